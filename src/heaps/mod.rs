@@ -152,8 +152,8 @@ pub use self::{
     dump::DUMP_SCHEMA,
     memory::{
         AllocateError, AllocateFlags, AllocateInfo, AllocationPlan, DeviceMemory, ExternalBufferProperties,
-        ExternalFeatures, ExternalHandleTypes, ImportInfo, MemoryManager, MemoryPolicy, NON_COHERENT_ATOM, Replay,
-        Resource, WHOLE_SIZE,
+        ExternalFeatures, ExternalHandleTypes, ImageMetadataError, ImageRequirements, ImportInfo, MemoryManager,
+        MemoryPolicy, NON_COHERENT_ATOM, Replay, Resource, SharedImage, WHOLE_SIZE, image_metadata,
     },
     memory_error::MemoryError,
     sparse::{Backing, SparseBind, SparseFence, SparsePoint, SparseQueue, SparseRange, SparseSubmission},

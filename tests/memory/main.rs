@@ -10,6 +10,7 @@ mod address_reuse;
 mod allocations;
 mod device_memory;
 mod dump;
+mod images;
 mod imports;
 mod large_objects;
 mod mappings;

@@ -1,5 +1,7 @@
 //! Errors of recording a command.
 
+use amdgpu_surface::tiler::TilerError;
+
 use crate::{
     cs::{self, EncodeError, Target},
     vamgr::GpuVa,
@@ -92,6 +94,50 @@ pub enum CommandError {
         /// Length in bytes.
         bytes: u64,
     },
+
+    /// A box of texels that is not inside the level of an image.
+    #[error("{first} to {end} of {axis} is not inside {extent}")]
+    OutsideImage {
+        /// `x`, `y` or `z`.
+        axis: char,
+        /// The first element.
+        first: u32,
+        /// The end, exclusive.
+        end: u64,
+        /// Elements of the level.
+        extent: u32,
+    },
+
+    /// Rows or slices of texels that overlap.
+    #[error("{what} of {pitch} elements overlap where each takes {least}")]
+    RowPitch {
+        /// `rows` or `slices`.
+        what: &'static str,
+        /// Elements from one to the next.
+        pitch: u64,
+        /// Elements that one takes.
+        least: u64,
+    },
+
+    /// A copy between images whose elements differ in size.
+    #[error("a copy of elements of {from} bytes to elements of {to} bytes")]
+    ElementBytes {
+        /// Bytes of the destination's elements.
+        to: u32,
+        /// Bytes of the source's.
+        from: u32,
+    },
+
+    /// An image that is laid out with DCC or HTILE, which copies here do not keep: `DISABLE_DCC` and `NO_HTILE` leave it out.
+    #[error("an image with {bytes} bytes of DCC or HTILE, which the copy would not keep")]
+    Compressed {
+        /// Bytes of the metadata.
+        bytes: u64,
+    },
+
+    /// A level of an image that has no addresses.
+    #[error(transparent)]
+    Texels(#[from] TilerError),
 
     /// An operation that the ring does not support.
     #[error("{target} does not support {what}")]

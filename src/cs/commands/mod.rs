@@ -16,6 +16,9 @@
 //! | [`atomic`](Commands::atomic)   | ATOMIC_MEM                                  | ATOMIC, from 3.0 on             |
 //! | [`conditional`](Recorder::conditional) | COND_EXEC                           | COND_EXE                        |
 //!
+//! Copy engines also copy boxes of texels into images, out of them and between them: [`Recorder::copy_to_image`],
+//! [`Recorder::copy_from_image`], [`Recorder::copy_image`].
+//!
 //! Commands run in order, but a copy may still be under way when the next one begins: put a [`Barrier`] between those
 //! that touch the same memory. The end of a list waits for everything.
 //!
@@ -43,6 +46,7 @@ mod conditional;
 mod copy_engine;
 mod error;
 mod every_ring;
+mod image;
 mod packet;
 mod recorder;
 mod rings;
@@ -54,6 +58,7 @@ pub use self::{
     conditional::MAX_CONDITIONAL_DWORDS,
     error::{CommandError, Result},
     every_ring::{Commands, EVENT_RESET, EVENT_SET, Point},
+    image::{ImageLevel, ImageRows, TexelBox},
     recorder::Recorder,
     span::Span,
 };

@@ -1,6 +1,7 @@
 //! An engine: what stands behind one ring.
 
 use amdgpu_packets::{DecodeError, DecodeFault, Target, layout};
+use amdgpu_surface::Chip;
 
 use super::fetch::Frame;
 use super::{Environment, Ib, Registers, State, Stop};
@@ -63,6 +64,8 @@ pub struct Engine {
     pub(super) render_backends: u32,
     /// `true` if fills of copy engines before 6.0 take counts of 30 bits.
     pub(super) wide_fills: bool,
+    /// The tiling of images, without which none is copied.
+    pub(super) chip: Option<Chip>,
     /// One for each level, and the constant engine's; they keep their memory from job to job.
     pub(super) frames: [Frame; 3],
 }
@@ -70,8 +73,14 @@ pub struct Engine {
 impl Engine {
     /// An engine with all registers zero and one render backend.
     pub const fn new(target: Target) -> Self {
-        let frames = [Frame::new(), Frame::new(), Frame::new()];
-        Self { target, state: State::new(), render_backends: 1, wide_fills: false, frames }
+        Self {
+            target,
+            state: State::new(),
+            render_backends: 1,
+            wide_fills: false,
+            chip: None,
+            frames: [Frame::new(), Frame::new(), Frame::new()],
+        }
     }
 
     /// With the render backends of this mask, each of which stores a count when a sample count is asked for.
@@ -85,6 +94,12 @@ impl Engine {
     #[must_use]
     pub fn with_wide_fills(self, wide_fills: bool) -> Self {
         Self { wide_fills, ..self }
+    }
+
+    /// Returns the engine with the tiling of a chip, by which it copies images.
+    #[must_use]
+    pub fn with_chip(self, chip: Option<Chip>) -> Self {
+        Self { chip, ..self }
     }
 
     /// Returns the target that the engine executes.

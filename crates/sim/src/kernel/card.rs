@@ -26,7 +26,7 @@ use crate::{
             clock::Ticker,
             context::{Context, Entity, Pstate},
             gang::Gangs,
-            interpreter::Interpreter,
+            interpreter::{Interpreter, tiling},
             ring::{Board, Recovery, Ring},
             shaders::ShaderSlot,
         },
@@ -149,6 +149,7 @@ impl Gpu {
             shaders: Arc::clone(&self.shaders),
             render_backends: self.profile.dev_info.enabled_rb_pipes_mask,
             wide_fills: self.options.wide_fills,
+            tiling: tiling(&self.profile),
             lockup_timeout: self.options.lockup_timeout,
             ring_reset: self.options.ring_reset,
         }

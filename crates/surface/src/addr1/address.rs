@@ -58,6 +58,25 @@ fn order(tile_type: TileType, bits: u32, thickness: u32) -> ([u8; 9], usize) {
     (out, len)
 }
 
+/// A level whose tiling is given in full, as packets of copy engines give it: colour or depth of one sample.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Tiles {
+    /// Tile mode.
+    pub mode: TileMode,
+    /// Order of elements.
+    pub tile_type: TileType,
+    /// Pipes and banks.
+    pub info: TileInfo,
+    /// Bits of an element: 8 to 128.
+    pub bits: u32,
+    /// Pitch in elements.
+    pub pitch: u32,
+    /// Height in elements, padded.
+    pub height: u32,
+    /// Slices.
+    pub depth: u32,
+}
+
 /// A level with what its addresses need worked out.
 #[derive(Clone, Copy, Debug)]
 pub struct Addresser {
@@ -112,6 +131,40 @@ impl Addresser {
             pipe_swizzle,
             rotate_pipes_of_vega_m: chip.family == Family::VegaM && info.pipes() == 16,
         })
+    }
+
+    /// Prepares the addresses of a level whose tiling is given in full.
+    ///
+    /// # Errors
+    /// [`Cause::Mode`], [`Cause::ElementBits`], [`Cause::Pitch`] for a tiling that contradicts itself.
+    pub fn of_tiles(chip: &Chip, tiles: &Tiles, bank_swizzle: u32, pipe_swizzle: u32) -> Result<Self, AddrError> {
+        let &Tiles { mode, tile_type, info, bits, pitch, height, depth } = tiles;
+        if pitch == 0 || !pitch.is_multiple_of(8) {
+            return invalid(Cause::Pitch(pitch));
+        }
+        let level = Level {
+            mode,
+            tile_type,
+            tile_index: -1,
+            macro_index: -1,
+            info,
+            pitch,
+            height,
+            depth,
+            slice_bytes: 0,
+            bytes: 0,
+            base_align: 0,
+            pitch_align: 0,
+            height_align: 0,
+            depth_align: 0,
+            macro_tile: [1; 2],
+            tc_compatible: false,
+            no_dcc: false,
+            stencil_index: -1,
+            change: None,
+        };
+        let image = Image::new(mode, tile_type, bits, pitch, height);
+        Self::new(chip, &image, &level, bank_swizzle, pipe_swizzle)
     }
 
     /// Returns the address of a texel, relative to its level.

@@ -16,7 +16,7 @@ mod size;
 mod table;
 mod xor;
 
-pub use address::Addresser;
+pub use address::{Addresser, Tiles};
 pub use change::TileChange;
 pub use image::{Image, Layout, Level, MAX_LEVELS, Usage};
 pub(crate) use level::level;

@@ -85,8 +85,8 @@ impl TileMode {
         matches!(self.0, 12 | 13 | 17 | 21 | 24)
     }
 
-    /// Decodes ARRAY_MODE of GB_TILE_MODE.
-    pub(crate) const fn of_register(level_6: bool, array_mode: u32) -> Self {
+    /// Decodes ARRAY_MODE of GB_TILE_MODE, of GFX6 or of GFX7 and GFX8.
+    pub const fn of_register(level_6: bool, array_mode: u32) -> Self {
         Self(match array_mode {
             8 => 16,
             n @ 14.. if level_6 => n as u8 + 3,

@@ -24,6 +24,7 @@ pub use self::{
 };
 
 use amdgpu_hw::{Peaks, Topology, Units, identify, num, radv_name};
+use amdgpu_surface::{Chip as SurfaceChip, ChipRegisters, Reported, chip::ChipError};
 use libdrm_amdgpu_sys::AMDGPU;
 
 use super::query::{capability, check_driver, info};
@@ -237,6 +238,29 @@ impl GpuInfo {
             memory_bits: self.vram_bit_width,
             memory: self.vram_type,
         }
+    }
+
+    /// Returns the chip as layouts of images take it.
+    ///
+    /// # Errors
+    ///
+    /// [`ChipError`] for a GB_ADDR_CONFIG that no layout is defined for.
+    pub fn surface_chip(&self) -> Result<SurfaceChip, ChipError> {
+        SurfaceChip::new(&ChipRegisters::reported(&Reported {
+            level: self.gfx_level,
+            family_id: self.family as u32,
+            external_rev: self.external_revision,
+            chip_rev: self.chip_revision,
+            gb_addr_config: self.tiling.gb_addr_config,
+            tile_modes: self.tiling.tile_modes,
+            macrotile_modes: self.tiling.macro_tile_modes,
+            enabled_rb_mask: self.shader.render_backend_mask,
+            render_backends: self.shader.render_backends,
+            compute_units: self.shader.compute_units,
+            drm_minor: u32::try_from(self.driver.minor).unwrap_or(0),
+            has_graphics: self.ring_count(Ip::Gfx) > 0,
+            is_apu: !self.has_dedicated_vram,
+        }))
     }
 
     /// Peak rates.

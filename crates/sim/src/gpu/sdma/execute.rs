@@ -12,7 +12,9 @@ use amdgpu_packets::sdma::Version;
 use crate::gpu::{State, Stop, Watched, atomic::Atomic, dma, step::Step, wait::semaphore};
 
 use super::poll::poll_reg_mem;
-use super::windows::{SWAPPED, copy_sub_window};
+use super::reads::Reads;
+use super::tiled::{copy_between_tiled, copy_tiled};
+use super::windows::{SWAPPED, SubWindow, copy_sub_window};
 
 /// Number of attempts after which the engine's own timer ends an atomic that loops. Memory is left alone then, and the job
 /// goes on.
@@ -21,7 +23,7 @@ use super::windows::{SWAPPED, copy_sub_window};
 /// expects the end; how long it takes is not said.
 const ATOMIC_TRIES: u32 = 1000;
 
-const TILED: &str = "moves tiled data, and the addresses of the tiling modes are not simulated";
+const TILED: &str = "moves a run of tiled data, and which elements those are is not described anywhere";
 const KERNEL: &str = "belongs to the kernel and has no place in a user's IB";
 const UNDESCRIBED: &str = "what it does is not described anywhere, so it is not simulated";
 
@@ -29,8 +31,6 @@ const UNDESCRIBED: &str = "what it does is not described anywhere, so it is not 
 const REFUSED: &[(&Layout, &str)] = &[
     (&layout::sdma::COPY_TILED, TILED),
     (&layout::sdma::COPY_STRUCT, UNDESCRIBED),
-    (&layout::sdma::COPY_TILED_SUB_WINDOW, TILED),
-    (&layout::sdma::COPY_T2T_SUB_WINDOW, TILED),
     (&layout::sdma::COPY_LINEAR_PHYSICAL, KERNEL),
     (&layout::sdma::WRITE_TILED, TILED),
     (&layout::sdma::INDIRECT, KERNEL),
@@ -61,15 +61,17 @@ pub(super) fn refused(header: u32, version: Version) -> Option<(&'static str, &'
 pub(super) fn execute(
     packet: &Packet<'_>,
     step: &Step<'_, '_>,
-    version: Version,
+    reads: &Reads<'_>,
     state: &mut State,
     left: usize,
 ) -> Result<usize, Stop> {
-    let port = step.port;
+    let (port, version) = (step.port, reads.version);
     match packet {
         Packet::CopyLinear(packet) => copy_linear(packet, step, version)?,
         Packet::CopyBroadcastLinear(packet) => copy_twice(packet, step, version)?,
-        Packet::CopyLinearSubWindow(packet) => copy_sub_window(&(*packet).into(), step)?,
+        Packet::CopyLinearSubWindow(packet) => copy_sub_window(&SubWindow::from(*packet).of(version), step)?,
+        Packet::CopyTiledSubWindow(packet) => copy_tiled(packet, step, reads)?,
+        Packet::CopyT2tSubWindow(packet) => copy_between_tiled(packet, step, reads)?,
         Packet::CopyLinearSubWindowLarge(packet) => copy_sub_window(&(*packet).into(), step)?,
         Packet::WriteLinear(packet) => write(step, packet.dst_addr, packet.sw, packet.data)?,
         Packet::Write(packet) => {

@@ -14,7 +14,11 @@ use super::{Engine, Environment, Ib, State, Stop};
 
 mod execute;
 mod poll;
+mod reads;
+mod tiled;
 mod windows;
+
+use reads::Reads;
 
 impl Engine {
     /// Executes an IB. The copy engine has neither calls nor chains, so one level is all there is.
@@ -23,7 +27,7 @@ impl Engine {
         frame.load(ib, env);
         let is_narrow = (Version::V4_0..=Version::V5_2).contains(&version);
         let fills = if self.wide_fills && is_narrow { Version::V6_0 } else { version };
-        level(frame, &mut self.state, (version, fills), env)
+        level(frame, &mut self.state, &Reads { version, fills, chip: self.chip.as_ref() }, env)
     }
 }
 
@@ -34,13 +38,9 @@ struct Understood<'f> {
     dwords: &'f [u32],
 }
 
-/// Follows the packets. Those of CONST_FILL have the form of the second version.
-fn level(
-    frame: &mut Frame,
-    state: &mut State,
-    (version, fills): (Version, Version),
-    env: &Environment<'_>,
-) -> Result<(), Stop> {
+/// Follows the packets. Those of CONST_FILL have the form of `reads.fills`.
+fn level(frame: &mut Frame, state: &mut State, reads: &Reads<'_>, env: &Environment<'_>) -> Result<(), Stop> {
+    let Reads { version, fills, .. } = *reads;
     let target = Target::Sdma(version);
     let budget = Budget::new();
     while let Some(Understood { packet, name, dwords }) = understand(frame, version, fills)? {
@@ -51,7 +51,7 @@ fn level(
         let len = dwords.len();
         let step = Step { dwords, reader: Reader::Copy(version), port: &port };
         let left = frame.dwords().len().saturating_sub(frame.next() + len);
-        let skipped = execute::execute(&packet, &step, version, state, left)?;
+        let skipped = execute::execute(&packet, &step, reads, state, left)?;
         frame.advance(len + skipped);
     }
     frame.failed_fetch(target, 1).map_or(Ok(()), Err)

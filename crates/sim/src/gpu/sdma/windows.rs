@@ -3,6 +3,7 @@
 use amdgpu_hw::GpuVa;
 use amdgpu_packets::FieldError;
 use amdgpu_packets::layout::records::sdma::{CopyLinearSubWindow, CopyLinearSubWindowLarge};
+use amdgpu_packets::sdma::Version;
 
 use crate::gpu::{Stop, dma, step::Step};
 
@@ -11,14 +12,21 @@ pub(super) const SWAPPED: &str = "swaps bytes, which is not simulated";
 
 /// One side of a sub-window, as the packet says it: pitches are one less.
 #[derive(Clone, Copy)]
-struct Side {
-    address: u64,
+pub(super) struct Side {
+    pub(super) address: u64,
     /// Of the first element, in elements.
-    first: [u32; 3],
+    pub(super) first: [u32; 3],
     /// From row to row.
-    pitch: u32,
+    pub(super) pitch: u32,
     /// From slice to slice.
-    slice: u64,
+    pub(super) slice: u64,
+}
+
+/// Returns the elements of a box in each direction, less one: the first version counts them whole.
+///
+/// Source: Mesa 25.0.7 `src/gallium/drivers/radeonsi/si_sdma_copy_image.c`, `cik_sdma_copy_texture`.
+pub(super) fn less_one(version: Version, size: [u32; 3]) -> [u32; 3] {
+    if version == Version::V2_0 { size.map(|count| count.saturating_sub(1)) } else { size }
 }
 
 /// COPY_LINEAR_SUB_WINDOW and its larger form.
@@ -30,6 +38,14 @@ pub(super) struct SubWindow {
     to: Side,
     /// Elements in each direction, less one.
     size: [u32; 3],
+}
+
+impl SubWindow {
+    /// Returns the window as a version means it.
+    #[must_use]
+    pub(super) fn of(self, version: Version) -> Self {
+        Self { size: less_one(version, self.size), ..self }
+    }
 }
 
 impl From<CopyLinearSubWindow> for SubWindow {
@@ -78,7 +94,7 @@ impl From<CopyLinearSubWindowLarge> for SubWindow {
 }
 
 /// One side of a sub-window.
-struct Window {
+pub(super) struct Window {
     base: GpuVa,
     /// Of the first element, in elements.
     x: u64,
@@ -90,14 +106,14 @@ struct Window {
 }
 
 impl Window {
-    fn new(step: &Step<'_, '_>, field: &'static str, side: &Side) -> Result<Self, Stop> {
+    pub(super) fn new(step: &Step<'_, '_>, field: &'static str, side: &Side) -> Result<Self, Stop> {
         let [x, y, z] = side.first.map(u64::from);
         let base = step.address(field, side.address)?;
         Ok(Self { base, x, y, z, pitch: u64::from(side.pitch) + 1, slice: side.slice + 1 })
     }
 
     /// Returns the start of a row; `None` beyond the end of the address space.
-    fn row(&self, y: u64, z: u64, shift: u32) -> Option<GpuVa> {
+    pub(super) fn row(&self, y: u64, z: u64, shift: u32) -> Option<GpuVa> {
         // Fields have 48 and 32 bits at most: 128 hold every product.
         let slices = u128::from(self.z + z) * u128::from(self.slice);
         let elements = slices + u128::from(self.y + y) * u128::from(self.pitch) + u128::from(self.x);

@@ -38,8 +38,9 @@ fn the_last_version_has_a_dword_more_for_compressed_data() {
 fn window(version: Version) -> Vec<u32> {
     let ([from, high], [to, _]) = (halves(DATA), halves(DATA + 0x400));
     let shift = if (Version::V4_0..Version::V7_0).contains(&version) { 13 } else { 16 };
-    let rect = 1 << 16 | 1;
-    vec![1 | 4 << 8 | 2 << 29, from, high, 1, 3 << shift, 7, to, high, 1 << 16, 7 << shift, 31, rect, 1]
+    // The first version counts whole, the later ones less one.
+    let (rect, depth) = if version == Version::V2_0 { (2 << 16 | 2, 2) } else { (1 << 16 | 1, 1) };
+    vec![1 | 4 << 8 | 2 << 29, from, high, 1, 3 << shift, 7, to, high, 1 << 16, 7 << shift, 31, rect, depth]
 }
 
 #[test]
@@ -181,9 +182,7 @@ fn an_interrupt_and_the_caches_leave_nothing_behind() {
 fn tiled_data_and_what_is_the_kernels_are_refused_by_name() {
     for version in from(Version::V4_0).filter(|&version| version < Version::V7_0) {
         for (header, name, why) in [
-            (1 | 5 << 8, "COPY_TILED_SUB_WINDOW", "tiling modes"),
-            (1 | 6 << 8, "COPY_T2T_SUB_WINDOW", "tiling modes"),
-            (2 | 1 << 8, "WRITE_TILED", "tiling modes"),
+            (2 | 1 << 8, "WRITE_TILED", "not described"),
             (4, "INDIRECT", "belongs to the kernel"),
             (12, "GENERATE_PTE", "belongs to the kernel"),
             (14, "SRBM_WRITE", "belongs to the kernel"),

@@ -37,7 +37,7 @@ impl Interpreter {
 /// Returns the facts of a chip that images are laid out with.
 ///
 /// Source: libdrm 2.4.124 `amdgpu_gpu_info.c`, `amdgpu_query_gpu_info_init`, for the registers.
-fn tiling(profile: &Profile) -> Option<Chip> {
+pub(crate) fn tiling(profile: &Profile) -> Option<Chip> {
     const GB_ADDR_CONFIG: u32 = 0x263e;
     const GB_TILE_MODE0: u32 = 0x2644;
     const GB_MACROTILE_MODE0: u32 = 0x2664;

@@ -13,6 +13,7 @@ use std::{
 
 use amdgpu_hw::{GfxLevel, GpuVa, Ip};
 use amdgpu_packets::Target;
+use amdgpu_surface::Chip;
 use amdgpu_waves::Flaw;
 use nix::errno::Errno;
 use parking_lot::Mutex;
@@ -111,6 +112,8 @@ pub(crate) struct Board {
     /// A bit for each render backend.
     pub(crate) render_backends: u32,
     pub(crate) wide_fills: bool,
+    /// The tiling of images.
+    pub(crate) tiling: Option<Chip>,
     pub(crate) lockup_timeout: LockupTimeout,
     pub(crate) ring_reset: bool,
 }
@@ -170,7 +173,10 @@ impl Ring {
         let queue = Arc::downgrade(&shared);
         shared.hooks.ring_starts(name, queue);
         let worker = Arc::clone(&shared);
-        let engine = Engine::new(target).with_render_backends(board.render_backends).with_wide_fills(board.wide_fills);
+        let engine = Engine::new(target)
+            .with_render_backends(board.render_backends)
+            .with_wide_fills(board.wide_fills)
+            .with_chip(board.tiling);
         let thread = std::thread::Builder::new()
             .name(format!("{} {}", name.0, name.1))
             .spawn(move || worker.run(engine))
