@@ -4,7 +4,7 @@ use amdgpu_winsys::uapi::{self, Argument};
 use ash::vk;
 use nix::errno::Errno;
 
-use super::Opened;
+use super::opened::Opened;
 
 #[test]
 fn a_late_submission_that_fails_loses_the_device() {

@@ -2,45 +2,5 @@
 #![expect(unsafe_code, reason = "Vulkan's commands are unsafe")]
 
 mod lost;
+mod opened;
 mod sweep;
-
-use std::sync::Arc;
-
-use amdgpu_layers::FaultInjector;
-use amdgpu_sim::{Census, SimKernel};
-use amdgpu_winsys::{
-    heaps::Profile,
-    winsys::{Device, PciAddress},
-};
-
-use crate::{
-    border::{Failure, Handed},
-    loader,
-    objects::{Face, Gpu, Instance},
-};
-
-/// An instance on a simulated kernel.
-struct Opened {
-    kernel: Arc<FaultInjector<SimKernel>>,
-    /// The kernel's objects before and after the driver has opened it.
-    before: Census,
-    after: Census,
-    owner: Handed<Instance>,
-    instance: ash::Instance,
-}
-
-impl Opened {
-    fn new() -> Result<Self, Failure> {
-        let kernel = Arc::new(FaultInjector::new(SimKernel::open(amdgpu_sim::profile("navi21").unwrap())));
-        let before = kernel.inner().census();
-        let device = Device::new(Arc::clone(&kernel))?;
-        let pci = PciAddress { domain: 0, bus: 3, device: 0, function: 0 };
-        let gpu = Gpu::new(device, pci, (128, None), Face::Full, Profile::Radv)?;
-        let after = kernel.inner().census();
-        let owner = Handed::new(Instance::of(std::iter::once(gpu)));
-        let functions = ash::StaticFn { get_instance_proc_addr: loader::vk_icdGetInstanceProcAddr };
-        // SAFETY: the function has the type and meaning of vkGetInstanceProcAddr, and the instance is live.
-        let instance = unsafe { ash::Instance::load(&functions, owner.handle()) };
-        Ok(Self { kernel, before, after, owner, instance })
-    }
-}

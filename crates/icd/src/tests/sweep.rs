@@ -3,7 +3,7 @@
 use ash::{prelude::VkResult, vk};
 use nix::errno::Errno;
 
-use super::Opened;
+use super::opened::Opened;
 use crate::border::Failure;
 
 /// The objects of the program; null until they are made, which Vulkan allows to destroy.

@@ -1,15 +1,7 @@
 //! Facts of a GPU that images are laid out with.
 
-use amdgpu_surface::{
-    Chip, ChipRegisters, Reported,
-    modifier::{FormatClass, ListOptions, Modifier, ModifierList},
-};
-use amdgpu_winsys::{
-    heaps::MemoryPropertyFlags,
-    winsys::{GpuInfo, Ip},
-};
-
-use crate::objects::Gpu;
+use amdgpu_surface::{Chip, ChipRegisters, Reported};
+use amdgpu_winsys::winsys::{GpuInfo, Ip};
 
 /// Returns the facts of a chip that layouts depend on; `None` for a chip that has none.
 pub(crate) fn chip(info: &GpuInfo) -> Option<Chip> {
@@ -29,22 +21,4 @@ pub(crate) fn chip(info: &GpuInfo) -> Option<Chip> {
         is_apu: !info.has_dedicated_vram,
     });
     Chip::new(&registers).ok()
-}
-
-impl Gpu {
-    /// Returns the modifiers of a format, by the size of its texel in bytes, best first; all have one plane, for none is compressed.
-    pub(crate) fn modifiers(&self, bytes: u32) -> Vec<u64> {
-        let class = FormatClass { bits: bytes * 8, compressed: false, depth_stencil: false, planes: 1 };
-        let plain = ListOptions { dcc: false, retile: false };
-        let list = self.tiles.as_ref().map(|chip| ModifierList::new(chip, class, plain));
-        let all = list.iter().flat_map(|list| list.as_slice().iter().copied().map(Modifier::encode));
-        all.collect()
-    }
-
-    /// Returns those of some memory types that the CPU sees.
-    pub(crate) fn host_types(&self, types: u32) -> u32 {
-        let all = self.memory.properties().types().iter().zip(0..);
-        let unseen = all.filter(|(kind, _)| !kind.properties.contains(MemoryPropertyFlags::HOST_VISIBLE));
-        unseen.fold(types, |types, (_, index)| types & !(1 << index))
-    }
 }

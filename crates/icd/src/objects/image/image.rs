@@ -1,0 +1,155 @@
+//! Images, and their texels in memory.
+
+use std::sync::OnceLock;
+
+use amdgpu_surface::surface::{SurfaceConfig, SurfaceLayout};
+use amdgpu_winsys::{cs::commands::Span, winsys::Binding};
+use ash::vk;
+
+use super::Texels;
+use crate::{
+    border::{Failure, object},
+    facts::formats::Texel,
+    objects::{Gpu, Memory},
+};
+
+/// The result of what valid usage forbids.
+const UNKNOWN: Failure = Failure(vk::Result::ERROR_UNKNOWN);
+
+/// Memory that an image was bound to.
+#[derive(Debug)]
+pub(super) struct Bound {
+    binding: Binding,
+    /// Offset of the image's first byte.
+    offset: u64,
+    /// The memory, which by valid usage lives longer than the image is used: the CPU copies through its mapping.
+    memory: vk::DeviceMemory,
+}
+
+/// A `VkImage`: a layout, and the memory it was bound to.
+#[derive(Debug)]
+pub(crate) struct Image {
+    pub(super) layout: SurfaceLayout,
+    pub(super) config: SurfaceConfig,
+    /// Format of its texels.
+    pub(crate) texel: Texel,
+    /// Mip levels.
+    pub(crate) levels: u32,
+    /// Array layers.
+    pub(crate) layers: u32,
+    pub(super) extent: [u32; 3],
+    /// `true` for a volume, whose slices are no layers.
+    pub(crate) is_volume: bool,
+    /// The modifier, if it is laid out by one.
+    pub(crate) modifier: Option<u64>,
+    /// `true` if it wants memory of its own: it is shared, and its tiles are not named by a modifier.
+    pub(crate) is_dedicated: bool,
+    /// `true` if the CPU copies it.
+    pub(crate) has_host_copies: bool,
+    pub(super) place: OnceLock<Bound>,
+}
+
+impl Image {
+    /// Returns the bytes that it takes in memory, a multiple of its alignment.
+    pub(crate) fn size(&self) -> u64 {
+        self.layout.total_bytes.next_multiple_of(self.alignment())
+    }
+
+    /// Returns its alignment in memory, bytes.
+    pub(crate) fn alignment(&self) -> u64 {
+        1 << self.layout.total_align_log2.min(32)
+    }
+
+    /// Binds it to memory from `offset` on.
+    ///
+    /// # Errors
+    ///
+    /// `VK_ERROR_UNKNOWN` where the memory ends before the image, or the image is bound: valid usage forbids these.
+    pub(crate) fn bind(&self, memory: vk::DeviceMemory, offset: u64) -> Result<(), Failure> {
+        let binding = object::<Memory>(memory).ok_or(UNKNOWN)?.memory.read().binding().clone();
+        let fits = offset.checked_add(self.layout.total_bytes).is_some_and(|end| end <= binding.len());
+        if !fits || !offset.is_multiple_of(self.alignment()) {
+            return Err(UNKNOWN);
+        }
+        self.place.set(Bound { binding, offset, memory }).map_err(|_| UNKNOWN)
+    }
+
+    /// Returns a part of it for a command.
+    ///
+    /// # Errors
+    ///
+    /// `VK_ERROR_UNKNOWN` for a part that it does not have, and without memory.
+    pub(crate) fn part(&self, at: u64, bytes: u64) -> Result<Span, Failure> {
+        let Bound { binding, offset, .. } = self.place.get().ok_or(UNKNOWN)?;
+        let fits = at.checked_add(bytes).is_some_and(|end| end <= self.layout.total_bytes);
+        let at = at.checked_add(*offset).filter(|_| fits).ok_or(UNKNOWN)?;
+        Span::of(binding, at, bytes).map_err(|_| UNKNOWN)
+    }
+
+    /// Lends its memory and the offset of its first byte there.
+    ///
+    /// # Errors
+    ///
+    /// `VK_ERROR_UNKNOWN` without memory.
+    pub(crate) fn with_memory<T>(&self, work: impl FnOnce(&Memory, u64) -> Result<T, Failure>) -> Result<T, Failure> {
+        let bound = self.place.get().ok_or(UNKNOWN)?;
+        work(object::<Memory>(bound.memory).ok_or(UNKNOWN)?, bound.offset)
+    }
+
+    /// Returns the extent of a level: columns, rows, and slices of a volume or layers.
+    ///
+    /// # Errors
+    ///
+    /// `VK_ERROR_UNKNOWN` for a level that it does not have.
+    pub(crate) fn extent(&self, level: u32) -> Result<[u32; 3], Failure> {
+        if level >= self.levels {
+            return Err(UNKNOWN);
+        }
+        let [width, height, depth] = self.extent.map(|side| (side >> level).max(1));
+        Ok([width, height, if self.is_volume { depth } else { self.layers }])
+    }
+
+    /// Returns the texels of a level from a first one on, of which a region is to be used.
+    ///
+    /// # Errors
+    ///
+    /// `VK_ERROR_UNKNOWN` for texels that it does not have.
+    pub(crate) fn texels(&self, gpu: &Gpu, level: u32, first: [u32; 3], extent: [u32; 3]) -> Result<Texels, Failure> {
+        let whole = self.extent(level)?;
+        let is_inside = first
+            .iter()
+            .zip(extent)
+            .zip(whole)
+            .all(|((first, extent), whole)| first.checked_add(extent).is_some_and(|end| end <= whole));
+        let chip = gpu.tiles.as_ref().filter(|_| is_inside).ok_or(UNKNOWN)?;
+        let level = self.layout.texels(chip, &self.config, level).map_err(|_| UNKNOWN)?;
+        Ok(Texels::Level { level: Box::new(level), first, is_linear: self.layout.linear })
+    }
+
+    /// Returns the place of a level's layer in memory: for an image of rows that of its rows, else that of its first tile.
+    ///
+    /// # Errors
+    ///
+    /// `VK_ERROR_UNKNOWN` for a level or layer that it does not have.
+    pub(crate) fn place(&self, gpu: &Gpu, level: u32, layer: u32) -> Result<vk::SubresourceLayout, Failure> {
+        let [_, height, slices] = self.extent(level)?;
+        if layer >= self.layers {
+            return Err(UNKNOWN);
+        }
+        let chip = gpu.tiles.as_ref().ok_or(UNKNOWN)?;
+        if !self.layout.linear {
+            let plane = self.layout.planes(&self.config).as_slice().first().copied().ok_or(UNKNOWN)?;
+            let (offset, size, row_pitch) = (plane.offset, plane.bytes, plane.stride);
+            return Ok(vk::SubresourceLayout { offset, size, row_pitch, array_pitch: 0, depth_pitch: 0 });
+        }
+        let level = self.layout.texels(chip, &self.config, level).map_err(|_| UNKNOWN)?;
+        let at = |y, z| level.address(0, y, z, 0).map_err(|_| UNKNOWN);
+        let first = at(0, 0)?;
+        let [padded, rows, _] = level.extent();
+        let row_pitch = if rows > 1 { at(1, 0)? - first } else { u64::from(padded) * u64::from(level.element_bytes()) };
+        let slice = if slices > 1 { at(0, 1)? - first } else { row_pitch * u64::from(rows) };
+        let (offset, depth) = if self.is_volume { (first, slices) } else { (at(0, layer)?, 1) };
+        let size = u64::from(depth - 1) * slice + row_pitch * u64::from(height);
+        Ok(vk::SubresourceLayout { offset, size, row_pitch, array_pitch: slice, depth_pitch: slice })
+    }
+}

@@ -1,0 +1,202 @@
+//! Queues, and submissions to them.
+
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
+    time::Duration,
+};
+
+use amdgpu_winsys::{
+    cs::{self, CommandList, Keep, OwnedSubmission, Submission, SyncPoint},
+    heaps::SparseQueue,
+    winsys::{Context, Deadline, ResidencySet, Syncobj, Until, WaitFor},
+};
+use parking_lot::Mutex;
+
+use super::{Loss, late::Late};
+use crate::{
+    border::Failure,
+    objects::{Family, Gpu, Payload},
+};
+
+/// Interval at which waits look for the loss of the device.
+pub(crate) const STEP: Duration = Duration::from_millis(50);
+
+/// A wait of a submission.
+#[derive(Debug)]
+pub(crate) struct Wait<'a> {
+    /// The semaphore's sync objects.
+    pub(crate) payload: &'a Payload,
+    /// The point of a timeline; `None` for a binary semaphore, which the wait resets.
+    pub(crate) point: Option<u64>,
+}
+
+/// One submission.
+#[derive(Debug, Default)]
+pub(crate) struct Work<'a> {
+    /// Command lists, in order.
+    pub(crate) lists: Vec<CommandList>,
+    /// Waits before them.
+    pub(crate) waits: Vec<Wait<'a>>,
+    /// Points of sync objects that signal after them; 0 is the binary state.
+    pub(crate) signals: Vec<(Syncobj, u64)>,
+}
+
+/// A `VkQueue`: a ring, through a context of its `VkDevice`.
+#[derive(Debug)]
+pub(crate) struct Queue {
+    /// Family and index.
+    pub(crate) place: (u32, u32),
+    gpu: Arc<Gpu>,
+    ring: cs::Queue,
+    late: Mutex<Late>,
+    sparse: Mutex<Option<Arc<SparseQueue>>>,
+    loss: Loss,
+    /// Number that grows before and after each submission.
+    submitted: AtomicU64,
+    /// That number when all work was last found to be done, and none of it lost.
+    checked: AtomicU64,
+}
+
+impl Queue {
+    /// Opens ring `index` of a family.
+    ///
+    /// # Errors
+    ///
+    /// Those of the library.
+    pub(crate) fn new(
+        gpu: &Arc<Gpu>,
+        context: &Context,
+        family: Family,
+        place: (u32, u32),
+        loss: &Loss,
+    ) -> Result<Self, Failure> {
+        let ring = cs::Queue::new(context, family.ip, place.1)?;
+        let (gpu, loss) = (Arc::clone(gpu), loss.clone());
+        let (late, sparse, submitted, checked) = Default::default();
+        Ok(Self { place, gpu, ring, late, sparse, loss, submitted, checked })
+    }
+
+    /// Submits: at once if everything that is waited for was submitted, else from a thread of its own, and with it all that
+    /// comes later.
+    ///
+    /// # Errors
+    ///
+    /// Those of the library; `VK_ERROR_DEVICE_LOST` once a submission that was held back could not be made.
+    pub(crate) fn submit(&self, work: Work<'_>) -> Result<(), Failure> {
+        let is_held = self.check_held()?;
+        if work.lists.is_empty() && work.waits.is_empty() && work.signals.is_empty() {
+            return Ok(());
+        }
+        self.submitted.fetch_add(1, Ordering::AcqRel);
+        let outcome = if !is_held && work.is_ready()? { self.submit_now(&work) } else { self.submit_late(work) };
+        self.submitted.fetch_add(1, Ordering::AcqRel);
+        outcome
+    }
+
+    /// Returns `true` if a submission is held back.
+    ///
+    /// # Errors
+    ///
+    /// `VK_ERROR_DEVICE_LOST` if one of any queue could not be made.
+    pub(crate) fn check_held(&self) -> Result<bool, Failure> {
+        let mut late = self.late.lock();
+        self.submitted.fetch_add(late.settle(&self.loss), Ordering::AcqRel);
+        self.loss.check()?;
+        Ok(late.first().is_some())
+    }
+
+    fn submit_now(&self, work: &Work<'_>) -> Result<(), Failure> {
+        let waits: Vec<_> = work.waits.iter().map(|wait| (wait.payload.current(), wait.point.unwrap_or(0))).collect();
+        let waits: Vec<_> = waits.iter().map(|(syncobj, point)| SyncPoint::timeline(syncobj, *point)).collect();
+        let signals: Vec<_> =
+            work.signals.iter().map(|(syncobj, point)| SyncPoint::timeline(syncobj, *point)).collect();
+        let residents: &[&ResidencySet] = &[&self.gpu.residents];
+        self.ring.submit(&Submission {
+            lists: &work.lists.iter().collect::<Vec<_>>(),
+            sets: if work.lists.is_empty() { &[] } else { residents },
+            waits: &waits,
+            signals: &signals,
+            keep: Keep::Lists,
+            ..Submission::default()
+        })?;
+        // The kernel has the fences; what signals a binary semaphore next is another one.
+        work.waits.iter().filter(|wait| wait.point.is_none()).try_for_each(|wait| wait.payload.consume())
+    }
+
+    fn submit_late(&self, work: Work<'_>) -> Result<(), Failure> {
+        let waits = work.waits.iter().map(|wait| match wait.point {
+            Some(point) => Ok((wait.payload.current(), point)),
+            None => Ok((wait.payload.take()?, 0)),
+        });
+        let submission = OwnedSubmission {
+            waits: waits.collect::<Result<_, Failure>>()?,
+            sets: if work.lists.is_empty() { Vec::new() } else { vec![self.gpu.residents.clone()] },
+            lists: work.lists,
+            signals: work.signals,
+            keep: Keep::Lists,
+            ..OwnedSubmission::default()
+        };
+        self.late.lock().submit(&self.ring, submission)
+    }
+
+    /// Waits for everything submitted so far, and asks if any of it was lost.
+    ///
+    /// # Errors
+    ///
+    /// `VK_ERROR_DEVICE_LOST`, and those of the library.
+    pub(crate) fn wait_idle(&self) -> Result<(), Failure> {
+        while self.check_held()? {
+            let first = self.late.lock().first();
+            // An error is told by the next check.
+            let _ = first.map(|first| first.submitted(Deadline::after(STEP)));
+        }
+        self.ring.wait_idle(Deadline::NEVER)?;
+        Ok(self.ring.check()?)
+    }
+
+    /// Asks if work was lost: waiting for a sync object does not tell. The kernel is asked until all that was submitted is done.
+    ///
+    /// # Errors
+    ///
+    /// `VK_ERROR_DEVICE_LOST`.
+    pub(crate) fn check(&self) -> Result<(), Failure> {
+        let is_held = self.check_held()?;
+        let submitted = self.submitted.load(Ordering::Acquire);
+        if !is_held && submitted == self.checked.load(Ordering::Acquire) {
+            return Ok(());
+        }
+        let is_idle = self.ring.wait_idle(Deadline::POLL)?;
+        self.ring.check()?;
+        self.ring.retire();
+        if is_idle && !is_held {
+            self.checked.store(submitted, Ordering::Release);
+        }
+        Ok(())
+    }
+
+    /// Returns the queue's thread for sparse bindings, which the first of them starts.
+    ///
+    /// # Errors
+    ///
+    /// `VK_ERROR_UNKNOWN` where the system gives no thread; `VK_ERROR_DEVICE_LOST`.
+    pub(crate) fn sparse(&self) -> Result<Arc<SparseQueue>, Failure> {
+        self.loss.check()?;
+        let mut sparse = self.sparse.lock();
+        if let Some(queue) = &*sparse {
+            return Ok(Arc::clone(queue));
+        }
+        Ok(Arc::clone(sparse.insert(Arc::new(SparseQueue::new(&self.gpu.device)?))))
+    }
+}
+
+impl Work<'_> {
+    /// Returns `true` if everything that is waited for was submitted.
+    fn is_ready(&self) -> Result<bool, Failure> {
+        let waits: Vec<_> = self.waits.iter().map(|wait| (wait.payload.current(), wait.point.unwrap_or(0))).collect();
+        let waits: Vec<_> = waits.iter().map(|(syncobj, point)| (syncobj, *point)).collect();
+        Ok(Syncobj::wait_points(&waits, WaitFor::All, Until::Submitted, Deadline::POLL)?.is_some())
+    }
+}

@@ -1,0 +1,42 @@
+//! An instance on a simulated kernel that fails when it is told to.
+
+use std::sync::Arc;
+
+use amdgpu_layers::FaultInjector;
+use amdgpu_sim::{Census, SimKernel};
+use amdgpu_winsys::{
+    heaps::Profile,
+    winsys::{Device, PciAddress},
+};
+
+use crate::{
+    border::{Failure, Handed},
+    loader,
+    objects::{Face, Gpu, Instance},
+};
+
+/// An instance on a simulated kernel.
+pub(super) struct Opened {
+    pub(super) kernel: Arc<FaultInjector<SimKernel>>,
+    /// The kernel's objects before and after the driver has opened it.
+    pub(super) before: Census,
+    pub(super) after: Census,
+    pub(super) owner: Handed<Instance>,
+    pub(super) instance: ash::Instance,
+}
+
+impl Opened {
+    pub(super) fn new() -> Result<Self, Failure> {
+        let kernel = Arc::new(FaultInjector::new(SimKernel::open(amdgpu_sim::profile("navi21").unwrap())));
+        let before = kernel.inner().census();
+        let device = Device::new(Arc::clone(&kernel))?;
+        let pci = PciAddress { domain: 0, bus: 3, device: 0, function: 0 };
+        let gpu = Gpu::new(device, pci, (128, None), Face::Full, Profile::Radv)?;
+        let after = kernel.inner().census();
+        let owner = Handed::new(Instance::of(std::iter::once(gpu)));
+        let functions = ash::StaticFn { get_instance_proc_addr: loader::vk_icdGetInstanceProcAddr };
+        // SAFETY: the function has the type and meaning of vkGetInstanceProcAddr, and the instance is live.
+        let instance = unsafe { ash::Instance::load(&functions, owner.handle()) };
+        Ok(Self { kernel, before, after, owner, instance })
+    }
+}
