@@ -41,8 +41,7 @@
 //!
 //! let context = Context::new(&device, Priority::Normal)?;
 //! let queue = Queue::new(&context, Ip::Gfx, 0)?;
-//! let used = [memory.binding().clone()];
-//! let fence = queue.submit(&Submission { lists: &[&list], memory: &used, ..Submission::default() })?;
+//! let fence = queue.submit(&Submission { lists: &[&list], memory: &memory, ..Submission::default() })?;
 //! assert!(fence.wait(Deadline::after(Duration::from_secs(2)))?);
 //! assert_eq!(memory.map()?.load_u32(0)?, 42);
 //! # Ok(()) }
@@ -50,6 +49,7 @@
 
 pub mod cs;
 pub mod heaps;
+mod host_memory;
 mod sync;
 mod vk_result;
 pub mod winsys;

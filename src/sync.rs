@@ -6,10 +6,13 @@
 
 #[cfg(not(interleaved))]
 mod shipped {
-    pub(crate) use std::sync::{OnceLock, atomic::AtomicU64};
+    pub(crate) use std::sync::{
+        OnceLock,
+        atomic::{AtomicBool, AtomicU64},
+    };
 
     pub(crate) use once_cell::sync::OnceCell;
-    pub(crate) use parking_lot::Mutex;
+    pub(crate) use parking_lot::{Mutex, RwLock, RwLockReadGuard};
 }
 
 #[cfg(interleaved)]
@@ -17,6 +20,6 @@ mod shipped {
 mod scheduled;
 
 #[cfg(interleaved)]
-pub(crate) use self::scheduled::{AtomicU64, Mutex, OnceCell, OnceLock};
+pub(crate) use self::scheduled::{AtomicBool, AtomicU64, Mutex, OnceCell, OnceLock, RwLock, RwLockReadGuard};
 #[cfg(not(interleaved))]
-pub(crate) use self::shipped::{AtomicU64, Mutex, OnceCell, OnceLock};
+pub(crate) use self::shipped::{AtomicBool, AtomicU64, Mutex, OnceCell, OnceLock, RwLock, RwLockReadGuard};

@@ -94,7 +94,9 @@ impl Error {
             | Self::Bo { request: "mmap" | "AMDGPU_GEM_MMAP", .. } => VkResult::MemoryMapFailed,
             Self::NotPermitted { .. } => VkResult::NotPermitted,
             Self::Unsupported { .. } => VkResult::FeatureNotPresent,
-            Self::Ioctl { errno: Errno::ENOMEM | Errno::EMFILE | Errno::ENOSPC, .. } => VkResult::OutOfHostMemory,
+            Self::HostMemory { .. } | Self::Ioctl { errno: Errno::ENOMEM | Errno::EMFILE | Errno::ENOSPC, .. } => {
+                VkResult::OutOfHostMemory
+            }
             Self::Descriptor { .. } => VkResult::InvalidExternalHandle,
             _ => VkResult::Unknown,
         }
@@ -120,6 +122,7 @@ mod tests {
             (ctx(Errno::ENOSPC), VkResult::TooManyObjects),
             (ctx(Errno::ENOMEM), VkResult::OutOfHostMemory),
             (ctx(Errno::ENODEV), VkResult::DeviceLost),
+            (Error::HostMemory { what: "a submission" }, VkResult::OutOfHostMemory),
             (Error::Timeout { what: "a job" }, VkResult::Timeout),
             (address(true, VaError::ZeroSize), VkResult::InvalidOpaqueCaptureAddress),
             (address(false, VaError::ZeroSize), VkResult::OutOfDeviceMemory),

@@ -108,7 +108,7 @@ fn host_pointer(bench: &Bench) -> Result<(), MemoryError> {
 }
 
 fn placed(bench: &Bench) -> Result<(), MemoryError> {
-    let mut memory = bench.manager.allocate(&AllocateInfo::new(bench.cached, SIZE))?;
+    let memory = bench.manager.allocate(&AllocateInfo::new(bench.cached, SIZE))?;
     // SAFETY: the addresses are ours and hold nothing.
     let mapped = unsafe { memory.map_placed(bench.place.base()) }.map(|mapping| mapping.store_u32(0, 1));
     let outcome = mapped.and_then(|stored| Ok(stored?));

@@ -239,7 +239,7 @@ fn a_steady_submission_is_one_ioctl_and_allocates_nothing() {
         let submission = Submission {
             lists: &[&steady.list, &steady.list],
             preambles: Some(&preambles),
-            memory: &steady.memories[..5],
+            memory: &&steady.memories[..5],
             sets: &[&set],
             waits: &waits,
             signals: &signals,

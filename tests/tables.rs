@@ -184,6 +184,12 @@ fn every_row_of_the_checklist_has_a_line_whose_tests_are_run() {
 }
 
 #[test]
+fn every_point_of_the_driver_api_has_a_line_whose_tests_are_run() {
+    check("doc/driver-api.md", (1..=12).map(|number| number.to_string()));
+    assert!(rows("doc/driver-api.md").iter().all(|row| ["D", "P"].contains(&row.class.as_str())));
+}
+
+#[test]
 fn only_what_could_be_there_may_be_missing() {
     let missing = rows("doc/checklist.md").into_iter().filter(|row| row.tests().is_empty());
     assert!(missing.into_iter().all(|row| row.class == "C"));

@@ -11,7 +11,7 @@ use amdgpu_winsys::{
         CommandList, Queue, Stream, Submission, Target,
         commands::{Barrier, Commands, Point, Recorder, Span},
     },
-    heaps::{Addressing, AllocateInfo, DeviceMemory, MemoryManager, MemoryPropertyFlags, TableOptions},
+    heaps::{AllocateInfo, DeviceMemory, MemoryManager, MemoryUsage, TableOptions},
     winsys::{Context, Deadline, Device, Ip, Priority},
 };
 
@@ -34,8 +34,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         let list = record(&device, queue.target(), &memory)?;
 
         // What the submission names stays alive until the fence has signalled, whatever is dropped meanwhile.
-        let bindings = [memory.binding().clone()];
-        let fence = queue.submit(&Submission { lists: &[&list], memory: &bindings, ..Submission::default() })?;
+        let fence = queue.submit(&Submission { lists: &[&list], memory: &memory, ..Submission::default() })?;
         if !fence.wait(Deadline::after(Duration::from_secs(2)))? {
             return Err(format!("{ip} did not finish in time").into());
         }
@@ -77,13 +76,6 @@ fn copy(commands: &mut dyn Commands, memory: &DeviceMemory) -> Result<(), Box<dy
 }
 
 fn allocate(manager: &MemoryManager) -> Result<DeviceMemory, Box<dyn std::error::Error>> {
-    let tables = manager.properties();
-    let memory_type = tables
-        .find_type(
-            tables.buffer_types(Addressing::Bits64, false),
-            MemoryPropertyFlags::HOST_VISIBLE | MemoryPropertyFlags::HOST_CACHED,
-            MemoryPropertyFlags::empty(),
-        )
-        .ok_or("no memory that the CPU sees")?;
+    let memory_type = manager.properties().type_for(MemoryUsage::Readback).ok_or("no memory that the CPU reads")?;
     Ok(manager.allocate(&AllocateInfo::new(memory_type, STAMPS + 4096))?)
 }

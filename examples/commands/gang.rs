@@ -9,7 +9,7 @@ use std::time::Duration;
 use amdgpu_sim::{SimKernel, profile};
 use amdgpu_winsys::{
     cs::{Gang, Queue, Stream, Submission, pm4},
-    heaps::{Addressing, AllocateInfo, DeviceMemory, MemoryManager, MemoryPropertyFlags, TableOptions},
+    heaps::{AllocateInfo, DeviceMemory, MemoryManager, MemoryUsage, TableOptions},
     winsys::{Context, Deadline, Device, Ip, Priority},
 };
 
@@ -35,8 +35,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let (asks, answers) = (asks.finish()?, answers.finish()?);
 
     // One call of the kernel. The fence is that of the whole gang.
-    let used = [memory.binding().clone()];
-    let submission = Submission { lists: &[&asks], memory: &used, ..Submission::default() };
+    let submission = Submission { lists: &[&asks], memory: &memory, ..Submission::default() };
     let fence = gang.submit(&[&[&answers]], &submission)?;
     if !fence.wait(Deadline::after(Duration::from_secs(2)))? {
         return Err("the gang did not finish in time".into());
@@ -47,11 +46,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
 
 fn allocate(device: &Device) -> Result<DeviceMemory, Box<dyn std::error::Error>> {
     let manager = MemoryManager::new(device, &TableOptions::default())?;
-    let tables = manager.properties();
-    let usable = tables.buffer_types(Addressing::Bits64, false);
-    let visible = MemoryPropertyFlags::HOST_VISIBLE | MemoryPropertyFlags::HOST_CACHED;
-    let memory_type =
-        tables.find_type(usable, visible, MemoryPropertyFlags::empty()).ok_or("no memory that the CPU sees")?;
+    let memory_type = manager.properties().type_for(MemoryUsage::Readback).ok_or("no memory that the CPU reads")?;
     let memory = manager.allocate(&AllocateInfo::new(memory_type, 4096))?;
     memory.map()?;
     Ok(memory)

@@ -9,14 +9,15 @@ use amdgpu_winsys::{
         commands::{Barrier, Commands, Recorder, Span},
         pm4,
     },
-    heaps::{AllocateInfo, MemoryManager, TableOptions},
+    heaps::{AllocateInfo, MemoryManager, MemoryUsage, TableOptions},
     winsys::Device,
 };
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let device = Device::new(SimKernel::open(profile("navi21").ok_or("no such chip")?))?;
     let manager = MemoryManager::new(&device, &TableOptions::default())?;
-    let memory = manager.allocate(&AllocateInfo::new(0, 64 << 10))?;
+    let memory_type = manager.properties().type_for(MemoryUsage::GpuOnly).ok_or("no memory of the GPU")?;
+    let memory = manager.allocate(&AllocateInfo::new(memory_type, 64 << 10))?;
     let target = pm4::Target::gfx(device.info().gfx_level);
 
     // IBs return to the pool when the last queue is done with them, so a steady recorder allocates nothing.

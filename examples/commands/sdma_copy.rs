@@ -8,7 +8,7 @@ use std::time::Duration;
 use amdgpu_sim::{SimKernel, profile};
 use amdgpu_winsys::{
     cs::{Queue, Stream, Submission, sdma},
-    heaps::{Addressing, AllocateInfo, DeviceMemory, MemoryManager, MemoryPropertyFlags, TableOptions},
+    heaps::{AllocateInfo, DeviceMemory, MemoryManager, MemoryUsage, TableOptions},
     winsys::{Context, Deadline, Device, Ip, Priority},
 };
 
@@ -31,8 +31,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     // What the submission names stays alive until the fence has signalled, whatever is dropped meanwhile.
     let context = Context::new(&device, Priority::Normal)?;
     let queue = Queue::new(&context, Ip::Sdma, 0)?;
-    let memory = [from.binding().clone(), to.binding().clone()];
-    let fence = queue.submit(&Submission { lists: &[&list], memory: &memory, ..Submission::default() })?;
+    let fence = queue.submit(&Submission { lists: &[&list], memory: &[&from, &to], ..Submission::default() })?;
     if !fence.wait(Deadline::after(Duration::from_secs(2)))? {
         return Err("the copy engine did not finish in time".into());
     }
@@ -45,13 +44,6 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
 }
 
 fn allocate(manager: &MemoryManager) -> Result<DeviceMemory, Box<dyn std::error::Error>> {
-    let tables = manager.properties();
-    let memory_type = tables
-        .find_type(
-            tables.buffer_types(Addressing::Bits64, false),
-            MemoryPropertyFlags::HOST_VISIBLE | MemoryPropertyFlags::HOST_CACHED,
-            MemoryPropertyFlags::empty(),
-        )
-        .ok_or("no memory that the CPU sees")?;
+    let memory_type = manager.properties().type_for(MemoryUsage::Readback).ok_or("no memory that the CPU reads")?;
     Ok(manager.allocate(&AllocateInfo::new(memory_type, BYTES.into()))?)
 }

@@ -8,7 +8,7 @@ use std::time::Duration;
 use amdgpu_sim::{SimKernel, profile};
 use amdgpu_winsys::{
     cs::{CommandList, Error, Marker, Queue, Queues, Stream, Submission, Target},
-    heaps::{Addressing, AllocateInfo, DeviceMemory, MemoryManager, MemoryPropertyFlags, TableOptions},
+    heaps::{AllocateInfo, DeviceMemory, MemoryManager, MemoryUsage, TableOptions},
     vamgr::GpuVa,
     winsys::{Context, Deadline, Device, Ip, Priority},
 };
@@ -29,8 +29,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             let offset = 4 * fences.len() as u64;
             let at = memory.address().checked_add(offset).ok_or("the memory is too small")?;
             let list = record(&device, &queue, at, 100 + queue.ring())?;
-            let used = [memory.binding().clone()];
-            let fence = queue.submit(&Submission { lists: &[&list], memory: &used, ..Submission::default() })?;
+            let fence = queue.submit(&Submission { lists: &[&list], memory: &memory, ..Submission::default() })?;
             fences.push((queue, offset, fence));
         }
     }
@@ -63,11 +62,7 @@ fn record_in<L: Marker>(device: &Device, language: L, at: GpuVa, value: u32) -> 
 
 fn allocate(device: &Device) -> Result<DeviceMemory, Box<dyn std::error::Error>> {
     let manager = MemoryManager::new(device, &TableOptions::default())?;
-    let tables = manager.properties();
-    let usable = tables.buffer_types(Addressing::Bits64, false);
-    let visible = MemoryPropertyFlags::HOST_VISIBLE | MemoryPropertyFlags::HOST_CACHED;
-    let memory_type =
-        tables.find_type(usable, visible, MemoryPropertyFlags::empty()).ok_or("no memory that the CPU sees")?;
+    let memory_type = manager.properties().type_for(MemoryUsage::Readback).ok_or("no memory that the CPU reads")?;
     let memory = manager.allocate(&AllocateInfo::new(memory_type, 4096))?;
     memory.map()?;
     Ok(memory)

@@ -9,7 +9,7 @@ use std::time::Duration;
 use amdgpu_sim::{SimKernel, profile};
 use amdgpu_winsys::{
     cs::{OwnedSubmission, Queue, Stream, Submission, Submitter, SyncPoint, pm4, sdma},
-    heaps::{Addressing, AllocateInfo, DeviceMemory, MemoryManager, MemoryPropertyFlags, TableOptions},
+    heaps::{AllocateInfo, DeviceMemory, MemoryManager, MemoryUsage, TableOptions},
     winsys::{Context, Deadline, Device, Ip, Priority, Syncobj},
 };
 
@@ -61,11 +61,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
 
 fn allocate(device: &Device) -> Result<DeviceMemory, Box<dyn std::error::Error>> {
     let manager = MemoryManager::new(device, &TableOptions::default())?;
-    let tables = manager.properties();
-    let usable = tables.buffer_types(Addressing::Bits64, false);
-    let visible = MemoryPropertyFlags::HOST_VISIBLE | MemoryPropertyFlags::HOST_CACHED;
-    let memory_type =
-        tables.find_type(usable, visible, MemoryPropertyFlags::empty()).ok_or("no memory that the CPU sees")?;
+    let memory_type = manager.properties().type_for(MemoryUsage::Readback).ok_or("no memory that the CPU reads")?;
     let memory = manager.allocate(&AllocateInfo::new(memory_type, BYTES.into()))?;
     memory.map()?;
     Ok(memory)

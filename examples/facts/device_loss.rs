@@ -9,7 +9,7 @@ use std::time::Duration;
 use amdgpu_sim::{SimDevice, SimOptions, profile};
 use amdgpu_winsys::{
     cs::{Breadcrumbs, HangReport, Queue, Stream, Submission, pm4},
-    heaps::{AllocateInfo, MemoryManager, TableOptions},
+    heaps::{AllocateInfo, MemoryManager, MemoryUsage, TableOptions},
     winsys::{Blame, Context, Deadline, Device, Ip, LossReason, Priority, VaMap},
 };
 
@@ -25,7 +25,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let queue = Queue::new(&context, Ip::Gfx, 0)?;
     let crumbs = Breadcrumbs::new(&device)?;
 
-    let secondary = manager.allocate(&AllocateInfo::new(0, 4096))?;
+    let memory_type = manager.properties().type_for(MemoryUsage::GpuOnly).ok_or("no memory of the GPU")?;
+    let secondary = manager.allocate(&AllocateInfo::new(memory_type, 4096))?;
     map.name(secondary.bo().handle(), "secondary commands");
     let mut stream = Stream::new(&device, pm4::Target::gfx(device.info().gfx_level), 256)?;
     crumbs.begin(&mut stream, 1)?;
@@ -38,8 +39,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     // The mistake: nothing says that the list needs it, so nothing keeps it alive.
     drop(secondary);
 
-    let used = [crumbs.binding().clone()];
-    let submission = Submission { lists: &[&list], memory: &used, ..Submission::default() };
+    let submission = Submission { lists: &[&list], memory: crumbs.binding(), ..Submission::default() };
     let fence = queue.submit(&submission)?;
     let error = match fence.wait(Deadline::after(Duration::from_mins(1))) {
         Ok(is_done) => return Err(format!("it should have hung, but it is done: {is_done}").into()),

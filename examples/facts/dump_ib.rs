@@ -14,7 +14,7 @@ use amdgpu_winsys::{
         pm4,
         registers::{self, SetRegisters},
     },
-    heaps::{AllocateInfo, MemoryManager, TableOptions},
+    heaps::{AllocateInfo, MemoryManager, MemoryUsage, TableOptions},
     winsys::{Context, Deadline, Device, Ip, Priority, VaMap},
 };
 
@@ -23,7 +23,9 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let map = VaMap::new(64);
     let kernel = SimKernel::open(profile("navi21").ok_or("no such chip")?);
     let device = Device::with_observer(kernel, map.clone())?;
-    let memory = MemoryManager::new(&device, &TableOptions::default())?.allocate(&AllocateInfo::new(0, 4096))?;
+    let manager = MemoryManager::new(&device, &TableOptions::default())?;
+    let memory_type = manager.properties().type_for(MemoryUsage::GpuOnly).ok_or("no memory of the GPU")?;
+    let memory = manager.allocate(&AllocateInfo::new(memory_type, 4096))?;
     map.name(memory.bo().handle(), "results");
 
     // A list with a bit of everything, and another one that it calls.
@@ -42,8 +44,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let list = stream.finish()?;
 
     let queue = Queue::new(&Context::new(&device, Priority::Normal)?, Ip::Gfx, 0)?;
-    let used = [memory.binding().clone()];
-    let fence = queue.submit(&Submission { lists: &[&list], memory: &used, ..Submission::default() })?;
+    let fence = queue.submit(&Submission { lists: &[&list], memory: &memory, ..Submission::default() })?;
     assert!(fence.wait(Deadline::after(Duration::from_secs(10)))?);
 
     // The dumper asks for memory when it meets a call, and for names when it meets an address.

@@ -5,7 +5,7 @@
 
 use amdgpu_sim::{SimDevice, SimOptions, profile};
 use amdgpu_winsys::{
-    heaps::{Addressing, AllocateInfo, MemoryManager, MemoryPropertyFlags, TableOptions},
+    heaps::{AllocateInfo, MemoryManager, MemoryUsage, TableOptions},
     winsys::Device,
 };
 
@@ -14,17 +14,15 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let device = Device::new(gpu.open())?;
     let manager = MemoryManager::new(&device, &TableOptions::default())?;
 
-    // As in Vulkan: which types may a buffer use, and which of them is best for what the CPU writes and the GPU reads?
+    // The type for what the CPU writes and the GPU reads. `find_type` chooses by properties, as Vulkan's users do.
     let tables = manager.properties();
-    let usable = tables.buffer_types(Addressing::Bits64, false);
-    let memory_type = tables
-        .find_type(usable, MemoryPropertyFlags::HOST_VISIBLE, MemoryPropertyFlags::DEVICE_LOCAL)
-        .ok_or("no memory that the CPU sees")?;
+    let memory_type = tables.type_for(MemoryUsage::Upload).ok_or("no memory that the CPU writes")?;
     let memory = manager.allocate(&AllocateInfo::new(memory_type, 100_000))?;
     println!("type {memory_type}: {:?}", tables.types()[memory_type as usize].properties);
     println!("{} bytes at {}, {} bytes of VRAM in use", memory.size(), memory.address(), gpu.census().vram_bytes);
 
-    // The first call maps; later ones, from any thread, get the same mapping. It cannot outlive the memory.
+    // The first call maps; later ones, from any thread, get the same mapping, until one of them unmaps. It cannot outlive the
+    // memory, and what is in use is not taken away.
     let mapping = memory.map()?;
     mapping.write(0, b"hello")?;
     let mut read = [0; 5];
@@ -32,6 +30,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     println!("read back {:?}", std::str::from_utf8(&read)?);
 
     // The mapping, the binding, the handle and the addresses go, in this order.
+    drop(mapping);
     drop(memory);
     println!(
         "freed: {} bytes of VRAM in use, {} bytes of addresses leased",

@@ -7,7 +7,9 @@ use std::{io::Write, time::Duration};
 
 use amdgpu_sim::{SimDevice, SimOptions, profile};
 use amdgpu_winsys::{
-    heaps::{AllocateInfo, BudgetRule, CoarseClock, EffectivePool, HostMemory, MemoryManager, TableOptions},
+    heaps::{
+        AllocateInfo, BudgetRule, CoarseClock, EffectivePool, HostMemory, MemoryManager, MemoryUsage, TableOptions,
+    },
     winsys::{Device, Event, Observer},
 };
 
@@ -40,7 +42,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
 
     println!("at first:");
     print(&manager, &host)?;
-    let own = manager.allocate(&AllocateInfo::new(0, 512 << 20))?;
+    let memory_type = manager.properties().type_for(MemoryUsage::GpuOnly).ok_or("no memory of the GPU")?;
+    let own = manager.allocate(&AllocateInfo::new(memory_type, 512 << 20))?;
     println!("with {} MiB of our own:", own.size() >> 20);
     print(&manager, &host)?;
 

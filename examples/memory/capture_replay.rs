@@ -5,7 +5,7 @@
 
 use amdgpu_sim::{SimKernel, profile};
 use amdgpu_winsys::{
-    heaps::{AllocateInfo, MemoryManager, Replay, TableOptions},
+    heaps::{AllocateInfo, MemoryManager, MemoryUsage, Replay, TableOptions},
     vamgr::VaWindow,
     winsys::Device,
 };
@@ -20,15 +20,17 @@ fn run() -> Result<MemoryManager, Box<dyn std::error::Error>> {
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     // The first run is recorded. A trace tool notes the address beside the contents.
     let first = run()?;
-    let memory = first.allocate(&AllocateInfo { replay: Replay::Capture, ..AllocateInfo::new(0, SIZE) })?;
+    let memory_type = first.properties().type_for(MemoryUsage::GpuOnly).ok_or("no memory of the GPU")?;
+    let memory = first.allocate(&AllocateInfo { replay: Replay::Capture, ..AllocateInfo::new(memory_type, SIZE) })?;
     let captured = memory.address();
     let kept = first.device().addresses().replay_windows().map(|windows| windows.range(VaWindow::High));
     println!("captured {captured}, from {:?}", kept.ok_or("no replay window")?);
 
     // The second run allocates other things first. None of them can be in the way: those addresses are kept.
     let second = run()?;
-    let others: Result<Vec<_>, _> = (0..100).map(|_| second.allocate(&AllocateInfo::new(0, 3 << 20))).collect();
-    let replay = AllocateInfo { replay: Replay::At(captured), ..AllocateInfo::new(0, SIZE) };
+    let others: Result<Vec<_>, _> =
+        (0..100).map(|_| second.allocate(&AllocateInfo::new(memory_type, 3 << 20))).collect();
+    let replay = AllocateInfo { replay: Replay::At(captured), ..AllocateInfo::new(memory_type, SIZE) };
     let again = second.allocate(&replay)?;
     println!("behind {} others at {}", others?.len(), again.address());
 

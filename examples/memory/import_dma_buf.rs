@@ -6,7 +6,7 @@ use std::os::fd::OwnedFd;
 
 use amdgpu_sim::{SimMachine, SimOptions, profile};
 use amdgpu_winsys::{
-    heaps::{AllocateFlags, AllocateInfo, ExternalHandleTypes, ImportInfo, MemoryManager, TableOptions},
+    heaps::{AllocateFlags, AllocateInfo, ExternalHandleTypes, ImportInfo, MemoryManager, MemoryUsage, TableOptions},
     winsys::Device,
 };
 
@@ -21,7 +21,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let (compositor, game, other_gpu) = (manager(card.open())?, manager(card.open())?, manager(apu.open())?);
 
     // Only memory that is asked for as exportable can leave: the kernel never shares what is always resident.
-    let info = AllocateInfo { flags: AllocateFlags::EXPORTABLE, ..AllocateInfo::new(3, SIZE) };
+    let uploads = game.properties().type_for(MemoryUsage::Upload).ok_or("no memory that the CPU writes")?;
+    let info = AllocateInfo { flags: AllocateFlags::EXPORTABLE, ..AllocateInfo::new(uploads, SIZE) };
     let frame = game.allocate(&info)?;
     frame.map()?.write(0, b"a frame")?;
     let fd = frame.export(DMA_BUF)?;
@@ -43,7 +44,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     // The same memory again is the same object, and is charged once.
     let again =
         compositor.import_fd(fd.try_clone()?, &ImportInfo::new(memory_type, SIZE)).map_err(|(_, error)| error)?;
-    let charged = compositor.usage_tracker().usage().visible_vram;
+    let usage = compositor.usage_tracker().usage();
+    let charged = usage.visible_vram + usage.gtt;
     println!("handles {} and {}, {charged} bytes charged", shown.bo().handle(), again.bo().handle());
 
     // A descriptor that promises too little comes back beside the error.

@@ -7,8 +7,8 @@ use amdgpu_sim::{SimKernel, profile};
 use amdgpu_winsys::{
     cs::{Queue, Stream, Submission, pm4},
     heaps::{
-        Addressing, AdmissionPolicy, AllocateFlags, AllocateInfo, DeviceMemory, MemoryError, MemoryManager,
-        MemoryPropertyFlags, TableOptions, WorkingSet,
+        AdmissionPolicy, AllocateFlags, AllocateInfo, DeviceMemory, MemoryError, MemoryManager, MemoryUsage,
+        TableOptions, WorkingSet,
     },
     winsys::{Context, Device, Ip, Priority},
 };
@@ -61,10 +61,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
 
 /// A chunk of system memory that submissions list. (Memory that cannot be shared belongs to every submission.)
 fn system_memory(manager: &MemoryManager) -> Result<AllocateInfo, Box<dyn std::error::Error>> {
-    let tables = manager.properties();
-    let usable = tables.buffer_types(Addressing::Bits64, false);
-    let cached = MemoryPropertyFlags::HOST_CACHED;
-    let memory_type = tables.find_type(usable, cached, MemoryPropertyFlags::empty()).ok_or("no system memory")?;
+    let memory_type = manager.properties().type_for(MemoryUsage::Readback).ok_or("no memory that the CPU reads")?;
     Ok(AllocateInfo { flags: AllocateFlags::EXPORTABLE, ..AllocateInfo::new(memory_type, CHUNK) })
 }
 
@@ -74,7 +71,6 @@ fn submit(device: &Device, memories: &[DeviceMemory]) -> Result<(), Box<dyn std:
     stream.push(&pm4::Nop::Skip(&[0]))?;
     let list = stream.finish()?;
     let queue = Queue::new(&Context::new(device, Priority::Normal)?, Ip::Gfx, 0)?;
-    let memory: Vec<_> = memories.iter().map(|memory| memory.binding().clone()).collect();
-    queue.submit(&Submission { lists: &[&list], memory: &memory, ..Submission::default() })?;
+    queue.submit(&Submission { lists: &[&list], memory: &memories, ..Submission::default() })?;
     Ok(())
 }

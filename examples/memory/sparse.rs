@@ -9,8 +9,8 @@ use amdgpu_sim::{SimKernel, profile};
 use amdgpu_winsys::{
     cs::{Queue, Stream, Submission, sdma},
     heaps::{
-        Addressing, AllocateInfo, Backing, DeviceMemory, MemoryManager, MemoryPropertyFlags, SparseBind, SparsePoint,
-        SparseQueue, SparseRange, SparseSubmission, TableOptions,
+        AllocateInfo, Backing, DeviceMemory, MemoryManager, MemoryUsage, SparseBind, SparsePoint, SparseQueue,
+        SparseRange, SparseSubmission, TableOptions,
     },
     vamgr::VaRequest,
     winsys::{Context, Deadline, Device, Ip, Priority, Syncobj},
@@ -74,8 +74,8 @@ fn gpu_reads(manager: &MemoryManager, range: &SparseRange, offset: u64) -> Resul
     let list = stream.finish()?;
     let queue = Queue::new(&Context::new(device, Priority::Normal)?, Ip::Sdma, 0)?;
     // Whatever is bound at the moment of the submission is listed with it.
-    let (memory, sets) = ([result.binding().clone()], [range.residents()]);
-    let fence = queue.submit(&Submission { lists: &[&list], memory: &memory, sets: &sets, ..Submission::default() })?;
+    let sets = [range.residents()];
+    let fence = queue.submit(&Submission { lists: &[&list], memory: &result, sets: &sets, ..Submission::default() })?;
     if !fence.wait(Deadline::after(Duration::from_secs(2)))? {
         return Err("the copy engine did not finish in time".into());
     }
@@ -83,9 +83,6 @@ fn gpu_reads(manager: &MemoryManager, range: &SparseRange, offset: u64) -> Resul
 }
 
 fn host_memory(manager: &MemoryManager, size: u64) -> Result<DeviceMemory, Box<dyn std::error::Error>> {
-    let tables = manager.properties();
-    let usable = tables.buffer_types(Addressing::Bits64, false);
-    let cached = MemoryPropertyFlags::HOST_VISIBLE | MemoryPropertyFlags::HOST_CACHED;
-    let memory_type = tables.find_type(usable, cached, MemoryPropertyFlags::empty()).ok_or("no system memory")?;
+    let memory_type = manager.properties().type_for(MemoryUsage::Readback).ok_or("no memory that the CPU reads")?;
     Ok(manager.allocate(&AllocateInfo::new(memory_type, size))?)
 }

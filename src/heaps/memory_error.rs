@@ -111,6 +111,13 @@ pub enum MemoryError {
         at: usize,
     },
 
+    /// A mapping was to be taken away that is in use.
+    #[error("the mapping of memory of type {memory_type} is in use")]
+    MappingInUse {
+        /// Its memory type.
+        memory_type: u32,
+    },
+
     /// A range to flush of memory that is not mapped.
     #[error("memory of type {memory_type} is not mapped")]
     NotMapped {
@@ -185,7 +192,7 @@ impl MemoryError {
             | Self::WrongType { .. }
             | Self::HostPointer(winsys::Error::Misaligned { .. }) => VkResult::InvalidExternalHandle,
             Self::HostPointer(error) if error.errno() == Some(Errno::EINVAL) => VkResult::InvalidExternalHandle,
-            Self::MappedElsewhere { .. } => VkResult::MemoryMapFailed,
+            Self::MappedElsewhere { .. } | Self::MappingInUse { .. } => VkResult::MemoryMapFailed,
             Self::Abandoned => VkResult::DeviceLost,
             Self::Thread { .. } => VkResult::OutOfHostMemory,
             Self::Winsys(error) => error.vk_result(),
@@ -223,10 +230,11 @@ mod tests {
             MemoryError::Winsys(_) => 16,
             MemoryError::Refused(_) => 17,
             MemoryError::DoesNotFit(_) => 12,
+            MemoryError::MappingInUse { .. } => 18,
         }
     }
 
-    const VARIANTS: usize = 18;
+    const VARIANTS: usize = 19;
 
     fn request(errno: Errno, request: &'static str) -> winsys::Error {
         winsys::Error::Bo { request, handle: 1, errno }
@@ -267,6 +275,7 @@ mod tests {
             (MemoryError::HostPointer(userptr(Errno::EINVAL)), InvalidExternalHandle),
             (MemoryError::HostPointer(userptr(Errno::EPERM)), Unknown),
             (MemoryError::MappedElsewhere { at: 0 }, MemoryMapFailed),
+            (MemoryError::MappingInUse { memory_type: 0 }, MemoryMapFailed),
             (MemoryError::NotMapped { memory_type: 0 }, Unknown),
             (MemoryError::MappedRange { offset: 1, size: 1, memory: 1 }, Unknown),
             (MemoryError::Refused(Box::new(refusal)), OutOfDeviceMemory),

@@ -6,6 +6,7 @@ use nix::errno::Errno;
 
 use super::{BoRuleError, Feature, Loss, Priority};
 use crate::{
+    host_memory::NoHostMemory,
     uapi::{CtxStateFlags, GemCreateFlags, GemDomain, VaFlags},
     vamgr::{GpuVa, LimitsError, VaError},
 };
@@ -296,6 +297,13 @@ pub enum Error {
         bos: usize,
     },
 
+    /// The process has no memory for the library's own bookkeeping. Nothing has changed.
+    #[error("no host memory for {what}")]
+    HostMemory {
+        /// The object that was to be made.
+        what: &'static str,
+    },
+
     /// The work that a submission waits for was not submitted within the five seconds that the kernel grants. Nothing was
     /// submitted and nothing is lost.
     #[error("{request}: the work that a sync object waits for was not submitted within five seconds")]
@@ -328,6 +336,14 @@ pub enum Error {
         /// The kernel's account of the loss.
         loss: Loss,
     },
+}
+
+impl NoHostMemory {
+    /// Returns the error of making `what`.
+    #[cold]
+    pub(crate) fn of(self, what: &'static str) -> Error {
+        Error::HostMemory { what }
+    }
 }
 
 impl Error {

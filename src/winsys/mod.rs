@@ -29,7 +29,10 @@ pub use self::{
     },
     error::{Error, Result},
     feature::Feature,
-    memory::{Binding, BoundRequest, MapOnce, Mapping, Reservation, ResidencySet, Residents, WeakBinding},
+    memory::{
+        Binding, BoundRequest, IsLent, MapOnce, Mapped, Mapping, Reservation, ResidencySet, Resident, Residents,
+        WeakBinding,
+    },
     ownership::HandleOwnership,
     queue::{
         Blame, BoList, ChunkScratch, Chunks, Context, Loss, LossReason, PinnedClocks, Priority, StablePstate, Syncobj,

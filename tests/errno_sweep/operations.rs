@@ -108,7 +108,7 @@ fn replay(bench: &Bench) -> Outcome {
 }
 
 fn place(bench: &Bench) -> Outcome {
-    let mut memory = bench.manager.allocate(&AllocateInfo::new(bench.cached, SIZE))?;
+    let memory = bench.manager.allocate(&AllocateInfo::new(bench.cached, SIZE))?;
     // SAFETY: the addresses are the bench's and hold nothing.
     let mapped = unsafe { memory.map_placed(bench.place.base()) }.map(|mapping| mapping.store_u32(0, 1));
     // Whatever happened, the addresses end up reserved, so that the bench keeps them. A single failure is over by then; an

@@ -297,7 +297,6 @@ fn host_pointers_have_the_type_and_the_binding_that_radv_gives_them() {
             let found = windows.containing(memory.address());
             assert_eq!(found, Some(windows.serving(VaWindow::High)), "{name}: {}", memory.address());
             // The mapping is the pointer, and stays.
-            let mut memory = memory;
             assert_eq!(memory.map().unwrap().as_ptr(), pages.base());
             memory.unmap();
             memory.unmap_reserving().unwrap();

@@ -79,11 +79,12 @@ fn a_mapping_that_failed_is_tried_again() {
 fn a_placed_mapping_is_at_its_address_and_leaves_it_reserved() {
     let (kernel, manager) = bench();
     let place = Pages::reserved(SIZE);
-    let mut memory = allocate(&manager);
+    let memory = allocate(&manager);
     for round in 0..3_u8 {
         // SAFETY: the addresses are ours and hold nothing.
         let mapping = unsafe { memory.map_placed(place.base()) }.unwrap();
         assert_eq!((mapping.as_ptr(), mapping.len()), (place.base(), SIZE));
+        drop(mapping);
         assert_eq!(place.load(0), round, "the contents stay with the memory");
         place.store(0, round + 1);
         assert_eq!(place.rights().as_deref(), Some("rw-s"));
@@ -98,7 +99,7 @@ fn a_placed_mapping_is_at_its_address_and_leaves_it_reserved() {
 fn a_plain_unmap_lets_the_addresses_go() {
     let (kernel, manager) = bench();
     let place = Pages::reserved(SIZE);
-    let mut memory = allocate(&manager);
+    let memory = allocate(&manager);
     // SAFETY: the addresses are ours and hold nothing.
     unsafe { memory.map_placed(place.base()) }.unwrap();
     let (unmapped, reserved) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));
@@ -143,7 +144,7 @@ fn a_place_that_cannot_be_is_a_failed_map_and_changes_nothing() {
 #[test]
 fn w36_addresses_that_could_not_be_reserved_are_an_error_and_the_memory_stays_mapped() {
     let (kernel, manager) = bench();
-    let mut memory = allocate(&manager);
+    let memory = allocate(&manager);
     memory.map().unwrap().store_u32(0, 7).unwrap();
     kernel.fail_nth_where(0, Errno::ENOMEM, |attempt| matches!(attempt, Attempt::Reserve { .. }));
     let error = memory.unmap_reserving().unwrap_err();
@@ -220,4 +221,84 @@ fn exactly_the_host_visible_types_can_be_mapped_and_all_of_them_are_coherent() {
             assert_eq!(ty.properties.contains(Property::HOST_COHERENT), visible, "{name}: type {index}");
         }
     }
+}
+
+/// A driver shares memory between threads and unmaps it through any of its handles.
+#[test]
+fn a_shared_handle_maps_and_unmaps_and_takes_nothing_from_who_uses_it() {
+    let (kernel, manager) = bench();
+    let memory = Arc::new(allocate(&manager));
+    let other = Arc::clone(&memory);
+    let mappings = || kernel.inner().census().mappings;
+    other.unmap();
+    assert!(memory.mapping().is_none(), "unmapping nothing is nothing");
+
+    let first = memory.map().unwrap();
+    let second = other.map().unwrap();
+    other.unmap();
+    assert!(memory.mapping().is_none(), "it is unmapped for whoever asks");
+    assert_eq!(memory.unmap_reserving(), Err(MemoryError::MappingInUse { memory_type: CACHED }));
+    first.store_u32(0, 7).unwrap();
+    drop(first);
+    assert_eq!((second.load_u32(0), mappings()), (Ok(7), 1), "it goes with the last that uses it");
+    other.unmap();
+    drop(second);
+    assert_eq!(mappings(), 0);
+
+    // One that is in use goes on when it is mapped again.
+    let first = memory.map().unwrap();
+    memory.unmap();
+    assert_eq!(memory.map().unwrap().as_ptr(), first.as_ptr());
+    drop(first);
+    assert_eq!((mappings(), memory.mapping().is_some()), (1, true));
+    memory.unmap();
+    assert_eq!((mappings(), memory.mapping().is_some()), (0, false));
+}
+
+#[test]
+fn a_lasting_mapping_stays_and_replaces_the_other_one() {
+    let (kernel, manager) = bench();
+    let mappings = || kernel.inner().census().mappings;
+    let memory = allocate(&manager);
+    assert!(memory.lasting_mapping().is_none());
+    let base = memory.map().unwrap().as_ptr();
+    let lasting = memory.map_lasting().unwrap();
+    assert_eq!((lasting.as_ptr(), mappings()), (base, 1), "it is the one that was there");
+    memory.unmap();
+    assert_eq!(memory.unmap_reserving(), Ok(()));
+    lasting.store_u32(0, 7).unwrap();
+    assert_eq!((memory.map().unwrap().load_u32(0), mappings()), (Ok(7), 1));
+
+    // One that is in use stays what it is, and a second one is made.
+    let memory = allocate(&manager);
+    let used = memory.map().unwrap();
+    let lasting = memory.map_lasting().unwrap();
+    assert_ne!(lasting.as_ptr(), used.as_ptr());
+    used.store_u32(0, 7).unwrap();
+    assert_eq!(lasting.load_u32(0), Ok(7));
+    drop(used);
+    memory.unmap();
+    assert_eq!(mappings(), 2, "one for each memory");
+}
+
+/// Threads that map, unmap and use at once: every use finds what it stored, and nothing is mapped in the end.
+#[test]
+fn threads_that_map_and_unmap_at_once_never_lose_what_they_use() {
+    let (kernel, manager) = bench();
+    let memory = allocate(&manager);
+    thread::scope(|scope| {
+        for number in 0..4_u32 {
+            let memory = &memory;
+            scope.spawn(move || {
+                for round in 0..200_u32 {
+                    let mapping = memory.map().unwrap();
+                    mapping.store_u32(u64::from(number) * 4, round).unwrap();
+                    memory.unmap();
+                    assert_eq!(mapping.load_u32(u64::from(number) * 4), Ok(round));
+                }
+            });
+        }
+    });
+    memory.unmap();
+    assert_eq!((kernel.inner().census().mappings, memory.mapping().is_some()), (0, false));
 }

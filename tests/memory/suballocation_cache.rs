@@ -81,7 +81,7 @@ fn freed_memory_serves_requests_of_its_size_down_to_two_thirds() {
 #[test]
 fn a_mapping_stays_with_the_memory() {
     let rig = rig(CacheLimits::default());
-    let mut first = rig.take(MIB);
+    let first = rig.take(MIB);
     first.map().unwrap();
     drop(first);
     assert!(rig.take(MIB).mapping().is_some());

@@ -177,7 +177,7 @@ fn w12_a_working_set_that_does_not_fit_is_found_before_it_is_submitted() {
     let listed: Vec<_> = memories.iter().map(|memory| memory.binding().clone()).collect();
     let error = queue.submit(&Submission { lists: &[&list], memory: &listed, ..Submission::default() }).unwrap_err();
     assert!(matches!(error, cs::Error::Winsys(Error::OutOfMemory { bos: 3, .. })), "{error}");
-    assert!(queue.submit(&Submission { lists: &[&list], memory: &listed[..1], ..Submission::default() }).is_ok());
+    assert!(queue.submit(&Submission { lists: &[&list], memory: &&listed[..1], ..Submission::default() }).is_ok());
 }
 
 #[test]

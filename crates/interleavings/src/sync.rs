@@ -1,10 +1,13 @@
 //! The library's module `sync` under the scheduler: each operation is a moment in which another thread may go on.
 
-use std::sync::PoisonError;
+use std::sync::{PoisonError, TryLockError};
 
-use shuttle::sync::MutexGuard;
+use shuttle::sync::{MutexGuard, RwLockWriteGuard};
 
-pub(crate) use shuttle::sync::atomic::AtomicU64;
+pub(crate) use shuttle::sync::{
+    RwLockReadGuard,
+    atomic::{AtomicBool, AtomicU64},
+};
 
 /// parking_lot's mutex, as far as the library uses it.
 #[derive(Debug, Default)]
@@ -17,6 +20,32 @@ impl<T> Mutex<T> {
 
     pub(crate) fn lock(&self) -> MutexGuard<'_, T> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// parking_lot's lock for many readers, as far as the library uses it.
+#[derive(Debug, Default)]
+pub(crate) struct RwLock<T>(shuttle::sync::RwLock<T>);
+
+impl<T> RwLock<T> {
+    pub(crate) const fn new(value: T) -> Self {
+        Self(shuttle::sync::RwLock::new(value))
+    }
+
+    pub(crate) fn read(&self) -> RwLockReadGuard<'_, T> {
+        self.0.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(crate) fn write(&self) -> RwLockWriteGuard<'_, T> {
+        self.0.write().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(crate) fn try_write(&self) -> Option<RwLockWriteGuard<'_, T>> {
+        match self.0.try_write() {
+            Ok(guard) => Some(guard),
+            Err(TryLockError::Poisoned(guard)) => Some(guard.into_inner()),
+            Err(TryLockError::WouldBlock) => None,
+        }
     }
 }
 
@@ -90,10 +119,6 @@ impl<T> OnceCell<T> {
         let value = make()?;
         // No other thread fills it meanwhile.
         Ok(self.cell.get_or_init(|| value))
-    }
-
-    pub(crate) fn take(&mut self) -> Option<T> {
-        self.cell.take()
     }
 }
 

@@ -24,7 +24,7 @@ fn map_in_threads(memory: &Arc<DeviceMemory>, threads: u64) -> Vec<bool> {
             thread::spawn(move || {
                 let Ok(mapping) = memory.map() else { return false };
                 mapping.store_u32(number * 4, number as u32 + 1).expect("inside");
-                std::ptr::eq(mapping, memory.mapping().expect("it is there"))
+                std::ptr::eq(&*mapping, &*memory.mapping().expect("it is there"))
             })
         })
         .collect();
@@ -54,5 +54,29 @@ fn after_a_failure_the_next_thread_tries_again() {
         let done = map_in_threads(&memory, 3);
         assert_eq!(done.iter().filter(|done| **done).count(), 2, "one thread alone is told of the failure");
         assert_eq!(rig.counts.mapped.load(SeqCst), 1);
+    });
+}
+
+/// Each thread uses its mapping after it has unmapped; the last to use it takes it away.
+#[test]
+fn what_a_thread_uses_is_not_taken_away_and_nothing_is_left() {
+    in_many_orders(|| {
+        let rig = Rig::new();
+        let memory = memory(&rig);
+        let threads: Vec<_> = (0..3_u64)
+            .map(|number| {
+                let memory = Arc::clone(&memory);
+                thread::spawn(move || {
+                    let mapping = memory.map().expect("a mapping");
+                    mapping.store_u32(number * 4, 1).expect("inside");
+                    memory.unmap();
+                    mapping.load_u32(number * 4)
+                })
+            })
+            .collect();
+        threads.into_iter().for_each(|thread| assert_eq!(thread.join().expect("no panic"), Ok(1)));
+        memory.unmap();
+        assert!(memory.mapping().is_none());
+        assert_eq!(rig.gpu.census().mappings, 0);
     });
 }

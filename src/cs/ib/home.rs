@@ -50,7 +50,8 @@ impl Home {
         let Some(shared) = self.0.upgrade() else { return drop(memories) };
         for memory in memories {
             let mut idle = shared.idle.lock();
-            if memory.placement() == shared.placement && idle.dwords + memory.capacity() <= shared.most {
+            let is_wanted = memory.placement() == shared.placement && idle.dwords + memory.capacity() <= shared.most;
+            if is_wanted && idle.memories.try_reserve(1).is_ok() {
                 idle.dwords += memory.capacity();
                 idle.memories.push(memory);
             }

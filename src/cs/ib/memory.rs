@@ -152,6 +152,12 @@ impl IbMemory {
         unsafe { std::slice::from_raw_parts_mut(self.dwords.as_ptr(), self.limit) }
     }
 
+    /// The first dwords, whatever was recorded there: for what goes nowhere.
+    pub(in crate::cs) fn first_dwords<const N: usize>(&mut self) -> Option<&mut [u32; N]> {
+        // SAFETY: `capacity` dwords are mapped and aligned as long as `self` lives, which is borrowed exclusively.
+        unsafe { std::slice::from_raw_parts_mut(self.dwords.as_ptr(), self.capacity) }.first_chunk_mut()
+    }
+
     /// The first `dwords` dwords of the window are used.
     #[inline]
     pub(in crate::cs) fn advance(&mut self, dwords: usize) {

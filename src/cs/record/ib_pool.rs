@@ -60,6 +60,21 @@ impl IbPool {
     /// A stream for [`Stream::execute`] like [`Stream::secondary`]'s, whose IBs come from the pool and return to it. It lies where
     /// the pool's memory does, so a pool of [`IbPlacement::Cached`] suits streams that are copied.
     ///
+    /// ```
+    /// use amdgpu_sim::{SimKernel, profile};
+    /// use amdgpu_winsys::{cs::{IbPlacement, IbPool, Inclusion, pm4}, winsys::Device};
+    ///
+    /// let device = Device::new(SimKernel::open(profile("navi21").ok_or("no such chip")?))?;
+    /// let pool = IbPool::new(&device, IbPlacement::Cached, 1 << 20);
+    /// let target = pm4::Target::gfx(device.info().gfx_level);
+    /// let secondary = pool.secondary(target, 64)?.finish()?;
+    /// let mut primary = pool.stream(target, 64)?;
+    /// primary.execute(&secondary, Inclusion::Auto)?;
+    /// drop((primary.finish()?, secondary));
+    /// assert!(pool.idle_dwords() >= 128);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
     /// # Errors
     ///
     /// As for [`Stream::new`].

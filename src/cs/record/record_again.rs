@@ -11,14 +11,16 @@ impl CommandList {
     ///
     /// The list itself, when a queue still runs it, another list is chained to it, or another clone exists.
     pub fn record_again<L: Language>(self, language: L) -> Result<Stream<L>, Self> {
-        let (recorded, target) = (Arc::clone(self.recorded()), self.target());
+        let recorded = Arc::clone(self.recorded());
         drop(self);
-        let mut part = Arc::try_unwrap(recorded).map_err(Self::of)?.part;
+        let recorded = Arc::try_unwrap(recorded).map_err(Self::of)?;
         // The largest IB of those that were filled, for most likely it was the last.
-        let largest = (0..part.ibs.len()).max_by_key(|&at| part.ibs.get(at).map_or(0, |ib| ib.memory.capacity()));
-        let Some(memory) = largest.map(|at| part.ibs.swap_remove(at).memory) else {
-            return Err(Self::new(target, part));
+        let capacities = recorded.all_ibs().iter().map(|ib| ib.memory.capacity()).enumerate();
+        let Some((largest, _)) = capacities.max_by_key(|&(_, capacity)| capacity) else {
+            return Err(Self::of(Arc::new(recorded)));
         };
+        let mut part = recorded.part;
+        let memory = part.ibs.swap_remove(largest).memory;
         part.recycle();
         Ok(Stream::over(memory, part, language))
     }

@@ -8,6 +8,7 @@ use crate::{
         CommandList, EncodeError, Error, Language, Packet, Result, Stream, Target,
         pm4::{self, IndirectBuffer, Ring, WriteData},
     },
+    host_memory::NoHostMemory,
     vamgr::GpuVa,
     winsys::{Error as WinsysError, GfxLevel},
 };
@@ -102,8 +103,8 @@ impl<L: Language> Stream<L> {
         let (Target::Pm4(target), Some((va, dwords))) = (list.target(), list.ibs().next()) else { return Ok(()) };
         let call = IndirectBuffer::call(va, count(dwords));
         call.encode(target, self.reserve(IndirectBuffer::LEN)?)?;
-        self.part_mut().called.add(list.recorded());
-        Ok(())
+        let called = self.part_mut().called.add(list.recorded());
+        self.named(called)
     }
 
     fn copy(&mut self, list: &CommandList) -> Result<()> {
@@ -113,10 +114,17 @@ impl<L: Language> Stream<L> {
             self.reserve(packets.len())?.copy_from_slice(packets);
         }
         let part = self.part_mut();
-        recorded.called().iter().for_each(|called| part.called.add(called));
-        recorded.kept().iter().for_each(|binding| part.residents.add(binding));
-        recorded.sets().iter().for_each(|set| part.sets.add(set));
-        Ok(())
+        let called = recorded.called().iter().try_for_each(|called| part.called.add(called));
+        let kept = recorded.kept().iter().try_for_each(|binding| part.residents.add(binding));
+        let sets = recorded.sets().iter().try_for_each(|set| part.sets.add(set));
+        self.named(called.and(kept).and(sets))
+    }
+
+    /// Poisons the stream if it holds packets whose memory it does not name.
+    fn named(&mut self, outcome: Result<(), NoHostMemory>) -> Result<()> {
+        outcome
+            .map_err(|error| error.of("a command list").into())
+            .inspect_err(|error: &Error| self.poison(error.clone()))
     }
 }
 

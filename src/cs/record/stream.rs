@@ -9,6 +9,7 @@ use crate::{
         ib::{home::Home, memory::IbMemory},
         pm4,
     },
+    host_memory::{self, NoHostMemory},
     winsys::{Binding, Device, GfxLevel, ResidencySet},
 };
 
@@ -17,8 +18,11 @@ use crate::{
 /// Source: Linux 6.12 `amdgpu_cs.c`, `amdgpu_cs_ib_packet_size_max_dw`.
 pub const MAX_IB_DWORDS: usize = 0xf_ffff;
 
-/// The longest array that [`Stream::room`] hands out, in dwords.
+/// The longest array that [`Stream::room`] hands out, in dwords: a page, which every IB has.
 const SINK_DWORDS: usize = 1024;
+
+/// The object of an error without host memory.
+const LIST: &str = "a command list";
 
 /// A command stream being recorded, for one kind of ring.
 ///
@@ -60,8 +64,6 @@ pub struct Stream<L: Language> {
     /// sends every call to `grow`.
     memory: IbMemory,
     poison: Option<Error>,
-    /// Receives the packets of a poisoned stream.
-    sink: Vec<u32>,
     /// IBs that are full, and what else the list will need.
     part: Part,
 }
@@ -120,11 +122,12 @@ impl<L: Language> Stream<L> {
         if dwords == 0 || dwords > Self::MOST_DWORDS {
             return Err(Error::StreamCapacity { dwords, most: Self::MOST_DWORDS });
         }
-        let memory = match home.take(|memory| Self::limit(memory.capacity()) >= dwords) {
+        let part = Part::new(home).map_err(|error| error.of(LIST))?;
+        let memory = match part.home.take(|memory| Self::limit(memory.capacity()) >= dwords) {
             Some(memory) => memory,
             None => IbMemory::new(device, dwords + Self::TAIL_DWORDS, placement)?,
         };
-        Ok(Self { level, placement, ..Self::over(memory, Part::new(home), language) })
+        Ok(Self { level, placement, ..Self::over(memory, part, language) })
     }
 
     /// Dwords that an IB keeps free after its packets, at most.
@@ -150,7 +153,6 @@ impl<L: Language> Stream<L> {
             placement: memory.placement(),
             memory,
             poison: None,
-            sink: Vec::new(),
             part,
         }
     }
@@ -241,17 +243,17 @@ impl<L: Language> Stream<L> {
         }
         match self.memory.take_array() {
             Some(room) => room,
-            None => sink(&mut self.sink),
+            None => unreachable!("the window is as long as that"),
         }
     }
 
     #[cold]
     #[inline(never)]
     fn room_elsewhere<const N: usize>(&mut self) -> &mut [u32; N] {
-        match self.go_on(N).ok().and_then(|()| self.memory.take_array()) {
-            Some(room) => room,
-            None => sink(&mut self.sink),
+        if self.go_on(N).is_ok() && N <= self.memory.left() {
+            return self.room();
         }
+        sink(&mut self.memory)
     }
 
     #[inline]
@@ -265,9 +267,37 @@ impl<L: Language> Stream<L> {
     }
 
     /// Keeps memory resident and alive for every run of the list, without naming it in submissions. Memory that the stream
-    /// keeps already costs a look, and no reference.
+    /// keeps already costs a look, and no reference. Without host memory the stream is poisoned.
+    ///
+    /// ```
+    /// use amdgpu_sim::{SimKernel, profile};
+    /// use amdgpu_winsys::{
+    ///     cs::{Queue, Stream, Submission, pm4},
+    ///     heaps::{AllocateInfo, MemoryManager, MemoryUsage, TableOptions},
+    ///     winsys::{Context, Deadline, Device, Ip, Priority},
+    /// };
+    ///
+    /// let device = Device::new(SimKernel::open(profile("navi21").ok_or("no such chip")?))?;
+    /// let manager = MemoryManager::new(&device, &TableOptions::default())?;
+    /// let memory_type = manager.properties().type_for(MemoryUsage::Readback).ok_or("no such type")?;
+    /// let memory = manager.allocate(&AllocateInfo::new(memory_type, 4096))?;
+    ///
+    /// let mut stream = Stream::new(&device, pm4::Target::gfx(device.info().gfx_level), 64)?;
+    /// for value in 0..10 {
+    ///     stream.keep(memory.binding()); // with every bind
+    ///     stream.push(&pm4::WriteData::new(memory.address(), &[value]))?;
+    /// }
+    /// let (list, kept) = (stream.finish()?, memory.binding().handle_count());
+    /// assert_eq!(kept, 2, "the memory's own handle, and one of the list");
+    /// let queue = Queue::new(&Context::new(&device, Priority::Normal)?, Ip::Gfx, 0)?;
+    /// assert!(queue.submit(&Submission { lists: &[&list], ..Submission::default() })?.wait(Deadline::NEVER)?);
+    /// assert_eq!(memory.map()?.load_u32(0)?, 9);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn keep(&mut self, binding: &Binding) {
-        self.part.residents.add(binding);
+        if let Err(error) = self.part.residents.add(binding) {
+            self.poison(error.of(LIST).into());
+        }
     }
 
     /// Keeps the members of a set resident and alive for every run of the list, as [`Stream::keep`] does for one memory: for a
@@ -304,7 +334,9 @@ impl<L: Language> Stream<L> {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn keep_set(&mut self, set: &ResidencySet) {
-        self.part.sets.add(set);
+        if let Err(error) = self.part.sets.add(set) {
+            self.poison(error.of(LIST).into());
+        }
     }
 
     /// Dwords recorded so far. Padding and chain packets of IBs that are full count too.
@@ -373,14 +405,16 @@ impl<L: Language> Stream<L> {
     /// # Errors
     ///
     /// The error that poisoned the stream, if it is poisoned; [`Error::Encode`] for a stream in the language of another generation
-    /// than the device's, whose jumps cannot say where this device has its memory.
+    /// than the device's, whose jumps cannot say where this device has its memory; [`Error::Winsys`] without host memory for
+    /// the list's containers. The list itself is one allocation behind an `Arc`, which cannot fail but by ending the process.
     pub fn finish(mut self) -> Result<CommandList> {
         self.status()?;
         let (dwords, packet_dwords) = self.close();
         let Self { language, memory, mut part, .. } = self;
-        part.ibs.push(Ib { memory, dwords, packet_dwords, detour: None });
+        let no_memory = |error: NoHostMemory| error.of(LIST);
+        host_memory::push(&mut part.ibs, Ib { memory, dwords, packet_dwords, detour: None }).map_err(no_memory)?;
         part.link(language.into())?;
-        Ok(CommandList::new(language.into(), part))
+        Ok(CommandList::new(language.into(), part).map_err(no_memory)?)
     }
 
     /// Goes on in another IB with room for `needed` dwords.
@@ -390,7 +424,9 @@ impl<L: Language> Stream<L> {
         if needed > Self::MOST_DWORDS {
             return Err(Error::TooLong { needed, most: Self::MOST_DWORDS });
         }
-        let mut next = self.next_memory(needed).inspect_err(|error| self.poison(error.clone()))?;
+        let room = self.part.reserve_ib().map_err(|error| error.of(LIST).into());
+        let mut next =
+            room.and_then(|()| self.next_memory(needed)).inspect_err(|error: &Error| self.poison(error.clone()))?;
         next.rewind(Self::limit(next.capacity()));
         if self.memory.used() == 0 {
             self.part.spare.push(std::mem::replace(&mut self.memory, next));
@@ -429,10 +465,9 @@ impl<L: Language> Stream<L> {
     }
 }
 
-/// The memory for what goes nowhere.
-fn sink<const N: usize>(sink: &mut Vec<u32>) -> &mut [u32; N] {
-    sink.resize(SINK_DWORDS, 0);
-    match sink.first_chunk_mut() {
+/// Returns room for what goes nowhere: the IB of a poisoned stream, which is never submitted.
+fn sink<const N: usize>(memory: &mut IbMemory) -> &mut [u32; N] {
+    match memory.first_dwords() {
         Some(room) => room,
         None => unreachable!("N is at most SINK_DWORDS, as `room` asserts when it is compiled"),
     }

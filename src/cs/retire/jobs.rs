@@ -6,6 +6,7 @@ use parking_lot::Mutex;
 
 use crate::{
     cs::record::list::recorded::Recorded,
+    host_memory::{NoHostMemory, TryBox},
     winsys::{Binding, Residents},
 };
 
@@ -88,12 +89,14 @@ pub(in crate::cs) struct Jobs(Mutex<State>);
 #[derive(Debug, Default)]
 struct State {
     /// In the order of their numbers.
-    running: VecDeque<Box<Job>>,
+    running: VecDeque<TryBox<Job>>,
+    /// Places in `running` for submissions that have begun, and for the jobs that wait to begin one. A submission that the kernel
+    /// has taken must be kept, so there is room for it before the kernel is asked.
+    promised: usize,
     /// Emptied containers of finished submissions, so that a steady stream of submissions allocates nothing.
-    #[expect(clippy::vec_box, reason = "they come from `running` and go there again")]
-    spare: Vec<Box<Job>>,
+    spare: Vec<TryBox<Job>>,
     /// The first submission that was lost: its lists are kept, for those who want to know where it stopped.
-    lost: Option<Box<Job>>,
+    lost: Option<TryBox<Job>>,
     /// The last number that the kernel gave out.
     last: u64,
     /// `true` if work was lost, so that some running jobs may have ended without writing their number.
@@ -104,8 +107,8 @@ struct State {
 pub(in crate::cs) struct Ended {
     /// The last number that the kernel gave it, if it took any of it.
     pub(in crate::cs) sequence: Option<u64>,
-    /// An empty job for the next submission.
-    pub(in crate::cs) spare: Option<Box<Job>>,
+    /// An empty job for the next submission, with a place among the running ones.
+    pub(in crate::cs) spare: Option<TryBox<Job>>,
 }
 
 /// Resources of jobs that have ended. Dropping it drops them; [`Jobs::let_go`] also keeps the containers.
@@ -113,7 +116,7 @@ pub(in crate::cs) struct Ended {
 pub(in crate::cs) struct Over {
     few: Few,
     /// A job that has finished, or one of which the kernel took nothing.
-    job: Option<Box<Job>>,
+    job: Option<TryBox<Job>>,
 }
 
 /// A submission on its way to the kernel. However the way ends, in a panic of an observer too, what the kernel took stays
@@ -121,7 +124,7 @@ pub(in crate::cs) struct Over {
 pub(in crate::cs) struct Underway<'q> {
     jobs: &'q Jobs,
     /// Taken only by the end.
-    job: Option<Box<Job>>,
+    job: Option<TryBox<Job>>,
 }
 
 impl Underway<'_> {
@@ -137,6 +140,7 @@ impl Underway<'_> {
             Some(job) if job.sequence > 0 => self.jobs.add(job, done, over),
             job => {
                 over.job = job;
+                self.jobs.take_back(1);
                 Ended { sequence: None, spare: None }
             }
         }
@@ -145,21 +149,45 @@ impl Underway<'_> {
 
 impl Drop for Underway<'_> {
     fn drop(&mut self) {
-        if let Some(job) = self.job.take_if(|job| job.sequence > 0) {
-            self.jobs.add(job, 0, &mut Over::default());
+        let Some(job) = self.job.take() else { return };
+        // A job that is not kept has not used its place; one that is may have got another.
+        if job.sequence == 0 || self.jobs.add(job, 0, &mut Over::default()).spare.is_some() {
+            self.jobs.take_back(1);
         }
     }
 }
 
 impl Jobs {
-    /// Begins a submission, in a container that was emptied.
-    pub(in crate::cs) fn begin(&self, spare: Option<Box<Job>>) -> Underway<'_> {
-        Underway { jobs: self, job: Some(spare.unwrap_or_default()) }
+    /// Begins a submission, in a container that [`Ended::spare`] gave or in a new one. From here on it can be kept without memory.
+    pub(in crate::cs) fn begin(&self, spare: Option<TryBox<Job>>) -> Result<Underway<'_>, NoHostMemory> {
+        let job = match spare {
+            Some(job) => job,
+            None => self.new_job()?,
+        };
+        Ok(Underway { jobs: self, job: Some(job) })
     }
 
-    fn add(&self, job: Box<Job>, done: u64, over: &mut Over) -> Ended {
+    #[cold]
+    fn new_job(&self) -> Result<TryBox<Job>, NoHostMemory> {
+        let mut state = self.0.lock();
+        state.promise()?;
+        if let Some(job) = state.spare.pop() {
+            return Ok(job);
+        }
+        drop(state);
+        TryBox::new(Job::default()).inspect_err(|_| self.take_back(1))
+    }
+
+    /// Takes back places that were given with jobs that begin no submission.
+    pub(in crate::cs) fn take_back(&self, count: usize) {
+        let mut state = self.0.lock();
+        state.promised = state.promised.saturating_sub(count);
+    }
+
+    fn add(&self, job: TryBox<Job>, done: u64, over: &mut Over) -> Ended {
         let mut state = self.0.lock();
         let sequence = Some(job.sequence);
+        state.promised = state.promised.saturating_sub(1);
         if job.sequence > state.last {
             state.last = job.sequence;
             state.running.push_back(job);
@@ -175,7 +203,9 @@ impl Jobs {
                 over.job = Some(job);
             }
         }
-        Ended { sequence, spare: emptied.or_else(|| state.spare.pop()) }
+        // Without room for it the next submission tries again.
+        let spare = emptied.or_else(|| state.spare.pop()).filter(|_| state.promise().is_ok());
+        Ended { sequence, spare }
     }
 
     /// Lets go of what submissions up to this number used.
@@ -190,8 +220,16 @@ impl Jobs {
         while let Some(mut job) = next {
             job.clear();
             let mut state = self.0.lock();
-            state.spare.push(job);
+            // Without room for it the container goes, once the lock is free.
+            let unkept = if state.spare.try_reserve(1).is_ok() {
+                state.spare.push(job);
+                None
+            } else {
+                Some(job)
+            };
             next = state.take_up_to(done);
+            drop(state);
+            drop(unkept);
         }
     }
 
@@ -228,7 +266,7 @@ impl Jobs {
     /// oldest that runs.
     pub(in crate::cs) fn stuck_behind(&self, done: u64) -> Option<(u64, Vec<Arc<Recorded>>)> {
         let state = self.0.lock();
-        let stuck = state.lost.as_deref().or_else(|| state.running.front().map(Box::as_ref));
+        let stuck = state.lost.as_deref().or_else(|| state.running.front().map(|job| &**job));
         stuck.filter(|job| job.sequence > done).map(|job| (job.sequence, job.lists.clone()))
     }
 
@@ -255,15 +293,22 @@ impl Jobs {
 }
 
 impl State {
+    /// Keeps a place among the running submissions.
+    fn promise(&mut self) -> Result<(), NoHostMemory> {
+        self.running.try_reserve(self.promised + 1).map_err(|_| NoHostMemory)?;
+        self.promised += 1;
+        Ok(())
+    }
+
     /// Adds a submission that another thread's has overtaken.
     #[cold]
-    fn insert(&mut self, job: Box<Job>) {
+    fn insert(&mut self, job: TryBox<Job>) {
         let at = self.running.partition_point(|other| other.sequence < job.sequence);
         self.running.insert(at, job);
     }
 
     /// The oldest submission, if its number is not above this one.
-    fn take_up_to(&mut self, done: u64) -> Option<Box<Job>> {
+    fn take_up_to(&mut self, done: u64) -> Option<TryBox<Job>> {
         self.running.pop_front_if(|job| job.sequence <= done)
     }
 }
@@ -381,7 +426,7 @@ mod tests {
             for step in steps {
                 match step {
                     Step::Submit { sets, more, done } => {
-                        let mut underway = jobs.begin(spare.take());
+                        let mut underway = jobs.begin(spare.take()).unwrap();
                         let given = model.begin(&mut underway, sets, more);
                         let mut over = Over::default();
                         // The kernel is asked about the end only after it took something.
@@ -393,7 +438,7 @@ mod tests {
                         model.retire(done);
                     }
                     Step::Panic { sets, more } => {
-                        let mut underway = jobs.begin(spare.take());
+                        let mut underway = jobs.begin(spare.take()).unwrap();
                         model.begin(&mut underway, sets, more);
                         drop(underway);
                     }
@@ -434,7 +479,7 @@ mod tests {
         let jobs = Jobs::default();
         let mut traces = Vec::new();
         let mut submit = |sets: usize, done: u64, over: &mut Over| {
-            let mut underway = jobs.begin(None);
+            let mut underway = jobs.begin(None).unwrap();
             let job = underway.job().unwrap();
             job.sequence = jobs.last() + 1;
             job.sets = (0..sets).map(|_| ResidencySet::new().snapshot()).collect();
@@ -459,7 +504,7 @@ mod tests {
             (0..3).map(|_| Stream::new(&device, target, 8).unwrap().finish().unwrap()).collect();
         let jobs = Jobs::default();
         for (sequence, list) in (1..).zip(&lists) {
-            let mut underway = jobs.begin(None);
+            let mut underway = jobs.begin(None).unwrap();
             let job = underway.job().unwrap();
             (job.sequence, job.lists) = (sequence, vec![Arc::clone(list.recorded())]);
             underway.end(0, &mut Over::default());
@@ -480,7 +525,7 @@ mod tests {
             let mut traces = Vec::new();
             let mut underway: Vec<_> = (5..8)
                 .map(|sequence| {
-                    let mut underway = jobs.begin(None);
+                    let mut underway = jobs.begin(None).unwrap();
                     let job = underway.job().unwrap();
                     job.sequence = sequence;
                     job.sets = vec![ResidencySet::new().snapshot()];

@@ -1,6 +1,7 @@
 //! The BOs of a submission, each once.
 
 use crate::{
+    host_memory::{self, NoHostMemory},
     uapi::BoListEntry,
     winsys::{Binding, BoList, Device, ResidencySet, Residents, WeakResidents},
 };
@@ -47,17 +48,20 @@ impl WorkingSet {
         self.sets.len() == sets.len() && self.sets.iter().zip(sets).all(same)
     }
 
-    /// Lists these sets from now on.
-    pub(in crate::cs) fn list_sets(&mut self, sets: &[Residents]) {
+    /// Lists these sets from now on; none after an error.
+    pub(in crate::cs) fn list_sets(&mut self, sets: &[Residents]) -> Result<(), NoHostMemory> {
         self.entries.clear();
+        self.set_entries = 0;
+        self.sets.clear();
         self.round += 1;
         self.set_round = self.round;
+        host_memory::reserve(&mut self.sets, sets.len())?;
         for binding in sets.iter().flat_map(|set| set.iter()) {
-            self.add(binding, binding.priority());
+            self.add(binding, binding.priority())?;
         }
         self.set_entries = self.entries.len();
-        self.sets.clear();
         self.sets.extend(sets.iter().map(Residents::downgrade));
+        Ok(())
     }
 
     /// Begins a submission that uses the sets that are listed.
@@ -67,29 +71,38 @@ impl WorkingSet {
     }
 
     /// Adds the members of these sets to `into`. A set that is the same as last time is not locked.
-    pub(in crate::cs) fn take_snapshots(&self, sets: &[&ResidencySet], into: &mut Vec<Residents>) {
-        for (index, set) in sets.iter().enumerate() {
+    pub(in crate::cs) fn take_snapshots<'s>(
+        &self,
+        sets: impl ExactSizeIterator<Item = &'s ResidencySet>,
+        into: &mut Vec<Residents>,
+    ) -> Result<(), NoHostMemory> {
+        host_memory::reserve(into, sets.len())?;
+        for (index, set) in sets.enumerate() {
             let unchanged = self.sets.get(index).and_then(|listed| set.snapshot_if_still(listed));
             into.push(unchanged.unwrap_or_else(|| set.snapshot()));
         }
+        Ok(())
     }
 
     /// Lists a BO, unless it is listed.
-    pub(in crate::cs) fn add(&mut self, binding: &Binding, bo_priority: u32) {
+    pub(in crate::cs) fn add(&mut self, binding: &Binding, bo_priority: u32) -> Result<(), NoHostMemory> {
         let bo_handle = binding.bo_handle();
         let index = bo_handle as usize;
         if index < MOST_STAMPS {
             if index >= self.stamps.len() {
-                self.stamps.resize((index + 1).next_power_of_two(), 0);
+                let len = (index + 1).next_power_of_two();
+                let more = len - self.stamps.len();
+                host_memory::reserve(&mut self.stamps, more)?;
+                self.stamps.resize(len, 0);
             }
             if let Some(stamp) = self.stamps.get_mut(index) {
                 if *stamp != 0 && (*stamp == self.set_round || *stamp == self.round) {
-                    return;
+                    return Ok(());
                 }
                 *stamp = self.round;
             }
         }
-        self.entries.push(BoListEntry { bo_handle, bo_priority });
+        host_memory::push(&mut self.entries, BoListEntry { bo_handle, bo_priority })
     }
 
     /// Returns the entries.
@@ -104,9 +117,10 @@ impl WorkingSet {
         let now = self.entries.get(self.set_entries..).unwrap_or_default();
         if *set_round != self.set_round || rest != now {
             *list = None;
-            *set_round = self.set_round;
             rest.clear();
-            rest.extend_from_slice(now);
+            // A list is made only of entries that are known here.
+            let is_known = host_memory::extend(rest, now.iter().copied()).is_ok();
+            *set_round = if is_known { self.set_round } else { 0 };
         } else if list.is_none() {
             // Without it, the entries go along as they are.
             *list = BoList::new(device, &self.entries)

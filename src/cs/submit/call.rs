@@ -2,16 +2,20 @@
 
 use std::sync::Arc;
 
-use super::{shared::Shared, submit_buffers::SubmitBuffers};
+use super::{
+    shared::Shared,
+    submit_buffers::{SUBMISSION, SubmitBuffers},
+};
 use crate::{
     cs::{
-        BoListMode, CallLimits, CommandList, Error, MAX_IBS_PER_CALL, Result, Submission, SyncPoint, plan,
+        BoListMode, CallLimits, CommandList, Error, Keep, MAX_IBS_PER_CALL, Result, Submission, SyncPoint, plan,
         record::list::recorded::Recorded, retire::jobs::Job,
     },
+    host_memory::{self, NoHostMemory, extend, push},
     uapi::{BO_LIST_MAX_ENTRIES, CsChunkIb, CsChunkSyncobj, IbFlags, SyncobjWaitFlags},
     winsys::{
-        Binding, BoList, Capabilities, ChunkScratch, Chunks, Deadline, Error as WinsysError, Event, Feature, Ip,
-        Residents,
+        BoList, Capabilities, ChunkScratch, Chunks, Deadline, Error as WinsysError, Event, Feature, Ip, ResidencySet,
+        Resident, Residents,
     },
 };
 
@@ -23,18 +27,16 @@ type Beside<'a, 'b> = (&'a Shared, &'b [&'b CommandList]);
 
 impl SubmitBuffers {
     /// Hands the kernel a submission, in as few calls as it allows, and notes in `job` the number of the last call that the
-    /// kernel took. Returns the error why it did not take all of them.
+    /// kernel took. An error is the reason why it did not take all of them.
     pub(super) fn send(
         &mut self,
         queue: &Shared,
         beside: &[Beside<'_, '_>],
         submission: &Submission<'_>,
         job: &mut Job,
-    ) -> Option<Box<Error>> {
-        match self.prepare(queue, beside, submission, job) {
-            Ok(()) => self.call(queue, &mut job.sequence),
-            Err(error) => Some(Box::new(error)),
-        }
+    ) -> Result<()> {
+        self.prepare(queue, beside, submission, job)?;
+        self.call(queue, &mut job.sequence)
     }
 
     /// Takes the events that observers are to be notified of.
@@ -53,8 +55,7 @@ impl SubmitBuffers {
         check(queue, beside, submission, if are_listed { &[] } else { sets })?;
         self.list_memory(lists, submission.memory, if are_listed { None } else { Some(sets) })?;
         self.list_ibs(queue, beside, submission)?;
-        self.list_sync(submission);
-        Ok(())
+        self.list_sync(submission).map_err(no_memory)
     }
 
     /// The list that the kernel keeps, if there is one.
@@ -66,20 +67,25 @@ impl SubmitBuffers {
     fn list_memory(
         &mut self,
         lists: &[Arc<Recorded>],
-        memory: &[Binding],
+        memory: &dyn Resident,
         new_sets: Option<&[Residents]>,
     ) -> Result<()> {
+        let Self { working_set, .. } = self;
         if let Some(sets) = new_sets {
-            self.working_set.list_sets(sets);
+            working_set.list_sets(sets).map_err(no_memory)?;
         }
-        self.working_set.begin();
+        working_set.begin();
         for list in lists {
-            list.bindings().for_each(|binding| self.working_set.add(binding, IB_PRIORITY));
+            list.bindings().try_for_each(|binding| working_set.add(binding, IB_PRIORITY)).map_err(no_memory)?;
         }
-        for binding in memory {
-            self.working_set.add(binding, binding.priority());
-        }
-        let count = self.working_set.entries().len();
+        let mut listed = Ok(());
+        memory.each_binding(&mut |binding| {
+            if listed.is_ok() {
+                listed = working_set.add(binding, binding.priority());
+            }
+        });
+        listed.map_err(no_memory)?;
+        let count = working_set.entries().len();
         if count > BO_LIST_MAX_ENTRIES as usize { Err(Error::TooManyBos { count }) } else { Ok(()) }
     }
 
@@ -90,7 +96,7 @@ impl SubmitBuffers {
         calls.clear();
         for (queue, lists) in beside {
             let start = ibs.len();
-            lists.iter().for_each(|list| ibs.extend(queue.ibs(list, submission)));
+            lists.iter().try_for_each(|list| extend(ibs, queue.ibs(list, submission))).map_err(no_memory)?;
             let limit = queue.most_ibs();
             if ibs.len() - start > limit {
                 return Err(Error::GangTooLong { ip: queue.ip, ring: queue.ring, ibs: ibs.len() - start, limit });
@@ -105,16 +111,12 @@ impl SubmitBuffers {
         let lengths = submission.lists.iter().map(|list| list.submitted_ibs().len());
         if limits.take_at_once(lengths.clone().sum()) {
             // Nearly always. To plan takes several times as long.
-            for list in before(0) {
-                ibs.extend(queue.ibs(list, submission));
-            }
-            submission.lists.iter().for_each(|list| ibs.extend(queue.ibs(list, submission)));
-            for list in after {
-                ibs.extend(queue.ibs(list, submission));
-            }
+            let mut list_all = |list: &CommandList| extend(ibs, queue.ibs(list, submission)).map_err(no_memory);
+            before(0).iter().try_for_each(&mut list_all)?;
+            submission.lists.iter().try_for_each(|list| list_all(list))?;
+            after.iter().try_for_each(&mut list_all)?;
             queue.allow_preemption(ibs, submission);
-            calls.push(0..ibs.len());
-            return Ok(());
+            return push(calls, 0..ibs.len()).map_err(no_memory);
         }
         let mut recorded = submission.lists.iter().flat_map(|list| queue.ibs(list, submission));
         for call in plan(lengths, limits)? {
@@ -123,19 +125,22 @@ impl SubmitBuffers {
                 return Err(Error::GangTooLong { ip: queue.ip, ring: queue.ring, ibs, limit: per_call });
             }
             let start = if call.index == 0 { 0 } else { ibs.len() };
-            ibs.extend(before(call.index).iter().flat_map(|list| queue.ibs(list, submission)));
+            let mut list_all = |list: &CommandList| extend(ibs, queue.ibs(list, submission)).map_err(no_memory);
+            before(call.index).iter().try_for_each(&mut list_all)?;
+            host_memory::reserve(ibs, call.ibs.len()).map_err(no_memory)?;
             ibs.extend(recorded.by_ref().take(call.ibs.len()));
-            ibs.extend(after.iter().flat_map(|list| queue.ibs(list, submission)));
+            let mut list_all = |list: &CommandList| extend(ibs, queue.ibs(list, submission)).map_err(no_memory);
+            after.iter().try_for_each(&mut list_all)?;
             queue.allow_preemption(ibs, submission);
-            calls.push(start..ibs.len());
+            push(calls, start..ibs.len()).map_err(no_memory)?;
         }
         Ok(())
     }
 
-    fn list_sync(&mut self, submission: &Submission<'_>) {
+    fn list_sync(&mut self, submission: &Submission<'_>) -> Result<(), NoHostMemory> {
         let Self { dependencies, scheduled, waits, signals, .. } = self;
-        replace(dependencies, submission.after, |fence| fence.dependency());
-        replace(scheduled, submission.after_start, |fence| fence.dependency());
+        replace(dependencies, submission.after, |fence| fence.dependency())?;
+        replace(scheduled, submission.after_start, |fence| fence.dependency())?;
         let point = |flags: SyncobjWaitFlags| {
             move |sync: &SyncPoint<'_>| CsChunkSyncobj {
                 handle: sync.syncobj.handle(),
@@ -143,17 +148,20 @@ impl SubmitBuffers {
                 point: sync.point,
             }
         };
-        replace(waits, submission.waits, point(SyncobjWaitFlags::WAIT_FOR_SUBMIT));
-        replace(signals, submission.signals, point(SyncobjWaitFlags::empty()));
+        replace(waits, submission.waits, point(SyncobjWaitFlags::WAIT_FOR_SUBMIT))?;
+        replace(signals, submission.signals, point(SyncobjWaitFlags::empty()))
     }
 
     /// The first call waits, the last one signals.
-    fn call(&mut self, queue: &Shared, sequence: &mut u64) -> Option<Box<Error>> {
+    fn call(&mut self, queue: &Shared, sequence: &mut u64) -> Result<()> {
         let Self { working_set, chunks, ibs, calls, dependencies, scheduled, waits, signals, events, .. } = self;
         if queue.options.bo_list_mode == BoListMode::Kept {
             working_set.keep_list(queue.device());
         }
         let is_observed = queue.device().is_observed();
+        if is_observed {
+            host_memory::reserve(events, calls.len()).map_err(no_memory)?;
+        }
         for (part, range) in calls.iter().enumerate() {
             let (is_first, is_last) = (part == 0, part + 1 == calls.len());
             let call = Chunks {
@@ -173,23 +181,24 @@ impl SubmitBuffers {
                         events.push(queue.context.submitted(&call, taken));
                     }
                 }
-                Err(source) if is_first => return Some(Box::new(source.into())),
-                Err(source) => {
-                    return Some(Box::new(Error::PartlySubmitted { part, parts: calls.len(), source }));
-                }
+                Err(source) if is_first => return Err(source.into()),
+                Err(source) => return Err(Error::PartlySubmitted { part, parts: calls.len(), source }),
             }
         }
-        None
+        Ok(())
     }
 }
 
 /// Fills `list` anew. Most submissions have nothing for it, and extending by nothing is dearer than to see so.
 #[inline]
-fn replace<T, U>(list: &mut Vec<U>, from: &[T], each: impl FnMut(&T) -> U) {
+fn replace<T, U>(list: &mut Vec<U>, from: &[T], each: impl FnMut(&T) -> U) -> Result<(), NoHostMemory> {
     list.clear();
-    if !from.is_empty() {
-        list.extend(from.iter().map(each));
-    }
+    if from.is_empty() { Ok(()) } else { extend(list, from.iter().map(each)) }
+}
+
+#[cold]
+fn no_memory(error: NoHostMemory) -> Error {
+    error.of(SUBMISSION).into()
 }
 
 /// Refuses what is of another device or ring. `new_sets` are those that no submission listed before.
@@ -215,9 +224,10 @@ fn check(queue: &Shared, beside: &[Beside<'_, '_>], submission: &Submission<'_>,
     Ok(())
 }
 
-fn check_memory(queue: &Shared, memory: &[Binding]) -> Result<()> {
-    let is_own = |binding: &Binding| binding.is_of(queue.device());
-    if memory.iter().all(is_own) { Ok(()) } else { Err(WinsysError::ForeignDevice { what: "memory" }.into()) }
+fn check_memory(queue: &Shared, memory: &dyn Resident) -> Result<()> {
+    let mut all_own = true;
+    memory.each_binding(&mut |binding| all_own &= binding.is_of(queue.device()));
+    if all_own { Ok(()) } else { Err(WinsysError::ForeignDevice { what: "memory" }.into()) }
 }
 
 fn check_lists(queue: &Shared, lists: &[&CommandList]) -> Result<()> {
@@ -282,5 +292,74 @@ impl Shared {
             self.jobs.retire_up_to(self.user_fence.value());
             std::thread::sleep(retry.pause.min(end.remaining()));
         }
+    }
+}
+
+/// Takes references to all that a submission uses.
+#[expect(clippy::inline_always, reason = "a part of the one call that nearly all submissions make")]
+#[inline(always)]
+pub(super) fn name_resources(
+    job: &mut Job,
+    buffers: &SubmitBuffers,
+    beside: &[(&Shared, &[&CommandList])],
+    submission: &Submission<'_>,
+) -> Result<(), NoHostMemory> {
+    job.take_lists(beside, submission)?;
+    if job.lists.iter().any(|list| !list.sets().is_empty()) {
+        let sets = job.all_sets(submission.sets)?;
+        buffers.working_set.take_snapshots(sets.iter(), &mut job.sets)?;
+    } else {
+        buffers.working_set.take_snapshots(submission.sets.iter().copied(), &mut job.sets)?;
+    }
+    if submission.keep == Keep::Everything {
+        let Job { memory, .. } = job;
+        host_memory::reserve(memory, submission.memory.binding_count())?;
+        submission.memory.each_binding(&mut |binding| memory.push(binding.clone()));
+    }
+    Ok(())
+}
+
+impl Job {
+    /// Takes references to all lists that a submission runs, those of its preambles and those that are chained to them
+    /// included.
+    fn take_lists(
+        &mut self,
+        beside: &[(&Shared, &[&CommandList])],
+        submission: &Submission<'_>,
+    ) -> Result<(), NoHostMemory> {
+        for (_, lists) in beside {
+            host_memory::extend(&mut self.lists, lists.iter().map(|list| Arc::clone(list.recorded())))?;
+        }
+        host_memory::extend(&mut self.lists, submission.lists.iter().map(|list| Arc::clone(list.recorded())))?;
+        if self.lists.iter().any(|list| list.is_chained()) {
+            self.take_followers()?;
+        }
+        if let Some(preambles) = submission.preambles {
+            preambles.lists().try_for_each(|list| host_memory::push(&mut self.lists, Arc::clone(list.recorded())))?;
+        }
+        Ok(())
+    }
+
+    /// Returns the sets of a submission and those that its lists keep, each once.
+    #[cold]
+    fn all_sets(&self, named: &[&ResidencySet]) -> Result<Vec<ResidencySet>, NoHostMemory> {
+        let mut all = Vec::new();
+        host_memory::extend(&mut all, named.iter().copied().cloned())?;
+        for set in self.lists.iter().flat_map(|list| list.sets()) {
+            if !all.contains(set) {
+                host_memory::push(&mut all, set.clone())?;
+            }
+        }
+        Ok(all)
+    }
+
+    #[cold]
+    fn take_followers(&mut self) -> Result<(), NoHostMemory> {
+        for at in 0..self.lists.len() {
+            if let Some(list) = self.lists.get(at).map(Arc::clone) {
+                list.followers(&mut self.lists)?;
+            }
+        }
+        Ok(())
     }
 }

@@ -6,16 +6,17 @@ use std::{
 };
 
 use super::{
+    call::name_resources,
     shared::{End, Shared},
-    submit_buffers::SubmitBuffers,
+    submit_buffers::{SUBMISSION, SubmitBuffers},
 };
 use crate::{
     cs::{
         CommandList, Error, Fence, Keep, QueueKind, QueueOptions, Result, Submission, SyncPoint, Target,
         record::marker,
-        retire::jobs::{Ended, Job, Over, Unkept},
+        retire::jobs::{Ended, Over, Unkept},
     },
-    winsys::{Context, Deadline, Event, Ip, ResidencySet, Syncobj, Until, UserFence, WaitFor},
+    winsys::{Context, Deadline, Event, Ip, Syncobj, Until, UserFence, WaitFor},
 };
 
 /// Interval at which a thread that waits for another's submission looks whether that one may take long.
@@ -151,7 +152,9 @@ impl Queue {
     ///
     /// [`Error::NothingToSubmit`], [`Error::TooManyBos`], [`Error::WrongQueue`], [`Error::NoRoomForIbs`]; [`Error::Winsys`]
     /// for objects of another device, a lost GPU, and what the kernel refuses. Nothing was then submitted, and no sync
-    /// object has changed. [`Error::PartlySubmitted`] when a call after the first is refused.
+    /// object has changed. The same holds for [`HostMemory`](crate::winsys::Error::HostMemory): what a submission needs is there
+    /// before the kernel is asked. Two things are not fallible, because an `Arc` cannot be: the copy of a set that has changed
+    /// since a submission, and the list that runs where there is none. [`Error::PartlySubmitted`] when a call after the first is refused.
     pub fn submit(&self, submission: &Submission<'_>) -> Result<Fence> {
         if submission.lists.is_empty() {
             return self.submit_nothing(submission);
@@ -161,7 +164,7 @@ impl Queue {
 
     #[cold]
     fn submit_nothing(&self, submission: &Submission<'_>) -> Result<Fence> {
-        let has_work = !submission.memory.is_empty() || !submission.sets.is_empty();
+        let has_work = submission.memory.binding_count() > 0 || !submission.sets.is_empty();
         if submission.has_waits() {
             let idle = marker::record(self.shared.device(), self.shared.target, &[])?;
             return self.shared.send(&[], &Submission { lists: &[&idle], ..*submission });
@@ -310,7 +313,6 @@ struct Taken {
     sequence: Option<u64>,
     /// The last number that the GPU has written.
     done: u64,
-    error: Option<Box<Error>>,
 }
 
 /// Leftovers of a submission, which are dropped or reported under no lock.
@@ -319,6 +321,8 @@ struct Left {
     over: Over,
     unkept: Option<Unkept>,
     events: Vec<Event>,
+    /// The reason why the kernel did not take all of it. Not in a box, for which there may be no memory.
+    error: Option<Error>,
 }
 
 impl Shared {
@@ -326,7 +330,8 @@ impl Shared {
     pub(super) fn forget_memory(&self) {
         // Destroyed when it goes, without the lock.
         let _list = self.buffers.lock().take_kernel_list();
-        let _others = std::mem::take(&mut *self.overtaking.lock());
+        let others = std::mem::take(&mut *self.overtaking.lock());
+        self.jobs.take_back(others.iter().filter(|buffers| buffers.spare.is_some()).count());
     }
 
     /// Submits, with what runs beside it on other queues.
@@ -336,25 +341,26 @@ impl Shared {
         submission: &Submission<'_>,
     ) -> Result<Fence> {
         let mut left = Left::default();
-        let Taken { sequence, done, error } = match self.buffers.try_lock() {
+        let Taken { sequence, done } = match self.buffers.try_lock() {
             Some(mut buffers) => self.hand_over_first(&mut buffers, beside, submission, &mut left),
             None => self.hand_over_later(beside, submission, &mut left),
         };
-        if left.unkept.is_some() {
-            drop(left.unkept.take());
+        let Left { over, unkept, events, error } = left;
+        if unkept.is_some() {
+            drop(unkept);
         }
         // From here on the job is kept, whatever an observer does.
-        self.jobs.let_go(left.over, done);
+        self.jobs.let_go(over, done);
         tracing::trace!(ip = %self.ip, ring = self.ring, ?sequence, "submitted");
-        for event in left.events {
+        for event in events {
             self.device().tell(|| event);
         }
         match (sequence, error) {
             (_, Some(error)) => {
-                if let Error::Winsys(error) | Error::PartlySubmitted { source: error, .. } = error.as_ref() {
+                if let Error::Winsys(error) | Error::PartlySubmitted { source: error, .. } = &error {
                     self.note_loss(error);
                 }
-                Err(*error)
+                Err(error)
             }
             (Some(sequence), None) => Ok(Fence::new(Arc::clone(self), sequence)),
             (None, None) => Err(Error::NothingToSubmit),
@@ -393,12 +399,23 @@ impl Shared {
             if self.may_block.load(Ordering::Acquire) {
                 let mut buffers = self.overtaking.lock().pop().unwrap_or_default();
                 let taken = self.hand_over(&mut buffers, beside, submission, left);
-                self.overtaking.lock().push(buffers);
+                self.keep_for_overtaking(buffers);
                 return taken;
             }
             if let Some(mut buffers) = self.buffers.try_lock_for(LOOK) {
                 return self.hand_over_first(&mut buffers, beside, submission, left);
             }
+        }
+    }
+
+    /// Keeps buffers for the next submission that overtakes another, unless there is no memory for that.
+    fn keep_for_overtaking(&self, buffers: SubmitBuffers) {
+        let mut kept = self.overtaking.lock();
+        if kept.try_reserve(1).is_ok() {
+            kept.push(buffers);
+        } else {
+            drop(kept);
+            self.jobs.take_back(usize::from(buffers.spare.is_some()));
         }
     }
 
@@ -412,19 +429,18 @@ impl Shared {
         submission: &Submission<'_>,
         left: &mut Left,
     ) -> Taken {
-        let mut underway = self.jobs.begin(buffers.spare.take());
-        let error = underway.job().and_then(|job| {
-            job.take_lists(beside, submission);
-            if job.lists.iter().any(|list| !list.sets().is_empty()) {
-                let sets = job.all_sets(submission.sets);
-                buffers.working_set.take_snapshots(&sets.iter().collect::<Vec<_>>(), &mut job.sets);
-            } else {
-                buffers.working_set.take_snapshots(submission.sets, &mut job.sets);
+        let mut underway = match self.jobs.begin(buffers.spare.take()) {
+            Ok(underway) => underway,
+            Err(error) => {
+                left.error = Some(error.of(SUBMISSION).into());
+                return Taken { sequence: None, done: 0 };
             }
-            if submission.keep == Keep::Everything {
-                job.memory.extend_from_slice(submission.memory);
+        };
+        if let Some(job) = underway.job() {
+            let named = name_resources(job, buffers, beside, submission).map_err(|error| error.of(SUBMISSION).into());
+            if let Err(error) = named.and_then(|()| buffers.send(self, beside, submission, job)) {
+                left.error = Some(error);
             }
-            let error = buffers.send(self, beside, submission, job);
             if submission.keep != Keep::Everything {
                 left.unkept = Some(job.take_sets());
                 if submission.keep == Keep::Nothing {
@@ -432,13 +448,12 @@ impl Shared {
                     job.lists.clear();
                 }
             }
-            error
-        });
+        }
         left.events = buffers.take_events();
         let done = self.user_fence.value();
         let Ended { sequence, spare } = underway.end(done, &mut left.over);
         buffers.spare = spare;
-        Taken { sequence, done, error }
+        Taken { sequence, done }
     }
 
     /// Makes sync objects signal when what was submitted last is done.
@@ -457,43 +472,5 @@ impl Shared {
             }
         }
         Ok(Fence::new(Arc::clone(self), last))
-    }
-}
-
-impl Job {
-    /// Takes references to all lists that a submission runs, those of its preambles and those that are chained to them
-    /// included.
-    fn take_lists(&mut self, beside: &[(&Shared, &[&CommandList])], submission: &Submission<'_>) {
-        for (_, lists) in beside {
-            self.lists.extend(lists.iter().map(|list| Arc::clone(list.recorded())));
-        }
-        self.lists.extend(submission.lists.iter().map(|list| Arc::clone(list.recorded())));
-        if self.lists.iter().any(|list| list.is_chained()) {
-            self.take_followers();
-        }
-        if let Some(preambles) = submission.preambles {
-            self.lists.extend(preambles.lists().map(|list| Arc::clone(list.recorded())));
-        }
-    }
-
-    /// Returns the sets of a submission and those that its lists keep, each once.
-    #[cold]
-    fn all_sets(&self, named: &[&ResidencySet]) -> Vec<ResidencySet> {
-        let mut all: Vec<ResidencySet> = named.iter().copied().cloned().collect();
-        for set in self.lists.iter().flat_map(|list| list.sets()) {
-            if !all.contains(set) {
-                all.push(set.clone());
-            }
-        }
-        all
-    }
-
-    #[cold]
-    fn take_followers(&mut self) {
-        for at in 0..self.lists.len() {
-            if let Some(list) = self.lists.get(at).map(Arc::clone) {
-                list.followers(&mut self.lists);
-            }
-        }
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::{
     cs::{CommandList, Fence, Preambles},
-    winsys::{Binding, ResidencySet, Syncobj},
+    winsys::{ResidencySet, Resident, Syncobj},
 };
 
 /// A point of a sync object: 0 is its binary state, anything else a point of its timeline.
@@ -122,7 +122,9 @@ pub struct Submission<'a> {
     /// Lists to execute before and after them in each call of the kernel.
     pub preambles: Option<&'a Preambles>,
     /// The memory that the lists read or write. Resident while they run, and kept alive until they are done.
-    pub memory: &'a [Binding],
+    ///
+    /// One memory, or an array, slice or vector of some: `&memory`, `&[&one, &other]`, `&bindings`; see [`Resident`].
+    pub memory: &'a dyn Resident,
     /// More such memory. Sets that are the same as last time cost nothing.
     pub sets: &'a [&'a ResidencySet],
     /// Sync objects that must have signalled first; one without a fence yet is waited for, five seconds at most, and the

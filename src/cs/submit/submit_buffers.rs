@@ -4,15 +4,19 @@ use std::ops::Range;
 
 use crate::{
     cs::retire::{jobs::Job, working_set::WorkingSet},
+    host_memory::TryBox,
     uapi::{CsChunkDep, CsChunkIb, CsChunkSyncobj},
     winsys::{ChunkScratch, Event},
 };
+
+/// The object of an error without host memory.
+pub(super) const SUBMISSION: &str = "a submission";
 
 /// The containers in which submissions are put together, kept between them.
 #[derive(Debug, Default)]
 pub(super) struct SubmitBuffers {
     /// Job for the resources of the next submission.
-    pub(super) spare: Option<Box<Job>>,
+    pub(super) spare: Option<TryBox<Job>>,
     pub(super) working_set: WorkingSet,
     pub(super) chunks: ChunkScratch,
     /// Those of one call after the other.

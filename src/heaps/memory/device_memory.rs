@@ -11,7 +11,7 @@ use crate::{
     heaps::{Addressing, AllocationPlan, ExternalHandleTypes, MemoryError, Replay, UsageEntry},
     uapi::GemCreateFlags,
     vamgr::{GpuVa, VaLease, VaManager, VaRequest, VaWindow},
-    winsys::{self, Binding, Bo, BoMetadata, DeviceRef, Event, MapOnce, Mapping},
+    winsys::{self, Binding, Bo, BoMetadata, DeviceRef, Event, IsLent, MapOnce, Mapped, Mapping, Resident},
 };
 
 /// Vulkan's `nonCoherentAtomSize`: the alignment of ranges to flush, bytes.
@@ -36,46 +36,46 @@ pub const WHOLE_SIZE: u64 = u64::MAX;
 /// nor leave the function that owns it:
 ///
 /// ```compile_fail,E0515
-/// # use amdgpu_winsys::{heaps::{DeviceMemory, MemoryError}, winsys::Mapping};
-/// fn outlives<'a>(memory: DeviceMemory) -> Result<&'a Mapping, MemoryError> {
+/// # use amdgpu_winsys::{heaps::{DeviceMemory, MemoryError}, winsys::Mapped};
+/// fn outlives<'a>(memory: DeviceMemory) -> Result<Mapped<'a>, MemoryError> {
 ///     memory.map()
 /// }
 /// ```
 ///
-/// nor be used after it was taken away (`vkUnmapMemory`),
-///
-/// ```compile_fail,E0502
-/// # use amdgpu_winsys::heaps::{DeviceMemory, MemoryError};
-/// fn too_late(memory: &mut DeviceMemory) -> Result<usize, MemoryError> {
-///     let mapping = memory.map()?;
-///     memory.unmap();
-///     Ok(mapping.len())
-/// }
-/// ```
-///
-/// also where its addresses are kept:
-///
-/// ```compile_fail,E0502
-/// # use amdgpu_winsys::heaps::{DeviceMemory, MemoryError};
-/// fn too_late(memory: &mut DeviceMemory) -> Result<usize, MemoryError> {
-///     let mapping = memory.map()?;
-///     memory.unmap_reserving()?;
-///     Ok(mapping.len())
-/// }
-/// ```
-///
-/// In the other order all of them compile, so it is the order that the compiler refuses:
+/// In the other order it compiles, so it is the order that the compiler refuses:
 ///
 /// ```
 /// # use amdgpu_winsys::heaps::{DeviceMemory, MemoryError};
-/// fn in_time(mut memory: DeviceMemory) -> Result<usize, MemoryError> {
+/// fn in_time(memory: DeviceMemory) -> Result<usize, MemoryError> {
 ///     let len = memory.map()?.len();
-///     memory.unmap();
-///     memory.map()?;
-///     memory.unmap_reserving()?;
 ///     drop(memory);
 ///     Ok(len)
 /// }
+/// ```
+///
+/// Threads share it behind an `Arc`, and each may map and unmap it. What one of them is using is not taken away from it:
+///
+/// ```
+/// use std::sync::Arc;
+/// use amdgpu_sim::{SimKernel, profile};
+/// use amdgpu_winsys::{
+///     heaps::{AllocateInfo, MemoryManager, MemoryUsage, TableOptions},
+///     winsys::Device,
+/// };
+///
+/// let device = Device::new(SimKernel::open(profile("navi21").ok_or("no such chip")?))?;
+/// let manager = MemoryManager::new(&device, &TableOptions::default())?;
+/// let memory_type = manager.properties().type_for(MemoryUsage::Readback).ok_or("no such type")?;
+/// let memory = Arc::new(manager.allocate(&AllocateInfo::new(memory_type, 4096))?);
+/// let shared = Arc::clone(&memory);
+///
+/// let in_use = memory.map()?;
+/// shared.unmap(); // vkUnmapMemory
+/// in_use.store_u32(0, 42)?;
+/// assert!(memory.mapping().is_none());
+/// drop(in_use); // unmapped here
+/// assert_eq!(shared.map()?.load_u32(0)?, 42);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug)]
 pub struct DeviceMemory {
@@ -86,6 +86,7 @@ pub struct DeviceMemory {
     /// Vulkan has at most 32 types and 16 heaps.
     memory_type: u8,
     heap: u8,
+    /// Its mapping is a lasting one.
     is_host_memory: bool,
 }
 
@@ -132,15 +133,43 @@ impl DeviceMemory {
         Self { mapping, binding, memory_type, heap, is_host_memory }
     }
 
-    /// The CPU mapping of all of it, made at the first call. Threads may race: all get the one mapping, and once it is
-    /// there no lock is taken. Host memory has always been mapped.
+    /// The CPU mapping of all of it, made at the first call. Threads may race: all get the one mapping. It stays when the
+    /// [`Mapped`] is dropped, until [`DeviceMemory::unmap`]; so a driver that hands its pointer on keeps nothing. Host memory has
+    /// always been mapped.
     ///
     /// # Errors
     ///
     /// [`MemoryError::Winsys`] with [`NotMappable`](crate::winsys::Error::NotMappable) for a type that is not host-visible,
     /// [`ForeignMemory`](crate::winsys::Error::ForeignMemory) for an import from another GPU, or what the kernel refuses.
-    pub fn map(&self) -> Result<&Mapping, MemoryError> {
+    pub fn map(&self) -> Result<Mapped<'_>, MemoryError> {
         Ok(self.mapping.get_or_map(|| Mapping::new(self.binding.bo()))?)
+    }
+
+    /// The CPU mapping of all of it, for as long as this exists: [`DeviceMemory::unmap`] leaves it. Getting it takes no lock once
+    /// it is there. For allocators that divide the memory, and for drivers that map once and for all.
+    ///
+    /// ```
+    /// use amdgpu_sim::{SimKernel, profile};
+    /// use amdgpu_winsys::{
+    ///     heaps::{AllocateInfo, MemoryManager, MemoryUsage, TableOptions},
+    ///     winsys::{Device, Mapping},
+    /// };
+    ///
+    /// let device = Device::new(SimKernel::open(profile("navi21").ok_or("no such chip")?))?;
+    /// let manager = MemoryManager::new(&device, &TableOptions::default())?;
+    /// let memory_type = manager.properties().type_for(MemoryUsage::Upload).ok_or("no such type")?;
+    /// let memory = manager.allocate(&AllocateInfo::new(memory_type, 4096))?;
+    /// let mapping: &Mapping = memory.map_lasting()?;
+    /// memory.unmap();
+    /// mapping.store_u32(0, 42)?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// Those of [`DeviceMemory::map`].
+    pub fn map_lasting(&self) -> Result<&Mapping, MemoryError> {
+        Ok(self.mapping.get_or_map_lasting(|| Mapping::new(self.binding.bo()))?)
     }
 
     /// The CPU mapping of all of it at `at`, over whatever is mapped there (`VkMemoryMapPlacedInfoEXT`). The address must
@@ -153,7 +182,7 @@ impl DeviceMemory {
     /// # Safety
     ///
     /// The caller owns [`DeviceMemory::size`] bytes from `at` on, and nothing else uses them while the memory is mapped.
-    pub unsafe fn map_placed(&self, at: NonNull<u8>) -> Result<&Mapping, MemoryError> {
+    pub unsafe fn map_placed(&self, at: NonNull<u8>) -> Result<Mapped<'_>, MemoryError> {
         let mapping = self.mapping.get_or_map(|| {
             // SAFETY: the caller owns the addresses.
             unsafe { Mapping::placed(self.binding.bo(), at) }
@@ -161,32 +190,36 @@ impl DeviceMemory {
         if mapping.as_ptr() == at { Ok(mapping) } else { Err(MemoryError::MappedElsewhere { at: at.addr().get() }) }
     }
 
-    /// The CPU mapping, if there is one. Takes no lock.
-    pub fn mapping(&self) -> Option<&Mapping> {
+    /// The CPU mapping, if there is one.
+    pub fn mapping(&self) -> Option<Mapped<'_>> {
         self.mapping.get()
     }
 
-    /// Takes the CPU mapping away; nothing happens if there is none, or if it is host memory.
-    pub fn unmap(&mut self) {
-        if !self.is_host_memory {
-            self.mapping.take();
-        }
+    /// The [lasting](DeviceMemory::map_lasting) CPU mapping, if there is one. Takes no lock.
+    pub fn lasting_mapping(&self) -> Option<&Mapping> {
+        self.mapping.lasting()
+    }
+
+    /// Takes the CPU mapping away, which [`DeviceMemory::map`] can make again. One that is [in use](Mapped) goes when that ends.
+    /// Nothing happens if there is none, if it is a [lasting](DeviceMemory::map_lasting) one, or if it is host memory.
+    pub fn unmap(&self) {
+        self.mapping.end();
     }
 
     /// Unmaps, but keeps the addresses reserved (`VK_MEMORY_UNMAP_RESERVE_BIT_EXT`): inaccessible, and owned by the caller
-    /// from then on.
+    /// from then on. Nothing happens in the cases of [`DeviceMemory::unmap`].
     ///
     /// # Errors
     ///
-    /// [`MemoryError::Winsys`]: they could not be reserved. Unless the kernel lost it, the memory is still mapped then.
-    pub fn unmap_reserving(&mut self) -> Result<(), MemoryError> {
-        if self.is_host_memory {
-            return Ok(());
-        }
-        let Some(mapping) = self.mapping.take() else { return Ok(()) };
+    /// [`MemoryError::MappingInUse`]: there is a [`Mapped`] of it; [`MemoryError::Winsys`]: the addresses could not be reserved.
+    /// Unless the kernel lost it, the memory is still mapped then.
+    pub fn unmap_reserving(&self) -> Result<(), MemoryError> {
+        let taken =
+            self.mapping.take().map_err(|IsLent| MemoryError::MappingInUse { memory_type: self.memory_type() })?;
+        let Some(mapping) = taken else { return Ok(()) };
         mapping.unmap_reserving().map_err(|(kept, error)| {
             if let Some(mapping) = kept {
-                self.mapping = MapOnce::of(mapping);
+                self.mapping.put_back(mapping);
             }
             error.into()
         })
@@ -321,6 +354,16 @@ impl DeviceMemory {
     /// Returns the charge of its BO; `None` for a BO in neither VRAM nor GTT, which no memory type makes.
     pub fn charge(&self) -> Option<UsageEntry> {
         self.bo().charge()
+    }
+}
+
+impl Resident for DeviceMemory {
+    fn each_binding(&self, each: &mut dyn FnMut(&Binding)) {
+        each(&self.binding);
+    }
+
+    fn binding_count(&self) -> usize {
+        1
     }
 }
 

@@ -11,7 +11,10 @@ use amdgpu_hw::num::index;
 use parking_lot::Mutex;
 
 use super::{Clock, GpuWork, MonotonicClock, error::is_out_of_memory, work::Pending};
-use crate::heaps::{AllocateFlags, AllocateInfo, DeviceMemory, MAX_HEAPS, MemoryError, MemoryManager, Replay};
+use crate::{
+    heaps::{AllocateFlags, AllocateInfo, DeviceMemory, MAX_HEAPS, MemoryError, MemoryManager, Replay},
+    winsys::{Binding, Resident},
+};
 
 /// Limits of the cache in bytes and time.
 ///
@@ -377,17 +380,6 @@ impl CachedMemory {
     pub(super) fn free_pending(mut self, pending: Pending) {
         self.pending.add(pending);
     }
-
-    /// The CPU mapping, as [`DeviceMemory::map`].
-    ///
-    /// # Errors
-    ///
-    /// Those of [`DeviceMemory::map`].
-    #[expect(clippy::missing_panics_doc, reason = "only `Drop` takes the memory")]
-    pub fn map(&mut self) -> Result<&crate::winsys::Mapping, MemoryError> {
-        // PANIC: only `Drop` takes it.
-        self.memory.as_mut().expect("memory is there until the drop").map()
-    }
 }
 
 impl Deref for CachedMemory {
@@ -396,6 +388,16 @@ impl Deref for CachedMemory {
     fn deref(&self) -> &DeviceMemory {
         // PANIC: only `Drop` takes it.
         self.memory.as_ref().expect("memory is there until the drop")
+    }
+}
+
+impl Resident for CachedMemory {
+    fn each_binding(&self, each: &mut dyn FnMut(&Binding)) {
+        each(self.binding());
+    }
+
+    fn binding_count(&self) -> usize {
+        1
     }
 }
 

@@ -14,7 +14,7 @@ use super::{
 use crate::{
     heaps::{AllocateInfo, DeviceMemory, MemoryPropertyFlags},
     vamgr::GpuVa,
-    winsys::Binding,
+    winsys::{Binding, Resident},
 };
 
 /// Hands out pieces of 256 bytes to 1 MiB.
@@ -197,9 +197,9 @@ impl SlabPool {
 
     fn try_slab(&self, Kind { memory_type, class }: Kind) -> Result<CachedMemory, SuballocationError> {
         let fragment = self.cache().manager().properties().facts().pte_fragment_size();
-        let mut memory = self.cache().allocate(&AllocateInfo::new(memory_type, class.slab_size(fragment)))?;
+        let memory = self.cache().allocate(&AllocateInfo::new(memory_type, class.slab_size(fragment)))?;
         if self.shared.types.get(index(memory_type)).is_some_and(|ty| ty.is_mapped) {
-            memory.map()?;
+            memory.map_lasting()?;
         }
         Ok(memory)
     }
@@ -315,8 +315,19 @@ impl SubAllocation {
     /// host-visible.
     pub fn view(&self) -> Result<MemoryView<'_>, SuballocationError> {
         let handle = self.memory().bo().handle();
-        let mapping = self.memory().mapping().ok_or(crate::winsys::Error::NotMappable { handle })?;
+        let mapping = self.memory().lasting_mapping().ok_or(crate::winsys::Error::NotMappable { handle })?;
         Ok(MemoryView::new(mapping, self.offset(), self.size))
+    }
+}
+
+/// The whole slab.
+impl Resident for SubAllocation {
+    fn each_binding(&self, each: &mut dyn FnMut(&Binding)) {
+        each(self.binding());
+    }
+
+    fn binding_count(&self) -> usize {
+        1
     }
 }
 

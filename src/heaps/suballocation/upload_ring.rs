@@ -90,8 +90,8 @@ impl UploadRing {
         if size == 0 {
             return Err(SuballocationError::ZeroSize);
         }
-        let mut memory = cache.allocate(&AllocateInfo::new(memory_type, size))?;
-        memory.map()?;
+        let memory = cache.allocate(&AllocateInfo::new(memory_type, size))?;
+        memory.map_lasting()?;
         let space = Mutex::new(RingSpace::new(memory.size()));
         Ok(Self { memory: Some(memory), space })
     }
@@ -122,7 +122,7 @@ impl UploadRing {
 
     fn mapping(&self) -> Result<&Mapping, SuballocationError> {
         let handle = self.memory().bo().handle();
-        self.memory().mapping().ok_or_else(|| crate::winsys::Error::NotMappable { handle }.into())
+        self.memory().lasting_mapping().ok_or_else(|| crate::winsys::Error::NotMappable { handle }.into())
     }
 
     fn take(&self, size: u64, alignment: u64, ticket: &Ticket) -> Option<u64> {

@@ -1,60 +1,237 @@
-//! A mapping that many threads ask for and one makes.
+//! A mapping that many threads ask for and one makes, and that a shared handle can end.
 
-use crate::{sync::OnceCell, winsys::Mapping};
+use std::{ops::Deref, sync::atomic::Ordering::SeqCst};
 
-/// A CPU mapping that is made at the first call. All threads get the same one; once it is there, getting it takes no lock.
+use crate::{
+    sync::{AtomicBool, Mutex, OnceCell, RwLock, RwLockReadGuard},
+    winsys::Mapping,
+};
+
+/// A CPU mapping that is made at the first call. All threads get the same one.
 ///
-/// It is taken away only with exclusive access, so no reference to a mapping outlives it.
+/// It is of one of two kinds. A *lasting* one is lent as a plain reference, getting it takes no lock, and it ends with this
+/// value. Any other is lent as a [`Mapped`], and [`MapOnce::end`] takes it away: at once, or with the last `Mapped` of it.
 ///
 /// ```
-/// use amdgpu_winsys::winsys::{MapOnce, Mapping};
+/// use amdgpu_winsys::winsys::{IsLent, MapOnce, Mapping};
 ///
 /// # let device = amdgpu_winsys::winsys::Device::new(amdgpu_sim::SimKernel::open(amdgpu_sim::profile("navi21").ok_or("no such chip")?))?;
 /// # let request = amdgpu_winsys::winsys::BoRequest {
 /// #     size: 64 << 10, alignment: 0, domains: amdgpu_winsys::uapi::GemDomain::GTT, flags: amdgpu_winsys::uapi::GemCreateFlags::empty(),
 /// # };
 /// # let bo = amdgpu_winsys::winsys::Bo::create(&device, request)?;
-/// let mut map = MapOnce::new();
+/// let map = MapOnce::new();
 /// assert!(map.get().is_none());
 /// map.get_or_map(|| Mapping::new(&bo))?.store_u32(0, 7)?;
 /// let again = map.get_or_map(|| Mapping::new(&bo))?; // the mapping from before
-/// assert_eq!(again.load_u32(0)?, 7);
-/// assert!(map.take().is_some() && map.get().is_none());
+/// assert_eq!((again.load_u32(0)?, map.take().err()), (7, Some(IsLent)));
+/// map.end();
+/// assert!(map.get().is_none());
+/// drop(again); // unmapped here
+/// assert_eq!(map.get_or_map_lasting(|| Mapping::new(&bo))?.load_u32(0)?, 7);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug, Default)]
-pub struct MapOnce(OnceCell<Mapping>);
+pub struct MapOnce {
+    lasting: OnceCell<Mapping>,
+    slot: RwLock<Option<Mapping>>,
+    /// Held by the thread that maps, so that none maps twice. `slot` is not, so that no other thread waits for the kernel.
+    making: Mutex<()>,
+    /// `true` if the mapping in `slot` ends with the last [`Mapped`] of it.
+    is_ending: AtomicBool,
+}
 
 impl MapOnce {
     /// No mapping yet.
     pub const fn new() -> Self {
-        Self(OnceCell::new())
+        Self::with(OnceCell::new())
     }
 
-    /// One that is there already.
+    /// A lasting one that is there already.
     pub fn of(mapping: Mapping) -> Self {
-        Self(OnceCell::with_value(mapping))
+        Self::with(OnceCell::with_value(mapping))
     }
 
-    /// The mapping, if there is one. Takes no lock.
+    const fn with(lasting: OnceCell<Mapping>) -> Self {
+        Self { lasting, slot: RwLock::new(None), making: Mutex::new(()), is_ending: AtomicBool::new(false) }
+    }
+
+    /// The mapping, if there is one that was not ended.
     #[inline]
-    pub fn get(&self) -> Option<&Mapping> {
-        self.0.get()
+    pub fn get(&self) -> Option<Mapped<'_>> {
+        match self.lasting.get() {
+            Some(mapping) => Some(Mapped(Lent::Lasting(mapping))),
+            None => self.lend().filter(|_| !self.is_ending.load(SeqCst)),
+        }
     }
 
     /// The mapping, made by `make` if there is none. While one thread makes it the others wait; after a failure the next
-    /// one tries again.
+    /// one tries again. A mapping that was ended and is still lent goes on.
     ///
     /// # Errors
     ///
     /// Those of `make`.
     #[inline]
-    pub fn get_or_map<E>(&self, make: impl FnOnce() -> Result<Mapping, E>) -> Result<&Mapping, E> {
-        self.0.get_or_try_init(make)
+    pub fn get_or_map<E>(&self, make: impl FnMut() -> Result<Mapping, E>) -> Result<Mapped<'_>, E> {
+        if let Some(mapping) = self.lasting.get() {
+            return Ok(Mapped(Lent::Lasting(mapping)));
+        }
+        match self.lend() {
+            Some(mapped) => {
+                self.is_ending.store(false, SeqCst);
+                Ok(mapped)
+            }
+            None => self.map(make),
+        }
     }
 
-    /// Takes the mapping away.
-    pub fn take(&mut self) -> Option<Mapping> {
-        self.0.take()
+    fn map<E>(&self, mut make: impl FnMut() -> Result<Mapping, E>) -> Result<Mapped<'_>, E> {
+        loop {
+            {
+                let _making = self.making.lock();
+                if self.lend().is_none() {
+                    let mapping = make()?;
+                    // Nothing is lent, and no other thread makes a mapping: this waits only for threads that look.
+                    let mut slot = self.slot.write();
+                    self.is_ending.store(false, SeqCst);
+                    *slot = Some(mapping);
+                }
+            }
+            // Another thread may have ended it by now; then it is made again.
+            if let Some(mapped) = self.lend() {
+                self.is_ending.store(false, SeqCst);
+                return Ok(mapped);
+            }
+        }
+    }
+
+    /// The lasting mapping, if there is one. Takes no lock.
+    #[inline]
+    pub fn lasting(&self) -> Option<&Mapping> {
+        self.lasting.get()
+    }
+
+    /// The lasting mapping, made of the one there is unless that is lent, else by `make`.
+    ///
+    /// # Errors
+    ///
+    /// What `make` answers.
+    #[inline]
+    pub fn get_or_map_lasting<E>(&self, make: impl FnOnce() -> Result<Mapping, E>) -> Result<&Mapping, E> {
+        self.lasting.get_or_try_init(|| match self.take() {
+            Ok(Some(mapping)) => Ok(mapping),
+            Ok(None) | Err(IsLent) => make(),
+        })
+    }
+
+    /// Ends the mapping, at once or with the last [`Mapped`] of it. A lasting one stays.
+    pub fn end(&self) {
+        self.is_ending.store(true, SeqCst);
+        self.end_unlent();
+    }
+
+    /// Drops a mapping that is to end and is not lent.
+    fn end_unlent(&self) {
+        // Otherwise a `Mapped` has the lock, which comes here when it goes, or a thread that ends the mapping itself.
+        let is_ended = |_: &Mapping| self.is_ending.swap(false, SeqCst);
+        let ended = self.slot.try_write().and_then(|mut slot| slot.take_if(|mapping| is_ended(mapping)));
+        // Unmapped without the lock.
+        drop(ended);
+    }
+
+    /// Takes the mapping away, unless it is a lasting one.
+    ///
+    /// # Errors
+    ///
+    /// [`IsLent`].
+    pub fn take(&self) -> Result<Option<Mapping>, IsLent> {
+        let mut slot = self.slot.try_write().ok_or(IsLent)?;
+        self.is_ending.store(false, SeqCst);
+        Ok(slot.take())
+    }
+
+    /// Puts a mapping back that was taken, unless another one was made meanwhile.
+    pub fn put_back(&self, mapping: Mapping) {
+        let _making = self.making.lock();
+        if self.lend().is_none() {
+            // As in `map`.
+            *self.slot.write() = Some(mapping);
+        }
+    }
+
+    fn lend(&self) -> Option<Mapped<'_>> {
+        let slot = self.slot.read();
+        if slot.is_some() { Some(Mapped(Lent::Counted { slot: Some(slot), owner: self })) } else { None }
     }
 }
+
+/// A CPU mapping in use. As long as there is one, the mapping is not taken away; it is as cheap as two atomic operations.
+///
+/// It derefs to the [`Mapping`], whose [pointer](Mapping::as_ptr) is valid for longer: until the memory is unmapped or freed.
+///
+/// ```
+/// use amdgpu_sim::{SimKernel, profile};
+/// use amdgpu_winsys::{
+///     heaps::{AllocateInfo, MemoryManager, MemoryUsage, TableOptions},
+///     winsys::{Device, Mapped},
+/// };
+///
+/// let device = Device::new(SimKernel::open(profile("navi21").ok_or("no such chip")?))?;
+/// let manager = MemoryManager::new(&device, &TableOptions::default())?;
+/// let memory_type = manager.properties().type_for(MemoryUsage::Readback).ok_or("no such type")?;
+/// let memory = manager.allocate(&AllocateInfo::new(memory_type, 4096))?;
+/// let mapped: Mapped<'_> = memory.map()?;
+/// memory.unmap(); // ends with `mapped`
+/// assert_eq!((mapped.load_u32(0)?, mapped.len()), (0, 4096));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug)]
+pub struct Mapped<'a>(Lent<'a>);
+
+#[derive(Debug)]
+enum Lent<'a> {
+    Lasting(&'a Mapping),
+    Counted {
+        /// Full, with a mapping inside, until `Drop` takes it.
+        slot: Option<RwLockReadGuard<'a, Option<Mapping>>>,
+        owner: &'a MapOnce,
+    },
+}
+
+impl Deref for Mapped<'_> {
+    type Target = Mapping;
+
+    #[inline]
+    fn deref(&self) -> &Mapping {
+        match &self.0 {
+            Lent::Lasting(mapping) => mapping,
+            // PANIC: made with a mapping inside, which stays while this holds the lock; only `Drop` takes the lock.
+            Lent::Counted { slot, .. } => slot.as_ref().and_then(|slot| slot.as_ref()).expect("a mapping is lent"),
+        }
+    }
+}
+
+impl Drop for Mapped<'_> {
+    #[inline]
+    fn drop(&mut self) {
+        if let Lent::Counted { slot, owner } = &mut self.0 {
+            drop(slot.take());
+            if owner.is_ending.load(SeqCst) {
+                owner.end_unlent();
+            }
+        }
+    }
+}
+
+/// The error of taking away a mapping that is in use.
+///
+/// ```
+/// use amdgpu_winsys::winsys::{IsLent, MapOnce};
+///
+/// let nothing = MapOnce::new();
+/// assert!(nothing.take().is_ok_and(|mapping| mapping.is_none()), "that is not in use");
+/// assert_eq!(IsLent.to_string(), "the mapping is in use");
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("the mapping is in use")]
+pub struct IsLent;

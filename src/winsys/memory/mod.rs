@@ -8,13 +8,15 @@ mod map_once;
 mod mapping;
 mod reservation;
 mod residency_set;
+mod resident;
 
 pub(crate) use self::residency_set::WeakResidents;
 pub use self::{
     binding::{Binding, WeakBinding},
     bound::BoundRequest,
-    map_once::MapOnce,
+    map_once::{IsLent, MapOnce, Mapped},
     mapping::Mapping,
     reservation::Reservation,
     residency_set::{ResidencySet, Residents},
+    resident::Resident,
 };

@@ -5,6 +5,7 @@ use nix::errno::Errno;
 
 use super::context::Suspects;
 use crate::{
+    host_memory::{self, NoHostMemory},
     uapi::{
         self, Answered, Argument, BoListEntry, Cs, CsChunk, CsChunkDep, CsChunkFence, CsChunkIb, CsChunkSyncobj,
         chunk_id,
@@ -89,12 +90,13 @@ pub struct ChunkScratch {
 }
 
 impl ChunkScratch {
-    fn push<T>(&mut self, chunk_id: u32, payload: &[T]) {
-        self.headers.push(CsChunk {
+    fn push<T>(&mut self, chunk_id: u32, payload: &[T]) -> Result<()> {
+        let header = CsChunk {
             chunk_id,
             length_dw: count(size_of_val(payload) / 4),
             chunk_data: wide(payload.as_ptr().expose_provenance()),
-        });
+        };
+        host_memory::push(&mut self.headers, header).map_err(no_memory)
     }
 }
 
@@ -109,13 +111,14 @@ impl ChunkScratch {
             [(chunk_id::SYNCOBJ_IN, waits, wait_handles), (chunk_id::SYNCOBJ_OUT, signals, signal_handles)]
         {
             handles.clear();
-            handles.extend(syncs.iter().map(|sync| sync.handle));
+            host_memory::extend(handles, syncs.iter().map(|sync| sync.handle)).map_err(no_memory)?;
             if !handles.is_empty() {
-                headers.push(CsChunk {
+                let header = CsChunk {
                     chunk_id: id,
                     length_dw: count(handles.len()),
                     chunk_data: wide(handles.as_ptr().expose_provenance()),
-                });
+                };
+                host_memory::push(headers, header).map_err(no_memory)?;
             }
         }
         Ok(())
@@ -124,6 +127,11 @@ impl ChunkScratch {
 
 /// The kernel reads the number of entries as u32 and refuses more than this many before looking at them.
 const MOST_ENTRIES: usize = index(crate::uapi::BO_LIST_MAX_ENTRIES);
+
+#[cold]
+fn no_memory(error: NoHostMemory) -> Error {
+    error.of("the chunks of a submission")
+}
 
 /// The first minor whose CS has timeline chunks.
 const TIMELINE_MINOR: i32 = 32;
@@ -145,7 +153,7 @@ impl Context {
     ///
     /// [`Error::DeviceLost`] when the context or the leading queue has lost work; [`Error::DependencyLost`] and
     /// [`Error::NotSubmitted`], when they are well and others are not; [`Error::ForeignDevice`]; [`Error::OutOfMemory`] when the BOs do not fit
-    /// together; [`Error::Unsupported`] for a timeline point or a dependency on a start where the driver has none;
+    /// together; [`Error::HostMemory`]; [`Error::Unsupported`] for a timeline point or a dependency on a start where the driver has none;
     /// [`Error::Ioctl`] with `EINVAL` for an IP, ring, chunk or IB size that the kernel refuses, `ENOENT` for an unknown BO
     /// or sync object.
     pub fn submit(&self, chunks: Chunks<'_>, scratch: &mut ChunkScratch) -> Result<u64> {
@@ -180,11 +188,12 @@ impl Context {
             bo_info_ptr: wide(chunks.bos.as_ptr().expose_provenance()),
         };
         if chunks.bo_list.is_none() {
-            scratch.push(chunk_id::BO_HANDLES, std::slice::from_ref(&inline));
+            scratch.push(chunk_id::BO_HANDLES, std::slice::from_ref(&inline))?;
         }
-        scratch.addresses.clear();
-        let headers = scratch.headers.iter();
-        scratch.addresses.extend(headers.map(|header| wide(std::ptr::from_ref(header).expose_provenance())));
+        let ChunkScratch { headers, addresses, .. } = &mut *scratch;
+        addresses.clear();
+        let address = |header: &CsChunk| wide(std::ptr::from_ref(header).expose_provenance());
+        host_memory::extend(addresses, headers.iter().map(address)).map_err(no_memory)?;
         let mut argument = Cs {
             ctx_id: self.id(),
             bo_list_handle: chunks.bo_list.map_or(0, BoList::handle),
@@ -209,28 +218,28 @@ impl Context {
     ) -> Result<()> {
         scratch.headers.clear();
         for ib in chunks.ibs {
-            scratch.push(chunk_id::IB, std::slice::from_ref(ib));
+            scratch.push(chunk_id::IB, std::slice::from_ref(ib))?;
         }
         if let Some(fence) = user_fence {
-            scratch.push(chunk_id::FENCE, std::slice::from_ref(fence));
+            scratch.push(chunk_id::FENCE, std::slice::from_ref(fence))?;
         }
         if !chunks.dependencies.is_empty() {
-            scratch.push(chunk_id::DEPENDENCIES, chunks.dependencies);
+            scratch.push(chunk_id::DEPENDENCIES, chunks.dependencies)?;
         }
         if !chunks.scheduled.is_empty() {
             if !self.device().info().capabilities.contains(Capabilities::SCHEDULED_DEPENDENCY) {
                 return Err(Error::Unsupported { feature: Feature::StartDependencies });
             }
-            scratch.push(chunk_id::SCHEDULED_DEPENDENCIES, chunks.scheduled);
+            scratch.push(chunk_id::SCHEDULED_DEPENDENCIES, chunks.scheduled)?;
         }
         if !self.has_timelines() {
             return scratch.push_binary(chunks.waits, chunks.signals);
         }
         if !chunks.waits.is_empty() {
-            scratch.push(chunk_id::SYNCOBJ_TIMELINE_WAIT, chunks.waits);
+            scratch.push(chunk_id::SYNCOBJ_TIMELINE_WAIT, chunks.waits)?;
         }
         if !chunks.signals.is_empty() {
-            scratch.push(chunk_id::SYNCOBJ_TIMELINE_SIGNAL, chunks.signals);
+            scratch.push(chunk_id::SYNCOBJ_TIMELINE_SIGNAL, chunks.signals)?;
         }
         Ok(())
     }

@@ -112,15 +112,15 @@ pub(crate) fn map2(
 }
 
 pub(crate) fn unmap(_: &Device, memory: &Memory) {
-    memory.memory.write().unmap();
+    memory.memory.read().unmap();
 }
 
 pub(crate) fn unmap2(_: &Device, info: &vk::MemoryUnmapInfoKHR<'_>) -> Result<(), Failure> {
     let memory = object::<Memory>(info.memory).ok_or(vk::Result::ERROR_UNKNOWN)?;
     if info.flags.contains(vk::MemoryUnmapFlagsKHR::RESERVE_EXT) {
-        memory.memory.write().unmap_reserving()?;
+        memory.memory.read().unmap_reserving()?;
     } else {
-        memory.memory.write().unmap();
+        memory.memory.read().unmap();
     }
     Ok(())
 }

@@ -6,7 +6,7 @@ use amdgpu_winsys::{
     cs::{CommandList, Fence, HangReport, Queue, Submission},
     heaps::{Addressing, AllocateInfo, DeviceMemory, MemoryManager, MemoryPropertyFlags, TableOptions},
     uapi::CtxStateFlags,
-    winsys::{Context, Deadline, Device, Mapping, PageFault, Priority, VaMap},
+    winsys::{Context, Deadline, Device, Mapped, PageFault, Priority, VaMap},
 };
 use nix::errno::Errno;
 
@@ -338,7 +338,7 @@ impl HostMemory {
         self.read(0, from.len()).is_ok_and(|now| now != from)
     }
 
-    fn mapping(&self) -> Result<&Mapping, Stop> {
+    fn mapping(&self) -> Result<Mapped<'_>, Stop> {
         self.memory.mapping().map_or_else(|| fail("not mapped"), Ok)
     }
 }

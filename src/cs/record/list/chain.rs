@@ -6,7 +6,10 @@ use super::{
     command_list::CommandList,
     recorded::{Recorded, has_jumps, jump},
 };
-use crate::cs::{EncodeError, Target};
+use crate::{
+    cs::{EncodeError, Target},
+    host_memory::{self, NoHostMemory},
+};
 
 /// The reason why a list was not chained, or not taken off its chain.
 ///
@@ -85,12 +88,13 @@ impl Recorded {
     }
 
     /// Adds the lists behind it to `lists`.
-    pub(in crate::cs) fn followers(&self, lists: &mut Vec<Arc<Self>>) {
+    pub(in crate::cs) fn followers(&self, lists: &mut Vec<Arc<Self>>) -> Result<(), NoHostMemory> {
         let mut next = self.behind();
         while let Some(list) = next {
             next = list.behind();
-            lists.push(list);
+            host_memory::push(lists, list)?;
         }
+        Ok(())
     }
 
     /// Returns `true` if there are more references than handles and the one of the list before it. The caller has the lock,

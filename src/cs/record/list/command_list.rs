@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::recorded::{Part, Recorded};
-use crate::{cs::Target, vamgr::GpuVa};
+use crate::{cs::Target, host_memory::NoHostMemory, vamgr::GpuVa};
 
 /// A closed stream: IBs that do not change any more.
 ///
@@ -56,8 +56,8 @@ impl Drop for CommandList {
 }
 
 impl CommandList {
-    pub(in crate::cs::record) fn new(target: Target, part: Part) -> Self {
-        Self { recorded: Arc::new(Recorded::new(target, part)) }
+    pub(in crate::cs::record) fn new(target: Target, part: Part) -> Result<Self, NoHostMemory> {
+        Ok(Self { recorded: Arc::new(Recorded::new(target, part)?) })
     }
 
     /// Makes another handle.

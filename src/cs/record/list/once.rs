@@ -2,7 +2,10 @@
 
 use std::sync::Arc;
 
-use crate::winsys::{Binding, ResidencySet};
+use crate::{
+    host_memory::{self, NoHostMemory},
+    winsys::{Binding, ResidencySet},
+};
 
 /// A reference to a shared object, which has an address of its own as long as the reference lives.
 pub(in crate::cs::record) trait Handle: Clone {
@@ -48,28 +51,36 @@ impl<T: Handle> Once<T> {
     const FEW: usize = 8;
 
     /// Adds an object unless it is there.
-    pub(in crate::cs::record) fn add(&mut self, object: &T) {
+    ///
+    /// # Errors
+    ///
+    /// [`NoHostMemory`]: the object is not there.
+    pub(in crate::cs::record) fn add(&mut self, object: &T) -> Result<(), NoHostMemory> {
         // Drivers name the same object several times in a row.
         if self.all.last().is_some_and(|last| last.address() == object.address()) {
-            return;
+            return Ok(());
         }
         if self.all.len() < Self::FEW && self.slots.is_empty() {
             if !self.all.iter().any(|other| other.address() == object.address()) {
-                self.all.push(object.clone());
+                host_memory::push(&mut self.all, object.clone())?;
             }
-            return;
+            return Ok(());
         }
         if 2 * (self.all.len() + 1) > self.slots.len() {
-            self.grow();
+            self.grow()?;
         }
+        host_memory::reserve(&mut self.all, 1)?;
         if let Some(slot) = slot(&mut self.slots, &self.all, object) {
             self.all.push(object.clone());
             *slot = u32::try_from(self.all.len()).unwrap_or(u32::MAX);
         }
+        Ok(())
     }
 
-    fn grow(&mut self) {
+    fn grow(&mut self) -> Result<(), NoHostMemory> {
         let slots = (2 * self.slots.len()).max(4 * Self::FEW);
+        let more = slots - self.slots.len();
+        host_memory::reserve(&mut self.slots, more)?;
         self.slots.clear();
         self.slots.resize(slots, 0);
         for (number, object) in (1..).zip(&self.all) {
@@ -77,6 +88,7 @@ impl<T: Handle> Once<T> {
                 *slot = number;
             }
         }
+        Ok(())
     }
 
     /// The objects, in the order in which they were added.
@@ -137,7 +149,7 @@ mod tests {
                     once.clear();
                     model.clear();
                 }
-                once.add(&objects[pick]);
+                once.add(&objects[pick]).unwrap();
                 if !model.contains(&pick) {
                     model.push(pick);
                 }
@@ -152,12 +164,12 @@ mod tests {
         let objects: Vec<Arc<usize>> = (0..1000).map(Arc::new).collect();
         let mut once = Once::default();
         for object in &objects {
-            once.add(object);
+            once.add(object).unwrap();
         }
         let capacity = (once.all.capacity(), once.slots.capacity());
         for _ in 0..3 {
             once.clear();
-            objects.iter().chain(&objects).for_each(|object| once.add(object));
+            objects.iter().chain(&objects).for_each(|object| once.add(object).unwrap());
             assert_eq!((once.all.len(), once.all.capacity(), once.slots.capacity()), (1000, capacity.0, capacity.1));
         }
     }

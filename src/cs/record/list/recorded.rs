@@ -15,6 +15,7 @@ use crate::{
         ib::{home::Home, memory::IbMemory},
         pm4::IndirectBuffer,
     },
+    host_memory::{self, NoHostMemory},
     vamgr::GpuVa,
     winsys::{Binding, Device, ResidencySet},
 };
@@ -113,25 +114,29 @@ impl Drop for Link {
 
 impl Recorded {
     /// Closes a part, which has an IB, and whose IBs are linked. It has one handle, for the caller to make.
-    pub(in crate::cs::record) fn new(target: Target, mut part: Part) -> Self {
+    ///
+    /// # Errors
+    ///
+    /// [`NoHostMemory`]: the part is gone.
+    pub(in crate::cs::record) fn new(target: Target, mut part: Part) -> Result<Self, NoHostMemory> {
         let Part { ibs, called, residents, sets, kept, submitted, .. } = &mut part;
         *kept = residents.as_slice().len();
         // In the order of recording: the same program then asks the kernel the same in every run, and a replay is one.
         for ib in ibs.iter() {
-            residents.add(ib.memory.binding());
+            residents.add(ib.memory.binding())?;
         }
         for list in called.as_slice() {
-            list.bindings().for_each(|binding| residents.add(binding));
-            list.sets().iter().for_each(|set| sets.add(set));
+            list.bindings().try_for_each(|binding| residents.add(binding))?;
+            list.sets().iter().try_for_each(|set| sets.add(set))?;
         }
         let is_of_first = |binding: &Binding| ibs.first().is_some_and(|ib| binding.is_of(ib.memory.binding().device()));
         let is_mixed = !residents.as_slice().iter().all(is_of_first);
         submitted.clear();
         if !has_jumps(target) && ibs.len() > 1 {
-            submitted.extend(ibs.iter().map(|ib| (ib.memory.address(), ib.dwords)));
+            host_memory::extend(submitted, ibs.iter().map(|ib| (ib.memory.address(), ib.dwords)))?;
         }
         let first = ibs.first().map_or((GpuVa::from_48_bits(0), 0), |ib| (ib.memory.address(), ib.dwords));
-        Self { target, part, first, is_mixed, link: Link::of_one() }
+        Ok(Self { target, part, first, is_mixed, link: Link::of_one() })
     }
 
     /// The ring it was recorded for.
@@ -200,11 +205,17 @@ impl Recorded {
 
 impl Part {
     /// An empty part, with room for one IB.
-    pub(in crate::cs::record) fn new(home: Home) -> Self {
+    pub(in crate::cs::record) fn new(home: Home) -> Result<Self, NoHostMemory> {
         let mut part = Self::default();
-        part.ibs.reserve(1);
+        host_memory::reserve(&mut part.ibs, 1)?;
         part.home = home;
-        part
+        Ok(part)
+    }
+
+    /// Makes room for an IB that is full, and, so that [`Part::recycle`] allocates nothing, for the memory of all.
+    pub(in crate::cs::record) fn reserve_ib(&mut self) -> Result<(), NoHostMemory> {
+        host_memory::reserve(&mut self.ibs, 1)?;
+        host_memory::reserve(&mut self.spare, self.ibs.len() + 1)
     }
 
     /// Forgets what was recorded, and keeps the memory and the containers.
