@@ -341,7 +341,8 @@ pub enum Error {
 impl NoHostMemory {
     /// Returns the error of making `what`.
     #[cold]
-    pub(crate) fn of(self, what: &'static str) -> Error {
+    pub(crate) const fn of(self, what: &'static str) -> Error {
+        let Self = self;
         Error::HostMemory { what }
     }
 }

@@ -127,20 +127,12 @@ fn page(name: &str, summary: &str, items: &[&Item<'_>]) -> String {
             let _ = writeln!(out, ".SH {title}");
         }
         for item in rest {
-            match kind {
-                Kind::Structure => {
-                    let _ = write!(
-                        out,
-                        ".SS struct {}\n{}.PP\n.nf\n{}\n.fi\n",
-                        item.name,
-                        prose(&item.doc),
-                        code(item.text)
-                    );
-                }
-                _ => {
-                    let value = item.text.split_once(item.name).map_or("", |(_, value)| value.trim());
-                    let _ = write!(out, ".TP\n.B {} {}\n{}", item.name, code(value), prose(&item.doc));
-                }
+            if kind == Kind::Structure {
+                let _ =
+                    writeln!(out, ".SS struct {}\n{}.PP\n.nf\n{}\n.fi", item.name, prose(&item.doc), code(item.text));
+            } else {
+                let value = item.text.split_once(item.name).map_or("", |(_, value)| value.trim());
+                let _ = write!(out, ".TP\n.B {} {}\n{}", item.name, code(value), prose(&item.doc));
             }
         }
     }

@@ -50,7 +50,9 @@ impl Resident for Binding {
 
 impl<T: Resident> Resident for [T] {
     fn each_binding(&self, each: &mut dyn FnMut(&Binding)) {
-        self.iter().for_each(|memory| memory.each_binding(each));
+        for memory in self {
+            memory.each_binding(each);
+        }
     }
 
     fn binding_count(&self) -> usize {
