@@ -69,8 +69,11 @@ fn warn_of(request: &'static str, handle: u32, errno: Errno, times: usize, is_do
 mod tests {
     use super::*;
 
+    /// `true` if it is done, `true` if it is over, and the refusals.
+    type Outcome = (bool, bool, Option<(Errno, usize)>);
+
     /// Releases with these answers, the last of them for ever. Returns the outcome, and the number of attempts.
-    fn asked(answers: &[Result<(), Errno>]) -> ((bool, bool, Option<(Errno, usize)>), usize) {
+    fn asked(answers: &[Result<(), Errno>]) -> (Outcome, usize) {
         let mut attempts = 0;
         let outcome = release(|| {
             attempts += 1;
