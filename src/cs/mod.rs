@@ -27,7 +27,7 @@
 //! | [`Gang::submit`] | as [`Queue::submit`] | the arrays of its lists |
 //! | whatever opens or makes an object once | | the object |
 //!
-//! The objects of the third column are behind an `Arc`, which has no fallible constructor in stable Rust. `tests/no_host_memory.rs` fails each allocation of
+//! The objects of the third column are behind an `Arc`, which has no fallible constructor in stable Rust. `tests/no_host_memory/main.rs` fails each allocation of
 //! the operations of the second column, and counts those of the third.
 pub mod commands;
 mod diagnose;

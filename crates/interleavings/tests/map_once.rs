@@ -40,6 +40,7 @@ fn one_thread_maps_and_all_get_its_mapping() {
         assert_eq!(rig.counts.mapped.load(SeqCst), 1, "mapped once");
         let mapping = memory.mapping().expect("it is there");
         assert_eq!([0, 4, 8].map(|at| mapping.load_u32(at)), [Ok(1), Ok(2), Ok(3)]);
+        drop(mapping);
         drop(memory);
         assert_eq!(rig.gpu.census().bos, 0);
     });

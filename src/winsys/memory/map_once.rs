@@ -133,8 +133,7 @@ impl MapOnce {
     /// Drops a mapping that is to end and is not lent.
     fn end_unlent(&self) {
         // Otherwise a `Mapped` has the lock, which comes here when it goes, or a thread that ends the mapping itself.
-        let is_ended = |_: &Mapping| self.is_ending.swap(false, SeqCst);
-        let ended = self.slot.try_write().and_then(|mut slot| slot.take_if(|mapping| is_ended(mapping)));
+        let ended = self.slot.try_write().and_then(|mut slot| slot.take_if(|_| self.is_ending.swap(false, SeqCst)));
         // Unmapped without the lock.
         drop(ended);
     }

@@ -2,6 +2,7 @@
 //! attempt works. An allocation that cannot fail but by ending the process would end this one.
 #![expect(unsafe_code, reason = "an allocator that fails")]
 
+#[path = "../support/mod.rs"]
 mod support;
 
 use std::{
