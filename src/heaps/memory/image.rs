@@ -13,6 +13,19 @@ use crate::{
 };
 
 /// The memory that an image needs (`VkMemoryRequirements`).
+///
+/// ```
+/// use amdgpu_surface::surface::{SurfaceConfig, SurfaceLayout};
+/// use amdgpu_winsys::heaps::*;
+///
+/// # let device = amdgpu_winsys::winsys::Device::new(amdgpu_sim::SimKernel::open(amdgpu_sim::profile("navi21").ok_or("no such chip")?))?;
+/// # let manager = MemoryManager::new(&device, &TableOptions::default())?;
+/// let layout = SurfaceLayout::new(&device.info().surface_chip()?, &SurfaceConfig::new(64, 64, 4))?;
+/// let needed = manager.properties().image_requirements(&layout, false);
+/// assert!(needed.size >= 64 * 64 * 4 && needed.alignment.is_power_of_two());
+/// assert!(!needed.may_compress); // only GFX12 compresses in pages
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ImageRequirements {
     /// Bytes of texels and metadata. A driver that keeps words of its own for an image puts them behind.
@@ -72,6 +85,13 @@ impl ImageRequirements {
 }
 
 /// The reason why no words travel with an image.
+///
+/// ```
+/// use amdgpu_winsys::heaps::ImageMetadataError;
+///
+/// let error = ImageMetadataError::DccOffset { bytes: 6 << 30 };
+/// assert!(error.to_string().contains("6442450944 bytes"), "{error}");
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ImageMetadataError {
@@ -87,6 +107,22 @@ pub enum ImageMetadataError {
 }
 
 /// The view of an image that its exporter shows to other drivers.
+///
+/// ```
+/// use amdgpu_surface::surface::{SurfaceConfig, SurfaceLayout};
+/// use amdgpu_winsys::heaps::*;
+///
+/// # let device = amdgpu_winsys::winsys::Device::new(amdgpu_sim::SimKernel::open(amdgpu_sim::profile("navi21").ok_or("no such chip")?))?;
+/// # let manager = MemoryManager::new(&device, &TableOptions::default())?;
+/// let chip = device.info().surface_chip()?;
+/// let layout = SurfaceLayout::new(&chip, &SurfaceConfig::new(64, 64, 4))?;
+/// let device = device.info().device_id as u16;
+/// let shared = SharedImage { device, descriptor: Default::default(), levels: 1 };
+/// // Without it only the tiling word travels.
+/// assert!(image_metadata(&chip, &layout, None)?.data.is_empty());
+/// assert!(!image_metadata(&chip, &layout, Some(&shared))?.data.is_empty());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SharedImage {
     /// The exporter's PCI device, [`GpuInfo::device_id`](crate::winsys::GpuInfo::device_id).

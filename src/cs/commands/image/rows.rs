@@ -7,6 +7,14 @@ use crate::cs::{
 };
 
 /// A box of elements of a level: texels, or blocks of compressed formats.
+///
+/// ```
+/// use amdgpu_winsys::cs::commands::TexelBox;
+///
+/// let all = TexelBox::whole(640, 480, 1);
+/// let lower_half = TexelBox { first: [0, 240, 0], extent: [640, 240, 1] };
+/// assert_eq!(all.extent[1], lower_half.first[1] + lower_half.extent[1]);
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct TexelBox {
     /// The first column, row, and slice or layer.
@@ -37,6 +45,16 @@ impl TexelBox {
 }
 
 /// Rows of elements in bound memory, the first at its start.
+///
+/// ```
+/// use amdgpu_winsys::{cs::commands::{ImageRows, Span}, vamgr::GpuVa};
+///
+/// // 480 rows of 640 elements of 4 bytes, each with room for 1024.
+/// let memory = Span::new(GpuVa::new(0x2_0000_0000)?, 1024 * 480 * 4)?;
+/// let rows = ImageRows { memory, pitch: 1024, slice: 0 };
+/// assert_eq!(rows.memory.address().as_u64(), 0x2_0000_0000);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct ImageRows {
     /// The memory.
