@@ -125,7 +125,9 @@ impl Bench {
 
     fn list(&self, keeps: &[DeviceMemory]) -> CommandList {
         let mut stream = Stream::new(&self.device, self.target(), 64).unwrap();
-        keeps.iter().for_each(|memory| stream.keep(memory.binding()));
+        for memory in keeps {
+            stream.keep(memory.binding());
+        }
         stream.push(&pm4::Nop::Skip(&[0; 7])).unwrap();
         stream.finish().unwrap()
     }

@@ -24,7 +24,7 @@ fn map_in_threads(memory: &Arc<DeviceMemory>, threads: u64) -> Vec<bool> {
             thread::spawn(move || {
                 let Ok(mapping) = memory.map() else { return false };
                 mapping.store_u32(number * 4, number as u32 + 1).expect("inside");
-                std::ptr::eq(&*mapping, &*memory.mapping().expect("it is there"))
+                std::ptr::eq(&raw const *mapping, &raw const *memory.mapping().expect("it is there"))
             })
         })
         .collect();
@@ -75,7 +75,9 @@ fn what_a_thread_uses_is_not_taken_away_and_nothing_is_left() {
                 })
             })
             .collect();
-        threads.into_iter().for_each(|thread| assert_eq!(thread.join().expect("no panic"), Ok(1)));
+        for thread in threads {
+            assert_eq!(thread.join().expect("no panic"), Ok(1));
+        }
         memory.unmap();
         assert!(memory.mapping().is_none());
         drop(memory);

@@ -1,6 +1,7 @@
 //! Memory dedicated to images, and the words that travel with it.
 
 use amdgpu_descriptors::{
+    Descriptor,
     fields::image::{BASE_ADDRESS, WIDTH},
     format::{Format, Swizzle},
     umd::UmdMetadata,
@@ -88,7 +89,7 @@ fn a_word_without_room_for_an_image_is_refused() {
     let error = image_metadata(&chip, &layout, None).unwrap_err();
     assert_eq!(error, ImageMetadataError::DccOffset { bytes: layout.total_bytes });
     let small = SurfaceLayout::new(&chip, &SurfaceConfig::new(64, 64, 4)).unwrap();
-    let shared = SharedImage { device: 0x73bf, descriptor: Default::default(), levels: 40 };
+    let shared = SharedImage { device: 0x73bf, descriptor: Descriptor::default(), levels: 40 };
     assert!(matches!(image_metadata(&chip, &small, Some(&shared)), Err(ImageMetadataError::Words(_))));
     assert!(image_metadata(&chip, &small, None).unwrap().data.is_empty());
 }

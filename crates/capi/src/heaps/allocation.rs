@@ -291,7 +291,7 @@ pub unsafe extern "C" fn agw_memory_map_at(memory: *const agw_memory, address: *
 pub unsafe extern "C" fn agw_memory_unmap(memory: *const agw_memory, keep_addresses: bool) -> i32 {
     entry(|| {
         // SAFETY: the caller's promise.
-        let mut memory = unsafe { self::memory(memory) }?.memory.lock();
+        let memory = unsafe { self::memory(memory) }?.memory.lock();
         if keep_addresses {
             memory.unmap_reserving().map_err(not_mapped)?;
         } else {

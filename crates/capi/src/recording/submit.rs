@@ -47,7 +47,7 @@ pub unsafe extern "C" fn agw_queue_submit(
 /// Submits what was named, in as many calls as it takes. `None` if there was nothing to do.
 fn submit(queue: &Queue, followers: &[&Queue], named: &Named<'_>) -> Answer<Option<Fence>> {
     let whole = Submission {
-        memory: &named.bos,
+        memory: &named.bos.as_slice(),
         sets: &named.sets,
         keep: named.keep,
         is_secure: named.is_secure,

@@ -21,7 +21,11 @@ fn mapped<T>(image: &Image, work: impl FnOnce(&Mapping, u64) -> Result<T, Failur
     if !image.has_host_copies {
         return Err(UNKNOWN);
     }
-    image.with_memory(|memory, offset| work(memory.memory.read().map()?, offset))
+    image.with_memory(|memory, offset| {
+        let memory = memory.memory.read();
+        let mapping = memory.map()?;
+        work(&mapping, offset)
+    })
 }
 
 /// Returns a region as a copy of rows. With MEMCPY the rows have no gaps: that is the order of the image's own here.

@@ -55,7 +55,9 @@ fn sizes(level: GfxLevel) -> &'static [WaveSize] {
 
 /// Returns the descriptor of a buffer without a format: a byte range.
 fn raw_buffer(level: GfxLevel, va: GpuVa, bytes: u64) -> Result<[u32; 4], DescriptorError> {
-    BufferView::raw(va, u32::try_from(bytes).unwrap_or(u32::MAX)).descriptor(level).map(|words| words.words())
+    BufferView::raw(va, u32::try_from(bytes).unwrap_or(u32::MAX))
+        .descriptor(level)
+        .map(amdgpu_descriptors::Descriptor::words)
 }
 
 /// Returns the descriptor of scratch memory up to GFX10.3: dwords interleaved by lane.
@@ -69,7 +71,7 @@ fn scratch_buffer(level: GfxLevel, wave: WaveSize, va: GpuVa) -> Result<[u32; 4]
         add_tid: true,
         ..BufferView::raw(va, u32::MAX)
     };
-    view.descriptor(level).map(|words| words.words())
+    view.descriptor(level).map(amdgpu_descriptors::Descriptor::words)
 }
 
 /// Records the number of the thread in the whole grid times `bytes`, a power of two.
