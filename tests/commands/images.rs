@@ -119,7 +119,9 @@ fn span(at: u64, bytes: u64) -> Span {
 /// Returns bytes that differ from their neighbours, and not in the same way everywhere.
 fn bytes(factor: usize) -> Vec<u8> {
     let page: Vec<u8> = (0..65_521).map(|at| (at * factor + (at >> 8)) as u8).collect();
-    page.iter().copied().cycle().take(SIZE).collect()
+    let mut bytes = page.repeat(SIZE / page.len() + 1);
+    bytes.truncate(SIZE);
+    bytes
 }
 
 /// Records for an engine and executes it on the memory.
