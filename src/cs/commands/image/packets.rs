@@ -181,16 +181,20 @@ pub(super) fn tiled(
     out
 }
 
-/// Returns the fields of COPY_T2T_SUB_WINDOW. From 2.4 to 3.0 the destination has no element size of its own.
+/// Returns the fields of COPY_T2T_SUB_WINDOW. From 2.4 to 3.0 the destination has no element size of its own, and the last tile
+/// is not counted.
+///
+/// Source: Mesa 17.0 `src/gallium/drivers/radeonsi/cik_sdma.c`, `cik_sdma_copy_texture`.
 pub(super) fn between(
     version: Version,
     to: (&ImageLevel, [u32; 3]),
     from: (&ImageLevel, [u32; 3]),
     extent: [u32; 3],
 ) -> Fields<{ 2 * SURFACE + 3 }> {
-    let [width, height, depth] = counts(version, extent);
-    let mut out = [(n::rect_x, width); 2 * SURFACE + 3];
     let one_size = matches!(version, Version::V2_4 | Version::V3_0);
+    let [width, height, depth] = counts(version, extent);
+    let [width, height] = if one_size { [width & !7, height & !7] } else { [width, height] };
+    let mut out = [(n::rect_x, width); 2 * SURFACE + 3];
     let destination = surface(&DESTINATION, to.0, to.1).map(|(name, value)| {
         let is_size = name == n::dst_element_size;
         (name, if is_size && one_size { 0 } else { value })

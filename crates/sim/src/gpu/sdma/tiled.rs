@@ -311,7 +311,9 @@ pub(super) fn copy_tiled(packet: &CopyTiledSubWindow<'_>, step: &Step<'_, '_>, r
     })
 }
 
-/// COPY_T2T_SUB_WINDOW.
+/// COPY_T2T_SUB_WINDOW. From 2.4 to 3.0 whole tiles of 8 by 8 elements are moved, and sizes are those of all but the last.
+///
+/// Source: Mesa 17.0 `src/gallium/drivers/radeonsi/cik_sdma.c`, `cik_sdma_copy_texture`.
 pub(super) fn copy_between_tiled(
     packet: &CopyT2tSubWindow<'_>,
     step: &Step<'_, '_>,
@@ -328,7 +330,9 @@ pub(super) fn copy_between_tiled(
     if to.level.element_bytes() != from.level.element_bytes() {
         return Err(step.refuse("copies between elements of different sizes"));
     }
-    let size = less_one(reads.version, [packet.rect_x, packet.rect_y, packet.rect_z]).map(|less| less + 1);
+    let tile = if matches!(reads.version, Version::V2_4 | Version::V3_0) { 7 } else { 0 };
+    let counts = [packet.rect_x | tile, packet.rect_y | tile, packet.rect_z];
+    let size = less_one(reads.version, counts).map(|less| less + 1);
     let port = step.port;
     rows(size, to.level.element_bytes(), step, |at, row| {
         from.runs(at, size[0], step, |va, part| port.read(va, row.get_mut(part).unwrap_or_default()))?;
