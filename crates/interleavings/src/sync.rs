@@ -32,7 +32,8 @@ impl<T> RwLock<T> {
         Self(shuttle::sync::RwLock::new(value))
     }
 
-    pub(crate) fn read(&self) -> RwLockReadGuard<'_, T> {
+    /// Locks for reading. The scheduler's lock cannot be taken twice by one thread.
+    pub(crate) fn read_recursive(&self) -> RwLockReadGuard<'_, T> {
         self.0.read().unwrap_or_else(PoisonError::into_inner)
     }
 

@@ -24,7 +24,9 @@ fn map_in_threads(memory: &Arc<DeviceMemory>, threads: u64) -> Vec<bool> {
             thread::spawn(move || {
                 let Ok(mapping) = memory.map() else { return false };
                 mapping.store_u32(number * 4, number as u32 + 1).expect("inside");
-                std::ptr::eq(&raw const *mapping, &raw const *memory.mapping().expect("it is there"))
+                let first = &raw const *mapping;
+                drop(mapping);
+                std::ptr::eq(first, &raw const *memory.mapping().expect("it is there"))
             })
         })
         .collect();

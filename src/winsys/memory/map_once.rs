@@ -159,7 +159,8 @@ impl MapOnce {
     }
 
     fn lend(&self) -> Option<Mapped<'_>> {
-        let slot = self.slot.read();
+        // A thread may look again while it uses the mapping: it must not wait behind one that waits to write.
+        let slot = self.slot.read_recursive();
         if slot.is_some() { Some(Mapped(Lent::Counted { slot: Some(slot), owner: self })) } else { None }
     }
 }
