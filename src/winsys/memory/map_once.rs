@@ -35,6 +35,8 @@ use crate::{
 pub struct MapOnce {
     lasting: OnceCell<Mapping>,
     slot: RwLock<Option<Mapping>>,
+    /// `true` if there is a mapping in `slot`: changed with the lock for writing, looked at without any.
+    is_full: AtomicBool,
     /// Held by the thread that maps, so that none maps twice. `slot` is not, so that no other thread waits for the kernel.
     making: Mutex<()>,
     /// `true` if the mapping in `slot` ends with the last [`Mapped`] of it.
@@ -53,7 +55,13 @@ impl MapOnce {
     }
 
     const fn with(lasting: OnceCell<Mapping>) -> Self {
-        Self { lasting, slot: RwLock::new(None), making: Mutex::new(()), is_ending: AtomicBool::new(false) }
+        Self {
+            lasting,
+            slot: RwLock::new(None),
+            is_full: AtomicBool::new(false),
+            making: Mutex::new(()),
+            is_ending: AtomicBool::new(false),
+        }
     }
 
     /// The mapping, if there is one that was not ended.
@@ -78,10 +86,17 @@ impl MapOnce {
         }
         match self.lend() {
             Some(mapped) => {
-                self.is_ending.store(false, SeqCst);
+                self.go_on();
                 Ok(mapped)
             }
             None => self.map(make),
+        }
+    }
+
+    /// Lets the mapping go on that was to end.
+    fn go_on(&self) {
+        if self.is_ending.load(SeqCst) {
+            self.is_ending.store(false, SeqCst);
         }
     }
 
@@ -89,17 +104,18 @@ impl MapOnce {
         loop {
             {
                 let _making = self.making.lock();
-                if self.lend().is_none() {
+                if !self.is_full.load(SeqCst) {
                     let mapping = make()?;
                     // Nothing is lent, and no other thread makes a mapping: this waits only for threads that look.
                     let mut slot = self.slot.write();
-                    self.is_ending.store(false, SeqCst);
+                    self.go_on();
                     *slot = Some(mapping);
+                    self.is_full.store(true, SeqCst);
                 }
             }
             // Another thread may have ended it by now; then it is made again.
             if let Some(mapped) = self.lend() {
-                self.is_ending.store(false, SeqCst);
+                self.go_on();
                 return Ok(mapped);
             }
         }
@@ -133,7 +149,11 @@ impl MapOnce {
     /// Drops a mapping that is to end and is not lent.
     fn end_unlent(&self) {
         // Otherwise a `Mapped` has the lock, which comes here when it goes, or a thread that ends the mapping itself.
-        let ended = self.slot.try_write().and_then(|mut slot| slot.take_if(|_| self.is_ending.swap(false, SeqCst)));
+        let ended = self.slot.try_write().and_then(|mut slot| {
+            let ended = slot.take_if(|_| self.is_ending.swap(false, SeqCst));
+            self.is_full.store(slot.is_some(), SeqCst);
+            ended
+        });
         // Unmapped without the lock.
         drop(ended);
     }
@@ -146,19 +166,25 @@ impl MapOnce {
     pub fn take(&self) -> Result<Option<Mapping>, IsLent> {
         let mut slot = self.slot.try_write().ok_or(IsLent)?;
         self.is_ending.store(false, SeqCst);
+        self.is_full.store(false, SeqCst);
         Ok(slot.take())
     }
 
     /// Puts a mapping back that was taken, unless another one was made meanwhile.
     pub fn put_back(&self, mapping: Mapping) {
         let _making = self.making.lock();
-        if self.lend().is_none() {
+        if !self.is_full.load(SeqCst) {
             // As in `map`.
-            *self.slot.write() = Some(mapping);
+            let mut slot = self.slot.write();
+            *slot = Some(mapping);
+            self.is_full.store(true, SeqCst);
         }
     }
 
     fn lend(&self) -> Option<Mapped<'_>> {
+        if !self.is_full.load(SeqCst) {
+            return None;
+        }
         // A thread may look again while it uses the mapping: it must not wait behind one that waits to write.
         let slot = self.slot.read_recursive();
         if slot.is_some() { Some(Mapped(Lent::Counted { slot: Some(slot), owner: self })) } else { None }
