@@ -2,6 +2,8 @@
 #![expect(unsafe_code, reason = "the functions are C's")]
 #![expect(clippy::multiple_unsafe_ops_per_block, reason = "each block is one step of a test, for one reason")]
 
+mod support;
+
 use std::{
     ffi::{CStr, c_void},
     mem::size_of,
@@ -12,6 +14,7 @@ use amdgpu_layers::{Answered, Counter, Ioctl, Layer};
 use amdgpu_sim::{SimKernel, profile};
 use amdgpu_winsys::uapi::{Argument, GemCreate};
 use amdgpu_winsys_c::{border::*, objects::*, recording::*};
+use support::{store, submission};
 
 /// Any result that is not success fails the test.
 macro_rules! ok {
@@ -83,39 +86,6 @@ fn emit(stream: *mut agw_stream, words: &[u32]) {
         // SAFETY: below `max_dw`, as was seen to.
         unsafe { window.buf.add(usize::try_from(window.cdw).unwrap()).write(word) };
         window.cdw += 1;
-    }
-}
-
-/// WRITE_DATA of one word to memory.
-fn store(va: u64, value: u32) -> [u32; 5] {
-    [0xc003_3700, 5 << 8 | 1 << 20, va as u32, (va >> 32) as u32, value]
-}
-
-fn submission(streams: &[*const agw_stream], signals: &[agw_sync_point]) -> agw_submission {
-    agw_submission {
-        struct_size: u32::try_from(size_of::<agw_submission>()).unwrap(),
-        reserved: 0,
-        streams: streams.as_ptr(),
-        initial: null(),
-        further: null(),
-        last: null(),
-        followers: null(),
-        bos: null(),
-        sets: null(),
-        waits: null(),
-        signals: signals.as_ptr(),
-        stream_count: u32::try_from(streams.len()).unwrap(),
-        initial_count: 0,
-        further_count: 0,
-        last_count: 0,
-        follower_count: 0,
-        bo_count: 0,
-        set_count: 0,
-        wait_count: 0,
-        signal_count: u32::try_from(signals.len()).unwrap(),
-        keep: AGW_SUBMIT_KEEP_NOTHING,
-        flags: 0,
-        pad: 0,
     }
 }
 

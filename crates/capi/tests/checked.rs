@@ -5,6 +5,8 @@
 #![expect(unsafe_code, reason = "the functions are C's")]
 #![expect(clippy::multiple_unsafe_ops_per_block, reason = "each case is one broken rule")]
 
+mod support;
+
 use std::{
     env,
     os::unix::process::ExitStatusExt,
@@ -18,6 +20,7 @@ use amdgpu_layers::{Answered, Ioctl, Layer};
 use amdgpu_sim::{SimKernel, profile};
 use amdgpu_winsys::uapi::{Argument, GemCreate};
 use amdgpu_winsys_c::{border::*, objects::*, recording::*};
+use support::request;
 
 /// The variable that names the case.
 const CASE: &str = "AGW_CHECKED_CASE";
@@ -30,27 +33,10 @@ fn device() -> *mut agw_device {
     device_of_kernel(kernel()).unwrap()
 }
 
-fn request() -> agw_bo_request {
-    agw_bo_request {
-        struct_size: u32::try_from(size_of::<agw_bo_request>()).unwrap(),
-        reserved: 0,
-        size: 4096,
-        alignment: 0,
-        va_alignment: 0,
-        address: 0,
-        domains: 2,
-        flags: 1,
-        va_flags: 2 | 4,
-        va_placement: 0,
-        priority: 0,
-        pad: 0,
-    }
-}
-
 fn bo(device: *mut agw_device) -> *mut agw_bo {
     let mut bo = null_mut();
     // SAFETY: a live device, and variables of this function.
-    assert_eq!(unsafe { agw_bo_create(device, &request(), &raw mut bo) }, AGW_SUCCESS);
+    assert_eq!(unsafe { agw_bo_create(device, &request(4096), &raw mut bo) }, AGW_SUCCESS);
     bo
 }
 
@@ -148,7 +134,7 @@ const CASES: &[Case] = &[
         unsafe { agw_stream_grow(stream, 1 << 16) };
     }),
     ("size of a structure", "agw_bo_create: argument struct agw_bo_request: struct_size is not its size", || {
-        let (mut request, mut bo) = (request(), null_mut());
+        let (mut request, mut bo) = (request(4096), null_mut());
         request.struct_size = 0;
         // SAFETY: see the first case.
         unsafe { agw_bo_create(device(), &raw const request, &raw mut bo) };
@@ -161,7 +147,7 @@ const CASES: &[Case] = &[
     ("alignment", "agw_bo_create: argument bo: is not aligned as its type is", || {
         let mut places = [null_mut::<agw_bo>(); 2];
         // SAFETY: see the first case.
-        unsafe { agw_bo_create(device(), &request(), places.as_mut_ptr().byte_add(1)) };
+        unsafe { agw_bo_create(device(), &request(4096), places.as_mut_ptr().byte_add(1)) };
     }),
 ];
 

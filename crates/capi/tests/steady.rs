@@ -3,6 +3,8 @@
 #![expect(unsafe_code, reason = "a counting allocator, and the functions are C's")]
 #![expect(clippy::multiple_unsafe_ops_per_block, reason = "each block is one step of a frame")]
 
+mod support;
+
 use std::{
     alloc::{GlobalAlloc, Layout, System},
     cell::Cell,
@@ -13,6 +15,7 @@ use std::{
 use amdgpu_layers::{Answered, Ioctl, Layer};
 use amdgpu_sim::{SimKernel, profile};
 use amdgpu_winsys_c::{border::*, objects::*, recording::*};
+use support::request;
 
 thread_local! {
     /// Allocations of this thread outside the kernel.
@@ -80,20 +83,7 @@ fn count(step: impl FnOnce() -> i32, wanted: i32) -> u64 {
 #[allow(clippy::too_many_lines, reason = "a frame is a list of calls")]
 fn a_frame_allocates_the_list_of_its_stream_and_nothing_else() {
     let device = device_of_kernel(Inside.over(SimKernel::open(profile("navi21").unwrap()))).unwrap();
-    let request = agw_bo_request {
-        struct_size: u32::try_from(size_of::<agw_bo_request>()).unwrap(),
-        reserved: 0,
-        size: 4096,
-        alignment: 0,
-        va_alignment: 0,
-        address: 0,
-        domains: 2,
-        flags: 1,
-        va_flags: 2 | 4,
-        va_placement: 0,
-        priority: 0,
-        pad: 0,
-    };
+    let request = request(4096);
     let (mut bo, mut ctx, mut queue, mut stream) = (null_mut(), null_mut(), null_mut(), null_mut());
     let mut syncs = [null_mut(); 16];
     let mut never = null_mut();

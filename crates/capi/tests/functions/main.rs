@@ -2,18 +2,18 @@
 #![expect(unsafe_code, reason = "the functions are C's")]
 #![allow(clippy::multiple_unsafe_ops_per_block, reason = "each block is one step of a test, for one reason")]
 
+#[path = "../support/mod.rs"]
+mod support;
+
 mod foreign;
 mod memory;
 mod refused;
 
-use std::{
-    ffi::CStr,
-    mem::size_of,
-    ptr::{null, null_mut},
-};
+use std::{ffi::CStr, ptr::null_mut};
 
 use amdgpu_sim::{SimKernel, profile};
 use amdgpu_winsys_c::{border::*, objects::*, recording::*};
+use support::{request, size, store, submission};
 
 /// Any result that is not success fails the test.
 macro_rules! ok {
@@ -35,29 +35,6 @@ fn kernel() -> SimKernel {
     SimKernel::open(profile("navi21").unwrap())
 }
 
-/// The size of a structure, as its first field wants it.
-fn size<T>() -> u32 {
-    u32::try_from(size_of::<T>()).unwrap()
-}
-
-/// A mapped BO in system memory.
-fn request(size: u64) -> agw_bo_request {
-    agw_bo_request {
-        struct_size: self::size::<agw_bo_request>(),
-        reserved: 0,
-        size,
-        alignment: 0,
-        va_alignment: 0,
-        address: 0,
-        domains: 2,
-        flags: 1,
-        va_flags: 2 | 4,
-        va_placement: 0,
-        priority: 0,
-        pad: 0,
-    }
-}
-
 /// Stores words into a stream.
 fn emit(stream: *mut agw_stream, words: &[u32]) {
     let len = u64::try_from(words.len()).unwrap();
@@ -71,40 +48,6 @@ fn emit(stream: *mut agw_stream, words: &[u32]) {
             (*window).buf.add(usize::try_from((*window).cdw).unwrap()).write(word);
             (*window).cdw += 1;
         }
-    }
-}
-
-/// WRITE_DATA of one word to memory.
-fn store(va: u64, value: u32) -> [u32; 5] {
-    [0xc003_3700, 5 << 8 | 1 << 20, va as u32, (va >> 32) as u32, value]
-}
-
-/// A submission of streams that signals points, and keeps nothing.
-fn submission(streams: &[*const agw_stream], signals: &[agw_sync_point]) -> agw_submission {
-    agw_submission {
-        struct_size: size::<agw_submission>(),
-        reserved: 0,
-        streams: streams.as_ptr(),
-        initial: null(),
-        further: null(),
-        last: null(),
-        followers: null(),
-        bos: null(),
-        sets: null(),
-        waits: null(),
-        signals: signals.as_ptr(),
-        stream_count: u32::try_from(streams.len()).unwrap(),
-        initial_count: 0,
-        further_count: 0,
-        last_count: 0,
-        follower_count: 0,
-        bo_count: 0,
-        set_count: 0,
-        wait_count: 0,
-        signal_count: u32::try_from(signals.len()).unwrap(),
-        keep: AGW_SUBMIT_KEEP_NOTHING,
-        flags: 0,
-        pad: 0,
     }
 }
 

@@ -52,7 +52,7 @@ pub(crate) struct Gpu {
     pub(crate) files: AtomicU32,
     pub(crate) pstate: Mutex<Pstate>,
     pub(crate) masters: Masters,
-    /// What can be asked of its display engine.
+    /// The display engine, as requests about modes see it.
     pub(crate) modes: Modes,
     pub(crate) control: Arc<Control>,
     pub(crate) clock: Ticker,
