@@ -9,6 +9,11 @@ pub(crate) struct NoHostMemory;
 /// Makes room for `count` more.
 #[inline]
 pub(crate) fn reserve<T>(into: &mut Vec<T>, count: usize) -> Result<(), NoHostMemory> {
+    if into.capacity() - into.len() >= count { Ok(()) } else { grow(into, count) }
+}
+
+#[cold]
+fn grow<T>(into: &mut Vec<T>, count: usize) -> Result<(), NoHostMemory> {
     into.try_reserve(count).map_err(|_| NoHostMemory)
 }
 

@@ -47,6 +47,8 @@
 //! # Ok(()) }
 //! ```
 
+#[cfg(not(interleaved))]
+mod brief_lock;
 pub mod cs;
 pub mod heaps;
 mod host_memory;

@@ -11,6 +11,7 @@ mod shipped {
         atomic::{AtomicBool, AtomicU64},
     };
 
+    pub(crate) use crate::brief_lock::BriefLock;
     pub(crate) use once_cell::sync::OnceCell;
     pub(crate) use parking_lot::{Mutex, RwLock, RwLockReadGuard};
 }
@@ -20,6 +21,8 @@ mod shipped {
 mod scheduled;
 
 #[cfg(interleaved)]
-pub(crate) use self::scheduled::{AtomicBool, AtomicU64, Mutex, OnceCell, OnceLock, RwLock, RwLockReadGuard};
+pub(crate) use self::scheduled::{
+    AtomicBool, AtomicU64, BriefLock, Mutex, OnceCell, OnceLock, RwLock, RwLockReadGuard,
+};
 #[cfg(not(interleaved))]
-pub(crate) use self::shipped::{AtomicBool, AtomicU64, Mutex, OnceCell, OnceLock, RwLock, RwLockReadGuard};
+pub(crate) use self::shipped::{AtomicBool, AtomicU64, BriefLock, Mutex, OnceCell, OnceLock, RwLock, RwLockReadGuard};

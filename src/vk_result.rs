@@ -1,9 +1,7 @@
 //! The results of memory calls and submissions, with Vulkan's numbers.
 
-use nix::errno::Errno;
-
 use crate::{
-    uapi::{Argument, Ctx, PrimeHandle},
+    uapi::{Argument, Ctx, Errno, PrimeHandle},
     vamgr::VaError,
     winsys::Error,
 };

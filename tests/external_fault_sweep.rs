@@ -16,9 +16,8 @@ use amdgpu_winsys::{
         TableOptions,
     },
     uapi::GemDomain,
-    winsys::{BoMetadata, Device, UserMemory},
+    winsys::{BoMetadata, Device, Errno, UserMemory},
 };
-use nix::errno::Errno;
 use pages::Pages;
 use support::chip;
 

@@ -8,8 +8,7 @@ use std::sync::Arc;
 
 use amdgpu_layers::FaultInjector;
 use amdgpu_sim::SimKernel;
-use amdgpu_winsys::winsys::{Deadline, Device, Syncobj};
-use nix::errno::Errno;
+use amdgpu_winsys::winsys::{Deadline, Device, Errno, Syncobj};
 use scenario::scenario;
 use support::{Trouble, chip};
 

@@ -13,9 +13,8 @@ use amdgpu_layers::{FaultInjector, Layer};
 use amdgpu_sim::SimKernel;
 use amdgpu_winsys::{
     uapi::{GemCreateFlags, GemDomain},
-    winsys::{Bo, BoRequest, Device, Error, RenderNode},
+    winsys::{Bo, BoRequest, Device, Errno, Error, RenderNode},
 };
-use nix::errno::Errno;
 use support::chip;
 
 fn node() -> OwnedFd {

@@ -21,9 +21,8 @@ use amdgpu_winsys::{
     cs::{Stream, Submission, pm4},
     heaps::{AllocateFlags, AllocateInfo, MemoryManager, OwnUsage, TableOptions},
     uapi::{Argument, GemClose, GemVa, VaOperation},
-    winsys::{Device, Event, Ip, Observer},
+    winsys::{Device, Errno, Event, Ip, Observer},
 };
-use nix::errno::Errno;
 use parking_lot::Mutex;
 use support::{Trouble, chip, host_memory, job_time, jobs::store, queue};
 use tracing::{Metadata, Subscriber, span};

@@ -15,6 +15,7 @@
 //! | `instructions` | machine code, assembler text, and requests for loads |
 //! | `descriptors` | the dwords of a descriptor, the words that drivers keep with a BO, the value of a register |
 //! | `captures` | the capture of a GPU, which a user wrote |
+//! | `calls` | calls of the C functions in any order, and in a checked build with wrong handles |
 //! | `images` | a chip and the description of an image, laid out; the modifier of an image |
 //!
 //! `cargo test -p amdgpu-fuzz` tries some thousand inputs of chance. `cargo bolero test --package amdgpu-fuzz any_ioctl`
@@ -23,6 +24,10 @@
 //! get behind its first check ([`reach::Reach`]) and fails if there are none.
 
 pub mod arguments;
+#[expect(unsafe_code, reason = "a caller in C")]
+#[expect(clippy::multiple_unsafe_ops_per_block, reason = "a block is one step of a caller in C")]
+#[allow(clippy::wildcard_imports, reason = "the names of C, which have a prefix")]
+pub mod calls;
 #[expect(unsafe_code, reason = "a kernel that lies")]
 pub mod lying;
 pub mod reach;

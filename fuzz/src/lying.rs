@@ -25,11 +25,11 @@ use amdgpu_winsys::{
     },
     vamgr::VaRequest,
     winsys::{
-        Binding, Bo, BoList, BoRequest, Context, Deadline, Device, Ip, Kernel, Mapping, Priority, Reservation, Syncobj,
-        Until, WaitFor, wait_fences,
+        Binding, Bo, BoList, BoRequest, Context, Deadline, Device, Errno, Ip, Kernel, Mapping, Priority, Reservation,
+        Syncobj, Until, WaitFor, wait_fences,
     },
 };
-use nix::{errno::Errno, sys::eventfd::EventFd};
+use nix::sys::eventfd::EventFd;
 use parking_lot::Mutex;
 
 /// Treatment of a request.

@@ -5,6 +5,7 @@ use amdgpu_surface::{
     Chip, ChipRegisters, GfxLevel,
     modifier::{FormatClass, ListOptions, MaxBlock, Modifier, ModifierList, max_extent, supports_image_stores},
     surface::{DccSettings, Dimension, MicroMode, SurfaceConfig, SurfaceLayout, SurfaceUsage, TilingMode},
+    tiler::{Region, Rows, Subresource},
 };
 
 static LAID_OUT: Reach = Reach::new("images::any_image_is_laid_out_or_refused");
@@ -27,7 +28,9 @@ fn among<const N: usize>(values: [u32; N], raw: u16) -> u32 {
 }
 
 /// GB_ADDR_CONFIG of real chips, so that most inputs have a layout.
-const ADDR_CONFIGS: [u32; 10] = [
+const ADDR_CONFIGS: [u32; 12] = [
+    0x2201_1003,
+    0x1201_1002,
     0x2a11_4042,
     0x2400_1010,
     0x2401_0042,
@@ -40,16 +43,72 @@ const ADDR_CONFIGS: [u32; 10] = [
     0x0000_0242,
 ];
 
-/// Generation, family, revision, register, and properties.
-type Registers = (u8, u8, u8, u32, u16);
+/// GB_TILE_MODE0 to 31 and GB_MACROTILE_MODE0 to 15 of Polaris 10.
+const TILE_MODES: [u32; 32] = [
+    0x0080_0310,
+    0x0080_0b10,
+    0x0080_1310,
+    0x0080_1b10,
+    0x0080_2b10,
+    0x0080_2b08,
+    0x0080_2b14,
+    0x0080_2954,
+    0x0000_0304,
+    0x0200_0308,
+    0x0200_0310,
+    0x0600_0314,
+    0x0600_0154,
+    0x0240_0308,
+    0x0240_0310,
+    0x0240_0330,
+    0x0640_0314,
+    0x0640_0154,
+    0x0040_030c,
+    0x0100_030c,
+    0x0100_031c,
+    0x0100_0334,
+    0x0100_0324,
+    0x0100_0164,
+    0x0040_031c,
+    0x0100_0320,
+    0x0100_0338,
+    0x02c0_0308,
+    0x02c0_0310,
+    0x06c0_0314,
+    0x06c0_0154,
+    0,
+];
+const MACROTILE_MODES: [u32; 16] =
+    [0xe8, 0xe8, 0xe8, 0xe8, 0xd4, 0xc0, 0xc0, 0, 0xec, 0xe8, 0xd4, 0xd0, 0x80, 0x40, 0x40, 0];
 
-fn chip((level, family, rev, config, properties): Registers) -> Option<Chip> {
+/// Generation, family, revision, register, properties, and registers of tiling: which ones are changed, and to what.
+type Registers = (u8, u8, u8, u32, u16, [(u8, u32); 3]);
+
+fn chip((level, family, rev, config, properties, changes): Registers) -> Option<Chip> {
     let level = GfxLevel::ALL[usize::from(level) % GfxLevel::ALL.len()];
-    let family = [0x8d, 0x8e, 0x8f, 0x91, 0x94, 0x97, u32::from(family)][usize::from(family % 7)];
+    let family = if level < GfxLevel::Gfx9 {
+        [0x6e, 0x78, 0x7d, 0x82, 0x87, u32::from(family)][usize::from(family % 6)]
+    } else {
+        [0x8d, 0x8e, 0x8f, 0x91, 0x94, 0x97, u32::from(family)][usize::from(family % 7)]
+    };
     let config =
         if config.is_multiple_of(4) { config >> 2 } else { ADDR_CONFIGS[config as usize % ADDR_CONFIGS.len()] };
+    let (mut tile_modes, mut macrotile_modes) = (TILE_MODES, MACROTILE_MODES);
+    for (place, value) in changes {
+        match usize::from(place) {
+            // Most tables have a few odd entries, some none, and few nothing but odd ones.
+            at @ 0..32 => tile_modes[at] = value,
+            at @ 32..48 => macrotile_modes[at - 32] = value,
+            at @ 48..56 => tile_modes = std::array::from_fn(|entry| value.rotate_left((entry * at) as u32)),
+            at @ 56..64 => macrotile_modes = std::array::from_fn(|entry| value.rotate_left((entry * at) as u32)),
+            _ => {}
+        }
+    }
     let has = |bit: u32| properties >> bit & 1 == 1;
     let mut registers = ChipRegisters::new(level, family, rev.into(), config);
+    if level < GfxLevel::Gfx9 {
+        (registers.tile_modes, registers.macrotile_modes) = (tile_modes, macrotile_modes);
+    }
     registers.render_backends = u32::from(properties >> 12) + 1;
     registers.has_graphics = has(0) || has(1);
     registers.has_image_opcodes = has(2) || has(3);
@@ -107,6 +166,33 @@ fn image(chip: &Chip, asked: &Asked) -> SurfaceConfig {
     config
 }
 
+/// Addresses of the corners, and a copy of a few texels of small images there and back.
+fn look(texels: &Subresource, bytes: u64, config: &SurfaceConfig) {
+    let [width, height, depth] = texels.extent();
+    if width == 0 || height == 0 || depth == 0 {
+        return;
+    }
+    for [x, y, z] in [[0; 3], [width - 1, height - 1, depth - 1], [width, height, depth]] {
+        let found = texels.address(x, y, z, 0);
+        assert!(found.is_ok() || x == width, "{found:?} at {x} {y} {z} of {config:?}");
+    }
+    let part = Region {
+        first: [width / 3, height / 3, depth / 2],
+        extent: [19.min(width / 2), 11.min(height / 2), 1],
+        sample: 0,
+    };
+    if bytes > 1 << 20 || !config.bytes.is_power_of_two() {
+        return;
+    }
+    let row = 19 * config.bytes as usize;
+    let (layout, mut tiled) = (Rows { pitch: row, slice: 0 }, vec![0; bytes as usize]);
+    let rows: Vec<u8> = (0..11 * row).map(|at| at as u8 | 1).collect();
+    let mut back = vec![0; rows.len()];
+    if texels.tile(&part, &rows, layout, &mut tiled).is_ok() {
+        texels.detile(&part, &tiled, &mut back, layout).expect("what went in comes out");
+    }
+}
+
 #[test]
 fn any_image_is_laid_out_or_refused() {
     bolero::check!().with_type::<(Registers, Asked)>().with_iterations(20_000).for_each(|(registers, asked)| {
@@ -121,6 +207,10 @@ fn any_image_is_laid_out_or_refused() {
                     assert!(view.width > 0 && view.height > 0, "{view:?} of {config:?}");
                 }
                 let _ = (layout.tiling_flags(&chip), layout.supports_dcc_image_stores(&chip));
+                let (level, _) = asked.5;
+                if let Ok(texels) = layout.texels(&chip, &config, level.into()) {
+                    look(&texels, layout.bytes, &config);
+                }
                 for plane in layout.planes(&config).as_slice() {
                     assert!(plane.offset.checked_add(plane.bytes).is_some(), "{plane:?} of {config:?}");
                 }

@@ -19,9 +19,8 @@ use amdgpu_fuzz::{
     reach::Reach,
 };
 use amdgpu_sim::{Client, SimDevice, SimOptions, profile};
-use amdgpu_winsys::uapi::Request;
+use amdgpu_winsys::{uapi::Request, winsys::Errno};
 use nix::{
-    errno::Errno,
     sys::uio::{RemoteIoVec, process_vm_writev},
     unistd::Pid,
 };

@@ -16,8 +16,8 @@ use amdgpu_fuzz::{
     reach::Reach,
 };
 use amdgpu_sim_world::{Call, Layout, NodeName, Running, Server, gpus, options};
+use amdgpu_winsys::winsys::Errno;
 use nix::{
-    errno::Errno,
     sys::{
         socket::{
             AddressFamily, ControlMessage, ControlMessageOwned, MsgFlags, SockFlag, SockType, recvmsg, send, sendmsg,

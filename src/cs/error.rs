@@ -1,9 +1,8 @@
 //! Errors of recording, submission and completion.
 
-use nix::errno::Errno;
-
 use super::{EncodeError, GangFault, NoRoomForIbs, Target};
 use crate::{
+    uapi::Errno,
     vamgr::VaError,
     vk_result::VkResult,
     winsys::{self, Ip, Loss},

@@ -6,6 +6,8 @@
 //!
 //! [`commands`] records copies, fills, barriers, timestamps and other commands, with the same methods on every ring.
 //!
+//! A [`VideoQueue`] submits to UVD, VCE, VCN and JPEG what the caller has recorded itself.
+//!
 //! [`Queues`] has all queues of a context, a [`Gang`] runs several of them together, and a [`Submitter`] waits on a thread of
 //! its own for what has not been submitted yet. [`plan`] cuts a submission into calls of the kernel. When work is lost, the
 //! error says [how](crate::winsys::Loss), and a [`HangReport`] where, with the help of [`Breadcrumbs`].
@@ -36,6 +38,7 @@ mod ib;
 mod record;
 mod retire;
 mod submit;
+mod video;
 
 pub use self::{
     diagnose::{Breadcrumbs, DecodedPrinter, Excerpt, HangReport, IbPrinter, Progress, QueueTrace, RawPrinter},
@@ -50,6 +53,7 @@ pub use self::{
         OwnedSubmission, PendingFence, PollableFence, Queue, QueueKind, QueueOptions, Queues, RetryPolicy, Submission,
         Submitter, SyncPoint, plan,
     },
+    video::{VideoError, VideoFence, VideoIb, VideoIbFault, VideoQueue, VideoSubmission},
 };
 pub use amdgpu_packets::{
     Annotations, DecodeError, DecodeFault, Described, EncodeError, FieldError, Language, MAX_ANNOTATION_BYTES, Packet,

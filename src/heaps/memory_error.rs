@@ -1,9 +1,8 @@
 //! Errors of device memory, with their Vulkan results.
 
-use nix::errno::Errno;
-
 use super::{AllocateError, ExternalHandleTypes, FactsError, OverCommit, Refusal, TypeMask, VkResult};
 use crate::{
+    uapi::Errno,
     vamgr::{GpuVa, VaError},
     winsys,
 };

@@ -51,12 +51,12 @@ impl VaLease {
         &self.home
     }
 
-    /// The addresses.
+    /// Returns the addresses.
     pub const fn range(&self) -> VaRange {
         self.range
     }
 
-    /// The first address.
+    /// Returns the first address.
     #[inline]
     pub const fn start(&self) -> GpuVa {
         self.range.start()
@@ -69,7 +69,7 @@ impl VaLease {
         self.range.len()
     }
 
-    /// The window the addresses are from: with a fallback, not always the one asked for.
+    /// Returns the window the addresses are from: with a fallback, not always the one asked for.
     pub fn window(&self) -> VaWindow {
         self.home.window()
     }

@@ -49,7 +49,7 @@ struct Shared {
 }
 
 impl VaManager {
-    /// A manager of all addresses that `limits` allow, none of them leased.
+    /// Creates a manager of all addresses that `limits` allow, none of them leased.
     ///
     /// # Errors
     ///
@@ -81,12 +81,12 @@ impl VaManager {
         Ok(Self { shared: Arc::new(shared) })
     }
 
-    /// The parts of the windows that are kept for replayable leases, if any are.
+    /// Returns the parts of the windows that are kept for replayable leases, if any are.
     pub fn replay_windows(&self) -> Option<&ReplayWindows> {
         self.shared.replay.as_ref()
     }
 
-    /// The windows leases are taken from.
+    /// Returns the windows leases are taken from.
     pub fn windows(&self) -> &Windows {
         &self.shared.windows
     }
@@ -96,12 +96,12 @@ impl VaManager {
         self.shared.granule
     }
 
-    /// `alignment`, raised to the page-table fragment for a `size` that fills one: the alignment of ordinary BOs.
+    /// Returns `alignment`, raised to the page-table fragment for a `size` that fills one: the alignment of ordinary BOs.
     pub fn fragment_alignment(&self, size: u64, alignment: u64) -> u64 {
         request::fragment_alignment(size, alignment, self.shared.pte_fragment)
     }
 
-    /// The alignment of imported user memory: besides the fragment rule, and from GFX9 on, the highest power of two in
+    /// Returns the alignment of imported user memory: besides the fragment rule, and from GFX9 on, the highest power of two in
     /// the size, at most 1 GiB.
     pub fn user_memory_alignment(&self, size: u64, gart_page: u64, level: GfxLevel) -> u64 {
         request::user_memory_alignment(size, gart_page, self.shared.pte_fragment, level)
@@ -136,7 +136,7 @@ impl VaManager {
         }
     }
 
-    /// Addresses that were [given back](VaManager::free) lately, if some have the wanted size and alignment. They serve
+    /// Leases addresses that were [given back](VaManager::free) lately, if some have the wanted size and alignment. They serve
     /// requests for the lowest free addresses of the usual window.
     #[inline]
     pub fn rested(&self, request: &VaRequest) -> Option<VaLease> {
@@ -197,13 +197,13 @@ impl VaManager {
         self.arena(self.shared.windows.serving(window)).stats()
     }
 
-    /// The sizes of a window's holes. O(n) in the holes, under the window's lock: for reports, not for every frame.
+    /// Returns the sizes of a window's holes. O(n) in the holes, under the window's lock: for reports, not for every frame.
     pub fn hole_histogram(&self, window: VaWindow) -> HoleHistogram {
         self.shared.lease_cache.drain();
         self.arena(self.shared.windows.serving(window)).hole_histogram()
     }
 
-    /// Bytes leased in all windows together.
+    /// Returns the number of bytes leased in all windows together.
     pub fn leased_bytes(&self) -> u64 {
         self.shared.lease_cache.drain();
         self.shared.arenas.iter().map(|arena| arena.stats().leased).sum()

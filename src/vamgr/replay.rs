@@ -51,7 +51,7 @@ impl ReplayWindows {
         Self { ranges: VaWindow::ALL.map(|window| top_of(windows.range(window), window, granule)) }
     }
 
-    /// The addresses kept in `window`; empty where the window is.
+    /// Returns the addresses kept in `window`; empty where the window is.
     pub const fn range(&self, window: VaWindow) -> VaRange {
         self.ranges[window.index()]
     }

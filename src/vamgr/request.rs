@@ -92,29 +92,29 @@ pub struct VaRequest {
 }
 
 impl VaRequest {
-    /// `size` bytes at the lowest address of the high window, where RADV puts everything it can, without fallback.
+    /// Asks for `size` bytes at the lowest address of the high window, where RADV puts everything it can, without fallback.
     pub const fn new(size: u64) -> Self {
         let (placement, fallback) = (Placement::Lowest, Fallback::None);
         Self { size, alignment: 1, window: VaWindow::High, placement, fallback }
     }
 
-    /// The start shall be a multiple of `alignment`, which need not be a power of two. It is raised to the least
-    /// common multiple with the manager's granule.
+    /// Asks for a start that is a multiple of `alignment`, which need not be a power of two. It is raised to the least common
+    /// multiple with the manager's granule.
     pub const fn aligned(self, alignment: u64) -> Self {
         Self { alignment, ..self }
     }
 
-    /// The lease shall be in `window`. On a device without a high half, that of the low half serves instead.
+    /// Asks for a lease in `window`. On a device without a high half, that of the low half serves instead.
     pub const fn within(self, window: VaWindow) -> Self {
         Self { window, ..self }
     }
 
-    /// [`Placement::Highest`].
+    /// Asks for [`Placement::Highest`].
     pub const fn highest(self) -> Self {
         Self { placement: Placement::Highest, ..self }
     }
 
-    /// [`Placement::At`].
+    /// Asks for [`Placement::At`].
     pub const fn at(self, start: GpuVa) -> Self {
         Self { placement: Placement::At(start), ..self }
     }
@@ -124,7 +124,7 @@ impl VaRequest {
         matches!(self.placement, Placement::At(_))
     }
 
-    /// [`Fallback::In32Bits`].
+    /// Allows [`Fallback::In32Bits`].
     pub const fn or_in_32_bits(self) -> Self {
         Self { fallback: Fallback::In32Bits, ..self }
     }

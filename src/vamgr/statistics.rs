@@ -17,7 +17,7 @@ pub struct HoleHistogram {
 }
 
 impl HoleHistogram {
-    /// The classes that have holes, and how many; small ones first.
+    /// Returns the classes that have holes, and how many; small ones first.
     pub fn classes(&self) -> impl Iterator<Item = (u32, u64)> + '_ {
         (0..).zip(self.counts).filter(|&(_, count)| count > 0)
     }
@@ -27,8 +27,8 @@ impl HoleHistogram {
         self.counts.iter().sum()
     }
 
-    /// At least how many holes `bytes` would fit into, whatever the alignment: those of larger classes, and those of its
-    /// own if `bytes` is a power of two.
+    /// Returns how many holes `bytes` would fit into at least, whatever the alignment: those of larger classes, and those of
+    /// its own if `bytes` is a power of two.
     pub fn fitting(&self, bytes: u64) -> u64 {
         let class = bytes.max(1).checked_next_power_of_two().map_or(64, u64::trailing_zeros);
         self.classes().filter(|&(size, _)| size >= class).map(|(_, count)| count).sum()

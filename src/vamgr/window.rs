@@ -55,7 +55,7 @@ impl VaWindow {
     /// All windows, by ascending address.
     pub const ALL: [Self; 4] = [Self::Low32, Self::Low, Self::High32, Self::High];
 
-    /// The 32-bit window of the same half.
+    /// Returns the 32-bit window of the same half.
     #[must_use]
     pub const fn in_32_bits(self) -> Self {
         match self {
@@ -64,7 +64,7 @@ impl VaWindow {
         }
     }
 
-    /// The window at the same place of the low half.
+    /// Returns the window at the same place of the low half.
     #[must_use]
     pub const fn in_low_half(self) -> Self {
         match self {
@@ -108,7 +108,8 @@ pub struct VaRange {
 }
 
 impl VaRange {
-    /// `len` bytes from `start` on; `None` if they leave the half of `start`. Its last byte may be the half's last.
+    /// Returns the range of `len` bytes from `start` on; `None` if they leave the half of `start`. Its last byte may be the
+    /// half's last.
     pub const fn new(start: GpuVa, len: u64) -> Option<Self> {
         match len.checked_sub(1) {
             Some(last) if start.checked_add(last).is_none() => None,
@@ -116,17 +117,17 @@ impl VaRange {
         }
     }
 
-    /// A range whose start is canonical once bit 47 is repeated, and that stays in its half.
+    /// Creates a range whose start is canonical once bit 47 is repeated, and that stays in its half.
     pub const fn of_48_bits(start: u64, len: u64) -> Self {
         Self { start: GpuVa::from_48_bits(start), len }
     }
 
-    /// The first address.
+    /// Returns the first address.
     pub const fn start(self) -> GpuVa {
         self.start
     }
 
-    /// One past the last address. Not a [`GpuVa`]: the end of the low half is in the hole. A range that ends at 2^64
+    /// Returns one past the last address. Not a [`GpuVa`]: the end of the low half is in the hole. A range that ends at 2^64
     /// has the end 0; no window does, as the kernel keeps the top of the address space to itself.
     pub const fn end(self) -> u64 {
         self.start.as_u64().wrapping_add(self.len)
@@ -192,7 +193,7 @@ pub struct Windows {
 }
 
 impl Windows {
-    /// The windows that libdrm would make, with three differences where libdrm's are no good:
+    /// Makes the windows that libdrm would make, with three differences where libdrm's are no good:
     ///
     /// * with a low half of less than 4 GiB the [`VaWindow::Low`] is empty; libdrm lets it reach up to 4 GiB, where the
     ///   GPU has no page tables;
@@ -229,7 +230,7 @@ impl Windows {
         Ok(Self { ranges: [low32, low, high32, high], has_high, prt_control_bit: bit })
     }
 
-    /// The addresses of a window.
+    /// Returns the addresses of a window.
     pub const fn range(&self, window: VaWindow) -> VaRange {
         self.ranges[window.index()]
     }
@@ -239,26 +240,26 @@ impl Windows {
         self.has_high
     }
 
-    /// The window that serves requests for `window`: itself, or that of the low half if there is no high half.
+    /// Returns the window that serves requests for `window`: itself, or that of the low half if there is no high half.
     #[must_use]
     pub const fn serving(&self, window: VaWindow) -> VaWindow {
         if self.has_high { window } else { window.in_low_half() }
     }
 
-    /// The window that `va` is in; `None` between the windows.
+    /// Returns the window that `va` is in; `None` between the windows.
     pub fn containing(&self, va: GpuVa) -> Option<VaWindow> {
         VaWindow::ALL.into_iter().find(|&window| self.range(window).contains(va))
     }
 
-    /// The upper 32 bits of every address in the topmost 32-bit window: what shaders put in front of a 32-bit pointer.
+    /// Returns the upper 32 bits of every address in the topmost 32-bit window: what shaders put in front of a 32-bit pointer.
     ///
     /// Source: libdrm 2.4.134, `amdgpu/amdgpu_device.c`, `amdgpu_query_sw_info`, `amdgpu_sw_info_address32_hi`.
     pub const fn address32_hi(&self) -> u32 {
         (self.range(VaWindow::High32).end().wrapping_sub(1) >> 32) as u32
     }
 
-    /// The address bit that distinguishes the two views of a sparse buffer, if space is kept for them: the highest bit in
-    /// which the addresses of the topmost half differ. The windows end where it would become set.
+    /// Returns the address bit that distinguishes the two views of a sparse buffer, if space is kept for them: the highest bit
+    /// in which the addresses of the topmost half differ. The windows end where it would become set.
     ///
     /// Source: libdrm 2.4.134, `amdgpu/amdgpu_vamgr.c`, `amdgpu_va_manager_init2`; Mesa 26.2.6 knows it as
     /// `address_prt_wa_control_bit`.

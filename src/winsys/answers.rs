@@ -7,10 +7,9 @@
 
 use std::os::fd::{AsRawFd as _, FromRawFd as _, OwnedFd};
 
-use nix::{
-    errno::Errno,
-    sys::eventfd::{EfdFlags, EventFd},
-};
+use nix::sys::eventfd::{EfdFlags, EventFd};
+
+use crate::uapi::Errno;
 
 /// Errno reported for an answer that the kernel did not write.
 pub(super) const UNWRITTEN: Errno = Errno::EBADF;
@@ -50,7 +49,7 @@ impl Occupied {
     ///
     /// EMFILE, ENFILE or ENOMEM.
     pub(super) fn new(number: u32) -> Result<Self, Errno> {
-        let event = EventFd::from_flags(EfdFlags::EFD_CLOEXEC)?;
+        let event = EventFd::from_flags(EfdFlags::EFD_CLOEXEC).map_err(|errno| Errno::from_raw(errno as i32))?;
         let lowest_free = event.as_raw_fd();
         let wanted = i32::try_from(number).unwrap_or(i32::MAX);
         let copy = if lowest_free < wanted { copy_from(&event, wanted)? } else { None };

@@ -2,12 +2,10 @@
 
 use std::path::PathBuf;
 
-use nix::errno::Errno;
-
 use super::{BoRuleError, Feature, Loss, Priority};
 use crate::{
     host_memory::NoHostMemory,
-    uapi::{CtxStateFlags, GemCreateFlags, GemDomain, VaFlags},
+    uapi::{CtxStateFlags, Errno, GemCreateFlags, GemDomain, VaFlags},
     vamgr::{GpuVa, LimitsError, VaError},
 };
 
@@ -348,7 +346,7 @@ impl NoHostMemory {
 }
 
 impl Error {
-    /// The kernel's errno behind the error, or the one it would have answered, if there is one.
+    /// Returns the kernel's errno behind the error, or the one it would have answered, if there is one.
     pub fn errno(&self) -> Option<Errno> {
         match *self {
             Self::BoRule { rule, .. } => Some(rule.errno()),

@@ -24,8 +24,9 @@ pub use self::{
         SwizzleTiling, Tiling, TilingFieldError, UserMemory,
     },
     device::{
-        Capabilities, Device, DriverVersion, Firmware, GpuInfo, IpBlock, IpVersion, MINIMUM_MINOR, MemorySizes, Node,
-        RawInfo, RegisterValue, RenderNode, ShaderArray, TilingRegisters,
+        CacheSizes, Capabilities, DevInfoAnswer, Device, DriverVersion, Firmware, GpuInfo, IpBlock, IpVersion,
+        MINIMUM_MINOR, MemorySizes, Node, RawInfo, RegisterValue, RenderNode, ShaderArray, ShadowAreas,
+        TilingRegisters,
     },
     error::{Error, Result},
     feature::Feature,
@@ -50,4 +51,6 @@ pub(crate) use self::{
 };
 pub use amdgpu_hw::{Chip, Family, GfxLevel, Ip, MecQueue, Mecs, PciAddress, Peaks, Topology, Units, VramType};
 use amdgpu_uapi as kernel;
-pub use amdgpu_uapi::{Deadline, FileIdentity, Kernel, NotReserved, OpenFile, Plain, Protection, replace_by_nothing};
+pub use amdgpu_uapi::{
+    Deadline, Errno, FileIdentity, Kernel, NotReserved, OpenFile, Plain, Protection, replace_by_nothing,
+};

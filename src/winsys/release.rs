@@ -1,6 +1,6 @@
 //! Giving things back in drops.
 
-use nix::errno::Errno;
+use crate::uapi::Errno;
 
 /// Number of attempts to give something back before it is left to the end of the file. A drop can report to no caller, and a
 /// kernel under pressure may refuse once what it grants the next time.
@@ -14,8 +14,10 @@ const RELEASE_ATTEMPTS: usize = 3;
 #[must_use = "refusals are to be reported"]
 pub(super) struct Release {
     is_done: bool,
-    /// The last refusal, and how many there were.
-    refused: Option<(Errno, usize)>,
+    /// The last refusal; ENODEV as long as there is none.
+    refused: Errno,
+    /// The number of refusals.
+    times: usize,
 }
 
 /// Tries to give something back as often as a drop may: what is refused once may be granted the next time. A GPU that was
@@ -23,7 +25,7 @@ pub(super) struct Release {
 #[inline]
 pub(super) fn release(mut attempt: impl FnMut() -> Result<(), Errno>) -> Release {
     match attempt() {
-        Ok(()) => Release { is_done: true, refused: None },
+        Ok(()) => Release::DONE,
         Err(errno) => release_again(errno, attempt),
     }
 }
@@ -33,14 +35,18 @@ fn release_again(first: Errno, mut attempt: impl FnMut() -> Result<(), Errno>) -
     let mut last = (first, 1);
     while last.0 != Errno::ENODEV && last.1 < RELEASE_ATTEMPTS {
         match attempt() {
-            Ok(()) => return Release { is_done: true, refused: Some(last) },
+            Ok(()) => return Release { is_done: true, refused: last.0, times: last.1 },
             Err(errno) => last = (errno, last.1 + 1),
         }
     }
-    Release { is_done: false, refused: Some(last) }
+    Release { is_done: false, refused: last.0, times: last.1 }
 }
 
 impl Release {
+    /// Nothing was to be given back, or it was taken at once. All members have values, so that what compares them in one go, as
+    /// compilers do, compares nothing that was never written.
+    pub(super) const DONE: Self = Self { is_done: true, refused: Errno::ENODEV, times: 0 };
+
     /// Returns `true` if the kernel has it back.
     pub(super) fn is_done(self) -> bool {
         self.is_done
@@ -48,14 +54,14 @@ impl Release {
 
     /// Returns `true` if the kernel has it back, or the GPU was removed and everything goes with the file.
     pub(super) fn is_over(self) -> bool {
-        self.is_done || matches!(self.refused, Some((Errno::ENODEV, _)))
+        self.is_done || self.refused == Errno::ENODEV
     }
 
     /// Logs what was refused. That the GPU was removed is no refusal: everything goes with the file.
     #[inline]
     pub(super) fn report(self, request: &'static str, handle: u32) {
-        if let Some((errno, times)) = self.refused.filter(|&(errno, _)| errno != Errno::ENODEV) {
-            warn_of(request, handle, errno, times, self.is_done);
+        if self.refused != Errno::ENODEV {
+            warn_of(request, handle, self.refused, self.times, self.is_done);
         }
     }
 }
@@ -79,7 +85,8 @@ mod tests {
             attempts += 1;
             *answers.get(attempts - 1).or(answers.last()).unwrap()
         });
-        ((outcome.is_done(), outcome.is_over(), outcome.refused), attempts)
+        let refused = (outcome.times > 0).then_some((outcome.refused, outcome.times));
+        ((outcome.is_done(), outcome.is_over(), refused), attempts)
     }
 
     #[test]

@@ -273,6 +273,28 @@ fn what_no_engine_copies_is_refused_by_name() {
 }
 
 #[test]
+fn some_chips_do_not_copy_between_tiles_up_to_the_largest_coordinate() {
+    let polaris = device("polaris10");
+    let registers = *polaris.info().surface_chip().unwrap().registers();
+    let config = SurfaceConfig { usage: SurfaceUsage::DISABLE_DCC, ..SurfaceConfig::new(16384, 64, 4) };
+    // Bonaire, Mullins and Hawaii by their family and revision.
+    for (family_id, external_rev, ends_early) in [(0x78, 0x14, true), (0x7d, 0xa1, true), (0x78, 0x28, false)] {
+        let chip = ChipRegisters { level: GfxLevel::Gfx7, family_id, external_rev, ..registers };
+        let chip = Chip::new(&chip).unwrap();
+        let layout = SurfaceLayout::new(&chip, &config).unwrap();
+        let [to, from] =
+            IMAGES.map(|at| ImageLevel::new(&chip, &config, &layout, span(at << 8, layout.total_bytes), 0).unwrap());
+        let mut recorder = sdma_recorder(&polaris, Version::V2_0);
+        let part = |x| TexelBox { first: [x, 0, 0], extent: [8, 8, 1] };
+        let last = CommandError::TilesEnd { axis: 'x', first: 16376, end: 16384 };
+        let expected = if ends_early { Err(last) } else { Ok(()) };
+        assert_eq!(recorder.copy_image(&to, [0; 3], &from, &part(16376)), expected, "{family_id:#x}");
+        assert_eq!(recorder.copy_image(&to, [16376, 0, 0], &from, &part(0)), expected, "{family_id:#x}");
+        assert_eq!(recorder.copy_image(&to, [16368, 0, 0], &from, &part(16368)), Ok(()), "{family_id:#x}");
+    }
+}
+
+#[test]
 fn boxes_and_rows_that_are_not_there_are_refused() {
     let device = device("navi21");
     let chip = device.info().surface_chip().unwrap();

@@ -16,10 +16,10 @@ use amdgpu_winsys::{
     heaps::{DeviceMemory, VkResult},
     uapi::{Argument, Cs},
     winsys::{
-        Blame, Context, Deadline, Device, Error, Ip, Loss, LossReason, Syncobj, VaLookup, VaMap, WaitFor, WeakBinding,
+        Blame, Context, Deadline, Device, Errno, Error, Ip, Loss, LossReason, Syncobj, VaLookup, VaMap, WaitFor,
+        WeakBinding,
     },
 };
-use nix::errno::Errno;
 
 const IPS: [Ip; 3] = [Ip::Gfx, Ip::Compute, Ip::Sdma];
 

@@ -19,3 +19,4 @@ mod submission;
 mod submission_chunks;
 mod submitter;
 mod submitting;
+mod video;

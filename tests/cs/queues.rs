@@ -11,9 +11,10 @@ use amdgpu_sim::{SimDevice, SimKernel, SimOptions};
 use amdgpu_winsys::{
     cs::{self, Queue, QueueKind, Queues, Submission},
     uapi::{Argument, BoListEntry, VM_OP_RESERVE_VMID, VM_OP_UNRESERVE_VMID, Vm},
-    winsys::{BoList, Capabilities, Context, Device, Error, Feature, Ip, Priority, StablePstate, VmidReservation},
+    winsys::{
+        BoList, Capabilities, Context, Device, Errno, Error, Feature, Ip, Priority, StablePstate, VmidReservation,
+    },
 };
-use nix::errno::Errno;
 
 const RAISED: [Priority; 2] = [Priority::High, Priority::VeryHigh];
 

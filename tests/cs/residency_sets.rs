@@ -138,3 +138,48 @@ fn a_set_with_foreign_memory_is_refused_and_the_next_submission_is_not() {
     set.remove(foreign.binding());
     assert!(queue.submit(&submission).unwrap().wait(job_time()).unwrap());
 }
+
+/// An empty snapshot counts nothing, and is known by no address of its own.
+#[test]
+fn members_of_a_set_that_was_empty_when_it_was_submitted_are_listed_from_then_on() {
+    let device = device("navi21");
+    let queue = queue(&device, Ip::Gfx, 0);
+    let gate = host_memory(&device, 4096);
+    let shared = host_memory_with(&device, 4096, AllocateFlags::EXPORTABLE);
+    let list = wait_for(&device, &gate);
+    let is_idle = || shared.bo().wait_idle(Deadline::POLL).unwrap();
+    let set = ResidencySet::new();
+    assert_eq!(set.snapshot(), ResidencySet::new().snapshot(), "no members are no members");
+    let sets = [&set];
+    let beside = [gate.binding().clone()];
+    let submission = Submission { lists: &[&list], sets: &sets, memory: &beside, ..Submission::default() };
+    let mut fences = vec![queue.submit(&submission).unwrap(), queue.submit(&submission).unwrap()];
+    assert!(is_idle());
+    set.add(shared.binding());
+    fences.push(queue.submit(&submission).unwrap());
+    assert!(!is_idle(), "the new member is listed");
+    gate.mapping().unwrap().store_u32(0, 1).unwrap();
+    assert!(fences.iter().all(|fence| fence.wait(job_time()).unwrap()));
+    gate.mapping().unwrap().store_u32(0, 0).unwrap();
+    set.remove(shared.binding());
+    let last = queue.submit(&submission).unwrap();
+    assert!(is_idle(), "it has left the set");
+    gate.mapping().unwrap().store_u32(0, 1).unwrap();
+    assert!(last.wait(job_time()).unwrap());
+}
+
+#[test]
+fn a_list_that_keeps_memory_of_another_device_is_refused() {
+    let (own, other) = (device("navi21"), device("navi21"));
+    let queue = queue(&own, Ip::Gfx, 0);
+    let foreign = host_memory(&other, 4096);
+    let target = pm4::Target::gfx(own.info().gfx_level);
+    let mut stream = Stream::new(&own, target, 16).unwrap();
+    stream.keep(foreign.binding());
+    let list = stream.finish().unwrap();
+    let refused = queue.submit(&Submission { lists: &[&list], ..Submission::default() }).unwrap_err();
+    assert_eq!(refused, cs::Error::Winsys(Error::ForeignDevice { what: "command list" }));
+    let all_of_other = Stream::new(&other, target, 16).unwrap().finish().unwrap();
+    let refused = queue.submit(&Submission { lists: &[&all_of_other], ..Submission::default() }).unwrap_err();
+    assert_eq!(refused, cs::Error::Winsys(Error::ForeignDevice { what: "command list" }));
+}

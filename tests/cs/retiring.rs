@@ -122,7 +122,7 @@ fn a_loss_that_is_reported_early_ends_nothing() {
     let (gate, pool) = (host_memory(&device, 4096), IbPool::new(&device, IbPlacement::System, 1 << 20));
     let held = gpu.hold_ring(Ip::Gfx, 0);
     let fence = submit(&queue, &[&pooled_store(&pool, queue.target(), gate.address(), 1)], &gate);
-    kernel.fail_nth_ioctl(WaitCs::REQUEST, 0, nix::errno::Errno::ETIME);
+    kernel.fail_nth_ioctl(WaitCs::REQUEST, 0, amdgpu_winsys::winsys::Errno::ETIME);
     assert!(fence.wait(job_time()).unwrap_err().loss().is_some());
     assert_eq!((queue.in_flight(), pool.idle_dwords()), (1, 0));
     drop(held);

@@ -12,9 +12,8 @@ use amdgpu_winsys::{
     },
     heaps::DeviceMemory,
     vamgr::GpuVa,
-    winsys::{Device, GfxLevel, Ip},
+    winsys::{Device, Errno, GfxLevel, Ip},
 };
-use nix::errno::Errno;
 
 fn gfx(device: &Device) -> pm4::Target {
     pm4::Target::gfx(device.info().gfx_level)

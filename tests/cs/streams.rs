@@ -9,9 +9,8 @@ use amdgpu_winsys::{
     cs::{self, CommandList, Queue, Stream, Submission, SyncPoint, Target, pm4, sdma},
     heaps::DeviceMemory,
     uapi::{Argument, Cs, GemCreate},
-    winsys::{Device, Error, Ip, Syncobj},
+    winsys::{Device, Errno, Error, Ip, Syncobj},
 };
-use nix::errno::Errno;
 use proptest::prelude::*;
 
 /// Stores `values` one by one, each run in a packet of its own, in a stream that begins as small as can be.

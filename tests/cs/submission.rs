@@ -5,9 +5,8 @@ use amdgpu_winsys::{
     cs::{self, CommandList, Queue, Stream, Submission, SyncPoint, Target, pm4, sdma},
     uapi::CtxStateFlags,
     vamgr::GpuVa,
-    winsys::{Context, Deadline, Device, Error, Ip, Priority, Syncobj},
+    winsys::{Context, Deadline, Device, Errno, Error, Ip, Priority, Syncobj},
 };
-use nix::errno::Errno;
 
 /// A list that stores a dword, in whatever language the queue speaks.
 fn store(device: &Device, target: Target, at: GpuVa, value: u32) -> CommandList {

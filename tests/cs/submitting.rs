@@ -22,10 +22,9 @@ use amdgpu_winsys::{
     },
     heaps::{DeviceMemory, VkResult},
     uapi::{Argument, BoList, Cs},
-    winsys::{Deadline, Device, Error, Feature, Ip, ResidencySet, Syncobj, Until, WaitFor},
+    winsys::{Deadline, Device, Errno, Error, Feature, Ip, ResidencySet, Syncobj, Until, WaitFor},
 };
 use nix::{
-    errno::Errno,
     fcntl::{FcntlArg, FdFlag, OFlag, fcntl},
     poll::{PollFd, PollFlags, PollTimeout, poll},
 };

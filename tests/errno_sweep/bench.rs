@@ -13,9 +13,8 @@ use amdgpu_layers::FaultInjector;
 use amdgpu_sim::{Census, SimDevice, SimKernel, SimOptions};
 use amdgpu_winsys::{
     heaps::{AllocateFlags, AllocateInfo, DeviceMemory, ExternalHandleTypes, MemoryManager, OwnUsage, TableOptions},
-    winsys::Device,
+    winsys::{Device, Errno},
 };
-use nix::errno::Errno;
 use parking_lot::Mutex;
 
 use crate::{calls::Call, operations::Operation, pages::Pages, support::chip};

@@ -17,8 +17,10 @@ mod operations;
 use std::collections::BTreeSet;
 
 use amdgpu_sim::Census;
-use amdgpu_winsys::{uapi, winsys::Device};
-use nix::errno::Errno;
+use amdgpu_winsys::{
+    uapi,
+    winsys::{Device, Errno},
+};
 
 use crate::{
     bench::Bench,

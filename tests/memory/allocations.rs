@@ -12,9 +12,8 @@ use amdgpu_winsys::{
     },
     uapi::{Argument, GemCreateFlags, GemDomain, GemVa, MemoryInfo, VaFlags, query},
     vamgr::{VaLease, VaRange, VaRequest, VaWindow},
-    winsys::{Device, PAGE_SIZE, Reservation},
+    winsys::{Device, Errno, PAGE_SIZE, Reservation},
 };
-use nix::errno::Errno;
 
 const GIB: u64 = 1 << 30;
 

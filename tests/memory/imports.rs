@@ -14,9 +14,8 @@ use amdgpu_winsys::{
     },
     uapi::{Argument, GemDomain, GemOp, GemUserptr, GemVa, PRIME_FD_TO_HANDLE, VaFlags},
     vamgr::VaWindow,
-    winsys::{BoMetadata, Device, Error, Mapping, Origin, UserMemory},
+    winsys::{BoMetadata, Device, Errno, Error, Mapping, Origin, UserMemory},
 };
-use nix::errno::Errno;
 
 const DMA_BUF: ExternalHandleTypes = ExternalHandleTypes::DMA_BUF;
 const OPAQUE: ExternalHandleTypes = ExternalHandleTypes::OPAQUE_FD;

@@ -15,9 +15,8 @@ use amdgpu_layers::{Attempt, FaultInjector};
 use amdgpu_sim::SimKernel;
 use amdgpu_winsys::{
     heaps::{AllocateInfo, DeviceMemory, MemoryError, MemoryManager, TableOptions, VkResult, WHOLE_SIZE},
-    winsys::{Device, Error},
+    winsys::{Device, Errno, Error},
 };
-use nix::errno::Errno;
 
 /// Cached system memory on the RX 6800.
 const CACHED: u32 = 5;

@@ -10,9 +10,8 @@ use amdgpu_winsys::{
         AllocateFlags, AllocateInfo, DeviceMemory, ExternalHandleTypes, ImportInfo, MemoryManager, OwnUsage, Replay,
         TableOptions,
     },
-    winsys::Device,
+    winsys::{Device, Errno},
 };
-use nix::errno::Errno;
 use proptest::{collection::vec, prelude::*};
 
 const PAGE: u64 = 4096;

@@ -9,9 +9,8 @@ use amdgpu_winsys::{
     heaps::{Addressing, AllocateInfo, MemoryError, MemoryManager, Replay, TableOptions, VkResult},
     uapi::{Argument, GemVa},
     vamgr::{GpuVa, VaLimits, VaManager, VaRequest, VaWindow},
-    winsys::Device,
+    winsys::{Device, Errno},
 };
-use nix::errno::Errno;
 use proptest::{collection::vec, prelude::*};
 
 const PAGE: u64 = 4096;

@@ -16,9 +16,8 @@ use amdgpu_winsys::{
     },
     uapi::{Argument, GemVa},
     vamgr::VaRequest,
-    winsys::{Binding, Capabilities, Deadline, Device, Error, Ip, Reservation, Syncobj},
+    winsys::{Binding, Capabilities, Deadline, Device, Errno, Error, Ip, Reservation, Syncobj},
 };
-use nix::errno::Errno;
 use proptest::prelude::*;
 
 const PAGE: u64 = 4096;

@@ -15,9 +15,8 @@ use amdgpu_sim::SimKernel;
 use amdgpu_winsys::{
     heaps::{AllocateFlags, AllocateInfo, MemoryManager, Replay, TableOptions, suballocation::*},
     uapi::{Argument, GemCreate},
-    winsys::Device,
+    winsys::{Device, Errno},
 };
-use nix::errno::Errno;
 
 /// A clock that the test turns, in milliseconds.
 #[derive(Clone, Default)]

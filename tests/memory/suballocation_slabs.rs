@@ -13,9 +13,8 @@ use amdgpu_layers::FaultInjector;
 use amdgpu_sim::SimKernel;
 use amdgpu_winsys::{
     heaps::{MemoryManager, TableOptions, suballocation::*},
-    winsys::{Device, Error},
+    winsys::{Device, Errno, Error},
 };
-use nix::errno::Errno;
 use proptest::prelude::*;
 
 struct Rig {

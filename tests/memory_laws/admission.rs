@@ -12,9 +12,8 @@ use amdgpu_winsys::{
         Refusal, Response, VkResult, WorkingSet,
     },
     uapi::{Argument, GemCreate},
-    winsys::{Bo, Error, Event, Ip},
+    winsys::{Bo, Errno, Error, Event, Ip},
 };
-use nix::errno::Errno;
 
 use crate::{
     listener::Listener,

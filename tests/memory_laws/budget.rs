@@ -90,7 +90,7 @@ fn what_this_process_allocates_counts_at_once_and_what_others_do_after_a_refresh
 fn a_refused_question_is_an_error_and_the_next_one_is_asked() {
     let rig = Rig::new("navi21");
     let manager = rig.manager();
-    rig.kernel.fail_nth(0, nix::errno::Errno::EIO);
+    rig.kernel.fail_nth(0, amdgpu_winsys::winsys::Errno::EIO);
     assert!(manager.cached_budgets(BudgetRule::Radv).is_err());
     assert!(manager.cached_budgets(BudgetRule::Radv).is_ok());
 }
@@ -102,7 +102,7 @@ fn the_kernel_is_asked_once_although_two_need_the_answer() {
     let manager = rig.manager();
     let (in_kernel, arrived) = mpsc::channel();
     let (open, gate) = mpsc::channel::<()>();
-    rig.kernel.fail_every_where(nix::errno::Errno::EIO, move |_| {
+    rig.kernel.fail_every_where(amdgpu_winsys::winsys::Errno::EIO, move |_| {
         let _ = in_kernel.send(());
         let _ = gate.recv_timeout(Duration::from_secs(1));
         false
@@ -130,7 +130,7 @@ fn nobody_waits_for_a_new_answer_while_there_is_an_old_one() {
     hands.advance(100);
     let (in_kernel, arrived) = mpsc::channel();
     let (open, gate) = mpsc::channel::<()>();
-    rig.kernel.fail_every_where(nix::errno::Errno::EIO, move |_| {
+    rig.kernel.fail_every_where(amdgpu_winsys::winsys::Errno::EIO, move |_| {
         let _ = in_kernel.send(());
         let _ = gate.recv_timeout(Duration::from_secs(20));
         false
@@ -318,7 +318,7 @@ fn the_kernels_counters_agree_with_each_other() {
     assert_eq!(rig.device.cpu_page_faults().unwrap(), 0);
     // The simulated GPU has no power management.
     assert!(Sensor::ALL.into_iter().all(|sensor| rig.device.sensor(sensor).unwrap().is_none()));
-    rig.kernel.fail_nth(0, nix::errno::Errno::EIO);
+    rig.kernel.fail_nth(0, amdgpu_winsys::winsys::Errno::EIO);
     assert!(rig.device.sensor(Sensor::Temperature).is_err());
 }
 

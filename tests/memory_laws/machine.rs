@@ -19,10 +19,9 @@ use amdgpu_sim::Census;
 use amdgpu_winsys::{
     heaps::{AllocateFlags, AllocateInfo, Backing, BudgetRule, DeviceMemory, MemoryManager, SparseBind, SparseRange},
     vamgr::VaRequest,
-    winsys::{Bo, Device},
+    winsys::{Bo, Device, Errno},
 };
 use nix::{
-    errno::Errno,
     sys::wait::{WaitStatus, waitpid},
     unistd::ForkResult,
 };

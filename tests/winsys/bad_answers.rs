@@ -8,9 +8,8 @@ use amdgpu_sim::{SimDevice, SimKernel, SimOptions};
 use amdgpu_winsys::{
     heaps::{MemoryManager, TableOptions},
     uapi::{self, Argument, InfoHwIp, MemoryInfo, query},
-    winsys::{Device, Error, RenderNode},
+    winsys::{Device, Errno, Error, RenderNode},
 };
-use nix::errno::Errno;
 use proptest::prelude::*;
 
 /// Effect of a lying kernel on one INFO query.

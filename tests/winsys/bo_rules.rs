@@ -7,10 +7,10 @@ use amdgpu_winsys::{
     uapi::{Argument, GemClose, GemCreate, GemCreateFlags as Flags, GemDomain as Domain, VaFlags},
     vamgr::VaRequest,
     winsys::{
-        Binding, Bo, BoMetadata, BoRequest, BoRuleError, BoundRequest, Device, Error, Gfx12Tiling, GfxLevel, Tiling,
+        Binding, Bo, BoMetadata, BoRequest, BoRuleError, BoundRequest, Device, Errno, Error, Gfx12Tiling, GfxLevel,
+        Tiling,
     },
 };
-use nix::errno::Errno;
 use proptest::prelude::*;
 
 fn with_minor(name: &str, drm_minor: i32) -> Device {

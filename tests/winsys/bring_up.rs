@@ -8,12 +8,6 @@ use serde_json::Value;
 const NOT_DERIVED: &[(&str, &str)] = &[
     ("ip.*.ib_pad_dw_mask", ""),
     ("identification.family", "Mesa's own numbering of chips"),
-    ("device.tcp_cache_size", "shader cache sizes are of use to a compiler, not to a winsys"),
-    ("device.l1_cache_size", "as above"),
-    ("device.l2_cache_size", "as above"),
-    ("device.l3_cache_size", "as above"),
-    ("device.sqc_inst_cache_size", "as above"),
-    ("device.sqc_scalar_cache_size", "as above"),
     ("memory.min_alloc_size", "always 0 on this kernel interface"),
     ("memory.cp_sdma_ge_use_system_memory_scope", "cache scopes of GFX12 streams"),
     ("memory.pc_lines", "parameter cache of the shader compiler"),
@@ -61,6 +55,8 @@ fn is_not_derived(path: &str) -> bool {
 fn derive(device: &Device) -> Value {
     let info = device.info();
     let flag = |capability: Capabilities| u32::from(info.capabilities.contains(capability));
+    let kilobytes = |bytes: u64| format!("{} KB", bytes >> 10);
+    let per_wgp = |bytes| format!("{} ({} per WGP)", kilobytes(bytes), info.caches.scalar_per_wgp.unwrap_or(0));
     let firmware = [info.me_firmware, info.pfp_firmware, info.mec_firmware];
     serde_json::json!({
         "ip": Ip::ALL.iter().filter_map(|&ip| info.ip_block(ip)).map(|block| {
@@ -98,6 +94,12 @@ fn derive(device: &Device) -> Value {
             "pcie_gen": info.pcie_generation,
             "pcie_num_lanes": info.pcie_lanes,
             "pcie_bandwidth": gigabytes(info.pcie_bandwidth_mbps()),
+            "tcp_cache_size": kilobytes(info.caches.vector),
+            "l1_cache_size": info.caches.shader_array.map(kilobytes),
+            "l2_cache_size": kilobytes(info.caches.l2),
+            "l3_cache_size": info.caches.infinity.map(|bytes| format!("{} MB", mebibytes(bytes))),
+            "sqc_inst_cache_size": info.caches.instruction.map(per_wgp),
+            "sqc_scalar_cache_size": info.caches.scalar.map(per_wgp),
             "clock_crystal_freq": format!("{} KHz", info.clock_counter_khz),
         },
         "memory": {

@@ -21,9 +21,8 @@ use amdgpu_winsys::{
     },
     heaps::{AllocateInfo, MemoryManager, TableOptions},
     uapi::{Argument, Cs, IbFlags, chunk_id, query},
-    winsys::{Device, Error, Ip, ResidencySet, Syncobj},
+    winsys::{Device, Errno, Error, Ip, ResidencySet, Syncobj},
 };
-use nix::errno::Errno;
 
 fn gpu(name: &str) -> SimDevice {
     SimDevice::new(chip(name), SimOptions::default())

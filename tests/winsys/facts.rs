@@ -5,7 +5,7 @@ use crate::support::{CHIPS, chip, host_memory, number};
 use amdgpu_sim::{SimDevice, SimOptions};
 use amdgpu_winsys::{
     uapi::{DevInfo, InfoHwIp, InfoMaxIbs, MemoryInfo, query},
-    winsys::{Capabilities, Device, GfxLevel, RawInfo, RegisterValue, Sensor},
+    winsys::{Capabilities, DevInfoAnswer, Device, GfxLevel, GpuInfo, RawInfo, RegisterValue, Sensor},
 };
 use serde_json::Value;
 
@@ -26,7 +26,9 @@ fn row_05_a_short_answer_is_completed_with_zeros() {
         ] {
             let facts = |change| {
                 let (kernel, _) = Listener::changing(&gpu, query, change);
-                Device::new(kernel).map(|device| format!("{:?}", device.info()))
+                // Which part was answered is the one difference.
+                let unanswered = |info: &GpuInfo| GpuInfo { answered: DevInfoAnswer::default(), ..info.clone() };
+                Device::new(kernel).map(|device| format!("{:?}", unanswered(device.info())))
             };
             let whole = facts(Change::Cut(u32::MAX)).unwrap();
             let cuts = (4..size as u32).step_by(4).filter(|&bytes| {
@@ -38,6 +40,30 @@ fn row_05_a_short_answer_is_completed_with_zeros() {
         }
         assert!(differing > 30, "{name}: only {differing} lengths leave something out");
     }
+}
+
+/// An older kernel's answer is short, and its version gives some fields no meaning yet: the facts say which.
+#[test]
+fn fields_that_the_kernel_did_not_answer_are_told() {
+    let of = |name: &str, change| {
+        let (kernel, _) = Listener::changing(&gpu(name), query::DEV_INFO, change);
+        Device::new(kernel).unwrap().info().clone()
+    };
+    let whole = of("navi31", Change::Cut(u32::MAX));
+    assert_eq!((whole.answered.bytes(), whole.answered.missing().count()), (size_of::<DevInfo>(), 0));
+    assert_eq!((whole.caches.scalar, whole.caches.infinity), (Some(16 << 10), Some(96 << 20)));
+    assert_eq!((whole.min_engine_clock_mhz, whole.min_memory_clock_mhz), (500, 96));
+    for bytes in (352..440).step_by(4) {
+        let cut = of("navi31", Change::Cut(bytes));
+        assert_eq!(cut.answered.bytes(), bytes as usize);
+        assert_eq!(cut.answered.has("mall_size"), bytes >= 416, "{bytes}");
+        assert_eq!(cut.answered.missing().any(|field| field == "min_engine_clock"), bytes < 376, "{bytes}");
+        assert_eq!(cut.caches.scalar.is_some(), bytes >= 396, "{bytes}");
+    }
+    let cut = of("navi31", Change::Cut(352));
+    assert_eq!((cut.min_engine_clock_mhz, cut.caches.l2, cut.caches.vector), (0, 6 << 20, 32 << 10), "from tables");
+    let zeroed = of("navi31", Change::Zero(352));
+    assert_eq!(zeroed.answered.bytes(), size_of::<DevInfo>(), "zeros are an answer");
 }
 
 /// Row 5: zero is what the fields of the upper address half mean where there is none.

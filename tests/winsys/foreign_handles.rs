@@ -5,9 +5,8 @@ use amdgpu_winsys::{
     VkResult,
     uapi::{self, Answered, GemClose, GemCreate, GemDomain, SyncobjCreate, SyncobjDestroy, VaFlags},
     vamgr::VaRequest,
-    winsys::{Bo, BoRequest, BoundRequest, Device, Error, HandleOwnership, Syncobj},
+    winsys::{Bo, BoRequest, BoundRequest, Device, Errno, Error, HandleOwnership, Syncobj},
 };
-use nix::errno::Errno;
 
 use crate::support::chip;
 

@@ -43,7 +43,12 @@ fn handles_are_equal_if_they_are_of_one_object() {
     assert_told_apart("Queue", || Queue::new(&context(), Ip::Gfx, 0).unwrap());
     assert_told_apart("Syncobj", || Syncobj::new(&device, false).unwrap());
     assert_told_apart("ResidencySet", ResidencySet::new);
-    assert_told_apart("Residents", || ResidencySet::new().snapshot());
+    assert_told_apart("Residents", || {
+        let set = ResidencySet::new();
+        set.add(&Binding::new(&bound, lease(), VaFlags::READABLE).unwrap());
+        set.snapshot()
+    });
+    assert_eq!(ResidencySet::new().snapshot(), ResidencySet::new().snapshot(), "none has a member");
     assert_told_apart("UsageTracker", || UsageTracker::new(4096));
     assert_told_apart("VaMap", || VaMap::new(4));
     assert_told_apart("BoHistory", || BoHistory::new(4));

@@ -17,9 +17,8 @@ use amdgpu_winsys::{
     heaps::{AllocateFlags, AllocateInfo, MemoryManager, SparseRange, TableOptions},
     uapi::{Argument, GemClose, GemCreateFlags, GemDomain, GemVa, PRIME_FD_TO_HANDLE, VaFlags, VaOperation},
     vamgr::VaRequest,
-    winsys::{Binding, Bo, BoRequest, Device, Error, Mapping, Reservation},
+    winsys::{Binding, Bo, BoRequest, Device, Errno, Error, Mapping, Reservation},
 };
-use nix::errno::Errno;
 
 const PAGE: u64 = 4096;
 const SIZE: u64 = 4 * PAGE;

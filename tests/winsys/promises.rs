@@ -19,9 +19,10 @@ use amdgpu_winsys::{
         VaOperation, Vm, WaitCs, bo_list_op, ctx_op,
     },
     vamgr::VaRequest,
-    winsys::{Context, Deadline, Device, Error, Ip, Priority, ResidencySet, Syncobj, Until, VmidReservation, WaitFor},
+    winsys::{
+        Context, Deadline, Device, Errno, Error, Ip, Priority, ResidencySet, Syncobj, Until, VmidReservation, WaitFor,
+    },
 };
-use nix::errno::Errno;
 
 type Injected = Arc<FaultInjector<SimKernel>>;
 

@@ -3,9 +3,8 @@
 use amdgpu_sim::{SimDevice, SimOptions};
 use amdgpu_winsys::{
     uapi::{DevInfo, query},
-    winsys::{Device, Error, MoveCounters, SystemUsage},
+    winsys::{Device, Errno, Error, MoveCounters, SystemUsage},
 };
-use nix::errno::Errno;
 
 use crate::{
     listener::{Change, Listener},

@@ -19,11 +19,10 @@ use amdgpu_winsys::{
         SyncobjCreate, SyncobjHandle, SyncobjTimelineWait, WaitFences, ctx_op,
     },
     winsys::{
-        Bo, BoList, BoRequest, Context, Deadline, Device, Error, Ip, Mapping, Priority, Result, Syncobj, Until,
+        Bo, BoList, BoRequest, Context, Deadline, Device, Errno, Error, Ip, Mapping, Priority, Result, Syncobj, Until,
         UserMemory, WaitFor, wait_fences,
     },
 };
-use nix::errno::Errno;
 use parking_lot::Mutex;
 
 /// An answer to a request, in the kernel's place or after it.
@@ -175,6 +174,20 @@ fn a_handle_that_is_the_size_by_chance_is_taken() {
     assert_eq!(u64::from(chance.handle()), next + 1, "asked once more");
     assert_eq!(chance.size(), 4096);
     assert_eq!(chance.create_info().unwrap().size, 4096);
+}
+
+/// A BO may have no domains. Found by the fuzz target `calls`: the first of two handles was left open.
+#[test]
+fn a_handle_that_is_the_size_of_a_bo_without_domains_is_taken_the_first_time() {
+    let rig = Rig::new();
+    let before = rig.kernel.inner().census();
+    let next = u64::from(Bo::create(&rig.device, PAGE).unwrap().handle());
+    let flags = GemCreateFlags::NO_CPU_ACCESS;
+    let request = BoRequest { size: next, alignment: 0, domains: GemDomain::empty(), flags };
+    let chance = Bo::create(&rig.device, request).unwrap();
+    assert_eq!(u64::from(chance.handle()), next);
+    drop(chance);
+    assert_eq!(rig.kernel.inner().census(), before);
 }
 
 /// The second question is for as many pages as the first, and no size is cut to the 32 bits that a handle has.

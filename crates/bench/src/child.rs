@@ -55,14 +55,24 @@ pub(crate) fn rows_of(
 
 /// The rows that an area measures on the null kernel.
 pub(crate) fn on_the_null_kernel(area: &str, wanted: &Wanted, add: &mut impl FnMut(Row)) {
-    let measured = shim().ok_or_else(|| format!("no {SHIM} beside this program")).and_then(|shim| {
+    on_the_null_kernel_with(area, wanted, &[], add);
+}
+
+/// The same with more in the environment.
+pub(crate) fn on_the_null_kernel_with(
+    area: &str,
+    wanted: &Wanted,
+    more: &[(&str, OsString)],
+    add: &mut impl FnMut(Row),
+) {
+    let measured = built(SHIM).ok_or_else(|| format!("no {SHIM} beside this program")).and_then(|shim| {
         let environment = [
             ("LD_PRELOAD", shim.into_os_string()),
             ("AMDGPU_SIM_NULL", "navi21".into()),
             ("AMDGPU_SIM_WORLD", OsString::new()),
             ("MESA_SHADER_CACHE_DISABLE", "true".into()),
         ];
-        rows(&[area, "--on-null"], wanted, &environment)
+        rows(&[area, "--on-null"], wanted, &[&environment, more].concat())
     });
     match measured {
         Ok(rows) => rows.into_iter().for_each(add),
@@ -70,8 +80,8 @@ pub(crate) fn on_the_null_kernel(area: &str, wanted: &Wanted, add: &mut impl FnM
     }
 }
 
-/// The preload library: where cargo puts it for those who depend on it, or beside the program.
-fn shim() -> Option<PathBuf> {
+/// A shared object of the workspace: where cargo puts it for those who depend on it, or beside the program.
+pub(crate) fn built(name: &str) -> Option<PathBuf> {
     let beside = env::current_exe().ok()?.parent()?.to_owned();
-    [beside.join("deps").join(SHIM), beside.join(SHIM)].into_iter().find(|path| path.exists())
+    [beside.join("deps").join(name), beside.join(name)].into_iter().find(|path| path.exists())
 }

@@ -4,6 +4,9 @@
 //!   Vulkan Memory Allocator is built in, which takes a C++ compiler.
 //! * `amdgpu-bench cs [--json] [--only NAME]`: recording, submitting and decoding.
 //! * `amdgpu-bench shader [--json] [--only NAME]`: compute shaders, executed, against plain loops of the same work.
+//! * `amdgpu-bench icd [--json] [--only NAME]`: our Vulkan driver (`cargo build --release -p amdgpu-winsys-icd`) beside RADV, through
+//!   the same loader.
+//! * `amdgpu-bench surface [--json] [--only NAME]`: layouts, addresses and copies of images, against addrlib and memcpy.
 //! * `amdgpu-bench churn [--seconds N]`: no race, but threads that allocate, map, import, submit and free on the simulator,
 //!   and a census at the end: exit code 1 if anything is lost.
 //!
@@ -19,10 +22,12 @@ mod contest;
 #[expect(unsafe_code, reason = "an allocator that counts")]
 mod counting;
 mod cs;
+mod icd;
 mod memory;
 mod peers;
 mod row;
 mod shader;
+mod surface;
 
 use std::{process::ExitCode, time::Duration};
 
@@ -58,6 +63,16 @@ enum Area {
     },
     /// Compute shaders, executed.
     Shader {
+        #[command(flatten)]
+        report: Report,
+    },
+    /// Our Vulkan driver beside RADV, through the same loader.
+    Icd {
+        #[command(flatten)]
+        report: Report,
+    },
+    /// Layouts, addresses and copies of images.
+    Surface {
         #[command(flatten)]
         report: Report,
     },
@@ -133,6 +148,14 @@ fn main() -> ExitCode {
             )
         }
         Area::Shader { report } => report.print(|wanted, _, mut add| shader::all(wanted, &mut add)),
+        Area::Icd { report } => {
+            report.print(
+                |wanted, on_null, mut add| {
+                    if on_null { icd::on_null(wanted, &mut add) } else { icd::all(wanted, &mut add) }
+                },
+            )
+        }
+        Area::Surface { report } => report.print(|wanted, _, mut add| surface::all(wanted, &mut add)),
         Area::Churn { seconds, threads } => churn::run(Duration::from_secs(seconds), threads),
     }
 }

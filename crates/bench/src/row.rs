@@ -93,6 +93,11 @@ impl Row {
         Self::new(bench, n, Unit::Mlips, ours, peer, Some(theirs), goal)
     }
 
+    /// Ours and a peer's millions of bytes a second.
+    pub(crate) fn speeds(bench: &str, n: u64, ours: f64, peer: &str, theirs: f64, goal: Goal) -> Self {
+        Self::new(bench, n, Unit::Mbps, ours, peer, Some(theirs), goal)
+    }
+
     /// Parts of the space in use.
     pub(crate) fn space(bench: &str, n: u64, ours: f64, peer: &str, theirs: f64, goal: Goal) -> Self {
         Self::new(bench, n, Unit::Permille, ours, peer, Some(theirs), goal)

@@ -26,33 +26,34 @@ pub struct Arguments {
 
 /// Options of every command.
 #[derive(Args, Clone, Debug)]
+#[command(next_help_heading = "Options of every command")]
 #[expect(clippy::struct_excessive_bools, reason = "one switch per option of the command line")]
 pub struct Global {
     /// Only this GPU: an index, a PCI address, a render node or a part of the name; can be given again.
     #[arg(long, global = true, value_name = "GPU")]
     pub gpu: Vec<String>,
-    /// Look at a simulated computer with these chips, or captured GPUs (FILE.json), under a scripted load.
+    /// Read a simulated computer with these chips, or captured GPUs (FILE.json), under a scripted load.
     #[arg(long, global = true, value_name = "CHIP,...", conflicts_with_all = ["root", "from"])]
     pub sim: Option<String>,
-    /// The second of the script at which the simulated computer is looked at first.
+    /// Second of the simulated script at which the first snapshot is taken.
     #[arg(long, global = true, value_name = "N", default_value_t = crate::machine::sim::SHOWN_STEP, value_parser = clap::value_parser!(u64).range(..=100_000))]
     pub sim_step: u64,
-    /// Look at a captured tree.
+    /// Read a captured tree.
     #[arg(long, global = true, value_name = "DIR", conflicts_with = "from")]
     pub root: Option<PathBuf>,
-    /// Look at a recording; - is standard input.
+    /// Read a recording, plain or gzip; - is standard input.
     #[arg(long, global = true, value_name = "FILE")]
     pub from: Option<PathBuf>,
     /// Open GPUs that are asleep, which wakes them.
     #[arg(long, global = true)]
     pub wake: bool,
-    /// Do not look at processes.
+    /// Do not read processes.
     #[arg(long, global = true)]
     pub no_processes: bool,
-    /// Print JSON (schema amdgpu-budget/1).
+    /// Print JSON: of show the whole snapshot (schema amdgpu-budget/1), of other views what they show.
     #[arg(long, global = true, conflicts_with_all = ["jsonl", "csv"])]
     pub json: bool,
-    /// Print a JSON object a line.
+    /// Print one JSON object per line.
     #[arg(long, global = true, conflicts_with = "csv")]
     pub jsonl: bool,
     /// Print CSV: time, gpu, kind, id, metric, value.
@@ -61,19 +62,19 @@ pub struct Global {
     /// Units of sizes; sizes are always rounded down.
     #[arg(long, global = true, value_enum, default_value_t, value_name = "UNITS", ignore_case = true)]
     pub units: Units,
-    /// No headings of columns.
+    /// Print no headings of columns.
     #[arg(long, global = true)]
     pub no_header: bool,
-    /// Colours. NO_COLOR, CLICOLOR_FORCE and TERM=dumb count, too.
+    /// When to use colours; NO_COLOR, CLICOLOR_FORCE and TERM=dumb are respected.
     #[arg(long, global = true, value_enum, default_value_t, value_name = "WHEN")]
     pub color: Colour,
-    /// Nothing but ASCII.
+    /// Print ASCII only.
     #[arg(long, global = true)]
     pub ascii: bool,
-    /// No diagnostics on standard error.
+    /// Print no diagnostics on standard error.
     #[arg(long, short, global = true)]
     pub quiet: bool,
-    /// More diagnostics on standard error: every source that gave nothing, with the reason.
+    /// Print more diagnostics on standard error: every source that gave nothing, with the reason.
     #[arg(long, short, global = true)]
     pub verbose: bool,
 }
@@ -93,35 +94,35 @@ pub enum Colour {
 /// Commands.
 #[derive(Debug, Subcommand)]
 pub enum Command {
-    /// One screen for each GPU: domains, effective pool, the largest processes, warnings.
+    /// Show domains, effective pool, the largest processes and warnings of each GPU
     Show,
     /// List the GPUs
     List,
     /// List the processes that hold memory
     Ps(Ps),
-    /// Vulkan's heaps and memory types, with the budget of a new process.
+    /// Show Vulkan's heaps and memory types, with the budget of a new process
     Heaps(Heaps),
-    /// The arithmetic of every figure, its source, and what would change it.
+    /// Explain every figure: its arithmetic, its source, and what would change it
     Explain {
-        /// Only figures whose name begins so, such as effective or unattributed.
+        /// Only figures whose name begins with this, such as effective or unattributed.
         figure: Option<String>,
     },
-    /// A screen that keeps up.
+    /// Show a live view
     #[cfg(feature = "tui")]
     Top(Top),
     /// Repeat a view.
     Watch(Watch),
-    /// Write snapshots to a file, a JSON object a line.
+    /// Write snapshots to a file, one JSON object per line, in real time
     Record(Record),
-    /// Show a recording again, in its time.
+    /// Show a recording again, in its own time
     Replay(Replay),
-    /// A picture of the memory in use over time.
+    /// Draw the memory in use over time
     Plot(Plot),
-    /// A monitoring plug-in: one line, perfdata, and an exit status of 0 to 3.
+    /// Act as a monitoring plug-in: one line, perfdata, and an exit status of 0 to 3
     Check(Check),
     /// Wait until a condition holds.
     Wait(Wait),
-    /// Serve Prometheus on the loopback interface, or write its text to a file.
+    /// Serve a web page, its JSON and Prometheus metrics on the loopback interface, or write the metrics to a file
     Serve(Serve),
     /// Show which processes grew between two snapshots
     Diff {
@@ -130,23 +131,23 @@ pub enum Command {
         /// The later one, of a recording its last snapshot; without it, the last of the first file.
         after: Option<PathBuf>,
     },
-    /// The GPU addresses of a dump: how much is leased, and how fragmented the rest is.
+    /// Show the GPU addresses of a dump: how much is leased, and how fragmented the rest is
     Va {
         /// A dump, as the library's MemoryManager::dump_json writes it; - is standard input.
         dump: PathBuf,
     },
-    /// Write the heaps for another tool, and what a process has in them.
+    /// Write the heaps for another tool, and what a process has in them
     Export {
         /// The format.
         #[arg(long, value_enum, default_value_t)]
         format: ExportFormat,
-        /// A dump, as the library's MemoryManager::dump_json writes it; - is standard input. With it no GPU is looked at.
+        /// A dump, as the library's MemoryManager::dump_json writes it; - is standard input. With it no GPU is read.
         #[arg(long, value_name = "FILE")]
         dump: Option<PathBuf>,
     },
     /// Show what can be read, what cannot, and how to fix it
     Doctor,
-    /// Write what was read to a directory, so that --root shows the same elsewhere.
+    /// Write what was read to a directory, so that --root shows the same elsewhere
     Capture {
         /// A directory that does not exist yet, or is empty.
         directory: PathBuf,
@@ -154,12 +155,12 @@ pub enum Command {
         #[arg(long)]
         names: bool,
     },
-    /// Completions for a shell.
+    /// Write completions for a shell
     Completions {
         /// The shell.
         shell: clap_complete::Shell,
     },
-    /// The man page.
+    /// Write the man page
     Man,
 }
 
@@ -169,7 +170,7 @@ pub struct Ps {
     /// The order.
     #[arg(long, value_enum, default_value_t)]
     pub sort: ps::Sort,
-    /// The other way round.
+    /// Reverse the order.
     #[arg(long, short)]
     pub reverse: bool,
     /// Children below their parents.
@@ -204,7 +205,7 @@ pub struct Heaps {
 #[cfg(feature = "tui")]
 #[derive(Args, Clone, Debug)]
 pub struct Top {
-    /// Seconds between two looks.
+    /// Seconds between two snapshots.
     #[arg(long, value_name = "SECONDS", default_value = "1", value_parser = seconds)]
     pub interval: f64,
     /// Print one screen of this size as text, and exit: 80x24.
@@ -213,7 +214,7 @@ pub struct Top {
     /// Keys pressed before that one screen, such as 2M for processes by memory.
     #[arg(long, value_name = "KEYS", requires = "once")]
     pub keys: Option<String>,
-    /// Looks before that one screen.
+    /// Snapshots to take before that one screen.
     #[arg(long, value_name = "N", requires = "once", default_value_t = 1)]
     pub looks: u32,
     /// The screen as an SVG picture instead of text.
@@ -243,10 +244,10 @@ pub struct Watch {
     /// The view.
     #[arg(value_enum, default_value_t)]
     pub view: View,
-    /// This many looks.
+    /// Number of snapshots.
     #[arg(long, short = 'n', value_name = "N")]
     pub count: Option<u64>,
-    /// Seconds between two looks.
+    /// Seconds between two snapshots.
     #[arg(long, value_name = "SECONDS", default_value = "1", value_parser = seconds)]
     pub interval: f64,
     /// Stop once this holds, such as 'free>4GiB && vram.used<80%'.
@@ -263,13 +264,22 @@ pub struct Watch {
 /// Options of record.
 #[derive(Args, Clone, Debug)]
 pub struct Record {
-    /// Output file; - is standard output
+    /// Output file, compressed if its name ends in .gz; - is standard output
     #[arg(value_name = "FILE", default_value = "-")]
     pub output: PathBuf,
-    /// This many looks.
+    /// Begin a new file before this size is exceeded, such as 100MiB; the old one becomes FILE.1.
+    #[arg(long, value_name = "SIZE", value_parser = size)]
+    pub max_size: Option<u64>,
+    /// Number of old files to keep with --max-size.
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(..=1000))]
+    pub keep: u32,
+    /// Speed of simulated time; 0 does not wait at all.
+    #[arg(long, value_name = "FACTOR", default_value = "1", value_parser = speed)]
+    pub speed: f64,
+    /// Number of snapshots.
     #[arg(long, short = 'n', value_name = "N")]
     pub count: Option<u64>,
-    /// Seconds between two looks.
+    /// Seconds between two snapshots.
     #[arg(long, value_name = "SECONDS", default_value = "1", value_parser = seconds)]
     pub interval: f64,
 }
@@ -290,7 +300,7 @@ pub struct Replay {
 /// Layers of a plot.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub enum By {
-    /// VRAM and GTT.
+    /// The kernel's domains: VRAM and GTT of a card, the pool of an APU.
     #[default]
     Domain,
     /// The largest processes, and the rest.
@@ -319,13 +329,13 @@ pub struct Plot {
     /// The format.
     #[arg(long, value_enum, default_value_t)]
     pub format: PlotFormat,
-    /// Stacked by what.
+    /// The layers.
     #[arg(long, value_enum, default_value_t)]
     pub by: By,
-    /// Looks to take where the source is no recording.
+    /// Snapshots to take where the source is no recording.
     #[arg(long, short = 'n', value_name = "N", default_value_t = 60, value_parser = clap::value_parser!(u64).range(1..=100_000))]
     pub count: u64,
-    /// Seconds between two looks.
+    /// Seconds between two snapshots.
     #[arg(long, value_name = "SECONDS", default_value = "1", value_parser = seconds)]
     pub interval: f64,
 }
@@ -340,7 +350,7 @@ pub struct Check {
     /// Not more than this used of the effective pool.
     #[arg(long, value_name = "[WARN,]CRIT")]
     pub budget: Option<String>,
-    /// No process with more than this.
+    /// Not more than this in one process, shared memory included.
     #[arg(long, value_name = "[WARN,]CRIT")]
     pub process_max: Option<String>,
     /// Not more evictions a second than this, measured over the interval.
@@ -359,10 +369,10 @@ pub struct Check {
 pub struct Wait {
     /// Condition to wait for, such as 'free>4GiB'; on any of the GPUs
     pub condition: Condition,
-    /// Seconds to wait at most; for ever if nothing is said.
+    /// Seconds to wait at most; without it there is no limit.
     #[arg(long, value_name = "SECONDS", value_parser = seconds)]
     pub timeout: Option<f64>,
-    /// Seconds between two looks.
+    /// Seconds between two snapshots.
     #[arg(long, value_name = "SECONDS", default_value = "1", value_parser = seconds)]
     pub interval: f64,
 }
@@ -385,7 +395,7 @@ pub struct Serve {
     /// The largest processes only.
     #[arg(long, value_name = "N", default_value_t = 20)]
     pub most_processes: usize,
-    /// Answer this many requests, and exit.
+    /// Answer this many requests and exit.
     #[arg(long, value_name = "N")]
     pub requests: Option<u64>,
 }
@@ -405,6 +415,10 @@ fn seconds(text: &str) -> Result<f64, String> {
     } else {
         Err(format!("'{text}' seconds cannot be waited"))
     }
+}
+
+fn size(text: &str) -> Result<u64, String> {
+    crate::snapshot::units::parse_size(text).map_err(|error| error.to_string())
 }
 
 fn speed(text: &str) -> Result<f64, String> {

@@ -51,6 +51,6 @@ pub mod text;
 
 pub use self::{
     collect::{fdinfo, info},
-    snapshot::{effective, figures, metric, model, units, vulkan, warnings},
+    snapshot::{effective, figures, metric, model, prometheus, units, views, vulkan, warnings},
     source::recording,
 };

@@ -6,7 +6,7 @@ use crate::{
     cli::{Colour, Global, View},
     exit::Exit,
     session::Stop,
-    snapshot::{figures, model::Snapshot},
+    snapshot::{figures, model::Snapshot, views},
     text::{self, Style, ps},
 };
 
@@ -62,7 +62,12 @@ pub fn render(
         if is_first && !global.no_header {
             write!(out, "{}\r\n", figures::CSV_HEADER)?;
         }
-        return Ok(out.write_all(figures::csv(snapshot).as_bytes())?);
+        let kind = match shown {
+            Shown::Plain(View::Ps) | Shown::Ps(_) => Some("process"),
+            Shown::Plain(View::Heaps) | Shown::AsVulkan => Some("heap"),
+            _ => None,
+        };
+        return Ok(out.write_all(figures::csv(snapshot, kind).as_bytes())?);
     }
     let style = style(global);
     match shown {
@@ -76,25 +81,35 @@ pub fn render(
         Shown::Explain(figure) => {
             if !text::explain::write(snapshot, figure.as_deref(), &style, out)? {
                 let figure = figure.as_deref().unwrap_or_default();
-                return Err(Stop::Message(Exit::Usage, format!("no figure's name begins with '{figure}'")));
+                let names = text::explain::names(snapshot).join(", ");
+                let message = format!("no figure's name begins with '{figure}'; the figures are {names}");
+                return Err(Stop::Message(Exit::Usage, message));
             }
         }
     }
     Ok(())
 }
 
-/// A whole object with a newline, in one write.
+/// The whole snapshot, or the part of it that a view shows.
 fn json(snapshot: &Snapshot, shown: &Shown, indented: bool, out: &mut dyn Write) -> Result<(), Stop> {
-    let mut snapshot = std::borrow::Cow::Borrowed(snapshot);
-    if let Shown::Ps(options) = shown {
-        for gpu in &mut snapshot.to_mut().gpus {
-            gpu.processes = gpu
-                .processes
-                .take()
-                .map(|list| options.choose(&list).into_iter().map(|(_, process)| process.clone()).collect());
-        }
+    match shown {
+        Shown::Plain(View::Show) => object(snapshot, indented, out),
+        Shown::Plain(View::List) => object(&views::list(snapshot), indented, out),
+        Shown::Plain(View::Ps) => object(&views::processes(snapshot, &ps::Options::default()), indented, out),
+        Shown::Ps(options) => object(&views::processes(snapshot, options), indented, out),
+        Shown::Plain(View::Heaps) | Shown::AsVulkan => object(&views::heaps(snapshot), indented, out),
+        Shown::Plain(View::Explain) => object(&views::explanations(snapshot, None), indented, out),
+        Shown::Explain(figure) => object(&views::explanations(snapshot, figure.as_deref()), indented, out),
     }
-    let text = if indented { serde_json::to_vec_pretty(&*snapshot) } else { serde_json::to_vec(&*snapshot) };
+}
+
+/// Writes a whole object with a newline, in one write.
+///
+/// # Errors
+///
+/// Those of `out`.
+pub fn object(value: &impl serde::Serialize, indented: bool, out: &mut dyn Write) -> Result<(), Stop> {
+    let text = if indented { serde_json::to_vec_pretty(value) } else { serde_json::to_vec(value) };
     let mut text = text.map_err(Stop::failed)?;
     text.push(b'\n');
     out.write_all(&text)?;

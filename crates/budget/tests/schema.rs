@@ -27,8 +27,7 @@ fn every_chip_at_every_stage_of_the_script_is_valid() {
     let schema = schema();
     for profile in amdgpu_sim::profiles() {
         for step in [0, 14, 30] {
-            let output =
-                support::run(&["--sim", &profile.name, "--sim-step", &step.to_string(), "ps", "--clients", "--json"]);
+            let output = support::run(&["--sim", &profile.name, "--sim-step", &step.to_string(), "show", "--json"]);
             assert_eq!(output.code, 0, "{}", output.stderr);
             check(&schema, &serde_json::from_str(&output.stdout).unwrap(), &profile.name);
         }
@@ -80,4 +79,28 @@ fn a_recording_gives_back_what_was_seen() {
     assert_eq!(serde_json::from_str::<Snapshot>(&text).unwrap(), seen);
     let from = support::run_with(&["--from", "-", "--json"], text.as_bytes());
     assert_eq!(serde_json::from_str::<Snapshot>(&from.stdout).unwrap(), seen);
+}
+
+/// A reader of the schema alone learns what each field is, and its unit.
+#[test]
+fn every_field_of_the_schema_is_described() {
+    fn walk(value: &Value, path: &str, bare: &mut Vec<String>, count: &mut usize) {
+        for (name, field) in value["properties"].as_object().into_iter().flatten() {
+            *count += 1;
+            if field["description"].as_str().is_none_or(|text| text.len() < 6 || !text.ends_with('.')) {
+                bare.push(format!("{path}.{name}"));
+            }
+            walk(field, &format!("{path}.{name}"), bare, count);
+        }
+        for (name, inner) in value["$defs"].as_object().into_iter().flatten() {
+            walk(inner, name, bare, count);
+        }
+        if value["items"].is_object() {
+            walk(&value["items"], path, bare, count);
+        }
+    }
+    let schema: Value = serde_json::from_str(include_str!("../schema/amdgpu-budget-1.schema.json")).unwrap();
+    let (mut bare, mut count) = (Vec::new(), 0);
+    walk(&schema, "", &mut bare, &mut count);
+    assert!(bare.is_empty() && count > 90, "{count}: {bare:?}");
 }

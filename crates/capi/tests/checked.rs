@@ -9,6 +9,7 @@ mod support;
 
 use std::{
     env,
+    ffi::CStr,
     os::unix::process::ExitStatusExt,
     process::Command,
     ptr::{null, null_mut},
@@ -67,7 +68,7 @@ impl Layer for Slow {
     }
 }
 
-/// A case: its name, the message, and what a caller does. All but the first break a rule.
+/// A case: its name, the message, and what a caller does. Those with a message break a rule.
 type Case = (&'static str, &'static str, fn());
 
 const CASES: &[Case] = &[
@@ -81,6 +82,25 @@ const CASES: &[Case] = &[
             agw_device_unref(device);
             agw_bo_unref(bo);
             agw_stream_destroy(stream);
+        }
+    }),
+    ("faults as answers", "", || {
+        let device = device();
+        let bo = bo(device);
+        let mut pointer = null_mut();
+        answer_faults();
+        // SAFETY: broken on purpose; a checked build looks first. At the end no handle is used any more.
+        unsafe {
+            agw_bo_unref(bo);
+            assert_eq!(agw_bo_map(bo, &raw mut pointer), AGW_ERROR_INVALID_ARGUMENT);
+            assert_eq!(CStr::from_ptr(agw_last_error()), c"bo: the agw_bo was freed");
+            assert_eq!(agw_bo_map(device.cast(), &raw mut pointer), AGW_ERROR_INVALID_ARGUMENT);
+            agw_bo_unref(bo);
+            assert_eq!(agw_bo_ref(bo), bo);
+            assert!(pointer.is_null());
+            assert_eq!(forget_freed(), 1, "the device is alive");
+            agw_device_unref(device);
+            assert_eq!(forget_freed(), 0);
         }
     }),
     ("freed", "agw_bo_map: argument bo: the agw_bo was freed", || {

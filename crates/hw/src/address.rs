@@ -50,31 +50,31 @@ impl GpuVa {
         Self::new((high as u64) << 32 | low as u64)
     }
 
-    /// The address as the kernel and the packets take it.
+    /// Returns the address as the kernel and the packets take it.
     #[inline]
     pub const fn as_u64(self) -> u64 {
         self.0
     }
 
-    /// Bits 31..=0.
+    /// Returns bits 31..=0.
     #[inline]
     pub const fn low(self) -> u32 {
         self.0 as u32
     }
 
-    /// Bits 63..=32.
+    /// Returns bits 63..=32.
     #[inline]
     pub const fn high(self) -> u32 {
         (self.0 >> 32) as u32
     }
 
-    /// Bits 47..=0: what GEM_VA works on and what page tables are indexed by.
+    /// Returns bits 47..=0: what GEM_VA works on and what page tables are indexed by.
     #[inline]
     pub const fn low_48_bits(self) -> u64 {
         self.0 & 0xffff_ffff_ffff
     }
 
-    /// `self + bytes`; `None` past the end of this half.
+    /// Returns `self + bytes`; `None` past the end of this half.
     #[must_use]
     #[inline]
     pub const fn checked_add(self, bytes: u64) -> Option<Self> {

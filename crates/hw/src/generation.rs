@@ -42,7 +42,7 @@ impl GfxLevel {
         Self::Gfx12,
     ];
 
-    /// The name Mesa gives the generation, such as `GFX10_3`.
+    /// Returns the name Mesa gives the generation, such as `GFX10_3`.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Gfx6 => "GFX6",

@@ -43,22 +43,22 @@ impl Ip {
         Self::Vpe,
     ];
 
-    /// The kernel's number for the block, 0..=9.
+    /// Returns the kernel's number for the block, 0..=9.
     pub const fn index(self) -> usize {
         self as usize
     }
 
-    /// The same number as the kernel's structures hold it.
+    /// Returns the same number as the kernel's structures hold it.
     pub const fn raw(self) -> u32 {
         self as u32
     }
 
-    /// The block with the kernel's number `raw`; `None` from 10 on.
+    /// Returns the block with the kernel's number `raw`; `None` from 10 on.
     pub fn from_raw(raw: u32) -> Option<Self> {
         Self::ALL.get(crate::num::index(raw)).copied()
     }
 
-    /// The name Mesa prints, such as `GFX`.
+    /// Returns the name Mesa prints, such as `GFX`.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Gfx => "GFX",

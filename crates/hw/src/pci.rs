@@ -31,8 +31,8 @@ impl PciAddress {
 }
 
 impl PciAddress {
-    /// The device UUID that RADV and radeonsi report for the GPU there, so that Vulkan, GL and other APIs know each other's
-    /// devices: domain, bus, device and function, four bytes each.
+    /// Returns the device UUID that RADV and radeonsi report for the GPU there, so that Vulkan, GL and other APIs know each
+    /// other's devices: domain, bus, device and function, four bytes each.
     ///
     /// Source: Mesa 25.0.7 `src/amd/common/ac_gpu_info.c`, `ac_compute_device_uuid`.
     pub fn device_uuid(&self) -> [u8; 16] {

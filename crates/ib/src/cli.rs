@@ -7,15 +7,18 @@ use std::{
     path::{Path, PathBuf},
 };
 
+use amdgpu_isa::WaveSize;
 use amdgpu_winsys::cs::{Target, dump::Dumper, pm4, sdma::Version};
-use amdgpu_winsys::vamgr::GpuVa;
+use amdgpu_winsys::{vamgr::GpuVa, winsys::GfxLevel};
 use clap::{Parser, Subcommand, ValueEnum};
 
 use crate::{
-    Content, Kept, json, level_of,
+    Content, Kept, KeptShader, json, level_of,
     outcome::{Error, Exit, Style},
     recorded::{self, Wanted},
     registers_of,
+    shaders::{self, Explained},
+    starts,
 };
 
 /// Decodes amdgpu command buffers.
@@ -54,6 +57,23 @@ enum Task {
         /// JSON instead of text
         #[arg(long)]
         json: bool,
+        /// Every register that was set before a draw or dispatch, below it
+        #[arg(long, conflicts_with = "recording")]
+        state: bool,
+    },
+    /// Print the instructions of a shader
+    Disassemble {
+        /// Raw dwords, hexadecimal text, or a shader that the simulator kept
+        file: PathBuf,
+        /// The chip or generation, such as navi21 or gfx10_3 [default: what the file's name says]
+        #[arg(long)]
+        chip: Option<String>,
+        /// Lanes of a wave [default: from the file's name, else 64]
+        #[arg(long, value_name = "32|64")]
+        wave: Option<Lanes>,
+        /// JSON instead of text
+        #[arg(long)]
+        json: bool,
     },
     /// See whether every packet of every IB that the simulator kept makes sense
     Check {
@@ -76,6 +96,14 @@ enum Engine {
     Sdma,
 }
 
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum Lanes {
+    #[value(name = "32")]
+    Wave32,
+    #[value(name = "64")]
+    Wave64,
+}
+
 /// Does what the command line asks for.
 pub fn main(arguments: impl IntoIterator<Item = OsString>) -> Exit {
     let cli = match Cli::try_parse_from(arguments) {
@@ -88,8 +116,8 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> Exit {
         }
     };
     let done = match &cli.task {
-        Task::Dump { file: Some(file), chip, ip, raw, json, .. } => {
-            dump(file, chip.as_deref(), *ip, Style::new(*raw, *json))
+        Task::Dump { file: Some(file), chip, ip, raw, json, state, .. } => {
+            dump(file, chip.as_deref(), *ip, Style::new(*raw, *json), *state)
         }
         Task::Dump { recording: Some(path), chip, submission, last, raw, json, .. } => {
             let wanted = Wanted::new(*submission, *last);
@@ -97,6 +125,7 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> Exit {
         }
         // The command line's rules leave nothing else.
         Task::Dump { .. } => Ok(Exit::Usage),
+        Task::Disassemble { file, chip, wave, json } => disassemble(file, chip.as_deref(), *wave, *json),
         Task::Check { directories, named, chip } => check(directories, chip.as_deref(), *named),
     };
     done.unwrap_or_else(|error| {
@@ -124,7 +153,7 @@ fn reader(file: &Path, chip: Option<&str>, ip: Option<Engine>) -> Result<(Target
     }
 }
 
-fn dump(file: &Path, chip: Option<&str>, ip: Option<Engine>, style: Style) -> Result<Exit, Error> {
+fn dump(file: &Path, chip: Option<&str>, ip: Option<Engine>, style: Style, state: bool) -> Result<Exit, Error> {
     let (target, va) = reader(file, chip, ip)?;
     let Content(ib) = Content::read(file)?;
     // IBs called by a kept IB lie beside it; other files there are left alone.
@@ -132,13 +161,43 @@ fn dump(file: &Path, chip: Option<&str>, ip: Option<Engine>, style: Style) -> Re
     let beside: HashMap<_, _> = beside.and_then(Result::ok).unwrap_or_default().into_iter().map(place).collect();
     let memory = |va, dwords| beside.get(&(va, dwords)).cloned();
     let dump = dumper(target, chip).with_memory(&memory).dump(&ib, va);
+    let level = match target {
+        Target::Pm4(target) => target.level,
+        // SDMA starts neither draws nor dispatches.
+        Target::Sdma(_) => GfxLevel::Gfx6,
+    };
+    let explained = Explained::new(&dump, starts(&dump, level), KeptShader::beside(file), state);
     let mut out = io::stdout().lock();
     match style {
-        Style::Json => writeln!(out, "{:#}", json::dump(&dump))?,
-        Style::Text => write!(out, "{dump}")?,
-        Style::Raw => write!(out, "{}", dump.with_dwords())?,
+        Style::Json => {
+            let mut value = json::dump(&dump);
+            explained.add_to(&mut value);
+            writeln!(out, "{value:#}")?;
+        }
+        Style::Text | Style::Raw => {
+            let remark = |ib, packet: &_| explained.remark(ib, packet);
+            write!(out, "{}", dump.with_remarks(style == Style::Raw, &remark))?;
+        }
     }
     Ok(if dump.problems().next().is_some() { Exit::Problems } else { Exit::Understood })
+}
+
+fn disassemble(file: &Path, chip: Option<&str>, wave: Option<Lanes>, json: bool) -> Result<Exit, Error> {
+    let named = KeptShader::name(file);
+    let level = match (chip, named) {
+        (Some(chip), _) => level_of(chip)?,
+        (None, Some((_, level, ..))) => level,
+        (None, None) => return Err(Error::NoChip(file.to_owned())),
+    };
+    let wave = match (wave, named) {
+        (Some(Lanes::Wave32), _) => WaveSize::Wave32,
+        (Some(Lanes::Wave64), _) | (None, None) => WaveSize::Wave64,
+        (None, Some((_, _, wave, _))) => wave,
+    };
+    let Content(code) = Content::read(file)?;
+    let (text, is_whole) = shaders::disassemble(level, wave, named.map(|named| named.3), &code, json);
+    write!(io::stdout().lock(), "{text}")?;
+    Ok(if is_whole { Exit::Understood } else { Exit::Problems })
 }
 
 /// Returns a dumper that knows the chip's registers.

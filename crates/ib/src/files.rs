@@ -157,3 +157,8 @@ impl Kept {
         if all.is_empty() { Err(InputError::NoIbs { path: directory.to_owned() }) } else { Ok(all) }
     }
 }
+
+/// Returns the number that the name of a kept file begins with.
+pub(crate) fn number(path: &Path) -> Option<u32> {
+    path.file_name()?.to_str()?.split('-').next()?.parse().ok()
+}

@@ -6,6 +6,9 @@
 //!     "data": [..], "note": null, "next": [..], "problem": null}]}]}
 //! ```
 //!
+//! A draw or dispatch has `state`, the registers set before it, where that was asked for, and a dispatch `shader` with the
+//! `instructions` of the shader that it ran, where its machine code is there.
+//!
 //! Addresses are numbers; a name, an object or a problem that there is not is null. A register has `reserved` where bits are set that
 //! no field has.
 
@@ -67,7 +70,8 @@ fn field(field: &Field) -> Value {
     value
 }
 
-fn register(register: &Register) -> Value {
+/// A register with its fields.
+pub(crate) fn register(register: &Register) -> Value {
     let one =
         |&(name, value, choice): &(&str, u32, Option<&str>)| json!({"name": name, "value": value, "choice": choice});
     let mut value = json!({

@@ -1,13 +1,18 @@
 //! `amdgpu-ib`: command buffers made readable. The work is [`amdgpu_winsys::cs::dump`]'s; here are the files it is done on,
 //! and its JSON.
+
 mod chip;
 mod cli;
 mod files;
 pub mod json;
 mod outcome;
 mod recorded;
+mod shaders;
+mod starts;
 
 pub use chip::{UnknownChip, level_of, registers_of};
 pub use cli::main;
 pub use files::{Content, InputError, Kept};
 pub use outcome::Exit;
+pub use shaders::KeptShader;
+pub use starts::{Shader, Start, Starts, starts};

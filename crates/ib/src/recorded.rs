@@ -8,9 +8,8 @@ use std::{
 use amdgpu_layers::{Submissions, Submitted, SubmittedIb};
 use amdgpu_winsys::{
     cs::dump::{Dump, Dumper},
-    winsys::GfxLevel,
+    winsys::{Errno, GfxLevel},
 };
-use nix::errno::Errno;
 use serde_json::{Value, json};
 
 use crate::{

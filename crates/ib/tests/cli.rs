@@ -101,3 +101,72 @@ fn a_wrong_command_line_ends_with_2_and_a_wrong_file_with_3() {
     let output = run(&["dump", scratch.0.join("odd").to_str().unwrap(), "--chip", "navi21"]);
     assert_eq!(output.status.code(), Some(3));
 }
+
+/// A dispatch of the shader at 0x80000200 in wave32 on GFX10.3, after its address and user data were set.
+const DISPATCH: [u32; 12] = [
+    0xc002_7600,
+    0x20c,
+    0x80_0002,
+    0, // COMPUTE_PGM_LO and _HI
+    0xc001_7600,
+    0x240,
+    7, // COMPUTE_USER_DATA_0
+    0xc003_1500,
+    1,
+    1,
+    1,
+    1 << 15 | 1,
+];
+/// `s_nop 0`, a branch back to it, `s_endpgm`.
+const SHADER: [u32; 3] = [0xbf80_0000, 0xbf84_fffe, 0xbf81_0000];
+
+#[test]
+fn a_dispatch_is_shown_with_the_shader_that_was_kept_after_it() {
+    let kept = Scratch::new("shader");
+    kept.put("000004-gfx-GFX10_3-100000.ib", &DISPATCH);
+    // One of an earlier dispatch, one of another wave size, and the one that ran.
+    kept.put("000003-shader-GFX10_3-w32-80000200.bin", &[0xbf81_0000]);
+    kept.put("000005-shader-GFX10_3-w64-80000200.bin", &[0xbf81_0000]);
+    kept.put("000006-shader-GFX10_3-w32-80000200.bin", &SHADER);
+    let ib = format!("{}/000004-gfx-GFX10_3-100000.ib", kept.0.display());
+    let shown = text(&run(&["dump", &ib]).stdout);
+    let wanted = "            shader at 0x80000200, wave32, 12 bytes\n              COMPUTE_PGM_LO <- 0x800002";
+    assert!(shown.contains(wanted), "{shown}");
+    assert!(shown.contains("COMPUTE_USER_DATA_0 <- 0x7\n            >0000: bf800000           s_nop 0\n"), "{shown}");
+    assert!(
+        shown.ends_with("s_cbranch_scc0 65534  ; to 0x0000\n             0008: bf810000           s_endpgm\n"),
+        "{shown}"
+    );
+    let json: serde_json::Value =
+        serde_json::from_str(&text(&run(&["dump", &ib, "--json", "--state"]).stdout)).unwrap();
+    let dispatch = &json["ibs"][0]["packets"][2];
+    assert_eq!(dispatch["shader"]["wave"], 32);
+    assert_eq!(dispatch["shader"]["instructions"][1]["target"], 0);
+    assert_eq!(dispatch["state"].as_array().map(Vec::len), Some(3));
+}
+
+#[test]
+fn the_state_before_a_dispatch_is_shown_on_request() {
+    let kept = Scratch::new("state");
+    kept.put("000004-gfx-GFX10_3-100000.ib", &DISPATCH);
+    let ib = format!("{}/000004-gfx-GFX10_3-100000.ib", kept.0.display());
+    assert!(!text(&run(&["dump", &ib]).stdout).contains("state:"));
+    let shown = text(&run(&["dump", &ib, "--state"]).stdout);
+    assert_eq!(shown.lines().filter(|line| line.starts_with("            state: COMPUTE_")).count(), 3, "{shown}");
+}
+
+#[test]
+fn a_shader_is_disassembled_for_its_generation_and_wave_size() {
+    let kept = Scratch::new("disassemble");
+    kept.put("000006-shader-GFX10_3-w32-80000200.bin", &SHADER);
+    kept.put("any.bin", &[0xffff_ffff, 0xbf81_0000]);
+    let file = |name: &str| kept.0.join(name).to_str().unwrap().to_owned();
+    let output = run(&["disassemble", &file("000006-shader-GFX10_3-w32-80000200.bin")]);
+    assert_eq!(text(&output.stdout).lines().count(), 3);
+    assert_eq!(output.status.code(), Some(0));
+    let output = run(&["disassemble", &file("any.bin"), "--chip", "polaris10"]);
+    assert!(text(&output.stdout).starts_with(" 0000: ffffffff           !! "), "{}", text(&output.stdout));
+    assert_eq!(output.status.code(), Some(1));
+    assert_eq!(run(&["disassemble", &file("any.bin")]).status.code(), Some(2));
+    assert_eq!(run(&["disassemble", &file("nothing.bin"), "--chip", "gfx9"]).status.code(), Some(3));
+}

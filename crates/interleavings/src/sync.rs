@@ -23,6 +23,9 @@ impl<T> Mutex<T> {
     }
 }
 
+/// The library's own lock for a few steps, as far as the scheduler is concerned.
+pub(crate) type BriefLock<T> = Mutex<T>;
+
 /// parking_lot's lock for many readers, as far as the library uses it.
 #[derive(Debug, Default)]
 pub(crate) struct RwLock<T>(shuttle::sync::RwLock<T>);

@@ -74,7 +74,7 @@ impl<R: Read> Submissions<R> {
         Self { records, level: None, spaces: BTreeMap::new(), contents: HashMap::new(), calls: 0 }
     }
 
-    /// The chip's generation, as far as it was recorded up to here.
+    /// Returns the chip's generation, as far as it was recorded up to here.
     pub fn generation(&self) -> Option<GfxLevel> {
         self.level
     }
@@ -90,7 +90,7 @@ impl<R: Read> Submissions<R> {
         self.spaces.get(&file).map(|space| space.name(address))
     }
 
-    /// The next submission; `None` behind the last.
+    /// Reads the next submission; `None` behind the last.
     ///
     /// # Errors
     ///

@@ -229,7 +229,7 @@ fn pages_that_the_client_has_back_are_not_written() {
     early.insert(bound, fill(memory, 0));
     assert_eq!(replayed(&early, client).0.unwrap(), 0xbad);
     // A close that fails is tried three times; then the client's owner of the BO is gone all the same.
-    for (outcome, attempts) in [(0, 1), (nix::errno::Errno::EIO as i32, 3)] {
+    for (outcome, attempts) in [(0, 1), (amdgpu_uapi::Errno::EIO.raw(), 3)] {
         let mut late = records.clone();
         let close = behind(&mut late, GemClose::REQUEST.bits()) - 1;
         if let Record::Call(call) = &mut late[close] {

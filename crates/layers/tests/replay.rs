@@ -12,12 +12,12 @@ use amdgpu_layers::{
     format::{FileError, Reader, Record},
 };
 use amdgpu_sim::{SimDevice, SimOptions, profile};
+use amdgpu_uapi::Errno;
 use amdgpu_winsys::{
     cs::{Queue, Stream, Submission, Target, pm4},
     uapi::{GemCreateFlags, GemDomain},
     winsys::{self, Bo, BoRequest, Context, Deadline, Device, Error, Ip, Kernel, Mapping, Priority, Syncobj},
 };
-use nix::errno::Errno;
 use proptest::prelude::*;
 
 /// A file in memory that any number of writers share.

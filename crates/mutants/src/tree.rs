@@ -3,6 +3,7 @@
 use std::{
     collections::{BTreeMap, BTreeSet},
     fs,
+    os::unix::fs::symlink,
     path::{Path, PathBuf},
     process::Command,
 };
@@ -53,8 +54,9 @@ pub(crate) fn output(command: &mut Command) -> Result<String> {
 }
 
 /// Finds the library's crates, those that `package` leans on inside the workspace, and every place in them.
-pub(crate) fn points(root: &Path, package: &str) -> Result<Points> {
+pub(crate) fn points(root: &Path, package: &str, without: &[String]) -> Result<Points> {
     let mut points = Points { members: members(root, package)?, ..Points::default() };
+    points.members.retain(|member| !without.contains(&member.package));
     for member in &points.members {
         let mut files = Vec::new();
         walk(root, Path::new(&member.root), true, &mut files)?;
@@ -140,7 +142,7 @@ impl Tree {
         let mut list = Command::new("git");
         list.args(["ls-files", "-z", "--cached", "--others", "--exclude-standard"]).current_dir(from);
         let listed = output(&mut list)?;
-        let names: BTreeSet<&str> = listed.split_terminator('\0').filter(|name| from.join(name).is_file()).collect();
+        let names: BTreeSet<&str> = listed.split_terminator('\0').filter(|name| is_kept(&from.join(name))).collect();
 
         let before = tree.root.join("files");
         for gone in fs::read_to_string(&before).unwrap_or_default().lines().filter(|name| !names.contains(name)) {
@@ -148,6 +150,10 @@ impl Tree {
         }
         let mutated: BTreeSet<&str> = points.files.iter().map(|file| file.path.as_str()).collect();
         for name in names.iter().filter(|name| !mutated.contains(*name)) {
+            if let Ok(target) = fs::read_link(from.join(name)) {
+                link(&tree.path(name), &target)?;
+                continue;
+            }
             let mut content = fs::read(from.join(name))?;
             if points.members.iter().any(|member| member.manifest == *name) {
                 let runtime = tree.root.join("runtime");
@@ -192,6 +198,24 @@ impl Tree {
     }
 }
 
+/// Returns `true` if a name that git lists is a file or a link. Links are copied as they are: the folder of the captures is one,
+/// and tests that do not find it fail with every mutant and without any.
+fn is_kept(path: &Path) -> bool {
+    path.is_file() || path.is_symlink()
+}
+
+/// Makes a link, in place of what has its path.
+fn link(path: &Path, target: &Path) -> Result<()> {
+    if fs::read_link(path).is_ok_and(|before| before == target) {
+        return Ok(());
+    }
+    if let Some(folder) = path.parent() {
+        fs::create_dir_all(folder)?;
+    }
+    let _ = fs::remove_file(path);
+    symlink(target, path).with_context(|| path.display().to_string())
+}
+
 /// Writes a file only if that changes it, so that cargo builds no more than it must.
 fn write(path: &Path, content: &[u8]) -> Result<()> {
     if fs::read(path).is_ok_and(|before| before == content) {
@@ -201,4 +225,28 @@ fn write(path: &Path, content: &[u8]) -> Result<()> {
         fs::create_dir_all(folder)?;
     }
     fs::write(path, content).with_context(|| path.display().to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_link_to_a_folder_leads_to_the_same_files_in_the_copy() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let target = folder.path().join("captures");
+        fs::create_dir(&target).expect("a folder for captures");
+        fs::write(target.join("navi21.json"), "{}").expect("a capture");
+        let original = folder.path().join("devices");
+        symlink("captures", &original).expect("a link");
+        assert!(is_kept(&original), "git lists a link to a folder as one name");
+
+        let copy = folder.path().join("copy/devices");
+        fs::create_dir_all(folder.path().join("copy/captures")).expect("the folder in the copy");
+        fs::write(folder.path().join("copy/captures/navi21.json"), "{}").expect("the capture in the copy");
+        for _ in 0..2 {
+            link(&copy, &fs::read_link(&original).expect("a link")).expect("the link is made, and kept");
+            assert_eq!(fs::read_to_string(copy.join("navi21.json")).expect("the capture"), "{}");
+        }
+    }
 }

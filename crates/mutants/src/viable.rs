@@ -19,7 +19,9 @@ use crate::{
 const ROUNDS: usize = 40;
 
 /// Writes the mutants into the copy and leaves out more of them until it compiles. `unviable` is the start and the result.
-pub(crate) fn settle(tree: &Tree, points: &Points, unviable: &mut BTreeSet<Key>) -> Result<()> {
+///
+/// `packages` are those whose tests are built later: what they switch on in the mutated crates is compiled here, too.
+pub(crate) fn settle(tree: &Tree, points: &Points, packages: &[String], unviable: &mut BTreeSet<Key>) -> Result<()> {
     let keys: Vec<Key> = points.mutants.iter().map(crate::mutant::Mutant::key).collect();
     for round in 1..=ROUNDS {
         let mut files = BTreeMap::new();
@@ -30,8 +32,8 @@ pub(crate) fn settle(tree: &Tree, points: &Points, unviable: &mut BTreeSet<Key>)
             files.insert(file.path.as_str(), (file, spliced));
         }
         let mut check = tree.cargo(&["check", "--lib", "--keep-going", "--message-format=json"]);
-        for member in &points.members {
-            check.args(["-p", &member.package]);
+        for package in packages {
+            check.args(["-p", package]);
         }
         let output = check.stderr(Stdio::inherit()).output()?;
         if output.status.success() {

@@ -31,8 +31,8 @@ pub fn read_annotation(skipped: &[u32]) -> Option<String> {
     Some(String::from_utf8_lossy(&text).into_owned())
 }
 
-/// The annotations of an IB and where they stand, in dwords from its start. Other packets are passed over, and a
-/// packet of unknown length ends it.
+/// Returns the annotations of an IB and where they stand, in dwords from its start. Other packets are passed over, and a packet
+/// of unknown length ends it.
 pub fn annotations(ib: &[u32], target: Target) -> Annotations<'_> {
     Annotations { packets: layout::packets(ib, target) }
 }
@@ -63,7 +63,7 @@ pub(crate) fn skipped<'p>(fields: &Fields<'p>) -> Option<&'p [u32]> {
     }
 }
 
-/// The dwords that a NOP skips to say `text`, for [`read_annotation`]; `None` beyond [`MAX_ANNOTATION_BYTES`].
+/// Returns the dwords that a NOP skips to say `text`, for [`read_annotation`]; `None` beyond [`MAX_ANNOTATION_BYTES`].
 pub fn annotation(text: &str) -> Option<Vec<u32>> {
     if text.len() > MAX_ANNOTATION_BYTES {
         return None;

@@ -75,8 +75,8 @@ pub trait Packet: Copy {
     }
 }
 
-/// Makes the compiler hand a cold function a copy of a packet. It would pass the address of the recorder's own instead, as
-/// it is never written, and a packet with an address is put together in memory, even where the function is not called.
+/// Hands a cold function a copy of a packet. Without it the compiler passes the address of the recorder's own packet, which
+/// must then be put together in memory even where the function is not called.
 #[inline]
 #[doc(hidden)]
 pub fn own<P>(packet: &mut P) {
@@ -105,7 +105,7 @@ impl Target {
         }
     }
 
-    /// [`Language::PAD_DWORDS`] of the language.
+    /// Returns [`Language::PAD_DWORDS`] of the language.
     pub const fn pad_dwords(self) -> usize {
         match self {
             Self::Pm4(_) => pm4::Target::PAD_DWORDS,
@@ -113,7 +113,7 @@ impl Target {
         }
     }
 
-    /// [`Language::padding`] of the language.
+    /// Returns [`Language::padding`] of the language.
     pub fn padding(self, used: usize, reserve: usize) -> usize {
         match self {
             Self::Pm4(target) => target.padding(used, reserve),
@@ -121,7 +121,7 @@ impl Target {
         }
     }
 
-    /// [`Language::fill`] of the language.
+    /// Calls [`Language::fill`] of the language.
     pub fn fill(self, gap: &mut [u32]) {
         match self {
             Self::Pm4(target) => target.fill(gap),

@@ -2,7 +2,7 @@
 //! Together with the laws of written packets, which read back as themselves, this says that nothing else is accepted.
 
 use amdgpu_hw::{GfxLevel, GpuVa};
-use amdgpu_packets::{Packet, pm4, sdma};
+use amdgpu_packets::{DecodeFault, Packet, pm4, sdma};
 use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::select;
@@ -130,6 +130,25 @@ proptest! {
         let count = u32::try_from(body.len() - 1).expect("few dwords");
         let dwords: Vec<u32> = std::iter::once(3 << 30 | count << 16 | opcode << 8 | flags).chain(body).collect();
         are_exact(&dwords, target);
+    }
+
+    #[test]
+    fn a_packet_whose_opcode_has_no_type_is_kept_whole_whatever_is_in_it(
+        target in select(pm4::Target::all().collect::<Vec<_>>()),
+        opcode in (0..=0xff_u8).prop_filter("an opcode without a type", |&opcode| !OPCODES.contains(&opcode.into())),
+        flags in 0..4_u32,
+        body in vec(any::<u32>(), 1..40),
+        behind in vec(Just(0x8000_0000_u32), 0..3),
+    ) {
+        let header = 3 << 30 | (body.len() as u32 - 1) << 16 | u32::from(opcode) << 8 | flags;
+        let ib: Vec<u32> = std::iter::once(header).chain(body.iter().copied()).chain(behind.iter().copied()).collect();
+        let read: Vec<_> = pm4::decode(&ib, target).map(|read| read.expect("a packet")).collect();
+        let (flags, len) = (pm4::HeaderFlags::from_bits_retain(flags), body.len() + 1);
+        let command = pm4::Command::Unknown { opcode, body: &body };
+        prop_assert_eq!(read[0], pm4::Decoded { offset: 0, len, header, flags, command });
+        prop_assert_eq!(read.len(), 1 + behind.len(), "the walk goes on behind it");
+        let cut = pm4::decode(&ib[..body.len()], target).next().expect("a header").map(|read| read.len);
+        prop_assert!(matches!(cut, Err(ref error) if matches!(error.fault, DecodeFault::PastTheEnd { .. })), "{:?}", cut);
     }
 
     #[test]

@@ -23,7 +23,7 @@ thread_local! {
     static MINE: Cell<u8> = const { Cell::new(NONE) };
 }
 
-/// The calling thread's stripe, below [`STRIPES`].
+/// Returns the calling thread's stripe, below [`STRIPES`].
 #[inline]
 pub fn stripe() -> usize {
     let mine = MINE.get();

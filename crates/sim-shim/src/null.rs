@@ -65,7 +65,7 @@ pub(crate) unsafe fn ioctl(
         }
     }
     // SAFETY: the caller's promise.
-    Some(unsafe { kernel.ioctl(request, argument) })
+    Some(unsafe { kernel.ioctl(request, argument) }.map_err(Errno::from))
 }
 
 /// Maps at an offset that the null kernel gave out; `None` for any other.
@@ -89,7 +89,7 @@ pub(crate) unsafe fn map(
     let protection = if protection & libc::PROT_WRITE == 0 { Protection::Read } else { Protection::ReadWrite };
     // SAFETY: the caller's promise.
     let mapped = unsafe { kernel.mmap(len, protection, at, offset) };
-    Some(mapped.map(|mapped| mapped.as_ptr().cast()))
+    Some(mapped.map(|mapped| mapped.as_ptr().cast()).map_err(Errno::from))
 }
 
 /// Returns `true` if an address is in a mapping of the null kernel, which needs no unmapping.

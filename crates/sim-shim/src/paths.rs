@@ -2,7 +2,7 @@
 
 use std::{ffi::c_int, os::fd::RawFd};
 
-use amdgpu_sim::sysfs::FIRST_RENDER_MINOR;
+use amdgpu_sim::sysfs::{FIRST_RENDER_MINOR, RESCAN};
 use amdgpu_sim_world::{SW_SYNC, is_server_thread};
 use nix::errno::Errno;
 
@@ -133,7 +133,11 @@ pub(crate) fn inside<'p>(world: &World, path: &'p [u8]) -> Option<&'p [u8]> {
 fn is_ours(path: &[u8]) -> bool {
     let below =
         |directory: &&[u8]| path.strip_prefix(*directory).is_some_and(|rest| rest.is_empty() || rest.starts_with(b"/"));
-    REPLACED.iter().any(below) || path.starts_with(DRM_DEVICES) || is_sw_sync(path) || is_device(path)
+    REPLACED.iter().any(below)
+        || path.starts_with(DRM_DEVICES)
+        || path == RESCAN.as_bytes()
+        || is_sw_sync(path)
+        || is_device(path)
 }
 
 fn is_sw_sync(path: &[u8]) -> bool {
@@ -206,9 +210,14 @@ mod tests {
 
     #[test]
     fn only_whole_components_are_ours() {
-        for ours in
-            ["/dev/dri", "/dev/dri/card0", "/sys/dev/char/226:128/device", "/sys/class/drm/card0", "/dev/sw_sync"]
-        {
+        for ours in [
+            "/dev/dri",
+            "/dev/dri/card0",
+            "/sys/dev/char/226:128/device",
+            "/sys/class/drm/card0",
+            "/dev/sw_sync",
+            "/sys/bus/pci/rescan",
+        ] {
             assert!(is_ours(ours.as_bytes()), "{ours}");
         }
         for other in

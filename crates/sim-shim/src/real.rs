@@ -74,6 +74,7 @@ real! {
     fn open(path: *const c_char, flags: c_int, mode: mode_t) -> c_int, else -1;
     fn openat(directory: c_int, path: *const c_char, flags: c_int, mode: mode_t) -> c_int, else -1;
     fn fopen(path: *const c_char, mode: *const c_char) -> *mut FILE, else std::ptr::null_mut();
+    fn write(fd: c_int, bytes: *const c_void, len: size_t) -> ssize_t, else -1;
     fn fstat(fd: c_int, out: *mut libc::stat) -> c_int, else -1;
     fn fstatat(directory: c_int, path: *const c_char, out: *mut libc::stat, flags: c_int) -> c_int, else -1;
     fn statx(directory: c_int, path: *const c_char, flags: c_int, mask: libc::c_uint, out: *mut libc::statx) -> c_int, else -1;

@@ -4,7 +4,7 @@ use std::{
     ffi::{OsString, c_int},
     io::Write as _,
     os::unix::ffi::OsStrExt as _,
-    path::PathBuf,
+    path::{Path, PathBuf},
     sync::{
         OnceLock,
         atomic::{AtomicBool, AtomicI32, Ordering},
@@ -12,7 +12,8 @@ use std::{
 };
 
 use amdgpu_sim_world::{
-    DEFAULT_GPU, GPUS_VARIABLE, Layout, NULL_VARIABLE, Running, Server, WORLD_VARIABLE, gpus, options,
+    DEFAULT_GPU, GPUS_VARIABLE, LOAD_VARIABLE, Layout, NULL_VARIABLE, Running, Server, WORLD_VARIABLE, gpus, load,
+    options,
 };
 use nix::{
     errno::Errno,
@@ -100,8 +101,13 @@ fn host() -> Result<World, Errno> {
         Errno::ENODEV
     };
     let options = options(|name| std::env::var(name).ok()).map_err(|error| refused("", &error))?;
+    let load = variable(LOAD_VARIABLE).map(|path| load(Path::new(&path))).transpose();
+    let load = load.map_err(|error| refused(&format!("{LOAD_VARIABLE}: "), &error))?;
     let started = gpus(&wanted).and_then(|profiles| Server::start(&profiles, options));
     let running = started.map_err(|error| refused(&format!("{GPUS_VARIABLE}={wanted}: "), &error))?;
+    if let Some(load) = &load {
+        running.follow_load(load);
+    }
     let world = World::new(running.layout());
     // SAFETY: as `setenv` of a C program does, this races with other threads that read the environment without the C
     // library's lock. The first look for a GPU is usually made before there are others; programs with more demands use

@@ -107,6 +107,28 @@ fn a_node_is_one_file_by_path_and_by_descriptor() {
 }
 
 #[test]
+fn files_of_power_management_follow_a_load() {
+    let load = std::env::temp_dir().join(format!("amdgpu-sim-load-{}", std::process::id()));
+    std::fs::write(&load, "0.2 0 0\n0.2 100 100 91.5\n").expect("a file");
+    let mut run = command(LAUNCHER);
+    run.args(["run", "--gpu", "navi21", "--load"]).arg(&load).arg("--shim").arg(shim()).arg("--");
+    expect_success(&run.arg(guest()).arg("power").output().expect("the launcher"));
+    let mut run = command(guest());
+    run.arg("power").env("LD_PRELOAD", shim()).env("AMDGPU_SIM", "navi21").env("AMDGPU_SIM_LOAD", &load);
+    expect_success(&run.output().expect("the guest"));
+    std::fs::write(&load, "1 200 0").expect("a file");
+    let output = launcher("navi21").arg("true").env("AMDGPU_SIM_LOAD", &load).output().expect("the launcher");
+    std::fs::remove_file(&load).expect("a file");
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(output.status.code() == Some(125) && said.contains("percent \"200\" is not from 0 to 100"), "{said}");
+}
+
+#[test]
+fn a_gpu_is_removed_and_found_again_by_writing_to_sysfs() {
+    both_ways(&["hotplug"]);
+}
+
+#[test]
 fn a_program_makes_and_signals_fences_of_its_own() {
     both_ways(&["sw-sync"]);
 }

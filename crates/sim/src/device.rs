@@ -1,8 +1,12 @@
 //! A simulated GPU, as tests and programs hold it.
 
-use std::sync::{Arc, atomic::Ordering};
+use std::{
+    sync::{Arc, atomic::Ordering},
+    time::Duration,
+};
 
 use amdgpu_hw::Ip;
+use amdgpu_waves::Watch;
 
 use crate::{
     chips::Profile,
@@ -11,11 +15,17 @@ use crate::{
         card::Gpu,
         files::census::DeviceCensus,
         mm::bo::Pools,
+        power::{Figures, LoadScript},
+        sched::{
+            interpreter::Interpreter,
+            shader_watch::{ShaderSink, Watching},
+        },
         sim_kernel::SimKernel,
         sim_machine::SimMachine,
         sync::events::{Events, Until},
     },
     options::SimOptions,
+    sysfs::Place,
     testing::control::Control,
 };
 
@@ -39,12 +49,12 @@ pub struct SimDevice {
 }
 
 impl SimDevice {
-    /// A fresh GPU in a machine of its own: nothing allocated, nothing running.
+    /// Creates a fresh GPU in a machine of its own: nothing allocated, nothing running.
     pub fn new(profile: impl Into<Arc<Profile>>, options: SimOptions) -> Self {
         SimMachine::new().add(profile, options)
     }
 
-    /// The machine it is in.
+    /// Returns the machine it is in.
     pub fn machine(&self) -> SimMachine {
         SimMachine::of(&self.gpu.machine)
     }
@@ -62,7 +72,7 @@ impl SimDevice {
         SimKernel::primary(&self.gpu, is_admin)
     }
 
-    /// The chip.
+    /// Returns the chip.
     pub fn profile(&self) -> &Profile {
         &self.gpu.profile
     }
@@ -79,19 +89,37 @@ impl SimDevice {
         self.gpu.shaders.plug(shaders);
     }
 
+    /// Executes compute shaders and tells `sink` of them, from the next dispatch on, one wave after the other. It takes the place of what
+    /// [`plug_shaders`](Self::plug_shaders) plugged. A device that is not watched pays nothing for it.
+    ///
+    /// ```
+    /// use amdgpu_sim::{ShaderWatch, SimDevice, SimOptions, TracedWaves, profile, shader_log};
+    ///
+    /// let gpu = SimDevice::new(profile("navi21").ok_or("no such chip")?, SimOptions::default());
+    /// let first = TracedWaves::One { group: [0; 3], wave: 0 };
+    /// let watch = ShaderWatch { trace: Some(first), races: true, ..ShaderWatch::default() };
+    /// gpu.watch_shaders(watch, shader_log(std::io::stderr(), false));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn watch_shaders(&self, watch: Watch, sink: ShaderSink) {
+        let watching = Some(Watching { watch, sink });
+        let interpreter = Interpreter::new(self.gpu.options.shader_instructions, &self.gpu.profile, watching);
+        self.gpu.shaders.plug(Arc::new(interpreter));
+    }
+
     /// Returns the number of draws and dispatches started since the device was created.
     pub fn tally(&self) -> Tally {
         self.gpu.shaders.tally()
     }
 
-    /// The answer to MEMORY: sizes and usage of the heaps now.
+    /// Returns the answer to MEMORY: sizes and usage of the heaps now.
     pub fn memory_info(&self) -> amdgpu_uapi::MemoryInfo {
         self.gpu.pools.memory_info()
     }
 
-    /// The process is about to change its mappings in a range of addresses: munmap, mremap, mprotect, a fork's copy on
-    /// write. Returns once no job uses user memory there, as the real system calls do; the next submission that
-    /// lists such a BO looks the pages up again, and is EFAULT where there are none.
+    /// Makes ready for the process to change its mappings in a range of addresses: munmap, mremap, mprotect, a fork's copy on
+    /// write. Returns once no job uses user memory there, as the real system calls do; the next submission that lists such a BO
+    /// looks the pages up again, and is EFAULT where there are none.
     ///
     /// A layer that intercepts system calls calls this before each. Without it nothing breaks: what the GPU finds unmapped
     /// reads zero and takes no writes.
@@ -103,8 +131,8 @@ impl SimDevice {
         }
     }
 
-    /// From now on every BO that is evicted while it is idle loses what is in it, or does so no longer: a broken kernel,
-    /// to see whether a test notices.
+    /// Makes every BO that is evicted from now on while it is idle lose what is in it, or no longer: a broken kernel, to see
+    /// whether a test notices.
     pub fn lose_evicted(&self, lose: bool) {
         self.gpu.pools.lose_evicted(lose);
     }
@@ -164,17 +192,79 @@ impl SimDevice {
     pub fn unplug(&self) {
         self.gpu.unplug();
     }
+
+    /// Returns `true` after [`unplug`](Self::unplug).
+    pub fn is_unplugged(&self) -> bool {
+        self.gpu.is_unplugged()
+    }
+
+    /// Finds an unplugged GPU again, as writing to `rescan` of the PCI bus does: a fresh device of the same chip, options and
+    /// machine, at this place. Files of the old one stay as they are.
+    ///
+    /// ```
+    /// use amdgpu_sim::{SimDevice, SimOptions, profile};
+    /// use amdgpu_winsys::winsys::Device;
+    ///
+    /// let gpu = SimDevice::new(profile("navi21").ok_or("no such chip")?, SimOptions::default());
+    /// let before = Device::new(gpu.open())?;
+    /// gpu.unplug();
+    /// assert!(before.memory_info().is_err());
+    /// let again = gpu.found_again(gpu.place());
+    /// assert!(Device::new(again.open())?.memory_info().is_ok());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// Source: Linux 6.12 `pci-sysfs.c`, `rescan_store`; `amdgpu_drv.c`, `amdgpu_pci_probe`.
+    #[must_use]
+    pub fn found_again(&self, place: Place) -> Self {
+        let options = SimOptions { place, ..self.gpu.options };
+        let found = self.machine().add(Arc::clone(&self.gpu.profile), options);
+        found.follow_load(self.gpu.power.script());
+        found
+    }
+
+    /// Pretends the load of a script from now on, or tells what the rings do again. It shows in sensors and files of a device
+    /// whose power is managed ([`SimOptions::power`]).
+    ///
+    /// ```
+    /// use amdgpu_sim::{SimDevice, SimOptions, profile};
+    /// use amdgpu_winsys::winsys::{Device, Sensor};
+    ///
+    /// let options = SimOptions { power: true, ..SimOptions::default() };
+    /// let gpu = SimDevice::new(profile("navi21").ok_or("no such chip")?, options);
+    /// gpu.follow_load(Some("60 75 30 71.5".parse()?));
+    /// let device = Device::new(gpu.open())?;
+    /// assert_eq!(device.sensor(Sensor::Load)?, Some(75));
+    /// assert_eq!(device.sensor(Sensor::Temperature)?, Some(71_500));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn follow_load(&self, load: Option<LoadScript>) {
+        self.gpu.power.follow(load);
+    }
+
+    pub(crate) fn power_figures(&self) -> Option<Figures> {
+        self.gpu.options.power.then(|| self.gpu.power.figures(&self.gpu.profile))
+    }
+
+    pub(crate) fn uptime(&self) -> Duration {
+        self.gpu.power.uptime()
+    }
+
+    /// Returns the slot and the nodes.
+    pub fn place(&self) -> Place {
+        self.gpu.options.place
+    }
 }
 
 impl SimMachine {
-    /// A fresh GPU in this machine.
+    /// Adds a fresh GPU to this machine.
     pub fn add(&self, profile: impl Into<Arc<Profile>>, options: SimOptions) -> SimDevice {
         SimDevice { gpu: Gpu::new(self.machine(), profile.into(), options) }
     }
 }
 
 impl SimKernel {
-    /// A file of a fresh GPU with default options.
+    /// Opens a file of a fresh GPU with default options.
     pub fn open(profile: impl Into<Arc<Profile>>) -> Self {
         SimDevice::new(profile, SimOptions::default()).open()
     }

@@ -41,12 +41,16 @@ pub mod sysfs;
 mod testing;
 
 pub use self::{
-    chips::{CaptureError, ChipError, Firmware, Profile, Register, chip, profile, profiles},
+    chips::{CaptureError, ChipError, Firmware, Profile, Register, VideoBlock, chip, profile, profiles},
     device::SimDevice,
     kernel::{
         client::Client,
         files::census::{Census, DeviceCensus},
-        sched::ib_captures::IBS_VARIABLE,
+        power::{LoadError, LoadScript},
+        sched::{
+            ib_captures::IBS_VARIABLE,
+            shader_watch::{ShaderNews, ShaderSink, shader_log},
+        },
         sim_kernel::{Mappable, SimKernel},
         sim_machine::SimMachine,
     },
@@ -58,6 +62,10 @@ pub use self::{
         pressure::{Pressed, Pressure},
         steer::HeldRings,
     },
+};
+
+pub use amdgpu_waves::{
+    Event as ShaderEvent, InstructionClass, TracedWaves, Watch as ShaderWatch, WatchCounts, WatchReport,
 };
 
 /// The examples of the README are tried as those of the crate.

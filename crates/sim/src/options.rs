@@ -14,6 +14,12 @@ pub struct SimOptions {
     pub lockup_timeout: LockupTimeout,
     /// `true` if the copy engines are there, which no capture holds.
     pub sdma: bool,
+    /// `true` if a chip whose capture has no video engines has those that the driver sets up for it. They execute IBs of NOPs
+    /// alone.
+    pub video: bool,
+    /// `true` if the kernel manages power: there are sensors, and files that tell clocks, temperatures and load, which follow
+    /// from what the rings do or from a script ([`SimDevice::follow_load`](crate::SimDevice::follow_load)).
+    pub power: bool,
     /// `true` if INFO knows MAX_IBS.
     pub max_ibs: bool,
     /// `true` if the process may have context priorities above normal.
@@ -48,6 +54,8 @@ impl Default for SimOptions {
             drm_minor: Self::REFERENCE_MINOR,
             lockup_timeout: LockupTimeout::DEFAULT,
             sdma: true,
+            video: false,
+            power: false,
             max_ibs: true,
             may_raise_priority: false,
             ring_reset: false,
@@ -79,6 +87,8 @@ impl SimOptions {
         drm_minor: 54,
         lockup_timeout: LockupTimeout::DEFAULT,
         sdma: false,
+        video: false,
+        power: false,
         max_ibs: false,
         may_raise_priority: false,
         ring_reset: false,

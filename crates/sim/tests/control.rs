@@ -4,13 +4,13 @@ use std::{sync::Arc, time::Duration};
 
 use amdgpu_layers::{Attempt, FaultInjector};
 use amdgpu_sim::{SimDevice, SimOptions, profile};
+use amdgpu_uapi::Errno;
 use amdgpu_winsys::{
     cs::{CommandList, Error, Fence, Queue, Stream, Submission, Target, pm4},
     heaps::{Addressing, AllocateInfo, MemoryManager, MemoryPropertyFlags, TableOptions},
     uapi::{Argument, CtxStateFlags, GemCreate, GemCreateFlags, GemDomain, GemMmap},
     winsys::{self, Bo, BoRequest, Context, Deadline, Device, Ip, Mapping, Priority},
 };
-use nix::errno::Errno;
 
 fn gpu() -> SimDevice {
     SimDevice::new(profile("navi21").unwrap(), SimOptions::hanging_for(Duration::from_millis(200)))

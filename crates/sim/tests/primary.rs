@@ -1,11 +1,11 @@
 //! Primary nodes: masters, authentication, and what only they answer.
 
 use amdgpu_sim::{SimDevice, SimKernel, SimOptions, profile};
+use amdgpu_uapi::Errno;
 use amdgpu_winsys::{
     uapi::{self, Argument, Auth, Client, GemCreate, Request, SetVersion, Unique, Version},
     winsys::Kernel,
 };
-use nix::errno::Errno;
 
 fn device() -> SimDevice {
     SimDevice::new(profile("navi21").unwrap(), SimOptions::default())

@@ -6,6 +6,7 @@
 use std::{collections::BTreeSet, ffi::c_void, fs, path::Path};
 
 use amdgpu_sim::{SimDevice, SimKernel, SimOptions, profile, profiles};
+use amdgpu_uapi::Errno;
 use amdgpu_winsys::{
     uapi::{
         Argument, DevInfo, GetCap, HeapInfo, Info, InfoFirmware, InfoHwIp, Layout, MemoryInfo, Version, cap, firmware,
@@ -13,7 +14,6 @@ use amdgpu_winsys::{
     },
     winsys::{Device, GpuInfo, Ip, Kernel},
 };
-use nix::errno::Errno;
 use serde_json::Value;
 use zerocopy::IntoBytes;
 

@@ -1,6 +1,6 @@
 //! `capture`: the facts of a GPU, for others to simulate it.
 
-use amdgpu_sim::{Firmware, Profile, Register};
+use amdgpu_sim::{Firmware, Profile, Register, VideoBlock};
 use amdgpu_winsys::{
     uapi::{HeapInfo, MemoryInfo},
     winsys::{self, Device, Ip, RawInfo},
@@ -25,6 +25,10 @@ pub fn capture(device: &Device) -> winsys::Result<Profile> {
         instance: register.instance,
         value: register.value,
     });
+    let video = [Ip::Uvd, Ip::Vce, Ip::UvdEnc, Ip::VcnDec, Ip::VcnEnc, Ip::VcnJpeg].into_iter();
+    let video = video.map(|ip| VideoBlock { ip, block: block(ip), instances: raw.ip_counts[ip.index()] });
+    // The kernel answers zeros for a block that the chip lacks.
+    let video = video.filter(|known| known.block.hw_ip_version_major != 0);
     Ok(Profile {
         name: info.chip_name().to_lowercase(),
         marketing_name: info.marketing_name.clone(),
@@ -36,6 +40,7 @@ pub fn capture(device: &Device) -> winsys::Result<Profile> {
         compute: block(Ip::Compute),
         sdma: Some(block(Ip::Sdma)),
         sdma_engines: raw.ip_counts[Ip::Sdma.index()],
+        video: video.collect(),
         firmware: Firmware { me: raw.me_firmware, pfp: raw.pfp_firmware, mec: raw.mec_firmware },
         registers: registers.collect(),
     })

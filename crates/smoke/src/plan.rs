@@ -63,6 +63,7 @@ pub(crate) fn all() -> impl Iterator<Item = &'static Check> {
         queues::transfer::CHECKS,
         shaders::memory::CHECKS,
         shaders::groups::CHECKS,
+        shaders::image::CHECKS,
         shaders::arithmetic::CHECKS,
         bos::sparse::CHECKS,
         bos::placement::CHECKS,
@@ -113,7 +114,7 @@ mod tests {
         for check in all() {
             let (area, name) = check.id.split_once('.').expect("an area and a name");
             let plain = |text: &str| !text.is_empty() && text.chars().all(|c| c.is_ascii_lowercase());
-            assert!(plain(area) && plain(name), "{}", check.id);
+            assert!(plain(area) && name.split('.').all(plain), "{}", check.id);
             assert!(seen.insert(check.id), "{} twice", check.id);
         }
     }

@@ -42,6 +42,9 @@ fn intended(mutant: Mutant) -> String {
         M::OpenBarrier => each("shader.reduce"),
         M::LateAtomic => each("shader.atomic"),
         M::LostCarry => each("shader.wide"),
+        M::SwappedTexel => each("shader.image.store"),
+        M::WrongRow => each("shader.image.load"),
+        M::Unfiltered => each("shader.image.sample"),
         other => panic!("{other:?} has no check that is there to find it"),
     }
 }

@@ -18,6 +18,7 @@ mod structures;
 pub use self::{
     seam::{
         deadline::Deadline,
+        errno::Errno,
         kernel::{
             Kernel, NotReserved, Plain, Protection, replace_by_nothing, send, send_as, send_quietly, send_raw,
             send_raw_quietly,

@@ -1,5 +1,7 @@
 //! The command line.
 
+use std::path::PathBuf;
+
 use clap::Parser;
 
 /// Checks what a Vulkan driver does with memory, queues and time; on the first AMD device.
@@ -20,6 +22,10 @@ pub(crate) struct Arguments {
     /// Only the check of this name, in this very process.
     #[arg(long, value_name = "NAME")]
     pub(crate) only: Option<String>,
+
+    /// Let a compute shader make a picture of the Mandelbrot set, save it as a PNG, and exit.
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["list", "only"])]
+    pub(crate) picture: Option<PathBuf>,
 
     /// Also make the GPU hang, which may reset it under everyone who uses it.
     #[arg(long)]

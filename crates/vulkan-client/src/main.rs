@@ -1,11 +1,12 @@
 //! `amdgpu-vulkan-client`: what a Vulkan driver and the kernel beneath it do with memory, queues and time, checked.
 //!
-//! It has no shaders, so it runs where nothing interprets them: on RADV above the simulated GPU as well as on a Radeon.
+//! Its checks have no shaders, so it runs where nothing interprets them: on RADV above the simulated GPU as well as on a Radeon.
 //! Commands for which RADV uses compute shaders of its own are left out (see [`checks::copies`] for the sizes).
 //!
 //! - [`gpu`] owns the Vulkan objects: all the unsafe code is there, and what it hands out is safe to use in any order.
 //! - [`checks`] are what is proved, one function each.
 //! - [`peer`] is the other process of the checks that share something.
+//! - [`picture`] is one that a compute shader makes, on request.
 //! - [`run`] tries the checks, each in a process of its own, so that a crash or a hang of the driver costs one line.
 
 mod checks;
@@ -15,6 +16,7 @@ mod exit;
 mod gpu;
 mod outcome;
 mod peer;
+mod picture;
 mod run;
 
 use std::process::ExitCode;

@@ -13,7 +13,7 @@ use crate::{
     exit::Exit,
     gpu::Gpu,
     outcome::{Outcome, Stop},
-    peer,
+    peer, picture,
 };
 
 /// Between two looks at whether a check's process has ended.
@@ -29,6 +29,9 @@ pub(crate) fn run(arguments: &Arguments) -> Exit {
             say(&format!("{:<32} {}", step.id, step.proves));
         }
         return Exit::Pass;
+    }
+    if let Some(path) = &arguments.picture {
+        return picture::save(path, arguments.any_device);
     }
     match &arguments.only {
         Some(name) => only(name, arguments),

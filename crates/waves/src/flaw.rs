@@ -20,6 +20,12 @@ pub enum Flaw {
     LostStore,
     /// Atomic operations give back what they stored.
     LateAtomic,
+    /// Stores to images exchange the texels of each pair in a row.
+    SwappedTexel,
+    /// Loads from images take the texel of the other row of each pair.
+    WrongRow,
+    /// Samplers give the nearest texel.
+    Unfiltered,
 }
 
 /// Memory as waves with a flaw see it.

@@ -12,6 +12,7 @@ use crate::{
         code::{Code, words},
         source::{EXEC, M0},
     },
+    watch::observer::Observer,
     wave::{
         registers::Registers,
         state::{Flow, Indexing, Pad, Scratch, Status, Surroundings, Wave},
@@ -62,15 +63,19 @@ impl Group {
     }
 
     /// Runs every wave for a slice. Returns `true` if all have ended.
-    pub(crate) fn slice(
+    pub(crate) fn slice<O: Observer>(
         &mut self,
         code: &mut Code,
         images: &mut Images,
         memory: &dyn Memory,
+        observer: &O,
     ) -> Result<bool, Box<Hang>> {
+        if O::ON {
+            observer.enter(self.index, self.id);
+        }
         for wave in &mut self.waves {
-            let mut around =
-                Surroundings { memory, lds: &mut self.lds, images: &mut *images, border_colors: self.border_colors };
+            let (lds, border_colors) = (&mut self.lds, self.border_colors);
+            let mut around = Surroundings { memory, lds, images: &mut *images, border_colors, observer };
             if let Err(reason) = run(wave, code, &mut around) {
                 return Err(Box::new(Hang {
                     pc: wave.pc,
@@ -84,6 +89,9 @@ impl Group {
         }
         // A barrier opens when all that have not ended are there.
         if self.waves.iter().all(|wave| wave.status != Status::Running) {
+            if O::ON {
+                observer.barrier();
+            }
             for wave in self.waves.iter_mut().filter(|wave| wave.status == Status::AtBarrier) {
                 wave.status = Status::Running;
             }
@@ -122,25 +130,31 @@ impl Group {
 }
 
 /// Runs a wave until it ends, waits or has used up its slice.
-fn run(wave: &mut Wave, code: &mut Code, around: &mut Surroundings<'_>) -> Result<(), Reason> {
+fn run<O: Observer>(wave: &mut Wave, code: &mut Code, around: &mut Surroundings<'_, O>) -> Result<(), Reason> {
     if wave.status != Status::Running {
         return Ok(());
     }
     for _ in 0..SLICE {
         let step = code.step(wave.pc, around.memory)?;
+        if O::ON {
+            around.observer.before(wave, around.memory);
+        }
         match wave.execute(step, around)? {
             Flow::Next => wave.pc = wave.next(step),
             Flow::Jump(target) => wave.pc = target & ((1 << 48) - 4),
-            Flow::End => {
-                wave.status = Status::Ended;
-                return Ok(());
-            }
-            Flow::Barrier if wave.flaw == Some(Flaw::OpenBarrier) => wave.pc = wave.next(step),
+            Flow::End => wave.status = Status::Ended,
             Flow::Barrier => {
                 wave.pc = wave.next(step);
-                wave.status = Status::AtBarrier;
-                return Ok(());
+                if wave.flaw != Some(Flaw::OpenBarrier) {
+                    wave.status = Status::AtBarrier;
+                }
             }
+        }
+        if O::ON {
+            around.observer.after(wave)?;
+        }
+        if wave.status != Status::Running {
+            return Ok(());
         }
     }
     Ok(())

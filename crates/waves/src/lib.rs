@@ -34,6 +34,7 @@ mod number;
 mod outcome;
 mod program;
 mod run;
+mod watch;
 mod wave;
 
 pub use dispatch::Dispatch;
@@ -42,3 +43,7 @@ pub use image::error::ImageError;
 pub use memory::{Access, Memory, PageFault};
 pub use outcome::{Counters, Hang, Outcome, Reason};
 pub use run::{Limits, run, run_on_threads};
+pub use watch::{
+    Change, Event, Hit, InstructionClass, MemoryKind, Race, RaceSide, TracedStep, TracedWaves, Watch, WatchCounts,
+    WatchReport, run_watched,
+};

@@ -57,6 +57,31 @@ pub trait Memory {
         self.load(va, out).map_err(|fault| PageFault { access: Access::Fetch, ..fault })
     }
 
+    /// Reads a dword for each lane of a bit mask, which need not be aligned. Lanes without a page read 0.
+    ///
+    /// Memory that looks addresses up has this once for each loading instruction, and may do better than one lookup a lane.
+    ///
+    /// # Errors
+    ///
+    /// [`PageFault`] of the lowest lane that can not read.
+    fn load_lanes(&self, addresses: &[u64; 64], lanes: u64, out: &mut [u32; 64]) -> Result<(), PageFault> {
+        let mut result = Ok(());
+        let mut rest = lanes;
+        while rest != 0 {
+            let lane = rest.trailing_zeros() as usize % 64;
+            rest &= rest - 1;
+            let mut bytes = [0; 4];
+            out[lane] = match self.load(addresses[lane], &mut bytes) {
+                Ok(()) => u32::from_le_bytes(bytes),
+                Err(fault) => {
+                    result = result.and(Err(fault));
+                    0
+                }
+            };
+        }
+        result
+    }
+
     /// Returns `true` if the dispatch is to end soon: its job was cancelled. Asked often; does not wait.
     fn is_stopped(&self) -> bool {
         false

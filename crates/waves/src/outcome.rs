@@ -85,6 +85,9 @@ pub enum Reason {
     /// The instruction budget of the dispatch is used up.
     #[error("the budget of {0} instructions is used up")]
     Budget(u64),
+    /// The receiver of a [watched](crate::run_watched) dispatch's news ended it.
+    #[error("ended by its watch")]
+    Watch,
     /// The program ends by `s_code_end` or halts itself.
     #[error("the program halts")]
     Halt,

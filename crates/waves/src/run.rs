@@ -16,6 +16,7 @@ use crate::{
     memory::{Memory, PageFault},
     outcome::{Counters, Hang, Outcome},
     program::code::Code,
+    watch::observer::{Observer, Unobserved},
 };
 
 /// Limits of a dispatch.
@@ -36,7 +37,7 @@ impl Default for Limits {
 }
 
 /// State shared by the threads.
-struct Shared<'s> {
+pub(crate) struct Shared<'s> {
     dispatch: &'s Dispatch,
     limits: Limits,
     next: AtomicU64,
@@ -56,7 +57,7 @@ struct Totals {
 /// Runs a dispatch to its end on this thread, a few groups at a time, in the order of the grid.
 pub fn run(dispatch: &Dispatch, memory: &dyn Memory, limits: Limits) -> Outcome {
     let shared = Shared::new(dispatch, limits);
-    shared.work(memory, 0, shared.slots().min(limits.window.max(1)));
+    shared.work(memory, 0, shared.slots().min(limits.window.max(1)), &Unobserved);
     shared.outcome(memory)
 }
 
@@ -70,14 +71,14 @@ pub fn run_on_threads(dispatch: &Dispatch, memory: &(dyn Memory + Sync), limits:
     thread::scope(|scope| {
         for worker in 0..threads {
             let shared = &shared;
-            scope.spawn(move || shared.work(memory, worker, window));
+            scope.spawn(move || shared.work(memory, worker, window, &Unobserved));
         }
     });
     shared.outcome(memory)
 }
 
 impl<'s> Shared<'s> {
-    fn new(dispatch: &'s Dispatch, limits: Limits) -> Self {
+    pub(crate) fn new(dispatch: &'s Dispatch, limits: Limits) -> Self {
         Self {
             dispatch,
             limits,
@@ -89,13 +90,13 @@ impl<'s> Shared<'s> {
     }
 
     /// Returns the number of groups that may run at once: each live wave has a slot of scratch memory of its own.
-    fn slots(&self) -> usize {
+    pub(crate) fn slots(&self) -> usize {
         let waves = self.dispatch.waves_per_group().max(1);
         self.dispatch.scratch_waves().map_or(usize::MAX, |slots| (slots / waves).max(1) as usize)
     }
 
     /// Returns the outcome of the dispatch.
-    fn outcome(self, memory: &dyn Memory) -> Outcome {
+    pub(crate) fn outcome(self, memory: &dyn Memory) -> Outcome {
         let totals = self.totals.into_inner().unwrap_or_else(PoisonError::into_inner);
         if let Some((_, hang)) = totals.hang {
             return Outcome::Hang(*hang);
@@ -110,15 +111,15 @@ impl<'s> Shared<'s> {
     }
 
     /// Runs groups until there are none left.
-    fn work(&self, memory: &dyn Memory, worker: usize, window: usize) {
+    pub(crate) fn work<O: Observer>(&self, memory: &dyn Memory, worker: usize, window: usize, observer: &O) {
         match self.limits.flaw {
-            None => self.work_on(memory, worker, window),
-            Some(flaw) => self.work_on(&Flawed { memory, flaw }, worker, window),
+            None => self.work_on(memory, worker, window, observer),
+            Some(flaw) => self.work_on(&Flawed { memory, flaw }, worker, window, observer),
         }
     }
 
     /// Runs groups until there are none left, on memory with or without a flaw.
-    fn work_on(&self, memory: &dyn Memory, worker: usize, window: usize) {
+    fn work_on<O: Observer>(&self, memory: &dyn Memory, worker: usize, window: usize, observer: &O) {
         let mut code = Code::new(self.dispatch.shape());
         let mut images = Images::new(self.dispatch.level, self.dispatch.chip.as_ref());
         let waves = self.dispatch.waves_per_group();
@@ -134,7 +135,7 @@ impl<'s> Shared<'s> {
                     *entry = self.take(memory).map(|index| Group::new(self.dispatch, index, slot, self.limits.flaw));
                 }
                 let Some(group) = entry else { continue };
-                if self.ends(group, memory) || self.slice(group, &mut code, &mut images, memory) {
+                if self.ends(group, memory) || self.slice(group, (&mut code, &mut images), memory, observer) {
                     *entry = None;
                 }
             }
@@ -164,9 +165,15 @@ impl<'s> Shared<'s> {
     }
 
     /// Runs a slice of a group. Returns `true` if it is over.
-    fn slice(&self, group: &mut Group, code: &mut Code, images: &mut Images, memory: &dyn Memory) -> bool {
+    fn slice<O: Observer>(
+        &self,
+        group: &mut Group,
+        (code, images): (&mut Code, &mut Images),
+        memory: &dyn Memory,
+        observer: &O,
+    ) -> bool {
         let before = group.counters().instructions;
-        let result = group.slice(code, images, memory);
+        let result = group.slice(code, images, memory, observer);
         let counters = group.counters();
         let used =
             self.used.fetch_add(counters.instructions - before, Ordering::Relaxed) + counters.instructions - before;

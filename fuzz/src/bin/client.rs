@@ -9,11 +9,9 @@ use std::{
 };
 
 use amdgpu_fuzz::arguments::ARENA;
-use nix::{
-    errno::Errno,
-    sys::socket::{
-        AddressFamily, ControlMessage, MsgFlags, SockFlag, SockType, UnixAddr, connect, recv, sendmsg, socket,
-    },
+use amdgpu_winsys::winsys::Errno;
+use nix::sys::socket::{
+    AddressFamily, ControlMessage, MsgFlags, SockFlag, SockType, UnixAddr, connect, recv, sendmsg, socket,
 };
 
 fn main() -> Result<(), Errno> {

@@ -90,17 +90,17 @@ pub struct Atomic {
 }
 
 impl Atomic {
-    /// An operation on a dword.
+    /// Creates an operation on a dword.
     pub const fn dword(op: AtomicOp, operand: u32) -> Self {
         Self { op, operand: operand as u64, is_wide: false }
     }
 
-    /// An operation on a qword.
+    /// Creates an operation on a qword.
     pub const fn qword(op: AtomicOp, operand: u64) -> Self {
         Self { op, operand, is_wide: true }
     }
 
-    /// Bytes of the operand.
+    /// Returns the size of the operand, bytes.
     pub const fn bytes(self) -> u64 {
         if self.is_wide { 8 } else { 4 }
     }

@@ -106,7 +106,7 @@ pub struct Scope {
 }
 
 impl Scope {
-    /// These stages and what they do to memory.
+    /// Names stages and what they do to memory.
     pub const fn new(stages: Stages, access: Access) -> Self {
         Self { stages, access }
     }
@@ -185,7 +185,7 @@ impl Barrier {
     /// Between transfers that depend on each other.
     pub const TRANSFER: Self = Self { from: Scope::TRANSFER, to: Scope::TRANSFER };
 
-    /// `from`, then `to`.
+    /// Orders `from` before `to`.
     pub const fn new(from: Scope, to: Scope) -> Self {
         Self { from, to }
     }

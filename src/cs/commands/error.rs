@@ -128,6 +128,17 @@ pub enum CommandError {
         from: u32,
     },
 
+    /// A copy between tiled images that ends at the largest coordinate, on a chip whose engine cannot.
+    #[error("{first} to {end} of {axis}: copies between tiled images on this chip may not end there")]
+    TilesEnd {
+        /// `x` or `y`.
+        axis: char,
+        /// The first element.
+        first: u32,
+        /// The end, exclusive.
+        end: u64,
+    },
+
     /// An image that is laid out with DCC or HTILE, which copies here do not keep: `DISABLE_DCC` and `NO_HTILE` leave it out.
     #[error("an image with {bytes} bytes of DCC or HTILE, which the copy would not keep")]
     Compressed {

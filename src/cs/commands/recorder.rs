@@ -43,7 +43,7 @@ impl<L: Language> Recorder<L> {
         Self { stream, dma_is_busy: false, scratch: None }
     }
 
-    /// The stream.
+    /// Returns the stream.
     pub const fn stream(&self) -> &Stream<L> {
         &self.stream
     }

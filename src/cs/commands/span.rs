@@ -28,7 +28,7 @@ pub struct Span {
 }
 
 impl Span {
-    /// A range that the caller knows to be bound.
+    /// Names a range that the caller knows to be bound.
     ///
     /// # Errors
     ///
@@ -43,7 +43,7 @@ impl Span {
         }
     }
 
-    /// A part of bound memory.
+    /// Names a part of bound memory.
     ///
     /// # Errors
     ///
@@ -57,12 +57,12 @@ impl Span {
         Self::new(binding.address().checked_add(offset).ok_or(outside)?, bytes)
     }
 
-    /// The first byte's address.
+    /// Returns the first byte's address.
     pub const fn address(self) -> GpuVa {
         self.va
     }
 
-    /// The length in bytes.
+    /// Returns the length in bytes.
     pub const fn len(self) -> u64 {
         self.bytes
     }

@@ -135,7 +135,7 @@ pub struct DecodedPrinter;
 pub struct RawPrinter;
 
 impl HangReport {
-    /// A report about no queue yet.
+    /// Creates a report about no queue yet.
     pub fn new(device: &Device) -> Self {
         let fault = device.page_fault().ok().flatten();
         let explained = fault
@@ -144,21 +144,21 @@ impl HangReport {
         Self { fault, explained, queues: Vec::new() }
     }
 
-    /// With a queue, and the marks that its streams wrote.
+    /// Adds a queue, and the marks that its streams wrote.
     #[must_use]
     pub fn with_queue(mut self, queue: &Queue, breadcrumbs: Option<&Breadcrumbs>) -> Self {
         self.queues.push(QueueTrace::of(queue.shared(), breadcrumbs));
         self
     }
 
-    /// With the queue of a fence, and the marks that its streams wrote.
+    /// Adds the queue of a fence, and the marks that its streams wrote.
     #[must_use]
     pub fn with_fence(mut self, fence: &Fence, breadcrumbs: Option<&Breadcrumbs>) -> Self {
         self.queues.push(QueueTrace::of(fence.shared(), breadcrumbs));
         self
     }
 
-    /// The report with another disassembler.
+    /// Returns the report with another disassembler.
     pub fn printed_by<'a>(&'a self, printer: &'a dyn IbPrinter) -> impl fmt::Display + 'a {
         Printed { report: self, printer }
     }

@@ -40,13 +40,13 @@ pub struct IbPool {
 }
 
 impl IbPool {
-    /// An empty pool, which keeps at most `most_dwords` dwords for later.
+    /// Creates an empty pool, which keeps at most `most_dwords` dwords for later.
     pub fn new(device: &Device, placement: IbPlacement, most_dwords: usize) -> Self {
         let (device, idle) = (device.clone(), Mutex::default());
         Self { shared: Arc::new(Shared { device, placement, most: most_dwords, idle }) }
     }
 
-    /// A stream like [`Stream::new`]'s whose IBs come from the pool and return to it.
+    /// Creates a stream like [`Stream::new`]'s whose IBs come from the pool and return to it.
     ///
     /// # Errors
     ///
@@ -57,8 +57,8 @@ impl IbPool {
         Stream::start(device, language, dwords, placement, StreamLevel::Primary, home)
     }
 
-    /// A stream for [`Stream::execute`] like [`Stream::secondary`]'s, whose IBs come from the pool and return to it. It lies where
-    /// the pool's memory does, so a pool of [`IbPlacement::Cached`] suits streams that are copied.
+    /// Creates a stream for [`Stream::execute`] like [`Stream::secondary`]'s, whose IBs come from the pool and return to it. It
+    /// lies where the pool's memory does, so a pool of [`IbPlacement::Cached`] suits streams that are copied.
     ///
     /// ```
     /// use amdgpu_sim::{SimKernel, profile};
@@ -84,7 +84,7 @@ impl IbPool {
         Stream::start(device, language, dwords, placement, StreamLevel::Secondary, home)
     }
 
-    /// Dwords that lie idle.
+    /// Returns the number of dwords that lie idle.
     pub fn idle_dwords(&self) -> usize {
         self.shared.idle.lock().dwords
     }

@@ -19,7 +19,7 @@ pub struct PacketBuf<L> {
 }
 
 impl<L: Language> PacketBuf<L> {
-    /// No packets yet.
+    /// Creates a buffer without packets.
     pub const fn new(language: L) -> Self {
         Self { language, dwords: Vec::new() }
     }
@@ -37,7 +37,7 @@ impl<L: Language> PacketBuf<L> {
         outcome.map(|_| ())
     }
 
-    /// The packets.
+    /// Returns the packets.
     pub fn dwords(&self) -> &[u32] {
         &self.dwords
     }

@@ -84,7 +84,7 @@ impl<'s, L: Language> PacketWriter<'s, L> {
         Ok(())
     }
 
-    /// Dwords that can still be put.
+    /// Returns the number of dwords that can still be put.
     pub fn left(&self) -> usize {
         self.rest.len()
     }
@@ -115,7 +115,7 @@ impl<L> Drop for PacketWriter<'_, L> {
 }
 
 impl<L: Language> Stream<L> {
-    /// Room for at most `dwords` dwords, to be filled in small pieces. Dwords that are not put do not count as recorded.
+    /// Reserves room for at most `dwords` dwords, to be filled in small pieces. Dwords that are not put do not count as recorded.
     ///
     /// # Errors
     ///

@@ -97,7 +97,7 @@ impl<L: Language> Stream<L> {
         Self::start(device, language, dwords, placement, StreamLevel::Primary, Home::default())
     }
 
-    /// A stream for [`Stream::execute`]. It calls no other lists, so that it can be called itself, and lies in cached
+    /// Creates a stream for [`Stream::execute`]. It calls no other lists, so that it can be called itself, and lies in cached
     /// memory where it is likely to be copied.
     ///
     /// Source: Mesa 25.0.7 `src/amd/vulkan/winsys/amdgpu/radv_amdgpu_cs.c`, `radv_amdgpu_cs_bo_create`.
@@ -213,7 +213,7 @@ impl<L: Language> Stream<L> {
         }
     }
 
-    /// Room for exactly `dwords` dwords, for packets that are already encoded. They count as recorded; what is not
+    /// Reserves room for exactly `dwords` dwords, for packets that are already encoded. They count as recorded; what is not
     /// overwritten stays as it was, so fill all of it.
     ///
     /// # Errors
@@ -339,7 +339,7 @@ impl<L: Language> Stream<L> {
         }
     }
 
-    /// Dwords recorded so far. Padding and chain packets of IBs that are full count too.
+    /// Returns the number of dwords recorded so far. Padding and chain packets of IBs that are full count too.
     pub fn len(&self) -> usize {
         self.memory.used() + self.part.ibs.iter().map(|ib| ib.dwords).sum::<usize>()
     }
@@ -349,18 +349,18 @@ impl<L: Language> Stream<L> {
         self.len() == 0
     }
 
-    /// Dwords that can be recorded before the stream grows.
+    /// Returns the number of dwords that can be recorded before the stream grows.
     pub fn remaining(&self) -> usize {
         self.memory.left()
     }
 
-    /// The ring the stream is for.
+    /// Returns the ring the stream is for.
     #[inline]
     pub fn language(&self) -> L {
         self.language
     }
 
-    /// The device the stream is for.
+    /// Returns the device the stream is for.
     pub fn device(&self) -> &Device {
         &self.device
     }

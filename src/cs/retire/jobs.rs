@@ -1,12 +1,11 @@
 //! Resources of running submissions.
 
-use std::{collections::VecDeque, sync::Arc};
-
-use parking_lot::Mutex;
+use std::{array, collections::VecDeque, mem, sync::Arc};
 
 use crate::{
     cs::record::list::recorded::Recorded,
     host_memory::{NoHostMemory, TryBox},
+    sync::BriefLock,
     winsys::{Binding, Residents},
 };
 
@@ -22,18 +21,15 @@ pub(in crate::cs) struct Job {
 }
 
 impl Job {
-    /// Moves what it uses to `few`, and returns `true`, if there is room for all of it.
-    fn move_to(&mut self, few: &mut Few) -> bool {
-        let fits = self.lists.len() <= few.lists.len()
-            && self.memory.len() <= few.memory.len()
-            && self.sets.len() <= few.sets.len();
-        if fits {
-            self.sequence = 0;
-            drain(&mut self.lists, &mut few.lists);
-            drain(&mut self.memory, &mut few.memory);
-            drain(&mut self.sets, &mut few.sets);
+    /// Takes out what it uses, if that is little.
+    #[inline]
+    fn take_few(&mut self) -> Option<Few> {
+        let fits = self.lists.len() <= Few::LISTS && self.memory.len() <= Few::MEMORY && self.sets.len() <= Few::SETS;
+        if !fits {
+            return None;
         }
-        fits
+        self.sequence = 0;
+        Some(Few { lists: pop(&mut self.lists), memory: pop(&mut self.memory), sets: pop(&mut self.sets) })
     }
 
     /// Takes the sets away, to be dropped under no lock. The container stays unless there are more than two.
@@ -42,7 +38,7 @@ impl Job {
         if self.sets.len() > unkept.few.len() {
             unkept.many = std::mem::take(&mut self.sets);
         } else {
-            drain(&mut self.sets, &mut unkept.few);
+            unkept.few = pop(&mut self.sets);
         }
         unkept
     }
@@ -65,18 +61,24 @@ pub(in crate::cs) struct Unkept {
 
 /// Resources of a small job. They are taken out of the job under the lock and dropped without it, while the job stays, so
 /// that the lock need not be taken again to give the containers back.
-#[derive(Debug, Default)]
+#[derive(Debug)]
+#[expect(dead_code, reason = "what is in it is only dropped")]
 struct Few {
-    lists: [Option<Arc<Recorded>>; 4],
-    memory: [Option<Binding>; 2],
-    sets: [Option<Residents>; 2],
+    lists: [Option<Arc<Recorded>>; Self::LISTS],
+    memory: [Option<Binding>; Self::MEMORY],
+    sets: [Option<Residents>; Self::SETS],
 }
 
-fn drain<T>(from: &mut Vec<T>, into: &mut [Option<T>]) {
-    for place in into {
-        let Some(used) = from.pop() else { return };
-        *place = Some(used);
-    }
+impl Few {
+    const LISTS: usize = 2;
+    const MEMORY: usize = 1;
+    const SETS: usize = 1;
+}
+
+/// Takes the last elements.
+#[inline]
+fn pop<T, const N: usize>(from: &mut Vec<T>) -> [Option<T>; N] {
+    array::from_fn(|_| from.pop())
 }
 
 /// The submissions of a queue that were not yet seen to be done.
@@ -84,7 +86,7 @@ fn drain<T>(from: &mut Vec<T>, into: &mut [Option<T>]) {
 /// The lock inside is held for a few steps at a time, and never while a job lets go of what it used: that can unbind and
 /// close BOs, and tell observers.
 #[derive(Debug, Default)]
-pub(in crate::cs) struct Jobs(Mutex<State>);
+pub(in crate::cs) struct Jobs(BriefLock<State>);
 
 #[derive(Debug, Default)]
 struct State {
@@ -111,10 +113,10 @@ pub(in crate::cs) struct Ended {
     pub(in crate::cs) spare: Option<TryBox<Job>>,
 }
 
-/// Resources of jobs that have ended. Dropping it drops them; [`Jobs::let_go`] also keeps the containers.
+/// Resources of jobs that have ended. Dropping it drops them; [`Jobs::let_go`] also keeps the containers of a large one.
 #[derive(Debug, Default)]
 pub(in crate::cs) struct Over {
-    few: Few,
+    few: Option<Few>,
     /// A job that has finished, or one of which the kernel took nothing.
     job: Option<TryBox<Job>>,
 }
@@ -135,12 +137,16 @@ impl Underway<'_> {
 
     /// The kernel was asked. `done` is the last number that the GPU has written. The resources to [let go of](Jobs::let_go) are moved
     /// to `over`.
+    #[inline]
     pub(in crate::cs) fn end(mut self, done: u64, over: &mut Over) -> Ended {
-        match self.job.take() {
-            Some(job) if job.sequence > 0 => self.jobs.add(job, done, over),
+        let (jobs, job) = (self.jobs, self.job.take());
+        // Without the job there is nothing to drop, and no need to look.
+        mem::forget(self);
+        match job {
+            Some(job) if job.sequence > 0 => jobs.add(job, done, over),
             job => {
                 over.job = job;
-                self.jobs.take_back(1);
+                jobs.take_back(1);
                 Ended { sequence: None, spare: None }
             }
         }
@@ -148,23 +154,32 @@ impl Underway<'_> {
 }
 
 impl Drop for Underway<'_> {
+    #[inline]
     fn drop(&mut self) {
-        let Some(job) = self.job.take() else { return };
-        // A job that is not kept has not used its place; one that is may have got another.
-        if job.sequence == 0 || self.jobs.add(job, 0, &mut Over::default()).spare.is_some() {
-            self.jobs.take_back(1);
+        if let Some(job) = self.job.take() {
+            self.jobs.end_early(job);
         }
     }
 }
 
 impl Jobs {
     /// Begins a submission, in a container that [`Ended::spare`] gave or in a new one. From here on it can be kept without memory.
+    #[inline]
     pub(in crate::cs) fn begin(&self, spare: Option<TryBox<Job>>) -> Result<Underway<'_>, NoHostMemory> {
         let job = match spare {
             Some(job) => job,
             None => self.new_job()?,
         };
         Ok(Underway { jobs: self, job: Some(job) })
+    }
+
+    /// Ends a submission in a panic.
+    #[cold]
+    fn end_early(&self, job: TryBox<Job>) {
+        // A job that is not kept has not used its place; one that is may have got another.
+        if job.sequence == 0 || self.add(job, 0, &mut Over::default()).spare.is_some() {
+            self.take_back(1);
+        }
     }
 
     #[cold]
@@ -184,6 +199,7 @@ impl Jobs {
         state.promised = state.promised.saturating_sub(count);
     }
 
+    /// Keeps a job that the kernel took. `over` is empty.
     fn add(&self, job: TryBox<Job>, done: u64, over: &mut Over) -> Ended {
         let mut state = self.0.lock();
         let sequence = Some(job.sequence);
@@ -196,12 +212,16 @@ impl Jobs {
         }
         let mut emptied = None;
         if let Some(mut job) = state.take_up_to(done) {
-            if job.move_to(&mut over.few) {
-                emptied = Some(job);
-                over.job = state.take_up_to(done);
-            } else {
-                over.job = Some(job);
-            }
+            let further = match job.take_few() {
+                Some(few) => {
+                    // There was nothing in it, and to drop nothing is a call.
+                    mem::forget(over.few.replace(few));
+                    emptied = Some(job);
+                    state.take_up_to(done)
+                }
+                None => Some(job),
+            };
+            mem::forget(mem::replace(&mut over.job, further));
         }
         // Without room for it the next submission tries again.
         let spare = emptied.or_else(|| state.spare.pop()).filter(|_| state.promise().is_ok());
@@ -211,12 +231,27 @@ impl Jobs {
     /// Lets go of what submissions up to this number used.
     pub(in crate::cs) fn retire_up_to(&self, done: u64) {
         let job = self.0.lock().take_up_to(done);
-        self.let_go(Over { few: Few::default(), job }, done);
+        if let Some(job) = job {
+            self.let_go_of(job, done);
+        }
     }
 
     /// Lets go of what jobs used that are over, and then of what submissions up to this number used.
+    #[expect(clippy::inline_always, reason = "a part of every submission, which has a small job to let go of or none")]
+    #[inline(always)]
     pub(in crate::cs) fn let_go(&self, over: Over, done: u64) {
-        let Over { few: _few, job: mut next } = over;
+        let Over { few, job } = over;
+        if let Some(job) = job {
+            self.let_go_of(job, done);
+        }
+        if let Some(few) = few {
+            drop(few);
+        }
+    }
+
+    #[inline(never)]
+    fn let_go_of(&self, job: TryBox<Job>, done: u64) {
+        let mut next = Some(job);
         while let Some(mut job) = next {
             job.clear();
             let mut state = self.0.lock();
@@ -294,6 +329,7 @@ impl Jobs {
 
 impl State {
     /// Keeps a place among the running submissions.
+    #[inline]
     fn promise(&mut self) -> Result<(), NoHostMemory> {
         self.running.try_reserve(self.promised + 1).map_err(|_| NoHostMemory)?;
         self.promised += 1;
@@ -308,6 +344,7 @@ impl State {
     }
 
     /// The oldest submission, if its number is not above this one.
+    #[inline]
     fn take_up_to(&mut self, done: u64) -> Option<TryBox<Job>> {
         self.running.pop_front_if(|job| job.sequence <= done)
     }
@@ -321,7 +358,7 @@ mod tests {
     use super::*;
     use crate::{
         cs::{CommandList, Stream, pm4},
-        winsys::{Device, ResidencySet, WeakResidents},
+        winsys::{Device, WeakResidents},
     };
 
     /// Returns `true` if a set is still kept.
@@ -374,7 +411,7 @@ mod tests {
         fn begin(&mut self, underway: &mut Underway<'_>, sets: usize, more: u64) -> Option<u64> {
             let job = underway.job().unwrap();
             assert!(job.sequence == 0 && job.sets.is_empty(), "what it begins with is empty");
-            let sets: Vec<Residents> = (0..sets).map(|_| ResidencySet::new().snapshot()).collect();
+            let sets: Vec<Residents> = (0..sets).map(|_| Residents::counted()).collect();
             let traces = sets.iter().map(Residents::downgrade).collect();
             job.sets = sets;
             if more == 0 {
@@ -463,7 +500,7 @@ mod tests {
     #[test]
     fn sets_that_are_not_kept_leave_the_job_and_live_until_they_are_dropped() {
         for count in 0..5 {
-            let sets: Vec<Residents> = (0..count).map(|_| ResidencySet::new().snapshot()).collect();
+            let sets: Vec<Residents> = (0..count).map(|_| Residents::counted()).collect();
             let traces: Vec<Trace> = sets.iter().map(Residents::downgrade).collect();
             let mut job = Job { sets, ..Job::default() };
             let unkept = job.take_sets();
@@ -482,7 +519,7 @@ mod tests {
             let mut underway = jobs.begin(None).unwrap();
             let job = underway.job().unwrap();
             job.sequence = jobs.last() + 1;
-            job.sets = (0..sets).map(|_| ResidencySet::new().snapshot()).collect();
+            job.sets = (0..sets).map(|_| Residents::counted()).collect();
             traces.extend(job.sets.iter().map(Residents::downgrade));
             underway.end(done, over);
         };
@@ -528,7 +565,7 @@ mod tests {
                     let mut underway = jobs.begin(None).unwrap();
                     let job = underway.job().unwrap();
                     job.sequence = sequence;
-                    job.sets = vec![ResidencySet::new().snapshot()];
+                    job.sets = vec![Residents::counted()];
                     traces.extend(job.sets.iter().map(Residents::downgrade));
                     Some(underway)
                 })

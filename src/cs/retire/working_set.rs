@@ -85,15 +85,13 @@ impl WorkingSet {
     }
 
     /// Lists a BO, unless it is listed.
+    #[inline]
     pub(in crate::cs) fn add(&mut self, binding: &Binding, bo_priority: u32) -> Result<(), NoHostMemory> {
         let bo_handle = binding.bo_handle();
         let index = bo_handle as usize;
         if index < MOST_STAMPS {
             if index >= self.stamps.len() {
-                let len = (index + 1).next_power_of_two();
-                let more = len - self.stamps.len();
-                host_memory::reserve(&mut self.stamps, more)?;
-                self.stamps.resize(len, 0);
+                self.add_stamps(index)?;
             }
             if let Some(stamp) = self.stamps.get_mut(index) {
                 if *stamp != 0 && (*stamp == self.set_round || *stamp == self.round) {
@@ -103,6 +101,16 @@ impl WorkingSet {
             }
         }
         host_memory::push(&mut self.entries, BoListEntry { bo_handle, bo_priority })
+    }
+
+    /// Makes a stamp for a handle.
+    #[cold]
+    fn add_stamps(&mut self, index: usize) -> Result<(), NoHostMemory> {
+        let len = (index + 1).next_power_of_two();
+        let more = len - self.stamps.len();
+        host_memory::reserve(&mut self.stamps, more)?;
+        self.stamps.resize(len, 0);
+        Ok(())
     }
 
     /// Returns the entries.

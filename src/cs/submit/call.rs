@@ -8,14 +8,14 @@ use super::{
 };
 use crate::{
     cs::{
-        BoListMode, CallLimits, CommandList, Error, Keep, MAX_IBS_PER_CALL, Result, Submission, SyncPoint, plan,
-        record::list::recorded::Recorded, retire::jobs::Job,
+        BoListMode, CallLimits, CommandList, Error, Keep, MAX_IBS_PER_CALL, Preambles, Result, Submission, SyncPoint,
+        plan, record::list::recorded::Recorded, retire::jobs::Job,
     },
     host_memory::{self, NoHostMemory, extend, push},
     uapi::{BO_LIST_MAX_ENTRIES, CsChunkIb, CsChunkSyncobj, IbFlags, SyncobjWaitFlags},
     winsys::{
-        BoList, Capabilities, ChunkScratch, Chunks, Deadline, Error as WinsysError, Event, Feature, Ip, ResidencySet,
-        Resident, Residents,
+        Binding, BoList, Capabilities, ChunkScratch, Chunks, Deadline, Device, Error as WinsysError, Event, Feature,
+        Ip, ResidencySet, Residents,
     },
 };
 
@@ -36,7 +36,7 @@ impl SubmitBuffers {
         job: &mut Job,
     ) -> Result<()> {
         self.prepare(queue, beside, submission, job)?;
-        self.call(queue, &mut job.sequence)
+        self.call(queue, submission, &mut job.sequence)
     }
 
     /// Takes the events that observers are to be notified of.
@@ -49,13 +49,31 @@ impl SubmitBuffers {
         queue: &Shared,
         beside: &[Beside<'_, '_>],
         submission: &Submission<'_>,
-        Job { lists, sets, .. }: &Job,
+        Job { lists, sets, memory, .. }: &mut Job,
     ) -> Result<()> {
         let are_listed = self.working_set.has_listed(sets);
-        check(queue, beside, submission, if are_listed { &[] } else { sets })?;
-        self.list_memory(lists, submission.memory, if are_listed { None } else { Some(sets) })?;
-        self.list_ibs(queue, beside, submission)?;
-        self.list_sync(submission).map_err(no_memory)
+        check(queue, beside, submission)?;
+        if !are_listed {
+            self.list_sets(queue, sets)?;
+        }
+        self.list_memory(queue, lists, submission, memory)?;
+        match (beside, submission.preambles, submission.lists) {
+            // Nearly always. To look at everything that there may be takes several times as long.
+            ([], None, [list]) if list.recorded().submitted_ibs().len() <= queue.most_ibs => {
+                let Self { ibs, calls, .. } = self;
+                ibs.clear();
+                calls.clear();
+                let all = queue.ibs(list, submission);
+                host_memory::reserve(ibs, all.len()).map_err(no_memory)?;
+                for ib in all {
+                    ibs.push(ib);
+                }
+                queue.allow_preemption(ibs, submission);
+                push(calls, 0..ibs.len()).map_err(no_memory)?;
+            }
+            _ => self.list_ibs(queue, beside, submission)?,
+        }
+        if submission.has_sync() { self.list_sync(submission).map_err(no_memory) } else { Ok(()) }
     }
 
     /// The list that the kernel keeps, if there is one.
@@ -63,33 +81,57 @@ impl SubmitBuffers {
         self.working_set.take_kernel_list()
     }
 
-    /// `new_sets` are the sets, unless they are those that are listed.
+    /// Lists sets that the submission before did not have.
+    #[cold]
+    fn list_sets(&mut self, queue: &Shared, sets: &[Residents]) -> Result<()> {
+        let all_own = sets.iter().flat_map(|set| set.iter()).all(|binding| binding.is_of(queue.device()));
+        if !all_own {
+            return Err(foreign_memory());
+        }
+        self.working_set.list_sets(sets).map_err(no_memory)
+    }
+
+    /// Lists what the lists use, and the memory of the submission, which `kept` gets too if the submission keeps everything.
     fn list_memory(
         &mut self,
+        queue: &Shared,
         lists: &[Arc<Recorded>],
-        memory: &dyn Resident,
-        new_sets: Option<&[Residents]>,
+        submission: &Submission<'_>,
+        kept: &mut Vec<Binding>,
     ) -> Result<()> {
         let Self { working_set, .. } = self;
-        if let Some(sets) = new_sets {
-            working_set.list_sets(sets).map_err(no_memory)?;
-        }
         working_set.begin();
         for list in lists {
             list.bindings().try_for_each(|binding| working_set.add(binding, IB_PRIORITY)).map_err(no_memory)?;
         }
-        let mut listed = Ok(());
-        memory.each_binding(&mut |binding| {
-            if listed.is_ok() {
-                listed = working_set.add(binding, binding.priority());
+        let count = submission.memory.binding_count();
+        if count > 0 {
+            let keeps = submission.keep == Keep::Everything;
+            if keeps {
+                host_memory::reserve(kept, count).map_err(no_memory)?;
             }
-        });
-        listed.map_err(no_memory)?;
+            let mut listed = Ok(());
+            submission.memory.each_binding(&mut |binding| {
+                if listed.is_err() {
+                    return;
+                }
+                if !binding.is_of(queue.device()) {
+                    listed = Err(foreign_memory());
+                    return;
+                }
+                listed = working_set.add(binding, binding.priority()).map_err(no_memory);
+                if keeps {
+                    kept.push(binding.clone());
+                }
+            });
+            listed?;
+        }
         let count = working_set.entries().len();
         if count > BO_LIST_MAX_ENTRIES as usize { Err(Error::TooManyBos { count }) } else { Ok(()) }
     }
 
     /// The IBs of one call after the other, with what goes before and after them.
+    #[inline(never)]
     fn list_ibs(&mut self, queue: &Shared, beside: &[Beside<'_, '_>], submission: &Submission<'_>) -> Result<()> {
         let Self { ibs, calls, .. } = self;
         ibs.clear();
@@ -97,7 +139,7 @@ impl SubmitBuffers {
         for (queue, lists) in beside {
             let start = ibs.len();
             lists.iter().try_for_each(|list| extend(ibs, queue.ibs(list, submission))).map_err(no_memory)?;
-            let limit = queue.most_ibs();
+            let limit = queue.most_ibs;
             if ibs.len() - start > limit {
                 return Err(Error::GangTooLong { ip: queue.ip, ring: queue.ring, ibs: ibs.len() - start, limit });
             }
@@ -106,11 +148,11 @@ impl SubmitBuffers {
         let before = |index| submission.preambles.map_or(&[][..], |all| all.before(index, submission.has_waits()));
         let after = submission.preambles.map_or(&[][..], |all| all.after());
         let around = |index| before(index).len() + after.len();
-        let per_call = queue.most_ibs().min(MAX_IBS_PER_CALL.saturating_sub(followers));
+        let per_call = queue.most_ibs.min(MAX_IBS_PER_CALL.saturating_sub(followers));
         let limits = CallLimits { per_call, around_first: around(0), around_further: around(1) };
         let lengths = submission.lists.iter().map(|list| list.submitted_ibs().len());
         if limits.take_at_once(lengths.clone().sum()) {
-            // Nearly always. To plan takes several times as long.
+            // To plan takes several times as long.
             let mut list_all = |list: &CommandList| extend(ibs, queue.ibs(list, submission)).map_err(no_memory);
             before(0).iter().try_for_each(&mut list_all)?;
             submission.lists.iter().try_for_each(|list| list_all(list))?;
@@ -153,8 +195,9 @@ impl SubmitBuffers {
     }
 
     /// The first call waits, the last one signals.
-    fn call(&mut self, queue: &Shared, sequence: &mut u64) -> Result<()> {
+    fn call(&mut self, queue: &Shared, submission: &Submission<'_>, sequence: &mut u64) -> Result<()> {
         let Self { working_set, chunks, ibs, calls, dependencies, scheduled, waits, signals, events, .. } = self;
+        let has_sync = submission.has_sync();
         if queue.options.bo_list_mode == BoListMode::Kept {
             working_set.keep_list(queue.device());
         }
@@ -164,17 +207,20 @@ impl SubmitBuffers {
         }
         for (part, range) in calls.iter().enumerate() {
             let (is_first, is_last) = (part == 0, part + 1 == calls.len());
-            let call = Chunks {
+            let mut call = Chunks {
                 ibs: ibs.get(range.clone()).unwrap_or_default(),
                 bos: working_set.entries(),
                 bo_list: working_set.kept_list(),
-                dependencies: if is_first { dependencies } else { &[] },
-                scheduled: if is_first { scheduled } else { &[] },
-                waits: if is_first { waits } else { &[] },
-                signals: if is_last { signals } else { &[] },
                 user_fence: Some(&queue.user_fence),
+                ..Chunks::default()
             };
-            match queue.call(call, chunks) {
+            if has_sync && is_first {
+                (call.dependencies, call.scheduled, call.waits) = (&*dependencies, &*scheduled, &*waits);
+            }
+            if has_sync && is_last {
+                call.signals = &*signals;
+            }
+            match queue.call(&call, chunks) {
                 Ok(taken) => {
                     *sequence = taken;
                     if is_observed {
@@ -201,8 +247,14 @@ fn no_memory(error: NoHostMemory) -> Error {
     error.of(SUBMISSION).into()
 }
 
-/// Refuses what is of another device or ring. `new_sets` are those that no submission listed before.
-fn check(queue: &Shared, beside: &[Beside<'_, '_>], submission: &Submission<'_>, new_sets: &[Residents]) -> Result<()> {
+#[cold]
+fn foreign_memory() -> Error {
+    WinsysError::ForeignDevice { what: "memory" }.into()
+}
+
+/// Refuses what is of another device or ring, except for memory, which is looked at when it is listed.
+#[inline]
+fn check(queue: &Shared, beside: &[Beside<'_, '_>], submission: &Submission<'_>) -> Result<()> {
     for (queue, lists) in beside {
         check_lists(queue, lists)?;
     }
@@ -210,13 +262,8 @@ fn check(queue: &Shared, beside: &[Beside<'_, '_>], submission: &Submission<'_>,
     if let Some(preambles) = submission.preambles {
         preambles.lists().try_for_each(|list| check_list(queue, list))?;
     }
-    check_memory(queue, submission.memory)?;
-    new_sets.iter().try_for_each(|set| check_memory(queue, set))?;
-    for syncs in [submission.waits, submission.signals] {
-        syncs.iter().try_for_each(|sync| queue.own("sync object", sync.syncobj.device()))?;
-    }
-    for fences in [submission.after, submission.after_start] {
-        fences.iter().try_for_each(|fence| queue.own("fence", fence.shared().device()))?;
+    if submission.has_sync() {
+        check_sync(queue, submission)?;
     }
     if submission.is_secure && !queue.device().info().capabilities.contains(Capabilities::TMZ) {
         return Err(WinsysError::Unsupported { feature: Feature::EncryptedMemory }.into());
@@ -224,16 +271,21 @@ fn check(queue: &Shared, beside: &[Beside<'_, '_>], submission: &Submission<'_>,
     Ok(())
 }
 
-fn check_memory(queue: &Shared, memory: &dyn Resident) -> Result<()> {
-    let mut all_own = true;
-    memory.each_binding(&mut |binding| all_own &= binding.is_of(queue.device()));
-    if all_own { Ok(()) } else { Err(WinsysError::ForeignDevice { what: "memory" }.into()) }
+fn check_sync(queue: &Shared, submission: &Submission<'_>) -> Result<()> {
+    for syncs in [submission.waits, submission.signals] {
+        syncs.iter().try_for_each(|sync| queue.own("sync object", sync.syncobj.device()))?;
+    }
+    for fences in [submission.after, submission.after_start] {
+        fences.iter().try_for_each(|fence| queue.own("fence", fence.shared().device()))?;
+    }
+    Ok(())
 }
 
 fn check_lists(queue: &Shared, lists: &[&CommandList]) -> Result<()> {
     lists.iter().try_for_each(|list| check_list(queue, list))
 }
 
+#[inline]
 fn check_list(queue: &Shared, list: &CommandList) -> Result<()> {
     if !list.recorded().is_of(queue.device()) {
         return Err(WinsysError::ForeignDevice { what: "command list" }.into());
@@ -242,13 +294,13 @@ fn check_list(queue: &Shared, list: &CommandList) -> Result<()> {
     if recorded == queue.target { Ok(()) } else { Err(Error::WrongQueue { recorded, queue: queue.target }) }
 }
 
-impl Shared {
-    /// The most IBs of this queue in one call.
-    fn most_ibs(&self) -> usize {
-        let of_ip = self.device().info().max_ibs.get(self.ip.index()).map_or(1, |&most| most.max(1) as usize);
-        of_ip.min(MAX_IBS_PER_CALL)
-    }
+/// Returns the most IBs of a queue of this IP in one call.
+pub(super) fn most_ibs(device: &Device, ip: Ip) -> usize {
+    let of_ip = device.info().max_ibs.get(ip.index()).map_or(1, |&most| most.max(1) as usize);
+    of_ip.min(MAX_IBS_PER_CALL)
+}
 
+impl Shared {
     /// A list's IBs as the kernel is given them.
     fn ibs(&self, list: &CommandList, submission: &Submission<'_>) -> impl ExactSizeIterator<Item = CsChunkIb> {
         let flags = if submission.is_secure { IbFlags::SECURE } else { IbFlags::empty() };
@@ -276,26 +328,36 @@ impl Shared {
 
     /// One call, tried again as long as the queue's retry policy allows when memory is short. Others may free some meanwhile, and
     /// what has finished is let go of.
-    fn call(&self, chunks: Chunks<'_>, scratch: &mut ChunkScratch) -> Result<u64, WinsysError> {
+    #[inline]
+    fn call(&self, chunks: &Chunks<'_>, scratch: &mut ChunkScratch) -> Result<u64, WinsysError> {
+        match self.context.submit_untold(chunks, scratch) {
+            Err(error @ WinsysError::OutOfMemory { .. }) => self.call_again(error, chunks, scratch),
+            outcome => outcome,
+        }
+    }
+
+    #[cold]
+    fn call_again(
+        &self,
+        first: WinsysError,
+        chunks: &Chunks<'_>,
+        scratch: &mut ChunkScratch,
+    ) -> Result<u64, WinsysError> {
         let retry = self.options.retry;
-        let mut end = None;
-        loop {
-            let error = match self.context.submit_untold(chunks, scratch) {
-                Ok(sequence) => return Ok(sequence),
-                Err(error @ WinsysError::OutOfMemory { .. }) => error,
-                Err(error) => return Err(error),
-            };
-            let end = *end.get_or_insert_with(|| Deadline::after(retry.total));
-            if end.remaining().is_zero() {
-                return Err(error);
-            }
+        let (mut error, end) = (first, Deadline::after(retry.total));
+        while !end.remaining().is_zero() {
             self.jobs.retire_up_to(self.user_fence.value());
             std::thread::sleep(retry.pause.min(end.remaining()));
+            error = match self.context.submit_untold(chunks, scratch) {
+                Err(error @ WinsysError::OutOfMemory { .. }) => error,
+                outcome => return outcome,
+            };
         }
+        Err(error)
     }
 }
 
-/// Takes references to all that a submission uses.
+/// Takes references to the lists that a submission runs, and to the members of its sets.
 #[expect(clippy::inline_always, reason = "a part of the one call that nearly all submissions make")]
 #[inline(always)]
 pub(super) fn name_resources(
@@ -304,37 +366,38 @@ pub(super) fn name_resources(
     beside: &[(&Shared, &[&CommandList])],
     submission: &Submission<'_>,
 ) -> Result<(), NoHostMemory> {
-    job.take_lists(beside, submission)?;
-    if job.lists.iter().any(|list| !list.sets().is_empty()) {
+    host_memory::reserve(&mut job.lists, submission.lists.len())?;
+    let mut is_plain = beside.is_empty() && submission.preambles.is_none();
+    for list in submission.lists {
+        let recorded = list.recorded();
+        is_plain &= !recorded.is_chained() && recorded.sets().is_empty();
+        job.lists.push(Arc::clone(recorded));
+    }
+    if !is_plain {
+        job.take_others(beside, submission.preambles)?;
+    }
+    if !is_plain && job.lists.iter().any(|list| !list.sets().is_empty()) {
         let sets = job.all_sets(submission.sets)?;
-        buffers.working_set.take_snapshots(sets.iter(), &mut job.sets)?;
-    } else {
-        buffers.working_set.take_snapshots(submission.sets.iter().copied(), &mut job.sets)?;
+        return buffers.working_set.take_snapshots(sets.iter(), &mut job.sets);
     }
-    if submission.keep == Keep::Everything {
-        let Job { memory, .. } = job;
-        host_memory::reserve(memory, submission.memory.binding_count())?;
-        submission.memory.each_binding(&mut |binding| memory.push(binding.clone()));
-    }
-    Ok(())
+    buffers.working_set.take_snapshots(submission.sets.iter().copied(), &mut job.sets)
 }
 
 impl Job {
-    /// Takes references to all lists that a submission runs, those of its preambles and those that are chained to them
-    /// included.
-    fn take_lists(
+    /// Takes references to the lists of other queues, to those that are chained to any, and to the preambles.
+    #[inline(never)]
+    fn take_others(
         &mut self,
         beside: &[(&Shared, &[&CommandList])],
-        submission: &Submission<'_>,
+        preambles: Option<&Preambles>,
     ) -> Result<(), NoHostMemory> {
         for (_, lists) in beside {
             host_memory::extend(&mut self.lists, lists.iter().map(|list| Arc::clone(list.recorded())))?;
         }
-        host_memory::extend(&mut self.lists, submission.lists.iter().map(|list| Arc::clone(list.recorded())))?;
         if self.lists.iter().any(|list| list.is_chained()) {
             self.take_followers()?;
         }
-        if let Some(preambles) = submission.preambles {
+        if let Some(preambles) = preambles {
             preambles.lists().try_for_each(|list| host_memory::push(&mut self.lists, Arc::clone(list.recorded())))?;
         }
         Ok(())

@@ -6,16 +6,13 @@ use std::{
     sync::Arc,
 };
 
-use nix::{
-    errno::Errno,
-    sys::eventfd::{EfdFlags, EventFd},
-};
+use nix::sys::eventfd::{EfdFlags, EventFd};
 
 use super::shared::Shared;
 use crate::{
     cs::{Error, Result},
-    uapi::CsChunkDep,
-    winsys::{Deadline, Error as WinsysError, Syncobj, Until, WaitFor, wait_fences},
+    uapi::{CsChunkDep, Errno},
+    winsys::{Deadline, Device, Error as WinsysError, Syncobj, Until, WaitFor, wait_fences},
 };
 
 /// A submission's place on its queue. It has signalled once the submission and all before it are done.
@@ -56,7 +53,7 @@ impl Fence {
         Self { shared, sequence }
     }
 
-    /// The kernel's number for it: submissions of the queue, from 1. 0 is that of a queue that was never used.
+    /// Returns the kernel's number for it: submissions of the queue, from 1. 0 is that of a queue that was never used.
     pub fn sequence(&self) -> u64 {
         self.sequence
     }
@@ -117,7 +114,7 @@ impl Fence {
         fences.iter().find_map(|fence| fence.wait(Deadline::POLL).err())
     }
 
-    /// A new sync object with this fence.
+    /// Creates a new sync object with this fence.
     ///
     /// # Errors
     ///
@@ -126,7 +123,7 @@ impl Fence {
         Ok(self.shared.context.fence_to_syncobj(self.shared.ip, self.shared.ring, self.sequence)?)
     }
 
-    /// A sync file: a descriptor that is readable when the submission is done, and that other drivers and processes
+    /// Creates a sync file: a descriptor that is readable when the submission is done, and that other drivers and processes
     /// understand. Closed on exec.
     ///
     /// # Errors
@@ -136,15 +133,15 @@ impl Fence {
         Ok(self.shared.context.fence_to_sync_file(self.shared.ip, self.shared.ring, self.sequence)?)
     }
 
-    /// A descriptor for an event loop.
+    /// Creates a descriptor for an event loop.
     ///
     /// # Errors
     ///
     /// [`Error::Winsys`], also when the job was lost; [`Error::NoDescriptor`].
     pub fn to_pollable(&self) -> Result<PollableFence> {
         let syncobj = self.to_syncobj()?;
-        let refused = |errno| Error::NoDescriptor { errno };
-        let event = EventFd::from_flags(EfdFlags::EFD_CLOEXEC | EfdFlags::EFD_NONBLOCK).map_err(refused)?;
+        let event = EventFd::from_flags(EfdFlags::EFD_CLOEXEC | EfdFlags::EFD_NONBLOCK)
+            .map_err(|errno| Error::NoDescriptor { errno: Errno::from_raw(errno as i32) })?;
         let fence = self.clone();
         match syncobj.tell(0, Until::Signalled, event.as_fd()) {
             Ok(()) => Ok(PollableFence { fence, source: Source::Event { event, _told_by: syncobj } }),
@@ -160,7 +157,11 @@ impl Fence {
         &self.shared
     }
 
-    pub(super) fn dependency(&self) -> CsChunkDep {
+    pub(in crate::cs) fn device(&self) -> &Device {
+        self.shared.device()
+    }
+
+    pub(in crate::cs) fn dependency(&self) -> CsChunkDep {
         self.shared.dependency(self.sequence)
     }
 }
@@ -201,7 +202,7 @@ enum Source {
 }
 
 impl PollableFence {
-    /// The fence.
+    /// Returns the fence.
     pub fn fence(&self) -> &Fence {
         &self.fence
     }

@@ -70,7 +70,7 @@ struct Around {
 }
 
 impl Gang {
-    /// A gang of these queues, which are all of one context.
+    /// Creates a gang of these queues, which are all of one context.
     ///
     /// # Errors
     ///
@@ -101,8 +101,8 @@ impl Gang {
         Ok(gang)
     }
 
-    /// A gang of these queues without a hand-shake: nothing runs but what is submitted, and each share may begin with its
-    /// ring's own preambles.
+    /// Creates a gang of these queues without a hand-shake: nothing runs but what is submitted, and each share may begin with
+    /// its ring's own preambles.
     ///
     /// The lists themselves make the leader wait for the others' ends. Where they do not, the fence comes too early, and with it
     /// the end of what the submission keeps; the kernel's own references keep memory until all are done with it, see

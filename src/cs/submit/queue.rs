@@ -6,7 +6,7 @@ use std::{
 };
 
 use super::{
-    call::name_resources,
+    call::{most_ibs, name_resources},
     shared::{End, Shared},
     submit_buffers::{SUBMISSION, SubmitBuffers},
 };
@@ -71,12 +71,12 @@ impl PartialEq for Queue {
 impl Eq for Queue {}
 
 impl Queue {
-    /// The queue of `context` on ring `ring` of `ip`.
+    /// Opens the queue of `context` on ring `ring` of `ip`.
     ///
     /// # Errors
     ///
-    /// [`Error::NoLanguage`] for a video block, [`Error::NoSuchRing`], [`Error::QueueTaken`], or [`Error::Winsys`] without
-    /// memory.
+    /// [`Error::NoLanguage`] for a video block, which [`VideoQueue`](crate::cs::VideoQueue) submits to;
+    /// [`Error::NoSuchRing`], [`Error::QueueTaken`], or [`Error::Winsys`] without memory.
     pub fn new(context: &Context, ip: Ip, ring: u32) -> Result<Self> {
         Self::with_options(context, ip, ring, QueueOptions::default())
     }
@@ -98,8 +98,10 @@ impl Queue {
             return Err(Error::QueueTaken { context: context.id(), ip, ring });
         }
         let context = context.clone();
+        let most_ibs = most_ibs(device, ip);
         let (buffers, may_block, overtaking, jobs) = Default::default();
-        let shared = Shared { context, ip, ring, target, options, user_fence, buffers, may_block, overtaking, jobs };
+        let shared =
+            Shared { context, ip, ring, target, options, most_ibs, user_fence, buffers, may_block, overtaking, jobs };
         let shared = Arc::new(shared);
         let end = Arc::new(End::new(Arc::clone(&shared)));
         Ok(Self { shared, end })
@@ -110,13 +112,13 @@ impl Queue {
         Arc::strong_count(&self.end)
     }
 
-    /// The IP.
+    /// Returns the IP.
     pub fn ip(&self) -> Ip {
         self.shared.ip
     }
 
-    /// The ring: a queue index of the context. It names no hardware ring: an idle queue is moved to the least busy one of
-    /// its IP and priority (Linux 6.12 `sched_entity.c`, `drm_sched_entity_select_rq`).
+    /// Returns the ring: a queue index of the context. It names no hardware ring: an idle queue is moved to the least busy one
+    /// of its IP and priority (Linux 6.12 `sched_entity.c`, `drm_sched_entity_select_rq`).
     pub fn ring(&self) -> u32 {
         self.shared.ring
     }
@@ -131,7 +133,7 @@ impl Queue {
         self.shared.target
     }
 
-    /// The context.
+    /// Returns the context.
     pub fn context(&self) -> &Context {
         &self.shared.context
     }
@@ -175,8 +177,8 @@ impl Queue {
         self.shared.signal_with_last(submission.signals)
     }
 
-    /// The place of what was submitted last: it has signalled when all submissions so far are done. That of a queue that
-    /// was never used has.
+    /// Returns the place of what was submitted last: it has signalled when all submissions so far are done. That of a queue
+    /// that was never used has.
     pub fn last(&self) -> Fence {
         Fence::new(Arc::clone(&self.shared), self.shared.jobs.last())
     }
@@ -264,8 +266,8 @@ impl Queue {
         self.shared.forget_memory();
     }
 
-    /// Has the last handle of the queue wait for nothing when it is dropped, for a driver that gives up a device whose GPU may be
-    /// busy for long.
+    /// Makes the last handle of the queue wait for nothing when it is dropped, for a driver that gives up a device whose GPU
+    /// may be busy for long.
     ///
     /// Submissions that run then end in their own time. The kernel keeps the memory that they use until they have; the lists of
     /// those that have not ended when the last [`Fence`] of the queue is dropped too are never freed, because the GPU may still
@@ -320,9 +322,23 @@ struct Taken {
 struct Left {
     over: Over,
     unkept: Option<Unkept>,
+    report: Option<Report>,
+}
+
+/// Events to tell of a submission, or the error to return: few have either.
+#[derive(Default)]
+struct Report {
     events: Vec<Event>,
     /// The reason why the kernel did not take all of it. Not in a box, for which there may be no memory.
     error: Option<Error>,
+}
+
+impl Left {
+    /// Notes the reason why the kernel did not take all of the submission.
+    #[cold]
+    fn refuse(&mut self, error: Error) {
+        self.report.get_or_insert_default().error = Some(error);
+    }
 }
 
 impl Shared {
@@ -345,26 +361,34 @@ impl Shared {
             Some(mut buffers) => self.hand_over_first(&mut buffers, beside, submission, &mut left),
             None => self.hand_over_later(beside, submission, &mut left),
         };
-        let Left { over, unkept, events, error } = left;
-        if unkept.is_some() {
+        let Left { over, unkept, report } = left;
+        if let Some(unkept) = unkept {
             drop(unkept);
         }
         // From here on the job is kept, whatever an observer does.
         self.jobs.let_go(over, done);
         tracing::trace!(ip = %self.ip, ring = self.ring, ?sequence, "submitted");
+        if let Some(report) = report {
+            self.report(report)?;
+        }
+        match sequence {
+            Some(sequence) => Ok(Fence::new(Arc::clone(self), sequence)),
+            None => Err(Error::NothingToSubmit),
+        }
+    }
+
+    /// Tells observers of a submission, and returns the reason why the kernel did not take all of it.
+    #[cold]
+    fn report(&self, report: Report) -> Result<()> {
+        let Report { events, error } = report;
         for event in events {
             self.device().tell(|| event);
         }
-        match (sequence, error) {
-            (_, Some(error)) => {
-                if let Error::Winsys(error) | Error::PartlySubmitted { source: error, .. } = &error {
-                    self.note_loss(error);
-                }
-                Err(error)
-            }
-            (Some(sequence), None) => Ok(Fence::new(Arc::clone(self), sequence)),
-            (None, None) => Err(Error::NothingToSubmit),
+        let Some(error) = error else { return Ok(()) };
+        if let Error::Winsys(error) | Error::PartlySubmitted { source: error, .. } = &error {
+            self.note_loss(error);
         }
+        Err(error)
     }
 
     /// Submits with the buffers of the queue. The kernel waits inside the call for sync objects that have no fence yet; others
@@ -432,14 +456,19 @@ impl Shared {
         let mut underway = match self.jobs.begin(buffers.spare.take()) {
             Ok(underway) => underway,
             Err(error) => {
-                left.error = Some(error.of(SUBMISSION).into());
+                left.refuse(error.of(SUBMISSION).into());
                 return Taken { sequence: None, done: 0 };
             }
         };
         if let Some(job) = underway.job() {
-            let named = name_resources(job, buffers, beside, submission).map_err(|error| error.of(SUBMISSION).into());
-            if let Err(error) = named.and_then(|()| buffers.send(self, beside, submission, job)) {
-                left.error = Some(error);
+            // Matches, because a closure here is a call, and what it captures goes through memory.
+            match name_resources(job, buffers, beside, submission) {
+                Ok(()) => {
+                    if let Err(error) = buffers.send(self, beside, submission, job) {
+                        left.refuse(error);
+                    }
+                }
+                Err(error) => left.refuse(error.of(SUBMISSION).into()),
             }
             if submission.keep != Keep::Everything {
                 left.unkept = Some(job.take_sets());
@@ -449,7 +478,9 @@ impl Shared {
                 }
             }
         }
-        left.events = buffers.take_events();
+        if !buffers.events.is_empty() {
+            left.report.get_or_insert_default().events = buffers.take_events();
+        }
         let done = self.user_fence.value();
         let Ended { sequence, spare } = underway.end(done, &mut left.over);
         buffers.spare = spare;

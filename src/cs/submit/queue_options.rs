@@ -20,7 +20,7 @@ use std::time::Duration;
 pub struct RetryPolicy {
     /// From the first refusal to the last attempt.
     pub total: Duration,
-    /// From one attempt to the next.
+    /// Time from one attempt to the next.
     pub pause: Duration,
 }
 

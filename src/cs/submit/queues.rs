@@ -45,7 +45,7 @@ struct QueuesState {
 }
 
 impl Queues {
-    /// None is made yet.
+    /// Creates the queues of a context, none of which is made yet.
     pub fn new(context: &Context) -> Self {
         Self::with_options(context, QueueOptions::default())
     }
@@ -62,7 +62,7 @@ impl Queues {
         self.0.context.device().info().ring_count(ip)
     }
 
-    /// One queue: the same object each time.
+    /// Returns one queue: the same object each time.
     ///
     /// # Errors
     ///
@@ -77,7 +77,7 @@ impl Queues {
         Ok(queue)
     }
 
-    /// The queues of an IP in turn.
+    /// Returns the queues of an IP in turn.
     ///
     /// # Errors
     ///
@@ -91,7 +91,7 @@ impl Queues {
         self.get(ip, count(turn % rings))
     }
 
-    /// All queues of an IP, in the order of their rings.
+    /// Returns all queues of an IP, in the order of their rings.
     ///
     /// # Errors
     ///
@@ -100,12 +100,12 @@ impl Queues {
         (0..self.rings(ip)).map(|ring| self.get(ip, ring)).collect()
     }
 
-    /// Those that were made so far.
+    /// Returns those that were made so far.
     pub fn made(&self) -> Vec<Queue> {
         self.0.made.lock().values().cloned().collect()
     }
 
-    /// The context.
+    /// Returns the context.
     pub fn context(&self) -> &Context {
         &self.0.context
     }

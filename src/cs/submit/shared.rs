@@ -8,13 +8,12 @@ use std::{
     time::Duration,
 };
 
-use nix::errno::Errno;
 use parking_lot::Mutex;
 
 use super::submit_buffers::SubmitBuffers;
 use crate::{
     cs::{QueueOptions, Result, Target, retire::jobs::Jobs},
-    uapi::{CsChunkDep, CsFence},
+    uapi::{CsChunkDep, CsFence, Errno},
     winsys::{Context, Deadline, Device, Error as WinsysError, Ip, UserFence},
 };
 
@@ -26,6 +25,8 @@ pub(in crate::cs) struct Shared {
     pub(in crate::cs) ring: u32,
     pub(in crate::cs) target: Target,
     pub(super) options: QueueOptions,
+    /// The most IBs of this queue in one call.
+    pub(super) most_ibs: usize,
     pub(in crate::cs) user_fence: UserFence,
     /// Held while the kernel takes a submission, one after the other.
     pub(super) buffers: Mutex<SubmitBuffers>,

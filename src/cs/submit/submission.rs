@@ -30,12 +30,12 @@ pub struct SyncPoint<'a> {
 }
 
 impl<'a> SyncPoint<'a> {
-    /// The binary state.
+    /// Names the binary state.
     pub fn binary(syncobj: &'a Syncobj) -> Self {
         Self { syncobj, point: 0 }
     }
 
-    /// A point of the timeline.
+    /// Names a point of the timeline.
     pub fn timeline(syncobj: &'a Syncobj, point: u64) -> Self {
         Self { syncobj, point }
     }
@@ -152,5 +152,12 @@ impl Submission<'_> {
     /// Returns `true` if it has to wait for something.
     pub(super) fn has_waits(&self) -> bool {
         !self.waits.is_empty() || !self.after.is_empty() || !self.after_start.is_empty()
+    }
+
+    /// Returns `true` if it waits for something or signals something.
+    #[inline]
+    pub(super) fn has_sync(&self) -> bool {
+        // One branch for most submissions, which have nothing of it.
+        self.waits.len() | self.signals.len() | self.after.len() | self.after_start.len() != 0
     }
 }

@@ -187,7 +187,7 @@ impl Submitter {
         Ok(Self { queue: queue.clone(), jobs: Some(jobs), worker: Some(worker), abandoned })
     }
 
-    /// The queue.
+    /// Returns the queue.
     pub fn queue(&self) -> &Queue {
         &self.queue
     }

@@ -74,12 +74,12 @@ pub struct AdmissionPolicy {
 }
 
 impl AdmissionPolicy {
-    /// `VK_MEMORY_OVERALLOCATION_BEHAVIOR_DISALLOWED_AMD`: no heap holds more than its size.
+    /// Returns the policy of `VK_MEMORY_OVERALLOCATION_BEHAVIOR_DISALLOWED_AMD`: no heap holds more than its size.
     pub fn no_overallocation() -> Self {
         Self { heap_size: Response::Refuse, ..Self::default() }
     }
 
-    /// No heap holds more than its budget.
+    /// Returns the policy by which no heap holds more than its budget.
     pub fn within_budget() -> Self {
         Self { heap_size: Response::Refuse, budget: Response::Refuse, ..Self::default() }
     }

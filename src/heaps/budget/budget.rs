@@ -118,12 +118,12 @@ impl Budgets {
         self.0.push(heap);
     }
 
-    /// By heap index.
+    /// Returns the budgets by heap index.
     pub fn heaps(&self) -> &[HeapBudget] {
         self.0.as_slice()
     }
 
-    /// The two arrays of `VkPhysicalDeviceMemoryBudgetPropertiesEXT`, `heapBudget` and `heapUsage`, zero past the heaps.
+    /// Returns the two arrays of `VkPhysicalDeviceMemoryBudgetPropertiesEXT`, `heapBudget` and `heapUsage`, zero past the heaps.
     pub fn arrays(&self) -> ([u64; MAX_HEAPS], [u64; MAX_HEAPS]) {
         let (mut budgets, mut usages) = ([0; MAX_HEAPS], [0; MAX_HEAPS]);
         for (heap, (budget, usage)) in self.heaps().iter().zip(budgets.iter_mut().zip(&mut usages)) {
@@ -134,7 +134,7 @@ impl Budgets {
 }
 
 impl MemoryProperties {
-    /// The budget and usage of every heap. No input makes a sum wrap or a budget pass its heap.
+    /// Returns the budget and usage of every heap. No input makes a sum wrap or a budget pass its heap.
     ///
     /// Source: Mesa 26.2 `src/amd/vulkan/radv_physical_device.c`, `radv_get_memory_budget_properties`.
     pub fn budgets(&self, own: &OwnUsage, system: &SystemUsage, rule: BudgetRule) -> Budgets {

@@ -38,7 +38,7 @@ pub struct WorkingSet {
 }
 
 impl WorkingSet {
-    /// Nothing yet.
+    /// Creates an empty set.
     pub fn new() -> Self {
         Self::default()
     }
@@ -66,7 +66,7 @@ impl WorkingSet {
         }
     }
 
-    /// Listed bytes, each BO once.
+    /// Returns the listed bytes, each BO once.
     pub fn bytes(&self) -> u64 {
         self.only_vram.saturating_add(self.either).saturating_add(self.only_gtt)
     }

@@ -133,9 +133,9 @@ impl DeviceMemory {
         Self { mapping, binding, memory_type, heap, is_host_memory }
     }
 
-    /// The CPU mapping of all of it, made at the first call. Threads may race: all get the one mapping. It stays when the
-    /// [`Mapped`] is dropped, until [`DeviceMemory::unmap`]; so a driver that hands its pointer on keeps nothing. Host memory has
-    /// always been mapped.
+    /// Returns the CPU mapping of all of it, made at the first call. Threads may race: all get the one mapping. It stays when
+    /// the [`Mapped`] is dropped, until [`DeviceMemory::unmap`]; so a driver that hands its pointer on keeps nothing. Host
+    /// memory has always been mapped.
     ///
     /// # Errors
     ///
@@ -145,8 +145,8 @@ impl DeviceMemory {
         Ok(self.mapping.get_or_map(|| Mapping::new(self.binding.bo()))?)
     }
 
-    /// The CPU mapping of all of it, for as long as this exists: [`DeviceMemory::unmap`] leaves it. Getting it takes no lock once
-    /// it is there. For allocators that divide the memory, and for drivers that map once and for all.
+    /// Returns the CPU mapping of all of it, for as long as this exists: [`DeviceMemory::unmap`] leaves it. Getting it takes no
+    /// lock once it is there. For allocators that divide the memory, and for drivers that map once and for all.
     ///
     /// ```
     /// use amdgpu_sim::{SimKernel, profile};
@@ -172,8 +172,8 @@ impl DeviceMemory {
         Ok(self.mapping.get_or_map_lasting(|| Mapping::new(self.binding.bo()))?)
     }
 
-    /// The CPU mapping of all of it at `at`, over whatever is mapped there (`VkMemoryMapPlacedInfoEXT`). The address must
-    /// be a multiple of 4096, Vulkan's `minPlacedMemoryMapAlignment`.
+    /// Maps all of it at `at`, over whatever is mapped there (`VkMemoryMapPlacedInfoEXT`). The address must be a multiple of
+    /// 4096, Vulkan's `minPlacedMemoryMapAlignment`.
     ///
     /// # Errors
     ///
@@ -190,12 +190,12 @@ impl DeviceMemory {
         if mapping.as_ptr() == at { Ok(mapping) } else { Err(MemoryError::MappedElsewhere { at: at.addr().get() }) }
     }
 
-    /// The CPU mapping, if there is one.
+    /// Returns the CPU mapping, if there is one.
     pub fn mapping(&self) -> Option<Mapped<'_>> {
         self.mapping.get()
     }
 
-    /// The [lasting](DeviceMemory::map_lasting) CPU mapping, if there is one. Takes no lock.
+    /// Returns the [lasting](DeviceMemory::map_lasting) CPU mapping, if there is one. Takes no lock.
     pub fn lasting_mapping(&self) -> Option<&Mapping> {
         self.mapping.lasting()
     }
@@ -278,7 +278,7 @@ impl DeviceMemory {
         ExternalHandleTypes::OPAQUE_FD | ExternalHandleTypes::DMA_BUF
     }
 
-    /// A descriptor of the memory (`vkGetMemoryFdKHR`), which the caller owns. Both kinds are dma-bufs.
+    /// Creates a descriptor of the memory (`vkGetMemoryFdKHR`), which the caller owns. Both kinds are dma-bufs.
     ///
     /// # Errors
     ///
@@ -311,22 +311,22 @@ impl DeviceMemory {
         self.binding.address()
     }
 
-    /// Bytes, a multiple of the page size.
+    /// Returns the size in bytes, a multiple of the page size.
     pub fn size(&self) -> u64 {
         self.binding.len()
     }
 
-    /// Index of its memory type.
+    /// Returns the index of its memory type.
     pub fn memory_type(&self) -> u32 {
         self.memory_type.into()
     }
 
-    /// Index of its heap.
+    /// Returns the index of its heap.
     pub fn heap(&self) -> u32 {
         self.heap.into()
     }
 
-    /// Priority in submissions, 0 to 27.
+    /// Returns the priority in submissions, 0 to 27.
     pub fn priority(&self) -> u32 {
         self.binding.priority()
     }
@@ -341,12 +341,12 @@ impl DeviceMemory {
         self.bo().flags().contains(GemCreateFlags::VM_ALWAYS_VALID)
     }
 
-    /// The BO behind it.
+    /// Returns the BO behind it.
     pub fn bo(&self) -> &Bo {
         self.binding.bo()
     }
 
-    /// The binding, which submissions list to keep the memory resident and alive.
+    /// Returns the binding, which submissions list to keep the memory resident and alive.
     pub fn binding(&self) -> &Binding {
         &self.binding
     }

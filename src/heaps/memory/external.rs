@@ -134,7 +134,7 @@ impl Resource {
 }
 
 impl MemoryProperties {
-    /// The types that memory with these domains and flags, as the kernel reports them, can be imported as.
+    /// Returns the types that memory with these domains and flags, as the kernel reports them, can be imported as.
     ///
     /// Domains count without GTT, which VRAM requests have too. Of the flags those count that survive in the kernel:
     /// NO_CPU_ACCESS and CPU_GTT_USWC; if no type has both the same, the second is ignored, then the first. Protected types
@@ -161,8 +161,8 @@ impl MemoryProperties {
             .unwrap_or(TypeMask::NONE)
     }
 
-    /// The types of `types_of_memory` that a dma-buf may be imported as: those with 32-bit addresses are left out, so that
-    /// shared memory does not use those up.
+    /// Returns the types of `types_of_memory` that a dma-buf may be imported as: those with 32-bit addresses are left out, so
+    /// that shared memory does not use those up.
     ///
     /// Source: Mesa 25.0.7 `radv_device.c`, `radv_GetMemoryFdPropertiesKHR`.
     pub fn dma_buf_types(&self, bo: &Bo) -> TypeMask {

@@ -50,7 +50,7 @@ pub struct ImportInfo {
 }
 
 impl ImportInfo {
-    /// At least `size` bytes of a type, with Vulkan's default priority of 0.5 and no special wish.
+    /// Asks for at least `size` bytes of a type, with Vulkan's default priority of 0.5 and no special wish.
     pub const fn new(memory_type: u32, size: u64) -> Self {
         Self { memory_type, size, flags: AllocateFlags::empty(), priority: 0.5 }
     }

@@ -128,12 +128,12 @@ impl MemoryManager {
         Ok(Self { state, monitor: Arc::default(), admission: Arc::default() })
     }
 
-    /// The device.
+    /// Returns the device.
     pub fn device(&self) -> &Device {
         &self.state.device
     }
 
-    /// Heaps and memory types.
+    /// Returns the heaps and memory types.
     pub fn properties(&self) -> &MemoryProperties {
         &self.state.properties
     }
@@ -144,8 +144,8 @@ impl MemoryManager {
         self.state.device.usage_tracker()
     }
 
-    /// Budget and usage of every heap, as VK_EXT_memory_budget defines them. One ioctl; [`MemoryManager::cached_budgets`]
-    /// mostly makes none.
+    /// Returns the budget and usage of every heap, as VK_EXT_memory_budget defines them. One ioctl;
+    /// [`MemoryManager::cached_budgets`] mostly makes none.
     ///
     /// # Errors
     ///
@@ -220,7 +220,7 @@ impl MemoryManager {
         self
     }
 
-    /// The policy in force.
+    /// Returns the policy in force.
     pub fn admission(&self) -> &AdmissionPolicy {
         self.admission.policy()
     }
@@ -233,7 +233,7 @@ impl MemoryManager {
         self
     }
 
-    /// Budget and usage of every heap, from the kernel's last answer if that is younger than the
+    /// Returns the budget and usage of every heap, from the kernel's last answer if that is younger than the
     /// [interval](Self::with_budget_interval), and from a new one otherwise. Usage is always that of now.
     ///
     /// Without an ioctl it takes no lock. While one thread asks the kernel, others get the last answer.
@@ -245,14 +245,14 @@ impl MemoryManager {
         self.monitor.budgets(self.heaps(), rule)
     }
 
-    /// Budget and usage of every heap after an answer of the kernel. No ioctl.
+    /// Returns the budget and usage of every heap after an answer of the kernel. No ioctl.
     #[inline]
     pub fn budgets_from(&self, system: &SystemUsage, rule: BudgetRule) -> Budgets {
         self.heaps().budgets(system, rule)
     }
 
-    /// Budget and usage of every heap from the kernel's last answer, however old it is; `None` before the first. No ioctl,
-    /// no lock, no clock: for callers that refresh at times of their own, such as once a frame.
+    /// Returns the budget and usage of every heap from the kernel's last answer, however old it is; `None` before the first. No
+    /// ioctl, no lock, no clock: for callers that refresh at times of their own, such as once a frame.
     pub fn last_budgets(&self, rule: BudgetRule) -> Option<Budgets> {
         Some(self.budgets_from(&self.monitor.last_usage()?, rule))
     }
@@ -309,7 +309,7 @@ impl MemoryManager {
         set.check(&self.state.device)
     }
 
-    /// The device-wide set: memory that every submission is to list, such as what shaders reach through addresses in
+    /// Returns the device-wide set: memory that every submission is to list, such as what shaders reach through addresses in
     /// other memory. Pass it in [`Submission::sets`](crate::cs::Submission::sets).
     ///
     /// RADV calls it the global BO list and holds its lock during every submission (Mesa 25.0.7
@@ -328,7 +328,7 @@ impl MemoryManager {
         !memory.bo().flags().contains(GemCreateFlags::VM_ALWAYS_VALID) && self.state.residents.add(memory)
     }
 
-    /// The types that the memory behind a descriptor may be imported as (`vkGetMemoryFdPropertiesKHR`). Nothing is kept.
+    /// Returns the types that the memory behind a descriptor may be imported as (`vkGetMemoryFdPropertiesKHR`). Nothing is kept.
     ///
     /// # Errors
     ///
@@ -343,7 +343,7 @@ impl MemoryManager {
         Ok(self.properties().dma_buf_types(&Bo::import(self.device(), fd)?))
     }
 
-    /// The types that memory of the process may be imported as (`vkGetMemoryHostPointerPropertiesEXT`).
+    /// Returns the types that memory of the process may be imported as (`vkGetMemoryHostPointerPropertiesEXT`).
     ///
     /// # Errors
     ///
@@ -418,7 +418,7 @@ impl MemoryManager {
         unsafe { import::import_host_pointer(&self.state.device, &self.state.properties, memory, info) }
     }
 
-    /// Everything that is known about the device's memory, as one JSON object:
+    /// Returns everything that is known about the device's memory, as one JSON object:
     ///
     /// | key | holds |
     /// |---|---|
@@ -442,7 +442,7 @@ impl MemoryManager {
         Ok(dump::json(self.heaps(), &self.cached_usage()?, map))
     }
 
-    /// The device memory that `map` knows, in the JSON form of `vmaBuildStatsString` with the detailed map, which the
+    /// Returns the device memory that `map` knows, in the JSON form of `vmaBuildStatsString` with the detailed map, which the
     /// Vulkan Memory Allocator's visualiser draws. The budgets are those of [`BudgetRule::Radv`].
     ///
     /// # Errors

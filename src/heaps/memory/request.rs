@@ -115,7 +115,7 @@ pub struct AllocateInfo {
 }
 
 impl AllocateInfo {
-    /// `size` bytes of a type, with Vulkan's default priority of 0.5 and no special wish.
+    /// Asks for `size` bytes of a type, with Vulkan's default priority of 0.5 and no special wish.
     pub const fn new(memory_type: u32, size: u64) -> Self {
         Self { memory_type, size, flags: AllocateFlags::empty(), priority: 0.5, replay: Replay::No }
     }
@@ -320,7 +320,7 @@ impl MemoryProperties {
 }
 
 impl MemoryType {
-    /// The account its allocations are charged to.
+    /// Returns the account its allocations are charged to.
     pub fn account(&self) -> Account {
         // Every type is in VRAM or GTT, so the fallback is never taken.
         Account::of_bo(self.domains, self.create_flags).unwrap_or(Account::Gtt)
@@ -328,7 +328,7 @@ impl MemoryType {
 }
 
 impl AllocationPlan {
-    /// GEM_VA's flags for the guard page: those of the allocation, but read-only.
+    /// Returns GEM_VA's flags for the guard page: those of the allocation, but read-only.
     pub fn guard_va_flags(&self) -> VaFlags {
         self.va_flags - VaFlags::WRITEABLE
     }

@@ -70,7 +70,7 @@ pub struct SparsePoint {
 /// ```
 #[derive(Clone, Debug, Default)]
 pub struct SparseSubmission {
-    /// Must all have signalled first. One that nothing was submitted for yet is waited for too.
+    /// Points that must all have signalled first. One that nothing was submitted for yet is waited for too.
     pub waits: Vec<SparsePoint>,
     /// The changes, range by range.
     pub binds: Vec<(SparseRange, Vec<SparseBind>)>,

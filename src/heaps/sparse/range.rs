@@ -139,17 +139,17 @@ impl SparseRange {
         self.0.reservation.range().start()
     }
 
-    /// Bytes of address space.
+    /// Returns the size of the address space, bytes.
     pub fn size(&self) -> u64 {
         self.0.reservation.range().len()
     }
 
-    /// Bytes that have memory.
+    /// Returns the number of bytes that have memory.
     pub fn bound_bytes(&self) -> u64 {
         self.0.bound.lock().iter().map(|(range, _)| range.end - range.start).sum()
     }
 
-    /// Every memory that is bound somewhere in the range: for [`Submission::sets`](crate::cs::Submission::sets).
+    /// Returns every memory that is bound somewhere in the range: for [`Submission::sets`](crate::cs::Submission::sets).
     pub fn residents(&self) -> &ResidencySet {
         &self.0.residents
     }

@@ -1,9 +1,8 @@
 //! Errors of sub-allocation.
 
-use nix::errno::Errno;
-
 use crate::{
     heaps::{MemoryError, VkResult, suballocation::SizeClass},
+    uapi::Errno,
     winsys,
 };
 

@@ -154,23 +154,23 @@ struct Kept {
 }
 
 impl MemoryCache {
-    /// An empty cache over a manager, with the real clock.
+    /// Creates an empty cache over a manager, with the real clock.
     pub fn new(manager: &MemoryManager, limits: CacheLimits) -> Self {
         Self::with_clock(manager, limits, MonotonicClock::default())
     }
 
-    /// The same with a clock of the caller's.
+    /// Creates the same with a clock of the caller's.
     pub fn with_clock(manager: &MemoryManager, limits: CacheLimits, clock: impl Clock + 'static) -> Self {
         let (manager, clock) = (manager.clone(), Box::new(clock));
         Self { shared: Arc::new(Shared { manager, clock, limits, kept: Mutex::default() }) }
     }
 
-    /// The manager behind it.
+    /// Returns the manager behind it.
     pub fn manager(&self) -> &MemoryManager {
         &self.shared.manager
     }
 
-    /// Memory from the cache, or from the kernel. When that has none, everything idle in the cache is freed, and it is
+    /// Takes memory from the cache, or from the kernel. When that has none, everything idle in the cache is freed, and it is
     /// asked once more.
     ///
     /// The memory may be larger than asked for, may be mapped already, and is not zeroed.
@@ -207,7 +207,7 @@ impl MemoryCache {
         self.free_where(|entry| self.has_expired(entry.since, now))
     }
 
-    /// Figures of now.
+    /// Returns the figures of this moment.
     pub fn stats(&self) -> CacheStats {
         let kept = self.shared.kept.lock();
         let mut stats = CacheStats { hits: kept.hits, misses: kept.misses, ..CacheStats::default() };

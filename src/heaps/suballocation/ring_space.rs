@@ -22,7 +22,7 @@ impl<T: PartialEq> RingSpace<T> {
         Self { size, head: 0, tail: 0, segments: VecDeque::new() }
     }
 
-    /// Bytes.
+    /// Size in bytes.
     pub(super) fn size(&self) -> u64 {
         self.size
     }

@@ -35,12 +35,12 @@ impl SizeClass {
     /// Number of size classes: 13 powers of two, and 12 sizes of three quarters.
     pub const COUNT: usize = 2 * index(MAX_ORDER - MIN_ORDER) + 1;
 
-    /// Every class, from the least up.
+    /// Returns every class, from the least up.
     pub fn all() -> impl Iterator<Item = Self> {
         (0..Self::COUNT as u8).map(Self)
     }
 
-    /// The least class whose entries hold `size` bytes at a multiple of `alignment`; `None` if there is none.
+    /// Returns the least class whose entries hold `size` bytes at a multiple of `alignment`; `None` if there is none.
     pub fn fitting(size: u64, alignment: u64) -> Option<Self> {
         let needed = size.max(alignment).max(Self::SMALLEST);
         if needed > Self::LARGEST {
@@ -52,7 +52,7 @@ impl SizeClass {
         Some(three_quarters.filter(fits).unwrap_or(Self(power)))
     }
 
-    /// Bytes of an entry.
+    /// Returns the size of an entry, bytes.
     pub const fn entry_size(self) -> u64 {
         let power = self.power();
         if self.is_power_of_two() { power } else { power / 4 * 3 }
@@ -63,7 +63,7 @@ impl SizeClass {
         if self.is_power_of_two() { self.power() } else { self.power() / 4 }
     }
 
-    /// Bytes of a slab: 2 MiB or the page-table fragment, whichever is more; and for three quarters of which fewer than
+    /// Returns the size of a slab in bytes: 2 MiB or the page-table fragment, whichever is more; and for three quarters of which fewer than
     /// five fit, the power of two that holds five.
     pub fn slab_size(self, pte_fragment: u64) -> u64 {
         let usual = pte_fragment.max(2 << 20);
@@ -71,7 +71,7 @@ impl SizeClass {
         if !self.is_power_of_two() && five > usual { five.next_power_of_two() } else { usual }
     }
 
-    /// 0 to [`SizeClass::COUNT`] less 1.
+    /// Returns the number of the class, 0 to [`SizeClass::COUNT`] less 1.
     pub const fn index(self) -> usize {
         self.0 as usize
     }

@@ -92,7 +92,7 @@ pub struct SlabStats {
 }
 
 impl SlabPool {
-    /// A pool without slabs, that will take them from the cache.
+    /// Creates a pool without slabs, that will take them from the cache.
     pub fn new(cache: &MemoryCache) -> Self {
         let properties = cache.manager().properties();
         let fragment = properties.facts().pte_fragment_size();
@@ -107,12 +107,12 @@ impl SlabPool {
         Self { shared: Arc::new(Shared { cache: cache.clone(), types: types.collect() }) }
     }
 
-    /// The cache that the slabs come from.
+    /// Returns the cache that the slabs come from.
     pub fn cache(&self) -> &MemoryCache {
         &self.shared.cache
     }
 
-    /// `size` bytes of a memory type, whose address is a multiple of `alignment`.
+    /// Allocates `size` bytes of a memory type, whose address is a multiple of `alignment`.
     ///
     /// A free entry if there is one, else one that the GPU has become done with, else one of a new slab. When the kernel
     /// has no memory for that, everything that waits in the pool and the cache is freed, and it is asked once more.
@@ -143,7 +143,7 @@ impl SlabPool {
         self.reclaim_all();
     }
 
-    /// Figures of now.
+    /// Returns the figures of this moment.
     pub fn stats(&self) -> SlabStats {
         let fragment = self.cache().manager().properties().facts().pte_fragment_size();
         let mut stats = SlabStats::default();
@@ -273,29 +273,29 @@ impl SubAllocation {
         self.pending = Pending::one(work);
     }
 
-    /// The memory it is part of.
+    /// Returns the memory it is part of.
     #[expect(clippy::missing_panics_doc, reason = "only `Drop` takes the memory")]
     pub fn memory(&self) -> &DeviceMemory {
         // PANIC: only `Drop` takes it.
         self.memory.as_deref().expect("memory is there until the drop")
     }
 
-    /// The binding, which submissions list: that of the whole slab.
+    /// Returns the binding, which submissions list: that of the whole slab.
     pub fn binding(&self) -> &Binding {
         self.memory().binding()
     }
 
-    /// Bytes from the start of the memory.
+    /// Returns the offset from the start of the memory, bytes.
     pub fn offset(&self) -> u64 {
         u64::from(self.place.entry) * self.kind.class.entry_size()
     }
 
-    /// Bytes asked for.
+    /// Returns the number of bytes asked for.
     pub fn size(&self) -> u64 {
         self.size
     }
 
-    /// The class it was served from; its entry may be larger than what was asked for.
+    /// Returns the class it was served from; its entry may be larger than what was asked for.
     pub fn class(&self) -> SizeClass {
         self.kind.class
     }
@@ -307,7 +307,7 @@ impl SubAllocation {
         start.checked_add(self.offset()).unwrap_or(start)
     }
 
-    /// The CPU's view of the bytes asked for.
+    /// Returns the CPU's view of the bytes asked for.
     ///
     /// # Errors
     ///

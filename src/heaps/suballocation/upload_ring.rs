@@ -81,7 +81,7 @@ impl Ticket {
 }
 
 impl UploadRing {
-    /// A ring of `size` bytes or a little more of a host-visible type, mapped.
+    /// Creates a ring of `size` bytes or a little more of a host-visible type, mapped.
     ///
     /// # Errors
     ///
@@ -96,7 +96,7 @@ impl UploadRing {
         Ok(Self { memory: Some(memory), space })
     }
 
-    /// A batch without pieces.
+    /// Begins a batch without pieces.
     pub fn batch(&self) -> Batch<'_> {
         Batch { ring: self, ticket: Ticket::default() }
     }
@@ -107,13 +107,13 @@ impl UploadRing {
         let _done = self.space.lock().give_back(Ticket::is_done);
     }
 
-    /// Figures of now.
+    /// Returns the figures of this moment.
     pub fn stats(&self) -> RingStats {
         let space = self.space.lock();
         RingStats { capacity: space.size(), used: space.used() }
     }
 
-    /// The memory behind it.
+    /// Returns the memory behind it.
     #[expect(clippy::missing_panics_doc, reason = "only `Drop` takes the memory")]
     pub fn memory(&self) -> &DeviceMemory {
         // PANIC: only `Drop` takes it.
@@ -245,7 +245,7 @@ impl<'a> Upload<'a> {
         self.view
     }
 
-    /// Bytes from the start of the ring's memory.
+    /// Returns the offset from the start of the ring's memory, bytes.
     pub fn offset(&self) -> u64 {
         self.offset
     }
@@ -257,7 +257,7 @@ impl<'a> Upload<'a> {
         start.checked_add(self.offset).unwrap_or(start)
     }
 
-    /// The binding, which submissions list.
+    /// Returns the binding, which submissions list.
     pub fn binding(&self) -> &'a Binding {
         self.ring.memory().binding()
     }

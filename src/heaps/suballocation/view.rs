@@ -38,7 +38,7 @@ impl<'a> MemoryView<'a> {
         Self { mapping, offset, len }
     }
 
-    /// Bytes.
+    /// Returns the length in bytes.
     pub fn len(&self) -> u64 {
         self.len
     }
@@ -48,7 +48,7 @@ impl<'a> MemoryView<'a> {
         self.len == 0
     }
 
-    /// The first byte, under the terms of [`Mapping::as_ptr`].
+    /// Returns the first byte, under the terms of [`Mapping::as_ptr`].
     pub fn as_ptr(&self) -> NonNull<u8> {
         let base = self.mapping.as_ptr();
         // The mapping holds `offset` bytes and more, so the sum is never null.

@@ -159,7 +159,7 @@ impl MemoryFacts {
         Ok(Self { raw: *raw, vram: installed_vram(raw.vram), max_alignment })
     }
 
-    /// Video memory in bytes, rounded up to 256 MiB.
+    /// Returns the video memory in bytes, rounded up to 256 MiB.
     ///
     /// The kernel subtracts what it keeps for itself, so an 8 GiB card reports 8176 MiB; the rounding gives the size on
     /// the box back. On a card whose VRAM is all visible it leaves an unusable remainder: see
@@ -170,20 +170,20 @@ impl MemoryFacts {
         self.vram
     }
 
-    /// Video memory as the kernel reports it, bytes: what can be allocated, where [`MemoryFacts::vram`] is what the
+    /// Returns the video memory as the kernel reports it, bytes: what can be allocated, where [`MemoryFacts::vram`] is what the
     /// board carries.
     pub const fn reported_vram(&self) -> u64 {
         self.raw.vram
     }
 
-    /// The part of [`MemoryFacts::vram`] that the CPU can map, in bytes; whole KiB, because RADV counts in those.
+    /// Returns the part of [`MemoryFacts::vram`] that the CPU can map, in bytes; whole KiB, because RADV counts in those.
     ///
     /// Never more than [`MemoryFacts::vram`]: a kernel that says otherwise is taken to mean "all of it".
     pub fn visible_vram(&self) -> u64 {
         self.raw.visible_vram.next_multiple_of(1024).min(self.vram)
     }
 
-    /// System memory that the GPU may map, in bytes; whole KiB.
+    /// Returns the system memory that the GPU may map, in bytes; whole KiB.
     pub const fn gtt(&self) -> u64 {
         self.raw.gtt.next_multiple_of(1024)
     }
@@ -200,27 +200,27 @@ impl MemoryFacts {
         self.vram * 9 < self.visible_vram() * 10
     }
 
-    /// GPU page size in bytes: a power of two, at least 4096.
+    /// Returns the GPU page size in bytes: a power of two, at least 4096.
     pub const fn page_size(&self) -> u64 {
         wide(index(self.raw.gart_page_size))
     }
 
-    /// From this many bytes on, an allocation's address is aligned to this many bytes. Zero: never.
+    /// Returns the size in bytes from which on an allocation's address is aligned to that size. Zero: never.
     pub const fn pte_fragment_size(&self) -> u64 {
         wide(index(self.raw.pte_fragment_size))
     }
 
-    /// The alignment every allocation gets, in bytes: see [`max_alignment`].
+    /// Returns the alignment every allocation gets, in bytes: see [`max_alignment`].
     pub const fn max_alignment(&self) -> u64 {
         self.max_alignment
     }
 
-    /// The graphics generation.
+    /// Returns the graphics generation.
     pub const fn gfx_level(&self) -> GfxLevel {
         self.raw.gfx_level
     }
 
-    /// Minor version of the kernel driver.
+    /// Returns the minor version of the kernel driver.
     pub const fn drm_minor(&self) -> u32 {
         self.raw.drm_minor
     }

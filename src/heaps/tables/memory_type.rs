@@ -26,9 +26,9 @@ pub const MAX_TYPES: usize = 32;
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MemoryHeap {
-    /// Bytes.
+    /// Size in bytes.
     pub size: u64,
-    /// Vulkan's flags.
+    /// Property flags, as Vulkan defines them.
     pub flags: HeapFlags,
     /// Kind of memory.
     pub kind: HeapKind,
@@ -76,7 +76,7 @@ pub enum Addressing {
 pub struct MemoryType {
     /// Index of the heap it takes from.
     pub heap: u32,
-    /// Vulkan's flags.
+    /// Property flags, as Vulkan defines them.
     pub properties: MemoryPropertyFlags,
     /// Domains in which the kernel may place the BO.
     pub domains: GemDomain,

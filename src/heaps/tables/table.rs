@@ -49,12 +49,12 @@ impl MemoryProperties {
         Self { facts: *facts, options: *options, accounting: split.accounting, heaps, types }
     }
 
-    /// The heaps, by index: at most three. None only where an override leaves a device without GTT nothing.
+    /// Returns the heaps, by index: at most three. Empty only where an override leaves a device without GTT no memory.
     pub fn heaps(&self) -> &[MemoryHeap] {
         self.heaps.as_slice()
     }
 
-    /// The memory types, by index.
+    /// Returns the memory types, by index.
     pub fn types(&self) -> &[MemoryType] {
         self.types.as_slice()
     }
@@ -64,7 +64,7 @@ impl MemoryProperties {
         &self.facts
     }
 
-    /// The options the tables were built with.
+    /// Returns the options the tables were built with.
     pub const fn options(&self) -> &TableOptions {
         &self.options
     }
@@ -82,22 +82,22 @@ impl MemoryProperties {
         overrun || self.facts.partial_scalar_loads_hang()
     }
 
-    /// The first heap of a kind.
+    /// Returns the first heap of a kind.
     pub fn heap_of_kind(&self, kind: HeapKind) -> Option<&MemoryHeap> {
         self.heaps().iter().find(|heap| heap.kind == kind)
     }
 
-    /// The types in the 32-bit window.
+    /// Returns the types in the 32-bit window.
     pub fn types_32bit(&self) -> TypeMask {
         self.types_where(|ty| ty.addressing == Addressing::Bits32)
     }
 
-    /// The encrypted types.
+    /// Returns the encrypted types.
     pub fn types_protected(&self) -> TypeMask {
         self.types_where(MemoryType::is_protected)
     }
 
-    /// The types a buffer may be bound to: `memoryTypeBits`.
+    /// Returns the types a buffer may be bound to: `memoryTypeBits`.
     ///
     /// `addressing` is [`Addressing::Bits32`] for descriptor buffers and for the preprocess buffers of device-generated
     /// commands, whose addresses shaders get in one register. Images are asked for as [`Addressing::Bits64`]. The set is
@@ -111,7 +111,7 @@ impl MemoryProperties {
         self.types_where(|ty| ty.addressing == addressing && ty.is_protected() == protected)
     }
 
-    /// The types that can import memory the caller already has (`VK_EXT_external_memory_host`): at most one, the first
+    /// Returns the types that can import memory the caller already has (`VK_EXT_external_memory_host`): at most one, the first
     /// cached GTT type. An APU with a unified heap has none.
     ///
     /// Source: Mesa `src/amd/vulkan/radv_device.c`, `radv_GetMemoryHostPointerPropertiesEXT`.
@@ -121,7 +121,7 @@ impl MemoryProperties {
         self.types_where(importable).iter().take(1).collect()
     }
 
-    /// The type of `allowed` that has all `required` properties and the most of the `preferred` ones; among equals the
+    /// Returns the type of `allowed` that has all `required` properties and the most of the `preferred` ones; among equals the
     /// first, which is the fastest.
     ///
     /// Protected and device-coherent types are only chosen where `required` or `preferred` ask for those properties:

@@ -30,7 +30,7 @@ const KIB_256: u64 = 256 << 10;
 /// Bytes of the largest micro tile: 8 x 8 elements of 16 bytes, with 8 samples or slices.
 const LARGEST_TILE: u64 = 8 * 8 * 16 * 8;
 
-/// The alignment, in bytes, that suits every image of the chip: a power of two, at least 64 KiB.
+/// Returns the alignment, in bytes, that suits every image of the chip: a power of two, at least 64 KiB.
 ///
 /// * GFX6 to GFX8: the largest macro tile in the tile tables;
 /// * GFX9 and GFX10: the 64 KiB swizzle block;

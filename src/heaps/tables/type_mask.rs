@@ -20,12 +20,12 @@ impl TypeMask {
     /// The empty set.
     pub const NONE: Self = Self(0);
 
-    /// The set whose bits are set in `bits`.
+    /// Returns the set whose bits are set in `bits`.
     pub const fn from_bits(bits: u32) -> Self {
         Self(bits)
     }
 
-    /// Bit `i` says whether type `i` is in the set.
+    /// Returns the set as bits: bit `i` says whether type `i` is in it.
     pub const fn bits(self) -> u32 {
         self.0
     }
@@ -46,7 +46,7 @@ impl TypeMask {
         self.0 == 0
     }
 
-    /// The indices in the set, ascending.
+    /// Returns the indices in the set, ascending.
     pub fn iter(self) -> impl Iterator<Item = u32> {
         (0..u32::BITS).filter(move |&index| self.contains(index))
     }

@@ -69,7 +69,7 @@ pub struct Holes {
 }
 
 impl Holes {
-    /// An index in which all of `span` is free. An empty span is an index without holes.
+    /// Creates an index in which all of `span` is free. An empty span is an index without holes.
     ///
     /// # Errors
     ///
@@ -164,7 +164,7 @@ impl Holes {
         Ok(())
     }
 
-    /// The cells the index was made for.
+    /// Returns the cells the index was made for.
     pub fn span(&self) -> Range<u64> {
         self.span.clone()
     }
@@ -184,19 +184,19 @@ impl Holes {
         self.live
     }
 
-    /// The length of the longest hole in cells, 0 without one. O(log n).
+    /// Returns the length of the longest hole in cells, 0 without one. O(log n).
     pub fn largest(&self) -> u64 {
         self.list.as_slice().iter().map(|hole| hole.cells()).max().unwrap_or_else(|| self.tree.largest())
     }
 
-    /// The holes by ascending address.
+    /// Returns the holes by ascending address.
     pub fn iter(&self) -> impl Iterator<Item = Hole> + '_ {
         let first = self.tree.first_from_region(0);
         let tree = std::iter::successors(first, |&hole| self.tree.around_cell(hole.start).1);
         self.list.as_slice().iter().copied().chain(tree)
     }
 
-    /// Bytes of host memory held by the index.
+    /// Returns the host memory that the index holds, bytes.
     pub fn host_bytes(&self) -> usize {
         size_of::<Self>() + self.tree.host_bytes()
     }

@@ -28,7 +28,7 @@ impl Step {
     /// Any start will do.
     pub const ONE: Self = Self { cells: 1, shift: 0 };
 
-    /// Multiples of `cells`.
+    /// Allows starts at multiples of `cells`.
     pub const fn new(cells: NonZeroU64) -> Self {
         let cells = if cells.get() < CELLS_END { cells.get() } else { CELLS_END };
         Self { cells, shift: cells.trailing_zeros() }

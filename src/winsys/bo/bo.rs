@@ -3,15 +3,14 @@
 use std::sync::Arc;
 
 use amdgpu_hw::num::wide;
-use nix::errno::Errno;
 
 use super::{
     handle::Handle,
     request::{BoRequest, PAGE_SIZE},
 };
 use crate::uapi::{
-    Answered, Argument, GEM_OP_GET_CREATE_INFO, GEM_OP_SET_PLACEMENT, GemCreate, GemCreateFlags, GemDomain, GemOp,
-    GemWaitIdle,
+    Answered, Argument, Errno, GEM_OP_GET_CREATE_INFO, GEM_OP_SET_PLACEMENT, GemCreate, GemCreateFlags, GemDomain,
+    GemOp, GemWaitIdle,
 };
 use crate::winsys::{
     Deadline, Device, DeviceRef, Error, Event, Result, UsageEntry, answers,
@@ -130,12 +129,12 @@ impl Bo {
         handle.device().tell(|| Event::BoOpened { handle: handle.raw(), size, domains, flags });
     }
 
-    /// The kernel's name for the BO within the device's file.
+    /// Returns the kernel's name for the BO within the device's file.
     pub fn handle(&self) -> u32 {
         self.0.handle.raw()
     }
 
-    /// The device it belongs to.
+    /// Returns the device it belongs to.
     pub fn device(&self) -> &Device {
         self.0.handle.device()
     }
@@ -146,7 +145,7 @@ impl Bo {
         self.0.handle.entry()
     }
 
-    /// Size in bytes, a multiple of the page size.
+    /// Returns the size in bytes, a multiple of the page size.
     pub fn size(&self) -> u64 {
         self.0.size
     }
@@ -156,7 +155,7 @@ impl Bo {
         self.0.domains
     }
 
-    /// The flags it was asked to have; for an imported BO, those the kernel reports.
+    /// Returns the flags it was asked to have; for an imported BO, those the kernel reports.
     pub fn flags(&self) -> GemCreateFlags {
         self.0.flags
     }
@@ -204,7 +203,7 @@ impl Bo {
         self.0.handle.set_name(name);
     }
 
-    /// The name it was given last.
+    /// Returns the name it was given last.
     pub fn name(&self) -> Option<String> {
         self.0.handle.name().map(|name| (*name).to_owned())
     }
@@ -223,10 +222,17 @@ fn ask(device: &Device, request: &BoRequest) -> Result<u32> {
     let mut argument = GemCreate { bo_size: size, alignment, domains: domains.bits(), domain_flags: flags.bits() };
     send(device.kernel(), &mut argument).map_err(refused)?;
     let answer = argument.answer().handle;
-    if answer == size as u32 && argument.domains == domains.bits() {
+    if answer == size as u32 && is_untouched(&argument, request) {
         return ask_again(device, request).map_err(refused);
     }
     answers::handle(answer).map_err(refused)
+}
+
+/// Returns `true` if what is behind the size is as it was asked. The kernel clears all of it: only a request that has zeros there
+/// does not tell.
+fn is_untouched(argument: &GemCreate, request: &BoRequest) -> bool {
+    let &BoRequest { alignment, domains, flags, .. } = request;
+    (argument.alignment, argument.domains, argument.domain_flags) == (alignment, domains.bits(), flags.bits())
 }
 
 /// Asks once more for a BO, after an answer that may not have been written: the handle is written over the size, and is
@@ -240,7 +246,7 @@ fn ask_again(device: &Device, request: &BoRequest) -> Result<u32, Errno> {
     let mut argument = GemCreate { bo_size, alignment, domains: domains.bits(), domain_flags: flags.bits() };
     send(device.kernel(), &mut argument)?;
     let answer = argument.answer().handle;
-    let is_unwritten = answer == bo_size as u32 && argument.domains == domains.bits();
+    let is_unwritten = answer == bo_size as u32 && is_untouched(&argument, request);
     if is_unwritten { Err(answers::UNWRITTEN) } else { answers::handle(answer) }
 }
 

@@ -9,13 +9,12 @@ use std::{
     },
 };
 
-use nix::errno::Errno;
 use once_cell::race::OnceBox;
 
 use super::shared_handles::{Entry, SharedHandles};
 use crate::{
     sync::{Mutex, OnceLock},
-    uapi::{Argument, GemClose},
+    uapi::{Argument, Errno, GemClose},
     winsys::{
         Device, DeviceRef, Event, HandleOwnership, UsageEntry,
         kernel::send_quietly,

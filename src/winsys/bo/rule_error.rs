@@ -1,8 +1,6 @@
 //! The rules of GEM_CREATE, as errors.
 
-use nix::errno::Errno;
-
-use crate::uapi::{GemCreateFlags, GemDomain};
+use crate::uapi::{Errno, GemCreateFlags, GemDomain};
 
 /// A rule of GEM_CREATE that a request breaks. The kernel says EINVAL to nearly all of them; this says which.
 ///

@@ -204,7 +204,7 @@ tiling! {
 }
 
 impl LegacyTiling {
-    /// Bytes after which a tile is split: 64 to 4096, and 1024 for the value that means nothing, as RADV reads it.
+    /// Returns the number of bytes after which a tile is split: 64 to 4096, and 1024 for the value that means nothing, as RADV reads it.
     ///
     /// Source: Mesa 25.0.7 `ac_surface.c`, `eg_tile_split`.
     pub const fn tile_split_bytes(self) -> u32 {

@@ -42,7 +42,7 @@ pub struct UserMemory {
 }
 
 impl UserMemory {
-    /// Anonymous memory that the GPU may read and write, as libdrm and RADV ask for it.
+    /// Describes anonymous memory that the GPU may read and write, as libdrm and RADV ask for it.
     pub const fn new(address: NonNull<u8>, len: u64) -> Self {
         Self { address, len, is_read_only: false, may_be_file: false }
     }

@@ -11,11 +11,10 @@ use std::{
     os::fd::{AsRawFd, RawFd},
 };
 
-use nix::errno::Errno;
 use parking_lot::Mutex;
 
 use crate::{
-    uapi::IdentityClaim,
+    uapi::{Errno, IdentityClaim},
     winsys::{Error, OpenFile, Result},
 };
 

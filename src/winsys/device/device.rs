@@ -152,7 +152,7 @@ impl Device {
         &self.0.info
     }
 
-    /// The kernel behind the device.
+    /// Returns the kernel behind the device.
     pub fn kernel(&self) -> &dyn Kernel {
         &*self.0.kernel
     }
@@ -236,11 +236,11 @@ impl Device {
 
     /// Returns the address of the shared state, which no other device has as long as this one lives.
     #[inline]
-    pub(in crate::winsys) fn address(&self) -> usize {
+    pub(crate) fn address(&self) -> usize {
         Arc::as_ptr(&self.0).addr()
     }
 
-    /// Sizes and current usage of the memory pools, over all processes.
+    /// Asks for the sizes and current usage of the memory pools, over all processes.
     ///
     /// # Errors
     ///
@@ -249,7 +249,7 @@ impl Device {
         info(self.kernel(), "MEMORY", query::MEMORY, [0; 4])
     }
 
-    /// The GPU clock counter, in ticks of [`GpuInfo::clock_counter_khz`].
+    /// Returns the GPU clock counter, in ticks of [`GpuInfo::clock_counter_khz`].
     ///
     /// # Errors
     ///
@@ -258,7 +258,7 @@ impl Device {
         info(self.kernel(), "TIMESTAMP", query::TIMESTAMP, [0; 4])
     }
 
-    /// Resets so far that lost the contents of VRAM.
+    /// Returns the number of resets so far that lost the contents of VRAM.
     ///
     /// # Errors
     ///
@@ -267,7 +267,7 @@ impl Device {
         info(self.kernel(), "VRAM_LOST_COUNTER", query::VRAM_LOST_COUNTER, [0; 4])
     }
 
-    /// BOs that were moved out of VRAM since the driver was loaded, over all processes.
+    /// Returns the number of BOs that were moved out of VRAM since the driver was loaded, over all processes.
     ///
     /// Source: Linux 6.12 `amdgpu_object.c`, `amdgpu_bo_move_notify`, which counts in `num_evictions`.
     ///
@@ -278,7 +278,7 @@ impl Device {
         info(self.kernel(), "NUM_EVICTIONS", query::NUM_EVICTIONS, [0; 4])
     }
 
-    /// The last page fault of this file's address space; `None` if there was none. Needs minor 55.
+    /// Returns the last page fault of this file's address space; `None` if there was none. Needs minor 55.
     ///
     /// # Errors
     ///
@@ -301,7 +301,7 @@ impl Device {
         version(self.kernel()).map(drop)
     }
 
-    /// The GPU addresses of the device's file.
+    /// Returns the GPU addresses of the device's file.
     pub fn addresses(&self) -> &VaManager {
         &self.0.addresses
     }
@@ -311,12 +311,12 @@ impl Device {
         &self.0.tracker
     }
 
-    /// The map of what is bound where, if the device's observer is one or has one.
+    /// Returns the map of what is bound where, if the device's observer is one or has one.
     pub fn va_map(&self) -> Option<&VaMap> {
         self.0.observer.as_ref()?.va_map()
     }
 
-    /// The history of its BOs, if the device's observer is one or has one.
+    /// Returns the history of its BOs, if the device's observer is one or has one.
     pub fn history(&self) -> Option<&BoHistory> {
         self.0.observer.as_ref()?.history()
     }

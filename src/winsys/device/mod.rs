@@ -16,8 +16,8 @@ pub use self::{
     device::Device,
     driver_version::{DriverVersion, MINIMUM_MINOR},
     gpu_info::{
-        Capabilities, Firmware, GpuInfo, IpBlock, IpVersion, MemorySizes, RawInfo, RegisterValue, ShaderArray,
-        TilingRegisters,
+        CacheSizes, Capabilities, DevInfoAnswer, Firmware, GpuInfo, IpBlock, IpVersion, MemorySizes, RawInfo,
+        RegisterValue, ShaderArray, ShadowAreas, TilingRegisters,
     },
     node::Node,
     render_node::RenderNode,

@@ -50,7 +50,7 @@ pub struct Node {
 }
 
 impl Node {
-    /// All render nodes of AMD GPUs, in order of their minor numbers.
+    /// Lists all render nodes of AMD GPUs, in order of their minor numbers.
     ///
     /// Nodes of other vendors and nodes whose sysfs files are missing or unreadable are left out. `root` is `/`, or a
     /// directory that holds a captured `dev/dri` and `sys/dev/char`.

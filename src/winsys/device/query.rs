@@ -1,11 +1,10 @@
 //! INFO, VERSION and GET_CAP: asking the kernel.
 
 use amdgpu_hw::num::{count, wide};
-use nix::errno::Errno;
 use zerocopy::FromBytes;
 
 use crate::{
-    uapi::{self, Argument, GetCap, Info, Version},
+    uapi::{self, Argument, Errno, GetCap, Info, Version},
     winsys::{
         DriverVersion, Error, Kernel, MINIMUM_MINOR, Result,
         kernel::{send, send_raw},
@@ -36,14 +35,58 @@ pub(in crate::winsys) fn info<T: FromBytes>(
     }
 }
 
+/// Bytes that an answer leaves where it is short. None is zero, which padding is, and neighbours differ.
+const MARKS: [u8; ANSWER_BYTES] = {
+    let mut marks = [0; ANSWER_BYTES];
+    let mut at = 0;
+    while at < ANSWER_BYTES {
+        marks[at] = (at * 73 % 251) as u8 + 1;
+        at += 1;
+    }
+    marks
+};
+
+/// Asks as [`info`], and returns also the number of bytes of `T` that the kernel wrote, a multiple of 4.
+///
+/// The request does not tell it, so the buffer is marked: marks that are left at its end were not written. An answer that ends
+/// in four such bytes would count as shorter.
+pub(super) fn info_counted<T: FromBytes>(
+    kernel: &dyn Kernel,
+    name: &'static str,
+    query: u32,
+    input: [u32; 4],
+) -> Result<(T, usize)> {
+    const { assert!(size_of::<T>() <= ANSWER_BYTES && size_of::<T>().is_multiple_of(4)) };
+    let mut buffer = AnswerBuffer(MARKS);
+    ask_into(&mut buffer, kernel, query, input, size_of::<T>()).map_err(|errno| Error::Info { query: name, errno })?;
+    let (answer, marks) = (&mut buffer.0[..size_of::<T>()], &MARKS[..size_of::<T>()]);
+    let last = answer.iter().zip(marks).rposition(|(byte, mark)| byte != mark);
+    let written = last.map_or(0, |at| (at + 1).next_multiple_of(4));
+    answer[written..].fill(0);
+    match T::read_from_prefix(answer) {
+        Ok((answer, _)) => Ok((answer, written)),
+        Err(_) => Err(Error::Info { query: name, errno: Errno::EIO }),
+    }
+}
+
 fn ask(kernel: &dyn Kernel, query: u32, input: [u32; 4], len: usize) -> Result<AnswerBuffer, Errno> {
     let mut buffer = AnswerBuffer([0; ANSWER_BYTES]);
+    ask_into(&mut buffer, kernel, query, input, len)?;
+    Ok(buffer)
+}
+
+fn ask_into(
+    buffer: &mut AnswerBuffer,
+    kernel: &dyn Kernel,
+    query: u32,
+    input: [u32; 4],
+    len: usize,
+) -> Result<(), Errno> {
     let mut argument =
         Info { return_pointer: wide(buffer.0.as_mut_ptr().expose_provenance()), return_size: count(len), query, input };
     // SAFETY: the only address is that of `buffer`, which is exclusive, outlives the call and is at least as long as
     // any kernel or shim writes.
-    unsafe { send_raw(kernel, Info::REQUEST, &mut argument) }?;
-    Ok(buffer)
+    unsafe { send_raw(kernel, Info::REQUEST, &mut argument) }
 }
 
 /// Reads `count` consecutive registers from dword offset `register`; `instance` selects engine and array.

@@ -206,7 +206,7 @@ impl Binding {
         Arc::as_ptr(&self.0).addr()
     }
 
-    /// The BO behind the addresses.
+    /// Returns the BO behind the addresses.
     pub fn bo(&self) -> &Bo {
         &self.0.bo
     }
@@ -217,18 +217,24 @@ impl Binding {
         self.0.bo_handle
     }
 
+    /// Returns the [address](Device::address) of its device.
+    #[inline]
+    pub(crate) fn device_address(&self) -> usize {
+        self.0.device_address
+    }
+
     /// Returns `true` if it belongs to this device. The BO keeps its device, so no other can be at that address.
     #[inline]
     pub(crate) fn is_of(&self, device: &Device) -> bool {
         self.0.device_address == device.address()
     }
 
-    /// The device it belongs to.
+    /// Returns the device it belongs to.
     pub fn device(&self) -> &Device {
         self.0.bo.device()
     }
 
-    /// The first bound address.
+    /// Returns the first bound address.
     #[inline]
     pub fn address(&self) -> GpuVa {
         self.0.start()
@@ -239,12 +245,12 @@ impl Binding {
         self.0.offset
     }
 
-    /// Bytes bound, a multiple of the page size.
+    /// Returns the number of bytes bound, a multiple of the page size.
     pub fn len(&self) -> u64 {
         self.0.len
     }
 
-    /// Always false: a binding has at least one page.
+    /// Returns `false`: a binding has at least one page.
     pub fn is_empty(&self) -> bool {
         self.0.len == 0
     }
@@ -269,7 +275,7 @@ impl Binding {
         self.0.priority.store(narrow(priority), Relaxed);
     }
 
-    /// Access rights and memory type.
+    /// Returns the access rights and the memory type.
     pub fn flags(&self) -> VaFlags {
         self.0.flags
     }
@@ -395,10 +401,11 @@ impl Drop for BindingState {
             release(|| send_quietly(device.kernel(), &mut argument))
         };
         let behind = if has_guard_page { at.checked_add(self.len) } else { None };
-        let guard = behind.map(|behind| unbind(behind, 0, PAGE_SIZE, self.flags - VaFlags::WRITEABLE));
+        let guard =
+            behind.map_or(Release::DONE, |behind| unbind(behind, 0, PAGE_SIZE, self.flags - VaFlags::WRITEABLE));
         let bound = unbind(at, self.offset, self.len, self.flags);
         let Some(lease) = self.lease.take() else { return };
-        if bound.is_done() && guard.is_none_or(Release::is_done) {
+        if bound.is_done() && guard.is_done() {
             device.addresses().free(lease);
         } else {
             // The page tables may still point through these addresses: they must not be reused.
@@ -410,8 +417,6 @@ impl Drop for BindingState {
             device.tell(|| Event::Unbound { range });
         }
         bound.report(GemVa::NAME, self.bo_handle);
-        if let Some(guard) = guard {
-            guard.report(GemVa::NAME, self.bo_handle);
-        }
+        guard.report(GemVa::NAME, self.bo_handle);
     }
 }

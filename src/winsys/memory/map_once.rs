@@ -44,12 +44,12 @@ pub struct MapOnce {
 }
 
 impl MapOnce {
-    /// No mapping yet.
+    /// Creates a place without a mapping.
     pub const fn new() -> Self {
         Self::with(OnceCell::new())
     }
 
-    /// A lasting one that is there already.
+    /// Creates a place with a lasting mapping.
     pub fn of(mapping: Mapping) -> Self {
         Self::with(OnceCell::with_value(mapping))
     }
@@ -64,7 +64,7 @@ impl MapOnce {
         }
     }
 
-    /// The mapping, if there is one that was not ended.
+    /// Returns the mapping, if there is one that was not ended.
     #[inline]
     pub fn get(&self) -> Option<Mapped<'_>> {
         match self.lasting.get() {
@@ -73,8 +73,8 @@ impl MapOnce {
         }
     }
 
-    /// The mapping, made by `make` if there is none. While one thread makes it the others wait; after a failure the next
-    /// one tries again. A mapping that was ended and is still lent goes on.
+    /// Returns the mapping, made by `make` if there is none. While one thread makes it the others wait; after a failure the
+    /// next one tries again. A mapping that was ended and is still lent goes on.
     ///
     /// # Errors
     ///
@@ -121,13 +121,13 @@ impl MapOnce {
         }
     }
 
-    /// The lasting mapping, if there is one. Takes no lock.
+    /// Returns the lasting mapping, if there is one. Takes no lock.
     #[inline]
     pub fn lasting(&self) -> Option<&Mapping> {
         self.lasting.get()
     }
 
-    /// The lasting mapping, made of the one there is unless that is lent, else by `make`.
+    /// Returns the lasting mapping, made of the one there is unless that is lent, else by `make`.
     ///
     /// # Errors
     ///

@@ -3,10 +3,9 @@
 use std::ptr::NonNull;
 
 use amdgpu_hw::num::{index, wide};
-use nix::errno::Errno;
 
 use crate::{
-    uapi::{Answered, Argument, GemCreateFlags, GemMmap},
+    uapi::{Answered, Argument, Errno, GemCreateFlags, GemMmap},
     winsys::{
         Bo, Error, Event, NotReserved, Origin, PAGE_SIZE, Protection, Result, answers::UNWRITTEN, kernel::send,
         release::release,
@@ -184,23 +183,23 @@ impl Mapping {
         bo.device().tell(|| Event::Unmapped { handle: bo.handle(), base: base.addr().get(), len });
     }
 
-    /// The BO behind the mapping.
+    /// Returns the BO behind the mapping.
     pub fn bo(&self) -> &Bo {
         &self.bo
     }
 
-    /// Bytes mapped, a multiple of the page size.
+    /// Returns the number of bytes mapped, a multiple of the page size.
     #[inline]
     pub fn len(&self) -> usize {
         index(self.pages) * PAGE_BYTES
     }
 
-    /// Always false: a BO has at least one page.
+    /// Returns `false`: a BO has at least one page.
     pub fn is_empty(&self) -> bool {
         self.pages == 0
     }
 
-    /// The first byte, for code that must hand an address on (vkMapMemory). Accesses through it must be volatile or
+    /// Returns the first byte, for code that must hand an address on (vkMapMemory). Accesses through it must be volatile or
     /// otherwise prepared for the GPU's writes, and end before the mapping is dropped.
     pub fn as_ptr(&self) -> NonNull<u8> {
         self.base

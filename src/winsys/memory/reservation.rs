@@ -61,12 +61,12 @@ impl Reservation {
         }
     }
 
-    /// The device.
+    /// Returns the device.
     pub fn device(&self) -> &Device {
         &self.device
     }
 
-    /// The addresses.
+    /// Returns the addresses.
     pub fn range(&self) -> VaRange {
         self.range
     }

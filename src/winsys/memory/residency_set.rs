@@ -65,7 +65,7 @@ struct SetState {
 }
 
 /// The members of a [`ResidencySet`] at one time, as a slice that clones cheaply. Two snapshots between which nothing came
-/// or went are equal.
+/// or went are equal, and so are all that are empty.
 ///
 /// ```
 /// use amdgpu_winsys::winsys::ResidencySet;
@@ -82,34 +82,54 @@ struct SetState {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Debug)]
-pub struct Residents(Arc<[Binding]>);
+pub struct Residents(Option<Arc<[Binding]>>);
 
 /// A snapshot that keeps no member alive.
 #[derive(Debug)]
-pub(crate) struct WeakResidents(Weak<[Binding]>);
+pub(crate) struct WeakResidents(Option<Weak<[Binding]>>);
+
+/// The address of every snapshot without members, which counts no references. No other snapshot has it.
+const EMPTY: usize = 1;
 
 impl Deref for Residents {
     type Target = [Binding];
 
     #[inline]
     fn deref(&self) -> &[Binding] {
-        &self.0
+        self.0.as_deref().unwrap_or_default()
     }
 }
 
-/// Two snapshots are equal if nothing came or went between them.
+/// Two snapshots are equal if nothing came or went between them, or if both are empty.
 impl PartialEq for Residents {
     fn eq(&self, other: &Self) -> bool {
-        Arc::ptr_eq(&self.0, &other.0)
+        self.address() == other.address()
     }
 }
 
 impl Eq for Residents {}
 
 impl Residents {
+    /// The snapshot of these members.
+    fn of(members: impl ExactSizeIterator<Item = Binding>) -> Self {
+        Self((members.len() > 0).then(|| members.collect()))
+    }
+
+    /// Returns a snapshot without members that counts references, for tests that follow its life.
+    #[cfg(test)]
+    pub(crate) fn counted() -> Self {
+        Self(Some(Arc::from([])))
+    }
+
+    /// Returns an address that no other snapshot has as long as this one lives, but for those without members.
+    #[inline]
+    fn address(&self) -> usize {
+        self.0.as_ref().map_or(EMPTY, |members| Arc::as_ptr(members).addr())
+    }
+
     #[inline]
     pub(crate) fn downgrade(&self) -> WeakResidents {
-        WeakResidents(Arc::downgrade(&self.0))
+        WeakResidents(self.0.as_ref().map(Arc::downgrade))
     }
 }
 
@@ -117,13 +137,19 @@ impl WeakResidents {
     /// Returns the number of handles of the snapshot.
     #[cfg(test)]
     pub(crate) fn handle_count(&self) -> usize {
-        self.0.strong_count()
+        self.0.as_ref().map_or(0, Weak::strong_count)
     }
 
     /// Returns `true` if it is of this snapshot.
     #[inline]
     pub(crate) fn is_of(&self, residents: &Residents) -> bool {
-        std::ptr::addr_eq(self.0.as_ptr(), Arc::as_ptr(&residents.0))
+        self.address() == residents.address()
+    }
+
+    /// As [`Residents::address`]; it stays taken as long as this exists.
+    #[inline]
+    fn address(&self) -> usize {
+        self.0.as_ref().map_or(EMPTY, |members| members.as_ptr().addr())
     }
 }
 
@@ -136,7 +162,7 @@ struct Members {
 }
 
 impl ResidencySet {
-    /// An empty set.
+    /// Creates an empty set.
     pub fn new() -> Self {
         Self::default()
     }
@@ -156,7 +182,7 @@ impl ResidencySet {
         self.remove_times(memory, 1)
     }
 
-    /// Memories in the set, each counted once.
+    /// Returns the number of memories in the set, each counted once.
     pub fn len(&self) -> usize {
         self.0.members.lock().memories.len()
     }
@@ -166,19 +192,25 @@ impl ResidencySet {
         self.len() == 0
     }
 
-    /// The members, each once. Copied only if something came or went since the last snapshot.
+    /// Returns the members, each once. Copied only if something came or went since the last snapshot.
     pub fn snapshot(&self) -> Residents {
         let mut members = self.0.members.lock();
         let Members { memories, snapshot } = &mut *members;
-        let snapshot = snapshot.get_or_insert_with(|| Residents(memories.iter().cloned().collect()));
-        self.0.current.store(Arc::as_ptr(&snapshot.0).addr(), Release);
+        let snapshot = snapshot.get_or_insert_with(|| Residents::of(memories.iter().cloned()));
+        self.0.current.store(snapshot.address(), Release);
         snapshot.clone()
     }
 
     /// The members, if they are still those of this snapshot. Takes no lock.
     pub(crate) fn snapshot_if_still(&self, known: &WeakResidents) -> Option<Residents> {
         // Nothing else gets the address as long as `known` exists, so equal addresses are the same snapshot.
-        if self.0.current.load(Acquire) == known.0.as_ptr().addr() { known.0.upgrade().map(Residents) } else { None }
+        if self.0.current.load(Acquire) != known.address() {
+            return None;
+        }
+        match &known.0 {
+            Some(members) => Some(Residents(Some(members.upgrade()?))),
+            None => Some(Residents(None)),
+        }
     }
 
     pub(crate) fn add_times(&self, memory: &Binding, times: u64) -> bool {

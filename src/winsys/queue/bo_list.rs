@@ -1,10 +1,9 @@
 //! Lists of BOs that the kernel keeps.
 
 use amdgpu_hw::num::{count, wide};
-use nix::errno::Errno;
 
 use crate::{
-    uapi::{self, Answered, Argument, BoListEntry, bo_list_op},
+    uapi::{self, Answered, Argument, BoListEntry, Errno, bo_list_op},
     winsys::{Device, Error, Result, answers, kernel::send_raw_quietly, release::release},
 };
 
@@ -65,7 +64,7 @@ impl BoList {
         request(&self.device, bo_list_op::UPDATE, self.handle, entries).map(drop)
     }
 
-    /// The kernel's name for it within the device's file.
+    /// Returns the kernel's name for it within the device's file.
     pub fn handle(&self) -> u32 {
         self.handle
     }

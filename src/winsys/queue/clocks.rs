@@ -1,9 +1,7 @@
 //! Clocks that stay where they are: for measurements.
 
-use nix::errno::Errno;
-
 use crate::{
-    uapi::{Argument, Ctx, ctx_op},
+    uapi::{Argument, Ctx, Errno, ctx_op},
     winsys::{Capabilities, Context, Error, Feature, Result, kernel::send},
 };
 

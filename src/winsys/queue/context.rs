@@ -3,11 +3,10 @@
 use std::sync::Arc;
 
 use amdgpu_hw::num::index;
-use nix::errno::Errno;
 use parking_lot::Mutex;
 
 use crate::{
-    uapi::{Answered, Argument, Ctx, CtxStateFlags, WaitCs, ctx_op},
+    uapi::{Answered, Argument, Ctx, CtxStateFlags, Errno, WaitCs, ctx_op},
     winsys::{
         Deadline, Device, Error, Ip, Loss, Priority, Result, answers,
         kernel::{send, send_quietly},
@@ -97,12 +96,12 @@ impl Context {
         }
     }
 
-    /// The priority it was made with.
+    /// Returns the priority it was made with.
     pub fn priority(&self) -> Priority {
         self.0.priority
     }
 
-    /// The kernel's name for the context within the device's file.
+    /// Returns the kernel's name for the context within the device's file.
     pub fn id(&self) -> u32 {
         self.0.id
     }
@@ -112,7 +111,7 @@ impl Context {
         Arc::strong_count(&self.0)
     }
 
-    /// The device it belongs to.
+    /// Returns the device it belongs to.
     pub fn device(&self) -> &Device {
         &self.0.device
     }

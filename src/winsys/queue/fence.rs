@@ -3,11 +3,10 @@
 use std::os::fd::OwnedFd;
 
 use amdgpu_hw::num::{self, wide};
-use nix::errno::Errno;
 
 use super::context::Suspects;
 use crate::{
-    uapi::{Answered, Argument, CsFence, FENCE_TO_SYNC_FILE_FD, FENCE_TO_SYNCOBJ_FD, FenceToHandle, WaitFences},
+    uapi::{Answered, Argument, CsFence, Errno, FENCE_TO_SYNC_FILE_FD, FENCE_TO_SYNCOBJ_FD, FenceToHandle, WaitFences},
     winsys::{
         Context, Deadline, Device, Error, Ip, Result, Syncobj, WaitFor,
         answers::{Occupied, UNWRITTEN, descriptor},
@@ -58,7 +57,7 @@ pub fn wait_fences(
 }
 
 impl Context {
-    /// A new sync object whose fence is that of the submission `sequence` on the queue (`ip`, `ring`).
+    /// Creates a new sync object whose fence is that of the submission `sequence` on the queue (`ip`, `ring`).
     ///
     /// It passes through a descriptor: a handle that FENCE_TO_HANDLE answers could not be distinguished from the context's id, over
     /// which it is written.
@@ -73,8 +72,8 @@ impl Context {
         Syncobj::import(self.device(), shared)
     }
 
-    /// A sync file of the submission `sequence` on the queue (`ip`, `ring`): a descriptor that is readable when it is done
-    /// and that other drivers understand. Closed on exec.
+    /// Creates a sync file of the submission `sequence` on the queue (`ip`, `ring`): a descriptor that is readable when it is
+    /// done and that other drivers understand. Closed on exec.
     ///
     /// Request: AMDGPU_FENCE_TO_HANDLE.
     ///

@@ -1,6 +1,6 @@
 //! Short arrays for requests.
 
-use nix::errno::Errno;
+use crate::uapi::Errno;
 
 /// An array for one request: on the stack as long as it is short, so that a wait for a few objects allocates nothing.
 #[derive(Default)]

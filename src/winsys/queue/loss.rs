@@ -2,9 +2,7 @@
 
 use std::fmt;
 
-use nix::errno::Errno;
-
-use crate::uapi::CtxStateFlags;
+use crate::uapi::{CtxStateFlags, Errno};
 
 /// The reason why a GPU did not finish its work.
 ///

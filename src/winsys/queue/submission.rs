@@ -1,13 +1,12 @@
 //! The CS ioctl: chunks in, a sequence number out.
 
 use amdgpu_hw::num::{count, index, wide};
-use nix::errno::Errno;
 
 use super::context::Suspects;
 use crate::{
     host_memory::{self, NoHostMemory},
     uapi::{
-        self, Answered, Argument, BoListEntry, Cs, CsChunk, CsChunkDep, CsChunkFence, CsChunkIb, CsChunkSyncobj,
+        self, Answered, Argument, BoListEntry, Cs, CsChunk, CsChunkDep, CsChunkFence, CsChunkIb, CsChunkSyncobj, Errno,
         chunk_id,
     },
     winsys::{BoList, Capabilities, Context, Error, Event, Feature, Ip, Loss, Result, UserFence, kernel::send_raw},
@@ -90,15 +89,20 @@ pub struct ChunkScratch {
 }
 
 impl ChunkScratch {
-    fn push<T>(&mut self, chunk_id: u32, payload: &[T]) -> Result<()> {
+    /// Adds a chunk. [`Context::list_chunks`] has made room for it.
+    #[inline]
+    fn push<T>(&mut self, chunk_id: u32, payload: &[T]) {
         let header = CsChunk {
             chunk_id,
             length_dw: count(size_of_val(payload) / 4),
             chunk_data: wide(payload.as_ptr().expose_provenance()),
         };
-        host_memory::push(&mut self.headers, header).map_err(no_memory)
+        self.headers.push(header);
     }
 }
+
+/// The most chunks that are not IBs: the user fence, two kinds of dependencies, waits, signals and the BOs.
+const MOST_OTHERS: usize = 6;
 
 impl ChunkScratch {
     /// The chunks of kernels before minor 32, which know only the binary state and do not wait for submission.
@@ -157,7 +161,7 @@ impl Context {
     /// [`Error::Ioctl`] with `EINVAL` for an IP, ring, chunk or IB size that the kernel refuses, `ENOENT` for an unknown BO
     /// or sync object.
     pub fn submit(&self, chunks: Chunks<'_>, scratch: &mut ChunkScratch) -> Result<u64> {
-        let sequence = self.submit_untold(chunks, scratch)?;
+        let sequence = self.submit_untold(&chunks, scratch)?;
         self.device().tell(|| self.submitted(&chunks, sequence));
         Ok(sequence)
     }
@@ -169,7 +173,7 @@ impl Context {
 
     /// Submits like [`Context::submit`] without telling the observer: callers do that once they keep what the submission
     /// uses.
-    pub(crate) fn submit_untold(&self, chunks: Chunks<'_>, scratch: &mut ChunkScratch) -> Result<u64> {
+    pub(crate) fn submit_untold(&self, chunks: &Chunks<'_>, scratch: &mut ChunkScratch) -> Result<u64> {
         if chunks.bos.len() > MOST_ENTRIES {
             return Err(Error::Ioctl { request: Cs::NAME, errno: Errno::EINVAL });
         }
@@ -179,7 +183,6 @@ impl Context {
             }
             page => page.map(UserFence::chunk),
         };
-        self.list_chunks(&chunks, user_fence.as_ref(), scratch)?;
         let inline = uapi::BoList {
             operation: u32::MAX,
             list_handle: u32::MAX,
@@ -187,9 +190,7 @@ impl Context {
             bo_info_size: count(size_of::<BoListEntry>()),
             bo_info_ptr: wide(chunks.bos.as_ptr().expose_provenance()),
         };
-        if chunks.bo_list.is_none() {
-            scratch.push(chunk_id::BO_HANDLES, std::slice::from_ref(&inline))?;
-        }
+        self.list_chunks(chunks, user_fence.as_ref(), &inline, scratch)?;
         let ChunkScratch { headers, addresses, .. } = &mut *scratch;
         addresses.clear();
         let address = |header: &CsChunk| wide(std::ptr::from_ref(header).expose_provenance());
@@ -205,41 +206,55 @@ impl Context {
         // touched until the call returns; each header's payload is a slice borrowed for this call, one of the handle
         // lists in `scratch`, `user_fence` or `inline`, with its length in dwords. The kernel only reads them all.
         unsafe { send_raw(self.device().kernel(), Cs::REQUEST, &mut argument) }
-            .map_err(|errno| self.refused(&chunks, errno))?;
+            .map_err(|errno| self.refused(chunks, errno))?;
         Ok(argument.answer().handle)
     }
 
-    /// Lists everything but the BOs.
+    /// Lists all chunks; `inline` is the one with the BOs, unless there is a list of them.
+    #[inline]
     fn list_chunks(
         &self,
         chunks: &Chunks<'_>,
         user_fence: Option<&CsChunkFence>,
+        inline: &uapi::BoList,
         scratch: &mut ChunkScratch,
     ) -> Result<()> {
         scratch.headers.clear();
+        host_memory::reserve(&mut scratch.headers, chunks.ibs.len() + MOST_OTHERS).map_err(no_memory)?;
         for ib in chunks.ibs {
-            scratch.push(chunk_id::IB, std::slice::from_ref(ib))?;
+            scratch.push(chunk_id::IB, std::slice::from_ref(ib));
         }
         if let Some(fence) = user_fence {
-            scratch.push(chunk_id::FENCE, std::slice::from_ref(fence))?;
+            scratch.push(chunk_id::FENCE, std::slice::from_ref(fence));
         }
+        if chunks.dependencies.len() | chunks.scheduled.len() | chunks.waits.len() | chunks.signals.len() != 0 {
+            self.list_sync(chunks, scratch)?;
+        }
+        if chunks.bo_list.is_none() {
+            scratch.push(chunk_id::BO_HANDLES, std::slice::from_ref(inline));
+        }
+        Ok(())
+    }
+
+    /// Lists the chunks of what is waited for and signalled.
+    fn list_sync(&self, chunks: &Chunks<'_>, scratch: &mut ChunkScratch) -> Result<()> {
         if !chunks.dependencies.is_empty() {
-            scratch.push(chunk_id::DEPENDENCIES, chunks.dependencies)?;
+            scratch.push(chunk_id::DEPENDENCIES, chunks.dependencies);
         }
         if !chunks.scheduled.is_empty() {
             if !self.device().info().capabilities.contains(Capabilities::SCHEDULED_DEPENDENCY) {
                 return Err(Error::Unsupported { feature: Feature::StartDependencies });
             }
-            scratch.push(chunk_id::SCHEDULED_DEPENDENCIES, chunks.scheduled)?;
+            scratch.push(chunk_id::SCHEDULED_DEPENDENCIES, chunks.scheduled);
         }
         if !self.has_timelines() {
             return scratch.push_binary(chunks.waits, chunks.signals);
         }
         if !chunks.waits.is_empty() {
-            scratch.push(chunk_id::SYNCOBJ_TIMELINE_WAIT, chunks.waits)?;
+            scratch.push(chunk_id::SYNCOBJ_TIMELINE_WAIT, chunks.waits);
         }
         if !chunks.signals.is_empty() {
-            scratch.push(chunk_id::SYNCOBJ_TIMELINE_SIGNAL, chunks.signals)?;
+            scratch.push(chunk_id::SYNCOBJ_TIMELINE_SIGNAL, chunks.signals);
         }
         Ok(())
     }

@@ -6,12 +6,11 @@ use std::{
 };
 
 use amdgpu_hw::num::{count, index, wide};
-use nix::errno::Errno;
 
 use super::few::Few;
 use crate::{
     uapi::{
-        Argument, CREATE_SIGNALED, QUERY_LAST_SUBMITTED, SYNC_FILE, SYNCOBJ_FD_TO_HANDLE, SYNCOBJ_SIGNAL,
+        Argument, CREATE_SIGNALED, Errno, QUERY_LAST_SUBMITTED, SYNC_FILE, SYNCOBJ_FD_TO_HANDLE, SYNCOBJ_SIGNAL,
         SYNCOBJ_TIMELINE_SIGNAL, SyncobjArray, SyncobjCreate, SyncobjDestroy, SyncobjEventfd, SyncobjHandle,
         SyncobjTimelineArray, SyncobjTimelineWait, SyncobjTransfer, SyncobjWait, SyncobjWaitFlags,
     },
@@ -139,12 +138,12 @@ impl Syncobj {
         Arc::strong_count(&self.0)
     }
 
-    /// The kernel's name for it within the device's file.
+    /// Returns the kernel's name for it within the device's file.
     pub fn handle(&self) -> u32 {
         self.0.handle
     }
 
-    /// The device it belongs to.
+    /// Returns the device it belongs to.
     pub fn device(&self) -> &Device {
         &self.0.device
     }
@@ -194,7 +193,7 @@ impl Syncobj {
             .map_err(refused("SYNCOBJ_TIMELINE_SIGNAL"))
     }
 
-    /// The highest point of the timeline that has been reached; 0 for a binary use.
+    /// Returns the highest point of the timeline that has been reached; 0 for a binary use.
     ///
     /// Request: SYNCOBJ_QUERY.
     ///
@@ -205,7 +204,7 @@ impl Syncobj {
         self.query_with(0)
     }
 
-    /// The newest point of the timeline that anything was submitted for, reached or not; 0 for a binary use.
+    /// Returns the newest point of the timeline that anything was submitted for, reached or not; 0 for a binary use.
     ///
     /// Request: SYNCOBJ_QUERY with LAST_SUBMITTED.
     ///
@@ -369,8 +368,8 @@ impl Syncobj {
         })
     }
 
-    /// A sync file of the fence as it is now: a descriptor that is readable when it has signalled, and that other drivers
-    /// understand. Closed on exec.
+    /// Creates a sync file of the fence as it is now: a descriptor that is readable when it has signalled, and that other
+    /// drivers understand. Closed on exec.
     ///
     /// Request: SYNCOBJ_HANDLE_TO_FD with EXPORT_SYNC_FILE.
     ///
@@ -398,7 +397,7 @@ impl Syncobj {
         })
     }
 
-    /// A descriptor that shares this object, closed on exec.
+    /// Creates a descriptor that shares this object, closed on exec.
     ///
     /// Request: SYNCOBJ_HANDLE_TO_FD.
     ///
@@ -415,7 +414,7 @@ impl Syncobj {
         answers::descriptor(argument.fd).map_err(refused(SyncobjHandle::NAME))
     }
 
-    /// A new name for the object behind a descriptor.
+    /// Creates a handle for the sync object behind a descriptor.
     ///
     /// Request: SYNCOBJ_FD_TO_HANDLE.
     ///

@@ -60,7 +60,7 @@ impl UserFence {
         Ok(Self { mapping })
     }
 
-    /// The device it belongs to.
+    /// Returns the device it belongs to.
     pub fn device(&self) -> &Device {
         self.mapping.bo().device()
     }
@@ -85,7 +85,7 @@ impl UserFence {
         self.mapping.bo().wait_idle(deadline)
     }
 
-    /// The last sequence number written; 0 before the first.
+    /// Returns the last sequence number written; 0 before the first.
     #[inline]
     pub fn value(&self) -> u64 {
         // Offset 0 of a page is in range and aligned, so this never falls back.

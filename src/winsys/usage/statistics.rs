@@ -5,10 +5,8 @@
 //!
 //! Source: Linux 6.12 `drivers/gpu/drm/amd/amdgpu/amdgpu_kms.c`, `amdgpu_info_ioctl`.
 
-use nix::errno::Errno;
-
 use crate::{
-    uapi::{MemoryInfo, query},
+    uapi::{Errno, MemoryInfo, query},
     winsys::{Device, Error, Result, device::query::info},
 };
 
@@ -150,7 +148,7 @@ impl Device {
         self.memory_info().map(|memory| SystemUsage::from(&memory))
     }
 
-    /// VRAM in use, bytes.
+    /// Returns the VRAM in use, bytes.
     ///
     /// # Errors
     ///
@@ -159,7 +157,7 @@ impl Device {
         info(self.kernel(), "VRAM_USAGE", query::VRAM_USAGE, [0; 4])
     }
 
-    /// Visible VRAM in use, bytes.
+    /// Returns the visible VRAM in use, bytes.
     ///
     /// # Errors
     ///
@@ -168,7 +166,7 @@ impl Device {
         info(self.kernel(), "VIS_VRAM_USAGE", query::VIS_VRAM_USAGE, [0; 4])
     }
 
-    /// GTT in use, bytes.
+    /// Returns the GTT in use, bytes.
     ///
     /// # Errors
     ///

@@ -45,7 +45,7 @@ impl Account {
     /// Every account.
     pub const ALL: [Self; 3] = [Self::InvisibleVram, Self::VisibleVram, Self::Gtt];
 
-    /// The account of a BO with these domains and flags; `None` for one that is in neither VRAM nor GTT.
+    /// Returns the account of a BO with these domains and flags; `None` for one that is in neither VRAM nor GTT.
     ///
     /// A BO that may be in VRAM counts there and nowhere else, although VRAM requests carry GTT too. That holds for
     /// imported BOs as well, whose domains and flags the kernel reports (GEM_OP).
@@ -72,16 +72,16 @@ impl Account {
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct OwnUsage {
-    /// Of [`Account::InvisibleVram`].
+    /// Bytes of [`Account::InvisibleVram`].
     pub invisible_vram: u64,
-    /// Of [`Account::VisibleVram`].
+    /// Bytes of [`Account::VisibleVram`].
     pub visible_vram: u64,
-    /// Of [`Account::Gtt`].
+    /// Bytes of [`Account::Gtt`].
     pub gtt: u64,
 }
 
 impl OwnUsage {
-    /// All accounts together; `u64::MAX` if that is more.
+    /// Returns all accounts together; `u64::MAX` if that is more.
     pub const fn total(&self) -> u64 {
         self.invisible_vram.saturating_add(self.visible_vram).saturating_add(self.gtt)
     }
@@ -148,7 +148,7 @@ struct Books {
 }
 
 impl UsageTracker {
-    /// Counters at zero. Charges are rounded up to `page_size` bytes, a power of two of at least 4096; any other number
+    /// Creates a tracker with all counters at zero. Charges are rounded up to `page_size` bytes, a power of two of at least 4096; any other number
     /// counts as 4096.
     ///
     /// Source: Mesa 25.0.7 `radv_amdgpu_bo.c`, `radv_amdgpu_winsys_bo_create` (`gart_page_size`).
@@ -230,7 +230,7 @@ impl UsageTracker {
         }
     }
 
-    /// The part of it that the kernel keeps resident for every submission of this file, listed or not
+    /// Returns the part of it that the kernel keeps resident for every submission of this file, listed or not
     /// ([`VM_ALWAYS_VALID`](GemCreateFlags::VM_ALWAYS_VALID)).
     pub fn always_valid(&self) -> OwnUsage {
         OwnUsage {
@@ -306,7 +306,7 @@ impl UsageEntry {
         self.account
     }
 
-    /// The bytes it added: whole pages.
+    /// Returns the bytes it added: whole pages.
     pub const fn bytes(self) -> u64 {
         self.bytes
     }
@@ -336,7 +336,7 @@ impl Charge {
         self.entry.account
     }
 
-    /// The bytes it added: whole pages.
+    /// Returns the bytes it added: whole pages.
     pub const fn bytes(&self) -> u64 {
         self.entry.bytes
     }

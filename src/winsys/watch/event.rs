@@ -30,7 +30,7 @@ pub enum Event {
     BoOpened {
         /// Its handle.
         handle: u32,
-        /// Bytes.
+        /// Size in bytes.
         size: u64,
         /// Domains in which it may be placed.
         domains: GemDomain,
@@ -51,7 +51,7 @@ pub enum Event {
         memory_type: u32,
         /// Index of the heap.
         heap: u32,
-        /// Bytes.
+        /// Size in bytes.
         size: u64,
     },
     /// Addresses point to (part of) a BO from now on, whatever was there before.
@@ -76,7 +76,7 @@ pub enum Event {
         handle: u32,
         /// The CPU address of the first byte.
         base: usize,
-        /// Bytes.
+        /// Size in bytes.
         len: usize,
     },
     /// The CPU does not see it there any more.
@@ -85,7 +85,7 @@ pub enum Event {
         handle: u32,
         /// The CPU address that the first byte had.
         base: usize,
-        /// Bytes.
+        /// Size in bytes.
         len: usize,
     },
     /// The kernel took a submission.
@@ -168,7 +168,7 @@ pub enum PressureLevel {
 }
 
 impl Event {
-    /// The BO it is about.
+    /// Returns the BO it is about.
     pub const fn handle(&self) -> Option<u32> {
         match *self {
             Self::BoOpened { handle, .. }
@@ -181,7 +181,7 @@ impl Event {
         }
     }
 
-    /// The GPU addresses it is about.
+    /// Returns the GPU addresses it is about.
     pub const fn addresses(&self) -> Option<VaRange> {
         match *self {
             Self::Bound { range, .. } | Self::Unbound { range } => Some(range),

@@ -116,7 +116,7 @@ impl FaultStatus {
         }
     }
 
-    /// The client's name, of those the kernel names for the graphics hub: GFX9 to GFX11.
+    /// Returns the client's name, of those the kernel names for the graphics hub: GFX9 to GFX11.
     ///
     /// Source: Linux 6.12 `gmc_v9_0.c` and `gfxhub_v2_0.c` (the later ones up to GFX11 are the same),
     /// `gfxhub_client_ids`.
@@ -161,7 +161,7 @@ const GFX10_CLIENTS: [&str; 18] = [
 ];
 
 impl PageFault {
-    /// The hub that faulted.
+    /// Returns the hub that faulted.
     ///
     /// Source: Linux 6.12 `amdgpu_vm.c`, `amdgpu_vm_update_fault_cache`.
     pub const fn hub(&self) -> FaultHub {
@@ -292,8 +292,8 @@ impl FaultReport {
 }
 
 impl Device {
-    /// The last page fault of this file's address space, explained; `None` if there was none. The kernel reports the page
-    /// and not the byte, and does not forget a fault. Needs minor 55.
+    /// Returns the last page fault of this file's address space, explained; `None` if there was none. The kernel reports the
+    /// page and not the byte, and does not forget a fault. Needs minor 55.
     ///
     /// It does not report the ring either, only the [client](FaultReport::client) within the hub.
     ///

@@ -83,7 +83,7 @@ struct Ring {
 }
 
 impl BoHistory {
-    /// A history of the last `most` events. Its memory is taken now, about 64 bytes each.
+    /// Creates a history of the last `most` events. Its memory is taken now, about 64 bytes each.
     pub fn new(most: usize) -> Self {
         let ring = Ring { entries: VecDeque::with_capacity(most), count: 0 };
         Self(Arc::new(State { start: Instant::now(), most, ring: Mutex::new(ring) }))

@@ -151,7 +151,7 @@ pub struct BoEntry {
     pub handle: u32,
     /// The name it was given, if any.
     pub name: Option<String>,
-    /// Bytes.
+    /// Size in bytes.
     pub size: u64,
     /// Domains in which it may be placed.
     pub domains: GemDomain,
@@ -197,7 +197,7 @@ pub enum VaLookup {
 }
 
 impl VaMap {
-    /// A map that remembers the last `most_freed` ranges that went.
+    /// Creates a map that remembers the last `most_freed` ranges that went.
     pub fn new(most_freed: usize) -> Self {
         let pages = Pages { bos: HashMap::new(), live: IntervalMap::new(), freed: VecDeque::new(), clock: 0 };
         Self(Arc::new(Book { pages: Mutex::new(pages), most_freed }))
@@ -240,7 +240,7 @@ impl VaMap {
         VaLookup::Nowhere { below, above }
     }
 
-    /// Every BO that is there, by handle.
+    /// Returns every BO that is there, by handle.
     pub fn bos(&self) -> Vec<BoEntry> {
         let pages = self.0.pages.lock();
         let mut bos: Vec<_> = pages.bos.iter().map(|(&handle, note)| note.entry(handle)).collect();
@@ -249,7 +249,7 @@ impl VaMap {
         bos
     }
 
-    /// Everything that is bound, by 48-bit address.
+    /// Returns everything that is bound, by 48-bit address.
     pub fn live(&self) -> Vec<MappedRange> {
         self.0.pages.lock().live.iter().map(|(range, bound)| bound.place(&range, range.start)).collect()
     }
@@ -259,7 +259,7 @@ impl VaMap {
         self.0.pages.lock().freed.iter().map(|(place, _)| place.clone()).collect()
     }
 
-    /// A page fault in words.
+    /// Explains a page fault in words.
     pub fn explain(&self, fault: &PageFault) -> String {
         let hub = match fault.hub & 0xff {
             0 => "graphics",

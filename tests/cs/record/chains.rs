@@ -40,6 +40,35 @@ fn tails(list: &CommandList) -> Vec<[u32; 4]> {
     list.dwords().map(|dwords| *dwords.last_chunk().unwrap()).collect()
 }
 
+#[test]
+fn a_replayed_list_is_chained_by_a_jump_with_the_bit_for_it_where_the_ring_has_it() {
+    for (name, ip) in CHIPS.into_iter().flat_map(|name| [Ip::Gfx, Ip::Compute].map(|ip| (name, ip))) {
+        let device = device(name);
+        let (memory, queue) = (host_memory(&device, 4096), queue(&device, ip, 0));
+        let Target::Pm4(target) = queue.target() else { unreachable!() };
+        let [first, second] = [7, 8].map(|value| {
+            let mut stream = Stream::new(&device, target, 16).unwrap();
+            stream.push(&store(&memory, u64::from(value) - 7, &[value])).unwrap();
+            stream.finish().unwrap()
+        });
+        let replays = ip == Ip::Gfx && name != "pitcairn";
+        let outcome = first.chain_replayed(&second);
+        assert_eq!(first.is_chained(), replays, "{name} {ip}");
+        if !replays {
+            assert!(matches!(outcome, Err(ChainFault::Jump(_))), "{name} {ip}: {outcome:?}");
+            first.chain(&second).unwrap();
+        }
+        let [tail] = tails(&first)[..] else { unreachable!() };
+        let (va, dwords) = second.ibs().next().unwrap();
+        let control = dwords as u32 | 1 << 20 | 1 << 23 | u32::from(replays) << 21;
+        assert_eq!(tail, [0xc002_3f00, va.low(), va.high(), control], "{name} {ip}");
+        run(&queue, &first, &memory);
+        assert_eq!(self::dwords(&memory, 2), [7, 8], "{name} {ip}");
+        first.unchain().unwrap();
+        assert_eq!(tails(&first), [[0xc002_1000, 0, 0, 0]], "{name} {ip}");
+    }
+}
+
 /// W-34: RADV undoes a chain with fillers that GFX6 does not know.
 #[test]
 fn w34_row_86_lists_are_chained_and_taken_apart_again_on_every_generation() {

@@ -11,10 +11,10 @@ use amdgpu_winsys::{
     },
     vamgr::VaRequest,
     winsys::{
-        Binding, Bo, BoList, BoRequest, Context, Device, Mapping, Priority, Reservation, Syncobj, VmidReservation,
+        Binding, Bo, BoList, BoRequest, Context, Device, Errno, Mapping, Priority, Reservation, Syncobj,
+        VmidReservation,
     },
 };
-use nix::errno::Errno;
 use tracing::Level;
 
 use crate::{

@@ -10,11 +10,10 @@ use amdgpu_winsys::{
     },
     vamgr::VaRequest,
     winsys::{
-        Binding, Bo, BoRequest, ChunkScratch, Chunks, Context, Deadline, Device, Error, Event, Ip, Mapping, Observer,
-        Priority, Syncobj, Until, UserFence, WaitFor,
+        Binding, Bo, BoRequest, ChunkScratch, Chunks, Context, Deadline, Device, Errno, Error, Event, Ip, Mapping,
+        Observer, Priority, Syncobj, Until, UserFence, WaitFor,
     },
 };
-use nix::errno::Errno;
 use parking_lot::Mutex;
 
 use crate::support::{chip, device, job_time};

@@ -1,4 +1,4 @@
-//! RADV, through the Vulkan loader.
+//! RADV, and our own driver, through the Vulkan loader.
 #![expect(unsafe_code, reason = "Vulkan: every call is unsafe")]
 
 use ash::{Device, Entry, Instance, vk};
@@ -23,18 +23,41 @@ pub(crate) enum Missing {
     NoType,
 }
 
-/// A device of RADV with one graphics queue. Its objects live until the child process ends.
+/// A device of RADV, or of another driver, with one graphics queue. Its objects live until the child process ends.
 pub(crate) struct Radv {
     pub(crate) device: Device,
     queue: vk::Queue,
     types: vk::PhysicalDeviceMemoryProperties,
     pool: vk::CommandPool,
-    _instance: Instance,
+    instance: Instance,
+    physical: vk::PhysicalDevice,
     _entry: Entry,
+}
+
+/// Describes a device with one graphics queue, all memory resident for every submission, and submissions of the second form.
+macro_rules! with_device_info {
+    ($info:ident => $use_it:expr) => {{
+        let queues = [vk::DeviceQueueCreateInfo::default().queue_family_index(FAMILY).queue_priorities(&[1.0])];
+        // With device addresses all memory that may be shared is resident for every submission.
+        let mut features12 = vk::PhysicalDeviceVulkan12Features::default().buffer_device_address(true);
+        let mut features13 = vk::PhysicalDeviceVulkan13Features::default().synchronization2(true);
+        let extensions = [ash::khr::external_memory_fd::NAME.as_ptr()];
+        let $info = vk::DeviceCreateInfo::default()
+            .queue_create_infos(&queues)
+            .enabled_extension_names(&extensions)
+            .push_next(&mut features12)
+            .push_next(&mut features13);
+        $use_it
+    }};
 }
 
 impl Radv {
     pub(crate) fn open() -> Result<Self, Missing> {
+        Self::open_where(|found| found.vendor_id == VENDOR)
+    }
+
+    /// Opens the first device that fits.
+    pub(crate) fn open_where(fits: impl Fn(&vk::PhysicalDeviceProperties) -> bool) -> Result<Self, Missing> {
         // SAFETY: the loader's initialisers do nothing that matters here.
         let entry = unsafe { Entry::load() }?;
         let about = vk::ApplicationInfo::default().api_version(vk::API_VERSION_1_3);
@@ -43,23 +66,13 @@ impl Radv {
             unsafe { entry.create_instance(&vk::InstanceCreateInfo::default().application_info(&about), None) }?;
         // SAFETY: the instance lives.
         let physical = unsafe { instance.enumerate_physical_devices() }?;
-        let is_radv = |physical: &vk::PhysicalDevice| {
+        let fits = |physical: &vk::PhysicalDevice| {
             // SAFETY: it is the instance's.
-            unsafe { instance.get_physical_device_properties(*physical) }.vendor_id == VENDOR
+            fits(&unsafe { instance.get_physical_device_properties(*physical) })
         };
-        let physical = physical.into_iter().find(is_radv).ok_or(Missing::NoDevice)?;
-        let queues = [vk::DeviceQueueCreateInfo::default().queue_family_index(FAMILY).queue_priorities(&[1.0])];
-        // With device addresses all memory that may be shared is resident for every submission.
-        let mut features12 = vk::PhysicalDeviceVulkan12Features::default().buffer_device_address(true);
-        let mut features13 = vk::PhysicalDeviceVulkan13Features::default().synchronization2(true);
-        let extensions = [ash::khr::external_memory_fd::NAME.as_ptr()];
-        let info = vk::DeviceCreateInfo::default()
-            .queue_create_infos(&queues)
-            .enabled_extension_names(&extensions)
-            .push_next(&mut features12)
-            .push_next(&mut features13);
+        let physical = physical.into_iter().find(fits).ok_or(Missing::NoDevice)?;
         // SAFETY: the structures outlive the call.
-        let device = unsafe { instance.create_device(physical, &info, None) }?;
+        let device = with_device_info!(info => unsafe { instance.create_device(physical, &info, None) })?;
         // SAFETY: the device was made with this queue.
         let queue = unsafe { device.get_device_queue(FAMILY, 0) };
         // SAFETY: it is the instance's.
@@ -69,7 +82,35 @@ impl Radv {
             .flags(vk::CommandPoolCreateFlags::RESET_COMMAND_BUFFER);
         // SAFETY: the structure outlives the call.
         let pool = unsafe { device.create_command_pool(&pool, None) }?;
-        Ok(Self { device, queue, types, pool, _instance: instance, _entry: entry })
+        Ok(Self { device, queue, types, pool, instance, physical, _entry: entry })
+    }
+
+    /// Makes another device of the same physical one, and destroys it.
+    pub(crate) fn another_device(&self) {
+        // SAFETY: the structures outlive the call.
+        let device = with_device_info!(info => unsafe { self.instance.create_device(self.physical, &info, None) });
+        // SAFETY: nothing uses it.
+        unsafe { device.expect("as the first one").destroy_device(None) };
+    }
+
+    /// Makes an instance of the drivers that a list of manifests names, and destroys it.
+    pub(crate) fn another_instance(entry: &Entry, manifests: &std::ffi::OsStr) {
+        for name in ["VK_DRIVER_FILES", "VK_ICD_FILENAMES"] {
+            // SAFETY: no other thread of this process reads or writes the environment while benches run.
+            unsafe { std::env::set_var(name, manifests) };
+        }
+        let about = vk::ApplicationInfo::default().api_version(vk::API_VERSION_1_3);
+        let info = vk::InstanceCreateInfo::default().application_info(&about);
+        // SAFETY: the structures outlive the call.
+        let instance = unsafe { entry.create_instance(&info, None) }.expect("the loader finds the driver");
+        // SAFETY: nothing uses it.
+        unsafe { instance.destroy_instance(None) };
+    }
+
+    /// Loads the Vulkan loader.
+    pub(crate) fn entry() -> Result<Entry, Missing> {
+        // SAFETY: the loader's initialisers do nothing that matters here.
+        Ok(unsafe { Entry::load() }?)
     }
 
     /// The first memory type with all of some properties.
@@ -167,6 +208,14 @@ impl Radv {
         let stage = vk::PipelineStageFlags::BOTTOM_OF_PIPE;
         // SAFETY: it is being recorded, and the pool is live.
         unsafe { self.device.cmd_write_timestamp(commands, stage, queries, 0) };
+    }
+
+    /// Submits no command buffer.
+    #[inline]
+    pub(crate) fn submit_nothing(&self) {
+        let submits = [vk::SubmitInfo2::default()];
+        // SAFETY: the structures outlive the call.
+        unsafe { self.device.queue_submit2(self.queue, &submits, vk::Fence::null()) }.expect("not lost");
     }
 
     #[inline]

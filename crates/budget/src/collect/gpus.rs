@@ -3,13 +3,14 @@
 use std::{collections::BTreeMap, io};
 
 use amdgpu_winsys::{heaps::OwnUsage, uapi::HeapInfo, winsys::GpuInfo};
+use libdrm_amdgpu_sys::AMDGPU;
 
 use crate::{
     collect::info,
     files::{self, Files},
     machine::Machine,
     snapshot::{
-        model::{CgroupLimit, Domain, Gpu, Missing},
+        model::{CgroupLimit, Domain, Gpu, Missing, Sensors},
         vulkan::Tables,
     },
 };
@@ -82,7 +83,40 @@ pub(super) fn from_sysfs(files: &dyn Files, index: usize, node: &Node) -> Gpu {
     }
     gpu.missing = missed;
     gpu.missing.append(&mut nonsense);
+    gpu.name = marketing_name(files, &directory);
+    // Older kernels wake the GPU for these.
+    if gpu.power.as_deref() == Some("active") {
+        gpu.sensors = sensors(files, &directory);
+    }
     gpu
+}
+
+/// The name of a GPU by its PCI device and revision, which sysfs knows also of one that is asleep.
+fn marketing_name(files: &dyn Files, directory: &str) -> Option<String> {
+    let uevent = files.read(&format!("{directory}/uevent")).ok()?;
+    let id = uevent.lines().find_map(|line| line.strip_prefix("PCI_ID=1002:"))?;
+    let revision = files.read(&format!("{directory}/revision")).ok()?;
+    let device = u32::from_str_radix(id.trim(), 16).ok()?;
+    let revision = u32::from_str_radix(revision.trim().trim_start_matches("0x"), 16).ok()?;
+    AMDGPU::find_device_name(device, revision)
+}
+
+/// Load, clocks, temperature and power. A file that is not there is no fault: each kind of GPU has others.
+///
+/// Source: Linux 6.12 `Documentation/gpu/amdgpu/thermal.rst`, "HWMON Interfaces"; `amdgpu_pm.c`.
+fn sensors(files: &dyn Files, directory: &str) -> Sensors {
+    let number = |name: &str| files.read(&format!("{directory}/{name}")).ok()?.trim().parse::<u64>().ok();
+    let mut monitors = files.list(&format!("{directory}/hwmon")).unwrap_or_default();
+    monitors.sort_unstable();
+    let monitored = |name: &str| number(&format!("hwmon/{}/{name}", monitors.first()?));
+    Sensors {
+        busy_percent: number("gpu_busy_percent"),
+        memory_busy_percent: number("mem_busy_percent"),
+        shader_clock_hz: monitored("freq1_input"),
+        memory_clock_hz: monitored("freq2_input"),
+        temperature_mc: monitored("temp1_input"),
+        power_uw: monitored("power1_average").or_else(|| monitored("power1_input")),
+    }
 }
 
 /// Adds INFO's answers to the facts from sysfs.
@@ -124,19 +158,30 @@ fn describe(info: &GpuInfo, gpu: &mut Gpu) {
     gpu.driver = Some(format!("{}.{}.{}", info.driver.major, info.driver.minor, info.driver.patch));
 }
 
-/// A pool as INFO reports it. More than page tables reach is not believed.
+/// A pool as INFO reports it. More than page tables reach is not believed, nor a usable size beyond the total, which kernels
+/// report when their count of pinned bytes has gone below zero.
 fn domain(heap: &HeapInfo, missed: &mut Vec<Missing>, name: &str) -> Domain {
-    let mut believable = |field: &str, bytes: u64| {
+    let believable = |field: &str, bytes: u64, missed: &mut Vec<Missing>| {
         if bytes > 1 << 56 {
             missed.push(missing(&format!("INFO MEMORY {name}.{field}"), &format!("{bytes} bytes cannot be")));
         }
         Some(bytes).filter(|&bytes| bytes <= 1 << 56)
     };
+    let total = believable("total", heap.total_heap_size, missed);
+    let mut usable = believable("usable", heap.usable_heap_size, missed);
+    if let (Some(reported), Some(total)) = (usable, total)
+        && reported > total
+    {
+        let source = format!("INFO MEMORY {name}.usable");
+        let reason = format!("{reported} bytes are more than the total of {total}, which is taken instead");
+        missed.push(missing(&source, &reason));
+        usable = Some(total);
+    }
     Domain {
-        total: believable("total", heap.total_heap_size),
-        usable: believable("usable", heap.usable_heap_size),
-        used: believable("used", heap.heap_usage),
-        max_allocation: believable("max_allocation", heap.max_allocation),
+        total,
+        usable,
+        used: believable("used", heap.heap_usage, missed),
+        max_allocation: believable("max_allocation", heap.max_allocation, missed),
         evicted: None,
     }
 }

@@ -3,9 +3,8 @@
 
 use amdgpu_winsys::{
     uapi::{Argument as _, Info, MemoryInfo, query},
-    winsys::{GpuInfo, Kernel},
+    winsys::{Errno, GpuInfo, Kernel},
 };
-use nix::errno::Errno;
 
 use crate::snapshot::model::Counters;
 

@@ -152,6 +152,8 @@ impl Scanner {
             }
             let identity = self.identity(files, *pid);
             for (pci, mut row) in rows {
+                let own = row.own();
+                (row.own_vram, row.own_gtt) = (own.vram, own.gtt);
                 row.clients.sort_unstable();
                 row.name.clone_from(&identity.name);
                 row.user.clone_from(&identity.user);
@@ -252,8 +254,10 @@ fn parse(bytes: &[u8]) -> Option<(ClientKey, FdInfo)> {
 
 /// Adds a client to a process's row.
 fn charge(row: &mut Process, info: &FdInfo, number: u64, per_client: bool) {
-    let client = Client {
+    let mut client = Client {
         client: number,
+        own_vram: None,
+        own_gtt: None,
         vram: info.resident.vram,
         visible_vram: info.resident.visible_vram,
         gtt: info.resident.gtt,
@@ -262,6 +266,8 @@ fn charge(row: &mut Process, info: &FdInfo, number: u64, per_client: bool) {
         requested: Pair { vram: info.requested.vram, gtt: info.requested.gtt },
         evicted: Evicted { vram: info.evicted.vram },
     };
+    let own = client.own();
+    (client.own_vram, client.own_gtt) = (own.vram, own.gtt);
     add(&mut row.vram, client.vram);
     add(&mut row.visible_vram, client.visible_vram);
     add(&mut row.gtt, client.gtt);

@@ -5,57 +5,120 @@
 
 use std::io::Write;
 
+use serde_json::{Value, json};
+
 use crate::{
     cli::{Check, Global},
     exit::Exit,
+    render,
     session::{self, Outcome, Stop},
     snapshot::{
-        metric::{Condition, Rates},
+        metric::{Metric, Rates, Threshold},
         model::{Gpu, Snapshot},
-        units::Units,
+        units::{Units, percent},
     },
 };
 
-/// A rule: the condition for WARNING, the one for CRITICAL, and what it is about.
+/// Fewer bytes than this are taken for a forgotten unit.
+const LEAST_BYTES: u64 = 1 << 20;
+
+/// A rule: which figure is judged, on which side of its thresholds it is bad, and the thresholds.
 struct Rule {
-    name: &'static str,
-    warning: Option<Condition>,
-    critical: Condition,
+    option: &'static str,
+    metric: &'static Metric,
+    /// Words after the value, such as `free`.
+    words: &'static str,
+    /// `true` if values below the thresholds are bad, else those above.
+    is_least: bool,
+    warning: Option<Limit>,
+    critical: Limit,
+}
+
+/// A threshold as it was written.
+struct Limit {
+    text: String,
+    threshold: Threshold,
+}
+
+impl Limit {
+    fn new(option: &str, text: &str, metric: &Metric) -> Result<Self, Stop> {
+        let bad = |why: String| Stop::Message(Exit::Usage, format!("--{option}: {why}"));
+        let threshold = Threshold::parse(text).map_err(bad)?;
+        if let Threshold::Value(bytes @ 1..LEAST_BYTES) = threshold
+            && metric.is_bytes
+            && text.trim().bytes().all(|byte| byte.is_ascii_digit())
+        {
+            return Err(bad(format!("{bytes} would be {bytes} bytes; write {bytes}% or {bytes}MiB")));
+        }
+        Ok(Self { text: text.trim().to_owned(), threshold })
+    }
+
+    /// The threshold in the figure's unit.
+    fn value(&self, metric: &Metric, gpu: &Gpu) -> Option<u64> {
+        match self.threshold {
+            Threshold::Value(value) => Some(value),
+            Threshold::Percent(share) => u64::try_from(u128::from(metric.whole(gpu)?) * u128::from(share) / 100).ok(),
+        }
+    }
 }
 
 impl Rule {
-    fn new(name: &'static str, comparison: &str, thresholds: Option<&String>) -> Result<Option<Self>, Stop> {
-        let Some(text) = thresholds else { return Ok(None) };
-        let condition = |threshold: &str| {
-            let parsed = format!("{comparison}{threshold}").parse::<Condition>();
-            parsed.map_err(|error| Stop::Message(Exit::Usage, format!("--{name}: {error}")))
-        };
+    fn new(
+        option: &'static str,
+        (metric, words, is_least): (&str, &'static str, bool),
+        thresholds: Option<&String>,
+    ) -> Result<Option<Self>, Stop> {
+        let (Some(text), Some(metric)) = (thresholds, Metric::named(metric)) else { return Ok(None) };
+        let limit = |text: &str| Limit::new(option, text, metric);
         let (warning, critical) = match text.split_once(',') {
-            Some((warning, critical)) => (Some(condition(warning)?), condition(critical)?),
-            None => (None, condition(text)?),
+            Some((warning, critical)) => (Some(limit(warning)?), limit(critical)?),
+            None => (None, limit(text)?),
         };
-        Ok(Some(Self { name, warning, critical }))
+        Ok(Some(Self { option, metric, words, is_least, warning, critical }))
     }
 
-    /// 0 to 3, and what is wrong.
+    /// 0 to 3, and what is wrong: the value and the threshold that it is beyond.
     fn judge(&self, gpu: &Gpu, rates: &Rates) -> (u8, Option<String>) {
-        let broken = |condition: &Condition| condition.holds(gpu, rates);
-        match (broken(&self.critical), self.warning.as_ref().map(broken)) {
-            (Some(true), _) => (2, Some(self.critical.to_string())),
-            (None, _) | (_, Some(None)) => (3, Some(format!("{} is unknown", self.name))),
-            (_, Some(Some(true))) => (1, Some(self.warning.as_ref().map(ToString::to_string).unwrap_or_default())),
-            _ => (0, None),
+        let unknown = || (3, Some(format!("{} is unknown", self.option)));
+        let Some(value) = self.metric.value(gpu, rates) else { return unknown() };
+        for (level, limit) in [(2, Some(&self.critical)), (1, self.warning.as_ref())] {
+            let Some(limit) = limit else { continue };
+            let Some(bound) = limit.value(self.metric, gpu) else { return unknown() };
+            if if self.is_least { value < bound } else { value > bound } {
+                return (level, Some(self.trouble(value, limit, gpu)));
+            }
         }
+        (0, None)
+    }
+
+    fn trouble(&self, value: u64, limit: &Limit, gpu: &Gpu) -> String {
+        let mut shown = if self.metric.is_bytes { Units::Auto.text(value) } else { value.to_string() };
+        if let (Threshold::Percent(_), Some(whole)) = (limit.threshold, self.metric.whole(gpu)) {
+            shown = format!("{shown} ({}%)", percent(value, whole).unwrap_or(0));
+        }
+        let side = if self.is_least { "below" } else { "above" };
+        format!("{shown} {}, {side} {}", self.words, limit.text)
+    }
+
+    /// A range of the plug-ins' convention: `10` is left upwards, `10:` downwards.
+    fn range(&self, limit: Option<&Limit>, gpu: &Gpu) -> String {
+        let bound = limit.and_then(|limit| limit.value(self.metric, gpu));
+        let colon = if self.is_least { ":" } else { "" };
+        bound.map_or_else(String::new, |bound| format!("{bound}{colon}"))
     }
 }
 
 /// Looks once, or twice where a rate is asked for, and judges.
 pub(super) fn run(options: &Check, global: &Global, out: &mut dyn Write) -> Outcome {
     let rules = [
-        Rule::new("free", "free<", options.free.as_ref())?,
-        Rule::new("budget", "used>", options.budget.as_ref())?,
-        Rule::new("process-max", "process_max>", options.process_max.as_ref())?,
-        Rule::new("evictions-per-s", "evictions_per_s>", options.evictions_per_s.as_ref())?,
+        Rule::new("free", ("free", "free", true), options.free.as_ref())?,
+        Rule::new("budget", ("used", "used", false), options.budget.as_ref())?,
+        Rule::new("process-max", ("process_max", "in one process", false), options.process_max.as_ref())?,
+        Rule::new(
+            "evictions-per-s",
+            ("evictions_per_s", "evictions a second", false),
+            options.evictions_per_s.as_ref(),
+        )?,
     ];
     let rules: Vec<Rule> = rules.into_iter().flatten().collect();
     let mut source = session::source(global, false)?;
@@ -67,17 +130,29 @@ pub(super) fn run(options: &Check, global: &Global, out: &mut dyn Write) -> Outc
             earlier = Some(std::mem::replace(&mut snapshot, later));
         }
     }
-    let (mut status, mut troubles) = (0, Vec::new());
+    let (mut status, mut troubles, mut figures) = (0, Vec::new(), Vec::new());
+    let prefix = |gpu: &Gpu| if snapshot.gpus.len() == 1 { String::new() } else { format!("gpu{}_", gpu.index) };
     for gpu in &snapshot.gpus {
         let rates = earlier.as_ref().map(|earlier| Rates::between(earlier, &snapshot, &gpu.pci)).unwrap_or_default();
         for (level, trouble) in judge(gpu, &rates, &rules, options) {
             status = worse(status, level);
             troubles.extend(trouble.map(|trouble| format!("GPU {}: {trouble}", gpu.index)));
         }
+        figures.extend(perfdata(gpu, &prefix(gpu), &rates, &rules));
     }
     let word = ["OK", "WARNING", "CRITICAL", "UNKNOWN"].get(usize::from(status)).copied().unwrap_or("UNKNOWN");
     let text = if troubles.is_empty() { summary(&snapshot) } else { troubles.join("; ") };
-    writeln!(out, "{word} - {text} | {}", perfdata(&snapshot))?;
+    if global.json || global.jsonl {
+        let figures: Vec<Value> = figures.iter().map(Figure::json).collect();
+        let object = json!({
+            "schema": "amdgpu-budget-check/1", "time": snapshot.time, "status": word, "code": status, "text": text,
+            "figures": figures,
+        });
+        render::object(&object, global.json, out)?;
+    } else {
+        let figures: Vec<String> = figures.iter().map(Figure::text).collect();
+        writeln!(out, "{word} - {text} | {}", figures.join(" "))?;
+    }
     Ok(Exit::Check(status))
 }
 
@@ -104,23 +179,63 @@ fn summary(snapshot: &Snapshot) -> String {
     snapshot.gpus.iter().map(text).collect::<Vec<_>>().join("; ")
 }
 
-/// Bytes with their limits; the unknown is `U`, as the convention has it.
-fn perfdata(snapshot: &Snapshot) -> String {
-    let number =
-        |value: Option<u64>, unknown: &str| value.map_or_else(|| unknown.to_owned(), |value| value.to_string());
-    let mut list = Vec::new();
-    for gpu in &snapshot.gpus {
-        let prefix = if snapshot.gpus.len() == 1 { String::new() } else { format!("gpu{}_", gpu.index) };
-        let domains = &gpu.domains;
-        for (name, used, total) in [
-            ("vram", domains.vram.used, domains.vram.total),
-            ("gtt", domains.gtt.used, domains.gtt.total),
-            ("available", gpu.effective.available, gpu.effective.total),
-        ] {
-            list.push(format!("{prefix}{name}={}B;;;0;{}", number(used, "U"), number(total, "")));
-        }
+/// One figure of the performance data.
+struct Figure {
+    label: String,
+    value: Option<u64>,
+    /// `B` for bytes.
+    unit: &'static str,
+    warning: String,
+    critical: String,
+    most: Option<u64>,
+}
+
+impl Figure {
+    /// `label=value;warn;crit;min;max`; the unknown is `U`, as the convention has it.
+    fn text(&self) -> String {
+        let Self { label, value, unit, warning, critical, most } = self;
+        let value = value.map_or_else(|| "U".to_owned(), |value| format!("{value}{unit}"));
+        let most = most.map_or_else(String::new, |most| most.to_string());
+        format!("{label}={value};{warning};{critical};0;{most}")
     }
-    list.join(" ")
+
+    fn json(&self) -> Value {
+        let Self { label, value, unit, warning, critical, most } = self;
+        let range = |text: &String| Some(text.clone()).filter(|text| !text.is_empty());
+        json!({
+            "label": label, "value": value, "unit": if unit.is_empty() { None } else { Some(unit) },
+            "warning": range(warning), "critical": range(critical), "max": most,
+        })
+    }
+}
+
+/// Use of the domains and the pool, and the figure of each rule with its thresholds.
+fn perfdata(gpu: &Gpu, prefix: &str, rates: &Rates, rules: &[Rule]) -> Vec<Figure> {
+    let domains = &gpu.domains;
+    let bare = |name: &str, value, most| Figure {
+        label: format!("{prefix}{name}"),
+        value,
+        unit: "B",
+        warning: String::new(),
+        critical: String::new(),
+        most,
+    };
+    let mut list = vec![
+        bare("vram", domains.vram.used, domains.vram.total),
+        bare("gtt", domains.gtt.used, domains.gtt.total),
+        bare("available", gpu.effective.available, gpu.effective.total),
+    ];
+    for rule in rules {
+        let name = if rule.metric.name == "free" { "available" } else { rule.metric.name };
+        let most = rule.metric.whole(gpu);
+        let mut figure = bare(name, rule.metric.value(gpu, rates), most);
+        (figure.warning, figure.critical) =
+            (rule.range(rule.warning.as_ref(), gpu), rule.range(Some(&rule.critical), gpu));
+        figure.unit = if rule.metric.is_bytes { "B" } else { "" };
+        list.retain(|other| other.label != figure.label);
+        list.push(figure);
+    }
+    list
 }
 
 #[cfg(test)]

@@ -28,7 +28,7 @@ fn of_machine(global: &Global) -> Result<Value, Stop> {
     let mut source = session::source(global, false)?;
     let snapshot = session::first(&mut *source, global)?;
     let gpu = snapshot.gpus.iter().find(|gpu| gpu.heaps.is_some());
-    Ok(vma(gpu.ok_or_else(|| Stop::failed("no GPU told its heaps"))?))
+    Ok(vma(gpu.ok_or_else(|| Stop::failed("no GPU reports its heaps"))?))
 }
 
 /// The same of a process that dumped its memory manager, with its allocations: each device memory is a dedicated one.

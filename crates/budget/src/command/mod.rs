@@ -6,6 +6,7 @@ mod diff;
 mod doctor;
 mod dump;
 mod export;
+mod record;
 mod serve;
 mod va;
 mod watch;
@@ -17,7 +18,7 @@ use clap::CommandFactory as _;
 #[cfg(feature = "tui")]
 use crate::screen;
 use crate::{
-    cli::{Arguments, Command, View},
+    cli::{Arguments, Command, Global, View},
     exit::Exit,
     plot,
     render::{self, Shown},
@@ -32,7 +33,9 @@ use crate::{
 /// [`Stop`], which says how the program ends.
 pub(crate) fn execute(arguments: &Arguments, out: &mut dyn Write) -> Outcome {
     let global = &arguments.global;
-    match arguments.command.as_ref().unwrap_or(&Command::Show) {
+    let command = arguments.command.as_ref().unwrap_or(&Command::Show);
+    refuse_formats(command, global)?;
+    match command {
         Command::Show => once(arguments, &Shown::Plain(View::Show), false, out),
         Command::List => once(arguments, &Shown::Plain(View::List), false, out),
         Command::Ps(options) => once(arguments, &Shown::Ps(ps_options(options)), options.clients, out),
@@ -42,11 +45,11 @@ pub(crate) fn execute(arguments: &Arguments, out: &mut dyn Write) -> Outcome {
         #[cfg(feature = "tui")]
         Command::Top(options) => screen::run(options, global, out),
         Command::Watch(options) => watch::watch(options, global, out),
-        Command::Record(options) => watch::record(options, global, out),
+        Command::Record(options) => record::record(options, global, out),
         Command::Replay(options) => watch::replay(options, global, out),
         Command::Plot(options) => plot::run(options, global, out),
         Command::Check(options) => check::run(options, global, out),
-        Command::Wait(options) => watch::wait(options, global),
+        Command::Wait(options) => watch::wait(options, global, out),
         Command::Serve(options) => serve::run(options, global, out),
         Command::Diff { before, after } => diff::run(before, after.as_deref(), global, out),
         Command::Va { dump } => va::run(dump, global, out),
@@ -55,6 +58,36 @@ pub(crate) fn execute(arguments: &Arguments, out: &mut dyn Write) -> Outcome {
         Command::Capture { directory, names } => capture::run(directory, *names, global, out),
         Command::Completions { shell } => completions(*shell, out),
         Command::Man => man(out),
+    }
+}
+
+/// Refuses a format that a command does not print, instead of printing another one.
+fn refuse_formats(command: &Command, global: &Global) -> Result<(), Stop> {
+    let (name, json, csv) = match command {
+        Command::Show | Command::List | Command::Ps(_) | Command::Heaps(_) | Command::Watch(_) | Command::Replay(_) => {
+            return Ok(());
+        }
+        Command::Explain { .. } => ("explain", true, false),
+        Command::Check(_) => ("check", true, false),
+        Command::Wait(_) => ("wait", true, false),
+        Command::Doctor => ("doctor", true, false),
+        Command::Record(_) => ("record", true, false),
+        #[cfg(feature = "tui")]
+        Command::Top(_) => ("top", false, false),
+        Command::Plot(_) => ("plot", false, false),
+        Command::Serve(_) => ("serve", false, false),
+        Command::Diff { .. } => ("diff", false, false),
+        Command::Va { .. } => ("va", false, false),
+        Command::Export { .. } => ("export", true, false),
+        Command::Capture { .. } => ("capture", false, false),
+        Command::Completions { .. } => ("completions", false, false),
+        Command::Man => ("man", false, false),
+    };
+    let refused = |format: &str| Stop::Message(Exit::Usage, format!("{name} prints no {format}"));
+    match (global.json || global.jsonl, global.csv) {
+        (true, _) if !json => Err(refused("JSON")),
+        (_, true) if !csv => Err(refused("CSV")),
+        _ => Ok(()),
     }
 }
 

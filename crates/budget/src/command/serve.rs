@@ -1,4 +1,4 @@
-//! `serve`: Prometheus.
+//! `serve`: a web page, its figures as JSON, and Prometheus.
 
 use std::{
     fs,
@@ -7,12 +7,18 @@ use std::{
     path::Path,
 };
 
+use serde::Serialize;
+
 use crate::{
     cli::{Global, Serve},
     exit::Exit,
     http::{Answer, Server},
     session::{self, Outcome, Stop},
-    snapshot::figures::{Labels, prometheus},
+    snapshot::{
+        model::Snapshot,
+        prometheus::{Labels, prometheus},
+        views,
+    },
     source::Source,
 };
 
@@ -30,12 +36,13 @@ pub(super) fn run(options: &Serve, global: &Global, out: &mut dyn Write) -> Outc
     let listener = TcpListener::bind(address)
         .map_err(|error| Stop::Message(Exit::Failed, format!("cannot listen on {address}: {error}")))?;
     let address = listener.local_addr().map_err(Stop::failed)?;
-    writeln!(out, "http://{address}/metrics")?;
+    writeln!(out, "http://{address}/")?;
     out.flush()?;
     let mut server = Server::new(listener).map_err(Stop::failed)?;
+    let mut pages = Pages { source: &mut *source, global, labels, last: None };
     let mut answered = 0;
     while options.requests.is_none_or(|requests| answered < requests) {
-        answered += server.step(|path| answer(path, &mut *source, global, labels)).map_err(Stop::failed)?;
+        answered += server.step(|path| pages.answer(path)).map_err(Stop::failed)?;
     }
     Ok(Exit::Fine)
 }
@@ -52,21 +59,66 @@ fn write_whole(path: &Path, text: &str) -> std::io::Result<()> {
     done
 }
 
-fn answer(path: &str, source: &mut dyn Source, global: &Global, labels: Labels) -> Answer {
-    match path {
-        "/metrics" => metrics(source, global, labels),
-        "/" => Answer::text("200 OK", "amdgpu-budget: /metrics\n"),
-        _ => Answer::text("404 Not Found", "only /metrics is here\n"),
+/// The page: one file with all that it needs.
+const PAGE: &str = include_str!("../http/page.html");
+
+const INDEX: &str =
+    "/ is a page for browsers, /api/snapshot and /api/explain are its JSON, /metrics is Prometheus's text\n";
+
+/// The pages and the source of their figures.
+struct Pages<'s> {
+    source: &'s mut dyn Source,
+    global: &'s Global,
+    labels: Labels,
+    /// The last snapshot, which explanations are of.
+    last: Option<Snapshot>,
+}
+
+impl Pages<'_> {
+    fn answer(&mut self, path: &str) -> Answer {
+        const METRICS: &str = "text/plain; version=0.0.4; charset=utf-8";
+        let labels = self.labels;
+        let ok = |kind, body| Answer { status: "200 OK", kind, body };
+        match path {
+            "/" => ok("text/html; charset=utf-8", PAGE.to_owned()),
+            "/metrics" => match self.look() {
+                Ok(snapshot) => ok(METRICS, prometheus(snapshot, labels)),
+                Err(answer) => answer,
+            },
+            "/api/snapshot" => match self.look() {
+                Ok(snapshot) => json(snapshot),
+                Err(answer) => answer,
+            },
+            "/api/explain" => {
+                if self.last.is_none()
+                    && let Err(answer) = self.look()
+                {
+                    return answer;
+                }
+                self.last.as_ref().map_or_else(not_here, |snapshot| json(&views::explanations(snapshot, None)))
+            }
+            _ => not_here(),
+        }
+    }
+
+    fn look(&mut self) -> Result<&Snapshot, Answer> {
+        let unavailable = |why: String| Answer::text("503 Service Unavailable", why);
+        match session::next(self.source, self.global) {
+            Ok(Some(snapshot)) => Ok(self.last.insert(snapshot)),
+            Ok(None) => Err(unavailable("the recording has no more snapshots\n".to_owned())),
+            Err(Stop::Message(_, message)) => Err(unavailable(format!("{message}\n"))),
+            Err(_) => Err(unavailable("failed\n".to_owned())),
+        }
     }
 }
 
-fn metrics(source: &mut dyn Source, global: &Global, labels: Labels) -> Answer {
-    const KIND: &str = "text/plain; version=0.0.4; charset=utf-8";
-    let unavailable = |why: String| Answer::text("503 Service Unavailable", why);
-    match session::next(source, global) {
-        Ok(Some(snapshot)) => Answer { status: "200 OK", kind: KIND, body: prometheus(&snapshot, labels) },
-        Ok(None) => unavailable("the recording has no more snapshots\n".to_owned()),
-        Err(Stop::Message(_, message)) => unavailable(format!("{message}\n")),
-        Err(_) => unavailable("failed\n".to_owned()),
+fn not_here() -> Answer {
+    Answer::text("404 Not Found", INDEX)
+}
+
+fn json(value: &impl Serialize) -> Answer {
+    match serde_json::to_string(value) {
+        Ok(body) => Answer { status: "200 OK", kind: "application/json", body },
+        Err(error) => Answer::text("500 Internal Server Error", format!("{error}\n")),
     }
 }

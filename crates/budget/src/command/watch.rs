@@ -1,16 +1,14 @@
-//! `watch`, `record`, `replay` and `wait`: looking again and again.
+//! `watch`, `replay` and `wait`: one snapshot after the other.
 
 use std::{
     collections::BTreeMap,
-    fs::File,
-    io::{BufWriter, Write},
-    path::Path,
+    io::Write,
     process::Command,
     time::{Duration, Instant},
 };
 
 use crate::{
-    cli::{Global, Record, Replay, Wait, Watch},
+    cli::{Global, Replay, Wait, Watch},
     exit::Exit,
     render::{self, Shown},
     session::{self, Outcome, Stop},
@@ -93,32 +91,6 @@ fn alert(
     Ok(())
 }
 
-/// Writes a recording.
-pub(super) fn record(options: &Record, global: &Global, out: &mut dyn Write) -> Outcome {
-    let mut source = session::source(global, false)?;
-    let mut file;
-    let out: &mut dyn Write = if options.output == Path::new("-") {
-        out
-    } else {
-        let created = File::create(&options.output);
-        let failed = |error| Stop::Message(Exit::NotWritten, format!("{}: {error}", options.output.display()));
-        file = BufWriter::new(created.map_err(failed)?);
-        &mut file
-    };
-    let lines = Global { jsonl: true, json: false, ..global.clone() };
-    let mut looks = 0;
-    while options.count.is_none_or(|count| looks < count) {
-        if looks > 0 {
-            session::pause(&*source, options.interval);
-        }
-        let Some(snapshot) = session::next(&mut *source, global)? else { break };
-        // Every line is flushed: a recording that is cut off is whole up to there.
-        render::render(&snapshot, &Shown::Plain(crate::cli::View::Show), &lines, looks == 0, out)?;
-        looks += 1;
-    }
-    Ok(Exit::Fine)
-}
-
 /// Shows a recording in its own time.
 pub(super) fn replay(options: &Replay, global: &Global, out: &mut dyn Write) -> Outcome {
     let mut source = session::recording(&options.file)?;
@@ -141,24 +113,38 @@ pub(super) fn replay(options: &Replay, global: &Global, out: &mut dyn Write) -> 
 }
 
 /// Blocks until a condition holds on a GPU. The time is that of the source: a simulated second is one.
-pub(super) fn wait(options: &Wait, global: &Global) -> Outcome {
+pub(super) fn wait(options: &Wait, global: &Global, out: &mut dyn Write) -> Outcome {
     let mut source = session::source(global, false)?;
     let (began, mut began_there, mut earlier) = (Instant::now(), None, None);
-    while let Some(snapshot) = session::next(&mut *source, global)? {
-        if holds(&options.condition, earlier.as_ref(), &snapshot) {
-            return Ok(Exit::Fine);
+    let mut answer = |holds: bool, elapsed: Duration| {
+        if !(global.json || global.jsonl) {
+            return Ok(());
         }
+        let object = serde_json::json!({
+            "schema": "amdgpu-budget-wait/1", "condition": options.condition.to_string(), "holds": holds,
+            "waited_ms": u64::try_from(elapsed.as_millis()).unwrap_or(u64::MAX),
+        });
+        render::object(&object, global.json, out)
+    };
+    let mut elapsed = Duration::ZERO;
+    while let Some(snapshot) = session::next(&mut *source, global)? {
         let there = *began_there.get_or_insert(snapshot.monotonic_ns);
-        let elapsed = if source.has_real_time() {
+        elapsed = if source.has_real_time() {
             began.elapsed()
         } else {
             Duration::from_nanos(snapshot.monotonic_ns.saturating_sub(there))
         };
+        if holds(&options.condition, earlier.as_ref(), &snapshot) {
+            answer(true, elapsed)?;
+            return Ok(Exit::Fine);
+        }
         if options.timeout.is_some_and(|timeout| elapsed.as_secs_f64() >= timeout) {
-            return Err(Stop::Message(Exit::TimedOut, format!("'{}' did not come to hold in time", options.condition)));
+            answer(false, elapsed)?;
+            return Err(Stop::Message(Exit::TimedOut, format!("timed out: '{}' does not hold", options.condition)));
         }
         earlier = Some(snapshot);
         session::pause(&*source, options.interval);
     }
-    Err(Stop::Message(Exit::TimedOut, format!("'{}' never holds in what there is to see", options.condition)))
+    answer(false, elapsed)?;
+    Err(Stop::Message(Exit::TimedOut, format!("'{}' holds nowhere in the recording", options.condition)))
 }

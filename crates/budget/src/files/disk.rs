@@ -72,6 +72,16 @@ fn read_piece(file: impl AsFd, bytes: &mut Vec<u8>) -> io::Result<()> {
     }
 }
 
+/// Opens a file without waiting for a writer, and refuses what is no regular file: a captured tree may hold a FIFO, which
+/// would never end.
+fn open_regular(path: &Path) -> io::Result<File> {
+    let file = File::from(openat(CWD, path, OFlags::RDONLY | OFlags::NONBLOCK | OFlags::CLOEXEC, Mode::empty())?);
+    if file.metadata()?.is_file() {
+        return Ok(file);
+    }
+    Err(io::Error::new(io::ErrorKind::InvalidInput, "no regular file"))
+}
+
 fn open_directory(path: &Path) -> io::Result<OwnedFd> {
     Ok(openat(CWD, path, OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())?)
 }
@@ -92,16 +102,16 @@ fn each_name(directory: &OwnedFd, mut with: impl FnMut(&CStr)) -> io::Result<()>
 impl Files for Disk {
     fn read(&self, path: &str) -> io::Result<String> {
         let mut bytes = Vec::with_capacity(PIECE);
-        File::open(self.root.join(path))?.take(MOST_BYTES).read_to_end(&mut bytes)?;
+        open_regular(&self.root.join(path))?.take(MOST_BYTES).read_to_end(&mut bytes)?;
         Ok(String::from_utf8(bytes).unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned()))
     }
 
     fn read_piece(&self, path: &str, bytes: &mut Vec<u8>) -> io::Result<()> {
-        read_piece(File::open(self.root.join(path))?, bytes)
+        read_piece(open_regular(&self.root.join(path))?, bytes)
     }
 
     fn keep(&self, path: &str) -> Option<Kept> {
-        File::open(self.root.join(path)).ok().map(Kept)
+        open_regular(&self.root.join(path)).ok().map(Kept)
     }
 
     fn link(&self, path: &str) -> io::Result<String> {

@@ -49,7 +49,8 @@ impl Machine for Captured {
 
     fn open(&self, _node: &str, pci: &str) -> io::Result<Box<dyn Kernel>> {
         let path = self.root.join(session_path(pci));
-        if !path.exists() {
+        // Nor one that is a FIFO, whose end never comes.
+        if !path.is_file() {
             return Err(io::Error::new(io::ErrorKind::NotFound, "no session with this GPU was captured"));
         }
         let replay = Replay::open(&path).map_err(io::Error::other)?;

@@ -1,15 +1,15 @@
-//! A plot in dots, for terminals: the sum of all layers, two moments wide and four dots high a cell.
+//! A panel in dots, for terminals: the sum of what is in use, two moments wide and four dots high a cell.
 
 use std::fmt::Write as _;
 
-use super::series::Series;
+use super::series::Panel;
 use crate::snapshot::units::Units;
 
 /// Bits of a braille cell's dots, from the bottom up, for the left and the right column (Unicode 15, chapter 21.1).
 const DOTS: [[u32; 4]; 2] = [[0x40, 0x04, 0x02, 0x01], [0x80, 0x20, 0x10, 0x08]];
 
 /// The sums as text of `width` by `height` cells with a scale on the left.
-pub fn draw(series: &Series, width: usize, height: usize, ascii: bool) -> String {
+pub fn draw(series: &Panel, width: usize, height: usize, ascii: bool) -> String {
     let top = series.top();
     let columns = width * 2;
     let heights: Vec<usize> = (0..columns).map(|column| filled(series, column, columns, height * 4, top)).collect();
@@ -26,16 +26,18 @@ pub fn draw(series: &Series, width: usize, height: usize, ascii: bool) -> String
     }
     let seconds = series.seconds.last().copied().unwrap_or(0.0);
     // Writing to a string does not fail.
-    let _ = writeln!(text, "{:>12}  0 s{:>width$.0} s", "", seconds, width = width.saturating_sub(5));
+    let (first, last) = (series.clock(0.0), series.clock(seconds));
+    let room = width.saturating_sub(first.len());
+    let _ = writeln!(text, "{:>12}  {first}{last:>room$}", "");
     text
 }
 
 /// Returns the height of a column in dots.
-fn filled(series: &Series, column: usize, columns: usize, dots: usize, top: u64) -> usize {
+fn filled(series: &Panel, column: usize, columns: usize, dots: usize, top: u64) -> usize {
     let last = series.seconds.len().saturating_sub(1);
     let index = (column * last).checked_div(columns.saturating_sub(1)).unwrap_or(0);
-    let sum =
-        series.layers.iter().filter_map(|layer| layer.bytes.get(index)).fold(0_u64, |sum, &b| sum.saturating_add(b));
+    let sum = series.layers.iter().filter(|layer| !layer.is_missing).filter_map(|layer| layer.bytes.get(index));
+    let sum = sum.fold(0_u64, |sum, &bytes| sum.saturating_add(bytes));
     usize::try_from(u128::from(sum) * dots as u128 / u128::from(top)).unwrap_or(dots)
 }
 

@@ -12,7 +12,7 @@ use std::{fs, io::Write, path::Path};
 
 #[cfg(feature = "png")]
 use self::bitmap::Bitmap;
-use self::{chart::draw, series::Series, svg::Svg};
+use self::{chart::draw, svg::Svg};
 use crate::{
     cli::{Global, Plot, PlotFormat},
     exit::Exit,
@@ -24,7 +24,7 @@ use crate::{
 /// Snapshots that are kept at most: more than a picture has columns, many times over.
 const MOST_SNAPSHOTS: usize = 100_000;
 
-/// Takes the snapshots, and draws the first GPU that is selected.
+/// Takes the snapshots, and draws each GPU that is selected.
 pub(crate) fn run(options: &Plot, global: &Global, out: &mut dyn Write) -> Outcome {
     let mut source = session::source(global, false)?;
     let mut snapshots: Vec<Snapshot> = Vec::new();
@@ -38,16 +38,22 @@ pub(crate) fn run(options: &Plot, global: &Global, out: &mut dyn Write) -> Outco
             None => break,
         }
     }
-    let series = Series::new(&snapshots, options.by).ok_or_else(|| Stop::failed("there is nothing to draw"))?;
+    let panels = series::panels(&snapshots, options.by);
+    if panels.is_empty() {
+        return Err(Stop::failed("there is nothing to draw"));
+    }
+    let height = chart::height(panels.len());
     let picture = match options.format {
-        PlotFormat::Svg => draw(&series, Svg::new(chart::WIDTH, chart::HEIGHT)).into_text().into_bytes(),
+        PlotFormat::Svg => draw(&panels, Svg::new(chart::WIDTH, height)).into_text().into_bytes(),
         #[cfg(feature = "png")]
         PlotFormat::Png => {
-            let canvas =
-                Bitmap::new(chart::WIDTH, chart::HEIGHT).ok_or_else(|| Stop::failed("no memory for a picture"))?;
-            draw(&series, canvas).into_png().map_err(Stop::failed)?
+            let canvas = Bitmap::new(chart::WIDTH, height).ok_or_else(|| Stop::failed("no memory for a picture"))?;
+            draw(&panels, canvas).into_png().map_err(Stop::failed)?
         }
-        PlotFormat::Braille => braille::draw(&series, 72, 16, render::style(global).ascii).into_bytes(),
+        PlotFormat::Braille => {
+            let ascii = render::style(global).ascii;
+            panels.iter().map(|panel| braille::draw(panel, 72, 16, ascii)).collect::<String>().into_bytes()
+        }
     };
     if options.output == Path::new("-") {
         out.write_all(&picture)?;

@@ -3,18 +3,26 @@
 use std::collections::{BTreeMap, VecDeque};
 
 use crate::{
-    plot::series::{Layer, Series},
-    snapshot::{metric::Rates, model::Snapshot},
+    plot::series::{Kind, Layer, Panel, second_of_day},
+    snapshot::{
+        metric::Rates,
+        model::{Gpu, Snapshot},
+    },
 };
 
 /// Looks that are remembered.
 const MOST: usize = 3600;
+
+/// Nanoseconds.
+const MINUTE: u64 = 60_000_000_000;
 
 /// One GPU at one moment.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Point {
     /// Seconds since the first look.
     pub seconds: f64,
+    /// Second of the day, UTC.
+    pub second_of_day: Option<u64>,
     /// VRAM in use.
     pub vram: Option<u64>,
     /// GTT in use.
@@ -53,6 +61,7 @@ impl History {
             let points = self.points.entry(gpu.pci.clone()).or_default();
             points.push_back(Point {
                 seconds: std::time::Duration::from_nanos(now.saturating_sub(began)).as_secs_f64(),
+                second_of_day: second_of_day(&snapshot.time),
                 vram: gpu.domains.vram.used,
                 gtt: gpu.domains.gtt.used,
                 evicted: gpu.domains.vram.evicted,
@@ -63,7 +72,7 @@ impl History {
             }
         }
         self.memory.push_back((now, by_process(snapshot, crate::snapshot::model::Process::memory)));
-        let minute = now.saturating_sub(60_000_000_000);
+        let minute = now.saturating_sub(MINUTE);
         while self.memory.len() > 2 && self.memory.get(1).is_some_and(|(when, _)| *when <= minute) {
             self.memory.pop_front();
         }
@@ -73,18 +82,18 @@ impl History {
     }
 
     /// The past of a GPU, oldest first.
-    pub fn points(&self, pci: &str) -> impl DoubleEndedIterator<Item = &Point> + ExactSizeIterator {
+    pub fn points(&self, pci: &str) -> impl DoubleEndedIterator<Item = &Point> + ExactSizeIterator + Clone {
         static NONE: VecDeque<Point> = VecDeque::new();
         self.points.get(pci).unwrap_or(&NONE).iter()
     }
 
-    /// By how much a process has grown in a minute: bytes, scaled up while there is less than a minute to look back at.
+    /// Returns the bytes by which a process has grown in a minute; `None` until there was a minute to measure.
     pub fn growth(&self, pci: &str, pid: u32) -> Option<i128> {
         let ((then, was), (now, is)) = (self.memory.front()?, self.memory.back()?);
-        let elapsed = i128::from(now.checked_sub(*then).filter(|&elapsed| elapsed > 0)?);
+        let elapsed = i128::from(now.checked_sub(*then).filter(|&elapsed| elapsed >= MINUTE)?);
         let key = (pci.to_owned(), pid);
         let change = i128::from(*is.get(&key)?) - i128::from(*was.get(&key)?);
-        Some(change * 60_000_000_000 / elapsed)
+        Some(change * i128::from(MINUTE) / elapsed)
     }
 
     /// Percent of the time since the look before that a process kept engines busy, all of them together.
@@ -96,21 +105,59 @@ impl History {
         crate::snapshot::units::percent(worked, now.checked_sub(then)?)
     }
 
-    /// The past of a GPU as a plot.
-    pub fn series(&self, pci: &str, title: String, limit: Option<u64>, window: f64) -> Series {
-        let last = self.points(pci).next_back().map_or(0.0, |point| point.seconds);
-        let points: Vec<&Point> = self.points(pci).filter(|point| point.seconds >= last - window).collect();
+    /// The past of a GPU as panels of a plot.
+    pub fn panels(&self, gpu: &Gpu, window: f64) -> Vec<Panel> {
+        let points = self.points(&gpu.pci);
+        let last = points.clone().next_back().map_or(0.0, |point| point.seconds);
+        let points: Vec<&Point> = points.filter(|point| point.seconds >= last - window).collect();
         let first = points.first().map_or(0.0, |point| point.seconds);
-        let layer = |name: &str, of: fn(&Point) -> Option<u64>| Layer {
+        let layer = |name: &str, is_missing, of: fn(&Point) -> Option<u64>| Layer {
             name: name.to_owned(),
             bytes: points.iter().map(|point| of(point).unwrap_or(0)).collect(),
+            is_missing,
         };
-        Series {
-            title,
+        let panel = |kind: Kind| Panel {
+            title: format!("{} in use, last {window:.0} s", kind.name()),
+            began: points.first().and_then(|point| point.second_of_day),
             seconds: points.iter().map(|point| point.seconds - first).collect(),
-            layers: vec![layer("VRAM", |point| point.vram), layer("GTT", |point| point.gtt)],
-            limit,
-            evicted: points.iter().map(|point| point.evicted.unwrap_or(0)).collect(),
+            layers: match kind {
+                Kind::Vram => {
+                    vec![
+                        layer("in use", false, |point| point.vram),
+                        layer("evicted from it", true, |point| point.evicted),
+                    ]
+                }
+                Kind::Gtt => vec![layer("in use", false, |point| point.gtt)],
+                Kind::Pool => {
+                    vec![layer("carve-out", false, |point| point.vram), layer("GTT", false, |point| point.gtt)]
+                }
+            },
+            limit: kind.limit(gpu),
+        };
+        Kind::of(gpu).iter().map(|kind| panel(*kind)).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::snapshot::model::Process;
+
+    #[test]
+    fn growth_is_measured_over_a_minute_and_not_guessed_before() {
+        let at = |second: u64| {
+            let process = Process { pid: 7, vram: Some(second << 20), ..Process::default() };
+            let gpu = Gpu { processes: Some(vec![process]), ..Gpu::default() };
+            Snapshot { monotonic_ns: second * 1_000_000_000, gpus: vec![gpu], ..Snapshot::default() }
+        };
+        let mut history = History::default();
+        for second in 0..60 {
+            history.remember(None, &at(second));
+            assert_eq!(history.growth("", 7), None, "after {second} s");
+        }
+        for second in 60..150 {
+            history.remember(None, &at(second));
+            assert_eq!(history.growth("", 7), Some(60 << 20), "after {second} s");
         }
     }
 }

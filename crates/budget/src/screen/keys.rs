@@ -29,7 +29,7 @@ pub const KEYS: [Key; 16] = [
         help: "sort by the next column",
         does: |state, _| state.options.sort = next_sort(state.options.sort),
     },
-    Key { keys: "R", help: "the other way round", does: |state, _| state.options.reverse ^= true },
+    Key { keys: "R", help: "reverse the order", does: |state, _| state.options.reverse ^= true },
     Key { keys: "t", help: "tree of processes", does: |state, _| state.options.tree ^= true },
     Key { keys: "c", help: "open files of each process", does: |state, _| state.options.clients ^= true },
     Key { keys: " ", help: "pause", does: |state, _| state.paused ^= true },
@@ -57,7 +57,7 @@ pub fn press(state: &mut State, code: KeyCode) -> bool {
         KeyCode::Down => 'j',
         KeyCode::Up => 'k',
         KeyCode::Enter => '3',
-        KeyCode::Tab => {
+        KeyCode::Tab if !state.help => {
             let next = Screen::ALL.iter().cycle().skip_while(|screen| **screen != state.screen).nth(1);
             state.screen = next.copied().unwrap_or_default();
             state.scroll = 0;
@@ -69,6 +69,11 @@ pub fn press(state: &mut State, code: KeyCode) -> bool {
         }
         _ => return true,
     };
+    if state.help {
+        // Nothing below the help moves while it is read.
+        state.help = false;
+        return true;
+    }
     if letter == 'q' {
         return false;
     }

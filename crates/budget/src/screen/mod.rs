@@ -43,6 +43,11 @@ pub(crate) fn run(options: &Top, global: &Global, out: &mut dyn Write) -> Outcom
     if !io::stdout().is_terminal() || !io::stdin().is_terminal() {
         return Err(Stop::Message(Exit::Usage, "top needs a terminal; --once 80x24 prints one screen".to_owned()));
     }
+    if std::env::var("TERM").is_ok_and(|term| term == "dumb") {
+        let message =
+            "top needs a terminal that can move its cursor, and TERM is dumb; watch prints one view after the other";
+        return Err(Stop::Message(Exit::Usage, message.to_owned()));
+    }
     // What is wrong from the start is said before the screen is taken.
     state.see(session::first(&mut *source, global)?);
     settings::load(&mut state);
@@ -68,7 +73,12 @@ fn keep_up(
             if let Event::Key(key) = event::read()?
                 && key.kind != KeyEventKind::Release
             {
-                let is_interrupt = key.code == KeyCode::Char('c') && key.modifiers.contains(KeyModifiers::CONTROL);
+                let is_control = key.modifiers.contains(KeyModifiers::CONTROL);
+                if is_control && key.code == KeyCode::Char('z') {
+                    suspend(terminal)?;
+                    continue;
+                }
+                let is_interrupt = is_control && key.code == KeyCode::Char('c');
                 if is_interrupt || !keys::press(state, key.code) {
                     return Ok(Exit::Fine);
                 }
@@ -83,6 +93,16 @@ fn keep_up(
             }
         }
     }
+}
+
+/// Gives the terminal back to the shell, stops until the shell continues the program, and takes the terminal again.
+fn suspend(terminal: &mut ratatui::DefaultTerminal) -> io::Result<()> {
+    ratatui::restore();
+    // The signal stops all of the job, as Ctrl-Z does to a program that leaves the terminal in its usual mode.
+    nix::sys::signal::raise(nix::sys::signal::Signal::SIGTSTP)?;
+    // A new terminal knows nothing of its screen, so the next picture is drawn whole.
+    *terminal = ratatui::try_init()?;
+    Ok(())
 }
 
 /// Looks as often as asked for, presses the keys, and prints what is then seen.

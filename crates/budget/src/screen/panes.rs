@@ -21,12 +21,15 @@ use crate::{
     text::{self, cut, known, ps},
 };
 
+/// Rows that plots need.
+const LEAST_PLOTS: u16 = 16;
+
 /// Cells beside a bar: its name and the figures.
 const BESIDE_BAR: u16 = 50;
 
 pub(super) fn overview(frame: &mut Frame<'_>, area: Rect, state: &State) {
     let Some(gpu) = state.gpu() else { return };
-    let width = usize::from(area.width.saturating_sub(BESIDE_BAR).clamp(8, 80));
+    let width = usize::from(area.width.saturating_sub(BESIDE_BAR).clamp(8, 240));
     let mut lines = heading(gpu, state);
     let domains = &gpu.domains;
     for (name, domain) in [("VRAM", &domains.vram), ("visible", &domains.visible_vram), ("GTT", &domains.gtt)] {
@@ -34,6 +37,9 @@ pub(super) fn overview(frame: &mut Frame<'_>, area: Rect, state: &State) {
     }
     lines.push(pool(gpu, width, state));
     lines.push(rates(gpu, state));
+    if let Some(sensors) = text::show::sensors(&gpu.sensors) {
+        lines.push(Line::from(format!("  {sensors}")));
+    }
     lines.push(Line::from(format!(
         "  last {:.0} s  {}",
         state.window,
@@ -43,8 +49,16 @@ pub(super) fn overview(frame: &mut Frame<'_>, area: Rect, state: &State) {
         let text = format!("{} {}", state.style.mark(), warning.text);
         lines.push(Line::styled(text, coloured(state, Color::Yellow)));
     }
-    let (above, below) = split_top(area, lines.len() as u16 + 1);
+    let (above, mut below) = split_top(area, lines.len() as u16 + 1);
     frame.render_widget(Paragraph::new(lines), above);
+    // What the processes leave of a tall screen shows the past.
+    let rows = u16::try_from(state.processes().len()).unwrap_or(u16::MAX).saturating_add(5);
+    let room = below.height.saturating_sub(rows);
+    if room >= LEAST_PLOTS {
+        let (list, plot) = split_top(below, rows);
+        plots(frame, plot, gpu, state);
+        below = list;
+    }
     processes(frame, below, state);
 }
 
@@ -130,7 +144,7 @@ fn spark(gpu: &Gpu, width: usize, state: &State) -> String {
     (0..columns).map(|column| mark(column * points.len() / columns.max(1)).unwrap_or('?')).collect()
 }
 
-const COLUMNS: &str = "    PID USER          VRAM   VISIBLE       GTT    SHARED  EV% BUSY%  NAME";
+const COLUMNS: &str = "    PID USER      OWN VRAM   VISIBLE   OWN GTT    SHARED  EV% BUSY%  NAME";
 
 pub(super) fn processes(frame: &mut Frame<'_>, area: Rect, state: &State) {
     let Some(gpu) = state.gpu() else { return };
@@ -142,7 +156,7 @@ pub(super) fn processes(frame: &mut Frame<'_>, area: Rect, state: &State) {
     let mut lines = vec![Line::styled(heading, Style::new().add_modifier(Modifier::BOLD))];
     let rows = state.processes();
     let chosen = state.row.min(rows.len().saturating_sub(1));
-    let room = usize::from(area.height.saturating_sub(2)).max(1);
+    let room = usize::from(area.height.saturating_sub(4)).max(1);
     let first = (chosen + 1).saturating_sub(room);
     for (place, (depth, process)) in rows.iter().enumerate().skip(first).take(room) {
         let style = if place == chosen { Style::new().add_modifier(Modifier::REVERSED) } else { Style::new() };
@@ -152,25 +166,20 @@ pub(super) fn processes(frame: &mut Frame<'_>, area: Rect, state: &State) {
             lines.extend(process.per_client.iter().map(|client| client_line(client, state)));
         }
     }
-    if let Some(rest) = &gpu.unattributed
-        && !state.options.is_partial()
-    {
-        let size = |bytes| state.style.units.known(bytes);
-        lines.insert(
-            1,
-            Line::styled(
-                format!(
-                    "      - -        {:>9} {:>9} {:>9} {:>9}    -     -  (the rest)",
-                    size(rest.vram),
-                    "",
-                    size(rest.gtt),
-                    size(rest.shared.vram)
-                ),
-                coloured(state, Color::DarkGray),
-            ),
-        );
-    }
+    lines.extend(rest(gpu, state));
     frame.render_widget(Paragraph::new(lines), area);
+}
+
+/// What makes the columns of own memory add up: memory that clients share, and memory that no process holds.
+fn rest(gpu: &Gpu, state: &State) -> Vec<Line<'static>> {
+    let Some(rest) = gpu.unattributed.filter(|_| !state.options.is_partial()) else { return Vec::new() };
+    let size = |bytes| state.style.units.known(bytes);
+    let line = |vram, gtt, name: &str| {
+        let text =
+            format!("      - -        {:>9} {:>9} {:>9} {:>9}    -     -  ({name})", size(vram), "", size(gtt), "");
+        Line::styled(text, coloured(state, Color::DarkGray))
+    };
+    vec![line(rest.shared.vram, rest.shared.gtt, "shared"), line(rest.vram, rest.gtt, "no process")]
 }
 
 fn row(gpu: &Gpu, process: &Process, depth: usize, is_wide: bool, state: &State) -> String {
@@ -186,7 +195,7 @@ fn row(gpu: &Gpu, process: &Process, depth: usize, is_wide: bool, state: &State)
         size(own.vram),
         size(process.visible_vram),
         size(own.gtt),
-        size(process.shared.vram)
+        size(ps::shared(&process.shared))
     );
     if !is_wide {
         return start + &name;
@@ -205,9 +214,10 @@ fn row(gpu: &Gpu, process: &Process, depth: usize, is_wide: bool, state: &State)
 
 fn client_line(client: &crate::snapshot::model::Client, state: &State) -> Line<'static> {
     let size = |bytes| state.style.units.known(bytes);
-    let (vram, visible, gtt) = (size(client.vram), size(client.visible_vram), size(client.gtt));
-    let text =
-        format!("        {:<8} {vram:>9} {visible:>9} {gtt:>9} {:>9}  client", client.client, size(client.shared.vram));
+    let own = client.own();
+    let (vram, visible, gtt) = (size(own.vram), size(client.visible_vram), size(own.gtt));
+    let shared = size(ps::shared(&client.shared));
+    let text = format!("        {:<8} {vram:>9} {visible:>9} {gtt:>9} {shared:>9}  client", client.client);
     Line::styled(text, coloured(state, Color::DarkGray))
 }
 
@@ -233,6 +243,8 @@ pub(super) fn process(frame: &mut Frame<'_>, area: Rect, state: &State) {
         lines.push(Line::from(format!("  {name:<10} {bar} {} of {}", size(bytes), size(of))));
     }
     let (shared, requested) = (&process.shared, &process.requested);
+    let own = process.own();
+    lines.push(Line::from(format!("  own        VRAM {}, GTT {}", size(own.vram), size(own.gtt))));
     lines.push(Line::from(format!("  shared     VRAM {}, GTT {}", size(shared.vram), size(shared.gtt))));
     lines.push(Line::from(format!("  requested  VRAM {}, GTT {}", size(requested.vram), size(requested.gtt))));
     lines.push(Line::from(format!("  evicted    {} ({})", size(process.evicted.vram), ps::evicted_share(process))));
@@ -279,10 +291,16 @@ pub(super) fn explain(frame: &mut Frame<'_>, area: Rect, state: &State) {
 
 pub(super) fn history(frame: &mut Frame<'_>, area: Rect, state: &State) {
     let Some(gpu) = state.gpu() else { return };
-    let title = format!("VRAM and GTT in use, last {:.0} s", state.window);
-    let series = state.history.series(&gpu.pci, title, gpu.effective.total, state.window);
-    let (width, height) = (usize::from(area.width.saturating_sub(15)), usize::from(area.height.saturating_sub(3)));
+    plots(frame, area, gpu, state);
+}
+
+/// One plot for each memory, below each other.
+fn plots(frame: &mut Frame<'_>, area: Rect, gpu: &Gpu, state: &State) {
+    let panels = state.history.panels(gpu, state.window);
+    let share = area.height.checked_div(panels.len() as u16).unwrap_or(0);
+    let (width, height) = (usize::from(area.width.saturating_sub(15)), usize::from(share.saturating_sub(2)));
     if width > 0 && height > 0 {
-        frame.render_widget(Paragraph::new(braille::draw(&series, width, height, state.style.ascii)), area);
+        let text: String = panels.iter().map(|panel| braille::draw(panel, width, height, state.style.ascii)).collect();
+        frame.render_widget(Paragraph::new(text), area);
     }
 }

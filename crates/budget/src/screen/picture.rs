@@ -80,9 +80,8 @@ const fn colour(colour: Color) -> &'static str {
 pub(super) fn export(state: &State) -> String {
     let Some(gpu) = state.gpu() else { return "there is nothing to export".to_owned() };
     let stem = format!("amdgpu-budget-{}", state.snapshot.time.replace(':', ""));
-    let title = format!("{} ({}), {}", gpu.name.as_deref().unwrap_or("GPU"), gpu.pci, state.snapshot.time);
-    let series = state.history.series(&gpu.pci, title, gpu.effective.total, state.window);
-    let picture = chart::draw(&series, Svg::new(chart::WIDTH, chart::HEIGHT)).into_text();
+    let panels = state.history.panels(gpu, state.window);
+    let picture = chart::draw(&panels, Svg::new(chart::WIDTH, chart::height(panels.len()))).into_text();
     let json = serde_json::to_vec_pretty(&state.snapshot).unwrap_or_default();
     let written = fs::write(format!("{stem}.json"), json).and_then(|()| fs::write(format!("{stem}.svg"), picture));
     match written {

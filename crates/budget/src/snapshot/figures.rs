@@ -1,4 +1,4 @@
-//! A snapshot as a list of named numbers: what CSV and Prometheus print.
+//! A snapshot as a list of named numbers, which CSV prints.
 
 use std::fmt::Write as _;
 
@@ -7,11 +7,11 @@ use crate::snapshot::model::{Domain, Gpu, Process, Snapshot};
 /// One number that is known.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Figure<'s> {
-    /// Kind of object: `gpu`, `domain`, `heap` or `process`.
+    /// Kind of object: `domain`, `sensor`, `effective`, `counter`, `heap` or `process`.
     pub kind: &'static str,
     /// Identifier of the object: a PCI address, a domain, an index, a process number.
     pub id: String,
-    /// Name of the figure: `used`, `total`,
+    /// Name of the figure, such as `used`.
     pub metric: String,
     /// Bytes, or a count.
     pub value: u64,
@@ -43,6 +43,17 @@ pub fn of(gpu: &Gpu) -> Vec<Figure<'_>> {
     let rest = gpu.unattributed.unwrap_or_default();
     put("domain", "vram", "unattributed", rest.vram, None);
     put("domain", "gtt", "unattributed", rest.gtt, None);
+    let sensors = &gpu.sensors;
+    for (metric, value) in [
+        ("busy_percent", sensors.busy_percent),
+        ("memory_busy_percent", sensors.memory_busy_percent),
+        ("shader_clock_hz", sensors.shader_clock_hz),
+        ("memory_clock_hz", sensors.memory_clock_hz),
+        ("temperature_mc", sensors.temperature_mc),
+        ("power_uw", sensors.power_uw),
+    ] {
+        put("sensor", "gpu", metric, value, None);
+    }
     put("effective", "pool", "total", gpu.effective.total, None);
     put("effective", "pool", "available", gpu.effective.available, None);
     for (metric, value) in [
@@ -67,11 +78,13 @@ pub fn of(gpu: &Gpu) -> Vec<Figure<'_>> {
     list
 }
 
-fn process_figures(process: &Process) -> [(&'static str, Option<u64>); 9] {
+fn process_figures(process: &Process) -> [(&'static str, Option<u64>); 11] {
     [
         ("vram", process.vram),
+        ("own_vram", process.own().vram),
         ("visible_vram", process.visible_vram),
         ("gtt", process.gtt),
+        ("own_gtt", process.own().gtt),
         ("cpu", process.cpu),
         ("shared_vram", process.shared.vram),
         ("shared_gtt", process.shared.gtt),
@@ -85,10 +98,12 @@ fn process_figures(process: &Process) -> [(&'static str, Option<u64>); 9] {
 pub const CSV_HEADER: &str = "time,gpu,kind,id,metric,value";
 
 /// A snapshot as CSV, RFC 4180: a row for each known number.
-pub fn csv(snapshot: &Snapshot) -> String {
+///
+/// With `kind` only the rows of objects of that kind, such as `process`.
+pub fn csv(snapshot: &Snapshot, kind: Option<&str>) -> String {
     let mut text = String::new();
     for gpu in &snapshot.gpus {
-        for figure in of(gpu) {
+        for figure in of(gpu).into_iter().filter(|figure| kind.is_none_or(|kind| kind == figure.kind)) {
             let Figure { kind, id, metric, value, .. } = figure;
             let fields = [&snapshot.time, &gpu.pci, &id, &metric].map(|field| csv_field(field));
             let [time, pci, id, metric] = fields;
@@ -101,55 +116,6 @@ pub fn csv(snapshot: &Snapshot) -> String {
 
 fn csv_field(text: &str) -> String {
     if text.contains([',', '"', '\n', '\r']) { format!("\"{}\"", text.replace('"', "\"\"")) } else { text.to_owned() }
-}
-
-/// Labels of processes in Prometheus's format.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Labels {
-    /// Rows of processes: each is a series of its own, so they are wanted explicitly.
-    pub per_process: bool,
-    /// The processes with the most memory; more would be too many series.
-    pub most_processes: usize,
-}
-
-/// A snapshot in Prometheus's text format, version 0.0.4.
-pub fn prometheus(snapshot: &Snapshot, labels: Labels) -> String {
-    let mut series: std::collections::BTreeMap<String, Vec<String>> = std::collections::BTreeMap::new();
-    for gpu in &snapshot.gpus {
-        let most = most_memory(gpu, labels.most_processes);
-        for figure in of(gpu) {
-            let Figure { kind, id, metric, value, name } = figure;
-            if kind == "process" && !(labels.per_process && most.contains(&id)) {
-                continue;
-            }
-            let name = name.map(|name| format!(",name=\"{}\"", label(name))).unwrap_or_default();
-            let suffix = if kind == "counter" { "total" } else { "bytes" };
-            let (pci, key) = (label(&gpu.pci), if kind == "process" { "pid" } else { kind });
-            let line = format!("{{gpu=\"{pci}\",{key}=\"{}\"{name}}} {value}", label(&id));
-            series.entry(format!("amdgpu_{kind}_{metric}_{suffix}")).or_default().push(line);
-        }
-        let readable = format!("{{gpu=\"{}\"}} {}", label(&gpu.pci), gpu.unreadable.processes);
-        series.entry("amdgpu_unreadable_processes".to_owned()).or_default().push(readable);
-    }
-    let mut text = String::new();
-    for (name, lines) in series {
-        let kind = if name.ends_with("_total") && name.starts_with("amdgpu_counter") { "counter" } else { "gauge" };
-        let _ = writeln!(text, "# TYPE {name} {kind}");
-        for line in lines {
-            let _ = writeln!(text, "{name}{line}");
-        }
-    }
-    text
-}
-
-fn most_memory(gpu: &Gpu, most: usize) -> Vec<String> {
-    let mut processes: Vec<&Process> = gpu.processes.iter().flatten().collect();
-    crate::text::ps::Sort::Memory.sort(&mut processes);
-    processes.iter().take(most).map(|process| process.pid.to_string()).collect()
-}
-
-fn label(text: &str) -> String {
-    text.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n")
 }
 
 #[cfg(test)]
@@ -166,16 +132,9 @@ mod tests {
 
     #[test]
     fn csv_has_a_row_for_what_is_known_and_quotes_what_must_be() {
-        let rows = "\"t,1\",0000:03:00.0,domain,vram,total,9\r\n\"t,1\",0000:03:00.0,process,7,vram,5\r\n";
-        assert_eq!(csv(&snapshot()), rows);
-    }
-
-    #[test]
-    fn processes_are_series_only_when_asked_for_and_few() {
-        let text = |per_process, most_processes| prometheus(&snapshot(), Labels { per_process, most_processes });
-        assert!(!text(false, 9).contains("pid") && !text(true, 0).contains("pid"));
-        let all = text(true, 1);
-        assert!(all.contains(r#"amdgpu_process_vram_bytes{gpu="0000:03:00.0",pid="7",name="a\"b\\\n"} 5"#), "{all}");
-        assert!(all.contains("# TYPE amdgpu_domain_total_bytes gauge\namdgpu_domain_total_bytes{"), "{all}");
+        let rows = "\"t,1\",0000:03:00.0,domain,vram,total,9\r\n\"t,1\",0000:03:00.0,process,7,vram,5\r\n\
+                    \"t,1\",0000:03:00.0,process,7,own_vram,5\r\n";
+        assert_eq!(csv(&snapshot(), None), rows);
+        assert_eq!(csv(&snapshot(), Some("heap")), "");
     }
 }

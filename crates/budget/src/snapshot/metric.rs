@@ -23,6 +23,16 @@ impl Metric {
     pub fn value(&self, gpu: &Gpu, rates: &Rates) -> Option<u64> {
         (self.of)(gpu, rates)
     }
+
+    /// Returns the figure's 100 %; `None` where there is none, or it is unknown.
+    pub fn whole(&self, gpu: &Gpu) -> Option<u64> {
+        (self.whole)(gpu)
+    }
+
+    /// Returns the figure of this name.
+    pub fn named(name: &str) -> Option<&'static Self> {
+        METRICS.iter().find(|metric| metric.name == name)
+    }
 }
 
 /// Changes per second since an earlier snapshot.
@@ -64,7 +74,7 @@ const NO_WHOLE: fn(&Gpu) -> Option<u64> = |_| None;
 const VRAM: fn(&Gpu) -> Option<u64> = |gpu| gpu.domains.vram.total;
 
 /// Every figure that has a name.
-pub const METRICS: [Metric; 14] = [
+pub static METRICS: [Metric; 14] = [
     Metric {
         name: "free",
         help: "available of the effective pool",
@@ -89,7 +99,7 @@ pub const METRICS: [Metric; 14] = [
     },
     Metric {
         name: "vram.evicted",
-        help: "bytes that ought to be in VRAM and are not",
+        help: "bytes that prefer VRAM and are not there",
         is_bytes: true,
         of: |gpu, _| gpu.domains.vram.evicted,
         whole: VRAM,
@@ -124,7 +134,7 @@ pub const METRICS: [Metric; 14] = [
     },
     Metric {
         name: "process_max",
-        help: "the most that one process holds",
+        help: "the most that one process holds, shared memory included",
         is_bytes: true,
         of: |gpu, _| process_max(gpu),
         whole: |gpu| gpu.effective.total,
@@ -228,7 +238,7 @@ fn term(text: &str) -> Result<(Metric, Operator, Threshold), String> {
         [b'>', b'=', ..] => (Operator::MoreOrEqual, rest.get(2..)),
         _ => (Operator::More, rest.get(1..)),
     };
-    let metric = METRICS.iter().find(|metric| metric.name == name.trim()).ok_or_else(|| {
+    let metric = Metric::named(name.trim()).ok_or_else(|| {
         let names: Vec<_> = METRICS.iter().map(|metric| metric.name).collect();
         format!("no figure is called '{}'; there are {}", name.trim(), names.join(", "))
     })?;

@@ -4,6 +4,8 @@ pub mod effective;
 pub mod figures;
 pub mod metric;
 pub mod model;
+pub mod prometheus;
 pub mod units;
+pub mod views;
 pub mod vulkan;
 pub mod warnings;

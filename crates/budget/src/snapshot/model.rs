@@ -70,6 +70,9 @@ pub struct Gpu {
     pub effective: Effective,
     /// Counters since the driver was loaded.
     pub counters: Counters,
+    /// Load, clocks, temperature and power, as far as the kernel reports them.
+    #[serde(default)]
+    pub sensors: Sensors,
     /// The limit of this process's cgroup on the GPU's memory.
     #[serde(default)]
     pub cgroup_limit: Option<CgroupLimit>,
@@ -148,6 +151,23 @@ pub struct Counters {
     pub vram_lost: Option<u64>,
 }
 
+/// Load, clocks, temperature and power of a GPU that is awake.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Sensors {
+    /// Percent of the time that the shaders were busy (`gpu_busy_percent`).
+    pub busy_percent: Option<u64>,
+    /// Percent of the time that the memory controller was busy (`mem_busy_percent`).
+    pub memory_busy_percent: Option<u64>,
+    /// Clock of the shaders, Hz (hwmon `freq1_input`).
+    pub shader_clock_hz: Option<u64>,
+    /// Clock of the memory, Hz (hwmon `freq2_input`).
+    pub memory_clock_hz: Option<u64>,
+    /// Temperature of the die's edge, thousandths of a degree Celsius (hwmon `temp1_input`).
+    pub temperature_mc: Option<u64>,
+    /// Power, microwatts (hwmon `power1_average`, else `power1_input`).
+    pub power_uw: Option<u64>,
+}
+
 /// `dmem` of cgroup v2, bytes.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct CgroupLimit {
@@ -218,19 +238,25 @@ pub struct Process {
     /// Those of `clients` that are charged to another process.
     #[serde(default)]
     pub charged_elsewhere: Vec<u64>,
-    /// Bytes in VRAM.
+    /// Bytes in VRAM, shared ones included.
     pub vram: Option<u64>,
-    /// Bytes of it that the CPU can map.
+    /// Bytes in VRAM that no other client holds: `vram` less `shared.vram`.
+    #[serde(default)]
+    pub own_vram: Option<u64>,
+    /// Bytes of `vram` that the CPU can map.
     pub visible_vram: Option<u64>,
-    /// Bytes in GTT.
+    /// Bytes in GTT, shared ones included.
     pub gtt: Option<u64>,
+    /// Bytes in GTT that no other client holds: `gtt` less `shared.gtt`.
+    #[serde(default)]
+    pub own_gtt: Option<u64>,
     /// Bytes that were moved out to system memory.
     pub cpu: Option<u64>,
-    /// Bytes of the above that others hold too.
+    /// Bytes of `vram` and `gtt` that other clients hold too.
     pub shared: Pair,
-    /// Bytes that ought to be there.
+    /// Bytes that the process would like to have there.
     pub requested: Pair,
-    /// Bytes that ought to be in VRAM and are not.
+    /// Bytes that were evicted.
     pub evicted: Evicted,
     /// Nanoseconds of work by engine.
     pub engines_ns: BTreeMap<String, u64>,
@@ -242,14 +268,18 @@ pub struct Process {
 impl Process {
     /// Returns the memory of this process alone: resident less shared.
     pub fn own(&self) -> Pair {
-        let less = |all: Option<u64>, shared: Option<u64>| Some(all?.saturating_sub(shared.unwrap_or(0)));
-        Pair { vram: less(self.vram, self.shared.vram), gtt: less(self.gtt, self.shared.gtt) }
+        own(Pair { vram: self.vram, gtt: self.gtt }, self.shared)
     }
 
-    /// VRAM and GTT together: what sorting by memory goes by.
+    /// Returns VRAM and GTT together, shared memory included. Sorting by memory uses it.
     pub fn memory(&self) -> u64 {
         self.vram.unwrap_or(0).saturating_add(self.gtt.unwrap_or(0))
     }
+}
+
+fn own(resident: Pair, shared: Pair) -> Pair {
+    let less = |all: Option<u64>, shared: Option<u64>| Some(all?.saturating_sub(shared.unwrap_or(0)));
+    Pair { vram: less(resident.vram, shared.vram), gtt: less(resident.gtt, shared.gtt) }
 }
 
 /// One open file.
@@ -257,20 +287,33 @@ impl Process {
 pub struct Client {
     /// Its number.
     pub client: u64,
-    /// Bytes in VRAM.
+    /// Bytes in VRAM, shared ones included.
     pub vram: Option<u64>,
-    /// Bytes of it that the CPU can map.
+    /// Bytes in VRAM that no other client holds: `vram` less `shared.vram`.
+    #[serde(default)]
+    pub own_vram: Option<u64>,
+    /// Bytes of `vram` that the CPU can map.
     pub visible_vram: Option<u64>,
-    /// Bytes in GTT.
+    /// Bytes in GTT, shared ones included.
     pub gtt: Option<u64>,
+    /// Bytes in GTT that no other client holds: `gtt` less `shared.gtt`.
+    #[serde(default)]
+    pub own_gtt: Option<u64>,
     /// Bytes that were moved out to system memory.
     pub cpu: Option<u64>,
-    /// Bytes of the above that others hold too.
+    /// Bytes of `vram` and `gtt` that other clients hold too.
     pub shared: Pair,
-    /// Bytes that ought to be there.
+    /// Bytes that the client would like to have there.
     pub requested: Pair,
-    /// Bytes that ought to be in VRAM and are not.
+    /// Bytes that were evicted.
     pub evicted: Evicted,
+}
+
+impl Client {
+    /// Returns the memory of this client alone: resident less shared.
+    pub fn own(&self) -> Pair {
+        own(Pair { vram: self.vram, gtt: self.gtt }, self.shared)
+    }
 }
 
 /// Bytes in the two domains.
@@ -282,10 +325,10 @@ pub struct Pair {
     pub gtt: Option<u64>,
 }
 
-/// Bytes that are not where they ought to be.
+/// Bytes that were moved out of the memory that their owner prefers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Evicted {
-    /// Not in VRAM.
+    /// Bytes that prefer VRAM and are not there.
     pub vram: Option<u64>,
 }
 

@@ -43,7 +43,7 @@ fn of_gpu(gpu: &Gpu, snapshot: &Snapshot) -> Vec<Warning> {
     }
     // What an APU's carve-out does not hold is as fast in GTT.
     if let Some(evicted) = vram.evicted.filter(|&evicted| evicted > 0 && gpu.apu != Some(true)) {
-        warn("evicted", format!("{} that ought to be in VRAM is not", size(evicted)));
+        warn("evicted", format!("{} was evicted from VRAM", size(evicted)));
     }
     let effective = &gpu.effective;
     if let (Some(total), Some(available)) = (effective.total, effective.available)
@@ -56,7 +56,7 @@ fn of_gpu(gpu: &Gpu, snapshot: &Snapshot) -> Vec<Warning> {
     }
     if gpu.unreadable.processes > 0 {
         let (count, reason) = (gpu.unreadable.processes, gpu.unreadable.reason.as_deref().unwrap_or("unknown"));
-        warn("unreadable-processes", format!("{count} processes could not be looked at: {reason}"));
+        warn("unreadable-processes", format!("{count} processes could not be read: {reason}"));
     }
     found
 }

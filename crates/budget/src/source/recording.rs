@@ -1,10 +1,12 @@
-//! Recordings: a snapshot a line.
+//! Recordings: a snapshot on each line, plain or compressed with gzip.
 
 use std::{
     fs::File,
     io::{self, BufRead, BufReader, Read},
     path::Path,
 };
+
+use flate2::bufread::MultiGzDecoder;
 
 use crate::{
     collect::LookError,
@@ -13,6 +15,9 @@ use crate::{
 
 /// A line longer than this is no snapshot: five hundred processes take a quarter of a MiB.
 const MOST_BYTES: u64 = 64 << 20;
+
+/// The first bytes of a gzip member (RFC 1952).
+const GZIP: [u8; 2] = [0x1f, 0x8b];
 
 /// A recording that is being read.
 pub struct Recording {
@@ -29,12 +34,21 @@ impl Recording {
     pub fn open(path: &Path) -> io::Result<Self> {
         let input: Box<dyn Read + Send> =
             if path == Path::new("-") { Box::new(io::stdin()) } else { Box::new(File::open(path)?) };
-        Ok(Self { input: BufReader::new(input), line: 0 })
+        Self::new(input)
     }
 
-    /// Reads from anything.
-    pub fn new(input: impl Read + Send + 'static) -> Self {
-        Self { input: BufReader::new(Box::new(input)), line: 0 }
+    /// Reads from anything; what begins as gzip is decompressed.
+    ///
+    /// # Errors
+    ///
+    /// Those of the first read.
+    pub fn new(input: impl Read + Send + 'static) -> io::Result<Self> {
+        let mut input = BufReader::new(Box::new(input) as Box<dyn Read + Send>);
+        if input.fill_buf()?.starts_with(&GZIP) {
+            let decoder = Box::new(MultiGzDecoder::new(input)) as Box<dyn Read + Send>;
+            return Ok(Self { input: BufReader::new(decoder), line: 0 });
+        }
+        Ok(Self { input, line: 0 })
     }
 
     /// The next snapshot; `None` at the end. Both JSON lines and a single indented document are understood.
@@ -48,8 +62,12 @@ impl Recording {
             let mut text = Vec::new();
             self.line += 1;
             let read = (&mut self.input).take(MOST_BYTES).read_until(b'\n', &mut text);
-            if read.map_err(|error| bad(self.line, error.to_string()))? == 0 {
-                return Ok(None);
+            match read {
+                Ok(0) => return Ok(None),
+                Ok(_) => {}
+                // A compressed recording whose writer was killed ends after a whole line, without the end of gzip.
+                Err(error) if error.kind() == io::ErrorKind::UnexpectedEof && text.is_empty() => return Ok(None),
+                Err(error) => return Err(bad(self.line, error.to_string())),
             }
             if text.trim_ascii() == b"{" {
                 // A document over several lines.
@@ -80,22 +98,39 @@ mod tests {
     #[test]
     fn lines_and_documents_are_read() {
         let line = serde_json::to_string(&snapshot()).unwrap();
-        let mut lines = Recording::new(io::Cursor::new(format!("{line}\n\n{line}\n")));
+        let mut lines = Recording::new(io::Cursor::new(format!("{line}\n\n{line}\n"))).unwrap();
         assert_eq!(lines.look().unwrap(), Some(snapshot()));
         assert_eq!(lines.look().unwrap(), Some(snapshot()));
         assert_eq!(lines.look().unwrap(), None);
-        let mut document = Recording::new(io::Cursor::new(serde_json::to_string_pretty(&snapshot()).unwrap()));
+        let indented = serde_json::to_string_pretty(&snapshot()).unwrap();
+        let mut document = Recording::new(io::Cursor::new(indented)).unwrap();
         assert_eq!(document.look().unwrap(), Some(snapshot()));
     }
 
     #[test]
     fn damage_is_told_with_its_line() {
         let line = serde_json::to_string(&snapshot()).unwrap();
-        let mut cut = Recording::new(io::Cursor::new(format!("{line}\n{}", &line[..line.len() / 2])));
+        let mut cut = Recording::new(io::Cursor::new(format!("{line}\n{}", &line[..line.len() / 2]))).unwrap();
         assert!(cut.look().unwrap().is_some());
         assert!(cut.look().unwrap_err().to_string().starts_with("line 2 of the recording: "));
         let other = line.replace("budget/1", "budget/2");
-        let error = Recording::new(io::Cursor::new(other)).look().unwrap_err().to_string();
+        let error = Recording::new(io::Cursor::new(other)).unwrap().look().unwrap_err().to_string();
         assert!(error.contains("amdgpu-budget/2"), "{error}");
+    }
+
+    #[test]
+    fn a_compressed_recording_is_read_also_when_its_end_is_missing() {
+        let line = serde_json::to_string(&snapshot()).unwrap();
+        let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
+        for _ in 0..2 {
+            io::Write::write_all(&mut encoder, format!("{line}\n").as_bytes()).unwrap();
+            io::Write::flush(&mut encoder).unwrap();
+        }
+        let cut = encoder.get_ref().clone();
+        for bytes in [encoder.finish().unwrap(), cut] {
+            let mut read = Recording::new(io::Cursor::new(bytes)).unwrap();
+            assert!(read.look().unwrap().is_some() && read.look().unwrap().is_some());
+            assert_eq!(read.look().unwrap(), None);
+        }
     }
 }

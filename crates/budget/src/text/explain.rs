@@ -2,16 +2,37 @@
 
 use std::io::{self, Write};
 
+use serde::Serialize;
+
 use super::{Style, known};
 use crate::snapshot::model::{Domain, Gpu, Heap, Snapshot, System};
 
 /// One explanation: the figure, how it comes about, and what would change it.
-struct Explanation {
-    figure: String,
-    value: Option<u64>,
-    arithmetic: String,
-    source: &'static str,
-    change: &'static str,
+#[derive(Clone, Debug, Serialize)]
+pub struct Explanation {
+    /// Name of the figure, such as `effective.available`.
+    pub figure: String,
+    /// Its value, bytes.
+    pub value: Option<u64>,
+    /// The terms that it is made of.
+    pub arithmetic: String,
+    /// The rule that it follows: file and function of the kernel or of Mesa.
+    pub source: &'static str,
+    /// Settings and events that change it; may be empty.
+    pub change: &'static str,
+}
+
+/// Returns the names of all figures of a snapshot, each once.
+pub fn names(snapshot: &Snapshot) -> Vec<String> {
+    let mut names: Vec<String> = Vec::new();
+    for gpu in &snapshot.gpus {
+        for one in explanations(gpu, &snapshot.system, &Style::default()) {
+            if !names.contains(&one.figure) {
+                names.push(one.figure);
+            }
+        }
+    }
+    names
 }
 
 /// Writes an explanation of every figure, or of those whose name begins with `figure`. Returns `true` if there was any.
@@ -36,13 +57,14 @@ pub fn write(snapshot: &Snapshot, figure: Option<&str>, style: &Style, out: &mut
             }
         }
         for missing in &gpu.missing {
-            writeln!(out, "\nno {}: {}", missing.source, missing.reason)?;
+            writeln!(out, "\n{}: {}", missing.source, missing.reason)?;
         }
     }
     Ok(is_any)
 }
 
-fn explanations(gpu: &Gpu, system: &System, style: &Style) -> Vec<Explanation> {
+/// Explains every figure of a GPU.
+pub fn explanations(gpu: &Gpu, system: &System, style: &Style) -> Vec<Explanation> {
     let mut list = Vec::new();
     let asked = gpu.driver.is_some();
     for (name, domain) in
@@ -85,15 +107,18 @@ fn domain_figures(
         source: "Linux 6.12 amdgpu_kms.c, amdgpu_info_ioctl, AMDGPU_INFO_MEMORY; amdgpu_vram_mgr.c, amdgpu_gtt_mgr.c",
         change: size_change,
     });
-    let reserved = domain.total.zip(domain.usable).map(|(total, usable)| total.saturating_sub(usable));
+    let reserved = domain.total.zip(domain.usable).map(|(total, usable)| total.checked_sub(usable));
     list.push(Explanation {
         figure: format!("{name}.usable"),
         value: domain.usable,
-        arithmetic: format!(
-            "total {} - pinned and reserved {}",
-            style.units.known(domain.total),
-            style.units.known(reserved)
-        ),
+        arithmetic: match reserved {
+            Some(None) => format!("as reported, although more than the total {}", style.units.known(domain.total)),
+            reserved => format!(
+                "total {} - pinned and reserved {}",
+                style.units.known(domain.total),
+                style.units.known(reserved.flatten())
+            ),
+        },
         source: "Linux 6.12 amdgpu_kms.c: real_vram_size less vram_pin_size less the reserved page pool; GTT less gart_pin_size",
         change: "framebuffers that are pinned, firmware that reserves memory",
     });
@@ -109,10 +134,16 @@ fn domain_figures(
             figure: "vram.evicted".to_owned(),
             value: domain.evicted,
             arithmetic: "sum of amd-evicted-vram over all clients, each once".to_owned(),
-            source: "Linux 6.12 amdgpu_object.c, amdgpu_bo_get_memory: BOs that prefer VRAM and are not there",
-            change: "more free VRAM, and a submission that uses the BO",
+            source: "Linux 6.12 amdgpu_object.c, amdgpu_bo_get_memory: buffers that prefer VRAM and are not there",
+            change: "more free VRAM, and a submission that uses the buffer",
         });
     }
+}
+
+/// The words of a difference that does not go below zero.
+fn less(from: &str, whole: Option<u64>, what: &str, part: Option<u64>, style: &Style) -> String {
+    let difference = format!("{from} {} - {what} {}", style.units.known(whole), style.units.known(part));
+    if whole < part { format!("max(0, {difference})") } else { difference }
 }
 
 fn effective_total(gpu: &Gpu, system: &System, style: &Style) -> Explanation {
@@ -150,11 +181,12 @@ fn effective_available(gpu: &Gpu, system: &System, style: &Style) -> Explanation
             text(gtt.free()),
             text(system.mem_available)
         ),
-        Some(false) => format!("usable VRAM {} - used {}", text(vram.usable.or(vram.total)), text(vram.used)),
+        Some(false) => less("usable VRAM", vram.usable.or(vram.total), "used", vram.used, style),
         None => "unknown: the kernel does not say whether it is an APU".to_owned(),
     };
     if let Some(limit) = gpu.cgroup_limit.as_ref().filter(|_| gpu.effective.limited_by.as_deref() == Some("cgroup")) {
-        arithmetic = format!("min({arithmetic}, dmem.max {} - dmem.current {})", text(limit.max), text(limit.current));
+        let left = less("dmem.max", limit.max, "dmem.current", limit.current, style);
+        arithmetic = format!("min({arithmetic}, {left})");
     }
     Explanation {
         figure: "effective.available".to_owned(),
@@ -188,12 +220,12 @@ fn heap_figures(heap: &Heap, gpu: &Gpu, style: &Style, list: &mut Vec<Explanatio
         change: "radv_enable_unified_heap_on_apu, radv_hide_rebar_on_dgpu, override_vram_size; resizable BAR",
     });
     let free = heap.budget.saturating_sub(heap.usage);
-    let pool = if heap.shares_with.is_empty() { "" } else { ", the share of a pool that other heaps take from too" };
+    let pool = if heap.shares_with.is_empty() { "" } else { " of a pool that it shares" };
     list.push(Explanation {
         figure: format!("heaps[{}].budget", heap.index),
         value: Some(heap.budget),
         arithmetic: format!("min(size {}, free {}{pool} + own {})", text(heap.size), text(free), text(heap.usage)),
-        source: "Mesa 26.2 radv_physical_device.c, radv_get_memory_budget_properties, with its two mistakes put right",
+        source: "Mesa 26.2 radv_physical_device.c, radv_get_memory_budget_properties, with its two mistakes corrected",
         change: "what others free",
     });
 }
@@ -222,7 +254,7 @@ fn rest(gpu: &Gpu, style: &Style, list: &mut Vec<Explanation>) {
                 text(shared)
             ),
             source: "fdinfo of every client, each once (drm-usage-stats.rst)",
-            change: "rights to look at more processes",
+            change: "the right to read more processes",
         });
     }
 }

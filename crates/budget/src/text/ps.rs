@@ -51,7 +51,7 @@ impl Sort {
 pub struct Options {
     /// The order.
     pub sort: Sort,
-    /// The other way round.
+    /// Reverses the order.
     pub reverse: bool,
     /// Children below their parents.
     pub tree: bool,
@@ -137,14 +137,14 @@ pub fn write(snapshot: &Snapshot, options: &Options, style: &Style, out: &mut dy
         write_gpu(gpu, options, style, out)?;
         let unreadable = &gpu.unreadable;
         if let Some(reason) = &unreadable.reason {
-            writeln!(out, "{} processes could not be looked at: {reason}", unreadable.processes)?;
+            writeln!(out, "{} processes could not be read: {reason}", unreadable.processes)?;
         }
     }
     Ok(())
 }
 
 const HEADINGS: [&str; 11] =
-    ["PID", "USER", "VRAM", "VISIBLE", "GTT", "SHARED", "REQUESTED", "EVICTED", "CLIENTS", "AGE", "NAME"];
+    ["PID", "USER", "OWN VRAM", "VISIBLE", "OWN GTT", "SHARED", "REQUESTED", "EVICTED", "CLIENTS", "AGE", "NAME"];
 
 /// Writes the processes of a GPU, and the rows that make the columns add up.
 ///
@@ -190,7 +190,8 @@ fn row(process: &Process, depth: usize, style: &Style) -> Vec<String> {
     ]
 }
 
-fn shared(pair: &Pair) -> Option<u64> {
+/// Returns the bytes of both domains that other clients hold too.
+pub fn shared(pair: &Pair) -> Option<u64> {
     match (pair.vram, pair.gtt) {
         (None, None) => None,
         (vram, gtt) => Some(vram.unwrap_or(0).saturating_add(gtt.unwrap_or(0))),
@@ -207,12 +208,13 @@ pub fn evicted_share(process: &Process) -> String {
 fn client_rows(process: &Process, style: &Style, table: &mut Table) {
     let size = |bytes| style.units.known(bytes);
     for client in &process.per_client {
+        let own = client.own();
         table.row(vec![
             String::new(),
             String::new(),
-            size(client.vram),
+            size(own.vram),
             size(client.visible_vram),
-            size(client.gtt),
+            size(own.gtt),
             size(shared(&client.shared)),
             size(client.requested.vram),
             String::new(),
@@ -241,11 +243,20 @@ fn others<'p>(processes: impl Iterator<Item = &'p Process>, style: &Style, table
 fn rest(gpu: &Gpu, style: &Style, table: &mut Table) {
     let Some(rest) = &gpu.unattributed else { return };
     if [rest.shared.vram, rest.shared.gtt].iter().flatten().any(|&bytes| bytes > 0) {
-        sum_row(rest.shared.vram, rest.shared.gtt, "(shared between clients, at least)", style, table);
+        sum_row(rest.shared.vram, rest.shared.gtt, "(shared between clients, lower bound)", style, table);
     }
-    sum_row(rest.vram, rest.gtt, "(the kernel's, page tables, not readable)", style, table);
+    if [rest.vram, rest.gtt].iter().any(|bytes| *bytes != Some(0)) {
+        let unreadable = if gpu.unreadable.processes > 0 { ", unreadable processes" } else { "" };
+        sum_row(rest.vram, rest.gtt, &format!("(kernel, page tables{unreadable})"), style, table);
+    }
     if [rest.overcounted.vram, rest.overcounted.gtt].iter().flatten().any(|&bytes| bytes > 0) {
-        sum_row(rest.overcounted.vram, rest.overcounted.gtt, "(less: counted twice, or moved meanwhile)", style, table);
+        sum_row(
+            rest.overcounted.vram,
+            rest.overcounted.gtt,
+            "(less: counted twice, or moved while reading)",
+            style,
+            table,
+        );
     }
     sum_row(gpu.domains.vram.used, gpu.domains.gtt.used, "(sum: in use)", style, table);
 }

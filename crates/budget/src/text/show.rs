@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use super::{Style, known, ps};
 use crate::snapshot::{
-    model::{Domain, Gpu, Snapshot},
+    model::{Domain, Gpu, Sensors, Snapshot},
     units::percent,
 };
 
@@ -26,6 +26,9 @@ pub fn write(snapshot: &Snapshot, style: &Style, out: &mut dyn Write) -> io::Res
         heading(gpu, style, out)?;
         bars(gpu, style, out)?;
         counters(gpu, style, out)?;
+        if let Some(text) = sensors(&gpu.sensors) {
+            writeln!(out, "  {text}")?;
+        }
         if gpu.processes.is_some() {
             writeln!(out)?;
             let options = ps::Options { limit: Some(PROCESSES), ..ps::Options::default() };
@@ -35,7 +38,7 @@ pub fn write(snapshot: &Snapshot, style: &Style, out: &mut dyn Write) -> io::Res
             writeln!(out, "{}", style.paint(33, &format!("{} {}", style.mark(), warning.text)))?;
         }
         for missing in &gpu.missing {
-            writeln!(out, "  no {}: {}", missing.source, missing.reason)?;
+            writeln!(out, "  {}: {}", missing.source, missing.reason)?;
         }
     }
     Ok(())
@@ -80,6 +83,21 @@ fn bar(name: &str, domain: &Domain, style: &Style, out: &mut dyn Write) -> io::R
 fn percent_text(part: Option<u64>, whole: Option<u64>) -> String {
     let share = part.zip(whole).and_then(|(part, whole)| percent(part, whole));
     share.map_or_else(|| "-".to_owned(), |share| format!("{share}%"))
+}
+
+/// Load, clock, temperature and power in a line; `None` where nothing of them is known.
+pub fn sensors(sensors: &Sensors) -> Option<String> {
+    let tenths = |value: u64, unit: u64| format!("{}.{}", value / unit, value % unit * 10 / unit);
+    let known = [
+        sensors.busy_percent.map(|share| format!("busy {share}%")),
+        sensors.memory_busy_percent.map(|share| format!("memory busy {share}%")),
+        sensors.shader_clock_hz.map(|clock| format!("{} MHz", clock / 1_000_000)),
+        sensors.memory_clock_hz.map(|clock| format!("memory {} MHz", clock / 1_000_000)),
+        sensors.temperature_mc.map(|value| format!("{} C", tenths(value, 1000))),
+        sensors.power_uw.map(|value| format!("{} W", tenths(value, 1_000_000))),
+    ];
+    let known: Vec<String> = known.into_iter().flatten().collect();
+    (!known.is_empty()).then(|| known.join(", "))
 }
 
 fn counters(gpu: &Gpu, style: &Style, out: &mut dyn Write) -> io::Result<()> {

@@ -2,11 +2,18 @@
 //!
 //! The code is compiled in every build, and leaves nothing in one without the feature.
 
-use std::{any::type_name, cell::Cell, collections::BTreeMap, io::Write, process};
+use std::{
+    any::type_name,
+    cell::Cell,
+    collections::BTreeMap,
+    io::Write,
+    process,
+    sync::atomic::{AtomicBool, Ordering},
+};
 
 use parking_lot::Mutex;
 
-use super::failure::Failure;
+use super::failure::{Answer, Failure};
 
 /// `true` in a build with the feature `checked`.
 pub(crate) const IS_CHECKED: bool = cfg!(feature = "checked");
@@ -22,6 +29,24 @@ thread_local! {
 /// Every object that was made, by its address. Those that were freed stay, and so does their memory, so that no other object
 /// gets the address.
 static OBJECTS: Mutex<BTreeMap<usize, Object>> = Mutex::new(BTreeMap::new());
+
+/// `true` if faults are answers.
+static ANSWERS: AtomicBool = AtomicBool::new(false);
+
+/// Has a checked build answer `AGW_ERROR_INVALID_ARGUMENT` where it would end the process, with the fault as the last error's text, until
+/// the process ends. A function without a result then does nothing. For tests that make many broken calls; other builds do not
+/// look, and there is nothing to answer.
+pub fn answer_faults() {
+    ANSWERS.store(true, Ordering::Relaxed);
+}
+
+/// Forgets the objects that were freed, and returns their addresses and the number of objects that are alive.
+pub(super) fn take_freed() -> (Vec<usize>, usize) {
+    let mut objects = OBJECTS.lock();
+    let freed = objects.iter().filter(|(_, object)| !object.is_alive).map(|(&address, _)| address).collect();
+    objects.retain(|_, object| object.is_alive);
+    (freed, objects.len())
+}
 
 struct Object {
     /// Name of its type in C.
@@ -45,17 +70,17 @@ pub(crate) fn within<T, F: FnOnce() -> T>(call: F) -> T {
 }
 
 /// Returns the failure of an argument that breaks the rules of C. A checked build ends the process instead, with the function,
-/// the argument and the fault on standard error.
+/// the argument and the fault on standard error, unless [`answer_faults`] was called.
 #[cold]
 pub(crate) fn broken(argument: &str, fault: &str) -> Failure {
-    if IS_CHECKED {
+    if IS_CHECKED && !ANSWERS.load(Ordering::Relaxed) {
         stop(argument, fault);
     }
     Failure::argument(argument, fault)
 }
 
 /// Ends the process.
-pub(crate) fn stop(argument: &str, fault: &str) -> ! {
+fn stop(argument: &str, fault: &str) -> ! {
     let function = CALL.get().split("::").find(|part| part.starts_with(PREFIX)).unwrap_or("amdgpu_winsys");
     // There is nothing left to do for a standard error that is closed.
     let _ = writeln!(std::io::stderr(), "{function}: argument {argument}: {fault}");
@@ -76,12 +101,13 @@ pub(super) fn freed(address: usize) {
     }
 }
 
-/// In a checked build, ends the process unless an object of the type is alive at the address.
+/// In a checked build, finds an argument [`broken`] unless an object of the type is alive at the address.
 #[inline]
-pub(super) fn check(address: usize, type_name: &'static str, argument: &str) {
+pub(super) fn check(address: usize, type_name: &'static str, argument: &str) -> Answer {
     if IS_CHECKED && let Some(fault) = fault_of(address, type_name) {
-        stop(argument, &fault);
+        return Err(broken(argument, &fault));
     }
+    Ok(())
 }
 
 fn fault_of(address: usize, type_name: &'static str) -> Option<String> {

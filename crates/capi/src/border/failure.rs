@@ -4,10 +4,8 @@ use amdgpu_winsys::{
     cs,
     heaps::MemoryError,
     vamgr::VaError,
-    winsys::{Error, Loss},
+    winsys::{Errno, Error, Loss},
 };
-
-use nix::errno::Errno;
 
 use super::result::{
     AGW_ERROR_DEPENDENCY_LOST, AGW_ERROR_DEVICE_LOST, AGW_ERROR_FEATURE_NOT_PRESENT, AGW_ERROR_IN_USE,
@@ -101,7 +99,7 @@ impl From<Error> for Failure {
             }
             error => error.vk_result() as i32,
         };
-        let errno = error.errno().map_or(0, |errno| errno as i32);
+        let errno = error.errno().map_or(0, Errno::raw);
         Self { code, details: Some(Box::new(Details { errno, loss: error.loss(), text: error.to_string() })) }
     }
 }

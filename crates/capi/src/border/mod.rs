@@ -10,16 +10,18 @@ mod object;
 mod result;
 mod versioned;
 
+pub use self::{
+    checked::answer_faults,
+    hooks::{AGW_LOG_DEBUG, AGW_LOG_ERROR, AGW_LOG_INFO, AGW_LOG_TRACE, AGW_LOG_WARN, agw_set_allocator, agw_set_log},
+    last::{agw_last_errno, agw_last_error, agw_last_loss, agw_loss},
+    object::forget_freed,
+    result::*,
+};
 pub(crate) use self::{
-    checked::{IS_CHECKED, stop, within},
+    checked::{IS_CHECKED, broken, within},
     entry::{entry, touch},
     failure::{Answer, Failure},
     memory::{FEW, array, array_mut, fill, out, put, text},
     object::{Handle, Shell, create, get, reference, release, shell},
     versioned::{Versioned, read, write},
-};
-pub use self::{
-    hooks::{AGW_LOG_DEBUG, AGW_LOG_ERROR, AGW_LOG_INFO, AGW_LOG_TRACE, AGW_LOG_WARN, agw_set_allocator, agw_set_log},
-    last::{agw_last_errno, agw_last_error, agw_last_loss, agw_loss},
-    result::*,
 };

@@ -58,7 +58,7 @@ pub(crate) fn create<H: Handle>(head: H::Head, body: H::Body) -> Answer<*mut H> 
     let shell = Shell { head: UnsafeCell::new(head), references: AtomicUsize::new(1), body: ManuallyDrop::new(body) };
     // SAFETY: freshly allocated for just this type.
     unsafe { place.write(shell) };
-    checked::born(place.addr().get(), H::NAME);
+    checked::born(place.as_ptr().expose_provenance(), H::NAME);
     Ok(place.as_ptr().cast())
 }
 
@@ -72,7 +72,7 @@ pub(crate) unsafe fn shell<'a, H: Handle>(handle: *const H, argument: &str) -> A
     if handle.is_null() {
         return Err(Failure::argument(argument, "is null"));
     }
-    checked::check(handle.addr(), H::NAME, argument);
+    checked::check(handle.addr(), H::NAME, argument)?;
     // SAFETY: the caller's promise.
     Ok(unsafe { &*handle.cast::<Shell<H>>() })
 }
@@ -126,4 +126,22 @@ pub(crate) unsafe fn release<H: Handle>(handle: *mut H, argument: &str) {
         // SAFETY: it came from `hooks::allocate`, and nothing is left in it that is used.
         unsafe { hooks::free(place.cast()) };
     }
+}
+
+/// Gives back the memory of freed objects, which a checked build keeps to recognise them, and returns the number of objects that
+/// are alive. Their addresses are no longer those of freed objects. 0 in other builds.
+///
+/// # Safety
+///
+/// No thread is in a call of the library, and the handles of freed objects are not used any more.
+pub unsafe fn forget_freed() -> usize {
+    let (freed, alive) = checked::take_freed();
+    for address in freed {
+        if let Some(place) = NonNull::new(std::ptr::with_exposed_provenance_mut(address)) {
+            // SAFETY: `create` had it of `hooks::allocate`, and exposed it. The object was dropped, and the caller promises that its
+            // address is not looked at.
+            unsafe { hooks::free(place) };
+        }
+    }
+    alive
 }

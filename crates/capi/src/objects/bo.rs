@@ -226,8 +226,8 @@ pub unsafe extern "C" fn agw_bo_from_user_memory(
         // SAFETY: the caller's promise.
         let made = unsafe { Bo::from_user_memory(device, UserMemory::new(start, size)) }.map_err(|error| {
             use amdgpu_winsys::winsys::Error;
-            let is_no_handle =
-                matches!(error, Error::Misaligned { .. }) || error.errno() == Some(nix::errno::Errno::EINVAL);
+            let is_no_handle = matches!(error, Error::Misaligned { .. })
+                || error.errno() == Some(amdgpu_winsys::winsys::Errno::EINVAL);
             let failure = Failure::from(error);
             if is_no_handle { failure.with_code(AGW_ERROR_INVALID_EXTERNAL_HANDLE) } else { failure }
         })?;

@@ -9,9 +9,8 @@ use std::{
 };
 
 use amdgpu_winsys::winsys::{
-    BoHistory, Device, Error, HandleOwnership, Kernel, Observer, RenderNode, VaMap, VmidReservation,
+    BoHistory, Device, Errno, Error, HandleOwnership, Kernel, Observer, RenderNode, VaMap, VmidReservation,
 };
-use nix::errno::Errno;
 
 use crate::border::{
     Answer, Failure, Handle, Versioned, create, entry, get, out, put, read, reference, release, text, touch, within,

@@ -8,7 +8,7 @@ use parking_lot::Mutex;
 
 use crate::{
     border::{
-        AGW_ERROR_IN_USE, Answer, Failure, Handle, IS_CHECKED, Shell, create, entry, out, put, release, shell, stop,
+        AGW_ERROR_IN_USE, Answer, Failure, Handle, IS_CHECKED, Shell, broken, create, entry, out, put, release, shell,
         within,
     },
     objects::{DeviceState, SINK_DWORDS, agw_device, device, ip},
@@ -149,7 +149,7 @@ fn window_of(stream: &Shell<agw_stream>) -> *mut agw_cmd_window {
 pub(super) fn busy(argument: &str) -> Failure {
     const FAULT: &str = "another thread uses the stream";
     if IS_CHECKED {
-        stop(argument, FAULT);
+        return broken(argument, FAULT);
     }
     Failure::new(AGW_ERROR_IN_USE, format!("{argument}: {FAULT}"))
 }

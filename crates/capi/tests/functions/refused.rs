@@ -8,8 +8,8 @@ use std::{
 
 use amdgpu_layers::FaultInjector;
 use amdgpu_sim::SimKernel;
+use amdgpu_winsys::winsys::Errno;
 use amdgpu_winsys_c::{border::*, heaps::*, objects::*, recording::*};
-use nix::errno::Errno;
 
 use super::{emit, kernel, last_error, request, size, store, submission};
 
@@ -182,7 +182,7 @@ fn nth(n: u64) -> Option<Result<(), Refused>> {
     assert_eq!(kernel.inner().census(), closed, "call {n}, without the device");
     if let Err(refused) = outcome {
         assert!(is_fitting(refused), "call {n}: {refused:?}, {text}");
-        assert!(errno == 0 || errno == Errno::ENOMEM as i32, "call {n}: {refused:?}, errno {errno}, {text}");
+        assert!(errno == 0 || errno == Errno::ENOMEM.raw(), "call {n}: {refused:?}, errno {errno}, {text}");
         assert!(!text.is_empty());
     }
     kernel.has_fired().then_some(outcome)

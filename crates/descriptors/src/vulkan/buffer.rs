@@ -26,7 +26,7 @@ pub struct VulkanBuffer {
     pub usage: BufferUse,
     /// The first byte.
     pub va: GpuVa,
-    /// Bytes.
+    /// Size in bytes.
     pub range: u32,
 }
 

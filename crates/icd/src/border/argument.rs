@@ -73,6 +73,8 @@ plain!(
     vk::CommandBufferResetFlags,
     vk::CommandPoolResetFlags,
     vk::CommandPoolTrimFlags,
+    vk::DebugUtilsMessageSeverityFlagsEXT,
+    vk::DebugUtilsMessageTypeFlagsEXT,
     vk::DependencyFlags,
     vk::DeviceMemory,
     vk::ExternalMemoryHandleTypeFlags,
@@ -98,6 +100,16 @@ pub(crate) struct Allocator;
 
 impl Argument<*const vk::AllocationCallbacks<'_>> for Allocator {
     unsafe fn take(_raw: *const vk::AllocationCallbacks<'_>) -> Option<Self> {
+        Some(Self)
+    }
+}
+
+/// An argument that a command has no use for.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Ignored;
+
+impl<Raw> Argument<Raw> for Ignored {
+    unsafe fn take(_raw: Raw) -> Option<Self> {
         Some(Self)
     }
 }
@@ -222,6 +234,12 @@ pub(crate) struct OutData<'a>(*mut c_void, PhantomData<&'a mut u8>);
 impl Argument<*mut c_void> for OutData<'_> {
     unsafe fn take(raw: *mut c_void) -> Option<Self> {
         (!raw.is_null()).then_some(Self(raw, PhantomData))
+    }
+}
+
+impl Argument<*mut c_void> for Option<OutData<'_>> {
+    unsafe fn take(raw: *mut c_void) -> Option<Self> {
+        Some((!raw.is_null()).then_some(OutData(raw, PhantomData)))
     }
 }
 

@@ -128,6 +128,16 @@ lists! {
         signals: [vk::Semaphore] = p_signal_semaphores, signal_semaphore_count;
     }
 
+    /// Lists of a [`vk::DescriptorSetAllocateInfo`].
+    SetLists for DescriptorSetAllocateInfo {
+        layouts: [vk::DescriptorSetLayout] = p_set_layouts, descriptor_set_count;
+    }
+
+    /// Lists of a [`vk::DescriptorSetLayoutCreateInfo`].
+    LayoutLists for DescriptorSetLayoutCreateInfo {
+        bindings: [vk::DescriptorSetLayoutBinding<'static>] = p_bindings, binding_count;
+    }
+
     /// Lists of a [`vk::SparseBufferMemoryBindInfo`].
     SparseBindLists for SparseBufferMemoryBindInfo {
         binds: [vk::SparseMemoryBind] = p_binds, bind_count;

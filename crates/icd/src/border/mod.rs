@@ -13,6 +13,7 @@
 pub(crate) mod adapter;
 mod argument;
 mod bytes;
+mod callback;
 pub(crate) mod chain;
 pub(crate) mod descriptor;
 mod failure;
@@ -23,8 +24,9 @@ mod live;
 mod text;
 
 pub(crate) use self::{
-    argument::{Allocator, Answer, Argument, Array, Data, Name, Out, OutArray, OutData},
+    argument::{Allocator, Answer, Argument, Array, Data, Ignored, Name, Out, OutArray, OutData},
     bytes::{clear_words, switches},
+    callback::Callback,
     failure::Failure,
     handle::{Handed, object},
     text::{copy_text, name},

@@ -2,22 +2,20 @@
 
 use ash::vk;
 
+use super::{
+    full::FULL,
+    table::{entries, find_in},
+};
 use crate::{
     border::adapter::{Function, eight, eleven, five, four, one, seven, six, ten, three, two},
     entries::{
-        buffer, command_buffer, device, event, fence, image, instance, memory, physical_device, query_pool, queue,
-        semaphore, transfer,
+        buffer, command_buffer, device, event, fence, image, instance, memory, message, physical_device, query_pool,
+        queue, semaphore, transfer,
     },
+    objects::Face,
 };
 
-/// Pairs each function with its name, which is that of its type without `PFN_`.
-macro_rules! entries {
-    ($($pfn:ident: $arity:ident($entry:path);)*) => {
-        &[$((stringify!($pfn).split_at("PFN_".len()).1, $arity($entry, None::<vk::$pfn>)),)*]
-    };
-}
-
-/// The functions, by name.
+/// The functions of both faces, by name.
 pub(super) static ENTRIES: &[(&str, Function)] = entries! {
     PFN_vkAllocateCommandBuffers: three(command_buffer::allocate);
     PFN_vkAllocateMemory: four(memory::allocate);
@@ -26,6 +24,7 @@ pub(super) static ENTRIES: &[(&str, Function)] = entries! {
     PFN_vkBindBufferMemory2: three(buffer::bind2);
     PFN_vkBindImageMemory: four(image::bind);
     PFN_vkBindImageMemory2: three(image::bind2);
+    PFN_vkCmdBeginDebugUtilsLabelEXT: two(message::label);
     PFN_vkCmdClearColorImage: six(image::transfer::clear);
     PFN_vkCmdCopyBuffer: five(transfer::copy_buffer);
     PFN_vkCmdCopyBuffer2: two(transfer::copy_buffer2);
@@ -36,8 +35,10 @@ pub(super) static ENTRIES: &[(&str, Function)] = entries! {
     PFN_vkCmdCopyImageToBuffer: six(image::transfer::to_buffer);
     PFN_vkCmdCopyImageToBuffer2: two(image::transfer::to_buffer2);
     PFN_vkCmdCopyQueryPoolResults: eight(query_pool::cmd_copy_results);
+    PFN_vkCmdEndDebugUtilsLabelEXT: one(message::end_label);
     PFN_vkCmdExecuteCommands: three(command_buffer::execute);
     PFN_vkCmdFillBuffer: five(transfer::fill_buffer);
+    PFN_vkCmdInsertDebugUtilsLabelEXT: two(message::label);
     PFN_vkCmdPipelineBarrier: ten(transfer::pipeline_barrier);
     PFN_vkCmdPipelineBarrier2: two(transfer::pipeline_barrier2);
     PFN_vkCmdResetEvent: three(event::cmd_reset);
@@ -56,6 +57,7 @@ pub(super) static ENTRIES: &[(&str, Function)] = entries! {
     PFN_vkCopyMemoryToImageEXT: two(image::host::from_memory);
     PFN_vkCreateBuffer: four(buffer::create);
     PFN_vkCreateCommandPool: four(command_buffer::create_pool);
+    PFN_vkCreateDebugUtilsMessengerEXT: four(message::create_messenger);
     PFN_vkCreateDevice: four(device::create);
     PFN_vkCreateEvent: four(event::create);
     PFN_vkCreateFence: four(fence::create);
@@ -68,6 +70,7 @@ pub(super) static ENTRIES: &[(&str, Function)] = entries! {
     PFN_vkCreateSemaphore: four(semaphore::create);
     PFN_vkDestroyBuffer: three(buffer::destroy);
     PFN_vkDestroyCommandPool: three(command_buffer::destroy_pool);
+    PFN_vkDestroyDebugUtilsMessengerEXT: three(message::destroy_messenger);
     PFN_vkDestroyDevice: two(device::destroy);
     PFN_vkDestroyEvent: three(event::destroy);
     PFN_vkDestroyFence: three(fence::destroy);
@@ -145,7 +148,10 @@ pub(super) static ENTRIES: &[(&str, Function)] = entries! {
     PFN_vkInvalidateMappedMemoryRanges: three(memory::invalidate);
     PFN_vkMapMemory: six(memory::map);
     PFN_vkMapMemory2KHR: three(memory::map2);
+    PFN_vkQueueBeginDebugUtilsLabelEXT: two(message::queue_label);
     PFN_vkQueueBindSparse: four(queue::bind_sparse);
+    PFN_vkQueueEndDebugUtilsLabelEXT: one(message::end_queue_label);
+    PFN_vkQueueInsertDebugUtilsLabelEXT: two(message::queue_label);
     PFN_vkQueueSubmit: four(queue::submit);
     PFN_vkQueueSubmit2: four(queue::submit2);
     PFN_vkQueueWaitIdle: one(queue::wait_idle);
@@ -154,10 +160,13 @@ pub(super) static ENTRIES: &[(&str, Function)] = entries! {
     PFN_vkResetEvent: two(event::reset);
     PFN_vkResetFences: three(fence::reset);
     PFN_vkResetQueryPool: four(query_pool::reset);
+    PFN_vkSetDebugUtilsObjectNameEXT: two(message::describe);
+    PFN_vkSetDebugUtilsObjectTagEXT: two(message::describe);
     PFN_vkSetDeviceMemoryPriorityEXT: three(memory::set_priority);
     PFN_vkSetEvent: two(event::set);
     PFN_vkSetPrivateData: five(device::set_private);
     PFN_vkSignalSemaphore: two(semaphore::signal);
+    PFN_vkSubmitDebugUtilsMessageEXT: four(message::submit);
     PFN_vkTransitionImageLayoutEXT: three(image::host::transition);
     PFN_vkTrimCommandPool: three(command_buffer::trim_pool);
     PFN_vkUnmapMemory: two(memory::unmap);
@@ -166,11 +175,7 @@ pub(super) static ENTRIES: &[(&str, Function)] = entries! {
     PFN_vkWaitSemaphores: three(semaphore::wait);
 };
 
-/// Finds a function.
-pub(super) fn find(name: &str) -> vk::PFN_vkVoidFunction {
-    ENTRIES
-        .binary_search_by_key(&name, |(name, _)| name)
-        .ok()
-        .and_then(|index| ENTRIES.get(index))
-        .map(|(_, entry)| *entry)
+/// Finds a function of a face.
+pub(super) fn find(name: &str, face: Face) -> vk::PFN_vkVoidFunction {
+    find_in(ENTRIES, name).or_else(|| if face == Face::Full { find_in(FULL, name) } else { None })
 }

@@ -12,7 +12,7 @@ use super::{
 use crate::{
     border::{Name, adapter::two},
     facts::extensions::api_version,
-    objects::{Device, Instance},
+    objects::{Device, Face, Instance},
 };
 
 impl Command {
@@ -22,17 +22,18 @@ impl Command {
         COMMANDS.binary_search_by_key(&name, |command| command.name).ok().and_then(|index| COMMANDS.get(index))
     }
 
-    /// Returns its function, its own or its alias'.
-    fn function(&self) -> vk::PFN_vkVoidFunction {
-        proc_addr(self.name).or_else(|| entries::find(self.name)).or_else(|| entries::find(self.alias))
+    /// Returns its function in a face, its own or its alias'.
+    fn function(&self, face: Face) -> vk::PFN_vkVoidFunction {
+        proc_addr(self.name).or_else(|| entries::find(self.name, face)).or_else(|| entries::find(self.alias, face))
     }
 
-    /// Returns `true` if a device has it: it is of the device's version, or of an extension that was enabled.
+    /// Returns `true` if a device has it: it is of the device's version, or of an extension that was enabled, of its own or
+    /// of the instance.
     fn is_enabled(&self, device: &Device) -> bool {
         let version = api_version(device.gpu.face);
         let is_brought = |by: &str| match by.strip_prefix("VK_VERSION_1_") {
             Some(minor) => minor.parse().is_ok_and(|minor: u32| minor <= vk::api_version_minor(version)),
-            None => device.extensions.contains(&by),
+            None => device.extensions.contains(&by) || device.program.extensions.contains(&by),
         };
         self.by.iter().any(|by| is_brought(by))
     }
@@ -50,29 +51,36 @@ fn proc_addr(name: &str) -> vk::PFN_vkVoidFunction {
 /// Returns a function of the driver. Without an instance only those that need none.
 pub(crate) fn of_instance(instance: Option<&Instance>, name: Name<'_>) -> vk::PFN_vkVoidFunction {
     let command = name.0.and_then(Command::find)?;
-    (instance.is_some() || command.level == Level::Global).then(|| command.function())?
+    (instance.is_some() || command.level == Level::Global)
+        .then(|| command.function(instance.map_or(Face::Transfer, Instance::face)))?
 }
 
 /// Returns a function whose first argument is a physical device.
-pub(crate) fn of_physical_device(_: Option<&Instance>, name: Name<'_>) -> vk::PFN_vkVoidFunction {
-    name.0.and_then(Command::find).filter(|command| command.level == Level::PhysicalDevice)?.function()
+pub(crate) fn of_physical_device(instance: Option<&Instance>, name: Name<'_>) -> vk::PFN_vkVoidFunction {
+    name.0
+        .and_then(Command::find)
+        .filter(|command| command.level == Level::PhysicalDevice)?
+        .function(instance.map_or(Face::Transfer, Instance::face))
 }
 
 /// Returns a function of a device; none for commands of extensions that were not enabled.
 pub(crate) fn of_device(device: &Device, name: Name<'_>) -> vk::PFN_vkVoidFunction {
     let command = name.0.and_then(Command::find)?;
-    (command.level == Level::Device && command.is_enabled(device)).then(|| command.function())?
+    (command.level == Level::Device && command.is_enabled(device)).then(|| command.function(device.gpu.face))?
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{super::entries::ENTRIES, *};
+    use super::{
+        super::{entries::ENTRIES, full::FULL},
+        *,
+    };
 
     #[test]
     fn both_tables_are_sorted_and_every_function_has_a_command() {
         assert!(COMMANDS.is_sorted_by_key(|command| command.name));
-        assert!(ENTRIES.is_sorted_by_key(|(name, _)| name));
-        for (name, _) in ENTRIES {
+        assert!(ENTRIES.is_sorted_by_key(|(name, _)| name) && FULL.is_sorted_by_key(|(name, _)| name));
+        for (name, _) in ENTRIES.iter().chain(FULL) {
             assert!(COMMANDS.iter().any(|command| command.name == *name), "{name} is no command of Vulkan");
         }
     }
@@ -84,7 +92,7 @@ mod tests {
             let name = extension.to_str().unwrap();
             let missing: Vec<_> = COMMANDS
                 .iter()
-                .filter(|command| command.by.contains(&name) && command.function().is_none())
+                .filter(|command| command.by.contains(&name) && command.function(Face::Full).is_none())
                 .map(|command| command.name)
                 .filter(|name| !ABSENT.contains(name))
                 .collect();
@@ -92,14 +100,20 @@ mod tests {
         }
     }
 
-    /// Commands of listed extensions on what is not there: blits, dispatches, render passes, swapchains.
+    #[test]
+    fn the_face_full_has_every_command_of_its_version() {
+        let is_core = |by: &&str| by.starts_with("VK_VERSION_1_");
+        let core = COMMANDS.iter().filter(|command| command.by.iter().any(is_core));
+        let missing: Vec<_> = core.filter(|command| command.function(Face::Full).is_none()).collect();
+        assert!(missing.is_empty(), "{missing:?}");
+        let draw = Command::find(c"vkCmdDraw").unwrap();
+        assert!(draw.function(Face::Transfer).is_none(), "there are no draws");
+    }
+
+    /// Commands of listed extensions on what is not there: markers, swapchains.
     const ABSENT: &[&str] = &[
         "vkAcquireNextImage2KHR",
-        "vkCmdBlitImage2KHR",
-        "vkCmdDispatchBaseKHR",
-        "vkCmdResolveImage2KHR",
         "vkCmdWriteBufferMarker2AMD",
-        "vkGetDescriptorSetLayoutSupportKHR",
         "vkGetDeviceGroupPresentCapabilitiesKHR",
         "vkGetDeviceGroupSurfacePresentModesKHR",
         "vkGetPhysicalDevicePresentRectanglesKHR",

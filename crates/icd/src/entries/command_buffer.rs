@@ -14,7 +14,7 @@ pub(crate) fn create_pool(
     mut pool: Out<'_, vk::CommandPool>,
 ) -> Result<(), Failure> {
     let family = device.family(info.queue_family_index)?;
-    pool.set(Handed::new(CommandPool::new(&device.gpu, family)?).give());
+    pool.set(Handed::new(CommandPool::new(device, family)?).give());
     Ok(())
 }
 

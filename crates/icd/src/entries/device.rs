@@ -12,7 +12,7 @@ use crate::{
         list::{DeviceFeatures, DeviceLists},
     },
     facts::{extensions, features},
-    objects::{Device, Loss, PhysicalDevice, PrivateSlot, Queue},
+    objects::{Device, Face, Loss, PhysicalDevice, PrivateSlot, Queue},
 };
 
 pub(crate) fn create(
@@ -30,7 +30,11 @@ pub(crate) fn create(
     let families = physical.families.clone();
     let has_coherent_memory = features::wants_coherent_memory(info);
     let gpu = Arc::clone(&physical.gpu);
-    device.set(Handed::new(Device { gpu, families, queues, extensions, has_coherent_memory }).give());
+    let program = Arc::clone(&physical.program);
+    if gpu.face == Face::Full {
+        program.note("the face `full` claims Vulkan 1.3 without shaders, which is not legal");
+    }
+    device.set(Handed::new(Device { gpu, families, queues, extensions, has_coherent_memory, program }).give());
     Ok(())
 }
 

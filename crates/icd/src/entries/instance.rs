@@ -5,7 +5,7 @@ use ash::vk;
 use crate::{
     border::{Allocator, Failure, Handed, Name, Out, OutArray, list::InstanceLists},
     facts::extensions,
-    objects::{Face, Instance, Machine, PhysicalDevice},
+    objects::{Face, Instance, Machine, PhysicalDevice, Program},
 };
 
 pub(crate) fn enumerate_version(mut version: Out<'_, u32>) -> vk::Result {
@@ -33,8 +33,8 @@ pub(crate) fn create(
     _: Allocator,
     mut instance: Out<'_, vk::Instance>,
 ) -> Result<(), Failure> {
-    extensions::enabled(extensions::INSTANCE, info.extensions())?;
-    instance.set(Handed::new(Instance::open(&Machine::from_environment())).give());
+    let program = Program::new(extensions::enabled(extensions::INSTANCE, info.extensions())?);
+    instance.set(Handed::new(Instance::open(&Machine::from_environment(), program)).give());
     Ok(())
 }
 

@@ -13,6 +13,7 @@ type Extension = (&'static CStr, u32);
 
 /// Extensions of an instance.
 pub(crate) const INSTANCE: &[Extension] = &[
+    (ext::debug_utils::NAME, 2),
     (khr::device_group_creation::NAME, 1),
     (khr::external_fence_capabilities::NAME, 1),
     (khr::external_memory_capabilities::NAME, 1),

@@ -1,4 +1,4 @@
-//! Formats of texels: uncompressed colours of 1, 2, 4, 8 or 16 bytes.
+//! Formats of texels: uncompressed colours of 1, 2, 4, 8, 12 or 16 bytes; those of 12 bytes lie in rows alone.
 
 use ash::vk;
 
@@ -67,6 +67,7 @@ const TABLE: &[Row] = {
         Row(F::R16G16B16A16_UNORM, SIXTEEN, &[(0, 16), (1, 16), (2, 16), (3, 16)]),
         Row(F::R32_UINT, WIDE, &[(0, 32)]),
         Row(F::R32G32_UINT, WIDE, &[(0, 32), (1, 32)]),
+        Row(F::R32G32B32_UINT, WIDE, &[(0, 32), (1, 32), (2, 32)]),
         Row(F::R32G32B32A32_UINT, WIDE, &[(0, 32), (1, 32), (2, 32), (3, 32)]),
         Row(F::R64_UINT, WIDE, &[(0, 64)]),
         Row(F::R64G64_UINT, WIDE, &[(0, 64), (1, 64)]),
@@ -94,8 +95,18 @@ impl Texel {
         self.channels.iter().map(|(_, bits)| bits).sum::<u32>() / 8
     }
 
-    /// Returns a texel of a colour, repeated to 16 bytes. The colour is four words: a float's bits, or an integer.
-    pub(crate) fn pack(self, color: [u32; 4]) -> [u8; 16] {
+    /// Returns `true` if tiles can hold it: no engine of any generation has tiles of 12 bytes.
+    pub(crate) fn has_tiles(self) -> bool {
+        self.bytes().is_power_of_two()
+    }
+
+    /// Returns the elements that a texel is laid out as: three dwords for 12 bytes, which addresses are not defined for.
+    pub(crate) fn elements(self) -> u32 {
+        if self.has_tiles() { 1 } else { 3 }
+    }
+
+    /// Returns a texel of a colour, repeated to a dword at least. The colour is four words: a float's bits, or an integer.
+    pub(crate) fn pack(self, color: [u32; 4]) -> Vec<u32> {
         let (mut texel, mut at) = (0_u128, 0);
         for &(component, bits) in self.channels {
             let raw = color.get(component).copied().unwrap_or(0);
@@ -106,7 +117,9 @@ impl Texel {
             texel |= texel << at;
             at *= 2;
         }
-        texel.to_le_bytes()
+        let bytes = texel.to_le_bytes();
+        let words = bytes.as_chunks::<4>().0.iter().map(|word| u32::from_le_bytes(*word));
+        words.zip(0..self.bytes().div_ceil(4)).map(|(word, _)| word).collect()
     }
 }
 
@@ -170,9 +183,11 @@ const COPIED: vk::FormatFeatureFlags2 = vk::FormatFeatureFlags2::from_raw(
         | vk::FormatFeatureFlags2::HOST_IMAGE_TRANSFER_EXT.as_raw(),
 );
 
-/// Returns the features of a format as Vulkan 1.3 tells them: images of rows and of tiles alike, no buffers of texels.
-fn features(gpu: &Gpu, format: vk::Format) -> vk::FormatFeatureFlags2 {
-    if gpu.tiles.is_some() && Texel::of(format).is_some() { COPIED } else { vk::FormatFeatureFlags2::empty() }
+/// Returns the features of a format as Vulkan 1.3 tells them, for images of rows and of tiles. There are no buffers of texels.
+fn features(gpu: &Gpu, format: vk::Format) -> [vk::FormatFeatureFlags2; 2] {
+    let texel = Texel::of(format).filter(|_| gpu.tiles.is_some());
+    let are_there = [texel.is_some(), texel.is_some_and(Texel::has_tiles)];
+    are_there.map(|is_there| if is_there { COPIED } else { vk::FormatFeatureFlags2::empty() })
 }
 
 /// Returns features as Vulkan 1.0 tells them, whose bits are the same as far as they go.
@@ -182,10 +197,10 @@ fn old(features: vk::FormatFeatureFlags2) -> vk::FormatFeatureFlags {
 
 /// Returns the features of a format.
 pub(crate) fn properties(gpu: &Gpu, format: vk::Format) -> vk::FormatProperties {
-    let features = old(features(gpu, format));
+    let [rows, tiles] = features(gpu, format).map(old);
     vk::FormatProperties {
-        linear_tiling_features: features,
-        optimal_tiling_features: features,
+        linear_tiling_features: rows,
+        optimal_tiling_features: tiles,
         buffer_features: vk::FormatFeatureFlags::empty(),
     }
 }
@@ -194,9 +209,9 @@ pub(crate) fn properties(gpu: &Gpu, format: vk::Format) -> vk::FormatProperties 
 pub(crate) fn fill(gpu: &Gpu, format: vk::Format, out: &mut vk::FormatProperties2<'_>) {
     use crate::border::{chain, list::put_all};
     out.format_properties = properties(gpu, format);
-    let features = features(gpu, format);
+    let [rows, features] = features(gpu, format);
     fill_chain!(out; FormatProperties3 {
-        linear_tiling_features: features,
+        linear_tiling_features: rows,
         optimal_tiling_features: features,
         buffer_features: vk::FormatFeatureFlags2::empty(),
     });
@@ -229,7 +244,7 @@ mod tests {
     fn every_texel_has_a_size_that_images_take() {
         for raw in 0..200 {
             if let Some(texel) = Texel::of(vk::Format::from_raw(raw)) {
-                assert!([1, 2, 4, 8, 16].contains(&texel.bytes()), "{raw}");
+                assert!([1, 2, 4, 8, 12, 16].contains(&texel.bytes()), "{raw}");
             }
         }
         let bytes = |format| Texel::of(format).map(Texel::bytes);
@@ -238,7 +253,7 @@ mod tests {
         for absent in [
             vk::Format::UNDEFINED,
             vk::Format::R8G8B8_UNORM,
-            vk::Format::R32G32B32_SFLOAT,
+            vk::Format::R64G64B64_SFLOAT,
             vk::Format::B10G11R11_UFLOAT_PACK32,
             vk::Format::D32_SFLOAT,
             vk::Format::BC1_RGB_UNORM_BLOCK,
@@ -251,7 +266,7 @@ mod tests {
     #[test]
     fn colours_become_texels() {
         let float = |color: [f32; 4]| color.map(f32::to_bits);
-        let word = |format, color| u32::from_le_bytes(Texel::of(format).unwrap().pack(color)[..4].try_into().unwrap());
+        let word = |format, color| Texel::of(format).unwrap().pack(color)[0];
         let color = float([1.0, 0.5, 0.0, -1.0]);
         assert_eq!(word(vk::Format::R8G8B8A8_UNORM, color), 0x0000_80ff);
         assert_eq!(word(vk::Format::B8G8R8A8_UNORM, color), 0x00ff_8000);
@@ -263,7 +278,8 @@ mod tests {
         assert_eq!(word(vk::Format::R16G16_SFLOAT, color), 0x3800_3c00);
         assert_eq!(word(vk::Format::R32_SINT, [u32::MAX - 1, 0, 0, 0]), u32::MAX - 1);
         let wide = Texel::of(vk::Format::R64_SINT).unwrap().pack([u32::MAX - 1, 0, 0, 0]);
-        assert_eq!(i64::from_le_bytes(wide[..8].try_into().unwrap()), -2);
+        assert_eq!(wide, [u32::MAX - 1, u32::MAX]);
+        assert_eq!(Texel::of(vk::Format::R32G32B32_SINT).unwrap().pack([1, 2, 3, 4]), [1, 2, 3]);
     }
 
     #[test]

@@ -63,7 +63,7 @@ pub(crate) fn properties(gpu: &Gpu, kind: &ImageKind) -> Result<vk::ImageFormatP
         _ => return Err(absent),
     };
     let (levels, layers) = match kind.tiling {
-        vk::ImageTiling::OPTIMAL => {
+        vk::ImageTiling::OPTIMAL if texel.has_tiles() => {
             let largest = max_extent.width.max(1);
             (
                 largest.ilog2() + 1,

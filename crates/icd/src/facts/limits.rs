@@ -13,6 +13,9 @@ use crate::objects::Gpu;
 /// Source: Mesa 25.0.7 `src/amd/vulkan/radv_constants.h`.
 const RADV_MAX_ALLOCATION: u64 = 0xffff_fffc;
 
+/// The most descriptors of a set.
+pub(crate) const MAX_DESCRIPTORS: u32 = 1024;
+
 /// Returns the largest allocation: RADV's limit, or the largest heap.
 pub(crate) fn max_allocation(gpu: &Gpu) -> u64 {
     let largest = gpu.memory.properties().heaps().iter().map(|heap| heap.size).max().unwrap_or(0);

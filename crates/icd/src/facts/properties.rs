@@ -17,6 +17,9 @@ const DRM_MAJOR: i64 = 226;
 /// The driver's own identity, by which programs know memory of the same driver.
 const DRIVER_UUID: [u8; vk::UUID_SIZE] = *b"amdgpu-winsysICD";
 
+/// Alignment of texel buffers, bytes: `minTexelBufferOffsetAlignment`.
+const TEXEL_BUFFER_ALIGNMENT: u64 = 4;
+
 /// Name of the driver.
 const DRIVER_NAME: &str = "amdgpu-winsys";
 
@@ -38,6 +41,16 @@ fn cache_uuid(gpu: &Gpu) -> [u8; vk::UUID_SIZE] {
     let mut uuid = [0; vk::UUID_SIZE];
     uuid.as_chunks_mut::<4>().0.iter_mut().zip(parts).for_each(|(bytes, part)| *bytes = part.to_le_bytes());
     uuid
+}
+
+/// Returns the header of a pipeline cache (`VkPipelineCacheHeaderVersionOne`).
+pub(crate) fn cache_header(gpu: &Gpu) -> [u8; 32] {
+    let mut header = [0; 32];
+    let version = vk::PipelineCacheHeaderVersion::ONE.as_raw().cast_unsigned();
+    let words = [32, version, AMD, gpu.device.info().device_id].map(u32::to_le_bytes);
+    let bytes = words.as_flattened().iter().copied().chain(cache_uuid(gpu));
+    header.iter_mut().zip(bytes).for_each(|(to, byte)| *to = byte);
+    header
 }
 
 /// Returns the properties of Vulkan 1.0.
@@ -83,7 +96,7 @@ pub(crate) fn fill(gpu: &Gpu, out: &mut vk::PhysicalDeviceProperties2<'_>) {
             max_multiview_view_count: 6,
             max_multiview_instance_index: (1 << 27) - 1,
             protected_no_fault: vk::FALSE,
-            max_per_set_descriptors: 1024,
+            max_per_set_descriptors: limits::MAX_DESCRIPTORS,
             max_memory_allocation_size: max_allocation,
         }
         PhysicalDeviceIDProperties {
@@ -93,7 +106,7 @@ pub(crate) fn fill(gpu: &Gpu, out: &mut vk::PhysicalDeviceProperties2<'_>) {
             device_luid_valid: vk::FALSE,
             device_node_mask: 0,
         }
-        PhysicalDeviceMaintenance3Properties { max_per_set_descriptors: 1024, max_memory_allocation_size: max_allocation }
+        PhysicalDeviceMaintenance3Properties { max_per_set_descriptors: limits::MAX_DESCRIPTORS, max_memory_allocation_size: max_allocation }
         PhysicalDeviceSubgroupProperties {
             subgroup_size: 64,
             supported_stages: vk::ShaderStageFlags::COMPUTE,
@@ -111,6 +124,24 @@ pub(crate) fn fill(gpu: &Gpu, out: &mut vk::PhysicalDeviceProperties2<'_>) {
         }
         PhysicalDeviceTimelineSemaphoreProperties { max_timeline_semaphore_value_difference: u64::MAX }
         PhysicalDeviceMaintenance4Properties { max_buffer_size: max_allocation }
+        PhysicalDeviceDepthStencilResolveProperties {
+            supported_depth_resolve_modes: vk::ResolveModeFlags::SAMPLE_ZERO,
+            supported_stencil_resolve_modes: vk::ResolveModeFlags::SAMPLE_ZERO,
+            independent_resolve_none: vk::FALSE,
+            independent_resolve: vk::FALSE,
+        }
+        PhysicalDeviceSubgroupSizeControlProperties {
+            min_subgroup_size: 64,
+            max_subgroup_size: 64,
+            max_compute_workgroup_subgroups: 2,
+            required_subgroup_size_stages: vk::ShaderStageFlags::empty(),
+        }
+        PhysicalDeviceTexelBufferAlignmentProperties {
+            storage_texel_buffer_offset_alignment_bytes: TEXEL_BUFFER_ALIGNMENT,
+            storage_texel_buffer_offset_single_texel_alignment: vk::FALSE,
+            uniform_texel_buffer_offset_alignment_bytes: TEXEL_BUFFER_ALIGNMENT,
+            uniform_texel_buffer_offset_single_texel_alignment: vk::FALSE,
+        }
         PhysicalDeviceMapMemoryPlacedPropertiesEXT { min_placed_memory_map_alignment: 4096 }
         PhysicalDeviceExternalMemoryHostPropertiesEXT { min_imported_host_pointer_alignment: 4096 }
         PhysicalDevicePCIBusInfoPropertiesEXT {
@@ -162,6 +193,9 @@ fn vulkan12_and_13(gpu: &Gpu, out: &mut vk::PhysicalDeviceProperties2<'_>) {
             p_next: thirteen.p_next,
             min_subgroup_size: 64,
             max_subgroup_size: 64,
+            max_compute_workgroup_subgroups: 2,
+            storage_texel_buffer_offset_alignment_bytes: TEXEL_BUFFER_ALIGNMENT,
+            uniform_texel_buffer_offset_alignment_bytes: TEXEL_BUFFER_ALIGNMENT,
             max_buffer_size: limits::max_allocation(gpu),
             ..vk::PhysicalDeviceVulkan13Properties::default()
         };

@@ -18,7 +18,7 @@ pub(crate) fn properties(family: &Family) -> vk::QueueFamilyProperties {
     vk::QueueFamilyProperties {
         queue_flags: family.flags,
         queue_count: family.count,
-        timestamp_valid_bits: 64,
+        timestamp_valid_bits: if family.has_timestamps { 64 } else { 0 },
         min_image_transfer_granularity: vk::Extent3D { width: 1, height: 1, depth: 1 },
     }
 }

@@ -3,14 +3,14 @@
 use std::sync::Arc;
 
 use amdgpu_winsys::cs::{
-    CommandList, IbPool, Inclusion, Target,
+    self, CommandList, IbPool, Inclusion, Target,
     commands::{CommandError, Commands, Recorder},
     pm4, sdma,
 };
 use ash::vk;
 use parking_lot::Mutex;
 
-use super::Gpu;
+use super::{Gpu, Program};
 use crate::border::Failure;
 
 /// Dwords that a command buffer begins with; it grows.
@@ -18,7 +18,7 @@ const FIRST_DWORDS: usize = 1024;
 
 /// A recorder of either language.
 #[derive(Debug)]
-enum AnyRecorder {
+pub(crate) enum AnyRecorder {
     /// For a graphics or compute ring.
     Pm4(Recorder<pm4::Target>),
     /// For a copy engine.
@@ -36,10 +36,31 @@ impl AnyRecorder {
         })
     }
 
-    fn commands(&mut self) -> &mut dyn Commands {
+    /// Returns the commands that both have.
+    pub(crate) fn commands(&mut self) -> &mut dyn Commands {
         match self {
             Self::Pm4(recorder) => recorder,
             Self::Sdma(recorder) => recorder,
+        }
+    }
+
+    /// Records a copy by the packet of a copy engine that knows tiles; `false` where nothing was recorded: the ring is no copy
+    /// engine, or its engine cannot do this one.
+    ///
+    /// # Errors
+    ///
+    /// Those of the stream.
+    pub(crate) fn by_engine(
+        &mut self,
+        copy: impl FnOnce(&mut Recorder<sdma::Version>) -> Result<(), CommandError>,
+    ) -> Result<bool, Failure> {
+        let Self::Sdma(recorder) = self else { return Ok(false) };
+        match copy(recorder) {
+            Ok(()) => Ok(true),
+            // A size beyond a field of the packet, which was not recorded.
+            Err(CommandError::Stream(cs::Error::Encode(_))) => Ok(false),
+            Err(CommandError::Stream(error)) => Err(error.into()),
+            Err(_) => Ok(false),
         }
     }
 
@@ -70,9 +91,9 @@ enum State {
 }
 
 /// A `VkCommandBuffer`: commands that become a list of the library.
-#[derive(Debug)]
 pub(crate) struct CommandBuffer {
     gpu: Arc<Gpu>,
+    program: Arc<Program>,
     ibs: IbPool,
     target: Target,
     is_primary: bool,
@@ -81,8 +102,8 @@ pub(crate) struct CommandBuffer {
 
 impl CommandBuffer {
     /// Makes an empty one.
-    pub(crate) fn new(gpu: Arc<Gpu>, ibs: IbPool, target: Target, is_primary: bool) -> Self {
-        Self { gpu, ibs, target, is_primary, state: Mutex::new(State::Initial) }
+    pub(crate) fn new(gpu: Arc<Gpu>, program: Arc<Program>, ibs: IbPool, target: Target, is_primary: bool) -> Self {
+        Self { gpu, program, ibs, target, is_primary, state: Mutex::new(State::Initial) }
     }
 
     /// Returns the GPU that it is for.
@@ -137,7 +158,7 @@ impl CommandBuffer {
     }
 
     /// Records something; its first error is that of the end.
-    fn attempt(&self, record: impl FnOnce(&mut AnyRecorder) -> Result<(), Failure>) {
+    pub(crate) fn attempt(&self, record: impl FnOnce(&mut AnyRecorder) -> Result<(), Failure>) {
         let mut state = self.state.lock();
         if let State::Recording(recorder) = &mut *state
             && let Err(failure) = record(recorder)
@@ -149,6 +170,12 @@ impl CommandBuffer {
     /// Records commands.
     pub(crate) fn record(&self, record: impl FnOnce(&mut dyn Commands) -> Result<(), Failure>) {
         self.attempt(|recorder| record(recorder.commands()));
+    }
+
+    /// Refuses a command: the end fails, and a message says why.
+    pub(crate) fn refuse(&self, command: &str, reason: &str) {
+        self.attempt(|_recorder| Err(Failure(vk::Result::ERROR_UNKNOWN)));
+        self.program.refuse(command, reason);
     }
 
     /// Records a secondary command buffer.

@@ -6,16 +6,16 @@ use amdgpu_winsys::cs::{IbPlacement, IbPool, Target};
 use ash::vk;
 use parking_lot::Mutex;
 
-use super::{CommandBuffer, Family, Gpu};
+use super::{CommandBuffer, Device, Family, Gpu, Program};
 use crate::border::{Failure, Handed};
 
 /// Dwords that a pool keeps for later: 4 MiB.
 const KEPT_DWORDS: usize = 1 << 20;
 
 /// A `VkCommandPool`: the memory of its command buffers' IBs, and the command buffers.
-#[derive(Debug)]
 pub(crate) struct CommandPool {
     gpu: Arc<Gpu>,
+    program: Arc<Program>,
     /// Memory of primary command buffers.
     primaries: IbPool,
     /// Memory of secondary ones, which the CPU may copy from.
@@ -32,11 +32,13 @@ impl CommandPool {
     /// # Errors
     ///
     /// `VK_ERROR_UNKNOWN` for a family without commands.
-    pub(crate) fn new(gpu: &Arc<Gpu>, family: Family) -> Result<Self, Failure> {
+    pub(crate) fn new(device: &Device, family: Family) -> Result<Self, Failure> {
+        let gpu = &device.gpu;
         let info = gpu.device.info();
         let target = Target::new(info.gfx_level, family.ip).ok_or(vk::Result::ERROR_UNKNOWN)?;
         Ok(Self {
             gpu: Arc::clone(gpu),
+            program: Arc::clone(&device.program),
             primaries: IbPool::new(&gpu.device, IbPlacement::of(info, 0), KEPT_DWORDS),
             secondaries: IbPool::new(&gpu.device, IbPlacement::Cached, KEPT_DWORDS),
             target,
@@ -47,7 +49,8 @@ impl CommandPool {
     /// Makes a command buffer.
     pub(crate) fn allocate(&self, is_primary: bool) -> vk::CommandBuffer {
         let ibs = if is_primary { &self.primaries } else { &self.secondaries };
-        let buffer = Handed::new(CommandBuffer::new(Arc::clone(&self.gpu), ibs.clone(), self.target, is_primary));
+        let (gpu, program) = (Arc::clone(&self.gpu), Arc::clone(&self.program));
+        let buffer = Handed::new(CommandBuffer::new(gpu, program, ibs.clone(), self.target, is_primary));
         let handle = buffer.handle();
         self.buffers.lock().push(buffer);
         handle

@@ -6,7 +6,7 @@ use amdgpu_winsys::winsys::Deadline;
 use ash::vk;
 use parking_lot::Mutex;
 
-use super::{Family, Gpu, Queue, queue::STEP};
+use super::{Family, Gpu, Program, Queue, queue::STEP};
 use crate::border::{Failure, Handed};
 
 /// A `VkDevice`: contexts and queues on the open file of its physical device.
@@ -21,6 +21,8 @@ pub(crate) struct Device {
     pub(crate) extensions: Vec<&'static str>,
     /// `true` if the types of memory that the device does not cache were enabled.
     pub(crate) has_coherent_memory: bool,
+    /// What the program asked of the instance.
+    pub(crate) program: Arc<Program>,
 }
 
 impl Device {

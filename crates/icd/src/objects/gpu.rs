@@ -6,7 +6,6 @@ use amdgpu_winsys::{
     winsys::{Device, PciAddress, ResidencySet},
 };
 
-use super::chip;
 use crate::border::Failure;
 
 /// Face of the driver.
@@ -50,7 +49,7 @@ impl Gpu {
         tables: Profile,
     ) -> Result<Self, Failure> {
         let memory = MemoryManager::new(&device, &TableOptions { profile: tables, ..TableOptions::default() })?;
-        let tiles = chip(device.info());
+        let tiles = device.info().surface_chip().ok();
         Ok(Self { device, memory, residents: ResidencySet::default(), pci, render_minor, primary_minor, face, tiles })
     }
 }

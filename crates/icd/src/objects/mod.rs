@@ -4,11 +4,11 @@ mod buffer;
 mod command_buffer;
 mod command_pool;
 mod device;
+mod empty;
 mod event;
 mod gpu;
 mod image;
 mod instance;
-mod machine;
 mod memory;
 mod payload;
 mod physical_device;
@@ -20,22 +20,17 @@ pub(crate) use self::{
     command_buffer::CommandBuffer,
     command_pool::CommandPool,
     device::{Device, PrivateSlot},
+    empty::{
+        BufferView, DescriptorPool, DescriptorSet, DescriptorSetLayout, DescriptorUpdateTemplate, Framebuffer,
+        ImageView, PipelineCache, PipelineLayout, RenderPass, Sampler, SamplerYcbcrConversion, ShaderModule,
+    },
     event::Event,
     gpu::{Face, Gpu},
-    image::{Image, Run, Texels, chip, runs},
-    instance::Instance,
-    machine::Machine,
+    image::{Image, Run, Texels, runs},
+    instance::{Instance, Machine, Messenger, Program},
     memory::Memory,
     payload::{Fence, Payload, Semaphore},
     physical_device::{Family, PhysicalDevice},
     query_pool::QueryPool,
     queue::{Loss, Queue, Wait, Work},
 };
-
-/// A `VkImageView`, which holds nothing.
-#[derive(Debug)]
-pub(crate) struct ImageView;
-
-/// A `VkSampler`, which holds nothing.
-#[derive(Debug)]
-pub(crate) struct Sampler;

@@ -1,8 +1,10 @@
 //! A submission that was held back and cannot be made: the device is lost from then on.
 
-use amdgpu_winsys::uapi::{self, Argument};
+use amdgpu_winsys::{
+    uapi::{self, Argument},
+    winsys::Errno,
+};
 use ash::vk;
-use nix::errno::Errno;
 
 use super::opened::Opened;
 

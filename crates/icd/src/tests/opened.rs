@@ -12,7 +12,7 @@ use amdgpu_winsys::{
 use crate::{
     border::{Failure, Handed},
     loader,
-    objects::{Face, Gpu, Instance},
+    objects::{Face, Gpu, Instance, Program},
 };
 
 /// An instance on a simulated kernel.
@@ -27,13 +27,18 @@ pub(super) struct Opened {
 
 impl Opened {
     pub(super) fn new() -> Result<Self, Failure> {
-        let kernel = Arc::new(FaultInjector::new(SimKernel::open(amdgpu_sim::profile("navi21").unwrap())));
+        Self::on("navi21")
+    }
+
+    /// Opens a chip.
+    pub(super) fn on(chip: &str) -> Result<Self, Failure> {
+        let kernel = Arc::new(FaultInjector::new(SimKernel::open(amdgpu_sim::profile(chip).unwrap())));
         let before = kernel.inner().census();
         let device = Device::new(Arc::clone(&kernel))?;
         let pci = PciAddress { domain: 0, bus: 3, device: 0, function: 0 };
         let gpu = Gpu::new(device, pci, (128, None), Face::Full, Profile::Radv)?;
         let after = kernel.inner().census();
-        let owner = Handed::new(Instance::of(std::iter::once(gpu)));
+        let owner = Handed::new(Instance::of(std::iter::once(gpu), Program::default()));
         let functions = ash::StaticFn { get_instance_proc_addr: loader::vk_icdGetInstanceProcAddr };
         // SAFETY: the function has the type and meaning of vkGetInstanceProcAddr, and the instance is live.
         let instance = unsafe { ash::Instance::load(&functions, owner.handle()) };

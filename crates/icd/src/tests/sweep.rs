@@ -1,7 +1,7 @@
 //! Every call of the kernel fails once under a program of Vulkan: each command answers with a result, and nothing is leaked.
 
+use amdgpu_winsys::winsys::Errno;
 use ash::{prelude::VkResult, vk};
-use nix::errno::Errno;
 
 use super::opened::Opened;
 use crate::border::Failure;

@@ -113,7 +113,11 @@ fn config(info: &vk::ImageCreateInfo<'_>, bytes: u32) -> SurfaceConfig {
         dimension: if info.image_type == vk::ImageType::TYPE_3D { Dimension::D3 } else { Dimension::D2 },
         mode: if info.tiling == vk::ImageTiling::LINEAR { TilingMode::Linear } else { TilingMode::Tiled2d },
         usage: SurfaceUsage::DISABLE_DCC | SurfaceUsage::NO_FMASK | SurfaceUsage::NO_HTILE,
-        ..SurfaceConfig::new(info.extent.width, info.extent.height, bytes)
+        ..match bytes {
+            // Laid out as three dwords.
+            12 => SurfaceConfig::new(info.extent.width * 3, info.extent.height, 4),
+            _ => SurfaceConfig::new(info.extent.width, info.extent.height, bytes),
+        }
     }
 }
 
@@ -128,7 +132,8 @@ fn every_level_goes_both_ways_on_every_family_and_lies_where_the_tiler_says() {
             .format(vk::Format::R16_UNORM)
             .mip_levels(2);
         let rows = described(vk::ImageTiling::LINEAR, [33, 9]).format(vk::Format::R16G16B16A16_SFLOAT);
-        for (info, bytes) in [(array, 4), (volume, 2), (rows, 8)] {
+        let odd = described(vk::ImageTiling::LINEAR, [31, 7]).format(vk::Format::R32G32B32_SFLOAT);
+        for (info, bytes) in [(array, 4), (volume, 2), (rows, 8), (odd, 12)] {
             for family in 0..gpu.families.len() as u32 {
                 let made = image(&gpu, &info);
                 for level in 0..info.mip_levels {
@@ -298,6 +303,31 @@ fn a_clear_fills_its_levels_and_no_other() {
 }
 
 #[test]
+fn a_clear_of_texels_of_12_bytes_repeats_three_words() {
+    for name in CHIPS {
+        let gpu = Gpu::new(name);
+        let made = image(&gpu, &described(vk::ImageTiling::LINEAR, [9, 5]).format(vk::Format::R32G32B32_UINT));
+        for family in 0..2 {
+            let color = vk::ClearColorValue { uint32: [family + 1, 2, 3, 4] };
+            let range = vk::ImageSubresourceRange::default()
+                .aspect_mask(vk::ImageAspectFlags::COLOR)
+                .level_count(1)
+                .layer_count(1);
+            gpu.run(family, |device, commands| {
+                // SAFETY: the image is bound.
+                unsafe {
+                    device.cmd_clear_color_image(commands, made.0, vk::ImageLayout::GENERAL, &color, &[range]);
+                };
+            });
+            let found = host_read(&gpu, made.0, vk::Extent3D { width: 9, height: 5, depth: 1 }, 0, 9 * 5 * 12);
+            let texel = [family as u8 + 1, 0, 0, 0, 2, 0, 0, 0, 3, 0, 0, 0];
+            assert!(found.chunks(12).all(|it| it == texel), "{name} {family}: {found:?}");
+        }
+        discard(&gpu, made);
+    }
+}
+
+#[test]
 fn formats_and_images_are_what_they_are_said_to_be() {
     let gpu = Gpu::new("navi21");
     let features = |format| {
@@ -309,6 +339,7 @@ fn formats_and_images_are_what_they_are_said_to_be() {
     let none = vk::FormatFeatureFlags::empty();
     assert!(features(vk::Format::R8G8B8A8_UNORM) == (copied, copied, none));
     assert!(features(vk::Format::D32_SFLOAT) == (none, none, none));
+    assert!(features(vk::Format::R32G32B32_SFLOAT) == (copied, none, none), "there are no tiles of 12 bytes");
     let kind = (vk::Format::R8G8B8A8_UNORM, vk::ImageType::TYPE_2D, vk::ImageTiling::OPTIMAL);
     let limits = |(format, kind, tiling), usage, flags| {
         // SAFETY: the physical device is live.
@@ -323,6 +354,7 @@ fn formats_and_images_are_what_they_are_said_to_be() {
     assert_eq!(limits(kind, vk::ImageUsageFlags::SAMPLED, no_flags), absent);
     assert_eq!(limits(kind, COPIED, vk::ImageCreateFlags::SPARSE_BINDING), absent, "no image is sparse");
     assert_eq!(limits((vk::Format::D16_UNORM, kind.1, kind.2), COPIED, no_flags), absent);
+    assert_eq!(limits((vk::Format::R32G32B32_UINT, kind.1, kind.2), COPIED, no_flags), absent);
     let create = |info: vk::ImageCreateInfo<'_>| {
         // SAFETY: the structure is valid but for what the driver is to refuse.
         unsafe { gpu.device.create_image(&info, None) }.map(|image| {

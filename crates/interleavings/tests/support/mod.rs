@@ -8,8 +8,8 @@ use std::sync::{
 
 use amdgpu_layers::{Answered, Ioctl, Layer, Mapped, Mmap, Munmap, Reserve, Reserved, Unmapped};
 use amdgpu_sim::{SimDevice, SimOptions};
+use amdgpu_uapi::Errno;
 use amdgpu_winsys_interleaved::winsys::Device;
-use nix::errno::Errno;
 use shuttle::{
     Config, Runner,
     scheduler::{PctScheduler, RandomScheduler},

@@ -1,4 +1,6 @@
-//! Loads and stores of one dword, by buffer descriptors, LDS and scratch memory.
+//! Loads and stores by buffer and image descriptors, LDS and scratch memory.
+
+use std::fmt::Display;
 
 use amdgpu_hw::GfxLevel;
 
@@ -57,6 +59,34 @@ impl Builder {
         } else {
             let offset = self.scratch_offset();
             self.op(format_args!("buffer_load_dword {to}, {at}, {buffer}, {offset} offen"));
+        }
+    }
+
+    /// Loads components of a texel, the first ones; the coordinates are integers, two vector registers.
+    pub fn image_load(&mut self, to: Vector, at: Vector, image: Scalar) {
+        self.image("image_load", (to, at), image, format_args!(""), " unorm");
+    }
+
+    /// Stores a texel; the coordinates are integers, two vector registers. Components that `from` lacks are undefined.
+    pub fn image_store(&mut self, from: Vector, at: Vector, image: Scalar) {
+        self.image("image_store", (from, at), image, format_args!(""), " unorm");
+    }
+
+    /// Samples level 0 of an image of two dimensions; the coordinates are floats, two vector registers, and run from 0 to 1.
+    pub fn image_sample(&mut self, to: Vector, at: Vector, image: Scalar, sampler: Scalar) {
+        self.image("image_sample_lz", (to, at), image, format_args!(", {sampler}"), "");
+    }
+
+    /// Records an operation on an image of two dimensions.
+    fn image(&mut self, name: &str, (data, at): (Vector, Vector), image: Scalar, sampler: impl Display, unorm: &str) {
+        let mask = (1_u32 << data.count.min(4)) - 1;
+        if self.level >= GfxLevel::Gfx12 {
+            let [x, y] = [at.at(0), at.at(1)];
+            self.op(format_args!("{name} {data}, [{x}, {y}], {image}{sampler} dmask:{mask:#x} dim:SQ_RSRC_IMG_2D"));
+        } else if self.level >= GfxLevel::Gfx10 {
+            self.op(format_args!("{name} {data}, {at}, {image}{sampler} dmask:{mask:#x} dim:SQ_RSRC_IMG_2D{unorm}"));
+        } else {
+            self.op(format_args!("{name} {data}, {at}, {image}{sampler} dmask:{mask:#x}{unorm}"));
         }
     }
 

@@ -6,8 +6,7 @@ use std::{
     ptr::NonNull,
 };
 
-use amdgpu_uapi::{Argument, Info, Request};
-use nix::errno::Errno;
+use amdgpu_uapi::{Argument, Errno, Info, Request};
 
 /// The outcome of a request.
 #[must_use]

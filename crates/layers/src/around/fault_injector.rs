@@ -2,8 +2,7 @@
 
 use std::{fmt, sync::Arc};
 
-use amdgpu_uapi::{Kernel, Request};
-use nix::errno::Errno;
+use amdgpu_uapi::{Errno, Kernel, Request};
 use parking_lot::Mutex;
 
 use super::{Answered, Forward, Ioctl, Layer, Mapped, Mmap, Munmap, Reserve, Reserved, Unmapped};
@@ -21,19 +20,19 @@ pub enum Attempt<'c> {
     },
     /// A mapping.
     Mmap {
-        /// Bytes.
+        /// Size in bytes.
         len: usize,
         /// Offset in the node.
         offset: u64,
     },
     /// The end of a mapping.
     Munmap {
-        /// Bytes.
+        /// Size in bytes.
         len: usize,
     },
     /// The end of a mapping whose addresses are kept.
     Reserve {
-        /// Bytes.
+        /// Size in bytes.
         len: usize,
     },
 }
@@ -65,7 +64,7 @@ struct Plan {
 /// use amdgpu_layers::FaultInjector;
 /// use amdgpu_sim::{SimKernel, profile};
 /// use amdgpu_winsys::winsys::Device;
-/// use nix::errno::Errno;
+/// use amdgpu_uapi::Errno;
 ///
 /// let kernel = FaultInjector::new(SimKernel::open(profile("navi21").ok_or("no such chip")?));
 /// kernel.fail_nth(3, Errno::ENOMEM);
@@ -121,7 +120,7 @@ impl<K: Kernel> Forward<K, Faults> {
     /// ```
     /// use amdgpu_layers::{Attempt, FaultInjector};
     /// use amdgpu_sim::{SimKernel, profile};
-    /// use nix::errno::Errno;
+    /// use amdgpu_uapi::Errno;
     ///
     /// let kernel = FaultInjector::new(SimKernel::open(profile("navi21").ok_or("no such chip")?));
     /// kernel.fail_nth_where(1, Errno::ENOMEM, |attempt| matches!(attempt, Attempt::Mmap { len, .. } if *len > 1 << 20));

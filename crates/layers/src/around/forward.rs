@@ -7,8 +7,7 @@ use std::{
     ptr::NonNull,
 };
 
-use amdgpu_uapi::{Kernel, NotReserved, OpenFile, Protection, Request};
-use nix::errno::Errno;
+use amdgpu_uapi::{Errno, Kernel, NotReserved, OpenFile, Protection, Request};
 
 use super::{Answered, Ioctl, Mapped, Mmap, Munmap, Reserve, Reserved, Unmapped};
 
@@ -23,7 +22,7 @@ use super::{Answered, Ioctl, Mapped, Mmap, Munmap, Reserve, Reserved, Unmapped};
 /// use amdgpu_sim::{SimKernel, profile};
 /// use amdgpu_uapi::{Argument, GemCreate};
 /// use amdgpu_winsys::{heaps::{AllocateInfo, MemoryManager, TableOptions}, winsys::Device};
-/// use nix::errno::Errno;
+/// use amdgpu_uapi::Errno;
 ///
 /// /// A kernel that makes no BO of more than a mebibyte.
 /// struct Small;

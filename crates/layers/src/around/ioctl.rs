@@ -2,8 +2,7 @@
 
 use std::{ffi::c_void, ptr::NonNull};
 
-use amdgpu_uapi::{Argument, Info, Kernel, Request};
-use nix::errno::Errno;
+use amdgpu_uapi::{Argument, Errno, Info, Kernel, Request};
 
 use super::{Answered, Chunk, answered::structure};
 

@@ -2,8 +2,7 @@
 
 use std::{marker::PhantomData, ptr::NonNull};
 
-use amdgpu_uapi::{Kernel, NotReserved, Protection};
-use nix::errno::Errno;
+use amdgpu_uapi::{Errno, Kernel, NotReserved, Protection};
 
 /// A mapping that has not been made yet.
 pub struct Mmap<'c> {

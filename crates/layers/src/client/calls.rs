@@ -165,7 +165,7 @@ pub(crate) fn fields(request: Request, argument: &[u8]) -> Vec<Field> {
 }
 
 impl FieldKind {
-    /// Bytes.
+    /// Size in bytes.
     pub(crate) const fn len(self) -> usize {
         match self {
             Self::Address | Self::Moment => 8,

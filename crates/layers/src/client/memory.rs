@@ -6,8 +6,8 @@ use std::{
     os::fd::{AsRawFd as _, BorrowedFd},
 };
 
+use amdgpu_uapi::Errno;
 use nix::{
-    errno::Errno,
     fcntl::{FcntlArg, fcntl},
     poll::{PollFd, PollFlags, PollTimeout, poll},
     sys::{

@@ -2,8 +2,8 @@
 
 use std::{collections::BTreeMap, ffi::CStr, num::NonZeroUsize, os::fd::OwnedFd, ptr::NonNull};
 
+use amdgpu_uapi::Errno;
 use nix::{
-    errno::Errno,
     fcntl::{FcntlArg, SealFlag, fcntl},
     sys::{
         memfd::{MFdFlags, memfd_create},
@@ -152,7 +152,7 @@ impl View {
         Ok(Self { file, window, agreed: BTreeMap::new() })
     }
 
-    /// Bytes.
+    /// Size in bytes.
     pub(crate) fn len(&self) -> usize {
         self.window.len
     }

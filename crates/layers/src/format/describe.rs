@@ -2,8 +2,7 @@
 
 use std::fmt::Write as _;
 
-use amdgpu_uapi::Request;
-use nix::errno::Errno;
+use amdgpu_uapi::{Errno, Request};
 
 use super::record::{Action, Call, Ioctl, Record, Run};
 use crate::client::calls;

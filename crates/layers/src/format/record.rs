@@ -55,7 +55,7 @@ pub enum Action {
         memory: u32,
         /// Offset in the node.
         offset: u64,
-        /// Bytes.
+        /// Size in bytes.
         len: u64,
         /// `true` if the client may write.
         writable: bool,
@@ -66,7 +66,7 @@ pub enum Action {
     Unmap {
         /// Number of the mapped memory.
         memory: u32,
-        /// Bytes.
+        /// Size in bytes.
         len: u64,
     },
 }

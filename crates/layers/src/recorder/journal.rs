@@ -10,7 +10,7 @@ use std::{
     time::Duration,
 };
 
-use nix::errno::Errno;
+use amdgpu_uapi::Errno;
 use parking_lot::Mutex;
 
 use crate::{
@@ -176,7 +176,7 @@ impl Journal {
     pub(super) fn call(&mut self, file: u32, action: Action, errno: Option<Errno>) {
         let lanes = self.lanes.len() as u32;
         let lane = *self.lanes.entry(std::thread::current().id()).or_insert(lanes);
-        self.write(&Record::Call(Call { file, lane, action, errno: errno.map_or(0, |errno| errno as i32) }));
+        self.write(&Record::Call(Call { file, lane, action, errno: errno.map_or(0, Errno::raw) }));
     }
 
     pub(super) fn open(&mut self) -> u32 {

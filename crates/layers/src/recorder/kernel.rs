@@ -7,8 +7,7 @@ use std::{
 };
 
 use amdgpu_hw::{GfxLevel, GpuVa};
-use amdgpu_uapi::{Argument, GemMmap, Kernel, OpenFile, Protection, Request};
-use nix::errno::Errno;
+use amdgpu_uapi::{Argument, Errno, GemMmap, Kernel, OpenFile, Protection, Request};
 use parking_lot::Mutex;
 
 use super::journal::{Journal, Mapped, SharedJournal};
@@ -40,7 +39,7 @@ impl<K: Kernel> Recorder<K> {
         Self { journal, file, inner, space: Mutex::new(Space::new()), level: OnceLock::new() }
     }
 
-    /// The kernel inside.
+    /// Returns the kernel inside.
     pub fn inner(&self) -> &K {
         &self.inner
     }

@@ -53,7 +53,7 @@ impl Recording {
         Recorder::new(SharedJournal::clone(&self.journal), kernel)
     }
 
-    /// Ends the recording: what happens afterwards is not written any more. The number of records.
+    /// Ends the recording, and returns the number of records. What happens afterwards is not written any more.
     ///
     /// # Errors
     ///

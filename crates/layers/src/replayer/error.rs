@@ -1,6 +1,6 @@
 //! Errors that end a replay early.
 
-use nix::errno::Errno;
+use amdgpu_uapi::Errno;
 
 use crate::format::FileError;
 

@@ -7,8 +7,7 @@ use std::{
     sync::Arc,
 };
 
-use amdgpu_uapi::{FileIdentity, Kernel, OpenFile, Protection, Request, bo_list_op, ctx_op};
-use nix::errno::Errno;
+use amdgpu_uapi::{Errno, FileIdentity, Kernel, OpenFile, Protection, Request, bo_list_op, ctx_op};
 
 use super::{
     objects::{Other, Refused, Wanted},

@@ -18,8 +18,8 @@ use std::{
     ptr::NonNull,
 };
 
-use amdgpu_uapi::{VaFlags, VaOperation};
-use nix::{errno::Errno, sys::stat::fstat};
+use amdgpu_uapi::{Errno, VaFlags, VaOperation};
+use nix::sys::stat::fstat;
 
 use crate::{
     client::view::{UserPages, View},
@@ -183,7 +183,7 @@ impl Objects {
     /// A dma-buf was made of a BO: from now on others may store into it.
     pub(crate) fn exported(&mut self, file: u32, handle: u32, dma_buf: impl AsFd) -> Result<(), Refused> {
         let id = self.named(file, handle)?;
-        let about = fstat(dma_buf)?;
+        let about = fstat(dma_buf).map_err(Errno::from)?;
         self.dma_bufs.insert((about.st_dev, about.st_ino), id);
         self.live.entry(id).or_default().has_writers = true;
         Ok(())
@@ -194,7 +194,7 @@ impl Objects {
         if handle == 0 {
             return Ok(());
         }
-        let about = fstat(dma_buf)?;
+        let about = fstat(dma_buf).map_err(Errno::from)?;
         let key = (about.st_dev, about.st_ino);
         let known = self.dma_bufs.get(&key).copied();
         let id = known.unwrap_or_else(|| self.fresh());

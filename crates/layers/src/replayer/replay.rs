@@ -2,7 +2,7 @@
 
 use std::{io::Read, path::Path, sync::Arc, time::Duration};
 
-use nix::errno::Errno;
+use amdgpu_uapi::Errno;
 
 use super::{ReplayError, kernel::Replayer, turns::Shared};
 use crate::{
@@ -51,7 +51,7 @@ impl Replay {
         self
     }
 
-    /// The next file that was opened.
+    /// Returns the next file that was opened.
     ///
     /// # Errors
     ///

@@ -8,7 +8,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use nix::errno::Errno;
+use amdgpu_uapi::Errno;
 use parking_lot::{Condvar, Mutex, MutexGuard};
 
 use super::{

@@ -245,7 +245,7 @@ fn meaning(settings: &Settings<'_>, fields: &Fields<'_>, field: &crate::layout::
     Meaning::Number
 }
 
-/// The IBs that a packet calls or jumps to, none of which was [shown](Next::shown) yet.
+/// Returns the IBs that a packet calls or jumps to, none of which was [shown](Next::shown) yet.
 pub fn leads_to(fields: &Fields<'_>) -> Vec<Next> {
     let to = |address, dwords: u32, is_chain| {
         let va = GpuVa::new(address).ok().filter(|&va| va != GpuVa::NULL && dwords > 0)?;

@@ -23,6 +23,7 @@ mod text;
 pub use collect::{leads_to, register};
 pub use content::{Dump, Field, Ib, Meaning, Next, Note, Origin, Packet, Register, Shown};
 pub use settings::{Limits, NameAddress, ReadMemory};
+pub use text::Remark;
 
 use std::ops::Range;
 

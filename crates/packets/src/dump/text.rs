@@ -38,23 +38,50 @@ impl Ib {
     }
 }
 
+/// Text that stands below a packet, by the index of its IB.
+pub type Remark<'r> = dyn Fn(usize, &Packet) -> Option<String> + 'r;
+
 impl Dump {
-    /// The text with all dwords of every packet below its name.
+    /// Returns the text with all dwords of every packet below its name.
     pub fn with_dwords(&self) -> impl Display {
-        WithDwords(self)
+        Remarked { dump: self, is_raw: true, remark: &|_, _| None }
+    }
+
+    /// Returns the text with the remark of each packet below it, and with all dwords below its name if `is_raw`.
+    ///
+    /// ```
+    /// use amdgpu_packets::{dump::Dumper, pm4};
+    /// use amdgpu_hw::GfxLevel;
+    ///
+    /// let dump = Dumper::new(pm4::Target::gfx(GfxLevel::Gfx9)).dump(&[0xc000_4600, 0x407], None);
+    /// let text = dump.with_remarks(false, &|ib, packet| Some(format!("dword {} of IB {ib}", packet.offset))).to_string();
+    /// assert!(text.ends_with("            dword 0 of IB 0\n"));
+    /// ```
+    pub fn with_remarks<'a>(&'a self, is_raw: bool, remark: &'a Remark<'a>) -> impl Display + 'a {
+        Remarked { dump: self, is_raw, remark }
     }
 }
 
-struct WithDwords<'d>(&'d Dump);
+struct Remarked<'d> {
+    dump: &'d Dump,
+    is_raw: bool,
+    remark: &'d Remark<'d>,
+}
 
-impl Display for WithDwords<'_> {
+impl Display for Remarked<'_> {
     fn fmt(&self, f: &mut Formatter<'_>) -> Result {
-        for (index, ib) in self.0.ibs.iter().enumerate() {
-            ib.write_title(f, index, self.0)?;
+        for (index, ib) in self.dump.ibs.iter().enumerate() {
+            ib.write_title(f, index, self.dump)?;
             for packet in &ib.packets {
-                packet.write_head(f)?;
-                write_dwords(f, '=', &packet.dwords)?;
-                packet.write_body(f, &[])?;
+                if self.is_raw {
+                    packet.write_head(f)?;
+                    write_dwords(f, '=', &packet.dwords)?;
+                    packet.write_body(f, &[])?;
+                } else {
+                    packet.fmt(f)?;
+                }
+                let remark = (self.remark)(index, packet).unwrap_or_default();
+                remark.lines().try_for_each(|line| writeln!(f, "            {line}"))?;
             }
         }
         Ok(())

@@ -127,7 +127,7 @@ impl<'p> Fields<'p> {
         self.packet.get(field.dword()).map_or(0, |&dword| field.of_dword(dword))
     }
 
-    /// The fields that are meant, and what they hold: those of other cases that share their bits are left out.
+    /// Returns the fields that are meant, and what they hold: those of other cases that share their bits are left out.
     pub fn iter(&self) -> impl Iterator<Item = (&'static Field, u32)> + use<'p> {
         let this = *self;
         let is_meant = move |field: &&Field| {
@@ -137,22 +137,22 @@ impl<'p> Fields<'p> {
         self.here().filter(is_meant).map(move |field| (field, this.value(field)))
     }
 
-    /// The name of a field's value, where the field is a selector.
+    /// Returns the name of a field's value, where the field is a selector.
     pub fn choice(&self, field: &Field, value: u32) -> Option<&'static str> {
         field.choice(value, self.level).map(super::Choice::name)
     }
 
-    /// The packet's layout.
+    /// Returns the packet's layout.
     pub const fn layout(&self) -> &'static Layout {
         self.layout
     }
 
-    /// The packet's name.
+    /// Returns the packet's name.
     pub const fn name(&self) -> &'static str {
         self.layout.name
     }
 
-    /// The packet's length in dwords, with its header.
+    /// Returns the packet's length in dwords, with its header.
     #[expect(clippy::len_without_is_empty, reason = "there is always a header")]
     pub const fn len(&self) -> usize {
         self.packet.len()
@@ -172,17 +172,17 @@ impl<'p> Fields<'p> {
         self.level
     }
 
-    /// All dwords of the packet, header included.
+    /// Returns all dwords of the packet, header included.
     pub const fn dwords(&self) -> &'p [u32] {
         self.packet
     }
 
-    /// The dwords from `dword` on, counted from the header.
+    /// Returns the dwords from `dword` on, counted from the header.
     pub fn tail(&self, dword: usize) -> &'p [u32] {
         self.packet.get(dword..).unwrap_or_default()
     }
 
-    /// The dwords that no field describes, behind the others: data, register values, more of the same.
+    /// Returns the dwords that no field describes, behind the others: data, register values, more of the same.
     pub fn data(&self) -> &'p [u32] {
         self.tail(self.form.described())
     }

@@ -55,7 +55,7 @@ pub use tables::is_for_the_interface_queue;
 pub mod pm4 {
     pub use super::generated::pm4::*;
 
-    /// Every packet.
+    /// Returns every packet.
     pub fn all() -> impl Iterator<Item = &'static super::Layout> {
         super::tables::PM4.all()
     }
@@ -65,7 +65,7 @@ pub mod pm4 {
 pub mod sdma {
     pub use super::generated::sdma::*;
 
-    /// Every packet.
+    /// Returns every packet.
     pub fn all() -> impl Iterator<Item = &'static super::Layout> {
         super::tables::SDMA.all()
     }
@@ -75,7 +75,7 @@ pub mod sdma {
 pub mod dma {
     pub use super::generated::dma::*;
 
-    /// Every packet.
+    /// Returns every packet.
     pub fn all() -> impl Iterator<Item = &'static super::Layout> {
         super::tables::SDMA_OLD.all()
     }

@@ -18,7 +18,7 @@ pub struct Listed<'ib> {
     pub content: Result<Option<Fields<'ib>>, DecodeError>,
 }
 
-/// The packets of `ib`, one after the other. A packet that the tables do not know or that is wrong is passed over where
+/// Returns the packets of `ib`, one after the other. A packet that the tables do not know or that is wrong is passed over where
 /// its length is known; where it is not, it takes the rest of the IB with it.
 ///
 /// ```

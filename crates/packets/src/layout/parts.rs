@@ -26,7 +26,7 @@ pub struct Choice {
 }
 
 impl Choice {
-    /// The number on the wire.
+    /// Returns the number on the wire.
     pub const fn value(&self) -> u32 {
         self.value
     }
@@ -103,7 +103,7 @@ pub struct Field {
 }
 
 impl Field {
-    /// The field's name in AMD's headers, in lower case.
+    /// Returns the field's name in AMD's headers, in lower case.
     pub const fn name(&self) -> &'static str {
         self.part.name.text()
     }
@@ -128,22 +128,22 @@ impl Field {
         self.part.name.0 == name.0 || self.part.whole.0 == name.0
     }
 
-    /// Its dword, counted from the header, which is 0.
+    /// Returns its dword, counted from the header, which is 0.
     pub const fn dword(&self) -> usize {
         self.dword as usize
     }
 
-    /// Its highest and its lowest bit.
+    /// Returns its highest and its lowest bit.
     pub const fn bits(&self) -> (u8, u8) {
         (self.high, self.low)
     }
 
-    /// The largest number it holds.
+    /// Returns the largest number it holds.
     pub const fn max(&self) -> u32 {
         self.mask() >> self.low
     }
 
-    /// The values it has; none for a number.
+    /// Returns the values it has; none for a number.
     pub const fn choices(&self) -> &'static [Choice] {
         self.choices
     }

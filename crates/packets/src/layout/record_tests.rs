@@ -14,7 +14,7 @@ use amdgpu_hw::GfxLevel;
 pub(super) struct Dice(pub(super) u64);
 
 impl Dice {
-    fn roll(&mut self) -> u32 {
+    pub(super) fn roll(&mut self) -> u32 {
         self.0 ^= self.0 << 13;
         self.0 ^= self.0 >> 7;
         self.0 ^= self.0 << 17;

@@ -28,7 +28,7 @@ pub struct Form {
     pub(super) selectors: &'static [u8],
 }
 
-/// A packet.
+/// The layout of a packet: opcode, forms and fields.
 #[derive(Debug)]
 pub struct Layout {
     pub(super) opcode: u16,
@@ -58,7 +58,7 @@ impl Layout {
         forms: &[],
     };
 
-    /// The opcode; for the copy engine with the sub-opcode in bits 15:8.
+    /// Returns the opcode; for the copy engine with the sub-opcode in bits 15:8.
     pub const fn opcode(&self) -> u16 {
         self.opcode
     }
@@ -73,7 +73,7 @@ impl Layout {
         self.about
     }
 
-    /// The ways it looks to `reader`; none where the reader does not take it.
+    /// Returns the ways it looks to `reader`; none where the reader does not take it.
     pub fn forms(&self, reader: Reader) -> impl Iterator<Item = &'static Form> + use<> {
         let (takes, level) = (reader.takes(self), reader.level());
         self.forms.iter().filter(move |form| takes && form.levels.has(level))
@@ -117,12 +117,12 @@ impl Form {
         Self { tail: Some(Tail { field: field.name, times, plus }), ..self }
     }
 
-    /// The dwords behind the header, at least and at most, without what a count in the packet adds.
+    /// Returns the dwords behind the header, at least and at most, without what a count in the packet adds.
     pub fn payload(&self) -> (usize, usize) {
         (self.payload.0.into(), self.payload.1.into())
     }
 
-    /// The fields that `reader` sees.
+    /// Returns the fields that `reader` sees.
     pub fn fields(&self, reader: Reader) -> impl Iterator<Item = &'static Field> + use<> {
         let level = reader.level();
         self.fields.iter().filter(move |field| field.is_on(level))

@@ -63,7 +63,7 @@ impl Reader {
         }
     }
 
-    /// The layouts of an opcode that this reader takes.
+    /// Returns the layouts of an opcode that this reader takes.
     #[inline]
     pub fn layouts(self, opcode: u16) -> impl Iterator<Item = &'static Layout> + use<> {
         self.table().of(opcode).filter(move |layout| self.takes(layout))

@@ -170,13 +170,13 @@ impl Compare {
 pub struct Register(u32);
 
 impl Register {
-    /// The register `index` dwords into the register space.
+    /// Names the register `index` dwords into the register space.
     #[inline]
     pub const fn new(index: u32) -> Self {
         Self(index)
     }
 
-    /// The register at a byte offset, as AMD's register headers give it; `None` unless it is a multiple of 4.
+    /// Names the register at a byte offset, as AMD's register headers give it; `None` unless it is a multiple of 4.
     ///
     /// ```
     /// use amdgpu_packets::pm4::Register;
@@ -189,13 +189,13 @@ impl Register {
         if offset.is_multiple_of(4) { Some(Self(offset / 4)) } else { None }
     }
 
-    /// The index of the register's dword.
+    /// Returns the index of the register's dword.
     #[inline]
     pub const fn index(self) -> u32 {
         self.0
     }
 
-    /// The register behind this one; `None` at the end of the register space.
+    /// Returns the register behind this one; `None` at the end of the register space.
     #[inline]
     pub const fn next(self) -> Option<Self> {
         match self.0.checked_add(1) {

@@ -2,7 +2,7 @@
 //!
 //! A packet that has a type is read by generated code, without the tables: its fields are extracted, the type is made of them,
 //! and the type's own fields are compared with the dwords. So what is accepted is what would be written, for both come from one
-//! description. The tables are asked where a packet has no type or is refused, for they say more about the reason.
+//! description. The tables are asked where a packet is refused, for they say more about the reason.
 
 use super::header::{Header, HeaderFlags};
 use super::sink::{Sink, Typed};
@@ -41,7 +41,7 @@ macro_rules! commands {
         })+
 
         impl Command<'_> {
-            /// The packet's name; for an unknown one what AMD's headers call its opcode, or `unknown`.
+            /// Returns the packet's name; for an unknown one what AMD's headers call its opcode, or `unknown`.
             pub fn name(&self) -> &'static str {
                 match self {
                     $(Self::$name(_) => <$name as Typed>::NAME,)+
@@ -107,11 +107,6 @@ const TYPED: [&Layout; 14] = [
     &tables::EVENT_WRITE,
 ];
 
-/// Returns `true` if an opcode has a type on some ring.
-fn is_typed(opcode: u8) -> bool {
-    TYPED.iter().any(|layout| layout.opcode() == u16::from(opcode))
-}
-
 impl Packet for Command<'_> {
     type Language = Target;
     const NAME: &'static str = "packet";
@@ -164,8 +159,8 @@ pub fn decode_at(ib: &[u32], offset: usize, target: Target) -> Option<Result<Dec
     Decoder { packets: Packets::new(ib, offset, Reader::Ring(target)), target }.next()
 }
 
-/// Returns a packet that the generated code did not read, as the tables know it. `refused` is the reason where the packet has
-/// a type.
+/// Returns a dword or packet that the generated code did not take, as the tables know it. `refused` is the reason where it is
+/// a packet whose opcode has a type.
 #[cold]
 fn listed<'ib>(listed: &Listed<'ib>, refused: Option<FieldError>, target: Target) -> Result<Decoded<'ib>, DecodeError> {
     let Listed { offset, dwords, flags, .. } = *listed;
@@ -181,29 +176,9 @@ fn listed<'ib>(listed: &Listed<'ib>, refused: Option<FieldError>, target: Target
             return Err(DecodeError { offset, header, target: target.into(), fault });
         }
         (Ok(Some(_)) | Err(DecodeError { fault: DecodeFault::UnknownOpcode { .. }, .. }), _) => unknown,
-        (
-            Err(
-                error @ DecodeError {
-                    fault: DecodeFault::Field { source: FieldError::Reserved { dword: 0, .. }, .. },
-                    ..
-                },
-            ),
-            _,
-        ) => {
-            return Err(error);
-        }
-        // What the tables say of a packet that has no type is theirs.
-        (Err(DecodeError { fault: DecodeFault::Field { .. }, .. }), _) if is_whole(dwords) && !is_typed(byte) => {
-            unknown
-        }
         (Err(error), _) => return Err(error),
     };
     Ok(Decoded { offset, len: dwords.len(), header, flags, command })
-}
-
-/// Returns `true` if dwords are a packet with its header.
-fn is_whole(dwords: &[u32]) -> bool {
-    dwords.first().is_some_and(|&header| header >> 30 == 3 && Header::dwords(header) == Some(dwords.len()))
 }
 
 /// A whole packet, header included, and its ring.
@@ -313,7 +288,18 @@ impl<'ib> Iterator for Decoder<'ib> {
                     return Some(Ok(Decoded { offset, len, header, flags, command }));
                 }
                 Some(Err(source)) => refused = Some(source),
-                None => {}
+                // Nothing is read of a packet without a type, so the tables are not asked about its fields.
+                None => {
+                    self.packets.pass(len);
+                    let body = dwords.get(1..).unwrap_or_default();
+                    return Some(Ok(Decoded {
+                        offset,
+                        len,
+                        header,
+                        flags,
+                        command: Command::Unknown { opcode, body },
+                    }));
+                }
             }
         }
         self.packets.next().map(|packet| listed(&packet, refused, self.target))

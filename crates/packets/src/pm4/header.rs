@@ -25,7 +25,7 @@ bitflags! {
 }
 
 impl HeaderFlags {
-    /// The flags that exist on a generation.
+    /// Returns the flags that exist on a generation.
     #[inline]
     pub fn known(level: GfxLevel) -> Self {
         if level >= GfxLevel::Gfx10 { Self::all() } else { Self::PREDICATE | Self::COMPUTE }

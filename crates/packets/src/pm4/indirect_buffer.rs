@@ -33,7 +33,7 @@ pub struct IndirectBuffer {
     pub dwords: u32,
     /// Chain instead of call.
     pub chain: bool,
-    /// The bit that MEC demands.
+    /// The VALID bit, which MEC demands.
     pub valid: bool,
     /// Replay the IB when the context comes back.
     pub preamble: bool,
@@ -48,13 +48,13 @@ impl IndirectBuffer {
     /// The length of the packet, which a recorder keeps free at the end of each IB.
     pub const LEN: usize = 4;
 
-    /// A call: the engine comes back.
+    /// Creates a call: the engine comes back.
     #[inline]
     pub const fn call(va: GpuVa, dwords: u32) -> Self {
         Self { va, dwords, chain: false, valid: false, preamble: false, policy: Policy::Lru }
     }
 
-    /// A jump: the engine does not come back.
+    /// Creates a jump: the engine does not come back.
     ///
     /// ```
     /// use amdgpu_packets::{Packet, pm4};

@@ -23,19 +23,19 @@ pub struct Target {
 }
 
 impl Target {
-    /// Every combination, oldest generation first.
+    /// Returns every combination, oldest generation first.
     #[inline]
     pub fn all() -> impl Iterator<Item = Self> {
         GfxLevel::ALL.into_iter().flat_map(|level| [Self::gfx(level), Self::compute(level)])
     }
 
-    /// The graphics ring of a chip.
+    /// Returns the graphics ring of a chip.
     #[inline]
     pub const fn gfx(level: GfxLevel) -> Self {
         Self { level, ring: Ring::Gfx }
     }
 
-    /// The compute rings of a chip.
+    /// Returns the compute rings of a chip.
     #[inline]
     pub const fn compute(level: GfxLevel) -> Self {
         Self { level, ring: Ring::Compute }

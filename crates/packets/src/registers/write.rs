@@ -58,7 +58,7 @@ pub struct SetRegisters<'a> {
 }
 
 impl<'a> SetRegisters<'a> {
-    /// Values for the registers from byte offset `first` on.
+    /// Takes values for the registers from byte offset `first` on.
     pub const fn new(first: u32, values: &'a [u32]) -> Self {
         Self { first, flags: HeaderFlags::empty(), values }
     }
@@ -141,7 +141,7 @@ pub struct RegisterShadow {
 }
 
 impl RegisterShadow {
-    /// Nothing is known.
+    /// Creates a state of which nothing is known.
     pub fn new() -> Self {
         Self::default()
     }
@@ -151,7 +151,7 @@ impl RegisterShadow {
         self.known.get(&offset).copied()
     }
 
-    /// Nothing is known any more.
+    /// Forgets everything.
     pub fn forget(&mut self) {
         self.known.clear();
     }
@@ -254,7 +254,7 @@ impl RegisterWriter {
         Ok(())
     }
 
-    /// The packets for what was written.
+    /// Returns the packets for what was written.
     pub fn packets(&self) -> impl Iterator<Item = SetRegisters<'_>> {
         self.runs.iter().enumerate().map(|(index, &(first, from))| {
             let to = self.runs.get(index + 1).map_or(self.values.len(), |next| next.1);

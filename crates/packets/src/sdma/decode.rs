@@ -33,7 +33,7 @@ macro_rules! commands {
         })+
 
         impl Command<'_> {
-            /// The packet's name.
+            /// Returns the packet's name.
             pub const fn name(&self) -> &'static str {
                 match self {
                     $(Self::$name(_) => <$name as Typed>::NAME,)+

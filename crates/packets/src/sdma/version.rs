@@ -27,7 +27,7 @@ impl Version {
     pub const ALL: [Self; 9] =
         [Self::V1_0, Self::V2_0, Self::V2_4, Self::V3_0, Self::V4_0, Self::V5_0, Self::V5_2, Self::V6_0, Self::V7_0];
 
-    /// The version on chips of a generation.
+    /// Returns the version on chips of a generation.
     ///
     /// GFX8 answers 3.0, which all its chips have but Topaz (Iceland): a driver for Topaz takes [`Version::V2_4`].
     ///
@@ -47,7 +47,7 @@ impl Version {
         }
     }
 
-    /// The most bytes that a recorder should let one [`CopyLinear`](super::CopyLinear) move: a multiple of 32 that is
+    /// Returns the most bytes that a recorder should let one [`CopyLinear`](super::CopyLinear) move: a multiple of 32 that is
     /// safe for every alignment.
     ///
     /// The count field holds a little more. Up to 3.0 the engine rounds the start down to 32 bytes and counts from
@@ -66,7 +66,7 @@ impl Version {
         }
     }
 
-    /// The most bytes that a recorder should let one [`ConstFill`](super::ConstFill) set: a multiple of 32.
+    /// Returns the most bytes that a recorder should let one [`ConstFill`](super::ConstFill) set: a multiple of 32.
     ///
     /// Source: as [`Version::max_copy_bytes`]; `SDMA_FILL` limits in Mesa 25.0.7 `src/amd/vulkan/radv_sdma.c`,
     /// `radv_sdma_fill_buffer`.
@@ -80,7 +80,7 @@ impl Version {
         }
     }
 
-    /// The most dwords one [`WriteLinear`](super::WriteLinear) carries; an IB is not longer either.
+    /// Returns the most dwords one [`WriteLinear`](super::WriteLinear) carries; an IB is not longer either.
     #[inline]
     pub const fn max_write_dwords(self) -> usize {
         match self {
@@ -99,7 +99,7 @@ impl Version {
         }
     }
 
-    /// The number, such as `5.2`.
+    /// Returns the number, such as `5.2`.
     pub const fn name(self) -> &'static str {
         match self {
             Self::V1_0 => "1.0",

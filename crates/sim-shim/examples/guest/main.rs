@@ -4,10 +4,12 @@
 
 mod books;
 mod descriptors;
+mod hotplug;
 mod memory;
 mod node;
 mod null;
 mod paths;
+mod power;
 mod strangers;
 mod timelines;
 mod waits;
@@ -37,6 +39,8 @@ fn main() -> ExitCode {
         "closed-behind" => descriptors::closed_behind(),
         "killed" => descriptors::killed(),
         "hold" => descriptors::hold(),
+        "hotplug" => hotplug::hotplug(),
+        "power" => power::power(),
         "share" => descriptors::share(),
         "first-client" => books::first_client(),
         "second-client" => books::second_client(),

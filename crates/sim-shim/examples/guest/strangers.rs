@@ -190,7 +190,7 @@ pub(crate) fn sandbox() {
         assert_eq!(nix::sys::stat::fstat(&node).expect("fstat").st_mode & libc::S_IFMT, libc::S_IFCHR);
         assert!(File::open(RENDER).is_err(), "the directory is root's");
         let stranger = connection().expect("a connection");
-        for what in [Call::Open, Call::Refresh, Call::Census, Call::Fdinfo] {
+        for what in [Call::Open, Call::OpenStore, Call::Outcome, Call::Refresh, Call::Census, Call::Fdinfo] {
             let refused = stranger.call(&Message::new(what, 0, [128, 0, 0])).map(|answer| answer.value);
             assert_eq!(refused, Err(Errno::EACCES), "{what:?}");
         }

@@ -9,6 +9,7 @@ mod open;
 mod proc;
 mod rights;
 mod stat;
+mod store;
 mod working;
 mod xattr;
 

@@ -5,7 +5,7 @@ use std::{
     os::fd::{AsFd, FromRawFd, IntoRawFd, OwnedFd},
 };
 
-use amdgpu_sim::sysfs::node_name;
+use amdgpu_sim::sysfs::{changes, node_name};
 use amdgpu_sim_world::{Call, Message};
 use libc::{FILE, mode_t};
 use nix::{
@@ -13,7 +13,7 @@ use nix::{
     fcntl::{FcntlArg, FdFlag, OFlag, fcntl},
 };
 
-use super::{guarded, locate, proc};
+use super::{guarded, locate, proc, store};
 use crate::{
     c_text, calls,
     paths::{self, Place},
@@ -44,6 +44,11 @@ unsafe fn open_at(directory: c_int, path: *const c_char, flags: c_int, mode: mod
         }
         if place.is_sw_sync && flags & libc::O_PATH == 0 {
             return open_sw_sync(&place, flags).map(IntoRawFd::into_raw_fd);
+        }
+        if flags & libc::O_PATH == 0
+            && let Some(inode) = store::inode(&place)
+        {
+            return store::open(&place, inode, flags).map(IntoRawFd::into_raw_fd);
         }
         prepare(&place, flags & libc::O_ACCMODE != libc::O_RDONLY || flags & libc::O_CREAT != 0)?;
         // SAFETY: the translated path is a C string.
@@ -81,8 +86,11 @@ fn prepare(place: &Place, writes: bool) -> Result<(), Errno> {
     if writes {
         return Err(Errno::EACCES);
     }
-    if place.text.as_bytes().rsplit(|&byte| byte == b'/').next().is_some_and(|name| name.starts_with(b"mem_info_")) {
-        calls::call(place.world, &Message::new(Call::Refresh, 0, [0; 3]))?;
+    let name = place.text.as_bytes().rsplit(|&byte| byte == b'/').next();
+    let name = name.and_then(|name| std::str::from_utf8(name).ok()).unwrap_or_default();
+    if changes(name) {
+        let is_all = !name.starts_with("mem_info_");
+        calls::call(place.world, &Message::new(Call::Refresh, 0, [is_all.into(), 0, 0]))?;
     }
     Ok(())
 }
@@ -201,6 +209,13 @@ unsafe fn open_stream(path: *const c_char, mode: *const c_char) -> *mut FILE {
         let writes = how.iter().any(|byte| b"wa+".contains(byte));
         if place.is_sw_sync {
             let fd = open_sw_sync(&place, if how.contains(&b'e') { libc::O_CLOEXEC } else { 0 })?.into_raw_fd();
+            // SAFETY: the descriptor is ours to give away, and `mode` is what the program passed.
+            return Ok(unsafe { libc::fdopen(fd, mode) });
+        }
+        if let Some(inode) = store::inode(&place) {
+            let on_exec = if how.contains(&b'e') { libc::O_CLOEXEC } else { 0 };
+            let access = if how.starts_with(b"r") || how.contains(&b'+') { libc::O_RDWR } else { libc::O_WRONLY };
+            let fd = store::open(&place, inode, on_exec | access)?.into_raw_fd();
             // SAFETY: the descriptor is ours to give away, and `mode` is what the program passed.
             return Ok(unsafe { libc::fdopen(fd, mode) });
         }

@@ -85,17 +85,17 @@ impl Client for Remote {
         self.pid
     }
 
-    fn descriptor(&self, fd: RawFd) -> Result<OwnedFd, Errno> {
+    fn descriptor(&self, fd: RawFd) -> Result<OwnedFd, amdgpu_uapi::Errno> {
         let number = u64::try_from(fd).map_err(|_| Errno::EBADF)?;
         let (answer, beside) = self.ask(&Message::new(Call::Fetch, 0, [number, 0, 0]), None, Call::Give)?;
         answer.result()?;
-        beside.ok_or(Errno::EBADF)
+        beside.ok_or(amdgpu_uapi::Errno::EBADF)
     }
 
-    fn install(&self, fd: OwnedFd, close_on_exec: bool) -> Result<RawFd, Errno> {
+    fn install(&self, fd: OwnedFd, close_on_exec: bool) -> Result<RawFd, amdgpu_uapi::Errno> {
         let question = Message::new(Call::Install, 0, [close_on_exec.into(), 0, 0]);
         let (answer, _) = self.ask(&question, Some(fd.as_raw_fd()), Call::Installed)?;
-        RawFd::try_from(answer.result()?).map_err(|_| Errno::EFAULT)
+        RawFd::try_from(answer.result()?).map_err(|_| amdgpu_uapi::Errno::EFAULT)
     }
 
     fn is_interrupted(&self) -> bool {

@@ -8,6 +8,14 @@ use nix::errno::Errno;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum WorldError {
+    /// The file of a load cannot be read, or is none.
+    #[error("{}: {reason}", path.display())]
+    Load {
+        /// The file.
+        path: PathBuf,
+        /// The cause.
+        reason: String,
+    },
     /// No such chip, or no capture.
     #[error(transparent)]
     Chip(#[from] amdgpu_sim::ChipError),

@@ -10,7 +10,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use amdgpu_sim::{Mappable, SimKernel};
+use amdgpu_sim::{Mappable, SimDevice, SimKernel, sysfs::Store};
 use nix::{
     errno::Errno,
     fcntl::{FcntlArg, OFlag, fcntl, open},
@@ -25,7 +25,7 @@ use nix::{
 };
 use parking_lot::Mutex;
 
-use crate::NodeName;
+use crate::{NodeName, tree::stores::Stores};
 
 /// epoll's data for events that concern no file; files count from 1.
 const MAPPINGS: u64 = 0;
@@ -86,6 +86,8 @@ pub(crate) struct Files {
     /// nothing more.
     doubted: Mutex<HashMap<WatchDescriptor, Instant>>,
     timer: TimerFd,
+    /// Files of sysfs that can be written, numbered with the others.
+    pub(crate) stores: Stores,
     /// Held while closed files are released, so that the next caller sees them gone.
     releasing: Mutex<()>,
 }
@@ -110,6 +112,7 @@ impl Files {
             mapped: Mutex::default(),
             doubted: Mutex::default(),
             timer,
+            stores: Stores::default(),
             releasing: Mutex::default(),
         })
     }
@@ -130,6 +133,13 @@ impl Files {
         let file = Arc::new(OpenFile { number, minor, kernel });
         self.opened.lock().insert(number, Opened { file, device: about.st_dev, inode: about.st_ino, _end: ours });
         Ok(theirs)
+    }
+
+    /// Opens a file that can be written; the client's end.
+    pub(crate) fn open_store(&self, store: Store, device: Option<SimDevice>) -> Result<OwnedFd, Errno> {
+        let number = self.next.fetch_add(1, Ordering::Relaxed);
+        let wanted = EpollFlags::EPOLLIN | EpollFlags::EPOLLRDHUP;
+        self.stores.open(number, store, device, |end| self.epoll.add(end, EpollEvent::new(wanted, number)))
     }
 
     /// The file of that number, while it has descriptors.
@@ -206,7 +216,9 @@ impl Files {
             DOUBTS => drop(self.timer.wait()),
             number => {
                 // What the client writes to a node goes nowhere; only its hang-up counts.
-                if event.events().intersects(EpollFlags::EPOLLRDHUP | EpollFlags::EPOLLHUP | EpollFlags::EPOLLERR) {
+                let ends = EpollFlags::EPOLLRDHUP | EpollFlags::EPOLLHUP | EpollFlags::EPOLLERR;
+                let is_closed = event.events().intersects(ends);
+                if !self.stores.read(number, is_closed) && is_closed {
                     let gone = self.opened.lock().remove(&number);
                     drop(gone);
                 }
@@ -293,7 +305,7 @@ fn is_mapped(bo: &Mappable, file: u64) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use amdgpu_sim::{SimDevice, SimOptions, profile};
+    use amdgpu_sim::{SimOptions, profile};
     use amdgpu_uapi::{Answered as _, GemCreate, GemDomain, GemMmap, send};
 
     use super::*;

@@ -19,7 +19,6 @@
 
 mod client;
 mod connection;
-mod directory;
 mod error;
 mod files;
 mod name;
@@ -29,18 +28,19 @@ mod settings;
 #[expect(unsafe_code, reason = "leaving the process's descriptor table")]
 mod table;
 mod text;
+mod tree;
 mod trust;
 #[expect(unsafe_code, reason = "messages with descriptors, on the stack")]
 mod wire;
 
 pub use self::{
     connection::{Answer, Connection},
-    directory::{Directory, Layout, SW_SYNC},
     error::WorldError,
     name::NodeName,
     server::{Running, Server, gpus, is_server_thread},
-    settings::options,
+    settings::{load, options},
     text::text_file,
+    tree::directory::{Directory, Layout, SW_SYNC},
     wire::{Call, Message},
 };
 
@@ -57,6 +57,12 @@ pub const LOCKUP_VARIABLE: &str = "AMDGPU_SIM_LOCKUP_TIMEOUT";
 /// The environment variable that, if set to anything but 0, gives fills of the copy engines 4.0 to 5.2 sizes of 30 bits
 /// ([`SimOptions::wide_fills`](amdgpu_sim::SimOptions::wide_fills)).
 pub const WIDE_FILLS_VARIABLE: &str = "AMDGPU_SIM_WIDE_FILLS";
+/// The environment variable that, if set to anything but 0, gives chips the video engines of their generation
+/// ([`SimOptions::video`](amdgpu_sim::SimOptions::video)).
+pub const VIDEO_VARIABLE: &str = "AMDGPU_SIM_VIDEO";
+/// The environment variable that names the file of a load that the devices pretend
+/// ([`LoadScript`](amdgpu_sim::LoadScript)).
+pub const LOAD_VARIABLE: &str = "AMDGPU_SIM_LOAD";
 /// The environment variable that says how many MiB of VRAM the kernel itself has
 /// ([`SimOptions::kernel_vram`](amdgpu_sim::SimOptions::kernel_vram)).
 pub const KERNEL_VRAM_VARIABLE: &str = "AMDGPU_SIM_KERNEL_VRAM";

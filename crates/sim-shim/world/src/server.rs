@@ -11,7 +11,10 @@ use std::{
     time::Duration,
 };
 
-use amdgpu_sim::{Client as _, Profile, SimDevice, SimMachine, SimOptions, chip, sysfs::Place};
+use amdgpu_sim::{
+    Client as _, LoadScript, Profile, SimDevice, SimMachine, SimOptions, chip,
+    sysfs::{Place, Store, is_true},
+};
 use amdgpu_uapi::Request;
 use nix::{
     errno::Errno,
@@ -29,11 +32,12 @@ use parking_lot::Mutex;
 use crate::{
     Layout, WorldError,
     client::Remote,
-    directory::Directory,
     files::{Files, OpenFile},
     seats::{Seat, Seats},
     table,
     text::text_file,
+    tree::directory::Directory,
+    tree::slots::Slots,
     trust::is_trusted,
     wire::{Call, Message, send},
 };
@@ -60,14 +64,12 @@ pub struct Server {
     layout: Layout,
     /// The machine of the devices: their dma-bufs and fences go between them.
     machine: SimMachine,
-    devices: Vec<(SimDevice, Place)>,
+    devices: Mutex<Slots>,
     directory: Mutex<Option<Directory>>,
     files: Files,
     seats: Arc<Seats>,
     /// Connections of processes of other users, which take no room from the others.
     strangers: Arc<Seats>,
-    /// Number of printed complaints of each device.
-    printed: Mutex<Vec<usize>>,
 }
 
 /// A running server. Dropping it removes the world's directory; its threads serve those who are connected until the
@@ -81,6 +83,18 @@ impl Running {
     /// Returns the paths of the world.
     pub fn layout(&self) -> &Layout {
         &self.server.layout
+    }
+
+    /// Lets every device pretend a load.
+    pub fn follow_load(&self, load: &LoadScript) {
+        for device in self.devices() {
+            device.follow_load(Some(load.clone()));
+        }
+    }
+
+    /// Returns the devices of the world that are there.
+    pub fn devices(&self) -> Vec<SimDevice> {
+        self.server.devices.lock().present().cloned().collect()
     }
 }
 
@@ -111,7 +125,7 @@ impl Server {
             .enumerate()
             .map(|(index, profile)| {
                 let place = Place::new(index).ok_or(WorldError::TooMany { count: profiles.len() })?;
-                Ok((machine.add(Arc::clone(profile), SimOptions { place, ..options }), place))
+                Ok(machine.add(Arc::clone(profile), SimOptions { place, ..options }))
             })
             .collect::<Result<Vec<_>, WorldError>>()?;
         let (ready, started) = mpsc::sync_channel(1);
@@ -139,7 +153,7 @@ impl Server {
         Ok(Running { server })
     }
 
-    fn prepare(machine: SimMachine, devices: Vec<(SimDevice, Place)>) -> Result<(Arc<Self>, Vec<OwnedFd>), WorldError> {
+    fn prepare(machine: SimMachine, devices: Vec<SimDevice>) -> Result<(Arc<Self>, Vec<OwnedFd>), WorldError> {
         let failed = |what| move |errno| WorldError::Start { what, errno };
         table::leave_descriptor_table().map_err(failed("get descriptors of its own for the server"))?;
         let directory = Directory::create(&devices)?;
@@ -148,22 +162,21 @@ impl Server {
         let [by_path, by_name] = addresses.map(|address| address.and_then(|address| listen_at(&address)));
         let listeners = [by_path, by_name].into_iter().collect::<Result<Vec<_>, _>>();
         let listeners = listeners.map_err(failed("listen on the world's sockets"))?;
-        let printed = Mutex::new(vec![0; devices.len()]);
         let files = Files::new().map_err(failed("watch files"))?;
         let server = Arc::new(Self {
             layout,
             machine,
-            devices,
+            devices: Mutex::new(Slots::new(devices)),
             directory: Mutex::new(Some(directory)),
             files,
             seats: Arc::default(),
             strangers: Arc::default(),
-            printed,
         });
         let watcher = Arc::clone(&server);
         spawn("amdgpu-sim closer", move || {
             loop {
                 watcher.files.wait_and_release();
+                watcher.carry_out();
             }
         })?;
         Ok((server, listeners))
@@ -225,6 +238,7 @@ impl Server {
         while let Ok(call) = remote.next_call() {
             // What the client closed before this call is gone when it is served.
             self.files.release();
+            self.carry_out();
             let (result, beside) = match self.answer(remote, &mut shown, &call) {
                 Ok((value, beside)) => (Ok(value), beside),
                 Err(errno) => {
@@ -271,11 +285,19 @@ impl Server {
         let [first, second, third] = call.words;
         let mut file = || self.shown_file(remote, shown, call.file, third);
         match call.call() {
-            Some(Call::Open | Call::SwSync | Call::Refresh | Call::Fdinfo | Call::Census) if !remote.is_trusted() => {
-                Err(Errno::EACCES)
-            }
+            Some(
+                Call::Open
+                | Call::SwSync
+                | Call::OpenStore
+                | Call::Outcome
+                | Call::Refresh
+                | Call::Fdinfo
+                | Call::Census,
+            ) if !remote.is_trusted() => Err(Errno::EACCES),
             Some(Call::Open) => self.open(first, second, third != 0).map(|fd| (0, Some(fd))),
-            Some(Call::SwSync) => self.machine.open_sw_sync(&remote.command()).map(|fd| (0, Some(fd))),
+            Some(Call::SwSync) => Ok((0, Some(self.machine.open_sw_sync(&remote.command())?))),
+            Some(Call::OpenStore) => self.open_store(first).map(|fd| (0, Some(fd))),
+            Some(Call::Outcome) => self.files.stores.outcome(first).map(|()| (0, None)),
             Some(Call::Ioctl) => {
                 let request = Request::from_bits(first as u32);
                 let client = Arc::clone(remote) as Arc<dyn amdgpu_sim::Client>;
@@ -291,10 +313,10 @@ impl Server {
             }
             Some(Call::Map) => self.files.map(&file()?, first, second).map(|fd| (0, Some(fd))),
             Some(Call::Inode) => self.files.of_inode(first).map(|file| (file.minor.into(), None)).ok_or(Errno::ENOENT),
-            Some(Call::Refresh) => self.refresh().map(|()| (0, None)),
+            Some(Call::Refresh) => self.refresh(first != 0).map(|()| (0, None)),
             Some(Call::Fdinfo) => {
                 let file = self.files.of_inode(first).ok_or(Errno::ENOENT)?;
-                text_file(c"amdgpu-sim text", self.fdinfo(&file).as_bytes()).map(|fd| (0, Some(fd)))
+                text_file(c"amdgpu-sim text", fdinfo(&file).as_bytes()).map(|fd| (0, Some(fd)))
             }
             Some(Call::Census) => text_file(c"amdgpu-sim text", self.census().as_bytes()).map(|fd| (0, Some(fd))),
             _ => Err(Errno::EPROTO),
@@ -306,38 +328,79 @@ impl Server {
     /// Source: Linux 6.12 `drm_file.c`, `drm_open_helper`.
     fn open(&self, minor: u64, flags: u64, is_admin: bool) -> Result<OwnedFd, Errno> {
         let minor = u32::try_from(minor).map_err(|_| Errno::ENODEV)?;
-        let of_minor = |place: &Place| place.primary_minor() == minor || place.render_minor() == minor;
-        let (device, place) = self.devices.iter().find(|(_, place)| of_minor(place)).ok_or(Errno::ENODEV)?;
+        let device = self.devices.lock().of_minor(minor).cloned().ok_or(Errno::ENODEV)?;
         if flags & u64::from(libc::O_EXCL.unsigned_abs()) != 0 {
             return Err(Errno::EBUSY);
         }
-        let kernel = if minor == place.primary_minor() { device.open_primary(is_admin) } else { device.open() };
+        let kernel =
+            if minor == device.place().primary_minor() { device.open_primary(is_admin) } else { device.open() };
         self.files.add(&self.layout.name(), minor, kernel)
     }
 
-    fn refresh(&self) -> Result<(), Errno> {
+    fn refresh(&self, all: bool) -> Result<(), Errno> {
+        let devices = self.devices.lock();
         let directory = self.directory.lock();
-        let result = directory.as_ref().map_or(Ok(()), |directory| directory.refresh(&self.devices));
-        result.map_err(|error| Errno::from_raw(error.raw_os_error().unwrap_or(libc::EIO)))
+        let result = directory.as_ref().map_or(Ok(()), |directory| directory.refresh(&devices, all));
+        result.map_err(|error| errno_of(&error))
     }
 
-    /// The driver's part of a file's fdinfo: who it is, and what it has and does.
-    fn fdinfo(&self, file: &OpenFile) -> String {
-        let of_minor = |place: &Place| place.primary_minor() == file.minor || place.render_minor() == file.minor;
-        let pci = self.devices.iter().find(|(_, place)| of_minor(place)).map(|(_, place)| place.pci().to_string());
-        file.kernel.fdinfo_as(file.number, &pci.unwrap_or_default())
+    /// Opens the file of sysfs with this inode for writing.
+    fn open_store(&self, inode: u64) -> Result<OwnedFd, Errno> {
+        let devices = self.devices.lock();
+        let found = self.directory.lock().as_ref().and_then(|directory| directory.store(inode, &devices));
+        let (store, device) = found.ok_or(Errno::ENOENT)?;
+        self.files.open_store(store, device)
+    }
+
+    /// Does what clients wrote to files of sysfs.
+    fn carry_out(&self) {
+        self.files.stores.carry_out(|written| {
+            if !is_true(&written.text)? {
+                return Ok(());
+            }
+            match (written.store, &written.device) {
+                (Store::Remove, Some(device)) => self.remove(device),
+                (Store::Remove, None) => Err(Errno::ENODEV),
+                (Store::Rescan, _) => self.rescan(),
+            }
+        });
+    }
+
+    /// Takes a device out of its slot.
+    fn remove(&self, device: &SimDevice) -> Result<(), Errno> {
+        let devices = self.devices.lock();
+        if device.is_unplugged() {
+            return Err(Errno::ENODEV);
+        }
+        device.unplug();
+        let removed = self.directory.lock().as_ref().map_or(Ok(()), |directory| directory.remove(device));
+        drop(devices);
+        removed.map_err(|error| errno_of(&error))
+    }
+
+    /// Finds removed devices again.
+    fn rescan(&self) -> Result<(), Errno> {
+        let mut devices = self.devices.lock();
+        let directory = self.directory.lock();
+        for device in devices.rescan() {
+            if let Some(Err(error)) = directory.as_ref().map(|directory| directory.add(&device)) {
+                self.say(&error.to_string());
+                return Err(Errno::EIO);
+            }
+        }
+        Ok(())
     }
 
     /// Returns the live objects, one line for the world and one for each device.
     fn census(&self) -> String {
         let (open, mapped) = self.files.counts();
         let mut text = format!("open {open} mapped {mapped}\n");
-        for (device, place) in &self.devices {
+        for device in self.devices.lock().present() {
             let census = device.census();
             let _ = writeln!(
                 text,
                 "card{} {} files {} bos {} vram {} visible {} gtt {}",
-                place.primary_minor(),
+                device.place().primary_minor(),
                 device.profile().name,
                 census.files,
                 census.bos,
@@ -350,13 +413,9 @@ impl Server {
     }
 
     fn print_complaints(&self) {
-        let mut printed = self.printed.lock();
-        for ((device, _), printed) in self.devices.iter().zip(printed.iter_mut()) {
-            let complaints = device.complaints();
-            for complaint in complaints.iter().skip(*printed) {
-                self.say(&format!("{}: {complaint}", device.profile().name));
-            }
-            *printed = complaints.len();
+        let complaints = self.devices.lock().new_complaints();
+        for complaint in &complaints {
+            self.say(complaint);
         }
     }
 
@@ -365,6 +424,15 @@ impl Server {
     fn say(&self, what: &str) {
         let _ = writeln!(std::io::stderr(), "amdgpu-sim: {what}");
     }
+}
+
+/// The driver's part of a file's fdinfo: who it is, and what it has and does.
+fn fdinfo(file: &OpenFile) -> String {
+    file.kernel.fdinfo_as(file.number, &file.kernel.place().pci().to_string())
+}
+
+fn errno_of(error: &std::io::Error) -> Errno {
+    Errno::from_raw(error.raw_os_error().unwrap_or(libc::EIO))
 }
 
 thread_local! {

@@ -1,8 +1,10 @@
 //! Settings of a world's devices, from the environment.
 
-use amdgpu_sim::SimOptions;
+use std::{fs::File, io::Read as _, path::Path};
 
-use crate::{KERNEL_VRAM_VARIABLE, LOCKUP_VARIABLE, WIDE_FILLS_VARIABLE, WorldError};
+use amdgpu_sim::{LoadError, LoadScript, SimOptions};
+
+use crate::{KERNEL_VRAM_VARIABLE, LOCKUP_VARIABLE, VIDEO_VARIABLE, WIDE_FILLS_VARIABLE, WorldError};
 
 /// Returns the options of a world's devices. Each variable that is set and not empty changes one of them; `variable` looks
 /// one up.
@@ -13,7 +15,7 @@ use crate::{KERNEL_VRAM_VARIABLE, LOCKUP_VARIABLE, WIDE_FILLS_VARIABLE, WorldErr
 pub fn options(variable: impl Fn(&str) -> Option<String>) -> Result<SimOptions, WorldError> {
     let set = |name| variable(name).filter(|text| !text.is_empty());
     // As the kernel, which lets a job touch what its submission does not list.
-    let mut options = SimOptions { strict: false, ..SimOptions::default() };
+    let mut options = SimOptions { strict: false, power: true, ..SimOptions::default() };
     if let Some(text) = set(LOCKUP_VARIABLE) {
         options.lockup_timeout = text.parse()?;
     }
@@ -21,9 +23,27 @@ pub fn options(variable: impl Fn(&str) -> Option<String>) -> Result<SimOptions, 
         let bytes = text.parse::<u64>().ok().and_then(|mebibytes| mebibytes.checked_mul(1 << 20));
         options.kernel_vram = bytes.ok_or(WorldError::KernelVram { text })?;
     }
-    options.wide_fills = set(WIDE_FILLS_VARIABLE).is_some_and(|text| text != "0");
+    let is_on = |name| set(name).is_some_and(|text| text != "0");
+    options.wide_fills = is_on(WIDE_FILLS_VARIABLE);
+    options.video = is_on(VIDEO_VARIABLE);
     Ok(options)
 }
+
+/// Returns the load that the file at a path describes.
+///
+/// # Errors
+///
+/// [`WorldError::Load`].
+pub fn load(path: &Path) -> Result<LoadScript, WorldError> {
+    let failed = |reason: String| WorldError::Load { path: path.to_owned(), reason };
+    let file = File::open(path).map_err(|error| failed(error.to_string()))?;
+    let mut text = String::new();
+    file.take(LONGEST_LOAD).read_to_string(&mut text).map_err(|error| failed(error.to_string()))?;
+    text.parse().map_err(|error: LoadError| failed(error.to_string()))
+}
+
+/// Bytes of a load's file that are read.
+const LONGEST_LOAD: u64 = 1 << 20;
 
 #[cfg(test)]
 mod tests {
@@ -44,10 +64,12 @@ mod tests {
     }
 
     #[test]
-    fn a_variable_widens_fills() {
-        for (text, wide) in [("", false), ("0", false), ("1", true)] {
-            let options = options(|name| (name == WIDE_FILLS_VARIABLE).then(|| text.to_owned())).unwrap();
-            assert_eq!(options.wide_fills, wide, "{text:?}");
+    fn switches_are_on_unless_they_are_empty_or_0() {
+        for (text, is_on) in [("", false), ("0", false), ("1", true)] {
+            let with = |set| options(|name| (name == set).then(|| text.to_owned())).unwrap();
+            let (fills, video) = (with(WIDE_FILLS_VARIABLE), with(VIDEO_VARIABLE));
+            assert_eq!((fills.wide_fills, fills.video), (is_on, false), "{text:?}");
+            assert_eq!((video.wide_fills, video.video), (false, is_on), "{text:?}");
         }
     }
 

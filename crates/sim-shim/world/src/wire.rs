@@ -27,7 +27,7 @@ pub enum Call {
     Map,
     /// Client: which node is the socket with inode `words[0]`?
     Inode,
-    /// Client: write the files of sysfs that change.
+    /// Client: write the files of sysfs that change: those about memory, or all if `words[0]` is not 0.
     Refresh,
     /// Client: the driver's part of fdinfo for the node whose descriptor has inode `words[0]`.
     Fdinfo,
@@ -35,6 +35,10 @@ pub enum Call {
     Census,
     /// Client: open sw_sync.
     SwSync,
+    /// Client: open the file of sysfs with inode `words[0]` for writing.
+    OpenStore,
+    /// Client: tell what came of the last write to such a file, whose descriptor has inode `words[0]`.
+    Outcome,
     /// Client, during a call: a signal came; give up a wait.
     Interrupt,
     /// Client, answer to [`Self::Fetch`]: the descriptor, or `errno`.
@@ -52,7 +56,7 @@ pub enum Call {
 }
 
 impl Call {
-    const ALL: [Self; 16] = [
+    const ALL: [Self; 18] = [
         Self::Open,
         Self::Ioctl,
         Self::DescriptorIoctl,
@@ -62,6 +66,8 @@ impl Call {
         Self::Fdinfo,
         Self::Census,
         Self::SwSync,
+        Self::OpenStore,
+        Self::Outcome,
         Self::Interrupt,
         Self::Give,
         Self::Installed,

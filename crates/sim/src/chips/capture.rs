@@ -1,6 +1,6 @@
 //! Reading a capture.
 
-use amdgpu_hw::{Family, GfxLevel};
+use amdgpu_hw::{Family, GfxLevel, Ip};
 use amdgpu_uapi::{DevInfo, HeapInfo, InfoFirmware, InfoHwIp, MemoryInfo};
 use serde_json::Value;
 
@@ -10,6 +10,7 @@ use super::{
     json::Node,
     profile::{Firmware, Profile, Register},
     rules, structure,
+    video_block::VideoBlock,
 };
 
 /// A hundred times as much as the largest capture.
@@ -28,7 +29,8 @@ impl Profile {
     ///
     /// Required are `dev_info` with the fields that user space cannot do without, the totals of `memory`, one of the blocks
     /// `gfx` and `compute` in `hw_ip`, and in `mmr_regs` the registers that user space of the generation reads. Other keys may
-    /// be missing, and unknown ones are passed over. Video engines are not simulated, and left out.
+    /// be missing, and unknown ones are passed over. Video engines that are null are not captured; see
+    /// [`SimOptions::video`](crate::SimOptions::video).
     ///
     /// # Errors
     ///
@@ -69,7 +71,8 @@ fn read(json: &[u8]) -> Result<Profile, CaptureError> {
         gfx: gfx.unwrap_or(InfoHwIp::ZEROED),
         compute: compute.unwrap_or(InfoHwIp::ZEROED),
         sdma,
-        sdma_engines: sdma_engines(&root)?.unwrap_or(by_rule),
+        sdma_engines: engines(&root, "dma")?.unwrap_or(by_rule),
+        video: video(&root, &blocks)?,
         firmware: firmware(&root)?,
         registers: registers(&root)?,
     };
@@ -153,12 +156,33 @@ fn is_captured(root: &Node<'_>) -> Result<bool, CaptureError> {
     Ok(true)
 }
 
-/// The answer to HW_IP_COUNT for the copy engines, which the older captures lack.
-fn sdma_engines(root: &Node<'_>) -> Result<Option<u32>, CaptureError> {
+/// The names of the video blocks in a capture.
+pub(super) const VIDEO: [(&str, Ip); 6] = [
+    ("uvd", Ip::Uvd),
+    ("vce", Ip::Vce),
+    ("uvd_enc", Ip::UvdEnc),
+    ("vcn_dec", Ip::VcnDec),
+    ("vcn_enc", Ip::VcnEnc),
+    ("vcn_jpeg", Ip::VcnJpeg),
+];
+
+/// The video engines. A block of zeros is one that the chip lacks.
+fn video(root: &Node<'_>, blocks: &Node<'_>) -> Result<Vec<VideoBlock>, CaptureError> {
+    let mut video = Vec::new();
+    for (name, ip) in VIDEO {
+        let Some(block) = block(blocks, name)?.filter(|block| *block != InfoHwIp::ZEROED) else { continue };
+        let instances = engines(root, name)?.unwrap_or(1);
+        video.push(VideoBlock { ip, block, instances });
+    }
+    Ok(video)
+}
+
+/// The answer to HW_IP_COUNT for a block, which the older captures lack.
+fn engines(root: &Node<'_>, name: &str) -> Result<Option<u32>, CaptureError> {
     let Some(counts) = root.get("hw_ip_count")? else { return Ok(None) };
-    let Some(node) = counts.get("dma")? else { return Ok(None) };
+    let Some(node) = counts.get(name)? else { return Ok(None) };
     let count = node.word()?;
-    if count > checks::MOST_SDMA_ENGINES {
+    if count > checks::MOST_ENGINES {
         return Err(node.out_of_range(count.into(), "the driver has room for 16"));
     }
     Ok(Some(count))

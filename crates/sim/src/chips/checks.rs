@@ -13,7 +13,7 @@ use super::{
 /// Copy engines that the driver has room for.
 ///
 /// Source: Linux 6.12 `amdgpu_sdma.h`, `AMDGPU_MAX_SDMA_INSTANCES`.
-pub(super) const MOST_SDMA_ENGINES: u32 = 16;
+pub(super) const MOST_ENGINES: u32 = 16;
 /// The first family of GFX7.
 const FAMILY_CI: u32 = 120;
 /// The first family of GFX9.

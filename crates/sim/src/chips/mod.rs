@@ -12,6 +12,7 @@ mod known;
 mod profile;
 mod rules;
 mod structure;
+mod video_block;
 mod write;
 
 pub(crate) use self::rules::gds_config;
@@ -20,4 +21,5 @@ pub use self::{
     find::chip,
     known::{profile, profiles},
     profile::{Firmware, Profile, Register},
+    video_block::VideoBlock,
 };

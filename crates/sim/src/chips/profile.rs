@@ -3,9 +3,19 @@
 use std::sync::Arc;
 
 use amdgpu_hw::{GfxLevel, Ip};
+use amdgpu_surface::Reported;
 use amdgpu_uapi::{DevInfo, IdsFlags, InfoFirmware, InfoHwIp, MemoryInfo};
 
-use super::rules;
+use super::{rules, video_block::VideoBlock};
+
+/// Offsets of registers, in dwords.
+///
+/// Source: Mesa `src/amd/common/amdgfxregs.h`, GB_ADDR_CONFIG at 0x98f8, GB_TILE_MODE0 at 0x9910, GB_MACROTILE_MODE0 at 0x9990.
+mod registers {
+    pub(super) const GB_ADDR_CONFIG: u32 = 0x98f8 / 4;
+    pub(super) const GB_TILE_MODE0: u32 = 0x9910 / 4;
+    pub(super) const GB_MACROTILE_MODE0: u32 = 0x9990 / 4;
+}
 
 /// The answers of a kernel about one GPU.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -30,6 +40,9 @@ pub struct Profile {
     pub sdma: Option<InfoHwIp>,
     /// Copy engines that the driver sets up for the chip.
     pub sdma_engines: u32,
+    /// The video engines that were captured. Where there are none, [`SimOptions::video`](crate::SimOptions::video) adds those
+    /// that the driver sets up for the chip.
+    pub video: Vec<VideoBlock>,
     /// Microcode of the command processors.
     pub firmware: Firmware,
     /// The registers that READ_MMR_REG answers.
@@ -66,15 +79,20 @@ impl Register {
 }
 
 impl Profile {
-    /// The block of an IP; `None` when the chip lacks it or it is not simulated.
+    /// Returns the block of an IP; `None` when the chip lacks it or it is not simulated.
     pub fn ip(&self, ip: Ip) -> Option<InfoHwIp> {
         let block = match ip {
             Ip::Gfx => self.gfx,
             Ip::Compute => self.compute,
             Ip::Sdma => self.sdma.unwrap_or_else(|| rules::sdma_block(self.gfx_level, self.sdma_engines)),
-            _ => return None,
+            _ => self.video.iter().find(|known| known.ip == ip)?.block,
         };
         (block.available_rings != 0).then_some(block)
+    }
+
+    /// Returns the video engines that the driver sets up for the chip, for a capture without any.
+    pub(crate) fn video_by_rule(&self) -> Vec<VideoBlock> {
+        rules::video(&self.dev_info, self.gfx.ip_discovery_version != 0)
     }
 
     /// Returns the register at an offset in dwords as an instance reads it, or else all do.
@@ -82,6 +100,31 @@ impl Profile {
         let of = |wanted| move |one: &&Register| one.dword_offset == dword_offset && one.instance == wanted;
         let exact = self.registers.iter().find(of(instance));
         exact.or_else(|| self.registers.iter().find(of(Register::BROADCAST)))
+    }
+
+    /// Returns what image layouts depend on, as a kernel with this minor version of its interface reports it.
+    pub fn reported(&self, drm_minor: u32) -> Reported {
+        let info = &self.dev_info;
+        let read = |offset: u32| {
+            let found = self.registers.iter().find(|register| register.dword_offset == offset);
+            found.map_or(0, |register| register.value)
+        };
+        let (tile_mode, macrotile_mode) = (registers::GB_TILE_MODE0, registers::GB_MACROTILE_MODE0);
+        Reported {
+            level: self.gfx_level,
+            family_id: info.family,
+            external_rev: info.external_rev,
+            chip_rev: info.chip_rev,
+            gb_addr_config: read(registers::GB_ADDR_CONFIG),
+            tile_modes: std::array::from_fn(|at| read(tile_mode + at as u32)),
+            macrotile_modes: std::array::from_fn(|at| read(macrotile_mode + at as u32)),
+            enabled_rb_mask: u64::from(info.enabled_rb_pipes_mask) | u64::from(info.enabled_rb_pipes_mask_hi) << 32,
+            render_backends: info.num_rb_pipes,
+            compute_units: info.cu_active_number,
+            drm_minor,
+            has_graphics: self.gfx.available_rings != 0,
+            is_apu: self.is_apu(),
+        }
     }
 
     /// Returns `true` if it is an APU.

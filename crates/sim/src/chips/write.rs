@@ -5,7 +5,7 @@ use amdgpu_uapi::InfoHwIp;
 use serde_json::{Map, Value, json};
 
 use super::{
-    capture::CAPTURED,
+    capture::{CAPTURED, VIDEO},
     profile::{Profile, Register},
     rules,
     structure::{self, hexadecimal},
@@ -36,7 +36,7 @@ fn capture(profile: &Profile) -> String {
         "memory_source": source,
         "memory": heaps,
         "hw_ip": blocks(profile),
-        "hw_ip_count": { "dma": profile.sdma_engines },
+        "hw_ip_count": counts(profile),
         "fw_version": {
             "gfx_me": structure::write(&profile.firmware.me),
             "gfx_pfp": structure::write(&profile.firmware.pfp),
@@ -56,7 +56,7 @@ fn blocks(profile: &Profile) -> Value {
             Ip::Gfx => Some(profile.gfx),
             Ip::Compute => Some(profile.compute),
             Ip::Sdma => profile.sdma,
-            _ => None,
+            _ => profile.video.iter().find(|known| known.ip == ip).map(|known| known.block),
         }
     };
     let blocks = NAMES.into_iter().zip(Ip::ALL);
@@ -64,6 +64,18 @@ fn blocks(profile: &Profile) -> Value {
         .map(|(name, ip)| (name.to_owned(), block(ip).as_ref().map_or(Value::Null, structure::write)))
         .collect::<Map<_, _>>()
         .into()
+}
+
+/// The instances of copy and video engines.
+fn counts(profile: &Profile) -> Value {
+    let mut counts = Map::new();
+    counts.insert("dma".to_owned(), profile.sdma_engines.into());
+    for known in &profile.video {
+        if let Some((name, _)) = VIDEO.iter().find(|(_, ip)| *ip == known.ip) {
+            counts.insert((*name).to_owned(), known.instances.into());
+        }
+    }
+    counts.into()
 }
 
 fn register(register: &Register) -> Value {

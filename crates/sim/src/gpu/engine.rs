@@ -68,10 +68,12 @@ pub struct Engine {
     pub(super) chip: Option<Chip>,
     /// One for each level, and the constant engine's; they keep their memory from job to job.
     pub(super) frames: [Frame; 3],
+    /// The IBs that the constant engine has yet to begin, the last one first.
+    pub(super) queued: Vec<Ib>,
 }
 
 impl Engine {
-    /// An engine with all registers zero and one render backend.
+    /// Creates an engine with all registers zero and one render backend.
     pub const fn new(target: Target) -> Self {
         Self {
             target,
@@ -80,16 +82,17 @@ impl Engine {
             wide_fills: false,
             chip: None,
             frames: [Frame::new(), Frame::new(), Frame::new()],
+            queued: Vec::new(),
         }
     }
 
-    /// With the render backends of this mask, each of which stores a count when a sample count is asked for.
+    /// Sets the render backends of this mask, each of which stores a count when a sample count is asked for.
     #[must_use]
     pub fn with_render_backends(self, mask: u32) -> Self {
         Self { render_backends: mask, ..self }
     }
 
-    /// With counts of 30 bits in CONST_FILL on copy engines of 4.0 to 5.2, or with the 22 of the kernel's headers
+    /// Sets counts of 30 bits in CONST_FILL on copy engines of 4.0 to 5.2, or with the 22 of the kernel's headers
     /// ([`SimOptions::wide_fills`](crate::SimOptions::wide_fills)).
     #[must_use]
     pub fn with_wide_fills(self, wide_fills: bool) -> Self {
@@ -117,7 +120,7 @@ impl Engine {
         std::mem::replace(&mut self.state, state)
     }
 
-    /// The registers.
+    /// Returns the registers.
     pub const fn registers(&self) -> &Registers {
         &self.state.registers
     }
@@ -129,8 +132,25 @@ impl Engine {
     /// [`Stop`]: the stream can not be followed, or the job's patience ended.
     pub fn run(&mut self, ib: Ib, env: &Environment<'_>) -> Result<(), Stop> {
         match self.target {
-            Target::Pm4(target) => self.run_pm4(ib, target, env),
+            Target::Pm4(target) => self.run_pm4(&[], &[ib], target, env),
             Target::Sdma(version) => self.run_sdma(ib, version, env),
+        }
+    }
+
+    /// Executes the IBs of a job of which some are for the constant engine, as INDIRECT_BUFFER_CONST on the ring starts them.
+    /// It runs them in their order beside the others, and shares its counters with these; the job ends when both are done.
+    ///
+    /// Only graphics rings up to GFX10.3 have a constant engine. Elsewhere `constant` is passed over.
+    ///
+    /// # Errors
+    ///
+    /// As for [`run`](Self::run).
+    ///
+    /// Source: Linux 6.12 `gfx_v6_0.c` to `gfx_v10_0.c`, `emit_ib` of the graphics rings.
+    pub fn run_beside(&mut self, constant: &[Ib], ibs: &[Ib], env: &Environment<'_>) -> Result<(), Stop> {
+        match self.target {
+            Target::Pm4(target) => self.run_pm4(constant, ibs, target, env),
+            Target::Sdma(version) => ibs.iter().try_for_each(|&ib| self.run_sdma(ib, version, env)),
         }
     }
 }

@@ -62,6 +62,11 @@ impl Frame {
         &self.dwords
     }
 
+    /// Returns the fetch that failed, which the engine may not have come to.
+    pub(super) const fn fault(&self) -> Option<PageFault> {
+        self.fault
+    }
+
     /// Returns the index of the next packet.
     pub(super) const fn next(&self) -> usize {
         self.next

@@ -40,6 +40,7 @@ mod state;
 mod step;
 #[cfg(test)]
 mod tests;
+pub(crate) mod video;
 mod wait;
 
 pub use self::{

@@ -55,7 +55,7 @@ impl State {
     /// The field of SET_BASE has four bits.
     pub(super) const BASES: usize = 16;
 
-    /// All registers zero, nothing set.
+    /// Creates a state with all registers zero and nothing set.
     pub const fn new() -> Self {
         Self {
             registers: Registers::new(),
@@ -73,12 +73,12 @@ impl State {
         }
     }
 
-    /// The registers.
+    /// Returns the registers.
     pub const fn registers(&self) -> &Registers {
         &self.registers
     }
 
-    /// A register; zero if it was never written.
+    /// Returns a register; zero if it was never written.
     pub fn register(&self, register: Register) -> u32 {
         self.registers.get(register)
     }

@@ -10,23 +10,25 @@ use std::{
 
 use amdgpu_hw::Ip;
 use amdgpu_packets::Target;
-use amdgpu_uapi::GemDomain;
-use nix::errno::Errno;
+use amdgpu_uapi::{Errno, GemDomain, InfoHwIp};
 use parking_lot::Mutex;
 
 use crate::{
-    chips::Profile,
+    chips::{Profile, VideoBlock},
+    gpu::video::VideoEngine,
     kernel::{
         complaints::Complaints,
         files::{file_id::FileId, names::Names, node::Masters},
         machine::Machine,
         mm::bo::{Bo, Offsets, PAGE, Pinned, Pools},
         modes::Modes,
+        power::Power,
         sched::{
             clock::Ticker,
             context::{Context, Entity, Pstate},
             gang::Gangs,
             interpreter::{Interpreter, tiling},
+            processor::Executor,
             ring::{Board, Recovery, Ring},
             shaders::ShaderSlot,
         },
@@ -40,6 +42,8 @@ use crate::{
 #[derive(Debug)]
 pub(crate) struct Gpu {
     pub(crate) profile: Arc<Profile>,
+    /// Its video engines, also those without a ring.
+    pub(crate) video: Vec<VideoBlock>,
     pub(crate) options: SimOptions,
     pub(crate) machine: Arc<Machine>,
     pub(crate) names: Mutex<Names>,
@@ -57,6 +61,8 @@ pub(crate) struct Gpu {
     pub(crate) control: Arc<Control>,
     pub(crate) clock: Ticker,
     pub(crate) shaders: Arc<ShaderSlot>,
+    /// Power management, with what the rings did.
+    pub(crate) power: Arc<Power>,
     /// Held while a submission orders itself among all others: its dependencies, its fences, its place in the queues.
     pub(crate) submitting: Mutex<()>,
     pub(crate) gangs: Arc<Gangs>,
@@ -72,7 +78,7 @@ impl Gpu {
         let hooks: Arc<dyn Hooks> = Arc::<Control>::clone(&control);
         let clock = Ticker::new(hooks, profile.dev_info.gpu_counter_freq);
         let shaders = if options.shaders {
-            ShaderSlot::new(Arc::new(Interpreter::new(options.shader_instructions, &profile)))
+            ShaderSlot::new(Arc::new(Interpreter::new(options.shader_instructions, &profile, None)))
         } else {
             ShaderSlot::default()
         };
@@ -82,7 +88,10 @@ impl Gpu {
         if own.is_none() {
             complaints.say(format!("VRAM has no room for the kernel's own {} bytes", options.kernel_vram));
         }
+        let is_by_rule = options.video && profile.video.is_empty();
+        let video = if is_by_rule { profile.video_by_rule() } else { profile.video.clone() };
         Arc::new(Self {
+            video,
             _own: own,
             options,
             machine: Arc::clone(machine),
@@ -99,6 +108,7 @@ impl Gpu {
             control,
             clock,
             shaders: Arc::new(shaders),
+            power: Arc::new(Power::new()),
             submitting: Mutex::default(),
             gangs: Arc::default(),
             resets: AtomicU32::new(0),
@@ -147,6 +157,7 @@ impl Gpu {
             hooks,
             clock: self.clock.clone(),
             shaders: Arc::clone(&self.shaders),
+            power: Arc::clone(&self.power),
             render_backends: self.profile.dev_info.enabled_rb_pipes_mask,
             wide_fills: self.options.wide_fills,
             tiling: tiling(&self.profile),
@@ -161,8 +172,26 @@ impl Gpu {
     }
 
     /// The block of an IP, as far as the options let it exist.
-    pub(crate) fn ip(&self, ip: Ip) -> Option<amdgpu_uapi::InfoHwIp> {
-        self.profile.ip(ip).filter(|_| ip != Ip::Sdma || self.options.sdma)
+    pub(crate) fn ip(&self, ip: Ip) -> Option<InfoHwIp> {
+        let video = || self.video(ip).map(|known| known.block).filter(|block| block.available_rings != 0);
+        self.profile.ip(ip).filter(|_| ip != Ip::Sdma || self.options.sdma).or_else(video)
+    }
+
+    /// The video engines of an IP, which may have no ring.
+    pub(crate) fn video(&self, ip: Ip) -> Option<&VideoBlock> {
+        self.video.iter().find(|known| known.ip == ip)
+    }
+
+    /// Returns what stands behind the rings of an IP.
+    fn executor(&self, ip: Ip) -> Option<Executor> {
+        let engine = Target::new(self.profile.gfx_level, ip).map(Executor::Engine);
+        engine.or_else(|| self.video_engine(ip).map(Executor::Video))
+    }
+
+    /// Returns the video engine behind the rings of an IP.
+    pub(crate) fn video_engine(&self, ip: Ip) -> Option<VideoEngine> {
+        let block = self.video(ip)?.block;
+        VideoEngine::new(ip, block.hw_ip_version_major, block.hw_ip_version_minor)
     }
 
     /// Returns the number of rings of an IP that the chip has for user space.
@@ -187,8 +216,8 @@ impl Gpu {
         let ring = match rings.entry((ip, index)) {
             Entry::Occupied(known) => Arc::clone(known.get()),
             Entry::Vacant(new) => {
-                let target = Target::new(self.profile.gfx_level, ip).ok_or(Errno::EINVAL)?;
-                Arc::clone(new.insert(Arc::new(Ring::start(self.board(), target, (ip, index))?)))
+                let executor = self.executor(ip).ok_or(Errno::EINVAL)?;
+                Arc::clone(new.insert(Arc::new(Ring::start(self.board(), executor, (ip, index))?)))
             }
         };
         ring.reserve();

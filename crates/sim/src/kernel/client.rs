@@ -14,7 +14,7 @@ use std::{
     },
 };
 
-use nix::errno::Errno;
+use amdgpu_uapi::Errno;
 
 /// Another process, in the middle of an ioctl.
 pub trait Client: fmt::Debug + Send + Sync {
@@ -122,7 +122,8 @@ pub(crate) fn install(fd: OwnedFd) -> Result<RawFd, Errno> {
 
 fn closes_on_exec(fd: BorrowedFd<'_>) -> Result<bool, Errno> {
     use nix::fcntl::{FcntlArg, FdFlag, fcntl};
-    fcntl(fd, FcntlArg::F_GETFD).map(|flags| FdFlag::from_bits_retain(flags).contains(FdFlag::FD_CLOEXEC))
+    let flags = fcntl(fd, FcntlArg::F_GETFD)?;
+    Ok(FdFlag::from_bits_retain(flags).contains(FdFlag::FD_CLOEXEC))
 }
 
 /// Returns `true` if this thread waits for a client that may go away meanwhile.

@@ -19,7 +19,7 @@ const PCI_ADDRESS: &str = "0000:03:00.0";
 const FIRST_PASID: u64 = 0x8000;
 
 impl SimKernel {
-    /// The driver's part of `/proc/PID/fdinfo` for this file: lines of a key, a colon, a tab and a value.
+    /// Returns the driver's part of `/proc/PID/fdinfo` for this file: lines of a key, a colon, a tab and a value.
     ///
     /// Memory is what the file's address space knows: BOs that are always valid in it, and those that were bound there at
     /// least once since they got their handle. Page tables are not simulated and not counted. An engine that was never used
@@ -34,7 +34,7 @@ impl SimKernel {
         self.fdinfo_as(self.file().number, PCI_ADDRESS)
     }
 
-    /// The same for a client number and a PCI address of the caller's choice: both are a whole machine's, of which one
+    /// Returns the same for a client number and a PCI address of the caller's choice: both are a whole machine's, of which one
     /// device knows nothing.
     pub fn fdinfo_as(&self, client: u64, pci_address: &str) -> String {
         let file = self.file();

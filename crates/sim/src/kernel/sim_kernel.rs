@@ -8,19 +8,19 @@ use std::{
     sync::Arc,
 };
 
-use amdgpu_uapi::{FileIdentity, Kernel, NotReserved, OpenFile, Protection, Request, replace_by_nothing};
-use nix::{
-    errno::Errno,
-    sys::mman::{MapFlags, ProtFlags, mmap, munmap},
-};
+use amdgpu_uapi::{Errno, FileIdentity, Kernel, NotReserved, OpenFile, Protection, Request, replace_by_nothing};
+use nix::sys::mman::{MapFlags, ProtFlags, mmap, munmap};
 
-use crate::kernel::{
-    card::Gpu,
-    client::{self, Client},
-    files::{census::Census, file::File, file_id::FileId},
-    ioctl::dispatch,
-    mm::bo::Bo,
-    user,
+use crate::{
+    kernel::{
+        card::Gpu,
+        client::{self, Client},
+        files::{census::Census, file::File, file_id::FileId},
+        ioctl::dispatch,
+        mm::bo::Bo,
+        user,
+    },
+    sysfs::Place,
 };
 
 /// One open file of a simulated node: a render node, or a primary one ([`SimDevice::open_primary`](crate::SimDevice::open_primary)).
@@ -104,6 +104,11 @@ impl SimKernel {
         result.map(|()| 0)
     }
 
+    /// Returns the slot and the nodes of its device.
+    pub fn place(&self) -> Place {
+        self.file.gpu.options.place
+    }
+
     /// Returns the objects of the file.
     pub fn census(&self) -> Census {
         self.file.census()
@@ -123,7 +128,7 @@ pub struct Mappable {
 }
 
 impl Mappable {
-    /// The shared memory to map, from its start.
+    /// Returns the shared memory to map, from its start.
     ///
     /// # Errors
     ///

@@ -6,8 +6,8 @@ use std::{
     sync::Arc,
 };
 
-use amdgpu_uapi::Request;
-use nix::{errno::Errno, poll::PollFlags};
+use amdgpu_uapi::{Errno, Request};
+use nix::poll::PollFlags;
 
 use crate::kernel::{
     client::{self, Client},
@@ -45,7 +45,7 @@ pub struct SimMachine {
 }
 
 impl SimMachine {
-    /// A machine without GPUs.
+    /// Creates a machine without GPUs.
     pub fn new() -> Self {
         Self::default()
     }
@@ -67,8 +67,8 @@ impl SimMachine {
         self.machine.descriptors.find(fd).map(|found| found.is_some_and(|shared| !matches!(shared, Shared::Node(_))))
     }
 
-    /// An ioctl on a dma-buf, a sync file or a sw_sync file: DMA_BUF_IOCTL_SYNC, EXPORT_SYNC_FILE, IMPORT_SYNC_FILE, SET_NAME;
-    /// SYNC_IOC_MERGE, FILE_INFO, SET_DEADLINE; on a sw_sync file SW_SYNC_IOC_CREATE_FENCE, INC, GET_DEADLINE.
+    /// Performs an ioctl on a dma-buf, a sync file or a sw_sync file: DMA_BUF_IOCTL_SYNC, EXPORT_SYNC_FILE, IMPORT_SYNC_FILE,
+    /// SET_NAME; SYNC_IOC_MERGE, FILE_INFO, SET_DEADLINE; on a sw_sync file SW_SYNC_IOC_CREATE_FENCE, INC, GET_DEADLINE.
     ///
     /// # Errors
     ///
@@ -83,7 +83,7 @@ impl SimMachine {
         self.serve_descriptor(fd, request, argument.expose_provenance() as u64).map(|()| 0)
     }
 
-    /// An ioctl of another process on such a descriptor, of which this is a copy: its argument is at `address` of the
+    /// Performs an ioctl of another process on such a descriptor, of which this is a copy: its argument is at `address` of the
     /// client's memory.
     ///
     /// # Errors
@@ -158,7 +158,7 @@ impl SimMachine {
         self.dma_buf(fd)?.check_map(offset, len)
     }
 
-    /// lseek on a dma-buf: to 0, or to the end, which is the BO's size in bytes.
+    /// Performs lseek on a dma-buf: to 0, or to the end, which is the BO's size in bytes.
     ///
     /// # Errors
     ///
@@ -167,7 +167,7 @@ impl SimMachine {
         self.dma_buf(fd)?.seek(offset, whence)
     }
 
-    /// The name that DMA_BUF_SET_NAME gave a dma-buf; empty for none.
+    /// Returns the name that DMA_BUF_SET_NAME gave a dma-buf; empty for none.
     ///
     /// # Errors
     ///

@@ -6,10 +6,8 @@
 
 use std::os::fd::{BorrowedFd, OwnedFd, RawFd};
 
-use nix::{
-    errno::Errno,
-    fcntl::{FcntlArg, fcntl},
-};
+use amdgpu_uapi::Errno;
+use nix::fcntl::{FcntlArg, fcntl};
 use zerocopy::{FromBytes, Immutable, IntoBytes};
 
 use crate::kernel::client;
@@ -110,7 +108,8 @@ pub(crate) fn descriptor(fd: i32) -> Result<BorrowedFd<'static>, Errno> {
     // SAFETY: the descriptor is only asked for its flags and inode and duplicated, within the ioctl that names it; if the
     // client closes it meanwhile, those calls fail with EBADF. The copy of a foreign client's lives until the call ends.
     let fd = unsafe { BorrowedFd::borrow_raw(fd) };
-    fcntl(fd, FcntlArg::F_GETFD).map(|_| fd)
+    fcntl(fd, FcntlArg::F_GETFD)?;
+    Ok(fd)
 }
 
 /// Gives the client a descriptor; the number that it has there. It closes on exec there if it does here.

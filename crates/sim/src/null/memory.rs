@@ -6,11 +6,8 @@ use std::{
     sync::atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed},
 };
 
-use amdgpu_uapi::Protection;
-use nix::{
-    errno::Errno,
-    sys::mman::{MapFlags, ProtFlags, mmap_anonymous, munmap},
-};
+use amdgpu_uapi::{Errno, Protection};
+use nix::sys::mman::{MapFlags, ProtFlags, mmap_anonymous, munmap};
 
 /// Addresses for all mappings together: the host gives them memory when they are touched.
 const SPACE: usize = 16 << 40;
@@ -145,7 +142,8 @@ unsafe fn fixed(at: NonNull<u8>, len: usize, protection: Protection) -> Result<N
     let flags = MapFlags::MAP_PRIVATE | MapFlags::MAP_FIXED;
     let address = NonZeroUsize::new(at.as_ptr().expose_provenance());
     // SAFETY: the caller's promise.
-    unsafe { mmap_anonymous(address, len, protection, flags) }.map(NonNull::cast)
+    let mapped = unsafe { mmap_anonymous(address, len, protection, flags) }?;
+    Ok(mapped.cast())
 }
 
 impl Drop for NullMemory {

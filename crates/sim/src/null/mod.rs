@@ -15,15 +15,12 @@ use std::{
 };
 
 use amdgpu_uapi::{
-    Argument as _, BoList, Client, Cs, CsChunk, CsChunkFence, Ctx, FENCE_TO_SYNCOBJ, FenceToHandle, GemCreate, GemMmap,
-    GemUserptr, GemWaitIdle, GetCap, Info, Kernel, OpenFile, PRIME_FD_TO_HANDLE, PrimeHandle, Protection, Request,
-    SYNCOBJ_FD_TO_HANDLE, SetClientCap, SyncobjCreate, SyncobjHandle, SyncobjTimelineArray, SyncobjTimelineWait,
-    SyncobjWait, Unique, Version, WaitCs, WaitFences, bo_list_op, chunk_id, ctx_op,
+    Argument as _, BoList, Client, Cs, CsChunk, CsChunkFence, Ctx, Errno, FENCE_TO_SYNCOBJ, FenceToHandle, GemCreate,
+    GemMmap, GemUserptr, GemWaitIdle, GetCap, Info, Kernel, OpenFile, PRIME_FD_TO_HANDLE, PrimeHandle, Protection,
+    Request, SYNCOBJ_FD_TO_HANDLE, SetClientCap, SyncobjCreate, SyncobjHandle, SyncobjTimelineArray,
+    SyncobjTimelineWait, SyncobjWait, Unique, Version, WaitCs, WaitFences, bo_list_op, chunk_id, ctx_op,
 };
-use nix::{
-    errno::Errno,
-    sys::eventfd::{EfdFlags, EventFd},
-};
+use nix::sys::eventfd::{EfdFlags, EventFd};
 use zerocopy::{Immutable, IntoBytes};
 
 use self::{memory::NullMemory, numbers::Numbers};
@@ -65,7 +62,7 @@ pub struct NullKernel {
 }
 
 impl NullKernel {
-    /// A null kernel that describes itself as this chip.
+    /// Opens a null kernel that describes itself as this chip.
     ///
     /// # Errors
     ///
@@ -243,6 +240,6 @@ unsafe impl Kernel for NullKernel {
             return Ok(());
         }
         // SAFETY: the caller gives a live mapping that nothing uses any more; it was made at an address of its own.
-        unsafe { nix::sys::mman::munmap(address.cast(), len) }
+        Ok(unsafe { nix::sys::mman::munmap(address.cast(), len) }?)
     }
 }

@@ -5,9 +5,13 @@
 //! `amdgpu_gtt_mgr.c`.
 
 mod place;
+mod power;
+mod store;
 mod tree;
 
 pub use self::{
     place::{DRM_MAJOR, FIRST_RENDER_MINOR, MOST_DEVICES, Place, node_name},
+    power::{changes, power_files},
+    store::{RESCAN, Store, is_true},
     tree::{Entry, memory_files, tree},
 };

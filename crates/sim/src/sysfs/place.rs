@@ -15,40 +15,50 @@ pub const MOST_DEVICES: usize = 64;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Place {
     index: u8,
+    minor: u8,
 }
 
 impl Place {
     /// The first device of a world.
-    pub const FIRST: Self = Self { index: 0 };
+    pub const FIRST: Self = Self { index: 0, minor: 0 };
 
-    /// The place of the device with this index; `None` beyond [`MOST_DEVICES`].
+    /// Returns the place of the device with this index; `None` beyond [`MOST_DEVICES`].
     pub fn new(index: usize) -> Option<Self> {
-        u8::try_from(index).ok().filter(|_| index < MOST_DEVICES).map(|index| Self { index })
+        u8::try_from(index).ok().filter(|_| index < MOST_DEVICES).map(|index| Self { index, minor: index })
     }
 
-    /// The PCI slot.
+    /// Returns the same slot with other nodes: `cardN` and `renderD(128 + N)`; `None` beyond [`MOST_DEVICES`]. A device that is
+    /// found again gets such while files of the old nodes are open.
+    ///
+    /// Source: Linux 6.12 `drm_drv.c`, `drm_minor_alloc` and `drm_minor_alloc_release`.
+    #[must_use]
+    pub fn with_nodes(self, number: usize) -> Option<Self> {
+        Self::new(number).map(|Self { minor, .. }| Self { minor, ..self })
+    }
+
+    /// Returns the PCI slot.
     pub fn pci(self) -> PciAddress {
         PciAddress { domain: 0, bus: FIRST_BUS + self.index, device: 0, function: 0 }
     }
 
-    /// Minor number of `/dev/dri/cardN`, which is N.
+    /// Returns the minor number of `/dev/dri/cardN`, which is N.
     pub fn primary_minor(self) -> u32 {
-        self.index.into()
+        self.minor.into()
     }
 
-    /// Minor number of the render node.
+    /// Returns the minor number of the render node.
     pub fn render_minor(self) -> u32 {
-        FIRST_RENDER_MINOR + u32::from(self.index)
+        FIRST_RENDER_MINOR + u32::from(self.minor)
     }
 
-    /// The device's directory in sysfs, with a leading slash.
+    /// Returns the device's directory in sysfs, with a leading slash.
     pub fn directory(self) -> String {
         let pci = self.pci();
         format!("/sys/devices/pci{:04x}:{:02x}/{pci}", pci.domain, pci.bus)
     }
 }
 
-/// The name of a node in `/dev/dri`.
+/// Returns the name of a node in `/dev/dri`.
 pub fn node_name(minor: u32) -> String {
     if minor < FIRST_RENDER_MINOR { format!("card{minor}") } else { format!("renderD{minor}") }
 }

@@ -9,6 +9,7 @@ use std::fmt::Write as _;
 use amdgpu_hw::PciAddress;
 
 use super::place::{DRM_MAJOR, FIRST_RENDER_MINOR, Place, node_name};
+use super::{power::power_files, store::Store};
 use crate::{chips::Profile, device::SimDevice};
 
 /// AMD's PCI vendor number, which is also its subsystem vendor number.
@@ -22,9 +23,11 @@ pub enum Entry {
     Link(String),
     /// A character device of DRM's major number with this minor.
     Node(u32),
+    /// A file that can only be written.
+    Store(Store),
 }
 
-/// All of the tree that one device brings, by absolute path.
+/// Returns all of the tree that one device brings, by absolute path.
 pub fn tree(device: &SimDevice, place: Place) -> Vec<(String, Entry)> {
     let (pci, profile) = (place.pci(), device.profile());
     let directory = place.directory();
@@ -35,6 +38,16 @@ pub fn tree(device: &SimDevice, place: Place) -> Vec<(String, Entry)> {
     }
     for (name, content) in memory_files(device) {
         tree.push((format!("{directory}/{name}"), Entry::File(content.into_bytes())));
+    }
+    for (name, content) in power_files(device) {
+        tree.push((format!("{directory}/{name}"), Entry::File(content)));
+    }
+    let hwmon = format!("{directory}/hwmon/hwmon{}", place.primary_minor());
+    if tree.iter().any(|(path, _)| path.starts_with(&hwmon)) {
+        tree.push((format!("{hwmon}/device"), Entry::Link(format!("../../../{pci}"))));
+    }
+    for (name, store) in [("remove", Store::Remove), ("rescan", Store::Rescan)] {
+        tree.push((format!("{directory}/{name}"), Entry::Store(store)));
     }
     let bus = "bus/pci";
     tree.push((format!("{directory}/subsystem"), Entry::Link(format!("{up}{bus}"))));
@@ -108,7 +121,7 @@ fn pci_files(profile: &Profile, pci: PciAddress) -> Vec<(&'static str, Vec<u8>)>
     files
 }
 
-/// The files of section "memory" in the device's directory, as they read now: `amdgpu_vram_mgr.c` and `amdgpu_gtt_mgr.c`.
+/// Returns the files of section "memory" in the device's directory, as they read now: `amdgpu_vram_mgr.c` and `amdgpu_gtt_mgr.c`.
 pub fn memory_files(device: &SimDevice) -> Vec<(&'static str, String)> {
     let memory = device.memory_info();
     let bytes = |value: u64| format!("{value}\n");

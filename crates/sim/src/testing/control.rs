@@ -9,7 +9,7 @@ use std::{
 };
 
 use amdgpu_hw::Ip;
-use nix::errno::Errno;
+use amdgpu_uapi::Errno;
 use parking_lot::Mutex;
 
 use crate::testing::{

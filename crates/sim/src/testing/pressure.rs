@@ -1,7 +1,6 @@
 //! Memory pressure on request: room that is withheld from all clients for as long as a test wants.
 
-use amdgpu_uapi::GemDomain;
-use nix::errno::Errno;
+use amdgpu_uapi::{Errno, GemDomain};
 
 use crate::{device::SimDevice, kernel::mm::bo::Pinned};
 

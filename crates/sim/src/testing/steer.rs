@@ -55,7 +55,7 @@ impl SimDevice {
 
     /// Keeps all rings of the chip from starting jobs.
     pub fn hold_all_rings(&self) -> HeldRings {
-        let rings = [Ip::Gfx, Ip::Compute, Ip::Sdma].into_iter();
+        let rings = Ip::ALL.into_iter();
         self.hold(rings.flat_map(|ip| (0..self.ring_count(ip)).map(move |index| (ip, index))).collect())
     }
 
@@ -95,9 +95,9 @@ impl SimDevice {
         self.events().ring();
     }
 
-    /// From now on one job at a time runs on the whole device, and the next one is drawn among all that can start, of
-    /// whatever ring and queue, by a generator that begins with `seed`. The same jobs queued in the same order on rings that
-    /// are all [held](SimDevice::hold_all_rings) and then released run in the same order every time.
+    /// Runs one job at a time on the whole device from now on, and draws the next one among all that can start, of whatever
+    /// ring and queue, by a generator that begins with `seed`. The same jobs queued in the same order on rings that are all
+    /// [held](SimDevice::hold_all_rings) and then released run in the same order every time.
     ///
     /// A job that waits in memory for what another one is to write there can now wait in vain, and time out.
     pub fn schedule_by_seed(&self, seed: u64) {

@@ -1,7 +1,7 @@
 //! R8 and R9: who the driver is and what it can do.
 
+use amdgpu_uapi::Errno;
 use amdgpu_winsys::uapi::{GetCap, Version, cap};
-use nix::errno::Errno;
 
 use crate::support::{address_mut, file};
 

@@ -1,5 +1,6 @@
 //! R1 to R7: from a request number to a handler, and what becomes of the argument.
 
+use amdgpu_uapi::Errno;
 use amdgpu_winsys::{
     uapi::{
         Argument, CsFence, Ctx, GemClose, GemFlink, GemMmap, GemOpen, GemUserptr, GemVa, GemVaTimeline, GetCap,
@@ -9,7 +10,6 @@ use amdgpu_winsys::{
     },
     winsys::Ip,
 };
-use nix::errno::Errno;
 use zerocopy::{FromBytes, IntoBytes};
 
 use crate::support::{PAGE, RWX, address, file};

@@ -1,6 +1,9 @@
 //! R111 to R117 and R124: questions.
 
+use std::time::{Duration, Instant};
+
 use amdgpu_sim::{SimDevice, SimOptions};
+use amdgpu_uapi::Errno;
 use amdgpu_winsys::{
     uapi::{
         DevInfo, GpuvmFault, Info, InfoFirmware, InfoGds, InfoHwIp, InfoMaxIbs, InfoVramGtt, MemoryInfo, firmware,
@@ -8,7 +11,6 @@ use amdgpu_winsys::{
     },
     winsys::Ip,
 };
-use nix::errno::Errno;
 use zerocopy::IntoBytes;
 
 use crate::support::{DATA, File, Rig, card, device, file, open};
@@ -108,6 +110,31 @@ fn r115_firmware() {
 fn r116_without_power_management_no_sensor_exists() {
     for kind in [1, 3, 99] {
         assert_eq!(file().info::<u32>(query::SENSOR, [kind, 0, 0, 0]), Err(Errno::ENOENT));
+    }
+}
+
+#[test]
+fn r145_sensors_follow_what_the_rings_do() {
+    let options = SimOptions { power: true, strict: false, ..SimOptions::hanging_for(Duration::from_mins(1)) };
+    let device = SimDevice::new(card().profile(), options);
+    let rig = Rig::new(&device);
+    let sensor = |kind| rig.file.info::<u32>(query::SENSOR, [kind, 0, 0, 0]);
+    assert_eq!([1, 4, 5].map(sensor), [Ok(500), Ok(0), Ok(7)], "idle");
+    assert_eq!([7, 8, 9, 10, 11].map(sensor), [Ok(700), Ok(1487), Ok(548), Ok(2475), Ok(1000)]);
+    for unknown in [0, 6, 12, 13, u32::MAX] {
+        assert_eq!(sensor(unknown), Err(Errno::EINVAL), "{unknown}");
+    }
+    let seq = rig.run(Ip::Compute, 0, &rig.wait_value(Ip::Compute, 0, 1)).unwrap();
+    let begun = Instant::now();
+    while sensor(4).unwrap() < 20 {
+        assert!(begun.elapsed() < Duration::from_secs(30), "a ring that works shows no load");
+    }
+    let (clock, heat) = (sensor(1).unwrap(), sensor(3).unwrap());
+    assert!(clock > 800 && heat > 45_000, "{clock} MHz, {heat}");
+    rig.poke(0, 1);
+    rig.finish(Ip::Compute, 0, seq).unwrap();
+    while sensor(4).unwrap() > 0 {
+        assert!(begun.elapsed() < Duration::from_mins(1), "the load does not end");
     }
 }
 

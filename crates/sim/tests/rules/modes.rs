@@ -1,13 +1,13 @@
 //! R139 to R141: what a display engine without displays tells, and dumb buffers.
 
 use amdgpu_sim::SimDevice;
+use amdgpu_uapi::Errno;
 use amdgpu_winsys::uapi::{
     Argument, MODE_CONNECTOR_DISPLAY_PORT, MODE_CONNECTOR_HDMI_A, MODE_DISCONNECTED, MODE_OBJECT_CONNECTOR,
     MODE_OBJECT_CRTC, MODE_OBJECT_ENCODER, MODE_OBJECT_PLANE, ModeCardRes, ModeCreateDumb, ModeCrtc, ModeDestroyDumb,
     ModeGetBlob, ModeGetConnector, ModeGetEncoder, ModeGetPlane, ModeGetPlaneRes, ModeGetProperty, ModeMapDumb,
     ModeObjGetProperties, ModePropertyEnum, SetClientCap, client_cap,
 };
-use nix::errno::Errno;
 
 use crate::support::{File, address_mut, card, device};
 

@@ -3,6 +3,7 @@
 use std::os::fd::AsRawFd;
 
 use amdgpu_sim::SimDevice;
+use amdgpu_uapi::Errno;
 use amdgpu_winsys::{
     uapi::{
         AUTH_MAGIC, Auth, Client, DROP_MASTER, GemCreateFlags, GemDomain, GemFlink, GemOpen, PRIME_CLOEXEC, Request,
@@ -11,7 +12,6 @@ use amdgpu_winsys::{
     },
     winsys::Ip,
 };
-use nix::errno::Errno;
 
 use crate::support::{Chunk, DATA, File, Job, PAGE, Rig, address_mut, card, open, patient_card};
 

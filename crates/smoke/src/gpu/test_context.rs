@@ -6,9 +6,8 @@ use amdgpu_winsys::{
     cs::{CommandList, Fence, HangReport, Queue, Submission},
     heaps::{Addressing, AllocateInfo, DeviceMemory, MemoryManager, MemoryPropertyFlags, TableOptions},
     uapi::CtxStateFlags,
-    winsys::{Context, Deadline, Device, Mapped, PageFault, Priority, VaMap},
+    winsys::{Context, Deadline, Device, Errno, Mapped, PageFault, Priority, VaMap},
 };
-use nix::errno::Errno;
 
 use crate::{
     gpu::{pattern, recorder::Recorder, ring::Ring, tape::Tape, target::Target},

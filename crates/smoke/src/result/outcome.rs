@@ -110,7 +110,7 @@ fn refusal(error: &winsys::Error) -> Option<Refusal> {
         _ => return None,
     };
     let errno = error.errno()?;
-    Some(Refusal { request, errno: errno as i32, name: format!("{errno:?}") })
+    Some(Refusal { request, errno: errno.raw(), name: format!("{errno:?}") })
 }
 
 /// Fails unless the call was refused, with an error that `right` accepts.
@@ -180,7 +180,7 @@ mod tests {
 
     #[test]
     fn what_the_kernel_refused_is_found_under_each_layers_error() {
-        let errno = nix::errno::Errno::EPERM;
+        let errno = amdgpu_winsys::winsys::Errno::EPERM;
         let inner = || winsys::Error::Ioctl { request: "AMDGPU_CS", errno };
         for failed in [
             Err::<(), _>(inner()).doing("a"),

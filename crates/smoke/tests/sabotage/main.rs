@@ -22,10 +22,9 @@ use amdgpu_winsys::{
         GemUserptr, GemVa, METADATA_OP_SET, MemoryInfo, PRIME_FD_TO_HANDLE, PrimeHandle, SyncobjArray,
         SyncobjTimelineWait, SyncobjWait, VaOperation, Version, WaitCs, chunk_id, ctx_op, query,
     },
-    winsys::Device,
+    winsys::{Device, Errno},
 };
 use held::Held;
-use nix::errno::Errno;
 use saboteur::{Saboteur, Seen, Trick, lie, lie_as, lock, make_as};
 
 /// Descriptors and mappings are counted for the whole process, so only one test runs at a time.

@@ -6,8 +6,7 @@ use std::{
 };
 
 use amdgpu_layers::{Answered, Ioctl, Layer, Mapped, Mmap, Munmap, Unmapped};
-use amdgpu_winsys::uapi::Argument;
-use nix::errno::Errno;
+use amdgpu_winsys::{uapi::Argument, winsys::Errno};
 
 use crate::held::Held;
 
@@ -92,7 +91,8 @@ fn anonymous(len: usize) -> Result<NonNull<u8>, Errno> {
     let len = std::num::NonZeroUsize::new(len).ok_or(Errno::EINVAL)?;
     let protection = ProtFlags::PROT_READ | ProtFlags::PROT_WRITE;
     // SAFETY: no address is asked for, so nothing that exists is replaced.
-    unsafe { mmap_anonymous(None, len, protection, MapFlags::MAP_PRIVATE) }.map(NonNull::cast)
+    let mapped = unsafe { mmap_anonymous(None, len, protection, MapFlags::MAP_PRIVATE) }?;
+    Ok(mapped.cast())
 }
 
 pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {

@@ -8,6 +8,7 @@ use super::table::TileInfo;
 use crate::chip::{Chip, Family};
 use crate::equation::Texel;
 use crate::error::{AddrError, Cause, invalid};
+use crate::tiler::Turn;
 
 const fn bit(value: u32, index: u32) -> u32 {
     value >> index & 1
@@ -80,15 +81,15 @@ pub struct Tiles {
 /// A level with what its addresses need worked out.
 #[derive(Clone, Copy, Debug)]
 pub struct Addresser {
-    mode: TileMode,
-    tile_type: TileType,
-    info: TileInfo,
+    pub(super) mode: TileMode,
+    pub(super) tile_type: TileType,
+    pub(super) info: TileInfo,
     order: [u8; 9],
     order_len: usize,
     bytes: u32,
-    samples: u32,
-    pitch: u32,
-    height: u32,
+    pub(super) samples: u32,
+    pub(super) pitch: u32,
+    pub(super) height: u32,
     depth: u32,
     bank_swizzle: u32,
     pipe_swizzle: u32,
@@ -176,46 +177,25 @@ impl Addresser {
         if x >= self.pitch || y >= self.height || z >= self.depth || sample >= self.samples {
             return invalid(Cause::Coordinate);
         }
-        let area = u64::from(self.pitch) * u64::from(self.height);
         if self.mode.is_linear() {
+            let area = u64::from(self.pitch) * u64::from(self.height);
             let plane = u64::from(z) + u64::from(sample) * u64::from(self.depth);
             return Ok((plane * area + u64::from(y) * u64::from(self.pitch) + u64::from(x)) * u64::from(self.bytes));
         }
-        let thickness = self.mode.thickness();
-        let tile_bytes = 64 * thickness * self.bytes * self.samples;
-        let mut offset = self.in_tile(texel, tile_bytes);
+        let slice = z / self.mode.thickness();
+        let offset = self.in_tile(texel);
         if self.mode.is_micro() {
-            let slice = area * u64::from(thickness * self.bytes * self.samples);
-            let tile = u64::from(y / 8) * u64::from(self.pitch / 8) + u64::from(x / 8);
-            return Ok(slice * u64::from(z / thickness) + tile * u64::from(tile_bytes) + u64::from(offset));
+            return Ok(self.micro_slice_bytes() * u64::from(slice) + self.micro_tile(x, y) + u64::from(offset));
         }
-        let info = &self.info;
-        let (mut splits, mut split, mut split_bytes) = (1, 0, tile_bytes);
-        if thickness == 1 && tile_bytes > info.tile_split {
-            splits = tile_bytes / info.tile_split;
-            split = offset / info.tile_split;
-            offset %= info.tile_split;
-            split_bytes = info.tile_split;
-        }
-        let pipes = info.pipes();
-        let (width, height) =
-            (8 * info.bank_width * pipes * info.aspect, 8 * info.bank_height * info.banks / info.aspect);
-        let macro_bytes = u64::from(split_bytes) * u64::from(info.bank_width * info.bank_height);
-        let per_row = u64::from(self.pitch / width);
-        let slice_bytes = per_row * u64::from(self.height / height) * macro_bytes;
-        let macro_tile = u64::from(y / height) * per_row + u64::from(x / width);
-        let tile = ((y / 8) % info.bank_height) * info.bank_width + (x / 8 / pipes) % info.bank_width;
-        let total = slice_bytes * (u64::from(split) + u64::from(splits) * u64::from(z / thickness))
-            + macro_tile * macro_bytes
-            + u64::from(tile * split_bytes + offset);
-        let (px, py) = if matches!(self.mode, TileMode::PRT_THIN | TileMode::PRT_THICK) {
-            (x % width, y % height)
-        } else {
-            (x, y)
-        };
-        let pipe = self.pipe(px, py, z / thickness);
-        let bank = self.bank(px, py, z / thickness, split);
-        let (pipe_bits, bank_bits) = (pipes.ilog2(), info.banks.ilog2());
+        let tiles = self.macro_tiles();
+        let (split, offset) = (offset / tiles.split_bytes, offset % tiles.split_bytes);
+        let layers = u64::from(split) + u64::from(tiles.splits) * u64::from(slice);
+        let total = tiles.slice_bytes * layers + tiles.tile(&self.info, x, y) + u64::from(offset);
+        let (px, py) = tiles.turned(self.mode, x, y);
+        let (pipes, banks) = self.turns();
+        let pipe = (self.pipe_bits(px, py) ^ pipes.at(slice)) & pipes.mask;
+        let bank = (self.bank_bits(px, py) ^ banks.at(slice) ^ self.split_rotation(split)) & banks.mask;
+        let (pipe_bits, bank_bits) = (pipes.mask.count_ones(), banks.mask.count_ones());
         Ok(total & 0xff
             | u64::from(pipe) << 8
             | u64::from(bank) << (8 + pipe_bits)
@@ -237,14 +217,12 @@ impl Addresser {
         self.mode.is_linear()
     }
 
-    /// Returns the piece of a split tile in which an element lies; 0 where tiles are whole.
-    pub(crate) fn split(&self, texel: Texel) -> u32 {
-        let tile_bytes = 64 * self.mode.thickness() * self.bytes * self.samples;
-        let is_split = self.mode.is_macro() && self.mode.thickness() == 1 && tile_bytes > self.info.tile_split;
-        if is_split { self.in_tile(texel, tile_bytes).checked_div(self.info.tile_split).unwrap_or(0) } else { 0 }
+    fn tile_bytes(&self) -> u32 {
+        64 * self.mode.thickness() * self.bytes * self.samples
     }
 
-    fn in_tile(&self, texel: Texel, tile_bytes: u32) -> u32 {
+    /// Returns the offset of an element in its tile.
+    pub(super) fn in_tile(&self, texel: Texel) -> u32 {
         let coordinates = [texel.x, texel.y, texel.z];
         let mut element = 0;
         for (index, &source) in self.order[..self.order_len].iter().enumerate() {
@@ -253,53 +231,121 @@ impl Addresser {
         if self.tile_type == TileType::Depth {
             (element * self.samples + texel.sample) * self.bytes
         } else {
-            texel.sample * (tile_bytes / self.samples) + element * self.bytes
+            texel.sample * (self.tile_bytes() / self.samples) + element * self.bytes
         }
     }
 
-    fn rotation(&self) -> u32 {
-        (self.info.pipes() / 2).saturating_sub(1).max(1)
+    /// Returns the bytes of a layer of micro tiles that lie in rows.
+    pub(super) fn micro_slice_bytes(&self) -> u64 {
+        u64::from(self.pitch) * u64::from(self.height) * u64::from(self.tile_bytes() / 64)
     }
 
-    fn pipe(&self, x: u32, y: u32, tile_slice: u32) -> u32 {
-        let pipe = pipe_bits(&self.info, self.rotate_pipes_of_vega_m, x, y);
-        let rotates = matches!(self.mode, TileMode::THIN_3D | TileMode::THICK_3D | TileMode::XTHICK_3D);
-        let rotation = if rotates { self.rotation().wrapping_mul(tile_slice) } else { 0 };
-        (pipe ^ self.pipe_swizzle.wrapping_add(rotation)) & (self.info.pipes() - 1)
+    /// Returns the first byte of a micro tile, where they lie in rows.
+    pub(super) fn micro_tile(&self, x: u32, y: u32) -> u64 {
+        (u64::from(y / 8) * u64::from(self.pitch / 8) + u64::from(x / 8)) * u64::from(self.tile_bytes())
     }
 
-    fn bank(&self, x: u32, y: u32, tile_slice: u32, split: u32) -> u32 {
+    /// Returns the macro tiles; one for each micro tile where there are none.
+    pub(super) fn macro_tiles(&self) -> MacroTiles {
+        let (info, tile_bytes) = (&self.info, self.tile_bytes());
+        if !self.mode.is_macro() {
+            return MacroTiles {
+                splits: 1,
+                split_bytes: tile_bytes,
+                size: [8; 2],
+                bytes: 0,
+                per_row: 0,
+                slice_bytes: 0,
+            };
+        }
+        let is_split = self.mode.thickness() == 1 && tile_bytes > info.tile_split;
+        let split_bytes = if is_split { info.tile_split } else { tile_bytes };
+        let (width, height) =
+            (8 * info.bank_width * info.pipes() * info.aspect, 8 * info.bank_height * info.banks / info.aspect);
+        let bytes = u64::from(split_bytes) * u64::from(info.bank_width * info.bank_height);
+        let per_row = u64::from(self.pitch / width);
+        let slice_bytes = per_row * u64::from(self.height / height) * bytes;
+        MacroTiles { splits: tile_bytes / split_bytes, split_bytes, size: [width, height], bytes, per_row, slice_bytes }
+    }
+
+    /// Returns the change of pipes and of banks from slice to slice.
+    pub(super) fn turns(&self) -> (Turn, Turn) {
+        let (pipes, banks) = (self.info.pipes(), self.info.banks);
+        let rotation = (pipes / 2).saturating_sub(1).max(1);
+        let (pipe_step, bank_step, shift) = match self.mode {
+            TileMode::THIN_2D | TileMode::THICK_2D | TileMode::XTHICK_2D => (0, (banks / 2).saturating_sub(1), 0),
+            TileMode::THIN_3D | TileMode::THICK_3D | TileMode::XTHICK_3D => (rotation, rotation, pipes.ilog2()),
+            _ => (0, 0, 0),
+        };
+        let turn = |start, step, shift, count| Turn { start, step, shift, mask: count - 1 };
+        (turn(self.pipe_swizzle, pipe_step, 0, pipes), turn(self.bank_swizzle, bank_step, shift, banks))
+    }
+
+    /// Returns the change of banks for a piece of a split tile.
+    pub(super) fn split_rotation(&self, split: u32) -> u32 {
+        match self.mode {
+            TileMode::THIN_2D | TileMode::THIN_3D | TileMode::PRT_THIN_2D | TileMode::PRT_THIN_3D => {
+                (self.info.banks / 2 + 1).wrapping_mul(split)
+            }
+            _ => 0,
+        }
+    }
+
+    /// Returns the pipe of a place in the first slice.
+    pub(super) fn pipe_bits(&self, x: u32, y: u32) -> u32 {
+        pipe_bits(&self.info, self.rotate_pipes_of_vega_m, x, y) & (self.info.pipes() - 1)
+    }
+
+    /// Returns `true` if a bank is not the XOR of bits of a place.
+    pub(super) const fn banks_are_no_xor(&self) -> bool {
+        matches!(self.info.pipe_config, 8 | 15) && self.info.bank_width == 1
+    }
+
+    /// Returns the bank of a place in the first slice.
+    pub(super) fn bank_bits(&self, x: u32, y: u32) -> u32 {
         let info = &self.info;
-        let (pipes, banks) = (info.pipes(), info.banks);
-        let tx = x / 8 / (info.bank_width * pipes);
+        let tx = x / 8 / (info.bank_width * info.pipes());
         let ty = y / 8 / info.bank_height;
         let (x3, x4, x5, x6) = (bit(tx, 0), bit(tx, 1), bit(tx, 2), bit(tx, 3));
         let (y3, y4, y5, y6) = (bit(ty, 0), bit(ty, 1), bit(ty, 2), bit(ty, 3));
-        let mut bank = match banks {
+        let bank = match info.banks {
             16 => (x3 ^ y6) | (x4 ^ y5 ^ y6) << 1 | (x5 ^ y4) << 2 | (x6 ^ y3) << 3,
             8 => (x3 ^ y5) | (x4 ^ y4 ^ y5) << 1 | (x5 ^ y3) << 2,
             4 => (x3 ^ y4) | (x4 ^ y3) << 1,
             _ => x3 ^ y3,
         };
-        if matches!(info.pipe_config, 8 | 15) && info.bank_width == 1 {
-            bank |= bit(bank, 0) ^ bit(x, 4) ^ bit(x, 5);
-        }
-        let slice_rotation = match self.mode {
-            TileMode::THIN_2D | TileMode::THICK_2D | TileMode::XTHICK_2D => (banks / 2 - 1).wrapping_mul(tile_slice),
-            TileMode::THIN_3D | TileMode::THICK_3D | TileMode::XTHICK_3D => {
-                self.rotation().wrapping_mul(tile_slice) / pipes
-            }
-            _ => 0,
-        };
-        let split_rotation = match self.mode {
-            TileMode::THIN_2D | TileMode::THIN_3D | TileMode::PRT_THIN_2D | TileMode::PRT_THIN_3D => {
-                (banks / 2 + 1).wrapping_mul(split)
-            }
-            _ => 0,
-        };
-        bank ^= self.bank_swizzle.wrapping_add(slice_rotation);
-        bank ^= split_rotation;
-        bank & (banks - 1)
+        if self.banks_are_no_xor() { bank | (bit(bank, 0) ^ bit(x, 4) ^ bit(x, 5)) } else { bank }
+    }
+}
+
+/// The macro tiles of a level.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct MacroTiles {
+    /// Pieces of a micro tile.
+    pub(super) splits: u32,
+    /// Bytes of such a piece.
+    pub(super) split_bytes: u32,
+    size: [u32; 2],
+    /// Bytes in one pipe and bank.
+    bytes: u64,
+    per_row: u64,
+    /// Bytes of all macro tiles of a slice in one pipe and bank.
+    pub(super) slice_bytes: u64,
+}
+
+impl MacroTiles {
+    /// Returns the first byte of a micro tile in its pipe and bank.
+    pub(super) fn tile(&self, info: &TileInfo, x: u32, y: u32) -> u64 {
+        let [width, height] = self.size;
+        let tile = ((y / 8) % info.bank_height) * info.bank_width + (x / 8 / info.pipes()) % info.bank_width;
+        let macro_tile = u64::from(y / height) * self.per_row + u64::from(x / width);
+        macro_tile * self.bytes + u64::from(tile * self.split_bytes)
+    }
+
+    /// Returns the place that decides about pipe and bank.
+    pub(super) fn turned(&self, mode: TileMode, x: u32, y: u32) -> (u32, u32) {
+        let [width, height] = self.size;
+        if matches!(mode, TileMode::PRT_THIN | TileMode::PRT_THICK) { (x % width, y % height) } else { (x, y) }
     }
 }
 

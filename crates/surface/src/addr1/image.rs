@@ -98,7 +98,7 @@ impl Image {
         }
     }
 
-    /// Returns the stored fragments.
+    /// Returns the number of fragments that are stored.
     pub const fn stored(&self) -> u32 {
         let n = if self.fragments == 0 { self.samples } else { self.fragments };
         if n == 0 { 1 } else { n }

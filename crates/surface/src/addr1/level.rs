@@ -220,7 +220,7 @@ pub fn layout(chip: &Chip, image: &Image) -> Result<Layout, AddrError> {
     layout_checked(chip, image).map_err(|(error, _)| error)
 }
 
-/// As [`layout`], the error with its level.
+/// Lays out like [`layout`], the error with its level.
 ///
 /// # Errors
 /// What addrlib refuses, and sizes beyond those of any hardware.

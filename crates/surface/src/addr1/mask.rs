@@ -7,7 +7,7 @@ use amdgpu_hw::GfxLevel;
 use super::address::pipe_of;
 use super::image::Level;
 use super::table::{self, TileInfo};
-use crate::bits::align;
+use crate::bits::{align, log2};
 use crate::chip::Chip;
 
 /// CMASK or HTILE of a level, laid out.
@@ -22,7 +22,7 @@ pub struct Mask {
     pub height: u32,
     /// Bytes of a slice.
     pub slice_bytes: u64,
-    /// Bytes.
+    /// Size in bytes.
     pub bytes: u64,
     /// Alignment of its address.
     pub align: u32,
@@ -135,6 +135,81 @@ impl Mask {
         let pipe = pipe_of(chip, &self.info, x, y);
         let address = offset % 2048 + u64::from(pipe) * 2048 + offset / 2048 * 2048 * u64::from(self.info.pipes());
         (address / 8, (address % 8) as u32)
+    }
+}
+
+/// CMASK or HTILE prepared for addresses, which then take shifts and two table look-ups. Nothing lies on the heap.
+#[derive(Clone, Copy, Debug)]
+pub struct MaskTables {
+    /// The number of a tile among those of its pipe in a group of 4x4.
+    group: [u8; 16],
+    /// What bits 3 to 6 of x, and of y, give to the pipe.
+    pipes: [[u8; 16]; 2],
+    pipe_bits: u32,
+    /// The exponent of an element's bits.
+    element_log2: u32,
+    /// The shift of a group's number, and the bits that it has then: below them lies the tile's number.
+    group_shift: u32,
+    group_mask: u64,
+    linear: bool,
+    /// Exponents of a macro tile's sides.
+    macro_log2: [u32; 2],
+    /// Macro tiles of a row, or groups where they are linear.
+    row: u64,
+    /// Macro tiles of a slice, or bits where they are linear.
+    slice: u64,
+    /// Bits of a macro tile in a pipe.
+    macro_bits: u64,
+}
+
+impl Mask {
+    /// Prepares the addresses of [`Mask::address`].
+    pub fn tables(&self, chip: &Chip) -> MaskTables {
+        let pipe = |x: u32, y: u32| pipe_of(chip, &self.info, x, y) as u8;
+        let config = self.info.pipe_config;
+        let (_, group_bits, group_shift) = in_group(config, 0, 0);
+        let [w, h] = self.macro_tile;
+        let (columns, rows) = (u64::from(self.pitch / w), u64::from(self.height / h));
+        let line: u64 = if self.element == 4 { 256 } else { 512 };
+        MaskTables {
+            group: core::array::from_fn(|at| in_group(config, at as u32 & 3, at as u32 >> 2).0 as u8),
+            pipes: [
+                core::array::from_fn(|at| pipe(8 * at as u32, 0)),
+                core::array::from_fn(|at| pipe(0, 8 * at as u32)),
+            ],
+            pipe_bits: log2(self.info.pipes()),
+            element_log2: log2(self.element),
+            group_shift,
+            group_mask: !0 << group_bits,
+            linear: self.linear,
+            macro_log2: [log2(w), log2(h)],
+            row: if self.linear { u64::from(self.pitch / 32) } else { columns },
+            slice: if self.linear { self.slice_bits } else { columns * rows },
+            macro_bits: line * u64::from(self.element),
+        }
+    }
+}
+
+impl MaskTables {
+    /// Returns the byte address of a pixel's element, and the number of its first bit in that byte.
+    #[inline]
+    pub fn address(&self, x: u32, y: u32, slice: u32) -> (u64, u32) {
+        let (tx, ty) = (x >> 3, y >> 3);
+        let element = self.group[((ty & 3) << 2 | tx & 3) as usize];
+        let (groups, base) = if self.linear {
+            (u64::from(ty >> 2) * self.row + u64::from(tx >> 2), u64::from(slice) * self.slice)
+        } else {
+            let [w, h] = self.macro_log2;
+            let number = u64::from(slice) * self.slice + u64::from(y >> h) * self.row + u64::from(x >> w);
+            let (gx, gy) = ((x & ((1 << w) - 1)) >> 5, (y & ((1 << h) - 1)) >> 5);
+            (u64::from(gy << w.saturating_sub(5) | gx), number * self.macro_bits)
+        };
+        let number = groups << self.group_shift & self.group_mask;
+        let offset = ((number + u64::from(element)) << self.element_log2) + base;
+        let [across, down] = &self.pipes;
+        let pipe = u64::from(across[(tx & 15) as usize] ^ down[(ty & 15) as usize]);
+        let address = offset & 2047 | pipe << 11 | (offset & !2047) << self.pipe_bits;
+        (address >> 3, (address & 7) as u32)
     }
 }
 

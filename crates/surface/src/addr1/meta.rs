@@ -16,7 +16,7 @@ use crate::error::AddrError;
 /// DCC of a level.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct DccInfo {
-    /// Bytes.
+    /// Size in bytes.
     pub bytes: u64,
     /// Alignment of its address.
     pub align: u32,
@@ -60,7 +60,7 @@ pub fn dcc(chip: &Chip, level: &Level, colour_bytes: u64, bits: u32, samples: u3
 /// HTILE of a level.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct HtileInfo {
-    /// Bytes.
+    /// Size in bytes.
     pub bytes: u64,
     /// Bytes of a slice.
     pub slice_bytes: u64,
@@ -112,7 +112,7 @@ pub fn htile(chip: &Chip, level: &Level) -> HtileInfo {
     }
 }
 
-/// Bits of an FMASK element, and how many planes of them there are.
+/// Returns the number of bits of an FMASK element, and the number of planes.
 pub fn fmask_bits(samples: u32, fragments: u32) -> (u32, u32) {
     if samples == fragments {
         return match samples {

@@ -10,6 +10,7 @@ mod level;
 pub mod mask;
 pub mod meta;
 mod mode;
+mod plan;
 mod request;
 mod setup;
 mod size;

@@ -57,9 +57,9 @@ pub struct DccModifier {
     pub retile: bool,
     /// DCC is aligned to pipes; never set together with `retile`.
     pub pipe_align: bool,
-    /// 64-byte parts of a block can be read by themselves.
+    /// `true` if 64-byte parts of a block can be read by themselves.
     pub independent_64b: bool,
-    /// 128-byte parts of a block can be read by themselves.
+    /// `true` if 128-byte parts of a block can be read by themselves.
     pub independent_128b: bool,
     /// Largest compressed block.
     pub max_block: MaxBlock,

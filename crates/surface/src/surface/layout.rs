@@ -36,7 +36,7 @@ pub struct Stencil {
 pub struct Metadata {
     /// Offset in the buffer, in bytes; 0 when it lies elsewhere.
     pub offset: u64,
-    /// Bytes.
+    /// Size in bytes.
     pub bytes: u64,
     /// Bytes of a slice.
     pub slice_bytes: u64,
@@ -72,7 +72,7 @@ pub struct Dcc {
 pub struct DisplayDcc {
     /// Offset in the buffer, in bytes.
     pub offset: u64,
-    /// Bytes.
+    /// Size in bytes.
     pub bytes: u64,
     /// Exponent of the alignment.
     pub align_log2: u32,
@@ -89,7 +89,7 @@ pub struct DisplayDcc {
 pub struct Fmask {
     /// Offset in the buffer, in bytes.
     pub offset: u64,
-    /// Bytes.
+    /// Size in bytes.
     pub bytes: u64,
     /// Bytes of a slice.
     pub slice_bytes: u64,
@@ -108,7 +108,7 @@ pub struct Fmask {
 pub struct HizHis {
     /// Offset in the buffer, in bytes.
     pub offset: u64,
-    /// Bytes.
+    /// Size in bytes.
     pub bytes: u64,
     /// Width in elements of 8x8 pixels.
     pub width: u32,
@@ -125,7 +125,7 @@ pub struct HizHis {
 pub struct Cmask {
     /// Offset in the buffer, in bytes; 0 for one sample, where it lies in a buffer of its own.
     pub offset: u64,
-    /// Bytes.
+    /// Size in bytes.
     pub bytes: u64,
     /// Bytes of a slice.
     pub slice_bytes: u64,
@@ -199,7 +199,7 @@ pub struct SurfaceLayout {
     pub base_mip: [u32; 2],
     /// Levels of a linear image.
     pub levels: Levels,
-    /// Stencil.
+    /// The stencil part of a depth image.
     pub stencil: Stencil,
     /// GFX12: texels may be compressed, which is a property of their pages.
     pub enable_dcc: bool,

@@ -36,9 +36,9 @@ pub(super) const MAX_LEVELS: usize = 15;
 /// Compression settings of DCC.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct DccSettings {
-    /// 64-byte parts of a block can be read by themselves.
+    /// `true` if 64-byte parts of a block can be read by themselves.
     pub independent_64b: bool,
-    /// 128-byte parts of a block can be read by themselves.
+    /// `true` if 128-byte parts of a block can be read by themselves.
     pub independent_128b: bool,
     /// Largest compressed block.
     pub max_block: MaxBlock,

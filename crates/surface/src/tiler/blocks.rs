@@ -1,5 +1,7 @@
 //! Addresses in blocks (GFX9 and later): the offset in a block is an XOR of what x, y, z and the sample each give.
 
+use super::cell::Cell;
+use super::plane::Plane;
 use crate::equation::Equation;
 
 /// A level in blocks, as the floors below describe it.
@@ -26,13 +28,13 @@ pub(crate) struct BlockPlan {
 type Axis = [[u32; 256]; 2];
 
 /// A level in blocks, prepared: an address is the sum of a block's place and the XOR of eight table entries at most. Takes
-/// 6.3 KiB, none of it on the heap.
+/// 6.5 KiB, none of it on the heap.
 #[derive(Clone, Debug)]
 pub struct BlockTables {
     axes: [Axis; 3],
     samples: [u32; 16],
     plan: BlockPlan,
-    run_log2: u32,
+    cell: Option<Cell>,
 }
 
 /// Returns the offset that each bit of a coordinate adds.
@@ -48,7 +50,7 @@ fn columns(equation: &Equation, term: impl Fn(crate::equation::Term) -> u16) -> 
 }
 
 /// Fills a table with the XOR of the columns that each index selects.
-fn fill(table: &mut [u32], columns: &[u32]) {
+pub(crate) fn fill(table: &mut [u32], columns: &[u32]) {
     for (bit, column) in columns.iter().enumerate() {
         let (known, rest) = table.split_at_mut((1 << bit).min(table.len()));
         for (entry, value) in rest.iter_mut().zip(known) {
@@ -65,62 +67,33 @@ impl BlockTables {
             columns(&plan.equation, crate::equation::Term::z),
         ];
         let s = columns(&plan.equation, crate::equation::Term::s);
-        let mut this = Self { axes: [[[0; 256]; 2]; 3], samples: [0; 16], plan: *plan, run_log2: 0 };
+        let mut this = Self { axes: [[[0; 256]; 2]; 3], samples: [0; 16], plan: *plan, cell: None };
         for (axis, columns) in this.axes.iter_mut().zip([&x, &y, &z]) {
             let (low, high) = columns.split_at(8);
             fill(&mut axis[0], low);
             fill(&mut axis[1], high);
         }
         fill(&mut this.samples, &s[..4]);
-        // Elements lie one after the other as long as the low bits of an offset are those of x and nothing else.
-        let others = y.iter().chain(&z).chain(&s).fold(plan.constant, |all, column| all | column);
-        for bit in 0..6 {
-            let place = 1_u32.checked_shl(bytes_log2 + bit).unwrap_or(0);
-            let alone = others & place == 0
-                && x.iter()
-                    .enumerate()
-                    .all(|(at, column)| if at == bit as usize { *column == place } else { column & place == 0 });
-            if !alone {
-                break;
-            }
-            this.run_log2 = bit + 1;
-        }
+        let others = z.iter().chain(&s).fold(plan.constant, |all, column| all | column);
+        // Where a level does not start between cells, which is so in mip tails alone, elements are copied one by one.
+        let starts = |log2: u32, origin: u32| origin & ((1 << log2) - 1) == 0;
+        this.cell = Cell::find(bytes_log2, &x, &y, others)
+            .filter(|cell| starts(cell.sides_log2[0], plan.origin[0]) && starts(cell.sides_log2[1], plan.origin[1]));
         this
     }
 
+    #[inline]
     fn axis(&self, axis: usize, coordinate: u32) -> u32 {
         let [low, high] = &self.axes[axis];
         low[(coordinate & 0xff) as usize] ^ high[(coordinate >> 8 & 0xff) as usize]
-    }
-
-    /// Returns the part of the offset in a block that x adds.
-    pub(super) fn x(&self, x: u32) -> u32 {
-        self.axis(0, x.wrapping_add(self.plan.origin[0]))
-    }
-
-    /// Returns the part of the offset in a block that the other coordinates add.
-    pub(super) fn rest(&self, y: u32, z: u32, sample: u32) -> u32 {
-        let [_, oy, oz] = self.plan.origin;
-        self.axis(1, y.wrapping_add(oy))
-            ^ self.axis(2, z.wrapping_add(oz))
-            ^ self.samples[(sample & 15) as usize]
-            ^ self.plan.constant
-    }
-
-    /// Returns the first byte of the block that holds an element.
-    pub(super) fn block(&self, x: u32, y: u32, z: u32) -> u64 {
-        let [w, h, d] = self.plan.block_log2;
-        self.plan.base
-            + u64::from(z >> d) * self.plan.slice_bytes
-            + u64::from(y >> h) * self.plan.row_bytes
-            + (u64::from(x >> w) << self.plan.block_bits)
     }
 
     /// Returns the address of an element in bytes from the start of the image. Coordinates outside of the padded level give an
     /// address that is no element's.
     #[inline]
     pub fn address(&self, x: u32, y: u32, z: u32, sample: u32) -> u64 {
-        self.block(x, y, z) + u64::from(self.x(x) ^ self.rest(y, z, sample))
+        let plane = self.plane(z, sample);
+        plane.at(plane.line(y), x)
     }
 
     /// Returns the exponents of a block's sides.
@@ -128,8 +101,43 @@ impl BlockTables {
         self.plan.block_log2
     }
 
-    /// Returns the exponent of the number of elements that lie one after the other, and the place of x in them.
-    pub(super) const fn run(&self) -> (u32, u32) {
-        (self.run_log2, self.plan.origin[0])
+    /// Returns the addresses of a layer and sample.
+    #[inline]
+    pub(super) fn plane(&self, z: u32, sample: u32) -> BlockPlane<'_> {
+        let offset = self.axis(2, z.wrapping_add(self.plan.origin[2]))
+            ^ self.samples[(sample & 15) as usize]
+            ^ self.plan.constant;
+        let base = self.plan.base + u64::from(z >> self.plan.block_log2[2]) * self.plan.slice_bytes;
+        BlockPlane { tables: self, base, offset }
+    }
+}
+
+/// One layer and sample in blocks.
+pub(super) struct BlockPlane<'a> {
+    tables: &'a BlockTables,
+    base: u64,
+    offset: u32,
+}
+
+impl Plane for BlockPlane<'_> {
+    /// The first byte of the row's blocks, and the row's part of the offset in them.
+    type Line = (u64, u32);
+
+    #[inline]
+    fn line(&self, y: u32) -> (u64, u32) {
+        let plan = &self.tables.plan;
+        let offset = self.tables.axis(1, y.wrapping_add(plan.origin[1])) ^ self.offset;
+        (self.base + u64::from(y >> plan.block_log2[1]) * plan.row_bytes, offset)
+    }
+
+    #[inline]
+    fn at(&self, (base, offset): (u64, u32), x: u32) -> u64 {
+        let plan = &self.tables.plan;
+        let offset = self.tables.axis(0, x.wrapping_add(plan.origin[0])) ^ offset;
+        base + (u64::from(x >> plan.block_log2[0]) << plan.block_bits) + u64::from(offset)
+    }
+
+    fn cell(&self) -> Option<&Cell> {
+        self.tables.cell.as_ref()
     }
 }

@@ -2,13 +2,16 @@
 //! tiles.
 
 mod blocks;
+mod cell;
 mod copy;
 mod error;
-mod legacy;
+mod plane;
 mod subresource;
+mod tiles;
 
 pub use blocks::BlockTables;
 pub use error::TilerError;
 pub use subresource::{Region, Rows, Subresource};
 
-pub(crate) use blocks::BlockPlan;
+pub(crate) use blocks::{BlockPlan, fill};
+pub(crate) use tiles::{Contribution, TilePlan, Turn};

@@ -1,9 +1,11 @@
 //! One level of an image, with all its layers and samples.
 
 use super::blocks::BlockTables;
-use super::copy::{Detile, Direction, Tile, run};
+use super::cell::Cell;
+use super::copy::{Detile, Direction, Tile};
 use super::error::TilerError;
-use super::legacy::TileTable;
+use super::plane::{self, Place, Plane};
+use super::tiles::TileTables;
 use crate::equation::Texel;
 use crate::{addr1, addr2, addr3};
 
@@ -40,7 +42,34 @@ pub struct Rows {
 enum Order {
     Linear { base: u64, pitch: u64, slice: u64 },
     Blocks(BlockTables),
-    Tiles { level: addr1::Addresser, start: u64 },
+    Tiles(TileTables),
+    Formula { level: addr1::Addresser, start: u64 },
+}
+
+/// A layer in tiles whose addresses are computed one by one.
+struct Formula<'a> {
+    level: &'a addr1::Addresser,
+    start: u64,
+    z: u32,
+    sample: u32,
+}
+
+impl Plane for Formula<'_> {
+    type Line = u32;
+
+    fn line(&self, y: u32) -> u32 {
+        y
+    }
+
+    fn at(&self, y: u32, x: u32) -> u64 {
+        let texel = Texel { x, y, z: self.z, sample: self.sample, level: 0 };
+        // Regions are inside of the level, where each place has an address.
+        self.level.address(texel).map_or(0, |address| self.start + address)
+    }
+
+    fn cell(&self) -> Option<&Cell> {
+        None
+    }
 }
 
 /// A level of an image, prepared for addresses and copies. It takes some kilobytes, none of them on the heap.
@@ -89,7 +118,9 @@ impl Subresource {
             let pitch = u64::from(width) * u64::from(bytes);
             Order::Linear { base: start, pitch, slice: pitch * u64::from(height) }
         } else {
-            Order::Tiles { level: *level, start }
+            level.plan().map_or(Order::Formula { level: *level, start }, |plan| {
+                Order::Tiles(TileTables::new(&plan, start, bytes.ilog2()))
+            })
         };
         Self { order, bytes, extent: [width, height, depth], samples }
     }
@@ -165,17 +196,23 @@ impl Subresource {
     /// # Errors
     ///
     /// [`TilerError`] outside of the padded level.
+    #[inline]
     pub fn address(&self, x: u32, y: u32, z: u32, sample: u32) -> Result<u64, TilerError> {
-        self.check(&Region { first: [x, y, z], extent: [1; 3], sample })?;
+        let [width, height, depth] = self.extent;
+        if x >= width || y >= height || z >= depth || sample >= self.samples {
+            self.check(&Region { first: [x, y, z], extent: [1; 3], sample })?;
+        }
         Ok(match &self.order {
             Order::Linear { base, pitch, slice } => {
                 base + u64::from(z) * slice + u64::from(y) * pitch + u64::from(x) * u64::from(self.bytes)
             }
             Order::Blocks(tables) => tables.address(x, y, z, sample),
-            Order::Tiles { level, start } => start + level.address(Texel { x, y, z, sample, level: 0 })?,
+            Order::Tiles(tables) => tables.address(x, y, z, sample),
+            Order::Formula { level, start } => start + level.address(Texel { x, y, z, sample, level: 0 })?,
         })
     }
 
+    #[cold]
     fn check(&self, region: &Region) -> Result<(), TilerError> {
         for (at, axis) in ['x', 'y', 'z'].into_iter().enumerate() {
             let (first, extent) = (region.first[at], self.extent[at]);
@@ -231,11 +268,16 @@ impl Subresource {
         for z in 0..depth {
             let start = layout.slice * z as usize;
             let z = region.first[2] + z;
+            let [x, y, _] = region.first;
+            let sides = [x..x + width, y..y + height];
+            let place = Place { first: [x, y], start, pitch: layout.pitch, bytes: self.bytes as usize };
             match &self.order {
                 Order::Linear { .. } => self.linear(region, z, start, layout.pitch, to)?,
-                Order::Blocks(tables) => self.in_blocks(tables, region, z, start, layout.pitch, to)?,
-                Order::Tiles { level, start: first } => {
-                    self.in_tiles((level, *first), region, z, start, layout.pitch, to)?;
+                Order::Blocks(tables) => plane::copy(&tables.plane(z, region.sample), sides, &place, to)?,
+                Order::Tiles(tables) => plane::copy(&tables.plane(z, region.sample), sides, &place, to)?,
+                Order::Formula { level, start } => {
+                    let slice = Formula { level, start: *start, z, sample: region.sample };
+                    plane::copy(&slice, sides, &place, to)?;
                 }
             }
         }
@@ -256,128 +298,5 @@ impl Subresource {
             to.any(at, start + row as usize * pitch, (region.extent[0] * self.bytes) as usize)?;
         }
         Ok(())
-    }
-
-    fn in_blocks<D: Direction>(
-        &self,
-        tables: &BlockTables,
-        region: &Region,
-        z: u32,
-        start: usize,
-        pitch: usize,
-        to: &mut D,
-    ) -> Result<(), TilerError> {
-        let ([x0, y0, _], [width, height, _]) = (region.first, region.extent);
-        let (x1, y1) = (x0 + width, y0 + height);
-        let [w, h, _] = tables.block_log2();
-        let (run_log2, origin) = tables.run();
-        let bytes = self.bytes as usize;
-        for by in y0 >> h..=(y1 - 1) >> h {
-            let rows = y0.max(by << h)..y1.min((by + 1) << h);
-            for bx in x0 >> w..=(x1 - 1) >> w {
-                let (first, last) = (x0.max(bx << w), x1.min((bx + 1) << w));
-                let base = tables.block(bx << w, by << h, z);
-                // Whole runs in the middle, single elements before and behind.
-                let lead = (first + origin).next_multiple_of(1 << run_log2).saturating_sub(origin).min(last);
-                let runs = (last - lead) >> run_log2;
-                let tail = lead + (runs << run_log2);
-                let mut columns = [0_u32; COLUMNS];
-                for (part, chunk) in (0..runs).step_by(COLUMNS).enumerate() {
-                    let count = (runs - chunk).min(COLUMNS as u32) as usize;
-                    let from = lead + ((part * COLUMNS) << run_log2) as u32;
-                    for (at, column) in columns.iter_mut().take(count).enumerate() {
-                        *column = tables.x(from + ((at as u32) << run_log2));
-                    }
-                    let columns = columns.get(..count).unwrap_or_default();
-                    let line = start + (from - x0) as usize * bytes;
-                    for y in rows.clone() {
-                        let rest = tables.rest(y, z, region.sample);
-                        let row = line + (y - y0) as usize * pitch;
-                        row_of_runs(to, columns, base, rest, row, bytes << run_log2)?;
-                    }
-                }
-                for x in (first..lead).chain(tail..last) {
-                    let column = tables.x(x);
-                    for y in rows.clone() {
-                        let at = base + u64::from(column ^ tables.rest(y, z, region.sample));
-                        run(to, bytes, at, start + (y - y0) as usize * pitch + (x - x0) as usize * bytes)?;
-                    }
-                }
-            }
-        }
-        Ok(())
-    }
-
-    fn in_tiles<D: Direction>(
-        &self,
-        (level, first): (&addr1::Addresser, u64),
-        region: &Region,
-        z: u32,
-        start: usize,
-        pitch: usize,
-        to: &mut D,
-    ) -> Result<(), TilerError> {
-        let ([x0, y0, _], [width, height, _]) = (region.first, region.extent);
-        let (x1, y1) = (x0 + width, y0 + height);
-        let table = TileTable::new(level, z, region.sample, self.bytes)?;
-        let bytes = self.bytes as usize;
-        let step = 1 << table.run_log2;
-        for ty in y0 >> 3..=(y1 - 1) >> 3 {
-            for tx in x0 >> 3..=(x1 - 1) >> 3 {
-                let corner = Texel { x: tx << 3, y: ty << 3, z, sample: region.sample, level: 0 };
-                let bases = table.bases(level, corner)?;
-                let (left, right) = (x0.max(tx << 3), x1.min((tx + 1) << 3));
-                for y in y0.max(ty << 3)..y1.min((ty + 1) << 3) {
-                    let line = start + (y - y0) as usize * pitch;
-                    let mut x = left;
-                    while x < right {
-                        let at = ((y & 7) << 3 | x & 7) as usize;
-                        let (Some(offset), Some(&piece)) = (table.offsets.get(at), table.pieces.get(at)) else { break };
-                        let base = bases.get(usize::from(piece)).copied().unwrap_or_default();
-                        let whole = x % step == 0 && x + step <= right;
-                        let count = if whole { step } else { 1 };
-                        let row = line + (x - x0) as usize * bytes;
-                        run(to, bytes * count as usize, first + base + u64::from(*offset), row)?;
-                        x += count;
-                    }
-                }
-            }
-        }
-        Ok(())
-    }
-}
-
-/// The runs whose places are worked out at a time.
-const COLUMNS: usize = 256;
-
-/// Copies the runs of a row in one block; the size of a run is a constant inside the loop.
-fn row_of_runs<D: Direction>(
-    to: &mut D,
-    columns: &[u32],
-    base: u64,
-    rest: u32,
-    row: usize,
-    bytes: usize,
-) -> Result<(), TilerError> {
-    macro_rules! runs {
-        ($bytes:literal) => {
-            columns
-                .iter()
-                .enumerate()
-                .try_for_each(|(at, column)| to.fixed::<$bytes>(base + u64::from(column ^ rest), row + at * $bytes))
-        };
-    }
-    match bytes {
-        1 => runs!(1),
-        2 => runs!(2),
-        4 => runs!(4),
-        8 => runs!(8),
-        16 => runs!(16),
-        32 => runs!(32),
-        64 => runs!(64),
-        other => columns
-            .iter()
-            .enumerate()
-            .try_for_each(|(at, column)| to.any(base + u64::from(column ^ rest), row + at * other, other)),
     }
 }

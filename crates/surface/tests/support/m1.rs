@@ -22,7 +22,13 @@ fn mask(chip: &Chip, question: &Question<'_>, mask: &Mask, out: &mut Object) {
     put(out, "align", mask.align);
     put(out, "macro", mask.macro_tile.to_vec());
     put(out, "slice", mask.slice_bytes);
-    put(out, "pts", points(question, |x, y, z| mask.address(chip, x, y, z)));
+    let tables = mask.tables(chip);
+    let both = |x, y, z| {
+        let found = mask.address(chip, x, y, z);
+        assert_eq!(tables.address(x, y, z), found, "{x} {y} {z}, prepared");
+        found
+    };
+    put(out, "pts", points(question, both));
 }
 
 fn fmask(chip: &Chip, question: &Question<'_>, image: &Image, level: &Level, out: &mut Object) {

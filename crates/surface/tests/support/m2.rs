@@ -147,11 +147,14 @@ pub(crate) fn answer(chip: &Chip, question: &Question<'_>) -> Object {
         put(&mut out, "eq", equation(&found, 0));
     }
     if let Ok(addresser) = MetaAddresser::new(chip, &image, &layout, question.u32("xor", 0)) {
+        let tables = addresser.tables().unwrap();
         let points: Vec<Value> = question
             .points("pts")
             .iter()
             .map(|p| {
-                let at = addresser.address(p[0] as u32, p[1] as u32, p[2] as u32, p[3] as u32);
+                let [x, y, z, sample] = [p[0], p[1], p[2], p[3]].map(|at| at as u32);
+                let at = addresser.address(x, y, z, sample);
+                assert_eq!(tables.address(x, y, z, sample), at, "{p:?}, prepared");
                 if p.len() > 5 {
                     json!([p[0], p[1], p[2], p[3], at.byte, at.bit])
                 } else {

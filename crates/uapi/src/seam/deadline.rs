@@ -15,23 +15,23 @@ impl Deadline {
     /// Never.
     pub const NEVER: Self = Self(i64::MAX as u64);
 
-    /// So much time from now; saturates at [`Deadline::NEVER`].
+    /// Returns the deadline `duration` from now; saturates at [`Deadline::NEVER`].
     pub fn after(duration: Duration) -> Self {
         let nanoseconds = u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX);
         Self(monotonic_now().saturating_add(nanoseconds).min(Self::NEVER.0))
     }
 
-    /// Absolute nanoseconds of CLOCK_MONOTONIC; later than [`Deadline::NEVER`] is never.
+    /// Returns the deadline at an absolute time in nanoseconds of CLOCK_MONOTONIC; later than [`Deadline::NEVER`] is never.
     pub fn at(nanoseconds: u64) -> Self {
         Self(nanoseconds.min(Self::NEVER.0))
     }
 
-    /// From now to then; nothing once it has passed.
+    /// Returns the time that is left; zero once the deadline has passed.
     pub fn remaining(self) -> Duration {
         Duration::from_nanos(self.0.saturating_sub(monotonic_now()))
     }
 
-    /// For WAIT_CS, WAIT_FENCES and GEM_WAIT_IDLE, where bit 63 means for ever and 0 polls.
+    /// Returns the deadline for WAIT_CS, WAIT_FENCES and GEM_WAIT_IDLE, where bit 63 means for ever and 0 polls.
     ///
     /// Source: Linux 6.12 `amdgpu_gem.c`, `amdgpu_gem_timeout`.
     #[inline]
@@ -39,7 +39,7 @@ impl Deadline {
         if self == Self::NEVER { u64::MAX } else { self.0 }
     }
 
-    /// For sync object waits, where the largest signed value means for ever and anything not after now polls.
+    /// Returns the deadline for sync object waits, where the largest signed value means for ever and anything not after now polls.
     ///
     /// Source: Linux 6.12 `drm_syncobj.c`, `drm_timeout_abs_to_jiffies`.
     #[inline]

@@ -10,13 +10,10 @@ use std::{
     ptr::NonNull,
 };
 
-use nix::{
-    errno::Errno,
-    sys::mman::{MapFlags, ProtFlags, mmap_anonymous, munmap},
-};
+use nix::sys::mman::{MapFlags, ProtFlags, mmap_anonymous, munmap};
 
-use super::patience::Patience;
-use crate::{Argument, OpenFile, Request};
+use super::{errno::of_nix, patience::Patience};
+use crate::{Argument, Errno, OpenFile, Request};
 
 /// An open file of a DRM node, as the library sees it.
 ///
@@ -141,7 +138,7 @@ unsafe fn hold(address: NonNull<u8>, len: usize, fixed: MapFlags) -> Result<(), 
     let len = NonZeroUsize::new(len).ok_or(Errno::EINVAL)?;
     let flags = fixed | MapFlags::MAP_PRIVATE | MapFlags::MAP_ANONYMOUS | MapFlags::MAP_NORESERVE;
     // SAFETY: MAP_FIXED_NOREPLACE replaces nothing; with MAP_FIXED the caller gives up what is there.
-    let held = unsafe { mmap_anonymous(Some(address.addr()), len, ProtFlags::PROT_NONE, flags) }?;
+    let held = unsafe { mmap_anonymous(Some(address.addr()), len, ProtFlags::PROT_NONE, flags) }.map_err(of_nix)?;
     if held.cast() == address {
         return Ok(());
     }
@@ -275,7 +272,7 @@ fn refused<A: Argument>(errno: Errno) {
     tracing::debug!(request = A::NAME, ?errno, "ioctl refused");
 }
 
-/// As [`send`], but logs nothing: for drops, which settle their books before observers hear of it.
+/// Sends like [`send`], but logs nothing: for drops, which settle their books before observers hear of it.
 ///
 /// # Errors
 ///
@@ -289,7 +286,7 @@ pub fn send_quietly<A: Plain>(kernel: &dyn Kernel, argument: &mut A) -> Result<(
     unsafe { send_raw_quietly(kernel, A::REQUEST, argument) }
 }
 
-/// As [`send_raw`], but logs nothing.
+/// Sends like [`send_raw`], but logs nothing.
 ///
 /// # Errors
 ///

@@ -25,7 +25,7 @@ pub struct FileIdentity {
 }
 
 impl FileIdentity {
-    /// A new identity.
+    /// Creates a new identity.
     pub fn new() -> Self {
         Self::default()
     }

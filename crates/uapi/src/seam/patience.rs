@@ -5,9 +5,9 @@
 
 use std::{mem::offset_of, thread, time::Duration};
 
-use nix::errno::Errno;
-
-use crate::{Argument, Cs, Deadline, GemWaitIdle, Request, SyncobjTimelineWait, SyncobjWait, WaitCs, WaitFences};
+use crate::{
+    Argument, Cs, Deadline, Errno, GemWaitIdle, Request, SyncobjTimelineWait, SyncobjWait, WaitCs, WaitFences,
+};
 
 /// The end of asking again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

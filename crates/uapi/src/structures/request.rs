@@ -23,25 +23,25 @@ impl Request {
         Self(direction << 30 | (size as u32) << 16 | (kind as u32) << 8 | number as u32)
     }
 
-    /// A request without argument.
+    /// Creates a request without argument.
     #[doc(alias = "_IO")]
     pub const fn bare(kind: u8, number: u8) -> Self {
         Self::new(0, kind, number, 0)
     }
 
-    /// A request whose argument the kernel only fills in.
+    /// Creates a request whose argument the kernel only fills in.
     #[doc(alias = "_IOR")]
     pub const fn read<T>(kind: u8, number: u8) -> Self {
         Self::new(READ, kind, number, size_of::<T>())
     }
 
-    /// A request whose argument the kernel only reads.
+    /// Creates a request whose argument the kernel only reads.
     #[doc(alias = "_IOW")]
     pub const fn write<T>(kind: u8, number: u8) -> Self {
         Self::new(WRITE, kind, number, size_of::<T>())
     }
 
-    /// A request whose argument the kernel reads and fills in.
+    /// Creates a request whose argument the kernel reads and fills in.
     #[doc(alias = "_IOWR")]
     pub const fn read_write<T>(kind: u8, number: u8) -> Self {
         Self::new(READ | WRITE, kind, number, size_of::<T>())
@@ -52,22 +52,22 @@ impl Request {
         Self(bits)
     }
 
-    /// The number as the `ioctl` system call takes it.
+    /// Returns the number as the `ioctl` system call takes it.
     pub const fn bits(self) -> u32 {
         self.0
     }
 
-    /// The type byte: `b'd'` for DRM, `b'b'` for dma-buf, `b'>'` for sync files.
+    /// Returns the type byte: `b'd'` for DRM, `b'b'` for dma-buf, `b'>'` for sync files.
     pub const fn kind(self) -> u8 {
         (self.0 >> 8) as u8
     }
 
-    /// The number within the type. DRM drivers own 0x40..=0x9f.
+    /// Returns the number within the type. DRM drivers own 0x40..=0x9f.
     pub const fn number(self) -> u8 {
         self.0 as u8
     }
 
-    /// The size in bytes that the caller claims for its argument.
+    /// Returns the size in bytes that the caller claims for its argument.
     pub const fn size(self) -> usize {
         (self.0 >> 16 & 0x3fff) as usize
     }
@@ -82,7 +82,7 @@ impl Request {
         self.0 >> 30 & READ != 0
     }
 
-    /// The same request with another argument size, for structures that differ between header generations.
+    /// Returns the same request with another argument size, for structures that differ between header generations.
     #[must_use]
     pub const fn with_size(self, size: usize) -> Self {
         Self::new(self.0 >> 30, self.kind(), self.number(), size)

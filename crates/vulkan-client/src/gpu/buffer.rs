@@ -8,6 +8,11 @@ use super::{
     memory::{Memory, Place, Source},
 };
 
+/// The usage of every buffer.
+const TRANSFERS: vk::BufferUsageFlags = vk::BufferUsageFlags::from_raw(
+    vk::BufferUsageFlags::TRANSFER_SRC.as_raw() | vk::BufferUsageFlags::TRANSFER_DST.as_raw(),
+);
+
 /// A buffer that is copied from and to.
 pub(crate) struct Buffer<'g> {
     pub(super) gpu: &'g Gpu,
@@ -26,6 +31,16 @@ impl Gpu {
     /// The errors of creating, allocating and binding; `FEATURE_NOT_PRESENT` if no memory type fits.
     pub(crate) fn buffer(&self, size: u64, place: Place) -> VkResult<Buffer<'_>> {
         self.bare(size, vk::BufferCreateFlags::empty(), None)?.filled_by(place, Source::Fresh)
+    }
+
+    /// A buffer that shaders store to, with memory of its own.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`buffer`](Self::buffer).
+    pub(crate) fn storage_buffer(&self, size: u64, place: Place) -> VkResult<Buffer<'_>> {
+        let usage = vk::BufferUsageFlags::STORAGE_BUFFER | TRANSFERS;
+        self.used(size, usage, vk::BufferCreateFlags::empty(), None)?.filled_by(place, Source::Fresh)
     }
 
     /// A buffer whose memory may be exported.
@@ -67,14 +82,21 @@ impl Gpu {
         flags: vk::BufferCreateFlags,
         external: Option<vk::ExternalMemoryHandleTypeFlags>,
     ) -> VkResult<Buffer<'_>> {
+        self.used(size, TRANSFERS, flags, external)
+    }
+
+    fn used(
+        &self,
+        size: u64,
+        usage: vk::BufferUsageFlags,
+        flags: vk::BufferCreateFlags,
+        external: Option<vk::ExternalMemoryHandleTypeFlags>,
+    ) -> VkResult<Buffer<'_>> {
         let mut families: Vec<u32> = self.lanes.iter().map(|lane| lane.family).collect();
         families.sort_unstable();
         families.dedup();
         let mut outside = vk::ExternalMemoryBufferCreateInfo::default();
-        let mut info = vk::BufferCreateInfo::default()
-            .size(size)
-            .flags(flags)
-            .usage(vk::BufferUsageFlags::TRANSFER_SRC | vk::BufferUsageFlags::TRANSFER_DST);
+        let mut info = vk::BufferCreateInfo::default().size(size).flags(flags).usage(usage);
         if families.len() > 1 {
             info = info.sharing_mode(vk::SharingMode::CONCURRENT).queue_family_indices(&families);
         }

@@ -7,6 +7,7 @@ use ash::{prelude::VkResult, vk};
 use super::{
     Gpu, Lane,
     buffer::Buffer,
+    compute::Pipeline,
     sync::{Event, Fence, Semaphore},
     time::Timestamps,
 };
@@ -166,6 +167,18 @@ impl<'a> Recorder<'a> {
         let region = [vk::BufferCopy { src_offset: from.1, dst_offset: to.1, size: len }];
         // SAFETY: alive, alone, local; inside both buffers, as `check` made sure.
         unsafe { self.gpu.device.cmd_copy_buffer(self.raw, from.0.raw, to.0.raw, &region) };
+    }
+
+    /// vkCmdDispatch of a pipeline's groups.
+    pub(crate) fn dispatch(&self, pipeline: &'a Pipeline<'_>, [x, y, z]: [u32; 3]) {
+        let (device, point) = (&self.gpu.device, vk::PipelineBindPoint::COMPUTE);
+        // SAFETY: alive, alone.
+        unsafe { device.cmd_bind_pipeline(self.raw, point, pipeline.raw) };
+        let sets = [pipeline.set];
+        // SAFETY: alive, alone, local; the set has the layout of the pipeline.
+        unsafe { device.cmd_bind_descriptor_sets(self.raw, point, pipeline.layout, 0, &sets, &[]) };
+        // SAFETY: alive, alone; pipeline and set were just bound.
+        unsafe { device.cmd_dispatch(self.raw, x, y, z) };
     }
 
     /// All before it ends, and is visible to all after it and to the CPU.

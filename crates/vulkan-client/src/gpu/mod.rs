@@ -11,6 +11,7 @@
 
 mod buffer;
 mod commands;
+mod compute;
 mod extensions;
 mod external;
 mod handle_type;

@@ -18,6 +18,7 @@ macro_rules! conditions {
                     out[lane] = ($result).into();
                 }
             }),
+            flushing: None,
         }),*];
     };
 }

@@ -103,7 +103,7 @@ lane! {
     f64, F64, |word| f64::from_bits(word), |value| if value.is_nan() { NAN64 } else { value.to_bits() };
 }
 
-type Narrow = fn(&mut Lanes, &[&Lanes; 3], Mode);
+pub(crate) type Narrow = fn(&mut Lanes, &[&Lanes; 3], Mode);
 type Wide = fn(&mut WideLanes, &[&WideLanes; 3], Mode);
 type NarrowCarry = fn(&mut Lanes, &mut Lanes, &[&Lanes; 3]);
 type WideCarry = fn(&mut WideLanes, &mut Lanes, &[&WideLanes; 3]);
@@ -128,11 +128,22 @@ pub(crate) struct Operation {
     pub(crate) sources: &'static [Type],
     pub(crate) result: Type,
     pub(crate) kernel: Kernel,
+    /// The kernel that also replaces denormals of 32 bits by zero, in operands and the result.
+    pub(crate) flushing: Option<Narrow>,
+}
+
+/// Returns zero of the same sign for the bits of a 32-bit denormal.
+#[inline(always)]
+pub(crate) fn flush32(bits: u32) -> u32 {
+    // All bits but the sign go where the exponent is zero: one mask, which vector units make of the comparison.
+    let denormal = u32::from(bits & 0x7f80_0000 == 0).wrapping_neg();
+    bits & !(denormal >> 1)
 }
 
 /// Defines a table of operations: names, typed sources, the type of the result, and the result of one lane.
 ///
-/// A kernel is `narrow` if no type has 64 bits, else `wide`; `narrow_carry` and `wide_carry` also give a bit.
+/// A kernel is `narrow` if no type has 64 bits, else `wide`; `narrow_carry` and `wide_carry` also give a bit. A `float` is `narrow`
+/// with a second kernel that flushes denormals.
 macro_rules! operations {
     ($table:ident; $($kind:ident [$($name:literal),+] ($a:ident: $ta:ty $(, $b:ident: $tb:ty $(, $c:ident: $tc:ty)?)? $(; $mode:ident)?) -> $out:ty $body:block)*) => {
         pub(crate) static $table: &[$crate::alu::kernel::Operation] = &[
@@ -141,8 +152,27 @@ macro_rules! operations {
                 sources: &[<$ta as $crate::alu::kernel::Lane>::TYPE $(, <$tb as $crate::alu::kernel::Lane>::TYPE $(, <$tc as $crate::alu::kernel::Lane>::TYPE)?)?],
                 result: <$out as $crate::alu::kernel::Lane>::TYPE,
                 kernel: $crate::alu::kernel::operations!(@$kind ($a: $ta $(, $b: $tb $(, $c: $tc)?)? $(; $mode)?) -> $out $body),
+                flushing: $crate::alu::kernel::operations!(@flushing $kind ($a: $ta $(, $b: $tb $(, $c: $tc)?)? $(; $mode)?) -> $out $body),
             }),*
         ];
+    };
+    (@flushing float ($a:ident: $ta:ty $(, $b:ident: $tb:ty $(, $c:ident: $tc:ty)?)?) -> $out:ty $body:block) => {
+        Some(|out, sources, _| {
+            use $crate::alu::kernel::{Lane, flush32};
+            for lane in 0..$crate::alu::kernel::LANES {
+                let $a = <$ta as Lane>::from_word(u64::from(flush32(sources[0][lane])));
+                $(let $b = <$tb as Lane>::from_word(u64::from(flush32(sources[1][lane])));
+                $(let $c = <$tc as Lane>::from_word(u64::from(flush32(sources[2][lane])));)?)?
+                let value: $out = $body;
+                out[lane] = flush32(Lane::word(value) as u32);
+            }
+        })
+    };
+    (@flushing $kind:ident $sources:tt -> $out:ty $body:block) => {
+        None
+    };
+    (@float $sources:tt -> $out:ty $body:block) => {
+        $crate::alu::kernel::operations!(@narrow $sources -> $out $body)
     };
     (@narrow ($a:ident: $ta:ty $(, $b:ident: $tb:ty $(, $c:ident: $tc:ty)?)? $(; $mode:ident)?) -> $out:ty $body:block) => {
         $crate::alu::kernel::Kernel::Narrow(|out, sources, _mode| {

@@ -75,53 +75,94 @@ impl Buffer {
         if self.stride == 0 { self.records } else { self.records * self.stride }
     }
 
-    /// Returns the address of an access; `None` where it is out of range.
-    pub(crate) fn address(&self, place: Place) -> Option<u64> {
-        let lane = if self.adds_lane { u64::from(place.lane) } else { 0 };
-        let index = u64::from(place.index.unwrap_or(0)) + lane;
-        let offset = u64::from(place.offset);
-        let linear = index * self.stride + offset;
-        if !self.contains(place, index, linear) {
-            return None;
-        }
-        let within = match self.element {
-            0 => linear,
-            element => {
-                let rows = index / self.index_stride * self.stride + offset / element * element;
-                rows * self.index_stride + index % self.index_stride * element + offset % element
-            }
-        };
-        Some(self.base.wrapping_add(within).wrapping_add(place.scalar.into()))
-    }
-
-    /// Returns `true` if an access is in range, by the rules of the generation.
-    fn contains(&self, place: Place, index: u64, linear: u64) -> bool {
-        let (records, bytes, scalar) = (self.records, u64::from(place.bytes), u64::from(place.scalar));
-        let offset = u64::from(place.offset);
-        let structured = self.stride != 0 && place.index.is_some();
-        match self.level {
+    /// Returns what accesses of an instruction can reach: all that does not differ between lanes.
+    pub(crate) fn reach(&self, has_index: bool, scalar: u32, bytes: u32) -> Reach {
+        let (records, stride, bytes, scalar) = (self.records, self.stride, u64::from(bytes), u64::from(scalar));
+        let all = Ends { index: u64::MAX, offset: u64::MAX, linear: u64::MAX };
+        // The places of which `taken` bytes more are within the size.
+        let before = |size: u64, taken: u64| (size + 1).saturating_sub(taken);
+        let indexed = Ends { index: records, ..all };
+        let structured = stride != 0 && has_index;
+        let any = Ends { index: if records != 0 { u64::MAX } else { 0 }, ..all };
+        let raw = Ends { linear: before(records, scalar + bytes), ..all };
+        let ends = match self.level {
             // The scalar offset is not part of what is compared.
-            GfxLevel::Gfx6 | GfxLevel::Gfx7 if structured => index < records,
-            GfxLevel::Gfx6 | GfxLevel::Gfx7 => offset + bytes <= records,
-            GfxLevel::Gfx8 if self.stride != 0 && self.element != 0 => index < records,
-            GfxLevel::Gfx8 => linear + scalar + bytes <= records,
-            GfxLevel::Gfx9 if structured => index < records,
-            GfxLevel::Gfx9 => linear + scalar + bytes <= records,
+            GfxLevel::Gfx6 | GfxLevel::Gfx7 if structured => indexed,
+            GfxLevel::Gfx6 | GfxLevel::Gfx7 => Ends { offset: before(records, bytes), ..all },
+            GfxLevel::Gfx8 if stride != 0 && self.element != 0 => indexed,
+            GfxLevel::Gfx8 => raw,
+            GfxLevel::Gfx9 if structured => indexed,
+            GfxLevel::Gfx9 => raw,
             // The size of the access does not count on GFX10.
             GfxLevel::Gfx10 | GfxLevel::Gfx10_3 => match self.bounds {
-                0 => index < records && (offset < self.stride || self.stride == 0),
-                1 => index < records,
-                2 => records != 0,
-                _ => linear + scalar < records,
+                0 if stride != 0 => Ends { offset: stride, ..indexed },
+                0 | 1 => indexed,
+                2 => any,
+                _ => Ends { linear: before(records, scalar + 1), ..all },
             },
             _ => match self.bounds {
-                0 => index < records && (offset + bytes <= self.stride || self.stride == 0),
-                1 => index < records,
-                2 => records != 0,
-                _ if self.element != 0 && self.stride != 0 => index < records && offset + bytes <= self.stride,
-                _ => linear + scalar + bytes <= records,
+                0 if stride != 0 => Ends { offset: before(stride, bytes), ..indexed },
+                0 | 1 => indexed,
+                2 => any,
+                _ if self.element != 0 && stride != 0 => Ends { offset: before(stride, bytes), ..indexed },
+                _ => raw,
             },
+        };
+        Reach {
+            start: self.base.wrapping_add(scalar),
+            stride,
+            element: self.element,
+            index_stride: self.index_stride,
+            adds_lane: self.adds_lane,
+            ends,
         }
+    }
+
+    /// Returns the address of an access; `None` where it is out of range.
+    pub(crate) fn address(&self, place: Place) -> Option<u64> {
+        let reach = self.reach(place.index.is_some(), place.scalar, place.bytes);
+        reach.address(place.index.unwrap_or(0), place.lane, place.offset)
+    }
+}
+
+/// The first index, offset and sum of both that are out of range.
+#[derive(Clone, Copy, Debug)]
+struct Ends {
+    index: u64,
+    offset: u64,
+    linear: u64,
+}
+
+/// A buffer as the lanes of one instruction reach it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Reach {
+    /// The base with the scalar offset.
+    start: u64,
+    stride: u64,
+    element: u64,
+    index_stride: u64,
+    adds_lane: bool,
+    ends: Ends,
+}
+
+impl Reach {
+    /// Returns the address of a lane's access; `None` where it is out of range.
+    #[inline(always)]
+    pub(crate) fn address(&self, index: u32, lane: u32, offset: u32) -> Option<u64> {
+        let index = u64::from(index) + if self.adds_lane { u64::from(lane) } else { 0 };
+        let offset = u64::from(offset);
+        let linear = index * self.stride + offset;
+        if index >= self.ends.index || offset >= self.ends.offset || linear >= self.ends.linear {
+            return None;
+        }
+        let within = if self.element == 0 { linear } else { self.swizzled(index, offset) };
+        Some(self.start.wrapping_add(within))
+    }
+
+    /// Returns the place of a byte in a buffer whose elements are interleaved.
+    fn swizzled(&self, index: u64, offset: u64) -> u64 {
+        let rows = index / self.index_stride * self.stride + offset / self.element * self.element;
+        rows * self.index_stride + index % self.index_stride * self.element + offset % self.element
     }
 }
 

@@ -7,11 +7,16 @@ use crate::{
         source::M0,
         step::{Action, Step},
     },
+    watch::observer::Observer,
 };
 
 impl Wave {
     /// Executes a step and returns where the wave goes on.
-    pub(crate) fn execute(&mut self, step: &Step, around: &mut Surroundings<'_>) -> Result<Flow, Reason> {
+    pub(crate) fn execute<O: Observer>(
+        &mut self,
+        step: &Step,
+        around: &mut Surroundings<'_, O>,
+    ) -> Result<Flow, Reason> {
         self.counters.instructions += 1;
         match &step.action {
             Action::Vector(vector) => {

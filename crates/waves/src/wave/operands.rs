@@ -2,17 +2,12 @@
 
 use super::registers::Registers;
 use crate::{
-    alu::kernel::{Lanes, Type, WideLanes},
+    alu::kernel::{Lanes, Type, WideLanes, flush32},
     program::step::{Modifiers, Source},
 };
 
 /// The lane that each lane's first source comes from, if a selection is on.
 pub(crate) type Selection = Option<[Option<u8>; 64]>;
-
-/// Returns zero of the same sign for a 32-bit denormal.
-fn flush32(bits: u32) -> u32 {
-    if bits & 0x7f80_0000 == 0 { bits & 0x8000_0000 } else { bits }
-}
 
 fn flush64(bits: u64) -> u64 {
     if bits & 0x7ff0_0000_0000_0000 == 0 { bits & 1 << 63 } else { bits }

@@ -16,6 +16,7 @@ use crate::{
 const SLOTS: usize = 160;
 
 /// The registers of a wave.
+#[derive(Clone)]
 pub(crate) struct Registers {
     pub(crate) level: GfxLevel,
     /// Lanes: 32 or 64.

@@ -36,7 +36,7 @@ impl Wave {
         let modifies = modifiers.clamp || modifiers.scale != 0;
         match result {
             Type::F32 => {
-                if mode.flushes_output32() {
+                if mode.flushes_output32() && !std::mem::take(&mut self.pad.flushed) {
                     flush_lanes(&mut self.pad.out);
                 }
                 if modifies {

@@ -33,11 +33,20 @@ pub(crate) struct Pad {
     pub(crate) out: Lanes,
     pub(crate) wide_out: WideLanes,
     pub(crate) carries: Lanes,
+    /// `true` if denormals of the result were replaced already.
+    pub(crate) flushed: bool,
 }
 
 impl Default for Pad {
     fn default() -> Self {
-        Self { narrow: [[0; 64]; 3], wide: [[0; 64]; 3], out: [0; 64], wide_out: [0; 64], carries: [0; 64] }
+        Self {
+            narrow: [[0; 64]; 3],
+            wide: [[0; 64]; 3],
+            out: [0; 64],
+            wide_out: [0; 64],
+            carries: [0; 64],
+            flushed: false,
+        }
     }
 }
 
@@ -67,12 +76,13 @@ pub(crate) struct Indexing {
 }
 
 /// Environment of a wave while it runs.
-pub(crate) struct Surroundings<'s> {
+pub(crate) struct Surroundings<'s, O> {
     pub(crate) memory: &'s dyn Memory,
     pub(crate) lds: &'s mut [u8],
     pub(crate) images: &'s mut Images,
     /// The address of the table of border colours.
     pub(crate) border_colors: u64,
+    pub(crate) observer: &'s O,
 }
 
 /// Continuation of a wave.

@@ -40,6 +40,7 @@ fn read<'a>(
 
 impl Wave {
     /// Executes a vector operation.
+    #[inline(always)]
     pub(crate) fn vector(&mut self, vector: &Vector) -> Result<(), Reason> {
         if self.indexing.on {
             let indexed = self.indexed(vector)?;
@@ -56,6 +57,8 @@ impl Wave {
         let first = self.pad.out;
         self.compute(&pair[1]);
         let second = std::mem::replace(&mut self.pad.out, first);
+        // The mark is that of the second alone; to replace denormals again does no harm.
+        self.pad.flushed = false;
         self.store_result(&pair[0])?;
         self.pad.out = second;
         self.store_result(&pair[1])
@@ -77,7 +80,17 @@ impl Wave {
         };
         let selection = vector.modifiers.dpp.as_ref().map(|dpp| dpp.resolve(registers.exec(), registers.lanes).0);
         let [x, y, z] = &mut pad.narrow;
+        // Denormals of operands and of the result are replaced in the same pass, where nothing else is done to them.
+        let flushes = |_: &_| vector.plain && mode.flushes_input32() && mode.flushes_output32();
+        let flushing = operation.flushing.filter(flushes);
+        pad.flushed = flushing.is_some();
         match operation.kernel {
+            Kernel::Narrow(_) if let Some(function) = flushing => {
+                let [a, b, c] = vector.sources;
+                let third: &Lanes = if operation.sources.len() > 2 { registers.narrow(c, Type::Bits32, z) } else { z };
+                let sources = [registers.narrow(a, Type::Bits32, x), registers.narrow(b, Type::Bits32, y), third];
+                function(&mut pad.out, &sources, mode);
+            }
             Kernel::Narrow(_) | Kernel::NarrowCarry(_) => {
                 let sources = [
                     read(registers, vector, operation, 0, &selection, x),

@@ -1,11 +1,14 @@
 //! One group of lanes that runs a built program on a piece of memory.
 
-use std::sync::Mutex;
+use std::{ops::ControlFlow, sync::Mutex};
 
 use amdgpu_descriptors::view::BufferView;
 use amdgpu_hw::{GfxLevel, GpuVa};
 use amdgpu_isa::{WaveSize, builder::Program};
-use amdgpu_waves::{Access, Counters, Dispatch, Limits, Memory, Outcome, PageFault, run_on_threads};
+use amdgpu_waves::{
+    Access, Counters, Dispatch, Event, Limits, Memory, Outcome, PageFault, Watch, WatchReport, run_on_threads,
+    run_watched,
+};
 
 /// The address of the program.
 const PROGRAM: u64 = 0x10_0000;
@@ -38,8 +41,14 @@ impl Memory for Ram {
         Ok(())
     }
 
-    fn atomic(&self, va: u64, _len: u8, _change: &mut dyn FnMut(u64) -> u64) -> Result<u64, PageFault> {
-        Err(PageFault { va, access: Access::Store })
+    fn atomic(&self, va: u64, len: u8, change: &mut dyn FnMut(u64) -> u64) -> Result<u64, PageFault> {
+        let mut data = self.data.lock().unwrap();
+        let range = Self::range(va, len.into(), data.len(), Access::Store)?;
+        let mut word = [0; 8];
+        word[..len.into()].copy_from_slice(&data[range.clone()]);
+        let old = u64::from_le_bytes(word);
+        data[range].copy_from_slice(&change(old).to_le_bytes()[..len.into()]);
+        Ok(old)
     }
 
     fn fetch(&self, va: u64, out: &mut [u8]) -> Result<(), PageFault> {
@@ -68,6 +77,15 @@ pub(crate) fn run_groups(
     groups: u32,
     threads: usize,
 ) -> (Counters, Vec<u8>) {
+    let (dispatch, ram) = prepared(level, program, data, (groups, program.wave().lanes()));
+    match run_on_threads(&dispatch, &ram, Limits::default(), threads) {
+        Outcome::Done(counters) => (counters, ram.data.into_inner().unwrap()),
+        other => panic!("{level}: {other:?}\n{}", program.text()),
+    }
+}
+
+/// Returns the dispatch of some groups of some lanes, and its memory.
+fn prepared(level: GfxLevel, program: &Program, data: Vec<u8>, (groups, lanes): (u32, u32)) -> (Dispatch, Ram) {
     let mut user_data = [0; 16];
     user_data[..4].copy_from_slice(&raw_buffer(level, DATA, data.len() as u32));
     let dispatch = Dispatch {
@@ -76,7 +94,7 @@ pub(crate) fn run_groups(
         program: PROGRAM,
         resources: program.resources(),
         user_data,
-        threads: [program.wave().lanes(), 1, 1],
+        threads: [lanes, 1, 1],
         partial: [0; 3],
         start: [0; 3],
         end: [groups, 1, 1],
@@ -86,11 +104,32 @@ pub(crate) fn run_groups(
         border_colors: 0,
     };
     let code = program.words().iter().flat_map(|word| word.to_le_bytes()).collect();
-    let ram = Ram { program: code, data: Mutex::new(data) };
-    match run_on_threads(&dispatch, &ram, Limits::default(), threads) {
-        Outcome::Done(counters) => (counters, ram.data.into_inner().unwrap()),
-        other => panic!("{level}: {other:?}\n{}", program.text()),
-    }
+    (dispatch, Ram { program: code, data: Mutex::new(data) })
+}
+
+/// What a watched dispatch did: its end, the report, the news in order, and the data it leaves.
+pub(crate) struct Watched {
+    pub(crate) outcome: Outcome,
+    pub(crate) report: WatchReport,
+    pub(crate) events: Vec<Event>,
+    pub(crate) data: Vec<u8>,
+}
+
+/// Runs groups of some lanes on 4 KiB of zeroes, watched, and ends the dispatch at the news that `ends` accepts.
+pub(crate) fn watch_groups(
+    level: GfxLevel,
+    program: &Program,
+    size: (u32, u32),
+    watch: &Watch,
+    ends: impl Fn(&Event) -> bool,
+) -> Watched {
+    let (dispatch, ram) = prepared(level, program, vec![0; 4096], size);
+    let mut events = Vec::new();
+    let (outcome, report) = run_watched(&dispatch, &ram, Limits::default(), watch, &mut |event| {
+        events.push(event.clone());
+        if ends(event) { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    });
+    Watched { outcome, report, events, data: ram.data.into_inner().unwrap() }
 }
 
 /// Every generation with a wave size that it has.

@@ -5,3 +5,4 @@ mod int64;
 mod loads;
 mod machine;
 mod threads;
+mod watch;

@@ -1,4 +1,4 @@
-//! Docs open with a noun phrase or a verb, not with a question word.
+//! Docs open with a noun phrase or a verb, not with a question word; those of the library's functions with a verb.
 
 use std::fs;
 
@@ -43,6 +43,98 @@ fn docs_open_with_a_noun_or_a_verb() {
     }
     assert!(all > 10_000, "{all} docs");
     assert!(questions * 1000 <= MOST * all, "{questions} of {all} docs open with a question word");
+}
+
+/// The crates of the library, whose public functions are documented by a verb in the third person.
+const LIBRARY: [&str; 12] = [
+    "src",
+    "crates/descriptors/src",
+    "crates/hw/src",
+    "crates/isa/src",
+    "crates/layers/src",
+    "crates/packets/src",
+    "crates/registers/src",
+    "crates/sharding/src",
+    "crates/sim/src",
+    "crates/surface/src",
+    "crates/uapi/src",
+    "crates/waves/src",
+];
+
+/// Words that end as such a verb does and are none.
+const NO_VERBS: [&str; 19] = [
+    "Access",
+    "Addresses",
+    "Always",
+    "Anonymous",
+    "As",
+    "Bits",
+    "Bytes",
+    "Counters",
+    "Dwords",
+    "Figures",
+    "Flags",
+    "Heaps",
+    "Its",
+    "Memories",
+    "Multiples",
+    "Rings",
+    "Sizes",
+    "This",
+    "Values",
+];
+
+/// Returns `true` if a doc opens with a verb in the third person, such as "Returns".
+fn opens_with_a_verb(opening: &str) -> bool {
+    let word = opening.split(|letter: char| !letter.is_alphabetic() && letter != '-').next().unwrap_or_default();
+    word.ends_with('s') && word.starts_with(char::is_uppercase) && !NO_VERBS.contains(&word)
+}
+
+/// Returns the name of each documented public function, and the first line of its doc.
+fn functions(source: &str) -> Vec<(String, &str)> {
+    let mut found = Vec::new();
+    let mut lines = source.lines().map(str::trim).peekable();
+    while let Some(line) = lines.next() {
+        let Some(opening) = line.strip_prefix("/// ") else { continue };
+        while lines.next_if(|line| line.starts_with("///")).is_some() {}
+        while let Some(mut attribute) = lines.next_if(|line| line.starts_with("#[")) {
+            while !attribute.ends_with(']') {
+                let Some(rest) = lines.next() else { break };
+                attribute = rest;
+            }
+        }
+        let Some(item) = lines.peek().and_then(|item| item.strip_prefix("pub ")) else { continue };
+        let mut words = item.split(|letter: char| !letter.is_alphanumeric() && letter != '_');
+        let is_qualifier = |word: &&str| matches!(*word, "const" | "unsafe" | "async" | "extern" | "C" | "");
+        if words.find(|word| !is_qualifier(word)) == Some("fn") {
+            found.push((words.next().unwrap_or_default().to_owned(), opening));
+        }
+    }
+    found
+}
+
+#[test]
+fn docs_of_public_functions_open_with_a_verb() {
+    let (mut all, mut others) = (0, Vec::new());
+    for file in LIBRARY.iter().flat_map(|folder| rooms::files(folder)).flat_map(|(_, files)| files) {
+        let source = fs::read_to_string(crate::root().join(&file)).unwrap();
+        let functions = functions(&source);
+        all += functions.len();
+        let nouns = functions.into_iter().filter(|(_, opening)| !opens_with_a_verb(opening));
+        others.extend(nouns.map(|(name, opening)| format!("{}: {name}: {opening}", file.display())));
+    }
+    assert!(all > 1500, "{all} functions");
+    assert!(others.is_empty(), "a verb in the third person opens the doc of a function: {others:#?}");
+}
+
+#[test]
+fn the_doc_of_a_function_is_the_one_above_its_attributes() {
+    let source = "/// The size.\n///\n/// More.\n#[must_use]\n#[expect(\n    dead_code,\n    reason = \"none\"\n)]\npub const fn size() {}
+        /// Returns it.\n    pub unsafe extern \"C\" fn it() {}\n/// The type.\npub struct Type;\n/// The own.\npub(crate) fn own() {}";
+    let functions = functions(source);
+    assert_eq!(functions, [("size".to_owned(), "The size."), ("it".to_owned(), "Returns it.")]);
+    let verbs = ["Returns it.", "Re-reads it.", "The size.", "`x`.", "As it is.", "Bytes of it.", "lists", ""];
+    assert_eq!(verbs.map(opens_with_a_verb), [true, true, false, false, false, false, false, false]);
 }
 
 #[test]

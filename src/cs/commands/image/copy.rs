@@ -52,7 +52,8 @@ impl Recorder<Version> {
     ///
     /// Those of [`copy_to_image`](Self::copy_to_image), and between tiled images [`CommandError::Unsupported`] where they differ
     /// in the order of texels or one of several levels is on 4.0, and [`CommandError::Misaligned`] where places or sizes are no
-    /// multiples of what the engine moves. A driver then goes through rows.
+    /// multiples of what the engine moves, and [`CommandError::TilesEnd`] where it ends in the last column or row of 16384 on Bonaire,
+    /// Kaveri, Kabini and Mullins. A driver then goes through rows.
     pub fn copy_image(&mut self, to: &ImageLevel, first: [u32; 3], from: &ImageLevel, texels: &TexelBox) -> Result<()> {
         texels.check(from.extent)?;
         let target = TexelBox { first, extent: texels.extent };
@@ -102,9 +103,13 @@ impl Recorder<Version> {
     }
 }
 
+/// The largest coordinate, at which copies between tiles of some chips may not end.
+const TILES_END: u64 = 1 << 14;
+
 /// Refuses what COPY_T2T_SUB_WINDOW cannot do.
 ///
-/// Source: Mesa 25.0.7 `radv_sdma.c`, `radv_sdma_use_t2t_scanline_copy`.
+/// Source: Mesa 25.0.7 `radv_sdma.c`, `radv_sdma_use_t2t_scanline_copy`; for the last columns and rows Mesa 17.0
+/// `src/gallium/drivers/radeonsi/cik_sdma.c`, `cik_sdma_copy_texture`.
 fn check_tiles(
     version: Version,
     to: &ImageLevel,
@@ -119,6 +124,14 @@ fn check_tiles(
     }
     if to.micro != from.micro {
         return refuse("a copy between tiled images of different orders");
+    }
+    // The destination's rows are not among the limits.
+    for (axis, part, at) in [('x', texels, 0), ('y', texels, 1), ('x', target, 0)] {
+        let first = part.first[at];
+        let end = u64::from(first) + u64::from(part.extent[at]);
+        if from.ends_early && end == TILES_END {
+            return Err(CommandError::TilesEnd { axis, first, end });
+        }
     }
     let is_thick = from.is_volume && matches!(from.micro, MicroMode::Display | MicroMode::Standard);
     let multiples = match version {

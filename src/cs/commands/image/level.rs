@@ -89,6 +89,8 @@ pub struct ImageLevel {
     pub(super) extent: [u32; 3],
     pub(super) micro: MicroMode,
     pub(super) is_volume: bool,
+    /// `true` on chips whose copies between tiles may not end at the largest coordinate.
+    pub(super) ends_early: bool,
 }
 
 impl ImageLevel {
@@ -156,6 +158,7 @@ impl ImageLevel {
             extent: extent(config, level),
             micro: layout.micro_mode,
             is_volume: config.dimension == Dimension::D3,
+            ends_early: ends_early(chip),
         })
     }
 
@@ -185,6 +188,14 @@ impl ImageLevel {
 
 /// The last of the micro tile modes that rows are copied to and from: display, thin, depth (`MICRO_TILE_MODE_NEW`).
 const TILE_MODES_COPIED: u64 = 2;
+
+/// Returns `true` for Bonaire, Kaveri, Kabini and Mullins, by their families and revisions.
+///
+/// Source: Mesa 17.0 `src/gallium/drivers/radeonsi/cik_sdma.c`, `cik_sdma_copy_texture`; Mesa 25.0.7 `amdgpu_asic_addr.h`.
+fn ends_early(chip: &Chip) -> bool {
+    let registers = chip.registers();
+    matches!((registers.family_id, registers.external_rev), (0x78, 0x14..0x28) | (0x7d, _))
+}
 
 /// Returns the elements of a level.
 fn extent(config: &SurfaceConfig, level: u32) -> [u32; 3] {

@@ -4,7 +4,7 @@ use std::sync::{Arc, atomic::Ordering};
 
 use super::{
     command_list::CommandList,
-    recorded::{Recorded, has_jumps, jump},
+    recorded::{Recorded, has_jumps, jump, jump_to_replayed},
 };
 use crate::{
     cs::{EncodeError, Target},
@@ -105,7 +105,7 @@ impl Recorded {
         Arc::strong_count(self) > explained
     }
 
-    fn chain(self: &Arc<Self>, to: &Arc<Self>) -> Result<(), ChainFault> {
+    fn chain(self: &Arc<Self>, to: &Arc<Self>, is_replayed: bool) -> Result<(), ChainFault> {
         let mut next = self.link.next.lock();
         if next.is_some() {
             return Err(ChainFault::Chained);
@@ -114,7 +114,12 @@ impl Recorded {
             return Err(ChainFault::InUse);
         }
         let (Some(last), Some(first)) = (self.all_ibs().last(), to.ibs().next()) else { return Ok(()) };
-        jump(self.target(), last, Some(first)).map_err(ChainFault::Jump)?;
+        let jumped = if is_replayed {
+            jump_to_replayed(self.target(), last, first)
+        } else {
+            jump(self.target(), last, Some(first))
+        };
+        jumped.map_err(ChainFault::Jump)?;
         *next = Some(Arc::clone(to));
         self.link.is_chained.store(true, Ordering::Release);
         Ok(())
@@ -170,6 +175,37 @@ impl CommandList {
     ///
     /// [`ChainFault`]; both lists are then as they were.
     pub fn chain(&self, next: &Self) -> Result<(), ChainFault> {
+        self.chain_as(next, false)
+    }
+
+    /// Puts a list behind this one like [`CommandList::chain`], with the bit PRE_ENA in the jump: the graphics engine replays
+    /// `next` when the context comes back after a preemption. For drivers that shadow registers
+    /// ([`REGISTER_SHADOWING`](crate::winsys::Capabilities::REGISTER_SHADOWING)).
+    ///
+    /// ```
+    /// use amdgpu_winsys::cs::{ChainFault, Stream, pm4};
+    ///
+    /// # let device = amdgpu_winsys::winsys::Device::new(amdgpu_sim::SimKernel::open(amdgpu_sim::profile("navi21").ok_or("no such chip")?))?;
+    /// let list = |target| Stream::new(&device, target, 64)?.finish();
+    /// let gfx = pm4::Target::gfx(device.info().gfx_level);
+    /// let (first, second) = (list(gfx)?, list(gfx)?);
+    /// first.chain_replayed(&second)?;
+    /// let tail = first.dwords().next().and_then(|dwords| dwords.last().copied());
+    /// assert_eq!(tail.map(|control| control >> 21 & 1), Some(1));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// Source: Mesa 25.0.7 `src/amd/vulkan/winsys/amdgpu/radv_amdgpu_cs.c`, `radv_amdgpu_cs_chain`, with `pre_ena`.
+    ///
+    /// # Errors
+    ///
+    /// [`ChainFault`], with [`ChainFault::Jump`] where the ring replays nothing: on compute rings, and before GFX8. Both lists
+    /// are then as they were.
+    pub fn chain_replayed(&self, next: &Self) -> Result<(), ChainFault> {
+        self.chain_as(next, true)
+    }
+
+    fn chain_as(&self, next: &Self, is_replayed: bool) -> Result<(), ChainFault> {
         let (from, to) = (self.recorded(), next.recorded());
         if !has_jumps(from.target()) {
             return Err(ChainFault::NoJumps { target: from.target() });
@@ -186,7 +222,7 @@ impl CommandList {
         if to.link.is_behind.swap(true, Ordering::AcqRel) {
             return Err(ChainFault::Behind);
         }
-        if let Err(fault) = from.chain(to) {
+        if let Err(fault) = from.chain(to, is_replayed) {
             to.link.is_behind.store(false, Ordering::Release);
             return Err(fault);
         }

@@ -72,17 +72,18 @@ impl CommandList {
         &self.recorded
     }
 
-    /// The ring it was recorded for.
+    /// Returns the ring it was recorded for.
+    #[inline]
     pub fn target(&self) -> Target {
         self.recorded.target()
     }
 
-    /// Length of all IBs, in dwords, padding and chain packets included.
+    /// Returns the length of all IBs, in dwords, padding and chain packets included.
     pub fn len(&self) -> usize {
         self.ibs().map(|(_, dwords)| dwords).sum()
     }
 
-    /// Always false: an empty stream is closed with fillers.
+    /// Returns `false`: an empty stream is closed with fillers.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
@@ -93,7 +94,7 @@ impl CommandList {
         self.recorded.ibs()
     }
 
-    /// The IBs that the kernel is given: the first where they are chained, else all of them.
+    /// Returns the IBs that the kernel is given: the first where they are chained, else all of them.
     pub fn submitted_ibs(&self) -> impl ExactSizeIterator<Item = (GpuVa, usize)> {
         self.recorded.submitted_ibs().iter().copied()
     }

@@ -79,7 +79,7 @@ pub enum NotOneIb {
 }
 
 impl Preambles {
-    /// None.
+    /// Creates preambles without lists.
     pub fn new() -> Self {
         Self::default()
     }
@@ -134,7 +134,7 @@ impl Preambles {
         }
     }
 
-    /// All there are.
+    /// Returns all lists.
     pub fn lists(&self) -> impl Iterator<Item = &CommandList> {
         [&self.initial_full_flush, &self.initial, &self.further, &self.postamble].into_iter().flatten()
     }
@@ -154,7 +154,7 @@ impl Preambles {
         &self.postamble
     }
 
-    /// The most IBs that it adds to one kernel submission.
+    /// Returns the most IBs that it adds to one kernel submission.
     pub fn most_ibs(&self) -> usize {
         let first = self.initial_full_flush.len().max(self.initial.len()).max(self.further.len());
         first + self.postamble.len()

@@ -11,7 +11,7 @@ use parking_lot::Mutex;
 use super::once::Once;
 use crate::{
     cs::{
-        EncodeError, Language, Target,
+        EncodeError, Language, Packet, Target,
         ib::{home::Home, memory::IbMemory},
         pm4::IndirectBuffer,
     },
@@ -74,8 +74,8 @@ pub(in crate::cs) struct Recorded {
     pub(in crate::cs::record) part: Part,
     /// The first IB: the only one that the kernel is given where they are chained.
     first: (GpuVa, usize),
-    /// `true` if something that it uses is of another device than its IBs.
-    is_mixed: bool,
+    /// The address of the device that everything it uses is of, which the IBs keep; 0 if there is none.
+    device_address: usize,
     pub(in crate::cs::record) link: Link,
 }
 
@@ -129,17 +129,19 @@ impl Recorded {
             list.bindings().try_for_each(|binding| residents.add(binding))?;
             list.sets().iter().try_for_each(|set| sets.add(set))?;
         }
-        let is_of_first = |binding: &Binding| ibs.first().is_some_and(|ib| binding.is_of(ib.memory.binding().device()));
-        let is_mixed = !residents.as_slice().iter().all(is_of_first);
+        let device_address = ibs.first().map_or(0, |ib| ib.memory.binding().device_address());
+        let is_of_one = residents.as_slice().iter().all(|binding| binding.device_address() == device_address);
+        let device_address = if is_of_one { device_address } else { 0 };
         submitted.clear();
         if !has_jumps(target) && ibs.len() > 1 {
             host_memory::extend(submitted, ibs.iter().map(|ib| (ib.memory.address(), ib.dwords)))?;
         }
         let first = ibs.first().map_or((GpuVa::from_48_bits(0), 0), |ib| (ib.memory.address(), ib.dwords));
-        Ok(Self { target, part, first, is_mixed, link: Link::of_one() })
+        Ok(Self { target, part, first, device_address, link: Link::of_one() })
     }
 
     /// The ring it was recorded for.
+    #[inline]
     pub(in crate::cs) fn target(&self) -> Target {
         self.target
     }
@@ -199,7 +201,7 @@ impl Recorded {
     /// Returns `true` if all that it uses is of this device.
     #[inline]
     pub(in crate::cs) fn is_of(&self, device: &Device) -> bool {
-        !self.is_mixed && self.part.ibs.first().is_some_and(|ib| ib.memory.binding().is_of(device))
+        self.device_address == device.address()
     }
 }
 
@@ -271,6 +273,20 @@ pub(in crate::cs::record) fn jump(target: Target, from: &Ib, to: Option<(GpuVa, 
         Some((va, dwords)) => language.chain(&mut tail, va, count(dwords))?,
         None => language.fill(&mut tail),
     }
+    from.memory.store_tail(from.dwords - IndirectBuffer::LEN.min(from.dwords), tail);
+    Ok(())
+}
+
+/// As [`jump`], to an IB that is replayed when the context comes back after a preemption.
+pub(in crate::cs::record) fn jump_to_replayed(
+    target: Target,
+    from: &Ib,
+    (va, dwords): (GpuVa, usize),
+) -> Result<(), EncodeError> {
+    let Target::Pm4(language) = target else { return Ok(()) };
+    let mut tail = [0; IndirectBuffer::LEN];
+    let packet = IndirectBuffer { preamble: true, ..IndirectBuffer::chain(va, count(dwords)) };
+    Packet::encode(&packet, language, &mut tail)?;
     from.memory.store_tail(from.dwords - IndirectBuffer::LEN.min(from.dwords), tail);
     Ok(())
 }

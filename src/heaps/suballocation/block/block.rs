@@ -64,7 +64,7 @@ struct Wanted {
 }
 
 impl VirtualBlock {
-    /// An empty block of `size` bytes, all offsets and sizes in multiples of `granule`.
+    /// Creates an empty block of `size` bytes, all offsets and sizes in multiples of `granule`.
     ///
     /// # Errors
     ///
@@ -93,7 +93,7 @@ impl VirtualBlock {
         Ok(block)
     }
 
-    /// Bytes of the block.
+    /// Returns the size of the block, bytes.
     pub fn size(&self) -> u64 {
         self.bytes(self.cells)
     }
@@ -103,7 +103,7 @@ impl VirtualBlock {
         1 << self.shift
     }
 
-    /// Bytes that a chunk holds: what was asked for, rounded up to the granule. `None` for another block's.
+    /// Returns the number of bytes that a chunk holds: what was asked for, rounded up to the granule. `None` for another block's.
     pub fn len_of(&self, chunk: &Chunk) -> Option<u64> {
         (chunk.owner == self.owner).then(|| self.bytes(self.nodes[chunk.node].cells()))
     }

@@ -35,7 +35,7 @@ pub struct Chunk {
 }
 
 impl Chunk {
-    /// Bytes from the start of the block.
+    /// Returns the offset from the start of the block, bytes.
     pub fn offset(&self) -> u64 {
         u64::from(self.start) << self.owner.shift()
     }

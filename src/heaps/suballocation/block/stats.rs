@@ -32,7 +32,7 @@ pub struct BlockStats {
 }
 
 impl BlockStats {
-    /// The part of the free bytes, in thousandths, that is not in the largest hole: 0 for one hole or none.
+    /// Returns the part of the free bytes, in thousandths, that is not in the largest hole: 0 for one hole or none.
     pub fn fragmentation_permille(&self) -> u32 {
         let elsewhere = u128::from(self.free.saturating_sub(self.largest_hole));
         elsewhere.saturating_mul(1000).checked_div(self.free.into()).map_or(0, |permille| permille as u32)
@@ -40,7 +40,7 @@ impl BlockStats {
 }
 
 impl VirtualBlock {
-    /// Figures of now. Looks at the holes of the last bin in use.
+    /// Returns the figures of this moment. Looks at the holes of the last bin in use.
     pub fn stats(&self) -> BlockStats {
         BlockStats {
             used: self.bytes(self.used),

@@ -4,6 +4,8 @@
 //! `src/amd/common/ac_gpu_info.c`, `ac_query_gpu_info`), and `tests/winsys/bring_up.rs` compares them, chip by chip, with what
 //! RADV itself derived from the same captures.
 
+mod answer;
+mod caches;
 mod capabilities;
 mod firmware;
 mod memory;
@@ -14,6 +16,8 @@ mod tiling;
 
 pub(crate) use self::memory::installed_vram;
 pub use self::{
+    answer::DevInfoAnswer,
+    caches::{CacheSizes, ShadowAreas},
     capabilities::Capabilities,
     firmware::Firmware,
     memory::MemorySizes,
@@ -27,7 +31,7 @@ use amdgpu_hw::{Peaks, Topology, Units, identify, num, radv_name};
 use amdgpu_surface::{Chip as SurfaceChip, ChipRegisters, Reported, chip::ChipError};
 use libdrm_amdgpu_sys::AMDGPU;
 
-use super::query::{capability, check_driver, info};
+use super::query::{capability, check_driver, info, info_counted};
 use crate::{
     uapi::{DevInfo, IdsFlags, MemoryInfo, cap, query},
     vamgr::VaLimits,
@@ -88,6 +92,10 @@ pub struct GpuInfo {
     pub vram_type: VramType,
     /// Width of the memory bus, bits.
     pub vram_bit_width: u32,
+    /// Lowest shader clock, MHz; 0 when unknown (before minor 50).
+    pub min_engine_clock_mhz: u32,
+    /// Lowest memory clock, MHz; 0 when unknown (before minor 50).
+    pub min_memory_clock_mhz: u32,
     /// Highest shader clock, MHz.
     pub max_engine_clock_mhz: u32,
     /// Highest memory clock, MHz.
@@ -100,6 +108,12 @@ pub struct GpuInfo {
     pub pcie_lanes: u32,
     /// Shader engines, compute units, render backends, L2.
     pub shader: ShaderArray,
+    /// Sizes of the caches.
+    pub caches: CacheSizes,
+    /// Areas that registers are saved to; `None` where the driver need not bring them.
+    pub shadow: Option<ShadowAreas>,
+    /// Hardware register contexts of the graphics engine.
+    pub register_contexts: u32,
     /// Micro engine firmware.
     pub me_firmware: Firmware,
     /// Prefetch parser firmware.
@@ -110,6 +124,8 @@ pub struct GpuInfo {
     pub tiling: TilingRegisters,
     /// Capabilities of kernel and chip together.
     pub capabilities: Capabilities,
+    /// The fields of DEV_INFO that the kernel answered: others are unknown here.
+    pub answered: DevInfoAnswer,
 }
 
 impl GpuInfo {
@@ -130,7 +146,7 @@ impl GpuInfo {
         if capability(kernel, cap::SYNCOBJ)? == 0 {
             return Err(Error::NoSyncobj);
         }
-        let dev: DevInfo = info(kernel, "DEV_INFO", query::DEV_INFO, [0; 4])?;
+        let (dev, bytes): (DevInfo, _) = info_counted(kernel, "DEV_INFO", query::DEV_INFO, [0; 4])?;
         check_addresses(&dev)?;
         let family = Family::from(dev.family);
         let chip = identify(family, dev.external_rev)
@@ -139,6 +155,7 @@ impl GpuInfo {
         let gfx_level = rings::gfx_level(&ip_blocks)?;
         let memory_info: MemoryInfo = info(kernel, "MEMORY", query::MEMORY, [0; 4])?;
         let memory = MemorySizes::new(&memory_info, &dev)?;
+        let shader = ShaderArray::new(&dev, driver, gfx_level)?;
         let has_dedicated_vram = !IdsFlags::from_bits_retain(dev.ids_flags).contains(IdsFlags::FUSION);
         Ok(Self {
             driver,
@@ -160,32 +177,38 @@ impl GpuInfo {
             va_alignment: dev.virtual_address_alignment,
             vram_type: VramType::from(dev.vram_type),
             vram_bit_width: dev.vram_bit_width,
+            min_engine_clock_mhz: if driver.minor >= 50 { mhz("min_engine_clock", dev.min_engine_clock)? } else { 0 },
+            min_memory_clock_mhz: if driver.minor >= 50 { mhz("min_memory_clock", dev.min_memory_clock)? } else { 0 },
             max_engine_clock_mhz: mhz("max_engine_clock", dev.max_engine_clock)?,
             max_memory_clock_mhz: mhz("max_memory_clock", dev.max_memory_clock)?,
             clock_counter_khz: dev.gpu_counter_freq,
             pcie_generation: if driver.minor >= 51 { dev.pcie_gen } else { 0 },
             pcie_lanes: if driver.minor >= 51 { dev.pcie_num_lanes } else { 0 },
-            shader: ShaderArray::new(&dev, driver, gfx_level)?,
+            caches: CacheSizes::new(&dev, gfx_level, chip, shader.l2_slices, has_dedicated_vram),
+            shadow: ShadowAreas::new(&dev),
+            register_contexts: dev.num_hw_gfx_contexts,
+            shader,
             me_firmware: Firmware::query(kernel, Firmware::ME)?,
             pfp_firmware: Firmware::query(kernel, Firmware::PFP)?,
             mec_firmware: Firmware::query(kernel, Firmware::MEC)?,
             tiling: TilingRegisters::query(kernel, &dev)?,
             capabilities: Capabilities::query(kernel, driver, gfx_level, chip, &dev)?,
+            answered: DevInfoAnswer::new(bytes, driver),
             ip_blocks,
         })
     }
 
-    /// The block of `ip`; `None` when the chip lacks it or it has no ring.
+    /// Returns the block of `ip`; `None` when the chip lacks it or it has no ring.
     pub fn ip_block(&self, ip: Ip) -> Option<&IpBlock> {
         self.ip_blocks.get(ip.index())?.as_ref()
     }
 
-    /// Rings of `ip` that user space may submit to.
+    /// Returns the number of rings of `ip` that user space may submit to.
     pub fn ring_count(&self, ip: Ip) -> u32 {
         self.ip_block(ip).map_or(0, |block| block.rings)
     }
 
-    /// The name RADV gives the chip, such as `NAVI21`.
+    /// Returns the name RADV gives the chip, such as `NAVI21`.
     pub fn chip_name(&self) -> &'static str {
         radv_name(self.chip)
     }
@@ -203,17 +226,17 @@ impl GpuInfo {
         }
     }
 
-    /// Transfers of the memory bus, millions a second for each data line.
+    /// Returns the transfers of the memory bus, millions a second for each data line.
     pub fn effective_memory_clock_mhz(&self) -> u64 {
         u64::from(self.max_memory_clock_mhz) * self.units().transfers_per_clock()
     }
 
-    /// Bandwidth of the memory bus, GB/s, rounded up.
+    /// Returns the bandwidth of the memory bus, GB/s, rounded up.
     pub fn memory_bandwidth_gbps(&self) -> u64 {
         self.peaks().memory_gb_per_s
     }
 
-    /// Bandwidth of the PCIe link, MB/s; 0 when unknown.
+    /// Returns the bandwidth of the PCIe link, MB/s; 0 when unknown.
     pub fn pcie_bandwidth_mbps(&self) -> u64 {
         // GB/s for a lane, times 1000, by generation.
         const PER_LANE: [u64; 7] = [250, 500, 985, 1969, 3938, 7563, 15125];
@@ -221,7 +244,7 @@ impl GpuInfo {
         generation.map_or(0, |per_lane| u64::from(self.pcie_lanes) * per_lane * 1024 / 1000)
     }
 
-    /// The units of the GPU and their clocks. Engines count as RADV counts them: dead ones are left out from GFX10.3 on.
+    /// Returns the units of the GPU and their clocks. Engines count as RADV counts them: dead ones are left out from GFX10.3 on.
     pub fn units(&self) -> Units {
         let shader = &self.shader;
         let counts_alive = self.gfx_level >= GfxLevel::Gfx10_3 && shader.max_engines > 1;
@@ -263,17 +286,17 @@ impl GpuInfo {
         }))
     }
 
-    /// Peak rates.
+    /// Returns the peak rates.
     pub fn peaks(&self) -> Peaks {
         self.units().peaks()
     }
 
-    /// The queues of the graphics and compute engines, from tables by generation.
+    /// Returns the queues of the graphics and compute engines, from tables by generation.
     pub fn topology(&self) -> Topology {
         Topology::of(self.gfx_level, self.chip)
     }
 
-    /// Single-precision operations at the highest clock, billions a second.
+    /// Returns the single-precision operations at the highest clock, billions a second.
     pub fn peak_gflops(&self) -> u64 {
         self.peaks().gflops
     }

@@ -1,7 +1,7 @@
 //! The kernel's answers as they are, for those who keep them.
 
 use crate::{
-    uapi::{DevInfo, InfoFirmware, InfoHwIp, MemoryInfo, firmware, query},
+    uapi::{DevInfo, Errno, InfoFirmware, InfoHwIp, MemoryInfo, firmware, query},
     winsys::{
         DriverVersion, Error, Ip, Kernel, Result,
         device::query::{check_driver, info, registers},
@@ -108,7 +108,7 @@ impl RawInfo {
 /// Zeros for a block that the chip lacks or a kernel is too old to know.
 fn known<T: Default>(answer: Result<T>) -> Result<T> {
     match answer {
-        Err(Error::Info { errno: nix::errno::Errno::EINVAL, .. }) => Ok(T::default()),
+        Err(Error::Info { errno: Errno::EINVAL, .. }) => Ok(T::default()),
         answer => answer,
     }
 }

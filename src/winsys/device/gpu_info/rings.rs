@@ -4,7 +4,7 @@ use amdgpu_hw::gfx10_minor;
 
 use super::{Chip, DriverVersion, Error, Family, GfxLevel, Ip, Kernel, Result};
 use crate::{
-    uapi::{InfoHwIp, InfoMaxIbs, query},
+    uapi::{Errno, InfoHwIp, InfoMaxIbs, query},
     winsys::device::query::info,
 };
 
@@ -81,7 +81,7 @@ fn query_one(
     let answer = match info::<InfoHwIp>(kernel, "HW_IP_INFO", query::HW_IP_INFO, [ip.raw(), 0, 0, 0]) {
         Ok(answer) => answer,
         // A kernel refuses types it is too old to know.
-        Err(Error::Info { errno: nix::errno::Errno::EINVAL, .. }) => return Ok(None),
+        Err(Error::Info { errno: Errno::EINVAL, .. }) => return Ok(None),
         Err(error) => return Err(error),
     };
     if answer.available_rings == 0 {

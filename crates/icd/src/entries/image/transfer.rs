@@ -1,6 +1,9 @@
-//! Copies and clears of images by queues. Each run of texels that lie together is a copy of bytes: a row of a linear image, and of
-//! a tiled one what its tiles leave together.
+//! Copies and clears of images by queues.
+//!
+//! A copy engine copies a box of texels by one packet, where it can. Elsewhere, and on the other rings, each run of texels that lie
+//! together is a copy of bytes: a row of a linear image, and of a tiled one what its tiles leave together.
 
+use amdgpu_winsys::cs::commands::{CommandError, ImageLevel, ImageRows, TexelBox};
 use ash::vk;
 
 use super::UNKNOWN;
@@ -36,11 +39,21 @@ impl Part {
         }
     }
 
-    /// Returns the texels of `extent` from here on.
-    pub(super) fn texels(&self, gpu: &Gpu, image: &Image, extent: [u32; 3]) -> Result<Texels, Failure> {
+    /// Returns the first texel: its column, row, and slice or layer.
+    fn first(&self, image: &Image) -> Result<[u32; 3], Failure> {
         let at = |offset: i32| u32::try_from(offset).map_err(|_| UNKNOWN);
         let z = if image.is_volume { at(self.offset.z)? } else { self.layers.base_array_layer };
-        image.texels(gpu, self.layers.mip_level, [at(self.offset.x)?, at(self.offset.y)?, z], extent)
+        Ok([at(self.offset.x)?, at(self.offset.y)?, z])
+    }
+
+    /// Returns the texels of `extent` from here on.
+    pub(super) fn texels(&self, gpu: &Gpu, image: &Image, extent: [u32; 3]) -> Result<Texels, Failure> {
+        image.texels(gpu, self.layers.mip_level, self.first(image)?, extent)
+    }
+
+    /// Returns the level, as copy engines address it.
+    fn level(&self, gpu: &Gpu, image: &Image) -> Result<ImageLevel, CommandError> {
+        image.level(gpu, self.layers.mip_level)
     }
 }
 
@@ -55,10 +68,27 @@ pub(super) struct RowsCopy {
 }
 
 impl RowsCopy {
+    /// Returns the extent of the copy: columns, rows, and slices or layers.
+    fn extent(&self, image: &Image) -> Result<[u32; 3], Failure> {
+        let vk::Extent3D { width, height, depth } = self.extent;
+        Ok([width, height, self.part.slices(image, depth)?])
+    }
+
+    /// Returns the texels of the image, and the rows in a buffer, as copy engines take them; `None` for a buffer that ends
+    /// before its rows.
+    fn rows(&self, image: &Image, buffer: &Buffer) -> Result<Option<(TexelBox, ImageRows)>, Failure> {
+        let extent = self.extent(image)?;
+        let or = |length: u32, else_: u32| if length == 0 { else_ } else { length };
+        let pitch = or(self.row_length, extent[0]);
+        let slice = pitch.checked_mul(or(self.height, extent[1]));
+        let memory = buffer.size.checked_sub(self.start).and_then(|rest| buffer.part(self.start, rest).ok());
+        let texels = TexelBox { first: self.part.first(image)?, extent };
+        Ok(memory.zip(slice).map(|(memory, slice)| (texels, ImageRows { memory, pitch, slice })))
+    }
+
     /// Returns both sides of the copy, the image's first, and its extent.
     pub(super) fn sides(&self, gpu: &Gpu, image: &Image) -> Result<(Texels, Texels, [u32; 3]), Failure> {
-        let vk::Extent3D { width, height, depth } = self.extent;
-        let extent = [width, height, self.part.slices(image, depth)?];
+        let extent = self.extent(image)?;
         let rows = Texels::rows(self.start, (self.row_length, self.height), extent, image.texel.bytes())?;
         Ok((self.part.texels(gpu, image, extent)?, rows, extent))
     }
@@ -90,12 +120,18 @@ impl From<&vk::BufferImageCopy2<'_>> for RowsCopy {
 
 /// Records copies from a buffer to an image.
 fn write(this: &CommandBuffer, both: Option<(&Buffer, &Image)>, regions: impl Iterator<Item = RowsCopy>) {
-    this.record(|commands| {
+    this.attempt(|recorder| {
         let (buffer, image) = both.ok_or(UNKNOWN)?;
         for region in regions {
+            if let Some((texels, rows)) = region.rows(image, buffer)?
+                && recorder
+                    .by_engine(|engine| engine.copy_to_image(&region.part.level(this.gpu(), image)?, &texels, &rows))?
+            {
+                continue;
+            }
             let (texels, rows, extent) = region.sides(this.gpu(), image)?;
             runs(&rows, &texels, extent, image.texel.bytes(), |Run { from, to, bytes }| {
-                Ok(commands.copy(image.part(to, bytes)?, buffer.part(from, bytes)?)?)
+                Ok(recorder.commands().copy(image.part(to, bytes)?, buffer.part(from, bytes)?)?)
             })?;
         }
         Ok(())
@@ -104,12 +140,19 @@ fn write(this: &CommandBuffer, both: Option<(&Buffer, &Image)>, regions: impl It
 
 /// Records copies from an image to a buffer.
 fn read(this: &CommandBuffer, both: Option<(&Image, &Buffer)>, regions: impl Iterator<Item = RowsCopy>) {
-    this.record(|commands| {
+    this.attempt(|recorder| {
         let (image, buffer) = both.ok_or(UNKNOWN)?;
         for region in regions {
+            if let Some((texels, rows)) = region.rows(image, buffer)?
+                && recorder.by_engine(|engine| {
+                    engine.copy_from_image(&rows, &region.part.level(this.gpu(), image)?, &texels)
+                })?
+            {
+                continue;
+            }
             let (texels, rows, extent) = region.sides(this.gpu(), image)?;
             runs(&texels, &rows, extent, image.texel.bytes(), |Run { from, to, bytes }| {
-                Ok(commands.copy(buffer.part(to, bytes)?, image.part(from, bytes)?)?)
+                Ok(recorder.commands().copy(buffer.part(to, bytes)?, image.part(from, bytes)?)?)
             })?;
         }
         Ok(())
@@ -148,6 +191,23 @@ pub(crate) fn to_buffer2(this: &CommandBuffer, info: &vk::CopyImageToBufferInfo2
     read(this, both, info.regions().iter().map(RowsCopy::from));
 }
 
+/// Returns the extent of a copy between images, whose texels have one size: columns, rows, and slices or layers.
+fn common(
+    (from, to): (&Image, &Image),
+    (source, destination): (Part, Part),
+    extent: vk::Extent3D,
+) -> Result<[u32; 3], Failure> {
+    let slices = match (from.is_volume, to.is_volume) {
+        (false, true) => source.slices(from, 1)?,
+        (true, false) => destination.slices(to, 1)?,
+        _ => source.slices(from, extent.depth)?,
+    };
+    if from.texel.bytes() != to.texel.bytes() {
+        return Err(UNKNOWN);
+    }
+    Ok([extent.width, extent.height, slices])
+}
+
 /// Calls `each` with the runs of a copy between images, whose texels have one size.
 pub(super) fn between(
     gpu: &Gpu,
@@ -156,17 +216,9 @@ pub(super) fn between(
     extent: vk::Extent3D,
     each: impl FnMut(Run) -> Result<(), Failure>,
 ) -> Result<(), Failure> {
-    let texel = from.texel.bytes();
-    let slices = match (from.is_volume, to.is_volume) {
-        (false, true) => source.slices(from, 1)?,
-        (true, false) => destination.slices(to, 1)?,
-        _ => source.slices(from, extent.depth)?,
-    };
-    if texel != to.texel.bytes() {
-        return Err(UNKNOWN);
-    }
-    let extent = [extent.width, extent.height, slices];
-    runs(&source.texels(gpu, from, extent)?, &destination.texels(gpu, to, extent)?, extent, texel, each)
+    let extent = common((from, to), (source, destination), extent)?;
+    let (texels, places) = (source.texels(gpu, from, extent)?, destination.texels(gpu, to, extent)?);
+    runs(&texels, &places, extent, from.texel.bytes(), each)
 }
 
 /// Records copies between images: pairs of parts, and extents.
@@ -175,12 +227,21 @@ fn copies(
     both: Option<(&Image, &Image)>,
     regions: impl Iterator<Item = (Part, Part, vk::Extent3D)>,
 ) {
-    this.record(|commands| {
+    this.attempt(|recorder| {
         let (from, to) = both.ok_or(UNKNOWN)?;
         for (source, destination, extent) in regions {
-            between(this.gpu(), (from, to), (source, destination), extent, |run| {
-                Ok(commands.copy(to.part(run.to, run.bytes)?, from.part(run.from, run.bytes)?)?)
+            let texels =
+                TexelBox { first: source.first(from)?, extent: common((from, to), (source, destination), extent)? };
+            let first = destination.first(to)?;
+            let is_done = recorder.by_engine(|engine| {
+                let levels = (source.level(this.gpu(), from)?, destination.level(this.gpu(), to)?);
+                engine.copy_image(&levels.1, first, &levels.0, &texels)
             })?;
+            if !is_done {
+                between(this.gpu(), (from, to), (source, destination), extent, |run| {
+                    Ok(recorder.commands().copy(to.part(run.to, run.bytes)?, from.part(run.from, run.bytes)?)?)
+                })?;
+            }
         }
         Ok(())
     });
@@ -240,12 +301,16 @@ pub(crate) fn clear(
                 runs(&texels, &no_rows, extent, image.texel.bytes(), |Run { from, bytes, .. }| {
                     let (start, end) = (from & !3, (from + bytes).next_multiple_of(4));
                     let to = image.part(start, end - start)?;
-                    let [word, rest @ ..] = texel.as_chunks::<4>().0 else { return Err(UNKNOWN) };
+                    let [word, rest @ ..] = &texel[..] else { return Err(UNKNOWN) };
                     if rest.iter().all(|other| other == word) {
-                        return Ok(commands.fill(to, u32::from_le_bytes(*word))?);
+                        return Ok(commands.fill(to, *word)?);
                     }
-                    let words = texel.as_chunks::<4>().0.iter().map(|word| u32::from_le_bytes(*word)).cycle();
-                    let words: Vec<u32> = words.take(usize::try_from(to.len() / 4).map_err(|_| UNKNOWN)?).collect();
+                    let words: Vec<u32> = texel
+                        .iter()
+                        .copied()
+                        .cycle()
+                        .take(usize::try_from(to.len() / 4).map_err(|_| UNKNOWN)?)
+                        .collect();
                     Ok(commands.update(to, &words)?)
                 })?;
             }

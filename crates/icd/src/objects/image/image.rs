@@ -3,7 +3,10 @@
 use std::sync::OnceLock;
 
 use amdgpu_surface::surface::{SurfaceConfig, SurfaceLayout};
-use amdgpu_winsys::{cs::commands::Span, winsys::Binding};
+use amdgpu_winsys::{
+    cs::commands::{CommandError, ImageLevel, Span},
+    winsys::Binding,
+};
 use ash::vk;
 
 use super::Texels;
@@ -123,7 +126,24 @@ impl Image {
             .all(|((first, extent), whole)| first.checked_add(extent).is_some_and(|end| end <= whole));
         let chip = gpu.tiles.as_ref().filter(|_| is_inside).ok_or(UNKNOWN)?;
         let level = self.layout.texels(chip, &self.config, level).map_err(|_| UNKNOWN)?;
-        Ok(Texels::Level { level: Box::new(level), first, is_linear: self.layout.linear })
+        let elements = self.texel.elements();
+        Ok(Texels::Level { level: Box::new(level), first, elements, is_linear: self.layout.linear })
+    }
+
+    /// Returns a level as copy engines address it.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`ImageLevel::new`], [`CommandError::Empty`] without memory, and [`CommandError::ElementBytes`] for texels of 12
+    /// bytes, which no engine knows.
+    pub(crate) fn level(&self, gpu: &Gpu, level: u32) -> Result<ImageLevel, CommandError> {
+        let memory = self.part(0, self.layout.total_bytes);
+        if !self.texel.has_tiles() {
+            return Err(CommandError::ElementBytes { to: self.texel.bytes(), from: self.texel.bytes() });
+        }
+        let both = gpu.tiles.as_ref().zip(memory.ok());
+        let (chip, memory) = both.ok_or(CommandError::Empty { command: "a copy of an image without memory" })?;
+        ImageLevel::new(chip, &self.config, &self.layout, memory, level)
     }
 
     /// Returns the place of a level's layer in memory: for an image of rows that of its rows, else that of its first tile.

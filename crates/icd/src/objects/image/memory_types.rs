@@ -10,7 +10,8 @@ impl Gpu {
     pub(crate) fn modifiers(&self, bytes: u32) -> Vec<u64> {
         let class = FormatClass { bits: bytes * 8, compressed: false, depth_stencil: false, planes: 1 };
         let plain = ListOptions { dcc: false, retile: false };
-        let list = self.tiles.as_ref().map(|chip| ModifierList::new(chip, class, plain));
+        let list =
+            self.tiles.as_ref().filter(|_| bytes.is_power_of_two()).map(|chip| ModifierList::new(chip, class, plain));
         let all = list.iter().flat_map(|list| list.as_slice().iter().copied().map(Modifier::encode));
         all.collect()
     }

@@ -4,10 +4,8 @@ mod image;
 mod layout;
 mod memory_types;
 mod region;
-mod tiles;
 
 pub(crate) use self::{
     image::Image,
     region::{Run, Texels, runs},
-    tiles::chip,
 };

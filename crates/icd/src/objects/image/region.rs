@@ -11,8 +11,9 @@ const UNKNOWN: Failure = Failure(vk::Result::ERROR_UNKNOWN);
 /// Texels in memory: a part of a level, or rows.
 #[derive(Debug)]
 pub(crate) enum Texels {
-    /// A level of an image from a texel on; `is_linear` if its rows are rows in memory.
-    Level { level: Box<Subresource>, first: [u32; 3], is_linear: bool },
+    /// A level of an image from a texel on, each of which is `elements` elements of the layout; `is_linear` if its rows are rows
+    /// in memory.
+    Level { level: Box<Subresource>, first: [u32; 3], elements: u32, is_linear: bool },
     /// Rows, with the bytes from one row and from one slice to the next.
     Rows { start: u64, row: u64, slice: u64 },
 }
@@ -38,9 +39,10 @@ impl Texels {
     /// Returns the offset of a texel, and the number of texels that follow each other from there.
     fn run(&self, [x, y, z]: [u32; 3], rest: u32, texel: u32) -> Result<(u64, u32), Failure> {
         match self {
-            Self::Level { level, first, is_linear } => {
+            Self::Level { level, first, elements, is_linear } => {
                 let at = |first: u32, more: u32| first.checked_add(more).ok_or(UNKNOWN);
-                let address = level.address(at(first[0], x)?, at(first[1], y)?, at(first[2], z)?, 0);
+                let column = at(first[0], x)?.checked_mul(*elements).ok_or(UNKNOWN)?;
+                let address = level.address(column, at(first[1], y)?, at(first[2], z)?, 0);
                 Ok((address.map_err(|_| UNKNOWN)?, if *is_linear { rest } else { 1 }))
             }
             Self::Rows { start, row, slice } => {

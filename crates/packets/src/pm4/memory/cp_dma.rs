@@ -113,9 +113,9 @@ impl DmaTo {
 pub struct CpDma {
     /// Engine that `sync` holds up.
     pub engine: Engine,
-    /// From where.
+    /// Source of the bytes.
     pub from: DmaSource,
-    /// To where.
+    /// Destination of the bytes.
     pub to: DmaTo,
     /// Size, bytes; 0 moves nothing. At most [`CpDma::max_bytes`].
     pub bytes: u32,
@@ -132,7 +132,7 @@ pub struct CpDma {
 }
 
 impl CpDma {
-    /// The most bytes a packet can say: what the field holds.
+    /// Returns the most bytes a packet can say: what the field holds.
     #[inline]
     pub const fn max_bytes(level: GfxLevel) -> u32 {
         match level {
@@ -141,7 +141,7 @@ impl CpDma {
         }
     }
 
-    /// The chunk that drivers cut long transfers into: a multiple of 32 bytes, for speed. From GFX11 on RADV stays
+    /// Returns the chunk that drivers cut long transfers into: a multiple of 32 bytes, for speed. From GFX11 on RADV stays
     /// below 32 KiB, though the field holds more.
     ///
     /// Source: Mesa 25.0.7 `src/amd/vulkan/radv_cp_dma.c`, `cp_dma_max_byte_count`.
@@ -200,7 +200,7 @@ impl CpDma {
         Self { sync: true, ..Self::between(from, to, 0) }
     }
 
-    /// With [`CpDma::sync`] set or not.
+    /// Sets [`CpDma::sync`].
     #[must_use]
     #[inline]
     pub const fn with_sync(self, sync: bool) -> Self {

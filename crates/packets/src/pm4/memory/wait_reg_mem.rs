@@ -45,7 +45,7 @@ pub struct WaitRegMem {
 }
 
 impl WaitRegMem {
-    /// ME waits until the whole dword compares with `reference`.
+    /// Makes ME wait until the whole dword compares with `reference`.
     #[inline]
     pub const fn new(va: GpuVa, function: Compare, reference: u32) -> Self {
         Self { engine: Engine::Me, function, va, reference, mask: u32::MAX, poll_interval: 4, caching: Caching::NONE }

@@ -40,7 +40,7 @@ pub enum WriteTo {
 }
 
 impl WriteTo {
-    /// Memory by the way that every engine has.
+    /// Names memory by the way that every engine has.
     #[inline]
     pub const fn memory(va: GpuVa) -> Self {
         Self::Memory { va, path: WritePath::Memory }

@@ -22,7 +22,7 @@ pub struct CacheRange {
 }
 
 impl CacheRange {
-    /// Everything, as the drivers spell it for this ring.
+    /// Covers everything, as the drivers spell it for this ring.
     ///
     /// Source: Mesa 25.0.7 `src/amd/vulkan/radv_cs.c`, `radv_emit_acquire_mem` and `gfx10_cs_emit_cache_flush`.
     #[inline]
@@ -36,7 +36,7 @@ impl CacheRange {
         Self { base: 0, blocks }
     }
 
-    /// The blocks that `bytes` bytes from `va` on touch.
+    /// Covers the blocks that `bytes` bytes from `va` on touch.
     #[inline]
     pub const fn of(va: GpuVa, bytes: u64) -> Self {
         let base = va.as_u64() >> 8;
@@ -130,7 +130,7 @@ pub struct AcquireMem {
 }
 
 impl AcquireMem {
-    /// The actions over all memory. PFP waits, so that nothing behind the packet begins before.
+    /// Covers all memory with the actions. PFP waits, so that nothing behind the packet begins before.
     ///
     /// ```
     /// use amdgpu_packets::{Packet, pm4};

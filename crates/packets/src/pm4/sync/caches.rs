@@ -45,7 +45,7 @@ macro_rules! pick {
 }
 
 impl CoherCntl {
-    /// The actions in this generation's bits; empty from GFX10 on.
+    /// Returns the actions in this generation's bits; empty from GFX10 on.
     ///
     /// GFX6 and GFX7 can not write L2 back without forgetting it. From GFX8 on a plain write-back is restricted to the
     /// lines that are not coherent anyway.
@@ -78,7 +78,7 @@ impl TcActions {
         if is_set { self } else { Self::empty() }
     }
 
-    /// The L2 and vector actions in this generation's bits; the others can not travel with an event.
+    /// Returns the L2 and vector actions in this generation's bits; the others can not travel with an event.
     ///
     /// Source: Mesa 25.0.7 `src/amd/vulkan/radv_cs.c`, `radv_cs_emit_cache_flush` (GFX9); the bits before are the same.
     #[inline]
@@ -102,7 +102,7 @@ impl Gcr {
         if is_set { self } else { Self::empty() }
     }
 
-    /// The actions in GCR_CNTL's bits.
+    /// Returns the actions in GCR_CNTL's bits.
     ///
     /// GLM can not be written back alone, and GFX12 has none.
     ///

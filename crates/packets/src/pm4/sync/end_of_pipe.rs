@@ -232,7 +232,7 @@ impl EndOfPipe {
         }
     }
 
-    /// A fence: 32 bits stored when everything before has finished.
+    /// Creates a fence: 32 bits stored when everything before has finished.
     ///
     /// ```
     /// use amdgpu_packets::{Packet, pm4};
@@ -250,13 +250,13 @@ impl EndOfPipe {
         Self::new(EopEvent::BottomOfPipe, EopStore::Dword { va, value })
     }
 
-    /// The GPU's reference counter at the time when everything before has finished; `va` is a multiple of 8.
+    /// Stores the GPU's reference counter at the time when everything before has finished; `va` is a multiple of 8.
     #[inline]
     pub const fn timestamp(va: GpuVa) -> Self {
         Self::new(EopEvent::BottomOfPipe, EopStore::GpuClock { va })
     }
 
-    /// With these cache actions between the event and the store, as far as an event can carry them.
+    /// Adds these cache actions between the event and the store, as far as an event can carry them.
     #[must_use]
     #[inline]
     pub fn with_caches(self, level: GfxLevel, actions: CacheActions) -> Self {

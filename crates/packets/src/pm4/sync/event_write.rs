@@ -67,13 +67,13 @@ pub struct EventWrite {
 }
 
 impl EventWrite {
-    /// An event that stores nothing.
+    /// Creates an event that stores nothing.
     #[inline]
     pub const fn new(event: Event) -> Self {
         Self { event, at: None }
     }
 
-    /// An event that stores its counters at `va`, a multiple of 8.
+    /// Creates an event that stores its counters at `va`, a multiple of 8.
     #[inline]
     pub const fn sample(event: Event, va: GpuVa) -> Self {
         Self { event, at: Some(va) }

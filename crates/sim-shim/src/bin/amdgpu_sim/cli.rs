@@ -7,8 +7,8 @@ use std::{
     process::ExitCode,
 };
 
-use amdgpu_sim::LockupTimeout;
-use clap::{Parser, Subcommand};
+use amdgpu_sim::{LockupTimeout, TracedWaves};
+use clap::{Args, Parser, Subcommand};
 
 use crate::run::RunError;
 
@@ -24,36 +24,85 @@ pub(crate) struct Cli {
 #[derive(Debug, Subcommand)]
 pub(crate) enum Task {
     /// Run a command, and all it starts, in a world of its own
-    Run {
-        /// Chips, one device each, such as navi21,renoir; a path is that of a captured GPU's JSON file [default: $AMDGPU_SIM,
-        /// else navi21]
-        #[arg(long, value_name = "CHIPS")]
-        gpu: Option<String>,
-        /// Answer every request at once, successfully and without doing anything: to measure what user space costs
-        #[arg(long)]
-        null: bool,
-        /// Milliseconds that a job may run on rings of graphics, compute, SDMA and video before it counts as hung, as the
-        /// kernel's parameter of this name [default: $AMDGPU_SIM_LOCKUP_TIMEOUT, else 10000,60000,10000,10000]
-        #[arg(long, value_name = "MS", allow_hyphen_values = true)]
-        lockup_timeout: Option<LockupTimeout>,
-        /// MiB of VRAM that the kernel itself has, which count as used [default: $AMDGPU_SIM_KERNEL_VRAM, else 0]
-        #[arg(long, value_name = "MIB")]
-        kernel_vram: Option<u32>,
-        /// Let fills of the copy engines of GFX9 to GFX10.3 take sizes of 30 bits, as IGT's tests have it [default:
-        /// $AMDGPU_SIM_WIDE_FILLS, else 22 bits, as the kernel's headers have it]
-        #[arg(long)]
-        wide_fills: bool,
-        /// The preload library [default: libamdgpu_sim_shim.so beside this program, or in ../lib]
-        #[arg(long, value_name = "PATH")]
-        shim: Option<PathBuf>,
-        /// The command and its arguments
-        #[arg(required = true, trailing_var_arg = true, allow_hyphen_values = true, value_name = "COMMAND")]
-        command: Vec<OsString>,
-    },
+    Run(Box<Run>),
     /// List the chips that can be simulated
     Profiles,
     /// Print what is alive in the world that this process was started in
     Census,
+}
+
+/// Arguments of `run`.
+#[derive(Debug, Args)]
+#[expect(clippy::struct_excessive_bools, reason = "switches of a command line")]
+pub(crate) struct Run {
+    /// Chips, one device each, such as navi21,renoir; a path is that of a captured GPU's JSON file [default: $AMDGPU_SIM,
+    /// else navi21]
+    #[arg(long, value_name = "CHIPS")]
+    pub(crate) gpu: Option<String>,
+    /// Answer every request at once, successfully and without doing anything: to measure what user space costs
+    #[arg(long)]
+    pub(crate) null: bool,
+    /// Milliseconds that a job may run on rings of graphics, compute, SDMA and video before it counts as hung, as the
+    /// kernel's parameter of this name [default: $AMDGPU_SIM_LOCKUP_TIMEOUT, else 10000,60000,10000,10000]
+    #[arg(long, value_name = "MS", allow_hyphen_values = true)]
+    pub(crate) lockup_timeout: Option<LockupTimeout>,
+    /// MiB of VRAM that the kernel itself has, which count as used [default: $AMDGPU_SIM_KERNEL_VRAM, else 0]
+    #[arg(long, value_name = "MIB")]
+    pub(crate) kernel_vram: Option<u32>,
+    /// Let fills of the copy engines of GFX9 to GFX10.3 take sizes of 30 bits, as IGT's tests have it [default:
+    /// $AMDGPU_SIM_WIDE_FILLS, else 22 bits, as the kernel's headers have it]
+    #[arg(long)]
+    pub(crate) wide_fills: bool,
+    /// Give chips the video engines of their generation, which no capture has; they execute NOPs alone [default:
+    /// $AMDGPU_SIM_VIDEO, else none]
+    #[arg(long)]
+    pub(crate) video: bool,
+    /// Pretend the load of a file, of which each line is a step: seconds, percent of the GPU, percent of the memory, and perhaps
+    /// degrees Celsius [default: $AMDGPU_SIM_LOAD, else what the rings do]
+    #[arg(long, value_name = "FILE")]
+    pub(crate) load: Option<PathBuf>,
+    /// Write what compute shaders do to a file: instructions and changed registers of a wave, and counts of each dispatch
+    #[arg(long, value_name = "FILE")]
+    pub(crate) trace_shader: Option<PathBuf>,
+    /// The wave to trace, as X,Y,Z:WAVE for a group and its wave, "all", or "none" for counts alone [default: 0,0,0:0]
+    #[arg(long, value_name = "WAVE", requires = "trace_shader", value_parser = waves)]
+    pub(crate) trace_wave: Option<Traced>,
+    /// Hang the ring of a wave of which a lane stores to the dword at this address (hexadecimal), and tell which
+    #[arg(long, value_name = "ADDRESS", requires = "trace_shader", value_parser = address)]
+    pub(crate) break_on_store: Option<u64>,
+    /// Look for accesses of LDS and memory that no barrier and no atomic operation puts in an order
+    #[arg(long, requires = "trace_shader")]
+    pub(crate) find_races: bool,
+    /// The preload library [default: libamdgpu_sim_shim.so beside this program, or in ../lib]
+    #[arg(long, value_name = "PATH")]
+    pub(crate) shim: Option<PathBuf>,
+    /// The command and its arguments
+    #[arg(required = true, trailing_var_arg = true, allow_hyphen_values = true, value_name = "COMMAND")]
+    pub(crate) command: Vec<OsString>,
+}
+
+/// Waves to trace.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Traced(pub(crate) Option<TracedWaves>);
+
+fn waves(text: &str) -> Result<Traced, String> {
+    let one = || {
+        let (group, wave) = text.split_once(':')?;
+        let [x, y, z] = group.split(',').map(|number| number.parse().ok()).collect::<Vec<_>>()[..] else { return None };
+        Some(TracedWaves::One { group: [x?, y?, z?], wave: wave.parse().ok()? })
+    };
+    match text {
+        "all" => Ok(Traced(Some(TracedWaves::All))),
+        "none" => Ok(Traced(None)),
+        _ => one().map(|one| Traced(Some(one))).ok_or_else(|| "not X,Y,Z:WAVE, all or none".to_owned()),
+    }
+}
+
+/// Reads an address as shaders see it: its low 48 bits.
+fn address(text: &str) -> Result<u64, String> {
+    let digits = text.strip_prefix("0x").unwrap_or(text);
+    let number = u64::from_str_radix(digits, 16).map_err(|error| error.to_string())?;
+    Ok(number & ((1 << 48) - 1))
 }
 
 /// Prints the chips, one a line.
@@ -63,4 +112,23 @@ pub(crate) fn list_profiles() -> Result<ExitCode, RunError> {
         writeln!(out, "{:<18} {}", profile.name, profile.marketing_name).map_err(RunError::Print)?;
     }
     Ok(ExitCode::SUCCESS)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn waves_and_addresses_are_read() {
+        let one = TracedWaves::One { group: [1, 2, 3], wave: 4 };
+        assert_eq!(waves("1,2,3:4"), Ok(Traced(Some(one))));
+        assert_eq!(waves("all"), Ok(Traced(Some(TracedWaves::All))));
+        assert_eq!(waves("none"), Ok(Traced(None)));
+        for wrong in ["", "1,2:3", "1,2,3", "1,2,3,4:5", "x,0,0:0"] {
+            assert!(waves(wrong).is_err(), "{wrong}");
+        }
+        assert_eq!(address("0xffff800000001000"), Ok(0x8000_0000_1000));
+        assert_eq!(address("1f"), Ok(0x1f));
+        assert!(address("lane").is_err());
+    }
 }

@@ -4,16 +4,18 @@ use std::{
     env,
     ffi::{OsStr, OsString},
     fs::File,
-    io,
+    io::{self, Write},
+    mem,
     os::unix::process::{CommandExt as _, ExitStatusExt as _},
-    path::PathBuf,
+    path::{self, PathBuf},
     process::{Command, ExitCode, ExitStatus},
+    sync::Arc,
 };
 
-use amdgpu_sim::LockupTimeout;
+use amdgpu_sim::{LockupTimeout, ShaderSink, ShaderWatch, shader_log};
 use amdgpu_sim_world::{
-    Call, Connection, DEFAULT_GPU, GPUS_VARIABLE, Layout, Message, NULL_VARIABLE, Server, WORLD_VARIABLE, WorldError,
-    gpus, options,
+    Call, Connection, DEFAULT_GPU, GPUS_VARIABLE, LOAD_VARIABLE, Layout, Message, NULL_VARIABLE, Server,
+    WORLD_VARIABLE, WorldError, gpus, load, options,
 };
 use nix::{
     errno::Errno,
@@ -56,25 +58,71 @@ pub(crate) enum RunError {
     Lost(io::Error),
     #[error("cannot print: {0}")]
     Print(io::Error),
+    #[error("cannot write {}: {error}", path.display())]
+    Log { path: PathBuf, error: io::Error },
     #[error("cannot wait for the command: {0}")]
     Wait(io::Error),
 }
 
 /// Options of the devices that the command line sets.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Changes {
     pub(crate) lockup_timeout: Option<LockupTimeout>,
     pub(crate) kernel_vram: Option<u32>,
     pub(crate) wide_fills: bool,
+    pub(crate) video: bool,
+    /// The file of a load.
+    pub(crate) load: Option<PathBuf>,
+}
+
+/// Observation of compute shaders.
+#[derive(Clone, Debug)]
+pub(crate) struct Watching {
+    /// The file that all devices write to.
+    pub(crate) log: PathBuf,
+    pub(crate) watch: ShaderWatch,
+}
+
+impl Watching {
+    fn log(&self) -> Result<ShaderSink, RunError> {
+        let failed = |error| RunError::Log { path: self.log.clone(), error };
+        let path = path::absolute(&self.log).map_err(failed)?;
+        File::create(&path).map_err(failed)?;
+        Ok(shader_log(LogFile { path, pending: Vec::new() }, true))
+    }
+}
+
+/// Bytes of a log that are kept back before they are written.
+const PENDING: usize = 1 << 20;
+
+/// A log that is opened to be written: threads of the world have descriptors of their own, and not those of the launcher.
+struct LogFile {
+    path: PathBuf,
+    pending: Vec<u8>,
+}
+
+impl Write for LogFile {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.pending.extend_from_slice(bytes);
+        if self.pending.len() > PENDING {
+            self.flush()?;
+        }
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        let pending = mem::take(&mut self.pending);
+        File::options().append(true).open(&self.path)?.write_all(&pending)
+    }
 }
 
 /// Runs a command in a world of its own; its exit code.
 ///
 /// With `null`, the world is there for its paths only; each process answers its own requests.
 pub(crate) fn run(
-    chips: Option<&str>,
-    null: bool,
+    (chips, null): (Option<&str>, bool),
     changes: Changes,
+    watching: Option<&Watching>,
     shim: Option<PathBuf>,
     command: &[OsString],
 ) -> Result<ExitCode, RunError> {
@@ -93,7 +141,17 @@ pub(crate) fn run(
     options.lockup_timeout = changes.lockup_timeout.unwrap_or(options.lockup_timeout);
     options.kernel_vram = changes.kernel_vram.map_or(options.kernel_vram, |mebibytes| u64::from(mebibytes) << 20);
     options.wide_fills |= changes.wide_fills;
+    options.video |= changes.video;
+    let log = watching.map(Watching::log).transpose()?;
+    let of_variable = || env::var_os(LOAD_VARIABLE).filter(|path| !path.is_empty()).map(PathBuf::from);
+    let load = changes.load.or_else(of_variable).map(|path| load(&path)).transpose()?;
     let world = Server::start(&gpus(&chips)?, options)?;
+    if let Some(load) = &load {
+        world.follow_load(load);
+    }
+    if let (Some(watching), Some(log)) = (watching, log) {
+        world.devices().iter().for_each(|device| device.watch_shaders(watching.watch.clone(), Arc::clone(&log)));
+    }
     let mut command = Command::new(program);
     if null {
         command.env(NULL_VARIABLE, &chips);
@@ -121,7 +179,7 @@ pub(crate) fn run(
 
 /// The list of chips with its paths made absolute: the command may look at it from another directory.
 fn absolute(chips: &str) -> String {
-    let word = |word: &str| match std::path::absolute(word) {
+    let word = |word: &str| match path::absolute(word) {
         Ok(path) if amdgpu_sim::profile(word).is_none() && path.is_file() => path.to_string_lossy().into_owned(),
         _ => word.to_owned(),
     };
@@ -177,4 +235,28 @@ pub(crate) fn census() -> Result<ExitCode, RunError> {
     let text = answer.descriptor.ok_or(RunError::Silent(Errno::EPROTO))?;
     io::copy(&mut File::from(text), &mut io::stdout()).map_err(RunError::Print)?;
     Ok(ExitCode::SUCCESS)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+
+    #[test]
+    fn a_log_is_written_where_it_is_flushed_and_where_it_grows() {
+        let path = env::temp_dir().join(format!("amdgpu-sim-log-{}", std::process::id()));
+        let watching = Watching { log: path.clone(), watch: ShaderWatch::default() };
+        drop(watching.log().unwrap());
+        let mut log = LogFile { path: path.clone(), pending: Vec::new() };
+        log.write_all(b"first\n").unwrap();
+        assert_eq!(fs::read(&path).unwrap(), b"");
+        log.flush().unwrap();
+        log.write_all(&vec![b'x'; PENDING + 1]).unwrap();
+        let written = fs::read(&path).unwrap();
+        fs::remove_file(&path).unwrap();
+        assert!(written.starts_with(b"first\nx") && written.len() == 6 + PENDING + 1);
+        let nowhere = Watching { log: path.join("below a file"), watch: ShaderWatch::default() };
+        assert!(matches!(nowhere.log(), Err(RunError::Log { .. })));
+    }
 }

@@ -35,6 +35,22 @@ pub trait Memory {
     /// The first byte that can not be read.
     fn read(&self, va: GpuVa, out: &mut [u8]) -> Result<(), PageFault>;
 
+    /// Reads a dword for each lane of a bit mask; addresses have 48 bits and need not be aligned. Lanes that can not read get 0.
+    ///
+    /// # Errors
+    ///
+    /// The first byte that the lowest such lane can not read.
+    fn read_lanes(&self, addresses: &[u64; 64], lanes: u64, out: &mut [u32; 64]) -> Result<(), PageFault> {
+        let mut result = Ok(());
+        for lane in (0..64).filter(|lane| lanes >> lane & 1 != 0) {
+            let mut bytes = [0; 4];
+            let read = self.read(GpuVa::from_48_bits(addresses[lane]), &mut bytes);
+            out[lane] = if read.is_ok() { u32::from_le_bytes(bytes) } else { 0 };
+            result = result.and(read);
+        }
+        result
+    }
+
     /// Writes `data` from `va` on.
     ///
     /// # Errors

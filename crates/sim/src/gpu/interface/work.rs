@@ -1,6 +1,7 @@
 //! Draws and dispatches, as a shader interpreter would be handed them.
 
-use amdgpu_hw::GpuVa;
+use amdgpu_hw::{GfxLevel, GpuVa};
+use amdgpu_isa::WaveSize;
 
 use super::{index_buffer::IndexBuffer, job::Job, memory::Memory, stop::Place};
 use crate::gpu::state::State;
@@ -107,4 +108,13 @@ pub struct Dispatch {
     pub number: u32,
     /// COMPUTE_DISPATCH_INITIATOR or VGT_DRAW_INITIATOR.
     pub initiator: u32,
+}
+
+impl Dispatch {
+    /// Returns the wave size that the initiator selects; CS_W32_EN exists from GFX10 on.
+    pub fn wave(&self, level: GfxLevel) -> WaveSize {
+        const CS_W32_EN: u32 = 1 << 15;
+        let is_short = level >= GfxLevel::Gfx10 && self.initiator & CS_W32_EN != 0;
+        if is_short { WaveSize::Wave32 } else { WaveSize::Wave64 }
+    }
 }

@@ -55,13 +55,18 @@ impl Engine {
         }
     }
 
-    /// Executes until the end of the IB, or until the draw engine is needed.
-    fn run_constant(&mut self, frame: &mut Frame, walk: &Walk<'_>) -> Result<(), Stop> {
+    /// Executes until the end of the IB and of those that are queued, or until the draw engine is needed.
+    pub(super) fn run_constant(&mut self, frame: &mut Frame, walk: &Walk<'_>) -> Result<(), Stop> {
         let (target, level) = (walk.target, walk.target.level);
         loop {
             let start = frame.next();
             let Some(&header) = frame.dwords().get(start) else {
-                return frame.failed_fetch(target.into(), LEVEL).map_or(Ok(()), Err);
+                if let Some(stop) = frame.failed_fetch(target.into(), LEVEL) {
+                    return Err(stop);
+                }
+                let Some(next) = self.queued.pop() else { return Ok(()) };
+                frame.load(next, walk.env);
+                continue;
             };
             let len = match header {
                 0xffff_1000 | 0x8000_0000 => 1,

@@ -11,7 +11,7 @@ mod signals;
 use amdgpu_hw::GfxLevel;
 use amdgpu_packets::layout::records::pm4::Packet;
 use amdgpu_packets::layout::{self, Reader, is_for_the_interface_queue};
-use amdgpu_packets::pm4::{self, Command, HeaderFlags, Register, Target};
+use amdgpu_packets::pm4::{self, Command, HeaderFlags, Register, Ring, Target};
 use amdgpu_packets::{DecodeError, DecodeFault};
 
 use super::budget::Budget;
@@ -60,21 +60,34 @@ struct Understood<'f> {
 }
 
 impl Engine {
-    pub(super) fn run_pm4(&mut self, ib: Ib, target: Target, env: &Environment<'_>) -> Result<(), Stop> {
+    pub(super) fn run_pm4(
+        &mut self,
+        constant: &[Ib],
+        ibs: &[Ib],
+        target: Target,
+        env: &Environment<'_>,
+    ) -> Result<(), Stop> {
         let mut frames = std::mem::replace(&mut self.frames, [Frame::new(), Frame::new(), Frame::new()]);
-        let ran = self.levels(&mut frames, ib, &Walk { target, env, budget: &Budget::new() });
+        self.queued.clear();
+        if target.ring == Ring::Gfx && target.level <= GfxLevel::Gfx10_3 {
+            self.queued.extend(constant.iter().rev());
+        }
+        let ran = self.levels(&mut frames, ibs, &Walk { target, env, budget: &Budget::new() });
         self.frames = frames;
         ran
     }
 
     /// Executes level 1, and level 2 whenever it is called.
-    fn levels(&mut self, [outer, inner, constant]: &mut [Frame; 3], ib: Ib, walk: &Walk<'_>) -> Result<(), Stop> {
+    fn levels(&mut self, [outer, inner, constant]: &mut [Frame; 3], ibs: &[Ib], walk: &Walk<'_>) -> Result<(), Stop> {
         constant.clear();
-        outer.load(ib, walk.env);
-        while let Some(called) = self.level(outer, constant, 1, walk)? {
-            inner.load(called, walk.env);
-            // It calls nothing in turn: `indirect_buffer` refuses that on level 2.
-            self.level(inner, constant, 2, walk)?;
+        self.run_constant(constant, walk)?;
+        for &ib in ibs {
+            outer.load(ib, walk.env);
+            while let Some(called) = self.level(outer, constant, 1, walk)? {
+                inner.load(called, walk.env);
+                // It calls nothing in turn: `indirect_buffer` refuses that on level 2.
+                self.level(inner, constant, 2, walk)?;
+            }
         }
         self.finish_constant(constant, walk)
     }

@@ -5,8 +5,7 @@ use std::{
     sync::{Arc, atomic::Ordering},
 };
 
-use amdgpu_uapi::BO_LIST_MAX_ENTRIES;
-use nix::errno::Errno;
+use amdgpu_uapi::{BO_LIST_MAX_ENTRIES, Errno};
 use parking_lot::Mutex;
 
 use crate::kernel::{

@@ -2,7 +2,8 @@
 
 use std::os::fd::AsFd;
 
-use nix::{errno::Errno, sys::stat::fstat};
+use amdgpu_uapi::Errno;
+use nix::sys::stat::fstat;
 
 /// Identity of an open file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -14,6 +15,7 @@ pub(crate) struct FileId {
 impl FileId {
     /// Of an open descriptor.
     pub(crate) fn of(fd: impl AsFd) -> Result<Self, Errno> {
-        fstat(fd).map(|stat| Self { device: stat.st_dev, inode: stat.st_ino })
+        let stat = fstat(fd)?;
+        Ok(Self { device: stat.st_dev, inode: stat.st_ino })
     }
 }

@@ -2,7 +2,7 @@
 
 use std::{collections::HashMap, sync::Arc};
 
-use nix::errno::Errno;
+use amdgpu_uapi::Errno;
 
 use crate::kernel::{
     files::{

@@ -7,7 +7,7 @@ use std::{
     sync::{Arc, atomic::Ordering},
 };
 
-use nix::errno::Errno;
+use amdgpu_uapi::Errno;
 
 use crate::kernel::{
     files::ids::{Ids, MOST_HANDLES},

@@ -10,7 +10,7 @@ use std::{
     },
 };
 
-use nix::errno::Errno;
+use amdgpu_uapi::Errno;
 use parking_lot::{Mutex, MutexGuard};
 
 /// Through which node a file was opened.

@@ -1,7 +1,6 @@
 //! Arguments of requests: taken out of their bytes, and put back.
 
-use amdgpu_uapi::{Answered, Argument};
-use nix::errno::Errno;
+use amdgpu_uapi::{Answered, Argument, Errno};
 use zerocopy::IntoBytes as _;
 
 /// Takes the argument out of its bytes. They are at least as long as the kernel's structure.

@@ -4,8 +4,7 @@
 
 use std::sync::Arc;
 
-use amdgpu_uapi::{self as uapi, Argument, Request};
-use nix::errno::Errno;
+use amdgpu_uapi::{self as uapi, Argument, Errno, Request};
 
 use crate::kernel::{
     files::file::File,

@@ -122,6 +122,38 @@ impl Memory for Space {
         })
     }
 
+    /// Looks a binding up once for lanes that follow each other in it.
+    fn read_lanes(&self, addresses: &[u64; 64], lanes: u64, out: &mut [u32; 64]) -> Result<(), PageFault> {
+        let (mut result, mut known) = (Ok(()), None::<(u64, u64, Piece<'_>)>);
+        let mut rest = lanes;
+        while rest != 0 {
+            let lane = rest.trailing_zeros() as usize % 64;
+            rest &= rest - 1;
+            let (at, va) = (addresses[lane], GpuVa::from_48_bits(addresses[lane]));
+            if !known.as_ref().is_some_and(|(first, end, _)| (*first..*end).contains(&at)) {
+                // From the binding's first byte to the last one at which a dword starts.
+                known = self.piece(va, u64::MAX, Access::Read).ok().map(|piece| {
+                    let first = at - (piece.offset - piece.bound.bo_page * PAGE);
+                    let end = (at + piece.len).saturating_sub(3);
+                    (first, end, Piece { offset: piece.bound.bo_page * PAGE, ..piece })
+                });
+            }
+            let mut bytes = [0; 4];
+            let read = match &known {
+                Some((first, end, piece)) if at < *end => {
+                    if let Some(bo) = &piece.bound.bo {
+                        bo.read(piece.offset + (at - first), &mut bytes);
+                    }
+                    Ok(())
+                }
+                _ => self.read(va, &mut bytes),
+            };
+            out[lane] = if read.is_ok() { u32::from_le_bytes(bytes) } else { 0 };
+            result = result.and(read);
+        }
+        result
+    }
+
     fn write(&self, va: GpuVa, data: &[u8]) -> Result<(), PageFault> {
         self.walk(va, data.len() as u64, Access::Write, |done, piece| {
             if let Some(bo) = &piece.bound.bo {

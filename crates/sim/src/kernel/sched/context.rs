@@ -9,8 +9,7 @@ use std::{
 };
 
 use amdgpu_hw::Ip;
-use amdgpu_uapi::{CtxStateFlags, priority};
-use nix::errno::Errno;
+use amdgpu_uapi::{CtxStateFlags, Errno, priority};
 use parking_lot::Mutex;
 
 use crate::{

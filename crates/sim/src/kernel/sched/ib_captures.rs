@@ -1,6 +1,7 @@
-//! Every IB that a ring fetches, as a file: what `amdgpu-ib` reads.
+//! Every IB that a ring fetches and every compute shader that it starts, as files: what `amdgpu-ib` reads.
 
 use std::{
+    collections::HashSet,
     ffi::OsStr,
     fs::{self, OpenOptions},
     io::{self, ErrorKind, Write},
@@ -8,14 +9,23 @@ use std::{
     sync::atomic::{AtomicU32, Ordering},
 };
 
+use amdgpu_hw::{GfxLevel, GpuVa};
+use amdgpu_isa::{WaveSize, program_len};
 use amdgpu_packets::{Target, pm4::Ring};
+use parking_lot::Mutex;
 use zerocopy::IntoBytes;
 
-use crate::{gpu::Ib, kernel::complaints::Complaints};
+use crate::{
+    gpu::{Ib, Memory},
+    kernel::complaints::Complaints,
+};
 
 /// Names a directory, which is made if need be. Every IB that a simulated ring fetches is written there, as
 /// `NUMBER-LANGUAGE-ADDRESS.ib`: dwords as they lay in memory; the language is `gfx-GFX10_3` or `sdma-5.2`, the address
 /// hexadecimal. Numbers rise in the order of fetching, over all rings that write there.
+///
+/// The compute shaders that an IB starts lie behind it as `NUMBER-shader-GENERATION-WAVE-ADDRESS.bin`, such as
+/// `000007-shader-GFX10_3-w32-800000200.bin`: their machine code, up to its end.
 pub const IBS_VARIABLE: &str = "AMDGPU_SIM_IBS";
 
 /// A directory for the IBs that a ring fetches.
@@ -23,7 +33,12 @@ pub const IBS_VARIABLE: &str = "AMDGPU_SIM_IBS";
 pub(crate) struct IbCaptures {
     directory: PathBuf,
     next: AtomicU32,
+    /// Addresses of the shaders that were written since the last IB.
+    shaders: Mutex<HashSet<GpuVa>>,
 }
+
+/// Dwords of the longest shader that is kept.
+const MOST_DWORDS: usize = 1 << 18;
 
 impl IbCaptures {
     /// The directory of the environment, if it names one.
@@ -33,21 +48,41 @@ impl IbCaptures {
     }
 
     fn into_directory(directory: &OsStr) -> Self {
-        Self { directory: PathBuf::from(directory), next: AtomicU32::new(0) }
+        Self { directory: PathBuf::from(directory), next: AtomicU32::new(0), shaders: Mutex::default() }
     }
 
     /// Writes an IB; what fails is complained of.
     pub(crate) fn keep(&self, target: Target, ib: Ib, dwords: &[u32], complaints: &Complaints) {
-        if let Err(error) = self.write(target, ib, dwords) {
+        self.shaders.lock().clear();
+        if let Err(error) = self.write(&format!("{}-{:x}.ib", language(target), ib.va.as_u64()), dwords) {
             complaints.say(format!("cannot write an IB to {}: {error}", self.directory.display()));
         }
     }
 
-    fn write(&self, target: Target, ib: Ib, dwords: &[u32]) -> io::Result<()> {
+    /// Writes the shader at `program`, once for each IB; what fails is complained of. A shader without an end is not written.
+    pub(crate) fn keep_shader(
+        &self,
+        (level, wave): (GfxLevel, WaveSize),
+        program: GpuVa,
+        memory: &dyn Memory,
+        complaints: &Complaints,
+    ) {
+        if !self.shaders.lock().insert(program) {
+            return;
+        }
+        let Some(code) = machine_code((level, wave), program, memory) else { return };
+        let name = format!("shader-{level}-w{}-{:x}.bin", wave.lanes(), program.as_u64());
+        if let Err(error) = self.write(&name, &code) {
+            complaints.say(format!("cannot write a shader to {}: {error}", self.directory.display()));
+        }
+    }
+
+    /// Writes a file with the next free number.
+    fn write(&self, name: &str, dwords: &[u32]) -> io::Result<()> {
         fs::create_dir_all(&self.directory)?;
         loop {
             let number = self.next.fetch_add(1, Ordering::Relaxed);
-            let name = format!("{number:06}-{}-{:x}.ib", language(target), ib.va.as_u64());
+            let name = format!("{number:06}-{name}");
             // Rings share the directory, and so the numbers.
             let claim = self.directory.join(format!(".{number:06}"));
             match claimed(&claim) {
@@ -57,6 +92,34 @@ impl IbCaptures {
             }
         }
     }
+}
+
+/// Reads the shader at `program` up to its end; `None` if there is none within reach.
+fn machine_code((level, wave): (GfxLevel, WaveSize), program: GpuVa, memory: &dyn Memory) -> Option<Vec<u32>> {
+    const STEP: usize = 64;
+    let mut code = Vec::new();
+    while code.len() < MOST_DWORDS {
+        let mut bytes = [0; 4 * STEP];
+        let at = program.low_48_bits() + 4 * code.len() as u64;
+        // The last page may end behind the shader.
+        let read = match memory.read(GpuVa::from_48_bits(at), &mut bytes) {
+            Ok(()) => bytes.len(),
+            Err(fault) => usize::try_from(fault.va.low_48_bits().saturating_sub(at)).ok()?.min(bytes.len()),
+        };
+        let (dwords, _) = bytes[..read].as_chunks::<4>();
+        code.extend(dwords.iter().map(|&dword| u32::from_le_bytes(dword)));
+        // Decoded again only when twice as much is there.
+        if ((code.len() / STEP).is_power_of_two() || read < bytes.len())
+            && let Some(len) = program_len(level, wave, &code)
+        {
+            code.truncate(len);
+            return Some(code);
+        }
+        if read < bytes.len() {
+            return None;
+        }
+    }
+    None
 }
 
 /// Creates the file, unless it exists.
@@ -76,7 +139,7 @@ fn language(target: Target) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use amdgpu_hw::{GfxLevel, GpuVa};
+    use crate::gpu::{Access, PageFault};
     use amdgpu_packets::pm4;
 
     #[test]
@@ -86,12 +149,76 @@ mod tests {
         let ib = Ib { va: GpuVa::from_48_bits(0x10_0000), dwords: 1 };
         let target = pm4::Target::gfx(GfxLevel::Gfx10_3).into();
         for ring in &rings {
-            ring.write(target, ib, &[0xffff_1000]).unwrap();
+            ring.keep(target, ib, &[0xffff_1000], &Complaints::default());
         }
         let mut names: Vec<_> = fs::read_dir(&directory).unwrap().map(|entry| entry.unwrap().file_name()).collect();
         names.retain(|name| !name.to_string_lossy().starts_with('.'));
         names.sort();
         fs::remove_dir_all(&directory).unwrap();
         assert_eq!(names, ["000000-gfx-GFX10_3-100000.ib", "000001-gfx-GFX10_3-100000.ib"]);
+    }
+
+    /// Memory at 0x1000 up to its end, of dwords.
+    struct Flat(Vec<u32>);
+
+    impl Memory for Flat {
+        fn read(&self, va: GpuVa, out: &mut [u8]) -> Result<(), PageFault> {
+            let bytes = self.0.as_bytes();
+            for (offset, byte) in out.iter_mut().enumerate() {
+                let at = va.as_u64() + offset as u64;
+                let place = usize::try_from(at - 0x1000).unwrap();
+                *byte = *bytes.get(place).ok_or(PageFault { va: GpuVa::from_48_bits(at), access: Access::Read })?;
+            }
+            Ok(())
+        }
+
+        fn write(&self, va: GpuVa, _: &[u8]) -> Result<(), PageFault> {
+            Err(PageFault { va, access: Access::Write })
+        }
+
+        fn copy(&self, to: GpuVa, _: GpuVa, _: u64) -> Result<(), PageFault> {
+            Err(PageFault { va: to, access: Access::Write })
+        }
+
+        fn fill(&self, to: GpuVa, _: u32, _: u64) -> Result<(), PageFault> {
+            Err(PageFault { va: to, access: Access::Write })
+        }
+    }
+
+    #[test]
+    fn a_shader_is_kept_up_to_its_end_wherever_its_memory_ends() {
+        const NOP: u32 = 0xbf80_0000;
+        const END: u32 = 0xbf81_0000;
+        let kept = |memory: &[u32]| {
+            let (how, va) = ((GfxLevel::Gfx9, WaveSize::Wave64), GpuVa::from_48_bits(0x1000));
+            machine_code(how, va, &Flat(memory.to_vec())).map(|code| code.len())
+        };
+        for nops in [0, 1, 63, 64, 65, 200] {
+            let mut memory = vec![NOP; nops];
+            assert_eq!(kept(&memory), None);
+            memory.push(END);
+            assert_eq!(kept(&memory), Some(nops + 1));
+            memory.extend([NOP; 1000]);
+            assert_eq!(kept(&memory), Some(nops + 1));
+        }
+    }
+
+    #[test]
+    fn a_shader_is_written_once_for_each_ib() {
+        let directory = std::env::temp_dir().join(format!("amdgpu-sim-shaders-{}", std::process::id()));
+        let ring = IbCaptures::into_directory(directory.as_os_str());
+        let (how, target) = ((GfxLevel::Gfx10_3, WaveSize::Wave32), pm4::Target::gfx(GfxLevel::Gfx10_3).into());
+        let (ib, program) = (Ib { va: GpuVa::from_48_bits(0x10_0000), dwords: 1 }, GpuVa::from_48_bits(0x1000));
+        for _ in 0..2 {
+            ring.keep(target, ib, &[0xffff_1000], &Complaints::default());
+            for _ in 0..2 {
+                ring.keep_shader(how, program, &Flat(vec![0xbf81_0000]), &Complaints::default());
+            }
+        }
+        let names = fs::read_dir(&directory).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap());
+        let mut names: Vec<_> = names.filter(|name| name.contains("-shader-")).collect();
+        names.sort();
+        fs::remove_dir_all(&directory).unwrap();
+        assert_eq!(names, ["000001-shader-GFX10_3-w32-1000.bin", "000003-shader-GFX10_3-w32-1000.bin"]);
     }
 }

@@ -1,7 +1,6 @@
 //! Compute shaders of dispatches, executed on the memory of their job.
 
 use amdgpu_hw::{GfxLevel, GpuVa};
-use amdgpu_isa::WaveSize;
 use amdgpu_packets::{
     Target,
     pm4::Register,
@@ -12,13 +11,14 @@ use amdgpu_packets::{
     },
 };
 use amdgpu_surface::{Chip, ChipRegisters};
-use amdgpu_waves::{Access, Limits, Outcome, PageFault, Reason, run};
+use amdgpu_waves::{Access, Limits, Outcome, PageFault, Reason, run, run_watched};
 use parking_lot::Mutex;
 
 use crate::{
     Profile,
     chips::Register as Captured,
     gpu::{self, Dispatch, Scene, Shaders, State, WaveHang, Work},
+    kernel::sched::shader_watch::{ShaderNews, Watching},
 };
 
 /// The simulator's own [`Shaders`]: dispatches are executed, draws are not.
@@ -26,11 +26,31 @@ pub(crate) struct Interpreter {
     limits: Limits,
     /// The tiling of the chip; `None` where a capture lacks it or has values that no layout is defined for.
     chip: Option<Chip>,
+    watching: Option<Watching>,
 }
 
 impl Interpreter {
-    pub(crate) fn new(instructions: u64, profile: &Profile) -> Self {
-        Self { limits: Limits { instructions, ..Limits::default() }, chip: tiling(profile) }
+    pub(crate) fn new(instructions: u64, profile: &Profile, watching: Option<Watching>) -> Self {
+        Self { limits: Limits { instructions, ..Limits::default() }, chip: tiling(profile), watching }
+    }
+
+    /// Executes a dispatch, and tells what is watched of it.
+    fn execute(&self, dispatch: &amdgpu_waves::Dispatch, scene: &Scene<'_>, limits: Limits) -> Outcome {
+        let memory = JobMemory { scene };
+        let Some(Watching { watch, sink }) = &self.watching else { return run(dispatch, &memory, limits) };
+        let (program, groups, packet) = (dispatch.program, dispatch.end, scene.place.to_string());
+        // Only a wave can be stopped.
+        let _ = sink(&ShaderNews::Start { program, groups, packet });
+        let (outcome, report) =
+            run_watched(dispatch, &memory, limits, watch, &mut |event| sink(&ShaderNews::Wave(event)));
+        let how = match &outcome {
+            Outcome::Done(_) => "done".to_owned(),
+            Outcome::Fault { fault, .. } => format!("done with a fault: {fault}"),
+            Outcome::Hang(hang) => hang.to_string(),
+            Outcome::Stopped => "cancelled".to_owned(),
+        };
+        let _ = sink(&ShaderNews::End { how, report });
+        outcome
     }
 }
 
@@ -68,7 +88,6 @@ mod initiator {
     pub(super) const PARTIAL_TG_EN: u32 = 1 << 1;
     pub(super) const FORCE_START_AT_000: u32 = 1 << 2;
     pub(super) const USE_THREAD_DIMENSIONS: u32 = 1 << 5;
-    pub(super) const CS_W32_EN: u32 = 1 << 15;
 }
 
 /// The memory of a job, as waves see it.
@@ -102,6 +121,11 @@ impl amdgpu_waves::Memory for JobMemory<'_> {
         Ok(old)
     }
 
+    fn load_lanes(&self, addresses: &[u64; 64], lanes: u64, out: &mut [u32; 64]) -> Result<(), PageFault> {
+        let read = self.scene.memory.read_lanes(addresses, lanes, out);
+        read.map_err(|at| fault(at.va.low_48_bits(), Access::Load))
+    }
+
     fn is_stopped(&self) -> bool {
         self.scene.job.is_cancelled()
     }
@@ -125,7 +149,7 @@ impl Shaders for Interpreter {
             scene.job.fault(gpu::PageFault { va: GpuVa::from_48_bits(fault.va), access }, scene.place);
         };
         let limits = Limits { flaw: scene.job.flaw(), ..self.limits };
-        match run(&dispatch, &JobMemory { scene }, limits) {
+        match self.execute(&dispatch, scene, limits) {
             Outcome::Done(_) | Outcome::Stopped => Ok(()),
             Outcome::Fault { fault, .. } => {
                 report(fault);
@@ -168,11 +192,10 @@ fn dispatch(level: GfxLevel, grid: &Dispatch, state: &State, chip: Option<&Chip>
     }
     let starts_at_zero = is_set(initiator::FORCE_START_AT_000);
     let start = [0, 1, 2].map(|axis| if starts_at_zero { 0 } else { at(COMPUTE_START_X, axis) });
-    let wave32 = level >= GfxLevel::Gfx10 && is_set(initiator::CS_W32_EN);
     let [low, high] = [COMPUTE_DISPATCH_SCRATCH_BASE_LO, COMPUTE_DISPATCH_SCRATCH_BASE_HI].map(|half| at(half, 0));
     amdgpu_waves::Dispatch {
         level,
-        wave: if wave32 { WaveSize::Wave32 } else { WaveSize::Wave64 },
+        wave: grid.wave(level),
         program: grid.program.low_48_bits(),
         resources: [COMPUTE_PGM_RSRC1, COMPUTE_PGM_RSRC2, COMPUTE_PGM_RSRC3].map(|register| at(register, 0)),
         user_data: std::array::from_fn(|index| at(COMPUTE_USER_DATA_0, index as u32)),

@@ -6,6 +6,8 @@ pub(crate) mod fault_cell;
 pub(crate) mod gang;
 pub(crate) mod ib_captures;
 pub(crate) mod interpreter;
+pub(crate) mod processor;
 pub(crate) mod ring;
+pub(crate) mod shader_watch;
 pub(crate) mod shaders;
 pub(crate) mod work;

@@ -14,21 +14,23 @@ use std::{
 use amdgpu_hw::{GfxLevel, GpuVa, Ip};
 use amdgpu_packets::Target;
 use amdgpu_surface::Chip;
+use amdgpu_uapi::Errno;
 use amdgpu_waves::Flaw;
-use nix::errno::Errno;
 use parking_lot::Mutex;
 
 use crate::{
-    gpu::{self, Engine, Environment, Ib, PageFault, Place, Stop},
+    gpu::{self, Engine, Environment, Ib, PageFault, Place},
     kernel::{
         complaints::Complaints,
         mm::{bo::Bo, space::Space},
+        power::Power,
         sched::{
             clock::Ticker,
             context::{Context, Entity},
             fault_cell::FaultCell,
             gang::Gang,
             ib_captures::IbCaptures,
+            processor::{Executor, Halt, Processor},
             shaders::ShaderSlot,
             work::Meter,
         },
@@ -48,6 +50,8 @@ use crate::{
 #[derive(Debug)]
 pub(crate) struct Job {
     pub(crate) ibs: Vec<Ib>,
+    /// IBs of the constant engine.
+    pub(crate) constant: Vec<Ib>,
     pub(crate) space: Space,
     pub(crate) context: Arc<Context>,
     pub(crate) entity: Arc<Entity>,
@@ -109,6 +113,7 @@ pub(crate) struct Board {
     pub(crate) hooks: Arc<dyn Hooks>,
     pub(crate) clock: Ticker,
     pub(crate) shaders: Arc<ShaderSlot>,
+    pub(crate) power: Arc<Power>,
     /// A bit for each render backend.
     pub(crate) render_backends: u32,
     pub(crate) wide_fills: bool,
@@ -135,6 +140,7 @@ struct Shared {
     name: RingName,
     clock: Ticker,
     shaders: Arc<ShaderSlot>,
+    power: Arc<Power>,
     waiting: Mutex<VecDeque<Job>>,
     /// The page tables of the last job, on a device that mixes them up.
     stale: Mutex<Option<Space>>,
@@ -143,7 +149,7 @@ struct Shared {
     stopping: AtomicBool,
     /// The running job is to be given up.
     cancelled: AtomicBool,
-    target: Target,
+    executor: Executor,
     lockup_timeout: Duration,
     ring_reset: bool,
     captures: Option<IbCaptures>,
@@ -151,7 +157,7 @@ struct Shared {
 
 impl Ring {
     /// A ring and its thread, which does not keep the device alive.
-    pub(crate) fn start(board: Board, target: Target, name: RingName) -> Result<Self, Errno> {
+    pub(crate) fn start(board: Board, executor: Executor, name: RingName) -> Result<Self, Errno> {
         let shared = Arc::new(Shared {
             gpu: board.gpu,
             events: board.events,
@@ -160,12 +166,13 @@ impl Ring {
             name,
             clock: board.clock,
             shaders: board.shaders,
+            power: board.power,
             waiting: Mutex::default(),
             stale: Mutex::default(),
             load: AtomicUsize::new(0),
             stopping: AtomicBool::new(false),
             cancelled: AtomicBool::new(false),
-            target,
+            executor,
             lockup_timeout: board.lockup_timeout.of(name.0),
             ring_reset: board.ring_reset,
             captures: IbCaptures::from_environment(),
@@ -173,13 +180,18 @@ impl Ring {
         let queue = Arc::downgrade(&shared);
         shared.hooks.ring_starts(name, queue);
         let worker = Arc::clone(&shared);
-        let engine = Engine::new(target)
-            .with_render_backends(board.render_backends)
-            .with_wide_fills(board.wide_fills)
-            .with_chip(board.tiling);
+        let processor = match executor {
+            Executor::Video(engine) => Processor::Video(engine),
+            Executor::Engine(target) => Processor::Engine(Box::new(
+                Engine::new(target)
+                    .with_render_backends(board.render_backends)
+                    .with_wide_fills(board.wide_fills)
+                    .with_chip(board.tiling),
+            )),
+        };
         let thread = std::thread::Builder::new()
             .name(format!("{} {}", name.0, name.1))
-            .spawn(move || worker.run(engine))
+            .spawn(move || worker.run(processor))
             .map_err(|_| Errno::ENOMEM)?;
         Ok(Self { shared, thread: Mutex::new(Some(thread)) })
     }
@@ -230,7 +242,7 @@ enum Next {
 }
 
 impl Shared {
-    fn run(&self, mut engine: Engine) {
+    fn run(&self, mut engine: Processor) {
         while let Some(Next::Run(job)) = self.events.wait(Until::Never, || self.next()) {
             self.execute(&mut engine, *job);
             if self.hooks.end_turn(self.name) {
@@ -261,13 +273,13 @@ impl Shared {
         self.cancelled.load(Ordering::Acquire) || self.stopping.load(Ordering::Acquire)
     }
 
-    fn execute(&self, engine: &mut Engine, job: Job) {
+    fn execute(&self, engine: &mut Processor, job: Job) {
         self.cancelled.store(false, Ordering::Release);
         if let Some(errno) = self.refusal(&job) {
             return self.end(job, Err(errno));
         }
         job.fence.start();
-        let timed = job.meter.start();
+        let timed = (job.meter.start(), self.power.activity.start(self.name.0));
         let running = Running { shared: self, faults: &job.faults, started: Instant::now() };
         engine.switch(std::mem::take(&mut *job.entity.gpu.lock()));
         let followed = self.follow(engine, &job, &running);
@@ -283,17 +295,20 @@ impl Shared {
     }
 
     /// Runs the IBs of a job, one after the other.
-    fn follow(&self, engine: &mut Engine, job: &Job, running: &Running<'_>) -> Result<(), Stop> {
-        let run = |engine: &mut Engine, memory: &dyn gpu::Memory| {
-            let env = Environment { memory, clock: &self.clock, job: running, shaders: &*self.shaders };
-            job.ibs.iter().filter(|ib| ib.dwords > 0).try_for_each(|&ib| engine.run(ib, &env))
+    fn follow(&self, engine: &mut Processor, job: &Job, running: &Running<'_>) -> Result<(), Halt> {
+        let run = |engine: &mut Processor, memory: &dyn gpu::Memory| {
+            let env = Environment { memory, clock: &self.clock, job: running, shaders: running };
+            if !job.constant.is_empty() {
+                return engine.run_beside(&job.constant, &job.ibs, &env);
+            }
+            job.ibs.iter().try_for_each(|&ib| engine.run(ib, &env))
         };
         match self.hooks.mutation_of(self.name.0) {
             None => run(engine, &job.space),
             Some(Mutation::SkippedJob) => Ok(()),
             Some(Mutation::ReversedIbs) => {
-                let env = Environment { memory: &job.space, clock: &self.clock, job: running, shaders: &*self.shaders };
-                job.ibs.iter().rev().filter(|ib| ib.dwords > 0).try_for_each(|&ib| engine.run(ib, &env))
+                let env = Environment { memory: &job.space, clock: &self.clock, job: running, shaders: running };
+                job.ibs.iter().rev().try_for_each(|&ib| engine.run(ib, &env))
             }
             Some(Mutation::StalePageTable) => {
                 let before = self.stale.lock().replace(job.space.clone());
@@ -343,24 +358,24 @@ impl Shared {
     ///
     /// Source: Linux 6.12 `amdgpu_job.c`, `amdgpu_job_timedout`, and `amdgpu_device.c`, `amdgpu_device_gpu_recover`: a full
     /// reset without loss of VRAM.
-    fn hang(&self, job: &Job, started: Instant, stop: &Stop) -> Errno {
-        if let Stop::Fetch { fault, .. } = stop {
-            job.faults.record(*fault);
+    fn hang(&self, job: &Job, started: Instant, stop: &Halt) -> Errno {
+        if let Some(fault) = stop.fetch() {
+            job.faults.record(fault);
         }
-        let hang = if matches!(stop, Stop::Wave { .. }) { Hang::Waves } else { Hang::FrontEnd };
+        let hang = if stop.is_of_waves() { Hang::Waves } else { Hang::FrontEnd };
         self.time_out(job, started, stop, hang)
     }
 
     /// Recovers a ring that is stuck, as the kernel does: it kills the job's waves, resets the ring, or resets the GPU,
     /// whichever helps first.
     fn time_out(&self, job: &Job, started: Instant, why: &dyn std::fmt::Display, hang: Hang) -> Errno {
-        let set = if let Target::Pm4(target) = self.target {
+        let set = if let Some(Target::Pm4(target)) = self.executor.target() {
             job.entity.gpu.lock().registers().shown(target.level)
         } else {
             String::new()
         };
         let heading = if set.is_empty() { "" } else { "\n  registers set before:" };
-        self.complaints.say(format!("{} hangs: {why}{heading}{set}", self.target));
+        self.complaints.say(format!("{} hangs: {why}{heading}{set}", self.executor));
         let deadline = started.checked_add(self.lockup_timeout).map_or(Until::Never, Until::At);
         self.events.wait(deadline, || self.is_cancelled().then_some(()));
         let Some(gpu) = self.gpu.upgrade() else { return Errno::ECANCELED };
@@ -382,13 +397,13 @@ impl Shared {
 
     /// Source: Linux 6.12 `gfx_v7_0.c` to `gfx_v12_0.c`, `soft_recovery` of the graphics and compute rings' functions.
     fn can_kill_waves(&self) -> bool {
-        matches!(self.target, Target::Pm4(target) if target.level >= GfxLevel::Gfx7)
+        self.executor.is_pm4_from(GfxLevel::Gfx7)
     }
 
     /// Source: Linux 6.12 `gfx_v7_0.c` to `gfx_v12_0.c`, `reset` of the graphics and compute rings' functions.
     fn can_be_reset(&self) -> bool {
         let first = if self.name.0 == Ip::Gfx { GfxLevel::Gfx7 } else { GfxLevel::Gfx9 };
-        matches!(self.target, Target::Pm4(target) if target.level >= first)
+        self.executor.is_pm4_from(first)
     }
 
     /// Puts the job that comes next on the hardware ring, which holds two jobs: the one that runs, and one behind it.
@@ -471,9 +486,22 @@ impl gpu::Job for Running<'_> {
     }
 
     fn fetched(&self, ib: Ib, dwords: &[u32]) {
-        if let Some(captures) = &self.shared.captures {
-            captures.keep(self.shared.target, ib, dwords, &self.shared.complaints);
+        if let (Some(captures), Some(target)) = (&self.shared.captures, self.shared.executor.target()) {
+            captures.keep(target, ib, dwords, &self.shared.complaints);
         }
+    }
+}
+
+/// The executor of shaders, which finds them kept.
+impl gpu::Shaders for Running<'_> {
+    fn run(&self, work: &gpu::Work, scene: &gpu::Scene<'_>) -> Result<(), gpu::WaveHang> {
+        let Shared { captures, executor, complaints, .. } = self.shared;
+        if let (Some(captures), gpu::Work::Dispatch(grid), Some(Target::Pm4(target))) =
+            (captures, work, executor.target())
+        {
+            captures.keep_shader((target.level, grid.wave(target.level)), grid.program, scene.memory, complaints);
+        }
+        self.shared.shaders.run(work, scene)
     }
 }
 

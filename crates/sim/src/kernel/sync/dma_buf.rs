@@ -8,8 +8,8 @@
 
 use std::sync::Arc;
 
-use amdgpu_uapi::GemCreateFlags;
-use nix::{errno::Errno, poll::PollFlags};
+use amdgpu_uapi::{Errno, GemCreateFlags};
+use nix::poll::PollFlags;
 use parking_lot::Mutex;
 
 use crate::kernel::mm::bo::{Bo, PAGE};

@@ -2,8 +2,8 @@
 
 use std::os::fd::{AsRawFd as _, BorrowedFd, OwnedFd};
 
+use amdgpu_uapi::Errno;
 use nix::{
-    errno::Errno,
     poll::{PollFd, PollFlags, PollTimeout, poll},
     unistd::write,
 };

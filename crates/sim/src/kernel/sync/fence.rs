@@ -9,7 +9,7 @@ use std::{
     },
 };
 
-use nix::errno::Errno;
+use amdgpu_uapi::Errno;
 use parking_lot::Mutex;
 
 use crate::kernel::sync::{

@@ -4,8 +4,7 @@
 
 use std::{io::Write as _, os::unix::net::UnixStream, sync::Arc};
 
-use amdgpu_uapi::{SyncFenceInfo, SyncFileInfo, SyncMerge};
-use nix::errno::Errno;
+use amdgpu_uapi::{Errno, SyncFenceInfo, SyncFileInfo, SyncMerge};
 
 use crate::kernel::{
     mm::bo::errno_of,
@@ -93,7 +92,7 @@ fn status(fence: &Fence) -> i32 {
     match fence.outcome() {
         None => 0,
         Some(Ok(())) => 1,
-        Some(Err(errno)) => -(errno as i32),
+        Some(Err(errno)) => -(errno.raw()),
     }
 }
 

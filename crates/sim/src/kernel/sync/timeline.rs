@@ -7,7 +7,7 @@ use std::{
     sync::{Arc, Weak},
 };
 
-use nix::errno::Errno;
+use amdgpu_uapi::Errno;
 use parking_lot::Mutex;
 
 use crate::kernel::sync::{

@@ -17,10 +17,8 @@ use std::{
     thread,
 };
 
-use nix::{
-    errno::Errno,
-    sys::epoll::{Epoll, EpollCreateFlags, EpollEvent, EpollFlags, EpollTimeout},
-};
+use amdgpu_uapi::Errno;
+use nix::sys::epoll::{Epoll, EpollCreateFlags, EpollEvent, EpollFlags, EpollTimeout};
 use parking_lot::Mutex;
 
 use crate::kernel::{

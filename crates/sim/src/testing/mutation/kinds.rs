@@ -80,11 +80,17 @@ pub enum Mutation {
     LostStore,
     /// Atomic operations of shaders give back what they stored.
     LateAtomic,
+    /// Shader stores to images exchange the texels of each pair in a row.
+    SwappedTexel,
+    /// Shader loads from images take the texel of the other row of each pair.
+    WrongRow,
+    /// Samplers give the nearest texel.
+    Unfiltered,
 }
 
 impl Mutation {
     /// All there are.
-    pub const ALL: [Self; 34] = [
+    pub const ALL: [Self; 37] = [
         Self::DropWrite,
         Self::ShortCopy,
         Self::ShiftedCopy,
@@ -119,6 +125,9 @@ impl Mutation {
         Self::ShiftedLoad,
         Self::LostStore,
         Self::LateAtomic,
+        Self::SwappedTexel,
+        Self::WrongRow,
+        Self::Unfiltered,
     ];
 
     /// Returns `true` if it is a mistake of a ring, and can be made by the rings of one IP only.
@@ -156,6 +165,9 @@ impl Mutation {
             Self::ShiftedLoad => Flaw::ShiftedLoad,
             Self::LostStore => Flaw::LostStore,
             Self::LateAtomic => Flaw::LateAtomic,
+            Self::SwappedTexel => Flaw::SwappedTexel,
+            Self::WrongRow => Flaw::WrongRow,
+            Self::Unfiltered => Flaw::Unfiltered,
             _ => return None,
         })
     }
@@ -190,6 +202,10 @@ pub(crate) struct Mutant<'m> {
 impl Memory for Mutant<'_> {
     fn read(&self, va: GpuVa, out: &mut [u8]) -> Result<(), PageFault> {
         self.memory.read(va, out)
+    }
+
+    fn read_lanes(&self, addresses: &[u64; 64], lanes: u64, out: &mut [u32; 64]) -> Result<(), PageFault> {
+        self.memory.read_lanes(addresses, lanes, out)
     }
 
     fn write(&self, va: GpuVa, data: &[u8]) -> Result<(), PageFault> {

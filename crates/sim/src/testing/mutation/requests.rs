@@ -1,11 +1,10 @@
 //! Mutations of requests.
 
 use amdgpu_uapi::{
-    Argument, Ctx, GemClose, GemCreate, GemDomain, GemMetadata, GemMmap, GemVa, METADATA_OP_SET, SYNCOBJ_SIGNAL,
+    Argument, Ctx, Errno, GemClose, GemCreate, GemDomain, GemMetadata, GemMmap, GemVa, METADATA_OP_SET, SYNCOBJ_SIGNAL,
     SYNCOBJ_TIMELINE_SIGNAL, SyncobjArray, SyncobjDestroy, SyncobjTimelineWait, SyncobjWait, VaOperation, WaitCs,
     ctx_op,
 };
-use nix::errno::Errno;
 
 use super::kinds::Mutation;
 

@@ -1,5 +1,6 @@
 //! R82 to R85 and R110: contexts, BO lists, VMIDs.
 
+use amdgpu_uapi::Errno;
 use amdgpu_winsys::{
     uapi::{
         Answered, BO_LIST_MAX_ENTRIES, BoList, BoListEntry, Ctx, CtxPstateAnswer, VM_OP_RESERVE_VMID,
@@ -7,7 +8,6 @@ use amdgpu_winsys::{
     },
     winsys::Ip,
 };
-use nix::errno::Errno;
 use zerocopy::{FromBytes, IntoBytes};
 
 use crate::support::{Chunk, File, Job, PAGE, Rig, address, card, file, open};

@@ -1,11 +1,11 @@
 //! R38, R125 to R129, R131 and R132: jobs that hang, and who is told what.
 
 use amdgpu_sim::SimDevice;
+use amdgpu_uapi::Errno;
 use amdgpu_winsys::{
     uapi::{CTX_NO_RESET, CTX_UNKNOWN_RESET, Cs, CtxStateFlags, GemCreateFlags, GemDomain, PRIME_CLOEXEC},
     winsys::Ip,
 };
-use nix::errno::Errno;
 
 use crate::support::{Chunk, DATA, Job, PAGE, Rig, card, long, patient_card};
 

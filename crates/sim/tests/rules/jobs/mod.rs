@@ -1,9 +1,11 @@
 //! Rules about contexts, submissions and what becomes of them.
 
+mod constant;
 mod contexts;
 mod failure;
 mod recovery;
 mod resets;
 mod shaders;
 mod submission;
+mod video;
 mod work;

@@ -3,11 +3,11 @@
 use std::time::Duration;
 
 use amdgpu_sim::{LockupTimeout, SimDevice, SimOptions, profile};
+use amdgpu_uapi::Errno;
 use amdgpu_winsys::{
     uapi::{CTX_NO_RESET, CTX_UNKNOWN_RESET, CtxStateFlags},
     winsys::Ip,
 };
-use nix::errno::Errno;
 
 use crate::support::{Chunk, DATA, HANG, Job, Rig, card, long};
 

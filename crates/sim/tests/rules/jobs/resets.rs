@@ -7,6 +7,7 @@ use std::{
     time::{Duration, Instant},
 };
 
+use amdgpu_uapi::Errno;
 use amdgpu_winsys::{
     uapi::{
         Argument, CTX_NO_RESET, CTX_UNKNOWN_RESET, CtxStateFlags, GemClose, GemCreateFlags, GemDomain, PRIME_CLOEXEC,
@@ -14,10 +15,7 @@ use amdgpu_winsys::{
     },
     winsys::Ip,
 };
-use nix::{
-    errno::Errno,
-    unistd::{Whence, lseek},
-};
+use nix::unistd::{Whence, lseek};
 
 use crate::support::{Chunk, DATA, PAGE, Rig, long, open, patient_card};
 

@@ -1,10 +1,16 @@
 //! Compute shaders: what a dispatch leaves in memory, and what becomes of one that can not go on.
 
+use std::{
+    io::{self, Write},
+    ops::ControlFlow,
+    sync::{Arc, Mutex},
+};
+
 use amdgpu_hw::GfxLevel;
 use amdgpu_isa::{WaveSize, assemble};
-use amdgpu_sim::{SimDevice, SimOptions, profile};
+use amdgpu_sim::{ShaderWatch, SimDevice, SimOptions, TracedWaves, profile, shader_log};
+use amdgpu_uapi::Errno;
 use amdgpu_winsys::winsys::Ip;
-use nix::errno::Errno;
 
 use crate::support::{DATA, HANG, Rig, card};
 
@@ -96,4 +102,96 @@ fn a_store_where_nothing_is_mapped_is_a_page_fault_and_the_job_goes_on() {
     dispatch(&rig, Ip::Compute, WaveSize::Wave64, (&STORE_NUMBERS, 1), 0x7000_0000).unwrap();
     let said = device.complaints().join("\n");
     assert!(said.contains("page fault: Write at 0x70000000") || said.contains("7000_0000"), "{said}");
+}
+
+#[test]
+fn a_watched_dispatch_computes_the_same_and_tells_what_it_does() {
+    let device = card();
+    let rig = Rig::new(&device);
+    let lines = Arc::new(Mutex::new(Vec::new()));
+    let log = Arc::clone(&lines);
+    let traced = Some(TracedWaves::One { group: [1, 0, 0], wave: 0 });
+    let watch = ShaderWatch { trace: traced, races: true, ..ShaderWatch::default() };
+    device.watch_shaders(
+        watch,
+        Arc::new(move |news| {
+            log.lock().unwrap().push(news.to_string());
+            ControlFlow::Continue(())
+        }),
+    );
+    dispatch(&rig, Ip::Compute, WaveSize::Wave64, (&STORE_NUMBERS, 3), DATA + RESULTS).unwrap();
+    assert!((0..3 * 64).all(|thread| rig.load(RESULTS + 4 * thread) == thread as u32));
+    let lines = lines.lock().unwrap();
+    let [first, steps @ .., last] = &lines[..] else { panic!("{lines:?}") };
+    assert!(first.starts_with(&format!("dispatch of {:#x}, groups up to 3,1,1: ", DATA + PROGRAM)), "{first}");
+    assert_eq!(steps.len(), STORE_NUMBERS.len());
+    for (step, text) in steps.iter().zip(STORE_NUMBERS) {
+        assert!(step.starts_with("group 1,0,0 wave 0 ") && step.contains(text), "{step}");
+    }
+    assert!(steps[0].contains("v1 = 0:0x40 1:0x41"), "{}", steps[0]);
+    assert!(last.starts_with("done; instructions: vector 6, memory 3,") && last.contains("768 stored"), "{last}");
+    assert!(last.ends_with("0 pairs of instructions race"), "{last}");
+}
+
+/// A log that a test reads.
+struct Log(Arc<Mutex<Vec<u8>>>);
+
+impl Write for Log {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.lock().unwrap().write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+#[test]
+fn a_wave_that_stores_to_a_watched_address_hangs_there_and_its_lane_is_told() {
+    let options = SimOptions { strict: false, ..SimOptions::hanging_for(HANG) };
+    let device = SimDevice::new(profile("navi21").unwrap(), options);
+    let rig = Rig::new(&device);
+    let address = DATA + RESULTS + 4 * 70;
+    let told = Arc::new(Mutex::new(Vec::new()));
+    let watch = ShaderWatch { stores: Some(address..address + 4), ..ShaderWatch::default() };
+    device.watch_shaders(watch, shader_log(Log(Arc::clone(&told)), true));
+    assert!(dispatch(&rig, Ip::Compute, WaveSize::Wave64, (&STORE_NUMBERS, 3), DATA + RESULTS).is_err());
+    let text = String::from_utf8(told.lock().unwrap().clone()).unwrap();
+    assert!(
+        text.contains(&format!("store by group 1,0,0 wave 0 lane 6 to {address:#x} of bytes 46 00 00 00")),
+        "{text}"
+    );
+    assert!(text.contains("`global_store_dword v2, v1, s[0:1]`, after `v_lshlrev_b32"), "{text}");
+    let said = device.complaints().join("\n");
+    assert!(said.contains("ended by its watch"), "{said}");
+}
+
+/// Loads a dword for each lane at s[0:1] + 0x1001c - 4 KiB * thread, and stores it 128 KiB behind s[0:1] + 4 * thread.
+const GATHER: [&str; 7] = [
+    "v_lshlrev_b32_e32 v1, 12, v0",
+    "v_sub_nc_u32_e32 v1, 0x1001c, v1",
+    "global_load_dword v2, v1, s[0:1]",
+    "v_lshlrev_b32_e32 v3, 2, v0",
+    "v_add_nc_u32_e32 v3, 0x20000, v3",
+    "global_store_dword v3, v2, s[0:1]",
+    "s_endpgm",
+];
+
+#[test]
+fn lanes_load_from_any_page_and_those_without_one_get_nothing() {
+    let device = card();
+    let rig = Rig::new(&device);
+    // The first lanes are within the memory, the last ones before it.
+    for thread in 0..17_u64 {
+        rig.poke(0x1001c - 0x1000 * thread, 0xab00 | thread as u32);
+    }
+    dispatch(&rig, Ip::Compute, WaveSize::Wave64, (&GATHER, 1), DATA).unwrap();
+    for thread in 0..64 {
+        // What lies over the program is the program's.
+        let expected = if thread < 17 { rig.load(0x1001c - 0x1000 * thread) } else { 0 };
+        assert_eq!(rig.load(0x20000 + 4 * thread), expected, "{thread}");
+        assert!(thread >= 17 || thread == 12 || expected == 0xab00 | thread as u32, "{thread}: {expected:#x}");
+    }
+    let said = device.complaints().join("\n");
+    assert!(said.contains("page fault: Read"), "{said}");
 }

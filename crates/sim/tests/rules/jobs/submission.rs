@@ -1,6 +1,7 @@
 //! R86 to R88, R90, R91 and R98: what a submission may look like.
 
 use amdgpu_sim::{SimDevice, SimOptions};
+use amdgpu_uapi::Errno;
 use amdgpu_winsys::{
     uapi::{
         BoList, BoListEntry, Cs, CsChunk, CsChunkCpGfxShadow, CsChunkDep, CsChunkFence, CsChunkIb, CsChunkSyncobj,
@@ -8,7 +9,6 @@ use amdgpu_winsys::{
     },
     winsys::Ip,
 };
-use nix::errno::Errno;
 
 use crate::support::{Chunk, File, Job, PAGE, Rig, address, card, device, file, long, open, patient, patient_card};
 

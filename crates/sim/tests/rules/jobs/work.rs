@@ -3,8 +3,8 @@
 use std::sync::{Arc, Mutex};
 
 use amdgpu_sim::gpu::{Dispatch, Scene, Shaders, Tally, WaveHang, Work};
+use amdgpu_uapi::Errno;
 use amdgpu_winsys::{uapi::CtxStateFlags, vamgr::GpuVa, winsys::Ip};
-use nix::errno::Errno;
 
 use crate::support::{Rig, card, long};
 

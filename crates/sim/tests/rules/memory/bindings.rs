@@ -1,10 +1,10 @@
 //! R68 to R81: GPU bindings.
 
+use amdgpu_uapi::Errno;
 use amdgpu_winsys::{
     uapi::{VaFlags, VaOperation},
     winsys::Ip,
 };
-use nix::errno::Errno;
 
 use crate::support::{DATA, File, PAGE, RWX, Range, Rig, card, device, file, open, patient_card};
 

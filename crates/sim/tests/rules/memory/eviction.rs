@@ -1,13 +1,13 @@
 //! R59 and what goes with it: where BOs are when there is not room for all.
 
 use amdgpu_sim::{Pressed, SimDevice};
+use amdgpu_uapi::Errno;
 use amdgpu_winsys::{
     cs::sdma,
     uapi::{GEM_OP_SET_PLACEMENT, GemCreateFlags, GemDomain, GemOp, MemoryInfo, query},
     vamgr::GpuVa,
     winsys::Ip,
 };
-use nix::errno::Errno;
 
 use crate::support::{Chunk, DATA, Job, PAGE, Rig, card, device};
 

@@ -1,11 +1,11 @@
 //! R50 to R63: making BOs, and everything about one BO.
 
+use amdgpu_uapi::Errno;
 use amdgpu_winsys::uapi::{
     GEM_OP_GET_CREATE_INFO, GEM_OP_SET_PLACEMENT, GemCreate, GemCreateFlags, GemDomain, GemMetadata, GemOp, GemUserptr,
     GemWaitIdle, METADATA_OP_GET, METADATA_OP_SET, UserptrFlags,
 };
 use amdgpu_winsys::winsys::Ip;
-use nix::errno::Errno;
 
 use crate::support::{DATA, File, HANG, PAGE, Pages, Rig, address_mut, after, card, file, long, patient_card};
 

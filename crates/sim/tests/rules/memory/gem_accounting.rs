@@ -1,11 +1,11 @@
 //! R118 to R120: who has how much memory.
 
 use amdgpu_sim::{SimDevice, SimOptions, profile};
+use amdgpu_uapi::Errno;
 use amdgpu_winsys::{
     uapi::{GemCreateFlags, GemDomain, MemoryInfo, query},
     winsys::Ip,
 };
-use nix::errno::Errno;
 
 use crate::support::{Chunk, DATA, Job, PAGE, Rig, card, device, open, patient_card};
 

@@ -2,12 +2,12 @@
 
 use std::os::fd::{AsFd, AsRawFd, FromRawFd, OwnedFd};
 
+use amdgpu_uapi::Errno;
 use amdgpu_winsys::uapi::{
     Answered, BoList, GemCreateFlags, GemDomain, GemMetadata, METADATA_OP_GET, METADATA_OP_SET, PRIME_CLOEXEC,
     PRIME_FD_TO_HANDLE, PRIME_RDWR, PrimeHandle, SyncobjDestroy, bo_list_op,
 };
 use nix::{
-    errno::Errno,
     fcntl::{FcntlArg, FdFlag, fcntl},
     sys::stat::fstat,
     unistd::{Whence, lseek},
@@ -174,7 +174,7 @@ fn r21_an_export_without_drm_rdwr_cannot_be_mapped_for_writing() {
         // SAFETY: no address is asked for, so nothing that exists is replaced; the call is expected to fail anyway.
         let mapped =
             unsafe { mmap(None, len, ProtFlags::PROT_READ | ProtFlags::PROT_WRITE, MapFlags::MAP_SHARED, fd, 0) };
-        assert_eq!(mapped, Err(Errno::EACCES), "the first export fixes the mode");
+        assert_eq!(mapped.map_err(Errno::from), Err(Errno::EACCES), "the first export fixes the mode");
     }
 }
 

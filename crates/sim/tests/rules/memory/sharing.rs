@@ -7,6 +7,7 @@ use std::{
 };
 
 use amdgpu_sim::{SimDevice, SimMachine, SimOptions, profile};
+use amdgpu_uapi::Errno;
 use amdgpu_winsys::{
     uapi::{
         DMA_BUF_EXPORT_SYNC_FILE, DMA_BUF_IMPORT_SYNC_FILE, DMA_BUF_SET_NAME, DMA_BUF_SET_NAME_32, DMA_BUF_SYNC,
@@ -16,7 +17,6 @@ use amdgpu_winsys::{
     winsys::Ip,
 };
 use nix::{
-    errno::Errno,
     poll::PollFlags,
     sys::{
         mman::{MapFlags, ProtFlags, mmap, munmap},
@@ -353,7 +353,11 @@ fn nobody_changes_the_size_of_a_dma_buf() {
         let again: OwnedFd = std::fs::File::options().read(true).write(true).open(path).unwrap().into();
         for fd in [&fd, &again] {
             for len in [0, PAGE, 4 * PAGE] {
-                assert_eq!(nix::unistd::ftruncate(fd, len.cast_signed()), Err(Errno::EPERM), "{domain:?}, {len} bytes");
+                assert_eq!(
+                    nix::unistd::ftruncate(fd, len.cast_signed()),
+                    Err(nix::errno::Errno::EPERM),
+                    "{domain:?}, {len} bytes"
+                );
             }
         }
         assert_eq!(fstat(&fd).unwrap().st_size, 2 * PAGE.cast_signed());

@@ -1,10 +1,10 @@
 //! R64 to R66: BOs of user memory.
 
+use amdgpu_uapi::Errno;
 use amdgpu_winsys::{
     uapi::{UserptrFlags, VaFlags, VaOperation},
     winsys::Ip,
 };
-use nix::errno::Errno;
 
 use crate::support::{Chunk, DATA, Job, PAGE, Pages, RWX, Range, Rig, card, file, patient_card};
 

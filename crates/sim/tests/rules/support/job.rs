@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use amdgpu_uapi::Errno;
 use amdgpu_winsys::{
     uapi::{
         Answered, BoList, BoListEntry, Cs, CsChunk, CsChunkDep, CsChunkFence, CsChunkIb, CsChunkSem, CsChunkSyncobj,
@@ -9,7 +10,6 @@ use amdgpu_winsys::{
     },
     winsys::Ip,
 };
-use nix::errno::Errno;
 use zerocopy::{FromBytes, Immutable, IntoBytes};
 
 use super::{File, address};

@@ -9,6 +9,7 @@ mod shared;
 use std::{ffi::c_void, ptr::NonNull, time::Duration};
 
 use amdgpu_sim::{SimDevice, SimKernel, SimOptions, profile};
+use amdgpu_uapi::Errno;
 use amdgpu_winsys::{
     uapi::{
         self, Answered, Argument, Ctx, CtxAllocAnswer, GemClose, GemCreate, GemCreateFlags, GemDomain, GemMmap, GemVa,
@@ -16,7 +17,6 @@ use amdgpu_winsys::{
     },
     winsys::{Kernel, Protection},
 };
-use nix::errno::Errno;
 use zerocopy::{FromBytes, Immutable, IntoBytes};
 
 pub(crate) use self::{

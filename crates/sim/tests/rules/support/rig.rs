@@ -3,13 +3,13 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use amdgpu_sim::SimDevice;
+use amdgpu_uapi::Errno;
 use amdgpu_winsys::{
     cs::{Packet, Target, pm4, sdma},
     uapi::{Answered, Ctx, CtxStateAnswer, CtxStateFlags, GemCreateFlags, GemDomain, WaitCs, ctx_op},
     vamgr::GpuVa,
     winsys::Ip,
 };
-use nix::errno::Errno;
 
 use super::{Chunk, File, Job, long, open};
 

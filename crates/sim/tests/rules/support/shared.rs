@@ -3,12 +3,12 @@
 use std::os::fd::{AsFd, AsRawFd, FromRawFd, OwnedFd};
 
 use amdgpu_sim::SimMachine;
+use amdgpu_uapi::Errno;
 use amdgpu_winsys::uapi::{
     PRIME_FD_TO_HANDLE, PrimeHandle, Request, SYNC_FILE, SYNC_FILE_INFO, SYNCOBJ_FD_TO_HANDLE, SyncFenceInfo,
     SyncFileInfo, SyncobjEventfd, SyncobjHandle, SyncobjTransfer,
 };
 use nix::{
-    errno::Errno,
     poll::{PollFd, PollFlags, PollTimeout, poll},
     sys::eventfd::{EfdFlags, EventFd},
 };

@@ -3,6 +3,7 @@
 use std::os::fd::{AsRawFd, OwnedFd};
 
 use amdgpu_sim::{SimDevice, SimMachine};
+use amdgpu_uapi::Errno;
 use amdgpu_winsys::{
     uapi::{
         Request, SW_SYNC_CREATE_FENCE, SW_SYNC_GET_DEADLINE, SW_SYNC_INC, SYNC_FILE_INFO, SYNC_FILE_MERGE,
@@ -10,10 +11,7 @@ use amdgpu_winsys::{
     },
     winsys::Ip,
 };
-use nix::{
-    errno::Errno,
-    fcntl::{FcntlArg, FdFlag, fcntl},
-};
+use nix::fcntl::{FcntlArg, FdFlag, fcntl};
 
 use crate::support::{Chunk, Rig, card, ioctl_on, is_readable, open, owned, patient_card, sync_file_info};
 
@@ -132,7 +130,7 @@ fn r137_closing_the_last_copy_ends_what_is_pending() {
     assert_eq!(file.wait_syncobj(syncobj, 0, 0), Ok(()), "the next request finds it closed");
     assert!(is_readable(&pending, SOON));
     let status = |fence| sync_file_info(&machine, fence, 0).unwrap().0.status;
-    assert_eq!((status(&reached), status(&pending)), (1, -(Errno::ENOENT as i32)));
+    assert_eq!((status(&reached), status(&pending)), (1, -(Errno::ENOENT.raw())));
 }
 
 #[test]

@@ -6,6 +6,7 @@ use std::{
 };
 
 use amdgpu_sim::SimDevice;
+use amdgpu_uapi::Errno;
 use amdgpu_winsys::uapi::Argument;
 use amdgpu_winsys::{
     uapi::{
@@ -15,10 +16,7 @@ use amdgpu_winsys::{
     },
     winsys::Ip,
 };
-use nix::{
-    errno::Errno,
-    fcntl::{FcntlArg, FdFlag, fcntl},
-};
+use nix::fcntl::{FcntlArg, FdFlag, fcntl};
 
 use crate::support::{
     Chunk, File, Rig, address, card, eventfd, file, ioctl_on, is_readable, open, patient_card, sync_file_info,
@@ -134,7 +132,7 @@ fn r38_r46_a_failed_job_makes_it_readable_with_a_negative_status() {
     let fd = rig.file.sync_file(syncobj).unwrap();
     assert!(is_readable(&fd, SOON));
     let (info, _) = sync_file_info(&device.machine(), &fd, 0).unwrap();
-    assert_eq!((info.status, info.num_fences), (-(Errno::ECANCELED as i32), 1));
+    assert_eq!((info.status, info.num_fences), (-(Errno::ECANCELED.raw()), 1));
     assert_eq!(rig.file.wait_syncobj(syncobj, 0, 0), Ok(()), "waits do not tell");
 }
 
@@ -223,11 +221,11 @@ fn r48_an_eventfd_is_told_once_and_at_once_if_the_point_is_there() {
     assert_eq!(now.read(), Ok(1));
     file.tell(timeline, 5, later.as_fd().as_raw_fd(), 0).unwrap();
     file.signal_point(timeline, 3);
-    assert_eq!(later.read(), Err(Errno::EAGAIN));
+    assert_eq!(later.read(), Err(nix::errno::Errno::EAGAIN));
     file.signal_point(timeline, 6);
     file.signal_point(timeline, 7);
-    assert_eq!((later.read(), later.read()), (Ok(1), Err(Errno::EAGAIN)));
-    assert_eq!(now.read(), Err(Errno::EAGAIN));
+    assert_eq!((later.read(), later.read()), (Ok(1), Err(nix::errno::Errno::EAGAIN)));
+    assert_eq!(now.read(), Err(nix::errno::Errno::EAGAIN));
 }
 
 #[test]
@@ -241,7 +239,7 @@ fn r48_available_is_told_before_the_job_is_done() {
     file.tell(syncobj, 0, signalled.as_fd().as_raw_fd(), 0).unwrap();
     let wait = rig.wait_value(Ip::Gfx, 0, 1);
     rig.job(Ip::Gfx, 0, &wait).with(Chunk::signal(syncobj)).send(file).unwrap();
-    assert_eq!((available.read(), signalled.read()), (Ok(1), Err(Errno::EAGAIN)));
+    assert_eq!((available.read(), signalled.read()), (Ok(1), Err(nix::errno::Errno::EAGAIN)));
     // The sync object may go: the fence is known.
     file.send(&mut SyncobjDestroy { handle: syncobj, pad: 0 }).unwrap();
     release(&rig);
@@ -264,7 +262,7 @@ fn r48_what_an_eventfd_registration_refuses() {
     // A registration dies with the sync object.
     file.tell(syncobj, 0, fd, 0).unwrap();
     file.send(&mut SyncobjDestroy { handle: syncobj, pad: 0 }).unwrap();
-    assert_eq!(good.read(), Err(Errno::EAGAIN));
+    assert_eq!(good.read(), Err(nix::errno::Errno::EAGAIN));
 }
 
 #[test]

@@ -5,6 +5,7 @@ use std::{
     thread,
 };
 
+use amdgpu_uapi::Errno;
 use amdgpu_winsys::{
     uapi::{
         CsChunkDep, GemCreateFlags, GemDomain, PRIME_CLOEXEC, QUERY_LAST_SUBMITTED, SyncobjHandle, SyncobjWaitFlags,
@@ -12,10 +13,7 @@ use amdgpu_winsys::{
     },
     winsys::Ip,
 };
-use nix::{
-    errno::Errno,
-    fcntl::{FcntlArg, FdFlag, fcntl},
-};
+use nix::fcntl::{FcntlArg, FdFlag, fcntl};
 
 use crate::support::{Chunk, DATA, File, Job, PAGE, Rig, card, file, long, patient_card};
 

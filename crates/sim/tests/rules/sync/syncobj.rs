@@ -2,12 +2,12 @@
 
 use std::{thread, time::Duration};
 
+use amdgpu_uapi::Errno;
 use amdgpu_winsys::uapi::{
     Argument, QUERY_LAST_SUBMITTED, Request, SYNC_FILE, SYNCOBJ_FD_TO_HANDLE, SYNCOBJ_SIGNAL, SYNCOBJ_TIMELINE_SIGNAL,
     SyncobjArray, SyncobjCreate, SyncobjDestroy, SyncobjHandle, SyncobjTimelineArray, SyncobjTimelineWait,
     SyncobjTransfer, SyncobjWait, SyncobjWaitFlags,
 };
-use nix::errno::Errno;
 
 use crate::support::{File, address, address_mut, after, card, file, open};
 

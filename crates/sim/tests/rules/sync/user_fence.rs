@@ -1,10 +1,10 @@
 //! R95 and R96: where the GPU writes a submission's number.
 
+use amdgpu_uapi::Errno;
 use amdgpu_winsys::{
     uapi::{GemCreateFlags, GemDomain, UserptrFlags},
     winsys::Ip,
 };
-use nix::errno::Errno;
 
 use crate::support::{Chunk, File, Job, PAGE, Pages, Rig, card, file, patient_card};
 

@@ -2,11 +2,11 @@
 
 use std::{sync::mpsc, thread, time::Duration};
 
+use amdgpu_uapi::Errno;
 use amdgpu_winsys::{
     uapi::{CsFence, Ctx, FenceToHandle, WaitFences, WaitFencesAnswer, ctx_op},
     winsys::Ip,
 };
-use nix::errno::Errno;
 use zerocopy::{FromBytes, IntoBytes};
 
 use crate::support::{Chunk, HANG, Rig, address, after, card, long, patient_card};

@@ -4,10 +4,8 @@ use amdgpu_winsys::{
     cs,
     heaps::{AllocateError, AllocateInfo, MemoryError},
     uapi::{GemCreateFlags, GemDomain},
-    winsys::{self, Bo, BoMetadata, BoRequest, Ip, Mapping, PAGE_SIZE},
+    winsys::{self, Bo, BoMetadata, BoRequest, Errno, Ip, Mapping, PAGE_SIZE},
 };
-
-use nix::errno::Errno;
 
 use crate::{
     checks::check::Check,

@@ -56,6 +56,7 @@ fn wide(test: &TestContext<'_>, ring: Ring) -> Outcome {
         expected: &expected,
         dwords_per_lane: 8,
         in_any_order: false,
+        image: None,
     };
     kernel.run(test, ring)
 }

@@ -7,6 +7,7 @@ use amdgpu_isa::{
 };
 use amdgpu_winsys::{vamgr::GpuVa, winsys::GfxLevel};
 
+use super::picture::{Picture, Tiled, UNTOUCHED};
 use crate::{
     gpu::{
         recorder::Grid,
@@ -28,11 +29,10 @@ pub(crate) const DATA: u64 = SCRATCH - INPUT;
 /// Waves that scratch memory is there for.
 const SCRATCH_WAVES: u32 = 32;
 
-/// The value of output that no shader has stored to.
-pub(crate) const UNTOUCHED: u32 = 0xa5a5_a5a5;
-
 /// User registers: descriptors of the output, the input and the scratch memory.
-pub(crate) const USER: u8 = 12;
+const USER: u8 = 12;
+/// User registers of a kernel with an image: descriptors of the output, the image and a sampler.
+const USER_WITH_IMAGE: u8 = 16;
 
 /// A shader check: its grid, its program and the output it should have.
 pub(crate) struct Kernel<'k> {
@@ -46,6 +46,8 @@ pub(crate) struct Kernel<'k> {
     pub(crate) dwords_per_lane: u32,
     /// `true` if output may be in any order.
     pub(crate) in_any_order: bool,
+    /// The image, whose user registers follow those of the output.
+    pub(crate) image: Option<Picture<'k>>,
 }
 
 /// Wave sizes of a generation.
@@ -113,8 +115,13 @@ impl Kernel<'_> {
         memory.write(OUTPUT, &blank)?;
         let mut user = Vec::new();
         user.extend(raw_buffer(level, memory.at(OUTPUT)?, DATA).doing("making a descriptor")?);
-        user.extend(raw_buffer(level, memory.at(INPUT)?, DATA).doing("making a descriptor")?);
-        user.extend(scratch_buffer(level, wave, memory.at(SCRATCH)?).doing("making a descriptor")?);
+        let image = self.image.as_ref().map(|picture| Tiled::new(test, picture)).transpose()?;
+        if let Some(image) = &image {
+            user.extend(image.user);
+        } else {
+            user.extend(raw_buffer(level, memory.at(INPUT)?, DATA).doing("making a descriptor")?);
+            user.extend(scratch_buffer(level, wave, memory.at(SCRATCH)?).doing("making a descriptor")?);
+        }
         let grid = Grid {
             code: memory.at(0)?,
             program: &program,
@@ -124,20 +131,30 @@ impl Kernel<'_> {
             scratch: memory.at(SCRATCH)?,
             scratch_waves: SCRATCH_WAVES,
         };
-        let touched = || memory.read(OUTPUT, blank.len()).is_ok_and(|now| now != blank);
-        test.run(ring, &[memory.memory()], touched, |recorder| recorder.dispatch(&grid))?;
-        self.compare(&memory, &program)
+        let touched = || {
+            let stored = memory.read(OUTPUT, blank.len()).is_ok_and(|now| now != blank);
+            stored || image.as_ref().is_some_and(Tiled::is_touched)
+        };
+        let memories = [Some(&memory), image.as_ref().map(Tiled::memory)];
+        let memories: Vec<_> = memories.into_iter().flatten().map(HostMemory::memory).collect();
+        test.run(ring, &memories, touched, |recorder| recorder.dispatch(&grid))?;
+        self.compare(&memory, image.as_ref(), &program)
     }
 
     fn program(&self, level: GfxLevel, wave: WaveSize) -> Result<Program, BuildError> {
-        let mut code = Builder::new(level, wave, USER);
+        let user = if self.image.is_some() { USER_WITH_IMAGE } else { USER };
+        let mut code = Builder::new(level, wave, user);
         (self.record)(&mut code);
         code.finish()
     }
 
     /// Fails with the first lane whose output is wrong, the instruction that stored it and the one before.
-    fn compare(&self, memory: &HostMemory, program: &Program) -> Result<(), Stop> {
-        let mut found = memory.dwords(OUTPUT, self.expected.len() + 64)?;
+    fn compare(&self, memory: &HostMemory, image: Option<&Tiled>, program: &Program) -> Result<(), Stop> {
+        let stored_to = image.filter(|_| self.image.is_some_and(|picture| picture.is_output));
+        let mut found = match stored_to {
+            Some(image) => image.read()?,
+            None => memory.dwords(OUTPUT, self.expected.len() + 64)?,
+        };
         let beyond = found.split_off(self.expected.len());
         if self.in_any_order {
             found.sort_unstable();

@@ -64,6 +64,7 @@ fn reduce(test: &TestContext<'_>, ring: Ring) -> Outcome {
         expected: &expected,
         dwords_per_lane: 1,
         in_any_order: false,
+        image: None,
     };
     kernel.run(test, ring)
 }
@@ -88,6 +89,7 @@ fn atomic(test: &TestContext<'_>, ring: Ring) -> Outcome {
         expected: &expected,
         dwords_per_lane: 1,
         in_any_order: true,
+        image: None,
     };
     kernel.run(test, ring)
 }

@@ -34,6 +34,7 @@ fn ids(test: &TestContext<'_>, ring: Ring) -> Outcome {
         expected: &expected,
         dwords_per_lane: 1,
         in_any_order: false,
+        image: None,
     };
     kernel.run(test, ring)
 }
@@ -54,6 +55,7 @@ fn copy(test: &TestContext<'_>, ring: Ring) -> Outcome {
         expected: &data,
         dwords_per_lane: 4,
         in_any_order: false,
+        image: None,
     };
     kernel.run(test, ring)
 }
@@ -77,6 +79,7 @@ fn fill(test: &TestContext<'_>, ring: Ring) -> Outcome {
         expected: &expected,
         dwords_per_lane: 4,
         in_any_order: false,
+        image: None,
     };
     kernel.run(test, ring)
 }
@@ -114,6 +117,7 @@ fn scratch(test: &TestContext<'_>, ring: Ring) -> Outcome {
         expected: &expected,
         dwords_per_lane: DEEP,
         in_any_order: false,
+        image: None,
     };
     kernel.run(test, ring)
 }

@@ -3,4 +3,6 @@
 pub(crate) mod arithmetic;
 mod bench;
 pub(crate) mod groups;
+pub(crate) mod image;
 pub(crate) mod memory;
+mod picture;

@@ -142,6 +142,30 @@ impl MetaEquation9 {
         self.pipe_bits
     }
 
+    /// Returns where the bits of a meta block's index are: the number of low bits that lie together, their first place, and that of
+    /// all others; `None` where they lie otherwise, or where a bit of an address depends on an index and on something else.
+    pub(super) fn index(&self) -> Option<[u32; 3]> {
+        let mut places = self.bits[..self.len].iter().enumerate().filter(|(_, term)| term.m != 0);
+        let mut found: Option<[u32; 3]> = None;
+        for number in 0.. {
+            let Some((place, term)) = places.next() else { break };
+            let place = place as u32;
+            if term.m != 1 << number || term.len() != 1 {
+                return None;
+            }
+            match &mut found {
+                None => found = Some([0, place, place]),
+                Some([count, low, high]) if *count == 0 && *low + number != place => {
+                    *count = number;
+                    *high = place;
+                }
+                Some([count, _, high]) if *high + number - *count != place => return None,
+                Some(_) => {}
+            }
+        }
+        found
+    }
+
     /// Returns the nibble address of a place in the meta block of an index.
     pub fn evaluate(&self, x: u32, y: u32, z: u32, s: u32, index: u64) -> u64 {
         self.bits[..self.len]

@@ -5,6 +5,7 @@ mod gfx10;
 mod gfx9;
 mod gfx9_equation;
 mod image;
+mod prepared;
 
 use amdgpu_hw::GfxLevel;
 
@@ -18,6 +19,7 @@ use crate::error::{AddrError, Cause, invalid};
 
 pub use coord::{CoordTerm, MetaEquation9};
 pub use image::{MetaImage, MetaKind, MetaLayout, MetaLevel};
+pub use prepared::MetaTables;
 
 /// The equation of a metadata address. Addresses count nibbles.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -155,7 +157,7 @@ impl MetaAddresser {
     }
 }
 
-/// Sizes of FMASK, which is an image of its own.
+/// Computes the sizes of FMASK, which is an image of its own.
 ///
 /// # Errors
 /// [`AddrError`] where addrlib's `Addr2ComputeFmaskInfo` answers with an error: always on GFX11, and for modes without Z order.

@@ -146,22 +146,22 @@ fn class(bits: u32, mask: u32) -> bool {
 }
 
 operations! { TABLE;
-    narrow ["v_add_f32"] (a: f32, b: f32) -> f32 { a + b }
+    float ["v_add_f32"] (a: f32, b: f32) -> f32 { a + b }
     narrow ["v_add_f32:directed"] (a: f32, b: f32; mode) -> f32 { to_f32(odd_sum(f64::from(a), f64::from(b)), mode.round32()) }
-    narrow ["v_sub_f32"] (a: f32, b: f32) -> f32 { a - b }
+    float ["v_sub_f32"] (a: f32, b: f32) -> f32 { a - b }
     narrow ["v_sub_f32:directed"] (a: f32, b: f32; mode) -> f32 { to_f32(odd_sum(f64::from(a), -f64::from(b)), mode.round32()) }
-    narrow ["v_subrev_f32"] (a: f32, b: f32) -> f32 { b - a }
+    float ["v_subrev_f32"] (a: f32, b: f32) -> f32 { b - a }
     narrow ["v_subrev_f32:directed"] (a: f32, b: f32; mode) -> f32 { to_f32(odd_sum(f64::from(b), -f64::from(a)), mode.round32()) }
-    narrow ["v_mul_f32"] (a: f32, b: f32) -> f32 { a * b }
+    float ["v_mul_f32"] (a: f32, b: f32) -> f32 { a * b }
     narrow ["v_mul_f32:directed"] (a: f32, b: f32; mode) -> f32 { to_f32(f64::from(a) * f64::from(b), mode.round32()) }
-    narrow ["v_mul_legacy_f32", "v_mul_dx9_zero_f32"] (a: f32, b: f32) -> f32 { legacy_product(a, b) }
-    narrow ["v_mac_f32", "v_mad_f32", "v_madak_f32", "v_madmk_f32"] (a: f32, b: f32, c: f32) -> f32 { mad(a, b, c) }
+    float ["v_mul_legacy_f32", "v_mul_dx9_zero_f32"] (a: f32, b: f32) -> f32 { legacy_product(a, b) }
+    float ["v_mac_f32", "v_mad_f32", "v_madak_f32", "v_madmk_f32"] (a: f32, b: f32, c: f32) -> f32 { mad(a, b, c) }
     narrow ["v_mac_legacy_f32", "v_mad_legacy_f32"] (a: f32, b: f32, c: f32) -> f32 { flushed(legacy_product(flushed(a), flushed(b)) + flushed(c)) }
-    narrow ["v_fma_f32", "v_fmac_f32", "v_fmaak_f32", "v_fmamk_f32"] (a: f32, b: f32, c: f32) -> f32 { fma32(a, b, c) }
+    float ["v_fma_f32", "v_fmac_f32", "v_fmaak_f32", "v_fmamk_f32"] (a: f32, b: f32, c: f32) -> f32 { fma32(a, b, c) }
     narrow ["v_fma_f32:directed"] (a: f32, b: f32, c: f32; mode) -> f32 { to_f32(odd_sum(f64::from(a) * f64::from(b), f64::from(c)), mode.round32()) }
     narrow ["v_fma_legacy_f32", "v_fmac_legacy_f32", "v_fma_dx9_zero_f32", "v_fmac_dx9_zero_f32"] (a: f32, b: f32, c: f32) -> f32 { legacy_fma(a, b, c) }
-    narrow ["v_min_f32", "v_min_num_f32"] (a: f32, b: f32) -> f32 { minimum(a, b) }
-    narrow ["v_max_f32", "v_max_num_f32"] (a: f32, b: f32) -> f32 { maximum(a, b) }
+    float ["v_min_f32", "v_min_num_f32"] (a: f32, b: f32) -> f32 { minimum(a, b) }
+    float ["v_max_f32", "v_max_num_f32"] (a: f32, b: f32) -> f32 { maximum(a, b) }
     narrow ["v_min_legacy_f32"] (a: f32, b: f32) -> f32 { if a < b { a } else { b } }
     narrow ["v_max_legacy_f32"] (a: f32, b: f32) -> f32 { if a >= b { a } else { b } }
     narrow ["v_minimum_f32"] (a: f32, b: f32) -> f32 { minimum_nan(a, b) }
@@ -207,6 +207,54 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::alu::kernel::{Kernel, Lanes};
+
+    /// Numbers at the edges: zeroes, denormals, the smallest and largest numbers, infinities, NaNs, and some in between.
+    const EDGES: [u32; 16] = [
+        0,
+        0x8000_0000,
+        1,
+        0x8000_0001,
+        0x007f_ffff,
+        0x807f_ffff,
+        0x0080_0000,
+        0x8080_0000,
+        0x3f80_0000,
+        0xbf80_0000,
+        0x1fff_ffff,
+        0x5f80_0000,
+        0x7f7f_ffff,
+        0x7f80_0000,
+        0xff80_0000,
+        0x7fc1_2345,
+    ];
+
+    #[test]
+    fn a_kernel_that_flushes_denormals_is_the_other_between_flushes() {
+        let operations = TABLE.iter().filter_map(|operation| Some((operation, operation.flushing?)));
+        let mut count = 0;
+        for (operation, flushing) in operations {
+            let Kernel::Narrow(plain) = operation.kernel else { panic!("{:?}", operation.names) };
+            for third in EDGES {
+                for first in 0..4 {
+                    // Every pair of edges, in four times 64 lanes.
+                    let pair = |lane: usize| 64 * first + lane;
+                    let operands: [Lanes; 3] = [
+                        std::array::from_fn(|lane| EDGES[pair(lane) / 16]),
+                        std::array::from_fn(|lane| EDGES[pair(lane) % 16]),
+                        [third; 64],
+                    ];
+                    let flush = |lanes: Lanes| lanes.map(|bits| flushed(f32::from_bits(bits)).to_bits());
+                    let (mut expected, mut found) = ([0; 64], [0; 64]);
+                    plain(&mut expected, &operands.map(flush).each_ref(), Mode(0));
+                    flushing(&mut found, &operands.each_ref(), Mode(0));
+                    assert_eq!(found, flush(expected), "{:?}", operation.names);
+                }
+            }
+            count += 1;
+        }
+        assert_eq!(count, 9);
+    }
 
     proptest! {
         #[test]

@@ -9,6 +9,8 @@ use crate::{
         source::{PRIVATE_APERTURE, SHARED_APERTURE},
         step::MemoryKind,
     },
+    watch::observer::{self as touched, Act, Observer, Touch},
+    wave::state::Surroundings,
 };
 
 /// The bits of an address that page tables see.
@@ -19,23 +21,49 @@ pub(super) trait Space {
     fn load(&mut self, address: u64, out: &mut [u8]);
     fn store(&mut self, address: u64, data: &[u8]);
     fn atomic(&mut self, address: u64, bytes: u8, change: &mut dyn FnMut(u64) -> u64) -> u64;
+
+    /// The accesses that follow are of a lane.
+    fn lane(&mut self, lane: usize);
 }
 
 /// Memory behind page tables.
-pub(super) struct Global<'s> {
+pub(super) struct Global<'s, O> {
     pub(super) memory: &'s dyn Memory,
     /// The first access that faulted.
     pub(super) fault: &'s mut Option<PageFault>,
+    pub(super) observer: &'s O,
+    /// Scratch memory for addresses that are a lane's own.
+    pub(super) place: touched::Place,
 }
 
-impl Global<'_> {
+impl<'s, O: Observer> Global<'s, O> {
+    /// Returns the memory that lanes share.
+    pub(super) fn new(around: &Surroundings<'s, O>, fault: &'s mut Option<PageFault>) -> Self {
+        Self { memory: around.memory, fault, observer: around.observer, place: touched::Place::Memory }
+    }
+
+    /// Tells an observer of an access.
+    fn touch(&self, act: Act, address: u64, bytes: usize, data: &[u8]) {
+        if O::ON {
+            let bytes = bytes as u32;
+            self.observer.touch(Touch { place: self.place, act, address: address & ADDRESS_MASK, bytes, data });
+        }
+    }
+
     fn note(&mut self, fault: PageFault) {
         self.fault.get_or_insert(fault);
     }
 }
 
-impl Space for Global<'_> {
+impl<O: Observer> Space for Global<'_, O> {
+    fn lane(&mut self, lane: usize) {
+        if O::ON {
+            self.observer.lane(lane);
+        }
+    }
+
     fn load(&mut self, address: u64, out: &mut [u8]) {
+        self.touch(Act::Load, address, out.len(), &[]);
         if let Err(fault) = self.memory.load(address & ADDRESS_MASK, out) {
             out.fill(0);
             self.note(fault);
@@ -43,6 +71,7 @@ impl Space for Global<'_> {
     }
 
     fn store(&mut self, address: u64, data: &[u8]) {
+        self.touch(Act::Store, address, data.len(), data);
         if let Err(fault) = self.memory.store(address & ADDRESS_MASK, data) {
             self.note(fault);
         }
@@ -50,6 +79,7 @@ impl Space for Global<'_> {
 
     fn atomic(&mut self, address: u64, bytes: u8, change: &mut dyn FnMut(u64) -> u64) -> u64 {
         let aligned = address & ADDRESS_MASK & !(u64::from(bytes) - 1);
+        self.touch(Act::Atomic, aligned, bytes.into(), &[]);
         match self.memory.atomic(aligned, bytes, change) {
             Ok(old) => old,
             Err(fault) => {
@@ -61,19 +91,34 @@ impl Space for Global<'_> {
 }
 
 /// The LDS of a group.
-pub(super) struct Local<'s> {
+pub(super) struct Local<'s, O> {
     pub(super) bytes: &'s mut [u8],
+    pub(super) observer: &'s O,
 }
 
-impl Local<'_> {
+impl<O: Observer> Local<'_, O> {
+    /// Tells an observer of an access.
+    fn touch(&self, act: Act, address: u64, bytes: usize, data: &[u8]) {
+        if O::ON && usize::try_from(address).is_ok_and(|start| start.saturating_add(bytes) <= self.bytes.len()) {
+            self.observer.touch(Touch { place: touched::Place::Lds, act, address, bytes: bytes as u32, data });
+        }
+    }
+
     fn range(&mut self, address: u64, len: usize) -> Option<&mut [u8]> {
         let start = usize::try_from(address).ok()?;
         self.bytes.get_mut(start..start.checked_add(len)?)
     }
 }
 
-impl Space for Local<'_> {
+impl<O: Observer> Space for Local<'_, O> {
+    fn lane(&mut self, lane: usize) {
+        if O::ON {
+            self.observer.lane(lane);
+        }
+    }
+
     fn load(&mut self, address: u64, out: &mut [u8]) {
+        self.touch(Act::Load, address, out.len(), &[]);
         match self.range(address, out.len()) {
             Some(bytes) => out.copy_from_slice(bytes),
             None => out.fill(0),
@@ -81,6 +126,7 @@ impl Space for Local<'_> {
     }
 
     fn store(&mut self, address: u64, data: &[u8]) {
+        self.touch(Act::Store, address, data.len(), data);
         if let Some(bytes) = self.range(address, data.len()) {
             bytes.copy_from_slice(data);
         }
@@ -89,6 +135,7 @@ impl Space for Local<'_> {
     fn atomic(&mut self, address: u64, bytes: u8, change: &mut dyn FnMut(u64) -> u64) -> u64 {
         let mut word = [0; 8];
         let len = usize::from(bytes);
+        self.touch(Act::Atomic, address, len, &[]);
         let Some(place) = self.range(address, len) else { return 0 };
         word[..len].copy_from_slice(place);
         let old = u64::from_le_bytes(word);
@@ -98,15 +145,15 @@ impl Space for Local<'_> {
 }
 
 /// Memory as FLAT sees it: LDS and scratch have windows of their own.
-pub(super) struct Flat<'s> {
-    pub(super) global: Global<'s>,
-    pub(super) local: Local<'s>,
+pub(super) struct Flat<'s, O> {
+    pub(super) global: Global<'s, O>,
+    pub(super) local: Local<'s, O>,
     pub(super) scratch_base: u64,
     pub(super) lanes: u64,
     pub(super) lane: u64,
 }
 
-impl Flat<'_> {
+impl<O> Flat<'_, O> {
     /// Returns the address in LDS, or the one in memory.
     fn resolve(&self, address: u64) -> Result<u64, u64> {
         match address >> 32 {
@@ -120,7 +167,11 @@ impl Flat<'_> {
     }
 }
 
-impl Space for Flat<'_> {
+impl<O: Observer> Space for Flat<'_, O> {
+    fn lane(&mut self, lane: usize) {
+        self.global.lane(lane);
+    }
+
     fn load(&mut self, address: u64, out: &mut [u8]) {
         match self.resolve(address) {
             Ok(local) => self.local.load(local, out),
@@ -262,6 +313,50 @@ pub(super) struct Ends {
     pub(super) destination: u16,
 }
 
+/// Loads dwords for every lane that is on, all lanes at once. `address` gives the address of a byte of a lane's data.
+fn load_all<O: Observer>(
+    registers: &mut Registers,
+    space: &mut Global<'_, O>,
+    (dwords, destination): (u8, u16),
+    address: impl Fn(&Registers, usize, u32) -> Option<u64>,
+) {
+    let exec = registers.exec();
+    let mut values = [[0; 64]; 4];
+    for (dword, values) in (0..).zip(&mut values).take(dwords.into()) {
+        let (mut addresses, mut in_range) = ([0; 64], 0);
+        for lane in lanes(exec) {
+            if let Some(at) = address(registers, lane, 4 * dword) {
+                addresses[lane] = at & ADDRESS_MASK;
+                in_range |= 1 << lane;
+            }
+        }
+        if let Err(fault) = space.memory.load_lanes(&addresses, in_range, values) {
+            space.note(fault);
+        }
+    }
+    // Results may overwrite the registers of the address, so they come last.
+    for (register, values) in (destination..).zip(&values).take(dwords.into()) {
+        registers.write(register, values, exec);
+    }
+}
+
+/// Does an access of memory behind page tables for every lane that is on.
+pub(super) fn all_lanes_of_memory<O: Observer>(
+    registers: &mut Registers,
+    space: &mut Global<'_, O>,
+    kind: MemoryKind,
+    ends: Ends,
+    address: impl Fn(&Registers, usize, u32) -> Option<u64>,
+) {
+    match kind {
+        // An observer wants to know of each lane.
+        MemoryKind::Access(DataKind::Load(Data::Dwords(dwords))) if !O::ON => {
+            load_all(registers, space, (dwords, ends.destination), address);
+        }
+        _ => all_lanes(registers, space, kind, ends, address),
+    }
+}
+
 /// Does an access for every lane that is on. `address` gives the address of a byte of a lane's data.
 pub(super) fn all_lanes(
     registers: &mut Registers,
@@ -284,6 +379,7 @@ pub(super) fn one_lane(
     lane: usize,
     address: impl Fn(&Registers, usize, u32) -> Option<u64>,
 ) {
+    space.lane(lane);
     match kind {
         MemoryKind::Access(DataKind::Load(data)) => {
             // Results may overwrite the registers of the address, so all addresses are taken first.

@@ -1,7 +1,7 @@
 //! Buffer operations.
 
 use super::{
-    access::{Ends, Global, Space, all_lanes},
+    access::{Ends, Global, Space, all_lanes_of_memory},
     components::{read_components, write_components},
 };
 use crate::{
@@ -14,6 +14,7 @@ use crate::{
         data::{Data, DataKind},
         step::{BufferStep, MemoryKind, Source},
     },
+    watch::observer::{self as touched, Observer},
     wave::{
         registers::Registers,
         state::{Surroundings, Wave},
@@ -40,7 +41,7 @@ fn address(registers: &Registers, step: &BufferStep, buffer: &Buffer, place: Pla
 
 impl Wave {
     /// Executes a buffer operation.
-    pub(crate) fn buffer(&mut self, step: &BufferStep, around: &mut Surroundings<'_>) {
+    pub(crate) fn buffer(&mut self, step: &BufferStep, around: &mut Surroundings<'_, impl Observer>) {
         let words = std::array::from_fn(|index| self.registers.scalars[usize::from(step.resource) + index]);
         let buffer = Buffer::new(self.registers.level, words);
         let scalar = self.registers.scalar(step.scalar_offset, 1) as u32;
@@ -53,16 +54,22 @@ impl Wave {
                 MemoryKind::Atomic { bytes, .. } => bytes.into(),
             };
             let shares = self.flaw == Some(Flaw::SharedScratch);
-            let mut space = Global { memory: around.memory, fault: &mut self.fault };
-            all_lanes(&mut self.registers, &mut space, step.kind, ends, |registers, lane, byte| {
-                let mut place = place(registers, step, scalar, lane, bytes);
-                if shares {
-                    place.lane = 0;
+            // A buffer that adds the lane is scratch memory.
+            let kind = if buffer.adds_lane { touched::Place::Scratch } else { touched::Place::Memory };
+            let mut space = Global { place: kind, ..Global::new(around, &mut self.fault) };
+            let reach = buffer.reach(step.has_index, scalar, bytes);
+            all_lanes_of_memory(&mut self.registers, &mut space, step.kind, ends, |registers, lane, byte| {
+                if step.address64 {
+                    let place = place(registers, step, scalar, lane, bytes);
+                    return address(registers, step, &buffer, place, lane)
+                        .map(|address| address.wrapping_add(byte.into()));
                 }
+                let register = |offset: u16| registers.vectors[usize::from(step.address + offset)][lane];
+                let index = if step.has_index { register(0) } else { 0 };
+                let offset = if step.has_offset { register(u16::from(step.has_index)) } else { 0 };
                 // Each dword is in range or not for itself.
-                place.offset = place.offset.wrapping_add(byte);
-                let address = address(registers, step, &buffer, place, lane);
-                if step.address64 { address.map(|address| address.wrapping_add(byte.into())) } else { address }
+                let offset = offset.wrapping_add(step.offset).wrapping_add(byte);
+                reach.address(index, if shares { 0 } else { lane as u32 }, offset)
             });
         }
         if step.residency {
@@ -86,7 +93,13 @@ impl Wave {
     }
 
     /// Executes a load or store that a format converts.
-    fn formatted(&mut self, step: &BufferStep, buffer: &Buffer, scalar: u32, around: &mut Surroundings<'_>) {
+    fn formatted(
+        &mut self,
+        step: &BufferStep,
+        buffer: &Buffer,
+        scalar: u32,
+        around: &mut Surroundings<'_, impl Observer>,
+    ) {
         let level = self.registers.level;
         let format = match step.format {
             None => buffer.format,
@@ -99,8 +112,9 @@ impl Wave {
         let Data::Format { components, half, high } = kind.data() else { return };
         let bytes = format.map_or(4, Format::bytes);
         let len = bytes as usize;
-        let mut space = Global { memory: around.memory, fault: &mut self.fault };
+        let mut space = Global::new(around, &mut self.fault);
         for lane in crate::wave::registers::lanes(self.registers.exec()) {
+            space.lane(lane);
             let registers = &mut self.registers;
             let place = place(registers, step, scalar, lane, bytes);
             let address = format.and_then(|_| address(registers, step, buffer, place, lane));

@@ -1,6 +1,6 @@
 //! FLAT, GLOBAL and SCRATCH.
 
-use super::access::{Ends, Flat, Global, Local, all_lanes, one_lane};
+use super::access::{Ends, Flat, Global, Local, all_lanes_of_memory, one_lane};
 use crate::{
     flaw::Flaw,
     outcome::Reason,
@@ -8,20 +8,21 @@ use crate::{
         data::DataKind,
         step::{FlatStep, MemoryKind, Segment, Source},
     },
+    watch::observer::{Observer, Place},
     wave::state::{Surroundings, Wave},
 };
 
 impl Wave {
     /// Executes a FLAT, GLOBAL or SCRATCH operation.
-    pub(crate) fn flat(&mut self, step: &FlatStep, around: &mut Surroundings<'_>) -> Result<(), Reason> {
+    pub(crate) fn flat(&mut self, step: &FlatStep, around: &mut Surroundings<'_, impl Observer>) -> Result<(), Reason> {
         let ends = Ends { data: step.data, destination: step.destination };
         let offset = step.offset.cast_unsigned();
         match step.segment {
             Segment::Global => {
                 let base = step.scalar.map(|scalar| self.registers.scalar(scalar, 2));
                 let vaddr = Source::Vgpr(step.address.unwrap_or(0));
-                let mut space = Global { memory: around.memory, fault: &mut self.fault };
-                all_lanes(&mut self.registers, &mut space, step.kind, ends, |registers, lane, byte| {
+                let mut space = Global::new(around, &mut self.fault);
+                all_lanes_of_memory(&mut self.registers, &mut space, step.kind, ends, |registers, lane, byte| {
                     let address = match base {
                         Some(base) => base.wrapping_add(registers.lane(vaddr, 1, lane)),
                         None => registers.lane(vaddr, 2, lane),
@@ -33,8 +34,8 @@ impl Wave {
                 let vaddr = Source::Vgpr(step.address.unwrap_or(0));
                 let (scratch_base, lanes) = (self.scratch_base(), u64::from(self.registers.lanes));
                 for lane in self.active() {
-                    let global = Global { memory: around.memory, fault: &mut self.fault };
-                    let local = Local { bytes: around.lds };
+                    let global = Global::new(around, &mut self.fault);
+                    let local = Local { bytes: around.lds, observer: around.observer };
                     let mut space = Flat { global, local, scratch_base, lanes, lane: lane as u64 };
                     one_lane(&mut self.registers, &mut space, step.kind, ends, lane, |registers, lane, byte| {
                         Some(registers.lane(vaddr, 2, lane).wrapping_add(offset).wrapping_add(byte.into()))
@@ -53,7 +54,12 @@ impl Wave {
     }
 
     /// Executes a SCRATCH operation: memory of the wave whose dwords are interleaved by lane.
-    fn scratch(&mut self, step: &FlatStep, ends: Ends, around: &mut Surroundings<'_>) -> Result<(), Reason> {
+    fn scratch(
+        &mut self,
+        step: &FlatStep,
+        ends: Ends,
+        around: &mut Surroundings<'_, impl Observer>,
+    ) -> Result<(), Reason> {
         let base = step.scalar.map_or(0, |scalar| self.registers.scalar(scalar, 1));
         let (scratch, lanes) = (self.scratch, u64::from(self.registers.lanes));
         let start = self.scratch_base();
@@ -77,8 +83,8 @@ impl Wave {
             }
         }
         let shares = self.flaw == Some(Flaw::SharedScratch);
-        let mut space = Global { memory: around.memory, fault: &mut self.fault };
-        all_lanes(&mut self.registers, &mut space, step.kind, ends, |registers, lane, byte| {
+        let mut space = Global { place: Place::Scratch, ..Global::new(around, &mut self.fault) };
+        all_lanes_of_memory(&mut self.registers, &mut space, step.kind, ends, |registers, lane, byte| {
             let offset = offset_of(vaddr(registers, lane)) + u64::from(byte);
             let lane = if shares { 0 } else { lane };
             Some(start.wrapping_add((offset / 4 * lanes + lane as u64) * 4 + offset % 4))

@@ -9,12 +9,14 @@ use super::{
     texel::{Coordinates, Reader, element, masked, texel},
 };
 use crate::{
+    flaw::Flaw,
     image::{
         descriptor::{Image, Texel},
         error::ImageError,
     },
     outcome::Reason,
     program::image::step::{ImageStep, Operation, Transfer},
+    watch::observer::{Observer, Place},
     wave::{
         registers::{Registers, lanes},
         state::{Surroundings, Wave},
@@ -30,9 +32,14 @@ impl Wave {
     }
 
     /// Executes an image operation.
-    pub(crate) fn image(&mut self, step: &ImageStep, around: &mut Surroundings<'_>) -> Result<(), Reason> {
+    pub(crate) fn image(
+        &mut self,
+        step: &ImageStep,
+        around: &mut Surroundings<'_, impl Observer>,
+    ) -> Result<(), Reason> {
         let refuse = |why| Reason::Image { words: [0; 8], why };
         let words = self.image_words(step);
+        let (memory, observer) = (around.memory, around.observer);
         let image = around.images.get(words).map_err(|why| Reason::Image { words, why })?;
         let mut parts = self.parts(step);
         let Some(image) = image else {
@@ -44,11 +51,12 @@ impl Wave {
             _ => parts.0,
         };
         self.check_registers(step, image, parts)?;
-        let mut space = Global { memory: around.memory, fault: &mut self.fault };
+        let mut space = Global { memory, fault: &mut self.fault, observer, place: Place::Memory };
         let registers = &mut self.registers;
+        let flaw = self.flaw;
         let done = match step.operation {
-            Operation::Load(transfer) => load(registers, &mut space, step, image, (transfer, parts)),
-            Operation::Store(transfer) => store(registers, &mut space, step, image, (transfer, parts)),
+            Operation::Load(transfer) => load(registers, &mut space, step, image, (transfer, parts, flaw)),
+            Operation::Store(transfer) => store(registers, &mut space, step, image, (transfer, parts, flaw)),
             Operation::Atomic { .. } => atomic(registers, &mut space, step, image),
             Operation::Size => {
                 size(registers, step, image, parts);
@@ -56,7 +64,7 @@ impl Wave {
             }
             Operation::LoadSamples => load_samples(registers, &mut space, step, image, parts),
             Operation::Sample(_) | Operation::Gather(_) | Operation::Lod => {
-                sampled(registers, &mut space, step, image, (around.border_colors, parts))
+                sampled(registers, &mut space, step, image, (around.border_colors, parts, flaw))
             }
         };
         done.map_err(|why| match refuse(why) {
@@ -151,11 +159,15 @@ fn load(
     space: &mut impl Space,
     step: &ImageStep,
     image: &mut Image,
-    (transfer, parts): (Transfer, Parts),
+    (transfer, parts, flaw): (Transfer, Parts, Option<Flaw>),
 ) -> Result<(), ImageError> {
     let format = image.format.plain;
     for lane in lanes(registers.exec()) {
-        let texel = place(registers, step, image, lane, transfer.has_level);
+        space.lane(lane);
+        let mut texel = place(registers, step, image, lane, transfer.has_level);
+        if flaw == Some(Flaw::WrongRow) {
+            texel.y ^= 1;
+        }
         let values = match element(space, image, texel)? {
             None => [0; 4],
             Some(element) if transfer.is_raw => raw_dwords(element, image.format.bytes(), transfer.is_signed),
@@ -172,11 +184,15 @@ fn store(
     space: &mut impl Space,
     step: &ImageStep,
     image: &mut Image,
-    (transfer, parts): (Transfer, Parts),
+    (transfer, parts, flaw): (Transfer, Parts, Option<Flaw>),
 ) -> Result<(), ImageError> {
     let format = image.format;
     for lane in lanes(registers.exec()) {
-        let texel = place(registers, step, image, lane, transfer.has_level);
+        space.lane(lane);
+        let mut texel = place(registers, step, image, lane, transfer.has_level);
+        if flaw == Some(Flaw::SwappedTexel) {
+            texel.x ^= 1;
+        }
         let parts = if transfer.is_raw { (parts.0, false, false, parts.3) } else { parts };
         let named = read_components(registers, step.data, lane, Some(format.plain), parts);
         let mut values = [0; 4];
@@ -209,6 +225,7 @@ fn load_samples(
     let component = step.mask.trailing_zeros().min(3) as usize;
     let format = image.format.plain;
     for lane in lanes(registers.exec()) {
+        space.lane(lane);
         let first = place(registers, step, image, lane, false);
         let mut values = [0; 4];
         for (sample, value) in (0..).zip(&mut values) {
@@ -240,6 +257,7 @@ fn atomic(
         if bytes == 8 { at(0) | at(1) << 32 } else { at(0) }
     };
     for lane in lanes(registers.exec()) {
+        space.lane(lane);
         let texel = place(registers, step, image, lane, false);
         let first = usize::from(step.data);
         let (data, other) = (word(registers, first, lane), word(registers, first + usize::from(bytes) / 4, lane));

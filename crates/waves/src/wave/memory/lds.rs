@@ -8,12 +8,13 @@ use crate::{
         source::M0,
         step::{LdsKind, LdsStep, MemoryKind, Source},
     },
+    watch::observer::Observer,
     wave::state::{Surroundings, Wave},
 };
 
 impl Wave {
     /// Executes a DS operation.
-    pub(crate) fn lds(&mut self, step: &LdsStep, around: &mut Surroundings<'_>) {
+    pub(crate) fn lds(&mut self, step: &LdsStep, around: &mut Surroundings<'_, impl Observer>) {
         if matches!(step.kind, LdsKind::Swizzle | LdsKind::Permute | LdsKind::BackwardPermute) {
             return self.permute(step);
         }
@@ -21,11 +22,12 @@ impl Wave {
         let m0 = self.registers.scalars[usize::from(M0)];
         let limit = if self.registers.level <= GfxLevel::Gfx8 { m0 as usize } else { usize::MAX };
         let size = around.lds.len().min(limit);
-        let mut local = Local { bytes: &mut around.lds[..size] };
+        let mut local = Local { bytes: &mut around.lds[..size], observer: around.observer };
         if let LdsKind::Append(append) = step.kind {
-            return self.count_in_lds(step, append, &mut around.lds[..]);
+            return self.count_in_lds(step, append, Local { bytes: &mut around.lds[..], observer: around.observer });
         }
         for lane in self.active() {
+            local.lane(lane);
             let base = self.registers.vectors[usize::from(step.address)][lane];
             let at = |offset: u32| u64::from(base.wrapping_add(offset));
             match step.kind {
@@ -94,10 +96,9 @@ impl Wave {
     }
 
     /// Adds the number of lanes that are on to a counter, or takes it away, and gives the old value to all.
-    fn count_in_lds(&mut self, step: &LdsStep, append: bool, lds: &mut [u8]) {
+    fn count_in_lds(&mut self, step: &LdsStep, append: bool, mut local: Local<'_, impl Observer>) {
         let exec = self.registers.exec();
         let count = u64::from(exec.count_ones());
-        let mut local = Local { bytes: lds };
         let old = local.atomic(step.offset.into(), 4, &mut |old| {
             if append { old.wrapping_add(count) } else { old.wrapping_sub(count) }
         });
@@ -106,7 +107,7 @@ impl Wave {
 }
 
 /// Returns 4 or 8 bytes of LDS.
-fn load(local: &mut Local<'_>, address: u64, bytes: u8) -> u64 {
+fn load(local: &mut Local<'_, impl Observer>, address: u64, bytes: u8) -> u64 {
     let mut word = [0; 8];
     local.load(address, &mut word[..bytes.into()]);
     u64::from_le_bytes(word)

@@ -8,6 +8,7 @@ use super::{
     texel::{Coordinates, Reader, element, masked},
 };
 use crate::{
+    flaw::Flaw,
     image::{
         descriptor::{Image, Texel},
         error::ImageError,
@@ -233,11 +234,14 @@ pub(super) fn sampled(
     space: &mut impl Space,
     step: &ImageStep,
     image: &mut Image,
-    (table, parts): (u64, Parts),
+    (table, parts, flaw): (u64, Parts, Option<Flaw>),
 ) -> Result<(), ImageError> {
     let level = registers.level;
     let words = std::array::from_fn(|index| registers.scalars[usize::from(step.sampler) + index]);
-    let sampler = Sampler::new(level, words)?;
+    let mut sampler = Sampler::new(level, words)?;
+    if flaw == Some(Flaw::Unfiltered) {
+        (sampler.mag_linear, sampler.min_linear) = (false, false);
+    }
     let lookup = match step.operation {
         Operation::Sample(lookup) | Operation::Gather(lookup) => lookup,
         _ => program::Lookup {
@@ -256,6 +260,7 @@ pub(super) fn sampled(
     // What a lane writes may be another lane's coordinates' neighbour, so that all are read first.
     let mut results = [[0; 4]; 64];
     for lane in lanes(registers.exec()) {
+        space.lane(lane);
         let own = address(registers, step, lookup, coordinates, lane);
         let (lod, raw) = setup.detail(registers, step, image, lane, &own);
         let mut place = setup.lookup(image, &own, lod);

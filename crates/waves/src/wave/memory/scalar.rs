@@ -4,6 +4,7 @@ use super::access::{Global, Space};
 use crate::{
     buffer::descriptor::Buffer,
     program::step::{ScalarAtomic, ScalarKind, ScalarLoad},
+    watch::observer::Observer,
     wave::state::{Surroundings, Wave},
 };
 
@@ -27,9 +28,9 @@ impl Wave {
     }
 
     /// Executes a scalar load or store.
-    pub(crate) fn scalar_load(&mut self, step: &ScalarLoad, around: &mut Surroundings<'_>) {
+    pub(crate) fn scalar_load(&mut self, step: &ScalarLoad, around: &mut Surroundings<'_, impl Observer>) {
         let (base, offset, limit) = self.scalar_place(step);
-        let mut space = Global { memory: around.memory, fault: &mut self.fault };
+        let mut space = Global::new(around, &mut self.fault);
         if let ScalarKind::Part(bytes, signed) = step.kind {
             let mut read = [0; 4];
             if limit.is_none_or(|limit| offset.saturating_add(bytes.into()) <= limit) {
@@ -64,7 +65,7 @@ impl Wave {
     }
 
     /// Executes a scalar atomic operation.
-    pub(crate) fn scalar_atomic(&mut self, step: &ScalarAtomic, around: &mut Surroundings<'_>) {
+    pub(crate) fn scalar_atomic(&mut self, step: &ScalarAtomic, around: &mut Surroundings<'_, impl Observer>) {
         let (base, offset, limit) = self.scalar_place(&step.place);
         let dwords = step.bytes / 4;
         let read = |slot: u8| match dwords {
@@ -72,7 +73,7 @@ impl Wave {
             _ => self.registers.scalars[usize::from(slot)].into(),
         };
         let (data, other) = (read(step.place.data), read(step.place.data + dwords));
-        let mut space = Global { memory: around.memory, fault: &mut self.fault };
+        let mut space = Global::new(around, &mut self.fault);
         let old = if limit.is_none_or(|limit| offset.saturating_add(step.bytes.into()) <= limit) {
             space.atomic(base.wrapping_add(offset), step.bytes, &mut |old| {
                 step.atomic.apply(step.bytes, old, data, other)

@@ -4,8 +4,7 @@
 
 use std::sync::Arc;
 
-use amdgpu_uapi::{BO_LIST_MAX_ENTRIES, BoList, BoListAnswer, BoListEntry, bo_list_op};
-use nix::errno::Errno;
+use amdgpu_uapi::{BO_LIST_MAX_ENTRIES, BoList, BoListAnswer, BoListEntry, Errno, bo_list_op};
 use zerocopy::FromBytes;
 
 use crate::kernel::{

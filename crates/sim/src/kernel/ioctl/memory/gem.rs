@@ -5,11 +5,10 @@
 use std::sync::Arc;
 
 use amdgpu_uapi::{
-    GEM_OP_GET_CREATE_INFO, GEM_OP_SET_PLACEMENT, GemClose, GemCreate, GemCreateAnswer, GemCreateFlags, GemDomain,
-    GemMetadata, GemMmap, GemMmapAnswer, GemOp, GemUserptr, GemWaitIdle, GemWaitIdleAnswer, IdsFlags, METADATA_OP_GET,
-    METADATA_OP_SET, UserptrFlags,
+    Errno, GEM_OP_GET_CREATE_INFO, GEM_OP_SET_PLACEMENT, GemClose, GemCreate, GemCreateAnswer, GemCreateFlags,
+    GemDomain, GemMetadata, GemMmap, GemMmapAnswer, GemOp, GemUserptr, GemWaitIdle, GemWaitIdleAnswer, IdsFlags,
+    METADATA_OP_GET, METADATA_OP_SET, UserptrFlags,
 };
-use nix::errno::Errno;
 
 use crate::kernel::{
     files::file::File,

@@ -4,8 +4,7 @@
 
 use std::sync::Arc;
 
-use amdgpu_uapi::{GemCreateFlags, GemFlink, GemOpen};
-use nix::errno::Errno;
+use amdgpu_uapi::{Errno, GemCreateFlags, GemFlink, GemOpen};
 
 use crate::kernel::{
     files::file::File,

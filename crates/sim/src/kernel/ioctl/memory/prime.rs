@@ -4,11 +4,8 @@
 
 use std::sync::Arc;
 
-use amdgpu_uapi::{GemCreateFlags, GemDomain, PRIME_CLOEXEC, PRIME_RDWR, PrimeHandle};
-use nix::{
-    errno::Errno,
-    fcntl::{FcntlArg, FdFlag, fcntl},
-};
+use amdgpu_uapi::{Errno, GemCreateFlags, GemDomain, PRIME_CLOEXEC, PRIME_RDWR, PrimeHandle};
+use nix::fcntl::{FcntlArg, FdFlag, fcntl};
 
 use crate::kernel::{
     card::Gpu,

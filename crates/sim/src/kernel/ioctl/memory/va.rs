@@ -2,8 +2,7 @@
 //!
 //! Source: Linux 6.12 `amdgpu_gem.c`, `amdgpu_gem_va_ioctl`; `amdgpu_vm.c`.
 
-use amdgpu_uapi::{GemVa, VaFlags, VaOperation};
-use nix::errno::Errno;
+use amdgpu_uapi::{Errno, GemVa, VaFlags, VaOperation};
 
 use crate::kernel::{files::file::File, ioctl::args::argument};
 

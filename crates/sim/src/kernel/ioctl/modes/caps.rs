@@ -2,8 +2,7 @@
 //!
 //! Source: Linux 6.12 `drm_ioctl.c`, `drm_setclientcap`.
 
-use amdgpu_uapi::{SetClientCap, client_cap};
-use nix::errno::Errno;
+use amdgpu_uapi::{Errno, SetClientCap, client_cap};
 
 use crate::kernel::{
     files::{file::File, node::ClientCaps},

@@ -4,10 +4,9 @@
 //! `amdgpu_gem_align_pitch`.
 
 use amdgpu_uapi::{
-    Answered as _, GemClose, GemCreate, GemCreateAnswer, GemCreateFlags, GemDomain, GemMmap, GemMmapAnswer,
+    Answered as _, Errno, GemClose, GemCreate, GemCreateAnswer, GemCreateFlags, GemDomain, GemMmap, GemMmapAnswer,
     ModeCreateDumb, ModeDestroyDumb, ModeMapDumb,
 };
-use nix::errno::Errno;
 use zerocopy::IntoBytes as _;
 
 use crate::kernel::{

@@ -7,7 +7,7 @@ pub(crate) mod properties;
 
 use zerocopy::{Immutable, IntoBytes};
 
-use nix::errno::Errno;
+use amdgpu_uapi::Errno;
 
 use crate::kernel::user;
 

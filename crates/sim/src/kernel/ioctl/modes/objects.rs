@@ -5,10 +5,9 @@
 //! `drm_mode_getplane`.
 
 use amdgpu_uapi::{
-    MODE_DISCONNECTED, MODE_ENCODER_TMDS, ModeCardRes, ModeCrtc, ModeGetConnector, ModeGetEncoder, ModeGetPlane,
+    Errno, MODE_DISCONNECTED, MODE_ENCODER_TMDS, ModeCardRes, ModeCrtc, ModeGetConnector, ModeGetEncoder, ModeGetPlane,
     ModeGetPlaneRes,
 };
-use nix::errno::Errno;
 
 use super::{caps, list, properties, whole};
 use crate::kernel::{

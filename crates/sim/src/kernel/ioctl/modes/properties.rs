@@ -3,8 +3,7 @@
 //! Source: Linux 6.12 `drm_property.c`, `drm_mode_getproperty_ioctl` and `drm_mode_getblob_ioctl`; `drm_mode_object.c`,
 //! `drm_mode_obj_get_properties_ioctl`.
 
-use amdgpu_uapi::{ModeGetBlob, ModeGetProperty, ModeObjGetProperties, ModePropertyEnum};
-use nix::errno::Errno;
+use amdgpu_uapi::{Errno, ModeGetBlob, ModeGetProperty, ModeObjGetProperties, ModePropertyEnum};
 
 use super::{caps, list};
 use crate::kernel::{

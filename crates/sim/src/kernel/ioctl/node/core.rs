@@ -1,7 +1,6 @@
 //! DRM core: who the driver is and what it can do.
 
-use amdgpu_uapi::{GetCap, Version, cap};
-use nix::errno::Errno;
+use amdgpu_uapi::{Errno, GetCap, Version, cap};
 
 use crate::kernel::{
     files::file::File,

@@ -2,11 +2,10 @@
 //!
 //! Source: Linux 6.12 `amdgpu_kms.c`, `amdgpu_info_ioctl`.
 
-use amdgpu_hw::Ip;
+use amdgpu_hw::{GfxLevel, Ip};
 use amdgpu_uapi::{
-    Info, InfoFirmware, InfoHwIp, InfoMaxIbs, InfoVbios, InfoVceClockTable, InfoVramGtt, firmware, query,
+    Errno, Info, InfoFirmware, InfoHwIp, InfoMaxIbs, InfoVbios, InfoVceClockTable, InfoVramGtt, firmware, query,
 };
-use nix::errno::Errno;
 use zerocopy::{Immutable, IntoBytes};
 
 use super::registers;
@@ -50,8 +49,7 @@ pub(crate) fn info(file: &File, bytes: &mut [u8]) -> Result<(), Errno> {
         query::MEMORY => answer.put(&memory),
         query::VCE_CLOCK_TABLE => answer.put(&InfoVceClockTable::ZEROED),
         query::VBIOS => vbios(&answer, input),
-        // No power management, no RAS, no video: as on a kernel without them.
-        query::SENSOR => Err(Errno::ENOENT),
+        query::SENSOR => answer.put(&sensor(file, input[0])?),
         query::VRAM_LOST_COUNTER => answer.put(&file.gpu.losses()),
         query::MAX_IBS if file.gpu.options.max_ibs => answer.put(&InfoMaxIbs { max_ibs: Ip::ALL.map(max_ibs) }),
         query::GPUVM_FAULT if file.gpu.options.drm_minor >= 55 => answer.put(&file.faults.last()),
@@ -102,12 +100,16 @@ fn hw_ip_info(file: &File, kind: u32, instance: u32) -> Result<InfoHwIp, Errno> 
     if instance != 0 {
         return Err(Errno::EINVAL);
     }
-    Ok(file.gpu.ip(ip).unwrap_or(InfoHwIp::ZEROED))
+    let block = file.gpu.video(ip).map(|known| known.block).or_else(|| file.gpu.ip(ip));
+    Ok(block.unwrap_or(InfoHwIp::ZEROED))
 }
 
 /// A block that the chip lacks is EINVAL here.
 fn hw_ip_count(file: &File, kind: u32) -> Result<u32, Errno> {
     let ip = Ip::from_raw(kind).ok_or(Errno::EINVAL)?;
+    if let Some(known) = file.gpu.video(ip) {
+        return Ok(known.instances);
+    }
     file.gpu.ip(ip).ok_or(Errno::EINVAL)?;
     Ok(if ip == Ip::Sdma { file.gpu.profile.sdma_engines } else { 1 })
 }
@@ -131,6 +133,34 @@ fn fw_version(file: &File, [kind, instance, index, _]: [u32; 4]) -> Result<InfoF
         (firmware::GFX_PFP, _) => known.pfp,
         (firmware::GFX_MEC, 0) => known.mec,
         _ => InfoFirmware::ZEROED,
+    })
+}
+
+/// A sensor: none on a kernel without power management.
+///
+/// Source: Linux 6.12 `amdgpu_kms.c`, `amdgpu_info_ioctl`, AMDGPU_INFO_SENSOR.
+fn sensor(file: &File, kind: u32) -> Result<u32, Errno> {
+    let (gpu, profile) = (&file.gpu, &file.gpu.profile);
+    if !gpu.options.power {
+        return Err(Errno::ENOENT);
+    }
+    let figures = gpu.power.figures(profile);
+    let limits = figures.limits;
+    Ok(match kind {
+        1 => figures.shader_clock,
+        2 => figures.memory_clock,
+        3 => figures.edge.cast_unsigned(),
+        4 => figures.gpu_busy,
+        5 => figures.power / 1000,
+        6 if profile.is_apu() => figures.northbridge_voltage,
+        7 => figures.graphics_voltage,
+        // The clocks of the stable power state, and of its peak.
+        8 => limits.shader_clock.0.midpoint(limits.shader_clock.1),
+        9 => limits.memory_clock.0.midpoint(limits.memory_clock.1),
+        10 => limits.shader_clock.1,
+        11 => limits.memory_clock.1,
+        12 if profile.is_apu() || profile.gfx_level >= GfxLevel::Gfx11 => figures.power / 1000,
+        _ => return Err(Errno::EINVAL),
     })
 }
 

@@ -2,8 +2,7 @@
 //!
 //! Source: Linux 6.12 `drm_ioctl.c`, `drm_getunique`, `drm_getclient`, `drm_setversion`; `drm_auth.c`.
 
-use amdgpu_uapi::{Auth, Client, SetVersion, Stats, Unique};
-use nix::errno::Errno;
+use amdgpu_uapi::{Auth, Client, Errno, SetVersion, Stats, Unique};
 
 use crate::kernel::{
     client,

@@ -4,7 +4,7 @@
 //! other generations.
 
 use amdgpu_hw::Ip;
-use nix::errno::Errno;
+use amdgpu_uapi::Errno;
 
 use crate::kernel::files::file::File;
 

@@ -5,10 +5,9 @@
 use std::sync::Arc;
 
 use amdgpu_uapi::{
-    CTX_NO_RESET, CTX_UNKNOWN_RESET, Ctx, CtxAllocAnswer, CtxPstateAnswer, CtxStateAnswer, VM_OP_RESERVE_VMID,
+    CTX_NO_RESET, CTX_UNKNOWN_RESET, Ctx, CtxAllocAnswer, CtxPstateAnswer, CtxStateAnswer, Errno, VM_OP_RESERVE_VMID,
     VM_OP_UNRESERVE_VMID, Vm, ctx_op, priority,
 };
-use nix::errno::Errno;
 use zerocopy::{Immutable, IntoBytes};
 
 use crate::kernel::{files::file::File, ioctl::args::argument, sched::context::Context};

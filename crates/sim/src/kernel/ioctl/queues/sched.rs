@@ -2,8 +2,7 @@
 //!
 //! Source: Linux 6.12 `amdgpu_sched.c`, `amdgpu_sched_ioctl`.
 
-use amdgpu_uapi::{SCHED_OP_CONTEXT_PRIORITY_OVERRIDE, SCHED_OP_PROCESS_PRIORITY_OVERRIDE, Sched, priority};
-use nix::errno::Errno;
+use amdgpu_uapi::{Errno, SCHED_OP_CONTEXT_PRIORITY_OVERRIDE, SCHED_OP_PROCESS_PRIORITY_OVERRIDE, Sched, priority};
 
 use crate::kernel::{
     files::{descriptors::Shared, file::File},

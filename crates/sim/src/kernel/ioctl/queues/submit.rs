@@ -7,16 +7,15 @@
 
 use std::sync::Arc;
 
-use amdgpu_hw::Ip;
+use amdgpu_hw::{GfxLevel, Ip};
 use amdgpu_uapi::{
     BoList, BoListEntry, Cs, CsAnswer, CsChunk, CsChunkCpGfxShadow, CsChunkDep, CsChunkFence, CsChunkIb, CsChunkSem,
-    CsChunkSyncobj, GemCreateFlags, IbFlags, chunk_id,
+    CsChunkSyncobj, Errno, GemCreateFlags, IbFlags, chunk_id,
 };
-use nix::errno::Errno;
 use zerocopy::{FromBytes, IntoBytes};
 
 use crate::{
-    gpu::Ib,
+    gpu::{Ib, Memory as _, video},
     kernel::{
         files::file::{self, File},
         ioctl::{
@@ -228,7 +227,11 @@ fn second_pass(file: &File, parsed: &mut Parsed, chunks: &[Chunk]) -> Result<(),
     let mut preemptible = (false, false);
     for chunk in chunks {
         match chunk.id {
-            chunk_id::IB => check_ib(&chunk.one()?, parsed.user_fence.is_some(), &mut preemptible)?,
+            chunk_id::IB => {
+                let ib = chunk.one()?;
+                check_ib(&ib, parsed.user_fence.is_some(), &mut preemptible)?;
+                check_engine(file, &ib)?;
+            }
             chunk_id::DEPENDENCIES => {
                 for dep in chunk.all() {
                     parsed.dependencies.extend(dependency(file, &dep)?);
@@ -287,6 +290,18 @@ fn check_ib(ib: &CsChunkIb, has_user_fence: bool, preemptible: &mut (bool, bool)
     if ib.ib_bytes / 4 > most { Err(Errno::EINVAL) } else { Ok(()) }
 }
 
+/// Refuses an IB of a constant engine that is not there. Linux 6.12 accepts it, and then fails an assertion in the thread of the
+/// scheduler (`gfx_v11_0.c`, `gfx_v11_0_ring_emit_ib_gfx`); from 6.17 on it refuses it, like all such IBs
+/// (`amdgpu_cs.c`, `amdgpu_cs_p2_ib`).
+fn check_engine(file: &File, ib: &CsChunkIb) -> Result<(), Errno> {
+    let level = file.gpu.profile.gfx_level;
+    if ib.ip_type == Ip::Gfx as u32 && is_constant(Ip::Gfx, ib) && level > GfxLevel::Gfx10_3 {
+        file.gpu.complaints.say(format!("CS: {level} has no constant engine"));
+        return Err(Errno::EINVAL);
+    }
+    Ok(())
+}
+
 fn check_shadow(file: &File, shadow: &CsChunkCpGfxShadow) -> Result<(), Errno> {
     if shadow.flags & !1 != 0 {
         return Err(Errno::EINVAL);
@@ -329,6 +344,7 @@ fn commit(file: &File, context: &Arc<Context>, parsed: &Parsed, mut bos: Vec<Arc
         file.gpu.events.wait(Until::Never, || oldest.outcome());
     }
     bos.extend(parsed.user_fence.iter().map(|(bo, _)| Arc::clone(bo)));
+    parse_video_ibs(file, parsed, &bos)?;
     let _device_order = file.gpu.submitting.lock();
     file.gpu.machine.descriptors.sweep();
     let settled = file.gpu.pools.settle(file.number, bos.iter().map(|bo| &bo.taken))?;
@@ -362,7 +378,8 @@ fn commit(file: &File, context: &Arc<Context>, parsed: &Parsed, mut bos: Vec<Arc
         let user_fence = parsed.user_fence.as_ref().filter(|_| is_leader);
         member.entity.queued(fence);
         ring.push(Job {
-            ibs: member.ibs.iter().map(|ib| -> Ib { ring::ib(ib.va_start, ib.ib_bytes) }).collect(),
+            ibs: ibs_of(member, |is_constant| !is_constant),
+            constant: ibs_of(member, |is_constant| is_constant),
             space: space.clone(),
             context: Arc::clone(context),
             entity: Arc::clone(&member.entity),
@@ -379,6 +396,42 @@ fn commit(file: &File, context: &Arc<Context>, parsed: &Parsed, mut bos: Vec<Arc
     }
     file.gpu.events.ring();
     Ok(number)
+}
+
+/// Returns `true` if an IB is for the constant engine, which the flag says on graphics rings; others do not look at it.
+fn is_constant(ip: Ip, ib: &CsChunkIb) -> bool {
+    ip == Ip::Gfx && IbFlags::from_bits_retain(ib.flags).contains(IbFlags::CE)
+}
+
+/// Returns the IBs of a member that have dwords and are, or are not, for the constant engine.
+fn ibs_of(member: &Member, wanted: impl Fn(bool) -> bool) -> Vec<Ib> {
+    let chosen = member.ibs.iter().filter(|ib| wanted(is_constant(member.ip, ib)));
+    chosen.map(|ib| ring::ib(ib.va_start, ib.ib_bytes)).filter(|ib| ib.dwords > 0).collect()
+}
+
+/// Looks at the IBs of video engines, where the kernel does.
+///
+/// Source: Linux 6.12 `amdgpu_cs.c`, `amdgpu_cs_patch_ibs` and `amdgpu_cs_find_mapping`.
+fn parse_video_ibs(file: &File, parsed: &Parsed, bos: &[Arc<Bo>]) -> Result<(), Errno> {
+    for member in &parsed.members {
+        let engine = file.gpu.video_engine(member.ip);
+        let Some((engine, check)) = engine.and_then(|engine| Some((engine, engine.check()?))) else { continue };
+        let listed = Arc::new(Listed::new(bos, &file.gpu.complaints));
+        let space = Space::new(file.vm.lock().snapshot(), Some(listed));
+        for ib in &member.ibs {
+            let Ib { va, dwords } = ring::ib(ib.va_start, ib.ib_bytes);
+            let refused = |reason: String| {
+                file.gpu.complaints.say(format!("CS: the IB at {va} for {engine}: {reason}"));
+                Errno::EINVAL
+            };
+            let mut copy = Vec::new();
+            copy.try_reserve_exact(dwords as usize).map_err(|_| Errno::ENOMEM)?;
+            copy.resize(dwords as usize, 0);
+            space.read(va, copy.as_mut_bytes()).map_err(|fault| refused(fault.to_string()))?;
+            video::check(&copy, check).map_err(|reason| refused(reason.to_owned()))?;
+        }
+    }
+    Ok(())
 }
 
 /// Returns the fences of other users of the listed BOs that a submission waits for: fences that are no jobs of amdgpu's

@@ -6,10 +6,9 @@
 use std::sync::Arc;
 
 use amdgpu_uapi::{
-    CsFence, FENCE_TO_SYNC_FILE_FD, FENCE_TO_SYNCOBJ, FENCE_TO_SYNCOBJ_FD, FenceToHandle, FenceToHandleAnswer, WaitCs,
-    WaitCsAnswer, WaitFences, WaitFencesAnswer,
+    CsFence, Errno, FENCE_TO_SYNC_FILE_FD, FENCE_TO_SYNCOBJ, FENCE_TO_SYNCOBJ_FD, FenceToHandle, FenceToHandleAnswer,
+    WaitCs, WaitCsAnswer, WaitFences, WaitFencesAnswer,
 };
-use nix::errno::Errno;
 
 use crate::kernel::{
     files::file::File,

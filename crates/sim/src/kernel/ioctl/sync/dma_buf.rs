@@ -6,9 +6,8 @@ use std::sync::Arc;
 
 use amdgpu_uapi::{
     DMA_BUF_EXPORT_SYNC_FILE, DMA_BUF_IMPORT_SYNC_FILE, DMA_BUF_SET_NAME, DMA_BUF_SET_NAME_32, DMA_BUF_SYNC,
-    DmaBufSync, DmaBufSyncFile, Request, SYNC_END, SYNC_READ, SYNC_WRITE,
+    DmaBufSync, DmaBufSyncFile, Errno, Request, SYNC_END, SYNC_READ, SYNC_WRITE,
 };
-use nix::errno::Errno;
 
 use crate::kernel::{
     files::descriptors::Shared,

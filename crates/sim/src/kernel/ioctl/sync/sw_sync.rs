@@ -3,9 +3,8 @@
 //! Source: Linux 6.12 `drivers/dma-buf/sw_sync.c`, `sw_sync_ioctl`.
 
 use amdgpu_uapi::{
-    Request, SW_SYNC_CREATE_FENCE, SW_SYNC_GET_DEADLINE, SW_SYNC_INC, SwSyncCreateFence, SwSyncGetDeadline,
+    Errno, Request, SW_SYNC_CREATE_FENCE, SW_SYNC_GET_DEADLINE, SW_SYNC_INC, SwSyncCreateFence, SwSyncGetDeadline,
 };
-use nix::errno::Errno;
 
 use super::dma_buf::sync_file;
 use crate::kernel::{

@@ -3,9 +3,8 @@
 //! Source: Linux 6.12 `sync_file.c`, `sync_file_ioctl`.
 
 use amdgpu_uapi::{
-    Request, SYNC_FILE_INFO, SYNC_FILE_MERGE, SYNC_FILE_SET_DEADLINE, SyncFileInfo, SyncMerge, SyncSetDeadline,
+    Errno, Request, SYNC_FILE_INFO, SYNC_FILE_MERGE, SYNC_FILE_SET_DEADLINE, SyncFileInfo, SyncMerge, SyncSetDeadline,
 };
-use nix::errno::Errno;
 
 use crate::kernel::{files::descriptors::Shared, machine::Machine, sync::sync_file::SyncFile, user};
 

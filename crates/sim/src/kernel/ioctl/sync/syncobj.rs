@@ -8,10 +8,10 @@ use std::{
 };
 
 use amdgpu_uapi::{
-    CREATE_SIGNALED, QUERY_LAST_SUBMITTED, SYNC_FILE, SyncobjArray, SyncobjCreate, SyncobjDestroy, SyncobjEventfd,
-    SyncobjHandle, SyncobjTimelineArray, SyncobjTimelineWait, SyncobjTransfer, SyncobjWait, SyncobjWaitFlags,
+    CREATE_SIGNALED, Errno, QUERY_LAST_SUBMITTED, SYNC_FILE, SyncobjArray, SyncobjCreate, SyncobjDestroy,
+    SyncobjEventfd, SyncobjHandle, SyncobjTimelineArray, SyncobjTimelineWait, SyncobjTransfer, SyncobjWait,
+    SyncobjWaitFlags,
 };
-use nix::errno::Errno;
 
 use super::dma_buf::sync_file;
 use crate::kernel::{

@@ -2,10 +2,8 @@
 
 use std::os::fd::{AsRawFd, OwnedFd};
 
-use nix::{
-    errno::Errno,
-    fcntl::{FcntlArg, fcntl},
-};
+use amdgpu_uapi::Errno;
+use nix::fcntl::{FcntlArg, fcntl};
 
 use super::{backing::Backing, object::Bo, page::errno_of};
 

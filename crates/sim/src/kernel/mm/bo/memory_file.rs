@@ -2,8 +2,8 @@
 
 use std::{ffi::CStr, os::fd::OwnedFd};
 
+use amdgpu_uapi::Errno;
 use nix::{
-    errno::Errno,
     fcntl::{FcntlArg, SealFlag, fcntl},
     sys::memfd::{MFdFlags, memfd_create},
     unistd::ftruncate,
@@ -34,9 +34,9 @@ mod tests {
     fn the_size_of_a_memory_file_is_final() {
         let file = memory_file(c"test", 8192).unwrap();
         for len in [0, 4096, 16384] {
-            assert_eq!(ftruncate(&file, len), Err(Errno::EPERM), "{len}");
+            assert_eq!(ftruncate(&file, len), Err(nix::errno::Errno::EPERM), "{len}");
         }
-        assert_eq!(fcntl(&file, FcntlArg::F_ADD_SEALS(SealFlag::F_SEAL_WRITE)), Err(Errno::EPERM));
+        assert_eq!(fcntl(&file, FcntlArg::F_ADD_SEALS(SealFlag::F_SEAL_WRITE)), Err(nix::errno::Errno::EPERM));
         assert_eq!(ftruncate(&file, 8192), Ok(()), "the size that it has");
     }
 }

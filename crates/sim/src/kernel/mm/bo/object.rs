@@ -8,8 +8,7 @@ use std::{
     },
 };
 
-use amdgpu_uapi::{GemCreateFlags, GemDomain};
-use nix::errno::Errno;
+use amdgpu_uapi::{Errno, GemCreateFlags, GemDomain};
 use parking_lot::{Mutex, MutexGuard};
 
 use super::{

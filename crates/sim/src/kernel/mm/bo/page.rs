@@ -1,6 +1,6 @@
 //! The page, and errors of the host.
 
-use nix::errno::Errno;
+use amdgpu_uapi::Errno;
 
 /// Page size of the CPU and the GPU, bytes.
 pub(crate) const PAGE: u64 = 4096;

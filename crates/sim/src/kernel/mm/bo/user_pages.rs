@@ -2,8 +2,7 @@
 
 use std::ops::Range;
 
-use amdgpu_uapi::UserptrFlags;
-use nix::errno::Errno;
+use amdgpu_uapi::{Errno, UserptrFlags};
 
 use crate::kernel::client;
 

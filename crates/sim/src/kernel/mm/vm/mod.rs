@@ -5,9 +5,8 @@ use std::{
     sync::Arc,
 };
 
-use amdgpu_uapi::{DevInfo, VaFlags};
+use amdgpu_uapi::{DevInfo, Errno, VaFlags};
 use imbl::OrdMap;
-use nix::errno::Errno;
 
 use crate::kernel::mm::bo::{Bo, PAGE, WeakBo};
 

@@ -4,7 +4,7 @@
 
 use std::sync::{Arc, OnceLock, Weak};
 
-use nix::errno::Errno;
+use amdgpu_uapi::Errno;
 use parking_lot::Mutex;
 
 use crate::kernel::sync::{

@@ -5,7 +5,7 @@ use std::{
     sync::atomic::{AtomicU32, Ordering},
 };
 
-use nix::errno::Errno;
+use amdgpu_uapi::Errno;
 use proptest::{collection::vec, prelude::*};
 
 use super::*;

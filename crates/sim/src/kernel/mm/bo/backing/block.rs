@@ -6,7 +6,7 @@ use std::{
     ptr::NonNull,
 };
 
-use nix::errno::Errno;
+use amdgpu_uapi::Errno;
 
 use crate::kernel::mm::bo::page::{PAGE, errno_of};
 

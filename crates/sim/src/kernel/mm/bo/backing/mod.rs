@@ -14,8 +14,8 @@ use std::{
     },
 };
 
+use amdgpu_uapi::Errno;
 use nix::{
-    errno::Errno,
     fcntl::{FallocateFlags, fallocate},
     sys::resource::{Resource, getrlimit, setrlimit},
 };

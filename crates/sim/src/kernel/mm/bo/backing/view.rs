@@ -3,10 +3,8 @@
 
 use std::{ffi::c_void, num::NonZeroUsize, os::fd::BorrowedFd, ptr::NonNull};
 
-use nix::{
-    errno::Errno,
-    sys::mman::{MapFlags, ProtFlags, mmap, munmap},
-};
+use amdgpu_uapi::Errno;
+use nix::sys::mman::{MapFlags, ProtFlags, mmap, munmap};
 
 /// A mapping.
 ///

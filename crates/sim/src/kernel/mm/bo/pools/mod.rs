@@ -18,8 +18,7 @@ use std::{
     time::Instant,
 };
 
-use amdgpu_uapi::{GemCreateFlags, GemDomain, HeapInfo, MemoryInfo};
-use nix::errno::Errno;
+use amdgpu_uapi::{Errno, GemCreateFlags, GemDomain, HeapInfo, MemoryInfo};
 use parking_lot::{Mutex, MutexGuard};
 
 use self::{

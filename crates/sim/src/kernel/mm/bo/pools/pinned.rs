@@ -2,8 +2,7 @@
 
 use std::sync::Arc;
 
-use amdgpu_uapi::GemDomain;
-use nix::errno::Errno;
+use amdgpu_uapi::{Errno, GemDomain};
 
 use super::{
     Place, Pools,

@@ -8,8 +8,7 @@ use std::{
     sync::{Arc, atomic::Ordering},
 };
 
-use amdgpu_uapi::GemDomain;
-use nix::errno::Errno;
+use amdgpu_uapi::{Errno, GemDomain};
 
 use super::{
     budget::Budget,

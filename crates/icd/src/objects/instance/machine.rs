@@ -8,8 +8,10 @@ use amdgpu_winsys::{
     winsys::{Device, Node, PciAddress},
 };
 
-use super::{Face, Gpu};
-use crate::border::Failure;
+use crate::{
+    border::Failure,
+    objects::{Face, Gpu},
+};
 
 /// First minor number of a render node.
 const FIRST_RENDER_MINOR: u32 = 128;

@@ -10,14 +10,14 @@ use std::{
 
 use amdgpu_sim::{
     SimDevice,
-    sysfs::{self, Entry},
+    sysfs::{self, Entry, Store},
 };
 use nix::{
     fcntl::{Flock, FlockArg},
     unistd::{AccessFlags, access},
 };
 
-use crate::WorldError;
+use crate::{WorldError, tree::slots::Slots};
 
 /// Names of world directories start with this. None has that name before it is locked.
 const PREFIX: &str = "amdgpu-sim.";
@@ -86,7 +86,7 @@ impl Directory {
     /// # Errors
     ///
     /// [`WorldError::Write`].
-    pub(crate) fn create(devices: &[(SimDevice, sysfs::Place)]) -> Result<Self, WorldError> {
+    pub(crate) fn create(devices: &[SimDevice]) -> Result<Self, WorldError> {
         let parent = parent();
         // Killed servers may have had another TMPDIR, or none.
         [parent.as_path()].into_iter().chain(PARENTS.map(Path::new)).for_each(sweep);
@@ -97,15 +97,13 @@ impl Directory {
         let (directory, lock) = make_unique(&parent).map_err(failed(&parent))?;
         let directory = Self { layout: Layout::new(directory), _lock: lock };
         let root = directory.layout.root();
-        for (device, place) in devices {
-            for (path, entry) in sysfs::tree(device, *place) {
-                let path = root.join(path.trim_start_matches('/'));
-                write(&path, &entry).map_err(failed(&path))?;
-            }
+        for device in devices {
+            directory.add(device)?;
         }
-        for path in SW_SYNC {
-            let path = root.join(path.trim_start_matches('/'));
-            write(&path, &Entry::Node(0)).map_err(failed(&path))?;
+        let others = SW_SYNC.map(|path| (path, Entry::Node(0)));
+        for (path, entry) in others.into_iter().chain([(sysfs::RESCAN, Entry::Store(Store::Rescan))]) {
+            let path = directory.path(path);
+            write(&path, &entry).map_err(failed(&path))?;
         }
         // A world without devices has an empty /dev/dri.
         for path in ["dev/dri", "sys/class/drm", "sys/dev/char", "sys/bus/pci/devices", "sys/bus/pci/drivers/amdgpu"] {
@@ -120,13 +118,60 @@ impl Directory {
         &self.layout
     }
 
-    /// Writes the files that change.
-    pub(crate) fn refresh(&self, devices: &[(SimDevice, sysfs::Place)]) -> io::Result<()> {
-        for (device, place) in devices {
-            let directory = self.layout.root().join(place.directory().trim_start_matches('/'));
-            for (name, content) in sysfs::memory_files(device) {
+    /// The path in this directory of a path of the tree.
+    fn path(&self, path: &str) -> PathBuf {
+        self.layout.root().join(path.trim_start_matches('/'))
+    }
+
+    /// Writes the tree of a device.
+    ///
+    /// # Errors
+    ///
+    /// [`WorldError::Write`].
+    pub(crate) fn add(&self, device: &SimDevice) -> Result<(), WorldError> {
+        for (path, entry) in sysfs::tree(device, device.place()) {
+            let path = self.path(&path);
+            write(&path, &entry).map_err(|source| WorldError::Write { path: path.clone(), source })?;
+        }
+        Ok(())
+    }
+
+    /// Removes the tree of a device, its nodes first.
+    pub(crate) fn remove(&self, device: &SimDevice) -> io::Result<()> {
+        let place = device.place();
+        for (path, entry) in sysfs::tree(device, place) {
+            if matches!(entry, Entry::Node(_) | Entry::Link(_)) {
+                fs::remove_file(self.path(&path))?;
+            }
+        }
+        fs::remove_dir_all(self.path(&place.directory()))
+    }
+
+    /// Returns the file that can be written and has this inode, with its device.
+    pub(crate) fn store(&self, inode: u64, devices: &Slots) -> Option<(Store, Option<SimDevice>)> {
+        let has_inode = |path: &str| fs::metadata(self.path(path)).is_ok_and(|about| about.ino() == inode);
+        if has_inode(sysfs::RESCAN) {
+            return Some((Store::Rescan, None));
+        }
+        devices.present().find_map(|device| {
+            sysfs::tree(device, device.place()).into_iter().find_map(|(path, entry)| match entry {
+                Entry::Store(store) if has_inode(&path) => Some((store, Some(device.clone()))),
+                _ => None,
+            })
+        })
+    }
+
+    /// Writes the files of memory, or all that change.
+    pub(crate) fn refresh(&self, devices: &Slots, all: bool) -> io::Result<()> {
+        for device in devices.present() {
+            let directory = self.path(&device.place().directory());
+            let memory =
+                sysfs::memory_files(device).into_iter().map(|(name, text)| (name.to_owned(), text.into_bytes()));
+            let power = sysfs::power_files(device).into_iter();
+            let changes = |path: &str| sysfs::changes(path.rsplit('/').next().unwrap_or_default());
+            for (name, content) in memory.chain(power.filter(|(path, _)| all && changes(path))) {
                 // By renaming, so that no reader sees half of it.
-                let fresh = directory.join(format!(".{name}"));
+                let fresh = directory.join(format!("{name}~"));
                 fs::write(&fresh, content)?;
                 fs::rename(&fresh, directory.join(name))?;
             }
@@ -186,6 +231,10 @@ fn write(path: &Path, entry: &Entry) -> io::Result<()> {
         Entry::Node(_) => {
             fs::write(path, [])?;
             fs::set_permissions(path, Permissions::from_mode(0o666))
+        }
+        Entry::Store(_) => {
+            fs::write(path, [])?;
+            fs::set_permissions(path, Permissions::from_mode(0o220))
         }
     }
 }

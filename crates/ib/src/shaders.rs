@@ -1,0 +1,176 @@
+//! Machine code of shaders in files, and what it is with the dispatch that runs it.
+
+use std::{
+    fmt::Write as _,
+    fs,
+    path::{Path, PathBuf},
+};
+
+use amdgpu_isa::{Listing, WaveSize};
+use amdgpu_winsys::{
+    cs::dump::{Dump, Packet},
+    vamgr::GpuVa,
+    winsys::GfxLevel,
+};
+use serde_json::{Value, json};
+
+use crate::{
+    files::{Content, InputError, number},
+    level_of,
+    starts::{Start, Starts},
+};
+
+/// A shader that the simulator kept.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct KeptShader {
+    /// The file.
+    pub path: PathBuf,
+    /// Its number, which is greater than that of the IB that started it.
+    pub number: u32,
+    /// The generation whose machine code it is.
+    pub level: GfxLevel,
+    /// The wave size that it ran with.
+    pub wave: WaveSize,
+    /// GPU address.
+    pub va: GpuVa,
+    /// Machine code.
+    pub code: Vec<u32>,
+}
+
+impl KeptShader {
+    /// Returns the number, generation, wave size and address that a file's name gives:
+    /// `NUMBER-shader-GENERATION-WAVE-ADDRESS.bin`.
+    pub fn name(path: &Path) -> Option<(u32, GfxLevel, WaveSize, GpuVa)> {
+        let name = path.file_name()?.to_str()?.strip_suffix(".bin")?;
+        let parts: Vec<_> = name.split('-').collect();
+        let [number, "shader", level, wave, va] = *parts.as_slice() else { return None };
+        let wave = match wave {
+            "w32" => WaveSize::Wave32,
+            "w64" => WaveSize::Wave64,
+            _ => return None,
+        };
+        let va = GpuVa::new(u64::from_str_radix(va, 16).ok()?).ok()?;
+        Some((number.parse().ok()?, level_of(level).ok()?, wave, va))
+    }
+
+    /// Returns the kept shaders of a directory that cannot belong to an earlier IB than number `first`, in the order in which
+    /// they were started.
+    ///
+    /// # Errors
+    ///
+    /// [`InputError`].
+    pub fn after(directory: &Path, first: u32) -> Result<Vec<Self>, InputError> {
+        let io = |error| InputError::Io { path: directory.to_owned(), error };
+        let mut shaders = Vec::new();
+        for entry in fs::read_dir(directory).map_err(io)? {
+            let path = entry.map_err(io)?.path();
+            let Some((number, level, wave, va)) = Self::name(&path).filter(|name| name.0 > first) else { continue };
+            let Content(code) = Content::read(&path)?;
+            shaders.push(Self { path, number, level, wave, va, code });
+        }
+        shaders.sort_by_key(|shader| shader.number);
+        Ok(shaders)
+    }
+
+    /// Returns the kept shaders that lie beside a kept IB and may be of its dispatches.
+    pub(crate) fn beside(ib: &Path) -> Vec<Self> {
+        let after = number(ib).zip(ib.parent()).map(|(first, directory)| Self::after(directory, first));
+        after.and_then(Result::ok).unwrap_or_default()
+    }
+}
+
+/// What is shown with draws and dispatches: the shaders that are there, and on request the registers set before.
+pub(crate) struct Explained<'d> {
+    dump: &'d Dump,
+    starts: Starts,
+    shaders: Vec<KeptShader>,
+    with_state: bool,
+}
+
+impl<'d> Explained<'d> {
+    pub(crate) fn new(dump: &'d Dump, starts: Starts, shaders: Vec<KeptShader>, with_state: bool) -> Self {
+        Self { dump, starts, shaders, with_state }
+    }
+
+    /// Returns the machine code that a dispatch ran: the first that was kept of its address.
+    fn code(&self, start: &Start) -> Option<&KeptShader> {
+        let wanted = start.shader?;
+        self.shaders.iter().find(|shader| shader.va == wanted.va && shader.wave == wanted.wave)
+    }
+
+    /// Returns the text below a packet.
+    pub(crate) fn remark(&self, ib: usize, packet: &Packet) -> Option<String> {
+        let start = self.starts.get(&(ib, packet.offset))?;
+        let code = self.code(start);
+        let mut text = String::new();
+        if self.with_state {
+            for register in &start.registers {
+                let _ = writeln!(text, "state: {register}");
+            }
+        }
+        if let Some(shader) = code {
+            let (bytes, lanes) = (4 * shader.code.len(), shader.wave.lanes());
+            let _ = writeln!(text, "shader at {:#x}, wave{lanes}, {bytes} bytes", shader.va.as_u64());
+            if !self.with_state {
+                for register in start.compute() {
+                    let _ = writeln!(text, "  {register}");
+                }
+            }
+            let _ = write!(text, "{}", Listing::new(shader.level, shader.wave, &shader.code));
+        }
+        Some(text).filter(|text| !text.is_empty())
+    }
+
+    /// Adds to the JSON of the dump what the text has below packets.
+    pub(crate) fn add_to(&self, dump: &mut Value) {
+        for (index, ib) in self.dump.ibs.iter().enumerate() {
+            for (place, packet) in ib.packets.iter().enumerate() {
+                let Some(start) = self.starts.get(&(index, packet.offset)) else { continue };
+                let packet = &mut dump["ibs"][index]["packets"][place];
+                if self.with_state {
+                    packet["state"] = start.registers.iter().map(crate::json::register).collect();
+                }
+                if let Some(shader) = self.code(start) {
+                    packet["shader"] = listing(shader.va, shader.level, shader.wave, &shader.code);
+                }
+            }
+        }
+    }
+}
+
+/// Returns the JSON of a shader.
+fn listing(va: GpuVa, level: GfxLevel, wave: WaveSize, code: &[u32]) -> Value {
+    let listing = Listing::new(level, wave, code);
+    let line = |line: &amdgpu_isa::Line| {
+        let (text, problem) = match &line.content {
+            Ok(instruction) => (Some(instruction.to_string()), None),
+            Err(error) => (None, Some(error.to_string())),
+        };
+        json!({"offset": line.offset, "dwords": line.dwords, "text": text, "target": line.target, "problem": problem})
+    };
+    json!({
+        "va": va.as_u64(),
+        "generation": level.to_string(),
+        "wave": wave.lanes(),
+        "instructions": listing.lines().iter().map(line).collect::<Vec<_>>(),
+    })
+}
+
+/// Prints a program, and says whether all of it was understood.
+pub(crate) fn disassemble(
+    level: GfxLevel,
+    wave: WaveSize,
+    va: Option<GpuVa>,
+    code: &[u32],
+    is_json: bool,
+) -> (String, bool) {
+    let shown = Listing::new(level, wave, code);
+    let is_whole = shown.lines().iter().all(|line| line.content.is_ok());
+    if is_json {
+        let mut value = listing(va.unwrap_or_default(), level, wave, code);
+        value["schema"] = json!("amdgpu-ib-shader");
+        value["version"] = json!(1);
+        return (format!("{value:#}\n"), is_whole);
+    }
+    (shown.to_string(), is_whole)
+}

@@ -1,0 +1,40 @@
+//! Callbacks of the program's.
+
+use std::ffi::c_void;
+
+use ash::vk;
+
+/// A callback for messages, and the messages that it wants.
+pub(crate) struct Callback {
+    severities: vk::DebugUtilsMessageSeverityFlagsEXT,
+    kinds: vk::DebugUtilsMessageTypeFlagsEXT,
+    function: vk::PFN_vkDebugUtilsMessengerCallbackEXT,
+    /// The program's pointer, which it gets back.
+    user: usize,
+}
+
+impl Callback {
+    /// Takes a callback over.
+    pub(crate) fn new(info: &vk::DebugUtilsMessengerCreateInfoEXT<'_>) -> Self {
+        let user = info.p_user_data.expose_provenance();
+        Self { severities: info.message_severity, kinds: info.message_type, function: info.pfn_user_callback, user }
+    }
+
+    /// Calls it with a message, if it wants that. Its answer is for layers.
+    pub(crate) fn call(
+        &self,
+        severity: vk::DebugUtilsMessageSeverityFlagsEXT,
+        kinds: vk::DebugUtilsMessageTypeFlagsEXT,
+        message: &vk::DebugUtilsMessengerCallbackDataEXT<'_>,
+    ) {
+        if let Some(function) = self.function
+            && self.severities.contains(severity)
+            && self.kinds.intersects(kinds)
+        {
+            let user = std::ptr::with_exposed_provenance_mut::<c_void>(self.user);
+            // SAFETY: valid usage of `VkDebugUtilsMessengerCreateInfoEXT`: the function can be called from every thread until
+            // the messenger is destroyed, with the pointer that was given with it; the message lives for the length of the call.
+            unsafe { function(severity, kinds, std::ptr::from_ref(message).cast(), user) };
+        }
+    }
+}

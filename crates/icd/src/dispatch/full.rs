@@ -1,0 +1,100 @@
+//! The functions that the face `full` has beside those of `transfer`.
+
+use ash::vk;
+
+use super::table::entries;
+use crate::{
+    border::adapter::{Function, eight, five, four, one, seven, six, three, two},
+    entries::full::{command, descriptor, object, pipeline},
+};
+
+/// The functions, by name.
+pub(super) static FULL: &[(&str, Function)] = entries! {
+    PFN_vkAllocateDescriptorSets: three(descriptor::allocate);
+    PFN_vkCmdBeginQuery: four(command::begin_query);
+    PFN_vkCmdBeginRenderPass: three(command::three);
+    PFN_vkCmdBeginRenderPass2: three(command::three);
+    PFN_vkCmdBeginRendering: two(command::two);
+    PFN_vkCmdBindDescriptorSets: eight(command::eight);
+    PFN_vkCmdBindIndexBuffer: four(command::four);
+    PFN_vkCmdBindPipeline: three(command::three);
+    PFN_vkCmdBindVertexBuffers: five(command::five);
+    PFN_vkCmdBindVertexBuffers2: seven(command::seven);
+    PFN_vkCmdBlitImage: eight(command::blit);
+    PFN_vkCmdBlitImage2: two(command::blit2);
+    PFN_vkCmdClearAttachments: five(command::five);
+    PFN_vkCmdClearDepthStencilImage: six(command::clear_depth);
+    PFN_vkCmdDispatch: four(command::dispatch);
+    PFN_vkCmdDispatchBase: seven(command::dispatch_base);
+    PFN_vkCmdDispatchIndirect: three(command::dispatch_indirect);
+    PFN_vkCmdDraw: five(command::draw);
+    PFN_vkCmdDrawIndexed: six(command::draw_indexed);
+    PFN_vkCmdDrawIndexedIndirect: five(command::draw_indexed_indirect);
+    PFN_vkCmdDrawIndexedIndirectCount: seven(command::draw_indexed_indirect_count);
+    PFN_vkCmdDrawIndirect: five(command::draw_indirect);
+    PFN_vkCmdDrawIndirectCount: seven(command::draw_indirect_count);
+    PFN_vkCmdEndQuery: three(command::end_query);
+    PFN_vkCmdEndRenderPass: one(command::one);
+    PFN_vkCmdEndRenderPass2: two(command::two);
+    PFN_vkCmdEndRendering: one(command::one);
+    PFN_vkCmdNextSubpass: two(command::two);
+    PFN_vkCmdNextSubpass2: three(command::three);
+    PFN_vkCmdPushConstants: six(command::six);
+    PFN_vkCmdResolveImage: seven(command::resolve);
+    PFN_vkCmdResolveImage2: two(command::resolve2);
+    PFN_vkCmdSetBlendConstants: two(command::two);
+    PFN_vkCmdSetCullMode: two(command::two);
+    PFN_vkCmdSetDepthBias: four(command::four);
+    PFN_vkCmdSetDepthBiasEnable: two(command::two);
+    PFN_vkCmdSetDepthBounds: three(command::three);
+    PFN_vkCmdSetDepthBoundsTestEnable: two(command::two);
+    PFN_vkCmdSetDepthCompareOp: two(command::two);
+    PFN_vkCmdSetDepthTestEnable: two(command::two);
+    PFN_vkCmdSetDepthWriteEnable: two(command::two);
+    PFN_vkCmdSetFrontFace: two(command::two);
+    PFN_vkCmdSetLineWidth: two(command::two);
+    PFN_vkCmdSetPrimitiveRestartEnable: two(command::two);
+    PFN_vkCmdSetPrimitiveTopology: two(command::two);
+    PFN_vkCmdSetRasterizerDiscardEnable: two(command::two);
+    PFN_vkCmdSetScissor: four(command::four);
+    PFN_vkCmdSetScissorWithCount: three(command::three);
+    PFN_vkCmdSetStencilCompareMask: three(command::three);
+    PFN_vkCmdSetStencilOp: six(command::six);
+    PFN_vkCmdSetStencilReference: three(command::three);
+    PFN_vkCmdSetStencilTestEnable: two(command::two);
+    PFN_vkCmdSetStencilWriteMask: three(command::three);
+    PFN_vkCmdSetViewport: four(command::four);
+    PFN_vkCmdSetViewportWithCount: three(command::three);
+    PFN_vkCreateBufferView: four(object::create_buffer_view);
+    PFN_vkCreateComputePipelines: six(pipeline::create_compute);
+    PFN_vkCreateDescriptorPool: four(descriptor::create_pool);
+    PFN_vkCreateDescriptorSetLayout: four(object::create_descriptor_set_layout);
+    PFN_vkCreateDescriptorUpdateTemplate: four(object::create_update_template);
+    PFN_vkCreateFramebuffer: four(object::create_framebuffer);
+    PFN_vkCreateGraphicsPipelines: six(pipeline::create_graphics);
+    PFN_vkCreatePipelineCache: four(object::create_pipeline_cache);
+    PFN_vkCreatePipelineLayout: four(object::create_pipeline_layout);
+    PFN_vkCreateRenderPass: four(object::create_render_pass);
+    PFN_vkCreateRenderPass2: four(object::create_render_pass);
+    PFN_vkCreateSamplerYcbcrConversion: four(object::create_conversion);
+    PFN_vkCreateShaderModule: four(object::create_shader_module);
+    PFN_vkDestroyBufferView: three(object::destroy_buffer_view);
+    PFN_vkDestroyDescriptorPool: three(descriptor::destroy_pool);
+    PFN_vkDestroyDescriptorSetLayout: three(object::destroy_descriptor_set_layout);
+    PFN_vkDestroyDescriptorUpdateTemplate: three(object::destroy_update_template);
+    PFN_vkDestroyFramebuffer: three(object::destroy_framebuffer);
+    PFN_vkDestroyPipeline: three(pipeline::destroy);
+    PFN_vkDestroyPipelineCache: three(object::destroy_pipeline_cache);
+    PFN_vkDestroyPipelineLayout: three(object::destroy_pipeline_layout);
+    PFN_vkDestroyRenderPass: three(object::destroy_render_pass);
+    PFN_vkDestroySamplerYcbcrConversion: three(object::destroy_conversion);
+    PFN_vkDestroyShaderModule: three(object::destroy_shader_module);
+    PFN_vkFreeDescriptorSets: four(descriptor::free);
+    PFN_vkGetDescriptorSetLayoutSupport: three(descriptor::layout_support);
+    PFN_vkGetPipelineCacheData: four(pipeline::cache_data);
+    PFN_vkGetRenderAreaGranularity: three(object::granularity);
+    PFN_vkMergePipelineCaches: four(pipeline::merge_caches);
+    PFN_vkResetDescriptorPool: three(descriptor::reset_pool);
+    PFN_vkUpdateDescriptorSetWithTemplate: four(descriptor::update_with_template);
+    PFN_vkUpdateDescriptorSets: five(descriptor::update);
+};

@@ -1,0 +1,6 @@
+//! Commands of the face `full` alone: objects that hold nothing, and commands that do nothing or are refused.
+
+pub(crate) mod command;
+pub(crate) mod descriptor;
+pub(crate) mod object;
+pub(crate) mod pipeline;

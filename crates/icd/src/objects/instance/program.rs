@@ -1,0 +1,66 @@
+//! What a program asked of an instance: extensions, and to be told messages (`VK_EXT_debug_utils`).
+
+use std::{ffi::CString, sync::Arc};
+
+use ash::vk;
+use parking_lot::Mutex;
+
+use crate::border::Callback;
+
+/// Extensions of an instance that are enabled, and the callbacks that messages go to.
+#[derive(Default)]
+pub(crate) struct Program {
+    /// Extensions of the instance that were enabled.
+    pub(crate) extensions: Vec<&'static str>,
+    callbacks: Mutex<Vec<Arc<Callback>>>,
+}
+
+impl Program {
+    /// Makes one without callbacks.
+    pub(crate) fn new(extensions: Vec<&'static str>) -> Self {
+        Self { extensions, callbacks: Mutex::default() }
+    }
+
+    /// Adds a callback.
+    pub(crate) fn listen(&self, callback: &Arc<Callback>) {
+        self.callbacks.lock().push(Arc::clone(callback));
+    }
+
+    /// Takes a callback away.
+    pub(crate) fn forget(&self, callback: &Arc<Callback>) {
+        self.callbacks.lock().retain(|other| !Arc::ptr_eq(other, callback));
+    }
+
+    /// Sends a message to every callback that wants it. None is called under the lock.
+    pub(crate) fn send(
+        &self,
+        severity: vk::DebugUtilsMessageSeverityFlagsEXT,
+        kinds: vk::DebugUtilsMessageTypeFlagsEXT,
+        message: &vk::DebugUtilsMessengerCallbackDataEXT<'_>,
+    ) {
+        let callbacks = self.callbacks.lock().clone();
+        for callback in callbacks {
+            callback.call(severity, kinds, message);
+        }
+    }
+
+    /// Tells why a command was refused.
+    pub(crate) fn refuse(&self, command: &str, reason: &str) {
+        self.say(vk::DebugUtilsMessageSeverityFlagsEXT::ERROR, format!("{command}: {reason}"));
+    }
+
+    /// Tells something that is no error.
+    pub(crate) fn note(&self, text: &str) {
+        self.say(vk::DebugUtilsMessageSeverityFlagsEXT::INFO, text.to_owned());
+    }
+
+    fn say(&self, severity: vk::DebugUtilsMessageSeverityFlagsEXT, text: String) {
+        let text = CString::new(text).unwrap_or_default();
+        let message =
+            vk::DebugUtilsMessengerCallbackDataEXT::default().message_id_name(c"amdgpu-winsys").message(&text);
+        self.send(severity, vk::DebugUtilsMessageTypeFlagsEXT::GENERAL, &message);
+    }
+}
+
+/// A `VkDebugUtilsMessengerEXT`: a callback of the program's.
+pub(crate) struct Messenger(pub(crate) Arc<Callback>);

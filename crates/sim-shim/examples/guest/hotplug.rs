@@ -1,0 +1,116 @@
+//! A GPU that is taken out and found again, by writing to files of sysfs.
+
+use std::{
+    fs::{self, File},
+    io::Write as _,
+    os::fd::OwnedFd,
+    path::Path,
+    process::Command,
+    thread,
+    time::{Duration, Instant},
+};
+
+use nix::errno::Errno;
+
+use crate::node::{self, RENDER};
+
+const SLOT: &str = "/sys/bus/pci/devices/0000:03:00.0";
+const REMOVE: &str = "/sys/bus/pci/devices/0000:03:00.0/remove";
+const RESCAN: &str = "/sys/bus/pci/rescan";
+
+fn errno<T>(result: std::io::Result<T>) -> Result<T, Errno> {
+    result.map_err(|error| Errno::from_raw(error.raw_os_error().unwrap_or(0)))
+}
+
+fn open_store(path: &str) -> File {
+    File::options().write(true).open(path).expect(path)
+}
+
+fn works(fd: &OwnedFd) -> Result<(), Errno> {
+    node::close_handle(fd, node::create(fd, 4096)?)
+}
+
+fn is_there(number: u32) -> bool {
+    let paths = [
+        format!("/dev/dri/card{number}"),
+        format!("/dev/dri/renderD{}", 128 + number),
+        format!("/sys/class/drm/card{number}/device/vendor"),
+        format!("/sys/dev/char/226:{number}"),
+    ];
+    let there = paths.iter().filter(|path| Path::new(path).exists()).count();
+    assert!(there == 0 || there == paths.len(), "only some of {paths:?}");
+    there > 0
+}
+
+/// Waits until the nodes are there, or are not: a write by the C library's streams is carried out a moment later.
+fn await_nodes(number: u32, expected: bool) {
+    let begun = Instant::now();
+    while is_there(number) != expected {
+        assert!(begun.elapsed() < Duration::from_secs(30), "card{number} is still as it was");
+        thread::sleep(Duration::from_millis(2));
+    }
+}
+
+pub(crate) fn hotplug() {
+    let old = node::open(RENDER);
+    works(&old).expect("before");
+    refused(&old);
+
+    let mut remove = open_store(REMOVE);
+    assert_eq!(errno(remove.write(b"1\n")), Ok(2));
+    assert!(!is_there(0) && !Path::new(SLOT).exists());
+    assert_eq!(errno(File::open(RENDER)).err(), Some(Errno::ENOENT));
+    assert_eq!(works(&old), Err(Errno::ENODEV), "an open descriptor");
+    assert_eq!(errno(remove.write(b"1\n")), Err(Errno::ENODEV), "the file of a device that is gone");
+    assert!(fs::read_dir("/dev/dri").expect("/dev/dri").all(|entry| entry.is_ok_and(|it| it.file_name() == "by-path")));
+
+    // The old nodes are taken as long as a file of them is open.
+    errno(fs::write(RESCAN, "0x1")).expect("rescan");
+    assert!(!is_there(0) && is_there(1) && Path::new(SLOT).exists());
+    let new = node::open("/dev/dri/renderD129");
+    assert_eq!((works(&new), works(&old)), (Ok(()), Err(Errno::ENODEV)));
+    errno(fs::write(RESCAN, "1")).expect("rescan again");
+    assert!(!is_there(0), "nothing was there to be found");
+
+    errno(open_store(REMOVE).write(b"1")).expect("remove");
+    assert_eq!(works(&new), Err(Errno::ENODEV));
+    drop((old, new));
+    errno(open_store(RESCAN).write(b"+1\n")).expect("rescan");
+    assert!(is_there(0) && !is_there(1));
+    works(&node::open(RENDER)).expect("after");
+    by_shells();
+}
+
+/// What the kernel refuses, and what it passes over.
+fn refused(file: &OwnedFd) {
+    for path in [REMOVE, RESCAN] {
+        for (text, expected) in [
+            (&b"yes\n"[..], Err(Errno::EINVAL)),
+            (b"-1", Err(Errno::EINVAL)),
+            (b"1 1", Err(Errno::EINVAL)),
+            (&[0xff; 5000], Err(Errno::EINVAL)),
+            (b"99999999999999999999", Err(Errno::ERANGE)),
+            (b"0\n", Ok(2)),
+            (b"", Ok(0)),
+        ] {
+            assert_eq!(errno(open_store(path).write(text)), expected, "{path} {text:?}");
+        }
+        assert_eq!(errno(File::open(path)).err(), Some(Errno::EACCES), "{path} is not read");
+        assert_eq!(errno(File::options().read(true).write(true).open(path)).err(), Some(Errno::EACCES), "{path}");
+        assert_eq!(errno(fs::read_dir(path)).err(), Some(Errno::ENOTDIR), "{path}");
+    }
+    let vendor = errno(File::options().write(true).open(format!("{SLOT}/vendor")));
+    assert_eq!(vendor.err(), Some(Errno::EACCES), "a file that is read is not written");
+    works(file).expect("nothing happened");
+}
+
+/// Shells write by descriptors that they move about, and some by streams.
+fn by_shells() {
+    for shell in ["sh", "bash"] {
+        for (path, there) in [(REMOVE, false), (RESCAN, true)] {
+            let done = Command::new(shell).arg("-c").arg(format!("echo 1 > {path}")).status().expect(shell);
+            assert!(done.success(), "{shell} {path}");
+            await_nodes(0, there);
+        }
+    }
+}

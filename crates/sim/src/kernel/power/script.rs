@@ -1,0 +1,181 @@
+//! A load by script.
+
+use std::{sync::Arc, time::Duration};
+
+/// Lines of a script at most.
+const MOST_STEPS: usize = 10_000;
+/// Time of one step at most: a day.
+const LONGEST: f64 = 86_400.0;
+
+/// What a GPU pretends to do, step by step, and from the first step again after the last.
+///
+/// The text form has a line for each step: seconds, percent of the graphics engine, percent of the memory, and, if wanted, degrees
+/// Celsius. `#` begins a comment.
+///
+/// ```
+/// use amdgpu_sim::LoadScript;
+///
+/// let load: LoadScript = "\
+///     ## seconds gpu memory temperature\n\
+///     2.5 100 60 81\n\
+///     10 0 0\n".parse()?;
+/// assert_eq!(load.len(), 2);
+/// # Ok::<(), amdgpu_sim::LoadError>(())
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+pub struct LoadScript {
+    steps: Arc<[Step]>,
+    total: Duration,
+}
+
+/// One step.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Step {
+    lasts: Duration,
+    /// Percent.
+    pub(super) shaders: u32,
+    /// Percent.
+    pub(super) memory: u32,
+    /// Thousandths of a degree Celsius; without one it follows from the load.
+    pub(super) temperature: Option<i32>,
+}
+
+/// The reason why a text is no load.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum LoadError {
+    /// No step at all.
+    #[error("a load without a step")]
+    Empty,
+    /// More steps than are kept.
+    #[error("a load of more than {MOST_STEPS} steps")]
+    TooLong,
+    /// A line is no step.
+    #[error("line {line} of a load: {text:?} is not 3 or 4 numbers: seconds, percent, percent, degrees")]
+    Form {
+        /// The line, from 1.
+        line: usize,
+        /// Its text.
+        text: String,
+    },
+    /// A number is out of range.
+    #[error("line {line} of a load: {what} {text:?} is not from {least} to {most}")]
+    Range {
+        /// The line, from 1.
+        line: usize,
+        /// The number's meaning.
+        what: &'static str,
+        /// Its text.
+        text: String,
+        /// The least value.
+        least: &'static str,
+        /// The largest value.
+        most: &'static str,
+    },
+}
+
+impl LoadScript {
+    /// Returns the number of steps, which is never zero.
+    #[expect(clippy::len_without_is_empty, reason = "it has a step at least")]
+    pub fn len(&self) -> usize {
+        self.steps.len()
+    }
+
+    /// Returns the step that is in force some time after the beginning.
+    pub(super) fn at(&self, elapsed: Duration) -> Option<Step> {
+        let total = self.total.as_nanos().max(1);
+        let mut left = elapsed.as_nanos() % total;
+        self.steps.iter().copied().find(|step| {
+            let lasts = step.lasts.as_nanos();
+            let is_now = left < lasts;
+            left = left.saturating_sub(lasts);
+            is_now
+        })
+    }
+}
+
+impl std::str::FromStr for LoadScript {
+    type Err = LoadError;
+
+    fn from_str(text: &str) -> Result<Self, LoadError> {
+        let mut steps = Vec::new();
+        for (index, line) in text.lines().enumerate() {
+            let content = line.split('#').next().unwrap_or_default();
+            if content.trim().is_empty() {
+                continue;
+            }
+            if steps.len() == MOST_STEPS {
+                return Err(LoadError::TooLong);
+            }
+            steps.push(step(index + 1, content)?);
+        }
+        let total = steps.iter().map(|step| step.lasts).sum();
+        if steps.is_empty() { Err(LoadError::Empty) } else { Ok(Self { steps: steps.into(), total }) }
+    }
+}
+
+fn step(line: usize, content: &str) -> Result<Step, LoadError> {
+    let form = || LoadError::Form { line, text: content.trim().chars().take(80).collect() };
+    let words: Vec<&str> = content.split_whitespace().collect();
+    let (&[seconds, shaders, memory], temperature) = match words.split_first_chunk::<3>() {
+        Some((first, rest)) if rest.len() <= 1 => (first, rest.first()),
+        _ => return Err(form()),
+    };
+    let number = |what, text: &str, (least, most): (f64, f64), names: (&'static str, &'static str)| {
+        let value: f64 = text.parse().map_err(|_| form())?;
+        if (least..=most).contains(&value) {
+            return Ok(value);
+        }
+        Err(LoadError::Range { line, what, text: text.to_owned(), least: names.0, most: names.1 })
+    };
+    let percent = |text| {
+        let value = number("percent", text, (0.0, 100.0), ("0", "100"))?;
+        Ok::<_, LoadError>((value as i32).unsigned_abs())
+    };
+    let lasts = number("seconds", seconds, (0.001, LONGEST), ("0.001", "86400"))?;
+    let degrees = |text: &&str| number("degrees", text, (-40.0, 125.0), ("-40", "125"));
+    Ok(Step {
+        lasts: Duration::from_secs_f64(lasts),
+        shaders: percent(shaders)?,
+        memory: percent(memory)?,
+        temperature: temperature.map(degrees).transpose()?.map(|degrees| (degrees * 1000.0) as i32),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn steps_follow_each_other_again_and_again() {
+        let load: LoadScript = "1 10 20\n\n2 30 40 55.5 # warm\n".parse().unwrap();
+        let at = |ms| load.at(Duration::from_millis(ms)).map(|step| (step.shaders, step.memory, step.temperature));
+        let (first, second) = (Some((10, 20, None)), Some((30, 40, Some(55_500))));
+        assert_eq!(
+            [at(0), at(999), at(1000), at(2999), at(3000), at(4000)],
+            [first, first, second, second, first, second]
+        );
+    }
+
+    #[test]
+    fn what_is_no_load_is_refused_with_its_line() {
+        for (text, words) in [
+            ("", "without a step"),
+            ("# nothing\n\n", "without a step"),
+            ("1 2", "line 1"),
+            ("1 2 3\n1 2 3 4 5", "line 2"),
+            ("1 two 3", "line 1"),
+            ("0 1 1", "seconds \"0\" is not from 0.001 to 86400"),
+            ("1e9 1 1", "86400"),
+            ("nan 1 1", "seconds"),
+            ("inf 1 1", "seconds"),
+            ("1 101 1", "percent \"101\" is not from 0 to 100"),
+            ("1 1 -1", "percent \"-1\""),
+            ("1 1 1 500", "degrees \"500\" is not from -40 to 125"),
+            (&"1 1 1\n".repeat(10_001), "more than 10000"),
+        ] {
+            let error = text.parse::<LoadScript>().unwrap_err().to_string();
+            assert!(error.contains(words), "{text:.20?}: {error}");
+        }
+    }
+}

@@ -1,0 +1,58 @@
+//! The state of a device's power management.
+
+use std::time::{Duration, Instant};
+
+use parking_lot::Mutex;
+
+use super::{
+    activity::{Activity, Kind},
+    figures::{Figures, Load},
+    script::LoadScript,
+};
+use crate::chips::Profile;
+
+/// What a device does, by its rings or by a script.
+#[derive(Debug)]
+pub(crate) struct Power {
+    pub(crate) activity: Activity,
+    born: Instant,
+    script: Mutex<Option<(LoadScript, Instant)>>,
+}
+
+impl Power {
+    /// An idle device.
+    pub(crate) fn new() -> Self {
+        Self { activity: Activity::new(), born: Instant::now(), script: Mutex::default() }
+    }
+
+    /// Follows a script from now on, or the rings again.
+    pub(crate) fn follow(&self, script: Option<LoadScript>) {
+        *self.script.lock() = script.map(|script| (script, Instant::now()));
+    }
+
+    /// Returns the script that is followed.
+    pub(crate) fn script(&self) -> Option<LoadScript> {
+        self.script.lock().as_ref().map(|(script, _)| script.clone())
+    }
+
+    /// Returns the time since the device came to life.
+    pub(crate) fn uptime(&self) -> Duration {
+        self.born.elapsed()
+    }
+
+    /// Returns the figures now.
+    pub(crate) fn figures(&self, profile: &Profile) -> Figures {
+        Figures::new(profile, self.load())
+    }
+
+    fn load(&self) -> Load {
+        let video = self.activity.percent(Kind::Video);
+        let step = self.script.lock().as_ref().and_then(|(script, since)| script.at(since.elapsed()));
+        if let Some(step) = step {
+            return Load { shaders: step.shaders, memory: step.memory, video, temperature: step.temperature };
+        }
+        let [shaders, copies] = [Kind::Shaders, Kind::Copies].map(|kind| self.activity.percent(kind));
+        // Copies are memory traffic alone; of shaders half of the time is taken to be.
+        Load { shaders, memory: (copies + shaders / 2).min(100), video, temperature: None }
+    }
+}

@@ -1,0 +1,87 @@
+//! Files that can be written.
+
+use amdgpu_uapi::Errno;
+
+/// Effect of writing a true number to a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Store {
+    /// The device of the directory is removed: [`SimDevice::unplug`](crate::SimDevice::unplug).
+    ///
+    /// Source: Linux 6.12 `pci-sysfs.c`, `remove_store`.
+    Remove,
+    /// Removed devices are found again: [`SimDevice::found_again`](crate::SimDevice::found_again).
+    ///
+    /// Source: Linux 6.12 `pci-sysfs.c`, `rescan_store` and `dev_rescan_store`.
+    Rescan,
+}
+
+/// Path of the file that looks for devices on every PCI bus.
+pub const RESCAN: &str = "/sys/bus/pci/rescan";
+/// Bytes that one write takes at most: a page.
+const PAGE: usize = 4096;
+
+/// Reads what was written to a file that takes a number: whether it is true.
+///
+/// The number is decimal, hexadecimal after `0x`, or octal after `0`, may have a plus before it and a line break behind.
+///
+/// # Errors
+///
+/// EINVAL for anything else, ERANGE for a number of more than 64 bits.
+///
+/// Source: Linux 6.12 `lib/kstrtox.c`, `kstrtoul`.
+pub fn is_true(written: &[u8]) -> Result<bool, Errno> {
+    let written = written.get(..PAGE).unwrap_or(written);
+    // The kernel's text ends at a zero.
+    let text = written.split(|&byte| byte == 0).next().unwrap_or_default();
+    let text = text.strip_suffix(b"\n").unwrap_or(text);
+    let text = text.strip_prefix(b"+").unwrap_or(text);
+    let (digits, base) = match text {
+        [b'0', b'x' | b'X', digits @ ..] if digits.first().is_some_and(u8::is_ascii_hexdigit) => (digits, 16),
+        [b'0', _, ..] => (text, 8),
+        _ => (text, 10),
+    };
+    if digits.is_empty() {
+        return Err(Errno::EINVAL);
+    }
+    let mut number = 0_u64;
+    for &digit in digits {
+        let digit = char::from(digit).to_digit(base).ok_or(Errno::EINVAL)?;
+        let next = number.checked_mul(base.into()).and_then(|number| number.checked_add(digit.into()));
+        number = next.ok_or(Errno::ERANGE)?;
+    }
+    Ok(number != 0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_those_of_the_kernel() {
+        for (text, expected) in [
+            ("1\n", Ok(true)),
+            ("0\n", Ok(false)),
+            ("+1", Ok(true)),
+            ("0x10", Ok(true)),
+            ("010\n", Ok(true)),
+            ("00", Ok(false)),
+            ("18446744073709551615", Ok(true)),
+            ("1\0junk", Ok(true)),
+            ("18446744073709551616", Err(Errno::ERANGE)),
+            ("", Err(Errno::EINVAL)),
+            ("\n", Err(Errno::EINVAL)),
+            ("+", Err(Errno::EINVAL)),
+            ("++1", Err(Errno::EINVAL)),
+            ("-1", Err(Errno::EINVAL)),
+            ("1 ", Err(Errno::EINVAL)),
+            ("1\n\n", Err(Errno::EINVAL)),
+            ("yes", Err(Errno::EINVAL)),
+            ("0x", Err(Errno::EINVAL)),
+            ("08", Err(Errno::EINVAL)),
+        ] {
+            assert_eq!(is_true(text.as_bytes()), expected, "{text:?}");
+        }
+        assert_eq!(is_true(&vec![b'1'; 1 << 16]), Err(Errno::ERANGE));
+        assert_eq!(is_true(&[0xff, 0xfe]), Err(Errno::EINVAL));
+    }
+}

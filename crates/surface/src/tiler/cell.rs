@@ -1,0 +1,115 @@
+//! Cells: rectangles of elements whose bytes lie in one piece, in the same order in each of them.
+
+/// Exponent of the bytes below which neither pipes nor banks matter.
+const MOST_LOG2: u32 = 8;
+
+/// The order of a cell's elements.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Cell {
+    /// Exponents of the numbers of columns and rows.
+    pub(super) sides_log2: [u32; 2],
+    /// Bytes of a cell.
+    pub(super) bytes: usize,
+    /// Bytes of a row.
+    pub(super) row: usize,
+    /// Bytes that follow each other both in a row and in memory.
+    pub(super) run: usize,
+    /// The place of each run, in runs: row by row.
+    order: [u8; 256],
+}
+
+/// Returns the number of lowest bits of a coordinate that stay inside the cell.
+fn inside(columns: &[u32; 16], limit: u32) -> usize {
+    columns.iter().take_while(|column| column.is_power_of_two() && **column < limit).count()
+}
+
+impl Cell {
+    /// Finds the largest cell. `x` and `y` have what each bit of a coordinate adds to an address, `others` the bits that anything
+    /// else can change. Returns `None` where no cell is larger than an element.
+    pub(super) fn find(element_log2: u32, x: &[u32; 16], y: &[u32; 16], others: u32) -> Option<Self> {
+        (element_log2 + 1..=MOST_LOG2).rev().find_map(|bits| {
+            let limit = 1 << bits;
+            let (w, h) = (inside(x, limit), inside(y, limit));
+            let (own, rest): (u32, u32) = {
+                let or = |columns: &[u32]| columns.iter().fold(0, |all, column| all | column);
+                (or(&x[..w]) | or(&y[..h]), or(&x[w..]) | or(&y[h..]) | others)
+            };
+            let is_whole = (w + h) as u32 + element_log2 == bits && own == limit - (1 << element_log2);
+            (is_whole && rest & (limit - 1) == 0).then(|| Self::of(element_log2, &x[..w], &y[..h])).flatten()
+        })
+    }
+
+    fn of(element_log2: u32, x: &[u32], y: &[u32]) -> Option<Self> {
+        let follows = |(bit, column): (usize, &u32)| *column == 1 << (element_log2 as usize + bit);
+        let run_log2 = x.iter().enumerate().take_while(|bit| follows(*bit)).count();
+        let row_log2 = element_log2 as usize + x.len();
+        let run = (1 << (element_log2 as usize + run_log2)).min(MOST_RUN);
+        let mut cell = Self {
+            sides_log2: [x.len() as u32, y.len() as u32],
+            bytes: 1 << (row_log2 + y.len()),
+            row: 1 << row_log2,
+            run,
+            order: [0; 256],
+        };
+        if !cell.has_copier() {
+            return None;
+        }
+        let (runs, skipped) = (cell.row / run, run.ilog2() as usize - element_log2 as usize);
+        for (at, place) in cell.order.iter_mut().enumerate().take(cell.bytes / run) {
+            let (column, row) = ((at % runs) << skipped, at / runs);
+            let sum = |columns: &[u32], bits: usize| {
+                columns.iter().enumerate().fold(0, |sum, (bit, column)| sum | (column * (bits >> bit & 1) as u32))
+            };
+            *place = ((sum(x, column) | sum(y, row)) / run as u32) as u8;
+        }
+        Some(cell)
+    }
+
+    /// Returns the places of the runs of each row.
+    pub(super) fn rows(&self, runs: usize) -> impl Iterator<Item = &[u8]> {
+        self.order.chunks_exact(runs.max(1)).take(1 << self.sides_log2[1])
+    }
+
+    /// Returns `true` if there is a function that copies such a cell.
+    fn has_copier(&self) -> bool {
+        self.run <= self.row
+            && match self.bytes {
+                32 => matches!(self.row, 8..=16),
+                64 | 128 => matches!(self.row, 8..=32),
+                256 => matches!(self.row, 16..=128),
+                _ => false,
+            }
+    }
+}
+
+const MOST_RUN: usize = 64;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn columns(given: &[u32]) -> [u32; 16] {
+        core::array::from_fn(|at| given.get(at).copied().unwrap_or(0))
+    }
+
+    #[test]
+    fn a_cell_ends_where_others_take_part() {
+        let x = columns(&[4, 8, 32, 256]);
+        let y = columns(&[16, 64, 128, 512]);
+        let cell = Cell::find(2, &x, &y, 0).unwrap();
+        assert_eq!((cell.sides_log2, cell.bytes, cell.run), ([3, 3], 256, 16));
+        let first: std::vec::Vec<_> = cell.rows(2).take(2).collect();
+        assert_eq!(first, [[0, 2], [1, 3]]);
+        // Bit 6 depends on something else: what is left are two rows.
+        let smaller = Cell::find(2, &x, &y, 64).unwrap();
+        assert_eq!((smaller.sides_log2, smaller.bytes), ([3, 1], 64));
+    }
+
+    #[test]
+    fn bits_that_two_coordinates_share_are_in_no_cell() {
+        let (x, y) = (columns(&[4, 8, 16 | 32]), columns(&[16, 32, 64]));
+        let cell = Cell::find(2, &x, &y, 0);
+        assert!(cell.is_none(), "{cell:?}");
+        assert!(Cell::find(2, &x, &y, 4).is_none());
+    }
+}

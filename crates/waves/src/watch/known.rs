@@ -1,0 +1,69 @@
+//! Instructions as text, decoded once.
+
+use std::{collections::HashMap, rc::Rc};
+
+use amdgpu_isa::{Field, Instruction, decode};
+
+use super::counts::InstructionClass;
+use crate::{
+    memory::Memory,
+    program::{code::words, shape::Shape},
+};
+
+/// Facts about an instruction that waves do not need.
+#[derive(Debug)]
+pub(super) struct Known {
+    pub(super) text: String,
+    /// The length.
+    pub(super) bytes: u64,
+    pub(super) class: InstructionClass,
+    /// Loads and stores go past the caches of one compute unit, as atomic operations do.
+    pub(super) coherent: bool,
+}
+
+/// Instructions that are remembered.
+const MOST: usize = 1 << 16;
+
+/// Instructions by address.
+#[derive(Debug)]
+pub(super) struct KnownCode {
+    shape: Shape,
+    known: HashMap<u64, Rc<Known>>,
+}
+
+/// Returns `true` if the instruction asks for coherence beyond its compute unit.
+fn is_coherent(instruction: &Instruction) -> bool {
+    instruction.field(Field::Glc) != 0 || instruction.field(Field::Scope) > 1
+}
+
+impl KnownCode {
+    pub(super) fn new(shape: Shape) -> Self {
+        Self { shape, known: HashMap::new() }
+    }
+
+    /// Returns the text of an instruction that was executed.
+    pub(super) fn text(&self, pc: u64) -> String {
+        self.known.get(&pc).map_or_else(|| "?".to_owned(), |known| known.text.clone())
+    }
+
+    /// Returns the instruction at `pc`.
+    pub(super) fn at(&mut self, pc: u64, memory: &dyn Memory) -> Rc<Known> {
+        if self.known.len() >= MOST {
+            self.known.clear();
+        }
+        let shape = self.shape;
+        let read = || {
+            let decoded = words(pc, memory).ok().and_then(|words| decode(shape.level, shape.wave, &words).ok());
+            Rc::new(match decoded {
+                Some(instruction) => Known {
+                    text: instruction.to_string(),
+                    bytes: 4 * instruction.dwords().len() as u64,
+                    class: InstructionClass::of(&instruction),
+                    coherent: is_coherent(&instruction),
+                },
+                None => Known { text: "?".to_owned(), bytes: 4, class: InstructionClass::Other, coherent: false },
+            })
+        };
+        Rc::clone(self.known.entry(pc).or_insert_with(read))
+    }
+}

@@ -1,0 +1,111 @@
+//! Errors of video queues.
+
+use super::VideoIbFault;
+use crate::{
+    vk_result::VkResult,
+    winsys::{self, Ip, Loss},
+};
+
+/// An error of a [`VideoQueue`](super::VideoQueue).
+///
+/// ```
+/// use amdgpu_winsys::{cs::{VideoError, VideoQueue}, heaps::VkResult, winsys::Ip};
+///
+/// # let device = amdgpu_winsys::winsys::Device::new(amdgpu_sim::SimKernel::open(amdgpu_sim::profile("navi21").ok_or("no such chip")?))?;
+/// # let context = amdgpu_winsys::winsys::Context::new(&device, amdgpu_winsys::winsys::Priority::Normal)?;
+/// let refused = VideoQueue::new(&context, Ip::Sdma, 0).unwrap_err();
+/// assert_eq!(refused, VideoError::NotVideo { ip: Ip::Sdma });
+/// let refused = VideoQueue::new(&context, Ip::Uvd, 0).unwrap_err(); // this chip has VCN
+/// assert_eq!(refused, VideoError::NoSuchRing { ip: Ip::Uvd, ring: 0, rings: 0 });
+/// assert_eq!(refused.vk_result(), VkResult::FeatureNotPresent);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum VideoError {
+    /// An IP that [`Queue`](crate::cs::Queue) submits to, or none that the library knows commands for.
+    #[error("{ip} is no video engine")]
+    NotVideo {
+        /// The IP.
+        ip: Ip,
+    },
+
+    /// The chip has no ring of this IP, or fewer; or the kernel is too old to know it.
+    #[error("ring {ring} of {ip} does not exist: the chip has {rings}")]
+    NoSuchRing {
+        /// The IP.
+        ip: Ip,
+        /// The ring asked for.
+        ring: u32,
+        /// Rings there are.
+        rings: u32,
+    },
+
+    /// Another object stands for this queue of the context.
+    #[error("ring {ring} of {ip} of context {context} is taken: a queue has one object")]
+    QueueTaken {
+        /// The context's id.
+        context: u32,
+        /// The IP.
+        ip: Ip,
+        /// The ring.
+        ring: u32,
+    },
+
+    /// A submission without IBs. The kernel refuses it, so nothing could wait or signal.
+    #[error("a submission to {ip} without an IB")]
+    NoIb {
+        /// The IP.
+        ip: Ip,
+    },
+
+    /// More IBs than the engine takes in one submission.
+    #[error("{ibs} IBs for {ip} in one submission, at most {limit} are allowed")]
+    TooManyIbs {
+        /// The IP.
+        ip: Ip,
+        /// IBs given.
+        ibs: usize,
+        /// IBs allowed: [`GpuInfo::max_ibs`](crate::winsys::GpuInfo::max_ibs).
+        limit: usize,
+    },
+
+    /// An IB that no engine could read.
+    #[error("IB {index}: {fault}")]
+    Ib {
+        /// The IB, from 0.
+        index: usize,
+        /// The reason.
+        fault: VideoIbFault,
+    },
+
+    /// More BOs than one submission may list.
+    #[error("{count} BOs in one submission, at most {limit} are allowed", limit = crate::uapi::BO_LIST_MAX_ENTRIES)]
+    TooManyBos {
+        /// BOs given.
+        count: usize,
+    },
+
+    /// The layer below refused.
+    #[error(transparent)]
+    Winsys(#[from] winsys::Error),
+}
+
+impl VideoError {
+    /// Returns the loss of work that the error reports, if any.
+    pub fn loss(&self) -> Option<Loss> {
+        if let Self::Winsys(error) = self { error.loss() } else { None }
+    }
+
+    /// Returns the result that a Vulkan driver returns for this error.
+    pub fn vk_result(&self) -> VkResult {
+        match self {
+            Self::Winsys(error) => error.vk_result(),
+            Self::NotVideo { .. } | Self::NoSuchRing { .. } => VkResult::FeatureNotPresent,
+            Self::TooManyBos { .. } => VkResult::OutOfDeviceMemory,
+            Self::QueueTaken { .. } | Self::NoIb { .. } | Self::TooManyIbs { .. } | Self::Ib { .. } => {
+                VkResult::Unknown
+            }
+        }
+    }
+}

@@ -1,0 +1,105 @@
+//! IBs of video engines.
+
+use crate::{
+    uapi::CsChunkIb,
+    winsys::{Binding, Ip},
+};
+
+/// Most dwords of an IB.
+///
+/// Source: Linux 6.12 `amdgpu_cs.c`, `amdgpu_cs_p2_ib`, and `amdgpu_ring.h`, `AMDGPU_RING_MAX_IB_DW` of video rings.
+const MOST_DWORDS: u32 = 0x7f_fff0;
+
+/// Commands for a video engine: dwords that the caller has stored in memory.
+///
+/// ```
+/// use amdgpu_winsys::cs::VideoIb;
+///
+/// # let device = amdgpu_winsys::winsys::Device::new(amdgpu_sim::SimKernel::open(amdgpu_sim::profile("navi21").ok_or("no such chip")?))?;
+/// # let manager = amdgpu_winsys::heaps::MemoryManager::new(&device, &amdgpu_winsys::heaps::TableOptions::default())?;
+/// # let upload = manager.properties().type_for(amdgpu_winsys::heaps::MemoryUsage::Upload).ok_or("no such type")?;
+/// let memory = manager.allocate(&amdgpu_winsys::heaps::AllocateInfo::new(upload, 4096))?;
+/// memory.map()?.write_dwords(256, &[0x81ff, 0, 0x81ff, 0])?;
+/// let ib = VideoIb { memory: memory.binding(), offset: 256, dwords: 4 };
+/// assert_eq!(ib.memory.len(), 4096);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Copy, Debug)]
+pub struct VideoIb<'a> {
+    /// The memory. The submission lists it and keeps it alive.
+    pub memory: &'a Binding,
+    /// Offset of the first dword, bytes; a multiple of 4. The kernel advises a multiple of
+    /// [`IpBlock::ib_alignment`](crate::winsys::IpBlock::ib_alignment).
+    pub offset: u64,
+    /// Number of dwords, 1 to 0x7ffff0. See [`VideoQueue::padding`](super::VideoQueue::padding).
+    pub dwords: u32,
+}
+
+/// The reason why a [`VideoIb`] is refused.
+///
+/// ```
+/// use amdgpu_winsys::cs::VideoIbFault;
+///
+/// let fault = VideoIbFault::Outside { offset: 4096, dwords: 16, size: 4096 };
+/// assert_eq!(fault.to_string(), "16 dwords at offset 4096 of a memory of 4096 bytes");
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum VideoIbFault {
+    /// Not all of it is in the memory.
+    #[error("{dwords} dwords at offset {offset} of a memory of {size} bytes")]
+    Outside {
+        /// Offset given, bytes.
+        offset: u64,
+        /// Dwords given.
+        dwords: u32,
+        /// Size of the memory, bytes.
+        size: u64,
+    },
+    /// It begins within a dword.
+    #[error("offset {offset} is no multiple of 4")]
+    Misaligned {
+        /// Offset given, bytes.
+        offset: u64,
+    },
+    /// It has no dwords, or more than an IB can have.
+    #[error("{dwords} dwords; an IB has 1 to {MOST_DWORDS}")]
+    Length {
+        /// Dwords given.
+        dwords: u32,
+    },
+}
+
+impl VideoIb<'_> {
+    /// Returns the IB as the kernel is given it.
+    pub(super) fn chunk(&self, ip: Ip, ring: u32) -> Result<CsChunkIb, VideoIbFault> {
+        let &Self { memory, offset, dwords } = self;
+        if !offset.is_multiple_of(4) {
+            return Err(VideoIbFault::Misaligned { offset });
+        }
+        if !(1..=MOST_DWORDS).contains(&dwords) {
+            return Err(VideoIbFault::Length { dwords });
+        }
+        let ib_bytes = dwords * 4;
+        let is_inside = offset.checked_add(ib_bytes.into()).is_some_and(|end| end <= memory.len());
+        if !is_inside {
+            return Err(VideoIbFault::Outside { offset, dwords, size: memory.len() });
+        }
+        let va_start = memory.address().as_u64() + offset;
+        Ok(CsChunkIb { pad: 0, flags: 0, va_start, ib_bytes, ip_type: ip.raw(), ip_instance: 0, ring })
+    }
+}
+
+/// Returns what a ring passes over, as whole packets; none where commands state their own length.
+///
+/// Source: Mesa 25.0.7 `src/amd/vulkan/winsys/amdgpu/radv_amdgpu_cs.c`, `get_nop_packet`, and radeonsi's
+/// `src/gallium/winsys/amdgpu/drm/amdgpu_cs.cpp`, `amdgpu_cs_flush`; Linux 6.12 `amdgpu_uvd.c`, `amdgpu_uvd_cs_reg` and its
+/// caller, which passes packets of type 2.
+pub(super) fn filler(ip: Ip) -> &'static [u32] {
+    match ip {
+        Ip::Uvd => &[0x8000_0000],
+        Ip::VcnDec => &[0x81ff, 0],
+        Ip::VcnJpeg => &[0x6000_0000, 0],
+        _ => &[],
+    }
+}

@@ -1,0 +1,148 @@
+//! Queues of video engines.
+
+use std::sync::Arc;
+
+use super::{VideoError, VideoFence, VideoSubmission, ib::filler, state::State};
+use crate::winsys::{Context, Device, Error as WinsysError, Ip};
+
+/// A queue of a context on a video ring: UVD, VCE, VCN or JPEG.
+///
+/// It submits what the caller has recorded. Everything that [`Queue`](crate::cs::Queue) reads from the page of its user fence
+/// is asked of the kernel here, because the kernel refuses user fences on these rings: [`VideoFence::wait`] is one ioctl, and
+/// memory of ended submissions comes back in [`VideoFence::wait`], [`VideoQueue::retire`] and [`VideoQueue::submit`]. On a
+/// ring that the kernel looks through (UVD and VCE before VCN, JPEG) it refuses commands that it does not allow with EINVAL.
+///
+/// Dropping the last handle waits for nothing: the kernel keeps the memory that running jobs use. Encrypted memory is not
+/// supported.
+///
+/// A `VideoQueue` is a handle: a clone of it is the same queue.
+///
+/// ```
+/// use amdgpu_sim::{SimDevice, SimOptions, profile};
+/// use amdgpu_winsys::{
+///     cs::{VideoIb, VideoQueue, VideoSubmission},
+///     heaps::{AllocateInfo, MemoryManager, MemoryUsage, TableOptions},
+///     winsys::{Context, Deadline, Device, Ip, Priority},
+/// };
+///
+/// let options = SimOptions { video: true, ..SimOptions::default() };
+/// let device = Device::new(SimDevice::new(profile("navi21").ok_or("no such chip")?, options).open())?;
+/// let manager = MemoryManager::new(&device, &TableOptions::default())?;
+/// let upload = manager.properties().type_for(MemoryUsage::Upload).ok_or("no such type")?;
+/// let memory = manager.allocate(&AllocateInfo::new(upload, 4096))?;
+///
+/// let queue = VideoQueue::new(&Context::new(&device, Priority::Normal)?, Ip::VcnJpeg, 0)?;
+/// let mut commands = vec![0x6000_0000, 0]; // a driver's own
+/// commands.extend(queue.padding(commands.len()));
+/// memory.map()?.write_dwords(0, &commands)?;
+/// let ib = VideoIb { memory: memory.binding(), offset: 0, dwords: 16 };
+/// let fence = queue.submit(&VideoSubmission { ibs: &[ib], ..VideoSubmission::default() })?;
+/// assert!(fence.wait(Deadline::NEVER)? && queue.in_flight()? == 0);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct VideoQueue(Arc<State>);
+
+impl VideoQueue {
+    /// Opens the queue of `context` on ring `ring` of `ip`. There is one object for each, of which clones are handles.
+    ///
+    /// # Errors
+    ///
+    /// [`VideoError::NotVideo`], [`VideoError::NoSuchRing`], [`VideoError::QueueTaken`].
+    pub fn new(context: &Context, ip: Ip, ring: u32) -> Result<Self, VideoError> {
+        if !matches!(ip, Ip::Uvd | Ip::Vce | Ip::UvdEnc | Ip::VcnDec | Ip::VcnEnc | Ip::VcnJpeg) {
+            return Err(VideoError::NotVideo { ip });
+        }
+        let rings = context.device().info().ring_count(ip);
+        if ring >= rings {
+            return Err(VideoError::NoSuchRing { ip, ring, rings });
+        }
+        if !context.take_queue(ip, ring) {
+            return Err(VideoError::QueueTaken { context: context.id(), ip, ring });
+        }
+        Ok(Self(Arc::new(State::new(context.clone(), ip, ring))))
+    }
+
+    /// Returns the IP.
+    pub fn ip(&self) -> Ip {
+        self.0.ip
+    }
+
+    /// Returns the ring: a queue index of the context.
+    pub fn ring(&self) -> u32 {
+        self.0.ring
+    }
+
+    /// Returns the context.
+    pub fn context(&self) -> &Context {
+        &self.0.context
+    }
+
+    /// Returns the dwords that fill up an IB of `dwords` dwords to a length that the engine reads in whole: whole packets that
+    /// do nothing. Encoders have none, because each of their commands states its length. On VCN decoders and JPEG such a packet
+    /// has two dwords, so that an IB of odd length, which ends within a packet, stays odd.
+    pub fn padding(&self, dwords: usize) -> impl Iterator<Item = u32> + use<> {
+        let filler = filler(self.0.ip);
+        let block = self.0.context.device().info().ip_block(self.0.ip);
+        let unit = block.map_or(1, |block| block.ib_pad_dword_mask as usize + 1);
+        let missing = if filler.is_empty() { 0 } else { dwords.next_multiple_of(unit) - dwords };
+        filler.iter().copied().cycle().take(missing - missing.checked_rem(filler.len()).unwrap_or(0))
+    }
+
+    /// Submits. One ioctl, and one for each earlier submission that has ended.
+    ///
+    /// # Errors
+    ///
+    /// [`VideoError::NoIb`], [`VideoError::TooManyIbs`], [`VideoError::Ib`], [`VideoError::TooManyBos`];
+    /// [`VideoError::Winsys`] for objects of another device, a lost GPU, and what the kernel refuses. Nothing was then submitted,
+    /// and no sync object has changed.
+    pub fn submit(&self, submission: &VideoSubmission<'_>) -> Result<VideoFence, VideoError> {
+        self.check(submission)?;
+        let sequence = self.0.send(submission)?;
+        // A loss is told by the fence.
+        let _ = self.0.retire();
+        Ok(VideoFence::new(Arc::clone(&self.0), sequence))
+    }
+
+    /// Lets go of what ended submissions used. One ioctl for each, and one for the first that runs.
+    ///
+    /// # Errors
+    ///
+    /// [`VideoError::Winsys`] with [`DeviceLost`](crate::winsys::Error::DeviceLost) when a job was lost: what it and later ones
+    /// used is kept until the last handle of the queue and the last fence are dropped.
+    pub fn retire(&self) -> Result<(), VideoError> {
+        self.0.retire()
+    }
+
+    /// Retires, and returns the number of submissions that were not yet seen to have ended.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`VideoQueue::retire`].
+    pub fn in_flight(&self) -> Result<usize, VideoError> {
+        self.0.retire()?;
+        Ok(self.0.running())
+    }
+
+    fn check(&self, submission: &VideoSubmission<'_>) -> Result<(), VideoError> {
+        let (ip, device) = (self.0.ip, self.0.context.device());
+        let limit = device.info().max_ibs.get(ip.index()).map_or(1, |&most| most.max(1) as usize);
+        match submission.ibs.len() {
+            0 => return Err(VideoError::NoIb { ip }),
+            ibs if ibs > limit => return Err(VideoError::TooManyIbs { ip, ibs, limit }),
+            _ => {}
+        }
+        let own = |what, of: &Device| {
+            if of == device { Ok(()) } else { Err(VideoError::from(WinsysError::ForeignDevice { what })) }
+        };
+        let mut all_own = submission.ibs.iter().all(|ib| ib.memory.is_of(device));
+        submission.memory.each_binding(&mut |binding| all_own &= binding.is_of(device));
+        if !all_own {
+            return Err(WinsysError::ForeignDevice { what: "memory" }.into());
+        }
+        for points in [submission.waits, submission.signals] {
+            points.iter().try_for_each(|point| own("sync object", point.syncobj.device()))?;
+        }
+        submission.after.iter().try_for_each(|fence| own("fence", fence.device()))
+    }
+}

@@ -1,0 +1,179 @@
+//! The state that the handles of a video queue and its fences share.
+
+use std::collections::VecDeque;
+
+use parking_lot::Mutex;
+
+use super::{VideoError, VideoIb, VideoSubmission};
+use crate::{
+    cs::{SyncPoint, retire::working_set::WorkingSet},
+    host_memory::{NoHostMemory, extend, push, reserve},
+    uapi::{BO_LIST_MAX_ENTRIES, CsChunkDep, CsChunkIb, CsChunkSyncobj, SyncobjWaitFlags},
+    winsys::{Binding, ChunkScratch, Chunks, Context, Deadline, Error as WinsysError, Event, Ip},
+};
+
+/// Validation order of IBs, as on other rings.
+const IB_PRIORITY: u32 = 31;
+
+/// One queue of a context on a video ring.
+#[derive(Debug)]
+pub(super) struct State {
+    pub(super) context: Context,
+    pub(super) ip: Ip,
+    pub(super) ring: u32,
+    /// Held during the ioctl, so that submissions are in order.
+    buffers: Mutex<Buffers>,
+    /// Never held during an ioctl that may block.
+    jobs: Mutex<VecDeque<Job>>,
+}
+
+/// A submission that was not yet seen to have ended.
+#[derive(Debug)]
+struct Job {
+    sequence: u64,
+    /// Its memory, kept alive.
+    #[expect(dead_code, reason = "dropped when the job has ended")]
+    memory: Vec<Binding>,
+}
+
+/// Room for a submission, kept for the next one.
+#[derive(Debug, Default)]
+struct Buffers {
+    working_set: WorkingSet,
+    scratch: ChunkScratch,
+    ibs: Vec<CsChunkIb>,
+    dependencies: Vec<CsChunkDep>,
+    waits: Vec<CsChunkSyncobj>,
+    signals: Vec<CsChunkSyncobj>,
+}
+
+fn no_memory(error: NoHostMemory) -> VideoError {
+    error.of("a submission to a video engine").into()
+}
+
+impl Buffers {
+    fn prepare(&mut self, state: &State, submission: &VideoSubmission<'_>) -> Result<(), VideoError> {
+        let Self { working_set, ibs, dependencies, waits, signals, .. } = self;
+        ibs.clear();
+        working_set.begin();
+        for (index, ib) in submission.ibs.iter().enumerate() {
+            let chunk = ib.chunk(state.ip, state.ring).map_err(|fault| VideoError::Ib { index, fault })?;
+            push(ibs, chunk).map_err(no_memory)?;
+            working_set.add(ib.memory, IB_PRIORITY).map_err(no_memory)?;
+        }
+        let mut listed = Ok(());
+        submission.memory.each_binding(&mut |binding| {
+            if listed.is_ok() {
+                listed = working_set.add(binding, binding.priority());
+            }
+        });
+        listed.map_err(no_memory)?;
+        let count = working_set.entries().len();
+        if count > BO_LIST_MAX_ENTRIES as usize {
+            return Err(VideoError::TooManyBos { count });
+        }
+        let of = |list: &mut Vec<CsChunkSyncobj>, points: &[SyncPoint<'_>], flags: SyncobjWaitFlags| {
+            list.clear();
+            let chunk = |point: &SyncPoint<'_>| CsChunkSyncobj {
+                handle: point.syncobj.handle(),
+                flags: flags.bits(),
+                point: point.point,
+            };
+            extend(list, points.iter().map(chunk))
+        };
+        of(waits, submission.waits, SyncobjWaitFlags::WAIT_FOR_SUBMIT).map_err(no_memory)?;
+        of(signals, submission.signals, SyncobjWaitFlags::empty()).map_err(no_memory)?;
+        dependencies.clear();
+        extend(dependencies, submission.after.iter().map(|fence| fence.dependency())).map_err(no_memory)
+    }
+}
+
+/// Takes references to all memory of a submission.
+fn memory_of(submission: &VideoSubmission<'_>) -> Result<Vec<Binding>, NoHostMemory> {
+    let mut memory = Vec::new();
+    reserve(&mut memory, submission.ibs.len() + submission.memory.binding_count())?;
+    memory.extend(submission.ibs.iter().map(|&VideoIb { memory, .. }| memory.clone()));
+    submission.memory.each_binding(&mut |binding| memory.push(binding.clone()));
+    Ok(memory)
+}
+
+impl State {
+    pub(super) fn new(context: Context, ip: Ip, ring: u32) -> Self {
+        Self { context, ip, ring, buffers: Mutex::default(), jobs: Mutex::default() }
+    }
+
+    /// Hands the kernel a submission, which has been checked, and keeps what it uses.
+    pub(super) fn send(&self, submission: &VideoSubmission<'_>) -> Result<u64, VideoError> {
+        let memory = memory_of(submission).map_err(no_memory)?;
+        let (sequence, event) = {
+            let mut buffers = self.buffers.lock();
+            buffers.prepare(self, submission)?;
+            self.jobs.lock().try_reserve(1).map_err(|_| no_memory(NoHostMemory))?;
+            let (sequence, event) = self.call(&mut buffers)?;
+            self.jobs.lock().push_back(Job { sequence, memory });
+            (sequence, event)
+        };
+        if let Some(event) = event {
+            self.context.device().tell(|| event);
+        }
+        Ok(sequence)
+    }
+
+    fn call(&self, buffers: &mut Buffers) -> Result<(u64, Option<Event>), WinsysError> {
+        let Buffers { working_set, scratch, ibs, dependencies, waits, signals } = buffers;
+        let chunks = Chunks {
+            ibs,
+            bos: working_set.entries(),
+            dependencies,
+            waits,
+            signals,
+            // The kernel refuses one on these rings.
+            user_fence: None,
+            ..Chunks::default()
+        };
+        let sequence = self.context.submit_untold(&chunks, scratch)?;
+        let is_observed = self.context.device().is_observed();
+        Ok((sequence, is_observed.then(|| self.context.submitted(&chunks, sequence))))
+    }
+
+    /// Waits for a submission, and then lets go of what it and those before it used.
+    pub(super) fn wait(&self, sequence: u64, deadline: Deadline) -> Result<bool, VideoError> {
+        let is_done = self.context.wait(self.ip, self.ring, sequence, deadline)?;
+        if is_done {
+            self.release(sequence);
+        }
+        Ok(is_done)
+    }
+
+    /// Lets go of what ended submissions used. One ioctl for each, and one for the first that runs.
+    pub(super) fn retire(&self) -> Result<(), VideoError> {
+        loop {
+            let Some(oldest) = self.jobs.lock().front().map(|job| job.sequence) else { return Ok(()) };
+            if !self.wait(oldest, Deadline::POLL)? {
+                return Ok(());
+            }
+        }
+    }
+
+    /// Returns the number of submissions that were not yet seen to have ended.
+    pub(super) fn running(&self) -> usize {
+        self.jobs.lock().len()
+    }
+
+    /// Drops what the submissions up to `sequence` used, under no lock: to unbind memory is an ioctl.
+    fn release(&self, sequence: u64) {
+        let ended = {
+            let mut jobs = self.jobs.lock();
+            let count = jobs.iter().take_while(|job| job.sequence <= sequence).count();
+            let rest = jobs.split_off(count);
+            std::mem::replace(&mut *jobs, rest)
+        };
+        drop(ended);
+    }
+}
+
+impl Drop for State {
+    fn drop(&mut self) {
+        self.context.give_back_queue(self.ip, self.ring);
+    }
+}
