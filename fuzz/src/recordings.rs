@@ -13,12 +13,12 @@ const FRAME: usize = 8;
 /// A change: what is done, to which record, where in it, and with what.
 pub type Edit = (u8, u16, u16, u8);
 
-/// CRC-32 as in IEEE 802.3.
+/// Returns the CRC-32 of IEEE 802.3.
 pub fn checksum(bytes: &[u8]) -> u32 {
     crc32fast::hash(bytes)
 }
 
-/// The records of a recording without their frames, as far as frames are whole.
+/// Returns the records of a recording without their frames, as far as frames are whole.
 pub fn records(bytes: &[u8]) -> Vec<&[u8]> {
     let mut found = Vec::new();
     let mut rest = bytes.get(HEAD..).unwrap_or_default();
@@ -35,7 +35,7 @@ fn range(len: u32) -> Option<Range<usize>> {
     Some(4..usize::try_from(len).ok()?.checked_add(4)?)
 }
 
-/// A recording of these records, each with its length and checksum.
+/// Assembles a recording of these records, each with its length and checksum.
 pub fn assemble<R: AsRef<[u8]>>(head: &[u8], records: impl IntoIterator<Item = R>) -> Vec<u8> {
     let mut bytes = head.get(..HEAD).unwrap_or(head).to_vec();
     for record in records {

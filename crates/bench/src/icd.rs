@@ -20,7 +20,7 @@ const RADV_MANIFEST: &str = "/usr/share/vulkan/icd.d/radeon_icd.json";
 /// Variables by which the child learns of both manifests.
 const OURS_VARIABLE: &str = "AMDGPU_BENCH_ICD";
 const RADV_VARIABLE: &str = "AMDGPU_BENCH_RADV_ICD";
-/// What the names of our driver's devices end with.
+/// End of the names of our driver's devices.
 const SUFFIX: &str = "(amdgpu-winsys)";
 
 const PAGE: u64 = 4096;

@@ -20,7 +20,7 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     run(arguments, &mut io::stdout().lock()).into()
 }
 
-/// The same with an output of the caller's choice.
+/// Runs like [`main`], with an output of the caller's choice.
 pub fn run(arguments: impl IntoIterator<Item = OsString>, out: &mut dyn Write) -> Exit {
     let arguments = match Arguments::try_parse_from(arguments) {
         Ok(arguments) => arguments,

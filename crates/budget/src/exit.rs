@@ -36,7 +36,7 @@ impl Exit {
         (Self::TimedOut, "wait ran out of time"),
     ];
 
-    /// The process's exit status.
+    /// Returns the process's exit status.
     pub const fn code(self) -> u8 {
         match self {
             Self::Fine => 0,

@@ -10,7 +10,7 @@ use crate::{
     text::{self, Style, ps},
 };
 
-/// The look of text on this output.
+/// Returns the look of text on this output.
 pub fn style(global: &Global) -> Style {
     let variable = |name: &str| std::env::var(name).unwrap_or_default();
     let terminal = io::stdout().is_terminal() && variable("TERM") != "dumb";

@@ -44,7 +44,7 @@ impl From<LookError> for Stop {
 }
 
 impl Stop {
-    /// A failure in words.
+    /// Returns a failure in words.
     pub fn failed(message: impl std::fmt::Display) -> Self {
         Self::Message(Exit::Failed, message.to_string())
     }
@@ -53,7 +53,7 @@ impl Stop {
 /// The result of a command.
 pub type Outcome = Result<Exit, Stop>;
 
-/// The machine that the options name.
+/// Returns the machine that the options name.
 ///
 /// # Errors
 ///
@@ -82,7 +82,7 @@ pub fn wishes(global: &Global, per_client: bool) -> CollectOptions {
     CollectOptions { wake: global.wake, processes: !global.no_processes, per_client }
 }
 
-/// The source that the options name.
+/// Returns the source that the options name.
 ///
 /// # Errors
 ///
@@ -94,7 +94,7 @@ pub fn source(global: &Global, per_client: bool) -> Result<Box<dyn Source>, Stop
     }
 }
 
-/// A recording.
+/// Returns a recording.
 ///
 /// # Errors
 ///
@@ -103,7 +103,7 @@ pub fn recording(path: &Path) -> Result<Recording, Stop> {
     Recording::open(path).map_err(|error| Stop::failed(format_args!("{}: {error}", path.display())))
 }
 
-/// The next snapshot, with the GPUs that are wanted.
+/// Returns the next snapshot, with the GPUs that are wanted.
 ///
 /// # Errors
 ///
@@ -134,7 +134,7 @@ pub fn next(source: &mut dyn Source, global: &Global) -> Result<Option<Snapshot>
     Ok(Some(snapshot))
 }
 
-/// The first snapshot.
+/// Returns the first snapshot.
 ///
 /// # Errors
 ///

@@ -27,7 +27,7 @@ const CHIPS: &[(GfxLevel, &[&str])] = &[
     (GfxLevel::Gfx12, &["navi44", "navi48", "gfx1200", "gfx1201"]),
 ];
 
-/// The generation of a chip, by its code name, or a generation by its own.
+/// Returns the generation of a chip, by its code name, or a generation by its own.
 ///
 /// # Errors
 ///

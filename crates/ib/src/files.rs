@@ -137,7 +137,7 @@ impl Kept {
         Some((target, va))
     }
 
-    /// Every kept IB of a directory, in the order of fetching.
+    /// Returns every kept IB of a directory, in the order of fetching.
     ///
     /// # Errors
     ///

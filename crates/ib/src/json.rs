@@ -16,7 +16,7 @@ use amdgpu_winsys::cs::dump::{Dump, Field, Ib, Meaning, Next, Note, Packet, Regi
 use amdgpu_winsys::vamgr::GpuVa;
 use serde_json::{Value, json};
 
-/// The whole dump.
+/// Returns the whole dump.
 pub fn dump(dump: &Dump) -> Value {
     json!({
         "schema": "amdgpu-ib",

@@ -79,7 +79,7 @@ impl KeptShader {
     }
 }
 
-/// What is shown with draws and dispatches: the shaders that are there, and on request the registers set before.
+/// Explanations of draws and dispatches: the shaders that are in the file, and on request the registers set before.
 pub(crate) struct Explained<'d> {
     dump: &'d Dump,
     starts: Starts,

@@ -60,7 +60,7 @@ impl Listing {
 /// Returns the length of the program at the start of `memory` in dwords: up to the first `s_endpgm` that no branch before it
 /// passes over. `None` if there is no such end, or a dword before it is no instruction.
 ///
-/// What `s_setpc_b64` leads to is not followed.
+/// The target of `s_setpc_b64` is not followed.
 pub fn program_len(level: GfxLevel, wave: WaveSize, memory: &[u32]) -> Option<usize> {
     let mut farthest = 0;
     for line in lines(level, wave, memory) {

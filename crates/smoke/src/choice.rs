@@ -29,7 +29,7 @@ impl Filter {
         Regex::new(expression).map(Self).map_err(|error| BadFilter(last_line(&error)))
     }
 
-    /// The filter that fits one id and no other.
+    /// Returns the filter that fits one id and no other.
     ///
     /// # Errors
     ///
@@ -38,7 +38,7 @@ impl Filter {
         Self::new(&format!("^{}$", regex::escape(id)))
     }
 
-    /// The expression.
+    /// Returns the expression.
     pub fn as_str(&self) -> &str {
         self.0.as_str()
     }

@@ -22,7 +22,7 @@ impl Level {
     /// All there are, from the least to the most.
     pub const ALL: [Self; 5] = [Self::Inventory, Self::Quick, Self::Core, Self::Stress, Self::Destructive];
 
-    /// The name on the command line.
+    /// Returns the name on the command line.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Inventory => "inventory",

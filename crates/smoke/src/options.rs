@@ -26,7 +26,7 @@ pub struct Options {
 }
 
 impl Options {
-    /// The default with checks whose ids the expression matches.
+    /// Returns the default with checks whose ids the expression matches.
     ///
     /// # Errors
     ///

@@ -24,7 +24,7 @@ pub struct PageFault {
 /// GPU memory behind a job's page tables, and the job's end. Addresses have 48 bits; the upper half of the address space is not
 /// sign-extended.
 ///
-/// Where several threads use it at once, accesses of up to eight aligned bytes must not tear.
+/// If several threads use it at once, accesses of up to eight aligned bytes must not tear.
 pub trait Memory {
     /// Reads `out.len()` bytes.
     ///

@@ -124,7 +124,7 @@ pub(super) struct Object {
     pub(super) kind: Kind,
     pub(super) address: usize,
     pub(super) references: u32,
-    /// Which of the devices it is of.
+    /// Number of its device.
     pub(super) device: u64,
     pub(super) facts: Facts,
 }
@@ -132,7 +132,7 @@ pub(super) struct Object {
 /// A handle to call with: good if it has an index.
 pub(super) struct Picked<T> {
     pub(super) handle: *mut T,
-    /// Where the object is among those that are alive.
+    /// Index of the object among those that are alive.
     pub(super) index: Option<usize>,
 }
 

@@ -131,7 +131,7 @@ impl MapOnce {
     ///
     /// # Errors
     ///
-    /// What `make` answers.
+    /// The error of `make`.
     #[inline]
     pub fn get_or_map_lasting<E>(&self, make: impl FnOnce() -> Result<Mapping, E>) -> Result<&Mapping, E> {
         self.lasting.get_or_try_init(|| match self.take() {

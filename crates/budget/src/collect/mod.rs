@@ -62,12 +62,12 @@ pub struct Collector<M> {
 }
 
 impl<M: Machine> Collector<M> {
-    /// A collector that has seen nothing yet.
+    /// Creates a collector that has seen nothing yet.
     pub fn new(machine: M, wishes: CollectOptions) -> Self {
         Self { machine, wishes, known: BTreeMap::new(), scanner: Scanner::default(), is_first: true }
     }
 
-    /// The machine.
+    /// Returns the machine.
     pub fn machine(&self) -> &M {
         &self.machine
     }

@@ -34,7 +34,7 @@ pub struct Disk {
 }
 
 impl Disk {
-    /// The tree below `root`.
+    /// Returns the tree below `root`.
     pub fn new(root: &Path) -> Self {
         Self { root: root.to_owned() }
     }

@@ -199,7 +199,7 @@ impl<F: Files> Files for Tee<F> {
     }
 }
 
-/// The reason of a failure in few words, for people and for `null`'s neighbour.
+/// Writes the reason of a failure in few words, for people and for `null`'s neighbour.
 pub fn reason(error: &io::Error) -> String {
     match error.kind() {
         io::ErrorKind::NotFound if error.get_ref().is_none() => "not there".to_owned(),

@@ -27,11 +27,11 @@ pub struct Captured {
 }
 
 impl Captured {
-    /// The tree below `root`.
+    /// Opens the tree below `root`.
     ///
     /// # Errors
     ///
-    /// Where `root` is no directory that can be read.
+    /// The system's error if `root` is not a directory that can be read.
     pub fn open(root: &Path) -> io::Result<Self> {
         root.read_dir()?;
         Ok(Self { root: root.to_owned(), files: Disk::new(root) })

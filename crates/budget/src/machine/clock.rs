@@ -14,14 +14,14 @@ pub struct Moment {
 }
 
 impl Moment {
-    /// Now.
+    /// Returns the time now.
     pub fn now() -> Self {
         let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         let monotonic = clock_gettime(ClockId::CLOCK_MONOTONIC).map_or(Duration::ZERO, Duration::from);
         Self { unix_ms: saturated(since.as_millis()), monotonic_ns: saturated(monotonic.as_nanos()) }
     }
 
-    /// RFC 3339, UTC, milliseconds.
+    /// Writes the time as RFC 3339: UTC, with milliseconds.
     pub fn rfc3339(&self) -> String {
         let (days, ms) = (self.unix_ms / 86_400_000, self.unix_ms % 86_400_000);
         let (year, month, day) = date(days);

@@ -152,7 +152,7 @@ fn failed(error: &dyn std::fmt::Display) -> SimError {
 }
 
 impl Simulated {
-    /// A computer with these chips (names, or files of captures, separated by commas), at a step of the script.
+    /// Creates a computer with these chips (names, or files of captures, separated by commas), at a step of the script.
     ///
     /// # Errors
     ///
@@ -174,7 +174,7 @@ impl Simulated {
         Ok(this)
     }
 
-    /// The files, to change them: what a test wants to see go wrong.
+    /// Returns the files, to change them: what a test wants to see go wrong.
     pub fn files_mut(&mut self) -> &mut Memory {
         &mut self.files
     }

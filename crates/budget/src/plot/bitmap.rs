@@ -14,14 +14,14 @@ pub struct Bitmap {
 }
 
 impl Bitmap {
-    /// An empty picture on white; `None` without memory for it.
+    /// Creates an empty picture on white; `None` without memory for it.
     pub fn new(width: u16, height: u16) -> Option<Self> {
         let mut pixels = Pixmap::new(width.into(), height.into())?;
         pixels.fill(tiny_skia::Color::WHITE);
         Some(Self { pixels })
     }
 
-    /// The picture as PNG.
+    /// Returns the picture as PNG.
     ///
     /// # Errors
     ///

@@ -8,7 +8,7 @@ use crate::snapshot::units::Units;
 /// Bits of a braille cell's dots, from the bottom up, for the left and the right column (Unicode 15, chapter 21.1).
 const DOTS: [[u32; 4]; 2] = [[0x40, 0x04, 0x02, 0x01], [0x80, 0x20, 0x10, 0x08]];
 
-/// The sums as text of `width` by `height` cells with a scale on the left.
+/// Draws the sums as text of `width` by `height` cells with a scale on the left.
 pub fn draw(series: &Panel, width: usize, height: usize, ascii: bool) -> String {
     let top = series.top();
     let columns = width * 2;

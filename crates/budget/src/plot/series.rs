@@ -50,7 +50,7 @@ pub struct Limit {
     pub bytes: u64,
 }
 
-/// What a panel shows.
+/// Memory that a panel shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// VRAM of a card.
@@ -142,7 +142,7 @@ fn panel(snapshots: &[Snapshot], first: &Snapshot, gpu: &Gpu, kind: Kind, by: By
     }
 }
 
-/// The second of the day of an RFC 3339 time.
+/// Returns the second of the day of an RFC 3339 time.
 pub fn second_of_day(time: &str) -> Option<u64> {
     let clock = time.split_once('T')?.1.get(..8)?;
     let mut parts = clock.split(':').map(|part| part.parse::<u64>().ok());
@@ -151,7 +151,7 @@ pub fn second_of_day(time: &str) -> Option<u64> {
 }
 
 impl Panel {
-    /// The height of the picture in bytes: no layer and no limit is higher.
+    /// Returns the height of the picture in bytes: no layer and no limit is higher.
     pub fn top(&self) -> u64 {
         let sum = |index: usize| {
             self.layers
@@ -163,7 +163,7 @@ impl Panel {
         highest.max(self.limit.as_ref().map_or(0, |limit| limit.bytes)).max(1)
     }
 
-    /// Time of day of a moment, else seconds since the first.
+    /// Writes the time of day of a moment, else the seconds since the first.
     pub fn clock(&self, seconds: f64) -> String {
         let Some(began) = self.began else { return format!("{seconds:.0} s") };
         let now = began.saturating_add(Duration::try_from_secs_f64(seconds).unwrap_or_default().as_secs());

@@ -11,7 +11,7 @@ pub struct Svg {
 }
 
 impl Svg {
-    /// An empty picture on white.
+    /// Creates an empty picture on white.
     pub fn new(width: u16, height: u16) -> Self {
         let text = format!(
             "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width}\" height=\"{height}\" viewBox=\"0 0 {width} {height}\" \
@@ -20,7 +20,7 @@ impl Svg {
         Self { text }
     }
 
-    /// The document.
+    /// Returns the document.
     pub fn into_text(mut self) -> String {
         self.text.push_str("</svg>\n");
         self.text

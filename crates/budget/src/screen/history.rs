@@ -81,7 +81,7 @@ impl History {
             by_process(snapshot, |process| process.engines_ns.values().fold(0, |a, &b| a.saturating_add(b)));
     }
 
-    /// The past of a GPU, oldest first.
+    /// Returns the past of a GPU, oldest first.
     pub fn points(&self, pci: &str) -> impl DoubleEndedIterator<Item = &Point> + ExactSizeIterator + Clone {
         static NONE: VecDeque<Point> = VecDeque::new();
         self.points.get(pci).unwrap_or(&NONE).iter()
@@ -96,7 +96,7 @@ impl History {
         Some(change * i128::from(MINUTE) / elapsed)
     }
 
-    /// Percent of the time since the look before that a process kept engines busy, all of them together.
+    /// Returns the percent of the time since the look before that a process kept engines busy, all of them together.
     pub fn busy(&self, pci: &str, pid: u32) -> Option<u64> {
         let (now, _) = self.memory.back()?;
         let then = self.memory.iter().rev().nth(1)?.0;
@@ -105,7 +105,7 @@ impl History {
         crate::snapshot::units::percent(worked, now.checked_sub(then)?)
     }
 
-    /// The past of a GPU as panels of a plot.
+    /// Returns the past of a GPU as panels of a plot.
     pub fn panels(&self, gpu: &Gpu, window: f64) -> Vec<Panel> {
         let points = self.points(&gpu.pci);
         let last = points.clone().next_back().map_or(0.0, |point| point.seconds);

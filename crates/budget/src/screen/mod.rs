@@ -132,7 +132,7 @@ fn once(
     Ok(Exit::Fine)
 }
 
-/// The screen in a size, without a terminal.
+/// Draws the screen in a size, without a terminal.
 ///
 /// # Errors
 ///
@@ -143,7 +143,7 @@ pub fn render(state: &mut State, (width, height): (u16, u16)) -> Result<Buffer, 
     Ok(terminal.backend().buffer().clone())
 }
 
-/// A screen as lines of text.
+/// Returns a screen as lines of text.
 pub fn text(seen: &Buffer) -> String {
     let width = usize::from(seen.area.width).max(1);
     let rows = seen.content().chunks(width);

@@ -170,7 +170,7 @@ pub(super) fn processes(frame: &mut Frame<'_>, area: Rect, state: &State) {
     frame.render_widget(Paragraph::new(lines), area);
 }
 
-/// What makes the columns of own memory add up: memory that clients share, and memory that no process holds.
+/// Returns the lines that make the columns of own memory add up: memory that clients share, and memory that no process holds.
 fn rest(gpu: &Gpu, state: &State) -> Vec<Line<'static>> {
     let Some(rest) = gpu.unattributed.filter(|_| !state.options.is_partial()) else { return Vec::new() };
     let size = |bytes| state.style.units.known(bytes);

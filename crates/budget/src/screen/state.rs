@@ -29,7 +29,7 @@ impl Screen {
     pub const ALL: [Self; 6] =
         [Self::Overview, Self::Processes, Self::Process, Self::Heaps, Self::History, Self::Explain];
 
-    /// Its name.
+    /// Returns its name.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Overview => "Overview",
@@ -76,7 +76,7 @@ pub struct State {
 }
 
 impl State {
-    /// Nothing seen yet.
+    /// Creates a state in which nothing was seen yet.
     pub fn new(style: Style, interval: f64) -> Self {
         Self {
             snapshot: Snapshot::default(),
@@ -104,23 +104,24 @@ impl State {
         self.gpu = self.gpu.min(self.snapshot.gpus.len().saturating_sub(1));
     }
 
-    /// The GPU that is shown.
+    /// Returns the GPU that is shown.
     pub fn gpu(&self) -> Option<&Gpu> {
         self.snapshot.gpus.get(self.gpu)
     }
 
-    /// The processes that are shown, with their depth.
+    /// Returns the processes that are shown, with their depth.
     pub fn processes(&self) -> Vec<(usize, &Process)> {
         self.gpu().and_then(|gpu| gpu.processes.as_deref()).map(|list| self.options.choose(list)).unwrap_or_default()
     }
 
-    /// The chosen process.
+    /// Returns the chosen process.
     pub fn process(&self) -> Option<&Process> {
         let processes = self.processes();
         processes.get(self.row.min(processes.len().saturating_sub(1))).map(|(_, process)| *process)
     }
 
-    /// `ok`, `tight` or `thrashing`, from what is wanted and not there and from how much is moved, not from percent alone.
+    /// Returns `ok`, `tight` or `thrashing`, from what is wanted and not there and from how much is moved, not from percent
+    /// alone.
     ///
     /// On an APU, GTT is as fast as the carve-out, so only a pool that runs out is tight.
     pub fn pressure(&self) -> &'static str {

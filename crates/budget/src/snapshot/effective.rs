@@ -9,11 +9,11 @@
 //! counts the same bytes twice, and one that says "2 GB" because the carve-out is small has 98 GB free. A limit of the cgroup on
 //! the GPU's own memory (`dmem.max`) comes off at the end; system memory that the GPU maps is charged to no memory cgroup.
 //!
-//! Where a term is unknown the sum is, too.
+//! A sum with an unknown term is unknown.
 
 use crate::snapshot::model::{CgroupLimit, Domains, Effective, System};
 
-/// The effective pool of a GPU.
+/// Returns the effective pool of a GPU.
 pub fn effective(apu: Option<bool>, domains: &Domains, system: &System, limit: Option<&CgroupLimit>) -> Effective {
     let mut effective = match apu {
         Some(false) => card(domains),

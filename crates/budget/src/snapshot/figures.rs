@@ -19,7 +19,7 @@ pub struct Figure<'s> {
     pub name: Option<&'s str>,
 }
 
-/// All that is known of a GPU, in a fixed order. The unknown is left out.
+/// Returns all that is known of a GPU, in a fixed order. The unknown is left out.
 pub fn of(gpu: &Gpu) -> Vec<Figure<'_>> {
     let mut list = Vec::new();
     let mut put = |kind, id: &str, metric: &str, value: Option<u64>, name| {
@@ -97,7 +97,7 @@ fn process_figures(process: &Process) -> [(&'static str, Option<u64>); 11] {
 /// The heading of the CSV.
 pub const CSV_HEADER: &str = "time,gpu,kind,id,metric,value";
 
-/// A snapshot as CSV, RFC 4180: a row for each known number.
+/// Writes a snapshot as CSV, RFC 4180: a row for each known number.
 ///
 /// With `kind` only the rows of objects of that kind, such as `process`.
 pub fn csv(snapshot: &Snapshot, kind: Option<&str>) -> String {

@@ -19,7 +19,7 @@ pub struct Metric {
 }
 
 impl Metric {
-    /// The figure.
+    /// Returns the figure.
     pub fn value(&self, gpu: &Gpu, rates: &Rates) -> Option<u64> {
         (self.of)(gpu, rates)
     }
@@ -47,7 +47,7 @@ pub struct Rates {
 }
 
 impl Rates {
-    /// Between two snapshots of the same GPU; unknown where time stood still or a counter began anew.
+    /// Returns the rates between two snapshots of the same GPU; unknown where time stood still or a counter began anew.
     pub fn between(earlier: &Snapshot, later: &Snapshot, pci: &str) -> Self {
         let elapsed = later.monotonic_ns.saturating_sub(earlier.monotonic_ns);
         let find = |snapshot: &Snapshot| snapshot.gpus.iter().find(|gpu| gpu.pci == pci).map(|gpu| gpu.counters);

@@ -25,7 +25,7 @@ const GIB: u64 = 1 << 30;
 const TIB: u64 = 1 << 40;
 
 impl Units {
-    /// This many bytes in words. Never more than there are: a free GiB that is not quite one is not called one.
+    /// Writes this many bytes in words. Never more than there are: a free GiB that is not quite one is not called one.
     pub fn text(self, bytes: u64) -> String {
         match self {
             Self::Bytes => bytes.to_string(),
@@ -39,12 +39,12 @@ impl Units {
         }
     }
 
-    /// The same, and `-` for an unknown value.
+    /// Writes like [`text`](Self::text), and `-` for an unknown value.
     pub fn known(self, bytes: Option<u64>) -> String {
         bytes.map_or_else(|| "-".to_owned(), |bytes| self.text(bytes))
     }
 
-    /// The next way of writing, for the key that goes round.
+    /// Returns the next way of writing, for the key that goes round.
     #[must_use]
     pub const fn next(self) -> Self {
         match self {
@@ -63,7 +63,7 @@ fn decimal(bytes: u64, unit: u64, digits: u32, name: &str) -> String {
     format!("{}.{:0width$} {name}", hundredths / scale, hundredths % scale, width = digits as usize)
 }
 
-/// `part` of `whole` in percent, rounded down; `None` of nothing.
+/// Returns `part` of `whole` in percent, rounded down; `None` of nothing.
 pub fn percent(part: u64, whole: u64) -> Option<u64> {
     let share = (u128::from(part) * 100).checked_div(u128::from(whole))?;
     u64::try_from(share).ok()

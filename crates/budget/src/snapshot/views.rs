@@ -28,7 +28,7 @@ fn view(name: &str, snapshot: &Snapshot, of: impl Fn(&Gpu) -> Value) -> Value {
     })
 }
 
-/// The GPUs.
+/// Returns the GPUs.
 pub fn list(snapshot: &Snapshot) -> Value {
     view("list", snapshot, |gpu| {
         json!({
@@ -38,7 +38,7 @@ pub fn list(snapshot: &Snapshot) -> Value {
     })
 }
 
-/// The chosen processes in their order, and what belongs to none.
+/// Returns the chosen processes in their order, and what belongs to none.
 pub fn processes(snapshot: &Snapshot, options: &ps::Options) -> Value {
     view("ps", snapshot, |gpu| {
         let chosen = gpu
@@ -49,12 +49,12 @@ pub fn processes(snapshot: &Snapshot, options: &ps::Options) -> Value {
     })
 }
 
-/// Vulkan's heaps and memory types.
+/// Returns Vulkan's heaps and memory types.
 pub fn heaps(snapshot: &Snapshot) -> Value {
     view("heaps", snapshot, |gpu| json!({ "heaps": gpu.heaps, "memory_types": gpu.memory_types }))
 }
 
-/// The explanations of the figures whose name begins with `figure`, of all without one.
+/// Returns the explanations of the figures whose name begins with `figure`, of all without one.
 pub fn explanations(snapshot: &Snapshot, figure: Option<&str>) -> Value {
     let style = Style { units: crate::snapshot::units::Units::Bytes, ..Style::default() };
     view("explain", snapshot, |gpu| {

@@ -17,7 +17,7 @@ pub struct Tables {
 }
 
 impl Tables {
-    /// As RADV builds them with no option set.
+    /// Builds them as RADV does with no option set.
     ///
     /// # Errors
     ///
@@ -27,7 +27,8 @@ impl Tables {
         Ok(Self { properties: MemoryProperties::new(&facts, &TableOptions::default()) })
     }
 
-    /// The heaps with the budget of a process that has `own`, when this much is in use. An unknown usage counts as none.
+    /// Returns the heaps with the budget of a process that has `own`, when this much is in use. An unknown usage counts as
+    /// none.
     pub fn heaps(&self, own: &OwnUsage, domains: &Domains) -> Vec<Heap> {
         let system = SystemUsage {
             vram: domains.vram.used.unwrap_or(0),
@@ -50,7 +51,7 @@ impl Tables {
             .collect()
     }
 
-    /// The memory types.
+    /// Returns the memory types.
     pub fn types(&self) -> Vec<MemoryType> {
         let types = self.properties.types().iter().enumerate();
         let flags = |flags: MemoryPropertyFlags| names(flags.iter_names());

@@ -51,7 +51,7 @@ impl Recording {
         Ok(Self { input, line: 0 })
     }
 
-    /// The next snapshot; `None` at the end. Both JSON lines and a single indented document are understood.
+    /// Returns the next snapshot; `None` at the end. Both JSON lines and a single indented document are understood.
     ///
     /// # Errors
     ///

@@ -30,12 +30,12 @@ impl Default for Style {
 }
 
 impl Style {
-    /// Text in a colour, given by its SGR number.
+    /// Writes text in a colour, given by its SGR number.
     pub fn paint(&self, colour: u8, text: &str) -> String {
         if self.colour { format!("\x1b[{colour}m{text}\x1b[0m") } else { text.to_owned() }
     }
 
-    /// A bar of `width` cells, so much of it full; an unknown share is a row of question marks.
+    /// Draws a bar of `width` cells, filled in proportion; an unknown share is a row of question marks.
     pub fn bar(&self, part: Option<u64>, whole: Option<u64>, width: usize) -> String {
         let (full, empty) = if self.ascii { ("#", ".") } else { ("█", "░") };
         let (Some(part), Some(whole)) = (part, whole.filter(|&whole| whole > 0)) else { return "?".repeat(width) };
@@ -43,18 +43,18 @@ impl Style {
         format!("{}{}", full.repeat(cells), empty.repeat(width - cells))
     }
 
-    /// A mark in front of a warning.
+    /// Returns a mark in front of a warning.
     pub const fn mark(&self) -> &'static str {
         if self.ascii { "!" } else { "▲" }
     }
 }
 
-/// `-` for what is unknown.
+/// Writes a value, and `-` for what is unknown.
 pub fn known(text: Option<&str>) -> &str {
     text.unwrap_or("-")
 }
 
-/// A text cut to a maximum number of characters.
+/// Cuts a text to a maximum number of characters.
 pub fn cut(text: &str, width: usize) -> String {
     if text.chars().count() <= width {
         return text.to_owned();

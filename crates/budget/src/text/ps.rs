@@ -87,7 +87,7 @@ impl Options {
         !self.pids.is_empty() || self.name.is_some() || self.user.is_some() || self.cgroup.is_some()
     }
 
-    /// The wanted processes with how deep each is below the one before, in order.
+    /// Returns the wanted processes with how deep each is below the one before, in order.
     pub fn choose<'p>(&self, processes: &'p [Process]) -> Vec<(usize, &'p Process)> {
         let mut chosen: Vec<&Process> = processes.iter().filter(|process| self.wants(process)).collect();
         self.sort.sort(&mut chosen);

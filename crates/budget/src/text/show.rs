@@ -85,7 +85,7 @@ fn percent_text(part: Option<u64>, whole: Option<u64>) -> String {
     share.map_or_else(|| "-".to_owned(), |share| format!("{share}%"))
 }
 
-/// Load, clock, temperature and power in a line; `None` where nothing of them is known.
+/// Writes load, clock, temperature and power in a line; `None` where nothing of them is known.
 pub fn sensors(sensors: &Sensors) -> Option<String> {
     let tenths = |value: u64, unit: u64| format!("{}.{}", value / unit, value % unit * 10 / unit);
     let known = [

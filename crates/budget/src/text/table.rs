@@ -11,7 +11,7 @@ pub struct Table {
 }
 
 impl Table {
-    /// A table with headings; an empty list for none.
+    /// Creates a table with headings; an empty list for none.
     pub fn new(headings: &[&str], right: &[usize]) -> Self {
         let mut table = Self { rows: Vec::new(), right: right.to_vec() };
         if !headings.is_empty() {

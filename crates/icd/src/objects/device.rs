@@ -21,7 +21,7 @@ pub(crate) struct Device {
     pub(crate) extensions: Vec<&'static str>,
     /// `true` if the types of memory that the device does not cache were enabled.
     pub(crate) has_coherent_memory: bool,
-    /// What the program asked of the instance.
+    /// The program's requests to the instance.
     pub(crate) program: Arc<Program>,
 }
 

@@ -27,7 +27,7 @@ pub(crate) struct PhysicalDevice {
     pub(crate) gpu: Arc<Gpu>,
     /// Its queue families.
     pub(crate) families: Vec<Family>,
-    /// What the program asked of the instance.
+    /// The program's requests to the instance.
     pub(crate) program: Arc<Program>,
 }
 

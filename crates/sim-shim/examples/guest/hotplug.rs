@@ -81,7 +81,7 @@ pub(crate) fn hotplug() {
     by_shells();
 }
 
-/// What the kernel refuses, and what it passes over.
+/// Writes texts that the kernel refuses, and texts that it ignores.
 fn refused(file: &OwnedFd) {
     for path in [REMOVE, RESCAN] {
         for (text, expected) in [

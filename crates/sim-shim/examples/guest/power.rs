@@ -1,4 +1,4 @@
-//! What tools read of a GPU's load.
+//! Files in which tools read a GPU's load.
 
 use std::{
     fs,

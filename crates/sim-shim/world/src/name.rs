@@ -31,7 +31,7 @@ impl NodeName {
         Self { world: world.to_owned(), minor, file, nonce: high << 64 | low }
     }
 
-    /// The text behind the leading zero byte of the address.
+    /// Returns the text behind the leading zero byte of the address.
     pub fn to_bytes(&self) -> Vec<u8> {
         format!("{PREFIX}{}/{}/{}/{:032x}", self.world, self.minor, self.file, self.nonce).into_bytes()
     }

@@ -92,12 +92,12 @@ pub struct Message {
 }
 
 impl Message {
-    /// A message without errors.
+    /// Creates a message without errors.
     pub const fn new(call: Call, file: u64, words: [u64; 3]) -> Self {
         Self { kind: call as u32, errno: 0, file, words }
     }
 
-    /// An answer that carries an errno, or a word.
+    /// Returns an answer that carries an errno, or a word.
     pub fn answer(call: Call, result: Result<u64, Errno>) -> Self {
         match result {
             Ok(word) => Self::new(call, 0, [word, 0, 0]),
@@ -110,7 +110,7 @@ impl Message {
         Call::ALL.into_iter().find(|call| *call as u32 == self.kind)
     }
 
-    /// The first word, or the errno.
+    /// Returns the first word, or the errno.
     ///
     /// # Errors
     ///

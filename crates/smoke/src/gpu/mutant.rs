@@ -22,7 +22,7 @@ pub struct UnknownMutant(String);
 const IPS: [Ip; 3] = [Ip::Gfx, Ip::Compute, Ip::Sdma];
 
 impl Mutant {
-    /// Every mistake, and each mistake of a ring once more for each IP.
+    /// Returns every mistake, and each mistake of a ring once more for each IP.
     pub fn all() -> impl Iterator<Item = Self> {
         Mutation::ALL.into_iter().flat_map(|mutation| {
             let ips: &[Ip] = match mutation {

@@ -130,7 +130,7 @@ impl Target {
         Ok(target)
     }
 
-    /// The GPU behind a render node.
+    /// Opens the GPU behind a render node.
     pub fn real(node: Node) -> Self {
         let location = place(&node);
         let path = node.path.clone();
@@ -152,7 +152,7 @@ impl Target {
         Self { node, ..Self::over(path.display().to_string(), move || render_node(&path)) }
     }
 
-    /// A simulated GPU, fresh from the factory: a chip's name, or the file of a capture.
+    /// Creates a simulated GPU, fresh from the factory: a chip's name, or the file of a capture.
     ///
     /// # Errors
     ///
@@ -183,7 +183,7 @@ impl Target {
         })
     }
 
-    /// A simulated GPU that makes one mistake whenever it can, to see that the test finds it.
+    /// Creates a simulated GPU that makes one mistake whenever it can, to see that the test finds it.
     ///
     /// # Errors
     ///
@@ -201,8 +201,8 @@ impl Target {
         Self { kernel: Some(kernel), ..Self::new(location, move || Device::new(opener()?)) }
     }
 
-    /// The same, with every call recorded, and notes of what is tested. Its kernel's own counts are not taken any more: a
-    /// replay, for which they do not exist, is to come to the same report.
+    /// Returns the same target, with every call recorded, and notes of what is tested. Its kernel's own counts are no longer
+    /// taken: a replay, for which they do not exist, must come to the same report.
     ///
     /// A target made by [`Target::new`] hides its kernels, and is recorded as if it never opened anything.
     #[must_use]
@@ -218,7 +218,7 @@ impl Target {
         Self { gpu: self.gpu, ..target }
     }
 
-    /// The GPU of a recording, which answers what it answered then, in that order.
+    /// Returns the GPU of a recording, which answers what it answered then, in that order.
     pub fn replayed(replay: &Replay) -> Self {
         let noted = |key| replay.note(key).unwrap_or_default();
         let (location, simulated) = (noted(LOCATION).to_owned(), noted(SIMULATED) == "yes");
@@ -240,14 +240,14 @@ impl Target {
         Self { gpu, open: Box::new(open), kernel: None, census: None, node: None, peer: None, helper: None }
     }
 
-    /// The same, called simulated in the report.
+    /// Returns the same target, called simulated in the report.
     #[must_use]
     pub fn simulating(mut self) -> Self {
         self.gpu.simulated = true;
         self
     }
 
-    /// The same, with what its kernel counts of all that can leak: always the same things in the same order.
+    /// Returns the same target, with what its kernel counts of all that can leak: always the same things in the same order.
     #[must_use]
     pub fn counting(self, census: impl Fn() -> Vec<Count> + 'static) -> Self {
         Self { census: Some(Box::new(census)), ..self }

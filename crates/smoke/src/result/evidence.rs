@@ -36,7 +36,7 @@ impl Evidence {
         *self == Self::default()
     }
 
-    /// As lines of text, for reports that are read by people.
+    /// Writes it as lines of text, for reports that are read by people.
     pub fn lines(&self) -> Vec<String> {
         let mut lines = Vec::new();
         if let Some(Difference { offset, of, found, expected, bytes }) = &self.difference {

@@ -35,7 +35,7 @@ impl Exit {
         }
     }
 
-    /// The process's exit status.
+    /// Returns the process's exit status.
     pub const fn code(self) -> u8 {
         self as u8
     }

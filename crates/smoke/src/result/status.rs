@@ -29,7 +29,7 @@ impl Status {
     pub const ALL: [Self; 8] =
         [Self::Pass, Self::Fail, Self::Skip, Self::Crash, Self::Warn, Self::Timeout, Self::Incomplete, Self::DmesgWarn];
 
-    /// As IGT writes it.
+    /// Returns the name that IGT writes.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Pass => "pass",

@@ -215,7 +215,8 @@ pub(crate) fn extent(image: &Image, level: u32, base_pitch: u32) -> [u32; 3] {
 /// Lays out an image, level after level.
 ///
 /// # Errors
-/// What addrlib refuses, and sizes beyond those of any hardware.
+///
+/// [`AddrError`] with the cause, for everything that addrlib refuses and for sizes beyond those of any hardware.
 pub fn layout(chip: &Chip, image: &Image) -> Result<Layout, AddrError> {
     layout_checked(chip, image).map_err(|(error, _)| error)
 }
@@ -223,7 +224,8 @@ pub fn layout(chip: &Chip, image: &Image) -> Result<Layout, AddrError> {
 /// Lays out like [`layout`], the error with its level.
 ///
 /// # Errors
-/// What addrlib refuses, and sizes beyond those of any hardware.
+///
+/// [`AddrError`] with the cause, for everything that addrlib refuses and for sizes beyond those of any hardware.
 pub fn layout_checked(chip: &Chip, image: &Image) -> Result<Layout, (AddrError, u32)> {
     chain(chip, image, None)
 }
@@ -232,7 +234,8 @@ pub fn layout_checked(chip: &Chip, image: &Image) -> Result<Layout, (AddrError, 
 /// the pitch of the first level. Mode and tile type of `image` do not count.
 ///
 /// # Errors
-/// What addrlib refuses, and sizes beyond those of any hardware.
+///
+/// [`AddrError`] with the cause, for everything that addrlib refuses and for sizes beyond those of any hardware.
 pub fn layout_of_view(chip: &Chip, image: &Image, tile_index: u32) -> Result<Layout, AddrError> {
     let index = i32::try_from(tile_index).map_err(|_| AddrError::Invalid(Cause::TileIndex(i32::MAX)))?;
     chain(chip, image, Some(index)).map_err(|(error, _)| error)

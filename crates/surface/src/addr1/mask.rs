@@ -143,7 +143,7 @@ impl Mask {
 pub struct MaskTables {
     /// The number of a tile among those of its pipe in a group of 4x4.
     group: [u8; 16],
-    /// What bits 3 to 6 of x, and of y, give to the pipe.
+    /// Contributions of bits 3 to 6 of x, and of y, to the pipe.
     pipes: [[u8; 16]; 2],
     pipe_bits: u32,
     /// The exponent of an element's bits.

@@ -131,7 +131,8 @@ pub fn fmask_bits(samples: u32, fragments: u32) -> (u32, u32) {
 /// Lays out FMASK beside an image whose first level is given; width and height in pixels, slices.
 ///
 /// # Errors
-/// What addrlib refuses.
+///
+/// [`AddrError`] with the cause, for everything that addrlib refuses.
 pub fn fmask(
     chip: &Chip,
     level: &Level,

@@ -40,13 +40,13 @@ impl Turn {
 /// A level in tiles, as the floor below describes it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct TilePlan {
-    /// What each bit of x and of y gives.
+    /// Contributions of each bit of x and of y.
     pub(crate) axes: [[Contribution; 16]; 2],
-    /// What each sample gives.
+    /// Contributions of each sample.
     pub(crate) samples: [Contribution; 16],
     /// Exponent of the slices of a tile.
     pub(crate) thickness_log2: u32,
-    /// What each slice of a thick tile gives.
+    /// Bytes that each slice of a thick tile adds.
     pub(crate) slices: [u64; 8],
     /// Bytes from one layer of tiles to the next.
     pub(crate) slice_bytes: u64,

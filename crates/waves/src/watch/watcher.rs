@@ -141,7 +141,7 @@ struct State<'s> {
     now: Option<Now>,
     report: WatchReport,
     shadow: Shadow,
-    /// What is known to those that come to an address of atomic operations.
+    /// Clocks by address of atomic operations: those of all accesses before the next one there.
     turns: HashMap<u64, Clock>,
     /// Pairs of instructions whose race was told.
     told: HashSet<(u64, u64)>,

@@ -100,6 +100,8 @@ fn an_example_counts_for_the_type_below_it_if_it_runs() {
             pub struct Drawn: u32 {}
         }
         impl Shown {
+            /// Returns it.
+            ///
             /// ```
             /// assert!(true);
             /// ```

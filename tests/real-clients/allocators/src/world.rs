@@ -124,13 +124,13 @@ impl World {
     }
 }
 
-/// A description of a buffer for copies.
+/// Returns a description of a buffer for copies.
 pub fn buffer(size: u64) -> vk::BufferCreateInfo<'static> {
     let usage = vk::BufferUsageFlags::TRANSFER_SRC | vk::BufferUsageFlags::TRANSFER_DST;
     vk::BufferCreateInfo::default().size(size).usage(usage)
 }
 
-/// A description of an image for copies.
+/// Returns a description of an image for copies.
 pub fn image(width: u32, height: u32) -> vk::ImageCreateInfo<'static> {
     vk::ImageCreateInfo::default()
         .image_type(vk::ImageType::TYPE_2D)

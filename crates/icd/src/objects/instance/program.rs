@@ -1,4 +1,4 @@
-//! What a program asked of an instance: extensions, and to be told messages (`VK_EXT_debug_utils`).
+//! A program's requests to an instance: its extensions, and callbacks for messages (`VK_EXT_debug_utils`).
 
 use std::{ffi::CString, sync::Arc};
 

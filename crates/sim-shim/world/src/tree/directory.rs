@@ -41,17 +41,17 @@ pub struct Layout {
 }
 
 impl Layout {
-    /// The layout of the world in this directory.
+    /// Returns the layout of the world in this directory.
     pub fn new(directory: PathBuf) -> Self {
         Self { directory }
     }
 
-    /// The directory itself.
+    /// Returns the directory itself.
     pub fn directory(&self) -> &Path {
         &self.directory
     }
 
-    /// The server's socket.
+    /// Returns the server's socket.
     pub fn socket(&self) -> PathBuf {
         self.directory.join("socket")
     }
@@ -61,12 +61,12 @@ impl Layout {
         format!("amdgpu-sim/{}/server", self.name())
     }
 
-    /// The root of the tree: `/dev/dri` is at `root/dev/dri`.
+    /// Returns the root of the tree: `/dev/dri` is at `root/dev/dri`.
     pub fn root(&self) -> PathBuf {
         self.directory.join("root")
     }
 
-    /// The world's name.
+    /// Returns the world's name.
     pub fn name(&self) -> String {
         self.directory.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()
     }

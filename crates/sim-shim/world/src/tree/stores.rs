@@ -1,8 +1,8 @@
 //! Files of sysfs that can be written, as clients have them open.
 //!
-//! What a client writes is a message on a socket, of which the server has the other end. It is carried out before the next
-//! call of any client is served, or else as soon as the server's thread that waits for such things is told; a client
-//! that wants to know the outcome asks for it.
+//! A client's write is a message on a socket, of which the server has the other end. It is carried out before the next call of
+//! any client is served, or as soon as the server's waiting thread is told, whichever is first; a client that wants to know
+//! the outcome asks for it.
 
 use std::{
     collections::HashMap,

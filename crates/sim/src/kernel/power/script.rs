@@ -7,7 +7,7 @@ const MOST_STEPS: usize = 10_000;
 /// Time of one step at most: a day.
 const LONGEST: f64 = 86_400.0;
 
-/// What a GPU pretends to do, step by step, and from the first step again after the last.
+/// Load that a GPU reports step by step, and from the first step again after the last.
 ///
 /// The text form has a line for each step: seconds, percent of the graphics engine, percent of the memory, and, if wanted, degrees
 /// Celsius. `#` begins a comment.

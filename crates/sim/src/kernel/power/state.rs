@@ -11,7 +11,7 @@ use super::{
 };
 use crate::chips::Profile;
 
-/// What a device does, by its rings or by a script.
+/// Load of a device, by its rings or by a script.
 #[derive(Debug)]
 pub(crate) struct Power {
     pub(crate) activity: Activity,

@@ -1,4 +1,4 @@
-//! What stands behind a ring.
+//! Engines behind rings.
 
 use std::fmt;
 
@@ -69,7 +69,7 @@ impl Halt {
     }
 }
 
-/// What stands behind a ring, at work.
+/// An engine behind a ring.
 #[derive(Debug)]
 pub(crate) enum Processor {
     /// An engine that executes packets.

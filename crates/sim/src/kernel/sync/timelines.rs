@@ -43,7 +43,7 @@ pub(crate) struct Timelines {
     watched: Mutex<Option<Watched>>,
 }
 
-/// What is watched, and the stream whose end tells the thread that the machine is gone.
+/// The descriptors that are watched, and the stream whose end tells the thread that the machine is gone.
 #[derive(Debug)]
 struct Watched {
     open: Arc<Open>,

@@ -12,7 +12,7 @@ use crate::tiler::fill;
 /// 6.3 KiB, none of it on the heap. Coordinates count modulo 65536.
 #[derive(Clone, Debug)]
 pub struct MetaTables {
-    /// What the low and the high byte of x, y and the slice give, in nibbles.
+    /// Contributions of the low and the high byte of x, y and the slice, in nibbles.
     axes: [[[u32; 256]; 2]; 3],
     samples: [u32; 16],
     /// Exponents of the meta block's sides.
