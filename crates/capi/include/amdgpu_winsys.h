@@ -369,6 +369,41 @@
 #define AGW_IP_SDMA 2
 
 /**
+ * Video decoders before VCN.
+ */
+#define AGW_IP_UVD 3
+
+/**
+ * Video encoders beside UVD.
+ */
+#define AGW_IP_VCE 4
+
+/**
+ * Encoders of UVD.
+ */
+#define AGW_IP_UVD_ENC 5
+
+/**
+ * Decoders of VCN; from VCN 4 on, decoders and encoders are both behind `AGW_IP_VCN_ENC`.
+ */
+#define AGW_IP_VCN_DEC 6
+
+/**
+ * Encoders of VCN.
+ */
+#define AGW_IP_VCN_ENC 7
+
+/**
+ * Decoders of JPEG images.
+ */
+#define AGW_IP_VCN_JPEG 8
+
+/**
+ * The video processing engine.
+ */
+#define AGW_IP_VPE 9
+
+/**
  * Bytes of VRAM without CPU access that the device's BOs have.
  */
 #define AGW_QUERY_OWN_INVISIBLE_VRAM 0
@@ -542,6 +577,14 @@ struct agw_stream;
  * A sync object, binary or timeline as it is used.
  */
 struct agw_sync;
+
+/**
+ * A queue of a context on a ring of UVD, VCE, VCN or JPEG.
+ *
+ * Its commands are the caller's, in BOs. The kernel takes no user fence on these rings, so that each question for the end of a
+ * submission is a request. One queue may be used by several threads.
+ */
+struct agw_video_queue;
 
 /**
  * The kernel's account of lost work.
@@ -984,6 +1027,8 @@ struct agw_device_options {
 
 /**
  * Facts about a device.
+ *
+ * The structure has grown: a caller whose `struct_size` ends before a field is not told that fact.
  */
 struct agw_device_info {
    /**
@@ -1070,6 +1115,70 @@ struct agw_device_info {
     * IBs that one call of the kernel takes, for each IP.
     */
    uint32_t max_ibs[10];
+   /**
+    * Vector cache of a compute unit, bytes: L0 from GFX10 on, L1 before.
+    */
+   uint64_t vector_cache;
+   /**
+    * Scalar data cache, bytes; 0 if unknown.
+    */
+   uint64_t scalar_cache;
+   /**
+    * Instruction cache, bytes; 0 if unknown.
+    */
+   uint64_t instruction_cache;
+   /**
+    * L1 that a shader array shares, bytes; 0 before GFX10.
+    */
+   uint64_t shader_array_cache;
+   /**
+    * L2, all slices, bytes.
+    */
+   uint64_t l2_cache;
+   /**
+    * Infinity cache, bytes; 0 for chips without one.
+    */
+   uint64_t infinity_cache;
+   /**
+    * Scalar and instruction caches of a work-group processor; 0 if unknown.
+    */
+   uint32_t scalar_caches_per_wgp;
+   /**
+    * Lowest shader clock, MHz; 0 if unknown, as before minor version 50.
+    */
+   uint32_t min_shader_clock;
+   /**
+    * Highest shader clock, MHz.
+    */
+   uint32_t max_shader_clock;
+   /**
+    * Lowest memory clock, MHz; 0 if unknown, as before minor version 50.
+    */
+   uint32_t min_memory_clock;
+   /**
+    * Highest memory clock, MHz.
+    */
+   uint32_t max_memory_clock;
+   /**
+    * Area that registers are saved to, bytes; 0 if the driver need not bring it.
+    */
+   uint32_t shadow_size;
+   /**
+    * Alignment of that area, bytes.
+    */
+   uint32_t shadow_alignment;
+   /**
+    * Area that contexts are saved to, bytes; 0 if the driver need not bring it.
+    */
+   uint32_t csa_size;
+   /**
+    * Alignment of that area, bytes.
+    */
+   uint32_t csa_alignment;
+   /**
+    * Bytes of `struct drm_amdgpu_info_device` that the kernel answered; `agw_device_answered` tells of its fields.
+    */
+   uint32_t device_answer;
 };
 
 /**
@@ -1248,6 +1357,87 @@ struct agw_submission {
     * `AGW_SUBMIT_SECURE` and `AGW_SUBMIT_PREEMPTIBLE`.
     */
    uint32_t flags;
+   /**
+    * Zero.
+    */
+   uint32_t pad;
+};
+
+/**
+ * Commands for a video engine, which the caller has stored in a BO.
+ */
+struct agw_video_ib {
+   /**
+    * The BO. The submission lists it, and keeps it alive.
+    */
+   const struct agw_bo *bo;
+   /**
+    * Offset of the first dword, bytes; a multiple of 4. The kernel advises a multiple of `ib_alignment` of
+    * `struct agw_device_info`.
+    */
+   uint64_t offset;
+   /**
+    * Length, 1 to 0x7ffff0 dwords.
+    */
+   uint32_t dwords;
+   /**
+    * Zero.
+    */
+   uint32_t pad;
+};
+
+/**
+ * A submission to a video ring. Its BOs and the members of its sets are kept alive until the queue has noticed its end.
+ */
+struct agw_video_submission {
+   /**
+    * `sizeof(struct agw_video_submission)`.
+    */
+   uint32_t struct_size;
+   /**
+    * Zero.
+    */
+   uint32_t reserved;
+   /**
+    * IBs, which run in order: at least one, and no more than `max_ibs` of `struct agw_device_info`.
+    */
+   const struct agw_video_ib *ibs;
+   /**
+    * BOs that the engine reads or writes: streams, pictures, sessions.
+    */
+   const struct agw_bo *const *bos;
+   /**
+    * Sets of such BOs.
+    */
+   const struct agw_residents *const *sets;
+   /**
+    * Points to wait for.
+    */
+   const struct agw_sync_point *waits;
+   /**
+    * Points to signal.
+    */
+   const struct agw_sync_point *signals;
+   /**
+    * Length of `ibs`.
+    */
+   uint32_t ib_count;
+   /**
+    * Length of `bos`.
+    */
+   uint32_t bo_count;
+   /**
+    * Length of `sets`.
+    */
+   uint32_t set_count;
+   /**
+    * Length of `waits`.
+    */
+   uint32_t wait_count;
+   /**
+    * Length of `signals`.
+    */
+   uint32_t signal_count;
    /**
     * Zero.
     */
@@ -1991,6 +2181,19 @@ int32_t agw_device_get_info(const struct agw_device *device,
                             struct agw_device_info *info);
 
 /**
+ * Writes to `is_answered` whether the kernel answered a field of `struct drm_amdgpu_info_device`, by its name in `amdgpu_drm.h`, with
+ * a value that has a meaning in the kernel's version. `false` too for a name that the library does not know. Kernels append to the
+ * structure, and a fact that an older one does not answer is zero in `struct agw_device_info`.
+ *
+ * # Safety
+ *
+ * `device` is null or a device that was not freed; `field` is null or a text; `is_answered` is null or valid for writing.
+ */
+int32_t agw_device_answered(const struct agw_device *device,
+                            const char *field,
+                            bool *is_answered);
+
+/**
  * Asks the kernel INFO question `query` with four words of input, for callers who derive facts themselves. The answer is
  * `size` bytes, zero where the kernel wrote less.
  *
@@ -2403,6 +2606,18 @@ bool agw_stream_chain(struct agw_stream *stream,
                       struct agw_stream *next);
 
 /**
+ * Puts a finalized stream behind another one as `agw_stream_chain` does, and has the graphics engine replay `next` when the
+ * context comes back after a preemption, by the bit PRE_ENA of the jump. For drivers that shadow registers and submit with
+ * `AGW_SUBMIT_PREEMPTIBLE`. Returns `false` where the ring replays nothing, too: on compute rings, and before GFX8.
+ *
+ * # Safety
+ *
+ * Those of `agw_stream_chain`.
+ */
+bool agw_stream_chain_replayed(struct agw_stream *stream,
+                               struct agw_stream *next);
+
+/**
  * Takes a stream off the one that was put behind it.
  *
  * # Safety
@@ -2562,6 +2777,88 @@ void agw_stream_destroy(struct agw_stream *stream);
 int32_t agw_queue_submit(const struct agw_queue *queue,
                          const struct agw_submission *submission,
                          uint64_t *sequence);
+
+/**
+ * Makes the object of a queue of a context on a video ring, of which there is one at a time: `AGW_ERROR_IN_USE` for a second one,
+ * `AGW_ERROR_FEATURE_NOT_PRESENT` for a ring that the chip lacks and for IPs other than `AGW_IP_UVD` to `AGW_IP_VCN_JPEG`.
+ *
+ * # Safety
+ *
+ * `context` is null or a context that was not freed; `queue` is null or valid for writing.
+ */
+int32_t agw_video_queue_create(const struct agw_ctx *context,
+                               uint32_t ip_type,
+                               uint32_t ring,
+                               struct agw_video_queue **queue);
+
+/**
+ * Writes the dwords that fill up an IB of `dwords` dwords to a length that the engine reads in whole; none for encoders, whose
+ * commands state their lengths. `count` says how long the array is, and afterwards how many there are; `AGW_INCOMPLETE` if that
+ * is more.
+ *
+ * # Safety
+ *
+ * `queue` is null or a queue that was not freed; `count` is null or valid for reading and writing; `fillers` is null, or valid
+ * for writing as many dwords as `count` says.
+ */
+int32_t agw_video_queue_padding(const struct agw_video_queue *queue,
+                                uint32_t dwords,
+                                uint32_t *fillers,
+                                uint32_t *count);
+
+/**
+ * Waits for a submission and those before it, by the number that `agw_video_queue_submit` gave; `AGW_TIMEOUT` if the deadline, in
+ * nanoseconds of CLOCK_MONOTONIC, comes first. A deadline of 0 asks without waiting. One request. The memory of what has ended
+ * is let go of. `AGW_ERROR_DEVICE_LOST` if the submission was lost to a reset.
+ *
+ * # Safety
+ *
+ * `queue` is null or a queue that was not freed.
+ */
+int32_t agw_video_queue_wait(const struct agw_video_queue *queue,
+                             uint64_t sequence,
+                             uint64_t deadline_ns);
+
+/**
+ * Lets go of the memory of submissions that have ended. One request for each, and one for the first that runs.
+ * `AGW_ERROR_DEVICE_LOST` if one was lost: its memory and that of later ones is then kept as long as the queue.
+ *
+ * # Safety
+ *
+ * `queue` is null or a queue that was not freed.
+ */
+int32_t agw_video_queue_retire(const struct agw_video_queue *queue);
+
+/**
+ * Adds a reference to a queue, and returns it.
+ *
+ * # Safety
+ *
+ * `queue` is null or a queue that was not freed.
+ */
+struct agw_video_queue *agw_video_queue_ref(struct agw_video_queue *queue);
+
+/**
+ * Removes a reference to a queue. The last one waits for nothing: the kernel keeps the memory that running jobs use.
+ *
+ * # Safety
+ *
+ * `queue` is null or a queue that was not freed.
+ */
+void agw_video_queue_unref(struct agw_video_queue *queue);
+
+/**
+ * Submits to a video ring: one request, and one for each earlier submission that has ended. The number of the submission, from 1,
+ * goes to `sequence`, unless that is null.
+ *
+ * # Safety
+ *
+ * `queue` is null or a queue that was not freed; `submission` is null or a structure of its `struct_size`, whose arrays have the
+ * lengths that it says, and hold what was not freed; `sequence` is null or valid for writing.
+ */
+int32_t agw_video_queue_submit(const struct agw_video_queue *queue,
+                               const struct agw_video_submission *submission,
+                               uint64_t *sequence);
 
 #ifdef __cplusplus
 }  // extern "C"

@@ -57,7 +57,8 @@ radv_agw_cs_reset(struct radeon_cmdbuf *cs)
 static bool
 radv_agw_cs_chain(struct radeon_cmdbuf *cs, struct radeon_cmdbuf *next, bool pre_ena)
 {
-   return !pre_ena && agw_stream_chain(radv_agw_stream(cs), radv_agw_stream(next));
+   struct agw_stream *stream = radv_agw_stream(cs), *behind = radv_agw_stream(next);
+   return pre_ena ? agw_stream_chain_replayed(stream, behind) : agw_stream_chain(stream, behind);
 }
 
 static void

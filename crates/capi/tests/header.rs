@@ -110,7 +110,9 @@ fn layouts() -> Vec<Layout> {
         agw_device_info {
             struct_size, reserved, drm_major, drm_minor, drm_patch, device_id, pci_revision, external_revision, gfx_level,
             has_dedicated_vram, capabilities, address32_hi, gart_page, pte_fragment, vram, visible_vram, gtt, rings,
-            ib_alignment, ib_pad_mask, max_ibs,
+            ib_alignment, ib_pad_mask, max_ibs, vector_cache, scalar_cache, instruction_cache, shader_array_cache, l2_cache,
+            infinity_cache, scalar_caches_per_wgp, min_shader_clock, max_shader_clock, min_memory_clock, max_memory_clock,
+            shadow_size, shadow_alignment, csa_size, csa_alignment, device_answer,
         }
         agw_page_fault { struct_size, reserved, address, status, hub }
         agw_sparse_head { va, size }
@@ -128,6 +130,10 @@ fn layouts() -> Vec<Layout> {
             struct_size, reserved, streams, initial, further, last, followers, bos, sets, waits, signals, stream_count,
             initial_count, further_count, last_count, follower_count, bo_count, set_count, wait_count, signal_count, keep, flags,
             pad,
+        }
+        agw_video_ib { bo, offset, dwords, pad }
+        agw_video_submission {
+            struct_size, reserved, ibs, bos, sets, waits, signals, ib_count, bo_count, set_count, wait_count, signal_count, pad,
         }
     }
 }

@@ -33,6 +33,7 @@ const PAGES: &[(&str, &str, &[&str])] = &[
     ("agw_memory", "memory by memory type", &["agw_memory", "AGW_MEMORY", "AGW_HANDLE"]),
     ("agw_stream", "command streams", &["agw_stream", "agw_cmd", "agw_ib", "AGW_STREAM", "AGW_EXECUTE"]),
     ("agw_queue", "queues and submissions", &["agw_queue", "agw_submission", "AGW_SUBMIT"]),
+    ("agw_video_queue", "queues of video engines and submissions to them", &["agw_video"]),
 ];
 
 /// A documented item of the header.

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::{VideoError, VideoFence, VideoSubmission, ib::filler, state::State};
-use crate::winsys::{Context, Device, Error as WinsysError, Ip};
+use crate::winsys::{Context, Deadline, Device, Error as WinsysError, Ip};
 
 /// A queue of a context on a video ring: UVD, VCE, VCN or JPEG.
 ///
@@ -102,6 +102,17 @@ impl VideoQueue {
         // A loss is told by the fence.
         let _ = self.0.retire();
         Ok(VideoFence::new(Arc::clone(&self.0), sequence))
+    }
+
+    /// Waits for a submission by the number that its fence has, as [`VideoFence::wait`] does.
+    ///
+    /// Request: AMDGPU_WAIT_CS.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`VideoFence::wait`]; EINVAL of the kernel for a number that no submission has yet.
+    pub fn wait(&self, sequence: u64, deadline: Deadline) -> Result<bool, VideoError> {
+        self.0.wait(sequence, deadline)
     }
 
     /// Lets go of what ended submissions used. One ioctl for each, and one for the first that runs.

@@ -125,6 +125,21 @@ impl From<cs::Error> for Failure {
     }
 }
 
+impl From<cs::VideoError> for Failure {
+    fn from(error: cs::VideoError) -> Self {
+        let (code, text) = (error.vk_result() as i32, error.to_string());
+        let failure = match error {
+            cs::VideoError::Winsys(error) => error.into(),
+            cs::VideoError::QueueTaken { .. } => Self::new(AGW_ERROR_IN_USE, ""),
+            cs::VideoError::NoIb { .. } | cs::VideoError::TooManyIbs { .. } | cs::VideoError::Ib { .. } => {
+                Self::new(AGW_ERROR_INVALID_ARGUMENT, "")
+            }
+            _ => Self::new(code, ""),
+        };
+        failure.with_text(text)
+    }
+}
+
 impl Failure {
     fn with_text(mut self, text: String) -> Self {
         self.details.get_or_insert_default().text = text;

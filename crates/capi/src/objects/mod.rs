@@ -4,12 +4,13 @@ mod bo;
 mod bo_memory;
 mod context;
 mod device;
+mod info;
 mod query;
 mod residents;
 mod sparse;
 mod sync;
 
-pub use self::{bo::*, bo_memory::*, context::*, device::*, query::*, residents::*, sparse::*, sync::*};
+pub use self::{bo::*, bo_memory::*, context::*, device::*, info::*, query::*, residents::*, sparse::*, sync::*};
 pub(crate) use self::{
     bo::{body as bo_body, lent, object as bo_object},
     bo_memory::in_time,

@@ -2,22 +2,12 @@
 
 use std::ffi::{CString, c_char, c_void};
 
-use amdgpu_winsys::winsys::{Device, Ip, Sensor};
+use amdgpu_winsys::winsys::{Device, Sensor};
 
 use super::device::{agw_device, device};
 use crate::border::{
     AGW_ERROR_FEATURE_NOT_PRESENT, Answer, Failure, Versioned, array_mut, entry, out, put, within, write,
 };
-
-/// IP blocks that the kernel numbers.
-pub const AGW_IP_COUNT: usize = 10;
-
-/// The graphics ring.
-pub const AGW_IP_GFX: u32 = 0;
-/// The compute rings.
-pub const AGW_IP_COMPUTE: u32 = 1;
-/// The copy engines.
-pub const AGW_IP_SDMA: u32 = 2;
 
 /// Bytes of VRAM without CPU access that the device's BOs have.
 pub const AGW_QUERY_OWN_INVISIBLE_VRAM: u32 = 0;
@@ -48,59 +38,6 @@ pub const AGW_QUERY_MEMORY_CLOCK: u32 = 12;
 /// Resets so far that lost the contents of VRAM.
 pub const AGW_QUERY_VRAM_LOST: u32 = 13;
 
-/// Facts about a device.
-#[repr(C)]
-#[derive(Clone, Copy)]
-pub struct agw_device_info {
-    /// `sizeof(struct agw_device_info)`.
-    pub struct_size: u32,
-    /// Zero.
-    pub reserved: u32,
-    /// Major version of the kernel's driver.
-    pub drm_major: u32,
-    /// Minor version of the kernel's driver.
-    pub drm_minor: u32,
-    /// Patch level of the kernel's driver.
-    pub drm_patch: u32,
-    /// PCI device id.
-    pub device_id: u32,
-    /// PCI revision.
-    pub pci_revision: u32,
-    /// `external_rev` of the kernel.
-    pub external_revision: u32,
-    /// Generation of the graphics block: 60, 70, 80, 90, 100, 103, 110, 115, 120.
-    pub gfx_level: u32,
-    /// Not zero if the GPU has memory of its own.
-    pub has_dedicated_vram: u32,
-    /// `amdgpu_winsys::winsys::Capabilities`, as bits.
-    pub capabilities: u32,
-    /// Upper 32 bits of the addresses of the 32-bit window.
-    pub address32_hi: u32,
-    /// Page of the GART, bytes.
-    pub gart_page: u32,
-    /// Fragment of the page tables, bytes.
-    pub pte_fragment: u32,
-    /// VRAM, bytes.
-    pub vram: u64,
-    /// VRAM that the CPU reaches, bytes.
-    pub visible_vram: u64,
-    /// System memory that the GPU reaches, bytes.
-    pub gtt: u64,
-    /// Rings of each IP.
-    pub rings: [u32; 10],
-    /// Alignment of IBs for each IP, bytes.
-    pub ib_alignment: [u32; 10],
-    /// Padding of IBs for each IP: a power of two less one, dwords.
-    pub ib_pad_mask: [u32; 10],
-    /// IBs that one call of the kernel takes, for each IP.
-    pub max_ibs: [u32; 10],
-}
-
-// SAFETY: all fields are integers, and the first two are the size and zero.
-unsafe impl Versioned for agw_device_info {
-    const NAME: &'static str = "struct agw_device_info";
-}
-
 /// The last page fault of a device.
 #[repr(C)]
 #[derive(Clone, Copy)]
@@ -120,66 +57,6 @@ pub struct agw_page_fault {
 // SAFETY: all fields are integers, and the first two are the size and zero.
 unsafe impl Versioned for agw_page_fault {
     const NAME: &'static str = "struct agw_page_fault";
-}
-
-fn facts(device: &Device) -> agw_device_info {
-    let info = device.info();
-    let block = |of: fn(&amdgpu_winsys::winsys::IpBlock) -> u32| Ip::ALL.map(|ip| info.ip_block(ip).map_or(0, of));
-    agw_device_info {
-        struct_size: 0,
-        reserved: 0,
-        drm_major: info.driver.major.unsigned_abs(),
-        drm_minor: info.driver.minor.unsigned_abs(),
-        drm_patch: info.driver.patch.unsigned_abs(),
-        device_id: info.device_id,
-        pci_revision: info.pci_revision,
-        external_revision: info.external_revision,
-        gfx_level: generation(info.gfx_level),
-        has_dedicated_vram: info.has_dedicated_vram.into(),
-        capabilities: info.capabilities.bits(),
-        address32_hi: device.addresses().windows().address32_hi(),
-        gart_page: info.memory.gart_page,
-        pte_fragment: info.memory.pte_fragment,
-        vram: info.memory.vram,
-        visible_vram: info.memory.visible_vram,
-        gtt: info.memory.gtt,
-        rings: block(|block| block.rings),
-        ib_alignment: block(|block| block.ib_alignment),
-        ib_pad_mask: block(|block| block.ib_pad_dword_mask),
-        max_ibs: info.max_ibs,
-    }
-}
-
-/// Returns ten times the generation, without a point.
-fn generation(level: amdgpu_winsys::winsys::GfxLevel) -> u32 {
-    use amdgpu_winsys::winsys::GfxLevel;
-    match level {
-        GfxLevel::Gfx6 => 60,
-        GfxLevel::Gfx7 => 70,
-        GfxLevel::Gfx8 => 80,
-        GfxLevel::Gfx9 => 90,
-        GfxLevel::Gfx10 => 100,
-        GfxLevel::Gfx10_3 => 103,
-        GfxLevel::Gfx11 => 110,
-        GfxLevel::Gfx11_5 => 115,
-        GfxLevel::Gfx12 => 120,
-    }
-}
-
-/// Writes the facts about a device to `info`.
-///
-/// # Safety
-///
-/// `device` is null or a device that was not freed; `info` is null, or valid for writing as many bytes as its `struct_size`
-/// says.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn agw_device_get_info(device: *const agw_device, info: *mut agw_device_info) -> i32 {
-    entry(|| {
-        // SAFETY: the caller's promise.
-        let state = unsafe { self::device(device) }?;
-        // SAFETY: the caller's promise.
-        unsafe { write(info, facts(&state.device)) }
-    })
 }
 
 /// Asks the kernel INFO question `query` with four words of input, for callers who derive facts themselves. The answer is

@@ -4,7 +4,7 @@ use std::ffi::c_char;
 
 use amdgpu_hw::num::count;
 use amdgpu_winsys::{
-    cs::{AnyStream, CommandList, Inclusion, Packet, Target, pm4},
+    cs::{AnyStream, ChainFault, CommandList, Inclusion, Packet, Target, pm4},
     vamgr::GpuVa,
 };
 
@@ -200,6 +200,33 @@ pub unsafe extern "C" fn agw_stream_detour(stream: *mut agw_stream, va: u64, dwo
 /// Both are null or streams that were not destroyed, and that nothing else uses; no job of them is running.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn agw_stream_chain(stream: *mut agw_stream, next: *mut agw_stream) -> bool {
+    // SAFETY: the caller's promise.
+    unsafe { put_behind(stream, next, CommandList::chain) }
+}
+
+/// Puts a finalized stream behind another one as `agw_stream_chain` does, and has the graphics engine replay `next` when the
+/// context comes back after a preemption, by the bit PRE_ENA of the jump. For drivers that shadow registers and submit with
+/// `AGW_SUBMIT_PREEMPTIBLE`. Returns `false` where the ring replays nothing, too: on compute rings, and before GFX8.
+///
+/// # Safety
+///
+/// Those of `agw_stream_chain`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn agw_stream_chain_replayed(stream: *mut agw_stream, next: *mut agw_stream) -> bool {
+    // SAFETY: the caller's promise.
+    unsafe { put_behind(stream, next, CommandList::chain_replayed) }
+}
+
+/// Puts a stream behind another one, unless either was made to be unchained.
+///
+/// # Safety
+///
+/// Those of [`agw_stream_chain`].
+unsafe fn put_behind(
+    stream: *mut agw_stream,
+    next: *mut agw_stream,
+    chain: impl FnOnce(&CommandList, &CommandList) -> Result<(), ChainFault>,
+) -> bool {
     let mut is_chained = false;
     entry(|| {
         // SAFETY: the caller's promise.
@@ -210,7 +237,7 @@ pub unsafe extern "C" fn agw_stream_chain(stream: *mut agw_stream, next: *mut ag
             return Ok(());
         }
         let (first, second) = (closed(before, "stream")?, closed(behind, "next")?);
-        is_chained = first.chain(&second).is_ok();
+        is_chained = chain(&first, &second).is_ok();
         Ok(())
     });
     is_chained

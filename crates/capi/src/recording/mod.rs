@@ -5,5 +5,7 @@ mod queue;
 mod stream;
 mod submission;
 mod submit;
+mod video_queue;
+mod video_submission;
 
-pub use self::{lists::*, queue::*, stream::*, submission::*, submit::*};
+pub use self::{lists::*, queue::*, stream::*, submission::*, submit::*, video_queue::*, video_submission::*};

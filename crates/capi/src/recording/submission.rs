@@ -107,6 +107,46 @@ pub(super) struct Named<'a> {
     pub(super) is_preemptible: bool,
 }
 
+/// Looks up the BOs of a submission.
+///
+/// # Safety
+///
+/// `start` is null or has `len` BOs, each null or not freed.
+pub(super) unsafe fn bindings(start: *const *const agw_bo, len: u32) -> Answer<Few<Binding>> {
+    // SAFETY: the caller's promise.
+    let bos = unsafe { array(start, len, "bos") }?;
+    // SAFETY: the caller's promise.
+    bos.iter().map(|&bo| Ok(unsafe { bo_body(bo) }?.binding.clone())).collect()
+}
+
+/// Looks up the sets of a submission.
+///
+/// # Safety
+///
+/// `start` is null or has `len` sets, each null or not freed for as long as the result is used.
+pub(super) unsafe fn sets<'a>(start: *const *const agw_residents, len: u32) -> Answer<Few<&'a ResidencySet>> {
+    // SAFETY: the caller's promise.
+    let sets = unsafe { array(start, len, "sets") }?;
+    // SAFETY: the caller's promise.
+    sets.iter().map(|&set| Ok(&unsafe { residents(set) }?.set)).collect()
+}
+
+/// Looks up the points of a submission.
+///
+/// # Safety
+///
+/// `start` is null or has `len` points, whose sync objects are null or not freed for as long as the result is used.
+pub(super) unsafe fn points<'a>(start: *const agw_sync_point, len: u32, name: &str) -> Answer<Few<SyncPoint<'a>>> {
+    // SAFETY: the caller's promise.
+    let points = unsafe { array(start, len, name) }?;
+    let look_up = |point: &agw_sync_point| {
+        // SAFETY: the caller's promise.
+        let syncobj = unsafe { sync(point.sync) }?.syncobj();
+        Ok(SyncPoint { syncobj, point: point.point })
+    };
+    points.iter().map(look_up).collect()
+}
+
 /// Looks up everything that a submission names.
 ///
 /// # Safety
@@ -124,23 +164,13 @@ pub(super) unsafe fn named<'a>(submission: &agw_submission) -> Answer<Named<'a>>
     let further = lists(submission.further, submission.further_count, "further")?;
     let last = lists(submission.last, submission.last_count, "last")?;
     // SAFETY: the caller's promise.
-    let bos = unsafe { array(submission.bos, submission.bo_count, "bos") }?;
+    let bos = unsafe { bindings(submission.bos, submission.bo_count) }?;
     // SAFETY: the caller's promise.
-    let bos = bos.iter().map(|&bo| Ok(unsafe { bo_body(bo) }?.binding.clone())).collect::<Answer<_>>()?;
+    let sets = unsafe { sets(submission.sets, submission.set_count) }?;
     // SAFETY: the caller's promise.
-    let sets = unsafe { array(submission.sets, submission.set_count, "sets") }?;
+    let waits = unsafe { points(submission.waits, submission.wait_count, "waits") }?;
     // SAFETY: the caller's promise.
-    let sets = sets.iter().map(|&set| Ok(&unsafe { residents(set) }?.set)).collect::<Answer<_>>()?;
-    let points = |start: *const agw_sync_point, len: u32, name: &str| -> Answer<Few<SyncPoint<'a>>> {
-        // SAFETY: the caller's promise.
-        let points = unsafe { array(start, len, name) }?;
-        let look_up = |point: &agw_sync_point| {
-            // SAFETY: the caller's promise.
-            let syncobj = unsafe { sync(point.sync) }?.syncobj();
-            Ok(SyncPoint { syncobj, point: point.point })
-        };
-        points.iter().map(look_up).collect()
-    };
+    let signals = unsafe { points(submission.signals, submission.signal_count, "signals") }?;
     let keep = match submission.keep {
         AGW_SUBMIT_KEEP_EVERYTHING => Keep::Everything,
         AGW_SUBMIT_KEEP_LISTS => Keep::Lists,
@@ -157,8 +187,8 @@ pub(super) unsafe fn named<'a>(submission: &agw_submission) -> Answer<Named<'a>>
         last,
         bos,
         sets,
-        waits: points(submission.waits, submission.wait_count, "waits")?,
-        signals: points(submission.signals, submission.signal_count, "signals")?,
+        waits,
+        signals,
         keep,
         is_secure: submission.flags & AGW_SUBMIT_SECURE != 0,
         is_preemptible: submission.flags & AGW_SUBMIT_PREEMPTIBLE != 0,

@@ -5,9 +5,12 @@
 #[path = "../support/mod.rs"]
 mod support;
 
+mod chains;
+mod facts;
 mod foreign;
 mod memory;
 mod refused;
+mod video;
 
 use std::{ffi::CStr, ptr::null_mut};
 

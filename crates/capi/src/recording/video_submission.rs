@@ -1,0 +1,134 @@
+//! Submissions to video rings.
+
+use amdgpu_winsys::{
+    cs::{VideoIb, VideoSubmission},
+    winsys::{Binding, Resident, Residents},
+};
+
+use super::{
+    submission::{Few, bindings, points, sets},
+    video_queue::{agw_video_queue, video_queue},
+};
+use crate::{
+    border::{Answer, Versioned, array, entry, put, read},
+    objects::{agw_bo, agw_residents, agw_sync_point, bo_body},
+};
+
+/// Commands for a video engine, which the caller has stored in a BO.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct agw_video_ib {
+    /// The BO. The submission lists it, and keeps it alive.
+    pub bo: *const agw_bo,
+    /// Offset of the first dword, bytes; a multiple of 4. The kernel advises a multiple of `ib_alignment` of
+    /// `struct agw_device_info`.
+    pub offset: u64,
+    /// Length, 1 to 0x7ffff0 dwords.
+    pub dwords: u32,
+    /// Zero.
+    pub pad: u32,
+}
+
+/// A submission to a video ring. Its BOs and the members of its sets are kept alive until the queue has noticed its end.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct agw_video_submission {
+    /// `sizeof(struct agw_video_submission)`.
+    pub struct_size: u32,
+    /// Zero.
+    pub reserved: u32,
+    /// IBs, which run in order: at least one, and no more than `max_ibs` of `struct agw_device_info`.
+    pub ibs: *const agw_video_ib,
+    /// BOs that the engine reads or writes: streams, pictures, sessions.
+    pub bos: *const *const agw_bo,
+    /// Sets of such BOs.
+    pub sets: *const *const agw_residents,
+    /// Points to wait for.
+    pub waits: *const agw_sync_point,
+    /// Points to signal.
+    pub signals: *const agw_sync_point,
+    /// Length of `ibs`.
+    pub ib_count: u32,
+    /// Length of `bos`.
+    pub bo_count: u32,
+    /// Length of `sets`.
+    pub set_count: u32,
+    /// Length of `waits`.
+    pub wait_count: u32,
+    /// Length of `signals`.
+    pub signal_count: u32,
+    /// Zero.
+    pub pad: u32,
+}
+
+// SAFETY: integers and raw pointers, and the first two are the size and zero.
+unsafe impl Versioned for agw_video_submission {
+    const NAME: &'static str = "struct agw_video_submission";
+}
+
+/// The memory of a submission: BOs and the members of sets.
+struct Memory {
+    bos: Few<Binding>,
+    sets: Few<Residents>,
+}
+
+impl Resident for Memory {
+    fn each_binding(&self, each: &mut dyn FnMut(&Binding)) {
+        self.bos.as_slice().each_binding(each);
+        self.sets.as_slice().each_binding(each);
+    }
+
+    fn binding_count(&self) -> usize {
+        self.bos.as_slice().binding_count() + self.sets.as_slice().binding_count()
+    }
+}
+
+/// Submits to a video ring: one request, and one for each earlier submission that has ended. The number of the submission, from 1,
+/// goes to `sequence`, unless that is null.
+///
+/// # Safety
+///
+/// `queue` is null or a queue that was not freed; `submission` is null or a structure of its `struct_size`, whose arrays have the
+/// lengths that it says, and hold what was not freed; `sequence` is null or valid for writing.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn agw_video_queue_submit(
+    queue: *const agw_video_queue,
+    submission: *const agw_video_submission,
+    sequence: *mut u64,
+) -> i32 {
+    entry(|| {
+        // SAFETY: the caller's promise.
+        let body = unsafe { video_queue(queue) }?;
+        // SAFETY: the caller's promise.
+        let submission = unsafe { read(submission) }?;
+        // SAFETY: the caller's promise.
+        let given = unsafe { array(submission.ibs, submission.ib_count, "ibs") }?;
+        let ib = |ib: &agw_video_ib| {
+            // SAFETY: the caller's promise.
+            let memory = &unsafe { bo_body(ib.bo) }?.binding;
+            Ok(VideoIb { memory, offset: ib.offset, dwords: ib.dwords })
+        };
+        let ibs: Few<_> = given.iter().map(ib).collect::<Answer<_>>()?;
+        // SAFETY: the caller's promise.
+        let bos = unsafe { bindings(submission.bos, submission.bo_count) }?;
+        // SAFETY: the caller's promise.
+        let sets = unsafe { sets(submission.sets, submission.set_count) }?;
+        // SAFETY: the caller's promise.
+        let waits = unsafe { points(submission.waits, submission.wait_count, "waits") }?;
+        // SAFETY: the caller's promise.
+        let signals = unsafe { points(submission.signals, submission.signal_count, "signals") }?;
+        let memory = Memory { bos, sets: sets.iter().map(|set| set.snapshot()).collect() };
+        let fence = body.queue.submit(&VideoSubmission {
+            ibs: &ibs,
+            memory: &memory,
+            waits: &waits,
+            signals: &signals,
+            after: &[],
+        })?;
+        if !sequence.is_null() {
+            // SAFETY: not null, and the caller's promise.
+            unsafe { put(sequence, fence.sequence()) };
+        }
+        Ok(())
+    })
+}
