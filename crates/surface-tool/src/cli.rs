@@ -11,6 +11,7 @@ use amdgpu_surface::modifier::ListOptions;
 use clap::{Parser, Subcommand};
 use serde_json::json;
 
+use crate::compare::compare;
 use crate::detile::{self, Part};
 use crate::explain::explain;
 use crate::image::ImageArguments;
@@ -79,6 +80,17 @@ enum Task {
         #[arg(long)]
         json: bool,
     },
+    /// Compare the answers of a driver, as amdgpu-vulkan-client --images writes them, with the layouts
+    Compare {
+        /// The answers
+        file: PathBuf,
+        /// The chip: a name such as navi21, or the file of a capture
+        #[arg(long, value_name = "CHIP|FILE.json")]
+        gpu: String,
+        /// Minor version of the kernel's interface, which decides about the display's DCC
+        #[arg(long, value_name = "NUMBER", default_value_t = 54)]
+        drm_minor: u32,
+    },
     /// Draw how the first texels of a level lie in memory, as SVG
     Picture {
         #[command(flatten)]
@@ -142,6 +154,7 @@ fn perform(task: Task, out: &mut dyn Write) -> Result<(), Error> {
             report.row("written", format!("{shown}: {width}x{height}"), json!([shown, width, height]));
             report.print(json, out)?;
         }
+        Task::Compare { file, gpu, drm_minor } => compare(&chip::named(&gpu, drm_minor)?, &file, out)?,
         Task::Picture { image, level, side, output } => {
             let svg = picture::draw(&image.image()?, level, side)?;
             match output {

@@ -1,7 +1,7 @@
 //! The image that a command line describes.
 
 use amdgpu_descriptors::format::Format;
-use amdgpu_descriptors::vulkan::VulkanImage;
+use amdgpu_descriptors::vulkan::{ImageMemory, VulkanImage};
 use amdgpu_surface::Chip;
 use amdgpu_surface::modifier::Modifier;
 use amdgpu_surface::surface::{Dimension, SurfaceConfig, SurfaceLayout, SurfaceUsage};
@@ -147,19 +147,17 @@ impl ImageArguments {
             linear: self.linear,
             usage: self.usage.iter().fold(0, |bits, &usage| bits | vulkan_bit(usage)),
         };
-        let mut config = image.surface(named.chip.level(), self.index);
+        let modifier = self.modifier.map(|number| {
+            Modifier::decode(number).map_err(|error| Error::Modifier { text: format!("{number:#x}"), error })
+        });
+        let memory = ImageMemory {
+            external: self.usage.contains(&Use::Shared),
+            sparse: self.usage.contains(&Use::Sparse),
+            modifier: modifier.transpose()?,
+        };
+        let mut config = image.surface_in(named.chip.level(), &memory, self.index);
         config.channels = format::channels(format);
-        for (usage, flag) in [
-            (Use::Scanout, SurfaceUsage::SCANOUT),
-            (Use::Sparse, SurfaceUsage::PRT),
-            (Use::Shared, SurfaceUsage::SHAREABLE),
-        ] {
-            config.usage.set(flag, self.usage.contains(&usage));
-        }
-        if let Some(modifier) = self.modifier {
-            let error = |error| Error::Modifier { text: format!("{modifier:#x}"), error };
-            config.modifier = Some(Modifier::decode(modifier).map_err(error)?);
-        }
+        config.usage.set(SurfaceUsage::SCANOUT, self.usage.contains(&Use::Scanout));
         let layout = SurfaceLayout::new(&named.chip, &config)?;
         Ok(Image { gpu: named.name, chip: named.chip, format, config, layout })
     }

@@ -3,6 +3,7 @@
 
 mod chip;
 mod cli;
+mod compare;
 mod detile;
 mod explain;
 mod format;

@@ -11,13 +11,17 @@ use crate::report::Report;
 
 /// Returns the modifiers of a format on a chip, best first.
 pub(crate) fn list(chip: &Chip, format: Format, options: ListOptions) -> ModifierList {
-    let class = FormatClass {
+    ModifierList::new(chip, class(format, 1), options)
+}
+
+/// Returns the properties of a format that decide about modifiers; of several planes, `format` is the first's.
+pub(crate) fn class(format: Format, planes: u32) -> FormatClass {
+    FormatClass {
         bits: format.bytes() * 8,
         compressed: format.is_compressed(),
         depth_stencil: format.is_depth_or_stencil(),
-        planes: 1,
-    };
-    ModifierList::new(chip, class, options)
+        planes,
+    }
 }
 
 /// Returns the words for a modifier.

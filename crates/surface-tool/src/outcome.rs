@@ -13,7 +13,7 @@ use amdgpu_surface::tiler::TilerError;
 pub enum Exit {
     /// The question has an answer.
     Answered = 0,
-    /// The chip cannot have such an image, or its texels have no addresses.
+    /// The chip cannot have such an image, its texels have no addresses, or a driver's answers differ.
     Refused = 1,
     /// The command line is wrong.
     Usage = 2,
@@ -45,6 +45,10 @@ pub(crate) enum Error {
     File { path: PathBuf, error: io::Error },
     #[error("{}: {error}", path.display())]
     Png { path: PathBuf, error: png::EncodingError },
+    #[error("{}: line {line} is no answer about images: {error}", path.display())]
+    Answers { path: PathBuf, line: u64, error: serde_json::Error },
+    #[error("{count} answers differ from the layouts")]
+    Differs { count: u64 },
     #[error("cannot print: {0}")]
     Print(#[from] io::Error),
 }
@@ -60,9 +64,10 @@ impl Error {
             | Self::Registers { .. }
             | Self::TooShort { .. }
             | Self::File { .. }
+            | Self::Answers { .. }
             | Self::Png { .. }
             | Self::Print(_) => Exit::Input,
-            Self::Layout(_) | Self::Texels(_) | Self::NoColors { .. } => Exit::Refused,
+            Self::Layout(_) | Self::Texels(_) | Self::NoColors { .. } | Self::Differs { .. } => Exit::Refused,
         }
     }
 }

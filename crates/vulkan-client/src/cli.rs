@@ -27,6 +27,10 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "FILE", conflicts_with_all = ["list", "only"])]
     pub(crate) picture: Option<PathBuf>,
 
+    /// Ask about images of every format, tiling, type and use, write the answers as JSON lines, and exit.
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["list", "only", "picture"])]
+    pub(crate) images: Option<PathBuf>,
+
     /// Also make the GPU hang, which may reset it under everyone who uses it.
     #[arg(long)]
     pub(crate) provoke_hang: bool,

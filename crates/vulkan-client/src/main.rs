@@ -5,6 +5,7 @@
 //!
 //! - [`gpu`] owns the Vulkan objects: all the unsafe code is there, and what it hands out is safe to use in any order.
 //! - [`checks`] are what is proved, one function each.
+//! - [`images`] asks about images of every kind, on request.
 //! - [`peer`] is the other process of the checks that share something.
 //! - [`picture`] is one that a compute shader makes, on request.
 //! - [`run`] tries the checks, each in a process of its own, so that a crash or a hang of the driver costs one line.
@@ -14,6 +15,7 @@ mod cli;
 mod exit;
 #[expect(unsafe_code, reason = "Vulkan's functions are C functions")]
 mod gpu;
+mod images;
 mod outcome;
 mod peer;
 mod picture;

@@ -12,6 +12,7 @@ use crate::{
     cli::Arguments,
     exit::Exit,
     gpu::Gpu,
+    images,
     outcome::{Outcome, Stop},
     peer, picture,
 };
@@ -32,6 +33,9 @@ pub(crate) fn run(arguments: &Arguments) -> Exit {
     }
     if let Some(path) = &arguments.picture {
         return picture::save(path, arguments.any_device);
+    }
+    if let Some(path) = &arguments.images {
+        return images::save(path, arguments.any_device);
     }
     match &arguments.only {
         Some(name) => only(name, arguments),

@@ -109,31 +109,60 @@ impl VulkanImage {
         }
     }
 
-    fn may_have_dcc(&self, level: GfxLevel) -> bool {
-        // Small images of one sample gain nothing from fast clears.
-        let fast_clear = self.has(usage::COLOR_ATTACHMENT) && (self.samples > 1 || self.pixels() > 512 * 512);
-        let stores = self.has(usage::STORAGE) && level < GfxLevel::Gfx10;
+    /// Returns `true` if shaders store to it.
+    pub(super) const fn is_stored(&self) -> bool {
+        self.usage & usage::STORAGE != 0
+    }
+
+    /// Returns `true` if shaders have atomics on its format; those of floating-point numbers are a feature that an application
+    /// has to enable.
+    fn has_atomics(&self) -> bool {
+        const ATOMIC: [Format; 4] = [Format::R32_UINT, Format::R32_SINT, Format::R64_UINT, Format::R64_SINT];
+        ATOMIC.contains(&self.format)
+    }
+
+    /// Returns `true` if the driver clears it by its metadata. Small images of one sample gain nothing from it.
+    pub(super) fn may_clear_fast(&self) -> bool {
+        self.has(usage::COLOR_ATTACHMENT) && (self.samples > 1 || self.pixels() > 512 * 512)
+    }
+
+    /// Returns `true` if the image could have DCC, whether or not that would gain anything.
+    pub(super) fn dcc_fits(&self, level: GfxLevel) -> bool {
+        // Atomics would decompress it again and again.
+        let stores = self.is_stored() && (level < GfxLevel::Gfx10 || self.has_atomics());
         let (layered, mipmapped) = (self.layers > 1, self.levels > 1);
         let older = level < GfxLevel::Gfx10 && self.samples > 1;
         let gfx9 = level == GfxLevel::Gfx9 && (layered || mipmapped);
         level >= GfxLevel::Gfx8
             && !self.linear
-            && fast_clear
             && !(stores || older || gfx9 || layered && mipmapped)
             && self.format.block() == (1, 1)
+    }
+
+    fn may_have_dcc(&self, level: GfxLevel) -> bool {
+        self.may_clear_fast() && self.dcc_fits(level)
     }
 
     fn may_have_htile(&self, level: GfxLevel) -> bool {
         let mips = self.levels == 1 || self.layers == 1 && level >= GfxLevel::Gfx10;
         let stencil_mips = level == GfxLevel::Gfx10 && self.format == Format::D32_SFLOAT_S8_UINT && self.levels > 1;
-        mips && !stencil_mips && self.pixels() >= 64
+        mips && !stencil_mips && self.pixels() >= 64 && !self.is_stored()
     }
 
+    /// Returns `true` if the texture units can read HTILE of it (`radv_use_tc_compat_htile_for_image`).
     fn may_read_htile(&self, level: GfxLevel) -> bool {
         let read = self.has(usage::SAMPLED | usage::INPUT_ATTACHMENT | usage::TRANSFER_SRC);
-        let gfx8 = level == GfxLevel::Gfx8
-            && (self.layers > 1 || self.samples > 1 && self.format == Format::D32_SFLOAT_S8_UINT);
-        level >= GfxLevel::Gfx8 && read && !self.has(usage::STORAGE) && !self.linear && !gfx8
+        let (format, samples) = (self.format, self.samples);
+        let fits = match level {
+            GfxLevel::Gfx8 => {
+                self.layers == 1
+                    && format != Format::D16_UNORM_S8_UINT
+                    && (samples == 1 || format != Format::D32_SFLOAT_S8_UINT)
+            }
+            GfxLevel::Gfx9 => samples != 4 || format != Format::D16_UNORM,
+            level => level > GfxLevel::Gfx9,
+        };
+        read && fits && !self.is_stored() && !self.linear
     }
 
     /// Returns the image as the layout takes it. `surface_index` is the number of the image among those that spread over
@@ -149,9 +178,7 @@ impl VulkanImage {
                 flags |= SurfaceUsage::NO_STENCIL_ADJUST;
                 flags.set(SurfaceUsage::NO_RENDER_TARGET, !self.has(usage::DEPTH_STENCIL_ATTACHMENT));
             }
-            // What neither renders nor reads HTILE needs none.
-            let used = self.has(usage::DEPTH_STENCIL_ATTACHMENT) || self.may_read_htile(level);
-            if !self.may_have_htile(level) || !used {
+            if !self.may_have_htile(level) || flags.contains(SurfaceUsage::NO_RENDER_TARGET) {
                 flags |= SurfaceUsage::NO_HTILE;
             } else if self.may_read_htile(level) {
                 flags |= SurfaceUsage::TC_COMPATIBLE_HTILE;
@@ -165,7 +192,9 @@ impl VulkanImage {
             flags |= SurfaceUsage::NO_RENDER_TARGET;
         }
         flags.set(SurfaceUsage::DISABLE_DCC, !self.may_have_dcc(level));
-        flags.set(SurfaceUsage::NO_FMASK, self.samples <= 1 || !self.has(usage::COLOR_ATTACHMENT));
+        // GFX9 interleaves the FMASK of layers, which the driver does not follow.
+        let interleaved = level == GfxLevel::Gfx9 && self.layers > 1;
+        flags.set(SurfaceUsage::NO_FMASK, self.samples <= 1 || !self.has(usage::COLOR_ATTACHMENT) || interleaved);
         flags.set(SurfaceUsage::NO_TEXTURE, !self.has(usage::SAMPLED | usage::STORAGE));
         SurfaceConfig {
             depth,

@@ -2,8 +2,10 @@
 
 mod buffer;
 mod image;
+mod requirements;
 mod sampler;
 
 pub use buffer::{BufferUse, VulkanBuffer};
 pub use image::{Aspect, ViewType, VulkanImage, VulkanView};
+pub use requirements::{ImageMemory, ImageRequirements};
 pub use sampler::{AddressMode, BorderColor, CompareOp, Filter, Reduction, VulkanSampler};

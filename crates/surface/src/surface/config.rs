@@ -111,6 +111,8 @@ bitflags! {
 impl SurfaceUsage {
     /// Depth, stencil or both.
     pub const Z_OR_S: Self = Self::ZBUFFER.union(Self::SBUFFER);
+    /// No DCC, FMASK or HTILE.
+    pub const UNCOMPRESSED: Self = Self::DISABLE_DCC.union(Self::NO_FMASK).union(Self::NO_HTILE);
 }
 
 /// An image, as a driver describes it.

@@ -5,7 +5,7 @@ use std::ffi::CStr;
 use ash::{ext, khr, vk};
 
 /// Extensions that the checks use.
-const WANTED: [&CStr; 7] = [
+const WANTED: [&CStr; 8] = [
     khr::external_memory_fd::NAME,
     khr::external_semaphore_fd::NAME,
     khr::external_fence_fd::NAME,
@@ -13,6 +13,7 @@ const WANTED: [&CStr; 7] = [
     ext::external_memory_host::NAME,
     ext::memory_budget::NAME,
     ext::calibrated_timestamps::NAME,
+    ext::image_drm_format_modifier::NAME,
 ];
 
 /// The functions of the extensions that were enabled; `None` means it is not offered.
@@ -24,6 +25,7 @@ pub(crate) struct Extensions {
     pub(crate) clocks: Option<ext::calibrated_timestamps::Device>,
     pub(crate) dma_buf: bool,
     pub(crate) budget: bool,
+    pub(crate) modifiers: bool,
 }
 
 /// The wanted ones among the offered.
@@ -48,6 +50,7 @@ impl Extensions {
                 .then(|| ext::calibrated_timestamps::Device::new(instance, device)),
             dma_buf: has(ext::external_memory_dma_buf::NAME),
             budget: has(ext::memory_budget::NAME),
+            modifiers: has(ext::image_drm_format_modifier::NAME),
         }
     }
 }

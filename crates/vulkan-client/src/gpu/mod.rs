@@ -15,6 +15,7 @@ mod compute;
 mod extensions;
 mod external;
 mod handle_type;
+mod image;
 mod memory;
 mod sparse;
 mod sync;
@@ -30,6 +31,7 @@ pub(crate) use self::{
     commands::Order,
     external::received,
     handle_type::HandleType,
+    image::{Answer, FormatSupport, ImageKind, Part, Shape},
     memory::{Memory, Place, Source},
     sparse::Bind,
 };
