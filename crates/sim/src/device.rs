@@ -18,6 +18,7 @@ use crate::{
         power::{Figures, LoadScript},
         sched::{
             interpreter::Interpreter,
+            resets::ResetKinds,
             shader_watch::{ShaderSink, Watching},
         },
         sim_kernel::SimKernel,
@@ -244,6 +245,11 @@ impl SimDevice {
 
     pub(crate) fn power_figures(&self) -> Option<Figures> {
         self.gpu.options.power.then(|| self.gpu.power.figures(&self.gpu.profile))
+    }
+
+    /// Returns the resets of the rings of an IP, where the kernel lists them.
+    pub(crate) fn reset_kinds(&self, ip: Ip) -> Option<ResetKinds> {
+        self.gpu.reset_kinds(ip)
     }
 
     pub(crate) fn uptime(&self) -> Duration {

@@ -37,6 +37,7 @@ mod lockup;
 #[expect(unsafe_code, reason = "a seam: raw ioctl arguments, and memory to map")]
 mod null;
 mod options;
+mod release;
 pub mod sysfs;
 mod testing;
 
@@ -57,6 +58,7 @@ pub use self::{
     lockup::{LockupTimeout, LockupTimeoutError},
     null::NullKernel,
     options::SimOptions,
+    release::{KernelRelease, KernelReleaseError},
     testing::{
         mutation::Mutation,
         pressure::{Pressed, Pressure},

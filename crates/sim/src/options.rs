@@ -2,12 +2,14 @@
 
 use std::time::Duration;
 
-use crate::{lockup::LockupTimeout, sysfs::Place};
+use crate::{lockup::LockupTimeout, release::KernelRelease, sysfs::Place};
 
 /// Options of a [`SimDevice`](crate::SimDevice).
 #[expect(clippy::struct_excessive_bools, reason = "switches that have nothing to do with each other")]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SimOptions {
+    /// The kernel that the driver is of. [`SimOptions::of_kernel`] sets the minor version with it.
+    pub kernel: KernelRelease,
     /// Minor version of the driver. Features that an older minor did not have are refused.
     pub drm_minor: i32,
     /// Time after which a stuck ring is recovered.
@@ -25,7 +27,8 @@ pub struct SimOptions {
     /// `true` if the process may have context priorities above normal.
     pub may_raise_priority: bool,
     /// `true` if a graphics ring from GFX7 on, or a compute ring from GFX9 on, that soft recovery does not help is reset
-    /// alone: its job is lost and no context is guilty. Otherwise the whole GPU is reset.
+    /// alone: its job is lost and no context is guilty. Otherwise the whole GPU is reset. From Linux 6.17 on, the driver itself
+    /// decides by the chip, and this counts for nothing.
     ///
     /// Source: Linux 6.12 `amdgpu_job.c`, `amdgpu_job_timedout`.
     pub ring_reset: bool,
@@ -51,6 +54,7 @@ pub struct SimOptions {
 impl Default for SimOptions {
     fn default() -> Self {
         Self {
+            kernel: KernelRelease::V6_12,
             drm_minor: Self::REFERENCE_MINOR,
             lockup_timeout: LockupTimeout::DEFAULT,
             sdma: true,
@@ -79,11 +83,27 @@ impl SimOptions {
         Self { lockup_timeout: LockupTimeout::all(time), ..Self::default() }
     }
 
+    /// Returns the default options with the driver of another kernel.
+    ///
+    /// ```
+    /// use amdgpu_sim::{KernelRelease, SimDevice, SimOptions, profile, sysfs::reset_files};
+    ///
+    /// let options = SimOptions::of_kernel(KernelRelease::V6_17);
+    /// let gpu = SimDevice::new(profile("navi21").ok_or("no such chip")?, options);
+    /// assert_eq!(reset_files(&gpu)[0], ("gfx_reset_mask", "soft queue full \n".to_owned()));
+    /// # Ok::<(), &str>(())
+    /// ```
+    #[must_use]
+    pub fn of_kernel(kernel: KernelRelease) -> Self {
+        Self { kernel, drm_minor: kernel.drm_minor(), ..Self::default() }
+    }
+
     /// The minor version that Linux 6.12 reports.
     pub const REFERENCE_MINOR: i32 = 61;
 
     /// The kernel that the captures were taken with: driver 3.54, no copy engine, no MAX_IBS.
     pub const RECORDING: Self = Self {
+        kernel: KernelRelease::V6_12,
         drm_minor: 54,
         lockup_timeout: LockupTimeout::DEFAULT,
         sdma: false,

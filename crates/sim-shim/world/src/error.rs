@@ -19,6 +19,9 @@ pub enum WorldError {
     /// No such chip, or no capture.
     #[error(transparent)]
     Chip(#[from] amdgpu_sim::ChipError),
+    /// A kernel that is not simulated.
+    #[error(transparent)]
+    Kernel(#[from] amdgpu_sim::KernelReleaseError),
     /// An invalid lockup timeout.
     #[error(transparent)]
     Lockup(#[from] amdgpu_sim::LockupTimeoutError),

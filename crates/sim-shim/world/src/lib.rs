@@ -51,6 +51,9 @@ pub const WORLD_VARIABLE: &str = "AMDGPU_SIM_WORLD";
 /// The environment variable that names the chip of a null kernel: requests are answered at once, in the calling process
 /// ([`NullKernel`](amdgpu_sim::NullKernel)).
 pub const NULL_VARIABLE: &str = "AMDGPU_SIM_NULL";
+/// The environment variable that names the kernel whose driver is simulated, such as `6.17`
+/// ([`KernelRelease`](amdgpu_sim::KernelRelease)).
+pub const KERNEL_VARIABLE: &str = "AMDGPU_SIM_KERNEL";
 /// The environment variable that says how long a job may run, as the kernel's parameter `lockup_timeout` does
 /// ([`LockupTimeout`](amdgpu_sim::LockupTimeout)).
 pub const LOCKUP_VARIABLE: &str = "AMDGPU_SIM_LOCKUP_TIMEOUT";

@@ -2,20 +2,21 @@
 
 use std::{fs::File, io::Read as _, path::Path};
 
-use amdgpu_sim::{LoadError, LoadScript, SimOptions};
+use amdgpu_sim::{KernelRelease, LoadError, LoadScript, SimOptions};
 
-use crate::{KERNEL_VRAM_VARIABLE, LOCKUP_VARIABLE, VIDEO_VARIABLE, WIDE_FILLS_VARIABLE, WorldError};
+use crate::{KERNEL_VARIABLE, KERNEL_VRAM_VARIABLE, LOCKUP_VARIABLE, VIDEO_VARIABLE, WIDE_FILLS_VARIABLE, WorldError};
 
 /// Returns the options of a world's devices. Each variable that is set and not empty changes one of them; `variable` looks
 /// one up.
 ///
 /// # Errors
 ///
-/// [`WorldError::Lockup`] and [`WorldError::KernelVram`].
+/// [`WorldError::Kernel`], [`WorldError::Lockup`] and [`WorldError::KernelVram`].
 pub fn options(variable: impl Fn(&str) -> Option<String>) -> Result<SimOptions, WorldError> {
     let set = |name| variable(name).filter(|text| !text.is_empty());
     // As the kernel, which lets a job touch what its submission does not list.
-    let mut options = SimOptions { strict: false, power: true, ..SimOptions::default() };
+    let kernel = set(KERNEL_VARIABLE).map_or(Ok(KernelRelease::default()), |text| text.parse())?;
+    let mut options = SimOptions { strict: false, power: true, ..SimOptions::of_kernel(kernel) };
     if let Some(text) = set(LOCKUP_VARIABLE) {
         options.lockup_timeout = text.parse()?;
     }
@@ -61,6 +62,15 @@ mod tests {
         for wrong in ["much", "-1", "18446744073709551615"] {
             assert!(with(wrong).unwrap_err().to_string().contains(wrong));
         }
+    }
+
+    #[test]
+    fn a_variable_names_the_kernel() {
+        let with = |text: &str| options(|name| (name == KERNEL_VARIABLE).then(|| text.to_owned()));
+        let reported = |text| with(text).map(|options| (options.kernel, options.drm_minor)).unwrap();
+        assert_eq!(reported(""), (KernelRelease::V6_12, 61));
+        assert_eq!(reported("6.17"), (KernelRelease::V6_17, 64));
+        assert!(with("5.4").unwrap_err().to_string().contains("\"5.4\""));
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use amdgpu_hw::{GfxLevel, Ip};
+use amdgpu_hw::{Chip, GfxLevel, Ip};
 use amdgpu_surface::Reported;
 use amdgpu_uapi::{DevInfo, IdsFlags, InfoFirmware, InfoHwIp, MemoryInfo};
 
@@ -125,6 +125,11 @@ impl Profile {
             has_graphics: self.gfx.available_rings != 0,
             is_apu: self.is_apu(),
         }
+    }
+
+    /// Returns the chip that DEV_INFO reports; `None` when no table knows it.
+    pub(crate) fn chip(&self) -> Option<Chip> {
+        rules::chip(&self.dev_info)
     }
 
     /// Returns `true` if it is an APU.

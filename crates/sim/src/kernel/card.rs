@@ -29,6 +29,7 @@ use crate::{
             gang::Gangs,
             interpreter::{Interpreter, tiling},
             processor::Executor,
+            resets::{ResetKinds, RingReset},
             ring::{Board, Recovery, Ring},
             shaders::ShaderSlot,
         },
@@ -147,7 +148,7 @@ impl Gpu {
     }
 
     /// The parts that a ring uses.
-    fn board(self: &Arc<Self>) -> Board {
+    fn board(self: &Arc<Self>, ip: Ip, executor: Executor) -> Board {
         let hooks: Arc<dyn Hooks> = Arc::<Control>::clone(&self.control);
         let gpu: Weak<Self> = Arc::downgrade(self);
         Board {
@@ -162,7 +163,7 @@ impl Gpu {
             wide_fills: self.options.wide_fills,
             tiling: tiling(&self.profile),
             lockup_timeout: self.options.lockup_timeout,
-            ring_reset: self.options.ring_reset,
+            ring_reset: RingReset::of(&self.options, self.reset_kinds(ip), (ip, executor)),
         }
     }
 
@@ -175,6 +176,12 @@ impl Gpu {
     pub(crate) fn ip(&self, ip: Ip) -> Option<InfoHwIp> {
         let video = || self.video(ip).map(|known| known.block).filter(|block| block.available_rings != 0);
         self.profile.ip(ip).filter(|_| ip != Ip::Sdma || self.options.sdma).or_else(video)
+    }
+
+    /// Returns the resets of the rings of an IP, where the kernel has a file that lists them.
+    pub(crate) fn reset_kinds(&self, ip: Ip) -> Option<ResetKinds> {
+        let version = self.ip(ip)?.hw_ip_version_major;
+        ResetKinds::of(&self.profile, self.options.kernel, (ip, version))
     }
 
     /// The video engines of an IP, which may have no ring.
@@ -217,7 +224,7 @@ impl Gpu {
             Entry::Occupied(known) => Arc::clone(known.get()),
             Entry::Vacant(new) => {
                 let executor = self.executor(ip).ok_or(Errno::EINVAL)?;
-                Arc::clone(new.insert(Arc::new(Ring::start(self.board(), executor, (ip, index))?)))
+                Arc::clone(new.insert(Arc::new(Ring::start(self.board(ip, executor), executor, (ip, index))?)))
             }
         };
         ring.reserve();

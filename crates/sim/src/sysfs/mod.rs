@@ -6,12 +6,14 @@
 
 mod place;
 mod power;
+mod resets;
 mod store;
 mod tree;
 
 pub use self::{
     place::{DRM_MAJOR, FIRST_RENDER_MINOR, MOST_DEVICES, Place, node_name},
     power::{changes, power_files},
+    resets::reset_files,
     store::{RESCAN, Store, is_true},
     tree::{Entry, memory_files, tree},
 };

@@ -9,7 +9,7 @@ use std::fmt::Write as _;
 use amdgpu_hw::PciAddress;
 
 use super::place::{DRM_MAJOR, FIRST_RENDER_MINOR, Place, node_name};
-use super::{power::power_files, store::Store};
+use super::{power::power_files, resets::reset_files, store::Store};
 use crate::{chips::Profile, device::SimDevice};
 
 /// AMD's PCI vendor number, which is also its subsystem vendor number.
@@ -36,7 +36,7 @@ pub fn tree(device: &SimDevice, place: Place) -> Vec<(String, Entry)> {
     for (name, content) in pci_files(profile, pci) {
         tree.push((format!("{directory}/{name}"), Entry::File(content)));
     }
-    for (name, content) in memory_files(device) {
+    for (name, content) in memory_files(device).into_iter().chain(reset_files(device)) {
         tree.push((format!("{directory}/{name}"), Entry::File(content.into_bytes())));
     }
     for (name, content) in power_files(device) {

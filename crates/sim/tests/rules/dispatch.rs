@@ -1,5 +1,6 @@
 //! R1 to R7: from a request number to a handler, and what becomes of the argument.
 
+use amdgpu_sim::{KernelRelease, SimDevice, SimOptions, profile};
 use amdgpu_uapi::Errno;
 use amdgpu_winsys::{
     uapi::{
@@ -12,7 +13,7 @@ use amdgpu_winsys::{
 };
 use zerocopy::{FromBytes, IntoBytes};
 
-use crate::support::{PAGE, RWX, address, file};
+use crate::support::{File, PAGE, RWX, address, file};
 
 #[test]
 fn r01_a_foreign_type_is_enotty_and_a_number_without_a_line_is_einval() {
@@ -23,6 +24,16 @@ fn r01_a_foreign_type_is_enotty_and_a_number_without_a_line_is_einval() {
         assert_eq!(file.raw(request, &mut [0; 64]), Err(Errno::EINVAL), "{number:#x}");
     }
     assert!(file.complaints().contains("no DRM or amdgpu request has this number"), "{}", file.complaints());
+}
+
+/// Source: Linux 6.17 `amdgpu_userq.c`, `amdgpu_userq_ioctl`; `errno.h`, ENOTSUPP.
+#[test]
+fn linux_6_17_knows_requests_of_user_queues_and_has_none() {
+    let options = SimOptions::of_kernel(KernelRelease::V6_17);
+    let file = File(SimDevice::new(profile("navi31").unwrap(), options).open());
+    let asked = |number| file.raw(Request::read_write::<[u8; 72]>(b'd', number), &mut [0; 72]);
+    assert_eq!([0x56, 0x57, 0x58].map(asked), [Err(Errno::from_raw(524)); 3]);
+    assert_eq!(asked(0x59), Err(Errno::EINVAL));
 }
 
 #[test]

@@ -7,7 +7,7 @@ use std::{
     process::ExitCode,
 };
 
-use amdgpu_sim::{LockupTimeout, TracedWaves};
+use amdgpu_sim::{KernelRelease, LockupTimeout, TracedWaves};
 use clap::{Args, Parser, Subcommand};
 
 use crate::run::RunError;
@@ -42,6 +42,9 @@ pub(crate) struct Run {
     /// Answer every request at once, successfully and without doing anything: to measure what user space costs
     #[arg(long)]
     pub(crate) null: bool,
+    /// The kernel whose driver is simulated: 6.12, 6.13 or 6.17 [default: $AMDGPU_SIM_KERNEL, else 6.12]
+    #[arg(long, value_name = "RELEASE")]
+    pub(crate) kernel: Option<KernelRelease>,
     /// Milliseconds that a job may run on rings of graphics, compute, SDMA and video before it counts as hung, as the
     /// kernel's parameter of this name [default: $AMDGPU_SIM_LOCKUP_TIMEOUT, else 10000,60000,10000,10000]
     #[arg(long, value_name = "MS", allow_hyphen_values = true)]

@@ -39,6 +39,7 @@ fn start(arguments: Run) -> Result<ExitCode, RunError> {
         },
     });
     let changes = Changes {
+        kernel: arguments.kernel,
         lockup_timeout: arguments.lockup_timeout,
         kernel_vram: arguments.kernel_vram,
         wide_fills: arguments.wide_fills,

@@ -12,7 +12,7 @@ use std::{
     sync::Arc,
 };
 
-use amdgpu_sim::{LockupTimeout, ShaderSink, ShaderWatch, shader_log};
+use amdgpu_sim::{KernelRelease, LockupTimeout, ShaderSink, ShaderWatch, shader_log};
 use amdgpu_sim_world::{
     Call, Connection, DEFAULT_GPU, GPUS_VARIABLE, LOAD_VARIABLE, Layout, Message, NULL_VARIABLE, Server,
     WORLD_VARIABLE, WorldError, gpus, load, options,
@@ -67,6 +67,7 @@ pub(crate) enum RunError {
 /// Options of the devices that the command line sets.
 #[derive(Clone, Debug)]
 pub(crate) struct Changes {
+    pub(crate) kernel: Option<KernelRelease>,
     pub(crate) lockup_timeout: Option<LockupTimeout>,
     pub(crate) kernel_vram: Option<u32>,
     pub(crate) wide_fills: bool,
@@ -138,6 +139,9 @@ pub(crate) fn run(
     }
     let signals = signals::hold();
     let mut options = options(|name| env::var(name).ok())?;
+    if let Some(kernel) = changes.kernel {
+        (options.kernel, options.drm_minor) = (kernel, kernel.drm_minor());
+    }
     options.lockup_timeout = changes.lockup_timeout.unwrap_or(options.lockup_timeout);
     options.kernel_vram = changes.kernel_vram.map_or(options.kernel_vram, |mebibytes| u64::from(mebibytes) << 20);
     options.wide_fills |= changes.wide_fills;

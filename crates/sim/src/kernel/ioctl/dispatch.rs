@@ -17,6 +17,7 @@ use crate::kernel::{
     },
     mm::bo::{Bo, PAGE},
 };
+use crate::release::KernelRelease;
 
 /// Serves one request: the argument's bytes, zero-extended to the kernel's size, in and out.
 pub(crate) type Handler = fn(&File, &mut [u8]) -> Result<(), Errno>;
@@ -31,6 +32,9 @@ pub(crate) struct Entry {
     /// `None` for what is not simulated.
     handler: Option<Handler>,
 }
+
+/// The kernel's own number for what is not supported, which programs have no name for.
+const ENOTSUPP: i32 = 524;
 
 /// Permissions that a request requires.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -122,7 +126,8 @@ pub(crate) fn lookup(file: &File, request: Request) -> Result<Entry, Errno> {
         file.gpu.complaints.say(format!("ioctl {request:?} is no DRM request"));
         return Err(Errno::ENOTTY);
     }
-    line(request.number()).ok_or_else(|| {
+    let newer = || newer_line(request.number()).filter(|_| file.gpu.options.kernel >= KernelRelease::V6_17);
+    line(request.number()).or_else(newer).ok_or_else(|| {
         file.gpu.complaints.say(format!("ioctl {request:?}: no DRM or amdgpu request has this number"));
         Errno::EINVAL
     })
@@ -137,6 +142,21 @@ const fn modes(number: u8) -> Access {
         0xa2 | 0xa3 | 0xa5 | 0xa8 | 0xa9 | 0xab | 0xb0 | 0xb1 | 0xb7 | 0xba..=0xbc | 0xc6..=0xc9 => Access::MASTER,
         _ => Access::PRIMARY,
     }
+}
+
+/// The lines that Linux 6.17 has beside: user queues, which the driver leaves off unless its parameter `user_queue` says
+/// otherwise.
+///
+/// Source: Linux 6.17 `amdgpu_userq.c`, `amdgpu_userq_ioctl`; `amdgpu_userq_fence.c`.
+fn newer_line(number: u8) -> Option<Entry> {
+    let name = match number {
+        0x56 => "AMDGPU_USERQ",
+        0x57 => "AMDGPU_USERQ_SIGNAL",
+        0x58 => "AMDGPU_USERQ_WAIT",
+        _ => return None,
+    };
+    let handler: Handler = |_, _| Err(Errno::from_raw(ENOTSUPP));
+    Some(Entry { name, size: 0, request: Request::bare(b'd', number), access: Access::DRIVER, handler: Some(handler) })
 }
 
 fn line(number: u8) -> Option<Entry> {

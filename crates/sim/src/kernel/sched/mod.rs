@@ -7,6 +7,7 @@ pub(crate) mod gang;
 pub(crate) mod ib_captures;
 pub(crate) mod interpreter;
 pub(crate) mod processor;
+pub(crate) mod resets;
 pub(crate) mod ring;
 pub(crate) mod shader_watch;
 pub(crate) mod shaders;

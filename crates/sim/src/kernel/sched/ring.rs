@@ -11,7 +11,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use amdgpu_hw::{GfxLevel, GpuVa, Ip};
+use amdgpu_hw::{GfxLevel, GpuVa};
 use amdgpu_packets::Target;
 use amdgpu_surface::Chip;
 use amdgpu_uapi::Errno;
@@ -31,6 +31,7 @@ use crate::{
             gang::Gang,
             ib_captures::IbCaptures,
             processor::{Executor, Halt, Processor},
+            resets::RingReset,
             shaders::ShaderSlot,
             work::Meter,
         },
@@ -120,7 +121,7 @@ pub(crate) struct Board {
     /// The tiling of images.
     pub(crate) tiling: Option<Chip>,
     pub(crate) lockup_timeout: LockupTimeout,
-    pub(crate) ring_reset: bool,
+    pub(crate) ring_reset: RingReset,
 }
 
 /// A hardware ring: jobs that wait, and the thread that runs them.
@@ -151,7 +152,7 @@ struct Shared {
     cancelled: AtomicBool,
     executor: Executor,
     lockup_timeout: Duration,
-    ring_reset: bool,
+    ring_reset: RingReset,
     captures: Option<IbCaptures>,
 }
 
@@ -387,9 +388,13 @@ impl Shared {
             self.advance_next();
             return Errno::ENODATA;
         }
-        if self.ring_reset && self.can_be_reset() {
-            gpu.recovered(&|| self.is_cancelled());
-            return Errno::ECANCELED;
+        let lost = match self.ring_reset {
+            RingReset::None => None,
+            RingReset::Lossy => Some(Errno::ECANCELED),
+            RingReset::Selective => Some(Errno::ETIME),
+        };
+        if let Some(errno) = lost {
+            return if gpu.recovered(&|| self.is_cancelled()) { errno } else { Errno::ECANCELED };
         }
         gpu.reset_for(&job.context, &|| self.is_cancelled());
         Errno::ECANCELED
@@ -398,12 +403,6 @@ impl Shared {
     /// Source: Linux 6.12 `gfx_v7_0.c` to `gfx_v12_0.c`, `soft_recovery` of the graphics and compute rings' functions.
     fn can_kill_waves(&self) -> bool {
         self.executor.is_pm4_from(GfxLevel::Gfx7)
-    }
-
-    /// Source: Linux 6.12 `gfx_v7_0.c` to `gfx_v12_0.c`, `reset` of the graphics and compute rings' functions.
-    fn can_be_reset(&self) -> bool {
-        let first = if self.name.0 == Ip::Gfx { GfxLevel::Gfx7 } else { GfxLevel::Gfx9 };
-        self.executor.is_pm4_from(first)
     }
 
     /// Puts the job that comes next on the hardware ring, which holds two jobs: the one that runs, and one behind it.

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use amdgpu_sim::{LockupTimeout, SimDevice, SimOptions, profile};
+use amdgpu_sim::{KernelRelease, LockupTimeout, SimDevice, SimOptions, profile};
 use amdgpu_uapi::Errno;
 use amdgpu_winsys::{
     uapi::{CTX_NO_RESET, CTX_UNKNOWN_RESET, CtxStateFlags},
@@ -148,4 +148,40 @@ fn what_a_submission_does_not_list_faults_on_a_strict_device_only() {
         let complaint = format!("a job touches {:#x}", DATA + 4);
         assert_eq!(rig.file.complaints().contains("does not list"), strict, "{complaint}");
     }
+}
+
+/// Source: Linux 6.17 `amdgpu_ring.c`, `amdgpu_ring_reset_helper_end`; `amdgpu_fence.c`,
+/// `amdgpu_fence_driver_guilty_force_completion`.
+#[test]
+fn linux_6_17_resets_a_ring_alone_and_runs_the_jobs_of_others_behind_the_one_that_hangs() {
+    for ip in [Ip::Gfx, Ip::Compute, Ip::Sdma] {
+        let device = card_with(SimOptions::of_kernel(KernelRelease::V6_17));
+        let (rig, other) = (Rig::new(&device), Rig::new(&device));
+        let held = device.hold_ring(ip, 0);
+        device.hang_next_job(ip, 0);
+        let [hung, own] = [4, 8].map(|at| rig.run(ip, 0, &rig.store(ip, at, 1)).unwrap());
+        let behind = other.run(ip, 0, &other.store(ip, 4, 1)).unwrap();
+        drop(held);
+        assert_eq!(other.finish(ip, 0, behind), Ok(()), "{ip}");
+        assert_eq!(other.load(4), 1, "{ip}");
+        assert_eq!([hung, own].map(|seq| outcome(&rig, ip, seq)), [Err(Errno::ETIME); 2], "{ip}");
+        assert_eq!(rig.load(8), 0, "{ip}: what is behind it in its own entity does not run");
+        assert_eq!(rig.run(ip, 0, &[]), Err(Errno::ETIME), "{ip}");
+        for rig in [&rig, &other] {
+            assert_eq!(rig.state(rig.context), CtxStateFlags::RESET, "{ip}: nobody is guilty");
+        }
+    }
+}
+
+#[test]
+fn linux_6_17_resets_the_gpu_where_it_has_no_reset_of_the_ring() {
+    // Its capture has microcode that cannot.
+    let options = SimOptions { strict: false, ring_reset: true, ..SimOptions::of_kernel(KernelRelease::V6_17) };
+    let options = SimOptions { lockup_timeout: LockupTimeout::all(HANG), ..options };
+    let device = SimDevice::new(profile("navi31").unwrap(), options);
+    let rig = Rig::new(&device);
+    device.hang_next_job(Ip::Gfx, 0);
+    let hung = rig.run(Ip::Gfx, 0, &[]).unwrap();
+    assert_eq!(outcome(&rig, Ip::Gfx, hung), LOST);
+    assert!(rig.state(rig.context).contains(CtxStateFlags::GUILTY));
 }
