@@ -1,69 +1,36 @@
 //! The command line.
 
-use std::{
-    collections::{BTreeMap, HashMap},
-    ffi::OsString,
-    io::{self, Write as _},
-    path::{Path, PathBuf},
-};
+use std::path::{Path, PathBuf};
 
-use amdgpu_isa::WaveSize;
-use amdgpu_winsys::cs::{Target, dump::Dumper, pm4, sdma::Version};
-use amdgpu_winsys::{vamgr::GpuVa, winsys::GfxLevel};
-use clap::{Parser, Subcommand, ValueEnum};
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap_complete::Shell;
+use regex::Regex;
 
-use crate::{
-    Content, Kept, KeptShader, json, level_of,
-    outcome::{Error, Exit, Style},
-    recorded::{self, Wanted},
-    registers_of,
-    shaders::{self, Explained},
-    starts,
-};
+use crate::{input::Engine, listing::When};
 
 /// Decodes amdgpu command buffers.
 #[derive(Debug, Parser)]
 #[command(name = "amdgpu-ib", version)]
-struct Cli {
+pub(crate) struct Cli {
     #[command(subcommand)]
-    task: Task,
+    pub(crate) task: Task,
 }
 
 #[derive(Debug, Subcommand)]
-enum Task {
+pub(crate) enum Task {
     /// Print every packet of an IB, and of those it leads to
-    Dump {
-        /// Raw dwords, hexadecimal text, or an IB that the simulator kept
-        #[arg(required_unless_present = "recording", conflicts_with = "recording")]
-        file: Option<PathBuf>,
-        /// Every IB of every submission of a recording, as it was when it was submitted
-        #[arg(long, value_name = "FILE")]
-        recording: Option<PathBuf>,
-        /// Only the submission with this number, from 0
-        #[arg(long, value_name = "NUMBER", requires = "recording", conflicts_with = "last")]
-        submission: Option<u64>,
-        /// Only the last submission
-        #[arg(long, requires = "recording")]
-        last: bool,
-        /// The dwords of every packet, too
-        #[arg(long, conflicts_with = "json")]
-        raw: bool,
-        /// The chip or generation, such as navi21 or gfx10_3 [default: what the file's name says]
-        #[arg(long)]
-        chip: Option<String>,
-        /// Engine whose language it is in [default: from the file's name, else gfx]
-        #[arg(long)]
-        ip: Option<Engine>,
-        /// JSON instead of text
-        #[arg(long)]
-        json: bool,
-        /// Every register that was set before a draw or dispatch, below it
-        #[arg(long, conflicts_with = "recording")]
-        state: bool,
-    },
+    ///
+    /// The kind of the file is recognised by its content: a recording, a devcoredump of the kernel, a dump of Mesa's drivers,
+    /// hexadecimal text, or raw dwords, such as the IBs that the simulator keeps, whose names say which ring read them.
+    Dump(DumpArguments),
+    /// Compare two IBs, or two files with several, packet by packet
+    ///
+    /// Packets that only A has begin with -, those that only B has with +. A packet that both have with other fields is shown once,
+    /// with - and + before the fields that differ.
+    Diff(DiffArguments),
     /// Print the instructions of a shader
     Disassemble {
-        /// Raw dwords, hexadecimal text, or a shader that the simulator kept
+        /// Raw dwords, hexadecimal text, or a shader that the simulator kept; - is standard input
         file: PathBuf,
         /// The chip or generation, such as navi21 or gfx10_3 [default: what the file's name says]
         #[arg(long)]
@@ -87,162 +54,98 @@ enum Task {
         #[arg(long)]
         chip: Option<String>,
     },
+    /// Print the manual page
+    Man,
+    /// Print the completions for a shell
+    Completions {
+        /// The shell
+        shell: Shell,
+    },
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
-enum Engine {
-    Gfx,
-    Compute,
-    Sdma,
-}
-
-#[derive(Clone, Copy, Debug, ValueEnum)]
-enum Lanes {
+pub(crate) enum Lanes {
     #[value(name = "32")]
     Wave32,
     #[value(name = "64")]
     Wave64,
 }
 
-/// Does what the command line asks for.
-pub fn main(arguments: impl IntoIterator<Item = OsString>) -> Exit {
-    let cli = match Cli::try_parse_from(arguments) {
-        Ok(cli) => cli,
-        Err(error) => {
-            let is_help = !error.use_stderr();
-            // A reader that closed our output has no use for the message.
-            let _ = error.print();
-            return if is_help { Exit::Understood } else { Exit::Usage };
-        }
-    };
-    let done = match &cli.task {
-        Task::Dump { file: Some(file), chip, ip, raw, json, state, .. } => {
-            dump(file, chip.as_deref(), *ip, Style::new(*raw, *json), *state)
-        }
-        Task::Dump { recording: Some(path), chip, submission, last, raw, json, .. } => {
-            let wanted = Wanted::new(*submission, *last);
-            recorded::dump(path, chip.as_deref(), wanted, Style::new(*raw, *json))
-        }
-        // The command line's rules leave nothing else.
-        Task::Dump { .. } => Ok(Exit::Usage),
-        Task::Disassemble { file, chip, wave, json } => disassemble(file, chip.as_deref(), *wave, *json),
-        Task::Check { directories, named, chip } => check(directories, chip.as_deref(), *named),
-    };
-    done.unwrap_or_else(|error| {
-        eprintln!("amdgpu-ib: {error}");
-        error.exit()
-    })
+/// Arguments of `dump`.
+#[derive(Debug, Args)]
+#[expect(clippy::struct_excessive_bools, reason = "switches of a command line")]
+pub(crate) struct DumpArguments {
+    /// The file; - is standard input
+    #[arg(required_unless_present = "recording", conflicts_with = "recording")]
+    file: Option<PathBuf>,
+    /// A recording, which is not looked at to find out what it is
+    #[arg(long, value_name = "FILE")]
+    pub(crate) recording: Option<PathBuf>,
+    /// Print only the submission with this number, from 0, of a recording
+    #[arg(long, value_name = "NUMBER", conflicts_with = "last")]
+    pub(crate) submission: Option<u64>,
+    /// Print only the last submission of a recording
+    #[arg(long)]
+    pub(crate) last: bool,
+    /// Print the dwords of every packet, too
+    #[arg(long, conflicts_with = "json")]
+    pub(crate) raw: bool,
+    /// The chip or generation, such as navi21 or gfx10_3 [default: what the file or its name says]
+    #[arg(long)]
+    pub(crate) chip: Option<String>,
+    /// The kind of engine that reads it [default: what the file or its name says, else gfx]
+    #[arg(long)]
+    pub(crate) ip: Option<Engine>,
+    /// Print JSON instead of text
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// Print every register that was set before a draw or dispatch below it; not for recordings
+    #[arg(long, conflicts_with = "recording")]
+    pub(crate) state: bool,
+    /// Print only packets of which a line matches this regular expression; (?i) before it ignores case
+    #[arg(long, value_name = "REGEX", conflicts_with = "json")]
+    pub(crate) grep: Option<Regex>,
+    /// Packets to print before and after each that matches
+    #[arg(long, short = 'C', value_name = "NUMBER", default_value_t = 0, requires = "grep")]
+    pub(crate) context: usize,
+    /// Print repeated packets one by one; --raw does so too
+    #[arg(long)]
+    pub(crate) no_fold: bool,
+    /// When to use colours; auto is on a terminal, unless NO_COLOR is set
+    #[arg(long, value_enum, default_value_t, value_name = "WHEN", conflicts_with = "json")]
+    pub(crate) color: When,
 }
 
-/// Returns the reader of a file: from the command line, else from its name.
-fn reader(file: &Path, chip: Option<&str>, ip: Option<Engine>) -> Result<(Target, Option<GpuVa>), Error> {
-    let named = Kept::name(file);
-    let va = named.map(|named| named.1);
-    match (chip, ip, named) {
-        (None, None, Some((target, _))) => Ok((target, va)),
-        (None, ..) => Err(Error::NoChip(file.to_owned())),
-        (Some(chip), ip, _) => {
-            let level = level_of(chip)?;
-            let target = match ip {
-                None | Some(Engine::Gfx) => pm4::Target::gfx(level).into(),
-                Some(Engine::Compute) => pm4::Target::compute(level).into(),
-                Some(Engine::Sdma) => Version::of(level).into(),
-            };
-            Ok((target, va))
-        }
+impl DumpArguments {
+    /// Returns the file to be read.
+    pub(crate) fn file(&self) -> &Path {
+        // The command line's rules leave exactly one of both.
+        self.recording.as_deref().or(self.file.as_deref()).unwrap_or(Path::new("-"))
     }
 }
 
-fn dump(file: &Path, chip: Option<&str>, ip: Option<Engine>, style: Style, state: bool) -> Result<Exit, Error> {
-    let (target, va) = reader(file, chip, ip)?;
-    let Content(ib) = Content::read(file)?;
-    // IBs called by a kept IB lie beside it; other files there are left alone.
-    let beside = if va.is_some() { file.parent().map(Kept::all) } else { None };
-    let beside: HashMap<_, _> = beside.and_then(Result::ok).unwrap_or_default().into_iter().map(place).collect();
-    let memory = |va, dwords| beside.get(&(va, dwords)).cloned();
-    let dump = dumper(target, chip).with_memory(&memory).dump(&ib, va);
-    let level = match target {
-        Target::Pm4(target) => target.level,
-        // SDMA starts neither draws nor dispatches.
-        Target::Sdma(_) => GfxLevel::Gfx6,
-    };
-    let explained = Explained::new(&dump, starts(&dump, level), KeptShader::beside(file), state);
-    let mut out = io::stdout().lock();
-    match style {
-        Style::Json => {
-            let mut value = json::dump(&dump);
-            explained.add_to(&mut value);
-            writeln!(out, "{value:#}")?;
-        }
-        Style::Text | Style::Raw => {
-            let remark = |ib, packet: &_| explained.remark(ib, packet);
-            write!(out, "{}", dump.with_remarks(style == Style::Raw, &remark))?;
-        }
-    }
-    Ok(if dump.problems().next().is_some() { Exit::Problems } else { Exit::Understood })
-}
-
-fn disassemble(file: &Path, chip: Option<&str>, wave: Option<Lanes>, json: bool) -> Result<Exit, Error> {
-    let named = KeptShader::name(file);
-    let level = match (chip, named) {
-        (Some(chip), _) => level_of(chip)?,
-        (None, Some((_, level, ..))) => level,
-        (None, None) => return Err(Error::NoChip(file.to_owned())),
-    };
-    let wave = match (wave, named) {
-        (Some(Lanes::Wave32), _) => WaveSize::Wave32,
-        (Some(Lanes::Wave64), _) | (None, None) => WaveSize::Wave64,
-        (None, Some((_, _, wave, _))) => wave,
-    };
-    let Content(code) = Content::read(file)?;
-    let (text, is_whole) = shaders::disassemble(level, wave, named.map(|named| named.3), &code, json);
-    write!(io::stdout().lock(), "{text}")?;
-    Ok(if is_whole { Exit::Understood } else { Exit::Problems })
-}
-
-/// Returns a dumper that knows the chip's registers.
-fn dumper(target: Target, chip: Option<&str>) -> Dumper<'static> {
-    let dumper = Dumper::new(target);
-    match chip.and_then(registers_of) {
-        Some(registers) => dumper.with_registers(registers),
-        None => dumper,
-    }
-}
-
-fn place(kept: Kept) -> ((GpuVa, usize), Vec<u32>) {
-    ((kept.va, kept.content.0.len()), kept.content.0)
-}
-
-fn check(directories: &[PathBuf], chip: Option<&str>, percentage: u8) -> Result<Exit, Error> {
-    let mut out = io::stdout().lock();
-    let (mut ibs, mut count, mut dwords, mut problems) = (0_u64, 0_u64, 0_u64, 0_u64);
-    let (mut writes, mut named, mut unnamed) = (0_u64, 0_u64, BTreeMap::<u32, u64>::new());
-    for directory in directories {
-        for kept in Kept::all(directory)? {
-            ibs += 1;
-            dwords += kept.content.0.len() as u64;
-            let dump = dumper(kept.target, chip).dump(&kept.content.0, Some(kept.va));
-            for packet in dump.ibs.iter().flat_map(|ib| &ib.packets) {
-                count += 1;
-                for register in &packet.registers {
-                    writes += 1;
-                    match register.name {
-                        Some(_) => named += 1,
-                        None => *unnamed.entry(register.offset).or_default() += 1,
-                    }
-                }
-                if let Some(error) = packet.problem {
-                    problems += 1;
-                    writeln!(out, "{}: {error}", kept.path.display())?;
-                }
-            }
-        }
-    }
-    for (offset, times) in &unnamed {
-        writeln!(out, "register {offset:#x} has no name: {times} writes")?;
-    }
-    writeln!(out, "{ibs} IBs, {count} packets, {dwords} dwords, {problems} not understood")?;
-    writeln!(out, "{named} of {writes} register writes named")?;
-    let is_named = named * 100 >= writes * u64::from(percentage);
-    Ok(if problems == 0 && is_named { Exit::Understood } else { Exit::Problems })
+/// Arguments of `diff`.
+#[derive(Debug, Args)]
+pub(crate) struct DiffArguments {
+    /// The first file; - is standard input
+    #[arg(value_name = "A")]
+    pub(crate) first: PathBuf,
+    /// The second file
+    #[arg(value_name = "B")]
+    pub(crate) second: PathBuf,
+    /// Take addresses as equal, of IBs and in fields and registers that hold one; addresses in user data are compared
+    #[arg(long)]
+    pub(crate) ignore_addresses: bool,
+    /// Packets to print before and after each that differs
+    #[arg(long, short = 'C', value_name = "NUMBER", default_value_t = 1)]
+    pub(crate) context: usize,
+    /// The chip or generation of both, such as navi21 or gfx10_3 [default: what the files or their names say]
+    #[arg(long)]
+    pub(crate) chip: Option<String>,
+    /// The kind of engine that reads both [default: what the files or their names say, else gfx]
+    #[arg(long)]
+    pub(crate) ip: Option<Engine>,
+    /// When to use colours; auto is on a terminal, unless NO_COLOR is set
+    #[arg(long, value_enum, default_value_t, value_name = "WHEN")]
+    pub(crate) color: When,
 }

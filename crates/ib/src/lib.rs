@@ -3,16 +3,17 @@
 
 mod chip;
 mod cli;
-mod files;
+mod command;
+mod input;
 pub mod json;
+mod listing;
 mod outcome;
-mod recorded;
 mod shaders;
 mod starts;
 
 pub use chip::{UnknownChip, level_of, registers_of};
-pub use cli::main;
-pub use files::{Content, InputError, Kept};
+pub use command::main;
+pub use input::{Engine, FileIb, Input, InputError, Kept};
 pub use outcome::Exit;
 pub use shaders::KeptShader;
 pub use starts::{Shader, Start, Starts, starts};

@@ -1,41 +1,48 @@
 //! Output and exit status of a command.
 
-use std::{io, path::PathBuf};
+use std::io;
 
 use amdgpu_layers::format::FileError;
 
 use crate::chip::UnknownChip;
-use crate::files::InputError;
+use crate::input::InputError;
 
 /// Exit status of a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Exit {
-    /// Everything was understood.
+    /// Everything was understood; two files are equal.
     Understood = 0,
-    /// Something was not.
+    /// Something was not understood, or nothing matches; two files differ.
     Problems = 1,
-    /// The command line is wrong.
+    /// The command line is wrong; two files cannot be compared.
     Usage = 2,
     /// A file cannot be read or is not an IB, or the output cannot be written.
     Input = 3,
 }
 
-/// Style of a dump.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Style {
-    Text,
-    /// With all dwords.
-    Raw,
-    Json,
-}
+impl Exit {
+    /// Every status with its meaning, for the manual page.
+    pub const TABLE: [(Self, &'static str); 4] = [
+        (
+            Self::Understood,
+            "Everything was understood, or the reader of the output went away. For diff: the files are equal.",
+        ),
+        (
+            Self::Problems,
+            "Something was not understood and is shown raw with the reason, or no packet matches --grep. For diff: the files differ.",
+        ),
+        (Self::Usage, "The command line is wrong. For diff: that, or a file that cannot be read."),
+        (Self::Input, "A file cannot be read or holds no IB, or the output cannot be written."),
+    ];
 
-impl Style {
-    pub(crate) const fn new(raw: bool, json: bool) -> Self {
-        match (json, raw) {
-            (true, _) => Self::Json,
-            (false, true) => Self::Raw,
-            (false, false) => Self::Text,
-        }
+    /// Returns the number that the process ends with.
+    pub const fn code(self) -> u8 {
+        self as u8
+    }
+
+    /// Returns the worse of two.
+    pub(crate) fn and(self, other: Self) -> Self {
+        if self.code() >= other.code() { self } else { other }
     }
 }
 
@@ -43,22 +50,26 @@ impl Style {
 pub(crate) enum Error {
     #[error(transparent)]
     Chip(#[from] UnknownChip),
-    #[error("{}: the name does not say which chip it is for; --chip does", .0.display())]
-    NoChip(PathBuf),
+    #[error("{0}: neither the name nor the content says which chip it is for; --chip does")]
+    NoChip(String),
+    #[error("{0}: is not a recording, of which --submission and --last select a part")]
+    NoRecording(String),
     #[error(transparent)]
     Input(#[from] InputError),
-    #[error("{}: {error}", path.display())]
-    Recording { path: PathBuf, error: FileError },
-    #[error("{}: there is no submission {wanted}, only {there}", path.display())]
-    NoSubmission { path: PathBuf, wanted: String, there: u64 },
+    #[error("{name}: {error}")]
+    Recording { name: String, error: FileError },
+    #[error("{name}: there is no submission {wanted}, only {there}")]
+    NoSubmission { name: String, wanted: String, there: u64 },
     #[error("cannot print: {0}")]
     Print(#[from] io::Error),
 }
 
 impl Error {
-    pub(crate) const fn exit(&self) -> Exit {
+    pub(crate) fn exit(&self) -> Exit {
         match self {
-            Self::Chip(_) | Self::NoChip(_) => Exit::Usage,
+            Self::Chip(_) | Self::NoChip(_) | Self::NoRecording(_) => Exit::Usage,
+            // A reader that has seen enough, such as head, is no trouble.
+            Self::Print(error) if matches!(error.kind(), io::ErrorKind::BrokenPipe) => Exit::Understood,
             Self::Input(_) | Self::Print(_) | Self::Recording { .. } | Self::NoSubmission { .. } => Exit::Input,
         }
     }

@@ -15,7 +15,7 @@ use amdgpu_winsys::{
 use serde_json::{Value, json};
 
 use crate::{
-    files::{Content, InputError, number},
+    input::{Input, InputError, number},
     level_of,
     starts::{Start, Starts},
 };
@@ -60,12 +60,12 @@ impl KeptShader {
     ///
     /// [`InputError`].
     pub fn after(directory: &Path, first: u32) -> Result<Vec<Self>, InputError> {
-        let io = |error| InputError::Io { path: directory.to_owned(), error };
+        let io = |error| InputError::Io { name: directory.display().to_string(), error };
         let mut shaders = Vec::new();
         for entry in fs::read_dir(directory).map_err(io)? {
             let path = entry.map_err(io)?.path();
             let Some((number, level, wave, va)) = Self::name(&path).filter(|name| name.0 > first) else { continue };
-            let Content(code) = Content::read(&path)?;
+            let code = Input::dwords(&path)?;
             shaders.push(Self { path, number, level, wave, va, code });
         }
         shaders.sort_by_key(|shader| shader.number);

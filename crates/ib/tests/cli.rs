@@ -1,44 +1,13 @@
 //! The command from outside: what it prints, and how it ends.
 
-use std::{
-    fs,
-    path::{Path, PathBuf},
-    process::{Command, Output},
-};
+mod support;
 
-fn run(arguments: &[&str]) -> Output {
-    let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data");
-    Command::new(env!("CARGO_BIN_EXE_amdgpu-ib")).current_dir(directory).args(arguments).output().unwrap()
-}
+use std::fs;
+
+use support::{Scratch, data, run, text};
 
 fn golden(name: &str) -> String {
-    fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data").join(name)).unwrap()
-}
-
-fn text(bytes: &[u8]) -> String {
-    String::from_utf8(bytes.to_vec()).unwrap()
-}
-
-/// A directory that goes with the test.
-struct Scratch(PathBuf);
-
-impl Scratch {
-    fn new(name: &str) -> Self {
-        let path = std::env::temp_dir().join(format!("amdgpu-ib-{name}-{}", std::process::id()));
-        fs::create_dir_all(&path).unwrap();
-        Self(path)
-    }
-
-    fn put(&self, name: &str, dwords: &[u32]) {
-        let bytes: Vec<u8> = dwords.iter().flat_map(|dword| dword.to_le_bytes()).collect();
-        fs::write(self.0.join(name), bytes).unwrap();
-    }
-}
-
-impl Drop for Scratch {
-    fn drop(&mut self) {
-        let _ = fs::remove_dir_all(&self.0);
-    }
+    fs::read_to_string(data(name)).unwrap()
 }
 
 #[test]

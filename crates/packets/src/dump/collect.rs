@@ -245,10 +245,11 @@ fn meaning(settings: &Settings<'_>, fields: &Fields<'_>, field: &crate::layout::
     Meaning::Number
 }
 
-/// Returns the IBs that a packet calls or jumps to, none of which was [shown](Next::shown) yet.
+/// Returns the IBs that a packet calls or jumps to, none of which was [shown](Next::shown) yet. Engines ignore the upper 16 bits of
+/// their addresses, which the kernel leaves zero in packets of its own.
 pub fn leads_to(fields: &Fields<'_>) -> Vec<Next> {
     let to = |address, dwords: u32, is_chain| {
-        let va = GpuVa::new(address).ok().filter(|&va| va != GpuVa::NULL && dwords > 0)?;
+        let va = Some(GpuVa::from_48_bits(address)).filter(|&va| va != GpuVa::NULL && dwords > 0)?;
         Some(Next { va, dwords: dwords as usize, is_chain, shown: Shown::Unreadable })
     };
     let both = match Record::read(fields) {

@@ -74,9 +74,7 @@ impl Display for Remarked<'_> {
             ib.write_title(f, index, self.dump)?;
             for packet in &ib.packets {
                 if self.is_raw {
-                    packet.write_head(f)?;
-                    write_dwords(f, '=', &packet.dwords)?;
-                    packet.write_body(f, &[])?;
+                    packet.with_dwords().fmt(f)?;
                 } else {
                     packet.fmt(f)?;
                 }
@@ -96,7 +94,31 @@ impl Display for Packet {
     }
 }
 
+/// A packet with all of its dwords.
+struct Whole<'p>(&'p Packet);
+
+impl Display for Whole<'_> {
+    fn fmt(&self, f: &mut Formatter<'_>) -> Result {
+        self.0.write_head(f)?;
+        write_dwords(f, '=', &self.0.dwords)?;
+        self.0.write_body(f, &[])
+    }
+}
+
 impl Packet {
+    /// Returns the text with all dwords of the packet below its name.
+    ///
+    /// ```
+    /// use amdgpu_packets::{dump::Dumper, pm4};
+    /// use amdgpu_hw::GfxLevel;
+    ///
+    /// let dump = Dumper::new(pm4::Target::gfx(GfxLevel::Gfx9)).dump(&[0xc000_4600, 0x407], None);
+    /// assert!(dump.ibs[0].packets[0].with_dwords().to_string().contains("=0    c0004600 00000407\n"));
+    /// ```
+    pub fn with_dwords(&self) -> impl Display + '_ {
+        Whole(self)
+    }
+
     /// Its name, and what is wrong with it.
     fn write_head(&self, f: &mut Formatter<'_>) -> Result {
         let header = self.dwords.first().copied().unwrap_or_default();

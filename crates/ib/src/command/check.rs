@@ -1,0 +1,48 @@
+//! `amdgpu-ib check`.
+
+use std::{
+    collections::BTreeMap,
+    io::{self, Write as _},
+    path::PathBuf,
+};
+
+use super::dump::dumper;
+use crate::{
+    Kept,
+    outcome::{Error, Exit},
+};
+
+/// Decodes every kept IB of the directories, and counts what was not understood and which registers have no name.
+pub(super) fn check(directories: &[PathBuf], chip: Option<&str>, percentage: u8) -> Result<Exit, Error> {
+    let mut out = io::stdout().lock();
+    let (mut ibs, mut count, mut dwords, mut problems) = (0_u64, 0_u64, 0_u64, 0_u64);
+    let (mut writes, mut named, mut unnamed) = (0_u64, 0_u64, BTreeMap::<u32, u64>::new());
+    for directory in directories {
+        for kept in Kept::all(directory)? {
+            ibs += 1;
+            dwords += kept.dwords.len() as u64;
+            let dump = dumper(kept.target, chip).dump(&kept.dwords, Some(kept.va));
+            for packet in dump.ibs.iter().flat_map(|ib| &ib.packets) {
+                count += 1;
+                for register in &packet.registers {
+                    writes += 1;
+                    match register.name {
+                        Some(_) => named += 1,
+                        None => *unnamed.entry(register.offset).or_default() += 1,
+                    }
+                }
+                if let Some(error) = packet.problem {
+                    problems += 1;
+                    writeln!(out, "{}: {error}", kept.path.display())?;
+                }
+            }
+        }
+    }
+    for (offset, times) in &unnamed {
+        writeln!(out, "register {offset:#x} has no name: {times} writes")?;
+    }
+    writeln!(out, "{ibs} IBs, {count} packets, {dwords} dwords, {problems} not understood")?;
+    writeln!(out, "{named} of {writes} register writes named")?;
+    let is_named = named * 100 >= writes * u64::from(percentage);
+    Ok(if problems == 0 && is_named { Exit::Understood } else { Exit::Problems })
+}

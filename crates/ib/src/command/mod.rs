@@ -1,0 +1,49 @@
+//! The commands.
+
+mod check;
+mod diff;
+mod disassemble;
+mod document;
+mod dump;
+mod recorded;
+
+use std::ffi::OsString;
+
+use clap::Parser as _;
+
+use crate::{
+    cli::{Cli, Task},
+    outcome::{Error, Exit},
+};
+
+/// Does what the command line asks for.
+pub fn main(arguments: impl IntoIterator<Item = OsString>) -> Exit {
+    let cli = match Cli::try_parse_from(arguments) {
+        Ok(cli) => cli,
+        Err(error) => {
+            let is_help = !error.use_stderr();
+            // A reader that closed our output has no use for the message.
+            let _ = error.print();
+            return if is_help { Exit::Understood } else { Exit::Usage };
+        }
+    };
+    let done = match &cli.task {
+        Task::Dump(arguments) => dump::dump(arguments),
+        Task::Diff(arguments) => diff::diff(arguments),
+        Task::Disassemble { file, chip, wave, json } => disassemble::disassemble(file, chip.as_deref(), *wave, *json),
+        Task::Check { directories, named, chip } => check::check(directories, chip.as_deref(), *named),
+        Task::Man => document::man(),
+        Task::Completions { shell } => document::completions(*shell),
+    };
+    done.unwrap_or_else(|error| end(&cli.task, &error))
+}
+
+/// Tells an error, unless it is that the reader of the output went away, and returns the status.
+fn end(task: &Task, error: &Error) -> Exit {
+    let exit = error.exit();
+    if exit != Exit::Understood {
+        eprintln!("amdgpu-ib: {error}");
+    }
+    // As of diff(1), every trouble of a comparison is 2.
+    if exit == Exit::Input && matches!(task, Task::Diff(_)) { Exit::Usage } else { exit }
+}

@@ -1,0 +1,80 @@
+//! Files that the simulator keeps.
+
+use std::{
+    fs,
+    path::{Path, PathBuf},
+};
+
+use amdgpu_winsys::cs::{Target, sdma::Version};
+use amdgpu_winsys::vamgr::GpuVa;
+
+use super::{
+    content,
+    error::InputError,
+    ib::{Engine, FileIb},
+};
+use crate::level_of;
+
+/// An IB that the simulator kept.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Kept {
+    /// The file.
+    pub path: PathBuf,
+    /// The ring and generation that executed it.
+    pub target: Target,
+    /// GPU address.
+    pub va: GpuVa,
+    /// Contents.
+    pub dwords: Vec<u32>,
+}
+
+impl Kept {
+    /// Returns the facts that a file's name tells: `NUMBER-LANGUAGE-ADDRESS.ib`. The dwords are empty.
+    pub fn name(path: &Path) -> Option<FileIb> {
+        let name = path.file_name()?.to_str()?.strip_suffix(".ib")?;
+        let parts: Vec<_> = name.split('-').collect();
+        let [number, engine, language, va] = *parts.as_slice() else { return None };
+        number.parse::<u32>().ok()?;
+        let va = Some(GpuVa::new(u64::from_str_radix(va, 16).ok()?).ok()?);
+        let ib = FileIb { va, ..FileIb::default() };
+        let ring = |engine| Some(FileIb { engine: Some(engine), level: Some(level_of(language).ok()?), ..ib.clone() });
+        match engine {
+            "gfx" => ring(Engine::Gfx),
+            "compute" => ring(Engine::Compute),
+            "sdma" => {
+                let sdma = Some(Version::ALL.into_iter().find(|version| version.name() == language)?);
+                Some(FileIb { engine: Some(Engine::Sdma), sdma, ..ib })
+            }
+            _ => None,
+        }
+    }
+
+    /// Returns every kept IB of a directory, in the order of fetching.
+    ///
+    /// # Errors
+    ///
+    /// [`InputError`].
+    pub fn all(directory: &Path) -> Result<Vec<Self>, InputError> {
+        let failed = |path: &Path, error| InputError::Io { name: path.display().to_string(), error };
+        let entries = fs::read_dir(directory).map_err(|error| failed(directory, error))?;
+        let mut all = Vec::new();
+        for entry in entries {
+            let path = entry.map_err(|error| failed(directory, error))?.path();
+            let Some(ib) = Self::name(&path) else { continue };
+            let (Some(target), Some(va)) = (ib.target(None, None), ib.va) else { continue };
+            match fs::read(&path) {
+                Ok(bytes) => all.push(Self { path, target, va, dwords: content::from_bytes(&bytes) }),
+                // The simulator removes the oldest files where it keeps only the last.
+                Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
+                Err(error) => return Err(failed(&path, error)),
+            }
+        }
+        all.sort_by(|a, b| number(&a.path).cmp(&number(&b.path)).then_with(|| a.path.cmp(&b.path)));
+        if all.is_empty() { Err(InputError::NoIbs { name: directory.display().to_string() }) } else { Ok(all) }
+    }
+}
+
+/// Returns the number that the name of a kept file begins with.
+pub(crate) fn number(path: &Path) -> Option<u32> {
+    path.file_name()?.to_str()?.split('-').next()?.parse().ok()
+}

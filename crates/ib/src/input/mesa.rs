@@ -1,0 +1,94 @@
+//! Dumps of IBs by Mesa's drivers, such as RADV's after a hang (`RADV_DEBUG=hang`).
+//!
+//! Each dword begins a line with eight hexadecimal digits, before its meaning. An IB stands between a line with "begin" and
+//! one with "end", and one that it calls stands in it, four columns further to the right.
+//!
+//! Source: Mesa 25.0.7 `src/amd/common/ac_parse_ib.c`, `ac_parse_ib` and `format_ib_output`.
+
+use amdgpu_winsys::vamgr::GpuVa;
+
+use super::ib::{Engine, FileIb};
+
+/// The beginning of the line above an IB.
+const RULE: &str = "------------------ ";
+/// Opcode of the packet that calls an IB. Source: Mesa 25.0.7 `src/amd/common/sid.h`, `PKT3_INDIRECT_BUFFER`.
+const INDIRECT_BUFFER: u32 = 0x3f;
+/// Bits of that packet's last dword with the length, dwords.
+const LENGTH: u32 = 0xf_ffff;
+
+/// Returns `true` if text has a dumped IB.
+pub(super) fn is_dump(text: &str) -> bool {
+    text.lines().any(|line| line.starts_with(RULE) && line.contains(" begin "))
+}
+
+/// Returns the IBs of a dump, each followed by those that it calls.
+pub(super) fn ibs(text: &str) -> Vec<FileIb> {
+    let mut dump = Dump::default();
+    for line in text.lines() {
+        dump.line(&without_colour(line));
+    }
+    dump.ibs
+}
+
+#[derive(Default)]
+struct Dump {
+    ibs: Vec<FileIb>,
+    /// Indices of the IBs around the line.
+    open: Vec<usize>,
+}
+
+impl Dump {
+    fn line(&mut self, line: &str) {
+        let text = line.trim_start();
+        if text.starts_with("----") && text.contains(" end ") {
+            self.open.pop();
+        } else if text.starts_with(RULE) && text.contains(" begin ") {
+            let ib = match self.open.last().and_then(|&caller| self.ibs.get(caller)) {
+                Some(caller) => called(caller),
+                None => first(text),
+            };
+            self.open.push(self.ibs.len());
+            self.ibs.push(ib);
+        } else if let Some(ib) = self.open.last().and_then(|&ib| self.ibs.get_mut(ib)) {
+            let indent = 4 * (self.open.len() - 1);
+            ib.dwords.extend(line.get(indent..).and_then(dword));
+        }
+    }
+}
+
+/// Returns the IB of a title.
+fn first(title: &str) -> FileIb {
+    let words = title.to_lowercase();
+    let engines = [("compute", Engine::Compute), ("sdma", Engine::Sdma), ("gfx", Engine::Gfx)];
+    FileIb {
+        title: Some(title.trim_matches(['-', ' ']).replacen(" begin", "", 1)),
+        engine: engines.into_iter().find(|(name, _)| words.contains(name)).map(|(_, engine)| engine),
+        ..FileIb::default()
+    }
+}
+
+/// Returns the IB that the packet just dumped calls.
+fn called(caller: &FileIb) -> FileIb {
+    let va = match *caller.dwords.last_chunk().unwrap_or(&[0; 4]) {
+        [header, low, high, control] if header >> 8 & 0xff == INDIRECT_BUFFER && control & LENGTH != 0 => {
+            Some(GpuVa::from_48_bits(u64::from(high & 0xffff) << 32 | u64::from(low)))
+        }
+        _ => None,
+    };
+    FileIb { engine: caller.engine, va, is_called: true, ..FileIb::default() }
+}
+
+/// Reads the dword that a line begins with.
+fn dword(line: &str) -> Option<u32> {
+    let (digits, rest) = line.split_at_checked(8)?;
+    let is_dword = digits.bytes().all(|byte| byte.is_ascii_hexdigit()) && (rest.is_empty() || rest.starts_with(' '));
+    is_dword.then(|| u32::from_str_radix(digits, 16).ok())?
+}
+
+/// Removes the sequences that select colours: ESC, `[`, numbers and `m`.
+fn without_colour(line: &str) -> String {
+    let mut parts = line.split("\x1b[");
+    let first = parts.next().unwrap_or_default();
+    let rest = parts.map(|part| part.split_once('m').map_or(part, |(_, text)| text));
+    std::iter::once(first).chain(rest).collect()
+}
