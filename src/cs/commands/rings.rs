@@ -40,6 +40,19 @@ impl Recorder<Target> {
         Ok(())
     }
 
+    /// Copies more than one packet can.
+    #[cold]
+    fn copy_in_pieces(&mut self, to: Span, from: Span) -> Result<()> {
+        let level = self.ring().level;
+        for (offset, bytes) in to.pieces(CpDma::max_chunk_bytes(level).into()) {
+            let is_last = offset + bytes == to.len();
+            let copy = CpDma::copy(level, to.at(offset), from.at(offset), bytes as u32);
+            self.stream.push(&copy.with_sync(is_last && level == GfxLevel::Gfx6))?;
+            self.dma_is_busy = level > GfxLevel::Gfx6;
+        }
+        Ok(())
+    }
+
     /// An end of pipe, with what its generation wants beside it.
     ///
     /// * The graphics rings of GFX7 and GFX8 need it twice, and the second one counts; the first stores zero where the
@@ -105,15 +118,16 @@ impl Commands for Recorder<Target> {
     /// Source: Mesa 25.0.7 `src/amd/vulkan/radv_cp_dma.c`, `radv_cp_dma_copy_memory`; its dummy copies, which align an
     /// internal counter of old chips for speed, are left out. GFX6 waits at once, for it is not known to take the copy of
     /// nothing that later chips wait with.
+    #[inline]
     fn copy(&mut self, to: Span, from: Span) -> Result<()> {
         check_copy(to, from)?;
         let level = self.ring().level;
-        for (offset, bytes) in to.pieces(CpDma::max_chunk_bytes(level).into()) {
-            let is_last = offset + bytes == to.len();
-            let copy = CpDma::copy(level, to.at(offset), from.at(offset), bytes as u32);
-            self.stream.push(&copy.with_sync(is_last && level == GfxLevel::Gfx6))?;
-            self.dma_is_busy = level > GfxLevel::Gfx6;
+        if to.len() > CpDma::max_chunk_bytes(level).into() {
+            return self.copy_in_pieces(to, from);
         }
+        let copy = CpDma::copy(level, to.address(), from.address(), to.len() as u32);
+        self.stream.push(&copy.with_sync(level == GfxLevel::Gfx6))?;
+        self.dma_is_busy = level > GfxLevel::Gfx6;
         Ok(())
     }
 

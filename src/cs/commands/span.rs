@@ -57,12 +57,46 @@ impl Span {
         Self::new(binding.address().checked_add(offset).ok_or(outside)?, bytes)
     }
 
+    /// Returns a part of the range. It costs less than to name it by [`Span::of`]: only the bounds are checked.
+    ///
+    /// ```
+    /// use amdgpu_winsys::{cs::commands::{CommandError, Span}, vamgr::GpuVa};
+    ///
+    /// let buffer = Span::new(GpuVa::new(0x10_0000)?, 4096)?;
+    /// assert_eq!(buffer.part(1024, 16)?, Span::new(GpuVa::new(0x10_0400)?, 16)?);
+    /// assert!(matches!(buffer.part(4096, 1), Err(CommandError::OutOfBounds { size: 4096, .. })));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`CommandError::Empty`]; [`CommandError::OutOfBounds`] where the range is shorter.
+    #[inline]
+    pub const fn part(self, offset: u64, bytes: u64) -> Result<Self> {
+        if bytes == 0 {
+            return Err(CommandError::Empty { command: "a range" });
+        }
+        if bytes > self.bytes || offset > self.bytes - bytes {
+            return Err(CommandError::OutOfBounds { offset, bytes, size: self.bytes });
+        }
+        Ok(Self { va: self.inside(offset), bytes })
+    }
+
+    /// Returns the address `offset` bytes into the range, which is longer than that. All of a range is in one half of the
+    /// address space, so the sum is an address.
+    #[inline]
+    const fn inside(self, offset: u64) -> GpuVa {
+        GpuVa::from_48_bits(self.va.as_u64().wrapping_add(offset))
+    }
+
     /// Returns the first byte's address.
+    #[inline]
     pub const fn address(self) -> GpuVa {
         self.va
     }
 
     /// Returns the length in bytes.
+    #[inline]
     pub const fn len(self) -> u64 {
         self.bytes
     }
@@ -73,6 +107,7 @@ impl Span {
     }
 
     /// Returns `true` if the two share a byte.
+    #[inline]
     pub const fn overlaps(self, other: Self) -> bool {
         let (this, that) = (self.va.as_u64(), other.va.as_u64());
         if this < that { that - this < self.bytes } else { this - that < other.bytes }
@@ -93,7 +128,7 @@ impl Span {
     #[inline]
     pub(super) fn at(self, offset: u64) -> GpuVa {
         debug_assert!(offset < self.bytes);
-        self.va.checked_add(offset).unwrap_or(self.va)
+        if offset < self.bytes { self.inside(offset) } else { self.va }
     }
 }
 
@@ -107,6 +142,23 @@ mod tests {
         assert_eq!(span.pieces(32).collect::<Vec<_>>(), [(0, 32), (32, 32), (64, 32), (96, 4)]);
         assert_eq!(span.pieces(100).collect::<Vec<_>>(), [(0, 100)]);
         assert_eq!(span.at(99).as_u64(), 0x1066);
+    }
+
+    #[test]
+    fn a_part_is_the_range_that_its_bounds_name_in_either_half() {
+        for start in [0x7fff_ffff_fff0, u64::MAX - 15] {
+            let span = |start, bytes| Span::new(GpuVa::new(start).unwrap(), bytes);
+            let whole = span(start, 16).unwrap();
+            for (offset, bytes) in (0..18).flat_map(|offset| (0..18).map(move |bytes| (offset, bytes))) {
+                let expected = match (offset, bytes) {
+                    (_, 0) => Err(CommandError::Empty { command: "a range" }),
+                    _ if offset + bytes > 16 => Err(CommandError::OutOfBounds { offset, bytes, size: 16 }),
+                    _ => span(start + offset, bytes),
+                };
+                assert_eq!(whole.part(offset, bytes), expected, "{offset} {bytes}");
+            }
+            assert!(whole.part(u64::MAX, u64::MAX).is_err() && whole.part(1, u64::MAX).is_err());
+        }
     }
 
     #[test]

@@ -164,6 +164,35 @@ impl Queue {
         self.shared.send(&[], submission)
     }
 
+    /// Submits as [`Queue::submit`] does, and makes no [`Fence`], which costs a count of references up and down. It is for
+    /// drivers whose waits go by sync objects; [`Queue::last`] has the place of what was submitted.
+    ///
+    /// ```
+    /// use amdgpu_winsys::{
+    ///     cs::{Queue, Stream, Submission, SyncPoint, pm4},
+    ///     winsys::{Context, Deadline, Device, Ip, Priority, Syncobj},
+    /// };
+    ///
+    /// # let device = Device::new(amdgpu_sim::SimKernel::open(amdgpu_sim::profile("navi21").ok_or("no such chip")?))?;
+    /// let queue = Queue::new(&Context::new(&device, Priority::Normal)?, Ip::Gfx, 0)?;
+    /// let list = Stream::new(&device, pm4::Target::gfx(device.info().gfx_level), 64)?.finish()?;
+    /// let done = Syncobj::new(&device, false)?;
+    /// let signals = &[SyncPoint::binary(&done)];
+    /// queue.submit_without_fence(&Submission { lists: &[&list], signals, ..Submission::default() })?;
+    /// assert!(done.wait(Deadline::NEVER)? && queue.last().wait(Deadline::NEVER)?);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Queue::submit`].
+    pub fn submit_without_fence(&self, submission: &Submission<'_>) -> Result<()> {
+        if submission.lists.is_empty() {
+            return self.submit_nothing(submission).map(drop);
+        }
+        self.shared.send_numbered(&[], submission).map(drop)
+    }
+
     #[cold]
     fn submit_nothing(&self, submission: &Submission<'_>) -> Result<Fence> {
         let has_work = submission.memory.binding_count() > 0 || !submission.sets.is_empty();
@@ -351,11 +380,18 @@ impl Shared {
     }
 
     /// Submits, with what runs beside it on other queues.
+    #[inline]
     pub(super) fn send(
         self: &Arc<Self>,
         beside: &[(&Self, &[&CommandList])],
         submission: &Submission<'_>,
     ) -> Result<Fence> {
+        let sequence = self.send_numbered(beside, submission)?;
+        Ok(Fence::new(Arc::clone(self), sequence))
+    }
+
+    /// Submits, and returns the number that the kernel gave the submission.
+    fn send_numbered(&self, beside: &[(&Self, &[&CommandList])], submission: &Submission<'_>) -> Result<u64> {
         let mut left = Left::default();
         let Taken { sequence, done } = match self.buffers.try_lock() {
             Some(mut buffers) => self.hand_over_first(&mut buffers, beside, submission, &mut left),
@@ -371,10 +407,7 @@ impl Shared {
         if let Some(report) = report {
             self.report(report)?;
         }
-        match sequence {
-            Some(sequence) => Ok(Fence::new(Arc::clone(self), sequence)),
-            None => Err(Error::NothingToSubmit),
-        }
+        sequence.ok_or(Error::NothingToSubmit)
     }
 
     /// Tells observers of a submission, and returns the reason why the kernel did not take all of it.
