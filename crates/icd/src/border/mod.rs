@@ -7,7 +7,7 @@
 //! All of it stands on one premise: a program that calls a Vulkan command obeys its valid usage (specification, section
 //! "Valid Usage"). Pointers are then valid for the length of the call, lists are as long as their counts say, handles are live,
 //! and what needs external synchronization has it. What a program may get wrong all the same is checked: null pointers, in a
-//! debug build handles, and everywhere ranges and numbers, which the entry points check themselves.
+//! debug build handles and synchronization, and everywhere ranges and numbers, which the entry points check themselves.
 #![expect(unsafe_code, reason = "pointers and handles of a C interface become references here")]
 
 pub(crate) mod adapter;
@@ -16,6 +16,7 @@ mod bytes;
 mod callback;
 pub(crate) mod chain;
 pub(crate) mod descriptor;
+mod exclusive;
 mod failure;
 mod handle;
 mod handles;
@@ -27,6 +28,7 @@ pub(crate) use self::{
     argument::{Allocator, Answer, Argument, Array, Data, Ignored, Name, Out, OutArray, OutData},
     bytes::{clear_words, switches},
     callback::Callback,
+    exclusive::Exclusive,
     failure::Failure,
     handle::{Handed, object},
     text::{copy_text, name},

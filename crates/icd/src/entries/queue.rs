@@ -49,18 +49,62 @@ fn add_list(work: &mut Work<'_>, buffer: vk::CommandBuffer) -> Result<(), Failur
     Ok(())
 }
 
-/// Submits works in order; the fence signals with the last.
-fn submit_all(queue: &Queue, mut works: Vec<Work<'_>>, fence: Option<&Fence>) -> Result<(), Failure> {
-    if let Some(fence) = fence {
+/// Submits works in order; the fence signals with the last. All are looked at before the first is submitted.
+#[inline]
+fn submit_all<'a, T>(
+    queue: &Queue,
+    infos: &'a [T],
+    work_of: impl Fn(&'a T) -> Result<Work<'a>, Failure>,
+    fence: Option<&Fence>,
+) -> Result<(), Failure> {
+    let signal = fence.map(|fence| (fence.0.current(), 0));
+    // Nearly always one, which needs no list.
+    if let [info] = infos {
+        let mut work = work_of(info)?;
+        work.signals.extend(signal);
+        return queue.submit(work);
+    }
+    let mut works = infos.iter().map(work_of).collect::<Result<Vec<_>, _>>()?;
+    if let Some(signal) = signal {
         if works.is_empty() {
             works.push(Work::default());
         }
-        works.last_mut().ok_or(UNKNOWN)?.signals.push((fence.0.current(), 0));
+        works.last_mut().ok_or(UNKNOWN)?.signals.push(signal);
     }
     if works.is_empty() {
         return queue.check_held().map(|_is_held| ());
     }
     works.into_iter().try_for_each(|work| queue.submit(work))
+}
+
+/// Returns the work of a [`vk::SubmitInfo`].
+fn work_of<'a>(info: &'a vk::SubmitInfo<'_>) -> Result<Work<'a>, Failure> {
+    let mut work = Work::default();
+    let (wait_values, signal_values) = values(info);
+    for (&semaphore, value) in info.waits().iter().zip(wait_values) {
+        work.waits.extend(wait_of(semaphore, value)?);
+    }
+    for &buffer in info.command_buffers() {
+        add_list(&mut work, buffer)?;
+    }
+    for (&semaphore, value) in info.signals().iter().zip(signal_values) {
+        work.signals.push(signal_of(semaphore, value)?);
+    }
+    Ok(work)
+}
+
+/// Returns the work of a [`vk::SubmitInfo2`].
+#[inline]
+fn work_of2<'a>(info: &'a vk::SubmitInfo2<'_>) -> Result<Work<'a>, Failure> {
+    let mut work = Work::default();
+    for wait in info.waits() {
+        work.waits.extend(wait_of(wait.semaphore, wait.value)?);
+    }
+    info.command_buffers().iter().try_for_each(|buffer| add_list(&mut work, buffer.command_buffer))?;
+    for signal in info.signals() {
+        work.signals.push(signal_of(signal.semaphore, signal.value)?);
+    }
+    Ok(work)
 }
 
 pub(crate) fn submit(
@@ -69,22 +113,7 @@ pub(crate) fn submit(
     infos: Array<'_, vk::SubmitInfo<'_>>,
     fence: Option<&Fence>,
 ) -> Result<(), Failure> {
-    let mut works = Vec::new();
-    for info in infos.of(count) {
-        let mut work = Work::default();
-        let (wait_values, signal_values) = values(info);
-        for (&semaphore, value) in info.waits().iter().zip(wait_values) {
-            work.waits.extend(wait_of(semaphore, value)?);
-        }
-        for &buffer in info.command_buffers() {
-            add_list(&mut work, buffer)?;
-        }
-        for (&semaphore, value) in info.signals().iter().zip(signal_values) {
-            work.signals.push(signal_of(semaphore, value)?);
-        }
-        works.push(work);
-    }
-    submit_all(queue, works, fence)
+    submit_all(queue, infos.of(count), work_of, fence)
 }
 
 pub(crate) fn submit2(
@@ -93,19 +122,7 @@ pub(crate) fn submit2(
     infos: Array<'_, vk::SubmitInfo2<'_>>,
     fence: Option<&Fence>,
 ) -> Result<(), Failure> {
-    let mut works = Vec::new();
-    for info in infos.of(count) {
-        let mut work = Work::default();
-        for wait in info.waits() {
-            work.waits.extend(wait_of(wait.semaphore, wait.value)?);
-        }
-        info.command_buffers().iter().try_for_each(|buffer| add_list(&mut work, buffer.command_buffer))?;
-        for signal in info.signals() {
-            work.signals.push(signal_of(signal.semaphore, signal.value)?);
-        }
-        works.push(work);
-    }
-    submit_all(queue, works, fence)
+    submit_all(queue, infos.of(count), work_of2, fence)
 }
 
 pub(crate) fn wait_idle(queue: &Queue) -> Result<(), Failure> {

@@ -19,13 +19,22 @@ const ALIGNMENT: u64 = 16;
 /// Alignment of a sparse buffer's parts, bytes: the granularity of `sparseBinding`.
 const SPARSE_ALIGNMENT: u64 = 64 << 10;
 
+/// A part of device memory.
+#[derive(Debug)]
+struct Bound {
+    /// Keeps the addresses bound.
+    _memory: Binding,
+    /// The buffer's bytes.
+    bytes: Span,
+}
+
 /// The memory of a buffer.
 #[derive(Debug)]
 enum Place {
-    /// Bound once, to a part of device memory.
-    Bound(OnceLock<(Binding, u64)>),
-    /// A range of addresses whose pages come and go.
-    Sparse(SparseRange),
+    /// Bound once.
+    Bound(OnceLock<Bound>),
+    /// A range of addresses whose pages come and go, and the buffer's bytes.
+    Sparse(SparseRange, Span),
 }
 
 /// A `VkBuffer`: a size, and the memory it was bound to.
@@ -43,15 +52,20 @@ impl Buffer {
     }
 
     /// Makes a buffer of sparse pages.
-    pub(crate) fn sparse(size: u64, range: SparseRange) -> Self {
-        Self { size, place: Place::Sparse(range) }
+    ///
+    /// # Errors
+    ///
+    /// `VK_ERROR_UNKNOWN` for a size of 0, which valid usage forbids.
+    pub(crate) fn sparse(size: u64, range: SparseRange) -> Result<Self, Failure> {
+        let bytes = Span::new(range.address(), size)?;
+        Ok(Self { size, place: Place::Sparse(range, bytes) })
     }
 
     /// Returns the addresses of a sparse buffer.
     pub(crate) fn range(&self) -> Option<&SparseRange> {
         match &self.place {
             Place::Bound(_) => None,
-            Place::Sparse(range) => Some(range),
+            Place::Sparse(range, _) => Some(range),
         }
     }
 
@@ -59,12 +73,15 @@ impl Buffer {
     ///
     /// # Errors
     ///
-    /// `VK_ERROR_UNKNOWN` where the memory ends before the buffer, or the buffer is sparse or bound: valid usage forbids these.
+    /// `VK_ERROR_UNKNOWN` where the memory ends before the buffer, or the buffer is sparse, bound or empty: valid usage forbids
+    /// these.
     pub(crate) fn bind(&self, memory: &Binding, offset: u64) -> Result<(), Failure> {
         let fits = offset.checked_add(self.size).is_some_and(|end| end <= memory.len());
         match &self.place {
             Place::Bound(place) if fits && offset.is_multiple_of(ALIGNMENT) => {
-                place.set((memory.clone(), offset)).map_err(|_| Failure(vk::Result::ERROR_UNKNOWN))
+                let bytes = Span::of(memory, offset, self.size)?;
+                let bound = Bound { _memory: memory.clone(), bytes };
+                place.set(bound).map_err(|_| Failure(vk::Result::ERROR_UNKNOWN))
             }
             _ => Err(Failure(vk::Result::ERROR_UNKNOWN)),
         }
@@ -72,9 +89,15 @@ impl Buffer {
 
     /// Returns the address of its first byte, once it has memory.
     pub(crate) fn address(&self) -> Option<GpuVa> {
+        self.bytes().map(Span::address)
+    }
+
+    /// Returns its addresses, once it has memory.
+    #[inline]
+    fn bytes(&self) -> Option<Span> {
         match &self.place {
-            Place::Bound(place) => place.get().and_then(|(memory, offset)| memory.address().checked_add(*offset)),
-            Place::Sparse(range) => Some(range.address()),
+            Place::Bound(place) => place.get().map(|bound| bound.bytes),
+            Place::Sparse(_, bytes) => Some(*bytes),
         }
     }
 
@@ -83,11 +106,10 @@ impl Buffer {
     /// # Errors
     ///
     /// `VK_ERROR_UNKNOWN` for a part that it does not have, and without memory.
+    #[inline]
     pub(crate) fn part(&self, offset: u64, bytes: u64) -> Result<Span, Failure> {
         let unknown = Failure(vk::Result::ERROR_UNKNOWN);
-        let fits = offset.checked_add(bytes).is_some_and(|end| end <= self.size);
-        let address = self.address().filter(|_| fits).and_then(|address| address.checked_add(offset)).ok_or(unknown)?;
-        Span::new(address, bytes).map_err(|_| unknown)
+        self.bytes().and_then(|all| all.part(offset, bytes).ok()).ok_or(unknown)
     }
 }
 
@@ -141,6 +163,6 @@ impl Gpu {
             0 => request,
             raw => request.at(GpuVa::new(raw).map_err(|_| Failure(vk::Result::ERROR_INVALID_OPAQUE_CAPTURE_ADDRESS))?),
         };
-        Ok(Buffer::sparse(size, SparseRange::new(&self.device, request)?))
+        Buffer::sparse(size, SparseRange::new(&self.device, request)?)
     }
 }

@@ -8,10 +8,12 @@ use amdgpu_winsys::cs::{
     pm4, sdma,
 };
 use ash::vk;
-use parking_lot::Mutex;
 
 use super::{Gpu, Program};
-use crate::border::Failure;
+use crate::border::{Exclusive, Failure};
+
+/// The result of what valid usage forbids.
+const UNKNOWN: Failure = Failure(vk::Result::ERROR_UNKNOWN);
 
 /// Dwords that a command buffer begins with; it grows.
 const FIRST_DWORDS: usize = 1024;
@@ -97,13 +99,13 @@ pub(crate) struct CommandBuffer {
     ibs: IbPool,
     target: Target,
     is_primary: bool,
-    state: Mutex<State>,
+    state: Exclusive<State>,
 }
 
 impl CommandBuffer {
     /// Makes an empty one.
     pub(crate) fn new(gpu: Arc<Gpu>, program: Arc<Program>, ibs: IbPool, target: Target, is_primary: bool) -> Self {
-        Self { gpu, program, ibs, target, is_primary, state: Mutex::new(State::Initial) }
+        Self { gpu, program, ibs, target, is_primary, state: Exclusive::new(State::Initial) }
     }
 
     /// Returns the GPU that it is for.
@@ -119,8 +121,7 @@ impl CommandBuffer {
     pub(crate) fn begin(&self) -> Result<(), Failure> {
         self.reset();
         let recorder = AnyRecorder::new(&self.ibs, self.target, self.is_primary)?;
-        *self.state.lock() = State::Recording(Box::new(recorder));
-        Ok(())
+        self.state.change(|state| *state = State::Recording(Box::new(recorder))).ok_or(UNKNOWN)
     }
 
     /// Ends recording.
@@ -129,19 +130,21 @@ impl CommandBuffer {
     ///
     /// The first error of a command since [`CommandBuffer::begin`], which commands themselves cannot return.
     pub(crate) fn end(&self) -> Result<(), Failure> {
-        let mut state = self.state.lock();
-        let recorded = match std::mem::replace(&mut *state, State::Initial) {
-            State::Recording(recorder) => recorder.finish(),
-            State::Invalid(failure) => Err(failure),
-            State::Initial | State::Executable(_) => Err(Failure(vk::Result::ERROR_UNKNOWN)),
-        };
-        *state = State::Executable(recorded.inspect_err(|failure| *state = State::Invalid(*failure))?);
-        Ok(())
+        let ended = self.state.change(|state| {
+            let recorded = match std::mem::replace(state, State::Initial) {
+                State::Recording(recorder) => recorder.finish(),
+                State::Invalid(failure) => Err(failure),
+                State::Initial | State::Executable(_) => Err(UNKNOWN),
+            };
+            *state = State::Executable(recorded.inspect_err(|failure| *state = State::Invalid(*failure))?);
+            Ok(())
+        });
+        ended.ok_or(UNKNOWN)?
     }
 
     /// Forgets what was recorded.
     pub(crate) fn reset(&self) {
-        let _dropped_without_the_lock = std::mem::replace(&mut *self.state.lock(), State::Initial);
+        let _dropped_after_the_change = self.state.change(|state| std::mem::replace(state, State::Initial));
     }
 
     /// Returns the recorded list.
@@ -149,22 +152,24 @@ impl CommandBuffer {
     /// # Errors
     ///
     /// `VK_ERROR_UNKNOWN` without one, which valid usage forbids.
-    pub(crate) fn list(&self) -> Result<CommandList, Failure> {
-        match &*self.state.lock() {
-            State::Executable(list) => Ok(list.clone()),
+    pub(crate) fn list(&self) -> Result<&CommandList, Failure> {
+        match self.state.get().ok_or(UNKNOWN)? {
+            State::Executable(list) => Ok(list),
             State::Invalid(failure) => Err(*failure),
-            State::Initial | State::Recording(_) => Err(Failure(vk::Result::ERROR_UNKNOWN)),
+            State::Initial | State::Recording(_) => Err(UNKNOWN),
         }
     }
 
     /// Records something; its first error is that of the end.
+    #[inline]
     pub(crate) fn attempt(&self, record: impl FnOnce(&mut AnyRecorder) -> Result<(), Failure>) {
-        let mut state = self.state.lock();
-        if let State::Recording(recorder) = &mut *state
-            && let Err(failure) = record(recorder)
-        {
-            *state = State::Invalid(failure);
-        }
+        self.state.change(|state| {
+            if let State::Recording(recorder) = state
+                && let Err(failure) = record(recorder)
+            {
+                *state = State::Invalid(failure);
+            }
+        });
     }
 
     /// Records commands.
@@ -174,14 +179,14 @@ impl CommandBuffer {
 
     /// Refuses a command: the end fails, and a message says why.
     pub(crate) fn refuse(&self, command: &str, reason: &str) {
-        self.attempt(|_recorder| Err(Failure(vk::Result::ERROR_UNKNOWN)));
+        self.attempt(|_recorder| Err(UNKNOWN));
         self.program.refuse(command, reason);
     }
 
     /// Records a secondary command buffer.
     pub(crate) fn execute(&self, secondary: &Self) {
         let list = secondary.list();
-        self.attempt(|recorder| recorder.execute(&list?));
+        self.attempt(|recorder| recorder.execute(list?));
     }
 }
 

@@ -15,16 +15,18 @@ use crate::border::Failure;
 pub(crate) struct Memory {
     /// The library's memory; taken for writing by what unmaps.
     pub(crate) memory: RwLock<DeviceMemory>,
-    gpu: Arc<Gpu>,
+    /// The GPU whose set it is a member of, if it is of one.
+    resident_of: Option<Arc<Gpu>>,
 }
 
 impl Memory {
     /// Takes memory over.
     pub(crate) fn new(gpu: &Arc<Gpu>, memory: DeviceMemory) -> Self {
-        if !memory.is_always_valid() {
+        let resident_of = (!memory.is_always_valid()).then(|| {
             gpu.residents.add(memory.binding());
-        }
-        Self { memory: RwLock::new(memory), gpu: Arc::clone(gpu) }
+            Arc::clone(gpu)
+        });
+        Self { memory: RwLock::new(memory), resident_of }
     }
 
     /// Allocates cached system memory for the driver's own use: events and queries.
@@ -46,9 +48,8 @@ impl Memory {
 
 impl Drop for Memory {
     fn drop(&mut self) {
-        let memory = self.memory.get_mut();
-        if !memory.is_always_valid() {
-            self.gpu.residents.remove(memory.binding());
+        if let Some(gpu) = &self.resident_of {
+            gpu.residents.remove(self.memory.get_mut().binding());
         }
     }
 }

@@ -3,7 +3,7 @@
 use std::{
     sync::{
         Arc,
-        atomic::{AtomicU64, Ordering},
+        atomic::{AtomicBool, AtomicU64, Ordering},
     },
     time::Duration,
 };
@@ -14,6 +14,7 @@ use amdgpu_winsys::{
     winsys::{Context, Deadline, ResidencySet, Syncobj, Until, WaitFor},
 };
 use parking_lot::Mutex;
+use smallvec::SmallVec;
 
 use super::{Loss, late::Late};
 use crate::{
@@ -36,8 +37,8 @@ pub(crate) struct Wait<'a> {
 /// One submission.
 #[derive(Debug, Default)]
 pub(crate) struct Work<'a> {
-    /// Command lists, in order.
-    pub(crate) lists: Vec<CommandList>,
+    /// Command lists, in order. A few need no memory.
+    pub(crate) lists: SmallVec<[&'a CommandList; 4]>,
     /// Waits before them.
     pub(crate) waits: Vec<Wait<'a>>,
     /// Points of sync objects that signal after them; 0 is the binary state.
@@ -52,11 +53,15 @@ pub(crate) struct Queue {
     gpu: Arc<Gpu>,
     ring: cs::Queue,
     late: Mutex<Late>,
+    /// `true` if `late` may hold a submission back. It is set and cleared with the lock.
+    is_holding: AtomicBool,
     sparse: Mutex<Option<Arc<SparseQueue>>>,
     loss: Loss,
-    /// Number that grows before and after each submission.
+    /// Number that grows before and after each submission. Programs synchronize these, so it is not added to but stored.
     submitted: AtomicU64,
-    /// That number when all work was last found to be done, and none of it lost.
+    /// Number of submissions that were held back and are made.
+    settled: AtomicU64,
+    /// The sum of both when all work was last found to be done, and none of it lost.
     checked: AtomicU64,
 }
 
@@ -75,8 +80,8 @@ impl Queue {
     ) -> Result<Self, Failure> {
         let ring = cs::Queue::new(context, family.ip, place.1)?;
         let (gpu, loss) = (Arc::clone(gpu), loss.clone());
-        let (late, sparse, submitted, checked) = Default::default();
-        Ok(Self { place, gpu, ring, late, sparse, loss, submitted, checked })
+        let (late, is_holding, sparse, submitted, settled, checked) = Default::default();
+        Ok(Self { place, gpu, ring, late, is_holding, sparse, loss, submitted, settled, checked })
     }
 
     /// Submits: at once if everything that is waited for was submitted, else from a thread of its own, and with it all that
@@ -90,10 +95,15 @@ impl Queue {
         if work.lists.is_empty() && work.waits.is_empty() && work.signals.is_empty() {
             return Ok(());
         }
-        self.submitted.fetch_add(1, Ordering::AcqRel);
+        self.count();
         let outcome = if !is_held && work.is_ready()? { self.submit_now(&work) } else { self.submit_late(work) };
-        self.submitted.fetch_add(1, Ordering::AcqRel);
+        self.count();
         outcome
+    }
+
+    /// Counts the begin or the end of a submission.
+    fn count(&self) {
+        self.submitted.store(self.submitted.load(Ordering::Relaxed).wrapping_add(1), Ordering::Release);
     }
 
     /// Returns `true` if a submission is held back.
@@ -102,10 +112,19 @@ impl Queue {
     ///
     /// `VK_ERROR_DEVICE_LOST` if one of any queue could not be made.
     pub(crate) fn check_held(&self) -> Result<bool, Failure> {
-        let mut late = self.late.lock();
-        self.submitted.fetch_add(late.settle(&self.loss), Ordering::AcqRel);
+        let is_held = self.is_holding.load(Ordering::Acquire) && self.settle();
         self.loss.check()?;
-        Ok(late.first().is_some())
+        Ok(is_held)
+    }
+
+    /// Looks which of the submissions that were held back are made. Returns `true` if one is still held back.
+    #[cold]
+    fn settle(&self) -> bool {
+        let mut late = self.late.lock();
+        self.settled.fetch_add(late.settle(&self.loss), Ordering::AcqRel);
+        let is_held = late.first().is_some();
+        self.is_holding.store(is_held, Ordering::Release);
+        is_held
     }
 
     fn submit_now(&self, work: &Work<'_>) -> Result<(), Failure> {
@@ -114,8 +133,8 @@ impl Queue {
         let signals: Vec<_> =
             work.signals.iter().map(|(syncobj, point)| SyncPoint::timeline(syncobj, *point)).collect();
         let residents: &[&ResidencySet] = &[&self.gpu.residents];
-        self.ring.submit(&Submission {
-            lists: &work.lists.iter().collect::<Vec<_>>(),
+        self.ring.submit_without_fence(&Submission {
+            lists: &work.lists,
             sets: if work.lists.is_empty() { &[] } else { residents },
             waits: &waits,
             signals: &signals,
@@ -134,12 +153,15 @@ impl Queue {
         let submission = OwnedSubmission {
             waits: waits.collect::<Result<_, Failure>>()?,
             sets: if work.lists.is_empty() { Vec::new() } else { vec![self.gpu.residents.clone()] },
-            lists: work.lists,
+            lists: work.lists.into_iter().cloned().collect(),
             signals: work.signals,
             keep: Keep::Lists,
             ..OwnedSubmission::default()
         };
-        self.late.lock().submit(&self.ring, submission)
+        let mut late = self.late.lock();
+        late.submit(&self.ring, submission)?;
+        self.is_holding.store(true, Ordering::Release);
+        Ok(())
     }
 
     /// Waits for everything submitted so far, and asks if any of it was lost.
@@ -164,7 +186,7 @@ impl Queue {
     /// `VK_ERROR_DEVICE_LOST`.
     pub(crate) fn check(&self) -> Result<(), Failure> {
         let is_held = self.check_held()?;
-        let submitted = self.submitted.load(Ordering::Acquire);
+        let submitted = self.submitted.load(Ordering::Acquire).wrapping_add(self.settled.load(Ordering::Acquire));
         if !is_held && submitted == self.checked.load(Ordering::Acquire) {
             return Ok(());
         }
@@ -195,6 +217,9 @@ impl Queue {
 impl Work<'_> {
     /// Returns `true` if everything that is waited for was submitted.
     fn is_ready(&self) -> Result<bool, Failure> {
+        if self.waits.is_empty() {
+            return Ok(true);
+        }
         let waits: Vec<_> = self.waits.iter().map(|wait| (wait.payload.current(), wait.point.unwrap_or(0))).collect();
         let waits: Vec<_> = waits.iter().map(|(syncobj, point)| (syncobj, *point)).collect();
         Ok(Syncobj::wait_points(&waits, WaitFor::All, Until::Submitted, Deadline::POLL)?.is_some())
