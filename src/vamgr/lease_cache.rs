@@ -191,8 +191,10 @@ mod tests {
         assert_eq!((one.leased_bytes(), two.leased_bytes()), (0, 0));
     }
 
-    // Miri since October 2026 refuses what parking_lot gives to the system call when a thread waits: a reference for a pointer.
-    #[cfg_attr(miri, ignore)]
+    #[cfg_attr(
+        miri,
+        ignore = "Miri since October 2026 refuses the reference that a waiting thread of parking_lot gives to futex"
+    )]
     #[test]
     fn many_threads_give_back_what_others_leased() {
         let manager = manager(1 << 30);

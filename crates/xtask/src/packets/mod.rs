@@ -3,6 +3,7 @@
 pub(crate) mod emit;
 pub(crate) mod flags;
 mod loads;
+mod places;
 mod records;
 mod selectors;
 pub(crate) mod spec;

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
+use super::places::{self, whole};
 use super::spec::{Field, Form, Holds, Packet, Spec};
 
 /// A packet of one name, in one language or in both of the copy engines.
@@ -21,7 +22,6 @@ pub(super) struct Member<'s> {
     pub(super) kind: Kind,
     /// The selector that has its values.
     selector: Option<&'s str>,
-    about: String,
 }
 
 impl Member<'_> {
@@ -62,7 +62,10 @@ impl Kind {
 
 /// Generates the records of some languages, which share them.
 pub(super) fn language(names: &[&str], records: &[Record<'_>]) -> String {
-    let mut text = format!("//! The packets of {}, with all their fields.\n\n", names.join(" and "));
+    let mut text = format!(
+        "//! The packets of {}, with all their fields. Dword 0 of a packet is its header.\n\n",
+        names.join(" and ")
+    );
     let mut body = String::new();
     for record in records {
         write_record(&mut body, record);
@@ -128,12 +131,6 @@ pub(super) fn safe(name: &str) -> &str {
     }
 }
 
-/// The name of a record's field: the common part of two halves.
-pub(super) fn whole(name: &str) -> (&str, bool) {
-    let halves = name.strip_suffix("_lo").or_else(|| name.strip_suffix("_hi"));
-    halves.map_or((name, false), |whole| (whole, true))
-}
-
 impl<'s> Record<'s> {
     fn fields(&self) -> impl Iterator<Item = &'s Field> {
         self.forms.iter().flat_map(|(_, form)| &form.fields).filter(|field| !matches!(field.holds, Holds::Only(_)))
@@ -159,11 +156,7 @@ impl<'s> Record<'s> {
                 Some(member) if kind == Kind::Wide => member.kind = kind,
                 Some(_) => {}
                 None => {
-                    let about = match &field.holds {
-                        Holds::Choice(selector) => format!("A value of `{}`.", selector.to_lowercase()),
-                        _ => format!("`{name}`."),
-                    };
-                    found.push(Member { name, kind, selector: None, about });
+                    found.push(Member { name, kind, selector: None });
                 }
             }
         }
@@ -171,6 +164,13 @@ impl<'s> Record<'s> {
             member.selector = self.selector(member.name);
         }
         found
+    }
+
+    /// Returns the dwords and bits of a member in all forms.
+    fn places(&self, member: &Member<'_>) -> String {
+        let forms =
+            self.packets.iter().flat_map(|(language, packet)| packet.forms.iter().map(|form| (*language, form)));
+        places::of(forms, member.name, member.kind == Kind::Wide)
     }
 
     /// Returns the selector of a field; `None` if it is a number in some form, or has several.
@@ -200,7 +200,7 @@ fn write_record(text: &mut String, record: &Record<'_>) {
     let _ = write!(text, "\n/// {}: {}. Fields that the form does not have are zero.\n", record.name, record.about);
     let _ = writeln!(text, "#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]\npub struct {name}{lifetime} {{");
     for member in &members {
-        let _ = writeln!(text, "    /// {}", member.about);
+        text.push_str(&places::lines(&record.places(member), "    "));
         let _ = writeln!(text, "    pub {}: {},", safe(member.name), member.type_name());
     }
     if has_data {
@@ -320,15 +320,4 @@ fn write_enum(text: &mut String, records: &[Record<'_>]) {
         let _ = writeln!(text, "            {numbers} => Self::{name}({name}::read(fields)),");
     }
     text.push_str("            _ => return None,\n        })\n    }\n}\n");
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn halves_are_one_field() {
-        assert_eq!(whole("addr_lo"), ("addr", true));
-        assert_eq!(whole("addr"), ("addr", false));
-    }
 }

@@ -96,16 +96,21 @@ pub(super) fn generations(sets: u16) -> u16 {
     GENERATIONS.iter().enumerate().filter(|(_, name)| is_in(name)).fold(0, |bits, (at, _)| bits | 1 << at)
 }
 
-/// A set of generations, in words.
+/// Returns a set of generations in words.
 pub(super) fn in_words(levels: u16) -> String {
+    spans(levels, GENERATIONS)
+}
+
+/// Returns a set of levels with these names in words.
+pub(super) fn spans(levels: u16, names: &[&str]) -> String {
     let mut spans: Vec<(usize, usize)> = Vec::new();
-    for at in (0..GENERATIONS.len()).filter(|at| levels >> at & 1 != 0) {
+    for at in (0..names.len()).filter(|at| levels >> at & 1 != 0) {
         match spans.last_mut() {
             Some(span) if span.1 + 1 == at => span.1 = at,
             _ => spans.push((at, at)),
         }
     }
-    let one = |&(first, last): &(usize, usize)| match (GENERATIONS[first], GENERATIONS[last]) {
+    let one = |&(first, last): &(usize, usize)| match (names[first], names[last]) {
         (first, last) if first == last => first.to_owned(),
         (first, last) => format!("{first} to {last}"),
     };

@@ -8,7 +8,7 @@ use crate::registers::spec as registers;
 use crate::text::{Line, SpecError, lines};
 
 /// The versions of the copy engine, by the bit that stands for them.
-const VERSIONS: &[&str] = &["1.0", "2.0", "2.4", "3.0", "4.0", "5.0", "5.2", "6.0", "7.0"];
+pub(super) const VERSIONS: &[&str] = &["1.0", "2.0", "2.4", "3.0", "4.0", "5.0", "5.2", "6.0", "7.0"];
 
 /// A language: the module that its packets go to, its files, and what its sets consist of.
 const LANGUAGES: &[(&str, &[&str], &[&str])] = &[

@@ -2,7 +2,8 @@
 
 use std::fmt::Write as _;
 
-use super::records::{Kind, Member, Record, safe, whole};
+use super::places::whole;
+use super::records::{Kind, Member, Record, safe};
 use super::spec::{Field, Form, Holds};
 
 /// A way to write a packet: the form of each level.

@@ -728,1564 +728,1617 @@ pub(super) const ZERO: Part = Part { name: FieldName(779), whole: FieldName(779)
 pub mod fields {
     use crate::layout::FieldName;
 
-    /// `action`.
+    /// `action` of UNMAP_QUEUES.
     pub const action: FieldName = FieldName(0);
-    /// `addr`.
+    /// `addr` of ATOMIC, ATOMIC_MEM, COND_EXE, COND_EXEC, DISPATCH_INDIRECT, DUMP_CONST_RAM and 37 more.
     pub const addr: FieldName = FieldName(1);
-    /// `addr_22_0`.
+    /// `addr_22_0` of POLL_DBIT_WRITE_MEM.
     pub const addr_22_0: FieldName = FieldName(2);
-    /// `addr_31_4`.
+    /// `addr_31_4` of POLL_DBIT_WRITE_MEM.
     pub const addr_31_4: FieldName = FieldName(3);
-    /// `addr_31_5`.
+    /// `addr_31_5` of POLL_DBIT_WRITE_MEM.
     pub const addr_31_5: FieldName = FieldName(4);
-    /// `addr_hi`.
+    /// `addr_hi` of ATOMIC, ATOMIC_MEM, COND_EXE, COND_EXEC, DISPATCH_INDIRECT, DUMP_CONST_RAM and 34 more.
     pub const addr_hi: FieldName = FieldName(5);
-    /// `addr_lo`.
+    /// `addr_lo` of ATOMIC, ATOMIC_MEM, COND_EXE, COND_EXEC, DISPATCH_INDIRECT, DUMP_CONST_RAM and 34 more.
     pub const addr_lo: FieldName = FieldName(6);
-    /// `addr_offset`.
+    /// `addr_offset` of DUMP_CONST_RAM_OFFSET, LOAD_CONTEXT_REG_INDEX, LOAD_SH_REG_INDEX, LOAD_UCONFIG_REG_INDEX.
     pub const addr_offset: FieldName = FieldName(7);
-    /// `addr_pair_num`.
+    /// `addr_pair_num` of COPY_LINEAR_PHYSICAL.
     pub const addr_pair_num: FieldName = FieldName(8);
-    /// `addressrangehi`.
+    /// `addressrangehi` of VM_INVALIDATION.
     pub const addressrangehi: FieldName = FieldName(9);
-    /// `addressrangelo`.
+    /// `addressrangelo` of VM_INVALIDATION.
     pub const addressrangelo: FieldName = FieldName(10);
-    /// `aid_id`.
+    /// `aid_id` of COPY_DATA, WRITE_DATA.
     pub const aid_id: FieldName = FieldName(11);
-    /// `alloc_format`.
+    /// `alloc_format` of MAP_QUEUES.
     pub const alloc_format: FieldName = FieldName(12);
-    /// `alpha_is_on_msb`.
+    /// `alpha_is_on_msb` of COPY_T2T_SUB_WINDOW, COPY_TILED_SUB_WINDOW.
     pub const alpha_is_on_msb: FieldName = FieldName(13);
-    /// `and_mask`.
+    /// `and_mask` of REG_RMW.
     pub const and_mask: FieldName = FieldName(14);
-    /// `and_reg`.
+    /// `and_reg` of REG_RMW.
     pub const and_reg: FieldName = FieldName(15);
-    /// `and_src`.
+    /// `and_src` of REG_RMW.
     pub const and_src: FieldName = FieldName(16);
-    /// `aperture_id`.
+    /// `aperture_id` of REGISTER_RMW.
     pub const aperture_id: FieldName = FieldName(17);
-    /// `apertureid`.
+    /// `apertureid` of SRBM_WRITE.
     pub const apertureid: FieldName = FieldName(18);
-    /// `array_mode`.
+    /// `array_mode` of COPY_TILED, COPY_TILED_SUB_WINDOW, WRITE_TILED.
     pub const array_mode: FieldName = FieldName(19);
-    /// `atc`.
+    /// `atc` of ATOMIC_MEM, EVENT_WRITE, EVENT_WRITE_EOP, WAIT_REG_MEM, WRITE_DATA.
     pub const atc: FieldName = FieldName(20);
-    /// `atom_op`.
+    /// `atom_op` of ATOMIC_GDS.
     pub const atom_op: FieldName = FieldName(21);
-    /// `atomic_op`.
+    /// `atomic_op` of ATOMIC.
     pub const atomic_op: FieldName = FieldName(22);
-    /// `attribute_base`.
+    /// `attribute_base` of INDEX_ATTRIBUTES_INDIRECT.
     pub const attribute_base: FieldName = FieldName(23);
-    /// `attribute_base_hi`.
+    /// `attribute_base_hi` of INDEX_ATTRIBUTES_INDIRECT.
     pub const attribute_base_hi: FieldName = FieldName(24);
-    /// `attribute_base_lo`.
+    /// `attribute_base_lo` of INDEX_ATTRIBUTES_INDIRECT.
     pub const attribute_base_lo: FieldName = FieldName(25);
-    /// `attribute_index`.
+    /// `attribute_index` of INDEX_ATTRIBUTES_INDIRECT.
     pub const attribute_index: FieldName = FieldName(26);
-    /// `auto_inc_bytes`.
+    /// `auto_inc_bytes` of ATOMIC_GDS.
     pub const auto_inc_bytes: FieldName = FieldName(27);
-    /// `backwards`.
+    /// `backwards` of COPY_LINEAR.
     pub const backwards: FieldName = FieldName(28);
-    /// `bank_height`.
+    /// `bank_height` of COPY_TILED, COPY_TILED_SUB_WINDOW, WRITE_TILED.
     pub const bank_height: FieldName = FieldName(29);
-    /// `bank_width`.
+    /// `bank_width` of COPY_TILED, COPY_TILED_SUB_WINDOW, WRITE_TILED.
     pub const bank_width: FieldName = FieldName(30);
-    /// `base`.
+    /// `base` of ATOMIC_GDS, GET_LOD_STATS.
     pub const base: FieldName = FieldName(31);
-    /// `base_hi`.
+    /// `base_hi` of GET_LOD_STATS.
     pub const base_hi: FieldName = FieldName(32);
-    /// `base_index`.
+    /// `base_index` of SET_BASE.
     pub const base_index: FieldName = FieldName(33);
-    /// `base_lo`.
+    /// `base_lo` of GET_LOD_STATS.
     pub const base_lo: FieldName = FieldName(34);
-    /// `base_select`.
+    /// `base_select` of INDEX_BASE.
     pub const base_select: FieldName = FieldName(35);
-    /// `base_va_31_7`.
+    /// `base_va_31_7` of GCR_REQ.
     pub const base_va_31_7: FieldName = FieldName(36);
-    /// `base_va_47_32`.
+    /// `base_va_47_32` of GCR_REQ.
     pub const base_va_47_32: FieldName = FieldName(37);
-    /// `base_vertex_loc`.
+    /// `base_vertex_loc` of DRAW_INDEX_INDIRECT, DRAW_INDEX_INDIRECT_MULTI, DRAW_INDIRECT, DRAW_INDIRECT_MULTI.
     pub const base_vertex_loc: FieldName = FieldName(38);
-    /// `bool`.
+    /// `bool` of SET_PREDICATION.
     pub const boolean: FieldName = FieldName(39);
-    /// `bottom_addr`.
+    /// `bottom_addr` of TIMESTAMP.
     pub const bottom_addr: FieldName = FieldName(40);
-    /// `bottom_addr_hi`.
+    /// `bottom_addr_hi` of TIMESTAMP.
     pub const bottom_addr_hi: FieldName = FieldName(41);
-    /// `bottom_addr_lo`.
+    /// `bottom_addr_lo` of TIMESTAMP.
     pub const bottom_addr_lo: FieldName = FieldName(42);
-    /// `bottom_of_pipe_ts`.
+    /// `bottom_of_pipe_ts` of DISPATCH_TASKMESH_GFX, DRAW_INDEX_INDIRECT_MULTI, DRAW_INDIRECT_MULTI,
+    /// EXECUTE_INDIRECT_V2.
     pub const bottom_of_pipe_ts: FieldName = FieldName(43);
-    /// `bridge`.
+    /// `bridge` of POLL_REGMEM, POLL_REG_WRITE_MEM, REGISTER_RMW, REGISTER_WRITE.
     pub const bridge: FieldName = FieldName(44);
-    /// `broadcast`.
+    /// `broadcast` of COPY_BROADCAST_LINEAR, COPY_LINEAR, GCR_REQ.
     pub const broadcast: FieldName = FieldName(45);
-    /// `bu_size`.
+    /// `bu_size` of GET_LOD_STATS.
     pub const bu_size: FieldName = FieldName(46);
-    /// `buf_type`.
+    /// `buf_type` of DISPATCH_DRAW_PREAMBLE.
     pub const buf_type: FieldName = FieldName(47);
-    /// `buffer_id`.
+    /// `buffer_id` of SET_BUFFER_FILLED_SIZE.
     pub const buffer_id: FieldName = FieldName(48);
-    /// `buffer_offset`.
+    /// `buffer_offset` of SET_BUFFER_FILLED_SIZE.
     pub const buffer_offset: FieldName = FieldName(49);
-    /// `buffer_select`.
+    /// `buffer_select` of STRMOUT_BUFFER_UPDATE.
     pub const buffer_select: FieldName = FieldName(50);
-    /// `build_srd_count`.
+    /// `build_srd_count` of EXECUTE_INDIRECT_V2.
     pub const build_srd_count: FieldName = FieldName(51);
-    /// `byte_count`.
+    /// `byte_count` of CP_DMA, DMA_DATA, DMA_DATA_FILL_MULTI.
     pub const byte_count: FieldName = FieldName(52);
-    /// `byte_enable`.
+    /// `byte_enable` of SRBM_WRITE.
     pub const byte_enable: FieldName = FieldName(53);
-    /// `byte_mode`.
+    /// `byte_mode` of COPY_LINEAR.
     pub const byte_mode: FieldName = FieldName(54);
-    /// `byte_stride`.
+    /// `byte_stride` of DATA_FILL_MULTI, DMA_DATA_FILL_MULTI.
     pub const byte_stride: FieldName = FieldName(55);
-    /// `cache_perm`.
+    /// `cache_perm` of PRIME_UTCL2.
     pub const cache_perm: FieldName = FieldName(56);
-    /// `cache_policy`.
+    /// `cache_policy` of ATOMIC, ATOMIC_MEM, COND_EXE, COND_EXEC, CONST_FILL, DATA_FILL_MULTI and 21 more.
     pub const cache_policy: FieldName = FieldName(57);
-    /// `chain`.
+    /// `chain` of EXECUTE_INDIRECT, INDIRECT_BUFFER, INDIRECT_BUFFER_CONST, INDIRECT_BUFFER_PASID.
     pub const chain: FieldName = FieldName(58);
-    /// `check_disable`.
+    /// `check_disable` of MAP_QUEUES.
     pub const check_disable: FieldName = FieldName(59);
-    /// `client_code`.
+    /// `client_code` of MEM_SEMAPHORE.
     pub const client_code: FieldName = FieldName(60);
-    /// `clock_count`.
+    /// `clock_count` of MEM_WRITE.
     pub const clock_count: FieldName = FieldName(61);
-    /// `clock_sel`.
+    /// `clock_sel` of TIMESTAMP.
     pub const clock_sel: FieldName = FieldName(62);
-    /// `clr_protection_fault_status_addr`.
+    /// `clr_protection_fault_status_addr` of GPUVM_INV.
     pub const clr_protection_fault_status_addr: FieldName = FieldName(63);
-    /// `cmd`.
+    /// `cmd` of CLEAR_STATE.
     pub const cmd: FieldName = FieldName(64);
-    /// `cmd_addr`.
+    /// `cmd_addr` of EXECUTE_INDIRECT.
     pub const cmd_addr: FieldName = FieldName(65);
-    /// `cmd_addr_hi`.
+    /// `cmd_addr_hi` of EXECUTE_INDIRECT.
     pub const cmd_addr_hi: FieldName = FieldName(66);
-    /// `cmd_addr_lo`.
+    /// `cmd_addr_lo` of EXECUTE_INDIRECT.
     pub const cmd_addr_lo: FieldName = FieldName(67);
-    /// `cmp`.
+    /// `cmp` of ATOMIC, ATOMIC_MEM.
     pub const cmp: FieldName = FieldName(68);
-    /// `cmp0_end`.
+    /// `cmp0_end` of POLL_MEM_VERIFY.
     pub const cmp0_end: FieldName = FieldName(69);
-    /// `cmp0_end_hi`.
+    /// `cmp0_end_hi` of POLL_MEM_VERIFY.
     pub const cmp0_end_hi: FieldName = FieldName(70);
-    /// `cmp0_end_lo`.
+    /// `cmp0_end_lo` of POLL_MEM_VERIFY.
     pub const cmp0_end_lo: FieldName = FieldName(71);
-    /// `cmp0_start`.
+    /// `cmp0_start` of POLL_MEM_VERIFY.
     pub const cmp0_start: FieldName = FieldName(72);
-    /// `cmp0_start_hi`.
+    /// `cmp0_start_hi` of POLL_MEM_VERIFY.
     pub const cmp0_start_hi: FieldName = FieldName(73);
-    /// `cmp0_start_lo`.
+    /// `cmp0_start_lo` of POLL_MEM_VERIFY.
     pub const cmp0_start_lo: FieldName = FieldName(74);
-    /// `cmp1_end`.
+    /// `cmp1_end` of POLL_MEM_VERIFY.
     pub const cmp1_end: FieldName = FieldName(75);
-    /// `cmp1_end_hi`.
+    /// `cmp1_end_hi` of POLL_MEM_VERIFY.
     pub const cmp1_end_hi: FieldName = FieldName(76);
-    /// `cmp1_end_lo`.
+    /// `cmp1_end_lo` of POLL_MEM_VERIFY.
     pub const cmp1_end_lo: FieldName = FieldName(77);
-    /// `cmp1_start`.
+    /// `cmp1_start` of POLL_MEM_VERIFY.
     pub const cmp1_start: FieldName = FieldName(78);
-    /// `cmp1_start_hi`.
+    /// `cmp1_start_hi` of POLL_MEM_VERIFY.
     pub const cmp1_start_hi: FieldName = FieldName(79);
-    /// `cmp1_start_lo`.
+    /// `cmp1_start_lo` of POLL_MEM_VERIFY.
     pub const cmp1_start_lo: FieldName = FieldName(80);
-    /// `cmp_hi`.
+    /// `cmp_hi` of ATOMIC, ATOMIC_MEM.
     pub const cmp_hi: FieldName = FieldName(81);
-    /// `cmp_lo`.
+    /// `cmp_lo` of ATOMIC, ATOMIC_MEM.
     pub const cmp_lo: FieldName = FieldName(82);
-    /// `cmp_swap_loop`.
+    /// `cmp_swap_loop` of ATOMIC_GDS.
     pub const cmp_swap_loop: FieldName = FieldName(83);
-    /// `coher_base`.
+    /// `coher_base` of ACQUIRE_MEM, SURFACE_SYNC.
     pub const coher_base: FieldName = FieldName(84);
-    /// `coher_base_hi`.
+    /// `coher_base_hi` of ACQUIRE_MEM.
     pub const coher_base_hi: FieldName = FieldName(85);
-    /// `coher_base_lo`.
+    /// `coher_base_lo` of ACQUIRE_MEM.
     pub const coher_base_lo: FieldName = FieldName(86);
-    /// `coher_cntl`.
+    /// `coher_cntl` of ACQUIRE_MEM, SURFACE_SYNC.
     pub const coher_cntl: FieldName = FieldName(87);
-    /// `coher_size`.
+    /// `coher_size` of ACQUIRE_MEM, SURFACE_SYNC.
     pub const coher_size: FieldName = FieldName(88);
-    /// `coher_size_hi`.
+    /// `coher_size_hi` of ACQUIRE_MEM.
     pub const coher_size_hi: FieldName = FieldName(89);
-    /// `color_transform_disable`.
+    /// `color_transform_disable` of COPY_T2T_SUB_WINDOW, COPY_TILED_SUB_WINDOW.
     pub const color_transform_disable: FieldName = FieldName(90);
-    /// `command`.
+    /// `command` of ATOMIC_MEM, COND_EXEC, EVENT_WRITE_EOS, FRAME_CONTROL, PREAMBLE_CNTL, QUERY_STATUS.
     pub const command: FieldName = FieldName(91);
-    /// `command_index_enable`.
+    /// `command_index_enable` of EXECUTE_INDIRECT_V2.
     pub const command_index_enable: FieldName = FieldName(92);
-    /// `compare_addr`.
+    /// `compare_addr` of COND_INDIRECT_BUFFER.
     pub const compare_addr: FieldName = FieldName(93);
-    /// `compare_addr_hi`.
+    /// `compare_addr_hi` of COND_INDIRECT_BUFFER.
     pub const compare_addr_hi: FieldName = FieldName(94);
-    /// `compare_addr_lo`.
+    /// `compare_addr_lo` of COND_INDIRECT_BUFFER.
     pub const compare_addr_lo: FieldName = FieldName(95);
-    /// `complete_wait`.
+    /// `complete_wait` of ATOMIC_GDS.
     pub const complete_wait: FieldName = FieldName(96);
-    /// `cond_surface_sync`.
+    /// `cond_surface_sync` of WAIT_ON_CE_COUNTER.
     pub const cond_surface_sync: FieldName = FieldName(97);
-    /// `context_id`.
+    /// `context_id` of QUERY_STATUS.
     pub const context_id: FieldName = FieldName(98);
-    /// `continue`.
+    /// `continue` of SET_PREDICATION.
     pub const continues: FieldName = FieldName(99);
-    /// `control`.
+    /// `control` of COND_EXEC.
     pub const control: FieldName = FieldName(100);
-    /// `control_addr`.
+    /// `control_addr` of LOAD_BUFFER_FILLED_SIZES, SAVE_BUFFER_FILLED_SIZES, SET_BUFFER_FILLED_SIZE,
+    /// STRMOUT_BUFFER_UPDATE, STRMOUT_STATS_QUERY.
     pub const control_addr: FieldName = FieldName(101);
-    /// `control_addr_hi`.
+    /// `control_addr_hi` of LOAD_BUFFER_FILLED_SIZES, SAVE_BUFFER_FILLED_SIZES, SET_BUFFER_FILLED_SIZE,
+    /// STRMOUT_BUFFER_UPDATE, STRMOUT_STATS_QUERY.
     pub const control_addr_hi: FieldName = FieldName(102);
-    /// `control_addr_lo`.
+    /// `control_addr_lo` of LOAD_BUFFER_FILLED_SIZES, SAVE_BUFFER_FILLED_SIZES, SET_BUFFER_FILLED_SIZE,
+    /// STRMOUT_BUFFER_UPDATE, STRMOUT_STATS_QUERY.
     pub const control_addr_lo: FieldName = FieldName(103);
-    /// `control_buf_addr`.
+    /// `control_buf_addr` of DISPATCH_TASK_STATE_INIT.
     pub const control_buf_addr: FieldName = FieldName(104);
-    /// `control_buf_addr_hi`.
+    /// `control_buf_addr_hi` of DISPATCH_TASK_STATE_INIT.
     pub const control_buf_addr_hi: FieldName = FieldName(105);
-    /// `control_buf_addr_lo`.
+    /// `control_buf_addr_lo` of DISPATCH_TASK_STATE_INIT.
     pub const control_buf_addr_lo: FieldName = FieldName(106);
-    /// `count`.
+    /// `count` of CONST_FILL, COPY_BROADCAST_LINEAR, COPY_LINEAR, COPY_LINEAR_PHYSICAL, COPY_STRUCT, COPY_TILED and
+    /// 11 more.
     pub const count: FieldName = FieldName(107);
-    /// `count_addr`.
+    /// `count_addr` of DISPATCH_MESH_INDIRECT_MULTI, DISPATCH_TASKMESH_INDIRECT_MULTI_ACE, DRAW_INDEX_INDIRECT_MULTI,
+    /// DRAW_INDIRECT_MULTI, EXECUTE_INDIRECT, EXECUTE_INDIRECT_V2.
     pub const count_addr: FieldName = FieldName(108);
-    /// `count_addr_hi`.
+    /// `count_addr_hi` of DISPATCH_MESH_INDIRECT_MULTI, DISPATCH_TASKMESH_INDIRECT_MULTI_ACE,
+    /// DRAW_INDEX_INDIRECT_MULTI, DRAW_INDIRECT_MULTI, EXECUTE_INDIRECT, EXECUTE_INDIRECT_V2.
     pub const count_addr_hi: FieldName = FieldName(109);
-    /// `count_addr_lo`.
+    /// `count_addr_lo` of DISPATCH_MESH_INDIRECT_MULTI, DISPATCH_TASKMESH_INDIRECT_MULTI_ACE,
+    /// DRAW_INDEX_INDIRECT_MULTI, DRAW_INDIRECT_MULTI, EXECUTE_INDIRECT, EXECUTE_INDIRECT_V2.
     pub const count_addr_lo: FieldName = FieldName(110);
-    /// `count_indirect_enable`.
+    /// `count_indirect_enable` of DISPATCH_MESH_INDIRECT_MULTI, DISPATCH_TASKMESH_INDIRECT_MULTI_ACE,
+    /// DRAW_INDEX_INDIRECT_MULTI, DRAW_INDIRECT_MULTI, EXECUTE_INDIRECT, EXECUTE_INDIRECT_V2.
     pub const count_indirect_enable: FieldName = FieldName(111);
-    /// `count_sel`.
+    /// `count_sel` of COPY_DATA.
     pub const count_sel: FieldName = FieldName(112);
-    /// `counter`.
+    /// `counter` of SET_CE_DE_COUNTERS.
     pub const counter: FieldName = FieldName(113);
-    /// `counter_hi`.
+    /// `counter_hi` of SET_CE_DE_COUNTERS.
     pub const counter_hi: FieldName = FieldName(114);
-    /// `counter_id`.
+    /// `counter_id` of EVENT_WRITE.
     pub const counter_id: FieldName = FieldName(115);
-    /// `counter_lo`.
+    /// `counter_lo` of SET_CE_DE_COUNTERS.
     pub const counter_lo: FieldName = FieldName(116);
-    /// `counter_sel`.
+    /// `counter_sel` of INCREMENT_CE_COUNTER.
     pub const counter_sel: FieldName = FieldName(117);
-    /// `cp_sync`.
+    /// `cp_sync` of CP_DMA, DMA_DATA, DMA_DATA_FILL_MULTI.
     pub const cp_sync: FieldName = FieldName(118);
-    /// `cpv`.
+    /// `cpv` of ATOMIC, COND_EXE, CONST_FILL, COPY_BROADCAST_LINEAR, COPY_LINEAR, COPY_LINEAR_PHYSICAL and 20 more.
     pub const cpv: FieldName = FieldName(119);
-    /// `cs1_index`.
+    /// `cs1_index` of SET_BASE.
     pub const cs1_index: FieldName = FieldName(120);
-    /// `cs2_index`.
+    /// `cs2_index` of SET_BASE.
     pub const cs2_index: FieldName = FieldName(121);
-    /// `csa_addr`.
+    /// `csa_addr` of INDIRECT, SET_Q_PREEMPTION_MODE.
     pub const csa_addr: FieldName = FieldName(122);
-    /// `csa_addr_hi`.
+    /// `csa_addr_hi` of INDIRECT, SET_Q_PREEMPTION_MODE.
     pub const csa_addr_hi: FieldName = FieldName(123);
-    /// `csa_addr_lo`.
+    /// `csa_addr_lo` of INDIRECT, SET_Q_PREEMPTION_MODE.
     pub const csa_addr_lo: FieldName = FieldName(124);
-    /// `daic`.
+    /// `daic` of CP_DMA, DMA_DATA.
     pub const daic: FieldName = FieldName(125);
-    /// `das`.
+    /// `das` of CP_DMA, DMA_DATA.
     pub const das: FieldName = FieldName(126);
-    /// `data`.
+    /// `data` of COND_WRITE, CONTEXT_REG_RMW, CP_DMA, DMA_DATA, EVENT_WRITE_EOP, EVENT_WRITE_EOS and 9 more.
     pub const data: FieldName = FieldName(127);
-    /// `data32`.
+    /// `data32` of MEM_WRITE.
     pub const data32: FieldName = FieldName(128);
-    /// `data_addr`.
+    /// `data_addr` of DISPATCH_TASKMESH_INDIRECT_MULTI_ACE, EXECUTE_INDIRECT, EXECUTE_INDIRECT_V2.
     pub const data_addr: FieldName = FieldName(129);
-    /// `data_addr_hi`.
+    /// `data_addr_hi` of DISPATCH_TASKMESH_INDIRECT_MULTI_ACE, EXECUTE_INDIRECT, EXECUTE_INDIRECT_V2.
     pub const data_addr_hi: FieldName = FieldName(130);
-    /// `data_addr_lo`.
+    /// `data_addr_lo` of DISPATCH_TASKMESH_INDIRECT_MULTI_ACE, EXECUTE_INDIRECT, EXECUTE_INDIRECT_V2.
     pub const data_addr_lo: FieldName = FieldName(131);
-    /// `data_format`.
+    /// `data_format` of COPY_LINEAR, COPY_LINEAR_PHYSICAL, COPY_T2T_SUB_WINDOW, COPY_TILED_SUB_WINDOW,
+    /// LOAD_CONTEXT_REG_INDEX, LOAD_SH_REG_INDEX and 1 more.
     pub const data_format: FieldName = FieldName(132);
-    /// `data_hi`.
+    /// `data_hi` of EVENT_WRITE_EOP, MEM_WRITE, QUERY_STATUS, RELEASE_MEM.
     pub const data_hi: FieldName = FieldName(133);
-    /// `data_lo`.
+    /// `data_lo` of EVENT_WRITE_EOP, MEM_WRITE, QUERY_STATUS, RELEASE_MEM.
     pub const data_lo: FieldName = FieldName(134);
-    /// `data_offset`.
+    /// `data_offset` of DISPATCH_INDIRECT, DISPATCH_INDIRECT_INTERLEAVED, DISPATCH_MESH_INDIRECT_MULTI,
+    /// DRAW_INDEX_INDIRECT, DRAW_INDEX_INDIRECT_MULTI, DRAW_INDIRECT and 2 more.
     pub const data_offset: FieldName = FieldName(135);
-    /// `data_sel`.
+    /// `data_sel` of EVENT_WRITE_EOP, RELEASE_MEM.
     pub const data_sel: FieldName = FieldName(136);
-    /// `data_type`.
+    /// `data_type` of STRMOUT_BUFFER_UPDATE.
     pub const data_type: FieldName = FieldName(137);
-    /// `dcc`.
+    /// `dcc` of COPY_LINEAR, COPY_LINEAR_PHYSICAL, COPY_T2T_SUB_WINDOW, COPY_TILED_SUB_WINDOW.
     pub const dcc: FieldName = FieldName(138);
-    /// `dcc_dir`.
+    /// `dcc_dir` of COPY_T2T_SUB_WINDOW.
     pub const dcc_dir: FieldName = FieldName(139);
-    /// `ddw`.
+    /// `ddw` of FENCE_CONDITIONAL_INTERRUPT.
     pub const ddw: FieldName = FieldName(140);
-    /// `defer_exec`.
+    /// `defer_exec` of SET_QUEUE_REG.
     pub const defer_exec: FieldName = FieldName(141);
-    /// `depth`.
+    /// `depth` of COPY_TILED, COPY_TILED_SUB_WINDOW, WRITE_TILED.
     pub const depth: FieldName = FieldName(142);
-    /// `detile`.
+    /// `detile` of COPY_STRUCT, COPY_TILED, COPY_TILED_SUB_WINDOW.
     pub const detile: FieldName = FieldName(143);
-    /// `dev_sel`.
+    /// `dev_sel` of PRE_EXE.
     pub const dev_sel: FieldName = FieldName(144);
-    /// `device_id`.
+    /// `device_id` of ME_INITIALIZE.
     pub const device_id: FieldName = FieldName(145);
-    /// `device_select`.
+    /// `device_select` of PRED_EXEC.
     pub const device_select: FieldName = FieldName(146);
-    /// `diff`.
+    /// `diff` of WAIT_ON_DE_COUNTER_DIFF.
     pub const diff: FieldName = FieldName(147);
-    /// `dim_x`.
+    /// `dim_x` of DISPATCH_DIRECT, DISPATCH_DIRECT_INTERLEAVED, DISPATCH_DRAW, DISPATCH_MESH_DIRECT,
+    /// DISPATCH_TASKMESH_DIRECT_ACE.
     pub const dim_x: FieldName = FieldName(148);
-    /// `dim_y`.
+    /// `dim_y` of DISPATCH_DIRECT, DISPATCH_DIRECT_INTERLEAVED, DISPATCH_DRAW, DISPATCH_MESH_DIRECT,
+    /// DISPATCH_TASKMESH_DIRECT_ACE.
     pub const dim_y: FieldName = FieldName(149);
-    /// `dim_z`.
+    /// `dim_z` of DISPATCH_DIRECT, DISPATCH_DIRECT_INTERLEAVED, DISPATCH_DRAW, DISPATCH_MESH_DIRECT,
+    /// DISPATCH_TASKMESH_DIRECT_ACE.
     pub const dim_z: FieldName = FieldName(150);
-    /// `dimension`.
+    /// `dimension` of COPY_TILED, COPY_TILED_SUB_WINDOW, WRITE_TILED.
     pub const dimension: FieldName = FieldName(151);
-    /// `disable_cpvgtdma_sm`.
+    /// `disable_cpvgtdma_sm` of DRAW_INDEX_INDIRECT, DRAW_INDEX_INDIRECT_MULTI.
     pub const disable_cpvgtdma_sm: FieldName = FieldName(152);
-    /// `disable_wr_confirm`.
+    /// `disable_wr_confirm` of CP_DMA, DMA_DATA.
     pub const disable_wr_confirm: FieldName = FieldName(153);
-    /// `dispatch_initiator`.
+    /// `dispatch_initiator` of DISPATCH_DIRECT, DISPATCH_DIRECT_INTERLEAVED, DISPATCH_DRAW, DISPATCH_INDIRECT,
+    /// DISPATCH_INDIRECT_INTERLEAVED, DISPATCH_TASKMESH_DIRECT_ACE and 1 more.
     pub const dispatch_initiator: FieldName = FieldName(154);
-    /// `dma_count`.
+    /// `dma_count` of DATA_FILL_MULTI, DMA_DATA_FILL_MULTI.
     pub const dma_count: FieldName = FieldName(155);
-    /// `dmode`.
+    /// `dmode` of ATOMIC_GDS.
     pub const dmode: FieldName = FieldName(156);
-    /// `domain`.
+    /// `domain` of POLL_REGMEM, POLL_REG_WRITE_MEM, REGISTER_RMW, REGISTER_WRITE.
     pub const domain: FieldName = FieldName(157);
-    /// `doorbell_offset`.
+    /// `doorbell_offset` of MAP_QUEUES, QUERY_STATUS.
     pub const doorbell_offset: FieldName = FieldName(158);
-    /// `doorbell_offset0`.
+    /// `doorbell_offset0` of UNMAP_QUEUES.
     pub const doorbell_offset0: FieldName = FieldName(159);
-    /// `doorbell_offset1`.
+    /// `doorbell_offset1` of UNMAP_QUEUES.
     pub const doorbell_offset1: FieldName = FieldName(160);
-    /// `doorbell_offset2`.
+    /// `doorbell_offset2` of UNMAP_QUEUES.
     pub const doorbell_offset2: FieldName = FieldName(161);
-    /// `doorbell_offset3`.
+    /// `doorbell_offset3` of UNMAP_QUEUES.
     pub const doorbell_offset3: FieldName = FieldName(162);
-    /// `dp`.
+    /// `dp` of POLL_DBIT_WRITE_MEM.
     pub const dp: FieldName = FieldName(163);
-    /// `draw_index_enable`.
+    /// `draw_index_enable` of DISPATCH_MESH_INDIRECT_MULTI, DISPATCH_TASKMESH_INDIRECT_MULTI_ACE,
+    /// DRAW_INDEX_INDIRECT_MULTI, DRAW_INDIRECT_MULTI.
     pub const draw_index_enable: FieldName = FieldName(164);
-    /// `draw_index_loc`.
+    /// `draw_index_loc` of DISPATCH_MESH_INDIRECT_MULTI, DISPATCH_TASKMESH_INDIRECT_MULTI_ACE,
+    /// DRAW_INDEX_INDIRECT_MULTI, DRAW_INDIRECT_MULTI.
     pub const draw_index_loc: FieldName = FieldName(165);
-    /// `draw_initiator`.
+    /// `draw_initiator` of DISPATCH_DRAW, DISPATCH_MESH_DIRECT, DISPATCH_MESH_INDIRECT_MULTI, DISPATCH_TASKMESH_GFX,
+    /// DRAW_INDEX_2, DRAW_INDEX_AUTO and 9 more.
     pub const draw_initiator: FieldName = FieldName(166);
-    /// `driver_data`.
+    /// `driver_data` of SET_SH_REG_OFFSET.
     pub const driver_data: FieldName = FieldName(167);
-    /// `dst`.
+    /// `dst` of ATOMIC_GDS, COPY_DW.
     pub const dst: FieldName = FieldName(168);
-    /// `dst1_addr`.
+    /// `dst1_addr` of COPY_BROADCAST_LINEAR.
     pub const dst1_addr: FieldName = FieldName(169);
-    /// `dst1_addr_hi`.
+    /// `dst1_addr_hi` of COPY_BROADCAST_LINEAR.
     pub const dst1_addr_hi: FieldName = FieldName(170);
-    /// `dst1_addr_lo`.
+    /// `dst1_addr_lo` of COPY_BROADCAST_LINEAR.
     pub const dst1_addr_lo: FieldName = FieldName(171);
-    /// `dst1_cache_policy`.
+    /// `dst1_cache_policy` of COPY_BROADCAST_LINEAR.
     pub const dst1_cache_policy: FieldName = FieldName(172);
-    /// `dst1_ha`.
+    /// `dst1_ha` of COPY_BROADCAST_LINEAR.
     pub const dst1_ha: FieldName = FieldName(173);
-    /// `dst1_mall_policy`.
+    /// `dst1_mall_policy` of COPY_BROADCAST_LINEAR.
     pub const dst1_mall_policy: FieldName = FieldName(174);
-    /// `dst1_sw`.
+    /// `dst1_sw` of COPY_BROADCAST_LINEAR.
     pub const dst1_sw: FieldName = FieldName(175);
-    /// `dst2_addr`.
+    /// `dst2_addr` of COPY_BROADCAST_LINEAR.
     pub const dst2_addr: FieldName = FieldName(176);
-    /// `dst2_addr_hi`.
+    /// `dst2_addr_hi` of COPY_BROADCAST_LINEAR.
     pub const dst2_addr_hi: FieldName = FieldName(177);
-    /// `dst2_addr_lo`.
+    /// `dst2_addr_lo` of COPY_BROADCAST_LINEAR.
     pub const dst2_addr_lo: FieldName = FieldName(178);
-    /// `dst2_cache_policy`.
+    /// `dst2_cache_policy` of COPY_BROADCAST_LINEAR.
     pub const dst2_cache_policy: FieldName = FieldName(179);
-    /// `dst2_ha`.
+    /// `dst2_ha` of COPY_BROADCAST_LINEAR.
     pub const dst2_ha: FieldName = FieldName(180);
-    /// `dst2_mall_policy`.
+    /// `dst2_mall_policy` of COPY_BROADCAST_LINEAR.
     pub const dst2_mall_policy: FieldName = FieldName(181);
-    /// `dst2_sw`.
+    /// `dst2_sw` of COPY_BROADCAST_LINEAR.
     pub const dst2_sw: FieldName = FieldName(182);
-    /// `dst_addr`.
+    /// `dst_addr` of BUILD_UNTYPED_SRD, CONST_FILL, COPY_DATA, COPY_LINEAR, COPY_LINEAR_PARTIAL, COPY_LINEAR_PHYSICAL
+    /// and 16 more.
     pub const dst_addr: FieldName = FieldName(183);
-    /// `dst_addr_hi`.
+    /// `dst_addr_hi` of BUILD_UNTYPED_SRD, CONST_FILL, COPY_DATA, COPY_LINEAR, COPY_LINEAR_PARTIAL,
+    /// COPY_LINEAR_PHYSICAL and 16 more.
     pub const dst_addr_hi: FieldName = FieldName(184);
-    /// `dst_addr_lo`.
+    /// `dst_addr_lo` of BUILD_UNTYPED_SRD, CONST_FILL, COPY_DATA, COPY_LINEAR, COPY_LINEAR_PARTIAL,
+    /// COPY_LINEAR_PHYSICAL and 16 more.
     pub const dst_addr_lo: FieldName = FieldName(185);
-    /// `dst_array_mode`.
+    /// `dst_array_mode` of COPY_T2T_SUB_WINDOW.
     pub const dst_array_mode: FieldName = FieldName(186);
-    /// `dst_atc`.
+    /// `dst_atc` of COPY_DATA, DMA_DATA.
     pub const dst_atc: FieldName = FieldName(187);
-    /// `dst_bank_h`.
+    /// `dst_bank_h` of COPY_T2T_SUB_WINDOW.
     pub const dst_bank_h: FieldName = FieldName(188);
-    /// `dst_bank_w`.
+    /// `dst_bank_w` of COPY_T2T_SUB_WINDOW.
     pub const dst_bank_w: FieldName = FieldName(189);
-    /// `dst_cache_policy`.
+    /// `dst_cache_policy` of COPY_DATA, COPY_LINEAR, COPY_LINEAR_SUB_WINDOW, COPY_T2T_SUB_WINDOW, DMA_DATA,
+    /// DMA_DATA_FILL_MULTI and 1 more.
     pub const dst_cache_policy: FieldName = FieldName(190);
-    /// `dst_depth`.
+    /// `dst_depth` of COPY_T2T_SUB_WINDOW.
     pub const dst_depth: FieldName = FieldName(191);
-    /// `dst_dimension`.
+    /// `dst_dimension` of COPY_T2T_SUB_WINDOW.
     pub const dst_dimension: FieldName = FieldName(192);
-    /// `dst_element_size`.
+    /// `dst_element_size` of COPY_T2T_SUB_WINDOW.
     pub const dst_element_size: FieldName = FieldName(193);
-    /// `dst_epitch`.
+    /// `dst_epitch` of COPY_T2T_SUB_WINDOW.
     pub const dst_epitch: FieldName = FieldName(194);
-    /// `dst_gcc`.
+    /// `dst_gcc` of COPY_LINEAR_PHYSICAL.
     pub const dst_gcc: FieldName = FieldName(195);
-    /// `dst_gds`.
+    /// `dst_gds` of COPY_DATA, WRITE_DATA.
     pub const dst_gds: FieldName = FieldName(196);
-    /// `dst_gpa`.
+    /// `dst_gpa` of COPY_LINEAR_PHYSICAL.
     pub const dst_gpa: FieldName = FieldName(197);
-    /// `dst_ha`.
+    /// `dst_ha` of COPY_LINEAR, COPY_LINEAR_SUB_WINDOW.
     pub const dst_ha: FieldName = FieldName(198);
-    /// `dst_height`.
+    /// `dst_height` of COPY_T2T_SUB_WINDOW.
     pub const dst_height: FieldName = FieldName(199);
-    /// `dst_hi`.
+    /// `dst_hi` of COPY_DW.
     pub const dst_hi: FieldName = FieldName(200);
-    /// `dst_indirect`.
+    /// `dst_indirect` of DMA_DATA.
     pub const dst_indirect: FieldName = FieldName(201);
-    /// `dst_l2_policy`.
+    /// `dst_l2_policy` of COPY_LINEAR_PHYSICAL.
     pub const dst_l2_policy: FieldName = FieldName(202);
-    /// `dst_llc`.
+    /// `dst_llc` of COPY_LINEAR_PHYSICAL.
     pub const dst_llc: FieldName = FieldName(203);
-    /// `dst_lo`.
+    /// `dst_lo` of COPY_DW.
     pub const dst_lo: FieldName = FieldName(204);
-    /// `dst_log`.
+    /// `dst_log` of COPY_LINEAR_PHYSICAL.
     pub const dst_log: FieldName = FieldName(205);
-    /// `dst_mall_policy`.
+    /// `dst_mall_policy` of COPY_LINEAR, COPY_LINEAR_PHYSICAL, COPY_LINEAR_SUB_WINDOW, COPY_LINEAR_SUB_WINDOW_LARGE,
+    /// COPY_T2T_SUB_WINDOW, WRITE_LINEAR and 1 more.
     pub const dst_mall_policy: FieldName = FieldName(206);
-    /// `dst_mat_aspt`.
+    /// `dst_mat_aspt` of COPY_T2T_SUB_WINDOW.
     pub const dst_mat_aspt: FieldName = FieldName(207);
-    /// `dst_mip_id`.
+    /// `dst_mip_id` of COPY_T2T_SUB_WINDOW.
     pub const dst_mip_id: FieldName = FieldName(208);
-    /// `dst_mip_max`.
+    /// `dst_mip_max` of COPY_T2T_SUB_WINDOW.
     pub const dst_mip_max: FieldName = FieldName(209);
-    /// `dst_mit_mode`.
+    /// `dst_mit_mode` of COPY_T2T_SUB_WINDOW.
     pub const dst_mit_mode: FieldName = FieldName(210);
-    /// `dst_mtype`.
+    /// `dst_mtype` of COPY_LINEAR_PHYSICAL.
     pub const dst_mtype: FieldName = FieldName(211);
-    /// `dst_num_bank`.
+    /// `dst_num_bank` of COPY_T2T_SUB_WINDOW.
     pub const dst_num_bank: FieldName = FieldName(212);
-    /// `dst_offset`.
+    /// `dst_offset` of BUILD_UNTYPED_SRD.
     pub const dst_offset: FieldName = FieldName(213);
-    /// `dst_pipe_config`.
+    /// `dst_pipe_config` of COPY_T2T_SUB_WINDOW.
     pub const dst_pipe_config: FieldName = FieldName(214);
-    /// `dst_pitch`.
+    /// `dst_pitch` of COPY_LINEAR_PARTIAL, COPY_LINEAR_SUB_WINDOW, COPY_LINEAR_SUB_WINDOW_LARGE.
     pub const dst_pitch: FieldName = FieldName(215);
-    /// `dst_pitch_in_tile`.
+    /// `dst_pitch_in_tile` of COPY_T2T_SUB_WINDOW.
     pub const dst_pitch_in_tile: FieldName = FieldName(216);
-    /// `dst_policy`.
+    /// `dst_policy` of COPY_LINEAR_SUB_WINDOW_LARGE.
     pub const dst_policy: FieldName = FieldName(217);
-    /// `dst_reg`.
+    /// `dst_reg` of COPY_DATA, WRITE_DATA.
     pub const dst_reg: FieldName = FieldName(218);
-    /// `dst_reg_hi`.
+    /// `dst_reg_hi` of COPY_DATA, WRITE_DATA.
     pub const dst_reg_hi: FieldName = FieldName(219);
-    /// `dst_reg_lo`.
+    /// `dst_reg_lo` of COPY_DATA, WRITE_DATA.
     pub const dst_reg_lo: FieldName = FieldName(220);
-    /// `dst_sel`.
+    /// `dst_sel` of COPY_DATA, CP_DMA, DMA_DATA, DMA_DATA_FILL_MULTI, EVENT_WRITE_EOP, RELEASE_MEM and 1 more.
     pub const dst_sel: FieldName = FieldName(221);
-    /// `dst_slice_pitch`.
+    /// `dst_slice_pitch` of COPY_LINEAR_PARTIAL, COPY_LINEAR_SUB_WINDOW, COPY_LINEAR_SUB_WINDOW_LARGE,
+    /// COPY_T2T_SUB_WINDOW.
     pub const dst_slice_pitch: FieldName = FieldName(222);
-    /// `dst_slice_pitch_47_32`.
+    /// `dst_slice_pitch_47_32` of COPY_LINEAR_SUB_WINDOW_LARGE.
     pub const dst_slice_pitch_47_32: FieldName = FieldName(223);
-    /// `dst_slice_pitch_lo`.
+    /// `dst_slice_pitch_lo` of COPY_LINEAR_SUB_WINDOW_LARGE.
     pub const dst_slice_pitch_lo: FieldName = FieldName(224);
-    /// `dst_snoop`.
+    /// `dst_snoop` of COPY_LINEAR_PHYSICAL.
     pub const dst_snoop: FieldName = FieldName(225);
-    /// `dst_space`.
+    /// `dst_space` of COPY_DW.
     pub const dst_space: FieldName = FieldName(226);
-    /// `dst_sw`.
+    /// `dst_sw` of COPY_LINEAR, COPY_LINEAR_PHYSICAL, COPY_LINEAR_SUB_WINDOW, COPY_LINEAR_SUB_WINDOW_LARGE,
+    /// COPY_T2T_SUB_WINDOW.
     pub const dst_sw: FieldName = FieldName(227);
-    /// `dst_swap`.
+    /// `dst_swap` of CP_DMA, DMA_DATA.
     pub const dst_swap: FieldName = FieldName(228);
-    /// `dst_swizzle_mode`.
+    /// `dst_swizzle_mode` of COPY_T2T_SUB_WINDOW.
     pub const dst_swizzle_mode: FieldName = FieldName(229);
-    /// `dst_sys`.
+    /// `dst_sys` of COPY_LINEAR_PHYSICAL.
     pub const dst_sys: FieldName = FieldName(230);
-    /// `dst_temporal`.
+    /// `dst_temporal` of COPY_DATA, DMA_DATA, DMA_DATA_FILL_MULTI.
     pub const dst_temporal: FieldName = FieldName(231);
-    /// `dst_tilesplit_size`.
+    /// `dst_tilesplit_size` of COPY_T2T_SUB_WINDOW.
     pub const dst_tilesplit_size: FieldName = FieldName(232);
-    /// `dst_volatile`.
+    /// `dst_volatile` of COPY_DATA, DMA_DATA.
     pub const dst_volatile: FieldName = FieldName(233);
-    /// `dst_width`.
+    /// `dst_width` of COPY_T2T_SUB_WINDOW.
     pub const dst_width: FieldName = FieldName(234);
-    /// `dst_x`.
+    /// `dst_x` of COPY_LINEAR_SUB_WINDOW, COPY_LINEAR_SUB_WINDOW_LARGE, COPY_T2T_SUB_WINDOW.
     pub const dst_x: FieldName = FieldName(235);
-    /// `dst_y`.
+    /// `dst_y` of COPY_LINEAR_SUB_WINDOW, COPY_LINEAR_SUB_WINDOW_LARGE, COPY_T2T_SUB_WINDOW.
     pub const dst_y: FieldName = FieldName(236);
-    /// `dst_z`.
+    /// `dst_z` of COPY_LINEAR_SUB_WINDOW, COPY_LINEAR_SUB_WINDOW_LARGE, COPY_T2T_SUB_WINDOW.
     pub const dst_z: FieldName = FieldName(237);
-    /// `dummy`.
+    /// `dummy` of CLEAR_STATE, HDP_FLUSH, INCREMENT_DE_COUNTER, PFP_SYNC_ME, PROTECTED_FENCE_SIGNAL,
+    /// RUN_CLEANER_SHADER and 3 more.
     pub const dummy: FieldName = FieldName(238);
-    /// `ea`.
+    /// `ea` of POLL_DBIT_WRITE_MEM.
     pub const ea: FieldName = FieldName(239);
-    /// `element_size`.
+    /// `element_size` of COPY_LINEAR_PARTIAL, COPY_TILED, COPY_TILED_SUB_WINDOW, WRITE_TILED.
     pub const element_size: FieldName = FieldName(240);
-    /// `elementsize`.
+    /// `elementsize` of COPY_LINEAR_SUB_WINDOW.
     pub const elementsize: FieldName = FieldName(241);
-    /// `enable_bottom`.
+    /// `enable_bottom` of TIMESTAMP.
     pub const enable_bottom: FieldName = FieldName(242);
-    /// `enable_top`.
+    /// `enable_top` of TIMESTAMP.
     pub const enable_top: FieldName = FieldName(243);
-    /// `encrypt`.
+    /// `encrypt` of COPY_BROADCAST_LINEAR, COPY_LINEAR, COPY_TILED, WRITE_LINEAR, WRITE_TILED.
     pub const encrypt: FieldName = FieldName(244);
-    /// `engine_sel`.
+    /// `engine_sel` of ACQUIRE_MEM, ATOMIC_GDS, ATOMIC_MEM, COPY_DATA, CP_DMA, DMA_DATA and 11 more.
     pub const engine_sel: FieldName = FieldName(245);
-    /// `epitch`.
+    /// `epitch` of COPY_TILED, COPY_TILED_SUB_WINDOW, WRITE_TILED.
     pub const epitch: FieldName = FieldName(246);
-    /// `event_index`.
+    /// `event_index` of EVENT_WRITE, EVENT_WRITE_EOP, EVENT_WRITE_EOS, RELEASE_MEM.
     pub const event_index: FieldName = FieldName(247);
-    /// `event_type`.
+    /// `event_type` of EVENT_WRITE, EVENT_WRITE_EOP, EVENT_WRITE_EOS, RELEASE_MEM.
     pub const event_type: FieldName = FieldName(248);
-    /// `exec_count`.
+    /// `exec_count` of COND_EXE, COND_EXEC, PRED_EXEC, PRE_EXE.
     pub const exec_count: FieldName = FieldName(249);
-    /// `execute`.
+    /// `execute` of RELEASE_MEM.
     pub const execute: FieldName = FieldName(250);
-    /// `execute_or_pq_exe_status`.
+    /// `execute_or_pq_exe_status` of RELEASE_MEM.
     pub const execute_or_pq_exe_status: FieldName = FieldName(251);
-    /// `fence0_addr`.
+    /// `fence0_addr` of FENCE_WAIT_MULTI.
     pub const fence0_addr: FieldName = FieldName(252);
-    /// `fence0_addr_hi`.
+    /// `fence0_addr_hi` of FENCE_WAIT_MULTI.
     pub const fence0_addr_hi: FieldName = FieldName(253);
-    /// `fence0_addr_lo`.
+    /// `fence0_addr_lo` of FENCE_WAIT_MULTI.
     pub const fence0_addr_lo: FieldName = FieldName(254);
-    /// `fence0_value`.
+    /// `fence0_value` of FENCE_WAIT_MULTI.
     pub const fence0_value: FieldName = FieldName(255);
-    /// `fence0_value_hi`.
+    /// `fence0_value_hi` of FENCE_WAIT_MULTI.
     pub const fence0_value_hi: FieldName = FieldName(256);
-    /// `fence0_value_lo`.
+    /// `fence0_value_lo` of FENCE_WAIT_MULTI.
     pub const fence0_value_lo: FieldName = FieldName(257);
-    /// `fence_addr`.
+    /// `fence_addr` of FENCE_CONDITIONAL_INTERRUPT.
     pub const fence_addr: FieldName = FieldName(258);
-    /// `fence_addr_hi`.
+    /// `fence_addr_hi` of FENCE_CONDITIONAL_INTERRUPT.
     pub const fence_addr_hi: FieldName = FieldName(259);
-    /// `fence_addr_lo`.
+    /// `fence_addr_lo` of FENCE_CONDITIONAL_INTERRUPT.
     pub const fence_addr_lo: FieldName = FieldName(260);
-    /// `fence_data`.
+    /// `fence_data` of FENCE_CONDITIONAL_INTERRUPT.
     pub const fence_data: FieldName = FieldName(261);
-    /// `fence_data_hi`.
+    /// `fence_data_hi` of FENCE_CONDITIONAL_INTERRUPT.
     pub const fence_data_hi: FieldName = FieldName(262);
-    /// `fence_data_lo`.
+    /// `fence_data_lo` of FENCE_CONDITIONAL_INTERRUPT.
     pub const fence_data_lo: FieldName = FieldName(263);
-    /// `fence_ref_addr`.
+    /// `fence_ref_addr` of FENCE_CONDITIONAL_INTERRUPT.
     pub const fence_ref_addr: FieldName = FieldName(264);
-    /// `fence_ref_addr_hi`.
+    /// `fence_ref_addr_hi` of FENCE_CONDITIONAL_INTERRUPT.
     pub const fence_ref_addr_hi: FieldName = FieldName(265);
-    /// `fence_ref_addr_lo`.
+    /// `fence_ref_addr_lo` of FENCE_CONDITIONAL_INTERRUPT.
     pub const fence_ref_addr_lo: FieldName = FieldName(266);
-    /// `fetch_index_attributes`.
+    /// `fetch_index_attributes` of EXECUTE_INDIRECT_V2.
     pub const fetch_index_attributes: FieldName = FieldName(267);
-    /// `fillsize`.
+    /// `fillsize` of CONST_FILL.
     pub const fillsize: FieldName = FieldName(268);
-    /// `flush_type`.
+    /// `flush_type` of GPUVM_INV, INVALIDATE_TLBS.
     pub const flush_type: FieldName = FieldName(269);
-    /// `force_sync`.
+    /// `force_sync` of WAIT_ON_CE_COUNTER.
     pub const force_sync: FieldName = FieldName(270);
-    /// `four_kilobytes`.
+    /// `four_kilobytes` of GPUVM_INV.
     pub const four_kilobytes: FieldName = FieldName(271);
-    /// `function`.
+    /// `function` of COND_INDIRECT_BUFFER, COND_WRITE, POLL_REGMEM, POLL_REG_MEM, WAIT_REG_MEM, WAIT_REG_MEM64.
     pub const function: FieldName = FieldName(272);
-    /// `gcc`.
+    /// `gcc` of FENCE, PTEPDE_RMW.
     pub const gcc: FieldName = FieldName(273);
-    /// `gcr_base`.
+    /// `gcr_base` of ACQUIRE_MEM.
     pub const gcr_base: FieldName = FieldName(274);
-    /// `gcr_base_hi`.
+    /// `gcr_base_hi` of ACQUIRE_MEM.
     pub const gcr_base_hi: FieldName = FieldName(275);
-    /// `gcr_base_lo`.
+    /// `gcr_base_lo` of ACQUIRE_MEM.
     pub const gcr_base_lo: FieldName = FieldName(276);
-    /// `gcr_cntl`.
+    /// `gcr_cntl` of ACQUIRE_MEM.
     pub const gcr_cntl: FieldName = FieldName(277);
-    /// `gcr_control_15_0`.
+    /// `gcr_control_15_0` of GCR_REQ.
     pub const gcr_control_15_0: FieldName = FieldName(278);
-    /// `gcr_control_18_16`.
+    /// `gcr_control_18_16` of GCR_REQ.
     pub const gcr_control_18_16: FieldName = FieldName(279);
-    /// `gcr_control_19_16`.
+    /// `gcr_control_19_16` of GCR_REQ.
     pub const gcr_control_19_16: FieldName = FieldName(280);
-    /// `gcr_size`.
+    /// `gcr_size` of ACQUIRE_MEM.
     pub const gcr_size: FieldName = FieldName(281);
-    /// `gcr_size_hi`.
+    /// `gcr_size_hi` of ACQUIRE_MEM.
     pub const gcr_size_hi: FieldName = FieldName(282);
-    /// `gds_addr`.
+    /// `gds_addr` of SET_Q_PREEMPTION_MODE.
     pub const gds_addr: FieldName = FieldName(283);
-    /// `gds_addr_hi`.
+    /// `gds_addr_hi` of SET_Q_PREEMPTION_MODE.
     pub const gds_addr_hi: FieldName = FieldName(284);
-    /// `gds_addr_lo`.
+    /// `gds_addr_lo` of SET_Q_PREEMPTION_MODE.
     pub const gds_addr_lo: FieldName = FieldName(285);
-    /// `gds_dwords`.
+    /// `gds_dwords` of EVENT_WRITE_EOS, RELEASE_MEM.
     pub const gds_dwords: FieldName = FieldName(286);
-    /// `gds_heap_base`.
+    /// `gds_heap_base` of SET_RESOURCES.
     pub const gds_heap_base: FieldName = FieldName(287);
-    /// `gds_heap_size`.
+    /// `gds_heap_size` of SET_RESOURCES.
     pub const gds_heap_size: FieldName = FieldName(288);
-    /// `gds_index`.
+    /// `gds_index` of EVENT_WRITE_EOS, RELEASE_MEM, WRITE_GDS_RAM.
     pub const gds_index: FieldName = FieldName(289);
-    /// `gds_offset`.
+    /// `gds_offset` of RELEASE_MEM.
     pub const gds_offset: FieldName = FieldName(290);
-    /// `gfx_eng_id`.
+    /// `gfx_eng_id` of VM_INVALIDATION.
     pub const gfx_eng_id: FieldName = FieldName(291);
-    /// `gl1_inv`.
+    /// `gl1_inv` of RELEASE_MEM.
     pub const gl1_inv: FieldName = FieldName(292);
-    /// `gl2_discard`.
+    /// `gl2_discard` of RELEASE_MEM.
     pub const gl2_discard: FieldName = FieldName(293);
-    /// `gl2_inv`.
+    /// `gl2_inv` of RELEASE_MEM.
     pub const gl2_inv: FieldName = FieldName(294);
-    /// `gl2_range`.
+    /// `gl2_range` of RELEASE_MEM.
     pub const gl2_range: FieldName = FieldName(295);
-    /// `gl2_us`.
+    /// `gl2_us` of RELEASE_MEM.
     pub const gl2_us: FieldName = FieldName(296);
-    /// `gl2_wb`.
+    /// `gl2_wb` of RELEASE_MEM.
     pub const gl2_wb: FieldName = FieldName(297);
-    /// `glk_inv`.
+    /// `glk_inv` of RELEASE_MEM.
     pub const glk_inv: FieldName = FieldName(298);
-    /// `glk_wb`.
+    /// `glk_wb` of RELEASE_MEM.
     pub const glk_wb: FieldName = FieldName(299);
-    /// `glm_inv`.
+    /// `glm_inv` of RELEASE_MEM.
     pub const glm_inv: FieldName = FieldName(300);
-    /// `glm_wb`.
+    /// `glm_wb` of RELEASE_MEM.
     pub const glm_wb: FieldName = FieldName(301);
-    /// `glv_inv`.
+    /// `glv_inv` of RELEASE_MEM.
     pub const glv_inv: FieldName = FieldName(302);
-    /// `gpa`.
+    /// `gpa` of CONST_FILL, FENCE, FENCE_CONDITIONAL_INTERRUPT, PTEPDE_RMW, WRITE_LINEAR.
     pub const gpa: FieldName = FieldName(303);
-    /// `gws_mask`.
+    /// `gws_mask` of SET_RESOURCES.
     pub const gws_mask: FieldName = FieldName(304);
-    /// `gws_mask_hi`.
+    /// `gws_mask_hi` of SET_RESOURCES.
     pub const gws_mask_hi: FieldName = FieldName(305);
-    /// `gws_mask_lo`.
+    /// `gws_mask_lo` of SET_RESOURCES.
     pub const gws_mask_lo: FieldName = FieldName(306);
-    /// `hdp_flush`.
+    /// `hdp_flush` of POLL_REGMEM.
     pub const hdp_flush: FieldName = FieldName(307);
-    /// `height`.
+    /// `height` of COPY_TILED, COPY_TILED_SUB_WINDOW, WRITE_TILED.
     pub const height: FieldName = FieldName(308);
-    /// `hint`.
+    /// `hint` of SET_PREDICATION.
     pub const hint: FieldName = FieldName(309);
-    /// `ia_multi_vgt_param`.
+    /// `ia_multi_vgt_param` of DRAW_PREAMBLE.
     pub const ia_multi_vgt_param: FieldName = FieldName(310);
-    /// `ib1_addr`.
+    /// `ib1_addr` of COND_INDIRECT_BUFFER.
     pub const ib1_addr: FieldName = FieldName(311);
-    /// `ib1_addr_hi`.
+    /// `ib1_addr_hi` of COND_INDIRECT_BUFFER.
     pub const ib1_addr_hi: FieldName = FieldName(312);
-    /// `ib1_addr_lo`.
+    /// `ib1_addr_lo` of COND_INDIRECT_BUFFER.
     pub const ib1_addr_lo: FieldName = FieldName(313);
-    /// `ib1_cache_policy`.
+    /// `ib1_cache_policy` of COND_INDIRECT_BUFFER.
     pub const ib1_cache_policy: FieldName = FieldName(314);
-    /// `ib1_size`.
+    /// `ib1_size` of COND_INDIRECT_BUFFER.
     pub const ib1_size: FieldName = FieldName(315);
-    /// `ib2_addr`.
+    /// `ib2_addr` of COND_INDIRECT_BUFFER.
     pub const ib2_addr: FieldName = FieldName(316);
-    /// `ib2_addr_hi`.
+    /// `ib2_addr_hi` of COND_INDIRECT_BUFFER.
     pub const ib2_addr_hi: FieldName = FieldName(317);
-    /// `ib2_addr_lo`.
+    /// `ib2_addr_lo` of COND_INDIRECT_BUFFER.
     pub const ib2_addr_lo: FieldName = FieldName(318);
-    /// `ib2_cache_policy`.
+    /// `ib2_cache_policy` of COND_INDIRECT_BUFFER.
     pub const ib2_cache_policy: FieldName = FieldName(319);
-    /// `ib2_size`.
+    /// `ib2_size` of COND_INDIRECT_BUFFER.
     pub const ib2_size: FieldName = FieldName(320);
-    /// `ib_addr`.
+    /// `ib_addr` of INDIRECT.
     pub const ib_addr: FieldName = FieldName(321);
-    /// `ib_addr_hi`.
+    /// `ib_addr_hi` of INDIRECT.
     pub const ib_addr_hi: FieldName = FieldName(322);
-    /// `ib_addr_lo`.
+    /// `ib_addr_lo` of INDIRECT.
     pub const ib_addr_lo: FieldName = FieldName(323);
-    /// `ib_dword_offset`.
+    /// `ib_dword_offset` of SET_SH_REG_OFFSET.
     pub const ib_dword_offset: FieldName = FieldName(324);
-    /// `ib_offset`.
+    /// `ib_offset` of PREAMBLE_CNTL, SET_SH_REG_OFFSET.
     pub const ib_offset: FieldName = FieldName(325);
-    /// `ib_size`.
+    /// `ib_size` of EXECUTE_INDIRECT, INDIRECT, INDIRECT_BUFFER, INDIRECT_BUFFER_CONST, INDIRECT_BUFFER_PASID,
+    /// INDIRECT_BUFFER_PRIV.
     pub const ib_size: FieldName = FieldName(326);
-    /// `idcmd`.
+    /// `idcmd` of COPY_LINEAR_PARTIAL.
     pub const idcmd: FieldName = FieldName(327);
-    /// `imm`.
+    /// `imm` of COPY_DATA.
     pub const imm: FieldName = FieldName(328);
-    /// `imm_hi`.
+    /// `imm_hi` of COPY_DATA.
     pub const imm_hi: FieldName = FieldName(329);
-    /// `imm_lo`.
+    /// `imm_lo` of COPY_DATA.
     pub const imm_lo: FieldName = FieldName(330);
-    /// `incr`.
+    /// `incr` of GEN_PDEPTE.
     pub const incr: FieldName = FieldName(331);
-    /// `incr_dw0`.
+    /// `incr_dw0` of GENERATE_PTE.
     pub const incr_dw0: FieldName = FieldName(332);
-    /// `incr_dw1`.
+    /// `incr_dw1` of GENERATE_PTE.
     pub const incr_dw1: FieldName = FieldName(333);
-    /// `incr_hi`.
+    /// `incr_hi` of GEN_PDEPTE.
     pub const incr_hi: FieldName = FieldName(334);
-    /// `incr_lo`.
+    /// `incr_lo` of GEN_PDEPTE.
     pub const incr_lo: FieldName = FieldName(335);
-    /// `increment_ce`.
+    /// `increment_ce` of DUMP_CONST_RAM, DUMP_CONST_RAM_OFFSET.
     pub const increment_ce: FieldName = FieldName(336);
-    /// `increment_cs`.
+    /// `increment_cs` of DUMP_CONST_RAM, DUMP_CONST_RAM_OFFSET.
     pub const increment_cs: FieldName = FieldName(337);
-    /// `index`.
+    /// `index` of BUILD_UNTYPED_SRD, LOAD_CONTEXT_REG_INDEX, LOAD_SH_REG_INDEX, LOAD_UCONFIG_REG_INDEX,
+    /// SET_CONFIG_REG, SET_CONTEXT_REG and 6 more.
     pub const index: FieldName = FieldName(338);
-    /// `index_attributes_offset`.
+    /// `index_attributes_offset` of EXECUTE_INDIRECT_V2.
     pub const index_attributes_offset: FieldName = FieldName(339);
-    /// `index_base`.
+    /// `index_base` of DRAW_INDEX_2, DRAW_INDEX_MULTI_INST.
     pub const index_base: FieldName = FieldName(340);
-    /// `index_base_hi`.
+    /// `index_base_hi` of DRAW_INDEX_2, DRAW_INDEX_MULTI_INST.
     pub const index_base_hi: FieldName = FieldName(341);
-    /// `index_base_lo`.
+    /// `index_base_lo` of DRAW_INDEX_2, DRAW_INDEX_MULTI_INST.
     pub const index_base_lo: FieldName = FieldName(342);
-    /// `index_count`.
+    /// `index_count` of DISPATCH_DRAW, DRAW_INDEX_2, DRAW_INDEX_IMMD, DRAW_INDEX_MULTI_AUTO, DRAW_INDEX_MULTI_INST,
+    /// DRAW_INDEX_OFFSET_2 and 2 more.
     pub const index_count: FieldName = FieldName(343);
-    /// `index_offset`.
+    /// `index_offset` of DISPATCH_DRAW, DRAW_INDEX_MULTI_AUTO, DRAW_INDEX_OFFSET_2.
     pub const index_offset: FieldName = FieldName(344);
-    /// `index_type`.
+    /// `index_type` of INDEX_TYPE.
     pub const index_type: FieldName = FieldName(345);
-    /// `indirect_mode`.
+    /// `indirect_mode` of INDEX_ATTRIBUTES_INDIRECT.
     pub const indirect_mode: FieldName = FieldName(346);
-    /// `inherit_vmid_compute`.
+    /// `inherit_vmid_compute` of INDIRECT_BUFFER.
     pub const inherit_vmid_compute: FieldName = FieldName(347);
-    /// `inherit_vmid_gfx`.
+    /// `inherit_vmid_gfx` of INDIRECT_BUFFER.
     pub const inherit_vmid_gfx: FieldName = FieldName(348);
-    /// `init`.
+    /// `init` of GEN_PDEPTE, TIMESTAMP_SET.
     pub const init: FieldName = FieldName(349);
-    /// `init_dw0`.
+    /// `init_dw0` of GENERATE_PTE.
     pub const init_dw0: FieldName = FieldName(350);
-    /// `init_dw1`.
+    /// `init_dw1` of GENERATE_PTE.
     pub const init_dw1: FieldName = FieldName(351);
-    /// `init_hi`.
+    /// `init_hi` of GEN_PDEPTE, TIMESTAMP_SET.
     pub const init_hi: FieldName = FieldName(352);
-    /// `init_lo`.
+    /// `init_lo` of GEN_PDEPTE, TIMESTAMP_SET.
     pub const init_lo: FieldName = FieldName(353);
-    /// `init_mem_copy_count`.
+    /// `init_mem_copy_count` of EXECUTE_INDIRECT_V2.
     pub const init_mem_copy_count: FieldName = FieldName(354);
-    /// `init_shadow_mem`.
+    /// `init_shadow_mem` of SET_Q_PREEMPTION_MODE.
     pub const init_shadow_mem: FieldName = FieldName(355);
-    /// `instance_count`.
+    /// `instance_count` of DRAW_INDEX_MULTI_INST, NUM_INSTANCES.
     pub const instance_count: FieldName = FieldName(356);
-    /// `instance_enable`.
+    /// `instance_enable` of EVENT_WRITE.
     pub const instance_enable: FieldName = FieldName(357);
-    /// `int_context`.
+    /// `int_context` of DUMMY_TRAP, TRAP.
     pub const int_context: FieldName = FieldName(358);
-    /// `int_context_data`.
+    /// `int_context_data` of FENCE_CONDITIONAL_INTERRUPT.
     pub const int_context_data: FieldName = FieldName(359);
-    /// `int_ctxid`.
+    /// `int_ctxid` of RELEASE_MEM.
     pub const int_ctxid: FieldName = FieldName(360);
-    /// `int_sel`.
+    /// `int_sel` of EVENT_WRITE_EOP, RELEASE_MEM.
     pub const int_sel: FieldName = FieldName(361);
-    /// `interrupt_sel`.
+    /// `interrupt_sel` of QUERY_STATUS.
     pub const interrupt_sel: FieldName = FieldName(362);
-    /// `interval`.
+    /// `interval` of GET_LOD_STATS, POLL_REGMEM, POLL_REG_MEM.
     pub const interval: FieldName = FieldName(363);
-    /// `invalidate_l2`.
+    /// `invalidate_l2` of EVENT_WRITE, EVENT_WRITE_EOP.
     pub const invalidate_l2: FieldName = FieldName(364);
-    /// `invalidate_sel`.
+    /// `invalidate_sel` of INVALIDATE_TLBS.
     pub const invalidate_sel: FieldName = FieldName(365);
-    /// `invalidateack`.
+    /// `invalidateack` of VM_INVALIDATION.
     pub const invalidateack: FieldName = FieldName(366);
-    /// `invalidatereq`.
+    /// `invalidatereq` of VM_INVALIDATION.
     pub const invalidatereq: FieldName = FieldName(367);
-    /// `irb_addr`.
+    /// `irb_addr` of DISPATCH_DRAW_PREAMBLE.
     pub const irb_addr: FieldName = FieldName(368);
-    /// `irb_addr_hi`.
+    /// `irb_addr_hi` of DISPATCH_DRAW_PREAMBLE.
     pub const irb_addr_hi: FieldName = FieldName(369);
-    /// `irb_addr_lo`.
+    /// `irb_addr_lo` of DISPATCH_DRAW_PREAMBLE.
     pub const irb_addr_lo: FieldName = FieldName(370);
-    /// `irb_wrap_size`.
+    /// `irb_wrap_size` of DISPATCH_DRAW_PREAMBLE.
     pub const irb_wrap_size: FieldName = FieldName(371);
-    /// `krb_free_offset`.
+    /// `krb_free_offset` of DISPATCH_DRAW_PREAMBLE.
     pub const krb_free_offset: FieldName = FieldName(372);
-    /// `krb_loc_sgpr`.
+    /// `krb_loc_sgpr` of DISPATCH_DRAW.
     pub const krb_loc_sgpr: FieldName = FieldName(373);
-    /// `krb_offset`.
+    /// `krb_offset` of DISPATCH_DRAW_PREAMBLE.
     pub const krb_offset: FieldName = FieldName(374);
-    /// `krb_size`.
+    /// `krb_size` of DISPATCH_DRAW_PREAMBLE.
     pub const krb_size: FieldName = FieldName(375);
-    /// `l1_ptes`.
+    /// `l1_ptes` of GPUVM_INV.
     pub const l1_ptes: FieldName = FieldName(376);
-    /// `l2_pde0`.
+    /// `l2_pde0` of GPUVM_INV.
     pub const l2_pde0: FieldName = FieldName(377);
-    /// `l2_pde1`.
+    /// `l2_pde1` of GPUVM_INV.
     pub const l2_pde1: FieldName = FieldName(378);
-    /// `l2_pde2`.
+    /// `l2_pde2` of GPUVM_INV.
     pub const l2_pde2: FieldName = FieldName(379);
-    /// `l2_policy`.
+    /// `l2_policy` of FENCE, MEM_INCR, PTEPDE_RMW, TIMESTAMP_GET, TIMESTAMP_GET_GLOBAL.
     pub const l2_policy: FieldName = FieldName(380);
-    /// `l2_ptes`.
+    /// `l2_ptes` of GPUVM_INV.
     pub const l2_ptes: FieldName = FieldName(381);
-    /// `limit_va_31_7`.
+    /// `limit_va_31_7` of GCR_REQ.
     pub const limit_va_31_7: FieldName = FieldName(382);
-    /// `limit_va_47_32`.
+    /// `limit_va_47_32` of GCR_REQ.
     pub const limit_va_47_32: FieldName = FieldName(383);
-    /// `linear_addr`.
+    /// `linear_addr` of COPY_STRUCT, COPY_TILED, COPY_TILED_SUB_WINDOW.
     pub const linear_addr: FieldName = FieldName(384);
-    /// `linear_addr_hi`.
+    /// `linear_addr_hi` of COPY_STRUCT, COPY_TILED, COPY_TILED_SUB_WINDOW.
     pub const linear_addr_hi: FieldName = FieldName(385);
-    /// `linear_addr_lo`.
+    /// `linear_addr_lo` of COPY_STRUCT, COPY_TILED, COPY_TILED_SUB_WINDOW.
     pub const linear_addr_lo: FieldName = FieldName(386);
-    /// `linear_cache_policy`.
+    /// `linear_cache_policy` of COPY_STRUCT, COPY_TILED, COPY_TILED_SUB_WINDOW.
     pub const linear_cache_policy: FieldName = FieldName(387);
-    /// `linear_cc`.
+    /// `linear_cc` of COPY_TILED.
     pub const linear_cc: FieldName = FieldName(388);
-    /// `linear_dispatch_enable`.
+    /// `linear_dispatch_enable` of DISPATCH_TASKMESH_GFX.
     pub const linear_dispatch_enable: FieldName = FieldName(389);
-    /// `linear_ha`.
+    /// `linear_ha` of COPY_STRUCT.
     pub const linear_ha: FieldName = FieldName(390);
-    /// `linear_mall_policy`.
+    /// `linear_mall_policy` of COPY_STRUCT, COPY_TILED, COPY_TILED_SUB_WINDOW.
     pub const linear_mall_policy: FieldName = FieldName(391);
-    /// `linear_pitch`.
+    /// `linear_pitch` of COPY_TILED, COPY_TILED_SUB_WINDOW.
     pub const linear_pitch: FieldName = FieldName(392);
-    /// `linear_slice_pitch`.
+    /// `linear_slice_pitch` of COPY_TILED, COPY_TILED_SUB_WINDOW.
     pub const linear_slice_pitch: FieldName = FieldName(393);
-    /// `linear_sw`.
+    /// `linear_sw` of COPY_STRUCT, COPY_TILED, COPY_TILED_SUB_WINDOW.
     pub const linear_sw: FieldName = FieldName(394);
-    /// `linear_x`.
+    /// `linear_x` of COPY_TILED_SUB_WINDOW.
     pub const linear_x: FieldName = FieldName(395);
-    /// `linear_y`.
+    /// `linear_y` of COPY_TILED_SUB_WINDOW.
     pub const linear_y: FieldName = FieldName(396);
-    /// `linear_z`.
+    /// `linear_z` of COPY_TILED_SUB_WINDOW.
     pub const linear_z: FieldName = FieldName(397);
-    /// `llc_policy`.
+    /// `llc_policy` of FENCE, MEM_INCR, PTEPDE_RMW, TIMESTAMP_GET, TIMESTAMP_GET_GLOBAL.
     pub const llc_policy: FieldName = FieldName(398);
-    /// `load_ce_ram`.
+    /// `load_ce_ram` of CONTEXT_CONTROL.
     pub const load_ce_ram: FieldName = FieldName(399);
-    /// `load_context`.
+    /// `load_context` of CONTEXT_CONTROL.
     pub const load_context: FieldName = FieldName(400);
-    /// `load_cs_sh`.
+    /// `load_cs_sh` of CONTEXT_CONTROL.
     pub const load_cs_sh: FieldName = FieldName(401);
-    /// `load_gfx_sh`.
+    /// `load_gfx_sh` of CONTEXT_CONTROL.
     pub const load_gfx_sh: FieldName = FieldName(402);
-    /// `load_global_config`.
+    /// `load_global_config` of CONTEXT_CONTROL.
     pub const load_global_config: FieldName = FieldName(403);
-    /// `load_uconfig`.
+    /// `load_uconfig` of CONTEXT_CONTROL.
     pub const load_uconfig: FieldName = FieldName(404);
-    /// `log_request`.
+    /// `log_request` of GPUVM_INV.
     pub const log_request: FieldName = FieldName(405);
-    /// `loop`.
+    /// `loop` of ATOMIC.
     pub const loops: FieldName = FieldName(406);
-    /// `loop_count`.
+    /// `loop_count` of GEN_PDEPTE.
     pub const loop_count: FieldName = FieldName(407);
-    /// `loop_interval`.
+    /// `loop_interval` of ATOMIC, ATOMIC_MEM.
     pub const loop_interval: FieldName = FieldName(408);
-    /// `m2m_opt`.
+    /// `m2m_opt` of CP_DMA.
     pub const m2m_opt: FieldName = FieldName(409);
-    /// `macro_tile_aspect`.
+    /// `macro_tile_aspect` of COPY_TILED, COPY_TILED_SUB_WINDOW, WRITE_TILED.
     pub const macro_tile_aspect: FieldName = FieldName(410);
-    /// `mailbox`.
+    /// `mailbox` of SEMAPHORE.
     pub const mailbox: FieldName = FieldName(411);
-    /// `mall_policy`.
+    /// `mall_policy` of ATOMIC, COND_EXE, CONST_FILL, DATA_FILL_MULTI, FENCE, FENCE_CONDITIONAL_INTERRUPT and 6 more.
     pub const mall_policy: FieldName = FieldName(412);
-    /// `mask`.
+    /// `mask` of COND_INDIRECT_BUFFER, COND_WRITE, CONTEXT_REG_RMW, GEN_PDEPTE, POLL_REGMEM, POLL_REG_MEM and 4 more.
     pub const mask: FieldName = FieldName(413);
-    /// `mask_dw0`.
+    /// `mask_dw0` of GENERATE_PTE, PTEPDE_COPY.
     pub const mask_dw0: FieldName = FieldName(414);
-    /// `mask_dw1`.
+    /// `mask_dw1` of GENERATE_PTE, PTEPDE_COPY.
     pub const mask_dw1: FieldName = FieldName(415);
-    /// `mask_hi`.
+    /// `mask_hi` of COND_INDIRECT_BUFFER, GEN_PDEPTE, PTEPDE_RMW, WAIT_REG_MEM64.
     pub const mask_hi: FieldName = FieldName(416);
-    /// `mask_lo`.
+    /// `mask_lo` of COND_INDIRECT_BUFFER, GEN_PDEPTE, PTEPDE_RMW, WAIT_REG_MEM64.
     pub const mask_lo: FieldName = FieldName(417);
-    /// `max_comp_block_size`.
+    /// `max_comp_block_size` of COPY_LINEAR, COPY_LINEAR_PHYSICAL, COPY_T2T_SUB_WINDOW, COPY_TILED_SUB_WINDOW.
     pub const max_comp_block_size: FieldName = FieldName(418);
-    /// `max_context`.
+    /// `max_context` of ME_INITIALIZE.
     pub const max_context: FieldName = FieldName(419);
-    /// `max_count`.
+    /// `max_count` of EXECUTE_INDIRECT, EXECUTE_INDIRECT_V2.
     pub const max_count: FieldName = FieldName(420);
-    /// `max_index_multiple_minus_1`.
+    /// `max_index_multiple_minus_1` of DISPATCH_DRAW.
     pub const max_index_multiple_minus_1: FieldName = FieldName(421);
-    /// `max_size`.
+    /// `max_size` of DRAW_INDEX_2, DRAW_INDEX_MULTI_INST, DRAW_INDEX_OFFSET_2.
     pub const max_size: FieldName = FieldName(422);
-    /// `max_uncomp_block_size`.
+    /// `max_uncomp_block_size` of COPY_LINEAR, COPY_LINEAR_PHYSICAL, COPY_T2T_SUB_WINDOW, COPY_TILED_SUB_WINDOW.
     pub const max_uncomp_block_size: FieldName = FieldName(423);
-    /// `me`.
+    /// `me` of MAP_QUEUES.
     pub const me: FieldName = FieldName(424);
-    /// `mem_poll`.
+    /// `mem_poll` of POLL_REGMEM, POLL_REG_MEM.
     pub const mem_poll: FieldName = FieldName(425);
-    /// `mem_space`.
+    /// `mem_space` of WAIT_REG_MEM, WAIT_REG_MEM64.
     pub const mem_space: FieldName = FieldName(426);
-    /// `memlog_clear`.
+    /// `memlog_clear` of DMA_DATA_FILL_MULTI.
     pub const memlog_clear: FieldName = FieldName(427);
-    /// `memlog_clr`.
+    /// `memlog_clr` of DATA_FILL_MULTI.
     pub const memlog_clr: FieldName = FieldName(428);
-    /// `mes_action`.
+    /// `mes_action` of WAIT_REG_MEM, WAIT_REG_MEM64.
     pub const mes_action: FieldName = FieldName(429);
-    /// `mes_action_id`.
+    /// `mes_action_id` of RELEASE_MEM.
     pub const mes_action_id: FieldName = FieldName(430);
-    /// `mes_intr_pipe`.
+    /// `mes_intr_pipe` of RELEASE_MEM, WAIT_REG_MEM, WAIT_REG_MEM64.
     pub const mes_intr_pipe: FieldName = FieldName(431);
-    /// `meta_addr`.
+    /// `meta_addr` of COPY_T2T_SUB_WINDOW, COPY_TILED_SUB_WINDOW.
     pub const meta_addr: FieldName = FieldName(432);
-    /// `meta_addr_hi`.
+    /// `meta_addr_hi` of COPY_T2T_SUB_WINDOW, COPY_TILED_SUB_WINDOW.
     pub const meta_addr_hi: FieldName = FieldName(433);
-    /// `meta_addr_lo`.
+    /// `meta_addr_lo` of COPY_T2T_SUB_WINDOW, COPY_TILED_SUB_WINDOW.
     pub const meta_addr_lo: FieldName = FieldName(434);
-    /// `meta_llc`.
+    /// `meta_llc` of COPY_T2T_SUB_WINDOW, COPY_TILED_SUB_WINDOW.
     pub const meta_llc: FieldName = FieldName(435);
-    /// `meta_tmz`.
+    /// `meta_tmz` of COPY_T2T_SUB_WINDOW, COPY_TILED_SUB_WINDOW.
     pub const meta_tmz: FieldName = FieldName(436);
-    /// `micro_tile_mode`.
+    /// `micro_tile_mode` of COPY_TILED, COPY_TILED_SUB_WINDOW, WRITE_TILED.
     pub const micro_tile_mode: FieldName = FieldName(437);
-    /// `min_poll_intervals`.
+    /// `min_poll_intervals` of DISPATCH_DRAW.
     pub const min_poll_intervals: FieldName = FieldName(438);
-    /// `mip_id`.
+    /// `mip_id` of COPY_TILED_SUB_WINDOW.
     pub const mip_id: FieldName = FieldName(439);
-    /// `mip_max`.
+    /// `mip_max` of COPY_T2T_SUB_WINDOW, COPY_TILED, COPY_TILED_SUB_WINDOW, WRITE_TILED.
     pub const mip_max: FieldName = FieldName(440);
-    /// `mm_eng_id`.
+    /// `mm_eng_id` of VM_INVALIDATION.
     pub const mm_eng_id: FieldName = FieldName(441);
-    /// `mmhub_flush_type`.
+    /// `mmhub_flush_type` of INVALIDATE_TLBS.
     pub const mmhub_flush_type: FieldName = FieldName(442);
-    /// `mmhub_sel`.
+    /// `mmhub_sel` of INVALIDATE_TLBS.
     pub const mmhub_sel: FieldName = FieldName(443);
-    /// `mode`.
+    /// `mode` of COND_INDIRECT_BUFFER, ME_INITIALIZE, POLL_MEM_VERIFY, POLL_REGMEM.
     pub const mode: FieldName = FieldName(444);
-    /// `mode1_enable`.
+    /// `mode1_enable` of DISPATCH_MESH_INDIRECT_MULTI, DISPATCH_TASKMESH_GFX.
     pub const mode1_enable: FieldName = FieldName(445);
-    /// `mqd_addr`.
+    /// `mqd_addr` of MAP_QUEUES.
     pub const mqd_addr: FieldName = FieldName(446);
-    /// `mqd_addr_hi`.
+    /// `mqd_addr_hi` of MAP_QUEUES.
     pub const mqd_addr_hi: FieldName = FieldName(447);
-    /// `mqd_addr_lo`.
+    /// `mqd_addr_lo` of MAP_QUEUES.
     pub const mqd_addr_lo: FieldName = FieldName(448);
-    /// `mtype`.
+    /// `mtype` of FENCE, PTEPDE_RMW.
     pub const mtype: FieldName = FieldName(449);
-    /// `no_increment`.
+    /// `no_increment` of WRITE_DATA.
     pub const no_increment: FieldName = FieldName(450);
-    /// `nopte_comp`.
+    /// `nopte_comp` of CONST_FILL, WRITE_LINEAR.
     pub const nopte_comp: FieldName = FieldName(451);
-    /// `not_eop`.
+    /// `not_eop` of DISPATCH_DRAW_PREAMBLE.
     pub const not_eop: FieldName = FieldName(452);
-    /// `nsd`.
+    /// `nsd` of COPY_LINEAR_PHYSICAL.
     pub const nsd: FieldName = FieldName(453);
-    /// `num_bank`.
+    /// `num_bank` of COPY_TILED, COPY_TILED_SUB_WINDOW, WRITE_TILED.
     pub const num_bank: FieldName = FieldName(454);
-    /// `num_dwords`.
+    /// `num_dwords` of DUMP_CONST_RAM, DUMP_CONST_RAM_OFFSET, LOAD_CONFIG_REG, LOAD_CONST_RAM, LOAD_CONTEXT_REG,
+    /// LOAD_CONTEXT_REG_INDEX and 4 more.
     pub const num_dwords: FieldName = FieldName(455);
-    /// `num_input_cp`.
+    /// `num_input_cp` of DRAW_INDEX_MULTI_AUTO.
     pub const num_input_cp: FieldName = FieldName(456);
-    /// `num_of_pte`.
+    /// `num_of_pte` of PTEPDE_RMW.
     pub const num_of_pte: FieldName = FieldName(457);
-    /// `num_of_reg`.
+    /// `num_of_reg` of REGISTER_RMW.
     pub const num_of_reg: FieldName = FieldName(458);
-    /// `num_queues`.
+    /// `num_queues` of MAP_QUEUES, UNMAP_QUEUES.
     pub const num_queues: FieldName = FieldName(459);
-    /// `num_spill_regs`.
+    /// `num_spill_regs` of EXECUTE_INDIRECT_V2.
     pub const num_spill_regs: FieldName = FieldName(460);
-    /// `number_type`.
+    /// `number_type` of COPY_LINEAR, COPY_LINEAR_PHYSICAL, COPY_T2T_SUB_WINDOW, COPY_TILED_SUB_WINDOW.
     pub const number_type: FieldName = FieldName(461);
-    /// `oac_mask`.
+    /// `oac_mask` of SET_RESOURCES.
     pub const oac_mask: FieldName = FieldName(462);
-    /// `obj_id_addr`.
+    /// `obj_id_addr` of DRAW_INDEX_MULTI_INST.
     pub const obj_id_addr: FieldName = FieldName(463);
-    /// `obj_id_addr_hi`.
+    /// `obj_id_addr_hi` of DRAW_INDEX_MULTI_INST.
     pub const obj_id_addr_hi: FieldName = FieldName(464);
-    /// `obj_id_addr_lo`.
+    /// `obj_id_addr_lo` of DRAW_INDEX_MULTI_INST.
     pub const obj_id_addr_lo: FieldName = FieldName(465);
-    /// `offload_enable`.
+    /// `offload_enable` of EVENT_WRITE, REWIND.
     pub const offload_enable: FieldName = FieldName(466);
-    /// `offload_polling`.
+    /// `offload_polling` of INDIRECT_BUFFER, INDIRECT_BUFFER_PASID.
     pub const offload_polling: FieldName = FieldName(467);
-    /// `offset`.
+    /// `offset` of STRMOUT_BUFFER_UPDATE.
     pub const offset: FieldName = FieldName(468);
-    /// `offset0`.
+    /// `offset0` of ATOMIC_GDS.
     pub const offset0: FieldName = FieldName(469);
-    /// `offset1`.
+    /// `offset1` of ATOMIC_GDS.
     pub const offset1: FieldName = FieldName(470);
-    /// `offset_or_src_addr`.
+    /// `offset_or_src_addr` of STRMOUT_BUFFER_UPDATE.
     pub const offset_or_src_addr: FieldName = FieldName(471);
-    /// `offset_or_src_addr_lo`.
+    /// `offset_or_src_addr_lo` of STRMOUT_BUFFER_UPDATE.
     pub const offset_or_src_addr_lo: FieldName = FieldName(472);
-    /// `op`.
+    /// `op` of ATOMIC_MEM, PERF_COUNTER_WINDOW, SET_PREDICATION.
     pub const op: FieldName = FieldName(473);
-    /// `operation`.
+    /// `operation` of EXECUTE_INDIRECT_V2, WAIT_REG_MEM, WAIT_REG_MEM64.
     pub const operation: FieldName = FieldName(474);
-    /// `optimize_ace_offload`.
+    /// `optimize_ace_offload` of WAIT_REG_MEM, WAIT_REG_MEM64.
     pub const optimize_ace_offload: FieldName = FieldName(475);
-    /// `or_mask`.
+    /// `or_mask` of REG_RMW.
     pub const or_mask: FieldName = FieldName(476);
-    /// `or_reg`.
+    /// `or_reg` of REG_RMW.
     pub const or_reg: FieldName = FieldName(477);
-    /// `or_src`.
+    /// `or_src` of REG_RMW.
     pub const or_src: FieldName = FieldName(478);
-    /// `page_num`.
+    /// `page_num` of POLL_DBIT_WRITE_MEM.
     pub const page_num: FieldName = FieldName(479);
-    /// `page_num_lo`.
+    /// `page_num_lo` of POLL_DBIT_WRITE_MEM.
     pub const page_num_lo: FieldName = FieldName(480);
-    /// `page_va_42_12`.
+    /// `page_va_42_12` of GPUVM_INV.
     pub const page_va_42_12: FieldName = FieldName(481);
-    /// `page_va_47_43`.
+    /// `page_va_47_43` of GPUVM_INV.
     pub const page_va_47_43: FieldName = FieldName(482);
-    /// `pasid`.
+    /// `pasid` of INDIRECT_BUFFER_PASID, INVALIDATE_TLBS.
     pub const pasid: FieldName = FieldName(483);
-    /// `pattern`.
+    /// `pattern` of CONST_FILL, POLL_MEM_VERIFY.
     pub const pattern: FieldName = FieldName(484);
-    /// `per_vmid_request`.
+    /// `per_vmid_request` of GPUVM_INV.
     pub const per_vmid_request: FieldName = FieldName(485);
-    /// `pf_vf_mode`.
+    /// `pf_vf_mode` of COPY_DATA, WRITE_DATA.
     pub const pf_vf_mode: FieldName = FieldName(486);
-    /// `pipe`.
+    /// `pipe` of MAP_QUEUES.
     pub const pipe: FieldName = FieldName(487);
-    /// `pipe_aligned`.
+    /// `pipe_aligned` of COPY_T2T_SUB_WINDOW, COPY_TILED_SUB_WINDOW.
     pub const pipe_aligned: FieldName = FieldName(488);
-    /// `pipe_config`.
+    /// `pipe_config` of COPY_TILED, COPY_TILED_SUB_WINDOW, WRITE_TILED.
     pub const pipe_config: FieldName = FieldName(489);
-    /// `pitch_in_tile`.
+    /// `pitch_in_tile` of COPY_TILED, COPY_TILED_SUB_WINDOW, WRITE_TILED.
     pub const pitch_in_tile: FieldName = FieldName(490);
-    /// `pmc_enable`.
+    /// `pmc_enable` of PERFMON_CONTROL.
     pub const pmc_enable: FieldName = FieldName(491);
-    /// `pmc_event`.
+    /// `pmc_event` of PERFMON_CONTROL.
     pub const pmc_event: FieldName = FieldName(492);
-    /// `pmc_id`.
+    /// `pmc_id` of PERFMON_CONTROL.
     pub const pmc_id: FieldName = FieldName(493);
-    /// `pmc_unit_mask`.
+    /// `pmc_unit_mask` of PERFMON_CONTROL.
     pub const pmc_unit_mask: FieldName = FieldName(494);
-    /// `poll_addr`.
+    /// `poll_addr` of COND_WRITE, WAIT_REG_MEM, WAIT_REG_MEM64.
     pub const poll_addr: FieldName = FieldName(495);
-    /// `poll_addr_hi`.
+    /// `poll_addr_hi` of COND_WRITE, WAIT_REG_MEM, WAIT_REG_MEM64.
     pub const poll_addr_hi: FieldName = FieldName(496);
-    /// `poll_addr_lo`.
+    /// `poll_addr_lo` of COND_WRITE, WAIT_REG_MEM, WAIT_REG_MEM64.
     pub const poll_addr_lo: FieldName = FieldName(497);
-    /// `poll_interval`.
+    /// `poll_interval` of ACQUIRE_MEM, FENCE_WAIT_MULTI, SURFACE_SYNC, WAIT_REG_MEM, WAIT_REG_MEM64.
     pub const poll_interval: FieldName = FieldName(498);
-    /// `poll_reg`.
+    /// `poll_reg` of COND_WRITE, WAIT_REG_MEM, WAIT_REG_MEM64.
     pub const poll_reg: FieldName = FieldName(499);
-    /// `poll_space`.
+    /// `poll_space` of COND_WRITE.
     pub const poll_space: FieldName = FieldName(500);
-    /// `pq_exe_status`.
+    /// `pq_exe_status` of COPY_DATA, RELEASE_MEM.
     pub const pq_exe_status: FieldName = FieldName(501);
-    /// `pre_ena`.
+    /// `pre_ena` of EXECUTE_INDIRECT, INDIRECT_BUFFER, INDIRECT_BUFFER_CONST.
     pub const pre_ena: FieldName = FieldName(502);
-    /// `pre_resume`.
+    /// `pre_resume` of EXECUTE_INDIRECT, INDIRECT_BUFFER, INDIRECT_BUFFER_CONST.
     pub const pre_resume: FieldName = FieldName(503);
-    /// `preemptable`.
+    /// `preemptable` of FENCE_WAIT_MULTI.
     pub const preemptable: FieldName = FieldName(504);
-    /// `prim_count`.
+    /// `prim_count` of DRAW_INDEX_MULTI_AUTO.
     pub const prim_count: FieldName = FieldName(505);
-    /// `prim_per_subgroup`.
+    /// `prim_per_subgroup` of DRAW_INDEX_MULTI_AUTO.
     pub const prim_per_subgroup: FieldName = FieldName(506);
-    /// `prim_type`.
+    /// `prim_type` of DISPATCH_DRAW, DRAW_INDEX_MULTI_AUTO, DRAW_PREAMBLE.
     pub const prim_type: FieldName = FieldName(507);
-    /// `prime_mode`.
+    /// `prime_mode` of PRIME_UTCL2.
     pub const prime_mode: FieldName = FieldName(508);
-    /// `priv`.
+    /// `priv` of INDIRECT.
     pub const privileged: FieldName = FieldName(509);
-    /// `ptepde_op`.
+    /// `ptepde_op` of PTEPDE_COPY.
     pub const ptepde_op: FieldName = FieldName(510);
-    /// `pws_count`.
+    /// `pws_count` of ACQUIRE_MEM.
     pub const pws_count: FieldName = FieldName(511);
-    /// `pws_counter_sel`.
+    /// `pws_counter_sel` of ACQUIRE_MEM.
     pub const pws_counter_sel: FieldName = FieldName(512);
-    /// `pws_ena`.
+    /// `pws_ena` of ACQUIRE_MEM.
     pub const pws_ena: FieldName = FieldName(513);
-    /// `pws_ena2`.
+    /// `pws_ena2` of ACQUIRE_MEM.
     pub const pws_ena2: FieldName = FieldName(514);
-    /// `pws_enable`.
+    /// `pws_enable` of RELEASE_MEM.
     pub const pws_enable: FieldName = FieldName(515);
-    /// `pws_stage_sel`.
+    /// `pws_stage_sel` of ACQUIRE_MEM.
     pub const pws_stage_sel: FieldName = FieldName(516);
-    /// `query_addr`.
+    /// `query_addr` of OCCLUSION_QUERY.
     pub const query_addr: FieldName = FieldName(517);
-    /// `query_addr_hi`.
+    /// `query_addr_hi` of OCCLUSION_QUERY.
     pub const query_addr_hi: FieldName = FieldName(518);
-    /// `query_addr_lo`.
+    /// `query_addr_lo` of OCCLUSION_QUERY.
     pub const query_addr_lo: FieldName = FieldName(519);
-    /// `queue`.
+    /// `queue` of MAP_QUEUES.
     pub const queue: FieldName = FieldName(520);
-    /// `queue_mask`.
+    /// `queue_mask` of SET_RESOURCES.
     pub const queue_mask: FieldName = FieldName(521);
-    /// `queue_mask_hi`.
+    /// `queue_mask_hi` of SET_RESOURCES.
     pub const queue_mask_hi: FieldName = FieldName(522);
-    /// `queue_mask_lo`.
+    /// `queue_mask_lo` of SET_RESOURCES.
     pub const queue_mask_lo: FieldName = FieldName(523);
-    /// `queue_sel`.
+    /// `queue_sel` of MAP_QUEUES, UNMAP_QUEUES.
     pub const queue_sel: FieldName = FieldName(524);
-    /// `queue_type`.
+    /// `queue_type` of MAP_QUEUES, SET_RESOURCES.
     pub const queue_type: FieldName = FieldName(525);
-    /// `ram_offset`.
+    /// `ram_offset` of DUMP_CONST_RAM, DUMP_CONST_RAM_OFFSET, LOAD_CONST_RAM, WRITE_CONST_RAM.
     pub const ram_offset: FieldName = FieldName(526);
-    /// `raw_wait`.
+    /// `raw_wait` of CP_DMA, DMA_DATA.
     pub const raw_wait: FieldName = FieldName(527);
-    /// `read_compression_mode`.
+    /// `read_compression_mode` of COPY_LINEAR, COPY_LINEAR_PHYSICAL, COPY_T2T_SUB_WINDOW, COPY_TILED_SUB_WINDOW.
     pub const read_compression_mode: FieldName = FieldName(528);
-    /// `read_control`.
+    /// `read_control` of ATOMIC_GDS.
     pub const read_control: FieldName = FieldName(529);
-    /// `read_preop`.
+    /// `read_preop` of ATOMIC_GDS.
     pub const read_preop: FieldName = FieldName(530);
-    /// `rec`.
+    /// `rec` of POLL_MEM_VERIFY.
     pub const rec: FieldName = FieldName(531);
-    /// `rec_hi`.
+    /// `rec_hi` of POLL_MEM_VERIFY.
     pub const rec_hi: FieldName = FieldName(532);
-    /// `rec_lo`.
+    /// `rec_lo` of POLL_MEM_VERIFY.
     pub const rec_lo: FieldName = FieldName(533);
-    /// `rect_index`.
+    /// `rect_index` of MPEG_INDEX.
     pub const rect_index: FieldName = FieldName(534);
-    /// `rect_x`.
+    /// `rect_x` of COPY_LINEAR_PARTIAL, COPY_LINEAR_SUB_WINDOW, COPY_LINEAR_SUB_WINDOW_LARGE, COPY_T2T_SUB_WINDOW,
+    /// COPY_TILED_SUB_WINDOW.
     pub const rect_x: FieldName = FieldName(535);
-    /// `rect_y`.
+    /// `rect_y` of COPY_LINEAR_PARTIAL, COPY_LINEAR_SUB_WINDOW, COPY_LINEAR_SUB_WINDOW_LARGE, COPY_T2T_SUB_WINDOW,
+    /// COPY_TILED_SUB_WINDOW.
     pub const rect_y: FieldName = FieldName(536);
-    /// `rect_z`.
+    /// `rect_z` of COPY_LINEAR_PARTIAL, COPY_LINEAR_SUB_WINDOW, COPY_LINEAR_SUB_WINDOW_LARGE, COPY_T2T_SUB_WINDOW,
+    /// COPY_TILED_SUB_WINDOW.
     pub const rect_z: FieldName = FieldName(537);
-    /// `reference`.
+    /// `reference` of COND_EXE, COND_INDIRECT_BUFFER, COND_WRITE, POLL_REG_MEM, WAIT_REG_MEM, WAIT_REG_MEM64.
     pub const reference: FieldName = FieldName(538);
-    /// `reference_hi`.
+    /// `reference_hi` of COND_INDIRECT_BUFFER, WAIT_REG_MEM64.
     pub const reference_hi: FieldName = FieldName(539);
-    /// `reference_lo`.
+    /// `reference_lo` of COND_INDIRECT_BUFFER, WAIT_REG_MEM64.
     pub const reference_lo: FieldName = FieldName(540);
-    /// `reg`.
+    /// `reg` of REG_RMW, SRBM_WRITE.
     pub const reg: FieldName = FieldName(541);
-    /// `reg_count`.
+    /// `reg_count` of SET_CONTEXT_REG_PAIRS_PACKED, SET_SH_REG_PAIRS_PACKED, SET_SH_REG_PAIRS_PACKED_GFX12,
+    /// SET_SH_REG_PAIRS_PACKED_N.
     pub const reg_count: FieldName = FieldName(542);
-    /// `reg_offset`.
+    /// `reg_offset` of CONTEXT_REG_RMW, LOAD_CONFIG_REG, LOAD_CONTEXT_REG, LOAD_CONTEXT_REG_INDEX, LOAD_SH_REG,
+    /// LOAD_SH_REG_INDEX and 14 more.
     pub const reg_offset: FieldName = FieldName(543);
-    /// `reg_offset0`.
+    /// `reg_offset0` of SET_CONTEXT_REG_PAIRS_PACKED, SET_SH_REG_PAIRS_PACKED, SET_SH_REG_PAIRS_PACKED_GFX12,
+    /// SET_SH_REG_PAIRS_PACKED_N.
     pub const reg_offset0: FieldName = FieldName(544);
-    /// `reg_offset1`.
+    /// `reg_offset1` of SET_CONTEXT_REG_PAIRS_PACKED, SET_SH_REG_PAIRS_PACKED, SET_SH_REG_PAIRS_PACKED_GFX12,
+    /// SET_SH_REG_PAIRS_PACKED_N.
     pub const reg_offset1: FieldName = FieldName(545);
-    /// `report_and_reset`.
+    /// `report_and_reset` of GET_LOD_STATS.
     pub const report_and_reset: FieldName = FieldName(546);
-    /// `req_path`.
+    /// `req_path` of DISPATCH_DRAW_PREAMBLE.
     pub const req_path: FieldName = FieldName(547);
-    /// `requested_pages`.
+    /// `requested_pages` of PRIME_UTCL2.
     pub const requested_pages: FieldName = FieldName(548);
-    /// `reserved`.
+    /// `reserved` of VM_INVALIDATION.
     pub const reserved: FieldName = FieldName(549);
-    /// `reserved0`.
+    /// `reserved0` of ME_INITIALIZE.
     pub const reserved0: FieldName = FieldName(550);
-    /// `reserved1`.
+    /// `reserved1` of ME_INITIALIZE.
     pub const reserved1: FieldName = FieldName(551);
-    /// `reset_count`.
+    /// `reset_count` of GET_LOD_STATS.
     pub const reset_count: FieldName = FieldName(552);
-    /// `reset_force`.
+    /// `reset_force` of GET_LOD_STATS.
     pub const reset_force: FieldName = FieldName(553);
-    /// `resume_vf`.
+    /// `resume_vf` of WRITE_DATA.
     pub const resume_vf: FieldName = FieldName(554);
-    /// `retry_count`.
+    /// `retry_count` of POLL_REGMEM, POLL_REG_MEM.
     pub const retry_count: FieldName = FieldName(555);
-    /// `ring_entry_loc`.
+    /// `ring_entry_loc` of DISPATCH_TASKMESH_DIRECT_ACE, DISPATCH_TASKMESH_GFX, DISPATCH_TASKMESH_INDIRECT_MULTI_ACE.
     pub const ring_entry_loc: FieldName = FieldName(556);
-    /// `s`.
+    /// `s` of GPUVM_INV.
     pub const s: FieldName = FieldName(557);
-    /// `saic`.
+    /// `saic` of CP_DMA, DMA_DATA.
     pub const saic: FieldName = FieldName(558);
-    /// `samp_plst_mode`.
+    /// `samp_plst_mode` of EVENT_WRITE.
     pub const samp_plst_mode: FieldName = FieldName(559);
-    /// `sas`.
+    /// `sas` of CP_DMA, DMA_DATA.
     pub const sas: FieldName = FieldName(560);
-    /// `sb_addr`.
+    /// `sb_addr` of COPY_STRUCT.
     pub const sb_addr: FieldName = FieldName(561);
-    /// `sb_addr_hi`.
+    /// `sb_addr_hi` of COPY_STRUCT.
     pub const sb_addr_hi: FieldName = FieldName(562);
-    /// `sb_addr_lo`.
+    /// `sb_addr_lo` of COPY_STRUCT.
     pub const sb_addr_lo: FieldName = FieldName(563);
-    /// `scratch_addr`.
+    /// `scratch_addr` of SCRATCH_RAM_WRITE.
     pub const scratch_addr: FieldName = FieldName(564);
-    /// `secure`.
+    /// `secure` of WRITE.
     pub const secure: FieldName = FieldName(565);
-    /// `segment_size`.
+    /// `segment_size` of ALLOC_GDS.
     pub const segment_size: FieldName = FieldName(566);
-    /// `sem_sel`.
+    /// `sem_sel` of MEM_SEMAPHORE.
     pub const sem_sel: FieldName = FieldName(567);
-    /// `seq`.
+    /// `seq` of RELEASE_MEM.
     pub const seq: FieldName = FieldName(568);
-    /// `shadow_addr`.
+    /// `shadow_addr` of SET_Q_PREEMPTION_MODE.
     pub const shadow_addr: FieldName = FieldName(569);
-    /// `shadow_addr_hi`.
+    /// `shadow_addr_hi` of SET_Q_PREEMPTION_MODE.
     pub const shadow_addr_hi: FieldName = FieldName(570);
-    /// `shadow_addr_lo`.
+    /// `shadow_addr_lo` of SET_Q_PREEMPTION_MODE.
     pub const shadow_addr_lo: FieldName = FieldName(571);
-    /// `shadow_base_sel`.
+    /// `shadow_base_sel` of REG_RMW.
     pub const shadow_base_sel: FieldName = FieldName(572);
-    /// `shadow_context`.
+    /// `shadow_context` of CONTEXT_CONTROL.
     pub const shadow_context: FieldName = FieldName(573);
-    /// `shadow_cs_sh`.
+    /// `shadow_cs_sh` of CONTEXT_CONTROL.
     pub const shadow_cs_sh: FieldName = FieldName(574);
-    /// `shadow_gfx_sh`.
+    /// `shadow_gfx_sh` of CONTEXT_CONTROL.
     pub const shadow_gfx_sh: FieldName = FieldName(575);
-    /// `shadow_global_config`.
+    /// `shadow_global_config` of CONTEXT_CONTROL.
     pub const shadow_global_config: FieldName = FieldName(576);
-    /// `shadow_uconfig`.
+    /// `shadow_uconfig` of CONTEXT_CONTROL.
     pub const shadow_uconfig: FieldName = FieldName(577);
-    /// `signal`.
+    /// `signal` of SEMAPHORE.
     pub const signal: FieldName = FieldName(578);
-    /// `signal_type`.
+    /// `signal_type` of MEM_SEMAPHORE.
     pub const signal_type: FieldName = FieldName(579);
-    /// `size`.
+    /// `size` of ATOMIC_GDS.
     pub const size: FieldName = FieldName(580);
-    /// `slice_pitch`.
+    /// `slice_pitch` of COPY_TILED, COPY_TILED_SUB_WINDOW, WRITE_TILED.
     pub const slice_pitch: FieldName = FieldName(581);
-    /// `snp`.
+    /// `snp` of CONST_FILL, FENCE, FENCE_CONDITIONAL_INTERRUPT, PTEPDE_RMW, WRITE_LINEAR.
     pub const snp: FieldName = FieldName(582);
-    /// `source_select`.
+    /// `source_select` of STRMOUT_BUFFER_UPDATE.
     pub const source_select: FieldName = FieldName(583);
-    /// `spill_compute_reg0`.
+    /// `spill_compute_reg0` of EXECUTE_INDIRECT_V2.
     pub const spill_compute_reg0: FieldName = FieldName(584);
-    /// `spill_compute_reg1`.
+    /// `spill_compute_reg1` of EXECUTE_INDIRECT_V2.
     pub const spill_compute_reg1: FieldName = FieldName(585);
-    /// `spill_instance_count`.
+    /// `spill_instance_count` of EXECUTE_INDIRECT.
     pub const spill_instance_count: FieldName = FieldName(586);
-    /// `spill_reg0`.
+    /// `spill_reg0` of EXECUTE_INDIRECT_V2.
     pub const spill_reg0: FieldName = FieldName(587);
-    /// `spill_reg1`.
+    /// `spill_reg1` of EXECUTE_INDIRECT_V2.
     pub const spill_reg1: FieldName = FieldName(588);
-    /// `spill_reg2`.
+    /// `spill_reg2` of EXECUTE_INDIRECT_V2.
     pub const spill_reg2: FieldName = FieldName(589);
-    /// `spill_reg_offset0`.
+    /// `spill_reg_offset0` of EXECUTE_INDIRECT.
     pub const spill_reg_offset0: FieldName = FieldName(590);
-    /// `spill_reg_offset1`.
+    /// `spill_reg_offset1` of EXECUTE_INDIRECT.
     pub const spill_reg_offset1: FieldName = FieldName(591);
-    /// `spill_reg_offset2`.
+    /// `spill_reg_offset2` of EXECUTE_INDIRECT.
     pub const spill_reg_offset2: FieldName = FieldName(592);
-    /// `spill_reg_offset3`.
+    /// `spill_reg_offset3` of EXECUTE_INDIRECT.
     pub const spill_reg_offset3: FieldName = FieldName(593);
-    /// `spill_table_addr`.
+    /// `spill_table_addr` of EXECUTE_INDIRECT, EXECUTE_INDIRECT_V2.
     pub const spill_table_addr: FieldName = FieldName(594);
-    /// `spill_table_addr_hi`.
+    /// `spill_table_addr_hi` of EXECUTE_INDIRECT, EXECUTE_INDIRECT_V2.
     pub const spill_table_addr_hi: FieldName = FieldName(595);
-    /// `spill_table_addr_lo`.
+    /// `spill_table_addr_lo` of EXECUTE_INDIRECT, EXECUTE_INDIRECT_V2.
     pub const spill_table_addr_lo: FieldName = FieldName(596);
-    /// `spill_table_stride`.
+    /// `spill_table_stride` of EXECUTE_INDIRECT, EXECUTE_INDIRECT_V2.
     pub const spill_table_stride: FieldName = FieldName(597);
-    /// `src`.
+    /// `src` of ATOMIC_MEM, COPY_DW.
     pub const src: FieldName = FieldName(598);
-    /// `src0`.
+    /// `src0` of ATOMIC_GDS.
     pub const src0: FieldName = FieldName(599);
-    /// `src0_hi`.
+    /// `src0_hi` of ATOMIC_GDS.
     pub const src0_hi: FieldName = FieldName(600);
-    /// `src0_lo`.
+    /// `src0_lo` of ATOMIC_GDS.
     pub const src0_lo: FieldName = FieldName(601);
-    /// `src1`.
+    /// `src1` of ATOMIC_GDS.
     pub const src1: FieldName = FieldName(602);
-    /// `src1_hi`.
+    /// `src1_hi` of ATOMIC_GDS.
     pub const src1_hi: FieldName = FieldName(603);
-    /// `src1_lo`.
+    /// `src1_lo` of ATOMIC_GDS.
     pub const src1_lo: FieldName = FieldName(604);
-    /// `src_addr`.
+    /// `src_addr` of BUILD_UNTYPED_SRD, COPY_BROADCAST_LINEAR, COPY_DATA, COPY_LINEAR, COPY_LINEAR_PARTIAL,
+    /// COPY_LINEAR_PHYSICAL and 7 more.
     pub const src_addr: FieldName = FieldName(605);
-    /// `src_addr_hi`.
+    /// `src_addr_hi` of BUILD_UNTYPED_SRD, COPY_BROADCAST_LINEAR, COPY_DATA, COPY_LINEAR, COPY_LINEAR_PARTIAL,
+    /// COPY_LINEAR_PHYSICAL and 7 more.
     pub const src_addr_hi: FieldName = FieldName(606);
-    /// `src_addr_lo`.
+    /// `src_addr_lo` of BUILD_UNTYPED_SRD, COPY_BROADCAST_LINEAR, COPY_DATA, COPY_LINEAR, COPY_LINEAR_PARTIAL,
+    /// COPY_LINEAR_PHYSICAL and 7 more.
     pub const src_addr_lo: FieldName = FieldName(607);
-    /// `src_array_mode`.
+    /// `src_array_mode` of COPY_T2T_SUB_WINDOW.
     pub const src_array_mode: FieldName = FieldName(608);
-    /// `src_atc`.
+    /// `src_atc` of COPY_DATA, DMA_DATA.
     pub const src_atc: FieldName = FieldName(609);
-    /// `src_bank_h`.
+    /// `src_bank_h` of COPY_T2T_SUB_WINDOW.
     pub const src_bank_h: FieldName = FieldName(610);
-    /// `src_bank_w`.
+    /// `src_bank_w` of COPY_T2T_SUB_WINDOW.
     pub const src_bank_w: FieldName = FieldName(611);
-    /// `src_cache_policy`.
+    /// `src_cache_policy` of COPY_BROADCAST_LINEAR, COPY_DATA, COPY_LINEAR, COPY_LINEAR_SUB_WINDOW,
+    /// COPY_T2T_SUB_WINDOW, DMA_DATA and 1 more.
     pub const src_cache_policy: FieldName = FieldName(612);
-    /// `src_data`.
+    /// `src_data` of ATOMIC, CONST_FILL.
     pub const src_data: FieldName = FieldName(613);
-    /// `src_data_hi`.
+    /// `src_data_hi` of ATOMIC.
     pub const src_data_hi: FieldName = FieldName(614);
-    /// `src_data_lo`.
+    /// `src_data_lo` of ATOMIC, CONST_FILL.
     pub const src_data_lo: FieldName = FieldName(615);
-    /// `src_depth`.
+    /// `src_depth` of COPY_T2T_SUB_WINDOW.
     pub const src_depth: FieldName = FieldName(616);
-    /// `src_dimension`.
+    /// `src_dimension` of COPY_T2T_SUB_WINDOW.
     pub const src_dimension: FieldName = FieldName(617);
-    /// `src_element_size`.
+    /// `src_element_size` of COPY_T2T_SUB_WINDOW.
     pub const src_element_size: FieldName = FieldName(618);
-    /// `src_epitch`.
+    /// `src_epitch` of COPY_T2T_SUB_WINDOW.
     pub const src_epitch: FieldName = FieldName(619);
-    /// `src_gcc`.
+    /// `src_gcc` of COPY_LINEAR_PHYSICAL.
     pub const src_gcc: FieldName = FieldName(620);
-    /// `src_gds`.
+    /// `src_gds` of COPY_DATA.
     pub const src_gds: FieldName = FieldName(621);
-    /// `src_gpa`.
+    /// `src_gpa` of COPY_LINEAR_PHYSICAL.
     pub const src_gpa: FieldName = FieldName(622);
-    /// `src_ha`.
+    /// `src_ha` of COPY_BROADCAST_LINEAR, COPY_LINEAR, COPY_LINEAR_SUB_WINDOW.
     pub const src_ha: FieldName = FieldName(623);
-    /// `src_height`.
+    /// `src_height` of COPY_T2T_SUB_WINDOW.
     pub const src_height: FieldName = FieldName(624);
-    /// `src_hi`.
+    /// `src_hi` of ATOMIC_MEM, COPY_DW.
     pub const src_hi: FieldName = FieldName(625);
-    /// `src_indirect`.
+    /// `src_indirect` of DMA_DATA.
     pub const src_indirect: FieldName = FieldName(626);
-    /// `src_l2_policy`.
+    /// `src_l2_policy` of COPY_LINEAR_PHYSICAL.
     pub const src_l2_policy: FieldName = FieldName(627);
-    /// `src_llc`.
+    /// `src_llc` of COPY_LINEAR_PHYSICAL.
     pub const src_llc: FieldName = FieldName(628);
-    /// `src_lo`.
+    /// `src_lo` of ATOMIC_MEM, COPY_DW.
     pub const src_lo: FieldName = FieldName(629);
-    /// `src_mall_policy`.
+    /// `src_mall_policy` of COPY_BROADCAST_LINEAR, COPY_LINEAR, COPY_LINEAR_PHYSICAL, COPY_LINEAR_SUB_WINDOW,
+    /// COPY_LINEAR_SUB_WINDOW_LARGE, COPY_T2T_SUB_WINDOW.
     pub const src_mall_policy: FieldName = FieldName(630);
-    /// `src_mat_aspt`.
+    /// `src_mat_aspt` of COPY_T2T_SUB_WINDOW.
     pub const src_mat_aspt: FieldName = FieldName(631);
-    /// `src_mip_id`.
+    /// `src_mip_id` of COPY_T2T_SUB_WINDOW.
     pub const src_mip_id: FieldName = FieldName(632);
-    /// `src_mip_max`.
+    /// `src_mip_max` of COPY_T2T_SUB_WINDOW.
     pub const src_mip_max: FieldName = FieldName(633);
-    /// `src_mit_mode`.
+    /// `src_mit_mode` of COPY_T2T_SUB_WINDOW.
     pub const src_mit_mode: FieldName = FieldName(634);
-    /// `src_mtype`.
+    /// `src_mtype` of COPY_LINEAR_PHYSICAL.
     pub const src_mtype: FieldName = FieldName(635);
-    /// `src_num_bank`.
+    /// `src_num_bank` of COPY_T2T_SUB_WINDOW.
     pub const src_num_bank: FieldName = FieldName(636);
-    /// `src_offset`.
+    /// `src_offset` of BUILD_UNTYPED_SRD.
     pub const src_offset: FieldName = FieldName(637);
-    /// `src_pipe_config`.
+    /// `src_pipe_config` of COPY_T2T_SUB_WINDOW.
     pub const src_pipe_config: FieldName = FieldName(638);
-    /// `src_pitch`.
+    /// `src_pitch` of COPY_LINEAR_PARTIAL, COPY_LINEAR_SUB_WINDOW, COPY_LINEAR_SUB_WINDOW_LARGE.
     pub const src_pitch: FieldName = FieldName(639);
-    /// `src_pitch_in_tile`.
+    /// `src_pitch_in_tile` of COPY_T2T_SUB_WINDOW.
     pub const src_pitch_in_tile: FieldName = FieldName(640);
-    /// `src_policy`.
+    /// `src_policy` of COPY_LINEAR_SUB_WINDOW_LARGE.
     pub const src_policy: FieldName = FieldName(641);
-    /// `src_reg`.
+    /// `src_reg` of COPY_DATA.
     pub const src_reg: FieldName = FieldName(642);
-    /// `src_reg_hi`.
+    /// `src_reg_hi` of COPY_DATA.
     pub const src_reg_hi: FieldName = FieldName(643);
-    /// `src_reg_lo`.
+    /// `src_reg_lo` of COPY_DATA.
     pub const src_reg_lo: FieldName = FieldName(644);
-    /// `src_sel`.
+    /// `src_sel` of COPY_DATA, CP_DMA, DMA_DATA, DMA_DATA_FILL_MULTI.
     pub const src_sel: FieldName = FieldName(645);
-    /// `src_slice_pitch`.
+    /// `src_slice_pitch` of COPY_LINEAR_PARTIAL, COPY_LINEAR_SUB_WINDOW, COPY_LINEAR_SUB_WINDOW_LARGE,
+    /// COPY_T2T_SUB_WINDOW.
     pub const src_slice_pitch: FieldName = FieldName(646);
-    /// `src_slice_pitch_47_32`.
+    /// `src_slice_pitch_47_32` of COPY_LINEAR_SUB_WINDOW_LARGE.
     pub const src_slice_pitch_47_32: FieldName = FieldName(647);
-    /// `src_slice_pitch_lo`.
+    /// `src_slice_pitch_lo` of COPY_LINEAR_SUB_WINDOW_LARGE.
     pub const src_slice_pitch_lo: FieldName = FieldName(648);
-    /// `src_snoop`.
+    /// `src_snoop` of COPY_LINEAR_PHYSICAL.
     pub const src_snoop: FieldName = FieldName(649);
-    /// `src_space`.
+    /// `src_space` of COPY_DW.
     pub const src_space: FieldName = FieldName(650);
-    /// `src_sw`.
+    /// `src_sw` of COPY_BROADCAST_LINEAR, COPY_LINEAR, COPY_LINEAR_PHYSICAL, COPY_LINEAR_SUB_WINDOW,
+    /// COPY_LINEAR_SUB_WINDOW_LARGE, COPY_T2T_SUB_WINDOW.
     pub const src_sw: FieldName = FieldName(651);
-    /// `src_swap`.
+    /// `src_swap` of CP_DMA, DMA_DATA.
     pub const src_swap: FieldName = FieldName(652);
-    /// `src_swizzle_mode`.
+    /// `src_swizzle_mode` of COPY_T2T_SUB_WINDOW.
     pub const src_swizzle_mode: FieldName = FieldName(653);
-    /// `src_sys`.
+    /// `src_sys` of COPY_LINEAR_PHYSICAL.
     pub const src_sys: FieldName = FieldName(654);
-    /// `src_temporal`.
+    /// `src_temporal` of COPY_DATA, DMA_DATA.
     pub const src_temporal: FieldName = FieldName(655);
-    /// `src_tilesplit_size`.
+    /// `src_tilesplit_size` of COPY_T2T_SUB_WINDOW.
     pub const src_tilesplit_size: FieldName = FieldName(656);
-    /// `src_volatile`.
+    /// `src_volatile` of COPY_DATA, DMA_DATA.
     pub const src_volatile: FieldName = FieldName(657);
-    /// `src_width`.
+    /// `src_width` of COPY_T2T_SUB_WINDOW.
     pub const src_width: FieldName = FieldName(658);
-    /// `src_x`.
+    /// `src_x` of COPY_LINEAR_SUB_WINDOW, COPY_LINEAR_SUB_WINDOW_LARGE, COPY_T2T_SUB_WINDOW.
     pub const src_x: FieldName = FieldName(659);
-    /// `src_y`.
+    /// `src_y` of COPY_LINEAR_SUB_WINDOW, COPY_LINEAR_SUB_WINDOW_LARGE, COPY_T2T_SUB_WINDOW.
     pub const src_y: FieldName = FieldName(660);
-    /// `src_z`.
+    /// `src_z` of COPY_LINEAR_SUB_WINDOW, COPY_LINEAR_SUB_WINDOW_LARGE, COPY_T2T_SUB_WINDOW.
     pub const src_z: FieldName = FieldName(661);
-    /// `srd_dword3`.
+    /// `srd_dword3` of BUILD_UNTYPED_SRD.
     pub const srd_dword3: FieldName = FieldName(662);
-    /// `start_addr`.
+    /// `start_addr` of OCCLUSION_QUERY.
     pub const start_addr: FieldName = FieldName(663);
-    /// `start_addr_hi`.
+    /// `start_addr_hi` of OCCLUSION_QUERY.
     pub const start_addr_hi: FieldName = FieldName(664);
-    /// `start_addr_lo`.
+    /// `start_addr_lo` of OCCLUSION_QUERY.
     pub const start_addr_lo: FieldName = FieldName(665);
-    /// `start_index`.
+    /// `start_index` of COPY_STRUCT.
     pub const start_index: FieldName = FieldName(666);
-    /// `start_index_enable`.
+    /// `start_index_enable` of DRAW_INDEX_INDIRECT, DRAW_INDEX_INDIRECT_MULTI.
     pub const start_index_enable: FieldName = FieldName(667);
-    /// `start_index_loc`.
+    /// `start_index_loc` of DRAW_INDEX_INDIRECT, DRAW_INDEX_INDIRECT_MULTI.
     pub const start_index_loc: FieldName = FieldName(668);
-    /// `start_instance_loc`.
+    /// `start_instance_loc` of DRAW_INDEX_INDIRECT, DRAW_INDEX_INDIRECT_MULTI, DRAW_INDIRECT, DRAW_INDIRECT_MULTI.
     pub const start_instance_loc: FieldName = FieldName(669);
-    /// `stream_index`.
+    /// `stream_index` of STRMOUT_STATS_QUERY.
     pub const stream_index: FieldName = FieldName(670);
-    /// `stride`.
+    /// `stride` of COPY_STRUCT, DISPATCH_MESH_INDIRECT_MULTI, DISPATCH_TASKMESH_INDIRECT_MULTI_ACE,
+    /// DRAW_INDEX_INDIRECT_MULTI, DRAW_INDIRECT_MULTI, EVENT_WRITE and 3 more.
     pub const stride: FieldName = FieldName(671);
-    /// `struct_cache_policy`.
+    /// `struct_cache_policy` of COPY_STRUCT.
     pub const struct_cache_policy: FieldName = FieldName(672);
-    /// `struct_ha`.
+    /// `struct_ha` of COPY_STRUCT.
     pub const struct_ha: FieldName = FieldName(673);
-    /// `struct_mall_policy`.
+    /// `struct_mall_policy` of COPY_STRUCT.
     pub const struct_mall_policy: FieldName = FieldName(674);
-    /// `struct_sw`.
+    /// `struct_sw` of COPY_STRUCT.
     pub const struct_sw: FieldName = FieldName(675);
-    /// `surface_type`.
+    /// `surface_type` of COPY_T2T_SUB_WINDOW, COPY_TILED_SUB_WINDOW.
     pub const surface_type: FieldName = FieldName(676);
-    /// `sw`.
+    /// `sw` of CONST_FILL, WRITE_LINEAR, WRITE_TILED.
     pub const sw: FieldName = FieldName(677);
-    /// `swap`.
+    /// `swap` of INDEX_TYPE.
     pub const swap: FieldName = FieldName(678);
-    /// `swizzle_mode`.
+    /// `swizzle_mode` of COPY_TILED, COPY_TILED_SUB_WINDOW, WRITE_TILED.
     pub const swizzle_mode: FieldName = FieldName(679);
-    /// `sync_dma`.
+    /// `sync_dma` of GFX_PIPE_LOCK.
     pub const sync_dma: FieldName = FieldName(680);
-    /// `sync_ssu_context_manager`.
+    /// `sync_ssu_context_manager` of GFX_PIPE_LOCK.
     pub const sync_ssu_context_manager: FieldName = FieldName(681);
-    /// `sys`.
+    /// `sys` of CONST_FILL, FENCE, FENCE_CONDITIONAL_INTERRUPT, PTEPDE_RMW, WRITE_LINEAR.
     pub const sys: FieldName = FieldName(682);
-    /// `target0_addr`.
+    /// `target0_addr` of LOAD_BUFFER_FILLED_SIZES, SAVE_BUFFER_FILLED_SIZES.
     pub const target0_addr: FieldName = FieldName(683);
-    /// `target0_addr_hi`.
+    /// `target0_addr_hi` of LOAD_BUFFER_FILLED_SIZES, SAVE_BUFFER_FILLED_SIZES.
     pub const target0_addr_hi: FieldName = FieldName(684);
-    /// `target0_addr_lo`.
+    /// `target0_addr_lo` of LOAD_BUFFER_FILLED_SIZES, SAVE_BUFFER_FILLED_SIZES.
     pub const target0_addr_lo: FieldName = FieldName(685);
-    /// `target1_addr`.
+    /// `target1_addr` of LOAD_BUFFER_FILLED_SIZES, SAVE_BUFFER_FILLED_SIZES.
     pub const target1_addr: FieldName = FieldName(686);
-    /// `target1_addr_hi`.
+    /// `target1_addr_hi` of LOAD_BUFFER_FILLED_SIZES, SAVE_BUFFER_FILLED_SIZES.
     pub const target1_addr_hi: FieldName = FieldName(687);
-    /// `target1_addr_lo`.
+    /// `target1_addr_lo` of LOAD_BUFFER_FILLED_SIZES, SAVE_BUFFER_FILLED_SIZES.
     pub const target1_addr_lo: FieldName = FieldName(688);
-    /// `target2_addr`.
+    /// `target2_addr` of LOAD_BUFFER_FILLED_SIZES, SAVE_BUFFER_FILLED_SIZES.
     pub const target2_addr: FieldName = FieldName(689);
-    /// `target2_addr_hi`.
+    /// `target2_addr_hi` of LOAD_BUFFER_FILLED_SIZES, SAVE_BUFFER_FILLED_SIZES.
     pub const target2_addr_hi: FieldName = FieldName(690);
-    /// `target2_addr_lo`.
+    /// `target2_addr_lo` of LOAD_BUFFER_FILLED_SIZES, SAVE_BUFFER_FILLED_SIZES.
     pub const target2_addr_lo: FieldName = FieldName(691);
-    /// `target3_addr`.
+    /// `target3_addr` of LOAD_BUFFER_FILLED_SIZES, SAVE_BUFFER_FILLED_SIZES.
     pub const target3_addr: FieldName = FieldName(692);
-    /// `target3_addr_hi`.
+    /// `target3_addr_hi` of LOAD_BUFFER_FILLED_SIZES, SAVE_BUFFER_FILLED_SIZES.
     pub const target3_addr_hi: FieldName = FieldName(693);
-    /// `target3_addr_lo`.
+    /// `target3_addr_lo` of LOAD_BUFFER_FILLED_SIZES, SAVE_BUFFER_FILLED_SIZES.
     pub const target3_addr_lo: FieldName = FieldName(694);
-    /// `task_shader_mode`.
+    /// `task_shader_mode` of DRAW_INDEX_INDIRECT_MULTI.
     pub const task_shader_mode: FieldName = FieldName(695);
-    /// `tc_action`.
+    /// `tc_action` of EVENT_WRITE_EOP, RELEASE_MEM.
     pub const tc_action: FieldName = FieldName(696);
-    /// `tc_md_action`.
+    /// `tc_md_action` of RELEASE_MEM.
     pub const tc_md_action: FieldName = FieldName(697);
-    /// `tc_nc_action`.
+    /// `tc_nc_action` of RELEASE_MEM.
     pub const tc_nc_action: FieldName = FieldName(698);
-    /// `tc_vol_action`.
+    /// `tc_vol_action` of EVENT_WRITE_EOP, RELEASE_MEM.
     pub const tc_vol_action: FieldName = FieldName(699);
-    /// `tc_wb_action`.
+    /// `tc_wb_action` of EVENT_WRITE_EOP, RELEASE_MEM.
     pub const tc_wb_action: FieldName = FieldName(700);
-    /// `tc_wc_action`.
+    /// `tc_wc_action` of RELEASE_MEM.
     pub const tc_wc_action: FieldName = FieldName(701);
-    /// `tcl1_action`.
+    /// `tcl1_action` of EVENT_WRITE_EOP, RELEASE_MEM.
     pub const tcl1_action: FieldName = FieldName(702);
-    /// `tcl1_vol_action`.
+    /// `tcl1_vol_action` of EVENT_WRITE_EOP, RELEASE_MEM.
     pub const tcl1_vol_action: FieldName = FieldName(703);
-    /// `temporal`.
+    /// `temporal` of ATOMIC_MEM, COND_EXEC, EXECUTE_INDIRECT, INDIRECT_BUFFER, INDIRECT_BUFFER_PASID, RELEASE_MEM and
+    /// 3 more.
     pub const temporal: FieldName = FieldName(704);
-    /// `thread_trace_enable`.
+    /// `thread_trace_enable` of EXECUTE_INDIRECT_V2.
     pub const thread_trace_enable: FieldName = FieldName(705);
-    /// `thread_trace_marker`.
+    /// `thread_trace_marker` of DISPATCH_MESH_INDIRECT_MULTI, DISPATCH_TASKMESH_GFX,
+    /// DISPATCH_TASKMESH_INDIRECT_MULTI_ACE, DRAW_INDEX_INDIRECT_MULTI, DRAW_INDIRECT_MULTI.
     pub const thread_trace_marker: FieldName = FieldName(706);
-    /// `tile_cache_policy`.
+    /// `tile_cache_policy` of COPY_TILED, COPY_TILED_SUB_WINDOW.
     pub const tile_cache_policy: FieldName = FieldName(707);
-    /// `tile_mall_policy`.
+    /// `tile_mall_policy` of COPY_TILED, COPY_TILED_SUB_WINDOW.
     pub const tile_mall_policy: FieldName = FieldName(708);
-    /// `tile_sw`.
+    /// `tile_sw` of COPY_TILED, COPY_TILED_SUB_WINDOW.
     pub const tile_sw: FieldName = FieldName(709);
-    /// `tiled`.
+    /// `tiled` of COPY_LINEAR, WRITE.
     pub const tiled: FieldName = FieldName(710);
-    /// `tiled_addr`.
+    /// `tiled_addr` of COPY_TILED, COPY_TILED_SUB_WINDOW.
     pub const tiled_addr: FieldName = FieldName(711);
-    /// `tiled_addr_hi`.
+    /// `tiled_addr_hi` of COPY_TILED, COPY_TILED_SUB_WINDOW.
     pub const tiled_addr_hi: FieldName = FieldName(712);
-    /// `tiled_addr_lo`.
+    /// `tiled_addr_lo` of COPY_TILED, COPY_TILED_SUB_WINDOW.
     pub const tiled_addr_lo: FieldName = FieldName(713);
-    /// `tiled_x`.
+    /// `tiled_x` of COPY_TILED_SUB_WINDOW.
     pub const tiled_x: FieldName = FieldName(714);
-    /// `tiled_y`.
+    /// `tiled_y` of COPY_TILED_SUB_WINDOW.
     pub const tiled_y: FieldName = FieldName(715);
-    /// `tiled_z`.
+    /// `tiled_z` of COPY_TILED_SUB_WINDOW.
     pub const tiled_z: FieldName = FieldName(716);
-    /// `tilesplit_size`.
+    /// `tilesplit_size` of COPY_TILED, COPY_TILED_SUB_WINDOW, WRITE_TILED.
     pub const tilesplit_size: FieldName = FieldName(717);
-    /// `tmz`.
+    /// `tmz` of ATOMIC, COPY_BROADCAST_LINEAR, COPY_LINEAR, COPY_LINEAR_PHYSICAL, COPY_LINEAR_SUB_WINDOW,
+    /// COPY_LINEAR_SUB_WINDOW_LARGE and 9 more.
     pub const tmz: FieldName = FieldName(718);
-    /// `top_addr`.
+    /// `top_addr` of TIMESTAMP.
     pub const top_addr: FieldName = FieldName(719);
-    /// `top_addr_hi`.
+    /// `top_addr_hi` of TIMESTAMP.
     pub const top_addr_hi: FieldName = FieldName(720);
-    /// `top_addr_lo`.
+    /// `top_addr_lo` of TIMESTAMP.
     pub const top_addr_lo: FieldName = FieldName(721);
-    /// `uncached`.
+    /// `uncached` of WAIT_REG_MEM.
     pub const uncached: FieldName = FieldName(722);
-    /// `unmap_latency`.
+    /// `unmap_latency` of SET_RESOURCES.
     pub const unmap_latency: FieldName = FieldName(723);
-    /// `update_load_enables`.
+    /// `update_load_enables` of CONTEXT_CONTROL.
     pub const update_load_enables: FieldName = FieldName(724);
-    /// `update_mem_copy_count`.
+    /// `update_mem_copy_count` of EXECUTE_INDIRECT_V2.
     pub const update_mem_copy_count: FieldName = FieldName(725);
-    /// `update_memory`.
+    /// `update_memory` of STRMOUT_BUFFER_UPDATE.
     pub const update_memory: FieldName = FieldName(726);
-    /// `update_shadow_enables`.
+    /// `update_shadow_enables` of CONTEXT_CONTROL.
     pub const update_shadow_enables: FieldName = FieldName(727);
-    /// `use_mailbox`.
+    /// `use_mailbox` of MEM_SEMAPHORE.
     pub const use_mailbox: FieldName = FieldName(728);
-    /// `use_vgprs`.
+    /// `use_vgprs` of DISPATCH_MESH_INDIRECT_MULTI, DRAW_INDEX_INDIRECT_MULTI, DRAW_INDIRECT_MULTI.
     pub const use_vgprs: FieldName = FieldName(729);
-    /// `use_vrb`.
+    /// `use_vrb` of DISPATCH_DRAW.
     pub const use_vrb: FieldName = FieldName(730);
-    /// `user_data_dw_count`.
+    /// `user_data_dw_count` of EXECUTE_INDIRECT_V2.
     pub const user_data_dw_count: FieldName = FieldName(731);
-    /// `userdata_gfx_register`.
+    /// `userdata_gfx_register` of EXECUTE_INDIRECT_V2.
     pub const userdata_gfx_register: FieldName = FieldName(732);
-    /// `userdata_gfx_register_enable`.
+    /// `userdata_gfx_register_enable` of EXECUTE_INDIRECT_V2.
     pub const userdata_gfx_register_enable: FieldName = FieldName(733);
-    /// `userdata_offset`.
+    /// `userdata_offset` of EXECUTE_INDIRECT_V2.
     pub const userdata_offset: FieldName = FieldName(734);
-    /// `userdata_scatter_mode`.
+    /// `userdata_scatter_mode` of EXECUTE_INDIRECT_V2.
     pub const userdata_scatter_mode: FieldName = FieldName(735);
-    /// `valid`.
+    /// `valid` of INDIRECT_BUFFER, INDIRECT_BUFFER_PASID, REWIND.
     pub const valid: FieldName = FieldName(736);
-    /// `value`.
+    /// `value` of POLL_REGMEM, PTEPDE_RMW, REGISTER_RMW, SET_CONTEXT_REG_PAIRS, SET_SH_REG_PAIRS,
+    /// SET_UCONFIG_REG_PAIRS and 1 more.
     pub const value: FieldName = FieldName(737);
-    /// `value0`.
+    /// `value0` of SET_CONTEXT_REG_PAIRS_PACKED, SET_SH_REG_PAIRS_PACKED, SET_SH_REG_PAIRS_PACKED_GFX12,
+    /// SET_SH_REG_PAIRS_PACKED_N.
     pub const value0: FieldName = FieldName(738);
-    /// `value1`.
+    /// `value1` of SET_CONTEXT_REG_PAIRS_PACKED, SET_SH_REG_PAIRS_PACKED, SET_SH_REG_PAIRS_PACKED_GFX12,
+    /// SET_SH_REG_PAIRS_PACKED_N.
     pub const value1: FieldName = FieldName(739);
-    /// `value_hi`.
+    /// `value_hi` of PTEPDE_RMW.
     pub const value_hi: FieldName = FieldName(740);
-    /// `value_lo`.
+    /// `value_lo` of PTEPDE_RMW.
     pub const value_lo: FieldName = FieldName(741);
-    /// `vb_table_reg_offset`.
+    /// `vb_table_reg_offset` of EXECUTE_INDIRECT.
     pub const vb_table_reg_offset: FieldName = FieldName(742);
-    /// `vb_table_size`.
+    /// `vb_table_size` of EXECUTE_INDIRECT, EXECUTE_INDIRECT_V2.
     pub const vb_table_size: FieldName = FieldName(743);
-    /// `vertex_bounds_check`.
+    /// `vertex_bounds_check` of EXECUTE_INDIRECT_V2.
     pub const vertex_bounds_check: FieldName = FieldName(744);
-    /// `vertex_count`.
+    /// `vertex_count` of DRAW_INDEX_AUTO.
     pub const vertex_count: FieldName = FieldName(745);
-    /// `vertex_offset_mode`.
+    /// `vertex_offset_mode` of BUILD_UNTYPED_SRD, EXECUTE_INDIRECT_V2.
     pub const vertex_offset_mode: FieldName = FieldName(746);
-    /// `vfid`.
+    /// `vfid` of POLL_DBIT_WRITE_MEM.
     pub const vfid: FieldName = FieldName(747);
-    /// `vgt_ls_hs_config`.
+    /// `vgt_ls_hs_config` of DRAW_PREAMBLE.
     pub const vgt_ls_hs_config: FieldName = FieldName(748);
-    /// `virtual_die_id`.
+    /// `virtual_die_id` of POLL_REGMEM, POLL_REG_WRITE_MEM, REGISTER_RMW, REGISTER_WRITE.
     pub const virtual_die_id: FieldName = FieldName(749);
-    /// `vmid`.
+    /// `vmid` of EXECUTE_INDIRECT, GCR_REQ, INDIRECT, INDIRECT_BUFFER, INDIRECT_BUFFER_CONST, INDIRECT_BUFFER_PRIV
+    /// and 2 more.
     pub const vmid: FieldName = FieldName(750);
-    /// `vmid_mask`.
+    /// `vmid_mask` of SET_RESOURCES.
     pub const vmid_mask: FieldName = FieldName(751);
-    /// `vmid_shift`.
+    /// `vmid_shift` of SET_CONFIG_REG, SET_SH_REG, SET_SH_REG_INDEX.
     pub const vmid_shift: FieldName = FieldName(752);
-    /// `volatile`.
+    /// `volatile` of ATOMIC_MEM, EVENT_WRITE_EOP, INDIRECT_BUFFER, INDIRECT_BUFFER_CONST, RELEASE_MEM,
+    /// WAIT_ON_CE_COUNTER and 2 more.
     pub const volatile: FieldName = FieldName(753);
-    /// `vqid`.
+    /// `vqid` of SET_QUEUE_REG.
     pub const vqid: FieldName = FieldName(754);
-    /// `vrb_loc_sgpr`.
+    /// `vrb_loc_sgpr` of DISPATCH_DRAW.
     pub const vrb_loc_sgpr: FieldName = FieldName(755);
-    /// `wait_dma`.
+    /// `wait_dma` of RELEASE_MEM.
     pub const wait_dma: FieldName = FieldName(756);
-    /// `wait_idle`.
+    /// `wait_idle` of LOAD_CONFIG_REG, LOAD_CONTEXT_REG, LOAD_SH_REG, LOAD_UCONFIG_REG.
     pub const wait_idle: FieldName = FieldName(757);
-    /// `wait_on_signal`.
+    /// `wait_on_signal` of MEM_SEMAPHORE.
     pub const wait_on_signal: FieldName = FieldName(758);
-    /// `wait_reg`.
+    /// `wait_reg` of WAIT_REG_MEM, WAIT_REG_MEM64.
     pub const wait_reg: FieldName = FieldName(759);
-    /// `wait_sync`.
+    /// `wait_sync` of RELEASE_MEM.
     pub const wait_sync: FieldName = FieldName(760);
-    /// `width`.
+    /// `width` of COPY_TILED, COPY_TILED_SUB_WINDOW, WRITE_TILED.
     pub const width: FieldName = FieldName(761);
-    /// `wptr_addr`.
+    /// `wptr_addr` of MAP_QUEUES.
     pub const wptr_addr: FieldName = FieldName(762);
-    /// `wptr_addr_hi`.
+    /// `wptr_addr_hi` of MAP_QUEUES.
     pub const wptr_addr_hi: FieldName = FieldName(763);
-    /// `wptr_addr_lo`.
+    /// `wptr_addr_lo` of MAP_QUEUES.
     pub const wptr_addr_lo: FieldName = FieldName(764);
-    /// `wr_confirm`.
+    /// `wr_confirm` of COND_WRITE, COPY_DATA, MEM_WRITE, WRITE_DATA.
     pub const wr_confirm: FieldName = FieldName(765);
-    /// `write_addr`.
+    /// `write_addr` of COND_WRITE.
     pub const write_addr: FieldName = FieldName(766);
-    /// `write_addr_hi`.
+    /// `write_addr_hi` of COND_WRITE.
     pub const write_addr_hi: FieldName = FieldName(767);
-    /// `write_addr_lo`.
+    /// `write_addr_lo` of COND_WRITE.
     pub const write_addr_lo: FieldName = FieldName(768);
-    /// `write_compress_enable`.
+    /// `write_compress_enable` of COPY_T2T_SUB_WINDOW, COPY_TILED_SUB_WINDOW.
     pub const write_compress_enable: FieldName = FieldName(769);
-    /// `write_compression_mode`.
+    /// `write_compression_mode` of COPY_LINEAR, COPY_LINEAR_PHYSICAL, COPY_T2T_SUB_WINDOW, COPY_TILED_SUB_WINDOW.
     pub const write_compression_mode: FieldName = FieldName(770);
-    /// `write_one`.
+    /// `write_one` of SEMAPHORE.
     pub const write_one: FieldName = FieldName(771);
-    /// `write_reg`.
+    /// `write_reg` of COND_WRITE, WAIT_REG_MEM, WAIT_REG_MEM64.
     pub const write_reg: FieldName = FieldName(772);
-    /// `write_space`.
+    /// `write_space` of COND_WRITE.
     pub const write_space: FieldName = FieldName(773);
-    /// `x`.
+    /// `x` of COPY_TILED, WRITE_TILED.
     pub const x: FieldName = FieldName(774);
-    /// `xyz_dim_enable`.
+    /// `xyz_dim_enable` of DISPATCH_MESH_INDIRECT_MULTI, DISPATCH_TASKMESH_GFX, DISPATCH_TASKMESH_INDIRECT_MULTI_ACE.
     pub const xyz_dim_enable: FieldName = FieldName(775);
-    /// `xyz_dim_loc`.
+    /// `xyz_dim_loc` of DISPATCH_MESH_INDIRECT_MULTI, DISPATCH_TASKMESH_GFX, DISPATCH_TASKMESH_INDIRECT_MULTI_ACE.
     pub const xyz_dim_loc: FieldName = FieldName(776);
-    /// `y`.
+    /// `y` of COPY_TILED, WRITE_TILED.
     pub const y: FieldName = FieldName(777);
-    /// `z`.
+    /// `z` of COPY_TILED, WRITE_TILED.
     pub const z: FieldName = FieldName(778);
-    /// `zero`.
+    /// `zero` of EVENT_WRITE, ME_INITIALIZE.
     pub const zero: FieldName = FieldName(779);
 }
