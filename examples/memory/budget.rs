@@ -13,7 +13,7 @@ use amdgpu_winsys::{
     winsys::{Device, Event, Observer},
 };
 
-/// Prints what changes budgets. A driver would wake its texture streaming.
+/// An observer that prints what changes budgets. A driver would wake its texture streaming.
 #[derive(Debug)]
 struct Alarm;
 

@@ -11,7 +11,7 @@ use super::{
 };
 use amdgpu_hw::GfxLevel;
 
-/// Hands out leases of GPU addresses.
+/// A manager that leases GPU addresses.
 ///
 /// Cloning is cheap and gives another handle to the same addresses. Leases keep what they need of the manager alive,
 /// so they may outlive it and everything else. Each window has a lock of its own, held for one walk down a tree.

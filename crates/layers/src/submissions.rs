@@ -39,7 +39,7 @@ pub struct Submitted {
     pub ibs: Vec<SubmittedIb>,
 }
 
-/// Reads the submissions of a recording one after the other, and knows what was in memory when each of them was made.
+/// The submissions of a recording, one after the other, with what was in memory when each of them was made.
 pub struct Submissions<R> {
     records: Reader<R>,
     level: Option<GfxLevel>,

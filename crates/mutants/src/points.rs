@@ -19,7 +19,7 @@ use crate::{
 /// Counts places that are left alone, by reason.
 pub(crate) type Skipped = BTreeMap<&'static str, usize>;
 
-/// Collects the sites of one file.
+/// A visitor that collects the sites of one file.
 pub(crate) struct Points<'a> {
     file: &'a str,
     source: &'a str,

@@ -57,7 +57,7 @@ pub(crate) fn same_bytes(what: &str, found: &[u8], expected: &[u8]) -> Result<()
     }
 }
 
-/// Adds the current operation to an error.
+/// An extension of results that adds the current operation to an error.
 pub(crate) trait Doing<T> {
     /// Turns the error into a failure with `what` before it.
     fn doing(self, what: &str) -> Result<T, Stop>;

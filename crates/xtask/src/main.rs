@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use xtask::{Error, Source};
 
-/// Generates the files of a command.
+/// A function that generates the files of a command.
 type Generate = fn() -> Result<Vec<Source>, Error>;
 
 /// The commands.

@@ -8,7 +8,7 @@ use crate::{
     winsys::{Binding, Bo, BoRequest, PAGE_SIZE},
 };
 
-/// Records [`Commands`] into a stream, and keeps the state that later commands depend on.
+/// A recorder of [`Commands`] into a stream, with the state that later commands depend on.
 ///
 /// ```
 /// use amdgpu_sim::{SimKernel, profile};

@@ -7,7 +7,7 @@ use crate::cs::{
     dump::{Dump, Dumper},
 };
 
-/// Prints commands: a disassembler.
+/// A printer of commands: a disassembler.
 ///
 /// ```
 /// use std::fmt;

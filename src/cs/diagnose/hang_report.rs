@@ -81,7 +81,8 @@ pub struct QueueTrace {
     pub excerpt: Option<Excerpt>,
 }
 
-/// Prints the packets with their fields, as [`Dumper`](crate::cs::dump::Dumper) does: what [`HangReport`] is displayed with.
+/// A printer of packets with their fields, as [`Dumper`](crate::cs::dump::Dumper) writes them. [`HangReport`] is displayed with
+/// it.
 ///
 /// ```
 /// use amdgpu_winsys::cs::{DecodedPrinter, HangReport};
@@ -108,7 +109,7 @@ pub struct QueueTrace {
 #[derive(Clone, Copy, Debug, Default)]
 pub struct DecodedPrinter;
 
-/// Prints the packets' names and their dwords, a line each.
+/// A printer of the packets' names and their dwords, a line each.
 ///
 /// ```
 /// use amdgpu_winsys::cs::{HangReport, RawPrinter};

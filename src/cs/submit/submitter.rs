@@ -63,7 +63,7 @@ pub struct OwnedSubmission {
     pub is_preemptible: bool,
 }
 
-/// Submits to a queue on a thread of its own, in order.
+/// A thread that submits to a queue, in order.
 ///
 /// Vulkan allows a wait for a point of a timeline before the work that signals it was submitted. The kernel grants five
 /// seconds for that, inside the submission, and then refuses it (Linux 6.12 `drm_syncobj.c`,

@@ -82,7 +82,7 @@ impl Json {
     }
 }
 
-/// Escapes what a JSON string may not hold as it is.
+/// A text that escapes what a JSON string may not hold as it is.
 struct Escaped<'t>(&'t mut String);
 
 impl fmt::Write for Escaped<'_> {

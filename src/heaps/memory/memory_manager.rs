@@ -23,7 +23,7 @@ use crate::{
     winsys::{Binding, Bo, Device, DeviceRefs, MoveCounters, ResidencySet, UserMemory, VaMap},
 };
 
-/// Allocates device memory of one device and keeps account of it.
+/// An allocator of device memory of one device, which keeps account of it.
 ///
 /// ```
 /// use amdgpu_winsys::{heaps::{AllocateInfo, MemoryManager, MemoryUsage, TableOptions}, winsys::Device};

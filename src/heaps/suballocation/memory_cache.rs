@@ -78,7 +78,7 @@ pub struct CacheStats {
     pub misses: u64,
 }
 
-/// Hands out device memory, and takes it back for reuse.
+/// A cache of device memory: hands it out, and takes it back for reuse.
 ///
 /// Cloning is cheap and gives another handle to the same cache. One lock guards the lists; it is never held across an
 /// ioctl.

@@ -17,7 +17,7 @@ use crate::{
     winsys::{Binding, Resident},
 };
 
-/// Hands out pieces of 256 bytes to 1 MiB.
+/// A pool of pieces of 256 bytes to 1 MiB.
 ///
 /// Every memory type has slabs for each [`SizeClass`], with a lock of their own that is held for a few steps. Slabs
 /// come from a [`MemoryCache`], mapped if the type is host-visible, and go back to it when their last entry is free.

@@ -9,8 +9,8 @@ use crate::{
     },
 };
 
-/// Keeps the jobs of a device's file on one VMID, so that a debugger or a tracer finds them there, until this and every
-/// other reservation of the device is dropped.
+/// A reservation that keeps the jobs of a device's file on one VMID, so that a debugger or a tracer finds them there, until
+/// this and every other reservation of the device is dropped.
 ///
 /// The kernel keeps one reservation for a file however often it was asked, so they are counted here. While there is one, gangs
 /// are refused on chips that cannot flush two VMIDs at a time (before Vega10; Navi10 and Navi14).

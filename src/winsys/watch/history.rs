@@ -36,7 +36,7 @@ pub struct HistoryEntry {
     pub event: Event,
 }
 
-/// Remembers the last events about BOs and their bindings, and no more than that: RADV's log grows for as long as the
+/// A history of the last events about BOs and their bindings, and no more than that: RADV's log grows for as long as the
 /// device lives, and is never freed (Mesa 25.0.7 `src/amd/vulkan/winsys/amdgpu/radv_amdgpu_bo.c`, `radv_amdgpu_log_bo`).
 ///
 /// An [`VaMap`](crate::winsys::VaMap) knows what was bound last at an address; a history knows in which order things

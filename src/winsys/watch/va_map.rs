@@ -14,7 +14,7 @@ use crate::{
     winsys::{Event, PageFault},
 };
 
-/// Remembers the BO that is bound at each address, and for a while the BO that was: it turns the address of a page fault into
+/// A map of the BO that is bound at each address, and for a while the BO that was: it turns the address of a page fault into
 /// the name of the buffer that was overrun, or used after it was freed.
 ///
 /// ```

@@ -57,7 +57,7 @@ impl Taker for PacketWriter<'_, pm4::Target> {
     }
 }
 
-/// Makes a packet of a number.
+/// A function that makes a packet of a number.
 trait Maker {
     fn give(&self, taker: &mut impl Taker, value: u32);
 }

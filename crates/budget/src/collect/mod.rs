@@ -52,7 +52,7 @@ pub enum LookError {
     Recording(String),
 }
 
-/// Looks at a machine again and again, and remembers what does not change.
+/// A collector that looks at a machine again and again, and remembers what does not change.
 pub struct Collector<M> {
     machine: M,
     wishes: CollectOptions,

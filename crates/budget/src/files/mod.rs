@@ -159,7 +159,7 @@ impl Files for Memory {
     }
 }
 
-/// Remembers everything that is read through it: what a captured tree must hold to give the same answers.
+/// Files that remember everything that is read through them: what a captured tree must hold to give the same answers.
 pub struct Tee<F> {
     inner: F,
     seen: RefCell<Memory>,

@@ -132,7 +132,7 @@ pub unsafe extern "C" fn agw_set_log(
     })
 }
 
-/// Gives events to a function of C.
+/// A log that gives events to a function of C.
 struct Lines {
     most: LevelFilter,
     log: Log,

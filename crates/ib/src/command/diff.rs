@@ -62,7 +62,7 @@ fn read(file: &Path, arguments: &DiffArguments) -> Result<Vec<Block>, Error> {
     Ok(all)
 }
 
-/// Prints what differs, with some equal packets around it.
+/// A printer of what differs, with some equal packets around it.
 struct Printer<'w, W> {
     out: &'w mut W,
     paint: Paint,

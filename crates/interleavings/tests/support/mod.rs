@@ -15,7 +15,7 @@ use shuttle::{
     scheduler::{PctScheduler, RandomScheduler},
 };
 
-/// Lets another thread go on before each call.
+/// A kernel that lets another thread go on before each call.
 pub(crate) struct Turns {
     pub(crate) counts: Arc<Counts>,
 }

@@ -13,7 +13,7 @@ use super::{
 };
 use crate::{WaveSize, assemble};
 
-/// Builds one compute program.
+/// A builder of one compute program.
 #[derive(Debug)]
 pub struct Builder {
     pub(super) level: GfxLevel,

@@ -58,7 +58,7 @@ struct Plan {
     fired: bool,
 }
 
-/// Wraps any kernel and fails chosen calls of it, without passing them on.
+/// A kernel around any kernel that fails chosen calls of it, without passing them on.
 ///
 /// ```
 /// use amdgpu_layers::FaultInjector;

@@ -11,7 +11,7 @@ use amdgpu_uapi::{Errno, Kernel, NotReserved, OpenFile, Protection, Request};
 
 use super::{Answered, Ioctl, Mapped, Mmap, Munmap, Reserve, Reserved, Unmapped};
 
-/// Decides about the calls that pass through a [`Forward`]: each is forwarded, unless a method says otherwise.
+/// Decisions about the calls that pass through a [`Forward`]: each is forwarded, unless a method says otherwise.
 ///
 /// A method takes a call and returns its outcome, which only the call itself can make. So a layer may look at calls, count,
 /// delay and refuse them, and change the facts that INFO reports, all without `unsafe`. Saying that something was done which

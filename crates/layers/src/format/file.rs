@@ -64,7 +64,7 @@ pub enum FileError {
     },
 }
 
-/// Writes a recording record by record, for those who edit one. The last is to be [`Record::End`].
+/// A writer of recordings, record by record, for tools that edit one. The last record must be [`Record::End`].
 pub struct Writer<W: Write> {
     out: BufWriter<W>,
 }
@@ -112,7 +112,7 @@ impl<W: Write> Writer<W> {
     }
 }
 
-/// Reads a recording record by record: an iterator that ends after [`Record::End`], or after the first error.
+/// A reader of recordings, record by record: an iterator that ends after [`Record::End`], or after the first error.
 ///
 /// It never holds more than one record, and no more of that than the file really has.
 pub struct Reader<R> {

@@ -32,7 +32,7 @@ use crate::registers::RegisterSet;
 use amdgpu_hw::GpuVa;
 use settings::Settings;
 
-/// Makes dumps.
+/// A writer of dumps.
 #[derive(Clone, Copy)]
 pub struct Dumper<'d>(Settings<'d>);
 

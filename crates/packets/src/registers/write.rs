@@ -162,8 +162,8 @@ impl RegisterShadow {
     }
 }
 
-/// Collects register writes and makes as few packets of them as keep their order: writes to registers in a row share one,
-/// and with a [`RegisterShadow`] those that would change nothing are left out.
+/// A collector of register writes that makes as few packets of them as keep their order: writes to registers in a row share
+/// one, and with a [`RegisterShadow`] those that would change nothing are left out.
 ///
 /// ```
 /// use amdgpu_packets::{Packet, pm4, registers::{self, RegisterWriter}};

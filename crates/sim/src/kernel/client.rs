@@ -55,7 +55,7 @@ thread_local! {
 /// `true` if any thread ever served a client: where none does, asking for the thread's costs more than what is asked for.
 static HAS_CLIENTS: AtomicBool = AtomicBool::new(false);
 
-/// Serves a client until dropped.
+/// A client that is served until this is dropped.
 pub(crate) struct Entered(());
 
 /// From now on this thread serves that client.

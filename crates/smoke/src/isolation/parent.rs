@@ -29,7 +29,7 @@ use crate::{
     run::{Ending, Observer},
 };
 
-/// Runs each check in a child process.
+/// A parent that runs each check in a child process.
 #[derive(Debug)]
 pub(crate) struct Parent {
     /// This program.

@@ -68,7 +68,7 @@ pub(crate) fn same<T: PartialEq + std::fmt::Debug>(what: &str, found: T, expecte
     ensure(found == expected, || format!("{what}: found {found:?}, expected {expected:?}"))
 }
 
-/// Adds the current operation to an error.
+/// An extension of results that adds the current operation to an error.
 pub(crate) trait Doing<T> {
     /// Turns the error into a failure with `what` before it.
     fn doing(self, what: &str) -> Result<T, Stop>;

@@ -7,7 +7,7 @@ use crate::error::{AddrError, Cause, invalid};
 use crate::tables::gfx12 as t;
 use crate::tiler::BlockPlan;
 
-/// Computes addresses in one image. Prepared once; an address then takes an evaluation of the block's equation.
+/// An address computation for one image. Prepared once; an address then takes an evaluation of the block's equation.
 #[derive(Clone, Debug)]
 pub struct Addresser {
     image: Image,

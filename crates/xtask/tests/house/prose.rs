@@ -132,3 +132,74 @@ fn an_opening_is_the_first_line_of_its_doc() {
     assert_eq!(openings.into_iter().filter(|opening| is_question(opening)).count(), 2);
     assert!(!is_question("Whole pages."));
 }
+
+/// Verbs with which docs of types used to open. A type is a thing, and its doc names it.
+const VERBS: [&str; 30] = [
+    "Adds",
+    "Allocates",
+    "Builds",
+    "Collects",
+    "Compares",
+    "Computes",
+    "Converts",
+    "Creates",
+    "Decides",
+    "Describes",
+    "Escapes",
+    "Generates",
+    "Gives",
+    "Hands",
+    "Holds",
+    "Keeps",
+    "Looks",
+    "Makes",
+    "Prints",
+    "Reads",
+    "Records",
+    "Remembers",
+    "Represents",
+    "Runs",
+    "Serves",
+    "Submits",
+    "Takes",
+    "Waits",
+    "Wraps",
+    "Writes",
+];
+
+/// Returns the lines that open the docs of public structures, enums and traits, and those types' names. A command line's own doc
+/// is its `--help`, which begins as a doc of a function does.
+fn types(source: &str) -> Vec<(String, &str)> {
+    let mut found = Vec::new();
+    let mut lines = source.lines().map(str::trim).peekable();
+    while let Some(line) = lines.next() {
+        let Some(opening) = line.strip_prefix("/// ") else { continue };
+        while lines.next_if(|line| line.starts_with("///")).is_some() {}
+        let mut is_command_line = false;
+        while let Some(attribute) = lines.next_if(|line| line.starts_with("#[")) {
+            is_command_line |= attribute.contains("Parser") || attribute.contains("Args");
+        }
+        let Some(item) = lines.peek().and_then(|item| item.strip_prefix("pub ")) else { continue };
+        let mut words = item.split(|letter: char| !letter.is_alphanumeric() && letter != '_');
+        if !is_command_line && matches!(words.next(), Some("struct" | "enum" | "trait")) {
+            found.push((words.next().unwrap_or_default().to_owned(), opening));
+        }
+    }
+    found
+}
+
+#[test]
+fn docs_of_public_types_open_with_a_noun() {
+    let opens_with_one = |opening: &str| opening.split(' ').next().is_some_and(|word| VERBS.contains(&word));
+    let (mut all, mut others) = (0, Vec::new());
+    for file in DOCUMENTED.iter().flat_map(|folder| rooms::files(folder)).flat_map(|(_, files)| files) {
+        let source = fs::read_to_string(crate::root().join(&file)).unwrap();
+        let types = types(&source);
+        all += types.len();
+        let verbs = types.into_iter().filter(|(_, opening)| opens_with_one(opening));
+        others.extend(verbs.map(|(name, opening)| format!("{}: {name}: {opening}", file.display())));
+    }
+    assert!(all > 1000, "{all} types");
+    assert!(others.is_empty(), "a noun opens the doc of a type: {others:#?}");
+    assert_eq!(types("/// Makes it.\n#[derive(Debug)]\npub struct Maker {")[0], ("Maker".to_owned(), "Makes it."));
+}

@@ -7,7 +7,7 @@ use super::raw::*;
 use super::*;
 use crate::gpu::{Dispatch, Draw, IndexBuffer, Scene, Shaders, WaveHang, Work};
 
-/// Records its calls, with a register of the moment: COMPUTE_USER_DATA_0.
+/// A visitor that records its calls, with a register of the moment: COMPUTE_USER_DATA_0.
 #[derive(Default)]
 struct Diary(RefCell<Vec<(Work, u32)>>);
 

@@ -19,7 +19,7 @@ use crate::kernel::{
 };
 use crate::release::KernelRelease;
 
-/// Serves one request: the argument's bytes, zero-extended to the kernel's size, in and out.
+/// A function that serves one request: the argument's bytes, zero-extended to the kernel's size, in and out.
 pub(crate) type Handler = fn(&File, &mut [u8]) -> Result<(), Errno>;
 
 /// One line of the table.

@@ -31,7 +31,7 @@ impl Work {
     }
 }
 
-/// Adds up from the start to the end of each job. Jobs that still wait count nothing.
+/// A sum from the start to the end of each job. Jobs that still wait count nothing.
 ///
 /// Source: Linux 6.12 `amdgpu_ctx.c`, `amdgpu_ctx_fence_time`.
 #[derive(Debug, Default)]

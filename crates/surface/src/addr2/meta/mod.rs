@@ -89,7 +89,7 @@ impl MetaImage {
     }
 }
 
-/// Computes addresses in metadata.
+/// An address computation for metadata.
 #[derive(Clone, Debug)]
 pub struct MetaAddresser {
     image: MetaImage,
