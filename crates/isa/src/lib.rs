@@ -25,6 +25,7 @@ mod instruction;
 pub mod int64;
 mod listing;
 pub mod load;
+mod resources;
 mod table;
 mod text;
 
@@ -34,4 +35,5 @@ pub use error::DecodeError;
 pub use generated::words::{Field, Format, OperandKind};
 pub use instruction::{Extension, Instruction, WaveSize};
 pub use listing::{Line, Listing, program_len};
+pub use resources::{ResourceKind, ResourceUse, resources};
 pub use table::{Opcode, Operand, Table, table};
