@@ -8,6 +8,7 @@ mod input;
 pub mod json;
 mod listing;
 mod outcome;
+mod resources;
 mod shaders;
 mod starts;
 

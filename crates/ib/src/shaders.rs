@@ -17,6 +17,7 @@ use serde_json::{Value, json};
 use crate::{
     input::{Input, InputError, number},
     level_of,
+    resources::{self, Code, KeptMemory},
     starts::{Start, Starts},
 };
 
@@ -72,6 +73,10 @@ impl KeptShader {
         Ok(shaders)
     }
 
+    fn machine_code(&self) -> Code<'_> {
+        Code { level: self.level, wave: self.wave, dwords: &self.code }
+    }
+
     /// Returns the kept shaders that lie beside a kept IB and may be of its dispatches.
     pub(crate) fn beside(ib: &Path) -> Vec<Self> {
         let after = number(ib).zip(ib.parent()).map(|(first, directory)| Self::after(directory, first));
@@ -84,12 +89,18 @@ pub(crate) struct Explained<'d> {
     dump: &'d Dump,
     starts: Starts,
     shaders: Vec<KeptShader>,
+    memory: KeptMemory,
     with_state: bool,
 }
 
 impl<'d> Explained<'d> {
     pub(crate) fn new(dump: &'d Dump, starts: Starts, shaders: Vec<KeptShader>, with_state: bool) -> Self {
-        Self { dump, starts, shaders, with_state }
+        Self { dump, starts, shaders, memory: KeptMemory::default(), with_state }
+    }
+
+    /// Adds the memory that shaders loaded descriptors from.
+    pub(crate) fn with_memory(self, memory: KeptMemory) -> Self {
+        Self { memory, ..self }
     }
 
     /// Returns the machine code that a dispatch ran: the first that was kept of its address.
@@ -117,6 +128,7 @@ impl<'d> Explained<'d> {
                 }
             }
             let _ = write!(text, "{}", Listing::new(shader.level, shader.wave, &shader.code));
+            text += &resources::text(&shader.machine_code(), start, &self.memory);
         }
         Some(text).filter(|text| !text.is_empty())
     }
@@ -132,6 +144,7 @@ impl<'d> Explained<'d> {
                 }
                 if let Some(shader) = self.code(start) {
                     packet["shader"] = listing(shader.va, shader.level, shader.wave, &shader.code);
+                    packet["shader"]["descriptors"] = resources::json(&shader.machine_code(), start, &self.memory);
                 }
             }
         }

@@ -166,7 +166,7 @@ impl Walk<'_> {
             // Constants of 64 bits are no addresses.
             "s_mov_b64" if source < 128 => vec![self.source(instruction, source), self.source(instruction, source + 1)],
             "s_movk_i32" => {
-                let value = i32::from(instruction.field(Field::Simm16) as u16 as i16).cast_unsigned();
+                let value = i32::from((instruction.field(Field::Simm16) as u16).cast_signed()).cast_unsigned();
                 vec![Scalar { value: Some(value), from: None }]
             }
             // Bytes and halves of a dword are no addresses and no descriptors.

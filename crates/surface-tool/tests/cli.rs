@@ -151,6 +151,16 @@ fn a_dump_becomes_a_png_and_rows() {
 }
 
 #[test]
+fn the_picture_of_the_readme_is_what_the_tool_draws() {
+    let drawn = answer("picture --gpu navi21 --format R8G8B8A8 --size 256x256");
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/doc/block.svg");
+    if env::var_os("AMDGPU_SURFACE_WRITE_PICTURE").is_some() {
+        fs::write(path, &drawn).unwrap();
+    }
+    assert_eq!(drawn, fs::read_to_string(path).unwrap(), "AMDGPU_SURFACE_WRITE_PICTURE=1 draws it anew");
+}
+
+#[test]
 fn the_picture_has_every_texel_once() {
     let svg = answer("picture --gpu navi21 --format R8G8B8A8 --size 256x256");
     assert!(svg.starts_with("<svg") && svg.ends_with("</svg>\n"));

@@ -24,6 +24,7 @@ use crate::{
     json,
     listing::{Block, Detail, Paint, Search, Writer, blocks},
     outcome::{Error, Exit},
+    resources::KeptMemory,
     shaders::Explained,
     starts,
 };
@@ -87,7 +88,8 @@ pub(super) fn dump(arguments: &DumpArguments) -> Result<Exit, Error> {
         Input::Ibs(ibs) => {
             let decoded = decode((file, &ibs), arguments.chip.as_deref(), arguments.ip)?;
             let shaders = KeptShader::beside(file);
-            let explained: Vec<_> = decoded.iter().map(|of| explain(of, &shaders, arguments.state)).collect();
+            let explain = |of| explain(of, &shaders, arguments.state).with_memory(kept_memory(file, of));
+            let explained: Vec<_> = decoded.iter().map(explain).collect();
             let is_whole = decoded.iter().all(|of| of.dump.problems().next().is_none());
             let found = if arguments.json {
                 writeln!(out, "{:#}", file_json(&decoded, &explained))?;
@@ -125,6 +127,11 @@ fn explain<'d>(of: &'d Decoded, shaders: &[KeptShader], state: bool) -> Explaine
         Target::Sdma(_) => GfxLevel::Gfx6,
     };
     Explained::new(&of.dump, starts(&of.dump, level), shaders.to_vec(), state)
+}
+
+/// Returns the memory that was kept while an IB of a file and those that it calls ran.
+fn kept_memory(file: &Path, of: &Decoded) -> KeptMemory {
+    KeptMemory::beside(file, &of.dump.ibs.iter().filter_map(|ib| ib.va).collect())
 }
 
 /// Returns the JSON of a dump, or of all dumps of a file that tells their places.

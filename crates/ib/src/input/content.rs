@@ -24,7 +24,7 @@ pub(super) fn dwords(bytes: &[u8], name: &str) -> Result<Vec<u32>, InputError> {
 }
 
 /// Returns the whole dwords of bytes.
-pub(super) fn from_bytes(bytes: &[u8]) -> Vec<u32> {
+pub(crate) fn from_bytes(bytes: &[u8]) -> Vec<u32> {
     let (dwords, _) = bytes.as_chunks::<4>();
     dwords.iter().map(|&dword| u32::from_le_bytes(dword)).collect()
 }

@@ -15,6 +15,7 @@ use std::{
 
 use amdgpu_winsys::vamgr::GpuVa;
 
+pub(crate) use content::from_bytes;
 pub use error::InputError;
 pub use ib::{Engine, FileIb};
 pub use kept::Kept;
