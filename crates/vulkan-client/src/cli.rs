@@ -31,6 +31,26 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "FILE", conflicts_with_all = ["list", "only", "picture"])]
     pub(crate) images: Option<PathBuf>,
 
+    /// Run this number of random compute shaders, keep or compare their results, and exit.
+    #[arg(long, value_name = "COUNT", conflicts_with_all = ["list", "only", "picture"])]
+    pub(crate) random_shaders: Option<u64>,
+
+    /// Seed of the first random shader; the next ones follow it.
+    #[arg(long, value_name = "SEED", default_value_t = 0, requires = "random_shaders")]
+    pub(crate) seed: u64,
+
+    /// Lanes of the random shaders' subgroups: 32 or 64.
+    #[arg(long, value_name = "LANES", default_value_t = 64, requires = "random_shaders")]
+    pub(crate) subgroup_size: u32,
+
+    /// Folder for the random shaders' results, which this driver computes without subgroup operations.
+    #[arg(long, value_name = "DIR", requires = "random_shaders", conflicts_with = "compare")]
+    pub(crate) save: Option<PathBuf>,
+
+    /// Folder of saved results, with which this driver's are compared.
+    #[arg(long, value_name = "DIR", requires = "random_shaders")]
+    pub(crate) compare: Option<PathBuf>,
+
     /// Also make the GPU hang, which may reset it under everyone who uses it.
     #[arg(long)]
     pub(crate) provoke_hang: bool,

@@ -8,6 +8,7 @@
 //! - [`images`] asks about images of every kind, on request.
 //! - [`peer`] is the other process of the checks that share something.
 //! - [`picture`] is one that a compute shader makes, on request.
+//! - [`random`] makes compute shaders by a grammar, to compare two drivers.
 //! - [`run`] tries the checks, each in a process of its own, so that a crash or a hang of the driver costs one line.
 
 mod checks;
@@ -19,6 +20,7 @@ mod images;
 mod outcome;
 mod peer;
 mod picture;
+mod random;
 mod run;
 
 use std::process::ExitCode;

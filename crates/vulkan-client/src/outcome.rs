@@ -1,6 +1,9 @@
 //! Results of a check's body.
 
-use std::fmt::{Debug, Display};
+use std::{
+    fmt::{Debug, Display},
+    io::{self, Write},
+};
 
 /// The reason why a check did not pass.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -55,6 +58,11 @@ pub(crate) fn same_bytes(what: &str, found: &[u8], expected: &[u8]) -> Result<()
         }
         None => Ok(()),
     }
+}
+
+/// Prints a line; a reader that went away is no reason to stop.
+pub(crate) fn say(line: &str) {
+    let _: io::Result<()> = writeln!(io::stdout(), "{line}");
 }
 
 /// An extension of results that adds the current operation to an error.

@@ -1,7 +1,7 @@
 //! Selection and running of checks: each in a process of its own.
 
 use std::{
-    io::{self, Read, Write},
+    io::{self, Read},
     os::unix::process::ExitStatusExt,
     process::{Child, Command, ExitStatus, Stdio},
     time::{Duration, Instant},
@@ -13,8 +13,8 @@ use crate::{
     exit::Exit,
     gpu::Gpu,
     images,
-    outcome::{Outcome, Stop},
-    peer, picture,
+    outcome::{Outcome, Stop, say},
+    peer, picture, random,
 };
 
 /// Between two looks at whether a check's process has ended.
@@ -36,6 +36,9 @@ pub(crate) fn run(arguments: &Arguments) -> Exit {
     }
     if let Some(path) = &arguments.images {
         return images::save(path, arguments.any_device);
+    }
+    if let Some(count) = arguments.random_shaders {
+        return random::run(count, arguments);
     }
     match &arguments.only {
         Some(name) => only(name, arguments),
@@ -143,9 +146,4 @@ fn report(step: &Step, outcome: &Outcome) -> Exit {
     };
     say(&format!("{word}  {:<32} {text}", step.id));
     exit
-}
-
-/// Prints a line; a reader that went away is no reason to stop.
-fn say(line: &str) {
-    let _: io::Result<()> = writeln!(io::stdout(), "{line}");
 }

@@ -13,7 +13,7 @@ use super::{
 };
 
 /// Time after which the process gives up waiting for work.
-const PATIENCE: Duration = Duration::from_secs(20);
+const PATIENCE: Duration = Duration::from_mins(1);
 
 /// Semaphores that a submission waits for and signals; the value of a binary semaphore is ignored.
 #[derive(Default)]

@@ -1,4 +1,4 @@
-//! Compute pipelines of one storage buffer.
+//! Compute pipelines of storage buffers.
 
 use std::marker::PhantomData;
 
@@ -6,7 +6,7 @@ use ash::{prelude::VkResult, vk};
 
 use super::{Gpu, buffer::Buffer};
 
-/// A compute shader with the buffer it stores to, at binding 0 of set 0.
+/// A compute shader with the buffers it uses, at bindings 0 and on of set 0.
 pub(crate) struct Pipeline<'b> {
     gpu: &'b Gpu,
     module: vk::ShaderModule,
@@ -19,12 +19,18 @@ pub(crate) struct Pipeline<'b> {
 }
 
 impl Gpu {
-    /// Makes a pipeline of a shader's SPIR-V, with entry point `main`, which stores to all of `buffer`.
+    /// Makes a pipeline of a shader's SPIR-V, with entry point `main`, which uses all of each buffer. Its subgroups are whole, and
+    /// have `subgroup` lanes if that is given, which must be a size that the device has.
     ///
     /// # Errors
     ///
     /// The errors of making the module, the layouts, the descriptor set and the pipeline.
-    pub(crate) fn pipeline<'b>(&'b self, words: &[u32], buffer: &'b Buffer<'b>) -> VkResult<Pipeline<'b>> {
+    pub(crate) fn pipeline<'b>(
+        &'b self,
+        words: &[u32],
+        buffers: &[&'b Buffer<'b>],
+        subgroup: Option<u32>,
+    ) -> VkResult<Pipeline<'b>> {
         // Null handles may be destroyed, so that what is made so far goes with the value.
         let mut made = Pipeline {
             gpu: self,
@@ -37,21 +43,26 @@ impl Gpu {
             _buffer: PhantomData,
         };
         let module = vk::ShaderModuleCreateInfo::default().code(words);
-        // SAFETY: alive, local; the words are a valid module, compiled into this program.
+        // SAFETY: alive, local; the words are a valid module: compiled into this program, or of its generator.
         made.module = unsafe { self.device.create_shader_module(&module, None) }?;
         let kind = vk::DescriptorType::STORAGE_BUFFER;
-        let binding = [vk::DescriptorSetLayoutBinding::default()
-            .descriptor_type(kind)
-            .descriptor_count(1)
-            .stage_flags(vk::ShaderStageFlags::COMPUTE)];
-        let info = vk::DescriptorSetLayoutCreateInfo::default().bindings(&binding);
+        let count = buffers.len() as u32;
+        let binding = |index| {
+            vk::DescriptorSetLayoutBinding::default()
+                .binding(index)
+                .descriptor_type(kind)
+                .descriptor_count(1)
+                .stage_flags(vk::ShaderStageFlags::COMPUTE)
+        };
+        let bindings: Vec<_> = (0..count).map(binding).collect();
+        let info = vk::DescriptorSetLayoutCreateInfo::default().bindings(&bindings);
         // SAFETY: alive, local.
         made.set_layout = unsafe { self.device.create_descriptor_set_layout(&info, None) }?;
         let layouts = [made.set_layout];
         let info = vk::PipelineLayoutCreateInfo::default().set_layouts(&layouts);
         // SAFETY: alive, local.
         made.layout = unsafe { self.device.create_pipeline_layout(&info, None) }?;
-        let sizes = [vk::DescriptorPoolSize::default().ty(kind).descriptor_count(1)];
+        let sizes = [vk::DescriptorPoolSize::default().ty(kind).descriptor_count(count)];
         let info = vk::DescriptorPoolCreateInfo::default().max_sets(1).pool_sizes(&sizes);
         // SAFETY: alive, local.
         made.pool = unsafe { self.device.create_descriptor_pool(&info, None) }?;
@@ -59,14 +70,21 @@ impl Gpu {
         // SAFETY: alive, alone, local; the pool has room for this one set.
         let sets = unsafe { self.device.allocate_descriptor_sets(&info) }?;
         made.set = sets.first().copied().ok_or(vk::Result::ERROR_UNKNOWN)?;
-        let range = [vk::DescriptorBufferInfo::default().buffer(buffer.raw).range(vk::WHOLE_SIZE)];
-        let write = [vk::WriteDescriptorSet::default().dst_set(made.set).descriptor_type(kind).buffer_info(&range)];
-        // SAFETY: alive, alone, local; no commands use the set yet, and the buffer is borrowed as long as the set is.
+        let whole = |buffer: &&Buffer<'_>| vk::DescriptorBufferInfo::default().buffer(buffer.raw).range(vk::WHOLE_SIZE);
+        let ranges: Vec<_> = buffers.iter().map(whole).collect();
+        let write = [vk::WriteDescriptorSet::default().dst_set(made.set).descriptor_type(kind).buffer_info(&ranges)];
+        // SAFETY: alive, alone, local; no commands use the set yet, and the buffers are borrowed as long as the set is. One
+        // write goes on from binding to binding, which are alike.
         unsafe { self.device.update_descriptor_sets(&write, &[]) };
-        let stage = vk::PipelineShaderStageCreateInfo::default()
+        let mut size = vk::PipelineShaderStageRequiredSubgroupSizeCreateInfo::default();
+        let mut stage = vk::PipelineShaderStageCreateInfo::default()
             .stage(vk::ShaderStageFlags::COMPUTE)
             .module(made.module)
             .name(c"main");
+        if let Some(lanes) = subgroup {
+            size.required_subgroup_size = lanes;
+            stage = stage.flags(vk::PipelineShaderStageCreateFlags::REQUIRE_FULL_SUBGROUPS).push_next(&mut size);
+        }
         let info = [vk::ComputePipelineCreateInfo::default().stage(stage).layout(made.layout)];
         // SAFETY: alive, local.
         let pipelines = unsafe { self.device.create_compute_pipelines(vk::PipelineCache::null(), &info, None) };

@@ -14,6 +14,7 @@ mod commands;
 mod compute;
 mod extensions;
 mod external;
+mod features;
 mod handle_type;
 mod image;
 mod memory;
@@ -25,7 +26,6 @@ use std::marker::PhantomData;
 
 use ash::{prelude::VkResult, vk};
 
-use self::extensions::Extensions;
 pub(crate) use self::{
     buffer::Buffer,
     commands::Order,
@@ -35,6 +35,7 @@ pub(crate) use self::{
     memory::{Memory, Place, Source},
     sparse::Bind,
 };
+use self::{extensions::Extensions, features::Newer};
 use crate::outcome::{Doing, Stop, skip};
 
 /// The PCI vendor id of AMD.
@@ -100,6 +101,8 @@ pub(crate) struct Gpu {
     /// Limits and names.
     pub(crate) properties: vk::PhysicalDeviceProperties,
     features: vk::PhysicalDeviceFeatures,
+    /// What came after Vulkan 1.0 and shaders use.
+    pub(crate) newer: Newer,
     memory: vk::PhysicalDeviceMemoryProperties,
     lanes: Vec<Lane>,
     device: ash::Device,
@@ -128,7 +131,7 @@ impl Gpu {
             Ok(entry) => entry,
             Err(error) => return skip(format!("no Vulkan loader: {error}")),
         };
-        let application = vk::ApplicationInfo::default().api_version(vk::API_VERSION_1_2);
+        let application = vk::ApplicationInfo::default().api_version(vk::API_VERSION_1_3);
         let info = vk::InstanceCreateInfo::default().application_info(&application);
         // SAFETY: local.
         let instance = match unsafe { entry.create_instance(&info, None) } {
@@ -213,13 +216,16 @@ impl Opening {
             .map(|&family| vk::DeviceQueueCreateInfo::default().queue_family_index(family).queue_priorities(&priority))
             .collect();
         let pointers: Vec<_> = names.iter().map(|name| name.as_ptr()).collect();
-        let mut core_1_2 =
-            vk::PhysicalDeviceVulkan12Features::default().timeline_semaphore(true).host_query_reset(true);
-        let info = vk::DeviceCreateInfo::default()
+        let newer = Newer::of(&self.instance, physical, properties);
+        let (mut core_1_2, mut core_1_3) = newer.enabled();
+        let mut info = vk::DeviceCreateInfo::default()
             .queue_create_infos(&queues)
             .enabled_extension_names(&pointers)
             .enabled_features(&features)
             .push_next(&mut core_1_2);
+        if newer.has_1_3 {
+            info = info.push_next(&mut core_1_3);
+        }
         // SAFETY: alive, local; extensions, features and families are those the device just reported. Every driver of
         // Vulkan 1.2 has timeline semaphores and host query reset (both mandatory).
         let device = unsafe { self.instance.create_device(physical, &info, None) }.doing("create a device")?;
@@ -242,6 +248,7 @@ impl Opening {
             extensions,
             properties: *properties,
             features,
+            newer,
             memory,
             lanes,
             device,

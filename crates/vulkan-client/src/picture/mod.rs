@@ -42,7 +42,7 @@ fn compute(gpu: &Gpu) -> Result<Vec<u8>, Stop> {
     let bytes = u64::from(width) * u64::from(height) * 4;
     let buffer = gpu.storage_buffer(bytes, Place::Host).doing("make a buffer")?;
     let words = read_spv(&mut std::io::Cursor::new(SHADER)).map_err(|error| Stop::Fail(error.to_string()))?;
-    let pipeline = gpu.pipeline(&words, &buffer).doing("make a pipeline")?;
+    let pipeline = gpu.pipeline(&words, &[&buffer], None).doing("make a pipeline")?;
     let queue = gpu.lane(Kind::Compute).map_or_else(|| gpu.need(Kind::Graphics), Ok)?;
     let submission = gpu
         .submit(queue, &Order::free(), |commands| {

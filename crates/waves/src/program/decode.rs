@@ -55,7 +55,7 @@ fn largest_vgpr(action: &Action) -> Option<u32> {
     match action {
         Action::Vector(vector) => vector.largest_vgpr(),
         Action::Dual(pair) => pair.iter().filter_map(super::step::Vector::largest_vgpr).max(),
-        Action::Packed(packed) => {
+        Action::Packed(packed) | Action::Dot(packed) => {
             packed.sources.iter().filter_map(|one| source(one, 1)).max().max(run(packed.destination, 1))
         }
         Action::Mix(mix) => mix.sources.iter().filter_map(|one| source(one, 1)).max().max(run(mix.destination, 1)),

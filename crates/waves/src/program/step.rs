@@ -75,6 +75,8 @@ pub(crate) enum Action {
     Vector(Box<Vector>),
     Dual(Box<[Vector; 2]>),
     Packed(Box<Packed>),
+    /// A dot product whose first two sources are not taken as they lie.
+    Dot(Box<Packed>),
     Mix(Box<Mix>),
     Lane(Box<LaneStep>),
     Lds(Box<LdsStep>),
@@ -221,7 +223,7 @@ pub(crate) struct Vector {
     pub(crate) rescales: bool,
 }
 
-/// Two 16-bit operations.
+/// Two 16-bit operations, or a dot product of two words that are put together of halves.
 #[derive(Clone)]
 pub(crate) struct Packed {
     pub(crate) operation: &'static Operation,
@@ -279,8 +281,11 @@ pub(crate) enum LaneKind {
         variable: bool,
     },
     SwapHalves,
-    /// Mixed-sign dot product of parts of the given number of bits.
-    Dot(u8),
+    /// Mixed-sign dot product of parts of the given number of bits; `highs` are those of [`Packed`].
+    Dot {
+        bits: u8,
+        highs: [u8; 2],
+    },
 }
 
 /// An LDS operation.

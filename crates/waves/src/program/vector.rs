@@ -374,7 +374,7 @@ pub(super) fn packed(instruction: &Instruction) -> Result<Action, Refusal> {
         let sources = [read(0, Type::Int32)?, read(1, Type::Int32)?, read(2, Type::Int32)?];
         let flags = field(Field::NegLo) | u8::from(clamp) << 7;
         return Ok(Action::Lane(Box::new(LaneStep {
-            kind: LaneKind::Dot(bits),
+            kind: LaneKind::Dot { bits, highs: [field(Field::OpSel), high] },
             sources,
             destination,
             flags,
@@ -388,6 +388,12 @@ pub(super) fn packed(instruction: &Instruction) -> Result<Action, Refusal> {
         let mut sources = [Source::Constant(0); 3];
         for (index, slot) in sources.iter_mut().enumerate().take(count.min(3)) {
             *slot = read(index, operation.sources.get(index).copied().unwrap_or(Type::Int32))?;
+        }
+        // ACO makes constants of 16 bits by op_sel of the first two sources; that of the sum is ignored.
+        let highs = [field(Field::OpSel), high];
+        if name.starts_with("v_dot") && highs.map(|mask| mask & 3) != [0, 3] {
+            let negates = [0; 2];
+            return Ok(Action::Dot(Box::new(Packed { operation, sources, destination, highs, negates, clamp })));
         }
         let vector = Vector {
             operation,

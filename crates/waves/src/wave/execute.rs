@@ -38,6 +38,10 @@ impl Wave {
                 self.count_lanes_on();
                 self.packed(packed);
             }
+            Action::Dot(dot) => {
+                self.count_lanes_on();
+                self.dot(dot);
+            }
             Action::Mix(mix) => {
                 self.count_lanes_on();
                 self.mix(mix);

@@ -1,6 +1,6 @@
 //! Operations across lanes.
 
-use super::{registers::lanes, state::Wave};
+use super::{packed::halves, registers::lanes, state::Wave};
 use crate::{
     outcome::Reason,
     program::{
@@ -51,14 +51,15 @@ impl Wave {
                 }
                 self.registers.write(step.destination, &self.pad.out, exec);
             }
-            LaneKind::Dot(bits) => {
+            LaneKind::Dot { bits, highs } => {
                 for lane in 0..64 {
-                    let operand = |index: usize| self.registers.lane(step.sources[index], 1, lane) as u32;
+                    let operand = |index: usize| halves(&self.registers, step.sources[index], index, lane, highs);
                     let (a, b) = (operand(0), operand(1));
                     let product =
                         |index| part(a, bits, index, step.flags & 1 != 0) * part(b, bits, index, step.flags & 2 != 0);
                     let products: i64 = (0..32 / u32::from(bits)).map(product).sum();
-                    let sum = products + i64::from(operand(2).cast_signed());
+                    let added = self.registers.lane(step.sources[2], 1, lane) as u32;
+                    let sum = products + i64::from(added.cast_signed());
                     let clamped = sum.clamp(i64::from(i32::MIN), i64::from(i32::MAX));
                     self.pad.out[lane] = if step.flags & 0x80 != 0 { clamped as u32 } else { sum as u32 };
                 }

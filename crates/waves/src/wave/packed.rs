@@ -1,4 +1,4 @@
-//! Packed 16-bit operations and multiplications of mixed sizes.
+//! Packed 16-bit operations, dot products of chosen halves, and multiplications of mixed sizes.
 
 use super::{registers::Registers, state::Wave};
 use crate::{
@@ -19,7 +19,30 @@ fn half(registers: &Registers, source: Source, lane: usize, high: bool) -> u32 {
     if high { value >> 16 } else { value & 0xffff }
 }
 
+/// Returns a word of the halves of a lane's operand that op_sel (`highs[0]`) and op_sel_hi (`highs[1]`) choose for source `index`.
+pub(super) fn halves(registers: &Registers, source: Source, index: usize, lane: usize, highs: [u8; 2]) -> u32 {
+    let [low, high] = highs.map(|mask| half(registers, source, lane, mask >> index & 1 != 0));
+    low | high << 16
+}
+
 impl Wave {
+    /// Executes a dot product, whose first two sources are words of chosen halves; the third is a sum of 32 bits.
+    pub(crate) fn dot(&mut self, dot: &Packed) {
+        let Kernel::Narrow(function) = dot.operation.kernel else { return };
+        let Self { registers, pad, .. } = self;
+        for lane in 0..64 {
+            for index in 0..2 {
+                pad.narrow[index][lane] = halves(registers, dot.sources[index], index, lane, dot.highs);
+            }
+            pad.narrow[2][lane] = registers.lane(dot.sources[2], 1, lane) as u32;
+        }
+        let [x, y, z] = &pad.narrow;
+        function(&mut pad.out, &[x, y, z], registers.mode);
+        self.finish(dot.operation.result, &Modifiers { clamp: dot.clamp, ..Modifiers::NONE });
+        let on = self.registers.exec();
+        self.registers.write(dot.destination, &self.pad.out, on);
+    }
+
     /// Executes both halves of a packed operation.
     pub(crate) fn packed(&mut self, packed: &Packed) {
         let Kernel::Narrow(function) = packed.operation.kernel else { return };
