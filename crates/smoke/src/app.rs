@@ -19,6 +19,7 @@ use crate::{
     gpu::{
         surroundings,
         target::{NoTarget, Target},
+        test_context::TestContext,
     },
     isolation::{
         child::{self, Task},
@@ -33,10 +34,7 @@ use crate::{
         terminal::{after_troubles, complain, print_lines},
     },
     plan, recordings,
-    result::{
-        exit::Exit,
-        report::{Gpu, Report},
-    },
+    result::{baseline::Baseline, exit::Exit, report::Report},
     run::run,
 };
 
@@ -126,8 +124,8 @@ fn execute(arguments: &RunArguments, given: &[OsString]) -> Exit {
     }
     let mut options = options(arguments);
     if let Some(path) = &arguments.replay {
-        return recordings::replay(path, &options, |target, options| {
-            reported(arguments, target.gpu(), |reports| run(target, options, reports))
+        return recordings::replay(path, arguments.check.as_deref(), &options, |target, options| {
+            reported(arguments, |reports| run(target, options, reports))
         });
     }
     let target = match target(arguments) {
@@ -140,7 +138,8 @@ fn execute(arguments: &RunArguments, given: &[OsString]) -> Exit {
     if arguments.child.child_plan || arguments.child.child.is_some() {
         return be_child(arguments, target, &options);
     }
-    if let Err(error) = expectations(arguments, &target, &mut options) {
+    let read = expectations(arguments, &target, &mut options);
+    if let Err(error) = read.and_then(|()| baseline(arguments, &target, &mut options)) {
         complain(&error);
         return Exit::Invalid;
     }
@@ -149,11 +148,11 @@ fn execute(arguments: &RunArguments, given: &[OsString]) -> Exit {
     }
     if let Some(path) = &arguments.record {
         return recordings::record(path, target, &options, |target| {
-            reported(arguments, target.gpu(), |reports| run(target, &options, reports))
+            reported(arguments, |reports| run(target, &options, reports))
         });
     }
     let program = std::env::current_exe().ok().filter(|_| !arguments.no_fork);
-    reported(arguments, target.gpu(), |reports| match program {
+    reported(arguments, |reports| match program {
         None => run(&target, &options, reports),
         Some(program) => {
             // The device that `target` would open is each child's own affair.
@@ -228,6 +227,11 @@ fn may(arguments: &RunArguments, target: &Target, level: Level) -> Result<(), Ex
 }
 
 fn be_child(arguments: &RunArguments, target: Target, options: &Options) -> Exit {
+    // A check does not outlive the report that it is for. The parent may have ended before the request was made.
+    let _ = nix::sys::prctl::set_pdeathsig(nix::sys::signal::Signal::SIGKILL);
+    if arguments.child.parent.is_some_and(|parent| nix::unistd::getppid().as_raw() != parent) {
+        return Exit::Aborted;
+    }
     let task = arguments.child.child.clone().map_or(Task::Plan, Task::Try);
     let trouble = arguments.child.trouble.iter().find(|(id, _)| task == Task::Try(id.clone()));
     let trouble = trouble.map(|(_, trouble)| *trouble);
@@ -258,6 +262,18 @@ fn expectations(arguments: &RunArguments, target: &Target, options: &mut Options
     Ok(())
 }
 
+/// Reads the report to compare with, which has to be of the same GPU.
+fn baseline(arguments: &RunArguments, target: &Target, options: &mut Options) -> Result<(), String> {
+    let Some(path) = &arguments.baseline else { return Ok(()) };
+    let baseline = Baseline::read(path, arguments.tolerance).map_err(|error| error.to_string())?;
+    // A GPU that does not open fails its first check, and there is nothing to compare.
+    if let Ok(test) = TestContext::open(target, options.settings()) {
+        baseline.fits(&target.gpu().with_facts(test.facts())).map_err(|error| error.to_string())?;
+    }
+    options.baseline = Some(baseline);
+    Ok(())
+}
+
 fn dry_run(target: &Target, options: &Options) -> Exit {
     match plan::ids(target, options) {
         Ok(ids) => print_lines(ids.into_iter()),
@@ -269,8 +285,9 @@ fn dry_run(target: &Target, options: &Options) -> Exit {
 }
 
 /// Runs with all the reports that were asked for.
-fn reported(arguments: &RunArguments, gpu: &Gpu, run: impl FnOnce(&mut Reports) -> Report) -> Exit {
-    let mut reports = match Reports::new(&arguments.outputs, gpu) {
+fn reported(arguments: &RunArguments, run: impl FnOnce(&mut Reports) -> Report) -> Exit {
+    let hint = list::deeper(arguments.level, arguments.filter.as_ref());
+    let mut reports = match Reports::new(&arguments.outputs, hint) {
         Ok(reports) => reports,
         Err(error) => {
             complain(&error);
@@ -278,12 +295,23 @@ fn reported(arguments: &RunArguments, gpu: &Gpu, run: impl FnOnce(&mut Reports) 
         }
     };
     let report = run(&mut reports);
-    after_troubles(Exit::of(&report), &reports.finish(&report))
+    let is_compared = report.results.iter().any(|result| !result.bandwidths.is_empty());
+    let exit = match Exit::of(&report) {
+        Exit::Pass | Exit::Skip if arguments.baseline.is_some() && !is_compared => {
+            complain(&"no bandwidth was measured that could be compared with the baseline: --level core measures them");
+            Exit::Invalid
+        }
+        exit => exit,
+    };
+    after_troubles(exit, &reports.finish(&report))
 }
 
 /// Returns the arguments that the children need: all that are not about the report.
 fn for_children(given: &[OsString]) -> Vec<String> {
-    const WITH_VALUE: [&str; 10] = [
+    const WITH_VALUE: [&str; 13] = [
+        "--tap-version",
+        "--baseline",
+        "--tolerance",
         "--junit",
         "--igt-results",
         "--bundle",

@@ -10,6 +10,8 @@ use crate::{
     gpu::mutant::Mutant,
     isolation::child::Trouble,
     level::Level,
+    output::tap::TapVersion,
+    result::baseline::Tolerance,
 };
 
 /// Hardware smoke test for AMD GPUs: on a Radeon, or on the embedded simulator where that is asked for.
@@ -141,6 +143,14 @@ pub(crate) struct RunArguments {
     #[command(flatten)]
     pub(crate) lists: Lists,
 
+    /// Compare bandwidths with those of this earlier JSON report of the same GPU; a worse one fails. Needs --level core.
+    #[arg(long, value_name = "FILE", conflicts_with = "replay")]
+    pub(crate) baseline: Option<PathBuf>,
+
+    /// Percentage of the baseline's bandwidth that may be missing.
+    #[arg(long, value_name = "PERCENT", default_value = "10", requires = "baseline")]
+    pub(crate) tolerance: Tolerance,
+
     #[command(flatten)]
     pub(crate) outputs: Outputs,
 
@@ -148,10 +158,14 @@ pub(crate) struct RunArguments {
     #[arg(long, value_name = "FILE")]
     pub(crate) record: Option<PathBuf>,
 
-    /// Replay a recording, with its level and filter, using only the recorded answers.
+    /// Replay a recording, or one of a --bundle, with its level and filter, using only the recorded answers.
     #[arg(long, value_name = "FILE", conflicts_with_all = ["gpu", "sim", "or_simulated", "level", "filter", "record", "shard", "repeat",
         "read_only", "bundle", "dry_run"])]
     pub(crate) replay: Option<PathBuf>,
+
+    /// Replay the recording of this check, where --replay names a bundle of several.
+    #[arg(long, value_name = "ID", requires = "replay")]
+    pub(crate) check: Option<String>,
 
     /// Print a recording, one call per line, and exit.
     #[arg(long, value_name = "FILE", exclusive = true)]
@@ -196,13 +210,17 @@ pub(crate) struct Outputs {
     #[arg(long, value_name = "FILE", num_args = 0..=1, require_equals = true, default_missing_value = "-")]
     pub(crate) json: Option<PathBuf>,
 
-    /// Write one JSON object per line during the run, to this file or, without one, to standard output instead of text.
+    /// Write one JSON object per line during the run, each safe on the disk before the next check, to this file or, without one, to standard output instead of text.
     #[arg(long, value_name = "FILE", num_args = 0..=1, require_equals = true, default_missing_value = "-")]
     pub(crate) jsonl: Option<PathBuf>,
 
-    /// Write TAP 14 to this file or, without one, to standard output instead of text.
+    /// Write TAP to this file or, without one, to standard output instead of text.
     #[arg(long, value_name = "FILE", num_args = 0..=1, require_equals = true, default_missing_value = "-")]
     pub(crate) tap: Option<PathBuf>,
+
+    /// Version of TAP to write; 13 is for perl's prove.
+    #[arg(long, value_enum, value_name = "VERSION", default_value = "14")]
+    pub(crate) tap_version: TapVersion,
 
     /// Write a JUnit report to this file.
     #[arg(long, value_name = "FILE")]
@@ -227,6 +245,10 @@ pub(crate) struct ChildArguments {
     /// Try this one check.
     #[arg(long, hide = true, value_name = "ID")]
     pub(crate) child: Option<String>,
+
+    /// Process id of the parent: a child whose parent is another ends at once.
+    #[arg(long, hide = true, value_name = "PID")]
+    pub(crate) parent: Option<i32>,
 
     /// Faults to provoke in children, each with the check it applies to.
     #[arg(long, hide = true, value_name = "ID=TROUBLE", value_parser = trouble)]

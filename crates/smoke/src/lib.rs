@@ -43,6 +43,8 @@ pub use self::{
     level::Level,
     options::Options,
     result::{
+        bandwidth::{Bandwidth, Direction},
+        baseline::{BadTolerance, Baseline, BaselineError, Tolerance},
         evidence::{Difference, Evidence, Refusal},
         exit::Exit,
         expectations::{Expectations, ExpectationsError, List},

@@ -1,8 +1,16 @@
 //! The checks as text, for people and for the documentation.
 
-use std::fmt::Write;
+use std::{collections::HashSet, fmt::Write};
 
-use crate::{checks::check::Check, choice::Filter, level::Level, plan};
+use amdgpu_winsys::winsys::Ip;
+
+use crate::{
+    checks::check::Check,
+    choice::{Choice, Filter},
+    gpu::ring::Ring,
+    level::Level,
+    plan,
+};
 
 /// One line a check.
 pub(crate) fn lines(level: Level, filter: Option<&Filter>) -> Vec<String> {
@@ -26,6 +34,24 @@ pub(crate) fn markdown(level: Level) -> String {
         text.push('\n');
     }
     text
+}
+
+/// Says at which deeper levels checks fit a filter, and how many; nothing if there are none.
+pub(crate) fn deeper(level: Level, filter: Option<&Filter>) -> Option<String> {
+    // A filter may name rings, which a GPU that is not open yet may have.
+    let ips = [(Ip::Gfx, 1), (Ip::Compute, 8), (Ip::Sdma, 2)];
+    let rings: Vec<_> =
+        ips.into_iter().flat_map(|(ip, count)| (0..count).map(move |index| Ring { ip, index })).collect();
+    let choice = Choice { filter: filter.cloned(), ..Choice::default() };
+    let steps = plan::plan(&rings, Level::Destructive, &choice);
+    let told = Level::ALL.into_iter().filter(|deeper| *deeper > level).filter_map(|deeper| {
+        let checks: HashSet<_> =
+            steps.iter().filter(|step| step.check.level == deeper).map(|step| step.check.id).collect();
+        let fit = if checks.len() == 1 { "check fits" } else { "checks fit" };
+        (!checks.is_empty()).then(|| format!("{} {fit} at --level {}", checks.len(), deeper.name()))
+    });
+    let told = told.collect::<Vec<_>>().join(", ");
+    (!told.is_empty()).then(|| format!("{told}."))
 }
 
 fn chosen(level: Level, filter: Option<&Filter>) -> impl Iterator<Item = &'static Check> {

@@ -4,7 +4,7 @@ use crate::{
     choice::{BadFilter, Choice, Filter},
     gpu::test_context::Settings,
     level::Level,
-    result::expectations::Expectations,
+    result::{baseline::Baseline, expectations::Expectations, report::CheckResult},
 };
 
 /// Options of a run.
@@ -23,6 +23,8 @@ pub struct Options {
     pub keep_going: bool,
     /// Checks that are known to fail, known to be flaky, or to be left out.
     pub expectations: Expectations,
+    /// An earlier report that bandwidths are compared with.
+    pub baseline: Option<Baseline>,
 }
 
 impl Options {
@@ -34,6 +36,14 @@ impl Options {
     pub fn filtered(expression: &str) -> Result<Self, BadFilter> {
         let choice = Choice { filter: Some(Filter::new(expression)?), ..Choice::default() };
         Ok(Self { choice, ..Self::default() })
+    }
+
+    /// Writes into a result what the baseline and the user's lists say of it.
+    pub(crate) fn judge(&self, result: &mut CheckResult) {
+        if let Some(baseline) = &self.baseline {
+            baseline.judge(result);
+        }
+        self.expectations.judge(result);
     }
 
     pub(crate) const fn settings(&self) -> Settings {

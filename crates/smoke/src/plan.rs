@@ -61,6 +61,7 @@ pub(crate) fn all() -> impl Iterator<Item = &'static Check> {
         bos::userptr::CHECKS,
         leak::CHECKS,
         queues::transfer::CHECKS,
+        queues::bandwidth::CHECKS,
         shaders::memory::CHECKS,
         shaders::groups::CHECKS,
         shaders::image::CHECKS,

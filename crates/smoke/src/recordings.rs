@@ -1,6 +1,11 @@
 //! Runs that are written down, and runs of what was.
 
-use std::path::Path;
+use std::{
+    collections::BTreeMap,
+    fs::File,
+    io::{self, BufReader, Cursor, Read},
+    path::Path,
+};
 
 use amdgpu_layers::{
     Recording, Replay,
@@ -43,8 +48,19 @@ pub(crate) fn record(path: &Path, target: Target, options: &Options, test: impl 
 }
 
 /// Runs the test of a recording. The client's requests must be the recorded ones, to the end.
-pub(crate) fn replay(path: &Path, given: &Options, test: impl FnOnce(&Target, &Options) -> Exit) -> Exit {
-    let replay = match Replay::open(path) {
+/// Of a bundle, it is the recording of `check`, or of the one check that did not pass.
+pub(crate) fn replay(
+    path: &Path,
+    check: Option<&str>,
+    given: &Options,
+    test: impl FnOnce(&Target, &Options) -> Exit,
+) -> Exit {
+    let opened = match unpacked(path, check) {
+        Ok(Some(bytes)) => Replay::new(Cursor::new(bytes)),
+        Ok(None) => Replay::open(path),
+        Err(error) => return refuse(path, &error),
+    };
+    let replay = match opened {
         Ok(replay) => replay,
         Err(error) => return refuse(path, &error),
     };
@@ -92,6 +108,59 @@ pub(crate) fn dump(path: &Path) -> Exit {
         }
     }));
     trouble.map_or(Exit::Pass, |error| refuse(path, &error))
+}
+
+/// The reason why a bundle gives no recording.
+#[derive(Debug, thiserror::Error)]
+enum NoRecording {
+    #[error(transparent)]
+    Io(#[from] io::Error),
+    #[error("a bundle without recordings")]
+    Empty,
+    #[error("the bundle has no recording of {wanted:?}; it has {}", present.join(", "))]
+    NoSuchCheck { wanted: String, present: Vec<String> },
+    #[error("the bundle has recordings of several checks, --check chooses one: {}", .0.join(", "))]
+    Several(Vec<String>),
+    #[error("--check chooses from a bundle, and this is none")]
+    NoBundle,
+}
+
+/// Returns the bytes of a recording in a bundle; nothing if the file is no tar file.
+fn unpacked(path: &Path, check: Option<&str>) -> Result<Option<Vec<u8>>, NoRecording> {
+    // A POSIX header has its magic at byte 257 (IEEE Std 1003.1, pax: ustar interchange format).
+    let mut head = Vec::new();
+    File::open(path)?.take(512).read_to_end(&mut head)?;
+    if head.get(257..262) != Some(b"ustar") {
+        return if check.is_some() { Err(NoRecording::NoBundle) } else { Ok(None) };
+    }
+    let mut recordings = BTreeMap::new();
+    for entry in tar::Archive::new(BufReader::new(File::open(path)?)).entries()? {
+        let mut entry = entry?;
+        let name = entry.path()?.to_string_lossy().into_owned();
+        let id = name.strip_prefix("recordings/").and_then(|name| name.strip_suffix(".rec"));
+        if let Some(id) = id {
+            let mut bytes = Vec::new();
+            entry.read_to_end(&mut bytes)?;
+            recordings.insert(id.to_owned(), bytes);
+        }
+    }
+    let present: Vec<String> = recordings.keys().cloned().collect();
+    let wanted = match check {
+        Some(check) => check.to_owned(),
+        None => {
+            let bad: Vec<_> = present.iter().filter(|id| !id.starts_with("inventory.")).collect();
+            match (&bad[..], &present[..]) {
+                ([id], _) => (*id).clone(),
+                ([], [id]) => id.clone(),
+                (_, []) => return Err(NoRecording::Empty),
+                _ => return Err(NoRecording::Several(present)),
+            }
+        }
+    };
+    match recordings.remove(&wanted) {
+        Some(bytes) => Ok(Some(bytes)),
+        None => Err(NoRecording::NoSuchCheck { wanted, present }),
+    }
 }
 
 fn refuse(path: &Path, error: &dyn std::fmt::Display) -> Exit {

@@ -94,7 +94,7 @@ fn follow(
         // The first check is the opening itself, which began when the run did.
         let began = start.take().filter(|_| step.id == inventory::OPEN).unwrap_or_else(Instant::now);
         let (mut result, lost) = tried(&mut shared, step, began, options);
-        options.expectations.judge(&mut result);
+        options.judge(&mut result);
         observer.finished(&result);
         results.push(result);
         if let Some(why) = lost
@@ -137,6 +137,7 @@ pub(crate) fn in_lab(test: &TestContext<'_>, step: &Step, began: Instant) -> (Ch
     test.rewind();
     let before = test.condition();
     let mut result = judged(&step.id, began, shielded(|| step.run(test)));
+    result.bandwidths = test.take_bandwidths();
     let mut lost = None;
     if result.word.is_bad() {
         let mut evidence = test.evidence_since(&before);

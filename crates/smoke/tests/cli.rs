@@ -171,7 +171,21 @@ fn what_is_no_amdgpu_node_fails_to_open_and_says_why() {
 fn a_filter_that_fits_nothing_skips_everything() {
     let output = output(&["--sim", "navi21", "--filter", "no.such.check"]);
     assert_eq!(code(&output), 77);
-    assert!(stdout(&output).ends_with("0 passed, 0 failed, 0 skipped\n"));
+    assert!(stdout(&output).ends_with("No check of the level quick fits the filter.\n0 passed, 0 failed, 0 skipped\n"));
+}
+
+#[test]
+fn a_filter_that_fits_only_deeper_levels_names_them() {
+    for (filter, hint) in [
+        ("march", "4 checks fit at --level stress."),
+        ("transfer.odd|march.modulo", "1 check fits at --level core, 1 check fits at --level stress."),
+        (r"reset\.hang\.sdma1", "1 check fits at --level destructive."),
+    ] {
+        let output = output(&["--sim", "navi21", "--filter", filter]);
+        assert_eq!(code(&output), 77);
+        let expected = format!("No check of the level quick fits the filter. {hint}\n");
+        assert!(stdout(&output).contains(&expected), "{filter}: {}", stdout(&output));
+    }
 }
 
 #[test]

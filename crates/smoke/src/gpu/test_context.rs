@@ -10,8 +10,15 @@ use amdgpu_winsys::{
 };
 
 use crate::{
-    gpu::{pattern, recorder::Recorder, ring::Ring, tape::Tape, target::Target},
+    gpu::{
+        pattern,
+        recorder::Recorder,
+        ring::Ring,
+        tape::{Bound, Tape},
+        target::Target,
+    },
     result::{
+        bandwidth::Bandwidth,
         evidence::Evidence,
         outcome::{Doing, Stop, fail},
         report::Facts,
@@ -62,6 +69,8 @@ pub(crate) struct TestContext<'a> {
     map: VaMap,
     /// Packets recorded last.
     tape: RefCell<Option<Tape>>,
+    /// Bandwidths of the check that runs.
+    bandwidths: RefCell<Vec<Bandwidth>>,
     /// Report of the last job that did not finish.
     hang: RefCell<Option<HangReport>>,
 }
@@ -82,8 +91,21 @@ impl<'a> TestContext<'a> {
         };
         let witness = witness.ok();
         let vram_lost = device.vram_lost_counter().ok();
-        let (tape, hang) = Default::default();
-        Ok(Self { target, settings, device, memory, rings, witness, vram_lost, is_stand_in, map, tape, hang })
+        let (tape, bandwidths, hang) = Default::default();
+        Ok(Self {
+            target,
+            settings,
+            device,
+            memory,
+            rings,
+            witness,
+            vram_lost,
+            is_stand_in,
+            map,
+            tape,
+            bandwidths,
+            hang,
+        })
     }
 
     /// `len` bytes that look random, for this run's seed.
@@ -134,8 +156,7 @@ impl<'a> TestContext<'a> {
         {
             changes.push(format!("QUERY_STATE2 of a context that did nothing: {state:?}"));
         }
-        let names = |address| Some(self.map.lookup(address).to_string());
-        let ib = self.tape.borrow().as_ref().map(|tape| tape.lines(&names)).unwrap_or_default();
+        let ib = self.tape.borrow().as_ref().map(Tape::lines).unwrap_or_default();
         let hang = self.hang.borrow().as_ref().map(ToString::to_string).unwrap_or_default();
         let hang = hang.lines().map(str::to_owned).collect();
         Evidence { fault: self.fault_since(before), changes, hang, ib, ..Evidence::default() }
@@ -145,6 +166,17 @@ impl<'a> TestContext<'a> {
     pub(crate) fn rewind(&self) {
         self.tape.replace(None);
         self.hang.replace(None);
+        self.bandwidths.take();
+    }
+
+    /// Keeps a bandwidth for the result of the check that runs.
+    pub(crate) fn measured(&self, bandwidth: Bandwidth) {
+        self.bandwidths.borrow_mut().push(bandwidth);
+    }
+
+    /// Takes the bandwidths that were kept since the last [`TestContext::rewind`].
+    pub(crate) fn take_bandwidths(&self) -> Vec<Bandwidth> {
+        self.bandwidths.take()
     }
 
     /// Gives memory a name for the report of a page fault.
@@ -237,7 +269,7 @@ impl<'a> TestContext<'a> {
         let mut recorder = Recorder::new(&self.device, queue.target()).doing("making a stream")?;
         commands(&mut recorder).doing("recording")?;
         let (list, tape) = recorder.finish().doing("closing a stream")?;
-        self.tape.replace(Some(tape));
+        self.tape.replace(Some(tape.with(Bound::now(&self.map))));
         Ok(list)
     }
 

@@ -114,7 +114,7 @@ impl Parent {
                 None => self.step(step, options, start, log),
             };
             let Some(mut result) = told.result else { continue };
-            options.expectations.judge(&mut result);
+            options.judge(&mut result);
             observer.finished(&result);
             results.push(result);
             let lost = told.lost.filter(|_| !options.keep_going);
@@ -156,7 +156,7 @@ impl Parent {
     /// Runs one process, and makes of it what the check came to.
     fn child(&self, id: &str, task: &[&str], whole: Duration, start: Instant, log: &mut KernelLog) -> Told {
         let mut command = Command::new(&self.program);
-        command.args(&self.arguments).args(task);
+        command.args(&self.arguments).args(task).args(["--parent", &std::process::id().to_string()]);
         if let Some(directory) = &self.recordings {
             command.arg("--record").arg(directory.join(recording(id)));
         }

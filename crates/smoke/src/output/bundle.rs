@@ -7,6 +7,8 @@ use std::{
     time::{SystemTime, UNIX_EPOCH},
 };
 
+use nix::fcntl::{Flock, FlockArg};
+
 use crate::{
     isolation::parent,
     output::json,
@@ -19,15 +21,25 @@ pub(crate) struct Bundle {
     path: PathBuf,
     file: File,
     scratch: PathBuf,
+    /// Held while the directory is in use; the kernel lets go of it however this process ends.
+    _lock: Flock<File>,
 }
+
+/// Beginning of the name of a directory for recordings, and the name of the locked file in it.
+const SCRATCH: &str = "amdgpu-smoke-";
+const LOCK: &str = "lock";
 
 impl Bundle {
     /// Creates the file now, so that a wrong path fails before anything runs.
     pub(crate) fn create(path: &Path) -> io::Result<Self> {
         let file = File::create(path)?;
-        let scratch = std::env::temp_dir().join(format!("amdgpu-smoke-{}", std::process::id()));
+        let temporary = std::env::temp_dir();
+        sweep(&temporary);
+        let scratch = temporary.join(format!("{SCRATCH}{}", std::process::id()));
         fs::create_dir(&scratch)?;
-        Ok(Self { path: path.to_owned(), file, scratch })
+        let lock = File::create(scratch.join(LOCK))?;
+        let lock = Flock::lock(lock, FlockArg::LockExclusiveNonblock).map_err(|(_, errno)| io::Error::from(errno))?;
+        Ok(Self { path: path.to_owned(), file, scratch, _lock: lock })
     }
 
     pub(crate) fn path(&self) -> &Path {
@@ -68,6 +80,24 @@ impl Bundle {
             }
         }
         tar.into_inner()?.flush()
+    }
+}
+
+/// Removes the directories of runs that were killed: those whose lock nothing holds.
+fn sweep(temporary: &Path) {
+    for entry in fs::read_dir(temporary).into_iter().flatten().flatten() {
+        let name = entry.file_name();
+        let number = name.to_str().and_then(|name| name.strip_prefix(SCRATCH));
+        let process = number.and_then(|number| number.parse::<u32>().ok());
+        // The lock counts beside the number, which may be that of another process by now, or of another namespace.
+        if process.is_none_or(|process| Path::new(&format!("/proc/{process}")).exists()) {
+            continue;
+        }
+        let Ok(lock) = File::open(entry.path().join(LOCK)) else { continue };
+        if Flock::lock(lock, FlockArg::LockExclusiveNonblock).is_ok() {
+            // Another user's directory stays.
+            let _ = fs::remove_dir_all(entry.path());
+        }
     }
 }
 

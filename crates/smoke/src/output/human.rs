@@ -27,19 +27,26 @@ pub(crate) struct Human {
     done: usize,
     /// Instructions for reporting a failure, besides this text.
     bundle: Option<String>,
+    /// The levels at which a filter that fits nothing fits something.
+    hint: Option<String>,
 }
 
 /// Lines of evidence shown for a check; all of them are in the JSON report.
-const EVIDENCE: usize = 14;
+const EVIDENCE: usize = 24;
 
 impl Human {
     pub(crate) fn new(out: Sink, coloured: bool, terminal: bool) -> Self {
-        Self { out, coloured, terminal, width: 0, planned: 0, done: 0, bundle: None }
+        Self { out, coloured, terminal, width: 0, planned: 0, done: 0, bundle: None, hint: None }
     }
 
     /// The same, naming the bundle that is made.
     pub(crate) fn with_bundle(self, bundle: Option<String>) -> Self {
         Self { bundle, ..self }
+    }
+
+    /// The same, which says this where no check fits.
+    pub(crate) fn with_hint(self, hint: Option<String>) -> Self {
+        Self { hint, ..self }
     }
 
     fn line(&mut self, line: impl Display) {
@@ -73,11 +80,20 @@ impl Human {
 
     /// Prints what to attach to a bug report.
     fn what_to_send(&mut self, report: &Report) {
-        let failures: Vec<_> = report.results.iter().filter(|result| result.is_failure()).collect();
-        if failures.is_empty() {
+        let ids = |is_improved: bool| {
+            let failures = report.results.iter().filter(|result| result.is_failure());
+            let ids = failures.filter(|result| (result.expected == Some(Expected::UnexpectedPass)) == is_improved);
+            ids.map(|result| &*result.id).collect::<Vec<_>>().join(" ")
+        };
+        let (failed, improved) = (ids(false), ids(true));
+        if !improved.is_empty() {
+            self.line(format_args!(
+                "\nUnexpectedImprovement: {improved}; listed as failing, and to be taken off the list"
+            ));
+        }
+        if failed.is_empty() {
             return;
         }
-        let ids = failures.iter().map(|result| &*result.id).collect::<Vec<_>>().join(" ");
         self.line("\n--- what to send us ---");
         let gpu = &report.gpu;
         if let Some(facts) = &gpu.facts {
@@ -93,7 +109,7 @@ impl Human {
             "program   amdgpu-smoke {}, level {}, seed {}",
             report.version, report.level, report.seed
         ));
-        self.line(format_args!("failed    {ids}"));
+        self.line(format_args!("failed    {failed}"));
         match self.bundle.clone() {
             Some(bundle) => self.line(format_args!("file      {bundle}: this report, and what the kernel was asked")),
             None => self.line("file      run once more with --bundle FILE.tar, and send that file"),
@@ -133,13 +149,13 @@ impl Observer for Human {
     fn finished(&mut self, result: &CheckResult) {
         self.clear();
         self.done += 1;
-        let word = Coloured { word: result.word, coloured: self.coloured };
+        let word = Coloured { word: result.word, expected: result.expected, coloured: self.coloured };
         let CheckResult { id, detail, time, .. } = result;
         let width = self.width;
         let expected = match result.expected {
-            Some(Expected::Fail) => " (expected)",
-            Some(Expected::Flake) => " (a known flake)",
-            Some(Expected::UnexpectedPass) => " (listed as failing)",
+            Some(Expected::Fail) => " (ExpectedFail)",
+            Some(Expected::Flake) => " (KnownFlake)",
+            Some(Expected::UnexpectedPass) => " (UnexpectedImprovement)",
             Some(Expected::Skip) | None => "",
         };
         self.line(format_args!("{word} {id:<width$} {:>9}  {detail}{expected}", Milliseconds(*time)));
@@ -155,28 +171,43 @@ impl Observer for Human {
     fn ended(&mut self, report: &Report) {
         self.clear();
         if report.results.is_empty() && !report.aborted {
-            self.line("No check fits the filter.");
+            let hint = self.hint.take().map(|hint| format!(" {hint}")).unwrap_or_default();
+            self.line(format_args!("No check of the level {} fits the filter.{hint}", report.level));
         }
         if let Some(reason) = &report.reason {
             self.line(format_args!("Aborted: {reason}; {} checks were not run.", report.summary.notrun));
         }
         self.what_to_send(report);
-        let summary = report.summary;
-        let mut counts = format!("{} passed, {} failed, {} skipped", summary.pass, summary.fail, summary.skip);
-        let rare = [
-            (summary.crash, "crashed"),
-            (summary.timeout, "timed out"),
-            (summary.incomplete, "incomplete"),
-            (summary.warn + summary.dmesg_warn, "passed with warnings"),
-            (summary.expected, "of the failures expected"),
-            (summary.unexpected_pass, "of the passes unexpected"),
-        ];
-        for (count, what) in rare.into_iter().filter(|(count, _)| *count > 0) {
-            // Writing into a string does not fail.
-            let _ = write!(counts, ", {count} {what}");
-        }
-        self.line(counts);
+        self.line(counts(report));
     }
+}
+
+/// Returns the last line: results by status, those that the user's lists name under deqp-runner's words.
+fn counts(report: &Report) -> String {
+    let count = |which: &dyn Fn(&CheckResult) -> bool| report.results.iter().filter(|result| which(result)).count();
+    let unlisted =
+        |word: Status| count(&|result| result.word == word && matches!(result.expected, None | Some(Expected::Skip)));
+    let listed = |expected| count(&|result| result.expected == Some(expected));
+    let mut text = format!(
+        "{} passed, {} failed, {} skipped",
+        unlisted(Status::Pass),
+        unlisted(Status::Fail),
+        unlisted(Status::Skip)
+    );
+    let rare = [
+        (unlisted(Status::Crash), "crashed"),
+        (unlisted(Status::Timeout), "timed out"),
+        (unlisted(Status::Incomplete), "incomplete"),
+        (unlisted(Status::Warn) + unlisted(Status::DmesgWarn), "passed with warnings"),
+        (listed(Expected::Fail), "ExpectedFail"),
+        (listed(Expected::Flake), "KnownFlake"),
+        (listed(Expected::UnexpectedPass), "UnexpectedImprovement"),
+    ];
+    for (count, what) in rare.into_iter().filter(|(count, _)| *count > 0) {
+        // Writing into a string does not fail.
+        let _ = write!(text, ", {count} {what}");
+    }
+    text
 }
 
 /// Returns `true` if text on standard output may be coloured: on a terminal, unless NO_COLOR is set
@@ -194,12 +225,16 @@ pub(crate) fn stdout_is_terminal() -> bool {
 /// A word, five columns wide.
 struct Coloured {
     word: Status,
+    expected: Option<Expected>,
     coloured: bool,
 }
 
 impl Display for Coloured {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (text, colour) = match self.word {
+            _ if self.expected == Some(Expected::Fail) => ("xfail", 33),
+            _ if self.expected == Some(Expected::Flake) => ("flake", 33),
+            _ if self.expected == Some(Expected::UnexpectedPass) => ("XPASS", 31),
             Status::Pass => ("pass", 32),
             Status::Fail => ("FAIL", 31),
             Status::Skip => ("skip", 33),

@@ -38,7 +38,7 @@ pub(crate) enum NoReports {
 }
 
 impl Reports {
-    pub(crate) fn new(outputs: &Outputs, _gpu: &Gpu) -> Result<Self, NoReports> {
+    pub(crate) fn new(outputs: &Outputs, hint: Option<String>) -> Result<Self, NoReports> {
         let troubles = Troubles::default();
         let on_stdout =
             [&outputs.json, &outputs.jsonl, &outputs.tap].iter().filter(|path| is_stdout(path.as_ref())).count();
@@ -57,16 +57,16 @@ impl Reports {
             let named = bundle.as_ref().map(|bundle| bundle.path().display().to_string());
             let out = Sink::stdout(&troubles);
             let human = Human::new(out, human::stdout_takes_colours(), human::stdout_is_terminal());
-            observers.push(Box::new(human.with_bundle(named)));
+            observers.push(Box::new(human.with_bundle(named).with_hint(hint.clone())));
         }
         if let Some(path) = &outputs.json {
             observers.push(Box::new(Json(Sink::create(path, &troubles)?)));
         }
         if let Some(path) = &outputs.jsonl {
-            observers.push(Box::new(JsonLines(Sink::create(path, &troubles)?)));
+            observers.push(Box::new(JsonLines(Sink::create_synced(path, &troubles)?)));
         }
         if let Some(path) = &outputs.tap {
-            observers.push(Box::new(Tap::new(Sink::create(path, &troubles)?)));
+            observers.push(Box::new(Tap::new(Sink::create(path, &troubles)?, outputs.tap_version)));
         }
         if let Some(path) = &outputs.junit {
             observers.push(Box::new(Junit(Sink::create(path, &troubles)?)));
@@ -77,7 +77,7 @@ impl Reports {
         }
         let bundle = bundle.map(|bundle| {
             let text = Text::default();
-            observers.push(Box::new(Human::new(text.sink(&troubles), false, false)));
+            observers.push(Box::new(Human::new(text.sink(&troubles), false, false).with_hint(hint)));
             (bundle, text)
         });
         Ok(Self { observers, troubles, bundle })

@@ -61,6 +61,16 @@ impl Sink {
         Ok(Self::new(BufWriter::new(file), &path.display().to_string(), troubles))
     }
 
+    /// The same as [`Sink::create`], with everything on the disk when a write returns: what was told of a run survives a
+    /// machine that freezes.
+    pub(crate) fn create_synced(path: &Path, troubles: &Troubles) -> Result<Self, CannotCreate> {
+        if path.as_os_str() == STDOUT {
+            return Ok(Self::stdout(troubles));
+        }
+        let file = File::create(path).map_err(|source| CannotCreate { path: path.to_owned(), source })?;
+        Ok(Self::new(BufWriter::new(Synced(file)), &path.display().to_string(), troubles))
+    }
+
     /// Writes, and lets it be seen at once.
     pub(crate) fn write(&mut self, text: &str) {
         let Some(out) = &mut self.out else { return };
@@ -73,6 +83,23 @@ impl Sink {
     /// Writes a line.
     pub(crate) fn line(&mut self, line: &str) {
         self.write(&format!("{}\n", line.trim_end()));
+    }
+}
+
+/// A file whose flush waits for the disk.
+struct Synced(File);
+
+impl Write for Synced {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        match self.0.sync_data() {
+            // Pipes and character devices have nothing to sync (fsync(2): EINVAL).
+            Err(error) if error.kind() == ErrorKind::InvalidInput => Ok(()),
+            synced => synced,
+        }
     }
 }
 

@@ -1,4 +1,7 @@
-//! TAP 14 (<https://testanything.org/tap-version-14-specification.html>), diagnostics in YAML.
+//! TAP 14 (<https://testanything.org/tap-version-14-specification.html>), diagnostics in YAML; or TAP 13, whose reports of
+//! checks look the same.
+
+use clap::ValueEnum;
 
 use crate::{
     output::sink::Sink,
@@ -9,21 +12,36 @@ use crate::{
     run::Observer,
 };
 
+/// Version of TAP.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum TapVersion {
+    /// The version that perl's `prove` accepts.
+    #[value(name = "13")]
+    V13,
+    /// The current version.
+    #[value(name = "14")]
+    V14,
+}
+
 /// Writes a run as TAP, a test point for each check.
 pub(crate) struct Tap {
     out: Sink,
+    version: TapVersion,
     number: usize,
 }
 
 impl Tap {
-    pub(crate) fn new(out: Sink) -> Self {
-        Self { out, number: 0 }
+    pub(crate) fn new(out: Sink, version: TapVersion) -> Self {
+        Self { out, version, number: 0 }
     }
 }
 
 impl Observer for Tap {
     fn planned(&mut self, gpu: &Gpu, ids: &[&str]) {
-        self.out.line("TAP version 14");
+        self.out.line(match self.version {
+            TapVersion::V13 => "TAP version 13",
+            TapVersion::V14 => "TAP version 14",
+        });
         self.out.line(&format!("1..{}", ids.len()));
         self.out.line(&format!("# {}", one_line(&gpu.label())));
         if let Some(facts) = &gpu.facts {
@@ -94,7 +112,7 @@ mod tests {
 
     fn written(results: &[CheckResult]) -> String {
         let captured = Text::default();
-        let mut tap = Tap::new(captured.sink(&Troubles::default()));
+        let mut tap = Tap::new(captured.sink(&Troubles::default()), TapVersion::V14);
         tap.planned(&Gpu { location: "navi21".to_owned(), ..Gpu::default() }, &vec!["a"; results.len()]);
         for result in results {
             tap.finished(result);

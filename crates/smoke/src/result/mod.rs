@@ -1,5 +1,7 @@
 //! The results of checks, and what was expected of them.
 
+pub(crate) mod bandwidth;
+pub(crate) mod baseline;
 pub(crate) mod evidence;
 pub(crate) mod exit;
 pub(crate) mod expectations;

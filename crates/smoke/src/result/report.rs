@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 use crate::{
     gpu::ring::Ring,
     result::{
+        bandwidth::Bandwidth,
         evidence::Evidence,
         status::{Expected, Status},
     },
@@ -205,6 +206,9 @@ pub struct CheckResult {
     /// Duration; in milliseconds in JSON.
     #[serde(with = "milliseconds", rename = "ms")]
     pub time: Duration,
+    /// Bandwidths that the check has measured.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub bandwidths: Vec<Bandwidth>,
     /// Further evidence of a failure.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub evidence: Option<Box<Evidence>>,
@@ -215,7 +219,8 @@ pub struct CheckResult {
 
 impl CheckResult {
     pub(crate) fn new(id: &str, word: Status, detail: impl Into<String>, time: Duration) -> Self {
-        Self { id: id.to_owned(), word, detail: detail.into(), time, evidence: None, expected: None }
+        let (id, detail, bandwidths) = (id.to_owned(), detail.into(), Vec::new());
+        Self { id, word, detail, time, bandwidths, evidence: None, expected: None }
     }
 
     /// Returns `true` if it makes the run fail.

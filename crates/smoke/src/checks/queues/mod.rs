@@ -1,5 +1,6 @@
 //! Checks of what queues execute.
 
+pub(crate) mod bandwidth;
 pub(crate) mod execute;
 pub(crate) mod gang;
 pub(crate) mod march;

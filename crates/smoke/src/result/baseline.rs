@@ -1,0 +1,253 @@
+//! Comparison of bandwidths with an earlier report.
+
+use std::{
+    fmt, fs,
+    path::{Path, PathBuf},
+    str::FromStr,
+};
+
+use serde::Deserialize;
+
+use crate::{
+    CheckResult,
+    result::{
+        bandwidth::{Bandwidth, Rate},
+        report::{Gpu, SCHEMA},
+        status::Status,
+    },
+};
+
+/// An earlier report whose bandwidths are the standard for a run.
+#[derive(Clone, Debug)]
+pub struct Baseline {
+    path: PathBuf,
+    gpu: Gpu,
+    figures: Vec<Bandwidth>,
+    tolerance: Tolerance,
+}
+
+/// The share of a bandwidth that may be lost, percent. The default is 10.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Tolerance(f64);
+
+impl Default for Tolerance {
+    fn default() -> Self {
+        Self(10.0)
+    }
+}
+
+impl FromStr for Tolerance {
+    type Err = BadTolerance;
+
+    fn from_str(text: &str) -> Result<Self, BadTolerance> {
+        let number = text.strip_suffix('%').unwrap_or(text).trim_end();
+        match number.parse::<f64>() {
+            Ok(percent) if (0.0..100.0).contains(&percent) => Ok(Self(percent)),
+            _ => Err(BadTolerance),
+        }
+    }
+}
+
+impl fmt::Display for Tolerance {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} %", self.0)
+    }
+}
+
+impl Tolerance {
+    /// Returns `true` if `now` is less than `then` by more than the tolerance.
+    fn is_exceeded(self, now: u64, then: u64) -> bool {
+        (now as f64) < then as f64 * (1.0 - self.0 / 100.0)
+    }
+}
+
+/// Not a percentage.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("a tolerance is a percentage from 0 to less than 100")]
+pub struct BadTolerance;
+
+/// The reason why a report cannot be the baseline of a run.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum BaselineError {
+    /// It cannot be read.
+    #[error("{}: {source}", path.display())]
+    Read {
+        /// The file.
+        path: PathBuf,
+        /// The cause.
+        source: std::io::Error,
+    },
+    /// It is no report of this program.
+    #[error("{}: not a report of the schema {SCHEMA}: {reason}", path.display())]
+    NoReport {
+        /// The file.
+        path: PathBuf,
+        /// The cause.
+        reason: String,
+    },
+    /// It has no bandwidths.
+    #[error("{}: holds no bandwidths; --level core measures them", path.display())]
+    NoFigures {
+        /// The file.
+        path: PathBuf,
+    },
+    /// It is of another GPU.
+    #[error("{}: the baseline is of {then}, and this run tests {now}", path.display())]
+    OtherGpu {
+        /// The file.
+        path: PathBuf,
+        /// The GPU of the baseline.
+        then: String,
+        /// The GPU of this run.
+        now: String,
+    },
+}
+
+/// The parts of a report that a comparison needs.
+#[derive(Deserialize)]
+struct Earlier {
+    schema: String,
+    gpu: Gpu,
+    results: Vec<CheckResult>,
+}
+
+impl Baseline {
+    /// Reads a JSON report.
+    ///
+    /// # Errors
+    ///
+    /// [`BaselineError`]: the file cannot be read, is no report, or has no bandwidths.
+    pub fn read(path: &Path, tolerance: Tolerance) -> Result<Self, BaselineError> {
+        let path = path.to_owned();
+        let text = match fs::read_to_string(&path) {
+            Ok(text) => text,
+            Err(source) => return Err(BaselineError::Read { path, source }),
+        };
+        let earlier: Earlier = match serde_json::from_str(&text) {
+            Ok(earlier) => earlier,
+            Err(error) => return Err(BaselineError::NoReport { path, reason: error.to_string() }),
+        };
+        if earlier.schema != SCHEMA {
+            let reason = format!("its schema is {:?}", earlier.schema);
+            return Err(BaselineError::NoReport { path, reason });
+        }
+        let figures: Vec<_> = earlier.results.into_iter().flat_map(|result| result.bandwidths).collect();
+        if figures.is_empty() {
+            return Err(BaselineError::NoFigures { path });
+        }
+        Ok(Self { path, gpu: earlier.gpu, figures, tolerance })
+    }
+
+    /// Checks that the baseline is of this GPU: the same profile if both are simulated, else the same model and chip.
+    /// The PCI address may differ: a card may have moved.
+    ///
+    /// # Errors
+    ///
+    /// [`BaselineError::OtherGpu`].
+    pub fn fits(&self, gpu: &Gpu) -> Result<(), BaselineError> {
+        let model = |gpu: &Gpu| gpu.facts.as_ref().map(|facts| (facts.name.clone(), facts.chip.clone()));
+        let is_same = self.gpu.simulated == gpu.simulated
+            && (!gpu.simulated || self.gpu.location == gpu.location)
+            && self.gpu.mutation.as_ref().is_none_or(|_| self.gpu.mutation == gpu.mutation)
+            && model(&self.gpu) == model(gpu);
+        if is_same {
+            return Ok(());
+        }
+        Err(BaselineError::OtherGpu { path: self.path.clone(), then: described(&self.gpu), now: described(gpu) })
+    }
+
+    /// Writes the baseline's figures into a result, and fails it if one of its own is worse than the tolerance allows.
+    pub(crate) fn judge(&self, result: &mut CheckResult) {
+        let mut complaints = Vec::new();
+        for now in &mut result.bandwidths {
+            let then = self.figures.iter().find(|then| then.engine == now.engine && then.direction == now.direction);
+            let Some(then) = then else { continue };
+            let name = format!("{} {}", now.engine, now.direction.name());
+            if then.bytes != now.bytes {
+                complaints
+                    .push(format!("{name} was measured with {} bytes, the baseline with {}", now.bytes, then.bytes));
+                continue;
+            }
+            now.baseline = Some(then.bytes_per_second);
+            if self.tolerance.is_exceeded(now.bytes_per_second, then.bytes_per_second) {
+                let (now, then, tolerance) = (Rate(now.bytes_per_second), Rate(then.bytes_per_second), self.tolerance);
+                complaints.push(format!("{name} {now}, baseline {then}, tolerance {tolerance}"));
+            }
+        }
+        let engine = result.id.strip_prefix(BANDWIDTH).and_then(|rest| rest.strip_prefix('.'));
+        if result.word == Status::Skip
+            && let Some(engine) = engine.filter(|engine| self.figures.iter().any(|then| then.engine == *engine))
+        {
+            complaints.push(format!("the baseline has figures of {engine}, and none were measured"));
+        }
+        if !complaints.is_empty() && !result.word.is_bad() {
+            result.word = Status::Fail;
+            complaints.push(std::mem::take(&mut result.detail));
+            result.detail = complaints.join("; ");
+        }
+    }
+}
+
+/// The id of the checks that measure bandwidths, without the ring.
+pub(crate) const BANDWIDTH: &str = "bandwidth.copy";
+
+fn described(gpu: &Gpu) -> String {
+    match &gpu.facts {
+        Some(facts) => format!("{} ({}), {}", facts.name, facts.chip, gpu.label()),
+        None => gpu.label(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+    use crate::result::bandwidth::Direction;
+
+    fn figure(bytes_per_second: u64) -> Bandwidth {
+        let (engine, direction) = ("sdma0".to_owned(), Direction::Upload);
+        Bandwidth { engine, direction, bytes: 1 << 20, bytes_per_second, baseline: None }
+    }
+
+    fn judged(then: u64, now: Bandwidth, word: Status) -> CheckResult {
+        let figures = vec![figure(then)];
+        let baseline =
+            Baseline { path: "b.json".into(), gpu: Gpu::default(), figures, tolerance: "10%".parse().unwrap() };
+        let mut result = CheckResult::new("bandwidth.copy.sdma0", word, "figures", Duration::ZERO);
+        result.bandwidths = if word == Status::Skip { Vec::new() } else { vec![now] };
+        baseline.judge(&mut result);
+        result
+    }
+
+    #[test]
+    fn a_bandwidth_fails_below_the_tolerance_and_names_both_figures() {
+        for (now, word) in [(2000, Status::Pass), (900, Status::Pass), (899, Status::Fail), (0, Status::Fail)] {
+            assert_eq!(judged(1000, figure(now), Status::Pass).word, word, "{now}");
+        }
+        let worse = judged(2_000_000_000, figure(1_200_000_000), Status::Pass);
+        let expected = "sdma0 upload 1.20 GB/s, baseline 2.00 GB/s, tolerance 10 %; figures";
+        assert_eq!((&*worse.detail, worse.bandwidths[0].baseline), (expected, Some(2_000_000_000)));
+    }
+
+    #[test]
+    fn a_figure_that_cannot_be_compared_is_a_failure() {
+        let other = Bandwidth { bytes: 4096, ..figure(5000) };
+        let result = judged(1000, other, Status::Pass);
+        assert_eq!(result.word, Status::Fail);
+        assert!(result.detail.contains("with 4096 bytes, the baseline with 1048576"), "{}", result.detail);
+        let skipped = judged(1000, figure(0), Status::Skip);
+        assert_eq!(skipped.word, Status::Fail);
+        assert!(skipped.detail.starts_with("the baseline has figures of sdma0"), "{}", skipped.detail);
+    }
+
+    #[test]
+    fn a_tolerance_is_a_percentage() {
+        assert_eq!("12.5".parse(), Ok(Tolerance(12.5)));
+        assert_eq!("5 %".parse(), Ok(Tolerance(5.0)));
+        for wrong in ["", "%", "-1", "100", "NaN", "inf", "ten"] {
+            assert_eq!(wrong.parse::<Tolerance>(), Err(BadTolerance), "{wrong}");
+        }
+    }
+}
