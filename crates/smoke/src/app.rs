@@ -24,6 +24,7 @@ use crate::{
     isolation::{
         child::{self, Task},
         parent::Parent,
+        soak,
     },
     level::Level,
     list,
@@ -166,7 +167,10 @@ fn execute(arguments: &RunArguments, given: &[OsString]) -> Exit {
                 interrupted: interrupted(),
                 recordings: reports.recordings(),
             };
-            parent.run(target.gpu(), &options, reports)
+            match arguments.soak {
+                Some(time) => soak::run(&parent, time, target.gpu(), &options, reports),
+                None => parent.run(target.gpu(), &options, reports),
+            }
         }
     })
 }
@@ -308,7 +312,9 @@ fn reported(arguments: &RunArguments, run: impl FnOnce(&mut Reports) -> Report) 
 
 /// Returns the arguments that the children need: all that are not about the report.
 fn for_children(given: &[OsString]) -> Vec<String> {
-    const WITH_VALUE: [&str; 13] = [
+    const WITH_VALUE: [&str; 15] = [
+        "--for",
+        "--seed",
         "--tap-version",
         "--baseline",
         "--tolerance",
@@ -396,6 +402,6 @@ mod tests {
             "--seed=4",
         ];
         let given: Vec<_> = given.map(OsString::from).into();
-        assert_eq!(for_children(&given), ["--sim", "navi21", "--level", "core", "--seed=4"]);
+        assert_eq!(for_children(&given), ["--sim", "navi21", "--level", "core"]);
     }
 }

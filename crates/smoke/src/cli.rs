@@ -100,6 +100,10 @@ pub(crate) struct RunArguments {
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     pub(crate) repeat: u32,
 
+    /// Repeat the whole plan for this long, as 8h, 30m or 1h30m, each round with the next seed.
+    #[arg(long = "for", value_name = "TIME", value_parser = span, conflicts_with_all = ["no_fork", "record", "replay"])]
+    pub(crate) soak: Option<Duration>,
+
     /// Seed of the random numbers; the same seed gives the same bytes.
     #[arg(long, value_name = "NUMBER", default_value_t = 0)]
     pub(crate) seed: u32,
@@ -285,6 +289,33 @@ fn seconds(text: &str) -> Result<Duration, String> {
     if time.is_zero() { Err("no time at all".to_owned()) } else { Ok(time) }
 }
 
+/// A time with units: 45s, 30m, 8h, 2d, or several of them in a row.
+fn span(text: &str) -> Result<Duration, String> {
+    let mut seconds = 0.0;
+    let mut rest = text;
+    while !rest.is_empty() {
+        let digits = rest.find(|letter: char| letter != '.' && !letter.is_ascii_digit());
+        let (number, after) = rest.split_at(digits.ok_or("a time has a unit: s, m, h or d")?);
+        let factor = match after.as_bytes().first() {
+            Some(b's') => 1.0,
+            Some(b'm') => 60.0,
+            Some(b'h') => 3600.0,
+            Some(b'd') => 86400.0,
+            _ => return Err("the units of time are s, m, h and d".to_owned()),
+        };
+        let number: f64 = number.parse().map_err(|error: std::num::ParseFloatError| error.to_string())?;
+        seconds += number * factor;
+        rest = after.get(1..).unwrap_or_default();
+    }
+    let time = Duration::try_from_secs_f64(seconds).map_err(|error| error.to_string())?;
+    // A century is more than any soak, and adds up with any clock.
+    match time {
+        Duration::ZERO => Err("no time at all".to_owned()),
+        time if time > Duration::from_hours(24 * 36525) => Err("more than a century".to_owned()),
+        time => Ok(time),
+    }
+}
+
 fn trouble(text: &str) -> Result<(String, Trouble), String> {
     let (id, trouble) = text.split_once('=').ok_or("of the form ID=TROUBLE")?;
     Ok((id.to_owned(), clap::ValueEnum::from_str(trouble, false)?))
@@ -308,6 +339,16 @@ mod tests {
         assert_eq!(bytes("3G"), Ok(3 << 30));
         for wrong in ["", "G", "1X", "-1", "1.5G", "99999999999T", "1é"] {
             assert!(bytes(wrong).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn spans_have_units_that_add_up() {
+        for (text, seconds) in [("8h", 28800), ("45s", 45), ("1h30m", 5400), ("2d", 172_800), ("1.5m", 90)] {
+            assert_eq!(span(text), Ok(Duration::from_secs(seconds)), "{text}");
+        }
+        for wrong in ["", "8", "h", "0s", "8x", "-1h", "1h2", "1..2s", "99999999999d", "1é"] {
+            assert!(span(wrong).is_err(), "{wrong}");
         }
     }
 

@@ -49,6 +49,7 @@ pub use self::{
         exit::Exit,
         expectations::{Expectations, ExpectationsError, List},
         report::{CheckResult, Facts, Gpu, HeapRow, Report, SCHEMA, Summary, TypeRow},
+        soak::{FirstFailure, Soak, SoakCheck},
         status::{Expected, Status},
     },
     run::{Observer, run},

@@ -145,16 +145,15 @@ fn unpacked(path: &Path, check: Option<&str>) -> Result<Option<Vec<u8>>, NoRecor
         }
     }
     let present: Vec<String> = recordings.keys().cloned().collect();
-    let wanted = match check {
-        Some(check) => check.to_owned(),
-        None => {
-            let bad: Vec<_> = present.iter().filter(|id| !id.starts_with("inventory.")).collect();
-            match (&bad[..], &present[..]) {
-                ([id], _) => (*id).clone(),
-                ([], [id]) => id.clone(),
-                (_, []) => return Err(NoRecording::Empty),
-                _ => return Err(NoRecording::Several(present)),
-            }
+    let wanted = if let Some(check) = check {
+        check.to_owned()
+    } else {
+        let bad: Vec<_> = present.iter().filter(|id| !id.starts_with("inventory.")).collect();
+        match (&bad[..], &present[..]) {
+            ([id], _) => (*id).clone(),
+            ([], [id]) => id.clone(),
+            (_, []) => return Err(NoRecording::Empty),
+            _ => return Err(NoRecording::Several(present)),
         }
     };
     match recordings.remove(&wanted) {

@@ -15,6 +15,7 @@ use crate::{
     result::{
         outcome::{Failure, Stop},
         report::{CheckResult, Gpu, Report, SCHEMA, Summary},
+        soak::Soak,
         status::{Expected, Status},
     },
 };
@@ -39,6 +40,11 @@ pub trait Observer {
     /// A check has ended.
     fn finished(&mut self, result: &CheckResult) {
         let _ = result;
+    }
+
+    /// A round of a soak has ended: the counts so far.
+    fn soaked(&mut self, soak: &Soak) {
+        let _ = soak;
     }
 
     /// The run has ended.
@@ -218,6 +224,7 @@ impl Report {
             results,
             aborted: ending.reason.is_some(),
             reason: ending.reason,
+            soak: None,
         }
     }
 }

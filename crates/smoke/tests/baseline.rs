@@ -46,13 +46,12 @@ fn stderr(output: &Output) -> String {
     String::from_utf8_lossy(&output.stderr).into_owned()
 }
 
-/// A report with every bandwidth times `by`.
-fn scaled(report: &Value, by: f64) -> String {
+/// A report with every bandwidth changed.
+fn scaled(report: &Value, change: impl Fn(u64) -> u64) -> String {
     let mut report = report.clone();
     for result in report["results"].as_array_mut().unwrap() {
         for figure in result["bandwidths"].as_array_mut().unwrap() {
-            let rate = figure["bytes_per_second"].as_u64().unwrap() as f64 * by;
-            figure["bytes_per_second"] = (rate as u64).into();
+            figure["bytes_per_second"] = change(figure["bytes_per_second"].as_u64().unwrap()).into();
         }
     }
     report.to_string()
@@ -80,11 +79,11 @@ fn a_worse_bandwidth_fails_and_names_both_figures() {
     let scratch = Scratch::new("worse");
     let first = report(&run("navi21", &[]));
     // The simulator's speed is that of a shared machine: a factor of a million is more than that.
-    let slow = scratch.file("slow.json", &scaled(&first, 1e-6));
+    let slow = scratch.file("slow.json", &scaled(&first, |rate| rate / 1_000_000));
     let passed = run("navi21", &["--baseline", &slow, "--tolerance", "0"]);
     assert_eq!(passed.status.code(), Some(0), "{passed:?}");
     assert!(report(&passed)["results"][0]["bandwidths"][0]["baseline"].is_u64());
-    let fast = scratch.file("fast.json", &scaled(&first, 1e6));
+    let fast = scratch.file("fast.json", &scaled(&first, |rate| rate * 1_000_000));
     let failed = run("navi21", &["--baseline", &fast, "--tolerance", "99%"]);
     assert_eq!(failed.status.code(), Some(98), "{failed:?}");
     let failed = report(&failed);

@@ -104,6 +104,7 @@ fn clock(test: &TestContext<'_>) -> Outcome {
     ensure(after > before, || format!("the counter went from {before} to {after}"))?;
     let (ticks, khz) = (after - before, test.device.info().clock_counter_khz);
     // The counter's own time, which a replay tells as well.
-    let time = if khz == 0 { String::new() } else { format!("{:.1} ms at ", ticks as f64 / f64::from(khz)) };
+    let time = ticks.saturating_mul(1_000_000).checked_div(khz.into()).map(Duration::from_nanos);
+    let time = time.map(|time| format!("{:.1} ms at ", time.as_secs_f64() * 1e3)).unwrap_or_default();
     Ok(format!("{ticks} ticks, {time}{khz} kHz"))
 }

@@ -149,7 +149,8 @@ impl Bound {
     fn lookup(&self, address: u64) -> VaLookup {
         let at = GpuVa::from_48_bits(address).low_48_bits();
         let start = |place: &MappedRange| place.range.start().low_48_bits();
-        let (mut below, mut above): (Option<(&MappedRange, u64)>, Option<(&MappedRange, u64)>) = (None, None);
+        let mut below: Option<(&MappedRange, u64)> = None;
+        let mut above: Option<(&MappedRange, u64)> = None;
         for place in &self.0 {
             match at.checked_sub(start(place)) {
                 Some(into) if into < place.range.len() => {

@@ -4,3 +4,4 @@ pub(crate) mod child;
 pub(crate) mod fork;
 pub(crate) mod message;
 pub(crate) mod parent;
+pub(crate) mod soak;

@@ -4,6 +4,7 @@
 //! itself, and the report is finished in any case.
 
 use std::{
+    collections::HashSet,
     path::PathBuf,
     process::Command,
     sync::{
@@ -50,6 +51,17 @@ pub(crate) struct Parent {
     pub(crate) recordings: Option<PathBuf>,
 }
 
+/// Conditions of one way through the plan.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Pass {
+    /// Seed of the checks.
+    pub(crate) seed: u32,
+    /// No check begins after this.
+    pub(crate) until: Option<Instant>,
+    /// Checks whose recordings are kept as they are.
+    pub(crate) recorded: HashSet<String>,
+}
+
 /// The first process, which makes the plan, may take this long.
 const PLANNING: Duration = Duration::from_mins(1);
 
@@ -74,31 +86,56 @@ impl Parent {
         observer.began(gpu);
         let mut log = KernelLog::open(gpu.simulated);
         let start = Instant::now();
-        let limit = self.check.unwrap_or(PLANNING);
-        let first = self.child(inventory::OPEN, &["--child-plan"], limit, start, &mut log);
-        let Some((gpu, plan)) = first.plan else {
-            observer.planned(gpu, &[inventory::OPEN]);
-            let results: Vec<_> = first.result.into_iter().collect();
-            for result in &results {
-                observer.finished(result);
-            }
-            let ending = Ending { reason: first.abort, notrun: 0 };
-            let report = Report::new(gpu.clone(), options, results, ending);
-            observer.ended(&report);
-            return report;
+        let pass = Pass { seed: options.seed, ..Pass::default() };
+        let (gpu, plan, opened) = match self.plan(gpu, options, &pass, start, &mut log, observer) {
+            Ok(planned) => planned,
+            Err(report) => return *report,
         };
         observer.planned(&gpu, &plan.iter().map(|step| &*step.id).collect::<Vec<_>>());
-        let (results, ending) = self.follow(&plan, first.result, options, start, &mut log, observer);
+        let (results, ending) = self.follow(&plan, opened, options, &pass, start, &mut log, observer);
         let report = Report::new(gpu, options, results, ending);
         observer.ended(&report);
         report
     }
 
-    fn follow(
+    /// Opens the GPU, and returns it with its plan and the result of the opening.
+    ///
+    /// # Errors
+    ///
+    /// The report of a GPU that does not open, of which the observer was told.
+    pub(crate) fn plan(
+        &self,
+        gpu: &Gpu,
+        options: &Options,
+        pass: &Pass,
+        start: Instant,
+        log: &mut KernelLog,
+        observer: &mut dyn Observer,
+    ) -> Result<(Gpu, Vec<Planned>, Option<CheckResult>), Box<Report>> {
+        let limit = self.check.unwrap_or(PLANNING);
+        let first = self.child(inventory::OPEN, &["--child-plan"], limit, pass, start, log);
+        if let Some((gpu, plan)) = first.plan {
+            return Ok((gpu, plan, first.result));
+        }
+        observer.planned(gpu, &[inventory::OPEN]);
+        let results: Vec<_> = first.result.into_iter().collect();
+        for result in &results {
+            observer.finished(result);
+        }
+        let ending = Ending { reason: first.abort, notrun: 0 };
+        let report = Report::new(gpu.clone(), options, results, ending);
+        observer.ended(&report);
+        Err(Box::new(report))
+    }
+
+    /// Runs each check of a plan once.
+    #[expect(clippy::too_many_arguments, reason = "a round of a soak and a plain run differ in few of them")]
+    pub(crate) fn follow(
         &self,
         plan: &[Planned],
         mut opened: Option<CheckResult>,
         options: &Options,
+        pass: &Pass,
         start: Instant,
         log: &mut KernelLog,
         observer: &mut dyn Observer,
@@ -108,10 +145,13 @@ impl Parent {
             if let Some(why) = self.stops(start) {
                 return (results, Ending { reason: Some(why.to_string()), notrun: left + 1 });
             }
+            if pass.until.is_some_and(|until| Instant::now() >= until) {
+                return (results, Ending::default());
+            }
             observer.started(&step.id);
             let told = match opened.take_if(|result| result.id == step.id) {
                 Some(result) => Told { result: Some(result), ..Told::default() },
-                None => self.step(step, options, start, log),
+                None => self.step(step, options, pass, start, log),
             };
             let Some(mut result) = told.result else { continue };
             options.judge(&mut result);
@@ -125,7 +165,7 @@ impl Parent {
         (results, Ending::default())
     }
 
-    fn step(&self, step: &Planned, options: &Options, start: Instant, log: &mut KernelLog) -> Told {
+    fn step(&self, step: &Planned, options: &Options, pass: &Pass, start: Instant, log: &mut KernelLog) -> Told {
         if options.expectations.skips(&step.id) {
             let mut result = CheckResult::new(&step.id, Status::Skip, "the user's lists leave it out", Duration::ZERO);
             result.expected = Some(Expected::Skip);
@@ -133,31 +173,45 @@ impl Parent {
         }
         let own = Duration::from_secs(step.seconds);
         let limit = self.check.map_or(own, |limit| limit.min(own));
-        let mut told = self.child(&step.id, &["--child", &step.id], limit, start, log);
+        let mut told = self.child(&step.id, &["--child", &step.id], limit, pass, start, log);
         let ended_badly =
             told.result.as_ref().is_some_and(|result| matches!(result.word, Status::Timeout | Status::Crash));
         if ended_badly && told.abort.is_none() && !options.keep_going {
             // Is there still a GPU?
-            let health = self.child(inventory::OPEN, &["--child", inventory::OPEN], PLANNING, start, log);
+            let health = self.child(inventory::OPEN, &["--child", inventory::OPEN], PLANNING, pass, start, log);
             let is_well = health.result.is_some_and(|result| result.word == Status::Pass);
             told.lost = (!is_well).then(|| format!("the GPU does not open any more after {}", step.id));
         }
         told
     }
 
+    /// Returns `true` if the user wants no more.
+    pub(crate) fn is_interrupted(&self) -> bool {
+        self.interrupted.load(Ordering::Acquire)
+    }
+
     /// Returns the reason if no further check is started.
     fn stops(&self, start: Instant) -> Option<Why> {
-        if self.interrupted.load(Ordering::Acquire) {
+        if self.is_interrupted() {
             return Some(Why::Interrupted);
         }
         self.overall.is_some_and(|limit| start.elapsed() >= limit).then_some(Why::NoTimeLeft)
     }
 
     /// Runs one process, and makes of it what the check came to.
-    fn child(&self, id: &str, task: &[&str], whole: Duration, start: Instant, log: &mut KernelLog) -> Told {
+    fn child(
+        &self,
+        id: &str,
+        task: &[&str],
+        whole: Duration,
+        pass: &Pass,
+        start: Instant,
+        log: &mut KernelLog,
+    ) -> Told {
         let mut command = Command::new(&self.program);
-        command.args(&self.arguments).args(task).args(["--parent", &std::process::id().to_string()]);
-        if let Some(directory) = &self.recordings {
+        command.args(&self.arguments).args(task).args(["--seed", &pass.seed.to_string()]);
+        command.args(["--parent", &std::process::id().to_string()]);
+        if let Some(directory) = self.recordings.as_ref().filter(|_| !pass.recorded.contains(id)) {
             command.arg("--record").arg(directory.join(recording(id)));
         }
         let limits = Limits { whole, silence: self.silence, grace: self.grace };

@@ -10,6 +10,7 @@ use crate::{
     output::sink::Sink,
     result::{
         report::{CheckResult, Facts, Gpu, Report},
+        soak::{Soak, Span},
         status::{Expected, Status},
     },
     run::Observer,
@@ -149,7 +150,7 @@ impl Observer for Human {
     fn finished(&mut self, result: &CheckResult) {
         self.clear();
         self.done += 1;
-        let word = Coloured { word: result.word, expected: result.expected, coloured: self.coloured };
+        let word = Word { status: result.word, expected: result.expected, coloured: self.coloured };
         let CheckResult { id, detail, time, .. } = result;
         let width = self.width;
         let expected = match result.expected {
@@ -168,6 +169,19 @@ impl Observer for Human {
         }
     }
 
+    fn soaked(&mut self, soak: &Soak) {
+        self.clear();
+        let (rounds, failures) = (soak.rounds, soak.failures());
+        let text =
+            format!("rounds {rounds}, in {} of {}, {failures} failures", Span(soak.seconds), Span(soak.asked_seconds));
+        if self.terminal {
+            self.out.write(&text);
+        } else if rounds.is_power_of_two() {
+            // In a file, the first rounds and ever fewer of the later ones: a soak of days is some dozen lines.
+            self.line(text);
+        }
+    }
+
     fn ended(&mut self, report: &Report) {
         self.clear();
         if report.results.is_empty() && !report.aborted {
@@ -176,6 +190,9 @@ impl Observer for Human {
         }
         if let Some(reason) = &report.reason {
             self.line(format_args!("Aborted: {reason}; {} checks were not run.", report.summary.notrun));
+        }
+        for line in report.soak.iter().flat_map(Soak::lines) {
+            self.line(line);
         }
         self.what_to_send(report);
         self.line(counts(report));
@@ -223,15 +240,15 @@ pub(crate) fn stdout_is_terminal() -> bool {
 }
 
 /// A word, five columns wide.
-struct Coloured {
-    word: Status,
+struct Word {
+    status: Status,
     expected: Option<Expected>,
     coloured: bool,
 }
 
-impl Display for Coloured {
+impl Display for Word {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (text, colour) = match self.word {
+        let (text, colour) = match self.status {
             _ if self.expected == Some(Expected::Fail) => ("xfail", 33),
             _ if self.expected == Some(Expected::Flake) => ("flake", 33),
             _ if self.expected == Some(Expected::UnexpectedPass) => ("XPASS", 31),

@@ -4,7 +4,10 @@ use serde_json::{Value, json};
 
 use crate::{
     output::sink::Sink,
-    result::report::{CheckResult, Gpu, Report},
+    result::{
+        report::{CheckResult, Gpu, Report},
+        soak::Soak,
+    },
     run::Observer,
 };
 
@@ -36,6 +39,14 @@ impl Observer for JsonLines {
 
     fn finished(&mut self, result: &CheckResult) {
         self.event("result", &json!(result));
+    }
+
+    fn soaked(&mut self, soak: &Soak) {
+        // Ever fewer of the rounds, so that the file stays small however long a soak takes.
+        if soak.rounds.is_power_of_two() {
+            let (rounds, seconds, failures) = (soak.rounds, soak.seconds, soak.failures());
+            self.event("round", &json!({ "rounds": rounds, "seconds": seconds, "failures": failures }));
+        }
     }
 
     fn ended(&mut self, report: &Report) {

@@ -15,7 +15,10 @@ use crate::{
         tap::Tap,
         text::Text,
     },
-    result::report::{CheckResult, Gpu, Report},
+    result::{
+        report::{CheckResult, Gpu, Report},
+        soak::Soak,
+    },
     run::Observer,
 };
 
@@ -118,6 +121,10 @@ impl Observer for Reports {
 
     fn finished(&mut self, result: &CheckResult) {
         self.observers.iter_mut().for_each(|observer| observer.finished(result));
+    }
+
+    fn soaked(&mut self, soak: &Soak) {
+        self.observers.iter_mut().for_each(|observer| observer.soaked(soak));
     }
 
     fn ended(&mut self, report: &Report) {

@@ -26,13 +26,19 @@ pub struct Baseline {
     tolerance: Tolerance,
 }
 
-/// The share of a bandwidth that may be lost, percent. The default is 10.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Tolerance(f64);
+/// The share of a bandwidth that may be missing, with two digits after the point. The default is 10 %.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Tolerance {
+    /// Hundredths of a percent, less than [`WHOLE`].
+    hundredths: u32,
+}
+
+/// Hundredths of a percent in the whole.
+const WHOLE: u32 = 10_000;
 
 impl Default for Tolerance {
     fn default() -> Self {
-        Self(10.0)
+        Self { hundredths: WHOLE / 10 }
     }
 }
 
@@ -41,29 +47,35 @@ impl FromStr for Tolerance {
 
     fn from_str(text: &str) -> Result<Self, BadTolerance> {
         let number = text.strip_suffix('%').unwrap_or(text).trim_end();
-        match number.parse::<f64>() {
-            Ok(percent) if (0.0..100.0).contains(&percent) => Ok(Self(percent)),
-            _ => Err(BadTolerance),
+        let (percent, fraction) = number.split_once('.').unwrap_or((number, "0"));
+        let is_number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+        if !is_number(percent) || !is_number(fraction) || fraction.len() > 2 {
+            return Err(BadTolerance);
         }
+        let hundredths = format!("{percent}{fraction:0<2}").parse().map_err(|_| BadTolerance)?;
+        if hundredths < WHOLE { Ok(Self { hundredths }) } else { Err(BadTolerance) }
     }
 }
 
 impl fmt::Display for Tolerance {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} %", self.0)
+        match self.hundredths % 100 {
+            0 => write!(f, "{} %", self.hundredths / 100),
+            fraction => write!(f, "{}.{fraction:02} %", self.hundredths / 100),
+        }
     }
 }
 
 impl Tolerance {
     /// Returns `true` if `now` is less than `then` by more than the tolerance.
     fn is_exceeded(self, now: u64, then: u64) -> bool {
-        (now as f64) < then as f64 * (1.0 - self.0 / 100.0)
+        u128::from(now) * u128::from(WHOLE) < u128::from(then) * u128::from(WHOLE - self.hundredths)
     }
 }
 
 /// Not a percentage.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("a tolerance is a percentage from 0 to less than 100")]
+#[error("a tolerance is a percentage from 0 to 99.99")]
 pub struct BadTolerance;
 
 /// The reason why a report cannot be the baseline of a run.
@@ -244,9 +256,10 @@ mod tests {
 
     #[test]
     fn a_tolerance_is_a_percentage() {
-        assert_eq!("12.5".parse(), Ok(Tolerance(12.5)));
-        assert_eq!("5 %".parse(), Ok(Tolerance(5.0)));
-        for wrong in ["", "%", "-1", "100", "NaN", "inf", "ten"] {
+        assert_eq!("12.5".parse(), Ok(Tolerance { hundredths: 1250 }));
+        assert_eq!("5 %".parse(), Ok(Tolerance { hundredths: 500 }));
+        assert_eq!("0.05".parse::<Tolerance>().unwrap().to_string(), "0.05 %");
+        for wrong in ["", "%", "-1", "100", "NaN", "inf", "ten", "1.", ".5", "1.234", "99999999999"] {
             assert_eq!(wrong.parse::<Tolerance>(), Err(BadTolerance), "{wrong}");
         }
     }

@@ -7,4 +7,5 @@ pub(crate) mod exit;
 pub(crate) mod expectations;
 pub(crate) mod outcome;
 pub(crate) mod report;
+pub(crate) mod soak;
 pub(crate) mod status;

@@ -13,6 +13,7 @@ use crate::{
     result::{
         bandwidth::Bandwidth,
         evidence::Evidence,
+        soak::Soak,
         status::{Expected, Status},
     },
 };
@@ -40,6 +41,9 @@ pub struct Report {
     /// The reason it ended early.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
+    /// Rounds and failure rates, if the plan was run over and over again.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub soak: Option<Soak>,
     /// Number of results by status.
     pub summary: Summary,
 }

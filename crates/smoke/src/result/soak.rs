@@ -1,0 +1,194 @@
+//! Results of a plan that was run over and over again.
+
+use std::time::Duration;
+
+use serde::Serialize;
+
+use crate::result::{report::CheckResult, status::Status};
+
+/// Counts of a soak: rounds, and failures of each check. Its size depends on the plan, and not on the number of rounds.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct Soak {
+    /// Time that was asked for, seconds.
+    pub asked_seconds: f64,
+    /// Time that it took, seconds.
+    pub seconds: f64,
+    /// Number of complete rounds.
+    pub rounds: u64,
+    /// `true` if the user ended it before its time was over.
+    pub interrupted: bool,
+    /// The checks, in the order of the plan.
+    pub checks: Vec<SoakCheck>,
+}
+
+/// Counts of one check.
+#[derive(Clone, Debug, Serialize)]
+pub struct SoakCheck {
+    /// Id of the check.
+    pub id: String,
+    /// Number of runs that were not skipped.
+    pub runs: u64,
+    /// Number of runs that failed.
+    pub failures: u64,
+    /// Share of the runs that failed, from 0 to 1.
+    pub rate: f64,
+    /// Duration of the shortest run, milliseconds.
+    pub shortest_ms: f64,
+    /// Duration of the longest run, milliseconds.
+    pub longest_ms: f64,
+    /// The first failure, whole.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub first_failure: Option<FirstFailure>,
+}
+
+/// The first failure of a check.
+#[derive(Clone, Debug, Serialize)]
+pub struct FirstFailure {
+    /// Round, from 1.
+    pub round: u64,
+    /// Seed of that round.
+    pub seed: u32,
+    /// Seconds from the start of the run to the end of that round.
+    pub after_seconds: f64,
+    /// The result with its evidence.
+    pub result: CheckResult,
+}
+
+/// A round that is under way.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Round {
+    /// Number, from 1.
+    pub(crate) number: u64,
+    /// Seed of its checks.
+    pub(crate) seed: u32,
+}
+
+impl Soak {
+    pub(crate) fn new(asked: Duration) -> Self {
+        Self { asked_seconds: asked.as_secs_f64(), ..Self::default() }
+    }
+
+    /// Counts a result, and returns it if it is the first failure of its check.
+    pub(crate) fn add(&mut self, round: Round, after: Duration, result: &CheckResult) -> Option<CheckResult> {
+        if !self.checks.iter().any(|check| check.id == result.id) {
+            self.checks.push(SoakCheck::new(&result.id));
+        }
+        let check = self.checks.iter_mut().find(|check| check.id == result.id)?;
+        if result.word == Status::Skip {
+            return None;
+        }
+        let milliseconds = result.time.as_secs_f64() * 1e3;
+        check.shortest_ms = if check.runs == 0 { milliseconds } else { check.shortest_ms.min(milliseconds) };
+        check.longest_ms = check.longest_ms.max(milliseconds);
+        check.runs += 1;
+        check.failures += u64::from(result.is_failure());
+        check.rate = share(check.failures, check.runs);
+        if !result.is_failure() || check.first_failure.is_some() {
+            return None;
+        }
+        let Round { number, seed } = round;
+        let detail = format!("round {number}, seed {seed}: {}", result.detail);
+        let told = CheckResult { detail, ..result.clone() };
+        let after_seconds = after.as_secs_f64();
+        check.first_failure = Some(FirstFailure { round: number, seed, after_seconds, result: result.clone() });
+        Some(told)
+    }
+
+    /// Returns the number of failures of all checks.
+    pub fn failures(&self) -> u64 {
+        self.checks.iter().map(|check| check.failures).sum()
+    }
+
+    /// Returns the end of the soak as lines of text: how long it took, and each check that failed with its rate.
+    pub(crate) fn lines(&self) -> Vec<String> {
+        let ended = if self.interrupted { "; the user ended it" } else { "" };
+        let (took, asked) = (Span(self.seconds), Span(self.asked_seconds));
+        let mut lines = vec![format!("Soak: rounds {}, in {took} of {asked}{ended}", self.rounds)];
+        let failed: Vec<_> = self.checks.iter().filter(|check| check.failures > 0).collect();
+        let width = failed.iter().map(|check| check.id.len()).max().unwrap_or(0).max(5);
+        if !failed.is_empty() {
+            lines.push(format!("{:<width$} {:>8} {:>8} {:>8}  first failure", "check", "runs", "failed", "rate"));
+        }
+        for check in &failed {
+            let first = check.first_failure.as_ref().map(|first| {
+                format!("round {}, seed {}, after {}", first.round, first.seed, Span(first.after_seconds))
+            });
+            lines.push(format!(
+                "{:<width$} {:>8} {:>8} {:>6.2} %  {}",
+                check.id,
+                check.runs,
+                check.failures,
+                check.rate * 100.0,
+                first.unwrap_or_default()
+            ));
+        }
+        lines.push(format!("{} of {} checks never failed.", self.checks.len() - failed.len(), self.checks.len()));
+        lines
+    }
+}
+
+/// Returns `part / whole` with six digits after the point.
+fn share(part: u64, whole: u64) -> f64 {
+    const MILLIONTHS: u64 = 1_000_000;
+    let millionths = part.saturating_mul(MILLIONTHS).checked_div(whole).unwrap_or(0);
+    u32::try_from(millionths).map_or(1.0, |millionths| f64::from(millionths) / 1e6)
+}
+
+impl SoakCheck {
+    fn new(id: &str) -> Self {
+        let (runs, failures, rate, shortest_ms, longest_ms) = Default::default();
+        Self { id: id.to_owned(), runs, failures, rate, shortest_ms, longest_ms, first_failure: None }
+    }
+}
+
+/// Seconds as people say them: `12.3 s`, `8 min`, `3 h 25 min`.
+pub(crate) struct Span(pub(crate) f64);
+
+impl std::fmt::Display for Span {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let minutes = (self.0 / 60.0).floor();
+        if minutes < 1.0 {
+            write!(f, "{:.1} s", self.0)
+        } else if minutes < 60.0 {
+            write!(f, "{minutes} min")
+        } else {
+            write!(f, "{} h {} min", (minutes / 60.0).floor(), minutes % 60.0)
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn failures_are_rates_of_the_runs_and_the_first_is_kept_whole() {
+        let mut soak = Soak::new(Duration::from_hours(8));
+        for number in 1..=1000 {
+            let word = if number % 250 == 0 { Status::Fail } else { Status::Pass };
+            let round = Round { number, seed: 7 };
+            let result =
+                CheckResult::new("exec.copy.sdma0", word, format!("byte {number}"), Duration::from_millis(number));
+            let told = soak.add(round, Duration::from_secs(number), &result);
+            assert_eq!(told.is_some(), number == 250, "{number}");
+            soak.add(round, Duration::ZERO, &CheckResult::new("bo.map", Status::Pass, "", Duration::ZERO));
+            soak.add(round, Duration::ZERO, &CheckResult::new("va.fixed", Status::Skip, "", Duration::ZERO));
+        }
+        let [copy, map, skipped] = &soak.checks[..] else { panic!("{soak:?}") };
+        assert_eq!((copy.runs, copy.failures, copy.rate), (1000, 4, 0.004));
+        assert_eq!((copy.shortest_ms, copy.longest_ms), (1.0, 1000.0));
+        let first = copy.first_failure.as_ref().unwrap();
+        assert_eq!((first.round, first.seed, &*first.result.detail), (250, 7, "byte 250"));
+        assert_eq!((map.runs, map.failures, skipped.runs), (1000, 0, 0));
+        let lines = soak.lines();
+        assert!(lines[2].ends_with("0.40 %  round 250, seed 7, after 4 min"), "{lines:?}");
+        assert_eq!(lines[3], "2 of 3 checks never failed.");
+    }
+
+    #[test]
+    fn spans_have_the_units_that_fit() {
+        for (seconds, text) in [(0.25, "0.2 s"), (59.0, "59.0 s"), (480.0, "8 min"), (12300.0, "3 h 25 min")] {
+            assert_eq!(Span(seconds).to_string(), text);
+        }
+    }
+}
