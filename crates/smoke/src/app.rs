@@ -312,7 +312,8 @@ fn reported(arguments: &RunArguments, run: impl FnOnce(&mut Reports) -> Report) 
 
 /// Returns the arguments that the children need: all that are not about the report.
 fn for_children(given: &[OsString]) -> Vec<String> {
-    const WITH_VALUE: [&str; 15] = [
+    const WITH_VALUE: [&str; 16] = [
+        "--html",
         "--for",
         "--seed",
         "--tap-version",

@@ -230,6 +230,10 @@ pub(crate) struct Outputs {
     #[arg(long, value_name = "FILE")]
     pub(crate) junit: Option<PathBuf>,
 
+    /// Write the report as one HTML page with pictures, which needs no other file.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) html: Option<PathBuf>,
+
     /// Write IGT's results.json into this directory, which is made.
     #[arg(long, value_name = "DIR")]
     pub(crate) igt_results: Option<PathBuf>,

@@ -45,10 +45,11 @@ pub use self::{
     result::{
         bandwidth::{Bandwidth, Direction},
         baseline::{BadTolerance, Baseline, BaselineError, Tolerance},
+        check_result::CheckResult,
         evidence::{Difference, Evidence, Refusal},
         exit::Exit,
         expectations::{Expectations, ExpectationsError, List},
-        report::{CheckResult, Facts, Gpu, HeapRow, Report, SCHEMA, Summary, TypeRow},
+        report::{Facts, Gpu, HeapRow, Report, SCHEMA, Summary, TypeRow},
         soak::{FirstFailure, Soak, SoakCheck},
         status::{Expected, Status},
     },

@@ -4,7 +4,7 @@ use crate::{
     choice::{BadFilter, Choice, Filter},
     gpu::test_context::Settings,
     level::Level,
-    result::{baseline::Baseline, expectations::Expectations, report::CheckResult},
+    result::{baseline::Baseline, check_result::CheckResult, expectations::Expectations},
 };
 
 /// Options of a run.

@@ -13,8 +13,9 @@ use crate::{
     options::Options,
     plan::{self, Step},
     result::{
+        check_result::CheckResult,
         outcome::{Failure, Stop},
-        report::{CheckResult, Gpu, Report, SCHEMA, Summary},
+        report::{Gpu, Report, SCHEMA, Summary},
         soak::Soak,
         status::{Expected, Status},
     },

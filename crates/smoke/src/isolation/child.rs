@@ -15,7 +15,7 @@ use crate::{
     isolation::message::{Message, Planned},
     options::Options,
     plan::{self, Step},
-    result::{exit::Exit, report::CheckResult, status::Status},
+    result::{check_result::CheckResult, exit::Exit, status::Status},
     run::{in_lab, judged, shielded},
 };
 

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::result::report::{CheckResult, Gpu};
+use crate::result::{check_result::CheckResult, report::Gpu};
 
 /// One line.
 #[derive(Debug, Serialize, Deserialize)]

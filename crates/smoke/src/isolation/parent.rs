@@ -23,8 +23,9 @@ use crate::{
     },
     options::Options,
     result::{
+        check_result::CheckResult,
         evidence::Evidence,
-        report::{CheckResult, Gpu, Report},
+        report::{Gpu, Report},
         status::{Expected, Status},
     },
     run::{Ending, Observer},

@@ -7,7 +7,8 @@ use crate::{
     isolation::parent::{Parent, Pass},
     options::Options,
     result::{
-        report::{CheckResult, Gpu, Report},
+        check_result::CheckResult,
+        report::{Gpu, Report},
         soak::{Round, Soak},
         status::Status,
     },

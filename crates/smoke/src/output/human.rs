@@ -9,7 +9,8 @@ use std::{
 use crate::{
     output::sink::Sink,
     result::{
-        report::{CheckResult, Facts, Gpu, Report},
+        check_result::CheckResult,
+        report::{Facts, Gpu, Report},
         soak::{Soak, Span},
         status::{Expected, Status},
     },

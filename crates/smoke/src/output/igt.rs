@@ -8,10 +8,7 @@ use serde_json::{Map, Value, json};
 
 use crate::{
     output::sink::Sink,
-    result::{
-        report::{CheckResult, Report},
-        status::Status,
-    },
+    result::{check_result::CheckResult, report::Report, status::Status},
     run::Observer,
 };
 

@@ -5,7 +5,8 @@ use serde_json::{Value, json};
 use crate::{
     output::sink::Sink,
     result::{
-        report::{CheckResult, Gpu, Report},
+        check_result::CheckResult,
+        report::{Gpu, Report},
         soak::Soak,
     },
     run::Observer,

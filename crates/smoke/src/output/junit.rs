@@ -3,11 +3,8 @@
 use std::fmt::Write;
 
 use crate::{
-    output::sink::Sink,
-    result::{
-        report::{CheckResult, Report},
-        status::Status,
-    },
+    output::{markup::escaped, sink::Sink},
+    result::{check_result::CheckResult, report::Report, status::Status},
     run::Observer,
 };
 
@@ -95,32 +92,5 @@ fn case(xml: &mut String, result: &CheckResult) {
         let _ = writeln!(xml, ">\n      <skipped message=\"{detail}\"/>\n    </testcase>");
     } else {
         let _ = writeln!(xml, ">\n      <system-out>{word}: {detail}</system-out>\n    </testcase>");
-    }
-}
-
-/// Text for an element or an attribute. Characters that XML 1.0 does not have become U+FFFD.
-fn escaped(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    for letter in text.chars() {
-        match letter {
-            '&' => out.push_str("&amp;"),
-            '<' => out.push_str("&lt;"),
-            '>' => out.push_str("&gt;"),
-            '"' => out.push_str("&quot;"),
-            '\t' | '\n' | '\r' => out.push(letter),
-            letter if letter < ' ' || matches!(letter, '\u{fffe}' | '\u{ffff}') => out.push('\u{fffd}'),
-            letter => out.push(letter),
-        }
-    }
-    out
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn text_cannot_end_its_element() {
-        assert_eq!(escaped("a<b>&\"c\"\u{1}\n"), "a&lt;b&gt;&amp;&quot;c&quot;\u{fffd}\n");
     }
 }

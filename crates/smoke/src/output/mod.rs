@@ -1,11 +1,13 @@
 //! The reports of a run, one file for each form.
 
 pub(crate) mod bundle;
+pub(crate) mod html;
 pub(crate) mod human;
 pub(crate) mod igt;
 pub(crate) mod json;
 pub(crate) mod jsonl;
 pub(crate) mod junit;
+pub(crate) mod markup;
 pub(crate) mod outputs;
 pub(crate) mod sink;
 pub(crate) mod tap;

@@ -6,6 +6,7 @@ use crate::{
     cli::Outputs,
     output::{
         bundle::Bundle,
+        html::Html,
         human::{self, Human},
         igt::Igt,
         json::Json,
@@ -16,7 +17,8 @@ use crate::{
         text::Text,
     },
     result::{
-        report::{CheckResult, Gpu, Report},
+        check_result::CheckResult,
+        report::{Gpu, Report},
         soak::Soak,
     },
     run::Observer,
@@ -73,6 +75,9 @@ impl Reports {
         }
         if let Some(path) = &outputs.junit {
             observers.push(Box::new(Junit(Sink::create(path, &troubles)?)));
+        }
+        if let Some(path) = &outputs.html {
+            observers.push(Box::new(Html::new(Sink::create(path, &troubles)?)));
         }
         if let Some(path) = &outputs.igt_results {
             fs::create_dir_all(path).map_err(|source| NoReports::Directory { path: path.clone(), source })?;

@@ -6,7 +6,8 @@ use clap::ValueEnum;
 use crate::{
     output::sink::Sink,
     result::{
-        report::{CheckResult, Gpu, Report},
+        check_result::CheckResult,
+        report::{Gpu, Report},
         status::Status,
     },
     run::Observer,

@@ -8,13 +8,11 @@ use std::{
 
 use serde::Deserialize;
 
-use crate::{
-    CheckResult,
-    result::{
-        bandwidth::{Bandwidth, Rate},
-        report::{Gpu, SCHEMA},
-        status::Status,
-    },
+use crate::result::{
+    bandwidth::{Bandwidth, Rate},
+    check_result::CheckResult,
+    report::{Gpu, SCHEMA},
+    status::Status,
 };
 
 /// An earlier report whose bandwidths are the standard for a run.

@@ -13,7 +13,7 @@ use std::{
 use regex::Regex;
 
 use crate::result::{
-    report::CheckResult,
+    check_result::CheckResult,
     status::{Expected, Status},
 };
 

@@ -1,7 +1,5 @@
 //! The report of a run.
 
-use std::time::Duration;
-
 use amdgpu_winsys::{
     heaps::{HeapFlags, HeapKind, MemoryPropertyFlags},
     winsys::{GpuInfo, Ip},
@@ -11,8 +9,7 @@ use serde::{Deserialize, Serialize};
 use crate::{
     gpu::ring::Ring,
     result::{
-        bandwidth::Bandwidth,
-        evidence::Evidence,
+        check_result::CheckResult,
         soak::Soak,
         status::{Expected, Status},
     },
@@ -198,45 +195,6 @@ impl TypeRow {
     }
 }
 
-/// The outcome of one check.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct CheckResult {
-    /// `area.name`, stable; the ring follows where the check is for a ring.
-    pub id: String,
-    /// The outcome.
-    pub word: Status,
-    /// Figures of a pass, evidence of a failure, the reason of a skip.
-    pub detail: String,
-    /// Duration; in milliseconds in JSON.
-    #[serde(with = "milliseconds", rename = "ms")]
-    pub time: Duration,
-    /// Bandwidths that the check has measured.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub bandwidths: Vec<Bandwidth>,
-    /// Further evidence of a failure.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub evidence: Option<Box<Evidence>>,
-    /// The expectation of the user's lists, if they name it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub expected: Option<Expected>,
-}
-
-impl CheckResult {
-    pub(crate) fn new(id: &str, word: Status, detail: impl Into<String>, time: Duration) -> Self {
-        let (id, detail, bandwidths) = (id.to_owned(), detail.into(), Vec::new());
-        Self { id, word, detail, time, bandwidths, evidence: None, expected: None }
-    }
-
-    /// Returns `true` if it makes the run fail.
-    pub fn is_failure(&self) -> bool {
-        match self.expected {
-            Some(Expected::Fail | Expected::Flake) => false,
-            Some(Expected::UnexpectedPass) => true,
-            _ => self.word.is_bad(),
-        }
-    }
-}
-
 /// Number of results by status.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Summary {
@@ -301,23 +259,6 @@ impl Summary {
     }
 }
 
-mod milliseconds {
-    //! A time as milliseconds with three digits after the point, the resolution of the clock.
-
-    use std::time::Duration;
-
-    use serde::{Deserialize, Deserializer, Serializer, de::Error as _};
-
-    pub(super) fn serialize<S: Serializer>(time: &Duration, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_f64((time.as_secs_f64() * 1e6).round() / 1e3)
-    }
-
-    pub(super) fn deserialize<'d, D: Deserializer<'d>>(deserializer: D) -> Result<Duration, D::Error> {
-        let milliseconds = f64::deserialize(deserializer)?;
-        Duration::try_from_secs_f64(milliseconds / 1e3).map_err(D::Error::custom)
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -327,14 +268,5 @@ mod tests {
         for word in Status::ALL {
             assert_eq!(serde_json::to_value(word).unwrap(), word.name());
         }
-    }
-
-    #[test]
-    fn a_result_comes_back_from_json() {
-        let result = CheckResult::new("a.b", Status::DmesgWarn, "detail", Duration::from_micros(1500));
-        let json = serde_json::to_value(&result).unwrap();
-        assert_eq!(json["ms"], 1.5);
-        let back: CheckResult = serde_json::from_value(json).unwrap();
-        assert_eq!((back.id, back.word, back.time), (result.id, result.word, result.time));
     }
 }

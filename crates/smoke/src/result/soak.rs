@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use serde::Serialize;
 
-use crate::result::{report::CheckResult, status::Status};
+use crate::result::{check_result::CheckResult, status::Status};
 
 /// Counts of a soak: rounds, and failures of each check. Its size depends on the plan, and not on the number of rounds.
 #[derive(Clone, Debug, Default, Serialize)]

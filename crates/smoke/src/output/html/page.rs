@@ -1,0 +1,146 @@
+//! The page around the pictures.
+
+use std::fmt::Write;
+
+use super::picture::{self, Span};
+use crate::{
+    output::markup::escaped,
+    result::{
+        check_result::CheckResult,
+        report::{Facts, Report},
+        soak::Soak,
+        status::{Expected, Status},
+    },
+};
+
+/// Colours and layout, for light and dark screens.
+const STYLE: &str = include_str!("page.css");
+
+/// Returns the whole page. Scripts and other files are forbidden to it by its own policy.
+pub(super) fn document(report: &Report, spans: &[Span]) -> String {
+    let label = escaped(&report.gpu.label());
+    let name = report.gpu.facts.as_ref().map_or("GPU that does not open", |facts| &facts.name);
+    let name = escaped(name);
+    let mut page = format!(
+        "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
+         <meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">\n\
+         <meta name=\"viewport\" content=\"width=device-width\">\n<title>amdgpu-smoke: {name}, {label}</title>\n\
+         <style>\n{STYLE}</style>\n</head>\n<body>\n<h1>{name}</h1>\n\
+         <p class=\"where\">amdgpu-smoke {}, level {}, {label}</p>\n",
+        report.version, report.level
+    );
+    notices(&mut page, report);
+    tiles(&mut page, report);
+    facts(&mut page, report);
+    if let Some(soak) = &report.soak {
+        rates(&mut page, soak);
+    }
+    if let Some(Facts { heaps, .. }) = &report.gpu.facts {
+        section(&mut page, "Heaps", &picture::heaps(heaps));
+    }
+    let bandwidths: Vec<_> = report.results.iter().flat_map(|result| &result.bandwidths).collect();
+    if !bandwidths.is_empty() {
+        section(&mut page, "Bandwidth", &picture::bandwidths(&bandwidths));
+    }
+    if !spans.is_empty() {
+        section(&mut page, "Timeline", &picture::timeline(spans));
+    }
+    checks(&mut page, &report.results);
+    page.push_str("</body>\n</html>\n");
+    page
+}
+
+fn section(page: &mut String, title: &str, body: &str) {
+    // Writing into a string does not fail.
+    let _ = write!(page, "<h2>{title}</h2>\n{body}");
+}
+
+/// Says what keeps the report from being one of a healthy Radeon.
+fn notices(page: &mut String, report: &Report) {
+    let mut notices = Vec::new();
+    if report.gpu.simulated {
+        let broken = report.gpu.mutation.as_ref().map(|mutation| format!(", broken by {mutation}")).unwrap_or_default();
+        let stands_in = if report.gpu.fallback { " There was no Radeon to test." } else { "" };
+        notices.push(format!("This GPU is simulated: profile {}{broken}.{stands_in}", report.gpu.location));
+    }
+    if report.gpu.facts.as_ref().is_some_and(|facts| facts.stand_in) {
+        notices.push("This kernel only pretends: it takes every request and does nothing.".to_owned());
+    }
+    notices.extend(report.gpu.others.iter().map(|other| format!("Not tested: the GPU {other}.")));
+    if let Some(reason) = &report.reason {
+        notices.push(format!("Aborted: {reason}; {} checks were not run.", report.summary.notrun));
+    }
+    for notice in notices {
+        let _ = writeln!(page, "<p class=\"notice\">{}</p>", escaped(&notice));
+    }
+}
+
+fn tiles(page: &mut String, report: &Report) {
+    page.push_str("<div class=\"tiles\">\n");
+    let count = |which: &dyn Fn(&CheckResult) -> bool| report.results.iter().filter(|result| which(result)).count();
+    let known = |result: &CheckResult| matches!(result.expected, Some(Expected::Fail | Expected::Flake));
+    let tiles = [
+        ("pass", "passed", count(&|result| result.word == Status::Pass && !result.is_failure())),
+        ("fail", "failed", count(&CheckResult::is_failure)),
+        ("skip", "skipped", count(&|result| result.word == Status::Skip)),
+        ("warn", "with warnings", count(&|result| matches!(result.word, Status::Warn | Status::DmesgWarn))),
+        ("known", "known failures", count(&known)),
+        ("skip", "not run", report.summary.notrun),
+    ];
+    for (class, what, count) in tiles.into_iter().filter(|(class, _, count)| *count > 0 || *class == "fail") {
+        let _ = writeln!(page, "<div class=\"tile\"><b class=\"{class}\">{count}</b>{what}</div>");
+    }
+    page.push_str("</div>\n");
+}
+
+fn facts(page: &mut String, report: &Report) {
+    let Some(facts) = &report.gpu.facts else { return };
+    let firmware: Vec<_> = facts.firmware.iter().map(|(name, version)| format!("{name} {version}")).collect();
+    let unread = if report.gpu.simulated { "simulated" } else { "unknown" };
+    let rows = [
+        ("chip", format!("{}, {}", facts.chip, facts.gfx_level)),
+        ("at", report.gpu.label()),
+        ("kernel", format!("{}, amdgpu {}", facts.kernel.as_deref().unwrap_or(unread), facts.driver)),
+        ("firmware", firmware.join(", ")),
+        ("rings", facts.rings.join(" ")),
+        ("seed", report.seed.to_string()),
+    ];
+    page.push_str("<dl>\n");
+    for (name, value) in rows {
+        let _ = writeln!(page, "<dt>{name}</dt><dd>{}</dd>", escaped(&value));
+    }
+    page.push_str("</dl>\n");
+}
+
+/// Adds the lines of a soak.
+fn rates(page: &mut String, soak: &Soak) {
+    let lines = soak.lines().join("\n");
+    section(page, "Soak", &format!("<pre>{}</pre>\n", escaped(&lines)));
+}
+
+fn checks(page: &mut String, results: &[CheckResult]) {
+    page.push_str("<h2>Checks</h2>\n<table>\n<tr><th>result</th><th>check</th><th>ms</th><th>detail</th></tr>\n");
+    for result in results {
+        let (class, word) = match result.expected {
+            Some(Expected::Fail) => ("known", "ExpectedFail"),
+            Some(Expected::Flake) => ("known", "KnownFlake"),
+            Some(Expected::UnexpectedPass) => ("fail", "UnexpectedImprovement"),
+            Some(Expected::Skip) | None => (result.word.name(), result.word.name()),
+        };
+        let lines = result.evidence.as_ref().map(|evidence| evidence.lines().join("\n")).unwrap_or_default();
+        let open = if result.is_failure() { " open" } else { "" };
+        let evidence = if lines.is_empty() {
+            String::new()
+        } else {
+            format!("<details{open}><summary>evidence</summary><pre>{}</pre></details>", escaped(&lines))
+        };
+        let _ = writeln!(
+            page,
+            "<tr><td class=\"{class}\">{word}</td><td class=\"id\">{}</td><td class=\"figure\">{:.1}</td><td>{}{evidence}</td></tr>",
+            escaped(&result.id),
+            result.time.as_secs_f64() * 1e3,
+            escaped(&result.detail)
+        );
+    }
+    page.push_str("</table>\n");
+}
