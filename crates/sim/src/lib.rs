@@ -49,7 +49,7 @@ pub use self::{
         files::census::{Census, DeviceCensus},
         power::{LoadError, LoadScript},
         sched::{
-            ib_captures::IBS_VARIABLE,
+            captures::{DEFAULT_KEPT, IBS_VARIABLE, KEPT_VARIABLE},
             shader_watch::{ShaderNews, ShaderSink, shader_log},
         },
         sim_kernel::{Mappable, SimKernel},

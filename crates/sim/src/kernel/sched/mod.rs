@@ -1,10 +1,10 @@
 //! Queues: contexts, the rings that run their jobs, and what a job uses.
 
+pub(crate) mod captures;
 pub(crate) mod clock;
 pub(crate) mod context;
 pub(crate) mod fault_cell;
 pub(crate) mod gang;
-pub(crate) mod ib_captures;
 pub(crate) mod interpreter;
 pub(crate) mod processor;
 pub(crate) mod resets;

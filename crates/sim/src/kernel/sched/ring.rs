@@ -25,11 +25,11 @@ use crate::{
         mm::{bo::Bo, space::Space},
         power::Power,
         sched::{
+            captures::IbCaptures,
             clock::Ticker,
             context::{Context, Entity},
             fault_cell::FaultCell,
             gang::Gang,
-            ib_captures::IbCaptures,
             processor::{Executor, Halt, Processor},
             resets::RingReset,
             shaders::ShaderSlot,

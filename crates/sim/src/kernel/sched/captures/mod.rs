@@ -1,13 +1,8 @@
 //! Every IB that a ring fetches and every compute shader that it starts, as files: what `amdgpu-ib` reads.
 
-use std::{
-    collections::HashSet,
-    ffi::OsStr,
-    fs::{self, OpenOptions},
-    io::{self, ErrorKind, Write},
-    path::{Path, PathBuf},
-    sync::atomic::{AtomicU32, Ordering},
-};
+mod directory;
+
+use std::{collections::HashSet, ffi::OsStr, io, path::PathBuf};
 
 use amdgpu_hw::{GfxLevel, GpuVa};
 use amdgpu_isa::{WaveSize, program_len};
@@ -15,6 +10,7 @@ use amdgpu_packets::{Target, pm4::Ring};
 use parking_lot::Mutex;
 use zerocopy::IntoBytes;
 
+use self::directory::CaptureDirectory;
 use crate::{
     gpu::{Ib, Memory},
     kernel::complaints::Complaints,
@@ -28,11 +24,18 @@ use crate::{
 /// `000007-shader-GFX10_3-w32-800000200.bin`: their machine code, up to its end.
 pub const IBS_VARIABLE: &str = "AMDGPU_SIM_IBS";
 
+/// Number of files that stay in the directory of [`IBS_VARIABLE`]: the last ones, [`DEFAULT_KEPT`] if it is not set. 0 is for all,
+/// which fill a disk in the end.
+pub const KEPT_VARIABLE: &str = "AMDGPU_SIM_IBS_KEEP";
+
+/// Files that stay where [`KEPT_VARIABLE`] is not set.
+pub const DEFAULT_KEPT: u64 = 4096;
+
 /// A directory for the IBs that a ring fetches.
 #[derive(Debug)]
 pub(crate) struct IbCaptures {
-    directory: PathBuf,
-    next: AtomicU32,
+    /// The directory; an error is the value of [`KEPT_VARIABLE`] that is no number.
+    directory: Result<CaptureDirectory, String>,
     /// Addresses of the shaders that were written since the last IB.
     shaders: Mutex<HashSet<GpuVa>>,
 }
@@ -41,22 +44,25 @@ pub(crate) struct IbCaptures {
 const MOST_DWORDS: usize = 1 << 18;
 
 impl IbCaptures {
-    /// The directory of the environment, if it names one.
+    /// Returns the directory of the environment, if it names one.
     pub(crate) fn from_environment() -> Option<Self> {
         let directory = std::env::var_os(IBS_VARIABLE).filter(|path| !path.is_empty())?;
-        Some(Self::into_directory(&directory))
+        let kept = std::env::var_os(KEPT_VARIABLE).filter(|kept| !kept.is_empty());
+        Some(Self::into_directory(&directory, kept.as_deref()))
     }
 
-    fn into_directory(directory: &OsStr) -> Self {
-        Self { directory: PathBuf::from(directory), next: AtomicU32::new(0), shaders: Mutex::default() }
+    fn into_directory(directory: &OsStr, kept: Option<&OsStr>) -> Self {
+        let kept = kept.map_or(Ok(DEFAULT_KEPT), |kept| {
+            kept.to_str().and_then(|kept| kept.parse().ok()).ok_or_else(|| kept.to_string_lossy().into_owned())
+        });
+        let directory = kept.map(|kept| CaptureDirectory::new(PathBuf::from(directory), kept));
+        Self { directory, shaders: Mutex::default() }
     }
 
     /// Writes an IB; what fails is complained of.
     pub(crate) fn keep(&self, target: Target, ib: Ib, dwords: &[u32], complaints: &Complaints) {
         self.shaders.lock().clear();
-        if let Err(error) = self.write(&format!("{}-{:x}.ib", language(target), ib.va.as_u64()), dwords) {
-            complaints.say(format!("cannot write an IB to {}: {error}", self.directory.display()));
-        }
+        self.write("an IB", &format!("{}-{:x}.ib", language(target), ib.va.as_u64()), dwords, complaints);
     }
 
     /// Writes the shader at `program`, once for each IB; what fails is complained of. A shader without an end is not written.
@@ -72,24 +78,18 @@ impl IbCaptures {
         }
         let Some(code) = machine_code((level, wave), program, memory) else { return };
         let name = format!("shader-{level}-w{}-{:x}.bin", wave.lanes(), program.as_u64());
-        if let Err(error) = self.write(&name, &code) {
-            complaints.say(format!("cannot write a shader to {}: {error}", self.directory.display()));
-        }
+        self.write("a shader", &name, &code, complaints);
     }
 
-    /// Writes a file with the next free number.
-    fn write(&self, name: &str, dwords: &[u32]) -> io::Result<()> {
-        fs::create_dir_all(&self.directory)?;
-        loop {
-            let number = self.next.fetch_add(1, Ordering::Relaxed);
-            let name = format!("{number:06}-{name}");
-            // Rings share the directory, and so the numbers.
-            let claim = self.directory.join(format!(".{number:06}"));
-            match claimed(&claim) {
-                Ok(()) => return fs::write(self.directory.join(name), dwords.as_bytes()),
-                Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
-                Err(error) => return Err(error),
-            }
+    /// Writes a file with the next number.
+    fn write(&self, what: &str, name: &str, dwords: &[u32], complaints: &Complaints) {
+        let directory = match &self.directory {
+            Ok(directory) => directory,
+            Err(kept) => return complaints.say(format!("{KEPT_VARIABLE} is {kept:?}, which is no number of files")),
+        };
+        let done: io::Result<()> = directory.write(name, dwords.as_bytes());
+        if let Err(error) = done {
+            complaints.say(format!("cannot write {what} to {}: {error}", directory.path()));
         }
     }
 }
@@ -122,11 +122,6 @@ fn machine_code((level, wave): (GfxLevel, WaveSize), program: GpuVa, memory: &dy
     None
 }
 
-/// Creates the file, unless it exists.
-fn claimed(path: &Path) -> io::Result<()> {
-    OpenOptions::new().write(true).create_new(true).open(path)?.flush()
-}
-
 /// Returns the ring's language, for a file's name.
 fn language(target: Target) -> String {
     match target {
@@ -138,6 +133,8 @@ fn language(target: Target) -> String {
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use super::*;
     use crate::gpu::{Access, PageFault};
     use amdgpu_packets::pm4;
@@ -145,7 +142,7 @@ mod tests {
     #[test]
     fn rings_that_share_a_directory_share_its_numbers() {
         let directory = std::env::temp_dir().join(format!("amdgpu-sim-ibs-{}", std::process::id()));
-        let rings = [(); 2].map(|()| IbCaptures::into_directory(directory.as_os_str()));
+        let rings = [(); 2].map(|()| IbCaptures::into_directory(directory.as_os_str(), None));
         let ib = Ib { va: GpuVa::from_48_bits(0x10_0000), dwords: 1 };
         let target = pm4::Target::gfx(GfxLevel::Gfx10_3).into();
         for ring in &rings {
@@ -156,6 +153,31 @@ mod tests {
         names.sort();
         fs::remove_dir_all(&directory).unwrap();
         assert_eq!(names, ["000000-gfx-GFX10_3-100000.ib", "000001-gfx-GFX10_3-100000.ib"]);
+    }
+
+    #[test]
+    fn the_number_of_files_is_bounded_and_a_wrong_bound_is_told() {
+        let directory = std::env::temp_dir().join(format!("amdgpu-sim-kept-{}", std::process::id()));
+        let is_ib = |entry: &io::Result<fs::DirEntry>| {
+            entry.as_ref().is_ok_and(|entry| entry.path().extension() == Some(OsStr::new("ib")))
+        };
+        let keep = |kept: Option<&str>, ibs| {
+            let ring = IbCaptures::into_directory(directory.as_os_str(), kept.map(OsStr::new));
+            let complaints = Complaints::default();
+            for _ in 0..ibs {
+                let ib = Ib { va: GpuVa::from_48_bits(0x10_0000), dwords: 1 };
+                ring.keep(pm4::Target::gfx(GfxLevel::Gfx10_3).into(), ib, &[0xffff_1000], &complaints);
+            }
+            let names = fs::read_dir(&directory).map(|entries| entries.filter(is_ib).count());
+            (names.unwrap_or_default(), complaints.list())
+        };
+        assert_eq!(keep(Some("4"), 9), (4, vec![]));
+        let (files, said) = keep(Some("many"), 1);
+        assert_eq!(files, 4);
+        assert!(said[0].contains("AMDGPU_SIM_IBS_KEEP is \"many\""), "{said:?}");
+        let all = usize::try_from(DEFAULT_KEPT).unwrap();
+        assert_eq!(keep(None, all + 10), (all, vec![]));
+        fs::remove_dir_all(&directory).unwrap();
     }
 
     /// Memory at 0x1000 up to its end, of dwords.
@@ -206,7 +228,7 @@ mod tests {
     #[test]
     fn a_shader_is_written_once_for_each_ib() {
         let directory = std::env::temp_dir().join(format!("amdgpu-sim-shaders-{}", std::process::id()));
-        let ring = IbCaptures::into_directory(directory.as_os_str());
+        let ring = IbCaptures::into_directory(directory.as_os_str(), None);
         let (how, target) = ((GfxLevel::Gfx10_3, WaveSize::Wave32), pm4::Target::gfx(GfxLevel::Gfx10_3).into());
         let (ib, program) = (Ib { va: GpuVa::from_48_bits(0x10_0000), dwords: 1 }, GpuVa::from_48_bits(0x1000));
         for _ in 0..2 {
