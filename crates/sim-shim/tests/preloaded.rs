@@ -1,44 +1,13 @@
 //! Programs with the shim preloaded, run as a user would run them.
 
+mod support;
+
 use std::{
-    ffi::OsStr,
     path::{Path, PathBuf},
-    process::{Command, Output},
+    process::Command,
 };
 
-const LAUNCHER: &str = env!("CARGO_BIN_EXE_amdgpu-sim");
-
-/// Returns the folder of this build's programs.
-fn programs() -> PathBuf {
-    Path::new(LAUNCHER).parent().expect("a directory").to_owned()
-}
-
-/// The library as cargo built it for this test; a copy beside the programs is only made by `cargo build`, and may be old.
-fn shim() -> PathBuf {
-    let shim = programs().join("deps/libamdgpu_sim_shim.so");
-    assert!(shim.exists(), "{} was not built", shim.display());
-    shim
-}
-
-fn guest() -> PathBuf {
-    let guest = programs().join("examples/guest");
-    assert!(guest.exists(), "{} was not built", guest.display());
-    guest
-}
-
-/// A command that starts without a world, whatever the test runs in.
-fn command(program: impl AsRef<OsStr>) -> Command {
-    let mut command = Command::new(program);
-    command.env_remove("AMDGPU_SIM").env_remove("AMDGPU_SIM_WORLD").env("GUEST_LAUNCHER", LAUNCHER);
-    command
-}
-
-/// The launcher, about to run what is added.
-fn launcher(chips: &str) -> Command {
-    let mut run = command(LAUNCHER);
-    run.args(["run", "--gpu", chips, "--shim"]).arg(shim()).arg("--");
-    run
-}
+use support::{LAUNCHER, command, expect_success, guest, launcher, shim};
 
 /// Runs a guest's scenario in a world that the launcher serves.
 fn launched(chips: &str, scenario: &[&str]) {
@@ -52,11 +21,6 @@ fn hosted(chips: &str, scenario: &[&str]) {
     let mut run = command(guest());
     run.args(scenario).env("LD_PRELOAD", shim()).env("AMDGPU_SIM", chips);
     expect_success(&run.output().expect("the guest"));
-}
-
-fn expect_success(output: &Output) {
-    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-    assert!(output.status.success(), "{}: {}{}", output.status, text(&output.stdout), text(&output.stderr));
 }
 
 /// Both ways, for what must not depend on where the server is.

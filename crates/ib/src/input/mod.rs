@@ -21,7 +21,7 @@ pub use ib::{Engine, FileIb};
 pub use kept::Kept;
 pub(crate) use kept::number;
 
-/// Bytes of a file without a recording that are read at most: sixteen of the longest IBs, or as many devcoredumps of rings.
+/// Bytes of a file without a recording that are read at most: sixteen of the longest IBs.
 const MOST_BYTES: u64 = 64 << 20;
 /// First bytes of a recording. Source: `amdgpu_layers::format`.
 const RECORDING: &[u8] = b"AMDGPUrr";

@@ -21,8 +21,8 @@ pub(crate) struct Block {
     pub(crate) kind: Kind,
     /// Text, line by line.
     pub(crate) lines: Vec<String>,
-    /// Lines by which the block is compared: without its place, and where that was asked for without addresses. There are as many
-    /// as lines of text.
+    /// Lines by which the block is compared: without its place, and where that was asked for without addresses. Each stands for
+    /// the line of text at the same index.
     pub(crate) compared: Vec<String>,
 }
 

@@ -37,7 +37,7 @@ pub use self::{
     connection::{Answer, Connection},
     error::WorldError,
     name::NodeName,
-    server::{Running, Server, gpus, is_server_thread},
+    server::{Running, Server, Traffic, gpus, is_server_thread},
     settings::{load, options},
     text::text_file,
     tree::directory::{Directory, Layout, SW_SYNC},

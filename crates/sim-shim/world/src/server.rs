@@ -6,7 +6,11 @@ use std::{
     fmt::Write as _,
     io::Write as _,
     os::fd::{AsFd, AsRawFd, OwnedFd, RawFd},
-    sync::{Arc, mpsc},
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+        mpsc,
+    },
     thread,
     time::Duration,
 };
@@ -70,6 +74,26 @@ pub struct Server {
     seats: Arc<Seats>,
     /// Connections of processes of other users, which take no room from the others.
     strangers: Arc<Seats>,
+    traffic: Counters,
+}
+
+/// Counters of what clients did, from the start of a world on.
+#[derive(Debug, Default)]
+struct Counters {
+    connections: AtomicU64,
+    openings: AtomicU64,
+    requests: AtomicU64,
+}
+
+/// Clients' use of a world, from its start on.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Traffic {
+    /// Connections that were made; a process makes one for each of its threads that asks something.
+    pub connections: u64,
+    /// Nodes that were opened.
+    pub openings: u64,
+    /// Requests (`ioctl`) on them.
+    pub requests: u64,
 }
 
 /// A running server. Dropping it removes the world's directory; its threads serve those who are connected until the
@@ -90,6 +114,14 @@ impl Running {
         for device in self.devices() {
             device.follow_load(Some(load.clone()));
         }
+    }
+
+    /// Returns the use that clients made of the world.
+    pub fn traffic(&self) -> Traffic {
+        let Counters { connections, openings, requests } = &self.server.traffic;
+        let [connections, openings, requests] =
+            [connections, openings, requests].map(|counter| counter.load(Ordering::Relaxed));
+        Traffic { connections, openings, requests }
     }
 
     /// Returns the devices of the world that are there.
@@ -171,6 +203,7 @@ impl Server {
             files,
             seats: Arc::default(),
             strangers: Arc::default(),
+            traffic: Counters::default(),
         });
         let watcher = Arc::clone(&server);
         spawn("amdgpu-sim closer", move || {
@@ -217,6 +250,7 @@ impl Server {
         // Who is gone already needs no welcome; there is room for one message in any socket.
         let sent = send(connection.as_fd(), &welcome, None);
         let (Ok(seat), Ok(())) = (seat, sent) else { return Ok(()) };
+        self.traffic.connections.fetch_add(1, Ordering::Relaxed);
         let server = Arc::clone(self);
         let remote = Arc::new(Remote::new(peer.pid(), is_trusted(&peer), connection));
         if let Err(error) = spawn("amdgpu-sim client", move || server.serve(&remote, &seat)) {
@@ -299,6 +333,7 @@ impl Server {
             Some(Call::OpenStore) => self.open_store(first).map(|fd| (0, Some(fd))),
             Some(Call::Outcome) => self.files.stores.outcome(first).map(|()| (0, None)),
             Some(Call::Ioctl) => {
+                self.traffic.requests.fetch_add(1, Ordering::Relaxed);
                 let request = Request::from_bits(first as u32);
                 let client = Arc::clone(remote) as Arc<dyn amdgpu_sim::Client>;
                 let returned = file()?.kernel.serve(client, request, second)?;
@@ -334,7 +369,9 @@ impl Server {
         }
         let kernel =
             if minor == device.place().primary_minor() { device.open_primary(is_admin) } else { device.open() };
-        self.files.add(&self.layout.name(), minor, kernel)
+        let opened = self.files.add(&self.layout.name(), minor, kernel)?;
+        self.traffic.openings.fetch_add(1, Ordering::Relaxed);
+        Ok(opened)
     }
 
     fn refresh(&self, all: bool) -> Result<(), Errno> {

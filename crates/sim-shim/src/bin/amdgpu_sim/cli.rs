@@ -10,7 +10,7 @@ use std::{
 use amdgpu_sim::{KernelRelease, LockupTimeout, TracedWaves};
 use clap::{Args, Parser, Subcommand};
 
-use crate::run::RunError;
+use crate::error::RunError;
 
 /// Runs programs on simulated AMD GPUs.
 #[derive(Debug, Parser)]
@@ -25,23 +25,70 @@ pub(crate) struct Cli {
 pub(crate) enum Task {
     /// Run a command, and all it starts, in a world of its own
     Run(Box<Run>),
+    /// Start a shell in a world of its own, whose prompt names the chips
+    ///
+    /// The shell is that of $SHELL. The world ends with it.
+    Shell(Box<Shell>),
+    /// Find out why a program does not see the GPU
+    ///
+    /// Looks at the program's file, runs it in a world of its own for some time, and says of each finding what to do next.
+    Doctor(Box<Doctor>),
     /// List the chips that can be simulated
     Profiles,
     /// Print what is alive in the world that this process was started in
     Census,
+    /// Print the manual page
+    Man,
+    /// Print the completions for a shell
+    Completions {
+        /// The shell
+        shell: clap_complete::Shell,
+    },
 }
 
 /// Arguments of `run`.
 #[derive(Debug, Args)]
-#[expect(clippy::struct_excessive_bools, reason = "switches of a command line")]
 pub(crate) struct Run {
+    #[command(flatten)]
+    pub(crate) world: World,
+    /// Answer every request at once, successfully and without doing anything: to measure what user space costs
+    #[arg(long)]
+    pub(crate) null: bool,
+    /// The command and its arguments
+    #[arg(required = true, trailing_var_arg = true, allow_hyphen_values = true, value_name = "COMMAND")]
+    pub(crate) command: Vec<OsString>,
+}
+
+/// Arguments of `shell`.
+#[derive(Debug, Args)]
+pub(crate) struct Shell {
+    #[command(flatten)]
+    pub(crate) world: World,
+    /// Answer every request at once, successfully and without doing anything: to measure what user space costs
+    #[arg(long)]
+    pub(crate) null: bool,
+}
+
+/// Arguments of `doctor`.
+#[derive(Debug, Args)]
+pub(crate) struct Doctor {
+    #[command(flatten)]
+    pub(crate) world: World,
+    /// Seconds after which the program is ended
+    #[arg(long, value_name = "SECONDS", default_value_t = 10)]
+    pub(crate) seconds: u64,
+    /// The program and its arguments
+    #[arg(required = true, trailing_var_arg = true, allow_hyphen_values = true, value_name = "PROGRAM")]
+    pub(crate) command: Vec<OsString>,
+}
+
+/// Arguments about a world.
+#[derive(Debug, Args)]
+pub(crate) struct World {
     /// Chips, one device each, such as navi21,renoir; a path is that of a captured GPU's JSON file [default: $AMDGPU_SIM,
     /// else navi21]
     #[arg(long, value_name = "CHIPS")]
     pub(crate) gpu: Option<String>,
-    /// Answer every request at once, successfully and without doing anything: to measure what user space costs
-    #[arg(long)]
-    pub(crate) null: bool,
     /// The kernel whose driver is simulated: 6.12, 6.13 or 6.17 [default: $AMDGPU_SIM_KERNEL, else 6.12]
     #[arg(long, value_name = "RELEASE")]
     pub(crate) kernel: Option<KernelRelease>,
@@ -79,9 +126,6 @@ pub(crate) struct Run {
     /// The preload library [default: libamdgpu_sim_shim.so beside this program, or in ../lib]
     #[arg(long, value_name = "PATH")]
     pub(crate) shim: Option<PathBuf>,
-    /// The command and its arguments
-    #[arg(required = true, trailing_var_arg = true, allow_hyphen_values = true, value_name = "COMMAND")]
-    pub(crate) command: Vec<OsString>,
 }
 
 /// Waves to trace.

@@ -7,15 +7,15 @@ use std::{
     io::{self, Write},
     mem,
     os::unix::process::{CommandExt as _, ExitStatusExt as _},
-    path::{self, PathBuf},
+    path::{self, Path, PathBuf},
     process::{Command, ExitCode, ExitStatus},
     sync::Arc,
 };
 
-use amdgpu_sim::{KernelRelease, LockupTimeout, ShaderSink, ShaderWatch, shader_log};
+use amdgpu_sim::{ShaderSink, ShaderWatch, TracedWaves, shader_log};
 use amdgpu_sim_world::{
-    Call, Connection, DEFAULT_GPU, GPUS_VARIABLE, LOAD_VARIABLE, Layout, Message, NULL_VARIABLE, Server,
-    WORLD_VARIABLE, WorldError, gpus, load, options,
+    Call, Connection, DEFAULT_GPU, GPUS_VARIABLE, LOAD_VARIABLE, Layout, Message, NULL_VARIABLE, Running, Server,
+    WORLD_VARIABLE, gpus, load, options,
 };
 use nix::{
     errno::Errno,
@@ -26,7 +26,12 @@ use nix::{
     unistd::{Pid, getppid},
 };
 
-use crate::{reach::out_of_reach, signals};
+use crate::{
+    cli::{Run, World},
+    error::{RunError, SHIM},
+    reach,
+    signals::{self, Held},
+};
 
 /// Exit code of the launcher when it cannot run the command, as of `env` and `timeout`.
 pub(crate) const CANNOT_RUN: u8 = 125;
@@ -36,61 +41,13 @@ const CANNOT_EXECUTE: u8 = 126;
 const NOT_FOUND: u8 = 127;
 /// Exit codes of a command that a signal ended start here, as in shells.
 const SIGNALLED: i32 = 128;
-/// The preload library's file name.
-const SHIM: &str = "libamdgpu_sim_shim.so";
 
-/// The reason why a command was not run.
-#[derive(Debug, thiserror::Error)]
-pub(crate) enum RunError {
-    #[error(transparent)]
-    World(#[from] WorldError),
-    #[error("no {SHIM} beside {} or in ../lib; name it with --shim", program.display())]
-    NoShim { program: PathBuf },
-    #[error("there is no {}", path.display())]
-    NoSuchShim { path: PathBuf },
-    #[error("a null kernel is one chip, not {chips}")]
-    OneChip { chips: String },
-    #[error("{WORLD_VARIABLE} is not set: this process is in no world")]
-    NoWorld,
-    #[error("the world does not answer: {0}")]
-    Silent(Errno),
-    #[error("cannot find out where this program is: {0}")]
-    Lost(io::Error),
-    #[error("cannot print: {0}")]
-    Print(io::Error),
-    #[error("cannot write {}: {error}", path.display())]
-    Log { path: PathBuf, error: io::Error },
-    #[error("cannot wait for the command: {0}")]
-    Wait(io::Error),
-}
-
-/// Options of the devices that the command line sets.
-#[derive(Clone, Debug)]
-pub(crate) struct Changes {
-    pub(crate) kernel: Option<KernelRelease>,
-    pub(crate) lockup_timeout: Option<LockupTimeout>,
-    pub(crate) kernel_vram: Option<u32>,
-    pub(crate) wide_fills: bool,
-    pub(crate) video: bool,
-    /// The file of a load.
-    pub(crate) load: Option<PathBuf>,
-}
-
-/// Observation of compute shaders.
-#[derive(Clone, Debug)]
-pub(crate) struct Watching {
-    /// The file that all devices write to.
-    pub(crate) log: PathBuf,
-    pub(crate) watch: ShaderWatch,
-}
-
-impl Watching {
-    fn log(&self) -> Result<ShaderSink, RunError> {
-        let failed = |error| RunError::Log { path: self.log.clone(), error };
-        let path = path::absolute(&self.log).map_err(failed)?;
-        File::create(&path).map_err(failed)?;
-        Ok(shader_log(LogFile { path, pending: Vec::new() }, true))
-    }
+/// Makes the file of what compute shaders do, which all devices write to.
+fn shader_file(path: &Path) -> Result<ShaderSink, RunError> {
+    let failed = |error| RunError::Log { path: path.to_owned(), error };
+    let path = path::absolute(path).map_err(failed)?;
+    File::create(&path).map_err(failed)?;
+    Ok(shader_log(LogFile { path, pending: Vec::new() }, true))
 }
 
 /// Bytes of a log that are kept back before they are written.
@@ -117,67 +74,94 @@ impl Write for LogFile {
     }
 }
 
-/// Runs a command in a world of its own; its exit code.
-///
-/// With `null`, the world is there for its paths only; each process answers its own requests.
-pub(crate) fn run(
-    (chips, null): (Option<&str>, bool),
-    changes: Changes,
-    watching: Option<&Watching>,
-    shim: Option<PathBuf>,
-    command: &[OsString],
-) -> Result<ExitCode, RunError> {
-    let Some((program, arguments)) = command.split_first() else { return Ok(ExitCode::from(CANNOT_RUN)) };
-    let chips = chips.map(str::to_owned).or_else(|| env::var(GPUS_VARIABLE).ok().filter(|list| !list.is_empty()));
+/// A world that a command can be started in.
+#[derive(Debug)]
+pub(crate) struct Prepared {
+    pub(crate) world: Running,
+    /// The chips, as the environment of commands has them.
+    pub(crate) chips: String,
+    pub(crate) shim: PathBuf,
+    null: bool,
+}
+
+/// Starts a world as the command line says. With `null` it is there for its paths only.
+pub(crate) fn prepare(arguments: &World, null: bool) -> Result<Prepared, RunError> {
+    let chips = arguments.gpu.clone().or_else(|| env::var(GPUS_VARIABLE).ok().filter(|list| !list.is_empty()));
     let chips = absolute(&chips.unwrap_or_else(|| DEFAULT_GPU.to_owned()));
     if null && chips.contains(',') {
         return Err(RunError::OneChip { chips });
     }
-    let shim = find_shim(shim)?;
-    if let Some(reason) = out_of_reach(program) {
-        eprintln!("amdgpu-sim: {} {reason}: it sees no simulated GPU", program.display());
-    }
-    let signals = signals::hold();
+    let shim = find_shim(arguments.shim.as_deref())?;
     let mut options = options(|name| env::var(name).ok())?;
-    if let Some(kernel) = changes.kernel {
+    if let Some(kernel) = arguments.kernel {
         (options.kernel, options.drm_minor) = (kernel, kernel.drm_minor());
     }
-    options.lockup_timeout = changes.lockup_timeout.unwrap_or(options.lockup_timeout);
-    options.kernel_vram = changes.kernel_vram.map_or(options.kernel_vram, |mebibytes| u64::from(mebibytes) << 20);
-    options.wide_fills |= changes.wide_fills;
-    options.video |= changes.video;
-    let log = watching.map(Watching::log).transpose()?;
+    options.lockup_timeout = arguments.lockup_timeout.unwrap_or(options.lockup_timeout);
+    options.kernel_vram = arguments.kernel_vram.map_or(options.kernel_vram, |mebibytes| u64::from(mebibytes) << 20);
+    options.wide_fills |= arguments.wide_fills;
+    options.video |= arguments.video;
+    let first = TracedWaves::One { group: [0; 3], wave: 0 };
+    let watch = ShaderWatch {
+        trace: arguments.trace_wave.map_or(Some(first), |traced| traced.0),
+        stores: arguments.break_on_store.map(|address| address..address.saturating_add(4)),
+        races: arguments.find_races,
+    };
+    let log = arguments.trace_shader.as_deref().map(shader_file).transpose()?;
     let of_variable = || env::var_os(LOAD_VARIABLE).filter(|path| !path.is_empty()).map(PathBuf::from);
-    let load = changes.load.or_else(of_variable).map(|path| load(&path)).transpose()?;
+    let load = arguments.load.clone().or_else(of_variable).map(|path| load(&path)).transpose()?;
     let world = Server::start(&gpus(&chips)?, options)?;
     if let Some(load) = &load {
         world.follow_load(load);
     }
-    if let (Some(watching), Some(log)) = (watching, log) {
-        world.devices().iter().for_each(|device| device.watch_shaders(watching.watch.clone(), Arc::clone(&log)));
+    if let Some(log) = log {
+        world.devices().iter().for_each(|device| device.watch_shaders(watch.clone(), Arc::clone(&log)));
     }
-    let mut command = Command::new(program);
-    if null {
-        command.env(NULL_VARIABLE, &chips);
+    Ok(Prepared { world, chips, shim, null })
+}
+
+impl Prepared {
+    /// Returns a command that starts in the world, and is sent `end` when the launcher is killed, with which the world ends.
+    pub(crate) fn command(&self, program: &OsStr, arguments: &[OsString], end: Signal) -> Command {
+        let mut command = Command::new(program);
+        if self.null {
+            command.env(NULL_VARIABLE, &self.chips);
+        }
+        end_with_this_process(&mut command, end);
+        command
+            .args(arguments)
+            .env("LD_PRELOAD", preloads(self.shim.as_os_str(), env::var_os("LD_PRELOAD")))
+            .env(GPUS_VARIABLE, &self.chips)
+            .env(WORLD_VARIABLE, self.world.layout().directory());
+        command
     }
-    end_with_this_process(&mut command);
-    let child = command
-        .args(arguments)
-        .env("LD_PRELOAD", preloads(shim.as_os_str(), env::var_os("LD_PRELOAD")))
-        .env(GPUS_VARIABLE, &chips)
-        .env(WORLD_VARIABLE, world.layout().directory())
-        .spawn();
-    let mut child = match child {
+}
+
+/// Runs a command in a world of its own, and returns its exit code. With `--null`, the world is there for its paths only; each
+/// process answers its own requests.
+pub(crate) fn run(arguments: &Run) -> Result<ExitCode, RunError> {
+    let Some((program, rest)) = arguments.command.split_first() else { return Ok(ExitCode::from(CANNOT_RUN)) };
+    // The threads of the world hold signals back, too.
+    let signals = signals::hold();
+    let prepared = prepare(&arguments.world, arguments.null)?;
+    if let Err(reason) = reach::look(program) {
+        eprintln!("amdgpu-sim: {} {reason}: it sees no simulated GPU", program.display());
+    }
+    let command = prepared.command(program, rest, Signal::SIGTERM);
+    wait_for(command, signals)
+}
+
+/// Starts a command and waits for it. Returns its exit code.
+pub(crate) fn wait_for(mut command: Command, signals: Held) -> Result<ExitCode, RunError> {
+    let mut child = match command.spawn() {
         Ok(child) => child,
         Err(error) => {
-            eprintln!("amdgpu-sim: cannot run {}: {error}", program.display());
+            eprintln!("amdgpu-sim: cannot run {}: {error}", command.get_program().display());
             let missing = error.kind() == io::ErrorKind::NotFound;
             return Ok(ExitCode::from(if missing { NOT_FOUND } else { CANNOT_EXECUTE }));
         }
     };
     signals.pass_on_to(child.id().cast_signed());
     let status = child.wait().map_err(RunError::Wait)?;
-    drop(world);
     Ok(ExitCode::from(exit_code(status)))
 }
 
@@ -193,11 +177,11 @@ fn absolute(chips: &str) -> String {
 /// Makes a command end when the launcher is killed, with which its world ends. The signal must reach it, so the command does not
 /// inherit that the launcher holds signals back.
 #[expect(unsafe_code, reason = "runs between fork and exec")]
-fn end_with_this_process(command: &mut Command) {
+fn end_with_this_process(command: &mut Command, end: Signal) {
     let launcher = Pid::this();
     let arrange = move || {
         SigSet::empty().thread_set_mask()?;
-        set_pdeathsig(Signal::SIGTERM)?;
+        set_pdeathsig(end)?;
         // It may be gone already, and then no signal is sent.
         if getppid() == launcher { Ok(()) } else { Err(Errno::ESRCH.into()) }
     };
@@ -216,9 +200,9 @@ fn preloads(shim: &OsStr, others: Option<OsString>) -> OsString {
     list
 }
 
-fn find_shim(named: Option<PathBuf>) -> Result<PathBuf, RunError> {
+fn find_shim(named: Option<&Path>) -> Result<PathBuf, RunError> {
     if let Some(path) = named {
-        return path.canonicalize().map_err(|_| RunError::NoSuchShim { path });
+        return path.canonicalize().map_err(|_| RunError::NoSuchShim { path: path.to_owned() });
     }
     let program = env::current_exe().map_err(RunError::Lost)?;
     let beside = program.parent().map(|directory| [directory.join(SHIM), directory.join("../lib").join(SHIM)]);
@@ -250,8 +234,7 @@ mod tests {
     #[test]
     fn a_log_is_written_where_it_is_flushed_and_where_it_grows() {
         let path = env::temp_dir().join(format!("amdgpu-sim-log-{}", std::process::id()));
-        let watching = Watching { log: path.clone(), watch: ShaderWatch::default() };
-        drop(watching.log().unwrap());
+        drop(shader_file(&path).unwrap());
         let mut log = LogFile { path: path.clone(), pending: Vec::new() };
         log.write_all(b"first\n").unwrap();
         assert_eq!(fs::read(&path).unwrap(), b"");
@@ -260,7 +243,6 @@ mod tests {
         let written = fs::read(&path).unwrap();
         fs::remove_file(&path).unwrap();
         assert!(written.starts_with(b"first\nx") && written.len() == 6 + PENDING + 1);
-        let nowhere = Watching { log: path.join("below a file"), watch: ShaderWatch::default() };
-        assert!(matches!(nowhere.log(), Err(RunError::Log { .. })));
+        assert!(matches!(shader_file(&path.join("below a file")), Err(RunError::Log { .. })));
     }
 }

@@ -1,0 +1,34 @@
+//! Reasons why the launcher cannot do its task.
+
+use std::{io, path::PathBuf};
+
+use amdgpu_sim_world::{WORLD_VARIABLE, WorldError};
+use nix::errno::Errno;
+
+/// The preload library's file name.
+pub(crate) const SHIM: &str = "libamdgpu_sim_shim.so";
+
+/// The reason why a command was not run.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum RunError {
+    #[error(transparent)]
+    World(#[from] WorldError),
+    #[error("no {SHIM} beside {} or in ../lib; name it with --shim", program.display())]
+    NoShim { program: PathBuf },
+    #[error("there is no {}", path.display())]
+    NoSuchShim { path: PathBuf },
+    #[error("a null kernel is one chip, not {chips}")]
+    OneChip { chips: String },
+    #[error("{WORLD_VARIABLE} is not set: this process is in no world")]
+    NoWorld,
+    #[error("the world does not answer: {0}")]
+    Silent(Errno),
+    #[error("cannot find out where this program is: {0}")]
+    Lost(io::Error),
+    #[error("cannot print: {0}")]
+    Print(io::Error),
+    #[error("cannot write {}: {error}", path.display())]
+    Log { path: PathBuf, error: io::Error },
+    #[error("cannot wait for the command: {0}")]
+    Wait(io::Error),
+}
