@@ -55,6 +55,10 @@ pub(crate) struct Arguments {
     #[arg(long)]
     pub(crate) provoke_hang: bool,
 
+    /// Leave out the checks whose threads submit in another order each time: for comparing what two runs submit.
+    #[arg(long)]
+    pub(crate) in_order: bool,
+
     /// Seconds a check may take, before it counts as hung.
     #[arg(long, value_name = "SECONDS", default_value_t = 120)]
     pub(crate) limit: u64,

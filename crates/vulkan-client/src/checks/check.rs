@@ -11,6 +11,7 @@ pub(crate) struct Check {
     proves: &'static str,
     body: Body,
     disruptive: bool,
+    unordered: bool,
 }
 
 /// The code of a check, by what it runs on.
@@ -24,11 +25,11 @@ enum Body {
 
 impl Check {
     pub(super) const fn once(id: &'static str, proves: &'static str, body: fn(&Gpu) -> Outcome) -> Self {
-        Self { id, proves, body: Body::Once(body), disruptive: false }
+        Self { id, proves, body: Body::Once(body), disruptive: false, unordered: false }
     }
 
     pub(super) const fn each(id: &'static str, proves: &'static str, body: fn(&Gpu, &Lane) -> Outcome) -> Self {
-        Self { id, proves, body: Body::Each(body), disruptive: false }
+        Self { id, proves, body: Body::Each(body), disruptive: false, unordered: false }
     }
 
     /// The same, tried only on request.
@@ -36,9 +37,14 @@ impl Check {
         Self { disruptive: true, ..self }
     }
 
+    /// The same, with submissions in another order each time.
+    pub(super) const fn unordered(self) -> Self {
+        Self { unordered: true, ..self }
+    }
+
     pub(super) fn steps(&self) -> Vec<Step> {
-        let step =
-            |id: String, kind| Step { id, proves: self.proves, disruptive: self.disruptive, body: self.body, kind };
+        let &Self { proves, disruptive, unordered, body, .. } = self;
+        let step = |id: String, kind| Step { id, proves, disruptive, unordered, body, kind };
         match self.body {
             Body::Once(_) => vec![step(self.id.to_owned(), Kind::Graphics)],
             Body::Each(_) => {
@@ -56,6 +62,8 @@ pub(crate) struct Step {
     pub(crate) proves: &'static str,
     /// `true` if it harms others who use the device.
     pub(crate) disruptive: bool,
+    /// `true` if its threads submit in another order each time.
+    pub(crate) unordered: bool,
     body: Body,
     kind: Kind,
 }

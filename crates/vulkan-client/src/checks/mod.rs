@@ -2,6 +2,7 @@
 
 mod check;
 pub(crate) mod copies;
+mod devices;
 mod events;
 mod hang;
 mod heaps;
@@ -27,6 +28,7 @@ pub(crate) fn plan() -> Vec<Step> {
         share::CHECKS,
         host::CHECKS,
         heaps::CHECKS,
+        devices::CHECKS,
         hang::CHECKS,
     ]
     .into_iter()

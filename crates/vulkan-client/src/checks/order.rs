@@ -6,7 +6,7 @@ use ash::vk::Result as Answer;
 
 use super::{check::Check, copies::pattern};
 use crate::{
-    gpu::{Buffer, Gpu, Kind, Order, Place},
+    gpu::{Buffer, Gpu, Kind, Lane, Order, Place},
     outcome::{Doing, Outcome, Stop, ends_with, same, same_bytes},
 };
 
@@ -16,6 +16,7 @@ const SOON: Duration = Duration::from_secs(20);
 const MOMENT: Duration = Duration::from_millis(30);
 
 pub(super) const CHECKS: &[Check] = &[
+    Check::each("order.buffers", "the command buffers of a submission run in order", buffers),
     Check::once("semaphore.binary", "binary semaphores carry data from queue to queue", binary),
     Check::once("timeline.across", "one timeline orders work on two queues, round after round", across),
     Check::once("timeline.wait_first", "a wait that is submitted before its signal holds until then", wait_first),
@@ -26,6 +27,24 @@ pub(super) const CHECKS: &[Check] = &[
 
 fn host(gpu: &Gpu) -> Result<Buffer<'_>, Stop> {
     gpu.buffer(1024, Place::Host).doing("make a buffer")
+}
+
+/// Each command buffer copies what the one before has copied; drivers chain them, so that the kernel is given one.
+fn buffers(gpu: &Gpu, lane: &Lane) -> Outcome {
+    const BUFFERS: u32 = 12;
+    let target = host(gpu)?;
+    for round in 1..=3 {
+        target.memory().write(0, &pattern(64, round));
+        let work = gpu.submit_several(lane, &Order::free(), BUFFERS, |number, record| {
+            let at = u64::from(number) * 64;
+            record.copy((&target, at), (&target, at + 64), 64);
+            record.barrier();
+        });
+        work.doing("submit")?.finish().doing("finish")?;
+        let expected = pattern(64, round).repeat(BUFFERS as usize + 1);
+        same_bytes("the copies", &target.memory().read(0, expected.len()), &expected)?;
+    }
+    Ok(format!("{BUFFERS} command buffers, 3 times"))
 }
 
 /// Graphics writes, compute copies on, a transfer queue (or graphics again) copies last.

@@ -81,22 +81,43 @@ impl Gpu {
         order: &Order<'a>,
         record: impl FnOnce(&Recorder<'a>),
     ) -> VkResult<Submission<'a>> {
+        let mut record = Some(record);
+        self.submit_several(lane, order, 1, |_, recorder| {
+            if let Some(record) = record.take() {
+                record(recorder);
+            }
+        })
+    }
+
+    /// Records commands into several command buffers, each by its number, and hands them to a queue together.
+    ///
+    /// # Errors
+    ///
+    /// The errors of recording or vkQueueSubmit.
+    pub(crate) fn submit_several<'a>(
+        &'a self,
+        lane: &Lane,
+        order: &Order<'a>,
+        count: u32,
+        mut record: impl FnMut(u32, &Recorder<'a>),
+    ) -> VkResult<Submission<'a>> {
         let pool = self.pool(lane)?;
         let info = vk::CommandBufferAllocateInfo::default()
             .command_pool(pool.raw)
             .level(vk::CommandBufferLevel::PRIMARY)
-            .command_buffer_count(1);
+            .command_buffer_count(count);
         // SAFETY: alive, alone, local.
         let buffers = unsafe { self.device.allocate_command_buffers(&info) }?;
-        let raw = buffers.first().copied().ok_or(vk::Result::ERROR_UNKNOWN)?;
         let once = vk::CommandBufferBeginInfo::default().flags(vk::CommandBufferUsageFlags::ONE_TIME_SUBMIT);
-        // SAFETY: alive, alone, local; just allocated, so in the initial state.
-        unsafe { self.device.begin_command_buffer(raw, &once) }?;
-        record(&Recorder { gpu: self, raw });
-        // SAFETY: alive, alone; it is being recorded, and outside of any render pass.
-        unsafe { self.device.end_command_buffer(raw) }?;
+        for (number, &raw) in (0..).zip(&buffers) {
+            // SAFETY: alive, alone, local; just allocated, so in the initial state.
+            unsafe { self.device.begin_command_buffer(raw, &once) }?;
+            record(number, &Recorder { gpu: self, raw });
+            // SAFETY: alive, alone; it is being recorded, and outside of any render pass.
+            unsafe { self.device.end_command_buffer(raw) }?;
+        }
         let fence = self.fence(None)?;
-        self.hand_over(lane, order, &[raw], &fence)?;
+        self.hand_over(lane, order, &buffers, &fence)?;
         Ok(Submission { gpu: self, fence, _pool: pool })
     }
 
