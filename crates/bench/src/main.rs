@@ -6,6 +6,8 @@
 //! * `amdgpu-bench shader [--json] [--only NAME]`: compute shaders, executed, against plain loops of the same work.
 //! * `amdgpu-bench icd [--json] [--only NAME]`: our Vulkan driver (`cargo build --release -p amdgpu-winsys-icd`) beside RADV, through
 //!   the same loader.
+//! * `amdgpu-bench radv [--json] [--only NAME]`: RADV with this library's winsys beside RADV with its own, as `.ci/radv-swap` builds
+//!   them.
 //! * `amdgpu-bench surface [--json] [--only NAME]`: layouts, addresses and copies of images, against addrlib and memcpy.
 //! * `amdgpu-bench churn [--seconds N]`: no race, but threads that allocate, map, import, submit and free on the simulator,
 //!   and a census at the end: exit code 1 if anything is lost.
@@ -21,10 +23,12 @@ mod churn;
 mod contest;
 #[expect(unsafe_code, reason = "an allocator that counts")]
 mod counting;
+mod counting_requests;
 mod cs;
 mod icd;
 mod memory;
 mod peers;
+mod radv;
 mod row;
 mod shader;
 mod surface;
@@ -68,6 +72,11 @@ enum Area {
     },
     /// Our Vulkan driver beside RADV, through the same loader.
     Icd {
+        #[command(flatten)]
+        report: Report,
+    },
+    /// RADV with this library's winsys beside RADV with its own.
+    Radv {
         #[command(flatten)]
         report: Report,
     },
@@ -152,6 +161,13 @@ fn main() -> ExitCode {
             report.print(
                 |wanted, on_null, mut add| {
                     if on_null { icd::on_null(wanted, &mut add) } else { icd::all(wanted, &mut add) }
+                },
+            )
+        }
+        Area::Radv { report } => {
+            report.print(
+                |wanted, on_null, mut add| {
+                    if on_null { radv::on_null(wanted, &mut add) } else { radv::all(wanted, &mut add) }
                 },
             )
         }

@@ -39,6 +39,8 @@ pub(crate) enum Unit {
     Mbps,
     /// Millions of lane-instructions a second.
     Mlips,
+    /// Requests to the kernel.
+    Requests,
 }
 
 /// Goal of a row.
@@ -103,6 +105,14 @@ impl Row {
         Self::new(bench, n, Unit::Permille, ours, peer, Some(theirs), goal)
     }
 
+    /// Ours and a peer's requests to the kernel for one operation. Ours may be no more.
+    pub(crate) fn requests(bench: &str, n: u64, ours: f64, peer: &str, theirs: f64) -> Self {
+        let row = Self::new(bench, n, Unit::Requests, ours, peer, Some(theirs), Goal::RatioAtMost(1.0));
+        // Of nothing and nothing there is no ratio.
+        let ratio = row.ratio.filter(|ratio| ratio.is_finite());
+        Self { ratio, holds: Some(ours <= theirs), ..row }
+    }
+
     /// Ours alone.
     pub(crate) fn alone(bench: &str, n: u64, ours: f64, goal: Goal) -> Self {
         Self::new(bench, n, Unit::Ns, ours, "-", None, goal)
@@ -145,6 +155,7 @@ impl fmt::Display for Row {
             Unit::Bytes => format!("{value:.0} B"),
             Unit::Mlips => format!("{value:.0} M/s"),
             Unit::Mbps => format!("{value:.0} MB/s"),
+            Unit::Requests => format!("{value:.2} rq"),
             Unit::Permille => format!("{:.1}%", value / 10.0),
         };
         let is_missing = self.note.as_ref().is_some_and(|note| note.starts_with("missing"));

@@ -8,7 +8,7 @@ use std::{
     ptr::NonNull,
     sync::{
         OnceLock,
-        atomic::{AtomicBool, Ordering::Relaxed},
+        atomic::{AtomicBool, AtomicU64, Ordering::Relaxed},
     },
 };
 
@@ -24,6 +24,18 @@ static KERNEL: OnceLock<Option<NullKernel>> = OnceLock::new();
 /// Descriptors that were seen to be nodes. Asking each time what a descriptor is would take longer than the answer. A
 /// number that becomes another file's stays here: DRM requests on it, which no other file has, are then answered too.
 static NODES: [AtomicBool; 1024] = [const { AtomicBool::new(false) }; 1024];
+
+/// `true` while requests are counted; not by default, as threads that are measured would share the counter.
+static IS_COUNTING: AtomicBool = AtomicBool::new(false);
+static REQUESTS: AtomicU64 = AtomicU64::new(0);
+
+/// Starts or stops counting the requests that the null kernel answers, and returns those counted since the last start. For
+/// benchmarks, which find it by its name in the process.
+#[unsafe(no_mangle)]
+pub(crate) extern "C" fn amdgpu_sim_null_count(is_counting: bool) -> u64 {
+    IS_COUNTING.store(is_counting, Relaxed);
+    if is_counting { REQUESTS.swap(0, Relaxed) } else { REQUESTS.load(Relaxed) }
+}
 
 /// The null kernel, if this process was asked to have one.
 fn kernel() -> Option<&'static NullKernel> {
@@ -63,6 +75,9 @@ pub(crate) unsafe fn ioctl(
         if let Some(known) = known {
             known.store(true, Relaxed);
         }
+    }
+    if IS_COUNTING.load(Relaxed) {
+        REQUESTS.fetch_add(1, Relaxed);
     }
     // SAFETY: the caller's promise.
     Some(unsafe { kernel.ioctl(request, argument) }.map_err(Errno::from))

@@ -1,6 +1,8 @@
 //! RADV, and our own driver, through the Vulkan loader.
 #![expect(unsafe_code, reason = "Vulkan: every call is unsafe")]
 
+use std::ffi::OsStr;
+
 use ash::{Device, Entry, Instance, vk};
 
 /// AMD.
@@ -29,8 +31,8 @@ pub(crate) struct Radv {
     queue: vk::Queue,
     types: vk::PhysicalDeviceMemoryProperties,
     pool: vk::CommandPool,
-    instance: Instance,
-    physical: vk::PhysicalDevice,
+    pub(super) instance: Instance,
+    pub(super) physical: vk::PhysicalDevice,
     _entry: Entry,
 }
 
@@ -51,9 +53,23 @@ macro_rules! with_device_info {
     }};
 }
 
+/// Has the loader find the drivers of these manifests, and no others, from the next instance on.
+fn name_manifests(manifests: &OsStr) {
+    for name in ["VK_DRIVER_FILES", "VK_ICD_FILENAMES"] {
+        // SAFETY: no other thread of this process reads or writes the environment while benches run.
+        unsafe { std::env::set_var(name, manifests) };
+    }
+}
+
 impl Radv {
     pub(crate) fn open() -> Result<Self, Missing> {
         Self::open_where(|found| found.vendor_id == VENDOR)
+    }
+
+    /// Opens the first device of the drivers that a list of manifests names.
+    pub(crate) fn open_from(manifests: &OsStr) -> Result<Self, Missing> {
+        name_manifests(manifests);
+        Self::open()
     }
 
     /// Opens the first device that fits.
@@ -94,11 +110,8 @@ impl Radv {
     }
 
     /// Makes an instance of the drivers that a list of manifests names, and destroys it.
-    pub(crate) fn another_instance(entry: &Entry, manifests: &std::ffi::OsStr) {
-        for name in ["VK_DRIVER_FILES", "VK_ICD_FILENAMES"] {
-            // SAFETY: no other thread of this process reads or writes the environment while benches run.
-            unsafe { std::env::set_var(name, manifests) };
-        }
+    pub(crate) fn another_instance(entry: &Entry, manifests: &OsStr) {
+        name_manifests(manifests);
         let about = vk::ApplicationInfo::default().api_version(vk::API_VERSION_1_3);
         let info = vk::InstanceCreateInfo::default().application_info(&about);
         // SAFETY: the structures outlive the call.
@@ -144,6 +157,23 @@ impl Radv {
         // SAFETY: the memory is live, host-visible and not mapped.
         let address = unsafe { self.device.map_memory(memory, 0, vk::WHOLE_SIZE, vk::MemoryMapFlags::empty()) };
         std::hint::black_box(address.expect("the null kernel refuses nothing"));
+    }
+
+    #[inline]
+    pub(crate) fn unmap(&self, memory: vk::DeviceMemory) {
+        // SAFETY: the memory is live and mapped, and nothing uses the mapping.
+        unsafe { self.device.unmap_memory(memory) };
+    }
+
+    /// Makes a buffer without memory, and destroys it.
+    #[inline]
+    pub(crate) fn another_buffer(&self, size: u64) {
+        let info = vk::BufferCreateInfo::default().size(size).usage(vk::BufferUsageFlags::STORAGE_BUFFER);
+        // SAFETY: the structure outlives the call, and nothing uses the buffer.
+        unsafe {
+            let buffer = self.device.create_buffer(&info, None).expect("the null kernel refuses nothing");
+            self.device.destroy_buffer(buffer, None);
+        }
     }
 
     #[inline]

@@ -1,4 +1,5 @@
 //! The guest on the null kernel.
+#![expect(unsafe_code, reason = "a function of the preload library, found by its name")]
 
 use std::path::Path;
 
@@ -29,4 +30,24 @@ pub(crate) fn null() {
     assert_eq!(queue.in_flight(), 0, "it is done when submit returns");
     assert!(fence.wait(Deadline::at(0)).expect("not lost"));
     assert!(census().contains(" bos 0 "), "{}", census());
+    requests_are_counted(&device);
+}
+
+/// The preload library counts requests between a start and a stop, and no others.
+fn requests_are_counted(device: &Device) {
+    // SAFETY: a name that ends with a zero.
+    let count = unsafe { libc::dlsym(libc::RTLD_DEFAULT, c"amdgpu_sim_null_count".as_ptr()) };
+    assert!(!count.is_null());
+    // SAFETY: the preload library's function, which has this type.
+    let count: extern "C" fn(bool) -> u64 = unsafe { std::mem::transmute(count) };
+    let ask = || {
+        device.timestamp().expect("a timestamp");
+    };
+    ask();
+    count(true);
+    (0..7).for_each(|_| ask());
+    assert_eq!(count(false), 7, "between a start and a stop");
+    ask();
+    assert_eq!(count(false), 7, "it has stopped");
+    assert_eq!((count(true), count(false)), (7, 0), "and starts from 0");
 }
