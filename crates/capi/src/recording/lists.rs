@@ -7,6 +7,7 @@ use amdgpu_winsys::{
     cs::{AnyStream, ChainFault, CommandList, Inclusion, Packet, Target, pm4},
     vamgr::GpuVa,
 };
+use parking_lot::{MappedRwLockReadGuard, RwLockReadGuard};
 
 use super::stream::{Stage, StreamBody, agw_stream, busy, record, stream};
 use crate::{
@@ -29,16 +30,22 @@ pub struct agw_ib {
     pub pad: u32,
 }
 
+/// The list of a finalized stream, which is not recorded again meanwhile. A clone of the list would cost more than the look.
+pub(super) type Closed<'a> = MappedRwLockReadGuard<'a, CommandList>;
+
 /// Returns the list of a finalized stream.
-pub(super) fn closed(body: &StreamBody, argument: &str) -> Answer<CommandList> {
-    let Some(recording) = body.recording.try_lock() else {
+pub(super) fn closed<'a>(body: &'a StreamBody, argument: &str) -> Answer<Closed<'a>> {
+    let Some(recording) = body.recording.try_read() else {
         return Err(busy(argument));
     };
-    match &recording.stage {
-        Stage::Closed(list) => Ok(list.clone()),
-        Stage::Open(_) => Err(Failure::argument(argument, "was not finalized")),
-        Stage::Poisoned { code, text } => Err(Failure::new(*code, text.clone())),
-    }
+    let list = RwLockReadGuard::try_map(recording, |recording| match &recording.stage {
+        Stage::Closed(list) => Some(list),
+        Stage::Open(_) | Stage::Poisoned { .. } => None,
+    });
+    list.map_err(|recording| match &recording.stage {
+        Stage::Poisoned { code, text } => Failure::new(*code, text.clone()),
+        Stage::Open(_) | Stage::Closed(_) => Failure::argument(argument, "was not finalized"),
+    })
 }
 
 /// Keeps a BO resident and alive for every run of the list. One that is kept already costs a look.
@@ -132,7 +139,7 @@ pub unsafe extern "C" fn agw_stream_execute(stream: *mut agw_stream, child: *con
         }
         // SAFETY: the caller's promise.
         let child = unsafe { super::stream::stream(child, "child") }?;
-        let list = closed(child.body(), "child")?;
+        let list = closed(child.body(), "child")?.clone();
         let inclusion = if flags & AGW_EXECUTE_COPY != 0 { Inclusion::Copy } else { Inclusion::Auto };
         // SAFETY: the caller's promise.
         unsafe {

@@ -4,7 +4,7 @@ use std::{ffi::c_void, sync::Arc};
 
 use amdgpu_hw::num::{index, wide};
 use amdgpu_winsys::cs::{AnyStream, CommandList, Target};
-use parking_lot::Mutex;
+use parking_lot::RwLock;
 
 use crate::{
     border::{
@@ -64,8 +64,9 @@ impl Handle for agw_stream {
 }
 
 pub(crate) struct StreamBody {
-    /// One thread at a time records, by contract; the lock is never waited for, and makes a broken contract an error.
-    pub(crate) recording: Mutex<Recording>,
+    /// One thread at a time records, by contract; several may submit what was finalized. The lock is never waited for, and makes a
+    /// broken contract an error.
+    pub(crate) recording: RwLock<Recording>,
     pub(crate) is_unchained: bool,
     pub(crate) state: Arc<DeviceState>,
 }
@@ -110,7 +111,7 @@ pub(crate) unsafe fn stream<'a>(handle: *const agw_stream, argument: &str) -> An
 /// The caller is the only one who uses the stream, as the contract of streams says.
 pub(crate) unsafe fn record(stream: &Shell<agw_stream>, call: impl FnOnce(&mut AnyStream) -> Answer) -> Answer {
     let (head, body) = (window_of(stream), stream.body());
-    let Some(mut recording) = body.recording.try_lock() else { return Err(busy("stream")) };
+    let Some(mut recording) = body.recording.try_write() else { return Err(busy("stream")) };
     let stage = &mut recording.stage;
     match stage {
         Stage::Open(open) => {
@@ -211,7 +212,7 @@ pub unsafe extern "C" fn agw_stream_create(
         let head = agw_stream_head { window: window(&mut open), user: std::ptr::null_mut(), ip: ip_type, pad: 0 };
         let is_unchained = flags & AGW_STREAM_UNCHAINED != 0;
         let recording = Recording { stage: Stage::Open(open), target, is_secondary, dwords };
-        let body = StreamBody { recording: Mutex::new(recording), is_unchained, state: Arc::clone(state) };
+        let body = StreamBody { recording: RwLock::new(recording), is_unchained, state: Arc::clone(state) };
         let made = create(head, body)?;
         // SAFETY: checked above, and the caller's promise.
         unsafe { put(stream, made) };
@@ -253,7 +254,7 @@ pub unsafe extern "C" fn agw_stream_finalize(stream: *mut agw_stream) -> i32 {
         let stream = unsafe { self::stream(stream, "stream") }?;
         // SAFETY: the caller's promise.
         unsafe { record(stream, |_| Ok(())) }?;
-        let Some(mut recording) = stream.body().recording.try_lock() else { return Err(busy("stream")) };
+        let Some(mut recording) = stream.body().recording.try_write() else { return Err(busy("stream")) };
         let stage = &mut recording.stage;
         let empty = Stage::Poisoned { code: AGW_ERROR_IN_USE, text: String::new() };
         let Stage::Open(open) = std::mem::replace(stage, empty) else { return Err(busy("stream")) };
@@ -286,7 +287,7 @@ pub unsafe extern "C" fn agw_stream_reset(stream: *mut agw_stream) -> i32 {
         // SAFETY: the caller's promise.
         let stream = unsafe { self::stream(stream, "stream") }?;
         let body = stream.body();
-        let Some(mut recording) = body.recording.try_lock() else { return Err(busy("stream")) };
+        let Some(mut recording) = body.recording.try_write() else { return Err(busy("stream")) };
         let Recording { stage, target, is_secondary, dwords } = &mut *recording;
         let empty = Stage::Poisoned { code: AGW_ERROR_IN_USE, text: String::new() };
         let anew = || start(&body.state, *target, *is_secondary, *dwords);

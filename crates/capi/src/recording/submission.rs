@@ -1,14 +1,14 @@
 //! Submissions: from C's arrays to the library's.
 
 use amdgpu_winsys::{
-    cs::{CommandList, Keep, SyncPoint},
+    cs::{Keep, SyncPoint},
     winsys::{Binding, ResidencySet},
 };
 
 use smallvec::SmallVec;
 
 use super::{
-    lists::closed,
+    lists::{Closed, closed},
     queue::agw_queue,
     stream::{agw_stream, stream},
 };
@@ -94,10 +94,10 @@ pub(super) type Few<T> = SmallVec<[T; FEW]>;
 
 /// A submission with everything that it names looked up.
 pub(super) struct Named<'a> {
-    pub(super) streams: Few<CommandList>,
-    pub(super) initial: Few<CommandList>,
-    pub(super) further: Few<CommandList>,
-    pub(super) last: Few<CommandList>,
+    pub(super) streams: Few<Closed<'a>>,
+    pub(super) initial: Few<Closed<'a>>,
+    pub(super) further: Few<Closed<'a>>,
+    pub(super) last: Few<Closed<'a>>,
     pub(super) bos: Few<Binding>,
     pub(super) sets: Few<&'a ResidencySet>,
     pub(super) waits: Few<SyncPoint<'a>>,
@@ -153,7 +153,7 @@ pub(super) unsafe fn points<'a>(start: *const agw_sync_point, len: u32, name: &s
 ///
 /// The arrays have the lengths that the submission says, and what they hold was not freed.
 pub(super) unsafe fn named<'a>(submission: &agw_submission) -> Answer<Named<'a>> {
-    let lists = |start: *const *const agw_stream, len: u32, name: &str| -> Answer<Few<CommandList>> {
+    let lists = |start: *const *const agw_stream, len: u32, name: &str| -> Answer<Few<Closed<'a>>> {
         // SAFETY: the caller's promise.
         let streams = unsafe { array(start, len, name) }?;
         // SAFETY: the caller's promise.

@@ -4,6 +4,7 @@ use amdgpu_hw::num::index;
 use amdgpu_winsys::cs::{CommandList, Error, Fence, Gang, MAX_IBS_PER_CALL, Queue, Submission};
 
 use super::{
+    lists::Closed,
     queue::{agw_queue, queue},
     submission::{Few, Named, agw_submission, named},
 };
@@ -65,9 +66,7 @@ fn submit(queue: &Queue, followers: &[&Queue], named: &Named<'_>) -> Answer<Opti
     if named.streams.iter().any(|list| list.target() != queue.target()) {
         return gang(queue, followers, named, &Submission { waits, signals, ..whole }).map(Some);
     }
-    let own = |lists: &[CommandList]| lists.iter().filter(|list| list.target() == queue.target()).cloned().collect();
-    let (initial, further, last): (Few<_>, Few<_>, Few<_>) =
-        (own(&named.initial), own(&named.further), own(&named.last));
+    let (initial, further, last) = (own(queue, &named.initial), own(queue, &named.further), own(queue, &named.last));
     let kernel = queue.context().device().info().max_ibs[queue.ip().index()];
     let most = MAX_IBS_PER_CALL.min(index(kernel));
     let mut fence = None;
@@ -78,7 +77,8 @@ fn submit(queue: &Queue, followers: &[&Queue], named: &Named<'_>) -> Answer<Opti
         let room = most.saturating_sub(before.len() + last.len());
         let now = fitting(streams, room);
         let (these, rest) = streams.split_at(now);
-        let lists: Few<_> = before.iter().chain(these).chain(&last).collect();
+        let (before, behind) = (before.iter().copied(), last.iter().copied());
+        let lists: Few<_> = before.chain(these.iter().map(|list| &**list)).chain(behind).collect();
         let call = Submission {
             lists: &lists,
             waits: if is_first { waits } else { &[] },
@@ -91,11 +91,16 @@ fn submit(queue: &Queue, followers: &[&Queue], named: &Named<'_>) -> Answer<Opti
     Ok(fence)
 }
 
+/// Returns the lists for a queue's ring.
+fn own<'a>(queue: &Queue, lists: &'a [Closed<'_>]) -> Few<&'a CommandList> {
+    lists.iter().map(|list| &**list).filter(|list| list.target() == queue.target()).collect()
+}
+
 /// Returns the number of lists that fit into a call with room for so many IBs: at least one, which the library cuts in two
 /// where it is longer.
-fn fitting(lists: &[CommandList], room: usize) -> usize {
+fn fitting(lists: &[Closed<'_>], room: usize) -> usize {
     let mut ibs = 0;
-    let fits = |list: &&CommandList| {
+    let fits = |list: &&Closed<'_>| {
         ibs += list.submitted_ibs().len();
         ibs <= room
     };
@@ -104,7 +109,7 @@ fn fitting(lists: &[CommandList], room: usize) -> usize {
 
 /// Submits streams for several IPs, which the kernel starts together.
 fn gang(queue: &Queue, followers: &[&Queue], named: &Named<'_>, submission: &Submission<'_>) -> Answer<Fence> {
-    let all = || named.initial.iter().chain(&named.streams).chain(&named.last);
+    let all = || named.initial.iter().chain(&named.streams).chain(&named.last).map(|list| &**list);
     let stranger = |list: &CommandList| {
         list.target() != queue.target() && !followers.iter().any(|follower| follower.target() == list.target())
     };
