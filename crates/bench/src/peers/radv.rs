@@ -169,11 +169,10 @@ impl Radv {
     #[inline]
     pub(crate) fn another_buffer(&self, size: u64) {
         let info = vk::BufferCreateInfo::default().size(size).usage(vk::BufferUsageFlags::STORAGE_BUFFER);
-        // SAFETY: the structure outlives the call, and nothing uses the buffer.
-        unsafe {
-            let buffer = self.device.create_buffer(&info, None).expect("the null kernel refuses nothing");
-            self.device.destroy_buffer(buffer, None);
-        }
+        // SAFETY: the structure outlives the call.
+        let buffer = unsafe { self.device.create_buffer(&info, None) }.expect("the null kernel refuses nothing");
+        // SAFETY: nothing uses it.
+        unsafe { self.device.destroy_buffer(buffer, None) };
     }
 
     #[inline]

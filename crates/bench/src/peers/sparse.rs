@@ -45,8 +45,9 @@ impl SparseBuffer {
         let buffer = unsafe { device.create_buffer(&info, None) }?;
         let memory_type_index = radv.memory_type(vk::MemoryPropertyFlags::DEVICE_LOCAL)?;
         let info = vk::MemoryAllocateInfo::default().allocation_size(pages * PAGE).memory_type_index(memory_type_index);
-        // SAFETY: the structure outlives the calls.
-        let memories = unsafe { [device.allocate_memory(&info, None)?, device.allocate_memory(&info, None)?] };
+        // SAFETY: the structure outlives the call.
+        let [one, other] = [0, 1].map(|_| unsafe { device.allocate_memory(&info, None) });
+        let memories = [one?, other?];
         Ok(Self { device, queue, buffer, memories, pages })
     }
 
