@@ -130,7 +130,7 @@ impl Image {
         self.kind == ImageKind::D3 && !self.slices_are_layers
     }
 
-    /// Returns the address of a texel; `None` outside of the view.
+    /// Returns the address of the element of a texel; `None` outside of the view.
     pub(crate) fn address(&mut self, texel: Texel) -> Result<Option<u64>, ImageError> {
         let [width, height, depth] = self.size(texel.level);
         let z_end = if self.is_volume() { depth } else { self.layers() };
@@ -144,6 +144,7 @@ impl Image {
             Some(plane) => plane,
             None => place.insert(Box::new(self.layout.plane(level)?)),
         };
-        plane.address(texel.x, texel.y, z, texel.sample).map(Some)
+        let texels = self.format.texels();
+        plane.address(texel.x / texels, texel.y / texels, z, texel.sample).map(Some)
     }
 }

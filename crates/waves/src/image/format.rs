@@ -1,5 +1,6 @@
 //! Formats of texels, by the names of the hardware's format numbers.
 
+use super::block::{Block, SIDE};
 use crate::buffer::format::{Format, Number};
 
 /// A format of texels.
@@ -7,6 +8,8 @@ use crate::buffer::format::{Format, Number};
 pub(crate) struct TexelFormat {
     /// Channels and their numbers.
     pub(crate) plain: Format,
+    /// Elements that are compressed blocks of texels, whose channels `plain` has then.
+    block: Option<Block>,
     /// Bits of an element.
     pub(crate) bits: u32,
     /// The three low channels share the exponent in the fourth.
@@ -71,7 +74,12 @@ impl TexelFormat {
                 _ => return None,
             };
             let plain = Format { channels, number: Number::Uint };
-            return Some(Self { plain, bits, shares_exponent: false, clamps: false, is_fmask: true });
+            return Some(Self { plain, block: None, bits, shares_exponent: false, clamps: false, is_fmask: true });
+        }
+        if let Some((block, number)) = Block::named(name) {
+            let plain = Format { channels: block.channels(), number };
+            let (bits, block) = (block.bits(), Some(block));
+            return Some(Self { plain, block, bits, shares_exponent: false, clamps: false, is_fmask: false });
         }
         let (data, numbers) = if let Some(data) = name.strip_suffix("_FLOAT_CLAMP") {
             (data, Number::Float)
@@ -85,7 +93,14 @@ impl TexelFormat {
             return None;
         }
         let clamps = name.ends_with("_CLAMP");
-        Some(Self { plain: Format { channels, number: numbers }, bits, shares_exponent, clamps, is_fmask: false })
+        Some(Self {
+            plain: Format { channels, number: numbers },
+            block: None,
+            bits,
+            shares_exponent,
+            clamps,
+            is_fmask: false,
+        })
     }
 
     /// Returns the bytes of an element.
@@ -93,7 +108,17 @@ impl TexelFormat {
         self.bits / 8
     }
 
-    /// Returns the four components of an element.
+    /// Returns the texels of an element in x and in y.
+    pub(crate) fn texels(self) -> u32 {
+        if self.block.is_some() { SIDE } else { 1 }
+    }
+
+    /// Returns the four components of the texel at `[x, y]` of a level, in its element.
+    pub(crate) fn unpack_at(self, element: u128, place: [u32; 2]) -> [u32; 4] {
+        self.unpack(self.block.map_or(element, |block| block.texel(element, place)))
+    }
+
+    /// Returns the four components of an element that is one texel.
     pub(crate) fn unpack(self, element: u128) -> [u32; 4] {
         if self.shares_exponent {
             let scale = 2.0_f32.powi((element >> 27 & 31) as i32 - 24);
@@ -109,7 +134,7 @@ impl TexelFormat {
 
     /// Returns the element of four components; `None` for formats that can not be stored.
     pub(crate) fn pack(self, components: [u32; 4]) -> Option<u128> {
-        (!self.shares_exponent && !self.is_fmask).then(|| self.plain.pack(components))
+        (!self.shares_exponent && !self.is_fmask && self.block.is_none()).then(|| self.plain.pack(components))
     }
 }
 

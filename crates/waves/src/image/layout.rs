@@ -70,10 +70,11 @@ impl Layout {
         let last = if reader.level >= GfxLevel::Gfx9 { get(f::MAX_MIP) } else { get(f::LAST_LEVEL) };
         let is_flat = matches!(kind, ImageKind::D1 | ImageKind::D1Array);
         let is_plain = matches!(kind, ImageKind::D1 | ImageKind::D2 | ImageKind::D2Msaa);
+        let texels = format.texels();
         let facts = Facts {
             bits: format.bits,
-            width: get(f::WIDTH),
-            height: if is_flat { 1 } else { get(f::HEIGHT) },
+            width: get(f::WIDTH).div_ceil(texels),
+            height: if is_flat { 1 } else { get(f::HEIGHT).div_ceil(texels) },
             slices: if is_plain { 1 } else { get(f::DEPTH) + 1 },
             levels: if single { 1 } else { last + 1 },
             samples,
@@ -82,7 +83,7 @@ impl Layout {
         let elements = if format.bits == 96 { 3 } else { 1 };
         let (order, block_bits) = match reader.level {
             GfxLevel::Gfx6 | GfxLevel::Gfx7 | GfxLevel::Gfx8 => (tiles(reader, chip, kind, format, &facts)?, 0),
-            GfxLevel::Gfx12 => modern(reader, chip, kind, &facts)?,
+            GfxLevel::Gfx12 => modern(reader, chip, kind, format, &facts)?,
             _ => blocks(reader, chip, kind, format, &facts)?,
         };
         Ok(Self { order, base, block_bits, elements })
@@ -141,8 +142,8 @@ fn tiles(
         mode: addr1::TileMode::LINEAR_ALIGNED,
         tile_type: addr1::TileType::Display,
         bits: facts.bits / elements,
-        block_compressed: false,
-        width: get(f::PITCH) * elements,
+        block_compressed: format.texels() > 1,
+        width: get(f::PITCH).div_ceil(format.texels()) * elements,
         height: facts.height,
         slices: if kind == ImageKind::D3 { slices } else { slices.max(get(f::LAST_ARRAY) + 1) },
         levels: facts.levels,
@@ -159,6 +160,15 @@ fn dimension(kind: ImageKind) -> addr2::Dimension {
         ImageKind::D1 | ImageKind::D1Array => addr2::Dimension::D1,
         ImageKind::D3 => addr2::Dimension::D3,
         _ => addr2::Dimension::D2,
+    }
+}
+
+/// Returns the kind of element that the address library distinguishes.
+fn element_kind(format: TexelFormat, facts: &Facts) -> addr2::Format {
+    match (format.texels(), facts.bits) {
+        (1, 96) => addr2::Format::Rgb96,
+        (1, _) => addr2::Format::Plain,
+        _ => addr2::Format::BlockCompressed,
     }
 }
 
@@ -184,7 +194,7 @@ fn blocks(
     let mut image = addr2::Image {
         mode,
         dimension: dimension(kind),
-        format: if facts.bits == 96 { addr2::Format::Rgb96 } else { addr2::Format::Plain },
+        format: element_kind(format, facts),
         bits: facts.bits,
         width: facts.width,
         height: facts.height,
@@ -211,14 +221,20 @@ fn blocks(
 }
 
 /// Lays out an image of GFX12; returns the exponent of a block's bytes, too.
-fn modern(reader: &Reader, chip: &Chip, kind: ImageKind, facts: &Facts) -> Result<(Order, u32), ImageError> {
+fn modern(
+    reader: &Reader,
+    chip: &Chip,
+    kind: ImageKind,
+    format: TexelFormat,
+    facts: &Facts,
+) -> Result<(Order, u32), ImageError> {
     let number = reader.get(f::SW_MODE);
     let wrong = ImageError::Mode(number.into());
     let mode = u8::try_from(number).ok().and_then(addr3::Mode::new).ok_or(wrong)?;
     let mut image = addr3::Image {
         mode,
         dimension: dimension(kind),
-        format: if facts.bits == 96 { addr3::Format::Rgb96 } else { addr3::Format::Plain },
+        format: element_kind(format, facts),
         bits: facts.bits,
         width: facts.width,
         height: facts.height,

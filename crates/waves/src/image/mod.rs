@@ -1,5 +1,6 @@
 //! Images: descriptors, formats, addresses of texels, samplers and filters.
 
+mod block;
 pub(crate) mod cache;
 pub(crate) mod descriptor;
 pub(crate) mod error;

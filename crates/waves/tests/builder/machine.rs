@@ -5,6 +5,7 @@ use std::{ops::ControlFlow, sync::Mutex};
 use amdgpu_descriptors::view::BufferView;
 use amdgpu_hw::{GfxLevel, GpuVa};
 use amdgpu_isa::{WaveSize, builder::Program};
+use amdgpu_surface::Chip;
 use amdgpu_waves::{
     Access, Counters, Dispatch, Event, Limits, Memory, Outcome, PageFault, Watch, WatchReport, run_on_threads,
     run_watched,
@@ -67,6 +68,17 @@ pub(crate) fn raw_buffer(level: GfxLevel, base: u64, bytes: u32) -> [u32; 4] {
 /// Runs one wave of a program whose user registers hold a buffer over `data`; returns the data it leaves.
 pub(crate) fn run_wave(level: GfxLevel, program: &Program, data: Vec<u8>) -> Vec<u8> {
     run_groups(level, program, data, 1, 1).1
+}
+
+/// Runs one wave of a program whose user registers hold a buffer over `data` and an image; returns the data it leaves.
+pub(crate) fn run_with_image(chip: &Chip, program: &Program, image: [u32; 8], data: Vec<u8>) -> Vec<u8> {
+    let (mut dispatch, ram) = prepared(chip.level(), program, data, (1, program.wave().lanes()));
+    dispatch.user_data[4..12].copy_from_slice(&image);
+    dispatch.chip = Some(*chip);
+    match run_on_threads(&dispatch, &ram, Limits::default(), 1) {
+        Outcome::Done(_) => ram.data.into_inner().unwrap(),
+        other => panic!("{other:?}\n{}", program.text()),
+    }
 }
 
 /// Runs groups of one wave on some threads; returns what they did and the data they leave.

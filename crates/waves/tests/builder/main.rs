@@ -1,6 +1,7 @@
-//! Programs of the builder, run: dot products of chosen halves, 64-bit operations against Rust's integers, loads against the bytes of memory,
+//! Programs of the builder, run: texels of compressed blocks, dot products of chosen halves, 64-bit operations against Rust's integers, loads against the bytes of memory,
 //! threads against one.
 
+mod blocks;
 mod dot;
 mod int64;
 mod loads;

@@ -171,7 +171,7 @@ fn load(
         let values = match element(space, image, texel)? {
             None => [0; 4],
             Some(element) if transfer.is_raw => raw_dwords(element, image.format.bytes(), transfer.is_signed),
-            Some(element) => selected(image, image.format.unpack(element)),
+            Some(element) => selected(image, image.format.unpack_at(element, [texel.x, texel.y])),
         };
         let parts = if transfer.is_raw { (parts.0, false, false, parts.3) } else { parts };
         write_components(registers, step.data, lane, masked(step.mask, values), Some(format), parts);
@@ -231,7 +231,7 @@ fn load_samples(
         for (sample, value) in (0..).zip(&mut values) {
             let texel = Texel { sample: first.sample.saturating_add(sample), ..first };
             if let Some(element) = element(space, image, texel)? {
-                *value = selected(image, image.format.unpack(element))[component];
+                *value = selected(image, image.format.unpack_at(element, [texel.x, texel.y]))[component];
             }
         }
         write_components(registers, step.data, lane, values, Some(format), parts);

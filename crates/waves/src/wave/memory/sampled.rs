@@ -34,7 +34,7 @@ impl<S: Space> Texels for Source<'_, S> {
     fn texel(&mut self, level: u32, [x, y, z]: [u32; 3]) -> Result<[f64; 4], ImageError> {
         let element = element(self.space, self.image, Texel { level, x, y, z, sample: 0 })?;
         let format = self.image.format;
-        let components = element.map_or([0; 4], |element| format.unpack(element));
+        let components = element.map_or([0; 4], |element| format.unpack_at(element, [x, y]));
         Ok(components.map(|component| number(component, format.plain.is_integer())))
     }
 
