@@ -88,6 +88,29 @@ fn files_of_power_management_follow_a_load() {
 }
 
 #[test]
+fn a_program_sets_a_mode_and_its_picture_is_kept() {
+    let picture = std::env::temp_dir().join(format!("amdgpu-sim-screen-{}.png", std::process::id()));
+    let mut run = command(LAUNCHER);
+    run.args(["run", "--gpu", "navi21", "--display", "640x480", "--screenshot"]).arg(&picture);
+    run.arg("--shim").arg(shim()).arg("--").arg(guest()).arg("screen");
+    expect_success(&run.output().expect("the launcher"));
+    let mut reader = png::Decoder::new(std::io::BufReader::new(std::fs::File::open(&picture).expect("a file")))
+        .read_info()
+        .expect("a PNG file");
+    let mut pixels = vec![0; reader.output_buffer_size().expect("a small picture")];
+    let info = reader.next_frame(&mut pixels).expect("a picture");
+    std::fs::remove_file(&picture).expect("a file");
+    assert_eq!((info.width, info.height), (640, 480));
+    assert!(pixels.chunks(4).all(|pixel| pixel == [0, 0, 0xff, 0xff]), "it is all blue");
+    // A program that shows nothing leaves no picture.
+    let mut run = command(LAUNCHER);
+    run.args(["run", "--gpu", "navi21", "--screenshot"]).arg(&picture).arg("--shim").arg(shim());
+    let output = run.args(["--", "true"]).output().expect("the launcher");
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(output.status.code() == Some(125) && said.contains("has shown nothing"), "{said}");
+}
+
+#[test]
 fn a_gpu_is_removed_and_found_again_by_writing_to_sysfs() {
     both_ways(&["hotplug"]);
 }

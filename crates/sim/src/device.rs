@@ -10,6 +10,7 @@ use amdgpu_waves::Watch;
 
 use crate::{
     chips::Profile,
+    display::Picture,
     gpu::{Clock, Shaders, Tally},
     kernel::{
         card::Gpu,
@@ -254,6 +255,21 @@ impl SimDevice {
 
     pub(crate) fn uptime(&self) -> Duration {
         self.gpu.power.uptime()
+    }
+
+    /// Returns what the display shows, or showed last; `None` without a display, before the first picture, and where the tiles
+    /// of its memory cannot be told.
+    ///
+    /// ```
+    /// use amdgpu_sim::{SimDevice, SimOptions, profile};
+    ///
+    /// let options = SimOptions { display: Some("640x480".parse()?), ..SimOptions::default() };
+    /// let gpu = SimDevice::new(profile("navi21").ok_or("no such chip")?, options);
+    /// assert_eq!(gpu.scanned_out(), None);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn scanned_out(&self) -> Option<Picture> {
+        self.gpu.screen.as_ref()?.picture()
     }
 
     /// Returns the slot and the nodes.

@@ -31,6 +31,7 @@
 
 mod chips;
 mod device;
+mod display;
 pub mod gpu;
 mod kernel;
 mod lockup;
@@ -44,6 +45,7 @@ mod testing;
 pub use self::{
     chips::{CaptureError, ChipError, Firmware, Profile, Register, VideoBlock, chip, profile, profiles},
     device::SimDevice,
+    display::{Display, DisplayError, Picture},
     kernel::{
         client::Client,
         files::census::{Census, DeviceCensus},

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::{lockup::LockupTimeout, release::KernelRelease, sysfs::Place};
+use crate::{display::Display, lockup::LockupTimeout, release::KernelRelease, sysfs::Place};
 
 /// Options of a [`SimDevice`](crate::SimDevice).
 #[expect(clippy::struct_excessive_bools, reason = "switches that have nothing to do with each other")]
@@ -22,6 +22,9 @@ pub struct SimOptions {
     /// `true` if the kernel manages power: there are sensors, and files that tell clocks, temperatures and load, which follow
     /// from what the rings do or from a script ([`SimDevice::follow_load`](crate::SimDevice::follow_load)).
     pub power: bool,
+    /// The display that is plugged into the first connector. Without one, nothing is scanned out, and requests for that are
+    /// refused.
+    pub display: Option<Display>,
     /// `true` if INFO knows MAX_IBS.
     pub max_ibs: bool,
     /// `true` if the process may have context priorities above normal.
@@ -60,6 +63,7 @@ impl Default for SimOptions {
             sdma: true,
             video: false,
             power: false,
+            display: None,
             max_ibs: true,
             may_raise_priority: false,
             ring_reset: false,
@@ -109,6 +113,7 @@ impl SimOptions {
         sdma: false,
         video: false,
         power: false,
+        display: None,
         max_ibs: false,
         may_raise_priority: false,
         ring_reset: false,

@@ -10,6 +10,7 @@ mod node;
 mod null;
 mod paths;
 mod power;
+mod screen;
 mod strangers;
 mod timelines;
 mod waits;
@@ -41,6 +42,7 @@ fn main() -> ExitCode {
         "hold" => descriptors::hold(),
         "hotplug" => hotplug::hotplug(),
         "power" => power::power(),
+        "screen" => screen::screen(),
         "share" => descriptors::share(),
         "first-client" => books::first_client(),
         "second-client" => books::second_client(),

@@ -93,6 +93,15 @@ impl Mapped {
         unsafe { self.address.write_volatile(value) };
     }
 
+    /// Writes the same everywhere.
+    #[expect(unsafe_code, reason = "memory that others change")]
+    pub(crate) fn fill(&self, value: u64) {
+        for at in 0..self.len / 8 {
+            // SAFETY: `at` lies within the mapping, which lives as long as `self`.
+            unsafe { self.address.wrapping_add(at).write_volatile(value) };
+        }
+    }
+
     /// Unmaps the first bytes.
     #[expect(unsafe_code, reason = "munmap")]
     pub(crate) fn unmap(&self, from: usize, len: usize) {

@@ -22,6 +22,9 @@ pub enum WorldError {
     /// A kernel that is not simulated.
     #[error(transparent)]
     Kernel(#[from] amdgpu_sim::KernelReleaseError),
+    /// No display.
+    #[error(transparent)]
+    Display(#[from] amdgpu_sim::DisplayError),
     /// An invalid lockup timeout.
     #[error(transparent)]
     Lockup(#[from] amdgpu_sim::LockupTimeoutError),

@@ -17,7 +17,7 @@ use nix::{
     sys::{
         epoll::{Epoll, EpollCreateFlags, EpollEvent, EpollFlags, EpollTimeout},
         inotify::{AddWatchFlags, InitFlags, Inotify, WatchDescriptor},
-        socket::{AddressFamily, SockFlag, SockType, UnixAddr, bind, socketpair},
+        socket::{AddressFamily, MsgFlags, SockFlag, SockType, UnixAddr, bind, send, socketpair},
         stat::{Mode, fstat},
         time::TimeSpec,
         timerfd::{ClockId, Expiration, TimerFd, TimerFlags, TimerSetTimeFlags},
@@ -58,7 +58,7 @@ struct Opened {
     /// File system and inode of the client's end.
     device: u64,
     inode: u64,
-    _end: OwnedFd,
+    _end: Arc<OwnedFd>,
 }
 
 /// A BO that some process has mapped through a file: both stay.
@@ -130,6 +130,12 @@ impl Files {
         self.epoll.add(&ours, EpollEvent::new(EpollFlags::EPOLLRDHUP, number))?;
         // Requests that name a node by descriptor (AMDGPU_SCHED) find the file.
         kernel.stands_for(theirs.as_fd())?;
+        // Not the end itself: it is closed with the file, and is no descriptor of the file's that the file keeps open.
+        let ours = Arc::new(ours);
+        let end = Arc::downgrade(&ours);
+        let flags = MsgFlags::MSG_DONTWAIT | MsgFlags::MSG_NOSIGNAL;
+        kernel
+            .lead_events_to(move |event| end.upgrade().is_some_and(|end| send(end.as_raw_fd(), event, flags).is_ok()));
         let file = Arc::new(OpenFile { number, minor, kernel });
         self.opened.lock().insert(number, Opened { file, device: about.st_dev, inode: about.st_ino, _end: ours });
         Ok(theirs)

@@ -54,6 +54,9 @@ pub const NULL_VARIABLE: &str = "AMDGPU_SIM_NULL";
 /// The environment variable that names the kernel whose driver is simulated, such as `6.17`
 /// ([`KernelRelease`](amdgpu_sim::KernelRelease)).
 pub const KERNEL_VARIABLE: &str = "AMDGPU_SIM_KERNEL";
+/// The environment variable that says how large a display is plugged into each GPU, such as `1920x1080`
+/// ([`Display`](amdgpu_sim::Display)).
+pub const DISPLAY_VARIABLE: &str = "AMDGPU_SIM_DISPLAY";
 /// The environment variable that says how long a job may run, as the kernel's parameter `lockup_timeout` does
 /// ([`LockupTimeout`](amdgpu_sim::LockupTimeout)).
 pub const LOCKUP_VARIABLE: &str = "AMDGPU_SIM_LOCKUP_TIMEOUT";

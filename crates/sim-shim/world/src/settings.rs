@@ -4,19 +4,23 @@ use std::{fs::File, io::Read as _, path::Path};
 
 use amdgpu_sim::{KernelRelease, LoadError, LoadScript, SimOptions};
 
-use crate::{KERNEL_VARIABLE, KERNEL_VRAM_VARIABLE, LOCKUP_VARIABLE, VIDEO_VARIABLE, WIDE_FILLS_VARIABLE, WorldError};
+use crate::{
+    DISPLAY_VARIABLE, KERNEL_VARIABLE, KERNEL_VRAM_VARIABLE, LOCKUP_VARIABLE, VIDEO_VARIABLE, WIDE_FILLS_VARIABLE,
+    WorldError,
+};
 
 /// Returns the options of a world's devices. Each variable that is set and not empty changes one of them; `variable` looks
 /// one up.
 ///
 /// # Errors
 ///
-/// [`WorldError::Kernel`], [`WorldError::Lockup`] and [`WorldError::KernelVram`].
+/// [`WorldError::Kernel`], [`WorldError::Display`], [`WorldError::Lockup`] and [`WorldError::KernelVram`].
 pub fn options(variable: impl Fn(&str) -> Option<String>) -> Result<SimOptions, WorldError> {
     let set = |name| variable(name).filter(|text| !text.is_empty());
     // As the kernel, which lets a job touch what its submission does not list.
     let kernel = set(KERNEL_VARIABLE).map_or(Ok(KernelRelease::default()), |text| text.parse())?;
     let mut options = SimOptions { strict: false, power: true, ..SimOptions::of_kernel(kernel) };
+    options.display = set(DISPLAY_VARIABLE).map(|text| text.parse()).transpose()?;
     if let Some(text) = set(LOCKUP_VARIABLE) {
         options.lockup_timeout = text.parse()?;
     }
@@ -71,6 +75,14 @@ mod tests {
         assert_eq!(reported(""), (KernelRelease::V6_12, 61));
         assert_eq!(reported("6.17"), (KernelRelease::V6_17, 64));
         assert!(with("5.4").unwrap_err().to_string().contains("\"5.4\""));
+    }
+
+    #[test]
+    fn a_variable_plugs_a_display_in() {
+        let with = |text: &str| options(|name| (name == DISPLAY_VARIABLE).then(|| text.to_owned()));
+        assert_eq!(with("").unwrap().display, None);
+        assert_eq!(with("800x600").unwrap().display, "800x600".parse().ok());
+        assert!(with("large").unwrap_err().to_string().contains("\"large\""));
     }
 
     #[test]

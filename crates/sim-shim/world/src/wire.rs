@@ -33,6 +33,9 @@ pub enum Call {
     Fdinfo,
     /// Client: what is alive in the world, as text.
     Census,
+    /// Client: what the first GPU's display shows, or showed last: width and height as two halves of a number, and red, green,
+    /// blue and alpha of its pixels in a file.
+    Picture,
     /// Client: open sw_sync.
     SwSync,
     /// Client: open the file of sysfs with inode `words[0]` for writing.
@@ -56,7 +59,7 @@ pub enum Call {
 }
 
 impl Call {
-    const ALL: [Self; 18] = [
+    const ALL: [Self; 19] = [
         Self::Open,
         Self::Ioctl,
         Self::DescriptorIoctl,
@@ -65,6 +68,7 @@ impl Call {
         Self::Refresh,
         Self::Fdinfo,
         Self::Census,
+        Self::Picture,
         Self::SwSync,
         Self::OpenStore,
         Self::Outcome,

@@ -21,7 +21,7 @@ use crate::{
         files::{file_id::FileId, names::Names, node::Masters},
         machine::Machine,
         mm::bo::{Bo, Offsets, PAGE, Pinned, Pools},
-        modes::Modes,
+        modes::{Modes, Screen},
         power::Power,
         sched::{
             clock::Ticker,
@@ -59,6 +59,8 @@ pub(crate) struct Gpu {
     pub(crate) masters: Masters,
     /// The display engine, as requests about modes see it.
     pub(crate) modes: Modes,
+    /// The display that is plugged in.
+    pub(crate) screen: Option<Arc<Screen>>,
     pub(crate) control: Arc<Control>,
     pub(crate) clock: Ticker,
     pub(crate) shaders: Arc<ShaderSlot>,
@@ -99,6 +101,7 @@ impl Gpu {
             names: Mutex::default(),
             pools,
             modes: Modes::new(profile.is_apu()),
+            screen: options.display.map(|display| Screen::new(display, &profile, options.drm_minor)),
             profile,
             offsets: Arc::default(),
             events: Arc::clone(&machine.events),

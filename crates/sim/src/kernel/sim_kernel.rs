@@ -8,7 +8,9 @@ use std::{
     sync::Arc,
 };
 
-use amdgpu_uapi::{Errno, FileIdentity, Kernel, NotReserved, OpenFile, Protection, Request, replace_by_nothing};
+use amdgpu_uapi::{
+    Errno, EventVblank, FileIdentity, Kernel, NotReserved, OpenFile, Protection, Request, replace_by_nothing,
+};
 use nix::sys::mman::{MapFlags, ProtFlags, mmap, munmap};
 
 use crate::{
@@ -53,6 +55,17 @@ impl SimKernel {
     pub fn stands_for(&self, fd: BorrowedFd<'_>) -> Result<(), Errno> {
         self.file.gpu.machine.descriptors.add_node(FileId::of(fd)?, &self.file.contexts);
         Ok(())
+    }
+
+    /// Leads the events of the display to a client from now on: `sink` gets each as the client reads it from its descriptor,
+    /// and tells if there was room.
+    pub fn lead_events_to(&self, sink: impl Fn(&[u8]) -> bool + Send + Sync + 'static) {
+        self.file.outbox.lead_to(Box::new(sink));
+    }
+
+    /// Reads the oldest event of the display, which a client of a node reads from its descriptor; `None` if there is none.
+    pub fn read_event(&self) -> Option<EventVblank> {
+        self.file.outbox.read()
     }
 
     /// Serves an ioctl of another process: its argument is at `address` of the client's memory.

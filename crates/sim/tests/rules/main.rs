@@ -12,5 +12,6 @@ mod jobs;
 mod memory;
 mod modes;
 mod primary;
+mod scanout;
 mod support;
 mod sync;

@@ -7,7 +7,7 @@ use std::{
     process::ExitCode,
 };
 
-use amdgpu_sim::{KernelRelease, LockupTimeout, TracedWaves};
+use amdgpu_sim::{Display, KernelRelease, LockupTimeout, TracedWaves};
 use clap::{Args, Parser, Subcommand};
 
 use crate::error::RunError;
@@ -54,6 +54,9 @@ pub(crate) struct Run {
     /// Answer every request at once, successfully and without doing anything: to measure what user space costs
     #[arg(long)]
     pub(crate) null: bool,
+    /// Write what the display of the first GPU showed last to a PNG file, after the command
+    #[arg(long, value_name = "FILE")]
+    pub(crate) screenshot: Option<PathBuf>,
     /// The command and its arguments
     #[arg(required = true, trailing_var_arg = true, allow_hyphen_values = true, value_name = "COMMAND")]
     pub(crate) command: Vec<OsString>,
@@ -92,6 +95,9 @@ pub(crate) struct World {
     /// The kernel whose driver is simulated: 6.12, 6.13 or 6.17 [default: $AMDGPU_SIM_KERNEL, else 6.12]
     #[arg(long, value_name = "RELEASE")]
     pub(crate) kernel: Option<KernelRelease>,
+    /// Plug a display of this size into each GPU, such as 1920x1080 [default: $AMDGPU_SIM_DISPLAY, else none]
+    #[arg(long, value_name = "WIDTHxHEIGHT")]
+    pub(crate) display: Option<Display>,
     /// Milliseconds that a job may run on rings of graphics, compute, SDMA and video before it counts as hung, as the
     /// kernel's parameter of this name [default: $AMDGPU_SIM_LOCKUP_TIMEOUT, else 10000,60000,10000,10000]
     #[arg(long, value_name = "MS", allow_hyphen_values = true)]

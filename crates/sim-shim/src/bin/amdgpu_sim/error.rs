@@ -5,6 +5,8 @@ use std::{io, path::PathBuf};
 use amdgpu_sim_world::{WORLD_VARIABLE, WorldError};
 use nix::errno::Errno;
 
+use crate::screenshot::ScreenshotError;
+
 /// The preload library's file name.
 pub(crate) const SHIM: &str = "libamdgpu_sim_shim.so";
 
@@ -29,6 +31,8 @@ pub(crate) enum RunError {
     Print(io::Error),
     #[error("cannot write {}: {error}", path.display())]
     Log { path: PathBuf, error: io::Error },
+    #[error("cannot write the picture {}: {reason}", path.display())]
+    Screenshot { path: PathBuf, reason: ScreenshotError },
     #[error("cannot wait for the command: {0}")]
     Wait(io::Error),
 }

@@ -6,6 +6,7 @@ mod document;
 mod error;
 mod reach;
 mod run;
+mod screenshot;
 mod shell;
 mod signals;
 

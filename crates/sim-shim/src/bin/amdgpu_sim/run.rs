@@ -29,7 +29,7 @@ use nix::{
 use crate::{
     cli::{Run, World},
     error::{RunError, SHIM},
-    reach,
+    reach, screenshot,
     signals::{self, Held},
 };
 
@@ -96,6 +96,7 @@ pub(crate) fn prepare(arguments: &World, null: bool) -> Result<Prepared, RunErro
     if let Some(kernel) = arguments.kernel {
         (options.kernel, options.drm_minor) = (kernel, kernel.drm_minor());
     }
+    options.display = arguments.display.or(options.display);
     options.lockup_timeout = arguments.lockup_timeout.unwrap_or(options.lockup_timeout);
     options.kernel_vram = arguments.kernel_vram.map_or(options.kernel_vram, |mebibytes| u64::from(mebibytes) << 20);
     options.wide_fills |= arguments.wide_fills;
@@ -147,7 +148,12 @@ pub(crate) fn run(arguments: &Run) -> Result<ExitCode, RunError> {
         eprintln!("amdgpu-sim: {} {reason}: it sees no simulated GPU", program.display());
     }
     let command = prepared.command(program, rest, Signal::SIGTERM);
-    wait_for(command, signals)
+    let code = wait_for(command, signals)?;
+    if let Some(path) = &arguments.screenshot {
+        let failed = |reason| RunError::Screenshot { path: path.clone(), reason };
+        screenshot::write(path, &prepared.world.layout().socket()).map_err(failed)?;
+    }
+    Ok(code)
 }
 
 /// Starts a command and waits for it. Returns its exit code.

@@ -20,6 +20,7 @@ use crate::kernel::{
         bo::{Bo, Reservation},
         vm::Vm,
     },
+    modes::Outbox,
     sched::{
         context::{Context, Contexts},
         fault_cell::FaultCell,
@@ -50,6 +51,8 @@ pub(crate) struct File {
     pub(crate) faults: Arc<FaultCell>,
     /// Engine time of its jobs.
     pub(crate) work: Work,
+    /// Events of the display.
+    pub(crate) outbox: Arc<Outbox>,
     /// Held by the submission that is next; those behind it wait.
     pub(crate) submitting: Mutex<()>,
     /// CPU mappings by address: their length, and the BO they keep alive.
@@ -81,6 +84,7 @@ impl File {
             root: Arc::default(),
             faults: Arc::new(FaultCell::new(gpu.profile.gfx_level)),
             work: Work::default(),
+            outbox: Arc::default(),
             submitting: Mutex::default(),
             mappings: Mutex::default(),
         }
@@ -142,11 +146,14 @@ impl File {
 }
 
 impl Drop for File {
-    /// Closes the file: sync objects, handles, its being master, contexts, the address space, BO lists. Jobs that still run keep what they
+    /// Closes the file: framebuffers, sync objects, handles, its being master, contexts, the address space, BO lists. Jobs that still run keep what they
     /// use.
     ///
     /// Source: Linux 6.12 `drm_file.c`, `drm_file_free`; `amdgpu_kms.c`, `amdgpu_driver_postclose_kms`.
     fn drop(&mut self) {
+        if let Some(screen) = &self.gpu.screen {
+            screen.remove_all(self.number);
+        }
         self.syncobjs.get_mut().clear();
         for bo in self.handles.get_mut().clear() {
             self.gpu.handle_closed(&bo);

@@ -6,18 +6,20 @@ use std::sync::Arc;
 
 use amdgpu_uapi::{self as uapi, Argument, Errno, Request};
 
-use crate::kernel::{
-    files::file::File,
-    ioctl::{
-        memory::{bo_list, gem, names, prime, va},
-        modes::{caps, dumb, objects, properties},
-        node::{core, info, primary},
-        queues::{context, sched, submit, wait},
-        sync::syncobj,
+use crate::{
+    kernel::{
+        files::file::File,
+        ioctl::{
+            memory::{bo_list, gem, names, prime, va},
+            modes::{caps, dumb, objects, properties, scanout},
+            node::{core, info, primary},
+            queues::{context, sched, submit, wait},
+            sync::syncobj,
+        },
+        mm::bo::{Bo, PAGE},
     },
-    mm::bo::{Bo, PAGE},
+    release::KernelRelease,
 };
-use crate::release::KernelRelease;
 
 /// A function that serves one request: the argument's bytes, zero-extended to the kernel's size, in and out.
 pub(crate) type Handler = fn(&File, &mut [u8]) -> Result<(), Errno>;
@@ -162,10 +164,11 @@ fn newer_line(number: u8) -> Option<Entry> {
 fn line(number: u8) -> Option<Entry> {
     use uapi::{
         BoList, Cs, Ctx, FenceToHandle, GemClose, GemCreate, GemMetadata, GemMmap, GemOp, GemUserptr, GemVa,
-        GemWaitIdle, GetCap, Info, ModeCardRes, ModeCreateDumb, ModeCrtc, ModeDestroyDumb, ModeGetBlob,
-        ModeGetConnector, ModeGetEncoder, ModeGetPlane, ModeGetPlaneRes, ModeGetProperty, ModeMapDumb,
-        ModeObjGetProperties, PrimeHandle, SyncobjArray, SyncobjCreate, SyncobjDestroy, SyncobjEventfd, SyncobjHandle,
-        SyncobjTimelineArray, SyncobjTimelineWait, SyncobjTransfer, SyncobjWait, Version, Vm, WaitCs, WaitFences,
+        GemWaitIdle, GetCap, Info, ModeCardRes, ModeCreateDumb, ModeCrtc, ModeDestroyDumb, ModeFbCmd, ModeFbCmd2,
+        ModeGetBlob, ModeGetConnector, ModeGetEncoder, ModeGetPlane, ModeGetPlaneRes, ModeGetProperty, ModeMapDumb,
+        ModeObjGetProperties, ModePageFlip, PrimeHandle, SyncobjArray, SyncobjCreate, SyncobjDestroy, SyncobjEventfd,
+        SyncobjHandle, SyncobjTimelineArray, SyncobjTimelineWait, SyncobjTransfer, SyncobjWait, Version, Vm, WaitCs,
+        WaitFences,
     };
     Some(match number {
         0x00 => render::<Version>(core::version),
@@ -202,15 +205,20 @@ fn line(number: u8) -> Option<Entry> {
         0x55 => primary(uapi::Sched::REQUEST, "AMDGPU_SCHED", Access::MASTER, sched::sched),
         0xa0 => unplugged::<ModeCardRes>(objects::resources),
         0xa1 => unplugged::<ModeCrtc>(objects::crtc),
+        0xa2 => primary(uapi::MODE_SETCRTC, "MODE_SETCRTC", modes(number), scanout::set_crtc),
         0xa6 => unplugged::<ModeGetEncoder>(objects::encoder),
         0xa7 => unplugged::<ModeGetConnector>(objects::connector),
         0xaa => unplugged::<ModeGetProperty>(properties::describe),
         0xac => unplugged::<ModeGetBlob>(properties::blob),
+        0xae => unplugged::<ModeFbCmd>(scanout::add),
+        0xaf => primary(uapi::MODE_RMFB, "MODE_RMFB", modes(number), scanout::remove),
+        0xb0 => primary(ModePageFlip::REQUEST, ModePageFlip::NAME, modes(number), scanout::page_flip),
         0xb2 => unplugged::<ModeCreateDumb>(dumb::create),
         0xb3 => unplugged::<ModeMapDumb>(dumb::map),
         0xb4 => unplugged::<ModeDestroyDumb>(dumb::destroy),
         0xb5 => unplugged::<ModeGetPlaneRes>(objects::plane_resources),
         0xb6 => unplugged::<ModeGetPlane>(objects::plane),
+        0xb8 => unplugged::<ModeFbCmd2>(scanout::add_by_format),
         0xb9 => unplugged::<ModeObjGetProperties>(properties::of_object),
         0xa0..=0xbe | 0xc6..=0xc9 | 0xce | 0xd0 => refused(Request::bare(b'd', number), "MODE_*", modes(number)),
         0xbf => render::<SyncobjCreate>(syncobj::create),

@@ -1,8 +1,11 @@
-//! The display engine: its objects, by their ids. Nothing is plugged in, and nothing is scanned out.
+//! The display engine: its objects, by their ids, and the display that may be plugged in.
 //!
 //! No capture tells how many there are of each; the numbers are those of a usual card.
 
+mod framebuffer;
+mod outbox;
 mod properties;
+mod screen;
 
 use std::ops::Range;
 
@@ -11,7 +14,12 @@ use amdgpu_uapi::{
     MODE_OBJECT_PLANE, MODE_OBJECT_PROPERTY,
 };
 
-pub(crate) use self::properties::{Property, Setting};
+pub(crate) use self::{
+    framebuffer::{Format, Framebuffer, PRIMARY},
+    outbox::Outbox,
+    properties::{Property, Setting},
+    screen::{Screen, Shown},
+};
 
 /// The first id behind those of properties.
 const FIRST: u32 = 64;

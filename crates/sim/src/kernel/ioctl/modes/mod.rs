@@ -1,9 +1,10 @@
-//! Mode setting, as far as it asks what there is; and dumb buffers.
+//! Mode setting without atomic commits, and dumb buffers.
 
 pub(crate) mod caps;
 pub(crate) mod dumb;
 pub(crate) mod objects;
 pub(crate) mod properties;
+pub(crate) mod scanout;
 
 use zerocopy::{Immutable, IntoBytes};
 

@@ -5,36 +5,46 @@
 //! `drm_mode_getplane`.
 
 use amdgpu_uapi::{
-    Errno, MODE_DISCONNECTED, MODE_ENCODER_TMDS, ModeCardRes, ModeCrtc, ModeGetConnector, ModeGetEncoder, ModeGetPlane,
-    ModeGetPlaneRes,
+    Errno, MODE_CONNECTED, MODE_DISCONNECTED, MODE_ENCODER_TMDS, ModeCardRes, ModeCrtc, ModeGetConnector,
+    ModeGetEncoder, ModeGetPlane, ModeGetPlaneRes, ModeInfo,
 };
+use zerocopy::IntoBytes as _;
 
 use super::{caps, list, properties, whole};
 use crate::kernel::{
     files::file::File,
     ioctl::args::{argument, fill},
-    modes::Object,
+    modes::{Object, PRIMARY, Shown},
 };
 
 /// Largest framebuffer, pixels either way.
 ///
 /// Source: Linux 6.12 `amdgpu_dm.c`, `amdgpu_dm_mode_config_init`.
-const LARGEST: u32 = 16384;
+pub(super) const LARGEST: u32 = 16384;
 /// Entries of the gamma table (`MAX_COLOR_LEGACY_LUT_ENTRIES`).
 const GAMMA: u32 = 256;
-/// Formats of primary planes and of cursors (`drm_fourcc.h`), as far as every chip has them.
+/// Formats of cursors (`drm_fourcc.h`).
 ///
-/// Source: Linux 6.12 `amdgpu_dm_plane.c`, `rgb_formats` and `cursor_formats`.
-const PRIMARY: [[u8; 4]; 9] =
-    [*b"XR24", *b"AR24", *b"XB24", *b"AB24", *b"RG16", *b"XR30", *b"AR30", *b"XB30", *b"AB30"];
+/// Source: Linux 6.12 `amdgpu_dm_plane.c`, `cursor_formats`.
 const CURSOR: [[u8; 4]; 1] = [*b"AR24"];
 
-/// MODE_GETRESOURCES. There are no framebuffers.
+/// What a CRTC shows.
+fn shown(file: &File, crtc: u32) -> Option<Shown> {
+    file.gpu.screen.as_ref()?.shown().filter(|shown| shown.crtc == crtc)
+}
+
+/// The CRTC that feeds a connector, by the connector's index.
+fn feeds(file: &File, index: u32) -> Option<u32> {
+    Some(file.gpu.screen.as_ref()?.shown().filter(|_| index == 0)?.crtc)
+}
+
+/// MODE_GETRESOURCES. Framebuffers are those of the file.
 pub(crate) fn resources(file: &File, bytes: &mut [u8]) -> Result<(), Errno> {
     let mut request: ModeCardRes = argument(bytes)?;
     let modes = file.gpu.modes;
     let ids = |range: std::ops::Range<u32>| range.collect::<Vec<_>>();
-    request.count_fbs = 0;
+    let framebuffers = file.gpu.screen.as_ref().map(|screen| screen.of_file(file.number)).unwrap_or_default();
+    request.count_fbs = list(request.fb_id_ptr, request.count_fbs, &framebuffers)?;
     request.count_crtcs = list(request.crtc_id_ptr, request.count_crtcs, &ids(modes.crtcs()))?;
     request.count_encoders = list(request.encoder_id_ptr, request.count_encoders, &ids(modes.encoders()))?;
     request.count_connectors = list(request.connector_id_ptr, request.count_connectors, &ids(modes.connectors()))?;
@@ -43,12 +53,16 @@ pub(crate) fn resources(file: &File, bytes: &mut [u8]) -> Result<(), Errno> {
     fill(bytes, &request)
 }
 
-/// MODE_GETCRTC: it is off.
+/// MODE_GETCRTC.
 pub(crate) fn crtc(file: &File, bytes: &mut [u8]) -> Result<(), Errno> {
     let request: ModeCrtc = argument(bytes)?;
     let Some(Object::Crtc) = file.gpu.modes.find(request.crtc_id) else { return Err(Errno::ENOENT) };
-    let off = ModeCrtc { fb_id: 0, x: 0, y: 0, gamma_size: GAMMA, mode_valid: 0, ..request };
-    fill(bytes, &off)
+    let mut answer = ModeCrtc { fb_id: 0, x: 0, y: 0, gamma_size: GAMMA, mode_valid: 0, ..request };
+    if let (Some(shown), Some(screen)) = (shown(file, request.crtc_id), &file.gpu.screen) {
+        (answer.fb_id, answer.mode_valid, (answer.x, answer.y)) = (shown.framebuffer, 1, shown.at);
+        answer.mode.copy_from_slice(screen.mode.as_bytes());
+    }
+    fill(bytes, &answer)
 }
 
 /// MODE_GETENCODER.
@@ -59,14 +73,14 @@ pub(crate) fn encoder(file: &File, bytes: &mut [u8]) -> Result<(), Errno> {
     let answer = ModeGetEncoder {
         encoder_id,
         encoder_type: MODE_ENCODER_TMDS,
-        crtc_id: 0,
+        crtc_id: feeds(file, index).unwrap_or(0),
         possible_crtcs: modes.crtc_mask(),
         possible_clones: 1 << index,
     };
     fill(bytes, &answer)
 }
 
-/// MODE_GETCONNECTOR: nothing is plugged in, so there are no modes.
+/// MODE_GETCONNECTOR. What nothing is plugged into has no modes.
 pub(crate) fn connector(file: &File, bytes: &mut [u8]) -> Result<(), Errno> {
     let request: ModeGetConnector = argument(bytes)?;
     let modes = file.gpu.modes;
@@ -75,16 +89,24 @@ pub(crate) fn connector(file: &File, bytes: &mut [u8]) -> Result<(), Errno> {
     let lists = (request.props_ptr, request.prop_values_ptr);
     let count_props = properties::write(object, caps::of(file)?, lists, request.count_props)?;
     let count_encoders = whole(request.encoders_ptr, request.count_encoders, &[modes.encoder(index)])?;
+    let modes_there: &[ModeInfo] = match &file.gpu.screen {
+        Some(screen) if index == 0 => &[screen.mode],
+        _ => &[],
+    };
+    let count_modes = whole(request.modes_ptr, request.count_modes, modes_there)?;
+    let is_lit = feeds(file, index).is_some();
+    // A display of 96 pixels an inch.
+    let size = |pixels: fn(&ModeInfo) -> u16| modes_there.first().map_or(0, |mode| u32::from(pixels(mode)) * 254 / 960);
     let answer = ModeGetConnector {
-        count_modes: 0,
+        count_modes,
         count_props,
         count_encoders,
-        encoder_id: 0,
+        encoder_id: if is_lit { modes.encoder(index) } else { 0 },
         connector_type: connector.kind,
         connector_type_id: connector.number,
-        connection: MODE_DISCONNECTED,
-        mm_width: 0,
-        mm_height: 0,
+        connection: if modes_there.is_empty() { MODE_DISCONNECTED } else { MODE_CONNECTED },
+        mm_width: size(|mode| mode.hdisplay),
+        mm_height: size(|mode| mode.vdisplay),
         subpixel: 0,
         pad: 0,
         ..request
@@ -105,7 +127,10 @@ pub(crate) fn plane(file: &File, bytes: &mut [u8]) -> Result<(), Errno> {
     let mut request: ModeGetPlane = argument(bytes)?;
     let found = file.gpu.modes.find(request.plane_id);
     let Some(Object::Plane { crtc, is_cursor }) = found else { return Err(Errno::ENOENT) };
-    (request.crtc_id, request.fb_id, request.gamma_size) = (0, 0, 0);
+    let own = file.gpu.modes.crtcs().start + crtc;
+    let shown = shown(file, own).filter(|_| !is_cursor);
+    (request.crtc_id, request.fb_id) = shown.map_or((0, 0), |shown| (own, shown.framebuffer));
+    request.gamma_size = 0;
     request.possible_crtcs = 1 << crtc;
     let formats: &[[u8; 4]] = if is_cursor { &CURSOR } else { &PRIMARY };
     request.count_format_types = whole(request.format_type_ptr, request.count_format_types, formats)?;

@@ -1,0 +1,202 @@
+//! Framebuffers: BOs as pictures, by format and modifier.
+//!
+//! Source: Linux 6.12 `drm_framebuffer.c`, `framebuffer_check`; `amdgpu_display.c`, `amdgpu_display_verify_sizes`.
+
+use std::sync::Arc;
+
+use amdgpu_hw::GfxLevel;
+use amdgpu_surface::{
+    Chip,
+    modifier::{FormatClass, ListOptions, Modifier, ModifierList},
+    surface::{SurfaceConfig, SurfaceLayout, SurfaceUsage},
+    tiler::{Region, Rows},
+};
+use amdgpu_uapi::Errno;
+
+use crate::{display::Picture, kernel::mm::bo::Bo};
+
+/// Formats of primary planes (`drm_fourcc.h`), as far as every chip has them.
+///
+/// Source: Linux 6.12 `amdgpu_dm_plane.c`, `rgb_formats`.
+pub(crate) const PRIMARY: [[u8; 4]; 9] =
+    [*b"XR24", *b"AR24", *b"XB24", *b"AB24", *b"RG16", *b"XR30", *b"AR30", *b"XB30", *b"AB30"];
+/// DRM_FORMAT_MOD_LINEAR.
+const LINEAR: u64 = 0;
+
+/// A format that can be scanned out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Format([u8; 4]);
+
+impl Format {
+    /// Returns the format of a code.
+    pub(crate) fn find(code: u32) -> Option<Self> {
+        PRIMARY.into_iter().find(|known| *known == code.to_le_bytes()).map(Self)
+    }
+
+    /// Returns the format of a framebuffer that is described by bits of a pixel and of its colour.
+    ///
+    /// Source: Linux 6.12 `drm_fourcc.c`, `drm_mode_legacy_fb_format`.
+    pub(crate) const fn legacy(bits: u32, depth: u32) -> Option<Self> {
+        match (bits, depth) {
+            (16, 16) => Some(Self(*b"RG16")),
+            (32, 24) => Some(Self(*b"XR24")),
+            (32, 30) => Some(Self(*b"XR30")),
+            (32, 32) => Some(Self(*b"AR24")),
+            _ => None,
+        }
+    }
+
+    /// Returns the bytes of a pixel.
+    pub(crate) fn bytes(self) -> u32 {
+        if self.0 == *b"RG16" { 2 } else { 4 }
+    }
+
+    /// Returns red, green and blue of a pixel, 8 bits each.
+    fn colour(self, pixel: u32) -> [u8; 3] {
+        let eight = |low: u32, bits: u32| (((pixel >> low) & ((1 << bits) - 1)) * 255 / ((1 << bits) - 1)) as u8;
+        let [_, order, ..] = self.0;
+        match &self.0[2..] {
+            b"16" => [eight(11, 5), eight(5, 6), eight(0, 5)],
+            b"30" if order == b'R' => [eight(20, 10), eight(10, 10), eight(0, 10)],
+            b"30" => [eight(0, 10), eight(10, 10), eight(20, 10)],
+            _ if order == b'R' => [eight(16, 8), eight(8, 8), eight(0, 8)],
+            _ => [eight(0, 8), eight(8, 8), eight(16, 8)],
+        }
+    }
+}
+
+/// A BO as a picture.
+#[derive(Clone, Debug)]
+pub(crate) struct Framebuffer {
+    pub(crate) bo: Arc<Bo>,
+    pub(crate) width: u32,
+    pub(crate) height: u32,
+    pub(crate) format: Format,
+    /// Bytes from one row to the next.
+    pub(crate) pitch: u32,
+    /// Start in the BO, bytes.
+    pub(crate) offset: u32,
+    /// The modifier, where the client gave one; the BO's tiling flags count otherwise.
+    pub(crate) modifier: Option<u64>,
+}
+
+/// Pixels of a block and its bytes, as exponents of two.
+struct Block {
+    width: u32,
+    height: u32,
+    bytes: u32,
+}
+
+impl Block {
+    /// The block of a modifier's tiles.
+    ///
+    /// Source: Linux 6.12 `amdgpu_display.c`, `get_block_dimensions` and `get_block_size_log2`.
+    fn of(level: GfxLevel, modifier: u64, pixel: u32) -> Self {
+        let tile = modifier >> 8 & 0x1f;
+        let bytes = match (level, tile) {
+            (GfxLevel::Gfx12, 1) => 8,
+            (GfxLevel::Gfx12, 2) => 12,
+            (GfxLevel::Gfx12, 4) | (_, 31) => 18,
+            _ => 16,
+        };
+        let pixels = bytes - pixel.ilog2();
+        Self { width: pixels.div_ceil(2), height: pixels / 2, bytes }
+    }
+}
+
+impl Framebuffer {
+    /// Checks what the display engine of a chip checks.
+    ///
+    /// # Errors
+    ///
+    /// EINVAL for a modifier that the chip does not have or that compresses, for rows or a start that are not aligned to its
+    /// blocks, and for a BO that is too small.
+    pub(crate) fn check(&self, level: GfxLevel, chip: Option<&Chip>) -> Result<(), Errno> {
+        let pixel = self.format.bytes();
+        if level < GfxLevel::Gfx9 {
+            // Their tiling flags alone count.
+            return if self.modifier.is_none() && self.ends_within(self.rows()) { Ok(()) } else { Err(Errno::EINVAL) };
+        }
+        let modifier = match self.modifier {
+            Some(modifier) => modifier,
+            None if self.bo.metadata().tiling == 0 => LINEAR,
+            // The kernel makes a modifier of them; here they count as they are.
+            None => return if self.ends_within(self.rows()) { Ok(()) } else { Err(Errno::EINVAL) },
+        };
+        let (pitch, offset) = (u64::from(self.pitch), u64::from(self.offset));
+        if modifier == LINEAR {
+            let is_aligned = pitch.is_multiple_of(256) && offset.is_multiple_of(256);
+            return if is_aligned && self.ends_within(self.rows()) { Ok(()) } else { Err(Errno::EINVAL) };
+        }
+        let class = FormatClass { bits: pixel * 8, compressed: false, depth_stencil: false, planes: 1 };
+        let known = chip.map(|chip| ModifierList::new(chip, class, ListOptions { dcc: false, retile: false }));
+        let is_known = known.is_some_and(|list| list.as_slice().iter().any(|one| one.encode() == modifier));
+        let block = Block::of(level, modifier, pixel);
+        let row = u64::from(pixel) << block.width;
+        if !is_known || !pitch.is_multiple_of(row) || !offset.is_multiple_of(1 << block.bytes) {
+            return Err(Errno::EINVAL);
+        }
+        let blocks = pitch / row * u64::from(self.height).div_ceil(1 << block.height);
+        if self.ends_within(blocks << block.bytes) { Ok(()) } else { Err(Errno::EINVAL) }
+    }
+
+    fn rows(&self) -> u64 {
+        u64::from(self.pitch) * u64::from(self.height)
+    }
+
+    fn ends_within(&self, bytes: u64) -> bool {
+        u64::from(self.offset) + bytes <= self.bo.size()
+    }
+
+    /// Returns a part of the picture; `None` where nothing tells how its tiles lie.
+    pub(crate) fn picture(
+        &self,
+        chip: Option<&Chip>,
+        (x, y): (u32, u32),
+        (width, height): (u32, u32),
+    ) -> Option<Picture> {
+        let pixel = self.format.bytes() as usize;
+        let pitch = self.pitch as usize;
+        let rows = self.untiled(chip)?;
+        let mut rgba = Vec::with_capacity(width as usize * height as usize * 4);
+        for row in rows.chunks(pitch).skip(y as usize).take(height as usize) {
+            for bytes in row.chunks_exact(pixel).skip(x as usize).take(width as usize) {
+                let mut whole = [0; 4];
+                whole.iter_mut().zip(bytes).for_each(|(to, from)| *to = *from);
+                rgba.extend(self.format.colour(u32::from_le_bytes(whole)));
+                rgba.push(u8::MAX);
+            }
+        }
+        Some(Picture { width, height, rgba })
+    }
+
+    /// Returns the rows of the whole picture.
+    fn untiled(&self, chip: Option<&Chip>) -> Option<Vec<u8>> {
+        let mut rows = vec![0; usize::try_from(self.rows()).ok()?];
+        let pixel = self.format.bytes();
+        // What is laid out for the length of its rows has rows of that length.
+        let mut config = SurfaceConfig::new(self.pitch / pixel, self.height, pixel);
+        config.usage = SurfaceUsage::DISABLE_DCC | SurfaceUsage::NO_FMASK | SurfaceUsage::NO_HTILE;
+        let flags = self.bo.metadata().tiling;
+        match self.modifier {
+            Some(modifier) if modifier != LINEAR => config.modifier = Some(Modifier::decode(modifier).ok()?),
+            None if flags != 0 => {
+                config.usage |= SurfaceUsage::IMPORTED;
+                config.apply_tiling_flags(chip?, flags).ok()?;
+            }
+            _ => {
+                self.bo.read(self.offset.into(), &mut rows);
+                return Some(rows);
+            }
+        }
+        let layout = SurfaceLayout::new(chip?, &config).ok()?;
+        let end = u64::from(self.offset).checked_add(layout.total_bytes)?;
+        let len = usize::try_from(layout.total_bytes).ok().filter(|_| end <= self.bo.size())?;
+        let mut tiled = vec![0; len];
+        self.bo.read(self.offset.into(), &mut tiled);
+        let whole = Region::whole(config.width, config.height, 1);
+        let texels = layout.texels(chip?, &config, 0).ok()?;
+        texels.detile(&whole, &tiled, &mut rows, Rows { pitch: self.pitch as usize, slice: 0 }).ok()?;
+        Some(rows)
+    }
+}

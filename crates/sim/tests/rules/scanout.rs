@@ -1,0 +1,383 @@
+//! Framebuffers, modes and page flips on a virtual display.
+
+use std::time::{Duration, Instant};
+
+use amdgpu_sim::{Picture, SimDevice, SimOptions, profile};
+use amdgpu_surface::{
+    Chip, ChipRegisters,
+    modifier::{FormatClass, ListOptions, Modifier, ModifierList},
+    surface::{SurfaceConfig, SurfaceLayout, SurfaceUsage},
+    tiler::{Region, Rows},
+};
+use amdgpu_uapi::Errno;
+use amdgpu_winsys::uapi::{
+    EVENT_FLIP_COMPLETE, MODE_CONNECTED, MODE_FB_MODIFIERS, MODE_PAGE_FLIP_EVENT, MODE_RMFB, MODE_SETCRTC, ModeCardRes,
+    ModeCreateDumb, ModeCrtc, ModeFbCmd, ModeFbCmd2, ModeGetConnector, ModeGetEncoder, ModeInfo, ModeMapDumb,
+    ModePageFlip,
+};
+use zerocopy::{FromBytes, IntoBytes};
+
+use crate::support::{File, address_mut};
+
+const WIDTH: u32 = 640;
+const HEIGHT: u32 = 480;
+/// Bytes of a row: 640 pixels are a multiple of 64.
+const PITCH: u32 = WIDTH * 4;
+
+fn lit(chip: &str) -> SimDevice {
+    lit_with(chip, "640x480")
+}
+
+fn lit_with(chip: &str, display: &str) -> SimDevice {
+    let display = Some(display.parse().unwrap());
+    SimDevice::new(profile(chip).unwrap(), SimOptions { display, ..SimOptions::default() })
+}
+
+/// A client that sets modes.
+struct Client {
+    file: File,
+    crtc: u32,
+    connector: u32,
+    mode: ModeInfo,
+}
+
+impl Client {
+    fn new(device: &SimDevice) -> Self {
+        let file = File(device.open_primary(false));
+        let (mut crtcs, mut connectors) = ([0; 8], [0; 8]);
+        let mut resources = ModeCardRes {
+            crtc_id_ptr: address_mut(&mut crtcs),
+            count_crtcs: 8,
+            connector_id_ptr: address_mut(&mut connectors),
+            count_connectors: 8,
+            ..ModeCardRes::ZEROED
+        };
+        file.send(&mut resources).unwrap();
+        let mut modes = [ModeInfo::ZEROED];
+        let mut connector = ModeGetConnector {
+            connector_id: connectors[0],
+            modes_ptr: address_mut(&mut modes),
+            count_modes: 1,
+            ..ModeGetConnector::ZEROED
+        };
+        file.send(&mut connector).unwrap();
+        assert_eq!((connector.connection, connector.count_modes), (MODE_CONNECTED, 1));
+        Self { file, crtc: crtcs[1], connector: connectors[0], mode: modes[0] }
+    }
+
+    /// A dumb buffer of a colour.
+    fn buffer(&self, pixel: u32) -> u32 {
+        let mut dumb = ModeCreateDumb { width: WIDTH, height: HEIGHT, bpp: 32, ..ModeCreateDumb::ZEROED };
+        self.file.send(&mut dumb).unwrap();
+        assert_eq!(dumb.pitch, PITCH);
+        let mut map = ModeMapDumb { handle: dumb.handle, ..ModeMapDumb::ZEROED };
+        self.file.send(&mut map).unwrap();
+        let view = self.file.map_at_offset(map.offset, dumb.size).unwrap();
+        (0..WIDTH * HEIGHT).for_each(|at| view.store(at as usize * 4, pixel));
+        dumb.handle
+    }
+
+    fn command(handle: u32) -> ModeFbCmd2 {
+        ModeFbCmd2 {
+            width: WIDTH,
+            height: HEIGHT,
+            pixel_format: u32::from_le_bytes(*b"XR24"),
+            flags: MODE_FB_MODIFIERS,
+            handles: [handle, 0, 0, 0],
+            pitches: [PITCH, 0, 0, 0],
+            ..ModeFbCmd2::ZEROED
+        }
+    }
+
+    fn add(&self, mut command: ModeFbCmd2) -> Result<u32, Errno> {
+        self.file.send(&mut command).map(|()| command.fb_id)
+    }
+
+    fn framebuffer(&self, pixel: u32) -> u32 {
+        self.add(Self::command(self.buffer(pixel))).unwrap()
+    }
+
+    fn show(&self, change: impl FnOnce(&mut ModeCrtc)) -> Result<(), Errno> {
+        let mut connectors = [self.connector; 9];
+        let mut mode = [0; 68];
+        mode.copy_from_slice(self.mode.as_bytes());
+        let mut request = ModeCrtc {
+            set_connectors_ptr: address_mut(&mut connectors),
+            count_connectors: 1,
+            crtc_id: self.crtc,
+            mode_valid: 1,
+            mode,
+            ..ModeCrtc::ZEROED
+        };
+        change(&mut request);
+        self.file.raw(MODE_SETCRTC, request.as_mut_bytes())
+    }
+
+    fn flip(&self, fb_id: u32, user_data: u64) -> Result<(), Errno> {
+        let flags = MODE_PAGE_FLIP_EVENT;
+        self.file.send(&mut ModePageFlip { crtc_id: self.crtc, fb_id, flags, user_data, ..ModePageFlip::ZEROED })
+    }
+
+    fn remove(&self, id: u32) -> Result<(), Errno> {
+        self.file.raw(MODE_RMFB, id.to_le_bytes().as_mut_slice())
+    }
+
+    /// The numbers of the next flips' events.
+    fn flipped<const N: usize>(&self) -> [u64; N] {
+        let start = Instant::now();
+        std::array::from_fn(|_| {
+            loop {
+                if let Some(event) = self.file.0.read_event() {
+                    let told = (event.kind, event.length, event.crtc_id);
+                    assert_eq!(told, (EVENT_FLIP_COMPLETE, 32, self.crtc));
+                    return event.user_data;
+                }
+                assert!(start.elapsed() < Duration::from_secs(20), "no event");
+                std::thread::yield_now();
+            }
+        })
+    }
+
+    fn crtc(&self) -> ModeCrtc {
+        let mut crtc = ModeCrtc { crtc_id: self.crtc, ..ModeCrtc::ZEROED };
+        self.file.send(&mut crtc).unwrap();
+        crtc
+    }
+}
+
+fn first_pixel(picture: Option<Picture>) -> Option<[u8; 4]> {
+    let picture = picture?;
+    assert_eq!((picture.width, picture.height), (WIDTH, HEIGHT));
+    assert_eq!(picture.rgba.len(), 4 * (WIDTH * HEIGHT) as usize);
+    picture.rgba.first_chunk().copied()
+}
+
+#[test]
+fn a_mode_shows_a_framebuffer_until_it_is_turned_off() {
+    for chip in ["navi21", "renoir", "polaris10"] {
+        let device = lit(chip);
+        let client = Client::new(&device);
+        let mut old = ModeFbCmd {
+            width: WIDTH,
+            height: HEIGHT,
+            pitch: PITCH,
+            bpp: 32,
+            depth: 24,
+            handle: client.buffer(0x11_22_33),
+            ..ModeFbCmd::ZEROED
+        };
+        client.file.send(&mut old).unwrap();
+        assert_eq!(device.scanned_out(), None);
+        client.show(|request| request.fb_id = old.fb_id).unwrap();
+        assert_eq!(first_pixel(device.scanned_out()), Some([0x11, 0x22, 0x33, 0xff]), "{chip}");
+        let crtc = client.crtc();
+        assert_eq!((crtc.fb_id, crtc.mode_valid), (old.fb_id, 1));
+        assert_eq!(ModeInfo::read_from_bytes(&crtc.mode), Ok(client.mode));
+        let mut connector = ModeGetConnector { connector_id: client.connector, ..ModeGetConnector::ZEROED };
+        client.file.send(&mut connector).unwrap();
+        let mut encoder = ModeGetEncoder { encoder_id: connector.encoder_id, ..ModeGetEncoder::ZEROED };
+        client.file.send(&mut encoder).unwrap();
+        assert_eq!(encoder.crtc_id, client.crtc);
+        client.show(|request| (request.mode_valid, request.count_connectors) = (0, 0)).unwrap();
+        assert_eq!(client.crtc().mode_valid, 0);
+        assert_eq!(first_pixel(device.scanned_out()), Some([0x11, 0x22, 0x33, 0xff]), "what was shown last");
+    }
+}
+
+#[test]
+fn a_page_flip_shows_the_next_framebuffer_and_tells_of_it() {
+    let device = lit("navi21");
+    let client = Client::new(&device);
+    let pictures = [0xff_0000, 0x00_ff00].map(|pixel| client.framebuffer(pixel));
+    assert_eq!(client.flip(pictures[0], 1), Err(Errno::EBUSY), "it is off");
+    client.show(|request| request.fb_id = pictures[0]).unwrap();
+    for number in 1..4 {
+        let next = pictures[number as usize % 2];
+        client.flip(next, number).unwrap();
+        assert_eq!(client.flip(next, 9), Err(Errno::EBUSY), "one at a time");
+        assert_eq!(client.flipped(), [number]);
+        assert_eq!(client.crtc().fb_id, next);
+    }
+    assert_eq!(first_pixel(device.scanned_out()), Some([0, 0xff, 0, 0xff]));
+    assert_eq!(client.file.0.read_event(), None);
+}
+
+#[test]
+fn events_that_nothing_reads_are_refused_in_the_end() {
+    let device = lit("navi21");
+    let client = Client::new(&device);
+    let shown = client.framebuffer(0);
+    client.show(|request| request.fb_id = shown).unwrap();
+    let mut sent = 0;
+    let refused = loop {
+        match client.flip(shown, 0) {
+            Ok(()) => sent += 1,
+            Err(Errno::EBUSY) => std::thread::yield_now(),
+            Err(errno) => break errno,
+        }
+    };
+    assert_eq!((sent, refused), (4096 / 32, Errno::ENOMEM));
+}
+
+#[test]
+fn a_framebuffer_goes_with_its_file_and_takes_the_picture_along() {
+    let device = lit("navi21");
+    let (client, other) = (Client::new(&device), Client::new(&device));
+    let id = client.framebuffer(0xff);
+    client.show(|request| request.fb_id = id).unwrap();
+    assert_eq!(other.remove(id), Err(Errno::ENOENT), "it is another's");
+    let mut none = ModeCardRes::ZEROED;
+    other.file.send(&mut none).unwrap();
+    assert_eq!(none.count_fbs, 0);
+    assert_eq!(other.show(|request| request.fb_id = id), Err(Errno::EACCES), "not the master");
+    assert_eq!(other.flip(id, 0), Err(Errno::EACCES));
+    drop(client);
+    assert_eq!(other.crtc().mode_valid, 0);
+    assert_eq!(device.census().bos, 0);
+    assert_eq!(first_pixel(device.scanned_out()), Some([0, 0, 0xff, 0xff]));
+}
+
+#[test]
+fn framebuffers_are_checked_as_the_driver_checks_them() {
+    // 64 KiB in tiles of GFX9, which GFX10.3 does not scan out.
+    const TILED: u64 = 0x0200_0000_0000_0901;
+    let client = Client::new(&lit("navi21"));
+    let handle = client.buffer(0);
+    let with = |change: fn(&mut ModeFbCmd2)| {
+        let mut command = Client::command(handle);
+        change(&mut command);
+        client.add(command)
+    };
+    for (change, expected) in [
+        ((|command| command.flags = 4) as fn(&mut ModeFbCmd2), Errno::EINVAL),
+        (|command| command.width = 0, Errno::EINVAL),
+        (|command| command.height = 16385, Errno::EINVAL),
+        (|command| command.pixel_format = u32::from_le_bytes(*b"YUYV"), Errno::EINVAL),
+        (|command| command.handles[0] = 0, Errno::EINVAL),
+        (|command| command.handles[0] = 99, Errno::ENOENT),
+        (|command| command.handles[1] = 1, Errno::EINVAL),
+        (|command| command.pitches[0] = PITCH - 4, Errno::EINVAL),
+        (|command| command.pitches[0] = PITCH + 4, Errno::EINVAL),
+        (|command| command.pitches[0] = u32::MAX, Errno::ERANGE),
+        (|command| command.offsets[0] = 256, Errno::EINVAL),
+        (|command| command.modifier[0] = u64::MAX, Errno::EINVAL),
+        (|command| command.modifier[0] = TILED | 1 << 13, Errno::EINVAL),
+        (|command| command.modifier[1] = 1, Errno::EINVAL),
+        (|command| (command.flags, command.modifier[0]) = (0, 1), Errno::EINVAL),
+    ] {
+        assert_eq!(with(change), Err(expected), "{expected}");
+    }
+    assert!(with(|_| ()).is_ok());
+    assert!(with(|command| command.height -= 1).is_ok());
+    let old = Client::new(&lit("polaris10"));
+    assert_eq!(old.add(Client::command(old.buffer(0))), Err(Errno::EINVAL), "GFX8 has no modifiers");
+    let depth =
+        ModeFbCmd { width: WIDTH, height: HEIGHT, pitch: PITCH, bpp: 32, depth: 8, handle, ..ModeFbCmd::ZEROED };
+    assert_eq!(client.file.send(&mut { depth }), Err(Errno::EINVAL));
+}
+
+#[test]
+fn modes_and_flips_are_checked_as_the_kernel_checks_them() {
+    let client = Client::new(&lit("navi21"));
+    let shown = client.framebuffer(0);
+    let small = client.add(ModeFbCmd2 { height: 16, ..Client::command(client.buffer(0)) }).unwrap();
+    let with = |change: &dyn Fn(&mut ModeCrtc)| {
+        client.show(|request| {
+            request.fb_id = shown;
+            change(request);
+        })
+    };
+    assert_eq!(with(&|request| request.fb_id = u32::MAX), Err(Errno::EINVAL), "nothing is shown");
+    assert_eq!(with(&|request| request.crtc_id = client.connector), Err(Errno::ENOENT));
+    assert_eq!(with(&|request| request.fb_id = 1), Err(Errno::ENOENT));
+    assert_eq!(with(&|request| request.fb_id = small), Err(Errno::ENOSPC));
+    assert_eq!(with(&|request| request.y = 1), Err(Errno::ENOSPC));
+    assert_eq!(with(&|request| request.x = 1 << 31), Err(Errno::ERANGE));
+    assert_eq!(with(&|request| request.mode[0] ^= 1), Err(Errno::EINVAL), "another clock");
+    assert_eq!(with(&|request| request.count_connectors = 0), Err(Errno::EINVAL));
+    assert_eq!(with(&|request| request.count_connectors = 9), Err(Errno::EINVAL));
+    assert_eq!(with(&|request| request.set_connectors_ptr = 0), Err(Errno::EFAULT));
+    assert_eq!(with(&|request| request.mode_valid = 0), Err(Errno::EINVAL));
+    assert_eq!(with(&|_| ()), Ok(()));
+    assert_eq!(with(&|request| request.fb_id = u32::MAX), Ok(()));
+    assert_eq!((client.flip(1, 0), client.flip(small, 0)), (Err(Errno::ENOENT), Err(Errno::ENOSPC)));
+    let sixteen = ModeFbCmd2 { pixel_format: u32::from_le_bytes(*b"XB24"), ..Client::command(client.buffer(0)) };
+    assert_eq!(client.flip(client.add(sixteen).unwrap(), 0), Err(Errno::EINVAL), "another format");
+    let page_flip = ModePageFlip { crtc_id: client.crtc, fb_id: shown, ..ModePageFlip::ZEROED };
+    assert_eq!(client.file.send(&mut ModePageFlip { flags: 0x10, ..page_flip }), Err(Errno::EINVAL));
+    assert_eq!(client.file.send(&mut ModePageFlip { reserved: 1, ..page_flip }), Err(Errno::EINVAL));
+    assert_eq!(client.remove(shown), Ok(()));
+    assert_eq!((client.remove(shown), client.crtc().mode_valid), (Err(Errno::ENOENT), 0));
+}
+
+/// Every modifier of the chip, drawn by the equations of its tiles.
+#[test]
+fn a_picture_is_taken_out_of_its_tiles() {
+    const WIDE: u32 = 256;
+    const SHOWN: (u32, u32) = (200, 150);
+    let (format, plain) = (
+        FormatClass { bits: 32, compressed: false, depth_stencil: false, planes: 1 },
+        ListOptions { dcc: false, retile: false },
+    );
+    for name in ["vega10", "renoir", "navi10", "navi21", "navi31"] {
+        let device = lit_with(name, "200x150");
+        let client = Client::new(&device);
+        let chip = Chip::new(&ChipRegisters::reported(&device.profile().reported(61))).unwrap();
+        let list = ModifierList::new(&chip, format, plain);
+        let tiled = list.as_slice().iter().filter(|modifier| **modifier != Modifier::Linear);
+        let mut count = 0;
+        for &modifier in tiled {
+            count += 1;
+            let config = SurfaceConfig {
+                modifier: Some(modifier),
+                usage: SurfaceUsage::DISABLE_DCC,
+                ..SurfaceConfig::new(WIDE, SHOWN.1, 4)
+            };
+            let layout = SurfaceLayout::new(&chip, &config).unwrap();
+            let rows: Vec<u8> =
+                (0..WIDE * SHOWN.1).flat_map(|at| ((at % WIDE) | ((at / WIDE) << 12)).to_le_bytes()).collect();
+            let mut bytes = vec![0; usize::try_from(layout.total_bytes).unwrap()];
+            let pitch = Rows { pitch: WIDE as usize * 4, slice: 0 };
+            layout
+                .texels(&chip, &config, 0)
+                .unwrap()
+                .tile(&Region::whole(WIDE, SHOWN.1, 1), &rows, pitch, &mut bytes)
+                .unwrap();
+            let size = layout.total_bytes.next_multiple_of(4096);
+            let handle = client.file.create(size);
+            let view = client.file.map_at_offset(client.file.offset(handle).unwrap(), size).unwrap();
+            for (at, dword) in bytes.chunks_exact(4).enumerate() {
+                view.store(at * 4, u32::from_le_bytes(dword.try_into().unwrap()));
+            }
+            let fits = ModeFbCmd2 {
+                width: SHOWN.0,
+                height: SHOWN.1,
+                pitches: [WIDE * 4, 0, 0, 0],
+                modifier: [modifier.encode(), 0, 0, 0],
+                ..Client::command(handle)
+            };
+            assert_eq!(client.add(ModeFbCmd2 { pitches: [WIDE * 4 + 256, 0, 0, 0], ..fits }), Err(Errno::EINVAL));
+            assert_eq!(client.add(ModeFbCmd2 { offsets: [4096, 0, 0, 0], ..fits }), Err(Errno::EINVAL));
+            assert_eq!(client.add(ModeFbCmd2 { height: 4096, ..fits }), Err(Errno::EINVAL), "the BO is too small");
+            let id = client.add(fits).unwrap_or_else(|errno| panic!("{name}: {modifier:?}: {errno}"));
+            client.show(|request| request.fb_id = id).unwrap();
+            let picture = device.scanned_out().unwrap();
+            let texel = |x: u32, y: u32| {
+                let at = 4 * (y * SHOWN.0 + x) as usize;
+                u32::from_be_bytes([0, picture.rgba[at], picture.rgba[at + 1], picture.rgba[at + 2]])
+            };
+            assert!((0..SHOWN.1).all(|y| (0..SHOWN.0).all(|x| texel(x, y) == (x | (y << 12)))), "{name}: {modifier:?}");
+        }
+        assert!(count >= 2, "{name}: {count} modifiers");
+    }
+}
+
+#[test]
+fn without_a_display_nothing_is_scanned_out() {
+    let device = SimDevice::new(profile("navi21").unwrap(), SimOptions::default());
+    let file = File(device.open_primary(false));
+    assert_eq!(file.send(&mut { ModeFbCmd::ZEROED }), Err(Errno::EOPNOTSUPP));
+    assert_eq!(file.send(&mut { ModeFbCmd2::ZEROED }), Err(Errno::EOPNOTSUPP));
+    assert_eq!(file.send(&mut { ModePageFlip::ZEROED }), Err(Errno::EOPNOTSUPP));
+    assert_eq!(device.scanned_out(), None);
+}
