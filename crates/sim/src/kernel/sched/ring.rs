@@ -25,7 +25,7 @@ use crate::{
         mm::{bo::Bo, space::Space},
         power::Power,
         sched::{
-            captures::IbCaptures,
+            captures::{IbCaptures, user_data},
             clock::Ticker,
             context::{Context, Entity},
             fault_cell::FaultCell,
@@ -498,7 +498,10 @@ impl gpu::Shaders for Running<'_> {
         if let (Some(captures), gpu::Work::Dispatch(grid), Some(Target::Pm4(target))) =
             (captures, work, executor.target())
         {
-            captures.keep_shader((target.level, grid.wave(target.level)), grid.program, scene.memory, complaints);
+            let how = (target.level, grid.wave(target.level));
+            captures.keep_shader(how, grid.program, scene.memory, complaints);
+            let user = user_data(target.level, scene.state);
+            captures.keep_descriptors(how, grid.program, &user, scene.memory, complaints);
         }
         self.shared.shaders.run(work, scene)
     }

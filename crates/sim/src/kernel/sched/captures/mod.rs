@@ -1,6 +1,7 @@
 //! Every IB that a ring fetches and every compute shader that it starts, as files: what `amdgpu-ib` reads.
 
 mod directory;
+mod memory;
 
 use std::{collections::HashSet, ffi::OsStr, io, path::PathBuf};
 
@@ -11,6 +12,7 @@ use parking_lot::Mutex;
 use zerocopy::IntoBytes;
 
 use self::directory::CaptureDirectory;
+pub(crate) use self::memory::user_data;
 use crate::{
     gpu::{Ib, Memory},
     kernel::complaints::Complaints,
@@ -21,7 +23,8 @@ use crate::{
 /// hexadecimal. Numbers rise in the order of fetching, over all rings that write there.
 ///
 /// The compute shaders that an IB starts lie behind it as `NUMBER-shader-GENERATION-WAVE-ADDRESS.bin`, such as
-/// `000007-shader-GFX10_3-w32-800000200.bin`: their machine code, up to its end.
+/// `000007-shader-GFX10_3-w32-800000200.bin`: their machine code, up to its end. The memory from which they load descriptors lies behind
+/// them as `NUMBER-memory-ADDRESS.bin`.
 pub const IBS_VARIABLE: &str = "AMDGPU_SIM_IBS";
 
 /// Number of files that stay in the directory of [`IBS_VARIABLE`]: the last ones, [`DEFAULT_KEPT`] if it is not set. 0 is for all,
@@ -38,6 +41,8 @@ pub(crate) struct IbCaptures {
     directory: Result<CaptureDirectory, String>,
     /// Addresses of the shaders that were written since the last IB.
     shaders: Mutex<HashSet<GpuVa>>,
+    /// Memory that was written since the last IB: addresses and dwords.
+    memory: Mutex<HashSet<(u64, Vec<u32>)>>,
 }
 
 /// Dwords of the longest shader that is kept.
@@ -56,12 +61,13 @@ impl IbCaptures {
             kept.to_str().and_then(|kept| kept.parse().ok()).ok_or_else(|| kept.to_string_lossy().into_owned())
         });
         let directory = kept.map(|kept| CaptureDirectory::new(PathBuf::from(directory), kept));
-        Self { directory, shaders: Mutex::default() }
+        Self { directory, shaders: Mutex::default(), memory: Mutex::default() }
     }
 
     /// Writes an IB; what fails is complained of.
     pub(crate) fn keep(&self, target: Target, ib: Ib, dwords: &[u32], complaints: &Complaints) {
         self.shaders.lock().clear();
+        self.memory.lock().clear();
         self.write("an IB", &format!("{}-{:x}.ib", language(target), ib.va.as_u64()), dwords, complaints);
     }
 
@@ -242,5 +248,36 @@ mod tests {
         names.sort();
         fs::remove_dir_all(&directory).unwrap();
         assert_eq!(names, ["000001-shader-GFX10_3-w32-1000.bin", "000003-shader-GFX10_3-w32-1000.bin"]);
+    }
+
+    #[test]
+    fn memory_that_descriptors_are_loaded_from_is_written_once_for_each_content_and_ib() {
+        let scratch = std::env::temp_dir().join(format!("amdgpu-sim-descriptors-{}", std::process::id()));
+        let ring = IbCaptures::into_directory(scratch.as_os_str(), None);
+        let how = (GfxLevel::Gfx9, WaveSize::Wave64);
+        let line = |text| amdgpu_isa::assemble(how.0, how.1, text).unwrap().dwords().to_vec();
+        let lines = ["s_load_dwordx4 s[4:7], s[0:1], 0x100", "s_buffer_load_dword s8, s[4:7], 0x0", "s_endpgm"];
+        let mut memory: Vec<u32> = lines.into_iter().flat_map(line).collect();
+        memory.resize(0x200, 0);
+        memory[0x40..0x44].copy_from_slice(&[1, 2, 3, 4]);
+        let (ib, target) = (Ib { va: GpuVa::from_48_bits(0x10_0000), dwords: 1 }, pm4::Target::gfx(how.0).into());
+        let keep = |memory: &[u32]| {
+            let user = [Some(0x1000), Some(0)];
+            let program = GpuVa::from_48_bits(0x1000);
+            ring.keep_descriptors(how, program, &user, &Flat(memory.to_vec()), &Complaints::default());
+        };
+        ring.keep(target, ib, &[0xffff_1000], &Complaints::default());
+        keep(&memory);
+        keep(&memory);
+        memory[0x41] = 9;
+        keep(&memory);
+        let mut names: Vec<_> =
+            fs::read_dir(&scratch).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+        names.retain(|name| name.contains("-memory-"));
+        names.sort();
+        let contents: Vec<_> = names.iter().map(|name| fs::read(scratch.join(name)).unwrap()[4]).collect();
+        fs::remove_dir_all(&scratch).unwrap();
+        assert_eq!(names, ["000001-memory-1100.bin", "000002-memory-1100.bin"]);
+        assert_eq!(contents, [2, 9]);
     }
 }
