@@ -13,6 +13,8 @@
 //! # Ok::<_, amdgpu_isa::AssembleError>(())
 //! ```
 
+use std::collections::BTreeMap;
+
 use amdgpu_hw::GfxLevel;
 
 use crate::{Field, Format, Instruction, Line, Listing, OperandKind, WaveSize};
@@ -59,18 +61,31 @@ pub fn resources(
     memory: &dyn Fn(u64) -> Option<u32>,
 ) -> Vec<ResourceUse> {
     let listing = Listing::new(level, wave, program);
-    let mut walk = Walk { memory, scalars: [Scalar::default(); COUNT], writes: [0; COUNT], seen: [0; COUNT] };
+    let mut walk = Walk {
+        memory,
+        scalars: [Scalar::default(); COUNT],
+        seen: [0; COUNT],
+        writes: Vec::new(),
+        loops: BTreeMap::new(),
+    };
     for (register, value) in walk.scalars.iter_mut().zip(user) {
         register.value = *value;
     }
-    for (writes, _) in walk.writes.iter_mut().zip(user.iter().filter(|value| value.is_some())) {
+    for (seen, _) in walk.seen.iter_mut().zip(user.iter().filter(|value| value.is_some())) {
         // The entry is a write like any other.
-        *writes = 1;
+        *seen = 1;
     }
-    walk.seen = walk.writes;
-    for instruction in listing.lines().iter().filter_map(|line| line.content.as_ref().ok()) {
-        let (first, count) = written(instruction);
-        walk.writes.iter_mut().skip(first).take(count).for_each(|writes| *writes += 1);
+    for line in listing.lines() {
+        if let Ok(instruction) = &line.content {
+            walk.writes.push((line.offset, written(instruction)));
+        }
+        // A branch back brings along what the lines between write.
+        if let Some(target) =
+            line.target.and_then(|target| usize::try_from(target).ok()).filter(|at| *at <= line.offset)
+        {
+            let end = walk.loops.entry(target).or_default();
+            *end = line.offset.max(*end);
+        }
     }
     listing.lines().iter().flat_map(|line| walk.line(line)).collect()
 }
@@ -86,10 +101,12 @@ struct Scalar {
 struct Walk<'m> {
     memory: &'m dyn Fn(u64) -> Option<u32>,
     scalars: [Scalar; COUNT],
-    /// Writes of the whole program, the entry's included.
-    writes: [u32; COUNT],
-    /// Writes of the lines before.
+    /// The number of writes of each register in the lines before, the entry's included.
     seen: [u32; COUNT],
+    /// The registers that each line writes.
+    writes: Vec<(usize, (usize, usize))>,
+    /// The last branch back to a line.
+    loops: BTreeMap<usize, usize>,
 }
 
 impl Walk<'_> {
@@ -97,6 +114,7 @@ impl Walk<'_> {
     fn line(&mut self, line: &Line) -> Vec<ResourceUse> {
         if line.is_label {
             self.join();
+            self.repeat(line.offset);
         }
         let Ok(instruction) = &line.content else {
             self.scalars = [Scalar::default(); COUNT];
@@ -121,12 +139,19 @@ impl Walk<'_> {
         uses
     }
 
-    /// Forgets the registers that another path may have written.
+    /// Forgets the registers that two paths from before may have written differently. A register with one write before has no
+    /// value on paths around that write, and no program uses it there.
     fn join(&mut self) {
-        for ((slot, writes), seen) in self.scalars.iter_mut().zip(&self.writes).zip(&self.seen) {
-            if *writes > 1 || seen != writes {
-                *slot = Scalar::default();
-            }
+        for (slot, _) in self.scalars.iter_mut().zip(&self.seen).filter(|(_, seen)| **seen > 1) {
+            *slot = Scalar::default();
+        }
+    }
+
+    /// Forgets the registers that a loop which starts here writes.
+    fn repeat(&mut self, start: usize) {
+        let Some(end) = self.loops.get(&start) else { return };
+        for &(_, (first, count)) in self.writes.iter().filter(|(offset, _)| (start..=*end).contains(offset)) {
+            self.scalars.iter_mut().skip(first).take(count).for_each(|slot| *slot = Scalar::default());
         }
     }
 

@@ -94,6 +94,9 @@ fn behind_a_branchs_target_only_what_one_write_reaches_is_known() {
     let again = [STORE, "s_mov_b32 s6, 33", "s_cbranch_scc0 65532"];
     let known = found(GfxLevel::Gfx9, &user, &BTreeMap::new(), &again);
     assert_eq!(known[0].words[2], None);
+    // What is written later reaches no line before.
+    let later = ["s_cbranch_scc0 1", "s_nop 0", STORE, "s_mov_b32 s6, 33"];
+    assert_eq!(found(GfxLevel::Gfx9, &user, &BTreeMap::new(), &later)[0].words[2], Some(6));
     // A load before the branch reaches both sides.
     let before = ["s_load_dwordx4 s[8:11], s[0:1], 0x0", "s_cbranch_scc0 1", "s_nop 0", "s_nop 0"];
     let used = "buffer_store_dword v1, v2, s[8:11], 0 offen";
