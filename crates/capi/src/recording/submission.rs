@@ -92,7 +92,8 @@ unsafe impl Versioned for agw_submission {
 /// Items of a submission; a short list of them is on the stack.
 pub(super) type Few<T> = SmallVec<[T; FEW]>;
 
-/// A submission with everything that it names looked up.
+/// A submission with everything that it names looked up. Filled in where it stands, for it is long.
+#[derive(Default)]
 pub(super) struct Named<'a> {
     pub(super) streams: Few<Closed<'a>>,
     pub(super) initial: Few<Closed<'a>>,
@@ -107,90 +108,102 @@ pub(super) struct Named<'a> {
     pub(super) is_preemptible: bool,
 }
 
+/// Looks up the streams of a submission.
+///
+/// # Safety
+///
+/// `start` is null or has `len` streams, each null or not destroyed for as long as `found` is used.
+unsafe fn lists(found: &mut Few<Closed<'_>>, start: *const *const agw_stream, len: u32, name: &str) -> Answer {
+    // SAFETY: the caller's promise.
+    for &handle in unsafe { array(start, len, name) }? {
+        // SAFETY: the caller's promise.
+        found.push(closed(unsafe { stream(handle, name) }?.body(), name)?);
+    }
+    Ok(())
+}
+
 /// Looks up the BOs of a submission.
 ///
 /// # Safety
 ///
 /// `start` is null or has `len` BOs, each null or not freed.
-pub(super) unsafe fn bindings(start: *const *const agw_bo, len: u32) -> Answer<Few<Binding>> {
+pub(super) unsafe fn bindings(found: &mut Few<Binding>, start: *const *const agw_bo, len: u32) -> Answer {
     // SAFETY: the caller's promise.
-    let bos = unsafe { array(start, len, "bos") }?;
-    // SAFETY: the caller's promise.
-    bos.iter().map(|&bo| Ok(unsafe { bo_body(bo) }?.binding.clone())).collect()
+    for &bo in unsafe { array(start, len, "bos") }? {
+        // SAFETY: the caller's promise.
+        found.push(unsafe { bo_body(bo) }?.binding.clone());
+    }
+    Ok(())
 }
 
 /// Looks up the sets of a submission.
 ///
 /// # Safety
 ///
-/// `start` is null or has `len` sets, each null or not freed for as long as the result is used.
-pub(super) unsafe fn sets<'a>(start: *const *const agw_residents, len: u32) -> Answer<Few<&'a ResidencySet>> {
+/// `start` is null or has `len` sets, each null or not freed for as long as `found` is used.
+pub(super) unsafe fn sets(found: &mut Few<&ResidencySet>, start: *const *const agw_residents, len: u32) -> Answer {
     // SAFETY: the caller's promise.
-    let sets = unsafe { array(start, len, "sets") }?;
-    // SAFETY: the caller's promise.
-    sets.iter().map(|&set| Ok(&unsafe { residents(set) }?.set)).collect()
+    for &set in unsafe { array(start, len, "sets") }? {
+        // SAFETY: the caller's promise.
+        found.push(&unsafe { residents(set) }?.set);
+    }
+    Ok(())
 }
 
 /// Looks up the points of a submission.
 ///
 /// # Safety
 ///
-/// `start` is null or has `len` points, whose sync objects are null or not freed for as long as the result is used.
-pub(super) unsafe fn points<'a>(start: *const agw_sync_point, len: u32, name: &str) -> Answer<Few<SyncPoint<'a>>> {
+/// `start` is null or has `len` points, whose sync objects are null or not freed for as long as `found` is used.
+pub(super) unsafe fn points(
+    found: &mut Few<SyncPoint<'_>>,
+    start: *const agw_sync_point,
+    len: u32,
+    name: &str,
+) -> Answer {
     // SAFETY: the caller's promise.
-    let points = unsafe { array(start, len, name) }?;
-    let look_up = |point: &agw_sync_point| {
+    for point in unsafe { array(start, len, name) }? {
         // SAFETY: the caller's promise.
         let syncobj = unsafe { sync(point.sync) }?.syncobj();
-        Ok(SyncPoint { syncobj, point: point.point })
-    };
-    points.iter().map(look_up).collect()
+        found.push(SyncPoint { syncobj, point: point.point });
+    }
+    Ok(())
 }
 
-/// Looks up everything that a submission names.
-///
-/// # Safety
-///
-/// The arrays have the lengths that the submission says, and what they hold was not freed.
-pub(super) unsafe fn named<'a>(submission: &agw_submission) -> Answer<Named<'a>> {
-    let lists = |start: *const *const agw_stream, len: u32, name: &str| -> Answer<Few<Closed<'a>>> {
+impl Named<'_> {
+    /// Looks up everything that a submission names.
+    ///
+    /// # Safety
+    ///
+    /// The arrays have the lengths that the submission says, and what they hold is not freed for as long as `self` is used.
+    pub(super) unsafe fn look_up(&mut self, submission: &agw_submission) -> Answer {
         // SAFETY: the caller's promise.
-        let streams = unsafe { array(start, len, name) }?;
+        unsafe { lists(&mut self.streams, submission.streams, submission.stream_count, "streams") }?;
         // SAFETY: the caller's promise.
-        streams.iter().map(|&handle| closed(unsafe { stream(handle, name) }?.body(), name)).collect()
-    };
-    let streams = lists(submission.streams, submission.stream_count, "streams")?;
-    let initial = lists(submission.initial, submission.initial_count, "initial")?;
-    let further = lists(submission.further, submission.further_count, "further")?;
-    let last = lists(submission.last, submission.last_count, "last")?;
-    // SAFETY: the caller's promise.
-    let bos = unsafe { bindings(submission.bos, submission.bo_count) }?;
-    // SAFETY: the caller's promise.
-    let sets = unsafe { sets(submission.sets, submission.set_count) }?;
-    // SAFETY: the caller's promise.
-    let waits = unsafe { points(submission.waits, submission.wait_count, "waits") }?;
-    // SAFETY: the caller's promise.
-    let signals = unsafe { points(submission.signals, submission.signal_count, "signals") }?;
-    let keep = match submission.keep {
-        AGW_SUBMIT_KEEP_EVERYTHING => Keep::Everything,
-        AGW_SUBMIT_KEEP_LISTS => Keep::Lists,
-        AGW_SUBMIT_KEEP_NOTHING => Keep::Nothing,
-        _ => return Err(Failure::argument("keep", "is no AGW_SUBMIT_KEEP_*")),
-    };
-    if submission.flags & !(AGW_SUBMIT_SECURE | AGW_SUBMIT_PREEMPTIBLE) != 0 {
-        return Err(Failure::argument("flags", "has unknown bits"));
+        unsafe { lists(&mut self.initial, submission.initial, submission.initial_count, "initial") }?;
+        // SAFETY: the caller's promise.
+        unsafe { lists(&mut self.further, submission.further, submission.further_count, "further") }?;
+        // SAFETY: the caller's promise.
+        unsafe { lists(&mut self.last, submission.last, submission.last_count, "last") }?;
+        // SAFETY: the caller's promise.
+        unsafe { bindings(&mut self.bos, submission.bos, submission.bo_count) }?;
+        // SAFETY: the caller's promise.
+        unsafe { sets(&mut self.sets, submission.sets, submission.set_count) }?;
+        // SAFETY: the caller's promise.
+        unsafe { points(&mut self.waits, submission.waits, submission.wait_count, "waits") }?;
+        // SAFETY: the caller's promise.
+        unsafe { points(&mut self.signals, submission.signals, submission.signal_count, "signals") }?;
+        self.keep = match submission.keep {
+            AGW_SUBMIT_KEEP_EVERYTHING => Keep::Everything,
+            AGW_SUBMIT_KEEP_LISTS => Keep::Lists,
+            AGW_SUBMIT_KEEP_NOTHING => Keep::Nothing,
+            _ => return Err(Failure::argument("keep", "is no AGW_SUBMIT_KEEP_*")),
+        };
+        if submission.flags & !(AGW_SUBMIT_SECURE | AGW_SUBMIT_PREEMPTIBLE) != 0 {
+            return Err(Failure::argument("flags", "has unknown bits"));
+        }
+        self.is_secure = submission.flags & AGW_SUBMIT_SECURE != 0;
+        self.is_preemptible = submission.flags & AGW_SUBMIT_PREEMPTIBLE != 0;
+        Ok(())
     }
-    Ok(Named {
-        streams,
-        initial,
-        further,
-        last,
-        bos,
-        sets,
-        waits,
-        signals,
-        keep,
-        is_secure: submission.flags & AGW_SUBMIT_SECURE != 0,
-        is_preemptible: submission.flags & AGW_SUBMIT_PREEMPTIBLE != 0,
-    })
 }

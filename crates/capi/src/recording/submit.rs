@@ -6,7 +6,7 @@ use amdgpu_winsys::cs::{CommandList, Error, Fence, Gang, MAX_IBS_PER_CALL, Queue
 use super::{
     lists::Closed,
     queue::{agw_queue, queue},
-    submission::{Few, Named, agw_submission, named},
+    submission::{Few, Named, agw_submission},
 };
 use crate::border::{Answer, array, entry, put, read};
 
@@ -29,8 +29,9 @@ pub unsafe extern "C" fn agw_queue_submit(
         let body = unsafe { self::queue(queue) }?;
         // SAFETY: the caller's promise.
         let submission = unsafe { read(submission) }?;
+        let mut named = Named::default();
         // SAFETY: the caller's promise.
-        let named = unsafe { named(&submission) }?;
+        unsafe { named.look_up(&submission) }?;
         // SAFETY: the caller's promise.
         let followers = unsafe { array(submission.followers, submission.follower_count, "followers") }?;
         // SAFETY: the caller's promise.
@@ -66,18 +67,17 @@ fn submit(queue: &Queue, followers: &[&Queue], named: &Named<'_>) -> Answer<Opti
     if named.streams.iter().any(|list| list.target() != queue.target()) {
         return gang(queue, followers, named, &Submission { waits, signals, ..whole }).map(Some);
     }
-    let (initial, further, last) = (own(queue, &named.initial), own(queue, &named.further), own(queue, &named.last));
     let kernel = queue.context().device().info().max_ibs[queue.ip().index()];
     let most = MAX_IBS_PER_CALL.min(index(kernel));
     let mut fence = None;
     let mut streams = &named.streams[..];
     while !streams.is_empty() {
         let is_first = fence.is_none();
-        let before = if is_first { &initial } else { &further };
-        let room = most.saturating_sub(before.len() + last.len());
+        let before = own(queue, if is_first { &named.initial } else { &named.further });
+        let behind = own(queue, &named.last);
+        let room = most.saturating_sub(before.clone().count() + behind.clone().count());
         let now = fitting(streams, room);
         let (these, rest) = streams.split_at(now);
-        let (before, behind) = (before.iter().copied(), last.iter().copied());
         let lists: Few<_> = before.chain(these.iter().map(|list| &**list)).chain(behind).collect();
         let call = Submission {
             lists: &lists,
@@ -92,8 +92,8 @@ fn submit(queue: &Queue, followers: &[&Queue], named: &Named<'_>) -> Answer<Opti
 }
 
 /// Returns the lists for a queue's ring.
-fn own<'a>(queue: &Queue, lists: &'a [Closed<'_>]) -> Few<&'a CommandList> {
-    lists.iter().map(|list| &**list).filter(|list| list.target() == queue.target()).collect()
+fn own<'a>(queue: &Queue, lists: &'a [Closed<'_>]) -> impl Iterator<Item = &'a CommandList> + Clone {
+    lists.iter().map(|list| &**list).filter(|list| list.target() == queue.target())
 }
 
 /// Returns the number of lists that fit into a call with room for so many IBs: at least one, which the library cuts in two

@@ -109,15 +109,17 @@ pub unsafe extern "C" fn agw_video_queue_submit(
             Ok(VideoIb { memory, offset: ib.offset, dwords: ib.dwords })
         };
         let ibs: Few<_> = given.iter().map(ib).collect::<Answer<_>>()?;
+        let (mut bos, mut named_sets) = (Few::new(), Few::new());
         // SAFETY: the caller's promise.
-        let bos = unsafe { bindings(submission.bos, submission.bo_count) }?;
+        unsafe { bindings(&mut bos, submission.bos, submission.bo_count) }?;
         // SAFETY: the caller's promise.
-        let sets = unsafe { sets(submission.sets, submission.set_count) }?;
+        unsafe { sets(&mut named_sets, submission.sets, submission.set_count) }?;
+        let (mut waits, mut signals) = (Few::new(), Few::new());
         // SAFETY: the caller's promise.
-        let waits = unsafe { points(submission.waits, submission.wait_count, "waits") }?;
+        unsafe { points(&mut waits, submission.waits, submission.wait_count, "waits") }?;
         // SAFETY: the caller's promise.
-        let signals = unsafe { points(submission.signals, submission.signal_count, "signals") }?;
-        let memory = Memory { bos, sets: sets.iter().map(|set| set.snapshot()).collect() };
+        unsafe { points(&mut signals, submission.signals, submission.signal_count, "signals") }?;
+        let memory = Memory { bos, sets: named_sets.iter().map(|set| set.snapshot()).collect() };
         let fence = body.queue.submit(&VideoSubmission {
             ibs: &ibs,
             memory: &memory,
