@@ -27,7 +27,7 @@ use crate::{
         soak,
     },
     level::Level,
-    list,
+    list, many,
     options::Options,
     output::{
         outputs::Reports,
@@ -123,6 +123,18 @@ fn execute(arguments: &RunArguments, given: &[OsString]) -> Exit {
     if let Some(path) = &arguments.dump {
         return recordings::dump(path);
     }
+    if let Some(parent) = arguments.child.parent {
+        // A check does not outlive the report that it is for. The parent may have ended before the request was made.
+        let _ = nix::sys::prctl::set_pdeathsig(nix::sys::signal::Signal::SIGKILL);
+        if nix::unistd::getppid().as_raw() != parent {
+            return Exit::Aborted;
+        }
+    }
+    let several =
+        arguments.gpu.as_deref() == Some("all") || arguments.sim.as_ref().is_some_and(|sim| sim.contains(','));
+    if several && let Some(exit) = many::run(arguments, given, &interrupted()) {
+        return exit;
+    }
     let mut options = options(arguments);
     if let Some(path) = &arguments.replay {
         return recordings::replay(path, arguments.check.as_deref(), &options, |target, options| {
@@ -194,9 +206,13 @@ fn target(arguments: &RunArguments) -> Result<Target, Exit> {
             chosen => chosen,
         },
     };
-    chosen.map_err(|error| {
+    let target = chosen.map_err(|error| {
         complain(&error);
         if error.is_usage() { Exit::Invalid } else { Exit::Skip }
+    })?;
+    Ok(match &arguments.child.chosen {
+        Some(reason) => target.chosen_because(reason),
+        None => target,
     })
 }
 
@@ -231,11 +247,6 @@ fn may(arguments: &RunArguments, target: &Target, level: Level) -> Result<(), Ex
 }
 
 fn be_child(arguments: &RunArguments, target: Target, options: &Options) -> Exit {
-    // A check does not outlive the report that it is for. The parent may have ended before the request was made.
-    let _ = nix::sys::prctl::set_pdeathsig(nix::sys::signal::Signal::SIGKILL);
-    if arguments.child.parent.is_some_and(|parent| nix::unistd::getppid().as_raw() != parent) {
-        return Exit::Aborted;
-    }
     let task = arguments.child.child.clone().map_or(Task::Plan, Task::Try);
     let trouble = arguments.child.trouble.iter().find(|(id, _)| task == Task::Try(id.clone()));
     let trouble = trouble.map(|(_, trouble)| *trouble);
@@ -312,7 +323,8 @@ fn reported(arguments: &RunArguments, run: impl FnOnce(&mut Reports) -> Report) 
 
 /// Returns the arguments that the children need: all that are not about the report.
 fn for_children(given: &[OsString]) -> Vec<String> {
-    const WITH_VALUE: [&str; 16] = [
+    const WITH_VALUE: [&str; 17] = [
+        "--parent",
         "--html",
         "--for",
         "--seed",

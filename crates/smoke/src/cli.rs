@@ -64,11 +64,13 @@ pub(crate) enum Command {
 #[derive(Debug, Args)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a switch of the command line")]
 pub(crate) struct RunArguments {
-    /// Test this GPU: a node (/dev/dri/renderD128), a PCI address (0000:03:00.0) or an index from 0.
+    /// Test this GPU: a node (/dev/dri/renderD128), a PCI address (0000:03:00.0), an index from 0, or all: every GPU at the
+    /// same time, each with its own reports, whose files have its address before the extension.
     #[arg(long, value_name = "GPU", conflicts_with = "sim")]
     pub(crate) gpu: Option<String>,
 
-    /// Test a simulated GPU with this chip's captured facts instead of a real one; FILE.json is a capture of your own.
+    /// Test a simulated GPU with this chip's captured facts instead of a real one; FILE.json is a capture of your
+    /// own. Several with commas between them are tested at the same time.
     #[arg(long, value_name = "NAME")]
     pub(crate) sim: Option<String>,
 
@@ -257,6 +259,10 @@ pub(crate) struct ChildArguments {
     /// Process id of the parent: a child whose parent is another ends at once.
     #[arg(long, hide = true, value_name = "PID")]
     pub(crate) parent: Option<i32>,
+
+    /// The reason why this GPU is tested, for the report.
+    #[arg(long, hide = true, value_name = "TEXT")]
+    pub(crate) chosen: Option<String>,
 
     /// Faults to provoke in children, each with the check it applies to.
     #[arg(long, hide = true, value_name = "ID=TROUBLE", value_parser = trouble)]

@@ -25,6 +25,7 @@ mod gpu;
 mod isolation;
 mod level;
 mod list;
+mod many;
 mod options;
 mod output;
 mod plan;

@@ -107,14 +107,18 @@ impl Target {
         let nodes = Node::enumerate(Path::new("/"))?;
         if let Some(wanted) = gpu {
             return match find(&nodes, wanted) {
-                Some(node) => Ok(Self::real(node.clone())),
+                Some(node) => Ok(Self::real(node.clone()).chosen_because("--gpu names it")),
                 // What sysfs does not know, as in many containers, may still open.
                 None if wanted.starts_with('/') && Path::new(wanted).exists() => Ok(Self::at(wanted.into())),
                 None => Err(NoTarget::NoSuchGpu { wanted: wanted.to_owned(), present: nodes }),
             };
         }
+        let reason = match nodes.len() {
+            0 | 1 => "it is the only AMD GPU".to_owned(),
+            count => format!("its node has the lowest number of {count} AMD GPUs"),
+        };
         let mut nodes = nodes.into_iter();
-        let mut target = Self::real(nodes.next().ok_or(NoTarget::NoRadeon)?);
+        let mut target = Self::real(nodes.next().ok_or(NoTarget::NoRadeon)?).chosen_because(&reason);
         target.gpu.others = nodes.map(|node| place(&node)).collect();
         Ok(target)
     }
@@ -138,6 +142,13 @@ impl Target {
             let others = Node::enumerate(Path::new("/")).unwrap_or_default();
             others.into_iter().find(|other| other.path != node.path).map(|other| other.path)
         })
+    }
+
+    /// The same with the reason why this GPU is tested, for the report.
+    #[must_use]
+    pub(crate) fn chosen_because(mut self, reason: &str) -> Self {
+        self.gpu.chosen = Some(reason.to_owned());
+        self
     }
 
     /// The same with a second GPU, where `other` knows the node of one.

@@ -128,6 +128,9 @@ impl Observer for Human {
             (true, true) => self
                 .line(format_args!("No Radeon here: testing a simulated GPU, {place} (--list-profiles names others)")),
         }
+        if let Some(reason) = &gpu.chosen {
+            self.line(format_args!("Chosen because {reason}"));
+        }
         for other in &gpu.others {
             self.line(format_args!("Not tested: the GPU {other} (--gpu chooses it)"));
         }

@@ -60,6 +60,7 @@ fn properties(report: &Report) -> Vec<(&'static str, String)> {
         ("level", report.level.to_owned()),
         ("seed", report.seed.to_string()),
     ];
+    properties.extend(report.gpu.chosen.iter().map(|reason| ("chosen because", reason.clone())));
     properties.extend(report.gpu.mutation.iter().map(|mutation| ("mutation", mutation.clone())));
     if let Some(facts) = &report.gpu.facts {
         let firmware: Vec<_> = facts.firmware.iter().map(|(name, version)| format!("{name} {version}")).collect();

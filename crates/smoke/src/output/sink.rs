@@ -27,7 +27,7 @@ impl Troubles {
 
 /// Text that goes somewhere until that fails once; from then on it goes nowhere, and the run goes on.
 pub(crate) struct Sink {
-    out: Option<Box<dyn Write>>,
+    out: Option<Box<dyn Write + Send>>,
     name: String,
     troubles: Troubles,
 }
@@ -44,7 +44,7 @@ pub(crate) struct CannotCreate {
 }
 
 impl Sink {
-    pub(crate) fn new(out: impl Write + 'static, name: &str, troubles: &Troubles) -> Self {
+    pub(crate) fn new(out: impl Write + Send + 'static, name: &str, troubles: &Troubles) -> Self {
         Self { out: Some(Box::new(out)), name: name.to_owned(), troubles: troubles.clone() }
     }
 

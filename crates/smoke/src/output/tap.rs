@@ -45,6 +45,9 @@ impl Observer for Tap {
         });
         self.out.line(&format!("1..{}", ids.len()));
         self.out.line(&format!("# {}", one_line(&gpu.label())));
+        if let Some(reason) = &gpu.chosen {
+            self.out.line(&format!("# chosen because {}", one_line(reason)));
+        }
         if let Some(facts) = &gpu.facts {
             self.out.line(&format!("# {}, {}, amdgpu {}", one_line(&facts.name), facts.chip, facts.driver));
         }

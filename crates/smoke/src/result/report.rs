@@ -55,6 +55,9 @@ pub struct Gpu {
     /// The mistake that the simulator makes on purpose, by its name on the command line.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mutation: Option<String>,
+    /// The reason why this GPU is tested and not another.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub chosen: Option<String>,
     /// Other AMD GPUs of the computer, which are not tested.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub others: Vec<String>,

@@ -105,8 +105,9 @@ fn facts(page: &mut String, report: &Report) {
         ("rings", facts.rings.join(" ")),
         ("seed", report.seed.to_string()),
     ];
+    let chosen = report.gpu.chosen.iter().map(|reason| ("chosen because", reason.clone()));
     page.push_str("<dl>\n");
-    for (name, value) in rows {
+    for (name, value) in rows.into_iter().chain(chosen) {
         let _ = writeln!(page, "<dt>{name}</dt><dd>{}</dd>", escaped(&value));
     }
     page.push_str("</dl>\n");

@@ -1,0 +1,142 @@
+//! Several GPUs in one run, each with its own reports.
+
+use std::{
+    collections::BTreeSet,
+    fs,
+    io::{BufRead, BufReader},
+    path::PathBuf,
+    process::{Command, Stdio},
+};
+
+use nix::{
+    sys::signal::{Signal, kill},
+    unistd::Pid,
+};
+use serde_json::Value;
+
+/// A directory that goes with the test.
+struct Scratch(PathBuf);
+
+impl Scratch {
+    fn new(name: &str) -> Self {
+        let path = std::env::temp_dir().join(format!("amdgpu-smoke-several-{}-{name}", std::process::id()));
+        fs::create_dir_all(&path).unwrap();
+        Self(path)
+    }
+
+    fn path(&self, name: &str) -> String {
+        self.0.join(name).to_str().unwrap().to_owned()
+    }
+
+    fn read(&self, name: &str) -> String {
+        fs::read_to_string(self.0.join(name)).unwrap_or_else(|error| panic!("{name}: {error}"))
+    }
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
+fn program(arguments: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_amdgpu-smoke"));
+    command.args(arguments).env_remove("RUST_LOG").env_remove("LD_PRELOAD").stdin(Stdio::null());
+    command
+}
+
+#[test]
+fn each_gpu_has_its_own_report_in_every_format() {
+    let scratch = Scratch::new("formats");
+    let (json, jsonl) = (format!("--json={}", scratch.path("a.json")), format!("--jsonl={}", scratch.path("a.jsonl")));
+    let tap = format!("--tap={}", scratch.path("a.tap"));
+    let run = program(&[
+        "--sim",
+        "navi21,renoir",
+        "--filter",
+        r"^bo\.",
+        &json,
+        &jsonl,
+        &tap,
+        "--junit",
+        &scratch.path("a.xml"),
+        "--html",
+        &scratch.path("a.html"),
+        "--igt-results",
+        &scratch.path("igt"),
+        "--bundle",
+        &scratch.path("a.tar"),
+    ])
+    .output()
+    .unwrap();
+    assert_eq!(run.status.code(), Some(0), "{run:?}");
+    let text = String::from_utf8(run.stdout).unwrap();
+    for (chip, other) in [("navi21", "renoir"), ("renoir", "navi21")] {
+        let report: Value = serde_json::from_str(&scratch.read(&format!("a.{chip}.json"))).unwrap();
+        let gpu = &report["gpu"];
+        assert_eq!((&gpu["location"], &gpu["chosen"]), (&chip.into(), &"--sim names it".into()));
+        assert_eq!(report["summary"]["pass"], 4);
+        for (file, says) in [
+            (format!("a.{chip}.jsonl"), "\"event\":\"ended\""),
+            (format!("a.{chip}.tap"), "# chosen because --sim names it"),
+            (format!("a.{chip}.xml"), "name=\"chosen because\" value=\"--sim names it\""),
+            (format!("a.{chip}.html"), "This GPU is simulated: profile"),
+            (format!("igt.{chip}/results.json"), "TestrunResult"),
+        ] {
+            let text = scratch.read(&file);
+            assert!(text.contains(says), "{says} in {file}:\n{text}");
+            assert!(text.contains(chip) && !text.contains(other), "{file} is not of {chip} alone:\n{text}");
+        }
+        assert!(scratch.0.join(format!("a.{chip}.tar")).exists());
+        assert!(text.contains(&format!("{chip}: pass  bo.map")), "{text}");
+        assert!(text.contains(&format!("\n{chip}: exit status 0\n")), "{text}");
+    }
+    assert!(!scratch.0.join("a.json").exists(), "a report without the name of its GPU");
+}
+
+#[test]
+fn one_bad_gpu_makes_the_run_fail_and_spoils_no_other_report() {
+    let scratch = Scratch::new("bad");
+    let json = format!("--json={}", scratch.path("a.json"));
+    let run = program(&["--sim", "navi21,nosuchchip", "--filter", r"^bo\.", &json]).output().unwrap();
+    assert_eq!(run.status.code(), Some(79), "{run:?}");
+    let report: Value = serde_json::from_str(&scratch.read("a.navi21.json")).unwrap();
+    assert_eq!(report["summary"]["pass"], 4);
+    let broken = program(&["--sim", "navi21,renoir", "--mutate", "lost-metadata", "--filter", r"^bo\."]);
+    let mut broken = broken;
+    assert_eq!(broken.output().unwrap().status.code(), Some(98));
+    for crowd in [&["--json"][..], &["--jsonl"], &["--tap"], &["--record", "/tmp/no"]] {
+        let refused = program(&[&["--sim", "navi21,renoir"], crowd].concat()).output().unwrap();
+        assert_eq!((refused.status.code(), &refused.stdout[..]), (Some(79), &b""[..]), "{crowd:?}");
+    }
+}
+
+#[test]
+fn the_gpus_are_tested_at_the_same_time_and_an_interrupt_ends_all() {
+    let arguments = ["--sim", "navi21,renoir", "--filter", r"^bo\.", "--for", "8h"];
+    let mut child = program(&arguments).stdout(Stdio::piped()).spawn().unwrap();
+    let mut lines = BufReader::new(child.stdout.take().unwrap()).lines().map_while(Result::ok);
+    let mut soaking = BTreeSet::new();
+    // Neither ends by itself: both have had rounds only if both run.
+    while soaking.len() < 2 {
+        let line = lines.next().expect("a run of hours");
+        if line.contains(": rounds 2, in ") {
+            soaking.insert(line.split(':').next().unwrap().to_owned());
+        }
+    }
+    kill(Pid::from_raw(child.id().cast_signed()), Signal::SIGTERM).unwrap();
+    let rest: Vec<_> = lines.collect();
+    assert_eq!(child.wait().unwrap().code(), Some(0), "{rest:?}");
+    assert_eq!(rest.iter().filter(|line| line.ends_with("; the user ended it")).count(), 2, "{rest:?}");
+}
+
+#[test]
+fn all_gpus_of_a_computer_without_any_are_none() {
+    if std::path::Path::new("/dev/dri").exists() {
+        eprintln!("not tried: this machine has /dev/dri");
+        return;
+    }
+    let run = program(&["--gpu", "all"]).output().unwrap();
+    assert_eq!((run.status.code(), &run.stdout[..]), (Some(77), &b""[..]));
+    assert!(String::from_utf8_lossy(&run.stderr).contains("no AMD GPU that is awake"), "{run:?}");
+}
