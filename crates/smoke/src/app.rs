@@ -35,7 +35,7 @@ use crate::{
         terminal::{after_troubles, complain, print_lines},
     },
     plan, recordings,
-    result::{baseline::Baseline, exit::Exit, report::Report},
+    result::{baseline::Baseline, exit::Exit, report::Report, resumed::Resumed},
     run::run,
 };
 
@@ -152,7 +152,8 @@ fn execute(arguments: &RunArguments, given: &[OsString]) -> Exit {
         return be_child(arguments, target, &options);
     }
     let read = expectations(arguments, &target, &mut options);
-    if let Err(error) = read.and_then(|()| baseline(arguments, &target, &mut options)) {
+    let read = read.and_then(|()| baseline(arguments, &target, &mut options));
+    if let Err(error) = read.and_then(|()| resume(arguments, &target, &mut options)) {
         complain(&error);
         return Exit::Invalid;
     }
@@ -289,6 +290,16 @@ fn baseline(arguments: &RunArguments, target: &Target, options: &mut Options) ->
     Ok(())
 }
 
+/// Reads the run to go on with, which has to be of the same GPU and plan.
+fn resume(arguments: &RunArguments, target: &Target, options: &mut Options) -> Result<(), String> {
+    let Some(path) = &arguments.resume else { return Ok(()) };
+    let resumed = Resumed::read(path).map_err(|error| error.to_string())?;
+    let plan = plan::ids(target, options).map_err(|error| error.to_string())?;
+    resumed.fits(target.gpu(), &plan).map_err(|error| error.to_string())?;
+    options.resumed = Some(resumed);
+    Ok(())
+}
+
 fn dry_run(target: &Target, options: &Options) -> Exit {
     match plan::ids(target, options) {
         Ok(ids) => print_lines(ids.into_iter()),
@@ -323,7 +334,8 @@ fn reported(arguments: &RunArguments, run: impl FnOnce(&mut Reports) -> Report) 
 
 /// Returns the arguments that the children need: all that are not about the report.
 fn for_children(given: &[OsString]) -> Vec<String> {
-    const WITH_VALUE: [&str; 17] = [
+    const WITH_VALUE: [&str; 18] = [
+        "--resume",
         "--parent",
         "--html",
         "--for",

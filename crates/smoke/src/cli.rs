@@ -157,6 +157,10 @@ pub(crate) struct RunArguments {
     #[arg(long, value_name = "PERCENT", default_value = "10", requires = "baseline")]
     pub(crate) tolerance: Tolerance,
 
+    /// Go on with a run whose machine stopped, from the file of its --jsonl; the check that was under way is incomplete.
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["soak", "no_fork", "record", "replay", "dry_run"])]
+    pub(crate) resume: Option<PathBuf>,
+
     #[command(flatten)]
     pub(crate) outputs: Outputs,
 

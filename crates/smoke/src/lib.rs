@@ -51,6 +51,7 @@ pub use self::{
         exit::Exit,
         expectations::{Expectations, ExpectationsError, List},
         report::{Facts, Gpu, HeapRow, Report, SCHEMA, Summary, TypeRow},
+        resumed::{ResumeError, Resumed},
         soak::{FirstFailure, Soak, SoakCheck},
         status::{Expected, Status},
     },

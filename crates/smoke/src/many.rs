@@ -183,6 +183,7 @@ fn start(arguments: &RunArguments, given: &[OsString], gpu: &One) -> std::io::Re
         ("--igt-results", &outputs.igt_results),
         ("--bundle", &outputs.bundle),
         ("--baseline", &arguments.baseline),
+        ("--resume", &arguments.resume),
     ];
     for (option, path) in files {
         if let Some(path) = path {
@@ -218,7 +219,8 @@ fn named_after(path: &Path, name: &str) -> PathBuf {
 
 /// Returns the arguments that do not choose the GPU or name a file for its report.
 fn for_one(given: &[OsString]) -> Vec<OsString> {
-    const WITH_VALUE: [&str; 7] = ["--gpu", "--sim", "--junit", "--html", "--igt-results", "--bundle", "--baseline"];
+    const WITH_VALUE: [&str; 8] =
+        ["--gpu", "--sim", "--junit", "--html", "--igt-results", "--bundle", "--baseline", "--resume"];
     const WITH_EQUALS: [&str; 3] = ["--json", "--jsonl", "--tap"];
     let mut kept = Vec::new();
     let mut given = given.iter().skip(1);

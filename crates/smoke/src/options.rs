@@ -4,7 +4,7 @@ use crate::{
     choice::{BadFilter, Choice, Filter},
     gpu::test_context::Settings,
     level::Level,
-    result::{baseline::Baseline, check_result::CheckResult, expectations::Expectations},
+    result::{baseline::Baseline, check_result::CheckResult, expectations::Expectations, resumed::Resumed},
 };
 
 /// Options of a run.
@@ -25,6 +25,8 @@ pub struct Options {
     pub expectations: Expectations,
     /// An earlier report that bandwidths are compared with.
     pub baseline: Option<Baseline>,
+    /// The beginning of this run, if it is not to be repeated. Runs in this process ignore it.
+    pub resumed: Option<Resumed>,
 }
 
 impl Options {

@@ -223,6 +223,9 @@ impl Target {
         if let Some(mutation) = &self.gpu.mutation {
             recording.note(MUTATION, mutation);
         }
+        if let Some(reason) = &self.gpu.chosen {
+            recording.note(CHOSEN, reason);
+        }
         let Some(kernel) = self.kernel else { return self };
         let recording = recording.clone();
         let target = Self::over(self.gpu.location.clone(), move || Ok(Arc::new(recording.wrap(kernel()?)) as _));
@@ -234,13 +237,14 @@ impl Target {
         let noted = |key| replay.note(key).unwrap_or_default();
         let (location, simulated) = (noted(LOCATION).to_owned(), noted(SIMULATED) == "yes");
         let mutation = replay.note(MUTATION).map(str::to_owned);
+        let chosen = replay.note(CHOSEN).map(str::to_owned);
         let replay = replay.clone();
         let open = move || match replay.open_file() {
             Ok(file) => Ok(Arc::new(file) as Arc<dyn Kernel>),
             Err(errno) => Err(winsys::Error::Open { path: "the recording".into(), errno }),
         };
         let mut target = Self::over(location, open);
-        target.gpu.mutation = mutation;
+        (target.gpu.mutation, target.gpu.chosen) = (mutation, chosen);
         if simulated { target.simulating() } else { target }
     }
 
@@ -317,6 +321,7 @@ impl Target {
 const LOCATION: &str = "location";
 const SIMULATED: &str = "simulated";
 const MUTATION: &str = "mutation";
+const CHOSEN: &str = "chosen";
 
 fn render_node(path: &Path) -> winsys::Result<Arc<dyn Kernel>> {
     match RenderNode::open(path) {

@@ -8,5 +8,6 @@ pub(crate) mod exit;
 pub(crate) mod expectations;
 pub(crate) mod outcome;
 pub(crate) mod report;
+pub(crate) mod resumed;
 pub(crate) mod soak;
 pub(crate) mod status;

@@ -129,7 +129,7 @@ pub(super) fn bandwidths(figures: &[&Bandwidth]) -> String {
 /// Draws when each check ran, a lane for each area.
 pub(super) fn timeline(spans: &[Span]) -> String {
     let end = spans.iter().map(|span| span.end).fold(1.0, f64::max);
-    let width = WIDTH - NAMES - 20.0;
+    let width = WIDTH - NAMES - 40.0;
     let mut areas: Vec<&str> = Vec::new();
     let mut body = String::new();
     for span in spans {
