@@ -84,7 +84,7 @@ fn what_was_computed_is_unknown() {
 }
 
 #[test]
-fn behind_a_branchs_target_only_what_one_write_reaches_is_known() {
+fn behind_the_target_of_a_branch_only_what_one_write_reaches_is_known() {
     let user = [0, 1, 2, 3, 4, 5, 6, 7];
     // The move may have been passed over.
     let passed = ["s_cbranch_scc0 1", "s_mov_b32 s6, 33", STORE];
