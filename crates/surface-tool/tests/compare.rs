@@ -76,6 +76,6 @@ fn a_format_that_the_tables_lack_is_a_difference() {
 
 #[test]
 fn what_is_no_answer_is_named_with_its_line() {
-    let (exit, _) = changed("line", "navi10", "\"device\"", "\"devic\"");
+    let (exit, _) = changed("line", "navi10", "\"device\"", "\"gadget\"");
     assert_eq!(exit, Exit::Input);
 }
