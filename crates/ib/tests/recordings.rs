@@ -154,9 +154,15 @@ impl Client {
 }
 
 fn record(chip: &str, path: &Path) {
+    record_after(chip, path, |_| {});
+}
+
+/// Records a client that does something before its submissions.
+fn record_after(chip: &str, path: &Path, before: impl Fn(&Client)) {
     let recording = Recording::create(path).unwrap();
     let gpu = SimDevice::new(profile(chip).unwrap(), SimOptions::default());
     let client = Client::new(Device::new(recording.wrap(gpu.open())).unwrap());
+    before(&client);
     client.graphics();
     client.compute();
     client.copies();
@@ -218,6 +224,24 @@ fn one_submission_can_be_asked_for_and_json_has_them_all() {
     let submissions = all["submissions"].as_array().unwrap();
     assert_eq!(submissions.len(), 3);
     assert!(submissions.iter().all(|of| of["errno"] == 0 && of["ibs"][0]["dump"]["schema"] == "amdgpu-ib"));
+}
+
+#[test]
+fn recordings_are_recognised_searched_and_compared() {
+    let [one, two] = ["one", "two"].map(Scratch::new);
+    record("navi21", &one.0);
+    record_after("navi21", &two.0, |client| drop(Context::new(&client.device, Priority::Normal).unwrap()));
+    let found = text(&run(&["dump", one.path(), "--grep", "COPY_LINEAR|annotation: a copy"]).stdout);
+    assert!(found.starts_with("submission 2: ") && found.contains("\nSDMA ring 0\nIB 0 at 0x"), "{found}");
+    assert!(!found.contains("submission 1") && found.contains("annotation: a copy"), "{found}");
+    // The numbers of calls differ, and are no difference.
+    let same = run(&["diff", "--ignore-addresses", one.path(), two.path()]);
+    assert_eq!((same.status.code(), text(&same.stdout)), (Some(0), String::new()));
+    let other = Scratch::new("other");
+    record("polaris10", &other.0);
+    let different = run(&["diff", one.path(), other.path()]);
+    assert_eq!(different.status.code(), Some(1));
+    assert!(text(&different.stdout).contains("+IB 0 at 0x"), "{}", text(&different.stdout));
 }
 
 #[test]

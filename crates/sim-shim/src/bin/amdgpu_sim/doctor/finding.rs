@@ -153,11 +153,13 @@ pub(super) fn findings(seen: &Observation) -> Vec<Finding> {
         let loaded = seen.processes.iter().flat_map(|process| &process.loaded);
         loaded.into_iter().any(|name| starts.iter().any(|start| name.starts_with(start)))
     };
-    found.push(Finding::NoNode(match (has(&VULKAN_DRIVERS) || has(&["libdrm"]), has(&["libvulkan.so"])) {
-        (true, _) => Loaded::Driver,
-        (false, true) => Loaded::VulkanLoader,
-        (false, false) => Loaded::Nothing,
-    }));
+    // Libraries of windows load libdrm, too: Vulkan's loader without a driver tells more.
+    let stage = match (has(&["libvulkan.so"]), has(&VULKAN_DRIVERS), has(&["libdrm"])) {
+        (true, false, _) => Loaded::VulkanLoader,
+        (_, true, _) | (_, _, true) => Loaded::Driver,
+        (false, false, false) => Loaded::Nothing,
+    };
+    found.push(Finding::NoNode(stage));
     found
 }
 
@@ -185,6 +187,9 @@ mod tests {
         let stage = |loaded: &[&str]| findings(&run(loaded, &[])).pop();
         assert_eq!(stage(&["shim.so"]), Some(Finding::NoNode(Loaded::Nothing)));
         assert_eq!(stage(&["shim.so", "libvulkan.so.1"]), Some(Finding::NoNode(Loaded::VulkanLoader)));
+        let windows = ["shim.so", "libvulkan.so.1", "libgbm.so.1", "libdrm.so.2"];
+        assert_eq!(stage(&windows), Some(Finding::NoNode(Loaded::VulkanLoader)));
+        assert_eq!(stage(&["shim.so", "libdrm.so.2"]), Some(Finding::NoNode(Loaded::Driver)));
         let driver = ["shim.so", "libvulkan.so.1", "libvulkan_radeon.so"];
         assert_eq!(stage(&driver), Some(Finding::NoNode(Loaded::Driver)));
         assert_eq!(stage(&["libc.so.6"]), Some(Finding::NotPreloaded));
