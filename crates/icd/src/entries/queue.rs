@@ -54,17 +54,24 @@ fn add_list(work: &mut Work<'_>, buffer: vk::CommandBuffer) -> Result<(), Failur
 fn submit_all<'a, T>(
     queue: &Queue,
     infos: &'a [T],
-    work_of: impl Fn(&'a T) -> Result<Work<'a>, Failure>,
+    add: impl Fn(&mut Work<'a>, &'a T) -> Result<(), Failure>,
     fence: Option<&Fence>,
 ) -> Result<(), Failure> {
     let signal = fence.map(|fence| (fence.0.current(), 0));
     // Nearly always one, which needs no list.
     if let [info] = infos {
-        let mut work = work_of(info)?;
+        // Filled where it stays: to move it right after the stores takes longer than the stores.
+        let mut work = Work::default();
+        add(&mut work, info)?;
         work.signals.extend(signal);
-        return queue.submit(work);
+        return queue.submit(&mut work);
     }
-    let mut works = infos.iter().map(work_of).collect::<Result<Vec<_>, _>>()?;
+    let mut works = Vec::new();
+    for info in infos {
+        let mut work = Work::default();
+        add(&mut work, info)?;
+        works.push(work);
+    }
     if let Some(signal) = signal {
         if works.is_empty() {
             works.push(Work::default());
@@ -74,37 +81,35 @@ fn submit_all<'a, T>(
     if works.is_empty() {
         return queue.check_held().map(|_is_held| ());
     }
-    works.into_iter().try_for_each(|work| queue.submit(work))
+    works.iter_mut().try_for_each(|work| queue.submit(work))
 }
 
-/// Returns the work of a [`vk::SubmitInfo`].
-fn work_of<'a>(info: &'a vk::SubmitInfo<'_>) -> Result<Work<'a>, Failure> {
-    let mut work = Work::default();
+/// Adds what a [`vk::SubmitInfo`] names.
+fn add<'a>(work: &mut Work<'a>, info: &'a vk::SubmitInfo<'_>) -> Result<(), Failure> {
     let (wait_values, signal_values) = values(info);
     for (&semaphore, value) in info.waits().iter().zip(wait_values) {
         work.waits.extend(wait_of(semaphore, value)?);
     }
     for &buffer in info.command_buffers() {
-        add_list(&mut work, buffer)?;
+        add_list(work, buffer)?;
     }
     for (&semaphore, value) in info.signals().iter().zip(signal_values) {
         work.signals.push(signal_of(semaphore, value)?);
     }
-    Ok(work)
+    Ok(())
 }
 
-/// Returns the work of a [`vk::SubmitInfo2`].
+/// Adds what a [`vk::SubmitInfo2`] names.
 #[inline]
-fn work_of2<'a>(info: &'a vk::SubmitInfo2<'_>) -> Result<Work<'a>, Failure> {
-    let mut work = Work::default();
+fn add2<'a>(work: &mut Work<'a>, info: &'a vk::SubmitInfo2<'_>) -> Result<(), Failure> {
     for wait in info.waits() {
         work.waits.extend(wait_of(wait.semaphore, wait.value)?);
     }
-    info.command_buffers().iter().try_for_each(|buffer| add_list(&mut work, buffer.command_buffer))?;
+    info.command_buffers().iter().try_for_each(|buffer| add_list(work, buffer.command_buffer))?;
     for signal in info.signals() {
         work.signals.push(signal_of(signal.semaphore, signal.value)?);
     }
-    Ok(work)
+    Ok(())
 }
 
 pub(crate) fn submit(
@@ -113,7 +118,7 @@ pub(crate) fn submit(
     infos: Array<'_, vk::SubmitInfo<'_>>,
     fence: Option<&Fence>,
 ) -> Result<(), Failure> {
-    submit_all(queue, infos.of(count), work_of, fence)
+    submit_all(queue, infos.of(count), add, fence)
 }
 
 pub(crate) fn submit2(
@@ -122,7 +127,7 @@ pub(crate) fn submit2(
     infos: Array<'_, vk::SubmitInfo2<'_>>,
     fence: Option<&Fence>,
 ) -> Result<(), Failure> {
-    submit_all(queue, infos.of(count), work_of2, fence)
+    submit_all(queue, infos.of(count), add2, fence)
 }
 
 pub(crate) fn wait_idle(queue: &Queue) -> Result<(), Failure> {

@@ -21,10 +21,10 @@ fn copy_regions(
     buffers: Option<(&Buffer, &Buffer)>,
     regions: impl Iterator<Item = (u64, u64, u64)>,
 ) {
-    to.record(|commands| {
+    to.attempt(|recorder| {
         let (source, destination) = buffers.ok_or(UNKNOWN)?;
         for (from, onto, bytes) in regions {
-            commands.copy(destination.part(onto, bytes)?, source.part(from, bytes)?)?;
+            recorder.copy(destination.part(onto, bytes)?, source.part(from, bytes)?)?;
         }
         Ok(())
     });

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use amdgpu_winsys::cs::{
     self, CommandList, IbPool, Inclusion, Target,
-    commands::{CommandError, Commands, Recorder},
+    commands::{CommandError, Commands, Recorder, Span},
     pm4, sdma,
 };
 use ash::vk;
@@ -43,6 +43,20 @@ impl AnyRecorder {
         match self {
             Self::Pm4(recorder) => recorder,
             Self::Sdma(recorder) => recorder,
+        }
+    }
+
+    /// Records a copy of bytes: the command that programs record most, which compilers do not inline through
+    /// [`AnyRecorder::commands`].
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Commands::copy`].
+    #[inline]
+    pub(crate) fn copy(&mut self, to: Span, from: Span) -> Result<(), CommandError> {
+        match self {
+            Self::Pm4(recorder) => recorder.copy(to, from),
+            Self::Sdma(recorder) => recorder.copy(to, from),
         }
     }
 

@@ -42,7 +42,7 @@ pub(crate) struct Work<'a> {
     /// Waits before them.
     pub(crate) waits: Vec<Wait<'a>>,
     /// Points of sync objects that signal after them; 0 is the binary state.
-    pub(crate) signals: Vec<(Syncobj, u64)>,
+    pub(crate) signals: SmallVec<[(Syncobj, u64); 2]>,
 }
 
 /// A `VkQueue`: a ring, through a context of its `VkDevice`.
@@ -84,19 +84,19 @@ impl Queue {
         Ok(Self { place, gpu, ring, late, is_holding, sparse, loss, submitted, settled, checked })
     }
 
-    /// Submits: at once if everything that is waited for was submitted, else from a thread of its own, and with it all that
+    /// Submits what is in `work`: at once if everything that is waited for was submitted, else from a thread of its own, and with it all that
     /// comes later.
     ///
     /// # Errors
     ///
     /// Those of the library; `VK_ERROR_DEVICE_LOST` once a submission that was held back could not be made.
-    pub(crate) fn submit(&self, work: Work<'_>) -> Result<(), Failure> {
+    pub(crate) fn submit(&self, work: &mut Work<'_>) -> Result<(), Failure> {
         let is_held = self.check_held()?;
         if work.lists.is_empty() && work.waits.is_empty() && work.signals.is_empty() {
             return Ok(());
         }
         self.count();
-        let outcome = if !is_held && work.is_ready()? { self.submit_now(&work) } else { self.submit_late(work) };
+        let outcome = if !is_held && work.is_ready()? { self.submit_now(work) } else { self.submit_late(work) };
         self.count();
         outcome
     }
@@ -128,24 +128,34 @@ impl Queue {
     }
 
     fn submit_now(&self, work: &Work<'_>) -> Result<(), Failure> {
+        if work.waits.is_empty() && work.signals.is_empty() {
+            return self.hand_over(work, &[], &[]);
+        }
         let waits: Vec<_> = work.waits.iter().map(|wait| (wait.payload.current(), wait.point.unwrap_or(0))).collect();
-        let waits: Vec<_> = waits.iter().map(|(syncobj, point)| SyncPoint::timeline(syncobj, *point)).collect();
-        let signals: Vec<_> =
-            work.signals.iter().map(|(syncobj, point)| SyncPoint::timeline(syncobj, *point)).collect();
-        let residents: &[&ResidencySet] = &[&self.gpu.residents];
-        self.ring.submit_without_fence(&Submission {
-            lists: &work.lists,
-            sets: if work.lists.is_empty() { &[] } else { residents },
-            waits: &waits,
-            signals: &signals,
-            keep: Keep::Lists,
-            ..Submission::default()
-        })?;
+        let point = |(syncobj, point)| SyncPoint::timeline(syncobj, point);
+        let waits: SmallVec<[_; 2]> = waits.iter().map(|(syncobj, at)| point((syncobj, *at))).collect();
+        let signals: SmallVec<[_; 2]> = work.signals.iter().map(|(syncobj, at)| point((syncobj, *at))).collect();
+        self.hand_over(work, &waits, &signals)?;
         // The kernel has the fences; what signals a binary semaphore next is another one.
         work.waits.iter().filter(|wait| wait.point.is_none()).try_for_each(|wait| wait.payload.consume())
     }
 
-    fn submit_late(&self, work: Work<'_>) -> Result<(), Failure> {
+    /// Gives the kernel the command lists of a work, with these points.
+    fn hand_over(&self, work: &Work<'_>, waits: &[SyncPoint<'_>], signals: &[SyncPoint<'_>]) -> Result<(), Failure> {
+        let residents: &[&ResidencySet] = &[&self.gpu.residents];
+        Ok(self.ring.submit_without_fence(&Submission {
+            lists: &work.lists,
+            sets: if work.lists.is_empty() { &[] } else { residents },
+            waits,
+            signals,
+            keep: Keep::Lists,
+            ..Submission::default()
+        })?)
+    }
+
+    #[cold]
+    fn submit_late(&self, work: &mut Work<'_>) -> Result<(), Failure> {
+        let work = std::mem::take(work);
         let waits = work.waits.iter().map(|wait| match wait.point {
             Some(point) => Ok((wait.payload.current(), point)),
             None => Ok((wait.payload.take()?, 0)),
@@ -154,7 +164,7 @@ impl Queue {
             waits: waits.collect::<Result<_, Failure>>()?,
             sets: if work.lists.is_empty() { Vec::new() } else { vec![self.gpu.residents.clone()] },
             lists: work.lists.into_iter().cloned().collect(),
-            signals: work.signals,
+            signals: work.signals.into_vec(),
             keep: Keep::Lists,
             ..OwnedSubmission::default()
         };
