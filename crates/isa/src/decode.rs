@@ -143,7 +143,9 @@ fn takes_literal(
         Format::Sop2 | Format::Sopc => {
             used(OperandKind::Ssrc0) && names(Field::Ssrc0) || used(OperandKind::Ssrc1) && names(Field::Ssrc1)
         }
-        Format::Vop1 | Format::Vop2 | Format::Vopc => used(OperandKind::Src0) && names(Field::Src0),
+        Format::Vop1 | Format::Vop2 | Format::Vopc => {
+            (used(OperandKind::Src0) || used(OperandKind::Src016)) && names(Field::Src0)
+        }
         Format::Vop3 | Format::Vop3Sdst | Format::Vop3p if level >= GfxLevel::Gfx10 => {
             [(OperandKind::Src0, Field::Src0), (OperandKind::Src1, Field::Src1), (OperandKind::Src2, Field::Src2)]
                 .into_iter()

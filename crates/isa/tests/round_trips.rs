@@ -23,3 +23,11 @@ fn scratch_without_any_address_is_not_scratch_by_a_vector_address() {
     is_text_of(GfxLevel::Gfx10_3, [0xdc20_4000, 0x007d_0000], "scratch_load_ubyte v0, v0, off");
     is_text_of(GfxLevel::Gfx10_3, [0xdc20_4000, 0x0004_0000], "scratch_load_ubyte v0, off, s4");
 }
+
+#[test]
+fn a_literal_follows_a_source_of_sixteen_bits() {
+    is_text_of(GfxLevel::Gfx11, [0x7e02_38ff, 0xc800], "v_mov_b16_e32 v1.l, 0xc800");
+    is_text_of(GfxLevel::Gfx12, [0x7e02_38ff, 0xc800], "v_mov_b16_e32 v1.l, 0xc800");
+    let whole = decode(GfxLevel::Gfx11, WaveSize::Wave32, &[0x7e02_38ff, 0xffff_c800]).unwrap();
+    assert_eq!((whole.dwords().len(), whole.literal()), (2, Some(0xffff_c800)));
+}
