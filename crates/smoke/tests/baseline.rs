@@ -1,41 +1,16 @@
 //! Bandwidths and their comparison with an earlier report.
 
-use std::{
-    fs,
-    path::PathBuf,
-    process::{Command, Output, Stdio},
-};
+mod support;
+
+use std::process::{Command, Output};
 
 use serde_json::Value;
-
-/// A directory that goes with the test.
-struct Scratch(PathBuf);
-
-impl Scratch {
-    fn new(name: &str) -> Self {
-        let path = std::env::temp_dir().join(format!("amdgpu-smoke-baseline-{}-{name}", std::process::id()));
-        fs::create_dir_all(&path).unwrap();
-        Self(path)
-    }
-
-    fn file(&self, name: &str, text: &str) -> String {
-        let path = self.0.join(name);
-        fs::write(&path, text).unwrap();
-        path.to_str().unwrap().to_owned()
-    }
-}
-
-impl Drop for Scratch {
-    fn drop(&mut self) {
-        let _ = fs::remove_dir_all(&self.0);
-    }
-}
+use support::{Scratch, output};
 
 /// The bandwidths of one ring of a chip.
 fn run(chip: &str, more: &[&str]) -> Output {
-    let mut program = Command::new(env!("CARGO_BIN_EXE_amdgpu-smoke"));
-    program.args(["--sim", chip, "--json", "--level", "core", "--filter", r"^bandwidth\.copy\.sdma0$"]);
-    program.args(more).env_remove("RUST_LOG").env_remove("LD_PRELOAD").stdin(Stdio::null()).output().unwrap()
+    let bandwidths = ["--sim", chip, "--json", "--level", "core", "--filter", r"^bandwidth\.copy\.sdma0$"];
+    output(&[&bandwidths, more].concat())
 }
 
 fn report(output: &Output) -> Value {

@@ -1,48 +1,15 @@
 //! Defects that users met, each with the command that showed it.
 
+mod support;
+
 use std::{
     fs,
     io::{BufRead, BufReader, Write},
-    path::PathBuf,
-    process::{Command, Output, Stdio},
+    process::{Command, Stdio},
 };
 
 use serde_json::Value;
-
-/// A directory that goes with the test.
-struct Scratch(PathBuf);
-
-impl Scratch {
-    fn new(name: &str) -> Self {
-        let path = std::env::temp_dir().join(format!("amdgpu-smoke-findings-{}-{name}", std::process::id()));
-        fs::create_dir_all(&path).unwrap();
-        Self(path)
-    }
-
-    fn path(&self, name: &str) -> String {
-        self.0.join(name).to_str().unwrap().to_owned()
-    }
-}
-
-impl Drop for Scratch {
-    fn drop(&mut self) {
-        let _ = fs::remove_dir_all(&self.0);
-    }
-}
-
-fn program(arguments: &[&str]) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_amdgpu-smoke"));
-    command.args(arguments).env_remove("RUST_LOG").env_remove("LD_PRELOAD").stdin(Stdio::null());
-    command
-}
-
-fn output(arguments: &[&str]) -> Output {
-    program(arguments).output().unwrap()
-}
-
-fn stdout(output: &Output) -> String {
-    String::from_utf8(output.stdout.clone()).unwrap()
-}
+use support::{Scratch, output, program, stdout};
 
 #[test]
 fn evidence_shows_what_was_bound_when_the_job_was_recorded_one_operand_a_line() {

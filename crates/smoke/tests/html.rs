@@ -1,36 +1,9 @@
 //! The report as a page: complete, alone, and safe from what it shows.
 
-use std::{
-    fs,
-    path::PathBuf,
-    process::{Command, Output, Stdio},
-};
+mod support;
 
-/// A directory that goes with the test.
-struct Scratch(PathBuf);
-
-impl Scratch {
-    fn new(name: &str) -> Self {
-        let path = std::env::temp_dir().join(format!("amdgpu-smoke-html-{}-{name}", std::process::id()));
-        fs::create_dir_all(&path).unwrap();
-        Self(path)
-    }
-
-    fn path(&self, name: &str) -> String {
-        self.0.join(name).to_str().unwrap().to_owned()
-    }
-}
-
-impl Drop for Scratch {
-    fn drop(&mut self) {
-        let _ = fs::remove_dir_all(&self.0);
-    }
-}
-
-fn output(arguments: &[&str]) -> Output {
-    let mut program = Command::new(env!("CARGO_BIN_EXE_amdgpu-smoke"));
-    program.args(arguments).env_remove("RUST_LOG").env_remove("LD_PRELOAD").stdin(Stdio::null()).output().unwrap()
-}
+use std::fs;
+use support::{Scratch, output};
 
 /// The page of a run.
 fn page(scratch: &Scratch, arguments: &[&str]) -> String {

@@ -1,10 +1,12 @@
 //! The reports of the program, its exit codes, and what it does when it is treated badly.
 
+mod support;
+
 use std::{
     fs,
     io::{BufRead, BufReader, Read},
     path::PathBuf,
-    process::{Command, Output, Stdio},
+    process::{Output, Stdio},
 };
 
 use nix::{
@@ -12,54 +14,11 @@ use nix::{
     unistd::Pid,
 };
 use serde_json::Value;
-
-/// A directory that goes with the test.
-struct Scratch(PathBuf);
-
-impl Scratch {
-    fn new(name: &str) -> Self {
-        let path = std::env::temp_dir().join(format!("amdgpu-smoke-reports-{}-{name}", std::process::id()));
-        fs::create_dir_all(&path).unwrap();
-        Self(path)
-    }
-
-    fn path(&self, name: &str) -> String {
-        self.0.join(name).to_str().unwrap().to_owned()
-    }
-
-    fn file(&self, name: &str, text: &str) -> String {
-        fs::write(self.0.join(name), text).unwrap();
-        self.path(name)
-    }
-
-    fn read(&self, name: &str) -> String {
-        fs::read_to_string(self.0.join(name)).unwrap()
-    }
-}
-
-impl Drop for Scratch {
-    fn drop(&mut self) {
-        let _ = fs::remove_dir_all(&self.0);
-    }
-}
-
-fn program(arguments: &[&str]) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_amdgpu-smoke"));
-    command.args(arguments).env_remove("RUST_LOG").env_remove("LD_PRELOAD").stdin(Stdio::null());
-    command
-}
-
-fn output(arguments: &[&str]) -> Output {
-    program(arguments).output().unwrap()
-}
+use support::{Scratch, output, program, stdout};
 
 /// On navi21, checks of objects only.
 fn quick(more: &[&str]) -> Output {
     output(&[&["--sim", "navi21", "--filter", r"^(inventory|bo)\."], more].concat())
-}
-
-fn stdout(output: &Output) -> String {
-    String::from_utf8(output.stdout.clone()).unwrap()
 }
 
 fn stderr(output: &Output) -> String {

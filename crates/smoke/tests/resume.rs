@@ -1,40 +1,15 @@
 //! Runs that go on after their machine stopped.
 
+mod support;
+
 use std::{
     fs,
     io::{BufRead, BufReader},
-    path::PathBuf,
-    process::{Command, Stdio},
+    process::Stdio,
 };
 
 use serde_json::Value;
-
-/// A directory that goes with the test.
-struct Scratch(PathBuf);
-
-impl Scratch {
-    fn new(name: &str) -> Self {
-        let path = std::env::temp_dir().join(format!("amdgpu-smoke-resume-{}-{name}", std::process::id()));
-        fs::create_dir_all(&path).unwrap();
-        Self(path)
-    }
-
-    fn path(&self, name: &str) -> String {
-        self.0.join(name).to_str().unwrap().to_owned()
-    }
-}
-
-impl Drop for Scratch {
-    fn drop(&mut self) {
-        let _ = fs::remove_dir_all(&self.0);
-    }
-}
-
-fn program(arguments: &[&str]) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_amdgpu-smoke"));
-    command.args(arguments).env_remove("RUST_LOG").env_remove("LD_PRELOAD").stdin(Stdio::null());
-    command
-}
+use support::{Scratch, program};
 
 #[test]
 fn a_run_that_was_killed_goes_on_behind_the_check_that_stopped_the_machine() {

@@ -1,11 +1,11 @@
 //! Several GPUs in one run, each with its own reports.
 
+mod support;
+
 use std::{
     collections::BTreeSet,
-    fs,
     io::{BufRead, BufReader},
-    path::PathBuf,
-    process::{Command, Stdio},
+    process::Stdio,
 };
 
 use nix::{
@@ -13,37 +13,7 @@ use nix::{
     unistd::Pid,
 };
 use serde_json::Value;
-
-/// A directory that goes with the test.
-struct Scratch(PathBuf);
-
-impl Scratch {
-    fn new(name: &str) -> Self {
-        let path = std::env::temp_dir().join(format!("amdgpu-smoke-several-{}-{name}", std::process::id()));
-        fs::create_dir_all(&path).unwrap();
-        Self(path)
-    }
-
-    fn path(&self, name: &str) -> String {
-        self.0.join(name).to_str().unwrap().to_owned()
-    }
-
-    fn read(&self, name: &str) -> String {
-        fs::read_to_string(self.0.join(name)).unwrap_or_else(|error| panic!("{name}: {error}"))
-    }
-}
-
-impl Drop for Scratch {
-    fn drop(&mut self) {
-        let _ = fs::remove_dir_all(&self.0);
-    }
-}
-
-fn program(arguments: &[&str]) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_amdgpu-smoke"));
-    command.args(arguments).env_remove("RUST_LOG").env_remove("LD_PRELOAD").stdin(Stdio::null());
-    command
-}
+use support::{Scratch, program};
 
 #[test]
 fn each_gpu_has_its_own_report_in_every_format() {

@@ -1,9 +1,10 @@
 //! Soaks: the plan over and over again, with failure rates.
 
+mod support;
+
 use std::{
     fs,
     io::{BufRead, BufReader},
-    path::PathBuf,
     process::{Command, Stdio},
 };
 
@@ -12,37 +13,10 @@ use nix::{
     unistd::Pid,
 };
 use serde_json::Value;
-
-/// A directory that goes with the test.
-struct Scratch(PathBuf);
-
-impl Scratch {
-    fn new(name: &str) -> Self {
-        let path = std::env::temp_dir().join(format!("amdgpu-smoke-soak-{}-{name}", std::process::id()));
-        fs::create_dir_all(&path).unwrap();
-        Self(path)
-    }
-
-    fn path(&self, name: &str) -> String {
-        self.0.join(name).to_str().unwrap().to_owned()
-    }
-
-    fn json(&self, name: &str) -> Value {
-        serde_json::from_str(&fs::read_to_string(self.0.join(name)).unwrap()).unwrap()
-    }
-}
-
-impl Drop for Scratch {
-    fn drop(&mut self) {
-        let _ = fs::remove_dir_all(&self.0);
-    }
-}
+use support::Scratch;
 
 fn program(arguments: &[&str]) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_amdgpu-smoke"));
-    command.args(["--sim", "navi21"]).args(arguments);
-    command.env_remove("RUST_LOG").env_remove("LD_PRELOAD").stdin(Stdio::null());
-    command
+    support::program(&[&["--sim", "navi21"], arguments].concat())
 }
 
 fn valid(report: &Value) {
