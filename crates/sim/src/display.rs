@@ -91,7 +91,7 @@ impl FromStr for Display {
     }
 }
 
-/// What a display shows.
+/// The picture on a display.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Picture {
     /// Width, pixels.

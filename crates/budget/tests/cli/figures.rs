@@ -102,7 +102,7 @@ fn explain_never_prints_a_false_equation() {
     assert!(count > 200, "{count}");
 }
 
-/// What a kernel reports may make no sense: usable is never more than the total, in any output.
+/// A kernel's figures may make no sense: usable is never more than the total, in any output.
 #[test]
 fn usable_memory_is_never_more_than_there_is() {
     let value: serde_json::Value = serde_json::from_str(&sim(&["--json"]).stdout).unwrap();

@@ -54,7 +54,7 @@ enum Content {
 
 /// Decodes the wanted submissions of a recording, one after the other, and hands each to `each`.
 ///
-/// What is whole of a recording that was cut off is handed over before the error is returned.
+/// Hands over the whole records of a recording that was cut off before the error is returned.
 pub(super) fn each(
     (recording, name): (impl Read, &str),
     chip: Option<GfxLevel>,

@@ -1,4 +1,4 @@
-//! What the tests of the command share.
+//! Helpers that the tests of the command share.
 
 #![allow(dead_code, reason = "no test uses all of it")]
 

@@ -153,10 +153,10 @@ struct Shape {
     start: u64,
 }
 
-/// What every engine from GFX7 on copies by a packet.
+/// A copy that every engine from GFX7 on makes by a packet.
 const EASY: Shape = Shape { offset: [16, 8], extent: [128, 80], row_length: 160, start: 256 };
 
-/// What an engine cannot copy, or not every one: columns inside a group, rows that begin beside a dword.
+/// Copies that not every engine makes by packets: columns inside a group, rows that begin beside a dword.
 const HARD: [Shape; 2] = [
     Shape { offset: [3, 5], extent: [77, 51], row_length: 0, start: 4 },
     Shape { offset: [0, 0], extent: [WIDTH, HEIGHT], row_length: 163, start: 2 },

@@ -36,7 +36,7 @@ pub(crate) struct Taped<L: Language> {
 pub(crate) struct Tape {
     target: Target,
     dwords: Vec<u32>,
-    /// What was bound when the list was recorded: a check frees its memory before its failure is reported.
+    /// Bindings of the moment when the list was recorded: a check frees its memory before its failure is reported.
     bound: Bound,
 }
 

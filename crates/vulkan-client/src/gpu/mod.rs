@@ -101,7 +101,7 @@ pub(crate) struct Gpu {
     /// Limits and names.
     pub(crate) properties: vk::PhysicalDeviceProperties,
     features: vk::PhysicalDeviceFeatures,
-    /// What came after Vulkan 1.0 and shaders use.
+    /// Features newer than Vulkan 1.0 that shaders use.
     pub(crate) newer: Newer,
     memory: vk::PhysicalDeviceMemoryProperties,
     lanes: Vec<Lane>,

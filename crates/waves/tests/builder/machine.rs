@@ -119,7 +119,7 @@ fn prepared(level: GfxLevel, program: &Program, data: Vec<u8>, (groups, lanes): 
     (dispatch, Ram { program: code, data: Mutex::new(data) })
 }
 
-/// What a watched dispatch did: its end, the report, the news in order, and the data it leaves.
+/// Results of a watched dispatch: its end, the report, the news in order, and the data it leaves.
 pub(crate) struct Watched {
     pub(crate) outcome: Outcome,
     pub(crate) report: WatchReport,

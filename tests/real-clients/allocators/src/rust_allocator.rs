@@ -44,7 +44,7 @@ fn bound(
     Ok(allocation)
 }
 
-/// What gpu-allocator's own example does: a buffer in each location, and one copied to the next.
+/// The steps of gpu-allocator's own example: a buffer in each location, and one copied to the next.
 fn locations(world: &World) -> Outcome {
     let mut allocator = allocator(world)?;
     let made = [MemoryLocation::CpuToGpu, MemoryLocation::GpuOnly, MemoryLocation::GpuToCpu].map(|location| {

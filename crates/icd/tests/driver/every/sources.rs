@@ -1,4 +1,4 @@
-//! What the driver has, by its source, and what the tests name.
+//! Entry points and results: those in the driver's source, and those that the tests name.
 
 use std::{collections::BTreeSet, fs, path::Path};
 

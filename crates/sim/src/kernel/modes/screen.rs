@@ -52,7 +52,7 @@ struct State {
     last: Option<Picture>,
 }
 
-/// What the display shows.
+/// The framebuffer on the display.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Shown {
     pub(crate) crtc: u32,

@@ -28,7 +28,7 @@ const GAMMA: u32 = 256;
 /// Source: Linux 6.12 `amdgpu_dm_plane.c`, `cursor_formats`.
 const CURSOR: [[u8; 4]; 1] = [*b"AR24"];
 
-/// What a CRTC shows.
+/// Returns the framebuffer that a CRTC shows.
 fn shown(file: &File, crtc: u32) -> Option<Shown> {
     file.gpu.screen.as_ref()?.shown().filter(|shown| shown.crtc == crtc)
 }
