@@ -85,7 +85,7 @@ fn submit_all<'a, T>(
 }
 
 /// Adds what a [`vk::SubmitInfo`] names.
-fn add<'a>(work: &mut Work<'a>, info: &'a vk::SubmitInfo<'_>) -> Result<(), Failure> {
+fn add_submit<'a>(work: &mut Work<'a>, info: &'a vk::SubmitInfo<'_>) -> Result<(), Failure> {
     let (wait_values, signal_values) = values(info);
     for (&semaphore, value) in info.waits().iter().zip(wait_values) {
         work.waits.extend(wait_of(semaphore, value)?);
@@ -101,7 +101,7 @@ fn add<'a>(work: &mut Work<'a>, info: &'a vk::SubmitInfo<'_>) -> Result<(), Fail
 
 /// Adds what a [`vk::SubmitInfo2`] names.
 #[inline]
-fn add2<'a>(work: &mut Work<'a>, info: &'a vk::SubmitInfo2<'_>) -> Result<(), Failure> {
+fn add_submit2<'a>(work: &mut Work<'a>, info: &'a vk::SubmitInfo2<'_>) -> Result<(), Failure> {
     for wait in info.waits() {
         work.waits.extend(wait_of(wait.semaphore, wait.value)?);
     }
@@ -118,7 +118,7 @@ pub(crate) fn submit(
     infos: Array<'_, vk::SubmitInfo<'_>>,
     fence: Option<&Fence>,
 ) -> Result<(), Failure> {
-    submit_all(queue, infos.of(count), add, fence)
+    submit_all(queue, infos.of(count), add_submit, fence)
 }
 
 pub(crate) fn submit2(
@@ -127,7 +127,7 @@ pub(crate) fn submit2(
     infos: Array<'_, vk::SubmitInfo2<'_>>,
     fence: Option<&Fence>,
 ) -> Result<(), Failure> {
-    submit_all(queue, infos.of(count), add2, fence)
+    submit_all(queue, infos.of(count), add_submit2, fence)
 }
 
 pub(crate) fn wait_idle(queue: &Queue) -> Result<(), Failure> {

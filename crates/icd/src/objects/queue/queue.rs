@@ -84,8 +84,8 @@ impl Queue {
         Ok(Self { place, gpu, ring, late, is_holding, sparse, loss, submitted, settled, checked })
     }
 
-    /// Submits what is in `work`: at once if everything that is waited for was submitted, else from a thread of its own, and with it all that
-    /// comes later.
+    /// Submits what is in `work`: at once if everything that is waited for was submitted, else from a thread of its own, and
+    /// with it all that comes later.
     ///
     /// # Errors
     ///
