@@ -380,12 +380,14 @@ pub struct Wait {
 /// Options of serve.
 #[derive(Args, Clone, Debug)]
 pub struct Serve {
-    /// The port on the loopback interface; 0 picks one, and says which.
-    #[arg(long, default_value_t = 9417)]
-    pub port: u16,
-    /// Listen on this address instead, such as 0.0.0.0:9417. Anyone who can reach it can read it.
-    #[arg(long, value_name = "ADDRESS:PORT", conflicts_with = "port")]
-    pub listen: Option<std::net::SocketAddr>,
+    /// The port on the loopback interface; 0 picks one, and says which. Without it and --listen it is 9417, unless systemd
+    /// hands sockets over.
+    #[arg(long, conflicts_with = "listen")]
+    pub port: Option<u16>,
+    /// Listen here instead: an address such as 0.0.0.0:9417, which anyone can read who can reach it, or unix:PATH; can be
+    /// given again.
+    #[arg(long, value_name = "ADDRESS:PORT|unix:PATH")]
+    pub listen: Vec<crate::http::Address>,
     /// Write the text to this file once, as node_exporter's textfile collector reads it, and exit.
     #[arg(long, value_name = "FILE")]
     pub textfile: Option<PathBuf>,

@@ -3,8 +3,8 @@
 use std::{
     fs,
     io::Write,
-    net::{Ipv4Addr, TcpListener},
-    path::Path,
+    net::Ipv4Addr,
+    path::{Path, PathBuf},
 };
 
 use serde::Serialize;
@@ -12,7 +12,7 @@ use serde::Serialize;
 use crate::{
     cli::{Global, Serve},
     exit::Exit,
-    http::{Answer, Server},
+    http::{Address, Answer, Listener, Server},
     session::{self, Outcome, Stop},
     snapshot::{
         model::Snapshot,
@@ -32,19 +32,49 @@ pub(super) fn run(options: &Serve, global: &Global, out: &mut dyn Write) -> Outc
             .map_err(|error| Stop::Message(Exit::NotWritten, format!("{}: {error}", path.display())))?;
         return Ok(Exit::Fine);
     }
-    let address = options.listen.unwrap_or_else(|| (Ipv4Addr::LOCALHOST, options.port).into());
-    let listener = TcpListener::bind(address)
-        .map_err(|error| Stop::Message(Exit::Failed, format!("cannot listen on {address}: {error}")))?;
-    let address = listener.local_addr().map_err(Stop::failed)?;
-    writeln!(out, "http://{address}/")?;
+    let mut listeners = Listener::inherited()
+        .map_err(|error| Stop::Message(Exit::Failed, format!("cannot use the sockets of LISTEN_FDS: {error}")))?;
+    let mut paths = Paths(Vec::new());
+    for address in addresses(options, !listeners.is_empty()) {
+        let listener = Listener::bind(&address)
+            .map_err(|error| Stop::Message(Exit::Failed, format!("cannot listen on {address}: {error}")))?;
+        listeners.push(listener);
+        if let Address::Unix(path) = address {
+            paths.0.push(path);
+        }
+    }
+    for listener in &listeners {
+        writeln!(out, "{}", listener.address().map_err(Stop::failed)?)?;
+    }
     out.flush()?;
-    let mut server = Server::new(listener).map_err(Stop::failed)?;
+    let mut server = Server::new(listeners).map_err(Stop::failed)?;
     let mut pages = Pages { source: &mut *source, global, labels, last: None };
     let mut answered = 0;
     while options.requests.is_none_or(|requests| answered < requests) {
         answered += server.step(|path| pages.answer(path)).map_err(Stop::failed)?;
     }
     Ok(Exit::Fine)
+}
+
+/// Returns the addresses to bind.
+fn addresses(options: &Serve, has_inherited: bool) -> Vec<Address> {
+    const DEFAULT_PORT: u16 = 9417;
+    match options.port {
+        None if has_inherited || !options.listen.is_empty() => options.listen.clone(),
+        port => vec![Address::Tcp((Ipv4Addr::LOCALHOST, port.unwrap_or(DEFAULT_PORT)).into())],
+    }
+}
+
+/// Paths of Unix sockets, which go away with their server.
+struct Paths(Vec<PathBuf>);
+
+impl Drop for Paths {
+    fn drop(&mut self) {
+        for path in &self.0 {
+            // Somebody else may have removed it.
+            let _ = fs::remove_file(path);
+        }
+    }
 }
 
 /// Puts the whole file in place at once: a collector never reads half of it.

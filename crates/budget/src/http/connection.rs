@@ -2,11 +2,13 @@
 
 use std::{
     io::{self, Read as _, Write as _},
-    net::{Shutdown, TcpStream},
     time::{Duration, Instant},
 };
 
-use crate::http::message::{Answer, MOST_REQUEST, Request, message, request};
+use crate::http::{
+    listener::Stream,
+    message::{Answer, MOST_REQUEST, Request, message, request},
+};
 
 /// Time for a client to send its whole request.
 pub const REQUEST_TIME: Duration = Duration::from_secs(1);
@@ -16,7 +18,7 @@ pub const ANSWER_TIME: Duration = Duration::from_secs(10);
 /// A client's connection.
 #[derive(Debug)]
 pub(super) struct Connection {
-    stream: TcpStream,
+    stream: Stream,
     state: State,
     deadline: Instant,
 }
@@ -42,12 +44,12 @@ pub(super) enum Step {
 }
 
 impl Connection {
-    pub(super) fn new(stream: TcpStream, now: Instant) -> io::Result<Self> {
-        stream.set_nonblocking(true)?;
+    pub(super) fn new(stream: Stream, now: Instant) -> io::Result<Self> {
+        stream.set_nonblocking()?;
         Ok(Self { stream, state: State::Request(Vec::new()), deadline: now + REQUEST_TIME })
     }
 
-    pub(super) fn stream(&self) -> &TcpStream {
+    pub(super) fn stream(&self) -> &Stream {
         &self.stream
     }
 
@@ -103,13 +105,13 @@ impl Connection {
         self.state = State::HangUp;
         self.deadline = now + REQUEST_TIME;
         // Fails where the client was faster.
-        let _ = self.stream.shutdown(Shutdown::Write);
+        let _ = self.stream.finish();
         Step::Answered
     }
 }
 
 /// Reads what is there, up to one byte more than a request may have. Returns `false` after the client's last byte.
-fn read(stream: &mut TcpStream, bytes: &mut Vec<u8>) -> io::Result<bool> {
+fn read(stream: &mut Stream, bytes: &mut Vec<u8>) -> io::Result<bool> {
     let mut chunk = [0; 4096];
     while bytes.len() <= MOST_REQUEST {
         match stream.read(&mut chunk) {

@@ -4,12 +4,12 @@
 //! [`MOST_CONNECTIONS`] at once, the oldest makes room for a new one. So no client can hold up another.
 
 mod connection;
+mod listener;
 mod message;
 
 use std::{
     collections::VecDeque,
     io,
-    net::TcpListener,
     time::{Duration, Instant},
 };
 
@@ -21,6 +21,7 @@ use rustix::{
 use self::connection::{Connection, Step};
 pub use self::{
     connection::{ANSWER_TIME, REQUEST_TIME},
+    listener::{Address, Listener},
     message::{Answer, MOST_REQUEST},
 };
 
@@ -30,20 +31,20 @@ pub const MOST_CONNECTIONS: usize = 512;
 /// A server with its connections.
 #[derive(Debug)]
 pub struct Server {
-    listener: TcpListener,
+    listeners: Vec<Listener>,
     /// Oldest first.
     connections: VecDeque<Connection>,
 }
 
 impl Server {
-    /// Creates a server on a bound socket.
+    /// Creates a server on bound sockets, whose connections share the limits.
     ///
     /// # Errors
     ///
-    /// The socket cannot be made non-blocking.
-    pub fn new(listener: TcpListener) -> io::Result<Self> {
-        listener.set_nonblocking(true)?;
-        Ok(Self { listener, connections: VecDeque::new() })
+    /// A socket cannot be made non-blocking.
+    pub fn new(listeners: Vec<Listener>) -> io::Result<Self> {
+        listeners.iter().try_for_each(Listener::set_nonblocking)?;
+        Ok(Self { listeners, connections: VecDeque::new() })
     }
 
     /// Waits until something can be done and does it. Calls `answer` with the path of each GET or HEAD request, without its
@@ -67,8 +68,8 @@ impl Server {
             }
         }
         self.connections = kept;
-        if ready.listener {
-            self.accept(now);
+        for index in (0..self.listeners.len()).filter(|&index| ready.listeners.get(index) == Some(&true)) {
+            self.accept(index, now);
         }
         Ok(answered)
     }
@@ -85,8 +86,8 @@ impl Server {
             let left = at.saturating_duration_since(Instant::now()) + Duration::from_millis(1);
             Timespec { tv_sec: left.as_secs().try_into().unwrap_or(i64::MAX), tv_nsec: left.subsec_nanos().into() }
         });
-        let mut polled = Vec::with_capacity(self.connections.len() + 1);
-        polled.push(PollFd::new(&self.listener, PollFlags::IN));
+        let mut polled = Vec::with_capacity(self.listeners.len() + self.connections.len());
+        polled.extend(self.listeners.iter().map(|listener| PollFd::new(listener, PollFlags::IN)));
         polled.extend(self.connections.iter().map(|connection| {
             PollFd::new(connection.stream(), if connection.writes() { PollFlags::OUT } else { PollFlags::IN })
         }));
@@ -95,13 +96,13 @@ impl Server {
             Err(errno) => return Err(errno.into()),
         }
         let mut ready = polled.iter().map(|polled| !polled.revents().is_empty());
-        Ok(Ready { listener: ready.next().unwrap_or(false), connections: ready.collect() })
+        Ok(Ready { listeners: ready.by_ref().take(self.listeners.len()).collect(), connections: ready.collect() })
     }
 
-    fn accept(&mut self, now: Instant) {
-        loop {
-            match self.listener.accept() {
-                Ok((stream, _)) => {
+    fn accept(&mut self, index: usize, now: Instant) {
+        while let Some(listener) = self.listeners.get(index) {
+            match listener.accept() {
+                Ok(stream) => {
                     if self.connections.len() >= MOST_CONNECTIONS {
                         self.connections.pop_front();
                     }
@@ -124,6 +125,6 @@ impl Server {
 
 /// Sockets on which something can be done.
 struct Ready {
-    listener: bool,
+    listeners: Vec<bool>,
     connections: Vec<bool>,
 }

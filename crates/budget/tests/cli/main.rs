@@ -4,6 +4,7 @@ mod figures;
 mod own_memory;
 mod recordings;
 mod server;
+mod sockets;
 #[path = "../support/mod.rs"]
 mod support;
 
