@@ -12,7 +12,7 @@ use amdgpu_isa::{
     WaveSize,
     builder::{BuildError, Builder, Program},
 };
-use amdgpu_waves::{Access, Counters, Dispatch, Limits, Memory, Outcome, PageFault, run_on_threads};
+use amdgpu_waves::{Access, Counters, Dispatch, Limits, Memory, Outcome, PageFault, Vectors, run_on_threads};
 use amdgpu_winsys::{vamgr::GpuVa, winsys::GfxLevel};
 
 use crate::{
@@ -100,7 +100,14 @@ impl Memory for Paged {
 enum Work {
     Integer,
     Float,
+    Fused,
     Gather,
+}
+
+impl Work {
+    fn is_float(self) -> bool {
+        matches!(self, Self::Float | Self::Fused)
+    }
 }
 
 /// Records a loop of the work, whose result is stored at the end.
@@ -112,9 +119,9 @@ fn program(work: Work) -> Result<Program, BuildError> {
     code.op(format_args!("v_lshlrev_b32 {at}, 6, {at}"));
     code.add(at, code.thread(), at);
     code.op(format_args!("v_mov_b32 {value}, {at}"));
-    code.op(format_args!("v_mov_b32 {other}, {}", if work == Work::Float { "0.5" } else { "3" }));
+    code.op(format_args!("v_mov_b32 {other}, {}", if work.is_float() { "0.5" } else { "3" }));
     code.op(format_args!("v_lshlrev_b32 {at}, 2, {at}"));
-    if work == Work::Float {
+    if work.is_float() {
         code.op(format_args!("v_cvt_f32_u32 {value}, {value}"));
     }
     code.op(format_args!("s_movk_i32 {count}, {ROUNDS}"));
@@ -127,6 +134,7 @@ fn program(work: Work) -> Result<Program, BuildError> {
             (Work::Integer, _) => code.op(format_args!("v_lshlrev_b32 {value}, 1, {value}")),
             (Work::Float, 0 | 2) => code.op(format_args!("v_add_f32 {value}, {other}, {value}")),
             (Work::Float, _) => code.op(format_args!("v_mul_f32 {value}, {other}, {value}")),
+            (Work::Fused, _) => code.op(format_args!("v_fma_f32 {value}, {value}, {other}, {other}")),
             (Work::Gather, _) => {
                 // The loaded value leads to the next address.
                 code.op(format_args!("v_and_b32 {value}, {MASK:#x}, {value}"));
@@ -153,6 +161,7 @@ fn plain(work: Work, memory: &Paged, lane: u32) -> u32 {
                 (Work::Integer, _) => value <<= 1,
                 (Work::Float, 0 | 2) => real += half,
                 (Work::Float, _) => real *= half,
+                (Work::Fused, _) => real = real.mul_add(half, half),
                 (Work::Gather, _) => {
                     let at = DATA + u64::from(value & MASK);
                     value = memory.dword(at).map_or(0, |dword| dword.load(Ordering::Relaxed));
@@ -164,7 +173,7 @@ fn plain(work: Work, memory: &Paged, lane: u32) -> u32 {
 }
 
 /// Runs a program on some threads; returns what it did.
-fn execute(program: &Program, memory: &Paged, threads: usize) -> Option<Counters> {
+fn execute(program: &Program, memory: &Paged, (threads, vectors): (usize, Vectors)) -> Option<Counters> {
     let mut user_data = [0; 16];
     let buffer = BufferView::raw(GpuVa::from_48_bits(DATA), DWORDS * 4).descriptor(LEVEL).ok()?;
     user_data[..4].copy_from_slice(&buffer.words());
@@ -183,15 +192,15 @@ fn execute(program: &Program, memory: &Paged, threads: usize) -> Option<Counters
         chip: None,
         border_colors: 0,
     };
-    match run_on_threads(&dispatch, memory, Limits::default(), threads) {
+    match run_on_threads(&dispatch, memory, Limits { vectors, ..Limits::default() }, threads) {
         Outcome::Done(counters) => Some(counters),
         _ => None,
     }
 }
 
 /// Runs a program and forgets what it did.
-fn runs(program: &Program, memory: &Paged, threads: usize) {
-    black_box(execute(program, memory, threads));
+fn runs(program: &Program, memory: &Paged, how: (usize, Vectors)) {
+    black_box(execute(program, memory, how));
 }
 
 /// Does the work of all lanes in a plain loop.
@@ -199,18 +208,31 @@ fn plain_grid(work: Work, memory: &Paged) {
     black_box((0..GROUPS * LANES).fold(0, |sum, lane| sum ^ plain(work, memory, lane)));
 }
 
+/// Returns `true` if this processor has AVX2 and FMA.
+fn has_fused_vectors() -> bool {
+    #[cfg(target_arch = "x86_64")]
+    return std::arch::is_x86_feature_detected!("avx2") && std::arch::is_x86_feature_detected!("fma");
+    #[cfg(not(target_arch = "x86_64"))]
+    false
+}
+
 /// Every row.
 pub(crate) fn all(wanted: &Wanted, add: &mut impl FnMut(Row)) {
-    for (name, work, goal) in [
-        ("integer", Work::Integer, Goal::Above(300.0)),
-        ("float", Work::Float, Goal::Above(300.0)),
-        ("gather", Work::Gather, Goal::Above(50.0)),
+    let detected = Goal::Above(if has_fused_vectors() { 1000.0 } else { 300.0 });
+    for (name, work, vectors, goal) in [
+        ("integer", Work::Integer, Vectors::Detected, detected),
+        ("float", Work::Float, Vectors::Detected, detected),
+        ("fused", Work::Fused, Vectors::Detected, detected),
+        ("integer-baseline", Work::Integer, Vectors::Baseline, Goal::Above(300.0)),
+        ("float-baseline", Work::Float, Vectors::Baseline, Goal::Above(300.0)),
+        ("fused-baseline", Work::Fused, Vectors::Baseline, Goal::Above(300.0)),
+        ("gather", Work::Gather, Vectors::Detected, Goal::Above(50.0)),
     ] {
         if !wanted.has(name) {
             continue;
         }
         match program(work) {
-            Ok(program) => one(name, work, &program, goal, add),
+            Ok(program) => one(name, (work, vectors), &program, goal, add),
             Err(error) => add(Row::missing(name, "plain loop", error)),
         }
     }
@@ -223,15 +245,16 @@ pub(crate) fn all(wanted: &Wanted, add: &mut impl FnMut(Row)) {
 }
 
 /// Millions of lane-instructions a second: of gathers those alone, of other work all vector instructions.
-fn one(name: &str, work: Work, program: &Program, goal: Goal, add: &mut impl FnMut(Row)) {
+fn one(name: &str, (work, vectors): (Work, Vectors), program: &Program, goal: Goal, add: &mut impl FnMut(Row)) {
     let memory = Paged::new(program);
-    let Some(counters) = execute(program, &memory, 1) else {
+    let Some(counters) = execute(program, &memory, (1, vectors)) else {
         add(Row::missing(name, "plain loop", "the dispatch did not end"));
         return;
     };
     let plain_operations = f64::from(GROUPS * LANES) * f64::from(ROUNDS * UNROLLED);
     let operations = if work == Work::Gather { plain_operations } else { counters.lanes as f64 };
-    let times = compare(TIMES, || timed(|| runs(program, &memory, 1)), || timed(|| plain_grid(work, &memory)));
+    let times =
+        compare(TIMES, || timed(|| runs(program, &memory, (1, vectors))), || timed(|| plain_grid(work, &memory)));
     let rate = |operations: f64, nanoseconds: f64| operations * 1e3 / nanoseconds;
     let (ours, floor) = (rate(operations, times.ours), rate(plain_operations, times.floor));
     add(Row::rates(name, GROUPS.into(), ours, "plain loop, lane by lane", floor, goal));
@@ -239,9 +262,13 @@ fn one(name: &str, work: Work, program: &Program, goal: Goal, add: &mut impl FnM
 
 /// The time of the same grid on all processors against one thread.
 fn threads(program: &Program, add: &mut impl FnMut(Row)) {
-    let memory = Paged::new(program);
+    let (memory, vectors) = (Paged::new(program), Vectors::Detected);
     let count = available_parallelism().map_or(1, usize::from);
-    let times = compare(TIMES, || timed(|| runs(program, &memory, count)), || timed(|| runs(program, &memory, 1)));
+    let times = compare(
+        TIMES,
+        || timed(|| runs(program, &memory, (count, vectors))),
+        || timed(|| runs(program, &memory, (1, vectors))),
+    );
     let goal = Goal::RatioAtMost(if count > 1 { 1.3 / count as f64 } else { 1.1 });
     add(Row::times("threads", count as u64, times.ours, "one thread", times.floor, goal));
 }

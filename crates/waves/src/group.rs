@@ -3,6 +3,7 @@
 use amdgpu_hw::GfxLevel;
 
 use crate::{
+    alu::unit::Unit,
     dispatch::{Dispatch, MAX_WAVES},
     flaw::Flaw,
     image::cache::Images,
@@ -38,13 +39,13 @@ pub(crate) struct Group {
 
 impl Group {
     /// Starts a group; `slot` is the number of the first scratch slot of its waves.
-    pub(crate) fn new(dispatch: &Dispatch, index: u64, slot: u32, flaw: Option<Flaw>) -> Self {
+    pub(crate) fn new(dispatch: &Dispatch, index: u64, slot: u32, flaw: Option<Flaw>, unit: Unit) -> Self {
         let id = dispatch.group(index);
         let size = dispatch.group_threads(id);
         let threads = size.iter().map(|&threads| u64::from(threads)).product::<u64>();
         let count = threads.div_ceil(dispatch.wave.lanes().into()).min(MAX_WAVES) as u32;
         let mut waves: Vec<Wave> =
-            (0..count).map(|number| start(dispatch, id, size, (number, count), slot + number)).collect();
+            (0..count).map(|number| start(dispatch, id, size, (number, count), slot + number, unit)).collect();
         for wave in &mut waves {
             wave.flaw = flaw;
             if flaw == Some(Flaw::LostLane) {
@@ -161,7 +162,14 @@ fn run<O: Observer>(wave: &mut Wave, code: &mut Code, around: &mut Surroundings<
 }
 
 /// Returns a wave with the registers that hardware fills in.
-fn start(dispatch: &Dispatch, id: [u32; 3], size: [u32; 3], (number, count): (u32, u32), slot: u32) -> Wave {
+fn start(
+    dispatch: &Dispatch,
+    id: [u32; 3],
+    size: [u32; 3],
+    (number, count): (u32, u32),
+    slot: u32,
+    unit: Unit,
+) -> Wave {
     let (level, lanes) = (dispatch.level, dispatch.wave.lanes());
     let shape = dispatch.shape();
     let mut registers = Registers::new(level, lanes, shape.vgprs, dispatch.private_vgprs(), dispatch.mode());
@@ -203,6 +211,7 @@ fn start(dispatch: &Dispatch, id: [u32; 3], size: [u32; 3], (number, count): (u3
         fault: None,
         flaw: None,
         pad: Box::<Pad>::default(),
+        unit,
     }
 }
 

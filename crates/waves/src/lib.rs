@@ -42,7 +42,7 @@ pub use flaw::Flaw;
 pub use image::error::ImageError;
 pub use memory::{Access, Memory, PageFault};
 pub use outcome::{Counters, Hang, Outcome, Reason};
-pub use run::{Limits, run, run_on_threads};
+pub use run::{Limits, Vectors, run, run_on_threads};
 pub use watch::{
     Change, Event, Hit, InstructionClass, MemoryKind, Race, RaceSide, TracedStep, TracedWaves, Watch, WatchCounts,
     WatchReport, run_watched,

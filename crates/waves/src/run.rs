@@ -9,6 +9,7 @@ use std::{
 };
 
 use crate::{
+    alu::unit::Unit,
     dispatch::Dispatch,
     flaw::{Flaw, Flawed},
     group::Group,
@@ -28,11 +29,33 @@ pub struct Limits {
     pub window: usize,
     /// A mistake that all waves make on purpose.
     pub flaw: Option<Flaw>,
+    /// The vector instructions of this computer that may be used.
+    pub vectors: Vectors,
+}
+
+/// Vector instructions of the computer that executes waves. The results are the same with each.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Vectors {
+    /// The widest that the processor has.
+    #[default]
+    Detected,
+    /// Those that every processor of the target has.
+    Baseline,
+}
+
+impl Vectors {
+    /// Returns the instructions that this processor has of them.
+    fn unit(self) -> Unit {
+        match self {
+            Self::Detected => Unit::detect(),
+            Self::Baseline => Unit::Baseline,
+        }
+    }
 }
 
 impl Default for Limits {
     fn default() -> Self {
-        Self { instructions: 1 << 32, window: 16, flaw: None }
+        Self { instructions: 1 << 32, window: 16, flaw: None, vectors: Vectors::Detected }
     }
 }
 
@@ -40,6 +63,7 @@ impl Default for Limits {
 pub(crate) struct Shared<'s> {
     dispatch: &'s Dispatch,
     limits: Limits,
+    unit: Unit,
     next: AtomicU64,
     used: AtomicU64,
     /// The lowest group that hangs; those behind it are not started.
@@ -82,6 +106,7 @@ impl<'s> Shared<'s> {
         Self {
             dispatch,
             limits,
+            unit: limits.vectors.unit(),
             next: AtomicU64::new(0),
             used: AtomicU64::new(0),
             end: AtomicU64::new(dispatch.groups()),
@@ -132,7 +157,9 @@ impl<'s> Shared<'s> {
             for (place, entry) in live.iter_mut().enumerate() {
                 if entry.is_none() {
                     let slot = (worker * window + place) as u32 * waves;
-                    *entry = self.take(memory).map(|index| Group::new(self.dispatch, index, slot, self.limits.flaw));
+                    *entry = self
+                        .take(memory)
+                        .map(|index| Group::new(self.dispatch, index, slot, self.limits.flaw, self.unit));
                 }
                 let Some(group) = entry else { continue };
                 if self.ends(group, memory) || self.slice(group, (&mut code, &mut images), memory, observer) {

@@ -1,5 +1,6 @@
 //! Vector operations as functions over all lanes, and the macro that writes them.
 
+use super::unit::Unit;
 use crate::number::{half::Half, mode::Mode};
 
 /// The lanes of the larger wave.
@@ -103,10 +104,10 @@ lane! {
     f64, F64, |word| f64::from_bits(word), |value| if value.is_nan() { NAN64 } else { value.to_bits() };
 }
 
-pub(crate) type Narrow = fn(&mut Lanes, &[&Lanes; 3], Mode);
-type Wide = fn(&mut WideLanes, &[&WideLanes; 3], Mode);
-type NarrowCarry = fn(&mut Lanes, &mut Lanes, &[&Lanes; 3]);
-type WideCarry = fn(&mut WideLanes, &mut Lanes, &[&WideLanes; 3]);
+pub(crate) type Narrow = fn(Unit, &mut Lanes, &[&Lanes; 3], Mode);
+type Wide = fn(Unit, &mut WideLanes, &[&WideLanes; 3], Mode);
+type NarrowCarry = fn(Unit, &mut Lanes, &mut Lanes, &[&Lanes; 3]);
+type WideCarry = fn(Unit, &mut WideLanes, &mut Lanes, &[&WideLanes; 3]);
 
 /// The function of an operation.
 #[derive(Clone, Copy)]
@@ -157,7 +158,7 @@ macro_rules! operations {
         ];
     };
     (@flushing float ($a:ident: $ta:ty $(, $b:ident: $tb:ty $(, $c:ident: $tc:ty)?)?) -> $out:ty $body:block) => {
-        Some(|out, sources, _| {
+        Some($crate::alu::unit::for_each_unit!(|out: &mut $crate::alu::kernel::Lanes, sources: &[&$crate::alu::kernel::Lanes; 3], _mode: $crate::number::mode::Mode| {
             use $crate::alu::kernel::{Lane, flush32};
             for lane in 0..$crate::alu::kernel::LANES {
                 let $a = <$ta as Lane>::from_word(u64::from(flush32(sources[0][lane])));
@@ -166,7 +167,7 @@ macro_rules! operations {
                 let value: $out = $body;
                 out[lane] = flush32(Lane::word(value) as u32);
             }
-        })
+        }))
     };
     (@flushing $kind:ident $sources:tt -> $out:ty $body:block) => {
         None
@@ -175,7 +176,7 @@ macro_rules! operations {
         $crate::alu::kernel::operations!(@narrow $sources -> $out $body)
     };
     (@narrow ($a:ident: $ta:ty $(, $b:ident: $tb:ty $(, $c:ident: $tc:ty)?)? $(; $mode:ident)?) -> $out:ty $body:block) => {
-        $crate::alu::kernel::Kernel::Narrow(|out, sources, _mode| {
+        $crate::alu::kernel::Kernel::Narrow($crate::alu::unit::for_each_unit!(|out: &mut $crate::alu::kernel::Lanes, sources: &[&$crate::alu::kernel::Lanes; 3], _mode: $crate::number::mode::Mode| {
             $(let $mode = _mode;)?
             for lane in 0..$crate::alu::kernel::LANES {
                 use $crate::alu::kernel::Lane;
@@ -185,10 +186,10 @@ macro_rules! operations {
                 let value: $out = $body;
                 out[lane] = Lane::word(value) as u32;
             }
-        })
+        }))
     };
     (@wide ($a:ident: $ta:ty $(, $b:ident: $tb:ty $(, $c:ident: $tc:ty)?)? $(; $mode:ident)?) -> $out:ty $body:block) => {
-        $crate::alu::kernel::Kernel::Wide(|out, sources, _mode| {
+        $crate::alu::kernel::Kernel::Wide($crate::alu::unit::for_each_unit!(|out: &mut $crate::alu::kernel::WideLanes, sources: &[&$crate::alu::kernel::WideLanes; 3], _mode: $crate::number::mode::Mode| {
             $(let $mode = _mode;)?
             for lane in 0..$crate::alu::kernel::LANES {
                 use $crate::alu::kernel::Lane;
@@ -198,10 +199,10 @@ macro_rules! operations {
                 let value: $out = $body;
                 out[lane] = Lane::word(value);
             }
-        })
+        }))
     };
     (@narrow_carry ($a:ident: $ta:ty $(, $b:ident: $tb:ty $(, $c:ident: $tc:ty)?)?) -> $out:ty $body:block) => {
-        $crate::alu::kernel::Kernel::NarrowCarry(|out, carries, sources| {
+        $crate::alu::kernel::Kernel::NarrowCarry($crate::alu::unit::for_each_unit!(|out: &mut $crate::alu::kernel::Lanes, carries: &mut $crate::alu::kernel::Lanes, sources: &[&$crate::alu::kernel::Lanes; 3]| {
             for lane in 0..$crate::alu::kernel::LANES {
                 use $crate::alu::kernel::Lane;
                 let $a = <$ta as Lane>::from_word(u64::from(sources[0][lane]));
@@ -211,10 +212,10 @@ macro_rules! operations {
                 out[lane] = Lane::word(value) as u32;
                 carries[lane] = u32::from(carry);
             }
-        })
+        }))
     };
     (@wide_carry ($a:ident: $ta:ty $(, $b:ident: $tb:ty $(, $c:ident: $tc:ty)?)?) -> $out:ty $body:block) => {
-        $crate::alu::kernel::Kernel::WideCarry(|out, carries, sources| {
+        $crate::alu::kernel::Kernel::WideCarry($crate::alu::unit::for_each_unit!(|out: &mut $crate::alu::kernel::WideLanes, carries: &mut $crate::alu::kernel::Lanes, sources: &[&$crate::alu::kernel::WideLanes; 3]| {
             for lane in 0..$crate::alu::kernel::LANES {
                 use $crate::alu::kernel::Lane;
                 let $a = <$ta as Lane>::from_word(sources[0][lane]);
@@ -224,7 +225,7 @@ macro_rules! operations {
                 out[lane] = Lane::word(value);
                 carries[lane] = u32::from(carry);
             }
-        })
+        }))
     };
 }
 

@@ -10,6 +10,11 @@ use super::{
 };
 
 static BY_NAME: LazyLock<HashMap<&'static str, &'static Operation>> = LazyLock::new(|| {
+    operations().flat_map(|operation| operation.names.iter().map(move |name| (*name, operation))).collect()
+});
+
+/// Returns every operation.
+pub(crate) fn operations() -> impl Iterator<Item = &'static Operation> {
     let tables = [
         convert::TABLE,
         division::TABLE,
@@ -21,9 +26,8 @@ static BY_NAME: LazyLock<HashMap<&'static str, &'static Operation>> = LazyLock::
         word::TABLE,
         wide::TABLE,
     ];
-    let all = tables.into_iter().chain(compare::TABLES).flatten();
-    all.flat_map(|operation| operation.names.iter().map(move |name| (*name, operation))).collect()
-});
+    tables.into_iter().chain(compare::TABLES).flatten()
+}
 
 /// Returns the operation with a name, which may end in `:clamp`, `:directed` or `:carry` for those forms.
 pub(crate) fn operation(name: &str) -> Option<&'static Operation> {

@@ -231,7 +231,7 @@ scalars! {
     "s_mul_f32" => |i| from_float(float(i.a) * float(i.b));
     "s_min_num_f32" => |i| from_float(super::float::single::minimum(float(i.a), float(i.b)));
     "s_max_num_f32" => |i| from_float(super::float::single::maximum(float(i.a), float(i.b)));
-    "s_fmac_f32" | "s_fmaak_f32" | "s_fmamk_f32" => |i| from_float(fma32(float(i.a), float(i.b), float(i.c)));
+    "s_fmac_f32" | "s_fmaak_f32" | "s_fmamk_f32" => |i| from_float(fma32::<false>(float(i.a), float(i.b), float(i.c)));
     "s_ceil_f32" => |i| from_float(float(i.a).ceil());
     "s_floor_f32" => |i| from_float(float(i.a).floor());
     "s_trunc_f32" => |i| from_float(float(i.a).trunc());

@@ -2,7 +2,10 @@
 
 use super::registers::Registers;
 use crate::{
-    alu::kernel::{Lanes, Type, WideLanes, flush32},
+    alu::{
+        kernel::{Lanes, Type, WideLanes, flush32},
+        mask::spread,
+    },
     program::step::{Modifiers, Source},
 };
 
@@ -38,10 +41,7 @@ impl Registers {
             }
             Source::Vgpr(register) => &self.vectors[usize::from(register)],
             _ if kind == Type::Mask => {
-                let mask = self.scalar(source, 2);
-                for (lane, to) in buffer.iter_mut().enumerate() {
-                    *to = (mask >> lane) as u32 & 1;
-                }
+                spread(self.scalar(source, 2), buffer);
                 buffer
             }
             _ => {

@@ -29,7 +29,7 @@ impl Wave {
     /// Executes a dot product, whose first two sources are words of chosen halves; the third is a sum of 32 bits.
     pub(crate) fn dot(&mut self, dot: &Packed) {
         let Kernel::Narrow(function) = dot.operation.kernel else { return };
-        let Self { registers, pad, .. } = self;
+        let Self { registers, pad, unit, .. } = self;
         for lane in 0..64 {
             for index in 0..2 {
                 pad.narrow[index][lane] = halves(registers, dot.sources[index], index, lane, dot.highs);
@@ -37,7 +37,7 @@ impl Wave {
             pad.narrow[2][lane] = registers.lane(dot.sources[2], 1, lane) as u32;
         }
         let [x, y, z] = &pad.narrow;
-        function(&mut pad.out, &[x, y, z], registers.mode);
+        function(*unit, &mut pad.out, &[x, y, z], registers.mode);
         self.finish(dot.operation.result, &Modifiers { clamp: dot.clamp, ..Modifiers::NONE });
         let on = self.registers.exec();
         self.registers.write(dot.destination, &self.pad.out, on);
@@ -49,7 +49,7 @@ impl Wave {
         let modifiers = Modifiers { clamp: packed.clamp, ..Modifiers::NONE };
         let mut results = [[0; 64]; 2];
         for (part, result) in results.iter_mut().enumerate() {
-            let Self { registers, pad, .. } = self;
+            let Self { registers, pad, unit, .. } = self;
             for (index, kind) in packed.operation.sources.iter().enumerate() {
                 let high = packed.highs[part] >> index & 1 != 0;
                 let sign = if packed.negates[part] >> index & 1 != 0 && *kind == Type::F16 { 0x8000 } else { 0 };
@@ -58,7 +58,7 @@ impl Wave {
                 }
             }
             let [x, y, z] = &pad.narrow;
-            function(&mut pad.out, &[x, y, z], registers.mode);
+            function(*unit, &mut pad.out, &[x, y, z], registers.mode);
             self.finish(packed.operation.result, &modifiers);
             *result = self.pad.out;
         }
@@ -92,7 +92,7 @@ impl Wave {
             let mut value = if !mix.fused {
                 a * b + c
             } else if mode.round32() == Direction::Nearest {
-                fma32(a, b, c)
+                fma32::<false>(a, b, c)
             } else {
                 to_f32(exact, mode.round32())
             };

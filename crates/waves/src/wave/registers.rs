@@ -3,7 +3,7 @@
 use amdgpu_hw::GfxLevel;
 
 use crate::{
-    alu::kernel::Lanes,
+    alu::{kernel::Lanes, mask::spread},
     number::mode::Mode,
     program::{
         source::{EXEC, VCC},
@@ -123,9 +123,8 @@ impl Registers {
         }
         if on != self.mask_of {
             self.mask_of = on;
-            for (lane, mask) in self.mask.iter_mut().enumerate() {
-                *mask = 0_u32.wrapping_sub((on >> lane) as u32 & 1);
-            }
+            spread(on, &mut self.mask);
+            self.mask = self.mask.map(u32::wrapping_neg);
         }
         let target = &mut self.vectors[index];
         for ((target, value), mask) in target.iter_mut().zip(values).zip(&self.mask) {

@@ -2,7 +2,10 @@
 
 use super::registers::Registers;
 use crate::{
-    alu::kernel::{Lanes, WideLanes},
+    alu::{
+        kernel::{Lanes, WideLanes},
+        unit::Unit,
+    },
     flaw::Flaw,
     image::cache::Images,
     memory::{Memory, PageFault},
@@ -24,6 +27,8 @@ pub(crate) struct Wave {
     /// A mistake that it makes on purpose.
     pub(crate) flaw: Option<Flaw>,
     pub(crate) pad: Box<Pad>,
+    /// The vector instructions that compute its lanes.
+    pub(crate) unit: Unit,
 }
 
 /// Space for operands and results.

@@ -6,7 +6,10 @@ use super::{
     state::Wave,
 };
 use crate::{
-    alu::kernel::{Kernel, Lanes, Operation, Type},
+    alu::{
+        kernel::{Kernel, Lanes, Operation, Type},
+        mask,
+    },
     flaw::Flaw,
     number::round::Direction,
     outcome::Reason,
@@ -15,11 +18,6 @@ use crate::{
         step::{Destination, Source, Vector},
     },
 };
-
-/// Returns the lanes whose value has its lowest bit set.
-fn bits(values: &Lanes) -> u64 {
-    values.iter().enumerate().fold(0, |mask, (lane, value)| mask | u64::from(value & 1) << lane)
-}
 
 /// Returns an operand of up to 32 bits; whatever is in `buffer` for one that the operation lacks.
 fn read<'a>(
@@ -72,8 +70,8 @@ impl Wave {
 
     /// Computes all lanes into the pad.
     fn compute(&mut self, vector: &Vector) {
-        let Self { registers, pad, .. } = self;
-        let mode = registers.mode;
+        let Self { registers, pad, unit, .. } = self;
+        let (mode, unit) = (registers.mode, *unit);
         let operation = match vector.directed {
             Some(directed) if mode.round32() != Direction::Nearest => directed,
             _ => vector.operation,
@@ -89,7 +87,7 @@ impl Wave {
                 let [a, b, c] = vector.sources;
                 let third: &Lanes = if operation.sources.len() > 2 { registers.narrow(c, Type::Bits32, z) } else { z };
                 let sources = [registers.narrow(a, Type::Bits32, x), registers.narrow(b, Type::Bits32, y), third];
-                function(&mut pad.out, &sources, mode);
+                function(unit, &mut pad.out, &sources, mode);
             }
             Kernel::Narrow(_) | Kernel::NarrowCarry(_) => {
                 let sources = [
@@ -98,8 +96,8 @@ impl Wave {
                     read(registers, vector, operation, 2, &selection, z),
                 ];
                 match operation.kernel {
-                    Kernel::Narrow(function) => function(&mut pad.out, &sources, mode),
-                    Kernel::NarrowCarry(function) => function(&mut pad.out, &mut pad.carries, &sources),
+                    Kernel::Narrow(function) => function(unit, &mut pad.out, &sources, mode),
+                    Kernel::NarrowCarry(function) => function(unit, &mut pad.out, &mut pad.carries, &sources),
                     _ => {}
                 }
             }
@@ -113,8 +111,8 @@ impl Wave {
                 }
                 let sources = [&*x, &*y, &*z];
                 match operation.kernel {
-                    Kernel::Wide(function) => function(&mut pad.wide_out, &sources, mode),
-                    Kernel::WideCarry(function) => function(&mut pad.wide_out, &mut pad.carries, &sources),
+                    Kernel::Wide(function) => function(unit, &mut pad.wide_out, &sources, mode),
+                    Kernel::WideCarry(function) => function(unit, &mut pad.wide_out, &mut pad.carries, &sources),
                     _ => {}
                 }
                 if operation.result.dwords() == 1 {
@@ -152,12 +150,12 @@ impl Wave {
         self.finish(operation.result, &vector.modifiers);
         if let Some(slot) = vector.carry {
             let lost = self.flaw == Some(Flaw::LostCarry);
-            let carries = if lost { 0 } else { bits(&self.pad.carries) & on };
+            let carries = if lost { 0 } else { mask::gather(&self.pad.carries) & on };
             self.registers.set_mask(slot, carries);
         }
         match vector.destination {
             Destination::Mask { slot, exec } => {
-                let mask = bits(&self.pad.out) & on;
+                let mask = mask::gather(&self.pad.out) & on;
                 if let Some(slot) = slot {
                     self.registers.set_mask(slot, mask);
                 }

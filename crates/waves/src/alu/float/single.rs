@@ -47,8 +47,8 @@ fn legacy_product(a: f32, b: f32) -> f32 {
 }
 
 /// Returns the fused sum of a product and `c`, where zero times anything is zero.
-fn legacy_fma(a: f32, b: f32, c: f32) -> f32 {
-    if a == 0.0 || b == 0.0 { c } else { fma32(a, b, c) }
+fn legacy_fma<const FUSES: bool>(a: f32, b: f32, c: f32) -> f32 {
+    if a == 0.0 || b == 0.0 { c } else { fma32::<FUSES>(a, b, c) }
 }
 
 /// Returns the unfused sum of a product and `c`; denormals are zero at every step.
@@ -157,9 +157,9 @@ operations! { TABLE;
     float ["v_mul_legacy_f32", "v_mul_dx9_zero_f32"] (a: f32, b: f32) -> f32 { legacy_product(a, b) }
     float ["v_mac_f32", "v_mad_f32", "v_madak_f32", "v_madmk_f32"] (a: f32, b: f32, c: f32) -> f32 { mad(a, b, c) }
     narrow ["v_mac_legacy_f32", "v_mad_legacy_f32"] (a: f32, b: f32, c: f32) -> f32 { flushed(legacy_product(flushed(a), flushed(b)) + flushed(c)) }
-    float ["v_fma_f32", "v_fmac_f32", "v_fmaak_f32", "v_fmamk_f32"] (a: f32, b: f32, c: f32) -> f32 { fma32(a, b, c) }
+    float ["v_fma_f32", "v_fmac_f32", "v_fmaak_f32", "v_fmamk_f32"] (a: f32, b: f32, c: f32) -> f32 { fma32::<FUSES>(a, b, c) }
     narrow ["v_fma_f32:directed"] (a: f32, b: f32, c: f32; mode) -> f32 { to_f32(odd_sum(f64::from(a) * f64::from(b), f64::from(c)), mode.round32()) }
-    narrow ["v_fma_legacy_f32", "v_fmac_legacy_f32", "v_fma_dx9_zero_f32", "v_fmac_dx9_zero_f32"] (a: f32, b: f32, c: f32) -> f32 { legacy_fma(a, b, c) }
+    narrow ["v_fma_legacy_f32", "v_fmac_legacy_f32", "v_fma_dx9_zero_f32", "v_fmac_dx9_zero_f32"] (a: f32, b: f32, c: f32) -> f32 { legacy_fma::<FUSES>(a, b, c) }
     float ["v_min_f32", "v_min_num_f32"] (a: f32, b: f32) -> f32 { minimum(a, b) }
     float ["v_max_f32", "v_max_num_f32"] (a: f32, b: f32) -> f32 { maximum(a, b) }
     narrow ["v_min_legacy_f32"] (a: f32, b: f32) -> f32 { if a < b { a } else { b } }
@@ -207,7 +207,10 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::alu::kernel::{Kernel, Lanes};
+    use crate::alu::{
+        kernel::{Kernel, Lanes},
+        unit::Unit,
+    };
 
     /// Numbers at the edges: zeroes, denormals, the smallest and largest numbers, infinities, NaNs, and some in between.
     const EDGES: [u32; 16] = [
@@ -246,8 +249,8 @@ mod tests {
                     ];
                     let flush = |lanes: Lanes| lanes.map(|bits| flushed(f32::from_bits(bits)).to_bits());
                     let (mut expected, mut found) = ([0; 64], [0; 64]);
-                    plain(&mut expected, &operands.map(flush).each_ref(), Mode(0));
-                    flushing(&mut found, &operands.each_ref(), Mode(0));
+                    plain(Unit::Baseline, &mut expected, &operands.map(flush).each_ref(), Mode(0));
+                    flushing(Unit::Baseline, &mut found, &operands.each_ref(), Mode(0));
                     assert_eq!(found, flush(expected), "{:?}", operation.names);
                 }
             }

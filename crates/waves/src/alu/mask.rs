@@ -1,0 +1,42 @@
+//! Masks with a bit for each lane, as words of lanes and back.
+
+use super::kernel::{LANES, Lanes};
+
+/// Returns the lanes whose value has its lowest bit set.
+pub(crate) fn gather(values: &Lanes) -> u64 {
+    let mut bytes = [0; LANES];
+    for (byte, value) in bytes.iter_mut().zip(values) {
+        *byte = (value & 1) as u8;
+    }
+    // The product brings the lowest bit of byte n to bit 56 + n, and no two bits to the same place.
+    let byte = |eight: &[u8; 8]| u64::from_le_bytes(*eight).wrapping_mul(0x0102_0408_1020_4080) >> 56;
+    bytes.as_chunks().0.iter().rev().fold(0, |mask, eight| mask << 8 | byte(eight))
+}
+
+/// Writes 1 for the lanes of a mask, and 0 for the others.
+pub(crate) fn spread(mask: u64, to: &mut Lanes) {
+    let (low, high) = to.split_at_mut(32);
+    for (half, word) in [(low, mask as u32), (high, (mask >> 32) as u32)] {
+        // A comparison rather than a shift, which not all vector units have for a count of each lane.
+        for (lane, to) in half.iter_mut().enumerate() {
+            *to = u32::from(word & 1 << lane != 0);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn a_mask_has_the_lowest_bit_of_each_lane(mask in any::<u64>(), above in any::<u32>()) {
+            let mut lanes = [above; LANES];
+            spread(mask, &mut lanes);
+            prop_assert_eq!(lanes, std::array::from_fn(|lane| (mask >> lane) as u32 & 1));
+            prop_assert_eq!(gather(&lanes.map(|bit| bit | above & !1)), mask);
+        }
+    }
+}

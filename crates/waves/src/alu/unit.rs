@@ -1,0 +1,111 @@
+//! The vector instructions of the processor that executes the waves.
+
+use fearless_simd::{Avx2, Level};
+
+/// Vector instructions that all lanes of an operation are computed with. Results are the same with each.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Unit {
+    /// Instructions that every processor of the target has.
+    Baseline,
+    /// AVX2 and FMA, which this processor has.
+    Avx2(Avx2),
+}
+
+impl Unit {
+    /// Returns the widest vector instructions of this processor.
+    pub(crate) fn detect() -> Self {
+        Level::new().as_avx2().map_or(Self::Baseline, Self::Avx2)
+    }
+}
+
+/// Compiles a function over all lanes for each [`Unit`], which becomes its first argument. `FUSES` is `true` in the body where
+/// a fused multiplication and addition is one instruction.
+macro_rules! for_each_unit {
+    (|$($name:ident: $ty:ty),*| $body:block) => {
+        |unit, $($name),*| {
+            #[inline(always)]
+            fn body<const FUSES: bool>($($name: $ty),*) $body
+            match unit {
+                $crate::alu::unit::Unit::Baseline => body::<false>($($name),*),
+                $crate::alu::unit::Unit::Avx2(avx2) => {
+                    fearless_simd::Simd::vectorize(avx2, #[inline(always)] || body::<true>($($name),*))
+                }
+            }
+        }
+    };
+}
+
+pub(crate) use for_each_unit;
+
+#[cfg(test)]
+mod tests {
+    use proptest::{collection::vec, prelude::*};
+
+    use super::*;
+    use crate::{
+        alu::{
+            kernel::{Kernel, LANES, Lanes, Operation, WideLanes},
+            names,
+        },
+        number::mode::Mode,
+    };
+
+    /// Words whose halves and wholes are numbers at the edges of 16, 32 and 64 bits: zeroes, denormals, infinities, NaNs.
+    const EDGES: [u64; 12] = [
+        0,
+        0x8000_0000_8000_8000,
+        1,
+        0x0010_0000_0080_0400,
+        0x8000_0000_807f_83ff,
+        0x3ff0_0000_3f80_3c00,
+        0x7ff0_0000_7f80_7c00,
+        0xfff0_0000_ff80_fc00,
+        0x7ff8_0000_7fc1_7e01,
+        0x7ff4_0000_7fa0_7d00,
+        0x7fef_ffff_7f7f_7bff,
+        u64::MAX,
+    ];
+
+    fn operand() -> impl Strategy<Value = u64> {
+        prop_oneof![
+            any::<u64>(),
+            prop::sample::select(&EDGES[..]),
+            any::<f32>().prop_map(|value| value.to_bits().into())
+        ]
+    }
+
+    /// Returns what each kernel of an operation leaves.
+    fn results(operation: &Operation, unit: Unit, wide: [&WideLanes; 3], mode: Mode) -> Vec<(WideLanes, Lanes)> {
+        let narrow = wide.map(|lanes| lanes.map(|value| value as u32));
+        let mut kernels = vec![operation.kernel];
+        kernels.extend(operation.flushing.map(Kernel::Narrow));
+        let one = |kernel| {
+            let (mut out, mut wide_out, mut carries) = ([0; LANES], [0; LANES], [0; LANES]);
+            match kernel {
+                Kernel::Narrow(function) => function(unit, &mut out, &narrow.each_ref(), mode),
+                Kernel::NarrowCarry(function) => function(unit, &mut out, &mut carries, &narrow.each_ref()),
+                Kernel::Wide(function) => function(unit, &mut wide_out, &wide, mode),
+                Kernel::WideCarry(function) => function(unit, &mut wide_out, &mut carries, &wide),
+            }
+            if operation.result.dwords() == 1 && wide_out == [0; LANES] {
+                wide_out = out.map(u64::from);
+            }
+            (wide_out, carries)
+        };
+        kernels.into_iter().map(one).collect()
+    }
+
+    proptest! {
+        #[test]
+        fn every_operation_gives_the_same_bits_with_all_vector_instructions(
+            values in vec(operand(), 3 * LANES), mode in any::<u32>()
+        ) {
+            let lanes: [WideLanes; 3] = std::array::from_fn(|index| std::array::from_fn(|lane| values[LANES * index + lane]));
+            let (lanes, detected) = (lanes.each_ref(), Unit::detect());
+            for operation in names::operations() {
+                let baseline = results(operation, Unit::Baseline, lanes, Mode(mode));
+                prop_assert_eq!(results(operation, detected, lanes, Mode(mode)), baseline, "{:?}", operation.names);
+            }
+        }
+    }
+}
