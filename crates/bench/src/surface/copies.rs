@@ -2,7 +2,7 @@
 
 use std::hint::black_box;
 
-use amdgpu_bench::measure::compare;
+use amdgpu_bench::measure::compare_least;
 use amdgpu_surface::{
     Chip, GfxLevel,
     addr1::{self, TileMode, TileType},
@@ -111,7 +111,7 @@ pub(super) fn all(chips: &[Generation], wanted: &Wanted, add: &mut impl FnMut(Ro
                 let times = {
                     let tiled = std::cell::RefCell::new(&mut tiled);
                     let ours = || timed(|| seen(level.tile(&whole, &rows, layout, tiled.borrow_mut().as_mut_slice())));
-                    compare(TIMES, ours, || memcpy(tiled.borrow_mut().as_mut_slice()))
+                    compare_least(TIMES, ours, || memcpy(tiled.borrow_mut().as_mut_slice()))
                 };
                 add(row(&names[0], bits, times));
             }
@@ -120,7 +120,7 @@ pub(super) fn all(chips: &[Generation], wanted: &Wanted, add: &mut impl FnMut(Ro
                     let linear = std::cell::RefCell::new(&mut linear);
                     let ours =
                         || timed(|| seen(level.detile(&whole, &tiled, linear.borrow_mut().as_mut_slice(), layout)));
-                    compare(TIMES, ours, || {
+                    compare_least(TIMES, ours, || {
                         timed(|| black_box(linear.borrow_mut()).copy_from_slice(black_box(&tiled[..BYTES])))
                     })
                 };

@@ -1,5 +1,6 @@
 //! Addresses in blocks (GFX9 and later): the offset in a block is an XOR of what x, y, z and the sample each give.
 
+use super::area::Area;
 use super::cell::Cell;
 use super::plane::Plane;
 use crate::equation::Equation;
@@ -24,6 +25,9 @@ pub(crate) struct BlockPlan {
     pub(crate) slice_bytes: u64,
 }
 
+/// Exponent of the bytes of blocks that are large enough to be read ahead.
+const LEAST_AREA_LOG2: u32 = 12;
+
 /// Contributions of the low and the high byte of a coordinate to the offset in a block.
 type Axis = [[u32; 256]; 2];
 
@@ -35,6 +39,7 @@ pub struct BlockTables {
     samples: [u32; 16],
     plan: BlockPlan,
     cell: Option<Cell>,
+    area: Option<Area>,
 }
 
 /// Returns the offset that each bit of a coordinate adds.
@@ -67,7 +72,7 @@ impl BlockTables {
             columns(&plan.equation, crate::equation::Term::z),
         ];
         let s = columns(&plan.equation, crate::equation::Term::s);
-        let mut this = Self { axes: [[[0; 256]; 2]; 3], samples: [0; 16], plan: *plan, cell: None };
+        let mut this = Self { axes: [[[0; 256]; 2]; 3], samples: [0; 16], plan: *plan, cell: None, area: None };
         for (axis, columns) in this.axes.iter_mut().zip([&x, &y, &z]) {
             let (low, high) = columns.split_at(8);
             fill(&mut axis[0], low);
@@ -79,6 +84,15 @@ impl BlockTables {
         let starts = |log2: u32, origin: u32| origin & ((1 << log2) - 1) == 0;
         this.cell = Cell::find(bytes_log2, &x, &y, others)
             .filter(|cell| starts(cell.sides_log2[0], plan.origin[0]) && starts(cell.sides_log2[1], plan.origin[1]));
+        // What blocks beside each other turn in each other is no part of the area.
+        let inside = |columns: [u32; 16], axis: usize| {
+            let mut inside = columns.map(u64::from);
+            inside.iter_mut().skip(plan.block_log2[axis] as usize).for_each(|column| *column = 0);
+            inside
+        };
+        let cell = this.cell.as_ref().filter(|_| plan.block_bits >= LEAST_AREA_LOG2);
+        this.area =
+            cell.and_then(|cell| Area::find(&[plan.block_bits], bytes_log2, cell, &inside(x, 0), &inside(y, 1)));
         this
     }
 
@@ -139,5 +153,9 @@ impl Plane for BlockPlane<'_> {
 
     fn cell(&self) -> Option<&Cell> {
         self.tables.cell.as_ref()
+    }
+
+    fn area(&self) -> Option<&Area> {
+        self.tables.area.as_ref()
     }
 }

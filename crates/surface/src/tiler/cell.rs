@@ -3,6 +3,10 @@
 /// Exponent of the bytes below which neither pipes nor banks matter.
 const MOST_LOG2: u32 = 8;
 
+/// The lowest bit of x and of y in [`Cell::order`], where 0 ends the bits.
+const X: u32 = 1;
+const Y: u32 = 9;
+
 /// The order of a cell's elements.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Cell {
@@ -14,8 +18,32 @@ pub(super) struct Cell {
     pub(super) row: usize,
     /// Bytes that follow each other both in a row and in memory.
     pub(super) run: usize,
+    /// The bit of a coordinate that each bit of an address is, the lowest first, in four bits each: [`X`] and the number of a bit
+    /// of x, or [`Y`] and that of a bit of y.
+    pub(super) order: u32,
     /// The place of each run, in runs: row by row.
-    order: [u8; 256],
+    pub(super) places: [u8; 256],
+}
+
+/// Returns the place of each run of a cell, in runs, row by row. The sizes are powers of two.
+pub(super) const fn places(cell: usize, row: usize, run: usize, order: u32) -> [u8; 256] {
+    let mut places = [0; 256];
+    let bits = 8 - order.leading_zeros() / 4;
+    let element_log2 = cell.ilog2() - bits;
+    let (runs, mut at) = (row / run, 0);
+    while at < cell / run {
+        let (column, line) = ((at % runs * run) >> element_log2, at / runs);
+        let (mut place, mut bit) = (0, 0);
+        while bit < bits {
+            let of = order >> (4 * bit) & 15;
+            let value = if of < Y { column >> (of - X) } else { line >> (of - Y) } & 1;
+            place |= value << (element_log2 + bit);
+            bit += 1;
+        }
+        places[at] = (place / run) as u8;
+        at += 1;
+    }
+    places
 }
 
 /// Returns the number of lowest bits of a coordinate that stay inside the cell.
@@ -49,25 +77,19 @@ impl Cell {
             bytes: 1 << (row_log2 + y.len()),
             row: 1 << row_log2,
             run,
-            order: [0; 256],
+            order: 0,
+            places: [0; 256],
         };
         if !cell.has_copier() {
             return None;
         }
-        let (runs, skipped) = (cell.row / run, run.ilog2() as usize - element_log2 as usize);
-        for (at, place) in cell.order.iter_mut().enumerate().take(cell.bytes / run) {
-            let (column, row) = ((at % runs) << skipped, at / runs);
-            let sum = |columns: &[u32], bits: usize| {
-                columns.iter().enumerate().fold(0, |sum, (bit, column)| sum | (column * (bits >> bit & 1) as u32))
-            };
-            *place = ((sum(x, column) | sum(y, row)) / run as u32) as u8;
+        let number = |columns: &[u32], bit: usize| columns.iter().position(|column| *column == 1 << bit);
+        for (at, bit) in (element_log2 as usize..row_log2 + y.len()).enumerate() {
+            let of = number(x, bit).map(|of| of as u32 + X).or_else(|| number(y, bit).map(|of| of as u32 + Y))?;
+            cell.order |= of << (4 * at);
         }
+        cell.places = places(cell.bytes, cell.row, cell.run, cell.order);
         Some(cell)
-    }
-
-    /// Returns the places of the runs of each row.
-    pub(super) fn rows(&self, runs: usize) -> impl Iterator<Item = &[u8]> {
-        self.order.chunks_exact(runs.max(1)).take(1 << self.sides_log2[1])
     }
 
     /// Returns `true` if there is a function that copies such a cell.
@@ -98,8 +120,7 @@ mod tests {
         let y = columns(&[16, 64, 128, 512]);
         let cell = Cell::find(2, &x, &y, 0).unwrap();
         assert_eq!((cell.sides_log2, cell.bytes, cell.run), ([3, 3], 256, 16));
-        let first: std::vec::Vec<_> = cell.rows(2).take(2).collect();
-        assert_eq!(first, [[0, 2], [1, 3]]);
+        assert_eq!((cell.order, &cell.places[..4]), (0x00ba_3921, &[0, 2, 1, 3][..]));
         // Bit 6 depends on something else: what is left are two rows.
         let smaller = Cell::find(2, &x, &y, 64).unwrap();
         assert_eq!((smaller.sides_log2, smaller.bytes), ([3, 1], 64));

@@ -1,51 +1,103 @@
 //! Copies of bytes between rows and tiles, in either direction.
 
-use super::cell::Cell;
+use super::cell::{Cell, places};
 use super::error::TilerError;
 
-/// A direction of copies.
+/// A direction of copies. Each copy returns `None`, with nothing or a part copied, where either memory ends before.
 pub(super) trait Direction {
+    /// Returns the bytes of the tiled image and of the rows.
+    fn lengths(&self) -> [usize; 2];
     /// Copies `N` bytes.
-    fn fixed<const N: usize>(&mut self, tiled: u64, row: usize) -> Result<(), TilerError>;
+    fn fixed<const N: usize>(&mut self, tiled: usize, row: usize) -> Option<()>;
     /// Copies any number of bytes.
-    fn any(&mut self, tiled: u64, row: usize, len: usize) -> Result<(), TilerError>;
-    /// Copies a cell of `CELL` bytes whose rows have `ROW` bytes, in runs of `RUN` bytes.
-    fn cell<const CELL: usize, const ROW: usize, const RUN: usize>(
+    fn any(&mut self, tiled: usize, row: usize, count: usize) -> Option<()>;
+    /// Copies a cell of `CELL` bytes whose rows have `ROW` bytes, in runs of `RUN` bytes. `ORDER` is that of the cell, or 0 for
+    /// one that only the cell itself knows.
+    fn cell<const CELL: usize, const ROW: usize, const RUN: usize, const ORDER: u32>(
         &mut self,
         cell: &Cell,
-        tiled: u64,
+        tiled: usize,
         row: usize,
         pitch: usize,
-    ) -> Result<(), TilerError>;
+    ) -> Option<()>;
+    /// Reads a byte of each cache line of a cell's memory, so that it is at hand when it is copied.
+    fn touch(&self, tiled: usize);
+}
+
+/// Returns the refusal of a copy between byte `tiled` of the image and byte `row` of the rows, of lines of `count` bytes each.
+#[cold]
+pub(super) fn too_short<D: Direction>(
+    to: &D,
+    tiled: u64,
+    row: usize,
+    [count, lines]: [usize; 2],
+    pitch: usize,
+) -> TilerError {
+    let [tiled_len, rows_len] = to.lengths().map(|len| len as u64);
+    let last = |at: u64, bytes: usize| at.saturating_add(bytes as u64).saturating_sub(1);
+    let end = last(tiled, count * lines);
+    if end >= tiled_len {
+        return TilerError::TiledTooShort { len: tiled_len as usize, at: end };
+    }
+    // The first line that is not there in full.
+    let ends = (0..lines).map(|line| last(row as u64, line * pitch + count));
+    let at = ends.into_iter().find(|end| *end >= rows_len).unwrap_or(rows_len);
+    TilerError::RowsTooShort { len: rows_len as usize, at }
 }
 
 /// A function that copies a cell: from or to its first byte in the image, its first byte in the rows, and the pitch of these.
-pub(super) type Copier<D> = fn(&mut D, &Cell, u64, usize, usize) -> Result<(), TilerError>;
+pub(super) type Copier<D> = fn(&mut D, &Cell, usize, usize, usize) -> Option<()>;
 
 /// Returns the function that copies such cells.
 pub(super) fn copier<D: Direction>(cell: &Cell) -> Copier<D> {
     macro_rules! shapes {
-        ($($cell:literal, $row:literal: $($run:literal)*;)*) => {
+        ($($bytes:literal, $row:literal: $($run:literal)*;)*) => {
             match (cell.bytes, cell.row, cell.run) {
-                $($(($cell, $row, $run) => D::cell::<$cell, $row, $run>,)*)*
+                $($(($bytes, $row, $run) => D::cell::<$bytes, $row, $run, 0>,)*)*
                 // No other shape is made.
-                _ => D::cell::<256, 128, 64>,
+                _ => D::cell::<256, 128, 64, 0>,
             }
         };
     }
-    shapes! {
-        32, 8: 1 2 4 8;
-        32, 16: 1 2 4 8 16;
-        64, 8: 1 2 4 8;
-        64, 16: 1 2 4 8 16;
-        64, 32: 1 2 4 8 16 32;
-        128, 8: 1 2 4 8;
-        128, 16: 1 2 4 8 16;
-        128, 32: 1 2 4 8 16 32;
-        256, 16: 1 2 4 8 16;
-        256, 32: 1 2 4 8 16 32;
-        256, 64: 1 2 4 8 16 32 64;
-        256, 128: 1 2 4 8 16 32 64;
+    macro_rules! orders {
+        ($($bytes:literal, $row:literal, $run:literal: $($order:literal)*;)*) => {
+            match (cell.bytes, cell.row, cell.run, cell.order) {
+                $($(($bytes, $row, $run, $order) => D::cell::<$bytes, $row, $run, $order>,)*)*
+                _ => shapes! {
+                    32, 8: 1 2 4 8;
+                    32, 16: 1 2 4 8 16;
+                    64, 8: 1 2 4 8;
+                    64, 16: 1 2 4 8 16;
+                    64, 32: 1 2 4 8 16 32;
+                    128, 8: 1 2 4 8;
+                    128, 16: 1 2 4 8 16;
+                    128, 32: 1 2 4 8 16 32;
+                    256, 16: 1 2 4 8 16;
+                    256, 32: 1 2 4 8 16 32;
+                    256, 64: 1 2 4 8 16 32 64;
+                    256, 128: 1 2 4 8 16 32 64;
+                },
+            }
+        };
+    }
+    // The orders of 2D images in the modes that drivers use, as in `Cell::order`: the compiler knows the place of each run.
+    orders! {
+        64, 8, 2: 0x00b3_a291;
+        64, 8, 8: 0x00b9_a321;
+        256, 16, 1: 0xc431_2ba9;
+        256, 16, 2: 0xc4b3_a291;
+        256, 16, 4: 0xc4ba_3921;
+        256, 16, 8: 0xc4b9_a321;
+        256, 16, 16: 0xcba9_4321;
+        256, 32, 2: 0x54b3_a291 0x0432_1ba9;
+        128, 16, 4: 0x00b3_a291;
+        128, 16, 16: 0x00ba_9321;
+        256, 32, 4: 0x04b3_a291 0x0032_b1a9;
+        256, 32, 16: 0x04ba_9321 0x00ba_3921 0x00b3_a921 0x003b_a921;
+        256, 32, 8: 0x00b3_a291;
+        256, 64, 8: 0x0003_2a19;
+        256, 64, 16: 0x000a_3291 0x0003_a291 0x0003_2a91 0x21a9;
+        256, 64, 32: 0xa291;
     }
 }
 
@@ -61,111 +113,98 @@ pub(super) struct Detile<'a> {
     pub(super) rows: &'a mut [u8],
 }
 
-fn start(len: usize, at: u64) -> Result<usize, TilerError> {
-    usize::try_from(at).map_err(|_| TilerError::TiledTooShort { len, at })
-}
-
-fn end(len: usize, at: usize, count: usize) -> u64 {
-    (at as u64).saturating_add(count as u64).saturating_sub(1).max(len as u64)
+/// Reads a byte of each cache line of 256 bytes.
+#[inline]
+fn touch(tiled: &[u8], at: usize) {
+    if let Some(lines) = tiled.get(at..).and_then(<[u8]>::first_chunk::<256>) {
+        core::hint::black_box([lines[0], lines[64], lines[128], lines[192]]);
+    }
 }
 
 impl Direction for Tile<'_> {
+    fn lengths(&self) -> [usize; 2] {
+        [self.tiled.len(), self.rows.len()]
+    }
+
     #[inline]
-    fn fixed<const N: usize>(&mut self, tiled: u64, row: usize) -> Result<(), TilerError> {
-        let len = self.tiled.len();
-        let at = start(len, tiled)?;
-        let from = self.rows.get(row..).and_then(<[u8]>::first_chunk::<N>);
-        let from = from.ok_or(TilerError::RowsTooShort { len: self.rows.len(), at: end(self.rows.len(), row, N) })?;
-        let to = self.tiled.get_mut(at..).and_then(<[u8]>::first_chunk_mut::<N>);
-        *to.ok_or(TilerError::TiledTooShort { len, at: end(len, at, N) })? = *from;
-        Ok(())
+    fn fixed<const N: usize>(&mut self, tiled: usize, row: usize) -> Option<()> {
+        let from = self.rows.get(row..)?.first_chunk::<N>()?;
+        *self.tiled.get_mut(tiled..)?.first_chunk_mut::<N>()? = *from;
+        Some(())
     }
 
-    fn any(&mut self, tiled: u64, row: usize, count: usize) -> Result<(), TilerError> {
-        let len = self.tiled.len();
-        let at = start(len, tiled)?;
-        let from = self.rows.get(row..).and_then(|rest| rest.get(..count));
-        let from =
-            from.ok_or(TilerError::RowsTooShort { len: self.rows.len(), at: end(self.rows.len(), row, count) })?;
-        let to = self.tiled.get_mut(at..).and_then(|rest| rest.get_mut(..count));
-        to.ok_or(TilerError::TiledTooShort { len, at: end(len, at, count) })?.copy_from_slice(from);
-        Ok(())
+    fn any(&mut self, tiled: usize, row: usize, count: usize) -> Option<()> {
+        let from = self.rows.get(row..)?.get(..count)?;
+        self.tiled.get_mut(tiled..)?.get_mut(..count)?.copy_from_slice(from);
+        Some(())
     }
 
-    fn cell<const CELL: usize, const ROW: usize, const RUN: usize>(
+    fn cell<const CELL: usize, const ROW: usize, const RUN: usize, const ORDER: u32>(
         &mut self,
         cell: &Cell,
-        tiled: u64,
+        tiled: usize,
         row: usize,
         pitch: usize,
-    ) -> Result<(), TilerError> {
-        let len = self.tiled.len();
-        let at = start(len, tiled)?;
-        let to = self.tiled.get_mut(at..).and_then(<[u8]>::first_chunk_mut::<CELL>);
-        let to = to.ok_or(TilerError::TiledTooShort { len, at: end(len, at, CELL) })?.as_chunks_mut::<RUN>().0;
-        for (y, places) in cell.rows(ROW / RUN).take(CELL / ROW).enumerate() {
-            let row = row + y * pitch;
-            let from = self.rows.get(row..).and_then(<[u8]>::first_chunk::<ROW>);
-            let from =
-                from.ok_or(TilerError::RowsTooShort { len: self.rows.len(), at: end(self.rows.len(), row, ROW) })?;
-            for (from, &place) in from.as_chunks::<RUN>().0.iter().zip(places) {
+    ) -> Option<()> {
+        let places = if ORDER == 0 { &cell.places } else { const { &places(CELL, ROW, RUN, ORDER) } };
+        let to = self.tiled.get_mut(tiled..)?.first_chunk_mut::<CELL>()?.as_chunks_mut::<RUN>().0;
+        for y in 0..CELL / ROW {
+            let from = self.rows.get(row + y * pitch..)?.first_chunk::<ROW>()?.as_chunks::<RUN>().0;
+            for (x, from) in from.iter().enumerate() {
                 // The places of a cell are inside of it, which the mask tells the compiler.
-                if let Some(to) = to.get_mut(usize::from(place) & (CELL / RUN - 1)) {
-                    *to = *from;
-                }
+                let place = usize::from(places[(y * (ROW / RUN) + x) & 255]) & (CELL / RUN - 1);
+                *to.get_mut(place)? = *from;
             }
         }
-        Ok(())
+        Some(())
+    }
+
+    #[inline]
+    fn touch(&self, tiled: usize) {
+        touch(self.tiled, tiled);
     }
 }
 
 impl Direction for Detile<'_> {
+    fn lengths(&self) -> [usize; 2] {
+        [self.tiled.len(), self.rows.len()]
+    }
+
     #[inline]
-    fn fixed<const N: usize>(&mut self, tiled: u64, row: usize) -> Result<(), TilerError> {
-        let len = self.tiled.len();
-        let at = start(len, tiled)?;
-        let from = self.tiled.get(at..).and_then(<[u8]>::first_chunk::<N>);
-        let from = from.ok_or(TilerError::TiledTooShort { len, at: end(len, at, N) })?;
-        let rows = self.rows.len();
-        let to = self.rows.get_mut(row..).and_then(<[u8]>::first_chunk_mut::<N>);
-        *to.ok_or(TilerError::RowsTooShort { len: rows, at: end(rows, row, N) })? = *from;
-        Ok(())
+    fn fixed<const N: usize>(&mut self, tiled: usize, row: usize) -> Option<()> {
+        let from = self.tiled.get(tiled..)?.first_chunk::<N>()?;
+        *self.rows.get_mut(row..)?.first_chunk_mut::<N>()? = *from;
+        Some(())
     }
 
-    fn any(&mut self, tiled: u64, row: usize, count: usize) -> Result<(), TilerError> {
-        let len = self.tiled.len();
-        let at = start(len, tiled)?;
-        let from = self.tiled.get(at..).and_then(|rest| rest.get(..count));
-        let from = from.ok_or(TilerError::TiledTooShort { len, at: end(len, at, count) })?;
-        let rows = self.rows.len();
-        let to = self.rows.get_mut(row..).and_then(|rest| rest.get_mut(..count));
-        to.ok_or(TilerError::RowsTooShort { len: rows, at: end(rows, row, count) })?.copy_from_slice(from);
-        Ok(())
+    fn any(&mut self, tiled: usize, row: usize, count: usize) -> Option<()> {
+        let from = self.tiled.get(tiled..)?.get(..count)?;
+        self.rows.get_mut(row..)?.get_mut(..count)?.copy_from_slice(from);
+        Some(())
     }
 
-    fn cell<const CELL: usize, const ROW: usize, const RUN: usize>(
+    fn cell<const CELL: usize, const ROW: usize, const RUN: usize, const ORDER: u32>(
         &mut self,
         cell: &Cell,
-        tiled: u64,
+        tiled: usize,
         row: usize,
         pitch: usize,
-    ) -> Result<(), TilerError> {
-        let len = self.tiled.len();
-        let at = start(len, tiled)?;
-        let from = self.tiled.get(at..).and_then(<[u8]>::first_chunk::<CELL>);
-        let from = from.ok_or(TilerError::TiledTooShort { len, at: end(len, at, CELL) })?.as_chunks::<RUN>().0;
-        let rows = self.rows.len();
-        for (y, places) in cell.rows(ROW / RUN).take(CELL / ROW).enumerate() {
-            let row = row + y * pitch;
-            let to = self.rows.get_mut(row..).and_then(<[u8]>::first_chunk_mut::<ROW>);
-            let to = to.ok_or(TilerError::RowsTooShort { len: rows, at: end(rows, row, ROW) })?;
-            for (to, &place) in to.as_chunks_mut::<RUN>().0.iter_mut().zip(places) {
+    ) -> Option<()> {
+        let places = if ORDER == 0 { &cell.places } else { const { &places(CELL, ROW, RUN, ORDER) } };
+        let from = self.tiled.get(tiled..)?.first_chunk::<CELL>()?.as_chunks::<RUN>().0;
+        for y in 0..CELL / ROW {
+            let to = self.rows.get_mut(row + y * pitch..)?.first_chunk_mut::<ROW>()?.as_chunks_mut::<RUN>().0;
+            for (x, to) in to.iter_mut().enumerate() {
                 // The places of a cell are inside of it, which the mask tells the compiler.
-                if let Some(from) = from.get(usize::from(place) & (CELL / RUN - 1)) {
-                    *to = *from;
-                }
+                let place = usize::from(places[(y * (ROW / RUN) + x) & 255]) & (CELL / RUN - 1);
+                *to = *from.get(place)?;
             }
         }
-        Ok(())
+        Some(())
+    }
+
+    #[inline]
+    fn touch(&self, tiled: usize) {
+        touch(self.tiled, tiled);
     }
 }

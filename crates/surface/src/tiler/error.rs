@@ -38,7 +38,7 @@ pub enum TilerError {
     TiledTooShort {
         /// The bytes that there are.
         len: usize,
-        /// The first byte that is missing.
+        /// A byte that is missing: the last one of the first cell, element or row that does not fit.
         at: u64,
     },
     /// The bytes of the rows end before the region does.
@@ -46,7 +46,7 @@ pub enum TilerError {
     RowsTooShort {
         /// The bytes that there are.
         len: usize,
-        /// The first byte that is missing.
+        /// A byte that is missing: the last one of the first cell, element or row that does not fit.
         at: u64,
     },
     /// Rows or slices overlap.

@@ -1,6 +1,7 @@
 //! A CPU tiler: one level of an image, prepared so that an address takes a few table look-ups, and copies between rows and
 //! tiles.
 
+mod area;
 mod blocks;
 mod cell;
 mod copy;

@@ -2,8 +2,9 @@
 
 use core::ops::Range;
 
+use super::area::Area;
 use super::cell::Cell;
-use super::copy::{Direction, copier};
+use super::copy::{Direction, copier, too_short};
 use super::error::TilerError;
 
 /// The addresses of one layer and sample.
@@ -16,6 +17,9 @@ pub(super) trait Plane {
 
     /// Returns the address of an element of a row.
     fn at(&self, line: Self::Line, x: u32) -> u64;
+
+    /// Returns the areas of this layer, in which copies go from cell to cell.
+    fn area(&self) -> Option<&Area>;
 
     /// Returns the cells of this layer.
     fn cell(&self) -> Option<&Cell>;
@@ -58,17 +62,58 @@ pub(super) fn copy<D: Direction, P: Plane>(
     if columns.is_empty() || rows.is_empty() {
         return elements(plane, x, y, place, to);
     }
-    let copier = copier::<D>(cell);
-    for line in rows.clone().step_by(1 << h) {
-        let start = plane.line(line);
-        for column in columns.clone().step_by(1 << w) {
-            copier(to, cell, plane.at(start, column), place.of(column, line), place.pitch)?;
+    let areas = plane.area().copied();
+    let [across, down] = areas.map_or([Area::MOST_SIDE_LOG2; 2], |area| area.sides_log2);
+    for top in steps(&rows, down) {
+        for left in steps(&columns, across) {
+            let ahead = areas.and_then(|area| {
+                let right = (left.end < columns.end).then_some((left.end, top.start));
+                let (x, y) = right.or_else(|| (top.end < rows.end).then_some((columns.start, top.end)))?;
+                usize::try_from(plane.at(plane.line(y), x) >> area.bytes_log2 << area.bytes_log2).ok()
+            });
+            cells(plane, cell, [left, top.clone()], place, ahead, to)?;
         }
     }
     elements(plane, x.clone(), y.start..rows.start, place, to)?;
     elements(plane, x.clone(), rows.end..y.end, place, to)?;
     elements(plane, x.start..columns.start, rows.clone(), place, to)?;
     elements(plane, columns.end..x.end, rows, place, to)
+}
+
+/// Returns the parts of a range that begin at multiples of a power of two.
+fn steps(range: &Range<u32>, log2: u32) -> impl Iterator<Item = Range<u32>> + use<> {
+    let Range { start, end } = *range;
+    let (first, last) = (start >> log2, end.saturating_sub(1) >> log2);
+    let mask = (1 << log2) - 1;
+    (first..=last).map(move |at| (at << log2).max(start)..(at << log2 | mask).saturating_add(1).min(end))
+}
+
+/// Copies the cells of a part of an area in the order of the rows. Meanwhile each cell's bytes of the next area are read from `ahead`
+/// on: cells lie in the image in an order that no processor foresees, which would wait for the memory of each.
+fn cells<D: Direction, P: Plane>(
+    plane: &P,
+    cell: &Cell,
+    [x, y]: [Range<u32>; 2],
+    place: &Place,
+    mut ahead: Option<usize>,
+    to: &mut D,
+) -> Result<(), TilerError> {
+    let (copier, [w, h]) = (copier::<D>(cell), cell.sides_log2);
+    for line in y.step_by(1 << h) {
+        let start = plane.line(line);
+        for column in x.clone().step_by(1 << w) {
+            if let Some(next) = &mut ahead {
+                to.touch(*next);
+                *next += cell.bytes;
+            }
+            let (at, row) = (plane.at(start, column), place.of(column, line));
+            let copied = usize::try_from(at).ok().and_then(|at| copier(to, cell, at, row, place.pitch));
+            if copied.is_none() {
+                return Err(too_short(to, at, row, [cell.row, 1 << h], place.pitch));
+            }
+        }
+    }
+    Ok(())
 }
 
 fn elements<D: Direction, P: Plane>(
@@ -100,7 +145,11 @@ fn one_by_one<D: Direction, P: Plane, const BYTES: usize>(
     for row in y {
         let line = plane.line(row);
         for column in x.clone() {
-            to.fixed::<BYTES>(plane.at(line, column), place.of(column, row))?;
+            let (at, row) = (plane.at(line, column), place.of(column, row));
+            let copied = usize::try_from(at).ok().and_then(|at| to.fixed::<BYTES>(at, row));
+            if copied.is_none() {
+                return Err(too_short(to, at, row, [BYTES, 1], 0));
+            }
         }
     }
     Ok(())

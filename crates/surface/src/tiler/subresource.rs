@@ -1,8 +1,9 @@
 //! One level of an image, with all its layers and samples.
 
+use super::area::Area;
 use super::blocks::BlockTables;
 use super::cell::Cell;
-use super::copy::{Detile, Direction, Tile};
+use super::copy::{Detile, Direction, Tile, too_short};
 use super::error::TilerError;
 use super::plane::{self, Place, Plane};
 use super::tiles::TileTables;
@@ -68,6 +69,10 @@ impl Plane for Formula<'_> {
     }
 
     fn cell(&self) -> Option<&Cell> {
+        None
+    }
+
+    fn area(&self) -> Option<&Area> {
         None
     }
 }
@@ -295,7 +300,11 @@ impl Subresource {
         let [x, y, _] = region.first;
         for row in 0..region.extent[1] {
             let at = self.address(x, y + row, z, region.sample)?;
-            to.any(at, start + row as usize * pitch, (region.extent[0] * self.bytes) as usize)?;
+            let (from, count) = (start + row as usize * pitch, (region.extent[0] * self.bytes) as usize);
+            let copied = usize::try_from(at).ok().and_then(|at| to.any(at, from, count));
+            if copied.is_none() {
+                return Err(too_short(to, at, from, [count, 1], 0));
+            }
         }
         Ok(())
     }

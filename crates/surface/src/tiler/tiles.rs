@@ -1,6 +1,7 @@
 //! Addresses in micro and macro tiles (GFX6 to GFX8): a sum of what x, y, z and the sample each give, into which the numbers of
 //! pipe and bank are put, each an XOR.
 
+use super::area::{Area, MACRO_TILES};
 use super::cell::Cell;
 use super::plane::Plane;
 
@@ -64,6 +65,7 @@ pub(super) struct TileTables {
     /// Exponents of the pipes, and of pipes and banks together.
     spread: [u32; 2],
     cell: Option<Cell>,
+    area: Option<Area>,
 }
 
 /// Bytes that lie in one pipe, as an exponent.
@@ -75,7 +77,7 @@ impl TileTables {
         let pipe_bits = plan.pipes.mask.count_ones();
         let spread = [pipe_bits, pipe_bits + plan.banks.mask.count_ones()];
         let (bytes, turns) = ([[[0; 256]; 2]; 2], [[[0; 256]; 2]; 2]);
-        let mut this = Self { bytes, turns, plan: *plan, start, spread, cell: None };
+        let mut this = Self { bytes, turns, plan: *plan, start, spread, cell: None, area: None };
         for (axis, columns) in plan.axes.iter().enumerate() {
             for (half, columns) in columns.chunks_exact(8).enumerate() {
                 for at in 1..256_usize {
@@ -94,6 +96,12 @@ impl TileTables {
         let others = plan.samples.iter().map(|sample| sample.bytes).chain(plan.slices);
         let others = others.fold(plan.slice_bytes | start, |all, bytes| all | bytes);
         this.cell = Cell::find(bytes_log2, &x, &y, others as u32 & 0xff);
+        let whole = |column: Contribution| {
+            let above = column.bytes >> INTERLEAVE << spread[1] | u64::from(column.turn);
+            above << INTERLEAVE | column.bytes & 0xff
+        };
+        let [x, y] = plan.axes.map(|columns| columns.map(whole));
+        this.area = this.cell.as_ref().and_then(|cell| Area::find(MACRO_TILES, bytes_log2, cell, &x, &y));
         this
     }
 
@@ -153,5 +161,9 @@ impl Plane for TilePlane<'_> {
 
     fn cell(&self) -> Option<&Cell> {
         self.tables.cell.as_ref()
+    }
+
+    fn area(&self) -> Option<&Area> {
+        self.tables.area.as_ref()
     }
 }

@@ -1,0 +1,70 @@
+//! Areas: rectangles of elements that fill one piece of memory, in which copies go from cell to cell.
+
+use super::cell::Cell;
+
+/// Exponents of the bytes of an area of macro tiles, in the order of preference.
+pub(super) const MACRO_TILES: &[u32] = &[18, 17, 16, 15, 14, 13, 12];
+
+/// Exponent of the cells in a line that are enough for the processor to foresee the next one.
+const IN_LINE_LOG2: usize = 4;
+
+/// A rectangle of elements that fills one piece of memory. A copy from area to area uses whole pages of the image, and knows which piece
+/// comes next.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Area {
+    /// Exponents of the numbers of columns and rows.
+    pub(super) sides_log2: [u32; 2],
+    /// Exponent of the bytes.
+    pub(super) bytes_log2: u32,
+}
+
+impl Area {
+    /// Exponent of a side that no level reaches.
+    pub(super) const MOST_SIDE_LOG2: u32 = 28;
+
+    /// Finds an area whose bytes are one of the powers of two in `sizes`. `x` and `y` have what each bit of a coordinate adds to an address. Returns `None` where none is a rectangle,
+    /// and where the cells of a line follow each other in memory, which processors foresee.
+    pub(super) fn find(sizes: &[u32], element_log2: u32, cell: &Cell, x: &[u64; 16], y: &[u64; 16]) -> Option<Self> {
+        let first = cell.sides_log2[0] as usize;
+        if (0..IN_LINE_LOG2).all(|bit| x.get(first + bit) == Some(&((cell.bytes as u64) << bit))) {
+            return None;
+        }
+        sizes.iter().find_map(|&bytes_log2| {
+            let inside = |columns: &[u64; 16]| {
+                columns.iter().take_while(|column| **column != 0 && **column >> bytes_log2 == 0).count() as u32
+            };
+            let sides_log2 = [inside(x), inside(y)];
+            (sides_log2[0] + sides_log2[1] + element_log2 == bytes_log2).then_some(Self { sides_log2, bytes_log2 })
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn columns(given: &[u64]) -> [u64; 16] {
+        core::array::from_fn(|at| given.get(at).copied().unwrap_or(0))
+    }
+
+    #[test]
+    fn a_block_is_an_area_and_what_lies_beside_it_is_none() {
+        // 64 KiB of elements of 4 bytes: even bits of the address are from x, odd ones from y, and one from both.
+        let side = |first: u32| columns(&core::array::from_fn::<u64, 7, _>(|bit| 1 << (first + 2 * bit as u32)));
+        let (mut x, y) = (side(2), side(3));
+        let cell = Cell::find(2, &x.map(|column| column as u32), &y.map(|column| column as u32), 0).unwrap();
+        x[6] |= 1 << 8;
+        let block = Some(Area { sides_log2: [7, 7], bytes_log2: 16 });
+        assert_eq!(Area::find(MACRO_TILES, 2, &cell, &x, &y), block);
+        // A row of macro tiles follows behind: the area does not grow.
+        x[7] = 1 << 20;
+        assert_eq!(Area::find(MACRO_TILES, 2, &cell, &x, &y), block);
+        // Slices lie between the rows: no rectangle fills its memory.
+        let thick = columns(&core::array::from_fn::<u64, 7, _>(|bit| 1 << (4 + 3 * bit as u32)));
+        assert_eq!(Area::find(MACRO_TILES, 2, &cell, &thick, &y), None);
+        // Cells that follow each other in memory need no area.
+        let line = columns(&[4, 16, 64, 256, 512, 1024, 2048]);
+        let below = columns(&[8, 32, 128, 4096, 8192, 16384, 32768]);
+        assert_eq!(Area::find(MACRO_TILES, 2, &cell, &line, &below), None);
+    }
+}
