@@ -24,8 +24,8 @@ pub use self::{
         SwizzleTiling, Tiling, TilingFieldError, UserMemory,
     },
     device::{
-        CacheSizes, Capabilities, DevInfoAnswer, Device, DriverVersion, Firmware, GpuInfo, IpBlock, IpVersion,
-        MINIMUM_MINOR, MemorySizes, Node, RawInfo, RegisterValue, RenderNode, ShaderArray, ShadowAreas,
+        CacheSizes, Capabilities, DevInfoAnswer, Device, DeviceRefs, DriverVersion, Firmware, GpuInfo, IpBlock,
+        IpVersion, MINIMUM_MINOR, MemorySizes, Node, RawInfo, RegisterValue, RenderNode, ShaderArray, ShadowAreas,
         TilingRegisters,
     },
     error::{Error, Result},
@@ -46,7 +46,7 @@ pub use self::{
     },
 };
 pub(crate) use self::{
-    device::{DeviceRef, DeviceRefs, installed_vram},
+    device::{DeviceRef, installed_vram},
     memory::WeakResidents,
 };
 pub use amdgpu_hw::{Chip, Family, GfxLevel, Ip, MecQueue, Mecs, PciAddress, Peaks, Topology, Units, VramType};

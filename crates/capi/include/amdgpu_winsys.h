@@ -1949,16 +1949,19 @@ struct agw_bo *agw_bo_ref(struct agw_bo *bo);
 void agw_bo_unref(struct agw_bo *bo);
 
 /**
- * Maps all of a BO for the CPU. A BO has one mapping, which a second call answers again.
+ * Maps all of a BO for the CPU. A BO has one mapping, which a second call answers again. No other call maps or unmaps the BO at the
+ * same time.
  *
  * # Safety
  *
  * `bo` is null or a BO that was not freed; `pointer` is null or valid for writing.
  */
-int32_t agw_bo_map(const struct agw_bo *bo, void **pointer);
+int32_t agw_bo_map(const struct agw_bo *bo,
+                   void **pointer);
 
 /**
- * Maps all of a BO at an address, over whatever is mapped there. `AGW_ERROR_IN_USE` if it is mapped already.
+ * Maps all of a BO at an address, over whatever is mapped there. `AGW_ERROR_IN_USE` if it is mapped already. No other call maps or
+ * unmaps the BO at the same time.
  *
  * # Safety
  *
@@ -1970,11 +1973,11 @@ int32_t agw_bo_map_at(const struct agw_bo *bo,
 
 /**
  * Ends the CPU mapping of a BO. With `keep_addresses` they stay reserved, and are the caller's. Does nothing if it is not
- * mapped.
+ * mapped. No other call maps or unmaps the BO at the same time.
  *
  * # Safety
  *
- * `bo` is null or a BO that was not freed; nothing uses its mapping any more.
+ * `bo` is null or a BO that was not freed; nothing uses its mapping any more, and no other call unmaps it.
  */
 int32_t agw_bo_unmap(const struct agw_bo *bo,
                      bool keep_addresses);
@@ -2632,7 +2635,7 @@ int32_t agw_stream_unchain(struct agw_stream *stream);
  *
  * # Safety
  *
- * `stream` is null or a stream that was not destroyed; `ib_count` is null or valid for reading and writing; `ibs` is null, or
+ * `stream` is null or a stream that was not destroyed, and that nothing else changes; `ib_count` is null or valid for reading and writing; `ibs` is null, or
  * valid for writing as many IBs as `ib_count` says.
  */
 int32_t agw_stream_ibs(const struct agw_stream *stream,
@@ -2644,9 +2647,12 @@ int32_t agw_stream_ibs(const struct agw_stream *stream,
  *
  * # Safety
  *
- * `stream` is null or a stream that was not destroyed; `dwords` is null, or valid for writing `room` words.
+ * `stream` is null or a stream that was not destroyed, and that nothing else changes; `dwords` is null, or valid for writing `room` words.
  */
-int32_t agw_stream_read(const struct agw_stream *stream, uint32_t ib, uint32_t *dwords, uint32_t room);
+int32_t agw_stream_read(const struct agw_stream *stream,
+                        uint32_t ib,
+                        uint32_t *dwords,
+                        uint32_t room);
 
 /**
  * Makes the object of a queue of a context, of which there is one at a time: `AGW_ERROR_IN_USE` for a second one.
@@ -2772,7 +2778,7 @@ void agw_stream_destroy(struct agw_stream *stream);
  * # Safety
  *
  * `queue` is null or a queue that was not freed; `submission` is null or a structure of its `struct_size`, whose arrays have the
- * lengths that it says, and hold what was not freed; `sequence` is null or valid for writing.
+ * lengths that it says, and hold what was not freed; no call changes one of its streams meanwhile; `sequence` is null or valid for writing.
  */
 int32_t agw_queue_submit(const struct agw_queue *queue,
                          const struct agw_submission *submission,

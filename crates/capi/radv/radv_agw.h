@@ -30,6 +30,8 @@ struct radv_agw_bo {
    struct agw_bo *bo;
    /* Instead of a BO. */
    struct agw_sparse *sparse;
+   /* The mapping that RADV may believe to have ended; NULL for one at an address of the program's. */
+   void *mapped;
 };
 
 struct radv_agw_ctx {

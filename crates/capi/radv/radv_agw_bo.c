@@ -13,15 +13,16 @@ static const uint32_t ALL_RIGHTS = AMDGPU_VM_PAGE_READABLE | AMDGPU_VM_PAGE_WRIT
 static VkResult
 wrap(struct radv_agw_winsys *ws, struct agw_bo *bo, enum radeon_bo_domain domain, struct radeon_winsys_bo **out)
 {
-   struct radv_agw_bo *wrapped = calloc(1, sizeof(*wrapped));
+   /* The C library's calloc leaves what the thread freed last to malloc, and takes several times as long. */
+   struct radv_agw_bo *wrapped = malloc(sizeof(*wrapped));
    if (!wrapped) {
       agw_bo_unref(bo);
       return VK_ERROR_OUT_OF_HOST_MEMORY;
    }
-   wrapped->bo = bo;
-   wrapped->base.va = agw_bo_head(bo)->va;
-   wrapped->base.size = agw_bo_head(bo)->size;
-   wrapped->base.initial_domain = domain;
+   *wrapped = (struct radv_agw_bo){
+      .base = {.va = agw_bo_head(bo)->va, .size = agw_bo_head(bo)->size, .initial_domain = domain},
+      .bo = bo,
+   };
    if (ws->lists_all_bos && agw_residents_add(ws->residents, bo) == AGW_SUCCESS)
       wrapped->base.use_global_list = true;
    *out = &wrapped->base;
@@ -127,25 +128,40 @@ radv_agw_bo_destroy(struct radeon_winsys *rws, struct radeon_winsys_bo *rbo)
    struct radv_agw_bo *bo = radv_agw_bo(rbo);
    if (ws->lists_all_bos && bo->base.use_global_list)
       agw_residents_remove(ws->residents, bo->bo);
-   agw_bo_unref(bo->bo);
-   agw_sparse_unref(bo->sparse);
+   if (bo->sparse)
+      agw_sparse_unref(bo->sparse);
+   else
+      agw_bo_unref(bo->bo);
    free(bo);
 }
 
+/* A BO that was mapped anywhere stays so until it is freed, or mapped at an address of the program's: to map memory for each use of it,
+   as programs do that were written for other systems, then costs a look. */
 static void *
 radv_agw_bo_map(struct radeon_winsys *rws, struct radeon_winsys_bo *rbo, bool use_fixed_addr, void *fixed_addr)
 {
-   struct agw_bo *bo = radv_agw_bo(rbo)->bo;
+   struct radv_agw_bo *bo = radv_agw_bo(rbo);
    void *pointer = NULL;
-   if (use_fixed_addr)
-      return agw_bo_map_at(bo, fixed_addr) == AGW_SUCCESS ? fixed_addr : NULL;
-   return agw_bo_map(bo, &pointer) == AGW_SUCCESS ? pointer : NULL;
+   if (!use_fixed_addr && bo->mapped)
+      return bo->mapped;
+   if (!use_fixed_addr && agw_bo_map(bo->bo, &pointer) == AGW_SUCCESS)
+      return bo->mapped = pointer;
+   if (!use_fixed_addr)
+      return NULL;
+   if (bo->mapped)
+      agw_bo_unmap(bo->bo, false);
+   bo->mapped = NULL;
+   return agw_bo_map_at(bo->bo, fixed_addr) == AGW_SUCCESS ? fixed_addr : NULL;
 }
 
 static void
 radv_agw_bo_unmap(struct radeon_winsys *rws, struct radeon_winsys_bo *rbo, bool replace)
 {
-   agw_bo_unmap(radv_agw_bo(rbo)->bo, replace);
+   struct radv_agw_bo *bo = radv_agw_bo(rbo);
+   if (bo->mapped && !replace)
+      return;
+   agw_bo_unmap(bo->bo, replace);
+   bo->mapped = NULL;
 }
 
 static VkResult

@@ -58,21 +58,24 @@ queue_of(struct radv_agw_ctx *ctx, enum amd_ip_type ip, unsigned ring)
 {
    if (ip >= AMD_NUM_IP_TYPES || ring >= RADV_AGW_MAX_RINGS)
       return NULL;
+   struct agw_queue **place = &ctx->queues[ip][ring];
+   /* Once made, it stays as long as the context. */
+   struct agw_queue *queue = __atomic_load_n(place, __ATOMIC_ACQUIRE);
+   if (likely(queue))
+      return queue;
    simple_mtx_lock(&ctx->lock);
-   struct agw_queue **queue = &ctx->queues[ip][ring];
-   if (!*queue && agw_queue_create(ctx->ctx, ip, ring, queue) != AGW_SUCCESS)
-      *queue = NULL;
+   queue = *place;
+   if (!queue && agw_queue_create(ctx->ctx, ip, ring, &queue) == AGW_SUCCESS)
+      __atomic_store_n(place, queue, __ATOMIC_RELEASE);
    simple_mtx_unlock(&ctx->lock);
-   return *queue;
+   return queue;
 }
 
 static bool
 radv_agw_ctx_wait_idle(struct radeon_winsys_ctx *rctx, enum amd_ip_type ip, int ring)
 {
    struct radv_agw_ctx *ctx = radv_agw_ctx(rctx);
-   simple_mtx_lock(&ctx->lock);
-   struct agw_queue *queue = ctx->queues[ip][ring];
-   simple_mtx_unlock(&ctx->lock);
+   struct agw_queue *queue = __atomic_load_n(&ctx->queues[ip][ring], __ATOMIC_ACQUIRE);
    /* RADV gives up after a second. */
    return !queue || agw_queue_wait_idle(queue, os_time_get_absolute_timeout(1000000000ull)) == AGW_SUCCESS;
 }

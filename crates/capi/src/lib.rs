@@ -10,8 +10,11 @@
 //!   [`agw_last_error`](border::agw_last_error) is a text, by thread.
 //! * Structures begin with `struct_size`, which the caller sets to `sizeof`; fields are only ever appended, and zero means
 //!   "as before". Small structures in arrays have a fixed layout.
-//! * A panic inside becomes [`AGW_ERROR_PANIC`](border::AGW_ERROR_PANIC), and every later call on the same device answers it too.
+//! * A panic inside becomes [`AGW_ERROR_PANIC`](border::AGW_ERROR_PANIC), and every later call on the same device answers it too. In an
+//!   archive that was built without unwinding, as `install` builds it, it ends the process.
 //! * A function that imports a descriptor borrows it; one that exports returns a descriptor that the caller owns.
+//! * A call that records, finalizes, resets or destroys a stream is the only one that uses it at the time, and so is one that maps or
+//!   unmaps a BO. No lock sees to it, as Vulkan's rules have the same; a checked build finds who breaks it for streams.
 //! * There is no state of the process but the hooks for memory and logging, and nothing is written to standard error.
 //! * Device memory, IBs and the library's own tables come from Rust's allocator, which ends the process when memory runs out;
 //!   [`agw_set_allocator`](border::agw_set_allocator) routes the objects behind handles only.

@@ -34,12 +34,13 @@ impl fmt::Debug for DeviceRef {
     }
 }
 
-/// Shares in a device, one for each stripe.
+/// Shares in a device for code that makes many BOs, see [`DeviceRefs::create_bound`]. They keep the device alive.
 #[derive(Debug)]
-pub(crate) struct DeviceRefs([DeviceRef; STRIPES]);
+pub struct DeviceRefs([DeviceRef; STRIPES]);
 
 impl DeviceRefs {
-    pub(crate) fn new(device: &Device) -> Self {
+    /// Creates shares in a device.
+    pub fn new(device: &Device) -> Self {
         Self(array::from_fn(|_| device.into()))
     }
 

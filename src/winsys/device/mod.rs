@@ -14,6 +14,7 @@ mod render_node;
 
 pub use self::{
     device::Device,
+    device_ref::DeviceRefs,
     driver_version::{DriverVersion, MINIMUM_MINOR},
     gpu_info::{
         CacheSizes, Capabilities, DevInfoAnswer, Firmware, GpuInfo, IpBlock, IpVersion, MemorySizes, RawInfo,
@@ -22,7 +23,4 @@ pub use self::{
     node::Node,
     render_node::RenderNode,
 };
-pub(crate) use self::{
-    device_ref::{DeviceRef, DeviceRefs},
-    gpu_info::installed_vram,
-};
+pub(crate) use self::{device_ref::DeviceRef, gpu_info::installed_vram};

@@ -4,13 +4,8 @@ use std::ptr::NonNull;
 
 use amdgpu_hw::num::{index, wide};
 
-use crate::{
-    uapi::{Answered, Argument, Errno, GemCreateFlags, GemMmap},
-    winsys::{
-        Bo, Error, Event, NotReserved, Origin, PAGE_SIZE, Protection, Result, answers::UNWRITTEN, kernel::send,
-        release::release,
-    },
-};
+use super::bare_mapping::{self, extent, tell_mapped, tell_unmapped};
+use crate::winsys::{Bo, Error, PAGE_SIZE, Result};
 
 /// A CPU mapping of a whole BO, readable and writable.
 ///
@@ -52,10 +47,10 @@ pub struct Mapping {
 const PAGE_BYTES: usize = 4096;
 const _: () = assert!(wide(PAGE_BYTES) == PAGE_SIZE);
 
-/// Returns the extent of a BO in the CPU's address space: pages and bytes.
-fn extent(bo: &Bo) -> Result<(u32, usize)> {
-    let pages = u32::try_from(bo.size() / PAGE_SIZE).map_err(|_| bo.refused("mmap", Errno::EOVERFLOW))?;
-    Ok((pages, index(pages) * PAGE_BYTES))
+/// Returns the pages of a BO that is mapped.
+fn pages(bo: &Bo) -> u32 {
+    // Checked when it was mapped.
+    (bo.size() / PAGE_SIZE) as u32
 }
 
 /// The fate of the addresses when the mapping ends.
@@ -100,40 +95,19 @@ impl Mapping {
     ///
     /// The caller owns the bytes from `at` on, for the size of the BO, and nothing uses them while this mapping lives.
     pub unsafe fn placed(bo: &Bo, at: NonNull<u8>) -> Result<Self> {
-        let value = wide(at.addr().get());
-        if !value.is_multiple_of(PAGE_SIZE) {
-            return Err(Error::Misaligned { what: "placed address", value, alignment: PAGE_SIZE });
-        }
-        // SAFETY: the caller owns the addresses.
+        // SAFETY: the caller's promise.
         unsafe { Self::map(bo, Some(at)) }
     }
 
     /// # Safety
     ///
-    /// With `at`, the caller owns the bytes from there on, for the size of the BO.
+    /// As for [`Mapping::placed`], with `at`.
     unsafe fn map(bo: &Bo, at: Option<NonNull<u8>>) -> Result<Self> {
-        let handle = bo.handle();
-        if bo.flags().contains(GemCreateFlags::NO_CPU_ACCESS) {
-            return Err(Error::NotMappable { handle });
-        }
-        if bo.origin() == Origin::Elsewhere {
-            return Err(Error::ForeignMemory { handle });
-        }
-        let kernel = bo.device().kernel();
-        let mut argument = GemMmap { handle, pad: 0 };
-        send(kernel, &mut argument).map_err(|errno| bo.refused(GemMmap::NAME, errno))?;
-        let offset = argument.answer().addr_ptr;
-        if offset == u64::from(handle) {
-            // Not written: offsets begin behind all 32-bit numbers (Linux 6.12 `drm_vma_manager.h`).
-            return Err(bo.refused(GemMmap::NAME, UNWRITTEN));
-        }
-        let (pages, len) = extent(bo)?;
-        // SAFETY: without an address nothing that exists is replaced; with one, the caller owns the range.
-        let base = unsafe { kernel.mmap(len, Protection::ReadWrite, at, offset) }
-            .map_err(|errno| bo.refused("mmap", errno))?;
-        // INVARIANT: the kernel promises `len` mapped bytes at `base` until munmap.
-        let mapping = Self { base, bo: bo.clone(), pages, ending: Ending::Unmap };
-        bo.device().tell(|| Event::Mapped { handle, base: base.addr().get(), len });
+        // SAFETY: the caller's promise.
+        let base = unsafe { bare_mapping::map(bo, at) }?;
+        // INVARIANT: the kernel promises the BO's bytes at `base` until munmap.
+        let mapping = Self { base, bo: bo.clone(), pages: pages(bo), ending: Ending::Unmap };
+        tell_mapped(bo, base);
         Ok(mapping)
     }
 
@@ -143,9 +117,9 @@ impl Mapping {
     ///
     /// `bo` was made of the memory at `base`, and all of it stays mapped and writable while the mapping lives.
     pub(crate) unsafe fn of_user_memory(bo: &Bo, base: NonNull<u8>) -> Result<Self> {
-        let (pages, _) = extent(bo)?;
+        extent(bo)?;
         // INVARIANT: the caller's word.
-        Ok(Self { base, bo: bo.clone(), pages, ending: Ending::Leave })
+        Ok(Self { base, bo: bo.clone(), pages: pages(bo), ending: Ending::Leave })
     }
 
     /// Unmaps, but keeps the addresses: nothing else in the process gets them, touching them is a fault, and another
@@ -159,28 +133,16 @@ impl Mapping {
         if self.ending == Ending::Leave {
             return Ok(());
         }
-        // SAFETY: the mapping is live (invariant), and nothing uses it: `self` is ours, and going away if this succeeds.
-        match unsafe { self.bo.device().kernel().reserve(self.base, self.len()) } {
-            Ok(()) => {
-                self.forget();
-                Ok(())
-            }
-            Err(NotReserved { errno, is_mapped }) => {
-                let error = self.bo.refused("mmap", errno);
-                if is_mapped {
-                    return Err((Some(self), error));
-                }
-                self.forget();
-                Err((None, error))
-            }
-        }
-    }
-
-    /// The mapping is gone; `Drop` must not end it again.
-    fn forget(&mut self) {
+        // SAFETY: the mapping is live and of this BO (invariant), and nothing uses it: `self` is ours, and going away if this
+        // succeeds.
+        let reserved = match unsafe { bare_mapping::reserve(&self.bo, self.base) } {
+            Err((true, error)) => return Err((Some(self), error)),
+            Err((false, error)) => Err((None, error)),
+            Ok(()) => Ok(()),
+        };
         self.ending = Ending::Leave;
-        let (len, &mut Self { base, ref bo, .. }) = (self.len(), self);
-        bo.device().tell(|| Event::Unmapped { handle: bo.handle(), base: base.addr().get(), len });
+        tell_unmapped(&self.bo, self.base);
+        reserved
     }
 
     /// Returns the BO behind the mapping.
@@ -348,12 +310,7 @@ impl Drop for Mapping {
         if self.ending == Ending::Leave {
             return;
         }
-        // SAFETY: the mapping is live (invariant), and `self` is going away, so nothing uses it any more.
-        let unmap = || unsafe { self.bo.device().kernel().munmap(self.base, self.len()) };
-        let unmapped = release(unmap);
-        if unmapped.is_done() {
-            self.forget();
-        }
-        unmapped.report("munmap", self.bo.handle());
+        // SAFETY: the mapping is live and of this BO (invariant), and `self` is going away, so nothing uses it any more.
+        unsafe { bare_mapping::unmap(&self.bo, self.base, || self.ending = Ending::Leave) };
     }
 }

@@ -1,5 +1,7 @@
 //! Memory as the CPU and the GPU see it: mappings, bindings, reserved addresses, and sets of resident memory.
 
+#[expect(unsafe_code, reason = "memory that the GPU writes")]
+mod bare_mapping;
 mod binding;
 mod bound;
 mod counted_set;

@@ -19,9 +19,22 @@ thread_local! {
     static POISONED: Cell<*const AtomicBool> = const { Cell::new(ptr::null()) };
 }
 
+/// `true` in a build in which a panic can be caught. Where it ends the process, no call comes after it that would have to know.
+const CATCHES: bool = cfg!(panic = "unwind");
+
 /// Runs a call, and makes a number of its result. Nothing unwinds out of it.
+#[inline]
 pub(crate) fn entry<F: FnOnce() -> Answer>(call: F) -> i32 {
     enter::<F>();
+    let outcome = if CATCHES { caught(call) } else { call() };
+    match outcome {
+        Ok(()) => AGW_SUCCESS,
+        Err(failure) => failed(&failure),
+    }
+}
+
+/// Runs a call, and marks its device if it panics.
+fn caught<F: FnOnce() -> Answer>(call: F) -> Answer {
     let outcome = catch_unwind(AssertUnwindSafe(call)).unwrap_or_else(|_panic| {
         let flag = POISONED.get();
         if !flag.is_null() {
@@ -32,15 +45,15 @@ pub(crate) fn entry<F: FnOnce() -> Answer>(call: F) -> i32 {
         Err(Failure::new(AGW_ERROR_PANIC, "a panic inside the library, please report it"))
     });
     POISONED.set(ptr::null());
-    match outcome {
-        Ok(()) => AGW_SUCCESS,
-        Err(failure) => {
-            if failure.code() < 0 {
-                keep(&failure);
-            }
-            failure.code()
-        }
+    outcome
+}
+
+#[cold]
+fn failed(failure: &Failure) -> i32 {
+    if failure.code() < 0 {
+        keep(failure);
     }
+    failure.code()
 }
 
 /// Notes which device the current call works on.
@@ -48,7 +61,11 @@ pub(crate) fn entry<F: FnOnce() -> Answer>(call: F) -> i32 {
 /// # Errors
 ///
 /// `AGW_ERROR_PANIC` if an earlier call on the device panicked.
+#[inline]
 pub(crate) fn touch(poisoned: &AtomicBool) -> Answer {
+    if !CATCHES {
+        return Ok(());
+    }
     if poisoned.load(Ordering::Relaxed) {
         return Err(Failure::new(AGW_ERROR_PANIC, "an earlier call on the device panicked"));
     }

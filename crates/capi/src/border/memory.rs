@@ -8,6 +8,7 @@ use std::{
 use super::{
     checked::broken,
     failure::{Answer, Failure},
+    object::is_null,
     result::AGW_INCOMPLETE,
 };
 
@@ -32,9 +33,10 @@ fn plausible<T>(start: *const T, len: u32, name: &str) -> Answer<usize> {
 }
 
 /// Checks an out-parameter, before anything is done that would have to be undone.
+#[inline]
 pub(crate) fn out<T>(place: *mut T, name: &str) -> Answer {
     match () {
-        () if place.is_null() => Err(Failure::argument(name, "is null")),
+        () if place.is_null() => Err(is_null(name)),
         () if !place.is_aligned() => Err(broken(name, NOT_ALIGNED)),
         () => Ok(()),
     }
@@ -45,6 +47,7 @@ pub(crate) fn out<T>(place: *mut T, name: &str) -> Answer {
 /// # Safety
 ///
 /// `place` was checked by [`out`], and is valid for writing a `T`.
+#[inline]
 pub(crate) unsafe fn put<T>(place: *mut T, value: T) {
     // SAFETY: the caller's promise.
     unsafe { place.write(value) };
@@ -55,10 +58,11 @@ pub(crate) unsafe fn put<T>(place: *mut T, value: T) {
 /// # Safety
 ///
 /// `start` is null or valid for reading `len` values of `T` for as long as the result is used.
+#[inline]
 pub(crate) unsafe fn array<'a, T>(start: *const T, len: u32, name: &str) -> Answer<&'a [T]> {
     match (start.is_null(), len) {
         (_, 0) => Ok(&[]),
-        (true, _) => Err(Failure::argument(name, "is null")),
+        (true, _) => Err(is_null(name)),
         (false, len) => {
             let len = plausible(start, len, name)?;
             // SAFETY: the caller's promise; aligned, and far less than half of the address space.
@@ -75,7 +79,7 @@ pub(crate) unsafe fn array<'a, T>(start: *const T, len: u32, name: &str) -> Answ
 pub(crate) unsafe fn array_mut<'a, T>(start: *mut T, len: u32, name: &str) -> Answer<&'a mut [T]> {
     match (start.is_null(), len) {
         (_, 0) => Ok(&mut []),
-        (true, _) => Err(Failure::argument(name, "is null")),
+        (true, _) => Err(is_null(name)),
         (false, len) => {
             let len = plausible(start, len, name)?;
             // SAFETY: the caller's promise; aligned, and far less than half of the address space.
@@ -121,7 +125,7 @@ pub(crate) unsafe fn fill<T>(
 /// `start` is null or a text that ends with a zero, for as long as the result is used.
 pub(crate) unsafe fn text<'a>(start: *const c_char, name: &str) -> Answer<&'a str> {
     if start.is_null() {
-        return Err(Failure::argument(name, "is null"));
+        return Err(is_null(name));
     }
     // SAFETY: the caller's promise.
     let text = unsafe { CStr::from_ptr(start) };

@@ -1,6 +1,7 @@
 //! The border between C and Rust: results, texts of errors, handles, structures with sizes, hooks.
 
 mod checked;
+mod contracted;
 mod entry;
 mod failure;
 mod hooks;
@@ -19,9 +20,10 @@ pub use self::{
 };
 pub(crate) use self::{
     checked::{IS_CHECKED, broken, within},
+    contracted::{Contracted, Turn},
     entry::{entry, touch},
     failure::{Answer, Failure},
     memory::{FEW, array, array_mut, fill, out, put, text},
     object::{Handle, Shell, create, get, reference, release, shell},
-    versioned::{Versioned, read, write},
+    versioned::{Versioned, read, view, write},
 };

@@ -62,6 +62,12 @@ pub(crate) fn create<H: Handle>(head: H::Head, body: H::Body) -> Answer<*mut H> 
     Ok(place.as_ptr().cast())
 }
 
+/// Returns the failure of an argument that is null and may not be.
+#[cold]
+pub(super) fn is_null(argument: &str) -> Failure {
+    Failure::argument(argument, "is null")
+}
+
 /// Returns the object behind a handle.
 ///
 /// # Safety
@@ -70,7 +76,7 @@ pub(crate) fn create<H: Handle>(head: H::Head, body: H::Body) -> Answer<*mut H> 
 #[inline]
 pub(crate) unsafe fn shell<'a, H: Handle>(handle: *const H, argument: &str) -> Answer<&'a Shell<H>> {
     if handle.is_null() {
-        return Err(Failure::argument(argument, "is null"));
+        return Err(is_null(argument));
     }
     checked::check(handle.addr(), H::NAME, argument)?;
     // SAFETY: the caller's promise.
@@ -94,6 +100,10 @@ pub(crate) unsafe fn get<'a, H: Handle>(handle: *const H, argument: &str) -> Ans
 ///
 /// As for [`shell`].
 pub(crate) unsafe fn reference<H: Handle>(handle: *mut H, argument: &str) -> *mut H {
+    // A failure would have a text, and memory for it.
+    if handle.is_null() {
+        return handle;
+    }
     // SAFETY: the caller's promise.
     if let Ok(shell) = unsafe { shell::<H>(handle, argument) } {
         shell.references.fetch_add(1, Ordering::Relaxed);
@@ -107,6 +117,10 @@ pub(crate) unsafe fn reference<H: Handle>(handle: *mut H, argument: &str) -> *mu
 ///
 /// As for [`shell`]; the handle is not used afterwards unless there are other references.
 pub(crate) unsafe fn release<H: Handle>(handle: *mut H, argument: &str) {
+    // As in `reference`.
+    if handle.is_null() {
+        return;
+    }
     // SAFETY: the caller's promise.
     let Ok(shared) = (unsafe { shell::<H>(handle, argument) }) else { return };
     if shared.references.fetch_sub(1, Ordering::Release) > 1 {

@@ -31,9 +31,43 @@ pub(crate) unsafe trait Versioned: Copy {
 /// # Safety
 ///
 /// `place` is null, or valid for reading a `u32`, and as many bytes as it says.
+#[inline]
 pub(crate) unsafe fn read<T: Versioned>(place: *const T) -> Answer<T> {
     // SAFETY: the caller's promise.
     let size = unsafe { size_of_caller(place) }?;
+    if size == size_of::<T>() {
+        // SAFETY: the caller's promise; it is aligned, and every pattern of bytes is a value of a `Versioned`.
+        return Ok(unsafe { place.read() });
+    }
+    // SAFETY: the caller's promise.
+    unsafe { read_other(place, size) }
+}
+
+/// Borrows a structure of this version, or reads one of another into `copy`. To copy what the caller has just stored is to wait for
+/// the stores.
+///
+/// # Safety
+///
+/// As for [`read`], and nothing writes to the structure as long as the result is used.
+#[inline]
+pub(crate) unsafe fn view<T: Versioned>(place: *const T, copy: &mut Option<T>) -> Answer<&T> {
+    // SAFETY: the caller's promise.
+    let size = unsafe { size_of_caller(place) }?;
+    if size == size_of::<T>() {
+        // SAFETY: the caller's promise; it is aligned, and every pattern of bytes is a value of a `Versioned`.
+        return Ok(unsafe { &*place });
+    }
+    // SAFETY: the caller's promise.
+    Ok(copy.insert(unsafe { read_other(place, size) }?))
+}
+
+/// Reads a structure of another version, which has `size` bytes.
+///
+/// # Safety
+///
+/// `place` is valid for reading `size` bytes.
+#[cold]
+unsafe fn read_other<T: Versioned>(place: *const T, size: usize) -> Answer<T> {
     if size > size_of::<T>() {
         // SAFETY: the caller vouches for as many bytes.
         let all = unsafe { slice::from_raw_parts(place.cast::<u8>(), size) };
@@ -73,6 +107,7 @@ pub(crate) unsafe fn write<T: Versioned>(place: *mut T, value: T) -> Answer {
 /// # Safety
 ///
 /// `place` is null, or valid for reading a `u32`.
+#[inline]
 unsafe fn size_of_caller<T: Versioned>(place: *const T) -> Answer<usize> {
     if place.is_null() {
         return Err(Failure::argument(T::NAME, "is null"));

@@ -4,20 +4,18 @@ use std::{
     ffi::c_void,
     os::fd::{BorrowedFd, IntoRawFd},
     ptr::NonNull,
-    sync::Arc,
+    sync::{Arc, atomic::AtomicPtr},
 };
 
+use super::device::{DeviceMark, DeviceState, agw_device, device, ownership};
+use crate::border::{
+    AGW_ERROR_INVALID_EXTERNAL_HANDLE, AGW_ERROR_INVALID_OPAQUE_CAPTURE_ADDRESS, Answer, Failure, Handle, Versioned,
+    create, entry, get, out, put, reference, release, view, within, write,
+};
 use amdgpu_winsys::{
     uapi::{GemCreateFlags, GemDomain, VaFlags},
     vamgr::{GpuVa, VaRequest, VaWindow},
-    winsys::{Binding, Bo, BoRequest, Mapping, UserMemory},
-};
-use parking_lot::Mutex;
-
-use super::device::{DeviceState, agw_device, device, ownership};
-use crate::border::{
-    AGW_ERROR_INVALID_EXTERNAL_HANDLE, AGW_ERROR_INVALID_OPAQUE_CAPTURE_ADDRESS, Answer, Failure, Handle, Versioned,
-    create, entry, get, out, put, read, reference, release, within, write,
+    winsys::{Binding, Bo, BoRequest, BoundRequest, Error, UserMemory},
 };
 
 /// The address is in the 32-bit window.
@@ -107,10 +105,20 @@ impl Handle for agw_bo {
 }
 
 pub(crate) struct BoBody {
-    /// Ends before the binding, and that before the device.
-    pub(crate) mapping: Mutex<Option<Mapping>>,
+    /// The first byte of the CPU's mapping; null without one. An address and no lock: the rule of C is that no two calls map or unmap
+    /// a BO at once.
+    pub(super) mapped: AtomicPtr<u8>,
     pub(crate) binding: Binding,
-    pub(crate) state: Arc<DeviceState>,
+    mark: DeviceMark,
+}
+
+impl Drop for BoBody {
+    fn drop(&mut self) {
+        if let Some(base) = NonNull::new(*self.mapped.get_mut()) {
+            // SAFETY: mapped by a call on this BO, and not unmapped since; C does not use what is freed.
+            unsafe { self.binding.bo().unmap_bare(base) };
+        }
+    }
 }
 
 /// Returns the body behind a handle, and notes that the current call works on its device.
@@ -118,17 +126,18 @@ pub(crate) struct BoBody {
 /// # Safety
 ///
 /// As for `shell`.
+#[inline]
 pub(crate) unsafe fn body<'a>(handle: *const agw_bo) -> Answer<&'a BoBody> {
     // SAFETY: the caller's promise.
     let body = unsafe { get(handle, "bo") }?;
-    body.state.touch()?;
+    body.mark.touch()?;
     Ok(body)
 }
 
 /// Makes the object of memory that is bound.
 pub(crate) fn object(state: &Arc<DeviceState>, binding: Binding, size: u64) -> Answer<*mut agw_bo> {
     let head = agw_bo_head { va: binding.address().as_u64(), size, handle: binding.bo().handle(), flags: 0 };
-    create(head, BoBody { mapping: Mutex::new(None), binding, state: Arc::clone(state) })
+    create(head, BoBody { mapped: AtomicPtr::default(), binding, mark: state.into() })
 }
 
 /// Leases addresses for memory and binds it there.
@@ -161,17 +170,20 @@ fn make(state: &Arc<DeviceState>, request: &agw_bo_request) -> Answer<*mut agw_b
         0 => addresses.fragment_alignment(size, alignment.max(1)),
         wanted => wanted,
     };
-    let lease = placement(VaRequest::new(size).aligned(wanted), request.va_placement, request.address)?;
-    let is_placed = request.address != 0;
-    let in_the_way = |failure: Failure| {
-        if is_placed { failure.with_code(AGW_ERROR_INVALID_OPAQUE_CAPTURE_ADDRESS) } else { failure }
+    let request = BoundRequest {
+        bo: BoRequest { size, alignment, domains, flags },
+        addresses: placement(VaRequest::new(size).aligned(wanted), request.va_placement, request.address)?,
+        flags: VaFlags::from_bits_retain(request.va_flags),
+        priority,
+        guard_page: false,
     };
-    // The addresses first: they cost no request, and are what a replay fails for.
-    let lease = addresses.allocate(lease).map_err(|error| in_the_way(error.into()))?;
-    let bo = Bo::create(&state.device, BoRequest { size, alignment, domains, flags })?;
-    let va_flags = VaFlags::from_bits_retain(request.va_flags);
-    let binding = Binding::new(&bo, lease, va_flags).map_err(|(_lease, error)| error)?;
-    binding.set_priority(priority);
+    let binding = state.shares.create_bound(&request).map_err(|error| match error {
+        Error::Address { is_fixed: true, source } => {
+            Failure::from(source).with_code(AGW_ERROR_INVALID_OPAQUE_CAPTURE_ADDRESS)
+        }
+        Error::Address { is_fixed: false, source } => source.into(),
+        error => error.into(),
+    })?;
     object(state, binding, size)
 }
 
@@ -187,13 +199,14 @@ pub unsafe extern "C" fn agw_bo_create(
     request: *const agw_bo_request,
     bo: *mut *mut agw_bo,
 ) -> i32 {
+    let mut copy = None;
     entry(|| {
         // SAFETY: the caller's promise.
         let state = unsafe { self::device(device) }?;
         out(bo, "bo")?;
         // SAFETY: the caller's promise.
-        let request = unsafe { read(request) }?;
-        let made = make(state, &request)?;
+        let request = unsafe { view(request, &mut copy) }?;
+        let made = make(state, request)?;
         // SAFETY: checked above, and the caller's promise.
         unsafe { put(bo, made) };
         Ok(())
@@ -225,7 +238,6 @@ pub unsafe extern "C" fn agw_bo_from_user_memory(
         let device = &state.device;
         // SAFETY: the caller's promise.
         let made = unsafe { Bo::from_user_memory(device, UserMemory::new(start, size)) }.map_err(|error| {
-            use amdgpu_winsys::winsys::Error;
             let is_no_handle = matches!(error, Error::Misaligned { .. })
                 || error.errno() == Some(amdgpu_winsys::winsys::Errno::EINVAL);
             let failure = Failure::from(error);

@@ -2,14 +2,12 @@
 
 use std::{
     ffi::{c_char, c_void},
-    ptr::NonNull,
+    ptr::{self, NonNull},
+    sync::atomic::Ordering::{Acquire, Release},
 };
 
 use amdgpu_hw::num::{count, index};
-use amdgpu_winsys::{
-    uapi::Deadline,
-    winsys::{BoMetadata, Mapping},
-};
+use amdgpu_winsys::{uapi::Deadline, winsys::BoMetadata};
 
 use super::bo::{agw_bo, body};
 use crate::border::{
@@ -45,7 +43,8 @@ unsafe impl Versioned for agw_bo_metadata {
     const NAME: &'static str = "struct agw_bo_metadata";
 }
 
-/// Maps all of a BO for the CPU. A BO has one mapping, which a second call answers again.
+/// Maps all of a BO for the CPU. A BO has one mapping, which a second call answers again. No other call maps or unmaps the BO at the
+/// same time.
 ///
 /// # Safety
 ///
@@ -56,24 +55,26 @@ pub unsafe extern "C" fn agw_bo_map(bo: *const agw_bo, pointer: *mut *mut c_void
         // SAFETY: the caller's promise.
         let body = unsafe { body(bo) }?;
         out(pointer, "pointer")?;
-        let mut mapping = body.mapping.lock();
-        let start = match &*mapping {
-            Some(mapping) => mapping.as_ptr(),
-            None => mapping.insert(Mapping::new(body.binding.bo()).map_err(not_mapped)?).as_ptr(),
-        };
+        let mut start = body.mapped.load(Acquire);
+        if start.is_null() {
+            start = body.binding.bo().map_bare().map_err(not_mapped)?.as_ptr();
+            body.mapped.store(start, Release);
+        }
         // SAFETY: checked above, and the caller's promise.
-        unsafe { put(pointer, start.as_ptr().cast()) };
+        unsafe { put(pointer, start.cast()) };
         Ok(())
     })
 }
 
+#[cold]
 fn not_mapped(error: amdgpu_winsys::winsys::Error) -> Failure {
     let is_lost = error.loss().is_some();
     let failure = Failure::from(error);
     if is_lost { failure } else { failure.with_code(AGW_ERROR_MEMORY_MAP_FAILED) }
 }
 
-/// Maps all of a BO at an address, over whatever is mapped there. `AGW_ERROR_IN_USE` if it is mapped already.
+/// Maps all of a BO at an address, over whatever is mapped there. `AGW_ERROR_IN_USE` if it is mapped already. No other call maps or
+/// unmaps the BO at the same time.
 ///
 /// # Safety
 ///
@@ -87,36 +88,42 @@ pub unsafe extern "C" fn agw_bo_map_at(bo: *const agw_bo, address: *mut c_void) 
         let Some(at) = NonNull::new(address.cast::<u8>()) else {
             return Err(Failure::argument("address", "is null"));
         };
-        let mut mapping = body.mapping.lock();
-        if mapping.is_some() {
+        if !body.mapped.load(Acquire).is_null() {
             return Err(Failure::new(AGW_ERROR_IN_USE, "the BO is mapped already"));
         }
         // SAFETY: the caller's promise.
-        *mapping = Some(unsafe { Mapping::placed(body.binding.bo(), at) }.map_err(not_mapped)?);
+        let start = unsafe { body.binding.bo().map_bare_at(at) }.map_err(not_mapped)?;
+        body.mapped.store(start.as_ptr(), Release);
         Ok(())
     })
 }
 
 /// Ends the CPU mapping of a BO. With `keep_addresses` they stay reserved, and are the caller's. Does nothing if it is not
-/// mapped.
+/// mapped. No other call maps or unmaps the BO at the same time.
 ///
 /// # Safety
 ///
-/// `bo` is null or a BO that was not freed; nothing uses its mapping any more.
+/// `bo` is null or a BO that was not freed; nothing uses its mapping any more, and no other call unmaps it.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn agw_bo_unmap(bo: *const agw_bo, keep_addresses: bool) -> i32 {
     entry(|| {
         // SAFETY: the caller's promise.
         let body = unsafe { body(bo) }?;
-        let mut mapping = body.mapping.lock();
-        let Some(ended) = mapping.take() else { return Ok(()) };
-        if keep_addresses {
-            ended.unmap_reserving().map_err(|(still, error)| {
-                *mapping = still;
-                not_mapped(error)
-            })?;
+        let Some(start) = NonNull::new(body.mapped.load(Acquire)) else { return Ok(()) };
+        body.mapped.store(ptr::null_mut(), Release);
+        let bo = body.binding.bo();
+        if !keep_addresses {
+            // SAFETY: mapped by a call on this BO and taken here; the caller's promise is that nothing uses it.
+            unsafe { bo.unmap_bare(start) };
+            return Ok(());
         }
-        Ok(())
+        // SAFETY: as above.
+        unsafe { bo.unmap_bare_reserving(start) }.map_err(|(is_mapped, error)| {
+            if is_mapped {
+                body.mapped.store(start.as_ptr(), Release);
+            }
+            not_mapped(error)
+        })
     })
 }
 

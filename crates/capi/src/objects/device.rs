@@ -9,7 +9,7 @@ use std::{
 };
 
 use amdgpu_winsys::winsys::{
-    BoHistory, Device, Errno, Error, HandleOwnership, Kernel, Observer, RenderNode, VaMap, VmidReservation,
+    BoHistory, Device, DeviceRefs, Errno, Error, HandleOwnership, Kernel, Observer, RenderNode, VaMap, VmidReservation,
 };
 
 use crate::border::{
@@ -53,6 +53,8 @@ unsafe impl Versioned for agw_device_options {
 /// State of a device, which every object of it keeps alive.
 pub(crate) struct DeviceState {
     pub(crate) device: Device,
+    /// The shares of its BOs.
+    pub(super) shares: DeviceRefs,
     pub(crate) name: CString,
     poisoned: AtomicBool,
     _vmid: Option<VmidReservation>,
@@ -61,6 +63,7 @@ pub(crate) struct DeviceState {
 
 impl DeviceState {
     /// Notes that the current call works on the device.
+    #[inline]
     pub(crate) fn touch(&self) -> Answer {
         touch(&self.poisoned)
     }
@@ -68,6 +71,41 @@ impl DeviceState {
     /// Returns memory for what goes nowhere: [`SINK_DWORDS`] dwords.
     pub(crate) fn sink(&self) -> *mut u32 {
         self.sink.0.as_ptr()
+    }
+}
+
+/// The reference to a device's state of an object that needs it for nothing but to [`touch`](DeviceState::touch) it. The object has
+/// shares in the device beside. A build in which a panic ends the process marks no device, and counts no reference.
+pub(crate) struct DeviceMark {
+    #[cfg(panic = "unwind")]
+    state: Arc<DeviceState>,
+}
+
+impl From<&Arc<DeviceState>> for DeviceMark {
+    #[cfg(panic = "unwind")]
+    fn from(state: &Arc<DeviceState>) -> Self {
+        Self { state: Arc::clone(state) }
+    }
+
+    #[cfg(not(panic = "unwind"))]
+    fn from(_state: &Arc<DeviceState>) -> Self {
+        Self {}
+    }
+}
+
+impl DeviceMark {
+    /// As [`DeviceState::touch`].
+    #[cfg(panic = "unwind")]
+    #[inline]
+    pub(crate) fn touch(&self) -> Answer {
+        self.state.touch()
+    }
+
+    #[cfg(not(panic = "unwind"))]
+    #[inline]
+    #[expect(clippy::unused_self, clippy::unnecessary_wraps, reason = "as where there is something to look at")]
+    pub(crate) fn touch(&self) -> Answer {
+        Ok(())
     }
 }
 
@@ -148,7 +186,8 @@ fn open(kernel: impl Kernel + 'static, flags: u32) -> Answer<*mut agw_device> {
     let vmid = if flags & AGW_DEVICE_RESERVE_VMID == 0 { None } else { Some(VmidReservation::new(&device)?) };
     let name = CString::new(device.info().marketing_name.as_str()).unwrap_or_default();
     let sink = Sink::new()?;
-    let state = DeviceState { device, name, poisoned: AtomicBool::new(false), _vmid: vmid, sink };
+    let shares = DeviceRefs::new(&device);
+    let state = DeviceState { device, shares, name, poisoned: AtomicBool::new(false), _vmid: vmid, sink };
     create((), Arc::new(state))
 }
 

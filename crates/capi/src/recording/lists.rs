@@ -1,17 +1,16 @@
 //! Contents of a stream besides dwords, and operations on closed streams.
 
-use std::ffi::c_char;
+use std::{ffi::c_char, ops::Deref};
 
 use amdgpu_hw::num::count;
 use amdgpu_winsys::{
     cs::{AnyStream, ChainFault, CommandList, Inclusion, Packet, Target, pm4},
     vamgr::GpuVa,
 };
-use parking_lot::{MappedRwLockReadGuard, RwLockReadGuard};
 
 use super::stream::{Stage, StreamBody, agw_stream, busy, record, stream};
 use crate::{
-    border::{AGW_ERROR_IN_USE, Answer, Failure, array_mut, entry, fill, text},
+    border::{AGW_ERROR_IN_USE, Answer, Failure, Turn, array_mut, entry, fill, text},
     objects::{agw_bo, agw_sparse, bo_body, sparse},
 };
 
@@ -30,22 +29,60 @@ pub struct agw_ib {
     pub pad: u32,
 }
 
-/// The list of a finalized stream, which is not recorded again meanwhile. A clone of the list would cost more than the look.
-pub(super) type Closed<'a> = MappedRwLockReadGuard<'a, CommandList>;
+/// The list of a finalized stream. A clone of the list would cost more than the look.
+pub(super) struct Closed<'a> {
+    pub(super) list: &'a CommandList,
+    pub(super) turn: Turn<'a>,
+}
+
+impl Deref for Closed<'_> {
+    type Target = CommandList;
+
+    #[inline]
+    fn deref(&self) -> &CommandList {
+        self.list
+    }
+}
 
 /// Returns the list of a finalized stream.
-pub(super) fn closed<'a>(body: &'a StreamBody, argument: &str) -> Answer<Closed<'a>> {
-    let Some(recording) = body.recording.try_read() else {
-        return Err(busy(argument));
-    };
-    let list = RwLockReadGuard::try_map(recording, |recording| match &recording.stage {
+///
+/// # Safety
+///
+/// Nothing records, finalizes, resets or destroys the stream as long as the list is used.
+#[inline]
+pub(super) unsafe fn closed<'a>(body: &'a StreamBody, argument: &str) -> Answer<Closed<'a>> {
+    // SAFETY: the caller's promise.
+    let Some(recording) = (unsafe { body.recording.look() }) else { return Err(busy(argument)) };
+    let list = recording.part(|recording| match &recording.stage {
         Stage::Closed(list) => Some(list),
         Stage::Open(_) | Stage::Poisoned { .. } => None,
     });
-    list.map_err(|recording| match &recording.stage {
+    match list {
+        Ok((list, turn)) => Ok(Closed { list, turn }),
+        Err(recording) => Err(not_closed(&recording.stage, argument)),
+    }
+}
+
+/// Returns the list of the finalized stream behind a handle.
+///
+/// # Safety
+///
+/// `handle` is null or a stream that was not destroyed; the rest as for [`closed`].
+#[inline]
+pub(super) unsafe fn list_of<'a>(handle: *const agw_stream, argument: &str) -> Answer<Closed<'a>> {
+    // SAFETY: the caller's promise.
+    let stream = unsafe { stream(handle, argument) }?;
+    // SAFETY: the caller's promise.
+    unsafe { closed(stream.body(), argument) }
+}
+
+/// Returns the failure of a stream without a list.
+#[cold]
+fn not_closed(stage: &Stage, argument: &str) -> Failure {
+    match stage {
         Stage::Poisoned { code, text } => Failure::new(*code, text.clone()),
         Stage::Open(_) | Stage::Closed(_) => Failure::argument(argument, "was not finalized"),
-    })
+    }
 }
 
 /// Keeps a BO resident and alive for every run of the list. One that is kept already costs a look.
@@ -138,8 +175,7 @@ pub unsafe extern "C" fn agw_stream_execute(stream: *mut agw_stream, child: *con
             return Err(Failure::argument("flags", "has unknown bits"));
         }
         // SAFETY: the caller's promise.
-        let child = unsafe { super::stream::stream(child, "child") }?;
-        let list = closed(child.body(), "child")?.clone();
+        let list = unsafe { list_of(child, "child") }?.list.clone();
         let inclusion = if flags & AGW_EXECUTE_COPY != 0 { Inclusion::Copy } else { Inclusion::Auto };
         // SAFETY: the caller's promise.
         unsafe {
@@ -243,7 +279,10 @@ unsafe fn put_behind(
         if before.is_unchained || behind.is_unchained {
             return Ok(());
         }
-        let (first, second) = (closed(before, "stream")?, closed(behind, "next")?);
+        // SAFETY: the caller's promise.
+        let first = unsafe { closed(before, "stream") }?;
+        // SAFETY: as above.
+        let second = unsafe { closed(behind, "next") }?;
         is_chained = chain(&first, &second).is_ok();
         Ok(())
     });
@@ -259,7 +298,11 @@ unsafe fn put_behind(
 pub unsafe extern "C" fn agw_stream_unchain(stream: *mut agw_stream) -> i32 {
     entry(|| {
         // SAFETY: the caller's promise.
-        let list = closed(unsafe { self::stream(stream, "stream") }?.body(), "stream")?;
+        let list = unsafe { list_of(stream, "stream") }?;
+        // Nearly always, and without the lock that a look at the next one would need.
+        if !list.is_chained() {
+            return Ok(());
+        }
         list.unchain().map_err(|fault| Failure::new(AGW_ERROR_IN_USE, fault.to_string()))
     })
 }
@@ -269,13 +312,13 @@ pub unsafe extern "C" fn agw_stream_unchain(stream: *mut agw_stream) -> i32 {
 ///
 /// # Safety
 ///
-/// `stream` is null or a stream that was not destroyed; `ib_count` is null or valid for reading and writing; `ibs` is null, or
+/// `stream` is null or a stream that was not destroyed, and that nothing else changes; `ib_count` is null or valid for reading and writing; `ibs` is null, or
 /// valid for writing as many IBs as `ib_count` says.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn agw_stream_ibs(stream: *const agw_stream, ibs: *mut agw_ib, ib_count: *mut u32) -> i32 {
     entry(|| {
         // SAFETY: the caller's promise.
-        let list = closed(unsafe { self::stream(stream, "stream") }?.body(), "stream")?;
+        let list = unsafe { list_of(stream, "stream") }?;
         let all = list.ibs().map(|(va, dwords)| agw_ib { va: va.as_u64(), dwords: count(dwords), pad: 0 });
         // SAFETY: the caller's promise.
         unsafe { fill(ibs, ib_count, ["ibs", "ib_count"], all) }
@@ -286,12 +329,12 @@ pub unsafe extern "C" fn agw_stream_ibs(stream: *const agw_stream, ibs: *mut agw
 ///
 /// # Safety
 ///
-/// `stream` is null or a stream that was not destroyed; `dwords` is null, or valid for writing `room` words.
+/// `stream` is null or a stream that was not destroyed, and that nothing else changes; `dwords` is null, or valid for writing `room` words.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn agw_stream_read(stream: *const agw_stream, ib: u32, dwords: *mut u32, room: u32) -> i32 {
     entry(|| {
         // SAFETY: the caller's promise.
-        let list = closed(unsafe { self::stream(stream, "stream") }?.body(), "stream")?;
+        let list = unsafe { list_of(stream, "stream") }?;
         // SAFETY: the caller's promise.
         let places = unsafe { array_mut(dwords, room, "dwords") }?;
         let contents = list.dwords().nth(amdgpu_hw::num::index(ib));

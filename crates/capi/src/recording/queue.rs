@@ -30,6 +30,7 @@ pub(crate) struct QueueBody {
 /// # Safety
 ///
 /// As for `shell`.
+#[inline]
 pub(super) unsafe fn queue<'a>(handle: *const agw_queue) -> Answer<&'a QueueBody> {
     // SAFETY: the caller's promise.
     let body = unsafe { get(handle, "queue") }?;

@@ -4,12 +4,11 @@ use std::{ffi::c_void, sync::Arc};
 
 use amdgpu_hw::num::{index, wide};
 use amdgpu_winsys::cs::{AnyStream, CommandList, Target};
-use parking_lot::RwLock;
 
 use crate::{
     border::{
-        AGW_ERROR_IN_USE, Answer, Failure, Handle, IS_CHECKED, Shell, broken, create, entry, out, put, release, shell,
-        within,
+        AGW_ERROR_IN_USE, Answer, Contracted, Failure, Handle, IS_CHECKED, Shell, broken, create, entry, out, put,
+        release, shell, within,
     },
     objects::{DeviceState, SINK_DWORDS, agw_device, device, ip},
 };
@@ -64,9 +63,8 @@ impl Handle for agw_stream {
 }
 
 pub(crate) struct StreamBody {
-    /// One thread at a time records, by contract; several may submit what was finalized. The lock is never waited for, and makes a
-    /// broken contract an error.
-    pub(crate) recording: RwLock<Recording>,
+    /// One thread at a time records; several may submit what was finalized.
+    pub(crate) recording: Contracted<Recording>,
     pub(crate) is_unchained: bool,
     pub(crate) state: Arc<DeviceState>,
 }
@@ -95,6 +93,7 @@ pub(crate) enum Stage {
 /// # Safety
 ///
 /// As for [`shell`].
+#[inline]
 pub(crate) unsafe fn stream<'a>(handle: *const agw_stream, argument: &str) -> Answer<&'a Shell<agw_stream>> {
     // SAFETY: the caller's promise.
     let stream = unsafe { shell(handle, argument) }?;
@@ -111,7 +110,8 @@ pub(crate) unsafe fn stream<'a>(handle: *const agw_stream, argument: &str) -> An
 /// The caller is the only one who uses the stream, as the contract of streams says.
 pub(crate) unsafe fn record(stream: &Shell<agw_stream>, call: impl FnOnce(&mut AnyStream) -> Answer) -> Answer {
     let (head, body) = (window_of(stream), stream.body());
-    let Some(mut recording) = body.recording.try_write() else { return Err(busy("stream")) };
+    // SAFETY: the caller's promise; `call` uses no other stream.
+    let Some(mut recording) = (unsafe { body.recording.change() }) else { return Err(busy("stream")) };
     let stage = &mut recording.stage;
     match stage {
         Stage::Open(open) => {
@@ -212,7 +212,7 @@ pub unsafe extern "C" fn agw_stream_create(
         let head = agw_stream_head { window: window(&mut open), user: std::ptr::null_mut(), ip: ip_type, pad: 0 };
         let is_unchained = flags & AGW_STREAM_UNCHAINED != 0;
         let recording = Recording { stage: Stage::Open(open), target, is_secondary, dwords };
-        let body = StreamBody { recording: RwLock::new(recording), is_unchained, state: Arc::clone(state) };
+        let body = StreamBody { recording: Contracted::new(recording), is_unchained, state: Arc::clone(state) };
         let made = create(head, body)?;
         // SAFETY: checked above, and the caller's promise.
         unsafe { put(stream, made) };
@@ -254,7 +254,8 @@ pub unsafe extern "C" fn agw_stream_finalize(stream: *mut agw_stream) -> i32 {
         let stream = unsafe { self::stream(stream, "stream") }?;
         // SAFETY: the caller's promise.
         unsafe { record(stream, |_| Ok(())) }?;
-        let Some(mut recording) = stream.body().recording.try_write() else { return Err(busy("stream")) };
+        // SAFETY: the caller's promise.
+        let Some(mut recording) = (unsafe { stream.body().recording.change() }) else { return Err(busy("stream")) };
         let stage = &mut recording.stage;
         let empty = Stage::Poisoned { code: AGW_ERROR_IN_USE, text: String::new() };
         let Stage::Open(open) = std::mem::replace(stage, empty) else { return Err(busy("stream")) };
@@ -287,7 +288,8 @@ pub unsafe extern "C" fn agw_stream_reset(stream: *mut agw_stream) -> i32 {
         // SAFETY: the caller's promise.
         let stream = unsafe { self::stream(stream, "stream") }?;
         let body = stream.body();
-        let Some(mut recording) = body.recording.try_write() else { return Err(busy("stream")) };
+        // SAFETY: the caller's promise.
+        let Some(mut recording) = (unsafe { body.recording.change() }) else { return Err(busy("stream")) };
         let Recording { stage, target, is_secondary, dwords } = &mut *recording;
         let empty = Stage::Poisoned { code: AGW_ERROR_IN_USE, text: String::new() };
         let anew = || start(&body.state, *target, *is_secondary, *dwords);

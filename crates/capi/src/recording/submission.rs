@@ -8,9 +8,9 @@ use amdgpu_winsys::{
 use smallvec::SmallVec;
 
 use super::{
-    lists::{Closed, closed},
+    lists::{Closed, list_of},
     queue::agw_queue,
-    stream::{agw_stream, stream},
+    stream::agw_stream,
 };
 use crate::{
     border::{Answer, FEW, Failure, Versioned, array},
@@ -103,21 +103,48 @@ pub(super) struct Named<'a> {
     pub(super) sets: Few<&'a ResidencySet>,
     pub(super) waits: Few<SyncPoint<'a>>,
     pub(super) signals: Few<SyncPoint<'a>>,
+    pub(super) options: Options,
+}
+
+/// The ways in which a submission differs from others.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Options {
     pub(super) keep: Keep,
     pub(super) is_secure: bool,
     pub(super) is_preemptible: bool,
+}
+
+impl Options {
+    /// Checks what a submission says.
+    #[inline]
+    pub(super) fn of(submission: &agw_submission) -> Answer<Self> {
+        let keep = match submission.keep {
+            AGW_SUBMIT_KEEP_EVERYTHING => Keep::Everything,
+            AGW_SUBMIT_KEEP_LISTS => Keep::Lists,
+            AGW_SUBMIT_KEEP_NOTHING => Keep::Nothing,
+            _ => return Err(Failure::argument("keep", "is no AGW_SUBMIT_KEEP_*")),
+        };
+        if submission.flags & !(AGW_SUBMIT_SECURE | AGW_SUBMIT_PREEMPTIBLE) != 0 {
+            return Err(Failure::argument("flags", "has unknown bits"));
+        }
+        Ok(Self {
+            keep,
+            is_secure: submission.flags & AGW_SUBMIT_SECURE != 0,
+            is_preemptible: submission.flags & AGW_SUBMIT_PREEMPTIBLE != 0,
+        })
+    }
 }
 
 /// Looks up the streams of a submission.
 ///
 /// # Safety
 ///
-/// `start` is null or has `len` streams, each null or not destroyed for as long as `found` is used.
+/// `start` is null or has `len` streams, each null, or neither destroyed nor changed for as long as `found` is used.
 unsafe fn lists(found: &mut Few<Closed<'_>>, start: *const *const agw_stream, len: u32, name: &str) -> Answer {
     // SAFETY: the caller's promise.
     for &handle in unsafe { array(start, len, name) }? {
         // SAFETY: the caller's promise.
-        found.push(closed(unsafe { stream(handle, name) }?.body(), name)?);
+        found.push(unsafe { list_of(handle, name) }?);
     }
     Ok(())
 }
@@ -141,6 +168,7 @@ pub(super) unsafe fn bindings(found: &mut Few<Binding>, start: *const *const agw
 /// # Safety
 ///
 /// `start` is null or has `len` sets, each null or not freed for as long as `found` is used.
+#[inline]
 pub(super) unsafe fn sets(found: &mut Few<&ResidencySet>, start: *const *const agw_residents, len: u32) -> Answer {
     // SAFETY: the caller's promise.
     for &set in unsafe { array(start, len, "sets") }? {
@@ -155,6 +183,7 @@ pub(super) unsafe fn sets(found: &mut Few<&ResidencySet>, start: *const *const a
 /// # Safety
 ///
 /// `start` is null or has `len` points, whose sync objects are null or not freed for as long as `found` is used.
+#[inline]
 pub(super) unsafe fn points(
     found: &mut Few<SyncPoint<'_>>,
     start: *const agw_sync_point,
@@ -193,17 +222,7 @@ impl Named<'_> {
         unsafe { points(&mut self.waits, submission.waits, submission.wait_count, "waits") }?;
         // SAFETY: the caller's promise.
         unsafe { points(&mut self.signals, submission.signals, submission.signal_count, "signals") }?;
-        self.keep = match submission.keep {
-            AGW_SUBMIT_KEEP_EVERYTHING => Keep::Everything,
-            AGW_SUBMIT_KEEP_LISTS => Keep::Lists,
-            AGW_SUBMIT_KEEP_NOTHING => Keep::Nothing,
-            _ => return Err(Failure::argument("keep", "is no AGW_SUBMIT_KEEP_*")),
-        };
-        if submission.flags & !(AGW_SUBMIT_SECURE | AGW_SUBMIT_PREEMPTIBLE) != 0 {
-            return Err(Failure::argument("flags", "has unknown bits"));
-        }
-        self.is_secure = submission.flags & AGW_SUBMIT_SECURE != 0;
-        self.is_preemptible = submission.flags & AGW_SUBMIT_PREEMPTIBLE != 0;
+        self.options = Options::of(submission)?;
         Ok(())
     }
 }

@@ -4,11 +4,11 @@ use amdgpu_hw::num::index;
 use amdgpu_winsys::cs::{CommandList, Error, Fence, Gang, MAX_IBS_PER_CALL, Queue, Submission};
 
 use super::{
-    lists::Closed,
+    lists::{Closed, list_of},
     queue::{agw_queue, queue},
-    submission::{Few, Named, agw_submission},
+    submission::{Few, Named, Options, agw_submission, points, sets},
 };
-use crate::border::{Answer, array, entry, put, read};
+use crate::border::{Answer, array, entry, put, view};
 
 /// Submits. The number of the submission goes to `sequence`, unless that is null.
 ///
@@ -17,28 +17,27 @@ use crate::border::{Answer, array, entry, put, read};
 /// # Safety
 ///
 /// `queue` is null or a queue that was not freed; `submission` is null or a structure of its `struct_size`, whose arrays have the
-/// lengths that it says, and hold what was not freed; `sequence` is null or valid for writing.
+/// lengths that it says, and hold what was not freed; no call changes one of its streams meanwhile; `sequence` is null or valid for writing.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn agw_queue_submit(
     queue: *const agw_queue,
     submission: *const agw_submission,
     sequence: *mut u64,
 ) -> i32 {
+    let mut copy = None;
     entry(|| {
         // SAFETY: the caller's promise.
         let body = unsafe { self::queue(queue) }?;
         // SAFETY: the caller's promise.
-        let submission = unsafe { read(submission) }?;
-        let mut named = Named::default();
+        let submission = unsafe { view(submission, &mut copy) }?;
+        let wants_number = !sequence.is_null();
         // SAFETY: the caller's promise.
-        unsafe { named.look_up(&submission) }?;
-        // SAFETY: the caller's promise.
-        let followers = unsafe { array(submission.followers, submission.follower_count, "followers") }?;
-        // SAFETY: the caller's promise.
-        let followers = followers.iter().map(|&follower| Ok(&unsafe { self::queue(follower) }?.queue));
-        let followers: Few<_> = followers.collect::<Answer<_>>()?;
-        let number = submit(&body.queue, &followers, &named)?.map_or(0, |fence| fence.sequence());
-        if !sequence.is_null() {
+        let number = match unsafe { in_one_call(&body.queue, submission, wants_number) }? {
+            Some(number) => number,
+            // SAFETY: the caller's promise.
+            None => unsafe { in_any_way(&body.queue, submission) }?,
+        };
+        if wants_number {
             // SAFETY: not null, and the caller's promise.
             unsafe { put(sequence, number) };
         }
@@ -46,14 +45,105 @@ pub unsafe extern "C" fn agw_queue_submit(
     })
 }
 
+/// Submits streams for one ring that go in one call of the kernel, as nearly all do: each list is looked up once, into the array
+/// that the library takes. Returns the number of the submission, which is 0 unless it is wanted; `None` if it is another kind of
+/// submission, of which nothing was done.
+///
+/// # Safety
+///
+/// As for [`agw_queue_submit`].
+unsafe fn in_one_call(queue: &Queue, submission: &agw_submission, wants_number: bool) -> Answer<Option<u64>> {
+    if submission.stream_count == 0 || submission.follower_count | submission.bo_count != 0 {
+        return Ok(None);
+    }
+    let target = queue.target();
+    let (mut lists, mut turns) = (Few::new(), Vec::new());
+    // The IBs, and whether a stream is for another ring: a gang's, while a preamble of another ring is left out.
+    let (mut ibs, mut is_gang) = (0, false);
+    let initial = (submission.initial, submission.initial_count, "initial", false);
+    let streams = (submission.streams, submission.stream_count, "streams", true);
+    let last = (submission.last, submission.last_count, "last", false);
+    for (start, len, name, is_work) in [initial, streams, last] {
+        // SAFETY: the caller's promise.
+        for &handle in unsafe { array(start, len, name) }? {
+            // SAFETY: the caller's promise.
+            let Closed { list, turn } = unsafe { list_of(handle, name) }?;
+            if list.target() == target {
+                ibs += list.submitted_ibs().len();
+                lists.push(list);
+                turns.extend(turn);
+            } else {
+                is_gang |= is_work;
+            }
+        }
+    }
+    // Not used by one call, and wrong ones are an error nevertheless.
+    // SAFETY: the caller's promise.
+    for &handle in unsafe { array(submission.further, submission.further_count, "further") }? {
+        // SAFETY: the caller's promise.
+        unsafe { list_of(handle, "further") }?;
+    }
+    if is_gang || ibs > most_ibs(queue) {
+        return Ok(None);
+    }
+    let (mut named_sets, mut waits, mut signals) = (Few::new(), Few::new(), Few::new());
+    // SAFETY: the caller's promise.
+    unsafe { sets(&mut named_sets, submission.sets, submission.set_count) }?;
+    // SAFETY: the caller's promise.
+    unsafe { points(&mut waits, submission.waits, submission.wait_count, "waits") }?;
+    // SAFETY: the caller's promise.
+    unsafe { points(&mut signals, submission.signals, submission.signal_count, "signals") }?;
+    let Options { keep, is_secure, is_preemptible } = Options::of(submission)?;
+    let call = Submission {
+        lists: &lists,
+        sets: &named_sets,
+        waits: &waits,
+        signals: &signals,
+        keep,
+        is_secure,
+        is_preemptible,
+        ..Submission::default()
+    };
+    if wants_number {
+        return Ok(Some(queue.submit(&call)?.sequence()));
+    }
+    queue.submit_without_fence(&call)?;
+    Ok(Some(0))
+}
+
+/// Returns the number of IBs that the kernel takes at once.
+#[inline]
+fn most_ibs(queue: &Queue) -> usize {
+    // PANIC: an array with a place for each IP.
+    MAX_IBS_PER_CALL.min(index(queue.context().device().info().max_ibs[queue.ip().index()]))
+}
+
+/// Submits whatever a submission names, and returns its number.
+///
+/// # Safety
+///
+/// As for [`agw_queue_submit`].
+#[cold]
+unsafe fn in_any_way(queue: &Queue, submission: &agw_submission) -> Answer<u64> {
+    let mut named = Named::default();
+    // SAFETY: the caller's promise.
+    unsafe { named.look_up(submission) }?;
+    // SAFETY: the caller's promise.
+    let followers = unsafe { array(submission.followers, submission.follower_count, "followers") }?;
+    // SAFETY: the caller's promise.
+    let followers = followers.iter().map(|&follower| Ok(&unsafe { self::queue(follower) }?.queue));
+    let followers: Few<_> = followers.collect::<Answer<_>>()?;
+    Ok(submit(queue, &followers, &named)?.map_or(0, |fence| fence.sequence()))
+}
+
 /// Submits what was named, in as many calls as it takes. `None` if there was nothing to do.
 fn submit(queue: &Queue, followers: &[&Queue], named: &Named<'_>) -> Answer<Option<Fence>> {
     let whole = Submission {
         memory: &named.bos.as_slice(),
         sets: &named.sets,
-        keep: named.keep,
-        is_secure: named.is_secure,
-        is_preemptible: named.is_preemptible,
+        keep: named.options.keep,
+        is_secure: named.options.is_secure,
+        is_preemptible: named.options.is_preemptible,
         ..Submission::default()
     };
     let (waits, signals) = (&named.waits[..], &named.signals[..]);
@@ -61,14 +151,13 @@ fn submit(queue: &Queue, followers: &[&Queue], named: &Named<'_>) -> Answer<Opti
         if waits.is_empty() && signals.is_empty() {
             return Ok(None);
         }
-        let nothing = Submission { waits, signals, keep: named.keep, ..Submission::default() };
+        let nothing = Submission { waits, signals, keep: named.options.keep, ..Submission::default() };
         return Ok(Some(queue.submit(&nothing)?));
     }
     if named.streams.iter().any(|list| list.target() != queue.target()) {
         return gang(queue, followers, named, &Submission { waits, signals, ..whole }).map(Some);
     }
-    let kernel = queue.context().device().info().max_ibs[queue.ip().index()];
-    let most = MAX_IBS_PER_CALL.min(index(kernel));
+    let most = most_ibs(queue);
     let mut fence = None;
     let mut streams = &named.streams[..];
     while !streams.is_empty() {

@@ -34,7 +34,7 @@ pub(crate) fn create(
     mut instance: Out<'_, vk::Instance>,
 ) -> Result<(), Failure> {
     let program = Program::new(extensions::enabled(extensions::INSTANCE, info.extensions())?);
-    instance.set(Handed::new(Instance::open(&Machine::from_environment(), program)).give());
+    instance.set(Handed::new(Instance::new(Machine::from_environment(), program)).give());
     Ok(())
 }
 
@@ -47,7 +47,7 @@ pub(crate) fn enumerate_physical_devices(
     count: &mut u32,
     mut list: OutArray<'_, vk::PhysicalDevice>,
 ) -> vk::Result {
-    list.fill(count, instance.physical_devices.iter().map(Handed::handle))
+    list.fill(count, instance.physical_devices().iter().map(Handed::handle))
 }
 
 /// Each physical device is a group of its own.
@@ -56,13 +56,14 @@ pub(crate) fn enumerate_groups(
     count: &mut u32,
     list: OutArray<'_, vk::PhysicalDeviceGroupProperties<'_>>,
 ) -> vk::Result {
-    let all = u32::try_from(instance.physical_devices.len()).unwrap_or(u32::MAX);
+    let devices = instance.physical_devices();
+    let all = u32::try_from(devices.len()).unwrap_or(u32::MAX);
     let Some(groups) = list.of(*count) else {
         *count = all;
         return vk::Result::SUCCESS;
     };
     *count = all.min(*count);
-    for (group, device) in groups.iter_mut().zip(&instance.physical_devices) {
+    for (group, device) in groups.iter_mut().zip(devices) {
         let device: &Handed<PhysicalDevice> = device;
         group.physical_device_count = 1;
         group.physical_devices = [vk::PhysicalDevice::null(); vk::MAX_DEVICE_GROUP_SIZE];

@@ -14,6 +14,7 @@ use crate::{
     objects::{Device, Memory},
 };
 
+#[inline]
 pub(crate) fn allocate(
     device: &Device,
     info: &vk::MemoryAllocateInfo<'_>,
@@ -30,6 +31,7 @@ pub(crate) fn allocate(
 }
 
 /// Returns what an allocation asks of the library.
+#[inline]
 fn request(info: &vk::MemoryAllocateInfo<'_>) -> Result<AllocateInfo, Failure> {
     let mut request = AllocateInfo::new(info.memory_type_index, info.allocation_size);
     request.priority = priority(info);
@@ -72,6 +74,7 @@ fn import(device: &Device, info: &vk::MemoryAllocateInfo<'_>) -> Result<Option<D
     Ok(None)
 }
 
+#[inline]
 pub(crate) fn free(_: &Device, memory: Option<Handed<Memory>>, _: Allocator) {
     drop(memory);
 }

@@ -44,6 +44,7 @@ fn values<'a>(info: &'a impl vk::TaggedStructure) -> (impl Iterator<Item = u64> 
 }
 
 /// Adds a recorded command buffer.
+#[inline]
 fn add_list(work: &mut Work<'_>, buffer: vk::CommandBuffer) -> Result<(), Failure> {
     work.lists.push(object::<CommandBuffer>(buffer).ok_or(UNKNOWN)?.list()?);
     Ok(())
@@ -121,6 +122,7 @@ pub(crate) fn submit(
     submit_all(queue, infos.of(count), add_submit, fence)
 }
 
+#[inline]
 pub(crate) fn submit2(
     queue: &Queue,
     count: u32,

@@ -16,6 +16,7 @@ use crate::{
 const UNKNOWN: Failure = Failure(vk::Result::ERROR_UNKNOWN);
 
 /// Records copies of regions: pairs of offsets, and sizes.
+#[inline]
 fn copy_regions(
     to: &CommandBuffer,
     buffers: Option<(&Buffer, &Buffer)>,
@@ -30,6 +31,7 @@ fn copy_regions(
     });
 }
 
+#[inline]
 pub(crate) fn copy_buffer(
     this: &CommandBuffer,
     source: &Buffer,

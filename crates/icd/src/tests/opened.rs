@@ -12,7 +12,7 @@ use amdgpu_winsys::{
 use crate::{
     border::{Failure, Handed},
     loader,
-    objects::{Face, Gpu, Instance, Program},
+    objects::{Face, Gpu, Instance, Machine, Program},
 };
 
 /// An instance on a simulated kernel.
@@ -38,7 +38,8 @@ impl Opened {
         let pci = PciAddress { domain: 0, bus: 3, device: 0, function: 0 };
         let gpu = Gpu::new(device, pci, (128, None), Face::Full, Profile::Radv)?;
         let after = kernel.inner().census();
-        let owner = Handed::new(Instance::of(std::iter::once(gpu), Program::default()));
+        let machine = Machine { face: gpu.face, ..Machine::default() };
+        let owner = Handed::new(Instance::of(machine, std::iter::once(gpu), Program::default()));
         let functions = ash::StaticFn { get_instance_proc_addr: loader::vk_icdGetInstanceProcAddr };
         // SAFETY: the function has the type and meaning of vkGetInstanceProcAddr, and the instance is live.
         let instance = unsafe { ash::Instance::load(&functions, owner.handle()) };

@@ -1,6 +1,6 @@
 //! Instances.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use super::{Machine, Program};
 use crate::{
@@ -8,32 +8,62 @@ use crate::{
     objects::{Face, Gpu, PhysicalDevice},
 };
 
-/// A `VkInstance`: the GPUs that could be opened. They are fixed from then on, so that every enumeration has one answer.
+/// A `VkInstance`. Its GPUs are opened by the first enumeration, so that a program that makes an instance only to ask for extensions
+/// waits for no kernel, and are fixed from then on, so that every enumeration has one answer.
 pub(crate) struct Instance {
-    /// Its physical devices, in the order of their nodes.
-    pub(crate) physical_devices: Vec<Handed<PhysicalDevice>>,
+    machine: Machine,
+    physical_devices: OnceLock<Vec<Handed<PhysicalDevice>>>,
     /// Extensions that were enabled, and where messages go.
     pub(crate) program: Arc<Program>,
 }
 
 impl Instance {
-    /// Opens every GPU of a machine. One that cannot be opened is left out, with a line on standard error.
-    pub(crate) fn open(machine: &Machine, program: Program) -> Self {
-        let opened = machine.gpus().into_iter().filter_map(|found| {
-            machine.open(&found).inspect_err(|failure| eprintln!("amdgpu-winsys: {found:?}: {:?}", failure.0)).ok()
-        });
-        Self::of(opened, program)
+    /// Makes an instance of a machine.
+    pub(crate) fn new(machine: Machine, program: Program) -> Self {
+        Self { machine, physical_devices: OnceLock::new(), program: Arc::new(program) }
     }
 
-    /// Makes an instance of open GPUs.
-    pub(crate) fn of(gpus: impl Iterator<Item = Gpu>, program: Program) -> Self {
-        let program = Arc::new(program);
-        let made = |gpu| Handed::new(PhysicalDevice::new(Arc::new(gpu), &program));
-        Self { physical_devices: gpus.map(made).collect(), program }
+    /// Makes an instance of open GPUs of a machine.
+    #[cfg(test)]
+    pub(crate) fn of(machine: Machine, gpus: impl Iterator<Item = Gpu>, program: Program) -> Self {
+        let instance = Self::new(machine, program);
+        let devices = instance.devices(gpus);
+        Self { physical_devices: OnceLock::from(devices), ..instance }
+    }
+
+    /// Returns its physical devices, in the order of their nodes. A GPU that cannot be opened is left out, with a line on standard
+    /// error.
+    pub(crate) fn physical_devices(&self) -> &[Handed<PhysicalDevice>] {
+        self.physical_devices.get_or_init(|| {
+            let opened = self.machine.gpus().into_iter().filter_map(|found| {
+                let opened = self.machine.open(&found);
+                opened.inspect_err(|failure| eprintln!("amdgpu-winsys: {found:?}: {:?}", failure.0)).ok()
+            });
+            self.devices(opened)
+        })
+    }
+
+    fn devices(&self, gpus: impl Iterator<Item = Gpu>) -> Vec<Handed<PhysicalDevice>> {
+        gpus.map(|gpu| Handed::new(PhysicalDevice::new(Arc::new(gpu), &self.program))).collect()
     }
 
     /// Returns the face of its devices.
     pub(crate) fn face(&self) -> Face {
-        self.physical_devices.first().map_or(Face::Transfer, |physical| physical.gpu.face)
+        self.machine.face
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_enumeration_opens_the_gpus_and_later_ones_open_none() {
+        let machine = Machine { simulated: vec!["navi21".to_owned()], ..Machine::default() };
+        let instance = Instance::new(machine, Program::default());
+        assert!(instance.physical_devices.get().is_none(), "nothing was asked for");
+        let handles = || instance.physical_devices().iter().map(Handed::handle).collect::<Vec<_>>();
+        let first = handles();
+        assert_eq!((first.len(), handles()), (1, first));
     }
 }

@@ -90,6 +90,7 @@ impl Queue {
     /// # Errors
     ///
     /// Those of the library; `VK_ERROR_DEVICE_LOST` once a submission that was held back could not be made.
+    #[inline]
     pub(crate) fn submit(&self, work: &mut Work<'_>) -> Result<(), Failure> {
         let is_held = self.check_held()?;
         if work.lists.is_empty() && work.waits.is_empty() && work.signals.is_empty() {
@@ -111,6 +112,7 @@ impl Queue {
     /// # Errors
     ///
     /// `VK_ERROR_DEVICE_LOST` if one of any queue could not be made.
+    #[inline]
     pub(crate) fn check_held(&self) -> Result<bool, Failure> {
         let is_held = self.is_holding.load(Ordering::Acquire) && self.settle();
         self.loss.check()?;
@@ -127,6 +129,7 @@ impl Queue {
         is_held
     }
 
+    #[inline]
     fn submit_now(&self, work: &Work<'_>) -> Result<(), Failure> {
         if work.waits.is_empty() && work.signals.is_empty() {
             return self.hand_over(work, &[], &[]);
@@ -141,6 +144,7 @@ impl Queue {
     }
 
     /// Gives the kernel the command lists of a work, with these points.
+    #[inline]
     fn hand_over(&self, work: &Work<'_>, waits: &[SyncPoint<'_>], signals: &[SyncPoint<'_>]) -> Result<(), Failure> {
         let residents: &[&ResidencySet] = &[&self.gpu.residents];
         Ok(self.ring.submit_without_fence(&Submission {
