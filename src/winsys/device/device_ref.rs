@@ -35,6 +35,16 @@ impl fmt::Debug for DeviceRef {
 }
 
 /// Shares in a device for code that makes many BOs, see [`DeviceRefs::create_bound`]. They keep the device alive.
+///
+/// ```
+/// use amdgpu_winsys::winsys::{Device, DeviceRefs};
+///
+/// let device = Device::new(amdgpu_sim::SimKernel::open(amdgpu_sim::profile("navi21").ok_or("no such chip")?))?;
+/// let shares = DeviceRefs::new(&device);
+/// drop(device); // and goes on
+/// # drop(shares);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug)]
 pub struct DeviceRefs([DeviceRef; STRIPES]);
 

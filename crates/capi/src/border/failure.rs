@@ -48,6 +48,12 @@ impl Failure {
         Self::new(AGW_ERROR_INVALID_ARGUMENT, format!("{what}: {fault}"))
     }
 
+    /// An argument that is null and may not be.
+    #[cold]
+    pub(crate) fn null(argument: &str) -> Self {
+        Self::argument(argument, "is null")
+    }
+
     /// The same failure with another result.
     #[must_use]
     pub(crate) fn with_code(mut self, code: i32) -> Self {

@@ -8,7 +8,6 @@ use std::{
 use super::{
     checked::broken,
     failure::{Answer, Failure},
-    object::is_null,
     result::AGW_INCOMPLETE,
 };
 
@@ -36,7 +35,7 @@ fn plausible<T>(start: *const T, len: u32, name: &str) -> Answer<usize> {
 #[inline]
 pub(crate) fn out<T>(place: *mut T, name: &str) -> Answer {
     match () {
-        () if place.is_null() => Err(is_null(name)),
+        () if place.is_null() => Err(Failure::null(name)),
         () if !place.is_aligned() => Err(broken(name, NOT_ALIGNED)),
         () => Ok(()),
     }
@@ -62,7 +61,7 @@ pub(crate) unsafe fn put<T>(place: *mut T, value: T) {
 pub(crate) unsafe fn array<'a, T>(start: *const T, len: u32, name: &str) -> Answer<&'a [T]> {
     match (start.is_null(), len) {
         (_, 0) => Ok(&[]),
-        (true, _) => Err(is_null(name)),
+        (true, _) => Err(Failure::null(name)),
         (false, len) => {
             let len = plausible(start, len, name)?;
             // SAFETY: the caller's promise; aligned, and far less than half of the address space.
@@ -79,7 +78,7 @@ pub(crate) unsafe fn array<'a, T>(start: *const T, len: u32, name: &str) -> Answ
 pub(crate) unsafe fn array_mut<'a, T>(start: *mut T, len: u32, name: &str) -> Answer<&'a mut [T]> {
     match (start.is_null(), len) {
         (_, 0) => Ok(&mut []),
-        (true, _) => Err(is_null(name)),
+        (true, _) => Err(Failure::null(name)),
         (false, len) => {
             let len = plausible(start, len, name)?;
             // SAFETY: the caller's promise; aligned, and far less than half of the address space.
@@ -125,7 +124,7 @@ pub(crate) unsafe fn fill<T>(
 /// `start` is null or a text that ends with a zero, for as long as the result is used.
 pub(crate) unsafe fn text<'a>(start: *const c_char, name: &str) -> Answer<&'a str> {
     if start.is_null() {
-        return Err(is_null(name));
+        return Err(Failure::null(name));
     }
     // SAFETY: the caller's promise.
     let text = unsafe { CStr::from_ptr(start) };

@@ -62,12 +62,6 @@ pub(crate) fn create<H: Handle>(head: H::Head, body: H::Body) -> Answer<*mut H> 
     Ok(place.as_ptr().cast())
 }
 
-/// Returns the failure of an argument that is null and may not be.
-#[cold]
-pub(super) fn is_null(argument: &str) -> Failure {
-    Failure::argument(argument, "is null")
-}
-
 /// Returns the object behind a handle.
 ///
 /// # Safety
@@ -76,7 +70,7 @@ pub(super) fn is_null(argument: &str) -> Failure {
 #[inline]
 pub(crate) unsafe fn shell<'a, H: Handle>(handle: *const H, argument: &str) -> Answer<&'a Shell<H>> {
     if handle.is_null() {
-        return Err(is_null(argument));
+        return Err(Failure::null(argument));
     }
     checked::check(handle.addr(), H::NAME, argument)?;
     // SAFETY: the caller's promise.
