@@ -110,6 +110,33 @@ fn structures() -> Vec<Structure> {
     )
 }
 
+/// Structures that headers older than Linux 6.16 do not have.
+fn newer_structures() -> Vec<Structure> {
+    structures!(
+        Userq,
+        UserqAnswer,
+        UserqGfx,
+        UserqSdma,
+        UserqCompute,
+        UserqSignal,
+        UserqFenceInfo,
+        UserqWait,
+        UqFwAreas,
+    )
+}
+
+/// Requests that those headers do not have, by their C name.
+fn newer_requests() -> BTreeMap<&'static str, u32> {
+    BTreeMap::from([
+        ("DRM_IOCTL_AMDGPU_USERQ", uapi::Userq::REQUEST.bits()),
+        ("DRM_IOCTL_AMDGPU_USERQ_SIGNAL", uapi::UserqSignal::REQUEST.bits()),
+        ("DRM_IOCTL_AMDGPU_USERQ_WAIT", uapi::UserqWait::REQUEST.bits()),
+    ])
+}
+
+/// The macro that tells headers with them.
+const NEWER: &str = "DRM_AMDGPU_USERQ";
+
 /// Requests by their C name.
 fn requests() -> BTreeMap<&'static str, u32> {
     let mut all = BTreeMap::new();
@@ -195,29 +222,35 @@ fn program() -> String {
         "#include <stddef.h>\n#include <stdio.h>\n#include <drm.h>\n#include <amdgpu_drm.h>\n\
          #include <linux/dma-buf.h>\n#include <linux/sync_file.h>\nint main(void) {\n",
     );
-    for structure in structures() {
+    print_facts(&mut source, &structures(), &requests());
+    writeln!(source, "#ifdef {NEWER}\nprintf(\"{NEWER} 1\\n\");").unwrap();
+    print_facts(&mut source, &newer_structures(), &newer_requests());
+    source.push_str("#endif\nreturn 0;\n}\n");
+    source
+}
+
+fn print_facts(source: &mut String, structures: &[Structure], requests: &BTreeMap<&'static str, u32>) {
+    for structure in structures {
         let name = structure.c_name;
         writeln!(source, "printf(\"{name} %zu\\n\", sizeof(struct {name}));").unwrap();
         for (field, _) in structure.fields.iter().filter(|(field, _)| !field.is_empty()) {
             writeln!(source, "printf(\"{name}.{field} %zu\\n\", offsetof(struct {name}, {field}));").unwrap();
         }
     }
-    for name in requests().keys() {
+    for name in requests.keys() {
         writeln!(source, "printf(\"{name} %lu\\n\", (unsigned long){name});").unwrap();
     }
-    source.push_str("return 0;\n}\n");
-    source
 }
 
-fn expected() -> BTreeMap<String, usize> {
+fn expected(structures: Vec<Structure>, requests: BTreeMap<&'static str, u32>) -> BTreeMap<String, usize> {
     let mut all = BTreeMap::new();
-    for structure in structures() {
+    for structure in structures {
         all.insert(structure.c_name.to_owned(), structure.size);
         for &(field, offset) in structure.fields.iter().filter(|(field, _)| !field.is_empty()) {
             all.insert(format!("{}.{field}", structure.c_name), offset);
         }
     }
-    all.extend(requests().into_iter().map(|(name, bits)| (name.to_owned(), bits as usize)));
+    all.extend(requests.into_iter().map(|(name, bits)| (name.to_owned(), bits as usize)));
     all
 }
 
@@ -253,7 +286,13 @@ fn sizes_offsets_and_numbers_are_those_of_the_c_headers() {
         .filter_map(|line| line.split_once(' '))
         .map(|(key, value)| (key.to_owned(), value.parse().unwrap()))
         .collect();
-    let expected = expected();
+    let mut all = expected(structures(), requests());
+    if found.contains_key(NEWER) {
+        all.extend(expected(newer_structures(), newer_requests()));
+    } else {
+        eprintln!("user queues are not compared: the headers do not have them");
+    }
+    let expected = all;
     assert!(expected.len() > 300, "only {} facts are compared", expected.len());
     for (key, value) in &expected {
         assert_eq!(found.get(key), Some(value), "{key}");

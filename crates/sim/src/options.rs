@@ -47,6 +47,10 @@ pub struct SimOptions {
     /// have it, which fill 1 GiB at once. Linux's headers (`sdma0/*_sdma_pkt_open.h`) and Mesa know 22 bits there, and a
     /// larger size is a malformed packet by default.
     pub wide_fills: bool,
+    /// `true` if user queues are on, as with 1 for the driver's parameter `user_queue`, which has none by default. They exist
+    /// from Linux 6.17 on and on GFX11 and later. Linux also wants microcode that is newer than that of the captured navi31,
+    /// which is not asked for here.
+    pub user_queues: bool,
     /// Bytes of VRAM that the kernel itself has: page tables, rings, microcode, what a console shows. They count as used from
     /// the start and are never evicted. No capture tells their number alone, so it is 0 by default.
     pub kernel_vram: u64,
@@ -71,6 +75,7 @@ impl Default for SimOptions {
             shaders: true,
             shader_instructions: Self::SHADER_INSTRUCTIONS,
             wide_fills: false,
+            user_queues: false,
             kernel_vram: 0,
             place: Place::FIRST,
         }
@@ -121,6 +126,7 @@ impl SimOptions {
         shaders: true,
         shader_instructions: Self::SHADER_INSTRUCTIONS,
         wide_fills: false,
+        user_queues: false,
         kernel_vram: 0,
         place: Place::FIRST,
     };

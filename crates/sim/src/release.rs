@@ -10,9 +10,9 @@ use std::{fmt, str::FromStr};
 /// |---|---|---|
 /// | 6.12 | 61 | |
 /// | 6.13 | 61 | files in sysfs that tell the resets of each kind of ring: `gfx_reset_mask`, `compute_reset_mask`, `sdma_reset_mask`, `jpeg_reset_mask` |
-/// | 6.17 | 64 | `vcn_reset_mask` (since 6.14); more chips reset a ring alone, its job ends with ETIME, and jobs of others behind it run; requests of user queues, which are off as the driver has them by default |
+/// | 6.17 | 64 | `vcn_reset_mask` (since 6.14); more chips reset a ring alone, its job ends with ETIME, and jobs of others behind it run; sync objects of GEM_VA; user queues, which are off by default as the driver has them ([`SimOptions::user_queues`](crate::SimOptions::user_queues)) |
 ///
-/// Not added are timelines of GEM_VA and of SYNCOBJ_HANDLE_TO_FD, SET_CLIENT_NAME, and newer keys of fdinfo.
+/// Not added are timelines of SYNCOBJ_HANDLE_TO_FD, SET_CLIENT_NAME, and newer keys of fdinfo.
 ///
 /// Source: Linux 6.13 `amdgpu_gfx.c`, `amdgpu_gfx_sysfs_reset_mask_init`, and `amdgpu_sdma.c`, `amdgpu_jpeg.c`; Linux 6.17
 /// `amdgpu_vcn.c`, `amdgpu_ring.c`, `amdgpu_ring_reset_helper_end`; `amdgpu_drv.c`, the list of minor versions.

@@ -15,7 +15,7 @@ proptest! {
         kernel in prop::sample::select(KernelRelease::ALL.to_vec()),
         drm_minor in prop_oneof![Just(61), 0..100, any::<i32>()],
         hang in 0..=u64::MAX,
-        switches: [bool; 6],
+        switches: [bool; 7],
         kernel_vram in prop_oneof![Just(0), 0..1_u64 << 36, any::<u64>()],
     ) {
         let options = SimOptions {
@@ -28,6 +28,7 @@ proptest! {
             ring_reset: switches[3],
             strict: switches[4],
             wide_fills: switches[5],
+            user_queues: switches[6],
             kernel_vram,
             ..SimOptions::default()
         };

@@ -8,7 +8,7 @@ use std::{
     },
 };
 
-use amdgpu_hw::Ip;
+use amdgpu_hw::{GfxLevel, Ip};
 use amdgpu_packets::Target;
 use amdgpu_uapi::{Errno, GemDomain, InfoHwIp};
 use parking_lot::Mutex;
@@ -34,8 +34,10 @@ use crate::{
             shaders::ShaderSlot,
         },
         sync::events::Events,
+        userq::Slots,
     },
     options::SimOptions,
+    release::KernelRelease,
     testing::{control::Control, hooks::Hooks},
 };
 
@@ -73,6 +75,8 @@ pub(crate) struct Gpu {
     losses: AtomicU32,
     unplugged: AtomicBool,
     rings: Mutex<HashMap<(Ip, u32), Arc<Ring>>>,
+    /// The fences of its user queues, as they lie in memory.
+    pub(crate) slots: Arc<Slots>,
 }
 
 impl Gpu {
@@ -119,6 +123,7 @@ impl Gpu {
             losses: AtomicU32::new(0),
             unplugged: AtomicBool::new(false),
             rings: Mutex::default(),
+            slots: Arc::default(),
         })
     }
 
@@ -151,7 +156,7 @@ impl Gpu {
     }
 
     /// The parts that a ring uses.
-    fn board(self: &Arc<Self>, ip: Ip, executor: Executor) -> Board {
+    pub(crate) fn board(self: &Arc<Self>, ip: Ip, executor: Executor) -> Board {
         let hooks: Arc<dyn Hooks> = Arc::<Control>::clone(&self.control);
         let gpu: Weak<Self> = Arc::downgrade(self);
         Board {
@@ -181,6 +186,22 @@ impl Gpu {
         self.profile.ip(ip).filter(|_| ip != Ip::Sdma || self.options.sdma).or_else(video)
     }
 
+    /// Returns `true` if processes may have queues of their own.
+    ///
+    /// Source: Linux 6.17 `gfx_v11_0.c`, `gfx_v11_0_early_init` and `gfx_v11_0_sw_init`; `amdgpu_userq.c`.
+    pub(crate) fn has_user_queues(&self) -> bool {
+        let Self { options, profile, .. } = self;
+        options.user_queues && options.kernel >= KernelRelease::V6_17 && profile.gfx_level >= GfxLevel::Gfx11
+    }
+
+    /// Returns a bit for each IP that has user queues.
+    ///
+    /// Source: Linux 6.17 `amdgpu_userq.c`, `amdgpu_userq_get_supported_ip_mask`.
+    pub(crate) fn user_queue_ips(&self) -> u32 {
+        let has = |ip: &Ip| self.has_user_queues() && self.ring_count(*ip) > 0;
+        [Ip::Gfx, Ip::Compute, Ip::Sdma].iter().filter(|ip| has(ip)).map(|&ip| 1 << ip as u32).sum()
+    }
+
     /// Returns the resets of the rings of an IP, where the kernel has a file that lists them.
     pub(crate) fn reset_kinds(&self, ip: Ip) -> Option<ResetKinds> {
         let version = self.ip(ip)?.hw_ip_version_major;
@@ -193,7 +214,7 @@ impl Gpu {
     }
 
     /// Returns what stands behind the rings of an IP.
-    fn executor(&self, ip: Ip) -> Option<Executor> {
+    pub(crate) fn executor(&self, ip: Ip) -> Option<Executor> {
         let engine = Target::new(self.profile.gfx_level, ip).map(Executor::Engine);
         engine.or_else(|| self.video_engine(ip).map(Executor::Video))
     }

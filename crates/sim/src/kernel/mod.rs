@@ -18,3 +18,4 @@ pub(crate) mod sim_machine;
 pub(crate) mod sync;
 #[expect(unsafe_code, reason = "addresses inside ioctl arguments")]
 pub(crate) mod user;
+pub(crate) mod userq;

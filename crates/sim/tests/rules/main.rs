@@ -15,3 +15,4 @@ mod primary;
 mod scanout;
 mod support;
 mod sync;
+mod user_queues;

@@ -242,6 +242,8 @@ pub mod query {
     pub const MAX_IBS: u32 = 0x22;
     /// [`GpuvmFault`](super::GpuvmFault).
     pub const GPUVM_FAULT: u32 = 0x23;
+    /// Areas that the firmware wants beside a user queue of the IP in the first word; [`UqFwAreas`](super::UqFwAreas).
+    pub const UQ_FW_AREAS: u32 = 0x24;
 }
 
 /// Firmware types of FW_VERSION.

@@ -13,8 +13,9 @@ mod scanout;
 mod submission;
 mod sw_sync;
 mod syncobj;
+mod userq;
 
 pub use self::{
     context::*, device_info::*, dma_buf::*, drm::*, gem::*, info::*, modes::*, request::*, scanout::*, submission::*,
-    sw_sync::*, syncobj::*,
+    sw_sync::*, syncobj::*, userq::*,
 };

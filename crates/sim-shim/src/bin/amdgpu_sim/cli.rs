@@ -86,6 +86,7 @@ pub(crate) struct Doctor {
 }
 
 /// Arguments about a world.
+#[expect(clippy::struct_excessive_bools, reason = "switches that have nothing to do with each other")]
 #[derive(Debug, Args)]
 pub(crate) struct World {
     /// Chips, one device each, such as navi21,renoir; a path is that of a captured GPU's JSON file [default: $AMDGPU_SIM,
@@ -113,6 +114,10 @@ pub(crate) struct World {
     /// $AMDGPU_SIM_VIDEO, else none]
     #[arg(long)]
     pub(crate) video: bool,
+    /// Turn user queues on, as 1 for the kernel's parameter user_queue does: they exist with --kernel 6.17 on GFX11 and later
+    /// [default: $AMDGPU_SIM_USER_QUEUES, else off]
+    #[arg(long)]
+    pub(crate) user_queues: bool,
     /// Pretend the load of a file, of which each line is a step: seconds, percent of the GPU, percent of the memory, and perhaps
     /// degrees Celsius [default: $AMDGPU_SIM_LOAD, else what the rings do]
     #[arg(long, value_name = "FILE")]

@@ -101,6 +101,7 @@ pub(crate) fn prepare(arguments: &World, null: bool) -> Result<Prepared, RunErro
     options.kernel_vram = arguments.kernel_vram.map_or(options.kernel_vram, |mebibytes| u64::from(mebibytes) << 20);
     options.wide_fills |= arguments.wide_fills;
     options.video |= arguments.video;
+    options.user_queues |= arguments.user_queues;
     let first = TracedWaves::One { group: [0; 3], wave: 0 };
     let watch = ShaderWatch {
         trace: arguments.trace_wave.map_or(Some(first), |traced| traced.0),

@@ -21,6 +21,8 @@ pub struct Census {
     pub bo_lists: usize,
     /// Sync objects.
     pub syncobjs: usize,
+    /// User queues.
+    pub user_queues: usize,
 }
 
 /// Live objects of a device, over all files.

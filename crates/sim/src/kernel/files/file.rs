@@ -27,10 +27,13 @@ use crate::kernel::{
         work::Work,
     },
     sync::syncobj::Syncobj,
+    userq::UserQueue,
 };
 
 /// Contexts of one file at most (`AMDGPU_VM_MAX_NUM_CTX`).
 const MOST_CONTEXTS: u32 = 4095;
+/// User queues of one file at most (`AMDGPU_MAX_USERQ_COUNT`, of which one is not given out).
+const MOST_USER_QUEUES: u32 = 511;
 /// A list of BOs that submissions refer to by number. It keeps the BOs alive, not their handles.
 pub(crate) type BoList = Arc<Vec<Arc<Bo>>>;
 
@@ -42,10 +45,12 @@ pub(crate) struct File {
     pub(crate) number: u64,
     pub(crate) node: Node,
     pub(crate) handles: Mutex<Handles>,
-    pub(crate) vm: Mutex<Vm>,
+    /// Shared with the user queues, which see it as it is.
+    pub(crate) vm: Arc<Mutex<Vm>>,
     pub(crate) contexts: Arc<Contexts>,
     pub(crate) bo_lists: Mutex<Ids<BoList>>,
     pub(crate) syncobjs: Mutex<Ids<Arc<Syncobj>>>,
+    pub(crate) user_queues: Mutex<Ids<Arc<UserQueue>>>,
     /// The jobs that use the page tables, and with them every BO created VM_ALWAYS_VALID.
     pub(crate) root: Arc<Reservation>,
     pub(crate) faults: Arc<FaultCell>,
@@ -77,10 +82,11 @@ impl File {
             number,
             node,
             handles: Mutex::default(),
-            vm: Mutex::new(Vm::new(&gpu.profile.dev_info)),
+            vm: Arc::new(Mutex::new(Vm::new(&gpu.profile.dev_info))),
             contexts: Arc::new(Mutex::new(Ids::new(MOST_CONTEXTS))),
             bo_lists: Mutex::new(Ids::new(BO_LIST_MAX_ENTRIES)),
             syncobjs: Mutex::new(Ids::new(MOST_HANDLES)),
+            user_queues: Mutex::new(Ids::new(MOST_USER_QUEUES)),
             root: Arc::default(),
             faults: Arc::new(FaultCell::new(gpu.profile.gfx_level)),
             work: Work::default(),
@@ -141,16 +147,20 @@ impl File {
             contexts: self.contexts.lock().len(),
             bo_lists: self.bo_lists.lock().len(),
             syncobjs: self.syncobjs.lock().len(),
+            user_queues: self.user_queues.lock().len(),
         }
     }
 }
 
 impl Drop for File {
-    /// Closes the file: framebuffers, sync objects, handles, its being master, contexts, the address space, BO lists. Jobs that still run keep what they
+    /// Closes the file: user queues, framebuffers, sync objects, handles, its being master, contexts, the address space, BO lists. Jobs that still run keep what they
     /// use.
     ///
     /// Source: Linux 6.12 `drm_file.c`, `drm_file_free`; `amdgpu_kms.c`, `amdgpu_driver_postclose_kms`.
     fn drop(&mut self) {
+        for queue in self.user_queues.get_mut().clear() {
+            queue.finish();
+        }
         if let Some(screen) = &self.gpu.screen {
             screen.remove_all(self.number);
         }
@@ -163,7 +173,8 @@ impl Drop for File {
         for context in contexts {
             self.gpu.pstate.lock().release(&context);
         }
-        *self.vm.get_mut() = Vm::new(&self.gpu.profile.dev_info);
+        let bound = std::mem::replace(&mut *self.vm.lock(), Vm::new(&self.gpu.profile.dev_info));
+        drop(bound);
         self.bo_lists.get_mut().clear();
         self.gpu.pools.forget_vm(self.number);
         self.gpu.files.fetch_sub(1, Ordering::AcqRel);

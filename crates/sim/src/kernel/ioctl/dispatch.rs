@@ -13,7 +13,7 @@ use crate::{
             memory::{bo_list, gem, names, prime, va},
             modes::{caps, dumb, objects, properties, scanout},
             node::{core, info, primary},
-            queues::{context, sched, submit, wait},
+            queues::{context, sched, submit, userq, userq_fences, wait},
             sync::syncobj,
         },
         mm::bo::{Bo, PAGE},
@@ -34,9 +34,6 @@ pub(crate) struct Entry {
     /// `None` for what is not simulated.
     handler: Option<Handler>,
 }
-
-/// The kernel's own number for what is not supported, which programs have no name for.
-const ENOTSUPP: i32 = 524;
 
 /// Permissions that a request requires.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -128,8 +125,8 @@ pub(crate) fn lookup(file: &File, request: Request) -> Result<Entry, Errno> {
         file.gpu.complaints.say(format!("ioctl {request:?} is no DRM request"));
         return Err(Errno::ENOTTY);
     }
-    let newer = || newer_line(request.number()).filter(|_| file.gpu.options.kernel >= KernelRelease::V6_17);
-    line(request.number()).or_else(newer).ok_or_else(|| {
+    let newer = newer_line(request.number()).filter(|_| file.gpu.options.kernel >= KernelRelease::V6_17);
+    newer.or_else(|| line(request.number())).ok_or_else(|| {
         file.gpu.complaints.say(format!("ioctl {request:?}: no DRM or amdgpu request has this number"));
         Errno::EINVAL
     })
@@ -146,19 +143,16 @@ const fn modes(number: u8) -> Access {
     }
 }
 
-/// The lines that Linux 6.17 has beside: user queues, which the driver leaves off unless its parameter `user_queue` says
-/// otherwise.
-///
-/// Source: Linux 6.17 `amdgpu_userq.c`, `amdgpu_userq_ioctl`; `amdgpu_userq_fence.c`.
+/// The lines that Linux 6.17 has beside, or instead.
 fn newer_line(number: u8) -> Option<Entry> {
-    let name = match number {
-        0x56 => "AMDGPU_USERQ",
-        0x57 => "AMDGPU_USERQ_SIGNAL",
-        0x58 => "AMDGPU_USERQ_WAIT",
+    use uapi::{GemVaTimeline, Userq, UserqSignal, UserqWait};
+    Some(match number {
+        0x48 => render::<GemVaTimeline>(va::gem_va_on_a_timeline),
+        0x56 => render::<Userq>(userq::userq),
+        0x57 => render::<UserqSignal>(userq_fences::signal),
+        0x58 => render::<UserqWait>(userq_fences::wait),
         _ => return None,
-    };
-    let handler: Handler = |_, _| Err(Errno::from_raw(ENOTSUPP));
-    Some(Entry { name, size: 0, request: Request::bare(b'd', number), access: Access::DRIVER, handler: Some(handler) })
+    })
 }
 
 fn line(number: u8) -> Option<Entry> {

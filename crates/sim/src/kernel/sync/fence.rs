@@ -12,9 +12,12 @@ use std::{
 use amdgpu_uapi::Errno;
 use parking_lot::Mutex;
 
-use crate::kernel::sync::{
-    events::{Events, monotonic_now},
-    point::Point,
+use crate::kernel::{
+    sync::{
+        events::{Events, monotonic_now},
+        point::Point,
+    },
+    userq::Number,
 };
 
 /// A fence. It signals once, with an error or without.
@@ -38,6 +41,8 @@ pub(crate) struct Single {
     owner: u64,
     /// The point of a timeline that user space moves, if it is one.
     point: Option<Point>,
+    /// The value in memory that ends it, if it is a user queue's.
+    value: Option<(Arc<Number>, u64)>,
     events: Arc<Events>,
     /// To be called when it signals.
     callbacks: Mutex<Vec<Callback>>,
@@ -69,20 +74,26 @@ impl Fence {
 
     /// The end of a job that a file submits.
     pub(crate) fn of_job(events: &Arc<Events>, owner: u64) -> Arc<Self> {
-        Self::single(events, owner, None)
+        Self::single(events, owner, None, None)
     }
 
     /// A point of a timeline that user space moves.
     pub(crate) fn of_point(events: &Arc<Events>, point: Point) -> Arc<Self> {
-        Self::single(events, 0, Some(point))
+        Self::single(events, 0, Some(point), None)
     }
 
-    fn single(events: &Arc<Events>, owner: u64, point: Option<Point>) -> Arc<Self> {
+    /// A value that a file's user queue comes to.
+    pub(crate) fn of_number(events: &Arc<Events>, owner: u64, number: &Arc<Number>, value: u64) -> Arc<Self> {
+        Self::single(events, owner, None, Some((Arc::clone(number), value)))
+    }
+
+    fn single(events: &Arc<Events>, owner: u64, point: Option<Point>, value: Option<(Arc<Number>, u64)>) -> Arc<Self> {
         Arc::new(Self::Single(Single {
             end: OnceLock::new(),
             started: AtomicBool::new(false),
             owner,
             point,
+            value,
             events: Arc::clone(events),
             callbacks: Mutex::default(),
         }))
@@ -92,6 +103,14 @@ impl Fence {
     pub(crate) fn point(&self) -> Option<&Point> {
         match self {
             Self::Single(single) => single.point.as_ref(),
+            _ => None,
+        }
+    }
+
+    /// The number that a user queue's fence waits for, and its value then; `None` for every other one.
+    pub(crate) fn number(&self) -> Option<(&Arc<Number>, u64)> {
+        match self {
+            Self::Single(single) => single.value.as_ref().map(|(number, value)| (number, *value)),
             _ => None,
         }
     }

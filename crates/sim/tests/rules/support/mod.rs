@@ -22,7 +22,7 @@ use zerocopy::{FromBytes, Immutable, IntoBytes};
 pub(crate) use self::{
     job::{Chunk, Job},
     pages::Pages,
-    rig::{DATA, IBS, Rig},
+    rig::{DATA, IBS, Rig, encode},
     shared::{eventfd, ioctl_on, is_readable, owned, sync_file_info},
 };
 

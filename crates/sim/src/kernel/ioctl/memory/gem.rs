@@ -35,8 +35,10 @@ const ACCEPTED: GemCreateFlags = GemCreateFlags::CPU_ACCESS_REQUIRED
     .union(GemCreateFlags::GFX12_DCC)
     .union(GemCreateFlags::DISCARDABLE);
 
-/// Domains of on-chip resources, which go with nothing else.
-const SPECIAL: GemDomain = GemDomain::GDS.union(GemDomain::GWS).union(GemDomain::OA);
+/// Domains of on-chip resources.
+const ON_CHIP: GemDomain = GemDomain::GDS.union(GemDomain::GWS).union(GemDomain::OA);
+/// Domains that go with nothing else.
+const SPECIAL: GemDomain = ON_CHIP.union(GemDomain::DOORBELL);
 
 /// Flags that every BO has, asked for or not.
 const FORCED: GemCreateFlags = GemCreateFlags::VRAM_CLEARED.union(GemCreateFlags::VRAM_WIPE_ON_RELEASE);
@@ -61,7 +63,7 @@ pub(crate) fn create(file: &File, bytes: &mut [u8]) -> Result<(), Errno> {
     }
     let allowed = allowed(preferred, flags.contains(GemCreateFlags::DISCARDABLE));
     let mut kept = (flags | FORCED) - GemCreateFlags::CPU_ACCESS_REQUIRED;
-    if domains.intersects(SPECIAL) {
+    if domains.intersects(ON_CHIP) {
         kept |= GemCreateFlags::NO_CPU_ACCESS;
     }
     let alignment = request.alignment.next_multiple_of(PAGE);
@@ -84,7 +86,7 @@ pub(crate) fn create(file: &File, bytes: &mut [u8]) -> Result<(), Errno> {
 /// The checks before anything is allocated, in the kernel's order.
 fn check_create(file: &File, request: &GemCreate) -> Result<(GemDomain, GemCreateFlags), Errno> {
     let domains = GemDomain::from_bits(request.domains);
-    if domains.is_some_and(|domains| domains.contains(GemDomain::DOORBELL)) {
+    if domains.is_some_and(|domains| domains.contains(GemDomain::DOORBELL)) && !file.gpu.has_user_queues() {
         return Err(Errno::EINVAL);
     }
     let flags = GemCreateFlags::from_bits(request.domain_flags).ok_or(Errno::EINVAL)?;
@@ -104,7 +106,7 @@ fn check_create(file: &File, request: &GemCreate) -> Result<(GemDomain, GemCreat
 fn rounded_size(request: &GemCreate, domains: GemDomain) -> u64 {
     if domains.contains(GemDomain::GDS) {
         request.bo_size.checked_next_multiple_of(4).and_then(|size| size.checked_mul(PAGE)).unwrap_or(0)
-    } else if domains.intersects(SPECIAL) {
+    } else if domains.intersects(ON_CHIP) {
         request.bo_size.checked_mul(PAGE).unwrap_or(0)
     } else {
         // A size that wraps becomes zero, as in the kernel.

@@ -2,9 +2,14 @@
 //!
 //! Source: Linux 6.12 `amdgpu_gem.c`, `amdgpu_gem_va_ioctl`; `amdgpu_vm.c`.
 
-use amdgpu_uapi::{Errno, GemVa, VaFlags, VaOperation};
+use amdgpu_uapi::{Errno, GemVa, GemVaTimeline, VaFlags, VaOperation};
 
-use crate::kernel::{files::file::File, ioctl::args::argument};
+use crate::kernel::{
+    files::file::File,
+    ioctl::{args::argument, sync::syncobj::find_fence},
+    sync::{events::Until, fence::Fence},
+    user,
+};
 
 /// Flags of an ordinary binding.
 const ORDINARY: VaFlags = VaFlags::DELAY_UPDATE
@@ -53,6 +58,32 @@ pub(crate) fn gem_va(file: &File, bytes: &mut [u8]) -> Result<(), Errno> {
             vm.map(pages, bo, offset, flags)
         }
     }
+}
+
+/// GEM_VA of Linux 6.17: waits for sync objects first, and puts a fence for the new page tables into another one. Page tables
+/// change at once here, so the fence has signalled.
+///
+/// Source: Linux 6.17 `amdgpu_gem.c`, `amdgpu_gem_va_ioctl`, `amdgpu_gem_add_input_fence` and
+/// `amdgpu_gem_update_timeline_node`.
+pub(crate) fn gem_va_on_a_timeline(file: &File, bytes: &mut [u8]) -> Result<(), Errno> {
+    let request: GemVaTimeline = argument(bytes)?;
+    let handles: Vec<u32> =
+        user::read_slice(request.input_fence_syncobj_handles, request.num_syncobj_handles as usize)?;
+    for handle in handles {
+        let fence = find_fence(file, handle, 0, 0)?;
+        file.gpu.events.wait(Until::Never, || fence.is_signalled().then_some(()));
+    }
+    let out = match request.vm_timeline_syncobj_out {
+        0 => None,
+        handle => Some(file.syncobj(handle).ok_or(Errno::ENOENT)?),
+    };
+    gem_va(file, bytes)?;
+    let is_delayed = VaFlags::from_bits_retain(request.flags).contains(VaFlags::DELAY_UPDATE);
+    if let Some(syncobj) = out.filter(|_| !is_delayed) {
+        syncobj.add_point(request.vm_timeline_point, Fence::signalled());
+        file.gpu.events.ring();
+    }
+    Ok(())
 }
 
 fn operation(raw: u32) -> Result<VaOperation, Errno> {

@@ -4,7 +4,8 @@
 
 use amdgpu_hw::{GfxLevel, Ip};
 use amdgpu_uapi::{
-    Errno, Info, InfoFirmware, InfoHwIp, InfoMaxIbs, InfoVbios, InfoVceClockTable, InfoVramGtt, firmware, query,
+    DevInfo, Errno, Info, InfoFirmware, InfoHwIp, InfoMaxIbs, InfoVbios, InfoVceClockTable, InfoVramGtt, UqFwAreas,
+    firmware, query,
 };
 use zerocopy::{Immutable, IntoBytes};
 
@@ -12,7 +13,8 @@ use super::registers;
 use crate::{
     chips,
     gpu::Clock,
-    kernel::{files::file::File, ioctl::args::argument, user},
+    kernel::{files::file::File, ioctl::args::argument, user, userq},
+    release::KernelRelease,
 };
 
 /// INFO. The answer is cut to the size the caller gave; the rest of its buffer is not touched.
@@ -45,13 +47,16 @@ pub(crate) fn info(file: &File, bytes: &mut [u8]) -> Result<(), Errno> {
             gtt_size: memory.gtt.usable_heap_size,
         }),
         query::READ_MMR_REG => answer.put_bytes(registers::read(file, input)?.as_bytes()),
-        query::DEV_INFO => answer.put(&profile.dev_info),
+        query::DEV_INFO => answer.put_bytes(&dev_info(file)),
         query::MEMORY => answer.put(&memory),
         query::VCE_CLOCK_TABLE => answer.put(&InfoVceClockTable::ZEROED),
         query::VBIOS => vbios(&answer, input),
         query::SENSOR => answer.put(&sensor(file, input[0])?),
         query::VRAM_LOST_COUNTER => answer.put(&file.gpu.losses()),
         query::MAX_IBS if file.gpu.options.max_ibs => answer.put(&InfoMaxIbs { max_ibs: Ip::ALL.map(max_ibs) }),
+        query::UQ_FW_AREAS if file.gpu.options.kernel >= KernelRelease::V6_17 => {
+            answer.put(&firmware_areas(profile.gfx_level, input[0])?)
+        }
         query::GPUVM_FAULT if file.gpu.options.drm_minor >= 55 => answer.put(&file.faults.last()),
         query::CRTC_FROM_ID
         | query::NUM_HANDLES
@@ -64,6 +69,31 @@ pub(crate) fn info(file: &File, bytes: &mut [u8]) -> Result<(), Errno> {
             Err(Errno::EINVAL)
         }
     }
+}
+
+/// The bytes of DEV_INFO. Linux 6.17 has a mask of the IPs with user queues behind what was there before.
+fn dev_info(file: &File) -> Vec<u8> {
+    let mut bytes = file.gpu.profile.dev_info.as_bytes().to_vec();
+    if file.gpu.options.kernel >= KernelRelease::V6_17 {
+        let mask = file.gpu.user_queue_ips().to_le_bytes();
+        bytes.truncate(std::mem::offset_of!(DevInfo, tail));
+        bytes.extend(mask);
+    }
+    bytes
+}
+
+/// Areas that the firmware wants beside a graphics queue, which it has told of no other queue.
+///
+/// Source: Linux 6.17 `amdgpu_kms.c`, `amdgpu_userq_metadata_info_gfx`; `gfx_v11_0.c`,
+/// `gfx_v11_0_get_gfx_shadow_info_nocheck`.
+fn firmware_areas(level: GfxLevel, ip: u32) -> Result<UqFwAreas, Errno> {
+    if ip != Ip::Gfx as u32 {
+        return Err(Errno::EINVAL);
+    }
+    if level < GfxLevel::Gfx11 {
+        return Err(Errno::EOPNOTSUPP);
+    }
+    Ok(userq::AREAS)
 }
 
 /// Destination of an answer.

@@ -84,6 +84,21 @@ impl Vm {
         self.table.clone()
     }
 
+    /// Returns the first address behind all that can be bound, 48 bits.
+    pub(crate) const fn end(&self) -> u64 {
+        self.end
+    }
+
+    /// Returns the BO that is bound at an address, if its binding goes on for this many bytes, counted in whole pages.
+    ///
+    /// Source: Linux 6.18 `amdgpu_userq.c`, `amdgpu_userq_input_va_validate`.
+    pub(crate) fn bound_at(&self, va: u64, bytes: u64) -> Option<&Arc<Bo>> {
+        let page = (va & ADDRESS_MASK) / PAGE;
+        let (&first, bound) = self.table.get_prev(&page)?;
+        let left = (first + bound.pages).checked_sub(page).filter(|&left| left != 0)?;
+        bound.bo.as_ref().filter(|_| left >= bytes / PAGE)
+    }
+
     /// Steps 1 to 3 of GEM_VA: the address, before anything else is looked at.
     ///
     /// Source: Linux 6.12 `amdgpu_gem.c`, `amdgpu_gem_va_ioctl`.

@@ -10,7 +10,7 @@ use std::{
     },
     sync::{
         OnceLock,
-        atomic::{AtomicU32, Ordering},
+        atomic::{AtomicU32, AtomicU64, Ordering},
     },
 };
 
@@ -107,7 +107,8 @@ impl Backing {
 
     /// Copies bytes out. The caller stays within the size; what does not is not copied.
     ///
-    /// An aligned dword is one atomic access: rings poll memory that others write, and what was written before it is seen.
+    /// An aligned dword or qword is one atomic access: rings poll memory that others write, and what was written before it is
+    /// seen.
     pub(crate) fn read(&self, offset: u64, out: &mut [u8]) {
         let home = self.home(false);
         if let Some(from) = home.start(offset, out.len() as u64) {
@@ -118,6 +119,13 @@ impl Backing {
                 // other rings may race with it where a program does not wait; each byte is then old or new.
                 let memory = unsafe { AtomicU32::from_ptr(from.cast()) };
                 *word = memory.load(Ordering::Acquire).to_ne_bytes();
+                return;
+            }
+            if let Ok(words) = <&mut [u8; 8]>::try_from(&mut *out)
+                && from.addr().is_multiple_of(size_of::<u64>())
+            {
+                // SAFETY: an aligned qword; else as above.
+                *words = unsafe { AtomicU64::from_ptr(from.cast()) }.load(Ordering::Acquire).to_ne_bytes();
                 return;
             }
             // SAFETY: `start` checked the range of memory that `home` keeps; `out` is ours alone and cannot overlap memory
@@ -139,6 +147,13 @@ impl Backing {
             {
                 // SAFETY: as in `read`.
                 unsafe { AtomicU32::from_ptr(to.cast()) }.store(u32::from_ne_bytes(word), Ordering::Release);
+                return;
+            }
+            if let Ok(words) = <[u8; 8]>::try_from(data)
+                && to.addr().is_multiple_of(size_of::<u64>())
+            {
+                // SAFETY: as in `read`.
+                unsafe { AtomicU64::from_ptr(to.cast()) }.store(u64::from_ne_bytes(words), Ordering::Release);
                 return;
             }
             // SAFETY: as in `read`; `data` is borrowed memory of Rust's.

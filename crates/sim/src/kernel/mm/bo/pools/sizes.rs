@@ -9,6 +9,11 @@ use crate::{Profile, chips::gds_config, kernel::mm::bo::PAGE};
 /// VRAM that the kernel keeps for page tables (`AMDGPU_VM_RESERVED_VRAM`), bytes.
 const RESERVED_VRAM: u64 = 8 << 20;
 
+/// Doorbells that one BO may have, bytes: the doorbell aperture.
+///
+/// Source: Linux 6.17 `amdgpu_doorbell_mgr.c`, `amdgpu_doorbell_init`.
+const DOORBELLS: u64 = 2 << 20;
+
 /// Sizes of the domains of BOs, bytes.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Sizes {
@@ -51,6 +56,8 @@ impl Sizes {
             bytes >= self.gtt
         } else if domains.contains(GemDomain::VRAM) {
             bytes >= self.vram
+        } else if domains.contains(GemDomain::DOORBELL) {
+            bytes > DOORBELLS
         } else {
             false
         }
@@ -58,6 +65,9 @@ impl Sizes {
 
     /// Returns `true` if the chip has that much of an on-chip resource. Sizes are pages, one for each unit.
     pub(super) fn has_on_chip(&self, bytes: u64, domains: GemDomain) -> bool {
+        if domains.contains(GemDomain::DOORBELL) {
+            return bytes <= DOORBELLS;
+        }
         let config = gds_config(self.gfx_level);
         let units = if domains.contains(GemDomain::GDS) {
             config.gds_total_size

@@ -18,8 +18,8 @@ use super::{
 };
 use crate::kernel::mm::bo::reservation::Reservation;
 
-/// Domains of on-chip resources.
-const ON_CHIP: GemDomain = GemDomain::GDS.union(GemDomain::GWS).union(GemDomain::OA);
+/// Domains of on-chip resources, doorbells among them.
+const ON_CHIP: GemDomain = GemDomain::GDS.union(GemDomain::GWS).union(GemDomain::OA).union(GemDomain::DOORBELL);
 
 /// One BO.
 #[derive(Debug)]

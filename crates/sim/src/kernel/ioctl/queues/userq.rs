@@ -1,0 +1,185 @@
+//! USERQ: user queues are made and freed.
+//!
+//! Linux 6.17 does not look at the addresses of a queue, and lets one with wrong addresses hang; the checks here are those of
+//! Linux 6.18.
+//!
+//! Source: Linux 6.17 and 6.18 `amdgpu_userq.c`, `amdgpu_userq_ioctl` and `amdgpu_userq_create`; `mes_userqueue.c`,
+//! `mes_userq_mqd_create`.
+
+use std::sync::Arc;
+
+use amdgpu_hw::{GpuVa, Ip};
+use amdgpu_uapi::{
+    Errno, GemDomain, IdsFlags, USERQ_PRIORITY_MASK, USERQ_SECURE, Userq, UserqAnswer, UserqCompute, UserqGfx,
+    UserqSdma, userq_op, userq_priority,
+};
+use zerocopy::{FromBytes, IntoBytes};
+
+use crate::kernel::{
+    files::file::File,
+    ioctl::args::{answer, argument},
+    mm::{
+        bo::{Bo, PAGE},
+        vm::Vm,
+    },
+    user,
+    userq::{AREAS, Parts, UserQueue, View},
+};
+
+/// The kernel's own number for what is not supported, which programs have no name for.
+const ENOTSUPP: i32 = 524;
+/// Bytes of the area that a compute queue has for ends of pipes.
+const EOP_BYTES: u64 = 2048;
+/// Bytes of the save area of a copy queue.
+const COPY_SAVE_BYTES: u64 = 32;
+/// Bytes of a doorbell.
+const DOORBELL: u64 = 8;
+
+/// Refuses requests about user queues where there are none.
+pub(crate) fn require(file: &File) -> Result<(), Errno> {
+    if file.gpu.has_user_queues() { Ok(()) } else { Err(Errno::from_raw(ENOTSUPP)) }
+}
+
+/// USERQ.
+pub(crate) fn userq(file: &File, bytes: &mut [u8]) -> Result<(), Errno> {
+    require(file)?;
+    let request: Userq = argument(bytes)?;
+    match request.op {
+        userq_op::CREATE => {
+            let queue = create(file, &request)?;
+            let queue_id = file.user_queues.lock().insert(Arc::new(queue)).map_err(|_| Errno::ENOMEM)?;
+            answer::<Userq>(bytes, &UserqAnswer { queue_id, pad: 0 })
+        }
+        userq_op::FREE => {
+            if (Userq { op: request.op, queue_id: request.queue_id, ..Userq::ZEROED }) != request {
+                return Err(Errno::EINVAL);
+            }
+            let queue = file.user_queues.lock().remove(request.queue_id).ok_or(Errno::ENOENT)?;
+            queue.finish();
+            Ok(())
+        }
+        _ => Err(Errno::EINVAL),
+    }
+}
+
+fn create(file: &File, request: &Userq) -> Result<UserQueue, Errno> {
+    let ip = check(file, request)?;
+    let priority = request.flags & USERQ_PRIORITY_MASK;
+    if priority == userq_priority::HIGH
+        && !file.gpu.options.may_raise_priority
+        && !file.gpu.masters.is_master(&file.node)
+    {
+        return Err(Errno::EACCES);
+    }
+    if file.gpu.user_queue_ips() >> ip as u32 & 1 == 0 {
+        return Err(Errno::EINVAL);
+    }
+    let executor = file.gpu.executor(ip).ok_or(Errno::EINVAL)?;
+    let target = executor.target().ok_or(Errno::EINVAL)?;
+    check_addresses(&file.vm.lock(), request)?;
+    let (doorbell, doorbell_offset) = doorbell(file, request)?;
+    check_areas(file, ip, request)?;
+    let write_bo = write_pointer(&file.vm.lock(), request)?;
+    settle(file)?;
+    let parts = Parts {
+        ip,
+        target,
+        ring_va: GpuVa::from_48_bits(request.queue_va).low_48_bits(),
+        ring_bytes: request.queue_size,
+        read_va: GpuVa::from_48_bits(request.rptr_va),
+        write_va: GpuVa::from_48_bits(request.wptr_va),
+        doorbell,
+        doorbell_offset,
+        write_bo,
+        view: View::new(&file.vm, &file.gpu.slots),
+        slot: file.gpu.slots.take()?,
+        faults: Arc::clone(&file.faults),
+        meter: file.work.meter(ip),
+        owner: file.number,
+    };
+    UserQueue::start(parts, file.gpu.board(ip, executor))
+}
+
+/// The checks of the argument alone.
+///
+/// Source: `amdgpu_userq_input_args_validate`.
+fn check(file: &File, request: &Userq) -> Result<Ip, Errno> {
+    let ip = Ip::from_raw(request.ip_type).filter(|ip| matches!(ip, Ip::Gfx | Ip::Compute | Ip::Sdma));
+    let ip = ip.ok_or(Errno::EINVAL)?;
+    let tmz = IdsFlags::from_bits_retain(file.gpu.profile.dev_info.ids_flags).contains(IdsFlags::TMZ);
+    let is_secure = request.flags & USERQ_SECURE != 0;
+    let refused = request.flags & !(USERQ_PRIORITY_MASK | USERQ_SECURE) != 0
+        || (is_secure && ip == Ip::Sdma && !tmz)
+        || matches!(request.queue_va, 0 | u64::MAX)
+        || !request.queue_size.is_power_of_two()
+        || request.queue_size < PAGE
+        || request.rptr_va == 0
+        || request.wptr_va == 0;
+    if refused { Err(Errno::EINVAL) } else { Ok(ip) }
+}
+
+fn require_bound(vm: &Vm, va: u64, bytes: u64) -> Result<(), Errno> {
+    vm.bound_at(va, bytes).map(drop).ok_or(Errno::EINVAL)
+}
+
+fn check_addresses(vm: &Vm, request: &Userq) -> Result<(), Errno> {
+    require_bound(vm, request.queue_va, request.queue_size)?;
+    require_bound(vm, request.rptr_va, PAGE)?;
+    require_bound(vm, request.wptr_va, PAGE)
+}
+
+/// The doorbell's BO, and its place there in bytes.
+///
+/// Source: `amdgpu_userq_get_doorbell_index`.
+fn doorbell(file: &File, request: &Userq) -> Result<(Arc<Bo>, u64), Errno> {
+    let bo = file.bo(request.doorbell_handle).ok_or(Errno::EINVAL)?;
+    let offset = u64::from(request.doorbell_offset) * DOORBELL;
+    if bo.attributes().preferred != GemDomain::DOORBELL || offset + DOORBELL > bo.size() {
+        return Err(Errno::EINVAL);
+    }
+    Ok((bo, offset))
+}
+
+/// The areas that the engine wants.
+fn check_areas(file: &File, ip: Ip, request: &Userq) -> Result<(), Errno> {
+    match ip {
+        Ip::Gfx => {
+            let UserqGfx { shadow_va, csa_va } = own(request)?;
+            let vm = file.vm.lock();
+            require_bound(&vm, shadow_va, AREAS.shadow_size.into())?;
+            require_bound(&vm, csa_va, AREAS.csa_size.into())
+        }
+        Ip::Compute => {
+            let UserqCompute { eop_va } = own(request)?;
+            require_bound(&file.vm.lock(), eop_va, EOP_BYTES)
+        }
+        _ => {
+            let UserqSdma { csa_va } = own(request)?;
+            require_bound(&file.vm.lock(), csa_va, COPY_SAVE_BYTES)
+        }
+    }
+}
+
+/// The engine's own parameters.
+fn own<T: FromBytes + IntoBytes>(request: &Userq) -> Result<T, Errno> {
+    if request.mqd_size != size_of::<T>() as u64 || request.mqd == 0 {
+        return Err(Errno::EINVAL);
+    }
+    user::read(request.mqd)
+}
+
+/// The BO of the write pointer, which the scheduler's firmware reads too.
+///
+/// Source: `mes_userq_create_wptr_mapping`.
+fn write_pointer(vm: &Vm, request: &Userq) -> Result<Arc<Bo>, Errno> {
+    let bo = vm.bound_at(request.wptr_va, PAGE).ok_or(Errno::EINVAL)?;
+    if bo.size() > PAGE { Err(Errno::EINVAL) } else { Ok(Arc::clone(bo)) }
+}
+
+/// Brings all BOs that are bound where the GPU reaches them. A queue has them all the time.
+///
+/// Source: Linux 6.17 `amdgpu_userq.c`, `amdgpu_userq_validate_bos`.
+fn settle(file: &File) -> Result<(), Errno> {
+    let bound = file.vm.lock().known();
+    file.gpu.pools.settle(file.number, bound.iter().map(|bo| &bo.taken)).map(drop)
+}

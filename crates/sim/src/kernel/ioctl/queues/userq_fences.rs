@@ -1,0 +1,111 @@
+//! USERQ_SIGNAL and USERQ_WAIT: fences of user queues for others, and fences of others for user queues.
+//!
+//! Source: Linux 6.17 `amdgpu_userq_fence.c`, `amdgpu_userq_signal_ioctl` and `amdgpu_userq_wait_ioctl`.
+
+use std::sync::Arc;
+
+use amdgpu_uapi::{Errno, SyncobjWaitFlags, UserqFenceInfo, UserqSignal, UserqWait};
+
+use super::userq::require;
+use crate::kernel::{
+    files::file::File,
+    ioctl::{
+        args::{argument, fill},
+        sync::syncobj::find_fence,
+    },
+    mm::bo::Bo,
+    sync::{events::Until, fence::Fence, syncobj::Syncobj},
+    user,
+    userq::{Number, View},
+};
+
+/// Handles of a kind in one request at most (`AMDGPU_USERQ_MAX_HANDLES`).
+const MOST_HANDLES: u32 = 1 << 16;
+
+/// USERQ_SIGNAL.
+pub(crate) fn signal(file: &File, bytes: &mut [u8]) -> Result<(), Errno> {
+    require(file)?;
+    let request: UserqSignal = argument(bytes)?;
+    let handles: Vec<u32> = user::read_slice(request.syncobj_handles, request.num_syncobj_handles.into())?;
+    let syncobjs = handles.into_iter().map(|handle| file.syncobj(handle).ok_or(Errno::ENOENT));
+    let syncobjs: Vec<Arc<Syncobj>> = syncobjs.collect::<Result<_, _>>()?;
+    let read = bos(file, request.bo_read_handles, request.num_bo_read_handles)?;
+    let written = bos(file, request.bo_write_handles, request.num_bo_write_handles)?;
+    let queue = file.user_queues.lock().get(request.queue_id).cloned().ok_or(Errno::ENOENT)?;
+    let _device_order = file.gpu.submitting.lock();
+    let fence = queue.signal()?;
+    for (bos, writes) in [(&read, false), (&written, true)] {
+        for bo in bos {
+            bo.reservation.import(&fence, writes);
+        }
+    }
+    for syncobj in syncobjs {
+        syncobj.replace(Arc::clone(&fence));
+    }
+    file.gpu.events.ring();
+    Ok(())
+}
+
+fn bos(file: &File, handles: u64, count: u32) -> Result<Vec<Arc<Bo>>, Errno> {
+    if count > MOST_HANDLES {
+        return Err(Errno::EINVAL);
+    }
+    let handles: Vec<u32> = user::read_slice(handles, count as usize)?;
+    handles.into_iter().map(|handle| file.bo(handle).ok_or(Errno::ENOENT)).collect()
+}
+
+/// USERQ_WAIT. Fences of others than user queues are waited for here.
+pub(crate) fn wait(file: &File, bytes: &mut [u8]) -> Result<(), Errno> {
+    require(file)?;
+    let mut request: UserqWait = argument(bytes)?;
+    let found = fences(file, &request)?;
+    if request.num_fences == 0 {
+        request.num_fences = u16::try_from(found.len()).unwrap_or(u16::MAX);
+        return fill(bytes, &request);
+    }
+    if found.len() > request.num_fences.into() {
+        return Err(Errno::EINVAL);
+    }
+    file.user_queues.lock().get(request.waitq_id).map(drop).ok_or(Errno::EINVAL)?;
+    let mut latest = Vec::<(Arc<Number>, u64)>::new();
+    for fence in found {
+        let Some((number, value)) = fence.number() else {
+            file.gpu.events.wait(Until::Never, || fence.is_signalled().then_some(()));
+            continue;
+        };
+        match latest.iter_mut().find(|(known, _)| Arc::ptr_eq(known, number)) {
+            Some((_, known)) => *known = value.max(*known),
+            None => latest.push((Arc::clone(number), value)),
+        }
+    }
+    let window = View::window(&file.vm.lock());
+    let info =
+        |(number, value): &(Arc<Number>, u64)| UserqFenceInfo { va: number.address(window).as_u64(), value: *value };
+    let infos: Vec<_> = latest.iter().map(info).collect();
+    user::write_slice(request.out_fences, &infos)?;
+    request.num_fences = infos.len() as u16;
+    fill(bytes, &request)
+}
+
+/// All fences that are asked for, in the kernel's order.
+fn fences(file: &File, request: &UserqWait) -> Result<Vec<Arc<Fence>>, Errno> {
+    let wait_for_submit = SyncobjWaitFlags::WAIT_FOR_SUBMIT.bits();
+    let read = bos(file, request.bo_read_handles, request.num_bo_read_handles)?;
+    let written = bos(file, request.bo_write_handles, request.num_bo_write_handles)?;
+    let handles: Vec<u32> = user::read_slice(request.syncobj_handles, request.num_syncobj_handles.into())?;
+    let points = usize::from(request.num_syncobj_timeline_handles);
+    let timelines: Vec<u32> = user::read_slice(request.syncobj_timeline_handles, points)?;
+    let points: Vec<u64> = user::read_slice(request.syncobj_timeline_points, points)?;
+    let mut found = Vec::new();
+    // A reader is told of all users and a writer of the writers: so the kernel has it.
+    found.extend(read.iter().flat_map(|bo| bo.reservation.uses()).map(|user| user.fence));
+    let writers = written.iter().flat_map(|bo| bo.reservation.uses()).filter(|user| user.writes);
+    found.extend(writers.map(|user| user.fence));
+    for (handle, point) in timelines.into_iter().zip(points) {
+        found.extend(find_fence(file, handle, point, wait_for_submit)?.leaves());
+    }
+    for handle in handles {
+        found.extend(find_fence(file, handle, 0, wait_for_submit)?.leaves());
+    }
+    Ok(found)
+}

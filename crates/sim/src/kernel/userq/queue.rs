@@ -1,0 +1,156 @@
+//! A user queue and its thread.
+
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+    thread::JoinHandle,
+    time::{Duration, Instant},
+};
+
+use amdgpu_uapi::Errno;
+use parking_lot::Mutex;
+
+use super::{
+    batch::{Batch, Halt},
+    shared::{Parts, Shared},
+};
+use crate::{
+    gpu::Engine,
+    kernel::{
+        sched::ring::Board,
+        sync::{events::Until, fence::Fence},
+    },
+};
+
+/// Intervals between two looks at the doorbell of a queue without work: after some work, and after a while.
+const SOONEST: Duration = Duration::from_micros(50);
+const LATEST: Duration = Duration::from_millis(4);
+/// Time that the end of a queue leaves to its last fence.
+///
+/// Source: Linux 6.17 `amdgpu_userq.c`, `amdgpu_userq_wait_for_last_fence`.
+const GRACE: Duration = Duration::from_millis(100);
+
+/// A user queue. Dropping it stops what it runs.
+#[derive(Debug)]
+pub(crate) struct UserQueue {
+    shared: Arc<Shared>,
+    thread: Mutex<Option<JoinHandle<()>>>,
+}
+
+impl UserQueue {
+    /// A queue and its thread, which does not keep the device alive.
+    ///
+    /// # Errors
+    ///
+    /// ENOMEM when there is no room for a thread.
+    pub(crate) fn start(parts: Parts, board: Board) -> Result<Self, Errno> {
+        // A doorbell holds nothing: what an earlier queue was told is over.
+        parts.doorbell.write(parts.doorbell_offset, &[0; 8]);
+        let lockup_timeout = board.lockup_timeout.of(parts.ip);
+        let (is_stopping, is_hung) = (AtomicBool::new(false), AtomicBool::new(false));
+        let shared = Arc::new(Shared { parts, board, is_stopping, is_hung, lockup_timeout });
+        let worker = Arc::clone(&shared);
+        let thread = std::thread::Builder::new()
+            .name(format!("user {}", shared.parts.ip))
+            .spawn(move || worker.run())
+            .map_err(|_| Errno::ENOMEM)?;
+        Ok(Self { shared, thread: Mutex::new(Some(thread)) })
+    }
+
+    /// SIGNAL: a fence for all up to the write pointer of now.
+    ///
+    /// # Errors
+    ///
+    /// EINVAL when the write pointer is not mapped any more.
+    pub(crate) fn signal(&self) -> Result<Arc<Fence>, Errno> {
+        let Parts { view, write_va, slot, owner, .. } = &self.shared.parts;
+        let write = view.read_u64(*write_va).map_err(|_| Errno::EINVAL)?;
+        let fence = slot.fence(write, &self.shared.board.events, *owner);
+        self.shared.board.events.ring();
+        Ok(fence)
+    }
+
+    /// Waits a moment for the last fence; then the queue goes.
+    pub(crate) fn finish(&self) {
+        let slot = &self.shared.parts.slot;
+        let is_done = || (slot.is_idle() || self.shared.is_hung()).then_some(());
+        self.shared.board.events.wait(Until::At(Instant::now() + GRACE), is_done);
+        self.stop();
+    }
+
+    fn stop(&self) {
+        self.shared.is_stopping.store(true, Ordering::Release);
+        self.shared.board.events.ring();
+        let thread = self.thread.lock().take();
+        if let Some(thread) = thread {
+            thread.thread().unpark();
+            // A thread that panicked has already said so on standard error.
+            let _ = thread.join();
+        }
+        self.shared.parts.slot.cancel();
+    }
+}
+
+impl Drop for UserQueue {
+    fn drop(&mut self) {
+        self.stop();
+    }
+}
+
+impl Shared {
+    fn run(&self) {
+        let parts = &self.parts;
+        let mut engine = Engine::new(parts.target)
+            .with_render_backends(self.board.render_backends)
+            .with_wide_fills(self.board.wide_fills)
+            .with_chip(self.board.tiling);
+        let (mut read, mut pause) = (0, SOONEST);
+        while !self.is_over() {
+            let write = self.doorbell();
+            if write == read || self.is_hung() {
+                self.give_up_if_overdue();
+                let look = || (self.is_over() || (!self.is_hung() && self.doorbell() != read)).then_some(());
+                let found = self.board.events.wait(Until::At(Instant::now() + pause), look);
+                pause = if found.is_some() { SOONEST } else { (pause * 2).min(LATEST) };
+                continue;
+            }
+            let timed = (parts.meter.start(), self.board.power.activity.start(parts.ip));
+            let ran = Batch::new(self, parts.target, read).run(&mut engine, write);
+            drop(timed);
+            match ran {
+                Ok(()) => read = write,
+                Err(halt) => self.hang(&halt),
+            }
+            pause = SOONEST;
+        }
+        parts.slot.cancel();
+    }
+
+    /// Hangs until the queue is freed. Nothing but a pending fence tells the kernel.
+    fn hang(&self, why: &Halt) {
+        if self.is_over() {
+            return;
+        }
+        if let Some(fault) = why.fetch() {
+            self.parts.faults.record(fault);
+        }
+        self.board.complaints.say(format!("a user queue of {} hangs: {why}", self.parts.target));
+        self.is_hung.store(true, Ordering::Release);
+        self.board.events.ring();
+    }
+
+    /// Resets a queue that hangs once one of its fences is overdue: what is pending is lost.
+    ///
+    /// Source: Linux 6.19 `amdgpu_userq.c`, `amdgpu_userq_start_hang_detect_work`; `amdgpu_userq_fence.c`,
+    /// `amdgpu_userq_fence_driver_force_completion`.
+    fn give_up_if_overdue(&self) {
+        if self.is_hung() && self.is_overdue(Instant::now()) {
+            if let Some(gpu) = self.board.gpu.upgrade() {
+                gpu.recovered(&|| false);
+            }
+            self.parts.slot.cancel();
+        }
+    }
+}

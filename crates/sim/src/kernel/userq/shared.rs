@@ -1,0 +1,95 @@
+//! The state that a user queue and its thread share.
+
+use std::{
+    fmt,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+    time::{Duration, Instant},
+};
+
+use amdgpu_hw::{GpuVa, Ip};
+use amdgpu_packets::Target;
+
+use super::{slots::Slot, view::View};
+use crate::{
+    gpu::Memory as _,
+    kernel::{
+        mm::bo::Bo,
+        sched::{fault_cell::FaultCell, ring::Board, work::Meter},
+    },
+};
+
+/// Parameters of a queue, which were checked.
+#[derive(Debug)]
+pub(crate) struct Parts {
+    pub(crate) ip: Ip,
+    pub(crate) target: Target,
+    /// Address of the ring.
+    pub(crate) ring_va: u64,
+    /// Bytes of the ring, a power of two.
+    pub(crate) ring_bytes: u64,
+    /// Destination of the read pointer.
+    pub(crate) read_va: GpuVa,
+    /// Address of the write pointer.
+    pub(crate) write_va: GpuVa,
+    /// BO with the doorbell.
+    pub(crate) doorbell: Arc<Bo>,
+    /// The doorbell's place in its BO, bytes.
+    pub(crate) doorbell_offset: u64,
+    /// The BO that the write pointer is in, which stays as long as the queue.
+    #[expect(dead_code, reason = "kept alive, not used")]
+    pub(crate) write_bo: Arc<Bo>,
+    pub(crate) view: View,
+    pub(crate) slot: Slot,
+    pub(crate) faults: Arc<FaultCell>,
+    pub(crate) meter: Arc<Meter>,
+    /// The file whose queue it is.
+    pub(crate) owner: u64,
+}
+
+/// The state that a user queue and its thread share.
+pub(super) struct Shared {
+    pub(super) parts: Parts,
+    pub(super) board: Board,
+    pub(super) is_stopping: AtomicBool,
+    /// `true` once it came to something that it could not follow.
+    pub(super) is_hung: AtomicBool,
+    pub(super) lockup_timeout: Duration,
+}
+
+impl fmt::Debug for Shared {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Shared").field("parts", &self.parts).finish_non_exhaustive()
+    }
+}
+
+impl Shared {
+    /// The write pointer that the doorbell was given last.
+    pub(super) fn doorbell(&self) -> u64 {
+        let mut bytes = [0; 8];
+        self.parts.doorbell.read(self.parts.doorbell_offset, &mut bytes);
+        u64::from_le_bytes(bytes)
+    }
+    /// Writes the read pointer where the process wants it.
+    pub(super) fn publish(&self, read: u64) {
+        if let Err(fault) = self.parts.view.write(self.parts.read_va, &read.to_le_bytes()) {
+            self.parts.faults.record(fault);
+        }
+    }
+
+    /// Returns `true` if the queue is to go, or its GPU is gone.
+    pub(super) fn is_over(&self) -> bool {
+        self.is_stopping.load(Ordering::Acquire) || self.board.gpu.upgrade().is_none_or(|gpu| gpu.is_unplugged())
+    }
+
+    pub(super) fn is_hung(&self) -> bool {
+        self.is_hung.load(Ordering::Acquire)
+    }
+
+    /// Returns `true` if a fence is pending for longer than a job may run.
+    pub(super) fn is_overdue(&self, now: Instant) -> bool {
+        self.parts.slot.waits_since().is_some_and(|since| now.duration_since(since) >= self.lockup_timeout)
+    }
+}

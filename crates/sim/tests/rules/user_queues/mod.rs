@@ -1,0 +1,7 @@
+//! Rules about user queues: rings that a process fills itself and starts by a doorbell.
+
+mod creation;
+mod execution;
+mod fences;
+mod hostile;
+mod rig;

@@ -1,0 +1,6 @@
+//! User queues: rings that a process fills itself, and starts with a store to a doorbell instead of a request.
+
+mod fences;
+mod queue;
+
+pub use self::{fences::*, queue::*};
