@@ -1,4 +1,5 @@
-//! Several devices of one GPU in one process, on one thread and on several: drivers share what is below them.
+//! Several devices of one GPU in one process, on one thread and on several, and one device on several threads: drivers share what
+//! is below them.
 
 use std::{collections::VecDeque, thread};
 
@@ -9,7 +10,7 @@ use super::{
     copies::{COPY, pattern},
 };
 use crate::{
-    gpu::{Gpu, HandleType, Kind, Order, Place, Source},
+    gpu::{Gpu, HandleType, Kind, Order, Place, SharedGpu, Source},
     outcome::{Doing, Outcome, Stop, fail, same_bytes, skip},
 };
 
@@ -25,6 +26,7 @@ pub(super) const CHECKS: &[Check] = &[
     Check::once("devices.share", "two devices of a process share memory and a semaphore by descriptor", share),
     Check::once("devices.threads", "four threads with a device each allocate, copy and free at once", threads)
         .unordered(),
+    Check::once("devices.shared", "four threads with one device allocate, copy and free at once", shared).unordered(),
 ];
 
 /// Copies a pattern into device memory and back, on a queue of a kind.
@@ -100,34 +102,48 @@ fn share(gpu: &Gpu) -> Outcome {
     Ok(format!("{BYTES} bytes, memory type {kind}"))
 }
 
-fn threads(gpu: &Gpu) -> Outcome {
-    let any_device = gpu.any_device;
-    let work = move |thread| {
-        let gpu = Gpu::open(any_device)?;
-        let kinds: Vec<_> =
-            [Kind::Graphics, Kind::Compute].into_iter().filter(|&kind| gpu.lane(kind).is_some()).collect();
-        let mut kept = VecDeque::new();
-        for (round, kind) in (0..ROUNDS).zip(kinds.iter().cycle()) {
-            let seed = thread * ROUNDS + round;
-            let size = u64::from(round % 7 + 1) << 14;
-            let own = gpu.buffer(size, Place::Host).doing("make a buffer")?;
-            own.memory().write(0, &pattern(64, seed));
-            kept.push_back((own, seed));
-            round_trip(&gpu, *kind, seed)?;
-            if kept.len() > KEPT
-                && let Some((oldest, seed)) = kept.pop_front()
-            {
-                same_bytes("memory of this thread", &oldest.memory().read(0, 64), &pattern(64, seed))?;
-            }
-        }
-        Ok(())
-    };
-    let running: Vec<_> = (0..THREADS).map(|thread| thread::spawn(move || work(thread))).collect();
-    for thread in running {
-        match thread.join() {
-            Ok(outcome) => outcome?,
-            Err(_) => return fail("a thread has panicked"),
+/// The rounds of one thread: memory comes and goes, and patterns are copied there and back on one queue after the other.
+fn rounds(gpu: &Gpu, thread: u8) -> Result<(), Stop> {
+    let kinds: Vec<_> = [Kind::Graphics, Kind::Compute].into_iter().filter(|&kind| gpu.lane(kind).is_some()).collect();
+    let mut kept = VecDeque::new();
+    for (round, kind) in (0..ROUNDS).zip(kinds.iter().cycle()) {
+        let seed = thread * ROUNDS + round;
+        let size = u64::from(round % 7 + 1) << 14;
+        let own = gpu.buffer(size, Place::Host).doing("make a buffer")?;
+        own.memory().write(0, &pattern(64, seed));
+        kept.push_back((own, seed));
+        round_trip(gpu, *kind, seed)?;
+        if kept.len() > KEPT
+            && let Some((oldest, seed)) = kept.pop_front()
+        {
+            same_bytes("memory of this thread", &oldest.memory().read(0, 64), &pattern(64, seed))?;
         }
     }
-    Ok(format!("{ROUNDS} rounds on each of {THREADS} threads, {BYTES} bytes there and back"))
+    Ok(())
+}
+
+/// Runs the work of each thread, and returns what the check says when all are done.
+fn on_threads(work: impl Fn(u8) -> Result<(), Stop> + Sync) -> Outcome {
+    thread::scope(|scope| {
+        let work = &work;
+        let running: Vec<_> = (0..THREADS).map(|thread| scope.spawn(move || work(thread))).collect();
+        let ended: Vec<_> = running.into_iter().map(thread::ScopedJoinHandle::join).collect();
+        for outcome in ended {
+            match outcome {
+                Ok(outcome) => outcome?,
+                Err(_) => return fail("a thread has panicked"),
+            }
+        }
+        Ok(format!("{ROUNDS} rounds on each of {THREADS} threads, {BYTES} bytes there and back"))
+    })
+}
+
+fn threads(gpu: &Gpu) -> Outcome {
+    let any_device = gpu.any_device;
+    on_threads(|thread| rounds(&Gpu::open(any_device)?, thread))
+}
+
+fn shared(gpu: &Gpu) -> Outcome {
+    let device = SharedGpu::new(gpu);
+    on_threads(|thread| rounds(device.gpu(), thread))
 }

@@ -127,6 +127,7 @@ impl Gpu {
     ///
     /// The errors of vkQueueSubmit.
     pub(crate) fn signal_after_all(&self, lane: &Lane, fence: &Fence<'_>) -> VkResult<()> {
+        let _turn = self.turn();
         // SAFETY: alive, alone; callers give a fence that is not signalled, wait for it, and only then drop it.
         unsafe { self.device.queue_submit(lane.queue, &[], fence.raw) }
     }
@@ -160,6 +161,7 @@ impl Gpu {
             .wait_dst_stage_mask(&stages)
             .signal_semaphores(&signals)
             .push_next(&mut values);
+        let _turn = self.turn();
         // SAFETY: alive, alone, local; what the commands use is borrowed by the submission until they have ended.
         unsafe { self.device.queue_submit(lane.queue, &[batch], fence.raw) }
     }

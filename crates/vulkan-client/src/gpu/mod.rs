@@ -4,7 +4,8 @@
 //!
 //! - **alive**: a handle is made by the wrapper that holds it, and destroyed by nothing but that wrapper's `Drop`; a wrapper
 //!   borrows the [`Gpu`], so the device is destroyed last.
-//! - **alone**: [`Gpu`] is neither `Send` nor `Sync`, so no two calls ever run at once (external synchronisation).
+//! - **alone**: a [`Gpu`] and what borrows it stay on the thread that has them, so no two calls use one object at once (external
+//!   synchronisation). A device that threads [share](SharedGpu) is one that Vulkan lets them use at once; its queues are locked.
 //! - **local**: what a call reads through pointers are locals of the calling function.
 //! - **done**: a [`commands::Submission`] borrows all that its commands use, and its `Drop` waits for their end; objects they use
 //!   are therefore destroyed afterwards.
@@ -18,11 +19,15 @@ mod features;
 mod handle_type;
 mod image;
 mod memory;
+mod shared;
 mod sparse;
 mod sync;
 mod time;
 
-use std::marker::PhantomData;
+use std::{
+    marker::PhantomData,
+    sync::{Mutex, MutexGuard, PoisonError},
+};
 
 use ash::{prelude::VkResult, vk};
 
@@ -33,6 +38,7 @@ pub(crate) use self::{
     handle_type::HandleType,
     image::{Answer, FormatSupport, ImageKind, Part, Shape},
     memory::{Memory, Place, Source},
+    shared::SharedGpu,
     sparse::Bind,
 };
 use self::{extensions::Extensions, features::Newer};
@@ -105,6 +111,8 @@ pub(crate) struct Gpu {
     pub(crate) newer: Newer,
     memory: vk::PhysicalDeviceMemoryProperties,
     lanes: Vec<Lane>,
+    /// Held while a queue is given work: one at a time, whoever shares the device.
+    queues: Mutex<()>,
     device: ash::Device,
     physical: vk::PhysicalDevice,
     instance: ash::Instance,
@@ -153,6 +161,11 @@ impl Gpu {
     /// The queue of a kind, if the device has one.
     pub(crate) fn lane(&self, kind: Kind) -> Option<&Lane> {
         self.lanes.iter().find(|lane| lane.kind == kind)
+    }
+
+    /// Waits for the turn to give a queue work. No state is behind the lock that a panic could have left half changed.
+    fn turn(&self) -> MutexGuard<'_, ()> {
+        self.queues.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The queue of a kind.
@@ -251,6 +264,7 @@ impl Opening {
             newer,
             memory,
             lanes,
+            queues: Mutex::default(),
             device,
             physical,
             instance,

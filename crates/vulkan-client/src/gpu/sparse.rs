@@ -36,6 +36,7 @@ impl Gpu {
         let buffers = [vk::SparseBufferMemoryBindInfo::default().buffer(buffer.raw).binds(&raw)];
         let info = [vk::BindSparseInfo::default().buffer_binds(&buffers)];
         let fence = self.fence(None)?;
+        let _turn = self.turn();
         // SAFETY: alive, alone, local; the parts are inside the buffer, and callers use multiples of its alignment.
         unsafe { self.device.queue_bind_sparse(lane.queue, &info, fence.raw) }?;
         Ok(fence)
