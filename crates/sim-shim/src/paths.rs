@@ -1,14 +1,18 @@
 //! Translation of paths into the world's tree.
 
-use std::{ffi::c_int, os::fd::RawFd};
+use std::{
+    ffi::c_int,
+    os::fd::RawFd,
+    sync::atomic::{AtomicU8, Ordering},
+};
 
 use amdgpu_sim::sysfs::{FIRST_RENDER_MINOR, RESCAN};
-use amdgpu_sim_world::{SW_SYNC, is_server_thread};
+use amdgpu_sim_world::{CLASSES, SW_SYNC, is_server_thread};
 use nix::errno::Errno;
 
 use crate::{
     c_text::PathText,
-    working,
+    real, working,
     world::{self, World},
 };
 
@@ -134,10 +138,24 @@ fn is_ours(path: &[u8]) -> bool {
     let below =
         |directory: &&[u8]| path.strip_prefix(*directory).is_some_and(|rest| rest.is_empty() || rest.starts_with(b"/"));
     REPLACED.iter().any(below)
+        || path == CLASSES.as_bytes() && lacks_drm()
         || path.starts_with(DRM_DEVICES)
         || path == RESCAN.as_bytes()
         || is_sw_sync(path)
         || is_device(path)
+}
+
+/// Returns `true` if the list of the host's classes has no `drm`, as on a kernel without DRM. Then the world's list, which has
+/// the names of the host's classes and `drm`, takes its place.
+fn lacks_drm() -> bool {
+    static LACKS: AtomicU8 = AtomicU8::new(0);
+    let known = LACKS.load(Ordering::Relaxed);
+    if known != 0 {
+        return known == 1;
+    }
+    let lacks = !real::exists(c"/sys/class/drm");
+    LACKS.store(if lacks { 1 } else { 2 }, Ordering::Relaxed);
+    lacks
 }
 
 fn is_sw_sync(path: &[u8]) -> bool {

@@ -68,6 +68,15 @@ pub(crate) fn set_errno(errno: c_int) {
     nix::errno::Errno::from_raw(errno).set();
 }
 
+/// Returns `true` if the host has a file of this path. errno stays as it was.
+pub(crate) fn exists(path: &CStr) -> bool {
+    let errno = nix::errno::Errno::last_raw();
+    // SAFETY: a C string.
+    let found = unsafe { access(path.as_ptr(), libc::F_OK) } == 0;
+    set_errno(errno);
+    found
+}
+
 // The variadic functions are called with all arguments that they may read. On the 64-bit Linux ABIs (x86-64, AArch64 and
 // RISC-V) integers and pointers travel in the same registers whether or not they are variadic.
 real! {
@@ -99,6 +108,16 @@ real! {
         address: *mut c_void, len: size_t, protection: c_int, flags: c_int, fd: c_int, offset: off_t
     ) -> *mut c_void, else libc::MAP_FAILED;
     fn munmap(address: *mut c_void, len: size_t) -> c_int, else -1;
+    fn execve(path: *const c_char, arguments: *const *const c_char, environment: *const *const c_char) -> c_int, else -1;
+    fn execvpe(file: *const c_char, arguments: *const *const c_char, environment: *const *const c_char) -> c_int, else -1;
+    fn posix_spawn(
+        process: *mut libc::pid_t, path: *const c_char, actions: *const libc::posix_spawn_file_actions_t,
+        attributes: *const libc::posix_spawnattr_t, arguments: *const *const c_char, environment: *const *const c_char
+    ) -> c_int, else libc::ENOSYS;
+    fn posix_spawnp(
+        process: *mut libc::pid_t, file: *const c_char, actions: *const libc::posix_spawn_file_actions_t,
+        attributes: *const libc::posix_spawnattr_t, arguments: *const *const c_char, environment: *const *const c_char
+    ) -> c_int, else libc::ENOSYS;
     fn getxattr(path: *const c_char, name: *const c_char, out: *mut c_void, size: size_t) -> ssize_t, else -1;
     fn lgetxattr(path: *const c_char, name: *const c_char, out: *mut c_void, size: size_t) -> ssize_t, else -1;
     fn listxattr(path: *const c_char, out: *mut c_char, size: size_t) -> ssize_t, else -1;

@@ -1,8 +1,9 @@
 //! The world of this process.
 
 use std::{
-    ffi::{OsString, c_int},
+    ffi::{CString, OsString, c_int},
     io::Write as _,
+    mem::MaybeUninit,
     os::unix::ffi::OsStrExt as _,
     path::{Path, PathBuf},
     sync::{
@@ -24,6 +25,8 @@ use nix::{
 };
 use parking_lot::Mutex;
 
+use crate::c_text;
+
 /// A world within reach.
 #[derive(Debug)]
 pub(crate) struct World {
@@ -33,11 +36,13 @@ pub(crate) struct World {
     pub(crate) socket: PathBuf,
     /// Its name, as node descriptors bear it.
     pub(crate) name: String,
+    /// The variables that lead a program into it; none if the library's own path is unknown.
+    variables: Option<[CString; 2]>,
 }
 
 impl World {
     fn new(layout: &Layout) -> Self {
-        Self { root: layout.root(), socket: layout.socket(), name: layout.name() }
+        Self { root: layout.root(), socket: layout.socket(), name: layout.name(), variables: leading_to(layout) }
     }
 
     /// Root of the tree, without a slash at its end.
@@ -79,6 +84,32 @@ pub(crate) fn known() -> Option<&'static World> {
         None if variable(WORLD_VARIABLE).is_some() => reach().ok(),
         None => None,
     }
+}
+
+/// The variables that lead a program into the world of this process, once it has used it. Neither waits nor allocates.
+pub(crate) fn variables() -> Option<&'static [CString; 2]> {
+    WORLD.get()?.as_ref().ok()?.variables.as_ref()
+}
+
+fn leading_to(layout: &Layout) -> Option<[CString; 2]> {
+    let variable = |name: &str, value: &[u8]| CString::new([name.as_bytes(), b"=", value].concat()).ok();
+    let library = library()?;
+    let directory = layout.directory().as_os_str().as_bytes();
+    Some([variable("LD_PRELOAD", library.to_bytes())?, variable(WORLD_VARIABLE, directory)?])
+}
+
+/// Returns the path of this library.
+fn library() -> Option<CString> {
+    let mut about = MaybeUninit::<libc::Dl_info>::uninit();
+    // SAFETY: any address may be asked for, and the answer goes to a structure of its type.
+    let found = unsafe { libc::dladdr((&raw const WORLD).cast(), about.as_mut_ptr()) };
+    if found == 0 {
+        return None;
+    }
+    // SAFETY: `dladdr` filled it in.
+    let about = unsafe { about.assume_init() };
+    // SAFETY: the name of a library that stays loaded, or null.
+    unsafe { c_text::bytes(about.dli_fname) }.and_then(|name| CString::new(name).ok())
 }
 
 /// The world that the launcher, or the process that first looked for a GPU, left in the environment.

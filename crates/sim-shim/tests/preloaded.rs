@@ -46,6 +46,11 @@ fn a_walk_from_directory_to_directory_leads_where_the_path_does() {
 }
 
 #[test]
+fn the_list_of_classes_has_drm_and_those_of_the_host() {
+    both_ways(&["classes"]);
+}
+
+#[test]
 fn a_program_works_in_directories_of_the_tree() {
     both_ways(&["chdir"]);
 }
@@ -138,6 +143,11 @@ fn a_duplicate_is_the_same_file_and_another_open_is_not() {
 #[test]
 fn a_forked_child_shares_its_parents_files() {
     both_ways(&["fork"]);
+}
+
+#[test]
+fn a_program_without_environment_is_in_the_world_of_the_one_that_starts_it() {
+    both_ways(&["without-variables"]);
 }
 
 #[test]

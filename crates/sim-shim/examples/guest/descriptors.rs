@@ -1,6 +1,7 @@
 //! Node descriptors across dup, fork and exec.
 
 use std::{
+    ffi::CString,
     fs::File,
     io::{IoSlice, IoSliceMut, Read as _, Write as _},
     os::{
@@ -8,6 +9,7 @@ use std::{
         unix::process::CommandExt as _,
     },
     process::Command,
+    ptr::null,
 };
 
 use amdgpu_winsys::{
@@ -22,11 +24,14 @@ use nix::{
             AddressFamily, ControlMessage, ControlMessageOwned, MsgFlags, SockFlag, SockType, recvmsg, sendmsg,
             socketpair,
         },
+        wait::{WaitStatus, waitpid},
     },
+    unistd::Pid,
 };
 
 use crate::node::{
-    RENDER, census, close_handle, create, guest, in_child, ioctl, ioctl_as, map, open, open_for_exec, open_with,
+    RENDER, census, census_by, close_handle, create, guest, in_child, ioctl, ioctl_as, launcher, map, open,
+    open_for_exec, open_with,
 };
 
 /// A copy is the same file, and outlives the original; another open is another file.
@@ -107,6 +112,42 @@ pub(crate) fn exec() {
     let program = std::env::current_exe().expect("this program");
     let error = Command::new(program).arg("inherited").args(numbers).exec();
     panic!("exec: {error}");
+}
+
+/// Programs that are started with an empty environment, by each of the C library's functions, use the same GPU.
+#[expect(unsafe_code, reason = "starts programs as C does")]
+pub(crate) fn without_variables() {
+    let _node = open(RENDER);
+    let program = std::env::current_exe().expect("this program").into_os_string().into_encoded_bytes();
+    let [program, launcher] = [program, launcher().into_bytes()].map(|path| CString::new(path).expect("a path"));
+    let arguments = [program.as_ptr(), c"joined".as_ptr(), launcher.as_ptr(), null()];
+    let empty = [null()];
+    let mut child = 0;
+    let list = arguments.as_ptr().cast();
+    // SAFETY: the list ends with a null, and the strings outlive the call.
+    let spawned = unsafe { libc::posix_spawn(&raw mut child, program.as_ptr(), null(), null(), list, null()) };
+    assert_eq!(spawned, 0);
+    let child = Pid::from_raw(child);
+    assert_eq!(waitpid(child, None).expect("the child"), WaitStatus::Exited(child, 0), "posix_spawn");
+    in_child(|| {
+        // SAFETY: both lists end with a null.
+        unsafe { libc::execve(program.as_ptr(), arguments.as_ptr(), empty.as_ptr()) };
+        panic!("execve: {}", Errno::last());
+    });
+    in_child(|| {
+        // SAFETY: the child has one thread.
+        unsafe { libc::clearenv() };
+        // SAFETY: the list ends with a null.
+        unsafe { libc::execvp(program.as_ptr(), arguments.as_ptr()) };
+        panic!("execvp: {}", Errno::last());
+    });
+}
+
+/// The process that started this one has a file open, and so it is not the only one.
+pub(crate) fn joined(launcher: &str) {
+    let _node = open(RENDER);
+    let census = census_by(launcher);
+    assert!(census.starts_with("open 2 mapped 0\n"), "{census}");
 }
 
 #[expect(unsafe_code, reason = "descriptors by number")]

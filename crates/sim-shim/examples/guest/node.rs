@@ -114,7 +114,15 @@ impl Mapped {
 
 /// Returns the census of the world.
 pub(crate) fn census() -> String {
-    let launcher = std::env::var("GUEST_LAUNCHER").expect("the test says where the launcher is");
+    census_by(&launcher())
+}
+
+/// The launcher's path.
+pub(crate) fn launcher() -> String {
+    std::env::var("GUEST_LAUNCHER").expect("the test says where the launcher is")
+}
+
+pub(crate) fn census_by(launcher: &str) -> String {
     let output = Command::new(launcher).arg("census").output().expect("the census");
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     String::from_utf8(output.stdout).expect("text")

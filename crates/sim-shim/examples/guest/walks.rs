@@ -77,13 +77,28 @@ pub(crate) fn walks() {
     let class = step(&drm, "..");
     let real = fstat(step(&null, "/sys/class")).expect("fstat");
     let reached = fstat(&class).expect("fstat");
-    assert_eq!((reached.st_dev, reached.st_ino), (real.st_dev, real.st_ino), "the real one");
+    assert_eq!((reached.st_dev, reached.st_ino), (real.st_dev, real.st_ino), "the same list");
     assert_eq!(fstatat(&class, "drm", AtFlags::empty()).expect("stat").st_ino, fstat(&drm).expect("fstat").st_ino);
 
     let dev = step(&null, "/dev");
     let node = openat(&dev, "dri/renderD128", OFlag::O_RDWR, Mode::empty()).expect("openat");
     assert_eq!(create(&node, 4096), Ok(1), "a node, not what stands for it");
     assert_eq!(openat(&dev, "dri/card9", OFlag::O_RDWR, Mode::empty()).map(drop), Err(Errno::ENOENT));
+}
+
+/// libudev finds devices by the list of classes, which has `drm` also where the host has no DRM, and each name of it leads to a
+/// class.
+pub(crate) fn classes() {
+    let classes = fs::read_dir("/sys/class").expect("the list").map(|class| class.expect("a class").file_name());
+    let classes: Vec<_> = classes.collect();
+    assert!(classes.iter().any(|class| class == "drm"), "{classes:?}");
+    for class in &classes {
+        let path = Path::new("/sys/class").join(class);
+        assert!(fs::metadata(&path).expect("a class").is_dir(), "{}", path.display());
+    }
+    let cards: Vec<_> =
+        fs::read_dir("/sys/class/drm").expect("drm").map(|card| card.expect("a card").file_name()).collect();
+    assert!(cards.iter().any(|card| card == "card0") && cards.iter().any(|card| card == "renderD128"), "{cards:?}");
 }
 
 /// A program may enter directories of the tree, and leave them.

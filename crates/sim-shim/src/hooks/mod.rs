@@ -8,6 +8,7 @@ mod node;
 mod open;
 mod proc;
 mod rights;
+mod start;
 mod stat;
 mod store;
 mod working;

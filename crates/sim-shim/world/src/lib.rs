@@ -40,7 +40,7 @@ pub use self::{
     server::{Running, Server, Traffic, gpus, is_server_thread},
     settings::{load, options},
     text::text_file,
-    tree::directory::{Directory, Layout, SW_SYNC},
+    tree::directory::{CLASSES, Directory, Layout, SW_SYNC},
     wire::{Call, Message},
 };
 

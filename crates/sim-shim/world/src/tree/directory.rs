@@ -25,6 +25,8 @@ const PREFIX: &str = "amdgpu-sim.";
 ///
 /// Source: Linux 6.12 `drivers/dma-buf/sync_debug.c`, `sync_debugfs_init`.
 pub const SW_SYNC: [&str; 2] = ["/dev/sw_sync", "/sys/kernel/debug/sync/sw_sync"];
+/// The list of device classes, which libudev reads.
+pub const CLASSES: &str = "/sys/class";
 /// Names of directories that are not locked yet.
 const UNLOCKED: &str = ".amdgpu-sim-new.";
 /// A directory of such a name that is younger than this may be about to be locked.
@@ -110,7 +112,19 @@ impl Directory {
             let path = root.join(path);
             fs::create_dir_all(&path).map_err(failed(&path))?;
         }
+        directory.list_classes(Path::new(CLASSES))?;
         Ok(directory)
+    }
+
+    /// Adds the names of the host's classes to the list of classes, which stands for the host's where that has no `drm`. Paths
+    /// below them lead to the host's.
+    fn list_classes(&self, host: &Path) -> Result<(), WorldError> {
+        // A host without sysfs has no classes.
+        for class in fs::read_dir(host).into_iter().flatten().flatten() {
+            let path = self.path(CLASSES).join(class.file_name());
+            fs::create_dir_all(&path).map_err(|source| WorldError::Write { path, source })?;
+        }
+        Ok(())
     }
 
     /// Returns the paths.
