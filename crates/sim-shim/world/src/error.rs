@@ -34,6 +34,12 @@ pub enum WorldError {
         /// The number as it was given.
         text: String,
     },
+    /// An invalid number of instructions.
+    #[error("{}={text}: this is no number of instructions", crate::SHADER_INSTRUCTIONS_VARIABLE)]
+    ShaderInstructions {
+        /// The number as it was given.
+        text: String,
+    },
     /// More devices than minor numbers.
     #[error("{count} devices; a world holds {} at most", amdgpu_sim::sysfs::MOST_DEVICES)]
     TooMany {

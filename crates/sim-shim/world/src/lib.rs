@@ -75,5 +75,8 @@ pub const LOAD_VARIABLE: &str = "AMDGPU_SIM_LOAD";
 /// The environment variable that says how many MiB of VRAM the kernel itself has
 /// ([`SimOptions::kernel_vram`](amdgpu_sim::SimOptions::kernel_vram)).
 pub const KERNEL_VRAM_VARIABLE: &str = "AMDGPU_SIM_KERNEL_VRAM";
+/// The environment variable that says how many instructions the waves of a dispatch may execute before they count as hung
+/// ([`SimOptions::shader_instructions`](amdgpu_sim::SimOptions::shader_instructions)).
+pub const SHADER_INSTRUCTIONS_VARIABLE: &str = "AMDGPU_SIM_SHADER_INSTRUCTIONS";
 /// The chip of a world for which none was named.
 pub const DEFAULT_GPU: &str = "navi21";

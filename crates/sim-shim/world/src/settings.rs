@@ -5,8 +5,8 @@ use std::{fs::File, io::Read as _, path::Path};
 use amdgpu_sim::{KernelRelease, LoadError, LoadScript, SimOptions};
 
 use crate::{
-    DISPLAY_VARIABLE, KERNEL_VARIABLE, KERNEL_VRAM_VARIABLE, LOCKUP_VARIABLE, USER_QUEUES_VARIABLE, VIDEO_VARIABLE,
-    WIDE_FILLS_VARIABLE, WorldError,
+    DISPLAY_VARIABLE, KERNEL_VARIABLE, KERNEL_VRAM_VARIABLE, LOCKUP_VARIABLE, SHADER_INSTRUCTIONS_VARIABLE,
+    USER_QUEUES_VARIABLE, VIDEO_VARIABLE, WIDE_FILLS_VARIABLE, WorldError,
 };
 
 /// Returns the options of a world's devices. Each variable that is set and not empty changes one of them; `variable` looks
@@ -14,7 +14,8 @@ use crate::{
 ///
 /// # Errors
 ///
-/// [`WorldError::Kernel`], [`WorldError::Display`], [`WorldError::Lockup`] and [`WorldError::KernelVram`].
+/// [`WorldError::Kernel`], [`WorldError::Display`], [`WorldError::Lockup`], [`WorldError::KernelVram`] and
+/// [`WorldError::ShaderInstructions`].
 pub fn options(variable: impl Fn(&str) -> Option<String>) -> Result<SimOptions, WorldError> {
     let set = |name| variable(name).filter(|text| !text.is_empty());
     // As the kernel, which lets a job touch what its submission does not list.
@@ -27,6 +28,9 @@ pub fn options(variable: impl Fn(&str) -> Option<String>) -> Result<SimOptions, 
     if let Some(text) = set(KERNEL_VRAM_VARIABLE) {
         let bytes = text.parse::<u64>().ok().and_then(|mebibytes| mebibytes.checked_mul(1 << 20));
         options.kernel_vram = bytes.ok_or(WorldError::KernelVram { text })?;
+    }
+    if let Some(text) = set(SHADER_INSTRUCTIONS_VARIABLE) {
+        options.shader_instructions = text.parse().map_err(|_| WorldError::ShaderInstructions { text })?;
     }
     let is_on = |name| set(name).is_some_and(|text| text != "0");
     options.wide_fills = is_on(WIDE_FILLS_VARIABLE);
@@ -65,6 +69,16 @@ mod tests {
         assert_eq!(with("").unwrap().kernel_vram, 0);
         assert_eq!(with("24").unwrap().kernel_vram, 24 << 20);
         for wrong in ["much", "-1", "18446744073709551615"] {
+            assert!(with(wrong).unwrap_err().to_string().contains(wrong));
+        }
+    }
+
+    #[test]
+    fn a_variable_limits_the_instructions_of_a_dispatch() {
+        let with = |text: &str| options(|name| (name == SHADER_INSTRUCTIONS_VARIABLE).then(|| text.to_owned()));
+        assert_eq!(with("").unwrap().shader_instructions, SimOptions::SHADER_INSTRUCTIONS);
+        assert_eq!(with("5000000000").unwrap().shader_instructions, 5_000_000_000);
+        for wrong in ["many", "-1", "1e9"] {
             assert!(with(wrong).unwrap_err().to_string().contains(wrong));
         }
     }

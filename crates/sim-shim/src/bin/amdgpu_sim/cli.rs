@@ -106,6 +106,10 @@ pub(crate) struct World {
     /// MiB of VRAM that the kernel itself has, which count as used [default: $AMDGPU_SIM_KERNEL_VRAM, else 0]
     #[arg(long, value_name = "MIB")]
     pub(crate) kernel_vram: Option<u32>,
+    /// Instructions that the waves of a dispatch may execute before they count as hung [default:
+    /// $AMDGPU_SIM_SHADER_INSTRUCTIONS, else 268435456]
+    #[arg(long, value_name = "COUNT")]
+    pub(crate) shader_instructions: Option<u64>,
     /// Let fills of the copy engines of GFX9 to GFX10.3 take sizes of 30 bits, as IGT's tests have it [default:
     /// $AMDGPU_SIM_WIDE_FILLS, else 22 bits, as the kernel's headers have it]
     #[arg(long)]

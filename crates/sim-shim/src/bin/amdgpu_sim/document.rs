@@ -39,7 +39,7 @@ const VARIABLES: &[(&str, &str)] = &[
     ),
     ("AMDGPU_SIM_IBS_KEEP", "Number of files that stay there, the last ones: 4096 by default, 0 for all."),
     (
-        "AMDGPU_SIM_KERNEL, AMDGPU_SIM_LOCKUP_TIMEOUT, AMDGPU_SIM_KERNEL_VRAM, AMDGPU_SIM_WIDE_FILLS, AMDGPU_SIM_VIDEO, AMDGPU_SIM_USER_QUEUES, AMDGPU_SIM_LOAD",
+        "AMDGPU_SIM_KERNEL, AMDGPU_SIM_LOCKUP_TIMEOUT, AMDGPU_SIM_KERNEL_VRAM, AMDGPU_SIM_SHADER_INSTRUCTIONS, AMDGPU_SIM_WIDE_FILLS, AMDGPU_SIM_VIDEO, AMDGPU_SIM_USER_QUEUES, AMDGPU_SIM_LOAD",
         "The options of the same names.",
     ),
     ("SHELL", "The shell that amdgpu-sim shell starts."),

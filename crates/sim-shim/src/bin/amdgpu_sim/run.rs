@@ -99,6 +99,7 @@ pub(crate) fn prepare(arguments: &World, null: bool) -> Result<Prepared, RunErro
     options.display = arguments.display.or(options.display);
     options.lockup_timeout = arguments.lockup_timeout.unwrap_or(options.lockup_timeout);
     options.kernel_vram = arguments.kernel_vram.map_or(options.kernel_vram, |mebibytes| u64::from(mebibytes) << 20);
+    options.shader_instructions = arguments.shader_instructions.unwrap_or(options.shader_instructions);
     options.wide_fills |= arguments.wide_fills;
     options.video |= arguments.video;
     options.user_queues |= arguments.user_queues;
