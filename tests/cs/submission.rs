@@ -3,10 +3,12 @@
 use crate::support::{CHIPS, device, host_memory, job_time, queue};
 use amdgpu_winsys::{
     cs::{self, CommandList, Queue, Stream, Submission, SyncPoint, Target, pm4, sdma},
+    heaps::DeviceMemory,
     uapi::CtxStateFlags,
     vamgr::GpuVa,
-    winsys::{Context, Deadline, Device, Errno, Error, Ip, Priority, Syncobj},
+    winsys::{Binding, Context, Deadline, Device, Errno, Error, Ip, Priority, ResidencySet, Syncobj},
 };
+use proptest::prelude::*;
 
 /// A list that stores a dword, in whatever language the queue speaks.
 fn store(device: &Device, target: Target, at: GpuVa, value: u32) -> CommandList {
@@ -72,6 +74,47 @@ fn what_a_submission_uses_lives_until_its_fence() {
     assert!(fence.wait(job_time()).unwrap());
     assert_eq!(amdgpu_winsys::winsys::Mapping::new(&bo).unwrap().load_u32(0).unwrap(), 7);
     assert!(binding.upgrade().is_none(), "nobody uses it any more");
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(32))]
+
+    /// What a submission that has ended used is handed to the next one of the same list, as far as that uses it too.
+    #[test]
+    fn a_list_that_runs_again_keeps_what_its_last_submission_names_and_nothing_else(
+        steps in prop::collection::vec((prop::collection::vec(0..4_usize, 0..5), any::<bool>()), 1..10),
+    ) {
+        let device = device("navi21");
+        let queue = queue(&device, Ip::Gfx, 0);
+        let (gate, member) = (host_memory(&device, 4096), host_memory(&device, 4096));
+        let memories: Vec<_> = (0..4).map(|_| host_memory(&device, 4096)).collect();
+        let mut stream = Stream::new(&device, pm4::Target::gfx(device.info().gfx_level), 64).unwrap();
+        stream.push(&pm4::WaitRegMem::new(gate.address(), pm4::Compare::Equal, 1)).unwrap();
+        let list = stream.finish().unwrap();
+        let set = ResidencySet::new();
+        for (named, has_set) in steps {
+            set.add(member.binding());
+            gate.mapping().unwrap().store_u32(0, 0).unwrap();
+            let memory: Vec<Binding> = [&gate].into_iter().chain(named.iter().map(|&at| &memories[at]))
+                .map(|memory| memory.binding().clone())
+                .collect();
+            let sets: &[&ResidencySet] = if has_set { &[&set] } else { &[] };
+            let fence = queue.submit(&Submission { lists: &[&list], memory: &memory, sets, ..Submission::default() }).unwrap();
+            drop(memory);
+            set.remove(member.binding());
+            let others = |memory: &DeviceMemory| memory.binding().handle_count() - 1;
+            let times = |at| named.iter().filter(|&&named| named == at).count();
+            prop_assert_eq!(memories.iter().map(others).collect::<Vec<_>>(), (0..4).map(times).collect::<Vec<_>>());
+            prop_assert_eq!((others(&gate), others(&member)), (1, usize::from(has_set)));
+            gate.mapping().unwrap().store_u32(0, 1).unwrap();
+            // The queue does not notice, so the next submission finds a job that has finished.
+            while !fence.is_signalled() {
+                std::thread::yield_now();
+            }
+        }
+        prop_assert_eq!(queue.in_flight(), 0);
+        prop_assert!(memories.iter().chain([&gate, &member]).all(|memory| memory.binding().handle_count() == 1));
+    }
 }
 
 #[test]

@@ -1,99 +1,39 @@
-//! Resources of running submissions.
+//! The running submissions of a queue.
 
-use std::{array, collections::VecDeque, mem, sync::Arc};
+use std::{collections::VecDeque, mem, sync::Arc, time::Duration};
 
+use parking_lot::{Condvar, Mutex};
+
+use super::job::{Few, Job, Same};
 use crate::{
     cs::record::list::recorded::Recorded,
-    host_memory::{NoHostMemory, TryBox},
+    host_memory::{self, NoHostMemory, TryBox},
     sync::BriefLock,
-    winsys::{Binding, Residents},
+    winsys::Binding,
 };
 
-/// Resources of one running submission. Boxed, because moving it by value right after filling it costs more than the
-/// filling.
-#[derive(Debug, Default)]
-pub(in crate::cs) struct Job {
-    /// The last number that the kernel gave it; 0 as long as it took no part of it.
-    pub(in crate::cs) sequence: u64,
-    pub(in crate::cs) lists: Vec<Arc<Recorded>>,
-    pub(in crate::cs) memory: Vec<Binding>,
-    pub(in crate::cs) sets: Vec<Residents>,
-}
+/// Interval at which a thread that waits for another's submission looks whether that one may take long.
+const LOOK: Duration = Duration::from_millis(1);
 
-impl Job {
-    /// Takes out what it uses, if that is little.
-    #[inline]
-    fn take_few(&mut self) -> Option<Few> {
-        let fits = self.lists.len() <= Few::LISTS && self.memory.len() <= Few::MEMORY && self.sets.len() <= Few::SETS;
-        if !fits {
-            return None;
-        }
-        self.sequence = 0;
-        Some(Few { lists: pop(&mut self.lists), memory: pop(&mut self.memory), sets: pop(&mut self.sets) })
-    }
-
-    /// Takes the sets away, to be dropped under no lock. The container stays unless there are more than two.
-    pub(in crate::cs) fn take_sets(&mut self) -> Unkept {
-        let mut unkept = Unkept::default();
-        if self.sets.len() > unkept.few.len() {
-            unkept.many = std::mem::take(&mut self.sets);
-        } else {
-            unkept.few = pop(&mut self.sets);
-        }
-        unkept
-    }
-
-    /// Lets go of everything, and keeps the containers.
-    fn clear(&mut self) {
-        self.sequence = 0;
-        self.lists.clear();
-        self.memory.clear();
-        self.sets.clear();
-    }
-}
-
-/// Sets that a submission has listed and does not keep.
-#[derive(Debug, Default)]
-pub(in crate::cs) struct Unkept {
-    few: [Option<Residents>; 2],
-    many: Vec<Residents>,
-}
-
-/// Resources of a small job. They are taken out of the job under the lock and dropped without it, while the job stays, so
-/// that the lock need not be taken again to give the containers back.
-#[derive(Debug)]
-#[expect(dead_code, reason = "what is in it is only dropped")]
-struct Few {
-    lists: [Option<Arc<Recorded>>; Self::LISTS],
-    memory: [Option<Binding>; Self::MEMORY],
-    sets: [Option<Residents>; Self::SETS],
-}
-
-impl Few {
-    const LISTS: usize = 2;
-    const MEMORY: usize = 1;
-    const SETS: usize = 1;
-}
-
-/// Takes the last elements.
-#[inline]
-fn pop<T, const N: usize>(from: &mut Vec<T>) -> [Option<T>; N] {
-    array::from_fn(|_| from.pop())
-}
-
-/// The submissions of a queue that were not yet seen to be done.
+/// The submissions of a queue that were not yet seen to be done, and the buffers `B` in which the next one is built.
 ///
-/// The lock inside is held for a few steps at a time, and never while a job lets go of what it used: that can unbind and
-/// close BOs, and tell observers.
+/// One submission has the buffers at a time. The lock inside is taken once to begin a submission and once to end it, so that
+/// nothing else need be locked for one. It is held for a few steps at a time, and never during a request, nor while a job lets go
+/// of what it used: that can unbind and close BOs, and tell observers.
 #[derive(Debug, Default)]
-pub(in crate::cs) struct Jobs(BriefLock<State>);
+pub(in crate::cs) struct Jobs<B> {
+    state: BriefLock<State<B>>,
+    /// Lock of those who wait for the buffers: held before that of the state.
+    waiting: Mutex<()>,
+    given_back: Condvar,
+}
 
 #[derive(Debug, Default)]
-struct State {
+struct State<B> {
     /// In the order of their numbers.
     running: VecDeque<TryBox<Job>>,
-    /// Places in `running` for submissions that have begun, and for the jobs that wait to begin one. A submission that the kernel
-    /// has taken must be kept, so there is room for it before the kernel is asked.
+    /// Places in `running` for submissions that have begun. A submission that the kernel has taken must be kept, so there is room
+    /// for it before the kernel is asked.
     promised: usize,
     /// Emptied containers of finished submissions, so that a steady stream of submissions allocates nothing.
     spare: Vec<TryBox<Job>>,
@@ -103,150 +43,260 @@ struct State {
     last: u64,
     /// `true` if work was lost, so that some running jobs may have ended without writing their number.
     is_in_doubt: bool,
+    /// The buffers, unless a submission has them, or none has begun yet.
+    buffers: Option<TryBox<B>>,
+    turn: Turn,
+    /// Buffers of submissions that overtook one.
+    overtaking: Vec<TryBox<B>>,
+    /// Number of threads that wait for the buffers.
+    waiting: usize,
 }
 
-/// Leftovers of a submission after its way to the kernel has ended.
-pub(in crate::cs) struct Ended {
-    /// The last number that the kernel gave it, if it took any of it.
-    pub(in crate::cs) sequence: Option<u64>,
-    /// An empty job for the next submission, with a place among the running ones.
-    pub(in crate::cs) spare: Option<TryBox<Job>>,
+/// State of the buffers.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Turn {
+    /// No submission has them.
+    #[default]
+    Free,
+    /// A submission has them, for which the kernel does not wait.
+    Taken,
+    /// A submission has them that waits for sync objects, which the kernel may take seconds for. Others then go on with buffers of
+    /// their own.
+    Waiting,
 }
 
-/// Resources of jobs that have ended. Dropping it drops them; [`Jobs::let_go`] also keeps the containers of a large one.
+/// Resources of jobs that have ended. Dropping it drops them; [`Jobs::let_go`] also keeps the containers of large jobs.
 #[derive(Debug, Default)]
 pub(in crate::cs) struct Over {
+    /// Those of a small job that has finished.
     few: Option<Few>,
-    /// A job that has finished, or one of which the kernel took nothing.
-    job: Option<TryBox<Job>>,
+    rest: Option<Rest>,
+}
+
+/// What few submissions leave.
+#[derive(Debug, Default)]
+struct Rest {
+    /// The oldest job that has finished, unless it was small; there may be more behind it.
+    finished: Option<TryBox<Job>>,
+    /// A job whose lists are used again, but not the rest.
+    reused: Option<TryBox<Job>>,
+    /// A job of which the kernel took nothing.
+    refused: Option<TryBox<Job>>,
+    /// Resources that the job of the submission had, and the submission does not use.
+    changed: Option<Few>,
+    memory: Vec<Binding>,
+}
+
+impl Over {
+    /// Returns `true` if there is nothing to let go of.
+    #[inline]
+    pub(in crate::cs) fn is_empty(&self) -> bool {
+        self.few.is_none() && self.rest.is_none()
+    }
+
+    /// Adds resources of the job that serves the submission, which are not used again.
+    pub(in crate::cs) fn add_few(&mut self, few: Few) {
+        self.rest().changed = Some(few);
+    }
+
+    /// Adds memory of that job, from the given number on.
+    #[cold]
+    pub(in crate::cs) fn take_memory(&mut self, kept: &mut Vec<Binding>, from: usize) -> Result<(), NoHostMemory> {
+        host_memory::extend(&mut self.rest().memory, kept.drain(from..))
+    }
+
+    #[cold]
+    fn rest(&mut self) -> &mut Rest {
+        self.rest.get_or_insert_default()
+    }
 }
 
 /// A submission on its way to the kernel. However the way ends, in a panic of an observer too, what the kernel took stays
-/// alive as long as it runs.
-pub(in crate::cs) struct Underway<'q> {
-    jobs: &'q Jobs,
-    /// Taken only by the end.
+/// alive as long as it runs, and the next submission gets the buffers.
+pub(in crate::cs) struct Underway<'q, B> {
+    jobs: &'q Jobs<B>,
+    is_overtaking: bool,
+    /// Taken only by the end, like the buffers.
     job: Option<TryBox<Job>>,
+    buffers: Option<TryBox<B>>,
 }
 
-impl Underway<'_> {
-    /// The job; `None` never before the end.
-    pub(in crate::cs) fn job(&mut self) -> Option<&mut Job> {
-        self.job.as_deref_mut()
+impl<B> Underway<'_, B> {
+    /// The job and the buffers; `None` never before the end. The job is empty, or one that has finished.
+    #[inline]
+    pub(in crate::cs) fn parts(&mut self) -> Option<(&mut Job, &mut B)> {
+        Some((self.job.as_deref_mut()?, self.buffers.as_deref_mut()?))
     }
 
-    /// The kernel was asked. `done` is the last number that the GPU has written. The resources to [let go of](Jobs::let_go) are moved
-    /// to `over`.
-    #[inline]
-    pub(in crate::cs) fn end(mut self, done: u64, over: &mut Over) -> Ended {
-        let (jobs, job) = (self.jobs, self.job.take());
-        // Without the job there is nothing to drop, and no need to look.
-        mem::forget(self);
-        match job {
-            Some(job) if job.sequence > 0 => jobs.add(job, done, over),
-            job => {
-                over.job = job;
-                jobs.take_back(1);
-                Ended { sequence: None, spare: None }
-            }
-        }
-    }
-}
-
-impl Drop for Underway<'_> {
-    #[inline]
-    fn drop(&mut self) {
-        if let Some(job) = self.job.take() {
-            self.jobs.end_early(job);
-        }
-    }
-}
-
-impl Jobs {
-    /// Begins a submission, in a container that [`Ended::spare`] gave or in a new one. From here on it can be kept without memory.
-    #[inline]
-    pub(in crate::cs) fn begin(&self, spare: Option<TryBox<Job>>) -> Result<Underway<'_>, NoHostMemory> {
-        let job = match spare {
+    /// Goes on with another job, which is empty, because this one has too much that is not used again.
+    #[cold]
+    pub(in crate::cs) fn take_empty_job(&mut self, over: &mut Over) -> Result<(), NoHostMemory> {
+        let spare = self.jobs.state.lock().spare.pop();
+        let empty = match spare {
             Some(job) => job,
-            None => self.new_job()?,
+            None => TryBox::new(Job::default())?,
         };
-        Ok(Underway { jobs: self, job: Some(job) })
+        over.rest().reused = self.job.replace(empty);
+        Ok(())
     }
 
-    /// Ends a submission in a panic.
-    #[cold]
-    fn end_early(&self, job: TryBox<Job>) {
-        // A job that is not kept has not used its place; one that is may have got another.
-        if job.sequence == 0 || self.add(job, 0, &mut Over::default()).spare.is_some() {
-            self.take_back(1);
+    /// The kernel was asked. Returns the last number that it gave the submission, if it took any of it. The resources to [let go
+    /// of](Jobs::let_go), those of jobs up to `done` among them, are moved to `over`.
+    #[inline]
+    pub(in crate::cs) fn end(mut self, done: u64, over: &mut Over) -> Option<u64> {
+        let sequence = self.give_back(done, over);
+        // There is nothing left to drop, and no need to look.
+        mem::forget(self);
+        sequence
+    }
+
+    #[inline]
+    fn give_back(&mut self, done: u64, over: &mut Over) -> Option<u64> {
+        let Self { jobs, is_overtaking, job, buffers } = self;
+        let (job, buffers) = (job.take(), buffers.take());
+        let mut state = jobs.state.lock();
+        let (sequence, refused) = state.add(job);
+        if let Some(finished) = state.take_up_to(done) {
+            state.empty(finished, done, over);
         }
+        let (is_awaited, unkept) = state.give_back(buffers, *is_overtaking);
+        drop(state);
+        if is_awaited {
+            jobs.notify();
+        }
+        if refused.is_some() {
+            over.rest().refused = refused;
+        }
+        if let Some(unkept) = unkept {
+            drop(unkept);
+        }
+        sequence
     }
+}
 
+/// Ends a submission in a panic, or before it had a job.
+impl<B> Drop for Underway<'_, B> {
     #[cold]
-    fn new_job(&self) -> Result<TryBox<Job>, NoHostMemory> {
-        let mut state = self.0.lock();
+    fn drop(&mut self) {
+        self.give_back(0, &mut Over::default());
+    }
+}
+
+impl<B: Default> Jobs<B> {
+    /// Begins a submission as soon as it can have buffers, and takes a place among the running ones: from here on it can be kept
+    /// without memory. `waits` is `true` if the kernel may have to wait for sync objects of the submission.
+    ///
+    /// `done` is the last number that the GPU has written. If the oldest job has finished and `is_same` says that the submission runs
+    /// the same lists, it serves the submission, so that no references are counted. Any other stays where it is: a thread that waited
+    /// for its end can have its lists back at once, also while this submission is made.
+    #[inline]
+    pub(in crate::cs) fn begin(
+        &self,
+        done: u64,
+        waits: bool,
+        is_same: impl FnOnce(&Job) -> bool,
+    ) -> Result<Underway<'_, B>, NoHostMemory> {
+        let mut state = self.state.lock();
+        while !state.is_open() {
+            drop(state);
+            self.wait();
+            state = self.state.lock();
+        }
         state.promise()?;
-        if let Some(job) = state.spare.pop() {
-            return Ok(job);
+        let (is_overtaking, buffers) = state.take_buffers(waits);
+        let mut underway = Underway { jobs: self, is_overtaking, job: None, buffers };
+        match state.running.pop_front_if(|job| job.sequence <= done && is_same(job)) {
+            Some(mut job) => {
+                job.sequence = 0;
+                underway.job = Some(job);
+            }
+            None => underway.job = state.spare.pop(),
         }
         drop(state);
-        TryBox::new(Job::default()).inspect_err(|_| self.take_back(1))
+        if underway.job.is_none() || underway.buffers.is_none() {
+            underway.make_containers()?;
+        }
+        Ok(underway)
+    }
+}
+
+impl<B: Default> Underway<'_, B> {
+    #[cold]
+    fn make_containers(&mut self) -> Result<(), NoHostMemory> {
+        if self.job.is_none() {
+            self.job = Some(TryBox::new(Job::default())?);
+        }
+        if self.buffers.is_none() {
+            self.buffers = Some(TryBox::new(B::default())?);
+        }
+        Ok(())
+    }
+}
+
+impl<B> Jobs<B> {
+    /// Changes the buffers, as soon as no submission has them. `change` is a few steps.
+    pub(in crate::cs) fn change_buffers<R>(&self, change: impl FnOnce(&mut B) -> R) -> Option<R> {
+        loop {
+            let mut state = self.state.lock();
+            if state.turn == Turn::Free {
+                return state.buffers.as_deref_mut().map(change);
+            }
+            drop(state);
+            self.wait();
+        }
     }
 
-    /// Takes back places that were given with jobs that begin no submission.
-    pub(in crate::cs) fn take_back(&self, count: usize) {
-        let mut state = self.0.lock();
-        state.promised = state.promised.saturating_sub(count);
+    /// Takes away the buffers of submissions that overtook one.
+    pub(in crate::cs) fn take_overtaking(&self) -> Vec<TryBox<B>> {
+        mem::take(&mut self.state.lock().overtaking)
     }
 
-    /// Keeps a job that the kernel took. `over` is empty.
-    fn add(&self, job: TryBox<Job>, done: u64, over: &mut Over) -> Ended {
-        let mut state = self.0.lock();
-        let sequence = Some(job.sequence);
-        state.promised = state.promised.saturating_sub(1);
-        if job.sequence > state.last {
-            state.last = job.sequence;
-            state.running.push_back(job);
-        } else {
-            state.insert(job);
+    /// Waits until the buffers are given back, but not long: they may be in a submission by then that can be overtaken.
+    #[cold]
+    fn wait(&self) {
+        let mut held = self.waiting.lock();
+        let mut state = self.state.lock();
+        if state.turn == Turn::Free {
+            return;
         }
-        let mut emptied = None;
-        if let Some(mut job) = state.take_up_to(done) {
-            let further = match job.take_few() {
-                Some(few) => {
-                    // There was nothing in it, and to drop nothing is a call.
-                    mem::forget(over.few.replace(few));
-                    emptied = Some(job);
-                    state.take_up_to(done)
-                }
-                None => Some(job),
-            };
-            mem::forget(mem::replace(&mut over.job, further));
-        }
-        // Without room for it the next submission tries again.
-        let spare = emptied.or_else(|| state.spare.pop()).filter(|_| state.promise().is_ok());
-        Ended { sequence, spare }
+        state.waiting += 1;
+        drop(state);
+        // Whoever gives them back from here on waits for `held` before it notifies.
+        self.given_back.wait_for(&mut held, LOOK);
+        self.state.lock().waiting -= 1;
+    }
+
+    #[cold]
+    fn notify(&self) {
+        drop(self.waiting.lock());
+        self.given_back.notify_all();
     }
 
     /// Lets go of what submissions up to this number used.
     pub(in crate::cs) fn retire_up_to(&self, done: u64) {
-        let job = self.0.lock().take_up_to(done);
+        let job = self.state.lock().take_up_to(done);
         if let Some(job) = job {
             self.let_go_of(job, done);
         }
     }
 
-    /// Lets go of what jobs used that are over, and then of what submissions up to this number used.
-    #[expect(clippy::inline_always, reason = "a part of every submission, which has a small job to let go of or none")]
-    #[inline(always)]
-    pub(in crate::cs) fn let_go(&self, over: Over, done: u64) {
-        let Over { few, job } = over;
-        if let Some(job) = job {
+    /// Lets go of what jobs used that are over, and then of what submissions up to this number used, if there are more.
+    #[inline]
+    pub(in crate::cs) fn let_go(&self, over: &mut Over, done: u64) {
+        // In place, because to move it right after it was stored takes longer than the storing.
+        if over.rest.is_some() {
+            self.let_go_of_rest(over, done);
+        }
+        over.few = None;
+    }
+
+    #[cold]
+    fn let_go_of_rest(&self, over: &mut Over, done: u64) {
+        let Some(Rest { finished, reused, refused, changed, memory }) = over.rest.take() else { return };
+        for job in [finished, reused, refused].into_iter().flatten() {
             self.let_go_of(job, done);
         }
-        if let Some(few) = few {
-            drop(few);
-        }
+        drop((changed, memory));
     }
 
     #[inline(never)]
@@ -254,7 +304,7 @@ impl Jobs {
         let mut next = Some(job);
         while let Some(mut job) = next {
             job.clear();
-            let mut state = self.0.lock();
+            let mut state = self.state.lock();
             // Without room for it the container goes, once the lock is free.
             let unkept = if state.spare.try_reserve(1).is_ok() {
                 state.spare.push(job);
@@ -270,12 +320,12 @@ impl Jobs {
 
     /// Work was lost: what still runs may end without writing its number.
     pub(in crate::cs) fn doubt(&self) {
-        self.0.lock().is_in_doubt = true;
+        self.state.lock().is_in_doubt = true;
     }
 
     /// Returns `true` if a job runs that may end without writing its number.
     pub(in crate::cs) fn are_in_doubt(&self) -> bool {
-        let state = self.0.lock();
+        let state = self.state.lock();
         state.is_in_doubt && !state.running.is_empty()
     }
 
@@ -283,12 +333,12 @@ impl Jobs {
     /// their numbers, so they were lost. The first of these is remembered.
     pub(in crate::cs) fn lose(&self, done: u64, over: u64) {
         self.retire_up_to(done);
-        let mut state = self.0.lock();
+        let mut state = self.state.lock();
         state.is_in_doubt = false;
         let mut used = None;
         if state.lost.is_none() {
             state.lost = state.take_up_to(over).map(|mut job| {
-                used = Some((std::mem::take(&mut job.memory), std::mem::take(&mut job.sets)));
+                used = Some((mem::take(&mut job.memory), mem::take(&mut job.sets)));
                 job
             });
         }
@@ -300,40 +350,112 @@ impl Jobs {
     /// The submission behind `done` that keeps the queue from going on, with its lists: the first that was lost, else the
     /// oldest that runs.
     pub(in crate::cs) fn stuck_behind(&self, done: u64) -> Option<(u64, Vec<Arc<Recorded>>)> {
-        let state = self.0.lock();
+        let state = self.state.lock();
         let stuck = state.lost.as_deref().or_else(|| state.running.front().map(|job| &**job));
         stuck.filter(|job| job.sequence > done).map(|job| (job.sequence, job.lists.clone()))
     }
 
     /// The last number that the kernel gave out; 0 before the first.
     pub(in crate::cs) fn last(&self) -> u64 {
-        self.0.lock().last
+        self.state.lock().last
     }
 
     /// Returns the number of jobs.
     pub(in crate::cs) fn len(&self) -> usize {
-        self.0.lock().running.len()
+        self.state.lock().running.len()
     }
 
     /// Leaks the lists of jobs that still run, because their end will not be asked for again, and their IBs must not be
     /// rewritten. The kernel's own references keep the memory until it has.
     pub(in crate::cs) fn abandon(&self) -> usize {
-        let running = std::mem::take(&mut self.0.lock().running);
+        let running = mem::take(&mut self.state.lock().running);
         let count = running.len();
         for mut job in running {
-            std::mem::forget(std::mem::take(&mut job.lists));
+            mem::forget(mem::take(&mut job.lists));
         }
         count
     }
 }
 
-impl State {
+impl<B> State<B> {
+    /// Returns `true` if a submission can begin.
+    #[inline]
+    fn is_open(&self) -> bool {
+        self.turn != Turn::Taken
+    }
+
+    /// Takes the buffers for a submission, or those of an earlier one that overtook another. `None` for buffers that are to be made.
+    #[inline]
+    fn take_buffers(&mut self, waits: bool) -> (bool, Option<TryBox<B>>) {
+        if self.turn != Turn::Free {
+            return (true, self.overtaking.pop());
+        }
+        self.turn = if waits { Turn::Waiting } else { Turn::Taken };
+        (false, self.buffers.take())
+    }
+
+    /// Takes buffers back, and returns `true` if a thread waits for them. Those that there is no room for come back.
+    #[inline]
+    fn give_back(&mut self, buffers: Option<TryBox<B>>, is_overtaking: bool) -> (bool, Option<TryBox<B>>) {
+        if is_overtaking {
+            return (false, self.keep_for_overtaking(buffers));
+        }
+        self.turn = Turn::Free;
+        // There were none.
+        mem::forget(mem::replace(&mut self.buffers, buffers));
+        (self.waiting > 0, None)
+    }
+
+    #[cold]
+    fn keep_for_overtaking(&mut self, buffers: Option<TryBox<B>>) -> Option<TryBox<B>> {
+        if self.overtaking.try_reserve(1).is_err() {
+            return buffers;
+        }
+        self.overtaking.extend(buffers);
+        None
+    }
+
+    /// Takes out what a finished job used, and keeps the job; a large one, or one that is not the only one, is to be emptied later.
+    #[inline(never)]
+    fn empty(&mut self, mut finished: TryBox<Job>, done: u64, over: &mut Over) {
+        let few = if self.spare.try_reserve(1).is_ok() { finished.take_few(Same::default()) } else { None };
+        let Some(few) = few else {
+            over.rest().finished = Some(finished);
+            return;
+        };
+        over.few = Some(few);
+        finished.sequence = 0;
+        self.spare.push(finished);
+        if let Some(further) = self.take_up_to(done) {
+            over.rest().finished = Some(further);
+        }
+    }
+
     /// Keeps a place among the running submissions.
     #[inline]
     fn promise(&mut self) -> Result<(), NoHostMemory> {
         self.running.try_reserve(self.promised + 1).map_err(|_| NoHostMemory)?;
         self.promised += 1;
         Ok(())
+    }
+
+    /// Keeps a job that the kernel took, in its promised place, and returns its number. One of which it took nothing comes back.
+    #[inline]
+    fn add(&mut self, job: Option<TryBox<Job>>) -> (Option<u64>, Option<TryBox<Job>>) {
+        self.promised = self.promised.saturating_sub(1);
+        match job {
+            Some(job) if job.sequence > 0 => {
+                let sequence = job.sequence;
+                if sequence > self.last {
+                    self.last = sequence;
+                    self.running.push_back(job);
+                } else {
+                    self.insert(job);
+                }
+                (Some(sequence), None)
+            }
+            job => (None, job),
+        }
     }
 
     /// Adds a submission that another thread's has overtaken.
@@ -347,240 +469,5 @@ impl State {
     #[inline]
     fn take_up_to(&mut self, done: u64) -> Option<TryBox<Job>> {
         self.running.pop_front_if(|job| job.sequence <= done)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use amdgpu_sim::{SimKernel, profile};
-    use proptest::prelude::*;
-
-    use super::*;
-    use crate::{
-        cs::{CommandList, Stream, pm4},
-        winsys::{Device, WeakResidents},
-    };
-
-    /// Returns `true` if a set is still kept.
-    type Trace = WeakResidents;
-
-    #[derive(Clone, Debug)]
-    enum Step {
-        /// A submission with the given number of sets, to which the kernel gives the number `more` after the last; 0 takes nothing.
-        Submit {
-            sets: usize,
-            more: u64,
-            done: u64,
-        },
-        /// The same, and a panic ends it.
-        Panic {
-            sets: usize,
-            more: u64,
-        },
-        Retire {
-            done: u64,
-        },
-        Doubt,
-        Lose {
-            done: u64,
-            over: u64,
-        },
-    }
-
-    fn step() -> impl Strategy<Value = Step> {
-        prop_oneof![
-            6 => (0..4_usize, 0..4_u64, 0..20_u64).prop_map(|(sets, more, done)| Step::Submit { sets, more, done }),
-            2 => (0..4_usize, 0..3_u64).prop_map(|(sets, more)| Step::Panic { sets, more }),
-            2 => (0..20_u64).prop_map(|done| Step::Retire { done }),
-            1 => Just(Step::Doubt),
-            1 => (0..20_u64, 0..20_u64).prop_map(|(done, over)| Step::Lose { done, over }),
-        ]
-    }
-
-    /// The books of a queue, kept slowly.
-    #[derive(Debug, Default)]
-    struct Model {
-        running: Vec<(u64, Vec<Trace>)>,
-        over: Vec<Trace>,
-        lost: Option<u64>,
-        last: u64,
-        is_in_doubt: bool,
-    }
-
-    impl Model {
-        fn begin(&mut self, underway: &mut Underway<'_>, sets: usize, more: u64) -> Option<u64> {
-            let job = underway.job().unwrap();
-            assert!(job.sequence == 0 && job.sets.is_empty(), "what it begins with is empty");
-            let sets: Vec<Residents> = (0..sets).map(|_| Residents::counted()).collect();
-            let traces = sets.iter().map(Residents::downgrade).collect();
-            job.sets = sets;
-            if more == 0 {
-                self.over.extend(traces);
-                return None;
-            }
-            self.last += more;
-            job.sequence = self.last;
-            self.running.push((self.last, traces));
-            Some(self.last)
-        }
-
-        fn retire(&mut self, done: u64) {
-            let over = self.running.extract_if(.., |(sequence, _)| *sequence <= done);
-            self.over.extend(over.flat_map(|(_, traces)| traces));
-        }
-
-        fn lose(&mut self, done: u64, over: u64) {
-            self.retire(done);
-            self.is_in_doubt = false;
-            let first = self.running.first().map(|(sequence, _)| *sequence).filter(|&sequence| sequence <= over);
-            self.lost = self.lost.or(first);
-            self.retire(over);
-        }
-
-        fn stuck_behind(&self, done: u64) -> Option<u64> {
-            let first = self.running.first().map(|(sequence, _)| *sequence);
-            self.lost.or(first).filter(|&sequence| sequence > done)
-        }
-
-        fn check(&self, jobs: &Jobs) {
-            assert_eq!((jobs.len(), jobs.last()), (self.running.len(), self.last));
-            assert_eq!(jobs.are_in_doubt(), self.is_in_doubt && !self.running.is_empty());
-            for done in 0..=self.last + 1 {
-                assert_eq!(jobs.stuck_behind(done).map(|(sequence, _)| sequence), self.stuck_behind(done), "{done}");
-            }
-            let mut kept = self.running.iter().flat_map(|(_, traces)| traces);
-            assert!(kept.all(|trace| trace.handle_count() == 1), "a running job keeps what it uses");
-            assert!(self.over.iter().all(|trace| trace.handle_count() == 0), "what has ended keeps nothing");
-        }
-    }
-
-    proptest! {
-        #[test]
-        fn a_job_keeps_what_it_uses_until_its_number_is_written_or_the_kernel_took_nothing_of_it(
-            steps in prop::collection::vec(step(), 1..30),
-        ) {
-            let (jobs, mut model, mut spare) = (Jobs::default(), Model::default(), None);
-            for step in steps {
-                match step {
-                    Step::Submit { sets, more, done } => {
-                        let mut underway = jobs.begin(spare.take()).unwrap();
-                        let given = model.begin(&mut underway, sets, more);
-                        let mut over = Over::default();
-                        // The kernel is asked about the end only after it took something.
-                        let done = if given.is_some() { done } else { 0 };
-                        let ended = underway.end(done, &mut over);
-                        assert_eq!(ended.sequence, given);
-                        spare = ended.spare;
-                        jobs.let_go(over, done);
-                        model.retire(done);
-                    }
-                    Step::Panic { sets, more } => {
-                        let mut underway = jobs.begin(spare.take()).unwrap();
-                        model.begin(&mut underway, sets, more);
-                        drop(underway);
-                    }
-                    Step::Retire { done } => {
-                        jobs.retire_up_to(done);
-                        model.retire(done);
-                    }
-                    Step::Doubt => {
-                        jobs.doubt();
-                        model.is_in_doubt = true;
-                    }
-                    Step::Lose { done, over } => {
-                        jobs.lose(done, over);
-                        model.lose(done, over);
-                    }
-                }
-                model.check(&jobs);
-            }
-        }
-    }
-
-    #[test]
-    fn sets_that_are_not_kept_leave_the_job_and_live_until_they_are_dropped() {
-        for count in 0..5 {
-            let sets: Vec<Residents> = (0..count).map(|_| Residents::counted()).collect();
-            let traces: Vec<Trace> = sets.iter().map(Residents::downgrade).collect();
-            let mut job = Job { sets, ..Job::default() };
-            let unkept = job.take_sets();
-            assert!(job.sets.is_empty(), "{count}");
-            assert!(traces.iter().all(|trace| trace.handle_count() == 1), "{count}");
-            drop(unkept);
-            assert!(traces.iter().all(|trace| trace.handle_count() == 0), "{count}");
-        }
-    }
-
-    #[test]
-    fn what_is_let_go_of_lives_until_the_lock_is_free() {
-        let jobs = Jobs::default();
-        let mut traces = Vec::new();
-        let mut submit = |sets: usize, done: u64, over: &mut Over| {
-            let mut underway = jobs.begin(None).unwrap();
-            let job = underway.job().unwrap();
-            job.sequence = jobs.last() + 1;
-            job.sets = (0..sets).map(|_| Residents::counted()).collect();
-            traces.extend(job.sets.iter().map(Residents::downgrade));
-            underway.end(done, over);
-        };
-        submit(1, 0, &mut Over::default());
-        submit(3, 0, &mut Over::default());
-        let mut over = Over::default();
-        submit(1, 2, &mut over);
-        let kept = || traces.iter().map(WeakResidents::handle_count).collect::<Vec<_>>();
-        assert_eq!((kept(), jobs.len()), (vec![1; 5], 1), "two jobs are over");
-        jobs.let_go(over, 2);
-        assert_eq!(kept(), [0, 0, 0, 0, 1]);
-    }
-
-    #[test]
-    fn lists_of_jobs_that_are_given_up_are_never_recorded_again() {
-        let device = Device::new(SimKernel::open(profile("navi21").unwrap())).unwrap();
-        let target = pm4::Target::gfx(device.info().gfx_level);
-        let lists: Vec<CommandList> =
-            (0..3).map(|_| Stream::new(&device, target, 8).unwrap().finish().unwrap()).collect();
-        let jobs = Jobs::default();
-        for (sequence, list) in (1..).zip(&lists) {
-            let mut underway = jobs.begin(None).unwrap();
-            let job = underway.job().unwrap();
-            (job.sequence, job.lists) = (sequence, vec![Arc::clone(list.recorded())]);
-            underway.end(0, &mut Over::default());
-        }
-        jobs.retire_up_to(1);
-        assert_eq!((jobs.abandon(), jobs.len()), (2, 0));
-        assert_eq!(jobs.abandon(), 0);
-        drop(jobs);
-        let is_free = |list: CommandList| list.record_again(target).is_ok();
-        assert_eq!(lists.into_iter().map(is_free).collect::<Vec<_>>(), [true, false, false]);
-    }
-
-    /// Threads that submit at once come back in any order; the kernel's numbers say what ends first.
-    #[test]
-    fn a_submission_that_was_overtaken_is_let_go_of_in_its_turn() {
-        for order in [[0, 1, 2], [0, 2, 1], [1, 0, 2], [1, 2, 0], [2, 0, 1], [2, 1, 0]] {
-            let jobs = Jobs::default();
-            let mut traces = Vec::new();
-            let mut underway: Vec<_> = (5..8)
-                .map(|sequence| {
-                    let mut underway = jobs.begin(None).unwrap();
-                    let job = underway.job().unwrap();
-                    job.sequence = sequence;
-                    job.sets = vec![Residents::counted()];
-                    traces.extend(job.sets.iter().map(Residents::downgrade));
-                    Some(underway)
-                })
-                .collect();
-            for at in order {
-                let ended = underway[at].take().unwrap().end(0, &mut Over::default());
-                assert_eq!(ended.sequence, Some(5 + at as u64));
-            }
-            assert_eq!((jobs.len(), jobs.last()), (3, 7), "{order:?}");
-            for (done, running) in [(4, 3), (5, 2), (6, 1), (7, 0)] {
-                jobs.retire_up_to(done);
-                let kept: Vec<bool> = traces.iter().map(|trace| trace.handle_count() > 0).collect();
-                assert_eq!(kept, [running > 2, running > 1, running > 0], "{order:?} {done}");
-                assert_eq!(jobs.len(), running, "{order:?} {done}");
-            }
-        }
     }
 }

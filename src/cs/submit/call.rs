@@ -8,14 +8,15 @@ use super::{
 };
 use crate::{
     cs::{
-        BoListMode, CallLimits, CommandList, Error, Keep, MAX_IBS_PER_CALL, Preambles, Result, Submission, SyncPoint,
-        plan, record::list::recorded::Recorded, retire::jobs::Job,
+        BoListMode, CallLimits, CommandList, Error, Keep, MAX_IBS_PER_CALL, Result, Submission, SyncPoint, plan,
+        record::list::recorded::Recorded,
+        retire::{job::Job, jobs::Over},
     },
     host_memory::{self, NoHostMemory, extend, push},
     uapi::{BO_LIST_MAX_ENTRIES, CsChunkIb, CsChunkSyncobj, IbFlags, SyncobjWaitFlags},
     winsys::{
         Binding, BoList, Capabilities, ChunkScratch, Chunks, Deadline, Device, Error as WinsysError, Event, Feature,
-        Ip, ResidencySet, Residents,
+        Ip, Residents,
     },
 };
 
@@ -34,8 +35,9 @@ impl SubmitBuffers {
         beside: &[Beside<'_, '_>],
         submission: &Submission<'_>,
         job: &mut Job,
+        over: &mut Over,
     ) -> Result<()> {
-        self.prepare(queue, beside, submission, job)?;
+        self.prepare(queue, beside, submission, job, over)?;
         self.call(queue, submission, &mut job.sequence)
     }
 
@@ -50,13 +52,14 @@ impl SubmitBuffers {
         beside: &[Beside<'_, '_>],
         submission: &Submission<'_>,
         Job { lists, sets, memory, .. }: &mut Job,
+        over: &mut Over,
     ) -> Result<()> {
         let are_listed = self.working_set.has_listed(sets);
         check(queue, beside, submission)?;
         if !are_listed {
             self.list_sets(queue, sets)?;
         }
-        self.list_memory(queue, lists, submission, memory)?;
+        self.list_memory(queue, lists, submission, memory, over)?;
         match (beside, submission.preambles, submission.lists) {
             // Nearly always. To look at everything that there may be takes several times as long.
             ([], None, [list]) if list.recorded().submitted_ibs().len() <= queue.most_ibs => {
@@ -91,24 +94,26 @@ impl SubmitBuffers {
         self.working_set.list_sets(sets).map_err(no_memory)
     }
 
-    /// Lists what the lists use, and the memory of the submission, which `kept` gets too if the submission keeps everything.
+    /// Lists what the lists use, and the memory of the submission, which `kept` gets too if the submission keeps
+    /// everything. What `kept` has already is not counted again, and what it has of others is moved to `over`.
     fn list_memory(
         &mut self,
         queue: &Shared,
         lists: &[Arc<Recorded>],
         submission: &Submission<'_>,
         kept: &mut Vec<Binding>,
+        over: &mut Over,
     ) -> Result<()> {
         let Self { working_set, .. } = self;
         working_set.begin();
         for list in lists {
             list.bindings().try_for_each(|binding| working_set.add(binding, IB_PRIORITY)).map_err(no_memory)?;
         }
-        let count = submission.memory.binding_count();
+        let (count, mut at) = (submission.memory.binding_count(), 0);
         if count > 0 {
             let keeps = submission.keep == Keep::Everything;
             if keeps {
-                host_memory::reserve(kept, count).map_err(no_memory)?;
+                host_memory::reserve(kept, count.saturating_sub(kept.len())).map_err(no_memory)?;
             }
             let mut listed = Ok(());
             submission.memory.each_binding(&mut |binding| {
@@ -120,11 +125,15 @@ impl SubmitBuffers {
                     return;
                 }
                 listed = working_set.add(binding, binding.priority()).map_err(no_memory);
-                if keeps {
-                    kept.push(binding.clone());
+                if keeps && listed.is_ok() {
+                    listed = keep_at(kept, at, binding, over).map_err(no_memory);
+                    at += 1;
                 }
             });
             listed?;
+        }
+        if kept.len() > at {
+            over.take_memory(kept, at).map_err(no_memory)?;
         }
         let count = working_set.entries().len();
         if count > BO_LIST_MAX_ENTRIES as usize { Err(Error::TooManyBos { count }) } else { Ok(()) }
@@ -232,6 +241,19 @@ impl SubmitBuffers {
             }
         }
         Ok(())
+    }
+}
+
+/// Keeps a binding as the one with this number, unless it is kept there.
+#[inline]
+fn keep_at(kept: &mut Vec<Binding>, at: usize, binding: &Binding, over: &mut Over) -> Result<(), NoHostMemory> {
+    match kept.get(at) {
+        Some(had) if had == binding => Ok(()),
+        Some(_) => {
+            over.take_memory(kept, at)?;
+            push(kept, binding.clone())
+        }
+        None => push(kept, binding.clone()),
     }
 }
 
@@ -354,75 +376,5 @@ impl Shared {
             };
         }
         Err(error)
-    }
-}
-
-/// Takes references to the lists that a submission runs, and to the members of its sets.
-#[expect(clippy::inline_always, reason = "a part of the one call that nearly all submissions make")]
-#[inline(always)]
-pub(super) fn name_resources(
-    job: &mut Job,
-    buffers: &SubmitBuffers,
-    beside: &[(&Shared, &[&CommandList])],
-    submission: &Submission<'_>,
-) -> Result<(), NoHostMemory> {
-    host_memory::reserve(&mut job.lists, submission.lists.len())?;
-    let mut is_plain = beside.is_empty() && submission.preambles.is_none();
-    for list in submission.lists {
-        let recorded = list.recorded();
-        is_plain &= !recorded.is_chained() && recorded.sets().is_empty();
-        job.lists.push(Arc::clone(recorded));
-    }
-    if !is_plain {
-        job.take_others(beside, submission.preambles)?;
-    }
-    if !is_plain && job.lists.iter().any(|list| !list.sets().is_empty()) {
-        let sets = job.all_sets(submission.sets)?;
-        return buffers.working_set.take_snapshots(sets.iter(), &mut job.sets);
-    }
-    buffers.working_set.take_snapshots(submission.sets.iter().copied(), &mut job.sets)
-}
-
-impl Job {
-    /// Takes references to the lists of other queues, to those that are chained to any, and to the preambles.
-    #[inline(never)]
-    fn take_others(
-        &mut self,
-        beside: &[(&Shared, &[&CommandList])],
-        preambles: Option<&Preambles>,
-    ) -> Result<(), NoHostMemory> {
-        for (_, lists) in beside {
-            host_memory::extend(&mut self.lists, lists.iter().map(|list| Arc::clone(list.recorded())))?;
-        }
-        if self.lists.iter().any(|list| list.is_chained()) {
-            self.take_followers()?;
-        }
-        if let Some(preambles) = preambles {
-            preambles.lists().try_for_each(|list| host_memory::push(&mut self.lists, Arc::clone(list.recorded())))?;
-        }
-        Ok(())
-    }
-
-    /// Returns the sets of a submission and those that its lists keep, each once.
-    #[cold]
-    fn all_sets(&self, named: &[&ResidencySet]) -> Result<Vec<ResidencySet>, NoHostMemory> {
-        let mut all = Vec::new();
-        host_memory::extend(&mut all, named.iter().copied().cloned())?;
-        for set in self.lists.iter().flat_map(|list| list.sets()) {
-            if !all.contains(set) {
-                host_memory::push(&mut all, set.clone())?;
-            }
-        }
-        Ok(all)
-    }
-
-    #[cold]
-    fn take_followers(&mut self) -> Result<(), NoHostMemory> {
-        for at in 0..self.lists.len() {
-            if let Some(list) = self.lists.get(at).map(Arc::clone) {
-                list.followers(&mut self.lists)?;
-            }
-        }
-        Ok(())
     }
 }

@@ -11,7 +11,7 @@ mod queue_options;
 mod queues;
 pub(super) mod shared;
 mod submission;
-mod submit_buffers;
+pub(super) mod submit_buffers;
 mod submitter;
 
 pub use self::{

@@ -1,12 +1,9 @@
 //! Queues: where command lists are submitted, and what keeps their resources alive meanwhile.
 
-use std::{
-    sync::{Arc, atomic::Ordering},
-    time::Duration,
-};
+use std::{mem, sync::Arc};
 
 use super::{
-    call::{most_ibs, name_resources},
+    call::most_ibs,
     shared::{End, Shared},
     submit_buffers::{SUBMISSION, SubmitBuffers},
 };
@@ -14,13 +11,14 @@ use crate::{
     cs::{
         CommandList, Error, Fence, Keep, QueueKind, QueueOptions, Result, Submission, SyncPoint, Target,
         record::marker,
-        retire::jobs::{Ended, Over, Unkept},
+        retire::{
+            job::{Job, Unkept},
+            jobs::{Jobs, Over},
+            resources::{has_lists, name_resources},
+        },
     },
     winsys::{Context, Deadline, Event, Ip, Syncobj, Until, UserFence, WaitFor},
 };
-
-/// Interval at which a thread that waits for another's submission looks whether that one may take long.
-const LOOK: Duration = Duration::from_millis(1);
 
 /// One queue of a context: the entity (context, IP, ring). Submissions to it run one after the other.
 ///
@@ -28,9 +26,8 @@ const LOOK: Duration = Duration::from_millis(1);
 /// kernel orders their submissions as it takes them. A submission that waits for sync objects, which the kernel may take
 /// seconds for when nothing was submitted for them yet, keeps no other thread waiting; the calls of one that needs several
 /// ([`plan`](crate::cs::plan)) may then have those of other threads between them. One that the kernel keeps waiting for memory,
-/// or for room in the ring, keeps others from submitting, and from nothing else: waiting and retiring take another lock, which
-/// is never held during an ioctl nor while something is let go of; and what a finished submission used is let go of under
-/// neither lock.
+/// or for room in the ring, keeps others from submitting, and from nothing else: the lock that waiting and retiring take is never
+/// held during an ioctl, nor while something is let go of.
 ///
 /// Dropping a queue waits for its last submission, for two seconds at most unless it was [abandoned](Queue::abandon); [`Fence`]s may see a later end.
 ///
@@ -99,9 +96,8 @@ impl Queue {
         }
         let context = context.clone();
         let most_ibs = most_ibs(device, ip);
-        let (buffers, may_block, overtaking, jobs) = Default::default();
-        let shared =
-            Shared { context, ip, ring, target, options, most_ibs, user_fence, buffers, may_block, overtaking, jobs };
+        let jobs = Jobs::default();
+        let shared = Shared { context, ip, ring, target, options, most_ibs, user_fence, jobs };
         let shared = Arc::new(shared);
         let end = Arc::new(End::new(Arc::clone(&shared)));
         Ok(Self { shared, end })
@@ -338,14 +334,6 @@ impl Drop for Shared {
     }
 }
 
-/// Outcome of handing a submission to the kernel.
-struct Taken {
-    /// The last number that the kernel gave it.
-    sequence: Option<u64>,
-    /// The last number that the GPU has written.
-    done: u64,
-}
-
 /// Leftovers of a submission, which are dropped or reported under no lock.
 #[derive(Default)]
 struct Left {
@@ -363,6 +351,12 @@ struct Report {
 }
 
 impl Left {
+    /// Returns `true` if there is nothing to drop and nothing to report.
+    #[inline]
+    fn is_empty(&self) -> bool {
+        self.over.is_empty() && self.unkept.is_none() && self.report.is_none()
+    }
+
     /// Notes the reason why the kernel did not take all of the submission.
     #[cold]
     fn refuse(&mut self, error: Error) {
@@ -373,10 +367,9 @@ impl Left {
 impl Shared {
     /// Gives up what is kept only so that later submissions are cheap.
     pub(super) fn forget_memory(&self) {
-        // Destroyed when it goes, without the lock.
-        let _list = self.buffers.lock().take_kernel_list();
-        let others = std::mem::take(&mut *self.overtaking.lock());
-        self.jobs.take_back(others.iter().filter(|buffers| buffers.spare.is_some()).count());
+        // Destroyed when they go, without the lock.
+        let _list = self.jobs.change_buffers(SubmitBuffers::take_kernel_list);
+        drop(self.jobs.take_overtaking());
     }
 
     /// Submits, with what runs beside it on other queues.
@@ -393,21 +386,26 @@ impl Shared {
     /// Submits, and returns the number that the kernel gave the submission.
     fn send_numbered(&self, beside: &[(&Self, &[&CommandList])], submission: &Submission<'_>) -> Result<u64> {
         let mut left = Left::default();
-        let Taken { sequence, done } = match self.buffers.try_lock() {
-            Some(mut buffers) => self.hand_over_first(&mut buffers, beside, submission, &mut left),
-            None => self.hand_over_later(beside, submission, &mut left),
-        };
-        let Left { over, unkept, report } = left;
-        if let Some(unkept) = unkept {
-            drop(unkept);
+        // Read before, so that the submission itself is not among those that are let go of: the next one may run the same lists.
+        let done = self.user_fence.value();
+        let sequence = self.hand_over(done, beside, submission, &mut left);
+        if left.is_empty() {
+            // Nothing needs to be dropped, and to find that out takes longer.
+            mem::forget(left);
+        } else {
+            self.finish(&mut left, done)?;
         }
-        // From here on the job is kept, whatever an observer does.
-        self.jobs.let_go(over, done);
         tracing::trace!(ip = %self.ip, ring = self.ring, ?sequence, "submitted");
-        if let Some(report) = report {
-            self.report(report)?;
-        }
         sequence.ok_or(Error::NothingToSubmit)
+    }
+
+    /// Lets go of what a submission leaves, and reports.
+    #[inline(never)]
+    fn finish(&self, left: &mut Left, done: u64) -> Result<()> {
+        left.unkept = None;
+        // From here on the job is kept, whatever an observer does.
+        self.jobs.let_go(&mut left.over, done);
+        left.report.take().map_or(Ok(()), |report| self.report(report))
     }
 
     /// Tells observers of a submission, and returns the reason why the kernel did not take all of it.
@@ -424,85 +422,38 @@ impl Shared {
         Err(error)
     }
 
-    /// Submits with the buffers of the queue. The kernel waits inside the call for sync objects that have no fence yet; others
-    /// are told that they need not wait for that.
+    /// Hands a submission to the kernel, and keeps what it uses. Returns the last number that the kernel gave it.
+    ///
+    /// The kernel waits inside the request for sync objects that have no fence yet; other threads need not wait for that.
     #[expect(clippy::inline_always, reason = "the one call that nearly all submissions make")]
-    #[inline(always)]
-    fn hand_over_first(
-        &self,
-        buffers: &mut SubmitBuffers,
-        beside: &[(&Self, &[&CommandList])],
-        submission: &Submission<'_>,
-        left: &mut Left,
-    ) -> Taken {
-        if submission.waits.is_empty() {
-            return self.hand_over(buffers, beside, submission, left);
-        }
-        self.may_block.store(true, Ordering::Release);
-        let taken = self.hand_over(buffers, beside, submission, left);
-        self.may_block.store(false, Ordering::Release);
-        taken
-    }
-
-    /// Waits until the submission before has ended, or overtakes it if that waits for sync objects.
-    #[cold]
-    fn hand_over_later(
-        &self,
-        beside: &[(&Self, &[&CommandList])],
-        submission: &Submission<'_>,
-        left: &mut Left,
-    ) -> Taken {
-        loop {
-            if self.may_block.load(Ordering::Acquire) {
-                let mut buffers = self.overtaking.lock().pop().unwrap_or_default();
-                let taken = self.hand_over(&mut buffers, beside, submission, left);
-                self.keep_for_overtaking(buffers);
-                return taken;
-            }
-            if let Some(mut buffers) = self.buffers.try_lock_for(LOOK) {
-                return self.hand_over_first(&mut buffers, beside, submission, left);
-            }
-        }
-    }
-
-    /// Keeps buffers for the next submission that overtakes another, unless there is no memory for that.
-    fn keep_for_overtaking(&self, buffers: SubmitBuffers) {
-        let mut kept = self.overtaking.lock();
-        if kept.try_reserve(1).is_ok() {
-            kept.push(buffers);
-        } else {
-            drop(kept);
-            self.jobs.take_back(usize::from(buffers.spare.is_some()));
-        }
-    }
-
-    /// Hands a submission to the kernel, and keeps what it uses.
-    #[expect(clippy::inline_always, reason = "as for `hand_over_first`")]
     #[inline(always)]
     fn hand_over(
         &self,
-        buffers: &mut SubmitBuffers,
+        done: u64,
         beside: &[(&Self, &[&CommandList])],
         submission: &Submission<'_>,
         left: &mut Left,
-    ) -> Taken {
-        let mut underway = match self.jobs.begin(buffers.spare.take()) {
+    ) -> Option<u64> {
+        let is_same = |job: &Job| has_lists(job, beside, submission);
+        let mut underway = match self.jobs.begin(done, !submission.waits.is_empty(), is_same) {
             Ok(underway) => underway,
             Err(error) => {
                 left.refuse(error.of(SUBMISSION).into());
-                return Taken { sequence: None, done: 0 };
+                return None;
             }
         };
-        if let Some(job) = underway.job() {
-            // Matches, because a closure here is a call, and what it captures goes through memory.
-            match name_resources(job, buffers, beside, submission) {
-                Ok(()) => {
-                    if let Err(error) = buffers.send(self, beside, submission, job) {
-                        left.refuse(error);
-                    }
+        // Matches, because a closure here is a call, and what it captures goes through memory.
+        match name_resources(&mut underway, &mut left.over, beside, submission) {
+            Ok(()) => {
+                if let Some((job, buffers)) = underway.parts()
+                    && let Err(error) = buffers.send(self, beside, submission, job, &mut left.over)
+                {
+                    left.refuse(error);
                 }
-                Err(error) => left.refuse(error.of(SUBMISSION).into()),
             }
+            Err(error) => left.refuse(error.of(SUBMISSION).into()),
+        }
+        if let Some((job, buffers)) = underway.parts() {
             if submission.keep != Keep::Everything {
                 left.unkept = Some(job.take_sets());
                 if submission.keep == Keep::Nothing {
@@ -510,14 +461,11 @@ impl Shared {
                     job.lists.clear();
                 }
             }
+            if !buffers.events.is_empty() {
+                left.report.get_or_insert_default().events = buffers.take_events();
+            }
         }
-        if !buffers.events.is_empty() {
-            left.report.get_or_insert_default().events = buffers.take_events();
-        }
-        let done = self.user_fence.value();
-        let Ended { sequence, spare } = underway.end(done, &mut left.over);
-        buffers.spare = spare;
-        Taken { sequence, done }
+        underway.end(done, &mut left.over)
     }
 
     /// Makes sync objects signal when what was submitted last is done.

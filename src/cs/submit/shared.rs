@@ -8,8 +8,6 @@ use std::{
     time::Duration,
 };
 
-use parking_lot::Mutex;
-
 use super::submit_buffers::SubmitBuffers;
 use crate::{
     cs::{QueueOptions, Result, Target, retire::jobs::Jobs},
@@ -28,14 +26,7 @@ pub(in crate::cs) struct Shared {
     /// The most IBs of this queue in one call.
     pub(super) most_ibs: usize,
     pub(in crate::cs) user_fence: UserFence,
-    /// Held while the kernel takes a submission, one after the other.
-    pub(super) buffers: Mutex<SubmitBuffers>,
-    /// `true` if the submission of `buffers` waits for sync objects, which the kernel may take seconds for. Others then go on
-    /// with buffers of their own.
-    pub(super) may_block: AtomicBool,
-    /// Buffers of submissions that overtook one.
-    pub(super) overtaking: Mutex<Vec<SubmitBuffers>>,
-    pub(in crate::cs) jobs: Jobs,
+    pub(in crate::cs) jobs: Jobs<SubmitBuffers>,
 }
 
 impl Shared {

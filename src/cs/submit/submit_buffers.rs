@@ -3,8 +3,7 @@
 use std::ops::Range;
 
 use crate::{
-    cs::retire::{jobs::Job, working_set::WorkingSet},
-    host_memory::TryBox,
+    cs::retire::working_set::WorkingSet,
     uapi::{CsChunkDep, CsChunkIb, CsChunkSyncobj},
     winsys::{ChunkScratch, Event},
 };
@@ -14,10 +13,8 @@ pub(super) const SUBMISSION: &str = "a submission";
 
 /// The containers in which submissions are put together, kept between them.
 #[derive(Debug, Default)]
-pub(super) struct SubmitBuffers {
-    /// Job for the resources of the next submission.
-    pub(super) spare: Option<TryBox<Job>>,
-    pub(super) working_set: WorkingSet,
+pub(in crate::cs) struct SubmitBuffers {
+    pub(in crate::cs) working_set: WorkingSet,
     pub(super) chunks: ChunkScratch,
     /// Those of one call after the other.
     pub(super) ibs: Vec<CsChunkIb>,

@@ -201,6 +201,12 @@ impl ResidencySet {
         snapshot.clone()
     }
 
+    /// Returns `true` if the members are still those of this snapshot. Takes no lock.
+    #[inline]
+    pub(crate) fn is_still(&self, known: &Residents) -> bool {
+        self.0.current.load(Acquire) == known.address()
+    }
+
     /// The members, if they are still those of this snapshot. Takes no lock.
     pub(crate) fn snapshot_if_still(&self, known: &WeakResidents) -> Option<Residents> {
         // Nothing else gets the address as long as `known` exists, so equal addresses are the same snapshot.

@@ -1,0 +1,311 @@
+//! Random histories of submissions, and the rules that each job follows.
+
+use std::{sync::Arc, time::Duration};
+
+use amdgpu_sim::{SimKernel, profile};
+use proptest::prelude::*;
+
+use super::{
+    job::{Job, Same},
+    jobs::{Jobs, Over, Underway},
+};
+use crate::{
+    cs::{CommandList, Stream, pm4},
+    winsys::{Device, Residents, WeakResidents},
+};
+
+/// Returns `true` if a set is still kept.
+type Trace = WeakResidents;
+
+#[derive(Clone, Debug)]
+enum Step {
+    /// A submission with the given number of sets, to which the kernel gives the number `more` after the last; 0 takes nothing.
+    Submit {
+        sets: usize,
+        more: u64,
+        done: u64,
+    },
+    /// The same, and a panic ends it.
+    Panic {
+        sets: usize,
+        more: u64,
+    },
+    Retire {
+        done: u64,
+    },
+    Doubt,
+    Lose {
+        done: u64,
+        over: u64,
+    },
+}
+
+fn step() -> impl Strategy<Value = Step> {
+    prop_oneof![
+        6 => (0..4_usize, 0..4_u64, 0..20_u64).prop_map(|(sets, more, done)| Step::Submit { sets, more, done }),
+        2 => (0..4_usize, 0..3_u64).prop_map(|(sets, more)| Step::Panic { sets, more }),
+        2 => (0..20_u64).prop_map(|done| Step::Retire { done }),
+        1 => Just(Step::Doubt),
+        1 => (0..20_u64, 0..20_u64).prop_map(|(done, over)| Step::Lose { done, over }),
+    ]
+}
+
+/// The books of a queue, kept slowly.
+#[derive(Debug, Default)]
+struct Model {
+    running: Vec<(u64, Vec<Trace>)>,
+    over: Vec<Trace>,
+    lost: Option<u64>,
+    last: u64,
+    is_in_doubt: bool,
+}
+
+impl Model {
+    fn begin(&mut self, underway: &mut Underway<'_, ()>, sets: usize, more: u64) -> Option<u64> {
+        let (job, ()) = underway.parts().unwrap();
+        assert!(job.sequence == 0 && job.sets.is_empty(), "what it begins with is empty");
+        let sets: Vec<Residents> = (0..sets).map(|_| Residents::counted()).collect();
+        let traces = sets.iter().map(Residents::downgrade).collect();
+        job.sets = sets;
+        if more == 0 {
+            self.over.extend(traces);
+            return None;
+        }
+        self.last += more;
+        job.sequence = self.last;
+        self.running.push((self.last, traces));
+        Some(self.last)
+    }
+
+    fn retire(&mut self, done: u64) {
+        let over = self.running.extract_if(.., |(sequence, _)| *sequence <= done);
+        self.over.extend(over.flat_map(|(_, traces)| traces));
+    }
+
+    fn lose(&mut self, done: u64, over: u64) {
+        self.retire(done);
+        self.is_in_doubt = false;
+        let first = self.running.first().map(|(sequence, _)| *sequence).filter(|&sequence| sequence <= over);
+        self.lost = self.lost.or(first);
+        self.retire(over);
+    }
+
+    fn stuck_behind(&self, done: u64) -> Option<u64> {
+        let first = self.running.first().map(|(sequence, _)| *sequence);
+        self.lost.or(first).filter(|&sequence| sequence > done)
+    }
+
+    fn check(&self, jobs: &Jobs<()>) {
+        assert_eq!((jobs.len(), jobs.last()), (self.running.len(), self.last));
+        assert_eq!(jobs.are_in_doubt(), self.is_in_doubt && !self.running.is_empty());
+        for done in 0..=self.last + 1 {
+            assert_eq!(jobs.stuck_behind(done).map(|(sequence, _)| sequence), self.stuck_behind(done), "{done}");
+        }
+        let mut kept = self.running.iter().flat_map(|(_, traces)| traces);
+        assert!(kept.all(|trace| trace.handle_count() == 1), "a running job keeps what it uses");
+        assert!(self.over.iter().all(|trace| trace.handle_count() == 0), "what has ended keeps nothing");
+    }
+}
+
+/// Begins a submission that uses nothing of what another has used.
+fn begin(jobs: &Jobs<()>) -> Underway<'_, ()> {
+    jobs.begin(0, false, |_| false).unwrap()
+}
+
+proptest! {
+    #[test]
+    fn a_job_keeps_what_it_uses_until_its_number_is_written_or_the_kernel_took_nothing_of_it(
+        steps in prop::collection::vec(step(), 1..30),
+    ) {
+        let (jobs, mut model) = (Jobs::default(), Model::default());
+        for step in steps {
+            match step {
+                Step::Submit { sets, more, done } => {
+                    // The GPU writes no number that was not given out.
+                    let done = done.min(model.last);
+                    let mut underway = begin(&jobs);
+                    let given = model.begin(&mut underway, sets, more);
+                    let mut over = Over::default();
+                    assert_eq!(underway.end(done, &mut over), given);
+                    jobs.let_go(&mut over, done);
+                    model.retire(done);
+                }
+                Step::Panic { sets, more } => {
+                    let mut underway = begin(&jobs);
+                    model.begin(&mut underway, sets, more);
+                    drop(underway);
+                }
+                Step::Retire { done } => {
+                    jobs.retire_up_to(done);
+                    model.retire(done);
+                }
+                Step::Doubt => {
+                    jobs.doubt();
+                    model.is_in_doubt = true;
+                }
+                Step::Lose { done, over } => {
+                    jobs.lose(done, over);
+                    model.lose(done, over);
+                }
+            }
+            model.check(&jobs);
+        }
+    }
+}
+
+#[test]
+fn sets_that_are_not_kept_leave_the_job_and_live_until_they_are_dropped() {
+    for count in 0..5 {
+        let sets: Vec<Residents> = (0..count).map(|_| Residents::counted()).collect();
+        let traces: Vec<Trace> = sets.iter().map(Residents::downgrade).collect();
+        let mut job = Job { sets, ..Job::default() };
+        let unkept = job.take_sets();
+        assert!(job.sets.is_empty(), "{count}");
+        assert!(traces.iter().all(|trace| trace.handle_count() == 1), "{count}");
+        drop(unkept);
+        assert!(traces.iter().all(|trace| trace.handle_count() == 0), "{count}");
+    }
+}
+
+#[test]
+fn what_is_let_go_of_lives_until_the_lock_is_free() {
+    let jobs = Jobs::default();
+    let mut traces = Vec::new();
+    let mut submit = |sets: usize, done: u64, over: &mut Over| {
+        let mut underway = begin(&jobs);
+        let (job, ()) = underway.parts().unwrap();
+        job.sequence = jobs.last() + 1;
+        job.sets = (0..sets).map(|_| Residents::counted()).collect();
+        traces.extend(job.sets.iter().map(Residents::downgrade));
+        underway.end(done, over);
+    };
+    submit(1, 0, &mut Over::default());
+    submit(3, 0, &mut Over::default());
+    let mut over = Over::default();
+    submit(1, 2, &mut over);
+    let kept = || traces.iter().map(WeakResidents::handle_count).collect::<Vec<_>>();
+    assert_eq!((kept(), jobs.len()), (vec![1; 5], 1), "two jobs are over");
+    jobs.let_go(&mut over, 2);
+    assert_eq!(kept(), [0, 0, 0, 0, 1]);
+}
+
+#[test]
+fn a_finished_job_serves_the_next_submission_only_if_that_runs_the_same_lists() {
+    let jobs = Jobs::<()>::default();
+    let kept = Residents::counted();
+    let mut underway = begin(&jobs);
+    let (job, ()) = underway.parts().unwrap();
+    (job.sequence, job.sets) = (1, vec![kept.clone()]);
+    underway.end(0, &mut Over::default());
+    let sets = |done: u64, is_same: bool| {
+        let mut underway = jobs.begin(done, false, |job| is_same && job.sequence == 1).unwrap();
+        let (job, ()) = underway.parts().unwrap();
+        let found = job.sets.len();
+        assert_eq!(job.sequence, 0, "the kernel has taken nothing of it");
+        if found > 0 {
+            job.sequence = 2;
+        }
+        underway.end(0, &mut Over::default());
+        (found, jobs.len(), kept.downgrade().handle_count())
+    };
+    assert_eq!(sets(0, true), (0, 1, 2), "it still runs");
+    assert_eq!(sets(1, false), (0, 1, 2), "it has finished, and stays until it is let go of");
+    assert_eq!(sets(1, true), (1, 1, 2), "no reference more");
+    let underway = jobs.begin(2, false, |_| false).unwrap();
+    jobs.retire_up_to(2);
+    assert_eq!((jobs.len(), kept.downgrade().handle_count()), (0, 1), "let go of while another is made");
+    drop(underway);
+}
+
+#[test]
+fn resources_that_the_next_submission_uses_too_stay_in_the_job() {
+    for (memory, sets) in [(true, false), (false, true), (true, true), (false, false)] {
+        let kept = Residents::counted();
+        let mut job = Job { sets: vec![kept.clone()], ..Job::default() };
+        let few = job.take_few(Same { lists: true, memory, sets }).unwrap();
+        assert_eq!((job.sets.len(), kept.downgrade().handle_count()), (usize::from(sets), 2));
+        drop(few);
+        assert_eq!(kept.downgrade().handle_count(), 1 + usize::from(sets));
+    }
+    let many = |count| Job { sets: (0..count).map(|_| Residents::counted()).collect(), ..Job::default() };
+    assert!(many(2).take_few(Same::default()).is_none(), "too many to take out");
+    assert!(many(2).take_few(Same { sets: true, ..Same::default() }).is_some());
+}
+
+#[cfg_attr(
+    miri,
+    ignore = "Miri since October 2026 refuses the reference that a waiting thread of parking_lot gives to futex"
+)]
+#[test]
+fn the_buffers_are_one_submissions_at_a_time_unless_that_one_waits() {
+    let jobs = Jobs::<u32>::default();
+    let begin = |waits| jobs.begin(0, waits, |_| false).unwrap();
+    let number = |underway: &mut Underway<'_, u32>| std::mem::replace(underway.parts().unwrap().1, 7);
+    let (mut first, mut overtaking) = (begin(true), begin(false));
+    assert_eq!((number(&mut first), number(&mut overtaking)), (0, 0), "each has its own");
+    drop((overtaking, first));
+    assert_eq!(jobs.change_buffers(|number| *number), Some(7));
+    let mut first = begin(false);
+    assert_eq!(number(&mut first), 7, "kept between submissions");
+    std::thread::scope(|scope| {
+        let second = scope.spawn(|| number(&mut begin(false)));
+        let changing = scope.spawn(|| jobs.change_buffers(|number| *number));
+        std::thread::sleep(Duration::from_millis(3));
+        assert!(!second.is_finished() && !changing.is_finished(), "the first has them");
+        *first.parts().unwrap().1 = 8;
+        drop(first);
+        assert!(matches!(second.join().unwrap(), 7 | 8) && matches!(changing.join().unwrap(), Some(7 | 8)));
+    });
+    assert_eq!(jobs.take_overtaking().len(), 1);
+    assert!(jobs.take_overtaking().is_empty());
+}
+
+#[test]
+fn lists_of_jobs_that_are_given_up_are_never_recorded_again() {
+    let device = Device::new(SimKernel::open(profile("navi21").unwrap())).unwrap();
+    let target = pm4::Target::gfx(device.info().gfx_level);
+    let lists: Vec<CommandList> = (0..3).map(|_| Stream::new(&device, target, 8).unwrap().finish().unwrap()).collect();
+    let jobs = Jobs::default();
+    for (sequence, list) in (1..).zip(&lists) {
+        let mut underway = begin(&jobs);
+        let (job, ()) = underway.parts().unwrap();
+        (job.sequence, job.lists) = (sequence, vec![Arc::clone(list.recorded())]);
+        underway.end(0, &mut Over::default());
+    }
+    jobs.retire_up_to(1);
+    assert_eq!((jobs.abandon(), jobs.len()), (2, 0));
+    assert_eq!(jobs.abandon(), 0);
+    drop(jobs);
+    let is_free = |list: CommandList| list.record_again(target).is_ok();
+    assert_eq!(lists.into_iter().map(is_free).collect::<Vec<_>>(), [true, false, false]);
+}
+
+/// Threads that submit at once come back in any order; the kernel's numbers say what ends first.
+#[test]
+fn a_submission_that_was_overtaken_is_let_go_of_in_its_turn() {
+    for order in [[0, 1, 2], [0, 2, 1], [1, 0, 2], [1, 2, 0], [2, 0, 1], [2, 1, 0]] {
+        let jobs = Jobs::<()>::default();
+        let mut traces = Vec::new();
+        let mut underway: Vec<_> = (5..8)
+            .map(|sequence| {
+                let mut underway = jobs.begin(0, true, |_| false).unwrap();
+                let (job, ()) = underway.parts().unwrap();
+                job.sequence = sequence;
+                job.sets = vec![Residents::counted()];
+                traces.extend(job.sets.iter().map(Residents::downgrade));
+                Some(underway)
+            })
+            .collect();
+        for at in order {
+            let sequence = underway[at].take().unwrap().end(0, &mut Over::default());
+            assert_eq!(sequence, Some(5 + at as u64));
+        }
+        assert_eq!((jobs.len(), jobs.last()), (3, 7), "{order:?}");
+        for (done, running) in [(4, 3), (5, 2), (6, 1), (7, 0)] {
+            jobs.retire_up_to(done);
+            let kept: Vec<bool> = traces.iter().map(|trace| trace.handle_count() > 0).collect();
+            assert_eq!(kept, [running > 2, running > 1, running > 0], "{order:?} {done}");
+            assert_eq!(jobs.len(), running, "{order:?} {done}");
+        }
+    }
+}
