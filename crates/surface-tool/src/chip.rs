@@ -10,6 +10,8 @@ use crate::outcome::Error;
 pub(crate) struct Named {
     pub(crate) name: String,
     pub(crate) chip: Chip,
+    /// The PCI device.
+    pub(crate) device: u16,
 }
 
 /// Returns the chip that a word stands for: a name, or the path of a capture.
@@ -18,7 +20,7 @@ pub(crate) fn named(word: &str, drm_minor: u32) -> Result<Named, Error> {
     let name = profile.name.clone();
     let chip = Chip::new(&ChipRegisters::reported(&profile.reported(drm_minor)));
     match chip {
-        Ok(chip) => Ok(Named { name, chip }),
+        Ok(chip) => Ok(Named { name, chip, device: profile.dev_info.device_id as u16 }),
         Err(error) => Err(Error::Registers { name, error }),
     }
 }

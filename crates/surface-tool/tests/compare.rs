@@ -52,6 +52,8 @@ fn each_kind_of_answer_is_compared() {
         ("tail", "polaris10", "\"first_tail\":", "\"first_tail\":1", "pages: 1 differ, the first is ours "),
         ("planes", "navi31", "\"planes\":", "\"planes\":1", "planes of a modifier: 1 differ, the first is "),
         ("modifier", "navi31", "\"modifier\":1", "\"modifier\":2", "modifiers: 1 differ, the first is "),
+        ("tiling", "polaris10", "\"tiling\":", "\"tiling\":1", "tiling word: 1 differ, the first is ours "),
+        ("words", "polaris10", "\"words\":[1,", "\"words\":[2,", "words of memory: 1 differ, the first is ours "),
         ("extent", "navi31", "\"extent\":[2560,", "\"extent\":[2561,", "extent of a modifier: 1 differ, the first is "),
     ] {
         let (exit, out) = changed(name, chip, from, to);

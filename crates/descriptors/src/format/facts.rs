@@ -138,6 +138,11 @@ impl Format {
         !self.row().depth.is_empty()
     }
 
+    /// Returns `true` if it is one 64-bit integer, of which a shader's instructions take halves.
+    pub fn has_halves(self) -> bool {
+        matches!(self, Self::R64_UINT | Self::R64_SINT)
+    }
+
     /// Returns `true` if it has stencil.
     pub fn has_stencil(self) -> bool {
         self.is_depth_or_stencil() && self.name().ends_with("S8_UINT")
@@ -241,7 +246,8 @@ impl Format {
         u32::from(self.row().bc_swizzle)
     }
 
-    /// Returns `true` if alpha is the most significant component, as DCC wants to know (GFX8 to GFX11.5).
+    /// Returns `true` if alpha is the most significant component, as DCC wants to know (GFX8 to GFX11.5). On Raven2 and Renoir formats
+    /// of one channel have the other value.
     pub fn alpha_is_on_msb(self, level: GfxLevel) -> bool {
         let [before, since] = self.row().alpha_on_msb;
         (if level >= GfxLevel::Gfx11 { since } else { before }) != 0

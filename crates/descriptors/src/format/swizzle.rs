@@ -11,6 +11,8 @@ impl Swizzle {
     pub const IDENTITY: Self = Self([4, 5, 6, 7]);
     /// Depth or stencil in x, as Vulkan has it.
     pub const DEPTH: Self = Self([4, 0, 0, 1]);
+    /// Both halves of a 64-bit number, which shaders access with instructions of 32 bits: `R64_UINT` and `R64_SINT`.
+    pub const HALVES: Self = Self([4, 5, 1, 0]);
     /// Zero everywhere.
     pub const ZERO: Self = Self([0; 4]);
 

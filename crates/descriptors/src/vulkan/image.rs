@@ -266,7 +266,7 @@ impl VulkanImage {
         ImageView {
             kind,
             format,
-            swizzle: view.swizzle.over(own),
+            swizzle: if self.format.has_halves() { Swizzle::HALVES } else { view.swizzle.over(own) },
             width,
             height,
             depth: match kind {

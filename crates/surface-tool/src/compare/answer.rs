@@ -57,6 +57,16 @@ pub(super) struct ImageAnswer {
     pub(super) parts: Vec<Part>,
     #[serde(default)]
     pub(super) sparse: Vec<Pages>,
+    pub(super) bo: Option<BoAnswer>,
+    pub(super) bo_refused: Option<String>,
+}
+
+/// The words that travel with the memory of a shared image.
+#[derive(Clone, Debug, Deserialize, PartialEq, Eq)]
+pub(super) struct BoAnswer {
+    pub(super) tiling: u64,
+    pub(super) flags: u64,
+    pub(super) words: Vec<u32>,
 }
 
 /// `VkSubresourceLayout` of an aspect, level and layer.

@@ -7,6 +7,8 @@ use amdgpu_surface::{Chip, GfxLevel};
 
 use super::answer::{ImageAnswer, Pages, Part};
 use super::planes::{ColorPlane, planes};
+use super::shared::{self, ExpectedWords, NoWords};
+use crate::chip::Named;
 use crate::format::channels;
 
 /// `VK_IMAGE_CREATE_SPARSE_RESIDENCY_BIT`.
@@ -32,6 +34,8 @@ pub(super) struct Expected {
     pub(super) alignment: u64,
     pub(super) parts: Vec<Part>,
     pub(super) sparse: Option<Pages>,
+    /// The words that travel with the memory, where it is shared and has one plane.
+    pub(super) bo: Option<Result<ExpectedWords, NoWords>>,
 }
 
 /// A plane of an image with its place.
@@ -42,7 +46,8 @@ struct Placed {
 }
 
 /// Returns our answer about an image.
-pub(super) fn expected(chip: &Chip, asked: &ImageAnswer) -> Result<Expected, NoAnswer> {
+pub(super) fn expected(named: &Named, asked: &ImageAnswer) -> Result<Expected, NoAnswer> {
+    let chip = &named.chip;
     let planes = planes(asked.format, &asked.name);
     let memory = ImageMemory {
         external: asked.exported,
@@ -62,6 +67,7 @@ pub(super) fn expected(chip: &Chip, asked: &ImageAnswer) -> Result<Expected, NoA
         alignment: needs.alignment,
         parts: asked.parts.iter().map(|part| part_of(asked, &[&placed], part)).collect(),
         sparse: memory.sparse.then(|| pages(chip, asked, &needs.layout, &image, needs.bytes)),
+        bo: memory.external.then(|| shared::words(named, &image, &needs.layout)),
     })
 }
 
@@ -112,7 +118,7 @@ fn multi_planar(
     }
     let placed: Vec<&Placed> = placed.iter().collect();
     let parts = asked.parts.iter().map(|part| part_of(asked, &placed, part)).collect();
-    Ok(Expected { size, alignment, parts, sparse: None })
+    Ok(Expected { size, alignment, parts, sparse: None, bo: None })
 }
 
 /// Returns the number of the plane that an aspect names (`VK_IMAGE_ASPECT_PLANE_0_BIT`, `_MEMORY_PLANE_0_BIT_EXT` and on).

@@ -3,6 +3,7 @@
 mod answer;
 mod expected;
 mod planes;
+mod shared;
 
 use std::{
     collections::BTreeMap,
@@ -30,6 +31,8 @@ struct Counts {
     images: u64,
     parts: u64,
     lists: u64,
+    /// Images whose memory has words.
+    words: u64,
     /// Differences by subject, with the first of each.
     differences: BTreeMap<String, (u64, String)>,
 }
@@ -58,11 +61,11 @@ pub(crate) fn compare(named: &Named, path: &Path, out: &mut dyn Write) -> Result
     for (what, (count, first)) in &counts.differences {
         writeln!(out, "{what}: {count} differ, the first is {first}")?;
     }
-    let Counts { images, parts, lists, differences } = &counts;
+    let Counts { images, parts, lists, words, differences } = &counts;
     let total: u64 = differences.values().map(|(count, _)| count).sum();
     writeln!(
         out,
-        "{}: {images} images, {parts} parts, {lists} modifier lists of {device}: {total} differ",
+        "{}: {images} images, {parts} parts, {words} shared, {lists} modifier lists of {device}: {total} differ",
         named.name
     )?;
     if total > 0 { Err(Error::Differs { count: total }) } else { Ok(()) }
@@ -117,7 +120,7 @@ fn image(named: &Named, answer: &ImageAnswer, text: &str, counts: &mut Counts) {
         counts.differ("refused", || format!("{reason}: {text}"));
         return;
     }
-    let ours = match expected(&named.chip, answer) {
+    let ours = match expected(named, answer) {
         Ok(ours) => ours,
         Err(NoAnswer::Format) => return counts.differ(&format!("format {}", answer.name), || text.to_owned()),
         Err(error) => return counts.differ("no layout", || format!("{error}: {text}")),
@@ -138,6 +141,20 @@ fn image(named: &Named, answer: &ImageAnswer, text: &str, counts: &mut Counts) {
         match answer.sparse.as_slice() {
             [their] if *their == our => counts.parts += 1,
             theirs => counts.differ("pages", || format!("ours {our:?}: theirs {theirs:?} of {text}")),
+        }
+    }
+    if let Some(reason) = &answer.bo_refused {
+        counts.differ("words of memory", || format!("{reason}: {text}"));
+    }
+    if let (Some(ours), Some(theirs)) = (ours.bo, &answer.bo) {
+        counts.words += 1;
+        match ours {
+            Ok(ours) => {
+                if let Some((what, values)) = ours.difference(theirs) {
+                    counts.differ(what, || format!("{values} of {text}"));
+                }
+            }
+            Err(error) => counts.differ("no words of memory", || format!("{error}: {text}")),
         }
     }
 }

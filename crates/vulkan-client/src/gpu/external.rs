@@ -14,7 +14,7 @@ use super::{
 const ABSENT: vk::Result = vk::Result::ERROR_EXTENSION_NOT_PRESENT;
 
 /// Takes the descriptor a driver made; -1 is a sync file of work that is already done.
-fn owned(fd: i32) -> Option<OwnedFd> {
+pub(super) fn owned(fd: i32) -> Option<OwnedFd> {
     // SAFETY: the driver opened the descriptor for the caller, who is its only owner.
     (fd >= 0).then(|| unsafe { OwnedFd::from_raw_fd(fd) })
 }

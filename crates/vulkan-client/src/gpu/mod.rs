@@ -36,7 +36,7 @@ pub(crate) use self::{
     commands::Order,
     external::received,
     handle_type::HandleType,
-    image::{Answer, FormatSupport, ImageKind, Part, Shape},
+    image::{Answer, FormatSupport, ImageKind, Importer, Part, Shape},
     memory::{Memory, Place, Source},
     shared::SharedGpu,
     sparse::Bind,

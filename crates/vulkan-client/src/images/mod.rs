@@ -8,12 +8,13 @@ use std::{
     path::Path,
 };
 
+use amdgpu_winsys::winsys::BoMetadata;
 use ash::vk;
 use serde_json::{Value, json};
 
 use crate::{
     exit::Exit,
-    gpu::{Answer, FormatSupport, Gpu, ImageKind, Shape},
+    gpu::{Answer, FormatSupport, Gpu, ImageKind, Importer, Shape},
     outcome::Stop,
 };
 
@@ -47,6 +48,7 @@ fn write(gpu: &Gpu, out: &mut dyn Write) -> io::Result<u64> {
     let name =
         gpu.properties.device_name_as_c_str().map_or_else(|_| String::new(), |name| name.to_string_lossy().into());
     writeln!(out, "{}", json!({ "device": name, "driver_version": gpu.properties.driver_version }))?;
+    let importer = Importer::new(gpu);
     let mut count = 0;
     for format in shapes::formats() {
         let support = gpu.format_support(format);
@@ -56,7 +58,7 @@ fn write(gpu: &Gpu, out: &mut dyn Write) -> io::Result<u64> {
         for (kind, planes) in kinds(format, &support) {
             let Some(limits) = gpu.image_limits(&kind) else { continue };
             for shape in shapes::shapes(&kind, &limits) {
-                let answer = gpu.ask_about(&kind, &shape, planes);
+                let answer = gpu.ask_about(&kind, &shape, planes, importer.as_ref());
                 writeln!(out, "{}", image(&kind, &shape, &answer))?;
                 count += 1;
             }
@@ -167,7 +169,7 @@ fn image(kind: &ImageKind, shape: &Shape, answer: &Result<Answer, vk::Result>) -
     }
     match answer {
         Err(error) => line["refused"] = json!(format!("{error:?}")),
-        Ok(Answer { needs, parts, sparse }) => {
+        Ok(Answer { needs, parts, sparse, shared }) => {
             line["size"] = json!(needs.size);
             line["alignment"] = json!(needs.alignment);
             line["types"] = json!(needs.memory_type_bits);
@@ -177,9 +179,20 @@ fn image(kind: &ImageKind, shape: &Shape, answer: &Result<Answer, vk::Result>) -
             if !sparse.is_empty() {
                 line["sparse"] = sparse.iter().map(pages).collect();
             }
+            match shared {
+                Some(Ok(words)) => line["bo"] = bo(words),
+                Some(Err(reason)) => line["bo_refused"] = json!(reason),
+                None => {}
+            }
         }
     }
     line
+}
+
+/// The words that travel with memory.
+fn bo(words: &BoMetadata) -> Value {
+    let dwords: Vec<u32> = words.data.as_chunks::<4>().0.iter().map(|bytes| u32::from_le_bytes(*bytes)).collect();
+    json!({ "tiling": words.tiling, "flags": words.flags, "words": dwords })
 }
 
 fn part(part: &crate::gpu::Part) -> Value {

@@ -20,7 +20,7 @@ pub(super) fn settings(chip: &Chip, config: &SurfaceConfig) -> DccSettings {
             max_block: dcc.max_block,
         };
     }
-    if config.has(SurfaceUsage::ZBUFFER | SurfaceUsage::IMPORTED) {
+    if config.has(SurfaceUsage::ZBUFFER | SurfaceUsage::SBUFFER | SurfaceUsage::IMPORTED) {
         return config.dcc;
     }
     let b64 = DccSettings { independent_64b: true, independent_128b: false, max_block: MaxBlock::B64 };

@@ -1,8 +1,15 @@
-//! Images without memory, for the driver's answers about them.
+//! Images for the driver's answers about them, without memory or with some that is exported.
 
+mod exported;
+
+use amdgpu_winsys::winsys::BoMetadata;
 use ash::{prelude::VkResult, vk};
 
+pub(crate) use self::exported::Importer;
 use super::Gpu;
+
+/// The most bytes of an image whose memory is allocated.
+const MOST_SHARED: u64 = 64 << 20;
 
 /// The properties that decide about the support of an image.
 #[derive(Clone, Copy, Debug)]
@@ -54,6 +61,8 @@ pub(crate) struct Answer {
     pub(crate) parts: Vec<Part>,
     /// Pages and mip tails of a partially resident image.
     pub(crate) sparse: Vec<vk::SparseImageMemoryRequirements>,
+    /// The words that the driver leaves with the memory of a shared image, or the reason why there are none.
+    pub(crate) shared: Option<Result<BoMetadata, String>>,
 }
 
 /// The support of a format.
@@ -131,12 +140,18 @@ impl Gpu {
         (answer.is_ok() && exportable).then_some(limits)
     }
 
-    /// Creates an image, asks the driver about it, and destroys it.
+    /// Creates an image, asks the driver about it, and destroys it. With an importer, shared images get memory whose words are read.
     ///
     /// # Errors
     ///
     /// The errors of vkCreateImage.
-    pub(crate) fn ask_about(&self, kind: &ImageKind, shape: &Shape, planes: u32) -> VkResult<Answer> {
+    pub(crate) fn ask_about(
+        &self,
+        kind: &ImageKind,
+        shape: &Shape,
+        planes: u32,
+        importer: Option<&Importer>,
+    ) -> VkResult<Answer> {
         let [width, height, depth] = shape.extent;
         let named = [kind.modifier.unwrap_or_default()];
         let mut modifiers = vk::ImageDrmFormatModifierListCreateInfoEXT::default().drm_format_modifiers(&named);
@@ -177,7 +192,12 @@ impl Gpu {
                 layout: unsafe { self.device.get_image_subresource_layout(image.raw, of) },
             })
             .collect();
-        Ok(Answer { needs, parts, sparse })
+        let importer = importer.filter(|_| kind.exported && needs.size <= MOST_SHARED);
+        let shared = importer.map(|importer| {
+            let descriptor = self.export_image(image.raw, &needs, kind.handle_type());
+            descriptor.map_err(|error| error.to_string()).and_then(|descriptor| importer.metadata(descriptor))
+        });
+        Ok(Answer { needs, parts, sparse, shared })
     }
 }
 
