@@ -158,7 +158,7 @@ pub enum Command {
     /// Write completions for a shell
     Completions {
         /// The shell.
-        shell: clap_complete::Shell,
+        shell: amdgpu_manual::Shell,
     },
     /// Write the man page
     Man,

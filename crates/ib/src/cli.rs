@@ -2,8 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
+use amdgpu_manual::Shell;
 use clap::{Args, Parser, Subcommand, ValueEnum};
-use clap_complete::Shell;
 use regex::Regex;
 
 use crate::{input::Engine, listing::When};

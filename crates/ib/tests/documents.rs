@@ -12,11 +12,11 @@ fn the_manual_page_has_every_command_examples_and_statuses() {
     for command in ["dump", "diff", "disassemble", "check", "man", "completions"] {
         assert!(man.contains(&format!(".SS {command}\n")), "{command}");
     }
-    for section in ["EXAMPLES", "\"EXIT STATUS\"", "ENVIRONMENT", "\"SEE ALSO\""] {
-        assert!(man.contains(&format!("\n.SH {section}\n")), "{section}");
+    for section in ["EXAMPLES", "EXIT STATUS", "ENVIRONMENT", "SEE ALSO"] {
+        assert!(man.contains(&format!("\n.SH \"{section}\"\n")), "{section}");
     }
     for code in 0..4 {
-        assert!(man.contains(&format!("\n.TP\n{code}\n")), "{code}");
+        assert!(man.contains(&format!("\n.TP\n.B {code}\n")), "{code}");
     }
     assert!(man.contains("ignore\\-addresses"));
 }

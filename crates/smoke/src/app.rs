@@ -9,13 +9,14 @@ use std::{
     sync::{Arc, atomic::AtomicBool},
 };
 
-use clap::{CommandFactory, Parser};
+use clap::Parser;
 
 use crate::{
     capture,
     checks::process,
     choice::{Choice, Filter},
     cli::{Arguments, Command, RunArguments},
+    document,
     gpu::{
         surroundings,
         target::{NoTarget, Target},
@@ -47,7 +48,7 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         return help(arguments.get(2).map(Path::new)).into();
     }
     match Arguments::try_parse_from(&arguments) {
-        Ok(Arguments { command: Some(command), .. }) => document(&command).into(),
+        Ok(Arguments { command: Some(command), .. }) => print_document(&command).into(),
         Ok(Arguments { command: None, run }) => execute(&run, &arguments).into(),
         Err(error) => {
             // An error of the terminal itself cannot be reported.
@@ -70,26 +71,17 @@ fn help(node: Option<&Path>) -> Exit {
 }
 
 /// Prints the program's man page or shell completions.
-fn document(command: &Command) -> Exit {
-    let mut text = Vec::new();
-    match command {
-        Command::List { markdown: true, level } => text = list::markdown(*level).into_bytes(),
-        Command::List { markdown: false, level } => {
-            text = list::lines(*level, None).join("\n").into_bytes();
-            text.push(b'\n');
-        }
+fn print_document(command: &Command) -> Exit {
+    let text = match command {
+        Command::List { markdown: true, level } => list::markdown(*level).into_bytes(),
+        Command::List { markdown: false, level } => (list::lines(*level, None).join("\n") + "\n").into_bytes(),
         Command::Capture { gpu, sim } => match captured(gpu.as_deref(), sim.as_deref()) {
-            Ok(capture) => text = capture.into_bytes(),
+            Ok(capture) => capture.into_bytes(),
             Err(exit) => return exit,
         },
-        Command::Man => {
-            // Writing into memory does not fail.
-            let _ = clap_mangen::Man::new(Arguments::command()).render(&mut text);
-        }
-        Command::Completions { shell } => {
-            clap_complete::generate(*shell, &mut Arguments::command(), "amdgpu-smoke", &mut text);
-        }
-    }
+        Command::Man => document::man(),
+        Command::Completions { shell } => document::completions(*shell),
+    };
     print(&String::from_utf8_lossy(&text))
 }
 

@@ -2,8 +2,8 @@
 
 use std::{path::PathBuf, time::Duration};
 
+use amdgpu_manual::Shell;
 use clap::{Args, Parser, Subcommand};
-use clap_complete::Shell;
 
 use crate::{
     choice::{Filter, Shard},

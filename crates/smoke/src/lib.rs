@@ -21,6 +21,7 @@ mod capture;
 mod checks;
 mod choice;
 mod cli;
+mod document;
 mod gpu;
 mod isolation;
 mod level;

@@ -422,6 +422,12 @@ fn man_page_and_completions_name_the_options() {
     assert!(
         man.starts_with(".ie") && man.contains(".TH amdgpu-smoke 1") && man.contains("i\\-accept\\-a\\-gpu\\-reset")
     );
+    for section in ["EXAMPLES", "EXIT STATUS", "ENVIRONMENT", "SEE ALSO"] {
+        assert!(man.contains(&format!("\n.SH \"{section}\"\n")), "{section}");
+    }
+    for code in [0, 77, 79, 98, 112] {
+        assert!(man.contains(&format!("\n.TP\n.B {code}\n")), "{code}");
+    }
     for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
         let run = output(&["completions", shell]);
         ends_with(&run, 0);

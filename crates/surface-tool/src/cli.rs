@@ -7,8 +7,9 @@ use std::{
     path::{Path, PathBuf},
 };
 
+use amdgpu_manual::Shell;
 use amdgpu_surface::modifier::ListOptions;
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory as _, Parser, Subcommand};
 use serde_json::json;
 
 use crate::compare::compare;
@@ -17,7 +18,7 @@ use crate::explain::explain;
 use crate::image::ImageArguments;
 use crate::outcome::{Error, Exit};
 use crate::report::Report;
-use crate::{chip, format, modifiers, picture};
+use crate::{chip, document, format, modifiers, picture};
 
 /// Explains where an AMD GPU keeps the texels of an image.
 #[derive(Debug, Parser)]
@@ -105,6 +106,13 @@ enum Task {
         #[arg(long, short)]
         output: Option<PathBuf>,
     },
+    /// Print the manual page
+    Man,
+    /// Print the completions for a shell
+    Completions {
+        /// The shell
+        shell: Shell,
+    },
 }
 
 /// Does what the command line asks for.
@@ -162,6 +170,8 @@ fn perform(task: Task, out: &mut dyn Write) -> Result<(), Error> {
                 None => out.write_all(svg.as_bytes())?,
             }
         }
+        Task::Man => out.write_all(&document::man(Cli::command()))?,
+        Task::Completions { shell } => out.write_all(&document::completions(Cli::command(), shell))?,
     }
     Ok(())
 }

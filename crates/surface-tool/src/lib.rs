@@ -5,6 +5,7 @@ mod chip;
 mod cli;
 mod compare;
 mod detile;
+mod document;
 mod explain;
 mod format;
 mod image;

@@ -21,6 +21,19 @@ pub enum Exit {
     Input = 3,
 }
 
+impl Exit {
+    /// Every status with its meaning, for the manual page.
+    pub(crate) const TABLE: [(Self, &'static str); 4] = [
+        (Self::Answered, "The question has an answer."),
+        (
+            Self::Refused,
+            "The chip cannot have such an image, its texels have no addresses, or a driver's answers differ.",
+        ),
+        (Self::Usage, "The command line is wrong."),
+        (Self::Input, "A file cannot be read or written, or is too short."),
+    ];
+}
+
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum Error {
     #[error(transparent)]

@@ -264,3 +264,17 @@ proptest! {
         prop_assert_eq!(exit == Exit::Answered, out.contains("because"));
     }
 }
+
+#[test]
+fn the_manual_page_and_the_completions_have_every_command() {
+    let man = answer("man");
+    for command in ["explain", "modifiers", "detile", "compare", "picture", "man", "completions"] {
+        assert!(man.contains(&format!(".SS {command}\n")), "{command}");
+    }
+    for section in ["EXAMPLES", "EXIT STATUS", "SEE ALSO"] {
+        assert!(man.contains(&format!("\n.SH \"{section}\"\n")), "{section}");
+    }
+    for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
+        assert!(answer(&format!("completions {shell}")).contains("modifiers"), "{shell}");
+    }
+}

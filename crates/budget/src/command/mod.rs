@@ -4,6 +4,7 @@ mod capture;
 mod check;
 mod diff;
 mod doctor;
+mod document;
 mod dump;
 mod export;
 mod record;
@@ -12,8 +13,6 @@ mod va;
 mod watch;
 
 use std::io::Write;
-
-use clap::CommandFactory as _;
 
 #[cfg(feature = "tui")]
 use crate::screen;
@@ -56,8 +55,8 @@ pub(crate) fn execute(arguments: &Arguments, out: &mut dyn Write) -> Outcome {
         Command::Export { format, dump } => export::run(*format, dump.as_deref(), global, out),
         Command::Doctor => doctor::run(global, out),
         Command::Capture { directory, names } => capture::run(directory, *names, global, out),
-        Command::Completions { shell } => completions(*shell, out),
-        Command::Man => man(out),
+        Command::Completions { shell } => document::completions(*shell, out),
+        Command::Man => document::man(out),
     }
 }
 
@@ -111,37 +110,4 @@ fn ps_options(options: &crate::cli::Ps) -> ps::Options {
         cgroup: options.cgroup.clone(),
         limit: None,
     }
-}
-
-fn completions(shell: clap_complete::Shell, out: &mut dyn Write) -> Outcome {
-    // The generator gives up where the output does; a buffer takes everything.
-    let mut text = Vec::new();
-    clap_complete::generate(shell, &mut Arguments::command(), "amdgpu-budget", &mut text);
-    out.write_all(&text)?;
-    Ok(Exit::Fine)
-}
-
-fn man(out: &mut dyn Write) -> Outcome {
-    let mut command = Arguments::command();
-    command.build();
-    let page = clap_mangen::Man::new(command.clone());
-    let mut text = Vec::new();
-    page.render(&mut text)?;
-    writeln!(text, ".SH \"COMMANDS IN DETAIL\"")?;
-    for sub in command.get_subcommands_mut().filter(|sub| sub.get_name() != "help") {
-        let about = sub.get_long_about().or(sub.get_about()).map(ToString::to_string).unwrap_or_default();
-        writeln!(text, ".SS {}\n{about}\n", sub.get_name().replace('-', "\\-"))?;
-        clap_mangen::Man::new(sub.clone()).render_options_section(&mut text)?;
-    }
-    writeln!(text, ".SH \"EXIT STATUS\"")?;
-    for (exit, meaning) in Exit::TABLE {
-        writeln!(text, ".TP\n{}\n{meaning}", exit.code())?;
-    }
-    writeln!(text, ".PP\nThe command check ends with 0 OK, 1 WARNING, 2 CRITICAL or 3 UNKNOWN instead.")?;
-    writeln!(text, ".SH CONDITIONS\nFigures that watch, wait and check compare, of any GPU:")?;
-    for metric in crate::snapshot::metric::METRICS {
-        writeln!(text, ".TP\n{}\n{}", metric.name, metric.help)?;
-    }
-    out.write_all(&text).map_err(Stop::from)?;
-    Ok(Exit::Fine)
 }

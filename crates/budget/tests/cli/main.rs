@@ -1,5 +1,6 @@
 //! The program from outside: exit codes, outputs that take nothing, inputs that make no sense.
 
+mod dashboard;
 mod figures;
 mod own_memory;
 mod recordings;
@@ -220,8 +221,11 @@ fn completions_and_the_man_page_know_every_command() {
     for name in ["show", "heaps", "explain", "top", "watch", "serve", "doctor", "capture"] {
         assert!(man.contains(&format!(".SS {name}\n")) && bash.contains(name), "{name}");
     }
+    for section in ["EXAMPLES", "EXIT STATUS", "ENVIRONMENT", "CONDITIONS", "SEE ALSO"] {
+        assert!(man.contains(&format!("\n.SH \"{section}\"\n")), "{section}");
+    }
     for code in ["64", "69", "74", "77", "124"] {
-        assert!(man.contains(&format!(".TP\n{code}\n")), "{code}");
+        assert!(man.contains(&format!(".TP\n.B {code}\n")), "{code}");
     }
     assert!(run(&["completions", "zsh"]).stdout.contains("amdgpu-budget"));
 }

@@ -20,6 +20,15 @@ pub enum Exit {
 }
 
 impl Exit {
+    /// Every status with its meaning, for the manual page.
+    pub(crate) const TABLE: [(Self, &'static str); 5] = [
+        (Self::Pass, "Everything that ran passed, or failed as its list of expectations says."),
+        (Self::Skip, "There is no device, or every check was skipped."),
+        (Self::Invalid, "The command line or a file that it names makes no sense."),
+        (Self::Fail, "At least one check failed."),
+        (Self::Aborted, "The run was interrupted, or the GPU was lost and the plan ended early."),
+    ];
+
     /// Returns the exit status of a run.
     pub fn of(report: &Report) -> Self {
         let summary = report.summary;

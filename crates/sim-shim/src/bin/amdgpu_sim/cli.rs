@@ -42,7 +42,7 @@ pub(crate) enum Task {
     /// Print the completions for a shell
     Completions {
         /// The shell
-        shell: clap_complete::Shell,
+        shell: amdgpu_manual::Shell,
     },
 }
 
@@ -138,7 +138,7 @@ pub(crate) struct World {
     /// Look for accesses of LDS and memory that no barrier and no atomic operation puts in an order
     #[arg(long, requires = "trace_shader")]
     pub(crate) find_races: bool,
-    /// The preload library [default: libamdgpu_sim_shim.so beside this program, or in ../lib]
+    /// The preload library [default: libamdgpu_sim_shim.so beside this program, in ../lib or in ../lib/amdgpu-sim]
     #[arg(long, value_name = "PATH")]
     pub(crate) shim: Option<PathBuf>,
 }

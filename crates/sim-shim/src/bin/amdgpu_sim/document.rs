@@ -5,8 +5,8 @@ use std::{
     process::ExitCode,
 };
 
+use amdgpu_manual::{Section, Shell};
 use clap::CommandFactory as _;
-use clap_complete::Shell;
 
 use crate::{cli::Cli, error::RunError};
 
@@ -47,37 +47,14 @@ const VARIABLES: &[(&str, &str)] = &[
 
 /// Prints the manual page.
 pub(crate) fn man() -> Result<ExitCode, RunError> {
-    let mut text = Vec::new();
-    // Writing into memory does not fail.
-    page(&mut text).map_err(RunError::Print)?;
-    print(&text)
-}
-
-fn page(text: &mut Vec<u8>) -> io::Result<()> {
-    let mut command = Cli::command();
-    command.build();
-    clap_mangen::Man::new(command.clone()).render(text)?;
-    writeln!(text, ".SH \"COMMANDS IN DETAIL\"")?;
-    for sub in command.get_subcommands_mut().filter(|sub| sub.get_name() != "help") {
-        let about = sub.get_long_about().or(sub.get_about()).map(ToString::to_string).unwrap_or_default();
-        writeln!(text, ".SS {}\n{about}\n", sub.get_name().replace('-', "\\-"))?;
-        clap_mangen::Man::new(sub.clone()).render_options_section(text)?;
-    }
-    for (section, entries) in [("EXAMPLES", EXAMPLES), ("\"EXIT STATUS\"", STATUSES), ("ENVIRONMENT", VARIABLES)] {
-        writeln!(text, ".SH {section}")?;
-        for (name, meaning) in entries {
-            writeln!(text, ".TP\n.B {}\n{}", roff(name), roff(meaning))?;
-        }
-    }
-    writeln!(text, ".SH \"SEE ALSO\"\n.BR amdgpu\\-ib (1),\n.BR amdgpu\\-smoke (1)")
+    let sections = [("EXAMPLES", EXAMPLES), ("EXIT STATUS", STATUSES), ("ENVIRONMENT", VARIABLES)];
+    let sections = sections.map(|(heading, entries)| Section::new(heading, entries.iter().copied()));
+    print(&amdgpu_manual::page(Cli::command(), &sections, &["amdgpu-ib", "amdgpu-smoke"]))
 }
 
 /// Prints the completions for a shell.
 pub(crate) fn completions(shell: Shell) -> Result<ExitCode, RunError> {
-    // The generator gives up where the output does; a buffer takes everything.
-    let mut text = Vec::new();
-    clap_complete::generate(shell, &mut Cli::command(), "amdgpu-sim", &mut text);
-    print(&text)
+    print(&amdgpu_manual::completions(Cli::command(), shell))
 }
 
 fn print(text: &[u8]) -> Result<ExitCode, RunError> {
@@ -86,10 +63,4 @@ fn print(text: &[u8]) -> Result<ExitCode, RunError> {
         Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(RunError::Print(error)),
         _ => Ok(ExitCode::SUCCESS),
     }
-}
-
-/// Returns text in which nothing is a command of the formatter.
-fn roff(text: &str) -> String {
-    let text = text.replace('\\', "\\e").replace('-', "\\-");
-    if text.starts_with(['.', '\'']) { format!("\\&{text}") } else { text }
 }

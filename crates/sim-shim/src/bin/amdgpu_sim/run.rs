@@ -213,7 +213,8 @@ fn find_shim(named: Option<&Path>) -> Result<PathBuf, RunError> {
         return path.canonicalize().map_err(|_| RunError::NoSuchShim { path: path.to_owned() });
     }
     let program = env::current_exe().map_err(RunError::Lost)?;
-    let beside = program.parent().map(|directory| [directory.join(SHIM), directory.join("../lib").join(SHIM)]);
+    let places = ["", "../lib", "../lib/amdgpu-sim"];
+    let beside = program.parent().map(|directory| places.map(|place| directory.join(place).join(SHIM)));
     let found = beside.into_iter().flatten().find_map(|path| path.canonicalize().ok());
     found.ok_or(RunError::NoShim { program })
 }
