@@ -121,14 +121,7 @@ fn csv_field(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn snapshot() -> Snapshot {
-        let process = Process { pid: 7, name: Some("a\"b\\\n".to_owned()), vram: Some(5), ..Process::default() };
-        let vram = Domain { total: Some(9), ..Domain::default() };
-        let domains = crate::snapshot::model::Domains { vram, ..Default::default() };
-        let gpu = Gpu { pci: "0000:03:00.0".to_owned(), domains, processes: Some(vec![process]), ..Gpu::default() };
-        Snapshot { time: "t,1".to_owned(), gpus: vec![gpu], ..Snapshot::default() }
-    }
+    use crate::snapshot::example::snapshot;
 
     #[test]
     fn csv_has_a_row_for_what_is_known_and_quotes_what_must_be() {

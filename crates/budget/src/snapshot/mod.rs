@@ -1,6 +1,8 @@
 //! The snapshot, and what follows from it alone.
 
 pub mod effective;
+#[cfg(test)]
+pub(crate) mod example;
 pub mod figures;
 pub mod metric;
 pub mod model;

@@ -236,28 +236,21 @@ fn label(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::snapshot::model::Sensors;
+    use crate::snapshot::{example, model::Sensors};
 
+    /// Returns the example asleep, with sensors.
     fn snapshot() -> Snapshot {
-        let process = Process { pid: 7, name: Some("a\"b\\\n".to_owned()), vram: Some(5), ..Process::default() };
-        let vram = Domain { total: Some(9), ..Domain::default() };
-        let domains = crate::snapshot::model::Domains { vram, ..Default::default() };
-        let sensors = Sensors {
-            power_uw: Some(7_050_000),
-            busy_percent: Some(7),
-            temperature_mc: Some(41_500),
-            ..Sensors::default()
-        };
-        let power = Some("suspended".to_owned());
-        let gpu = Gpu {
-            pci: "0000:03:00.0".to_owned(),
-            domains,
-            sensors,
-            power,
-            processes: Some(vec![process]),
-            ..Gpu::default()
-        };
-        Snapshot { gpus: vec![gpu], ..Snapshot::default() }
+        let mut snapshot = example::snapshot();
+        for gpu in &mut snapshot.gpus {
+            gpu.sensors = Sensors {
+                power_uw: Some(7_050_000),
+                busy_percent: Some(7),
+                temperature_mc: Some(41_500),
+                ..Sensors::default()
+            };
+            gpu.power = Some("suspended".to_owned());
+        }
+        snapshot
     }
 
     #[test]
