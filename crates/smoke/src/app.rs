@@ -305,7 +305,8 @@ fn dry_run(target: &Target, options: &Options) -> Exit {
 /// Runs with all the reports that were asked for.
 fn reported(arguments: &RunArguments, run: impl FnOnce(&mut Reports) -> Report) -> Exit {
     let hint = list::deeper(arguments.level, arguments.filter.as_ref());
-    let mut reports = match Reports::new(&arguments.outputs, hint) {
+    let Options { level, seed, .. } = options(arguments);
+    let mut reports = match Reports::new(&arguments.outputs, hint, &Report::before(level, seed)) {
         Ok(reports) => reports,
         Err(error) => {
             complain(&error);

@@ -17,16 +17,32 @@ fn a_run_that_was_killed_goes_on_behind_the_check_that_stopped_the_machine() {
     let lines = scratch.path("a.jsonl");
     let jsonl = format!("--jsonl={lines}");
     let plan = ["--sim", "navi21", "--filter", r"^bo\.", &jsonl];
-    let hanging = [&plan[..], &["--trouble", "bo.metadata=hang"]].concat();
+    let (json, junit) = (scratch.path("a.json"), scratch.path("a.xml"));
+    let reports = [format!("--json={json}"), format!("--junit={junit}")];
+    let hanging = [&plan[..], &["--trouble", "bo.metadata=hang", &reports[0], &reports[1]]].concat();
     let mut child = program(&hanging).stdout(Stdio::piped()).spawn().unwrap();
     let mut printed = BufReader::new(child.stdout.take().unwrap()).lines().map_while(Result::ok);
     assert!(printed.any(|line| line.contains("pass  bo.map")), "bo.map was not done");
     while !fs::read_to_string(&lines).unwrap().contains(r#""event":"started","id":"bo.metadata""#) {
         std::thread::yield_now();
     }
+    // The last of the reports to be written.
+    while !fs::read_to_string(&junit).unwrap().contains("while bo.metadata ran") {
+        std::thread::yield_now();
+    }
     // What a frozen machine leaves.
     child.kill().unwrap();
     child.wait().unwrap();
+    let killed: Value = serde_json::from_str(&fs::read_to_string(&json).unwrap()).unwrap();
+    assert_eq!(
+        (&killed["aborted"], &killed["summary"]["pass"], &killed["summary"]["notrun"]),
+        (&true.into(), &2.into(), &2.into())
+    );
+    assert_eq!(killed["reason"], "the run was killed while bo.metadata ran");
+    assert_eq!(killed["results"][1]["id"], "bo.map");
+    let killed = fs::read_to_string(&junit).unwrap();
+    assert!(killed.contains("<system-err>the run was killed while bo.metadata ran</system-err>"), "{killed}");
+    assert!(killed.contains("name=\"map\"") && killed.ends_with("</testsuites>\n"), "{killed}");
     let before: Vec<String> = fs::read_to_string(&lines).unwrap().lines().map(str::to_owned).collect();
     let resumed = program(&[&plan[..], &["--resume", &lines]].concat()).output().unwrap();
     assert_eq!(resumed.status.code(), Some(98), "{resumed:?}");

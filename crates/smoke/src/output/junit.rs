@@ -3,21 +3,12 @@
 use std::fmt::Write;
 
 use crate::{
-    output::{markup::escaped, sink::Sink},
+    output::markup::escaped,
     result::{check_result::CheckResult, report::Report, status::Status},
-    run::Observer,
 };
 
-/// Writes the report when the run has ended.
-pub(crate) struct Junit(pub(crate) Sink);
-
-impl Observer for Junit {
-    fn ended(&mut self, report: &Report) {
-        self.0.write(&document(report));
-    }
-}
-
-fn document(report: &Report) -> String {
+/// Returns the report as a document.
+pub(crate) fn document(report: &Report) -> String {
     let results = &report.results;
     let count = |which: &dyn Fn(&CheckResult) -> bool| results.iter().filter(|result| which(result)).count();
     let failures = count(&|result| result.is_failure() && !is_error(result.word));

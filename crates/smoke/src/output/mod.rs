@@ -13,3 +13,4 @@ pub(crate) mod sink;
 pub(crate) mod tap;
 pub(crate) mod terminal;
 pub(crate) mod text;
+pub(crate) mod whole;

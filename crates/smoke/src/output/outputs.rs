@@ -9,12 +9,13 @@ use crate::{
         html::Html,
         human::{self, Human},
         igt::Igt,
-        json::Json,
+        json,
         jsonl::JsonLines,
-        junit::Junit,
+        junit,
         sink::{STDOUT, Sink, Troubles},
         tap::Tap,
         text::Text,
+        whole::Whole,
     },
     result::{
         check_result::CheckResult,
@@ -43,7 +44,8 @@ pub(crate) enum NoReports {
 }
 
 impl Reports {
-    pub(crate) fn new(outputs: &Outputs, hint: Option<String>) -> Result<Self, NoReports> {
+    /// Opens the reports. `so_far` is what is known of the run before it begins.
+    pub(crate) fn new(outputs: &Outputs, hint: Option<String>, so_far: &Report) -> Result<Self, NoReports> {
         let troubles = Troubles::default();
         let on_stdout =
             [&outputs.json, &outputs.jsonl, &outputs.tap].iter().filter(|path| is_stdout(path.as_ref())).count();
@@ -65,7 +67,7 @@ impl Reports {
             observers.push(Box::new(human.with_bundle(named).with_hint(hint.clone())));
         }
         if let Some(path) = &outputs.json {
-            observers.push(Box::new(Json(Sink::create(path, &troubles)?)));
+            observers.push(Box::new(Whole::new(Sink::create(path, &troubles)?, json::document, so_far.clone())));
         }
         if let Some(path) = &outputs.jsonl {
             observers.push(Box::new(JsonLines(Sink::create_synced(path, &troubles)?)));
@@ -74,7 +76,7 @@ impl Reports {
             observers.push(Box::new(Tap::new(Sink::create(path, &troubles)?, outputs.tap_version)));
         }
         if let Some(path) = &outputs.junit {
-            observers.push(Box::new(Junit(Sink::create(path, &troubles)?)));
+            observers.push(Box::new(Whole::new(Sink::create(path, &troubles)?, junit::document, so_far.clone())));
         }
         if let Some(path) = &outputs.html {
             observers.push(Box::new(Html::new(Sink::create(path, &troubles)?)));

@@ -1,7 +1,7 @@
 //! Report outputs, and the write errors that occurred.
 
 use std::{
-    fs::File,
+    fs::{self, File},
     io::{self, BufWriter, ErrorKind, Write},
     path::{Path, PathBuf},
     sync::{Arc, Mutex, PoisonError},
@@ -30,6 +30,8 @@ pub(crate) struct Sink {
     out: Option<Box<dyn Write + Send>>,
     name: String,
     troubles: Troubles,
+    /// The file, if it is one that another can take the place of.
+    file: Option<PathBuf>,
 }
 
 /// The name that stands for standard output.
@@ -45,7 +47,7 @@ pub(crate) struct CannotCreate {
 
 impl Sink {
     pub(crate) fn new(out: impl Write + Send + 'static, name: &str, troubles: &Troubles) -> Self {
-        Self { out: Some(Box::new(out)), name: name.to_owned(), troubles: troubles.clone() }
+        Self { out: Some(Box::new(out)), name: name.to_owned(), troubles: troubles.clone(), file: None }
     }
 
     pub(crate) fn stdout(troubles: &Troubles) -> Self {
@@ -58,7 +60,10 @@ impl Sink {
             return Ok(Self::stdout(troubles));
         }
         let file = File::create(path).map_err(|source| CannotCreate { path: path.to_owned(), source })?;
-        Ok(Self::new(BufWriter::new(file), &path.display().to_string(), troubles))
+        // Another path than the one given: a symbolic link stays one.
+        let regular = file.metadata().is_ok_and(|metadata| metadata.is_file());
+        let file_path = path.canonicalize().ok().filter(|_| regular);
+        Ok(Self { file: file_path, ..Self::new(BufWriter::new(file), &path.display().to_string(), troubles) })
     }
 
     /// The same as [`Sink::create`], with everything on the disk when a write returns: what was told of a run survives a
@@ -78,6 +83,27 @@ impl Sink {
             self.troubles.note(&self.name, &error);
             self.out = None;
         }
+    }
+
+    /// Replaces the whole file, at once for who reads it; does nothing where the output is no file that can be replaced.
+    pub(crate) fn replace(&mut self, text: &str) {
+        let Some(path) = self.file.clone().filter(|_| self.out.is_some()) else { return };
+        let mut beside = path.clone().into_os_string();
+        beside.push(format!(".{}.tmp", std::process::id()));
+        let replaced = fs::write(&beside, text).and_then(|()| fs::rename(&beside, &path)).or_else(|_| {
+            let _ = fs::remove_file(&beside);
+            // A folder may take no new files and the file be writable.
+            fs::write(&path, text)
+        });
+        if let Err(error) = replaced {
+            self.troubles.note(&self.name, &error);
+            self.out = None;
+        }
+    }
+
+    /// Writes a document that is complete: replaces the file, or writes to what is no file.
+    pub(crate) fn write_whole(&mut self, text: &str) {
+        if self.file.is_some() { self.replace(text) } else { self.write(text) }
     }
 
     /// Writes a line.
@@ -117,6 +143,25 @@ mod tests {
         assert!(troubles.all()[0].starts_with("/dev/full: No space left on device"), "{troubles:?}");
         troubles.note("a pipe", &ErrorKind::BrokenPipe.into());
         assert_eq!(troubles.all().len(), 1);
+    }
+
+    #[test]
+    fn a_document_takes_the_place_of_the_one_before_and_leaves_nothing_beside_it() {
+        let folder = std::env::temp_dir().join(format!("amdgpu-smoke-sink-{}", std::process::id()));
+        fs::create_dir(&folder).unwrap();
+        fs::write(folder.join("real"), "old").unwrap();
+        std::os::unix::fs::symlink("real", folder.join("link")).unwrap();
+        let troubles = Troubles::default();
+        let mut sink = Sink::create(&folder.join("link"), &troubles).unwrap();
+        sink.replace("the first, which is longer");
+        sink.write_whole("the last");
+        assert_eq!(fs::read_to_string(folder.join("real")).unwrap(), "the last");
+        assert!(folder.join("link").is_symlink());
+        assert_eq!(fs::read_dir(&folder).unwrap().count(), 2);
+        fs::remove_dir_all(&folder).unwrap();
+        sink.write_whole("nowhere");
+        sink.write_whole("nowhere again");
+        assert_eq!(troubles.all().len(), 1, "{troubles:?}");
     }
 
     #[test]

@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     gpu::ring::Ring,
+    level::Level,
     result::{
         check_result::CheckResult,
         soak::Soak,
@@ -43,6 +44,24 @@ pub struct Report {
     pub soak: Option<Soak>,
     /// Number of results by status.
     pub summary: Summary,
+}
+
+impl Report {
+    /// Returns the report of a run that was killed before it began.
+    pub(crate) fn before(level: Level, seed: u32) -> Self {
+        Self {
+            schema: SCHEMA,
+            version: env!("CARGO_PKG_VERSION"),
+            gpu: Gpu::default(),
+            level: level.name(),
+            seed,
+            results: Vec::new(),
+            aborted: true,
+            reason: Some("the run was killed before a check was started".to_owned()),
+            soak: None,
+            summary: Summary::default(),
+        }
+    }
 }
 
 /// The tested GPU.

@@ -1,0 +1,59 @@
+//! Reports that are one document, such as JSON and JUnit: a file that is complete at any time.
+
+use crate::{
+    output::sink::Sink,
+    result::{
+        check_result::CheckResult,
+        report::{Gpu, Report, Summary},
+    },
+    run::Observer,
+};
+
+/// A report as a document. Its file is replaced whenever a check starts, by the report of what has ended until then, so that a
+/// run that is killed leaves one that says so.
+pub(crate) struct Whole {
+    sink: Sink,
+    write: fn(&Report) -> String,
+    so_far: Report,
+    planned: usize,
+}
+
+impl Whole {
+    /// Creates the report. `so_far` has what is known before the run.
+    pub(crate) fn new(sink: Sink, write: fn(&Report) -> String, so_far: Report) -> Self {
+        Self { sink, write, so_far, planned: 0 }
+    }
+
+    fn replace(&mut self) {
+        let notrun = self.planned.saturating_sub(self.so_far.results.len());
+        self.so_far.summary = Summary::of(&self.so_far.results, notrun);
+        self.sink.replace(&(self.write)(&self.so_far));
+    }
+}
+
+impl Observer for Whole {
+    fn began(&mut self, gpu: &Gpu) {
+        self.so_far.gpu = gpu.clone();
+        self.replace();
+    }
+
+    fn planned(&mut self, gpu: &Gpu, ids: &[&str]) {
+        self.so_far.gpu = gpu.clone();
+        self.planned = ids.len();
+    }
+
+    fn started(&mut self, id: &str) {
+        self.so_far.reason = Some(format!("the run was killed while {id} ran"));
+        self.replace();
+    }
+
+    fn finished(&mut self, result: &CheckResult) {
+        // Of each check of a soak the last result stays.
+        self.so_far.results.retain(|earlier| earlier.id != result.id);
+        self.so_far.results.push(result.clone());
+    }
+
+    fn ended(&mut self, report: &Report) {
+        self.sink.write_whole(&(self.write)(report));
+    }
+}
