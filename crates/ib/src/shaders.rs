@@ -106,7 +106,7 @@ impl<'d> Explained<'d> {
     /// Returns the machine code that a dispatch ran: the first that was kept of its address.
     fn code(&self, start: &Start) -> Option<&KeptShader> {
         let wanted = start.shader?;
-        self.shaders.iter().find(|shader| shader.va == wanted.va && shader.wave == wanted.wave)
+        self.shaders.iter().find(|shader| wanted.may_be_at(shader.va) && shader.wave == wanted.wave)
     }
 
     /// Returns the text below a packet.

@@ -21,10 +21,20 @@ pub struct Start {
 /// The shader that a dispatch runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Shader {
-    /// Its address: COMPUTE_PGM_LO and COMPUTE_PGM_HI.
-    pub va: GpuVa,
+    /// Bits 8 to 39 of its address: COMPUTE_PGM_LO.
+    pub low: u32,
+    /// The bits from 40 on: COMPUTE_PGM_HI. `None` where another IB of the submission wrote it, as the preambles of RADV do.
+    pub high: Option<u8>,
     /// The wave size that the dispatch's initiator selects.
     pub wave: WaveSize,
+}
+
+impl Shader {
+    /// Returns `true` if machine code at an address may be that of the shader.
+    pub fn may_be_at(&self, va: GpuVa) -> bool {
+        let [at, high] = [va.as_u64() >> 8 & 0xffff_ffff, va.as_u64() >> 40 & 0xff];
+        at == u64::from(self.low) && self.high.is_none_or(|own| u64::from(own) == high)
+    }
 }
 
 impl Start {
@@ -77,10 +87,10 @@ impl Walk<'_> {
     }
 
     fn shader(&self, dispatch: &Packet) -> Option<Shader> {
-        let value = |name| self.registers.values().find(|register| register.name == Some(name))?.value.map(u64::from);
-        let address = ((value("COMPUTE_PGM_HI")? & 0xff) << 32 | value("COMPUTE_PGM_LO")?) << 8;
+        let value = |name| self.registers.values().find(|register| register.name == Some(name))?.value;
+        let (low, high) = (value("COMPUTE_PGM_LO")?, value("COMPUTE_PGM_HI").map(|high| high as u8));
         let initiator = dispatch.fields.iter().find(|field| field.name == "dispatch_initiator")?.value;
-        Some(Shader { va: GpuVa::from_48_bits(address), wave: wave(self.level, initiator) })
+        Some(Shader { low, high, wave: wave(self.level, initiator) })
     }
 }
 

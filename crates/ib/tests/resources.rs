@@ -51,6 +51,21 @@ fn a_descriptor_in_user_data_is_shown() {
 }
 
 #[test]
+fn a_shader_whose_high_address_another_ib_set_is_the_one_that_was_kept() {
+    // As RADV does: COMPUTE_PGM_HI is in the preamble, an IB of its own.
+    let mut ib = vec![0xc001_7600, 0x20c, 0x80_0002];
+    ib.extend(dispatch(&BUFFER, 4).into_iter().skip(4));
+    let (scratch, path) = kept("preamble", &ib, &[STORE, END]);
+    let shown = text(&run(&["dump", &path]).stdout);
+    assert!(shown.contains("0000 s[0:3]: buffer, base_address 0x200000, num_records 4096"), "{shown}");
+    // Another shader than the one of the low address is not taken for it.
+    ib[2] = 0x80_0003;
+    scratch.put(IB, &ib);
+    let shown = text(&run(&["dump", &path]).stdout);
+    assert!(shown.contains("DISPATCH_DIRECT") && !shown.contains("descriptors"), "{shown}");
+}
+
+#[test]
 fn registers_behind_the_user_data_are_not_taken_for_them() {
     let (_scratch, ib) = kept("count", &dispatch(&BUFFER, 3), &[STORE, END]);
     let shown = text(&run(&["dump", &ib]).stdout);
