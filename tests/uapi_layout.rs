@@ -22,18 +22,9 @@ macro_rules! structures {
     ($($name:ident),* $(,)?) => { vec![$(structure::<uapi::$name>()),*] };
 }
 
-fn structures() -> Vec<Structure> {
+/// Structures of mode setting.
+fn structures_of_displays() -> Vec<Structure> {
     structures!(
-        Version,
-        Unique,
-        Auth,
-        Client,
-        SetVersion,
-        GemClose,
-        GemFlink,
-        GemOpen,
-        GetCap,
-        SetClientCap,
         ModeCardRes,
         ModeCrtc,
         ModeGetEncoder,
@@ -47,6 +38,43 @@ fn structures() -> Vec<Structure> {
         ModeGetPlaneRes,
         ModeGetPlane,
         ModeObjGetProperties,
+        ModeInfo,
+        ModeFbCmd,
+        ModeFbCmd2,
+        ModeFbDirty,
+        ModeCloseFb,
+        ModePageFlip,
+        EventVblank,
+        ModeAtomic,
+        ModeCreateBlob,
+        ModeDestroyBlob,
+        ModeObjSetProperty,
+        ModeConnectorSetProperty,
+        ModeSetPlane,
+        ModeCursor,
+        ModeCursor2,
+        ModeCrtcLut,
+        ColorLut,
+        WaitVblank,
+        CrtcGetSequence,
+        CrtcQueueSequence,
+        EventCrtcSequence,
+    )
+}
+
+fn structures() -> Vec<Structure> {
+    let mut all = structures_of_displays();
+    all.extend(structures!(
+        Version,
+        Unique,
+        Auth,
+        Client,
+        SetVersion,
+        GemClose,
+        GemFlink,
+        GemOpen,
+        GetCap,
+        SetClientCap,
         PrimeHandle,
         SyncobjCreate,
         SyncobjDestroy,
@@ -107,7 +135,8 @@ fn structures() -> Vec<Structure> {
         InfoVideoCodec,
         InfoVideoCaps,
         DevInfo,
-    )
+    ));
+    all
 }
 
 /// Structures that headers older than Linux 6.16 do not have.
@@ -168,6 +197,22 @@ fn requests() -> BTreeMap<&'static str, u32> {
         "DRM_IOCTL_MODE_GETPLANERESOURCES": ModeGetPlaneRes,
         "DRM_IOCTL_MODE_GETPLANE": ModeGetPlane,
         "DRM_IOCTL_MODE_OBJ_GETPROPERTIES": ModeObjGetProperties,
+        "DRM_IOCTL_MODE_ADDFB": ModeFbCmd,
+        "DRM_IOCTL_MODE_ADDFB2": ModeFbCmd2,
+        "DRM_IOCTL_MODE_PAGE_FLIP": ModePageFlip,
+        "DRM_IOCTL_MODE_DIRTYFB": ModeFbDirty,
+        "DRM_IOCTL_MODE_SETPROPERTY": ModeConnectorSetProperty,
+        "DRM_IOCTL_MODE_OBJ_SETPROPERTY": ModeObjSetProperty,
+        "DRM_IOCTL_MODE_ATOMIC": ModeAtomic,
+        "DRM_IOCTL_MODE_CREATEPROPBLOB": ModeCreateBlob,
+        "DRM_IOCTL_MODE_DESTROYPROPBLOB": ModeDestroyBlob,
+        "DRM_IOCTL_MODE_SETPLANE": ModeSetPlane,
+        "DRM_IOCTL_MODE_CURSOR": ModeCursor,
+        "DRM_IOCTL_MODE_CURSOR2": ModeCursor2,
+        "DRM_IOCTL_MODE_GETGAMMA": ModeCrtcLut,
+        "DRM_IOCTL_WAIT_VBLANK": WaitVblank,
+        "DRM_IOCTL_CRTC_GET_SEQUENCE": CrtcGetSequence,
+        "DRM_IOCTL_CRTC_QUEUE_SEQUENCE": CrtcQueueSequence,
         "DRM_IOCTL_PRIME_HANDLE_TO_FD": PrimeHandle,
         "DRM_IOCTL_SYNCOBJ_CREATE": SyncobjCreate,
         "DRM_IOCTL_SYNCOBJ_DESTROY": SyncobjDestroy,

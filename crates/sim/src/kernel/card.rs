@@ -95,6 +95,7 @@ impl Gpu {
         if own.is_none() {
             complaints.say(format!("VRAM has no room for the kernel's own {} bytes", options.kernel_vram));
         }
+        let modes = Modes::new(profile.is_apu());
         let is_by_rule = options.video && profile.video.is_empty();
         let video = if is_by_rule { profile.video_by_rule() } else { profile.video.clone() };
         Arc::new(Self {
@@ -104,8 +105,10 @@ impl Gpu {
             machine: Arc::clone(machine),
             names: Mutex::default(),
             pools,
-            modes: Modes::new(profile.is_apu()),
-            screen: options.display.map(|display| Screen::new(display, &profile, options.drm_minor)),
+            modes,
+            screen: options
+                .display
+                .map(|display| Screen::new(display, &profile, options.drm_minor, modes, &machine.events)),
             profile,
             offsets: Arc::default(),
             events: Arc::clone(&machine.events),

@@ -6,13 +6,12 @@
 mod checklist;
 mod core;
 mod dispatch;
+mod displays;
 mod fdinfo;
 mod info;
 mod jobs;
 mod memory;
-mod modes;
 mod primary;
-mod scanout;
 mod support;
 mod sync;
 mod user_queues;

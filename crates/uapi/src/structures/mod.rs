@@ -9,13 +9,12 @@ mod info;
 mod macros;
 mod modes;
 mod request;
-mod scanout;
 mod submission;
 mod sw_sync;
 mod syncobj;
 mod userq;
 
 pub use self::{
-    context::*, device_info::*, dma_buf::*, drm::*, gem::*, info::*, modes::*, request::*, scanout::*, submission::*,
-    sw_sync::*, syncobj::*, userq::*,
+    context::*, device_info::*, dma_buf::*, drm::*, gem::*, info::*, modes::*, request::*, submission::*, sw_sync::*,
+    syncobj::*, userq::*,
 };

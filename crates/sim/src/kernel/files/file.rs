@@ -153,7 +153,7 @@ impl File {
 }
 
 impl Drop for File {
-    /// Closes the file: user queues, framebuffers, sync objects, handles, its being master, contexts, the address space, BO lists. Jobs that still run keep what they
+    /// Closes the file: user queues, framebuffers and blobs, sync objects, handles, its being master, contexts, the address space, BO lists. Jobs that still run keep what they
     /// use.
     ///
     /// Source: Linux 6.12 `drm_file.c`, `drm_file_free`; `amdgpu_kms.c`, `amdgpu_driver_postclose_kms`.
@@ -162,7 +162,7 @@ impl Drop for File {
             queue.finish();
         }
         if let Some(screen) = &self.gpu.screen {
-            screen.remove_all(self.number);
+            screen.remove_all(self.number, &self.outbox);
         }
         self.syncobjs.get_mut().clear();
         for bo in self.handles.get_mut().clear() {

@@ -96,6 +96,11 @@ impl Primary {
         self.authenticated.load(Ordering::Acquire)
     }
 
+    /// Returns `true` if it was opened with CAP_SYS_ADMIN.
+    pub(crate) const fn is_admin(&self) -> bool {
+        self.is_admin
+    }
+
     /// The client's capabilities.
     pub(crate) fn caps(&self) -> MutexGuard<'_, ClientCaps> {
         self.caps.lock()

@@ -11,7 +11,7 @@ use crate::{
         files::file::File,
         ioctl::{
             memory::{bo_list, gem, names, prime, va},
-            modes::{caps, dumb, objects, properties, scanout},
+            modes::{atomic, blobs, caps, crtcs, dumb, framebuffers, gamma, objects, planes, properties, vblank},
             node::{core, info, primary},
             queues::{context, sched, submit, userq, userq_fences, wait},
             sync::syncobj,
@@ -102,9 +102,9 @@ fn primary(request: Request, name: &'static str, access: Access, handler: Handle
     Entry { name, size: request.size(), request, access, handler: Some(handler) }
 }
 
-/// A request of the primary node about its display engine, which anybody may make.
-fn unplugged<A: Argument>(handler: Handler) -> Entry {
-    primary(A::REQUEST, A::NAME, Access::PRIMARY, handler)
+/// A request of the primary node about its display engine.
+fn display<A: Argument>(handler: Handler) -> Entry {
+    primary(A::REQUEST, A::NAME, modes(A::REQUEST.number()), handler)
 }
 
 /// A request of the primary node that is answered with EOPNOTSUPP, as on a device without displays.
@@ -158,11 +158,12 @@ fn newer_line(number: u8) -> Option<Entry> {
 fn line(number: u8) -> Option<Entry> {
     use uapi::{
         BoList, Cs, Ctx, FenceToHandle, GemClose, GemCreate, GemMetadata, GemMmap, GemOp, GemUserptr, GemVa,
-        GemWaitIdle, GetCap, Info, ModeCardRes, ModeCreateDumb, ModeCrtc, ModeDestroyDumb, ModeFbCmd, ModeFbCmd2,
-        ModeGetBlob, ModeGetConnector, ModeGetEncoder, ModeGetPlane, ModeGetPlaneRes, ModeGetProperty, ModeMapDumb,
-        ModeObjGetProperties, ModePageFlip, PrimeHandle, SyncobjArray, SyncobjCreate, SyncobjDestroy, SyncobjEventfd,
-        SyncobjHandle, SyncobjTimelineArray, SyncobjTimelineWait, SyncobjTransfer, SyncobjWait, Version, Vm, WaitCs,
-        WaitFences,
+        GemWaitIdle, GetCap, Info, ModeAtomic, ModeCardRes, ModeCloseFb, ModeConnectorSetProperty, ModeCreateBlob,
+        ModeCreateDumb, ModeCrtc, ModeCrtcLut, ModeCursor, ModeCursor2, ModeDestroyBlob, ModeDestroyDumb, ModeFbCmd,
+        ModeFbCmd2, ModeFbDirty, ModeGetBlob, ModeGetConnector, ModeGetEncoder, ModeGetPlane, ModeGetPlaneRes,
+        ModeGetProperty, ModeMapDumb, ModeObjGetProperties, ModeObjSetProperty, ModePageFlip, ModeSetPlane,
+        PrimeHandle, SyncobjArray, SyncobjCreate, SyncobjDestroy, SyncobjEventfd, SyncobjHandle, SyncobjTimelineArray,
+        SyncobjTimelineWait, SyncobjTransfer, SyncobjWait, Version, Vm, WaitCs, WaitFences,
     };
     Some(match number {
         0x00 => render::<Version>(core::version),
@@ -181,6 +182,11 @@ fn line(number: u8) -> Option<Entry> {
         0x1f => primary(uapi::DROP_MASTER, "DROP_MASTER", Access::PRIMARY, primary::drop_master),
         0x2d => render::<PrimeHandle>(prime::handle_to_fd),
         0x2e => render_as::<PrimeHandle>(uapi::PRIME_FD_TO_HANDLE, "PRIME_FD_TO_HANDLE", prime::fd_to_handle),
+        0x3a => primary(uapi::WaitVblank::REQUEST, "WAIT_VBLANK", Access::PRIMARY, vblank::wait),
+        0x3b => primary(uapi::CrtcGetSequence::REQUEST, "CRTC_GET_SEQUENCE", Access::PRIMARY, vblank::get_sequence),
+        0x3c => {
+            primary(uapi::CrtcQueueSequence::REQUEST, "CRTC_QUEUE_SEQUENCE", Access::PRIMARY, vblank::queue_sequence)
+        }
         0x40 => render::<GemCreate>(gem::create),
         0x41 => render::<GemMmap>(gem::mmap),
         0x42 => render::<Ctx>(context::ctx),
@@ -197,24 +203,40 @@ fn line(number: u8) -> Option<Entry> {
         0x53 => render::<Vm>(context::vm),
         0x54 => render::<FenceToHandle>(wait::fence_to_handle),
         0x55 => primary(uapi::Sched::REQUEST, "AMDGPU_SCHED", Access::MASTER, sched::sched),
-        0xa0 => unplugged::<ModeCardRes>(objects::resources),
-        0xa1 => unplugged::<ModeCrtc>(objects::crtc),
-        0xa2 => primary(uapi::MODE_SETCRTC, "MODE_SETCRTC", modes(number), scanout::set_crtc),
-        0xa6 => unplugged::<ModeGetEncoder>(objects::encoder),
-        0xa7 => unplugged::<ModeGetConnector>(objects::connector),
-        0xaa => unplugged::<ModeGetProperty>(properties::describe),
-        0xac => unplugged::<ModeGetBlob>(properties::blob),
-        0xae => unplugged::<ModeFbCmd>(scanout::add),
-        0xaf => primary(uapi::MODE_RMFB, "MODE_RMFB", modes(number), scanout::remove),
-        0xb0 => primary(ModePageFlip::REQUEST, ModePageFlip::NAME, modes(number), scanout::page_flip),
-        0xb2 => unplugged::<ModeCreateDumb>(dumb::create),
-        0xb3 => unplugged::<ModeMapDumb>(dumb::map),
-        0xb4 => unplugged::<ModeDestroyDumb>(dumb::destroy),
-        0xb5 => unplugged::<ModeGetPlaneRes>(objects::plane_resources),
-        0xb6 => unplugged::<ModeGetPlane>(objects::plane),
-        0xb8 => unplugged::<ModeFbCmd2>(scanout::add_by_format),
-        0xb9 => unplugged::<ModeObjGetProperties>(properties::of_object),
-        0xa0..=0xbe | 0xc6..=0xc9 | 0xce | 0xd0 => refused(Request::bare(b'd', number), "MODE_*", modes(number)),
+        0xa0 => display::<ModeCardRes>(objects::resources),
+        0xa1 => display::<ModeCrtc>(objects::crtc),
+        0xa2 => primary(uapi::MODE_SETCRTC, "MODE_SETCRTC", modes(number), crtcs::set),
+        0xa3 => display::<ModeCursor>(planes::cursor),
+        0xa4 => display::<ModeCrtcLut>(gamma::get),
+        0xa5 => primary(uapi::MODE_SETGAMMA, "MODE_SETGAMMA", modes(number), gamma::set),
+        0xa6 => display::<ModeGetEncoder>(objects::encoder),
+        0xa7 => display::<ModeGetConnector>(objects::connector),
+        0xaa => display::<ModeGetProperty>(properties::describe),
+        0xab => display::<ModeConnectorSetProperty>(atomic::set_connector_property),
+        0xac => display::<ModeGetBlob>(blobs::get),
+        0xad => primary(uapi::MODE_GETFB, "MODE_GETFB", modes(number), framebuffers::get),
+        0xae => display::<ModeFbCmd>(framebuffers::add),
+        0xaf => primary(uapi::MODE_RMFB, "MODE_RMFB", modes(number), framebuffers::remove),
+        0xb0 => display::<ModePageFlip>(crtcs::page_flip),
+        0xb1 => display::<ModeFbDirty>(framebuffers::dirty),
+        0xb2 => display::<ModeCreateDumb>(dumb::create),
+        0xb3 => display::<ModeMapDumb>(dumb::map),
+        0xb4 => display::<ModeDestroyDumb>(dumb::destroy),
+        0xb5 => display::<ModeGetPlaneRes>(objects::plane_resources),
+        0xb6 => display::<ModeGetPlane>(objects::plane),
+        0xb7 => display::<ModeSetPlane>(planes::set),
+        0xb8 => display::<ModeFbCmd2>(framebuffers::add_by_format),
+        0xb9 => display::<ModeObjGetProperties>(properties::of_object),
+        0xba => display::<ModeObjSetProperty>(atomic::set_property),
+        0xbb => display::<ModeCursor2>(planes::cursor_with_point),
+        0xbc => display::<ModeAtomic>(atomic::commit),
+        0xbd => display::<ModeCreateBlob>(blobs::create),
+        0xbe => display::<ModeDestroyBlob>(blobs::destroy),
+        0xce => primary(uapi::MODE_GETFB2, "MODE_GETFB2", modes(number), framebuffers::get_with_modifier),
+        0xd0 => display::<ModeCloseFb>(framebuffers::close),
+        // ATTACHMODE and DETACHMODE do nothing in any kernel of today (`drm_noop`).
+        0xa8 | 0xa9 => primary(Request::bare(b'd', number), "MODE_ATTACHMODE", modes(number), |_, _| Ok(())),
+        0xc6..=0xc9 => refused(Request::bare(b'd', number), "MODE_*", modes(number)),
         0xbf => render::<SyncobjCreate>(syncobj::create),
         0xc0 => render::<SyncobjDestroy>(syncobj::destroy),
         0xc1 => render::<SyncobjHandle>(syncobj::handle_to_fd),

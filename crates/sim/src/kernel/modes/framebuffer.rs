@@ -13,15 +13,19 @@ use amdgpu_surface::{
 };
 use amdgpu_uapi::Errno;
 
-use crate::{display::Picture, kernel::mm::bo::Bo};
+use crate::kernel::mm::bo::Bo;
 
 /// Formats of primary planes (`drm_fourcc.h`), as far as every chip has them.
 ///
 /// Source: Linux 6.12 `amdgpu_dm_plane.c`, `rgb_formats`.
 pub(crate) const PRIMARY: [[u8; 4]; 9] =
     [*b"XR24", *b"AR24", *b"XB24", *b"AB24", *b"RG16", *b"XR30", *b"AR30", *b"XB30", *b"AB30"];
+/// Formats of cursors.
+///
+/// Source: Linux 6.12 `amdgpu_dm_plane.c`, `cursor_formats`.
+pub(crate) const CURSOR: [[u8; 4]; 1] = [*b"AR24"];
 /// DRM_FORMAT_MOD_LINEAR.
-const LINEAR: u64 = 0;
+pub(super) const LINEAR: u64 = 0;
 
 /// A format that can be scanned out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -46,13 +50,43 @@ impl Format {
         }
     }
 
+    /// Returns the code (`drm_fourcc.h`).
+    pub(crate) const fn code(self) -> u32 {
+        u32::from_le_bytes(self.0)
+    }
+
+    /// Returns `true` if it has this code.
+    pub(crate) fn is(self, code: [u8; 4]) -> bool {
+        self.0 == code
+    }
+
+    /// Returns bits of a pixel and of its colour, the latter 0 for a format that came later than such descriptions.
+    ///
+    /// Source: Linux 6.12 `drm_fourcc.c`, `__drm_format_info`.
+    pub(crate) fn bits_and_depth(self) -> (u32, u32) {
+        let depth = match &self.0 {
+            b"RG16" => 16,
+            b"XR24" | b"XB24" => 24,
+            b"XR30" | b"XB30" | b"AR30" | b"AB30" => 30,
+            _ => 32,
+        };
+        (self.bytes() * 8, depth)
+    }
+
     /// Returns the bytes of a pixel.
     pub(crate) fn bytes(self) -> u32 {
         if self.0 == *b"RG16" { 2 } else { 4 }
     }
 
+    /// Returns the modifiers that the chip scans out.
+    pub(super) fn modifiers(self, chip: &Chip) -> Vec<u64> {
+        let class = FormatClass { bits: self.bytes() * 8, compressed: false, depth_stencil: false, planes: 1 };
+        let list = ModifierList::new(chip, class, ListOptions { dcc: false, retile: false });
+        list.as_slice().iter().map(|modifier| modifier.encode()).collect()
+    }
+
     /// Returns red, green and blue of a pixel, 8 bits each.
-    fn colour(self, pixel: u32) -> [u8; 3] {
+    pub(super) fn colour(self, pixel: u32) -> [u8; 3] {
         let eight = |low: u32, bits: u32| (((pixel >> low) & ((1 << bits) - 1)) * 255 / ((1 << bits) - 1)) as u8;
         let [_, order, ..] = self.0;
         match &self.0[2..] {
@@ -68,6 +102,8 @@ impl Format {
 /// A BO as a picture.
 #[derive(Clone, Debug)]
 pub(crate) struct Framebuffer {
+    /// 0 before it has one.
+    pub(crate) id: u32,
     pub(crate) bo: Arc<Bo>,
     pub(crate) width: u32,
     pub(crate) height: u32,
@@ -128,9 +164,7 @@ impl Framebuffer {
             let is_aligned = pitch.is_multiple_of(256) && offset.is_multiple_of(256);
             return if is_aligned && self.ends_within(self.rows()) { Ok(()) } else { Err(Errno::EINVAL) };
         }
-        let class = FormatClass { bits: pixel * 8, compressed: false, depth_stencil: false, planes: 1 };
-        let known = chip.map(|chip| ModifierList::new(chip, class, ListOptions { dcc: false, retile: false }));
-        let is_known = known.is_some_and(|list| list.as_slice().iter().any(|one| one.encode() == modifier));
+        let is_known = chip.is_some_and(|chip| self.format.modifiers(chip).contains(&modifier));
         let block = Block::of(level, modifier, pixel);
         let row = u64::from(pixel) << block.width;
         if !is_known || !pitch.is_multiple_of(row) || !offset.is_multiple_of(1 << block.bytes) {
@@ -148,30 +182,13 @@ impl Framebuffer {
         u64::from(self.offset) + bytes <= self.bo.size()
     }
 
-    /// Returns a part of the picture; `None` where nothing tells how its tiles lie.
-    pub(crate) fn picture(
-        &self,
-        chip: Option<&Chip>,
-        (x, y): (u32, u32),
-        (width, height): (u32, u32),
-    ) -> Option<Picture> {
-        let pixel = self.format.bytes() as usize;
-        let pitch = self.pitch as usize;
-        let rows = self.untiled(chip)?;
-        let mut rgba = Vec::with_capacity(width as usize * height as usize * 4);
-        for row in rows.chunks(pitch).skip(y as usize).take(height as usize) {
-            for bytes in row.chunks_exact(pixel).skip(x as usize).take(width as usize) {
-                let mut whole = [0; 4];
-                whole.iter_mut().zip(bytes).for_each(|(to, from)| *to = *from);
-                rgba.extend(self.format.colour(u32::from_le_bytes(whole)));
-                rgba.push(u8::MAX);
-            }
-        }
-        Some(Picture { width, height, rgba })
+    /// Returns `true` if its rows lie one after the other.
+    pub(super) fn is_linear(&self) -> bool {
+        self.modifier.map_or_else(|| self.bo.metadata().tiling == 0, |modifier| modifier == LINEAR)
     }
 
-    /// Returns the rows of the whole picture.
-    fn untiled(&self, chip: Option<&Chip>) -> Option<Vec<u8>> {
+    /// Returns the rows of the whole picture; `None` where nothing tells how its tiles lie.
+    pub(super) fn untiled(&self, chip: Option<&Chip>) -> Option<Vec<u8>> {
         let mut rows = vec![0; usize::try_from(self.rows()).ok()?];
         let pixel = self.format.bytes();
         // What is laid out for the length of its rows has rows of that length.

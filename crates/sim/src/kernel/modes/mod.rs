@@ -2,10 +2,19 @@
 //!
 //! No capture tells how many there are of each; the numbers are those of a usual card.
 
+mod change;
+mod check;
+mod commit;
+mod compose;
+mod configuration;
+mod formats;
 mod framebuffer;
 mod outbox;
+mod pending;
 mod properties;
 mod screen;
+mod table;
+mod vblank;
 
 use std::ops::Range;
 
@@ -15,10 +24,15 @@ use amdgpu_uapi::{
 };
 
 pub(crate) use self::{
-    framebuffer::{Format, Framebuffer, PRIMARY},
+    change::{Change, Permissions},
+    check::{GAMMA, GAMMA_LARGE, timing},
+    configuration::{Configuration, CrtcState, Mode, Place, PlaneState, Source},
+    framebuffer::{CURSOR, Format, Framebuffer, PRIMARY},
     outbox::Outbox,
-    properties::{Property, Setting},
-    screen::{Screen, Shown},
+    pending::Signal,
+    properties::{Key, Property, Takes},
+    screen::Screen,
+    vblank::{Awaited, has_passed},
 };
 
 /// The first id behind those of properties.
@@ -50,13 +64,10 @@ pub(crate) struct Modes {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Object {
     Property(&'static Property),
-    /// A plane that one CRTC can show, by its index.
-    Plane {
-        crtc: u32,
-        is_cursor: bool,
-    },
-    Crtc,
-    /// By its index, which is also that of its connector.
+    /// All others by their index.
+    Plane(u32),
+    Crtc(u32),
+    /// The index is also that of its connector.
     Encoder(u32),
     Connector(u32, Connector),
 }
@@ -66,23 +77,21 @@ impl Object {
     pub(crate) const fn kind(self) -> u32 {
         match self {
             Self::Property(_) => MODE_OBJECT_PROPERTY,
-            Self::Plane { .. } => MODE_OBJECT_PLANE,
-            Self::Crtc => MODE_OBJECT_CRTC,
+            Self::Plane(_) => MODE_OBJECT_PLANE,
+            Self::Crtc(_) => MODE_OBJECT_CRTC,
             Self::Encoder(_) => MODE_OBJECT_ENCODER,
             Self::Connector(..) => MODE_OBJECT_CONNECTOR,
         }
     }
 
-    /// The properties and their values; `None` for what has none.
-    pub(crate) fn properties(self) -> Option<impl Iterator<Item = Setting>> {
-        let list = match self {
-            Self::Plane { .. } => properties::PLANE,
-            Self::Crtc => properties::CRTC,
-            Self::Connector(..) => properties::CONNECTOR,
-            Self::Property(_) | Self::Encoder(_) => return None,
-        };
-        let is_primary = matches!(self, Self::Plane { is_cursor: false, .. });
-        Some(list.iter().filter_map(move |name| Setting::of(name, is_primary)))
+    /// The properties, by their meaning; `None` for what has none.
+    pub(crate) const fn properties(self) -> Option<&'static [Key]> {
+        match self {
+            Self::Plane(_) => Some(properties::PLANE),
+            Self::Crtc(_) => Some(properties::CRTC),
+            Self::Connector(..) => Some(properties::CONNECTOR),
+            Self::Property(_) | Self::Encoder(_) => None,
+        }
     }
 }
 
@@ -124,6 +133,21 @@ impl Modes {
         (1 << self.pipes) - 1
     }
 
+    /// The CRTC, by its index, that can show a plane, and whether the plane is a cursor.
+    pub(crate) const fn plane_use(self, index: u32) -> (u32, bool) {
+        (index % self.pipes, index >= self.pipes)
+    }
+
+    /// The cursor of a CRTC, by their indices. The primary plane has the CRTC's own.
+    pub(crate) const fn cursor_of(self, crtc: u32) -> u32 {
+        self.pipes + crtc
+    }
+
+    /// The id of the CRTC with an index.
+    pub(crate) const fn crtc(self, index: u32) -> u32 {
+        self.crtcs().start + index
+    }
+
     /// The id of the encoder with an index.
     pub(crate) fn encoder(self, index: u32) -> u32 {
         self.encoders().start + index
@@ -136,10 +160,10 @@ impl Modes {
             return Some(Object::Property(property));
         }
         if let Some(at) = index(self.planes()) {
-            return Some(Object::Plane { crtc: at % self.pipes, is_cursor: at >= self.pipes });
+            return Some(Object::Plane(at));
         }
-        if self.crtcs().contains(&id) {
-            return Some(Object::Crtc);
+        if let Some(at) = index(self.crtcs()) {
+            return Some(Object::Crtc(at));
         }
         if let Some(at) = index(self.encoders()) {
             return Some(Object::Encoder(at));

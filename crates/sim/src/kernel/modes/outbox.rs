@@ -2,7 +2,7 @@
 
 use std::{collections::VecDeque, fmt, sync::OnceLock};
 
-use amdgpu_uapi::{Errno, EventVblank};
+use amdgpu_uapi::{Errno, EventCrtcSequence, EventVblank};
 use parking_lot::Mutex;
 use zerocopy::IntoBytes as _;
 
@@ -10,6 +10,10 @@ use zerocopy::IntoBytes as _;
 ///
 /// Source: Linux 6.12 `drm_file.c`, `drm_file_alloc`, `event_space`.
 const ROOM: usize = 4096;
+
+/// Bytes of an event, of which all kinds have the same number.
+pub(crate) const EVENT: u32 = size_of::<EventVblank>() as u32;
+const _: () = assert!(size_of::<EventCrtcSequence>() == size_of::<EventVblank>());
 
 /// A function that takes an event of a file for its client, and tells whether there was room.
 pub(crate) type Sink = Box<dyn Fn(&[u8]) -> bool + Send + Sync>;
@@ -42,6 +46,12 @@ impl Outbox {
         }
         state.to_come += 1;
         Ok(())
+    }
+
+    /// Gives room back for an event that will not come.
+    pub(crate) fn release(&self) {
+        let mut state = self.state.lock();
+        state.to_come = state.to_come.saturating_sub(1);
     }
 
     /// The event has come.

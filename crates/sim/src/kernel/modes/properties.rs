@@ -1,15 +1,45 @@
-//! Properties of mode objects.
+//! Properties of planes, CRTCs and connectors.
 //!
-//! Source: Linux 6.12 `drm_mode_config.c`, `drm_mode_create_standard_properties`; `drm_connector.c`.
+//! Source: Linux 6.12 `drm_mode_config.c`, `drm_mode_create_standard_properties`; `drm_plane.c`, `drm_crtc.c`,
+//! `drm_connector.c` and `drm_color_mgmt.c`; `drm_property.c`, `drm_property_change_valid_get`.
 
 use amdgpu_uapi::{
     MODE_OBJECT_CRTC, MODE_OBJECT_FB, MODE_PROP_ATOMIC, MODE_PROP_BLOB, MODE_PROP_ENUM, MODE_PROP_IMMUTABLE,
     MODE_PROP_OBJECT, MODE_PROP_RANGE, MODE_PROP_SIGNED_RANGE,
 };
 
+/// The meaning of a property.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Key {
+    PlaneType,
+    FbId,
+    CrtcId,
+    SrcX,
+    SrcY,
+    SrcW,
+    SrcH,
+    CrtcX,
+    CrtcY,
+    CrtcW,
+    CrtcH,
+    Active,
+    ModeId,
+    OutFencePtr,
+    InFenceFd,
+    Edid,
+    Dpms,
+    LinkStatus,
+    NonDesktop,
+    Tile,
+    InFormats,
+    GammaLut,
+    GammaLutSize,
+}
+
 /// A property.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Property {
+    pub(crate) key: Key,
     pub(crate) name: &'static str,
     pub(crate) flags: u32,
     /// Bounds of a range, values of an enum, the kind of an object.
@@ -22,72 +52,98 @@ pub(crate) struct Property {
 const MOST: u64 = 0x7fff_ffff;
 const LEAST: u64 = 0xffff_ffff_8000_0000;
 
-const fn plain(name: &'static str, flags: u32, values: &'static [u64]) -> Property {
-    Property { name, flags, values, names: &[] }
+const fn plain(key: Key, name: &'static str, flags: u32, values: &'static [u64]) -> Property {
+    Property { key, name, flags, values, names: &[] }
 }
 
-const fn named(name: &'static str, flags: u32, values: &'static [u64], names: &'static [&'static str]) -> Property {
-    Property { name, flags: flags | MODE_PROP_ENUM, values, names }
+const fn named(
+    key: Key,
+    name: &'static str,
+    flags: u32,
+    values: &'static [u64],
+    names: &'static [&'static str],
+) -> Property {
+    Property { key, name, flags: flags | MODE_PROP_ENUM, values, names }
 }
 
-const fn source(name: &'static str) -> Property {
-    plain(name, MODE_PROP_RANGE | MODE_PROP_ATOMIC, &[0, 0xffff_ffff])
+const fn source(key: Key, name: &'static str) -> Property {
+    plain(key, name, MODE_PROP_RANGE | MODE_PROP_ATOMIC, &[0, 0xffff_ffff])
 }
 
-const fn place(name: &'static str) -> Property {
-    plain(name, MODE_PROP_SIGNED_RANGE | MODE_PROP_ATOMIC, &[LEAST, MOST])
+const fn place(key: Key, name: &'static str) -> Property {
+    plain(key, name, MODE_PROP_SIGNED_RANGE | MODE_PROP_ATOMIC, &[LEAST, MOST])
 }
 
-const fn extent(name: &'static str) -> Property {
-    plain(name, MODE_PROP_RANGE | MODE_PROP_ATOMIC, &[0, MOST])
+const fn extent(key: Key, name: &'static str) -> Property {
+    plain(key, name, MODE_PROP_RANGE | MODE_PROP_ATOMIC, &[0, MOST])
 }
 
 /// All of them; the id of each is its place, from 1 on.
-static ALL: [Property; 20] = [
-    named("type", MODE_PROP_IMMUTABLE, &[0, 1, 2], &["Overlay", "Primary", "Cursor"]),
-    plain("FB_ID", MODE_PROP_OBJECT | MODE_PROP_ATOMIC, &[MODE_OBJECT_FB as u64]),
-    plain("CRTC_ID", MODE_PROP_OBJECT | MODE_PROP_ATOMIC, &[MODE_OBJECT_CRTC as u64]),
-    source("SRC_X"),
-    source("SRC_Y"),
-    source("SRC_W"),
-    source("SRC_H"),
-    place("CRTC_X"),
-    place("CRTC_Y"),
-    extent("CRTC_W"),
-    extent("CRTC_H"),
-    plain("ACTIVE", MODE_PROP_RANGE | MODE_PROP_ATOMIC, &[0, 1]),
-    plain("MODE_ID", MODE_PROP_BLOB | MODE_PROP_ATOMIC, &[]),
-    plain("OUT_FENCE_PTR", MODE_PROP_RANGE | MODE_PROP_ATOMIC, &[0, u64::MAX]),
-    plain("IN_FENCE_FD", MODE_PROP_SIGNED_RANGE | MODE_PROP_ATOMIC, &[u64::MAX, MOST]),
-    plain("EDID", MODE_PROP_BLOB | MODE_PROP_IMMUTABLE, &[]),
-    named("DPMS", 0, &[0, 1, 2, 3], &["On", "Standby", "Suspend", "Off"]),
-    named("link-status", 0, &[0, 1], &["Good", "Bad"]),
-    plain("non-desktop", MODE_PROP_RANGE | MODE_PROP_IMMUTABLE, &[0, 1]),
-    plain("TILE", MODE_PROP_BLOB | MODE_PROP_IMMUTABLE, &[]),
+static ALL: [Property; 23] = [
+    named(Key::PlaneType, "type", MODE_PROP_IMMUTABLE, &[0, 1, 2], &["Overlay", "Primary", "Cursor"]),
+    plain(Key::FbId, "FB_ID", MODE_PROP_OBJECT | MODE_PROP_ATOMIC, &[MODE_OBJECT_FB as u64]),
+    plain(Key::CrtcId, "CRTC_ID", MODE_PROP_OBJECT | MODE_PROP_ATOMIC, &[MODE_OBJECT_CRTC as u64]),
+    source(Key::SrcX, "SRC_X"),
+    source(Key::SrcY, "SRC_Y"),
+    source(Key::SrcW, "SRC_W"),
+    source(Key::SrcH, "SRC_H"),
+    place(Key::CrtcX, "CRTC_X"),
+    place(Key::CrtcY, "CRTC_Y"),
+    extent(Key::CrtcW, "CRTC_W"),
+    extent(Key::CrtcH, "CRTC_H"),
+    plain(Key::Active, "ACTIVE", MODE_PROP_RANGE | MODE_PROP_ATOMIC, &[0, 1]),
+    plain(Key::ModeId, "MODE_ID", MODE_PROP_BLOB | MODE_PROP_ATOMIC, &[]),
+    plain(Key::OutFencePtr, "OUT_FENCE_PTR", MODE_PROP_RANGE | MODE_PROP_ATOMIC, &[0, u64::MAX]),
+    plain(Key::InFenceFd, "IN_FENCE_FD", MODE_PROP_SIGNED_RANGE | MODE_PROP_ATOMIC, &[u64::MAX, MOST]),
+    plain(Key::Edid, "EDID", MODE_PROP_BLOB | MODE_PROP_IMMUTABLE, &[]),
+    named(Key::Dpms, "DPMS", 0, &[0, 1, 2, 3], &["On", "Standby", "Suspend", "Off"]),
+    named(Key::LinkStatus, "link-status", 0, &[0, 1], &["Good", "Bad"]),
+    plain(Key::NonDesktop, "non-desktop", MODE_PROP_RANGE | MODE_PROP_IMMUTABLE, &[0, 1]),
+    plain(Key::Tile, "TILE", MODE_PROP_BLOB | MODE_PROP_IMMUTABLE, &[]),
+    plain(Key::InFormats, "IN_FORMATS", MODE_PROP_BLOB | MODE_PROP_IMMUTABLE, &[]),
+    plain(Key::GammaLut, "GAMMA_LUT", MODE_PROP_BLOB, &[]),
+    plain(Key::GammaLutSize, "GAMMA_LUT_SIZE", MODE_PROP_RANGE | MODE_PROP_IMMUTABLE, &[0, u64::MAX]),
 ];
 
-/// Names of the properties of each kind of object.
-pub(super) const PLANE: &[&str] = &[
-    "type",
-    "FB_ID",
-    "IN_FENCE_FD",
-    "CRTC_ID",
-    "CRTC_X",
-    "CRTC_Y",
-    "CRTC_W",
-    "CRTC_H",
-    "SRC_X",
-    "SRC_Y",
-    "SRC_W",
-    "SRC_H",
+/// The properties of each kind of object.
+pub(super) const PLANE: &[Key] = &[
+    Key::PlaneType,
+    Key::FbId,
+    Key::InFenceFd,
+    Key::CrtcId,
+    Key::CrtcX,
+    Key::CrtcY,
+    Key::CrtcW,
+    Key::CrtcH,
+    Key::SrcX,
+    Key::SrcY,
+    Key::SrcW,
+    Key::SrcH,
+    Key::InFormats,
 ];
-pub(super) const CRTC: &[&str] = &["ACTIVE", "MODE_ID", "OUT_FENCE_PTR"];
-pub(super) const CONNECTOR: &[&str] = &["EDID", "DPMS", "link-status", "non-desktop", "TILE", "CRTC_ID"];
+pub(super) const CRTC: &[Key] = &[Key::Active, Key::ModeId, Key::OutFencePtr, Key::GammaLut, Key::GammaLutSize];
+pub(super) const CONNECTOR: &[Key] = &[Key::Edid, Key::Dpms, Key::LinkStatus, Key::NonDesktop, Key::Tile, Key::CrtcId];
+
+/// The values that a property takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Takes {
+    /// The numbers that the property itself knows, of which this is one.
+    Number,
+    /// A blob with this id.
+    Blob(u32),
+    /// An object of this kind with this id.
+    Object(u32, u32),
+}
 
 impl Property {
-    /// The property with an id.
+    /// Returns the property with an id.
     pub(crate) fn find(id: u32) -> Option<&'static Self> {
         ALL.get(usize::try_from(id).ok()?.checked_sub(1)?)
+    }
+
+    /// Returns the property of a meaning, and its id.
+    pub(crate) fn of(key: Key) -> Option<(u32, &'static Self)> {
+        (1_u32..).zip(&ALL).find(|(_, property)| property.key == key)
     }
 
     /// Returns `true` if it has named values.
@@ -99,29 +155,27 @@ impl Property {
     pub(crate) const fn is_atomic(&self) -> bool {
         self.flags & MODE_PROP_ATOMIC != 0
     }
-}
 
-/// A property of an object, and its value.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Setting {
-    pub(crate) property: &'static Property,
-    pub(crate) id: u32,
-    pub(crate) value: u64,
-}
-
-impl Setting {
-    /// The property of that name, of an object that is idle.
-    pub(super) fn of(name: &str, is_primary: bool) -> Option<Self> {
-        let (id, property) = (1_u32..).zip(&ALL).find(|(_, property)| property.name == name)?;
-        let value = match name {
-            "type" if is_primary => 1,
-            "type" => 2,
-            // A connector that nothing is plugged into is off.
-            "DPMS" => 3,
-            "IN_FENCE_FD" => u64::MAX,
-            _ => 0,
+    /// Returns the meaning of a value that a client may set; `None` for one that it may not set.
+    pub(crate) fn takes(&self, value: u64) -> Option<Takes> {
+        const EXTENDED: u32 = MODE_PROP_OBJECT | MODE_PROP_SIGNED_RANGE;
+        if self.flags & MODE_PROP_IMMUTABLE != 0 {
+            return None;
+        }
+        // A client's ids have 32 bits, of which the others are cut off.
+        let id = value as u32;
+        if self.flags & MODE_PROP_BLOB != 0 {
+            return Some(if value == 0 { Takes::Number } else { Takes::Blob(id) });
+        }
+        let (first, last) = (self.values.first().copied()?, self.values.last().copied()?);
+        let is_allowed = match self.flags & EXTENDED {
+            MODE_PROP_OBJECT if value == 0 => true,
+            MODE_PROP_OBJECT => return Some(Takes::Object(first as u32, id)),
+            MODE_PROP_SIGNED_RANGE => (first.cast_signed()..=last.cast_signed()).contains(&value.cast_signed()),
+            _ if self.is_enum() => self.values.contains(&value),
+            _ => (first..=last).contains(&value),
         };
-        Some(Self { property, id, value })
+        is_allowed.then_some(Takes::Number)
     }
 }
 
@@ -130,19 +184,36 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_list_names_what_there_is_and_values_are_allowed() {
-        for name in [PLANE, CRTC, CONNECTOR].concat() {
-            for is_primary in [false, true] {
-                let found = Setting::of(name, is_primary).expect(name);
-                assert_eq!(Property::find(found.id), Some(found.property));
-                if found.property.is_enum() {
-                    assert!(found.property.values.contains(&found.value), "{name}");
-                }
-            }
+    fn every_list_names_what_there_is() {
+        for key in [PLANE, CRTC, CONNECTOR].concat() {
+            let (id, property) = Property::of(key).expect("a line of the table");
+            assert_eq!(Property::find(id), Some(property));
         }
         for property in &ALL {
             assert!(property.name.len() < 32);
             assert_eq!(property.names.len(), if property.is_enum() { property.values.len() } else { 0 });
+            assert_eq!(Property::of(property.key).map(|(_, found)| found), Some(property), "a key each");
+        }
+    }
+
+    #[test]
+    fn values_are_allowed_by_the_kind_of_the_property() {
+        let takes = |key, value| Property::of(key).and_then(|(_, property)| property.takes(value));
+        for (key, value, expected) in [
+            (Key::Active, 1, Some(Takes::Number)),
+            (Key::Active, 2, None),
+            (Key::CrtcX, u64::MAX, Some(Takes::Number)),
+            (Key::CrtcX, 0x8000_0000, None),
+            (Key::Dpms, 3, Some(Takes::Number)),
+            (Key::Dpms, 4, None),
+            (Key::FbId, 0, Some(Takes::Number)),
+            (Key::FbId, 7, Some(Takes::Object(MODE_OBJECT_FB, 7))),
+            (Key::ModeId, 0, Some(Takes::Number)),
+            (Key::ModeId, 7, Some(Takes::Blob(7))),
+            (Key::PlaneType, 1, None),
+            (Key::Edid, 0, None),
+        ] {
+            assert_eq!(takes(key, value), expected, "{key:?} {value}");
         }
     }
 }

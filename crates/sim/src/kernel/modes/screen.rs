@@ -1,140 +1,257 @@
-//! The display that is plugged in: its framebuffers, the one that it shows, and its clock.
+//! The display that is plugged in, and what clients made to show on it.
 //!
-//! Source: Linux 6.12 `drm_crtc.c`, `drm_mode_setcrtc`; `drm_plane.c`, `drm_mode_page_flip_ioctl`; `drm_framebuffer.c`,
-//! `drm_mode_rmfb` and `drm_fb_release`.
+//! Source: Linux 6.12 `drm_framebuffer.c`, `drm_mode_rmfb`, `drm_mode_closefb`, `atomic_remove_fb` and `drm_fb_release`;
+//! `drm_property.c`, `drm_property_create_blob` and `drm_property_destroy_user_blobs`.
 
-use std::{
-    collections::BTreeMap,
-    sync::{Arc, Weak},
-    thread,
-    time::{Duration, Instant},
-};
+use std::{collections::VecDeque, sync::Arc, time::Duration};
 
 use amdgpu_hw::GfxLevel;
 use amdgpu_surface::{Chip, ChipRegisters};
-use amdgpu_uapi::{EVENT_FLIP_COMPLETE, Errno, EventVblank, ModeInfo};
-use nix::time::{ClockId, clock_gettime};
+use amdgpu_uapi::{Errno, ModeInfo};
 use parking_lot::Mutex;
 
-use super::{framebuffer::Framebuffer, outbox::Outbox};
+use super::{
+    Modes, compose,
+    configuration::{Blob, Configuration, CrtcState, PlaneState},
+    formats,
+    framebuffer::{CURSOR, Framebuffer, PRIMARY},
+    outbox::Outbox,
+    pending::Pending,
+    table::Table,
+    vblank::{Awaited, Blanks},
+};
 use crate::{
     chips::Profile,
     display::{Display, Picture},
+    kernel::sync::events::Events,
 };
 
-/// The first id of framebuffers.
+/// The first id of framebuffers and blobs.
 const FIRST: u32 = 0x1000;
-/// Framebuffers of a device at most.
+/// Framebuffers, or blobs, of a device at most.
 const MOST: usize = 1 << 14;
 
 /// A display that is plugged in.
 #[derive(Debug)]
 pub(crate) struct Screen {
     pub(crate) mode: ModeInfo,
+    /// Width and height of the largest cursor, pixels.
+    pub(crate) cursor: u32,
+    pub(crate) blanks: Blanks,
+    pub(super) modes: Modes,
+    pub(super) events: Arc<Events>,
     level: GfxLevel,
-    chip: Option<Chip>,
-    period: Duration,
-    born: Instant,
-    state: Mutex<State>,
+    pub(super) chip: Option<Chip>,
+    /// Held while a commit is made, which then sees what the one before it left.
+    pub(super) committing: Mutex<()>,
+    pub(super) state: Mutex<State>,
+    in_formats: Option<[Arc<Blob>; 2]>,
 }
 
 #[derive(Debug, Default)]
-struct State {
-    /// By their ids, with the number of the file that made each.
-    framebuffers: BTreeMap<u32, (u64, Framebuffer)>,
+pub(super) struct State {
+    framebuffers: Table<Framebuffer>,
+    blobs: Table<Blob>,
     /// Ids given out.
     made: u32,
-    shown: Option<Shown>,
-    flip: Option<Flip>,
+    /// The configuration after all commits.
+    pub(super) now: Configuration,
+    /// The configuration that is scanned out.
+    pub(super) scanned: Configuration,
+    /// Commits that are to be scanned out, oldest first.
+    pub(super) pending: VecDeque<Pending>,
+    pub(super) awaited: Vec<Awaited>,
     /// `true` while a thread waits for the vertical blank.
-    is_awaited: bool,
-    /// The last that was shown before the display went dark.
-    last: Option<Picture>,
+    pub(super) is_watched: bool,
+    /// Positions of the cursors of clients that know no planes.
+    pub(super) cursors: Vec<(i32, i32)>,
+    /// The last picture that was shown before the display went dark.
+    pub(super) last: Option<Picture>,
 }
 
-/// The framebuffer on the display.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Shown {
-    pub(crate) crtc: u32,
-    pub(crate) framebuffer: u32,
-    /// Position in the framebuffer.
-    pub(crate) at: (u32, u32),
+impl State {
+    fn next_id(&mut self) -> Result<u32, Errno> {
+        let id = FIRST.checked_add(self.made).ok_or(Errno::ENOSPC)?;
+        self.made += 1;
+        Ok(id)
+    }
 }
 
-/// A framebuffer that is to be shown.
-#[derive(Debug)]
-struct Flip {
-    framebuffer: u32,
-    /// The file that reads of it, and the number that it gave.
-    event: Option<(Arc<Outbox>, u64)>,
+/// Returns width and height of a chip's largest cursor, pixels.
+///
+/// Source: Linux 6.12 `dce60_resource.c` to `dcn321_resource.c`, `max_cursor_size`.
+pub(crate) fn cursor_size(profile: &Profile) -> u32 {
+    match profile.gfx_level {
+        GfxLevel::Gfx6 => 64,
+        GfxLevel::Gfx7 | GfxLevel::Gfx8 => 128,
+        GfxLevel::Gfx9 if !profile.is_apu() => 128,
+        _ => 256,
+    }
 }
 
 impl Screen {
-    pub(crate) fn new(display: Display, profile: &Profile, drm_minor: i32) -> Arc<Self> {
+    pub(crate) fn new(
+        display: Display,
+        profile: &Profile,
+        drm_minor: i32,
+        modes: Modes,
+        events: &Arc<Events>,
+    ) -> Arc<Self> {
         let reported = profile.reported(u32::try_from(drm_minor).unwrap_or(0));
         let (level, chip) = (profile.gfx_level, Chip::new(&ChipRegisters::reported(&reported)).ok());
         let mode = display.mode();
         let period = Duration::from_secs(1) * (u32::from(mode.htotal) * u32::from(mode.vtotal)) / (mode.clock * 1000);
-        Arc::new(Self { mode, level, chip, period, born: Instant::now(), state: Mutex::default() })
+        let crtcs = modes.crtcs().len();
+        let off = Configuration {
+            planes: vec![PlaneState::default(); modes.planes().len()],
+            crtcs: vec![CrtcState::default(); crtcs],
+            connectors: vec![None; modes.connectors().len()],
+        };
+        let mut state = State { now: off.clone(), scanned: off, cursors: vec![(0, 0); crtcs], ..State::default() };
+        let has_modifiers = level >= GfxLevel::Gfx9;
+        let in_formats = chip.as_ref().filter(|_| has_modifiers).map(|chip| {
+            [(&PRIMARY[..], false), (&CURSOR[..], true)].map(|(formats, is_cursor)| {
+                let id = FIRST + state.made;
+                state.made += 1;
+                let blob = Arc::new(Blob { id, data: formats::in_formats(chip, formats, is_cursor) });
+                state.blobs.add(id, None, &blob);
+                blob
+            })
+        });
+        Arc::new(Self {
+            mode,
+            cursor: cursor_size(profile),
+            blanks: Blanks::new(period),
+            modes,
+            events: Arc::clone(events),
+            level,
+            chip,
+            committing: Mutex::default(),
+            state: Mutex::new(state),
+            in_formats,
+        })
     }
 
     pub(crate) const fn level(&self) -> GfxLevel {
         self.level
     }
 
-    /// Adds a framebuffer of a file; its id.
-    pub(crate) fn add(&self, owner: u64, framebuffer: Framebuffer) -> Result<u32, Errno> {
+    /// Returns the configuration after all commits.
+    pub(crate) fn configuration(&self) -> Configuration {
+        self.state.lock().now.clone()
+    }
+
+    /// Returns the id of the blob that tells formats and modifiers of primary planes or of cursors.
+    pub(crate) fn in_formats(&self, is_cursor: bool) -> Option<u32> {
+        let [primary, cursor] = self.in_formats.as_ref()?;
+        Some(if is_cursor { cursor.id } else { primary.id })
+    }
+
+    /// Adds a framebuffer, which a file has or else the plane that shows it.
+    ///
+    /// # Errors
+    ///
+    /// EINVAL where the display engine cannot show it, ENOMEM for too many, ENOSPC for no id left.
+    pub(crate) fn add(&self, owner: Option<u64>, framebuffer: Framebuffer) -> Result<Arc<Framebuffer>, Errno> {
         framebuffer.check(self.level, self.chip.as_ref())?;
         let mut state = self.state.lock();
         if state.framebuffers.len() >= MOST {
             return Err(Errno::ENOMEM);
         }
-        let id = FIRST.checked_add(state.made).ok_or(Errno::ENOSPC)?;
-        state.made += 1;
-        state.framebuffers.insert(id, (owner, framebuffer));
-        Ok(id)
+        let id = state.next_id()?;
+        let framebuffer = Arc::new(Framebuffer { id, ..framebuffer });
+        state.framebuffers.add(id, owner, &framebuffer);
+        Ok(framebuffer)
     }
 
-    /// Removes a framebuffer of a file. If it is shown, the display goes dark.
-    pub(crate) fn remove(&self, owner: u64, id: u32) -> Result<(), Errno> {
+    /// Adds a blob, which a file has or else the configuration that names it.
+    ///
+    /// # Errors
+    ///
+    /// ENOMEM for too many, ENOSPC for no id left.
+    pub(crate) fn add_blob(&self, owner: Option<u64>, data: Vec<u8>) -> Result<Arc<Blob>, Errno> {
         let mut state = self.state.lock();
-        state.framebuffers.get(&id).filter(|(of, _)| *of == owner).ok_or(Errno::ENOENT)?;
-        self.forget(&mut state, id);
+        if state.blobs.len() >= MOST {
+            return Err(Errno::ENOMEM);
+        }
+        let id = state.next_id()?;
+        let blob = Arc::new(Blob { id, data });
+        state.blobs.add(id, owner, &blob);
+        Ok(blob)
+    }
+
+    /// Returns the framebuffer with an id.
+    pub(crate) fn framebuffer(&self, id: u32) -> Option<Arc<Framebuffer>> {
+        self.state.lock().framebuffers.find(id)
+    }
+
+    /// Returns the blob with an id.
+    pub(crate) fn blob(&self, id: u32) -> Option<Arc<Blob>> {
+        self.state.lock().blobs.find(id)
+    }
+
+    /// Takes a blob from the file that made it.
+    ///
+    /// # Errors
+    ///
+    /// ENOENT for no blob, EPERM for another's.
+    pub(crate) fn destroy_blob(&self, owner: u64, id: u32) -> Result<(), Errno> {
+        let mut state = self.state.lock();
+        let known = state.blobs.find(id).ok_or(Errno::ENOENT)?;
+        state.blobs.take(known.id, owner).map(|_| ()).ok_or(Errno::EPERM)
+    }
+
+    /// Takes a framebuffer from the file that made it; planes that show it keep it.
+    ///
+    /// # Errors
+    ///
+    /// ENOENT for no framebuffer of the file.
+    pub(crate) fn close(&self, owner: u64, id: u32) -> Result<Arc<Framebuffer>, Errno> {
+        self.state.lock().framebuffers.take(id, owner).ok_or(Errno::ENOENT)
+    }
+
+    /// Removes a framebuffer of a file. Planes that show it go off, and with a primary plane its CRTC.
+    ///
+    /// # Errors
+    ///
+    /// ENOENT for no framebuffer of the file.
+    pub(crate) fn remove(&self, owner: u64, id: u32) -> Result<(), Errno> {
+        let framebuffer = self.close(owner, id)?;
+        self.hide(&framebuffer);
         Ok(())
     }
 
-    /// Removes the framebuffers of a file that is closed.
-    pub(crate) fn remove_all(&self, owner: u64) {
+    /// Removes what a file made, and forgets the vertical blanks that it waits for.
+    pub(crate) fn remove_all(&self, owner: u64, outbox: &Arc<Outbox>) {
         let mut state = self.state.lock();
-        for id in ids(&state, owner) {
-            self.forget(&mut state, id);
+        state.awaited.retain(|awaited| !Arc::ptr_eq(&awaited.outbox, outbox));
+        let (framebuffers, blobs) = (state.framebuffers.of_file(owner), state.blobs.of_file(owner));
+        for id in blobs {
+            drop(state.blobs.take(id, owner));
+        }
+        let framebuffers: Vec<_> =
+            framebuffers.into_iter().filter_map(|id| state.framebuffers.take(id, owner)).collect();
+        drop(state);
+        for framebuffer in &framebuffers {
+            self.hide(framebuffer);
         }
     }
 
     /// Returns the ids of a file's framebuffers.
     pub(crate) fn of_file(&self, owner: u64) -> Vec<u32> {
-        ids(&self.state.lock(), owner)
+        self.state.lock().framebuffers.of_file(owner)
     }
 
-    fn forget(&self, state: &mut State, id: u32) {
-        if state.shown.is_some_and(|shown| shown.framebuffer == id) {
-            self.darken(state);
-        }
-        // A flip to it shows nothing; its event comes all the same.
-        let gone = state.framebuffers.remove(&id);
-        drop(gone);
-    }
-
-    fn darken(&self, state: &mut State) {
+    /// Keeps the picture that is shown, before it goes.
+    pub(super) fn keep_picture(&self, state: &mut State) {
         if let Some(picture) = self.picture_of(state) {
             state.last = Some(picture);
         }
-        state.shown = None;
     }
 
-    /// Returns what is shown.
-    pub(crate) fn shown(&self) -> Option<Shown> {
-        self.state.lock().shown
+    fn picture_of(&self, state: &State) -> Option<Picture> {
+        let crtc = state.scanned.feeds(0)?;
+        compose::picture(&state.scanned, crtc, self.chip.as_ref())
     }
 
     /// Returns the picture that the display shows, or that it showed last.
@@ -143,141 +260,15 @@ impl Screen {
         self.picture_of(&state).or_else(|| state.last.clone())
     }
 
-    fn size(&self) -> (u32, u32) {
-        (self.mode.hdisplay.into(), self.mode.vdisplay.into())
+    /// Returns the position of a CRTC's cursor that a client set which knows no planes.
+    pub(crate) fn cursor_at(&self, crtc: u32) -> (i32, i32) {
+        self.state.lock().cursors.get(crtc as usize).copied().unwrap_or_default()
     }
 
-    fn picture_of(&self, state: &State) -> Option<Picture> {
-        let shown = state.shown?;
-        let (_, framebuffer) = state.framebuffers.get(&shown.framebuffer)?;
-        framebuffer.picture(self.chip.as_ref(), shown.at, self.size())
-    }
-
-    /// SETCRTC: shows a framebuffer.
-    ///
-    /// # Errors
-    ///
-    /// ENOENT for no framebuffer, ENOSPC for one that does not cover the display from there on.
-    pub(crate) fn show(&self, shown: Shown) -> Result<(), Errno> {
-        let mut state = self.state.lock();
-        let (_, framebuffer) = state.framebuffers.get(&shown.framebuffer).ok_or(Errno::ENOENT)?;
-        if !self.covers(framebuffer, shown.at) {
-            return Err(Errno::ENOSPC);
-        }
-        state.shown = Some(shown);
-        Ok(())
-    }
-
-    /// SETCRTC: turns a CRTC off.
-    pub(crate) fn turn_off(&self, crtc: u32) {
-        let mut state = self.state.lock();
-        if state.shown.is_some_and(|shown| shown.crtc == crtc) {
-            self.darken(&mut state);
-        }
-    }
-
-    fn covers(&self, framebuffer: &Framebuffer, (x, y): (u32, u32)) -> bool {
-        let (width, height) = self.size();
-        let fits = |at: u32, shown: u32, there: u32| at.checked_add(shown).is_some_and(|end| end <= there);
-        fits(x, width, framebuffer.width) && fits(y, height, framebuffer.height)
-    }
-
-    /// PAGE_FLIP: shows another framebuffer of the same format from the next vertical blank on at which its BO is idle.
-    ///
-    /// # Errors
-    ///
-    /// EBUSY for a CRTC that is off or has a flip to come, ENOENT, ENOSPC, EINVAL for another format, ENOMEM for too many
-    /// events that nothing reads.
-    pub(crate) fn flip(
-        self: &Arc<Self>,
-        crtc: u32,
-        framebuffer: u32,
-        event: Option<(Arc<Outbox>, u64)>,
-    ) -> Result<(), Errno> {
-        let mut state = self.state.lock();
-        let shown = state.shown.filter(|shown| shown.crtc == crtc).ok_or(Errno::EBUSY)?;
-        let (_, next) = state.framebuffers.get(&framebuffer).ok_or(Errno::ENOENT)?;
-        if !self.covers(next, shown.at) {
-            return Err(Errno::ENOSPC);
-        }
-        let now = state.framebuffers.get(&shown.framebuffer).map(|(_, now)| now.format);
-        if now.is_some_and(|format| format != next.format) {
-            return Err(Errno::EINVAL);
-        }
-        if state.flip.is_some() {
-            return Err(Errno::EBUSY);
-        }
-        if let Some((outbox, _)) = &event {
-            outbox.reserve()?;
-        }
-        state.flip = Some(Flip { framebuffer, event });
-        if state.is_awaited {
-            return Ok(());
-        }
-        state.is_awaited = true;
-        drop(state);
-        let screen = Arc::downgrade(self);
-        let period = self.period;
-        let spawned = thread::Builder::new().name("vertical blank".to_owned()).spawn(move || wait(&screen, period));
-        if spawned.is_err() {
-            // Without a thread it is shown at once.
-            self.blank(true);
-        }
-        Ok(())
-    }
-
-    /// Number of vertical blanks so far, and the time until the next.
-    fn vertical_blank(&self) -> (u32, Duration) {
-        let (elapsed, period) = (self.born.elapsed().as_nanos(), self.period.as_nanos().max(1));
-        let left = period - elapsed % period;
-        ((elapsed / period) as u32, Duration::from_nanos(u64::try_from(left).unwrap_or(0)))
-    }
-
-    /// A vertical blank: the flip that is to come happens, if its BO is idle or `is_forced`. Returns `true` if none is left.
-    fn blank(&self, is_forced: bool) -> bool {
-        let mut state = self.state.lock();
-        let next = state.flip.as_ref().and_then(|flip| state.framebuffers.get(&flip.framebuffer));
-        if !is_forced && next.is_some_and(|(_, next)| !next.bo.is_idle()) {
-            return false;
-        }
-        let flip = state.flip.take();
-        state.is_awaited = false;
-        let Some(Flip { framebuffer, event }) = flip else { return true };
-        let crtc_id = state.shown.map_or(0, |shown| shown.crtc);
-        if state.framebuffers.contains_key(&framebuffer)
-            && let Some(shown) = &mut state.shown
-        {
-            shown.framebuffer = framebuffer;
-        }
-        drop(state);
-        if let Some((outbox, user_data)) = event {
-            let now = clock_gettime(ClockId::CLOCK_MONOTONIC).map(Duration::from).unwrap_or_default();
-            outbox.deliver(EventVblank {
-                kind: EVENT_FLIP_COMPLETE,
-                length: size_of::<EventVblank>() as u32,
-                user_data,
-                tv_sec: now.as_secs() as u32,
-                tv_usec: now.subsec_micros(),
-                sequence: self.vertical_blank().0,
-                crtc_id,
-            });
-        }
-        true
-    }
-}
-
-fn ids(state: &State, owner: u64) -> Vec<u32> {
-    state.framebuffers.iter().filter(|(_, (of, _))| *of == owner).map(|(id, _)| *id).collect()
-}
-
-/// Waits for vertical blanks until no flip is to come, or the display is gone.
-fn wait(screen: &Weak<Screen>, period: Duration) {
-    loop {
-        let left = screen.upgrade().map(|screen| screen.vertical_blank().1);
-        let Some(left) = left else { return };
-        thread::sleep(left.min(period));
-        if screen.upgrade().is_none_or(|screen| screen.blank(false)) {
-            return;
+    /// Sets the position of a CRTC's cursor.
+    pub(crate) fn move_cursor(&self, crtc: u32, to: (i32, i32)) {
+        if let Some(at) = self.state.lock().cursors.get_mut(crtc as usize) {
+            *at = to;
         }
     }
 }

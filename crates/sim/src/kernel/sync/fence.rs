@@ -23,7 +23,7 @@ use crate::kernel::{
 /// A fence. It signals once, with an error or without.
 #[derive(Debug)]
 pub(crate) enum Fence {
-    /// The end of a job, or a point of a timeline that user space moves.
+    /// The end of a job, a vertical blank, or a point of a timeline that user space moves.
     Single(Single),
     /// A moment of the CPU's choosing, in ns of CLOCK_MONOTONIC.
     Signalled(u64),
@@ -39,13 +39,23 @@ pub(crate) struct Single {
     started: AtomicBool,
     /// The file whose job it is; 0 for none.
     owner: u64,
-    /// The point of a timeline that user space moves, if it is one.
-    point: Option<Point>,
-    /// The value in memory that ends it, if it is a user queue's.
-    value: Option<(Arc<Number>, u64)>,
+    origin: Origin,
     events: Arc<Events>,
     /// To be called when it signals.
     callbacks: Mutex<Vec<Callback>>,
+}
+
+/// The source of a fence's signal.
+#[derive(Debug)]
+enum Origin {
+    /// A job.
+    Job,
+    /// A timeline that user space moves.
+    Point(Point),
+    /// A user queue, which writes this value.
+    Number(Arc<Number>, u64),
+    /// A CRTC, by its id, which shows a commit.
+    Crtc(u32),
 }
 
 /// Result and time of a job's end.
@@ -74,26 +84,30 @@ impl Fence {
 
     /// The end of a job that a file submits.
     pub(crate) fn of_job(events: &Arc<Events>, owner: u64) -> Arc<Self> {
-        Self::single(events, owner, None, None)
+        Self::single(events, owner, Origin::Job)
+    }
+
+    /// The moment at which a CRTC, by its id, shows a commit.
+    pub(crate) fn of_crtc(events: &Arc<Events>, id: u32) -> Arc<Self> {
+        Self::single(events, 0, Origin::Crtc(id))
     }
 
     /// A point of a timeline that user space moves.
     pub(crate) fn of_point(events: &Arc<Events>, point: Point) -> Arc<Self> {
-        Self::single(events, 0, Some(point), None)
+        Self::single(events, 0, Origin::Point(point))
     }
 
     /// A value that a file's user queue comes to.
     pub(crate) fn of_number(events: &Arc<Events>, owner: u64, number: &Arc<Number>, value: u64) -> Arc<Self> {
-        Self::single(events, owner, None, Some((Arc::clone(number), value)))
+        Self::single(events, owner, Origin::Number(Arc::clone(number), value))
     }
 
-    fn single(events: &Arc<Events>, owner: u64, point: Option<Point>, value: Option<(Arc<Number>, u64)>) -> Arc<Self> {
+    fn single(events: &Arc<Events>, owner: u64, origin: Origin) -> Arc<Self> {
         Arc::new(Self::Single(Single {
             end: OnceLock::new(),
             started: AtomicBool::new(false),
             owner,
-            point,
-            value,
+            origin,
             events: Arc::clone(events),
             callbacks: Mutex::default(),
         }))
@@ -102,7 +116,7 @@ impl Fence {
     /// The point of a timeline that user space moves; `None` for every other fence.
     pub(crate) fn point(&self) -> Option<&Point> {
         match self {
-            Self::Single(single) => single.point.as_ref(),
+            Self::Single(Single { origin: Origin::Point(point), .. }) => Some(point),
             _ => None,
         }
     }
@@ -110,7 +124,15 @@ impl Fence {
     /// The number that a user queue's fence waits for, and its value then; `None` for every other one.
     pub(crate) fn number(&self) -> Option<(&Arc<Number>, u64)> {
         match self {
-            Self::Single(single) => single.value.as_ref().map(|(number, value)| (number, *value)),
+            Self::Single(Single { origin: Origin::Number(number, value), .. }) => Some((number, *value)),
+            _ => None,
+        }
+    }
+
+    /// The CRTC that shows a commit, by its id; `None` for every other fence.
+    pub(crate) fn crtc(&self) -> Option<u32> {
+        match self {
+            Self::Single(Single { origin: Origin::Crtc(id), .. }) => Some(*id),
             _ => None,
         }
     }

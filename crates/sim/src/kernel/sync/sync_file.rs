@@ -2,7 +2,7 @@
 //!
 //! Source: Linux 6.12 `sync_file.c`.
 
-use std::{io::Write as _, os::unix::net::UnixStream, sync::Arc};
+use std::{borrow::Cow, io::Write as _, os::unix::net::UnixStream, sync::Arc};
 
 use amdgpu_uapi::{Errno, SyncFenceInfo, SyncFileInfo, SyncMerge};
 
@@ -98,7 +98,7 @@ fn status(fence: &Fence) -> i32 {
 
 fn entry(fence: &Fence) -> SyncFenceInfo {
     SyncFenceInfo {
-        obj_name: text(timeline(fence)),
+        obj_name: text(&timeline(fence)),
         driver_name: text(driver(fence)),
         status: status(fence),
         flags: 0,
@@ -106,19 +106,23 @@ fn entry(fence: &Fence) -> SyncFenceInfo {
     }
 }
 
-/// The end of a job is the scheduler's fence; what the CPU signals is a stub.
+/// The end of a job is the scheduler's fence, a CRTC's is the driver's own; what the CPU signals is a stub.
+///
+/// Source: Linux 6.12 `drm_crtc.c`, `drm_crtc_fence_get_driver_name` and `drm_crtc_fence_get_timeline_name`.
 fn driver(fence: &Fence) -> &'static str {
     match fence {
         Fence::Signalled(_) => "stub",
         fence if fence.point().is_some() => "sw_sync",
+        fence if fence.crtc().is_some() => "amdgpu",
         _ => "drm_sched",
     }
 }
 
-fn timeline(fence: &Fence) -> &str {
-    match fence {
-        Fence::Signalled(_) => "stub",
-        fence => fence.point().map_or("amdgpu", Point::timeline),
+fn timeline(fence: &Fence) -> Cow<'_, str> {
+    match (fence, fence.crtc()) {
+        (Fence::Signalled(_), _) => "stub".into(),
+        (_, Some(id)) => format!("CRTC:{id}").into(),
+        (fence, None) => fence.point().map_or("amdgpu", Point::timeline).into(),
     }
 }
 

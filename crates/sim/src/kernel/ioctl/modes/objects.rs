@@ -10,33 +10,17 @@ use amdgpu_uapi::{
 };
 use zerocopy::IntoBytes as _;
 
-use super::{caps, list, properties, whole};
+use super::{caps, list, properties, values, whole};
 use crate::kernel::{
     files::file::File,
     ioctl::args::{argument, fill},
-    modes::{Object, PRIMARY, Shown},
+    modes::{CURSOR, GAMMA, Object, PRIMARY},
 };
 
 /// Largest framebuffer, pixels either way.
 ///
 /// Source: Linux 6.12 `amdgpu_dm.c`, `amdgpu_dm_mode_config_init`.
 pub(super) const LARGEST: u32 = 16384;
-/// Entries of the gamma table (`MAX_COLOR_LEGACY_LUT_ENTRIES`).
-const GAMMA: u32 = 256;
-/// Formats of cursors (`drm_fourcc.h`).
-///
-/// Source: Linux 6.12 `amdgpu_dm_plane.c`, `cursor_formats`.
-const CURSOR: [[u8; 4]; 1] = [*b"AR24"];
-
-/// Returns the framebuffer that a CRTC shows.
-fn shown(file: &File, crtc: u32) -> Option<Shown> {
-    file.gpu.screen.as_ref()?.shown().filter(|shown| shown.crtc == crtc)
-}
-
-/// The CRTC that feeds a connector, by the connector's index.
-fn feeds(file: &File, index: u32) -> Option<u32> {
-    Some(file.gpu.screen.as_ref()?.shown().filter(|_| index == 0)?.crtc)
-}
 
 /// MODE_GETRESOURCES. Framebuffers are those of the file.
 pub(crate) fn resources(file: &File, bytes: &mut [u8]) -> Result<(), Errno> {
@@ -53,14 +37,22 @@ pub(crate) fn resources(file: &File, bytes: &mut [u8]) -> Result<(), Errno> {
     fill(bytes, &request)
 }
 
-/// MODE_GETCRTC.
+/// MODE_GETCRTC: the mode, and the framebuffer of the primary plane, which has the CRTC's index.
 pub(crate) fn crtc(file: &File, bytes: &mut [u8]) -> Result<(), Errno> {
     let request: ModeCrtc = argument(bytes)?;
-    let Some(Object::Crtc) = file.gpu.modes.find(request.crtc_id) else { return Err(Errno::ENOENT) };
-    let mut answer = ModeCrtc { fb_id: 0, x: 0, y: 0, gamma_size: GAMMA, mode_valid: 0, ..request };
-    if let (Some(shown), Some(screen)) = (shown(file, request.crtc_id), &file.gpu.screen) {
-        (answer.fb_id, answer.mode_valid, (answer.x, answer.y)) = (shown.framebuffer, 1, shown.at);
-        answer.mode.copy_from_slice(screen.mode.as_bytes());
+    let Some(Object::Crtc(index)) = file.gpu.modes.find(request.crtc_id) else { return Err(Errno::ENOENT) };
+    let configuration = values::configuration(file);
+    let (plane, mode) = (configuration.plane(index), configuration.crtc(index).mode);
+    let mut answer = ModeCrtc {
+        fb_id: plane.framebuffer.map_or(0, |framebuffer| framebuffer.id),
+        x: plane.source.x >> 16,
+        y: plane.source.y >> 16,
+        gamma_size: GAMMA as u32,
+        mode_valid: u32::from(mode.is_some()),
+        ..request
+    };
+    if let Some(mode) = mode {
+        answer.mode.copy_from_slice(mode.info.as_bytes());
     }
     fill(bytes, &answer)
 }
@@ -73,7 +65,7 @@ pub(crate) fn encoder(file: &File, bytes: &mut [u8]) -> Result<(), Errno> {
     let answer = ModeGetEncoder {
         encoder_id,
         encoder_type: MODE_ENCODER_TMDS,
-        crtc_id: feeds(file, index).unwrap_or(0),
+        crtc_id: values::configuration(file).feeds(index).map_or(0, |crtc| modes.crtc(crtc)),
         possible_crtcs: modes.crtc_mask(),
         possible_clones: 1 << index,
     };
@@ -87,14 +79,14 @@ pub(crate) fn connector(file: &File, bytes: &mut [u8]) -> Result<(), Errno> {
     let found = modes.find(request.connector_id);
     let Some(object @ Object::Connector(index, connector)) = found else { return Err(Errno::ENOENT) };
     let lists = (request.props_ptr, request.prop_values_ptr);
-    let count_props = properties::write(object, caps::of(file)?, lists, request.count_props)?;
+    let count_props = properties::write(file, object, lists, request.count_props)?;
     let count_encoders = whole(request.encoders_ptr, request.count_encoders, &[modes.encoder(index)])?;
     let modes_there: &[ModeInfo] = match &file.gpu.screen {
         Some(screen) if index == 0 => &[screen.mode],
         _ => &[],
     };
     let count_modes = whole(request.modes_ptr, request.count_modes, modes_there)?;
-    let is_lit = feeds(file, index).is_some();
+    let is_lit = values::configuration(file).feeds(index).is_some();
     // A display of 96 pixels an inch.
     let size = |pixels: fn(&ModeInfo) -> u16| modes_there.first().map_or(0, |mode| u32::from(pixels(mode)) * 254 / 960);
     let answer = ModeGetConnector {
@@ -126,10 +118,10 @@ pub(crate) fn plane_resources(file: &File, bytes: &mut [u8]) -> Result<(), Errno
 pub(crate) fn plane(file: &File, bytes: &mut [u8]) -> Result<(), Errno> {
     let mut request: ModeGetPlane = argument(bytes)?;
     let found = file.gpu.modes.find(request.plane_id);
-    let Some(Object::Plane { crtc, is_cursor }) = found else { return Err(Errno::ENOENT) };
-    let own = file.gpu.modes.crtcs().start + crtc;
-    let shown = shown(file, own).filter(|_| !is_cursor);
-    (request.crtc_id, request.fb_id) = shown.map_or((0, 0), |shown| (own, shown.framebuffer));
+    let Some(Object::Plane(index)) = found else { return Err(Errno::ENOENT) };
+    let (state, (crtc, is_cursor)) = (values::configuration(file).plane(index), file.gpu.modes.plane_use(index));
+    request.crtc_id = state.crtc.map_or(0, |crtc| file.gpu.modes.crtc(crtc));
+    request.fb_id = state.framebuffer.map_or(0, |framebuffer| framebuffer.id);
     request.gamma_size = 0;
     request.possible_crtcs = 1 << crtc;
     let formats: &[[u8; 4]] = if is_cursor { &CURSOR } else { &PRIMARY };

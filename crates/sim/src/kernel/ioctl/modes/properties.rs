@@ -1,15 +1,15 @@
 //! Requests about properties.
 //!
-//! Source: Linux 6.12 `drm_property.c`, `drm_mode_getproperty_ioctl` and `drm_mode_getblob_ioctl`; `drm_mode_object.c`,
+//! Source: Linux 6.12 `drm_property.c`, `drm_mode_getproperty_ioctl`; `drm_mode_object.c`,
 //! `drm_mode_obj_get_properties_ioctl`.
 
-use amdgpu_uapi::{Errno, ModeGetBlob, ModeGetProperty, ModeObjGetProperties, ModePropertyEnum};
+use amdgpu_uapi::{Errno, ModeGetProperty, ModeObjGetProperties, ModePropertyEnum};
 
-use super::{caps, list};
+use super::{caps, list, values};
 use crate::kernel::{
-    files::{file::File, node::ClientCaps},
+    files::file::File,
     ioctl::args::{argument, fill},
-    modes::{Object, Setting},
+    modes::{Object, Property},
 };
 
 /// A name with zeros behind it.
@@ -21,10 +21,14 @@ fn text(name: &str) -> [u8; 32] {
 
 /// Writes the properties of an object that a client sees, as far as it has room; the number that there are. Objects without
 /// any are EINVAL.
-pub(super) fn write(object: Object, caps: ClientCaps, lists: (u64, u64), room: u32) -> Result<u32, Errno> {
-    let all = object.properties().ok_or(Errno::EINVAL)?;
-    let seen: Vec<Setting> = all.filter(|value| caps.atomic || !value.property.is_atomic()).collect();
-    let (ids, values): (Vec<_>, Vec<_>) = seen.iter().map(|value| (value.id, value.value)).unzip();
+pub(super) fn write(file: &File, object: Object, lists: (u64, u64), room: u32) -> Result<u32, Errno> {
+    let keys = object.properties().ok_or(Errno::EINVAL)?;
+    let (caps, configuration) = (caps::of(file)?, values::configuration(file));
+    let known = keys.iter().filter_map(|key| Property::of(*key));
+    let seen = known.filter(|(_, property)| caps.atomic || !property.is_atomic());
+    let with_value =
+        |(id, property): (u32, &Property)| Some((id, values::value(file, &configuration, object, property.key)?));
+    let (ids, values): (Vec<_>, Vec<_>) = seen.filter_map(with_value).unzip();
     list(lists.1, room, &values)?;
     list(lists.0, room, &ids)
 }
@@ -35,7 +39,7 @@ pub(crate) fn of_object(file: &File, bytes: &mut [u8]) -> Result<(), Errno> {
     let found = file.gpu.modes.find(request.obj_id);
     let object = found.filter(|object| [0, object.kind()].contains(&request.obj_type)).ok_or(Errno::ENOENT)?;
     let lists = (request.props_ptr, request.prop_values_ptr);
-    request.count_props = write(object, caps::of(file)?, lists, request.count_props)?;
+    request.count_props = write(file, object, lists, request.count_props)?;
     fill(bytes, &request)
 }
 
@@ -51,10 +55,4 @@ pub(crate) fn describe(file: &File, bytes: &mut [u8]) -> Result<(), Errno> {
     let room = if property.is_enum() { request.count_enum_blobs } else { 0 };
     request.count_enum_blobs = list(request.enum_blob_ptr, room, &enums)?;
     fill(bytes, &request)
-}
-
-/// MODE_GETPROPBLOB: without displays there are no blobs.
-pub(crate) fn blob(_: &File, bytes: &mut [u8]) -> Result<(), Errno> {
-    let _: ModeGetBlob = argument(bytes)?;
-    Err(Errno::ENOENT)
 }

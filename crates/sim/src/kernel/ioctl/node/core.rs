@@ -39,8 +39,7 @@ fn copy_string(text: &str, len: &mut u64, address: u64) -> Result<(), Errno> {
 
 /// GET_CAP.
 ///
-/// Source: Linux 6.12 `drm_ioctl.c`, `drm_getcap`. The cursor and page-flip values are those of a device without
-/// displays.
+/// Source: Linux 6.12 `drm_ioctl.c`, `drm_getcap`. Without a display the cursor has the core's default size.
 pub(crate) fn get_cap(file: &File, bytes: &mut [u8]) -> Result<(), Errno> {
     let mut query: GetCap = argument(bytes)?;
     query.value = 0;
@@ -56,7 +55,9 @@ pub(crate) fn get_cap(file: &File, bytes: &mut [u8]) -> Result<(), Errno> {
         | cap::ATOMIC_ASYNC_PAGE_FLIP => Some(1),
         cap::DUMB_PREFERRED_DEPTH => Some(24),
         cap::PRIME => Some(3),
-        cap::CURSOR_WIDTH | cap::CURSOR_HEIGHT => Some(64),
+        cap::CURSOR_WIDTH | cap::CURSOR_HEIGHT => {
+            Some(file.gpu.screen.as_ref().map_or(64, |screen| screen.cursor.into()))
+        }
         cap::ADDFB2_MODIFIERS => Some(modifiers(file)),
         cap::PAGE_FLIP_TARGET => Some(0),
         _ => None,

@@ -1,8 +1,6 @@
 //! Framebuffers, modes and page flips on a virtual display.
 
-use std::time::{Duration, Instant};
-
-use amdgpu_sim::{Picture, SimDevice, SimOptions, profile};
+use amdgpu_sim::{SimDevice, SimOptions, profile};
 use amdgpu_surface::{
     Chip, ChipRegisters,
     modifier::{FormatClass, ListOptions, Modifier, ModifierList},
@@ -11,146 +9,12 @@ use amdgpu_surface::{
 };
 use amdgpu_uapi::Errno;
 use amdgpu_winsys::uapi::{
-    EVENT_FLIP_COMPLETE, MODE_CONNECTED, MODE_FB_MODIFIERS, MODE_PAGE_FLIP_EVENT, MODE_RMFB, MODE_SETCRTC, ModeCardRes,
-    ModeCreateDumb, ModeCrtc, ModeFbCmd, ModeFbCmd2, ModeGetConnector, ModeGetEncoder, ModeInfo, ModeMapDumb,
-    ModePageFlip,
+    ModeCardRes, ModeCrtc, ModeFbCmd, ModeFbCmd2, ModeGetConnector, ModeGetEncoder, ModeInfo, ModePageFlip,
 };
-use zerocopy::{FromBytes, IntoBytes};
+use zerocopy::FromBytes;
 
-use crate::support::{File, address_mut};
-
-const WIDTH: u32 = 640;
-const HEIGHT: u32 = 480;
-/// Bytes of a row: 640 pixels are a multiple of 64.
-const PITCH: u32 = WIDTH * 4;
-
-fn lit(chip: &str) -> SimDevice {
-    lit_with(chip, "640x480")
-}
-
-fn lit_with(chip: &str, display: &str) -> SimDevice {
-    let display = Some(display.parse().unwrap());
-    SimDevice::new(profile(chip).unwrap(), SimOptions { display, ..SimOptions::default() })
-}
-
-/// A client that sets modes.
-struct Client {
-    file: File,
-    crtc: u32,
-    connector: u32,
-    mode: ModeInfo,
-}
-
-impl Client {
-    fn new(device: &SimDevice) -> Self {
-        let file = File(device.open_primary(false));
-        let (mut crtcs, mut connectors) = ([0; 8], [0; 8]);
-        let mut resources = ModeCardRes {
-            crtc_id_ptr: address_mut(&mut crtcs),
-            count_crtcs: 8,
-            connector_id_ptr: address_mut(&mut connectors),
-            count_connectors: 8,
-            ..ModeCardRes::ZEROED
-        };
-        file.send(&mut resources).unwrap();
-        let mut modes = [ModeInfo::ZEROED];
-        let mut connector = ModeGetConnector {
-            connector_id: connectors[0],
-            modes_ptr: address_mut(&mut modes),
-            count_modes: 1,
-            ..ModeGetConnector::ZEROED
-        };
-        file.send(&mut connector).unwrap();
-        assert_eq!((connector.connection, connector.count_modes), (MODE_CONNECTED, 1));
-        Self { file, crtc: crtcs[1], connector: connectors[0], mode: modes[0] }
-    }
-
-    /// A dumb buffer of a colour.
-    fn buffer(&self, pixel: u32) -> u32 {
-        let mut dumb = ModeCreateDumb { width: WIDTH, height: HEIGHT, bpp: 32, ..ModeCreateDumb::ZEROED };
-        self.file.send(&mut dumb).unwrap();
-        assert_eq!(dumb.pitch, PITCH);
-        let mut map = ModeMapDumb { handle: dumb.handle, ..ModeMapDumb::ZEROED };
-        self.file.send(&mut map).unwrap();
-        let view = self.file.map_at_offset(map.offset, dumb.size).unwrap();
-        (0..WIDTH * HEIGHT).for_each(|at| view.store(at as usize * 4, pixel));
-        dumb.handle
-    }
-
-    fn command(handle: u32) -> ModeFbCmd2 {
-        ModeFbCmd2 {
-            width: WIDTH,
-            height: HEIGHT,
-            pixel_format: u32::from_le_bytes(*b"XR24"),
-            flags: MODE_FB_MODIFIERS,
-            handles: [handle, 0, 0, 0],
-            pitches: [PITCH, 0, 0, 0],
-            ..ModeFbCmd2::ZEROED
-        }
-    }
-
-    fn add(&self, mut command: ModeFbCmd2) -> Result<u32, Errno> {
-        self.file.send(&mut command).map(|()| command.fb_id)
-    }
-
-    fn framebuffer(&self, pixel: u32) -> u32 {
-        self.add(Self::command(self.buffer(pixel))).unwrap()
-    }
-
-    fn show(&self, change: impl FnOnce(&mut ModeCrtc)) -> Result<(), Errno> {
-        let mut connectors = [self.connector; 9];
-        let mut mode = [0; 68];
-        mode.copy_from_slice(self.mode.as_bytes());
-        let mut request = ModeCrtc {
-            set_connectors_ptr: address_mut(&mut connectors),
-            count_connectors: 1,
-            crtc_id: self.crtc,
-            mode_valid: 1,
-            mode,
-            ..ModeCrtc::ZEROED
-        };
-        change(&mut request);
-        self.file.raw(MODE_SETCRTC, request.as_mut_bytes())
-    }
-
-    fn flip(&self, fb_id: u32, user_data: u64) -> Result<(), Errno> {
-        let flags = MODE_PAGE_FLIP_EVENT;
-        self.file.send(&mut ModePageFlip { crtc_id: self.crtc, fb_id, flags, user_data, ..ModePageFlip::ZEROED })
-    }
-
-    fn remove(&self, id: u32) -> Result<(), Errno> {
-        self.file.raw(MODE_RMFB, id.to_le_bytes().as_mut_slice())
-    }
-
-    /// The numbers of the next flips' events.
-    fn flipped<const N: usize>(&self) -> [u64; N] {
-        let start = Instant::now();
-        std::array::from_fn(|_| {
-            loop {
-                if let Some(event) = self.file.0.read_event() {
-                    let told = (event.kind, event.length, event.crtc_id);
-                    assert_eq!(told, (EVENT_FLIP_COMPLETE, 32, self.crtc));
-                    return event.user_data;
-                }
-                assert!(start.elapsed() < Duration::from_secs(20), "no event");
-                std::thread::yield_now();
-            }
-        })
-    }
-
-    fn crtc(&self) -> ModeCrtc {
-        let mut crtc = ModeCrtc { crtc_id: self.crtc, ..ModeCrtc::ZEROED };
-        self.file.send(&mut crtc).unwrap();
-        crtc
-    }
-}
-
-fn first_pixel(picture: Option<Picture>) -> Option<[u8; 4]> {
-    let picture = picture?;
-    assert_eq!((picture.width, picture.height), (WIDTH, HEIGHT));
-    assert_eq!(picture.rgba.len(), 4 * (WIDTH * HEIGHT) as usize);
-    picture.rgba.first_chunk().copied()
-}
+use super::{Client, HEIGHT, PITCH, WIDTH, first_pixel, lit, lit_with};
+use crate::support::File;
 
 #[test]
 fn a_mode_shows_a_framebuffer_until_it_is_turned_off() {

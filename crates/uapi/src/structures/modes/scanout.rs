@@ -3,7 +3,7 @@
 //! Source: Linux 6.12 `include/uapi/drm/drm_mode.h` and `drm.h`; behaviour: `drm_framebuffer.c`, `drm_crtc.c`, `drm_plane.c`,
 //! `drm_vblank.c`.
 
-use super::{
+use crate::structures::{
     ModeCrtc, Request,
     macros::{requests, uapi},
 };
@@ -99,6 +99,28 @@ uapi! {
         16 user_data: u64,
     }
 
+    /// MODE_DIRTYFB: the CPU drew into a framebuffer.
+    struct ModeFbDirty = "drm_mode_fb_dirty_cmd", 24 bytes {
+        /// The framebuffer.
+        0 fb_id: u32,
+        /// Annotations, [`MODE_FB_DIRTY_COPY`] and [`MODE_FB_DIRTY_FILL`].
+        4 flags: u32,
+        /// Colour of a fill.
+        8 color: u32,
+        /// Rectangles that were drawn.
+        12 num_clips: u32,
+        /// Address of an array of rectangles, 8 bytes each.
+        16 clips_ptr: u64,
+    }
+
+    /// MODE_CLOSEFB: gives up a framebuffer of the file, which planes that show it keep.
+    struct ModeCloseFb = "drm_mode_closefb", 8 bytes {
+        /// The framebuffer.
+        0 fb_id: u32,
+        /// Must be 0.
+        4 pad: u32,
+    }
+
     /// An event that a primary node's file reads once a framebuffer is shown.
     struct EventVblank = "drm_event_vblank", 32 bytes {
         /// Kind, such as [`EVENT_FLIP_COMPLETE`].
@@ -119,6 +141,8 @@ uapi! {
 }
 
 requests! {
+    ModeFbDirty: "MODE_DIRTYFB" = read_write(0xb1), 0xc018_64b1;
+    ModeCloseFb: "MODE_CLOSEFB" = read_write(0xd0), 0xc008_64d0;
     ModeFbCmd: "MODE_ADDFB" = read_write(0xae), 0xc01c_64ae;
     ModePageFlip: "MODE_PAGE_FLIP" = read_write(0xb0), 0xc018_64b0;
     ModeFbCmd2: "MODE_ADDFB2" = read_write(0xb8), 0xc068_64b8;
@@ -128,6 +152,16 @@ requests! {
 pub const MODE_SETCRTC: Request = Request::read_write::<ModeCrtc>(b'd', 0xa2);
 /// MODE_RMFB, with a framebuffer's id.
 pub const MODE_RMFB: Request = Request::read_write::<u32>(b'd', 0xaf);
+
+/// MODE_GETFB, with a [`ModeFbCmd`].
+pub const MODE_GETFB: Request = Request::read_write::<ModeFbCmd>(b'd', 0xad);
+/// MODE_GETFB2, with a [`ModeFbCmd2`].
+pub const MODE_GETFB2: Request = Request::read_write::<ModeFbCmd2>(b'd', 0xce);
+
+/// What the CPU drew is a copy of another part: each second rectangle.
+pub const MODE_FB_DIRTY_COPY: u32 = 1;
+/// What the CPU drew is of one colour.
+pub const MODE_FB_DIRTY_FILL: u32 = 2;
 
 /// A display is plugged in.
 pub const MODE_CONNECTED: u32 = 1;

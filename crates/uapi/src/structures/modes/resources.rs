@@ -3,7 +3,7 @@
 //! Source: Linux 6.12 `include/uapi/drm/drm_mode.h`; behaviour: `drm_mode_config.c`, `drm_crtc.c`, `drm_connector.c`,
 //! `drm_encoder.c`, `drm_plane.c`, `drm_property.c`, `drm_mode_object.c`, `drm_dumb_buffers.c`.
 
-use super::macros::{requests, uapi};
+use crate::structures::macros::{requests, uapi};
 
 uapi! {
     /// MODE_GETRESOURCES: the ids of what there is.
@@ -246,6 +246,8 @@ pub const MODE_OBJECT_ENCODER: u32 = 0xe0e0_e0e0;
 pub const MODE_OBJECT_PROPERTY: u32 = 0xb0b0_b0b0;
 /// See [`MODE_OBJECT_CRTC`].
 pub const MODE_OBJECT_FB: u32 = 0xfbfb_fbfb;
+/// See [`MODE_OBJECT_CRTC`].
+pub const MODE_OBJECT_BLOB: u32 = 0xbbbb_bbbb;
 /// See [`MODE_OBJECT_CRTC`].
 pub const MODE_OBJECT_PLANE: u32 = 0xeeee_eeee;
 

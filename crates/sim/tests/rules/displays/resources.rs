@@ -3,78 +3,16 @@
 use amdgpu_sim::SimDevice;
 use amdgpu_uapi::Errno;
 use amdgpu_winsys::uapi::{
-    Argument, MODE_CONNECTOR_DISPLAY_PORT, MODE_CONNECTOR_HDMI_A, MODE_DISCONNECTED, MODE_OBJECT_CONNECTOR,
-    MODE_OBJECT_CRTC, MODE_OBJECT_ENCODER, MODE_OBJECT_PLANE, ModeCardRes, ModeCreateDumb, ModeCrtc, ModeDestroyDumb,
-    ModeGetBlob, ModeGetConnector, ModeGetEncoder, ModeGetPlane, ModeGetPlaneRes, ModeGetProperty, ModeMapDumb,
-    ModeObjGetProperties, ModePropertyEnum, SetClientCap, client_cap,
+    MODE_CONNECTOR_DISPLAY_PORT, MODE_CONNECTOR_HDMI_A, MODE_DISCONNECTED, MODE_OBJECT_CONNECTOR, MODE_OBJECT_CRTC,
+    MODE_OBJECT_ENCODER, MODE_OBJECT_PLANE, ModeCardRes, ModeCreateDumb, ModeCrtc, ModeDestroyDumb, ModeGetBlob,
+    ModeGetConnector, ModeGetEncoder, ModeGetPlane, ModeGetProperty, ModeMapDumb, client_cap,
 };
 
+use super::Ids;
 use crate::support::{File, address_mut, card, device};
 
 fn primary(device: &SimDevice) -> File {
     File(device.open_primary(false))
-}
-
-/// Ids in an array.
-type Ids = Vec<u32>;
-
-impl File {
-    fn may(&self, capability: u64, value: u64) -> Result<(), Errno> {
-        self.send(&mut SetClientCap { capability, value })
-    }
-
-    /// Sends a request with changes by a closure.
-    fn told<A: Argument>(&self, mut request: A) -> Result<A, Errno> {
-        self.send(&mut request).map(|()| request)
-    }
-
-    /// CRTCs, encoders and connectors.
-    fn resources(&self) -> [Ids; 3] {
-        let count = self.told(ModeCardRes::ZEROED).unwrap();
-        let mut ids =
-            [count.count_crtcs, count.count_encoders, count.count_connectors].map(|count| vec![0; count as usize]);
-        let [crtcs, encoders, connectors] = &mut ids;
-        let filled = ModeCardRes {
-            crtc_id_ptr: address_mut(crtcs),
-            encoder_id_ptr: address_mut(encoders),
-            connector_id_ptr: address_mut(connectors),
-            ..count
-        };
-        assert_eq!(self.told(filled).unwrap(), filled);
-        ids
-    }
-
-    fn planes(&self) -> Ids {
-        let count = self.told(ModeGetPlaneRes::ZEROED).unwrap().count_planes;
-        let mut ids = vec![0; count as usize];
-        let request = ModeGetPlaneRes { plane_id_ptr: address_mut(&mut ids), count_planes: count, padding: 0 };
-        assert_eq!(self.told(request).unwrap().count_planes, count);
-        ids
-    }
-
-    /// The properties of an object, by name, with their values.
-    fn properties(&self, obj_id: u32, obj_type: u32) -> Result<Vec<(String, u64)>, Errno> {
-        let question = ModeObjGetProperties { obj_id, obj_type, ..ModeObjGetProperties::ZEROED };
-        let count_props = self.told(question)?.count_props;
-        let (mut ids, mut values) = (vec![0; count_props as usize], vec![0; count_props as usize]);
-        let lists = (address_mut(&mut ids), address_mut(&mut values));
-        self.told(ModeObjGetProperties { props_ptr: lists.0, prop_values_ptr: lists.1, count_props, ..question })?;
-        Ok(ids.into_iter().map(|id| self.property(id).0).zip(values).collect())
-    }
-
-    /// A property's name, and the names of its values.
-    fn property(&self, prop_id: u32) -> (String, Vec<String>) {
-        let text = |bytes: [u8; 32]| String::from_utf8_lossy(&bytes).trim_end_matches('\0').to_owned();
-        let count = self.told(ModeGetProperty { prop_id, ..ModeGetProperty::ZEROED }).unwrap();
-        let mut values = vec![0_u64; count.count_values as usize];
-        let mut enums = vec![ModePropertyEnum::ZEROED; count.count_enum_blobs as usize];
-        let lists = (address_mut(&mut values), address_mut(&mut enums));
-        self.told(ModeGetProperty { values_ptr: lists.0, enum_blob_ptr: lists.1, ..count }).unwrap();
-        if !enums.is_empty() {
-            assert!(values.iter().eq(enums.iter().map(|one| &one.value)));
-        }
-        (text(count.name), enums.into_iter().map(|one| text(one.name)).collect())
-    }
 }
 
 #[test]
@@ -148,7 +86,10 @@ fn r140_planes_and_atomic_properties_show_to_those_who_ask() {
     file.may(client_cap::ATOMIC, 1).unwrap();
     let seen = names(&file.properties(planes[0], MODE_OBJECT_PLANE).unwrap());
     assert!(["type", "FB_ID", "CRTC_ID", "SRC_X", "CRTC_H"].iter().all(|name| seen.iter().any(|one| one == name)));
-    assert_eq!(names(&file.properties(crtcs[0], MODE_OBJECT_CRTC).unwrap()), ["ACTIVE", "MODE_ID", "OUT_FENCE_PTR"]);
+    assert_eq!(
+        names(&file.properties(crtcs[0], MODE_OBJECT_CRTC).unwrap()),
+        ["ACTIVE", "MODE_ID", "OUT_FENCE_PTR", "GAMMA_LUT", "GAMMA_LUT_SIZE"]
+    );
     let connector = file.properties(connectors[0], MODE_OBJECT_CONNECTOR).unwrap();
     assert!(connector.contains(&("DPMS".to_owned(), 3)) && connector.contains(&("CRTC_ID".to_owned(), 0)));
     for &plane_id in &planes {
@@ -160,7 +101,8 @@ fn r140_planes_and_atomic_properties_show_to_those_who_ask() {
         assert!(formats.contains(&u32::from_le_bytes(*b"AR24")));
     }
     // The other file has asked for nothing.
-    assert_eq!((plain.planes(), plain.properties(crtcs[0], 0).unwrap()), (vec![], vec![]));
+    assert_eq!(plain.planes(), Ids::new());
+    assert_eq!(names(&plain.properties(crtcs[0], 0).unwrap()), ["GAMMA_LUT", "GAMMA_LUT_SIZE"]);
     file.may(client_cap::ATOMIC, 0).unwrap();
     assert_eq!(file.planes(), Ids::new());
 }

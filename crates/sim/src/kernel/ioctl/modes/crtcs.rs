@@ -1,0 +1,141 @@
+//! Requests that set a mode or flip a page, without properties.
+//!
+//! Source: Linux 6.12 `drm_crtc.c`, `drm_mode_setcrtc`; `drm_plane.c`, `drm_mode_page_flip_ioctl`; `drm_atomic.c`,
+//! `__drm_atomic_helper_set_config`; `drm_atomic_helper.c`, `drm_atomic_helper_page_flip`.
+
+use std::sync::Arc;
+
+use amdgpu_uapi::{Errno, MODE_PAGE_FLIP_ASYNC, MODE_PAGE_FLIP_EVENT, ModeCrtc, ModeInfo, ModePageFlip};
+use zerocopy::{FromBytes as _, IntoBytes as _};
+
+use super::{finish, screen};
+use crate::kernel::{
+    files::file::File,
+    ioctl::args::argument,
+    modes::{
+        Change, CrtcState, Framebuffer, Mode, Object, Permissions, Place, PlaneState, Screen, Signal, Source, timing,
+    },
+    user,
+};
+
+/// MODE_SETCRTC. The display can be shown by any CRTC, by one at a time, in its own mode.
+pub(crate) fn set(file: &File, bytes: &mut [u8]) -> Result<(), Errno> {
+    let screen = screen(file)?;
+    let request: ModeCrtc = argument(bytes)?;
+    // Planes have 16 bits for whole pixels.
+    if request.x > u16::MAX.into() || request.y > u16::MAX.into() {
+        return Err(Errno::ERANGE);
+    }
+    let Some(Object::Crtc(crtc)) = file.gpu.modes.find(request.crtc_id) else { return Err(Errno::ENOENT) };
+    let mut change = screen.change();
+    if request.mode_valid == 0 {
+        if request.count_connectors != 0 {
+            return Err(Errno::EINVAL);
+        }
+        turn_off(&mut change, crtc);
+    } else {
+        let shown = change.new_configuration().plane(crtc).framebuffer;
+        let framebuffer = match request.fb_id {
+            u32::MAX => shown.ok_or(Errno::EINVAL)?,
+            id => screen.framebuffer(id).ok_or(Errno::ENOENT)?,
+        };
+        let mode = ModeInfo::read_from_bytes(&request.mode).map_err(|_| Errno::EINVAL)?;
+        if timing(mode) != timing(screen.mode) {
+            return Err(Errno::EINVAL);
+        }
+        let plane = whole(framebuffer, crtc, mode, (request.x, request.y))?;
+        check_connectors(file, &request)?;
+        turn_on(&mut change, screen, plane, mode)?;
+    }
+    let done = change.commit(Permissions::ALL, Vec::new())?;
+    finish(file, &done);
+    Ok(())
+}
+
+/// Returns a primary plane that fills a mode from a point of a framebuffer on.
+fn whole(framebuffer: Arc<Framebuffer>, crtc: u32, mode: ModeInfo, (x, y): (u32, u32)) -> Result<PlaneState, Errno> {
+    let (width, height) = (u32::from(mode.hdisplay), u32::from(mode.vdisplay));
+    if x + width > framebuffer.width || y + height > framebuffer.height {
+        return Err(Errno::ENOSPC);
+    }
+    Ok(PlaneState {
+        crtc: Some(crtc),
+        framebuffer: Some(framebuffer),
+        source: Source { x: x << 16, y: y << 16, width: width << 16, height: height << 16 },
+        place: Place { x: 0, y: 0, width, height },
+    })
+}
+
+/// Checks that the connectors of a request are the one that the display is plugged into.
+fn check_connectors(file: &File, request: &ModeCrtc) -> Result<(), Errno> {
+    let connectors = file.gpu.modes.connectors();
+    let count = usize::try_from(request.count_connectors).unwrap_or(usize::MAX);
+    if count == 0 || count > connectors.len() {
+        return Err(Errno::EINVAL);
+    }
+    let named: Vec<u32> = user::read_slice(request.set_connectors_ptr, count)?;
+    if named.iter().any(|id| !connectors.contains(id)) {
+        return Err(Errno::ENOENT);
+    }
+    // Nothing is plugged into the others.
+    if named == [connectors.start] { Ok(()) } else { Err(Errno::EINVAL) }
+}
+
+fn turn_off(change: &mut Change<'_>, crtc: u32) {
+    let fed: Vec<u32> = (0..)
+        .zip(&change.new_configuration().connectors)
+        .filter(|(_, from)| **from == Some(crtc))
+        .map(|(index, _)| index)
+        .collect();
+    for connector in fed {
+        change.connect(connector, None);
+    }
+    change.crtc(crtc, CrtcState::turn_off);
+    change.plane(crtc, PlaneState::turn_off);
+}
+
+/// Shows a primary plane on the display, which another CRTC may have shown before.
+fn turn_on(change: &mut Change<'_>, screen: &Screen, plane: PlaneState, mode: ModeInfo) -> Result<(), Errno> {
+    let crtc = plane.crtc.ok_or(Errno::EINVAL)?;
+    if let Some(other) = change.new_configuration().feeds(0).filter(|other| *other != crtc) {
+        change.crtc(other, CrtcState::turn_off);
+    }
+    change.connect(0, Some(crtc));
+    let blob = screen.add_blob(None, mode.as_bytes().to_vec())?;
+    change.crtc(crtc, |crtc| (crtc.is_active, crtc.mode) = (true, Some(Mode { blob, info: mode })));
+    change.plane(crtc, |shown| *shown = plane);
+    Ok(())
+}
+
+/// MODE_PAGE_FLIP.
+pub(crate) fn page_flip(file: &File, bytes: &mut [u8]) -> Result<(), Errno> {
+    let screen = screen(file)?;
+    let ModePageFlip { crtc_id, fb_id, flags, reserved, user_data } = argument(bytes)?;
+    if flags & !(MODE_PAGE_FLIP_EVENT | MODE_PAGE_FLIP_ASYNC) != 0 || reserved != 0 {
+        return Err(Errno::EINVAL);
+    }
+    let Some(Object::Crtc(crtc)) = file.gpu.modes.find(crtc_id) else { return Err(Errno::ENOENT) };
+    let mut change = screen.change();
+    let shown = change.new_configuration().plane(crtc).framebuffer.ok_or(Errno::EBUSY)?;
+    let next = screen.framebuffer(fb_id).ok_or(Errno::ENOENT)?;
+    let format = next.format;
+    change.plane(crtc, |plane| plane.framebuffer = Some(next));
+    // A framebuffer that is too small comes first.
+    if let Err(Errno::ENOSPC) = change.check(false, 0) {
+        return Err(Errno::ENOSPC);
+    }
+    if format != shown.format || !change.new_configuration().is_active(crtc) {
+        return Err(Errno::EINVAL);
+    }
+    let has_event = flags & MODE_PAGE_FLIP_EVENT != 0;
+    if has_event {
+        file.outbox.reserve()?;
+    }
+    let event = has_event.then(|| (Arc::clone(&file.outbox), user_data));
+    let permissions = Permissions { may_set_modes: false, may_wait: false };
+    let flipped = change.commit(permissions, vec![Signal { crtc, event, fence: None }]);
+    if flipped.is_err() && has_event {
+        file.outbox.release();
+    }
+    flipped.map(drop)
+}

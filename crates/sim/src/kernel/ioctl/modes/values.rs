@@ -1,0 +1,66 @@
+//! The values of properties.
+//!
+//! Source: Linux 6.12 `drm_atomic_uapi.c`, `drm_atomic_plane_get_property` and the others of the kind.
+
+use crate::kernel::{
+    files::file::File,
+    modes::{Configuration, GAMMA_LARGE, Key, Object},
+};
+
+/// The values of DPMS of a connector that is on, and of one that is off.
+const ON: u64 = 0;
+const OFF: u64 = 3;
+
+/// Returns the configuration of the display engine, which is empty where no display is plugged in.
+pub(super) fn configuration(file: &File) -> Configuration {
+    file.gpu.screen.as_ref().map(|screen| screen.configuration()).unwrap_or_default()
+}
+
+/// Returns the value of a property of an object; `None` where the object has not got it.
+pub(super) fn value(file: &File, all: &Configuration, object: Object, key: Key) -> Option<u64> {
+    let crtc_id = |index: Option<u32>| index.map_or(0, |index| u64::from(file.gpu.modes.crtc(index)));
+    let signed = |value: i32| i64::from(value).cast_unsigned();
+    Some(match object {
+        Object::Plane(index) => {
+            let (state, (_, is_cursor)) = (all.plane(index), file.gpu.modes.plane_use(index));
+            match key {
+                Key::PlaneType => 1 + u64::from(is_cursor),
+                Key::FbId => state.framebuffer.map_or(0, |framebuffer| framebuffer.id.into()),
+                Key::CrtcId => crtc_id(state.crtc),
+                Key::CrtcX => signed(state.place.x),
+                Key::CrtcY => signed(state.place.y),
+                Key::CrtcW => state.place.width.into(),
+                Key::CrtcH => state.place.height.into(),
+                Key::SrcX => state.source.x.into(),
+                Key::SrcY => state.source.y.into(),
+                Key::SrcW => state.source.width.into(),
+                Key::SrcH => state.source.height.into(),
+                Key::InFenceFd => u64::MAX,
+                Key::InFormats => file.gpu.screen.as_ref()?.in_formats(is_cursor)?.into(),
+                _ => return None,
+            }
+        }
+        Object::Crtc(index) => {
+            let state = all.crtc(index);
+            match key {
+                Key::Active => state.is_active.into(),
+                Key::ModeId => state.mode.map_or(0, |mode| mode.blob.id.into()),
+                Key::GammaLut => state.gamma.map_or(0, |table| table.id.into()),
+                Key::GammaLutSize => GAMMA_LARGE as u64,
+                Key::OutFencePtr => 0,
+                _ => return None,
+            }
+        }
+        Object::Connector(index, _) => {
+            let from = all.feeds(index);
+            match key {
+                Key::CrtcId => crtc_id(from),
+                Key::Dpms if from.is_some_and(|crtc| all.is_active(crtc)) => ON,
+                Key::Dpms => OFF,
+                Key::Edid | Key::Tile | Key::LinkStatus | Key::NonDesktop => 0,
+                _ => return None,
+            }
+        }
+        Object::Property(_) | Object::Encoder(_) => return None,
+    })
+}

@@ -1,0 +1,169 @@
+//! A commit in the making.
+
+use std::{collections::BTreeMap, sync::Arc};
+
+use amdgpu_uapi::Errno;
+use parking_lot::MutexGuard;
+
+use super::{
+    check::Checked,
+    configuration::{Configuration, CrtcState, PlaneState},
+    pending::{Pending, Signal},
+    screen::Screen,
+};
+use crate::kernel::sync::fence::Fence;
+
+/// A change of the configuration that is not committed yet. No other can be made meanwhile.
+#[derive(Debug)]
+pub(crate) struct Change<'s> {
+    screen: &'s Arc<Screen>,
+    _committing: MutexGuard<'s, ()>,
+    old: Configuration,
+    new: Configuration,
+    /// Planes that take part, by their index.
+    planes: u32,
+    /// CRTCs that take part, by their index.
+    crtcs: u32,
+    /// Fences that planes wait for in place of those of their BOs.
+    fences: BTreeMap<u32, Arc<Fence>>,
+}
+
+/// The permissions of a commit.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Permissions {
+    /// It may change modes.
+    pub(crate) may_set_modes: bool,
+    /// It may come behind one that is not scanned out yet.
+    pub(crate) may_wait: bool,
+}
+
+impl Permissions {
+    /// Those of requests that set modes and wait for it.
+    pub(crate) const ALL: Self = Self { may_set_modes: true, may_wait: true };
+}
+
+impl Screen {
+    /// Begins a change of the configuration.
+    pub(crate) fn change(self: &Arc<Self>) -> Change<'_> {
+        let committing = self.committing.lock();
+        let old = self.configuration();
+        let new = old.clone();
+        Change { screen: self, _committing: committing, old, new, planes: 0, crtcs: 0, fences: BTreeMap::new() }
+    }
+}
+
+impl Change<'_> {
+    /// Returns the configuration as it will be.
+    pub(crate) const fn new_configuration(&self) -> &Configuration {
+        &self.new
+    }
+
+    /// Returns the CRTCs that take part, by their index.
+    pub(crate) const fn crtcs(&self) -> u32 {
+        self.crtcs
+    }
+
+    /// Changes a plane. Its CRTC takes part, before and after.
+    pub(crate) fn plane<T>(&mut self, index: u32, change: impl FnOnce(&mut PlaneState) -> T) -> Option<T> {
+        let plane = self.new.planes.get_mut(index as usize)?;
+        self.crtcs |= bit(plane.crtc);
+        let result = change(plane);
+        self.crtcs |= bit(plane.crtc);
+        self.planes |= 1 << index;
+        Some(result)
+    }
+
+    /// Changes a CRTC.
+    pub(crate) fn crtc<T>(&mut self, index: u32, change: impl FnOnce(&mut CrtcState) -> T) -> Option<T> {
+        let crtc = self.new.crtcs.get_mut(index as usize)?;
+        self.crtcs |= 1 << index;
+        Some(change(crtc))
+    }
+
+    /// Feeds a connector from a CRTC, or from none. Both that CRTC and the one before take part.
+    pub(crate) fn connect(&mut self, connector: u32, crtc: Option<u32>) {
+        if let Some(from) = self.new.connectors.get_mut(connector as usize) {
+            self.crtcs |= bit(*from) | bit(crtc);
+            *from = crtc;
+        }
+    }
+
+    /// Lets a plane wait for a fence.
+    ///
+    /// # Errors
+    ///
+    /// EINVAL where it waits for one already.
+    pub(crate) fn wait_for(&mut self, plane: u32, fence: Arc<Fence>) -> Result<(), Errno> {
+        if self.fences.contains_key(&plane) {
+            return Err(Errno::EINVAL);
+        }
+        self.fences.insert(plane, fence);
+        Ok(())
+    }
+
+    /// Checks the change, of which the CRTCs in `told` tell when it is scanned out.
+    ///
+    /// # Errors
+    ///
+    /// EINVAL, ERANGE or ENOSPC, as the checks of an atomic commit say.
+    pub(crate) fn check(&self, may_set_modes: bool, told: u32) -> Result<(), Errno> {
+        let screen = self.screen;
+        let (modes, display, cursor) = (screen.modes, &screen.mode, screen.cursor);
+        let (old, new, planes, crtcs) = (&self.old, &self.new, self.planes, self.crtcs);
+        Checked { modes, display, cursor, old, new, planes, crtcs, told, may_set_modes }.check()
+    }
+
+    /// Returns `true` if a commit of one of its CRTCs is to be scanned out.
+    pub(crate) fn is_busy(&self) -> bool {
+        self.screen.is_busy(self.crtcs)
+    }
+
+    /// Returns the fences that planes wait for: their own, or those that write to their BOs.
+    ///
+    /// Source: Linux 6.12 `drm_gem_atomic_helper.c`, `drm_gem_plane_helper_prepare_fb`.
+    fn waits(&self) -> Vec<Arc<Fence>> {
+        let taking_part = (0..).zip(&self.new.planes).filter(|(index, _)| self.planes >> index & 1 != 0);
+        let fence_of = |(index, plane): (u32, &PlaneState)| {
+            let framebuffer = plane.framebuffer.as_ref()?;
+            let own = self.fences.get(&index).cloned();
+            Some(own.unwrap_or_else(|| framebuffer.bo.reservation.fence(false)))
+        };
+        taking_part.filter_map(fence_of).collect()
+    }
+
+    /// Commits the change. It is the configuration from now on, and is scanned out from the next vertical blank on at which
+    /// what it waits for is done. Returns the fence that signals then.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`check`](Self::check), and EBUSY for a commit that may not wait for another.
+    pub(crate) fn commit(self, permissions: Permissions, signals: Vec<Signal>) -> Result<Arc<Fence>, Errno> {
+        let told = signals.iter().fold(0, |told, signal| told | 1 << signal.crtc);
+        self.check(permissions.may_set_modes, told)?;
+        let is_lit = |index: &u32| self.old.is_active(*index) || self.new.is_active(*index);
+        let shows =
+            (0..self.new.crtcs.len() as u32).filter(|index| self.crtcs >> index & 1 != 0).any(|index| is_lit(&index));
+        let done = Fence::of_job(&self.screen.events, 0);
+        let pending =
+            Pending { to: self.new.clone(), crtcs: self.crtcs, waits: self.waits(), signals, done: Arc::clone(&done) };
+        self.screen.queue(pending, shows, permissions.may_wait)?;
+        Ok(done)
+    }
+
+    /// Commits the change of one plane, which is scanned out at once: a cursor waits for nothing.
+    ///
+    /// Source: Linux 6.12 `drm_atomic_helper.c`, `legacy_cursor_update`.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`check`](Self::check).
+    pub(crate) fn commit_cursor(self, plane: u32) -> Result<(), Errno> {
+        self.check(false, 0)?;
+        self.screen.show_at_once(plane, &self.new.plane(plane));
+        Ok(())
+    }
+}
+
+fn bit(index: Option<u32>) -> u32 {
+    index.map_or(0, |index| 1 << index)
+}

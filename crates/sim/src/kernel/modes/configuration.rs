@@ -1,0 +1,139 @@
+//! The state of the display engine that commits change.
+//!
+//! Source: Linux 6.12 `drm_plane.h`, `drm_crtc.h` and `drm_connector.h`: `struct drm_plane_state` and the others of the kind.
+
+use std::sync::Arc;
+
+use amdgpu_uapi::ModeInfo;
+
+use super::framebuffer::Framebuffer;
+
+/// Bytes that a client made for a property to name.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Blob {
+    pub(crate) id: u32,
+    pub(crate) data: Vec<u8>,
+}
+
+/// A rectangle in a framebuffer, in 65536ths of a pixel.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Source {
+    pub(crate) x: u32,
+    pub(crate) y: u32,
+    pub(crate) width: u32,
+    pub(crate) height: u32,
+}
+
+/// A rectangle on a display, in pixels.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Place {
+    pub(crate) x: i32,
+    pub(crate) y: i32,
+    pub(crate) width: u32,
+    pub(crate) height: u32,
+}
+
+/// A plane.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct PlaneState {
+    /// The CRTC that shows it, by its index.
+    pub(crate) crtc: Option<u32>,
+    pub(crate) framebuffer: Option<Arc<Framebuffer>>,
+    pub(crate) source: Source,
+    pub(crate) place: Place,
+}
+
+impl PlaneState {
+    fn shows(&self, framebuffer: &Arc<Framebuffer>) -> bool {
+        self.framebuffer.as_ref().is_some_and(|shown| Arc::ptr_eq(shown, framebuffer))
+    }
+
+    /// Takes the plane off its CRTC. The rectangles stay.
+    pub(crate) fn turn_off(&mut self) {
+        (self.crtc, self.framebuffer) = (None, None);
+    }
+}
+
+/// A mode, and the blob that names it.
+#[derive(Clone, Debug)]
+pub(crate) struct Mode {
+    pub(crate) blob: Arc<Blob>,
+    pub(crate) info: ModeInfo,
+}
+
+/// A CRTC.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct CrtcState {
+    pub(crate) is_active: bool,
+    pub(crate) mode: Option<Mode>,
+    pub(crate) gamma: Option<Arc<Blob>>,
+}
+
+impl CrtcState {
+    /// Takes the mode away.
+    pub(crate) fn turn_off(&mut self) {
+        (self.is_active, self.mode) = (false, None);
+    }
+}
+
+/// All planes, CRTCs and connectors, each by its index.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Configuration {
+    pub(crate) planes: Vec<PlaneState>,
+    pub(crate) crtcs: Vec<CrtcState>,
+    /// The CRTC that feeds each connector, by its index.
+    pub(crate) connectors: Vec<Option<u32>>,
+}
+
+impl Configuration {
+    /// Returns the state of a plane; that of one that is off where there is no such plane.
+    pub(crate) fn plane(&self, index: u32) -> PlaneState {
+        self.planes.get(index as usize).cloned().unwrap_or_default()
+    }
+
+    /// Returns the state of a CRTC; that of one that is off where there is no such CRTC.
+    pub(crate) fn crtc(&self, index: u32) -> CrtcState {
+        self.crtcs.get(index as usize).cloned().unwrap_or_default()
+    }
+
+    /// Returns the CRTC that feeds a connector.
+    pub(crate) fn feeds(&self, connector: u32) -> Option<u32> {
+        self.connectors.get(connector as usize).copied().flatten()
+    }
+
+    /// Returns `true` if a CRTC scans out.
+    pub(crate) fn is_active(&self, crtc: u32) -> bool {
+        self.crtcs.get(crtc as usize).is_some_and(|crtc| crtc.is_active)
+    }
+
+    /// Takes the mode of a CRTC and its connectors away.
+    pub(crate) fn turn_off(&mut self, crtc: u32) {
+        if let Some(state) = self.crtcs.get_mut(crtc as usize) {
+            state.turn_off();
+        }
+        self.connectors.iter_mut().for_each(|from| *from = from.filter(|from| *from != crtc));
+    }
+
+    /// Returns `true` if a plane shows a framebuffer.
+    pub(super) fn shows(&self, framebuffer: &Arc<Framebuffer>) -> bool {
+        self.planes.iter().any(|plane| plane.shows(framebuffer))
+    }
+
+    /// Takes a framebuffer off all planes, and turns a CRTC off that loses its primary plane, which has the CRTC's index.
+    pub(super) fn remove(&mut self, framebuffer: &Arc<Framebuffer>) {
+        for index in 0..self.planes.len() as u32 {
+            let Some(plane) = self.planes.get_mut(index as usize).filter(|plane| plane.shows(framebuffer)) else {
+                continue;
+            };
+            plane.turn_off();
+            if (index as usize) < self.crtcs.len() {
+                self.turn_off(index);
+            }
+        }
+    }
+
+    /// Returns `true` if any connector is fed from a CRTC.
+    pub(crate) fn has_connectors(&self, crtc: u32) -> bool {
+        self.connectors.contains(&Some(crtc))
+    }
+}

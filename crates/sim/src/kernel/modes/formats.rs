@@ -1,0 +1,41 @@
+//! The blob that tells formats and modifiers of a plane.
+//!
+//! Source: Linux 6.12 `drm_plane.c`, `create_in_format_blob`; `include/uapi/drm/drm_mode.h`, `struct drm_format_modifier_blob`
+//! and `struct drm_format_modifier`; `amdgpu_dm_plane.c`, `amdgpu_dm_plane_get_plane_modifiers`.
+
+use amdgpu_surface::Chip;
+
+use super::framebuffer::{Format, LINEAR};
+
+/// `FORMAT_BLOB_CURRENT`.
+const VERSION: u32 = 1;
+/// Bytes of the head.
+const HEAD: u32 = 24;
+
+/// Returns the content of the blob IN_FORMATS of a plane with these formats. A cursor is linear.
+pub(super) fn in_formats(chip: &Chip, formats: &[[u8; 4]], is_cursor: bool) -> Vec<u8> {
+    let known: Vec<Vec<u64>> = formats
+        .iter()
+        .filter_map(|code| Format::find(u32::from_le_bytes(*code)))
+        .map(|format| if is_cursor { vec![LINEAR] } else { format.modifiers(chip) })
+        .collect();
+    let mut all: Vec<u64> = Vec::new();
+    for modifier in known.iter().flatten() {
+        if !all.contains(modifier) {
+            all.push(*modifier);
+        }
+    }
+    let count = |len: usize| u32::try_from(len).unwrap_or(u32::MAX);
+    let modifiers_at = (HEAD + 4 * count(formats.len())).next_multiple_of(8);
+    let head = [VERSION, 0, count(formats.len()), HEAD, count(all.len()), modifiers_at];
+    let mut blob: Vec<u8> =
+        head.into_iter().flat_map(u32::to_le_bytes).chain(formats.iter().copied().flatten()).collect();
+    blob.resize(modifiers_at as usize, 0);
+    for modifier in all {
+        let has = |list: &Vec<u64>| u64::from(list.contains(&modifier));
+        let mask = known.iter().enumerate().fold(0, |mask, (at, list)| mask | has(list) << at);
+        // The mask's first bit is the first format.
+        blob.extend([mask, 0, modifier].into_iter().flat_map(u64::to_le_bytes));
+    }
+    blob
+}

@@ -1,0 +1,120 @@
+//! The clock of the display: vertical blanks by the monotonic clock, and who waits for one.
+//!
+//! Source: Linux 6.12 `drm_vblank.c`.
+
+use std::{sync::Arc, time::Duration};
+
+use amdgpu_uapi::{EVENT_CRTC_SEQUENCE, EVENT_VBLANK, EventCrtcSequence, EventVblank};
+use zerocopy::transmute;
+
+use super::outbox::{EVENT, Outbox};
+use crate::kernel::sync::events::monotonic_now;
+
+/// Vertical blanks at regular times.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Blanks {
+    /// Time of the first, ns of the monotonic clock.
+    start: u64,
+    /// Time between two, ns.
+    period: u64,
+}
+
+impl Blanks {
+    /// Returns vertical blanks of a period from now on.
+    pub(super) fn new(period: Duration) -> Self {
+        Self { start: monotonic_now(), period: u64::try_from(period.as_nanos()).unwrap_or(u64::MAX).max(1) }
+    }
+
+    /// Returns the number of the last vertical blank.
+    pub(crate) fn count(self) -> u64 {
+        monotonic_now().saturating_sub(self.start) / self.period
+    }
+
+    /// Returns the time of a vertical blank, ns of the monotonic clock.
+    pub(crate) const fn at(self, count: u64) -> u64 {
+        self.start.saturating_add(count.saturating_mul(self.period))
+    }
+
+    /// Returns the time until the next.
+    pub(super) fn until_next(self) -> Duration {
+        Duration::from_nanos(self.at(self.count() + 1).saturating_sub(monotonic_now()))
+    }
+
+    /// Returns the vertical blank that a client names by the lower 32 bits of its number.
+    pub(crate) fn wide(self, narrow: u32) -> u64 {
+        let count = self.count();
+        count.wrapping_add_signed(i64::from(narrow.wrapping_sub(count as u32).cast_signed()))
+    }
+}
+
+/// Returns `true` if a vertical blank is over at the time of another, and not so long ago that it counts as one to come.
+///
+/// Source: Linux 6.12 `drm_vblank.c`, `drm_vblank_passed`.
+pub(crate) const fn has_passed(count: u64, wanted: u64) -> bool {
+    count.wrapping_sub(wanted) <= 1 << 23
+}
+
+/// Returns an event about a vertical blank.
+pub(super) fn event(kind: u32, crtc_id: u32, user_data: u64, count: u64, at: u64) -> EventVblank {
+    let time = Duration::from_nanos(at);
+    EventVblank {
+        kind,
+        length: EVENT,
+        user_data,
+        tv_sec: time.as_secs() as u32,
+        tv_usec: time.subsec_micros(),
+        sequence: count as u32,
+        crtc_id,
+    }
+}
+
+/// An event that a client waits for.
+#[derive(Debug)]
+pub(crate) struct Awaited {
+    /// The vertical blank.
+    pub(crate) count: u64,
+    /// The CRTC, by its id.
+    pub(crate) crtc_id: u32,
+    pub(crate) user_data: u64,
+    /// `true` for the event of CRTC_QUEUE_SEQUENCE.
+    pub(crate) is_sequence: bool,
+    /// The file that reads it, where its room is reserved.
+    pub(crate) outbox: Arc<Outbox>,
+}
+
+impl Awaited {
+    /// Tells the client of the vertical blank with a number.
+    pub(crate) fn deliver(self, blanks: Blanks, count: u64) {
+        let at = blanks.at(count);
+        let event = if self.is_sequence {
+            let sequence = EventCrtcSequence {
+                kind: EVENT_CRTC_SEQUENCE,
+                length: EVENT,
+                user_data: self.user_data,
+                time_ns: at.cast_signed(),
+                sequence: count,
+            };
+            transmute!(sequence)
+        } else {
+            event(EVENT_VBLANK, self.crtc_id, self.user_data, count, at)
+        };
+        self.outbox.deliver(event);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_narrow_number_is_the_nearest_vertical_blank() {
+        let start = monotonic_now();
+        // So slow that no test lives to see the next.
+        let blanks = Blanks { start: start.saturating_sub(7 * (1 << 40)), period: 1 << 40 };
+        let count = blanks.count();
+        for offset in [-3_i64, 0, 5] {
+            let wide = count.wrapping_add_signed(offset);
+            assert_eq!(blanks.wide(wide as u32), wide);
+        }
+    }
+}

@@ -1,0 +1,82 @@
+//! Requests that set properties, one at a time or many in an atomic commit, and those of blobs.
+//!
+//! Source: Linux 6.12 `include/uapi/drm/drm_mode.h`; behaviour: `drm_atomic_uapi.c`, `drm_mode_object.c`, `drm_property.c`.
+
+use crate::structures::macros::{requests, uapi};
+
+uapi! {
+    /// MODE_ATOMIC: sets properties of objects, all or none.
+    struct ModeAtomic = "drm_mode_atomic", 56 bytes {
+        /// [`MODE_ATOMIC_TEST_ONLY`], [`MODE_ATOMIC_NONBLOCK`], [`MODE_ATOMIC_ALLOW_MODESET`] and the flags of page flips.
+        0 flags: u32,
+        /// Number of objects.
+        4 count_objs: u32,
+        /// Address of an array of the objects' ids.
+        8 objs_ptr: u64,
+        /// Address of an array with the number of properties of each object.
+        16 count_props_ptr: u64,
+        /// Address of an array of the properties' ids, object by object.
+        24 props_ptr: u64,
+        /// Address of an array of the properties' values, in the same order.
+        32 prop_values_ptr: u64,
+        /// Must be 0.
+        40 reserved: u64,
+        /// Number that the events repeat.
+        48 user_data: u64,
+    }
+
+    /// MODE_CREATEPROPBLOB: makes a blob that properties can name.
+    struct ModeCreateBlob = "drm_mode_create_blob", 16 bytes {
+        /// Address of the content.
+        0 data: u64,
+        /// Length of the content, bytes.
+        8 length: u32,
+        /// The new blob's id.
+        12 blob_id: u32,
+    }
+
+    /// MODE_DESTROYPROPBLOB: gives up a blob of the file.
+    struct ModeDestroyBlob = "drm_mode_destroy_blob", 4 bytes {
+        /// The blob.
+        0 blob_id: u32,
+    }
+
+    /// MODE_OBJ_SETPROPERTY: sets one property of an object.
+    struct ModeObjSetProperty = "drm_mode_obj_set_property", 24 bytes {
+        /// The new value.
+        0 value: u64,
+        /// The property.
+        8 prop_id: u32,
+        /// The object.
+        12 obj_id: u32,
+        /// Its kind, such as [`MODE_OBJECT_CRTC`](super::MODE_OBJECT_CRTC); 0 for any.
+        16 obj_type: u32,
+        /// Always 0.
+        20 padding: u32 as "",
+    }
+
+    /// MODE_SETPROPERTY: sets one property of a connector.
+    struct ModeConnectorSetProperty = "drm_mode_connector_set_property", 16 bytes {
+        /// The new value.
+        0 value: u64,
+        /// The property.
+        8 prop_id: u32,
+        /// The connector.
+        12 connector_id: u32,
+    }
+}
+
+requests! {
+    ModeConnectorSetProperty: "MODE_SETPROPERTY" = read_write(0xab), 0xc010_64ab;
+    ModeObjSetProperty: "MODE_OBJ_SETPROPERTY" = read_write(0xba), 0xc018_64ba;
+    ModeAtomic: "MODE_ATOMIC" = read_write(0xbc), 0xc038_64bc;
+    ModeCreateBlob: "MODE_CREATEPROPBLOB" = read_write(0xbd), 0xc010_64bd;
+    ModeDestroyBlob: "MODE_DESTROYPROPBLOB" = read_write(0xbe), 0xc004_64be;
+}
+
+/// A commit that is checked and not carried out.
+pub const MODE_ATOMIC_TEST_ONLY: u32 = 0x100;
+/// A commit that does not wait until it is shown.
+pub const MODE_ATOMIC_NONBLOCK: u32 = 0x200;
+/// A commit that may change modes.
+pub const MODE_ATOMIC_ALLOW_MODESET: u32 = 0x400;

@@ -1,0 +1,9 @@
+//! Mode setting: what a display engine has, framebuffers, atomic commits, planes, and vertical blanks.
+
+mod atomic;
+mod planes;
+mod resources;
+mod scanout;
+mod vblank;
+
+pub use self::{atomic::*, planes::*, resources::*, scanout::*, vblank::*};
