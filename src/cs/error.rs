@@ -166,6 +166,13 @@ pub enum Error {
         source: winsys::Error,
     },
 
+    /// A submission that the ring of a user queue has no room for, or had none for long.
+    #[error("no room for {dwords} dwords in the ring of a user queue")]
+    RingFull {
+        /// Dwords needed, or all that the ring has.
+        dwords: usize,
+    },
+
     /// More BOs than one submission may list.
     #[error("{count} BOs in one submission, at most {limit} are allowed", limit = crate::uapi::BO_LIST_MAX_ENTRIES)]
     TooManyBos {

@@ -6,6 +6,8 @@
 //!
 //! [`commands`] records copies, fills, barriers, timestamps and other commands, with the same methods on every ring.
 //!
+//! A [`UserQueue`] submits without an ioctl where the kernel has user queues.
+//!
 //! A [`VideoQueue`] submits to UVD, VCE, VCN and JPEG what the caller has recorded itself.
 //!
 //! [`Queues`] has all queues of a context, a [`Gang`] runs several of them together, and a [`Submitter`] waits on a thread of
@@ -38,6 +40,7 @@ mod ib;
 mod record;
 mod retire;
 mod submit;
+mod user_queue;
 mod video;
 
 pub use self::{
@@ -53,6 +56,7 @@ pub use self::{
         OwnedSubmission, PendingFence, PollableFence, Queue, QueueKind, QueueOptions, Queues, RetryPolicy, Submission,
         Submitter, SyncPoint, plan,
     },
+    user_queue::{UserQueue, UserQueueFence},
     video::{VideoError, VideoFence, VideoIb, VideoIbFault, VideoQueue, VideoSubmission},
 };
 pub use amdgpu_packets::{

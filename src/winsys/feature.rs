@@ -25,6 +25,8 @@ pub enum Feature {
     /// Dependencies on the start of a submission, see
     /// [`Capabilities::SCHEDULED_DEPENDENCY`](crate::winsys::Capabilities::SCHEDULED_DEPENDENCY).
     StartDependencies,
+    /// Queues that a process fills itself, see [`UserRing`](crate::winsys::UserRing).
+    UserQueues,
 }
 
 impl fmt::Display for Feature {
@@ -35,6 +37,7 @@ impl fmt::Display for Feature {
             Self::StableClocks => "stable clocks",
             Self::SubmittedTimelines => "timeline sync objects in submissions",
             Self::StartDependencies => "dependencies on the start of a submission",
+            Self::UserQueues => "user queues",
         })
     }
 }

@@ -37,7 +37,7 @@ pub use self::{
     ownership::HandleOwnership,
     queue::{
         Blame, BoList, ChunkScratch, Chunks, Context, Loss, LossReason, PinnedClocks, Priority, StablePstate, Syncobj,
-        Until, UserFence, VmidReservation, WaitFor, wait_fences,
+        Until, UserFence, UserRing, VmidReservation, WaitFor, wait_fences,
     },
     usage::{Account, Charge, MoveCounters, OwnUsage, Sensor, SystemUsage, UsageEntry, UsageTracker},
     watch::{

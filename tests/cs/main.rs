@@ -19,4 +19,5 @@ mod submission;
 mod submission_chunks;
 mod submitter;
 mod submitting;
+mod user_queues;
 mod video;

@@ -17,7 +17,7 @@
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum QueueKind {
-    /// One of the kernel's: each submission is a CS ioctl, and the kernel's scheduler gives it a hardware ring. User
-    /// queues, whose submissions are a store to a doorbell, would be another kind; Linux 6.12 has none.
+    /// One of the kernel's: each submission is a CS ioctl, and the kernel's scheduler gives it a hardware ring. Those of a
+    /// process's own are [`UserQueue`](crate::cs::UserQueue)s.
     Kernel,
 }

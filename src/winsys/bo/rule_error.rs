@@ -36,7 +36,7 @@ pub enum BoRuleError {
         /// Bytes asked for.
         alignment: u64,
     },
-    /// A domain that GEM_CREATE does not know, or DOORBELL, whose BOs come with user queues.
+    /// A domain that GEM_CREATE does not know, or DOORBELL on a kernel without user queues.
     #[error("domain {0:?} cannot be requested")]
     Domain(GemDomain),
     /// GDS, GWS and OA are units of the chip: each is asked for alone.

@@ -2,7 +2,7 @@
 
 use super::{BoRequest, BoRuleError, request::ALIGNMENT_LIMIT};
 use crate::{
-    uapi::{GemCreateFlags, GemDomain},
+    uapi::{GemCreateFlags, GemDomain, USERQ_DRM_MINOR},
     winsys::{Capabilities, GpuInfo},
 };
 
@@ -35,7 +35,7 @@ impl BoRequest {
     pub fn check(&self, gpu: &GpuInfo) -> Result<(), BoRuleError> {
         let &Self { size, alignment, domains, flags } = self;
         // In the kernel's order, so that the errno is the one it would choose.
-        check_domains(domains, flags)?;
+        check_domains(domains, flags, gpu)?;
         check_flags(flags, gpu)?;
         match size {
             0 => return Err(BoRuleError::ZeroSize),
@@ -51,12 +51,13 @@ impl BoRequest {
     }
 }
 
-fn check_domains(domains: GemDomain, flags: GemCreateFlags) -> Result<(), BoRuleError> {
-    let refused = domains - MEMORY - UNITS;
+fn check_domains(domains: GemDomain, flags: GemCreateFlags, gpu: &GpuInfo) -> Result<(), BoRuleError> {
+    let doorbells = if gpu.driver.minor < USERQ_DRM_MINOR { GemDomain::empty() } else { GemDomain::DOORBELL };
+    let refused = domains - MEMORY - UNITS - doorbells;
     if !refused.is_empty() {
         return Err(BoRuleError::Domain(refused));
     }
-    let units = domains & UNITS;
+    let units = domains & (UNITS | doorbells);
     if units.is_empty() {
         return Ok(());
     }

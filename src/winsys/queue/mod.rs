@@ -15,6 +15,8 @@ mod submission;
 mod syncobj;
 mod syncobj_handles;
 mod user_fence;
+#[expect(unsafe_code, reason = "USERQ carries the address of parameters, USERQ_SIGNAL that of handles")]
+mod user_ring;
 mod vmid;
 
 pub use self::{
@@ -27,5 +29,6 @@ pub use self::{
     submission::{ChunkScratch, Chunks},
     syncobj::{Syncobj, Until, WaitFor},
     user_fence::UserFence,
+    user_ring::UserRing,
     vmid::VmidReservation,
 };

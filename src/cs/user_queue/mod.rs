@@ -1,0 +1,6 @@
+//! User queues: submissions without an ioctl.
+
+mod packets;
+mod queue;
+
+pub use self::queue::{UserQueue, UserQueueFence};

@@ -1,0 +1,153 @@
+//! User queues: the same results as queues of the kernel, and no ioctl for a submission.
+
+use std::sync::Arc;
+
+use amdgpu_layers::{Counter, Layer};
+use amdgpu_sim::{KernelRelease, SimDevice, SimOptions};
+use amdgpu_winsys::{
+    cs::{Error, Submission, UserQueue},
+    heaps::DeviceMemory,
+    uapi::{Argument, Userq},
+    vamgr::GpuVa,
+    winsys::{Deadline, Device, Error as WinsysError, Feature, Ip, Syncobj, UserRing},
+};
+
+use crate::support::{
+    chip, host_memory, job_time,
+    jobs::{load, poke, store, wait_for},
+    queue,
+};
+
+const ENGINES: [Ip; 3] = [Ip::Gfx, Ip::Compute, Ip::Sdma];
+
+fn newer() -> SimOptions {
+    SimOptions { user_queues: true, ..SimOptions::of_kernel(KernelRelease::V6_17) }
+}
+
+fn gpu() -> SimDevice {
+    SimDevice::new(chip("navi31"), newer())
+}
+
+fn at(memory: &DeviceMemory, offset: u64) -> GpuVa {
+    memory.address().checked_add(offset).unwrap()
+}
+
+#[test]
+fn a_user_queue_computes_what_a_queue_of_the_kernel_does() {
+    let gpu = gpu();
+    let device = Device::new(gpu.open()).unwrap();
+    for ip in ENGINES {
+        let memory = host_memory(&device, 4096);
+        let (kernels, own) = (queue(&device, ip, 0), UserQueue::new(&device, ip).unwrap());
+        assert_eq!(kernels.target(), own.target());
+        let lists: Vec<_> =
+            (0..8).map(|index| store(&device, own.target(), at(&memory, 4 * index), 100 + index as u32)).collect();
+        let lists: Vec<_> = lists.iter().collect();
+        let used = [memory.binding().clone()];
+        let results = || (0..8).map(|index| load(&memory, 4 * index)).collect::<Vec<_>>();
+
+        let fence = kernels.submit(&Submission { lists: &lists, memory: &used, ..Submission::default() }).unwrap();
+        assert!(fence.wait(job_time()).unwrap());
+        let wanted = results();
+        for index in 0..8 {
+            poke(&memory, 4 * index, 0);
+        }
+
+        assert!(own.wait_for_bindings(job_time()).unwrap());
+        let fence = own.submit(&lists, &[&used]).unwrap();
+        assert!(fence.wait(job_time()).unwrap() && fence.is_signalled());
+        assert_eq!(results(), wanted, "{ip}");
+    }
+    assert_eq!(gpu.complaints(), [""; 0]);
+}
+
+#[test]
+fn submitting_and_waiting_are_no_ioctls() {
+    let kernel = Arc::new(Counter::default().over(gpu().open()));
+    let device = Device::new(Arc::clone(&kernel)).unwrap();
+    for ip in ENGINES {
+        let (memory, own) = (host_memory(&device, 4096), UserQueue::new(&device, ip).unwrap());
+        let list = store(&device, own.target(), at(&memory, 0), 5);
+        assert!(own.wait_for_bindings(job_time()).unwrap());
+        let before = kernel.layer().ioctls();
+        // So many that the ring goes round.
+        for _ in 0..2000 {
+            let fence = own.submit(&[&list], &[memory.binding()]).unwrap();
+            assert!(fence.wait(job_time()).unwrap());
+        }
+        assert_eq!(own.in_flight(), 0);
+        assert_eq!(kernel.layer().ioctls(), before, "{ip}");
+        assert_eq!(load(&memory, 0), 5);
+    }
+}
+
+#[test]
+fn sync_objects_signal_when_the_queue_is_done() {
+    let device = Device::new(gpu().open()).unwrap();
+    for ip in ENGINES {
+        let (memory, own) = (host_memory(&device, 4096), UserQueue::new(&device, ip).unwrap());
+        let wait = wait_for(&device, own.target(), at(&memory, 0), 1);
+        assert!(own.wait_for_bindings(job_time()).unwrap());
+        let fence = own.submit(&[&wait], &[memory.binding()]).unwrap();
+        let done = Syncobj::new(&device, false).unwrap();
+        own.signal(&[&done]).unwrap();
+        assert!(!done.wait(Deadline::POLL).unwrap() && !fence.is_signalled() && own.in_flight() == 1);
+        poke(&memory, 0, 1);
+        assert!(done.wait(job_time()).unwrap() && fence.wait(job_time()).unwrap(), "{ip}");
+        // A queue of the kernel waits for it as for any other.
+        let target = own.target();
+        let after = store(&device, target, at(&memory, 4), 7);
+        let waits = [amdgpu_winsys::cs::SyncPoint::binary(&done)];
+        let submission =
+            Submission { lists: &[&after], memory: memory.binding(), waits: &waits, ..Submission::default() };
+        assert!(queue(&device, ip, 0).submit(&submission).unwrap().wait(job_time()).unwrap());
+        assert_eq!(load(&memory, 4), 7);
+    }
+}
+
+#[test]
+fn what_a_submission_uses_lives_until_it_has_ended_and_not_longer() {
+    let gpu = gpu();
+    let device = Device::new(gpu.open()).unwrap();
+    let (memory, own) = (host_memory(&device, 4096), UserQueue::new(&device, Ip::Gfx).unwrap());
+    let list = wait_for(&device, own.target(), at(&memory, 0), 1);
+    assert!(own.wait_for_bindings(job_time()).unwrap());
+    let binding = memory.binding().clone();
+    let fence = own.submit(&[&list], &[&binding]).unwrap();
+    let held = binding.handle_count();
+    poke(&memory, 0, 1);
+    assert!(fence.wait(job_time()).unwrap());
+    assert_eq!(own.in_flight(), 0);
+    assert_eq!(binding.handle_count(), held - 1);
+    drop((list, fence, own, memory, binding, device));
+    assert_eq!((gpu.census().files, gpu.census().bos), (0, 0));
+}
+
+#[test]
+fn kernels_and_chips_without_user_queues_are_told_apart() {
+    let without = [
+        ("navi31", SimOptions::default()),
+        ("navi31", SimOptions::of_kernel(KernelRelease::V6_17)),
+        ("navi21", newer()),
+    ];
+    for (name, options) in without {
+        let kernel = Arc::new(Counter::default().over(SimDevice::new(chip(name), options).open()));
+        let device = Device::new(Arc::clone(&kernel)).unwrap();
+        assert_eq!(UserRing::is_supported(&device, Ip::Gfx), Ok(false));
+        let error = UserQueue::new(&device, Ip::Gfx).unwrap_err();
+        assert_eq!(error, Error::Winsys(WinsysError::Unsupported { feature: Feature::UserQueues }));
+        assert_eq!(kernel.layer().of(Userq::REQUEST), 0, "nothing was asked");
+    }
+}
+
+#[test]
+fn more_ibs_than_the_ring_has_room_for_are_refused() {
+    let device = Device::new(gpu().open()).unwrap();
+    let (memory, own) = (host_memory(&device, 4096), UserQueue::new(&device, Ip::Gfx).unwrap());
+    let list = store(&device, own.target(), at(&memory, 0), 5);
+    let lists = vec![&list; 10_000];
+    assert!(matches!(own.submit(&lists, &[]), Err(Error::RingFull { .. })));
+    let other = UserQueue::new(&device, Ip::Sdma).unwrap();
+    assert!(matches!(other.submit(&[&list], &[]), Err(Error::WrongQueue { .. })));
+    assert_eq!((own.in_flight(), other.in_flight()), (0, 0));
+}
