@@ -31,6 +31,10 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "FILE", conflicts_with_all = ["list", "only", "picture"])]
     pub(crate) images: Option<PathBuf>,
 
+    /// Print the least times of two compute shaders, one that computes and one that loads, and exit.
+    #[arg(long, conflicts_with_all = ["list", "only", "picture", "images"])]
+    pub(crate) time_shaders: bool,
+
     /// Run this number of random compute shaders, keep or compare their results, and exit.
     #[arg(long, value_name = "COUNT", conflicts_with_all = ["list", "only", "picture"])]
     pub(crate) random_shaders: Option<u64>,

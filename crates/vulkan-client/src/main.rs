@@ -7,7 +7,7 @@
 //! - [`checks`] are what is proved, one function each.
 //! - [`images`] asks about images of every kind, on request.
 //! - [`peer`] is the other process of the checks that share something.
-//! - [`picture`] is one that a compute shader makes, on request.
+//! - [`picture`] is one that a compute shader makes, on request; [`speed`] times shaders.
 //! - [`random`] makes compute shaders by a grammar, to compare two drivers.
 //! - [`run`] tries the checks, each in a process of its own, so that a crash or a hang of the driver costs one line.
 
@@ -22,6 +22,7 @@ mod peer;
 mod picture;
 mod random;
 mod run;
+mod speed;
 
 use std::process::ExitCode;
 

@@ -14,7 +14,7 @@ use crate::{
     gpu::Gpu,
     images,
     outcome::{Outcome, Stop, say},
-    peer, picture, random,
+    peer, picture, random, speed,
 };
 
 /// Between two looks at whether a check's process has ended.
@@ -30,6 +30,9 @@ pub(crate) fn run(arguments: &Arguments) -> Exit {
             say(&format!("{:<32} {}", step.id, step.proves));
         }
         return Exit::Pass;
+    }
+    if arguments.time_shaders {
+        return speed::run(arguments.any_device);
     }
     if let Some(path) = &arguments.picture {
         return picture::save(path, arguments.any_device);

@@ -15,11 +15,11 @@ use crate::{
 };
 
 /// Texels in x and y, as the shader has them.
-const SIZE: [u32; 2] = [640, 400];
+pub(crate) const SIZE: [u32; 2] = [640, 400];
 /// Texels of a group in each axis.
-const GROUP: u32 = 8;
+pub(crate) const GROUP: u32 = 8;
 /// The shader, compiled from `mandelbrot.comp`.
-const SHADER: &[u8] = include_bytes!("mandelbrot.spv");
+pub(crate) const SHADER: &[u8] = include_bytes!("mandelbrot.spv");
 
 /// Computes the Mandelbrot set and saves it as a PNG.
 pub(crate) fn save(path: &Path, any_device: bool) -> Exit {

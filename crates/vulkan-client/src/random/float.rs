@@ -1,6 +1,6 @@
 //! Floating-point operations whose results Vulkan's precision rules leave no choice of.
 //!
-//! Additions and multiplications are rounded to nearest. A result is replaced when it is near the ends of the range
+//! Additions and multiplications are rounded to nearest. Special values have statements of their own ([`super::edge`]). A result is replaced when it is near the ends of the range
 //! ([`Generator::settle`]), so that drivers may flush what is denormal. Functions that may be inexact are asked for a result
 //! that lies away from where rounding decides.
 

@@ -272,7 +272,7 @@ impl Generator {
 
     /// A statement that is right in any control flow.
     fn inner(&mut self) {
-        match self.random.u32(..12) {
+        match self.random.u32(..14) {
             0..=2 => {
                 for _ in 0..4 {
                     self.integer_operation();
@@ -286,6 +286,11 @@ impl Generator {
             6 => self.conversion(),
             7 => self.comparison(),
             8 => self.memory(),
+            9 | 10 => {
+                for _ in 0..4 {
+                    self.edge_operation();
+                }
+            }
             _ if self.depth < DEPTH => self.control(),
             _ => self.integer_operation(),
         }

@@ -1,11 +1,12 @@
 //! Compute shaders made at random, whose results on two drivers are compared.
 //!
-//! - [`generator`] is the grammar's statements; [`integer`], [`float`], [`shared`] and [`subgroup`] are its operations.
+//! - [`generator`] is the grammar's statements; [`integer`], [`float`], [`edge`], [`shared`] and [`subgroup`] are its operations.
 //! - [`module`] writes SPIR-V.
 //!
 //! The driver that is believed computes with `--save DIR`, the one that is tested with `--compare DIR`. A shader is its seed:
 //! the second run makes the same programs again. When results differ, the SPIR-V of both runs lies in the folder.
 
+mod edge;
 mod float;
 mod form;
 mod generator;
@@ -38,20 +39,33 @@ pub(crate) fn run(count: u64, arguments: &Arguments) -> Exit {
         eprintln!("subgroups have 32 or 64 lanes");
         return Exit::Invalid;
     }
-    let gpu = match Gpu::open(arguments.any_device) {
-        Ok(gpu) => gpu,
+    let open = || match Gpu::open(arguments.any_device) {
+        Ok(gpu) => Ok(gpu),
         Err(Stop::Skip(reason)) => {
             say(&format!("skip  {reason}"));
-            return Exit::Skip;
+            Err(Exit::Skip)
         }
         Err(Stop::Fail(evidence)) => {
             say(&format!("fail  {evidence}"));
-            return Exit::Fail;
+            Err(Exit::Fail)
         }
+    };
+    let mut gpu = match open() {
+        Ok(gpu) => gpu,
+        Err(exit) => return exit,
     };
     let mut exits = Vec::new();
     for seed in arguments.seed..arguments.seed.saturating_add(count) {
-        let (word, text, exit) = match one(&gpu, seed, arguments) {
+        let result = one(&gpu, seed, arguments);
+        // A shader that hangs is a failure of its own seed alone.
+        if matches!(result, Err(Stop::Fail(_))) && gpu.is_lost() {
+            drop(gpu);
+            gpu = match open() {
+                Ok(gpu) => gpu,
+                Err(_) => return Exit::Fail,
+            };
+        }
+        let (word, text, exit) = match result {
             Ok(figures) => ("pass", figures, Exit::Pass),
             Err(Stop::Skip(reason)) => ("skip", reason, Exit::Skip),
             Err(Stop::Fail(evidence)) => ("fail", evidence, Exit::Fail),

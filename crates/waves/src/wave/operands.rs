@@ -71,6 +71,23 @@ impl Registers {
         let sign = kind.sign_bit().map_or(0, |bit| 1_u32 << bit);
         let part = modifiers.sdwa.filter(|_| index < 2).map(|sdwa| sdwa.sources[index]);
         let flushes32 = kind == Type::F32 && self.mode.flushes_input32();
+        if selection.is_none() && part.is_none() && !kind.is_16_bits() {
+            let (kept, flipped) = (if absolutes { !sign } else { u32::MAX }, if negates { sign } else { 0 });
+            let change = |value: u32| {
+                let changed = value & kept ^ flipped;
+                if flushes32 { flush32(changed) } else { changed }
+            };
+            match source {
+                Source::Vgpr(register) => {
+                    let values = &self.vectors[usize::from(register)];
+                    for (value, to) in values.iter().zip(buffer.iter_mut()) {
+                        *to = change(*value);
+                    }
+                }
+                _ => *buffer = [change(self.scalar(source, 1) as u32); 64],
+            }
+            return buffer;
+        }
         let flushes16 = kind == Type::F16 && self.mode.flushes_input64();
         for lane in 0..64 {
             let from = match selection {

@@ -101,6 +101,15 @@ impl Space {
     }
 }
 
+/// Returns the first lane of a mask without holes whose lanes read dwords that follow each other, as lanes mostly do.
+fn in_a_row(addresses: &[u64; 64], lanes: u64) -> Option<usize> {
+    let first = lanes.trailing_zeros() as usize;
+    let run = lanes.checked_shr(first as u32)?;
+    let follows = |pair: &[u64]| pair[1] == pair[0] + 4;
+    let row = addresses.get(first..first + run.trailing_ones() as usize)?;
+    (run & run.wrapping_add(1) == 0 && row.windows(2).all(follows)).then_some(first)
+}
+
 /// A binding without a BO is PRT, which allows everything and does nothing.
 fn allows(bound: &Bound, access: Access) -> bool {
     let Some(bo) = &bound.bo else { return access != Access::Fetch };
@@ -124,6 +133,19 @@ impl Memory for Space {
 
     /// Looks a binding up once for lanes that follow each other in it.
     fn read_lanes(&self, addresses: &[u64; 64], lanes: u64, out: &mut [u32; 64]) -> Result<(), PageFault> {
+        if let Some(first) = in_a_row(addresses, lanes)
+            && let Ok(piece) =
+                self.piece(GpuVa::from_48_bits(addresses[first]), 4 * u64::from(lanes.count_ones()), Access::Read)
+            && piece.len == 4 * u64::from(lanes.count_ones())
+            && let Some(bo) = &piece.bound.bo
+        {
+            let mut bytes = [0; 256];
+            bo.read(piece.offset, &mut bytes[..piece.len as usize]);
+            for (out, word) in out[first..].iter_mut().zip(bytes[..piece.len as usize].as_chunks().0) {
+                *out = u32::from_le_bytes(*word);
+            }
+            return Ok(());
+        }
         let (mut result, mut known) = (Ok(()), None::<(u64, u64, Piece<'_>)>);
         let mut rest = lanes;
         while rest != 0 {
@@ -209,5 +231,23 @@ fn copy_piece(target: &Piece<'_>, source: &Piece<'_>) {
             None => part.fill(0),
         }
         to.write(target.offset + start, part);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::in_a_row;
+
+    #[test]
+    fn lanes_are_in_a_row_where_dwords_follow_and_no_lane_is_left_out() {
+        let mut addresses: [u64; 64] = std::array::from_fn(|lane| 0x1000 + 4 * lane as u64);
+        assert_eq!(in_a_row(&addresses, u64::MAX), Some(0));
+        assert_eq!(in_a_row(&addresses, 0b1_1100), Some(2));
+        assert_eq!(in_a_row(&addresses, 1 << 63), Some(63));
+        assert_eq!(in_a_row(&addresses, 0b101), None);
+        assert_eq!(in_a_row(&addresses, 0), None);
+        addresses[5] += 4;
+        assert_eq!(in_a_row(&addresses, u64::MAX), None);
+        assert_eq!(in_a_row(&addresses, 0b1_1111), Some(0));
     }
 }
