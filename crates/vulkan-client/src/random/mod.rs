@@ -56,9 +56,10 @@ pub(crate) fn run(count: u64, arguments: &Arguments) -> Exit {
     };
     let mut exits = Vec::new();
     for seed in arguments.seed..arguments.seed.saturating_add(count) {
-        let result = one(&gpu, seed, arguments);
-        // A shader that hangs is a failure of its own seed alone.
-        if matches!(result, Err(Stop::Fail(_))) && gpu.is_lost() {
+        let mut result = one(&gpu, seed, arguments);
+        // A shader that hangs is a failure of its own seed alone, though its own wait may have ended well.
+        if gpu.is_lost() {
+            result = result.and_then(|_| fail("the device was lost"));
             drop(gpu);
             gpu = match open() {
                 Ok(gpu) => gpu,
