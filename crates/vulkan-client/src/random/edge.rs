@@ -237,9 +237,9 @@ mod tests {
     #[test]
     fn edges_have_the_bits_of_ieee() {
         let layout = Layout::of(Kind::F32);
-        assert_eq!(layout.infinity(), f32::INFINITY.to_bits().into());
-        assert_eq!(layout.largest(), f32::MAX.to_bits().into());
-        assert_eq!(layout.smallest_normal(), f32::MIN_POSITIVE.to_bits().into());
+        assert_eq!(layout.infinity(), u64::from(f32::INFINITY.to_bits()));
+        assert_eq!(layout.largest(), u64::from(f32::MAX.to_bits()));
+        assert_eq!(layout.smallest_normal(), u64::from(f32::MIN_POSITIVE.to_bits()));
         let [.., largest, last] = layout.large().map(|bits| f32::from_bits(bits as u32));
         assert!((largest + last).is_infinite() && (largest + last / 2.0).is_finite());
         assert_eq!(Layout::of(Kind::F64).largest(), f64::MAX.to_bits());
