@@ -158,13 +158,6 @@ impl Gpu {
         self.properties.vendor_id == AMD
     }
 
-    /// Returns `true` if the device is lost. It submits nothing, from which a driver learns of a loss.
-    pub(crate) fn is_lost(&self) -> bool {
-        let Some(lane) = self.lane(Kind::Compute).or(self.lanes.first()) else { return false };
-        let answer = self.submit(lane, &Order::free(), |_| {}).map(drop);
-        matches!(answer, Err(vk::Result::ERROR_DEVICE_LOST))
-    }
-
     /// The queue of a kind, if the device has one.
     pub(crate) fn lane(&self, kind: Kind) -> Option<&Lane> {
         self.lanes.iter().find(|lane| lane.kind == kind)
