@@ -2,7 +2,7 @@
 //! Together with the laws of written packets, which read back as themselves, this says that nothing else is accepted.
 
 use amdgpu_hw::{GfxLevel, GpuVa};
-use amdgpu_packets::{DecodeFault, Packet, pm4, sdma};
+use amdgpu_packets::{DecodeFault, Packet, layout::Fields, pm4, sdma};
 use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::select;
@@ -171,5 +171,24 @@ proptest! {
             }
             prop_assert_eq!(again, before, "{:?}", read);
         }
+    }
+}
+
+/// radeonsi writes 25 bits of the upper size to the rings of GFX10, and libdrm's and IGT's draws set bit 31 behind CLEAR_STATE; the
+/// hardware takes both.
+#[test]
+fn bits_that_drivers_set_and_hardware_ignores_are_read() {
+    let compute = pm4::Target { ring: pm4::Ring::Compute, ..pm4::Target::gfx(GfxLevel::Gfx10_3) };
+    let read = |target: pm4::Target, dwords: &[u32]| {
+        let opcode = u8::try_from(dwords[0] >> 8 & 0xff).expect("eight bits");
+        Fields::read(dwords, opcode, target.into()).map(drop)
+    };
+    let acquire = |size_hi| [0xc006_5800, 0, u32::MAX, size_hi, 0, 0, 10, 0];
+    assert_eq!(read(compute, &acquire(0x01ff_ffff)), Ok(()));
+    assert!(pm4::decode(&acquire(0x01ff_ffff), compute).all(|read| read.is_ok()));
+    assert!(read(compute, &acquire(0x03ff_ffff)).is_err());
+    for level in [GfxLevel::Gfx9, GfxLevel::Gfx10_3, GfxLevel::Gfx11] {
+        assert_eq!(read(pm4::Target::gfx(level), &[0xc000_1200, 0x8000_0000]), Ok(()), "{level:?}");
+        assert!(read(pm4::Target::gfx(level), &[0xc000_1200, 0x4000_0000]).is_err());
     }
 }

@@ -303,426 +303,427 @@ pub(super) const IB_DWORD_OFFSET: Part = Part { name: FieldName(324), whole: Fie
 pub(super) const IB_OFFSET: Part = Part { name: FieldName(325), whole: FieldName(325), half: Half::Whole };
 pub(super) const IB_SIZE: Part = Part { name: FieldName(326), whole: FieldName(326), half: Half::Whole };
 pub(super) const IDCMD: Part = Part { name: FieldName(327), whole: FieldName(327), half: Half::Whole };
-pub(super) const IMM_HI: Part = Part { name: FieldName(329), whole: FieldName(328), half: Half::High };
-pub(super) const IMM_LO: Part = Part { name: FieldName(330), whole: FieldName(328), half: Half::Low };
-pub(super) const INCR_DW0: Part = Part { name: FieldName(332), whole: FieldName(332), half: Half::Whole };
-pub(super) const INCR_DW1: Part = Part { name: FieldName(333), whole: FieldName(333), half: Half::Whole };
-pub(super) const INCR_HI: Part = Part { name: FieldName(334), whole: FieldName(331), half: Half::High };
-pub(super) const INCR_LO: Part = Part { name: FieldName(335), whole: FieldName(331), half: Half::Low };
-pub(super) const INCREMENT_CE: Part = Part { name: FieldName(336), whole: FieldName(336), half: Half::Whole };
-pub(super) const INCREMENT_CS: Part = Part { name: FieldName(337), whole: FieldName(337), half: Half::Whole };
-pub(super) const INDEX: Part = Part { name: FieldName(338), whole: FieldName(338), half: Half::Whole };
-pub(super) const INDEX_ATTRIBUTES_OFFSET: Part = Part { name: FieldName(339), whole: FieldName(339), half: Half::Whole };
-pub(super) const INDEX_BASE_HI: Part = Part { name: FieldName(341), whole: FieldName(340), half: Half::High };
-pub(super) const INDEX_BASE_LO: Part = Part { name: FieldName(342), whole: FieldName(340), half: Half::Low };
-pub(super) const INDEX_COUNT: Part = Part { name: FieldName(343), whole: FieldName(343), half: Half::Whole };
-pub(super) const INDEX_OFFSET: Part = Part { name: FieldName(344), whole: FieldName(344), half: Half::Whole };
-pub(super) const INDEX_TYPE: Part = Part { name: FieldName(345), whole: FieldName(345), half: Half::Whole };
-pub(super) const INDIRECT_MODE: Part = Part { name: FieldName(346), whole: FieldName(346), half: Half::Whole };
-pub(super) const INHERIT_VMID_COMPUTE: Part = Part { name: FieldName(347), whole: FieldName(347), half: Half::Whole };
-pub(super) const INHERIT_VMID_GFX: Part = Part { name: FieldName(348), whole: FieldName(348), half: Half::Whole };
-pub(super) const INIT_DW0: Part = Part { name: FieldName(350), whole: FieldName(350), half: Half::Whole };
-pub(super) const INIT_DW1: Part = Part { name: FieldName(351), whole: FieldName(351), half: Half::Whole };
-pub(super) const INIT_HI: Part = Part { name: FieldName(352), whole: FieldName(349), half: Half::High };
-pub(super) const INIT_LO: Part = Part { name: FieldName(353), whole: FieldName(349), half: Half::Low };
-pub(super) const INIT_MEM_COPY_COUNT: Part = Part { name: FieldName(354), whole: FieldName(354), half: Half::Whole };
-pub(super) const INIT_SHADOW_MEM: Part = Part { name: FieldName(355), whole: FieldName(355), half: Half::Whole };
-pub(super) const INSTANCE_COUNT: Part = Part { name: FieldName(356), whole: FieldName(356), half: Half::Whole };
-pub(super) const INSTANCE_ENABLE: Part = Part { name: FieldName(357), whole: FieldName(357), half: Half::Whole };
-pub(super) const INT_CONTEXT: Part = Part { name: FieldName(358), whole: FieldName(358), half: Half::Whole };
-pub(super) const INT_CONTEXT_DATA: Part = Part { name: FieldName(359), whole: FieldName(359), half: Half::Whole };
-pub(super) const INT_CTXID: Part = Part { name: FieldName(360), whole: FieldName(360), half: Half::Whole };
-pub(super) const INT_SEL: Part = Part { name: FieldName(361), whole: FieldName(361), half: Half::Whole };
-pub(super) const INTERRUPT_SEL: Part = Part { name: FieldName(362), whole: FieldName(362), half: Half::Whole };
-pub(super) const INTERVAL: Part = Part { name: FieldName(363), whole: FieldName(363), half: Half::Whole };
-pub(super) const INVALIDATE_L2: Part = Part { name: FieldName(364), whole: FieldName(364), half: Half::Whole };
-pub(super) const INVALIDATE_SEL: Part = Part { name: FieldName(365), whole: FieldName(365), half: Half::Whole };
-pub(super) const INVALIDATEACK: Part = Part { name: FieldName(366), whole: FieldName(366), half: Half::Whole };
-pub(super) const INVALIDATEREQ: Part = Part { name: FieldName(367), whole: FieldName(367), half: Half::Whole };
-pub(super) const IRB_ADDR_HI: Part = Part { name: FieldName(369), whole: FieldName(368), half: Half::High };
-pub(super) const IRB_ADDR_LO: Part = Part { name: FieldName(370), whole: FieldName(368), half: Half::Low };
-pub(super) const IRB_WRAP_SIZE: Part = Part { name: FieldName(371), whole: FieldName(371), half: Half::Whole };
-pub(super) const KRB_FREE_OFFSET: Part = Part { name: FieldName(372), whole: FieldName(372), half: Half::Whole };
-pub(super) const KRB_LOC_SGPR: Part = Part { name: FieldName(373), whole: FieldName(373), half: Half::Whole };
-pub(super) const KRB_OFFSET: Part = Part { name: FieldName(374), whole: FieldName(374), half: Half::Whole };
-pub(super) const KRB_SIZE: Part = Part { name: FieldName(375), whole: FieldName(375), half: Half::Whole };
-pub(super) const L1_PTES: Part = Part { name: FieldName(376), whole: FieldName(376), half: Half::Whole };
-pub(super) const L2_PDE0: Part = Part { name: FieldName(377), whole: FieldName(377), half: Half::Whole };
-pub(super) const L2_PDE1: Part = Part { name: FieldName(378), whole: FieldName(378), half: Half::Whole };
-pub(super) const L2_PDE2: Part = Part { name: FieldName(379), whole: FieldName(379), half: Half::Whole };
-pub(super) const L2_POLICY: Part = Part { name: FieldName(380), whole: FieldName(380), half: Half::Whole };
-pub(super) const L2_PTES: Part = Part { name: FieldName(381), whole: FieldName(381), half: Half::Whole };
-pub(super) const LIMIT_VA_31_7: Part = Part { name: FieldName(382), whole: FieldName(382), half: Half::Whole };
-pub(super) const LIMIT_VA_47_32: Part = Part { name: FieldName(383), whole: FieldName(383), half: Half::Whole };
-pub(super) const LINEAR_ADDR_HI: Part = Part { name: FieldName(385), whole: FieldName(384), half: Half::High };
-pub(super) const LINEAR_ADDR_LO: Part = Part { name: FieldName(386), whole: FieldName(384), half: Half::Low };
-pub(super) const LINEAR_CACHE_POLICY: Part = Part { name: FieldName(387), whole: FieldName(387), half: Half::Whole };
-pub(super) const LINEAR_CC: Part = Part { name: FieldName(388), whole: FieldName(388), half: Half::Whole };
-pub(super) const LINEAR_DISPATCH_ENABLE: Part = Part { name: FieldName(389), whole: FieldName(389), half: Half::Whole };
-pub(super) const LINEAR_HA: Part = Part { name: FieldName(390), whole: FieldName(390), half: Half::Whole };
-pub(super) const LINEAR_MALL_POLICY: Part = Part { name: FieldName(391), whole: FieldName(391), half: Half::Whole };
-pub(super) const LINEAR_PITCH: Part = Part { name: FieldName(392), whole: FieldName(392), half: Half::Whole };
-pub(super) const LINEAR_SLICE_PITCH: Part = Part { name: FieldName(393), whole: FieldName(393), half: Half::Whole };
-pub(super) const LINEAR_SW: Part = Part { name: FieldName(394), whole: FieldName(394), half: Half::Whole };
-pub(super) const LINEAR_X: Part = Part { name: FieldName(395), whole: FieldName(395), half: Half::Whole };
-pub(super) const LINEAR_Y: Part = Part { name: FieldName(396), whole: FieldName(396), half: Half::Whole };
-pub(super) const LINEAR_Z: Part = Part { name: FieldName(397), whole: FieldName(397), half: Half::Whole };
-pub(super) const LLC_POLICY: Part = Part { name: FieldName(398), whole: FieldName(398), half: Half::Whole };
-pub(super) const LOAD_CE_RAM: Part = Part { name: FieldName(399), whole: FieldName(399), half: Half::Whole };
-pub(super) const LOAD_CONTEXT: Part = Part { name: FieldName(400), whole: FieldName(400), half: Half::Whole };
-pub(super) const LOAD_CS_SH: Part = Part { name: FieldName(401), whole: FieldName(401), half: Half::Whole };
-pub(super) const LOAD_GFX_SH: Part = Part { name: FieldName(402), whole: FieldName(402), half: Half::Whole };
-pub(super) const LOAD_GLOBAL_CONFIG: Part = Part { name: FieldName(403), whole: FieldName(403), half: Half::Whole };
-pub(super) const LOAD_UCONFIG: Part = Part { name: FieldName(404), whole: FieldName(404), half: Half::Whole };
-pub(super) const LOG_REQUEST: Part = Part { name: FieldName(405), whole: FieldName(405), half: Half::Whole };
-pub(super) const LOOP: Part = Part { name: FieldName(406), whole: FieldName(406), half: Half::Whole };
-pub(super) const LOOP_COUNT: Part = Part { name: FieldName(407), whole: FieldName(407), half: Half::Whole };
-pub(super) const LOOP_INTERVAL: Part = Part { name: FieldName(408), whole: FieldName(408), half: Half::Whole };
-pub(super) const M2M_OPT: Part = Part { name: FieldName(409), whole: FieldName(409), half: Half::Whole };
-pub(super) const MACRO_TILE_ASPECT: Part = Part { name: FieldName(410), whole: FieldName(410), half: Half::Whole };
-pub(super) const MAILBOX: Part = Part { name: FieldName(411), whole: FieldName(411), half: Half::Whole };
-pub(super) const MALL_POLICY: Part = Part { name: FieldName(412), whole: FieldName(412), half: Half::Whole };
-pub(super) const MASK: Part = Part { name: FieldName(413), whole: FieldName(413), half: Half::Whole };
-pub(super) const MASK_DW0: Part = Part { name: FieldName(414), whole: FieldName(414), half: Half::Whole };
-pub(super) const MASK_DW1: Part = Part { name: FieldName(415), whole: FieldName(415), half: Half::Whole };
-pub(super) const MASK_HI: Part = Part { name: FieldName(416), whole: FieldName(413), half: Half::High };
-pub(super) const MASK_LO: Part = Part { name: FieldName(417), whole: FieldName(413), half: Half::Low };
-pub(super) const MAX_COMP_BLOCK_SIZE: Part = Part { name: FieldName(418), whole: FieldName(418), half: Half::Whole };
-pub(super) const MAX_CONTEXT: Part = Part { name: FieldName(419), whole: FieldName(419), half: Half::Whole };
-pub(super) const MAX_COUNT: Part = Part { name: FieldName(420), whole: FieldName(420), half: Half::Whole };
-pub(super) const MAX_INDEX_MULTIPLE_MINUS_1: Part = Part { name: FieldName(421), whole: FieldName(421), half: Half::Whole };
-pub(super) const MAX_SIZE: Part = Part { name: FieldName(422), whole: FieldName(422), half: Half::Whole };
-pub(super) const MAX_UNCOMP_BLOCK_SIZE: Part = Part { name: FieldName(423), whole: FieldName(423), half: Half::Whole };
-pub(super) const ME: Part = Part { name: FieldName(424), whole: FieldName(424), half: Half::Whole };
-pub(super) const MEM_POLL: Part = Part { name: FieldName(425), whole: FieldName(425), half: Half::Whole };
-pub(super) const MEM_SPACE: Part = Part { name: FieldName(426), whole: FieldName(426), half: Half::Whole };
-pub(super) const MEMLOG_CLEAR: Part = Part { name: FieldName(427), whole: FieldName(427), half: Half::Whole };
-pub(super) const MEMLOG_CLR: Part = Part { name: FieldName(428), whole: FieldName(428), half: Half::Whole };
-pub(super) const MES_ACTION: Part = Part { name: FieldName(429), whole: FieldName(429), half: Half::Whole };
-pub(super) const MES_ACTION_ID: Part = Part { name: FieldName(430), whole: FieldName(430), half: Half::Whole };
-pub(super) const MES_INTR_PIPE: Part = Part { name: FieldName(431), whole: FieldName(431), half: Half::Whole };
-pub(super) const META_ADDR_HI: Part = Part { name: FieldName(433), whole: FieldName(432), half: Half::High };
-pub(super) const META_ADDR_LO: Part = Part { name: FieldName(434), whole: FieldName(432), half: Half::Low };
-pub(super) const META_LLC: Part = Part { name: FieldName(435), whole: FieldName(435), half: Half::Whole };
-pub(super) const META_TMZ: Part = Part { name: FieldName(436), whole: FieldName(436), half: Half::Whole };
-pub(super) const MICRO_TILE_MODE: Part = Part { name: FieldName(437), whole: FieldName(437), half: Half::Whole };
-pub(super) const MIN_POLL_INTERVALS: Part = Part { name: FieldName(438), whole: FieldName(438), half: Half::Whole };
-pub(super) const MIP_ID: Part = Part { name: FieldName(439), whole: FieldName(439), half: Half::Whole };
-pub(super) const MIP_MAX: Part = Part { name: FieldName(440), whole: FieldName(440), half: Half::Whole };
-pub(super) const MM_ENG_ID: Part = Part { name: FieldName(441), whole: FieldName(441), half: Half::Whole };
-pub(super) const MMHUB_FLUSH_TYPE: Part = Part { name: FieldName(442), whole: FieldName(442), half: Half::Whole };
-pub(super) const MMHUB_SEL: Part = Part { name: FieldName(443), whole: FieldName(443), half: Half::Whole };
-pub(super) const MODE: Part = Part { name: FieldName(444), whole: FieldName(444), half: Half::Whole };
-pub(super) const MODE1_ENABLE: Part = Part { name: FieldName(445), whole: FieldName(445), half: Half::Whole };
-pub(super) const MQD_ADDR_HI: Part = Part { name: FieldName(447), whole: FieldName(446), half: Half::High };
-pub(super) const MQD_ADDR_LO: Part = Part { name: FieldName(448), whole: FieldName(446), half: Half::Low };
-pub(super) const MTYPE: Part = Part { name: FieldName(449), whole: FieldName(449), half: Half::Whole };
-pub(super) const NO_INCREMENT: Part = Part { name: FieldName(450), whole: FieldName(450), half: Half::Whole };
-pub(super) const NOPTE_COMP: Part = Part { name: FieldName(451), whole: FieldName(451), half: Half::Whole };
-pub(super) const NOT_EOP: Part = Part { name: FieldName(452), whole: FieldName(452), half: Half::Whole };
-pub(super) const NSD: Part = Part { name: FieldName(453), whole: FieldName(453), half: Half::Whole };
-pub(super) const NUM_BANK: Part = Part { name: FieldName(454), whole: FieldName(454), half: Half::Whole };
-pub(super) const NUM_DWORDS: Part = Part { name: FieldName(455), whole: FieldName(455), half: Half::Whole };
-pub(super) const NUM_INPUT_CP: Part = Part { name: FieldName(456), whole: FieldName(456), half: Half::Whole };
-pub(super) const NUM_OF_PTE: Part = Part { name: FieldName(457), whole: FieldName(457), half: Half::Whole };
-pub(super) const NUM_OF_REG: Part = Part { name: FieldName(458), whole: FieldName(458), half: Half::Whole };
-pub(super) const NUM_QUEUES: Part = Part { name: FieldName(459), whole: FieldName(459), half: Half::Whole };
-pub(super) const NUM_SPILL_REGS: Part = Part { name: FieldName(460), whole: FieldName(460), half: Half::Whole };
-pub(super) const NUMBER_TYPE: Part = Part { name: FieldName(461), whole: FieldName(461), half: Half::Whole };
-pub(super) const OAC_MASK: Part = Part { name: FieldName(462), whole: FieldName(462), half: Half::Whole };
-pub(super) const OBJ_ID_ADDR_HI: Part = Part { name: FieldName(464), whole: FieldName(463), half: Half::High };
-pub(super) const OBJ_ID_ADDR_LO: Part = Part { name: FieldName(465), whole: FieldName(463), half: Half::Low };
-pub(super) const OFFLOAD_ENABLE: Part = Part { name: FieldName(466), whole: FieldName(466), half: Half::Whole };
-pub(super) const OFFLOAD_POLLING: Part = Part { name: FieldName(467), whole: FieldName(467), half: Half::Whole };
-pub(super) const OFFSET: Part = Part { name: FieldName(468), whole: FieldName(468), half: Half::Whole };
-pub(super) const OFFSET0: Part = Part { name: FieldName(469), whole: FieldName(469), half: Half::Whole };
-pub(super) const OFFSET1: Part = Part { name: FieldName(470), whole: FieldName(470), half: Half::Whole };
-pub(super) const OFFSET_OR_SRC_ADDR_LO: Part = Part { name: FieldName(472), whole: FieldName(471), half: Half::Low };
-pub(super) const OP: Part = Part { name: FieldName(473), whole: FieldName(473), half: Half::Whole };
-pub(super) const OPERATION: Part = Part { name: FieldName(474), whole: FieldName(474), half: Half::Whole };
-pub(super) const OPTIMIZE_ACE_OFFLOAD: Part = Part { name: FieldName(475), whole: FieldName(475), half: Half::Whole };
-pub(super) const OR_MASK: Part = Part { name: FieldName(476), whole: FieldName(476), half: Half::Whole };
-pub(super) const OR_REG: Part = Part { name: FieldName(477), whole: FieldName(477), half: Half::Whole };
-pub(super) const OR_SRC: Part = Part { name: FieldName(478), whole: FieldName(478), half: Half::Whole };
-pub(super) const PAGE_NUM_LO: Part = Part { name: FieldName(480), whole: FieldName(479), half: Half::Low };
-pub(super) const PAGE_VA_42_12: Part = Part { name: FieldName(481), whole: FieldName(481), half: Half::Whole };
-pub(super) const PAGE_VA_47_43: Part = Part { name: FieldName(482), whole: FieldName(482), half: Half::Whole };
-pub(super) const PASID: Part = Part { name: FieldName(483), whole: FieldName(483), half: Half::Whole };
-pub(super) const PATTERN: Part = Part { name: FieldName(484), whole: FieldName(484), half: Half::Whole };
-pub(super) const PER_VMID_REQUEST: Part = Part { name: FieldName(485), whole: FieldName(485), half: Half::Whole };
-pub(super) const PF_VF_MODE: Part = Part { name: FieldName(486), whole: FieldName(486), half: Half::Whole };
-pub(super) const PIPE: Part = Part { name: FieldName(487), whole: FieldName(487), half: Half::Whole };
-pub(super) const PIPE_ALIGNED: Part = Part { name: FieldName(488), whole: FieldName(488), half: Half::Whole };
-pub(super) const PIPE_CONFIG: Part = Part { name: FieldName(489), whole: FieldName(489), half: Half::Whole };
-pub(super) const PITCH_IN_TILE: Part = Part { name: FieldName(490), whole: FieldName(490), half: Half::Whole };
-pub(super) const PMC_ENABLE: Part = Part { name: FieldName(491), whole: FieldName(491), half: Half::Whole };
-pub(super) const PMC_EVENT: Part = Part { name: FieldName(492), whole: FieldName(492), half: Half::Whole };
-pub(super) const PMC_ID: Part = Part { name: FieldName(493), whole: FieldName(493), half: Half::Whole };
-pub(super) const PMC_UNIT_MASK: Part = Part { name: FieldName(494), whole: FieldName(494), half: Half::Whole };
-pub(super) const POLL_ADDR_HI: Part = Part { name: FieldName(496), whole: FieldName(495), half: Half::High };
-pub(super) const POLL_ADDR_LO: Part = Part { name: FieldName(497), whole: FieldName(495), half: Half::Low };
-pub(super) const POLL_INTERVAL: Part = Part { name: FieldName(498), whole: FieldName(498), half: Half::Whole };
-pub(super) const POLL_REG: Part = Part { name: FieldName(499), whole: FieldName(499), half: Half::Whole };
-pub(super) const POLL_SPACE: Part = Part { name: FieldName(500), whole: FieldName(500), half: Half::Whole };
-pub(super) const PQ_EXE_STATUS: Part = Part { name: FieldName(501), whole: FieldName(501), half: Half::Whole };
-pub(super) const PRE_ENA: Part = Part { name: FieldName(502), whole: FieldName(502), half: Half::Whole };
-pub(super) const PRE_RESUME: Part = Part { name: FieldName(503), whole: FieldName(503), half: Half::Whole };
-pub(super) const PREEMPTABLE: Part = Part { name: FieldName(504), whole: FieldName(504), half: Half::Whole };
-pub(super) const PRIM_COUNT: Part = Part { name: FieldName(505), whole: FieldName(505), half: Half::Whole };
-pub(super) const PRIM_PER_SUBGROUP: Part = Part { name: FieldName(506), whole: FieldName(506), half: Half::Whole };
-pub(super) const PRIM_TYPE: Part = Part { name: FieldName(507), whole: FieldName(507), half: Half::Whole };
-pub(super) const PRIME_MODE: Part = Part { name: FieldName(508), whole: FieldName(508), half: Half::Whole };
-pub(super) const PRIV: Part = Part { name: FieldName(509), whole: FieldName(509), half: Half::Whole };
-pub(super) const PTEPDE_OP: Part = Part { name: FieldName(510), whole: FieldName(510), half: Half::Whole };
-pub(super) const PWS_COUNT: Part = Part { name: FieldName(511), whole: FieldName(511), half: Half::Whole };
-pub(super) const PWS_COUNTER_SEL: Part = Part { name: FieldName(512), whole: FieldName(512), half: Half::Whole };
-pub(super) const PWS_ENA: Part = Part { name: FieldName(513), whole: FieldName(513), half: Half::Whole };
-pub(super) const PWS_ENA2: Part = Part { name: FieldName(514), whole: FieldName(514), half: Half::Whole };
-pub(super) const PWS_ENABLE: Part = Part { name: FieldName(515), whole: FieldName(515), half: Half::Whole };
-pub(super) const PWS_STAGE_SEL: Part = Part { name: FieldName(516), whole: FieldName(516), half: Half::Whole };
-pub(super) const QUERY_ADDR_HI: Part = Part { name: FieldName(518), whole: FieldName(517), half: Half::High };
-pub(super) const QUERY_ADDR_LO: Part = Part { name: FieldName(519), whole: FieldName(517), half: Half::Low };
-pub(super) const QUEUE: Part = Part { name: FieldName(520), whole: FieldName(520), half: Half::Whole };
-pub(super) const QUEUE_MASK_HI: Part = Part { name: FieldName(522), whole: FieldName(521), half: Half::High };
-pub(super) const QUEUE_MASK_LO: Part = Part { name: FieldName(523), whole: FieldName(521), half: Half::Low };
-pub(super) const QUEUE_SEL: Part = Part { name: FieldName(524), whole: FieldName(524), half: Half::Whole };
-pub(super) const QUEUE_TYPE: Part = Part { name: FieldName(525), whole: FieldName(525), half: Half::Whole };
-pub(super) const RAM_OFFSET: Part = Part { name: FieldName(526), whole: FieldName(526), half: Half::Whole };
-pub(super) const RAW_WAIT: Part = Part { name: FieldName(527), whole: FieldName(527), half: Half::Whole };
-pub(super) const READ_COMPRESSION_MODE: Part = Part { name: FieldName(528), whole: FieldName(528), half: Half::Whole };
-pub(super) const READ_CONTROL: Part = Part { name: FieldName(529), whole: FieldName(529), half: Half::Whole };
-pub(super) const READ_PREOP: Part = Part { name: FieldName(530), whole: FieldName(530), half: Half::Whole };
-pub(super) const REC_HI: Part = Part { name: FieldName(532), whole: FieldName(531), half: Half::High };
-pub(super) const REC_LO: Part = Part { name: FieldName(533), whole: FieldName(531), half: Half::Low };
-pub(super) const RECT_INDEX: Part = Part { name: FieldName(534), whole: FieldName(534), half: Half::Whole };
-pub(super) const RECT_X: Part = Part { name: FieldName(535), whole: FieldName(535), half: Half::Whole };
-pub(super) const RECT_Y: Part = Part { name: FieldName(536), whole: FieldName(536), half: Half::Whole };
-pub(super) const RECT_Z: Part = Part { name: FieldName(537), whole: FieldName(537), half: Half::Whole };
-pub(super) const REFERENCE: Part = Part { name: FieldName(538), whole: FieldName(538), half: Half::Whole };
-pub(super) const REFERENCE_HI: Part = Part { name: FieldName(539), whole: FieldName(538), half: Half::High };
-pub(super) const REFERENCE_LO: Part = Part { name: FieldName(540), whole: FieldName(538), half: Half::Low };
-pub(super) const REG: Part = Part { name: FieldName(541), whole: FieldName(541), half: Half::Whole };
-pub(super) const REG_COUNT: Part = Part { name: FieldName(542), whole: FieldName(542), half: Half::Whole };
-pub(super) const REG_OFFSET: Part = Part { name: FieldName(543), whole: FieldName(543), half: Half::Whole };
-pub(super) const REG_OFFSET0: Part = Part { name: FieldName(544), whole: FieldName(544), half: Half::Whole };
-pub(super) const REG_OFFSET1: Part = Part { name: FieldName(545), whole: FieldName(545), half: Half::Whole };
-pub(super) const REPORT_AND_RESET: Part = Part { name: FieldName(546), whole: FieldName(546), half: Half::Whole };
-pub(super) const REQ_PATH: Part = Part { name: FieldName(547), whole: FieldName(547), half: Half::Whole };
-pub(super) const REQUESTED_PAGES: Part = Part { name: FieldName(548), whole: FieldName(548), half: Half::Whole };
-pub(super) const RESERVED: Part = Part { name: FieldName(549), whole: FieldName(549), half: Half::Whole };
-pub(super) const RESERVED0: Part = Part { name: FieldName(550), whole: FieldName(550), half: Half::Whole };
-pub(super) const RESERVED1: Part = Part { name: FieldName(551), whole: FieldName(551), half: Half::Whole };
-pub(super) const RESET_COUNT: Part = Part { name: FieldName(552), whole: FieldName(552), half: Half::Whole };
-pub(super) const RESET_FORCE: Part = Part { name: FieldName(553), whole: FieldName(553), half: Half::Whole };
-pub(super) const RESUME_VF: Part = Part { name: FieldName(554), whole: FieldName(554), half: Half::Whole };
-pub(super) const RETRY_COUNT: Part = Part { name: FieldName(555), whole: FieldName(555), half: Half::Whole };
-pub(super) const RING_ENTRY_LOC: Part = Part { name: FieldName(556), whole: FieldName(556), half: Half::Whole };
-pub(super) const S: Part = Part { name: FieldName(557), whole: FieldName(557), half: Half::Whole };
-pub(super) const SAIC: Part = Part { name: FieldName(558), whole: FieldName(558), half: Half::Whole };
-pub(super) const SAMP_PLST_MODE: Part = Part { name: FieldName(559), whole: FieldName(559), half: Half::Whole };
-pub(super) const SAS: Part = Part { name: FieldName(560), whole: FieldName(560), half: Half::Whole };
-pub(super) const SB_ADDR_HI: Part = Part { name: FieldName(562), whole: FieldName(561), half: Half::High };
-pub(super) const SB_ADDR_LO: Part = Part { name: FieldName(563), whole: FieldName(561), half: Half::Low };
-pub(super) const SCRATCH_ADDR: Part = Part { name: FieldName(564), whole: FieldName(564), half: Half::Whole };
-pub(super) const SECURE: Part = Part { name: FieldName(565), whole: FieldName(565), half: Half::Whole };
-pub(super) const SEGMENT_SIZE: Part = Part { name: FieldName(566), whole: FieldName(566), half: Half::Whole };
-pub(super) const SEM_SEL: Part = Part { name: FieldName(567), whole: FieldName(567), half: Half::Whole };
-pub(super) const SEQ: Part = Part { name: FieldName(568), whole: FieldName(568), half: Half::Whole };
-pub(super) const SHADOW_ADDR_HI: Part = Part { name: FieldName(570), whole: FieldName(569), half: Half::High };
-pub(super) const SHADOW_ADDR_LO: Part = Part { name: FieldName(571), whole: FieldName(569), half: Half::Low };
-pub(super) const SHADOW_BASE_SEL: Part = Part { name: FieldName(572), whole: FieldName(572), half: Half::Whole };
-pub(super) const SHADOW_CONTEXT: Part = Part { name: FieldName(573), whole: FieldName(573), half: Half::Whole };
-pub(super) const SHADOW_CS_SH: Part = Part { name: FieldName(574), whole: FieldName(574), half: Half::Whole };
-pub(super) const SHADOW_GFX_SH: Part = Part { name: FieldName(575), whole: FieldName(575), half: Half::Whole };
-pub(super) const SHADOW_GLOBAL_CONFIG: Part = Part { name: FieldName(576), whole: FieldName(576), half: Half::Whole };
-pub(super) const SHADOW_UCONFIG: Part = Part { name: FieldName(577), whole: FieldName(577), half: Half::Whole };
-pub(super) const SIGNAL: Part = Part { name: FieldName(578), whole: FieldName(578), half: Half::Whole };
-pub(super) const SIGNAL_TYPE: Part = Part { name: FieldName(579), whole: FieldName(579), half: Half::Whole };
-pub(super) const SIZE: Part = Part { name: FieldName(580), whole: FieldName(580), half: Half::Whole };
-pub(super) const SLICE_PITCH: Part = Part { name: FieldName(581), whole: FieldName(581), half: Half::Whole };
-pub(super) const SNP: Part = Part { name: FieldName(582), whole: FieldName(582), half: Half::Whole };
-pub(super) const SOURCE_SELECT: Part = Part { name: FieldName(583), whole: FieldName(583), half: Half::Whole };
-pub(super) const SPILL_COMPUTE_REG0: Part = Part { name: FieldName(584), whole: FieldName(584), half: Half::Whole };
-pub(super) const SPILL_COMPUTE_REG1: Part = Part { name: FieldName(585), whole: FieldName(585), half: Half::Whole };
-pub(super) const SPILL_INSTANCE_COUNT: Part = Part { name: FieldName(586), whole: FieldName(586), half: Half::Whole };
-pub(super) const SPILL_REG0: Part = Part { name: FieldName(587), whole: FieldName(587), half: Half::Whole };
-pub(super) const SPILL_REG1: Part = Part { name: FieldName(588), whole: FieldName(588), half: Half::Whole };
-pub(super) const SPILL_REG2: Part = Part { name: FieldName(589), whole: FieldName(589), half: Half::Whole };
-pub(super) const SPILL_REG_OFFSET0: Part = Part { name: FieldName(590), whole: FieldName(590), half: Half::Whole };
-pub(super) const SPILL_REG_OFFSET1: Part = Part { name: FieldName(591), whole: FieldName(591), half: Half::Whole };
-pub(super) const SPILL_REG_OFFSET2: Part = Part { name: FieldName(592), whole: FieldName(592), half: Half::Whole };
-pub(super) const SPILL_REG_OFFSET3: Part = Part { name: FieldName(593), whole: FieldName(593), half: Half::Whole };
-pub(super) const SPILL_TABLE_ADDR_HI: Part = Part { name: FieldName(595), whole: FieldName(594), half: Half::High };
-pub(super) const SPILL_TABLE_ADDR_LO: Part = Part { name: FieldName(596), whole: FieldName(594), half: Half::Low };
-pub(super) const SPILL_TABLE_STRIDE: Part = Part { name: FieldName(597), whole: FieldName(597), half: Half::Whole };
-pub(super) const SRC0_HI: Part = Part { name: FieldName(600), whole: FieldName(599), half: Half::High };
-pub(super) const SRC0_LO: Part = Part { name: FieldName(601), whole: FieldName(599), half: Half::Low };
-pub(super) const SRC1_HI: Part = Part { name: FieldName(603), whole: FieldName(602), half: Half::High };
-pub(super) const SRC1_LO: Part = Part { name: FieldName(604), whole: FieldName(602), half: Half::Low };
-pub(super) const SRC_ADDR_HI: Part = Part { name: FieldName(606), whole: FieldName(605), half: Half::High };
-pub(super) const SRC_ADDR_LO: Part = Part { name: FieldName(607), whole: FieldName(605), half: Half::Low };
-pub(super) const SRC_ARRAY_MODE: Part = Part { name: FieldName(608), whole: FieldName(608), half: Half::Whole };
-pub(super) const SRC_ATC: Part = Part { name: FieldName(609), whole: FieldName(609), half: Half::Whole };
-pub(super) const SRC_BANK_H: Part = Part { name: FieldName(610), whole: FieldName(610), half: Half::Whole };
-pub(super) const SRC_BANK_W: Part = Part { name: FieldName(611), whole: FieldName(611), half: Half::Whole };
-pub(super) const SRC_CACHE_POLICY: Part = Part { name: FieldName(612), whole: FieldName(612), half: Half::Whole };
-pub(super) const SRC_DATA_HI: Part = Part { name: FieldName(614), whole: FieldName(613), half: Half::High };
-pub(super) const SRC_DATA_LO: Part = Part { name: FieldName(615), whole: FieldName(613), half: Half::Low };
-pub(super) const SRC_DEPTH: Part = Part { name: FieldName(616), whole: FieldName(616), half: Half::Whole };
-pub(super) const SRC_DIMENSION: Part = Part { name: FieldName(617), whole: FieldName(617), half: Half::Whole };
-pub(super) const SRC_ELEMENT_SIZE: Part = Part { name: FieldName(618), whole: FieldName(618), half: Half::Whole };
-pub(super) const SRC_EPITCH: Part = Part { name: FieldName(619), whole: FieldName(619), half: Half::Whole };
-pub(super) const SRC_GCC: Part = Part { name: FieldName(620), whole: FieldName(620), half: Half::Whole };
-pub(super) const SRC_GDS: Part = Part { name: FieldName(621), whole: FieldName(621), half: Half::Whole };
-pub(super) const SRC_GPA: Part = Part { name: FieldName(622), whole: FieldName(622), half: Half::Whole };
-pub(super) const SRC_HA: Part = Part { name: FieldName(623), whole: FieldName(623), half: Half::Whole };
-pub(super) const SRC_HEIGHT: Part = Part { name: FieldName(624), whole: FieldName(624), half: Half::Whole };
-pub(super) const SRC_HI: Part = Part { name: FieldName(625), whole: FieldName(598), half: Half::High };
-pub(super) const SRC_INDIRECT: Part = Part { name: FieldName(626), whole: FieldName(626), half: Half::Whole };
-pub(super) const SRC_L2_POLICY: Part = Part { name: FieldName(627), whole: FieldName(627), half: Half::Whole };
-pub(super) const SRC_LLC: Part = Part { name: FieldName(628), whole: FieldName(628), half: Half::Whole };
-pub(super) const SRC_LO: Part = Part { name: FieldName(629), whole: FieldName(598), half: Half::Low };
-pub(super) const SRC_MALL_POLICY: Part = Part { name: FieldName(630), whole: FieldName(630), half: Half::Whole };
-pub(super) const SRC_MAT_ASPT: Part = Part { name: FieldName(631), whole: FieldName(631), half: Half::Whole };
-pub(super) const SRC_MIP_ID: Part = Part { name: FieldName(632), whole: FieldName(632), half: Half::Whole };
-pub(super) const SRC_MIP_MAX: Part = Part { name: FieldName(633), whole: FieldName(633), half: Half::Whole };
-pub(super) const SRC_MIT_MODE: Part = Part { name: FieldName(634), whole: FieldName(634), half: Half::Whole };
-pub(super) const SRC_MTYPE: Part = Part { name: FieldName(635), whole: FieldName(635), half: Half::Whole };
-pub(super) const SRC_NUM_BANK: Part = Part { name: FieldName(636), whole: FieldName(636), half: Half::Whole };
-pub(super) const SRC_OFFSET: Part = Part { name: FieldName(637), whole: FieldName(637), half: Half::Whole };
-pub(super) const SRC_PIPE_CONFIG: Part = Part { name: FieldName(638), whole: FieldName(638), half: Half::Whole };
-pub(super) const SRC_PITCH: Part = Part { name: FieldName(639), whole: FieldName(639), half: Half::Whole };
-pub(super) const SRC_PITCH_IN_TILE: Part = Part { name: FieldName(640), whole: FieldName(640), half: Half::Whole };
-pub(super) const SRC_POLICY: Part = Part { name: FieldName(641), whole: FieldName(641), half: Half::Whole };
-pub(super) const SRC_REG: Part = Part { name: FieldName(642), whole: FieldName(642), half: Half::Whole };
-pub(super) const SRC_REG_HI: Part = Part { name: FieldName(643), whole: FieldName(642), half: Half::High };
-pub(super) const SRC_REG_LO: Part = Part { name: FieldName(644), whole: FieldName(642), half: Half::Low };
-pub(super) const SRC_SEL: Part = Part { name: FieldName(645), whole: FieldName(645), half: Half::Whole };
-pub(super) const SRC_SLICE_PITCH: Part = Part { name: FieldName(646), whole: FieldName(646), half: Half::Whole };
-pub(super) const SRC_SLICE_PITCH_47_32: Part = Part { name: FieldName(647), whole: FieldName(647), half: Half::Whole };
-pub(super) const SRC_SLICE_PITCH_LO: Part = Part { name: FieldName(648), whole: FieldName(646), half: Half::Low };
-pub(super) const SRC_SNOOP: Part = Part { name: FieldName(649), whole: FieldName(649), half: Half::Whole };
-pub(super) const SRC_SPACE: Part = Part { name: FieldName(650), whole: FieldName(650), half: Half::Whole };
-pub(super) const SRC_SW: Part = Part { name: FieldName(651), whole: FieldName(651), half: Half::Whole };
-pub(super) const SRC_SWAP: Part = Part { name: FieldName(652), whole: FieldName(652), half: Half::Whole };
-pub(super) const SRC_SWIZZLE_MODE: Part = Part { name: FieldName(653), whole: FieldName(653), half: Half::Whole };
-pub(super) const SRC_SYS: Part = Part { name: FieldName(654), whole: FieldName(654), half: Half::Whole };
-pub(super) const SRC_TEMPORAL: Part = Part { name: FieldName(655), whole: FieldName(655), half: Half::Whole };
-pub(super) const SRC_TILESPLIT_SIZE: Part = Part { name: FieldName(656), whole: FieldName(656), half: Half::Whole };
-pub(super) const SRC_VOLATILE: Part = Part { name: FieldName(657), whole: FieldName(657), half: Half::Whole };
-pub(super) const SRC_WIDTH: Part = Part { name: FieldName(658), whole: FieldName(658), half: Half::Whole };
-pub(super) const SRC_X: Part = Part { name: FieldName(659), whole: FieldName(659), half: Half::Whole };
-pub(super) const SRC_Y: Part = Part { name: FieldName(660), whole: FieldName(660), half: Half::Whole };
-pub(super) const SRC_Z: Part = Part { name: FieldName(661), whole: FieldName(661), half: Half::Whole };
-pub(super) const SRD_DWORD3: Part = Part { name: FieldName(662), whole: FieldName(662), half: Half::Whole };
-pub(super) const START_ADDR_HI: Part = Part { name: FieldName(664), whole: FieldName(663), half: Half::High };
-pub(super) const START_ADDR_LO: Part = Part { name: FieldName(665), whole: FieldName(663), half: Half::Low };
-pub(super) const START_INDEX: Part = Part { name: FieldName(666), whole: FieldName(666), half: Half::Whole };
-pub(super) const START_INDEX_ENABLE: Part = Part { name: FieldName(667), whole: FieldName(667), half: Half::Whole };
-pub(super) const START_INDEX_LOC: Part = Part { name: FieldName(668), whole: FieldName(668), half: Half::Whole };
-pub(super) const START_INSTANCE_LOC: Part = Part { name: FieldName(669), whole: FieldName(669), half: Half::Whole };
-pub(super) const STREAM_INDEX: Part = Part { name: FieldName(670), whole: FieldName(670), half: Half::Whole };
-pub(super) const STRIDE: Part = Part { name: FieldName(671), whole: FieldName(671), half: Half::Whole };
-pub(super) const STRUCT_CACHE_POLICY: Part = Part { name: FieldName(672), whole: FieldName(672), half: Half::Whole };
-pub(super) const STRUCT_HA: Part = Part { name: FieldName(673), whole: FieldName(673), half: Half::Whole };
-pub(super) const STRUCT_MALL_POLICY: Part = Part { name: FieldName(674), whole: FieldName(674), half: Half::Whole };
-pub(super) const STRUCT_SW: Part = Part { name: FieldName(675), whole: FieldName(675), half: Half::Whole };
-pub(super) const SURFACE_TYPE: Part = Part { name: FieldName(676), whole: FieldName(676), half: Half::Whole };
-pub(super) const SW: Part = Part { name: FieldName(677), whole: FieldName(677), half: Half::Whole };
-pub(super) const SWAP: Part = Part { name: FieldName(678), whole: FieldName(678), half: Half::Whole };
-pub(super) const SWIZZLE_MODE: Part = Part { name: FieldName(679), whole: FieldName(679), half: Half::Whole };
-pub(super) const SYNC_DMA: Part = Part { name: FieldName(680), whole: FieldName(680), half: Half::Whole };
-pub(super) const SYNC_SSU_CONTEXT_MANAGER: Part = Part { name: FieldName(681), whole: FieldName(681), half: Half::Whole };
-pub(super) const SYS: Part = Part { name: FieldName(682), whole: FieldName(682), half: Half::Whole };
-pub(super) const TARGET0_ADDR_HI: Part = Part { name: FieldName(684), whole: FieldName(683), half: Half::High };
-pub(super) const TARGET0_ADDR_LO: Part = Part { name: FieldName(685), whole: FieldName(683), half: Half::Low };
-pub(super) const TARGET1_ADDR_HI: Part = Part { name: FieldName(687), whole: FieldName(686), half: Half::High };
-pub(super) const TARGET1_ADDR_LO: Part = Part { name: FieldName(688), whole: FieldName(686), half: Half::Low };
-pub(super) const TARGET2_ADDR_HI: Part = Part { name: FieldName(690), whole: FieldName(689), half: Half::High };
-pub(super) const TARGET2_ADDR_LO: Part = Part { name: FieldName(691), whole: FieldName(689), half: Half::Low };
-pub(super) const TARGET3_ADDR_HI: Part = Part { name: FieldName(693), whole: FieldName(692), half: Half::High };
-pub(super) const TARGET3_ADDR_LO: Part = Part { name: FieldName(694), whole: FieldName(692), half: Half::Low };
-pub(super) const TASK_SHADER_MODE: Part = Part { name: FieldName(695), whole: FieldName(695), half: Half::Whole };
-pub(super) const TC_ACTION: Part = Part { name: FieldName(696), whole: FieldName(696), half: Half::Whole };
-pub(super) const TC_MD_ACTION: Part = Part { name: FieldName(697), whole: FieldName(697), half: Half::Whole };
-pub(super) const TC_NC_ACTION: Part = Part { name: FieldName(698), whole: FieldName(698), half: Half::Whole };
-pub(super) const TC_VOL_ACTION: Part = Part { name: FieldName(699), whole: FieldName(699), half: Half::Whole };
-pub(super) const TC_WB_ACTION: Part = Part { name: FieldName(700), whole: FieldName(700), half: Half::Whole };
-pub(super) const TC_WC_ACTION: Part = Part { name: FieldName(701), whole: FieldName(701), half: Half::Whole };
-pub(super) const TCL1_ACTION: Part = Part { name: FieldName(702), whole: FieldName(702), half: Half::Whole };
-pub(super) const TCL1_VOL_ACTION: Part = Part { name: FieldName(703), whole: FieldName(703), half: Half::Whole };
-pub(super) const TEMPORAL: Part = Part { name: FieldName(704), whole: FieldName(704), half: Half::Whole };
-pub(super) const THREAD_TRACE_ENABLE: Part = Part { name: FieldName(705), whole: FieldName(705), half: Half::Whole };
-pub(super) const THREAD_TRACE_MARKER: Part = Part { name: FieldName(706), whole: FieldName(706), half: Half::Whole };
-pub(super) const TILE_CACHE_POLICY: Part = Part { name: FieldName(707), whole: FieldName(707), half: Half::Whole };
-pub(super) const TILE_MALL_POLICY: Part = Part { name: FieldName(708), whole: FieldName(708), half: Half::Whole };
-pub(super) const TILE_SW: Part = Part { name: FieldName(709), whole: FieldName(709), half: Half::Whole };
-pub(super) const TILED: Part = Part { name: FieldName(710), whole: FieldName(710), half: Half::Whole };
-pub(super) const TILED_ADDR_HI: Part = Part { name: FieldName(712), whole: FieldName(711), half: Half::High };
-pub(super) const TILED_ADDR_LO: Part = Part { name: FieldName(713), whole: FieldName(711), half: Half::Low };
-pub(super) const TILED_X: Part = Part { name: FieldName(714), whole: FieldName(714), half: Half::Whole };
-pub(super) const TILED_Y: Part = Part { name: FieldName(715), whole: FieldName(715), half: Half::Whole };
-pub(super) const TILED_Z: Part = Part { name: FieldName(716), whole: FieldName(716), half: Half::Whole };
-pub(super) const TILESPLIT_SIZE: Part = Part { name: FieldName(717), whole: FieldName(717), half: Half::Whole };
-pub(super) const TMZ: Part = Part { name: FieldName(718), whole: FieldName(718), half: Half::Whole };
-pub(super) const TOP_ADDR_HI: Part = Part { name: FieldName(720), whole: FieldName(719), half: Half::High };
-pub(super) const TOP_ADDR_LO: Part = Part { name: FieldName(721), whole: FieldName(719), half: Half::Low };
-pub(super) const UNCACHED: Part = Part { name: FieldName(722), whole: FieldName(722), half: Half::Whole };
-pub(super) const UNMAP_LATENCY: Part = Part { name: FieldName(723), whole: FieldName(723), half: Half::Whole };
-pub(super) const UPDATE_LOAD_ENABLES: Part = Part { name: FieldName(724), whole: FieldName(724), half: Half::Whole };
-pub(super) const UPDATE_MEM_COPY_COUNT: Part = Part { name: FieldName(725), whole: FieldName(725), half: Half::Whole };
-pub(super) const UPDATE_MEMORY: Part = Part { name: FieldName(726), whole: FieldName(726), half: Half::Whole };
-pub(super) const UPDATE_SHADOW_ENABLES: Part = Part { name: FieldName(727), whole: FieldName(727), half: Half::Whole };
-pub(super) const USE_MAILBOX: Part = Part { name: FieldName(728), whole: FieldName(728), half: Half::Whole };
-pub(super) const USE_VGPRS: Part = Part { name: FieldName(729), whole: FieldName(729), half: Half::Whole };
-pub(super) const USE_VRB: Part = Part { name: FieldName(730), whole: FieldName(730), half: Half::Whole };
-pub(super) const USER_DATA_DW_COUNT: Part = Part { name: FieldName(731), whole: FieldName(731), half: Half::Whole };
-pub(super) const USERDATA_GFX_REGISTER: Part = Part { name: FieldName(732), whole: FieldName(732), half: Half::Whole };
-pub(super) const USERDATA_GFX_REGISTER_ENABLE: Part = Part { name: FieldName(733), whole: FieldName(733), half: Half::Whole };
-pub(super) const USERDATA_OFFSET: Part = Part { name: FieldName(734), whole: FieldName(734), half: Half::Whole };
-pub(super) const USERDATA_SCATTER_MODE: Part = Part { name: FieldName(735), whole: FieldName(735), half: Half::Whole };
-pub(super) const VALID: Part = Part { name: FieldName(736), whole: FieldName(736), half: Half::Whole };
-pub(super) const VALUE: Part = Part { name: FieldName(737), whole: FieldName(737), half: Half::Whole };
-pub(super) const VALUE0: Part = Part { name: FieldName(738), whole: FieldName(738), half: Half::Whole };
-pub(super) const VALUE1: Part = Part { name: FieldName(739), whole: FieldName(739), half: Half::Whole };
-pub(super) const VALUE_HI: Part = Part { name: FieldName(740), whole: FieldName(737), half: Half::High };
-pub(super) const VALUE_LO: Part = Part { name: FieldName(741), whole: FieldName(737), half: Half::Low };
-pub(super) const VB_TABLE_REG_OFFSET: Part = Part { name: FieldName(742), whole: FieldName(742), half: Half::Whole };
-pub(super) const VB_TABLE_SIZE: Part = Part { name: FieldName(743), whole: FieldName(743), half: Half::Whole };
-pub(super) const VERTEX_BOUNDS_CHECK: Part = Part { name: FieldName(744), whole: FieldName(744), half: Half::Whole };
-pub(super) const VERTEX_COUNT: Part = Part { name: FieldName(745), whole: FieldName(745), half: Half::Whole };
-pub(super) const VERTEX_OFFSET_MODE: Part = Part { name: FieldName(746), whole: FieldName(746), half: Half::Whole };
-pub(super) const VFID: Part = Part { name: FieldName(747), whole: FieldName(747), half: Half::Whole };
-pub(super) const VGT_LS_HS_CONFIG: Part = Part { name: FieldName(748), whole: FieldName(748), half: Half::Whole };
-pub(super) const VIRTUAL_DIE_ID: Part = Part { name: FieldName(749), whole: FieldName(749), half: Half::Whole };
-pub(super) const VMID: Part = Part { name: FieldName(750), whole: FieldName(750), half: Half::Whole };
-pub(super) const VMID_MASK: Part = Part { name: FieldName(751), whole: FieldName(751), half: Half::Whole };
-pub(super) const VMID_SHIFT: Part = Part { name: FieldName(752), whole: FieldName(752), half: Half::Whole };
-pub(super) const VOLATILE: Part = Part { name: FieldName(753), whole: FieldName(753), half: Half::Whole };
-pub(super) const VQID: Part = Part { name: FieldName(754), whole: FieldName(754), half: Half::Whole };
-pub(super) const VRB_LOC_SGPR: Part = Part { name: FieldName(755), whole: FieldName(755), half: Half::Whole };
-pub(super) const WAIT_DMA: Part = Part { name: FieldName(756), whole: FieldName(756), half: Half::Whole };
-pub(super) const WAIT_IDLE: Part = Part { name: FieldName(757), whole: FieldName(757), half: Half::Whole };
-pub(super) const WAIT_ON_SIGNAL: Part = Part { name: FieldName(758), whole: FieldName(758), half: Half::Whole };
-pub(super) const WAIT_REG: Part = Part { name: FieldName(759), whole: FieldName(759), half: Half::Whole };
-pub(super) const WAIT_SYNC: Part = Part { name: FieldName(760), whole: FieldName(760), half: Half::Whole };
-pub(super) const WIDTH: Part = Part { name: FieldName(761), whole: FieldName(761), half: Half::Whole };
-pub(super) const WPTR_ADDR_HI: Part = Part { name: FieldName(763), whole: FieldName(762), half: Half::High };
-pub(super) const WPTR_ADDR_LO: Part = Part { name: FieldName(764), whole: FieldName(762), half: Half::Low };
-pub(super) const WR_CONFIRM: Part = Part { name: FieldName(765), whole: FieldName(765), half: Half::Whole };
-pub(super) const WRITE_ADDR_HI: Part = Part { name: FieldName(767), whole: FieldName(766), half: Half::High };
-pub(super) const WRITE_ADDR_LO: Part = Part { name: FieldName(768), whole: FieldName(766), half: Half::Low };
-pub(super) const WRITE_COMPRESS_ENABLE: Part = Part { name: FieldName(769), whole: FieldName(769), half: Half::Whole };
-pub(super) const WRITE_COMPRESSION_MODE: Part = Part { name: FieldName(770), whole: FieldName(770), half: Half::Whole };
-pub(super) const WRITE_ONE: Part = Part { name: FieldName(771), whole: FieldName(771), half: Half::Whole };
-pub(super) const WRITE_REG: Part = Part { name: FieldName(772), whole: FieldName(772), half: Half::Whole };
-pub(super) const WRITE_SPACE: Part = Part { name: FieldName(773), whole: FieldName(773), half: Half::Whole };
-pub(super) const X: Part = Part { name: FieldName(774), whole: FieldName(774), half: Half::Whole };
-pub(super) const XYZ_DIM_ENABLE: Part = Part { name: FieldName(775), whole: FieldName(775), half: Half::Whole };
-pub(super) const XYZ_DIM_LOC: Part = Part { name: FieldName(776), whole: FieldName(776), half: Half::Whole };
-pub(super) const Y: Part = Part { name: FieldName(777), whole: FieldName(777), half: Half::Whole };
-pub(super) const Z: Part = Part { name: FieldName(778), whole: FieldName(778), half: Half::Whole };
-pub(super) const ZERO: Part = Part { name: FieldName(779), whole: FieldName(779), half: Half::Whole };
+pub(super) const IGNORED: Part = Part { name: FieldName(328), whole: FieldName(328), half: Half::Whole };
+pub(super) const IMM_HI: Part = Part { name: FieldName(330), whole: FieldName(329), half: Half::High };
+pub(super) const IMM_LO: Part = Part { name: FieldName(331), whole: FieldName(329), half: Half::Low };
+pub(super) const INCR_DW0: Part = Part { name: FieldName(333), whole: FieldName(333), half: Half::Whole };
+pub(super) const INCR_DW1: Part = Part { name: FieldName(334), whole: FieldName(334), half: Half::Whole };
+pub(super) const INCR_HI: Part = Part { name: FieldName(335), whole: FieldName(332), half: Half::High };
+pub(super) const INCR_LO: Part = Part { name: FieldName(336), whole: FieldName(332), half: Half::Low };
+pub(super) const INCREMENT_CE: Part = Part { name: FieldName(337), whole: FieldName(337), half: Half::Whole };
+pub(super) const INCREMENT_CS: Part = Part { name: FieldName(338), whole: FieldName(338), half: Half::Whole };
+pub(super) const INDEX: Part = Part { name: FieldName(339), whole: FieldName(339), half: Half::Whole };
+pub(super) const INDEX_ATTRIBUTES_OFFSET: Part = Part { name: FieldName(340), whole: FieldName(340), half: Half::Whole };
+pub(super) const INDEX_BASE_HI: Part = Part { name: FieldName(342), whole: FieldName(341), half: Half::High };
+pub(super) const INDEX_BASE_LO: Part = Part { name: FieldName(343), whole: FieldName(341), half: Half::Low };
+pub(super) const INDEX_COUNT: Part = Part { name: FieldName(344), whole: FieldName(344), half: Half::Whole };
+pub(super) const INDEX_OFFSET: Part = Part { name: FieldName(345), whole: FieldName(345), half: Half::Whole };
+pub(super) const INDEX_TYPE: Part = Part { name: FieldName(346), whole: FieldName(346), half: Half::Whole };
+pub(super) const INDIRECT_MODE: Part = Part { name: FieldName(347), whole: FieldName(347), half: Half::Whole };
+pub(super) const INHERIT_VMID_COMPUTE: Part = Part { name: FieldName(348), whole: FieldName(348), half: Half::Whole };
+pub(super) const INHERIT_VMID_GFX: Part = Part { name: FieldName(349), whole: FieldName(349), half: Half::Whole };
+pub(super) const INIT_DW0: Part = Part { name: FieldName(351), whole: FieldName(351), half: Half::Whole };
+pub(super) const INIT_DW1: Part = Part { name: FieldName(352), whole: FieldName(352), half: Half::Whole };
+pub(super) const INIT_HI: Part = Part { name: FieldName(353), whole: FieldName(350), half: Half::High };
+pub(super) const INIT_LO: Part = Part { name: FieldName(354), whole: FieldName(350), half: Half::Low };
+pub(super) const INIT_MEM_COPY_COUNT: Part = Part { name: FieldName(355), whole: FieldName(355), half: Half::Whole };
+pub(super) const INIT_SHADOW_MEM: Part = Part { name: FieldName(356), whole: FieldName(356), half: Half::Whole };
+pub(super) const INSTANCE_COUNT: Part = Part { name: FieldName(357), whole: FieldName(357), half: Half::Whole };
+pub(super) const INSTANCE_ENABLE: Part = Part { name: FieldName(358), whole: FieldName(358), half: Half::Whole };
+pub(super) const INT_CONTEXT: Part = Part { name: FieldName(359), whole: FieldName(359), half: Half::Whole };
+pub(super) const INT_CONTEXT_DATA: Part = Part { name: FieldName(360), whole: FieldName(360), half: Half::Whole };
+pub(super) const INT_CTXID: Part = Part { name: FieldName(361), whole: FieldName(361), half: Half::Whole };
+pub(super) const INT_SEL: Part = Part { name: FieldName(362), whole: FieldName(362), half: Half::Whole };
+pub(super) const INTERRUPT_SEL: Part = Part { name: FieldName(363), whole: FieldName(363), half: Half::Whole };
+pub(super) const INTERVAL: Part = Part { name: FieldName(364), whole: FieldName(364), half: Half::Whole };
+pub(super) const INVALIDATE_L2: Part = Part { name: FieldName(365), whole: FieldName(365), half: Half::Whole };
+pub(super) const INVALIDATE_SEL: Part = Part { name: FieldName(366), whole: FieldName(366), half: Half::Whole };
+pub(super) const INVALIDATEACK: Part = Part { name: FieldName(367), whole: FieldName(367), half: Half::Whole };
+pub(super) const INVALIDATEREQ: Part = Part { name: FieldName(368), whole: FieldName(368), half: Half::Whole };
+pub(super) const IRB_ADDR_HI: Part = Part { name: FieldName(370), whole: FieldName(369), half: Half::High };
+pub(super) const IRB_ADDR_LO: Part = Part { name: FieldName(371), whole: FieldName(369), half: Half::Low };
+pub(super) const IRB_WRAP_SIZE: Part = Part { name: FieldName(372), whole: FieldName(372), half: Half::Whole };
+pub(super) const KRB_FREE_OFFSET: Part = Part { name: FieldName(373), whole: FieldName(373), half: Half::Whole };
+pub(super) const KRB_LOC_SGPR: Part = Part { name: FieldName(374), whole: FieldName(374), half: Half::Whole };
+pub(super) const KRB_OFFSET: Part = Part { name: FieldName(375), whole: FieldName(375), half: Half::Whole };
+pub(super) const KRB_SIZE: Part = Part { name: FieldName(376), whole: FieldName(376), half: Half::Whole };
+pub(super) const L1_PTES: Part = Part { name: FieldName(377), whole: FieldName(377), half: Half::Whole };
+pub(super) const L2_PDE0: Part = Part { name: FieldName(378), whole: FieldName(378), half: Half::Whole };
+pub(super) const L2_PDE1: Part = Part { name: FieldName(379), whole: FieldName(379), half: Half::Whole };
+pub(super) const L2_PDE2: Part = Part { name: FieldName(380), whole: FieldName(380), half: Half::Whole };
+pub(super) const L2_POLICY: Part = Part { name: FieldName(381), whole: FieldName(381), half: Half::Whole };
+pub(super) const L2_PTES: Part = Part { name: FieldName(382), whole: FieldName(382), half: Half::Whole };
+pub(super) const LIMIT_VA_31_7: Part = Part { name: FieldName(383), whole: FieldName(383), half: Half::Whole };
+pub(super) const LIMIT_VA_47_32: Part = Part { name: FieldName(384), whole: FieldName(384), half: Half::Whole };
+pub(super) const LINEAR_ADDR_HI: Part = Part { name: FieldName(386), whole: FieldName(385), half: Half::High };
+pub(super) const LINEAR_ADDR_LO: Part = Part { name: FieldName(387), whole: FieldName(385), half: Half::Low };
+pub(super) const LINEAR_CACHE_POLICY: Part = Part { name: FieldName(388), whole: FieldName(388), half: Half::Whole };
+pub(super) const LINEAR_CC: Part = Part { name: FieldName(389), whole: FieldName(389), half: Half::Whole };
+pub(super) const LINEAR_DISPATCH_ENABLE: Part = Part { name: FieldName(390), whole: FieldName(390), half: Half::Whole };
+pub(super) const LINEAR_HA: Part = Part { name: FieldName(391), whole: FieldName(391), half: Half::Whole };
+pub(super) const LINEAR_MALL_POLICY: Part = Part { name: FieldName(392), whole: FieldName(392), half: Half::Whole };
+pub(super) const LINEAR_PITCH: Part = Part { name: FieldName(393), whole: FieldName(393), half: Half::Whole };
+pub(super) const LINEAR_SLICE_PITCH: Part = Part { name: FieldName(394), whole: FieldName(394), half: Half::Whole };
+pub(super) const LINEAR_SW: Part = Part { name: FieldName(395), whole: FieldName(395), half: Half::Whole };
+pub(super) const LINEAR_X: Part = Part { name: FieldName(396), whole: FieldName(396), half: Half::Whole };
+pub(super) const LINEAR_Y: Part = Part { name: FieldName(397), whole: FieldName(397), half: Half::Whole };
+pub(super) const LINEAR_Z: Part = Part { name: FieldName(398), whole: FieldName(398), half: Half::Whole };
+pub(super) const LLC_POLICY: Part = Part { name: FieldName(399), whole: FieldName(399), half: Half::Whole };
+pub(super) const LOAD_CE_RAM: Part = Part { name: FieldName(400), whole: FieldName(400), half: Half::Whole };
+pub(super) const LOAD_CONTEXT: Part = Part { name: FieldName(401), whole: FieldName(401), half: Half::Whole };
+pub(super) const LOAD_CS_SH: Part = Part { name: FieldName(402), whole: FieldName(402), half: Half::Whole };
+pub(super) const LOAD_GFX_SH: Part = Part { name: FieldName(403), whole: FieldName(403), half: Half::Whole };
+pub(super) const LOAD_GLOBAL_CONFIG: Part = Part { name: FieldName(404), whole: FieldName(404), half: Half::Whole };
+pub(super) const LOAD_UCONFIG: Part = Part { name: FieldName(405), whole: FieldName(405), half: Half::Whole };
+pub(super) const LOG_REQUEST: Part = Part { name: FieldName(406), whole: FieldName(406), half: Half::Whole };
+pub(super) const LOOP: Part = Part { name: FieldName(407), whole: FieldName(407), half: Half::Whole };
+pub(super) const LOOP_COUNT: Part = Part { name: FieldName(408), whole: FieldName(408), half: Half::Whole };
+pub(super) const LOOP_INTERVAL: Part = Part { name: FieldName(409), whole: FieldName(409), half: Half::Whole };
+pub(super) const M2M_OPT: Part = Part { name: FieldName(410), whole: FieldName(410), half: Half::Whole };
+pub(super) const MACRO_TILE_ASPECT: Part = Part { name: FieldName(411), whole: FieldName(411), half: Half::Whole };
+pub(super) const MAILBOX: Part = Part { name: FieldName(412), whole: FieldName(412), half: Half::Whole };
+pub(super) const MALL_POLICY: Part = Part { name: FieldName(413), whole: FieldName(413), half: Half::Whole };
+pub(super) const MASK: Part = Part { name: FieldName(414), whole: FieldName(414), half: Half::Whole };
+pub(super) const MASK_DW0: Part = Part { name: FieldName(415), whole: FieldName(415), half: Half::Whole };
+pub(super) const MASK_DW1: Part = Part { name: FieldName(416), whole: FieldName(416), half: Half::Whole };
+pub(super) const MASK_HI: Part = Part { name: FieldName(417), whole: FieldName(414), half: Half::High };
+pub(super) const MASK_LO: Part = Part { name: FieldName(418), whole: FieldName(414), half: Half::Low };
+pub(super) const MAX_COMP_BLOCK_SIZE: Part = Part { name: FieldName(419), whole: FieldName(419), half: Half::Whole };
+pub(super) const MAX_CONTEXT: Part = Part { name: FieldName(420), whole: FieldName(420), half: Half::Whole };
+pub(super) const MAX_COUNT: Part = Part { name: FieldName(421), whole: FieldName(421), half: Half::Whole };
+pub(super) const MAX_INDEX_MULTIPLE_MINUS_1: Part = Part { name: FieldName(422), whole: FieldName(422), half: Half::Whole };
+pub(super) const MAX_SIZE: Part = Part { name: FieldName(423), whole: FieldName(423), half: Half::Whole };
+pub(super) const MAX_UNCOMP_BLOCK_SIZE: Part = Part { name: FieldName(424), whole: FieldName(424), half: Half::Whole };
+pub(super) const ME: Part = Part { name: FieldName(425), whole: FieldName(425), half: Half::Whole };
+pub(super) const MEM_POLL: Part = Part { name: FieldName(426), whole: FieldName(426), half: Half::Whole };
+pub(super) const MEM_SPACE: Part = Part { name: FieldName(427), whole: FieldName(427), half: Half::Whole };
+pub(super) const MEMLOG_CLEAR: Part = Part { name: FieldName(428), whole: FieldName(428), half: Half::Whole };
+pub(super) const MEMLOG_CLR: Part = Part { name: FieldName(429), whole: FieldName(429), half: Half::Whole };
+pub(super) const MES_ACTION: Part = Part { name: FieldName(430), whole: FieldName(430), half: Half::Whole };
+pub(super) const MES_ACTION_ID: Part = Part { name: FieldName(431), whole: FieldName(431), half: Half::Whole };
+pub(super) const MES_INTR_PIPE: Part = Part { name: FieldName(432), whole: FieldName(432), half: Half::Whole };
+pub(super) const META_ADDR_HI: Part = Part { name: FieldName(434), whole: FieldName(433), half: Half::High };
+pub(super) const META_ADDR_LO: Part = Part { name: FieldName(435), whole: FieldName(433), half: Half::Low };
+pub(super) const META_LLC: Part = Part { name: FieldName(436), whole: FieldName(436), half: Half::Whole };
+pub(super) const META_TMZ: Part = Part { name: FieldName(437), whole: FieldName(437), half: Half::Whole };
+pub(super) const MICRO_TILE_MODE: Part = Part { name: FieldName(438), whole: FieldName(438), half: Half::Whole };
+pub(super) const MIN_POLL_INTERVALS: Part = Part { name: FieldName(439), whole: FieldName(439), half: Half::Whole };
+pub(super) const MIP_ID: Part = Part { name: FieldName(440), whole: FieldName(440), half: Half::Whole };
+pub(super) const MIP_MAX: Part = Part { name: FieldName(441), whole: FieldName(441), half: Half::Whole };
+pub(super) const MM_ENG_ID: Part = Part { name: FieldName(442), whole: FieldName(442), half: Half::Whole };
+pub(super) const MMHUB_FLUSH_TYPE: Part = Part { name: FieldName(443), whole: FieldName(443), half: Half::Whole };
+pub(super) const MMHUB_SEL: Part = Part { name: FieldName(444), whole: FieldName(444), half: Half::Whole };
+pub(super) const MODE: Part = Part { name: FieldName(445), whole: FieldName(445), half: Half::Whole };
+pub(super) const MODE1_ENABLE: Part = Part { name: FieldName(446), whole: FieldName(446), half: Half::Whole };
+pub(super) const MQD_ADDR_HI: Part = Part { name: FieldName(448), whole: FieldName(447), half: Half::High };
+pub(super) const MQD_ADDR_LO: Part = Part { name: FieldName(449), whole: FieldName(447), half: Half::Low };
+pub(super) const MTYPE: Part = Part { name: FieldName(450), whole: FieldName(450), half: Half::Whole };
+pub(super) const NO_INCREMENT: Part = Part { name: FieldName(451), whole: FieldName(451), half: Half::Whole };
+pub(super) const NOPTE_COMP: Part = Part { name: FieldName(452), whole: FieldName(452), half: Half::Whole };
+pub(super) const NOT_EOP: Part = Part { name: FieldName(453), whole: FieldName(453), half: Half::Whole };
+pub(super) const NSD: Part = Part { name: FieldName(454), whole: FieldName(454), half: Half::Whole };
+pub(super) const NUM_BANK: Part = Part { name: FieldName(455), whole: FieldName(455), half: Half::Whole };
+pub(super) const NUM_DWORDS: Part = Part { name: FieldName(456), whole: FieldName(456), half: Half::Whole };
+pub(super) const NUM_INPUT_CP: Part = Part { name: FieldName(457), whole: FieldName(457), half: Half::Whole };
+pub(super) const NUM_OF_PTE: Part = Part { name: FieldName(458), whole: FieldName(458), half: Half::Whole };
+pub(super) const NUM_OF_REG: Part = Part { name: FieldName(459), whole: FieldName(459), half: Half::Whole };
+pub(super) const NUM_QUEUES: Part = Part { name: FieldName(460), whole: FieldName(460), half: Half::Whole };
+pub(super) const NUM_SPILL_REGS: Part = Part { name: FieldName(461), whole: FieldName(461), half: Half::Whole };
+pub(super) const NUMBER_TYPE: Part = Part { name: FieldName(462), whole: FieldName(462), half: Half::Whole };
+pub(super) const OAC_MASK: Part = Part { name: FieldName(463), whole: FieldName(463), half: Half::Whole };
+pub(super) const OBJ_ID_ADDR_HI: Part = Part { name: FieldName(465), whole: FieldName(464), half: Half::High };
+pub(super) const OBJ_ID_ADDR_LO: Part = Part { name: FieldName(466), whole: FieldName(464), half: Half::Low };
+pub(super) const OFFLOAD_ENABLE: Part = Part { name: FieldName(467), whole: FieldName(467), half: Half::Whole };
+pub(super) const OFFLOAD_POLLING: Part = Part { name: FieldName(468), whole: FieldName(468), half: Half::Whole };
+pub(super) const OFFSET: Part = Part { name: FieldName(469), whole: FieldName(469), half: Half::Whole };
+pub(super) const OFFSET0: Part = Part { name: FieldName(470), whole: FieldName(470), half: Half::Whole };
+pub(super) const OFFSET1: Part = Part { name: FieldName(471), whole: FieldName(471), half: Half::Whole };
+pub(super) const OFFSET_OR_SRC_ADDR_LO: Part = Part { name: FieldName(473), whole: FieldName(472), half: Half::Low };
+pub(super) const OP: Part = Part { name: FieldName(474), whole: FieldName(474), half: Half::Whole };
+pub(super) const OPERATION: Part = Part { name: FieldName(475), whole: FieldName(475), half: Half::Whole };
+pub(super) const OPTIMIZE_ACE_OFFLOAD: Part = Part { name: FieldName(476), whole: FieldName(476), half: Half::Whole };
+pub(super) const OR_MASK: Part = Part { name: FieldName(477), whole: FieldName(477), half: Half::Whole };
+pub(super) const OR_REG: Part = Part { name: FieldName(478), whole: FieldName(478), half: Half::Whole };
+pub(super) const OR_SRC: Part = Part { name: FieldName(479), whole: FieldName(479), half: Half::Whole };
+pub(super) const PAGE_NUM_LO: Part = Part { name: FieldName(481), whole: FieldName(480), half: Half::Low };
+pub(super) const PAGE_VA_42_12: Part = Part { name: FieldName(482), whole: FieldName(482), half: Half::Whole };
+pub(super) const PAGE_VA_47_43: Part = Part { name: FieldName(483), whole: FieldName(483), half: Half::Whole };
+pub(super) const PASID: Part = Part { name: FieldName(484), whole: FieldName(484), half: Half::Whole };
+pub(super) const PATTERN: Part = Part { name: FieldName(485), whole: FieldName(485), half: Half::Whole };
+pub(super) const PER_VMID_REQUEST: Part = Part { name: FieldName(486), whole: FieldName(486), half: Half::Whole };
+pub(super) const PF_VF_MODE: Part = Part { name: FieldName(487), whole: FieldName(487), half: Half::Whole };
+pub(super) const PIPE: Part = Part { name: FieldName(488), whole: FieldName(488), half: Half::Whole };
+pub(super) const PIPE_ALIGNED: Part = Part { name: FieldName(489), whole: FieldName(489), half: Half::Whole };
+pub(super) const PIPE_CONFIG: Part = Part { name: FieldName(490), whole: FieldName(490), half: Half::Whole };
+pub(super) const PITCH_IN_TILE: Part = Part { name: FieldName(491), whole: FieldName(491), half: Half::Whole };
+pub(super) const PMC_ENABLE: Part = Part { name: FieldName(492), whole: FieldName(492), half: Half::Whole };
+pub(super) const PMC_EVENT: Part = Part { name: FieldName(493), whole: FieldName(493), half: Half::Whole };
+pub(super) const PMC_ID: Part = Part { name: FieldName(494), whole: FieldName(494), half: Half::Whole };
+pub(super) const PMC_UNIT_MASK: Part = Part { name: FieldName(495), whole: FieldName(495), half: Half::Whole };
+pub(super) const POLL_ADDR_HI: Part = Part { name: FieldName(497), whole: FieldName(496), half: Half::High };
+pub(super) const POLL_ADDR_LO: Part = Part { name: FieldName(498), whole: FieldName(496), half: Half::Low };
+pub(super) const POLL_INTERVAL: Part = Part { name: FieldName(499), whole: FieldName(499), half: Half::Whole };
+pub(super) const POLL_REG: Part = Part { name: FieldName(500), whole: FieldName(500), half: Half::Whole };
+pub(super) const POLL_SPACE: Part = Part { name: FieldName(501), whole: FieldName(501), half: Half::Whole };
+pub(super) const PQ_EXE_STATUS: Part = Part { name: FieldName(502), whole: FieldName(502), half: Half::Whole };
+pub(super) const PRE_ENA: Part = Part { name: FieldName(503), whole: FieldName(503), half: Half::Whole };
+pub(super) const PRE_RESUME: Part = Part { name: FieldName(504), whole: FieldName(504), half: Half::Whole };
+pub(super) const PREEMPTABLE: Part = Part { name: FieldName(505), whole: FieldName(505), half: Half::Whole };
+pub(super) const PRIM_COUNT: Part = Part { name: FieldName(506), whole: FieldName(506), half: Half::Whole };
+pub(super) const PRIM_PER_SUBGROUP: Part = Part { name: FieldName(507), whole: FieldName(507), half: Half::Whole };
+pub(super) const PRIM_TYPE: Part = Part { name: FieldName(508), whole: FieldName(508), half: Half::Whole };
+pub(super) const PRIME_MODE: Part = Part { name: FieldName(509), whole: FieldName(509), half: Half::Whole };
+pub(super) const PRIV: Part = Part { name: FieldName(510), whole: FieldName(510), half: Half::Whole };
+pub(super) const PTEPDE_OP: Part = Part { name: FieldName(511), whole: FieldName(511), half: Half::Whole };
+pub(super) const PWS_COUNT: Part = Part { name: FieldName(512), whole: FieldName(512), half: Half::Whole };
+pub(super) const PWS_COUNTER_SEL: Part = Part { name: FieldName(513), whole: FieldName(513), half: Half::Whole };
+pub(super) const PWS_ENA: Part = Part { name: FieldName(514), whole: FieldName(514), half: Half::Whole };
+pub(super) const PWS_ENA2: Part = Part { name: FieldName(515), whole: FieldName(515), half: Half::Whole };
+pub(super) const PWS_ENABLE: Part = Part { name: FieldName(516), whole: FieldName(516), half: Half::Whole };
+pub(super) const PWS_STAGE_SEL: Part = Part { name: FieldName(517), whole: FieldName(517), half: Half::Whole };
+pub(super) const QUERY_ADDR_HI: Part = Part { name: FieldName(519), whole: FieldName(518), half: Half::High };
+pub(super) const QUERY_ADDR_LO: Part = Part { name: FieldName(520), whole: FieldName(518), half: Half::Low };
+pub(super) const QUEUE: Part = Part { name: FieldName(521), whole: FieldName(521), half: Half::Whole };
+pub(super) const QUEUE_MASK_HI: Part = Part { name: FieldName(523), whole: FieldName(522), half: Half::High };
+pub(super) const QUEUE_MASK_LO: Part = Part { name: FieldName(524), whole: FieldName(522), half: Half::Low };
+pub(super) const QUEUE_SEL: Part = Part { name: FieldName(525), whole: FieldName(525), half: Half::Whole };
+pub(super) const QUEUE_TYPE: Part = Part { name: FieldName(526), whole: FieldName(526), half: Half::Whole };
+pub(super) const RAM_OFFSET: Part = Part { name: FieldName(527), whole: FieldName(527), half: Half::Whole };
+pub(super) const RAW_WAIT: Part = Part { name: FieldName(528), whole: FieldName(528), half: Half::Whole };
+pub(super) const READ_COMPRESSION_MODE: Part = Part { name: FieldName(529), whole: FieldName(529), half: Half::Whole };
+pub(super) const READ_CONTROL: Part = Part { name: FieldName(530), whole: FieldName(530), half: Half::Whole };
+pub(super) const READ_PREOP: Part = Part { name: FieldName(531), whole: FieldName(531), half: Half::Whole };
+pub(super) const REC_HI: Part = Part { name: FieldName(533), whole: FieldName(532), half: Half::High };
+pub(super) const REC_LO: Part = Part { name: FieldName(534), whole: FieldName(532), half: Half::Low };
+pub(super) const RECT_INDEX: Part = Part { name: FieldName(535), whole: FieldName(535), half: Half::Whole };
+pub(super) const RECT_X: Part = Part { name: FieldName(536), whole: FieldName(536), half: Half::Whole };
+pub(super) const RECT_Y: Part = Part { name: FieldName(537), whole: FieldName(537), half: Half::Whole };
+pub(super) const RECT_Z: Part = Part { name: FieldName(538), whole: FieldName(538), half: Half::Whole };
+pub(super) const REFERENCE: Part = Part { name: FieldName(539), whole: FieldName(539), half: Half::Whole };
+pub(super) const REFERENCE_HI: Part = Part { name: FieldName(540), whole: FieldName(539), half: Half::High };
+pub(super) const REFERENCE_LO: Part = Part { name: FieldName(541), whole: FieldName(539), half: Half::Low };
+pub(super) const REG: Part = Part { name: FieldName(542), whole: FieldName(542), half: Half::Whole };
+pub(super) const REG_COUNT: Part = Part { name: FieldName(543), whole: FieldName(543), half: Half::Whole };
+pub(super) const REG_OFFSET: Part = Part { name: FieldName(544), whole: FieldName(544), half: Half::Whole };
+pub(super) const REG_OFFSET0: Part = Part { name: FieldName(545), whole: FieldName(545), half: Half::Whole };
+pub(super) const REG_OFFSET1: Part = Part { name: FieldName(546), whole: FieldName(546), half: Half::Whole };
+pub(super) const REPORT_AND_RESET: Part = Part { name: FieldName(547), whole: FieldName(547), half: Half::Whole };
+pub(super) const REQ_PATH: Part = Part { name: FieldName(548), whole: FieldName(548), half: Half::Whole };
+pub(super) const REQUESTED_PAGES: Part = Part { name: FieldName(549), whole: FieldName(549), half: Half::Whole };
+pub(super) const RESERVED: Part = Part { name: FieldName(550), whole: FieldName(550), half: Half::Whole };
+pub(super) const RESERVED0: Part = Part { name: FieldName(551), whole: FieldName(551), half: Half::Whole };
+pub(super) const RESERVED1: Part = Part { name: FieldName(552), whole: FieldName(552), half: Half::Whole };
+pub(super) const RESET_COUNT: Part = Part { name: FieldName(553), whole: FieldName(553), half: Half::Whole };
+pub(super) const RESET_FORCE: Part = Part { name: FieldName(554), whole: FieldName(554), half: Half::Whole };
+pub(super) const RESUME_VF: Part = Part { name: FieldName(555), whole: FieldName(555), half: Half::Whole };
+pub(super) const RETRY_COUNT: Part = Part { name: FieldName(556), whole: FieldName(556), half: Half::Whole };
+pub(super) const RING_ENTRY_LOC: Part = Part { name: FieldName(557), whole: FieldName(557), half: Half::Whole };
+pub(super) const S: Part = Part { name: FieldName(558), whole: FieldName(558), half: Half::Whole };
+pub(super) const SAIC: Part = Part { name: FieldName(559), whole: FieldName(559), half: Half::Whole };
+pub(super) const SAMP_PLST_MODE: Part = Part { name: FieldName(560), whole: FieldName(560), half: Half::Whole };
+pub(super) const SAS: Part = Part { name: FieldName(561), whole: FieldName(561), half: Half::Whole };
+pub(super) const SB_ADDR_HI: Part = Part { name: FieldName(563), whole: FieldName(562), half: Half::High };
+pub(super) const SB_ADDR_LO: Part = Part { name: FieldName(564), whole: FieldName(562), half: Half::Low };
+pub(super) const SCRATCH_ADDR: Part = Part { name: FieldName(565), whole: FieldName(565), half: Half::Whole };
+pub(super) const SECURE: Part = Part { name: FieldName(566), whole: FieldName(566), half: Half::Whole };
+pub(super) const SEGMENT_SIZE: Part = Part { name: FieldName(567), whole: FieldName(567), half: Half::Whole };
+pub(super) const SEM_SEL: Part = Part { name: FieldName(568), whole: FieldName(568), half: Half::Whole };
+pub(super) const SEQ: Part = Part { name: FieldName(569), whole: FieldName(569), half: Half::Whole };
+pub(super) const SHADOW_ADDR_HI: Part = Part { name: FieldName(571), whole: FieldName(570), half: Half::High };
+pub(super) const SHADOW_ADDR_LO: Part = Part { name: FieldName(572), whole: FieldName(570), half: Half::Low };
+pub(super) const SHADOW_BASE_SEL: Part = Part { name: FieldName(573), whole: FieldName(573), half: Half::Whole };
+pub(super) const SHADOW_CONTEXT: Part = Part { name: FieldName(574), whole: FieldName(574), half: Half::Whole };
+pub(super) const SHADOW_CS_SH: Part = Part { name: FieldName(575), whole: FieldName(575), half: Half::Whole };
+pub(super) const SHADOW_GFX_SH: Part = Part { name: FieldName(576), whole: FieldName(576), half: Half::Whole };
+pub(super) const SHADOW_GLOBAL_CONFIG: Part = Part { name: FieldName(577), whole: FieldName(577), half: Half::Whole };
+pub(super) const SHADOW_UCONFIG: Part = Part { name: FieldName(578), whole: FieldName(578), half: Half::Whole };
+pub(super) const SIGNAL: Part = Part { name: FieldName(579), whole: FieldName(579), half: Half::Whole };
+pub(super) const SIGNAL_TYPE: Part = Part { name: FieldName(580), whole: FieldName(580), half: Half::Whole };
+pub(super) const SIZE: Part = Part { name: FieldName(581), whole: FieldName(581), half: Half::Whole };
+pub(super) const SLICE_PITCH: Part = Part { name: FieldName(582), whole: FieldName(582), half: Half::Whole };
+pub(super) const SNP: Part = Part { name: FieldName(583), whole: FieldName(583), half: Half::Whole };
+pub(super) const SOURCE_SELECT: Part = Part { name: FieldName(584), whole: FieldName(584), half: Half::Whole };
+pub(super) const SPILL_COMPUTE_REG0: Part = Part { name: FieldName(585), whole: FieldName(585), half: Half::Whole };
+pub(super) const SPILL_COMPUTE_REG1: Part = Part { name: FieldName(586), whole: FieldName(586), half: Half::Whole };
+pub(super) const SPILL_INSTANCE_COUNT: Part = Part { name: FieldName(587), whole: FieldName(587), half: Half::Whole };
+pub(super) const SPILL_REG0: Part = Part { name: FieldName(588), whole: FieldName(588), half: Half::Whole };
+pub(super) const SPILL_REG1: Part = Part { name: FieldName(589), whole: FieldName(589), half: Half::Whole };
+pub(super) const SPILL_REG2: Part = Part { name: FieldName(590), whole: FieldName(590), half: Half::Whole };
+pub(super) const SPILL_REG_OFFSET0: Part = Part { name: FieldName(591), whole: FieldName(591), half: Half::Whole };
+pub(super) const SPILL_REG_OFFSET1: Part = Part { name: FieldName(592), whole: FieldName(592), half: Half::Whole };
+pub(super) const SPILL_REG_OFFSET2: Part = Part { name: FieldName(593), whole: FieldName(593), half: Half::Whole };
+pub(super) const SPILL_REG_OFFSET3: Part = Part { name: FieldName(594), whole: FieldName(594), half: Half::Whole };
+pub(super) const SPILL_TABLE_ADDR_HI: Part = Part { name: FieldName(596), whole: FieldName(595), half: Half::High };
+pub(super) const SPILL_TABLE_ADDR_LO: Part = Part { name: FieldName(597), whole: FieldName(595), half: Half::Low };
+pub(super) const SPILL_TABLE_STRIDE: Part = Part { name: FieldName(598), whole: FieldName(598), half: Half::Whole };
+pub(super) const SRC0_HI: Part = Part { name: FieldName(601), whole: FieldName(600), half: Half::High };
+pub(super) const SRC0_LO: Part = Part { name: FieldName(602), whole: FieldName(600), half: Half::Low };
+pub(super) const SRC1_HI: Part = Part { name: FieldName(604), whole: FieldName(603), half: Half::High };
+pub(super) const SRC1_LO: Part = Part { name: FieldName(605), whole: FieldName(603), half: Half::Low };
+pub(super) const SRC_ADDR_HI: Part = Part { name: FieldName(607), whole: FieldName(606), half: Half::High };
+pub(super) const SRC_ADDR_LO: Part = Part { name: FieldName(608), whole: FieldName(606), half: Half::Low };
+pub(super) const SRC_ARRAY_MODE: Part = Part { name: FieldName(609), whole: FieldName(609), half: Half::Whole };
+pub(super) const SRC_ATC: Part = Part { name: FieldName(610), whole: FieldName(610), half: Half::Whole };
+pub(super) const SRC_BANK_H: Part = Part { name: FieldName(611), whole: FieldName(611), half: Half::Whole };
+pub(super) const SRC_BANK_W: Part = Part { name: FieldName(612), whole: FieldName(612), half: Half::Whole };
+pub(super) const SRC_CACHE_POLICY: Part = Part { name: FieldName(613), whole: FieldName(613), half: Half::Whole };
+pub(super) const SRC_DATA_HI: Part = Part { name: FieldName(615), whole: FieldName(614), half: Half::High };
+pub(super) const SRC_DATA_LO: Part = Part { name: FieldName(616), whole: FieldName(614), half: Half::Low };
+pub(super) const SRC_DEPTH: Part = Part { name: FieldName(617), whole: FieldName(617), half: Half::Whole };
+pub(super) const SRC_DIMENSION: Part = Part { name: FieldName(618), whole: FieldName(618), half: Half::Whole };
+pub(super) const SRC_ELEMENT_SIZE: Part = Part { name: FieldName(619), whole: FieldName(619), half: Half::Whole };
+pub(super) const SRC_EPITCH: Part = Part { name: FieldName(620), whole: FieldName(620), half: Half::Whole };
+pub(super) const SRC_GCC: Part = Part { name: FieldName(621), whole: FieldName(621), half: Half::Whole };
+pub(super) const SRC_GDS: Part = Part { name: FieldName(622), whole: FieldName(622), half: Half::Whole };
+pub(super) const SRC_GPA: Part = Part { name: FieldName(623), whole: FieldName(623), half: Half::Whole };
+pub(super) const SRC_HA: Part = Part { name: FieldName(624), whole: FieldName(624), half: Half::Whole };
+pub(super) const SRC_HEIGHT: Part = Part { name: FieldName(625), whole: FieldName(625), half: Half::Whole };
+pub(super) const SRC_HI: Part = Part { name: FieldName(626), whole: FieldName(599), half: Half::High };
+pub(super) const SRC_INDIRECT: Part = Part { name: FieldName(627), whole: FieldName(627), half: Half::Whole };
+pub(super) const SRC_L2_POLICY: Part = Part { name: FieldName(628), whole: FieldName(628), half: Half::Whole };
+pub(super) const SRC_LLC: Part = Part { name: FieldName(629), whole: FieldName(629), half: Half::Whole };
+pub(super) const SRC_LO: Part = Part { name: FieldName(630), whole: FieldName(599), half: Half::Low };
+pub(super) const SRC_MALL_POLICY: Part = Part { name: FieldName(631), whole: FieldName(631), half: Half::Whole };
+pub(super) const SRC_MAT_ASPT: Part = Part { name: FieldName(632), whole: FieldName(632), half: Half::Whole };
+pub(super) const SRC_MIP_ID: Part = Part { name: FieldName(633), whole: FieldName(633), half: Half::Whole };
+pub(super) const SRC_MIP_MAX: Part = Part { name: FieldName(634), whole: FieldName(634), half: Half::Whole };
+pub(super) const SRC_MIT_MODE: Part = Part { name: FieldName(635), whole: FieldName(635), half: Half::Whole };
+pub(super) const SRC_MTYPE: Part = Part { name: FieldName(636), whole: FieldName(636), half: Half::Whole };
+pub(super) const SRC_NUM_BANK: Part = Part { name: FieldName(637), whole: FieldName(637), half: Half::Whole };
+pub(super) const SRC_OFFSET: Part = Part { name: FieldName(638), whole: FieldName(638), half: Half::Whole };
+pub(super) const SRC_PIPE_CONFIG: Part = Part { name: FieldName(639), whole: FieldName(639), half: Half::Whole };
+pub(super) const SRC_PITCH: Part = Part { name: FieldName(640), whole: FieldName(640), half: Half::Whole };
+pub(super) const SRC_PITCH_IN_TILE: Part = Part { name: FieldName(641), whole: FieldName(641), half: Half::Whole };
+pub(super) const SRC_POLICY: Part = Part { name: FieldName(642), whole: FieldName(642), half: Half::Whole };
+pub(super) const SRC_REG: Part = Part { name: FieldName(643), whole: FieldName(643), half: Half::Whole };
+pub(super) const SRC_REG_HI: Part = Part { name: FieldName(644), whole: FieldName(643), half: Half::High };
+pub(super) const SRC_REG_LO: Part = Part { name: FieldName(645), whole: FieldName(643), half: Half::Low };
+pub(super) const SRC_SEL: Part = Part { name: FieldName(646), whole: FieldName(646), half: Half::Whole };
+pub(super) const SRC_SLICE_PITCH: Part = Part { name: FieldName(647), whole: FieldName(647), half: Half::Whole };
+pub(super) const SRC_SLICE_PITCH_47_32: Part = Part { name: FieldName(648), whole: FieldName(648), half: Half::Whole };
+pub(super) const SRC_SLICE_PITCH_LO: Part = Part { name: FieldName(649), whole: FieldName(647), half: Half::Low };
+pub(super) const SRC_SNOOP: Part = Part { name: FieldName(650), whole: FieldName(650), half: Half::Whole };
+pub(super) const SRC_SPACE: Part = Part { name: FieldName(651), whole: FieldName(651), half: Half::Whole };
+pub(super) const SRC_SW: Part = Part { name: FieldName(652), whole: FieldName(652), half: Half::Whole };
+pub(super) const SRC_SWAP: Part = Part { name: FieldName(653), whole: FieldName(653), half: Half::Whole };
+pub(super) const SRC_SWIZZLE_MODE: Part = Part { name: FieldName(654), whole: FieldName(654), half: Half::Whole };
+pub(super) const SRC_SYS: Part = Part { name: FieldName(655), whole: FieldName(655), half: Half::Whole };
+pub(super) const SRC_TEMPORAL: Part = Part { name: FieldName(656), whole: FieldName(656), half: Half::Whole };
+pub(super) const SRC_TILESPLIT_SIZE: Part = Part { name: FieldName(657), whole: FieldName(657), half: Half::Whole };
+pub(super) const SRC_VOLATILE: Part = Part { name: FieldName(658), whole: FieldName(658), half: Half::Whole };
+pub(super) const SRC_WIDTH: Part = Part { name: FieldName(659), whole: FieldName(659), half: Half::Whole };
+pub(super) const SRC_X: Part = Part { name: FieldName(660), whole: FieldName(660), half: Half::Whole };
+pub(super) const SRC_Y: Part = Part { name: FieldName(661), whole: FieldName(661), half: Half::Whole };
+pub(super) const SRC_Z: Part = Part { name: FieldName(662), whole: FieldName(662), half: Half::Whole };
+pub(super) const SRD_DWORD3: Part = Part { name: FieldName(663), whole: FieldName(663), half: Half::Whole };
+pub(super) const START_ADDR_HI: Part = Part { name: FieldName(665), whole: FieldName(664), half: Half::High };
+pub(super) const START_ADDR_LO: Part = Part { name: FieldName(666), whole: FieldName(664), half: Half::Low };
+pub(super) const START_INDEX: Part = Part { name: FieldName(667), whole: FieldName(667), half: Half::Whole };
+pub(super) const START_INDEX_ENABLE: Part = Part { name: FieldName(668), whole: FieldName(668), half: Half::Whole };
+pub(super) const START_INDEX_LOC: Part = Part { name: FieldName(669), whole: FieldName(669), half: Half::Whole };
+pub(super) const START_INSTANCE_LOC: Part = Part { name: FieldName(670), whole: FieldName(670), half: Half::Whole };
+pub(super) const STREAM_INDEX: Part = Part { name: FieldName(671), whole: FieldName(671), half: Half::Whole };
+pub(super) const STRIDE: Part = Part { name: FieldName(672), whole: FieldName(672), half: Half::Whole };
+pub(super) const STRUCT_CACHE_POLICY: Part = Part { name: FieldName(673), whole: FieldName(673), half: Half::Whole };
+pub(super) const STRUCT_HA: Part = Part { name: FieldName(674), whole: FieldName(674), half: Half::Whole };
+pub(super) const STRUCT_MALL_POLICY: Part = Part { name: FieldName(675), whole: FieldName(675), half: Half::Whole };
+pub(super) const STRUCT_SW: Part = Part { name: FieldName(676), whole: FieldName(676), half: Half::Whole };
+pub(super) const SURFACE_TYPE: Part = Part { name: FieldName(677), whole: FieldName(677), half: Half::Whole };
+pub(super) const SW: Part = Part { name: FieldName(678), whole: FieldName(678), half: Half::Whole };
+pub(super) const SWAP: Part = Part { name: FieldName(679), whole: FieldName(679), half: Half::Whole };
+pub(super) const SWIZZLE_MODE: Part = Part { name: FieldName(680), whole: FieldName(680), half: Half::Whole };
+pub(super) const SYNC_DMA: Part = Part { name: FieldName(681), whole: FieldName(681), half: Half::Whole };
+pub(super) const SYNC_SSU_CONTEXT_MANAGER: Part = Part { name: FieldName(682), whole: FieldName(682), half: Half::Whole };
+pub(super) const SYS: Part = Part { name: FieldName(683), whole: FieldName(683), half: Half::Whole };
+pub(super) const TARGET0_ADDR_HI: Part = Part { name: FieldName(685), whole: FieldName(684), half: Half::High };
+pub(super) const TARGET0_ADDR_LO: Part = Part { name: FieldName(686), whole: FieldName(684), half: Half::Low };
+pub(super) const TARGET1_ADDR_HI: Part = Part { name: FieldName(688), whole: FieldName(687), half: Half::High };
+pub(super) const TARGET1_ADDR_LO: Part = Part { name: FieldName(689), whole: FieldName(687), half: Half::Low };
+pub(super) const TARGET2_ADDR_HI: Part = Part { name: FieldName(691), whole: FieldName(690), half: Half::High };
+pub(super) const TARGET2_ADDR_LO: Part = Part { name: FieldName(692), whole: FieldName(690), half: Half::Low };
+pub(super) const TARGET3_ADDR_HI: Part = Part { name: FieldName(694), whole: FieldName(693), half: Half::High };
+pub(super) const TARGET3_ADDR_LO: Part = Part { name: FieldName(695), whole: FieldName(693), half: Half::Low };
+pub(super) const TASK_SHADER_MODE: Part = Part { name: FieldName(696), whole: FieldName(696), half: Half::Whole };
+pub(super) const TC_ACTION: Part = Part { name: FieldName(697), whole: FieldName(697), half: Half::Whole };
+pub(super) const TC_MD_ACTION: Part = Part { name: FieldName(698), whole: FieldName(698), half: Half::Whole };
+pub(super) const TC_NC_ACTION: Part = Part { name: FieldName(699), whole: FieldName(699), half: Half::Whole };
+pub(super) const TC_VOL_ACTION: Part = Part { name: FieldName(700), whole: FieldName(700), half: Half::Whole };
+pub(super) const TC_WB_ACTION: Part = Part { name: FieldName(701), whole: FieldName(701), half: Half::Whole };
+pub(super) const TC_WC_ACTION: Part = Part { name: FieldName(702), whole: FieldName(702), half: Half::Whole };
+pub(super) const TCL1_ACTION: Part = Part { name: FieldName(703), whole: FieldName(703), half: Half::Whole };
+pub(super) const TCL1_VOL_ACTION: Part = Part { name: FieldName(704), whole: FieldName(704), half: Half::Whole };
+pub(super) const TEMPORAL: Part = Part { name: FieldName(705), whole: FieldName(705), half: Half::Whole };
+pub(super) const THREAD_TRACE_ENABLE: Part = Part { name: FieldName(706), whole: FieldName(706), half: Half::Whole };
+pub(super) const THREAD_TRACE_MARKER: Part = Part { name: FieldName(707), whole: FieldName(707), half: Half::Whole };
+pub(super) const TILE_CACHE_POLICY: Part = Part { name: FieldName(708), whole: FieldName(708), half: Half::Whole };
+pub(super) const TILE_MALL_POLICY: Part = Part { name: FieldName(709), whole: FieldName(709), half: Half::Whole };
+pub(super) const TILE_SW: Part = Part { name: FieldName(710), whole: FieldName(710), half: Half::Whole };
+pub(super) const TILED: Part = Part { name: FieldName(711), whole: FieldName(711), half: Half::Whole };
+pub(super) const TILED_ADDR_HI: Part = Part { name: FieldName(713), whole: FieldName(712), half: Half::High };
+pub(super) const TILED_ADDR_LO: Part = Part { name: FieldName(714), whole: FieldName(712), half: Half::Low };
+pub(super) const TILED_X: Part = Part { name: FieldName(715), whole: FieldName(715), half: Half::Whole };
+pub(super) const TILED_Y: Part = Part { name: FieldName(716), whole: FieldName(716), half: Half::Whole };
+pub(super) const TILED_Z: Part = Part { name: FieldName(717), whole: FieldName(717), half: Half::Whole };
+pub(super) const TILESPLIT_SIZE: Part = Part { name: FieldName(718), whole: FieldName(718), half: Half::Whole };
+pub(super) const TMZ: Part = Part { name: FieldName(719), whole: FieldName(719), half: Half::Whole };
+pub(super) const TOP_ADDR_HI: Part = Part { name: FieldName(721), whole: FieldName(720), half: Half::High };
+pub(super) const TOP_ADDR_LO: Part = Part { name: FieldName(722), whole: FieldName(720), half: Half::Low };
+pub(super) const UNCACHED: Part = Part { name: FieldName(723), whole: FieldName(723), half: Half::Whole };
+pub(super) const UNMAP_LATENCY: Part = Part { name: FieldName(724), whole: FieldName(724), half: Half::Whole };
+pub(super) const UPDATE_LOAD_ENABLES: Part = Part { name: FieldName(725), whole: FieldName(725), half: Half::Whole };
+pub(super) const UPDATE_MEM_COPY_COUNT: Part = Part { name: FieldName(726), whole: FieldName(726), half: Half::Whole };
+pub(super) const UPDATE_MEMORY: Part = Part { name: FieldName(727), whole: FieldName(727), half: Half::Whole };
+pub(super) const UPDATE_SHADOW_ENABLES: Part = Part { name: FieldName(728), whole: FieldName(728), half: Half::Whole };
+pub(super) const USE_MAILBOX: Part = Part { name: FieldName(729), whole: FieldName(729), half: Half::Whole };
+pub(super) const USE_VGPRS: Part = Part { name: FieldName(730), whole: FieldName(730), half: Half::Whole };
+pub(super) const USE_VRB: Part = Part { name: FieldName(731), whole: FieldName(731), half: Half::Whole };
+pub(super) const USER_DATA_DW_COUNT: Part = Part { name: FieldName(732), whole: FieldName(732), half: Half::Whole };
+pub(super) const USERDATA_GFX_REGISTER: Part = Part { name: FieldName(733), whole: FieldName(733), half: Half::Whole };
+pub(super) const USERDATA_GFX_REGISTER_ENABLE: Part = Part { name: FieldName(734), whole: FieldName(734), half: Half::Whole };
+pub(super) const USERDATA_OFFSET: Part = Part { name: FieldName(735), whole: FieldName(735), half: Half::Whole };
+pub(super) const USERDATA_SCATTER_MODE: Part = Part { name: FieldName(736), whole: FieldName(736), half: Half::Whole };
+pub(super) const VALID: Part = Part { name: FieldName(737), whole: FieldName(737), half: Half::Whole };
+pub(super) const VALUE: Part = Part { name: FieldName(738), whole: FieldName(738), half: Half::Whole };
+pub(super) const VALUE0: Part = Part { name: FieldName(739), whole: FieldName(739), half: Half::Whole };
+pub(super) const VALUE1: Part = Part { name: FieldName(740), whole: FieldName(740), half: Half::Whole };
+pub(super) const VALUE_HI: Part = Part { name: FieldName(741), whole: FieldName(738), half: Half::High };
+pub(super) const VALUE_LO: Part = Part { name: FieldName(742), whole: FieldName(738), half: Half::Low };
+pub(super) const VB_TABLE_REG_OFFSET: Part = Part { name: FieldName(743), whole: FieldName(743), half: Half::Whole };
+pub(super) const VB_TABLE_SIZE: Part = Part { name: FieldName(744), whole: FieldName(744), half: Half::Whole };
+pub(super) const VERTEX_BOUNDS_CHECK: Part = Part { name: FieldName(745), whole: FieldName(745), half: Half::Whole };
+pub(super) const VERTEX_COUNT: Part = Part { name: FieldName(746), whole: FieldName(746), half: Half::Whole };
+pub(super) const VERTEX_OFFSET_MODE: Part = Part { name: FieldName(747), whole: FieldName(747), half: Half::Whole };
+pub(super) const VFID: Part = Part { name: FieldName(748), whole: FieldName(748), half: Half::Whole };
+pub(super) const VGT_LS_HS_CONFIG: Part = Part { name: FieldName(749), whole: FieldName(749), half: Half::Whole };
+pub(super) const VIRTUAL_DIE_ID: Part = Part { name: FieldName(750), whole: FieldName(750), half: Half::Whole };
+pub(super) const VMID: Part = Part { name: FieldName(751), whole: FieldName(751), half: Half::Whole };
+pub(super) const VMID_MASK: Part = Part { name: FieldName(752), whole: FieldName(752), half: Half::Whole };
+pub(super) const VMID_SHIFT: Part = Part { name: FieldName(753), whole: FieldName(753), half: Half::Whole };
+pub(super) const VOLATILE: Part = Part { name: FieldName(754), whole: FieldName(754), half: Half::Whole };
+pub(super) const VQID: Part = Part { name: FieldName(755), whole: FieldName(755), half: Half::Whole };
+pub(super) const VRB_LOC_SGPR: Part = Part { name: FieldName(756), whole: FieldName(756), half: Half::Whole };
+pub(super) const WAIT_DMA: Part = Part { name: FieldName(757), whole: FieldName(757), half: Half::Whole };
+pub(super) const WAIT_IDLE: Part = Part { name: FieldName(758), whole: FieldName(758), half: Half::Whole };
+pub(super) const WAIT_ON_SIGNAL: Part = Part { name: FieldName(759), whole: FieldName(759), half: Half::Whole };
+pub(super) const WAIT_REG: Part = Part { name: FieldName(760), whole: FieldName(760), half: Half::Whole };
+pub(super) const WAIT_SYNC: Part = Part { name: FieldName(761), whole: FieldName(761), half: Half::Whole };
+pub(super) const WIDTH: Part = Part { name: FieldName(762), whole: FieldName(762), half: Half::Whole };
+pub(super) const WPTR_ADDR_HI: Part = Part { name: FieldName(764), whole: FieldName(763), half: Half::High };
+pub(super) const WPTR_ADDR_LO: Part = Part { name: FieldName(765), whole: FieldName(763), half: Half::Low };
+pub(super) const WR_CONFIRM: Part = Part { name: FieldName(766), whole: FieldName(766), half: Half::Whole };
+pub(super) const WRITE_ADDR_HI: Part = Part { name: FieldName(768), whole: FieldName(767), half: Half::High };
+pub(super) const WRITE_ADDR_LO: Part = Part { name: FieldName(769), whole: FieldName(767), half: Half::Low };
+pub(super) const WRITE_COMPRESS_ENABLE: Part = Part { name: FieldName(770), whole: FieldName(770), half: Half::Whole };
+pub(super) const WRITE_COMPRESSION_MODE: Part = Part { name: FieldName(771), whole: FieldName(771), half: Half::Whole };
+pub(super) const WRITE_ONE: Part = Part { name: FieldName(772), whole: FieldName(772), half: Half::Whole };
+pub(super) const WRITE_REG: Part = Part { name: FieldName(773), whole: FieldName(773), half: Half::Whole };
+pub(super) const WRITE_SPACE: Part = Part { name: FieldName(774), whole: FieldName(774), half: Half::Whole };
+pub(super) const X: Part = Part { name: FieldName(775), whole: FieldName(775), half: Half::Whole };
+pub(super) const XYZ_DIM_ENABLE: Part = Part { name: FieldName(776), whole: FieldName(776), half: Half::Whole };
+pub(super) const XYZ_DIM_LOC: Part = Part { name: FieldName(777), whole: FieldName(777), half: Half::Whole };
+pub(super) const Y: Part = Part { name: FieldName(778), whole: FieldName(778), half: Half::Whole };
+pub(super) const Z: Part = Part { name: FieldName(779), whole: FieldName(779), half: Half::Whole };
+pub(super) const ZERO: Part = Part { name: FieldName(780), whole: FieldName(780), half: Half::Whole };
 
 /// The names as constants, for [`packet!`](crate::packet).
 pub mod fields {
@@ -1411,934 +1412,936 @@ pub mod fields {
     pub const ib_size: FieldName = FieldName(326);
     /// `idcmd` of COPY_LINEAR_PARTIAL.
     pub const idcmd: FieldName = FieldName(327);
+    /// `ignored` of CLEAR_STATE.
+    pub const ignored: FieldName = FieldName(328);
     /// `imm` of COPY_DATA.
-    pub const imm: FieldName = FieldName(328);
+    pub const imm: FieldName = FieldName(329);
     /// `imm_hi` of COPY_DATA.
-    pub const imm_hi: FieldName = FieldName(329);
+    pub const imm_hi: FieldName = FieldName(330);
     /// `imm_lo` of COPY_DATA.
-    pub const imm_lo: FieldName = FieldName(330);
+    pub const imm_lo: FieldName = FieldName(331);
     /// `incr` of GEN_PDEPTE.
-    pub const incr: FieldName = FieldName(331);
+    pub const incr: FieldName = FieldName(332);
     /// `incr_dw0` of GENERATE_PTE.
-    pub const incr_dw0: FieldName = FieldName(332);
+    pub const incr_dw0: FieldName = FieldName(333);
     /// `incr_dw1` of GENERATE_PTE.
-    pub const incr_dw1: FieldName = FieldName(333);
+    pub const incr_dw1: FieldName = FieldName(334);
     /// `incr_hi` of GEN_PDEPTE.
-    pub const incr_hi: FieldName = FieldName(334);
+    pub const incr_hi: FieldName = FieldName(335);
     /// `incr_lo` of GEN_PDEPTE.
-    pub const incr_lo: FieldName = FieldName(335);
+    pub const incr_lo: FieldName = FieldName(336);
     /// `increment_ce` of DUMP_CONST_RAM, DUMP_CONST_RAM_OFFSET.
-    pub const increment_ce: FieldName = FieldName(336);
+    pub const increment_ce: FieldName = FieldName(337);
     /// `increment_cs` of DUMP_CONST_RAM, DUMP_CONST_RAM_OFFSET.
-    pub const increment_cs: FieldName = FieldName(337);
+    pub const increment_cs: FieldName = FieldName(338);
     /// `index` of BUILD_UNTYPED_SRD, LOAD_CONTEXT_REG_INDEX, LOAD_SH_REG_INDEX, LOAD_UCONFIG_REG_INDEX,
     /// SET_CONFIG_REG, SET_CONTEXT_REG and 6 more.
-    pub const index: FieldName = FieldName(338);
+    pub const index: FieldName = FieldName(339);
     /// `index_attributes_offset` of EXECUTE_INDIRECT_V2.
-    pub const index_attributes_offset: FieldName = FieldName(339);
+    pub const index_attributes_offset: FieldName = FieldName(340);
     /// `index_base` of DRAW_INDEX_2, DRAW_INDEX_MULTI_INST.
-    pub const index_base: FieldName = FieldName(340);
+    pub const index_base: FieldName = FieldName(341);
     /// `index_base_hi` of DRAW_INDEX_2, DRAW_INDEX_MULTI_INST.
-    pub const index_base_hi: FieldName = FieldName(341);
+    pub const index_base_hi: FieldName = FieldName(342);
     /// `index_base_lo` of DRAW_INDEX_2, DRAW_INDEX_MULTI_INST.
-    pub const index_base_lo: FieldName = FieldName(342);
+    pub const index_base_lo: FieldName = FieldName(343);
     /// `index_count` of DISPATCH_DRAW, DRAW_INDEX_2, DRAW_INDEX_IMMD, DRAW_INDEX_MULTI_AUTO, DRAW_INDEX_MULTI_INST,
     /// DRAW_INDEX_OFFSET_2 and 2 more.
-    pub const index_count: FieldName = FieldName(343);
+    pub const index_count: FieldName = FieldName(344);
     /// `index_offset` of DISPATCH_DRAW, DRAW_INDEX_MULTI_AUTO, DRAW_INDEX_OFFSET_2.
-    pub const index_offset: FieldName = FieldName(344);
+    pub const index_offset: FieldName = FieldName(345);
     /// `index_type` of INDEX_TYPE.
-    pub const index_type: FieldName = FieldName(345);
+    pub const index_type: FieldName = FieldName(346);
     /// `indirect_mode` of INDEX_ATTRIBUTES_INDIRECT.
-    pub const indirect_mode: FieldName = FieldName(346);
+    pub const indirect_mode: FieldName = FieldName(347);
     /// `inherit_vmid_compute` of INDIRECT_BUFFER.
-    pub const inherit_vmid_compute: FieldName = FieldName(347);
+    pub const inherit_vmid_compute: FieldName = FieldName(348);
     /// `inherit_vmid_gfx` of INDIRECT_BUFFER.
-    pub const inherit_vmid_gfx: FieldName = FieldName(348);
+    pub const inherit_vmid_gfx: FieldName = FieldName(349);
     /// `init` of GEN_PDEPTE, TIMESTAMP_SET.
-    pub const init: FieldName = FieldName(349);
+    pub const init: FieldName = FieldName(350);
     /// `init_dw0` of GENERATE_PTE.
-    pub const init_dw0: FieldName = FieldName(350);
+    pub const init_dw0: FieldName = FieldName(351);
     /// `init_dw1` of GENERATE_PTE.
-    pub const init_dw1: FieldName = FieldName(351);
+    pub const init_dw1: FieldName = FieldName(352);
     /// `init_hi` of GEN_PDEPTE, TIMESTAMP_SET.
-    pub const init_hi: FieldName = FieldName(352);
+    pub const init_hi: FieldName = FieldName(353);
     /// `init_lo` of GEN_PDEPTE, TIMESTAMP_SET.
-    pub const init_lo: FieldName = FieldName(353);
+    pub const init_lo: FieldName = FieldName(354);
     /// `init_mem_copy_count` of EXECUTE_INDIRECT_V2.
-    pub const init_mem_copy_count: FieldName = FieldName(354);
+    pub const init_mem_copy_count: FieldName = FieldName(355);
     /// `init_shadow_mem` of SET_Q_PREEMPTION_MODE.
-    pub const init_shadow_mem: FieldName = FieldName(355);
+    pub const init_shadow_mem: FieldName = FieldName(356);
     /// `instance_count` of DRAW_INDEX_MULTI_INST, NUM_INSTANCES.
-    pub const instance_count: FieldName = FieldName(356);
+    pub const instance_count: FieldName = FieldName(357);
     /// `instance_enable` of EVENT_WRITE.
-    pub const instance_enable: FieldName = FieldName(357);
+    pub const instance_enable: FieldName = FieldName(358);
     /// `int_context` of DUMMY_TRAP, TRAP.
-    pub const int_context: FieldName = FieldName(358);
+    pub const int_context: FieldName = FieldName(359);
     /// `int_context_data` of FENCE_CONDITIONAL_INTERRUPT.
-    pub const int_context_data: FieldName = FieldName(359);
+    pub const int_context_data: FieldName = FieldName(360);
     /// `int_ctxid` of RELEASE_MEM.
-    pub const int_ctxid: FieldName = FieldName(360);
+    pub const int_ctxid: FieldName = FieldName(361);
     /// `int_sel` of EVENT_WRITE_EOP, RELEASE_MEM.
-    pub const int_sel: FieldName = FieldName(361);
+    pub const int_sel: FieldName = FieldName(362);
     /// `interrupt_sel` of QUERY_STATUS.
-    pub const interrupt_sel: FieldName = FieldName(362);
+    pub const interrupt_sel: FieldName = FieldName(363);
     /// `interval` of GET_LOD_STATS, POLL_REGMEM, POLL_REG_MEM.
-    pub const interval: FieldName = FieldName(363);
+    pub const interval: FieldName = FieldName(364);
     /// `invalidate_l2` of EVENT_WRITE, EVENT_WRITE_EOP.
-    pub const invalidate_l2: FieldName = FieldName(364);
+    pub const invalidate_l2: FieldName = FieldName(365);
     /// `invalidate_sel` of INVALIDATE_TLBS.
-    pub const invalidate_sel: FieldName = FieldName(365);
+    pub const invalidate_sel: FieldName = FieldName(366);
     /// `invalidateack` of VM_INVALIDATION.
-    pub const invalidateack: FieldName = FieldName(366);
+    pub const invalidateack: FieldName = FieldName(367);
     /// `invalidatereq` of VM_INVALIDATION.
-    pub const invalidatereq: FieldName = FieldName(367);
+    pub const invalidatereq: FieldName = FieldName(368);
     /// `irb_addr` of DISPATCH_DRAW_PREAMBLE.
-    pub const irb_addr: FieldName = FieldName(368);
+    pub const irb_addr: FieldName = FieldName(369);
     /// `irb_addr_hi` of DISPATCH_DRAW_PREAMBLE.
-    pub const irb_addr_hi: FieldName = FieldName(369);
+    pub const irb_addr_hi: FieldName = FieldName(370);
     /// `irb_addr_lo` of DISPATCH_DRAW_PREAMBLE.
-    pub const irb_addr_lo: FieldName = FieldName(370);
+    pub const irb_addr_lo: FieldName = FieldName(371);
     /// `irb_wrap_size` of DISPATCH_DRAW_PREAMBLE.
-    pub const irb_wrap_size: FieldName = FieldName(371);
+    pub const irb_wrap_size: FieldName = FieldName(372);
     /// `krb_free_offset` of DISPATCH_DRAW_PREAMBLE.
-    pub const krb_free_offset: FieldName = FieldName(372);
+    pub const krb_free_offset: FieldName = FieldName(373);
     /// `krb_loc_sgpr` of DISPATCH_DRAW.
-    pub const krb_loc_sgpr: FieldName = FieldName(373);
+    pub const krb_loc_sgpr: FieldName = FieldName(374);
     /// `krb_offset` of DISPATCH_DRAW_PREAMBLE.
-    pub const krb_offset: FieldName = FieldName(374);
+    pub const krb_offset: FieldName = FieldName(375);
     /// `krb_size` of DISPATCH_DRAW_PREAMBLE.
-    pub const krb_size: FieldName = FieldName(375);
+    pub const krb_size: FieldName = FieldName(376);
     /// `l1_ptes` of GPUVM_INV.
-    pub const l1_ptes: FieldName = FieldName(376);
+    pub const l1_ptes: FieldName = FieldName(377);
     /// `l2_pde0` of GPUVM_INV.
-    pub const l2_pde0: FieldName = FieldName(377);
+    pub const l2_pde0: FieldName = FieldName(378);
     /// `l2_pde1` of GPUVM_INV.
-    pub const l2_pde1: FieldName = FieldName(378);
+    pub const l2_pde1: FieldName = FieldName(379);
     /// `l2_pde2` of GPUVM_INV.
-    pub const l2_pde2: FieldName = FieldName(379);
+    pub const l2_pde2: FieldName = FieldName(380);
     /// `l2_policy` of FENCE, MEM_INCR, PTEPDE_RMW, TIMESTAMP_GET, TIMESTAMP_GET_GLOBAL.
-    pub const l2_policy: FieldName = FieldName(380);
+    pub const l2_policy: FieldName = FieldName(381);
     /// `l2_ptes` of GPUVM_INV.
-    pub const l2_ptes: FieldName = FieldName(381);
+    pub const l2_ptes: FieldName = FieldName(382);
     /// `limit_va_31_7` of GCR_REQ.
-    pub const limit_va_31_7: FieldName = FieldName(382);
+    pub const limit_va_31_7: FieldName = FieldName(383);
     /// `limit_va_47_32` of GCR_REQ.
-    pub const limit_va_47_32: FieldName = FieldName(383);
+    pub const limit_va_47_32: FieldName = FieldName(384);
     /// `linear_addr` of COPY_STRUCT, COPY_TILED, COPY_TILED_SUB_WINDOW.
-    pub const linear_addr: FieldName = FieldName(384);
+    pub const linear_addr: FieldName = FieldName(385);
     /// `linear_addr_hi` of COPY_STRUCT, COPY_TILED, COPY_TILED_SUB_WINDOW.
-    pub const linear_addr_hi: FieldName = FieldName(385);
+    pub const linear_addr_hi: FieldName = FieldName(386);
     /// `linear_addr_lo` of COPY_STRUCT, COPY_TILED, COPY_TILED_SUB_WINDOW.
-    pub const linear_addr_lo: FieldName = FieldName(386);
+    pub const linear_addr_lo: FieldName = FieldName(387);
     /// `linear_cache_policy` of COPY_STRUCT, COPY_TILED, COPY_TILED_SUB_WINDOW.
-    pub const linear_cache_policy: FieldName = FieldName(387);
+    pub const linear_cache_policy: FieldName = FieldName(388);
     /// `linear_cc` of COPY_TILED.
-    pub const linear_cc: FieldName = FieldName(388);
+    pub const linear_cc: FieldName = FieldName(389);
     /// `linear_dispatch_enable` of DISPATCH_TASKMESH_GFX.
-    pub const linear_dispatch_enable: FieldName = FieldName(389);
+    pub const linear_dispatch_enable: FieldName = FieldName(390);
     /// `linear_ha` of COPY_STRUCT.
-    pub const linear_ha: FieldName = FieldName(390);
+    pub const linear_ha: FieldName = FieldName(391);
     /// `linear_mall_policy` of COPY_STRUCT, COPY_TILED, COPY_TILED_SUB_WINDOW.
-    pub const linear_mall_policy: FieldName = FieldName(391);
+    pub const linear_mall_policy: FieldName = FieldName(392);
     /// `linear_pitch` of COPY_TILED, COPY_TILED_SUB_WINDOW.
-    pub const linear_pitch: FieldName = FieldName(392);
+    pub const linear_pitch: FieldName = FieldName(393);
     /// `linear_slice_pitch` of COPY_TILED, COPY_TILED_SUB_WINDOW.
-    pub const linear_slice_pitch: FieldName = FieldName(393);
+    pub const linear_slice_pitch: FieldName = FieldName(394);
     /// `linear_sw` of COPY_STRUCT, COPY_TILED, COPY_TILED_SUB_WINDOW.
-    pub const linear_sw: FieldName = FieldName(394);
+    pub const linear_sw: FieldName = FieldName(395);
     /// `linear_x` of COPY_TILED_SUB_WINDOW.
-    pub const linear_x: FieldName = FieldName(395);
+    pub const linear_x: FieldName = FieldName(396);
     /// `linear_y` of COPY_TILED_SUB_WINDOW.
-    pub const linear_y: FieldName = FieldName(396);
+    pub const linear_y: FieldName = FieldName(397);
     /// `linear_z` of COPY_TILED_SUB_WINDOW.
-    pub const linear_z: FieldName = FieldName(397);
+    pub const linear_z: FieldName = FieldName(398);
     /// `llc_policy` of FENCE, MEM_INCR, PTEPDE_RMW, TIMESTAMP_GET, TIMESTAMP_GET_GLOBAL.
-    pub const llc_policy: FieldName = FieldName(398);
+    pub const llc_policy: FieldName = FieldName(399);
     /// `load_ce_ram` of CONTEXT_CONTROL.
-    pub const load_ce_ram: FieldName = FieldName(399);
+    pub const load_ce_ram: FieldName = FieldName(400);
     /// `load_context` of CONTEXT_CONTROL.
-    pub const load_context: FieldName = FieldName(400);
+    pub const load_context: FieldName = FieldName(401);
     /// `load_cs_sh` of CONTEXT_CONTROL.
-    pub const load_cs_sh: FieldName = FieldName(401);
+    pub const load_cs_sh: FieldName = FieldName(402);
     /// `load_gfx_sh` of CONTEXT_CONTROL.
-    pub const load_gfx_sh: FieldName = FieldName(402);
+    pub const load_gfx_sh: FieldName = FieldName(403);
     /// `load_global_config` of CONTEXT_CONTROL.
-    pub const load_global_config: FieldName = FieldName(403);
+    pub const load_global_config: FieldName = FieldName(404);
     /// `load_uconfig` of CONTEXT_CONTROL.
-    pub const load_uconfig: FieldName = FieldName(404);
+    pub const load_uconfig: FieldName = FieldName(405);
     /// `log_request` of GPUVM_INV.
-    pub const log_request: FieldName = FieldName(405);
+    pub const log_request: FieldName = FieldName(406);
     /// `loop` of ATOMIC.
-    pub const loops: FieldName = FieldName(406);
+    pub const loops: FieldName = FieldName(407);
     /// `loop_count` of GEN_PDEPTE.
-    pub const loop_count: FieldName = FieldName(407);
+    pub const loop_count: FieldName = FieldName(408);
     /// `loop_interval` of ATOMIC, ATOMIC_MEM.
-    pub const loop_interval: FieldName = FieldName(408);
+    pub const loop_interval: FieldName = FieldName(409);
     /// `m2m_opt` of CP_DMA.
-    pub const m2m_opt: FieldName = FieldName(409);
+    pub const m2m_opt: FieldName = FieldName(410);
     /// `macro_tile_aspect` of COPY_TILED, COPY_TILED_SUB_WINDOW, WRITE_TILED.
-    pub const macro_tile_aspect: FieldName = FieldName(410);
+    pub const macro_tile_aspect: FieldName = FieldName(411);
     /// `mailbox` of SEMAPHORE.
-    pub const mailbox: FieldName = FieldName(411);
+    pub const mailbox: FieldName = FieldName(412);
     /// `mall_policy` of ATOMIC, COND_EXE, CONST_FILL, DATA_FILL_MULTI, FENCE, FENCE_CONDITIONAL_INTERRUPT and 6 more.
-    pub const mall_policy: FieldName = FieldName(412);
+    pub const mall_policy: FieldName = FieldName(413);
     /// `mask` of COND_INDIRECT_BUFFER, COND_WRITE, CONTEXT_REG_RMW, GEN_PDEPTE, POLL_REGMEM, POLL_REG_MEM and 4 more.
-    pub const mask: FieldName = FieldName(413);
+    pub const mask: FieldName = FieldName(414);
     /// `mask_dw0` of GENERATE_PTE, PTEPDE_COPY.
-    pub const mask_dw0: FieldName = FieldName(414);
+    pub const mask_dw0: FieldName = FieldName(415);
     /// `mask_dw1` of GENERATE_PTE, PTEPDE_COPY.
-    pub const mask_dw1: FieldName = FieldName(415);
+    pub const mask_dw1: FieldName = FieldName(416);
     /// `mask_hi` of COND_INDIRECT_BUFFER, GEN_PDEPTE, PTEPDE_RMW, WAIT_REG_MEM64.
-    pub const mask_hi: FieldName = FieldName(416);
+    pub const mask_hi: FieldName = FieldName(417);
     /// `mask_lo` of COND_INDIRECT_BUFFER, GEN_PDEPTE, PTEPDE_RMW, WAIT_REG_MEM64.
-    pub const mask_lo: FieldName = FieldName(417);
+    pub const mask_lo: FieldName = FieldName(418);
     /// `max_comp_block_size` of COPY_LINEAR, COPY_LINEAR_PHYSICAL, COPY_T2T_SUB_WINDOW, COPY_TILED_SUB_WINDOW.
-    pub const max_comp_block_size: FieldName = FieldName(418);
+    pub const max_comp_block_size: FieldName = FieldName(419);
     /// `max_context` of ME_INITIALIZE.
-    pub const max_context: FieldName = FieldName(419);
+    pub const max_context: FieldName = FieldName(420);
     /// `max_count` of EXECUTE_INDIRECT, EXECUTE_INDIRECT_V2.
-    pub const max_count: FieldName = FieldName(420);
+    pub const max_count: FieldName = FieldName(421);
     /// `max_index_multiple_minus_1` of DISPATCH_DRAW.
-    pub const max_index_multiple_minus_1: FieldName = FieldName(421);
+    pub const max_index_multiple_minus_1: FieldName = FieldName(422);
     /// `max_size` of DRAW_INDEX_2, DRAW_INDEX_MULTI_INST, DRAW_INDEX_OFFSET_2.
-    pub const max_size: FieldName = FieldName(422);
+    pub const max_size: FieldName = FieldName(423);
     /// `max_uncomp_block_size` of COPY_LINEAR, COPY_LINEAR_PHYSICAL, COPY_T2T_SUB_WINDOW, COPY_TILED_SUB_WINDOW.
-    pub const max_uncomp_block_size: FieldName = FieldName(423);
+    pub const max_uncomp_block_size: FieldName = FieldName(424);
     /// `me` of MAP_QUEUES.
-    pub const me: FieldName = FieldName(424);
+    pub const me: FieldName = FieldName(425);
     /// `mem_poll` of POLL_REGMEM, POLL_REG_MEM.
-    pub const mem_poll: FieldName = FieldName(425);
+    pub const mem_poll: FieldName = FieldName(426);
     /// `mem_space` of WAIT_REG_MEM, WAIT_REG_MEM64.
-    pub const mem_space: FieldName = FieldName(426);
+    pub const mem_space: FieldName = FieldName(427);
     /// `memlog_clear` of DMA_DATA_FILL_MULTI.
-    pub const memlog_clear: FieldName = FieldName(427);
+    pub const memlog_clear: FieldName = FieldName(428);
     /// `memlog_clr` of DATA_FILL_MULTI.
-    pub const memlog_clr: FieldName = FieldName(428);
+    pub const memlog_clr: FieldName = FieldName(429);
     /// `mes_action` of WAIT_REG_MEM, WAIT_REG_MEM64.
-    pub const mes_action: FieldName = FieldName(429);
+    pub const mes_action: FieldName = FieldName(430);
     /// `mes_action_id` of RELEASE_MEM.
-    pub const mes_action_id: FieldName = FieldName(430);
+    pub const mes_action_id: FieldName = FieldName(431);
     /// `mes_intr_pipe` of RELEASE_MEM, WAIT_REG_MEM, WAIT_REG_MEM64.
-    pub const mes_intr_pipe: FieldName = FieldName(431);
+    pub const mes_intr_pipe: FieldName = FieldName(432);
     /// `meta_addr` of COPY_T2T_SUB_WINDOW, COPY_TILED_SUB_WINDOW.
-    pub const meta_addr: FieldName = FieldName(432);
+    pub const meta_addr: FieldName = FieldName(433);
     /// `meta_addr_hi` of COPY_T2T_SUB_WINDOW, COPY_TILED_SUB_WINDOW.
-    pub const meta_addr_hi: FieldName = FieldName(433);
+    pub const meta_addr_hi: FieldName = FieldName(434);
     /// `meta_addr_lo` of COPY_T2T_SUB_WINDOW, COPY_TILED_SUB_WINDOW.
-    pub const meta_addr_lo: FieldName = FieldName(434);
+    pub const meta_addr_lo: FieldName = FieldName(435);
     /// `meta_llc` of COPY_T2T_SUB_WINDOW, COPY_TILED_SUB_WINDOW.
-    pub const meta_llc: FieldName = FieldName(435);
+    pub const meta_llc: FieldName = FieldName(436);
     /// `meta_tmz` of COPY_T2T_SUB_WINDOW, COPY_TILED_SUB_WINDOW.
-    pub const meta_tmz: FieldName = FieldName(436);
+    pub const meta_tmz: FieldName = FieldName(437);
     /// `micro_tile_mode` of COPY_TILED, COPY_TILED_SUB_WINDOW, WRITE_TILED.
-    pub const micro_tile_mode: FieldName = FieldName(437);
+    pub const micro_tile_mode: FieldName = FieldName(438);
     /// `min_poll_intervals` of DISPATCH_DRAW.
-    pub const min_poll_intervals: FieldName = FieldName(438);
+    pub const min_poll_intervals: FieldName = FieldName(439);
     /// `mip_id` of COPY_TILED_SUB_WINDOW.
-    pub const mip_id: FieldName = FieldName(439);
+    pub const mip_id: FieldName = FieldName(440);
     /// `mip_max` of COPY_T2T_SUB_WINDOW, COPY_TILED, COPY_TILED_SUB_WINDOW, WRITE_TILED.
-    pub const mip_max: FieldName = FieldName(440);
+    pub const mip_max: FieldName = FieldName(441);
     /// `mm_eng_id` of VM_INVALIDATION.
-    pub const mm_eng_id: FieldName = FieldName(441);
+    pub const mm_eng_id: FieldName = FieldName(442);
     /// `mmhub_flush_type` of INVALIDATE_TLBS.
-    pub const mmhub_flush_type: FieldName = FieldName(442);
+    pub const mmhub_flush_type: FieldName = FieldName(443);
     /// `mmhub_sel` of INVALIDATE_TLBS.
-    pub const mmhub_sel: FieldName = FieldName(443);
+    pub const mmhub_sel: FieldName = FieldName(444);
     /// `mode` of COND_INDIRECT_BUFFER, ME_INITIALIZE, POLL_MEM_VERIFY, POLL_REGMEM.
-    pub const mode: FieldName = FieldName(444);
+    pub const mode: FieldName = FieldName(445);
     /// `mode1_enable` of DISPATCH_MESH_INDIRECT_MULTI, DISPATCH_TASKMESH_GFX.
-    pub const mode1_enable: FieldName = FieldName(445);
+    pub const mode1_enable: FieldName = FieldName(446);
     /// `mqd_addr` of MAP_QUEUES.
-    pub const mqd_addr: FieldName = FieldName(446);
+    pub const mqd_addr: FieldName = FieldName(447);
     /// `mqd_addr_hi` of MAP_QUEUES.
-    pub const mqd_addr_hi: FieldName = FieldName(447);
+    pub const mqd_addr_hi: FieldName = FieldName(448);
     /// `mqd_addr_lo` of MAP_QUEUES.
-    pub const mqd_addr_lo: FieldName = FieldName(448);
+    pub const mqd_addr_lo: FieldName = FieldName(449);
     /// `mtype` of FENCE, PTEPDE_RMW.
-    pub const mtype: FieldName = FieldName(449);
+    pub const mtype: FieldName = FieldName(450);
     /// `no_increment` of WRITE_DATA.
-    pub const no_increment: FieldName = FieldName(450);
+    pub const no_increment: FieldName = FieldName(451);
     /// `nopte_comp` of CONST_FILL, WRITE_LINEAR.
-    pub const nopte_comp: FieldName = FieldName(451);
+    pub const nopte_comp: FieldName = FieldName(452);
     /// `not_eop` of DISPATCH_DRAW_PREAMBLE.
-    pub const not_eop: FieldName = FieldName(452);
+    pub const not_eop: FieldName = FieldName(453);
     /// `nsd` of COPY_LINEAR_PHYSICAL.
-    pub const nsd: FieldName = FieldName(453);
+    pub const nsd: FieldName = FieldName(454);
     /// `num_bank` of COPY_TILED, COPY_TILED_SUB_WINDOW, WRITE_TILED.
-    pub const num_bank: FieldName = FieldName(454);
+    pub const num_bank: FieldName = FieldName(455);
     /// `num_dwords` of DUMP_CONST_RAM, DUMP_CONST_RAM_OFFSET, LOAD_CONFIG_REG, LOAD_CONST_RAM, LOAD_CONTEXT_REG,
     /// LOAD_CONTEXT_REG_INDEX and 4 more.
-    pub const num_dwords: FieldName = FieldName(455);
+    pub const num_dwords: FieldName = FieldName(456);
     /// `num_input_cp` of DRAW_INDEX_MULTI_AUTO.
-    pub const num_input_cp: FieldName = FieldName(456);
+    pub const num_input_cp: FieldName = FieldName(457);
     /// `num_of_pte` of PTEPDE_RMW.
-    pub const num_of_pte: FieldName = FieldName(457);
+    pub const num_of_pte: FieldName = FieldName(458);
     /// `num_of_reg` of REGISTER_RMW.
-    pub const num_of_reg: FieldName = FieldName(458);
+    pub const num_of_reg: FieldName = FieldName(459);
     /// `num_queues` of MAP_QUEUES, UNMAP_QUEUES.
-    pub const num_queues: FieldName = FieldName(459);
+    pub const num_queues: FieldName = FieldName(460);
     /// `num_spill_regs` of EXECUTE_INDIRECT_V2.
-    pub const num_spill_regs: FieldName = FieldName(460);
+    pub const num_spill_regs: FieldName = FieldName(461);
     /// `number_type` of COPY_LINEAR, COPY_LINEAR_PHYSICAL, COPY_T2T_SUB_WINDOW, COPY_TILED_SUB_WINDOW.
-    pub const number_type: FieldName = FieldName(461);
+    pub const number_type: FieldName = FieldName(462);
     /// `oac_mask` of SET_RESOURCES.
-    pub const oac_mask: FieldName = FieldName(462);
+    pub const oac_mask: FieldName = FieldName(463);
     /// `obj_id_addr` of DRAW_INDEX_MULTI_INST.
-    pub const obj_id_addr: FieldName = FieldName(463);
+    pub const obj_id_addr: FieldName = FieldName(464);
     /// `obj_id_addr_hi` of DRAW_INDEX_MULTI_INST.
-    pub const obj_id_addr_hi: FieldName = FieldName(464);
+    pub const obj_id_addr_hi: FieldName = FieldName(465);
     /// `obj_id_addr_lo` of DRAW_INDEX_MULTI_INST.
-    pub const obj_id_addr_lo: FieldName = FieldName(465);
+    pub const obj_id_addr_lo: FieldName = FieldName(466);
     /// `offload_enable` of EVENT_WRITE, REWIND.
-    pub const offload_enable: FieldName = FieldName(466);
+    pub const offload_enable: FieldName = FieldName(467);
     /// `offload_polling` of INDIRECT_BUFFER, INDIRECT_BUFFER_PASID.
-    pub const offload_polling: FieldName = FieldName(467);
+    pub const offload_polling: FieldName = FieldName(468);
     /// `offset` of STRMOUT_BUFFER_UPDATE.
-    pub const offset: FieldName = FieldName(468);
+    pub const offset: FieldName = FieldName(469);
     /// `offset0` of ATOMIC_GDS.
-    pub const offset0: FieldName = FieldName(469);
+    pub const offset0: FieldName = FieldName(470);
     /// `offset1` of ATOMIC_GDS.
-    pub const offset1: FieldName = FieldName(470);
+    pub const offset1: FieldName = FieldName(471);
     /// `offset_or_src_addr` of STRMOUT_BUFFER_UPDATE.
-    pub const offset_or_src_addr: FieldName = FieldName(471);
+    pub const offset_or_src_addr: FieldName = FieldName(472);
     /// `offset_or_src_addr_lo` of STRMOUT_BUFFER_UPDATE.
-    pub const offset_or_src_addr_lo: FieldName = FieldName(472);
+    pub const offset_or_src_addr_lo: FieldName = FieldName(473);
     /// `op` of ATOMIC_MEM, PERF_COUNTER_WINDOW, SET_PREDICATION.
-    pub const op: FieldName = FieldName(473);
+    pub const op: FieldName = FieldName(474);
     /// `operation` of EXECUTE_INDIRECT_V2, WAIT_REG_MEM, WAIT_REG_MEM64.
-    pub const operation: FieldName = FieldName(474);
+    pub const operation: FieldName = FieldName(475);
     /// `optimize_ace_offload` of WAIT_REG_MEM, WAIT_REG_MEM64.
-    pub const optimize_ace_offload: FieldName = FieldName(475);
+    pub const optimize_ace_offload: FieldName = FieldName(476);
     /// `or_mask` of REG_RMW.
-    pub const or_mask: FieldName = FieldName(476);
+    pub const or_mask: FieldName = FieldName(477);
     /// `or_reg` of REG_RMW.
-    pub const or_reg: FieldName = FieldName(477);
+    pub const or_reg: FieldName = FieldName(478);
     /// `or_src` of REG_RMW.
-    pub const or_src: FieldName = FieldName(478);
+    pub const or_src: FieldName = FieldName(479);
     /// `page_num` of POLL_DBIT_WRITE_MEM.
-    pub const page_num: FieldName = FieldName(479);
+    pub const page_num: FieldName = FieldName(480);
     /// `page_num_lo` of POLL_DBIT_WRITE_MEM.
-    pub const page_num_lo: FieldName = FieldName(480);
+    pub const page_num_lo: FieldName = FieldName(481);
     /// `page_va_42_12` of GPUVM_INV.
-    pub const page_va_42_12: FieldName = FieldName(481);
+    pub const page_va_42_12: FieldName = FieldName(482);
     /// `page_va_47_43` of GPUVM_INV.
-    pub const page_va_47_43: FieldName = FieldName(482);
+    pub const page_va_47_43: FieldName = FieldName(483);
     /// `pasid` of INDIRECT_BUFFER_PASID, INVALIDATE_TLBS.
-    pub const pasid: FieldName = FieldName(483);
+    pub const pasid: FieldName = FieldName(484);
     /// `pattern` of CONST_FILL, POLL_MEM_VERIFY.
-    pub const pattern: FieldName = FieldName(484);
+    pub const pattern: FieldName = FieldName(485);
     /// `per_vmid_request` of GPUVM_INV.
-    pub const per_vmid_request: FieldName = FieldName(485);
+    pub const per_vmid_request: FieldName = FieldName(486);
     /// `pf_vf_mode` of COPY_DATA, WRITE_DATA.
-    pub const pf_vf_mode: FieldName = FieldName(486);
+    pub const pf_vf_mode: FieldName = FieldName(487);
     /// `pipe` of MAP_QUEUES.
-    pub const pipe: FieldName = FieldName(487);
+    pub const pipe: FieldName = FieldName(488);
     /// `pipe_aligned` of COPY_T2T_SUB_WINDOW, COPY_TILED_SUB_WINDOW.
-    pub const pipe_aligned: FieldName = FieldName(488);
+    pub const pipe_aligned: FieldName = FieldName(489);
     /// `pipe_config` of COPY_TILED, COPY_TILED_SUB_WINDOW, WRITE_TILED.
-    pub const pipe_config: FieldName = FieldName(489);
+    pub const pipe_config: FieldName = FieldName(490);
     /// `pitch_in_tile` of COPY_TILED, COPY_TILED_SUB_WINDOW, WRITE_TILED.
-    pub const pitch_in_tile: FieldName = FieldName(490);
+    pub const pitch_in_tile: FieldName = FieldName(491);
     /// `pmc_enable` of PERFMON_CONTROL.
-    pub const pmc_enable: FieldName = FieldName(491);
+    pub const pmc_enable: FieldName = FieldName(492);
     /// `pmc_event` of PERFMON_CONTROL.
-    pub const pmc_event: FieldName = FieldName(492);
+    pub const pmc_event: FieldName = FieldName(493);
     /// `pmc_id` of PERFMON_CONTROL.
-    pub const pmc_id: FieldName = FieldName(493);
+    pub const pmc_id: FieldName = FieldName(494);
     /// `pmc_unit_mask` of PERFMON_CONTROL.
-    pub const pmc_unit_mask: FieldName = FieldName(494);
+    pub const pmc_unit_mask: FieldName = FieldName(495);
     /// `poll_addr` of COND_WRITE, WAIT_REG_MEM, WAIT_REG_MEM64.
-    pub const poll_addr: FieldName = FieldName(495);
+    pub const poll_addr: FieldName = FieldName(496);
     /// `poll_addr_hi` of COND_WRITE, WAIT_REG_MEM, WAIT_REG_MEM64.
-    pub const poll_addr_hi: FieldName = FieldName(496);
+    pub const poll_addr_hi: FieldName = FieldName(497);
     /// `poll_addr_lo` of COND_WRITE, WAIT_REG_MEM, WAIT_REG_MEM64.
-    pub const poll_addr_lo: FieldName = FieldName(497);
+    pub const poll_addr_lo: FieldName = FieldName(498);
     /// `poll_interval` of ACQUIRE_MEM, FENCE_WAIT_MULTI, SURFACE_SYNC, WAIT_REG_MEM, WAIT_REG_MEM64.
-    pub const poll_interval: FieldName = FieldName(498);
+    pub const poll_interval: FieldName = FieldName(499);
     /// `poll_reg` of COND_WRITE, WAIT_REG_MEM, WAIT_REG_MEM64.
-    pub const poll_reg: FieldName = FieldName(499);
+    pub const poll_reg: FieldName = FieldName(500);
     /// `poll_space` of COND_WRITE.
-    pub const poll_space: FieldName = FieldName(500);
+    pub const poll_space: FieldName = FieldName(501);
     /// `pq_exe_status` of COPY_DATA, RELEASE_MEM.
-    pub const pq_exe_status: FieldName = FieldName(501);
+    pub const pq_exe_status: FieldName = FieldName(502);
     /// `pre_ena` of EXECUTE_INDIRECT, INDIRECT_BUFFER, INDIRECT_BUFFER_CONST.
-    pub const pre_ena: FieldName = FieldName(502);
+    pub const pre_ena: FieldName = FieldName(503);
     /// `pre_resume` of EXECUTE_INDIRECT, INDIRECT_BUFFER, INDIRECT_BUFFER_CONST.
-    pub const pre_resume: FieldName = FieldName(503);
+    pub const pre_resume: FieldName = FieldName(504);
     /// `preemptable` of FENCE_WAIT_MULTI.
-    pub const preemptable: FieldName = FieldName(504);
+    pub const preemptable: FieldName = FieldName(505);
     /// `prim_count` of DRAW_INDEX_MULTI_AUTO.
-    pub const prim_count: FieldName = FieldName(505);
+    pub const prim_count: FieldName = FieldName(506);
     /// `prim_per_subgroup` of DRAW_INDEX_MULTI_AUTO.
-    pub const prim_per_subgroup: FieldName = FieldName(506);
+    pub const prim_per_subgroup: FieldName = FieldName(507);
     /// `prim_type` of DISPATCH_DRAW, DRAW_INDEX_MULTI_AUTO, DRAW_PREAMBLE.
-    pub const prim_type: FieldName = FieldName(507);
+    pub const prim_type: FieldName = FieldName(508);
     /// `prime_mode` of PRIME_UTCL2.
-    pub const prime_mode: FieldName = FieldName(508);
+    pub const prime_mode: FieldName = FieldName(509);
     /// `priv` of INDIRECT.
-    pub const privileged: FieldName = FieldName(509);
+    pub const privileged: FieldName = FieldName(510);
     /// `ptepde_op` of PTEPDE_COPY.
-    pub const ptepde_op: FieldName = FieldName(510);
+    pub const ptepde_op: FieldName = FieldName(511);
     /// `pws_count` of ACQUIRE_MEM.
-    pub const pws_count: FieldName = FieldName(511);
+    pub const pws_count: FieldName = FieldName(512);
     /// `pws_counter_sel` of ACQUIRE_MEM.
-    pub const pws_counter_sel: FieldName = FieldName(512);
+    pub const pws_counter_sel: FieldName = FieldName(513);
     /// `pws_ena` of ACQUIRE_MEM.
-    pub const pws_ena: FieldName = FieldName(513);
+    pub const pws_ena: FieldName = FieldName(514);
     /// `pws_ena2` of ACQUIRE_MEM.
-    pub const pws_ena2: FieldName = FieldName(514);
+    pub const pws_ena2: FieldName = FieldName(515);
     /// `pws_enable` of RELEASE_MEM.
-    pub const pws_enable: FieldName = FieldName(515);
+    pub const pws_enable: FieldName = FieldName(516);
     /// `pws_stage_sel` of ACQUIRE_MEM.
-    pub const pws_stage_sel: FieldName = FieldName(516);
+    pub const pws_stage_sel: FieldName = FieldName(517);
     /// `query_addr` of OCCLUSION_QUERY.
-    pub const query_addr: FieldName = FieldName(517);
+    pub const query_addr: FieldName = FieldName(518);
     /// `query_addr_hi` of OCCLUSION_QUERY.
-    pub const query_addr_hi: FieldName = FieldName(518);
+    pub const query_addr_hi: FieldName = FieldName(519);
     /// `query_addr_lo` of OCCLUSION_QUERY.
-    pub const query_addr_lo: FieldName = FieldName(519);
+    pub const query_addr_lo: FieldName = FieldName(520);
     /// `queue` of MAP_QUEUES.
-    pub const queue: FieldName = FieldName(520);
+    pub const queue: FieldName = FieldName(521);
     /// `queue_mask` of SET_RESOURCES.
-    pub const queue_mask: FieldName = FieldName(521);
+    pub const queue_mask: FieldName = FieldName(522);
     /// `queue_mask_hi` of SET_RESOURCES.
-    pub const queue_mask_hi: FieldName = FieldName(522);
+    pub const queue_mask_hi: FieldName = FieldName(523);
     /// `queue_mask_lo` of SET_RESOURCES.
-    pub const queue_mask_lo: FieldName = FieldName(523);
+    pub const queue_mask_lo: FieldName = FieldName(524);
     /// `queue_sel` of MAP_QUEUES, UNMAP_QUEUES.
-    pub const queue_sel: FieldName = FieldName(524);
+    pub const queue_sel: FieldName = FieldName(525);
     /// `queue_type` of MAP_QUEUES, SET_RESOURCES.
-    pub const queue_type: FieldName = FieldName(525);
+    pub const queue_type: FieldName = FieldName(526);
     /// `ram_offset` of DUMP_CONST_RAM, DUMP_CONST_RAM_OFFSET, LOAD_CONST_RAM, WRITE_CONST_RAM.
-    pub const ram_offset: FieldName = FieldName(526);
+    pub const ram_offset: FieldName = FieldName(527);
     /// `raw_wait` of CP_DMA, DMA_DATA.
-    pub const raw_wait: FieldName = FieldName(527);
+    pub const raw_wait: FieldName = FieldName(528);
     /// `read_compression_mode` of COPY_LINEAR, COPY_LINEAR_PHYSICAL, COPY_T2T_SUB_WINDOW, COPY_TILED_SUB_WINDOW.
-    pub const read_compression_mode: FieldName = FieldName(528);
+    pub const read_compression_mode: FieldName = FieldName(529);
     /// `read_control` of ATOMIC_GDS.
-    pub const read_control: FieldName = FieldName(529);
+    pub const read_control: FieldName = FieldName(530);
     /// `read_preop` of ATOMIC_GDS.
-    pub const read_preop: FieldName = FieldName(530);
+    pub const read_preop: FieldName = FieldName(531);
     /// `rec` of POLL_MEM_VERIFY.
-    pub const rec: FieldName = FieldName(531);
+    pub const rec: FieldName = FieldName(532);
     /// `rec_hi` of POLL_MEM_VERIFY.
-    pub const rec_hi: FieldName = FieldName(532);
+    pub const rec_hi: FieldName = FieldName(533);
     /// `rec_lo` of POLL_MEM_VERIFY.
-    pub const rec_lo: FieldName = FieldName(533);
+    pub const rec_lo: FieldName = FieldName(534);
     /// `rect_index` of MPEG_INDEX.
-    pub const rect_index: FieldName = FieldName(534);
+    pub const rect_index: FieldName = FieldName(535);
     /// `rect_x` of COPY_LINEAR_PARTIAL, COPY_LINEAR_SUB_WINDOW, COPY_LINEAR_SUB_WINDOW_LARGE, COPY_T2T_SUB_WINDOW,
     /// COPY_TILED_SUB_WINDOW.
-    pub const rect_x: FieldName = FieldName(535);
+    pub const rect_x: FieldName = FieldName(536);
     /// `rect_y` of COPY_LINEAR_PARTIAL, COPY_LINEAR_SUB_WINDOW, COPY_LINEAR_SUB_WINDOW_LARGE, COPY_T2T_SUB_WINDOW,
     /// COPY_TILED_SUB_WINDOW.
-    pub const rect_y: FieldName = FieldName(536);
+    pub const rect_y: FieldName = FieldName(537);
     /// `rect_z` of COPY_LINEAR_PARTIAL, COPY_LINEAR_SUB_WINDOW, COPY_LINEAR_SUB_WINDOW_LARGE, COPY_T2T_SUB_WINDOW,
     /// COPY_TILED_SUB_WINDOW.
-    pub const rect_z: FieldName = FieldName(537);
+    pub const rect_z: FieldName = FieldName(538);
     /// `reference` of COND_EXE, COND_INDIRECT_BUFFER, COND_WRITE, POLL_REG_MEM, WAIT_REG_MEM, WAIT_REG_MEM64.
-    pub const reference: FieldName = FieldName(538);
+    pub const reference: FieldName = FieldName(539);
     /// `reference_hi` of COND_INDIRECT_BUFFER, WAIT_REG_MEM64.
-    pub const reference_hi: FieldName = FieldName(539);
+    pub const reference_hi: FieldName = FieldName(540);
     /// `reference_lo` of COND_INDIRECT_BUFFER, WAIT_REG_MEM64.
-    pub const reference_lo: FieldName = FieldName(540);
+    pub const reference_lo: FieldName = FieldName(541);
     /// `reg` of REG_RMW, SRBM_WRITE.
-    pub const reg: FieldName = FieldName(541);
+    pub const reg: FieldName = FieldName(542);
     /// `reg_count` of SET_CONTEXT_REG_PAIRS_PACKED, SET_SH_REG_PAIRS_PACKED, SET_SH_REG_PAIRS_PACKED_GFX12,
     /// SET_SH_REG_PAIRS_PACKED_N.
-    pub const reg_count: FieldName = FieldName(542);
+    pub const reg_count: FieldName = FieldName(543);
     /// `reg_offset` of CONTEXT_REG_RMW, LOAD_CONFIG_REG, LOAD_CONTEXT_REG, LOAD_CONTEXT_REG_INDEX, LOAD_SH_REG,
     /// LOAD_SH_REG_INDEX and 14 more.
-    pub const reg_offset: FieldName = FieldName(543);
+    pub const reg_offset: FieldName = FieldName(544);
     /// `reg_offset0` of SET_CONTEXT_REG_PAIRS_PACKED, SET_SH_REG_PAIRS_PACKED, SET_SH_REG_PAIRS_PACKED_GFX12,
     /// SET_SH_REG_PAIRS_PACKED_N.
-    pub const reg_offset0: FieldName = FieldName(544);
+    pub const reg_offset0: FieldName = FieldName(545);
     /// `reg_offset1` of SET_CONTEXT_REG_PAIRS_PACKED, SET_SH_REG_PAIRS_PACKED, SET_SH_REG_PAIRS_PACKED_GFX12,
     /// SET_SH_REG_PAIRS_PACKED_N.
-    pub const reg_offset1: FieldName = FieldName(545);
+    pub const reg_offset1: FieldName = FieldName(546);
     /// `report_and_reset` of GET_LOD_STATS.
-    pub const report_and_reset: FieldName = FieldName(546);
+    pub const report_and_reset: FieldName = FieldName(547);
     /// `req_path` of DISPATCH_DRAW_PREAMBLE.
-    pub const req_path: FieldName = FieldName(547);
+    pub const req_path: FieldName = FieldName(548);
     /// `requested_pages` of PRIME_UTCL2.
-    pub const requested_pages: FieldName = FieldName(548);
+    pub const requested_pages: FieldName = FieldName(549);
     /// `reserved` of VM_INVALIDATION.
-    pub const reserved: FieldName = FieldName(549);
+    pub const reserved: FieldName = FieldName(550);
     /// `reserved0` of ME_INITIALIZE.
-    pub const reserved0: FieldName = FieldName(550);
+    pub const reserved0: FieldName = FieldName(551);
     /// `reserved1` of ME_INITIALIZE.
-    pub const reserved1: FieldName = FieldName(551);
+    pub const reserved1: FieldName = FieldName(552);
     /// `reset_count` of GET_LOD_STATS.
-    pub const reset_count: FieldName = FieldName(552);
+    pub const reset_count: FieldName = FieldName(553);
     /// `reset_force` of GET_LOD_STATS.
-    pub const reset_force: FieldName = FieldName(553);
+    pub const reset_force: FieldName = FieldName(554);
     /// `resume_vf` of WRITE_DATA.
-    pub const resume_vf: FieldName = FieldName(554);
+    pub const resume_vf: FieldName = FieldName(555);
     /// `retry_count` of POLL_REGMEM, POLL_REG_MEM.
-    pub const retry_count: FieldName = FieldName(555);
+    pub const retry_count: FieldName = FieldName(556);
     /// `ring_entry_loc` of DISPATCH_TASKMESH_DIRECT_ACE, DISPATCH_TASKMESH_GFX, DISPATCH_TASKMESH_INDIRECT_MULTI_ACE.
-    pub const ring_entry_loc: FieldName = FieldName(556);
+    pub const ring_entry_loc: FieldName = FieldName(557);
     /// `s` of GPUVM_INV.
-    pub const s: FieldName = FieldName(557);
+    pub const s: FieldName = FieldName(558);
     /// `saic` of CP_DMA, DMA_DATA.
-    pub const saic: FieldName = FieldName(558);
+    pub const saic: FieldName = FieldName(559);
     /// `samp_plst_mode` of EVENT_WRITE.
-    pub const samp_plst_mode: FieldName = FieldName(559);
+    pub const samp_plst_mode: FieldName = FieldName(560);
     /// `sas` of CP_DMA, DMA_DATA.
-    pub const sas: FieldName = FieldName(560);
+    pub const sas: FieldName = FieldName(561);
     /// `sb_addr` of COPY_STRUCT.
-    pub const sb_addr: FieldName = FieldName(561);
+    pub const sb_addr: FieldName = FieldName(562);
     /// `sb_addr_hi` of COPY_STRUCT.
-    pub const sb_addr_hi: FieldName = FieldName(562);
+    pub const sb_addr_hi: FieldName = FieldName(563);
     /// `sb_addr_lo` of COPY_STRUCT.
-    pub const sb_addr_lo: FieldName = FieldName(563);
+    pub const sb_addr_lo: FieldName = FieldName(564);
     /// `scratch_addr` of SCRATCH_RAM_WRITE.
-    pub const scratch_addr: FieldName = FieldName(564);
+    pub const scratch_addr: FieldName = FieldName(565);
     /// `secure` of WRITE.
-    pub const secure: FieldName = FieldName(565);
+    pub const secure: FieldName = FieldName(566);
     /// `segment_size` of ALLOC_GDS.
-    pub const segment_size: FieldName = FieldName(566);
+    pub const segment_size: FieldName = FieldName(567);
     /// `sem_sel` of MEM_SEMAPHORE.
-    pub const sem_sel: FieldName = FieldName(567);
+    pub const sem_sel: FieldName = FieldName(568);
     /// `seq` of RELEASE_MEM.
-    pub const seq: FieldName = FieldName(568);
+    pub const seq: FieldName = FieldName(569);
     /// `shadow_addr` of SET_Q_PREEMPTION_MODE.
-    pub const shadow_addr: FieldName = FieldName(569);
+    pub const shadow_addr: FieldName = FieldName(570);
     /// `shadow_addr_hi` of SET_Q_PREEMPTION_MODE.
-    pub const shadow_addr_hi: FieldName = FieldName(570);
+    pub const shadow_addr_hi: FieldName = FieldName(571);
     /// `shadow_addr_lo` of SET_Q_PREEMPTION_MODE.
-    pub const shadow_addr_lo: FieldName = FieldName(571);
+    pub const shadow_addr_lo: FieldName = FieldName(572);
     /// `shadow_base_sel` of REG_RMW.
-    pub const shadow_base_sel: FieldName = FieldName(572);
+    pub const shadow_base_sel: FieldName = FieldName(573);
     /// `shadow_context` of CONTEXT_CONTROL.
-    pub const shadow_context: FieldName = FieldName(573);
+    pub const shadow_context: FieldName = FieldName(574);
     /// `shadow_cs_sh` of CONTEXT_CONTROL.
-    pub const shadow_cs_sh: FieldName = FieldName(574);
+    pub const shadow_cs_sh: FieldName = FieldName(575);
     /// `shadow_gfx_sh` of CONTEXT_CONTROL.
-    pub const shadow_gfx_sh: FieldName = FieldName(575);
+    pub const shadow_gfx_sh: FieldName = FieldName(576);
     /// `shadow_global_config` of CONTEXT_CONTROL.
-    pub const shadow_global_config: FieldName = FieldName(576);
+    pub const shadow_global_config: FieldName = FieldName(577);
     /// `shadow_uconfig` of CONTEXT_CONTROL.
-    pub const shadow_uconfig: FieldName = FieldName(577);
+    pub const shadow_uconfig: FieldName = FieldName(578);
     /// `signal` of SEMAPHORE.
-    pub const signal: FieldName = FieldName(578);
+    pub const signal: FieldName = FieldName(579);
     /// `signal_type` of MEM_SEMAPHORE.
-    pub const signal_type: FieldName = FieldName(579);
+    pub const signal_type: FieldName = FieldName(580);
     /// `size` of ATOMIC_GDS.
-    pub const size: FieldName = FieldName(580);
+    pub const size: FieldName = FieldName(581);
     /// `slice_pitch` of COPY_TILED, COPY_TILED_SUB_WINDOW, WRITE_TILED.
-    pub const slice_pitch: FieldName = FieldName(581);
+    pub const slice_pitch: FieldName = FieldName(582);
     /// `snp` of CONST_FILL, FENCE, FENCE_CONDITIONAL_INTERRUPT, PTEPDE_RMW, WRITE_LINEAR.
-    pub const snp: FieldName = FieldName(582);
+    pub const snp: FieldName = FieldName(583);
     /// `source_select` of STRMOUT_BUFFER_UPDATE.
-    pub const source_select: FieldName = FieldName(583);
+    pub const source_select: FieldName = FieldName(584);
     /// `spill_compute_reg0` of EXECUTE_INDIRECT_V2.
-    pub const spill_compute_reg0: FieldName = FieldName(584);
+    pub const spill_compute_reg0: FieldName = FieldName(585);
     /// `spill_compute_reg1` of EXECUTE_INDIRECT_V2.
-    pub const spill_compute_reg1: FieldName = FieldName(585);
+    pub const spill_compute_reg1: FieldName = FieldName(586);
     /// `spill_instance_count` of EXECUTE_INDIRECT.
-    pub const spill_instance_count: FieldName = FieldName(586);
+    pub const spill_instance_count: FieldName = FieldName(587);
     /// `spill_reg0` of EXECUTE_INDIRECT_V2.
-    pub const spill_reg0: FieldName = FieldName(587);
+    pub const spill_reg0: FieldName = FieldName(588);
     /// `spill_reg1` of EXECUTE_INDIRECT_V2.
-    pub const spill_reg1: FieldName = FieldName(588);
+    pub const spill_reg1: FieldName = FieldName(589);
     /// `spill_reg2` of EXECUTE_INDIRECT_V2.
-    pub const spill_reg2: FieldName = FieldName(589);
+    pub const spill_reg2: FieldName = FieldName(590);
     /// `spill_reg_offset0` of EXECUTE_INDIRECT.
-    pub const spill_reg_offset0: FieldName = FieldName(590);
+    pub const spill_reg_offset0: FieldName = FieldName(591);
     /// `spill_reg_offset1` of EXECUTE_INDIRECT.
-    pub const spill_reg_offset1: FieldName = FieldName(591);
+    pub const spill_reg_offset1: FieldName = FieldName(592);
     /// `spill_reg_offset2` of EXECUTE_INDIRECT.
-    pub const spill_reg_offset2: FieldName = FieldName(592);
+    pub const spill_reg_offset2: FieldName = FieldName(593);
     /// `spill_reg_offset3` of EXECUTE_INDIRECT.
-    pub const spill_reg_offset3: FieldName = FieldName(593);
+    pub const spill_reg_offset3: FieldName = FieldName(594);
     /// `spill_table_addr` of EXECUTE_INDIRECT, EXECUTE_INDIRECT_V2.
-    pub const spill_table_addr: FieldName = FieldName(594);
+    pub const spill_table_addr: FieldName = FieldName(595);
     /// `spill_table_addr_hi` of EXECUTE_INDIRECT, EXECUTE_INDIRECT_V2.
-    pub const spill_table_addr_hi: FieldName = FieldName(595);
+    pub const spill_table_addr_hi: FieldName = FieldName(596);
     /// `spill_table_addr_lo` of EXECUTE_INDIRECT, EXECUTE_INDIRECT_V2.
-    pub const spill_table_addr_lo: FieldName = FieldName(596);
+    pub const spill_table_addr_lo: FieldName = FieldName(597);
     /// `spill_table_stride` of EXECUTE_INDIRECT, EXECUTE_INDIRECT_V2.
-    pub const spill_table_stride: FieldName = FieldName(597);
+    pub const spill_table_stride: FieldName = FieldName(598);
     /// `src` of ATOMIC_MEM, COPY_DW.
-    pub const src: FieldName = FieldName(598);
+    pub const src: FieldName = FieldName(599);
     /// `src0` of ATOMIC_GDS.
-    pub const src0: FieldName = FieldName(599);
+    pub const src0: FieldName = FieldName(600);
     /// `src0_hi` of ATOMIC_GDS.
-    pub const src0_hi: FieldName = FieldName(600);
+    pub const src0_hi: FieldName = FieldName(601);
     /// `src0_lo` of ATOMIC_GDS.
-    pub const src0_lo: FieldName = FieldName(601);
+    pub const src0_lo: FieldName = FieldName(602);
     /// `src1` of ATOMIC_GDS.
-    pub const src1: FieldName = FieldName(602);
+    pub const src1: FieldName = FieldName(603);
     /// `src1_hi` of ATOMIC_GDS.
-    pub const src1_hi: FieldName = FieldName(603);
+    pub const src1_hi: FieldName = FieldName(604);
     /// `src1_lo` of ATOMIC_GDS.
-    pub const src1_lo: FieldName = FieldName(604);
+    pub const src1_lo: FieldName = FieldName(605);
     /// `src_addr` of BUILD_UNTYPED_SRD, COPY_BROADCAST_LINEAR, COPY_DATA, COPY_LINEAR, COPY_LINEAR_PARTIAL,
     /// COPY_LINEAR_PHYSICAL and 7 more.
-    pub const src_addr: FieldName = FieldName(605);
+    pub const src_addr: FieldName = FieldName(606);
     /// `src_addr_hi` of BUILD_UNTYPED_SRD, COPY_BROADCAST_LINEAR, COPY_DATA, COPY_LINEAR, COPY_LINEAR_PARTIAL,
     /// COPY_LINEAR_PHYSICAL and 7 more.
-    pub const src_addr_hi: FieldName = FieldName(606);
+    pub const src_addr_hi: FieldName = FieldName(607);
     /// `src_addr_lo` of BUILD_UNTYPED_SRD, COPY_BROADCAST_LINEAR, COPY_DATA, COPY_LINEAR, COPY_LINEAR_PARTIAL,
     /// COPY_LINEAR_PHYSICAL and 7 more.
-    pub const src_addr_lo: FieldName = FieldName(607);
+    pub const src_addr_lo: FieldName = FieldName(608);
     /// `src_array_mode` of COPY_T2T_SUB_WINDOW.
-    pub const src_array_mode: FieldName = FieldName(608);
+    pub const src_array_mode: FieldName = FieldName(609);
     /// `src_atc` of COPY_DATA, DMA_DATA.
-    pub const src_atc: FieldName = FieldName(609);
+    pub const src_atc: FieldName = FieldName(610);
     /// `src_bank_h` of COPY_T2T_SUB_WINDOW.
-    pub const src_bank_h: FieldName = FieldName(610);
+    pub const src_bank_h: FieldName = FieldName(611);
     /// `src_bank_w` of COPY_T2T_SUB_WINDOW.
-    pub const src_bank_w: FieldName = FieldName(611);
+    pub const src_bank_w: FieldName = FieldName(612);
     /// `src_cache_policy` of COPY_BROADCAST_LINEAR, COPY_DATA, COPY_LINEAR, COPY_LINEAR_SUB_WINDOW,
     /// COPY_T2T_SUB_WINDOW, DMA_DATA and 1 more.
-    pub const src_cache_policy: FieldName = FieldName(612);
+    pub const src_cache_policy: FieldName = FieldName(613);
     /// `src_data` of ATOMIC, CONST_FILL.
-    pub const src_data: FieldName = FieldName(613);
+    pub const src_data: FieldName = FieldName(614);
     /// `src_data_hi` of ATOMIC.
-    pub const src_data_hi: FieldName = FieldName(614);
+    pub const src_data_hi: FieldName = FieldName(615);
     /// `src_data_lo` of ATOMIC, CONST_FILL.
-    pub const src_data_lo: FieldName = FieldName(615);
+    pub const src_data_lo: FieldName = FieldName(616);
     /// `src_depth` of COPY_T2T_SUB_WINDOW.
-    pub const src_depth: FieldName = FieldName(616);
+    pub const src_depth: FieldName = FieldName(617);
     /// `src_dimension` of COPY_T2T_SUB_WINDOW.
-    pub const src_dimension: FieldName = FieldName(617);
+    pub const src_dimension: FieldName = FieldName(618);
     /// `src_element_size` of COPY_T2T_SUB_WINDOW.
-    pub const src_element_size: FieldName = FieldName(618);
+    pub const src_element_size: FieldName = FieldName(619);
     /// `src_epitch` of COPY_T2T_SUB_WINDOW.
-    pub const src_epitch: FieldName = FieldName(619);
+    pub const src_epitch: FieldName = FieldName(620);
     /// `src_gcc` of COPY_LINEAR_PHYSICAL.
-    pub const src_gcc: FieldName = FieldName(620);
+    pub const src_gcc: FieldName = FieldName(621);
     /// `src_gds` of COPY_DATA.
-    pub const src_gds: FieldName = FieldName(621);
+    pub const src_gds: FieldName = FieldName(622);
     /// `src_gpa` of COPY_LINEAR_PHYSICAL.
-    pub const src_gpa: FieldName = FieldName(622);
+    pub const src_gpa: FieldName = FieldName(623);
     /// `src_ha` of COPY_BROADCAST_LINEAR, COPY_LINEAR, COPY_LINEAR_SUB_WINDOW.
-    pub const src_ha: FieldName = FieldName(623);
+    pub const src_ha: FieldName = FieldName(624);
     /// `src_height` of COPY_T2T_SUB_WINDOW.
-    pub const src_height: FieldName = FieldName(624);
+    pub const src_height: FieldName = FieldName(625);
     /// `src_hi` of ATOMIC_MEM, COPY_DW.
-    pub const src_hi: FieldName = FieldName(625);
+    pub const src_hi: FieldName = FieldName(626);
     /// `src_indirect` of DMA_DATA.
-    pub const src_indirect: FieldName = FieldName(626);
+    pub const src_indirect: FieldName = FieldName(627);
     /// `src_l2_policy` of COPY_LINEAR_PHYSICAL.
-    pub const src_l2_policy: FieldName = FieldName(627);
+    pub const src_l2_policy: FieldName = FieldName(628);
     /// `src_llc` of COPY_LINEAR_PHYSICAL.
-    pub const src_llc: FieldName = FieldName(628);
+    pub const src_llc: FieldName = FieldName(629);
     /// `src_lo` of ATOMIC_MEM, COPY_DW.
-    pub const src_lo: FieldName = FieldName(629);
+    pub const src_lo: FieldName = FieldName(630);
     /// `src_mall_policy` of COPY_BROADCAST_LINEAR, COPY_LINEAR, COPY_LINEAR_PHYSICAL, COPY_LINEAR_SUB_WINDOW,
     /// COPY_LINEAR_SUB_WINDOW_LARGE, COPY_T2T_SUB_WINDOW.
-    pub const src_mall_policy: FieldName = FieldName(630);
+    pub const src_mall_policy: FieldName = FieldName(631);
     /// `src_mat_aspt` of COPY_T2T_SUB_WINDOW.
-    pub const src_mat_aspt: FieldName = FieldName(631);
+    pub const src_mat_aspt: FieldName = FieldName(632);
     /// `src_mip_id` of COPY_T2T_SUB_WINDOW.
-    pub const src_mip_id: FieldName = FieldName(632);
+    pub const src_mip_id: FieldName = FieldName(633);
     /// `src_mip_max` of COPY_T2T_SUB_WINDOW.
-    pub const src_mip_max: FieldName = FieldName(633);
+    pub const src_mip_max: FieldName = FieldName(634);
     /// `src_mit_mode` of COPY_T2T_SUB_WINDOW.
-    pub const src_mit_mode: FieldName = FieldName(634);
+    pub const src_mit_mode: FieldName = FieldName(635);
     /// `src_mtype` of COPY_LINEAR_PHYSICAL.
-    pub const src_mtype: FieldName = FieldName(635);
+    pub const src_mtype: FieldName = FieldName(636);
     /// `src_num_bank` of COPY_T2T_SUB_WINDOW.
-    pub const src_num_bank: FieldName = FieldName(636);
+    pub const src_num_bank: FieldName = FieldName(637);
     /// `src_offset` of BUILD_UNTYPED_SRD.
-    pub const src_offset: FieldName = FieldName(637);
+    pub const src_offset: FieldName = FieldName(638);
     /// `src_pipe_config` of COPY_T2T_SUB_WINDOW.
-    pub const src_pipe_config: FieldName = FieldName(638);
+    pub const src_pipe_config: FieldName = FieldName(639);
     /// `src_pitch` of COPY_LINEAR_PARTIAL, COPY_LINEAR_SUB_WINDOW, COPY_LINEAR_SUB_WINDOW_LARGE.
-    pub const src_pitch: FieldName = FieldName(639);
+    pub const src_pitch: FieldName = FieldName(640);
     /// `src_pitch_in_tile` of COPY_T2T_SUB_WINDOW.
-    pub const src_pitch_in_tile: FieldName = FieldName(640);
+    pub const src_pitch_in_tile: FieldName = FieldName(641);
     /// `src_policy` of COPY_LINEAR_SUB_WINDOW_LARGE.
-    pub const src_policy: FieldName = FieldName(641);
+    pub const src_policy: FieldName = FieldName(642);
     /// `src_reg` of COPY_DATA.
-    pub const src_reg: FieldName = FieldName(642);
+    pub const src_reg: FieldName = FieldName(643);
     /// `src_reg_hi` of COPY_DATA.
-    pub const src_reg_hi: FieldName = FieldName(643);
+    pub const src_reg_hi: FieldName = FieldName(644);
     /// `src_reg_lo` of COPY_DATA.
-    pub const src_reg_lo: FieldName = FieldName(644);
+    pub const src_reg_lo: FieldName = FieldName(645);
     /// `src_sel` of COPY_DATA, CP_DMA, DMA_DATA, DMA_DATA_FILL_MULTI.
-    pub const src_sel: FieldName = FieldName(645);
+    pub const src_sel: FieldName = FieldName(646);
     /// `src_slice_pitch` of COPY_LINEAR_PARTIAL, COPY_LINEAR_SUB_WINDOW, COPY_LINEAR_SUB_WINDOW_LARGE,
     /// COPY_T2T_SUB_WINDOW.
-    pub const src_slice_pitch: FieldName = FieldName(646);
+    pub const src_slice_pitch: FieldName = FieldName(647);
     /// `src_slice_pitch_47_32` of COPY_LINEAR_SUB_WINDOW_LARGE.
-    pub const src_slice_pitch_47_32: FieldName = FieldName(647);
+    pub const src_slice_pitch_47_32: FieldName = FieldName(648);
     /// `src_slice_pitch_lo` of COPY_LINEAR_SUB_WINDOW_LARGE.
-    pub const src_slice_pitch_lo: FieldName = FieldName(648);
+    pub const src_slice_pitch_lo: FieldName = FieldName(649);
     /// `src_snoop` of COPY_LINEAR_PHYSICAL.
-    pub const src_snoop: FieldName = FieldName(649);
+    pub const src_snoop: FieldName = FieldName(650);
     /// `src_space` of COPY_DW.
-    pub const src_space: FieldName = FieldName(650);
+    pub const src_space: FieldName = FieldName(651);
     /// `src_sw` of COPY_BROADCAST_LINEAR, COPY_LINEAR, COPY_LINEAR_PHYSICAL, COPY_LINEAR_SUB_WINDOW,
     /// COPY_LINEAR_SUB_WINDOW_LARGE, COPY_T2T_SUB_WINDOW.
-    pub const src_sw: FieldName = FieldName(651);
+    pub const src_sw: FieldName = FieldName(652);
     /// `src_swap` of CP_DMA, DMA_DATA.
-    pub const src_swap: FieldName = FieldName(652);
+    pub const src_swap: FieldName = FieldName(653);
     /// `src_swizzle_mode` of COPY_T2T_SUB_WINDOW.
-    pub const src_swizzle_mode: FieldName = FieldName(653);
+    pub const src_swizzle_mode: FieldName = FieldName(654);
     /// `src_sys` of COPY_LINEAR_PHYSICAL.
-    pub const src_sys: FieldName = FieldName(654);
+    pub const src_sys: FieldName = FieldName(655);
     /// `src_temporal` of COPY_DATA, DMA_DATA.
-    pub const src_temporal: FieldName = FieldName(655);
+    pub const src_temporal: FieldName = FieldName(656);
     /// `src_tilesplit_size` of COPY_T2T_SUB_WINDOW.
-    pub const src_tilesplit_size: FieldName = FieldName(656);
+    pub const src_tilesplit_size: FieldName = FieldName(657);
     /// `src_volatile` of COPY_DATA, DMA_DATA.
-    pub const src_volatile: FieldName = FieldName(657);
+    pub const src_volatile: FieldName = FieldName(658);
     /// `src_width` of COPY_T2T_SUB_WINDOW.
-    pub const src_width: FieldName = FieldName(658);
+    pub const src_width: FieldName = FieldName(659);
     /// `src_x` of COPY_LINEAR_SUB_WINDOW, COPY_LINEAR_SUB_WINDOW_LARGE, COPY_T2T_SUB_WINDOW.
-    pub const src_x: FieldName = FieldName(659);
+    pub const src_x: FieldName = FieldName(660);
     /// `src_y` of COPY_LINEAR_SUB_WINDOW, COPY_LINEAR_SUB_WINDOW_LARGE, COPY_T2T_SUB_WINDOW.
-    pub const src_y: FieldName = FieldName(660);
+    pub const src_y: FieldName = FieldName(661);
     /// `src_z` of COPY_LINEAR_SUB_WINDOW, COPY_LINEAR_SUB_WINDOW_LARGE, COPY_T2T_SUB_WINDOW.
-    pub const src_z: FieldName = FieldName(661);
+    pub const src_z: FieldName = FieldName(662);
     /// `srd_dword3` of BUILD_UNTYPED_SRD.
-    pub const srd_dword3: FieldName = FieldName(662);
+    pub const srd_dword3: FieldName = FieldName(663);
     /// `start_addr` of OCCLUSION_QUERY.
-    pub const start_addr: FieldName = FieldName(663);
+    pub const start_addr: FieldName = FieldName(664);
     /// `start_addr_hi` of OCCLUSION_QUERY.
-    pub const start_addr_hi: FieldName = FieldName(664);
+    pub const start_addr_hi: FieldName = FieldName(665);
     /// `start_addr_lo` of OCCLUSION_QUERY.
-    pub const start_addr_lo: FieldName = FieldName(665);
+    pub const start_addr_lo: FieldName = FieldName(666);
     /// `start_index` of COPY_STRUCT.
-    pub const start_index: FieldName = FieldName(666);
+    pub const start_index: FieldName = FieldName(667);
     /// `start_index_enable` of DRAW_INDEX_INDIRECT, DRAW_INDEX_INDIRECT_MULTI.
-    pub const start_index_enable: FieldName = FieldName(667);
+    pub const start_index_enable: FieldName = FieldName(668);
     /// `start_index_loc` of DRAW_INDEX_INDIRECT, DRAW_INDEX_INDIRECT_MULTI.
-    pub const start_index_loc: FieldName = FieldName(668);
+    pub const start_index_loc: FieldName = FieldName(669);
     /// `start_instance_loc` of DRAW_INDEX_INDIRECT, DRAW_INDEX_INDIRECT_MULTI, DRAW_INDIRECT, DRAW_INDIRECT_MULTI.
-    pub const start_instance_loc: FieldName = FieldName(669);
+    pub const start_instance_loc: FieldName = FieldName(670);
     /// `stream_index` of STRMOUT_STATS_QUERY.
-    pub const stream_index: FieldName = FieldName(670);
+    pub const stream_index: FieldName = FieldName(671);
     /// `stride` of COPY_STRUCT, DISPATCH_MESH_INDIRECT_MULTI, DISPATCH_TASKMESH_INDIRECT_MULTI_ACE,
     /// DRAW_INDEX_INDIRECT_MULTI, DRAW_INDIRECT_MULTI, EVENT_WRITE and 3 more.
-    pub const stride: FieldName = FieldName(671);
+    pub const stride: FieldName = FieldName(672);
     /// `struct_cache_policy` of COPY_STRUCT.
-    pub const struct_cache_policy: FieldName = FieldName(672);
+    pub const struct_cache_policy: FieldName = FieldName(673);
     /// `struct_ha` of COPY_STRUCT.
-    pub const struct_ha: FieldName = FieldName(673);
+    pub const struct_ha: FieldName = FieldName(674);
     /// `struct_mall_policy` of COPY_STRUCT.
-    pub const struct_mall_policy: FieldName = FieldName(674);
+    pub const struct_mall_policy: FieldName = FieldName(675);
     /// `struct_sw` of COPY_STRUCT.
-    pub const struct_sw: FieldName = FieldName(675);
+    pub const struct_sw: FieldName = FieldName(676);
     /// `surface_type` of COPY_T2T_SUB_WINDOW, COPY_TILED_SUB_WINDOW.
-    pub const surface_type: FieldName = FieldName(676);
+    pub const surface_type: FieldName = FieldName(677);
     /// `sw` of CONST_FILL, WRITE_LINEAR, WRITE_TILED.
-    pub const sw: FieldName = FieldName(677);
+    pub const sw: FieldName = FieldName(678);
     /// `swap` of INDEX_TYPE.
-    pub const swap: FieldName = FieldName(678);
+    pub const swap: FieldName = FieldName(679);
     /// `swizzle_mode` of COPY_TILED, COPY_TILED_SUB_WINDOW, WRITE_TILED.
-    pub const swizzle_mode: FieldName = FieldName(679);
+    pub const swizzle_mode: FieldName = FieldName(680);
     /// `sync_dma` of GFX_PIPE_LOCK.
-    pub const sync_dma: FieldName = FieldName(680);
+    pub const sync_dma: FieldName = FieldName(681);
     /// `sync_ssu_context_manager` of GFX_PIPE_LOCK.
-    pub const sync_ssu_context_manager: FieldName = FieldName(681);
+    pub const sync_ssu_context_manager: FieldName = FieldName(682);
     /// `sys` of CONST_FILL, FENCE, FENCE_CONDITIONAL_INTERRUPT, PTEPDE_RMW, WRITE_LINEAR.
-    pub const sys: FieldName = FieldName(682);
+    pub const sys: FieldName = FieldName(683);
     /// `target0_addr` of LOAD_BUFFER_FILLED_SIZES, SAVE_BUFFER_FILLED_SIZES.
-    pub const target0_addr: FieldName = FieldName(683);
+    pub const target0_addr: FieldName = FieldName(684);
     /// `target0_addr_hi` of LOAD_BUFFER_FILLED_SIZES, SAVE_BUFFER_FILLED_SIZES.
-    pub const target0_addr_hi: FieldName = FieldName(684);
+    pub const target0_addr_hi: FieldName = FieldName(685);
     /// `target0_addr_lo` of LOAD_BUFFER_FILLED_SIZES, SAVE_BUFFER_FILLED_SIZES.
-    pub const target0_addr_lo: FieldName = FieldName(685);
+    pub const target0_addr_lo: FieldName = FieldName(686);
     /// `target1_addr` of LOAD_BUFFER_FILLED_SIZES, SAVE_BUFFER_FILLED_SIZES.
-    pub const target1_addr: FieldName = FieldName(686);
+    pub const target1_addr: FieldName = FieldName(687);
     /// `target1_addr_hi` of LOAD_BUFFER_FILLED_SIZES, SAVE_BUFFER_FILLED_SIZES.
-    pub const target1_addr_hi: FieldName = FieldName(687);
+    pub const target1_addr_hi: FieldName = FieldName(688);
     /// `target1_addr_lo` of LOAD_BUFFER_FILLED_SIZES, SAVE_BUFFER_FILLED_SIZES.
-    pub const target1_addr_lo: FieldName = FieldName(688);
+    pub const target1_addr_lo: FieldName = FieldName(689);
     /// `target2_addr` of LOAD_BUFFER_FILLED_SIZES, SAVE_BUFFER_FILLED_SIZES.
-    pub const target2_addr: FieldName = FieldName(689);
+    pub const target2_addr: FieldName = FieldName(690);
     /// `target2_addr_hi` of LOAD_BUFFER_FILLED_SIZES, SAVE_BUFFER_FILLED_SIZES.
-    pub const target2_addr_hi: FieldName = FieldName(690);
+    pub const target2_addr_hi: FieldName = FieldName(691);
     /// `target2_addr_lo` of LOAD_BUFFER_FILLED_SIZES, SAVE_BUFFER_FILLED_SIZES.
-    pub const target2_addr_lo: FieldName = FieldName(691);
+    pub const target2_addr_lo: FieldName = FieldName(692);
     /// `target3_addr` of LOAD_BUFFER_FILLED_SIZES, SAVE_BUFFER_FILLED_SIZES.
-    pub const target3_addr: FieldName = FieldName(692);
+    pub const target3_addr: FieldName = FieldName(693);
     /// `target3_addr_hi` of LOAD_BUFFER_FILLED_SIZES, SAVE_BUFFER_FILLED_SIZES.
-    pub const target3_addr_hi: FieldName = FieldName(693);
+    pub const target3_addr_hi: FieldName = FieldName(694);
     /// `target3_addr_lo` of LOAD_BUFFER_FILLED_SIZES, SAVE_BUFFER_FILLED_SIZES.
-    pub const target3_addr_lo: FieldName = FieldName(694);
+    pub const target3_addr_lo: FieldName = FieldName(695);
     /// `task_shader_mode` of DRAW_INDEX_INDIRECT_MULTI.
-    pub const task_shader_mode: FieldName = FieldName(695);
+    pub const task_shader_mode: FieldName = FieldName(696);
     /// `tc_action` of EVENT_WRITE_EOP, RELEASE_MEM.
-    pub const tc_action: FieldName = FieldName(696);
+    pub const tc_action: FieldName = FieldName(697);
     /// `tc_md_action` of RELEASE_MEM.
-    pub const tc_md_action: FieldName = FieldName(697);
+    pub const tc_md_action: FieldName = FieldName(698);
     /// `tc_nc_action` of RELEASE_MEM.
-    pub const tc_nc_action: FieldName = FieldName(698);
+    pub const tc_nc_action: FieldName = FieldName(699);
     /// `tc_vol_action` of EVENT_WRITE_EOP, RELEASE_MEM.
-    pub const tc_vol_action: FieldName = FieldName(699);
+    pub const tc_vol_action: FieldName = FieldName(700);
     /// `tc_wb_action` of EVENT_WRITE_EOP, RELEASE_MEM.
-    pub const tc_wb_action: FieldName = FieldName(700);
+    pub const tc_wb_action: FieldName = FieldName(701);
     /// `tc_wc_action` of RELEASE_MEM.
-    pub const tc_wc_action: FieldName = FieldName(701);
+    pub const tc_wc_action: FieldName = FieldName(702);
     /// `tcl1_action` of EVENT_WRITE_EOP, RELEASE_MEM.
-    pub const tcl1_action: FieldName = FieldName(702);
+    pub const tcl1_action: FieldName = FieldName(703);
     /// `tcl1_vol_action` of EVENT_WRITE_EOP, RELEASE_MEM.
-    pub const tcl1_vol_action: FieldName = FieldName(703);
+    pub const tcl1_vol_action: FieldName = FieldName(704);
     /// `temporal` of ATOMIC_MEM, COND_EXEC, EXECUTE_INDIRECT, INDIRECT_BUFFER, INDIRECT_BUFFER_PASID, RELEASE_MEM and
     /// 3 more.
-    pub const temporal: FieldName = FieldName(704);
+    pub const temporal: FieldName = FieldName(705);
     /// `thread_trace_enable` of EXECUTE_INDIRECT_V2.
-    pub const thread_trace_enable: FieldName = FieldName(705);
+    pub const thread_trace_enable: FieldName = FieldName(706);
     /// `thread_trace_marker` of DISPATCH_MESH_INDIRECT_MULTI, DISPATCH_TASKMESH_GFX,
     /// DISPATCH_TASKMESH_INDIRECT_MULTI_ACE, DRAW_INDEX_INDIRECT_MULTI, DRAW_INDIRECT_MULTI.
-    pub const thread_trace_marker: FieldName = FieldName(706);
+    pub const thread_trace_marker: FieldName = FieldName(707);
     /// `tile_cache_policy` of COPY_TILED, COPY_TILED_SUB_WINDOW.
-    pub const tile_cache_policy: FieldName = FieldName(707);
+    pub const tile_cache_policy: FieldName = FieldName(708);
     /// `tile_mall_policy` of COPY_TILED, COPY_TILED_SUB_WINDOW.
-    pub const tile_mall_policy: FieldName = FieldName(708);
+    pub const tile_mall_policy: FieldName = FieldName(709);
     /// `tile_sw` of COPY_TILED, COPY_TILED_SUB_WINDOW.
-    pub const tile_sw: FieldName = FieldName(709);
+    pub const tile_sw: FieldName = FieldName(710);
     /// `tiled` of COPY_LINEAR, WRITE.
-    pub const tiled: FieldName = FieldName(710);
+    pub const tiled: FieldName = FieldName(711);
     /// `tiled_addr` of COPY_TILED, COPY_TILED_SUB_WINDOW.
-    pub const tiled_addr: FieldName = FieldName(711);
+    pub const tiled_addr: FieldName = FieldName(712);
     /// `tiled_addr_hi` of COPY_TILED, COPY_TILED_SUB_WINDOW.
-    pub const tiled_addr_hi: FieldName = FieldName(712);
+    pub const tiled_addr_hi: FieldName = FieldName(713);
     /// `tiled_addr_lo` of COPY_TILED, COPY_TILED_SUB_WINDOW.
-    pub const tiled_addr_lo: FieldName = FieldName(713);
+    pub const tiled_addr_lo: FieldName = FieldName(714);
     /// `tiled_x` of COPY_TILED_SUB_WINDOW.
-    pub const tiled_x: FieldName = FieldName(714);
+    pub const tiled_x: FieldName = FieldName(715);
     /// `tiled_y` of COPY_TILED_SUB_WINDOW.
-    pub const tiled_y: FieldName = FieldName(715);
+    pub const tiled_y: FieldName = FieldName(716);
     /// `tiled_z` of COPY_TILED_SUB_WINDOW.
-    pub const tiled_z: FieldName = FieldName(716);
+    pub const tiled_z: FieldName = FieldName(717);
     /// `tilesplit_size` of COPY_TILED, COPY_TILED_SUB_WINDOW, WRITE_TILED.
-    pub const tilesplit_size: FieldName = FieldName(717);
+    pub const tilesplit_size: FieldName = FieldName(718);
     /// `tmz` of ATOMIC, COPY_BROADCAST_LINEAR, COPY_LINEAR, COPY_LINEAR_PHYSICAL, COPY_LINEAR_SUB_WINDOW,
     /// COPY_LINEAR_SUB_WINDOW_LARGE and 9 more.
-    pub const tmz: FieldName = FieldName(718);
+    pub const tmz: FieldName = FieldName(719);
     /// `top_addr` of TIMESTAMP.
-    pub const top_addr: FieldName = FieldName(719);
+    pub const top_addr: FieldName = FieldName(720);
     /// `top_addr_hi` of TIMESTAMP.
-    pub const top_addr_hi: FieldName = FieldName(720);
+    pub const top_addr_hi: FieldName = FieldName(721);
     /// `top_addr_lo` of TIMESTAMP.
-    pub const top_addr_lo: FieldName = FieldName(721);
+    pub const top_addr_lo: FieldName = FieldName(722);
     /// `uncached` of WAIT_REG_MEM.
-    pub const uncached: FieldName = FieldName(722);
+    pub const uncached: FieldName = FieldName(723);
     /// `unmap_latency` of SET_RESOURCES.
-    pub const unmap_latency: FieldName = FieldName(723);
+    pub const unmap_latency: FieldName = FieldName(724);
     /// `update_load_enables` of CONTEXT_CONTROL.
-    pub const update_load_enables: FieldName = FieldName(724);
+    pub const update_load_enables: FieldName = FieldName(725);
     /// `update_mem_copy_count` of EXECUTE_INDIRECT_V2.
-    pub const update_mem_copy_count: FieldName = FieldName(725);
+    pub const update_mem_copy_count: FieldName = FieldName(726);
     /// `update_memory` of STRMOUT_BUFFER_UPDATE.
-    pub const update_memory: FieldName = FieldName(726);
+    pub const update_memory: FieldName = FieldName(727);
     /// `update_shadow_enables` of CONTEXT_CONTROL.
-    pub const update_shadow_enables: FieldName = FieldName(727);
+    pub const update_shadow_enables: FieldName = FieldName(728);
     /// `use_mailbox` of MEM_SEMAPHORE.
-    pub const use_mailbox: FieldName = FieldName(728);
+    pub const use_mailbox: FieldName = FieldName(729);
     /// `use_vgprs` of DISPATCH_MESH_INDIRECT_MULTI, DRAW_INDEX_INDIRECT_MULTI, DRAW_INDIRECT_MULTI.
-    pub const use_vgprs: FieldName = FieldName(729);
+    pub const use_vgprs: FieldName = FieldName(730);
     /// `use_vrb` of DISPATCH_DRAW.
-    pub const use_vrb: FieldName = FieldName(730);
+    pub const use_vrb: FieldName = FieldName(731);
     /// `user_data_dw_count` of EXECUTE_INDIRECT_V2.
-    pub const user_data_dw_count: FieldName = FieldName(731);
+    pub const user_data_dw_count: FieldName = FieldName(732);
     /// `userdata_gfx_register` of EXECUTE_INDIRECT_V2.
-    pub const userdata_gfx_register: FieldName = FieldName(732);
+    pub const userdata_gfx_register: FieldName = FieldName(733);
     /// `userdata_gfx_register_enable` of EXECUTE_INDIRECT_V2.
-    pub const userdata_gfx_register_enable: FieldName = FieldName(733);
+    pub const userdata_gfx_register_enable: FieldName = FieldName(734);
     /// `userdata_offset` of EXECUTE_INDIRECT_V2.
-    pub const userdata_offset: FieldName = FieldName(734);
+    pub const userdata_offset: FieldName = FieldName(735);
     /// `userdata_scatter_mode` of EXECUTE_INDIRECT_V2.
-    pub const userdata_scatter_mode: FieldName = FieldName(735);
+    pub const userdata_scatter_mode: FieldName = FieldName(736);
     /// `valid` of INDIRECT_BUFFER, INDIRECT_BUFFER_PASID, REWIND.
-    pub const valid: FieldName = FieldName(736);
+    pub const valid: FieldName = FieldName(737);
     /// `value` of POLL_REGMEM, PTEPDE_RMW, REGISTER_RMW, SET_CONTEXT_REG_PAIRS, SET_SH_REG_PAIRS,
     /// SET_UCONFIG_REG_PAIRS and 1 more.
-    pub const value: FieldName = FieldName(737);
+    pub const value: FieldName = FieldName(738);
     /// `value0` of SET_CONTEXT_REG_PAIRS_PACKED, SET_SH_REG_PAIRS_PACKED, SET_SH_REG_PAIRS_PACKED_GFX12,
     /// SET_SH_REG_PAIRS_PACKED_N.
-    pub const value0: FieldName = FieldName(738);
+    pub const value0: FieldName = FieldName(739);
     /// `value1` of SET_CONTEXT_REG_PAIRS_PACKED, SET_SH_REG_PAIRS_PACKED, SET_SH_REG_PAIRS_PACKED_GFX12,
     /// SET_SH_REG_PAIRS_PACKED_N.
-    pub const value1: FieldName = FieldName(739);
+    pub const value1: FieldName = FieldName(740);
     /// `value_hi` of PTEPDE_RMW.
-    pub const value_hi: FieldName = FieldName(740);
+    pub const value_hi: FieldName = FieldName(741);
     /// `value_lo` of PTEPDE_RMW.
-    pub const value_lo: FieldName = FieldName(741);
+    pub const value_lo: FieldName = FieldName(742);
     /// `vb_table_reg_offset` of EXECUTE_INDIRECT.
-    pub const vb_table_reg_offset: FieldName = FieldName(742);
+    pub const vb_table_reg_offset: FieldName = FieldName(743);
     /// `vb_table_size` of EXECUTE_INDIRECT, EXECUTE_INDIRECT_V2.
-    pub const vb_table_size: FieldName = FieldName(743);
+    pub const vb_table_size: FieldName = FieldName(744);
     /// `vertex_bounds_check` of EXECUTE_INDIRECT_V2.
-    pub const vertex_bounds_check: FieldName = FieldName(744);
+    pub const vertex_bounds_check: FieldName = FieldName(745);
     /// `vertex_count` of DRAW_INDEX_AUTO.
-    pub const vertex_count: FieldName = FieldName(745);
+    pub const vertex_count: FieldName = FieldName(746);
     /// `vertex_offset_mode` of BUILD_UNTYPED_SRD, EXECUTE_INDIRECT_V2.
-    pub const vertex_offset_mode: FieldName = FieldName(746);
+    pub const vertex_offset_mode: FieldName = FieldName(747);
     /// `vfid` of POLL_DBIT_WRITE_MEM.
-    pub const vfid: FieldName = FieldName(747);
+    pub const vfid: FieldName = FieldName(748);
     /// `vgt_ls_hs_config` of DRAW_PREAMBLE.
-    pub const vgt_ls_hs_config: FieldName = FieldName(748);
+    pub const vgt_ls_hs_config: FieldName = FieldName(749);
     /// `virtual_die_id` of POLL_REGMEM, POLL_REG_WRITE_MEM, REGISTER_RMW, REGISTER_WRITE.
-    pub const virtual_die_id: FieldName = FieldName(749);
+    pub const virtual_die_id: FieldName = FieldName(750);
     /// `vmid` of EXECUTE_INDIRECT, GCR_REQ, INDIRECT, INDIRECT_BUFFER, INDIRECT_BUFFER_CONST, INDIRECT_BUFFER_PRIV
     /// and 2 more.
-    pub const vmid: FieldName = FieldName(750);
+    pub const vmid: FieldName = FieldName(751);
     /// `vmid_mask` of SET_RESOURCES.
-    pub const vmid_mask: FieldName = FieldName(751);
+    pub const vmid_mask: FieldName = FieldName(752);
     /// `vmid_shift` of SET_CONFIG_REG, SET_SH_REG, SET_SH_REG_INDEX.
-    pub const vmid_shift: FieldName = FieldName(752);
+    pub const vmid_shift: FieldName = FieldName(753);
     /// `volatile` of ATOMIC_MEM, EVENT_WRITE_EOP, INDIRECT_BUFFER, INDIRECT_BUFFER_CONST, RELEASE_MEM,
     /// WAIT_ON_CE_COUNTER and 2 more.
-    pub const volatile: FieldName = FieldName(753);
+    pub const volatile: FieldName = FieldName(754);
     /// `vqid` of SET_QUEUE_REG.
-    pub const vqid: FieldName = FieldName(754);
+    pub const vqid: FieldName = FieldName(755);
     /// `vrb_loc_sgpr` of DISPATCH_DRAW.
-    pub const vrb_loc_sgpr: FieldName = FieldName(755);
+    pub const vrb_loc_sgpr: FieldName = FieldName(756);
     /// `wait_dma` of RELEASE_MEM.
-    pub const wait_dma: FieldName = FieldName(756);
+    pub const wait_dma: FieldName = FieldName(757);
     /// `wait_idle` of LOAD_CONFIG_REG, LOAD_CONTEXT_REG, LOAD_SH_REG, LOAD_UCONFIG_REG.
-    pub const wait_idle: FieldName = FieldName(757);
+    pub const wait_idle: FieldName = FieldName(758);
     /// `wait_on_signal` of MEM_SEMAPHORE.
-    pub const wait_on_signal: FieldName = FieldName(758);
+    pub const wait_on_signal: FieldName = FieldName(759);
     /// `wait_reg` of WAIT_REG_MEM, WAIT_REG_MEM64.
-    pub const wait_reg: FieldName = FieldName(759);
+    pub const wait_reg: FieldName = FieldName(760);
     /// `wait_sync` of RELEASE_MEM.
-    pub const wait_sync: FieldName = FieldName(760);
+    pub const wait_sync: FieldName = FieldName(761);
     /// `width` of COPY_TILED, COPY_TILED_SUB_WINDOW, WRITE_TILED.
-    pub const width: FieldName = FieldName(761);
+    pub const width: FieldName = FieldName(762);
     /// `wptr_addr` of MAP_QUEUES.
-    pub const wptr_addr: FieldName = FieldName(762);
+    pub const wptr_addr: FieldName = FieldName(763);
     /// `wptr_addr_hi` of MAP_QUEUES.
-    pub const wptr_addr_hi: FieldName = FieldName(763);
+    pub const wptr_addr_hi: FieldName = FieldName(764);
     /// `wptr_addr_lo` of MAP_QUEUES.
-    pub const wptr_addr_lo: FieldName = FieldName(764);
+    pub const wptr_addr_lo: FieldName = FieldName(765);
     /// `wr_confirm` of COND_WRITE, COPY_DATA, MEM_WRITE, WRITE_DATA.
-    pub const wr_confirm: FieldName = FieldName(765);
+    pub const wr_confirm: FieldName = FieldName(766);
     /// `write_addr` of COND_WRITE.
-    pub const write_addr: FieldName = FieldName(766);
+    pub const write_addr: FieldName = FieldName(767);
     /// `write_addr_hi` of COND_WRITE.
-    pub const write_addr_hi: FieldName = FieldName(767);
+    pub const write_addr_hi: FieldName = FieldName(768);
     /// `write_addr_lo` of COND_WRITE.
-    pub const write_addr_lo: FieldName = FieldName(768);
+    pub const write_addr_lo: FieldName = FieldName(769);
     /// `write_compress_enable` of COPY_T2T_SUB_WINDOW, COPY_TILED_SUB_WINDOW.
-    pub const write_compress_enable: FieldName = FieldName(769);
+    pub const write_compress_enable: FieldName = FieldName(770);
     /// `write_compression_mode` of COPY_LINEAR, COPY_LINEAR_PHYSICAL, COPY_T2T_SUB_WINDOW, COPY_TILED_SUB_WINDOW.
-    pub const write_compression_mode: FieldName = FieldName(770);
+    pub const write_compression_mode: FieldName = FieldName(771);
     /// `write_one` of SEMAPHORE.
-    pub const write_one: FieldName = FieldName(771);
+    pub const write_one: FieldName = FieldName(772);
     /// `write_reg` of COND_WRITE, WAIT_REG_MEM, WAIT_REG_MEM64.
-    pub const write_reg: FieldName = FieldName(772);
+    pub const write_reg: FieldName = FieldName(773);
     /// `write_space` of COND_WRITE.
-    pub const write_space: FieldName = FieldName(773);
+    pub const write_space: FieldName = FieldName(774);
     /// `x` of COPY_TILED, WRITE_TILED.
-    pub const x: FieldName = FieldName(774);
+    pub const x: FieldName = FieldName(775);
     /// `xyz_dim_enable` of DISPATCH_MESH_INDIRECT_MULTI, DISPATCH_TASKMESH_GFX, DISPATCH_TASKMESH_INDIRECT_MULTI_ACE.
-    pub const xyz_dim_enable: FieldName = FieldName(775);
+    pub const xyz_dim_enable: FieldName = FieldName(776);
     /// `xyz_dim_loc` of DISPATCH_MESH_INDIRECT_MULTI, DISPATCH_TASKMESH_GFX, DISPATCH_TASKMESH_INDIRECT_MULTI_ACE.
-    pub const xyz_dim_loc: FieldName = FieldName(776);
+    pub const xyz_dim_loc: FieldName = FieldName(777);
     /// `y` of COPY_TILED, WRITE_TILED.
-    pub const y: FieldName = FieldName(777);
+    pub const y: FieldName = FieldName(778);
     /// `z` of COPY_TILED, WRITE_TILED.
-    pub const z: FieldName = FieldName(778);
+    pub const z: FieldName = FieldName(779);
     /// `zero` of EVENT_WRITE, ME_INITIALIZE.
-    pub const zero: FieldName = FieldName(779);
+    pub const zero: FieldName = FieldName(780);
 }

@@ -46,10 +46,12 @@ pub static CLEAR_STATE: Layout = Layout {
         ]).checks(&[(0x7, &[0x0, 0xffffffff])], &[]),
         form(4, 0xf8, (1, 1), &[
             field(n::CMD, 1, 3, 0, 0xffff, s::CLEAR_STATE_CMD),
-        ]).checks(&[(0xf8, &[0x0, 0xf])], &[0]),
+            field(n::IGNORED, 1, 31, 31, 0xffff, &[]),
+        ]).checks(&[(0xf8, &[0x0, 0x8000000f])], &[0]),
         form(5, 0x100, (1, 1), &[
             field(n::CMD, 1, 3, 0, 0xffff, s::CLEAR_STATE_CMD),
-        ]).checks(&[(0x100, &[0x0, 0xf])], &[0]),
+            field(n::IGNORED, 1, 31, 31, 0xffff, &[]),
+        ]).checks(&[(0x100, &[0x0, 0x8000000f])], &[0]),
     ],
     ..Layout::BLANK
 };
@@ -1295,12 +1297,12 @@ pub static ACQUIRE_MEM: Layout = Layout {
             field(n::COHER_CNTL, 1, 30, 0, 0xffff, &[]),
             field(n::ENGINE_SEL, 1, 31, 31, 0xffff, &[]),
             field(n::GCR_SIZE, 2, 31, 0, 0xffff, &[]),
-            field(n::GCR_SIZE_HI, 3, 23, 0, 0xffff, &[]),
+            field(n::GCR_SIZE_HI, 3, 24, 0, 0xffff, &[]),
             field(n::GCR_BASE_LO, 4, 31, 0, 0xffff, &[]),
             field(n::GCR_BASE_HI, 5, 23, 0, 0xffff, &[]),
             field(n::POLL_INTERVAL, 6, 15, 0, 0xffff, &[]),
             field(n::GCR_CNTL, 7, 18, 0, 0xffff, &[]),
-        ]).checks(&[(0x30, &[0x0, 0xffffffff, 0xffffffff, 0xffffff, 0xffffffff, 0xffffff, 0xffff, 0x7ffff])], &[]),
+        ]).checks(&[(0x30, &[0x0, 0xffffffff, 0xffffffff, 0x1ffffff, 0xffffffff, 0xffffff, 0xffff, 0x7ffff])], &[]),
         form(67, 0x1c0, (7, 7), &[
             field(n::COHER_CNTL, 1, 30, 0, 0xffff, &[]),
             field(n::ENGINE_SEL, 1, 31, 31, 0xffff, &[]),

@@ -18,8 +18,7 @@ pub struct AcquireMem {
     pub coher_base: u64,
     /// Bits 15:0 of dword 6.
     pub poll_interval: u32,
-    /// Dword 2, and bits 23:0 of dword 3 as the high half (GFX10 to GFX10_3); dword 2, and bits 24:0 of dword 3 as
-    /// the high half (GFX11 to GFX12).
+    /// Dword 2, and bits 24:0 of dword 3 as the high half.
     pub gcr_size: u64,
     /// Dword 4, and bits 23:0 of dword 5 as the high half (GFX10 to GFX10_3); dword 4, and bits 24:0 of dword 5 as
     /// the high half (GFX11 to GFX12).
@@ -56,7 +55,7 @@ impl AcquireMem {
                 coher_cntl: bits(p, 1, 30, 0),
                 engine_sel: bits(p, 1, 31, 31) != 0,
                 poll_interval: bits(p, 6, 15, 0),
-                gcr_size: wide(p, 2, 31, 0, 0) | wide(p, 3, 23, 0, 32),
+                gcr_size: wide(p, 2, 31, 0, 0) | wide(p, 3, 24, 0, 32),
                 gcr_base: wide(p, 4, 31, 0, 0) | wide(p, 5, 23, 0, 32),
                 gcr_cntl: bits(p, 7, 18, 0),
                 ..Self::default()
@@ -275,6 +274,8 @@ pub struct ClearState {
     pub dummy: u32,
     /// Bits 3:0 of dword 1.
     pub cmd: v::ClearStateCmd,
+    /// Bit 31 of dword 1.
+    pub ignored: bool,
 }
 
 impl ClearState {
@@ -288,6 +289,7 @@ impl ClearState {
             },
             4 | 5 => Self {
                 cmd: v::ClearStateCmd::new(bits(p, 1, 3, 0)),
+                ignored: bits(p, 1, 31, 31) != 0,
                 ..Self::default()
             },
             _ => Self::default(),

@@ -45,11 +45,8 @@ impl Record for AcquireMem {
         if r.gcr_size != 0 {
             on &= !0xe;
         }
-        if r.gcr_size & !0xffffffffffffff != 0 {
-            on &= !0x30;
-        }
         if r.gcr_size & !0x1ffffffffffffff != 0 {
-            on &= !0x1c0;
+            on &= !0x1f0;
         }
         if r.gcr_base != 0 {
             on &= !0xe;
@@ -82,7 +79,7 @@ impl Record for AcquireMem {
         within("coher_size", r.coher_size, if is_on(l, 0x6) { 0xffffffffff } else if is_on(l, 0x8) { 0xffffffffffffff } else { 0x0 })?;
         within("coher_base", r.coher_base, if is_on(l, 0xe) { 0xffffffffffffff } else { 0x0 })?;
         fits("poll_interval", r.poll_interval, 0xffff)?;
-        within("gcr_size", r.gcr_size, if is_on(l, 0xe) { 0x0 } else if is_on(l, 0x30) { 0xffffffffffffff } else { 0x1ffffffffffffff })?;
+        within("gcr_size", r.gcr_size, if is_on(l, 0xe) { 0x0 } else { 0x1ffffffffffffff })?;
         within("gcr_base", r.gcr_base, if is_on(l, 0xe) { 0x0 } else if is_on(l, 0x30) { 0xffffffffffffff } else { 0x1ffffffffffffff })?;
         fits("gcr_cntl", r.gcr_cntl, if is_on(l, 0xe) { 0x0 } else { 0x7ffff })?;
         fits("pws_stage_sel", r.pws_stage_sel.number(), 0x0)?;
@@ -136,7 +133,7 @@ impl<'p> Load<'p> for AcquireMem {
             coher_size: if is_on(l, 0x6) { u64::from(bits(d2, 31, 0)) << 0 | u64::from(bits(d3, 7, 0)) << 32 } else if is_on(l, 0x8) { u64::from(bits(d2, 31, 0)) << 0 | u64::from(bits(d3, 23, 0)) << 32 } else { 0 },
             coher_base: if is_on(l, 0xe) { u64::from(bits(d4, 31, 0)) << 0 | u64::from(bits(d5, 23, 0)) << 32 } else { 0 },
             poll_interval: bits(d6, 15, 0),
-            gcr_size: if is_on(l, 0xe) { 0 } else if is_on(l, 0x30) { u64::from(bits(d2, 31, 0)) << 0 | u64::from(bits(d3, 23, 0)) << 32 } else { u64::from(bits(d2, 31, 0)) << 0 | u64::from(bits(d3, 24, 0)) << 32 },
+            gcr_size: if is_on(l, 0xe) { 0 } else { u64::from(bits(d2, 31, 0)) << 0 | u64::from(bits(d3, 24, 0)) << 32 },
             gcr_base: if is_on(l, 0xe) { 0 } else if is_on(l, 0x30) { u64::from(bits(d4, 31, 0)) << 0 | u64::from(bits(d5, 23, 0)) << 32 } else { u64::from(bits(d4, 31, 0)) << 0 | u64::from(bits(d5, 24, 0)) << 32 },
             gcr_cntl: if is_on(l, 0xe) { 0 } else { bits(d7, 18, 0) },
             ..AcquireMem::default()

@@ -2,7 +2,7 @@
 //! The names of fields as text.
 
 /// The names in order, and whether a field of this name holds an address.
-pub(crate) static NAMES: [(&str, bool); 780] = [
+pub(crate) static NAMES: [(&str, bool); 781] = [
     ("action", false),
     ("addr", true),
     ("addr_22_0", true),
@@ -331,6 +331,7 @@ pub(crate) static NAMES: [(&str, bool); 780] = [
     ("ib_offset", false),
     ("ib_size", false),
     ("idcmd", false),
+    ("ignored", false),
     ("imm", false),
     ("imm_hi", false),
     ("imm_lo", false),
