@@ -239,10 +239,18 @@ mod tests {
             assert!(is_ours(ours.as_bytes()), "{ours}");
         }
         for other in
-            ["/dev", "/dev/drink", "/dev/sw_sync/x", "/sys/class", "/sys/dev/char/22:1", "/sys/devices/pci0000:00/x"]
+            ["/dev", "/dev/drink", "/dev/sw_sync/x", "/sys/classes", "/sys/dev/char/22:1", "/sys/devices/pci0000:00/x"]
         {
             assert!(!is_ours(other.as_bytes()), "{other}");
         }
+    }
+
+    #[test]
+    fn the_list_of_classes_is_ours_where_the_real_one_lacks_drm() {
+        // Another process asks, for this one sees the world's files.
+        let has_drm =
+            std::process::Command::new("test").args(["-e", "/sys/class/drm"]).status().expect("a process").success();
+        assert_eq!(is_ours(b"/sys/class"), !has_drm);
     }
 
     #[test]

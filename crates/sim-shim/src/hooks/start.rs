@@ -185,7 +185,7 @@ mod tests {
     fn a_variable_is_known_by_its_whole_name() {
         let own = c"AMDGPU_SIM_WORLD=/tmp/x";
         assert!(is_same(b"AMDGPU_SIM_WORLD=", own) && is_same(b"AMDGPU_SIM_WORLD=/y", own));
-        for other in [&b"AMDGPU_SIM_WORL=/y"[..], b"AMDGPU_SIM_WORLDS=/y", b"AMDGPU_SIM_WORLD", b""] {
+        for other in [&b"AMDGPU_SIM=/y"[..], b"AMDGPU_SIM_WORLDS=/y", b"AMDGPU_SIM_WORLD", b""] {
             assert!(!is_same(other, own));
         }
     }

@@ -242,7 +242,7 @@ pub mod query {
     pub const MAX_IBS: u32 = 0x22;
     /// [`GpuvmFault`](super::GpuvmFault).
     pub const GPUVM_FAULT: u32 = 0x23;
-    /// Areas that the firmware wants beside a user queue of the IP in the first word; [`UqFwAreas`](super::UqFwAreas).
+    /// Areas that the firmware wants beside a user queue of the IP in the first word; [`UqFwAreas`](crate::UqFwAreas).
     pub const UQ_FW_AREAS: u32 = 0x24;
 }
 

@@ -48,7 +48,7 @@ pub(crate) const fn timing(mode: ModeInfo) -> ModeInfo {
     ModeInfo { name: [0; 32], kind: 0, vrefresh: 0, ..mode }
 }
 
-/// Returns `true` if a rectangle of a framebuffer lies within it. All lengths are in 65536ths of a pixel.
+/// Returns `true` if a rectangle of a framebuffer lies within it. A length of 65536 is a pixel.
 fn is_within(state: &PlaneState, (width, height): (u32, u32)) -> bool {
     let fits = |at: u32, len: u32, all: u32| u64::from(at) + u64::from(len) <= u64::from(all) << 16;
     fits(state.source.x, state.source.width, width) && fits(state.source.y, state.source.height, height)

@@ -15,7 +15,7 @@ pub(crate) struct Blob {
     pub(crate) data: Vec<u8>,
 }
 
-/// A rectangle in a framebuffer, in 65536ths of a pixel.
+/// A rectangle in a framebuffer, in units of 1/65536 of a pixel.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Source {
     pub(crate) x: u32,

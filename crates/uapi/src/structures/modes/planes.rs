@@ -26,13 +26,13 @@ uapi! {
         24 crtc_w: u32,
         /// Height on the display, pixels.
         28 crtc_h: u32,
-        /// Position in the framebuffer, 65536ths of a pixel.
+        /// Position in the framebuffer, in units of 1/65536 of a pixel.
         32 src_x: u32,
-        /// Position in the framebuffer, 65536ths of a pixel.
+        /// Position in the framebuffer, in units of 1/65536 of a pixel.
         36 src_y: u32,
-        /// Height in the framebuffer, 65536ths of a pixel.
+        /// Height in the framebuffer, in units of 1/65536 of a pixel.
         40 src_h: u32,
-        /// Width in the framebuffer, 65536ths of a pixel.
+        /// Width in the framebuffer, in units of 1/65536 of a pixel.
         44 src_w: u32,
     }
 
