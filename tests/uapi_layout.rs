@@ -166,6 +166,9 @@ fn newer_requests() -> BTreeMap<&'static str, u32> {
 /// The macro that tells headers with them.
 const NEWER: &str = "DRM_AMDGPU_USERQ";
 
+/// What is a union in C.
+const UNIONS: [&str; 1] = ["drm_wait_vblank"];
+
 /// Requests by their C name.
 fn requests() -> BTreeMap<&'static str, u32> {
     let mut all = BTreeMap::new();
@@ -277,9 +280,10 @@ fn program() -> String {
 fn print_facts(source: &mut String, structures: &[Structure], requests: &BTreeMap<&'static str, u32>) {
     for structure in structures {
         let name = structure.c_name;
-        writeln!(source, "printf(\"{name} %zu\\n\", sizeof(struct {name}));").unwrap();
+        let tag = if UNIONS.contains(&name) { "union" } else { "struct" };
+        writeln!(source, "printf(\"{name} %zu\\n\", sizeof({tag} {name}));").unwrap();
         for (field, _) in structure.fields.iter().filter(|(field, _)| !field.is_empty()) {
-            writeln!(source, "printf(\"{name}.{field} %zu\\n\", offsetof(struct {name}, {field}));").unwrap();
+            writeln!(source, "printf(\"{name}.{field} %zu\\n\", offsetof({tag} {name}, {field}));").unwrap();
         }
     }
     for name in requests.keys() {
