@@ -67,7 +67,7 @@ uapi! {
     }
 
     /// UQ_FW_AREAS of graphics: areas that the firmware wants beside a queue.
-    struct UqFwAreas = "drm_amdgpu_info_uq_metadata_gfx", 16 bytes {
+    struct UqFwAreas = "drm_amdgpu_info_uq_fw_areas_gfx", 16 bytes {
         /// Bytes of the area for shadowed registers.
         0 shadow_size: u32,
         /// Its alignment, bytes.
