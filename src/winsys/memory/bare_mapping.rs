@@ -107,7 +107,7 @@ pub(super) fn tell_unmapped(bo: &Bo, base: NonNull<u8>) {
 ///
 /// As for [`Bo::unmap_bare`].
 pub(super) unsafe fn unmap(bo: &Bo, base: NonNull<u8>, forget: impl FnOnce()) {
-    // SAFETY: so many bytes were mapped there, and the caller promises the rest.
+    // SAFETY: the bytes of the BO were mapped there, and the caller promises the rest.
     let unmapped = release(|| unsafe { bo.device().kernel().munmap(base, bytes(bo)) });
     if unmapped.is_done() {
         forget();
@@ -122,7 +122,7 @@ pub(super) unsafe fn unmap(bo: &Bo, base: NonNull<u8>, forget: impl FnOnce()) {
 ///
 /// As for [`Bo::unmap_bare`].
 pub(super) unsafe fn reserve(bo: &Bo, base: NonNull<u8>) -> Result<(), (bool, Error)> {
-    // SAFETY: so many bytes were mapped there, and the caller promises the rest.
+    // SAFETY: the bytes of the BO were mapped there, and the caller promises the rest.
     unsafe { bo.device().kernel().reserve(base, bytes(bo)) }
         .map_err(|NotReserved { errno, is_mapped }| (is_mapped, bo.refused("mmap", errno)))
 }
