@@ -179,7 +179,7 @@ fn may_have_grown(key: &str, found: usize, value: usize) -> bool {
     }
 }
 
-/// What is a union in C.
+/// Names of those that are unions in C.
 const UNIONS: [&str; 1] = ["drm_wait_vblank"];
 
 /// Requests by their C name.

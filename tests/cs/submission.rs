@@ -79,7 +79,7 @@ fn what_a_submission_uses_lives_until_its_fence() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(32))]
 
-    /// What a submission that has ended used is handed to the next one of the same list, as far as that uses it too.
+    /// Resources of a submission that has ended are handed to the next one of the same list, as far as that uses them too.
     #[test]
     fn a_list_that_runs_again_keeps_what_its_last_submission_names_and_nothing_else(
         steps in prop::collection::vec((prop::collection::vec(0..4_usize, 0..5), any::<bool>()), 1..10),

@@ -19,6 +19,12 @@ pub(in crate::cs) struct Job {
 }
 
 impl Job {
+    /// Returns `true` if it keeps nothing, as the job of a submission that leaves this to its caller.
+    #[inline]
+    pub(super) fn is_empty(&self) -> bool {
+        self.lists.is_empty() && self.memory.is_empty() && self.sets.is_empty()
+    }
+
     /// Takes out what it uses, but for what it has in common with the next submission, if that is little.
     #[inline]
     pub(in crate::cs) fn take_few(&mut self, same: Same) -> Option<Few> {

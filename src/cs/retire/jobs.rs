@@ -73,7 +73,7 @@ pub(in crate::cs) struct Over {
     rest: Option<Rest>,
 }
 
-/// What few submissions leave.
+/// Resources that few submissions leave.
 #[derive(Debug, Default)]
 struct Rest {
     /// The oldest job that has finished, unless it was small; there may be more behind it.
@@ -186,9 +186,9 @@ impl<B: Default> Jobs<B> {
     /// Begins a submission as soon as it can have buffers, and takes a place among the running ones: from here on it can be kept
     /// without memory. `waits` is `true` if the kernel may have to wait for sync objects of the submission.
     ///
-    /// `done` is the last number that the GPU has written. If the oldest job has finished and `is_same` says that the submission runs
-    /// the same lists, it serves the submission, so that no references are counted. Any other stays where it is: a thread that waited
-    /// for its end can have its lists back at once, also while this submission is made.
+    /// `done` is the last number that the GPU has written. If the oldest job has finished and keeps nothing, it serves the submission;
+    /// also if `is_same` says that the submission runs the same lists, so that no references are counted. Any other stays where it is: a
+    /// thread that waited for its end can have its lists back at once, also while this submission is made.
     #[inline]
     pub(in crate::cs) fn begin(
         &self,
@@ -205,7 +205,7 @@ impl<B: Default> Jobs<B> {
         state.promise()?;
         let (is_overtaking, buffers) = state.take_buffers(waits);
         let mut underway = Underway { jobs: self, is_overtaking, job: None, buffers };
-        match state.running.pop_front_if(|job| job.sequence <= done && is_same(job)) {
+        match state.running.pop_front_if(|job| job.sequence <= done && (job.is_empty() || is_same(job))) {
             Some(mut job) => {
                 job.sequence = 0;
                 underway.job = Some(job);

@@ -49,9 +49,14 @@ pub(in crate::cs) fn name_resources(
 ) -> Result<(), NoHostMemory> {
     let Some((job, buffers)) = underway.parts() else { return Ok(()) };
     if job.lists.is_empty() {
-        name_all(job, buffers, beside, submission)
-    } else if in_common(job, submission).is_all() {
+        return name_all(job, buffers, beside, submission);
+    }
+    let same = in_common(job, submission);
+    if same.is_all() {
         Ok(())
+    } else if same.memory && job.sets.is_empty() {
+        // There is nothing to take out of the job: a submission that keeps its lists alone has let go of its sets.
+        name_sets(job, buffers, submission)
     } else {
         name_others(underway, over, beside, submission)
     }

@@ -218,6 +218,18 @@ fn a_finished_job_serves_the_next_submission_only_if_that_runs_the_same_lists() 
 }
 
 #[test]
+fn a_finished_job_that_keeps_nothing_serves_the_next_submission() {
+    let jobs = Jobs::<()>::default();
+    let mut underway = begin(&jobs);
+    underway.parts().unwrap().0.sequence = 1;
+    underway.end(0, &mut Over::default());
+    drop(jobs.begin(0, false, |_| false).unwrap());
+    assert_eq!(jobs.len(), 1, "it still runs");
+    let mut underway = jobs.begin(1, false, |_| false).unwrap();
+    assert_eq!((jobs.len(), underway.parts().unwrap().0.sequence), (0, 0));
+}
+
+#[test]
 fn resources_that_the_next_submission_uses_too_stay_in_the_job() {
     for (memory, sets) in [(true, false), (false, true), (true, true), (false, false)] {
         let kept = Residents::counted();

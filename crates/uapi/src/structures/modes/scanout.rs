@@ -158,9 +158,9 @@ pub const MODE_GETFB: Request = Request::read_write::<ModeFbCmd>(b'd', 0xad);
 /// MODE_GETFB2, with a [`ModeFbCmd2`].
 pub const MODE_GETFB2: Request = Request::read_write::<ModeFbCmd2>(b'd', 0xce);
 
-/// What the CPU drew is a copy of another part: each second rectangle.
+/// Flag of DIRTYFB: the rectangles are pairs, of which the second is a copy of the first.
 pub const MODE_FB_DIRTY_COPY: u32 = 1;
-/// What the CPU drew is of one colour.
+/// Flag of DIRTYFB: the rectangles were filled with one colour.
 pub const MODE_FB_DIRTY_FILL: u32 = 2;
 
 /// A display is plugged in.
