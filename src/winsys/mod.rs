@@ -24,9 +24,10 @@ pub use self::{
         SwizzleTiling, Tiling, TilingFieldError, UserMemory,
     },
     device::{
-        CacheSizes, Capabilities, DevInfoAnswer, Device, DeviceRefs, DriverVersion, Firmware, GpuInfo, IpBlock,
-        IpVersion, MINIMUM_MINOR, MemorySizes, Node, RawInfo, RegisterValue, RenderNode, ShaderArray, ShadowAreas,
-        TilingRegisters,
+        AttributeRings, CacheSizes, Capabilities, DevInfoAnswer, Device, DeviceRefs, DriverVersion, Firmware, GdsSizes,
+        GeometryRings, GpuInfo, IpBlock, IpVersion, LdsLimits, MINIMUM_MINOR, MemorySizes, Node, ParameterCache,
+        RawInfo, RegisterValue, RenderNode, ScratchLimits, ShaderArray, ShadowAreas, TaskRings, TessellationRings,
+        TilingRegisters, Vbios, VideoCapabilities, VideoCodec, VideoDirection, VideoLimits, WaveLimits,
     },
     error::{Error, Result},
     feature::Feature,

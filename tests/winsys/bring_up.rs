@@ -1,7 +1,7 @@
 //! Each captured chip comes up in the simulator and yields what RADV derives from the same capture.
 
 use crate::support::{RadvResults, device_like_the_recording};
-use amdgpu_winsys::winsys::{Capabilities, Device, GfxLevel, Ip};
+use amdgpu_winsys::winsys::{Capabilities, Device, GfxLevel, GpuInfo, Ip};
 use serde_json::Value;
 
 /// Keys of `radeon_info` that the library has no use for yet, with the reason: everything else is compared.
@@ -9,13 +9,6 @@ const NOT_DERIVED: &[(&str, &str)] = &[
     ("ip.*.ib_pad_dw_mask", ""),
     ("identification.family", "Mesa's own numbering of chips"),
     ("memory.min_alloc_size", "always 0 on this kernel interface"),
-    ("memory.cp_sdma_ge_use_system_memory_scope", "cache scopes of GFX12 streams"),
-    ("memory.pc_lines", "parameter cache of the shader compiler"),
-    ("memory.lds_alloc_granularity", "shader compiler"),
-    ("cp.has_cp_dma", "a property of packets; see the packet tables"),
-    ("kernel.has_eqaa_surface_allocator", "surface layout"),
-    ("kernel.has_trap_handler_support", "trap handlers"),
-    ("rings.*", "tessellation and attribute rings belong to a Vulkan driver"),
     ("modifiers_32bpp", "format modifiers"),
 ];
 
@@ -102,33 +95,11 @@ fn derive(device: &Device) -> Value {
             "sqc_scalar_cache_size": info.caches.scalar.map(per_wgp),
             "clock_crystal_freq": format!("{} KHz", info.clock_counter_khz),
         },
-        "memory": {
-            "pte_fragment_size": info.memory.pte_fragment,
-            "gart_page_size": info.memory.gart_page,
-            "gart_size": format!("{} MB", mebibytes(info.memory.gtt)),
-            "vram_size": format!("{} MB", mebibytes(info.memory.vram)),
-            "vram_vis_size": format!("{} MB", mebibytes(info.memory.visible_vram)),
-            "vram_type": info.vram_type as u32,
-            "max_heap_size_kb": format!("{} MB", mebibytes(if info.has_dedicated_vram {
-                info.memory.vram
-            } else {
-                info.memory.gtt
-            })),
-            "address32_hi": hex(device.addresses().windows().address32_hi().into()),
-            "has_dedicated_vram": u32::from(info.has_dedicated_vram),
-            "all_vram_visible": u32::from(info.memory.all_vram_visible()),
-            "high_va_offset": hex(info.high_va_offset),
-            "high_va_max": hex(info.high_va_max),
-            "virtual_address_max": hex(info.va_max),
-            "virtual_address_alignment": hex(info.va_alignment.into()),
-            "max_tcc_blocks": info.shader.max_l2_slices,
-            "tcc_cache_line_size": info.shader.l2_line,
-            "tcc_rb_non_coherent": u32::from(info.shader.l2_incoherent_with_render_backends),
-            "max_memory_clock": format!("{} MHz", info.max_memory_clock_mhz),
-        },
+        "memory": memory(device),
         "cp": {
             "gfx_ib_pad_with_type2": u32::from(info.gfx_level == GfxLevel::Gfx6),
             "can_chain_ib2": u32::from(info.gfx_level >= GfxLevel::Gfx7),
+            "has_cp_dma": flag(Capabilities::CP_DMA),
             "me_fw_version": firmware[0].version,
             "me_fw_feature": firmware[0].feature,
             "pfp_fw_version": firmware[1].version,
@@ -141,6 +112,8 @@ fn derive(device: &Device) -> Value {
             "has_userptr": flag(Capabilities::USERPTR),
             "has_timeline_syncobj": flag(Capabilities::TIMELINE_SYNCOBJ),
             "has_vm_always_valid": flag(Capabilities::ALWAYS_VALID),
+            "has_eqaa_surface_allocator": flag(Capabilities::EQAA),
+            "has_trap_handler_support": flag(Capabilities::TRAP_HANDLER),
             "has_sparse": flag(Capabilities::SPARSE),
             "has_gpuvm_fault_query": flag(Capabilities::GPUVM_FAULT_QUERY),
             "has_kernelq_reg_shadowing": flag(Capabilities::REGISTER_SHADOWING),
@@ -148,7 +121,92 @@ fn derive(device: &Device) -> Value {
             "has_tmz_support": flag(Capabilities::TMZ),
             "kernel_has_modifiers": flag(Capabilities::MODIFIERS),
         },
+        "shader_core": shader_core(info),
+        "compiler": compiler(info),
+        "render_backends": {
+            "pa_sc_tile_steering_override": hex(info.tile_steering_override.into()),
+            "max_render_backends": info.shader.max_render_backends,
+            "enabled_rb_mask": hex(info.shader.render_backend_mask),
+            "pbb_max_alloc_count": info.parameter_cache().map_or(0, |cache| cache.batch_allocations),
+        },
+        "rings": rings(info),
         "gb_addr_config": format!("{:#010x}", info.tiling.gb_addr_config),
+    })
+}
+
+fn memory(device: &Device) -> Value {
+    let info = device.info();
+    let flag = |capability: Capabilities| u32::from(info.capabilities.contains(capability));
+    serde_json::json!({
+        "pte_fragment_size": info.memory.pte_fragment,
+        "gart_page_size": info.memory.gart_page,
+        "gart_size": format!("{} MB", mebibytes(info.memory.gtt)),
+        "vram_size": format!("{} MB", mebibytes(info.memory.vram)),
+        "vram_vis_size": format!("{} MB", mebibytes(info.memory.visible_vram)),
+        "vram_type": info.vram_type as u32,
+        "max_heap_size_kb": format!("{} MB", mebibytes(if info.has_dedicated_vram {
+            info.memory.vram
+        } else {
+            info.memory.gtt
+        })),
+        "address32_hi": hex(device.addresses().windows().address32_hi().into()),
+        "has_dedicated_vram": u32::from(info.has_dedicated_vram),
+        "all_vram_visible": u32::from(info.memory.all_vram_visible()),
+        "high_va_offset": hex(info.high_va_offset),
+        "high_va_max": hex(info.high_va_max),
+        "virtual_address_max": hex(info.va_max),
+        "virtual_address_alignment": hex(info.va_alignment.into()),
+        "max_tcc_blocks": info.shader.max_l2_slices,
+        "tcc_cache_line_size": info.shader.l2_line,
+        "tcc_rb_non_coherent": u32::from(info.shader.l2_incoherent_with_render_backends),
+        "cp_sdma_ge_use_system_memory_scope": flag(Capabilities::ENGINES_PASS_L2),
+        "pc_lines": info.parameter_cache().map_or(0, |cache| cache.lines),
+        "lds_alloc_granularity": info.lds().alloc_granularity,
+        "max_memory_clock": format!("{} MHz", info.max_memory_clock_mhz),
+    })
+}
+
+fn shader_core(info: &GpuInfo) -> Value {
+    let (shader, scratch) = (info.shader, info.scratch());
+    serde_json::json!({
+        "max_good_cu_per_sa": shader.most_units_per_array,
+        "min_good_cu_per_sa": shader.least_units_per_array,
+        "max_se": shader.max_engines,
+        "max_sa_per_se": shader.arrays_per_engine,
+        "num_cu_per_sh": shader.max_units_per_array,
+        "max_scratch_waves": scratch.waves,
+        "has_scratch_base_registers": u32::from(scratch.has_base_registers),
+    })
+}
+
+fn compiler(info: &GpuInfo) -> Value {
+    let (waves, lds) = (info.waves(), info.lds());
+    serde_json::json!({
+        "max_waves_per_simd": waves.per_simd,
+        "num_physical_sgprs_per_simd": waves.sgprs_per_simd,
+        "num_physical_wave64_vgprs_per_simd": waves.vgprs_per_simd,
+        "num_simd_per_compute_unit": waves.simds_per_unit,
+        "min_sgpr_alloc": waves.sgpr_granularity,
+        "max_sgpr_alloc": waves.most_sgprs,
+        "sgpr_alloc_granularity": waves.sgpr_granularity,
+        "min_wave64_vgpr_alloc": waves.vgpr_granularity,
+        "max_vgpr_alloc": waves.most_vgprs,
+        "wave64_vgpr_alloc_granularity": waves.vgpr_granularity,
+        "lds_size_per_workgroup": lds.per_workgroup,
+        "has_lds_bank_count_16": u32::from(lds.banks == 16),
+        "has_attr_ring": u32::from(info.attribute_rings().is_some()),
+    })
+}
+
+fn rings(info: &GpuInfo) -> Value {
+    let (tessellation, attributes) = (info.tessellation_rings(), info.attribute_rings());
+    let kilobytes = |bytes: u64| format!("{} KB", bytes >> 10);
+    serde_json::json!({
+        "hs_offchip_workgroup_size": format!("{} B", tessellation.buffer),
+        "tess_factor_ring_size": kilobytes(tessellation.factors()),
+        "tess_offchip_ring_size": kilobytes(tessellation.off_chip()),
+        "attribute_ring_size_per_se": attributes.map(|rings| kilobytes(rings.attributes_per_engine)),
+        "total_attribute_pos_prim_ring_size": attributes.map(|rings| kilobytes(rings.total)),
     })
 }
 

@@ -3,12 +3,12 @@
 use amdgpu_sim::{SimDevice, SimOptions};
 use amdgpu_winsys::{
     uapi::{DevInfo, query},
-    winsys::{Device, Errno, Error, MoveCounters, SystemUsage},
+    winsys::{Device, Errno, Error, GdsSizes, GfxLevel, MoveCounters, SystemUsage, VideoCodec, VideoDirection},
 };
 
 use crate::{
     listener::{Change, Listener},
-    support::{chip, device},
+    support::{CHIPS, chip, device},
 };
 
 /// A device that answers every dword of a query with this.
@@ -101,4 +101,81 @@ fn a_device_that_is_well_answers_who_it_is() {
     let device = device("navi21");
     assert_eq!(device.ping(), Ok(()));
     assert_eq!(device.page_fault(), Ok(None));
+}
+
+/// Source: Linux 6.12 `gfx_v6_0.c` to `gfx_v12_0.c`, `set_gds_init` of each.
+#[test]
+fn the_chips_own_memory_has_the_size_of_its_generation() {
+    for name in CHIPS {
+        let device = device(name);
+        let memory = if device.info().gfx_level >= GfxLevel::Gfx11 { 4096 } else { 65536 };
+        let expected = GdsSizes { memory, semaphores: 64, append_counters: 16 };
+        assert_eq!(device.gds(), Ok(expected), "{name}");
+    }
+    let told = GdsSizes { memory: 7, semaphores: 7, append_counters: 7 };
+    assert_eq!(answering(query::GDS_CONFIG, 7).gds(), Ok(told));
+}
+
+#[test]
+fn an_image_of_the_video_bios_has_the_size_that_was_told() {
+    assert_eq!(device("navi21").vbios_image(), Ok(vec![]));
+    let gpu = SimDevice::new(chip("navi21"), SimOptions::default());
+    // The size is asked for with a 1 and the image with a 2.
+    let echoing = Device::new(Listener::changing(&gpu, query::VBIOS, Change::Echo(11)).0).unwrap();
+    assert_eq!(echoing.vbios_image(), Ok(vec![13, 0, 0, 0, 13, 0, 0, 0, 13, 0, 0, 0]));
+    let absurd = answering(query::VBIOS, (16 << 20) + 1).vbios_image();
+    assert!(matches!(absurd, Err(Error::Absurd { field: "VBIOS_SIZE", .. })), "{absurd:?}");
+}
+
+#[test]
+fn the_video_bios_is_told_by_name() {
+    let letters = answering(query::VBIOS, u32::from_ne_bytes(*b"abcd")).vbios().unwrap();
+    assert_eq!(letters.name, "abcd".repeat(16));
+    assert_eq!((letters.part_number.len(), letters.version_text.len(), letters.date.len()), (64, 32, 32));
+    assert_eq!(letters.version, u32::from_ne_bytes(*b"abcd"));
+    assert_eq!(device("navi21").vbios().unwrap().name, "");
+}
+
+/// Source: Linux 6.12 `si.c`, `vi.c`, `soc15.c`, `nv.c` and `soc21.c`, the function `query_video_codecs` of each.
+#[test]
+fn every_captured_chip_tells_its_codecs() {
+    let codecs = |device: &Device, direction| -> String {
+        let all = device.video_capabilities(direction).unwrap().unwrap();
+        all.codecs().map(|(codec, limits)| [codec.name(), ":", &limits.max_width.to_string(), " "].concat()).collect()
+    };
+    let common = "MPEG-2:4096 MPEG-4:4096 VC-1:4096 AVC:4096 ";
+    for name in CHIPS {
+        let device = device(name);
+        let (decoded, encoded) = match name {
+            "pitcairn" => ("MPEG-2:2048 MPEG-4:2048 VC-1:2048 AVC:2048 ".to_owned(), ""),
+            "stoney" => (format!("{common}HEVC:4096 JPEG:4096 "), "AVC:4096 "),
+            "polaris10" | "polaris12" | "vega10" => (format!("{common}HEVC:4096 JPEG:4096 "), "AVC:4096 HEVC:4096 "),
+            "raven" => (format!("{common}HEVC:4096 JPEG:4096 VP9:4096 "), "AVC:4096 HEVC:4096 "),
+            "renoir" => (format!("{common}HEVC:8192 JPEG:16384 VP9:8192 "), "AVC:4096 HEVC:4096 "),
+            "navi10" => (format!("{common}HEVC:8192 JPEG:4096 VP9:8192 "), "AVC:4096 HEVC:4096 "),
+            "navi21" | "vangogh" => (format!("{common}HEVC:8192 JPEG:16384 VP9:8192 AV1:8192 "), "AVC:4096 HEVC:7680 "),
+            "raphael_mendocino" => {
+                ("AVC:4096 HEVC:8192 JPEG:16384 VP9:8192 AV1:8192 ".to_owned(), "AVC:4096 HEVC:7680 ")
+            }
+            "navi31" => ("AVC:4096 HEVC:8192 JPEG:16384 VP9:8192 AV1:8192 ".to_owned(), "AVC:4096 HEVC:8192 AV1:8192 "),
+            other => panic!("{other}"),
+        };
+        assert_eq!(codecs(&device, VideoDirection::Decode), decoded, "{name}");
+        assert_eq!(codecs(&device, VideoDirection::Encode), encoded, "{name}");
+    }
+}
+
+#[test]
+fn a_kernel_without_a_table_of_codecs_tells_none_and_other_refusals_are_errors() {
+    let old = SimDevice::new(chip("navi21"), SimOptions { drm_minor: 40, ..SimOptions::default() });
+    assert_eq!(Device::new(old.open()).unwrap().video_capabilities(VideoDirection::Decode), Ok(None));
+    let sevens = answering(query::VIDEO_CAPS, 7).video_capabilities(VideoDirection::Encode).unwrap().unwrap();
+    let limits = sevens.codec(VideoCodec::Av1).unwrap();
+    assert_eq!((limits.max_width, limits.max_height, limits.max_pixels, limits.max_level), (7, 7, 7, 7));
+    assert_eq!(sevens.codecs().count(), 8);
+    let gpu = SimDevice::new(chip("navi21"), SimOptions::default());
+    let lost = Device::new(gpu.open()).unwrap();
+    gpu.unplug();
+    let refused = lost.video_capabilities(VideoDirection::Decode);
+    assert!(matches!(refused, Err(Error::Info { query: "VIDEO_CAPS", errno: Errno::ENODEV })), "{refused:?}");
 }

@@ -9,8 +9,10 @@ mod gpu_info;
 mod node;
 #[expect(unsafe_code, reason = "INFO and VERSION carry the address of the answer")]
 pub(super) mod query;
+mod questions;
 #[expect(unsafe_code, reason = "the seam: the system calls themselves")]
 mod render_node;
+mod shader_resources;
 
 pub use self::{
     device::Device,
@@ -21,6 +23,11 @@ pub use self::{
         RegisterValue, ShaderArray, ShadowAreas, TilingRegisters,
     },
     node::Node,
+    questions::{GdsSizes, Vbios, VideoCapabilities, VideoCodec, VideoDirection, VideoLimits},
     render_node::RenderNode,
+    shader_resources::{
+        AttributeRings, GeometryRings, LdsLimits, ParameterCache, ScratchLimits, TaskRings, TessellationRings,
+        WaveLimits,
+    },
 };
 pub(crate) use self::{device_ref::DeviceRef, gpu_info::installed_vram};

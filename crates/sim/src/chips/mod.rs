@@ -13,6 +13,7 @@ mod profile;
 mod rules;
 mod structure;
 mod video_block;
+mod video_codecs;
 mod write;
 
 pub(crate) use self::rules::gds_config;

@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use amdgpu_hw::{Chip, GfxLevel, Ip};
 use amdgpu_surface::Reported;
-use amdgpu_uapi::{DevInfo, IdsFlags, InfoFirmware, InfoHwIp, MemoryInfo};
+use amdgpu_uapi::{DevInfo, IdsFlags, InfoFirmware, InfoHwIp, InfoVideoCaps, MemoryInfo};
 
-use super::{rules, video_block::VideoBlock};
+use super::{rules, video_block::VideoBlock, video_codecs::video_caps};
 
 /// Offsets of registers, in dwords.
 ///
@@ -93,6 +93,11 @@ impl Profile {
     /// Returns the video engines that the driver sets up for the chip, for a capture without any.
     pub(crate) fn video_by_rule(&self) -> Vec<VideoBlock> {
         rules::video(&self.dev_info, self.gfx.ip_discovery_version != 0)
+    }
+
+    /// Returns the codecs of the chip's video engines in one direction; `None` if the driver has no table for the chip.
+    pub(crate) fn video_caps(&self, encodes: bool) -> Option<InfoVideoCaps> {
+        video_caps(rules::chip(&self.dev_info)?, encodes)
     }
 
     /// Returns the register at an offset in dwords as an instance reads it, or else all do.

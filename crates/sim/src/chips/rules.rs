@@ -50,13 +50,13 @@ pub(super) fn sdma_block(gfx_level: GfxLevel, engines: u32) -> InfoHwIp {
 }
 
 /// The video engines of a chip, by their versions.
-struct Video {
+pub(super) struct Video {
     /// UVD's, major and minor.
     uvd: Option<(u32, u32)>,
     /// VCE's.
     vce: Option<(u32, u32)>,
     /// VCN's, with the number of its instances.
-    vcn: Option<([u32; 3], u32)>,
+    pub(super) vcn: Option<([u32; 3], u32)>,
 }
 
 impl Video {
@@ -73,7 +73,7 @@ impl Video {
     /// Source: Linux 6.12 `si.c`, `cik.c` and `vi.c`, the IP blocks of each chip; `amdgpu_discovery.c`,
     /// `amdgpu_discovery_set_mm_ip_blocks` and the versions set for chips without discovery; `amdgpu_vcn.c` for which chip has
     /// which version.
-    const fn of(chip: Chip) -> Self {
+    pub(super) const fn of(chip: Chip) -> Self {
         match chip {
             Chip::CHIP_TAHITI | Chip::CHIP_PITCAIRN | Chip::CHIP_VERDE | Chip::CHIP_OLAND => Self::uvd((3, 1), None),
             Chip::CHIP_BONAIRE | Chip::CHIP_HAWAII | Chip::CHIP_KAVERI | Chip::CHIP_KABINI => {

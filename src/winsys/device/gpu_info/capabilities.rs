@@ -57,6 +57,14 @@ bitflags::bitflags! {
         const EMIT_MEM_SYNC = 1 << 15;
         /// DCC for GFX12 BOs (minor 58).
         const GFX12_DCC = 1 << 16;
+        /// Images may have fewer samples than their coverage has (EQAA, before GFX11).
+        const EQAA = 1 << 17;
+        /// The driver may set the addresses of a trap handler: later generations leave them to the kernel (GFX8).
+        const TRAP_HANDLER = 1 << 18;
+        /// The command processor copies (`CP_DMA`, `DMA_DATA`); all chips but the largest without graphics.
+        const CP_DMA = 1 << 19;
+        /// The command, copy and geometry engines do not see L2: what they share with shaders needs system scope (GFX12).
+        const ENGINES_PASS_L2 = 1 << 20;
     }
 }
 
@@ -88,6 +96,10 @@ impl Capabilities {
         all.set(Self::REGISTER_SHADOWING, ids.contains(IdsFlags::PREEMPTION) && gfx_level < GfxLevel::Gfx11);
         all.set(Self::EMIT_MEM_SYNC, minor(38));
         all.set(Self::GFX12_DCC, gfx_level >= GfxLevel::Gfx12 && minor(58));
+        all.set(Self::EQAA, gfx_level < GfxLevel::Gfx11);
+        all.set(Self::TRAP_HANDLER, gfx_level == GfxLevel::Gfx8);
+        all.set(Self::CP_DMA, chip != Chip::CHIP_GFX940);
+        all.set(Self::ENGINES_PASS_L2, gfx_level == GfxLevel::Gfx12);
         Ok(all)
     }
 }
@@ -113,7 +125,7 @@ mod tests {
     #[test]
     #[cfg_attr(miri, ignore = "system calls")]
     fn capabilities_come_and_go_with_the_generation() {
-        use GfxLevel::{Gfx7, Gfx9, Gfx11, Gfx12};
+        use GfxLevel::{Gfx7, Gfx8, Gfx9, Gfx11, Gfx12};
         for level in GfxLevel::ALL {
             let all = of(level, Chip::CHIP_NAVI21, 60, IdsFlags::PREEMPTION);
             for (capability, is_there) in [
@@ -122,6 +134,10 @@ mod tests {
                 (Capabilities::REGISTER_SHADOWING, level < Gfx11),
                 (Capabilities::GFX12_DCC, level >= Gfx12),
                 (Capabilities::TMZ, false),
+                (Capabilities::EQAA, level < Gfx11),
+                (Capabilities::TRAP_HANDLER, level == Gfx8),
+                (Capabilities::CP_DMA, true),
+                (Capabilities::ENGINES_PASS_L2, level == Gfx12),
             ] {
                 assert_eq!(all.contains(capability), is_there, "{level} {capability:?}");
             }
@@ -131,6 +147,13 @@ mod tests {
         }
         let dcc = |minor| of(Gfx12, Chip::CHIP_GFX1200, minor, IdsFlags::empty()).contains(Capabilities::GFX12_DCC);
         assert!(!dcc(57) && dcc(58));
+    }
+
+    #[test]
+    #[cfg_attr(miri, ignore = "system calls")]
+    fn the_command_processor_of_one_chip_does_not_copy() {
+        let has = |chip| of(GfxLevel::Gfx9, chip, 60, IdsFlags::empty()).contains(Capabilities::CP_DMA);
+        assert!(!has(Chip::CHIP_GFX940) && has(Chip::CHIP_ALDEBARAN));
     }
 
     #[test]

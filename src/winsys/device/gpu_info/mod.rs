@@ -120,6 +120,8 @@ pub struct GpuInfo {
     pub pfp_firmware: Firmware,
     /// Compute micro engine firmware.
     pub mec_firmware: Firmware,
+    /// Value for PA_SC_TILE_STEERING_OVERRIDE, which the driver writes where it does not clear its state; 0 before GFX10.
+    pub tile_steering_override: u32,
     /// Registers that describe tiling.
     pub tiling: TilingRegisters,
     /// Capabilities of kernel and chip together.
@@ -191,6 +193,7 @@ impl GpuInfo {
             me_firmware: Firmware::query(kernel, Firmware::ME)?,
             pfp_firmware: Firmware::query(kernel, Firmware::PFP)?,
             mec_firmware: Firmware::query(kernel, Firmware::MEC)?,
+            tile_steering_override: dev.pa_sc_tile_steering_override,
             tiling: TilingRegisters::query(kernel, &dev)?,
             capabilities: Capabilities::query(kernel, driver, gfx_level, chip, &dev)?,
             answered: DevInfoAnswer::new(bytes, driver),

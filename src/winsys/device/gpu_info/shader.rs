@@ -25,6 +25,15 @@ pub struct ShaderArray {
     pub arrays_per_engine: u32,
     /// Compute units in use.
     pub compute_units: u32,
+    /// Compute units of a shader array, fused-off ones included.
+    pub max_units_per_array: u32,
+    /// Compute units of the smallest shader array, as their number suggests: whole pairs from GFX10 on.
+    pub least_units_per_array: u32,
+    /// Compute units of the largest shader array, as their number suggests: whole pairs from GFX10 on.
+    pub most_units_per_array: u32,
+    /// Vector registers of a SIMD as the kernel answers them, for waves of 32 lanes from GFX10 on and of 64 before; `None` if it
+    /// does not (before minor 45).
+    pub vector_registers: Option<u32>,
     /// Render backends in use.
     pub render_backends: u32,
     /// Render backends at most.
@@ -70,11 +79,23 @@ impl ShaderArray {
             render_backend_mask &= !dead.fold(0, |mask, bit| mask | bit);
         }
         let l2_slices = l2_slices(dev, driver, gfx_level)?;
+        let engines = (0..max_engines).filter(|&engine| units(engine) != 0).count() as u32;
+        let compute_units: u32 = (0..max_engines).map(units).sum();
+        // Source: Mesa 25.0.7 `src/amd/common/ac_gpu_info.c`, `ac_query_gpu_info`: `max_good_cu_per_sa`. From GFX10 on units
+        // are fused off in pairs.
+        let pair = if gfx_level >= GfxLevel::Gfx10 { 2 } else { 1 };
+        let counted = if gfx_level >= GfxLevel::Gfx10_3 && max_engines > 1 { engines } else { max_engines };
+        let pairs = counted.max(1) * arrays_per_engine * pair;
         Ok(Self {
             max_engines,
-            engines: (0..max_engines).filter(|&engine| units(engine) != 0).count() as u32,
+            engines,
             arrays_per_engine,
-            compute_units: (0..max_engines).map(units).sum(),
+            compute_units,
+            max_units_per_array: dev.num_cu_per_sh,
+            least_units_per_array: compute_units / pairs * pair,
+            most_units_per_array: compute_units.div_ceil(pairs) * pair,
+            vector_registers: (driver.minor >= 45 && dev.num_shader_visible_vgprs != 0)
+                .then_some(dev.num_shader_visible_vgprs),
             render_backends: render_backend_mask.count_ones(),
             max_render_backends: dev.num_rb_pipes,
             render_backend_mask,
@@ -167,6 +188,29 @@ mod tests {
         assert_eq!(of(&|dev| dev.num_shader_engines = 0), Err(("num_shader_engines", 0)));
         assert_eq!(of(&|dev| dev.num_shader_arrays_per_engine = 3), Err(("num_shader_arrays_per_engine", 3)));
         assert_eq!(of(&|dev| dev.num_shader_arrays_per_engine = 0), Err(("num_shader_arrays_per_engine", 0)));
+    }
+
+    /// Source: Mesa 25.0.7 `src/amd/common/ac_gpu_info.c`, `ac_query_gpu_info`: `min_good_cu_per_sa`, `max_good_cu_per_sa`.
+    #[test]
+    fn units_of_an_array_are_an_average_in_whole_pairs_from_gfx10_on() {
+        let of = |units: u32, level| {
+            let mut dev = DevInfo { num_shader_engines: 2, num_shader_arrays_per_engine: 1, ..DevInfo::ZEROED };
+            dev.cu_bitmap[0][0] = (1 << units) - 1;
+            dev.num_tcc_blocks = 1;
+            let found = ShaderArray::new(&dev, driver(60), level).unwrap();
+            (found.least_units_per_array, found.most_units_per_array)
+        };
+        assert_eq!(of(9, GfxLevel::Gfx9), (4, 5));
+        assert_eq!(of(10, GfxLevel::Gfx10), (4, 6));
+        assert_eq!(of(10, GfxLevel::Gfx10_3), (10, 10), "one of two engines is dead");
+        assert_eq!(of(0, GfxLevel::Gfx11), (0, 0));
+    }
+
+    #[test]
+    fn vector_registers_are_known_from_minor_45_on() {
+        let dev = DevInfo { num_shader_visible_vgprs: 1536, ..largest() };
+        let of = |dev: &DevInfo, minor| ShaderArray::new(dev, driver(minor), GfxLevel::Gfx11).unwrap().vector_registers;
+        assert_eq!((of(&dev, 44), of(&dev, 45), of(&largest(), 60)), (None, Some(1536), None));
     }
 
     #[test]

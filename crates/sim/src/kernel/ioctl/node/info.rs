@@ -58,6 +58,14 @@ pub(crate) fn info(file: &File, bytes: &mut [u8]) -> Result<(), Errno> {
             answer.put(&firmware_areas(profile.gfx_level, input[0])?)
         }
         query::GPUVM_FAULT if file.gpu.options.drm_minor >= 55 => answer.put(&file.faults.last()),
+        query::VIDEO_CAPS if file.gpu.options.drm_minor >= 41 => {
+            let encodes = match input[0] {
+                0 => false,
+                1 => true,
+                _ => return Err(Errno::EINVAL),
+            };
+            answer.put(&profile.video_caps(encodes).ok_or(Errno::EINVAL)?)
+        }
         query::CRTC_FROM_ID
         | query::NUM_HANDLES
         | query::RAS_ENABLED_FEATURES

@@ -1,0 +1,102 @@
+//! The video BIOS.
+
+use crate::{
+    uapi::{InfoVbios, query},
+    winsys::{
+        Device, Error, Result,
+        device::query::{info, info_bytes},
+    },
+};
+
+/// The video BIOS of a GPU, by name and version; texts are empty where it has none.
+///
+/// ```
+/// # let device = amdgpu_winsys::winsys::Device::new(amdgpu_sim::SimKernel::open(amdgpu_sim::profile("navi21").ok_or("no such chip")?))?;
+/// let vbios = device.vbios()?;
+/// assert_eq!((vbios.part_number.as_str(), vbios.version), ("", 0)); // simulated GPUs have none
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Vbios {
+    /// Name of the board.
+    pub name: String,
+    /// Part number, such as `113-D4120100-O02`.
+    pub part_number: String,
+    /// Version.
+    pub version: u32,
+    /// Version as text, such as `020.001.000.038.015697`.
+    pub version_text: String,
+    /// Date and time of the build, as the BIOS has it.
+    pub date: String,
+}
+
+/// Kinds of the question, the first word of its input.
+///
+/// Source: Linux 6.12 `include/uapi/drm/amdgpu_drm.h`, `AMDGPU_INFO_VBIOS_SIZE`, `_IMAGE` and `_INFO`.
+const SIZE: u32 = 1;
+const IMAGE: u32 = 2;
+const INFO: u32 = 3;
+
+/// The largest image that is believed. Real ones have up to 256 KiB, of which cards hold several.
+const MOST: u32 = 16 << 20;
+
+impl Device {
+    /// Asks for the name and version of the video BIOS.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Info`].
+    pub fn vbios(&self) -> Result<Vbios> {
+        let answer: InfoVbios = info(self.kernel(), "VBIOS", query::VBIOS, [INFO, 0, 0, 0])?;
+        Ok(Vbios {
+            name: text(&answer.name),
+            part_number: text(&answer.vbios_pn),
+            version: answer.version,
+            version_text: text(&answer.vbios_ver_str),
+            date: text(&answer.date),
+        })
+    }
+
+    /// Reads the image of the video BIOS; empty where there is none.
+    ///
+    /// ```
+    /// # let device = amdgpu_winsys::winsys::Device::new(amdgpu_sim::SimKernel::open(amdgpu_sim::profile("navi21").ok_or("no such chip")?))?;
+    /// assert_eq!(device.vbios_image()?, [0; 0]); // simulated GPUs have none
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// * [`Error::Info`].
+    /// * [`Error::Absurd`] for an image of more than 16 MiB.
+    pub fn vbios_image(&self) -> Result<Vec<u8>> {
+        let size: u32 = info(self.kernel(), "VBIOS", query::VBIOS, [SIZE, 0, 0, 0])?;
+        if size > MOST {
+            let reason = "more than any board has";
+            return Err(Error::Absurd { field: "VBIOS_SIZE", value: size.into(), reason });
+        }
+        let mut image = vec![0; amdgpu_hw::num::index(size)];
+        if size != 0 {
+            info_bytes(self.kernel(), query::VBIOS, [IMAGE, 0, 0, 0], &mut image)?;
+        }
+        Ok(image)
+    }
+}
+
+/// Returns a text up to its first NUL, without the blanks that boards pad it with.
+fn text(bytes: &[u8]) -> String {
+    let end = bytes.iter().position(|&byte| byte == 0).unwrap_or(bytes.len());
+    String::from_utf8_lossy(&bytes[..end]).trim().to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_text_ends_with_its_first_nul_or_its_field() {
+        assert_eq!(text(b"113-X  \0rest"), "113-X");
+        assert_eq!(text(b"full"), "full");
+        assert_eq!((text(b"\0x"), text(&[0xff, b'a', 0])), (String::new(), "\u{fffd}a".to_owned()));
+    }
+}

@@ -1,0 +1,149 @@
+//! Codecs of the video engines.
+
+use crate::{
+    uapi::{Errno, InfoVideoCaps, query},
+    winsys::{Device, Error, Result, device::query::info},
+};
+
+/// Direction of video coding.
+///
+/// ```
+/// use amdgpu_winsys::winsys::{VideoCodec, VideoDirection};
+///
+/// # let device = amdgpu_winsys::winsys::Device::new(amdgpu_sim::SimKernel::open(amdgpu_sim::profile("navi21").ok_or("no such chip")?))?;
+/// let has = |direction| -> Result<bool, amdgpu_winsys::winsys::Error> {
+///     Ok(device.video_capabilities(direction)?.is_some_and(|all| all.codec(VideoCodec::Av1).is_some()))
+/// };
+/// assert_eq!((has(VideoDirection::Decode)?, has(VideoDirection::Encode)?), (true, false));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum VideoDirection {
+    /// From a bit stream to pictures.
+    Decode = 0,
+    /// From pictures to a bit stream.
+    Encode = 1,
+}
+
+/// A video codec, by the kernel's number.
+///
+/// Source: Linux 6.12 `include/uapi/drm/amdgpu_drm.h`, `AMDGPU_INFO_VIDEO_CAPS_CODEC_IDX_*`.
+///
+/// ```
+/// use amdgpu_winsys::winsys::VideoCodec;
+///
+/// assert_eq!(VideoCodec::ALL.len(), 8);
+/// assert_eq!(VideoCodec::Hevc.name(), "HEVC");
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum VideoCodec {
+    /// MPEG-2.
+    Mpeg2 = 0,
+    /// MPEG-4 part 2.
+    Mpeg4 = 1,
+    /// VC-1.
+    Vc1 = 2,
+    /// MPEG-4 AVC, H.264.
+    Avc = 3,
+    /// HEVC, H.265.
+    Hevc = 4,
+    /// JPEG.
+    Jpeg = 5,
+    /// VP9.
+    Vp9 = 6,
+    /// AV1.
+    Av1 = 7,
+}
+
+impl VideoCodec {
+    /// All codecs, by number.
+    pub const ALL: [Self; 8] =
+        [Self::Mpeg2, Self::Mpeg4, Self::Vc1, Self::Avc, Self::Hevc, Self::Jpeg, Self::Vp9, Self::Av1];
+
+    /// Returns the codec's usual name.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Mpeg2 => "MPEG-2",
+            Self::Mpeg4 => "MPEG-4",
+            Self::Vc1 => "VC-1",
+            Self::Avc => "AVC",
+            Self::Hevc => "HEVC",
+            Self::Jpeg => "JPEG",
+            Self::Vp9 => "VP9",
+            Self::Av1 => "AV1",
+        }
+    }
+}
+
+/// Limits of a codec.
+///
+/// ```
+/// use amdgpu_winsys::winsys::{VideoCodec, VideoDirection};
+///
+/// # let device = amdgpu_winsys::winsys::Device::new(amdgpu_sim::SimKernel::open(amdgpu_sim::profile("navi21").ok_or("no such chip")?))?;
+/// let all = device.video_capabilities(VideoDirection::Decode)?.ok_or("no video engine")?;
+/// let hevc = all.codec(VideoCodec::Hevc).ok_or("not decoded")?;
+/// assert_eq!((hevc.max_width, hevc.max_height, hevc.max_level), (8192, 4352, 186));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct VideoLimits {
+    /// Width, pixels.
+    pub max_width: u32,
+    /// Height, pixels.
+    pub max_height: u32,
+    /// Pixels of a frame.
+    pub max_pixels: u32,
+    /// Level, in the codec's own numbers; 0 if the kernel tells none.
+    pub max_level: u32,
+}
+
+/// The codecs of one direction that a chip has, with their limits.
+///
+/// ```
+/// use amdgpu_winsys::winsys::{VideoCodec, VideoDirection};
+///
+/// # let device = amdgpu_winsys::winsys::Device::new(amdgpu_sim::SimKernel::open(amdgpu_sim::profile("navi21").ok_or("no such chip")?))?;
+/// let all = device.video_capabilities(VideoDirection::Encode)?.ok_or("no video engine")?;
+/// assert!(all.codecs().map(|(codec, _)| codec).eq([VideoCodec::Avc, VideoCodec::Hevc]));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct VideoCapabilities([Option<VideoLimits>; 8]);
+
+impl VideoCapabilities {
+    /// Returns the limits of a codec; `None` if the chip does not have it.
+    pub fn codec(&self, codec: VideoCodec) -> Option<VideoLimits> {
+        self.0[codec as usize]
+    }
+
+    /// Returns the codecs that the chip has, with their limits.
+    pub fn codecs(&self) -> impl Iterator<Item = (VideoCodec, VideoLimits)> + '_ {
+        VideoCodec::ALL.into_iter().filter_map(|codec| Some((codec, self.codec(codec)?)))
+    }
+}
+
+impl Device {
+    /// Asks for the codecs of the video engines; `None` where the kernel has no table of them for the chip, or is older than minor
+    /// 41. What it tells of is what the hardware can: whether there is a ring for it is told by
+    /// [`GpuInfo::ring_count`](crate::winsys::GpuInfo::ring_count).
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Info`], but for EINVAL.
+    pub fn video_capabilities(&self, direction: VideoDirection) -> Result<Option<VideoCapabilities>> {
+        let input = [direction as u32, 0, 0, 0];
+        let answer: InfoVideoCaps = match info(self.kernel(), "VIDEO_CAPS", query::VIDEO_CAPS, input) {
+            Err(Error::Info { errno: Errno::EINVAL, .. }) => return Ok(None),
+            answer => answer?,
+        };
+        Ok(Some(VideoCapabilities(answer.codec_info.map(|codec| {
+            (codec.valid != 0).then_some(VideoLimits {
+                max_width: codec.max_width,
+                max_height: codec.max_height,
+                max_pixels: codec.max_pixels_per_frame,
+                max_level: codec.max_level,
+            })
+        }))))
+    }
+}

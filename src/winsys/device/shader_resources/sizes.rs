@@ -1,0 +1,4 @@
+//! Units of sizes.
+
+pub(super) const KIB: u64 = 1024;
+pub(super) const MIB: u64 = 1024 * KIB;
