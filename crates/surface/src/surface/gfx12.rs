@@ -175,6 +175,7 @@ fn main_plane(
         && !config.has(SurfaceUsage::SHAREABLE)
         && !config.is_display()
     {
+        surface.takes_index = true;
         surface.tile_swizzle = addr3::surface_xor(chip, mode, index);
     }
     Ok(())

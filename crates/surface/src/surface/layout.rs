@@ -167,6 +167,8 @@ pub struct SurfaceLayout {
     pub usage: SurfaceUsage,
     /// Spreading over channels, in units of 256 bytes.
     pub tile_swizzle: u32,
+    /// `true` if the image took its `surface_index`, even where that spreads nothing: the driver's next image has the next number.
+    pub takes_index: bool,
     /// Facts of a partially resident image.
     pub prt: Option<Prt>,
     /// DCC or HTILE.
@@ -231,6 +233,7 @@ impl SurfaceLayout {
             has_stencil: config.usage.contains(SurfaceUsage::SBUFFER),
             usage: config.usage,
             tile_swizzle: 0,
+            takes_index: false,
             prt: None,
             meta: None,
             dcc: None,

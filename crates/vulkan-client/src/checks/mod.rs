@@ -7,6 +7,7 @@ mod events;
 mod hang;
 mod heaps;
 mod host;
+mod images;
 mod order;
 pub(crate) mod share;
 mod sparse;
@@ -20,6 +21,7 @@ pub(crate) use self::check::Step;
 pub(crate) fn plan() -> Vec<Step> {
     [
         copies::CHECKS,
+        images::CHECKS,
         time::CHECKS,
         events::CHECKS,
         order::CHECKS,

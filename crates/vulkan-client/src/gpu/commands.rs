@@ -45,8 +45,8 @@ impl<'a> Order<'a> {
 
 /// A command buffer being recorded.
 pub(crate) struct Recorder<'a> {
-    gpu: &'a Gpu,
-    raw: vk::CommandBuffer,
+    pub(super) gpu: &'a Gpu,
+    pub(super) raw: vk::CommandBuffer,
 }
 
 /// Commands that were handed to a queue, with all they use.

@@ -36,7 +36,7 @@ pub(crate) use self::{
     commands::Order,
     external::received,
     handle_type::HandleType,
-    image::{Answer, FormatSupport, ImageKind, Importer, Part, Shape},
+    image::{Answer, BoundImage, FormatSupport, ImageKind, ImagePart, Importer, Part, Shape},
     memory::{Memory, Place, Source},
     shared::SharedGpu,
     sparse::Bind,
@@ -156,6 +156,11 @@ impl Gpu {
     /// Returns `true` if the checks of what AMD's memory does apply.
     pub(crate) const fn is_amd(&self) -> bool {
         self.properties.vendor_id == AMD
+    }
+
+    /// Returns `true` if the driver is RADV.
+    pub(crate) fn is_radv(&self) -> bool {
+        self.properties.device_name_as_c_str().is_ok_and(|name| name.to_string_lossy().contains("RADV"))
     }
 
     /// The queue of a kind, if the device has one.

@@ -127,6 +127,7 @@ impl Work<'_> {
             && !config.is_display()
             && let Some(index) = config.surface_index
         {
+            self.surface.takes_index = true;
             self.surface.tile_swizzle = addr1::surface_swizzle(level.mode, &level.info, index, false);
         }
     }

@@ -181,6 +181,7 @@ fn main_plane(
         && !config.has(SurfaceUsage::SHAREABLE)
         && !image.usage.contains(Usage::DISPLAY)
     {
+        surface.takes_index = true;
         surface.tile_swizzle = addr2::surface_xor(chip, image, index);
         if chip.level() >= GfxLevel::Gfx11 {
             surface.tile_swizzle <<= 2;

@@ -2,6 +2,7 @@
 
 use std::os::fd::OwnedFd;
 
+use amdgpu_surface::Chip;
 use amdgpu_winsys::winsys::{Bo, BoMetadata, Device};
 use ash::{prelude::VkResult, vk};
 
@@ -21,6 +22,11 @@ impl Importer {
         unsafe { gpu.instance.get_physical_device_properties2(gpu.physical, &mut properties) };
         let node = (drm.has_render != 0).then(|| format!("/dev/dri/renderD{}", drm.render_minor))?;
         Device::open(node).ok().map(|device| Self { device })
+    }
+
+    /// Returns the chip as the layouts of images take it; `None` where they do not know it.
+    pub(crate) fn chip(&self) -> Option<Chip> {
+        self.device.info().surface_chip().ok()
     }
 
     /// Returns the words of memory that was exported.

@@ -1,11 +1,15 @@
-//! Images for the driver's answers about them, without memory or with some that is exported.
+//! Images: for the driver's answers about them, without memory or with some that is exported, and for copies.
 
+mod bound;
 mod exported;
 
 use amdgpu_winsys::winsys::BoMetadata;
 use ash::{prelude::VkResult, vk};
 
-pub(crate) use self::exported::Importer;
+pub(crate) use self::{
+    bound::{BoundImage, Part as ImagePart},
+    exported::Importer,
+};
 use super::Gpu;
 
 /// The most bytes of an image whose memory is allocated.
@@ -76,7 +80,7 @@ pub(crate) struct FormatSupport {
     pub(crate) modifiers: Vec<vk::DrmFormatModifierPropertiesEXT>,
 }
 
-/// An image on its way through one question.
+/// An image without memory of its own.
 struct Bare<'g> {
     gpu: &'g Gpu,
     raw: vk::Image,
@@ -84,7 +88,7 @@ struct Bare<'g> {
 
 impl Drop for Bare<'_> {
     fn drop(&mut self) {
-        // SAFETY: alive, alone; nothing was recorded with the image, and it has no memory.
+        // SAFETY: alive, alone, done.
         unsafe { self.gpu.device.destroy_image(self.raw, None) };
     }
 }
@@ -140,18 +144,12 @@ impl Gpu {
         (answer.is_ok() && exportable).then_some(limits)
     }
 
-    /// Creates an image, asks the driver about it, and destroys it. With an importer, shared images get memory whose words are read.
+    /// Creates an image.
     ///
     /// # Errors
     ///
     /// The errors of vkCreateImage.
-    pub(crate) fn ask_about(
-        &self,
-        kind: &ImageKind,
-        shape: &Shape,
-        planes: u32,
-        importer: Option<&Importer>,
-    ) -> VkResult<Answer> {
+    fn bare_image(&self, kind: &ImageKind, shape: &Shape) -> VkResult<Bare<'_>> {
         let [width, height, depth] = shape.extent;
         let named = [kind.modifier.unwrap_or_default()];
         let mut modifiers = vk::ImageDrmFormatModifierListCreateInfoEXT::default().drm_format_modifiers(&named);
@@ -173,7 +171,23 @@ impl Gpu {
             info = info.push_next(&mut outside);
         }
         // SAFETY: alive, alone, local; the caller asked for the limits of the kind, and the shape is within them.
-        let image = Bare { gpu: self, raw: unsafe { self.device.create_image(&info, None) }? };
+        let raw = unsafe { self.device.create_image(&info, None) }?;
+        Ok(Bare { gpu: self, raw })
+    }
+
+    /// Creates an image, asks the driver about it, and destroys it. With an importer, shared images get memory whose words are read.
+    ///
+    /// # Errors
+    ///
+    /// The errors of vkCreateImage.
+    pub(crate) fn ask_about(
+        &self,
+        kind: &ImageKind,
+        shape: &Shape,
+        planes: u32,
+        importer: Option<&Importer>,
+    ) -> VkResult<Answer> {
+        let image = self.bare_image(kind, shape)?;
         // SAFETY: alive.
         let needs = unsafe { self.device.get_image_memory_requirements(image.raw) };
         let sparse = if kind.flags.contains(vk::ImageCreateFlags::SPARSE_RESIDENCY) {

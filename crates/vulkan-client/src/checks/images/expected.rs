@@ -1,0 +1,137 @@
+//! The layouts of images, and what copies leave in them.
+
+use std::cell::Cell;
+
+use amdgpu_descriptors::{
+    format::Format,
+    vulkan::{ImageMemory, VulkanImage},
+};
+use amdgpu_surface::{
+    Chip, GfxLevel,
+    surface::{Dimension, SurfaceLayout},
+    tiler::{Region, Rows, Subresource, TilerError},
+};
+use ash::vk;
+
+use super::cases::{Case, Piece};
+use crate::{
+    gpu::{Gpu, Importer},
+    outcome::{Doing, Stop, fail},
+};
+
+/// The layouts of a device's images, in the order of their creation.
+pub(super) struct Layouts {
+    chip: Chip,
+    /// `true` if the driver spreads images over channels, each in another way.
+    spreads: bool,
+    /// Images so far that took a number for that: RADV counts them for each device.
+    spread: Cell<u32>,
+}
+
+/// The texels of an image.
+pub(super) struct Texels {
+    format: Format,
+    bytes: u64,
+    /// `true` if the image has compression metadata.
+    pub(super) compressed: bool,
+    levels: Vec<Subresource>,
+}
+
+impl Layouts {
+    /// Finds the chip; `None` where the device is none of those whose layouts are known.
+    pub(super) fn new(gpu: &Gpu) -> Option<Self> {
+        let chip = Importer::new(gpu)?.chip()?;
+        Some(Self { chip, spreads: gpu.is_radv(), spread: Cell::new(0) })
+    }
+
+    /// Returns the generation of the chip.
+    pub(super) const fn level(&self) -> GfxLevel {
+        self.chip.level()
+    }
+
+    /// Lays the image of a case out.
+    ///
+    /// # Errors
+    ///
+    /// [`Stop::Fail`] for an image that there is no layout for.
+    pub(super) fn texels(&self, case: &Case) -> Result<Texels, Stop> {
+        let (kind, shape) = (case.kind(), case.shape());
+        let number = u32::try_from(kind.format.as_raw()).ok();
+        let Some(format) = number.and_then(Format::of_vulkan) else {
+            return fail(format!("{}: no format of ours", case.name));
+        };
+        let image = VulkanImage {
+            format,
+            dimension: match kind.dimension {
+                vk::ImageType::TYPE_1D => Dimension::D1,
+                vk::ImageType::TYPE_3D => Dimension::D3,
+                _ => Dimension::D2,
+            },
+            extent: shape.extent,
+            layers: shape.layers,
+            levels: shape.levels,
+            samples: shape.samples,
+            linear: kind.tiling == vk::ImageTiling::LINEAR,
+            usage: kind.usage.as_raw(),
+        };
+        let index = (self.spreads && !format.is_depth_or_stencil()).then(|| self.spread.get());
+        let config = image.surface_in(self.chip.level(), &ImageMemory::default(), index);
+        let layout = SurfaceLayout::new(&self.chip, &config).doing(case.name)?;
+        if layout.takes_index {
+            self.spread.set(self.spread.get() + 1);
+        }
+        let levels = (0..shape.levels).map(|level| layout.texels(&self.chip, &config, level));
+        let levels = levels.collect::<Result<_, _>>().doing(case.name)?;
+        let compressed = layout.meta.is_some_and(|meta| meta.bytes > 0);
+        Ok(Texels { format, bytes: layout.bytes, compressed, levels })
+    }
+}
+
+impl Texels {
+    /// Returns the bytes of the image without metadata.
+    pub(super) const fn bytes(&self) -> usize {
+        self.bytes as usize
+    }
+
+    /// Returns the columns and rows of texels in an element.
+    pub(super) fn block(&self) -> [u32; 2] {
+        self.format.block().into()
+    }
+
+    /// Returns the distances of a box's rows and slices in its buffer, and the bytes of the buffer.
+    pub(super) fn rows(&self, piece: &Piece) -> (Rows, usize) {
+        let [x, y] = self.block();
+        let pitch = piece.rows[0].div_ceil(x) as usize * self.format.bytes() as usize;
+        let slice = pitch * piece.rows[1].div_ceil(y) as usize;
+        (Rows { pitch, slice }, slice * piece.part.extent[2] as usize)
+    }
+
+    fn region(&self, piece: &Piece) -> Region {
+        let ([x, y], part) = (self.block(), &piece.part);
+        let ([left, top, front], [width, height, depth]) = (part.first, part.extent);
+        Region { first: [left / x, top / y, front], extent: [width.div_ceil(x), height.div_ceil(y), depth], sample: 0 }
+    }
+
+    fn level(&self, piece: &Piece) -> Result<&Subresource, TilerError> {
+        let (number, count) = (piece.part.level, self.levels.len() as u32);
+        self.levels.get(number as usize).ok_or(TilerError::Missing { what: "level", number, count })
+    }
+
+    /// Copies rows into the expected memory of the image.
+    ///
+    /// # Errors
+    ///
+    /// [`TilerError`] for a box that the image does not have.
+    pub(super) fn tile(&self, piece: &Piece, rows: &[u8], tiled: &mut [u8]) -> Result<(), TilerError> {
+        self.level(piece)?.tile(&self.region(piece), rows, self.rows(piece).0, tiled)
+    }
+
+    /// Copies rows out of the memory of the image.
+    ///
+    /// # Errors
+    ///
+    /// [`TilerError`] for a box that the image does not have.
+    pub(super) fn detile(&self, piece: &Piece, tiled: &[u8], rows: &mut [u8]) -> Result<(), TilerError> {
+        self.level(piece)?.detile(&self.region(piece), tiled, rows, self.rows(piece).0)
+    }
+}

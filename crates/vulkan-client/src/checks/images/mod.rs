@@ -1,0 +1,185 @@
+//! Copies of images, with every byte of their memory compared with what the layouts say.
+//!
+//! RADV copies images with compute shaders on a compute queue, with draws on a graphics queue, which a simulator without a rasterizer
+//! cannot run, and with SDMA on a transfer queue (Mesa 25.0.7, `radv_meta_copy.c` and `radv_sdma.c`).
+
+mod cases;
+mod expected;
+
+use amdgpu_surface::GfxLevel;
+
+use self::{
+    cases::{CASES, Case, Piece},
+    expected::{Layouts, Texels},
+};
+use super::{check::Check, copies::pattern};
+use crate::{
+    gpu::{BoundImage, Buffer, Gpu, Kind, Lane, Order, Place},
+    outcome::{Doing, Outcome, Stop, same_bytes, skip},
+};
+
+/// Fill pattern of memory before a copy.
+const BEFORE: u8 = 0x5a;
+
+pub(super) const CHECKS: &[Check] = &[
+    Check::each("image.upload", "rows come to lie in images where the layouts say, and nothing else changes", upload),
+    Check::each("image.download", "rows come out of images from where the layouts say", download),
+    Check::each("image.between", "boxes go from one image to another, however their places are aligned", between),
+];
+
+/// An image of a case with the layout of its texels.
+struct Laid<'g> {
+    image: BoundImage<'g>,
+    texels: Texels,
+}
+
+/// The counts of a check.
+#[derive(Default)]
+struct Counts {
+    images: u32,
+    boxes: u32,
+    texels: u64,
+}
+
+impl Counts {
+    fn add(&mut self, piece: &Piece) {
+        self.boxes += 1;
+        self.texels += piece.part.extent.map(u64::from).iter().product::<u64>();
+    }
+
+    fn figures(&self) -> String {
+        format!("{} images, {} boxes, {} texels", self.images, self.boxes, self.texels)
+    }
+}
+
+/// Finds the layouts of the device.
+fn layouts(gpu: &Gpu, lane: &Lane) -> Result<Layouts, Stop> {
+    if lane.kind == Kind::Graphics && gpu.is_radv() {
+        return skip("RADV would draw");
+    }
+    Layouts::new(gpu).map_or_else(|| skip("no layouts of this device"), Ok)
+}
+
+/// Returns `true` if what RADV does to copy an image is simulated, and copies all of it: shaders do not read compression metadata, nor
+/// copy engines that could (GFX10.3 and later); and shaders on GFX9 lose the edges of levels in compressed blocks, which RADV mends in
+/// copies of buffers only (`fixup_gfx9_cs_copy`).
+fn simulated(kind: Kind, level: GfxLevel, texels: &Texels, case: &Case) -> bool {
+    let reads_metadata = kind != Kind::Transfer || level >= GfxLevel::Gfx10_3;
+    let loses_edges = kind != Kind::Transfer && level == GfxLevel::Gfx9 && texels.block() != [1, 1];
+    !(reads_metadata && texels.compressed || loses_edges && case.shape().levels > 1)
+}
+
+/// Creates the image of a case, if the driver has such images, and brings it into the layout of copies.
+fn laid<'g>(gpu: &'g Gpu, lane: &Lane, layouts: &Layouts, case: &Case) -> Result<Option<Laid<'g>>, Stop> {
+    let (kind, shape) = (case.kind(), case.shape());
+    let fits = gpu.image_limits(&kind).is_some_and(|most| {
+        shape.levels <= most.max_mip_levels
+            && shape.layers <= most.max_array_layers
+            && shape.extent[2] <= most.max_extent.depth
+    });
+    if !fits {
+        return Ok(None);
+    }
+    let texels = layouts.texels(case)?;
+    let image = gpu.bound_image(&kind, shape).doing(case.name)?;
+    if gpu.is_radv() && !simulated(lane.kind, layouts.level(), &texels, case) {
+        return Ok(None);
+    }
+    let work = gpu.submit(lane, &Order::free(), |record| record.prepare(&image));
+    work.doing("submit")?.finish().doing("finish")?;
+    Ok(Some(Laid { image, texels }))
+}
+
+impl Laid<'_> {
+    fn fill(&self, bytes: &[u8]) {
+        self.image.memory().write(0, bytes);
+    }
+
+    fn holds(&self, case: &Case, expected: &[u8]) -> Result<(), Stop> {
+        same_bytes(case.name, &self.image.memory().read(0, expected.len()), expected)
+    }
+}
+
+fn buffer<'g>(gpu: &'g Gpu, bytes: &[u8]) -> Result<Buffer<'g>, Stop> {
+    let buffer = gpu.buffer(bytes.len() as u64, Place::Host).doing("make a host buffer")?;
+    buffer.memory().write(0, bytes);
+    Ok(buffer)
+}
+
+fn upload(gpu: &Gpu, lane: &Lane) -> Outcome {
+    let layouts = layouts(gpu, lane)?;
+    let mut counts = Counts::default();
+    for case in CASES {
+        let Some(laid) = laid(gpu, lane, &layouts, case)? else { continue };
+        let mut expected = vec![BEFORE; laid.texels.bytes()];
+        laid.fill(&expected);
+        for (piece, seed) in case.pieces(laid.texels.block()).iter().zip(1..) {
+            let bytes = pattern(laid.texels.rows(piece).1, seed);
+            let rows = buffer(gpu, &bytes)?;
+            let work = gpu.submit(lane, &Order::free(), |record| {
+                record.copy_to_image(&rows, piece.rows, &laid.image, &piece.part);
+                record.barrier();
+            });
+            work.doing("submit")?.finish().doing(case.name)?;
+            laid.texels.tile(piece, &bytes, &mut expected).doing(case.name)?;
+            counts.add(piece);
+        }
+        laid.holds(case, &expected)?;
+        counts.images += 1;
+    }
+    Ok(counts.figures())
+}
+
+fn download(gpu: &Gpu, lane: &Lane) -> Outcome {
+    let layouts = layouts(gpu, lane)?;
+    let mut counts = Counts::default();
+    for (case, seed) in CASES.iter().zip(1..) {
+        let Some(laid) = laid(gpu, lane, &layouts, case)? else { continue };
+        let tiled = pattern(laid.texels.bytes(), seed);
+        laid.fill(&tiled);
+        for piece in &case.pieces(laid.texels.block()) {
+            let mut expected = vec![BEFORE; laid.texels.rows(piece).1];
+            let rows = buffer(gpu, &expected)?;
+            let work = gpu.submit(lane, &Order::free(), |record| {
+                record.copy_from_image(&laid.image, &piece.part, &rows, piece.rows);
+                record.barrier();
+            });
+            work.doing("submit")?.finish().doing(case.name)?;
+            laid.texels.detile(piece, &tiled, &mut expected).doing(case.name)?;
+            same_bytes(case.name, &rows.memory().read(0, expected.len()), &expected)?;
+            counts.add(piece);
+        }
+        laid.holds(case, &tiled)?;
+        counts.images += 1;
+    }
+    Ok(counts.figures())
+}
+
+fn between(gpu: &Gpu, lane: &Lane) -> Outcome {
+    let layouts = layouts(gpu, lane)?;
+    let mut counts = Counts::default();
+    for (case, seed) in CASES.iter().zip(1..) {
+        let Some(from) = laid(gpu, lane, &layouts, case)? else { continue };
+        let Some(to) = laid(gpu, lane, &layouts, case)? else { continue };
+        let tiled = pattern(from.texels.bytes(), seed);
+        let mut expected = vec![BEFORE; to.texels.bytes()];
+        from.fill(&tiled);
+        to.fill(&expected);
+        for piece in case.pieces(from.texels.block()) {
+            // A whole level goes to its own place, a box to the level's beginning: that is another alignment.
+            let target = Piece { part: crate::gpu::ImagePart { first: [0; 3], ..piece.part }, ..piece };
+            let work = gpu.submit(lane, &Order::free(), |record| {
+                record.copy_image(&from.image, &piece.part, &to.image, &target.part);
+                record.barrier();
+            });
+            work.doing("submit")?.finish().doing(case.name)?;
+            let mut rows = vec![0; from.texels.rows(&piece).1];
+            from.texels.detile(&piece, &tiled, &mut rows).doing(case.name)?;
+            to.texels.tile(&target, &rows, &mut expected).doing(case.name)?;
+            counts.add(&piece);
+        }
+        to.holds(case, &expected)?;
+        counts.images += 1;
+    }
+    Ok(counts.figures())
+}
