@@ -2,7 +2,7 @@
 
 use crate::support::{device, host_memory, host_memory_with, job_time, queue};
 use amdgpu_winsys::{
-    cs::{self, CommandList, Stream, Submission, pm4},
+    cs::{self, CommandList, Keep, Stream, Submission, pm4},
     heaps::{AllocateFlags, DeviceMemory},
     winsys::{Deadline, Device, Error, Ip, ResidencySet},
 };
@@ -166,6 +166,69 @@ fn members_of_a_set_that_was_empty_when_it_was_submitted_are_listed_from_then_on
     assert!(is_idle(), "it has left the set");
     gate.mapping().unwrap().store_u32(0, 1).unwrap();
     assert!(last.wait(job_time()).unwrap());
+}
+
+#[test]
+fn a_set_without_members_does_not_hide_the_one_behind_it() {
+    let device = device("navi21");
+    let queue = queue(&device, Ip::Gfx, 0);
+    let gate = host_memory(&device, 4096);
+    let [one, two] = [(); 2].map(|()| host_memory_with(&device, 4096, AllocateFlags::EXPORTABLE));
+    let list = wait_for(&device, &gate);
+    let is_idle = |memory: &DeviceMemory| memory.bo().wait_idle(Deadline::POLL).unwrap();
+    let [first, second] = [(); 2].map(|()| ResidencySet::new());
+    second.add(gate.binding());
+    second.add(one.binding());
+    let sets = [&first, &second];
+    for keep in [Keep::Everything, Keep::Lists, Keep::Nothing] {
+        let submission = Submission { lists: &[&list], sets: &sets, keep, ..Submission::default() };
+        gate.mapping().unwrap().store_u32(0, 0).unwrap();
+        let mut fences = vec![queue.submit(&submission).unwrap(), queue.submit(&submission).unwrap()];
+        assert_eq!((is_idle(&one), is_idle(&two)), (false, true), "{keep:?}");
+        first.add(two.binding());
+        fences.push(queue.submit(&submission).unwrap());
+        assert!(!is_idle(&two), "{keep:?}: the first has a member now");
+        gate.mapping().unwrap().store_u32(0, 1).unwrap();
+        assert!(fences.iter().all(|fence| fence.wait(job_time()).unwrap()), "{keep:?}");
+        assert!(is_idle(&one) && is_idle(&two), "{keep:?}");
+        first.remove(two.binding());
+        gate.mapping().unwrap().store_u32(0, 0).unwrap();
+        let last = queue.submit(&submission).unwrap();
+        assert_eq!((is_idle(&one), is_idle(&two)), (false, true), "{keep:?}: it is empty again");
+        gate.mapping().unwrap().store_u32(0, 1).unwrap();
+        assert!(last.wait(job_time()).unwrap(), "{keep:?}");
+    }
+}
+
+/// Lists that are the caller's to keep are not counted. Those that bring sets along are.
+#[test]
+fn what_a_list_keeps_is_listed_whoever_keeps_the_list() {
+    let device = device("navi21");
+    let queue = queue(&device, Ip::Gfx, 0);
+    let gate = host_memory(&device, 4096);
+    let [kept, member] = [(); 2].map(|()| host_memory_with(&device, 4096, AllocateFlags::EXPORTABLE));
+    let is_idle = |memory: &DeviceMemory| memory.bo().wait_idle(Deadline::POLL).unwrap();
+    let set = ResidencySet::new();
+    set.add(member.binding());
+    for (has_set, keep) in [false, true]
+        .into_iter()
+        .flat_map(|has_set| [Keep::Everything, Keep::Lists, Keep::Nothing].map(|keep| (has_set, keep)))
+    {
+        gate.mapping().unwrap().store_u32(0, 0).unwrap();
+        let mut stream = Stream::new(&device, pm4::Target::gfx(device.info().gfx_level), 16).unwrap();
+        stream.push(&pm4::WaitRegMem::new(gate.address(), pm4::Compare::Equal, 1)).unwrap();
+        stream.keep(gate.binding());
+        stream.keep(kept.binding());
+        if has_set {
+            stream.keep_set(&set);
+        }
+        let list = stream.finish().unwrap();
+        let empty = Stream::new(&device, pm4::Target::gfx(device.info().gfx_level), 16).unwrap().finish().unwrap();
+        let fence = queue.submit(&Submission { lists: &[&empty, &list], keep, ..Submission::default() }).unwrap();
+        assert_eq!((is_idle(&kept), is_idle(&member)), (false, !has_set), "{keep:?}");
+        gate.mapping().unwrap().store_u32(0, 1).unwrap();
+        assert!(fence.wait(job_time()).unwrap(), "{keep:?}");
+    }
 }
 
 #[test]

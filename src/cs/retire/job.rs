@@ -13,8 +13,10 @@ use crate::{
 pub(in crate::cs) struct Job {
     /// The last number that the kernel gave it; 0 as long as it took no part of it.
     pub(in crate::cs) sequence: u64,
+    /// Empty also while the lists of a submission are its caller's to keep.
     pub(in crate::cs) lists: Vec<Arc<Recorded>>,
     pub(in crate::cs) memory: Vec<Binding>,
+    /// Those that have members.
     pub(in crate::cs) sets: Vec<Residents>,
 }
 

@@ -113,16 +113,26 @@ impl Over {
 
 /// A submission on its way to the kernel. However the way ends, in a panic of an observer too, what the kernel took stays
 /// alive as long as it runs, and the next submission gets the buffers.
+///
+/// It is filled in where it stands, because to move it right after it was filled takes longer than the filling.
 pub(in crate::cs) struct Underway<'q, B> {
     jobs: &'q Jobs<B>,
+    /// `true` from the begin to the end.
+    has_begun: bool,
     is_overtaking: bool,
     /// Taken only by the end, like the buffers.
     job: Option<TryBox<Job>>,
     buffers: Option<TryBox<B>>,
 }
 
-impl<B> Underway<'_, B> {
-    /// The job and the buffers; `None` never before the end. The job is empty, or one that has finished.
+impl<'q, B> Underway<'q, B> {
+    /// Returns a submission that has not begun.
+    #[inline]
+    pub(in crate::cs) fn of(jobs: &'q Jobs<B>) -> Self {
+        Self { jobs, has_begun: false, is_overtaking: false, job: None, buffers: None }
+    }
+
+    /// The job and the buffers; `None` never between the begin and the end. The job is empty, or one that has finished.
     #[inline]
     pub(in crate::cs) fn parts(&mut self) -> Option<(&mut Job, &mut B)> {
         Some((self.job.as_deref_mut()?, self.buffers.as_deref_mut()?))
@@ -143,17 +153,10 @@ impl<B> Underway<'_, B> {
     /// The kernel was asked. Returns the last number that it gave the submission, if it took any of it. The resources to [let go
     /// of](Jobs::let_go), those of jobs up to `done` among them, are moved to `over`.
     #[inline]
-    pub(in crate::cs) fn end(mut self, done: u64, over: &mut Over) -> Option<u64> {
-        let sequence = self.give_back(done, over);
-        // There is nothing left to drop, and no need to look.
-        mem::forget(self);
-        sequence
-    }
-
-    #[inline]
-    fn give_back(&mut self, done: u64, over: &mut Over) -> Option<u64> {
-        let Self { jobs, is_overtaking, job, buffers } = self;
+    pub(in crate::cs) fn end(&mut self, done: u64, over: &mut Over) -> Option<u64> {
+        let Self { jobs, has_begun, is_overtaking, job, buffers } = self;
         let (job, buffers) = (job.take(), buffers.take());
+        *has_begun = false;
         let mut state = jobs.state.lock();
         let (sequence, refused) = state.add(job);
         if let Some(finished) = state.take_up_to(done) {
@@ -176,14 +179,23 @@ impl<B> Underway<'_, B> {
 
 /// Ends a submission in a panic, or before it had a job.
 impl<B> Drop for Underway<'_, B> {
-    #[cold]
+    #[inline]
     fn drop(&mut self) {
-        self.give_back(0, &mut Over::default());
+        if self.has_begun {
+            self.break_off();
+        }
     }
 }
 
-impl<B: Default> Jobs<B> {
-    /// Begins a submission as soon as it can have buffers, and takes a place among the running ones: from here on it can be kept
+impl<B> Underway<'_, B> {
+    #[cold]
+    fn break_off(&mut self) {
+        self.end(0, &mut Over::default());
+    }
+}
+
+impl<B: Default> Underway<'_, B> {
+    /// Begins the submission as soon as it can have buffers, and takes a place among the running ones: from here on it can be kept
     /// without memory. `waits` is `true` if the kernel may have to wait for sync objects of the submission.
     ///
     /// `done` is the last number that the GPU has written. If the oldest job has finished and keeps nothing, it serves the submission;
@@ -191,36 +203,35 @@ impl<B: Default> Jobs<B> {
     /// thread that waited for its end can have its lists back at once, also while this submission is made.
     #[inline]
     pub(in crate::cs) fn begin(
-        &self,
+        &mut self,
         done: u64,
         waits: bool,
         is_same: impl FnOnce(&Job) -> bool,
-    ) -> Result<Underway<'_, B>, NoHostMemory> {
-        let mut state = self.state.lock();
+    ) -> Result<(), NoHostMemory> {
+        let jobs = self.jobs;
+        let mut state = jobs.state.lock();
         while !state.is_open() {
             drop(state);
-            self.wait();
-            state = self.state.lock();
+            jobs.wait();
+            state = jobs.state.lock();
         }
         state.promise()?;
-        let (is_overtaking, buffers) = state.take_buffers(waits);
-        let mut underway = Underway { jobs: self, is_overtaking, job: None, buffers };
+        self.has_begun = true;
+        (self.is_overtaking, self.buffers) = state.take_buffers(waits);
         match state.running.pop_front_if(|job| job.sequence <= done && (job.is_empty() || is_same(job))) {
             Some(mut job) => {
                 job.sequence = 0;
-                underway.job = Some(job);
+                self.job = Some(job);
             }
-            None => underway.job = state.spare.pop(),
+            None => self.job = state.spare.pop(),
         }
         drop(state);
-        if underway.job.is_none() || underway.buffers.is_none() {
-            underway.make_containers()?;
+        if self.job.is_none() || self.buffers.is_none() {
+            self.make_containers()?;
         }
-        Ok(underway)
+        Ok(())
     }
-}
 
-impl<B: Default> Underway<'_, B> {
     #[cold]
     fn make_containers(&mut self) -> Result<(), NoHostMemory> {
         if self.job.is_none() {

@@ -19,13 +19,14 @@ use crate::{
 /// The most lists of a job that serves the next submission: they are compared under a lock.
 const MOST_LISTS: usize = 4;
 
-/// Returns `true` if a job keeps exactly the lists of a submission, and these bring nothing along.
+/// Returns `true` if a job keeps exactly the lists of a submission, which are to be kept again and bring nothing along.
 #[inline]
 pub(in crate::cs) fn has_lists(job: &Job, beside: &[(&Shared, &[&CommandList])], submission: &Submission<'_>) -> bool {
     let Submission { lists, preambles, .. } = *submission;
     let is_same = |(kept, list): (&Arc<Recorded>, &&CommandList)| Arc::ptr_eq(kept, list.recorded()) && is_plain(kept);
     beside.is_empty()
         && preambles.is_none()
+        && submission.keep != Keep::Nothing
         && job.lists.len() == lists.len()
         && lists.len() <= MOST_LISTS
         && job.lists.iter().zip(lists).all(is_same)
@@ -37,8 +38,18 @@ fn is_plain(list: &Recorded) -> bool {
     !list.is_chained() && list.sets().is_empty()
 }
 
-/// Takes references to the lists that a submission runs, and to the members of its sets. A job that has resources is one that has
-/// finished and [has the lists](has_lists): what it has in common with the submission stays there. Memory is named when it is listed.
+/// Returns `true` if the lists of a submission are its caller's to keep, and all that it runs. No references to them are needed.
+#[inline]
+fn are_lent(beside: &[(&Shared, &[&CommandList])], submission: &Submission<'_>) -> bool {
+    submission.keep == Keep::Nothing
+        && beside.is_empty()
+        && submission.preambles.is_none()
+        && submission.lists.iter().all(|list| is_plain(list.recorded()))
+}
+
+/// Takes references to the lists that a submission runs, unless they [are lent](are_lent), and to the members of its sets. A job that
+/// has resources is one that has finished and [has the lists](has_lists): what it has in common with the submission stays there. Memory
+/// is named when it is listed.
 #[expect(clippy::inline_always, reason = "a part of the one call that nearly all submissions make")]
 #[inline(always)]
 pub(in crate::cs) fn name_resources(
@@ -49,6 +60,9 @@ pub(in crate::cs) fn name_resources(
 ) -> Result<(), NoHostMemory> {
     let Some((job, buffers)) = underway.parts() else { return Ok(()) };
     if job.lists.is_empty() {
+        if are_lent(beside, submission) {
+            return name_sets(job, buffers, submission);
+        }
         return name_all(job, buffers, beside, submission);
     }
     let same = in_common(job, submission);
@@ -66,11 +80,13 @@ pub(in crate::cs) fn name_resources(
 #[inline]
 fn in_common(job: &Job, submission: &Submission<'_>) -> Same {
     let Submission { sets, keep, .. } = *submission;
+    let mut kept = job.sets.iter();
+    let mut others = sets.iter().filter(|set| !set.is_known_empty());
     Same {
         lists: true,
         // Where memory is kept, it is compared when it is listed.
         memory: keep == Keep::Everything || job.memory.is_empty(),
-        sets: job.sets.len() == sets.len() && job.sets.iter().zip(sets).all(|(kept, set)| set.is_still(kept)),
+        sets: others.all(|set| kept.next().is_some_and(|kept| set.is_still(kept))) && kept.next().is_none(),
     }
 }
 
@@ -93,6 +109,7 @@ fn name_others(
     name_all(job, buffers, beside, submission)
 }
 
+#[inline]
 fn name_sets(job: &mut Job, buffers: &SubmitBuffers, submission: &Submission<'_>) -> Result<(), NoHostMemory> {
     buffers.working_set.take_snapshots(submission.sets.iter().copied(), &mut job.sets)
 }

@@ -109,7 +109,18 @@ impl Model {
 
 /// Begins a submission that uses nothing of what another has used.
 fn begin(jobs: &Jobs<()>) -> Underway<'_, ()> {
-    jobs.begin(0, false, |_| false).unwrap()
+    begin_with(jobs, 0, false, |_| false)
+}
+
+fn begin_with<B: Default>(
+    jobs: &Jobs<B>,
+    done: u64,
+    waits: bool,
+    is_same: impl FnOnce(&Job) -> bool,
+) -> Underway<'_, B> {
+    let mut underway = Underway::of(jobs);
+    underway.begin(done, waits, is_same).unwrap();
+    underway
 }
 
 proptest! {
@@ -198,7 +209,7 @@ fn a_finished_job_serves_the_next_submission_only_if_that_runs_the_same_lists() 
     (job.sequence, job.sets) = (1, vec![kept.clone()]);
     underway.end(0, &mut Over::default());
     let sets = |done: u64, is_same: bool| {
-        let mut underway = jobs.begin(done, false, |job| is_same && job.sequence == 1).unwrap();
+        let mut underway = begin_with(&jobs, done, false, |job| is_same && job.sequence == 1);
         let (job, ()) = underway.parts().unwrap();
         let found = job.sets.len();
         assert_eq!(job.sequence, 0, "the kernel has taken nothing of it");
@@ -211,7 +222,7 @@ fn a_finished_job_serves_the_next_submission_only_if_that_runs_the_same_lists() 
     assert_eq!(sets(0, true), (0, 1, 2), "it still runs");
     assert_eq!(sets(1, false), (0, 1, 2), "it has finished, and stays until it is let go of");
     assert_eq!(sets(1, true), (1, 1, 2), "no reference more");
-    let underway = jobs.begin(2, false, |_| false).unwrap();
+    let underway = begin_with(&jobs, 2, false, |_| false);
     jobs.retire_up_to(2);
     assert_eq!((jobs.len(), kept.downgrade().handle_count()), (0, 1), "let go of while another is made");
     drop(underway);
@@ -223,9 +234,9 @@ fn a_finished_job_that_keeps_nothing_serves_the_next_submission() {
     let mut underway = begin(&jobs);
     underway.parts().unwrap().0.sequence = 1;
     underway.end(0, &mut Over::default());
-    drop(jobs.begin(0, false, |_| false).unwrap());
+    drop(begin_with(&jobs, 0, false, |_| false));
     assert_eq!(jobs.len(), 1, "it still runs");
-    let mut underway = jobs.begin(1, false, |_| false).unwrap();
+    let mut underway = begin_with(&jobs, 1, false, |_| false);
     assert_eq!((jobs.len(), underway.parts().unwrap().0.sequence), (0, 0));
 }
 
@@ -251,7 +262,7 @@ fn resources_that_the_next_submission_uses_too_stay_in_the_job() {
 #[test]
 fn the_buffers_are_one_submissions_at_a_time_unless_that_one_waits() {
     let jobs = Jobs::<u32>::default();
-    let begin = |waits| jobs.begin(0, waits, |_| false).unwrap();
+    let begin = |waits| begin_with(&jobs, 0, waits, |_| false);
     let number = |underway: &mut Underway<'_, u32>| std::mem::replace(underway.parts().unwrap().1, 7);
     let (mut first, mut overtaking) = (begin(true), begin(false));
     assert_eq!((number(&mut first), number(&mut overtaking)), (0, 0), "each has its own");
@@ -300,7 +311,7 @@ fn a_submission_that_was_overtaken_is_let_go_of_in_its_turn() {
         let mut traces = Vec::new();
         let mut underway: Vec<_> = (5..8)
             .map(|sequence| {
-                let mut underway = jobs.begin(0, true, |_| false).unwrap();
+                let mut underway = begin_with(&jobs, 0, true, |_| false);
                 let (job, ()) = underway.parts().unwrap();
                 job.sequence = sequence;
                 job.sets = vec![Residents::counted()];

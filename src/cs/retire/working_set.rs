@@ -70,18 +70,20 @@ impl WorkingSet {
         self.round += 1;
     }
 
-    /// Adds the members of these sets to `into`. A set that is the same as last time is not locked.
+    /// Adds the members of these sets to `into`, but for sets without members. A set that is the same as last time is not locked.
+    #[inline]
     pub(in crate::cs) fn take_snapshots<'s>(
         &self,
         sets: impl ExactSizeIterator<Item = &'s ResidencySet>,
         into: &mut Vec<Residents>,
     ) -> Result<(), NoHostMemory> {
-        host_memory::reserve(into, sets.len())?;
-        for (index, set) in sets.enumerate() {
-            let unchanged = self.sets.get(index).and_then(|listed| set.snapshot_if_still(listed));
-            into.push(unchanged.unwrap_or_else(|| set.snapshot()));
-        }
-        Ok(())
+        sets.filter(|set| !set.is_known_empty()).try_for_each(|set| self.take_snapshot(set, into))
+    }
+
+    fn take_snapshot(&self, set: &ResidencySet, into: &mut Vec<Residents>) -> Result<(), NoHostMemory> {
+        let unchanged = self.sets.get(into.len()).and_then(|listed| set.snapshot_if_still(listed));
+        let members = unchanged.unwrap_or_else(|| set.snapshot());
+        if members.is_none() { Ok(()) } else { host_memory::push(into, members) }
     }
 
     /// Lists a BO, unless it is listed.

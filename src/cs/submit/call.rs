@@ -62,14 +62,16 @@ impl SubmitBuffers {
         self.list_memory(queue, lists, submission, memory, over)?;
         match (beside, submission.preambles, submission.lists) {
             // Nearly always. To look at everything that there may be takes several times as long.
-            ([], None, [list]) if list.recorded().submitted_ibs().len() <= queue.most_ibs => {
+            ([], None, lists) if count_ibs(lists) <= queue.most_ibs => {
                 let Self { ibs, calls, .. } = self;
                 ibs.clear();
                 calls.clear();
-                let all = queue.ibs(list, submission);
-                host_memory::reserve(ibs, all.len()).map_err(no_memory)?;
-                for ib in all {
-                    ibs.push(ib);
+                for list in lists {
+                    let all = queue.ibs(list, submission);
+                    host_memory::reserve(ibs, all.len()).map_err(no_memory)?;
+                    for ib in all {
+                        ibs.push(ib);
+                    }
                 }
                 queue.allow_preemption(ibs, submission);
                 push(calls, 0..ibs.len()).map_err(no_memory)?;
@@ -106,8 +108,14 @@ impl SubmitBuffers {
     ) -> Result<()> {
         let Self { working_set, .. } = self;
         working_set.begin();
-        for list in lists {
-            list.bindings().try_for_each(|binding| working_set.add(binding, IB_PRIORITY)).map_err(no_memory)?;
+        let mut list_ibs = |list: &Recorded| {
+            list.bindings().try_for_each(|binding| working_set.add(binding, IB_PRIORITY)).map_err(no_memory)
+        };
+        if lists.is_empty() {
+            // The caller keeps them.
+            submission.lists.iter().try_for_each(|list| list_ibs(list.recorded()))?;
+        } else {
+            lists.iter().try_for_each(|list| list_ibs(list))?;
         }
         let (count, mut at) = (submission.memory.binding_count(), 0);
         if count > 0 {
@@ -242,6 +250,12 @@ impl SubmitBuffers {
         }
         Ok(())
     }
+}
+
+/// Returns the number of IBs that the kernel is given for lists.
+#[inline]
+fn count_ibs(lists: &[&CommandList]) -> usize {
+    lists.iter().map(|list| list.recorded().submitted_ibs().len()).sum()
 }
 
 /// Keeps a binding as the one with this number, unless it is kept there.

@@ -13,7 +13,7 @@ use crate::{
         record::marker,
         retire::{
             job::{Job, Unkept},
-            jobs::{Jobs, Over},
+            jobs::{Jobs, Over, Underway},
             resources::{has_lists, name_resources},
         },
     },
@@ -435,13 +435,11 @@ impl Shared {
         left: &mut Left,
     ) -> Option<u64> {
         let is_same = |job: &Job| has_lists(job, beside, submission);
-        let mut underway = match self.jobs.begin(done, !submission.waits.is_empty(), is_same) {
-            Ok(underway) => underway,
-            Err(error) => {
-                left.refuse(error.of(SUBMISSION).into());
-                return None;
-            }
-        };
+        let mut underway = Underway::of(&self.jobs);
+        if let Err(error) = underway.begin(done, !submission.waits.is_empty(), is_same) {
+            left.refuse(error.of(SUBMISSION).into());
+            return None;
+        }
         // Matches, because a closure here is a call, and what it captures goes through memory.
         match name_resources(&mut underway, &mut left.over, beside, submission) {
             Ok(()) => {
@@ -455,7 +453,9 @@ impl Shared {
         }
         if let Some((job, buffers)) = underway.parts() {
             if submission.keep != Keep::Everything {
-                left.unkept = Some(job.take_sets());
+                if !job.sets.is_empty() {
+                    left.unkept = Some(job.take_sets());
+                }
                 if submission.keep == Keep::Nothing {
                     // The caller has references to all of them.
                     job.lists.clear();

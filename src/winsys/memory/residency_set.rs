@@ -127,6 +127,12 @@ impl Residents {
         self.0.as_ref().map_or(EMPTY, |members| Arc::as_ptr(members).addr())
     }
 
+    /// Returns `true` if it is the one without members.
+    #[inline]
+    pub(crate) fn is_none(&self) -> bool {
+        self.0.is_none()
+    }
+
     #[inline]
     pub(crate) fn downgrade(&self) -> WeakResidents {
         WeakResidents(self.0.as_ref().map(Arc::downgrade))
@@ -199,6 +205,12 @@ impl ResidencySet {
         let snapshot = snapshot.get_or_insert_with(|| Residents::of(memories.iter().cloned()));
         self.0.current.store(snapshot.address(), Release);
         snapshot.clone()
+    }
+
+    /// Returns `true` if the set was empty when it was last asked for its members, and nothing came since. Takes no lock.
+    #[inline]
+    pub(crate) fn is_known_empty(&self) -> bool {
+        self.0.current.load(Acquire) == EMPTY
     }
 
     /// Returns `true` if the members are still those of this snapshot. Takes no lock.
