@@ -13,6 +13,7 @@
 //! | [`heaps`] | Vulkan's view of memory: heaps, types, budget, [`DeviceMemory`](heaps::DeviceMemory) |
 //! | [`cs`] | typed packets, [`Stream`](cs::Stream), [`Queue`](cs::Queue), [`Fence`](cs::Fence) |
 //! | [`uapi`] | the kernel's ABI as plain structures |
+//! | `vulkan` | with the feature `ash`: conversions to the types of that crate |
 //!
 //! Everything reaches the kernel through one trait, [`Kernel`](winsys::Kernel). Behind it stands a render node
 //! ([`RenderNode`](winsys::RenderNode)), or the simulated GPU of the crate `amdgpu-sim`, which executes what is submitted
@@ -54,6 +55,8 @@ pub mod heaps;
 mod host_memory;
 mod sync;
 mod vk_result;
+#[cfg(feature = "ash")]
+pub mod vulkan;
 pub mod winsys;
 
 pub use self::vk_result::VkResult;

@@ -129,10 +129,23 @@ fn why_not_built(file: &Path) -> Option<String> {
     let Some(at) = lines.iter().position(|line| declares(line)) else {
         return Some(format!("{} has no module {module}", parent.display()));
     };
-    if above(&lines, at).any(|line| line.starts_with("#[cfg") && line != "#[cfg(test)]") {
+    let is_always_built = |line: &str| line == "#[cfg(test)]" || feature(line).is_some_and(is_wanted_by_a_member);
+    if above(&lines, at).any(|line| line.starts_with("#[cfg") && !is_always_built(line)) {
         return Some(format!("{} does not always have its module {module}", parent.display()));
     }
     why_not_built(&parent)
+}
+
+/// Returns the feature of the library that an attribute asks for.
+fn feature(attribute: &str) -> Option<&str> {
+    attribute.strip_prefix("#[cfg(feature = \"")?.strip_suffix("\")]")
+}
+
+/// Returns `true` if the Vulkan driver depends on the library with a feature: when all of the workspace is built, the library
+/// then has it.
+fn is_wanted_by_a_member(feature: &str) -> bool {
+    let wanted = format!("amdgpu-winsys = {{ workspace = true, features = [\"{feature}\"] }}");
+    is_member(Path::new("crates/icd")) && read("crates/icd/Cargo.toml").lines().any(|line| line == wanted)
 }
 
 /// Returns `true` if the workspace has a package in this directory.

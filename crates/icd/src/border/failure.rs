@@ -15,18 +15,18 @@ impl From<vk::Result> for Failure {
 
 impl From<winsys::Error> for Failure {
     fn from(error: winsys::Error) -> Self {
-        Self(vk::Result::from_raw(error.vk_result() as i32))
+        Self(error.into())
     }
 }
 
 impl From<MemoryError> for Failure {
     fn from(error: MemoryError) -> Self {
-        Self(vk::Result::from_raw(error.vk_result() as i32))
+        Self(error.into())
     }
 }
 
 impl From<cs::Error> for Failure {
     fn from(error: cs::Error) -> Self {
-        Self(vk::Result::from_raw(error.vk_result() as i32))
+        Self(error.into())
     }
 }

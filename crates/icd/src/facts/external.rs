@@ -5,15 +5,7 @@ use ash::vk;
 
 /// Returns what a buffer's memory can be exported and imported as.
 pub(crate) fn buffer(kind: vk::ExternalMemoryHandleTypeFlags) -> vk::ExternalMemoryProperties {
-    let kind = ExternalHandleTypes::from_bits(kind.as_raw()).unwrap_or_default();
-    let known = ExternalBufferProperties::of(kind);
-    vk::ExternalMemoryProperties {
-        external_memory_features: vk::ExternalMemoryFeatureFlags::from_raw(known.features.bits()),
-        export_from_imported_handle_types: vk::ExternalMemoryHandleTypeFlags::from_raw(
-            known.export_from_imported.bits(),
-        ),
-        compatible_handle_types: vk::ExternalMemoryHandleTypeFlags::from_raw(known.compatible.bits()),
-    }
+    ExternalBufferProperties::of(ExternalHandleTypes::from(kind)).into()
 }
 
 /// Returns what an image's memory can be exported and imported as: a dma-buf says nothing of tiles that no modifier names, and

@@ -8,20 +8,7 @@ use crate::objects::Gpu;
 
 /// Returns the heaps and types.
 pub(crate) fn properties(gpu: &Gpu) -> vk::PhysicalDeviceMemoryProperties {
-    let tables = gpu.memory.properties();
-    let mut out = vk::PhysicalDeviceMemoryProperties::default();
-    for (to, heap) in out.memory_heaps.iter_mut().zip(tables.heaps()) {
-        *to = vk::MemoryHeap { size: heap.size, flags: vk::MemoryHeapFlags::from_raw(heap.flags.bits()) };
-        out.memory_heap_count += 1;
-    }
-    for (to, kind) in out.memory_types.iter_mut().zip(tables.types()) {
-        *to = vk::MemoryType {
-            property_flags: vk::MemoryPropertyFlags::from_raw(kind.properties.bits()),
-            heap_index: kind.heap,
-        };
-        out.memory_type_count += 1;
-    }
-    out
+    gpu.memory.properties().into()
 }
 
 /// Fills in the heaps and types, and the budgets where they are asked for. Without an answer from the kernel they are the sizes.
