@@ -8,7 +8,9 @@ pub fn word((kind, raw): (u8, u32), arena: u64) -> u64 {
     let raw = u64::from(raw);
     match kind % 16 {
         0..=5 => (raw % 6) | (((raw >> 16) % 6) << 32),
-        6..=8 => raw % 3,
+        6 | 7 => raw % 3,
+        // Objects of a display engine.
+        8 => (60 + raw % 48) | (60 + (raw >> 16) % 48) << 32,
         9 => 1 << (raw % 64),
         10 | 11 => arena + raw % (ARENA / 2),
         12 | 13 => (raw % 0x1000) << 12,

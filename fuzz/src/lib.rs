@@ -15,6 +15,8 @@
 //! | `instructions` | machine code, assembler text, and requests for loads |
 //! | `descriptors` | the dwords of a descriptor, the words that drivers keep with a BO, the value of a register |
 //! | `captures` | the capture of a GPU, which a user wrote |
+//! | `user_queues` | the memory of a user queue, and requests about it |
+//! | `displays` | requests of several files for modes, planes, framebuffers, cursors, blobs, fences and events of a display |
 //! | `calls` | calls of the C functions in any order, and in a checked build with wrong handles |
 //! | `images` | a chip and the description of an image, laid out; the modifier of an image |
 //!

@@ -99,7 +99,8 @@ fn sleeper() -> &'static Sleeper {
 #[test]
 fn any_ioctl_of_another_process_is_answered() {
     let profiles = ["pitcairn", "polaris10", "renoir", "navi21", "navi31"].map(|name| profile(name).expect("a chip"));
-    let options = SimOptions::hanging_for(Duration::from_millis(5));
+    let display = Some("320x200".parse().expect("a display"));
+    let options = SimOptions { display, ..SimOptions::hanging_for(Duration::from_millis(5)) };
     let sleeper = sleeper();
     bolero::check!().with_type::<(u8, Vec<(u8, u8, [(u8, u32); 8])>)>().with_iterations(2_000).for_each(
         |(chip, calls)| {

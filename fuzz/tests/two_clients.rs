@@ -15,6 +15,7 @@ use amdgpu_fuzz::{
     arguments::{ARENA, number, request, word},
     reach::Reach,
 };
+use amdgpu_sim::SimOptions;
 use amdgpu_sim_world::{Call, Layout, NodeName, Running, Server, gpus, options};
 use amdgpu_winsys::winsys::Errno;
 use nix::{
@@ -52,7 +53,9 @@ fn world() -> &'static Layout {
     static WORLD: OnceLock<Running> = OnceLock::new();
     WORLD
         .get_or_init(|| {
-            Server::start(&gpus("navi21").expect("a chip"), options(|_| None).expect("the defaults")).expect("a world")
+            let display = Some("320x200".parse().expect("a display"));
+            let options = SimOptions { display, ..options(|_| None).expect("the defaults") };
+            Server::start(&gpus("navi21").expect("a chip"), options).expect("a world")
         })
         .layout()
 }
@@ -102,15 +105,15 @@ impl Process {
         Self { child, control }
     }
 
-    /// Has the process connect anew and opens a node on that connection.
-    fn connect(&self) -> Client<'_> {
+    /// Has the process connect anew and opens the node with a minor number on that connection.
+    fn connect(&self, minor: u64) -> Client<'_> {
         send(self.control.as_raw_fd(), b"?", MsgFlags::MSG_NOSIGNAL).expect("the client lives");
         let mut arena = [0; 8];
         let (_, connection) = receive(&self.control, &mut arena).expect("the client answers");
         let connection = connection.expect("a connection");
         let mut welcome = [0; 40];
         receive(&connection, &mut welcome).expect("a welcome");
-        let node = call(&connection, None, Call::Open, 0, [128, 2, 0]).expect("a node").expect("a descriptor");
+        let node = call(&connection, None, Call::Open, 0, [minor, 2, 0]).expect("a node").expect("a descriptor");
         let file = NodeName::of(node.as_raw_fd()).expect("a node's name").file;
         Client { process: self, connection, arena: u64::from_le_bytes(arena), node, file }
     }
@@ -191,7 +194,7 @@ fn is_empty(process: &Process) -> bool {
 fn any_ioctls_of_two_clients_are_answered_and_stay_their_own() {
     let processes = [Process::start(), Process::start()];
     bolero::check!().with_type::<Vec<Asked>>().with_iterations(300).for_each(|asked: &Vec<Asked>| {
-        let clients = [processes[0].connect(), processes[1].connect()];
+        let clients = [processes[0].connect(0), processes[1].connect(128)];
         let mut granted = false;
         for &(whose, raw, shape, named, words) in asked.iter().take(24) {
             let (client, other) = (&clients[usize::from(whose)], &clients[usize::from(!whose)]);

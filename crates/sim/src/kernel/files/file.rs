@@ -154,7 +154,7 @@ impl File {
 
 impl Drop for File {
     /// Closes the file: user queues, framebuffers and blobs, sync objects, handles, its being master, contexts, the address space, BO lists. Jobs that still run keep what they
-    /// use.
+    /// use. The last file leaves the display to the console.
     ///
     /// Source: Linux 6.12 `drm_file.c`, `drm_file_free`; `amdgpu_kms.c`, `amdgpu_driver_postclose_kms`.
     fn drop(&mut self) {
@@ -177,6 +177,9 @@ impl Drop for File {
         drop(bound);
         self.bo_lists.get_mut().clear();
         self.gpu.pools.forget_vm(self.number);
-        self.gpu.files.fetch_sub(1, Ordering::AcqRel);
+        let is_last = self.gpu.files.fetch_sub(1, Ordering::AcqRel) == 1;
+        if let Some(screen) = self.gpu.screen.as_ref().filter(|_| is_last) {
+            screen.give_to_console(|| self.gpu.files.load(Ordering::Acquire) > 0);
+        }
     }
 }

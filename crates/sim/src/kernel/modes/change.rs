@@ -28,20 +28,6 @@ pub(crate) struct Change<'s> {
     fences: BTreeMap<u32, Arc<Fence>>,
 }
 
-/// The permissions of a commit.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Permissions {
-    /// It may change modes.
-    pub(crate) may_set_modes: bool,
-    /// It may come behind one that is not scanned out yet.
-    pub(crate) may_wait: bool,
-}
-
-impl Permissions {
-    /// Those of requests that set modes and wait for it.
-    pub(crate) const ALL: Self = Self { may_set_modes: true, may_wait: true };
-}
-
 impl Screen {
     /// Begins a change of the configuration.
     pub(crate) fn change(self: &Arc<Self>) -> Change<'_> {
@@ -115,7 +101,19 @@ impl Change<'_> {
 
     /// Returns `true` if a commit of one of its CRTCs is to be scanned out.
     pub(crate) fn is_busy(&self) -> bool {
-        self.screen.is_busy(self.crtcs)
+        !self.screen.pending(self.crtcs).is_empty()
+    }
+
+    /// Returns what must be over before a commit that waits can be made: the commits of its CRTCs that are not scanned out yet,
+    /// and its own fences.
+    ///
+    /// Source: Linux 6.12 `drm_atomic_helper.c`, `stall_checks`, and `drm_atomic_helper_commit`, which waits for the fences of
+    /// such a commit before it changes anything.
+    pub(crate) fn obstacles(&self) -> Vec<Arc<Fence>> {
+        let mut fences = self.screen.pending(self.crtcs);
+        fences.extend(self.waits());
+        fences.retain(|fence| !fence.is_signalled());
+        fences
     }
 
     /// Returns the fences that planes wait for: their own, or those that write to their BOs.
@@ -136,17 +134,17 @@ impl Change<'_> {
     ///
     /// # Errors
     ///
-    /// Those of [`check`](Self::check), and EBUSY for a commit that may not wait for another.
-    pub(crate) fn commit(self, permissions: Permissions, signals: Vec<Signal>) -> Result<Arc<Fence>, Errno> {
+    /// Those of [`check`](Self::check), and EBUSY where another of its CRTCs is not scanned out yet.
+    pub(crate) fn commit(self, may_set_modes: bool, signals: Vec<Signal>) -> Result<Arc<Fence>, Errno> {
         let told = signals.iter().fold(0, |told, signal| told | 1 << signal.crtc);
-        self.check(permissions.may_set_modes, told)?;
+        self.check(may_set_modes, told)?;
         let is_lit = |index: &u32| self.old.is_active(*index) || self.new.is_active(*index);
         let shows =
             (0..self.new.crtcs.len() as u32).filter(|index| self.crtcs >> index & 1 != 0).any(|index| is_lit(&index));
         let done = Fence::of_job(&self.screen.events, 0);
         let pending =
             Pending { to: self.new.clone(), crtcs: self.crtcs, waits: self.waits(), signals, done: Arc::clone(&done) };
-        self.screen.queue(pending, shows, permissions.may_wait)?;
+        self.screen.queue(pending, shows)?;
         Ok(done)
     }
 

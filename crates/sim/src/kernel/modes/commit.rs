@@ -18,30 +18,66 @@ use super::{
     screen::{Screen, State},
     vblank::{Awaited, event, has_passed},
 };
+use crate::kernel::sync::fence::Fence;
 
 impl Screen {
-    /// Queues a commit behind those that are to be scanned out. One that changes nothing that is shown needs no vertical
-    /// blank.
-    pub(super) fn queue(self: &Arc<Self>, commit: Pending, shows: bool, may_wait: bool) -> Result<(), Errno> {
+    /// Queues a commit behind those of other CRTCs that are to be scanned out. One that changes nothing that is shown needs no
+    /// vertical blank, and takes no place in the queue.
+    ///
+    /// # Errors
+    ///
+    /// EBUSY where another commit of its CRTCs is to be scanned out.
+    pub(super) fn queue(self: &Arc<Self>, commit: Pending, shows: bool) -> Result<(), Errno> {
         let mut state = self.state.lock();
-        if !may_wait && state.pending.iter().any(|earlier| earlier.crtcs & commit.crtcs != 0) {
+        if state.pending.iter().any(|earlier| earlier.crtcs & commit.crtcs != 0) {
             return Err(Errno::EBUSY);
         }
         state.now = commit.to.clone();
-        if !shows && state.pending.is_empty() {
-            let gone = self.scan_out(&mut state, commit.to.clone());
-            drop(state);
-            self.tell(Some(commit), gone);
+        if shows {
+            state.pending.push_back(commit);
+            self.watch(state);
             return Ok(());
         }
-        state.pending.push_back(commit);
-        self.watch(state);
+        let gone = if let Some(last) = state.pending.back_mut() {
+            // It was made on top of that one.
+            last.to = commit.to.clone();
+            Gone::default()
+        } else {
+            self.scan_out(&mut state, commit.to.clone())
+        };
+        drop(state);
+        self.tell(Some(commit), gone);
         Ok(())
     }
 
-    /// Returns `true` if a commit of one of these CRTCs is to be scanned out.
-    pub(super) fn is_busy(&self, crtcs: u32) -> bool {
-        self.state.lock().pending.iter().any(|earlier| earlier.crtcs & crtcs != 0)
+    /// Returns the fences of the commits of these CRTCs that are to be scanned out.
+    pub(super) fn pending(&self, crtcs: u32) -> Vec<Arc<Fence>> {
+        let state = self.state.lock();
+        let of_them = state.pending.iter().filter(|earlier| earlier.crtcs & crtcs != 0);
+        of_them.map(|earlier| Arc::clone(&earlier.done)).collect()
+    }
+
+    /// Shows nothing any more, unless a file is open by now: the console has the display once the last file is closed, and
+    /// the simulated one is empty. What is to be scanned out is shown first.
+    ///
+    /// Source: Linux 6.12 `drm_file.c`, `drm_lastclose`; `drm_fb_helper.c`, `drm_fb_helper_restore_fbdev_mode_unlocked`.
+    pub(crate) fn give_to_console(&self, is_open: impl FnOnce() -> bool) {
+        let _committing = self.committing.lock();
+        if is_open() {
+            return;
+        }
+        let mut state = self.state.lock();
+        let commits = std::mem::take(&mut state.pending);
+        let mut gone = Gone { awaited: std::mem::take(&mut state.awaited), shown: None };
+        for to in commits.back().map(|last| last.to.clone()).into_iter().chain([self.modes.all_off()]) {
+            state.now = to.clone();
+            gone.extend(self.scan_out(&mut state, to));
+        }
+        drop(state);
+        for commit in commits {
+            self.tell(Some(commit), Gone::default());
+        }
+        self.tell(None, gone);
     }
 
     /// Shows a plane at once, in all configurations.
@@ -75,15 +111,15 @@ impl Screen {
         self.watch(state);
     }
 
-    /// Scans out another configuration. Returns the vertical blanks that will not come, of CRTCs that go off.
-    fn scan_out(&self, state: &mut State, to: Configuration) -> Vec<Awaited> {
-        if state.scanned.feeds(0).is_some_and(|crtc| !to.is_active(crtc)) {
-            self.keep_picture(state);
-        }
-        state.scanned = to;
+    /// Scans out another configuration. Returns what goes with the one before.
+    fn scan_out(&self, state: &mut State, to: Configuration) -> Gone {
+        let is_dark = state.scanned.feeds(0).is_some_and(|crtc| !to.is_active(crtc));
+        let before = std::mem::replace(&mut state.scanned, to);
         let State { scanned, awaited, .. } = state;
         let first = self.modes.crtcs().start;
-        awaited.extract_if(.., |awaited| !scanned.is_active(awaited.crtc_id.wrapping_sub(first))).collect()
+        let awaited =
+            awaited.extract_if(.., |awaited| !scanned.is_active(awaited.crtc_id.wrapping_sub(first))).collect();
+        Gone { awaited, shown: is_dark.then_some(before) }
     }
 
     /// Lets a thread wait for vertical blanks while there is anything to do at them.
@@ -108,7 +144,8 @@ impl Screen {
         let mut state = self.state.lock();
         let is_ready = state.pending.front().is_some_and(|commit| is_forced || commit.is_ready());
         let commit = if is_ready { state.pending.pop_front() } else { None };
-        let mut told: Vec<_> = state.awaited.extract_if(.., |one| is_forced || has_passed(count, one.count)).collect();
+        let awaited = state.awaited.extract_if(.., |one| is_forced || has_passed(count, one.count)).collect();
+        let mut told = Gone { awaited, shown: None };
         if let Some(commit) = &commit {
             told.extend(self.scan_out(&mut state, commit.to.clone()));
         }
@@ -119,11 +156,14 @@ impl Screen {
         is_idle
     }
 
-    /// Tells clients that a commit is scanned out and that vertical blanks came.
-    fn tell(&self, commit: Option<Pending>, awaited: Vec<Awaited>) {
+    /// Tells clients that a commit is scanned out and that vertical blanks came, and keeps the picture before it.
+    fn tell(&self, commit: Option<Pending>, gone: Gone) {
         let count = self.blanks.count();
-        for one in awaited {
+        for one in gone.awaited {
             one.deliver(self.blanks, count);
+        }
+        if let Some(shown) = gone.shown {
+            self.keep_picture(&shown);
         }
         let Some(commit) = commit else { return };
         for Signal { crtc, event: to, fence } in commit.signals {
@@ -136,6 +176,22 @@ impl Screen {
             }
         }
         commit.done.signal(Ok(()));
+    }
+}
+
+/// The end of a configuration that was scanned out.
+#[derive(Debug, Default)]
+struct Gone {
+    /// Vertical blanks that came, or that will not come because their CRTC went off.
+    awaited: Vec<Awaited>,
+    /// The configuration, if the display went dark after it.
+    shown: Option<Configuration>,
+}
+
+impl Gone {
+    fn extend(&mut self, later: Self) {
+        self.awaited.extend(later.awaited);
+        self.shown = later.shown.or(self.shown.take());
     }
 }
 

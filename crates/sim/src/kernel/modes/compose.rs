@@ -39,7 +39,9 @@ fn draw(
 ) -> Option<()> {
     let (source, place) = (plane.source, plane.place);
     let (pixel, pitch) = (framebuffer.format.bytes() as usize, framebuffer.pitch as usize);
-    let rows = framebuffer.untiled(chip)?;
+    let first = source.y >> 16;
+    let last = (u64::from(source.y) + u64::from(source.height)).div_ceil(1 << 16);
+    let rows = framebuffer.untiled(chip, first..u32::try_from(last).unwrap_or(u32::MAX).min(framebuffer.height))?;
     let along = |at: u32, len: u32, all: u32, offset: u32| {
         (u64::from(at) + u64::from(len) * u64::from(offset) / u64::from(all)) as usize >> 16
     };
@@ -52,7 +54,7 @@ fn draw(
         .collect();
     for dy in 0..place.height {
         let Some(y) = down(dy) else { continue };
-        let row = along(source.y, source.height, place.height, dy) * pitch;
+        let row = (along(source.y, source.height, place.height, dy) - first as usize) * pitch;
         let Some(from) = rows.get(row..row + pitch) else { continue };
         let width = picture.width as usize * 4;
         let Some(to) = picture.rgba.get_mut(y as usize * width..).and_then(|rest| rest.get_mut(..width)) else {

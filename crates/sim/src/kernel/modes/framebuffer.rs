@@ -2,7 +2,7 @@
 //!
 //! Source: Linux 6.12 `drm_framebuffer.c`, `framebuffer_check`; `amdgpu_display.c`, `amdgpu_display_verify_sizes`.
 
-use std::sync::Arc;
+use std::{ops::Range, sync::Arc};
 
 use amdgpu_hw::GfxLevel;
 use amdgpu_surface::{
@@ -187,9 +187,10 @@ impl Framebuffer {
         self.modifier.map_or_else(|| self.bo.metadata().tiling == 0, |modifier| modifier == LINEAR)
     }
 
-    /// Returns the rows of the whole picture; `None` where nothing tells how its tiles lie.
-    pub(super) fn untiled(&self, chip: Option<&Chip>) -> Option<Vec<u8>> {
-        let mut rows = vec![0; usize::try_from(self.rows()).ok()?];
+    /// Returns rows of the picture; `None` where nothing tells how its tiles lie.
+    pub(super) fn untiled(&self, chip: Option<&Chip>, wanted: Range<u32>) -> Option<Vec<u8>> {
+        let height = wanted.end.saturating_sub(wanted.start);
+        let mut rows = vec![0; usize::try_from(u64::from(self.pitch) * u64::from(height)).ok()?];
         let pixel = self.format.bytes();
         // What is laid out for the length of its rows has rows of that length.
         let mut config = SurfaceConfig::new(self.pitch / pixel, self.height, pixel);
@@ -202,7 +203,8 @@ impl Framebuffer {
                 config.apply_tiling_flags(chip?, flags).ok()?;
             }
             _ => {
-                self.bo.read(self.offset.into(), &mut rows);
+                let before = u64::from(self.pitch) * u64::from(wanted.start);
+                self.bo.read(u64::from(self.offset) + before, &mut rows);
                 return Some(rows);
             }
         }
@@ -211,9 +213,9 @@ impl Framebuffer {
         let len = usize::try_from(layout.total_bytes).ok().filter(|_| end <= self.bo.size())?;
         let mut tiled = vec![0; len];
         self.bo.read(self.offset.into(), &mut tiled);
-        let whole = Region::whole(config.width, config.height, 1);
+        let region = Region { first: [0, wanted.start, 0], extent: [config.width, height, 1], sample: 0 };
         let texels = layout.texels(chip?, &config, 0).ok()?;
-        texels.detile(&whole, &tiled, &mut rows, Rows { pitch: self.pitch as usize, slice: 0 }).ok()?;
+        texels.detile(&region, &tiled, &mut rows, Rows { pitch: self.pitch as usize, slice: 0 }).ok()?;
         Some(rows)
     }
 }

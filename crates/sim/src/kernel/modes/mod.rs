@@ -24,7 +24,7 @@ use amdgpu_uapi::{
 };
 
 pub(crate) use self::{
-    change::{Change, Permissions},
+    change::Change,
     check::{GAMMA, GAMMA_LARGE, timing},
     configuration::{Configuration, CrtcState, Mode, Place, PlaneState, Source},
     framebuffer::{CURSOR, Format, Framebuffer, PRIMARY},
@@ -131,6 +131,15 @@ impl Modes {
     /// The mask of all CRTCs, by their index.
     pub(crate) const fn crtc_mask(self) -> u32 {
         (1 << self.pipes) - 1
+    }
+
+    /// Returns the configuration in which nothing is shown.
+    pub(crate) fn all_off(self) -> Configuration {
+        Configuration {
+            planes: vec![PlaneState::default(); self.planes().len()],
+            crtcs: vec![CrtcState::default(); self.crtcs().len()],
+            connectors: vec![None; self.connectors().len()],
+        }
     }
 
     /// The CRTC, by its index, that can show a plane, and whether the plane is a cursor.

@@ -12,7 +12,7 @@ use parking_lot::Mutex;
 
 use super::{
     Modes, compose,
-    configuration::{Blob, Configuration, CrtcState, PlaneState},
+    configuration::{Blob, Configuration},
     formats,
     framebuffer::{CURSOR, Framebuffer, PRIMARY},
     outbox::Outbox,
@@ -28,8 +28,10 @@ use crate::{
 
 /// The first id of framebuffers and blobs.
 const FIRST: u32 = 0x1000;
-/// Framebuffers, or blobs, of a device at most.
+/// Framebuffers, or blobs, of a file at most, so that none takes the memory of all others.
 const MOST: usize = 1 << 14;
+/// Bytes of a file's blobs at most.
+const MOST_BYTES: usize = 256 << 20;
 
 /// A display that is plugged in.
 #[derive(Debug)]
@@ -52,8 +54,8 @@ pub(crate) struct Screen {
 pub(super) struct State {
     framebuffers: Table<Framebuffer>,
     blobs: Table<Blob>,
-    /// Ids given out.
-    made: u32,
+    /// The id that is tried first for the next object.
+    next: u32,
     /// The configuration after all commits.
     pub(super) now: Configuration,
     /// The configuration that is scanned out.
@@ -70,10 +72,15 @@ pub(super) struct State {
 }
 
 impl State {
-    fn next_id(&mut self) -> Result<u32, Errno> {
-        let id = FIRST.checked_add(self.made).ok_or(Errno::ENOSPC)?;
-        self.made += 1;
-        Ok(id)
+    /// Returns an id that nothing has. Ids come again once all were given out.
+    fn next_id(&mut self) -> u32 {
+        loop {
+            let id = self.next.max(FIRST);
+            self.next = id.wrapping_add(1);
+            if !self.framebuffers.has(id) && !self.blobs.has(id) {
+                return id;
+            }
+        }
     }
 }
 
@@ -102,19 +109,14 @@ impl Screen {
         let mode = display.mode();
         let period = Duration::from_secs(1) * (u32::from(mode.htotal) * u32::from(mode.vtotal)) / (mode.clock * 1000);
         let crtcs = modes.crtcs().len();
-        let off = Configuration {
-            planes: vec![PlaneState::default(); modes.planes().len()],
-            crtcs: vec![CrtcState::default(); crtcs],
-            connectors: vec![None; modes.connectors().len()],
-        };
+        let off = modes.all_off();
         let mut state = State { now: off.clone(), scanned: off, cursors: vec![(0, 0); crtcs], ..State::default() };
         let has_modifiers = level >= GfxLevel::Gfx9;
         let in_formats = chip.as_ref().filter(|_| has_modifiers).map(|chip| {
             [(&PRIMARY[..], false), (&CURSOR[..], true)].map(|(formats, is_cursor)| {
-                let id = FIRST + state.made;
-                state.made += 1;
+                let id = state.next_id();
                 let blob = Arc::new(Blob { id, data: formats::in_formats(chip, formats, is_cursor) });
-                state.blobs.add(id, None, &blob);
+                state.blobs.add(id, None, &blob, 0);
                 blob
             })
         });
@@ -151,16 +153,16 @@ impl Screen {
     ///
     /// # Errors
     ///
-    /// EINVAL where the display engine cannot show it, ENOMEM for too many, ENOSPC for no id left.
+    /// EINVAL where the display engine cannot show it, ENOMEM for too many of a file.
     pub(crate) fn add(&self, owner: Option<u64>, framebuffer: Framebuffer) -> Result<Arc<Framebuffer>, Errno> {
         framebuffer.check(self.level, self.chip.as_ref())?;
         let mut state = self.state.lock();
-        if state.framebuffers.len() >= MOST {
+        if owner.is_some_and(|file| state.framebuffers.share(file).0 >= MOST) {
             return Err(Errno::ENOMEM);
         }
-        let id = state.next_id()?;
+        let id = state.next_id();
         let framebuffer = Arc::new(Framebuffer { id, ..framebuffer });
-        state.framebuffers.add(id, owner, &framebuffer);
+        state.framebuffers.add(id, owner, &framebuffer, 0);
         Ok(framebuffer)
     }
 
@@ -168,15 +170,17 @@ impl Screen {
     ///
     /// # Errors
     ///
-    /// ENOMEM for too many, ENOSPC for no id left.
+    /// ENOMEM for too many of a file, or too many bytes.
     pub(crate) fn add_blob(&self, owner: Option<u64>, data: Vec<u8>) -> Result<Arc<Blob>, Errno> {
         let mut state = self.state.lock();
-        if state.blobs.len() >= MOST {
+        let (count, bytes) = owner.map_or((0, 0), |file| state.blobs.share(file));
+        let len = data.len();
+        if count >= MOST || bytes + len > MOST_BYTES {
             return Err(Errno::ENOMEM);
         }
-        let id = state.next_id()?;
+        let id = state.next_id();
         let blob = Arc::new(Blob { id, data });
-        state.blobs.add(id, owner, &blob);
+        state.blobs.add(id, owner, &blob, len);
         Ok(blob)
     }
 
@@ -242,22 +246,21 @@ impl Screen {
         self.state.lock().framebuffers.of_file(owner)
     }
 
-    /// Keeps the picture that is shown, before it goes.
-    pub(super) fn keep_picture(&self, state: &mut State) {
-        if let Some(picture) = self.picture_of(state) {
-            state.last = Some(picture);
+    /// Keeps the picture of a configuration that is not shown any more. Composing it takes a while, in which the display goes on.
+    pub(super) fn keep_picture(&self, shown: &Configuration) {
+        if let Some(picture) = self.picture_of(shown) {
+            self.state.lock().last = Some(picture);
         }
     }
 
-    fn picture_of(&self, state: &State) -> Option<Picture> {
-        let crtc = state.scanned.feeds(0)?;
-        compose::picture(&state.scanned, crtc, self.chip.as_ref())
+    fn picture_of(&self, shown: &Configuration) -> Option<Picture> {
+        compose::picture(shown, shown.feeds(0)?, self.chip.as_ref())
     }
 
     /// Returns the picture that the display shows, or that it showed last.
     pub(crate) fn picture(&self) -> Option<Picture> {
-        let state = self.state.lock();
-        self.picture_of(&state).or_else(|| state.last.clone())
+        let shown = self.state.lock().scanned.clone();
+        self.picture_of(&shown).or_else(|| self.state.lock().last.clone())
     }
 
     /// Returns the position of a CRTC's cursor that a client set which knows no planes.
@@ -270,5 +273,18 @@ impl Screen {
         if let Some(at) = self.state.lock().cursors.get_mut(crtc as usize) {
             *at = to;
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ids_come_again_once_all_were_given_out() {
+        let mut state = State { next: u32::MAX, ..State::default() };
+        let kept = Arc::new(Blob { id: FIRST, data: Vec::new() });
+        state.blobs.add(FIRST, None, &kept, 0);
+        assert_eq!([state.next_id(), state.next_id(), state.next_id()], [u32::MAX, FIRST + 1, FIRST + 2]);
     }
 }

@@ -1,54 +1,90 @@
 //! Objects that clients make: framebuffers and blobs.
 
 use std::{
-    collections::BTreeMap,
+    collections::{BTreeMap, BTreeSet},
     sync::{Arc, Weak},
 };
 
 /// Objects by their ids. One that a file made lives while the file has it, and each lives while a configuration uses it.
 #[derive(Debug)]
-pub(super) struct Table<T>(BTreeMap<u32, Entry<T>>);
+pub(super) struct Table<T> {
+    entries: BTreeMap<u32, Entry<T>>,
+    of_files: BTreeMap<u64, Share>,
+    /// Entries after the last look for those that nothing uses any more.
+    looked_at: usize,
+}
 
 #[derive(Debug)]
 struct Entry<T> {
     object: Weak<T>,
     /// The number of the file that has it.
     owner: Option<(u64, Arc<T>)>,
+    bytes: usize,
 }
+
+/// The objects of a file.
+#[derive(Debug, Default)]
+struct Share {
+    ids: BTreeSet<u32>,
+    bytes: usize,
+}
+
+/// Growth in entries after which a table is looked through, unless it has doubled before.
+const GROWTH: usize = 64;
 
 impl<T> Default for Table<T> {
     fn default() -> Self {
-        Self(BTreeMap::new())
+        Self { entries: BTreeMap::new(), of_files: BTreeMap::new(), looked_at: 0 }
     }
 }
 
 impl<T> Table<T> {
-    /// Adds an object under an id, and forgets those that nothing uses any more.
-    pub(super) fn add(&mut self, id: u32, owner: Option<u64>, object: &Arc<T>) {
-        self.0.retain(|_, entry| entry.object.strong_count() > 0);
+    /// Adds an object of some bytes under an id, and forgets now and then those that nothing uses any more.
+    pub(super) fn add(&mut self, id: u32, owner: Option<u64>, object: &Arc<T>, bytes: usize) {
+        if self.entries.len() > self.looked_at.saturating_add(GROWTH.max(self.looked_at)) {
+            self.entries.retain(|_, entry| entry.object.strong_count() > 0);
+            self.looked_at = self.entries.len();
+        }
+        if let Some(file) = owner {
+            let share = self.of_files.entry(file).or_default();
+            share.ids.insert(id);
+            share.bytes += bytes;
+        }
         let owner = owner.map(|file| (file, Arc::clone(object)));
-        self.0.insert(id, Entry { object: Arc::downgrade(object), owner });
+        self.entries.insert(id, Entry { object: Arc::downgrade(object), owner, bytes });
     }
 
     /// Returns the object with an id.
     pub(super) fn find(&self, id: u32) -> Option<Arc<T>> {
-        self.0.get(&id)?.object.upgrade()
+        self.entries.get(&id)?.object.upgrade()
+    }
+
+    /// Returns `true` if an object has this id.
+    pub(super) fn has(&self, id: u32) -> bool {
+        self.entries.get(&id).is_some_and(|entry| entry.object.strong_count() > 0)
     }
 
     /// Takes an object from the file that has it; `None` if another has it.
     pub(super) fn take(&mut self, id: u32, file: u64) -> Option<Arc<T>> {
-        let owner = &mut self.0.get_mut(&id)?.owner;
-        owner.take_if(|(owner, _)| *owner == file).map(|(_, object)| object)
+        let Entry { owner, bytes, .. } = self.entries.get_mut(&id)?;
+        let (_, object) = owner.take_if(|(owner, _)| *owner == file)?;
+        if let Some(share) = self.of_files.get_mut(&file) {
+            share.ids.remove(&id);
+            share.bytes -= *bytes;
+            if share.ids.is_empty() {
+                self.of_files.remove(&file);
+            }
+        }
+        Some(object)
     }
 
-    /// Returns the ids of a file's objects.
+    /// Returns the ids of a file's objects, in ascending order.
     pub(super) fn of_file(&self, file: u64) -> Vec<u32> {
-        let is_its = |entry: &Entry<T>| entry.owner.as_ref().is_some_and(|(owner, _)| *owner == file);
-        self.0.iter().filter(|(_, entry)| is_its(entry)).map(|(id, _)| *id).collect()
+        self.of_files.get(&file).map(|share| share.ids.iter().copied().collect()).unwrap_or_default()
     }
 
-    /// Returns the number of ids.
-    pub(super) fn len(&self) -> usize {
-        self.0.len()
+    /// Returns the number of a file's objects and their bytes.
+    pub(super) fn share(&self, file: u64) -> (usize, usize) {
+        self.of_files.get(&file).map_or((0, 0), |share| (share.ids.len(), share.bytes))
     }
 }

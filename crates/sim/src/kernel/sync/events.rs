@@ -32,8 +32,22 @@ impl Events {
         self.bell.notify_all();
     }
 
-    /// Waits until the condition gives something, or nothing at the deadline.
-    pub(crate) fn wait<T>(&self, until: Until, mut condition: impl FnMut() -> Option<T>) -> Option<T> {
+    /// Waits until the condition gives something, or nothing at the deadline or once the client is interrupted.
+    pub(crate) fn wait<T>(&self, until: Until, condition: impl FnMut() -> Option<T>) -> Option<T> {
+        self.wait_unless(until, condition, client::is_interrupted)
+    }
+
+    /// Waits until the condition is true, also for a client that is interrupted: for what is soon over and cannot be undone.
+    pub(crate) fn wait_through(&self, mut condition: impl FnMut() -> bool) {
+        let _ = self.wait_unless(Until::Never, || condition().then_some(()), || false);
+    }
+
+    fn wait_unless<T>(
+        &self,
+        until: Until,
+        mut condition: impl FnMut() -> Option<T>,
+        is_given_up: impl Fn() -> bool,
+    ) -> Option<T> {
         if let Some(found) = condition() {
             return Some(found);
         }
@@ -54,7 +68,7 @@ impl Events {
             if let Some(found) = condition() {
                 break Some(found);
             }
-            if client::is_interrupted() {
+            if is_given_up() {
                 break None;
             }
             match until.or_look_again() {

@@ -15,7 +15,7 @@ use super::{Client, HEIGHT, WIDTH, first_pixel, lit};
 use crate::support::{address_mut, ioctl_on, is_readable, owned, sync_file_info};
 
 /// Objects with the properties to set.
-type Wanted<'w> = &'w [(u32, &'w [(&'w str, u64)])];
+pub(super) type Wanted<'w> = &'w [(u32, &'w [(&'w str, u64)])];
 
 const SET: u32 = MODE_ATOMIC_ALLOW_MODESET;
 /// Longer than any signal of these tests takes, in ms.
@@ -23,7 +23,7 @@ const SOON: u16 = 20_000;
 
 impl Client {
     /// A client that commits atomically, with its primary plane and its cursor.
-    fn atomic(device: &SimDevice) -> (Self, u32, u32) {
+    pub(super) fn atomic(device: &SimDevice) -> (Self, u32, u32) {
         let client = Self::new(device);
         client.file.may(client_cap::ATOMIC, 1).unwrap();
         let planes = client.file.planes();
@@ -48,11 +48,11 @@ impl Client {
         self.file.send(&mut request)
     }
 
-    fn commit(&self, flags: u32, wanted: Wanted<'_>) -> Result<(), Errno> {
+    pub(super) fn commit(&self, flags: u32, wanted: Wanted<'_>) -> Result<(), Errno> {
         self.commit_as(ModeAtomic { flags, user_data: 77, ..ModeAtomic::ZEROED }, wanted)
     }
 
-    fn blob(&self, content: &[u8]) -> u32 {
+    pub(super) fn blob(&self, content: &[u8]) -> u32 {
         let mut bytes = content.to_vec();
         let (data, length) = (address_mut(&mut bytes), bytes.len() as u32);
         self.file.told(ModeCreateBlob { data, length, blob_id: 0 }).unwrap().blob_id
@@ -79,7 +79,7 @@ impl Client {
     }
 
     /// Sets the mode and shows a framebuffer.
-    fn set(&self, plane: u32, framebuffer: u32) -> Result<(), Errno> {
+    pub(super) fn set(&self, plane: u32, framebuffer: u32) -> Result<(), Errno> {
         self.commit(
             SET,
             &[

@@ -1,6 +1,7 @@
 //! The display engine: what it has, and what a virtual display shows.
 
 mod atomic;
+mod hostile;
 mod planes;
 mod resources;
 mod scanout;
@@ -112,6 +113,7 @@ fn lit_with(chip: &str, display: &str) -> SimDevice {
 }
 
 /// A client that sets modes.
+#[derive(Debug)]
 struct Client {
     file: File,
     crtc: u32,

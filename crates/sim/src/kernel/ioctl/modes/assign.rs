@@ -1,4 +1,4 @@
-//! Setting a property of an object, as a part of a commit.
+//! Setting properties of objects, as a part of a commit.
 //!
 //! Source: Linux 6.12 `drm_atomic_uapi.c`, `drm_atomic_set_property` with `drm_atomic_plane_set_property` and the others of the
 //! kind.
@@ -15,62 +15,131 @@ use crate::kernel::{
     user,
 };
 
-/// A commit of properties in the making.
-#[derive(Debug)]
-pub(super) struct Assignment<'s> {
-    pub(super) change: Change<'s>,
-    /// Addresses that take descriptors of fences, by the index of the CRTC that signals them.
-    pub(super) out_fences: BTreeMap<u32, u64>,
+/// A property to set.
+#[derive(Clone, Debug)]
+struct Wanted {
+    object: Object,
+    property: &'static Property,
+    value: u64,
+    /// The fence that the value names by a descriptor.
+    fence: Option<Arc<Fence>>,
 }
 
-impl<'s> Assignment<'s> {
-    /// Begins a commit.
-    pub(super) fn new(screen: &'s Arc<Screen>) -> Self {
-        Self { change: screen.change(), out_fences: BTreeMap::new() }
+/// The properties that a request sets, in order. The client is asked for all that its memory and its descriptors hold, so that
+/// a commit, for which others wait, does not wait for the client.
+#[derive(Clone, Debug)]
+pub(super) struct List {
+    wanted: Vec<Wanted>,
+    /// The reason why the request has no further properties.
+    end: Result<(), Errno>,
+}
+
+/// Properties of one request at most: far more than all objects have.
+const MOST: usize = 1 << 16;
+
+impl List {
+    /// Returns a list without properties.
+    pub(super) const fn new() -> Self {
+        Self { wanted: Vec::new(), end: Ok(()) }
     }
 
-    /// Sets a property of an object that has it.
+    /// Ends the list with what made reading it end.
+    pub(super) fn end(&mut self, end: Result<(), Errno>) {
+        self.end = end;
+    }
+
+    /// Adds a property of an object that has it.
     ///
     /// # Errors
     ///
-    /// EINVAL for a value that the property does not take or an object that it names and that does not exist, EFAULT for an
-    /// address that cannot be written.
-    pub(super) fn set(&mut self, file: &File, object: Object, property: &Property, value: u64) -> Result<(), Errno> {
+    /// ENOMEM for too many, EFAULT for a fence's place that cannot be written.
+    pub(super) fn add(
+        &mut self,
+        file: &File,
+        object: Object,
+        property: &'static Property,
+        value: u64,
+    ) -> Result<(), Errno> {
+        if self.wanted.len() == MOST {
+            return Err(Errno::ENOMEM);
+        }
+        let takes_part = matches!(object, Object::Plane(_) | Object::Crtc(_)) && property.takes(value).is_some();
+        let fence = match property.key {
+            Key::InFenceFd if takes_part && value.cast_signed() >= 0 => fence(file, value as i32),
+            Key::OutFencePtr if takes_part && value != 0 => {
+                user::write_slice(value, &[-1_i32])?;
+                None
+            }
+            _ => None,
+        };
+        self.wanted.push(Wanted { object, property, value, fence });
+        Ok(())
+    }
+
+    /// Returns the addresses that take descriptors of fences, by the index of the CRTC that signals them.
+    pub(super) fn places_of_fences(&self) -> BTreeMap<u32, u64> {
+        let places = self.wanted.iter().filter(|wanted| wanted.property.key == Key::OutFencePtr && wanted.value != 0);
+        places
+            .filter_map(|wanted| match wanted.object {
+                Object::Crtc(index) => Some((index, wanted.value)),
+                _ => None,
+            })
+            .collect()
+    }
+
+    /// Makes the change that the properties ask for.
+    ///
+    /// # Errors
+    ///
+    /// EINVAL for a value that the property does not take or an object that it names and that does not exist; what ended the
+    /// list.
+    pub(super) fn make(&self, file: &File, change: &mut Change<'_>) -> Result<(), Errno> {
         let screen = file.gpu.screen.as_ref().ok_or(Errno::EINVAL)?;
+        let mut assignment = Assignment { file, screen, change };
+        self.wanted.iter().try_for_each(|wanted| assignment.set(wanted))?;
+        self.end
+    }
+}
+
+/// A commit of properties in the making.
+#[derive(Debug)]
+struct Assignment<'a, 's> {
+    file: &'a File,
+    screen: &'a Screen,
+    change: &'a mut Change<'s>,
+}
+
+impl Assignment<'_, '_> {
+    fn set(&mut self, wanted: &Wanted) -> Result<(), Errno> {
+        let &Wanted { object, property, value, ref fence } = wanted;
         let takes = property.takes(value).ok_or(Errno::EINVAL)?;
         // What a property names exists, whatever it is set for.
         match takes {
-            Takes::Blob(id) => drop(screen.blob(id).ok_or(Errno::EINVAL)?),
-            Takes::Object(MODE_OBJECT_FB, id) => drop(screen.framebuffer(id).ok_or(Errno::EINVAL)?),
+            Takes::Blob(id) => drop(self.screen.blob(id).ok_or(Errno::EINVAL)?),
+            Takes::Object(MODE_OBJECT_FB, id) => drop(self.screen.framebuffer(id).ok_or(Errno::EINVAL)?),
             Takes::Object(_, id) => {
-                crtc(file, id)?;
+                crtc(self.file, id)?;
             }
             Takes::Number => {}
         }
         match object {
-            Object::Plane(index) => self.set_of_plane(file, screen, index, (property.key, value)),
-            Object::Crtc(index) => self.set_of_crtc(screen, index, (property.key, value)),
-            Object::Connector(index, _) => self.set_of_connector(file, index, (property.key, value)),
+            Object::Plane(index) => self.set_of_plane(index, (property.key, value), fence.as_ref()),
+            Object::Crtc(index) => self.set_of_crtc(index, (property.key, value)),
+            Object::Connector(index, _) => self.set_of_connector(index, (property.key, value)),
             Object::Property(_) | Object::Encoder(_) => Err(Errno::EINVAL),
         }
     }
 
-    fn set_of_plane(
-        &mut self,
-        file: &File,
-        screen: &Screen,
-        index: u32,
-        (key, value): (Key, u64),
-    ) -> Result<(), Errno> {
+    fn set_of_plane(&mut self, index: u32, (key, value): (Key, u64), fence: Option<&Arc<Fence>>) -> Result<(), Errno> {
         // The ranges of the properties keep to 32 bits.
         let (wide, signed) = (value as u32, value as i32);
         let change: Box<dyn FnOnce(&mut PlaneState)> = match key {
             Key::FbId => {
-                let framebuffer = if value == 0 { None } else { screen.framebuffer(wide) };
+                let framebuffer = if value == 0 { None } else { self.screen.framebuffer(wide) };
                 Box::new(move |plane| plane.framebuffer = framebuffer)
             }
             Key::CrtcId => {
-                let crtc = crtc(file, wide)?;
+                let crtc = crtc(self.file, wide)?;
                 Box::new(move |plane| plane.crtc = crtc)
             }
             Key::InFenceFd => {
@@ -78,7 +147,7 @@ impl<'s> Assignment<'s> {
                 self.change.plane(index, |_| ()).ok_or(Errno::EINVAL)?;
                 return match signed {
                     -1 => Ok(()),
-                    fd => self.change.wait_for(index, fence(file, fd)?),
+                    _ => self.change.wait_for(index, Arc::clone(fence.ok_or(Errno::EINVAL)?)),
                 };
             }
             Key::CrtcX => Box::new(move |plane| plane.place.x = signed),
@@ -94,8 +163,8 @@ impl<'s> Assignment<'s> {
         self.change.plane(index, change).ok_or(Errno::EINVAL)
     }
 
-    fn set_of_crtc(&mut self, screen: &Screen, index: u32, (key, value): (Key, u64)) -> Result<(), Errno> {
-        let blob = || if value == 0 { None } else { screen.blob(value as u32) };
+    fn set_of_crtc(&mut self, index: u32, (key, value): (Key, u64)) -> Result<(), Errno> {
+        let blob = || if value == 0 { None } else { self.screen.blob(value as u32) };
         match key {
             Key::Active => self.change.crtc(index, |crtc| crtc.is_active = value != 0),
             Key::ModeId => {
@@ -115,22 +184,16 @@ impl<'s> Assignment<'s> {
                 }
                 self.change.crtc(index, |crtc| crtc.gamma = table)
             }
-            Key::OutFencePtr => {
-                if value != 0 {
-                    user::write_slice(value, &[-1_i32])?;
-                    self.out_fences.insert(index, value);
-                }
-                self.change.crtc(index, |_| ())
-            }
+            Key::OutFencePtr => self.change.crtc(index, |_| ()),
             _ => None,
         }
         .ok_or(Errno::EINVAL)
     }
 
-    fn set_of_connector(&mut self, file: &File, index: u32, (key, value): (Key, u64)) -> Result<(), Errno> {
+    fn set_of_connector(&mut self, index: u32, (key, value): (Key, u64)) -> Result<(), Errno> {
         match key {
             Key::CrtcId => {
-                let crtc = crtc(file, value as u32)?;
+                let crtc = crtc(self.file, value as u32)?;
                 self.change.connect(index, crtc);
                 Ok(())
             }
@@ -151,11 +214,11 @@ fn crtc(file: &File, id: u32) -> Result<Option<u32>, Errno> {
     }
 }
 
-/// Returns the fence of a client's sync file.
-fn fence(file: &File, fd: i32) -> Result<Arc<Fence>, Errno> {
-    let found = user::descriptor(fd).and_then(|fd| file.gpu.machine.descriptors.find(fd)).map_err(|_| Errno::EINVAL)?;
-    match found {
-        Some(Shared::SyncFile(sync_file)) => Ok(Arc::clone(sync_file.fence())),
-        _ => Err(Errno::EINVAL),
+/// Returns the fence of a client's sync file; `None` for any other descriptor.
+fn fence(file: &File, fd: i32) -> Option<Arc<Fence>> {
+    let fd = user::descriptor(fd).ok()?;
+    match file.gpu.machine.descriptors.find(fd).ok()? {
+        Some(Shared::SyncFile(sync_file)) => Some(Arc::clone(sync_file.fence())),
+        _ => None,
     }
 }

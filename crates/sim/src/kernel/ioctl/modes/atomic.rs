@@ -4,18 +4,18 @@
 //! `drm_mode_object.c`, `drm_mode_obj_set_property_ioctl` and `set_property_atomic`; `drm_connector.c`,
 //! `drm_connector_property_set_ioctl`.
 
-use std::sync::Arc;
+use std::{collections::BTreeMap, sync::Arc};
 
 use amdgpu_uapi::{
     Errno, MODE_ATOMIC_ALLOW_MODESET, MODE_ATOMIC_NONBLOCK, MODE_ATOMIC_TEST_ONLY, MODE_OBJECT_CONNECTOR,
     MODE_PAGE_FLIP_ASYNC, MODE_PAGE_FLIP_EVENT, ModeAtomic, ModeConnectorSetProperty, ModeObjSetProperty,
 };
 
-use super::{assign::Assignment, caps, finish, screen};
+use super::{assign::List, caps, finish, outlast, screen};
 use crate::kernel::{
     files::file::File,
     ioctl::args::argument,
-    modes::{Key, Object, Permissions, Property, Signal},
+    modes::{Change, Key, Object, Property, Signal},
     sync::{fence::Fence, sync_file::SyncFile},
     user,
 };
@@ -42,53 +42,115 @@ pub(crate) fn commit(file: &File, bytes: &mut [u8]) -> Result<(), Errno> {
     if has(MODE_ATOMIC_TEST_ONLY) && has(MODE_PAGE_FLIP_EVENT) {
         return Err(Errno::EINVAL);
     }
-    let mut assignment = Assignment::new(screen);
-    read(file, &request, &mut assignment)?;
-    let Assignment { change, out_fences } = assignment;
+    let list = read(file, &request);
     let may_set_modes = has(MODE_ATOMIC_ALLOW_MODESET);
-    if has(MODE_ATOMIC_TEST_ONLY) {
-        return change.check(may_set_modes, 0);
-    }
-    let wants_event = has(MODE_PAGE_FLIP_EVENT);
-    let told = if wants_event { change.crtcs() } else { 0 };
-    if wants_event && told == 0 {
-        return Err(Errno::EINVAL);
-    }
-    let told = out_fences.keys().fold(told, |told, crtc| told | 1 << crtc);
-    // Nothing is refused behind this, so that no descriptor is given out in vain.
-    change.check(may_set_modes, told)?;
-    if has(MODE_ATOMIC_NONBLOCK) && change.is_busy() {
-        return Err(Errno::EBUSY);
-    }
-    let indices = (0..u32::BITS).filter(|crtc| told >> crtc & 1 != 0);
-    let mut signals: Vec<Signal> = indices.map(|crtc| Signal { crtc, event: None, fence: None }).collect();
-    let prepared = signals.iter_mut().try_for_each(|signal| {
-        if wants_event {
-            file.outbox.reserve()?;
-            signal.event = Some((Arc::clone(&file.outbox), request.user_data));
+    let mut prepared = Some(Prepared::new(file, 0, 0, 0, &BTreeMap::new())?);
+    loop {
+        let mut change = screen.change();
+        list.make(file, &mut change)?;
+        if has(MODE_ATOMIC_TEST_ONLY) {
+            return change.check(may_set_modes, 0);
         }
-        if let Some(address) = out_fences.get(&signal.crtc) {
-            let fence = Fence::of_crtc(&file.gpu.events, file.gpu.modes.crtc(signal.crtc));
-            let descriptor = file.gpu.machine.descriptors.add_sync_file(SyncFile::new(Arc::clone(&fence)))?;
-            user::write_slice(*address, &[user::install(descriptor)?])?;
-            signal.fence = Some(fence);
+        let events = if has(MODE_PAGE_FLIP_EVENT) { change.crtcs() } else { 0 };
+        if has(MODE_PAGE_FLIP_EVENT) && events == 0 {
+            return Err(Errno::EINVAL);
         }
-        Ok(())
-    });
-    if let Err(errno) = prepared {
-        signals.iter().filter(|signal| signal.event.is_some()).for_each(|_| file.outbox.release());
-        return Err(errno);
+        let fences = list.places_of_fences();
+        let told = fences.keys().fold(events, |told, crtc| told | 1 << crtc);
+        change.check(may_set_modes, told)?;
+        let obstacles = change.obstacles();
+        if has(MODE_ATOMIC_NONBLOCK) {
+            if change.is_busy() {
+                return Err(Errno::EBUSY);
+            }
+        } else if !obstacles.is_empty() {
+            drop(change);
+            outlast(file, &obstacles)?;
+            continue;
+        }
+        // The client takes its descriptors in its own time, which is not that of others.
+        let Some(ready) = prepared.take_if(|prepared| prepared.told == told) else {
+            drop(change);
+            prepared = Some(Prepared::new(file, told, events, request.user_data, &fences)?);
+            continue;
+        };
+        let done = ready.commit(change, may_set_modes)?;
+        if !has(MODE_ATOMIC_NONBLOCK) {
+            finish(file, &done);
+        }
+        return Ok(());
     }
-    let permissions = Permissions { may_set_modes, may_wait: !has(MODE_ATOMIC_NONBLOCK) };
-    let done = change.commit(permissions, signals)?;
-    if !has(MODE_ATOMIC_NONBLOCK) {
-        finish(file, &done);
-    }
-    Ok(())
 }
 
-/// Reads the objects and properties of a request into a commit.
-fn read(file: &File, request: &ModeAtomic, assignment: &mut Assignment<'_>) -> Result<(), Errno> {
+/// Events and fences that tell a client when its commit is scanned out. What it does not come to is taken back.
+#[derive(Debug)]
+struct Prepared<'f> {
+    file: &'f File,
+    /// CRTCs that tell, by their index.
+    told: u32,
+    signals: Vec<Signal>,
+    /// Addresses of the descriptors that were given out.
+    places: Vec<u64>,
+}
+
+impl<'f> Prepared<'f> {
+    /// Reserves room for events of some CRTCs, and gives the client descriptors of fences.
+    fn new(file: &'f File, told: u32, events: u32, user_data: u64, places: &BTreeMap<u32, u64>) -> Result<Self, Errno> {
+        let mut prepared = Self { file, told, signals: Vec::new(), places: Vec::new() };
+        for crtc in (0..u32::BITS).filter(|crtc| told >> crtc & 1 != 0) {
+            let mut signal = Signal { crtc, event: None, fence: None };
+            if events >> crtc & 1 != 0 {
+                file.outbox.reserve()?;
+                signal.event = Some((Arc::clone(&file.outbox), user_data));
+            }
+            signal.fence =
+                places.contains_key(&crtc).then(|| Fence::of_crtc(&file.gpu.events, file.gpu.modes.crtc(crtc)));
+            let fence = signal.fence.clone();
+            prepared.signals.push(signal);
+            if let (Some(fence), Some(place)) = (fence, places.get(&crtc)) {
+                let descriptor = file.gpu.machine.descriptors.add_sync_file(SyncFile::new(fence))?;
+                user::write_slice(*place, &[user::install(descriptor)?])?;
+                prepared.places.push(*place);
+            }
+        }
+        Ok(prepared)
+    }
+
+    /// Commits a change that tells of itself with this.
+    fn commit(mut self, change: Change<'_>, may_set_modes: bool) -> Result<Arc<Fence>, Errno> {
+        // Were it refused, it would tell all the same.
+        change.check(may_set_modes, self.told)?;
+        self.places.clear();
+        change.commit(may_set_modes, std::mem::take(&mut self.signals))
+    }
+}
+
+impl Drop for Prepared<'_> {
+    fn drop(&mut self) {
+        for signal in self.signals.drain(..) {
+            if signal.event.is_some() {
+                self.file.outbox.release();
+            }
+            if let Some(fence) = signal.fence {
+                fence.signal(Err(Errno::ECANCELED));
+            }
+        }
+        for place in &self.places {
+            // The client may have unmapped it.
+            let _ = user::write_slice(*place, &[-1_i32]);
+        }
+    }
+}
+
+/// Reads the objects and properties of a request.
+fn read(file: &File, request: &ModeAtomic) -> List {
+    let mut list = List::new();
+    let end = read_into(file, request, &mut list);
+    list.end(end);
+    list
+}
+
+fn read_into(file: &File, request: &ModeAtomic, list: &mut List) -> Result<(), Errno> {
     let nth = |address: u64, index: u64, size: u64| address.wrapping_add(index.wrapping_mul(size));
     let mut property_at = 0;
     for index in 0..u64::from(request.count_objs) {
@@ -99,7 +161,7 @@ fn read(file: &File, request: &ModeAtomic, assignment: &mut Assignment<'_>) -> R
             let id: u32 = user::read(nth(request.props_ptr, property_at, 4))?;
             let property = property_of(object, id).ok_or(Errno::ENOENT)?;
             let value: u64 = user::read(nth(request.prop_values_ptr, property_at, 8))?;
-            assignment.set(file, object, property, value)?;
+            list.add(file, object, property, value)?;
             property_at += 1;
         }
     }
@@ -123,17 +185,19 @@ fn set(file: &File, (id, kind): (u32, u32), property: u32, value: u64) -> Result
     let found = file.gpu.modes.find(id);
     let object = found.filter(|object| [0, object.kind()].contains(&kind)).ok_or(Errno::ENOENT)?;
     let property = property_of(object, property).ok_or(Errno::EINVAL)?;
-    let mut assignment = Assignment::new(screen);
     if property.key == Key::Dpms {
         property.takes(value).ok_or(Errno::EINVAL)?;
         let Object::Connector(index, _) = object else { return Err(Errno::EINVAL) };
-        let Some(crtc) = assignment.change.new_configuration().feeds(index) else { return Ok(()) };
-        // Every value but "On" is off.
-        assignment.change.crtc(crtc, |crtc| crtc.is_active = value == 0);
-    } else {
-        assignment.set(file, object, property, value)?;
+        return super::commit(file, screen, |change| {
+            if let Some(crtc) = change.new_configuration().feeds(index) {
+                // Every value but "On" is off.
+                change.crtc(crtc, |crtc| crtc.is_active = value == 0);
+            }
+            Ok(())
+        });
     }
-    let done = assignment.change.commit(Permissions::ALL, Vec::new())?;
-    finish(file, &done);
-    Ok(())
+    let mut list = List::new();
+    let end = list.add(file, object, property, value);
+    list.end(end);
+    super::commit(file, screen, |change| list.make(file, change))
 }

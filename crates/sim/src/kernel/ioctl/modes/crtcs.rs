@@ -8,13 +8,11 @@ use std::sync::Arc;
 use amdgpu_uapi::{Errno, MODE_PAGE_FLIP_ASYNC, MODE_PAGE_FLIP_EVENT, ModeCrtc, ModeInfo, ModePageFlip};
 use zerocopy::{FromBytes as _, IntoBytes as _};
 
-use super::{finish, screen};
+use super::{commit, screen};
 use crate::kernel::{
     files::file::File,
     ioctl::args::argument,
-    modes::{
-        Change, CrtcState, Framebuffer, Mode, Object, Permissions, Place, PlaneState, Screen, Signal, Source, timing,
-    },
+    modes::{Change, CrtcState, Framebuffer, Mode, Object, Place, PlaneState, Screen, Signal, Source, timing},
     user,
 };
 
@@ -27,13 +25,15 @@ pub(crate) fn set(file: &File, bytes: &mut [u8]) -> Result<(), Errno> {
         return Err(Errno::ERANGE);
     }
     let Some(Object::Crtc(crtc)) = file.gpu.modes.find(request.crtc_id) else { return Err(Errno::ENOENT) };
-    let mut change = screen.change();
-    if request.mode_valid == 0 {
-        if request.count_connectors != 0 {
-            return Err(Errno::EINVAL);
+    let connectors = read_connectors(file, &request);
+    commit(file, screen, |change| {
+        if request.mode_valid == 0 {
+            if request.count_connectors != 0 {
+                return Err(Errno::EINVAL);
+            }
+            turn_off(change, crtc);
+            return Ok(());
         }
-        turn_off(&mut change, crtc);
-    } else {
         let shown = change.new_configuration().plane(crtc).framebuffer;
         let framebuffer = match request.fb_id {
             u32::MAX => shown.ok_or(Errno::EINVAL)?,
@@ -44,12 +44,12 @@ pub(crate) fn set(file: &File, bytes: &mut [u8]) -> Result<(), Errno> {
             return Err(Errno::EINVAL);
         }
         let plane = whole(framebuffer, crtc, mode, (request.x, request.y))?;
-        check_connectors(file, &request)?;
-        turn_on(&mut change, screen, plane, mode)?;
-    }
-    let done = change.commit(Permissions::ALL, Vec::new())?;
-    finish(file, &done);
-    Ok(())
+        // Nothing is plugged into the others.
+        if connectors.clone()? != [file.gpu.modes.connectors().start] {
+            return Err(Errno::EINVAL);
+        }
+        turn_on(change, screen, plane, mode)
+    })
 }
 
 /// Returns a primary plane that fills a mode from a point of a framebuffer on.
@@ -66,19 +66,19 @@ fn whole(framebuffer: Arc<Framebuffer>, crtc: u32, mode: ModeInfo, (x, y): (u32,
     })
 }
 
-/// Checks that the connectors of a request are the one that the display is plugged into.
-fn check_connectors(file: &File, request: &ModeCrtc) -> Result<(), Errno> {
+/// Reads the connectors of a request.
+///
+/// # Errors
+///
+/// EINVAL for none or too many, ENOENT for one that is not there, EFAULT.
+fn read_connectors(file: &File, request: &ModeCrtc) -> Result<Vec<u32>, Errno> {
     let connectors = file.gpu.modes.connectors();
     let count = usize::try_from(request.count_connectors).unwrap_or(usize::MAX);
     if count == 0 || count > connectors.len() {
         return Err(Errno::EINVAL);
     }
     let named: Vec<u32> = user::read_slice(request.set_connectors_ptr, count)?;
-    if named.iter().any(|id| !connectors.contains(id)) {
-        return Err(Errno::ENOENT);
-    }
-    // Nothing is plugged into the others.
-    if named == [connectors.start] { Ok(()) } else { Err(Errno::EINVAL) }
+    if named.iter().all(|id| connectors.contains(id)) { Ok(named) } else { Err(Errno::ENOENT) }
 }
 
 fn turn_off(change: &mut Change<'_>, crtc: u32) {
@@ -132,8 +132,7 @@ pub(crate) fn page_flip(file: &File, bytes: &mut [u8]) -> Result<(), Errno> {
         file.outbox.reserve()?;
     }
     let event = has_event.then(|| (Arc::clone(&file.outbox), user_data));
-    let permissions = Permissions { may_set_modes: false, may_wait: false };
-    let flipped = change.commit(permissions, vec![Signal { crtc, event, fence: None }]);
+    let flipped = change.commit(false, vec![Signal { crtc, event, fence: None }]);
     if flipped.is_err() && has_event {
         file.outbox.release();
     }

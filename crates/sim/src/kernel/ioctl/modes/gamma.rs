@@ -8,11 +8,11 @@ use std::sync::Arc;
 use amdgpu_uapi::{ColorLut, Errno, ModeCrtcLut};
 use zerocopy::{FromBytes as _, IntoBytes as _};
 
-use super::{finish, screen};
+use super::{commit, screen};
 use crate::kernel::{
     files::file::File,
     ioctl::args::argument,
-    modes::{GAMMA, Object, Permissions, Screen},
+    modes::{GAMMA, Object, Screen},
     user,
 };
 
@@ -32,11 +32,10 @@ pub(crate) fn set(file: &File, bytes: &mut [u8]) -> Result<(), Errno> {
     let rows = red.into_iter().zip(green).zip(blue);
     let table: Vec<_> = rows.map(|((red, green), blue)| ColorLut { red, green, blue, reserved: 0 }).collect();
     let blob = screen.add_blob(None, table.as_bytes().to_vec())?;
-    let mut change = screen.change();
-    change.crtc(crtc, |crtc| crtc.gamma = Some(blob));
-    let done = change.commit(Permissions::ALL, Vec::new())?;
-    finish(file, &done);
-    Ok(())
+    commit(file, screen, |change| {
+        change.crtc(crtc, |crtc| crtc.gamma = Some(Arc::clone(&blob)));
+        Ok(())
+    })
 }
 
 /// MODE_GETGAMMA: zeros before a table of this size was set.

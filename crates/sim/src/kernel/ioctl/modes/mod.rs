@@ -22,7 +22,7 @@ use amdgpu_uapi::Errno;
 
 use crate::kernel::{
     files::file::File,
-    modes::Screen,
+    modes::{Change, Screen},
     sync::{events::Until, fence::Fence},
     user,
 };
@@ -35,9 +35,44 @@ fn screen(file: &File) -> Result<&Arc<Screen>, Errno> {
     })
 }
 
-/// Waits until a commit is scanned out. One that is not when the client is interrupted will be all the same.
+/// Waits until a commit is scanned out, at the next vertical blank: what it waits for is done. No interruption ends this, for
+/// the client would commit once more.
 fn finish(file: &File, commit: &Fence) {
-    file.gpu.events.wait(Until::Never, || commit.is_signalled().then_some(()));
+    file.gpu.events.wait_through(|| commit.is_signalled());
+}
+
+/// Waits until fences have signalled.
+///
+/// # Errors
+///
+/// EINTR when the client is interrupted.
+fn outlast(file: &File, fences: &[Arc<Fence>]) -> Result<(), Errno> {
+    let are_over = || fences.iter().all(|fence| fence.is_signalled()).then_some(());
+    file.gpu.events.wait(Until::Never, are_over).ok_or(Errno::EINTR)
+}
+
+/// Makes a change and commits it once nothing is in its way, then waits until it is scanned out.
+///
+/// While this waits, others make theirs, and so this one is made anew afterwards. `make` is called with the display locked for
+/// all clients: it must not wait for any of them, nor read their memory.
+///
+/// # Errors
+///
+/// Those of `make` and of the checks of a commit, and EINTR when the client is interrupted before anything changed.
+fn commit(file: &File, screen: &Arc<Screen>, make: impl Fn(&mut Change<'_>) -> Result<(), Errno>) -> Result<(), Errno> {
+    loop {
+        let mut change = screen.change();
+        make(&mut change)?;
+        change.check(true, 0)?;
+        let obstacles = change.obstacles();
+        if obstacles.is_empty() {
+            let done = change.commit(true, Vec::new())?;
+            finish(file, &done);
+            return Ok(());
+        }
+        drop(change);
+        outlast(file, &obstacles)?;
+    }
 }
 
 /// Writes as many values as the client has room for; the number that there are.

@@ -4,11 +4,11 @@
 
 use amdgpu_uapi::{Errno, MODE_CURSOR_BO, MODE_CURSOR_MOVE, ModeCursor, ModeCursor2, ModeFbCmd2, ModeSetPlane};
 
-use super::{finish, framebuffers, screen};
+use super::{commit, framebuffers, screen};
 use crate::kernel::{
     files::file::File,
     ioctl::args::argument,
-    modes::{CURSOR, Format, Object, Permissions, Place, PlaneState, Source},
+    modes::{CURSOR, Change, Format, Object, Place, PlaneState, Source},
 };
 
 /// MODE_SETPLANE.
@@ -16,26 +16,31 @@ pub(crate) fn set(file: &File, bytes: &mut [u8]) -> Result<(), Errno> {
     let screen = screen(file)?;
     let request: ModeSetPlane = argument(bytes)?;
     let Some(Object::Plane(index)) = file.gpu.modes.find(request.plane_id) else { return Err(Errno::ENOENT) };
-    let mut change = screen.change();
-    if request.fb_id == 0 {
-        change.plane(index, PlaneState::turn_off);
+    let shown = if request.fb_id == 0 {
+        None
     } else {
         let framebuffer = screen.framebuffer(request.fb_id).ok_or(Errno::ENOENT)?;
         let Some(Object::Crtc(crtc)) = file.gpu.modes.find(request.crtc_id) else { return Err(Errno::ENOENT) };
-        let state = PlaneState {
+        Some(PlaneState {
             crtc: Some(crtc),
             framebuffer: Some(framebuffer),
             source: Source { x: request.src_x, y: request.src_y, width: request.src_w, height: request.src_h },
             place: Place { x: request.crtc_x, y: request.crtc_y, width: request.crtc_w, height: request.crtc_h },
-        };
-        change.plane(index, |plane| *plane = state);
-    }
+        })
+    };
+    let make = |change: &mut Change<'_>| {
+        change.plane(index, |plane| match &shown {
+            None => plane.turn_off(),
+            Some(state) => *plane = state.clone(),
+        });
+        Ok(())
+    };
     if file.gpu.modes.plane_use(index).1 {
+        let mut change = screen.change();
+        make(&mut change)?;
         return change.commit_cursor(index);
     }
-    let done = change.commit(Permissions::ALL, Vec::new())?;
-    finish(file, &done);
-    Ok(())
+    commit(file, screen, make)
 }
 
 /// MODE_CURSOR.
