@@ -203,10 +203,17 @@ fn target(arguments: &RunArguments) -> Result<Target, Exit> {
         complain(&error);
         if error.is_usage() { Exit::Invalid } else { Exit::Skip }
     })?;
-    Ok(match &arguments.child.chosen {
+    let target = match &arguments.child.chosen {
         Some(reason) => target.chosen_because(reason),
         None => target,
-    })
+    };
+    let beside: Vec<_> = arguments.child.beside.iter().map(|chip| &**chip).collect();
+    let target = if beside.is_empty() { Ok(target) } else { target.beside(&beside) };
+    let target = target.map_err(|error| {
+        complain(&error);
+        Exit::Invalid
+    })?;
+    Ok(target.with_peers_told_by(arguments.child.peers_told_by.clone()))
 }
 
 /// Refuses a level that the user has not allowed for a real GPU.
@@ -273,10 +280,13 @@ fn expectations(arguments: &RunArguments, target: &Target, options: &mut Options
 /// Reads the report to compare with, which has to be of the same GPU.
 fn baseline(arguments: &RunArguments, target: &Target, options: &mut Options) -> Result<(), String> {
     let Some(path) = &arguments.baseline else { return Ok(()) };
-    let baseline = Baseline::read(path, arguments.tolerance).map_err(|error| error.to_string())?;
+    let mut baseline = Baseline::read(path, arguments.tolerance).map_err(|error| error.to_string())?;
     // A GPU that does not open fails its first check, and there is nothing to compare.
     if let Ok(test) = TestContext::open(target, options.settings()) {
-        baseline.fits(&target.gpu().with_facts(test.facts())).map_err(|error| error.to_string())?;
+        let facts = test.facts();
+        let rings = facts.rings.clone();
+        baseline.fits(&target.gpu().with_facts(facts)).map_err(|error| error.to_string())?;
+        baseline = baseline.with_rings(rings);
     }
     options.baseline = Some(baseline);
     Ok(())

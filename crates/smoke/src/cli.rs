@@ -268,6 +268,14 @@ pub(crate) struct ChildArguments {
     #[arg(long, hide = true, value_name = "TEXT")]
     pub(crate) chosen: Option<String>,
 
+    /// Simulated GPUs beside this one.
+    #[arg(long, hide = true, value_name = "NAME")]
+    pub(crate) beside: Vec<String>,
+
+    /// The GPU whose run measures the copies between all GPUs.
+    #[arg(long, hide = true, value_name = "GPU")]
+    pub(crate) peers_told_by: Option<String>,
+
     /// Faults to provoke in children, each with the check it applies to.
     #[arg(long, hide = true, value_name = "ID=TROUBLE", value_parser = trouble)]
     pub(crate) trouble: Vec<(String, Trouble)>,

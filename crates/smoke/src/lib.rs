@@ -51,10 +51,12 @@ pub use self::{
         evidence::{Difference, Evidence, Refusal},
         exit::Exit,
         expectations::{Expectations, ExpectationsError, List},
+        peers::PeerCopy,
         report::{Facts, Gpu, HeapRow, Report, SCHEMA, Summary, TypeRow},
         resumed::{ResumeError, Resumed},
         soak::{FirstFailure, Soak, SoakCheck},
         status::{Expected, Status},
+        tested::{Progress, Tested},
     },
     run::{Observer, run},
 };

@@ -115,7 +115,7 @@ fn together(arguments: &RunArguments, given: &[OsString], gpus: &[One], interrup
     let line = |text: &str| out.lock().unwrap_or_else(PoisonError::into_inner).line(text);
     let mut running = Vec::new();
     for gpu in gpus {
-        match start(arguments, given, gpu) {
+        match start(arguments, given, gpu, gpus) {
             Ok(mut child) => {
                 let text = child.stdout.take().map(|text| relay(&gpu.name, text, &out));
                 running.push((gpu, child, text));
@@ -170,9 +170,21 @@ fn worst(codes: &[Option<i32>]) -> Exit {
 }
 
 /// Starts the run of one GPU.
-fn start(arguments: &RunArguments, given: &[OsString], gpu: &One) -> std::io::Result<Child> {
+fn start(arguments: &RunArguments, given: &[OsString], gpu: &One, all: &[One]) -> std::io::Result<Child> {
     let mut command = Command::new(std::env::current_exe()?);
     command.args(&gpu.chosen_by).args(for_one(given));
+    // The copies between GPUs are measured once, by the run of the first.
+    match all.split_first() {
+        Some((first, others)) if first.name == gpu.name && arguments.sim.is_some() => {
+            // One that is no chip fails its own run, and no other.
+            let known = others.iter().map(|other| &other.chosen_by[1]).filter(|chip| amdgpu_sim::chip(chip).is_ok());
+            command.args(known.map(|chip| format!("--beside={chip}")));
+        }
+        Some((first, _)) if first.name != gpu.name => {
+            command.arg(format!("--peers-told-by={}", first.name));
+        }
+        _ => {}
+    }
     let outputs = &arguments.outputs;
     let files = [
         ("--json", &outputs.json),

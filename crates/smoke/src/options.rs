@@ -49,6 +49,6 @@ impl Options {
     }
 
     pub(crate) const fn settings(&self) -> Settings {
-        Settings { seed: self.seed, memory: self.memory, pulse: None }
+        Settings { seed: self.seed, memory: self.memory, pulse: None, progress: None }
     }
 }

@@ -62,6 +62,7 @@ pub(crate) fn all() -> impl Iterator<Item = &'static Check> {
         leak::CHECKS,
         queues::transfer::CHECKS,
         queues::bandwidth::CHECKS,
+        queues::peers::CHECKS,
         shaders::memory::CHECKS,
         shaders::groups::CHECKS,
         shaders::image::CHECKS,
@@ -72,6 +73,7 @@ pub(crate) fn all() -> impl Iterator<Item = &'static Check> {
         queues::gang::CHECKS,
         bos::pressure::CHECKS,
         queues::march::CHECKS,
+        queues::whole::CHECKS,
         queues::reset::CHECKS,
     ];
     areas.into_iter().flatten()

@@ -18,6 +18,7 @@ use crate::{
         report::{Gpu, Report, SCHEMA, Summary},
         soak::Soak,
         status::{Expected, Status},
+        tested::Progress,
     },
 };
 
@@ -36,6 +37,11 @@ pub trait Observer {
     /// A check begins.
     fn started(&mut self, id: &str) {
         let _ = id;
+    }
+
+    /// The check that runs has come this far.
+    fn progressed(&mut self, id: &str, progress: Progress) {
+        let _ = (id, progress);
     }
 
     /// A check has ended.
@@ -145,6 +151,8 @@ pub(crate) fn in_lab(test: &TestContext<'_>, step: &Step, began: Instant) -> (Ch
     let before = test.condition();
     let mut result = judged(&step.id, began, shielded(|| step.run(test)));
     result.bandwidths = test.take_bandwidths();
+    result.peers = test.take_peers();
+    result.tested = test.take_tested();
     let mut lost = None;
     if result.word.is_bad() {
         let mut evidence = test.evidence_since(&before);

@@ -96,6 +96,33 @@ fn a_baseline_of_another_gpu_is_refused_with_both_names() {
 }
 
 #[test]
+fn an_engine_that_only_one_of_both_has_is_named() {
+    let scratch = Scratch::new("engines");
+    let first = report(&run("navi21", &[]));
+    let renamed = |engine: &str| {
+        let mut report: Value = serde_json::from_str(&scaled(&first, |_| 1)).unwrap();
+        for figure in report["results"][0]["bandwidths"].as_array_mut().unwrap() {
+            figure["engine"] = engine.into();
+        }
+        report
+    };
+    let mut more: Value = serde_json::from_str(&scaled(&first, |_| 1)).unwrap();
+    let extra = renamed("sdma7")["results"][0].clone();
+    more["results"].as_array_mut().unwrap().push(extra);
+    let gone = report(&run("navi21", &["--baseline", &scratch.file("more.json", &more.to_string())]));
+    let result = &gone["results"][0];
+    assert_eq!(result["word"], "fail", "{result}");
+    let detail = result["detail"].as_str().unwrap();
+    assert!(detail.starts_with("the baseline has figures of sdma7, and this GPU has no such ring; "), "{detail}");
+    let other = scratch.file("other.json", &renamed("sdma1").to_string());
+    let fresh = run("navi21", &["--baseline", &other]);
+    assert_eq!(fresh.status.code(), Some(0), "{fresh:?}");
+    let result = &report(&fresh)["results"][0];
+    assert_eq!(result["word"], "warn", "{result}");
+    assert!(result["detail"].as_str().unwrap().starts_with("the baseline has no figures of sdma0; "), "{result}");
+}
+
+#[test]
 fn a_baseline_that_is_no_report_or_compares_nothing_is_bad_usage() {
     let scratch = Scratch::new("bad");
     let first = report(&run("navi21", &[]));

@@ -20,6 +20,7 @@ fn intended(mutant: Mutant) -> String {
         M::ShortCopy | M::ShiftedCopy => each("exec.copy"),
         M::ShortFill => each("exec.fill"),
         M::StalePageTable | M::StuckBit => each("transfer.odd"),
+        M::WeakCell => "memory.whole".to_owned(),
         M::WrongFenceValue => each("exec.nop"),
         M::LostWakeUp => "order.syncobj".to_owned(),
         M::ReversedIbs => each("exec.many"),

@@ -110,3 +110,36 @@ fn all_gpus_of_a_computer_without_any_are_none() {
     assert_eq!((run.status.code(), &run.stdout[..]), (Some(77), &b""[..]));
     assert!(String::from_utf8_lossy(&run.stderr).contains("no AMD GPU that is awake"), "{run:?}");
 }
+
+#[test]
+fn copies_between_gpus_are_a_matrix_in_text_json_and_html() {
+    let scratch = Scratch::new("matrix");
+    let json = format!("--json={}", scratch.path("a.json"));
+    let only = ["--level", "core", "--filter", r"^bandwidth\.peers$"];
+    let more = ["--sim", "navi21,renoir", &json, "--html", &scratch.path("a.html")];
+    let run = program(&[&only[..], &more].concat()).output().unwrap();
+    assert_eq!(run.status.code(), Some(0), "{run:?}");
+    let (first, second) = ("navi21 at 0000:03:00.0", "renoir at 0000:04:00.0");
+    let report = scratch.json("a.navi21.json");
+    let schema: Value = serde_json::from_str(include_str!("../schema/amdgpu-smoke-1.json")).unwrap();
+    let validator = jsonschema::validator_for(&schema).unwrap();
+    assert_eq!(validator.iter_errors(&report).map(|error| error.to_string()).collect::<Vec<_>>(), [""; 0]);
+    let pairs = report["results"][0]["peers"].as_array().unwrap();
+    let names: Vec<_> = pairs.iter().map(|pair| (&pair["engine"], &pair["memory"])).collect();
+    assert_eq!(names, [(&first.into(), &second.into()), (&second.into(), &first.into())]);
+    for pair in pairs {
+        assert!(pair["write"].as_u64() > Some(0) && pair["read"].as_u64() > Some(0), "{pair}");
+    }
+    let text = String::from_utf8(run.stdout).unwrap();
+    let row = regex::Regex::new(&format!(r"navi21: +\| {first}  - +[\d.]+ [MG]B/s / [\d.]+ [MG]B/s\n")).unwrap();
+    assert!(row.is_match(&text), "{text}");
+    let page = scratch.read("a.navi21.html");
+    assert!(page.contains(&format!("<tr><th>{second}</th><td>")) && page.contains("B/s / "), "{page}");
+    // The other run leaves it to the first.
+    let other = scratch.json("a.renoir.json");
+    let result = &other["results"][0];
+    assert_eq!(
+        (&result["word"], &result["detail"]),
+        (&"skip".into(), &"the run of navi21 measures all pairs of GPUs".into())
+    );
+}

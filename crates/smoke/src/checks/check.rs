@@ -89,6 +89,11 @@ impl Check {
         Self { needs: self.needs, anchor: self.anchor, needs_a_kernel: self.needs_a_kernel, ..moved }
     }
 
+    /// The same with another time limit.
+    pub(crate) const fn lasting(self, budget: Duration) -> Self {
+        Self { budget, ..self }
+    }
+
     /// The same, skipped where the kernel only pretends to have what is checked.
     pub(crate) const fn needing_a_kernel(self) -> Self {
         Self { needs_a_kernel: true, ..self }

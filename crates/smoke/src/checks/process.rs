@@ -17,7 +17,11 @@ use amdgpu_winsys::{
 
 use crate::{
     checks::{bos::share, check::Check},
-    gpu::{pattern::pattern, target::Target, test_context::TestContext},
+    gpu::{
+        pattern::pattern,
+        target::{Peer, Target},
+        test_context::TestContext,
+    },
     level::Level,
     result::outcome::{Doing, Outcome, ensure, fail, same_bytes, skip},
 };
@@ -94,10 +98,8 @@ pub(crate) fn help(dma_buf: OwnedFd, node: Option<&Path>) -> Result<(), String> 
 }
 
 fn devices(test: &TestContext<'_>) -> Outcome {
-    let peer = match test.target.peer() {
-        None => return skip("there is no second GPU"),
-        Some(peer) => peer.doing("opening the second GPU")?,
-    };
+    let Some(Peer { open, .. }) = test.target.peers().first() else { return skip("there is no second GPU") };
+    let peer = open().doing("opening the second GPU")?;
     let memory = share::exportable(test, SIZE)?;
     let dma_buf = memory.bo().export().doing("exporting")?;
     let bytes = test.pattern(50, SIZE as usize);

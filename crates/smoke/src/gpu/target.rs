@@ -13,7 +13,10 @@ use amdgpu_layers::{Recording, Replay};
 use amdgpu_sim::{Census, SimDevice, SimKernel, SimOptions, sysfs::Place};
 use amdgpu_winsys::winsys::{self, Device, Kernel, Node, Observer, PciAddress, RenderNode};
 
-use crate::{gpu::mutant::Mutant, result::report::Gpu};
+use crate::{
+    gpu::{mutant::Mutant, surroundings},
+    result::report::Gpu,
+};
 
 /// The chip that is simulated when the machine has no Radeon and none was asked for.
 const DEFAULT_PROFILE: &str = "navi21";
@@ -27,6 +30,14 @@ const HANG: Duration = Duration::from_secs(1);
 
 type OpenDevice = dyn Fn() -> winsys::Result<Device>;
 type OpenKernel = dyn Fn() -> winsys::Result<Arc<dyn Kernel>>;
+/// Another GPU of the same machine.
+pub(crate) struct Peer {
+    /// The node with its PCI address, or the profile.
+    pub(crate) name: String,
+    /// Opens it.
+    pub(crate) open: Box<OpenDevice>,
+}
+
 type CountAll = dyn Fn() -> Vec<Count>;
 
 /// Name and amount of a counted resource: a number of objects, or bytes.
@@ -41,10 +52,14 @@ pub struct Target {
     census: Option<Box<CountAll>>,
     /// The node, for other processes to open.
     node: Option<PathBuf>,
-    /// Opens another GPU of the same machine.
-    peer: Option<Box<OpenDevice>>,
+    /// Other GPUs of the same machine.
+    peers: Vec<Peer>,
+    /// The GPU whose run measures all pairs, if this one does not.
+    peers_told_by: Option<String>,
     /// The program that helps a check as another process.
     helper: Option<PathBuf>,
+    /// The simulated GPU, if it is one of this process.
+    device: Option<SimDevice>,
 }
 
 impl fmt::Debug for Target {
@@ -137,11 +152,18 @@ impl Target {
     /// Opens the GPU behind a render node.
     pub fn real(node: Node) -> Self {
         let location = place(&node);
-        let path = node.path.clone();
-        Self { node: Some(path.clone()), ..Self::over(location, move || render_node(&path)) }.beside(move || {
-            let others = Node::enumerate(Path::new("/")).unwrap_or_default();
-            others.into_iter().find(|other| other.path != node.path).map(|other| other.path)
-        })
+        let path = node.path;
+        let others = Node::enumerate(Path::new("/")).unwrap_or_default();
+        // Opening a GPU that sleeps would wake it up.
+        let is_awake = |node: &Node| {
+            !surroundings::device(Path::new("/"), &node.path).is_some_and(|device| surroundings::sleeps(&device))
+        };
+        let others = others.into_iter().filter(|other| other.path != path && is_awake(other));
+        let peer =
+            |other: Node| Peer { name: place(&other), open: Box::new(move || Device::new(render_node(&other.path)?)) };
+        let peers = others.map(peer).collect();
+        let target = Self { node: Some(path.clone()), ..Self::over(location, move || render_node(&path)) };
+        target.with_peers(peers)
     }
 
     /// The same with the reason why this GPU is tested, for the report.
@@ -151,10 +173,36 @@ impl Target {
         self
     }
 
-    /// The same with a second GPU, where `other` knows the node of one.
-    fn beside(self, other: impl Fn() -> Option<PathBuf>) -> Self {
-        let Some(path) = other() else { return self };
-        Self { peer: Some(Box::new(move || Device::new(render_node(&path)?))), ..self }
+    /// The same with these GPUs beside it.
+    #[must_use]
+    pub(crate) fn with_peers(self, peers: Vec<Peer>) -> Self {
+        Self { peers, ..self }
+    }
+
+    /// The same, which leaves the copies between GPUs to the run of another one.
+    #[must_use]
+    pub(crate) fn with_peers_told_by(self, teller: Option<String>) -> Self {
+        Self { peers_told_by: teller, ..self }
+    }
+
+    /// The same with simulated GPUs of these chips beside it, in its machine.
+    ///
+    /// # Errors
+    ///
+    /// [`NoTarget::Chip`].
+    pub(crate) fn beside(self, chips: &[&str]) -> Result<Self, NoTarget> {
+        let Some(device) = self.device.clone() else { return Ok(self) };
+        let mut peers = Vec::new();
+        for (chip, index) in chips.iter().zip(1..) {
+            let options = SimOptions { place: Place::new(index).unwrap_or(Place::FIRST), ..SimOptions::default() };
+            // A GPU is plugged in once, however often it is opened.
+            let peer = device.machine().add(amdgpu_sim::chip(chip)?, options);
+            peers.push(Peer {
+                name: format!("{chip} at {}", peer.place().pci()),
+                open: Box::new(move || Device::new(peer.open())),
+            });
+        }
+        Ok(self.with_peers(peers))
     }
 
     /// Creates a target from a path, which is not opened yet.
@@ -185,13 +233,9 @@ impl Target {
             opened.borrow_mut().push(Arc::downgrade(&file));
             Ok(file as Arc<dyn Kernel>)
         };
-        let peer = SimDevice::clone(&device);
+        let machine = device.clone();
         let target = Self::over(name, open).simulating().counting(move || census(&device, &files.borrow()));
-        let second = SimOptions { place: Place::new(1).unwrap_or(Place::FIRST), ..SimOptions::default() };
-        Ok(Self {
-            peer: Some(Box::new(move || Device::new(peer.machine().add(Arc::clone(&profile), second).open()))),
-            ..target
-        })
+        Self { device: Some(machine), ..target }.beside(&[name])
     }
 
     /// Creates a simulated GPU that makes one mistake whenever it can, to see that the test finds it.
@@ -252,7 +296,17 @@ impl Target {
     /// and addresses.
     pub fn new(location: impl Into<String>, open: impl Fn() -> winsys::Result<Device> + 'static) -> Self {
         let gpu = Gpu { location: location.into(), ..Gpu::default() };
-        Self { gpu, open: Box::new(open), kernel: None, census: None, node: None, peer: None, helper: None }
+        Self {
+            gpu,
+            open: Box::new(open),
+            kernel: None,
+            census: None,
+            node: None,
+            peers: Vec::new(),
+            peers_told_by: None,
+            helper: None,
+            device: None,
+        }
     }
 
     /// Returns the same target, called simulated in the report.
@@ -283,9 +337,22 @@ impl Target {
         self.node.as_deref()
     }
 
-    /// Another GPU of the same machine, opened.
-    pub(crate) fn peer(&self) -> Option<winsys::Result<Device>> {
-        self.peer.as_ref().map(|open| open())
+    /// Other GPUs of the same machine.
+    pub(crate) fn peers(&self) -> &[Peer] {
+        &self.peers
+    }
+
+    /// The GPU whose run measures the copies between all GPUs, if this one leaves them to it.
+    pub(crate) fn peers_told_by(&self) -> Option<&str> {
+        self.peers_told_by.as_deref()
+    }
+
+    /// Returns the name in the table of copies between GPUs.
+    pub(crate) fn place(&self) -> String {
+        match &self.device {
+            Some(device) => format!("{} at {}", self.gpu.location, device.place().pci()),
+            None => self.gpu.location.clone(),
+        }
     }
 
     /// Returns the GPU's description, as far as it is known without opening it.

@@ -1,6 +1,9 @@
 //! The environment of a check: an open device and the operations that all checks share.
 
-use std::{cell::RefCell, time::Duration};
+use std::{
+    cell::{Cell, RefCell},
+    time::Duration,
+};
 
 use amdgpu_winsys::{
     cs::{CommandList, Fence, HangReport, Queue, Submission},
@@ -21,7 +24,9 @@ use crate::{
         bandwidth::Bandwidth,
         evidence::Evidence,
         outcome::{Doing, Stop, fail},
+        peers::PeerCopy,
         report::Facts,
+        tested::{Progress, Tested},
     },
 };
 
@@ -43,6 +48,8 @@ pub(crate) struct Settings {
     pub(crate) memory: Option<u64>,
     /// Told whenever a job is done: the check is at work.
     pub(crate) pulse: Option<fn()>,
+    /// Told how far a long check has come.
+    pub(crate) progress: Option<fn(Progress)>,
 }
 
 /// GPU state that can change during a check without an error of the check itself.
@@ -71,6 +78,10 @@ pub(crate) struct TestContext<'a> {
     tape: RefCell<Option<Tape>>,
     /// Bandwidths of the check that runs.
     bandwidths: RefCell<Vec<Bandwidth>>,
+    /// Copies between GPUs of the check that runs.
+    peers: RefCell<Vec<PeerCopy>>,
+    /// Memory that the check that runs has tested.
+    tested: Cell<Option<Tested>>,
     /// Report of the last job that did not finish.
     hang: RefCell<Option<HangReport>>,
 }
@@ -91,7 +102,7 @@ impl<'a> TestContext<'a> {
         };
         let witness = witness.ok();
         let vram_lost = device.vram_lost_counter().ok();
-        let (tape, bandwidths, hang) = Default::default();
+        let (tape, bandwidths, peers, tested, hang) = Default::default();
         Ok(Self {
             target,
             settings,
@@ -104,6 +115,8 @@ impl<'a> TestContext<'a> {
             map,
             tape,
             bandwidths,
+            peers,
+            tested,
             hang,
         })
     }
@@ -167,6 +180,8 @@ impl<'a> TestContext<'a> {
         self.tape.replace(None);
         self.hang.replace(None);
         self.bandwidths.take();
+        self.peers.take();
+        self.tested.take();
     }
 
     /// Keeps a bandwidth for the result of the check that runs.
@@ -177,6 +192,33 @@ impl<'a> TestContext<'a> {
     /// Takes the bandwidths that were kept since the last [`TestContext::rewind`].
     pub(crate) fn take_bandwidths(&self) -> Vec<Bandwidth> {
         self.bandwidths.take()
+    }
+
+    /// Keeps copies between GPUs for the result of the check that runs.
+    pub(crate) fn copied_between(&self, copies: Vec<PeerCopy>) {
+        self.peers.replace(copies);
+    }
+
+    /// Takes the copies between GPUs that were kept since the last [`TestContext::rewind`].
+    pub(crate) fn take_peers(&self) -> Vec<PeerCopy> {
+        self.peers.take()
+    }
+
+    /// Keeps the memory that was tested for the result of the check that runs.
+    pub(crate) fn tested(&self, tested: Tested) {
+        self.tested.set(Some(tested));
+    }
+
+    /// Takes the tested memory that was kept since the last [`TestContext::rewind`].
+    pub(crate) fn take_tested(&self) -> Option<Tested> {
+        self.tested.take()
+    }
+
+    /// Tells how far the check that runs has come.
+    pub(crate) fn progress(&self, progress: Progress) {
+        if let Some(tell) = self.settings.progress {
+            tell(progress);
+        }
     }
 
     /// Gives memory a name for the report of a page fault.

@@ -2,6 +2,7 @@
 
 use std::{
     io::{self, Write},
+    sync::atomic::{AtomicU64, Ordering},
     time::{Duration, Instant},
 };
 
@@ -15,7 +16,7 @@ use crate::{
     isolation::message::{Message, Planned},
     options::Options,
     plan::{self, Step},
-    result::{check_result::CheckResult, exit::Exit, status::Status},
+    result::{check_result::CheckResult, exit::Exit, status::Status, tested::Progress},
     run::{in_lab, judged, shielded},
 };
 
@@ -49,7 +50,7 @@ pub(crate) fn work(task: &Task, target: &Target, options: &Options, trouble: Opt
     if let (Task::Try(_), Some(trouble)) = (task, trouble) {
         cause(trouble);
     }
-    let settings = Settings { pulse: Some(|| tell(&Message::Alive)), ..options.settings() };
+    let settings = Settings { pulse: Some(|| tell(&Message::Alive)), progress: Some(progressed), ..options.settings() };
     let test = shielded(|| TestContext::open(target, settings));
     match (test, task) {
         (Ok(test), Task::Plan) => {
@@ -85,6 +86,15 @@ fn step(test: &TestContext<'_>, options: &Options, id: &str) -> Option<Step> {
 
 fn told((result, lost): (CheckResult, Option<String>)) {
     tell(&Message::Result { result: Box::new(result), lost });
+}
+
+/// Tells the parent of each percent once.
+fn progressed(progress: Progress) {
+    static TOLD: AtomicU64 = AtomicU64::new(0);
+    let percent = progress.percent();
+    if TOLD.swap(percent, Ordering::Relaxed) != percent {
+        tell(&Message::Progress(progress));
+    }
 }
 
 fn tell(message: &Message) {

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::result::{check_result::CheckResult, report::Gpu};
+use crate::result::{check_result::CheckResult, report::Gpu, tested::Progress};
 
 /// One line.
 #[derive(Debug, Serialize, Deserialize)]
@@ -18,6 +18,8 @@ pub(crate) enum Message {
     },
     /// The child is at work: sent now and then while a check runs.
     Alive,
+    /// A long check has come this far.
+    Progress(Progress),
 }
 
 /// A check of the plan.

@@ -114,7 +114,7 @@ impl Parent {
         observer: &mut dyn Observer,
     ) -> Result<(Gpu, Vec<Planned>, Option<CheckResult>), Box<Report>> {
         let limit = self.check.unwrap_or(PLANNING);
-        let first = self.child(inventory::OPEN, &["--child-plan"], limit, pass, start, log);
+        let first = self.child(inventory::OPEN, &["--child-plan"], limit, pass, start, log, observer);
         if let Some((gpu, plan)) = first.plan {
             return Ok((gpu, plan, first.result));
         }
@@ -158,7 +158,7 @@ impl Parent {
             observer.started(&step.id);
             let told = match opened.take_if(|result| result.id == step.id) {
                 Some(result) => Told { result: Some(result), ..Told::default() },
-                None => self.step(step, options, pass, start, log),
+                None => self.step(step, options, pass, start, log, observer),
             };
             let Some(mut result) = told.result else { continue };
             options.judge(&mut result);
@@ -172,7 +172,15 @@ impl Parent {
         (results, Ending::default())
     }
 
-    fn step(&self, step: &Planned, options: &Options, pass: &Pass, start: Instant, log: &mut KernelLog) -> Told {
+    fn step(
+        &self,
+        step: &Planned,
+        options: &Options,
+        pass: &Pass,
+        start: Instant,
+        log: &mut KernelLog,
+        observer: &mut dyn Observer,
+    ) -> Told {
         if options.expectations.skips(&step.id) {
             let mut result = CheckResult::new(&step.id, Status::Skip, "the user's lists leave it out", Duration::ZERO);
             result.expected = Some(Expected::Skip);
@@ -180,12 +188,13 @@ impl Parent {
         }
         let own = Duration::from_secs(step.seconds);
         let limit = self.check.map_or(own, |limit| limit.min(own));
-        let mut told = self.child(&step.id, &["--child", &step.id], limit, pass, start, log);
+        let mut told = self.child(&step.id, &["--child", &step.id], limit, pass, start, log, observer);
         let ended_badly =
             told.result.as_ref().is_some_and(|result| matches!(result.word, Status::Timeout | Status::Crash));
         if ended_badly && told.abort.is_none() && !options.keep_going {
             // Is there still a GPU?
-            let health = self.child(inventory::OPEN, &["--child", inventory::OPEN], PLANNING, pass, start, log);
+            let health =
+                self.child(inventory::OPEN, &["--child", inventory::OPEN], PLANNING, pass, start, log, &mut ());
             let is_well = health.result.is_some_and(|result| result.word == Status::Pass);
             told.lost = (!is_well).then(|| format!("the GPU does not open any more after {}", step.id));
         }
@@ -206,6 +215,7 @@ impl Parent {
     }
 
     /// Runs one process, and makes of it what the check came to.
+    #[expect(clippy::too_many_arguments, reason = "the task, its limits, and who is told of it")]
     fn child(
         &self,
         id: &str,
@@ -214,6 +224,7 @@ impl Parent {
         pass: &Pass,
         start: Instant,
         log: &mut KernelLog,
+        observer: &mut dyn Observer,
     ) -> Told {
         let mut command = Command::new(&self.program);
         command.args(&self.arguments).args(task).args(["--seed", &pass.seed.to_string()]);
@@ -233,6 +244,7 @@ impl Parent {
                 Message::Planned { gpu, steps } => told.plan = Some((*gpu, steps)),
                 Message::Result { result, lost } => (told.result, told.lost) = (Some(*result), lost),
                 Message::Alive => {}
+                Message::Progress(progress) => observer.progressed(id, progress),
             },
         );
         let time = began.elapsed();

@@ -10,9 +10,11 @@ use crate::{
     output::sink::Sink,
     result::{
         check_result::CheckResult,
+        peers,
         report::{Facts, Gpu, Report},
         soak::{Soak, Span},
         status::{Expected, Status},
+        tested::Progress,
     },
     run::Observer,
 };
@@ -151,6 +153,14 @@ impl Observer for Human {
         }
     }
 
+    fn progressed(&mut self, id: &str, progress: Progress) {
+        if self.terminal {
+            self.clear();
+            let (done, planned, percent) = (self.done, self.planned, progress.percent());
+            self.out.write(&format!("[{}/{planned}] {id} {percent} % ...", done + 1));
+        }
+    }
+
     fn finished(&mut self, result: &CheckResult) {
         self.clear();
         self.done += 1;
@@ -164,6 +174,11 @@ impl Observer for Human {
             Some(Expected::Skip) | None => "",
         };
         self.line(format_args!("{word} {id:<width$} {:>9}  {detail}{expected}", Milliseconds(*time)));
+        if !result.peers.is_empty() {
+            for line in peers::lines(&result.peers) {
+                self.line(format_args!("      | {line}"));
+            }
+        }
         let evidence = result.evidence.as_ref().map(|evidence| evidence.lines()).unwrap_or_default();
         for line in evidence.iter().take(EVIDENCE) {
             self.line(format_args!("      | {line}"));
@@ -371,7 +386,9 @@ mod tests {
         let mut human = Human::new(text.sink(&Troubles::default()), false, true);
         human.planned(&Gpu::default(), &["bo.map"]);
         human.started("bo.map");
+        human.progressed("bo.map", Progress { done: 199, total: 400 });
         human.finished(&result(Status::Pass));
-        assert!(text.get().starts_with("[1/1] bo.map ...\r\x1b[2Kpass  bo.map"), "{:?}", text.get());
+        let expected = "[1/1] bo.map ...\r\x1b[2K[1/1] bo.map 49 % ...\r\x1b[2Kpass  bo.map";
+        assert!(text.get().starts_with(expected), "{:?}", text.get());
     }
 }

@@ -21,6 +21,7 @@ use crate::{
         check_result::CheckResult,
         report::{Gpu, Report},
         soak::Soak,
+        tested::Progress,
     },
     run::Observer,
 };
@@ -124,6 +125,10 @@ impl Observer for Reports {
 
     fn started(&mut self, id: &str) {
         self.observers.iter_mut().for_each(|observer| observer.started(id));
+    }
+
+    fn progressed(&mut self, id: &str, progress: Progress) {
+        self.observers.iter_mut().for_each(|observer| observer.progressed(id, progress));
     }
 
     fn finished(&mut self, result: &CheckResult) {

@@ -22,6 +22,8 @@ pub struct Baseline {
     gpu: Gpu,
     figures: Vec<Bandwidth>,
     tolerance: Tolerance,
+    /// Rings of the tested GPU, if it opened.
+    rings: Vec<String>,
 }
 
 /// The share of a bandwidth that may be missing, with two digits after the point. The default is 10 %.
@@ -146,7 +148,7 @@ impl Baseline {
         if figures.is_empty() {
             return Err(BaselineError::NoFigures { path });
         }
-        Ok(Self { path, gpu: earlier.gpu, figures, tolerance })
+        Ok(Self { path, gpu: earlier.gpu, figures, tolerance, rings: Vec::new() })
     }
 
     /// Checks that the baseline is of this GPU: the same profile if both are simulated, else the same model and chip.
@@ -165,6 +167,24 @@ impl Baseline {
             return Ok(());
         }
         Err(BaselineError::OtherGpu { path: self.path.clone(), then: described(&self.gpu), now: described(gpu) })
+    }
+
+    /// Returns the baseline of a run whose GPU has these rings.
+    pub(crate) fn with_rings(self, rings: Vec<String>) -> Self {
+        Self { rings, ..self }
+    }
+
+    /// Returns the engines that the baseline has figures of, and this GPU has not, as far as this engine's result tells of
+    /// them: the first of its kind tells of its siblings, and the first of all of those that have none left.
+    fn gone(&self, engine: &str) -> Vec<&str> {
+        let kind = |name: &str| name.trim_end_matches(|letter: char| letter.is_ascii_digit()).to_owned();
+        let mut gone: Vec<&str> = self.figures.iter().map(|then| &*then.engine).collect();
+        gone.dedup();
+        gone.retain(|then| {
+            let teller = self.rings.iter().find(|ring| kind(ring) == kind(then)).or(self.rings.first());
+            !self.rings.iter().any(|ring| ring == then) && teller.is_some_and(|teller| teller == engine)
+        });
+        gone
     }
 
     /// Writes the baseline's figures into a result, and fails it if one of its own is worse than the tolerance allows.
@@ -190,6 +210,19 @@ impl Baseline {
             && let Some(engine) = engine.filter(|engine| self.figures.iter().any(|then| then.engine == *engine))
         {
             complaints.push(format!("the baseline has figures of {engine}, and none were measured"));
+        }
+        for gone in engine.map(|engine| self.gone(engine)).unwrap_or_default() {
+            complaints.push(format!("the baseline has figures of {gone}, and this GPU has no such ring"));
+        }
+        if let Some(engine) = engine
+            && !result.bandwidths.is_empty()
+            && self.figures.iter().all(|then| then.engine != engine)
+        {
+            let told = std::mem::take(&mut result.detail);
+            result.detail = format!("the baseline has no figures of {engine}; {told}");
+            if result.word == Status::Pass {
+                result.word = Status::Warn;
+            }
         }
         if !complaints.is_empty() && !result.word.is_bad() {
             result.word = Status::Fail;
@@ -223,8 +256,13 @@ mod tests {
 
     fn judged(then: u64, now: Bandwidth, word: Status) -> CheckResult {
         let figures = vec![figure(then)];
-        let baseline =
-            Baseline { path: "b.json".into(), gpu: Gpu::default(), figures, tolerance: "10%".parse().unwrap() };
+        let baseline = Baseline {
+            path: "b.json".into(),
+            gpu: Gpu::default(),
+            figures,
+            tolerance: "10%".parse().unwrap(),
+            rings: Vec::new(),
+        };
         let mut result = CheckResult::new("bandwidth.copy.sdma0", word, "figures", Duration::ZERO);
         result.bandwidths = if word == Status::Skip { Vec::new() } else { vec![now] };
         baseline.judge(&mut result);
@@ -250,6 +288,26 @@ mod tests {
         let skipped = judged(1000, figure(0), Status::Skip);
         assert_eq!(skipped.word, Status::Fail);
         assert!(skipped.detail.starts_with("the baseline has figures of sdma0"), "{}", skipped.detail);
+    }
+
+    #[test]
+    fn a_missing_engine_is_told_once_by_a_ring_that_is_left() {
+        let figures =
+            ["gfx0", "compute3", "sdma0", "sdma1"].map(|engine| Bandwidth { engine: engine.into(), ..figure(1) });
+        let rings = |rings: &[&str]| rings.iter().map(|ring| (*ring).to_owned()).collect::<Vec<_>>();
+        let baseline = Baseline {
+            path: "b.json".into(),
+            gpu: Gpu::default(),
+            figures: figures.into(),
+            tolerance: Tolerance::default(),
+            rings: rings(&["gfx0", "compute0", "compute1", "sdma1"]),
+        };
+        let told = |engine: &str| baseline.gone(engine);
+        assert_eq!((told("compute0"), told("sdma1")), (vec!["compute3"], vec!["sdma0"]));
+        assert_eq!((told("gfx0"), told("compute1")), (vec![], vec![]));
+        let without_copy_engines = baseline.clone().with_rings(rings(&["gfx0", "compute3"]));
+        assert_eq!(without_copy_engines.gone("gfx0"), ["sdma0", "sdma1"]);
+        assert_eq!(baseline.with_rings(Vec::new()).gone("gfx0"), [""; 0], "the GPU did not open");
     }
 
     #[test]

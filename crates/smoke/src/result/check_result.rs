@@ -7,7 +7,9 @@ use serde::{Deserialize, Serialize};
 use crate::result::{
     bandwidth::Bandwidth,
     evidence::Evidence,
+    peers::PeerCopy,
     status::{Expected, Status},
+    tested::Tested,
 };
 
 /// The outcome of one check.
@@ -25,6 +27,12 @@ pub struct CheckResult {
     /// Bandwidths that the check has measured.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub bandwidths: Vec<Bandwidth>,
+    /// Copies between GPUs that the check has measured.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub peers: Vec<PeerCopy>,
+    /// Memory that the check has tested, if that is its purpose.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tested: Option<Tested>,
     /// Further evidence of a failure.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub evidence: Option<Box<Evidence>>,
@@ -35,8 +43,9 @@ pub struct CheckResult {
 
 impl CheckResult {
     pub(crate) fn new(id: &str, word: Status, detail: impl Into<String>, time: Duration) -> Self {
-        let (id, detail, bandwidths) = (id.to_owned(), detail.into(), Vec::new());
-        Self { id, word, detail, time, bandwidths, evidence: None, expected: None }
+        let (id, detail) = (id.to_owned(), detail.into());
+        let (bandwidths, peers) = (Vec::new(), Vec::new());
+        Self { id, word, detail, time, bandwidths, peers, tested: None, evidence: None, expected: None }
     }
 
     /// Returns `true` if it makes the run fail.

@@ -3,7 +3,7 @@
 use std::{collections::HashSet, sync::Arc};
 
 use amdgpu_hw::GpuVa;
-use amdgpu_uapi::{GemCreateFlags, VaFlags};
+use amdgpu_uapi::{GemCreateFlags, GemDomain, VaFlags};
 
 use crate::{
     gpu::{Access, Memory, PageFault},
@@ -62,6 +62,13 @@ const FILL_BYTES: usize = 4096;
 impl Space {
     pub(crate) fn new(table: Table, listed: Option<Arc<Listed>>) -> Self {
         Self { table, listed }
+    }
+
+    /// Returns `true` if the BO that is bound at an address prefers VRAM.
+    pub(crate) fn is_in_vram(&self, va: GpuVa) -> bool {
+        let piece = self.piece(va, 1, Access::Read).ok();
+        let bo = piece.and_then(|piece| piece.bound.bo.as_ref().map(|bo| bo.attributes()));
+        bo.is_some_and(|attributes| attributes.preferred.contains(GemDomain::VRAM))
     }
 
     /// The part of `[va, va + len)` that the binding at `va` covers.

@@ -36,6 +36,8 @@ pub enum Mutation {
     WrongErrno,
     /// A bit in the middle of what a copy moves is always 1 afterwards.
     StuckBit,
+    /// One bit of one byte in every 4 MiB of VRAM's addresses is 0, whatever is written.
+    WeakCell,
     /// The IBs of a job run in reverse order.
     ReversedIbs,
     /// A job does not wait for others that it depends on.
@@ -90,7 +92,7 @@ pub enum Mutation {
 
 impl Mutation {
     /// All there are.
-    pub const ALL: [Self; 37] = [
+    pub const ALL: [Self; 38] = [
         Self::DropWrite,
         Self::ShortCopy,
         Self::ShiftedCopy,
@@ -103,6 +105,7 @@ impl Mutation {
         Self::LeakedHandle,
         Self::WrongErrno,
         Self::StuckBit,
+        Self::WeakCell,
         Self::ReversedIbs,
         Self::IgnoredWait,
         Self::SilentFault,
@@ -199,6 +202,31 @@ pub(crate) struct Mutant<'m> {
     pub(crate) mutation: Mutation,
 }
 
+/// Distance of weak cells, bytes.
+const WEAK_EVERY: u64 = 4 << 20;
+/// Address of a weak cell within that distance.
+const WEAK_AT: u64 = 0x3a_5a44;
+/// The bit that a weak cell does not keep.
+const WEAK_BIT: u8 = 1 << 6;
+
+impl Mutant<'_> {
+    /// Clears the weak bits of a range that was written.
+    fn weaken(&self, va: GpuVa, len: u64) -> Result<(), PageFault> {
+        let mut offset = WEAK_AT.wrapping_sub(va.low_48_bits()) % WEAK_EVERY;
+        while offset < len {
+            if let Some(at) = va.checked_add(offset)
+                && self.memory.is_in_vram(at)
+            {
+                let mut byte = [0];
+                self.memory.read(at, &mut byte)?;
+                self.memory.write(at, &byte.map(|byte| byte & !WEAK_BIT))?;
+            }
+            offset += WEAK_EVERY;
+        }
+        Ok(())
+    }
+}
+
 impl Memory for Mutant<'_> {
     fn read(&self, va: GpuVa, out: &mut [u8]) -> Result<(), PageFault> {
         self.memory.read(va, out)
@@ -209,7 +237,14 @@ impl Memory for Mutant<'_> {
     }
 
     fn write(&self, va: GpuVa, data: &[u8]) -> Result<(), PageFault> {
-        if self.mutation == Mutation::DropWrite { Ok(()) } else { self.memory.write(va, data) }
+        match self.mutation {
+            Mutation::DropWrite => Ok(()),
+            Mutation::WeakCell => {
+                self.memory.write(va, data)?;
+                self.weaken(va, data.len() as u64)
+            }
+            _ => self.memory.write(va, data),
+        }
     }
 
     fn copy(&self, to: GpuVa, from: GpuVa, len: u64) -> Result<(), PageFault> {
@@ -224,13 +259,18 @@ impl Memory for Mutant<'_> {
                 self.memory.read(at, &mut byte)?;
                 self.memory.write(at, &byte.map(|byte| byte | 0x10))
             }
+            (Mutation::WeakCell, _) => {
+                self.memory.copy(to, from, len)?;
+                self.weaken(to, len)
+            }
             _ => self.memory.copy(to, from, len),
         }
     }
 
     fn fill(&self, to: GpuVa, pattern: u32, len: u64) -> Result<(), PageFault> {
         let short = if self.mutation == Mutation::ShortFill { 4 } else { 0 };
-        self.memory.fill(to, pattern, len.saturating_sub(short))
+        self.memory.fill(to, pattern, len.saturating_sub(short))?;
+        if self.mutation == Mutation::WeakCell { self.weaken(to, len) } else { Ok(()) }
     }
 }
 

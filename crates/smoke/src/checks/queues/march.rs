@@ -3,7 +3,9 @@
 //! The patterns are those of memtest86 and of AMD's validation suite: walking ones, each cell its own address, moving
 //! inversions and every twentieth cell.
 
-use amdgpu_winsys::{heaps::DeviceMemory, winsys::Ip};
+use std::cell::Cell;
+
+use amdgpu_winsys::{heaps::DeviceMemory, uapi::HeapInfo, winsys::Ip};
 
 use crate::{
     checks::check::Check,
@@ -12,7 +14,10 @@ use crate::{
         test_context::{HostMemory, TestContext},
     },
     level::Level,
-    result::outcome::{Outcome, Stop, same_bytes, skip},
+    result::{
+        outcome::{Outcome, Stop, same_bytes, skip},
+        tested::Progress,
+    },
 };
 
 pub(crate) const CHECKS: &[Check] = &[
@@ -43,10 +48,13 @@ struct Field<'l> {
     blocks: Vec<DeviceMemory>,
     block: u64,
     way: HostMemory,
+    /// Bytes that were copied, of those that will be.
+    copied: Cell<Progress>,
 }
 
 impl<'l> Field<'l> {
-    fn new(test: &'l TestContext<'l>) -> Result<Self, Stop> {
+    /// Takes the memory; each byte of it is going to be copied this many times.
+    fn new(test: &'l TestContext<'l>, copies: u64) -> Result<Self, Stop> {
         let ceiling = test.ceiling();
         let block = BLOCK.min(ceiling / CHUNK * CHUNK);
         let count = ceiling.checked_div(block).unwrap_or(0);
@@ -57,7 +65,9 @@ impl<'l> Field<'l> {
         for (block, index) in blocks.iter().zip(0..) {
             test.name(block, &format!("block {index}"));
         }
-        Ok(Self { test, ring: test.ring_of(Ip::Sdma)?, blocks, block, way: test.host_memory(CHUNK)? })
+        let (ring, way) = (test.ring_of(Ip::Sdma)?, test.host_memory(CHUNK)?);
+        let copied = Cell::new(Progress { done: 0, total: copies * count * block });
+        Ok(Self { test, ring, blocks, block, way, copied })
     }
 
     fn chunks(&self) -> impl DoubleEndedIterator<Item = (usize, u64)> + use<> {
@@ -89,7 +99,11 @@ impl<'l> Field<'l> {
         let (here, there) = (self.way.at(0)?, memory.address().checked_add(offset));
         let Some(there) = there else { return Ok(()) };
         let (to, from) = if is_in { (there, here) } else { (here, there) };
-        self.test.run(self.ring, &[self.way.memory(), memory], || true, |recorder| recorder.copy(to, from, CHUNK))
+        self.test.run(self.ring, &[self.way.memory(), memory], || true, |recorder| recorder.copy(to, from, CHUNK))?;
+        let Progress { done, total } = self.copied.get();
+        self.copied.set(Progress { done: done + CHUNK, total });
+        self.test.progress(self.copied.get());
+        Ok(())
     }
 
     /// Writes everything, and then compares everything.
@@ -99,12 +113,20 @@ impl<'l> Field<'l> {
     }
 
     fn told(&self, rounds: u32) -> String {
-        format!("{rounds} rounds over {} MiB by {}", (self.blocks.len() as u64 * self.block) >> 20, self.ring)
+        let bytes = self.blocks.len() as u64 * self.block;
+        let share = self.test.device.memory_info().ok().and_then(|memory| {
+            let HeapInfo { usable_heap_size: usable, heap_usage: used, .. } = memory.vram;
+            // What is in use now includes the blocks.
+            let free = usable.saturating_sub(used).saturating_add(bytes);
+            (bytes * 100).checked_div(free)
+        });
+        let share = share.map(|percent| format!(" ({percent} % of the free VRAM)")).unwrap_or_default();
+        format!("{rounds} rounds over {} MiB{share} by {}", bytes >> 20, self.ring)
     }
 }
 
 fn walking(test: &TestContext<'_>) -> Outcome {
-    let field = Field::new(test)?;
+    let field = Field::new(test, 4)?;
     let shift = test.settings.seed % 32;
     let one = |index: u64| 1_u32.rotate_left((index % 32) as u32 + shift);
     field.round(one).map_err(|stop| stop.of("walking ones"))?;
@@ -113,7 +135,7 @@ fn walking(test: &TestContext<'_>) -> Outcome {
 }
 
 fn address(test: &TestContext<'_>) -> Outcome {
-    let field = Field::new(test)?;
+    let field = Field::new(test, 4)?;
     let own = |index: u64| (index as u32) ^ ((index >> 32) as u32).rotate_left(16);
     field.round(own)?;
     field.round(|index| !own(index)).map_err(|stop| stop.of("inverted"))?;
@@ -121,7 +143,7 @@ fn address(test: &TestContext<'_>) -> Outcome {
 }
 
 fn inversions(test: &TestContext<'_>) -> Outcome {
-    let field = Field::new(test)?;
+    let field = Field::new(test, 5)?;
     let pattern = 0xa5a5_5a5a ^ test.settings.seed;
     field.chunks().try_for_each(|at| field.write(at, |_| pattern))?;
     for at in field.chunks() {
@@ -137,7 +159,7 @@ fn inversions(test: &TestContext<'_>) -> Outcome {
 
 fn modulo(test: &TestContext<'_>) -> Outcome {
     const EVERY: u64 = 20;
-    let field = Field::new(test)?;
+    let field = Field::new(test, 9)?;
     let kept = 0x2020_0202 ^ test.settings.seed;
     let offsets = [0, 7, u64::from(test.settings.seed) % EVERY];
     for offset in offsets {

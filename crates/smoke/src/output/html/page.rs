@@ -7,6 +7,7 @@ use crate::{
     output::markup::escaped,
     result::{
         check_result::CheckResult,
+        peers::{self, PeerCopy},
         report::{Facts, Report},
         soak::Soak,
         status::{Expected, Status},
@@ -41,6 +42,9 @@ pub(super) fn document(report: &Report, spans: &[Span]) -> String {
     let bandwidths: Vec<_> = report.results.iter().flat_map(|result| &result.bandwidths).collect();
     if !bandwidths.is_empty() {
         section(&mut page, "Bandwidth", &picture::bandwidths(&bandwidths));
+    }
+    for copies in report.results.iter().map(|result| &result.peers).filter(|copies| !copies.is_empty()) {
+        matrix(&mut page, copies);
     }
     if !spans.is_empty() {
         section(&mut page, "Timeline", &picture::timeline(spans));
@@ -111,6 +115,28 @@ fn facts(page: &mut String, report: &Report) {
         let _ = writeln!(page, "<dt>{name}</dt><dd>{}</dd>", escaped(&value));
     }
     page.push_str("</dl>\n");
+}
+
+/// Adds the table of copies between GPUs.
+fn matrix(page: &mut String, copies: &[PeerCopy]) {
+    let mut table = String::from("<table class=\"peers\">\n");
+    for (row, is_head) in peers::table(copies).iter().zip(std::iter::once(true).chain(std::iter::repeat(false))) {
+        table.push_str("<tr>");
+        for (cell, is_first) in row.iter().zip(std::iter::once(true).chain(std::iter::repeat(false))) {
+            let tag = if is_head || is_first { "th" } else { "td" };
+            // Writing into a string does not fail.
+            let _ = write!(table, "<{tag}>{}</{tag}>", escaped(cell));
+        }
+        table.push_str("</tr>\n");
+    }
+    table.push_str("</table>\n");
+    for copy in copies {
+        if let Some(words) = &copy.refused {
+            let _ =
+                writeln!(table, "<p>{} to {}: {}</p>", escaped(&copy.engine), escaped(&copy.memory), escaped(words));
+        }
+    }
+    section(page, "Copies between GPUs", &table);
 }
 
 /// Adds the lines of a soak.
