@@ -1,5 +1,6 @@
 //! Rules that hold for any dwords and any views.
 
+use amdgpu_descriptors::fields::image::ALPHA_IS_ON_MSB;
 use amdgpu_descriptors::format::{Format, Swizzle};
 use amdgpu_descriptors::target::{
     ColorDcc, ColorFmask, ColorTarget, ColorTiling, DepthHtile, DepthTarget, DepthTiling,
@@ -7,8 +8,11 @@ use amdgpu_descriptors::target::{
 use amdgpu_descriptors::view::{
     BufferView, Clamp, FmaskView, ImageKind, ImageMeta, ImagePlace, ImageView, OutOfBounds, SamplerState, Tiling,
 };
+use amdgpu_descriptors::vulkan::{Aspect, ViewType, VulkanImage, VulkanView};
 use amdgpu_descriptors::{Buffer, Descriptor, Field, FieldError, Image, Kind, Sampler};
 use amdgpu_hw::{GfxLevel, GpuVa};
+use amdgpu_surface::surface::Dimension;
+use amdgpu_surface::{Chip, ChipRegisters};
 use proptest::prelude::*;
 use proptest::sample::select;
 
@@ -169,13 +173,14 @@ fn tiling() -> impl Strategy<Value = Tiling> {
 fn meta() -> impl Strategy<Value = Option<ImageMeta>> {
     prop_oneof![
         Just(None),
-        (any::<u64>(), any::<u64>(), any::<u32>(), any::<bool>(), any::<bool>()).prop_map(
-            |(offset, level_offset, align_log2, pipe_aligned, rb_aligned)| Some(ImageMeta::Dcc {
+        (any::<u64>(), any::<u64>(), any::<u32>(), any::<[bool; 3]>()).prop_map(
+            |(offset, level_offset, align_log2, [pipe_aligned, rb_aligned, alpha_is_on_msb])| Some(ImageMeta::Dcc {
                 offset,
                 level_offset,
                 align_log2,
                 pipe_aligned,
                 rb_aligned,
+                alpha_is_on_msb,
             })
         ),
         (any::<u64>(), any::<bool>()).prop_map(|(offset, iterate_256)| Some(ImageMeta::Htile { offset, iterate_256 })),
@@ -348,6 +353,50 @@ proptest! {
         };
         if let Ok(out) = depth.registers(level) {
             prop_assert!(out.writes(level).all(|write| write.register.offset(level).is_some()));
+        }
+    }
+}
+
+#[test]
+fn raven2_and_renoir_invert_the_place_of_alpha_of_one_channel() {
+    let chip = |external_rev| Chip::new(&ChipRegisters::new(GfxLevel::Gfx9, 0x8e, external_rev, 0x2601_0042)).unwrap();
+    let (raven, raven2, renoir) = (chip(0x01), chip(0x81), chip(0x91));
+    for (format, channels, common) in [
+        (Format::R8_UNORM, 1, false),
+        (Format::R32_UINT, 1, false),
+        (Format::R8G8_UNORM, 2, true),
+        (Format::R8G8B8A8_UNORM, 4, true),
+    ] {
+        let alpha = |chip: &Chip| {
+            let image = VulkanImage {
+                format,
+                dimension: Dimension::D2,
+                extent: [1920, 1080, 1],
+                layers: 1,
+                levels: 1,
+                samples: 1,
+                linear: false,
+                usage: 4 | 0x10,
+            };
+            let view = VulkanView {
+                view: ViewType::D2,
+                aspect: Aspect::Color,
+                base_level: 0,
+                level_count: 1,
+                base_layer: 0,
+                layer_count: 1,
+                swizzle: Swizzle::IDENTITY,
+                storage: false,
+            };
+            let layout = image.layout(chip, None).unwrap();
+            assert!(layout.meta.is_some(), "{format} has DCC");
+            let words = image.descriptor(chip, &layout, GpuVa::new(0x10_0000).unwrap(), &view).unwrap();
+            words.get(ALPHA_IS_ON_MSB, GfxLevel::Gfx9).unwrap() != 0
+        };
+        assert_eq!(format.channel_count(), channels, "{format}");
+        assert_eq!(alpha(&raven), common, "{format}");
+        for inverting in [raven2, renoir] {
+            assert_eq!(alpha(&inverting), common != (channels == 1), "{format}");
         }
     }
 }

@@ -50,12 +50,6 @@ fn components(segment: &str) -> Option<Vec<(char, u32)>> {
     (!found.is_empty()).then_some(found)
 }
 
-/// Returns the number of channels that hold colour or alpha.
-pub(crate) fn channels(format: Format) -> u32 {
-    let first = format.name().split('_').next().and_then(components).unwrap_or_default();
-    first.iter().filter(|(letter, _)| "RGBA".contains(*letter)).count() as u32
-}
-
 impl Colors {
     /// Returns the channels of a format that a picture can show: unsigned or floating-point numbers of 128 bits together at
     /// most, none compressed.

@@ -156,7 +156,7 @@ impl ImageArguments {
             modifier: modifier.transpose()?,
         };
         let mut config = image.surface_in(named.chip.level(), &memory, self.index);
-        config.channels = format::channels(format);
+        config.channels = format.channel_count();
         config.usage.set(SurfaceUsage::SCANOUT, self.usage.contains(&Use::Scanout));
         let layout = SurfaceLayout::new(&named.chip, &config)?;
         Ok(Image { gpu: named.name, chip: named.chip, format, config, layout })

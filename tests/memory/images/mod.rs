@@ -58,7 +58,7 @@ fn an_importer_learns_the_layout_of_an_image_on_every_chip() {
             swizzle: Swizzle::IDENTITY,
             storage: false,
         };
-        let descriptor = IMAGE.descriptor(level, &layout, memory.address(), &view).unwrap();
+        let descriptor = IMAGE.descriptor(&chip, &layout, memory.address(), &view).unwrap();
         let shared = SharedImage { device: id, descriptor, levels: IMAGE.levels };
         let words = image_metadata(&chip, &layout, Some(&shared)).unwrap();
         let fd = memory.export_image(ExternalHandleTypes::DMA_BUF, &words).unwrap();

@@ -3,6 +3,7 @@
 use core::fmt;
 
 use amdgpu_hw::GfxLevel;
+use amdgpu_surface::Chip;
 use thiserror::Error;
 
 use super::id::Format;
@@ -70,6 +71,9 @@ impl fmt::Display for Format {
         f.write_str(self.name())
     }
 }
+
+/// The family of Raven, and its first revision that is Raven2 or Renoir.
+const RAVEN2: (u32, u32) = (0x8e, 0x81);
 
 /// The row of a number beyond the table, which only a bug of this crate could ask for.
 static NONE: FormatRow = FormatRow {
@@ -246,10 +250,27 @@ impl Format {
         u32::from(self.row().bc_swizzle)
     }
 
-    /// Returns `true` if alpha is the most significant component, as DCC wants to know (GFX8 to GFX11.5). On Raven2 and Renoir formats
-    /// of one channel have the other value.
+    /// Returns the number of channels that hold colour or alpha.
+    pub fn channel_count(self) -> u32 {
+        let first = self.name().split('_').next().unwrap_or_default().as_bytes();
+        let is_channel = |pair: &&[u8; 2]| b"RGBA".contains(&pair[0]) && pair[1].is_ascii_digit();
+        first.array_windows().filter(is_channel).count() as u32
+    }
+
+    /// Returns `true` if alpha is the most significant component, as DCC wants to know (GFX8 to GFX10.3). Chips differ:
+    /// [`alpha_is_on_msb_of`](Self::alpha_is_on_msb_of).
     pub fn alpha_is_on_msb(self, level: GfxLevel) -> bool {
         let [before, since] = self.row().alpha_on_msb;
         (if level >= GfxLevel::Gfx11 { since } else { before }) != 0
+    }
+
+    /// Returns `true` if alpha is the most significant component on a chip: on Raven2 and Renoir formats of one channel have the other
+    /// value than on the rest of their generation.
+    ///
+    /// Source: Mesa 25.0.7 `src/amd/common/ac_formats.c`, `ac_alpha_is_on_msb`.
+    pub fn alpha_is_on_msb_of(self, chip: &Chip) -> bool {
+        let registers = chip.registers();
+        let inverts = registers.family_id == RAVEN2.0 && registers.external_rev >= RAVEN2.1;
+        self.alpha_is_on_msb(chip.level()) != (inverts && self.channel_count() == 1)
     }
 }

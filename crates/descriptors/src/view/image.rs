@@ -243,13 +243,13 @@ impl ImageView {
             Some(ImageMeta::Htile { .. }) if !(GfxLevel::Gfx8..GfxLevel::Gfx12).contains(&level) => {
                 Err(DescriptorError::NoFeature { feature: Feature::Htile, level })
             }
-            Some(ImageMeta::Dcc { offset, level_offset, align_log2, pipe_aligned, rb_aligned }) => {
+            Some(ImageMeta::Dcc { offset, level_offset, align_log2, pipe_aligned, rb_aligned, alpha_is_on_msb }) => {
                 let level_offset = if level == GfxLevel::Gfx8 { level_offset } else { 0 };
                 let low = 1_u64.checked_shl(align_log2).map_or(u64::MAX, |align| align - 1);
                 let swizzle = u64::from(place.tile_swizzle) << 8 & low;
                 let meta = address(place.base, offset.saturating_add(level_offset))? | swizzle;
                 self.meta_common(level, words, meta, pipe_aligned, rb_aligned)?;
-                words.set(f::ALPHA_IS_ON_MSB, level, self.format.alpha_is_on_msb(level))?;
+                words.set(f::ALPHA_IS_ON_MSB, level, alpha_is_on_msb)?;
                 if level >= GfxLevel::Gfx10 {
                     words.set(f::MAX_UNCOMPRESSED_BLOCK_SIZE, level, 2)?;
                     words.set(f::MAX_COMPRESSED_BLOCK_SIZE, level, place.max_compressed_block)?;

@@ -47,6 +47,9 @@ pub enum ImageMeta {
         pipe_aligned: bool,
         /// Aligned to render backends (GFX9).
         rb_aligned: bool,
+        /// Alpha is the most significant component, as [`Format::alpha_is_on_msb_of`](crate::format::Format::alpha_is_on_msb_of) says (GFX8
+        /// to GFX10.3).
+        alpha_is_on_msb: bool,
     },
     /// HTILE that the texture units read.
     Htile {

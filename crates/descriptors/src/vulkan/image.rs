@@ -250,7 +250,8 @@ impl VulkanImage {
     }
 
     /// Returns the view that RADV gives the hardware, of an image at `base` with a layout of this chip.
-    pub fn view(&self, level: GfxLevel, layout: &SurfaceLayout, base: GpuVa, view: &VulkanView) -> ImageView {
+    pub fn view(&self, chip: &Chip, layout: &SurfaceLayout, base: GpuVa, view: &VulkanView) -> ImageView {
+        let level = chip.level();
         let format = self.aspect_format(view.aspect);
         let kind = self.kind(level, view);
         let is_stencil = view.aspect == Aspect::Stencil;
@@ -288,11 +289,11 @@ impl VulkanImage {
             no_edge_clamp: false,
             write_compress: false,
             stencil_beside: is_stencil.then_some(self.format).filter(|_| layout.meta.is_some()),
-            place: self.place(level, layout, base, view, first),
+            place: self.place(chip, layout, base, view, first),
         }
     }
 
-    fn place(&self, level: GfxLevel, layout: &SurfaceLayout, base: GpuVa, view: &VulkanView, first: u32) -> ImagePlace {
+    fn place(&self, chip: &Chip, layout: &SurfaceLayout, base: GpuVa, view: &VulkanView, first: u32) -> ImagePlace {
         let is_stencil = view.aspect == Aspect::Stencil;
         let mode = u32::from(if is_stencil { layout.stencil.swizzle_mode } else { layout.swizzle_mode });
         let (tiling, offset) = if let Some(legacy) = &layout.legacy {
@@ -308,7 +309,7 @@ impl VulkanImage {
             let offset = if is_stencil { layout.stencil.offset } else { 0 };
             let epitch = if is_stencil { layout.stencil.epitch } else { layout.epitch };
             let pitch = layout.custom_pitch.then_some(layout.pitch);
-            let is_gfx9 = level == GfxLevel::Gfx9;
+            let is_gfx9 = chip.level() == GfxLevel::Gfx9;
             (if is_gfx9 { Tiling::Gfx9 { mode, epitch } } else { Tiling::Modern { mode, pitch } }, offset)
         };
         ImagePlace {
@@ -316,12 +317,12 @@ impl VulkanImage {
             offset,
             tile_swizzle: layout.tile_swizzle,
             tiling,
-            meta: self.meta(layout, view),
+            meta: self.meta(chip, layout, view),
             max_compressed_block: layout.dcc_settings.max_block as u32,
         }
     }
 
-    fn meta(&self, layout: &SurfaceLayout, view: &VulkanView) -> Option<ImageMeta> {
+    fn meta(&self, chip: &Chip, layout: &SurfaceLayout, view: &VulkanView) -> Option<ImageMeta> {
         let meta = layout.meta.filter(|meta| meta.offset != 0)?;
         if self.format.is_depth_or_stencil() {
             let readable = layout.usage.contains(SurfaceUsage::TC_COMPATIBLE_HTILE) && !view.storage;
@@ -337,17 +338,18 @@ impl VulkanImage {
             align_log2: meta.align_log2,
             pipe_aligned: layout.dcc.is_some_and(|dcc| dcc.pipe_aligned),
             rb_aligned: layout.dcc.is_some_and(|dcc| dcc.rb_aligned),
+            alpha_is_on_msb: self.format.alpha_is_on_msb_of(chip),
         })
     }
 
-    /// Returns the descriptor of a view of the image at `base`.
+    /// Returns the descriptor of a view of the image at `base`, with a layout of this chip.
     ///
     /// # Errors
     ///
     /// [`DescriptorError`] where the generation cannot say what the view asks for.
     pub fn descriptor(
         &self,
-        level: GfxLevel,
+        chip: &Chip,
         layout: &SurfaceLayout,
         base: GpuVa,
         view: &VulkanView,
@@ -356,6 +358,6 @@ impl VulkanImage {
             let last = view.base_level.saturating_add(view.level_count.max(1) - 1);
             return Err(DescriptorError::Span { what: "levels", first: view.base_level, last, count: self.levels });
         }
-        self.view(level, layout, base, view).descriptor(level)
+        self.view(chip, layout, base, view).descriptor(chip.level())
     }
 }

@@ -43,6 +43,7 @@ pub(crate) fn color(line: &Line) -> Result<Answer, DescriptorError> {
         align_log2: line.u32("meta_alignment_log2"),
         pipe_aligned: line.is("pipe_aligned"),
         rb_aligned: line.is("rb_aligned"),
+        alpha_is_on_msb: false,
     };
     let fmask = ColorFmask {
         offset: line.u64("fmask_offset"),

@@ -74,6 +74,7 @@ pub(crate) fn image(line: &Line) -> Result<Answer, DescriptorError> {
             align_log2: line.u32("meta_alignment_log2"),
             pipe_aligned: line.is("pipe_aligned"),
             rb_aligned: line.is("rb_aligned"),
+            alpha_is_on_msb: line.format().alpha_is_on_msb(line.level),
         })
     } else if line.is("htile") {
         Some(ImageMeta::Htile { offset: line.u64("meta_offset"), iterate_256: line.is("iterate_256") })

@@ -112,11 +112,11 @@ pub(crate) fn vulkan_image(line: &Line) -> Result<Answer, DescriptorError> {
     let mut layout = image.layout(chip, None).unwrap();
     // RADV spreads render targets over channels by a counter that the line does not tell: the words do.
     let found = line.words::<8>()[0];
-    let own = image.descriptor(line.level, &layout, base, &view)?.words()[0];
+    let own = image.descriptor(chip, &layout, base, &view)?.words()[0];
     layout.tile_swizzle = found ^ own;
     let spread = u64::from(layout.tile_swizzle) << 8;
     assert!(spread < 1 << layout.align_log2, "{} is not below the alignment", layout.tile_swizzle);
-    let mut answer = fields(image.descriptor(line.level, &layout, base, &view)?, line.level);
+    let mut answer = fields(image.descriptor(chip, &layout, base, &view)?, line.level);
     // RADV keeps clear values and predicates of each level behind the image.
     let (size, behind) = (line.u64("size"), 48 * u64::from(image.levels));
     let is_near = (layout.total_bytes..=layout.total_bytes + behind).contains(&size);

@@ -9,7 +9,6 @@ use super::answer::{ImageAnswer, Pages, Part};
 use super::planes::{ColorPlane, planes};
 use super::shared::{self, ExpectedWords, NoWords};
 use crate::chip::Named;
-use crate::format::channels;
 
 /// `VK_IMAGE_CREATE_SPARSE_RESIDENCY_BIT`.
 const SPARSE_RESIDENCY: u32 = 2;
@@ -101,7 +100,7 @@ fn multi_planar(
         let image = image(asked, plane);
         let mut config = image.surface_in(chip.level(), memory, None);
         config.usage |= SurfaceUsage::UNCOMPRESSED;
-        config.channels = channels(plane.format);
+        config.channels = plane.format.channel_count();
         let [x, y] = plane.shift;
         config.width = config.width.div_ceil(1 << x);
         config.height = config.height.div_ceil(1 << y);

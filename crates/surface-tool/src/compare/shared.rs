@@ -1,7 +1,6 @@
 //! The words that a driver leaves with the memory of an image that it shares, beside those of the layouts.
 
 use amdgpu_descriptors::DescriptorError;
-use amdgpu_descriptors::fields::image as fields;
 use amdgpu_descriptors::format::Swizzle;
 use amdgpu_descriptors::umd::{UmdError, UmdMetadata};
 use amdgpu_descriptors::vulkan::{Aspect, ViewType, VulkanImage, VulkanView};
@@ -10,7 +9,6 @@ use amdgpu_surface::surface::{Dimension, SurfaceLayout};
 
 use super::answer::BoAnswer;
 use crate::chip::Named;
-use crate::format::channels;
 
 /// The reason why there are no words.
 #[derive(Debug, thiserror::Error)]
@@ -43,16 +41,6 @@ impl ExpectedWords {
     }
 }
 
-/// The family of Raven, and its first revision that is Raven2 or Renoir.
-const RAVEN2: (u32, u32) = (0x8e, 0x81);
-
-/// Returns `true` if formats of one channel have the other value of `ALPHA_IS_ON_MSB` than on the rest of the generation
-/// (`ac_alpha_is_on_msb`).
-fn swaps_single_channels(named: &Named) -> bool {
-    let registers = named.chip.registers();
-    registers.family_id == RAVEN2.0 && registers.external_rev >= RAVEN2.1
-}
-
 /// Returns our words for an image of one plane (`radv_query_opaque_metadata`).
 pub(super) fn words(named: &Named, image: &VulkanImage, layout: &SurfaceLayout) -> Result<ExpectedWords, NoWords> {
     let level = named.chip.level();
@@ -75,16 +63,12 @@ pub(super) fn words(named: &Named, image: &VulkanImage, layout: &SurfaceLayout) 
     if image.format.has_depth() && image.format.has_stencil() {
         return Ok(ExpectedWords { tiling, words: None });
     }
-    let mut descriptor = match image.descriptor(level, layout, GpuVa::NULL, &view) {
+    let descriptor = match image.descriptor(&named.chip, layout, GpuVa::NULL, &view) {
         Ok(descriptor) => descriptor,
         Err(DescriptorError::Format(_)) => return Ok(ExpectedWords { tiling, words: None }),
         Err(error) => return Err(error.into()),
     };
     let meta = layout.meta.map_or(0, |meta| meta.offset);
-    if meta != 0 && channels(image.format) == 1 && swaps_single_channels(named) {
-        let value = !image.format.alpha_is_on_msb(level);
-        descriptor.set(fields::ALPHA_IS_ON_MSB, level, value).map_err(DescriptorError::from)?;
-    }
     let offsets = layout.legacy.as_ref().map(|legacy| legacy.levels.map(|level| level.offset));
     let offsets = offsets.as_ref().and_then(|offsets| offsets.get(..image.levels as usize)).unwrap_or_default();
     let words = UmdMetadata::new(level, named.device, descriptor, meta, offsets)?.encode(level)?;

@@ -72,7 +72,7 @@ fn compare(chip: &Chip, made: &VulkanImage, view: &VulkanView) {
     let index = (!is_gfx11).then_some(5);
     let config = made.surface(chip.level(), index);
     let layout = made.layout(chip, index).unwrap();
-    let words = made.descriptor(chip.level(), &layout, GpuVa::from_48_bits(BASE), view).unwrap().words();
+    let words = made.descriptor(chip, &layout, GpuVa::from_48_bits(BASE), view).unwrap().words();
     let mut found = Image::new(chip.level(), words, Some(chip)).unwrap().unwrap();
     let mut seen = HashSet::new();
     let is_volume = made.dimension == Dimension::D3;
@@ -162,7 +162,7 @@ fn compressed_images_and_unknown_formats_are_refused_by_name() {
     let chip = chips().into_iter().find(|chip| chip.level() == GfxLevel::Gfx10_3).unwrap();
     let made = image(Format::R8G8B8A8_UNORM, [64, 64, 1], 1, 1);
     let layout = made.layout(&chip, None).unwrap();
-    let mut words = made.descriptor(chip.level(), &layout, GpuVa::from_48_bits(BASE), &view(&made)).unwrap().words();
+    let mut words = made.descriptor(&chip, &layout, GpuVa::from_48_bits(BASE), &view(&made)).unwrap().words();
     let refusal = |words| Image::new(GfxLevel::Gfx10_3, words, Some(&chip)).unwrap_err().to_string();
     // Formats without a decoder are found by their numbers, in bits 28:20.
     let numbered = |number: u32| [words[0], words[1] & !(0x1ff << 20) | number << 20, words[2], words[3], 0, 0, 0, 0];

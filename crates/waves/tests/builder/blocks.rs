@@ -47,7 +47,7 @@ fn run(
     };
     let layout = image.layout(&chip, None).unwrap();
     let base = GpuVa::from_48_bits(DATA + IMAGE);
-    let words = image.descriptor(chip.level(), &layout, base, &view).unwrap().words();
+    let words = image.descriptor(&chip, &layout, base, &view).unwrap().words();
     let mut data = vec![0; 0x4_0000];
     let places = layout.texels(&chip, &image.surface(chip.level(), None), 0).unwrap();
     for (block, colour) in (0..).zip([0xf800_u16, 0x07e0, 0x001f, 0xffff]) {

@@ -47,6 +47,7 @@ pub(crate) fn chip(name: &str) -> Chip {
 
 /// An image in memory.
 pub(crate) struct TestImage {
+    chip: Chip,
     image: VulkanImage,
     layout: SurfaceLayout,
     levels: Vec<(u64, u64, Subresource)>,
@@ -72,7 +73,7 @@ impl TestImage {
         let layout = image.layout(chip, Some(3)).unwrap();
         let base = arena.add_aligned(&vec![0; layout.total_bytes as usize], 1 << layout.total_align_log2);
         let levels = (0..image.levels).map(|level| subresource(chip, &image, &layout, base, level)).collect();
-        let this = Self { image, layout, levels, base };
+        let this = Self { chip: *chip, image, layout, levels, base };
         let mut rest = data;
         this.each(|at, bytes| {
             if let Some((texel, others)) = rest.split_at_checked(bytes) {
@@ -104,7 +105,7 @@ impl TestImage {
     }
 
     /// Returns the descriptor that RADV gives the hardware.
-    pub(crate) fn descriptor(&self, level: GfxLevel, storage: bool, high: u64) -> [u32; 8] {
+    pub(crate) fn descriptor(&self, storage: bool, high: u64) -> [u32; 8] {
         let view = VulkanView {
             view: if self.image.dimension == Dimension::D3 { ViewType::D3 } else { ViewType::D2 },
             aspect: Aspect::Color,
@@ -116,7 +117,7 @@ impl TestImage {
             storage,
         };
         let base = GpuVa::from_48_bits(high | self.base);
-        self.image.descriptor(level, &self.layout, base, &view).unwrap().words()
+        self.image.descriptor(&self.chip, &self.layout, base, &view).unwrap().words()
     }
 }
 

@@ -68,7 +68,7 @@ fn add_image(set: &mut Vec<u8>, level: GfxLevel, image: &TestImage, binding: &Va
     let start = set.len().next_multiple_of(32);
     set.resize(start, 0);
     let mut push = |words: &[u32]| set.extend(words.iter().flat_map(|word| word.to_le_bytes()));
-    push(&image.descriptor(level, !is_combined, high));
+    push(&image.descriptor(!is_combined, high));
     if is_combined {
         push(&[0; 12]);
         push(&sampler(level, binding));

@@ -95,7 +95,7 @@ impl Tiled {
             storage: picture.is_output,
         };
         let level = info.gfx_level;
-        let descriptor = image.descriptor(level, &layout, memory.at(0)?, &view).doing("making a descriptor")?;
+        let descriptor = image.descriptor(&chip, &layout, memory.at(0)?, &view).doing("making a descriptor")?;
         let sampler = VulkanSampler {
             mag: Filter::Linear,
             min: Filter::Linear,
