@@ -105,8 +105,8 @@ fn recording_a_packet_allocates_nothing() {
     assert!(stream.len() > 1000);
 }
 
-/// A new list takes two allocations at its end, one that is recorded again one at most, and starting over none, with a
-/// hundred kept memories that are named ten times each.
+/// A new list takes three allocations at its end, one that is recorded again two at most, and starting over none, with a
+/// hundred kept memories that are named ten times each. One is the room of the list itself, which is given back at once.
 #[test]
 fn recording_again_allocates_nothing_and_finishing_hardly_anything() {
     let (kernel, device) = counted();
@@ -133,7 +133,7 @@ fn recording_again_allocates_nothing_and_finishing_hardly_anything() {
     let mut list = None;
     let mut stream = Some(stream);
     let finishing = counting(&mut || list = Some(stream.take().unwrap().finish().unwrap()));
-    assert!(finishing <= 2, "{finishing} for a new list");
+    assert!(finishing <= 3, "{finishing} for a new list");
     for round in 0..5 {
         let again = counting(&mut || stream = Some(list.take().unwrap().record_again(target).unwrap()));
         assert_eq!(again, 0, "round {round}");

@@ -21,7 +21,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let target = pm4::Target::gfx(device.info().gfx_level);
 
     // IBs return to the pool when the last queue is done with them, so a steady recorder allocates nothing.
-    let pool = IbPool::new(&device, IbPlacement::of(device.info(), 0), 1 << 20);
+    let pool = IbPool::new(&device, IbPlacement::of(device.info(), 0), 1 << 20)?;
 
     // A list that others run: by a call on the graphics ring, by a copy elsewhere.
     let mut secondary = Stream::secondary(&device, target, 64)?;

@@ -21,18 +21,24 @@
 //!
 //! | operation | fallible | not: ends the process |
 //! |---|---|---|
-//! | [`Queue::submit`] | all, before the kernel is asked | the copy of a [`ResidencySet`](crate::winsys::ResidencySet) that has changed since; the list that runs where there is none, and only waits |
-//! | [`Stream::push`] and the like | the growth into memory that the stream or its pool has | the BO and the binding of new memory |
+//! | [`Queue::submit`] | all, before the kernel is asked | |
+//! | [`Stream::new`], [`Stream::push`] and the like | all; a BO and its binding before the kernel is asked | |
 //! | [`Stream::keep`], [`Stream::keep_set`] | all, by poisoning the stream | |
-//! | [`Stream::finish`] | the containers | the list itself, one allocation |
+//! | [`Stream::finish`] | all | |
 //! | [`CommandList::record_again`], [`Stream::clear`] | allocate nothing | |
-//! | [`Syncobj::wait_points`](crate::winsys::Syncobj::wait_points) | all | |
-//! | [`MemoryManager::allocate`](crate::heaps::MemoryManager::allocate) | addresses | the BO and the binding, one allocation each |
+//! | [`Queue::new`], [`IbPool::new`], [`Context::new`](crate::winsys::Context::new) | all | |
+//! | [`Syncobj::new`](crate::winsys::Syncobj::new), import, [`Fence::to_syncobj`], [`Syncobj::wait_points`](crate::winsys::Syncobj::wait_points) | all | |
+//! | [`MemoryManager::allocate`](crate::heaps::MemoryManager::allocate), import, export and [`DeviceMemory::map`](crate::heaps::DeviceMemory::map) | all | |
 //! | [`Gang::submit`] | as [`Queue::submit`] | the arrays of its lists |
-//! | whatever opens or makes an object once | | the object |
+//! | [`VideoQueue::submit`] | all, before the kernel is asked | |
+//! | [`UserQueue::submit`] | | all |
+//! | [`ResidencySet`](crate::winsys::ResidencySet), sub-allocation, sparse memory, names of BOs, and whatever a driver makes once: devices, managers, threads | | the containers and the objects |
 //!
-//! The objects of the third column are behind an `Arc`, which has no fallible constructor in stable Rust. `tests/no_host_memory/main.rs` fails each allocation of
-//! the operations of the second column, and counts those of the third.
+//! Objects with several owners are behind an `Arc`, which has no fallible constructor in stable Rust. So memory of the object's
+//! size is asked for first, before the kernel is, and given back right before the object is made. Allocators keep what a thread freed
+//! last for its next request of that size; only where another thread takes just this memory in between, in a process that has no
+//! other left, the process ends. `tests/no_host_memory/main.rs` fails each allocation of the operations of the second column, and does
+//! each with room for no allocation, for one, for two, and so on until it works.
 pub mod commands;
 mod diagnose;
 mod error;

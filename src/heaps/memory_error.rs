@@ -168,7 +168,7 @@ impl MemoryError {
     /// | no CPU mapping, not at that place, or no addresses to reserve | `MEMORY_MAP_FAILED` |
     /// | nothing allocated: size 0 | `SUCCESS` |
     /// | no sparse memory | `FEATURE_NOT_PRESENT` |
-    /// | no thread | `OUT_OF_HOST_MEMORY` |
+    /// | no thread, no host memory | `OUT_OF_HOST_MEMORY` |
     /// | the GPU lost the work | `DEVICE_LOST` |
     /// | the caller broke a rule of Vulkan, or the kernel one of its own | `UNKNOWN` |
     ///
@@ -181,6 +181,9 @@ impl MemoryError {
         match self {
             Self::Request(error) => error.vk_result(),
             Self::Address { replay: true, .. } | Self::CapturedAddress { .. } => VkResult::InvalidOpaqueCaptureAddress,
+            Self::Address { source: VaError::HostMemory { .. }, .. }
+            | Self::SparseAddress(VaError::HostMemory { .. })
+            | Self::Thread { .. } => VkResult::OutOfHostMemory,
             Self::Refused(_)
             | Self::DoesNotFit(_)
             | Self::Address { .. }
@@ -193,7 +196,6 @@ impl MemoryError {
             Self::HostPointer(error) if error.errno() == Some(Errno::EINVAL) => VkResult::InvalidExternalHandle,
             Self::MappedElsewhere { .. } | Self::MappingInUse { .. } => VkResult::MemoryMapFailed,
             Self::Abandoned => VkResult::DeviceLost,
-            Self::Thread { .. } => VkResult::OutOfHostMemory,
             Self::Winsys(error) => error.vk_result(),
             Self::Facts(_) | Self::NotMapped { .. } | Self::MappedRange { .. } | Self::HostPointer(_) => {
                 VkResult::Unknown
@@ -207,6 +209,7 @@ mod tests {
     use super::*;
     use crate::heaps::{Budgets, Limit, Pool};
     use crate::uapi::{Argument, GemCreateFlags, GemDomain, PrimeHandle};
+    use crate::vamgr::VaWindow;
 
     /// Without a wildcard: a new variant does not compile until it stands here, and then in the table below.
     fn position(error: &MemoryError) -> usize {
@@ -243,6 +246,7 @@ mod tests {
         use VkResult::*;
         let handle_type = ExternalHandleTypes::DMA_BUF;
         let va = VaError::ZeroSize;
+        let no_room = VaError::HostMemory { window: VaWindow::High, live: 1 };
         let at = GpuVa::NULL;
         let loss = winsys::Loss {
             reason: winsys::LossReason::Reset,
@@ -280,6 +284,8 @@ mod tests {
             (MemoryError::Refused(Box::new(refusal)), OutOfDeviceMemory),
             (MemoryError::DoesNotFit(OverCommit { pool: Pool::Vram, needed: 2, usable: 1 }), OutOfDeviceMemory),
             (MemoryError::SparseAddress(va), OutOfDeviceMemory),
+            (MemoryError::SparseAddress(no_room), OutOfHostMemory),
+            (MemoryError::Address { size: 1, memory_type: 0, replay: false, source: no_room }, OutOfHostMemory),
             (MemoryError::Abandoned, DeviceLost),
             (MemoryError::Thread { reason: String::new() }, OutOfHostMemory),
             (winsys::Error::CreateBo { size: 1, alignment: 0, domains, flags, errno }.into(), OutOfDeviceMemory),

@@ -60,7 +60,7 @@ fn what_runs_behind_a_stopped_job_keeps_its_ibs() {
         let device = Device::new(gpu.open()).unwrap();
         let queue = queue(&device, ip, 0);
         let memory = host_memory(&device, 4096);
-        let pool = IbPool::new(&device, IbPlacement::System, 1 << 20);
+        let pool = IbPool::new(&device, IbPlacement::System, 1 << 20).unwrap();
         let at = |index: u64| memory.address().checked_add(4 * index).unwrap();
         let used = host_memory(&device, 4096);
         let binding: WeakBinding = used.binding().downgrade();
@@ -119,7 +119,7 @@ fn a_loss_that_is_reported_early_ends_nothing() {
     let kernel = Arc::new(amdgpu_layers::FaultInjector::new(gpu.open()));
     let device = Device::new(Arc::clone(&kernel)).unwrap();
     let queue = queue(&device, Ip::Gfx, 0);
-    let (gate, pool) = (host_memory(&device, 4096), IbPool::new(&device, IbPlacement::System, 1 << 20));
+    let (gate, pool) = (host_memory(&device, 4096), IbPool::new(&device, IbPlacement::System, 1 << 20).unwrap());
     let held = gpu.hold_ring(Ip::Gfx, 0);
     let fence = submit(&queue, &[&pooled_store(&pool, queue.target(), gate.address(), 1)], &gate);
     kernel.fail_nth_ioctl(WaitCs::REQUEST, 0, amdgpu_winsys::winsys::Errno::ETIME);
@@ -246,7 +246,7 @@ fn a_submission_keeps_its_preambles_until_it_is_done() {
     let device = Device::new(gpu.open()).unwrap();
     let queue = queue(&device, Ip::Compute, 0);
     let memory = host_memory(&device, 4096);
-    let pool = IbPool::new(&device, IbPlacement::System, 1 << 20);
+    let pool = IbPool::new(&device, IbPlacement::System, 1 << 20).unwrap();
     let mark = |index: u64| pooled_store(&pool, queue.target(), memory.address().checked_add(4 * index).unwrap(), 1);
     let preambles = Preambles::new().with_initial(mark(0), mark(1)).unwrap();
     let preambles = preambles.with_further(mark(2)).unwrap().with_postamble(mark(3)).unwrap();
@@ -324,7 +324,7 @@ impl Kept {
         let device = Device::new(SimDevice::new(chip("navi21"), SimOptions::default()).open()).unwrap();
         let queue = queue(&device, Ip::Compute, 0);
         let (memory, member) = (host_memory(&device, 4096), host_memory(&device, 4096));
-        let pool = IbPool::new(&device, IbPlacement::System, 1 << 20);
+        let pool = IbPool::new(&device, IbPlacement::System, 1 << 20).unwrap();
         let list = pooled_store(&pool, queue.target(), memory.address(), 1);
         let (set, done) = (ResidencySet::new(), Syncobj::new(&device, false).unwrap());
         assert!(set.add(member.binding()));

@@ -166,7 +166,7 @@ fn w35_lists_of_a_pool_take_no_new_memory_once_their_fences_have_signalled() {
     let kernel = Arc::new(SimKernel::open(chip("navi31")));
     let device = Device::new(Arc::clone(&kernel)).unwrap();
     let (queue, memory) = (queue(&device, Ip::Gfx, 0), host_memory(&device, 4096));
-    let pool = IbPool::new(&device, IbPlacement::System, 1 << 20);
+    let pool = IbPool::new(&device, IbPlacement::System, 1 << 20).unwrap();
     let mut census = None;
     for round in 0..5 {
         let mut stream = pool.stream(gfx(&device), 1).unwrap();
@@ -184,7 +184,7 @@ fn w35_lists_of_a_pool_take_no_new_memory_once_their_fences_have_signalled() {
     }
     pool.trim();
     assert_eq!(pool.idle_dwords(), 0);
-    let small = IbPool::new(&device, IbPlacement::System, 0);
+    let small = IbPool::new(&device, IbPlacement::System, 0).unwrap();
     drop(small.stream(gfx(&device), 8).unwrap().finish().unwrap());
     assert_eq!(small.idle_dwords(), 0, "a pool keeps no more than it may");
     let list = pool.stream(gfx(&device), 8).unwrap().finish().unwrap();
@@ -502,7 +502,7 @@ fn preambles_of_another_ring_are_refused_where_they_are_submitted() {
 #[test]
 fn a_pool_counts_what_lies_idle_in_it_and_gives_the_smallest_that_fits() {
     let device = device("navi21");
-    let pool = IbPool::new(&device, IbPlacement::System, 1 << 20);
+    let pool = IbPool::new(&device, IbPlacement::System, 1 << 20).unwrap();
     let list = |dwords| pool.stream(gfx(&device), dwords).unwrap().finish().unwrap();
     let (small, large) = (list(8), list(100_000));
     assert_eq!(pool.idle_dwords(), 0);
@@ -521,7 +521,7 @@ fn a_pool_counts_what_lies_idle_in_it_and_gives_the_smallest_that_fits() {
     assert_eq!(pool.idle_dwords(), of_small);
     drop(large);
     // A pool with room for one of them keeps the first that comes.
-    let narrow = IbPool::new(&device, IbPlacement::System, of_small);
+    let narrow = IbPool::new(&device, IbPlacement::System, of_small).unwrap();
     let lists = [(); 2].map(|()| narrow.stream(gfx(&device), 8).unwrap().finish().unwrap());
     drop(lists);
     assert_eq!(narrow.idle_dwords(), of_small);

@@ -20,8 +20,12 @@ use amdgpu_winsys::{
         BoListMode, CommandList, Error, IbPlacement, IbPool, Keep, Preambles, Queue, QueueOptions, Stream, Submission,
         SyncPoint, pm4,
     },
-    heaps::{AllocateInfo, DeviceMemory, MemoryManager, TableOptions},
-    winsys::{Binding, Context, Device, Error as WinsysError, Ip, Priority, ResidencySet, Syncobj, Until, WaitFor},
+    heaps::{AllocateInfo, DeviceMemory, MemoryError, MemoryManager, MemoryPropertyFlags, TableOptions},
+    uapi::{GemCreateFlags, GemDomain},
+    winsys::{
+        Binding, Bo, BoRequest, Context, Device, Error as WinsysError, Ip, Priority, ResidencySet, Syncobj, Until,
+        WaitFor,
+    },
 };
 use support::{chip, job_time};
 
@@ -30,6 +34,10 @@ thread_local! {
     static LEFT: Cell<Option<u64>> = const { Cell::new(None) };
     /// `true` if this thread is inside the kernel, whose allocations are its own affair.
     static IN_KERNEL: Cell<bool> = const { Cell::new(false) };
+    /// Allocations that this thread can still have outside the kernel at a time: one that ends makes room for another.
+    static ROOM: Cell<Option<u64>> = const { Cell::new(None) };
+    /// Allocations of this thread outside the kernel that have not ended.
+    static LIVE: Cell<i64> = const { Cell::new(0) };
 }
 
 struct Failing;
@@ -41,7 +49,28 @@ fn fails() -> bool {
     }
     let left = LEFT.get();
     LEFT.set(left.and_then(|left| left.checked_sub(1)));
-    left == Some(0)
+    if left == Some(0) || ROOM.get() == Some(0) {
+        return true;
+    }
+    ROOM.set(ROOM.get().map(|room| room - 1));
+    LIVE.set(LIVE.get() + 1);
+    false
+}
+
+/// Notes the end of an allocation.
+fn ended() {
+    if !IN_KERNEL.get() {
+        ROOM.set(ROOM.get().map(|room| room + 1));
+        LIVE.set(LIVE.get() - 1);
+    }
+}
+
+/// Runs `work` with room for `room` allocations at a time.
+fn with_room<T>(room: u64, work: impl FnOnce() -> T) -> T {
+    ROOM.set(Some(room));
+    let result = work();
+    ROOM.set(None);
+    result
 }
 
 // SAFETY: every call is passed on to the system's allocator unchanged, or answers that there is no memory.
@@ -55,6 +84,7 @@ unsafe impl GlobalAlloc for Failing {
     }
 
     unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
+        ended();
         // SAFETY: the caller's promises are passed on unchanged.
         unsafe { System.dealloc(pointer, layout) }
     }
@@ -201,7 +231,7 @@ fn a_submission_without_host_memory_is_refused_before_the_kernel_is_asked() {
     let (set, other) = (ResidencySet::new(), ResidencySet::new());
     bench.memories[20..30].iter().for_each(|memory| assert!(set.add(memory.binding())));
     bench.memories[25..35].iter().for_each(|memory| assert!(other.add(memory.binding())));
-    // A set is copied once after each change, which is not fallible: here it was.
+    // A set is copied once after each change. The copy has its room before it, of which `failing` knows nothing.
     let _copies = (set.snapshot(), other.snapshot());
     let preambles = Preambles::new().with_initial(lists[0].clone(), lists[1].clone()).unwrap();
     let preambles = preambles.with_postamble(lists[0].clone()).unwrap();
@@ -310,11 +340,11 @@ fn keeping_memory_without_host_memory_poisons_the_stream() {
     assert!(fired > 5, "{fired}");
 }
 
-/// Growing into memory of a pool, and closing: the list itself is the one allocation that cannot fail.
+/// Growing into memory of a pool, and closing.
 #[test]
 fn growing_and_closing_a_stream_of_a_pool_fail_cleanly() {
     let bench = Bench::new();
-    let pool = IbPool::new(&bench.device, IbPlacement::of(bench.device.info(), 0), 1 << 20);
+    let pool = IbPool::new(&bench.device, IbPlacement::of(bench.device.info(), 0), 1 << 20).unwrap();
     let record = || -> Result<Stream<pm4::Target>, Error> {
         let mut stream = pool.stream(bench.target(), 1000)?;
         for _ in 0..5000 {
@@ -344,6 +374,7 @@ fn growing_and_closing_a_stream_of_a_pool_fail_cleanly() {
     };
     let calls = count(|| drop(record().unwrap().finish())) - count(|| drop(record().unwrap()));
     assert!(calls >= 1);
+    // The last one is the list, which has its room before it.
     for n in 0..calls - 1 {
         fill();
         is_no_host_memory(whole(n).expect("an allocation"));
@@ -374,15 +405,184 @@ fn a_wait_for_many_sync_objects_is_refused() {
     assert!(wait().is_ok());
 }
 
-/// The fewest that an allocation of memory can be: two counted objects.
+/// What an operation is refused with when there is no host memory.
+trait Refusal: std::fmt::Debug {
+    fn result(&self) -> VkResult;
+}
+
+impl Refusal for WinsysError {
+    fn result(&self) -> VkResult {
+        self.vk_result()
+    }
+}
+
+impl Refusal for MemoryError {
+    fn result(&self) -> VkResult {
+        self.vk_result()
+    }
+}
+
+impl Refusal for Error {
+    fn result(&self) -> VkResult {
+        self.vk_result()
+    }
+}
+
+/// Does something with room for no allocation, for one, for two, and so on until it works: each time before it is refused, and
+/// leaves nothing behind, neither in the kernel nor, once its containers have grown, in the process. Returns the number of refusals.
+#[track_caller]
+fn is_refused_without_room<T, E: Refusal>(what: &str, bench: &Bench, work: impl Fn() -> Result<T, E>) -> u64 {
+    let sweep = |is_warm: bool| {
+        for room in 0.. {
+            let (census, live) = (bench.gpu.census(), LIVE.get());
+            match with_room(room, &work) {
+                Ok(done) => {
+                    drop(done);
+                    return room;
+                }
+                Err(error) => assert_eq!(error.result(), VkResult::OutOfHostMemory, "{what}, {room}: {error:?}"),
+            }
+            assert_eq!(bench.gpu.census(), census, "{what}, {room}: the kernel still has something");
+            assert!(!is_warm || LIVE.get() == live, "{what}, {room}: {} left in the process", LIVE.get() - live);
+        }
+        unreachable!()
+    };
+    let cold = sweep(false);
+    let warm = sweep(true);
+    assert!(warm <= cold, "{what}: {warm} {cold}");
+    cold
+}
+
 #[test]
-fn an_allocation_has_two_parts_that_are_not_fallible() {
+fn memory_is_refused_as_a_whole_wherever_host_memory_ends() {
+    let bench = Bench::new();
+    let manager = MemoryManager::new(&bench.device, &TableOptions::default()).unwrap();
+    for memory_type in 0..manager.properties().types().len() as u32 {
+        let name = format!("memory type {memory_type}");
+        let is_mapped =
+            manager.properties().types()[memory_type as usize].properties.contains(MemoryPropertyFlags::HOST_VISIBLE);
+        let refused = is_refused_without_room(&name, &bench, || {
+            let memory = manager.allocate(&AllocateInfo::new(memory_type, 4096))?;
+            if is_mapped {
+                memory.map()?.store_u32(0, 1)?;
+            }
+            Ok::<_, MemoryError>(memory)
+        });
+        assert!(refused >= 2, "{name}: {refused}: the BO and the binding are objects");
+    }
+    let flags = GemCreateFlags::empty();
+    let request = BoRequest { size: 4096, alignment: 0, domains: GemDomain::GTT, flags };
+    assert!(is_refused_without_room("a BO", &bench, || Bo::create(&bench.device, request)) >= 2);
+}
+
+#[test]
+fn shared_memory_is_refused_as_a_whole_wherever_host_memory_ends() {
+    let bench = Bench::new();
+    let flags = GemCreateFlags::empty();
+    let request = BoRequest { size: 4096, alignment: 0, domains: GemDomain::GTT, flags };
+    // The descriptor is the kernel's, and a handle is listed as shared until its BO ends: each attempt has a new one.
+    let made = || Bo::create(&bench.device, request).unwrap();
+    for room in 0.. {
+        let (census, bo) = (bench.gpu.census(), made());
+        let outcome = with_room(room, || bo.export());
+        let is_done = outcome.as_ref().map(drop).map_err(Refusal::result);
+        drop((outcome, bo));
+        assert_eq!(bench.gpu.census(), census, "{room}");
+        if is_done == Ok(()) {
+            assert!(room >= 3, "{room}: the shared handle, its place in the BO, and the list");
+            break;
+        }
+        assert_eq!(is_done, Err(VkResult::OutOfHostMemory), "{room}");
+    }
+    let bo = made();
+    let dma_buf = bo.export().unwrap();
+    assert!(is_refused_without_room("an import of what is here", &bench, || Bo::import(&bench.device, &dma_buf)) >= 2);
+    drop(bo);
+    let imported = is_refused_without_room("an import", &bench, || Bo::import(&bench.device, &dma_buf));
+    assert!(imported >= 4, "{imported}");
+}
+
+#[test]
+fn objects_of_submission_are_refused_as_a_whole_wherever_host_memory_ends() {
+    let bench = Bench::new();
+    let device = &bench.device;
+    assert!(is_refused_without_room("a context", &bench, || Context::new(device, Priority::Normal)) >= 1);
+    let context = Context::new(device, Priority::Normal).unwrap();
+    for ip in [Ip::Gfx, Ip::Compute, Ip::Sdma] {
+        assert!(is_refused_without_room("a queue", &bench, || Queue::new(&context, ip, 0)) >= 4, "{ip}");
+    }
+    assert!(is_refused_without_room("a sync object", &bench, || Syncobj::new(device, true)) >= 1);
+    let descriptor = Syncobj::new(device, false).unwrap().export().unwrap();
+    assert!(is_refused_without_room("an imported sync object", &bench, || Syncobj::import(device, &descriptor)) >= 1);
+    let placement = IbPlacement::of(device.info(), 0);
+    assert!(is_refused_without_room("a pool", &bench, || IbPool::new(device, placement, 1 << 16)) >= 1);
+    let pool = IbPool::new(device, placement, 1 << 16).unwrap();
+    let record = |mut stream: Stream<pm4::Target>| {
+        bench.memories.iter().for_each(|memory| stream.keep(memory.binding()));
+        for _ in 0..400 {
+            stream.push(&pm4::Nop::Skip(&[0; 7]))?;
+        }
+        stream.finish()
+    };
+    let list = || record(Stream::new(device, bench.target(), 1000)?);
+    assert!(is_refused_without_room("a list", &bench, list) >= 8);
+    // A pool keeps IBs that a refused stream did not fill, so nothing is compared with what was there before.
+    for room in 0.. {
+        match with_room(room, || record(pool.stream(bench.target(), 1000)?)) {
+            Ok(_) => break,
+            Err(error) => assert_eq!(error.vk_result(), VkResult::OutOfHostMemory, "{room}: {error:?}"),
+        }
+    }
+}
+
+#[test]
+fn fences_of_submissions_are_refused_as_a_whole_wherever_host_memory_ends() {
+    let bench = Bench::new();
+    let (queue, list) = (bench.queue(BoListMode::Inline), bench.list(&bench.memories[..3]));
+    let set = ResidencySet::new();
+    bench.memories[3..30].iter().for_each(|memory| assert!(set.add(memory.binding())));
+    let submission = Submission { lists: &[&list], sets: &[&set], ..Submission::default() };
+    let fence = queue.submit(&submission).unwrap();
+    assert!(is_refused_without_room("a fence as a sync object", &bench, || fence.to_syncobj()) >= 1);
+    let submit = || {
+        let fence = queue.submit(&submission)?;
+        assert!(fence.wait(job_time())?);
+        queue.retire();
+        Ok::<_, Error>(fence)
+    };
+    // A changed set is copied, and a submission that only waits runs an empty list: both once more in each attempt.
+    let signalled = Syncobj::new(&bench.device, true).unwrap();
+    let waits = [SyncPoint::binary(&signalled)];
+    let nothing = Submission { waits: &waits, ..Submission::default() };
+    let wait = || {
+        assert!(queue.submit(&nothing)?.wait(job_time())?);
+        Ok::<_, Error>(())
+    };
+    let mut refused = [0; 2];
+    for room in 0.. {
+        assert!(set.remove(bench.memories[3].binding()) && set.add(bench.memories[3].binding()));
+        let outcomes = [with_room(room, submit).map(drop), with_room(room, wait)];
+        if outcomes.iter().all(Result::is_ok) {
+            break;
+        }
+        for (refused, error) in refused.iter_mut().zip(outcomes.into_iter().map(Result::err)) {
+            let is_right = |error: &Error| error.vk_result() == VkResult::OutOfHostMemory;
+            assert!(error.iter().all(is_right), "{room}: {error:?}");
+            *refused += u32::from(error.is_some());
+        }
+    }
+    assert!(refused[0] >= 2 && refused[1] >= 4, "{refused:?}");
+}
+
+/// An allocation of memory is a BO and a binding, each with its room before it.
+#[test]
+fn an_allocation_of_memory_asks_for_room_and_for_two_objects() {
     let bench = Bench::new();
     let manager = MemoryManager::new(&bench.device, &TableOptions::default()).unwrap();
     let warm: Vec<_> = (0..100).map(|_| manager.allocate(&AllocateInfo::new(0, 4096)).unwrap()).collect();
     drop(warm);
     let allocations = count(|| drop(manager.allocate(&AllocateInfo::new(0, 4096)).unwrap()));
-    assert_eq!(allocations, 2);
+    assert_eq!(allocations, 4);
     let binding: &Binding = bench.memories[0].binding();
     assert_eq!(binding.handle_count(), 1);
 }

@@ -10,6 +10,7 @@ use crate::{
         IbPlacement, Language, Result, Stream,
         ib::home::{Home, Shared},
     },
+    host_memory::ArcRoom,
     winsys::Device,
 };
 
@@ -27,7 +28,7 @@ use crate::{
 /// use amdgpu_winsys::cs::{IbPlacement, IbPool, pm4};
 ///
 /// # let device = amdgpu_winsys::winsys::Device::new(amdgpu_sim::SimKernel::open(amdgpu_sim::profile("navi21").ok_or("no such chip")?))?;
-/// let pool = IbPool::new(&device, IbPlacement::of(device.info(), 0), 1 << 20);
+/// let pool = IbPool::new(&device, IbPlacement::of(device.info(), 0), 1 << 20)?;
 /// let mut stream = pool.stream(pm4::Target::gfx(device.info().gfx_level), 1024)?;
 /// stream.push(&pm4::Nop::Skip(&[0; 7]))?;
 /// drop(stream.finish()?); // or submit it first
@@ -41,9 +42,14 @@ pub struct IbPool {
 
 impl IbPool {
     /// Creates an empty pool, which keeps at most `most_dwords` dwords for later.
-    pub fn new(device: &Device, placement: IbPlacement, most_dwords: usize) -> Self {
+    ///
+    /// # Errors
+    ///
+    /// [`HostMemory`](crate::winsys::Error::HostMemory).
+    pub fn new(device: &Device, placement: IbPlacement, most_dwords: usize) -> Result<Self> {
+        let room = ArcRoom::new().map_err(|error| error.of("a pool of IBs"))?;
         let (device, idle) = (device.clone(), Mutex::default());
-        Self { shared: Arc::new(Shared { device, placement, most: most_dwords, idle }) }
+        Ok(Self { shared: room.fill(Shared { device, placement, most: most_dwords, idle }) })
     }
 
     /// Creates a stream like [`Stream::new`]'s whose IBs come from the pool and return to it.
@@ -65,7 +71,7 @@ impl IbPool {
     /// use amdgpu_winsys::{cs::{IbPlacement, IbPool, Inclusion, pm4}, winsys::Device};
     ///
     /// let device = Device::new(SimKernel::open(profile("navi21").ok_or("no such chip")?))?;
-    /// let pool = IbPool::new(&device, IbPlacement::Cached, 1 << 20);
+    /// let pool = IbPool::new(&device, IbPlacement::Cached, 1 << 20)?;
     /// let target = pm4::Target::gfx(device.info().gfx_level);
     /// let secondary = pool.secondary(target, 64)?.finish()?;
     /// let mut primary = pool.stream(target, 64)?;

@@ -82,7 +82,7 @@ impl WorkingSet {
 
     fn take_snapshot(&self, set: &ResidencySet, into: &mut Vec<Residents>) -> Result<(), NoHostMemory> {
         let unchanged = self.sets.get(into.len()).and_then(|listed| set.snapshot_if_still(listed));
-        let members = unchanged.unwrap_or_else(|| set.snapshot());
+        let members = unchanged.map_or_else(|| set.snapshot_if_room(), Ok)?;
         if members.is_none() { Ok(()) } else { host_memory::push(into, members) }
     }
 

@@ -17,6 +17,7 @@ use crate::{
             resources::{has_lists, name_resources},
         },
     },
+    host_memory::{ArcRoom, NoHostMemory},
     winsys::{Context, Deadline, Event, Ip, Syncobj, Until, UserFence, WaitFor},
 };
 
@@ -90,6 +91,8 @@ impl Queue {
         if ring >= rings {
             return Err(Error::NoSuchRing { ip, ring, rings });
         }
+        let of_queue = |error: NoHostMemory| error.of("a queue");
+        let (room, room_for_end) = (ArcRoom::new().map_err(of_queue)?, ArcRoom::new().map_err(of_queue)?);
         let user_fence = UserFence::new(device)?;
         if !context.take_queue(ip, ring) {
             return Err(Error::QueueTaken { context: context.id(), ip, ring });
@@ -98,8 +101,8 @@ impl Queue {
         let most_ibs = most_ibs(device, ip);
         let jobs = Jobs::default();
         let shared = Shared { context, ip, ring, target, options, most_ibs, user_fence, jobs };
-        let shared = Arc::new(shared);
-        let end = Arc::new(End::new(Arc::clone(&shared)));
+        let shared = room.fill(shared);
+        let end = room_for_end.fill(End::new(Arc::clone(&shared)));
         Ok(Self { shared, end })
     }
 

@@ -8,6 +8,7 @@ use super::{
     handle::Handle,
     request::{BoRequest, PAGE_SIZE},
 };
+use crate::host_memory::ArcRoom;
 use crate::uapi::{
     Answered, Argument, Errno, GEM_OP_GET_CREATE_INFO, GEM_OP_SET_PLACEMENT, GemCreate, GemCreateFlags, GemDomain,
     GemOp, GemWaitIdle,
@@ -88,17 +89,19 @@ impl Bo {
     /// # Errors
     ///
     /// * [`Error::BoRule`]: no kernel would agree ([`BoRequest::check`]); nothing was asked.
+    /// * [`Error::HostMemory`]: nothing was asked.
     /// * [`Error::CreateBo`]: the kernel refuses, with `ENOMEM` if it fits nowhere.
     pub fn create(device: &Device, request: BoRequest) -> Result<Self> {
-        Self::create_with(device.into(), &request)
+        Self::create_with(DeviceRef::new(device).map_err(|error| error.of("a BO"))?, &request)
     }
 
     /// Creates a BO that has this share of the device.
     #[inline]
     pub(crate) fn create_with(device: DeviceRef, request: &BoRequest) -> Result<Self> {
         let is_heard = device.is_heard();
+        let room = Self::room()?;
         let raw = ask(&device, request)?;
-        let bo = Self::created(device, raw, request);
+        let bo = Self::created(room, device, raw, request);
         if is_heard {
             bo.announce();
         }
@@ -107,18 +110,31 @@ impl Bo {
 
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "so that it is made where it stays, and not copied there")]
-    fn created(device: DeviceRef, raw: u32, request: &BoRequest) -> Self {
+    fn created(room: ArcRoom<BoState>, device: DeviceRef, raw: u32, request: &BoRequest) -> Self {
         let &BoRequest { size, domains, flags, .. } = request;
-        Self::own(device, raw, size.next_multiple_of(PAGE_SIZE), domains, flags) // the request was checked
+        Self::own(room, device, raw, size.next_multiple_of(PAGE_SIZE), domains, flags) // the request was checked
     }
 
     /// The BO of a handle that has no other owner, charged. Observers have not heard of it yet.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "so that it is made where it stays, and not copied there")]
-    pub(super) fn own(device: DeviceRef, raw: u32, size: u64, domains: GemDomain, flags: GemCreateFlags) -> Self {
+    pub(super) fn own(
+        room: ArcRoom<BoState>,
+        device: DeviceRef,
+        raw: u32,
+        size: u64,
+        domains: GemDomain,
+        flags: GemCreateFlags,
+    ) -> Self {
         let entry = device.usage_tracker().enter_bo(domains, flags, size);
         let handle = Handle::new(device, raw, entry);
-        Self(Arc::new(BoState { handle, size, domains, flags }))
+        Self(room.fill(BoState { handle, size, domains, flags }))
+    }
+
+    /// Host memory for a BO, before its handle exists.
+    #[inline]
+    pub(super) fn room() -> Result<ArcRoom<BoState>> {
+        ArcRoom::new().map_err(|error| error.of("a BO"))
     }
 
     /// Tells of the BO, which owns its handle and its charge by now.

@@ -1,6 +1,6 @@
 //! BOs whose handle the caller made.
 
-use super::bo::Bo;
+use super::{bo::Bo, handle::SharedRoom};
 use crate::winsys::{Device, HandleOwnership, Result};
 
 impl Bo {
@@ -49,6 +49,9 @@ impl Bo {
     /// ```
     pub unsafe fn from_handle(device: &Device, handle: u32, ownership: HandleOwnership) -> Result<Self> {
         let info = super::bo::create_info(device, handle)?;
-        Self::shared(device, device.shared_handles().adopt(device, handle, ownership), info)
+        let room = Self::room()?;
+        let shared = SharedRoom::new(device).map_err(|error| error.of("a BO"))?;
+        let handle = device.shared_handles().adopt(shared, handle, ownership).map_err(|error| error.of("a BO"))?;
+        Self::shared(room, device, handle, info)
     }
 }

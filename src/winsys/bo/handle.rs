@@ -13,10 +13,11 @@ use once_cell::race::OnceBox;
 
 use super::shared_handles::{Entry, SharedHandles};
 use crate::{
+    host_memory::{ArcRoom, BoxRoom, NoHostMemory},
     sync::{Mutex, OnceLock},
-    uapi::{Argument, Errno, GemClose},
+    uapi::{Argument, GemClose},
     winsys::{
-        Device, DeviceRef, Event, HandleOwnership, UsageEntry,
+        Device, DeviceRef, Error, Event, HandleOwnership, UsageEntry,
         kernel::send_quietly,
         release::{Release, release},
     },
@@ -53,8 +54,9 @@ impl Handle {
         Self { device, raw, is_imported: false, entry, rare: OnceBox::new() }
     }
 
-    fn imported(shared: Arc<SharedHandle>) -> Self {
+    fn imported(shared: Arc<SharedHandle>, room: BoxRoom<Rare>) -> Self {
         let (device, raw) = (shared.device.clone(), shared.raw);
+        room.give_back();
         let rare = Rare { shared: shared.into(), name: Mutex::default() };
         Self { device, raw, is_imported: true, entry: None, rare: OnceBox::with_value(Box::new(rare)) }
     }
@@ -143,46 +145,76 @@ impl Drop for SharedHandle {
     }
 }
 
+/// Host memory for a shared handle, before it exists.
+pub(super) struct SharedRoom {
+    handle: ArcRoom<SharedHandle>,
+    rare: BoxRoom<Rare>,
+    device: DeviceRef,
+}
+
+impl SharedRoom {
+    pub(super) fn new(device: &Device) -> Result<Self, NoHostMemory> {
+        Ok(Self { handle: ArcRoom::new()?, rare: BoxRoom::new()?, device: DeviceRef::new(device)? })
+    }
+}
+
 impl SharedHandles {
     /// Lists a handle that is about to be exported.
-    pub(super) fn list(&self, handle: &Handle) {
+    pub(super) fn list(&self, handle: &Handle) -> Result<(), NoHostMemory> {
+        if handle.shared().is_some() {
+            return Ok(());
+        }
+        let (room, rare) = (ArcRoom::new()?, BoxRoom::<Rare>::new()?);
         let mut table = self.table.lock();
-        let make = || self.insert(&mut table, handle.device.clone(), handle.raw, handle.entry.into());
+        table.try_reserve(1).map_err(|_| NoHostMemory)?;
+        rare.give_back();
+        let make = || self.insert(&mut table, room, handle.device.clone(), handle.raw, handle.entry.into());
         handle.rare().shared.get_or_init(make);
+        Ok(())
     }
 
     /// Runs an import; what it returns becomes, or already is, a shared handle.
-    pub(super) fn import(&self, device: &Device, import: impl FnOnce() -> Result<u32, Errno>) -> Result<Handle, Errno> {
+    pub(super) fn import(
+        &self,
+        room: SharedRoom,
+        import: impl FnOnce() -> Result<u32, Error>,
+    ) -> Result<Handle, Error> {
+        let SharedRoom { handle, rare, device } = room;
         let mut table = self.table.lock();
+        table.try_reserve(1).map_err(|_| NoHostMemory.of("a BO"))?;
         let raw = import()?;
         if let Some(known) = table.get(&raw).and_then(|entry| entry.handle.upgrade()?.downcast().ok()) {
-            return Ok(Handle::imported(known));
+            return Ok(Handle::imported(known, rare));
         }
         // Either new, or its last owner is waiting for the lock to close it: the new generation tells that owner that
         // the number lives on.
-        Ok(Handle::imported(self.insert(&mut table, device.into(), raw, OnceLock::new())))
+        Ok(Handle::imported(self.insert(&mut table, handle, device, raw, OnceLock::new()), rare))
     }
 
     /// Takes a handle that the caller made.
-    pub(super) fn adopt(&self, device: &Device, raw: u32, ownership: HandleOwnership) -> Handle {
+    pub(super) fn adopt(&self, room: SharedRoom, raw: u32, ownership: HandleOwnership) -> Result<Handle, NoHostMemory> {
+        let SharedRoom { handle, rare, device } = room;
         let mut table = self.table.lock();
+        table.try_reserve(1).map_err(|_| NoHostMemory)?;
         let known = table.get(&raw).and_then(|entry| entry.handle.upgrade()?.downcast::<SharedHandle>().ok());
-        let handle = known.unwrap_or_else(|| self.insert(&mut table, device.into(), raw, OnceLock::new()));
+        let handle = known.unwrap_or_else(|| self.insert(&mut table, handle, device, raw, OnceLock::new()));
         if ownership == HandleOwnership::Borrowed {
             handle.is_borrowed.store(true, Relaxed);
         }
-        Handle::imported(handle)
+        Ok(Handle::imported(handle, rare))
     }
 
+    /// Lists a handle in a table that has a place for it.
     fn insert(
         &self,
         table: &mut HashMap<u32, Entry>,
+        room: ArcRoom<SharedHandle>,
         device: DeviceRef,
         raw: u32,
         entry: OnceLock<Option<UsageEntry>>,
     ) -> Arc<SharedHandle> {
         let generation = self.generations.fetch_add(1, Relaxed) + 1;
-        let handle = Arc::new(SharedHandle { device, raw, generation, is_borrowed: AtomicBool::new(false), entry });
+        let handle = room.fill(SharedHandle { device, raw, generation, is_borrowed: AtomicBool::new(false), entry });
         let listed: Arc<dyn Any + Send + Sync> = Arc::<SharedHandle>::clone(&handle);
         table.insert(raw, Entry { generation, handle: Arc::downgrade(&listed) });
         handle
@@ -258,7 +290,10 @@ mod tests {
     fn a_handle_is_told_from_one_of_the_same_number_however_long_ago() {
         let device = Device::new(SimKernel::open(profile("navi21").unwrap())).unwrap();
         let handles = device.shared_handles();
-        let insert = || handles.insert(&mut handles.table.lock(), (&device).into(), 9, OnceLock::new());
+        let insert = || {
+            let SharedRoom { handle, device, .. } = SharedRoom::new(&device).unwrap();
+            handles.insert(&mut handles.table.lock(), handle, device, 9, OnceLock::new())
+        };
         let former = insert();
         assert_eq!(former.generation, 1);
         handles.generations.store(1 << 32, Relaxed);

@@ -1,15 +1,13 @@
 //! BOs as dma-bufs: export and import.
 
-use std::{
-    os::fd::{AsFd, AsRawFd, OwnedFd},
-    sync::Arc,
-};
+use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 
 use super::{
     bo::{Bo, BoCreateInfo, BoState},
-    handle::Handle,
+    handle::{Handle, SharedRoom},
 };
 use crate::{
+    host_memory::ArcRoom,
     uapi::{Argument, GemCreateFlags, GemDomain, PRIME_CLOEXEC, PRIME_FD_TO_HANDLE, PRIME_RDWR, PrimeHandle},
     winsys::{
         Capabilities, Device, Error, Result, answers,
@@ -26,7 +24,7 @@ impl Bo {
     ///
     /// [`Error::Bo`]: `EPERM` for user memory and for BOs created VM_ALWAYS_VALID, `EMFILE` without free descriptors.
     pub fn export(&self) -> Result<OwnedFd> {
-        self.device().shared_handles().list(&self.0.handle);
+        self.device().shared_handles().list(&self.0.handle).map_err(|error| error.of("a BO"))?;
         let mut argument = PrimeHandle { handle: self.handle(), flags: PRIME_CLOEXEC | PRIME_RDWR, fd: -1 };
         send(self.device().kernel(), &mut argument).map_err(|errno| self.refused(PrimeHandle::NAME, errno))?;
         // A shim without PRIME says yes and writes nothing.
@@ -47,27 +45,26 @@ impl Bo {
         let fd = dma_buf.as_fd().as_raw_fd();
         let import = || {
             let mut argument = PrimeHandle { handle: 0, flags: 0, fd };
-            send_as(device.kernel(), PRIME_FD_TO_HANDLE, &mut argument)?;
-            answers::handle(argument.handle)
+            send_as(device.kernel(), PRIME_FD_TO_HANDLE, &mut argument)
+                .and_then(|()| answers::handle(argument.handle))
+                .map_err(|errno| Error::Descriptor { request: "PRIME_FD_TO_HANDLE", fd, errno })
         };
-        let handle = device.shared_handles().import(device, import).map_err(|errno| Error::Descriptor {
-            request: "PRIME_FD_TO_HANDLE",
-            fd,
-            errno,
-        })?;
+        let room = Self::room()?;
+        let shared = SharedRoom::new(device).map_err(|error| error.of("a BO"))?;
+        let handle = device.shared_handles().import(shared, import)?;
         let info = super::bo::create_info(device, handle.raw())?;
-        Self::shared(device, handle, info)
+        Self::shared(room, device, handle, info)
     }
 
     /// The BO of a shared handle, of which the kernel says this.
-    pub(super) fn shared(device: &Device, handle: Handle, info: BoCreateInfo) -> Result<Self> {
+    pub(super) fn shared(room: ArcRoom<BoState>, device: &Device, handle: Handle, info: BoCreateInfo) -> Result<Self> {
         if info.size == 0 || !info.size.is_multiple_of(super::PAGE_SIZE) {
             let reason = "not a positive number of pages";
             return Err(Error::Absurd { field: "bo_size", value: info.size, reason });
         }
         let BoCreateInfo { size, domains, flags, .. } = info;
         handle.charge_imported(|| device.usage_tracker().enter_bo(domains, flags, size));
-        let bo = Self(Arc::new(BoState { handle, size, domains, flags }));
+        let bo = Self(room.fill(BoState { handle, size, domains, flags }));
         bo.announce();
         Ok(bo)
     }

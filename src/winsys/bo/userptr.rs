@@ -7,7 +7,7 @@ use amdgpu_hw::num::wide;
 use super::{bo::Bo, request::PAGE_SIZE};
 use crate::{
     uapi::{Argument, GemCreateFlags, GemDomain, GemUserptr, UserptrFlags},
-    winsys::{Device, Error, Result, answers, kernel::send_raw},
+    winsys::{Device, DeviceRef, Error, Result, answers, kernel::send_raw},
 };
 
 /// Pages of this process that the GPU is to use.
@@ -80,13 +80,14 @@ impl Bo {
                 return Err(Error::Misaligned { what, value, alignment: PAGE_SIZE });
             }
         }
+        let (room, device_ref) = (Self::room()?, DeviceRef::new(device).map_err(|error| error.of("a BO"))?);
         let mut argument = GemUserptr { addr: start, size: len, flags: memory.flags().bits(), handle: 0 };
         // SAFETY: the kernel follows `addr` only to look the pages up; that the GPU may later write there is what the caller
         // vouches for.
         let asked = unsafe { send_raw(device.kernel(), GemUserptr::REQUEST, &mut argument) };
         let handle = asked.and_then(|()| answers::handle(argument.handle));
         let handle = handle.map_err(|errno| Error::Ioctl { request: GemUserptr::NAME, errno })?;
-        let bo = Self::own(device.into(), handle, len, GemDomain::GTT, GemCreateFlags::NO_CPU_ACCESS);
+        let bo = Self::own(room, device_ref, handle, len, GemDomain::GTT, GemCreateFlags::NO_CPU_ACCESS);
         bo.announce();
         Ok(bo)
     }

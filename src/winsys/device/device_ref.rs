@@ -2,7 +2,10 @@
 
 use std::{array, fmt, ops::Deref, sync::Arc};
 
-use crate::winsys::Device;
+use crate::{
+    host_memory::{ArcRoom, NoHostMemory},
+    winsys::Device,
+};
 use amdgpu_sharding::{STRIPES, Striped, stripe};
 
 /// A share in a device.
@@ -13,9 +16,9 @@ use amdgpu_sharding::{STRIPES, Striped, stripe};
 #[derive(Clone)]
 pub(crate) struct DeviceRef(Arc<Striped<Device>>);
 
-impl From<&Device> for DeviceRef {
-    fn from(device: &Device) -> Self {
-        Self(Arc::new(Striped(device.clone())))
+impl DeviceRef {
+    pub(crate) fn new(device: &Device) -> Result<Self, NoHostMemory> {
+        Ok(Self(ArcRoom::new()?.fill(Striped(device.clone()))))
     }
 }
 
@@ -51,7 +54,7 @@ pub struct DeviceRefs([DeviceRef; STRIPES]);
 impl DeviceRefs {
     /// Creates shares in a device.
     pub fn new(device: &Device) -> Self {
-        Self(array::from_fn(|_| device.into()))
+        Self(array::from_fn(|_| DeviceRef(Arc::new(Striped(device.clone())))))
     }
 
     /// A share for what the calling thread makes.

@@ -6,6 +6,7 @@ use std::sync::{
 };
 
 use crate::{
+    host_memory::ArcRoom,
     uapi::{Argument, GemVa, VaFlags, VaOperation},
     vamgr::{GpuVa, VaLease, VaRange},
     winsys::{
@@ -107,6 +108,12 @@ struct Part {
     flags: VaFlags,
 }
 
+/// Host memory for a binding, before there is one.
+#[inline]
+fn room() -> Result<ArcRoom<BindingState>> {
+    ArcRoom::new().map_err(|error| error.of("a binding"))
+}
+
 /// Vulkan's default priority of 0.5, as RADV maps it.
 const DEFAULT_PRIORITY: u8 = 14;
 
@@ -132,9 +139,10 @@ impl Binding {
             return Ok(binding);
         }
         let (len, is_heard) = (bo.size(), bo.device().is_heard());
+        let room = room()?;
         bind(&bo, 0, len, &lease, flags)?;
         let part = Part { offset: 0, len, flags };
-        let binding = Self(Arc::new(BindingState::bound(bo, lease, part, narrow(priority))));
+        let binding = Self(room.fill(BindingState::bound(bo, lease, part, narrow(priority))));
         if is_heard {
             binding.0.announce();
         }
@@ -151,14 +159,17 @@ impl Binding {
     /// * [`Error::Range`]: the part is not inside the BO, or longer than the lease.
     /// * [`Error::Misaligned`]: offset or length is no multiple of the page size.
     /// * [`Error::VaFlags`]: PRT, unknown bits, or NOALLOC before minor 47.
+    /// * [`Error::HostMemory`]: nothing was asked.
     /// * [`Error::Bind`]: the kernel refuses; `EINVAL` for an overlap or an address it does not manage.
     #[inline]
     pub fn of_part(bo: &Bo, offset: u64, len: u64, lease: VaLease, flags: VaFlags) -> Result<Self, (VaLease, Error)> {
-        if let Err(error) = bind(bo, offset, len, &lease, flags) {
-            return Err((lease, error));
-        }
+        let asked = room().and_then(|room| bind(bo, offset, len, &lease, flags).map(|()| room));
+        let room = match asked {
+            Ok(room) => room,
+            Err(error) => return Err((lease, error)),
+        };
         let binding =
-            Self(Arc::new(BindingState::bound(bo.clone(), lease, Part { offset, len, flags }, DEFAULT_PRIORITY)));
+            Self(room.fill(BindingState::bound(bo.clone(), lease, Part { offset, len, flags }, DEFAULT_PRIORITY)));
         binding.0.announce();
         Ok(binding)
     }
@@ -176,6 +187,7 @@ impl Binding {
         if lease.len() < size.saturating_add(PAGE_SIZE) {
             return Err(Error::Range { handle: bo.handle(), offset: size, len: PAGE_SIZE, size: lease.len() });
         }
+        let room = room()?;
         bind(bo, 0, size, &lease, flags)?;
         let part = Part { offset: 0, len: size, flags };
         let mut state = BindingState::bound(bo.clone(), lease, part, DEFAULT_PRIORITY);
@@ -187,7 +199,7 @@ impl Binding {
             state.has_guard_page = true;
             tell_bound(bo, behind, 0, PAGE_SIZE, rights);
         }
-        Ok(Self(Arc::new(state)))
+        Ok(Self(room.fill(state)))
     }
 
     /// Returns a handle that does not keep it bound.

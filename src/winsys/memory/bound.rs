@@ -75,7 +75,7 @@ impl Bo {
     /// # Ok(()) }
     /// ```
     pub fn create_bound(device: &Device, request: &BoundRequest) -> Result<Binding> {
-        create_bound(device.into(), request)
+        create_bound(DeviceRef::new(device).map_err(|error| error.of("a BO"))?, request)
     }
 }
 

@@ -14,7 +14,10 @@ use std::{
 use parking_lot::Mutex;
 
 use super::counted_set::CountedSet;
-use crate::winsys::Binding;
+use crate::{
+    host_memory::{self, NoHostMemory},
+    winsys::Binding,
+};
 
 /// A set of memories for [`Submission::sets`](crate::cs::Submission::sets): what a device's bindless resources, or a
 /// sparse range, need resident.
@@ -115,6 +118,13 @@ impl Residents {
         Self((members.len() > 0).then(|| members.collect()))
     }
 
+    /// The snapshot of these members, if there is host memory for it.
+    fn of_if_room(members: impl ExactSizeIterator<Item = Binding>) -> Result<Self, NoHostMemory> {
+        let mut all = Vec::new();
+        host_memory::extend(&mut all, members)?;
+        Ok(Self(if all.is_empty() { None } else { Some(host_memory::arc_of(all)?) }))
+    }
+
     /// Returns a snapshot without members that counts references, for tests that follow its life.
     #[cfg(test)]
     pub(crate) fn counted() -> Self {
@@ -205,6 +215,18 @@ impl ResidencySet {
         let snapshot = snapshot.get_or_insert_with(|| Residents::of(memories.iter().cloned()));
         self.0.current.store(snapshot.address(), Release);
         snapshot.clone()
+    }
+
+    /// Returns the members as [`ResidencySet::snapshot`] does, if there is host memory for a copy.
+    pub(crate) fn snapshot_if_room(&self) -> Result<Residents, NoHostMemory> {
+        let mut members = self.0.members.lock();
+        let Members { memories, snapshot } = &mut *members;
+        let current = match snapshot {
+            Some(current) => current,
+            None => snapshot.insert(Residents::of_if_room(memories.iter().cloned())?),
+        };
+        self.0.current.store(current.address(), Release);
+        Ok(current.clone())
     }
 
     /// Returns `true` if the set was empty when it was last asked for its members, and nothing came since. Takes no lock.

@@ -6,6 +6,7 @@ use amdgpu_hw::num::index;
 use parking_lot::Mutex;
 
 use crate::{
+    host_memory::ArcRoom,
     uapi::{Answered, Argument, Ctx, CtxStateFlags, Errno, WaitCs, ctx_op},
     winsys::{
         Deadline, Device, Error, Ip, Loss, Priority, Result, answers,
@@ -73,11 +74,12 @@ impl Context {
     /// `amdgpu_ctx_priority_permit`); [`Error::Ioctl`], with `ENOSPC` beyond 4095 contexts, and `EBADF` or `EINVAL`
     /// when the kernel reports success without making one.
     pub fn new(device: &Device, priority: Priority) -> Result<Self> {
+        let room = ArcRoom::new().map_err(|error| error.of("a context"))?;
         let id = allocate(device, priority).map_err(|errno| match errno {
             Errno::EACCES => Error::NotPermitted { priority },
             errno => Error::Ioctl { request: Ctx::NAME, errno },
         })?;
-        Ok(Self(Arc::new(ContextState { device: device.clone(), id, priority, taken: Mutex::new(0) })))
+        Ok(Self(room.fill(ContextState { device: device.clone(), id, priority, taken: Mutex::new(0) })))
     }
 
     /// Allocates a context with this priority, or the highest below it that the process may have;

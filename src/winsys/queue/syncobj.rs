@@ -9,6 +9,7 @@ use amdgpu_hw::num::{count, index, wide};
 
 use super::few::Few;
 use crate::{
+    host_memory::ArcRoom,
     uapi::{
         Argument, CREATE_SIGNALED, Errno, QUERY_LAST_SUBMITTED, SYNC_FILE, SYNCOBJ_FD_TO_HANDLE, SYNCOBJ_SIGNAL,
         SYNCOBJ_TIMELINE_SIGNAL, SyncobjArray, SyncobjCreate, SyncobjDestroy, SyncobjEventfd, SyncobjHandle,
@@ -111,6 +112,11 @@ pub enum Until {
     Signalled,
 }
 
+/// Host memory for a sync object, before its handle exists.
+fn room() -> Result<ArcRoom<SyncobjState>> {
+    ArcRoom::new().map_err(|error| error.of("a sync object"))
+}
+
 impl Syncobj {
     /// Creates a sync object without a fence, or with a signalled one.
     ///
@@ -120,13 +126,14 @@ impl Syncobj {
     ///
     /// [`Error::Ioctl`].
     pub fn new(device: &Device, signalled: bool) -> Result<Self> {
+        let room = room()?;
         let mut argument = SyncobjCreate { handle: 0, flags: if signalled { CREATE_SIGNALED } else { 0 } };
         let made = send(device.kernel(), &mut argument).and_then(|()| answers::handle(argument.handle));
-        Ok(Self::owning(device, made.map_err(refused(SyncobjCreate::NAME))?))
+        Ok(Self::owning(room, device, made.map_err(refused(SyncobjCreate::NAME))?))
     }
 
-    fn owning(device: &Device, handle: u32) -> Self {
-        Self::of_handle(device, handle, HandleOwnership::Owned)
+    fn owning(room: ArcRoom<SyncobjState>, device: &Device, handle: u32) -> Self {
+        Self(room.fill(SyncobjState { device: device.clone(), handle, ownership: HandleOwnership::Owned }))
     }
 
     pub(super) fn of_handle(device: &Device, handle: u32, ownership: HandleOwnership) -> Self {
@@ -423,11 +430,12 @@ impl Syncobj {
     /// [`Error::Descriptor`] with `EINVAL` when it is no sync object.
     pub fn import(device: &Device, fd: impl AsFd) -> Result<Self> {
         let fd = fd.as_fd().as_raw_fd();
+        let room = room()?;
         let mut argument = SyncobjHandle { handle: 0, flags: 0, fd, pad: 0 };
         let named = send_as(device.kernel(), SYNCOBJ_FD_TO_HANDLE, &mut argument)
             .and_then(|()| answers::handle(argument.handle))
             .map_err(|errno| Error::Descriptor { request: "SYNCOBJ_FD_TO_HANDLE", fd, errno })?;
-        Ok(Self::owning(device, named))
+        Ok(Self::owning(room, device, named))
     }
 
     pub(super) fn same_device(&self, other: &Self) -> Result<()> {

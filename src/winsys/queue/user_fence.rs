@@ -1,7 +1,5 @@
 //! The page where the GPU writes sequence numbers.
 
-use std::sync::Arc;
-
 use crate::{
     uapi::{CsChunkFence, GemCreateFlags, GemDomain},
     winsys::{Bo, BoRequest, Deadline, Device, Mapping, PAGE_SIZE, Result},
@@ -54,7 +52,7 @@ impl UserFence {
                 flags: GemCreateFlags::CPU_ACCESS_REQUIRED,
             },
         )?;
-        let mapping = Mapping::new(&Arc::new(bo))?;
+        let mapping = Mapping::new(&bo)?;
         // A kernel gives zeroed pages; a shim that stands in for one may give used ones, and with them old numbers.
         mapping.store_u64(0, 0)?;
         Ok(Self { mapping })

@@ -223,7 +223,7 @@ fn lists_that_cannot_be_chained_stay_as_they_were() {
 #[test]
 fn a_chain_of_very_many_lists_ends() {
     let device = device("navi21");
-    let pool = IbPool::new(&device, IbPlacement::System, 1 << 20);
+    let pool = IbPool::new(&device, IbPlacement::System, 1 << 20).unwrap();
     let list = || pool.stream(gfx(&device), 8).unwrap().finish().unwrap();
     let mut first = list();
     for _ in 0..2000 {

@@ -108,7 +108,7 @@ fn a_poisoned_stream_lends_nothing() {
 fn secondaries_come_from_a_pool_and_return_to_it() {
     let device = device("navi21");
     let (pool, target) =
-        (IbPool::new(&device, IbPlacement::Cached, 1 << 20), pm4::Target::gfx(device.info().gfx_level));
+        (IbPool::new(&device, IbPlacement::Cached, 1 << 20).unwrap(), pm4::Target::gfx(device.info().gfx_level));
     let mut caller = pool.stream(target, 64).unwrap();
     let leaf = pool.secondary(target, 64).unwrap().finish().unwrap();
     assert_eq!(caller.execute(&leaf, Inclusion::Auto), Ok(Execution::Called));

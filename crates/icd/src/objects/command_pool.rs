@@ -39,8 +39,8 @@ impl CommandPool {
         Ok(Self {
             gpu: Arc::clone(gpu),
             program: Arc::clone(&device.program),
-            primaries: IbPool::new(&gpu.device, IbPlacement::of(info, 0), KEPT_DWORDS),
-            secondaries: IbPool::new(&gpu.device, IbPlacement::Cached, KEPT_DWORDS),
+            primaries: IbPool::new(&gpu.device, IbPlacement::of(info, 0), KEPT_DWORDS)?,
+            secondaries: IbPool::new(&gpu.device, IbPlacement::Cached, KEPT_DWORDS)?,
             target,
             buffers: Mutex::default(),
         })

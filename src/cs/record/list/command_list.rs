@@ -3,7 +3,11 @@
 use std::sync::Arc;
 
 use super::recorded::{Part, Recorded};
-use crate::{cs::Target, host_memory::NoHostMemory, vamgr::GpuVa};
+use crate::{
+    cs::Target,
+    host_memory::{ArcRoom, NoHostMemory},
+    vamgr::GpuVa,
+};
 
 /// A closed stream: IBs that do not change any more.
 ///
@@ -57,7 +61,8 @@ impl Drop for CommandList {
 
 impl CommandList {
     pub(in crate::cs::record) fn new(target: Target, part: Part) -> Result<Self, NoHostMemory> {
-        Ok(Self { recorded: Arc::new(Recorded::new(target, part)?) })
+        let room = ArcRoom::new()?;
+        Ok(Self { recorded: room.fill(Recorded::new(target, part)?) })
     }
 
     /// Makes another handle.
