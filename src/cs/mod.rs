@@ -31,7 +31,7 @@
 //! | [`MemoryManager::allocate`](crate::heaps::MemoryManager::allocate), import, export and [`DeviceMemory::map`](crate::heaps::DeviceMemory::map) | all | |
 //! | [`Gang::submit`] | as [`Queue::submit`] | the arrays of its lists |
 //! | [`VideoQueue::submit`] | all, before the kernel is asked | |
-//! | [`UserQueue::submit`] | | all |
+//! | [`UserQueue::submit`] | all, before the doorbell | |
 //! | [`ResidencySet`](crate::winsys::ResidencySet), sub-allocation, sparse memory, names of BOs, and whatever a driver makes once: devices, managers, threads | | the containers and the objects |
 //!
 //! Objects with several owners are behind an `Arc`, which has no fallible constructor in stable Rust. So memory of the object's

@@ -49,6 +49,7 @@ pub use self::{
 pub(crate) use self::{
     device::{DeviceRef, installed_vram},
     memory::WeakResidents,
+    queue::PageTables,
 };
 pub use amdgpu_hw::{Chip, Family, GfxLevel, Ip, MecQueue, Mecs, PciAddress, Peaks, Topology, Units, VramType};
 use amdgpu_uapi as kernel;

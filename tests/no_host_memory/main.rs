@@ -13,18 +13,18 @@ use std::{
 };
 
 use amdgpu_layers::{Answered, Counter, Forward, Ioctl, Layer, Mapped, Mmap, Munmap, Reserve, Reserved, Unmapped};
-use amdgpu_sim::{SimDevice, SimKernel, SimOptions};
+use amdgpu_sim::{KernelRelease, SimDevice, SimKernel, SimOptions};
 use amdgpu_winsys::{
     VkResult,
     cs::{
         BoListMode, CommandList, Error, IbPlacement, IbPool, Keep, Preambles, Queue, QueueOptions, Stream, Submission,
-        SyncPoint, pm4,
+        SyncPoint, UserQueue, pm4,
     },
     heaps::{AllocateInfo, DeviceMemory, MemoryError, MemoryManager, MemoryPropertyFlags, TableOptions},
     uapi::{GemCreateFlags, GemDomain},
     winsys::{
-        Binding, Bo, BoRequest, Context, Device, Error as WinsysError, Ip, Priority, ResidencySet, Syncobj, Until,
-        WaitFor,
+        Binding, Bo, BoRequest, Context, Device, Error as WinsysError, Ip, Priority, ResidencySet, Resident, Syncobj,
+        Until, WaitFor,
     },
 };
 use support::{chip, job_time};
@@ -141,7 +141,10 @@ struct Bench {
 
 impl Bench {
     fn new() -> Self {
-        let gpu = SimDevice::new(chip("navi21"), SimOptions::default());
+        Self::of(SimDevice::new(chip("navi21"), SimOptions::default()))
+    }
+
+    fn of(gpu: SimDevice) -> Self {
         let kernel = Arc::new(Inside.over(Counter::default().over(gpu.open())));
         let device = Device::new(Arc::clone(&kernel)).unwrap();
         let manager = MemoryManager::new(&device, &TableOptions::default()).unwrap();
@@ -585,4 +588,33 @@ fn an_allocation_of_memory_asks_for_room_and_for_two_objects() {
     assert_eq!(allocations, 4);
     let binding: &Binding = bench.memories[0].binding();
     assert_eq!(binding.handle_count(), 1);
+}
+
+#[test]
+fn user_queues_are_refused_and_refuse_wherever_host_memory_ends() {
+    let newer = SimOptions { user_queues: true, ..SimOptions::of_kernel(KernelRelease::V6_17) };
+    let bench = Bench::of(SimDevice::new(chip("navi31"), newer));
+    let queue = UserQueue::new(&bench.device, Ip::Compute).unwrap();
+    let list = bench.list(&bench.memories[..3]);
+    assert!(queue.wait_for_bindings(job_time()).unwrap());
+    let memory: Vec<&dyn Resident> = bench.memories.iter().map(|memory| memory.binding() as &dyn Resident).collect();
+    let lists = [&list; 40];
+    let submitted = || {
+        let fence = queue.submit(&lists, &memory)?;
+        assert!(fence.wait(job_time())?);
+        assert_eq!(queue.in_flight(), 0);
+        Ok::<_, Error>(fence)
+    };
+    let mut refused = 0;
+    for n in 0.. {
+        let handles = bench.handles();
+        let Some(outcome) = failing(n, || queue.submit(&lists, &memory)) else { break };
+        is_no_host_memory(outcome);
+        assert_eq!((bench.handles(), queue.in_flight()), (handles, 0), "{n}");
+        refused += 1;
+    }
+    assert!(refused >= 4, "{refused}: the lists, the memory, the packets, the place of the submission");
+    assert!(submitted().is_ok());
+    let done = Syncobj::new(&bench.device, false).unwrap();
+    assert!(is_refused_without_room("a signal", &bench, || queue.signal(&[&done])) >= 1);
 }

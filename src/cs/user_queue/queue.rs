@@ -7,7 +7,8 @@ use parking_lot::Mutex;
 use super::packets;
 use crate::{
     cs::{CommandList, Error, Result, Target, record::list::recorded::Recorded},
-    winsys::{Binding, Deadline, Device, Error as WinsysError, Ip, Resident, Syncobj, UserRing},
+    host_memory::{self, ArcRoom, NoHostMemory},
+    winsys::{Binding, Deadline, Device, Error as WinsysError, Ip, PageTables, Resident, Syncobj, UserRing},
 };
 
 /// Times between two looks at memory.
@@ -21,6 +22,12 @@ const PATIENCE: Duration = Duration::from_secs(10);
 ///
 /// Submissions run in order. What they use stays alive until they have ended, as with [`Queue`](crate::cs::Queue). Memory that
 /// was bound since the last [`UserQueue::wait_for_bindings`] may not be in the page tables yet.
+///
+/// It is a type of its own beside [`Queue`](crate::cs::Queue), because it cannot keep the promises of one. The kernel does not see a
+/// submission, so it waits for no binding and for no sync object before it: AMDGPU_USERQ_WAIT answers addresses and values that the
+/// ring itself would have to poll, and this library records no such wait. Nor has a submission a sequence number of a
+/// context, which a queue's fences, its dependencies and gangs, and the questions after a loss are made of. Behind one type, most of
+/// its operations would be refused for one of the two kinds. In common they have lists, memory, [`Target`] and a fence.
 ///
 /// ```
 /// use amdgpu_sim::{KernelRelease, SimDevice, SimOptions, profile};
@@ -47,7 +54,13 @@ pub struct UserQueue(Arc<Shared>);
 #[derive(Debug)]
 struct Shared {
     target: Target,
+    device: Device,
+    /// Held by the submission that is made, which may wait for room in the ring: so submissions wait for one another, and nothing
+    /// else waits for them.
+    turn: Mutex<()>,
+    /// Held for a few steps at a time.
     state: Mutex<State>,
+    page_tables: Arc<PageTables>,
 }
 
 #[derive(Debug)]
@@ -94,6 +107,11 @@ impl fmt::Debug for UserQueueFence {
     }
 }
 
+#[cold]
+fn no_memory(error: NoHostMemory) -> Error {
+    error.of("a submission to a user queue").into()
+}
+
 /// Returns `true` if numbers that go round have come to one: it is not ahead of the last one reached.
 const fn has_reached(reached: u32, number: u32) -> bool {
     reached.wrapping_sub(number) <= u32::MAX / 2
@@ -109,9 +127,12 @@ impl UserQueue {
     /// errors of [`UserRing::new`].
     pub fn new(device: &Device, ip: Ip) -> Result<Self> {
         let target = Target::new(device.info().gfx_level, ip).ok_or(Error::NoLanguage { ip })?;
+        let room = ArcRoom::new().map_err(no_memory)?;
         let ring = UserRing::new(device, ip)?;
+        let page_tables = Arc::clone(ring.page_tables());
         let state = Mutex::new(State { ring, last: 0, used: VecDeque::new(), packets: Vec::new() });
-        Ok(Self(Arc::new(Shared { target, state })))
+        let (device, turn) = (device.clone(), Mutex::new(()));
+        Ok(Self(room.fill(Shared { target, device, turn, state, page_tables })))
     }
 
     /// Returns the target that streams for this queue are recorded for.
@@ -119,46 +140,66 @@ impl UserQueue {
         self.0.target
     }
 
-    /// Submits lists with the memory that they use. No ioctl. Waits while the ring is full.
+    /// Submits lists with the memory that they use. No ioctl. Waits while the ring is full, and holds up other submissions of this
+    /// queue then, but no fence and nothing else of it.
     ///
     /// # Errors
     ///
     /// [`Error::WrongQueue`]; [`Error::RingFull`] for more IBs than the ring has room for, or if it has had none for ten
-    /// seconds; [`Error::Winsys`] for objects of another device. Nothing was then submitted.
+    /// seconds; [`Error::Winsys`] for objects of another device, and without host memory. Nothing was then submitted.
     pub fn submit(&self, lists: &[&CommandList], memory: &[&dyn Resident]) -> Result<UserQueueFence> {
-        let mut state = self.0.state.lock();
-        let state = &mut *state;
-        let used = self.name_resources(state, lists, memory)?;
-        let number = used.number;
-        self.write_packets(state, lists, number)?;
-        state.make_room()?;
-        state.retire();
-        state.ring.push(&state.packets)?;
-        // From here on the engine may run it.
-        state.used.push_back(used);
-        state.last = number;
-        state.ring.start()?;
+        let used = self.name_resources(lists, memory)?;
+        let _turn = self.0.turn.lock();
+        let mut used = Some(used);
+        let mut number = 0;
+        let is_submitted = || {
+            let mut state = self.0.state.lock();
+            let state = &mut *state;
+            state.retire();
+            number = state.last.wrapping_add(1);
+            self.write_packets(state, lists, number)?;
+            if state.ring.free_dwords()? < state.packets.len() {
+                return Ok(false);
+            }
+            state.used.try_reserve(1).map_err(|_| no_memory(NoHostMemory))?;
+            state.ring.push(&state.packets)?;
+            // From here on the engine may run it.
+            state.used.extend(used.take().map(|resources| Used { number, ..resources }));
+            state.last = number;
+            state.ring.start()?;
+            Ok(true)
+        };
+        if !poll(Deadline::after(PATIENCE), is_submitted)? {
+            return Err(Error::RingFull { dwords: self.0.state.lock().packets.len() });
+        }
         Ok(UserQueueFence { shared: Arc::clone(&self.0), number })
     }
 
-    fn name_resources(&self, state: &State, lists: &[&CommandList], memory: &[&dyn Resident]) -> Result<Used> {
+    /// Takes what a submission uses, which has no number yet.
+    fn name_resources(&self, lists: &[&CommandList], memory: &[&dyn Resident]) -> Result<Used> {
         for list in lists {
-            if !list.recorded().is_of(state.ring.device()) {
+            if !list.recorded().is_of(&self.0.device) {
                 return Err(WinsysError::ForeignDevice { what: "command list" }.into());
             }
             if list.target() != self.0.target {
                 return Err(Error::WrongQueue { recorded: list.target(), queue: self.0.target });
             }
         }
-        let mut bindings = Vec::new();
+        let (mut bindings, mut named) = (Vec::new(), Ok(()));
         for memory in memory {
-            memory.each_binding(&mut |binding| bindings.push(binding.clone()));
+            memory.each_binding(&mut |binding| {
+                if named.is_ok() {
+                    named = host_memory::push(&mut bindings, binding.clone());
+                }
+            });
         }
-        if bindings.iter().any(|binding| binding.device() != state.ring.device()) {
+        named.map_err(no_memory)?;
+        if bindings.iter().any(|binding| *binding.device() != self.0.device) {
             return Err(WinsysError::ForeignDevice { what: "memory" }.into());
         }
-        let lists = lists.iter().map(|list| Arc::clone(list.recorded())).collect();
-        Ok(Used { number: state.last.wrapping_add(1), _lists: lists, _memory: bindings })
+        let mut recorded = Vec::new();
+        host_memory::extend(&mut recorded, lists.iter().map(|list| Arc::clone(list.recorded()))).map_err(no_memory)?;
+        Ok(Used { number: 0, _lists: recorded, _memory: bindings })
     }
 
     fn write_packets(&self, state: &mut State, lists: &[&CommandList], number: u32) -> Result<()> {
@@ -169,8 +210,10 @@ impl UserQueue {
             if packets.len() + packets::MOST_OF_A_CALL + packets::MOST_OF_AN_END > room {
                 return Err(Error::RingFull { dwords: room });
             }
+            host_memory::reserve(packets, packets::MOST_OF_A_CALL).map_err(no_memory)?;
             packets::call(self.0.target, ib, ring.pushed() + packets.len() as u64, packets);
         }
+        host_memory::reserve(packets, packets::MOST_OF_AN_END).map_err(no_memory)?;
         Ok(packets::end(self.0.target, ring.number_address(), number, packets)?)
     }
 
@@ -189,7 +232,7 @@ impl UserQueue {
     ///
     /// [`Error::Winsys`]: those of [`UserRing::wait_for_bindings`].
     pub fn wait_for_bindings(&self, deadline: Deadline) -> Result<bool> {
-        Ok(self.0.state.lock().ring.wait_for_bindings(deadline)?)
+        Ok(self.0.page_tables.wait(deadline)?)
     }
 
     /// Lets go of what finished submissions used, and returns the number of the others. No ioctl.
@@ -201,13 +244,6 @@ impl UserQueue {
 }
 
 impl State {
-    /// Waits until the packets fit into the ring.
-    fn make_room(&self) -> Result<()> {
-        let needed = self.packets.len();
-        let has_room = || Ok(self.ring.free_dwords()? >= needed);
-        if poll(Deadline::after(PATIENCE), has_room)? { Ok(()) } else { Err(Error::RingFull { dwords: needed }) }
-    }
-
     fn retire(&mut self) {
         let reached = self.ring.number();
         while self.used.front().is_some_and(|used| has_reached(reached, used.number)) {
@@ -217,7 +253,7 @@ impl State {
 }
 
 /// Looks until something holds, with longer and longer pauses; false when the deadline came first.
-fn poll(deadline: Deadline, holds: impl Fn() -> Result<bool>) -> Result<bool> {
+fn poll(deadline: Deadline, mut holds: impl FnMut() -> Result<bool>) -> Result<bool> {
     let mut pause = SOONEST;
     loop {
         if holds()? {

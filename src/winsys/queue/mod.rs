@@ -19,6 +19,7 @@ mod user_fence;
 mod user_ring;
 mod vmid;
 
+pub(crate) use self::user_ring::PageTables;
 pub use self::{
     bo_list::BoList,
     clocks::{PinnedClocks, StablePstate},

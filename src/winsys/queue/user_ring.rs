@@ -1,11 +1,16 @@
 //! User queues as the kernel has them: a ring, its pointers and a doorbell.
 
-use std::sync::atomic::{Ordering, fence};
+use std::sync::{
+    Arc,
+    atomic::{Ordering, fence},
+};
 
 use amdgpu_hw::num::{count, wide};
+use parking_lot::Mutex;
 use zerocopy::{FromZeros, IntoBytes};
 
 use crate::{
+    host_memory::{self, ArcRoom},
     uapi::{
         self, Answered, Argument, DevInfo, GemCreateFlags, GemDomain, GemVaTimeline, USERQ_DRM_MINOR, UqFwAreas, Userq,
         UserqCompute, UserqGfx, UserqSdma, UserqSignal, VaFlags, VaOperation, userq_op,
@@ -58,10 +63,7 @@ pub struct UserRing {
     number_address: GpuVa,
     /// Dwords written so far.
     written: u64,
-    /// Tells when page tables are there, with the point that was asked for last.
-    page_tables: (Syncobj, u64),
-    /// Addresses at which nothing is bound.
-    nothing: VaLease,
+    page_tables: Arc<PageTables>,
     _bound: Vec<Binding>,
 }
 
@@ -106,8 +108,9 @@ impl UserRing {
             Mapping::new(number.bo())?,
         );
         let (doorbell_map, ring_map, read_map, write_map, number_map) = maps;
-        let mut page_tables = (Syncobj::new(device, false)?, 0);
-        wait_for_bindings(device, &nothing, &mut page_tables, Deadline::NEVER)?;
+        let room = ArcRoom::new().map_err(|error| error.of("a user queue"))?;
+        let page_tables = PageTables { done: Syncobj::new(device, false)?, point: Mutex::new(0), nothing };
+        page_tables.wait(Deadline::NEVER)?;
         let queue = QueueId::create(
             device,
             Userq {
@@ -135,8 +138,7 @@ impl UserRing {
             number: number_map,
             number_address,
             written: 0,
-            page_tables,
-            nothing,
+            page_tables: room.fill(page_tables),
             _bound: all,
         })
     }
@@ -253,7 +255,9 @@ impl UserRing {
         if syncobjs.iter().any(|syncobj| syncobj.device() != self.device()) {
             return Err(Error::ForeignDevice { what: "sync object" });
         }
-        let handles: Vec<u32> = syncobjs.iter().map(|syncobj| syncobj.handle()).collect();
+        let mut handles: Vec<u32> = Vec::new();
+        host_memory::extend(&mut handles, syncobjs.iter().map(|syncobj| syncobj.handle()))
+            .map_err(|error| error.of("signals of a user queue"))?;
         let refused = |errno| Error::Ioctl { request: UserqSignal::NAME, errno };
         let num_syncobj_handles = u16::try_from(handles.len()).map_err(|_| refused(uapi::Errno::EINVAL))?;
         let syncobj_handles = wide(handles.as_ptr().expose_provenance());
@@ -271,31 +275,48 @@ impl UserRing {
     /// # Errors
     ///
     /// [`Error::Ioctl`].
-    pub fn wait_for_bindings(&mut self, deadline: Deadline) -> Result<bool> {
-        wait_for_bindings(&self.queue.device, &self.nothing, &mut self.page_tables, deadline)
+    pub fn wait_for_bindings(&self, deadline: Deadline) -> Result<bool> {
+        self.page_tables.wait(deadline)
+    }
+
+    /// Returns the part of the queue that waits for bindings, for those who wait without the queue.
+    pub(crate) fn page_tables(&self) -> &Arc<PageTables> {
+        &self.page_tables
     }
 }
 
-/// Page tables change in order, so a change of nothing comes behind all others.
-fn wait_for_bindings(
-    device: &Device,
-    nothing: &VaLease,
-    (syncobj, point): &mut (Syncobj, u64),
-    deadline: Deadline,
-) -> Result<bool> {
-    *point += 1;
-    let mut argument = GemVaTimeline {
-        operation: VaOperation::Clear as u32,
-        va_address: nothing.start().as_u64(),
-        map_size: PAGE_SIZE,
-        vm_timeline_point: *point,
-        vm_timeline_syncobj_out: syncobj.handle(),
-        ..GemVaTimeline::ZEROED
-    };
-    // SAFETY: the one address, that of handles to wait for, is null, and the number of them is 0.
-    let sent = unsafe { send_raw(device.kernel(), GemVaTimeline::REQUEST, &mut argument) };
-    sent.map_err(|errno| Error::Ioctl { request: GemVaTimeline::NAME, errno })?;
-    syncobj.wait_point(*point, deadline)
+/// Order of the changes of page tables.
+#[derive(Debug)]
+pub(crate) struct PageTables {
+    /// Tells when page tables are there.
+    done: Syncobj,
+    /// Its point that was asked for last.
+    point: Mutex<u64>,
+    /// Addresses at which nothing is bound.
+    nothing: VaLease,
+}
+
+impl PageTables {
+    /// Waits until all that was bound so far is in the page tables, which change in order: a change of nothing comes behind all
+    /// others. The lock is held for the request alone, so that points rise, and not for the wait.
+    pub(crate) fn wait(&self, deadline: Deadline) -> Result<bool> {
+        let mut point = self.point.lock();
+        *point += 1;
+        let mut argument = GemVaTimeline {
+            operation: VaOperation::Clear as u32,
+            va_address: self.nothing.start().as_u64(),
+            map_size: PAGE_SIZE,
+            vm_timeline_point: *point,
+            vm_timeline_syncobj_out: self.done.handle(),
+            ..GemVaTimeline::ZEROED
+        };
+        // SAFETY: the one address, that of handles to wait for, is null, and the number of them is 0.
+        let sent = unsafe { send_raw(self.done.device().kernel(), GemVaTimeline::REQUEST, &mut argument) };
+        let asked = *point;
+        drop(point);
+        sent.map_err(|errno| Error::Ioctl { request: GemVaTimeline::NAME, errno })?;
+        self.done.wait_point(asked, deadline)
+    }
 }
 
 /// System memory that the queue's engine may use in every way.

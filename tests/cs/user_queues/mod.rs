@@ -151,3 +151,38 @@ fn more_ibs_than_the_ring_has_room_for_are_refused() {
     assert!(matches!(other.submit(&[&list], &[]), Err(Error::WrongQueue { .. })));
     assert_eq!((own.in_flight(), other.in_flight()), (0, 0));
 }
+
+/// A submission that waits for room in the ring holds up others like it, and nothing else of the queue.
+#[test]
+fn a_submission_that_waits_for_room_keeps_no_fence_from_answering() {
+    let device = Device::new(gpu().open()).unwrap();
+    let (memory, own) = (host_memory(&device, 4096), UserQueue::new(&device, Ip::Gfx).unwrap());
+    let (wait, list) =
+        (wait_for(&device, own.target(), at(&memory, 0), 1), store(&device, own.target(), at(&memory, 4), 5));
+    assert!(own.wait_for_bindings(job_time()).unwrap());
+    let first = own.submit(&[&wait], &[memory.binding()]).unwrap();
+    // A call is four dwords and an end no more than 24: these fill half of the ring and a bit, so that two of them do not fit.
+    let many = vec![&list; 9 * (64 << 10) / 4 / 4 / 16];
+    own.submit(&many, &[]).unwrap();
+    let started = std::sync::atomic::AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        let second = scope.spawn(|| {
+            started.store(true, std::sync::atomic::Ordering::SeqCst);
+            own.submit(&many, &[]).unwrap()
+        });
+        while !started.load(std::sync::atomic::Ordering::SeqCst) {
+            std::thread::yield_now();
+        }
+        // Long after it began to wait, and long before it gives up.
+        let before = std::time::Instant::now();
+        for _ in 0..50 {
+            assert!(!first.is_signalled() && own.in_flight() == 2 && !second.is_finished());
+            assert!(own.wait_for_bindings(job_time()).unwrap());
+            std::thread::sleep(std::time::Duration::from_millis(1));
+        }
+        assert!(before.elapsed() < std::time::Duration::from_secs(8), "the submission gave up meanwhile");
+        poke(&memory, 0, 1);
+        assert!(second.join().unwrap().wait(job_time()).unwrap() && first.is_signalled());
+    });
+    assert_eq!((own.in_flight(), load(&memory, 4)), (0, 5));
+}
