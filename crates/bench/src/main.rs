@@ -31,6 +31,7 @@ mod peers;
 mod radv;
 mod row;
 mod shader;
+mod sim;
 mod surface;
 
 use std::{process::ExitCode, time::Duration};
@@ -84,6 +85,13 @@ enum Area {
     Surface {
         #[command(flatten)]
         report: Report,
+    },
+    /// The simulated kernel, in process and through the preload library.
+    Sim {
+        #[command(flatten)]
+        report: Report,
+        #[command(flatten)]
+        part: sim::Part,
     },
     /// Threads that use the simulator until the time is up; fails if anything is lost.
     Churn {
@@ -172,6 +180,11 @@ fn main() -> ExitCode {
             )
         }
         Area::Surface { report } => report.print(|wanted, _, mut add| surface::all(wanted, &mut add)),
+        Area::Sim { part, .. } if part.as_one => {
+            sim::one_of_a_crowd();
+            ExitCode::SUCCESS
+        }
+        Area::Sim { report, part } => report.print(|wanted, _, add| sim::all(&part, wanted, add)),
         Area::Churn { seconds, threads } => churn::run(Duration::from_secs(seconds), threads),
     }
 }

@@ -253,6 +253,27 @@ impl SimDevice {
         self.gpu.reset_kinds(ip)
     }
 
+    /// Returns the connectors as they are now.
+    pub(crate) fn connectors(&self) -> Vec<ConnectorFacts> {
+        let (modes, screen) = (self.gpu.modes, self.gpu.screen.as_ref());
+        let configuration = screen.map(|screen| screen.configuration()).unwrap_or_default();
+        let there = (0_u32..).zip(modes.connectors());
+        there
+            .filter_map(|(index, id)| {
+                let plugged = screen.filter(|_| index == 0);
+                let crtc = configuration.feeds(index);
+                Some(ConnectorFacts {
+                    id,
+                    name: modes.socket(index)?.to_string(),
+                    mode: plugged.and(self.gpu.options.display).map(|display| display.to_string()),
+                    edid: plugged.and_then(|screen| screen.edid()).map(|blob| blob.data.clone()).unwrap_or_default(),
+                    is_fed: crtc.is_some(),
+                    is_lit: crtc.is_some_and(|crtc| configuration.is_active(crtc)),
+                })
+            })
+            .collect()
+    }
+
     pub(crate) fn uptime(&self) -> Duration {
         self.gpu.power.uptime()
     }
@@ -276,6 +297,21 @@ impl SimDevice {
     pub fn place(&self) -> Place {
         self.gpu.options.place
     }
+}
+
+/// A connector as the files of sysfs tell of it.
+#[derive(Debug)]
+pub(crate) struct ConnectorFacts {
+    pub(crate) id: u32,
+    /// Such as `DP-1`.
+    pub(crate) name: String,
+    /// The mode of the display that is plugged in.
+    pub(crate) mode: Option<String>,
+    pub(crate) edid: Vec<u8>,
+    /// `true` if a CRTC feeds it.
+    pub(crate) is_fed: bool,
+    /// `true` if that CRTC is active.
+    pub(crate) is_lit: bool,
 }
 
 impl SimMachine {

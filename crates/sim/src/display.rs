@@ -42,6 +42,11 @@ impl Display {
         self.height as u32
     }
 
+    /// Returns width and height in millimetres, at 96 pixels an inch.
+    pub(crate) const fn millimetres(self) -> (u32, u32) {
+        (self.width() * 254 / 960, self.height() * 254 / 960)
+    }
+
     /// Returns the mode, with the reduced blanking of VESA's CVT 1.2.
     pub(crate) fn mode(self) -> ModeInfo {
         // All in nanoseconds: a frame, and the least vertical blanking.
@@ -55,7 +60,8 @@ impl Display {
         let mut name = [0; 32];
         name.iter_mut().zip(self.to_string().bytes()).for_each(|(to, from)| *to = from);
         ModeInfo {
-            clock: u32::try_from(clock).unwrap_or(u32::MAX),
+            // In the units of an EDID.
+            clock: u32::try_from(clock / 10 * 10).unwrap_or(u32::MAX),
             hdisplay: width,
             hsync_start: width + 48,
             hsync_end: width + 80,

@@ -32,6 +32,7 @@
 mod chips;
 mod device;
 mod display;
+mod edid;
 pub mod gpu;
 mod kernel;
 mod lockup;

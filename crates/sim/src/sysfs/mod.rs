@@ -4,6 +4,7 @@
 //! root port of its own. Source of the names: Linux 6.12 `drivers/pci/pci-sysfs.c`, `drm_sysfs.c`, `amdgpu_vram_mgr.c`,
 //! `amdgpu_gtt_mgr.c`.
 
+mod connectors;
 mod place;
 mod power;
 mod resets;
@@ -11,6 +12,7 @@ mod store;
 mod tree;
 
 pub use self::{
+    connectors::connector_files,
     place::{DRM_MAJOR, FIRST_RENDER_MINOR, MOST_DEVICES, Place, node_name},
     power::{changes, power_files},
     resets::reset_files,

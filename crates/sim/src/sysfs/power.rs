@@ -10,7 +10,7 @@ use crate::{
 };
 
 /// Starts of the names of files that change while the GPU works.
-const CHANGING: [&str; 12] = [
+const CHANGING: [&str; 14] = [
     "mem_info_",
     "gpu_busy_percent",
     "mem_busy_percent",
@@ -23,6 +23,8 @@ const CHANGING: [&str; 12] = [
     "pwm1",
     "in",
     "runtime_",
+    "enabled",
+    "dpms",
 ];
 
 /// Returns `true` if a file of a device's directory tells something that changes, by the last part of its path.

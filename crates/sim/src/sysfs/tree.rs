@@ -9,7 +9,12 @@ use std::fmt::Write as _;
 use amdgpu_hw::PciAddress;
 
 use super::place::{DRM_MAJOR, FIRST_RENDER_MINOR, Place, node_name};
-use super::{power::power_files, resets::reset_files, store::Store};
+use super::{
+    connectors::{connector_files, connector_links},
+    power::power_files,
+    resets::reset_files,
+    store::Store,
+};
 use crate::{chips::Profile, device::SimDevice};
 
 /// AMD's PCI vendor number, which is also its subsystem vendor number.
@@ -39,7 +44,7 @@ pub fn tree(device: &SimDevice, place: Place) -> Vec<(String, Entry)> {
     for (name, content) in memory_files(device).into_iter().chain(reset_files(device)) {
         tree.push((format!("{directory}/{name}"), Entry::File(content.into_bytes())));
     }
-    for (name, content) in power_files(device) {
+    for (name, content) in power_files(device).into_iter().chain(connector_files(device, place)) {
         tree.push((format!("{directory}/{name}"), Entry::File(content)));
     }
     let hwmon = format!("{directory}/hwmon/hwmon{}", place.primary_minor());
@@ -59,6 +64,7 @@ pub fn tree(device: &SimDevice, place: Place) -> Vec<(String, Entry)> {
     for minor in [place.primary_minor(), place.render_minor()] {
         tree.extend(node_files(&directory, pci, minor));
     }
+    tree.extend(connector_links(device, place).into_iter().map(|(path, target)| (path, Entry::Link(target))));
     tree
 }
 
@@ -270,6 +276,31 @@ mod tests {
         let device = SimDevice::new(profile("renoir").unwrap(), SimOptions::default());
         let (first, second) = (tree(&device, place(0)), tree(&device, place(1)));
         assert!(first.iter().all(|(name, _)| second.iter().all(|(other, _)| other != name)));
+    }
+
+    #[test]
+    fn connectors_tell_what_is_plugged_in() {
+        let options = SimOptions { display: Some("640x480".parse().unwrap()), ..SimOptions::default() };
+        let device = SimDevice::new(profile("navi21").unwrap(), options);
+        let tree = tree(&device, place(1));
+        let at = |name: &str| format!("/sys/devices/pci0000:04/0000:04:00.0/drm/card1/card1-{name}");
+        for (file, plugged, empty) in [
+            ("status", "connected\n", "disconnected\n"),
+            ("enabled", "disabled\n", "disabled\n"),
+            ("dpms", "Off\n", "Off\n"),
+            ("modes", "640x480\n", ""),
+            ("uevent", "DEVTYPE=drm_connector\n", "DEVTYPE=drm_connector\n"),
+        ] {
+            assert_eq!(read(&tree, &at(&format!("DP-1/{file}"))), plugged, "{file}");
+            assert_eq!(read(&tree, &at(&format!("HDMI-A-1/{file}"))), empty, "{file}");
+        }
+        let edid = |name: &str| match tree.iter().find(|(path, _)| *path == at(name)) {
+            Some((_, Entry::File(bytes))) => bytes.len(),
+            other => panic!("{name}: {other:?}"),
+        };
+        assert_eq!((edid("DP-1/edid"), edid("DP-2/edid")), (128, 0));
+        let link = tree.iter().find(|(path, _)| path == "/sys/class/drm/card1-DP-1").map(|(_, entry)| entry);
+        assert!(matches!(link, Some(Entry::Link(target)) if target.ends_with("/drm/card1/card1-DP-1")), "{link:?}");
     }
 
     #[test]

@@ -181,7 +181,7 @@ impl Directory {
             let directory = self.path(&device.place().directory());
             let memory =
                 sysfs::memory_files(device).into_iter().map(|(name, text)| (name.to_owned(), text.into_bytes()));
-            let power = sysfs::power_files(device).into_iter();
+            let power = sysfs::power_files(device).into_iter().chain(sysfs::connector_files(device, device.place()));
             let changes = |path: &str| sysfs::changes(path.rsplit('/').next().unwrap_or_default());
             for (name, content) in memory.chain(power.filter(|(path, _)| all && changes(path))) {
                 // By renaming, so that no reader sees half of it.
@@ -234,10 +234,19 @@ fn lock(directory: &Path) -> io::Result<Flock<File>> {
     Flock::lock(file, FlockArg::LockExclusiveNonblock).map_err(|(_, errno)| errno.into())
 }
 
+/// Writes an entry, and the directories above it that are not there yet.
 fn write(path: &Path, entry: &Entry) -> io::Result<()> {
-    if let Some(parent) = path.parent() {
-        fs::create_dir_all(parent)?;
+    match (write_in_place(path, entry), path.parent()) {
+        // Most have neighbours that were written before them.
+        (Err(error), Some(parent)) if error.kind() == io::ErrorKind::NotFound => {
+            fs::create_dir_all(parent)?;
+            write_in_place(path, entry)
+        }
+        (result, _) => result,
     }
+}
+
+fn write_in_place(path: &Path, entry: &Entry) -> io::Result<()> {
     match entry {
         Entry::File(content) => fs::write(path, content),
         Entry::Link(target) => symlink(target, path),

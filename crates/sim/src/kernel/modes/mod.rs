@@ -16,7 +16,7 @@ mod screen;
 mod table;
 mod vblank;
 
-use std::ops::Range;
+use std::{fmt, ops::Range};
 
 use amdgpu_uapi::{
     MODE_CONNECTOR_DISPLAY_PORT, MODE_CONNECTOR_HDMI_A, MODE_OBJECT_CONNECTOR, MODE_OBJECT_CRTC, MODE_OBJECT_ENCODER,
@@ -43,6 +43,13 @@ const FIRST: u32 = 64;
 pub(crate) struct Connector {
     pub(crate) kind: u32,
     pub(crate) number: u32,
+}
+
+impl fmt::Display for Connector {
+    /// Writes the name, as `DP-1` (Linux 6.12 `drm_connector.c`, `drm_connector_enum_list`).
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}-{}", if self.kind == MODE_CONNECTOR_HDMI_A { "HDMI-A" } else { "DP" }, self.number)
+    }
 }
 
 const fn display_port(number: u32) -> Connector {
@@ -99,6 +106,11 @@ impl Modes {
     /// The display engine of an APU or of a card.
     pub(crate) const fn new(is_apu: bool) -> Self {
         if is_apu { Self { pipes: 4, sockets: OF_APU } } else { Self { pipes: 6, sockets: OF_CARD } }
+    }
+
+    /// Returns the connector with an index.
+    pub(crate) fn socket(self, index: u32) -> Option<Connector> {
+        self.sockets.get(usize::try_from(index).ok()?).copied()
     }
 
     fn socket_count(self) -> u32 {

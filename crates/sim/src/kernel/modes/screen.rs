@@ -23,6 +23,7 @@ use super::{
 use crate::{
     chips::Profile,
     display::{Display, Picture},
+    edid::edid,
     kernel::sync::events::Events,
 };
 
@@ -48,6 +49,7 @@ pub(crate) struct Screen {
     pub(super) committing: Mutex<()>,
     pub(super) state: Mutex<State>,
     in_formats: Option<[Arc<Blob>; 2]>,
+    edid: Option<Arc<Blob>>,
 }
 
 #[derive(Debug, Default)]
@@ -120,6 +122,13 @@ impl Screen {
                 blob
             })
         });
+        let first = modes.socket(0).map_or(0, |connector| connector.kind);
+        let edid = edid(&mode, first, display.millimetres()).map(|data| {
+            let id = state.next_id();
+            let blob = Arc::new(Blob { id, data });
+            state.blobs.add(id, None, &blob, 0);
+            blob
+        });
         Arc::new(Self {
             mode,
             cursor: cursor_size(profile),
@@ -131,6 +140,7 @@ impl Screen {
             committing: Mutex::default(),
             state: Mutex::new(state),
             in_formats,
+            edid,
         })
     }
 
@@ -147,6 +157,11 @@ impl Screen {
     pub(crate) fn in_formats(&self, is_cursor: bool) -> Option<u32> {
         let [primary, cursor] = self.in_formats.as_ref()?;
         Some(if is_cursor { cursor.id } else { primary.id })
+    }
+
+    /// Returns the blob with the display's EDID; `None` for a display that is too large to have one.
+    pub(crate) fn edid(&self) -> Option<&Arc<Blob>> {
+        self.edid.as_ref()
     }
 
     /// Adds a framebuffer, which a file has or else the plane that shows it.

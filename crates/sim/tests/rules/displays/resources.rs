@@ -1,4 +1,4 @@
-//! R139 to R141: what a display engine without displays tells, and dumb buffers.
+//! R139 to R141 and R162: what a display engine tells without a display and with one, and dumb buffers.
 
 use amdgpu_sim::SimDevice;
 use amdgpu_uapi::Errno;
@@ -8,7 +8,7 @@ use amdgpu_winsys::uapi::{
     ModeGetConnector, ModeGetEncoder, ModeGetPlane, ModeGetProperty, ModeMapDumb, client_cap,
 };
 
-use super::Ids;
+use super::{Client, Ids, lit, lit_with};
 use crate::support::{File, address_mut, card, device};
 
 fn primary(device: &SimDevice) -> File {
@@ -152,4 +152,26 @@ fn r141_a_dumb_buffer_is_a_bo_with_aligned_rows() {
             assert_eq!(file.told(request), Err(Errno::EINVAL), "{wrong:?}");
         }
     }
+}
+
+#[test]
+fn r162_the_edid_of_a_display_has_its_mode_and_its_size() {
+    let device = lit("navi21");
+    let client = Client::new(&device);
+    let blob = |blob_id: u32| {
+        let mut bytes = vec![0_u8; 128];
+        let request = ModeGetBlob { blob_id, length: 128, data: address_mut(&mut bytes) };
+        client.file.told(request).map(|answer| (answer.length, bytes))
+    };
+    let (_, id) = client.file.value(client.connector, "EDID");
+    let (length, edid) = blob(id as u32).unwrap();
+    assert_eq!((length, &edid[..8]), (128, &[0, 255, 255, 255, 255, 255, 255, 0][..]));
+    assert_eq!(u32::from(u16::from_le_bytes([edid[54], edid[55]])) * 10, client.mode.clock);
+    assert_eq!(u16::from(edid[56]) | u16::from(edid[58] >> 4) << 8, client.mode.hdisplay);
+    let question = ModeGetConnector { connector_id: client.connector, ..ModeGetConnector::ZEROED };
+    let connector = client.file.told(question).unwrap();
+    assert_eq!((u32::from(edid[21]), u32::from(edid[22])), (connector.mm_width / 10, connector.mm_height / 10));
+    assert_eq!(client.file.value(client.connector + 1, "EDID").1, 0, "nothing is plugged in");
+    let large = Client::new(&lit_with("navi21", "7680x4320"));
+    assert_eq!(large.file.value(large.connector, "EDID").1, 0, "its fields hold no such mode");
 }

@@ -11,10 +11,13 @@ use amdgpu_uapi::{
 use zerocopy::IntoBytes as _;
 
 use super::{caps, list, properties, values, whole};
-use crate::kernel::{
-    files::file::File,
-    ioctl::args::{argument, fill},
-    modes::{CURSOR, GAMMA, Object, PRIMARY},
+use crate::{
+    display::Display,
+    kernel::{
+        files::file::File,
+        ioctl::args::{argument, fill},
+        modes::{CURSOR, GAMMA, Object, PRIMARY},
+    },
 };
 
 /// Largest framebuffer, pixels either way.
@@ -87,8 +90,8 @@ pub(crate) fn connector(file: &File, bytes: &mut [u8]) -> Result<(), Errno> {
     };
     let count_modes = whole(request.modes_ptr, request.count_modes, modes_there)?;
     let is_lit = values::configuration(file).feeds(index).is_some();
-    // A display of 96 pixels an inch.
-    let size = |pixels: fn(&ModeInfo) -> u16| modes_there.first().map_or(0, |mode| u32::from(pixels(mode)) * 254 / 960);
+    let shown = file.gpu.options.display.filter(|_| index == 0);
+    let (mm_width, mm_height) = shown.map_or((0, 0), Display::millimetres);
     let answer = ModeGetConnector {
         count_modes,
         count_props,
@@ -97,8 +100,8 @@ pub(crate) fn connector(file: &File, bytes: &mut [u8]) -> Result<(), Errno> {
         connector_type: connector.kind,
         connector_type_id: connector.number,
         connection: if modes_there.is_empty() { MODE_DISCONNECTED } else { MODE_CONNECTED },
-        mm_width: size(|mode| mode.hdisplay),
-        mm_height: size(|mode| mode.vdisplay),
+        mm_width,
+        mm_height,
         subpixel: 0,
         pad: 0,
         ..request

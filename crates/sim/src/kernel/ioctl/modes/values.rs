@@ -16,6 +16,11 @@ pub(super) fn configuration(file: &File) -> Configuration {
     file.gpu.screen.as_ref().map(|screen| screen.configuration()).unwrap_or_default()
 }
 
+/// Returns the id of the display's EDID, or 0.
+fn edid(file: &File) -> u64 {
+    file.gpu.screen.as_ref().and_then(|screen| screen.edid()).map_or(0, |blob| blob.id.into())
+}
+
 /// Returns the value of a property of an object; `None` where the object has not got it.
 pub(super) fn value(file: &File, all: &Configuration, object: Object, key: Key) -> Option<u64> {
     let crtc_id = |index: Option<u32>| index.map_or(0, |index| u64::from(file.gpu.modes.crtc(index)));
@@ -57,6 +62,7 @@ pub(super) fn value(file: &File, all: &Configuration, object: Object, key: Key) 
                 Key::CrtcId => crtc_id(from),
                 Key::Dpms if from.is_some_and(|crtc| all.is_active(crtc)) => ON,
                 Key::Dpms => OFF,
+                Key::Edid if index == 0 => edid(file),
                 Key::Edid | Key::Tile | Key::LinkStatus | Key::NonDesktop => 0,
                 _ => return None,
             }
