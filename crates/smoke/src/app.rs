@@ -395,13 +395,15 @@ fn interrupted() -> Arc<AtomicBool> {
 
 /// RUST_LOG turns the library's spans and events on.
 fn log_to_stderr() {
-    use tracing_subscriber::EnvFilter;
-    if std::env::var_os(EnvFilter::DEFAULT_ENV).is_none() {
-        return;
-    }
-    match EnvFilter::try_from_default_env() {
-        // A second call in one process finds the first one's subscriber in place, which will do.
-        Ok(filter) => drop(tracing_subscriber::fmt().with_env_filter(filter).with_writer(io::stderr).try_init()),
+    use tracing_subscriber::{Layer as _, filter::Targets, layer::SubscriberExt as _, util::SubscriberInitExt as _};
+    let Ok(wanted) = std::env::var("RUST_LOG") else { return };
+    // Targets and levels; the filter that also knows spans and fields brings an automaton of 300 KB.
+    match wanted.parse::<Targets>() {
+        Ok(filter) => {
+            let lines = tracing_subscriber::fmt::layer().with_writer(io::stderr).with_filter(filter);
+            // A second call in one process finds the first one's subscriber in place, which will do.
+            drop(tracing_subscriber::registry().with(lines).try_init());
+        }
         Err(error) => complain(&error),
     }
 }
