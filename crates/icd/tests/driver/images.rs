@@ -77,7 +77,7 @@ fn barrier(gpu: &Gpu, commands: vk::CommandBuffer) {
 }
 
 /// Returns the tiler's own idea of a simulated chip.
-fn chip(name: &str) -> Chip {
+pub(crate) fn chip(name: &str) -> Chip {
     let device = Device::new(SimKernel::open(amdgpu_sim::profile(name).unwrap())).unwrap();
     let info = device.info();
     let config = info.tiling.gb_addr_config;

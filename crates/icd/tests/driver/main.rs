@@ -1,6 +1,7 @@
 //! The driver's commands, called as the loader calls them, on simulated chips.
 #![expect(unsafe_code, reason = "Vulkan's commands are unsafe")]
 
+mod compressed;
 mod every;
 mod external;
 mod gpu;
