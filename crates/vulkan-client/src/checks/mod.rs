@@ -31,6 +31,7 @@ pub(crate) fn plan() -> Vec<Step> {
         host::CHECKS,
         heaps::CHECKS,
         devices::CHECKS,
+        images::compressed::CHECKS,
         hang::CHECKS,
     ]
     .into_iter()

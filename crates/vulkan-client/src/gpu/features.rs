@@ -6,9 +6,12 @@ use ash::vk;
 
 /// The features that the device has, all of which are enabled.
 #[derive(Clone, Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a feature of the device")]
 pub(crate) struct Newer {
     /// `true` if the device has Vulkan 1.3.
     pub(crate) has_1_3: bool,
+    /// `true` if rendering needs no render passes.
+    pub(crate) rendering: bool,
     /// `true` if shaders may compute with 16-bit floats.
     pub(crate) float16: bool,
     /// `true` if shaders may use dot products of packed bytes.
@@ -46,6 +49,7 @@ impl Newer {
             && sizes.required_subgroup_size_stages.contains(vk::ShaderStageFlags::COMPUTE);
         Self {
             has_1_3,
+            rendering: core_1_3.dynamic_rendering == vk::TRUE,
             float16: core_1_2.shader_float16 == vk::TRUE,
             dot_product: core_1_3.shader_integer_dot_product == vk::TRUE,
             subgroup_size: core_1_1.subgroup_size,
@@ -64,6 +68,7 @@ impl Newer {
             .shader_float16(self.float16);
         let asks = self.subgroup_sizes.is_some();
         let core_1_3 = vk::PhysicalDeviceVulkan13Features::default()
+            .dynamic_rendering(self.rendering)
             .shader_integer_dot_product(self.dot_product)
             .subgroup_size_control(asks)
             .compute_full_subgroups(asks);

@@ -25,6 +25,7 @@ mod sync;
 mod time;
 
 use std::{
+    ffi::CStr,
     marker::PhantomData,
     sync::{Mutex, MutexGuard, PoisonError},
 };
@@ -36,7 +37,7 @@ pub(crate) use self::{
     commands::Order,
     external::received,
     handle_type::HandleType,
-    image::{Answer, BoundImage, FormatSupport, ImageKind, ImagePart, Importer, Part, Shape},
+    image::{Answer, BoundImage, FormatSupport, ImageKind, ImagePart, Importer, Part, Shape, Texture, TextureKind},
     memory::{Memory, Place, Source},
     shared::SharedGpu,
     sparse::Bind,
@@ -189,6 +190,13 @@ impl Gpu {
     /// [`Stop::Skip`] if there is but one.
     pub(crate) fn two_lanes(&self) -> Result<[&Lane; 2], Stop> {
         Ok([self.need(Kind::Graphics)?, self.need(Kind::Compute)?])
+    }
+
+    /// Returns `true` if the device offers an extension, enabled or not.
+    pub(crate) fn offers(&self, name: &CStr) -> bool {
+        // SAFETY: alive.
+        let all = unsafe { self.instance.enumerate_device_extension_properties(self.physical) };
+        all.is_ok_and(|all| all.iter().any(|one| one.extension_name_as_c_str().is_ok_and(|it| it == name)))
     }
 
     /// The features the device has, all of which are enabled.

@@ -5,10 +5,12 @@ use amdgpu_hw::GfxLevel;
 use amdgpu_surface::Chip;
 
 use super::{
+    compression::{Compression, Unit, code::Coding},
     error::ImageError,
     format::TexelFormat,
     layout::{Layout, Plane},
     reader::Reader,
+    texel::Texel,
 };
 
 /// The most levels of an image.
@@ -35,19 +37,8 @@ pub(crate) struct Image {
     /// A volume whose slices of one level are layers.
     pub(crate) slices_are_layers: bool,
     layout: Layout,
+    compression: Option<Compression>,
     planes: [Option<Box<Plane>>; MAX_LEVELS],
-}
-
-/// A texel: level, coordinates with the layer or slice in z, sample.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Texel {
-    /// Counted from the view's first level.
-    pub(crate) level: u32,
-    pub(crate) x: u32,
-    pub(crate) y: u32,
-    /// Slice of a volume, or layer counted from the view's first.
-    pub(crate) z: u32,
-    pub(crate) sample: u32,
 }
 
 /// The component of a border colour in each channel, by the number of `bc_swizzle`.
@@ -62,10 +53,6 @@ impl Image {
         let reader = Reader { words: ImageDescriptor::from_words(words), level };
         let get = |field| reader.get(field);
         let Some(kind) = ImageKind::of(get(f::TYPE).into()) else { return Ok(None) };
-        // Compression is a property of pages on GFX12, behind which texels are plain here.
-        if level < GfxLevel::Gfx12 && get(f::COMPRESSION_EN) != 0 {
-            return Err(ImageError::Compressed);
-        }
         let format = reader.format()?;
         let (is_volume, is_flat) = (kind == ImageKind::D3, matches!(kind, ImageKind::D1 | ImageKind::D1Array));
         let samples = reader.words.samples(level).min(16);
@@ -82,6 +69,8 @@ impl Image {
         let sliced = level >= GfxLevel::Gfx10 && (get(f::ARRAY_PITCH) | get(f::UAV3D)) != 0;
         let bc_swizzle = get(f::BC_SWIZZLE) as usize;
         let (base_level, last_level) = (levels(f::BASE_LEVEL), levels(f::LAST_LEVEL));
+        let layout = Layout::new(&reader, kind, format, samples, chip)?;
+        let compression = Compression::new(&reader, format, &layout, chip)?;
         Ok(Some(Self {
             kind,
             format,
@@ -99,7 +88,8 @@ impl Image {
             samples,
             min_lod: get(f::MIN_LOD) as f32 / 256.0,
             slices_are_layers: is_volume && sliced,
-            layout: Layout::new(&reader, kind, format, samples, chip)?,
+            layout,
+            compression,
             planes: [const { None }; MAX_LEVELS],
         }))
     }
@@ -146,5 +136,48 @@ impl Image {
         };
         let texels = self.format.texels();
         plane.address(texel.x / texels, texel.y / texels, z, texel.sample).map(Some)
+    }
+    /// Returns the meaning of the metadata; `None` for an image whose texels are all plain.
+    pub(crate) fn coding(&self) -> Option<Coding> {
+        self.compression.as_ref().map(|compression| compression.coding)
+    }
+
+    /// Returns `true` if stores have to make the metadata say that texels are plain.
+    pub(crate) fn writes_metadata(&self) -> bool {
+        self.compression.as_ref().is_some_and(|compression| compression.is_written)
+    }
+
+    /// Returns the metadata of a texel of the view, whose element has this address; `None` where there is none.
+    pub(crate) fn metadata(&mut self, texel: Texel, address: u64) -> Result<Option<Unit>, ImageError> {
+        let z = texel.z.saturating_add(self.first_layer);
+        let level = self.base_level + texel.level;
+        let Some(compression) = &mut self.compression else { return Ok(None) };
+        let offset = address.wrapping_sub(self.layout.start_of_view(self.base_level));
+        compression.places.unit(level, Texel { z, ..texel }, offset)
+    }
+
+    /// Returns the texel whose value all others of its block have.
+    pub(crate) fn first_of_block(&self, texel: Texel) -> Texel {
+        let block = self.compression.as_ref().and_then(|compression| compression.places.block());
+        let Some(block) = block else { return texel };
+        let [x, y] = [texel.x & !(block.size[0] - 1), texel.y & !(block.size[1] - 1)];
+        Texel { x, y, sample: if block.shares_samples { 0 } else { texel.sample }, ..texel }
+    }
+
+    /// Returns the texels that share their metadata with one; some may be outside of the view.
+    pub(crate) fn texels_of_block(&self, texel: Texel) -> impl Iterator<Item = Texel> + use<> {
+        let block = self.compression.as_ref().and_then(|compression| compression.places.block());
+        let (size, shares) = block.map_or(([1; 2], false), |block| (block.size, block.shares_samples));
+        let (first, samples) = (self.first_of_block(texel), if shares { self.samples } else { 1 });
+        (0..size[1]).flat_map(move |y| {
+            (0..size[0]).flat_map(move |x| {
+                (0..samples).map(move |sample| Texel {
+                    x: first.x + x,
+                    y: first.y + y,
+                    sample: first.sample + sample,
+                    ..first
+                })
+            })
+        })
     }
 }

@@ -9,9 +9,17 @@ pub enum ImageError {
     /// The format is none, or one that is not decoded.
     #[error("image format {0} is not decoded")]
     Format(String),
-    /// Texels may be compressed.
-    #[error("the image has compression metadata, which is not read (RADV_DEBUG=nodcc,nohiz makes RADV do without)")]
-    Compressed,
+    /// The place of the compression metadata is not known.
+    #[error("compression metadata {0} is not read (RADV_DEBUG=nodcc,nohiz makes RADV do without)")]
+    Meta(&'static str),
+    /// The metadata says that the texels are compressed, or cleared to the colour in a register of render targets.
+    #[error("the {what} code {code:#x} is one that only render targets can read")]
+    Code {
+        /// Kind of metadata.
+        what: &'static str,
+        /// The metadata of the texel.
+        code: u32,
+    },
     /// The chip's pipes and banks are not known.
     #[error("the chip's tiling is not known")]
     Chip,

@@ -16,8 +16,8 @@ pub(crate) struct TexelFormat {
     shares_exponent: bool,
     /// Values are clamped to 0 and 1.
     clamps: bool,
-    /// The samples that a texel of an FMASK describes lie there.
-    pub(crate) is_fmask: bool,
+    /// Elements are FMASK: a number for each sample of this many bits, which registers get in four bits each.
+    mask_bits: Option<u32>,
 }
 
 /// Channels, the lowest first, by the name of the data format, whose first number is the highest channel.
@@ -66,20 +66,12 @@ impl TexelFormat {
     /// Returns the format of a name such as `8_8_8_8_UNORM`; `None` for those that are not decoded.
     pub(crate) fn named(name: &str) -> Option<Self> {
         if let Some(rest) = name.strip_prefix("FMASK") {
-            let (channels, bits): (&'static [u8], u32) = match rest.split('_').next()? {
-                "8" => (&[8], 8),
-                "16" => (&[16], 16),
-                "32" => (&[32], 32),
-                "64" => (&[32, 32], 64),
-                _ => return None,
-            };
-            let plain = Format { channels, number: Number::Uint };
-            return Some(Self { plain, block: None, bits, shares_exponent: false, clamps: false, is_fmask: true });
+            return Self::mask(rest);
         }
         if let Some((block, number)) = Block::named(name) {
             let plain = Format { channels: block.channels(), number };
             let (bits, block) = (block.bits(), Some(block));
-            return Some(Self { plain, block, bits, shares_exponent: false, clamps: false, is_fmask: false });
+            return Some(Self { plain, block, bits, shares_exponent: false, clamps: false, mask_bits: None });
         }
         let (data, numbers) = if let Some(data) = name.strip_suffix("_FLOAT_CLAMP") {
             (data, Number::Float)
@@ -99,8 +91,34 @@ impl TexelFormat {
             bits,
             shares_exponent,
             clamps,
-            is_fmask: false,
+            mask_bits: None,
         })
+    }
+
+    /// Returns the format of an FMASK by its bits, samples and fragments, such as `8_S4_F2` or `_8_4_2`.
+    ///
+    /// A sample's number takes the logarithm of the fragments, one more where samples may be unknown, and four for three
+    /// (addrlib's `Gfx9Lib::GetFmaskBpp`).
+    fn mask(name: &str) -> Option<Self> {
+        let mut numbers = name.split('_').filter(|part| !part.is_empty());
+        let mut next = || numbers.next()?.trim_start_matches(['S', 'F']).parse::<u32>().ok();
+        let (bits, samples, fragments) = (next()?, next()?, next()?);
+        let channels: &'static [u8] = match bits {
+            8 => &[8],
+            16 => &[16],
+            32 => &[32],
+            64 => &[32, 32],
+            _ => return None,
+        };
+        let wide = fragments.checked_ilog2()? + u32::from(samples > fragments);
+        let plain = Format { channels, number: Number::Uint };
+        let mask_bits = Some(if wide == 3 { 4 } else { wide.max(1) });
+        Some(Self { plain, block: None, bits, shares_exponent: false, clamps: false, mask_bits })
+    }
+
+    /// Returns `true` if the elements say in which fragments samples lie.
+    pub(crate) fn is_fmask(self) -> bool {
+        self.mask_bits.is_some()
     }
 
     /// Returns the bytes of an element.
@@ -125,6 +143,11 @@ impl TexelFormat {
             let part = |shift: u32| ((element >> shift & 0x1ff) as f32 * scale).to_bits();
             return [part(0), part(9), part(18), 1.0_f32.to_bits()];
         }
+        if let Some(bits) = self.mask_bits.filter(|bits| *bits < 4) {
+            let number = |sample: u32| (element >> (bits * sample)) as u32 & ((1 << bits) - 1);
+            let word = |first: u32| (0..8).fold(0, |word, sample| word | number(first + sample) << (4 * sample));
+            return [word(0), word(8), 0, 1];
+        }
         let components = self.plain.unpack(element);
         if self.clamps {
             return components.map(|component| f32::from_bits(component).clamp(0.0, 1.0).to_bits());
@@ -134,7 +157,7 @@ impl TexelFormat {
 
     /// Returns the element of four components; `None` for formats that can not be stored.
     pub(crate) fn pack(self, components: [u32; 4]) -> Option<u128> {
-        (!self.shares_exponent && !self.is_fmask && self.block.is_none()).then(|| self.plain.pack(components))
+        (!self.shares_exponent && !self.is_fmask() && self.block.is_none()).then(|| self.plain.pack(components))
     }
 }
 
@@ -188,6 +211,17 @@ mod tests {
     fn srgb_curves_colours_but_not_alpha() {
         let [r, _, _, a] = TexelFormat::named("8_8_8_8_SRGB").unwrap().unpack(0x8000_0080).map(f32::from_bits);
         assert!((r - 0.215_86).abs() < 1.0e-4 && (a - 0.501_96).abs() < 1.0e-4, "{r} {a}");
+    }
+
+    #[test]
+    fn numbers_of_fragments_come_in_four_bits_each() {
+        let unpack = |name: &str, raw: u128| TexelFormat::named(name).unwrap().unpack(raw)[0];
+        assert_eq!(unpack("FMASK8_S2_F2", 0x02), 0x10);
+        assert_eq!(unpack("FMASK_8_2_2", 0x02), 0x10);
+        assert_eq!(unpack("FMASK8_S4_F4", 0xe4), 0x3210);
+        assert_eq!(unpack("FMASK32_S8_F8", 0x7654_3210), 0x7654_3210);
+        assert_eq!(unpack("FMASK_16_8_2", 0xe4e4), 0x3210_3210);
+        assert_eq!(TexelFormat::named("FMASK_RESERVED_13"), None);
     }
 
     #[test]

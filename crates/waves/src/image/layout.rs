@@ -8,12 +8,11 @@ use super::{error::ImageError, format::TexelFormat, reader::Reader};
 
 /// An image as hardware lays it out.
 #[derive(Debug)]
-#[expect(clippy::large_enum_variant, reason = "there is one of them for each descriptor in use")]
 enum Order {
     /// GFX6 to GFX8.
     Tiles { chip: Chip, image: addr1::Image, layout: addr1::Layout },
     /// GFX9 to GFX11.5.
-    Blocks(addr2::Addresser),
+    Blocks { addresser: addr2::Addresser, image: addr2::Image, layout: addr2::Layout },
     /// GFX12.
     Modern(addr3::Image, addr3::Layout),
 }
@@ -89,13 +88,67 @@ impl Layout {
         Ok(Self { order, base, block_bits, elements })
     }
 
+    /// Returns the address that the metadata of a view counts from: up to GFX8 that of its first level.
+    pub(super) fn start_of_view(&self, base_level: u32) -> u64 {
+        let offset = match &self.order {
+            Order::Tiles { layout, .. } => layout.level(base_level as usize).map_or(0, |(_, offset)| *offset),
+            _ => 0,
+        };
+        self.start().wrapping_add(offset)
+    }
+
+    /// Returns the address of the first byte, without the swizzle in its low bits.
+    fn start(&self) -> u64 {
+        let unit = match &self.order {
+            Order::Tiles { layout, .. } => match layout.level(0) {
+                Some((first, _)) if first.mode.is_macro() => 256 * first.info.pipes() * first.info.banks.max(1),
+                _ => 1,
+            },
+            _ => 1 << self.block_bits,
+        };
+        self.base & !(u64::from(unit) - 1)
+    }
+
+    /// Returns the image of GFX9 to GFX11.5 and its sizes; `None` on other generations and for images in rows.
+    pub(super) fn blocks(&self) -> Option<(&addr2::Image, &addr2::Layout)> {
+        match &self.order {
+            Order::Blocks { image, layout, .. } if !image.mode.is_linear() => Some((image, layout)),
+            _ => None,
+        }
+    }
+
+    /// Returns the first level of an image in tiles of GFX6 to GFX8.
+    pub(super) fn first_tiles(&self) -> Option<&addr1::Level> {
+        match &self.order {
+            Order::Tiles { layout, .. } => {
+                layout.level(0).map(|(level, _)| level).filter(|level| !level.mode.is_linear())
+            }
+            _ => None,
+        }
+    }
+
+    /// Returns `true` for an image of GFX6 to GFX8 in the order of depth.
+    pub(super) fn is_depth(&self) -> bool {
+        self.first_tiles().is_some_and(|level| level.tile_type == addr1::TileType::Depth)
+    }
+
+    /// Returns the stored samples of an image of GFX6 to GFX8.
+    pub(super) fn samples(&self) -> u32 {
+        match &self.order {
+            Order::Tiles { image, .. } => image.stored(),
+            _ => 1,
+        }
+    }
+
     /// Prepares a level, counted from that of the image.
     pub(super) fn plane(&self, level: u32) -> Result<Plane, ImageError> {
         let mask = (1_u64 << self.block_bits) - 1;
         let (base, xor) = (self.base & !mask, self.base & mask);
         let elements = self.elements;
         Ok(match &self.order {
-            Order::Blocks(image) => Plane { level: Subresource::gfx9(image, level)?, base, xor, elements },
+            Order::Blocks { addresser, .. } => {
+                Plane { level: Subresource::gfx9(addresser, level)?, base, xor, elements }
+            }
             Order::Modern(image, layout) => {
                 Plane { level: Subresource::gfx12(image, layout, level)?, base, xor, elements }
             }
@@ -104,17 +157,15 @@ impl Layout {
                     amdgpu_surface::tiler::TilerError::Missing { what: "level", number: level, count: image.levels };
                 let (found, offset) = layout.level(level as usize).ok_or(missing)?;
                 // The low bits of the address of an image in macro tiles rotate pipes and banks.
-                let is_macro = layout.level(0).is_some_and(|(first, _)| first.mode.is_macro());
                 let (pipes, banks) = (u64::from(found.info.pipes()), u64::from(found.info.banks.max(1)));
                 let swizzle = self.base >> 8;
-                let mask = if is_macro { (pipes * banks) << 8 } else { 1 } - 1;
                 let (pipe, bank) = if found.mode.is_macro() {
                     (swizzle & (pipes - 1), (swizzle / pipes) & (banks - 1))
                 } else {
                     (0, 0)
                 };
                 let addresser = addr1::Addresser::new(chip, image, found, bank as u32, pipe as u32)?;
-                let base = (self.base & !mask).wrapping_add(*offset);
+                let base = self.start().wrapping_add(*offset);
                 Plane { level: Subresource::gfx6(&addresser)?, base, xor: 0, elements }
             }
         })
@@ -135,7 +186,7 @@ fn tiles(
     usage.set(addr1::Usage::POW2_PAD, get(f::POW2_PAD) != 0);
     usage.set(addr1::Usage::VOLUME, kind == ImageKind::D3);
     usage.set(addr1::Usage::CUBE, kind == ImageKind::Cube);
-    usage.set(addr1::Usage::FMASK, format.is_fmask);
+    usage.set(addr1::Usage::FMASK, format.is_fmask());
     // Cubes are counted whole.
     let slices = if kind == ImageKind::Cube { facts.slices * 6 } else { facts.slices };
     let image = addr1::Image {
@@ -202,7 +253,7 @@ fn blocks(
         levels: facts.levels,
         samples: facts.samples,
         fragments: 0,
-        usage: if format.is_fmask { addr2::Usage::FMASK } else { addr2::Usage::TEXTURE },
+        usage: if format.is_fmask() { addr2::Usage::FMASK } else { addr2::Usage::TEXTURE },
         pitch: custom_pitch(reader, kind, mode.is_linear()),
     };
     let mut layout = addr2::layout(chip, &image)?;
@@ -217,7 +268,7 @@ fn blocks(
         image = addr2::Image { format: addr2::Format::Plain, bits: 32, width: image.width * 3, ..image };
     }
     let bits = if mode.is_linear() { 0 } else { layout.align.max(1).ilog2() };
-    Ok((Order::Blocks(addr2::Addresser::new(chip, &image, &layout, 0)?), bits))
+    Ok((Order::Blocks { addresser: addr2::Addresser::new(chip, &image, &layout, 0)?, image, layout }, bits))
 }
 
 /// Lays out an image of GFX12; returns the exponent of a block's bytes, too.

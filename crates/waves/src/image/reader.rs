@@ -18,6 +18,11 @@ impl Reader {
         found.ok().and_then(|value| u32::try_from(value).ok()).unwrap_or(0)
     }
 
+    /// Returns the address in a field.
+    pub(super) fn address(&self, field: Field<amdgpu_descriptors::Image>) -> u64 {
+        self.words.get(field, self.level).unwrap_or_default().cast_unsigned() & ((1 << 48) - 1)
+    }
+
     /// Returns the name of a format field's number, without what all names begin with.
     fn name(&self, field: Field<amdgpu_descriptors::Image>) -> Option<String> {
         let name = field.on(self.level)?.name(self.get(field).into(), self.level)?.to_ascii_uppercase();

@@ -2,6 +2,8 @@
 
 mod bound;
 mod exported;
+mod target;
+mod texture;
 
 use amdgpu_winsys::winsys::BoMetadata;
 use ash::{prelude::VkResult, vk};
@@ -9,6 +11,7 @@ use ash::{prelude::VkResult, vk};
 pub(crate) use self::{
     bound::{BoundImage, Part as ImagePart},
     exported::Importer,
+    texture::{Texture, TextureKind},
 };
 use super::Gpu;
 

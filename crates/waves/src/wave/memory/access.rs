@@ -24,6 +24,16 @@ pub(super) trait Space {
 
     /// The accesses that follow are of a lane.
     fn lane(&mut self, lane: usize);
+
+    /// Reads bytes that the shader does not ask for, which observers do not hear of.
+    fn load_unseen(&mut self, address: u64, out: &mut [u8]) {
+        self.load(address, out);
+    }
+
+    /// Writes bytes that the shader does not store.
+    fn store_unseen(&mut self, address: u64, data: &[u8]) {
+        self.store(address, data);
+    }
 }
 
 /// Memory behind page tables.
@@ -64,14 +74,22 @@ impl<O: Observer> Space for Global<'_, O> {
 
     fn load(&mut self, address: u64, out: &mut [u8]) {
         self.touch(Act::Load, address, out.len(), &[]);
+        self.load_unseen(address, out);
+    }
+
+    fn store(&mut self, address: u64, data: &[u8]) {
+        self.touch(Act::Store, address, data.len(), data);
+        self.store_unseen(address, data);
+    }
+
+    fn load_unseen(&mut self, address: u64, out: &mut [u8]) {
         if let Err(fault) = self.memory.load(address & ADDRESS_MASK, out) {
             out.fill(0);
             self.note(fault);
         }
     }
 
-    fn store(&mut self, address: u64, data: &[u8]) {
-        self.touch(Act::Store, address, data.len(), data);
+    fn store_unseen(&mut self, address: u64, data: &[u8]) {
         if let Err(fault) = self.memory.store(address & ADDRESS_MASK, data) {
             self.note(fault);
         }

@@ -5,15 +5,13 @@ use amdgpu_descriptors::view::ImageKind;
 use super::{
     access::{Global, Space},
     components::{Parts, read_components, write_components},
+    compressed::LastUnit,
     sampled::sampled,
-    texel::{Coordinates, Reader, element, masked, texel},
+    texel::{Coordinates, Reader, masked, texel},
 };
 use crate::{
     flaw::Flaw,
-    image::{
-        descriptor::{Image, Texel},
-        error::ImageError,
-    },
+    image::{descriptor::Image, error::ImageError, texel::Texel},
     outcome::Reason,
     program::image::step::{ImageStep, Operation, Transfer},
     watch::observer::{Observer, Place},
@@ -162,13 +160,14 @@ fn load(
     (transfer, parts, flaw): (Transfer, Parts, Option<Flaw>),
 ) -> Result<(), ImageError> {
     let format = image.format.plain;
+    let mut last = LastUnit::default();
     for lane in lanes(registers.exec()) {
         space.lane(lane);
         let mut texel = place(registers, step, image, lane, transfer.has_level);
         if flaw == Some(Flaw::WrongRow) {
             texel.y ^= 1;
         }
-        let values = match element(space, image, texel)? {
+        let values = match last.element(space, image, texel)? {
             None => [0; 4],
             Some(element) if transfer.is_raw => raw_dwords(element, image.format.bytes(), transfer.is_signed),
             Some(element) => selected(image, image.format.unpack_at(element, [texel.x, texel.y])),
@@ -187,6 +186,7 @@ fn store(
     (transfer, parts, flaw): (Transfer, Parts, Option<Flaw>),
 ) -> Result<(), ImageError> {
     let format = image.format;
+    let mut last = LastUnit::default();
     for lane in lanes(registers.exec()) {
         space.lane(lane);
         let mut texel = place(registers, step, image, lane, transfer.has_level);
@@ -209,6 +209,7 @@ fn store(
             format.pack(channels).ok_or(ImageError::Store)?
         };
         if let Some(address) = image.address(texel)? {
+            last.make_plain(space, image, (texel, address))?;
             space.store(address, &element.to_le_bytes()[..format.bytes() as usize]);
         }
     }
@@ -224,13 +225,14 @@ fn load_samples(
 ) -> Result<(), ImageError> {
     let component = step.mask.trailing_zeros().min(3) as usize;
     let format = image.format.plain;
+    let mut last = LastUnit::default();
     for lane in lanes(registers.exec()) {
         space.lane(lane);
         let first = place(registers, step, image, lane, false);
         let mut values = [0; 4];
         for (sample, value) in (0..).zip(&mut values) {
             let texel = Texel { sample: first.sample.saturating_add(sample), ..first };
-            if let Some(element) = element(space, image, texel)? {
+            if let Some(element) = last.element(space, image, texel)? {
                 *value = selected(image, image.format.unpack_at(element, [texel.x, texel.y]))[component];
             }
         }
@@ -256,13 +258,17 @@ fn atomic(
         let at = |index: usize| registers.vectors.get(first + index).map_or(0, |lanes| u64::from(lanes[lane]));
         if bytes == 8 { at(0) | at(1) << 32 } else { at(0) }
     };
+    let mut last = LastUnit::default();
     for lane in lanes(registers.exec()) {
         space.lane(lane);
         let texel = place(registers, step, image, lane, false);
         let first = usize::from(step.data);
         let (data, other) = (word(registers, first, lane), word(registers, first + usize::from(bytes) / 4, lane));
         let old = match image.address(texel)? {
-            Some(address) => space.atomic(address, bytes, &mut |old| atomic.apply(bytes, old, data, other)),
+            Some(address) => {
+                last.make_plain(space, image, (texel, address))?;
+                space.atomic(address, bytes, &mut |old| atomic.apply(bytes, old, data, other))
+            }
             None => 0,
         };
         if returns {

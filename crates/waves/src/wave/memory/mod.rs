@@ -3,6 +3,7 @@
 mod access;
 mod buffer;
 mod components;
+mod compressed;
 mod flat;
 mod image;
 mod lds;

@@ -5,17 +5,19 @@ use amdgpu_hw::GfxLevel;
 use super::{
     access::Space,
     components::{Parts, write_components},
-    texel::{Coordinates, Reader, element, masked},
+    compressed::LastUnit,
+    texel::{Coordinates, Reader, masked},
 };
 use crate::{
     flaw::Flaw,
     image::{
-        descriptor::{Image, Texel},
+        descriptor::Image,
         error::ImageError,
         sample::{
             filter::{Lookup, Shape, Texels},
             sampler::{Border, Sampler},
         },
+        texel::Texel,
     },
     number::half::Half,
     program::image::step::{self as program, Detail, ImageStep, Operation},
@@ -26,13 +28,14 @@ use crate::{
 struct Source<'s, S> {
     image: &'s mut Image,
     space: &'s mut S,
+    last: &'s mut LastUnit,
 }
 
 impl<S: Space> Texels for Source<'_, S> {
     type Error = ImageError;
 
     fn texel(&mut self, level: u32, [x, y, z]: [u32; 3]) -> Result<[f64; 4], ImageError> {
-        let element = element(self.space, self.image, Texel { level, x, y, z, sample: 0 })?;
+        let element = self.last.element(self.space, self.image, Texel { level, x, y, z, sample: 0 })?;
         let format = self.image.format;
         let components = element.map_or([0; 4], |element| format.unpack_at(element, [x, y]));
         Ok(components.map(|component| number(component, format.plain.is_integer())))
@@ -259,6 +262,7 @@ pub(super) fn sampled(
     let (format, is_integer) = (image.format.plain, image.format.plain.is_integer());
     // What a lane writes may be another lane's coordinates' neighbour, so that all are read first.
     let mut results = [[0; 4]; 64];
+    let last = &mut LastUnit::default();
     for lane in lanes(registers.exec()) {
         space.lane(lane);
         let own = address(registers, step, lookup, coordinates, lane);
@@ -282,11 +286,11 @@ pub(super) fn sampled(
                     }
                 }
                 let component = step.mask.trailing_zeros().min(3) as usize;
-                let found = place.gather(&mut Source { image, space }, &setup.sampler)?;
+                let found = place.gather(&mut Source { image, space, last }, &setup.sampler)?;
                 found.map(|values| select(values, image)[component])
             }
             _ => {
-                let values = place.sample(&mut Source { image, space }, &setup.sampler)?;
+                let values = place.sample(&mut Source { image, space, last }, &setup.sampler)?;
                 masked(step.mask, select(values, image))
             }
         };

@@ -2,15 +2,7 @@
 
 use amdgpu_descriptors::view::ImageKind;
 
-use super::access::Space;
-use crate::{
-    image::{
-        descriptor::{Image, Texel},
-        error::ImageError,
-    },
-    program::image::step::ImageStep,
-    wave::registers::Registers,
-};
+use crate::{image::texel::Texel, program::image::step::ImageStep, wave::registers::Registers};
 
 /// Coordinates of an image instruction, by the number of its dimension.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -106,12 +98,4 @@ pub(super) fn masked(mask: u8, values: [u32; 4]) -> [u32; 4] {
         *slot = values[index];
     }
     chosen
-}
-
-/// Reads the element of a texel; `None` outside of the image.
-pub(super) fn element(space: &mut impl Space, image: &mut Image, texel: Texel) -> Result<Option<u128>, ImageError> {
-    let Some(address) = image.address(texel)? else { return Ok(None) };
-    let mut bytes = [0; 16];
-    space.load(address, &mut bytes[..image.format.bytes() as usize]);
-    Ok(Some(u128::from_le_bytes(bytes)))
 }

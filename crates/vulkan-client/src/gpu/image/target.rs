@@ -1,0 +1,59 @@
+//! Textures as targets of rendering that draws nothing.
+
+use ash::{prelude::VkResult, vk};
+
+use super::texture::Texture;
+use crate::gpu::{Gpu, commands::Recorder};
+
+/// A view of all layers of a texture.
+pub(crate) struct Target<'t> {
+    gpu: &'t Gpu,
+    raw: vk::ImageView,
+    texture: &'t Texture<'t>,
+}
+
+impl Texture<'_> {
+    /// Creates the view that rendering needs.
+    ///
+    /// # Errors
+    ///
+    /// The errors of vkCreateImageView.
+    pub(crate) fn target(&self) -> VkResult<Target<'_>> {
+        let info = vk::ImageViewCreateInfo::default()
+            .image(self.raw)
+            .view_type(vk::ImageViewType::TYPE_2D_ARRAY)
+            .format(self.format)
+            .subresource_range(self.range());
+        // SAFETY: alive, local; the format and the range are the image's own.
+        let raw = unsafe { self.gpu.device.create_image_view(&info, None) }?;
+        Ok(Target { gpu: self.gpu, raw, texture: self })
+    }
+}
+
+impl Drop for Target<'_> {
+    fn drop(&mut self) {
+        // SAFETY: alive, alone, done.
+        unsafe { self.gpu.device.destroy_image_view(self.raw, None) };
+    }
+}
+
+impl<'a> Recorder<'a> {
+    /// vkCmdBeginRendering with a clear of all layers, and vkCmdEndRendering. The image is in the layout of attachments.
+    pub(crate) fn render_clear(&self, target: &'a Target<'_>, color: vk::ClearColorValue) {
+        let [width, height] = target.texture.extent;
+        let attachment = [vk::RenderingAttachmentInfo::default()
+            .image_view(target.raw)
+            .image_layout(vk::ImageLayout::COLOR_ATTACHMENT_OPTIMAL)
+            .load_op(vk::AttachmentLoadOp::CLEAR)
+            .store_op(vk::AttachmentStoreOp::STORE)
+            .clear_value(vk::ClearValue { color })];
+        let info = vk::RenderingInfo::default()
+            .render_area(vk::Rect2D { offset: vk::Offset2D::default(), extent: vk::Extent2D { width, height } })
+            .layer_count(target.texture.layers)
+            .color_attachments(&attachment);
+        // SAFETY: alive, alone, local; callers have a device of Vulkan 1.3, whose feature is enabled.
+        unsafe { self.gpu.device.cmd_begin_rendering(self.raw, &info) };
+        // SAFETY: alive, alone; rendering was just begun.
+        unsafe { self.gpu.device.cmd_end_rendering(self.raw) };
+    }
+}

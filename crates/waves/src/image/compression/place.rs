@@ -1,0 +1,251 @@
+//! Addresses of metadata.
+
+use amdgpu_descriptors::fields::image as f;
+use amdgpu_hw::GfxLevel;
+use amdgpu_surface::{
+    Chip, addr1,
+    addr2::{
+        self, Order, SwizzleMode,
+        meta::{MetaAddresser, MetaImage, MetaKind, MetaLayout, MetaTables},
+    },
+};
+
+use super::code::Kind;
+use crate::image::{error::ImageError, format::TexelFormat, layout::Layout, reader::Reader, texel::Texel};
+
+/// A unit of metadata.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Unit {
+    /// Address of the first byte.
+    pub(crate) address: u64,
+    /// Bytes: 1 or 4.
+    pub(crate) bytes: u8,
+    /// The first bit of a unit of four bits: 0 or 4.
+    pub(crate) bit: u32,
+}
+
+/// The texels that a unit of metadata describes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Block {
+    /// Width and height in texels, powers of two.
+    pub(crate) size: [u32; 2],
+    /// All samples of a texel share the unit.
+    pub(crate) shares_samples: bool,
+}
+
+/// The metadata of a level.
+#[derive(Debug)]
+enum Level {
+    /// The level has none.
+    None,
+    /// By the equation of the hardware: the level's place in the block of small levels, and bytes from slice to slice.
+    Equation { tables: Box<MetaTables>, base: u64, start: [u32; 2], slice: u64 },
+    /// A byte for each block and sample in rows. The address library has no addresses for DCC of several samples on GFX10
+    /// and later, and for elements of a byte on GFX10 its equation gives several blocks one address. So this stands in for
+    /// orders that no driver or shader computes; only their size counts.
+    Rows { base: u64, start: [u32; 2], row: u64, samples: u32, slice: u64 },
+}
+
+/// Images of GFX9 and later.
+#[derive(Debug)]
+pub(crate) struct Blocks {
+    chip: Chip,
+    request: MetaImage,
+    image: addr2::Layout,
+    layout: MetaLayout,
+    block: Block,
+    /// The first byte, and the part of the tile swizzle that lies in its low bits.
+    base: u64,
+    xor: u32,
+    levels: [Option<Level>; addr2::MAX_LEVELS],
+}
+
+/// Addresses of metadata.
+#[derive(Debug)]
+pub(crate) enum Places {
+    /// DCC and HTILE of GFX8, in the order of the texels: a unit for each `2^shift` bytes.
+    Beside { base: u64, shift: u32, bytes: u8 },
+    /// CMASK of GFX8, and bytes from slice to slice.
+    Mask { base: u64, mask: Box<addr1::mask::MaskTables>, slice: u64 },
+    /// All metadata of GFX9 and later.
+    Blocks(Box<Blocks>),
+}
+
+/// Returns `true` for modes in the order of depth.
+pub(super) fn is_depth_order(mode: SwizzleMode) -> bool {
+    mode.order() == Order::Z
+}
+
+impl Places {
+    pub(super) fn new(
+        reader: &Reader,
+        kind: Kind,
+        format: TexelFormat,
+        layout: &Layout,
+        chip: &Chip,
+    ) -> Result<Self, ImageError> {
+        let address = reader.address(f::META_DATA_ADDRESS);
+        if reader.level > GfxLevel::Gfx8 {
+            return Ok(Self::Blocks(Box::new(Blocks::new(reader, kind, layout, chip)?)));
+        }
+        // DCC and HTILE of texture units follow the texels: addrlib's `CiLib::HwlComputeDccInfo` and `ComputeHtileInfo`
+        // size them so.
+        let level = layout.first_tiles().ok_or(ImageError::Meta("of an image in rows"))?;
+        let (pipes, banks) = (level.info.pipes().max(1), level.info.banks.max(1));
+        let aligned = |align: u32| address & !(u64::from(align) - 1);
+        Ok(match kind {
+            Kind::Dcc => Self::Beside { base: aligned(256 * pipes * banks), shift: 8, bytes: 1 },
+            Kind::Depth | Kind::Stencil => {
+                Self::Beside { base: address, shift: 3 + (format.bits * layout.samples()).ilog2(), bytes: 4 }
+            }
+            Kind::Cmask => {
+                let mask = addr1::mask::cmask(chip, level, false);
+                let bytes = u64::from(mask.pitch) * u64::from(mask.height) / 128;
+                let slice = bytes.next_multiple_of(u64::from(256 * pipes));
+                Self::Mask { base: aligned(256 * pipes), mask: Box::new(mask.tables(chip)), slice }
+            }
+        })
+    }
+
+    /// Returns the unit of a texel whose element lies at `offset` from the start of the view; `None` for a level without
+    /// metadata.
+    pub(crate) fn unit(&mut self, level: u32, texel: Texel, offset: u64) -> Result<Option<Unit>, ImageError> {
+        Ok(match self {
+            Self::Beside { base, shift, bytes } => {
+                let address = base.wrapping_add((offset >> *shift) * u64::from(*bytes));
+                Some(Unit { address, bytes: *bytes, bit: 0 })
+            }
+            Self::Mask { base, mask, slice } => {
+                let (byte, bit) = mask.address(texel.x, texel.y, 0);
+                Some(Unit { address: base.wrapping_add(u64::from(texel.z) * *slice + byte), bytes: 1, bit })
+            }
+            Self::Blocks(blocks) => blocks.unit(level, texel)?,
+        })
+    }
+
+    /// Returns the texels of a unit; `None` up to GFX8, where stores do not need them.
+    pub(crate) fn block(&self) -> Option<Block> {
+        match self {
+            Self::Blocks(blocks) => Some(blocks.block),
+            _ => None,
+        }
+    }
+}
+
+impl Blocks {
+    fn new(reader: &Reader, kind: Kind, layout: &Layout, chip: &Chip) -> Result<Self, ImageError> {
+        let (image, sizes) = layout.blocks().ok_or(ImageError::Meta("of an image in another order"))?;
+        if image.dimension != addr2::Dimension::D2 {
+            return Err(ImageError::Meta("of a volume or a line"));
+        }
+        if kind == Kind::Stencil && image.levels > 1 {
+            // Small levels of stencil follow those of depth, whose texels have another size.
+            return Err(ImageError::Meta("of stencil with several levels"));
+        }
+        let is_aligned = reader.get(f::META_PIPE_ALIGNED) != 0;
+        let fragments = image.samples.max(1);
+        let request = MetaImage {
+            kind: match kind {
+                Kind::Dcc => MetaKind::Dcc,
+                Kind::Depth | Kind::Stencil => MetaKind::Htile,
+                Kind::Cmask => MetaKind::Cmask,
+            },
+            mode: image.mode,
+            dimension: image.dimension,
+            bits: image.bits,
+            width: image.width,
+            height: image.height,
+            slices: image.slices,
+            levels: image.levels,
+            samples: fragments,
+            fragments,
+            pipe_aligned: is_aligned,
+            rb_aligned: if reader.level == GfxLevel::Gfx9 { reader.get(f::META_RB_ALIGNED) != 0 } else { is_aligned },
+            first_tail: sizes.first_tail,
+        };
+        let meta = request.layout(chip)?;
+        let [width, height, _] = meta.compressed_block;
+        // Texels of several samples fill a block of 256 bytes side by side, or sample by sample.
+        let is_shared = u64::from(width * height * image.bits / 8) * u64::from(fragments) <= 256;
+        let block = Block { size: [width, height], shares_samples: kind != Kind::Dcc || is_shared };
+        let address = reader.address(f::META_DATA_ADDRESS);
+        // DCC alone takes the tile swizzle of the image into the low bits of its address, which has fewer bits than a block.
+        let swizzled = if kind == Kind::Dcc { meta.align.min(1 << image.mode.block_bits(chip)).max(1) } else { 1 };
+        let low = address & (u64::from(swizzled) - 1);
+        Ok(Self {
+            chip: *chip,
+            request,
+            image: *sizes,
+            layout: meta,
+            block,
+            base: address - low,
+            xor: (low >> 8) as u32,
+            levels: [const { None }; addr2::MAX_LEVELS],
+        })
+    }
+
+    /// Prepares a level.
+    fn level(&self, level: u32) -> Result<Level, ImageError> {
+        let request = &self.request;
+        let of_level = self.layout.levels.get(level as usize).copied().unwrap_or_default();
+        let first_tail = if request.levels > 1 { request.first_tail } else { 1 };
+        // Of the levels that share a block only the first has metadata (Mesa's `gfx9_compute_miptree`, `num_meta_levels`).
+        if level > first_tail {
+            return Ok(Level::None);
+        }
+        if self.chip.level() == GfxLevel::Gfx9 {
+            let addresser = MetaAddresser::new(&self.chip, request, &self.layout, self.xor)?;
+            return Ok(Level::Equation {
+                tables: Box::new(addresser.tables()?),
+                base: self.base,
+                start: [0; 2],
+                slice: 0,
+            });
+        }
+        let base = self.base.wrapping_add(of_level.offset.into());
+        let slice = self.layout.slice_bytes;
+        let place = self.image.levels.as_slice().get(level as usize).map_or([0; 3], |level| level.tail);
+        let start = if of_level.in_tail { [place[0], place[1]] } else { [0; 2] };
+        let minify = |size: u32| (size >> level).max(1);
+        let alone = MetaImage { width: minify(request.width), height: minify(request.height), levels: 1, ..*request };
+        let layout = alone.layout(&self.chip)?;
+        let is_byte = self.chip.level() == GfxLevel::Gfx10 && request.bits == 8;
+        if request.kind == MetaKind::Dcc && (request.fragments > 1 || is_byte) {
+            let [width, height] = self.block.size;
+            let units = u64::from(layout.pitch / width) * u64::from(layout.height / height);
+            let samples = (layout.slice_bytes / units.max(1)).max(1) as u32;
+            return Ok(Level::Rows { base, start, row: u64::from(layout.pitch / width), samples, slice });
+        }
+        let addresser = MetaAddresser::new(&self.chip, &alone, &layout, self.xor)?;
+        Ok(Level::Equation { tables: Box::new(addresser.tables()?), base, start, slice })
+    }
+
+    fn unit(&mut self, level: u32, Texel { x, y, z, sample, .. }: Texel) -> Result<Option<Unit>, ImageError> {
+        if self.levels.get(level as usize).is_some_and(Option::is_none) {
+            let prepared = self.level(level)?;
+            self.levels[level as usize] = Some(prepared);
+        }
+        let Some(Some(level)) = self.levels.get(level as usize) else { return Ok(None) };
+        let bytes = if self.request.kind == MetaKind::Htile { 4 } else { 1 };
+        let [width, height] = self.block.size;
+        Ok(match level {
+            Level::None => None,
+            Level::Equation { tables, base, start, slice } => {
+                // Slices of GFX9 are part of the equation.
+                let (z, offset) = if *slice == 0 { (z, 0) } else { (0, u64::from(z) * *slice) };
+                // Equations of GFX10 have bits below those of small elements' blocks, whose first texel counts.
+                let [x, y] = [(x & !(width - 1)) + start[0], (y & !(height - 1)) + start[1]];
+                let at = tables.address(x, y, z, sample);
+                Some(Unit { address: base.wrapping_add(offset + at.byte), bytes, bit: at.bit })
+            }
+            Level::Rows { base, start, row, samples, slice } => {
+                let [x, y] = [x + start[0], y + start[1]];
+                let number = (u64::from(y / height) * *row + u64::from(x / width)) * u64::from(*samples);
+                let sample = if self.block.shares_samples { 0 } else { sample };
+                let offset = u64::from(z) * *slice + number + u64::from(sample);
+                // Fragments beyond those that the chip compresses have none.
+                (sample < *samples).then_some(Unit { address: base.wrapping_add(offset), bytes, bit: 0 })
+            }
+        })
+    }
+}
