@@ -34,16 +34,19 @@ use super::{GpuVa, VaRange, VaWindow, arena::Arena};
 /// assert_eq!((manager.leased_bytes(), manager.allocate(VaRequest::new(5000))?.start()), (0, start));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
+// In this order: a lease is moved in two parts, and a processor that is to load 16 bytes waits for the cache unless one store wrote
+// all of them. The range comes from one store.
 #[must_use = "dropping a lease gives its addresses back"]
+#[repr(C)]
 pub struct VaLease {
-    home: Arc<Arena>,
     range: VaRange,
+    home: Arc<Arena>,
 }
 
 impl VaLease {
     #[inline]
     pub(super) const fn new(home: Arc<Arena>, range: VaRange) -> Self {
-        Self { home, range }
+        Self { range, home }
     }
 
     #[inline]

@@ -224,10 +224,15 @@ fn what_a_list_keeps_is_listed_whoever_keeps_the_list() {
         }
         let list = stream.finish().unwrap();
         let empty = Stream::new(&device, pm4::Target::gfx(device.info().gfx_level), 16).unwrap().finish().unwrap();
-        let fence = queue.submit(&Submission { lists: &[&empty, &list], keep, ..Submission::default() }).unwrap();
-        assert_eq!((is_idle(&kept), is_idle(&member)), (false, !has_set), "{keep:?}");
-        gate.mapping().unwrap().store_u32(0, 1).unwrap();
-        assert!(fence.wait(job_time()).unwrap(), "{keep:?}");
+        // One list, a few, and too many to be looked at in one pass.
+        for before in [0, 1, 20, 300] {
+            gate.mapping().unwrap().store_u32(0, 0).unwrap();
+            let lists = [vec![&empty; before], vec![&list]].concat();
+            let fence = queue.submit(&Submission { lists: &lists, keep, ..Submission::default() }).unwrap();
+            assert_eq!((is_idle(&kept), is_idle(&member)), (false, !has_set), "{keep:?}, {before}");
+            gate.mapping().unwrap().store_u32(0, 1).unwrap();
+            assert!(fence.wait(job_time()).unwrap(), "{keep:?}, {before}");
+        }
     }
 }
 

@@ -10,12 +10,13 @@ use crate::support::{
 };
 use amdgpu_sim::{SimDevice, SimOptions};
 use amdgpu_winsys::{
-    cs::{CommandList, Inclusion, Marker, Queue, Stream, Submission, SyncPoint, Target, pm4},
+    cs::{CommandList, Inclusion, Keep, Marker, Queue, Stream, Submission, SyncPoint, Target, pm4},
     heaps::{AllocateFlags, DeviceMemory},
     uapi::{Cs, IbFlags, chunk_id},
-    winsys::{Device, Ip, Syncobj},
+    winsys::{Device, Ip, ResidencySet, Syncobj},
 };
 use parking_lot::Mutex;
+use proptest::prelude::*;
 
 type Calls = Arc<Mutex<Vec<Seen>>>;
 
@@ -186,5 +187,136 @@ fn the_gpu_may_not_write_to_an_ib() {
         assert_eq!((first_dwords(&victim), load(&memory, 0)), (before, 1), "{ip}");
         let fault = device.page_fault().unwrap().expect("a page fault");
         assert_eq!(fault.page.low_48_bits(), at.low_48_bits(), "{ip}");
+    }
+}
+
+#[test]
+fn a_list_that_is_put_behind_one_between_two_runs_of_that_one_is_listed_with_it() {
+    let (_gpu, device, calls) = watched();
+    let queue = queue(&device, Ip::Gfx, 0);
+    let memory = host_memory_with(&device, 4096, AllocateFlags::EXPORTABLE);
+    let [first, second] = [false, true].map(|keeps| {
+        let mut stream = Stream::new(&device, pm4::Target::gfx(device.info().gfx_level), 16).unwrap();
+        if keeps {
+            stream.keep(memory.binding());
+        }
+        stream.finish().unwrap()
+    });
+    for keep in [Keep::Everything, Keep::Lists, Keep::Nothing] {
+        let is_listed = || {
+            let fence = queue.submit(&Submission { lists: &[&first], keep, ..Submission::default() }).unwrap();
+            assert!(fence.wait(job_time()).unwrap());
+            let calls = std::mem::take(&mut *calls.lock());
+            calls[0].bos().iter().any(|(handle, _)| *handle == memory.bo().handle())
+        };
+        assert_eq!([is_listed(), is_listed()], [false, false], "{keep:?}");
+        first.chain(&second).unwrap();
+        assert_eq!([is_listed(), is_listed()], [true, true], "{keep:?}");
+        first.unchain().unwrap();
+        assert_eq!([is_listed(), is_listed()], [false, false], "{keep:?}");
+    }
+}
+
+/// A step in the life of three lists, of which the first may have the second behind it.
+#[derive(Clone, Debug)]
+enum Step {
+    /// Submits some of them.
+    Submit {
+        lists: Vec<usize>,
+        memory: bool,
+        set: bool,
+        keep: Keep,
+        preemptible: bool,
+        signal: bool,
+    },
+    /// Drops one and records another, which keeps this memory.
+    Record {
+        list: usize,
+        memory: usize,
+    },
+    Chain,
+    Unchain,
+    /// Adds a member to the set, or removes it.
+    Change(bool),
+}
+
+fn step() -> impl Strategy<Value = Step> {
+    let keep = prop_oneof![Just(Keep::Everything), Just(Keep::Lists), Just(Keep::Nothing)];
+    let lists = prop_oneof![3 => Just(vec![0]), 2 => Just(vec![0, 2]), 1 => prop::collection::vec(0..3_usize, 1..4)];
+    let rarely = || prop::bool::weighted(0.2);
+    prop_oneof![
+        12 => (lists, rarely(), any::<bool>(), keep, rarely(), rarely()).prop_map(
+            |(lists, memory, set, keep, preemptible, signal)| Step::Submit { lists, memory, set, keep, preemptible, signal },
+        ),
+        2 => (0..3_usize, 0..3_usize).prop_map(|(list, memory)| Step::Record { list, memory }),
+        2 => Just(Step::Chain),
+        1 => Just(Step::Unchain),
+        2 => any::<bool>().prop_map(Step::Change),
+    ]
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(24))]
+
+    /// IBs and memory of lists that run again are not listed again.
+    #[test]
+    fn a_submission_gives_the_kernel_the_same_whatever_its_queue_submitted_before(
+        steps in prop::collection::vec(step(), 1..24),
+    ) {
+        let (_gpu, device, calls) = watched();
+        let old = queue(&device, Ip::Gfx, 0);
+        let memories = [(); 4].map(|()| host_memory_with(&device, 4096, AllocateFlags::EXPORTABLE));
+        let (set, done) = (ResidencySet::new(), Syncobj::new(&device, false).unwrap());
+        let record = |memory: usize| {
+            let mut stream = Stream::new(&device, pm4::Target::gfx(device.info().gfx_level), 16).unwrap();
+            stream.keep(memories[memory].binding());
+            stream.finish().unwrap()
+        };
+        let mut all = [record(0), record(1), record(2)];
+        for step in steps {
+            match step {
+                Step::Submit { lists, memory, set: has_set, keep, preemptible, signal } => {
+                    let lists: Vec<_> = lists.iter().map(|&at| &all[at]).collect();
+                    let bindings = [memories[3].binding().clone()];
+                    let beside = if memory { &bindings[..] } else { &[] };
+                    let submission = Submission {
+                        lists: &lists,
+                        memory: &beside,
+                        sets: if has_set { &[&set] } else { &[] },
+                        signals: if signal { &[SyncPoint::timeline(&done, 1)] } else { &[] },
+                        keep,
+                        is_preemptible: preemptible,
+                        ..Submission::default()
+                    };
+                    let asked = [&old, &queue(&device, Ip::Gfx, 0)].map(|queue| {
+                        assert!(queue.submit(&submission).unwrap().wait(job_time()).unwrap());
+                        let calls = std::mem::take(&mut *calls.lock());
+                        let chunks = |id| calls[0].chunks_of(id).map(<[u32]>::to_vec).collect::<Vec<_>>();
+                        (chunks(chunk_id::IB), chunks(chunk_id::SYNCOBJ_TIMELINE_SIGNAL).len(), calls[0].bos())
+                    });
+                    prop_assert_eq!(&asked[0], &asked[1], "{:?}", submission.keep);
+                }
+                Step::Record { list, memory } => {
+                    let _ = all[0].unchain();
+                    // The old one goes first, so that the new one may have its addresses and its handle.
+                    let idle = record(3);
+                    drop(std::mem::replace(&mut all[list], idle));
+                    old.retire();
+                    all[list] = record(memory);
+                }
+                Step::Chain => {
+                    let _ = all[0].chain(&all[1]);
+                }
+                Step::Unchain => {
+                    let _ = all[0].unchain();
+                }
+                Step::Change(true) => {
+                    set.add(memories[2].binding());
+                }
+                Step::Change(false) => {
+                    set.remove(memories[2].binding());
+                }
+            }
+        }
     }
 }

@@ -8,7 +8,7 @@ use ash::vk;
 use crate::{
     child::{Wanted, built, on_the_null_kernel_with},
     contest::traces::random,
-    peers::radv::Radv,
+    peers::radv::{Missing, Radv},
     row::{Goal, Row},
 };
 
@@ -137,18 +137,27 @@ fn submissions(ours: &Radv, theirs: &Radv, add: &mut impl FnMut(Row)) {
         [&mut |n| (0..n).for_each(|_| ours.submit_nothing()), &mut |n| (0..n).for_each(|_| theirs.submit_nothing())],
     );
     add(Row::times("icd-submit-nothing", 0, mine, RADV, its, HALF).noting("no command buffer".into()));
-    let [Ok(one), Ok(other)] = [ours.command_buffer(), theirs.command_buffer()] else {
+    let two_empty = |driver: &Radv| -> Result<_, Missing> {
+        let two = [driver.command_buffer()?, driver.command_buffer()?];
+        for commands in two {
+            driver.begin(commands);
+            driver.end(commands);
+        }
+        Ok(two)
+    };
+    let [Ok(mine), Ok(its)] = [two_empty(ours), two_empty(theirs)] else {
         return add(Row::missing("icd-submit-empty", RADV, "no command buffer"));
     };
-    for (driver, commands) in [(ours, one), (theirs, other)] {
-        driver.begin(commands);
-        driver.end(commands);
+    for (name, used, note) in [
+        ("icd-submit-empty", 1, "an empty command buffer"),
+        ("icd-submit-in-turn", 2, "two empty command buffers, one after the other"),
+    ] {
+        let submit = |driver: &Radv, two: &[vk::CommandBuffer], count: usize| {
+            two.iter().take(used).cycle().take(count).for_each(|&commands| driver.submit(commands));
+        };
+        let [mine, its] = in_turn(200, [&mut |n| submit(ours, &mine, n), &mut |n| submit(theirs, &its, n)]);
+        add(Row::times(name, used as u64, mine, RADV, its, HALF).noting(note.into()));
     }
-    let [mine, its] = in_turn(
-        200,
-        [&mut |n| (0..n).for_each(|_| ours.submit(one)), &mut |n| (0..n).for_each(|_| theirs.submit(other))],
-    );
-    add(Row::times("icd-submit-empty", 1, mine, RADV, its, HALF).noting("an empty command buffer".into()));
 }
 
 fn copies(ours: &Radv, theirs: &Radv, add: &mut impl FnMut(Row)) {

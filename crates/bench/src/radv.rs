@@ -41,6 +41,9 @@ const COUNTED: usize = 20;
 /// The rows of submissions: of a command buffer without commands, and of one with [`SUBMITTED`].
 const SUBMISSIONS: [&str; 2] = ["radv-submit-empty", "radv-submit-100"];
 
+/// The row of submissions of both in turn, none of which runs what the one before ran.
+const IN_TURN: &str = "radv-submit-in-turn";
+
 /// Equal but for noise.
 const NOT_SLOWER: Goal = Goal::RatioAtMost(1.03);
 
@@ -171,7 +174,7 @@ fn of_one_bind([mine, its, my_rest, its_rest]: [f64; 4]) -> [f64; 2] {
 
 /// Measures what may depend on the number of memories that are alive.
 fn with_memories_alive(wanted: &Wanted, both: Both<'_>, add: &mut impl FnMut(Row)) -> Result<(), Missing> {
-    if !["radv-allocate", "radv-map", SUBMISSIONS[0], SUBMISSIONS[1]].iter().any(|name| wanted.has(name)) {
+    if !["radv-allocate", "radv-map", SUBMISSIONS[0], SUBMISSIONS[1], IN_TURN].iter().any(|name| wanted.has(name)) {
         return Ok(());
     }
     let [ours, own] = both.map(|driver| {
@@ -213,6 +216,12 @@ fn with_memories_alive(wanted: &Wanted, both: Both<'_>, add: &mut impl FnMut(Row
                 move |count| (0..count).for_each(|_| driver.submit(buffer))
             });
             row(name, live, goal(live), batch, sides, add);
+        }
+        if wanted.has(IN_TURN) {
+            let sides = sides.map(|(driver, .., buffers)| {
+                move |count| buffers.iter().cycle().take(count).for_each(|&buffer| driver.submit(buffer))
+            });
+            row(IN_TURN, live, NOT_SLOWER, batch, sides, add);
         }
     }
     Ok(())

@@ -146,8 +146,13 @@ radv_agw_cs_submit(struct radeon_winsys_ctx *rctx, const struct radv_winsys_subm
 
       const struct agw_residents *sets[] = {ctx->ws->residents};
       const struct agw_queue *followers[] = {follower};
+      /* Each field is named, or the compiler fills the whole with zeros first. */
       const struct agw_submission submission = {
          .struct_size = sizeof(submission),
+         .reserved = 0,
+         .bos = NULL,
+         .bo_count = 0,
+         .pad = 0,
          /* Vulkan's rules keep alive what is submitted. */
          .keep = AGW_SUBMIT_KEEP_NOTHING,
          .flags = submit->uses_shadow_regs ? AGW_SUBMIT_PREEMPTIBLE : 0,

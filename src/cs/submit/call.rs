@@ -10,7 +10,7 @@ use crate::{
     cs::{
         BoListMode, CallLimits, CommandList, Error, Keep, MAX_IBS_PER_CALL, Result, Submission, SyncPoint, plan,
         record::list::recorded::Recorded,
-        retire::{job::Job, jobs::Over},
+        retire::{job::Job, jobs::Over, working_set::WorkingSet},
     },
     host_memory::{self, NoHostMemory, extend, push},
     uapi::{BO_LIST_MAX_ENTRIES, CsChunkIb, CsChunkSyncobj, IbFlags, SyncobjWaitFlags},
@@ -22,6 +22,9 @@ use crate::{
 
 /// Validation order of IBs, as in RADV; memory has its own.
 const IB_PRIORITY: u32 = 31;
+
+/// The most lists that are looked at in one pass, before it is known that their IBs go in one call.
+const MOST_IN_ONE_PASS: usize = 16;
 
 /// Lists that run on another queue in the same call.
 type Beside<'a, 'b> = (&'a Shared, &'b [&'b CommandList]);
@@ -51,34 +54,78 @@ impl SubmitBuffers {
         queue: &Shared,
         beside: &[Beside<'_, '_>],
         submission: &Submission<'_>,
-        Job { lists, sets, memory, .. }: &mut Job,
+        job: &mut Job,
         over: &mut Over,
     ) -> Result<()> {
-        let are_listed = self.working_set.has_listed(sets);
-        check(queue, beside, submission)?;
-        if !are_listed {
-            self.list_sets(queue, sets)?;
-        }
-        self.list_memory(queue, lists, submission, memory, over)?;
-        match (beside, submission.preambles, submission.lists) {
-            // Nearly always. To look at everything that there may be takes several times as long.
-            ([], None, lists) if count_ibs(lists) <= queue.most_ibs => {
-                let Self { ibs, calls, .. } = self;
-                ibs.clear();
-                calls.clear();
-                for list in lists {
-                    let all = queue.ibs(list, submission);
-                    host_memory::reserve(ibs, all.len()).map_err(no_memory)?;
-                    for ib in all {
-                        ibs.push(ib);
-                    }
-                }
-                queue.allow_preemption(ibs, submission);
-                push(calls, 0..ibs.len()).map_err(no_memory)?;
+        let is_plain = beside.is_empty()
+            && submission.preambles.is_none()
+            && job.memory.is_empty()
+            && submission.memory.binding_count() == 0;
+        let Submission { lists, is_secure, is_preemptible, .. } = *submission;
+        let is_prepared = is_plain && self.prepared.is_of(lists, is_secure, is_preemptible);
+        if is_prepared && self.working_set.has_listed(&job.sets) {
+            if submission.has_sync() {
+                check_sync(queue, submission)?;
             }
-            _ => self.list_ibs(queue, beside, submission)?,
+        } else {
+            self.prepared.clear();
+            if !self.working_set.has_listed(&job.sets) {
+                self.list_sets(queue, &job.sets)?;
+            }
+            if is_plain && self.prepare_few(queue, submission)? {
+                self.prepared.note(lists, is_secure, is_preemptible);
+            } else {
+                self.prepare_all(queue, beside, submission, job, over)?;
+            }
         }
         if submission.has_sync() { self.list_sync(submission).map_err(no_memory) } else { Ok(()) }
+    }
+
+    /// Lists the memory and the IBs of lists that are a submission's own, in one pass; `false` if it is not such a submission, or a
+    /// large one. Its own function, so that the way without it is short enough to stay in the processor's cache of instructions.
+    #[inline(never)]
+    fn prepare_few(&mut self, queue: &Shared, submission: &Submission<'_>) -> Result<bool> {
+        let lists = submission.lists;
+        if lists.len() > MOST_IN_ONE_PASS || lists.iter().any(|list| list.recorded().is_chained()) {
+            return Ok(false);
+        }
+        let Self { working_set, ibs, calls, .. } = self;
+        working_set.begin();
+        ibs.clear();
+        calls.clear();
+        for list in lists {
+            check_list(queue, list)?;
+            let bindings = list.recorded().bindings();
+            bindings.into_iter().try_for_each(|binding| working_set.add(binding, IB_PRIORITY)).map_err(no_memory)?;
+            let all = queue.ibs(list, submission);
+            host_memory::reserve(ibs, all.len()).map_err(no_memory)?;
+            for ib in all {
+                ibs.push(ib);
+            }
+        }
+        if ibs.len() > queue.most_ibs {
+            return Ok(false);
+        }
+        check_rest(queue, submission)?;
+        check_entries(working_set)?;
+        queue.allow_preemption(ibs, submission);
+        push(calls, 0..ibs.len()).map_err(no_memory)?;
+        Ok(true)
+    }
+
+    /// Lists the memory and the IBs of any submission.
+    #[inline(never)]
+    fn prepare_all(
+        &mut self,
+        queue: &Shared,
+        beside: &[Beside<'_, '_>],
+        submission: &Submission<'_>,
+        Job { lists, memory, .. }: &mut Job,
+        over: &mut Over,
+    ) -> Result<()> {
+        check(queue, beside, submission)?;
+        self.list_memory(queue, lists, submission, memory, over)?;
+        self.list_ibs(queue, beside, submission)
     }
 
     /// The list that the kernel keeps, if there is one.
@@ -143,8 +190,7 @@ impl SubmitBuffers {
         if kept.len() > at {
             over.take_memory(kept, at).map_err(no_memory)?;
         }
-        let count = working_set.entries().len();
-        if count > BO_LIST_MAX_ENTRIES as usize { Err(Error::TooManyBos { count }) } else { Ok(()) }
+        check_entries(working_set)
     }
 
     /// The IBs of one call after the other, with what goes before and after them.
@@ -252,10 +298,11 @@ impl SubmitBuffers {
     }
 }
 
-/// Returns the number of IBs that the kernel is given for lists.
+/// Refuses more BOs than the kernel takes.
 #[inline]
-fn count_ibs(lists: &[&CommandList]) -> usize {
-    lists.iter().map(|list| list.recorded().submitted_ibs().len()).sum()
+fn check_entries(working_set: &WorkingSet) -> Result<()> {
+    let count = working_set.entries().len();
+    if count > BO_LIST_MAX_ENTRIES as usize { Err(Error::TooManyBos { count }) } else { Ok(()) }
 }
 
 /// Keeps a binding as the one with this number, unless it is kept there.
@@ -298,6 +345,12 @@ fn check(queue: &Shared, beside: &[Beside<'_, '_>], submission: &Submission<'_>)
     if let Some(preambles) = submission.preambles {
         preambles.lists().try_for_each(|list| check_list(queue, list))?;
     }
+    check_rest(queue, submission)
+}
+
+/// Refuses sync objects and fences of another device, and encrypted memory where there is none.
+#[inline]
+fn check_rest(queue: &Shared, submission: &Submission<'_>) -> Result<()> {
     if submission.has_sync() {
         check_sync(queue, submission)?;
     }

@@ -83,11 +83,37 @@ pub struct DeviceMemory {
     // addresses; with the binding go the addresses and last, if it has no other owner, the BO's handle.
     mapping: MapOnce,
     binding: Binding,
-    /// Vulkan has at most 32 types and 16 heaps.
-    memory_type: u8,
-    heap: u8,
+    kind: Kind,
+}
+
+/// Facts of a memory in one word: bytes that are stored one by one are moved together, and such a move waits for the stores.
+#[derive(Clone, Copy, Debug)]
+struct Kind(u32);
+
+impl Kind {
     /// Its mapping is a lasting one.
-    is_host_memory: bool,
+    const HOST_MEMORY: u32 = 1 << 16;
+    const ALWAYS_VALID: u32 = 1 << 17;
+
+    /// Vulkan has at most 32 types and 16 heaps.
+    #[inline]
+    fn new(memory_type: u32, heap: u32, flags: u32) -> Self {
+        Self(memory_type & 0xff | (heap & 0xff) << 8 | flags)
+    }
+
+    #[inline]
+    fn memory_type(self) -> u32 {
+        self.0 & 0xff
+    }
+
+    fn heap(self) -> u32 {
+        self.0 >> 8 & 0xff
+    }
+
+    #[inline]
+    fn has(self, flag: u32) -> bool {
+        self.0 & flag != 0
+    }
 }
 
 impl DeviceMemory {
@@ -120,17 +146,19 @@ impl DeviceMemory {
                     (_, error) => error.into(),
                 }
             })?;
-        let &AllocationPlan { memory_type, heap, .. } = plan;
-        let (memory_type, heap) = (memory_type as u8, heap as u8);
-        Ok(Self { mapping: MapOnce::new(), binding, memory_type, heap, is_host_memory: false })
+        let is_always_valid = plan.bo.flags.contains(GemCreateFlags::VM_ALWAYS_VALID);
+        let flags = if is_always_valid { Kind::ALWAYS_VALID } else { 0 };
+        let kind = Kind::new(plan.memory_type, plan.heap, flags);
+        Ok(Self { mapping: MapOnce::new(), binding, kind })
     }
 
     /// Imported memory; `host` is the view of user memory.
     pub(super) fn imported(binding: Binding, memory_type: u32, heap: u32, host: Option<Mapping>) -> Self {
-        let is_host_memory = host.is_some();
+        let is_always_valid = binding.bo().flags().contains(GemCreateFlags::VM_ALWAYS_VALID);
+        let flags = if host.is_some() { Kind::HOST_MEMORY } else { 0 };
+        let flags = flags | if is_always_valid { Kind::ALWAYS_VALID } else { 0 };
         let mapping = host.map_or_else(MapOnce::new, MapOnce::of);
-        let (memory_type, heap) = (memory_type as u8, heap as u8);
-        Self { mapping, binding, memory_type, heap, is_host_memory }
+        Self { mapping, binding, kind: Kind::new(memory_type, heap, flags) }
     }
 
     /// Returns the CPU mapping of all of it, made at the first call. Threads may race: all get the one mapping. It stays when
@@ -272,7 +300,7 @@ impl DeviceMemory {
     /// Returns the handle types that it can be exported as: descriptors of either kind, if it was allocated
     /// [`EXPORTABLE`](crate::heaps::AllocateFlags::EXPORTABLE) or imported from one.
     pub fn exportable_as(&self) -> ExternalHandleTypes {
-        if self.is_always_valid() || self.is_host_memory {
+        if self.is_always_valid() || self.kind.has(Kind::HOST_MEMORY) {
             return ExternalHandleTypes::empty();
         }
         ExternalHandleTypes::OPAQUE_FD | ExternalHandleTypes::DMA_BUF
@@ -318,12 +346,12 @@ impl DeviceMemory {
 
     /// Returns the index of its memory type.
     pub fn memory_type(&self) -> u32 {
-        self.memory_type.into()
+        self.kind.memory_type()
     }
 
     /// Returns the index of its heap.
     pub fn heap(&self) -> u32 {
-        self.heap.into()
+        self.kind.heap()
     }
 
     /// Returns the priority in submissions, 0 to 27.
@@ -337,8 +365,9 @@ impl DeviceMemory {
     }
 
     /// Returns `true` if submissions need not list it: see [`ResidencyPolicy`](crate::heaps::ResidencyPolicy).
+    #[inline]
     pub fn is_always_valid(&self) -> bool {
-        self.bo().flags().contains(GemCreateFlags::VM_ALWAYS_VALID)
+        self.kind.has(Kind::ALWAYS_VALID)
     }
 
     /// Returns the BO behind it.

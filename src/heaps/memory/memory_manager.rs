@@ -169,17 +169,21 @@ impl MemoryManager {
     /// * [`MemoryError::CapturedAddress`]: the kernel has something at the replayed one;
     /// * [`MemoryError::Winsys`]: the kernel refuses.
     pub fn allocate(&self, info: &AllocateInfo) -> Result<DeviceMemory, MemoryError> {
-        let mut plan = self.state.properties.resolve(info)?;
+        // Changed where it is, because to move all of it right after it was stored takes longer than the storing.
+        let mut resolved = self.state.properties.resolve(info);
+        let plan = match resolved {
+            Ok(ref mut plan) => plan,
+            Err(error) => return Err(error.into()),
+        };
         if plan.bo.flags.contains(GemCreateFlags::VM_ALWAYS_VALID) {
-            self.state.policy.residency.apply(&mut plan, &self.state.properties, self.usage_tracker());
+            self.state.policy.residency.apply(plan, &self.state.properties, self.usage_tracker());
         }
         plan.va_size = plan.va_size.saturating_add(self.state.policy.gap(plan.va_alignment));
         if self.state.device.is_heard() {
-            return self.allocate_aloud(&plan);
+            return self.allocate_aloud(plan);
         }
         let _turn = self.admission.admit(self.heaps(), &self.monitor, plan.heap, plan.bo.size)?;
-        // Made where the caller wants it: to move all of it right after it was stored takes longer than the storing.
-        DeviceMemory::new(self.state.shares.share(), &plan, !self.state.policy.guard_gaps)
+        DeviceMemory::new(self.state.shares.share(), plan, !self.state.policy.guard_gaps)
     }
 
     /// The same where an observer is told.

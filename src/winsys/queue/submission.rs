@@ -161,6 +161,9 @@ impl Context {
     /// [`Error::Ioctl`] with `EINVAL` for an IP, ring, chunk or IB size that the kernel refuses, `ENOENT` for an unknown BO
     /// or sync object.
     pub fn submit(&self, chunks: Chunks<'_>, scratch: &mut ChunkScratch) -> Result<u64> {
+        if chunks.user_fence.is_some_and(|page| page.device() != self.device()) {
+            return Err(Error::ForeignDevice { what: "user fence" });
+        }
         let sequence = self.submit_untold(&chunks, scratch)?;
         self.device().tell(|| self.submitted(&chunks, sequence));
         Ok(sequence)
@@ -172,17 +175,12 @@ impl Context {
     }
 
     /// Submits like [`Context::submit`] without telling the observer: callers do that once they keep what the submission
-    /// uses.
+    /// uses. The user fence is of this device.
     pub(crate) fn submit_untold(&self, chunks: &Chunks<'_>, scratch: &mut ChunkScratch) -> Result<u64> {
         if chunks.bos.len() > MOST_ENTRIES {
             return Err(Error::Ioctl { request: Cs::NAME, errno: Errno::EINVAL });
         }
-        let user_fence = match chunks.user_fence {
-            Some(page) if page.device() != self.device() => {
-                return Err(Error::ForeignDevice { what: "user fence" });
-            }
-            page => page.map(UserFence::chunk),
-        };
+        let user_fence = chunks.user_fence.map(UserFence::chunk);
         let inline = uapi::BoList {
             operation: u32::MAX,
             list_handle: u32::MAX,

@@ -72,6 +72,7 @@ pub(crate) fn within<T, F: FnOnce() -> T>(call: F) -> T {
 /// Returns the failure of an argument that breaks the rules of C. A checked build ends the process instead, with the function,
 /// the argument and the fault on standard error, unless [`answer_faults`] was called.
 #[cold]
+#[inline(never)]
 pub(crate) fn broken(argument: &str, fault: &str) -> Failure {
     if IS_CHECKED && !ANSWERS.load(Ordering::Relaxed) {
         stop(argument, fault);

@@ -44,12 +44,15 @@ impl Failure {
     }
 
     /// An argument that no call takes.
+    #[cold]
+    #[inline(never)]
     pub(crate) fn argument(what: &str, fault: &str) -> Self {
         Self::new(AGW_ERROR_INVALID_ARGUMENT, format!("{what}: {fault}"))
     }
 
     /// An argument that is null and may not be.
     #[cold]
+    #[inline(never)]
     pub(crate) fn null(argument: &str) -> Self {
         Self::argument(argument, "is null")
     }

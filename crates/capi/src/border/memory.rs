@@ -20,6 +20,7 @@ const MOST_BYTES: usize = 1 << 30;
 pub(super) const NOT_ALIGNED: &str = "is not aligned as its type is";
 
 /// Checks address and length of an array that is neither null nor empty.
+#[inline]
 fn plausible<T>(start: *const T, len: u32, name: &str) -> Answer<usize> {
     let len = amdgpu_hw::num::index(len);
     if !start.is_aligned() {

@@ -183,7 +183,7 @@ pub(super) unsafe fn sets(found: &mut Few<&ResidencySet>, start: *const *const a
 /// # Safety
 ///
 /// `start` is null or has `len` points, whose sync objects are null or not freed for as long as `found` is used.
-#[inline]
+#[inline(never)]
 pub(super) unsafe fn points(
     found: &mut Few<SyncPoint<'_>>,
     start: *const agw_sync_point,

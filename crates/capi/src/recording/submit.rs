@@ -77,11 +77,10 @@ unsafe fn in_one_call(queue: &Queue, submission: &agw_submission, wants_number: 
             }
         }
     }
-    // Not used by one call, and wrong ones are an error nevertheless.
-    // SAFETY: the caller's promise.
-    for &handle in unsafe { array(submission.further, submission.further_count, "further") }? {
+    if submission.further_count > 0 {
+        // Not used by one call, and wrong ones are an error nevertheless.
         // SAFETY: the caller's promise.
-        unsafe { list_of(handle, "further") }?;
+        unsafe { check_further(submission) }?;
     }
     if is_gang || ibs > most_ibs(queue) {
         return Ok(None);
@@ -89,10 +88,12 @@ unsafe fn in_one_call(queue: &Queue, submission: &agw_submission, wants_number: 
     let (mut named_sets, mut waits, mut signals) = (Few::new(), Few::new(), Few::new());
     // SAFETY: the caller's promise.
     unsafe { sets(&mut named_sets, submission.sets, submission.set_count) }?;
-    // SAFETY: the caller's promise.
-    unsafe { points(&mut waits, submission.waits, submission.wait_count, "waits") }?;
-    // SAFETY: the caller's promise.
-    unsafe { points(&mut signals, submission.signals, submission.signal_count, "signals") }?;
+    if submission.wait_count | submission.signal_count > 0 {
+        // SAFETY: the caller's promise.
+        unsafe { points(&mut waits, submission.waits, submission.wait_count, "waits") }?;
+        // SAFETY: the caller's promise.
+        unsafe { points(&mut signals, submission.signals, submission.signal_count, "signals") }?;
+    }
     let Options { keep, is_secure, is_preemptible } = Options::of(submission)?;
     let call = Submission {
         lists: &lists,
@@ -109,6 +110,21 @@ unsafe fn in_one_call(queue: &Queue, submission: &agw_submission, wants_number: 
     }
     queue.submit_without_fence(&call)?;
     Ok(Some(0))
+}
+
+/// Checks the streams that go before further calls.
+///
+/// # Safety
+///
+/// As for [`agw_queue_submit`].
+#[inline(never)]
+unsafe fn check_further(submission: &agw_submission) -> Answer {
+    // SAFETY: the caller's promise.
+    for &handle in unsafe { array(submission.further, submission.further_count, "further") }? {
+        // SAFETY: the caller's promise.
+        unsafe { list_of(handle, "further") }?;
+    }
+    Ok(())
 }
 
 /// Returns the number of IBs that the kernel takes at once.

@@ -2,7 +2,7 @@
 
 use std::sync::{
     Arc,
-    atomic::{AtomicBool, AtomicUsize, Ordering},
+    atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering},
 };
 
 use amdgpu_hw::num::count;
@@ -71,6 +71,8 @@ impl Drop for Part {
 #[derive(Debug)]
 pub(in crate::cs) struct Recorded {
     target: Target,
+    /// Number that no other list of the process has or gets.
+    number: u64,
     pub(in crate::cs::record) part: Part,
     /// The first IB: the only one that the kernel is given where they are chained.
     first: (GpuVa, usize),
@@ -112,6 +114,9 @@ impl Drop for Link {
     }
 }
 
+/// The number of the last list that was closed.
+static LAST_NUMBER: AtomicU64 = AtomicU64::new(0);
+
 impl Recorded {
     /// Closes a part, which has an IB, and whose IBs are linked. It has one handle, for the caller to make.
     ///
@@ -137,7 +142,14 @@ impl Recorded {
             host_memory::extend(submitted, ibs.iter().map(|ib| (ib.memory.address(), ib.dwords)))?;
         }
         let first = ibs.first().map_or((GpuVa::from_48_bits(0), 0), |ib| (ib.memory.address(), ib.dwords));
-        Ok(Self { target, part, first, device_address, link: Link::of_one() })
+        let number = LAST_NUMBER.fetch_add(1, Ordering::Relaxed) + 1;
+        Ok(Self { target, number, part, first, device_address, link: Link::of_one() })
+    }
+
+    /// Returns a number that no other list has, or ever had. A list that is recorded again is another one.
+    #[inline]
+    pub(in crate::cs) fn number(&self) -> u64 {
+        self.number
     }
 
     /// The ring it was recorded for.
