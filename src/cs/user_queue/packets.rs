@@ -1,5 +1,9 @@
 //! Packets that go into the ring of a user queue.
 //!
+//! The typed packets are those of IBs, which have no bits of a user queue, so these are written as numbers. A test reads with the
+//! tables of packets what is written here. They have two forms of INDIRECT_BUFFER, of which the first is read on every ring, so bit
+//! 30 of one on a compute ring has the name that it has for graphics.
+//!
 //! Source: Mesa 25.2 `src/gallium/winsys/amdgpu/drm/amdgpu_cs.cpp`, `amdgpu_cs_add_userq_packets`.
 
 use amdgpu_packets::{
@@ -54,4 +58,39 @@ pub(super) fn end(target: Target, va: GpuVa, number: u32, ring: &mut Vec<u32>) -
         }
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use amdgpu_hw::GfxLevel;
+    use amdgpu_packets::layout::{self, records::pm4::Packet};
+
+    use super::*;
+
+    fn written(target: pm4::Target) -> Vec<Packet<'static>> {
+        let (target, va) = (Target::Pm4(target), GpuVa::new(0x1_0000_2000).unwrap());
+        let mut ring = Vec::new();
+        call(target, (va, 64), 0, &mut ring);
+        end(target, va, 7, &mut ring).unwrap();
+        let ring: &'static [u32] = ring.leak();
+        let Target::Pm4(reader) = target else { unreachable!() };
+        let content = layout::packets(ring, reader).map(|packet| packet.content.unwrap().unwrap());
+        content.map(|fields| Packet::read(&fields).unwrap()).collect()
+    }
+
+    #[test]
+    fn the_tables_read_what_is_written() {
+        for level in [GfxLevel::Gfx11, GfxLevel::Gfx11_5, GfxLevel::Gfx12] {
+            for (target, is_compute) in [(pm4::Target::gfx(level), false), (pm4::Target::compute(level), true)] {
+                let packets = written(target);
+                let [Packet::IndirectBuffer(call), _, Packet::ProtectedFenceSignal(_)] = packets.as_slice() else {
+                    panic!("{packets:?}");
+                };
+                assert_eq!((call.addr, call.ib_size, call.chain), (0x1_0000_2000, 64, false));
+                // `inherit_vmid_compute` in the form of compute rings.
+                assert_eq!((call.inherit_vmid_gfx, call.pre_resume), (!is_compute, is_compute));
+                assert_eq!(call.valid, is_compute);
+            }
+        }
+    }
 }

@@ -40,6 +40,18 @@ const INFO: u32 = 3;
 /// The largest image that is believed. Real ones have up to 256 KiB, of which cards hold several.
 const MOST: u32 = 16 << 20;
 
+impl Vbios {
+    fn of(answer: &InfoVbios) -> Self {
+        Self {
+            name: text(&answer.name),
+            part_number: text(&answer.vbios_pn),
+            version: answer.version,
+            version_text: text(&answer.vbios_ver_str),
+            date: text(&answer.date),
+        }
+    }
+}
+
 impl Device {
     /// Asks for the name and version of the video BIOS.
     ///
@@ -48,13 +60,7 @@ impl Device {
     /// [`Error::Info`].
     pub fn vbios(&self) -> Result<Vbios> {
         let answer: InfoVbios = info(self.kernel(), "VBIOS", query::VBIOS, [INFO, 0, 0, 0])?;
-        Ok(Vbios {
-            name: text(&answer.name),
-            part_number: text(&answer.vbios_pn),
-            version: answer.version,
-            version_text: text(&answer.vbios_ver_str),
-            date: text(&answer.date),
-        })
+        Ok(Vbios::of(&answer))
     }
 
     /// Reads the image of the video BIOS; empty where there is none.
@@ -92,6 +98,20 @@ fn text(bytes: &[u8]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn each_text_has_a_field_of_its_own() {
+        let mut answer = InfoVbios { version: 7, ..InfoVbios::ZEROED };
+        (answer.name[0], answer.vbios_pn[0], answer.vbios_ver_str[0], answer.date[0]) = (b'n', b'p', b'v', b'd');
+        let expected = Vbios {
+            name: "n".to_owned(),
+            part_number: "p".to_owned(),
+            version: 7,
+            version_text: "v".to_owned(),
+            date: "d".to_owned(),
+        };
+        assert_eq!(Vbios::of(&answer), expected);
+    }
 
     #[test]
     fn a_text_ends_with_its_first_nul_or_its_field() {
