@@ -62,7 +62,7 @@ const STEPS: [(&str, u64); 11] = [
     ("agw_stream_reserve", 0),
     ("agw_stream_add_bo", 0),
     ("agw_stream_pad", 0),
-    ("agw_stream_finalize", 1),
+    ("agw_stream_finalize", 2),
     ("agw_queue_submit", 0),
     ("agw_sync_wait for 1", 0),
     ("agw_sync_wait for 16", 0),
