@@ -188,7 +188,7 @@ pub struct Ps {
     /// Only processes of this user.
     #[arg(long, value_name = "USER")]
     pub user: Option<String>,
-    /// Only processes whose cgroup holds this.
+    /// Only processes whose cgroup, container or pod holds this.
     #[arg(long, value_name = "TEXT")]
     pub cgroup: Option<String>,
 }

@@ -14,6 +14,7 @@ use super::proc_file::{self, Identity};
 use crate::{
     collect::fdinfo::{FdInfo, MOST_BYTES},
     files::{Files, Kept, Stamp},
+    snapshot::container::container,
     snapshot::model::{Client, Evicted, Pair, Process, Unreadable, add},
 };
 
@@ -158,6 +159,7 @@ impl Scanner {
                 row.name.clone_from(&identity.name);
                 row.user.clone_from(&identity.user);
                 row.cgroup.clone_from(&identity.cgroup);
+                row.container = identity.cgroup.as_deref().and_then(container);
                 row.ppid = identity.ppid;
                 row.age_s = identity.started_s.zip(uptime).map(|(started, now)| now.saturating_sub(started));
                 by_pci.entry(pci.to_owned()).or_default().push(row);

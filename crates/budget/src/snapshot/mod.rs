@@ -1,5 +1,6 @@
 //! The snapshot, and what follows from it alone.
 
+pub(crate) mod container;
 pub mod effective;
 #[cfg(test)]
 pub(crate) mod example;

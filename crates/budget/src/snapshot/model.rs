@@ -230,6 +230,9 @@ pub struct Process {
     /// Its cgroup.
     #[serde(default)]
     pub cgroup: Option<String>,
+    /// Its container, and the pod of that, if the cgroup is one's.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub container: Option<String>,
     /// Seconds since it was started.
     #[serde(default)]
     pub age_s: Option<u64>,

@@ -63,7 +63,7 @@ pub struct Options {
     pub name: Option<String>,
     /// Only those of this user.
     pub user: Option<String>,
-    /// Only those whose cgroup holds this.
+    /// Only those whose cgroup or container holds this.
     pub cgroup: Option<String>,
     /// Maximum number of rows.
     pub limit: Option<usize>,
@@ -78,7 +78,7 @@ impl Options {
         };
         (self.pids.is_empty() || self.pids.contains(&process.pid))
             && holds(&self.name, &process.name)
-            && holds(&self.cgroup, &process.cgroup)
+            && (holds(&self.cgroup, &process.cgroup) || holds(&self.cgroup, &process.container))
             && (self.user.is_none() || self.user == process.user)
     }
 
@@ -175,6 +175,7 @@ fn row(process: &Process, depth: usize, style: &Style) -> Vec<String> {
     let size = |bytes| style.units.known(bytes);
     let own = process.own();
     let name = cut(known(process.name.as_deref()), 32);
+    let inside = process.container.as_ref().map(|container| format!(" in {container}")).unwrap_or_default();
     vec![
         process.pid.to_string(),
         known(process.user.as_deref()).to_owned(),
@@ -186,7 +187,7 @@ fn row(process: &Process, depth: usize, style: &Style) -> Vec<String> {
         evicted_share(process),
         process.clients.len().to_string(),
         process.age_s.map_or_else(|| "-".to_owned(), |age| Age(age).to_string()),
-        format!("{}{name}", "  ".repeat(depth)),
+        format!("{}{name}{inside}", "  ".repeat(depth)),
     ]
 }
 

@@ -63,6 +63,25 @@ fn a_captured_tree_shows_the_same_and_no_names() {
 }
 
 #[test]
+fn a_process_in_a_container_is_shown_with_it_and_found_by_it() {
+    let directory = Directory::new();
+    let tree = directory.join("tree");
+    assert_eq!(sim(&["capture", &tree, "--names"]).code, 0);
+    let id = format!("3f2a1b0c9d8e{}", "0".repeat(52));
+    let is_trainer =
+        |path: &std::path::Path| fs::read_to_string(path.join("stat")).is_ok_and(|text| text.contains("(trainer)"));
+    let processes = fs::read_dir(directory.join("tree/proc")).unwrap().flatten().map(|entry| entry.path());
+    let trainer = processes.into_iter().find(|path| is_trainer(path)).expect("the trainer");
+    fs::write(trainer.join("cgroup"), format!("0::/system.slice/docker-{id}.scope\n")).unwrap();
+    let listed = run(&["--root", &tree, "ps", "--cgroup", "docker:3f2a"]).stdout;
+    let rows: Vec<_> = listed.lines().skip(1).collect();
+    assert!(matches!(rows.as_slice(), [row] if row.ends_with("trainer in docker:3f2a1b0c9d8e")), "{listed}");
+    let json: serde_json::Value = serde_json::from_str(&run(&["--root", &tree, "--json", "ps"]).stdout).unwrap();
+    let text = json.to_string();
+    assert_eq!(text.matches("\"container\":\"docker:3f2a1b0c9d8e\"").count(), 1, "{text}");
+}
+
+#[test]
 fn a_crossing_runs_its_command_once() {
     let directory = Directory::new();
     let log = directory.join("log");
