@@ -190,8 +190,8 @@ pub enum Error {
 }
 
 impl Error {
-    /// Returns the loss of work that the error reports, if any. Every other error can be recovered from: also out of memory,
-    /// which RADV turns into a lost device (Mesa 25.0.7 `src/amd/vulkan/radv_queue.c`, `radv_queue_submit`).
+    /// Returns the loss of work that the error reports, if any. All other errors are recoverable, except [`Error::Abandoned`], after
+    /// which the submitter submits nothing more. Out of memory is recoverable too, although RADV reports it as a lost device (Mesa 25.0.7 `src/amd/vulkan/radv_queue.c`, `radv_queue_submit`).
     pub fn loss(&self) -> Option<Loss> {
         match self {
             Self::Winsys(error) | Self::PartlySubmitted { source: error, .. } => error.loss(),
@@ -201,9 +201,9 @@ impl Error {
 
     /// Returns the result that a Vulkan driver returns for this error.
     ///
-    /// As RADV does (Mesa 25.0.7 `radv_amdgpu_cs.c`, `radv_amdgpu_cs_submit` and `radv_amdgpu_ctx_create`), but a
-    /// device is lost only when work was: a submission that came too early, or that depends on another client's queue
-    /// which was lost, is a recoverable error.
+    /// As RADV does (Mesa 25.0.7 `radv_amdgpu_cs.c`, `radv_amdgpu_cs_submit` and `radv_amdgpu_ctx_create`), but a device is lost only
+    /// when work was, or when a submitter has [abandoned](Error::Abandoned) it: a submission that came too early, or that depends on
+    /// another client's queue which was lost, is a recoverable error.
     pub fn vk_result(&self) -> VkResult {
         match self {
             _ if self.loss().is_some() => VkResult::DeviceLost,

@@ -30,7 +30,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! # What it does as libdrm does, and what not
+//! # Differences from libdrm
 //!
 //! Placement is libdrm's: first fit from below, from above for replayable leases, so that the same requests have the
 //! same addresses in every run, and the ones that RADV on libdrm has. Windows are libdrm's, but for the
@@ -75,7 +75,7 @@
 //! the second by little (3.1 times); for the mixed sizes above no first-fit index was found that does (310 ns and 3.3
 //! times; 220 ns with page alignment only).
 //!
-//! Where half of all blocks are holes that do not fit (100,000 blocks, 50,000 holes), an allocation that finds all of
+//! If half of all blocks are holes that do not fit (100,000 blocks, 50,000 holes), an allocation that finds all of
 //! them too small takes 102 ns, all of them misaligned 146 (the pass that adds the class included), and one that takes
 //! the first 129. The treap, which knows three alignments and no others, needs 30,000 for the second with a tenth of
 //! the blocks, and the list 10,000.

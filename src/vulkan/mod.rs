@@ -17,7 +17,7 @@
 //!
 //! # Examples
 //!
-//! What `vkGetPhysicalDeviceMemoryProperties` and `vkAllocateMemory` are made of:
+//! The tables of `vkGetPhysicalDeviceMemoryProperties`, and `vkAllocateMemory`:
 //!
 //! ```
 //! use amdgpu_sim::{SimKernel, profile};

@@ -346,7 +346,7 @@ impl NoHostMemory {
 }
 
 impl Error {
-    /// Returns the kernel's errno behind the error, or the one it would have answered, if there is one.
+    /// Returns the errno that the kernel returned or would have returned; `None` if the error has none.
     pub fn errno(&self) -> Option<Errno> {
         match *self {
             Self::BoRule { rule, .. } => Some(rule.errno()),

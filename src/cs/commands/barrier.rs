@@ -185,7 +185,7 @@ impl Barrier {
     /// Between transfers that depend on each other.
     pub const TRANSFER: Self = Self { from: Scope::TRANSFER, to: Scope::TRANSFER };
 
-    /// Orders `from` before `to`.
+    /// Creates a barrier that orders `from` before `to`.
     pub const fn new(from: Scope, to: Scope) -> Self {
         Self { from, to }
     }

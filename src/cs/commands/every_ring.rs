@@ -148,8 +148,8 @@ pub trait Commands {
     /// [`CommandError::Unsupported`](super::CommandError::Unsupported) on copy engines before 3.0.
     fn atomic(&mut self, at: GpuVa, atomic: Atomic) -> Result<()>;
 
-    /// Waits for copies that may be under way, which the end of a list does too: before the caller's own packets that touch
-    /// what was copied.
+    /// Waits for outstanding copies. Call it before packets of your own that access copied data; the end of a list waits for them
+    /// too.
     ///
     /// # Errors
     ///
@@ -174,7 +174,7 @@ pub trait Commands {
         self.store(at, EVENT_RESET, after)
     }
 
-    /// Waits until an event is set; the caches are the business of a [`Barrier`] behind it.
+    /// Waits until an event is set. Does not flush or invalidate caches; record a [`Barrier`] after it.
     ///
     /// # Errors
     ///

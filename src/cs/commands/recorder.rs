@@ -101,7 +101,7 @@ impl<L: Language> Recorder<L> {
         self.stream.packet_writer(dwords)
     }
 
-    /// Marks that the ring has come here, see [`Breadcrumbs::begin`].
+    /// Records a write of `mark` when the ring reaches this point, see [`Breadcrumbs::begin`].
     ///
     /// # Errors
     ///

@@ -96,7 +96,7 @@ impl Breadcrumbs {
         L::note(stream, self.page.at(BEGUN), mark)
     }
 
-    /// Marks that all that was recorded so far is done. Costs a wait at the end of the pipe.
+    /// Records a write of `mark` once all earlier commands have completed. The GPU waits at the end of the pipe.
     ///
     /// # Errors
     ///

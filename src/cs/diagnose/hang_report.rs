@@ -109,7 +109,7 @@ pub struct QueueTrace {
 #[derive(Clone, Copy, Debug, Default)]
 pub struct DecodedPrinter;
 
-/// A printer of the packets' names and their dwords, a line each.
+/// A printer that writes one line for each packet: its name and its dwords.
 ///
 /// ```
 /// use amdgpu_winsys::cs::{HangReport, RawPrinter};
@@ -136,7 +136,7 @@ pub struct DecodedPrinter;
 pub struct RawPrinter;
 
 impl HangReport {
-    /// Creates a report about no queue yet.
+    /// Creates a report without queues. It has the last page fault of the device, if there was one.
     pub fn new(device: &Device) -> Self {
         let fault = device.page_fault().ok().flatten();
         let explained = fault

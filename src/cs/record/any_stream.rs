@@ -6,7 +6,7 @@ use crate::{
     winsys::{Binding, Device, ResidencySet},
 };
 
-/// A stream for a ring of any kind: what a driver's command buffer is made on, which cannot be generic.
+/// A stream for any kind of ring, for command buffers that cannot be generic over the packet language.
 ///
 /// Dwords go in by [`window`](AnyStream::window) and [`reserve`](AnyStream::reserve), typed packets by way of the variant.
 ///

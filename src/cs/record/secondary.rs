@@ -129,10 +129,9 @@ impl<L: Language> Stream<L> {
 }
 
 impl Stream<pm4::Target> {
-    /// Runs commands that the GPU itself has written, or will have written by then: `dwords` dwords at `va`, as
-    /// `VK_EXT_device_generated_commands` needs it. On the graphics ring they are called. A compute ring cannot call, so it
-    /// jumps there and back: a packet stores the jump back over the last four dwords, at `trailer`, which must be among them and
-    /// hold fillers. The stream goes on in another IB.
+    /// Executes `dwords` dwords of commands at `va` that the GPU generates, as `VK_EXT_device_generated_commands` needs it. The
+    /// graphics ring calls them. Compute rings cannot call, so the stream jumps there: a packet first overwrites the last four dwords,
+    /// at `trailer`, with a jump back, so they must be NOPs. The stream continues in another IB.
     ///
     /// The memory is the caller's to [keep](Stream::keep), and must be writable for the GPU and in use by one submission at a
     /// time.

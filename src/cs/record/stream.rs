@@ -35,7 +35,7 @@ const LIST: &str = "a command list";
 /// graphics and compute rings the closed IB chains to the next, and the kernel is given only the first; the copy engine
 /// cannot chain and is given them all. Packets are never cut in two. [`CommandList`] says how an IB ends.
 ///
-/// Where there is no memory for the next IB, the stream is *poisoned*: every further call, [`Stream::finish`] included,
+/// If there is no memory for the next IB, the stream is *poisoned*: every further call, [`Stream::finish`] included,
 /// answers the error of the growth that failed, and [`Stream::clear`] heals it. So a recorder that passes no errors on,
 /// like Vulkan's, may look at the end only, and nothing incomplete is ever submitted. [`Stream::room`] and
 /// [`Stream::record`] are made for it: they never fail, and what they write into a poisoned stream goes nowhere.
@@ -97,8 +97,8 @@ impl<L: Language> Stream<L> {
         Self::start(device, language, dwords, placement, StreamLevel::Primary, Home::default())
     }
 
-    /// Creates a stream for [`Stream::execute`]. It calls no other lists, so that it can be called itself, and lies in cached
-    /// memory where it is likely to be copied.
+    /// Creates a stream for [`Stream::execute`]. It cannot execute other lists, because the GPU may call it. If it
+    /// is likely to be copied instead, its IBs are in cached memory.
     ///
     /// Source: Mesa 25.0.7 `src/amd/vulkan/winsys/amdgpu/radv_amdgpu_cs.c`, `radv_amdgpu_cs_bo_create`.
     ///
@@ -354,7 +354,7 @@ impl<L: Language> Stream<L> {
         self.memory.left()
     }
 
-    /// Returns the ring the stream is for.
+    /// Returns the packet language: the kind of ring and the generation that the stream is recorded for.
     #[inline]
     pub fn language(&self) -> L {
         self.language

@@ -53,7 +53,7 @@ impl Fence {
         Self { shared, sequence }
     }
 
-    /// Returns the kernel's number for it: submissions of the queue, from 1. 0 is that of a queue that was never used.
+    /// Returns the kernel's sequence number, which counts the submissions of a queue from 1; 0 if the queue was never used.
     pub fn sequence(&self) -> u64 {
         self.sequence
     }

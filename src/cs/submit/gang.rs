@@ -104,7 +104,7 @@ impl Gang {
     /// Creates a gang of these queues without a hand-shake: nothing runs but what is submitted, and each share may begin with
     /// its ring's own preambles.
     ///
-    /// The lists themselves make the leader wait for the others' ends. Where they do not, the fence comes too early, and with it
+    /// The lists themselves make the leader wait for the others' ends. If they do not, the fence comes too early, and with it
     /// the end of what the submission keeps; the kernel's own references keep memory until all are done with it, see
     /// [`Keep`](crate::cs::Keep).
     ///

@@ -286,8 +286,8 @@ impl Queue {
         self.shared.jobs.len()
     }
 
-    /// Gives up what is kept of earlier submissions only so that later ones are cheap: with [`BoListMode::Kept`], memory that
-    /// was freed goes now.
+    /// Drops the state that makes later submissions cheaper. With [`BoListMode::Kept`], this releases memory that only the kept
+    /// BO list still holds.
     ///
     /// [`BoListMode::Kept`]: crate::cs::BoListMode::Kept
     pub fn forget_memory(&self) {

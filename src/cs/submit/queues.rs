@@ -56,8 +56,8 @@ impl Queues {
         Self(Arc::new(QueuesState { context: context.clone(), options, made, turns }))
     }
 
-    /// Returns the number of queues of an IP: one for each ring that the kernel reports, which are at most one graphics,
-    /// four compute and two copy queues (Linux 6.12 `amdgpu_kms.c`, `amdgpu_hw_ip_info`).
+    /// Returns the number of queues of an IP, one for each ring that the kernel reports: at most one graphics, four compute and
+    /// two copy rings (Linux 6.12 `amdgpu_kms.c`, `amdgpu_hw_ip_info`).
     pub fn rings(&self, ip: Ip) -> u32 {
         self.0.context.device().info().ring_count(ip)
     }
@@ -100,7 +100,7 @@ impl Queues {
         (0..self.rings(ip)).map(|ring| self.get(ip, ring)).collect()
     }
 
-    /// Returns those that were made so far.
+    /// Returns the queues created so far, ordered by IP and ring.
     pub fn made(&self) -> Vec<Queue> {
         self.0.made.lock().values().cloned().collect()
     }

@@ -67,9 +67,10 @@ pub struct OwnedSubmission {
 ///
 /// Vulkan allows a wait for a point of a timeline before the work that signals it was submitted. The kernel grants five
 /// seconds for that, inside the submission, and then refuses it (Linux 6.12 `drm_syncobj.c`,
-/// `drm_syncobj_find_fence`). This waits first, as long as it takes, and holds no lock meanwhile.
+/// `drm_syncobj_find_fence`). The submitter waits first, without a time limit and without
+/// a lock.
 ///
-/// A direct submission to the queue overtakes what waits here. Dropping the submitter abandons what still waits.
+/// A direct submission to the queue overtakes submissions that are still waiting. Dropping the submitter abandons those.
 ///
 /// ```
 /// use amdgpu_winsys::{cs::{OwnedSubmission, Submitter}, winsys::{Deadline, Syncobj}};

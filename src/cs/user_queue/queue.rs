@@ -20,7 +20,7 @@ const PATIENCE: Duration = Duration::from_secs(10);
 /// A queue of command lists whose submissions are no ioctls: the lists' IBs are called from a ring of this process's own, which
 /// a store to a doorbell starts. For kernels that have user queues ([`UserRing`]).
 ///
-/// Submissions run in order. What they use stays alive until they have ended, as with [`Queue`](crate::cs::Queue). Memory that
+/// Submissions run in order. The memory that they use stays alive until they have ended, as with [`Queue`](crate::cs::Queue). Memory that
 /// was bound since the last [`UserQueue::wait_for_bindings`] may not be in the page tables yet.
 ///
 /// It is a type of its own beside [`Queue`](crate::cs::Queue), because it cannot keep the promises of one. The kernel does not see a

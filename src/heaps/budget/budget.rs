@@ -71,9 +71,9 @@ impl HeapBudget {
         self.budget.saturating_sub(self.usage)
     }
 
-    /// Returns the pressure level, given the last one: [`PressureLevel::High`] from four fifths of the budget on,
-    /// [`PressureLevel::Exceeded`] beyond all of it. A level is left only a twentieth of the budget below the point where it
-    /// was reached, so that a usage that oscillates around a limit is reported once.
+    /// Returns the pressure level, given the last one. [`PressureLevel::High`] begins at 80 % of the budget and ends at 75 %;
+    /// [`PressureLevel::Exceeded`] begins above 100 % and ends at 95 %, so that a usage that oscillates around a limit is reported
+    /// once.
     pub fn pressure(&self, before: PressureLevel) -> PressureLevel {
         let (usage, budget) = (u128::from(self.usage), u128::from(self.budget));
         // In twentieths of the budget.

@@ -87,8 +87,8 @@ pub struct EffectivePool {
 }
 
 impl SystemUsage {
-    /// Counts GTT for which there is no system memory as in use. Budgets from the result are honest by any
-    /// [rule](crate::heaps::BudgetRule): a heap never seems to have more free than the host has available.
+    /// Returns the usage with GTT that the host cannot back counted as used, so that no budget computed from it, by any
+    /// [rule](crate::heaps::BudgetRule), promises more than the host has available.
     #[must_use]
     pub fn capped_by(self, facts: &MemoryFacts, host: &HostMemory) -> Self {
         let free = facts.gtt().saturating_sub(self.gtt).min(host.available);

@@ -53,7 +53,7 @@ pub const WHOLE_SIZE: u64 = u64::MAX;
 /// }
 /// ```
 ///
-/// Threads share it behind an `Arc`, and each may map and unmap it. What one of them is using is not taken away from it:
+/// Threads share it behind an `Arc`, and each may map and unmap it. A mapping that one of them uses is not taken away from it:
 ///
 /// ```
 /// use std::sync::Arc;
@@ -268,8 +268,8 @@ impl DeviceMemory {
         Ok(())
     }
 
-    /// Makes what the GPU wrote to a range, and a fence has reported, visible to the CPU
-    /// (`vkInvalidateMappedMemoryRanges`): orders this thread's loads behind its earlier operations.
+    /// Makes GPU writes to a range visible to the CPU after their fence has signalled (`vkInvalidateMappedMemoryRanges`): orders
+    /// this thread's later loads after its earlier operations.
     ///
     /// # Errors
     ///
@@ -306,11 +306,12 @@ impl DeviceMemory {
         ExternalHandleTypes::OPAQUE_FD | ExternalHandleTypes::DMA_BUF
     }
 
-    /// Creates a descriptor of the memory (`vkGetMemoryFdKHR`), which the caller owns. Both kinds are dma-bufs.
+    /// Exports the memory as a descriptor that the caller owns (`vkGetMemoryFdKHR`). `handle_type` is exactly one type; both
+    /// [types](Self::exportable_as) give a dma-buf.
     ///
     /// # Errors
     ///
-    /// [`MemoryError::NotExportable`], or [`MemoryError::Winsys`] for what the kernel refuses.
+    /// [`MemoryError::NotExportable`] for any other set of types; [`MemoryError::Winsys`] if the kernel refuses.
     pub fn export(&self, handle_type: ExternalHandleTypes) -> Result<OwnedFd, MemoryError> {
         if !self.exportable_as().contains(handle_type) || handle_type.bits().count_ones() != 1 {
             return Err(MemoryError::NotExportable { memory_type: self.memory_type(), handle_type });

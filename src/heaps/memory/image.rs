@@ -39,7 +39,7 @@ pub struct ImageRequirements {
 }
 
 impl MemoryProperties {
-    /// Returns the memory that an image of a layout needs.
+    /// Returns the memory requirements of an image with this layout.
     ///
     /// ```
     /// use amdgpu_sim::{SimKernel, profile};

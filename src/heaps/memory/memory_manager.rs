@@ -237,10 +237,10 @@ impl MemoryManager {
         self
     }
 
-    /// Returns the budget and usage of every heap, from the kernel's last answer if that is younger than the
-    /// [interval](Self::with_budget_interval), and from a new one otherwise. Usage is always that of now.
+    /// Returns the budget and usage of every heap, from the kernel's last answer. If that is older than the
+    /// [interval](Self::with_budget_interval), the kernel is asked again. The usage of this process is always current.
     ///
-    /// Without an ioctl it takes no lock. While one thread asks the kernel, others get the last answer.
+    /// Takes no lock unless it asks the kernel. While one thread asks, others get the previous answer.
     ///
     /// # Errors
     ///

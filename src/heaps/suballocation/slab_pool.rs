@@ -240,7 +240,7 @@ impl Drop for Shared {
 
 /// A piece of a slab, given back on drop.
 ///
-/// A plain drop says that the GPU is done with it, or never used it; [`SubAllocation::free_after`] says when it will be.
+/// Drop it only if the GPU is finished with it or never used it; otherwise call [`SubAllocation::free_after`].
 ///
 /// ```
 /// use amdgpu_winsys::heaps::{MemoryUsage, suballocation::SlabPool};

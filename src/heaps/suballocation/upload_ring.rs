@@ -81,11 +81,11 @@ impl Ticket {
 }
 
 impl UploadRing {
-    /// Creates a ring of `size` bytes or a little more of a host-visible type, mapped.
+    /// Allocates and maps a ring of at least `size` bytes of a host-visible memory type.
     ///
     /// # Errors
     ///
-    /// [`SuballocationError::ZeroSize`]; [`SuballocationError::Memory`], for a type that is not host-visible too.
+    /// [`SuballocationError::ZeroSize`]; [`SuballocationError::Memory`] if the allocation fails or the type is not host-visible.
     pub fn new(cache: &MemoryCache, memory_type: u32, size: u64) -> Result<Self, SuballocationError> {
         if size == 0 {
             return Err(SuballocationError::ZeroSize);

@@ -132,10 +132,10 @@ impl TryFrom<&GpuInfo> for MemoryFacts {
 }
 
 impl MemoryFacts {
-    /// Judges what the kernel said.
+    /// Validates the values that the kernel reported.
     ///
-    /// More visible than total VRAM is not refused: the smaller counts ([`MemoryFacts::visible_vram`]). No VRAM at all
-    /// is fine too, as long as there is GTT, and the other way round.
+    /// If visible VRAM exceeds total VRAM, the smaller value is used ([`MemoryFacts::visible_vram`]). A GPU may have no VRAM as
+    /// long as it has GTT, and the reverse.
     ///
     /// # Errors
     ///

@@ -26,7 +26,7 @@ pub enum MemoryUsage {
 }
 
 impl MemoryProperties {
-    /// Returns the memory type for a use, with 64-bit addresses and without protection; `None` where the device has none.
+    /// Returns the index of the unprotected memory type with 64-bit addresses for a use; `None` if the device has none.
     pub fn type_for(&self, usage: MemoryUsage) -> Option<u32> {
         use MemoryPropertyFlags as Flags;
         let allowed = self.buffer_types(Addressing::Bits64, false);

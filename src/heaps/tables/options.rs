@@ -30,7 +30,7 @@ pub enum Profile {
     FourTypes,
 }
 
-/// Options of the tables besides the device. The default is RADV's.
+/// Options for building the tables of heaps and memory types. The defaults match RADV.
 ///
 /// ```
 /// use amdgpu_winsys::heaps::{HeapFlags, MemoryManager, TableOptions};

@@ -40,7 +40,7 @@ pub struct BoMetadata {
 /// The most data that a BO has.
 const MOST_BYTES: usize = 256;
 
-/// The words that travel with a BO, with data that lies elsewhere: see [`Bo::metadata_into`].
+/// A BO's metadata without the opaque data, which [`Bo::metadata_into`] writes to the caller's buffer.
 ///
 /// ```
 /// # let device = amdgpu_winsys::winsys::Device::new(amdgpu_sim::SimKernel::open(amdgpu_sim::profile("navi21").ok_or("no such chip")?))?;

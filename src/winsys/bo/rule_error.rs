@@ -64,8 +64,8 @@ pub enum BoRuleError {
 }
 
 impl BoRuleError {
-    /// Returns the errno that the kernel would have answered. An alignment that would come out wrong is accepted by the
-    /// kernel in GTT.
+    /// Returns the errno that the kernel would have answered. In GTT the kernel accepts an alignment that it cannot keep; it is an
+    /// error here.
     pub const fn errno(&self) -> Errno {
         match self {
             Self::ZeroSize | Self::SizeOverflow { .. } => Errno::ENOSPC,

@@ -175,10 +175,10 @@ tiling! {
 }
 
 tiling! {
-    /// GFX12: compression that the memory controller does by itself.
+    /// The tiling word of a GFX12 BO, with the parameters of its compression.
     ///
-    /// A BO created with GFX12_DCC needs this word set: the kernel moves it with the format that stands here, and with the
-    /// wrong one it compresses raw data.
+    /// A BO created with GFX12_DCC needs this word set: the kernel uses this format when it moves the BO, and a wrong format
+    /// compresses raw data.
     ///
     /// ```
     /// use amdgpu_winsys::winsys::Gfx12Tiling;

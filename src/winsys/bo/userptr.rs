@@ -42,7 +42,7 @@ pub struct UserMemory {
 }
 
 impl UserMemory {
-    /// Describes anonymous memory that the GPU may read and write, as libdrm and RADV ask for it.
+    /// Describes `len` bytes of anonymous memory that the GPU may read and write; libdrm and RADV use the same flags.
     pub const fn new(address: NonNull<u8>, len: u64) -> Self {
         Self { address, len, is_read_only: false, may_be_file: false }
     }
@@ -58,9 +58,9 @@ impl UserMemory {
 }
 
 impl Bo {
-    /// Makes a BO of memory of this process. GPU and CPU see the same pages.
+    /// Creates a BO from memory of this process. GPU and CPU see the same pages.
     ///
-    /// Request: AMDGPU_GEM_USERPTR. `EAGAIN`, which says that the pages were changing, is tried again some times.
+    /// Request: AMDGPU_GEM_USERPTR. On `EAGAIN` (the pages were changing) the request is made again a few times.
     ///
     /// # Errors
     ///

@@ -19,19 +19,19 @@ use crate::{
 
 /// A GPU through one open file, with its facts.
 ///
-/// Handles, GPU addresses and contexts belong to the file: two devices do not know each other, even on the same node.
-/// So a device has its open file for itself in its process; a second one on the same file is refused. Every object made
+/// Handles, GPU addresses and contexts belong to the file: objects are not shared between devices, even on the same node.
+/// No two devices of a process may use the same open file: the second one is refused. Every object made
 /// from a device keeps it alive. A `Device` is a handle: a clone of it is the same device, and equal to it.
 ///
 /// # After a fork
 ///
 /// The child has copies of the device and its objects, but the open file is the same one: handles, GPU addresses and
-/// contexts are the parent's. One process alone may go on with them. The other one must drop none of them, because that
+/// contexts are the parent's. Only one of the two processes may continue to use them. The other one must drop none, because that
 /// closes them in the file, for both; it calls `exec` or `_exit`, which leave the file as it is. It uses a GPU
 /// through a device that it opens itself, and dma-bufs that it inherited can be imported there.
 ///
-/// A handle that the other process closed is refused by the kernel, as any unknown one is; it comes to no harm until its
-/// number is given out again.
+/// A handle that the other process closed is refused by the kernel, as any unknown one is. This is harmless until the kernel
+/// gives the number to another object.
 ///
 /// # Examples
 ///
@@ -178,10 +178,10 @@ impl Device {
         }
     }
 
-    /// Reads consecutive registers from dword offset `first` on. The kernel allows some registers only, those that user space
-    /// needs to know how the chip is configured, and answers 128 at a time.
+    /// Reads `values.len()` consecutive registers, starting at dword offset `first`. The kernel permits only registers that describe
+    /// the configuration of the chip, at most 128 for each request.
     ///
-    /// `instance` selects the shader engine in bits 7..0 and the array in bits 15..8, 0xff being all;
+    /// `instance` selects the shader engine in bits 7..0 and the array in bits 15..8, of which 0xff selects all;
     /// [`ALL_INSTANCES`](Self::ALL_INSTANCES) is right for registers that exist once.
     ///
     /// Source: Linux 6.12 `amdgpu_kms.c`, `amdgpu_info_ioctl`, READ_MMR_REG.

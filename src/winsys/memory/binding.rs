@@ -202,7 +202,7 @@ impl Binding {
         Ok(Self(room.fill(state)))
     }
 
-    /// Returns a handle that does not keep it bound.
+    /// Returns a weak handle, which does not keep the memory bound.
     pub fn downgrade(&self) -> WeakBinding {
         WeakBinding(Arc::downgrade(&self.0))
     }
@@ -287,7 +287,7 @@ impl Binding {
         self.0.priority.store(narrow(priority), Relaxed);
     }
 
-    /// Returns the access rights and the memory type.
+    /// Returns the access rights of the pages and their MTYPE.
     pub fn flags(&self) -> VaFlags {
         self.0.flags
     }

@@ -64,7 +64,7 @@ impl MapOnce {
         }
     }
 
-    /// Returns the mapping, if there is one that was not ended.
+    /// Returns the mapping; `None` if there is none or it was [ended](Self::end).
     #[inline]
     pub fn get(&self) -> Option<Mapped<'_>> {
         match self.lasting.get() {
@@ -140,7 +140,7 @@ impl MapOnce {
         })
     }
 
-    /// Ends the mapping, at once or with the last [`Mapped`] of it. A lasting one stays.
+    /// Unmaps the memory now, or when the last [`Mapped`] is dropped. Does not affect a lasting mapping.
     pub fn end(&self) {
         self.is_ending.store(true, SeqCst);
         self.end_unlent();
@@ -170,7 +170,7 @@ impl MapOnce {
         Ok(slot.take())
     }
 
-    /// Puts a mapping back that was taken, unless another one was made meanwhile.
+    /// Restores a mapping that was taken. If another mapping exists by then, `mapping` is dropped.
     pub fn put_back(&self, mapping: Mapping) {
         let _making = self.making.lock();
         if !self.is_full.load(SeqCst) {

@@ -66,7 +66,7 @@ impl Reservation {
         &self.device
     }
 
-    /// Returns the addresses.
+    /// Returns the reserved range of addresses.
     pub fn range(&self) -> VaRange {
         self.range
     }

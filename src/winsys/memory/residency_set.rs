@@ -67,8 +67,8 @@ struct SetState {
     current: AtomicUsize,
 }
 
-/// The members of a [`ResidencySet`] at one time, as a slice that clones cheaply. Two snapshots between which nothing came
-/// or went are equal, and so are all that are empty.
+/// The members of a [`ResidencySet`] at one time, as a slice that clones cheaply. Two snapshots are
+/// equal if the set did not change between them, or if both are empty.
 ///
 /// ```
 /// use amdgpu_winsys::winsys::ResidencySet;
@@ -188,12 +188,12 @@ impl ResidencySet {
         Arc::as_ptr(&self.0).addr()
     }
 
-    /// Adds a memory; whether it is new to the set.
+    /// Adds a memory. Returns `true` if it is new to the set.
     pub fn add(&self, memory: &Binding) -> bool {
         self.add_times(memory, 1)
     }
 
-    /// Takes a memory back that was added; whether it has left the set. One that is not there is not an error.
+    /// Undoes one [`add`](Self::add). Returns `true` if the memory left the set, and `false` if it was not a member.
     pub fn remove(&self, memory: &Binding) -> bool {
         self.remove_times(memory, 1)
     }

@@ -38,7 +38,7 @@ impl StablePstate {
     const ALL: [Self; 5] = [Self::None, Self::Standard, Self::MinEngine, Self::MinMemory, Self::Peak];
 }
 
-/// Clocks that stay where they are until this is dropped.
+/// A guard that keeps the clocks of the GPU pinned until it is dropped.
 ///
 /// ```
 /// use amdgpu_winsys::winsys::{Context, Error, Priority, StablePstate};
@@ -61,13 +61,13 @@ pub struct PinnedClocks {
 }
 
 impl Context {
-    /// Returns the level of the GPU's clocks, whether this context set it or another.
+    /// Returns the stable power state of the GPU, whichever context set it.
     ///
     /// Request: AMDGPU_CTX (get stable pstate).
     ///
     /// # Errors
     ///
-    /// [`Error::Unsupported`] before minor 45; [`Error::Absurd`]; [`Error::Ioctl`].
+    /// [`Error::Unsupported`] before DRM 3.45; [`Error::Absurd`] if the level is unknown; [`Error::Ioctl`].
     pub fn stable_pstate(&self) -> Result<StablePstate> {
         let level = self.pstate(ctx_op::GET_STABLE_PSTATE, 0).map_err(refused)?;
         let known = StablePstate::ALL.into_iter().find(|known| *known as u32 == level);

@@ -80,7 +80,7 @@ pub enum WaitFor {
     Any,
 }
 
-/// The state that a wait for a point of a sync object waits for.
+/// The condition of a point of a sync object that ends a wait.
 ///
 /// ```
 /// use amdgpu_winsys::winsys::{Deadline, Syncobj, Until, WaitFor};

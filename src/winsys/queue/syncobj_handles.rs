@@ -30,8 +30,8 @@ impl Syncobj {
         Self::of_handle(device, handle, ownership)
     }
 
-    /// Exchanges what two handles stand for, as drivers move payloads between semaphores. Clones made before stay with the object
-    /// that they were made of; so do submissions.
+    /// Swaps the kernel objects behind two handles, for drivers that move payloads between semaphores. Existing clones and
+    /// submissions keep the original object.
     ///
     /// ```
     /// use amdgpu_winsys::winsys::{Deadline, Device, Syncobj};

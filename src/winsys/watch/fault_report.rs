@@ -82,7 +82,7 @@ pub struct FaultStatus {
 }
 
 impl FaultStatus {
-    /// Takes the raw register apart.
+    /// Decodes the fault status register, in the layout of a generation.
     pub const fn new(status: u32, level: GfxLevel) -> Self {
         if (level as u32) < GfxLevel::Gfx9 as u32 { Self::old(status) } else { Self::since_gfx9(status) }
     }

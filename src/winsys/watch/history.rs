@@ -100,8 +100,8 @@ impl BoHistory {
         ring.count.saturating_sub(wide(ring.entries.len()))
     }
 
-    /// Returns the remembered events of an address, oldest first: bindings made and removed there. Addresses are taken in
-    /// either form, as by [`VaMap::lookup`](crate::winsys::VaMap::lookup).
+    /// Returns the recorded map and unmap events of an address, oldest first. `address` may be canonical or cut to 48 bits, as for
+    /// [`VaMap::lookup`](crate::winsys::VaMap::lookup).
     pub fn about(&self, address: u64) -> Vec<HistoryEntry> {
         let at = GpuVa::from_48_bits(address);
         let is_about = |entry: &&HistoryEntry| entry.event.addresses().is_some_and(|range| range.contains(at));

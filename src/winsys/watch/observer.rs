@@ -39,12 +39,12 @@ pub trait Observer: Send + Sync + fmt::Debug {
     /// Receives an event.
     fn observe(&self, event: &Event);
 
-    /// The VA map among the observers, where [`Device::va_map`](crate::winsys::Device::va_map) finds it.
+    /// Returns the VA map that this observer is or contains, for [`Device::va_map`](crate::winsys::Device::va_map).
     fn va_map(&self) -> Option<&VaMap> {
         None
     }
 
-    /// The history among the observers, where [`Device::history`](crate::winsys::Device::history) finds it.
+    /// Returns the history that this observer is or contains, for [`Device::history`](crate::winsys::Device::history).
     fn history(&self) -> Option<&BoHistory> {
         None
     }

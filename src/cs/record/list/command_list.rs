@@ -77,7 +77,7 @@ impl CommandList {
         &self.recorded
     }
 
-    /// Returns the ring it was recorded for.
+    /// Returns the ring and generation that the list was recorded for.
     #[inline]
     pub fn target(&self) -> Target {
         self.recorded.target()

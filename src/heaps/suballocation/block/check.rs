@@ -6,11 +6,11 @@ use super::{
 };
 
 impl VirtualBlock {
-    /// Checks every invariant of the books; O(n), for tests and debug builds.
+    /// Checks all internal invariants, in O(n), for tests and debug builds.
     ///
     /// # Errors
     ///
-    /// The invariant that does not hold.
+    /// A description of the first invariant that does not hold.
     pub fn validate(&self) -> Result<(), &'static str> {
         let (used, chunks) = self.validate_order()?;
         let holes = self.validate_bins()?;

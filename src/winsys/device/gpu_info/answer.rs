@@ -58,7 +58,7 @@ impl DevInfoAnswer {
         self.bytes
     }
 
-    /// Returns `true` if the kernel answered a field, by its name in C, with a value that has a meaning in its version.
+    /// Returns `true` if the kernel filled in the field with this C name and its driver version defines it.
     pub fn has(self, field: &str) -> bool {
         fields().any(|(name, end)| name == field && self.is_answered(name, end))
     }

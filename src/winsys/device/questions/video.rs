@@ -98,7 +98,7 @@ pub struct VideoLimits {
     pub max_level: u32,
 }
 
-/// The codecs of one direction that a chip has, with their limits.
+/// The codecs that a chip supports for decoding or for encoding, with their limits.
 ///
 /// ```
 /// use amdgpu_winsys::winsys::{VideoCodec, VideoDirection};
@@ -125,7 +125,7 @@ impl VideoCapabilities {
 
 impl Device {
     /// Asks for the codecs of the video engines; `None` where the kernel has no table of them for the chip, or is older than minor
-    /// 41. What it tells of is what the hardware can: whether there is a ring for it is told by
+    /// 41. It tells of the hardware alone: a ring for it is told by
     /// [`GpuInfo::ring_count`](crate::winsys::GpuInfo::ring_count).
     ///
     /// # Errors

@@ -3,8 +3,8 @@
 use super::sizes::MIB;
 use crate::winsys::{GfxLevel, GpuInfo};
 
-/// Rules for the rings of a geometry shader that runs as stages of its own: ES writes vertices for GS (up to GFX8, later they are
-/// in the LDS), and GS writes vertices for the copy shader.
+/// Sizing rules for the rings of geometry shaders without NGG: ESGS from GFX6 to GFX8 (later generations use the LDS), and GSVS,
+/// which feeds the copy shader.
 ///
 /// ```
 /// # let device = amdgpu_winsys::winsys::Device::new(amdgpu_sim::SimKernel::open(amdgpu_sim::profile("polaris10").ok_or("no such chip")?))?;

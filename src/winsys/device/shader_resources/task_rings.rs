@@ -56,7 +56,8 @@ impl TaskRings {
 }
 
 impl GpuInfo {
-    /// Returns the layout of the rings of task shaders; `None` before GFX10.3, which has no task shaders.
+    /// Returns the layout of the rings of task shaders; `None` on generations before GFX10.3, which have no task
+    /// shaders.
     pub fn task_rings(&self) -> Option<TaskRings> {
         TaskRings::new(self)
     }
