@@ -190,8 +190,9 @@ pub enum Error {
 }
 
 impl Error {
-    /// Returns the loss of work that the error reports, if any. All other errors are recoverable, except [`Error::Abandoned`], after
-    /// which the submitter submits nothing more. Out of memory is recoverable too, although RADV reports it as a lost device (Mesa 25.0.7 `src/amd/vulkan/radv_queue.c`, `radv_queue_submit`).
+    /// Returns the loss of work that the error reports, if any. All other errors are recoverable, except [`Error::Abandoned`],
+    /// after which the submitter submits nothing more. Out of memory is recoverable too, although RADV reports it as a lost
+    /// device (Mesa 25.0.7 `src/amd/vulkan/radv_queue.c`, `radv_queue_submit`).
     pub fn loss(&self) -> Option<Loss> {
         match self {
             Self::Winsys(error) | Self::PartlySubmitted { source: error, .. } => error.loss(),

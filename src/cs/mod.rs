@@ -37,7 +37,7 @@
 //! Objects with several owners are behind an `Arc`, which has no fallible constructor in stable Rust. So memory of the object's
 //! size is asked for first, before the kernel is, and given back right before the object is made. Allocators keep what a thread freed
 //! last for its next request of that size; only where another thread takes just this memory in between, in a process that has no
-//! other left, the process ends. `tests/no_host_memory/main.rs` fails each allocation of the operations of the second column, and does
+//! other left, the process ends. `tests/no_host_memory/` fails each allocation of the operations of the second column, and does
 //! each with room for no allocation, for one, for two, and so on until it works.
 pub mod commands;
 mod diagnose;

@@ -4,22 +4,20 @@
 //! plain memcpy, and how many empty submissions go through in a second. The sides of a ratio are measured in turn, several
 //! times, and medians are compared, because machines are shared and noisy.
 #![expect(clippy::cast_precision_loss, reason = "times are printed with a few digits")]
-#![expect(unsafe_code, reason = "the seam is unsafe; here it gets arguments of its own requests")]
 
 use std::{hint::black_box, time::Duration};
 
-use amdgpu_bench::measure::{compare, median, timed};
+use amdgpu_bench::{
+    client::Client,
+    measure::{compare, median, timed},
+};
 use amdgpu_sim::{SimDevice, SimKernel, SimOptions};
 use amdgpu_winsys::{
     cs::{Packet, Target, pm4, sdma},
-    uapi::{
-        Answered, Argument, BoList, BoListEntry, Cs, CsChunk, CsChunkIb, Ctx, CtxAllocAnswer, GemClose, GemCreate,
-        GemDomain, GemMmap, GemVa, VaFlags, VaOperation, WaitCs, chunk_id, ctx_op,
-    },
+    uapi::{BoListEntry, VaOperation},
     vamgr::GpuVa,
-    winsys::{GfxLevel, Ip, Kernel, Protection},
+    winsys::{GfxLevel, Ip},
 };
-use zerocopy::{FromBytes, IntoBytes};
 
 /// Measurements of each side; odd, so that there is a median.
 const ROUNDS: usize = 11;
@@ -31,99 +29,12 @@ const GFX_LEVEL: GfxLevel = GfxLevel::Gfx10_3;
 /// Start of the bindings.
 const VA: u64 = 0x1_0000_0000;
 
-/// One open file, with a context.
-struct File {
-    kernel: SimKernel,
-    context: u32,
-}
+type File = Client<SimKernel>;
 
-impl File {
-    fn open(name: &str) -> Self {
-        let profile = amdgpu_sim::profile(name).expect("a chip of the simulator");
-        let options = SimOptions::hanging_for(Duration::from_mins(1));
-        let mut file = Self { kernel: SimDevice::new(profile, options).open(), context: 0 };
-        file.context = file.context();
-        file
-    }
-
-    fn send<A: Argument>(&self, argument: &mut A) {
-        // SAFETY: the argument is the request's own structure; addresses in it are of live buffers of the right length.
-        unsafe { self.kernel.ioctl(A::REQUEST, std::ptr::from_mut(argument).cast()) }.expect(A::NAME);
-    }
-
-    fn ask<A: Answered>(&self, mut question: A) -> A::Answer {
-        self.send(&mut question);
-        question.answer()
-    }
-
-    fn create(&self, bo_size: u64) -> u32 {
-        let domains = GemDomain::GTT.bits();
-        self.ask(GemCreate { bo_size, alignment: 0, domains, domain_flags: 0 }).handle
-    }
-
-    fn close(&self, handle: u32) {
-        self.send(&mut GemClose { handle, pad: 0 });
-    }
-
-    fn va(&self, operation: VaOperation, handle: u32, va_address: u64, map_size: u64) {
-        let flags = (VaFlags::READABLE | VaFlags::WRITEABLE | VaFlags::EXECUTABLE).bits();
-        let operation = operation as u32;
-        self.send(&mut GemVa { handle, pad: 0, operation, flags, va_address, offset_in_bo: 0, map_size });
-    }
-
-    /// A BO that is bound.
-    fn bound(&self, va: u64, size: u64) -> u32 {
-        let handle = self.create(size);
-        self.va(VaOperation::Map, handle, va, size);
-        handle
-    }
-
-    /// Stores dwords at the start of a BO.
-    fn store(&self, handle: u32, dwords: &[u32]) {
-        let bytes = dwords.as_bytes();
-        let offset = self.ask(GemMmap { handle, pad: 0 }).addr_ptr;
-        // SAFETY: without a wanted address nothing is replaced.
-        let base = unsafe { self.kernel.mmap(bytes.len(), Protection::ReadWrite, None, offset) }.expect("mmap");
-        // SAFETY: mmap mapped that many bytes, and no other code knows where.
-        unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), base.as_ptr(), bytes.len()) };
-        // SAFETY: the mapping is this one, and nothing borrows from it.
-        unsafe { self.kernel.munmap(base, bytes.len()) }.expect("munmap");
-    }
-
-    fn context(&self) -> u32 {
-        let mut request = Ctx { op: ctx_op::ALLOC_CTX, ..Ctx::ZEROED };
-        self.send(&mut request);
-        CtxAllocAnswer::read_from_prefix(request.as_bytes()).expect("an answer").0.ctx_id
-    }
-
-    /// CS of one IB: its number.
-    fn submit(&self, ctx_id: u32, ip: Ip, ib: (u64, u32), bos: &[BoListEntry]) -> u64 {
-        let ib = CsChunkIb { va_start: ib.0, ib_bytes: ib.1, ip_type: ip as u32, ..CsChunkIb::ZEROED };
-        let list = BoList {
-            bo_number: bos.len() as u32,
-            bo_info_size: size_of::<BoListEntry>() as u32,
-            bo_info_ptr: address(bos.as_ptr()),
-            ..BoList::ZEROED
-        };
-        let chunk = |chunk_id, bytes, chunk_data| CsChunk { chunk_id, length_dw: bytes as u32 / 4, chunk_data };
-        let headers = [
-            chunk(chunk_id::IB, size_of_val(&ib), address(&raw const ib)),
-            chunk(chunk_id::BO_HANDLES, size_of_val(&list), address(&raw const list)),
-        ];
-        let pointers = [address(&raw const headers[0]), address(&raw const headers[1])];
-        let chunks = address(pointers.as_ptr());
-        self.ask(Cs { ctx_id, bo_list_handle: 0, num_chunks: 2, flags: 0, chunks }).handle
-    }
-
-    fn wait(&self, ctx_id: u32, ip: Ip, handle: u64) {
-        let ip_type = ip as u32;
-        let answer = self.ask(WaitCs { handle, timeout: u64::MAX, ip_type, ip_instance: 0, ring: 0, ctx_id });
-        assert_eq!(answer.status, 0);
-    }
-}
-
-fn address<T>(pointer: *const T) -> u64 {
-    pointer.expose_provenance() as u64
+fn open(name: &str) -> File {
+    let profile = amdgpu_sim::profile(name).expect("a chip of the simulator");
+    let options = SimOptions::hanging_for(Duration::from_mins(1));
+    Client::new(SimDevice::new(profile, options).open())
 }
 
 /// One more among many: files with that many bound BOs, measured in turn.
@@ -134,7 +45,7 @@ fn among_many(name: &str, one_more: impl Fn(&File, u64)) {
     let files: Vec<(u64, File)> = LIVE
         .into_iter()
         .map(|live| {
-            let file = File::open("navi21");
+            let file = open("navi21");
             for index in 0..live {
                 file.bound(VA + index * 2 * PAGE, PAGE);
             }
@@ -197,7 +108,7 @@ fn push<P: Packet>(dwords: &mut Vec<u32>, packet: &P, language: P::Language) {
 
 /// Copies by an engine, submitted and waited for, against memcpy of as much.
 fn copies(name: &str, ip: Ip) {
-    let file = File::open("navi21");
+    let file = open("navi21");
     let context = file.context;
     let target = Target::new(GFX_LEVEL, ip).expect("packets");
     for bytes in [4_u32 << 10, 64 << 10, 1 << 20, 16 << 20, 128 << 20] {
@@ -238,7 +149,7 @@ fn copies(name: &str, ip: Ip) {
 /// NOP submissions: as many as fit into a second, the last one waited for.
 fn submissions(ip: Ip, bos: usize) {
     const SUBMITS: u32 = 2000;
-    let file = File::open("navi21");
+    let file = open("navi21");
     let context = file.context;
     let ibs = file.bound(VA, PAGE);
     let Some(Target::Pm4(target)) = Target::new(GFX_LEVEL, ip) else {

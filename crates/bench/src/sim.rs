@@ -10,14 +10,14 @@ use std::{
     time::{Duration, Instant},
 };
 
-use amdgpu_bench::measure::{first_decile, timed};
+use amdgpu_bench::{
+    client::Client,
+    measure::{first_decile, timed},
+};
 use amdgpu_sim::{SimDevice, SimOptions, profile};
 use amdgpu_winsys::{
-    uapi::{
-        Answered, Argument, BoList, BoListEntry, Cs, CsChunk, CsChunkIb, Ctx, GemClose, GemCreate, GemDomain, GemMmap,
-        GemVa, VaFlags, VaOperation, WaitCs, chunk_id, ctx_op,
-    },
-    winsys::{Ip, Kernel, Protection, RenderNode},
+    uapi::{BoListEntry, VaOperation},
+    winsys::{Ip, Kernel, RenderNode},
 };
 
 use crate::{
@@ -66,110 +66,37 @@ pub(crate) struct Part {
     pub(crate) as_one: bool,
 }
 
-/// One open file, with a context.
-struct File<K> {
-    kernel: K,
-    context: u32,
+/// Submits an IB of NOPs and waits for it.
+fn submit<K: Kernel>(client: &Client<K>, bo_handle: u32) {
+    let bos = [BoListEntry { bo_handle, bo_priority: 0 }];
+    let number = client.submit(client.context, Ip::Gfx, (VA, 64), &bos);
+    client.wait(client.context, Ip::Gfx, number);
 }
 
-impl<K: Kernel> File<K> {
-    fn new(kernel: K) -> Self {
-        let mut file = Self { kernel, context: 0 };
-        let mut request = Ctx { op: ctx_op::ALLOC_CTX, ..Ctx::ZEROED };
-        file.send(&mut request);
-        // `union drm_amdgpu_ctx`: the answer's first word is the context.
-        file.context = request.op;
-        file
-    }
-
-    #[expect(unsafe_code, reason = "the seam is unsafe; here it gets arguments of its own requests")]
-    fn send<A: Argument>(&self, argument: &mut A) {
-        // SAFETY: the argument is the request's own structure; addresses in it are of live buffers of the right length.
-        let sent = unsafe { self.kernel.ioctl(A::REQUEST, std::ptr::from_mut(argument).cast()) };
-        sent.expect(A::NAME);
-    }
-
-    fn ask<A: Answered>(&self, mut question: A) -> A::Answer {
-        self.send(&mut question);
-        question.answer()
-    }
-
-    fn create(&self, bo_size: u64) -> u32 {
-        let domains = GemDomain::GTT.bits();
-        self.ask(GemCreate { bo_size, alignment: 0, domains, domain_flags: 0 }).handle
-    }
-
-    fn close(&self, handle: u32) {
-        self.send(&mut GemClose { handle, pad: 0 });
-    }
-
-    fn va(&self, operation: VaOperation, handle: u32, va_address: u64) {
-        let flags = (VaFlags::READABLE | VaFlags::WRITEABLE | VaFlags::EXECUTABLE).bits();
-        let operation = operation as u32;
-        self.send(&mut GemVa { handle, pad: 0, operation, flags, va_address, offset_in_bo: 0, map_size: PAGE });
-    }
-
-    #[expect(unsafe_code, reason = "the seam maps memory")]
-    fn fill(&self, handle: u32, dword: u32) {
-        let offset = self.ask(GemMmap { handle, pad: 0 }).addr_ptr;
-        // SAFETY: without a wanted address nothing is replaced.
-        let base = unsafe { self.kernel.mmap(PAGE as usize, Protection::ReadWrite, None, offset) }.expect("mmap");
-        let dwords = dword.to_le_bytes().repeat(PAGE as usize / 4);
-        // SAFETY: mmap mapped that many bytes, and no other code knows where.
-        unsafe { std::ptr::copy_nonoverlapping(dwords.as_ptr(), base.as_ptr(), dwords.len()) };
-        // SAFETY: the mapping is this one, and nothing borrows from it.
-        unsafe { self.kernel.munmap(base, PAGE as usize) }.expect("munmap");
-    }
-
-    /// Submits an IB of NOPs and waits for it.
-    fn submit(&self, bo_handle: u32) {
-        let ib = CsChunkIb { va_start: VA, ib_bytes: 64, ip_type: Ip::Gfx as u32, ..CsChunkIb::ZEROED };
-        let bos = [BoListEntry { bo_handle, bo_priority: 0 }];
-        let address = |pointer: *const u8| pointer.expose_provenance() as u64;
-        let list = BoList {
-            bo_number: 1,
-            bo_info_size: size_of::<BoListEntry>() as u32,
-            bo_info_ptr: address(bos.as_ptr().cast()),
-            ..BoList::ZEROED
-        };
-        let chunk = |chunk_id, bytes, chunk_data| CsChunk { chunk_id, length_dw: bytes as u32 / 4, chunk_data };
-        let headers = [
-            chunk(chunk_id::IB, size_of_val(&ib), address((&raw const ib).cast())),
-            chunk(chunk_id::BO_HANDLES, size_of_val(&list), address((&raw const list).cast())),
-        ];
-        let pointers = [address((&raw const headers[0]).cast()), address((&raw const headers[1]).cast())];
-        let chunks = address(pointers.as_ptr().cast());
-        let handle = self.ask(Cs { ctx_id: self.context, bo_list_handle: 0, num_chunks: 2, flags: 0, chunks }).handle;
-        let (ip_type, ctx_id) = (Ip::Gfx as u32, self.context);
-        self.ask(WaitCs { handle, timeout: u64::MAX, ip_type, ip_instance: 0, ring: 0, ctx_id });
-    }
-
-    /// The rows of one client.
-    fn rows(&self) -> Vec<Row> {
-        let nop = 0xffff_1000;
-        let ib = self.create(PAGE);
-        self.fill(ib, nop);
-        self.va(VaOperation::Map, ib, VA);
-        let other = self.create(PAGE);
-        let row = |bench: &str, work: &dyn Fn()| {
-            let mut times: Vec<f64> =
-                (0..BATCHES).map(|_| timed(|| (0..BATCH).for_each(|_| work())) / f64::from(BATCH)).collect();
-            Row::alone(bench, 1, first_decile(&mut times), Goal::None)
-        };
-        vec![
-            row("bo.create-close", &|| self.close(self.create(PAGE))),
-            row("va.map-unmap", &|| {
-                self.va(VaOperation::Map, other, VA + PAGE);
-                self.va(VaOperation::Unmap, other, VA + PAGE);
-            }),
-            row("submit.nop-wait", &|| self.submit(ib)),
-        ]
-    }
+/// The rows of one client.
+fn rows<K: Kernel>(client: &Client<K>) -> Vec<Row> {
+    let nop = 0xffff_1000;
+    let ib = client.bound(VA, PAGE);
+    client.store(ib, &[nop; PAGE as usize / 4]);
+    let other = client.create(PAGE);
+    let row = |bench: &str, work: &dyn Fn()| {
+        let mut times: Vec<f64> =
+            (0..BATCHES).map(|_| timed(|| (0..BATCH).for_each(|_| work())) / f64::from(BATCH)).collect();
+        Row::alone(bench, 1, first_decile(&mut times), Goal::None)
+    };
+    vec![
+        row("bo.create-close", &|| client.close(client.create(PAGE))),
+        row("va.map-unmap", &|| {
+            client.va(VaOperation::Map, other, VA + PAGE, PAGE);
+            client.va(VaOperation::Unmap, other, VA + PAGE, PAGE);
+        }),
+        row("submit.nop-wait", &|| submit(client, ib)),
+    ]
 }
 
-/// The file of the node that the launcher leads to.
-fn node() -> File<RenderNode> {
-    File::new(RenderNode::open(Path::new(NODE)).expect("a node"))
+/// A client of the node that the launcher leads to.
+fn node() -> Client<RenderNode> {
+    Client::new(RenderNode::open(Path::new(NODE)).expect("a node"))
 }
 
 /// Adds the rows.
@@ -178,14 +105,14 @@ pub(crate) fn all(part: &Part, wanted: &Wanted, add: &mut dyn FnMut(Row)) {
         return add(crowd());
     }
     if part.as_client {
-        return node().rows().into_iter().for_each(add);
+        return rows(&node()).into_iter().for_each(add);
     }
     let beside = std::env::current_exe().ok().and_then(|own| Some(own.parent()?.join("amdgpu-sim")));
     let own = part.launcher.clone().or(beside).unwrap_or_else(|| PathBuf::from("amdgpu-sim"));
     let launchers: Vec<&Path> = std::iter::once(own.as_path()).chain(part.beside.as_deref()).collect();
     if wanted.has("client") {
         let device = SimDevice::new(profile(CHIP).expect("a chip"), SimOptions::default());
-        let in_process = File::new(device.open()).rows();
+        let in_process = rows(&Client::new(device.open()));
         for row in in_turn(CLIENTS, &launchers, |launcher| of_client(launcher, "--as-client")) {
             add(row);
         }
@@ -285,7 +212,7 @@ fn crowd() -> Row {
 
 /// Makes and closes BOs for a while once its standard input is closed, and prints the ns that one took.
 pub(crate) fn one_of_a_crowd() {
-    let file = node();
+    let client = node();
     // A pipe that is closed starts all at once.
     print!("{READY}");
     std::io::stdout().flush().expect("a pipe");
@@ -293,7 +220,7 @@ pub(crate) fn one_of_a_crowd() {
     let start = Instant::now();
     let mut done = 0_u32;
     while start.elapsed() < CROWDED {
-        file.close(file.create(PAGE));
+        client.close(client.create(PAGE));
         done += 1;
     }
     println!("{}", start.elapsed().as_secs_f64() * 1e9 / f64::from(done));

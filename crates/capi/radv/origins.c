@@ -2,15 +2,15 @@
  * process, with the request's number, the object and the offset of the return address. Preloaded in front of the simulator's
  * library; AGW_ORIGINS names the file. */
 #define _GNU_SOURCE
-#include <dlfcn.h>
 #include <fcntl.h>
-#include <stdarg.h>
 #include <stdatomic.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+#include "interpose.h"
 
 #define PLACES 4096
 
@@ -44,14 +44,9 @@ static void note(unsigned number, void *address)
 
 int ioctl(int fd, unsigned long request, ...)
 {
-   static int (*next)(int, unsigned long, void *);
-   va_list arguments;
-   va_start(arguments, request);
-   void *argument = va_arg(arguments, void *);
-   va_end(arguments);
-   if (!next)
-      next = (int (*)(int, unsigned long, void *))dlsym(RTLD_NEXT, "ioctl");
-   if ((request >> 8 & 0xff) == 'd')
-      note(request & 0xff, __builtin_return_address(0));
-   return next(fd, request, argument);
+   void *argument;
+   ARGUMENT_BEHIND(request, argument);
+   if (is_drm(request))
+      note(number_of(request), __builtin_return_address(0));
+   return next_ioctl(fd, request, argument);
 }

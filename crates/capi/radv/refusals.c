@@ -6,12 +6,9 @@
  *
  * The program is linked with -rdynamic, so its `ioctl` comes before that of the simulator's preload library, and calls it. */
 #define _GNU_SOURCE
-#include <dlfcn.h>
 #include <errno.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stdatomic.h>
-#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,6 +18,8 @@
 #include <unistd.h>
 
 #include <vulkan/vulkan.h>
+
+#include "interpose.h"
 
 /* The calls of the program, in order. The last one is not a call: everything was right, and what was made is destroyed. */
 enum call {
@@ -110,24 +109,19 @@ static void count(unsigned number, const void *argument)
    }
 }
 
-/* A union, because what a context request asks for is overwritten by its answer. */
-union context_request {
+/* A copy of `union drm_amdgpu_ctx`, whose question is overwritten by its answer. */
+struct context_request {
    uint32_t words[4];
 };
 
 int ioctl(int fd, unsigned long request, ...)
 {
-   static int (*next)(int, unsigned long, void *);
-   va_list arguments;
-   va_start(arguments, request);
-   void *argument = va_arg(arguments, void *);
-   va_end(arguments);
-   if (!next)
-      next = (int (*)(int, unsigned long, void *))dlsym(RTLD_NEXT, "ioctl");
-   if ((request >> 8 & 0xff) != 'd')
-      return next(fd, request, argument);
-   const unsigned number = request & 0xff;
-   union context_request asked = {{0}};
+   void *argument;
+   ARGUMENT_BEHIND(request, argument);
+   if (!is_drm(request))
+      return next_ioctl(fd, request, argument);
+   const unsigned number = number_of(request);
+   struct context_request asked = {{0}};
    if (number == CTX)
       memcpy(&asked, argument, sizeof(asked));
    if (++requests == refused_at) {
@@ -136,7 +130,7 @@ int ioctl(int fd, unsigned long request, ...)
       errno = refused_with;
       return -1;
    }
-   const int answer = next(fd, request, argument);
+   const int answer = next_ioctl(fd, request, argument);
    if (answer == 0)
       count(number, number == CTX ? (const void *)&asked : argument);
    return answer;

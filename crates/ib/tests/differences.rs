@@ -56,6 +56,18 @@ fn addresses_are_ignored_on_request_and_nothing_else_is() {
 }
 
 #[test]
+fn addresses_of_a_colour_targets_metadata_are_ignored_and_their_sizes_are_not() {
+    let scratch = Scratch::new("metadata");
+    // CB_COLOR0_CMASK, its slice, CB_COLOR0_FMASK, its slice.
+    let target = |cmask: u32, slice: u32, fmask: u32| vec![0xc004_6900, 0x31f, cmask, slice, fmask, 7];
+    let here = scratch.put("000000-gfx-GFX8-100000.ib", &target(0x100_0838, 31, 0x100_0840));
+    let there = scratch.put("000001-gfx-GFX8-200000.ib", &target(0x100_4038, 31, 0x100_4040));
+    let larger = scratch.put("000002-gfx-GFX8-200000.ib", &target(0x100_4038, 63, 0x100_4040));
+    assert_eq!(printed(&["diff", "--ignore-addresses", &here, &there], 0), "");
+    assert!(printed(&["diff", "--ignore-addresses", &here, &larger], 1).contains("-            CB_COLOR0_CMASK_SLICE"));
+}
+
+#[test]
 fn context_is_as_long_as_asked_for() {
     let scratch = Scratch::new("context");
     let [nop, event] = [vec![0xffff_1000], vec![0xc000_4600, 0x407]];

@@ -5,6 +5,10 @@ use amdgpu_winsys::cs::dump::{Field, Meaning, Packet, Register};
 /// Parts of the names of registers that hold an address, or half of one.
 const ADDRESSES: &[&str] = &["_BASE", "_PGM_LO", "_PGM_HI", "_ADDR"];
 
+/// Ends of the names of registers that hold the address of a colour target's metadata: `CB_COLOR0_CMASK` beside
+/// `CB_COLOR0_CMASK_SLICE`, which is a size.
+const METADATA: &[&str] = &["_CMASK", "_FMASK"];
+
 /// Returns the packet without its place in the IB, and on request with zeros for addresses: fields and registers that hold one by
 /// their definition. Addresses in user data are numbers like others.
 pub(super) fn without_place(packet: &Packet, without_addresses: bool) -> Packet {
@@ -37,5 +41,7 @@ fn register(register: &mut Register) {
 }
 
 fn holds_address(register: &Register) -> bool {
-    register.name.is_some_and(|name| ADDRESSES.iter().any(|part| name.contains(part)))
+    let holds =
+        |name: &str| ADDRESSES.iter().any(|part| name.contains(part)) || METADATA.iter().any(|end| name.ends_with(end));
+    register.name.is_some_and(holds)
 }
