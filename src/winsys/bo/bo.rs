@@ -33,18 +33,18 @@ use crate::winsys::{
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BoCreateInfo {
-    /// Size in bytes, rounded to a page.
+    /// Size in bytes, rounded up to a multiple of the page size.
     pub size: u64,
     /// Physical alignment in bytes.
     pub alignment: u64,
-    /// Domains in which the kernel prefers to place it.
+    /// Domains in which the kernel prefers to place the BO.
     pub domains: GemDomain,
-    /// Its flags: those asked for, plus VRAM_CLEARED and VRAM_WIPE_ON_RELEASE, less CPU_ACCESS_REQUIRED.
+    /// Creation flags: the requested ones, plus VRAM_CLEARED and VRAM_WIPE_ON_RELEASE, minus CPU_ACCESS_REQUIRED.
     pub flags: GemCreateFlags,
 }
 
-/// A GEM buffer object. A `Bo` is a handle: a clone of it is the same object, and equal to it. Dropping the last one closes
-/// the kernel's handle; the kernel frees the storage once the GPU is done.
+/// A GEM buffer object. A `Bo` is a reference-counted handle: its clones are the same object and compare equal. Dropping
+/// the last clone closes the GEM handle; the kernel frees the storage once the GPU no longer uses it.
 ///
 /// # Examples
 ///
@@ -72,7 +72,7 @@ pub(in crate::winsys) struct BoState {
     pub(super) flags: GemCreateFlags,
 }
 
-/// Two handles are equal if they are of the same object.
+/// Two handles are equal if they refer to the same object.
 impl PartialEq for Bo {
     fn eq(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.0, &other.0)
@@ -82,20 +82,20 @@ impl PartialEq for Bo {
 impl Eq for Bo {}
 
 impl Bo {
-    /// Creates a BO.
+    /// Allocates a BO.
     ///
     /// Request: AMDGPU_GEM_CREATE.
     ///
     /// # Errors
     ///
-    /// * [`Error::BoRule`]: no kernel would agree ([`BoRequest::check`]); nothing was asked.
-    /// * [`Error::HostMemory`]: nothing was asked.
-    /// * [`Error::CreateBo`]: the kernel refuses, with `ENOMEM` if it fits nowhere.
+    /// * [`Error::BoRule`] if the request breaks a rule of every kernel ([`BoRequest::check`]); no request is made.
+    /// * [`Error::HostMemory`] if host memory is exhausted; no request is made.
+    /// * [`Error::CreateBo`] if the kernel refuses the request, with `ENOMEM` if no allowed domain has room.
     pub fn create(device: &Device, request: BoRequest) -> Result<Self> {
         Self::create_with(DeviceRef::new(device).map_err(|error| error.of("a BO"))?, &request)
     }
 
-    /// Creates a BO that has this share of the device.
+    /// Allocates a BO that holds `device`.
     #[inline]
     pub(crate) fn create_with(device: DeviceRef, request: &BoRequest) -> Result<Self> {
         let is_heard = device.is_heard();
@@ -115,7 +115,8 @@ impl Bo {
         Self::own(room, device, raw, size.next_multiple_of(PAGE_SIZE), domains, flags) // the request was checked
     }
 
-    /// The BO of a handle that has no other owner, charged. Observers have not heard of it yet.
+    /// Returns the BO of a handle without any other owner, and charges it. Observers are not told: see
+    /// [`announce`](Self::announce).
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "so that it is made where it stays, and not copied there")]
     pub(super) fn own(
@@ -131,13 +132,13 @@ impl Bo {
         Self(room.fill(BoState { handle, size, domains, flags }))
     }
 
-    /// Host memory for a BO, before its handle exists.
+    /// Allocates the host memory of a BO, before its GEM handle exists.
     #[inline]
     pub(super) fn room() -> Result<ArcRoom<BoState>> {
         ArcRoom::new().map_err(|error| error.of("a BO"))
     }
 
-    /// Tells of the BO, which owns its handle and its charge by now.
+    /// Reports the BO to the observers, once it owns its handle and its charge.
     #[cold]
     pub(super) fn announce(&self) {
         let &BoState { ref handle, size, domains, flags } = &*self.0;
@@ -145,18 +146,18 @@ impl Bo {
         handle.device().tell(|| Event::BoOpened { handle: handle.raw(), size, domains, flags });
     }
 
-    /// Returns the kernel's name for the BO within the device's file.
+    /// Returns the GEM handle, which is valid in the device's open file.
     pub fn handle(&self) -> u32 {
         self.0.handle.raw()
     }
 
-    /// Returns the device it belongs to.
+    /// Returns the device that the BO belongs to.
     pub fn device(&self) -> &Device {
         self.0.handle.device()
     }
 
-    /// Returns its charge on the device's [`UsageTracker`](crate::winsys::UsageTracker): once, however many values share the handle. `None` for
-    /// a BO that is in neither VRAM nor GTT.
+    /// Returns the BO's charge on the device's [`UsageTracker`](crate::winsys::UsageTracker), which all clones and imports
+    /// of the handle share. `None` if the BO is in neither VRAM nor GTT.
     pub fn charge(&self) -> Option<UsageEntry> {
         self.0.handle.entry()
     }
@@ -166,47 +167,49 @@ impl Bo {
         self.0.size
     }
 
-    /// Returns the domains it was requested in; for an imported BO, those that the kernel prefers.
+    /// Returns the requested domains; for an imported BO, the preferred domains that the kernel reports.
     pub fn domains(&self) -> GemDomain {
         self.0.domains
     }
 
-    /// Returns the flags it was asked to have; for an imported BO, those the kernel reports.
+    /// Returns the requested flags; for an imported BO, the flags that the kernel reports.
     pub fn flags(&self) -> GemCreateFlags {
         self.0.flags
     }
 
-    /// Asks the kernel what it remembers of the BO's creation.
+    /// Queries the kernel's record of the BO's creation.
     ///
     /// Request: AMDGPU_GEM_OP (get creation info).
     ///
     /// # Errors
     ///
-    /// [`Error::Bo`].
+    /// [`Error::Bo`] if the kernel refuses the request.
     pub fn create_info(&self) -> Result<BoCreateInfo> {
         create_info(self.device(), self.handle())
     }
 
-    /// Waits until no submission that listed the BO is running; false when the deadline came first.
+    /// Waits until no submission that listed the BO is running. Returns `false` if the deadline passes first.
     ///
     /// Request: AMDGPU_GEM_WAIT_IDLE.
     ///
     /// # Errors
     ///
-    /// [`Error::Bo`].
+    /// [`Error::Bo`] if the kernel refuses the request.
     pub fn wait_idle(&self, deadline: Deadline) -> Result<bool> {
         let mut argument = GemWaitIdle { handle: self.handle(), flags: 0, timeout: deadline.for_amdgpu() };
         send(self.device().kernel(), &mut argument).map_err(|errno| self.refused(GemWaitIdle::NAME, errno))?;
         Ok(argument.answer().status == 0)
     }
 
-    /// Tells the kernel where to prefer the BO from its next validation on; nothing moves now. Exactly VRAM also allows GTT.
+    /// Sets the domains that the kernel prefers for the BO from its next validation on; this call does not move it. With
+    /// VRAM alone, GTT is allowed too.
     ///
     /// Request: AMDGPU_GEM_OP (set placement).
     ///
     /// # Errors
     ///
-    /// [`Error::Bo`]: `EPERM` for user memory, `EINVAL` for VRAM and a BO of another GPU.
+    /// [`Error::Bo`] if the kernel refuses the request: `EPERM` for user memory, `EINVAL` for VRAM if the BO comes from
+    /// another GPU.
     pub fn prefer(&self, domains: GemDomain) -> Result<()> {
         let mut argument = GemOp { handle: self.handle(), op: GEM_OP_SET_PLACEMENT, value: domains.bits() };
         // SAFETY: with this operation the value is a set of domains; the kernel follows no address.
@@ -214,12 +217,12 @@ impl Bo {
             .map_err(|errno| self.refused(GemOp::NAME, errno))
     }
 
-    /// Gives the BO a name for people: `vkSetDebugUtilsObjectNameEXT`. It stays in this process.
+    /// Gives the BO a debug name, as `vkSetDebugUtilsObjectNameEXT` does. The name is not passed to the kernel.
     pub fn set_name(&self, name: &str) {
         self.0.handle.set_name(name);
     }
 
-    /// Returns the name it was given last.
+    /// Returns the debug name; `None` if none was set.
     pub fn name(&self) -> Option<String> {
         self.0.handle.name().map(|name| (*name).to_owned())
     }
@@ -229,7 +232,7 @@ impl Bo {
     }
 }
 
-/// Asks for a BO's handle.
+/// Requests a new BO and returns its handle.
 #[inline]
 fn ask(device: &Device, request: &BoRequest) -> Result<u32> {
     let &BoRequest { size, alignment, domains, flags } = request;
@@ -244,17 +247,17 @@ fn ask(device: &Device, request: &BoRequest) -> Result<u32> {
     answers::handle(answer).map_err(refused)
 }
 
-/// Returns `true` if what is behind the size is as it was asked. The kernel clears all of it: only a request that has zeros there
-/// does not tell.
+/// Returns `true` if the fields after the size still have the requested values. A kernel that answers clears all of them,
+/// so the check cannot tell only if the request has zeros there.
 fn is_untouched(argument: &GemCreate, request: &BoRequest) -> bool {
     let &BoRequest { alignment, domains, flags, .. } = request;
     (argument.alignment, argument.domains, argument.domain_flags) == (alignment, domains.bits(), flags.bits())
 }
 
-/// Asks once more for a BO, after an answer that may not have been written: the handle is written over the size, and is
-/// equal to it, and what is behind it is as it was, while the kernel clears that (Linux 6.12 `amdgpu_gem.c`,
-/// `amdgpu_gem_create_ioctl`). The size is a byte off now, which comes to the same pages. An answer that equals that one, too,
-/// was not written. The first one is left alone: it may be the handle of something else.
+/// Repeats a request whose answer may not have been written. The kernel writes the handle over the size and clears the
+/// fields after it (Linux 6.12 `amdgpu_gem.c`, `amdgpu_gem_create_ioctl`); here the handle equals the size and those fields
+/// are unchanged. The second request asks for one byte more or less, which rounds to the same pages. If its answer also
+/// equals its size, no answer was written. The first handle is not closed, because it may belong to another object.
 #[cold]
 fn ask_again(device: &Device, request: &BoRequest) -> Result<u32, Errno> {
     let &BoRequest { size, alignment, domains, flags } = request;
@@ -266,12 +269,13 @@ fn ask_again(device: &Device, request: &BoRequest) -> Result<u32, Errno> {
     if is_unwritten { Err(answers::UNWRITTEN) } else { answers::handle(answer) }
 }
 
-/// Asks the kernel about the creation of the BO behind a handle.
+/// Queries the kernel's record of the creation of the BO with this handle.
 pub(super) fn create_info(device: &Device, handle: u32) -> Result<BoCreateInfo> {
     let mut answer = GemCreate::ZEROED;
     let value = wide(std::ptr::from_mut(&mut answer).expose_provenance());
     let mut argument = GemOp { handle, op: GEM_OP_GET_CREATE_INFO, value };
-    // SAFETY: the one address is that of `answer`, exclusive for the call and as large as what the kernel writes.
+    // SAFETY: the only address is that of `answer`, which is borrowed exclusively for the call and as large as the kernel's
+    // write.
     unsafe { send_raw(device.kernel(), GemOp::REQUEST, &mut argument) }.map_err(|errno| Error::Bo {
         request: GemOp::NAME,
         handle,

@@ -1,33 +1,34 @@
-//! BOs whose handle the caller made.
+//! BOs created from a handle that the caller made.
 
 use super::{bo::Bo, handle::SharedRoom};
 use crate::winsys::{Device, HandleOwnership, Result};
 
 impl Bo {
-    /// Takes a GEM handle of the device's open file that the caller made with requests of its own, as a driver has it that
-    /// moves to this library object by object.
+    /// Creates a `Bo` from a GEM handle that the caller made with its own requests on the device's open file, for drivers
+    /// that move to this library object by object.
     ///
-    /// Size, placement and flags are those the kernel reports. The same number taken twice, or taken and imported, is one
-    /// handle for the library: it closes it once, and never if it was borrowed once. After an error the handle is the
-    /// caller's as before.
+    /// Size, placement and flags are those that the kernel reports. If the same handle is passed twice, or is also
+    /// imported, the library counts it as one handle and closes it once; it never closes the handle if any call borrowed
+    /// it. On error, the handle still belongs to the caller.
     ///
     /// Request: AMDGPU_GEM_OP (get creation info).
     ///
     /// # Errors
     ///
-    /// [`Error::Bo`](crate::winsys::Error::Bo) with `ENOENT` for a number that the file has not;
-    /// [`Error::Absurd`](crate::winsys::Error::Absurd): a BO without bytes.
+    /// * [`Error::Bo`](crate::winsys::Error::Bo) with `ENOENT` if the file has no such handle;
+    /// * [`Error::Absurd`](crate::winsys::Error::Absurd) if the BO's size is not a positive number of pages;
+    /// * [`Error::HostMemory`](crate::winsys::Error::HostMemory) if host memory is exhausted.
     ///
     /// # Safety
     ///
-    /// The library gives safe access to a BO's memory, and relies on it that a handle which it made leads to memory that
-    /// no other of its objects leads to. A number alone does not show that. So:
+    /// The library gives safe access to a BO's memory, so no other object of the library may lead to the same memory. The
+    /// handle alone does not prove that. The caller guarantees:
     ///
-    /// * the handle is the caller's: made by GEM_CREATE, GEM_USERPTR or PRIME_FD_TO_HANDLE on the device's file, and not that
-    ///   of a `Bo` (which is cloned instead) or of another object of this library;
-    /// * nothing closes it while a clone of the `Bo`, or anything made of it, lives; with [`HandleOwnership::Owned`] nothing
-    ///   but the library closes it at all;
-    /// * what other code has mapped of it is memory that the library may change at any time.
+    /// * the handle is the caller's: GEM_CREATE, GEM_USERPTR or PRIME_FD_TO_HANDLE returned it for the device's file, and
+    ///   it belongs neither to a `Bo` (clone that instead) nor to another object of this library;
+    /// * the handle is not closed while a clone of the `Bo`, or an object made from it, exists; with
+    ///   [`HandleOwnership::Owned`], only the library closes it;
+    /// * other code that has mapped the memory expects the library to change it at any time.
     ///
     /// # Examples
     ///

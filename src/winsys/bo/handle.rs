@@ -23,32 +23,33 @@ use crate::{
     },
 };
 
-/// A BO's part in its GEM handle. The last part closes it, and then takes the BO off the usage tracker.
+/// A BO's share of its GEM handle. Dropping the last share closes the handle, and then removes the BO from the usage
+/// tracker.
 ///
-/// A BO that was never exported nor imported has its handle for itself. From the first export on, or from an import, the
-/// handle belongs to a [`SharedHandle`], which an import of the same BO finds.
+/// A BO that was neither exported nor imported is the only owner of its handle. The first export or import moves the handle
+/// to a [`SharedHandle`], which later imports of the same BO find.
 #[derive(Debug)]
 pub(super) struct Handle {
     device: DeviceRef,
     raw: u32,
-    /// `true` if this part came from a descriptor.
+    /// `true` if this share was imported or adopted.
     is_imported: bool,
-    /// The BO's charge, as long as the handle is not shared.
+    /// The BO's charge, unless the handle is shared.
     entry: Option<UsageEntry>,
-    /// Most BOs are never shared nor named, and do without the room.
+    /// Allocated on demand, because most BOs are never shared or named.
     rare: OnceBox<Rare>,
 }
 
 /// State that few BOs have.
 #[derive(Debug, Default)]
 struct Rare {
-    /// Set once, under the lock of the device's table.
+    /// Set once, with the device's table locked.
     shared: OnceLock<Arc<SharedHandle>>,
     name: Mutex<Option<Arc<str>>>,
 }
 
 impl Handle {
-    /// A handle that GEM_CREATE or GEM_USERPTR made: it has no other owner.
+    /// Wraps a handle that GEM_CREATE or GEM_USERPTR returned and that has no other owner.
     #[inline]
     pub(super) const fn new(device: DeviceRef, raw: u32, entry: Option<UsageEntry>) -> Self {
         Self { device, raw, is_imported: false, entry, rare: OnceBox::new() }
@@ -82,15 +83,15 @@ impl Handle {
         self.rare.get()?.name.lock().clone()
     }
 
-    /// Makes the entry of an imported BO, once its size and placement are known. A BO has one handle, so it is charged
-    /// once: `make` is asked only if it has no entry yet.
+    /// Charges an imported BO, once its size and placement are known. A handle is charged once: `make` is called only if it
+    /// has no charge yet.
     pub(super) fn charge_imported(&self, make: impl FnOnce() -> Option<UsageEntry>) {
         if let Some(shared) = self.shared() {
             shared.entry.get_or_init(make);
         }
     }
 
-    /// Returns the BO's charge.
+    /// Returns the BO's charge on the usage tracker.
     pub(super) fn entry(&self) -> Option<UsageEntry> {
         self.shared().map_or(self.entry, |shared| shared.entry.get().copied().flatten())
     }
@@ -119,16 +120,16 @@ impl Drop for Handle {
     }
 }
 
-/// A GEM handle that several BOs of this process may be.
+/// A GEM handle that several BOs of this process may share.
 #[derive(Debug)]
 pub(super) struct SharedHandle {
     device: DeviceRef,
     raw: u32,
-    /// Its entry in the device's table.
+    /// The generation of its entry in the device's table.
     generation: u64,
-    /// `true` if the caller closes the number, see [`HandleOwnership::Borrowed`].
+    /// `true` if the caller closes the handle: see [`HandleOwnership::Borrowed`].
     is_borrowed: AtomicBool,
-    /// The BO's charge, once it is known.
+    /// The BO's charge, once its size and placement are known.
     entry: OnceLock<Option<UsageEntry>>,
 }
 
@@ -145,7 +146,7 @@ impl Drop for SharedHandle {
     }
 }
 
-/// Host memory for a shared handle, before it exists.
+/// The host memory of a shared handle, allocated before the handle exists.
 pub(super) struct SharedRoom {
     handle: ArcRoom<SharedHandle>,
     rare: BoxRoom<Rare>,
@@ -159,7 +160,7 @@ impl SharedRoom {
 }
 
 impl SharedHandles {
-    /// Lists a handle that is about to be exported.
+    /// Adds a handle to the table before its export.
     pub(super) fn list(&self, handle: &Handle) -> Result<(), NoHostMemory> {
         if handle.shared().is_some() {
             return Ok(());
@@ -173,7 +174,7 @@ impl SharedHandles {
         Ok(())
     }
 
-    /// Runs an import; what it returns becomes, or already is, a shared handle.
+    /// Runs an import, and makes the handle that it returns a shared handle unless it already is one.
     pub(super) fn import(
         &self,
         room: SharedRoom,
@@ -186,12 +187,12 @@ impl SharedHandles {
         if let Some(known) = table.get(&raw).and_then(|entry| entry.handle.upgrade()?.downcast().ok()) {
             return Ok(Handle::imported(known, rare));
         }
-        // Either new, or its last owner is waiting for the lock to close it: the new generation tells that owner that
-        // the number lives on.
+        // The handle is new, or its last owner waits for the lock to close it. The new generation tells that owner not to
+        // close the handle.
         Ok(Handle::imported(self.insert(&mut table, handle, device, raw, OnceLock::new()), rare))
     }
 
-    /// Takes a handle that the caller made.
+    /// Adds a handle that the caller made to the table.
     pub(super) fn adopt(&self, room: SharedRoom, raw: u32, ownership: HandleOwnership) -> Result<Handle, NoHostMemory> {
         let SharedRoom { handle, rare, device } = room;
         let mut table = self.table.lock();
@@ -204,7 +205,7 @@ impl SharedHandles {
         Ok(Handle::imported(handle, rare))
     }
 
-    /// Lists a handle in a table that has a place for it.
+    /// Inserts a handle into a table with reserved room.
     fn insert(
         &self,
         table: &mut HashMap<u32, Entry>,
@@ -220,8 +221,8 @@ impl SharedHandles {
         handle
     }
 
-    /// Takes a handle off the list and closes it, unless it is borrowed, or an import has made it its own meanwhile. The lock
-    /// is held until the kernel has closed it.
+    /// Removes a handle from the table and closes it, unless it is borrowed or a later import has taken over the entry. The
+    /// table stays locked until the kernel has closed the handle.
     fn close(&self, device: &Device, raw: u32, generation: u64, is_borrowed: bool) -> Option<Release> {
         let mut table = self.table.lock();
         if table.get(&raw).is_some_and(|entry| entry.generation == generation) {
@@ -232,14 +233,14 @@ impl SharedHandles {
     }
 }
 
-/// Closes a handle. A failure cannot be reported here, so what may be transient is tried again; a handle that
-/// cannot be closed lives until the device's file does.
+/// Closes a handle. The caller cannot report a failure, so a transient one is retried; a handle that cannot be closed
+/// remains until the device's file is closed.
 #[inline]
 fn close(device: &Device, raw: u32) -> Release {
     release(|| send_quietly(device.kernel(), &mut GemClose { handle: raw, pad: 0 }))
 }
 
-/// Reports the end of a handle, once it is off the books.
+/// Reports that a handle was closed, after it has left the table and the usage tracker.
 #[inline]
 fn tell(device: &Device, raw: u32, closed: Release) {
     if closed.is_done() {

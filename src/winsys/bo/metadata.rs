@@ -1,4 +1,4 @@
-//! The words that travel with a BO to its importers.
+//! BO metadata: opaque words and data that an importer of the BO can read.
 
 use amdgpu_hw::num::{count, index, wide};
 use zerocopy::FromZeros;
@@ -9,10 +9,10 @@ use crate::{
     winsys::{Error, Result, kernel::send},
 };
 
-/// The opaque words that travel with a BO to its importers.
+/// BO metadata: a tiling word, flags and opaque data that an importer of the BO can read.
 ///
-/// The kernel keeps them with the BO, not with a handle: an importer on the same GPU sees them in any process. A BO that
-/// comes from another GPU starts without.
+/// The kernel stores the metadata with the BO, not with a handle: importers on the same GPU read it in any process. A BO
+/// imported from another GPU starts without metadata.
 ///
 /// ```
 /// use amdgpu_winsys::winsys::BoMetadata;
@@ -33,11 +33,11 @@ pub struct BoMetadata {
     pub tiling: u64,
     /// Opaque flags.
     pub flags: u64,
-    /// Up to 256 bytes of the driver's own.
+    /// Up to 256 bytes that the driver defines.
     pub data: Vec<u8>,
 }
 
-/// The most data that a BO has.
+/// The maximum size of the opaque data, in bytes.
 const MOST_BYTES: usize = 256;
 
 /// A BO's metadata without the opaque data, which [`Bo::metadata_into`] writes to the caller's buffer.
@@ -60,28 +60,29 @@ pub struct BoWords {
     pub tiling: u64,
     /// Opaque flags.
     pub flags: u64,
-    /// Bytes of data that the BO has, which may be more than were copied.
+    /// Size of the BO's opaque data in bytes, which may be larger than the caller's buffer.
     pub data_len: usize,
 }
 
 impl Bo {
-    /// Stores the words that travel with the BO. No data deletes what was stored, but not the flags.
+    /// Sets the metadata of the BO. If `data` is empty, the stored data is deleted; the tiling word and the flags are set
+    /// in any case.
     ///
     /// Request: AMDGPU_GEM_METADATA (set).
     ///
     /// # Errors
     ///
-    /// [`Error::Range`] for more than 256 bytes, [`Error::Bo`] for what the kernel refuses: `EINVAL` for a tile split
-    /// above 6 on GFX6 to GFX8.
+    /// * [`Error::Range`] if there are more than 256 bytes of data;
+    /// * [`Error::Bo`] if the kernel refuses the request: `EINVAL` for a tile split above 6 on GFX6 to GFX8.
     pub fn set_metadata(&self, metadata: &BoMetadata) -> Result<()> {
         self.set_metadata_from(metadata.tiling, metadata.flags, &metadata.data)
     }
 
-    /// Stores the words like [`Bo::set_metadata`], with data of the caller's.
+    /// Sets the metadata like [`Bo::set_metadata`], with data borrowed from the caller.
     ///
     /// # Errors
     ///
-    /// As for [`Bo::set_metadata`].
+    /// The errors of [`Bo::set_metadata`].
     pub fn set_metadata_from(&self, tiling: u64, flags: u64, data: &[u8]) -> Result<()> {
         let mut argument = GemMetadata {
             handle: self.handle(),
@@ -101,13 +102,13 @@ impl Bo {
         send(self.device().kernel(), &mut argument).map_err(|errno| self.refused(GemMetadata::NAME, errno))
     }
 
-    /// Fetches the words that travel with the BO.
+    /// Reads the metadata of the BO.
     ///
     /// Request: AMDGPU_GEM_METADATA (get).
     ///
     /// # Errors
     ///
-    /// [`Error::Bo`].
+    /// [`Error::Bo`] if the kernel refuses the request.
     pub fn metadata(&self) -> Result<BoMetadata> {
         let mut data = vec![0; MOST_BYTES];
         let BoWords { tiling, flags, data_len } = self.metadata_into(&mut data)?;
@@ -115,14 +116,14 @@ impl Bo {
         Ok(BoMetadata { tiling, flags, data })
     }
 
-    /// Fetches the words that travel with the BO, and copies as much of the data as `data` has room for. 256 bytes are enough
-    /// for all of it. Nothing is allocated.
+    /// Reads the metadata of the BO without allocating, and copies as much of the opaque data as fits into `data`. A buffer
+    /// of 256 bytes holds all of it.
     ///
     /// Request: AMDGPU_GEM_METADATA (get).
     ///
     /// # Errors
     ///
-    /// [`Error::Bo`]; `data` is then unchanged.
+    /// [`Error::Bo`] if the kernel refuses the request; `data` is then unchanged.
     ///
     /// # Examples
     ///

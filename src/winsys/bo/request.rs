@@ -2,13 +2,13 @@
 
 use crate::uapi::{GemCreateFlags, GemDomain};
 
-/// Page size of the CPU and the GPU, bytes.
+/// Page size of the CPU and the GPU, in bytes.
 pub const PAGE_SIZE: u64 = 4096;
 
-/// Alignments from here on pass through a signed 32-bit integer in the kernel and come out wrong.
+/// The first alignment that the kernel misinterprets, because it stores alignments in a signed 32-bit integer.
 pub(super) const ALIGNMENT_LIMIT: u64 = 1 << 31;
 
-/// A request of GEM_CREATE.
+/// The arguments of GEM_CREATE.
 ///
 /// ```
 /// use amdgpu_winsys::{uapi::{GemCreateFlags, GemDomain}, winsys::{Bo, BoRequest}};
@@ -25,7 +25,7 @@ pub struct BoRequest {
     pub size: u64,
     /// Physical alignment in bytes: 0, or a power of two below 2 GiB.
     pub alignment: u64,
-    /// Domains in which the kernel may place it.
+    /// Domains in which the kernel may place the BO.
     pub domains: GemDomain,
     /// Creation flags.
     pub flags: GemCreateFlags,

@@ -2,7 +2,7 @@
 
 use crate::uapi::{Errno, GemCreateFlags, GemDomain};
 
-/// A rule of GEM_CREATE that a request breaks. The kernel says EINVAL to nearly all of them; this says which.
+/// A rule of GEM_CREATE that a request breaks. For nearly all of them, the kernel returns only `EINVAL`.
 ///
 /// Source: Linux 6.12 `amdgpu_gem.c`, `amdgpu_gem_create_ioctl`, and `amdgpu_object.c`, `amdgpu_bo_create`.
 ///
@@ -21,44 +21,45 @@ use crate::uapi::{Errno, GemCreateFlags, GemDomain};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum BoRuleError {
-    /// No bytes: the kernel's offset allocator says ENOSPC.
+    /// The size is 0; the kernel's offset allocator returns `ENOSPC`.
     #[error("a BO of no bytes")]
     ZeroSize,
-    /// The size is within a page of 2^64: rounded up it is zero.
+    /// The size is within a page of 2^64, so that it rounds up to zero.
     #[error("{size:#x} bytes cannot be rounded up to a page")]
     SizeOverflow {
-        /// Bytes asked for.
+        /// The requested size in bytes.
         size: u64,
     },
-    /// Not a power of two, which the allocator of VRAM wants, or 2 GiB and more, which the kernel cuts to 32 bits.
+    /// The alignment is not a power of two, as the VRAM allocator requires, or it is 2 GiB or more, which the kernel
+    /// truncates to 32 bits.
     #[error("alignment {alignment:#x} is no power of two below 2 GiB")]
     Alignment {
-        /// Bytes asked for.
+        /// The requested alignment in bytes.
         alignment: u64,
     },
-    /// A domain that GEM_CREATE does not know, or DOORBELL on a kernel without user queues.
+    /// GEM_CREATE does not accept the domain, or it is DOORBELL and the kernel does not support user queues.
     #[error("domain {0:?} cannot be requested")]
     Domain(GemDomain),
-    /// GDS, GWS and OA are units of the chip: each is asked for alone.
+    /// Domains of on-chip units (GDS, GWS, OA, DOORBELL) were combined with other domains; each must be requested alone.
     #[error("domains {0:?} cannot be requested together")]
     MixedDomains(GemDomain),
-    /// A flag that is the kernel's own, or that no kernel knows.
+    /// The flag is reserved for the kernel or unknown.
     #[error("{0:?} cannot be set from user space")]
     Flag(GemCreateFlags),
-    /// A flag that a later kernel has.
+    /// The flag needs a later kernel.
     #[error("{flag:?} needs amdgpu 3.{needed}, this is 3.{minor}")]
     TooOld {
-        /// The flag.
+        /// The requested flag.
         flag: GemCreateFlags,
-        /// The driver's minor version.
+        /// The DRM minor version of the driver.
         minor: i32,
-        /// The first that has it.
+        /// The first DRM minor version that accepts the flag.
         needed: i32,
     },
-    /// Encrypted memory of a device without TMZ.
+    /// ENCRYPTED was requested on a device without TMZ.
     #[error("encrypted memory on a device without TMZ")]
     NoTmz,
-    /// GDS, GWS and OA cannot be resident for every submission.
+    /// GDS, GWS, OA and DOORBELL cannot be VM_ALWAYS_VALID.
     #[error("{0:?} cannot be VM_ALWAYS_VALID")]
     AlwaysValid(GemDomain),
 }

@@ -1,4 +1,4 @@
-//! The kernel's rules for new BOs, checked before it is asked.
+//! The kernel's rules for new BOs, checked before the request is made.
 
 use super::{BoRequest, BoRuleError, request::ALIGNMENT_LIMIT};
 use crate::{
@@ -17,21 +17,22 @@ const USER_FLAGS: GemCreateFlags = GemCreateFlags::CPU_ACCESS_REQUIRED
     .union(GemCreateFlags::DISCARDABLE)
     .union(GemCreateFlags::GFX12_DCC);
 
-/// Flags that came with a minor version. VM_ALWAYS_VALID and EXPLICIT_SYNC are older than any that is supported.
+/// Flags with the DRM minor version that added them. VM_ALWAYS_VALID and EXPLICIT_SYNC are older than every supported
+/// version.
 const SINCE: [(GemCreateFlags, i32); 2] = [(GemCreateFlags::DISCARDABLE, 47), (GemCreateFlags::GFX12_DCC, 58)];
 
-/// Memory proper.
+/// The domains of memory.
 const MEMORY: GemDomain = GemDomain::CPU.union(GemDomain::GTT).union(GemDomain::VRAM);
-/// Units of the chip that are handed out like memory.
+/// The domains of on-chip units, which are allocated like memory.
 const UNITS: GemDomain = GemDomain::GDS.union(GemDomain::GWS).union(GemDomain::OA);
 
 impl BoRequest {
-    /// Checks that a kernel could agree. [`Bo::create`](super::Bo::create) calls this first; only the kernel knows whether
-    /// there is room.
+    /// Checks the request against the rules of GEM_CREATE. [`Bo::create`](super::Bo::create) calls this first; only the
+    /// kernel knows whether there is room.
     ///
     /// # Errors
     ///
-    /// The first rule that is broken.
+    /// [`BoRuleError`] for the first rule that the request breaks, in the kernel's order.
     pub fn check(&self, gpu: &GpuInfo) -> Result<(), BoRuleError> {
         let &Self { size, alignment, domains, flags } = self;
         // In the kernel's order, so that the errno is the one it would choose.

@@ -1,4 +1,4 @@
-//! BOs as dma-bufs: export and import.
+//! Export and import of BOs as dma-bufs.
 
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 
@@ -16,31 +16,36 @@ use crate::{
 };
 
 impl Bo {
-    /// Exports the BO as a dma-buf that may be mapped writable; the descriptor is closed on exec.
+    /// Exports the BO as a dma-buf that may be mapped writable. The descriptor is closed on exec.
     ///
     /// Request: PRIME_HANDLE_TO_FD.
     ///
     /// # Errors
     ///
-    /// [`Error::Bo`]: `EPERM` for user memory and for BOs created VM_ALWAYS_VALID, `EMFILE` without free descriptors.
+    /// * [`Error::Bo`] if the kernel refuses the request: `EPERM` for user memory and for BOs created with VM_ALWAYS_VALID,
+    ///   `EMFILE` if the process has no free descriptor;
+    /// * [`Error::HostMemory`] if host memory is exhausted.
     pub fn export(&self) -> Result<OwnedFd> {
         self.device().shared_handles().list(&self.0.handle).map_err(|error| error.of("a BO"))?;
         let mut argument = PrimeHandle { handle: self.handle(), flags: PRIME_CLOEXEC | PRIME_RDWR, fd: -1 };
         send(self.device().kernel(), &mut argument).map_err(|errno| self.refused(PrimeHandle::NAME, errno))?;
-        // A shim without PRIME says yes and writes nothing.
+        // A shim without PRIME may return success without writing a descriptor.
         answers::descriptor(argument.fd).map_err(|errno| self.refused(PrimeHandle::NAME, errno))
     }
 
-    /// Imports a dma-buf. The same BO imported twice, or imported where it was created, shares one handle.
+    /// Imports a dma-buf. If the device already has a handle of the same BO, because it created or imported it, both share
+    /// that handle.
     ///
-    /// Size, placement and flags are those the kernel reports, never the caller's word.
+    /// Size, placement and flags are those that the kernel reports.
     ///
     /// Requests: PRIME_FD_TO_HANDLE, AMDGPU_GEM_OP.
     ///
     /// # Errors
     ///
-    /// [`Error::Descriptor`]: `EINVAL` when it is no dma-buf. [`Error::Bo`]: the kernel does not report what it is.
-    /// [`Error::Absurd`]: a BO without bytes.
+    /// * [`Error::Descriptor`] if the kernel refuses the descriptor: `EINVAL` if it is not a dma-buf;
+    /// * [`Error::Bo`] if the kernel does not report the BO's size and placement;
+    /// * [`Error::Absurd`] if the BO's size is not a positive number of pages;
+    /// * [`Error::HostMemory`] if host memory is exhausted.
     pub fn import(device: &Device, dma_buf: impl AsFd) -> Result<Self> {
         let fd = dma_buf.as_fd().as_raw_fd();
         let import = || {
@@ -56,7 +61,7 @@ impl Bo {
         Self::shared(room, device, handle, info)
     }
 
-    /// The BO of a shared handle, of which the kernel says this.
+    /// Returns the BO of a shared handle, with the properties that the kernel reported.
     pub(super) fn shared(room: ArcRoom<BoState>, device: &Device, handle: Handle, info: BoCreateInfo) -> Result<Self> {
         if info.size == 0 || !info.size.is_multiple_of(super::PAGE_SIZE) {
             let reason = "not a positive number of pages";
@@ -71,9 +76,9 @@ impl Bo {
 
     /// Returns the origin of the memory, as far as the kernel reports it.
     ///
-    /// A BO of another GPU or driver is one in GTT with hardly a flag; what GEM_CREATE makes has VRAM_CLEARED from minor 59
-    /// on, and before that looks the same. The CPU cannot map a foreign BO through this device: touching its pages would
-    /// be a bus error. It can map the dma-buf itself.
+    /// A BO of another GPU or driver is in GTT and has almost no flags. From DRM 3.59 on, GEM_CREATE sets VRAM_CLEARED,
+    /// which tells such a BO from one of this GPU; before that, the two cannot be told apart. The CPU cannot map a foreign
+    /// BO through this device, because an access to its pages would raise SIGBUS. It can map the dma-buf itself.
     ///
     /// Source: Linux 6.12 `amdgpu_dma_buf.c`, `amdgpu_dma_buf_create_obj`; `amdgpu_gem.c`, `amdgpu_gem_create_ioctl`.
     pub fn origin(&self) -> Origin {
@@ -91,7 +96,7 @@ impl Bo {
     }
 }
 
-/// Origin of a BO's memory.
+/// The origin of a BO's memory, returned by [`Bo::origin`].
 ///
 /// ```
 /// use amdgpu_winsys::winsys::{Mapping, Origin};
@@ -110,10 +115,10 @@ impl Bo {
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Origin {
-    /// This GPU's driver made it, in this process or another.
+    /// The driver of this GPU created the BO, in this process or another.
     SameGpu,
-    /// Another GPU or another driver.
+    /// Another GPU or another driver created the BO.
     Elsewhere,
-    /// The kernel is too old to report it.
+    /// Unknown, because the kernel is too old to report it.
     Unknown,
 }

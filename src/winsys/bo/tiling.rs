@@ -1,15 +1,15 @@
-//! The tiling word of a BO's metadata: how an image in it is laid out.
+//! The tiling word of a BO's metadata, which describes the layout of an image.
 //!
-//! The kernel stores the word without looking at it, but for a check on GFX6 to GFX8 and for the display. Three layouts
-//! exist, by generation. Every word can be read; reading and writing again gives the same word but for the bits that the
-//! generation does not define.
+//! The kernel stores the word and reads it only for the display and for one check on GFX6 to GFX8. There are three layouts,
+//! depending on the generation. Every word can be decoded; encoding the result gives the same word, except for bits that
+//! the generation does not define.
 //!
 //! Source: Linux 6.12 `include/uapi/drm/amdgpu_drm.h`, the `AMDGPU_TILING_*` fields; their use: Mesa 25.0.7
 //! `src/amd/common/ac_surface.c`, `ac_surface_apply_bo_metadata` and `ac_surface_compute_bo_metadata`.
 
 use crate::winsys::GfxLevel;
 
-/// `width` bits from bit `lowest` up.
+/// A bit field: `width` bits, starting at bit `lowest`.
 #[derive(Clone, Copy)]
 struct Bits {
     lowest: u32,
@@ -29,13 +29,13 @@ impl Bits {
         word >> self.lowest & self.mask()
     }
 
-    /// The value in its place; `None` if it is too large.
+    /// Returns the value shifted to the field's position; `None` if it is too large.
     fn put(self, value: u64) -> Option<u64> {
         (value <= self.mask()).then_some(value << self.lowest)
     }
 }
 
-/// A field of a tiling description has no room for its value.
+/// The error for a value that is too large for its field of the tiling word.
 ///
 /// ```
 /// use amdgpu_winsys::winsys::{GfxLevel, LegacyTiling, Tiling};
@@ -47,15 +47,15 @@ impl Bits {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{field} {value:#x} does not fit its {bits} bits")]
 pub struct TilingFieldError {
-    /// The field.
+    /// The name of the field.
     pub field: &'static str,
-    /// Its value.
+    /// The value that is too large.
     pub value: u64,
-    /// Its width.
+    /// The width of the field in bits.
     pub bits: u32,
 }
 
-/// One description of a generation's fields makes the structure, the reader, the writer and the mask of known bits.
+/// Defines a structure from a generation's fields, with its decoder, its encoder and the mask of known bits.
 macro_rules! tiling {
     ($(#[$docs:meta])* pub struct $name:ident { $($(#[$field_docs:meta])* $field:ident: $type:ty = $highest:literal, $lowest:literal;)* }) => {
         $(#[$docs])*
@@ -65,19 +65,19 @@ macro_rules! tiling {
         }
 
         impl $name {
-            /// The bits that mean something.
+            /// The bits of the word that belong to a field.
             pub const KNOWN: u64 = 0 $(| Bits::new($highest, $lowest).mask() << $lowest)*;
 
-            /// Reads a word; bits outside of [`KNOWN`](Self::KNOWN) are dropped.
+            /// Decodes a tiling word. Bits outside of [`KNOWN`](Self::KNOWN) are dropped.
             pub fn decode(word: u64) -> Self {
                 Self { $($field: Raw::of(Bits::new($highest, $lowest).get(word)),)* }
             }
 
-            /// Writes the word.
+            /// Encodes the tiling word.
             ///
             /// # Errors
             ///
-            /// [`TilingFieldError`] for the first value that its field has no room for.
+            /// [`TilingFieldError`] for the first value that is too large for its field.
             pub fn encode(self) -> Result<u64, TilingFieldError> {
                 let mut word = 0;
                 $(
@@ -91,7 +91,7 @@ macro_rules! tiling {
     };
 }
 
-/// A field's type, as bits.
+/// The conversion of a field's type from and to bits.
 trait Raw {
     fn of(bits: u64) -> Self;
     fn raw(self) -> u64;
@@ -116,7 +116,8 @@ impl Raw for bool {
 }
 
 tiling! {
-    /// GFX6 to GFX8: macro and micro tiles over pipes and banks. The values are those of the GB_TILE_MODE registers.
+    /// The tiling word of GFX6 to GFX8: macro and micro tiles across pipes and banks, with the values of the GB_TILE_MODE
+    /// registers.
     ///
     /// ```
     /// use amdgpu_winsys::winsys::LegacyTiling;
@@ -126,27 +127,27 @@ tiling! {
     /// assert_eq!(LegacyTiling::decode(0x1804), thin);
     /// ```
     pub struct LegacyTiling {
-        /// 1 linear, 2 micro tiles, 4 macro tiles.
+        /// Array mode: 1 linear, 2 micro tiles, 4 macro tiles.
         array_mode: u32 = 3, 0;
         /// The pipe configuration.
         pipe_config: u32 = 8, 4;
-        /// 64 bytes shifted left by it, 0 to 6; the kernel refuses 7.
+        /// The tile split, 0 to 6: 64 bytes shifted left by this value. The kernel refuses 7.
         tile_split: u32 = 11, 9;
-        /// 0 display, 1 thin, 2 depth, 3 rotated, 4 thick.
+        /// Micro tile mode: 0 display, 1 thin, 2 depth, 3 rotated, 4 thick.
         micro_tile_mode: u32 = 14, 12;
         /// log2 of the bank width.
         bank_width_log2: u32 = 16, 15;
         /// log2 of the bank height.
         bank_height_log2: u32 = 18, 17;
-        /// log2 of the macro tile's aspect.
+        /// log2 of the macro tile's aspect ratio.
         macro_tile_aspect_log2: u32 = 20, 19;
-        /// log2 of the number of banks, less 1.
+        /// log2 of the number of banks, minus 1.
         banks_log2_minus_1: u32 = 22, 21;
     }
 }
 
 tiling! {
-    /// GFX9 to GFX11.5: a swizzle mode, and where the colour compression's own data lies.
+    /// The tiling word of GFX9 to GFX11.5: a swizzle mode and the parameters of the display's DCC metadata.
     ///
     /// ```
     /// use amdgpu_winsys::winsys::SwizzleTiling;
@@ -159,17 +160,17 @@ tiling! {
     pub struct SwizzleTiling {
         /// The address library's swizzle mode; 0 is linear.
         swizzle_mode: u32 = 4, 0;
-        /// Offset of the display's compression data from the image's start, in units of 256 bytes; 0: there is none.
+        /// Offset of the display's DCC metadata from the start of the image, in units of 256 bytes; 0 if there is none.
         dcc_offset_256b: u32 = 28, 5;
-        /// Elements of a row of that data, less 1.
+        /// Row pitch of the display's DCC metadata in elements, minus 1.
         dcc_pitch_max: u32 = 42, 29;
-        /// Blocks of 64 bytes are compressed on their own.
+        /// Whether blocks of 64 bytes are compressed independently.
         dcc_independent_64b: bool = 43, 43;
-        /// Blocks of 128 bytes are compressed on their own.
+        /// Whether blocks of 128 bytes are compressed independently.
         dcc_independent_128b: bool = 44, 44;
-        /// The largest compressed block: 64 bytes shifted left by it.
+        /// The largest compressed block: 64 bytes shifted left by this value.
         dcc_max_compressed_block: u32 = 46, 45;
-        /// The display engine can show it.
+        /// Whether the display engine can scan out the image.
         scanout: bool = 63, 63;
     }
 }
@@ -190,21 +191,21 @@ tiling! {
     pub struct Gfx12Tiling {
         /// The swizzle mode; 0 is linear.
         swizzle_mode: u32 = 2, 0;
-        /// The largest compressed block: 0 is 64, 1 is 128, 2 is 256 bytes.
+        /// The largest compressed block: 0 is 64 bytes, 1 is 128 bytes, 2 is 256 bytes.
         dcc_max_compressed_block: u32 = 4, 3;
-        /// The number type of the format.
+        /// The number type of the format, for DCC.
         dcc_number_type: u32 = 7, 5;
-        /// The data format.
+        /// The data format, for DCC.
         dcc_data_format: u32 = 13, 8;
-        /// Writes leave it uncompressed: right for whatever has no one format.
+        /// Whether writes leave the memory uncompressed, as memory without a single format needs.
         dcc_write_compress_disable: bool = 14, 14;
-        /// The display engine can show it.
+        /// Whether the display engine can scan out the image.
         scanout: bool = 63, 63;
     }
 }
 
 impl LegacyTiling {
-    /// Returns the number of bytes after which a tile is split: 64 to 4096, and 1024 for the value that means nothing, as RADV reads it.
+    /// Returns the tile split in bytes, 64 to 4096. For the undefined value 7 it is 1024, as in RADV.
     ///
     /// Source: Mesa 25.0.7 `ac_surface.c`, `eg_tile_split`.
     pub const fn tile_split_bytes(self) -> u32 {
@@ -213,7 +214,7 @@ impl LegacyTiling {
 }
 
 impl Gfx12Tiling {
-    /// Memory that holds no image of one format: moves must not compress it.
+    /// The word of memory that holds no image of a single format: the kernel must not compress it when it moves it.
     ///
     /// Source: Mesa 25.0.7 `radv_device_memory.c`, `radv_alloc_memory`.
     pub const RAW_MEMORY: Self = Self {
@@ -226,7 +227,7 @@ impl Gfx12Tiling {
     };
 }
 
-/// A tiling word in its generation's terms.
+/// The decoded tiling word of a generation.
 ///
 /// ```
 /// use amdgpu_winsys::winsys::{GfxLevel, SwizzleTiling, Tiling};
@@ -238,16 +239,16 @@ impl Gfx12Tiling {
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Tiling {
-    /// GFX6 to GFX8.
+    /// The word of GFX6 to GFX8.
     Legacy(LegacyTiling),
-    /// GFX9 to GFX11.5.
+    /// The word of GFX9 to GFX11.5.
     Swizzle(SwizzleTiling),
-    /// GFX12.
+    /// The word of GFX12.
     Gfx12(Gfx12Tiling),
 }
 
 impl Tiling {
-    /// Reads the word of a chip of this generation. Any word can be read.
+    /// Decodes the tiling word of a chip of the generation `level`. Every word can be decoded.
     pub fn decode(level: GfxLevel, word: u64) -> Self {
         match level {
             GfxLevel::Gfx6 | GfxLevel::Gfx7 | GfxLevel::Gfx8 => Self::Legacy(LegacyTiling::decode(word)),
@@ -256,11 +257,11 @@ impl Tiling {
         }
     }
 
-    /// Writes the word.
+    /// Encodes the tiling word.
     ///
     /// # Errors
     ///
-    /// [`TilingFieldError`] for the first value that its field has no room for.
+    /// [`TilingFieldError`] for the first value that is too large for its field.
     pub fn encode(self) -> Result<u64, TilingFieldError> {
         match self {
             Self::Legacy(tiling) => tiling.encode(),
@@ -269,7 +270,7 @@ impl Tiling {
         }
     }
 
-    /// Returns `true` if the display engine can show it. On GFX6 to GFX8: if the micro tiles are the display's.
+    /// Returns `true` if the display engine can scan out the image. On GFX6 to GFX8 this is the display micro tile mode.
     pub const fn is_scanout(self) -> bool {
         match self {
             Self::Legacy(tiling) => tiling.micro_tile_mode == 0,

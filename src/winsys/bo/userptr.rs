@@ -1,4 +1,4 @@
-//! Pages of this process as a BO.
+//! BOs made from pages of this process.
 
 use std::ptr::NonNull;
 
@@ -10,7 +10,7 @@ use crate::{
     winsys::{Device, DeviceRef, Error, Result, answers, kernel::send_raw},
 };
 
-/// Pages of this process that the GPU is to use.
+/// A range of this process's memory for [`Bo::from_user_memory`].
 ///
 /// ```
 /// use amdgpu_winsys::winsys::{Bo, UserMemory};
@@ -30,14 +30,14 @@ use crate::{
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct UserMemory {
-    /// The first byte, at the start of a page.
+    /// Address of the first byte, which must be page-aligned.
     pub address: NonNull<u8>,
-    /// Bytes, a multiple of the page size.
+    /// Length in bytes, a multiple of the page size.
     pub len: u64,
-    /// The GPU only reads. Needed for pages that this process cannot write itself.
+    /// Whether the GPU only reads the pages. Required for pages that this process cannot write.
     pub is_read_only: bool,
-    /// The pages may also be those of a mapped file, or of several areas. The driver's own interfaces leave this off:
-    /// for a file's pages the kernel could have to write back what the GPU wrote.
+    /// Whether the pages may belong to a mapped file or span several memory areas. libdrm and RADV never set this: the
+    /// kernel might have to write the GPU's data back to the file.
     pub may_be_file: bool,
 }
 
@@ -47,8 +47,8 @@ impl UserMemory {
         Self { address, len, is_read_only: false, may_be_file: false }
     }
 
-    /// VALIDATE looks the pages up now rather than at the first submission, and REGISTER follows the CPU's page tables,
-    /// without which the kernel allows no writing.
+    /// Returns the flags of the request. VALIDATE looks the pages up now instead of at the first submission. REGISTER
+    /// tracks changes of the CPU's page tables; without it, the kernel allows no writes.
     fn flags(&self) -> UserptrFlags {
         let mut flags = UserptrFlags::REGISTER | UserptrFlags::VALIDATE;
         flags.set(UserptrFlags::ANONONLY, !self.may_be_file);
@@ -64,15 +64,16 @@ impl Bo {
     ///
     /// # Errors
     ///
-    /// [`Error::Misaligned`] when address or length is not a multiple of the page size. [`Error::Ioctl`]: `ENOSPC` for no
-    /// bytes, `EPERM` for pages of a file, of several areas, or that the process may not write, `EFAULT` where nothing is
-    /// mapped.
+    /// * [`Error::Misaligned`] if address or length is not a multiple of the page size;
+    /// * [`Error::Ioctl`] if the kernel refuses the request: `ENOSPC` for length 0, `EPERM` for pages of a file, of several
+    ///   areas or without write permission, `EFAULT` for unmapped addresses;
+    /// * [`Error::HostMemory`] if host memory is exhausted.
     ///
     /// # Safety
     ///
-    /// The GPU's writes replace what the process stored there, unknown to the compiler. The range
-    /// must belong to the caller, hold nothing that Rust may assume unchanged while the GPU can write (no live
-    /// references, no owned values), and stay mapped until the BO is dropped and the GPU is done with it.
+    /// The GPU's writes change the memory without the compiler's knowledge. The range must belong to the caller, hold
+    /// nothing that Rust may assume unchanged while the GPU can write (no live references, no owned values), and stay
+    /// mapped until the BO is dropped and the GPU no longer uses it.
     pub unsafe fn from_user_memory(device: &Device, memory: UserMemory) -> Result<Self> {
         let (start, len) = (wide(memory.address.as_ptr().expose_provenance()), memory.len);
         for (what, value) in [("user memory address", start), ("user memory length", len)] {
@@ -82,8 +83,8 @@ impl Bo {
         }
         let (room, device_ref) = (Self::room()?, DeviceRef::new(device).map_err(|error| error.of("a BO"))?);
         let mut argument = GemUserptr { addr: start, size: len, flags: memory.flags().bits(), handle: 0 };
-        // SAFETY: the kernel follows `addr` only to look the pages up; that the GPU may later write there is what the caller
-        // vouches for.
+        // SAFETY: the kernel follows `addr` only to look the pages up. The caller guarantees that the GPU may later write
+        // there.
         let asked = unsafe { send_raw(device.kernel(), GemUserptr::REQUEST, &mut argument) };
         let handle = asked.and_then(|()| answers::handle(argument.handle));
         let handle = handle.map_err(|errno| Error::Ioctl { request: GemUserptr::NAME, errno })?;

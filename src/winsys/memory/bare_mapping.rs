@@ -1,4 +1,4 @@
-//! CPU mappings whose owner keeps their first byte and nothing else.
+//! CPU mappings that are represented by the address of their first byte alone.
 
 use std::ptr::NonNull;
 
@@ -12,8 +12,8 @@ use crate::{
     },
 };
 
-/// Mappings for an owner of a BO that keeps the first byte. A [`Mapping`](crate::winsys::Mapping) has a reference to its BO instead,
-/// which costs two locked instructions, and ends by itself.
+/// CPU mappings without an owning value, for callers that own the BO and keep the address. A
+/// [`Mapping`](crate::winsys::Mapping) unmaps itself, but holds a reference to its BO, which costs two locked instructions.
 ///
 /// ```
 /// use amdgpu_winsys::{uapi::{GemCreateFlags, GemDomain}, winsys::{Bo, BoRequest}};
@@ -29,13 +29,14 @@ use crate::{
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 impl Bo {
-    /// Maps all of the BO, and returns the first byte. It stays mapped until [`Bo::unmap_bare`], even beyond the BO's end.
+    /// Maps the whole BO for the CPU and returns the address of its first byte. It stays mapped until [`Bo::unmap_bare`],
+    /// even after the BO is dropped.
     ///
     /// Requests: AMDGPU_GEM_MMAP, then mmap of the node.
     ///
     /// # Errors
     ///
-    /// Those of [`Mapping::new`](crate::winsys::Mapping::new).
+    /// The errors of [`Mapping::new`](crate::winsys::Mapping::new).
     pub fn map_bare(&self) -> Result<NonNull<u8>> {
         // SAFETY: no address is asked for, so nothing that exists is replaced.
         let base = unsafe { map(self, None) }?;
@@ -43,16 +44,17 @@ impl Bo {
         Ok(base)
     }
 
-    /// Maps all of the BO at `at`, over whatever is mapped there, as [`Mapping::placed`](crate::winsys::Mapping::placed) does. It stays
-    /// mapped until [`Bo::unmap_bare`].
+    /// Maps the whole BO at address `at` and replaces existing mappings there, like
+    /// [`Mapping::placed`](crate::winsys::Mapping::placed). It stays mapped until [`Bo::unmap_bare`].
     ///
     /// # Errors
     ///
-    /// Those of [`Mapping::placed`](crate::winsys::Mapping::placed).
+    /// The errors of [`Mapping::placed`](crate::winsys::Mapping::placed).
     ///
     /// # Safety
     ///
-    /// The caller owns the bytes from `at` on, for the size of the BO, and nothing uses them while they are mapped.
+    /// The caller owns the addresses from `at` on, for the size of the BO, and no other code uses them while they are
+    /// mapped.
     pub unsafe fn map_bare_at(&self, at: NonNull<u8>) -> Result<NonNull<u8>> {
         // SAFETY: the caller's promise.
         let base = unsafe { map(self, Some(at)) }?;
@@ -60,27 +62,27 @@ impl Bo {
         Ok(base)
     }
 
-    /// Unmaps what was mapped at `base`. A refusal is logged.
+    /// Unmaps the mapping at `base`. If the kernel refuses, the error is logged.
     ///
     /// # Safety
     ///
-    /// `base` came from [`Bo::map_bare`] or [`Bo::map_bare_at`] of this BO, was not unmapped since, and nothing uses the mapping any
-    /// more.
+    /// `base` was returned by [`Bo::map_bare`] or [`Bo::map_bare_at`] of this BO and has not been unmapped since, and the
+    /// mapping is no longer used.
     pub unsafe fn unmap_bare(&self, base: NonNull<u8>) {
         // SAFETY: the caller's promise.
         unsafe { unmap(self, base, || ()) };
     }
 
-    /// Unmaps what was mapped at `base`, but keeps the addresses, as
-    /// [`Mapping::unmap_reserving`](crate::winsys::Mapping::unmap_reserving) does.
+    /// Unmaps the mapping at `base` and keeps its addresses reserved, like
+    /// [`Mapping::unmap_reserving`](crate::winsys::Mapping::unmap_reserving).
     ///
     /// # Errors
     ///
-    /// [`Error::Bo`]: the addresses are not reserved. `true` beside it if the mapping is still there.
+    /// [`Error::Bo`] if the addresses cannot be reserved. The flag beside the error is `true` if the BO is still mapped.
     ///
     /// # Safety
     ///
-    /// As for [`Bo::unmap_bare`].
+    /// The requirements of [`Bo::unmap_bare`].
     pub unsafe fn unmap_bare_reserving(&self, base: NonNull<u8>) -> Result<(), (bool, Error)> {
         // SAFETY: the caller's promise.
         unsafe { reserve(self, base) }.inspect(|()| tell_unmapped(self, base)).inspect_err(|&(is_mapped, _)| {
@@ -91,21 +93,22 @@ impl Bo {
     }
 }
 
-/// Tells the observer of a mapping, which has an owner by now.
+/// Reports a mapping to the observer, once it has an owner.
 pub(super) fn tell_mapped(bo: &Bo, base: NonNull<u8>) {
     bo.device().tell(|| Event::Mapped { handle: bo.handle(), base: base.addr().get(), len: bytes(bo) });
 }
 
-/// Tells the observer that a mapping is gone, which nothing believes in any more.
+/// Reports to the observer that a mapping is gone, after its owner has forgotten it.
 pub(super) fn tell_unmapped(bo: &Bo, base: NonNull<u8>) {
     bo.device().tell(|| Event::Unmapped { handle: bo.handle(), base: base.addr().get(), len: bytes(bo) });
 }
 
-/// Unmaps, and tells after `forget`, which makes the owner believe that it has no mapping.
+/// Unmaps the mapping at `base`. If that succeeds, calls `forget`, which clears the owner's record, and then tells the
+/// observer.
 ///
 /// # Safety
 ///
-/// As for [`Bo::unmap_bare`].
+/// The requirements of [`Bo::unmap_bare`].
 pub(super) unsafe fn unmap(bo: &Bo, base: NonNull<u8>, forget: impl FnOnce()) {
     // SAFETY: the bytes of the BO were mapped there, and the caller promises the rest.
     let unmapped = release(|| unsafe { bo.device().kernel().munmap(base, bytes(bo)) });
@@ -116,26 +119,26 @@ pub(super) unsafe fn unmap(bo: &Bo, base: NonNull<u8>, forget: impl FnOnce()) {
     unmapped.report("munmap", bo.handle());
 }
 
-/// Unmaps and keeps the addresses. `true` beside the error if the mapping is still there.
+/// Unmaps the mapping at `base` and reserves its addresses. The flag beside the error is `true` if the BO is still mapped.
 ///
 /// # Safety
 ///
-/// As for [`Bo::unmap_bare`].
+/// The requirements of [`Bo::unmap_bare`].
 pub(super) unsafe fn reserve(bo: &Bo, base: NonNull<u8>) -> Result<(), (bool, Error)> {
     // SAFETY: the bytes of the BO were mapped there, and the caller promises the rest.
     unsafe { bo.device().kernel().reserve(base, bytes(bo)) }
         .map_err(|NotReserved { errno, is_mapped }| (is_mapped, bo.refused("mmap", errno)))
 }
 
-/// Maps all of a BO, and tells nothing of it.
+/// Maps the whole BO without telling the observer.
 ///
 /// # Errors
 ///
-/// Those of [`Bo::map_bare_at`].
+/// The errors of [`Bo::map_bare_at`].
 ///
 /// # Safety
 ///
-/// With `at`, the caller owns the bytes from there on, for the size of the BO.
+/// If `at` is given, the caller owns the addresses from there on, for the size of the BO.
 pub(super) unsafe fn map(bo: &Bo, at: Option<NonNull<u8>>) -> Result<NonNull<u8>> {
     let handle = bo.handle();
     let value = at.map_or(0, |at| wide(at.addr().get()));
@@ -153,7 +156,7 @@ pub(super) unsafe fn map(bo: &Bo, at: Option<NonNull<u8>>) -> Result<NonNull<u8>
     send(device.kernel(), &mut argument).map_err(|errno| bo.refused(GemMmap::NAME, errno))?;
     let offset = argument.answer().addr_ptr;
     if offset == u64::from(handle) {
-        // Not written: offsets begin behind all 32-bit numbers (Linux 6.12 `drm_vma_manager.h`).
+        // The answer was not written: offsets start above all 32-bit numbers (Linux 6.12 `drm_vma_manager.h`).
         return Err(bo.refused(GemMmap::NAME, UNWRITTEN));
     }
     let len = extent(bo)?;
@@ -161,13 +164,13 @@ pub(super) unsafe fn map(bo: &Bo, at: Option<NonNull<u8>>) -> Result<NonNull<u8>
     unsafe { device.kernel().mmap(len, Protection::ReadWrite, at, offset) }.map_err(|errno| bo.refused("mmap", errno))
 }
 
-/// Returns the length of a mapping of a BO that is mapped.
+/// Returns the length in bytes of a mapped BO's mapping.
 fn bytes(bo: &Bo) -> usize {
-    // Checked when it was mapped.
+    // `extent` checked the size before the BO was mapped.
     bo.size() as usize
 }
 
-/// Returns the length of a mapping of a BO, if it is one that the CPU's address space and [`Mapping`](crate::winsys::Mapping) can have.
+/// Returns the length in bytes of a BO's mapping; an error if a [`Mapping`](crate::winsys::Mapping) cannot represent it.
 pub(super) fn extent(bo: &Bo) -> Result<usize> {
     let pages = u32::try_from(bo.size() / PAGE_SIZE);
     pages.map(|_| bytes(bo)).map_err(|_| bo.refused("mmap", Errno::EOVERFLOW))

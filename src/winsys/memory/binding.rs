@@ -1,4 +1,4 @@
-//! GPU page-table bindings.
+//! Mappings of BOs in the GPU's page tables.
 
 use std::sync::{
     Arc, Weak,
@@ -16,12 +16,12 @@ use crate::{
     },
 };
 
-/// A lease that the page tables point through: (part of) a BO at a GPU address.
+/// A mapping of a BO, or part of one, in the GPU's page tables, at the addresses of a lease.
 ///
-/// A `Binding` is a handle: a clone of it is the same binding, and equal to it; submissions and sets of memory hold one each.
-/// Dropping the last one unbinds, then gives the addresses back, never before the kernel has taken the binding away, and lets go of
-/// the BO. The kernel orders the unbinding behind everything this file submitted before, so a running job
-/// does not fault because of it (Linux 6.12 `amdgpu_vm.c`).
+/// A `Binding` is a reference-counted handle: its clones are the same binding and compare equal. Submissions and sets of
+/// memory hold clones. Dropping the last one unmaps the addresses, then frees them, and releases the BO; addresses are
+/// never freed while the kernel still maps them. The kernel unmaps only after the jobs that this file has already
+/// submitted, so a running job does not fault because of it (Linux 6.12 `amdgpu_vm.c`).
 ///
 /// # Examples
 ///
@@ -48,7 +48,7 @@ use crate::{
 #[derive(Clone, Debug)]
 pub struct Binding(Arc<BindingState>);
 
-/// A [`Binding`] that does not keep it bound.
+/// A weak handle of a [`Binding`], which does not keep the memory bound.
 ///
 /// ```
 /// # let device = amdgpu_winsys::winsys::Device::new(amdgpu_sim::SimKernel::open(amdgpu_sim::profile("navi21").ok_or("no such chip")?))?;
@@ -64,18 +64,18 @@ pub struct Binding(Arc<BindingState>);
 pub struct WeakBinding(Weak<BindingState>);
 
 impl WeakBinding {
-    /// Returns the binding if there is still a handle of it.
+    /// Returns the binding if at least one handle of it is left.
     pub fn upgrade(&self) -> Option<Binding> {
         self.0.upgrade().map(Binding)
     }
 
-    /// Returns the number of handles of the binding; 0 once it is unbound.
+    /// Returns the number of handles of the binding; 0 if the memory is no longer bound.
     pub fn handle_count(&self) -> usize {
         self.0.strong_count()
     }
 }
 
-/// Two handles are equal if they are of the same binding.
+/// Two handles are equal if they refer to the same binding.
 impl PartialEq for Binding {
     fn eq(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.0, &other.0)
@@ -87,20 +87,21 @@ impl Eq for Binding {}
 /// The state that all handles of a binding share.
 #[derive(Debug)]
 struct BindingState {
-    /// Taken only by `Drop`.
+    /// `Some` until `Drop` takes it.
     lease: Option<VaLease>,
     bo: Bo,
     offset: u64,
     len: u64,
     flags: VaFlags,
     has_guard_page: bool,
-    /// The BO's, and where its device lies: kept here for submissions, which ask thousands of bindings for nothing else.
+    /// Copies of the BO's handle and of its device's address. Submissions read them for thousands of bindings and need
+    /// nothing else of the BO.
     bo_handle: u32,
     device_address: usize,
     priority: AtomicU8,
 }
 
-/// The bound part of a BO, and its access flags.
+/// The bound part of a BO, with its access flags.
 #[derive(Clone, Copy)]
 struct Part {
     offset: u64,
@@ -108,7 +109,7 @@ struct Part {
     flags: VaFlags,
 }
 
-/// Host memory for a binding, before there is one.
+/// Allocates the host memory of a binding, before the kernel binds it.
 #[inline]
 fn room() -> Result<ArcRoom<BindingState>> {
     ArcRoom::new().map_err(|error| error.of("a binding"))
@@ -118,19 +119,20 @@ fn room() -> Result<ArcRoom<BindingState>> {
 const DEFAULT_PRIORITY: u8 = 14;
 
 impl Binding {
-    /// Binds all of a BO at the start of `lease`.
+    /// Binds the whole BO at the start of `lease`.
     ///
     /// Request: AMDGPU_GEM_VA (map).
     ///
     /// # Errors
     ///
-    /// Those of [`Binding::of_part`].
+    /// The errors of [`Binding::of_part`].
     #[inline]
     pub fn new(bo: &Bo, lease: VaLease, flags: VaFlags) -> Result<Self, (VaLease, Error)> {
         Self::of_part(bo, 0, bo.size(), lease, flags)
     }
 
-    /// Binds all of a BO, which it takes over, perhaps with a guard page as [`Binding::with_guard_page`] does.
+    /// Binds the whole BO and takes ownership of it, with a guard page as in [`Binding::with_guard_page`] if `guard_page`
+    /// is set.
     #[inline]
     pub(crate) fn owning(bo: Bo, lease: VaLease, flags: VaFlags, guard_page: bool, priority: u32) -> Result<Self> {
         if guard_page {
@@ -155,12 +157,14 @@ impl Binding {
     ///
     /// # Errors
     ///
-    /// The lease comes back beside the error: retry elsewhere, or drop it.
-    /// * [`Error::Range`]: the part is not inside the BO, or longer than the lease.
-    /// * [`Error::Misaligned`]: offset or length is no multiple of the page size.
-    /// * [`Error::VaFlags`]: PRT, unknown bits, or NOALLOC before minor 47.
-    /// * [`Error::HostMemory`]: nothing was asked.
-    /// * [`Error::Bind`]: the kernel refuses; `EINVAL` for an overlap or an address it does not manage.
+    /// On error the lease is returned beside the error, for another attempt.
+    ///
+    /// * [`Error::Range`] if the part is empty, is not inside the BO or is longer than the lease.
+    /// * [`Error::Misaligned`] if the offset or the length is not a multiple of the page size.
+    /// * [`Error::VaFlags`] if `flags` contains PRT or unknown bits, or NOALLOC before DRM 3.47.
+    /// * [`Error::HostMemory`] if host memory is exhausted; no request is made.
+    /// * [`Error::Bind`] if the kernel refuses the request: `EINVAL` if the range overlaps another binding or is outside
+    ///   the managed addresses.
     #[inline]
     pub fn of_part(bo: &Bo, offset: u64, len: u64, lease: VaLease, flags: VaFlags) -> Result<Self, (VaLease, Error)> {
         let asked = room().and_then(|room| bind(bo, offset, len, &lease, flags).map(|()| room));
@@ -174,14 +178,14 @@ impl Binding {
         Ok(binding)
     }
 
-    /// Binds all of a BO and, right behind it, its first page once more and read-only: some chips' scalar loads reach
-    /// past the end of what they are told to load. The lease must be a page longer than the BO.
+    /// Binds the whole BO and, directly after it, its first page once more, read-only. The scalar loads of some chips read
+    /// past the end of the requested range. The lease must be at least one page longer than the BO.
     ///
     /// Source: Mesa 26.2 `radv_amdgpu_bo.c`, `radv_amdgpu_winsys_bo_create`.
     ///
     /// # Errors
     ///
-    /// Those of [`Binding::of_part`], without the lease. Nothing stays bound.
+    /// The errors of [`Binding::of_part`], without the lease. On error, no part remains bound.
     pub fn with_guard_page(bo: &Bo, lease: VaLease, flags: VaFlags) -> Result<Self> {
         let size = bo.size();
         if lease.len() < size.saturating_add(PAGE_SIZE) {
@@ -192,7 +196,7 @@ impl Binding {
         let part = Part { offset: 0, len: size, flags };
         let mut state = BindingState::bound(bo.clone(), lease, part, DEFAULT_PRIORITY);
         state.announce();
-        // The lease reaches a page further, so the address exists.
+        // The lease is at least one page longer, so this address exists.
         if let Some(behind) = state.start().checked_add(size) {
             let rights = flags - VaFlags::WRITEABLE;
             operate(bo, VaOperation::Map, behind, 0, PAGE_SIZE, rights)?;
@@ -207,41 +211,42 @@ impl Binding {
         WeakBinding(Arc::downgrade(&self.0))
     }
 
-    /// Returns the number of its handles: the caller's, and those of lists, submissions and sets of memory.
+    /// Returns the number of handles of the binding, including those held by lists, submissions and sets of memory.
     pub fn handle_count(&self) -> usize {
         Arc::strong_count(&self.0)
     }
 
-    /// Returns the address of the shared state, which no other binding has as long as this one lives.
+    /// Returns the address of the shared state, which no other binding has while this one exists.
     #[inline]
     pub(crate) fn state_address(&self) -> usize {
         Arc::as_ptr(&self.0).addr()
     }
 
-    /// Returns the BO behind the addresses.
+    /// Returns the bound BO.
     pub fn bo(&self) -> &Bo {
         &self.0.bo
     }
 
-    /// The handle of the BO, without following [`Binding::bo`].
+    /// Returns the GEM handle of the BO, from a copy beside the binding.
     #[inline]
     pub(crate) fn bo_handle(&self) -> u32 {
         self.0.bo_handle
     }
 
-    /// Returns the [address](Device::address) of its device.
+    /// Returns the [address](Device::address) of the binding's device.
     #[inline]
     pub(crate) fn device_address(&self) -> usize {
         self.0.device_address
     }
 
-    /// Returns `true` if it belongs to this device. The BO keeps its device, so no other can be at that address.
+    /// Returns `true` if the binding belongs to `device`. The BO keeps its device alive, so no other device can have the
+    /// same address.
     #[inline]
     pub(crate) fn is_of(&self, device: &Device) -> bool {
         self.0.device_address == device.address()
     }
 
-    /// Returns the device it belongs to.
+    /// Returns the device that the binding belongs to.
     pub fn device(&self) -> &Device {
         self.0.bo.device()
     }
@@ -252,37 +257,37 @@ impl Binding {
         self.0.start()
     }
 
-    /// Returns the offset of the binding in the BO, bytes.
+    /// Returns the offset of the bound part in the BO, in bytes.
     pub fn offset(&self) -> u64 {
         self.0.offset
     }
 
-    /// Returns the number of bytes bound, a multiple of the page size.
+    /// Returns the number of bound bytes, a multiple of the page size.
     pub fn len(&self) -> u64 {
         self.0.len
     }
 
-    /// Returns `false`: a binding has at least one page.
+    /// Returns `false`, because a binding has at least one page.
     pub fn is_empty(&self) -> bool {
         self.0.len == 0
     }
 
-    /// Returns `true` if the page behind the binding is bound too, read-only.
+    /// Returns `true` if the page after the bound range is bound too, read-only.
     pub fn has_guard_page(&self) -> bool {
         self.0.has_guard_page
     }
 
-    /// Returns the priority in submissions' BO lists: higher ones stay in VRAM longer when it is full. 0 to 31; 14 unless set, and an
-    /// application's own end at 27.
+    /// Returns the priority in the BO lists of submissions. If VRAM is full, memory with a higher priority is evicted
+    /// later. The default is 14; RADV gives applications' memory at most 27, and the kernel accepts at most 31.
     ///
-    /// Source: Mesa 25.0.7 `radv_device_memory.c`, `radv_alloc_memory`; the kernel takes up to 32 (Linux 6.12
+    /// Source: Mesa 25.0.7 `radv_device_memory.c`, `radv_alloc_memory`; the kernel has 32 levels (Linux 6.12
     /// `amdgpu_bo_list.h`, `AMDGPU_BO_LIST_MAX_PRIORITY`).
     pub fn priority(&self) -> u32 {
         self.0.priority.load(Relaxed).into()
     }
 
-    /// Sets the priority for submissions to come; 255 if it is more than that. A set of memory that was listed before keeps the old one until it
-    /// changes.
+    /// Sets the priority for later submissions; values above 255 become 255. A set of memory that was already listed keeps
+    /// the old priority until the set changes.
     pub fn set_priority(&self, priority: u32) {
         self.0.priority.store(narrow(priority), Relaxed);
     }
@@ -298,7 +303,7 @@ fn narrow(priority: u32) -> u8 {
     priority.min(u8::MAX.into()) as u8
 }
 
-/// Flags that GEM_VA takes besides DELAY_UPDATE and PRT.
+/// Flags that GEM_VA accepts for a BO; PRT is not among them.
 const ACCESS: VaFlags = VaFlags::READABLE
     .union(VaFlags::WRITEABLE)
     .union(VaFlags::EXECUTABLE)
@@ -306,7 +311,7 @@ const ACCESS: VaFlags = VaFlags::READABLE
     .union(VaFlags::NOALLOC)
     .union(VaFlags::DELAY_UPDATE);
 
-/// The rules of GEM_VA about flags. Source: Linux 6.12 `amdgpu_gem.c`, `amdgpu_gem_va_ioctl`.
+/// Checks flags against the rules of GEM_VA. Source: Linux 6.12 `amdgpu_gem.c`, `amdgpu_gem_va_ioctl`.
 #[inline]
 fn check_flags(bo: &Bo, flags: VaFlags) -> Result<()> {
     let refused = |reason| Err(Error::VaFlags { flags, reason });
@@ -322,7 +327,7 @@ fn check_flags(bo: &Bo, flags: VaFlags) -> Result<()> {
     Ok(())
 }
 
-/// Binds, if there is nothing against it.
+/// Checks the arguments and binds the part.
 #[inline]
 fn bind(bo: &Bo, offset: u64, len: u64, lease: &VaLease, flags: VaFlags) -> Result<()> {
     let at = lease.start();
@@ -371,7 +376,7 @@ fn tell_bound(bo: &Bo, at: GpuVa, bo_offset: u64, len: u64, flags: VaFlags) {
 }
 
 impl BindingState {
-    /// Tells of the binding, which owns by now what it tells of.
+    /// Reports the binding to the observer, once it owns its addresses.
     #[cold]
     fn announce(&self) {
         let (bo, at, len, flags) = (&self.bo, self.start(), self.len, self.flags);
@@ -379,7 +384,7 @@ impl BindingState {
         tell_bound(bo, at, self.offset, len, flags);
     }
 
-    /// Creates the owner of a binding that the kernel has made.
+    /// Creates the owner of a binding that exists in the kernel.
     #[inline]
     fn bound(bo: Bo, lease: VaLease, part: Part, priority: u8) -> Self {
         let Part { offset, len, flags } = part;
@@ -399,7 +404,7 @@ impl BindingState {
     /// Returns the first bound address.
     #[inline]
     fn start(&self) -> GpuVa {
-        // The lease is there until the binding is not.
+        // Only `Drop` takes the lease, after the last use of the address.
         self.lease.as_ref().map_or(GpuVa::from_48_bits(0), VaLease::start)
     }
 }
@@ -420,10 +425,10 @@ impl Drop for BindingState {
         if bound.is_done() && guard.is_done() {
             device.addresses().free(lease);
         } else {
-            // The page tables may still point through these addresses: they must not be reused.
+            // The page tables may still map these addresses, so they must not be reused.
             device.strand(lease);
         }
-        // The addresses have an owner again before observers hear of it.
+        // The addresses are freed before the observer hears of it.
         let guard_len = if has_guard_page { PAGE_SIZE } else { 0 };
         if let (true, Some(range)) = (bound.is_done(), VaRange::new(at, self.len + guard_len)) {
             device.tell(|| Event::Unbound { range });

@@ -1,4 +1,4 @@
-//! BOs that are bound as soon as they are made.
+//! Creation of a BO together with its GPU addresses and its binding.
 
 use crate::{
     uapi::VaFlags,
@@ -6,7 +6,7 @@ use crate::{
     winsys::{Binding, Bo, BoRequest, Device, DeviceRef, DeviceRefs, Error, Result},
 };
 
-/// A request of [`Bo::create_bound`].
+/// The arguments of [`Bo::create_bound`].
 ///
 /// ```
 /// use amdgpu_winsys::{
@@ -30,27 +30,28 @@ use crate::{
 /// ```
 #[derive(Clone, Copy, Debug)]
 pub struct BoundRequest {
-    /// The BO.
+    /// The arguments of GEM_CREATE.
     pub bo: BoRequest,
-    /// The addresses: at least as many bytes as the BO has, and a page more with a guard page.
+    /// The GPU addresses: at least as many bytes as the BO has, plus one page if `guard_page` is set.
     pub addresses: VaRequest,
-    /// Access rights and memory type of the binding.
+    /// Access rights and MTYPE of the binding.
     pub flags: VaFlags,
-    /// Priority in submissions, see [`Binding::priority`].
+    /// Priority in BO lists: see [`Binding::priority`].
     pub priority: u32,
-    /// `true` for a page behind the BO, see [`Binding::with_guard_page`].
+    /// Whether to bind a guard page after the BO: see [`Binding::with_guard_page`].
     pub guard_page: bool,
 }
 
 impl Bo {
-    /// Creates a BO at a GPU address: what a winsys calls `buffer_create`. Addresses first, then the BO, then the binding;
-    /// whichever fails, the earlier ones are undone.
+    /// Creates a BO and binds it at GPU addresses, like the `buffer_create` of a Mesa winsys. It allocates the addresses,
+    /// then the BO, then binds; if a step fails, the earlier ones are undone.
     ///
     /// Requests: AMDGPU_GEM_CREATE, AMDGPU_GEM_VA (map).
     ///
     /// # Errors
     ///
-    /// [`Error::Address`]: no address, or the fixed one is not free; those of [`Bo::create`] and [`Binding::new`].
+    /// * [`Error::Address`] if no free address range fits, or if the fixed range is in use;
+    /// * the errors of [`Bo::create`] and [`Binding::new`].
     ///
     /// # Examples
     ///
@@ -80,14 +81,15 @@ impl Bo {
 }
 
 impl DeviceRefs {
-    /// Creates a BO at a GPU address as [`Bo::create_bound`] does, at less cost: the BO has one of these shares in the device and
-    /// none of its own, and addresses that the thread gave back lately come first, if some fit.
+    /// Creates a BO and binds it at GPU addresses like [`Bo::create_bound`], at less cost: the BO takes one of these
+    /// references to the device instead of a new one, and addresses that this thread freed recently are reused first if
+    /// they fit.
     ///
     /// Requests: AMDGPU_GEM_CREATE, AMDGPU_GEM_VA (map).
     ///
     /// # Errors
     ///
-    /// Those of [`Bo::create_bound`].
+    /// The errors of [`Bo::create_bound`].
     ///
     /// # Examples
     ///

@@ -1,4 +1,4 @@
-//! A set that counts how often each member was added, in constant time whatever its size.
+//! A set that counts how often each member was added.
 
 use std::{
     collections::HashMap,
@@ -7,10 +7,10 @@ use std::{
 
 use amdgpu_hw::num::wide;
 
-/// Members by key, each with the number of times it was added.
+/// The members by key, each with the number of times it was added.
 ///
-/// Adding and removing look one key up; no other member is compared. Members are kept in a vector, so that listing them all
-/// is a walk through memory. A removed member's place is taken by the last one.
+/// Adding and removing a member is one hash look-up, whatever the size of the set. Members are kept in a vector, so that
+/// iteration reads contiguous memory. The last member moves to the place of a removed one.
 #[derive(Debug)]
 pub(super) struct CountedSet<K, T> {
     /// Indices into `list`.
@@ -25,8 +25,9 @@ struct Member<K, T> {
     count: u64,
 }
 
-/// A hash of one number, by a multiplication whose two halves are folded into one. Keys are the process's own, so none is chosen
-/// to collide with others, and the standard library's hash, which is safe against that, takes longer than all the rest.
+/// A hash of one number: a multiplication whose upper and lower halves are combined by XOR. The keys are addresses of this
+/// process, so an attacker cannot choose colliding keys; the standard library's hash protects against that and would
+/// dominate the cost of a look-up.
 #[derive(Default)]
 struct Folding(u64);
 
@@ -43,7 +44,7 @@ impl Hasher for Folding {
 
     #[inline]
     fn write_u64(&mut self, number: u64) {
-        /// 2 to the power of 64, divided by the golden ratio, and odd: it spreads numbers that differ in few bits.
+        /// 2^64 divided by the golden ratio, rounded to an odd number: it spreads numbers that differ in few bits.
         const SPREAD: u128 = 0x9E37_79B9_7F4A_7C15;
         let product = u128::from(self.0 ^ number) * SPREAD;
         self.0 = product as u64 ^ (product >> 64) as u64;
@@ -62,7 +63,7 @@ impl<K, T> Default for CountedSet<K, T> {
 }
 
 impl<K: Copy + Eq + Hash, T> CountedSet<K, T> {
-    /// Returns the number of members, each counted once.
+    /// Returns the number of distinct members.
     pub(super) fn len(&self) -> usize {
         self.list.len()
     }
@@ -72,7 +73,7 @@ impl<K: Copy + Eq + Hash, T> CountedSet<K, T> {
         self.list.iter().map(|member| &member.value)
     }
 
-    /// Adds a member `times` times. Returns `true` if it is new.
+    /// Adds a member `times` times. Returns `true` if it was not in the set.
     pub(super) fn add(&mut self, key: K, times: u64, value: impl FnOnce() -> T) -> bool {
         let place = *self.places.entry(key).or_insert(self.list.len());
         if let Some(member) = self.list.get_mut(place) {
@@ -83,7 +84,7 @@ impl<K: Copy + Eq + Hash, T> CountedSet<K, T> {
         true
     }
 
-    /// Takes `times` additions of a member back. Returns the member if it was added no more often than that and is gone.
+    /// Undoes `times` additions of a member. Returns the member if no addition is left and it was removed.
     pub(super) fn remove(&mut self, key: K, times: u64) -> Option<T> {
         let place = *self.places.get(&key)?;
         let member = self.list.get_mut(place)?;
@@ -109,11 +110,11 @@ mod tests {
     use super::*;
 
     thread_local! {
-        /// Comparisons of keys on this thread.
+        /// The number of key comparisons on this thread.
         static COMPARISONS: Cell<u64> = const { Cell::new(0) };
     }
 
-    /// A key that counts how often it is compared.
+    /// A key that counts its comparisons.
     #[derive(Clone, Copy, Debug)]
     struct Counting(u64);
 
@@ -140,18 +141,20 @@ mod tests {
             let mut set = CountedSet::default();
             (0..size).for_each(|key| assert!(set.add(Counting(key), 1, || key)));
             COMPARISONS.set(0);
-            // First in, first out: a list that is searched from either end is walked here, or in the other half.
+            // Removal in order of insertion and in reverse order: a linear search from either end would be slow for one
+            // half.
             for key in (0..size / 2).chain((size / 2..size).rev()) {
                 assert_eq!(set.remove(Counting(key), 1), Some(key));
             }
-            // Two look-ups and one for the member that moves; a hash meets a neighbour's now and then.
+            // Two look-ups for the member and one for the member that moves; a few comparisons are added by colliding
+            // hashes.
             let each = COMPARISONS.get() / size;
             assert!(each <= 4, "{each} comparisons a removal among {size}");
             assert_eq!(set.len(), 0);
         }
     }
 
-    /// The table takes a place from the lower bits of a hash, and tells members apart by the upper seven.
+    /// The hash table takes an index from the lower bits of a hash and distinguishes members by the upper seven.
     #[test]
     fn addresses_that_differ_in_few_bits_have_hashes_that_differ_in_lower_and_upper_bits() {
         let hash = |address: u64| {
@@ -164,7 +167,7 @@ mod tests {
             let distinct = |of: fn(u64) -> u64| {
                 hashes.iter().map(|&hash| of(hash)).collect::<std::collections::BTreeSet<_>>().len()
             };
-            // Of as many random numbers 63 % would be different.
+            // Of random hashes, 63 % would be distinct.
             assert!(distinct(|hash| hash & 0xfff) > 2000, "places of addresses {step} apart");
             assert_eq!(distinct(|hash| hash >> 57), 128, "marks of addresses {step} apart");
         }

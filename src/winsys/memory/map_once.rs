@@ -1,4 +1,4 @@
-//! A mapping that many threads ask for and one makes, and that a shared handle can end.
+//! A CPU mapping that is made on first use, shared by all threads, and can be ended.
 
 use std::{ops::Deref, sync::atomic::Ordering::SeqCst};
 
@@ -7,10 +7,11 @@ use crate::{
     winsys::Mapping,
 };
 
-/// A CPU mapping that is made at the first call. All threads get the same one.
+/// A CPU mapping that is made by the first call and shared by all threads.
 ///
-/// It is of one of two kinds. A *lasting* one is lent as a plain reference, getting it takes no lock, and it ends with this
-/// value. Any other is lent as a [`Mapped`], and [`MapOnce::end`] takes it away: at once, or with the last `Mapped` of it.
+/// There are two kinds. A *lasting* mapping is returned as a plain reference, without a lock, and is unmapped when this
+/// value is dropped. Any other mapping is lent as a [`Mapped`]; [`MapOnce::end`] unmaps it at once, or when the last
+/// `Mapped` is dropped.
 ///
 /// ```
 /// use amdgpu_winsys::winsys::{IsLent, MapOnce, Mapping};
@@ -35,21 +36,22 @@ use crate::{
 pub struct MapOnce {
     lasting: OnceCell<Mapping>,
     slot: RwLock<Option<Mapping>>,
-    /// `true` if there is a mapping in `slot`: changed with the lock for writing, looked at without any.
+    /// `true` if `slot` holds a mapping. Written with the lock held for writing, read without it.
     is_full: AtomicBool,
-    /// Held by the thread that maps, so that none maps twice. `slot` is not, so that no other thread waits for the kernel.
+    /// Held by the thread that maps, so that no other thread maps as well. `slot` stays unlocked meanwhile, so that readers
+    /// do not wait for the kernel.
     making: Mutex<()>,
-    /// `true` if the mapping in `slot` ends with the last [`Mapped`] of it.
+    /// `true` if the mapping in `slot` is to be unmapped when the last [`Mapped`] is dropped.
     is_ending: AtomicBool,
 }
 
 impl MapOnce {
-    /// Creates a place without a mapping.
+    /// Creates a value without a mapping.
     pub const fn new() -> Self {
         Self::with(OnceCell::new())
     }
 
-    /// Creates a place with a lasting mapping.
+    /// Creates a value with a lasting mapping.
     pub fn of(mapping: Mapping) -> Self {
         Self::with(OnceCell::with_value(mapping))
     }
@@ -73,12 +75,12 @@ impl MapOnce {
         }
     }
 
-    /// Returns the mapping, made by `make` if there is none. While one thread makes it the others wait; after a failure the
-    /// next one tries again. A mapping that was ended and is still lent goes on.
+    /// Returns the mapping, and makes it with `make` if there is none. While one thread makes it, the others wait; after a
+    /// failure the next thread tries again. A mapping that was ended but is still lent is kept.
     ///
     /// # Errors
     ///
-    /// Those of `make`.
+    /// The errors of `make`.
     #[inline]
     pub fn get_or_map<E>(&self, make: impl FnMut() -> Result<Mapping, E>) -> Result<Mapped<'_>, E> {
         if let Some(mapping) = self.lasting.get() {
@@ -93,7 +95,7 @@ impl MapOnce {
         }
     }
 
-    /// Lets the mapping go on that was to end.
+    /// Cancels the end of the mapping.
     fn go_on(&self) {
         if self.is_ending.load(SeqCst) {
             self.is_ending.store(false, SeqCst);
@@ -106,14 +108,14 @@ impl MapOnce {
                 let _making = self.making.lock();
                 if !self.is_full.load(SeqCst) {
                     let mapping = make()?;
-                    // Nothing is lent, and no other thread makes a mapping: this waits only for threads that look.
+                    // No mapping is lent and no other thread makes one, so this waits only for threads that read the slot.
                     let mut slot = self.slot.write();
                     self.go_on();
                     *slot = Some(mapping);
                     self.is_full.store(true, SeqCst);
                 }
             }
-            // Another thread may have ended it by now; then it is made again.
+            // Another thread may have ended the mapping since; the loop then makes a new one.
             if let Some(mapped) = self.lend() {
                 self.go_on();
                 return Ok(mapped);
@@ -121,17 +123,18 @@ impl MapOnce {
         }
     }
 
-    /// Returns the lasting mapping, if there is one. Takes no lock.
+    /// Returns the lasting mapping, if there is one, without taking a lock.
     #[inline]
     pub fn lasting(&self) -> Option<&Mapping> {
         self.lasting.get()
     }
 
-    /// Returns the lasting mapping, made of the one there is unless that is lent, else by `make`.
+    /// Returns the lasting mapping. If there is none, the existing mapping becomes lasting, unless it is lent; otherwise
+    /// `make` makes one.
     ///
     /// # Errors
     ///
-    /// The error of `make`.
+    /// The errors of `make`.
     #[inline]
     pub fn get_or_map_lasting<E>(&self, make: impl FnOnce() -> Result<Mapping, E>) -> Result<&Mapping, E> {
         self.lasting.get_or_try_init(|| match self.take() {
@@ -146,23 +149,24 @@ impl MapOnce {
         self.end_unlent();
     }
 
-    /// Drops a mapping that is to end and is not lent.
+    /// Drops the mapping if it is to end and is not lent.
     fn end_unlent(&self) {
-        // Otherwise a `Mapped` has the lock, which comes here when it goes, or a thread that ends the mapping itself.
+        // If the lock is held, its holder is a `Mapped`, which calls this when dropped, or a thread that itself ends the
+        // mapping.
         let ended = self.slot.try_write().and_then(|mut slot| {
             let ended = slot.take_if(|_| self.is_ending.swap(false, SeqCst));
             self.is_full.store(slot.is_some(), SeqCst);
             ended
         });
-        // Unmapped without the lock.
+        // Unmap without holding the lock.
         drop(ended);
     }
 
-    /// Takes the mapping away, unless it is a lasting one.
+    /// Takes the mapping out, unless it is lasting. Returns `None` if there is none.
     ///
     /// # Errors
     ///
-    /// [`IsLent`].
+    /// [`IsLent`] if the mapping is in use.
     pub fn take(&self) -> Result<Option<Mapping>, IsLent> {
         let mut slot = self.slot.try_write().ok_or(IsLent)?;
         self.is_ending.store(false, SeqCst);
@@ -174,7 +178,7 @@ impl MapOnce {
     pub fn put_back(&self, mapping: Mapping) {
         let _making = self.making.lock();
         if !self.is_full.load(SeqCst) {
-            // As in `map`.
+            // For the lock, see `map`.
             let mut slot = self.slot.write();
             *slot = Some(mapping);
             self.is_full.store(true, SeqCst);
@@ -185,15 +189,17 @@ impl MapOnce {
         if !self.is_full.load(SeqCst) {
             return None;
         }
-        // A thread may look again while it uses the mapping: it must not wait behind one that waits to write.
+        // A thread may read again while it uses the mapping, so it must not wait behind a writer.
         let slot = self.slot.read_recursive();
         if slot.is_some() { Some(Mapped(Lent::Counted { slot: Some(slot), owner: self })) } else { None }
     }
 }
 
-/// A CPU mapping in use. As long as there is one, the mapping is not taken away; it is as cheap as two atomic operations.
+/// A CPU mapping in use, which is not unmapped while this value exists. Creating and dropping it costs two atomic
+/// operations.
 ///
-/// It derefs to the [`Mapping`], whose [pointer](Mapping::as_ptr) is valid for longer: until the memory is unmapped or freed.
+/// It dereferences to the [`Mapping`]. The mapping's [pointer](Mapping::as_ptr) stays valid until the memory is unmapped or
+/// freed, which may be later.
 ///
 /// ```
 /// use amdgpu_sim::{SimKernel, profile};
@@ -218,7 +224,7 @@ pub struct Mapped<'a>(Lent<'a>);
 enum Lent<'a> {
     Lasting(&'a Mapping),
     Counted {
-        /// Full, with a mapping inside, until `Drop` takes it.
+        /// `Some`, with a mapping inside, until `Drop` takes it.
         slot: Option<RwLockReadGuard<'a, Option<Mapping>>>,
         owner: &'a MapOnce,
     },
@@ -231,7 +237,7 @@ impl Deref for Mapped<'_> {
     fn deref(&self) -> &Mapping {
         match &self.0 {
             Lent::Lasting(mapping) => mapping,
-            // PANIC: made with a mapping inside, which stays while this holds the lock; only `Drop` takes the lock.
+            // PANIC: created with a mapping inside, which stays while this lock is held; only `Drop` releases the lock.
             Lent::Counted { slot, .. } => slot.as_ref().and_then(|slot| slot.as_ref()).expect("a mapping is lent"),
         }
     }
@@ -249,7 +255,7 @@ impl Drop for Mapped<'_> {
     }
 }
 
-/// The error of taking away a mapping that is in use.
+/// The error of taking out a mapping that is in use.
 ///
 /// ```
 /// use amdgpu_winsys::winsys::{IsLent, MapOnce};

@@ -9,15 +9,15 @@ use crate::winsys::{Bo, Error, PAGE_SIZE, Result};
 
 /// A CPU mapping of a whole BO, readable and writable.
 ///
-/// The GPU may change the bytes at any time, so they are never lent out as a reference: every access is a bounds-
-/// checked volatile copy. The memory comes from mmap and lies outside every Rust allocation. Ordering against the GPU
-/// comes from fences and submissions, not from this type; two threads that write the same bytes get either's.
+/// The GPU may change the bytes at any time, so no references to them are given out: every access is a bounds-checked
+/// volatile copy. The memory comes from mmap and lies outside of every Rust allocation. Fences and submissions order
+/// accesses against the GPU; this type does not. If two threads write the same bytes, the result is either thread's value.
 ///
 /// # Invariants
 ///
-/// `base` is the start of `len` mapped bytes, page-aligned. Either the device's kernel made the mapping, and only `Drop`
-/// and [`Mapping::unmap_reserving`] remove it; or the bytes are lent, and the lender keeps them mapped longer than
-/// this lives.
+/// `base` is page-aligned and the start of `len` mapped bytes. Either the device's kernel made the mapping, and only `Drop`
+/// and [`Mapping::unmap_reserving`] remove it; or the bytes are user memory, and the caller that lent it keeps it mapped
+/// longer than this value exists.
 ///
 /// ```
 /// use amdgpu_winsys::winsys::{Error, Mapping};
@@ -38,62 +38,64 @@ use crate::winsys::{Bo, Error, PAGE_SIZE, Result};
 pub struct Mapping {
     base: NonNull<u8>,
     bo: Bo,
-    /// The bytes, counted in pages: there is a mapping in every device memory, or room for one.
+    /// The length in pages, which takes less space than bytes: every device memory has room for a mapping.
     pages: u32,
     ending: Ending,
 }
 
-/// [`PAGE_SIZE`] as a length in host memory.
+/// [`PAGE_SIZE`] as a `usize`.
 const PAGE_BYTES: usize = 4096;
 const _: () = assert!(wide(PAGE_BYTES) == PAGE_SIZE);
 
-/// Returns the pages of a BO that is mapped.
+/// Returns the number of pages of a mapped BO.
 fn pages(bo: &Bo) -> u32 {
-    // Checked when it was mapped.
+    // `extent` checked the size before the BO was mapped.
     (bo.size() / PAGE_SIZE) as u32
 }
 
-/// The fate of the addresses when the mapping ends.
+/// The treatment of the addresses when the mapping is dropped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Ending {
-    /// They are unmapped.
+    /// Unmap the addresses.
     Unmap,
-    /// They belong to the lender, or are unmapped already.
+    /// Leave the addresses alone: they belong to the lender, or are unmapped already.
     Leave,
 }
 
-// SAFETY: the mapping is plain memory that any thread may access; all accesses are volatile copies, which make no
-// claim that no other code writes.
+// SAFETY: the mapping is plain memory that any thread may access. All accesses are volatile copies, which do not assume
+// that no other code writes.
 unsafe impl Send for Mapping {}
 // SAFETY: as above.
 unsafe impl Sync for Mapping {}
 
 impl Mapping {
-    /// Maps all of a BO.
+    /// Maps the whole BO for the CPU.
     ///
     /// Requests: AMDGPU_GEM_MMAP, then mmap of the node.
     ///
     /// # Errors
     ///
-    /// [`Error::NotMappable`] for a BO without CPU access, [`Error::ForeignMemory`] for one of another GPU, [`Error::Bo`]
-    /// for what the kernel refuses.
+    /// * [`Error::NotMappable`] if the BO has no CPU access;
+    /// * [`Error::ForeignMemory`] if the BO comes from another GPU;
+    /// * [`Error::Bo`] if the kernel refuses the request.
     pub fn new(bo: &Bo) -> Result<Self> {
         // SAFETY: no address is asked for, so nothing that exists is replaced.
         unsafe { Self::map(bo, None) }
     }
 
-    /// Maps all of a BO at `at`, over whatever is mapped there (VK_EXT_map_memory_placed).
+    /// Maps the whole BO at address `at` and replaces existing mappings there (VK_EXT_map_memory_placed).
     ///
     /// Requests: AMDGPU_GEM_MMAP, then mmap of the node.
     ///
     /// # Errors
     ///
-    /// Those of [`Mapping::new`], and [`Error::Misaligned`] when the address is no multiple of the page size. Earlier mappings
-    /// there then remain.
+    /// The errors of [`Mapping::new`], and [`Error::Misaligned`] if the address is not a multiple of the page size. On
+    /// error, existing mappings remain.
     ///
     /// # Safety
     ///
-    /// The caller owns the bytes from `at` on, for the size of the BO, and nothing uses them while this mapping lives.
+    /// The caller owns the addresses from `at` on, for the size of the BO, and no other code uses them while this mapping
+    /// exists.
     pub unsafe fn placed(bo: &Bo, at: NonNull<u8>) -> Result<Self> {
         // SAFETY: the caller's promise.
         unsafe { Self::map(bo, Some(at)) }
@@ -101,40 +103,40 @@ impl Mapping {
 
     /// # Safety
     ///
-    /// As for [`Mapping::placed`], with `at`.
+    /// The requirements of [`Mapping::placed`], if `at` is given.
     unsafe fn map(bo: &Bo, at: Option<NonNull<u8>>) -> Result<Self> {
         // SAFETY: the caller's promise.
         let base = unsafe { bare_mapping::map(bo, at) }?;
-        // INVARIANT: the kernel promises the BO's bytes at `base` until munmap.
+        // INVARIANT: the kernel keeps the BO's bytes mapped at `base` until munmap.
         let mapping = Self { base, bo: bo.clone(), pages: pages(bo), ending: Ending::Unmap };
         tell_mapped(bo, base);
         Ok(mapping)
     }
 
-    /// The view of user memory that its owner has anyway. Nothing is unmapped in the end.
+    /// Returns a view of user memory, which its owner has mapped. Dropping the view unmaps nothing.
     ///
     /// # Safety
     ///
-    /// `bo` was made of the memory at `base`, and all of it stays mapped and writable while the mapping lives.
+    /// `bo` was created from the memory at `base`, and all of it stays mapped and writable while the mapping exists.
     pub(crate) unsafe fn of_user_memory(bo: &Bo, base: NonNull<u8>) -> Result<Self> {
         extent(bo)?;
-        // INVARIANT: the caller's word.
+        // INVARIANT: the caller's promise.
         Ok(Self { base, bo: bo.clone(), pages: pages(bo), ending: Ending::Leave })
     }
 
-    /// Unmaps, but keeps the addresses: nothing else in the process gets them, touching them is a fault, and another
-    /// memory can be [placed](Mapping::placed) there (`VK_MEMORY_UNMAP_RESERVE_BIT_EXT`). They are the caller's from then
-    /// on. User memory stays as it is.
+    /// Unmaps the memory but keeps its addresses reserved: they are not reused by this process, an access to them faults,
+    /// and another memory can be [placed](Mapping::placed) there (`VK_MEMORY_UNMAP_RESERVE_BIT_EXT`). The addresses then
+    /// belong to the caller. User memory stays mapped.
     ///
     /// # Errors
     ///
-    /// [`Error::Bo`]: the addresses are not reserved. The mapping comes back if it is still there.
+    /// [`Error::Bo`] if the addresses cannot be reserved. The mapping is returned beside the error if it still exists.
     pub fn unmap_reserving(mut self) -> Result<(), (Option<Self>, Error)> {
         if self.ending == Ending::Leave {
             return Ok(());
         }
-        // SAFETY: the mapping is live and of this BO (invariant), and nothing uses it: `self` is ours, and going away if this
-        // succeeds.
+        // SAFETY: the mapping exists and is of this BO (invariant). It is not in use, because `self` is owned here, and on
+        // success `self` is dropped without unmapping again.
         let reserved = match unsafe { bare_mapping::reserve(&self.bo, self.base) } {
             Err((true, error)) => return Err((Some(self), error)),
             Err((false, error)) => Err((None, error)),
@@ -145,44 +147,44 @@ impl Mapping {
         reserved
     }
 
-    /// Returns the BO behind the mapping.
+    /// Returns the mapped BO.
     pub fn bo(&self) -> &Bo {
         &self.bo
     }
 
-    /// Returns the number of bytes mapped, a multiple of the page size.
+    /// Returns the number of mapped bytes, a multiple of the page size.
     #[inline]
     pub fn len(&self) -> usize {
         index(self.pages) * PAGE_BYTES
     }
 
-    /// Returns `false`: a BO has at least one page.
+    /// Returns `false`, because a BO has at least one page.
     pub fn is_empty(&self) -> bool {
         self.pages == 0
     }
 
-    /// Returns the first byte, for code that must hand an address on (vkMapMemory). Accesses through it must be volatile or
-    /// otherwise prepared for the GPU's writes, and end before the mapping is dropped.
+    /// Returns a pointer to the first byte, for code that passes the address on (vkMapMemory). Accesses through it must be
+    /// volatile or otherwise allow for the GPU's writes, and end before the mapping is dropped.
     pub fn as_ptr(&self) -> NonNull<u8> {
         self.base
     }
 
-    /// Reads the dword at byte `offset`.
+    /// Reads the dword at byte offset `offset`.
     ///
     /// # Errors
     ///
-    /// [`Error::Range`], or [`Error::Misaligned`] when the offset is no multiple of 4.
+    /// [`Error::Range`] if the dword is not inside the mapping, [`Error::Misaligned`] if the offset is not a multiple of 4.
     pub fn load_u32(&self, offset: u64) -> Result<u32> {
         let address = self.aligned::<u32>(offset)?;
         // SAFETY: `aligned` checked bounds and alignment.
         Ok(unsafe { address.read_volatile() })
     }
 
-    /// Writes the dword at byte `offset`.
+    /// Writes the dword at byte offset `offset`.
     ///
     /// # Errors
     ///
-    /// Those of [`Mapping::load_u32`].
+    /// The errors of [`Mapping::load_u32`].
     pub fn store_u32(&self, offset: u64, value: u32) -> Result<()> {
         let address = self.aligned::<u32>(offset)?;
         // SAFETY: `aligned` checked bounds and alignment.
@@ -190,22 +192,22 @@ impl Mapping {
         Ok(())
     }
 
-    /// Reads the qword at byte `offset`.
+    /// Reads the qword at byte offset `offset`.
     ///
     /// # Errors
     ///
-    /// [`Error::Range`], or [`Error::Misaligned`] when the offset is no multiple of 8.
+    /// [`Error::Range`] if the qword is not inside the mapping, [`Error::Misaligned`] if the offset is not a multiple of 8.
     pub fn load_u64(&self, offset: u64) -> Result<u64> {
         let address = self.aligned::<u64>(offset)?;
         // SAFETY: `aligned` checked bounds and alignment.
         Ok(unsafe { address.read_volatile() })
     }
 
-    /// Writes the qword at byte `offset`.
+    /// Writes the qword at byte offset `offset`.
     ///
     /// # Errors
     ///
-    /// Those of [`Mapping::load_u64`].
+    /// The errors of [`Mapping::load_u64`].
     pub fn store_u64(&self, offset: u64, value: u64) -> Result<()> {
         let address = self.aligned::<u64>(offset)?;
         // SAFETY: `aligned` checked bounds and alignment.
@@ -213,18 +215,18 @@ impl Mapping {
         Ok(())
     }
 
-    /// Copies bytes out, from byte `offset` on.
+    /// Copies `into.len()` bytes from the mapping, starting at byte offset `offset`.
     ///
     /// # Errors
     ///
-    /// [`Error::Range`].
+    /// [`Error::Range`] if the bytes are not inside the mapping.
     pub fn read(&self, offset: u64, into: &mut [u8]) -> Result<()> {
         let mut from = self.range(offset, into.len())?;
         // Whole words where the mapping is aligned for them, single bytes before and after.
         let (head, rest) = into.split_at_mut(from.align_offset(WORD).min(into.len()));
         let (words, tail) = rest.as_chunks_mut::<WORD>();
         for byte in head {
-            // SAFETY: `range` found `into.len()` bytes there, and `from` advances by what was read.
+            // SAFETY: `range` found `into.len()` bytes there, and `from` advances with each read.
             *byte = unsafe { from.read_volatile() };
             from = from.wrapping_add(1);
         }
@@ -241,17 +243,17 @@ impl Mapping {
         Ok(())
     }
 
-    /// Copies bytes in, from byte `offset` on.
+    /// Copies bytes into the mapping, starting at byte offset `offset`.
     ///
     /// # Errors
     ///
-    /// [`Error::Range`].
+    /// [`Error::Range`] if the bytes are not inside the mapping.
     pub fn write(&self, offset: u64, bytes: &[u8]) -> Result<()> {
         let mut to = self.range(offset, bytes.len())?;
         let (head, rest) = bytes.split_at(to.align_offset(WORD).min(bytes.len()));
         let (words, tail) = rest.as_chunks::<WORD>();
         for &byte in head {
-            // SAFETY: `range` found `bytes.len()` bytes there, and `to` advances by what was written.
+            // SAFETY: `range` found `bytes.len()` bytes there, and `to` advances with each write.
             unsafe { to.write_volatile(byte) };
             to = to.wrapping_add(1);
         }
@@ -268,11 +270,11 @@ impl Mapping {
         Ok(())
     }
 
-    /// Writes dwords, from byte `offset` on.
+    /// Writes dwords into the mapping, starting at byte offset `offset`.
     ///
     /// # Errors
     ///
-    /// [`Error::Range`].
+    /// [`Error::Range`] if the dwords are not inside the mapping.
     pub fn write_dwords(&self, offset: u64, dwords: &[u32]) -> Result<()> {
         self.write(offset, zerocopy::IntoBytes::as_bytes(dwords))
     }
@@ -297,10 +299,10 @@ impl Mapping {
     }
 }
 
-/// Bytes copied at once.
+/// The number of bytes copied by one access.
 const WORD: usize = 8;
 
-/// The word at an address that the caller brought to a multiple of its size.
+/// Returns a pointer to the word at an address, which the caller has aligned to the word's size.
 fn as_word(address: *mut u8) -> *mut u64 {
     address.cast()
 }
@@ -310,7 +312,7 @@ impl Drop for Mapping {
         if self.ending == Ending::Leave {
             return;
         }
-        // SAFETY: the mapping is live and of this BO (invariant), and `self` is going away, so nothing uses it any more.
+        // SAFETY: the mapping exists and is of this BO (invariant), and `self` is being dropped, so it is no longer used.
         unsafe { bare_mapping::unmap(&self.bo, self.base, || self.ending = Ending::Leave) };
     }
 }

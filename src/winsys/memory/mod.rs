@@ -1,4 +1,4 @@
-//! Memory as the CPU and the GPU see it: mappings, bindings, reserved addresses, and sets of resident memory.
+//! Memory access by the CPU and the GPU: mappings, bindings, reserved addresses, and sets of resident memory.
 
 #[expect(unsafe_code, reason = "memory that the GPU writes")]
 mod bare_mapping;

@@ -1,4 +1,4 @@
-//! Addresses that are valid without memory behind them.
+//! GPU addresses that are valid without a BO.
 
 use crate::{
     uapi::{Argument, GemVa, VaFlags, VaOperation},
@@ -10,14 +10,14 @@ use crate::{
     },
 };
 
-/// A lease whose addresses the GPU may touch at any time: where no BO is bound, reads give zero and writes are lost.
-/// That is *partially resident* (PRT) memory, the ground of Vulkan's sparse resources.
+/// A lease whose addresses the GPU may access at any time: where no BO is bound, reads return zero and writes are
+/// discarded. This is *partially resident* (PRT) memory, on which Vulkan's sparse resources are built.
 ///
-/// BOs are bound into it and taken out piece by piece; whatever a new piece covers is replaced. Nothing here keeps a
-/// bound BO alive: when the BO's handle is closed the kernel takes its pages out, and touching them is a page fault,
-/// not zero. The caller must keep bound BOs alive, as [`SparseRange`](crate::heaps::SparseRange) does.
+/// BOs are bound and unbound piece by piece; a new piece replaces the bindings that it overlaps. A reservation does not
+/// keep bound BOs alive: when the BO's handle is closed, the kernel unmaps its pages, and an access to them is a VM fault
+/// instead of zero. The caller must keep bound BOs alive, as [`SparseRange`](crate::heaps::SparseRange) does.
 ///
-/// Dropping it unbinds everything, and only then gives the addresses back.
+/// Dropping the reservation unbinds all of it and then frees the addresses.
 ///
 /// Source: Linux 6.12 `amdgpu_gem.c`, `amdgpu_gem_va_ioctl`, and `amdgpu_vm.c`, `amdgpu_vm_bo_replace_map` and
 /// `amdgpu_vm_bo_clear_mappings`.
@@ -40,19 +40,19 @@ use crate::{
 #[derive(Debug)]
 pub struct Reservation {
     device: Device,
-    /// Taken only by `Drop`.
+    /// `Some` until `Drop` takes it.
     lease: Option<VaLease>,
     range: VaRange,
 }
 
 impl Reservation {
-    /// Makes all addresses of `lease` valid.
+    /// Makes all addresses of `lease` valid, with no BO bound.
     ///
     /// Request: AMDGPU_GEM_VA (map, PRT).
     ///
     /// # Errors
     ///
-    /// The lease comes back beside the error. [`Error::Bind`] when the kernel refuses.
+    /// [`Error::Bind`] if the kernel refuses the request. The lease is returned beside the error.
     pub fn new(device: &Device, lease: VaLease) -> Result<Self, (VaLease, Error)> {
         let range = lease.range();
         match operate(device, VaOperation::Map, range, None, VaFlags::PRT) {
@@ -61,7 +61,7 @@ impl Reservation {
         }
     }
 
-    /// Returns the device.
+    /// Returns the device of the addresses.
     pub fn device(&self) -> &Device {
         &self.device
     }
@@ -71,21 +71,26 @@ impl Reservation {
         self.range
     }
 
-    /// Binds `len` bytes from byte `bo_offset` of `bo` at byte `offset` of the range, over whatever is there.
+    /// Binds `len` bytes of `bo` from byte offset `bo_offset` on, at byte offset `offset` of the range. Replaces existing
+    /// bindings there.
     ///
     /// Request: AMDGPU_GEM_VA (replace).
     ///
     /// # Errors
     ///
-    /// [`Error::Misaligned`], [`Error::Range`], [`Error::ForeignDevice`], and [`Error::Bind`] when the kernel refuses.
-    /// Nothing has changed then.
+    /// On error, no binding has changed.
+    ///
+    /// * [`Error::Misaligned`] if an offset or the length is not a multiple of the page size;
+    /// * [`Error::Range`] if `len` is 0, or the piece is not inside the range or the BO;
+    /// * [`Error::ForeignDevice`] if the BO belongs to another device;
+    /// * [`Error::Bind`] if the kernel refuses the request.
     pub fn bind(&self, offset: u64, len: u64, bo: &Bo, bo_offset: u64, flags: VaFlags) -> Result<()> {
         let event = self.bind_untold(offset, len, bo, bo_offset, flags)?;
         self.device.tell(|| event);
         Ok(())
     }
 
-    /// Binds like [`Reservation::bind`] without telling the observer: callers do that once they keep the BO.
+    /// Binds like [`Reservation::bind`] and returns the event, which the caller reports once it holds the BO.
     pub(crate) fn bind_untold(&self, offset: u64, len: u64, bo: &Bo, bo_offset: u64, flags: VaFlags) -> Result<Event> {
         if *bo.device() != self.device {
             return Err(Error::ForeignDevice { what: "BO" });
@@ -99,20 +104,24 @@ impl Reservation {
         Ok(Event::Bound { range: piece, handle: bo.handle(), bo_offset, flags })
     }
 
-    /// Takes away whatever is bound in `len` bytes from byte `offset` on.
+    /// Removes all bindings in the `len` bytes from byte offset `offset` on.
     ///
     /// Request: AMDGPU_GEM_VA (replace, PRT).
     ///
     /// # Errors
     ///
-    /// [`Error::Misaligned`], [`Error::Range`], and [`Error::Bind`] when the kernel refuses. Nothing has changed then.
+    /// On error, no binding has changed.
+    ///
+    /// * [`Error::Misaligned`] if the offset or the length is not a multiple of the page size;
+    /// * [`Error::Range`] if `len` is 0, or the piece is not inside the range;
+    /// * [`Error::Bind`] if the kernel refuses the request.
     pub fn unbind(&self, offset: u64, len: u64) -> Result<()> {
         let event = self.unbind_untold(offset, len)?;
         self.device.tell(|| event);
         Ok(())
     }
 
-    /// Unbinds like [`Reservation::unbind`] without telling the observer, which callers do.
+    /// Unbinds like [`Reservation::unbind`] and returns the event, which the caller reports.
     pub(crate) fn unbind_untold(&self, offset: u64, len: u64) -> Result<Event> {
         let piece = self.piece(offset, len)?;
         operate(&self.device, VaOperation::Replace, piece, None, VaFlags::PRT)?;
@@ -166,7 +175,7 @@ impl Drop for Reservation {
         let cleared = release(|| send_quietly(device.kernel(), &mut argument));
         match self.lease.take() {
             Some(lease) if cleared.is_done() => device.addresses().free(lease),
-            // The page tables may still point through these addresses: they must not be reused.
+            // The page tables may still map these addresses, so they must not be reused.
             Some(lease) => device.strand(lease),
             None => {}
         }

@@ -1,4 +1,4 @@
-//! Memory that submissions use together.
+//! Sets of memory that submissions use together.
 
 use std::{
     ops::Deref,
@@ -19,8 +19,8 @@ use crate::{
     winsys::Binding,
 };
 
-/// A set of memories for [`Submission::sets`](crate::cs::Submission::sets): what a device's bindless resources, or a
-/// sparse range, need resident.
+/// A set of memory for [`Submission::sets`](crate::cs::Submission::sets), such as the memory that a device's bindless
+/// resources or a sparse range need resident.
 ///
 /// ```
 /// use amdgpu_sim::{SimKernel, profile};
@@ -35,22 +35,23 @@ use crate::{
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
-/// Adding and removing costs O(1), whatever the size. A memory can be added several times and stays until it was removed
-/// as often. A queue that is given the same set again, unchanged, does no work for it.
+/// Adding and removing takes constant time, whatever the size of the set. A memory can be added several times and stays in
+/// the set until it was removed the same number of times. If a queue is given the same unchanged set again, it does no work
+/// for it.
 ///
 /// Memory that can never be shared ([`VM_ALWAYS_VALID`](crate::uapi::GemCreateFlags::VM_ALWAYS_VALID)) is resident for
-/// every submission of its file anyway; it is listed only to be kept alive, which a driver whose users must keep it alive
-/// themselves can do without.
+/// every submission of its file. The set lists it only to keep it alive; a driver whose applications must keep it alive
+/// themselves need not add it.
 ///
-/// RADV keeps a list for the device that it searches from the end to remove, copies for each submission, and keeps locked
-/// during the ioctl (Mesa 25.0.7 `src/amd/vulkan/winsys/amdgpu/radv_amdgpu_cs.c`, `radv_amdgpu_get_bo_list`;
-/// `radv_amdgpu_bo.c`, `radv_amdgpu_global_bo_list_del`).
+/// RADV instead keeps a list for the device. It searches that list from the end on removal, copies it for each submission,
+/// and keeps it locked during the ioctl (Mesa 25.0.7 `src/amd/vulkan/winsys/amdgpu/radv_amdgpu_cs.c`,
+/// `radv_amdgpu_get_bo_list`; `radv_amdgpu_bo.c`, `radv_amdgpu_global_bo_list_del`).
 ///
-/// A `ResidencySet` is a handle: a clone of it is the same set, and equal to it.
+/// A `ResidencySet` is a reference-counted handle: its clones are the same set and compare equal.
 #[derive(Clone, Debug, Default)]
 pub struct ResidencySet(Arc<SetState>);
 
-/// Two handles are equal if they are of the same set.
+/// Two handles are equal if they refer to the same set.
 impl PartialEq for ResidencySet {
     fn eq(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.0, &other.0)
@@ -63,7 +64,7 @@ impl Eq for ResidencySet {}
 #[derive(Debug, Default)]
 struct SetState {
     members: Mutex<Members>,
-    /// The address of the snapshot; 0 while there is none. Written under the lock, and read without it.
+    /// The address of the snapshot; 0 if there is none. Written with the lock held, read without it.
     current: AtomicUsize,
 }
 
@@ -87,11 +88,11 @@ struct SetState {
 #[derive(Clone, Debug)]
 pub struct Residents(Option<Arc<[Binding]>>);
 
-/// A snapshot that keeps no member alive.
+/// A weak handle of a snapshot, which does not keep the members alive.
 #[derive(Debug)]
 pub(crate) struct WeakResidents(Option<Weak<[Binding]>>);
 
-/// The address of every snapshot without members, which counts no references. No other snapshot has it.
+/// The address that stands for every empty snapshot, which has no reference count. No other snapshot has it.
 const EMPTY: usize = 1;
 
 impl Deref for Residents {
@@ -103,7 +104,7 @@ impl Deref for Residents {
     }
 }
 
-/// Two snapshots are equal if nothing came or went between them, or if both are empty.
+/// Two snapshots are equal if the set did not change between them, or if both are empty.
 impl PartialEq for Residents {
     fn eq(&self, other: &Self) -> bool {
         self.address() == other.address()
@@ -113,31 +114,31 @@ impl PartialEq for Residents {
 impl Eq for Residents {}
 
 impl Residents {
-    /// The snapshot of these members.
+    /// Creates a snapshot of these members.
     fn of(members: impl ExactSizeIterator<Item = Binding>) -> Self {
         Self((members.len() > 0).then(|| members.collect()))
     }
 
-    /// The snapshot of these members, if there is host memory for it.
+    /// Creates a snapshot of these members; an error if host memory is exhausted.
     fn of_if_room(members: impl ExactSizeIterator<Item = Binding>) -> Result<Self, NoHostMemory> {
         let mut all = Vec::new();
         host_memory::extend(&mut all, members)?;
         Ok(Self(if all.is_empty() { None } else { Some(host_memory::arc_of(all)?) }))
     }
 
-    /// Returns a snapshot without members that counts references, for tests that follow its life.
+    /// Returns an empty snapshot with a reference count, for tests of its lifetime.
     #[cfg(test)]
     pub(crate) fn counted() -> Self {
         Self(Some(Arc::from([])))
     }
 
-    /// Returns an address that no other snapshot has as long as this one lives, but for those without members.
+    /// Returns an address that no other snapshot has while this one exists; empty snapshots share one.
     #[inline]
     fn address(&self) -> usize {
         self.0.as_ref().map_or(EMPTY, |members| Arc::as_ptr(members).addr())
     }
 
-    /// Returns `true` if it is the one without members.
+    /// Returns `true` if the snapshot is the empty one without a reference count.
     #[inline]
     pub(crate) fn is_none(&self) -> bool {
         self.0.is_none()
@@ -156,13 +157,13 @@ impl WeakResidents {
         self.0.as_ref().map_or(0, Weak::strong_count)
     }
 
-    /// Returns `true` if it is of this snapshot.
+    /// Returns `true` if this handle refers to the snapshot `residents`.
     #[inline]
     pub(crate) fn is_of(&self, residents: &Residents) -> bool {
         self.address() == residents.address()
     }
 
-    /// As [`Residents::address`]; it stays taken as long as this exists.
+    /// Returns the address of the snapshot, as [`Residents::address`]. It is not reused while this handle exists.
     #[inline]
     fn address(&self) -> usize {
         self.0.as_ref().map_or(EMPTY, |members| members.as_ptr().addr())
@@ -171,9 +172,9 @@ impl WeakResidents {
 
 #[derive(Debug, Default)]
 struct Members {
-    /// By the address of the object; a number, as it is never followed.
+    /// Keyed by the address of the binding's state, as a number.
     memories: CountedSet<usize, Binding>,
-    /// The members as they were when last asked for, as long as they are the same.
+    /// The last snapshot, unless the members have changed since.
     snapshot: Option<Residents>,
 }
 
@@ -183,7 +184,7 @@ impl ResidencySet {
         Self::default()
     }
 
-    /// Returns the address of the shared state, which no other set has as long as this one lives.
+    /// Returns the address of the shared state, which no other set has while this one exists.
     pub(crate) fn state_address(&self) -> usize {
         Arc::as_ptr(&self.0).addr()
     }
@@ -198,7 +199,7 @@ impl ResidencySet {
         self.remove_times(memory, 1)
     }
 
-    /// Returns the number of memories in the set, each counted once.
+    /// Returns the number of distinct memories in the set.
     pub fn len(&self) -> usize {
         self.0.members.lock().memories.len()
     }
@@ -208,7 +209,7 @@ impl ResidencySet {
         self.len() == 0
     }
 
-    /// Returns the members, each once. Copied only if something came or went since the last snapshot.
+    /// Returns the members, each listed once. The list is copied only if the set has changed since the last snapshot.
     pub fn snapshot(&self) -> Residents {
         let mut members = self.0.members.lock();
         let Members { memories, snapshot } = &mut *members;
@@ -217,7 +218,7 @@ impl ResidencySet {
         snapshot.clone()
     }
 
-    /// Returns the members as [`ResidencySet::snapshot`] does, if there is host memory for a copy.
+    /// Returns the members like [`ResidencySet::snapshot`]; an error if host memory for a copy is exhausted.
     pub(crate) fn snapshot_if_room(&self) -> Result<Residents, NoHostMemory> {
         let mut members = self.0.members.lock();
         let Members { memories, snapshot } = &mut *members;
@@ -229,21 +230,21 @@ impl ResidencySet {
         Ok(current.clone())
     }
 
-    /// Returns `true` if the set was empty when it was last asked for its members, and nothing came since. Takes no lock.
+    /// Returns `true` if the last snapshot was empty and no memory was added since. Takes no lock.
     #[inline]
     pub(crate) fn is_known_empty(&self) -> bool {
         self.0.current.load(Acquire) == EMPTY
     }
 
-    /// Returns `true` if the members are still those of this snapshot. Takes no lock.
+    /// Returns `true` if the set has not changed since the snapshot `known`. Takes no lock.
     #[inline]
     pub(crate) fn is_still(&self, known: &Residents) -> bool {
         self.0.current.load(Acquire) == known.address()
     }
 
-    /// The members, if they are still those of this snapshot. Takes no lock.
+    /// Returns the snapshot `known` if the set has not changed since. Takes no lock.
     pub(crate) fn snapshot_if_still(&self, known: &WeakResidents) -> Option<Residents> {
-        // Nothing else gets the address as long as `known` exists, so equal addresses are the same snapshot.
+        // No other snapshot gets the address while `known` exists, so equal addresses are the same snapshot.
         if self.0.current.load(Acquire) != known.address() {
             return None;
         }
@@ -256,7 +257,7 @@ impl ResidencySet {
     pub(crate) fn add_times(&self, memory: &Binding, times: u64) -> bool {
         let mut members = self.0.members.lock();
         let is_new = members.memories.add(key(memory), times, || memory.clone());
-        // The members without the new one may be the last to hold some memory: they go after the lock.
+        // The old snapshot may hold the last reference to a memory, so it is dropped after the lock is released.
         let old = if is_new { self.take_snapshot(&mut members) } else { None };
         drop(members);
         drop(old);
@@ -267,7 +268,7 @@ impl ResidencySet {
         let mut members = self.0.members.lock();
         let Some(gone) = members.memories.remove(key(memory), times) else { return false };
         let old = self.take_snapshot(&mut members);
-        // The last reference may go here, and with it a BO: not under the lock.
+        // This may drop the last reference to a BO, so it happens after the lock is released.
         drop(members);
         drop((gone, old));
         true
@@ -275,7 +276,7 @@ impl ResidencySet {
 }
 
 impl ResidencySet {
-    /// Takes the snapshot away, because the members change.
+    /// Invalidates the snapshot because the members change, and returns it.
     fn take_snapshot(&self, members: &mut Members) -> Option<Residents> {
         self.0.current.store(0, Release);
         members.snapshot.take()

@@ -1,11 +1,11 @@
-//! Memory that submissions name.
+//! The memory that a submission lists.
 
 use super::{binding::Binding, residency_set::Residents};
 
-/// Memory that a submission can name ([`Submission::memory`](crate::cs::Submission::memory)): one, or an array of some.
+/// Memory that a submission can list ([`Submission::memory`](crate::cs::Submission::memory)): one memory or an array.
 ///
-/// Bindings are, and so are the types of `heaps` that own memory, so that a driver names what it has. What is in an array is of
-/// one type; `&dyn Resident` is one, too.
+/// Bindings implement it, and so do the types of `heaps` that own memory, so that a driver can pass its own objects. The
+/// elements of an array have one type, which may be `&dyn Resident`.
 ///
 /// ```
 /// use amdgpu_sim::{SimKernel, profile};
@@ -60,7 +60,7 @@ impl<T: Resident> Resident for [T] {
     }
 }
 
-/// Implements the trait for what leads to memory.
+/// Implements the trait for types that contain or refer to memory.
 macro_rules! leads_to_memory {
     ($(($($generics:tt)*) $holder:ty, $memory:ident => $inner:expr;)*) => {
         $(
@@ -86,7 +86,7 @@ leads_to_memory! {
     () Residents, memory => **memory;
 }
 
-/// No memory.
+/// The default is no memory.
 impl Default for &dyn Resident {
     fn default() -> Self {
         const NONE: &[Binding; 0] = &[];
