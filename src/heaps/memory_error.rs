@@ -27,11 +27,11 @@ use crate::{
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum MemoryError {
-    /// The kernel's numbers make no sense together.
+    /// The values that the kernel reports contradict each other.
     #[error(transparent)]
     Facts(#[from] FactsError),
 
-    /// The request itself is wrong.
+    /// The request is invalid.
     #[error(transparent)]
     Request(#[from] AllocateError),
 
@@ -43,114 +43,115 @@ pub enum MemoryError {
     #[error(transparent)]
     DoesNotFit(#[from] OverCommit),
 
-    /// No address.
+    /// No addresses are available for the allocation.
     #[error("no address for {size} bytes of memory type {memory_type}: {source}")]
     Address {
-        /// Bytes asked for.
+        /// The requested size in bytes.
         size: u64,
         /// The memory type.
         memory_type: u32,
         /// `true` if a captured address was requested.
         replay: bool,
-        /// Error of the address manager.
+        /// The error of the VA manager.
         source: VaError,
     },
 
-    /// The kernel binds nothing at the captured address.
+    /// The kernel could not bind the memory at the captured address.
     #[error("the captured address {at} is not available: {source}")]
     CapturedAddress {
-        /// The address asked for.
+        /// The requested address.
         at: GpuVa,
-        /// Error of the kernel.
+        /// The error of the kernel.
         source: winsys::Error,
     },
 
-    /// The handle type is not supported, or several were named.
+    /// The handle type is not supported, or several were given.
     #[error("unsupported handle type {handle_type:?}")]
     HandleType {
         /// The handle type requested.
         handle_type: ExternalHandleTypes,
     },
 
-    /// It was not allocated to be exported, or not in this way.
+    /// The memory was not allocated for export, or not as this handle type.
     #[error("memory of type {memory_type} cannot be exported as {handle_type:?}")]
     NotExportable {
-        /// Its memory type.
+        /// The memory type.
         memory_type: u32,
         /// The handle type requested.
         handle_type: ExternalHandleTypes,
     },
 
-    /// The imported object is smaller than the caller says.
+    /// The imported object is smaller than requested.
     #[error("an import of {size} bytes where {wanted} are needed")]
     TooSmall {
-        /// Bytes there are.
+        /// Size of the object in bytes.
         size: u64,
-        /// Bytes there should be.
+        /// The requested minimum size in bytes.
         wanted: u64,
     },
 
-    /// The imported object cannot be of this memory type.
+    /// The imported object cannot have this memory type.
     #[error("an import as memory type {memory_type}, which can only be one of {types:?}")]
     WrongType {
-        /// The type asked for.
+        /// The requested memory type.
         memory_type: u32,
-        /// The types it can be.
+        /// The memory types that are possible.
         types: TypeMask,
     },
 
-    /// The memory of the process could not be shared with the GPU.
+    /// The host memory could not be shared with the GPU.
     #[error("host memory was not imported: {0}")]
     HostPointer(#[source] winsys::Error),
 
-    /// It is mapped, but not where it was to be placed.
+    /// The memory cannot be placed at an address because it is already mapped at another.
     #[error("cannot be mapped at {at:#x}: it is mapped at another address")]
     MappedElsewhere {
-        /// The CPU address asked for.
+        /// The requested CPU address.
         at: usize,
     },
 
-    /// A mapping was to be taken away that is in use.
+    /// The memory cannot be unmapped because its mapping is in use.
     #[error("the mapping of memory of type {memory_type} is in use")]
     MappingInUse {
-        /// Its memory type.
+        /// The memory type.
         memory_type: u32,
     },
 
-    /// A range to flush of memory that is not mapped.
+    /// The memory to flush or to invalidate is not mapped.
     #[error("memory of type {memory_type} is not mapped")]
     NotMapped {
-        /// Its memory type.
+        /// The memory type.
         memory_type: u32,
     },
 
-    /// A range to flush that is not inside the memory, or does not start and end on multiples of the atom.
+    /// The range to flush or to invalidate is not within the memory, or its bounds are not multiples of
+    /// [`NON_COHERENT_ATOM`](crate::heaps::NON_COHERENT_ATOM).
     #[error("{size} bytes at offset {offset} are no range of {memory} mapped bytes")]
     MappedRange {
-        /// Start of the range, bytes.
+        /// Offset of the range in bytes.
         offset: u64,
-        /// Length of the range, bytes.
+        /// Size of the range in bytes.
         size: u64,
-        /// Size of the memory, bytes.
+        /// Size of the memory in bytes.
         memory: u64,
     },
 
-    /// No address for a sparse range.
+    /// No addresses are available for a sparse range.
     #[error("no address for a sparse range: {0}")]
     SparseAddress(#[source] VaError),
 
-    /// A sparse queue was dropped before it came to the submission.
+    /// The sparse queue was dropped before it executed the submission.
     #[error("the sparse queue was dropped before it was done")]
     Abandoned,
 
-    /// The system could not start a thread.
+    /// The operating system could not start a thread.
     #[error("cannot start the thread of a sparse queue: {reason}")]
     Thread {
-        /// The system's message.
+        /// The message of the operating system.
         reason: String,
     },
 
-    /// The layer below refused.
+    /// An error of the winsys.
     #[error(transparent)]
     Winsys(#[from] winsys::Error),
 }
@@ -158,22 +159,22 @@ pub enum MemoryError {
 impl MemoryError {
     /// Returns RADV's result for this error.
     ///
-    /// | what happened | result |
+    /// | condition | result |
     /// |---|---|
-    /// | no BO, no address, no binding, no descriptor of its own | `OUT_OF_DEVICE_MEMORY` |
-    /// | a captured address that is not free | `INVALID_OPAQUE_CAPTURE_ADDRESS` |
-    /// | an invalid descriptor, or one too small, or of another type | `INVALID_EXTERNAL_HANDLE` |
-    /// | host memory that is misaligned (the kernel's EINVAL) | `INVALID_EXTERNAL_HANDLE` |
-    /// | host memory that the kernel refuses otherwise | `UNKNOWN` |
-    /// | no CPU mapping, not at that place, or no addresses to reserve | `MEMORY_MAP_FAILED` |
-    /// | nothing allocated: size 0 | `SUCCESS` |
-    /// | no sparse memory | `FEATURE_NOT_PRESENT` |
-    /// | no thread, no host memory | `OUT_OF_HOST_MEMORY` |
+    /// | no BO, no address, no binding, or no descriptor can be created | `OUT_OF_DEVICE_MEMORY` |
+    /// | the captured address is not free | `INVALID_OPAQUE_CAPTURE_ADDRESS` |
+    /// | the descriptor to import is invalid, too small, or of another type | `INVALID_EXTERNAL_HANDLE` |
+    /// | the host memory to import is misaligned (the kernel's EINVAL) | `INVALID_EXTERNAL_HANDLE` |
+    /// | the kernel refuses the host memory for another reason | `UNKNOWN` |
+    /// | no CPU mapping, not at the requested address, or no reservation of its addresses | `MEMORY_MAP_FAILED` |
+    /// | the size is 0, so nothing is allocated | `SUCCESS` |
+    /// | sparse memory is not supported | `FEATURE_NOT_PRESENT` |
+    /// | no thread or no host memory | `OUT_OF_HOST_MEMORY` |
     /// | the GPU lost the work | `DEVICE_LOST` |
-    /// | the caller broke a rule of Vulkan, or the kernel one of its own | `UNKNOWN` |
+    /// | the caller broke a rule of Vulkan, or the kernel reported contradictory values | `UNKNOWN` |
     ///
-    /// RADV does not look at an import's size or type, and reports success when it could not reserve addresses. It calls a
-    /// refused binding `UNKNOWN` in Mesa 25.0.7 and `OUT_OF_DEVICE_MEMORY` in 26.2.
+    /// RADV does not check the size or type of an import, and reports success if it could not reserve addresses. It reports a
+    /// refused binding as `UNKNOWN` in Mesa 25.0.7 and as `OUT_OF_DEVICE_MEMORY` in 26.2.
     ///
     /// Source: Mesa 25.0.7 `radv_amdgpu_bo.c`, `radv_amdgpu_winsys_bo_create`, `_from_ptr`, `_from_fd` and `_map`;
     /// `radv_device_memory.c`, `radv_alloc_memory`; `radv_device.c`, `radv_GetMemoryFdKHR`.
@@ -211,7 +212,7 @@ mod tests {
     use crate::uapi::{Argument, GemCreateFlags, GemDomain, PrimeHandle};
     use crate::vamgr::VaWindow;
 
-    /// Without a wildcard: a new variant does not compile until it stands here, and then in the table below.
+    /// Matches without a wildcard, so that a new variant does not compile until it is listed here, and then in the table below.
     fn position(error: &MemoryError) -> usize {
         match error {
             MemoryError::Facts(_) => 0,

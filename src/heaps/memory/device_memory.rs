@@ -17,12 +17,12 @@ use crate::{
 /// Vulkan's `nonCoherentAtomSize`: the alignment of ranges to flush, bytes.
 pub const NON_COHERENT_ATOM: u64 = 64;
 
-/// Vulkan's `VK_WHOLE_SIZE`.
+/// Vulkan's `VK_WHOLE_SIZE`: as the size of a range, it selects everything from the offset to the end of the memory.
 pub const WHOLE_SIZE: u64 = u64::MAX;
 
-/// Device memory: a BO, bound at leased addresses, mapped when asked. The BO is charged to its heap.
+/// Device memory: a BO bound at leased GPU addresses, and its CPU mapping, if any. The BO is charged to its heap.
 ///
-/// A mapping cannot outlive its memory (`vkFreeMemory`):
+/// The compiler rejects a mapping that outlives its memory (`vkFreeMemory`):
 ///
 /// ```compile_fail,E0505
 /// # use amdgpu_winsys::heaps::{DeviceMemory, MemoryError};
@@ -33,7 +33,7 @@ pub const WHOLE_SIZE: u64 = u64::MAX;
 /// }
 /// ```
 ///
-/// nor leave the function that owns it:
+/// and one that leaves the function that owns the memory:
 ///
 /// ```compile_fail,E0515
 /// # use amdgpu_winsys::{heaps::{DeviceMemory, MemoryError}, winsys::Mapped};
@@ -42,7 +42,7 @@ pub const WHOLE_SIZE: u64 = u64::MAX;
 /// }
 /// ```
 ///
-/// In the other order it compiles, so it is the order that the compiler refuses:
+/// In this order it compiles:
 ///
 /// ```
 /// # use amdgpu_winsys::heaps::{DeviceMemory, MemoryError};
@@ -53,7 +53,8 @@ pub const WHOLE_SIZE: u64 = u64::MAX;
 /// }
 /// ```
 ///
-/// Threads share it behind an `Arc`, and each may map and unmap it. A mapping that one of them uses is not taken away from it:
+/// Threads share the memory in an `Arc`, and each may map and unmap it. A mapping that one thread uses stays valid until that
+/// thread drops it:
 ///
 /// ```
 /// use std::sync::Arc;
@@ -79,23 +80,24 @@ pub const WHOLE_SIZE: u64 = u64::MAX;
 /// ```
 #[derive(Debug)]
 pub struct DeviceMemory {
-    // Fields drop top to bottom, in a legal order: the CPU lets go of the pages, then the GPU's page tables of the
-    // addresses; with the binding go the addresses and last, if it has no other owner, the BO's handle.
+    // Fields drop from top to bottom, in a legal order: first the CPU mapping, then the binding, which unmaps the GPU
+    // addresses, returns their lease, and closes the BO's handle if the BO has no other owner.
     mapping: MapOnce,
     binding: Binding,
     kind: Kind,
 }
 
-/// Facts of a memory in one word: bytes that are stored one by one are moved together, and such a move waits for the stores.
+/// Properties of the memory, packed into one word. Separate bytes would be stored one by one but copied together, and the copy
+/// would wait for the stores.
 #[derive(Clone, Copy, Debug)]
 struct Kind(u32);
 
 impl Kind {
-    /// Its mapping is a lasting one.
+    /// The CPU mapping is a lasting one, of the host memory that was imported.
     const HOST_MEMORY: u32 = 1 << 16;
     const ALWAYS_VALID: u32 = 1 << 17;
 
-    /// Vulkan has at most 32 types and 16 heaps.
+    /// Packs the indices and `flags`. Vulkan has at most 32 memory types and 16 heaps, so both indices fit.
     #[inline]
     fn new(memory_type: u32, heap: u32, flags: u32) -> Self {
         Self(memory_type & 0xff | (heap & 0xff) << 8 | flags)
@@ -117,7 +119,7 @@ impl Kind {
 }
 
 impl DeviceMemory {
-    /// Tells the observer of new device memory.
+    /// Notifies the observer of the new device memory.
     #[inline]
     pub(super) fn announce(&self) {
         self.bo().device().tell(|| Event::Allocated {
@@ -128,7 +130,7 @@ impl DeviceMemory {
         });
     }
 
-    /// `reuses` says whether addresses that were freed lately are taken first.
+    /// Allocates device memory as planned. With `reuses`, a recently freed lease is used if one fits.
     #[inline]
     pub(super) fn new(device: DeviceRef, plan: &AllocationPlan, reuses: bool) -> Result<Self, MemoryError> {
         let request = va_request(plan);
@@ -152,7 +154,7 @@ impl DeviceMemory {
         Ok(Self { mapping: MapOnce::new(), binding, kind })
     }
 
-    /// Imported memory; `host` is the view of user memory.
+    /// Creates imported memory. `host` is the mapping of host memory, if that was imported.
     pub(super) fn imported(binding: Binding, memory_type: u32, heap: u32, host: Option<Mapping>) -> Self {
         let is_always_valid = binding.bo().flags().contains(GemCreateFlags::VM_ALWAYS_VALID);
         let flags = if host.is_some() { Kind::HOST_MEMORY } else { 0 };
@@ -161,20 +163,22 @@ impl DeviceMemory {
         Self { mapping, binding, kind: Kind::new(memory_type, heap, flags) }
     }
 
-    /// Returns the CPU mapping of all of it, made at the first call. Threads may race: all get the one mapping. It stays when
-    /// the [`Mapped`] is dropped, until [`DeviceMemory::unmap`]; so a driver that hands its pointer on keeps nothing. Host
-    /// memory has always been mapped.
+    /// Returns the CPU mapping of the whole memory. The first call creates it, and threads that race get the same mapping. It
+    /// stays when the [`Mapped`] is dropped, until [`DeviceMemory::unmap`], so a driver that returns the pointer need not keep
+    /// the [`Mapped`]. Imported host memory is always mapped.
     ///
     /// # Errors
     ///
-    /// [`MemoryError::Winsys`] with [`NotMappable`](crate::winsys::Error::NotMappable) for a type that is not host-visible,
-    /// [`ForeignMemory`](crate::winsys::Error::ForeignMemory) for an import from another GPU, or what the kernel refuses.
+    /// [`MemoryError::Winsys`]: with [`NotMappable`](crate::winsys::Error::NotMappable) if the memory type is not host-visible,
+    /// with [`ForeignMemory`](crate::winsys::Error::ForeignMemory) if the memory was imported from another GPU, and with other
+    /// errors if the kernel refuses the mapping.
     pub fn map(&self) -> Result<Mapped<'_>, MemoryError> {
         Ok(self.mapping.get_or_map(|| Mapping::new(self.binding.bo()))?)
     }
 
-    /// Returns the CPU mapping of all of it, for as long as this exists: [`DeviceMemory::unmap`] leaves it. Getting it takes no
-    /// lock once it is there. For allocators that divide the memory, and for drivers that map once and for all.
+    /// Returns a CPU mapping of the whole memory that lasts as long as the memory: [`DeviceMemory::unmap`] does not remove it.
+    /// Later calls take no lock. It is meant for allocators that divide the memory, and for drivers that map memory
+    /// permanently.
     ///
     /// ```
     /// use amdgpu_sim::{SimKernel, profile};
@@ -195,17 +199,18 @@ impl DeviceMemory {
     ///
     /// # Errors
     ///
-    /// Those of [`DeviceMemory::map`].
+    /// The errors of [`DeviceMemory::map`].
     pub fn map_lasting(&self) -> Result<&Mapping, MemoryError> {
         Ok(self.mapping.get_or_map_lasting(|| Mapping::new(self.binding.bo()))?)
     }
 
-    /// Maps all of it at `at`, over whatever is mapped there (`VkMemoryMapPlacedInfoEXT`). The address must be a multiple of
-    /// 4096, Vulkan's `minPlacedMemoryMapAlignment`.
+    /// Maps the whole memory at `at`, replacing any mapping there (`VkMemoryMapPlacedInfoEXT`). The address must be a multiple
+    /// of 4096, Vulkan's `minPlacedMemoryMapAlignment`.
     ///
     /// # Errors
     ///
-    /// Those of [`DeviceMemory::map`]; [`MemoryError::MappedElsewhere`] if it is mapped already, at another address.
+    /// The errors of [`DeviceMemory::map`]; [`MemoryError::MappedElsewhere`] if the memory is already mapped at another
+    /// address.
     ///
     /// # Safety
     ///
@@ -218,29 +223,30 @@ impl DeviceMemory {
         if mapping.as_ptr() == at { Ok(mapping) } else { Err(MemoryError::MappedElsewhere { at: at.addr().get() }) }
     }
 
-    /// Returns the CPU mapping, if there is one.
+    /// Returns the CPU mapping; `None` if the memory is not mapped.
     pub fn mapping(&self) -> Option<Mapped<'_>> {
         self.mapping.get()
     }
 
-    /// Returns the [lasting](DeviceMemory::map_lasting) CPU mapping, if there is one. Takes no lock.
+    /// Returns the [lasting](DeviceMemory::map_lasting) CPU mapping; `None` if there is none. Takes no lock.
     pub fn lasting_mapping(&self) -> Option<&Mapping> {
         self.mapping.lasting()
     }
 
-    /// Takes the CPU mapping away, which [`DeviceMemory::map`] can make again. One that is [in use](Mapped) goes when that ends.
-    /// Nothing happens if there is none, if it is a [lasting](DeviceMemory::map_lasting) one, or if it is host memory.
+    /// Unmaps the memory from the CPU; [`DeviceMemory::map`] can map it again. A mapping that is [in use](Mapped) is removed
+    /// when the last use ends. Does nothing if there is no mapping, if it is a [lasting](DeviceMemory::map_lasting) one, or for
+    /// imported host memory.
     pub fn unmap(&self) {
         self.mapping.end();
     }
 
-    /// Unmaps, but keeps the addresses reserved (`VK_MEMORY_UNMAP_RESERVE_BIT_EXT`): inaccessible, and owned by the caller
-    /// from then on. Nothing happens in the cases of [`DeviceMemory::unmap`].
+    /// Unmaps the memory but keeps the addresses reserved (`VK_MEMORY_UNMAP_RESERVE_BIT_EXT`): they become inaccessible and
+    /// belong to the caller. Does nothing in the cases in which [`DeviceMemory::unmap`] does nothing.
     ///
     /// # Errors
     ///
-    /// [`MemoryError::MappingInUse`]: there is a [`Mapped`] of it; [`MemoryError::Winsys`]: the addresses could not be reserved.
-    /// Unless the kernel lost it, the memory is still mapped then.
+    /// [`MemoryError::MappingInUse`] if a [`Mapped`] of the memory exists; [`MemoryError::Winsys`] if the addresses could not
+    /// be reserved. After an error the memory is still mapped, unless the kernel removed the mapping.
     pub fn unmap_reserving(&self) -> Result<(), MemoryError> {
         let taken =
             self.mapping.take().map_err(|IsLent| MemoryError::MappingInUse { memory_type: self.memory_type() })?;
@@ -253,15 +259,17 @@ impl DeviceMemory {
         })
     }
 
-    /// Makes the CPU's writes to a range visible to the GPU (`vkFlushMappedMemoryRanges`).
+    /// Makes CPU writes to a range visible to the GPU (`vkFlushMappedMemoryRanges`). `offset` and `size` are in bytes; both are
+    /// multiples of [`NON_COHERENT_ATOM`], except that the range may extend to the end of the memory, also by [`WHOLE_SIZE`].
     ///
-    /// Every host-visible type is coherent, so there is no cache to write back: cached GTT is snooped, visible VRAM and
-    /// write-combined GTT bypass the CPU's caches. The call orders this thread's stores, which may wait in
-    /// write-combining buffers, before its later operations. The submission does that too.
+    /// Every host-visible type is coherent, so there is no cache to write back: cached GTT is snooped, and visible VRAM and
+    /// write-combined GTT bypass the CPU's caches. The call orders this thread's stores, which may be held in write-combining
+    /// buffers, before its later operations. A submission does so too.
     ///
     /// # Errors
     ///
-    /// [`MemoryError::NotMapped`], [`MemoryError::MappedRange`].
+    /// [`MemoryError::NotMapped`] if the memory is not mapped; [`MemoryError::MappedRange`] if the range is misaligned or not
+    /// within the memory.
     pub fn flush(&self, offset: u64, size: u64) -> Result<(), MemoryError> {
         self.check_range(offset, size)?;
         fence(SeqCst);
@@ -273,12 +281,12 @@ impl DeviceMemory {
     ///
     /// # Errors
     ///
-    /// Those of [`DeviceMemory::flush`].
+    /// The errors of [`DeviceMemory::flush`].
     pub fn invalidate(&self, offset: u64, size: u64) -> Result<(), MemoryError> {
         self.flush(offset, size)
     }
 
-    /// A range to flush: multiples of [`NON_COHERENT_ATOM`], or to the end.
+    /// Checks a range to flush: offset and size are multiples of [`NON_COHERENT_ATOM`], or the range extends to the end.
     fn check_range(&self, offset: u64, size: u64) -> Result<(), MemoryError> {
         if self.mapping.get().is_none() {
             return Err(MemoryError::NotMapped { memory_type: self.memory_type() });
@@ -297,8 +305,8 @@ impl DeviceMemory {
         }
     }
 
-    /// Returns the handle types that it can be exported as: descriptors of either kind, if it was allocated
-    /// [`EXPORTABLE`](crate::heaps::AllocateFlags::EXPORTABLE) or imported from one.
+    /// Returns the handle types that the memory can be exported as: both descriptor types if it was allocated as
+    /// [`EXPORTABLE`](crate::heaps::AllocateFlags::EXPORTABLE) or imported from a descriptor, otherwise none.
     pub fn exportable_as(&self) -> ExternalHandleTypes {
         if self.is_always_valid() || self.kind.has(Kind::HOST_MEMORY) {
             return ExternalHandleTypes::empty();
@@ -319,11 +327,11 @@ impl DeviceMemory {
         Ok(self.bo().export()?)
     }
 
-    /// Exports memory that is dedicated to an image: stores the image's layout with the BO first, for importers.
+    /// Exports memory that is dedicated to an image. Attaches `metadata`, the image's layout, to the BO first, for importers.
     ///
     /// # Errors
     ///
-    /// Those of [`DeviceMemory::export`], and those of [`Bo::set_metadata`].
+    /// The errors of [`DeviceMemory::export`] and of [`Bo::set_metadata`].
     pub fn export_image(
         &self,
         handle_type: ExternalHandleTypes,
@@ -335,7 +343,7 @@ impl DeviceMemory {
         self.export(handle_type)
     }
 
-    /// Returns the GPU address: the base of vkGetBufferDeviceAddress, and the opaque capture address.
+    /// Returns the GPU address: the base for `vkGetBufferDeviceAddress`, and the opaque capture address.
     pub fn address(&self) -> GpuVa {
         self.binding.address()
     }
@@ -345,12 +353,12 @@ impl DeviceMemory {
         self.binding.len()
     }
 
-    /// Returns the index of its memory type.
+    /// Returns the index of the memory type.
     pub fn memory_type(&self) -> u32 {
         self.kind.memory_type()
     }
 
-    /// Returns the index of its heap.
+    /// Returns the index of the heap.
     pub fn heap(&self) -> u32 {
         self.kind.heap()
     }
@@ -360,18 +368,18 @@ impl DeviceMemory {
         self.binding.priority()
     }
 
-    /// Changes the priority, 0.0 to 1.0, for submissions to come (`vkSetDeviceMemoryPriorityEXT`).
+    /// Changes the priority, 0.0 to 1.0, for later submissions (`vkSetDeviceMemoryPriorityEXT`).
     pub fn set_priority(&self, priority: f32) {
         self.binding.set_priority(bo_priority(priority));
     }
 
-    /// Returns `true` if submissions need not list it: see [`ResidencyPolicy`](crate::heaps::ResidencyPolicy).
+    /// Returns `true` if submissions need not list the memory, see [`ResidencyPolicy`](crate::heaps::ResidencyPolicy).
     #[inline]
     pub fn is_always_valid(&self) -> bool {
         self.kind.has(Kind::ALWAYS_VALID)
     }
 
-    /// Returns the BO behind it.
+    /// Returns the BO that the memory consists of.
     pub fn bo(&self) -> &Bo {
         self.binding.bo()
     }
@@ -381,7 +389,7 @@ impl DeviceMemory {
         &self.binding
     }
 
-    /// Returns the charge of its BO; `None` for a BO in neither VRAM nor GTT, which no memory type makes.
+    /// Returns the charge of the BO to its account; `None` for a BO in neither VRAM nor GTT, which no memory type creates.
     pub fn charge(&self) -> Option<UsageEntry> {
         self.bo().charge()
     }
@@ -397,8 +405,8 @@ impl Resident for DeviceMemory {
     }
 }
 
-/// New addresses. Not inlined: a lease that came out of a `Result` here would be copied through memory, also where it is one
-/// that has rested.
+/// Leases new addresses. Not inlined: otherwise every lease, including a reused one, would be copied out of the `Result`
+/// through memory.
 #[inline(never)]
 fn lease(addresses: &VaManager, request: VaRequest, plan: &AllocationPlan) -> Result<VaLease, MemoryError> {
     addresses.allocate(request).map_err(|source| MemoryError::Address {
@@ -409,7 +417,7 @@ fn lease(addresses: &VaManager, request: VaRequest, plan: &AllocationPlan) -> Re
     })
 }
 
-/// Returns the window of the addresses. A device without a high half takes those of the low one.
+/// Returns the request for addresses. A device without a high half uses the low one instead.
 #[inline]
 fn va_request(plan: &AllocationPlan) -> VaRequest {
     let request = VaRequest::new(plan.va_size).aligned(plan.va_alignment).within(window(plan.addressing));

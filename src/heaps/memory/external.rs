@@ -1,4 +1,4 @@
-//! Memory that leaves the process or comes from elsewhere: what Vulkan may report of it.
+//! Properties of external memory, which is exported or imported, as Vulkan reports them.
 
 use amdgpu_hw::num;
 
@@ -9,7 +9,7 @@ use crate::{
 };
 
 bitflags::bitflags! {
-    /// `VkExternalMemoryHandleTypeFlags`, as far as the library knows them.
+    /// Handle types of external memory: the supported part of `VkExternalMemoryHandleTypeFlags`.
     ///
     /// ```
     /// use amdgpu_winsys::heaps::{AllocateFlags, AllocateInfo, ExternalHandleTypes};
@@ -25,17 +25,17 @@ bitflags::bitflags! {
     /// ```
     #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
     pub struct ExternalHandleTypes: u32 {
-        /// `OPAQUE_FD`: a descriptor that only Vulkan drivers of the same kind read. It is a dma-buf here.
+        /// `OPAQUE_FD`: a descriptor for Vulkan drivers of the same kind. Here it is a dma-buf.
         const OPAQUE_FD = 0x1;
-        /// `DMA_BUF_EXT`.
+        /// `DMA_BUF_EXT`: a dma-buf.
         const DMA_BUF = 0x200;
-        /// `HOST_ALLOCATION_EXT`: memory of the process.
+        /// `HOST_ALLOCATION_EXT`: memory that the process allocated.
         const HOST_ALLOCATION = 0x80;
-        /// `HOST_MAPPED_FOREIGN_MEMORY_EXT`: the CPU's view of another device's memory. Not supported.
+        /// `HOST_MAPPED_FOREIGN_MEMORY_EXT`: a CPU mapping of another device's memory. Not supported.
         const HOST_MAPPED_FOREIGN = 0x100;
     }
 
-    /// `VkExternalMemoryFeatureFlags`.
+    /// Operations that external memory of a handle type supports (`VkExternalMemoryFeatureFlags`).
     ///
     /// ```
     /// use amdgpu_winsys::heaps::{ExternalBufferProperties, ExternalFeatures, ExternalHandleTypes};
@@ -46,7 +46,7 @@ bitflags::bitflags! {
     /// ```
     #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
     pub struct ExternalFeatures: u32 {
-        /// The resource needs memory of its own.
+        /// The resource needs a dedicated allocation.
         const DEDICATED_ONLY = 0x1;
         /// Memory can be exported as this type.
         const EXPORTABLE = 0x2;
@@ -55,10 +55,10 @@ bitflags::bitflags! {
     }
 }
 
-/// The two kinds of descriptor, which are the same to the kernel.
+/// The two descriptor types, which are the same to the kernel.
 const DESCRIPTORS: ExternalHandleTypes = ExternalHandleTypes::OPAQUE_FD.union(ExternalHandleTypes::DMA_BUF);
 
-/// `VkExternalMemoryProperties` of a buffer.
+/// The external memory properties of a buffer (`VkExternalMemoryProperties`).
 ///
 /// ```
 /// use amdgpu_winsys::heaps::{ExternalBufferProperties, ExternalFeatures, ExternalHandleTypes};
@@ -75,12 +75,13 @@ pub struct ExternalBufferProperties {
     pub features: ExternalFeatures,
     /// Handle types that an import of this type can be exported as.
     pub export_from_imported: ExternalHandleTypes,
-    /// Handle types that it can be combined with.
+    /// Handle types that can be combined with this type.
     pub compatible: ExternalHandleTypes,
 }
 
 impl ExternalBufferProperties {
-    /// Returns the properties of a buffer and one handle type. All are empty for several, or for one that is not supported.
+    /// Returns the properties of a buffer for one handle type. They are empty if `handle_type` names several types or one that
+    /// is not supported.
     ///
     /// Source: Mesa 25.0.7 `radv_formats.c`, `radv_GetPhysicalDeviceExternalBufferProperties`; twelve captured devices
     /// agree.
@@ -101,7 +102,7 @@ impl ExternalBufferProperties {
     }
 }
 
-/// A resource that asks whether it needs memory of its own (`VkMemoryDedicatedRequirements`).
+/// A kind of resource, for the query whether it needs a dedicated allocation (`VkMemoryDedicatedRequirements`).
 ///
 /// ```
 /// use amdgpu_winsys::heaps::{ExternalHandleTypes, Resource};
@@ -115,17 +116,18 @@ impl ExternalBufferProperties {
 pub enum Resource {
     /// A buffer.
     Buffer,
-    /// An image of linear tiling, whose layout any importer can compute.
+    /// An image with linear tiling, whose layout any importer can compute.
     LinearImage,
-    /// An image of any other tiling.
+    /// An image with any other tiling.
     TiledImage,
 }
 
 impl Resource {
-    /// Returns `true` if the resource requires, and so also prefers, a dedicated allocation when it may be shared as
-    /// `shared`.
+    /// Returns `true` if the resource requires, and therefore also prefers, a dedicated allocation when it may be shared as one
+    /// of the types `shared`.
     ///
-    /// A tiled image's layout travels in the words of its BO, of which there is one set. Buffers never need it.
+    /// The layout of a tiled image is stored in the metadata of its BO, and a BO has only one set of metadata. Buffers never
+    /// require a dedicated allocation.
     ///
     /// Source: Mesa 25.0.7 `radv_image.c`, `radv_GetImageMemoryRequirements2`, and `radv_buffer.c`.
     pub const fn requires_dedicated(self, shared: ExternalHandleTypes) -> bool {
@@ -134,11 +136,11 @@ impl Resource {
 }
 
 impl MemoryProperties {
-    /// Returns the types that memory with these domains and flags, as the kernel reports them, can be imported as.
+    /// Returns the memory types as which a BO can be imported, given the domains and flags that the kernel reports for it.
     ///
-    /// Domains count without GTT, which VRAM requests have too. Of the flags those count that survive in the kernel:
-    /// NO_CPU_ACCESS and CPU_GTT_USWC; if no type has both the same, the second is ignored, then the first. Protected types
-    /// are for encrypted memory only; RADV offers them for any.
+    /// Domains are compared without GTT, because requests for VRAM have GTT too. Only two flags survive in the kernel and are
+    /// compared: NO_CPU_ACCESS and CPU_GTT_USWC. If no type matches both, CPU_GTT_USWC is ignored, then NO_CPU_ACCESS as well.
+    /// Protected types match encrypted memory only; RADV offers them for any memory.
     ///
     /// Source: Mesa 25.0.7 `radv_device.c`, `radv_compute_valid_memory_types`.
     pub fn types_of_memory(&self, domains: GemDomain, flags: GemCreateFlags) -> TypeMask {
@@ -161,8 +163,8 @@ impl MemoryProperties {
             .unwrap_or(TypeMask::NONE)
     }
 
-    /// Returns the types of `types_of_memory` that a dma-buf may be imported as: those with 32-bit addresses are left out, so
-    /// that shared memory does not use those up.
+    /// Returns the memory types as which a dma-buf may be imported: the [`types_of_memory`](Self::types_of_memory) of its BO
+    /// without those with 32-bit addresses, which are scarce.
     ///
     /// Source: Mesa 25.0.7 `radv_device.c`, `radv_GetMemoryFdPropertiesKHR`.
     pub fn dma_buf_types(&self, bo: &Bo) -> TypeMask {

@@ -1,4 +1,4 @@
-//! Memory dedicated to an image: its size, and the words that travel with it.
+//! Memory dedicated to an image: its requirements, and the metadata of its BO.
 
 use amdgpu_descriptors::{
     ImageDescriptor,
@@ -12,7 +12,7 @@ use crate::{
     winsys::BoMetadata,
 };
 
-/// The memory that an image needs (`VkMemoryRequirements`).
+/// The memory requirements of an image (`VkMemoryRequirements`).
 ///
 /// ```
 /// use amdgpu_surface::surface::{SurfaceConfig, SurfaceLayout};
@@ -28,13 +28,13 @@ use crate::{
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ImageRequirements {
-    /// Bytes of texels and metadata. A driver that keeps words of its own for an image puts them behind.
+    /// Bytes of texels and image metadata. A driver that keeps data of its own for an image places it after them.
     pub size: u64,
-    /// Alignment, bytes.
+    /// Alignment in bytes.
     pub alignment: u64,
-    /// The memory types.
+    /// The memory types that the image can use.
     pub types: TypeMask,
-    /// `true` if the texture units may compress it in its pages (GFX12): [`AllocateFlags::ALLOW_DCC`].
+    /// `true` if the texture units may compress the image within its pages (GFX12), see [`AllocateFlags::ALLOW_DCC`].
     pub may_compress: bool,
 }
 
@@ -76,15 +76,15 @@ impl MemoryProperties {
 }
 
 impl ImageRequirements {
-    /// Returns the request for memory of this image alone. Every allocation has the largest alignment that an image of the chip
-    /// needs ([`MemoryFacts::max_alignment`](crate::heaps::MemoryFacts::max_alignment)).
+    /// Returns the request for memory of this image alone. Every allocation has the largest alignment that any image of the
+    /// chip needs ([`MemoryFacts::max_alignment`](crate::heaps::MemoryFacts::max_alignment)).
     #[must_use]
     pub const fn allocate_info(&self, memory_type: u32, flags: AllocateFlags) -> AllocateInfo {
         AllocateInfo { flags, ..AllocateInfo::new(memory_type, self.size) }
     }
 }
 
-/// The reason why no words travel with an image.
+/// An error of [`image_metadata`].
 ///
 /// ```
 /// use amdgpu_winsys::heaps::ImageMetadataError;
@@ -95,18 +95,18 @@ impl ImageRequirements {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ImageMetadataError {
-    /// The tiling word has no room for the offset of DCC: beyond 4 GiB.
+    /// DCC begins more than 4 GiB into the image, an offset that the tiling word cannot hold.
     #[error("an image of {bytes} bytes, whose DCC lies beyond what the tiling word can say")]
     DccOffset {
-        /// Bytes of the image with its metadata.
+        /// Size of the image with its metadata, bytes.
         bytes: u64,
     },
-    /// The words of drivers.
+    /// The metadata for other drivers cannot be encoded.
     #[error(transparent)]
     Words(#[from] UmdError),
 }
 
-/// The view of an image that its exporter shows to other drivers.
+/// The properties of an image that its exporter passes to other drivers.
 ///
 /// ```
 /// use amdgpu_surface::surface::{SurfaceConfig, SurfaceLayout};
@@ -125,20 +125,21 @@ pub enum ImageMetadataError {
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SharedImage {
-    /// The exporter's PCI device, [`GpuInfo::device_id`](crate::winsys::GpuInfo::device_id).
+    /// The exporter's PCI device ID, [`GpuInfo::device_id`](crate::winsys::GpuInfo::device_id).
     pub device: u16,
-    /// The descriptor of the whole image; its address does not matter.
+    /// The descriptor of the whole image; its address is ignored.
     pub descriptor: ImageDescriptor,
-    /// Mip levels.
+    /// Number of mip levels.
     pub levels: u32,
 }
 
-/// Returns the words that travel with the memory of an image: the tiling word, and the words of RADV and radeonsi where `shared`
-/// is given.
+/// Returns the metadata for the BO of an image: the tiling word and, if `shared` is given, the words that RADV and radeonsi
+/// read.
 ///
 /// # Errors
 ///
-/// [`ImageMetadataError`].
+/// [`ImageMetadataError::DccOffset`] if the tiling word cannot hold the offset of DCC; [`ImageMetadataError::Words`] if
+/// `shared` cannot be encoded, such as for too many mip levels.
 ///
 /// Source: Mesa 25.0.7 `src/amd/vulkan/radv_image.c`, `radv_init_metadata`; `src/amd/common/ac_surface.c`,
 /// `ac_surface_compute_bo_metadata` and `ac_surface_compute_umd_metadata`.

@@ -1,4 +1,4 @@
-//! Memory that comes from elsewhere: descriptors and host pointers.
+//! Import of memory by descriptor or host pointer.
 
 use std::os::fd::OwnedFd;
 
@@ -13,12 +13,12 @@ use crate::{
     winsys::{Binding, Bo, Device, Mapping, UserMemory},
 };
 
-/// Addresses of imported dma-bufs are aligned to this, bytes: whatever image may be in them.
+/// Alignment of the addresses of imported dma-bufs in bytes, enough for any image in them.
 ///
 /// Source: Mesa 25.0.7 `radv_amdgpu_bo.c`, `radv_amdgpu_winsys_bo_from_fd`.
 const DMA_BUF_ALIGNMENT: u64 = 1 << 20;
 
-/// Properties of an imported allocation: the part of `VkMemoryAllocateInfo` that goes with an import.
+/// The parameters of an import: the part of `VkMemoryAllocateInfo` that applies to imports.
 ///
 /// ```
 /// use amdgpu_winsys::heaps::{AllocateFlags, AllocateInfo, ExternalHandleTypes, ImportInfo, MemoryError};
@@ -37,30 +37,30 @@ const DMA_BUF_ALIGNMENT: u64 = 1 << 20;
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ImportInfo {
-    /// Index of a type that [`MemoryManager::fd_types`](crate::heaps::MemoryManager::fd_types) or
-    /// [`MemoryManager::host_pointer_types`](crate::heaps::MemoryManager::host_pointer_types) allow.
+    /// Index of a memory type that [`MemoryManager::fd_types`](crate::heaps::MemoryManager::fd_types) or
+    /// [`MemoryManager::host_pointer_types`](crate::heaps::MemoryManager::host_pointer_types) returned.
     pub memory_type: u32,
     /// Minimum size of the imported object in bytes; 0 accepts any. The import always covers the whole object. RADV does not
-    /// check.
+    /// check this.
     pub size: u64,
-    /// Wishes. Those about the BO count for nothing: it is there already.
+    /// Options. Those that affect the creation of the BO are ignored, because the BO already exists.
     pub flags: AllocateFlags,
-    /// As in [`AllocateInfo`](crate::heaps::AllocateInfo).
+    /// Priority for staying in VRAM, 0.0 to 1.0, see [`AllocateInfo::priority`](crate::heaps::AllocateInfo::priority).
     pub priority: f32,
 }
 
 impl ImportInfo {
-    /// Asks for at least `size` bytes of a type, with Vulkan's default priority of 0.5 and no special wish.
+    /// Creates a request for an object of at least `size` bytes, with Vulkan's default priority of 0.5 and no options.
     pub const fn new(memory_type: u32, size: u64) -> Self {
         Self { memory_type, size, flags: AllocateFlags::empty(), priority: 0.5 }
     }
 }
 
-/// Imports a descriptor, if `accept` has nothing against its BO.
+/// Imports a descriptor if `accept` accepts its BO.
 ///
 /// # Errors
 ///
-/// Those of [`MemoryManager::import_fd`](crate::heaps::MemoryManager::import_fd), and those of `accept`.
+/// The errors of [`MemoryManager::import_fd`](crate::heaps::MemoryManager::import_fd) and of `accept`.
 pub(super) fn import_fd(
     device: &Device,
     properties: &MemoryProperties,
@@ -83,20 +83,20 @@ pub(super) fn import_fd(
     let va_flags = properties.va_flags(&ty, info.flags);
     let binding = bind(device, info, &bo, window(ty.addressing), alignment, va_flags)?;
     let memory = keep(info, &ty, binding, None);
-    // Left while the memory has an owner: a subscriber may panic.
+    // Leave the span while the memory has an owner: a subscriber may panic.
     drop(span);
     Ok(memory)
 }
 
-/// Imports memory of the process.
+/// Imports host memory of the process.
 ///
 /// # Errors
 ///
-/// Those of [`MemoryManager::import_host_pointer`](crate::heaps::MemoryManager::import_host_pointer).
+/// The errors of [`MemoryManager::import_host_pointer`](crate::heaps::MemoryManager::import_host_pointer).
 ///
 /// # Safety
 ///
-/// As for [`MemoryManager::import_host_pointer`](crate::heaps::MemoryManager::import_host_pointer).
+/// The requirements of [`MemoryManager::import_host_pointer`](crate::heaps::MemoryManager::import_host_pointer).
 pub(super) unsafe fn import_host_pointer(
     device: &Device,
     properties: &MemoryProperties,
@@ -111,15 +111,15 @@ pub(super) unsafe fn import_host_pointer(
     if !types.contains(info.memory_type) {
         return Err(MemoryError::WrongType { memory_type: info.memory_type, types });
     }
-    // SAFETY: the caller's word.
+    // SAFETY: the caller guarantees it.
     let bo = unsafe { Bo::from_user_memory(device, memory) }.map_err(MemoryError::HostPointer)?;
     let facts = properties.facts();
     let alignment = device.addresses().user_memory_alignment(bo.size(), facts.page_size(), facts.gfx_level());
     let mut va_flags = properties.va_flags(&ty, info.flags);
     va_flags.set(VaFlags::WRITEABLE, va_flags.contains(VaFlags::WRITEABLE) && !memory.is_read_only);
     let binding = bind(device, info, &bo, VaWindow::High, alignment, va_flags)?;
-    // SAFETY: the BO was made of this memory just now, which stays mapped and writable as long as the memory lives (the
-    // caller).
+    // SAFETY: the BO was just created from this memory, which stays mapped and writable as long as the BO exists, as the caller
+    // guarantees.
     let host = unsafe { Mapping::of_user_memory(&bo, memory.address) }?;
     Ok(keep(info, &ty, binding, Some(host)))
 }

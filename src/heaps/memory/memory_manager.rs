@@ -1,4 +1,4 @@
-//! The memory manager: allocates device memory from the tables, the accounts and the addresses of one device.
+//! The memory manager, which allocates device memory according to the tables, budgets and address space of one device.
 
 use std::{
     os::fd::{AsFd, OwnedFd},
@@ -23,7 +23,7 @@ use crate::{
     winsys::{Binding, Bo, Device, DeviceRefs, MoveCounters, ResidencySet, UserMemory, VaMap},
 };
 
-/// An allocator of device memory of one device, which keeps account of it.
+/// An allocator of the memory of one device, which accounts for every allocation.
 ///
 /// ```
 /// use amdgpu_winsys::{heaps::{AllocateInfo, MemoryManager, MemoryUsage, TableOptions}, winsys::Device};
@@ -38,9 +38,9 @@ use crate::{
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
-/// A `MemoryManager` is a handle: a clone of it is the same manager, and equal to it. The
-/// [admission policy](MemoryManager::with_admission) and the [budget interval](MemoryManager::with_budget_interval) belong to
-/// a handle and to the clones of it that are made later.
+/// A `MemoryManager` is a handle: a clone of it refers to the same manager and compares equal. The [admission
+/// policy](MemoryManager::with_admission) and the [budget interval](MemoryManager::with_budget_interval) belong to a handle and
+/// to later clones of that handle.
 #[derive(Clone, Debug)]
 pub struct MemoryManager {
     state: Arc<ManagerState>,
@@ -52,14 +52,14 @@ pub struct MemoryManager {
 #[derive(Debug)]
 struct ManagerState {
     device: Device,
-    /// For what it allocates.
+    /// References to the device, for allocations.
     shares: DeviceRefs,
     properties: MemoryProperties,
     residents: ResidencySet,
     policy: MemoryPolicy,
 }
 
-/// Two handles are equal if they are of the same manager.
+/// Two handles are equal if they refer to the same manager.
 impl PartialEq for MemoryManager {
     fn eq(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.state, &other.state)
@@ -68,7 +68,7 @@ impl PartialEq for MemoryManager {
 
 impl Eq for MemoryManager {}
 
-/// Policy of a manager. The default is RADV's.
+/// The policy of a manager. The defaults match RADV.
 ///
 /// ```
 /// use amdgpu_winsys::heaps::{AllocateInfo, MemoryManager, MemoryPolicy, TableOptions};
@@ -83,11 +83,11 @@ impl Eq for MemoryManager {}
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct MemoryPolicy {
-    /// Decides which memory submissions need not list.
+    /// The policy that decides which memory submissions need not list.
     pub residency: ResidencyPolicy,
-    /// Addresses behind each allocation stay free, so that running over its end is a page fault: four times its alignment
-    /// and at least 64 KiB. And addresses that were freed rest until eight more were, where otherwise three suffice; then
-    /// they are free for whatever they are the lowest fit of. For debugging.
+    /// For debugging: leaves a gap of addresses after each allocation, so that an access past its end is a VM fault. The gap is
+    /// four times the alignment and at least 64 KiB. Freed addresses also wait for eight more frees, instead of three, before
+    /// they are reused, and then any allocation whose lowest fit they are can get them.
     ///
     /// Source: Mesa 25.0.7 `amdgpu_bo.c` of radeonsi's winsys, `amdgpu_create_bo`, `check_vm`.
     pub guard_gaps: bool,
@@ -102,20 +102,20 @@ impl MemoryPolicy {
 }
 
 impl MemoryManager {
-    /// Builds the heap and type tables of a device.
+    /// Creates a manager with the default policy, and builds the tables of heaps and memory types of the device.
     ///
     /// # Errors
     ///
-    /// [`MemoryError::Facts`] when the kernel's numbers make no sense together.
+    /// [`MemoryError::Facts`] if the kernel's values contradict each other.
     pub fn new(device: &Device, options: &TableOptions) -> Result<Self, MemoryError> {
         Self::with_policy(device, options, MemoryPolicy::default())
     }
 
-    /// Creates a manager with the given policy.
+    /// Creates a manager with the given policy, and builds the tables of heaps and memory types of the device.
     ///
     /// # Errors
     ///
-    /// [`MemoryError::Facts`] when the kernel's numbers make no sense together.
+    /// [`MemoryError::Facts`] if the kernel's values contradict each other.
     pub fn with_policy(device: &Device, options: &TableOptions, policy: MemoryPolicy) -> Result<Self, MemoryError> {
         let facts = MemoryFacts::try_from(device.info())?;
         let state = Arc::new(ManagerState {
@@ -128,48 +128,47 @@ impl MemoryManager {
         Ok(Self { state, monitor: Arc::default(), admission: Arc::default() })
     }
 
-    /// Returns the device.
+    /// Returns the device whose memory is managed.
     pub fn device(&self) -> &Device {
         &self.state.device
     }
 
-    /// Returns the heaps and memory types.
+    /// Returns the tables of heaps and memory types.
     pub fn properties(&self) -> &MemoryProperties {
         &self.state.properties
     }
 
-    /// Returns the accounts of everything that this process holds on the device, including memory that this manager did not
+    /// Returns the accounts of all memory that this process holds on the device, including memory that this manager did not
     /// allocate.
     pub fn usage_tracker(&self) -> &UsageTracker {
         self.state.device.usage_tracker()
     }
 
-    /// Returns the budget and usage of every heap, as VK_EXT_memory_budget defines them. One ioctl;
-    /// [`MemoryManager::cached_budgets`] mostly makes none.
+    /// Returns the budget and usage of every heap, as VK_EXT_memory_budget defines them. Takes one ioctl;
+    /// [`MemoryManager::cached_budgets`] usually takes none.
     ///
     /// # Errors
     ///
-    /// [`MemoryError::Winsys`].
+    /// [`MemoryError::Winsys`] if the kernel refuses the query.
     pub fn budgets(&self, rule: BudgetRule) -> Result<Budgets, MemoryError> {
         Ok(self.budgets_from(&self.refresh_usage()?.usage, rule))
     }
 
-    /// Allocates device memory: addresses first, then the BO, then the binding. If a step fails, the earlier ones
-    /// are undone.
+    /// Allocates device memory: leases addresses, creates the BO, and binds it. If a step fails, the earlier steps are undone.
     ///
-    /// The addresses are the lowest that are free, or some of this size that the calling thread freed lately: then neither
-    /// their number nor that of other threads matters. A program of one thread that repeats what it did in an earlier run has
-    /// the same addresses.
+    /// A lease of the same size that the calling thread freed recently is reused first, at a cost that depends neither on the
+    /// number of leases nor on other threads. Otherwise the lowest free addresses are leased. A single-threaded program that
+    /// repeats the allocations of an earlier run gets the same addresses.
     ///
     /// # Errors
     ///
-    /// * [`MemoryError::Refused`]: the [admission policy](Self::with_admission) refuses;
-    /// * [`MemoryError::Request`]: size 0 or beyond the heap, no such type;
-    /// * [`MemoryError::Address`]: no address is free, or the replayed one is not;
-    /// * [`MemoryError::CapturedAddress`]: the kernel has something at the replayed one;
-    /// * [`MemoryError::Winsys`]: the kernel refuses.
+    /// * [`MemoryError::Refused`] if the [admission policy](Self::with_admission) refuses;
+    /// * [`MemoryError::Request`] if the size is 0 or exceeds the heap, or there is no such memory type;
+    /// * [`MemoryError::Address`] if no addresses are free, or the address to replay is not;
+    /// * [`MemoryError::CapturedAddress`] if the kernel cannot bind at the address to replay;
+    /// * [`MemoryError::Winsys`] if the kernel refuses.
     pub fn allocate(&self, info: &AllocateInfo) -> Result<DeviceMemory, MemoryError> {
-        // Changed where it is, because to move all of it right after it was stored takes longer than the storing.
+        // Changed in place: moving the plan right after it was stored takes longer than storing it.
         let mut resolved = self.state.properties.resolve(info);
         let plan = match resolved {
             Ok(ref mut plan) => plan,
@@ -186,7 +185,7 @@ impl MemoryManager {
         DeviceMemory::new(self.state.shares.share(), plan, !self.state.policy.guard_gaps)
     }
 
-    /// The same where an observer is told.
+    /// Allocates and notifies the observer.
     #[cold]
     fn allocate_aloud(&self, plan: &AllocationPlan) -> Result<DeviceMemory, MemoryError> {
         let span = tracing::trace_span!("allocate", size = plan.bo.size, memory_type = plan.memory_type).entered();
@@ -194,12 +193,12 @@ impl MemoryManager {
         let memory = DeviceMemory::new(self.state.shares.share(), plan, !self.state.policy.guard_gaps)?;
         drop(turn);
         memory.announce();
-        // Left while the memory has an owner: a subscriber may panic.
+        // Leave the span while the memory has an owner: a subscriber may panic.
         drop(span);
         Ok(memory)
     }
 
-    /// Returns a handle with this policy in force. Other handles of the manager keep theirs.
+    /// Returns a handle that applies this admission policy. Other handles of the manager keep theirs.
     ///
     /// ```
     /// use amdgpu_sim::{SimKernel, profile};
@@ -224,13 +223,13 @@ impl MemoryManager {
         self
     }
 
-    /// Returns the policy in force.
+    /// Returns the admission policy of this handle.
     pub fn admission(&self) -> &AdmissionPolicy {
         self.admission.policy()
     }
 
-    /// Returns a handle that asks the kernel for [`MemoryManager::cached_budgets`] at most once in `interval` by this clock,
-    /// and remembers the answers for itself and its clones. It is 100 ms by [`CoarseClock`](crate::heaps::CoarseClock) otherwise.
+    /// Returns a handle whose [`MemoryManager::cached_budgets`] queries the kernel at most once per `interval` of `clock`. The
+    /// handle shares the cached answers with its clones. The default is 100 ms of [`CoarseClock`](crate::heaps::CoarseClock).
     #[must_use]
     pub fn with_budget_interval(mut self, clock: impl Clock + 'static, interval: Duration) -> Self {
         self.monitor = Arc::new(BudgetMonitor::new(clock, interval));
@@ -238,106 +237,106 @@ impl MemoryManager {
     }
 
     /// Returns the budget and usage of every heap, from the kernel's last answer. If that is older than the
-    /// [interval](Self::with_budget_interval), the kernel is asked again. The usage of this process is always current.
+    /// [interval](Self::with_budget_interval), the kernel is queried again. The usage of this process is always current.
     ///
-    /// Takes no lock unless it asks the kernel. While one thread asks, others get the previous answer.
+    /// Takes no lock unless it queries the kernel. While one thread does, others get the previous answer.
     ///
     /// # Errors
     ///
-    /// [`MemoryError::Winsys`] when the kernel was asked and refused.
+    /// [`MemoryError::Winsys`] if the kernel was queried and refused.
     pub fn cached_budgets(&self, rule: BudgetRule) -> Result<Budgets, MemoryError> {
         self.monitor.budgets(self.heaps(), rule)
     }
 
-    /// Returns the budget and usage of every heap after an answer of the kernel. No ioctl.
+    /// Computes the budget and usage of every heap from an earlier answer of the kernel. Takes no ioctl.
     #[inline]
     pub fn budgets_from(&self, system: &SystemUsage, rule: BudgetRule) -> Budgets {
         self.heaps().budgets(system, rule)
     }
 
-    /// Returns the budget and usage of every heap from the kernel's last answer, however old it is; `None` before the first. No
-    /// ioctl, no lock, no clock: for callers that refresh at times of their own, such as once a frame.
+    /// Returns the budget and usage of every heap from the kernel's last answer, whatever its age; `None` before the first.
+    /// Takes no ioctl and no lock and reads no clock, for callers that refresh at times of their own, such as once a frame.
     pub fn last_budgets(&self, rule: BudgetRule) -> Option<Budgets> {
         Some(self.budgets_from(&self.monitor.last_usage()?, rule))
     }
 
-    /// Returns the device's memory usage: the cached answer if it is recent enough, or a new one.
+    /// Returns the device's memory usage: the cached answer if it is recent enough, otherwise a new one.
     ///
     /// # Errors
     ///
-    /// [`MemoryError::Winsys`] when the kernel was asked and refused.
+    /// [`MemoryError::Winsys`] if the kernel was queried and refused.
     pub fn cached_usage(&self) -> Result<UsageReading, MemoryError> {
         self.monitor.usage(self.heaps())
     }
 
-    /// Asks the kernel what is in use, whatever is remembered. One ioctl.
+    /// Queries the device's memory usage from the kernel, regardless of the cached answer. Takes one ioctl.
     ///
     /// # Errors
     ///
-    /// [`MemoryError::Winsys`] when the kernel refuses.
+    /// [`MemoryError::Winsys`] if the kernel refuses the query.
     pub fn refresh_usage(&self) -> Result<UsageReading, MemoryError> {
         self.monitor.refresh(self.heaps())
     }
 
-    /// Returns the kernel's moves since the last call, over all processes; nothing the first time. Notifies the observer if
-    /// there were any. Two ioctls.
+    /// Returns the number of moves by the kernel since the last call, over all processes; zeros on the first call. Notifies the
+    /// observer if there were any. Takes two ioctls.
     ///
     /// # Errors
     ///
-    /// [`MemoryError::Winsys`] when the kernel refuses.
+    /// [`MemoryError::Winsys`] if the kernel refuses a query.
     pub fn poll_evictions(&self) -> Result<MoveCounters, MemoryError> {
         self.monitor.poll_evictions(&self.state.device)
     }
 
-    /// Returns the memory that really exists, given the host's. The kernel is asked as rarely as for
+    /// Returns the memory that is really available, given the state of the host's memory. Queries the kernel no more often than
     /// [`MemoryManager::cached_budgets`].
     ///
     /// # Errors
     ///
-    /// [`MemoryError::Winsys`] when the kernel was asked and refused.
+    /// [`MemoryError::Winsys`] if the kernel was queried and refused.
     pub fn effective_pool(&self, host: &HostMemory) -> Result<EffectivePool, MemoryError> {
         let system = self.cached_usage()?.usage;
         Ok(EffectivePool::new(self.properties().facts(), &self.usage_tracker().usage(), &system, host))
     }
 
-    /// Checks that the BOs that a submission lists can be resident together with those that are always valid. One ioctl; a
-    /// set that passes can still be refused if the kernel pins more meanwhile.
+    /// Checks that the BOs that a submission lists can be resident together with those that are always valid. Takes one ioctl.
+    /// The kernel can still refuse the submission if it pins more memory after the check.
     ///
     /// # Errors
     ///
-    /// [`MemoryError::DoesNotFit`]; [`MemoryError::Winsys`] when the kernel does not report the sizes.
+    /// [`MemoryError::DoesNotFit`] if they cannot; [`MemoryError::Winsys`] if the kernel does not report the sizes.
     ///
     /// Source: Linux 6.12 `amdgpu_cs.c`, `amdgpu_cs_parser_bos` (every listed BO is validated for one job), and
-    /// `amdgpu_vm.c`, `amdgpu_vm_validate` (so are those that are always valid, once any was evicted).
+    /// `amdgpu_vm.c`, `amdgpu_vm_validate` (always-valid BOs are validated too, once any was evicted).
     pub fn check_working_set(&self, set: &WorkingSet) -> Result<(), MemoryError> {
         set.check(&self.state.device)
     }
 
-    /// Returns the device-wide set: memory that every submission is to list, such as what shaders reach through addresses in
-    /// other memory. Pass it in [`Submission::sets`](crate::cs::Submission::sets).
+    /// Returns the device-wide residency set: the memory that every submission has to list, such as memory that shaders reach
+    /// through pointers. Pass it in [`Submission::sets`](crate::cs::Submission::sets).
     ///
-    /// RADV calls it the global BO list and holds its lock during every submission (Mesa 25.0.7
-    /// `src/amd/vulkan/winsys/amdgpu/radv_amdgpu_cs.c`, `radv_amdgpu_winsys_cs_submit_internal`); adding, removing and
-    /// submitting do not wait for each other here.
+    /// RADV calls this the global BO list and holds its lock during every submission (Mesa 25.0.7
+    /// `src/amd/vulkan/winsys/amdgpu/radv_amdgpu_cs.c`, `radv_amdgpu_winsys_cs_submit_internal`). Here, adding, removing and
+    /// submitting do not wait for each other.
     pub fn residents(&self) -> &ResidencySet {
         &self.state.residents
     }
 
-    /// Adds memory to the device-wide set, if it needs that: what is always valid is resident for every submission of the
-    /// file anyway. Returns `true` if it was added; it then stays alive until it was
-    /// [removed](ResidencySet::remove) from [`MemoryManager::residents`].
+    /// Adds memory to the device-wide residency set, unless it is always valid and therefore resident anyway. Returns `true` if
+    /// it was added. It then stays alive until it is [removed](ResidencySet::remove) from [`MemoryManager::residents`].
     ///
     /// Source: Mesa 25.0.7 `radv_amdgpu_bo.c`, `radv_amdgpu_winsys_bo_make_resident`.
     pub fn make_resident(&self, memory: &Binding) -> bool {
         !memory.bo().flags().contains(GemCreateFlags::VM_ALWAYS_VALID) && self.state.residents.add(memory)
     }
 
-    /// Returns the types that the memory behind a descriptor may be imported as (`vkGetMemoryFdPropertiesKHR`). Nothing is kept.
+    /// Returns the memory types as which a descriptor may be imported (`vkGetMemoryFdPropertiesKHR`). The descriptor is not
+    /// imported.
     ///
     /// # Errors
     ///
-    /// [`MemoryError::HandleType`] for anything but a dma-buf: Vulkan defines no query for opaque descriptors.
-    /// [`MemoryError::Winsys`] for a descriptor that is no dma-buf.
+    /// [`MemoryError::HandleType`] if the handle type is not `DMA_BUF`, because Vulkan defines no query for opaque descriptors;
+    /// [`MemoryError::Winsys`] if the descriptor is not a dma-buf.
     ///
     /// Source: Mesa 25.0.7 `radv_device.c`, `radv_GetMemoryFdPropertiesKHR`.
     pub fn fd_types(&self, handle_type: ExternalHandleTypes, fd: impl AsFd) -> Result<TypeMask, MemoryError> {
@@ -347,11 +346,11 @@ impl MemoryManager {
         Ok(self.properties().dma_buf_types(&Bo::import(self.device(), fd)?))
     }
 
-    /// Returns the types that memory of the process may be imported as (`vkGetMemoryHostPointerPropertiesEXT`).
+    /// Returns the memory types as which host memory may be imported (`vkGetMemoryHostPointerPropertiesEXT`).
     ///
     /// # Errors
     ///
-    /// [`MemoryError::HandleType`] for anything but `HOST_ALLOCATION`.
+    /// [`MemoryError::HandleType`] if the handle type is not `HOST_ALLOCATION`.
     ///
     /// Source: Mesa 25.0.7 `radv_device.c`, `radv_GetMemoryHostPointerPropertiesEXT`.
     pub fn host_pointer_types(&self, handle_type: ExternalHandleTypes) -> Result<TypeMask, MemoryError> {
@@ -361,31 +360,32 @@ impl MemoryManager {
         Ok(self.properties().host_pointer_types())
     }
 
-    /// Imports a descriptor: a dma-buf, also where Vulkan calls it opaque. On success the descriptor is the memory's, and
-    /// closed.
+    /// Imports a descriptor, which must be a dma-buf even if its Vulkan type is opaque. On success the descriptor is consumed
+    /// and closed.
     ///
-    /// Size and placement are those the kernel reports, whatever the caller says. The same BO imported twice takes memory
-    /// once, but has an address for each.
+    /// The size and placement are those that the kernel reports, whatever the caller states. A BO that is imported twice uses
+    /// its memory once, but gets an address for each import.
     ///
     /// # Errors
     ///
-    /// The descriptor comes back beside the error, and nothing has changed.
-    /// * [`MemoryError::Winsys`]: it is no dma-buf; the kernel refuses.
-    /// * [`MemoryError::TooSmall`], [`MemoryError::WrongType`]: it is not what the caller says.
-    /// * [`MemoryError::Request`]: no such type. [`MemoryError::Address`]: no address.
+    /// The descriptor is returned with the error, and nothing has changed.
+    /// * [`MemoryError::Winsys`] if it is not a dma-buf, or the kernel refuses.
+    /// * [`MemoryError::TooSmall`] if the BO is smaller than `info` requires; [`MemoryError::WrongType`] if it cannot have the
+    ///   memory type.
+    /// * [`MemoryError::Request`] if there is no such memory type; [`MemoryError::Address`] if no addresses are free.
     ///
     /// Source: Mesa 25.0.7 `radv_amdgpu_bo.c`, `radv_amdgpu_winsys_bo_from_fd`, and `radv_device_memory.c`,
-    /// `radv_alloc_memory`, which closes the descriptor once there is a BO, also if the allocation then fails.
+    /// `radv_alloc_memory`. RADV closes the descriptor once it has the BO, even if the allocation then fails.
     pub fn import_fd(&self, fd: OwnedFd, info: &ImportInfo) -> Result<DeviceMemory, (OwnedFd, MemoryError)> {
         self.import_fd_if(fd, info, |_| Ok(()))
     }
 
-    /// Imports like [`MemoryManager::import_fd`] if `accept` agrees: a driver that imports an image computes its layout from
-    /// the BO's metadata there, before the import is final.
+    /// Imports a descriptor like [`MemoryManager::import_fd`], but calls `accept` with the BO before the import is final. A
+    /// driver that imports an image computes its layout there from the BO's metadata.
     ///
     /// # Errors
     ///
-    /// Those of [`MemoryManager::import_fd`], and those of `accept`.
+    /// The errors of [`MemoryManager::import_fd`] and of `accept`.
     pub fn import_fd_if(
         &self,
         fd: OwnedFd,
@@ -398,21 +398,24 @@ impl MemoryManager {
         }
     }
 
-    /// Imports memory of the process (`VkImportMemoryHostPointerInfoEXT`). Address and length are multiples of 4096,
-    /// Vulkan's `minImportedHostPointerAlignment`. The mapping is the pointer itself.
+    /// Imports host memory of the process (`VkImportMemoryHostPointerInfoEXT`). Address and length must be multiples of 4096,
+    /// Vulkan's `minImportedHostPointerAlignment`. The imported memory is mapped at that address.
     ///
     /// # Errors
     ///
-    /// * [`MemoryError::HostPointer`]: misaligned, not there, a file's, or another thing the kernel refuses;
-    /// * [`MemoryError::TooSmall`], [`MemoryError::WrongType`]: it is not what the info says;
-    /// * [`MemoryError::Request`], [`MemoryError::Address`], [`MemoryError::Winsys`].
+    /// * [`MemoryError::HostPointer`] if the range is misaligned, not mapped or a file mapping, or the kernel refuses it for
+    ///   another reason;
+    /// * [`MemoryError::TooSmall`] if it is smaller than `info` requires; [`MemoryError::WrongType`] if host memory cannot have
+    ///   the memory type;
+    /// * [`MemoryError::Request`] if there is no such memory type; [`MemoryError::Address`] if no addresses are free;
+    ///   [`MemoryError::Winsys`] if the kernel refuses the binding.
     ///
     /// Source: Mesa 25.0.7 `radv_amdgpu_bo.c`, `radv_amdgpu_winsys_bo_from_ptr`.
     ///
     /// # Safety
     ///
-    /// As for [`Bo::from_user_memory`], for as long as the memory lives; and the process itself may read and write there,
-    /// because the mapping does, also where the GPU only reads.
+    /// The requirements of [`Bo::from_user_memory`], for as long as the memory exists. In addition, the process must be allowed
+    /// to read and write the range, because the mapping gives access to it, even if the GPU only reads.
     pub unsafe fn import_host_pointer(
         &self,
         memory: UserMemory,
@@ -422,7 +425,7 @@ impl MemoryManager {
         unsafe { import::import_host_pointer(&self.state.device, &self.state.properties, memory, info) }
     }
 
-    /// Returns everything that is known about the device's memory, as one JSON object:
+    /// Returns the state of the device's memory as one JSON object:
     ///
     /// | key | holds |
     /// |---|---|
@@ -436,27 +439,27 @@ impl MemoryManager {
     /// | `bos` | `handle`, `name`, `size`, `domains`, `memory_type` |
     /// | `bound`, `freed` | `handle`, `name`, `address`, `len`, `offset` in the BO; what is bound now, and what was |
     ///
-    /// Sizes are integers in bytes, addresses strings in hexadecimal. BOs and addresses are those that `map` knows,
-    /// which must have observed the device since it was opened.
+    /// Sizes are integers in bytes; addresses are hexadecimal strings. The BOs and addresses are those that `map` has recorded,
+    /// so it must have observed the device since the device was opened.
     ///
     /// # Errors
     ///
-    /// [`MemoryError::Winsys`] when the kernel was asked what is in use, and refused.
+    /// [`MemoryError::Winsys`] if the kernel was queried for the usage and refused.
     pub fn dump_json(&self, map: &VaMap) -> Result<String, MemoryError> {
         Ok(dump::json(self.heaps(), &self.cached_usage()?, map))
     }
 
-    /// Returns the device memory that `map` knows, in the JSON form of `vmaBuildStatsString` with the detailed map, which the
-    /// Vulkan Memory Allocator's visualiser draws. The budgets are those of [`BudgetRule::Radv`].
+    /// Returns the device memory that `map` has recorded, in the JSON format of `vmaBuildStatsString` with the detailed map,
+    /// which the visualizer of the Vulkan Memory Allocator draws. The budgets are those of [`BudgetRule::Radv`].
     ///
     /// # Errors
     ///
-    /// Those of [`MemoryManager::dump_json`].
+    /// [`MemoryError::Winsys`] if the kernel was queried for the usage and refused.
     pub fn dump_vma_json(&self, map: &VaMap) -> Result<String, MemoryError> {
         Ok(dump::vma_json(self.heaps(), &self.cached_budgets(BudgetRule::Radv)?, map))
     }
 
-    /// The heaps, for those who need no more of the manager.
+    /// Returns the part of the manager that heap budgets need.
     #[inline]
     fn heaps(&self) -> Heaps<'_> {
         Heaps { device: &self.state.device, properties: &self.state.properties }

@@ -1,4 +1,4 @@
-//! From a size and a memory type to the requests to the kernel and the VA manager.
+//! Allocation requests, and the requests to the kernel and to the VA manager that follow from them.
 
 use amdgpu_hw::num::{count, index};
 
@@ -10,7 +10,7 @@ use crate::{
 };
 
 bitflags::bitflags! {
-    /// Options of an allocation besides its type and size.
+    /// Options of an allocation besides its memory type and size.
     ///
     /// ```
     /// use amdgpu_winsys::{heaps::{AllocateFlags, AllocateInfo}, uapi::VaFlags};
@@ -26,37 +26,40 @@ bitflags::bitflags! {
     /// ```
     #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
     pub struct AllocateFlags: u32 {
-        /// It will be exported as a file descriptor (`VkExportMemoryAllocateInfo` with a handle type).
+        /// The memory can be exported as a file descriptor (`VkExportMemoryAllocateInfo` with a handle type).
         ///
-        /// Without this the BO is always valid: the kernel keeps it resident for every submission of this file, and
-        /// refuses ever to share it. With it, VRAM is write-combined when it spills to GTT, because the display engine
-        /// of an APU cannot show anything else.
+        /// Without this option the BO is always valid: the kernel keeps it resident for every submission of this file, and
+        /// never shares it. With it, VRAM is write-combined when it spills to GTT, because the display engine of an APU cannot
+        /// scan out any other GTT.
         const EXPORTABLE = 1 << 0;
-        /// Other users' fences are waited for (window-system memory).
+        /// Submissions wait for the fences of other users of the memory (window-system memory).
         const IMPLICIT_SYNC = 1 << 1;
-        /// The GPU's L2 is bypassed, as for the target of a copy to another GPU's scan-out. Nothing before GFX9.
+        /// The memory bypasses the GPU's L2 cache, such as the target of a copy to a scan-out buffer of another GPU. Ignored
+        /// before GFX9.
         const BYPASS_L2 = 1 << 2;
-        /// Zeroed where it is VRAM (`VK_MEMORY_ALLOCATE_ZERO_INITIALIZE_BIT_EXT`). GTT always is.
+        /// Clears VRAM to zero (`VK_MEMORY_ALLOCATE_ZERO_INITIALIZE_BIT_EXT`). GTT is always cleared.
         const ZERO = 1 << 3;
-        /// Contents may be thrown away instead of being moved to GTT. Nothing before DRM minor 47.
+        /// The kernel may discard the contents instead of moving them to GTT. Ignored before DRM minor 47.
         const DISCARDABLE = 1 << 4;
-        /// The GPU may compress it where the chip (GFX12), the kernel (DRM minor 60) and the type (only for the GPU)
-        /// allow. Code that sets this also sets the BO's metadata, or the kernel compresses again with the wrong format.
+        /// The GPU may compress the memory. Effective on GFX12 with DRM minor 60 or later, for memory types that the CPU cannot
+        /// access. The caller must also set the BO's metadata, otherwise the kernel compresses with the wrong format when it
+        /// moves the BO.
         const ALLOW_DCC = 1 << 5;
-        /// The driver's own memory: no guard page.
+        /// Internal memory of the driver, which gets no guard page.
         const INTERNAL = 1 << 6;
-        /// The GPU only reads it: a write is a page fault.
+        /// The GPU may only read the memory: a write is a VM fault.
         const READ_ONLY = 1 << 7;
-        /// No shader runs from it. With [`AllocateFlags::READ_ONLY`] on what shaders do run from, nothing is both
-        /// writable and executable; RADV binds everything for both.
+        /// Shaders cannot be executed from the memory. Together with [`AllocateFlags::READ_ONLY`] for shader code, no memory is
+        /// both writable and executable. RADV maps all memory as both.
         const NO_EXECUTE = 1 << 8;
-        /// The infinity cache is left to others, as for what is streamed once. Nothing before DRM minor 47.
+        /// The memory bypasses the infinity cache, for data that is used once. Ignored before DRM minor 47.
         const BYPASS_INFINITY_CACHE = 1 << 9;
-        /// VRAM is asked for without GTT beside it, so that the kernel evicts others rather than place it in GTT. When
-        /// VRAM does not suffice even so, it is in GTT in the end, unless it is also [`AllocateFlags::DISCARDABLE`].
+        /// Requests VRAM without GTT as a second domain, so that the kernel evicts other BOs instead of placing this one in
+        /// GTT. If VRAM is still too small, the BO is placed in GTT after all, unless it is also
+        /// [`AllocateFlags::DISCARDABLE`].
         const NO_SPILL = 1 << 10;
-        /// Not always valid: submissions list it, and those that do not use it leave it out. See
-        /// [`ResidencyPolicy`](crate::heaps::ResidencyPolicy) for when that is worth it.
+        /// The memory is not always valid: only the submissions that list it keep it resident. See
+        /// [`ResidencyPolicy`](crate::heaps::ResidencyPolicy) for the cases in which this is worthwhile.
         const LISTED = 1 << 11;
     }
 }
@@ -76,17 +79,17 @@ bitflags::bitflags! {
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Replay {
-    /// Any address.
+    /// No capture or replay: any address.
     #[default]
     No,
-    /// Any address for now, but one that a later run can ask for: from the top of the window, which is kept for such
-    /// memory ([`ReplayWindows`](crate::vamgr::ReplayWindows); `VK_MEMORY_ALLOCATE_DEVICE_ADDRESS_CAPTURE_REPLAY_BIT`).
+    /// Any address at the top of the window, which is kept for captured addresses so that a later run can request the same one
+    /// ([`ReplayWindows`](crate::vamgr::ReplayWindows); `VK_MEMORY_ALLOCATE_DEVICE_ADDRESS_CAPTURE_REPLAY_BIT`).
     Capture,
-    /// This address, captured earlier (`VkMemoryOpaqueCaptureAddressAllocateInfo`).
+    /// This address, which was captured earlier (`VkMemoryOpaqueCaptureAddressAllocateInfo`).
     At(GpuVa),
 }
 
-/// An allocation as Vulkan asks for it: the part of `VkMemoryAllocateInfo` that is not an import.
+/// The parameters of an allocation: the part of `VkMemoryAllocateInfo` that is not an import.
 ///
 /// ```
 /// use amdgpu_winsys::heaps::{AllocateFlags, AllocateInfo, MemoryUsage};
@@ -101,21 +104,21 @@ pub enum Replay {
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct AllocateInfo {
-    /// Index into [`MemoryProperties::types`].
+    /// Index of the memory type in [`MemoryProperties::types`].
     pub memory_type: u32,
-    /// Bytes; any number but zero, up to the heap's size.
+    /// Size in bytes, from 1 to the size of the heap.
     pub size: u64,
-    /// Wishes.
+    /// Options of the allocation.
     pub flags: AllocateFlags,
-    /// Priority for staying in VRAM when it is full, 0.0 to 1.0 (`VkMemoryPriorityAllocateInfoEXT`). Values outside count as
-    /// the nearer end, NaN as 0.0.
+    /// Priority for staying in VRAM when it is full, 0.0 to 1.0 (`VkMemoryPriorityAllocateInfoEXT`). Values outside are
+    /// clamped, and NaN counts as 0.0.
     pub priority: f32,
-    /// Address capture or replay, if wanted.
+    /// Address capture or replay.
     pub replay: Replay,
 }
 
 impl AllocateInfo {
-    /// Asks for `size` bytes of a type, with Vulkan's default priority of 0.5 and no special wish.
+    /// Creates a request for `size` bytes of a memory type, with Vulkan's default priority of 0.5 and no options.
     pub const fn new(memory_type: u32, size: u64) -> Self {
         Self { memory_type, size, flags: AllocateFlags::empty(), priority: 0.5, replay: Replay::No }
     }
@@ -142,25 +145,26 @@ pub struct AllocationPlan {
     pub heap: u32,
     /// The request of GEM_CREATE. Its size, a multiple of 4096, is also the size that GEM_VA maps.
     pub bo: BoRequest,
-    /// GEM_VA's flags.
+    /// The flags of GEM_VA.
     pub va_flags: VaFlags,
-    /// Bytes of addresses to lease: the BO's size, and the guard page if there is one.
+    /// Bytes of addresses to lease: the size of the BO, plus the guard page if there is one.
     pub va_size: u64,
-    /// Alignment of the lease, bytes.
+    /// Alignment of the lease in bytes.
     pub va_alignment: u64,
-    /// The window to lease from.
+    /// The address width, which selects the window to lease from.
     pub addressing: Addressing,
-    /// The address to lease.
+    /// Address capture or replay for the lease.
     pub replay: Replay,
-    /// Map the BO's first page once more, read-only ([`AllocationPlan::guard_va_flags`]), right behind it.
+    /// `true` if a guard page follows the BO: its first page, mapped once more and read-only
+    /// ([`AllocationPlan::guard_va_flags`]).
     pub guard_page: bool,
-    /// Priority of the BO in submissions: 0 to 27, higher stays longer in VRAM.
+    /// Priority of the BO in submissions, 0 to 27. BOs with a higher priority stay longer in VRAM.
     pub priority: u32,
-    /// The account to charge.
+    /// The account that the BO is charged to.
     pub account: Account,
 }
 
-/// The reason why a request is invalid.
+/// An invalid allocation request.
 ///
 /// ```
 /// use amdgpu_winsys::heaps::{AllocateError, AllocateInfo};
@@ -180,29 +184,29 @@ pub struct AllocationPlan {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum AllocateError {
-    /// Nothing was asked for. Vulkan forbids it, but RADV answers success with a null handle: a caller that forwards
-    /// [`AllocateError::vk_result`] must have written the null handle by then.
+    /// The size is zero. Vulkan forbids this, but RADV returns success with a null handle. A caller that returns
+    /// [`AllocateError::vk_result`] must therefore write the null handle first.
     #[error("allocation of no bytes of memory type {memory_type}")]
     ZeroSize {
-        /// The type asked for.
+        /// The requested memory type.
         memory_type: u32,
     },
-    /// There is no such type. RADV reads past its table.
+    /// The memory type does not exist. RADV reads past its table.
     #[error("memory type {memory_type} does not exist, there are {count}")]
     NoSuchType {
-        /// The type asked for.
+        /// The requested index.
         memory_type: u32,
         /// Number of memory types.
         count: u32,
     },
-    /// More than the whole heap, which Vulkan forbids. RADV leaves it to the kernel, which refuses it then.
+    /// The size exceeds that of the whole heap, which Vulkan forbids. RADV passes it to the kernel, which refuses it.
     #[error("{size} bytes do not fit heap {heap} of {heap_size} bytes")]
     BeyondHeap {
-        /// Bytes asked for.
+        /// The requested size in bytes.
         size: u64,
         /// Index of the heap.
         heap: u32,
-        /// Its size.
+        /// Size of the heap in bytes.
         heap_size: u64,
     },
 }
@@ -218,17 +222,17 @@ impl AllocateError {
     }
 }
 
-/// Priorities from here on are the driver's own (query pools, descriptors, shaders).
+/// Number of priorities for applications. Higher ones are for the driver's own BOs (query pools, descriptors, shaders).
 const APPLICATION_PRIORITIES: u32 = 28;
 
 impl MemoryProperties {
-    /// Works out what an allocation asks of the kernel and of the VA manager. Asks neither.
+    /// Returns the requests to the kernel and to the VA manager for an allocation, without making them.
     ///
     /// # Errors
     ///
-    /// * [`AllocateError::NoSuchType`] when `memory_type` is no index of [`MemoryProperties::types`];
-    /// * [`AllocateError::ZeroSize`] when `size` is zero;
-    /// * [`AllocateError::BeyondHeap`] when `size` is more than the heap's.
+    /// * [`AllocateError::NoSuchType`] if `memory_type` is not an index of [`MemoryProperties::types`];
+    /// * [`AllocateError::ZeroSize`] if `size` is zero;
+    /// * [`AllocateError::BeyondHeap`] if `size` exceeds the size of the heap.
     ///
     /// Source: Mesa 26.2 `src/amd/vulkan/radv_device_memory.c`, `radv_alloc_memory`, and
     /// `src/amd/vulkan/winsys/amdgpu/radv_amdgpu_bo.c`, `radv_amdgpu_winsys_bo_create`.
@@ -293,7 +297,7 @@ impl MemoryProperties {
         flags
     }
 
-    /// GEM_VA's flags for memory of a type. Source: Mesa 25.0.7 `radv_amdgpu_bo.c`, `radv_amdgpu_bo_va_op`.
+    /// Returns the flags of GEM_VA for memory of a type. Source: Mesa 25.0.7 `radv_amdgpu_bo.c`, `radv_amdgpu_bo_va_op`.
     pub(super) fn va_flags(&self, ty: &MemoryType, wishes: AllocateFlags) -> VaFlags {
         let mut flags = ty.va_flags;
         if wishes.contains(AllocateFlags::BYPASS_L2) && self.facts().has_uncached_l2() {
@@ -311,7 +315,8 @@ impl MemoryProperties {
         flags
     }
 
-    /// DCC lives in VRAM that the CPU never sees; from minor 60 on the kernel can leave it alone when it moves the BO.
+    /// Returns `true` if memory of the type may be compressed. Only VRAM without CPU access can be, and from DRM minor 60 on
+    /// the kernel can keep the compression when it moves the BO.
     fn may_compress(&self, ty: &MemoryType) -> bool {
         let facts = self.facts();
         let only_for_gpu = GemCreateFlags::NO_CPU_ACCESS;
@@ -320,7 +325,7 @@ impl MemoryProperties {
 }
 
 impl MemoryType {
-    /// Returns the account its allocations are charged to.
+    /// Returns the account that allocations of this type are charged to.
     pub fn account(&self) -> Account {
         // Every type is in VRAM or GTT, so the fallback is never taken.
         Account::of_bo(self.domains, self.create_flags).unwrap_or(Account::Gtt)
@@ -328,7 +333,7 @@ impl MemoryType {
 }
 
 impl AllocationPlan {
-    /// Returns GEM_VA's flags for the guard page: those of the allocation, but read-only.
+    /// Returns the flags of GEM_VA for the guard page: those of the allocation, but read-only.
     pub fn guard_va_flags(&self) -> VaFlags {
         self.va_flags - VaFlags::WRITEABLE
     }
@@ -340,7 +345,7 @@ fn domains(ty: &MemoryType, wishes: AllocateFlags) -> GemDomain {
     if only_vram { GemDomain::VRAM } else { ty.domains }
 }
 
-/// Source: `radv_alloc_memory`; a cast from float to integer saturates, and makes 0 of NaN.
+/// Returns the priority of a BO. Source: `radv_alloc_memory`. The cast from float to integer saturates, and turns NaN into 0.
 #[expect(
     clippy::cast_sign_loss,
     clippy::cast_precision_loss,
