@@ -1,10 +1,9 @@
-//! The right of a device to its open file, so that no two devices of a process work on the same one.
+//! Exclusive claims of open files: no two devices of a process use the same one.
 //!
 //! Handles and GPU addresses belong to the open file. Two devices on one file would each close the other's handles and
-//! give out the same addresses twice, so a device claims its file and a second claim is refused. Files that exist inside
-//! the process carry their claim with them. Those behind descriptors are compared with the descriptors of all other
-//! devices of the process: the list of them is the one piece of global state in this library, because the descriptors of
-//! a process are global too.
+//! allocate the same addresses, so a device claims its file and a second claim is refused. A file inside the process
+//! carries its claim. A file descriptor is compared with those of all other devices of the process. The list of claimed
+//! descriptors is the only global state of this library; it is global because the descriptors of a process are.
 
 use std::{
     ffi::c_int,
@@ -18,23 +17,24 @@ use crate::{
     winsys::{Error, OpenFile, Result},
 };
 
-/// The right of one device to a file, given back on drop. It must not outlive the kernel it was made of.
+/// The claim of one device on its open file, released on drop. It must be dropped before the device's kernel.
 #[derive(Debug)]
 pub(super) enum Claim {
     Descriptor(RawFd),
     InProcess(#[expect(dead_code, reason = "gives itself back on drop")] IdentityClaim),
 }
 
-/// Descriptors of the files that are claimed. Each stays open as long as it is listed: the device that claimed it owns
-/// the kernel whose descriptor it is, and gives up the claim first.
+/// The descriptors of claimed files. A listed descriptor is open, because the device that claimed it owns it through its
+/// kernel and releases the claim first.
 static CLAIMED: Mutex<Vec<RawFd>> = Mutex::new(Vec::new());
 
 impl Claim {
-    /// Claims a file.
+    /// Claims an open file.
     ///
     /// # Errors
     ///
-    /// [`Error::FileInUse`]; [`Error::FilesNotCompared`] when the kernel does not report whether a descriptor is a copy.
+    /// [`Error::FileInUse`] if another device has claimed the file; [`Error::FilesNotCompared`] if the kernel does not tell
+    /// whether two descriptors refer to the same file.
     pub(super) fn new(file: OpenFile<'_>) -> Result<Self> {
         match file {
             OpenFile::InProcess(identity) => identity.claim().map(Self::InProcess).ok_or(Error::FileInUse),
@@ -61,12 +61,12 @@ impl Drop for Claim {
     }
 }
 
-/// A way to find out whether two descriptors are of one open file.
+/// A method to find out whether two descriptors refer to the same open file.
 type Comparison = fn(RawFd, RawFd) -> Result<bool, Errno>;
 
-/// Returns `true` if two descriptors are of the same open file.
+/// Returns `true` if two descriptors refer to the same open file.
 ///
-/// F_DUPFD_QUERY is of Linux 6.10. kcmp is older, and some sandboxes forbid it. The signal number of a file works
+/// F_DUPFD_QUERY exists since Linux 6.10. kcmp is older, but some sandboxes forbid it. The signal number of a file works
 /// everywhere else.
 fn is_same(one: RawFd, other: RawFd) -> Result<bool, Errno> {
     const WAYS: [Comparison; 3] = [by_query, by_kcmp, by_mark];
@@ -94,7 +94,7 @@ fn by_query(one: RawFd, other: RawFd) -> Result<bool, Errno> {
 fn by_kcmp(one: RawFd, other: RawFd) -> Result<bool, Errno> {
     const KCMP_FILE: c_int = 0;
     let process = std::process::id();
-    // SAFETY: takes numbers only, and changes nothing.
+    // SAFETY: the call takes numbers only and changes nothing.
     let answer = unsafe { libc::syscall(libc::SYS_kcmp, process, process, KCMP_FILE, one, other) };
     Errno::result(answer).map(|order| order == 0)
 }
@@ -103,8 +103,8 @@ fn by_kcmp(one: RawFd, other: RawFd) -> Result<bool, Errno> {
 const F_SETSIG: c_int = 10;
 const F_GETSIG: c_int = 11;
 
-/// Marks one file and looks at the other: the number of the signal that reports input belongs to the open file. It means
-/// nothing unless O_ASYNC is set, and is put back.
+/// Changes the signal number of one file and reads that of the other. The number of the signal that reports input belongs
+/// to the open file. It has no effect unless O_ASYNC is set, and is restored afterwards.
 fn by_mark(one: RawFd, other: RawFd) -> Result<bool, Errno> {
     const MARKS: [c_int; 2] = [libc::SIGURG, libc::SIGWINCH];
     let (before, of_other) = (fcntl(one, F_GETSIG, 0)?, fcntl(other, F_GETSIG, 0)?);
@@ -119,7 +119,7 @@ fn by_mark(one: RawFd, other: RawFd) -> Result<bool, Errno> {
 }
 
 fn fcntl(fd: RawFd, command: c_int, argument: c_int) -> Result<c_int, Errno> {
-    // SAFETY: the commands of this file take a number, and touch no memory.
+    // SAFETY: the commands of this file take a number and access no memory.
     Errno::result(unsafe { libc::fcntl(fd, command, argument) })
 }
 

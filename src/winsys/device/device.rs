@@ -1,4 +1,4 @@
-//! One open file of one GPU: the root of everything else.
+//! The device: a GPU through one open file.
 
 use std::{os::fd::BorrowedFd, path::Path, sync::Arc};
 
@@ -17,11 +17,11 @@ use crate::{
     },
 };
 
-/// A GPU through one open file, with its facts.
+/// A GPU, used through one open file.
 ///
 /// Handles, GPU addresses and contexts belong to the file: objects are not shared between devices, even on the same node.
-/// No two devices of a process may use the same open file: the second one is refused. Every object made
-/// from a device keeps it alive. A `Device` is a handle: a clone of it is the same device, and equal to it.
+/// No two devices of a process may use the same open file: the second one is refused. Every object made from a device keeps
+/// it alive. A `Device` is a reference-counted handle: its clones are the same device and compare equal.
 ///
 /// # After a fork
 ///
@@ -50,19 +50,19 @@ pub struct Device(Arc<OpenDevice>);
 
 /// The state that all handles of a device share.
 struct OpenDevice {
-    /// Dropped before the kernel, whose file it is.
+    /// Dropped before the kernel, which owns the file.
     _claim: Claim,
     kernel: Box<dyn Kernel>,
     info: GpuInfo,
     addresses: VaManager,
     shared_handles: SharedHandles,
     tracker: UsageTracker,
-    /// Addresses that the kernel would not unbind.
+    /// Leases whose addresses the kernel refused to unmap.
     stranded: Mutex<Vec<VaLease>>,
     observer: Option<Box<dyn Observer>>,
-    /// Number of users of a reserved VMID; the kernel keeps one reservation for the file and does not count.
+    /// The number of users of a reserved VMID. The kernel keeps one reservation for each file and does not count.
     vmid_users: Mutex<usize>,
-    /// `true` if there is a context with the one id that an unwritten answer looks like.
+    /// `true` if a context exists whose id is also the value of an unwritten answer.
     has_ambiguous_context: Mutex<bool>,
 }
 
@@ -72,7 +72,7 @@ impl std::fmt::Debug for Device {
     }
 }
 
-/// Two handles are equal if they are of the same device.
+/// Two handles are equal if they refer to the same device.
 impl PartialEq for Device {
     fn eq(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.0, &other.0)
@@ -82,28 +82,30 @@ impl PartialEq for Device {
 impl Eq for Device {}
 
 impl Device {
-    /// Opens a render node such as `/dev/dri/renderD128` and learns the GPU.
+    /// Opens a render node such as `/dev/dri/renderD128` and queries the GPU.
     ///
     /// # Errors
     ///
-    /// [`Error::Open`], and those of [`GpuInfo::query`].
+    /// [`Error::Open`] if the node cannot be opened; the errors of [`Device::new`].
     pub fn open(path: impl AsRef<Path>) -> Result<Self> {
         let path = path.as_ref();
         let node = RenderNode::open(path).map_err(|errno| Error::Open { path: path.to_owned(), errno })?;
         Self::new(node)
     }
 
-    /// Learns the GPU behind a kernel: a render node, the simulator, or a wrapper around either.
+    /// Creates a device from a kernel (a render node, the simulator, or a wrapper of either) and queries the GPU.
     ///
     /// # Errors
     ///
-    /// [`Error::FileInUse`] when there is a device on the kernel's open file, or objects of one;
-    /// [`Error::FilesNotCompared`]; those of [`GpuInfo::query`].
+    /// * [`Error::FileInUse`] if a device of this process, or an object of one, uses the kernel's open file;
+    /// * [`Error::FilesNotCompared`] if the kernel does not tell whether two descriptors refer to the same file;
+    /// * [`Error::Addresses`] if the kernel reports impossible address ranges;
+    /// * the errors of [`GpuInfo::query`].
     pub fn new(kernel: impl Kernel + 'static) -> Result<Self> {
         Self::bring_up(kernel, None)
     }
 
-    /// Creates a device like [`Device::new`], with an observer of everything that happens to the device's objects.
+    /// Creates a device like [`Device::new`], with an observer that is told of the events of the device's objects.
     ///
     /// ```
     /// use amdgpu_winsys::winsys::{VaMap, BoHistory, Device, Observer};
@@ -118,7 +120,7 @@ impl Device {
     ///
     /// # Errors
     ///
-    /// Those of [`GpuInfo::query`].
+    /// The errors of [`Device::new`].
     pub fn with_observer(kernel: impl Kernel + 'static, observer: impl Observer + 'static) -> Result<Self> {
         Self::bring_up(kernel, Some(Box::new(observer)))
     }
@@ -142,26 +144,26 @@ impl Device {
             vmid_users: Mutex::new(0),
             has_ambiguous_context: Mutex::new(false),
         }));
-        // Left while the device has an owner: a subscriber may panic.
+        // The span ends after the device has an owner, because a subscriber of traces may panic.
         drop(span);
         Ok(device)
     }
 
-    /// Returns the facts about the GPU.
+    /// Returns the properties of the GPU.
     pub fn info(&self) -> &GpuInfo {
         &self.0.info
     }
 
-    /// Returns the kernel behind the device.
+    /// Returns the kernel that the device makes its requests to.
     pub fn kernel(&self) -> &dyn Kernel {
         &*self.0.kernel
     }
 
-    /// Lends the descriptor of the device's open file; `None` for a kernel inside the process, such as the simulator.
+    /// Returns the descriptor of the device's open file; `None` for a kernel inside the process, such as the simulator.
     ///
-    /// Requests on it are for what this library does not do, such as mode setting on a primary node, or for objects that the
-    /// caller makes itself ([`Bo::from_handle`](crate::winsys::Bo::from_handle)). Handles, contexts and addresses that the library
-    /// made belong to it: a caller that closes or unbinds them breaks the promise that the [`Kernel`] behind the device gives.
+    /// A caller may use it for requests that this library does not make, such as mode setting on a primary node, or for its
+    /// own objects ([`Bo::from_handle`](crate::winsys::Bo::from_handle)). Handles, contexts and addresses that the library
+    /// made belong to it: a caller that closes or unmaps them breaks the guarantees of the device's [`Kernel`].
     ///
     /// ```
     /// use amdgpu_sim::{SimKernel, profile};
@@ -188,7 +190,7 @@ impl Device {
     ///
     /// # Errors
     ///
-    /// [`Error::Info`] with `EFAULT` or `EINVAL` for a register that the kernel does not show; `values` is then unspecified.
+    /// [`Error::Info`] with `EFAULT` or `EINVAL` if the kernel does not permit a register; `values` is then unspecified.
     ///
     /// # Examples
     ///
@@ -206,17 +208,17 @@ impl Device {
         read_registers(self.kernel(), first, values, instance)
     }
 
-    /// Every shader engine and array, for [`Device::read_registers`].
+    /// The `instance` of [`Device::read_registers`] that selects every shader engine and array.
     pub const ALL_INSTANCES: u32 = u32::MAX;
 
-    /// Asks INFO a question by its number, one of [`uapi::query`](crate::uapi::query), and copies the answer into `answer`,
-    /// whose length is what the kernel is told. Bytes that the kernel did not write are zero.
+    /// Makes an INFO query by its number, one of [`uapi::query`](crate::uapi::query), and copies the answer into `answer`.
+    /// The kernel is told the length of `answer`; bytes that it does not write are zero.
     ///
-    /// This is the way to facts that [`GpuInfo`] does not have: a driver feeds the raw answers to arithmetic of its own.
+    /// Drivers use it for properties that [`GpuInfo`] does not have, or to compute with the raw answers.
     ///
     /// # Errors
     ///
-    /// [`Error::Info`] for a question that the kernel refuses; `answer` is then unchanged.
+    /// [`Error::Info`] if the kernel refuses the query; `answer` is then unchanged.
     ///
     /// # Examples
     ///
@@ -234,17 +236,17 @@ impl Device {
         info_bytes(self.kernel(), question, input, answer)
     }
 
-    /// Returns the address of the shared state, which no other device has as long as this one lives.
+    /// Returns the address of the shared state, which no other device has while this one exists.
     #[inline]
     pub(crate) fn address(&self) -> usize {
         Arc::as_ptr(&self.0).addr()
     }
 
-    /// Asks for the sizes and current usage of the memory pools, over all processes.
+    /// Queries the sizes and the current usage of the memory pools, for all processes together.
     ///
     /// # Errors
     ///
-    /// [`Error::Info`].
+    /// [`Error::Info`] if the kernel refuses the query.
     pub fn memory_info(&self) -> Result<MemoryInfo> {
         info(self.kernel(), "MEMORY", query::MEMORY, [0; 4])
     }
@@ -253,36 +255,36 @@ impl Device {
     ///
     /// # Errors
     ///
-    /// [`Error::Info`].
+    /// [`Error::Info`] if the kernel refuses the query.
     pub fn timestamp(&self) -> Result<u64> {
         info(self.kernel(), "TIMESTAMP", query::TIMESTAMP, [0; 4])
     }
 
-    /// Returns the number of resets so far that lost the contents of VRAM.
+    /// Returns the number of GPU resets so far that lost the contents of VRAM.
     ///
     /// # Errors
     ///
-    /// [`Error::Info`].
+    /// [`Error::Info`] if the kernel refuses the query.
     pub fn vram_lost_counter(&self) -> Result<u32> {
         info(self.kernel(), "VRAM_LOST_COUNTER", query::VRAM_LOST_COUNTER, [0; 4])
     }
 
-    /// Returns the number of BOs that were moved out of VRAM since the driver was loaded, over all processes.
+    /// Returns the number of BOs that were evicted from VRAM since the driver was loaded, for all processes together.
     ///
     /// Source: Linux 6.12 `amdgpu_object.c`, `amdgpu_bo_move_notify`, which counts in `num_evictions`.
     ///
     /// # Errors
     ///
-    /// [`Error::Info`].
+    /// [`Error::Info`] if the kernel refuses the query.
     pub fn evictions(&self) -> Result<u64> {
         info(self.kernel(), "NUM_EVICTIONS", query::NUM_EVICTIONS, [0; 4])
     }
 
-    /// Returns the last page fault of this file's address space; `None` if there was none. Needs minor 55.
+    /// Returns the last VM fault of this file's address space; `None` if there was none. Needs DRM 3.55.
     ///
     /// # Errors
     ///
-    /// [`Error::Info`]; EINVAL before minor 55.
+    /// [`Error::Info`] if the kernel refuses the query: `EINVAL` before DRM 3.55.
     pub fn page_fault(&self) -> Result<Option<PageFault>> {
         let fault: GpuvmFault = info(self.kernel(), "GPUVM_FAULT", query::GPUVM_FAULT, [0; 4])?;
         Ok((fault != GpuvmFault::ZEROED).then(|| PageFault {
@@ -292,36 +294,36 @@ impl Device {
         }))
     }
 
-    /// Asks the kernel again who it is: a cheap sign of life.
+    /// Queries the driver's version again, as a cheap check that the GPU is still there.
     ///
     /// # Errors
     ///
-    /// [`Error::Ioctl`], with ENODEV once the GPU is unplugged.
+    /// [`Error::Ioctl`] if the kernel refuses the request, with `ENODEV` once the GPU is unplugged.
     pub fn ping(&self) -> Result<()> {
         version(self.kernel()).map(drop)
     }
 
-    /// Returns the GPU addresses of the device's file.
+    /// Returns the allocator of the GPU addresses of the device's file.
     pub fn addresses(&self) -> &VaManager {
         &self.0.addresses
     }
 
-    /// Returns the accounts of the device's file: every BO is on them.
+    /// Returns the usage tracker of the device, which counts the memory of every BO.
     pub fn usage_tracker(&self) -> &UsageTracker {
         &self.0.tracker
     }
 
-    /// Returns the map of what is bound where, if the device's observer is one or has one.
+    /// Returns the map of the bound addresses; `None` if the device's observer neither is nor contains a [`VaMap`].
     pub fn va_map(&self) -> Option<&VaMap> {
         self.0.observer.as_ref()?.va_map()
     }
 
-    /// Returns the history of its BOs, if the device's observer is one or has one.
+    /// Returns the history of the device's BOs; `None` if the device's observer neither is nor contains a [`BoHistory`].
     pub fn history(&self) -> Option<&BoHistory> {
         self.0.observer.as_ref()?.history()
     }
 
-    /// Keeps addresses for ever, because the page tables may still point through them.
+    /// Keeps addresses allocated for the rest of the device's life, because the page tables may still map them.
     pub(in crate::winsys) fn strand(&self, lease: VaLease) {
         let range = lease.range();
         self.0.stranded.lock().push(lease);
@@ -329,21 +331,22 @@ impl Device {
         tracing::error!(%start, len, "addresses lost: the kernel would not unbind them");
     }
 
-    /// Tells the observer, if there is one; otherwise the event is not even made.
+    /// Reports an event to the observer. Without an observer, `event` is not called.
     #[inline]
     pub(crate) fn tell(&self, event: impl FnOnce() -> Event) {
         tell(self.0.observer.as_deref(), event);
     }
 
-    /// Returns `true` if there is an observer of events.
+    /// Returns `true` if the device has an observer.
     #[inline]
     pub(crate) fn is_observed(&self) -> bool {
         self.0.observer.is_some()
     }
 
-    /// Returns `true` if there is a listener for events: an observer, or perhaps a subscriber of traces.
+    /// Returns `true` if events have a listener: an observer, or possibly a subscriber of traces.
     ///
-    /// Asked before something is made. Once it is made, to read it means to wait for the stores that made it.
+    /// Callers check this before they create an object, because reading the new object for an event would stall on the
+    /// stores that initialize it.
     #[inline]
     pub(crate) fn is_heard(&self) -> bool {
         self.is_observed() || tracing::level_enabled!(tracing::Level::TRACE)

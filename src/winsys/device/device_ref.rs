@@ -1,4 +1,4 @@
-//! References that keep a device alive for as long as its objects.
+//! References that objects hold to keep their device alive.
 
 use std::{array, fmt, ops::Deref, sync::Arc};
 
@@ -8,11 +8,11 @@ use crate::{
 };
 use amdgpu_sharding::{STRIPES, Striped, stripe};
 
-/// A share in a device.
+/// A reference to a device.
 ///
-/// Every BO has one. If that were a reference count of the device, all threads that allocate would contend for it; so code that
-/// makes many BOs keeps [`DeviceRefs`] and gives out shares of those, and each thread counts up and down on lines of its
-/// own.
+/// Every BO has one. If it were a plain reference count of the device, all threads that allocate would contend for it. Code
+/// that creates many BOs therefore keeps [`DeviceRefs`] and clones its references, so that each thread changes a count in a
+/// cache line of its own.
 #[derive(Clone)]
 pub(crate) struct DeviceRef(Arc<Striped<Device>>);
 
@@ -37,7 +37,7 @@ impl fmt::Debug for DeviceRef {
     }
 }
 
-/// Shares in a device for code that makes many BOs, see [`DeviceRefs::create_bound`]. They keep the device alive.
+/// References to a device for code that creates many BOs: see [`DeviceRefs::create_bound`]. They keep the device alive.
 ///
 /// ```
 /// use amdgpu_winsys::winsys::{Device, DeviceRefs};
@@ -52,15 +52,15 @@ impl fmt::Debug for DeviceRef {
 pub struct DeviceRefs([DeviceRef; STRIPES]);
 
 impl DeviceRefs {
-    /// Creates shares in a device.
+    /// Creates references to `device`.
     pub fn new(device: &Device) -> Self {
         Self(array::from_fn(|_| DeviceRef(Arc::new(Striped(device.clone())))))
     }
 
-    /// A share for what the calling thread makes.
+    /// Returns a reference for an object that the calling thread creates.
     #[inline]
     pub(crate) fn share(&self) -> DeviceRef {
-        // PANIC: a stripe is below the length.
+        // PANIC: the stripe number is below the length of the array.
         self.0[stripe()].clone()
     }
 }

@@ -1,9 +1,9 @@
-//! Versions of the driver's interface.
+//! Versions of the kernel driver's interface.
 
-/// The oldest driver the library works with: 3.27 brought BO lists inside CS.
+/// The oldest supported DRM minor version: 3.27 introduced BO lists inside CS.
 pub const MINIMUM_MINOR: i32 = 27;
 
-/// The answer of VERSION.
+/// The version of the kernel driver, from the VERSION request.
 ///
 /// ```
 /// use amdgpu_winsys::winsys::MINIMUM_MINOR;
@@ -17,9 +17,9 @@ pub const MINIMUM_MINOR: i32 = 27;
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DriverVersion {
-    /// Always 3 for amdgpu.
+    /// Major version; always 3 for amdgpu.
     pub major: i32,
-    /// A promise of features: everything listed up to it works.
+    /// DRM minor version: every feature of this and all earlier minor versions is supported.
     pub minor: i32,
     /// Patch level.
     pub patch: i32,

@@ -1,4 +1,4 @@
-//! One open file of one GPU: its node, its facts, and what all its objects share.
+//! The device: the render node, the properties of the GPU, and the state that its objects share.
 
 #[expect(unsafe_code, reason = "fcntl and kcmp compare descriptors")]
 mod claim;

@@ -1,4 +1,4 @@
-//! Finding render nodes.
+//! Enumeration of render nodes.
 
 use std::{
     fs, io,
@@ -8,12 +8,12 @@ use std::{
 use amdgpu_hw::PciAddress;
 use drm::node::NodeType;
 
-/// AMD's PCI vendor id.
+/// The PCI vendor id of AMD.
 const AMD: u16 = 0x1002;
-/// The character device major of DRM nodes.
+/// The major number of DRM character devices.
 const DRM_MAJOR: u32 = 226;
 
-/// A render node of an AMD GPU, known from sysfs alone: nothing was opened, so a sleeping GPU sleeps on.
+/// A render node of an AMD GPU, as sysfs describes it. The node is not opened, so a suspended GPU is not woken.
 ///
 /// ```
 /// use amdgpu_winsys::winsys::Node;
@@ -34,12 +34,12 @@ const DRM_MAJOR: u32 = 226;
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Node {
-    /// The node, such as `/dev/dri/renderD128`.
+    /// Path of the node, such as `/dev/dri/renderD128`.
     pub path: PathBuf,
-    /// Minor device number, from 128 on.
+    /// Minor device number, at least 128.
     pub minor: u32,
-    /// Minor device number of the GPU's primary node (`/dev/dri/cardN`), as `VkPhysicalDeviceDrmPropertiesEXT` wants it; `None`
-    /// for a GPU without.
+    /// Minor device number of the GPU's primary node (`/dev/dri/cardN`), for `VkPhysicalDeviceDrmPropertiesEXT`; `None` if
+    /// the GPU has no primary node.
     pub primary_minor: Option<u32>,
     /// PCI address of the GPU.
     pub pci: PciAddress,
@@ -57,7 +57,7 @@ impl Node {
     ///
     /// # Errors
     ///
-    /// An unreadable `dev/dri`; a missing one is an empty list.
+    /// The I/O error if `dev/dri` cannot be read. If it does not exist, the list is empty.
     pub fn enumerate(root: &Path) -> io::Result<Vec<Self>> {
         let directory = root.join("dev/dri");
         let entries = match fs::read_dir(&directory) {
@@ -96,15 +96,15 @@ impl Node {
     }
 }
 
-/// Returns the minor of a device's primary node: sysfs has a directory for each node of the device, and the name of a primary
-/// one ends in its minor (Linux 6.12 `drm_sysfs.c`, `drm_sysfs_minor_alloc`).
+/// Returns the minor number of a device's primary node. sysfs has a directory for each node of the device, and the name of
+/// the primary one ends in its minor number (Linux 6.12 `drm_sysfs.c`, `drm_sysfs_minor_alloc`).
 fn primary_minor(device: &Path) -> Option<u32> {
     let names = fs::read_dir(device.join("drm")).ok()?.flatten().map(|entry| entry.file_name());
     let prefix = NodeType::Primary.minor_name_prefix();
     names.filter_map(|name| name.to_str()?.strip_prefix(prefix)?.parse().ok()).min()
 }
 
-/// A sysfs number such as `0x73bf`.
+/// Parses a sysfs number such as `0x73bf`.
 fn hex(text: &str) -> Option<u32> {
     let text = text.trim();
     u32::from_str_radix(text.strip_prefix("0x").unwrap_or(text), 16).ok()

@@ -1,4 +1,4 @@
-//! INFO, VERSION and GET_CAP: asking the kernel.
+//! The requests that query the kernel: INFO, VERSION and GET_CAP.
 
 use amdgpu_hw::num::{count, wide};
 use zerocopy::FromBytes;
@@ -11,16 +11,16 @@ use crate::{
     },
 };
 
-/// Largest answer that any kernel is known to write, with room to spare.
+/// A size that is larger than every answer that a kernel is known to write.
 ///
-/// Mesa's no-op shim writes its own structure's size whatever size was asked for (448 bytes for DEV_INFO), so the
-/// buffer is always this large.
+/// Mesa's no-op shim writes its own structure's size, whatever size was requested (448 bytes for DEV_INFO), so the buffer
+/// always has this size.
 const ANSWER_BYTES: usize = 1024;
 
 #[repr(C, align(8))]
 struct AnswerBuffer([u8; ANSWER_BYTES]);
 
-/// Asks INFO one question and takes `T` from the answer; what the kernel did not write is zero.
+/// Makes an INFO query and returns the answer as a `T`; bytes that the kernel did not write are zero.
 pub(in crate::winsys) fn info<T: FromBytes>(
     kernel: &dyn Kernel,
     name: &'static str,
@@ -35,7 +35,8 @@ pub(in crate::winsys) fn info<T: FromBytes>(
     }
 }
 
-/// Bytes that an answer leaves where it is short. None is zero, which padding is, and neighbours differ.
+/// The initial contents of a buffer that detect a short answer. No byte is zero, because padding is, and adjacent bytes
+/// differ.
 const MARKS: [u8; ANSWER_BYTES] = {
     let mut marks = [0; ANSWER_BYTES];
     let mut at = 0;
@@ -46,10 +47,10 @@ const MARKS: [u8; ANSWER_BYTES] = {
     marks
 };
 
-/// Asks as [`info`], and returns also the number of bytes of `T` that the kernel wrote, a multiple of 4.
+/// Makes an INFO query like [`info`], and also returns the number of bytes of `T` that the kernel wrote, a multiple of 4.
 ///
-/// The request does not tell it, so the buffer is marked: marks that are left at its end were not written. An answer that ends
-/// in four such bytes would count as shorter.
+/// The request does not report this number, so the buffer is filled with marks: those left at its end were not overwritten.
+/// An answer whose last four bytes equal their marks would count as shorter.
 pub(super) fn info_counted<T: FromBytes>(
     kernel: &dyn Kernel,
     name: &'static str,
@@ -84,18 +85,18 @@ fn ask_into(
 ) -> Result<(), Errno> {
     let mut argument =
         Info { return_pointer: wide(buffer.0.as_mut_ptr().expose_provenance()), return_size: count(len), query, input };
-    // SAFETY: the only address is that of `buffer`, which is exclusive, outlives the call and is at least as long as
-    // any kernel or shim writes.
+    // SAFETY: the only address is that of `buffer`, which is exclusive, outlives the call and is at least as long as any
+    // kernel or shim writes.
     unsafe { send_raw(kernel, Info::REQUEST, &mut argument) }
 }
 
-/// Reads `count` consecutive registers from dword offset `register`; `instance` selects engine and array.
+/// Reads `N` consecutive registers, starting at dword offset `register`; `instance` selects engine and array.
 pub(super) fn registers<const N: usize>(kernel: &dyn Kernel, register: u32, instance: u32) -> Result<[u32; N]> {
     const { assert!(N <= 128, "the kernel reads at most 128 registers at once") };
     info(kernel, "READ_MMR_REG", uapi::query::READ_MMR_REG, [register, count(N), instance, 0])
 }
 
-/// Reads registers from dword offset `first` on, as many at once as the kernel allows.
+/// Reads registers, starting at dword offset `first`, with as few requests as the kernel's limit permits.
 pub(super) fn read_registers(kernel: &dyn Kernel, first: u32, values: &mut [u32], instance: u32) -> Result<()> {
     /// Source: Linux 6.12 `amdgpu_kms.c`, `amdgpu_info_ioctl`, READ_MMR_REG.
     const MOST: usize = 128;
@@ -114,7 +115,7 @@ pub(super) fn read_registers(kernel: &dyn Kernel, first: u32, values: &mut [u32]
     Ok(())
 }
 
-/// Asks INFO any question, and copies the answer.
+/// Makes any INFO query and copies the answer.
 pub(super) fn info_bytes(kernel: &dyn Kernel, question: u32, input: [u32; 4], answer: &mut [u8]) -> Result<()> {
     let mut buffer = vec![0_u64; answer.len().max(ANSWER_BYTES).div_ceil(size_of::<u64>())];
     let mut argument = Info {
@@ -123,8 +124,8 @@ pub(super) fn info_bytes(kernel: &dyn Kernel, question: u32, input: [u32; 4], an
         query: question,
         input,
     };
-    // SAFETY: the only address is that of `buffer`, which is exclusive, outlives the call and is at least as long as the size
-    // says, and as any shim writes. The words of `input` are numbers to every question.
+    // SAFETY: the only address is that of `buffer`, which is exclusive, outlives the call and is at least as long as
+    // `return_size` and as any shim writes. Every query takes the words of `input` as numbers.
     unsafe { send_raw(kernel, Info::REQUEST, &mut argument) }
         .map_err(|errno| Error::Info { query: "by its number", errno })?;
     let bytes = zerocopy::IntoBytes::as_bytes(buffer.as_slice());
@@ -132,16 +133,16 @@ pub(super) fn info_bytes(kernel: &dyn Kernel, question: u32, input: [u32; 4], an
     Ok(())
 }
 
-/// The driver's name and version.
+/// Queries the driver's name and version.
 pub(super) fn version(kernel: &dyn Kernel) -> Result<(String, DriverVersion)> {
     let mut name = [0_u8; 64];
     let mut argument =
         Version { name_len: wide(name.len()), name: wide(name.as_mut_ptr().expose_provenance()), ..Version::ZEROED };
-    // SAFETY: the only non-null address is that of `name`, exclusive and as long as `name_len` says; the other two
-    // strings have length 0, for which the kernel copies nothing.
+    // SAFETY: the only non-null address is that of `name`, which is exclusive and `name_len` bytes long; the other two
+    // strings have length 0, so the kernel copies nothing to them.
     unsafe { send_raw(kernel, Version::REQUEST, &mut argument) }
         .map_err(|errno| Error::Ioctl { request: Version::NAME, errno })?;
-    // The kernel stores the real length, which may exceed what it copied.
+    // The kernel stores the full length, which may exceed the number of copied bytes.
     let len = usize::try_from(argument.name_len).unwrap_or(usize::MAX).min(name.len());
     let text = String::from_utf8_lossy(&name[..len]).trim_end_matches('\0').to_owned();
     let version = DriverVersion {
@@ -152,7 +153,7 @@ pub(super) fn version(kernel: &dyn Kernel) -> Result<(String, DriverVersion)> {
     Ok((text, version))
 }
 
-/// The driver's version, if it is one that this library can talk to.
+/// Queries the driver's version and checks that this library supports it.
 pub(super) fn check_driver(kernel: &dyn Kernel) -> Result<DriverVersion> {
     let (name, driver) = version(kernel)?;
     if name != "amdgpu" {
@@ -164,9 +165,10 @@ pub(super) fn check_driver(kernel: &dyn Kernel) -> Result<DriverVersion> {
     Ok(driver)
 }
 
-/// A capability of [`uapi::cap`]; 0 when the kernel does not know the number: EINVAL, or EOPNOTSUPP for what a driver without
-/// mode setting is not asked (Linux 6.12 `drm_ioctl.c`, `drm_getcap`), or ENOTTY where the request is unknown. And EPERM: Mesa's no-op
-/// shim answers -1 to every capability but two, while a kernel lets every client ask.
+/// Queries a capability of [`uapi::cap`]; 0 if the kernel does not know it. The kernel returns EINVAL for an unknown
+/// number, EOPNOTSUPP if a driver without mode setting does not have the capability (Linux 6.12 `drm_ioctl.c`,
+/// `drm_getcap`), and ENOTTY if it does not know the request. EPERM comes from Mesa's no-op shim, which returns -1 for
+/// every capability but two; a kernel allows the query to every client.
 pub(super) fn capability(kernel: &dyn Kernel, capability: u64) -> Result<u64> {
     let mut argument = GetCap { capability, value: 0 };
     match send(kernel, &mut argument) {

@@ -1,4 +1,4 @@
-//! The real kernel: a render node's file descriptor.
+//! Requests to the kernel through the file descriptor of a render node.
 
 use std::{
     ffi::{c_int, c_void},
@@ -16,10 +16,10 @@ use crate::{
     winsys::{Kernel, NotReserved, OpenFile, Protection, replace_by_nothing},
 };
 
-/// A render node opened read-write and close-on-exec.
+/// A render node, opened for reading and writing and closed on exec.
 ///
-/// Every call goes through libc's symbols, never through a system-call instruction of our own, so that a preloaded
-/// library can stand in for the kernel (Mesa's `libamdgpu_noop_drm_shim.so`, or one over our simulator).
+/// All requests go through the symbols of libc and never through a system call instruction, so that a preloaded library can
+/// replace the kernel (Mesa's `libamdgpu_noop_drm_shim.so`, or one with this project's simulator).
 ///
 /// ```
 /// use std::{fs::File, os::fd::OwnedFd};
@@ -52,10 +52,11 @@ impl RenderNode {
             .map_err(|error| Errno::from_raw(error.raw_os_error().unwrap_or(libc::EIO)))
     }
 
-    /// Takes over a descriptor that is already open, for instance one received from a compositor.
+    /// Wraps a descriptor that is already open, such as one received from a compositor.
     ///
-    /// Handles belong to the open file, which copies of the descriptor share. A second [`Device`](crate::winsys::Device) on it is
-    /// refused, but nothing keeps other code from making requests on a copy: it must leave alone what the device made.
+    /// Handles belong to the open file, which duplicates of the descriptor share. A second
+    /// [`Device`](crate::winsys::Device) on the same file is refused, but other code can still make requests on a
+    /// duplicate; it must not touch the device's objects.
     pub fn from_fd(fd: OwnedFd) -> Self {
         Self { fd }
     }
@@ -67,13 +68,14 @@ impl AsFd for RenderNode {
     }
 }
 
-/// All of the `drm` crate's requests work on the same descriptor: driver strings, caps, and on a primary node mode setting.
+/// All requests of the `drm` crate work on the same descriptor: driver strings, capabilities, and mode setting on a primary
+/// node.
 impl drm::Device for RenderNode {}
 
-/// Turns what `ioctl` returned into a result.
+/// Converts the return value of `ioctl` to a result.
 ///
-/// A kernel answers -1 and sets errno. Mesa's no-op shim returns the negative errno itself and leaves errno alone, so
-/// that its -1 is EPERM; errno is cleared before the call to distinguish the two.
+/// A kernel returns -1 and sets errno. Mesa's no-op shim returns the negative errno and does not set errno, so its -1 is
+/// EPERM. errno is cleared before the call to tell the two apart.
 fn ioctl_result(returned: c_int, errno: i32) -> Result<c_int, Errno> {
     match returned {
         0.. => Ok(returned),
@@ -82,25 +84,25 @@ fn ioctl_result(returned: c_int, errno: i32) -> Result<c_int, Errno> {
     }
 }
 
-/// A request number as this C library's ioctl takes it: glibc's as an unsigned long, musl's as an int.
+/// Converts a request number to the type of the C library's ioctl: an unsigned long for glibc, an int for musl.
 #[inline]
 #[allow(clippy::cast_lossless, clippy::cast_possible_wrap, reason = "which of the two it is depends on the C library")]
 const fn request_word(request: Request) -> libc::Ioctl {
     request.bits() as libc::Ioctl
 }
 
-/// `Errno::clear` in one call instead of three: this runs once for every request.
+/// Clears errno like `Errno::clear`, but with one call instead of three, because it runs for every request.
 #[inline]
 fn clear_errno() {
-    // SAFETY: the C library answers with the address of this thread's errno.
+    // SAFETY: the C library returns the address of this thread's errno.
     let errno = unsafe { libc::__errno_location() };
-    // SAFETY: an integer that is this thread's alone and lives as long as the thread.
+    // SAFETY: the integer belongs to this thread alone and lives as long as the thread.
     unsafe { errno.write(0) };
 }
 
-/// Calls until no signal is in the way. That the kernel is busy (EAGAIN) is for the caller to judge.
+/// Repeats a call while a signal interrupts it (EINTR). On EAGAIN (the kernel is busy) the caller decides.
 ///
-/// Source: libdrm 2.4.124 `xf86drm.c`, `drmIoctl`, which starts over after both.
+/// Source: libdrm 2.4.124 `xf86drm.c`, `drmIoctl`, which repeats the call in both cases.
 #[inline]
 fn restarting(mut call: impl FnMut() -> c_int) -> Result<c_int, Errno> {
     loop {
@@ -116,9 +118,9 @@ fn restarting(mut call: impl FnMut() -> c_int) -> Result<c_int, Errno> {
     }
 }
 
-// SAFETY: `ioctl` and `mmap` hand over to the kernel exactly what the caller gave. The kernel's side of the trait's
-// promises is that of any system call: it copies `request.size()` bytes in and out, follows the addresses the
-// structures define, and a mapping stays until munmap.
+// SAFETY: `ioctl` and `mmap` pass the caller's arguments to the kernel unchanged. The kernel keeps the trait's guarantees
+// as for any system call: it copies `request.size()` bytes in and out, follows the addresses that the structures define,
+// and keeps a mapping until munmap.
 unsafe impl Kernel for RenderNode {
     fn open_file(&self) -> OpenFile<'_> {
         OpenFile::Descriptor(self.fd.as_fd())
@@ -126,7 +128,7 @@ unsafe impl Kernel for RenderNode {
 
     #[inline]
     unsafe fn ioctl(&self, request: Request, argument: *mut c_void) -> Result<c_int, Errno> {
-        // SAFETY: the descriptor is open as long as `self` lives; the caller vouches for `argument`.
+        // SAFETY: the descriptor is open while `self` exists; the caller guarantees `argument`.
         restarting(|| unsafe { libc::ioctl(self.fd.as_raw_fd(), request_word(request), argument) })
     }
 
@@ -156,13 +158,13 @@ unsafe impl Kernel for RenderNode {
     }
 
     unsafe fn munmap(&self, address: NonNull<u8>, len: usize) -> Result<(), Errno> {
-        // SAFETY: the caller gives the address and length of one mapping that nothing uses any more.
+        // SAFETY: the caller passes the address and length of one mapping that is no longer used.
         let returned = unsafe { libc::munmap(address.as_ptr().cast(), len) };
         Errno::result(returned).map(drop)
     }
 
     unsafe fn reserve(&self, address: NonNull<u8>, len: usize) -> Result<(), NotReserved> {
-        // SAFETY: the caller's promises are passed on unchanged.
+        // SAFETY: the caller's guarantees are passed on unchanged.
         unsafe { replace_by_nothing(address, len) }
     }
 }
@@ -202,7 +204,7 @@ mod tests {
     #[test]
     fn what_an_earlier_call_left_in_errno_is_not_the_answer_of_this_one() {
         nix::errno::Errno::EIO.set();
-        // Mesa's no-op shim answers so, and leaves errno alone.
+        // Mesa's no-op shim returns this without setting errno.
         assert_eq!(restarting(|| -1), Err(Errno::EPERM));
         nix::errno::Errno::EIO.set();
         assert_eq!(restarting(|| -libc::ENOENT), Err(Errno::ENOENT));

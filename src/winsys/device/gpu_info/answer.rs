@@ -1,11 +1,11 @@
-//! The part of DEV_INFO that a kernel has.
+//! The fields of DEV_INFO that a kernel fills in.
 
 use crate::{
     uapi::{DevInfo, Layout},
     winsys::DriverVersion,
 };
 
-/// Fields that exist in the structure longer than they have a meaning, and the minor version that gave it to them.
+/// Fields that existed in the structure before the kernel filled them in, with the first DRM minor version that does.
 ///
 /// Source: the version history in Linux 6.12 `amdgpu_drv.c`.
 const SINCE: &[(&str, i32)] = &[
@@ -29,10 +29,10 @@ const SINCE: &[(&str, i32)] = &[
     ("csa_alignment", 53),
 ];
 
-/// The fields of [`DevInfo`] that the kernel answered.
+/// The fields of [`DevInfo`] that the kernel filled in.
 ///
-/// Kernels append to the structure. An older one answers fewer bytes, and what is derived from the rest then says so or is what
-/// the field means as zero; of a newer one's longer answer, the fields that [`DevInfo`] has are taken.
+/// Kernels append fields to the structure. An older kernel writes fewer bytes; values derived from missing fields are then
+/// `None` or 0, as their docs say. Of a newer kernel's longer answer, only the fields of [`DevInfo`] are read.
 ///
 /// ```
 /// # let device = amdgpu_winsys::winsys::Device::new(amdgpu_sim::SimKernel::open(amdgpu_sim::profile("navi21").ok_or("no such chip")?))?;
@@ -53,7 +53,7 @@ impl DevInfoAnswer {
         Self { bytes, minor: driver.minor }
     }
 
-    /// Returns the number of bytes that the kernel wrote, at most those of [`DevInfo`].
+    /// Returns the number of bytes that the kernel wrote, at most the size of [`DevInfo`].
     pub fn bytes(self) -> usize {
         self.bytes
     }
@@ -63,7 +63,7 @@ impl DevInfoAnswer {
         fields().any(|(name, end)| name == field && self.is_answered(name, end))
     }
 
-    /// Returns the names of the fields that it did not answer, or has no meaning for, in the order of the structure.
+    /// Returns the names of the fields that the kernel did not fill in, in the order of the structure.
     pub fn missing(self) -> impl Iterator<Item = &'static str> {
         fields().filter(move |&(name, end)| !self.is_answered(name, end)).map(|(name, _)| name)
     }
@@ -74,7 +74,7 @@ impl DevInfoAnswer {
     }
 }
 
-/// Returns each field and where it ends. Padding has no name and is left out.
+/// Returns each field with the offset of its end. Padding has no name and is left out.
 fn fields() -> impl Iterator<Item = (&'static str, usize)> {
     let ends = DevInfo::FIELDS.iter().skip(1).map(|&(_, offset)| offset).chain([DevInfo::SIZE]);
     DevInfo::FIELDS.iter().zip(ends).map(|(&(name, _), end)| (name, end)).filter(|(name, _)| !name.is_empty())

@@ -1,11 +1,12 @@
-//! Sizes of caches, and of areas that the command processor saves registers to.
+//! Sizes of caches, and of the areas to which the command processor saves registers.
 
 use super::{Chip, DevInfo, GfxLevel};
 
 const KIB: u64 = 1024;
 const MIB: u64 = 1024 * KIB;
 
-/// Sizes of the GPU's caches, bytes: as the kernel answers them for GFX11 and later, and from tables by chip before.
+/// Sizes of the GPU's caches in bytes. The kernel reports them for GFX11 and later; for earlier generations they come from
+/// tables by chip.
 ///
 /// ```
 /// # let device = amdgpu_winsys::winsys::Device::new(amdgpu_sim::SimKernel::open(amdgpu_sim::profile("navi21").ok_or("no such chip")?))?;
@@ -17,23 +18,23 @@ const MIB: u64 = 1024 * KIB;
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CacheSizes {
-    /// Vector cache of a compute unit: L0 from GFX10 on, L1 before.
+    /// Size of a compute unit's vector cache: L0 from GFX10 on, L1 before.
     pub vector: u64,
-    /// Scalar data cache; `None` if unknown.
+    /// Size of the scalar data cache; `None` if unknown.
     pub scalar: Option<u64>,
-    /// Instruction cache; `None` if unknown.
+    /// Size of the instruction cache; `None` if unknown.
     pub instruction: Option<u64>,
-    /// Scalar and instruction caches of a work-group processor; `None` if unknown.
+    /// Number of scalar and instruction caches in a work-group processor; `None` if unknown.
     pub scalar_per_wgp: Option<u32>,
-    /// L1 that a shader array shares; `None` before GFX10.
+    /// Size of the L1 that a shader array shares; `None` before GFX10.
     pub shader_array: Option<u64>,
-    /// L2, all slices.
+    /// Size of L2, all slices together.
     pub l2: u64,
-    /// Infinity cache; `None` for chips without one.
+    /// Size of the Infinity Cache; `None` if the chip has none.
     pub infinity: Option<u64>,
 }
 
-/// Returns a size that is known.
+/// Returns a size; `None` if the kernel reported 0.
 fn known(size: u64) -> Option<u64> {
     (size != 0).then_some(size)
 }
@@ -67,7 +68,7 @@ impl CacheSizes {
     }
 }
 
-/// Returns the size of a slice of L2.
+/// Returns the size of a slice of L2, in bytes.
 const fn l2_slice(chip: Chip) -> u64 {
     match chip {
         Chip::CHIP_TAHITI
@@ -93,7 +94,7 @@ const fn l2_slice(chip: Chip) -> u64 {
     }
 }
 
-/// Areas to which the command processor of GFX11 saves registers and contexts, for a driver that asks for it
+/// Sizes of the areas to which the command processor of GFX11 saves registers and contexts, if a driver provides them
 /// (`AMDGPU_CHUNK_ID_CP_GFX_SHADOW`).
 ///
 /// ```
@@ -103,18 +104,18 @@ const fn l2_slice(chip: Chip) -> u64 {
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ShadowAreas {
-    /// Area of registers, bytes.
+    /// Size of the register area, in bytes.
     pub size: u32,
-    /// Its alignment, bytes.
+    /// Alignment of the register area, in bytes.
     pub alignment: u32,
-    /// Area of contexts, bytes.
+    /// Size of the context save area (CSA), in bytes.
     pub csa_size: u32,
-    /// Its alignment, bytes.
+    /// Alignment of the context save area, in bytes.
     pub csa_alignment: u32,
 }
 
 impl ShadowAreas {
-    /// Returns the areas; `None` if the chip or the kernel has none.
+    /// Returns the sizes; `None` if the kernel reports none.
     pub(super) fn new(dev: &DevInfo) -> Option<Self> {
         let &DevInfo { shadow_size: size, shadow_alignment: alignment, csa_size, csa_alignment, .. } = dev;
         (size != 0).then_some(Self { size, alignment, csa_size, csa_alignment })

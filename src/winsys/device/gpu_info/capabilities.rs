@@ -1,4 +1,4 @@
-//! Capabilities of kernel and chip together.
+//! Capabilities of the kernel and the chip.
 
 use crate::{
     uapi::{DevInfo, IdsFlags, cap},
@@ -23,47 +23,49 @@ bitflags::bitflags! {
     /// ```
     #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
     pub struct Capabilities: u32 {
-        /// Pages of the process as BOs.
+        /// BOs made from memory of the process (userptr).
         const USERPTR = 1 << 0;
-        /// BOs that are resident for every submission (minor 20).
+        /// BOs that are resident for every submission (DRM 3.20).
         const ALWAYS_VALID = 1 << 1;
         /// Timeline sync objects.
         const TIMELINE_SYNCOBJ = 1 << 2;
-        /// Partially resident bindings that the chip honours.
+        /// Partially resident (PRT) mappings that work on the chip.
         const SPARSE = 1 << 3;
-        /// Dependencies on the start of a job (minor 28).
+        /// Dependencies on the start of a job (DRM 3.28).
         const SCHEDULED_DEPENDENCY = 1 << 4;
-        /// Several queues in one submission (minor 49).
+        /// Submissions to several queues at once (DRM 3.49).
         const GANG_SUBMIT = 1 << 5;
-        /// The last page fault can be asked for (minor 55).
+        /// The query for the last VM fault (DRM 3.55).
         const GPUVM_FAULT_QUERY = 1 << 6;
-        /// Clocks can be pinned (minor 45).
+        /// Pinned clocks (DRM 3.45).
         const STABLE_PSTATE = 1 << 7;
-        /// Encrypted memory.
+        /// Encrypted memory (TMZ).
         const TMZ = 1 << 8;
-        /// Contents that eviction may drop, and bindings past the infinity cache (minor 47).
+        /// BOs whose contents may be discarded on eviction, and mappings that bypass the Infinity Cache (DRM 3.47).
         const DISCARDABLE = 1 << 9;
-        /// VRAM comes zeroed (minor 59).
+        /// VRAM that is zeroed on allocation (DRM 3.59).
         const ZEROED_VRAM = 1 << 10;
-        /// Framebuffers take format modifiers.
+        /// Framebuffers with format modifiers.
         const MODIFIERS = 1 << 11;
-        /// QUERY_STATE2 says when a reset is running (minor 54).
+        /// QUERY_STATE2 reports a running GPU reset (DRM 3.54).
         const RESET_IN_PROGRESS = 1 << 12;
-        /// MTYPE_UC bypasses L2 (GFX9 and later).
+        /// The memory type MTYPE_UC bypasses L2 (GFX9 and later).
         const L2_UNCACHED = 1 << 13;
-        /// The command processor must be given register shadow areas.
+        /// The driver must provide register shadow areas for the command processor.
         const REGISTER_SHADOWING = 1 << 14;
-        /// IB flag EMIT_MEM_SYNC (minor 38).
+        /// The IB flag EMIT_MEM_SYNC (DRM 3.38).
         const EMIT_MEM_SYNC = 1 << 15;
-        /// DCC for GFX12 BOs (minor 58).
+        /// DCC for GFX12 BOs (DRM 3.58).
         const GFX12_DCC = 1 << 16;
-        /// Images may have fewer samples than their coverage has (EQAA, before GFX11).
+        /// Images with fewer samples than coverage samples (EQAA, before GFX11).
         const EQAA = 1 << 17;
-        /// The driver may set the addresses of a trap handler: later generations leave them to the kernel (GFX8).
+        /// The driver may set the addresses of a trap handler (GFX8). On later generations only the kernel sets them.
         const TRAP_HANDLER = 1 << 18;
-        /// The command processor copies (`CP_DMA`, `DMA_DATA`); all chips but the largest without graphics.
+        /// The command processor can copy (`CP_DMA`, `DMA_DATA`): all chips except the large ones without graphics
+        /// (GFX940).
         const CP_DMA = 1 << 19;
-        /// The command, copy and geometry engines do not see L2: what they share with shaders needs system scope (GFX12).
+        /// The command, copy and geometry engines bypass L2, so data that they share with shaders needs system scope
+        /// (GFX12).
         const ENGINES_PASS_L2 = 1 << 20;
     }
 }
@@ -86,7 +88,8 @@ impl Capabilities {
         all.set(Self::GANG_SUBMIT, minor(49));
         all.set(Self::GPUVM_FAULT_QUERY, minor(55));
         all.set(Self::STABLE_PSTATE, minor(45));
-        // Before minor 40 RADV probes with an allocation; such kernels (before Linux 5.12) go without here.
+        // Before DRM 3.40 RADV probes with an allocation; this library does not support TMZ on such kernels (before Linux
+        // 5.12).
         all.set(Self::TMZ, ids.contains(IdsFlags::TMZ));
         all.set(Self::DISCARDABLE, minor(47));
         all.set(Self::ZEROED_VRAM, minor(59));
@@ -104,8 +107,8 @@ impl Capabilities {
     }
 }
 
-/// Returns `true` if PRT bindings work. The copy engine of GFX6 faults on them. Mesa 25.0.7 says GFX7 and later; 26.2.6
-/// answers no for Stoney, and Carrizo is the same block, so both are left out.
+/// Returns `true` if PRT mappings work. The copy engine of GFX6 faults on them. Mesa 25.0.7 enables them for GFX7 and
+/// later; Mesa 26.2.6 disables them for Stoney. Carrizo has the same block, so both are excluded here.
 fn has_sparse(gfx_level: GfxLevel, chip: Chip) -> bool {
     gfx_level >= GfxLevel::Gfx7 && !matches!(chip, Chip::CHIP_CARRIZO | Chip::CHIP_STONEY)
 }

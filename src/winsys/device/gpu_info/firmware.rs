@@ -1,11 +1,11 @@
-//! Microcode versions.
+//! Versions of the firmware (microcode).
 
 use crate::{
     uapi::{InfoFirmware, firmware, query},
     winsys::{Kernel, Result, device::query::info},
 };
 
-/// Version of one microcode image; both numbers are 0 when the chip has none.
+/// The version of one firmware image; both numbers are 0 if the chip has none.
 ///
 /// ```
 /// use amdgpu_winsys::winsys::Firmware;
@@ -17,7 +17,7 @@ use crate::{
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Firmware {
-    /// Version.
+    /// Firmware version.
     pub version: u32,
     /// Feature version.
     pub feature: u32,

@@ -1,20 +1,20 @@
-//! Memory pools as the kernel counts them, and as RADV rounds them.
+//! Sizes of the memory pools, as reported by the kernel and as rounded by RADV.
 
 use crate::{
     uapi::{DevInfo, MemoryInfo},
     winsys::{Error, Result},
 };
 
-/// Rounding of the VRAM size, bytes: the kernel reports a little less than the board carries.
+/// Rounding unit of the VRAM size, in bytes: the kernel reports slightly less than the board has.
 const VRAM_GRANULARITY: u64 = 256 << 20;
 
-/// The largest pool believed, bytes: the GPU addresses 48 bits.
+/// The largest accepted pool size in bytes, because GPU addresses have 48 bits.
 const LARGEST_POOL: u64 = 1 << 48;
 
-/// Sizes of the memory pools and pages. All sizes in bytes.
+/// Sizes of the memory pools and pages, in bytes.
 ///
-/// Source: Mesa `src/amd/common/ac_gpu_info.c`, `ac_query_gpu_info`. Only `total_heap_size` of AMDGPU_INFO_MEMORY is
-/// used: what is usable changes with what the kernel has pinned.
+/// Source: Mesa `src/amd/common/ac_gpu_info.c`, `ac_query_gpu_info`. Only `total_heap_size` of AMDGPU_INFO_MEMORY is used,
+/// because the usable size depends on the kernel's pinned memory.
 ///
 /// ```
 /// # let device = amdgpu_winsys::winsys::Device::new(amdgpu_sim::SimKernel::open(amdgpu_sim::profile("navi21").ok_or("no such chip")?))?;
@@ -26,21 +26,21 @@ const LARGEST_POOL: u64 = 1 << 48;
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MemorySizes {
-    /// Video memory as the kernel reports it.
+    /// Size of VRAM, as the kernel reports it.
     pub vram_reported: u64,
-    /// Video memory rounded up to 256 MiB: what the board carries.
+    /// Size of VRAM rounded up to 256 MiB, which is the installed size.
     pub vram: u64,
-    /// The part of video memory that the CPU can map; not rounded.
+    /// Size of the part of VRAM that the CPU can map; not rounded.
     pub visible_vram: u64,
-    /// System memory that the GPU can map; not rounded.
+    /// Size of the system memory that the GPU can map; not rounded.
     pub gtt: u64,
-    /// Size that the TLB likes best: (1 << fragment) pages.
+    /// Size of the page table fragments that the TLB handles best: (1 << fragment) pages.
     pub pte_fragment: u32,
     /// Page size of GTT.
     pub gart_page: u32,
 }
 
-/// Returns the VRAM installed on a board whose kernel reports this much, bytes.
+/// Returns the installed VRAM in bytes, given the size that the kernel reports.
 pub(crate) const fn installed_vram(reported: u64) -> u64 {
     reported.next_multiple_of(VRAM_GRANULARITY)
 }
@@ -71,7 +71,7 @@ impl MemorySizes {
         })
     }
 
-    /// Returns `true` if the CPU can map (nearly) all of VRAM: a full BAR, or an APU with a large carve-out.
+    /// Returns `true` if the CPU can map more than 90 % of VRAM: a resizable BAR, or an APU with a large carve-out.
     pub fn all_vram_visible(&self) -> bool {
         self.visible_vram * 10 > self.vram * 9
     }

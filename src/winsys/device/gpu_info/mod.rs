@@ -1,8 +1,8 @@
-//! Facts about the GPU, queried once.
+//! Properties of the GPU, queried once when the device is created.
 //!
-//! One pass of INFO queries fills [`GpuInfo`]; nothing is asked twice. The derivations are those of RADV (Mesa
-//! `src/amd/common/ac_gpu_info.c`, `ac_query_gpu_info`), and `tests/winsys/bring_up.rs` compares them, chip by chip, with what
-//! RADV itself derived from the same captures.
+//! One pass of INFO queries fills [`GpuInfo`]. Derived values follow RADV (Mesa `src/amd/common/ac_gpu_info.c`,
+//! `ac_query_gpu_info`); `tests/winsys/bring_up.rs` compares them, chip by chip, with the values that RADV derives from the
+//! same captures.
 
 mod answer;
 mod caches;
@@ -38,7 +38,7 @@ use crate::{
     winsys::{Chip, DriverVersion, Error, Family, GfxLevel, Ip, Kernel, Result, VramType},
 };
 
-/// Everything the library knows about one GPU.
+/// The properties of a GPU and of its kernel driver.
 ///
 /// ```
 /// use amdgpu_winsys::winsys::{GfxLevel, Ip};
@@ -52,94 +52,97 @@ use crate::{
 /// ```
 #[derive(Clone, Debug)]
 pub struct GpuInfo {
-    /// Version of the kernel's driver.
+    /// Version of the kernel driver.
     pub driver: DriverVersion,
-    /// The chip, by the family's revision table.
+    /// The chip, identified by the family's table of revisions.
     pub chip: Chip,
     /// The family the chip belongs to.
     pub family: Family,
     /// Generation of the graphics block.
     pub gfx_level: GfxLevel,
-    /// The name on the box, from libdrm's `amdgpu.ids`; "AMD Radeon Graphics" when that table lacks the chip.
+    /// Product name from libdrm's `amdgpu.ids`; "AMD Radeon Graphics" if that table lacks the chip.
     pub marketing_name: String,
     /// PCI device id.
     pub device_id: u32,
     /// PCI revision.
     pub pci_revision: u32,
-    /// Chip number within the family.
+    /// Chip number within the family (`external_rev`).
     pub external_revision: u32,
-    /// Driver's revision id.
+    /// Revision number of the chip (`chip_rev`).
     pub chip_revision: u32,
-    /// `true` if the GPU has memory of its own; false for an APU.
+    /// `true` if the GPU has dedicated memory, `false` for an APU.
     pub has_dedicated_vram: bool,
-    /// IP blocks with at least one ring, by [`Ip::index`].
+    /// IP blocks with at least one ring, indexed by [`Ip::index`].
     pub ip_blocks: [Option<IpBlock>; 10],
-    /// The most IBs one submission may carry for each IP, by [`Ip::index`].
+    /// Maximum number of IBs in a submission for each IP, indexed by [`Ip::index`].
     pub max_ibs: [u32; 10],
-    /// Memory pools and pages.
+    /// Sizes of the memory pools and pages.
     pub memory: MemorySizes,
     /// First usable GPU address.
     pub va_offset: u64,
     /// End of the low GPU address range, exclusive.
     pub va_max: u64,
-    /// First address of the high range; 0 when there is none.
+    /// First address of the high range; 0 if there is none.
     pub high_va_offset: u64,
-    /// End of the high range, exclusive; 0 when there is none.
+    /// End of the high range, exclusive; 0 if there is none.
     pub high_va_max: u64,
-    /// Granularity of GPU addresses, bytes.
+    /// Granularity of GPU addresses, in bytes.
     pub va_alignment: u32,
-    /// Kind of memory chips.
+    /// Type of the memory chips.
     pub vram_type: VramType,
-    /// Width of the memory bus, bits.
+    /// Width of the memory bus, in bits.
     pub vram_bit_width: u32,
-    /// Lowest shader clock, MHz; 0 when unknown (before minor 50).
+    /// Lowest shader clock in MHz; 0 if unknown (before DRM 3.50).
     pub min_engine_clock_mhz: u32,
-    /// Lowest memory clock, MHz; 0 when unknown (before minor 50).
+    /// Lowest memory clock in MHz; 0 if unknown (before DRM 3.50).
     pub min_memory_clock_mhz: u32,
-    /// Highest shader clock, MHz.
+    /// Highest shader clock in MHz.
     pub max_engine_clock_mhz: u32,
-    /// Highest memory clock, MHz.
+    /// Highest memory clock in MHz.
     pub max_memory_clock_mhz: u32,
-    /// Frequency of the GPU clock counter, kHz.
+    /// Frequency of the GPU clock counter in kHz.
     pub clock_counter_khz: u32,
-    /// PCIe generation, 0 when unknown.
+    /// PCIe generation; 0 if unknown (before DRM 3.51).
     pub pcie_generation: u32,
-    /// PCIe lanes, 0 when unknown.
+    /// Number of PCIe lanes; 0 if unknown (before DRM 3.51).
     pub pcie_lanes: u32,
-    /// Shader engines, compute units, render backends, L2.
+    /// Numbers of shader engines, compute units, render backends and L2 slices.
     pub shader: ShaderArray,
     /// Sizes of the caches.
     pub caches: CacheSizes,
-    /// Areas that registers are saved to; `None` where the driver need not bring them.
+    /// Sizes of the register shadow areas; `None` if the driver need not provide them.
     pub shadow: Option<ShadowAreas>,
-    /// Hardware register contexts of the graphics engine.
+    /// Number of hardware register contexts of the graphics engine.
     pub register_contexts: u32,
-    /// Micro engine firmware.
+    /// Firmware of the micro engine (ME).
     pub me_firmware: Firmware,
-    /// Prefetch parser firmware.
+    /// Firmware of the prefetch parser (PFP).
     pub pfp_firmware: Firmware,
-    /// Compute micro engine firmware.
+    /// Firmware of the compute micro engine (MEC).
     pub mec_firmware: Firmware,
-    /// Value for PA_SC_TILE_STEERING_OVERRIDE, which the driver writes where it does not clear its state; 0 before GFX10.
+    /// Value for PA_SC_TILE_STEERING_OVERRIDE, which a driver writes if it does not use CLEAR_STATE; 0 before GFX10.
     pub tile_steering_override: u32,
-    /// Registers that describe tiling.
+    /// Registers that describe the tiling of surfaces.
     pub tiling: TilingRegisters,
-    /// Capabilities of kernel and chip together.
+    /// Capabilities of the kernel and the chip.
     pub capabilities: Capabilities,
-    /// The fields of DEV_INFO that the kernel answered: others are unknown here.
+    /// The fields of DEV_INFO that the kernel filled in; values of the others are unknown.
     pub answered: DevInfoAnswer,
 }
 
 impl GpuInfo {
-    /// Asks the kernel everything, in one pass.
+    /// Queries all properties of a GPU.
     ///
     /// # Errors
     ///
-    /// * [`Error::NotAmdgpu`], [`Error::DriverVersion`], [`Error::NoAcceleration`], [`Error::NoSyncobj`],
-    ///   [`Error::NoRings`]: not a GPU this library can drive.
-    /// * [`Error::UnknownChip`], [`Error::UnknownGfxVersion`]: newer than its tables.
-    /// * [`Error::Info`], [`Error::Ioctl`]: a question that must be answered was refused.
-    /// * [`Error::Absurd`]: an answer that cannot be true.
+    /// * [`Error::NotAmdgpu`] if the driver is not amdgpu;
+    /// * [`Error::DriverVersion`] if the driver is not 3.27 or a later 3.x;
+    /// * [`Error::NoAcceleration`] if the kernel could not start the GPU;
+    /// * [`Error::NoSyncobj`] if the kernel has no sync objects;
+    /// * [`Error::NoRings`] if neither graphics nor compute has a ring;
+    /// * [`Error::UnknownChip`], [`Error::UnknownGfxVersion`] if the chip is not in the library's tables;
+    /// * [`Error::Info`], [`Error::Ioctl`] if the kernel refuses a required query;
+    /// * [`Error::Absurd`] if an answer is out of range.
     pub fn query(kernel: &dyn Kernel) -> Result<Self> {
         let driver = check_driver(kernel)?;
         if info::<u32>(kernel, "ACCEL_WORKING", query::ACCEL_WORKING, [0; 4])? == 0 {
@@ -201,7 +204,7 @@ impl GpuInfo {
         })
     }
 
-    /// Returns the block of `ip`; `None` when the chip lacks it or it has no ring.
+    /// Returns the block of `ip`; `None` if the chip lacks it or it has no ring.
     pub fn ip_block(&self, ip: Ip) -> Option<&IpBlock> {
         self.ip_blocks.get(ip.index())?.as_ref()
     }
@@ -211,12 +214,13 @@ impl GpuInfo {
         self.ip_block(ip).map_or(0, |block| block.rings)
     }
 
-    /// Returns the name RADV gives the chip, such as `NAVI21`.
+    /// Returns RADV's name of the chip, such as `NAVI21`.
     pub fn chip_name(&self) -> &'static str {
         radv_name(self.chip)
     }
 
-    /// Returns the limits for the VA manager. Half of the topmost range is kept for sparse buffers, as libdrm does.
+    /// Returns the limits of GPU addresses for the VA manager. Half of the topmost range is reserved for sparse buffers, as
+    /// in libdrm.
     pub fn address_limits(&self) -> VaLimits {
         VaLimits {
             low_offset: self.va_offset,
@@ -229,25 +233,26 @@ impl GpuInfo {
         }
     }
 
-    /// Returns the transfers of the memory bus, millions a second for each data line.
+    /// Returns the data rate of the memory bus, in millions of transfers per second on each data line.
     pub fn effective_memory_clock_mhz(&self) -> u64 {
         u64::from(self.max_memory_clock_mhz) * self.units().transfers_per_clock()
     }
 
-    /// Returns the bandwidth of the memory bus, GB/s, rounded up.
+    /// Returns the bandwidth of the memory bus in GB/s, rounded up.
     pub fn memory_bandwidth_gbps(&self) -> u64 {
         self.peaks().memory_gb_per_s
     }
 
-    /// Returns the bandwidth of the PCIe link, MB/s; 0 when unknown.
+    /// Returns the bandwidth of the PCIe link in MB/s; 0 if unknown.
     pub fn pcie_bandwidth_mbps(&self) -> u64 {
-        // GB/s for a lane, times 1000, by generation.
+        // MB/s of a lane, by generation.
         const PER_LANE: [u64; 7] = [250, 500, 985, 1969, 3938, 7563, 15125];
         let generation = self.pcie_generation.checked_sub(1).and_then(|index| PER_LANE.get(num::index(index)));
         generation.map_or(0, |per_lane| u64::from(self.pcie_lanes) * per_lane * 1024 / 1000)
     }
 
-    /// Returns the units of the GPU and their clocks. Engines count as RADV counts them: dead ones are left out from GFX10.3 on.
+    /// Returns the numbers of units and their clocks. Engines are counted as in RADV: from GFX10.3 on, engines without
+    /// compute units are left out.
     pub fn units(&self) -> Units {
         let shader = &self.shader;
         let counts_alive = self.gfx_level >= GfxLevel::Gfx10_3 && shader.max_engines > 1;
@@ -266,11 +271,11 @@ impl GpuInfo {
         }
     }
 
-    /// Returns the chip as layouts of images take it.
+    /// Returns the chip's parameters for image layouts.
     ///
     /// # Errors
     ///
-    /// [`ChipError`] for a GB_ADDR_CONFIG that no layout is defined for.
+    /// [`ChipError`] if no layout is defined for the chip's GB_ADDR_CONFIG.
     pub fn surface_chip(&self) -> Result<SurfaceChip, ChipError> {
         SurfaceChip::new(&ChipRegisters::reported(&Reported {
             level: self.gfx_level,
@@ -289,7 +294,7 @@ impl GpuInfo {
         }))
     }
 
-    /// Returns the peak rates.
+    /// Returns the peak rates of the GPU.
     pub fn peaks(&self) -> Peaks {
         self.units().peaks()
     }
@@ -299,13 +304,13 @@ impl GpuInfo {
         Topology::of(self.gfx_level, self.chip)
     }
 
-    /// Returns the single-precision operations at the highest clock, billions a second.
+    /// Returns the peak single-precision rate at the highest clock, in GFLOPS.
     pub fn peak_gflops(&self) -> u64 {
         self.peaks().gflops
     }
 }
 
-/// The address fields are checked in full where the windows are computed; here only what every other use relies on.
+/// Checks the address fields that are used everywhere. The VA manager checks the rest when it computes its windows.
 fn check_addresses(dev: &DevInfo) -> Result<()> {
     let power_of_two = |field, value: u32| {
         if value.is_power_of_two() {

@@ -1,4 +1,4 @@
-//! The kernel's answers as they are, for those who keep them.
+//! The kernel's answers without any derivation, for tools that store them.
 
 use crate::{
     uapi::{DevInfo, Errno, InfoFirmware, InfoHwIp, MemoryInfo, firmware, query},
@@ -12,10 +12,10 @@ use crate::{
 const FAMILY_CI: u32 = 120;
 /// `AMDGPU_FAMILY_AI`: the first of GFX9.
 const FAMILY_AI: u32 = 141;
-/// All engines and arrays.
+/// The instance that selects all engines and arrays.
 const BROADCAST: u32 = u32::MAX;
 
-/// The kernel's answers that [`GpuInfo`](super::GpuInfo) is derived from: enough to simulate the GPU elsewhere.
+/// The kernel's answers from which [`GpuInfo`](super::GpuInfo) is derived. They are sufficient to simulate the GPU.
 ///
 /// ```
 /// use amdgpu_sim::{SimKernel, profile};
@@ -28,27 +28,28 @@ const BROADCAST: u32 = u32::MAX;
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RawInfo {
-    /// Version of the kernel's driver.
+    /// Version of the kernel driver.
     pub driver: DriverVersion,
-    /// DEV_INFO.
+    /// The answer of DEV_INFO.
     pub dev_info: DevInfo,
-    /// MEMORY, with what is in use at this moment.
+    /// The answer of MEMORY, including the usage at the time of the query.
     pub memory: MemoryInfo,
-    /// HW_IP_INFO by [`Ip::index`]; no ring where the chip lacks the block, or the kernel does not know it.
+    /// The answers of HW_IP_INFO, indexed by [`Ip::index`]; zeros if the chip lacks the block or the kernel does not know
+    /// it.
     pub ip_blocks: [InfoHwIp; 10],
-    /// HW_IP_COUNT by [`Ip::index`]; 0 where the chip lacks the block.
+    /// The answers of HW_IP_COUNT, indexed by [`Ip::index`]; 0 if the chip lacks the block.
     pub ip_counts: [u32; 10],
-    /// FW_VERSION of the micro engine.
+    /// The answer of FW_VERSION for the micro engine.
     pub me_firmware: InfoFirmware,
-    /// FW_VERSION of the prefetch parser.
+    /// The answer of FW_VERSION for the prefetch parser.
     pub pfp_firmware: InfoFirmware,
-    /// FW_VERSION of the compute micro engine.
+    /// The answer of FW_VERSION for the compute micro engine.
     pub mec_firmware: InfoFirmware,
-    /// The registers that user space reads to know how surfaces are tiled.
+    /// The registers that describe the tiling of surfaces.
     pub registers: Vec<RegisterValue>,
 }
 
-/// A register that READ_MMR_REG answered.
+/// A register value that READ_MMR_REG returned.
 ///
 /// ```
 /// use amdgpu_winsys::winsys::RawInfo;
@@ -61,25 +62,26 @@ pub struct RawInfo {
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RegisterValue {
-    /// The register's name; of an array of registers, that of all.
+    /// Name of the register, or of the array of registers that it belongs to.
     pub name: &'static str,
-    /// Its number within the array, if it is in one.
+    /// Index of the register within its array; `None` if it is not in one.
     pub index: Option<u32>,
-    /// Offset in dwords.
+    /// Offset of the register in dwords.
     pub dword_offset: u32,
-    /// Shader engine in bits 7..0, array in bits 15..8; 0xff is all.
+    /// Instance: shader engine in bits 7..0, array in bits 15..8, of which 0xff selects all.
     pub instance: u32,
     /// The value.
     pub value: u32,
 }
 
 impl RawInfo {
-    /// Asks the kernel. Nothing is changed, and nothing is derived.
+    /// Queries all answers. Changes nothing.
     ///
     /// # Errors
     ///
-    /// * [`Error::NotAmdgpu`], [`Error::DriverVersion`]: not a kernel this library can ask.
-    /// * [`Error::Info`], [`Error::Ioctl`]: a question that must be answered was refused.
+    /// * [`Error::NotAmdgpu`] if the driver is not amdgpu;
+    /// * [`Error::DriverVersion`] if the driver is not 3.27 or a later 3.x;
+    /// * [`Error::Info`], [`Error::Ioctl`] if the kernel refuses a required query.
     pub fn query(kernel: &dyn Kernel) -> Result<Self> {
         let driver = check_driver(kernel)?;
         let dev_info: DevInfo = info(kernel, "DEV_INFO", query::DEV_INFO, [0; 4])?;
@@ -105,7 +107,7 @@ impl RawInfo {
     }
 }
 
-/// Zeros for a block that the chip lacks or a kernel is too old to know.
+/// Returns the answer, or zeros if the chip lacks the block or the kernel is too old to know it.
 fn known<T: Default>(answer: Result<T>) -> Result<T> {
     match answer {
         Err(Error::Info { errno: Errno::EINVAL, .. }) => Ok(T::default()),
@@ -113,7 +115,7 @@ fn known<T: Default>(answer: Result<T>) -> Result<T> {
     }
 }
 
-/// The registers of [`TilingRegisters`](super::TilingRegisters), unchanged.
+/// Reads the registers of [`TilingRegisters`](super::TilingRegisters) without decoding them.
 fn tiling_registers(kernel: &dyn Kernel, dev: &DevInfo) -> Result<Vec<RegisterValue>> {
     let mut found = Vec::new();
     let mut one = |name, dword_offset, instance| -> Result<()> {

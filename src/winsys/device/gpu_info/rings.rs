@@ -1,4 +1,4 @@
-//! IP blocks, their rings, and how IBs for them must look.
+//! IP blocks, their rings, and the requirements for their IBs.
 
 use amdgpu_hw::gfx10_minor;
 
@@ -8,7 +8,7 @@ use crate::{
     winsys::device::query::info,
 };
 
-/// Version of an IP block.
+/// The version of an IP block.
 ///
 /// ```
 /// use amdgpu_winsys::winsys::{Ip, IpVersion};
@@ -20,15 +20,15 @@ use crate::{
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct IpVersion {
-    /// Major.
+    /// Major version.
     pub major: u32,
-    /// Minor.
+    /// Minor version.
     pub minor: u32,
     /// Revision.
     pub revision: u32,
 }
 
-/// One IP block with at least one ring.
+/// An IP block with at least one ring.
 ///
 /// ```
 /// use amdgpu_winsys::winsys::Ip;
@@ -44,17 +44,17 @@ pub struct IpVersion {
 pub struct IpBlock {
     /// The IP block.
     pub ip: Ip,
-    /// Its version: that of IP discovery where there is one, else the driver's, corrected for GFX10.
+    /// Version of the block, from IP discovery if available, otherwise from the driver, corrected for GFX10.
     pub version: IpVersion,
-    /// Rings for user space: queue indices 0..rings of a context.
+    /// Number of rings that user space may submit to; queue indices are below it.
     pub rings: u32,
-    /// Alignment in bytes of an IB's address and size: the kernel's advice, at least 256.
+    /// Alignment of an IB's address and size in bytes: the kernel's value, but at least 256.
     pub ib_alignment: u32,
-    /// An IB's length in dwords is padded until its low bits under this mask are zero.
+    /// Padding mask of an IB: its length in dwords must have zeros in these low bits.
     pub ib_pad_dword_mask: u32,
 }
 
-/// Asks for every IP block.
+/// Queries every IP block.
 pub(super) fn query(
     kernel: &dyn Kernel,
     driver: DriverVersion,
@@ -80,7 +80,7 @@ fn query_one(
 ) -> Result<Option<IpBlock>> {
     let answer = match info::<InfoHwIp>(kernel, "HW_IP_INFO", query::HW_IP_INFO, [ip.raw(), 0, 0, 0]) {
         Ok(answer) => answer,
-        // A kernel refuses types it is too old to know.
+        // A kernel refuses types that it is too old to know.
         Err(Error::Info { errno: Errno::EINVAL, .. }) => return Ok(None),
         Err(error) => return Err(error),
     };
@@ -104,8 +104,8 @@ fn query_one(
     }))
 }
 
-/// Source: Mesa `src/amd/common/ac_gpu_info.c`, `ac_query_gpu_info`: the driver's own version reports 10.0 for all of
-/// GFX10, so the minor is put right by family.
+/// Source: Mesa `src/amd/common/ac_gpu_info.c`, `ac_query_gpu_info`: the driver's own version is 10.0 for all of GFX10, so
+/// the minor version is corrected by family.
 fn ip_version(answer: &InfoHwIp, driver: DriverVersion, chip: Chip, family: Family, ip: Ip) -> IpVersion {
     let discovered = answer.ip_discovery_version;
     if driver.minor >= 48 && discovered != 0 {
@@ -129,21 +129,21 @@ const fn ib_pad_dword_mask(ip: Ip) -> u32 {
     }
 }
 
-/// The generation, decided by IP version alone.
+/// Returns the generation, derived from the IP version alone.
 pub(super) fn gfx_level(blocks: &[Option<IpBlock>; 10]) -> Result<GfxLevel> {
     let block = blocks[Ip::Gfx.index()].or(blocks[Ip::Compute.index()]).ok_or(Error::NoRings)?;
     let IpVersion { major, minor, .. } = block.version;
     GfxLevel::of_version(major, minor).ok_or(Error::UnknownGfxVersion { major, minor })
 }
 
-/// The most IBs of one submission, by IP; a kernel that does not say gets the limits RADV assumes.
+/// Returns the maximum number of IBs in a submission for each IP. If the kernel does not report it, RADV's limits are used.
 ///
-/// RADV submits one IB at a time to the old video blocks, whatever the kernel allows.
-/// Source: Mesa `ac_gpu_info.c` (MAX_IBS and its fallback), `radv_amdgpu_winsys.c`.
+/// RADV submits one IB at a time to the old video blocks, whatever the kernel allows. Source: Mesa `ac_gpu_info.c` (MAX_IBS
+/// and its fallback), `radv_amdgpu_winsys.c`.
 pub(super) fn max_ibs(kernel: &dyn Kernel, gfx_level: GfxLevel, blocks: &[Option<IpBlock>; 10]) -> [u32; 10] {
     let answer = info::<InfoMaxIbs>(kernel, "MAX_IBS", query::MAX_IBS, [0; 4]).map(|answer| answer.max_ibs);
     let mut limits = match answer {
-        // All zero is what a shim leaves behind that does not know the question.
+        // A shim that does not know the query leaves all limits zero.
         Ok(limits) if limits.iter().any(|&limit| limit != 0) => limits,
         _ => {
             let gfx = if gfx_level >= GfxLevel::Gfx7 { 192 } else { 144 };

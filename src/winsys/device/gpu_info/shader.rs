@@ -5,7 +5,7 @@ use amdgpu_hw::num::index;
 use super::{DriverVersion, Error, GfxLevel, Result};
 use crate::uapi::DevInfo;
 
-/// The shape of the shader array.
+/// The numbers of shader engines, compute units, render backends and L2 slices of a GPU.
 ///
 /// ```
 /// # let device = amdgpu_winsys::winsys::Device::new(amdgpu_sim::SimKernel::open(amdgpu_sim::profile("navi21").ok_or("no such chip")?))?;
@@ -17,40 +17,40 @@ use crate::uapi::DevInfo;
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ShaderArray {
-    /// Shader engines at most, fused-off ones included.
+    /// Number of shader engines, including fused-off ones.
     pub max_engines: u32,
-    /// Shader engines with at least one compute unit.
+    /// Number of shader engines with at least one compute unit.
     pub engines: u32,
-    /// Shader arrays in each engine.
+    /// Number of shader arrays in each engine.
     pub arrays_per_engine: u32,
-    /// Compute units in use.
+    /// Number of compute units in use.
     pub compute_units: u32,
-    /// Compute units of a shader array, fused-off ones included.
+    /// Number of compute units in a shader array, including fused-off ones.
     pub max_units_per_array: u32,
-    /// Compute units of the smallest shader array, as their number suggests: whole pairs from GFX10 on.
+    /// Number of compute units in the smallest shader array, derived from the total; a multiple of 2 from GFX10 on.
     pub least_units_per_array: u32,
-    /// Compute units of the largest shader array, as their number suggests: whole pairs from GFX10 on.
+    /// Number of compute units in the largest shader array, derived from the total; a multiple of 2 from GFX10 on.
     pub most_units_per_array: u32,
-    /// Vector registers of a SIMD as the kernel answers them, for waves of 32 lanes from GFX10 on and of 64 before; `None` if it
-    /// does not (before minor 45).
+    /// Number of vector registers of a SIMD, for waves of 32 lanes from GFX10 on and of 64 lanes before; `None` if the
+    /// kernel does not report it (before DRM 3.45).
     pub vector_registers: Option<u32>,
-    /// Render backends in use.
+    /// Number of render backends in use.
     pub render_backends: u32,
-    /// Render backends at most.
+    /// Number of render backends, including fused-off ones.
     pub max_render_backends: u32,
-    /// One bit for each render backend in use.
+    /// Mask of the render backends in use.
     pub render_backend_mask: u64,
-    /// L2 slices at most.
+    /// Number of L2 slices, including fused-off ones.
     pub max_l2_slices: u32,
-    /// L2 slices in use: the memory channels.
+    /// Number of L2 slices in use, which is the number of memory channels.
     pub l2_slices: u32,
-    /// Bytes of an L2 cache line.
+    /// Size of an L2 cache line in bytes.
     pub l2_line: u32,
-    /// `true` if the render backends must be flushed for L2 to see their writes.
+    /// `true` if the render backends must be flushed before L2 sees their writes.
     pub l2_incoherent_with_render_backends: bool,
 }
 
-/// The kernel's bitmaps have room for 4 x 4 arrays, and engines beyond the fourth in the free columns.
+/// The kernel's bitmaps have room for 4 x 4 arrays; engines beyond the fourth use the columns of the unused arrays.
 const MOST_ENGINES: u32 = 8;
 const MOST_ARRAYS: u32 = 2;
 
@@ -72,7 +72,7 @@ impl ShaderArray {
         let mut render_backend_mask =
             u64::from(dev.enabled_rb_pipes_mask_hi) << 32 | u64::from(dev.enabled_rb_pipes_mask);
         if gfx_level >= GfxLevel::Gfx12 {
-            // The kernel's mask has the backends of dead engines too.
+            // The kernel's mask includes the backends of engines without compute units.
             let per_engine = (dev.num_rb_pipes / max_engines).min(u64::BITS);
             let own = |engine: u32| (0..per_engine).filter_map(move |at| 1_u64.checked_shl(engine * per_engine + at));
             let dead = (0..max_engines).filter(|&engine| units(engine) == 0).flat_map(own);
@@ -81,8 +81,8 @@ impl ShaderArray {
         let l2_slices = l2_slices(dev, driver, gfx_level)?;
         let engines = (0..max_engines).filter(|&engine| units(engine) != 0).count() as u32;
         let compute_units: u32 = (0..max_engines).map(units).sum();
-        // Source: Mesa 25.0.7 `src/amd/common/ac_gpu_info.c`, `ac_query_gpu_info`: `max_good_cu_per_sa`. From GFX10 on units
-        // are fused off in pairs.
+        // Source: Mesa 25.0.7 `src/amd/common/ac_gpu_info.c`, `ac_query_gpu_info`: `max_good_cu_per_sa`. From GFX10 on
+        // units are fused off in pairs.
         let pair = if gfx_level >= GfxLevel::Gfx10 { 2 } else { 1 };
         let counted = if gfx_level >= GfxLevel::Gfx10_3 && max_engines > 1 { engines } else { max_engines };
         let pairs = counted.max(1) * arrays_per_engine * pair;
@@ -106,14 +106,14 @@ impl ShaderArray {
                 GfxLevel::Gfx10 | GfxLevel::Gfx10_3 | GfxLevel::Gfx11 | GfxLevel::Gfx11_5 => 128,
                 _ => 64,
             },
-            // RADV also means to except chips with as many backends as slices, but tests that before it has counted
-            // the backends; its answer is kept, because it errs on the side of one flush too many.
+            // RADV's code also intends to exclude chips with as many backends as slices, but tests this before it has
+            // counted the backends. Its result is kept, because it only flushes too often.
             l2_incoherent_with_render_backends: gfx_level < GfxLevel::Gfx12 && !l2_slices.is_power_of_two(),
         })
     }
 }
 
-/// Fused-off slices are known from GFX10 and minor 35 on.
+/// Returns the number of L2 slices in use. Fused-off slices are reported from GFX10 and DRM 3.35 on.
 fn l2_slices(dev: &DevInfo, driver: DriverVersion, gfx_level: GfxLevel) -> Result<u32> {
     if gfx_level < GfxLevel::Gfx10 || driver.minor < 35 {
         return Ok(dev.num_tcc_blocks);
@@ -148,12 +148,13 @@ mod tests {
         assert_eq!(of(GfxLevel::Gfx11), (3, 48, 16, 0xffff), "other masks have no dead backends");
     }
 
-    /// A chip with as many engines and arrays as DEV_INFO has room for, and another number of units in each array.
+    /// Returns the largest configuration that DEV_INFO can describe, with a different number of units in each array.
     fn largest() -> DevInfo {
         let mut dev = DevInfo { num_shader_engines: 8, num_shader_arrays_per_engine: 2, ..DevInfo::ZEROED };
         for engine in 0..8 {
             for array in 0..2 {
-                // Linux 6.12 `amdgpu_kms.c`, `amdgpu_info_ioctl`: engines beyond the fourth are in the free columns.
+                // Linux 6.12 `amdgpu_kms.c`, `amdgpu_info_ioctl`: engines beyond the fourth use the columns of the unused
+                // arrays.
                 dev.cu_bitmap[engine % 4][array + engine / 4 * 2] = (1 << (1 + 2 * engine + array)) - 1;
             }
         }
@@ -228,7 +229,7 @@ mod tests {
             let found = ShaderArray::new(&dev, driver(minor), level);
             found.map(|found| (found.l2_slices, found.l2_line, found.l2_incoherent_with_render_backends))
         };
-        // 24 slices, of which 8 are fused off where the driver says so.
+        // 24 slices, of which 8 are fused off if the driver reports it.
         for level in [GfxLevel::Gfx6, GfxLevel::Gfx8, GfxLevel::Gfx9] {
             for minor in [34, 35, 60] {
                 assert_eq!(of(level, minor, 0xff), Ok((24, 64, true)), "{level} {minor}");

@@ -1,11 +1,11 @@
-//! Registers that describe how surfaces are tiled.
+//! Registers that describe the tiling of surfaces.
 
 use crate::{
     uapi::DevInfo,
     winsys::{Kernel, Result, device::query::registers},
 };
 
-/// Tiling registers. Only `gb_addr_config` exists on every generation; the rest is zero from GFX9 on.
+/// The tiling registers. Only `gb_addr_config` exists on every generation; the others are zero from GFX9 on.
 ///
 /// Source: libdrm 2.4.124 `amdgpu_gpu_info.c`, `amdgpu_query_gpu_info_init`.
 ///
@@ -40,7 +40,7 @@ pub struct TilingRegisters {
 const FAMILY_CI: u32 = 120;
 /// `AMDGPU_FAMILY_AI`: the first of GFX9.
 const FAMILY_AI: u32 = 141;
-/// All engines and arrays.
+/// The instance that selects all engines and arrays.
 const BROADCAST: u32 = u32::MAX;
 
 impl TilingRegisters {
@@ -60,7 +60,7 @@ impl TilingRegisters {
         }
         let has_ci_registers = dev.family >= FAMILY_CI;
         for engine in 0..dev.num_shader_engines.min(4) {
-            // Shader engine in bits 7..0, every array in bits 15..8.
+            // Shader engine in bits 7..0, all arrays in bits 15..8.
             let instance = engine | 0xff << 8;
             let index = engine as usize;
             found.backend_disable[index] = one(0x263d, instance)? >> 16 & 0xff;

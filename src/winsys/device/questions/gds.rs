@@ -1,13 +1,14 @@
-//! Memory, semaphores and append counters on the chip.
+//! On-chip memory, semaphores and append counters: GDS, GWS and OA.
 
 use crate::{
     uapi::{InfoGds, query},
     winsys::{Device, Result, device::query::info},
 };
 
-/// Sizes of the global data share and its companions, which all shaders of a chip have in common.
+/// Sizes of the global data share and of the related on-chip units, which all shaders of a chip share.
 ///
-/// BOs of [`GemDomain::GDS`](crate::uapi::GemDomain::GDS), `GWS` and `OA` are made of them. All are 0 from GFX12 on.
+/// BOs of [`GemDomain::GDS`](crate::uapi::GemDomain::GDS), `GWS` and `OA` are allocated from them. All sizes are 0 from
+/// GFX12 on.
 ///
 /// ```
 /// # let device = amdgpu_winsys::winsys::Device::new(amdgpu_sim::SimKernel::open(amdgpu_sim::profile("navi21").ok_or("no such chip")?))?;
@@ -17,22 +18,23 @@ use crate::{
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct GdsSizes {
-    /// Global data share (GDS), bytes.
+    /// Size of the global data share (GDS) in bytes.
     pub memory: u32,
-    /// Global wave sync (GWS): semaphores.
+    /// Number of semaphores of global wave sync (GWS).
     pub semaphores: u32,
-    /// Ordered append (OA): counters.
+    /// Number of ordered append (OA) counters.
     pub append_counters: u32,
 }
 
 impl Device {
-    /// Asks for the sizes of the memory, semaphores and append counters on the chip.
+    /// Queries the sizes of the on-chip memory, semaphores and append counters.
     ///
-    /// Source: Linux 6.12 `amdgpu_kms.c`, `amdgpu_info_ioctl`, GDS_CONFIG: what it tells of a compute partition is everything.
+    /// Source: Linux 6.12 `amdgpu_kms.c`, `amdgpu_info_ioctl`, GDS_CONFIG: the values for a compute partition are those of
+    /// the whole chip.
     ///
     /// # Errors
     ///
-    /// [`Error::Info`](crate::winsys::Error::Info).
+    /// [`Error::Info`](crate::winsys::Error::Info) if the kernel refuses the query.
     pub fn gds(&self) -> Result<GdsSizes> {
         let answer: InfoGds = info(self.kernel(), "GDS_CONFIG", query::GDS_CONFIG, [0; 4])?;
         Ok(GdsSizes {

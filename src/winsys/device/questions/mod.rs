@@ -1,4 +1,4 @@
-//! Facts that the kernel is asked for when they are wanted, and not at bring-up.
+//! Properties that are queried on demand instead of when the device is created.
 
 mod gds;
 mod vbios;

@@ -8,7 +8,7 @@ use crate::{
     },
 };
 
-/// The video BIOS of a GPU, by name and version; texts are empty where it has none.
+/// The name and version of a GPU's video BIOS. Texts are empty if there is no video BIOS.
 ///
 /// ```
 /// # let device = amdgpu_winsys::winsys::Device::new(amdgpu_sim::SimKernel::open(amdgpu_sim::profile("navi21").ok_or("no such chip")?))?;
@@ -26,18 +26,18 @@ pub struct Vbios {
     pub version: u32,
     /// Version as text, such as `020.001.000.038.015697`.
     pub version_text: String,
-    /// Date and time of the build, as the BIOS has it.
+    /// Date and time of the build, in the format of the BIOS.
     pub date: String,
 }
 
-/// Kinds of the question, the first word of its input.
+/// The subqueries, passed in the first word of the input.
 ///
 /// Source: Linux 6.12 `include/uapi/drm/amdgpu_drm.h`, `AMDGPU_INFO_VBIOS_SIZE`, `_IMAGE` and `_INFO`.
 const SIZE: u32 = 1;
 const IMAGE: u32 = 2;
 const INFO: u32 = 3;
 
-/// The largest image that is believed. Real ones have up to 256 KiB, of which cards hold several.
+/// The largest accepted image size in bytes. Images are up to 256 KiB, and a card holds several.
 const MOST: u32 = 16 << 20;
 
 impl Vbios {
@@ -53,17 +53,17 @@ impl Vbios {
 }
 
 impl Device {
-    /// Asks for the name and version of the video BIOS.
+    /// Queries the name and version of the video BIOS.
     ///
     /// # Errors
     ///
-    /// [`Error::Info`].
+    /// [`Error::Info`] if the kernel refuses the query.
     pub fn vbios(&self) -> Result<Vbios> {
         let answer: InfoVbios = info(self.kernel(), "VBIOS", query::VBIOS, [INFO, 0, 0, 0])?;
         Ok(Vbios::of(&answer))
     }
 
-    /// Reads the image of the video BIOS; empty where there is none.
+    /// Reads the image of the video BIOS; empty if there is none.
     ///
     /// ```
     /// # let device = amdgpu_winsys::winsys::Device::new(amdgpu_sim::SimKernel::open(amdgpu_sim::profile("navi21").ok_or("no such chip")?))?;
@@ -73,8 +73,8 @@ impl Device {
     ///
     /// # Errors
     ///
-    /// * [`Error::Info`].
-    /// * [`Error::Absurd`] for an image of more than 16 MiB.
+    /// * [`Error::Info`] if the kernel refuses the query;
+    /// * [`Error::Absurd`] if the image is larger than 16 MiB.
     pub fn vbios_image(&self) -> Result<Vec<u8>> {
         let size: u32 = info(self.kernel(), "VBIOS", query::VBIOS, [SIZE, 0, 0, 0])?;
         if size > MOST {
@@ -89,7 +89,7 @@ impl Device {
     }
 }
 
-/// Returns a text up to its first NUL, without the blanks that boards pad it with.
+/// Returns a text up to its first NUL, without the spaces that some boards add as padding.
 fn text(bytes: &[u8]) -> String {
     let end = bytes.iter().position(|&byte| byte == 0).unwrap_or(bytes.len());
     String::from_utf8_lossy(&bytes[..end]).trim().to_owned()

@@ -5,7 +5,7 @@ use crate::{
     winsys::{Device, Error, Result, device::query::info},
 };
 
-/// Direction of video coding.
+/// The direction of video coding: decoding or encoding.
 ///
 /// ```
 /// use amdgpu_winsys::winsys::{VideoCodec, VideoDirection};
@@ -19,13 +19,13 @@ use crate::{
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum VideoDirection {
-    /// From a bit stream to pictures.
+    /// Decoding a bit stream to pictures.
     Decode = 0,
-    /// From pictures to a bit stream.
+    /// Encoding pictures to a bit stream.
     Encode = 1,
 }
 
-/// A video codec, by the kernel's number.
+/// A video codec, with the kernel's number.
 ///
 /// Source: Linux 6.12 `include/uapi/drm/amdgpu_drm.h`, `AMDGPU_INFO_VIDEO_CAPS_CODEC_IDX_*`.
 ///
@@ -75,7 +75,7 @@ impl VideoCodec {
     }
 }
 
-/// Limits of a codec.
+/// The limits of a codec on a chip.
 ///
 /// ```
 /// use amdgpu_winsys::winsys::{VideoCodec, VideoDirection};
@@ -88,13 +88,13 @@ impl VideoCodec {
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct VideoLimits {
-    /// Width, pixels.
+    /// Maximum width in pixels.
     pub max_width: u32,
-    /// Height, pixels.
+    /// Maximum height in pixels.
     pub max_height: u32,
-    /// Pixels of a frame.
+    /// Maximum number of pixels in a frame.
     pub max_pixels: u32,
-    /// Level, in the codec's own numbers; 0 if the kernel tells none.
+    /// Maximum level, in the codec's own numbering; 0 if the kernel does not report it.
     pub max_level: u32,
 }
 
@@ -112,25 +112,25 @@ pub struct VideoLimits {
 pub struct VideoCapabilities([Option<VideoLimits>; 8]);
 
 impl VideoCapabilities {
-    /// Returns the limits of a codec; `None` if the chip does not have it.
+    /// Returns the limits of a codec; `None` if the chip does not support it.
     pub fn codec(&self, codec: VideoCodec) -> Option<VideoLimits> {
         self.0[codec as usize]
     }
 
-    /// Returns the codecs that the chip has, with their limits.
+    /// Returns the supported codecs with their limits.
     pub fn codecs(&self) -> impl Iterator<Item = (VideoCodec, VideoLimits)> + '_ {
         VideoCodec::ALL.into_iter().filter_map(|codec| Some((codec, self.codec(codec)?)))
     }
 }
 
 impl Device {
-    /// Asks for the codecs of the video engines; `None` where the kernel has no table of them for the chip, or is older than minor
-    /// 41. It tells of the hardware alone: a ring for it is told by
-    /// [`GpuInfo::ring_count`](crate::winsys::GpuInfo::ring_count).
+    /// Queries the codecs of the video engines; `None` if the kernel has no table of them for the chip, or before DRM 3.41.
+    /// The answer describes the hardware alone: [`GpuInfo::ring_count`](crate::winsys::GpuInfo::ring_count) tells whether
+    /// user space may submit to the engine.
     ///
     /// # Errors
     ///
-    /// [`Error::Info`], but for EINVAL.
+    /// [`Error::Info`] if the kernel refuses the query with an errno other than `EINVAL`.
     pub fn video_capabilities(&self, direction: VideoDirection) -> Result<Option<VideoCapabilities>> {
         let input = [direction as u32, 0, 0, 0];
         let answer: InfoVideoCaps = match info(self.kernel(), "VIDEO_CAPS", query::VIDEO_CAPS, input) {

@@ -1,10 +1,10 @@
-//! Rings of attributes, positions and primitives.
+//! Rings for the attributes, positions and primitives of geometry.
 
 use super::sizes::{KIB, MIB};
 use crate::winsys::{GfxLevel, GpuInfo};
 
-/// Sizes and places of the rings that geometry writes to memory from GFX11 on: attributes, and on GFX12 positions and primitives
-/// behind them.
+/// Sizes and offsets of the rings in memory that geometry shaders write from GFX11 on: attributes, followed on GFX12 by
+/// positions and primitives. All are in one BO.
 ///
 /// ```
 /// # let device = amdgpu_winsys::winsys::Device::new(amdgpu_sim::SimKernel::open(amdgpu_sim::profile("navi31").ok_or("no such chip")?))?;
@@ -16,25 +16,25 @@ use crate::winsys::{GfxLevel, GpuInfo};
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AttributeRings {
-    /// Ring of attributes of an engine, bytes.
+    /// Size of the attribute ring of a shader engine, in bytes.
     pub attributes_per_engine: u64,
-    /// Ring of positions of an engine, bytes; 0 before GFX12. It is there once for each engine that reads.
+    /// Size of a position ring, in bytes; 0 before GFX12. There is one for each pair of a writing and a reading engine.
     pub positions_per_engine: u64,
-    /// Ring of primitives of an engine, bytes; 0 before GFX12. It is there once for each engine that reads.
+    /// Size of a primitive ring, in bytes; 0 before GFX12. There is one for each pair of a writing and a reading engine.
     pub primitives_per_engine: u64,
-    /// Start of the positions behind that of the attributes, bytes.
+    /// Offset of the position rings from the start of the attribute rings, in bytes.
     pub positions_offset: u64,
-    /// Start of the primitives behind that of the attributes, bytes.
+    /// Offset of the primitive rings from the start of the attribute rings, in bytes.
     pub primitives_offset: u64,
-    /// All rings together, bytes.
+    /// Size of all rings together, in bytes.
     pub total: u64,
 }
 
 impl AttributeRings {
-    /// The hardware wants rings in this unit.
+    /// The hardware's unit of ring sizes, in bytes.
     const UNIT: u64 = 64 * KIB;
 
-    /// Source: Mesa 25.0.7 `src/amd/common/ac_gpu_info.c`, `ac_query_gpu_info`: `attribute_ring_size_per_se` and what follows.
+    /// Source: Mesa 25.0.7 `src/amd/common/ac_gpu_info.c`, `ac_query_gpu_info`, from `attribute_ring_size_per_se` on.
     fn new(info: &GpuInfo) -> Option<Self> {
         const EXPORTS: (u64, u64) = (16384, 16368);
         let level = info.gfx_level;

@@ -1,4 +1,4 @@
-//! Rings between the stages of a geometry shader.
+//! Rings between the stages of geometry shaders without NGG.
 
 use super::sizes::MIB;
 use crate::winsys::{GfxLevel, GpuInfo};
@@ -16,15 +16,15 @@ use crate::winsys::{GfxLevel, GpuInfo};
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct GeometryRings {
-    /// Unit of a ring's size, bytes.
+    /// Unit of ring sizes, in bytes.
     pub alignment: u64,
-    /// The most that a ring can have, bytes.
+    /// Maximum size of a ring, in bytes.
     pub most: u64,
-    /// Waves of the geometry stage at once.
+    /// Number of waves of the geometry stage that run at once.
     pub waves: u32,
-    /// Vertices that stay in use between primitives: at least these have room.
+    /// Number of vertices that stay in use between primitives; the ESGS ring has room for at least these.
     pub reused_vertices: u32,
-    /// `true` if ES writes to a ring, and not to the LDS.
+    /// `true` if ES writes to a ring instead of the LDS.
     pub has_esgs: bool,
 }
 
@@ -45,8 +45,8 @@ impl GeometryRings {
         })
     }
 
-    /// Returns a good size of the ring from ES to GS, bytes, for vertices of `item_dwords` dwords, of which a primitive has
-    /// `vertices`; `None` if there is no such ring.
+    /// Returns the recommended size of the ESGS ring in bytes, for vertices of `item_dwords` dwords and primitives of
+    /// `vertices` vertices; `None` if the generation has no such ring.
     pub fn esgs(self, item_dwords: u32, vertices: u32) -> Option<u64> {
         let item = 4 * u64::from(item_dwords);
         let least = item * u64::from(self.reused_vertices) * Self::LANES;
@@ -54,12 +54,12 @@ impl GeometryRings {
         self.has_esgs.then(|| self.aligned(good.max(least)))
     }
 
-    /// Returns a good size of the ring from GS to the copy shader, bytes, for at most `emitted` bytes out of an invocation.
+    /// Returns the recommended size of the GSVS ring in bytes, for invocations that emit at most `emitted` bytes.
     pub fn gsvs(self, emitted: u32) -> u64 {
         self.aligned(self.in_flight() * u64::from(emitted))
     }
 
-    /// Two rounds of all waves.
+    /// Returns the number of invocations in two rounds of all waves.
     fn in_flight(self) -> u64 {
         2 * u64::from(self.waves) * Self::LANES
     }
@@ -70,7 +70,8 @@ impl GeometryRings {
 }
 
 impl GpuInfo {
-    /// Returns the rules for the rings between the stages of a geometry shader; `None` from GFX11 on, which has no such stages.
+    /// Returns the sizing rules for the rings of geometry shaders without NGG; `None` from GFX11 on, where all geometry
+    /// uses NGG.
     pub fn geometry_rings(&self) -> Option<GeometryRings> {
         GeometryRings::new(self)
     }
@@ -102,7 +103,7 @@ mod tests {
     #[cfg_attr(miri, ignore = "system calls")]
     fn sizes_are_multiples_between_the_least_and_the_most() {
         let rings = rings(GfxLevel::Gfx8, 3).unwrap();
-        // 63.999 MiB of each engine, cut to a multiple of 256.
+        // 63.999 MiB for each engine, rounded down to a multiple of 256.
         assert_eq!((rings.alignment, rings.most, rings.waves), (768, 3 * 67_107_584, 96));
         assert_eq!(rings.esgs(8, 0), Some(8 * 4 * 96 * 64), "room for the vertices in use");
         assert_eq!(rings.esgs(8, 6), Some(2 * 96 * 64 * 8 * 4 * 6));

@@ -3,7 +3,7 @@
 use super::sizes::KIB;
 use crate::winsys::{Chip, GfxLevel, GpuInfo};
 
-/// Limits of the local data share, the memory that the waves of a work-group have in common.
+/// Limits of the local data share (LDS), the memory that the waves of a work-group share.
 ///
 /// ```
 /// # let device = amdgpu_winsys::winsys::Device::new(amdgpu_sim::SimKernel::open(amdgpu_sim::profile("navi21").ok_or("no such chip")?))?;
@@ -16,21 +16,21 @@ use crate::winsys::{Chip, GfxLevel, GpuInfo};
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LdsLimits {
-    /// The most that a work-group may have, bytes.
+    /// Maximum allocation of a work-group, in bytes.
     pub per_workgroup: u64,
-    /// Memory that work-groups share: that of a compute unit, from GFX10 on of a work-group processor, bytes.
+    /// LDS size of a compute unit, or from GFX10 on of a work-group processor, in bytes.
     pub per_processor: u64,
-    /// Unit of the registers' field LDS_SIZE, bytes.
+    /// Unit of the register field LDS_SIZE, in bytes.
     pub encode_granularity: u64,
-    /// Unit of the hardware's allocations, bytes.
+    /// Unit of the hardware's allocations, in bytes.
     pub alloc_granularity: u64,
-    /// Banks, of a dword each.
+    /// Number of banks, each one dword wide.
     pub banks: u32,
 }
 
 impl LdsLimits {
-    /// Source: Mesa 25.0.7 `src/amd/common/ac_gpu_info.c`, `ac_query_gpu_info`. What it has for a work-group from GFX10 on is
-    /// that of a whole processor; 26.2.6 has what the instructions reach, which is told here.
+    /// Source: Mesa 25.0.7 `src/amd/common/ac_gpu_info.c`, `ac_query_gpu_info`. From GFX10 on, its size for a work-group is
+    /// that of a whole processor; Mesa 26.2.6 has the size that instructions can address, which is used here.
     fn new(info: &GpuInfo) -> Self {
         let level = info.gfx_level;
         let encode_granularity = if level >= GfxLevel::Gfx7 { 512 } else { 256 };

@@ -1,7 +1,7 @@
-//! Limits of shaders and sizes of the rings that they fill, by generation: pure arithmetic on
+//! Limits of shaders and sizes of the rings that they use, by generation, computed from
 //! [`GpuInfo`](crate::winsys::GpuInfo).
 //!
-//! The kernel tells none of this. A driver that compiles shaders or binds their rings needs all of it.
+//! The kernel does not report them. A driver that compiles shaders or binds their rings needs all of them.
 
 mod attribute_rings;
 mod geometry_rings;

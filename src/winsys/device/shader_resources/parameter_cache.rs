@@ -1,4 +1,4 @@
-//! The cache of parameters between geometry and pixels.
+//! The parameter cache between geometry and pixel shaders.
 
 use crate::winsys::{Chip, GfxLevel, GpuInfo};
 
@@ -14,9 +14,9 @@ use crate::winsys::{Chip, GfxLevel, GpuInfo};
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ParameterCache {
-    /// Lines.
+    /// Number of lines.
     pub lines: u32,
-    /// The most allocations of a batch of the binning rasterizer.
+    /// Maximum number of allocations in a batch of the binning rasterizer.
     pub batch_allocations: u32,
 }
 
@@ -38,7 +38,7 @@ impl ParameterCache {
 }
 
 impl GpuInfo {
-    /// Returns the size of the parameter cache; `None` for generations that do not program it and for chips without graphics.
+    /// Returns the size of the parameter cache; `None` on generations that do not program it and on chips without graphics.
     pub fn parameter_cache(&self) -> Option<ParameterCache> {
         ParameterCache::new(self)
     }

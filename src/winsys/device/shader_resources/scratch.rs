@@ -3,7 +3,7 @@
 use super::sizes::KIB;
 use crate::winsys::{Chip, GfxLevel, GpuInfo, Ip};
 
-/// Waves that can have scratch memory at once.
+/// Limits of scratch memory: the number of waves that use it at once, and the unit of a wave's part.
 ///
 /// ```
 /// # let device = amdgpu_winsys::winsys::Device::new(amdgpu_sim::SimKernel::open(amdgpu_sim::profile("navi21").ok_or("no such chip")?))?;
@@ -17,13 +17,16 @@ use crate::winsys::{Chip, GfxLevel, GpuInfo, Ip};
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ScratchLimits {
-    /// The most waves that a BO need have room for: 32 of each compute unit, and those of a work-group at least.
+    /// Maximum number of waves that need scratch memory at once: 32 for each compute unit, but at least those of one
+    /// work-group.
     pub waves: u32,
-    /// Value of the field WAVES of a TMPRING_SIZE register for all of them: of each engine from GFX11 on.
+    /// Value of the field WAVES of a TMPRING_SIZE register for that many waves; from GFX11 on it counts the waves of one
+    /// engine.
     pub waves_field: u32,
-    /// Unit of a wave's part and of the field WAVESIZE of a TMPRING_SIZE register, bytes.
+    /// Unit of a wave's scratch size, and of the field WAVESIZE of a TMPRING_SIZE register, in bytes.
     pub wave_granularity: u64,
-    /// `true` if the address is in a register of its own, and not in one that the shader is given.
+    /// `true` if dedicated registers hold the scratch address, `false` if the driver passes it to the shader in a user
+    /// register.
     pub has_base_registers: bool,
 }
 
@@ -65,7 +68,7 @@ mod tests {
             let scratch = of(level, Chip::CHIP_UNKNOWN).scratch();
             (scratch.waves, scratch.waves_field, scratch.wave_granularity, scratch.has_base_registers)
         };
-        // Three of four engines are alive, with two arrays of ten units each.
+        // Three of four engines are active, with two arrays of ten units each.
         assert_eq!(of_level(GfxLevel::Gfx10_3), (1920, 1920, 1024, false));
         assert_eq!(of_level(GfxLevel::Gfx11), (1920, 480, 256, true));
         assert_eq!(of_level(GfxLevel::Gfx10), (2560, 2560, 1024, false), "dead engines are not known before");

@@ -2,8 +2,8 @@
 
 use crate::winsys::{Chip, GfxLevel, GpuInfo};
 
-/// Layout of the BO through which task shaders on a compute queue hand work to mesh shaders on a graphics queue: a control buffer,
-/// then a ring of draws, then one of payloads.
+/// Layout of the BO through which task shaders on a compute queue pass work to mesh shaders on a graphics queue. It holds a
+/// control buffer, then a ring of draws, then a ring of payloads.
 ///
 /// ```
 /// # let device = amdgpu_winsys::winsys::Device::new(amdgpu_sim::SimKernel::open(amdgpu_sim::profile("navi21").ok_or("no such chip")?))?;
@@ -17,26 +17,26 @@ use crate::winsys::{Chip, GfxLevel, GpuInfo};
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TaskRings {
-    /// Entries of each ring, a power of two.
+    /// Number of entries of each ring, a power of two.
     pub entries: u32,
-    /// Start of the draws, bytes.
+    /// Offset of the ring of draws, in bytes.
     pub draws_offset: u64,
-    /// Start of the payloads, bytes.
+    /// Offset of the ring of payloads, in bytes.
     pub payloads_offset: u64,
-    /// The whole BO, bytes.
+    /// Size of the whole BO, in bytes.
     pub total: u64,
 }
 
 impl TaskRings {
-    /// Bytes of the control buffer, which is first and which the firmware keeps its state in.
+    /// Size in bytes of the control buffer at the start of the BO, in which the firmware keeps its state.
     pub const CONTROL: u64 = 36;
-    /// Bytes of an entry of the ring of draws.
+    /// Size in bytes of an entry of the ring of draws.
     pub const DRAW: u64 = 16;
-    /// Bytes of an entry of the ring of payloads: the least that Vulkan allows.
+    /// Size in bytes of an entry of the ring of payloads: the minimum that Vulkan requires.
     pub const PAYLOAD: u64 = 16384;
 
-    /// Source: Mesa 25.0.7 `src/amd/common/ac_gpu_info.c`, `ac_get_task_info`. The number is a constant of compiled shaders, so
-    /// it goes by chip and not by what of it is in use.
+    /// Source: Mesa 25.0.7 `src/amd/common/ac_gpu_info.c`, `ac_get_task_info`. The number of entries is a constant in
+    /// compiled shaders, so it depends on the chip and not on the units in use.
     fn new(info: &GpuInfo) -> Option<Self> {
         const UNIT: u64 = 256;
         if info.gfx_level < GfxLevel::Gfx10_3 {

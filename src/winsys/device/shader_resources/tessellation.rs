@@ -1,9 +1,10 @@
-//! Rings of tessellation.
+//! Rings for tessellation.
 
 use super::sizes::KIB;
 use crate::winsys::{Chip, GfxLevel, GpuInfo};
 
-/// Rings that tessellation needs: factors for the tessellator, and off-chip buffers for the control points of work-groups.
+/// Sizes of the rings for tessellation: factors for the tessellator, and off-chip buffers for the control points of
+/// work-groups.
 ///
 /// ```
 /// # let device = amdgpu_winsys::winsys::Device::new(amdgpu_sim::SimKernel::open(amdgpu_sim::profile("navi21").ok_or("no such chip")?))?;
@@ -14,23 +15,23 @@ use crate::winsys::{Chip, GfxLevel, GpuInfo};
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TessellationRings {
-    /// Off-chip buffer of a work-group, bytes.
+    /// Size of the off-chip buffer of a work-group, in bytes.
     pub buffer: u64,
-    /// Off-chip buffers: four for each compute unit, or the most that the chip takes.
+    /// Number of off-chip buffers: four for each compute unit, up to the chip's maximum.
     pub buffers: u32,
-    /// The most off-chip buffers that the chip takes without running into its bugs.
+    /// Maximum number of off-chip buffers that the chip supports without triggering hardware bugs.
     pub most_buffers: u32,
-    /// Value of the field OFFCHIP_BUFFERING of VGT_HS_OFFCHIP_PARAM for [`buffers`](Self::buffers): of each engine from GFX11
-    /// on, and one less than the number from GFX8 on.
+    /// Value of the field OFFCHIP_BUFFERING of VGT_HS_OFFCHIP_PARAM for [`buffers`](Self::buffers). From GFX11 on it counts
+    /// the buffers of one engine, and from GFX8 on it is the number minus 1.
     pub buffering_field: u32,
 }
 
 impl TessellationRings {
-    /// Bytes of factors for each off-chip buffer.
+    /// Size in bytes of the factors for each off-chip buffer.
     const FACTORS_OF_BUFFER: u64 = 768;
 
-    /// Source: Mesa 25.0.7 `src/amd/common/ac_gpu_info.c`, `ac_get_hs_info`, for what chips take. It reserves that much;
-    /// 26.2.6 makes the rings as large as the compute units can use, and so does this.
+    /// Source: Mesa 25.0.7 `src/amd/common/ac_gpu_info.c`, `ac_get_hs_info`, for the limits of chips. It allocates the
+    /// maximum; Mesa 26.2.6 and this function allocate as much as the compute units can use.
     fn new(info: &GpuInfo) -> Self {
         let engines = info.shader.max_engines;
         let most_buffers = match info.gfx_level {
@@ -42,7 +43,7 @@ impl TessellationRings {
         let units = info.shader.most_units_per_array * info.shader.arrays_per_engine * engines;
         let buffers = (4 * units).min(most_buffers);
         Self {
-            // Hawaii mixes buffers up if there are more than 256 of the larger ones.
+            // Hawaii mixes buffers up if there are more than 256 of the larger size.
             buffer: if info.chip == Chip::CHIP_HAWAII { 16 * KIB } else { 32 * KIB },
             buffers,
             most_buffers,
@@ -54,19 +55,19 @@ impl TessellationRings {
         }
     }
 
-    /// Returns the size of the ring of factors, bytes.
+    /// Returns the size of the ring of factors, in bytes.
     pub fn factors(self) -> u64 {
         u64::from(self.buffers) * Self::FACTORS_OF_BUFFER
     }
 
-    /// Returns the size of the off-chip ring, bytes.
+    /// Returns the size of the off-chip ring, in bytes.
     pub fn off_chip(self) -> u64 {
         u64::from(self.buffers) * self.buffer
     }
 }
 
 impl GpuInfo {
-    /// Returns the sizes of the rings of tessellation.
+    /// Returns the sizes of the rings for tessellation.
     pub fn tessellation_rings(&self) -> TessellationRings {
         TessellationRings::new(self)
     }
@@ -93,7 +94,7 @@ mod tests {
             let rings = info.tessellation_rings();
             (rings.most_buffers, rings.buffers, rings.buffering_field)
         };
-        // Arrays of ten units, two of them in each engine.
+        // Arrays of ten units, two arrays in each engine.
         assert_eq!(of(GfxLevel::Gfx6, Chip::CHIP_TAHITI, 2), (126, 126, 126));
         assert_eq!(of(GfxLevel::Gfx6, Chip::CHIP_VERDE, 1), (63, 63, 63));
         assert_eq!(of(GfxLevel::Gfx7, Chip::CHIP_HAWAII, 4), (508, 320, 320));

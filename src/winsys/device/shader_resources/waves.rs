@@ -1,10 +1,10 @@
-//! Waves and registers of a SIMD.
+//! Limits of waves and of their registers on a SIMD.
 
 use crate::winsys::{Chip, GfxLevel, GpuInfo};
 
-/// Limits of waves and their registers.
+/// Limits of waves and of their registers on a SIMD.
 ///
-/// Registers of vectors are counted for waves of 64 lanes; a wave of 32 lanes takes half.
+/// Vector registers are counted for waves of 64 lanes; a wave of 32 lanes takes half.
 ///
 /// ```
 /// # let device = amdgpu_winsys::winsys::Device::new(amdgpu_sim::SimKernel::open(amdgpu_sim::profile("navi21").ok_or("no such chip")?))?;
@@ -17,27 +17,26 @@ use crate::winsys::{Chip, GfxLevel, GpuInfo};
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct WaveLimits {
-    /// The most waves of a SIMD.
+    /// Maximum number of waves on a SIMD.
     pub per_simd: u32,
-    /// SIMDs of a compute unit.
+    /// Number of SIMDs in a compute unit.
     pub simds_per_unit: u32,
-    /// Scalar registers of a SIMD.
+    /// Number of scalar registers of a SIMD.
     pub sgprs_per_simd: u32,
-    /// Scalar registers are allocated in multiples of this number; each wave has this number at least.
+    /// Allocation unit of scalar registers, and the minimum of a wave.
     pub sgpr_granularity: u32,
-    /// The most scalar registers of a wave.
+    /// Maximum number of scalar registers of a wave.
     pub most_sgprs: u32,
-    /// Vector registers of a SIMD.
+    /// Number of vector registers of a SIMD.
     pub vgprs_per_simd: u32,
-    /// Vector registers are allocated in multiples of this number; each wave has this number at least.
+    /// Allocation unit of vector registers, and the minimum of a wave.
     pub vgpr_granularity: u32,
-    /// The most vector registers of a wave.
+    /// Maximum number of vector registers of a wave.
     pub most_vgprs: u32,
 }
 
 impl WaveLimits {
-    /// Source: Mesa 25.0.7 `src/amd/common/ac_gpu_info.c`, `ac_query_gpu_info`; where 26.2.6 prints other registers for the same
-    /// chip, as 26.2.6.
+    /// Source: Mesa 25.0.7 `src/amd/common/ac_gpu_info.c`, `ac_query_gpu_info`; Mesa 26.2.6 if the two differ for a chip.
     fn new(info: &GpuInfo) -> Self {
         let (level, chip) = (info.gfx_level, info.chip);
         let per_simd = match level {
@@ -46,13 +45,13 @@ impl WaveLimits {
             _ if is_polaris(chip) => 8,
             _ => 10,
         };
-        // Registers for all waves of a SIMD, those of one step, and the most of one wave.
+        // Scalar registers of a SIMD, their allocation unit, and the maximum of a wave.
         let (sgprs_per_simd, sgpr_granularity, most_sgprs) = match level {
             GfxLevel::Gfx6 | GfxLevel::Gfx7 => (512, 8, 104),
-            // These initialize their registers wrongly unless each wave has the same number.
+            // These chips initialize registers wrongly unless each wave has the same number.
             GfxLevel::Gfx8 if matches!(chip, Chip::CHIP_TONGA | Chip::CHIP_ICELAND) => (800, 96, 96),
             GfxLevel::Gfx8 | GfxLevel::Gfx9 => (800, 16, 102),
-            // Each wave has all that it can name.
+            // Each wave gets every register that instructions can address.
             _ => (108 * per_simd, 108, 108),
         };
         let vgprs_per_simd = vgprs_per_simd(info);
@@ -75,7 +74,7 @@ impl WaveLimits {
 }
 
 impl GpuInfo {
-    /// Returns the limits of waves and registers of a SIMD.
+    /// Returns the limits of waves and of their registers on a SIMD.
     pub fn waves(&self) -> WaveLimits {
         WaveLimits::new(self)
     }
@@ -85,7 +84,8 @@ const fn is_polaris(chip: Chip) -> bool {
     matches!(chip, Chip::CHIP_POLARIS10 | Chip::CHIP_POLARIS11 | Chip::CHIP_POLARIS12 | Chip::CHIP_VEGAM)
 }
 
-/// As the kernel answers, which counts registers of 32 lanes from GFX10 on; from tables where it does not.
+/// Returns the number of vector registers for 64 lanes. From GFX10 on the kernel counts registers of 32 lanes; without its
+/// answer, tables are used.
 fn vgprs_per_simd(info: &GpuInfo) -> u32 {
     let is_wide = info.gfx_level >= GfxLevel::Gfx10;
     let has_many = info.gfx_level == GfxLevel::Gfx12
