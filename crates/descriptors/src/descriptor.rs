@@ -1,4 +1,4 @@
-//! Descriptors: the dwords, read and written field by field.
+//! Descriptors as dwords that are read and written field by field.
 
 use core::fmt;
 
@@ -10,7 +10,7 @@ use crate::fields;
 use crate::kind::Kind;
 use crate::marker::{Buffer, Image, Sampler};
 
-/// A descriptor: its dwords and nothing else.
+/// A descriptor, stored as its dwords.
 #[repr(transparent)]
 pub struct Descriptor<K: Kind> {
     words: K::Words,
@@ -52,7 +52,7 @@ impl<K: Kind> fmt::Debug for Descriptor<K> {
     }
 }
 
-/// The number in a field of a descriptor.
+/// A field of a descriptor with its number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FieldValue<K> {
     /// The field.
@@ -61,36 +61,35 @@ pub struct FieldValue<K> {
     pub value: i64,
     /// The number's name, if it has one.
     pub name: Option<&'static str>,
-    /// The field that has these bits in descriptors of another use.
+    /// The name of the field that has the same bits in descriptors for another use.
     pub instead_of: Option<&'static str>,
 }
 
 impl<K: Kind> Descriptor<K> {
-    /// Returns the descriptor that these dwords are.
+    /// Creates a descriptor from its dwords.
     pub const fn from_words(words: K::Words) -> Self {
         Self { words }
     }
 
-    /// Returns its dwords.
+    /// Returns the dwords.
     pub const fn words(self) -> K::Words {
         self.words
     }
 
-    /// Returns the number in a field: bytes of an address, pixels of a side, 1/256 of a level of detail.
+    /// Returns the number in a field, in the field's unit: bytes for addresses, pixels for sizes, 1/256 for levels of detail.
     ///
     /// # Errors
     ///
-    /// [`FieldError::NoSuchField`].
+    /// [`FieldError::NoSuchField`] if the generation lacks the field.
     pub fn get(self, field: Field<K>, level: GfxLevel) -> Result<i64, FieldError> {
         Ok(field.place(level)?.read(self.words.as_ref()))
     }
 
-    /// Stores a number in a field, in the same units as [`get`](Self::get).
+    /// Stores a number in a field, in the same unit as [`get`](Self::get).
     ///
     /// # Errors
     ///
-    /// [`FieldError`] where the generation has no such field, the number does not fit, or it is no multiple of the
-    /// field's unit.
+    /// [`FieldError`] if the generation lacks the field, the number does not fit, or it is not a multiple of the field's unit.
     pub fn set(&mut self, field: Field<K>, level: GfxLevel, value: impl Into<i64>) -> Result<(), FieldError> {
         let (place, value) = (field.place(level)?, value.into());
         field.check(place, value)?;
@@ -98,7 +97,7 @@ impl<K: Kind> Descriptor<K> {
         Ok(())
     }
 
-    /// Returns the number in each field of a generation.
+    /// Returns the number of every field that the generation has.
     pub fn decode(self, level: GfxLevel) -> impl Iterator<Item = FieldValue<K>> {
         K::FIELDS.iter().filter_map(move |&field| {
             let place = field.on(level)?;
@@ -107,7 +106,7 @@ impl<K: Kind> Descriptor<K> {
         })
     }
 
-    /// Returns the bits that no field of a generation has, in place. No name does not mean that they must be zero.
+    /// Returns the dwords with only those bits that belong to no known field of the generation. Such bits need not be zero.
     pub fn reserved(self, level: GfxLevel) -> K::Words {
         let mut rest = self.words;
         for place in K::FIELDS.iter().filter_map(|field| field.on(level)) {
@@ -122,24 +121,24 @@ impl<K: Kind> Descriptor<K> {
 }
 
 impl ImageDescriptor {
-    /// Returns the address in the descriptor, whose low bits hold the tile swizzle.
+    /// Returns the address in the descriptor. Its low bits hold the tile swizzle.
     pub fn base_address(self, level: GfxLevel) -> GpuVa {
         let value = self.get(fields::image::BASE_ADDRESS, level).unwrap_or_default();
         GpuVa::from_48_bits(value.cast_unsigned())
     }
 
-    /// Returns the address in the descriptor without the tile swizzle of an image of this alignment.
+    /// Returns the address in the descriptor without the tile swizzle. `align_log2` is the logarithm of the image's alignment.
     pub fn base_address_aligned(self, level: GfxLevel, align_log2: u32) -> GpuVa {
         let mask = u64::MAX.checked_shl(align_log2).unwrap_or_default();
         GpuVa::from_48_bits(self.base_address(level).as_u64() & mask)
     }
 
-    /// Returns `true` if the image is not linear. GFX6 to GFX8 need the table of tile modes for that: `None`.
+    /// Returns `true` if the image is not linear. Returns `None` on GFX6 to GFX8, where this depends on the table of tile modes.
     pub fn is_tiled(self, level: GfxLevel) -> Option<bool> {
         Some(self.get(fields::image::SW_MODE, level).ok()? != 0)
     }
 
-    /// Returns `true` if the type of the image has layers.
+    /// Returns `true` if the image type has layers: arrays and cubes.
     pub fn is_array(self, level: GfxLevel) -> bool {
         matches!(self.get(fields::image::TYPE, level), Ok(11..=13 | 15))
     }
@@ -154,7 +153,7 @@ impl ImageDescriptor {
 }
 
 impl BufferDescriptor {
-    /// Returns the address in the descriptor.
+    /// Returns the address of the buffer.
     pub fn base_address(self, level: GfxLevel) -> GpuVa {
         let value = self.get(fields::buffer::BASE_ADDRESS, level).unwrap_or_default();
         GpuVa::from_48_bits(value.cast_unsigned())

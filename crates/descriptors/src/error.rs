@@ -1,4 +1,4 @@
-//! Errors: the thing that is refused, and the reason.
+//! Errors of fields and views.
 
 use amdgpu_hw::GfxLevel;
 use amdgpu_registers::TypedFieldError;
@@ -6,154 +6,154 @@ use thiserror::Error;
 
 use crate::format::NoFormat;
 
-/// The refusal of a number in a field of a descriptor.
+/// An error of accessing a field of a descriptor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum FieldError {
-    /// The generation has no such field.
+    /// The field does not exist on the generation.
     #[error("{descriptor} has no {field} on {level}")]
     NoSuchField {
-        /// The descriptor.
+        /// The name of the kind of descriptor.
         descriptor: &'static str,
-        /// The field.
+        /// The name of the field.
         field: &'static str,
         /// The generation.
         level: GfxLevel,
     },
-    /// The number does not fit; numbers are never cut.
+    /// The number does not fit into the field. Numbers are never truncated.
     #[error("{descriptor}.{field} = {value} is not within {least} to {most}")]
     OutOfRange {
-        /// The descriptor.
+        /// The name of the kind of descriptor.
         descriptor: &'static str,
-        /// The field.
+        /// The name of the field.
         field: &'static str,
-        /// The number.
+        /// The rejected number.
         value: i64,
         /// The smallest number that fits.
         least: i64,
         /// The largest number that fits.
         most: i64,
     },
-    /// The field has more bits than the values that hold it.
+    /// The field has more bits than the [`Word`](crate::Word) type that a [`Handler`](crate::Handler) works on.
     #[error("{descriptor}.{field} has {bits} bits, too many for one word")]
     TooManyBits {
-        /// The descriptor.
+        /// The name of the kind of descriptor.
         descriptor: &'static str,
-        /// The field.
+        /// The name of the field.
         field: &'static str,
-        /// The bits.
+        /// The number of bits of the field.
         bits: u32,
     },
-    /// The number is no multiple of the field's unit.
+    /// The number is not a multiple of the field's unit.
     #[error("{descriptor}.{field} = {value:#x} is no multiple of {alignment}")]
     Misaligned {
-        /// The descriptor.
+        /// The name of the kind of descriptor.
         descriptor: &'static str,
-        /// The field.
+        /// The name of the field.
         field: &'static str,
-        /// The number.
+        /// The rejected number.
         value: i64,
-        /// The unit.
+        /// The unit: the alignment that the number must have.
         alignment: i64,
     },
 }
 
-/// Something that a view asks for and that a generation may lack.
+/// A feature of a view or target that not all generations support.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum Feature {
-    /// DCC.
+    /// Delta colour compression.
     #[error("DCC")]
     Dcc,
-    /// HTILE that the texture units read.
+    /// HTILE readable by the texture units.
     #[error("HTILE")]
     Htile,
-    /// FMASK.
+    /// FMASK, the map of samples to stored fragments.
     #[error("FMASK")]
     Fmask,
-    /// CMASK.
+    /// CMASK, the metadata for fast clears and FMASK compression.
     #[error("CMASK")]
     Cmask,
-    /// The ring of vertex attributes.
+    /// The ring buffer for vertex attributes.
     #[error("an attribute ring")]
     AttributeRing,
-    /// Tiling of another generation.
+    /// A tiling description that belongs to another generation.
     #[error("this tiling")]
     Tiling,
-    /// A pitch of the view's own.
+    /// A pitch that differs from the one the hardware derives from the width.
     #[error("a pitch of its own")]
     Pitch,
-    /// Views of a volume's slices.
+    /// 2D views of slices of a 3D image.
     #[error("2D views of a volume")]
     SliceView,
-    /// A wider format in the place of depth.
+    /// A depth format that is wider than the requested one.
     #[error("widened depth")]
     WidenedDepth,
-    /// HiZ and HiS.
+    /// HiZ and HiS, the hierarchical depth and stencil buffers of GFX12.
     #[error("HiZ and HiS")]
     HizHis,
 }
 
-/// The refusal of a view.
+/// An error of building a descriptor or register values from a view or target.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum DescriptorError {
-    /// A number does not go into a field of a descriptor.
+    /// A number does not fit into a field of a descriptor.
     #[error(transparent)]
     Field(#[from] FieldError),
-    /// A number does not go into a field of a register.
+    /// A number does not fit into a field of a register.
     #[error(transparent)]
     Register(#[from] TypedFieldError),
-    /// The generation has no number of a format for a use.
+    /// The generation does not support the format for this use.
     #[error(transparent)]
     Format(#[from] NoFormat),
-    /// The generation lacks something that the view asks for.
+    /// The generation does not support a feature that the view needs.
     #[error("{level} has no {feature} here")]
     NoFeature {
-        /// The feature.
+        /// The missing feature.
         feature: Feature,
         /// The generation.
         level: GfxLevel,
     },
-    /// A number of samples or of stored samples that is no power of two up to 16.
+    /// The number of samples or of stored samples is not a power of two up to 16.
     #[error("{samples} samples, {stored} of them stored")]
     Samples {
-        /// The samples.
+        /// The number of samples.
         samples: u32,
-        /// The samples that are stored.
+        /// The number of stored samples.
         stored: u32,
     },
-    /// A pitch that is zero or no multiple of the generation's unit.
+    /// The pitch is zero or not a multiple of the generation's unit.
     #[error("a pitch of {pitch} elements of {bytes} bytes is no multiple of {alignment} bytes")]
     Pitch {
         /// The pitch in elements.
         pitch: u32,
-        /// The bytes of an element.
+        /// The size of an element in bytes.
         bytes: u32,
-        /// The unit in bytes.
+        /// The required alignment of the pitch in bytes.
         alignment: u32,
     },
-    /// An address and offset whose sum leaves the 48 bits that the GPU has.
+    /// The sum of address and offset exceeds the 48 bits of GPU addresses.
     #[error("{offset:#x} bytes behind {base:#x} is no GPU address")]
     Address {
-        /// The address.
+        /// The base address.
         base: u64,
-        /// The offset.
+        /// The offset in bytes.
         offset: u64,
     },
-    /// A view with more layers or levels than the image has, or in the wrong order.
+    /// The view's range of levels or layers exceeds those of the image, or its last is before its first.
     #[error("{first} to {last} is no part of {count} {what}")]
     Span {
-        /// `levels` or `layers`.
+        /// The kind of range: `levels` or `layers`.
         what: &'static str,
-        /// The first.
+        /// The first level or layer of the view.
         first: u32,
-        /// The last.
+        /// The last level or layer of the view.
         last: u32,
-        /// The number that there are.
+        /// The number of levels or layers of the image.
         count: u32,
     },
-    /// A size of zero.
+    /// A size is zero; the text names it.
     #[error("a {0} of zero")]
     Zero(&'static str),
 }

@@ -1,4 +1,4 @@
-//! A field of a descriptor: where its bits lie on each generation, and the unit of its number.
+//! Fields of descriptors: the bits on each generation, and the unit of the number.
 
 use core::fmt;
 use core::marker::PhantomData;
@@ -6,10 +6,10 @@ use core::marker::PhantomData;
 use amdgpu_hw::GfxLevel;
 use amdgpu_registers::Enum;
 
-/// A piece of a field: word, lowest bit, number of bits. The least significant piece comes first.
+/// A part of a field: index of the dword, lowest bit, number of bits. The least significant part comes first.
 pub type Part = (u8, u8, u8);
 
-/// The bits of a field on a span of generations, and the unit of its number.
+/// The bits of a field on a range of generations, and the unit of its number.
 #[derive(Debug)]
 pub struct Place {
     first: GfxLevel,
@@ -22,63 +22,63 @@ pub struct Place {
     instead_of: Option<&'static str>,
 }
 
-/// Returns a place of the generations `first` to `last`, whose number is stored as it is.
+/// Returns the bits of a field on the generations `first` to `last`. The number is stored unmodified.
 pub(crate) const fn on(first: GfxLevel, last: GfxLevel, parts: &'static [Part]) -> Place {
     Place { first, last, parts, shift: 0, less: 0, signed: false, names: None, instead_of: None }
 }
 
 impl Place {
-    /// Says that the low `shift` bits of the number are zero and not stored.
+    /// Sets that the low `shift` bits of the number are zero and not stored.
     pub(crate) const fn shifted(mut self, shift: u8) -> Self {
         self.shift = shift;
         self
     }
 
-    /// Says that the number less one is stored.
+    /// Sets that the number less one is stored.
     pub(crate) const fn less_one(mut self) -> Self {
         self.less = 1;
         self
     }
 
-    /// Says that the number is stored in two's complement.
+    /// Sets that the number is stored in two's complement.
     pub(crate) const fn signed(mut self) -> Self {
         self.signed = true;
         self
     }
 
-    /// Names the values.
+    /// Sets the names of the field's values.
     pub(crate) const fn named(mut self, names: Enum) -> Self {
         self.names = Some(names);
         self
     }
 
-    /// Says that the bits are those of another field, for descriptors of another use.
+    /// Sets that the bits belong to another field in descriptors for another use.
     pub(crate) const fn instead_of(mut self, other: &'static str) -> Self {
         self.instead_of = Some(other);
         self
     }
 
-    /// Returns the pieces, least significant first.
+    /// Returns the parts of the field, the least significant first.
     pub const fn parts(&self) -> &'static [Part] {
         self.parts
     }
 
-    /// Returns the number of bits.
+    /// Returns the number of bits of the field.
     pub fn bits(&self) -> u32 {
         self.parts.iter().map(|&(_, _, bits)| u32::from(bits)).sum()
     }
 
-    /// Returns the field whose bits these are in descriptors of another use.
+    /// Returns the name of the field that has the same bits in descriptors for another use.
     pub const fn instead_of_field(&self) -> Option<&'static str> {
         self.instead_of
     }
 
-    /// Returns the name of a number on a generation.
+    /// Returns the name of a value on a generation; `None` if it has none.
     pub fn name(&self, value: i64, level: GfxLevel) -> Option<&'static str> {
         self.names?.name(u32::try_from(value).ok()?, level)
     }
 
-    /// Returns the smallest and the largest number.
+    /// Returns the smallest and the largest number that the field can hold.
     pub fn range(&self) -> (i64, i64) {
         let bits = self.bits();
         if self.signed {
@@ -88,7 +88,7 @@ impl Place {
         (less, (((1_i64 << bits) - 1) << self.shift) + less)
     }
 
-    /// Returns the number that words hold.
+    /// Reads the number from the dwords of a descriptor.
     pub(crate) fn read(&self, words: &[u32]) -> i64 {
         let (mut value, mut at) = (0_u64, 0);
         for &(word, low, bits) in self.parts {
@@ -103,7 +103,7 @@ impl Place {
         ((value << self.shift).cast_signed()) + i64::from(self.less)
     }
 
-    /// Stores a number that is in the range and a multiple of the unit.
+    /// Stores a number, which must be in range and a multiple of the unit.
     pub(crate) fn write(&self, words: &mut [u32], value: i64) {
         let mut stored = ((value - i64::from(self.less)) >> self.shift).cast_unsigned();
         for &(word, low, bits) in self.parts {
@@ -115,7 +115,7 @@ impl Place {
         }
     }
 
-    /// Returns the alignment of the number.
+    /// Returns the alignment that the number must have.
     pub const fn alignment(&self) -> i64 {
         1 << self.shift
     }
@@ -125,7 +125,7 @@ const fn mask(bits: u8) -> u32 {
     if bits >= 32 { u32::MAX } else { (1 << bits) - 1 }
 }
 
-/// A field of the descriptors of a kind: one name and meaning, with the bits of each generation.
+/// A field of a kind of descriptor: a name with one meaning, and its bits on each generation.
 pub struct Field<K> {
     name: &'static str,
     places: &'static [Place],
@@ -159,12 +159,12 @@ impl<K> Field<K> {
         Self { name, places, kind: PhantomData }
     }
 
-    /// Returns its name in AMD's headers, in lower case.
+    /// Returns the field's name in AMD's headers, in lower case.
     pub const fn name(self) -> &'static str {
         self.name
     }
 
-    /// Returns its bits on a generation; `None` where there are none.
+    /// Returns the field's bits on a generation; `None` if the generation lacks the field.
     pub fn on(self, level: GfxLevel) -> Option<&'static Place> {
         self.places.iter().find(|place| place.first <= level && level <= place.last)
     }

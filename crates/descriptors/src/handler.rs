@@ -1,7 +1,7 @@
-//! Edits of descriptors whose dwords are numbers, or registers of a shader under construction.
+//! Editing of descriptors whose dwords are numbers, or registers of a shader being compiled.
 //!
-//! The machine is that of LLPC's register handler: dwords are fetched at first use, fields are kept, and only dwords that
-//! changed are given back.
+//! The mechanism is that of LLPC's register handler: a dword is fetched at first use, fields are cached, and only modified dwords
+//! are returned.
 
 use amdgpu_hw::GfxLevel;
 
@@ -9,23 +9,23 @@ use crate::error::FieldError;
 use crate::field::{Field, Place};
 use crate::kind::Kind;
 
-/// The form of a dword: a number, or a register.
+/// A representation of a dword: a number, or a register of a shader being compiled.
 pub trait Word: Clone {
-    /// The code that operations are added to.
+    /// The builder that emits operations.
     type Builder;
 
-    /// The bits that a value has.
+    /// The number of bits that a value can have.
     const BITS: u32 = 32;
 
-    /// Returns bits of the dword, shifted down.
+    /// Returns `bits` bits of the dword, starting at bit `low`, shifted down to bit 0.
     #[must_use]
     fn extract(&self, builder: &mut Self::Builder, low: u32, bits: u32) -> Self;
 
-    /// Returns the dword with other bits in a place; `value` fits them.
+    /// Returns the dword with `bits` bits from bit `low` on replaced by `value`, which must fit.
     #[must_use]
     fn insert(&self, builder: &mut Self::Builder, low: u32, bits: u32, value: &Self) -> Self;
 
-    /// Returns the value whose pieces lie at these bits.
+    /// Returns the value that is composed of parts, each with the lowest bit of its position.
     fn join(builder: &mut Self::Builder, parts: &[(Self, u32)]) -> Self;
 }
 
@@ -47,13 +47,14 @@ impl Word for u32 {
     }
 }
 
-/// The most dwords of a descriptor, and the most pieces of a field.
+/// The maximum number of dwords of a descriptor, and of parts of a field.
 const MOST_WORDS: usize = 8;
 const MOST_PARTS: usize = 2;
-/// The most fields whose values are kept.
+/// The maximum number of cached fields.
 const MOST_KEPT: usize = 16;
 
-/// A descriptor under change. Values are the numbers that fields store: less one, and in units, where those are.
+/// An editor of a descriptor. Values are the stored numbers of fields: the number less one, or in units, for fields that are stored
+/// that way.
 #[derive(Debug)]
 pub struct Handler<K: Kind, V: Word, F> {
     level: GfxLevel,
@@ -65,7 +66,7 @@ pub struct Handler<K: Kind, V: Word, F> {
 }
 
 impl<K: Kind, V: Word, F: FnMut(&mut V::Builder, usize) -> V> Handler<K, V, F> {
-    /// Returns a handler of a descriptor whose dwords `fetch` gives.
+    /// Creates an editor of a descriptor. `fetch` returns the dword with a given index.
     pub fn new(level: GfxLevel, fetch: F) -> Self {
         Self {
             level,
@@ -95,7 +96,7 @@ impl<K: Kind, V: Word, F: FnMut(&mut V::Builder, usize) -> V> Handler<K, V, F> {
         self.next = (self.next + 1) % MOST_KEPT;
     }
 
-    /// Returns the bits of a field, which a value must be able to hold.
+    /// Returns the bits of a field after checking that a value can hold them.
     fn place(&self, field: Field<K>) -> Result<&'static Place, FieldError> {
         let place = field.place(self.level)?;
         let bits = place.bits();
@@ -105,11 +106,12 @@ impl<K: Kind, V: Word, F: FnMut(&mut V::Builder, usize) -> V> Handler<K, V, F> {
         Ok(place)
     }
 
-    /// Returns the stored number of a field. Each dword is fetched once; a field that was got or set before costs nothing.
+    /// Returns the stored number of a field. Each dword is fetched once. If the field is cached from an earlier `get` or `set`, no
+    /// operation is emitted.
     ///
     /// # Errors
     ///
-    /// [`FieldError::NoSuchField`], [`FieldError::TooManyBits`].
+    /// [`FieldError::NoSuchField`] if the generation lacks the field, [`FieldError::TooManyBits`] if a value cannot hold it.
     pub fn get(&mut self, builder: &mut V::Builder, field: Field<K>) -> Result<V, FieldError> {
         let place = self.place(field)?;
         if let Some((_, value)) = self.kept.iter().flatten().find(|(known, _)| *known == field) {
@@ -132,11 +134,11 @@ impl<K: Kind, V: Word, F: FnMut(&mut V::Builder, usize) -> V> Handler<K, V, F> {
         Ok(value)
     }
 
-    /// Stores the number of a field, which fits it. Fields that share bits with it are forgotten.
+    /// Stores the number of a field, which must fit. Cached fields that overlap it are invalidated.
     ///
     /// # Errors
     ///
-    /// [`FieldError::NoSuchField`], [`FieldError::TooManyBits`].
+    /// [`FieldError::NoSuchField`] if the generation lacks the field, [`FieldError::TooManyBits`] if a value cannot hold it.
     pub fn set(&mut self, builder: &mut V::Builder, field: Field<K>, value: &V) -> Result<(), FieldError> {
         let level = self.level;
         let parts = self.place(field)?.parts();
@@ -171,7 +173,7 @@ impl<K: Kind, V: Word, F: FnMut(&mut V::Builder, usize) -> V> Handler<K, V, F> {
         Ok(())
     }
 
-    /// Returns the dwords that changed, with their places.
+    /// Returns the modified dwords with their indices.
     pub fn finish(self) -> impl Iterator<Item = (usize, V)> {
         let dirty = self.dirty;
         self.words

@@ -13,15 +13,15 @@ mod sealed {
     pub trait Sealed {}
 }
 
-/// A kind of descriptor.
+/// A kind of descriptor: buffer, image or sampler. The trait is sealed.
 pub trait Kind: sealed::Sealed + Sized + 'static {
-    /// Its name in AMD's headers.
+    /// The name of the kind in AMD's headers.
     const NAME: &'static str;
-    /// Its name in dumps.
+    /// The name of the kind in dumps.
     const WORD: &'static str;
-    /// Its fields.
+    /// All fields of the kind, on any generation.
     const FIELDS: &'static [Field<Self>];
-    /// Its dwords.
+    /// The array of dwords.
     type Words: Copy + Default + Eq + Debug + AsRef<[u32]> + AsMut<[u32]>;
 }
 
@@ -50,45 +50,45 @@ impl Kind for Sampler {
     type Words = [u32; 4];
 }
 
-/// The kind of resource that a descriptor in memory is: bit 31 of its fourth dword.
+/// The kind of resource of a descriptor in memory, given by bit 31 of its fourth dword.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Resource {
-    /// A buffer; all zero, it is a legal null descriptor.
+    /// A buffer. A descriptor of zeros is a valid null buffer descriptor.
     Buffer,
     /// An image.
     Image,
 }
 
 impl Resource {
-    /// Returns the kind that the fourth dword names.
+    /// Returns the kind of resource for the fourth dword of a descriptor.
     pub const fn of(word3: u32) -> Self {
         if word3 >> 31 == 0 { Self::Buffer } else { Self::Image }
     }
 }
 
 impl<K: Kind> Field<K> {
-    /// Returns its bits on a generation.
+    /// Returns the field's bits on a generation.
     ///
     /// # Errors
     ///
-    /// [`FieldError::NoSuchField`] where the generation has none.
+    /// [`FieldError::NoSuchField`] if the field does not exist on the generation.
     pub fn place(self, level: GfxLevel) -> Result<&'static Place, FieldError> {
         self.on(level).ok_or(FieldError::NoSuchField { descriptor: K::NAME, field: self.name(), level })
     }
 
-    /// Returns the field of a name, in any case.
+    /// Returns the field with this name, ignoring case; `None` if there is none.
     pub fn named(name: &str) -> Option<Self> {
         K::FIELDS.iter().find(|field| field.name().eq_ignore_ascii_case(name)).copied()
     }
 
-    /// Refuses a number that the field cannot hold.
+    /// Checks that the field can hold a number.
     pub(crate) fn check(self, place: &Place, value: i64) -> Result<(), FieldError> {
         let (descriptor, field, (least, most)) = (K::NAME, self.name(), place.range());
         if value < least || value > most {
             return Err(FieldError::OutOfRange { descriptor, field, value, least, most });
         }
         let alignment = place.alignment();
-        // A field is either stored less one or in larger units, never both.
+        // A field stores either the number less one or a multiple of a unit, never both.
         if value & (alignment - 1) != 0 && alignment > 1 {
             return Err(FieldError::Misaligned { descriptor, field, value, alignment });
         }

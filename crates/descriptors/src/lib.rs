@@ -1,12 +1,12 @@
 //! Buffer, image and sampler descriptors and render targets of AMD GPUs, GFX6 to GFX12.
 //!
-//! * [`Descriptor`] reads and writes the dwords field by field. A field is one name and one number on every generation,
-//!   whatever words its bits are spread over: [`fields`].
-//! * [`view`] makes descriptors from what a shader shall see of memory.
-//! * [`vulkan`] starts from what Vulkan says, as RADV does.
-//! * [`target`] makes the registers of colour and depth targets.
-//! * [`umd`] writes and reads the words that drivers keep with a BO for each other.
-//! * [`format`] has the hardware's numbers of Vulkan's formats.
+//! * [`Descriptor`] reads and writes the dwords field by field. A field has one name and one meaning on every generation, even if
+//!   its bits are in different dwords: [`fields`].
+//! * [`view`] builds descriptors from views of buffers, images and FMASK.
+//! * [`vulkan`] builds descriptors from Vulkan create infos, as RADV does.
+//! * [`target`] computes the register values of colour and depth targets.
+//! * [`umd`] encodes and decodes the metadata words that drivers store with a BO for other drivers.
+//! * [`format`] maps Vulkan formats to the hardware's format numbers.
 //!
 //! ```
 //! use amdgpu_descriptors::fields::buffer::{BASE_ADDRESS, FORMAT};
@@ -21,8 +21,8 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! It does no I/O, allocates nothing, and holds no `unsafe`. Every dword decodes; every input is answered with words or
-//! with an error that names the value.
+//! The crate does no I/O, does not allocate, and has no `unsafe` code. Any dwords can be decoded; any other input gives either
+//! words or an error that names the invalid value.
 #![no_std]
 #![forbid(unsafe_code)]
 

@@ -1,19 +1,19 @@
 //! Levels of detail in fixed point.
 
-/// A level of detail, or a bias of one, in 1/256.
+/// A level of detail, or a bias of the level of detail, in units of 1/256.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Lod(i32);
 
 impl Lod {
-    /// Returns the number of 1/256 that `value` is, cut towards zero, after clamping it to `least` and `most` whole levels.
-    /// NaN counts as 0.
+    /// Converts `value`, clamped to the range from `least` to `most` whole levels, to units of 1/256. The result is truncated
+    /// towards zero. NaN counts as 0.
     pub fn clamped(value: f32, least: i16, most: i16) -> Self {
         let value = if value.is_nan() { 0.0 } else { value };
         // In range by the clamp; the conversion cuts towards zero.
         Self((value.clamp(f32::from(least), f32::from(most.max(least))) * 256.0) as i32)
     }
 
-    /// Returns the number of 1/256.
+    /// Returns the value in units of 1/256.
     pub const fn raw(self) -> i32 {
         self.0
     }

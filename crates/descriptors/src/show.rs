@@ -7,14 +7,15 @@ use amdgpu_hw::{GfxLevel, GpuVa};
 use crate::descriptor::Descriptor;
 use crate::kind::Kind;
 
-/// A descriptor shown field by field: `{}` is one line of all fields that are not zero, `{:#}` a line for each field.
+/// A display adapter for descriptors: `{}` prints all non-zero fields on one line, `{:#}` prints each field on a line of its own.
 #[derive(Clone, Copy, Debug)]
 pub struct Shown<K: Kind> {
     words: Descriptor<K>,
     level: GfxLevel,
 }
 
-/// A descriptor as a JSON object of its fields, dwords and reserved bits. Fields and reserved bits give the dwords back.
+/// A display adapter that prints a descriptor as a JSON object with its fields, dwords and reserved bits. The dwords can be rebuilt
+/// from the fields and reserved bits.
 #[derive(Clone, Copy, Debug)]
 pub struct Json<K: Kind> {
     words: Descriptor<K>,
@@ -22,18 +23,18 @@ pub struct Json<K: Kind> {
 }
 
 impl<K: Kind> Descriptor<K> {
-    /// Returns the descriptor to be shown with the names of a generation.
+    /// Returns an adapter that prints the fields by their names on a generation.
     pub const fn show(self, level: GfxLevel) -> Shown<K> {
         Shown { words: self, level }
     }
 
-    /// Returns the descriptor to be shown as JSON.
+    /// Returns an adapter that prints the descriptor as JSON.
     pub const fn json(self, level: GfxLevel) -> Json<K> {
         Json { words: self, level }
     }
 }
 
-/// Returns the part of a value's name that its field does not say already.
+/// Returns a value's name without the prefix that repeats the field's name.
 fn short<'n>(name: &'n str, prefixes: &[&str]) -> &'n str {
     prefixes.iter().find_map(|prefix| name.strip_prefix(prefix)).unwrap_or(name)
 }
@@ -58,7 +59,7 @@ const PREFIXES: &[&str] = &[
     "gfx11_format_",
 ];
 
-/// Writes the number of a field: addresses and unnamed numbers in the form of their unit.
+/// Writes the number of a field, with addresses and unnamed numbers in the format of their unit.
 fn number(f: &mut fmt::Formatter<'_>, field: &str, value: i64) -> fmt::Result {
     match field {
         "base_address" => write!(f, "{}", GpuVa::from_48_bits(value.cast_unsigned())),

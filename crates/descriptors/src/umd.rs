@@ -1,4 +1,4 @@
-//! Metadata that drivers keep with a BO for each other: the words behind the kernel's tiling flags.
+//! UMD metadata: the words that drivers store with a BO for other drivers, beside the kernel's tiling flags.
 //!
 //! Source: Mesa 25.0.7 `src/amd/common/ac_surface.c`, `ac_surface_compute_umd_metadata` and
 //! `ac_surface_apply_umd_metadata`.
@@ -10,21 +10,22 @@ use crate::descriptor::ImageDescriptor;
 use crate::error::FieldError;
 use crate::fields::image as f;
 
-/// The most words that the kernel keeps with a BO.
+/// The maximum number of words that the kernel stores with a BO.
 const MOST_WORDS: usize = 64;
-/// Version, chip and descriptor.
+/// The number of words for version, device and descriptor.
 const HEADER: usize = 10;
-/// The most levels of an image.
+/// The maximum number of levels of an image.
 const MOST_LEVELS: usize = 15;
-/// AMD's PCI vendor.
+/// AMD's PCI vendor ID.
 const VENDOR: u32 = 0x1002;
 
-/// The metadata words of an image.
+/// The UMD metadata of an image.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct UmdMetadata {
-    /// The PCI device of the exporter, without which tiling means nothing.
+    /// The PCI device ID of the exporter. Tiling is valid on this device only.
     pub device: u16,
-    /// The image, all levels and layers of it, at address 0 and with its metadata at the offset in the buffer.
+    /// The descriptor of the whole image with all levels and layers. Its address is 0, and its metadata address is the offset in
+    /// the buffer.
     pub image: ImageDescriptor,
     /// The offset of each level in bytes (GFX6 to GFX8), multiples of 256.
     pub levels: [u64; MOST_LEVELS],
@@ -32,46 +33,46 @@ pub struct UmdMetadata {
     pub level_count: u32,
 }
 
-/// The refusal of metadata words.
+/// An error of encoding or decoding UMD metadata.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum UmdError {
-    /// Fewer words than the format has.
+    /// There are fewer words than the format needs.
     #[error("{len} words of metadata, where {least} are needed")]
     TooShort {
-        /// The words that there are.
+        /// The number of words.
         len: usize,
-        /// The words that are needed.
+        /// The smallest number of words needed.
         least: usize,
     },
-    /// A version of the format that is not known.
+    /// The version of the format is not supported.
     #[error("version {0} of the metadata")]
     Version(u32),
-    /// Another vendor or device than this: its tiling is not ours.
+    /// The exporter is another vendor or device, whose tiling cannot be used here.
     #[error("metadata of device {found:#x}, not of {own:#x}")]
     Device {
-        /// Vendor and device of the exporter.
+        /// PCI vendor ID (bits 31..16) and device ID of the exporter.
         found: u32,
-        /// Our own.
+        /// PCI vendor ID and device ID of the importer.
         own: u32,
     },
-    /// The levels or samples of the descriptor are not those of the image.
+    /// The levels or samples in the descriptor differ from those of the image.
     #[error("the descriptor ends with level {found}, the image with {own}")]
     Levels {
-        /// The last level, or the exponent of the samples, that the exporter says.
+        /// The last level, or the logarithm of the samples, in the descriptor.
         found: i64,
-        /// That of the image.
+        /// The same number for the image.
         own: i64,
     },
-    /// More levels than an image has.
+    /// The image has more than 15 levels.
     #[error("{0} levels")]
     TooManyLevels(u32),
-    /// A level whose offset is no multiple of 256, or does not fit.
+    /// The offset of a level is not a multiple of 256, or does not fit.
     #[error("level {level} at {offset:#x}")]
     Offset {
-        /// The level.
+        /// The index of the level.
         level: u32,
-        /// Its offset.
+        /// The offset of the level in bytes.
         offset: u64,
     },
     /// The offset of the metadata does not fit its field.
@@ -79,7 +80,7 @@ pub enum UmdError {
     Field(#[from] FieldError),
 }
 
-/// Metadata words, of which the first `len` are to be kept.
+/// Encoded UMD metadata: up to 64 words.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct UmdWords {
     words: [u32; MOST_WORDS],
@@ -87,19 +88,20 @@ pub struct UmdWords {
 }
 
 impl UmdWords {
-    /// Returns the words.
+    /// Returns the words to store with the BO.
     pub fn as_slice(&self) -> &[u32] {
         self.words.get(..self.len).unwrap_or_default()
     }
 }
 
 impl UmdMetadata {
-    /// Returns the metadata of an image that a descriptor shows in full; `meta_offset` is where its DCC begins in the buffer, 0
-    /// for none.
+    /// Creates the metadata of an image from a descriptor of the whole image. `meta_offset` is the offset of DCC in the buffer; 0
+    /// if there is none.
     ///
     /// # Errors
     ///
-    /// [`UmdError::Field`] for an offset that is no multiple of 256 or too large, [`UmdError::TooManyLevels`].
+    /// [`UmdError::Field`] if the offset is not a multiple of 256 or too large, [`UmdError::TooManyLevels`] if the image has more
+    /// than 15 levels.
     pub fn new(
         level: GfxLevel,
         device: u16,
@@ -118,11 +120,12 @@ impl UmdMetadata {
         Ok(Self { device, image, levels, level_count })
     }
 
-    /// Returns the words.
+    /// Encodes the metadata.
     ///
     /// # Errors
     ///
-    /// [`UmdError::Offset`] for a level that the words cannot say, [`UmdError::TooManyLevels`].
+    /// [`UmdError::Offset`] if the offset of a level is not a multiple of 256 or does not fit, [`UmdError::TooManyLevels`] if there
+    /// are more than 15 levels.
     pub fn encode(&self, level: GfxLevel) -> Result<UmdWords, UmdError> {
         let mut out = UmdWords { words: [0; MOST_WORDS], len: HEADER };
         let header = [1, VENDOR << 16 | u32::from(self.device)];
@@ -139,12 +142,12 @@ impl UmdMetadata {
         Ok(out)
     }
 
-    /// Reads the words of an exporter that may be hostile, for an image of this many levels and stored samples.
+    /// Decodes the words of an exporter for an image with this many levels and stored samples. The words need not be trusted.
     ///
     /// # Errors
     ///
-    /// [`UmdError`] for words of another form, of another device, or that contradict the image. An importer may then go on
-    /// without compression, as radeonsi does for [`UmdError::Device`] and [`UmdError::Version`].
+    /// [`UmdError`] if the words have another format, come from another device, or contradict the image. For [`UmdError::Device`]
+    /// and [`UmdError::Version`] an importer may continue without compression, as radeonsi does.
     pub fn decode(level: GfxLevel, device: u16, words: &[u32], levels: u32, samples: u32) -> Result<Self, UmdError> {
         let too_short = |least| UmdError::TooShort { len: words.len(), least };
         let (header, rest) = words.split_first_chunk::<HEADER>().ok_or(too_short(HEADER))?;
@@ -174,7 +177,7 @@ impl UmdMetadata {
         Ok(Self { device, image, levels: offsets, level_count: levels })
     }
 
-    /// Returns the offset of DCC in the buffer; `None` where the image has none.
+    /// Returns the offset of DCC in the buffer; `None` if the image has none.
     pub fn meta_offset(&self, level: GfxLevel) -> Option<u64> {
         let compressed = self.image.get(f::COMPRESSION_EN, level).ok()? == 1;
         let offset = self.image.get(f::META_DATA_ADDRESS, level).ok()?;

@@ -1,4 +1,4 @@
-//! The fields of descriptors, as constants.
+//! Constants for the fields of descriptors.
 
 pub mod buffer;
 pub mod image;

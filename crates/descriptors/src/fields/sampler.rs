@@ -1,6 +1,6 @@
 //! The fields of sampler descriptors (SQ_IMG_SAMP).
 //!
-//! Source: Mesa 25.0.7 `src/amd/registers/`, joined over the generations.
+//! Source: Mesa 25.0.7 `src/amd/registers/`, merged over the generations.
 
 use amdgpu_hw::GfxLevel::{Gfx6, Gfx8, Gfx9, Gfx10, Gfx10_3, Gfx11, Gfx11_5, Gfx12};
 use amdgpu_registers::enums::{
@@ -11,51 +11,51 @@ use amdgpu_registers::enums::{
 use crate::field::{Field, on};
 use crate::marker::Sampler;
 
-/// Addressing outside the image in x.
+/// The addressing mode in x for coordinates outside the image.
 pub const CLAMP_X: Field<Sampler> = Field::new("clamp_x", &[on(Gfx6, Gfx12, &[(0, 0, 3)]).named(SQ_TEX_CLAMP)]);
 
-/// Addressing outside the image in y.
+/// The addressing mode in y for coordinates outside the image.
 pub const CLAMP_Y: Field<Sampler> = Field::new("clamp_y", &[on(Gfx6, Gfx12, &[(0, 3, 3)]).named(SQ_TEX_CLAMP)]);
 
-/// Addressing outside the image in z.
+/// The addressing mode in z for coordinates outside the image.
 pub const CLAMP_Z: Field<Sampler> = Field::new("clamp_z", &[on(Gfx6, Gfx12, &[(0, 6, 3)]).named(SQ_TEX_CLAMP)]);
 
-/// Logarithm of the largest ratio of anisotropy.
+/// The logarithm of the maximum ratio of anisotropy.
 pub const MAX_ANISO_RATIO: Field<Sampler> = Field::new("max_aniso_ratio", &[on(Gfx6, Gfx12, &[(0, 9, 3)])]);
 
-/// The comparison that passes.
+/// The depth comparison function.
 pub const DEPTH_COMPARE_FUNC: Field<Sampler> =
     Field::new("depth_compare_func", &[on(Gfx6, Gfx12, &[(0, 12, 3)]).named(SQ_TEX_DEPTH_COMPARE)]);
 
-/// Coordinates count texels.
+/// Makes coordinates unnormalized, in units of texels.
 pub const FORCE_UNNORMALIZED: Field<Sampler> = Field::new("force_unnormalized", &[on(Gfx6, Gfx12, &[(0, 15, 1)])]);
 
-/// Threshold below which no samples are added.
+/// The threshold of anisotropy below which no samples are added.
 pub const ANISO_THRESHOLD: Field<Sampler> = Field::new("aniso_threshold", &[on(Gfx6, Gfx12, &[(0, 16, 3)])]);
 
-/// Truncates coordinates of motion compensation.
+/// Truncates coordinates for motion compensation.
 pub const MC_COORD_TRUNC: Field<Sampler> = Field::new("mc_coord_trunc", &[on(Gfx6, Gfx12, &[(0, 19, 1)])]);
 
-/// Decodes sRGB whatever the format.
+/// Decodes sRGB whatever the format is.
 pub const FORCE_DEGAMMA: Field<Sampler> = Field::new("force_degamma", &[on(Gfx6, Gfx12, &[(0, 20, 1)])]);
 
-/// Bias of the ratio of anisotropy.
+/// The bias of the ratio of anisotropy.
 pub const ANISO_BIAS: Field<Sampler> = Field::new("aniso_bias", &[on(Gfx6, Gfx12, &[(0, 21, 6)])]);
 
-/// Truncates coordinates rather than rounding them.
+/// Truncates coordinates instead of rounding them.
 pub const TRUNC_COORD: Field<Sampler> = Field::new("trunc_coord", &[on(Gfx6, Gfx12, &[(0, 27, 1)])]);
 
-/// Filters within a face of a cube only.
+/// Restricts filtering to one face of a cube map.
 pub const DISABLE_CUBE_WRAP: Field<Sampler> = Field::new("disable_cube_wrap", &[on(Gfx6, Gfx12, &[(0, 28, 1)])]);
 
-/// Blend, minimum or maximum of the texels.
+/// The reduction mode: weighted average, minimum or maximum of the texels.
 pub const FILTER_MODE: Field<Sampler> =
     Field::new("filter_mode", &[on(Gfx6, Gfx12, &[(0, 29, 2)]).named(SQ_IMG_FILTER_TYPE)]);
 
-/// Rounds as GFX7 does.
+/// Selects the rounding of GFX7.
 pub const COMPAT_MODE: Field<Sampler> = Field::new("compat_mode", &[on(Gfx8, Gfx9, &[(0, 31, 1)])]);
 
-/// Leaves sRGB encoded.
+/// Disables the decoding of sRGB.
 pub const SKIP_DEGAMMA: Field<Sampler> =
     Field::new("skip_degamma", &[on(Gfx10, Gfx12, &[(0, 31, 1)]), on(Gfx9, Gfx9, &[(3, 12, 1)])]);
 
@@ -67,66 +67,66 @@ pub const MIN_LOD: Field<Sampler> =
 pub const MAX_LOD: Field<Sampler> =
     Field::new("max_lod", &[on(Gfx6, Gfx11_5, &[(1, 12, 12)]), on(Gfx12, Gfx12, &[(1, 13, 13)])]);
 
-/// Width of the blend between levels.
+/// The width of the blend between levels.
 pub const PERF_MIP: Field<Sampler> =
     Field::new("perf_mip", &[on(Gfx6, Gfx11_5, &[(1, 24, 4)]), on(Gfx12, Gfx12, &[(2, 30, 2), (3, 0, 2)])]);
 
-/// Width of the blend between slices.
+/// The width of the blend between slices.
 pub const PERF_Z: Field<Sampler> = Field::new("perf_z", &[on(Gfx6, Gfx12, &[(1, 28, 4)])]);
 
-/// Bias of the level of detail, in 1/256.
+/// The bias of the level of detail, in 1/256.
 pub const LOD_BIAS: Field<Sampler> = Field::new("lod_bias", &[on(Gfx6, Gfx12, &[(2, 0, 14)]).signed()]);
 
-/// Second bias of the level of detail, in 1/16.
+/// The second bias of the level of detail, in 1/16.
 pub const LOD_BIAS_SEC: Field<Sampler> = Field::new("lod_bias_sec", &[on(Gfx6, Gfx12, &[(2, 14, 6)]).signed()]);
 
-/// Filter when texels are magnified.
+/// The magnification filter.
 pub const XY_MAG_FILTER: Field<Sampler> =
     Field::new("xy_mag_filter", &[on(Gfx6, Gfx12, &[(2, 20, 2)]).named(SQ_TEX_XY_FILTER)]);
 
-/// Filter when texels are minified.
+/// The minification filter.
 pub const XY_MIN_FILTER: Field<Sampler> =
     Field::new("xy_min_filter", &[on(Gfx6, Gfx12, &[(2, 22, 2)]).named(SQ_TEX_XY_FILTER)]);
 
-/// Filter between slices.
+/// The filter between slices.
 pub const Z_FILTER: Field<Sampler> = Field::new("z_filter", &[on(Gfx6, Gfx12, &[(2, 24, 2)]).named(SQ_TEX_Z_FILTER)]);
 
-/// Filter between levels.
+/// The filter between levels.
 pub const MIP_FILTER: Field<Sampler> =
     Field::new("mip_filter", &[on(Gfx6, Gfx12, &[(2, 26, 2)]).named(SQ_TEX_MIP_FILTER)]);
 
-/// Clamps before the level is chosen.
+/// Clamps the level of detail before the level is selected.
 pub const MIP_POINT_PRECLAMP: Field<Sampler> = Field::new("mip_point_preclamp", &[on(Gfx6, Gfx10_3, &[(2, 28, 1)])]);
 
-/// A view of one level turns anisotropy off.
+/// Disables anisotropic filtering for views of one level.
 pub const ANISO_OVERRIDE: Field<Sampler> =
     Field::new("aniso_override", &[on(Gfx10, Gfx12, &[(2, 29, 1)]), on(Gfx8, Gfx9, &[(2, 31, 1)])]);
 
-/// Texels that are not resident blend as zero.
+/// Blends non-resident texels as zero.
 pub const BLEND_ZERO_PRT: Field<Sampler> =
     Field::new("blend_zero_prt", &[on(Gfx9, Gfx9, &[(2, 29, 1)]), on(Gfx10, Gfx10_3, &[(2, 30, 1)])]);
 
-/// Does not round the last bit of the level up.
+/// Disables rounding up of the last bit of the level of detail.
 pub const DISABLE_LSB_CEIL: Field<Sampler> = Field::new("disable_lsb_ceil", &[on(Gfx6, Gfx8, &[(2, 29, 1)])]);
 
-/// Texels that are not resident blend.
+/// Blends non-resident texels.
 pub const BLEND_PRT: Field<Sampler> = Field::new("blend_prt", &[on(Gfx11, Gfx11_5, &[(2, 30, 1)])]);
 
-/// Full precision of filter weights.
+/// Enables the full precision of filter weights.
 pub const FILTER_PREC_FIX: Field<Sampler> = Field::new("filter_prec_fix", &[on(Gfx6, Gfx9, &[(2, 30, 1)])]);
 
-/// Index into the table of border colours.
+/// The index into the table of border colours.
 pub const BORDER_COLOR_PTR: Field<Sampler> =
     Field::new("border_color_ptr", &[on(Gfx6, Gfx10_3, &[(3, 0, 12)]), on(Gfx11, Gfx12, &[(3, 18, 12)])]);
 
-/// The depth format is wider than the application asked for.
+/// Marks the depth format as wider than the requested one.
 pub const UPGRADED_DEPTH: Field<Sampler> = Field::new("upgraded_depth", &[on(Gfx6, Gfx8, &[(3, 29, 1)])]);
 
-/// The border colour.
+/// The type of border colour.
 pub const BORDER_COLOR_TYPE: Field<Sampler> =
     Field::new("border_color_type", &[on(Gfx6, Gfx12, &[(3, 30, 2)]).named(SQ_TEX_BORDER_COLOR)]);
 
-/// Every field, by its first word and bit on the oldest generation that has it.
+/// All fields, ordered by their first dword and bit on the oldest generation that has them.
 pub const ALL: &[Field<Sampler>] = &[
     CLAMP_X,
     CLAMP_Y,

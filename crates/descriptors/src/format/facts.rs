@@ -1,4 +1,4 @@
-//! The facts about a format.
+//! The properties of formats.
 
 use core::fmt;
 
@@ -11,7 +11,7 @@ use super::row::{FormatRow, Usage};
 use super::swizzle::Swizzle;
 use super::table::FORMATS;
 
-/// A use of a format.
+/// A use of a format by the hardware.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub enum FormatUse {
     /// Loads from and stores to buffers.
@@ -28,7 +28,7 @@ pub enum FormatUse {
     Depth,
 }
 
-/// The refusal of a format: the generation has no number of it for a use.
+/// The error of a format that the generation does not support for a use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 #[error("{format} is no format of {usage} on {level}")]
 pub struct NoFormat {
@@ -40,23 +40,23 @@ pub struct NoFormat {
     pub level: GfxLevel,
 }
 
-/// The two numbers that GFX6 to GFX9 give a format.
+/// The two format numbers of GFX6 to GFX9.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LegacyFormat {
-    /// Layout of the components.
+    /// The layout of the components (data format).
     pub data: u32,
-    /// Numeric type.
+    /// The numeric type (number format).
     pub number: u32,
 }
 
-/// The numbers of a colour target's format.
+/// The format numbers of a colour target.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ColorFormat {
-    /// Layout of the components (`ColorFormat`).
+    /// The layout of the components (`ColorFormat`).
     pub format: u32,
-    /// Numeric type (`SurfaceNumber`).
+    /// The numeric type (`SurfaceNumber`).
     pub number: u32,
-    /// Order of the components (`SurfaceSwap`).
+    /// The order of the components (`SurfaceSwap`).
     pub swap: u32,
 }
 
@@ -72,10 +72,10 @@ impl fmt::Display for Format {
     }
 }
 
-/// The family of Raven, and its first revision that is Raven2 or Renoir.
+/// The family ID of Raven, and the first external revision that is Raven2 or Renoir.
 const RAVEN2: (u32, u32) = (0x8e, 0x81);
 
-/// The row of a number beyond the table, which only a bug of this crate could ask for.
+/// The row for an index beyond the table, which no valid [`Format`] has.
 static NONE: FormatRow = FormatRow {
     name: "UNKNOWN",
     vulkan: 0,
@@ -92,17 +92,17 @@ static NONE: FormatRow = FormatRow {
 };
 
 impl Format {
-    /// Returns every format of the tables.
+    /// Returns all formats of the tables.
     pub fn all() -> impl ExactSizeIterator<Item = Self> {
         (0..FORMATS.len() as u8).map(Self)
     }
 
-    /// Returns the format of a name such as `R8G8B8A8_UNORM`.
+    /// Returns the format with a name such as `R8G8B8A8_UNORM`; `None` if the tables do not have it.
     pub fn named(name: &str) -> Option<Self> {
         Self::all().find(|format| format.name() == name)
     }
 
-    /// Returns the format of a `VkFormat` number.
+    /// Returns the format with a `VkFormat` number; `None` if the tables do not have it.
     pub fn of_vulkan(number: u32) -> Option<Self> {
         Self::all().find(|format| format.row().vulkan == number)
     }
@@ -111,7 +111,7 @@ impl Format {
         FORMATS.get(usize::from(self.0)).unwrap_or(&NONE)
     }
 
-    /// Returns the name in Vulkan without `VK_FORMAT_`.
+    /// Returns the name in Vulkan without the prefix `VK_FORMAT_`.
     pub fn name(self) -> &'static str {
         self.row().name
     }
@@ -121,43 +121,43 @@ impl Format {
         self.row().vulkan
     }
 
-    /// Returns the bytes of an element: a texel, or a compressed block.
+    /// Returns the size of an element in bytes. An element is a texel or a compressed block.
     pub fn bytes(self) -> u32 {
         u32::from(self.row().bytes)
     }
 
-    /// Returns width and height of an element in texels.
+    /// Returns the width and height of an element in texels.
     pub fn block(self) -> (u32, u32) {
         let (width, height) = self.row().block;
         (u32::from(width), u32::from(height))
     }
 
-    /// Returns `true` if elements are compressed blocks.
+    /// Returns `true` if the format is block-compressed.
     pub fn is_compressed(self) -> bool {
         self.block().1 > 1
     }
 
-    /// Returns `true` if it has depth or stencil.
+    /// Returns `true` if the format has depth or stencil.
     pub fn is_depth_or_stencil(self) -> bool {
         !self.row().depth.is_empty()
     }
 
-    /// Returns `true` if it is one 64-bit integer, of which a shader's instructions take halves.
+    /// Returns `true` if the format is one 64-bit integer, which shaders access as two halves of 32 bits.
     pub fn has_halves(self) -> bool {
         matches!(self, Self::R64_UINT | Self::R64_SINT)
     }
 
-    /// Returns `true` if it has stencil.
+    /// Returns `true` if the format has stencil.
     pub fn has_stencil(self) -> bool {
         self.is_depth_or_stencil() && self.name().ends_with("S8_UINT")
     }
 
-    /// Returns `true` if it has depth.
+    /// Returns `true` if the format has depth.
     pub fn has_depth(self) -> bool {
         self.is_depth_or_stencil() && self != Self::S8_UINT
     }
 
-    /// Returns the components that hold x, y, z and w.
+    /// Returns the source of each of x, y, z and w among the components in memory.
     pub fn swizzle(self) -> Swizzle {
         Swizzle::named(self.row().swizzle).unwrap_or(Swizzle::ZERO)
     }
@@ -166,11 +166,11 @@ impl Format {
         NoFormat { format: self, usage, level }
     }
 
-    /// Returns the numbers of an image on GFX6 to GFX9.
+    /// Returns the format numbers for images on GFX6 to GFX9.
     ///
     /// # Errors
     ///
-    /// [`NoFormat`].
+    /// [`NoFormat`] if images cannot have the format, or the generation is later than GFX9.
     pub fn legacy_image(self, level: GfxLevel) -> Result<LegacyFormat, NoFormat> {
         let [data, number, _, _] = self.row().legacy.map(u32::try_from);
         match (data, number) {
@@ -179,11 +179,11 @@ impl Format {
         }
     }
 
-    /// Returns the numbers of a buffer on GFX6 to GFX9.
+    /// Returns the format numbers for buffers on GFX6 to GFX9.
     ///
     /// # Errors
     ///
-    /// [`NoFormat`].
+    /// [`NoFormat`] if buffers cannot have the format, or the generation is later than GFX9.
     pub fn legacy_buffer(self, level: GfxLevel) -> Result<LegacyFormat, NoFormat> {
         let [_, _, data, number] = self.row().legacy.map(u32::try_from);
         match (data, number) {
@@ -197,34 +197,34 @@ impl Format {
         u32::from(if level >= GfxLevel::Gfx11 { gfx11 } else { gfx10 })
     }
 
-    /// Returns the number of an image on GFX10 and later.
+    /// Returns the format number for images on GFX10 and later.
     ///
     /// # Errors
     ///
-    /// [`NoFormat`].
+    /// [`NoFormat`] if images cannot have the format, or the generation is earlier than GFX10.
     pub fn image(self, level: GfxLevel) -> Result<u32, NoFormat> {
         let number = self.number(level);
         let can = level >= GfxLevel::Gfx10 && number != 0 && self.row().usage == Usage::Any;
         if can { Ok(number) } else { Err(self.missing(FormatUse::Image, level)) }
     }
 
-    /// Returns the number of a buffer on GFX10 and later. Larger numbers are of images only: they would spill out of the
-    /// field.
+    /// Returns the format number for buffers on GFX10 and later. Formats whose numbers exceed the field of buffer descriptors are
+    /// for images only.
     ///
     /// # Errors
     ///
-    /// [`NoFormat`].
+    /// [`NoFormat`] if buffers cannot have the format, or the generation is earlier than GFX10.
     pub fn buffer(self, level: GfxLevel) -> Result<u32, NoFormat> {
         let (number, end) = (self.number(level), if level >= GfxLevel::Gfx11 { 64 } else { 128 });
         let can = level >= GfxLevel::Gfx10 && (1..end).contains(&number);
         if can { Ok(number) } else { Err(self.missing(FormatUse::Buffer, level)) }
     }
 
-    /// Returns the numbers of a colour target. E5B9G9R9 is one from GFX10.3 on.
+    /// Returns the format numbers for colour targets. `E5B9G9R9_UFLOAT_PACK32` is supported from GFX10.3 on.
     ///
     /// # Errors
     ///
-    /// [`NoFormat`].
+    /// [`NoFormat`] if colour targets of the generation cannot have the format.
     pub fn color(self, level: GfxLevel) -> Result<ColorFormat, NoFormat> {
         let too_early = self == Self::E5B9G9R9_UFLOAT_PACK32 && level < GfxLevel::Gfx10_3;
         match *self.row().color {
@@ -235,37 +235,37 @@ impl Format {
         }
     }
 
-    /// Returns the number of a depth target (`ZFormat`); 0 for stencil alone.
+    /// Returns the format number for depth targets (`ZFormat`); 0 if the format has only stencil.
     ///
     /// # Errors
     ///
-    /// [`NoFormat`].
+    /// [`NoFormat`] if the format has neither depth nor stencil.
     pub fn depth(self, level: GfxLevel) -> Result<u32, NoFormat> {
         let number = self.row().depth.first().copied();
         number.map(u32::from).ok_or_else(|| self.missing(FormatUse::Depth, level))
     }
 
-    /// Returns the order of components in which border colours are given (GFX9 and later).
+    /// Returns the order of components for border colours, the field `bc_swizzle` of image descriptors (GFX9 and later).
     pub fn bc_swizzle(self) -> u32 {
         u32::from(self.row().bc_swizzle)
     }
 
-    /// Returns the number of channels that hold colour or alpha.
+    /// Returns the number of colour and alpha channels.
     pub fn channel_count(self) -> u32 {
         let first = self.name().split('_').next().unwrap_or_default().as_bytes();
         let is_channel = |pair: &&[u8; 2]| b"RGBA".contains(&pair[0]) && pair[1].is_ascii_digit();
         first.array_windows().filter(is_channel).count() as u32
     }
 
-    /// Returns `true` if alpha is the most significant component, as DCC wants to know (GFX8 to GFX10.3). Chips differ:
-    /// [`alpha_is_on_msb_of`](Self::alpha_is_on_msb_of).
+    /// Returns `true` if alpha is the most significant component, which DCC needs to know (GFX8 to GFX10.3). Some chips differ from
+    /// their generation, see [`alpha_is_on_msb_of`](Self::alpha_is_on_msb_of).
     pub fn alpha_is_on_msb(self, level: GfxLevel) -> bool {
         let [before, since] = self.row().alpha_on_msb;
         (if level >= GfxLevel::Gfx11 { since } else { before }) != 0
     }
 
-    /// Returns `true` if alpha is the most significant component on a chip: on Raven2 and Renoir formats of one channel have the other
-    /// value than on the rest of their generation.
+    /// Returns `true` if alpha is the most significant component on this chip. On Raven2 and Renoir, single-channel formats have
+    /// the opposite value to the rest of the generation.
     ///
     /// Source: Mesa 25.0.7 `src/amd/common/ac_formats.c`, `ac_alpha_is_on_msb`.
     pub fn alpha_is_on_msb_of(self, chip: &Chip) -> bool {

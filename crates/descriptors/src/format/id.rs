@@ -1,6 +1,6 @@
-//! The name of a format.
+//! The identifier of a format.
 
-/// A Vulkan format that the tables know.
+/// A Vulkan format that the tables contain.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Format(pub(super) u8);
 

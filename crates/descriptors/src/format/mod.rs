@@ -1,4 +1,4 @@
-//! Formats and their numbers by generation.
+//! Formats and their hardware numbers on each generation.
 
 mod facts;
 mod id;

@@ -1,13 +1,13 @@
-//! A line of the table of formats.
+//! A row of the table of formats.
 
-/// The use that the numbers of GFX10 and later have.
+/// The uses that the format numbers of GFX10 and later support.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Usage {
     Any,
     BufferOnly,
 }
 
-/// A format with its numbers; negative for none.
+/// A format with its hardware numbers. Negative numbers mean that the format is not supported.
 #[derive(Debug)]
 pub(super) struct FormatRow {
     pub(super) name: &'static str,
@@ -24,11 +24,11 @@ pub(super) struct FormatRow {
     pub(super) alpha_on_msb: [u8; 2],
 }
 
-/// Makes the table, and a constant for each format.
+/// Defines the table, and a constant for each format.
 macro_rules! formats {
     ($($name:ident = $vk:literal: $bytes:literal, $w:literal, $h:literal, $swizzle:literal, $legacy:expr, $numbers:expr,
        $usage:ident, $color:expr, $depth:expr, $bc:literal, $msb:expr;)*) => {
-        /// The places of the formats in the table.
+        /// The indices of the formats in the table.
         #[expect(non_camel_case_types, reason = "the names are Vulkan's")]
         #[derive(Clone, Copy)]
         enum At { $($name),* }

@@ -2,21 +2,21 @@
 
 use core::fmt;
 
-/// The sources of a shader's x, y, z and w: 0 and 1 for the constants, 4 to 7 for components.
+/// The source of each component x, y, z and w that a shader sees: 0 and 1 for the constants, 4 to 7 for components x to w.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Swizzle([u8; 4]);
 
 impl Swizzle {
-    /// Every component from its own.
+    /// Maps each component to itself.
     pub const IDENTITY: Self = Self([4, 5, 6, 7]);
-    /// Depth or stencil in x, as Vulkan has it.
+    /// Depth or stencil in x, zero in y and z, one in w, as Vulkan requires.
     pub const DEPTH: Self = Self([4, 0, 0, 1]);
-    /// Both halves of a 64-bit number, which shaders access with instructions of 32 bits: `R64_UINT` and `R64_SINT`.
+    /// The two halves of a 64-bit integer (`R64_UINT` and `R64_SINT`), which shaders access with 32-bit instructions.
     pub const HALVES: Self = Self([4, 5, 1, 0]);
-    /// Zero everywhere.
+    /// Zero for all components.
     pub const ZERO: Self = Self([0; 4]);
 
-    /// Returns the swizzle that four letters of `xyzw01` name; `-` counts as 0.
+    /// Returns the swizzle named by four letters of `xyzw01`, with `-` for 0; `None` for any other letter.
     pub const fn named(letters: [u8; 4]) -> Option<Self> {
         let (mut sources, mut at) = ([0; 4], 0);
         while at < 4 {
@@ -34,12 +34,13 @@ impl Swizzle {
         Some(Self(sources))
     }
 
-    /// Returns the numbers of the sources.
+    /// Returns the hardware's numbers of the sources.
     pub const fn sources(self) -> [u8; 4] {
         self.0
     }
 
-    /// Returns the swizzle of a view over a format: each component that the view takes comes from where the format has it.
+    /// Returns the swizzle of a view combined with the swizzle of its format: each component that the view selects is replaced with
+    /// its source in the format.
     #[must_use]
     pub fn over(self, format: Self) -> Self {
         let pick = |source: u8| match source {

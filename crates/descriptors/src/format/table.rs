@@ -1,12 +1,12 @@
-//! The formats, by Vulkan's names, with the hardware's numbers.
+//! The table of formats, with Vulkan's names and the hardware's numbers.
 //!
 //! Source: Mesa 25.0.7 `src/amd/common/ac_formats.c` and `src/amd/vulkan/radv_formats.c`.
 
 use super::row::{FormatRow, formats};
 
-// Name = VkFormat: bytes, width and height of a block, what x y z w hold (`-` for nothing), [image data, image number,
-// buffer data, buffer number] of GFX6-9, [GFX10, GFX11 and later], use, colour target [format, number, swap], depth
-// target [format], block-compressed swizzle, [alpha on the most significant bits up to GFX10.3, from GFX11 on].
+// Name = VkFormat: bytes, width and height of a block, the components in x y z w (`-` for none), [image data, image number, buffer
+// data, buffer number] of GFX6-9, [GFX10, GFX11 and later], use, colour target [format, number, swap], depth target [format],
+// component order of border colours, [alpha in the most significant bits up to GFX10.3, from GFX11 on].
 formats! {
     R4G4B4A4_UNORM_PACK16 = 2: 2, 1, 1, b"wzyx", [19, 0, 0, 0], [136, 71], Any, [19, 0, 2], [], 2, [0, 0];
     B4G4R4A4_UNORM_PACK16 = 3: 2, 1, 1, b"yzwx", [19, 0, 0, 0], [136, 71], Any, [19, 0, 3], [], 3, [0, 0];

@@ -1,4 +1,4 @@
-//! Colour targets.
+//! Colour targets and their register values.
 
 use amdgpu_hw::{GfxLevel, GpuVa};
 use amdgpu_registers::fields::{
@@ -14,121 +14,121 @@ use crate::error::{DescriptorError, Feature};
 use crate::format::{Format, Swizzle};
 use crate::view::{ImageMeta, address, log2_samples};
 
-/// The order of texels of a colour target.
+/// The tiling of a colour target.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ColorTiling {
-    /// GFX6 to GFX8.
+    /// The tile modes of GFX6 to GFX8.
     Legacy {
-        /// Index into the table of tile modes.
+        /// The index into the table of tile modes.
         index: u32,
-        /// Elements of a row of the level.
+        /// The number of elements in a row of the level.
         blocks_x: u32,
-        /// Rows of the level.
+        /// The number of rows of the level.
         blocks_y: u32,
-        /// The level has macro tiles.
+        /// `true` if the level has macro tiles.
         macro_tiled: bool,
-        /// Bank height (GFX6, without FMASK).
+        /// The bank height (GFX6, without FMASK).
         bank_height: u32,
-        /// Slices of CMASK, less one (`slice_tile_max`).
+        /// The number of CMASK tiles of a slice, less one (`slice_tile_max`).
         cmask_slice_tile_max: u32,
     },
-    /// GFX9 and later.
+    /// The swizzle modes of GFX9 and later.
     Modern {
-        /// Swizzle mode.
+        /// The swizzle mode of the image.
         mode: u32,
-        /// FMASK's swizzle mode (GFX9 to GFX10.3).
+        /// The swizzle mode of FMASK (GFX9 to GFX10.3).
         fmask_mode: u32,
-        /// The pitch as addrlib gives it (GFX9).
+        /// The epitch of addrlib (GFX9).
         epitch: u32,
-        /// The pitch in elements of an image whose pitch is not the hardware's (GFX10.3 and later).
+        /// The pitch in elements, if it differs from the hardware's default (GFX10.3 and later).
         pitch: Option<u32>,
-        /// Metadata is aligned to pipes.
+        /// `true` if the metadata is aligned to pipes.
         pipe_aligned: bool,
-        /// Metadata is aligned to render backends (GFX9).
+        /// `true` if the metadata is aligned to render backends (GFX9).
         rb_aligned: bool,
     },
 }
 
-/// FMASK of a colour target (GFX6 to GFX10.3).
+/// The FMASK of a colour target (GFX6 to GFX10.3).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ColorFmask {
-    /// Bytes from the buffer's start.
+    /// The offset of FMASK in the buffer, in bytes.
     pub offset: u64,
-    /// Spreading over channels, in units of 256 bytes.
+    /// The tile swizzle, which spreads images over the memory channels, in units of 256 bytes.
     pub tile_swizzle: u32,
-    /// Index into the table of tile modes (GFX6 to GFX8).
+    /// The index into the table of tile modes (GFX6 to GFX8).
     pub index: u32,
-    /// Elements of a row (GFX7 and GFX8).
+    /// The number of elements in a row (GFX7 and GFX8).
     pub pitch: u32,
-    /// Tiles of a slice, less one (GFX6 to GFX8).
+    /// The number of tiles of a slice, less one (GFX6 to GFX8).
     pub slice_tile_max: u32,
-    /// Bank height (GFX6).
+    /// The bank height (GFX6).
     pub bank_height: u32,
 }
 
-/// The blocks that DCC makes.
+/// The block sizes of DCC.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ColorDcc {
-    /// Blocks of 64 bytes are independent (GFX10 and later).
+    /// `true` if blocks of 64 bytes are compressed independently (GFX10 and later).
     pub independent_64: bool,
-    /// Blocks of 128 bytes are independent (GFX10 and later).
+    /// `true` if blocks of 128 bytes are compressed independently (GFX10 and later).
     pub independent_128: bool,
-    /// Largest compressed block: 64, 128 or 256 bytes for 0 to 2 (GFX10 and later).
+    /// The size of the largest compressed block: 0 to 2 for 64, 128 or 256 bytes (GFX10 and later).
     pub max_compressed: u32,
 }
 
-/// A level of an image as a colour target.
+/// A level of an image that is bound as a colour target.
 ///
 /// Source: Mesa 25.0.7 `src/amd/common/ac_descriptors.c`, `ac_init_cb_surface` and `ac_set_mutable_cb_surface_fields`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ColorTarget {
     /// The format of the view.
     pub format: Format,
-    /// The first byte of the buffer.
+    /// The address of the buffer that contains the image.
     pub base: GpuVa,
-    /// Bytes from there to the plane; up to GFX8 to the level.
+    /// The offset of the plane in the buffer in bytes; up to GFX8 the offset of the level.
     pub offset: u64,
-    /// Spreading over channels, in units of 256 bytes.
+    /// The tile swizzle, which spreads images over the memory channels, in units of 256 bytes.
     pub tile_swizzle: u32,
-    /// Width of level 0 in elements.
+    /// The width of level 0 in elements.
     pub width: u32,
-    /// Height of level 0 in elements.
+    /// The height of level 0 in elements.
     pub height: u32,
-    /// 0 for 1D, 1 for 2D, 2 for 3D (GFX9 and later).
+    /// The type of the image: 0 for 1D, 1 for 2D, 2 for 3D (GFX9 and later).
     pub resource_type: u32,
-    /// The first layer.
+    /// The first layer of the view.
     pub first_layer: u32,
-    /// The last layer.
+    /// The last layer of the view.
     pub last_layer: u32,
-    /// Last layer of the image, or depth of a volume less one (GFX9 and later).
+    /// The last layer of the image, or the depth of a 3D image less one (GFX9 and later).
     pub mip0_depth: u32,
-    /// Samples.
+    /// The number of samples.
     pub samples: u32,
-    /// Stored samples.
+    /// The number of stored samples.
     pub storage_samples: u32,
-    /// The level.
+    /// The level that is bound.
     pub level: u32,
-    /// The levels of the image.
+    /// The number of levels of the image.
     pub num_levels: u32,
-    /// The order of texels.
+    /// The tiling of the image.
     pub tiling: ColorTiling,
-    /// DCC, if it is on.
+    /// The DCC metadata, if DCC is enabled.
     pub dcc: Option<ImageMeta>,
-    /// The blocks that DCC makes.
+    /// The block sizes of DCC.
     pub dcc_blocks: ColorDcc,
-    /// The smallest compressed block is 32 bytes, not 64: chips with memory of their own, and gfx1151.
+    /// `true` if the smallest compressed block is 32 bytes instead of 64: chips with dedicated memory, and gfx1151.
     pub dcc_block_32: bool,
-    /// FMASK (GFX6 to GFX10.3).
+    /// The FMASK of a multisampled image (GFX6 to GFX10.3).
     pub fmask: Option<ColorFmask>,
-    /// Bytes from the buffer's start to CMASK (GFX6 to GFX10.3).
+    /// The offset of CMASK in the buffer in bytes, if there is a CMASK (GFX6 to GFX10.3).
     pub cmask: Option<u64>,
-    /// Fast clears are on (GFX6 to GFX10.3).
+    /// `true` if fast clears are enabled (GFX6 to GFX10.3).
     pub fast_clear: bool,
-    /// The texture units read CMASK (GFX8 to GFX10.3).
+    /// `true` if the texture units read CMASK (GFX8 to GFX10.3).
     pub tc_compatible_cmask: bool,
 }
 
-/// The values of a colour target's registers; `None` where the generation has none.
+/// The register values of a colour target; `None` for registers that the generation lacks or the target does not use.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ColorRegisters {
     /// CB_COLOR0_INFO.
@@ -166,7 +166,7 @@ pub struct ColorRegisters {
 }
 
 impl ColorRegisters {
-    /// Returns the register writes of target 0.
+    /// Returns the register writes that bind colour target 0.
     pub fn writes(&self, level: GfxLevel) -> impl Iterator<Item = RegisterWrite> {
         let control = if level >= GfxLevel::Gfx11 { r::CB_COLOR0_FDCC_CONTROL } else { r::CB_COLOR0_DCC_CONTROL };
         let two = |low, high, base| Base::writes(base, low, high, level);
@@ -194,19 +194,19 @@ impl ColorRegisters {
     }
 }
 
-/// `NUMBER_UNORM`, `NUMBER_SNORM`, `NUMBER_SRGB`: blending clamps.
+/// `NUMBER_UNORM`, `NUMBER_SNORM`, `NUMBER_SRGB`: blending clamps colours.
 const CLAMPED: [u32; 3] = [0, 1, 6];
-/// `NUMBER_UINT` and `NUMBER_SINT`: no blending.
+/// `NUMBER_UINT` and `NUMBER_SINT`, which cannot be blended.
 const INTEGERS: [u32; 2] = [4, 5];
-/// `COLOR_8_24`, `COLOR_24_8`, `COLOR_X24_8_32_FLOAT`: no blending.
+/// `COLOR_8_24`, `COLOR_24_8`, `COLOR_X24_8_32_FLOAT`, which cannot be blended.
 const WITH_STENCIL: [u32; 3] = [20, 21, 22];
 
 impl ColorTarget {
-    /// Returns the values of the registers.
+    /// Computes the values of the registers.
     ///
     /// # Errors
     ///
-    /// [`DescriptorError`] where the generation cannot say what the target asks for.
+    /// [`DescriptorError`] if the generation does not support the target, or a number does not fit its field.
     pub fn registers(&self, level: GfxLevel) -> Result<ColorRegisters, DescriptorError> {
         self.check(level)?;
         let mut out = ColorRegisters { info: self.info(level)?, ..ColorRegisters::default() };
@@ -279,7 +279,7 @@ impl ColorTarget {
                     .with(info::FMASK_COMPRESS_1FRAG_ONLY, self.tc_compatible_cmask.into())?;
             }
             if level == GfxLevel::Gfx8 && self.tc_compatible_cmask {
-                // Compatible with the texture units.
+                // Makes CMASK readable by the texture units.
                 value = value.with(info::CMASK_ADDR_TYPE, 2)?;
             }
         }
@@ -334,7 +334,7 @@ impl ColorTarget {
                 }
                 out.attrib2 = Some(size.raw());
                 if level == GfxLevel::Gfx9 {
-                    // Without DCC the metadata is that of CMASK and FMASK, which is always aligned.
+                    // Without DCC the metadata is CMASK and FMASK, which are always aligned.
                     let is_free = self.dcc.is_none();
                     value = value
                         .with(attrib::MIP0_DEPTH, self.mip0_depth)?
@@ -393,7 +393,7 @@ impl ColorTarget {
             };
             let cmask = match self.cmask {
                 Some(offset) => {
-                    // The texture units of GFX8 find CMASK by FMASK's spreading.
+                    // The texture units of GFX8 locate CMASK with FMASK's tile swizzle.
                     let shared = self.fmask.filter(|_| level == GfxLevel::Gfx8 && self.tc_compatible_cmask);
                     address(self.base, offset)? >> 8 | shared.map_or(0, |fmask| u64::from(fmask.tile_swizzle))
                 }

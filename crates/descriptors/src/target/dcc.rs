@@ -1,4 +1,4 @@
-//! The control register of DCC.
+//! The DCC control register.
 
 use amdgpu_hw::GfxLevel;
 use amdgpu_registers::RegisterValue;
@@ -7,7 +7,7 @@ use amdgpu_registers::fields::{cb_color0_dcc_control as dcc, cb_color0_fdcc_cont
 use super::color::ColorTarget;
 use crate::error::DescriptorError;
 
-/// The codes of 64, 128 and 256 bytes.
+/// The code for 64 bytes; the next ones are 128 and 256 bytes.
 const BYTES_64: u32 = 0;
 const BYTES_128: u32 = 1;
 const BYTES_256: u32 = 2;

@@ -1,4 +1,4 @@
-//! Depth targets.
+//! Depth targets and their register values.
 
 use amdgpu_hw::{GfxLevel, GpuVa};
 use amdgpu_registers::fields::{
@@ -16,67 +16,67 @@ use crate::error::{DescriptorError, Feature};
 use crate::format::Format;
 use crate::view::{address, log2_samples};
 
-/// HTILE of a depth target (GFX6 to GFX11.5).
+/// The HTILE of a depth target (GFX6 to GFX11.5).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[expect(clippy::struct_excessive_bools, reason = "independent facts about HTILE")]
 pub struct DepthHtile {
-    /// Bytes from the buffer's start.
+    /// The offset of HTILE in the buffer, in bytes.
     pub offset: u64,
-    /// Clears to any value are allowed.
+    /// `true` if clears to any value are allowed.
     pub allow_expclear: bool,
-    /// HTILE says nothing about stencil.
+    /// `true` if HTILE has no information about stencil.
     pub stencil_disabled: bool,
-    /// The texture units read it (GFX8 and later).
+    /// `true` if the texture units read HTILE (GFX8 and later).
     pub tc_compatible: bool,
-    /// It carries shading rates (GFX10.3).
+    /// `true` if HTILE contains shading rates (GFX10.3).
     pub vrs: bool,
 }
 
-/// A level of an image as a depth target.
+/// A level of an image that is bound as a depth target.
 ///
 /// Source: Mesa 25.0.7 `src/amd/common/ac_descriptors.c`, `ac_init_ds_surface` and `ac_set_mutable_ds_surface_fields`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[expect(clippy::struct_excessive_bools, reason = "independent facts about a target")]
 pub struct DepthTarget {
-    /// The format.
+    /// The format of the view.
     pub format: Format,
-    /// The first byte of the buffer.
+    /// The address of the buffer that contains the image.
     pub base: GpuVa,
-    /// Bytes from there to depth (GFX6 to GFX8: to the level).
+    /// The offset of depth in the buffer in bytes; up to GFX8 the offset of the level.
     pub offset: u64,
-    /// Bytes from there to stencil (GFX6 to GFX8: to the level).
+    /// The offset of stencil in the buffer in bytes; up to GFX8 the offset of the level.
     pub stencil_offset: u64,
-    /// Width of level 0 in pixels.
+    /// The width of level 0 in pixels.
     pub width: u32,
-    /// Height of level 0 in pixels.
+    /// The height of level 0 in pixels.
     pub height: u32,
-    /// The level.
+    /// The level that is bound.
     pub level: u32,
-    /// The levels of the image.
+    /// The number of levels of the image.
     pub num_levels: u32,
-    /// Samples.
+    /// The number of samples.
     pub samples: u32,
-    /// The first layer.
+    /// The first layer of the view.
     pub first_layer: u32,
-    /// The last layer.
+    /// The last layer of the view.
     pub last_layer: u32,
-    /// Depth is not written.
+    /// `true` if depth is not written.
     pub z_read_only: bool,
-    /// Stencil is not written.
+    /// `true` if stencil is not written.
     pub stencil_read_only: bool,
-    /// The precision of HTILE's range is that of clears to 1 (GFX6 to GFX11.5).
+    /// `true` if the precision of HTILE's depth range is that for clears to 1 (GFX6 to GFX11.5).
     pub zrange_precision: bool,
-    /// HTILE.
+    /// The HTILE of the image, if it is enabled.
     pub htile: Option<DepthHtile>,
-    /// 16-bit depth is not compressed (GFX6 to GFX8).
+    /// `true` if 16-bit depth is not compressed (GFX6 to GFX8).
     pub no_d16_compression: bool,
-    /// The chip has the bug of two planes with iteration over 256 bytes (some of GFX10).
+    /// `true` if the chip has the hardware bug with two planes and iteration over 256 bytes (some chips of GFX10).
     pub two_planes_bug: bool,
-    /// The order of texels.
+    /// The tiling of the image.
     pub tiling: DepthTiling,
 }
 
-/// The values of a depth target's registers; `None` where the generation has none.
+/// The register values of a depth target; `None` for registers that the generation lacks or the target does not use.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct DepthRegisters {
     /// DB_Z_INFO.
@@ -120,7 +120,7 @@ pub struct DepthRegisters {
 }
 
 impl DepthRegisters {
-    /// Returns the register writes of the target.
+    /// Returns the register writes that bind the target.
     pub fn writes(&self, level: GfxLevel) -> impl Iterator<Item = RegisterWrite> {
         let size = if level >= GfxLevel::Gfx10 { r::DB_DEPTH_SIZE_XY } else { r::DB_DEPTH_SIZE };
         let two = |low, high, base| Base::writes(base, low, high, level);
@@ -155,11 +155,11 @@ impl DepthRegisters {
 }
 
 impl DepthTarget {
-    /// Returns the values of the registers.
+    /// Computes the values of the registers.
     ///
     /// # Errors
     ///
-    /// [`DescriptorError`] where the generation cannot say what the target asks for.
+    /// [`DescriptorError`] if the generation does not support the target, or a number does not fit its field.
     pub fn registers(&self, level: GfxLevel) -> Result<DepthRegisters, DescriptorError> {
         self.check(level)?;
         let mut out = DepthRegisters { depth_view: self.view(level)?, ..DepthRegisters::default() };
@@ -230,8 +230,8 @@ impl DepthTarget {
             .raw())
     }
 
-    /// Returns the planes that a tile may have before it is decompressed, and one more; 0 for HTILE that the texture units
-    /// do not read.
+    /// Returns one more than the number of planes that a tile may have before it is decompressed; 0 if the texture units do not
+    /// read HTILE.
     fn planes(&self, level: GfxLevel) -> u32 {
         let Some(htile) = self.htile.filter(|htile| htile.tc_compatible) else { return 0 };
         let is_d16 = self.format == Format::D16_UNORM;
@@ -290,7 +290,7 @@ impl DepthTarget {
         match self.tiling {
             DepthTiling::Legacy { blocks_x, blocks_y, index, stencil_index, .. } => {
                 if level == GfxLevel::Gfx6 {
-                    // The field has the low bits: depth modes are the first eight of the table.
+                    // The field has only the low bits of the index: depth modes are the first eight of the table.
                     depth = depth.with(z::TILE_MODE_INDEX, index & 7)?;
                     stencil = stencil.with(stencil::TILE_MODE_INDEX, stencil_index & 7)?;
                 }
@@ -348,7 +348,7 @@ impl DepthTarget {
         Ok(())
     }
 
-    /// Adds what GFX6 to GFX8 say about tiles, and returns DB_DEPTH_INFO.
+    /// Adds the tiling parameters of GFX6 to GFX8, and returns DB_DEPTH_INFO.
     fn legacy(
         &self,
         level: GfxLevel,

@@ -1,51 +1,51 @@
-//! Memory layout of depth and stencil.
+//! The tiling of depth and stencil.
 
-/// HiZ or HiS of GFX12.
+/// The HiZ or HiS buffer of a depth target on GFX12.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct HizHis {
-    /// Bytes from the buffer's start.
+    /// The offset in the buffer, in bytes.
     pub offset: u64,
-    /// Width in tiles of 8x8 pixels.
+    /// The width in tiles of 8x8 pixels.
     pub width: u32,
-    /// Height in tiles of 8x8 pixels.
+    /// The height in tiles of 8x8 pixels.
     pub height: u32,
-    /// Swizzle mode.
+    /// The swizzle mode.
     pub mode: u32,
 }
 
-/// The order of texels of a depth target.
+/// The tiling of a depth target.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DepthTiling {
-    /// GFX6 to GFX8.
+    /// The tile modes of GFX6 to GFX8.
     Legacy {
-        /// Elements of a row of the level.
+        /// The number of elements in a row of the level.
         blocks_x: u32,
-        /// Rows of the level.
+        /// The number of rows of the level.
         blocks_y: u32,
-        /// Index into the table of tile modes.
+        /// The index of depth into the table of tile modes.
         index: u32,
-        /// The same for stencil.
+        /// The index of stencil into the table of tile modes.
         stencil_index: u32,
-        /// GB_TILE_MODE of the index (GFX7 and GFX8).
+        /// The value of GB_TILE_MODE for depth's index (GFX7 and GFX8).
         tile_mode: u32,
-        /// GB_TILE_MODE of stencil's index (GFX7 and GFX8).
+        /// The value of GB_TILE_MODE for stencil's index (GFX7 and GFX8).
         stencil_tile_mode: u32,
-        /// GB_MACROTILE_MODE of depth (GFX7 and GFX8).
+        /// The value of GB_MACROTILE_MODE for depth (GFX7 and GFX8).
         macrotile_mode: u32,
     },
-    /// GFX9 and later.
+    /// The swizzle modes of GFX9 and later.
     Modern {
-        /// Swizzle mode.
+        /// The swizzle mode of depth.
         mode: u32,
-        /// Stencil's swizzle mode.
+        /// The swizzle mode of stencil.
         stencil_mode: u32,
-        /// The pitch as addrlib gives it (GFX9).
+        /// The epitch of depth, as addrlib computes it (GFX9).
         epitch: u32,
-        /// The same of stencil (GFX9).
+        /// The epitch of stencil, as addrlib computes it (GFX9).
         stencil_epitch: u32,
-        /// HiZ (GFX12).
+        /// The HiZ buffer, if there is one (GFX12).
         hiz: Option<HizHis>,
-        /// HiS (GFX12).
+        /// The HiS buffer, if there is one (GFX12).
         his: Option<HizHis>,
     },
 }

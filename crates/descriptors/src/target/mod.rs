@@ -1,4 +1,4 @@
-//! The registers of colour and depth targets.
+//! Register values of colour and depth targets.
 
 mod color;
 mod dcc;

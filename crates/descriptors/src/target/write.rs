@@ -5,21 +5,21 @@ use amdgpu_registers::Register;
 
 use crate::error::DescriptorError;
 
-/// A value for a register.
+/// A write of a value to a register.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RegisterWrite {
     /// The register.
     pub register: Register,
-    /// The value.
+    /// The value to write.
     pub value: u32,
 }
 
-/// An address in units of 256 bytes, up to 40 bits, as two registers take it.
+/// An address in units of 256 bytes, up to 40 bits, which is written to two registers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Base(pub u64);
 
 impl Base {
-    /// Returns the writes of the low 32 bits, and from GFX9 on of the rest; none without an address.
+    /// Returns the write of the low 32 bits, and from GFX9 on also of the high bits; no writes if `base` is `None`.
     pub(super) fn writes(
         base: Option<Self>,
         low: Register,
@@ -32,16 +32,16 @@ impl Base {
     }
 }
 
-/// Returns the write of a register, where it has a value.
+/// Returns the write of a register if there is a value.
 pub(super) fn one(register: Register, value: Option<u32>) -> Option<RegisterWrite> {
     value.map(|value| RegisterWrite { register, value })
 }
 
-/// Returns a number as registers hold it that count from 0.
+/// Returns `value` less one, for registers that store a size less one.
 ///
 /// # Errors
 ///
-/// [`DescriptorError::Zero`].
+/// [`DescriptorError::Zero`] if the value is 0.
 pub(super) fn less_one(value: u32, what: &'static str) -> Result<u32, DescriptorError> {
     value.checked_sub(1).ok_or(DescriptorError::Zero(what))
 }

@@ -1,4 +1,4 @@
-//! Buffer descriptors from views.
+//! Buffer views and their descriptors.
 
 use amdgpu_hw::{GfxLevel, GpuVa};
 
@@ -7,54 +7,54 @@ use crate::error::{DescriptorError, Feature};
 use crate::fields::buffer as f;
 use crate::format::{Format, Swizzle};
 
-/// The rule for accesses out of bounds (GFX10 and later).
+/// The rule that decides whether an access is out of bounds (GFX10 and later).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[repr(u8)]
 pub enum OutOfBounds {
-    /// The index is not below the number of records, or the offset not below the stride.
+    /// An access is out of bounds if its index is not below the number of records or its offset is not below the stride.
     #[default]
     StructuredWithOffset = 0,
-    /// The index is not below the number of records.
+    /// An access is out of bounds if its index is not below the number of records.
     Structured = 1,
-    /// Nothing, unless there are no records.
+    /// No access is out of bounds, unless the number of records is 0.
     Disabled = 2,
-    /// The offset is not below the number of records, which are bytes.
+    /// An access is out of bounds if its offset is not below the number of records, which are counted in bytes.
     Raw = 3,
 }
 
-/// The part of a buffer that a shader sees.
+/// The part of a buffer that a shader accesses.
 ///
 /// Source: Mesa 25.0.7 `src/amd/common/ac_descriptors.c`, `ac_build_buffer_descriptor`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BufferView {
-    /// The first byte.
+    /// The address of the first byte.
     pub va: GpuVa,
-    /// The number of records; bytes where there is no stride.
+    /// The number of records; the number of bytes if the stride is 0.
     pub num_records: u32,
-    /// Bytes from one record to the next: up to 2^14 - 1, and on GFX8 and GFX9 with [`add_tid`](Self::add_tid) 2^18 - 1.
+    /// The distance between records in bytes: up to 2^14 - 1, or 2^18 - 1 on GFX8 and GFX9 with [`add_tid`](Self::add_tid).
     pub stride: u32,
     /// The format of an element.
     pub format: Format,
-    /// The sources of the shader's components.
+    /// The source of each component that the shader sees.
     pub swizzle: Swizzle,
-    /// Interleaves the records of a wave: 0 or 1; from GFX11 on 0 to 3 for no, 4, 8 or 16 bytes.
+    /// Interleaving of the records of a wave: 0 or 1; from GFX11 on 0 to 3 for no interleaving or elements of 4, 8 or 16 bytes.
     pub swizzle_enable: u32,
-    /// Lanes to interleave: 8, 16, 32 or 64 for 0 to 3.
+    /// The number of lanes to interleave: 0 to 3 for 8, 16, 32 or 64.
     pub index_stride: u32,
-    /// Bytes of an interleaved element: 2, 4, 8 or 16 for 0 to 3 (GFX6 to GFX8, else not used).
+    /// The size of an interleaved element: 0 to 3 for 2, 4, 8 or 16 bytes (GFX6 to GFX8, otherwise ignored).
     pub element_size: u32,
-    /// Adds the lane to the index.
+    /// `true` to add the lane number to the index.
     pub add_tid: bool,
-    /// The rule for accesses out of bounds (GFX10 and later, else not used).
+    /// The rule for accesses out of bounds (GFX10 and later, otherwise ignored).
     pub oob: OutOfBounds,
-    /// Loads find data compressed (GFX12, else not used).
+    /// `true` if loads read compressed data (GFX12, otherwise ignored).
     pub compression: bool,
-    /// Stores keep data compressed (GFX12, else not used).
+    /// `true` if stores write compressed data (GFX12, otherwise ignored).
     pub write_compress: bool,
 }
 
 impl BufferView {
-    /// Returns a view of `bytes` bytes: a storage or uniform buffer.
+    /// Creates a view of `bytes` bytes, for a storage or uniform buffer.
     pub const fn raw(va: GpuVa, bytes: u32) -> Self {
         Self {
             va,
@@ -72,11 +72,11 @@ impl BufferView {
         }
     }
 
-    /// Returns a view of the ring that carries vertex attributes to fragment shaders (GFX11 and later).
+    /// Creates a view of the ring buffer that holds the vertex attributes for fragment shaders (GFX11 and later).
     ///
     /// # Errors
     ///
-    /// [`DescriptorError::NoFeature`] before GFX11.
+    /// [`DescriptorError::NoFeature`] if the generation is older than GFX11.
     pub const fn attribute_ring(va: GpuVa, bytes: u32, stride: u32, level: GfxLevel) -> Result<Self, DescriptorError> {
         if !matches!(level, GfxLevel::Gfx11 | GfxLevel::Gfx11_5 | GfxLevel::Gfx12) {
             return Err(DescriptorError::NoFeature { feature: Feature::AttributeRing, level });
@@ -91,15 +91,15 @@ impl BufferView {
         })
     }
 
-    /// Returns the descriptor of the view.
+    /// Builds the descriptor of the view.
     ///
     /// # Errors
     ///
-    /// [`DescriptorError`] where the format is none of buffers, or a number does not fit.
+    /// [`DescriptorError`] if buffers cannot have the format, or a number does not fit its field.
     pub fn descriptor(&self, level: GfxLevel) -> Result<BufferDescriptor, DescriptorError> {
         let mut words = BufferDescriptor::default();
         let mut set = |field, value: u32| words.set(field, level, value);
-        // With the lane added, the bits of the data format extend the stride.
+        // If the lane number is added, the bits of the data format extend the stride.
         let long_stride = self.add_tid && matches!(level, GfxLevel::Gfx8 | GfxLevel::Gfx9);
         set(f::STRIDE, if long_stride { self.stride & 0x3fff } else { self.stride })?;
         set(f::SWIZZLE_ENABLE, self.swizzle_enable)?;

@@ -1,4 +1,4 @@
-//! Image descriptors of FMASK, which shaders read as a texture of its own (GFX6 to GFX10.3).
+//! Image descriptors of FMASK, which shaders read as a separate texture (GFX6 to GFX10.3).
 
 use amdgpu_hw::{GfxLevel, GpuVa};
 
@@ -7,40 +7,40 @@ use crate::descriptor::ImageDescriptor;
 use crate::error::{DescriptorError, Feature};
 use crate::fields::image as f;
 
-/// The part of an image's FMASK that a shader sees.
+/// The part of an image's FMASK that a shader accesses.
 ///
 /// Source: Mesa 25.0.7 `src/amd/common/ac_descriptors.c`, `ac_build_fmask_descriptor`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FmaskView {
-    /// The first byte of the buffer.
+    /// The address of the buffer that contains FMASK.
     pub base: GpuVa,
-    /// Bytes from there to FMASK.
+    /// The offset of FMASK in the buffer, in bytes.
     pub offset: u64,
-    /// The image has layers.
+    /// `true` if the image has layers.
     pub is_array: bool,
-    /// Width in texels.
+    /// The width of the image in texels.
     pub width: u32,
-    /// Height in texels.
+    /// The height of the image in texels.
     pub height: u32,
-    /// Layers (GFX6 to GFX8).
+    /// The number of layers (GFX6 to GFX8).
     pub layers: u32,
     /// The first layer.
     pub first_layer: u32,
     /// The last layer.
     pub last_layer: u32,
-    /// Samples.
+    /// The number of samples.
     pub samples: u32,
-    /// Stored samples.
+    /// The number of stored samples.
     pub storage_samples: u32,
-    /// The order of elements; the pitch is FMASK's.
+    /// The tiling of FMASK, with FMASK's pitch.
     pub tiling: Tiling,
-    /// Spreading over channels, in units of 256 bytes.
+    /// The tile swizzle, which spreads images over the memory channels, in units of 256 bytes.
     pub tile_swizzle: u32,
-    /// Bytes from the buffer's start to CMASK, if the texture units read it (GFX8 and later).
+    /// The offset of CMASK in the buffer in bytes, if the texture units read it (GFX8 and later).
     pub cmask_offset: Option<u64>,
 }
 
-/// The numbers of a pair of samples and stored samples: GFX6 to GFX8, GFX9, GFX10.
+/// Returns the format numbers for a pair of samples and stored samples: on GFX6 to GFX8, GFX9, and GFX10.
 const fn formats(samples: u32, stored: u32) -> Option<(u32, u32, u32)> {
     Some(match (samples, stored) {
         (2, 1) => (44, 0, 156),
@@ -60,17 +60,17 @@ const fn formats(samples: u32, stored: u32) -> Option<(u32, u32, u32)> {
     })
 }
 
-/// `IMG_DATA_FORMAT_FMASK` of GFX9, whose number format holds the samples.
+/// `IMG_DATA_FORMAT_FMASK` of GFX9, whose number format encodes the samples.
 const GFX9_FMASK: u32 = 45;
 /// `IMG_NUM_FORMAT_UINT`.
 const UINT: u32 = 4;
 
 impl FmaskView {
-    /// Returns the descriptor of the view.
+    /// Builds the descriptor of the view.
     ///
     /// # Errors
     ///
-    /// [`DescriptorError`] where the generation has no FMASK or cannot say what the view asks for.
+    /// [`DescriptorError`] if the generation has no FMASK, or the descriptor cannot express the view.
     pub fn descriptor(&self, level: GfxLevel) -> Result<ImageDescriptor, DescriptorError> {
         if level >= GfxLevel::Gfx11 {
             return Err(DescriptorError::NoFeature { feature: Feature::Fmask, level });
@@ -122,7 +122,7 @@ impl FmaskView {
             }
             let mut meta = address(self.base, offset)?;
             if level == GfxLevel::Gfx8 {
-                // GFX8 has 32 bits for the address.
+                // GFX8 has 32 bits for the metadata address.
                 meta = meta & 0xff_ffff_ffff | swizzle;
             }
             words.set(f::COMPRESSION_EN, level, 1)?;

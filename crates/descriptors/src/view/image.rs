@@ -1,4 +1,4 @@
-//! Image descriptors from views.
+//! Image views and their descriptors.
 
 use amdgpu_hw::GfxLevel;
 
@@ -9,30 +9,30 @@ use crate::fields::image as f;
 use crate::format::{Format, Swizzle};
 use crate::lod::Lod;
 
-/// The type of an image.
+/// The type of an image in its descriptor. The discriminants are the hardware's numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(u8)]
 pub enum ImageKind {
-    /// One row.
+    /// A 1D image.
     D1 = 8,
-    /// Rows and columns.
+    /// A 2D image.
     D2 = 9,
-    /// A volume.
+    /// A 3D image.
     D3 = 10,
-    /// Six faces, or a multiple of them.
+    /// A cube map, or an array of cube maps.
     Cube = 11,
-    /// Layers of rows.
+    /// An array of 1D images.
     D1Array = 12,
-    /// Layers.
+    /// An array of 2D images.
     D2Array = 13,
-    /// Samples.
+    /// A multisampled 2D image.
     D2Msaa = 14,
-    /// Layers of samples.
+    /// An array of multisampled 2D images.
     D2MsaaArray = 15,
 }
 
 impl ImageKind {
-    /// Returns the type of a hardware number.
+    /// Returns the type with this hardware number; `None` if the number is not an image type.
     pub const fn of(number: i64) -> Option<Self> {
         Some(match number {
             8 => Self::D1,
@@ -48,74 +48,76 @@ impl ImageKind {
     }
 }
 
-/// The part of an image that a shader sees.
+/// The part of an image that a shader accesses.
 ///
 /// Source: Mesa 25.0.7 `src/amd/common/ac_descriptors.c`, `ac_build_texture_descriptor` and
 /// `ac_set_mutable_tex_desc_fields`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[expect(clippy::struct_excessive_bools, reason = "independent facts about a view")]
 pub struct ImageView {
-    /// The type.
+    /// The type of the image.
     pub kind: ImageKind,
     /// The format of the view.
     pub format: Format,
-    /// The sources of the shader's components, with the format's own order already applied.
+    /// The source of each component that the shader sees, with the format's component order already applied.
     pub swizzle: Swizzle,
-    /// Width of level 0 in texels.
+    /// The width of level 0 in texels.
     pub width: u32,
-    /// Height of level 0 in texels.
+    /// The height of level 0 in texels.
     pub height: u32,
-    /// Slices of a volume; up to GFX8 also the layers of an array (for cubes six, or cubes as RADV counts them).
+    /// The number of slices of a 3D image; up to GFX8 also the number of layers of an array (for cubes the number of faces, or the
+    /// number of cubes, as RADV sets it).
     pub depth: u32,
-    /// The first layer.
+    /// The first layer of the view.
     pub first_layer: u32,
-    /// The last layer.
+    /// The last layer of the view.
     pub last_layer: u32,
-    /// The levels of the image.
+    /// The number of levels of the image.
     pub num_levels: u32,
     /// The first level of the view.
     pub first_level: u32,
     /// The last level of the view.
     pub last_level: u32,
-    /// Samples.
+    /// The number of samples.
     pub samples: u32,
-    /// Stored samples.
+    /// The number of stored samples.
     pub storage_samples: u32,
-    /// The smallest level of detail.
+    /// The smallest level of detail that shaders may access.
     pub min_lod: f32,
-    /// Stores to slices of a volume, or 2D views of one (GFX10 and later).
+    /// `true` for stores to slices of a 3D image and for 2D views of one (GFX10 and later).
     pub slice_view: bool,
-    /// The format is 32-bit depth in the place of a narrower one that was asked for (GFX10 and later).
+    /// `true` if the format is 32-bit depth in place of a narrower format that was requested (GFX10 and later).
     pub widened_depth: bool,
-    /// Views of one level are filtered anisotropically (GFX6 and GFX7; without it they carry a mask for samplers).
+    /// `true` if views of one level are filtered anisotropically (GFX6 and GFX7). If `false`, the descriptor has a mask that
+    /// shaders apply to the sampler.
     pub aniso_single_level: bool,
-    /// Reads at the edge of a compressed image through an uncompressed view are not clamped (GFX12).
+    /// `true` if reads at the edge of a compressed image through an uncompressed view are not clamped (GFX12).
     pub no_edge_clamp: bool,
-    /// Stores keep data compressed (GFX10 and later).
+    /// `true` if stores write compressed data (GFX10 and later).
     pub write_compress: bool,
-    /// Stencil beside this depth format, with HTILE (GFX9).
+    /// The depth format, if the view shows the stencil of a depth image with HTILE (GFX9).
     pub stencil_beside: Option<Format>,
-    /// The memory.
+    /// The location of the image in memory.
     pub place: ImagePlace,
 }
 
-/// The number of 32-bit float depth that is clamped to 0 and 1.
+/// The format numbers of 32-bit float depth that is clamped to the range 0 to 1.
 const FLOAT_CLAMP: (u32, u32) = (140, 75);
-/// Data formats of stencil beside 16-bit and 32-bit depth (`IMG_DATA_FORMAT_STENCIL`).
+/// The data formats of stencil in images with 16-bit and 32-bit depth (`IMG_DATA_FORMAT_STENCIL`).
 const STENCIL_BESIDE: (u32, u32) = (59, 60);
 
 impl ImageView {
-    /// Returns the samples that the generation cares for.
+    /// Returns the number of samples that the descriptor of this generation contains.
     fn fragments(&self, level: GfxLevel) -> u32 {
         let stored = level <= GfxLevel::Gfx9 && !self.format.is_depth_or_stencil();
         if stored { self.storage_samples } else { self.samples }
     }
 
-    /// Returns the descriptor of the view.
+    /// Builds the descriptor of the view.
     ///
     /// # Errors
     ///
-    /// [`DescriptorError`] where the generation cannot say what the view asks for.
+    /// [`DescriptorError`] if the generation does not support the view, or a number does not fit its field.
     pub fn descriptor(&self, level: GfxLevel) -> Result<ImageDescriptor, DescriptorError> {
         let mut words = ImageDescriptor::default();
         let place = &self.place;
@@ -187,7 +189,7 @@ impl ImageView {
         words.set(f::BASE_ADDRESS, level, base.cast_signed())?;
         self.metadata(level, &mut words)?;
         if level <= GfxLevel::Gfx7 && !self.aniso_single_level && self.samples <= 1 {
-            // The hardware ignores the word; shaders mask the sampler's first dword with it.
+            // The hardware ignores this dword; shaders mask the sampler's first dword with it.
             let mask = if self.first_level == self.last_level { 0xffff_f1ff } else { u32::MAX };
             let mut raw = words.words();
             raw[7] = mask;
@@ -276,7 +278,7 @@ impl ImageView {
         rb_aligned: bool,
     ) -> Result<(), DescriptorError> {
         words.set(f::COMPRESSION_EN, level, 1)?;
-        // GFX8 has 32 bits for the address.
+        // GFX8 has 32 bits for the metadata address.
         let meta = if level == GfxLevel::Gfx8 { meta & 0xff_ffff_ffff } else { meta };
         words.set(f::META_DATA_ADDRESS, level, meta.cast_signed())?;
         if level >= GfxLevel::Gfx9 {

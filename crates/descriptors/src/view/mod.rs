@@ -1,5 +1,5 @@
-//! Descriptors from views: what a shader shall see of memory, in words; each answer depends on the view and the
-//! generation alone.
+//! Descriptors built from views: the part of a buffer, image or FMASK that a shader accesses. The result depends only on the view
+//! and the generation.
 
 mod buffer;
 mod fmask;

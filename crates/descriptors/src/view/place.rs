@@ -1,89 +1,89 @@
-//! Place of an image in memory, as descriptors and targets take it.
+//! The location and tiling of an image in memory, for descriptors and targets.
 
 use amdgpu_hw::GpuVa;
 
 use crate::error::DescriptorError;
 
-/// Arrangement of an image's texels.
+/// The tiling of an image: the order of its texels in memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Tiling {
-    /// GFX6 to GFX8.
+    /// The tile modes of GFX6 to GFX8.
     Legacy {
-        /// Index into the table of tile modes.
+        /// The index into the table of tile modes.
         index: u32,
-        /// Texels from one row of the first level to the next.
+        /// The distance between rows of the first level in texels.
         pitch: u32,
-        /// The first level has macro tiles.
+        /// `true` if the first level has macro tiles.
         macro_tiled: bool,
     },
-    /// GFX9.
+    /// The swizzle modes of GFX9.
     Gfx9 {
-        /// Swizzle mode.
+        /// The swizzle mode.
         mode: u32,
-        /// The pitch as addrlib gives it: less one, and sometimes the height.
+        /// The epitch of addrlib: the pitch less one, or for some images the height less one.
         epitch: u32,
     },
-    /// GFX10 and later.
+    /// The swizzle modes of GFX10 and later.
     Modern {
-        /// Swizzle mode.
+        /// The swizzle mode.
         mode: u32,
-        /// The pitch in elements of a linear image whose pitch is not the hardware's (GFX10.3 and later).
+        /// The pitch in elements of a linear image, if it differs from the hardware's default (GFX10.3 and later).
         pitch: Option<u32>,
     },
 }
 
-/// The compression data of an image that a shader reads.
+/// The compression metadata of an image, as the texture units read it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ImageMeta {
-    /// DCC. GFX12 keeps it with the pages and takes nothing of this.
+    /// DCC. On GFX12, where the page tables control compression, all fields are ignored.
     Dcc {
-        /// Bytes from the buffer's start.
+        /// The offset of DCC in the buffer, in bytes.
         offset: u64,
-        /// Bytes from there to the DCC of the first level (GFX8).
+        /// The offset of the first level's DCC from `offset`, in bytes (GFX8).
         level_offset: u64,
-        /// Exponent of its alignment.
+        /// The logarithm of the alignment of DCC.
         align_log2: u32,
-        /// Aligned to pipes (GFX9 and later).
+        /// `true` if DCC is aligned to pipes (GFX9 and later).
         pipe_aligned: bool,
-        /// Aligned to render backends (GFX9).
+        /// `true` if DCC is aligned to render backends (GFX9).
         rb_aligned: bool,
-        /// Alpha is the most significant component, as [`Format::alpha_is_on_msb_of`](crate::format::Format::alpha_is_on_msb_of) says (GFX8
-        /// to GFX10.3).
+        /// `true` if alpha is the most significant component, see
+        /// [`Format::alpha_is_on_msb_of`](crate::format::Format::alpha_is_on_msb_of) (GFX8 to GFX10.3).
         alpha_is_on_msb: bool,
     },
-    /// HTILE that the texture units read.
+    /// HTILE that the texture units can read.
     Htile {
-        /// Bytes from the buffer's start.
+        /// The offset of HTILE in the buffer, in bytes.
         offset: u64,
-        /// Covers 256 bytes of samples (GFX10 and later).
+        /// `true` if HTILE iterates over 256 bytes of samples (GFX10 and later).
         iterate_256: bool,
     },
 }
 
-/// The memory of an image.
+/// The location and tiling of an image in memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ImagePlace {
-    /// The first byte of the buffer.
+    /// The address of the buffer that contains the image.
     pub base: GpuVa,
-    /// Bytes from there to the plane; up to GFX8 to the first level of the view.
+    /// The offset of the plane in the buffer in bytes; up to GFX8 the offset of the view's first level.
     pub offset: u64,
-    /// Spreading over channels, in units of 256 bytes.
+    /// The tile swizzle, which spreads images over the memory channels, in units of 256 bytes.
     pub tile_swizzle: u32,
-    /// The order of texels.
+    /// The tiling of the image.
     pub tiling: Tiling,
-    /// Compression data.
+    /// The compression metadata, if the texture units read it.
     pub meta: Option<ImageMeta>,
-    /// Largest compressed block: 64, 128 or 256 bytes for 0 to 2 (GFX10 and later with DCC, GFX12 always).
+    /// The size of the largest compressed DCC block: 0 to 2 for 64, 128 or 256 bytes (GFX10 and later with DCC, GFX12 always).
     pub max_compressed_block: u32,
 }
 
-/// Returns the low 48 bits of an address in a buffer.
+/// Returns the low 48 bits of `base` plus `offset`.
 pub(crate) fn address(base: GpuVa, offset: u64) -> Result<u64, DescriptorError> {
     let sum = base.checked_add(offset).ok_or(DescriptorError::Address { base: base.as_u64(), offset })?;
     Ok(sum.low_48_bits())
 }
 
-/// Returns the logarithm of a number of samples.
+/// Returns the logarithm of `samples`.
 pub(crate) fn log2_samples(samples: u32, stored: u32) -> Result<u32, DescriptorError> {
     if samples.is_power_of_two() && samples <= 16 {
         Ok(samples.ilog2())

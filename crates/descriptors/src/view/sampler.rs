@@ -1,4 +1,4 @@
-//! Sampler descriptors from their state.
+//! Sampler states and their descriptors.
 
 use amdgpu_hw::GfxLevel;
 
@@ -7,60 +7,60 @@ use crate::error::DescriptorError;
 use crate::fields::sampler as f;
 use crate::lod::Lod;
 
-/// Addressing outside an image.
+/// The addressing mode for coordinates outside an image. The discriminants are the hardware's numbers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[repr(u8)]
 pub enum Clamp {
-    /// Repeats.
+    /// Repeats the image.
     #[default]
     Wrap = 0,
-    /// Repeats, every second time mirrored.
+    /// Repeats the image, mirroring every second copy.
     Mirror = 1,
-    /// The last texel.
+    /// Clamps to the texel at the edge.
     LastTexel = 2,
-    /// Mirrors once, then the last texel.
+    /// Mirrors the image once, then clamps to the texel at the edge.
     MirrorOnceLastTexel = 3,
-    /// Half the last texel, half the border.
+    /// Clamps to a blend of half the texel at the edge and half the border colour.
     HalfBorder = 4,
-    /// Mirrors once, then half the last texel, half the border.
+    /// Mirrors the image once, then clamps to a blend of half the texel at the edge and half the border colour.
     MirrorOnceHalfBorder = 5,
-    /// The border.
+    /// Clamps to the border colour.
     Border = 6,
-    /// Mirrors once, then the border.
+    /// Mirrors the image once, then clamps to the border colour.
     MirrorOnceBorder = 7,
 }
 
-/// The state of a sampler, in the hardware's numbers where no type is given.
+/// The state of a sampler. Fields without an enum type contain the hardware's numbers.
 ///
 /// Source: Mesa 25.0.7 `src/amd/common/ac_descriptors.c`, `ac_build_sampler_descriptor`.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 #[expect(clippy::struct_excessive_bools, reason = "independent facts about a sampler")]
 pub struct SamplerState {
-    /// Addressing in x, y and z.
+    /// The addressing modes in x, y and z.
     pub clamp: [Clamp; 3],
-    /// Logarithm of the largest ratio of anisotropy, 0 to 4.
+    /// The logarithm of the maximum ratio of anisotropy, 0 to 4.
     pub max_aniso_ratio: u32,
-    /// The comparison: never, less, equal, not greater, greater, not equal, not less, always for 0 to 7.
+    /// The comparison: 0 to 7 for never, less, equal, less or equal, greater, not equal, greater or equal, always.
     pub depth_compare_func: u32,
-    /// Coordinates count texels.
+    /// `true` if coordinates are unnormalized, in units of texels.
     pub unnormalized: bool,
-    /// Filters across the faces of a cube.
+    /// `true` to filter across the faces of a cube map.
     pub cube_wrap: bool,
-    /// Truncates coordinates.
+    /// `true` to truncate coordinates instead of rounding them.
     pub trunc_coord: bool,
-    /// Blend, minimum or maximum for 0 to 2.
+    /// The reduction mode: 0 to 2 for weighted average, minimum or maximum.
     pub filter_mode: u32,
-    /// Point, linear, anisotropic point or anisotropic linear for 0 to 3.
+    /// The magnification filter: 0 to 3 for point, linear, anisotropic point or anisotropic linear.
     pub mag_filter: u32,
-    /// The same for texels that are minified.
+    /// The minification filter, with the same numbers as the magnification filter.
     pub min_filter: u32,
-    /// None, point or linear for 0 to 2.
+    /// The filter between levels: 0 to 2 for none, point or linear.
     pub mip_filter: u32,
-    /// Views of one level are filtered anisotropically.
+    /// `true` if views of one level are filtered anisotropically.
     pub aniso_single_level: bool,
-    /// Transparent black, opaque black, opaque white or a colour of the table for 0 to 3.
+    /// The border colour: 0 to 3 for transparent black, opaque black, opaque white or an entry of the border colour table.
     pub border_color_type: u32,
-    /// The place in the table of border colours.
+    /// The index into the table of border colours.
     pub border_color_ptr: u32,
     /// The smallest level of detail.
     pub min_lod: f32,
@@ -71,11 +71,11 @@ pub struct SamplerState {
 }
 
 impl SamplerState {
-    /// Returns the descriptor of the sampler.
+    /// Builds the descriptor of the sampler.
     ///
     /// # Errors
     ///
-    /// [`DescriptorError::Field`] where a number does not fit.
+    /// [`DescriptorError::Field`] if a number does not fit its field.
     pub fn descriptor(&self, level: GfxLevel) -> Result<SamplerDescriptor, DescriptorError> {
         let mut words = SamplerDescriptor::default();
         let mut set = |field, value: u32| words.set(field, level, value);

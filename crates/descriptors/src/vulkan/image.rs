@@ -1,4 +1,4 @@
-//! Images and views of them.
+//! Vulkan images and image views.
 //!
 //! Source: Mesa 25.0.7 `src/amd/vulkan/radv_image.c` and `radv_image_view.c`.
 
@@ -23,7 +23,7 @@ mod usage {
     pub(super) const INPUT_ATTACHMENT: u32 = 0x80;
 }
 
-/// `VkImageCreateInfo`, of an image that is not shared.
+/// The part of `VkImageCreateInfo` that determines the layout of an image that is not shared with other processes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct VulkanImage {
     /// `format`.
@@ -38,13 +38,13 @@ pub struct VulkanImage {
     pub levels: u32,
     /// `samples`.
     pub samples: u32,
-    /// `VK_IMAGE_TILING_LINEAR`.
+    /// `true` for `VK_IMAGE_TILING_LINEAR`.
     pub linear: bool,
-    /// `usage`, the bits of `VkImageUsageFlags`.
+    /// The bits of `usage` (`VkImageUsageFlags`).
     pub usage: u32,
 }
 
-/// The part of a format that a view shows.
+/// The aspect of a format that a view shows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Aspect {
     /// Colour.
@@ -59,17 +59,17 @@ pub enum Aspect {
 /// `VkImageViewType`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ViewType {
-    /// A row, or layers of rows.
+    /// A 1D view or an array of 1D views.
     D1,
-    /// Rows and columns, or layers of them.
+    /// A 2D view or an array of 2D views.
     D2,
-    /// A volume.
+    /// A 3D view.
     D3,
-    /// A cube, or an array of cubes.
+    /// A cube view or an array of cube views.
     Cube,
 }
 
-/// `VkImageViewCreateInfo`, as a descriptor takes it.
+/// The part of `VkImageViewCreateInfo` that determines a descriptor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct VulkanView {
     /// `viewType`.
@@ -84,9 +84,9 @@ pub struct VulkanView {
     pub base_layer: u32,
     /// `layerCount`.
     pub layer_count: u32,
-    /// `components`; the identity takes each from its own.
+    /// `components`. [`Swizzle::IDENTITY`] maps each component to itself.
     pub swizzle: Swizzle,
-    /// The view is for stores, not for sampling.
+    /// `true` if the view is for stores, `false` if it is for sampling.
     pub storage: bool,
 }
 
@@ -109,26 +109,27 @@ impl VulkanImage {
         }
     }
 
-    /// Returns `true` if shaders store to it.
+    /// Returns `true` if shaders store to the image.
     pub(super) const fn is_stored(&self) -> bool {
         self.usage & usage::STORAGE != 0
     }
 
-    /// Returns `true` if shaders have atomics on its format; those of floating-point numbers are a feature that an application
-    /// has to enable.
+    /// Returns `true` if shaders can do atomic operations on the image's format without enabling a feature. Floating-point formats
+    /// need one.
     fn has_atomics(&self) -> bool {
         const ATOMIC: [Format; 4] = [Format::R32_UINT, Format::R32_SINT, Format::R64_UINT, Format::R64_SINT];
         ATOMIC.contains(&self.format)
     }
 
-    /// Returns `true` if the driver clears it by its metadata. Small images of one sample gain nothing from it.
+    /// Returns `true` if the driver may clear the image through its metadata. Small single-sampled images are not worth a fast
+    /// clear.
     pub(super) fn may_clear_fast(&self) -> bool {
         self.has(usage::COLOR_ATTACHMENT) && (self.samples > 1 || self.pixels() > 512 * 512)
     }
 
-    /// Returns `true` if the image could have DCC, whether or not that would gain anything.
+    /// Returns `true` if DCC is possible for the image, even if it would not be profitable.
     pub(super) fn dcc_fits(&self, level: GfxLevel) -> bool {
-        // Atomics would decompress it again and again.
+        // Atomic operations would decompress the image again and again.
         let stores = self.is_stored() && (level < GfxLevel::Gfx10 || self.has_atomics());
         let (layered, mipmapped) = (self.layers > 1, self.levels > 1);
         let older = level < GfxLevel::Gfx10 && self.samples > 1;
@@ -149,7 +150,7 @@ impl VulkanImage {
         mips && !stencil_mips && self.pixels() >= 64 && !self.is_stored()
     }
 
-    /// Returns `true` if the texture units can read HTILE of it (`radv_use_tc_compat_htile_for_image`).
+    /// Returns `true` if the texture units can read the image's HTILE (`radv_use_tc_compat_htile_for_image`).
     fn may_read_htile(&self, level: GfxLevel) -> bool {
         let read = self.has(usage::SAMPLED | usage::INPUT_ATTACHMENT | usage::TRANSFER_SRC);
         let (format, samples) = (self.format, self.samples);
@@ -165,8 +166,8 @@ impl VulkanImage {
         read && fits && !self.is_stored() && !self.linear
     }
 
-    /// Returns the image as the layout takes it. `surface_index` is the number of the image among those that spread over
-    /// channels: RADV counts render targets.
+    /// Returns the configuration from which the layout is computed. `surface_index` numbers the images whose tile swizzle spreads
+    /// them over the memory channels; RADV counts render targets.
     pub fn surface(&self, level: GfxLevel, surface_index: Option<u32>) -> SurfaceConfig {
         let [width, height, depth] = self.extent;
         let format = self.format;
@@ -192,7 +193,7 @@ impl VulkanImage {
             flags |= SurfaceUsage::NO_RENDER_TARGET;
         }
         flags.set(SurfaceUsage::DISABLE_DCC, !self.may_have_dcc(level));
-        // GFX9 interleaves the FMASK of layers, which the driver does not follow.
+        // GFX9 interleaves the FMASK of layers, which the driver does not support.
         let interleaved = level == GfxLevel::Gfx9 && self.layers > 1;
         flags.set(SurfaceUsage::NO_FMASK, self.samples <= 1 || !self.has(usage::COLOR_ATTACHMENT) || interleaved);
         flags.set(SurfaceUsage::NO_TEXTURE, !self.has(usage::SAMPLED | usage::STORAGE));
@@ -211,11 +212,11 @@ impl VulkanImage {
         }
     }
 
-    /// Returns the layout of the image on a chip, as [`surface`](Self::surface) describes it.
+    /// Computes the layout of the image on a chip, with the configuration of [`surface`](Self::surface).
     ///
     /// # Errors
     ///
-    /// [`SurfaceError`] for an image that the chip cannot have.
+    /// [`SurfaceError`] if the chip does not support the image.
     pub fn layout(&self, chip: &Chip, surface_index: Option<u32>) -> Result<SurfaceLayout, SurfaceError> {
         SurfaceLayout::new(chip, &self.surface(chip.level(), surface_index))
     }
@@ -236,7 +237,7 @@ impl VulkanImage {
             (ViewType::D3, _) => ImageKind::D3,
             _ if self.samples > 1 && layered => ImageKind::D2MsaaArray,
             _ if self.samples > 1 => ImageKind::D2Msaa,
-            // GFX9 lays 1D images out as 2D.
+            // GFX9 stores 1D images as 2D images.
             (_, Dimension::D1) if level != GfxLevel::Gfx9 => {
                 if layered {
                     ImageKind::D1Array
@@ -249,14 +250,14 @@ impl VulkanImage {
         }
     }
 
-    /// Returns the view that RADV gives the hardware, of an image at `base` with a layout of this chip.
+    /// Returns the hardware view that RADV uses for an image at `base`. `layout` must be a layout of this image on this chip.
     pub fn view(&self, chip: &Chip, layout: &SurfaceLayout, base: GpuVa, view: &VulkanView) -> ImageView {
         let level = chip.level();
         let format = self.aspect_format(view.aspect);
         let kind = self.kind(level, view);
         let is_stencil = view.aspect == Aspect::Stencil;
         let splits = view.aspect == Aspect::Depth && self.format.has_stencil();
-        // Up to GFX8 some views begin at their own first level.
+        // Up to GFX8, some views start at their first level instead of level 0.
         let rebased = level <= GfxLevel::Gfx8 && (view.storage || self.format.is_compressed() || splits);
         let first = if rebased { view.base_level } else { 0 };
         let minify = |size: u32| (size.checked_shr(first).unwrap_or(0)).max(1);
@@ -342,11 +343,11 @@ impl VulkanImage {
         })
     }
 
-    /// Returns the descriptor of a view of the image at `base`, with a layout of this chip.
+    /// Builds the descriptor of a view of the image at `base`. `layout` must be a layout of this image on this chip.
     ///
     /// # Errors
     ///
-    /// [`DescriptorError`] where the generation cannot say what the view asks for.
+    /// [`DescriptorError`] if the generation does not support the view, or a number does not fit its field.
     pub fn descriptor(
         &self,
         chip: &Chip,

@@ -1,4 +1,4 @@
-//! Vulkan's samplers, buffer views and image views as descriptors, as RADV makes them.
+//! Descriptors of Vulkan's samplers, buffer views and image views, built as RADV builds them.
 
 mod buffer;
 mod image;

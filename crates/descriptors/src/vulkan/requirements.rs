@@ -1,4 +1,4 @@
-//! The memory that RADV asks for an image: texels, compression metadata and the driver's own words.
+//! The memory requirements of RADV's images: texels, compression metadata and RADV's own words.
 //!
 //! Source: Mesa 25.0.7 `src/amd/vulkan/radv_image.c`, `radv_get_surface_flags` and `radv_image_create_layout`.
 
@@ -9,36 +9,36 @@ use amdgpu_surface::surface::{Dimension, SurfaceConfig, SurfaceError, SurfaceLay
 
 use super::image::VulkanImage;
 
-/// The memory of an image, as far as it restricts the layout.
+/// The properties of an image's memory that restrict its layout.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ImageMemory {
-    /// `true` if other processes share it (`VkExternalMemoryImageCreateInfo`).
+    /// `true` if other processes share the image (`VkExternalMemoryImageCreateInfo`).
     pub external: bool,
-    /// `true` if it is bound page by page (`VK_IMAGE_CREATE_SPARSE_RESIDENCY_BIT`).
+    /// `true` if the image is bound page by page (`VK_IMAGE_CREATE_SPARSE_RESIDENCY_BIT`).
     pub sparse: bool,
-    /// The layout that other processes know (`VkImageDrmFormatModifierListCreateInfoEXT`).
+    /// The format modifier, if the layout is given by one (`VkImageDrmFormatModifierListCreateInfoEXT`).
     pub modifier: Option<Modifier>,
 }
 
-/// `VkMemoryRequirements` of an image with its layout.
+/// The `VkMemoryRequirements` of an image, with its layout.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ImageRequirements {
-    /// The layout of texels and metadata.
+    /// The layout of the texels and metadata.
     pub layout: SurfaceLayout,
-    /// Bytes, with the driver's words behind the metadata.
+    /// The size in bytes, including RADV's words after the metadata.
     pub bytes: u64,
-    /// Alignment in bytes.
+    /// The alignment in bytes.
     pub alignment: u64,
 }
 
-/// Bytes of the words that RADV keeps for a level: a predicate, or a clear value.
+/// The size in bytes of the words that RADV stores for each level: a predicate or a clear value.
 const WORDS: u64 = 8;
-/// Bytes of the word that RADV keeps for a level where depth's precision has to change (GFX8 and GFX9).
+/// The size in bytes of the word that RADV stores for each level if the precision of depth can change (GFX8 and GFX9).
 const PRECISION: u64 = 4;
 
 impl VulkanImage {
-    /// Returns the image as the layout takes it, with this memory. `surface_index` is the number of the image among those that
-    /// spread over channels.
+    /// Returns the configuration from which the layout in this memory is computed. `surface_index` numbers the images whose tile
+    /// swizzle spreads them over the memory channels.
     pub fn surface_in(&self, level: GfxLevel, memory: &ImageMemory, surface_index: Option<u32>) -> SurfaceConfig {
         let mut config = self.surface(level, surface_index);
         config.modifier = memory.modifier;
@@ -60,11 +60,11 @@ impl VulkanImage {
         config
     }
 
-    /// Returns the memory that RADV asks for the image.
+    /// Returns the memory requirements that RADV reports for the image.
     ///
     /// # Errors
     ///
-    /// [`SurfaceError`] for an image that the chip cannot have.
+    /// [`SurfaceError`] if the chip does not support the image.
     pub fn requirements(&self, chip: &Chip, memory: &ImageMemory) -> Result<ImageRequirements, SurfaceError> {
         let config = self.surface_in(chip.level(), memory, None);
         let layout = SurfaceLayout::new(chip, &config)?;
@@ -76,7 +76,7 @@ impl VulkanImage {
         let mut has_cmask = layout.cmask.is_some_and(|cmask| cmask.offset != 0);
         let has_fmask = layout.fmask.is_some_and(|fmask| fmask.offset != 0);
         if has_dcc && memory.modifier.is_none() && self.is_stored() && !stores {
-            // The image is laid out with DCC and goes without it.
+            // The layout has DCC, but the driver does not use it.
             has_dcc = false;
             if !has_cmask && !has_fmask {
                 (bytes, align_log2) = (layout.bytes, layout.align_log2);
@@ -108,7 +108,7 @@ impl VulkanImage {
         Ok(ImageRequirements { layout, bytes, alignment })
     }
 
-    /// Returns the bytes of the driver's words for a level.
+    /// Returns the size in bytes of RADV's words for a level.
     fn words(
         &self,
         level: GfxLevel,
@@ -117,7 +117,7 @@ impl VulkanImage {
         stores: bool,
     ) -> u64 {
         let has_htile = !is_color && layout.meta.is_some_and(|meta| meta.bytes != 0);
-        // The hardware clears such images to a colour that DCC itself names.
+        // The hardware clears these images to a colour that is encoded in DCC itself.
         let names_color = level >= GfxLevel::Gfx10
             && has_dcc
             && self.dimension != Dimension::D3

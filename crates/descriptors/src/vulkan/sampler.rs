@@ -1,4 +1,4 @@
-//! Samplers.
+//! Vulkan samplers.
 
 use amdgpu_hw::GfxLevel;
 
@@ -9,26 +9,26 @@ use crate::view::{Clamp, SamplerState};
 /// `VkFilter` and `VkSamplerMipmapMode`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Filter {
-    /// The nearest texel or level.
+    /// Selects the nearest texel or level.
     #[default]
     Nearest,
-    /// A blend of neighbours.
+    /// Blends the neighbouring texels or levels.
     Linear,
 }
 
 /// `VkSamplerAddressMode`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum AddressMode {
-    /// Repeats.
+    /// Repeats the image.
     #[default]
     Repeat,
-    /// Repeats, every second time mirrored.
+    /// Repeats the image, mirroring every second copy.
     MirroredRepeat,
-    /// The texel at the edge.
+    /// Clamps to the texel at the edge.
     ClampToEdge,
-    /// The border.
+    /// Clamps to the border colour.
     ClampToBorder,
-    /// Mirrors once, then the texel at the edge.
+    /// Mirrors the image once, then clamps to the texel at the edge.
     MirrorClampToEdge,
 }
 
@@ -48,36 +48,36 @@ impl AddressMode {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[repr(u8)]
 pub enum CompareOp {
-    /// Never.
+    /// The comparison never passes.
     #[default]
     Never = 0,
-    /// Less.
+    /// Passes if the reference is less than the texel.
     Less = 1,
-    /// Equal.
+    /// Passes if the reference equals the texel.
     Equal = 2,
-    /// Less or equal.
+    /// Passes if the reference is less than or equal to the texel.
     LessOrEqual = 3,
-    /// Greater.
+    /// Passes if the reference is greater than the texel.
     Greater = 4,
-    /// Not equal.
+    /// Passes if the reference differs from the texel.
     NotEqual = 5,
-    /// Greater or equal.
+    /// Passes if the reference is greater than or equal to the texel.
     GreaterOrEqual = 6,
-    /// Always.
+    /// The comparison always passes.
     Always = 7,
 }
 
-/// `VkBorderColor`, whose integer and float colours are the same to the hardware.
+/// `VkBorderColor`. The hardware does not distinguish integer and float colours.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum BorderColor {
-    /// Zero.
+    /// Transparent black: all components are 0.
     #[default]
     TransparentBlack,
-    /// Black.
+    /// Opaque black: alpha is 1, the other components are 0.
     OpaqueBlack,
-    /// White.
+    /// Opaque white: all components are 1.
     OpaqueWhite,
-    /// A place in the table of border colours, below 4096.
+    /// An index into the table of border colours, below 4096.
     Custom(u32),
 }
 
@@ -85,16 +85,16 @@ pub enum BorderColor {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Reduction {
-    /// The weighted average.
+    /// The weighted average of the texels.
     #[default]
     WeightedAverage = 0,
-    /// The smallest.
+    /// The smallest texel.
     Min = 1,
-    /// The largest.
+    /// The largest texel.
     Max = 2,
 }
 
-/// `VkSamplerCreateInfo`.
+/// The part of `VkSamplerCreateInfo` that determines a descriptor.
 ///
 /// Source: Mesa 25.0.7 `src/amd/vulkan/radv_sampler.c`, `radv_init_sampler`.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -105,13 +105,13 @@ pub struct VulkanSampler {
     pub min: Filter,
     /// `mipmapMode`.
     pub mipmap: Filter,
-    /// `addressModeU`, V and W.
+    /// `addressModeU`, `addressModeV` and `addressModeW`.
     pub address: [AddressMode; 3],
     /// `mipLodBias`.
     pub lod_bias: f32,
-    /// `maxAnisotropy`, if `anisotropyEnable`.
+    /// `maxAnisotropy`; `None` if `anisotropyEnable` is false.
     pub max_anisotropy: Option<f32>,
-    /// `compareOp`, if `compareEnable`.
+    /// `compareOp`; `None` if `compareEnable` is false.
     pub compare: Option<CompareOp>,
     /// `minLod`.
     pub min_lod: f32,
@@ -123,16 +123,16 @@ pub struct VulkanSampler {
     pub unnormalized: bool,
     /// `reductionMode`.
     pub reduction: Reduction,
-    /// `VK_SAMPLER_CREATE_NON_SEAMLESS_CUBE_MAP_BIT_EXT`.
+    /// `true` for `VK_SAMPLER_CREATE_NON_SEAMLESS_CUBE_MAP_BIT_EXT`.
     pub non_seamless: bool,
 }
 
 impl VulkanSampler {
-    /// Returns the state that RADV gives the hardware. `conformant_trunc` is the kernel's word that coordinates are
-    /// truncated as Vulkan wants it (GFX11 and later).
+    /// Returns the hardware state that RADV uses. `conformant_trunc` is `true` if the kernel reports that the hardware truncates
+    /// coordinates as Vulkan requires (GFX11 and later).
     #[expect(clippy::cast_sign_loss, reason = "a ratio above 1")]
     pub fn state(&self, conformant_trunc: bool) -> SamplerState {
-        // The conversion cuts towards zero; 1.5 is one sample, which is no anisotropy.
+        // The conversion truncates towards zero: 1.5 becomes one sample, which means no anisotropy.
         let aniso = self.max_anisotropy.filter(|&ratio| ratio > 1.0).map_or(0, |ratio| ratio.min(16.0) as u32);
         let filter = |filter: Filter| {
             let linear = u32::from(filter == Filter::Linear);
@@ -166,11 +166,11 @@ impl VulkanSampler {
         }
     }
 
-    /// Returns the descriptor of the sampler; `conformant_trunc` as for [`state`](Self::state).
+    /// Builds the descriptor of the sampler. For `conformant_trunc` see [`state`](Self::state).
     ///
     /// # Errors
     ///
-    /// [`DescriptorError::Field`] for a place beyond the table of border colours.
+    /// [`DescriptorError::Field`] if the index into the table of border colours is out of range.
     pub fn descriptor(&self, level: GfxLevel, conformant_trunc: bool) -> Result<SamplerDescriptor, DescriptorError> {
         self.state(conformant_trunc).descriptor(level)
     }
