@@ -1,7 +1,7 @@
-//! Vulkan's view of GPU memory: heaps, memory types, budgets, and the kernel requests of an allocation.
+//! GPU memory as Vulkan presents it: heaps, memory types, budgets, and the kernel requests of an allocation.
 //!
-//! The tables and plans are arithmetic on facts learnt earlier; only [`MemoryManager`] and what it makes call the kernel.
-//! The order of things:
+//! The tables and plans are computed from facts that were queried earlier. Only [`MemoryManager`] and the objects that it
+//! creates call the kernel:
 //!
 //! ```text
 //!  GpuInfo --> RawMemoryFacts --judge--> MemoryFacts --+
@@ -53,25 +53,24 @@
 //!
 //! # The memory of a GPU
 //!
-//! A *card* has memory of its own, VRAM, which the CPU reaches through a window, the PCI BAR. With a *small BAR* it is
-//! 256 MiB wide: the rest of VRAM is *invisible*. With *resizable BAR* nearly all VRAM is visible. The card also reads
-//! and writes system memory over PCIe: *GTT*.
+//! A *card* has memory of its own, VRAM, which the CPU accesses through a window, the PCI BAR. A *small BAR* is 256 MiB wide,
+//! and the rest of VRAM is *invisible*. With *resizable BAR*, nearly all VRAM is visible. The card also reads and writes system
+//! memory over PCIe: *GTT*.
 //!
-//! An *APU* has system memory only. The firmware sets a *carve-out* aside, which the kernel calls VRAM (all visible);
-//! the rest can be mapped as GTT. Both are equally fast, and the carve-out is often too small for programs that look for
-//! enough "video memory".
+//! An *APU* has system memory only. The firmware reserves a *carve-out* of it, which the kernel calls VRAM (all visible); the
+//! rest can be mapped as GTT. Both are equally fast, and the carve-out is often too small for programs that require a certain
+//! amount of "video memory".
 //!
 //! # Heaps
 //!
-//! 1. VRAM is the kernel's figure [rounded up to 256 MiB](MemoryFacts::vram), and at most
-//!    [`override_vram_mib`](TableOptions::override_vram_mib). The part that the CPU can map is the *visible* one, the rest the
-//!    *invisible* one.
-//! 2. On an APU everything is one pool of `total = visible + GTT`. Two thirds of it, rounded up to a page, are shown as a
-//!    device-local heap and the rest as GTT; or [all of it as one heap](TableOptions::unified_heap_on_apu).
-//! 3. On a card whose VRAM is all visible, [an option](TableOptions::hide_rebar) pretends a small BAR.
-//! 4. An invisible part smaller than a ninth of the visible one is left out. It is mostly what the rounding added: a
-//!    24560 MiB card with resizable BAR would get a heap of 16 MiB, which allocators took for the one to use.
-//! 5. Each part that is not empty becomes a heap, in the order invisible VRAM, GTT, visible VRAM. VRAM heaps are
+//! 1. The size of VRAM is the kernel's value [rounded up to 256 MiB](MemoryFacts::vram), and at most
+//!    [`override_vram_mib`](TableOptions::override_vram_mib). The part that the CPU can map is *visible*, the rest is
+//!    *invisible*.
+//! 2. On an APU all memory is one pool of `total = visible + GTT`. Two thirds of it, rounded up to a page, form a device-local
+//!    heap, and the rest forms a GTT heap. Alternatively, [all of it forms one heap](TableOptions::unified_heap_on_apu).
+//! 3. On a card whose VRAM is all visible, [an option](TableOptions::hide_rebar) simulates a small BAR.
+//! 4. An invisible part smaller than a ninth of the visible part is left out. It mostly results from the rounding: a 24560 MiB
+//!    card with resizable BAR would get a heap of 16 MiB, which allocators would choose as the main one.
 //!    `DEVICE_LOCAL`.
 //!
 //! # Memory types
@@ -83,18 +82,18 @@
 //! | c | data the CPU writes | visible | as b, and `DEVICE_LOCAL` | VRAM + GTT, CPU_ACCESS_REQUIRED |
 //! | d | reading back | GTT | as b, and `HOST_CACHED` | GTT, CPU_ACCESS_REQUIRED |
 //!
-//! A type exists if its heap does. Behind a, c and d stands a *twin* that takes its addresses from the
-//! [32-bit window](Addressing::Bits32). Then come, where the device has [TMZ](MemoryFacts::has_tmz), the *protected*
-//! types with ENCRYPTED (invisible or visible VRAM, visible VRAM, GTT, each with a twin); and on
-//! [GFX9 to GFX11](MemoryFacts::has_uncached_l2) the *uncached* copies of a, b, c and d, which are device-coherent.
-//! That makes 7 types on a GFX8 card, 11 on later ones, 17 with TMZ.
+//! A type exists if its heap does. Types a, c and d are each followed by a *twin* with addresses in the [32-bit
+//! window](Addressing::Bits32). If the device has [TMZ](MemoryFacts::has_tmz), the *protected* types with ENCRYPTED follow
+//! (invisible or visible VRAM, visible VRAM, GTT, each with a twin). Last come, on [GFX9 to
+//! GFX11](MemoryFacts::has_uncached_l2), the *uncached* copies of a, b, c and d, which are device-coherent. A GFX8 card
+//! therefore has 7 types, later ones have 11, or 17 with TMZ.
 //!
-//! Vulkan wants a type whose properties are a subset of another's to come first. RADV's order, kept here to the letter,
-//! breaks that once: `PROTECTED` alone (GTT) comes after `DEVICE_LOCAL` with `PROTECTED`.
+//! Vulkan requires that a type whose properties are a subset of another's comes first. RADV's order, which is kept here
+//! exactly, violates this once: `PROTECTED` alone (GTT) comes after `DEVICE_LOCAL` with `PROTECTED`.
 //!
-//! # What a wish becomes
+//! # Effects of the allocation flags
 //!
-//! | wish | GEM_CREATE | GEM_VA | from minor |
+//! | flag | GEM_CREATE | GEM_VA | from minor |
 //! |---|---|---|---|
 //! | none | EXPLICIT_SYNC, VM_ALWAYS_VALID | READABLE, WRITEABLE, EXECUTABLE | |
 //! | [`EXPORTABLE`](AllocateFlags::EXPORTABLE) | no VM_ALWAYS_VALID; in VRAM CPU_GTT_USWC | | |
@@ -109,30 +108,30 @@
 //! | [`BYPASS_L2`](AllocateFlags::BYPASS_L2) | | MTYPE_UC, from GFX9 on | |
 //! | [`BYPASS_INFINITY_CACHE`](AllocateFlags::BYPASS_INFINITY_CACHE) | | NOALLOC | 47 |
 //!
-//! 32-bit addresses, encryption and CPU access are the memory type's. A wish that the kernel is too old for is left out, as
-//! RADV does; [`Bo::create`](crate::winsys::Bo::create) refuses it instead.
+//! The memory type determines the width of addresses, encryption and CPU access. A flag that the kernel is too old for is
+//! ignored, as in RADV, whereas [`Bo::create`](crate::winsys::Bo::create) refuses it.
 //!
-//! # Memory from elsewhere
+//! # Import and export
 //!
-//! [`MemoryManager::import_fd`] and [`MemoryManager::import_host_pointer`] make device memory of what exists already, and
-//! [`DeviceMemory::export`] shares it. Size, placement and flags of an import are those that the kernel reports. A BO that
-//! comes in several times is one object, charged once.
+//! [`MemoryManager::import_fd`] and [`MemoryManager::import_host_pointer`] create device memory from existing memory, and
+//! [`DeviceMemory::export`] shares it. The size, placement and flags of an import are those that the kernel reports. A BO that
+//! is imported several times is one object and charged once.
 //!
 //! # Budget and admission
 //!
-//! One [`UsageTracker`] counts every BO of a device. [`MemoryManager::cached_budgets`] compares it with what the kernel says is
-//! in use, and asks the kernel seldom; [`SystemUsage::capped_by`] and [`EffectivePool`] take the
-//! host's memory into account. An [`AdmissionPolicy`] reports or refuses what would over-commit a heap, and a
-//! [`WorkingSet`] says before a submission whether it fits.
+//! One [`UsageTracker`] counts every BO of a device. [`MemoryManager::cached_budgets`] compares it with the usage that the
+//! kernel reports, and limits the rate of kernel queries. [`SystemUsage::capped_by`] and [`EffectivePool`] take the host's
+//! memory into account. An [`AdmissionPolicy`] reports or refuses allocations that would over-commit a heap, and a
+//! [`WorkingSet`] checks before a submission that its memory fits.
 //!
 //! # Older tables
 //!
-//! [`Profile`] switches parts of these rules off, and so gives the layouts that earlier RADV releases had.
+//! [`Profile`] disables some of these rules, to get the tables of earlier RADV releases.
 //!
 //! # Source
 //!
-//! Mesa 26.2 `src/amd/vulkan/radv_physical_device.c`, `radv_physical_device_init_mem_types`, and the tables of RADV 26.2.6
-//! on twelve chips under fifteen options, which `tests/heaps/golden.rs` compares field by field.
+//! Mesa 26.2 `src/amd/vulkan/radv_physical_device.c`, `radv_physical_device_init_mem_types`, and the tables of RADV 26.2.6 on
+//! twelve chips with fifteen options, which `tests/heaps/golden.rs` compares field by field.
 
 mod budget;
 mod dump;

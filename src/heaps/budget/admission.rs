@@ -1,9 +1,9 @@
-//! Admission control: which allocations may exceed a budget.
+//! Admission control, which reports or refuses allocations that exceed a limit.
 //!
-//! The kernel takes allocations far beyond what fits: it places BOs only when they are used, and a submission whose BOs do
-//! not fit together is refused with ENOMEM. RADV lets vkAllocateMemory succeed and loses the device then (Mesa 25.0.7
-//! `src/amd/vulkan/winsys/amdgpu/radv_amdgpu_cs.c`, `radv_amdgpu_cs_submit`). An [`AdmissionPolicy`] refuses it where a
-//! program can still act on it, with the numbers.
+//! The kernel accepts allocations of far more memory than fits. It places BOs only when they are used, and refuses a submission
+//! with ENOMEM if its BOs do not fit together. RADV lets `vkAllocateMemory` succeed and then loses the device (Mesa 25.0.7
+//! `src/amd/vulkan/winsys/amdgpu/radv_amdgpu_cs.c`, `radv_amdgpu_cs_submit`). An [`AdmissionPolicy`] refuses the allocation
+//! instead, while the program can still react, and reports the figures.
 
 use amdgpu_hw::num::index;
 use parking_lot::{Mutex, MutexGuard};
@@ -14,7 +14,7 @@ use crate::{
     winsys::{Device, Event},
 };
 
-/// Response to an allocation that would pass a limit.
+/// The response to an allocation that would exceed a limit.
 ///
 /// ```
 /// use amdgpu_winsys::heaps::{AdmissionPolicy, AllocateInfo, Response};
@@ -31,7 +31,7 @@ use crate::{
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Response {
-    /// Nothing.
+    /// Allocate without notice.
     #[default]
     Ignore,
     /// Notify the observer ([`Event::OverCommitted`](crate::winsys::Event::OverCommitted)) and allocate.
@@ -40,11 +40,11 @@ pub enum Response {
     Refuse,
 }
 
-/// Admission policy. The default admits everything, as RADV does.
+/// Limits on the memory of each heap, and the response if one is exceeded. The default admits every allocation, as RADV does.
 ///
-/// Limits are compared with all that this file holds of a heap ([`HeapBudget::usage`]): also imports, user memory and the
-/// library's own BOs. RADV's check for VK_AMD_memory_overallocation_behavior counts only vkAllocateMemory (Mesa 25.0.7
-/// `src/amd/vulkan/radv_device_memory.c`, `radv_alloc_memory`).
+/// Limits are compared with all memory that this file holds in a heap ([`HeapBudget::usage`]), including imports, user memory
+/// and internal BOs of the library. RADV's check for VK_AMD_memory_overallocation_behavior counts only `vkAllocateMemory` (Mesa
+/// 25.0.7 `src/amd/vulkan/radv_device_memory.c`, `radv_alloc_memory`).
 ///
 /// ```
 /// use amdgpu_winsys::heaps::{AdmissionPolicy, AllocateInfo, Limit, MemoryError, Response};
@@ -62,24 +62,25 @@ pub enum Response {
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct AdmissionPolicy {
-    /// When usage would pass the heap's size.
+    /// The response if usage would exceed the size of the heap.
     pub heap_size: Response,
-    /// When usage would pass the [corrected](BudgetRule::Corrected) budget. The budget may be as old as
-    /// [`MemoryManager::with_budget_interval`](crate::heaps::MemoryManager::with_budget_interval) allows; before it refuses, a fresh one is asked for.
+    /// The response if usage would exceed the [corrected](BudgetRule::Corrected) budget. The budget may be as old as
+    /// [`MemoryManager::with_budget_interval`](crate::heaps::MemoryManager::with_budget_interval) allows, but it is queried
+    /// again before an allocation is refused.
     pub budget: Response,
-    /// Quotas by heap index, bytes.
+    /// Quotas by heap index, bytes; `None` for no quota.
     pub quotas: [Option<u64>; MAX_HEAPS],
-    /// When usage would pass the heap's quota.
+    /// The response if usage would exceed the heap's quota.
     pub quota: Response,
 }
 
 impl AdmissionPolicy {
-    /// Returns the policy of `VK_MEMORY_OVERALLOCATION_BEHAVIOR_DISALLOWED_AMD`: no heap holds more than its size.
+    /// Returns the policy of `VK_MEMORY_OVERALLOCATION_BEHAVIOR_DISALLOWED_AMD`, which refuses usage beyond the size of a heap.
     pub fn no_overallocation() -> Self {
         Self { heap_size: Response::Refuse, ..Self::default() }
     }
 
-    /// Returns the policy by which no heap holds more than its budget.
+    /// Returns a policy that refuses usage beyond the size or the budget of a heap.
     pub fn within_budget() -> Self {
         Self { heap_size: Response::Refuse, budget: Response::Refuse, ..Self::default() }
     }
@@ -93,39 +94,40 @@ impl AdmissionPolicy {
     }
 }
 
-/// A policy in force.
+/// The admission control of a policy.
 #[derive(Debug, Default)]
 pub(in crate::heaps) struct Admission {
     policy: AdmissionPolicy,
-    /// `true` if the policy must look at allocations at all: determined once, because it is checked for each.
+    /// `true` if the policy has to check allocations. Computed once, because it is needed for every allocation.
     is_on: bool,
-    /// Held from the check of an allocation until it is charged, if the policy may refuse: two threads must not both
+    /// Locked from the check of an allocation until it is charged, if the policy may refuse, so that two threads cannot both
     /// take the last bytes.
     turn: Mutex<()>,
 }
 
-/// The right to allocate what was asked for, while it lives.
+/// The permission for one allocation, valid until it is dropped.
 #[must_use = "the allocation must be charged before the next one is judged"]
 pub(in crate::heaps) struct AdmissionGuard<'a> {
     _turn: Option<MutexGuard<'a, ()>>,
 }
 
 impl Admission {
-    /// Puts a policy in force.
+    /// Creates the admission control of a policy.
     pub(in crate::heaps) fn new(policy: &AdmissionPolicy) -> Self {
         Self { policy: *policy, is_on: *policy != AdmissionPolicy::default(), turn: Mutex::default() }
     }
 
-    /// The policy in force.
+    /// Returns the policy.
     pub(in crate::heaps) const fn policy(&self) -> &AdmissionPolicy {
         &self.policy
     }
 
-    /// Judges an allocation of `size` bytes of a heap. The result is kept until the allocation is charged.
+    /// Checks an allocation of `size` bytes in a heap. The caller keeps the result until the allocation is charged.
     ///
     /// # Errors
     ///
-    /// [`MemoryError::Refused`]; [`MemoryError::Winsys`] when the kernel does not report the budget.
+    /// [`MemoryError::Refused`] if the policy refuses the allocation; [`MemoryError::Winsys`] if the kernel does not report the
+    /// budget.
     #[inline]
     pub(in crate::heaps) fn admit(
         &self,
@@ -168,7 +170,7 @@ impl Admission {
 }
 
 impl AdmissionPolicy {
-    /// The first limit that an allocation of a heap would pass, of those with this response.
+    /// Returns the first limit with this response that an allocation would exceed.
     fn first_passed(
         &self,
         response: Response,

@@ -1,8 +1,8 @@
-//! Budgets: how much of each heap this process may still use, `VK_EXT_memory_budget`.
+//! Budgets of the heaps: how much memory this process can use (`VK_EXT_memory_budget`).
 //!
-//! Two sides are known: what this process allocated (its [own usage](OwnUsage), counted here) and what is in use on the
-//! whole device (the [system usage](SystemUsage), which the kernel reports and which includes the first once it is really
-//! placed). A heap's budget is what is free, plus what this process already has:
+//! Two values are known: how much this process allocated (its [own usage](OwnUsage), counted by the library), and how much is
+//! used on the whole device (the [system usage](SystemUsage), which the kernel reports, and which includes the own usage once
+//! it is placed). The budget of a heap is its free memory plus the memory that this process already has:
 //!
 //! ```text
 //! used   = max(own, system)            own memory may not be placed yet, so the system may know less
@@ -10,14 +10,14 @@
 //! budget = min(size, free + own)       usage = own
 //! ```
 //!
-//! [`Accounting`] says which numbers belong to which heap.
+//! [`Accounting`] determines which values apply to which heap.
 
 use crate::{
     heaps::{Accounting, HeapKind, MAX_HEAPS, MemoryProperties, OwnUsage, SystemUsage, tables::fixed::FixedList},
     winsys::PressureLevel,
 };
 
-/// Formula of the reported figures.
+/// The formula of the reported budgets.
 ///
 /// ```
 /// use amdgpu_winsys::heaps::{BudgetRule, MemoryProperties, OwnUsage, SystemUsage, TableOptions};
@@ -35,18 +35,18 @@ use crate::{
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum BudgetRule {
-    /// Those of RADV, to the byte.
+    /// The formula of RADV, with byte-identical results.
     Radv,
-    /// RADV's with two mistakes put right:
+    /// The formula of RADV with two errors corrected:
     ///
-    /// * behind a small BAR, the usage of the invisible heap is that of all VRAM *less the visible part*; RADV counts
-    ///   the visible part against both heaps;
-    /// * a budget is never zero, which Vulkan forbids, but at least a page.
+    /// * with a small BAR, the usage of the invisible heap is the usage of all VRAM *minus that of the visible part*; RADV
+    ///   counts the visible part in both heaps;
+    /// * a budget is at least a page, because Vulkan forbids zero.
     #[default]
     Corrected,
 }
 
-/// `heapBudget` and `heapUsage` of one heap, in bytes.
+/// The budget and usage of one heap in bytes (`heapBudget` and `heapUsage`).
 ///
 /// ```
 /// use amdgpu_winsys::{heaps::HeapBudget, winsys::PressureLevel};
@@ -59,14 +59,14 @@ pub enum BudgetRule {
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct HeapBudget {
-    /// Bytes that this process can expect to have in the heap, including those it has: never more than the heap's size.
+    /// Bytes that this process can expect to use in the heap, including those it already uses; never more than the heap's size.
     pub budget: u64,
-    /// Bytes that this process has. Overcommitted memory counts, so this may pass both the budget and the heap's size.
+    /// Bytes that this process uses. Over-committed memory counts, so the usage can exceed the budget and the heap's size.
     pub usage: u64,
 }
 
 impl HeapBudget {
-    /// Returns the bytes that this process may still allocate before it passes its budget.
+    /// Returns the number of bytes that this process can still allocate before it exceeds its budget.
     pub const fn available(&self) -> u64 {
         self.budget.saturating_sub(self.usage)
     }
@@ -76,7 +76,7 @@ impl HeapBudget {
     /// once.
     pub fn pressure(&self, before: PressureLevel) -> PressureLevel {
         let (usage, budget) = (u128::from(self.usage), u128::from(self.budget));
-        // In twentieths of the budget.
+        // Computed in twentieths of the budget.
         let exceeded = usage > budget || (before == PressureLevel::Exceeded && usage * 20 > budget * 19);
         let high = usage * 20 >= budget * 16 || (before >= PressureLevel::High && usage * 20 > budget * 15);
         match (exceeded, high && usage > 0) {
@@ -87,7 +87,7 @@ impl HeapBudget {
     }
 }
 
-/// The budgets of all heaps.
+/// The budgets and usages of all heaps of a device.
 ///
 /// ```
 /// use amdgpu_winsys::heaps::{AllocateInfo, BudgetRule};
@@ -104,11 +104,11 @@ impl HeapBudget {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Budgets(FixedList<HeapBudget, MOST_HEAPS>);
 
-/// The heap rule makes no more; this is copied on every query.
+/// The largest number of heaps that the tables have. Kept small because the budgets are copied on every query.
 const MOST_HEAPS: usize = 3;
 
 impl Budgets {
-    /// Of no heaps.
+    /// The budgets of a device without heaps.
     #[cfg(test)]
     pub(in crate::heaps) const NONE: Self = Self(FixedList::new(HeapBudget { budget: 0, usage: 0 }));
 
@@ -123,7 +123,8 @@ impl Budgets {
         self.0.as_slice()
     }
 
-    /// Returns the two arrays of `VkPhysicalDeviceMemoryBudgetPropertiesEXT`, `heapBudget` and `heapUsage`, zero past the heaps.
+    /// Returns the arrays `heapBudget` and `heapUsage` of `VkPhysicalDeviceMemoryBudgetPropertiesEXT`, with zeros for indices
+    /// that are not heaps.
     pub fn arrays(&self) -> ([u64; MAX_HEAPS], [u64; MAX_HEAPS]) {
         let (mut budgets, mut usages) = ([0; MAX_HEAPS], [0; MAX_HEAPS]);
         for (heap, (budget, usage)) in self.heaps().iter().zip(budgets.iter_mut().zip(&mut usages)) {
@@ -134,7 +135,7 @@ impl Budgets {
 }
 
 impl MemoryProperties {
-    /// Returns the budget and usage of every heap. No input makes a sum wrap or a budget pass its heap.
+    /// Returns the budget and usage of every heap. No input causes an overflow, or a budget larger than its heap.
     ///
     /// Source: Mesa 26.2 `src/amd/vulkan/radv_physical_device.c`, `radv_get_memory_budget_properties`.
     pub fn budgets(&self, own: &OwnUsage, system: &SystemUsage, rule: BudgetRule) -> Budgets {
@@ -154,7 +155,7 @@ impl MemoryProperties {
         Budgets(budgets)
     }
 
-    /// Returns this process's usage of the heap of this kind, bytes.
+    /// Returns this process's usage of the heap of this kind in bytes.
     fn own_usage(&self, kind: HeapKind, own: &OwnUsage) -> u64 {
         let all_vram = own.visible_vram.saturating_add(own.invisible_vram);
         match kind {
@@ -166,11 +167,11 @@ impl MemoryProperties {
         }
     }
 
-    /// Returns the system's usage of the heap of this kind, bytes, if the heap is not part of a split pool.
+    /// Returns the system's usage of the heap of this kind in bytes. Not used for a split pool.
     fn system_usage(&self, kind: HeapKind, system: &SystemUsage, rule: BudgetRule) -> u64 {
         let visible = match self.accounting() {
             Accounting::OnePool => return system.visible_vram.saturating_add(system.gtt),
-            // Really everything is visible, and the kernel says so; pretend that the visible heap fills up first.
+            // All VRAM is visible, and the kernel reports it so. Assume that the visible heap fills up first.
             Accounting::HiddenRebar => {
                 system.vram.min(self.heap_of_kind(HeapKind::VisibleVram).map_or(0, |heap| heap.size))
             }
@@ -185,8 +186,8 @@ impl MemoryProperties {
         }
     }
 
-    /// Shares out what is free on an APU as its heaps were: two thirds, in whole pages, to the device-local heap, but no
-    /// more than it has room for; the rest to GTT.
+    /// Divides the free memory of an APU like its heaps: two thirds, in whole pages and limited by the space in the heap, for
+    /// the device-local heap, and the rest for GTT.
     fn split_pool(&self, own: &OwnUsage, system: &SystemUsage) -> FreeShares {
         let size_of = |kind| self.heap_of_kind(kind).map_or(0, |heap| heap.size);
         let (device_local, gtt) = (size_of(HeapKind::VisibleVram), size_of(HeapKind::Gtt));
@@ -202,7 +203,7 @@ impl MemoryProperties {
     }
 }
 
-/// The share of a pool's free memory that each of its two heaps is granted, bytes.
+/// The free memory of a pool that is assigned to each of its two heaps, bytes.
 struct FreeShares {
     device_local: u64,
     gtt: u64,

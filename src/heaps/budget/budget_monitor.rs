@@ -1,9 +1,9 @@
 //! Cached memory usage of the device.
 //!
-//! Clients ask for the budget on every allocation, and RADV makes up to six ioctls for each answer (Mesa 25.0.7
-//! `src/amd/vulkan/winsys/amdgpu/radv_amdgpu_winsys.c`, `radv_amdgpu_winsys_query_value`). Here one INFO_MEMORY is one
-//! refresh, and between refreshes the last answer is read from four words, without a lock or an ioctl. Allocations of this process
-//! are on the usage tracker and count at once.
+//! Clients query the budget on every allocation, and RADV makes up to six ioctls for each query (Mesa 25.0.7
+//! `src/amd/vulkan/winsys/amdgpu/radv_amdgpu_winsys.c`, `radv_amdgpu_winsys_query_value`). Here, a refresh is one INFO_MEMORY
+//! query, and between refreshes the last answer is read from four words, without a lock or an ioctl. Allocations of this
+//! process are counted by the usage tracker and take effect at once.
 
 use std::{
     fmt,
@@ -19,13 +19,14 @@ use crate::{
     winsys::{Device, Event, MoveCounters, PressureLevel},
 };
 
-/// Default age up to which [`MemoryManager::cached_budgets`](crate::heaps::MemoryManager::cached_budgets) returns the cached
-/// answer.
+/// Default maximum age of the answers that [`MemoryManager::cached_budgets`](crate::heaps::MemoryManager::cached_budgets)
+/// reuses.
 const INTERVAL: Duration = Duration::from_millis(100);
 
-/// CLOCK_MONOTONIC_COARSE: as exact as the kernel's tick, one to ten milliseconds, and read without asking the hardware.
+/// The clock CLOCK_MONOTONIC_COARSE, which has the resolution of the kernel's tick, one to ten milliseconds.
 ///
-/// Reading an exact clock would cost more than everything else that a remembered budget does.
+/// Reading it does not access the hardware. Reading an exact clock would take longer than all other work of a cached budget
+/// query.
 ///
 /// ```
 /// use std::time::Duration;
@@ -43,12 +44,12 @@ pub struct CoarseClock;
 
 impl Clock for CoarseClock {
     fn now(&self) -> Duration {
-        // Linux has had this clock since 2.6.32; without one no answer would ever be too old.
+        // Linux has had this clock since 2.6.32. Without it, no answer would ever be too old.
         clock_gettime(ClockId::CLOCK_MONOTONIC_COARSE).map_or(Duration::MAX, Duration::from)
     }
 }
 
-/// An answer of the kernel, and which one it was.
+/// A memory usage of the device as the kernel reported it, and the number of that answer.
 ///
 /// ```
 /// # let device = amdgpu_winsys::winsys::Device::new(amdgpu_sim::SimKernel::open(amdgpu_sim::profile("navi21").ok_or("no such chip")?))?;
@@ -63,33 +64,33 @@ impl Clock for CoarseClock {
 pub struct UsageReading {
     /// Usage of the device's memory by all processes.
     pub usage: SystemUsage,
-    /// Counts the answers from 1. Two readings of one generation are the same.
+    /// Number of the answer, counted from 1. Readings with the same number are equal.
     pub generation: u64,
 }
 
-/// The heaps of one device.
+/// The device and the tables of its heaps.
 #[derive(Clone, Copy)]
 pub(in crate::heaps) struct Heaps<'m> {
     /// The device.
     pub(in crate::heaps) device: &'m Device,
-    /// Its tables.
+    /// The tables of its heaps and memory types.
     pub(in crate::heaps) properties: &'m MemoryProperties,
 }
 
 impl Heaps<'_> {
-    /// Budget and usage of every heap after an answer of the kernel.
+    /// Returns the budget and usage of every heap for a usage that the kernel reported.
     #[inline]
     pub(in crate::heaps) fn budgets(self, system: &SystemUsage, rule: BudgetRule) -> Budgets {
         self.properties.budgets(&self.device.usage_tracker().usage(), system, rule)
     }
 }
 
-/// Remembers the kernel's last answer and decides when to ask again.
+/// A cache of the kernel's last answer, which decides when to query again.
 pub(in crate::heaps) struct BudgetMonitor {
     clock: Box<dyn Clock>,
     interval: Duration,
     last: Snapshot,
-    /// Held while the kernel is asked, so that it is asked once.
+    /// Locked while the kernel is queried, so that only one thread does.
     asking: Mutex<Asked>,
 }
 
@@ -99,14 +100,14 @@ struct Asked {
     moves: Option<MoveCounters>,
 }
 
-/// The last answer: written under a lock, read without one.
+/// The last answer, written under a lock and read without one (a seqlock).
 ///
-/// `sequence` is odd while the words change; a reader that sees it odd or changed looks again.
+/// `sequence` is odd while the words change. A reader that finds it odd or changed retries.
 #[derive(Debug, Default)]
 struct Snapshot {
     sequence: AtomicU64,
     words: [AtomicU64; 3],
-    /// The clock at the answer, nanoseconds.
+    /// Time of the answer by the clock, nanoseconds.
     taken: AtomicU64,
 }
 
@@ -120,7 +121,7 @@ impl fmt::Debug for BudgetMonitor {
 }
 
 impl Snapshot {
-    /// The answer and when it came.
+    /// Returns the answer and its time.
     #[inline]
     fn read(&self) -> (UsageReading, Duration) {
         loop {
@@ -137,11 +138,11 @@ impl Snapshot {
         }
     }
 
-    /// Only one thread at a time may write.
+    /// Stores an answer. Only one thread at a time may call this.
     fn write(&self, usage: SystemUsage, taken: Duration) -> UsageReading {
         let before = self.sequence.load(Ordering::Relaxed);
         self.sequence.store(before + 1, Ordering::Relaxed);
-        // Orders the odd number before the words.
+        // Orders the odd sequence number before the words.
         fence(Ordering::Release);
         let SystemUsage { vram, visible_vram, gtt } = usage;
         for (word, value) in self.words.iter().zip([vram, visible_vram, gtt]) {
@@ -171,9 +172,9 @@ impl BudgetMonitor {
 }
 
 impl BudgetMonitor {
-    /// Budget and usage of every heap, from the last answer if it is young enough, and from a new one otherwise.
+    /// Returns the budget and usage of every heap from the last answer if it is recent enough, otherwise from a new one.
     pub(in crate::heaps) fn budgets(&self, heaps: Heaps<'_>, rule: BudgetRule) -> Result<Budgets, MemoryError> {
-        // Nothing on the way from the words to the budgets goes through memory if the answer is young.
+        // If the answer is recent, the words are passed to the budget computation in registers, not through memory.
         let last = self.last.read();
         if self.is_fresh(last) {
             return Ok(heaps.budgets(&last.0.usage, rule));
@@ -181,19 +182,19 @@ impl BudgetMonitor {
         Ok(heaps.budgets(&self.newer_usage(heaps, last.0)?.usage, rule))
     }
 
-    /// The last answer, however old it is; `None` before the first.
+    /// Returns the last answer, whatever its age; `None` before the first.
     pub(in crate::heaps) fn last_usage(&self) -> Option<SystemUsage> {
         let (last, _) = self.last.read();
         (last.generation > 0).then_some(last.usage)
     }
 
-    /// The last answer if it is young enough, or a new one.
+    /// Returns the last answer if it is recent enough, otherwise a new one.
     pub(in crate::heaps) fn usage(&self, heaps: Heaps<'_>) -> Result<UsageReading, MemoryError> {
         let last = self.last.read();
         if self.is_fresh(last) { Ok(last.0) } else { self.newer_usage(heaps, last.0) }
     }
 
-    /// Instead of an answer that is too old: a new one, or the old one while another thread asks.
+    /// Replaces an answer that is too old: returns a new one, or the old one while another thread queries the kernel.
     #[cold]
     fn newer_usage(&self, heaps: Heaps<'_>, old: UsageReading) -> Result<UsageReading, MemoryError> {
         let mut asked = match self.asking.try_lock() {
@@ -201,12 +202,12 @@ impl BudgetMonitor {
             None if old.generation > 0 => return Ok(old),
             None => self.asking.lock(),
         };
-        // Someone else may have been faster.
+        // Another thread may have refreshed the answer.
         let last = self.last.read();
         if self.is_fresh(last) { Ok(last.0) } else { self.ask(heaps, &mut asked) }
     }
 
-    /// Asks the kernel, whatever is remembered.
+    /// Queries the kernel, regardless of the cached answer.
     pub(in crate::heaps) fn refresh(&self, heaps: Heaps<'_>) -> Result<UsageReading, MemoryError> {
         self.ask(heaps, &mut self.asking.lock())
     }
@@ -225,7 +226,7 @@ impl BudgetMonitor {
         Ok(reading)
     }
 
-    /// Returns the kernel's moves since the last call. Two ioctls.
+    /// Returns the number of moves by the kernel since the last call. Takes two ioctls.
     pub(in crate::heaps) fn poll_evictions(&self, device: &Device) -> Result<MoveCounters, MemoryError> {
         let mut asked = self.asking.lock();
         let now = device.move_counters()?;
@@ -239,7 +240,7 @@ impl BudgetMonitor {
     }
 }
 
-/// Tells of heaps whose level has changed.
+/// Notifies the observer of heaps whose pressure level has changed.
 fn note_pressure(heaps: Heaps<'_>, system: &SystemUsage, levels: &mut [PressureLevel; MAX_HEAPS]) {
     let budgets = heaps.budgets(system, BudgetRule::Corrected);
     for ((heap, now), known) in (0..).zip(budgets.heaps()).zip(levels) {
@@ -272,10 +273,10 @@ mod tests {
         }
     }
 
-    /// Readers and a writer at once: what is read was written together.
+    /// With readers and a writer at once, every reading consists of words that were written together.
     #[test]
     fn a_reading_is_one_answer_whole() {
-        // Miri takes its time.
+        // Miri is slow.
         const ANSWERS: u64 = if cfg!(miri) { 100 } else { 20_000 };
         let last = Snapshot::default();
         thread::scope(|scope| {

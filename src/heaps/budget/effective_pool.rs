@@ -1,13 +1,13 @@
-//! The memory that really exists.
+//! The memory that is really available to a GPU.
 //!
-//! GTT is system memory, and the kernel lets the GPU map more of it than may be free, or even there: by default half of
-//! the RAM, by option all of it, beside a carve-out that is RAM too. RADV's heaps add these sizes up, so a machine of
-//! 128 GB can offer 135. The kernel driver does not report how much system memory is available; `/proc/meminfo` does. The
-//! library does not read that file: for exact numbers the caller passes a [`HostMemory`].
+//! GTT is system memory, and the kernel lets the GPU map more of it than may be free or even installed: by default half of the
+//! RAM, by option all of it, in addition to a carve-out that is RAM too. RADV's heaps add these sizes, so a machine with 128 GB
+//! can report 135 GB. The kernel driver does not report how much system memory is available, but `/proc/meminfo` does. The
+//! library does not read that file: for exact figures the caller passes a [`HostMemory`].
 
 use crate::heaps::{MemoryFacts, OwnUsage, SystemUsage};
 
-/// System memory, bytes.
+/// The size and availability of the host's system memory in bytes.
 ///
 /// ```
 /// use amdgpu_winsys::heaps::HostMemory;
@@ -18,14 +18,14 @@ use crate::heaps::{MemoryFacts, OwnUsage, SystemUsage};
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct HostMemory {
-    /// All that the CPU's kernel manages; a carve-out for the GPU is not in it.
+    /// The memory that the kernel manages, which excludes a carve-out for the GPU.
     pub total: u64,
-    /// Bytes that a new workload could have without swapping.
+    /// Bytes that a new workload can use without swapping.
     pub available: u64,
 }
 
 impl HostMemory {
-    /// Reads the text of `/proc/meminfo`. `None` unless it names MemTotal and MemAvailable (Linux 3.14) in kB.
+    /// Parses the text of `/proc/meminfo`. Returns `None` if MemTotal or MemAvailable (Linux 3.14) is missing or not in kB.
     ///
     /// Source: Linux 6.12 `fs/proc/meminfo.c`, `meminfo_proc_show`.
     pub fn parse(meminfo: &str) -> Option<Self> {
@@ -37,7 +37,7 @@ impl HostMemory {
     }
 }
 
-/// The limit of an effective pool.
+/// The kind of memory that limits an effective pool.
 ///
 /// ```
 /// use amdgpu_winsys::heaps::{HostMemory, PoolLimit};
@@ -52,14 +52,14 @@ impl HostMemory {
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum PoolLimit {
-    /// The sizes that the GPU's driver reports.
+    /// The VRAM and GTT that the kernel driver reports.
     Gpu,
-    /// The system's memory.
+    /// The system memory of the host.
     Host,
 }
 
-/// All memory that a program can fill on a GPU, VRAM and GTT together, as one number: on an APU they are the same chips,
-/// on a card VRAM is the part that is fast. Bytes.
+/// The total memory that a program can use on a GPU, VRAM and GTT together. On an APU both are system memory; on a card VRAM is
+/// the faster part. Sizes are in bytes.
 ///
 /// ```
 /// use amdgpu_winsys::heaps::{AllocateInfo, HostMemory};
@@ -76,11 +76,11 @@ pub enum PoolLimit {
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct EffectivePool {
-    /// VRAM, and as much GTT as there is system memory. On a machine of 128 GB never more than that.
+    /// The size of VRAM, plus that of GTT up to the size of system memory.
     pub size: u64,
-    /// Bytes that could still be allocated: free VRAM, and free GTT up to the available system memory.
+    /// Bytes that can still be allocated: free VRAM, and free GTT up to the available system memory.
     pub available: u64,
-    /// Bytes that this file holds, each charged once.
+    /// Bytes that this file holds, with each BO counted once.
     pub own: u64,
     /// The limit of [`available`](Self::available).
     pub limit: PoolLimit,
@@ -97,12 +97,12 @@ impl SystemUsage {
 }
 
 impl EffectivePool {
-    /// Works the pool out.
+    /// Computes the pool from the facts about the device, the usages, and the host's memory.
     pub fn new(facts: &MemoryFacts, own: &OwnUsage, system: &SystemUsage, host: &HostMemory) -> Self {
         let free_vram = facts.reported_vram().saturating_sub(system.vram);
         let free_gtt = facts.gtt().saturating_sub(system.gtt);
         let limit = if host.available < free_gtt { PoolLimit::Host } else { PoolLimit::Gpu };
-        // Judged sizes are below 2^49 each.
+        // Validated sizes are below 2^49 each.
         let size = facts.reported_vram() + facts.gtt().min(host.total);
         let available = (free_vram + free_gtt.min(host.available)).min(size);
         Self { size, available, own: own.total(), limit }

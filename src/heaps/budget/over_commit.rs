@@ -1,8 +1,8 @@
-//! Memory that does not fit at once.
+//! The error of a working set that does not fit.
 
 use std::fmt;
 
-/// Memory that does not fit at once. A submission of it fails with ENOMEM.
+/// The error that a working set does not fit into memory at once. Its submission would fail with ENOMEM.
 ///
 /// ```
 /// use amdgpu_winsys::heaps::{OverCommit, Pool};
@@ -17,13 +17,13 @@ use std::fmt;
 pub struct OverCommit {
     /// The pool that is too small.
     pub pool: Pool,
-    /// Bytes that must be resident in it at once.
+    /// Bytes that must be resident in the pool at once.
     pub needed: u64,
-    /// Bytes it has, less what the kernel has pinned.
+    /// Bytes of the pool that BOs can use; excludes pinned memory.
     pub usable: u64,
 }
 
-/// Pools in which BOs can be resident.
+/// The memory pools in which BOs can be resident.
 ///
 /// ```
 /// use amdgpu_winsys::heaps::{AllocateFlags, AllocateInfo, MemoryError, Pool, WorkingSet};
@@ -42,11 +42,11 @@ pub struct OverCommit {
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Pool {
-    /// Video memory, for BOs that may be nowhere else.
+    /// VRAM, for BOs that can be placed only there.
     Vram,
-    /// System memory, for BOs that may be nowhere else.
+    /// GTT, for BOs that can be placed only there.
     Gtt,
-    /// Both together, for everything.
+    /// VRAM and GTT together, for all BOs.
     Both,
 }
 

@@ -4,7 +4,7 @@ use std::fmt;
 
 use crate::heaps::{Budgets, HeapBudget};
 
-/// The limit that an allocation would pass.
+/// The limit that an allocation would exceed.
 ///
 /// ```
 /// use amdgpu_winsys::heaps::{AdmissionPolicy, AllocateInfo, Limit, MemoryError, Response};
@@ -26,13 +26,13 @@ use crate::heaps::{Budgets, HeapBudget};
 pub enum Limit {
     /// The heap's size.
     HeapSize,
-    /// The heap's budget: its size, less what others use of it.
+    /// The heap's budget: its size minus the usage of other processes.
     Budget,
     /// The quota that the policy sets for the heap.
     Quota,
 }
 
-/// A refused allocation, with the figures of all heaps at that moment.
+/// An allocation that the admission policy refused, with the figures of all heaps at that time.
 ///
 /// ```
 /// use amdgpu_winsys::heaps::{AdmissionPolicy, AllocateInfo, Limit, MemoryError, Response};
@@ -54,17 +54,17 @@ pub enum Limit {
     Figures(heaps)
 )]
 pub struct Refusal {
-    /// Bytes asked for, rounded up.
+    /// Size of the allocation in bytes, rounded up to pages.
     pub size: u64,
     /// Index of the heap.
     pub heap: u32,
     /// This process's usage of the heap at that time, bytes.
     pub usage: u64,
-    /// The limit that it would have passed.
+    /// The kind of limit that the allocation would have exceeded.
     pub limit: Limit,
-    /// That limit, bytes.
+    /// The limit in bytes.
     pub most: u64,
-    /// Budget and usage of all heaps.
+    /// The budget and usage of all heaps at that time.
     pub heaps: Budgets,
 }
 

@@ -1,4 +1,4 @@
-//! When memory is resident for every submission, and when submissions list it.
+//! The choice between memory that is always resident and memory that submissions list.
 
 use amdgpu_hw::num::index;
 
@@ -7,18 +7,19 @@ use crate::{
     uapi::GemCreateFlags,
 };
 
-/// Policy that decides how an allocation is kept resident, if both ways are possible.
+/// A policy that decides how an allocation is kept resident, if the allocation permits both ways.
 ///
-/// An *always valid* BO (VM_ALWAYS_VALID) costs a submission nothing: the kernel keeps it resident for all of them, and
-/// looks at it again only after it was moved. A *listed* one costs an entry in every submission that uses it. But
-/// submissions that do not use it can run while it is evicted; with always-valid memory alone, a program that holds more
-/// than fits has all of it moved in and out for each submission. Making an always-valid BO also takes the lock of the
-/// file's page tables, which submissions hold too.
+/// An *always valid* BO (VM_ALWAYS_VALID) adds no cost to a submission: the kernel keeps it resident for all submissions, and
+/// validates it again only after it was moved. A *listed* BO adds an entry to every submission that uses it, but submissions
+/// that do not use it can run while it is evicted. If a program holds more always-valid memory than fits, all of it is moved in
+/// and out for each submission. Creating an always-valid BO also takes the lock of the file's page tables, which submissions
+/// take too.
 ///
-/// So: always valid while everything fits comfortably, listed beyond. Exportable memory is always listed.
+/// Memory is therefore best always valid while everything fits easily, and listed otherwise. Exportable memory is always
+/// listed.
 ///
 /// Source: Linux 6.12 `amdgpu_gem.c`, `amdgpu_gem_create_ioctl`, and `amdgpu_vm.c`, `amdgpu_vm_validate`. RADV makes all of
-/// it always valid (Mesa 25.0.7 `radv_device_memory.c`, `radv_alloc_memory`), radeonsi nothing (`amdgpu_winsys.c`,
+/// this memory always valid (Mesa 25.0.7 `radv_device_memory.c`, `radv_alloc_memory`), radeonsi none of it (`amdgpu_winsys.c`,
 /// `do_winsys_init`).
 ///
 /// ```
@@ -34,20 +35,21 @@ use crate::{
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum ResidencyPolicy {
-    /// Always valid, as in RADV.
+    /// All memory is always valid, as in RADV.
     #[default]
     AlwaysValid,
-    /// Listed, as in radeonsi.
+    /// All memory is listed, as in radeonsi.
     Listed,
-    /// Always valid while this process holds less of a kind of memory than the given percentage of the heap.
+    /// Memory is always valid if this process, with the allocation, uses at most the given percentage of the heap; otherwise
+    /// listed.
     UpTo {
-        /// 0 to 100; more counts as 100.
+        /// Percentage, 0 to 100; larger values count as 100.
         percent: u8,
     },
 }
 
 impl ResidencyPolicy {
-    /// Changes a plan that asks for always-valid memory into one for listed memory, if the policy wants that.
+    /// Changes a plan for always-valid memory into one for listed memory, if the policy requires it.
     #[inline]
     pub(in crate::heaps) fn apply(
         self,
@@ -66,7 +68,7 @@ impl ResidencyPolicy {
                     Account::VisibleVram => usage.visible_vram,
                     Account::Gtt => usage.gtt,
                 };
-                // A heap is below 2^49 bytes, so a hundred of them fit.
+                // A heap is below 2^49 bytes, so a hundred times its size does not overflow.
                 used.saturating_add(plan.bo.size) <= heap / 100 * u64::from(percent.min(100))
             }
         };

@@ -1,4 +1,4 @@
-//! The memory that one submission needs resident at once, compared with the device's.
+//! The memory that one submission needs resident at once, and the check that it fits.
 
 use std::collections::HashSet;
 
@@ -8,10 +8,11 @@ use crate::{
     winsys::{Binding, Device, ResidencySet},
 };
 
-/// The BOs that a submission lists, each once, by where they may be. The memory that is valid for every submission of the
-/// file is added when it is [checked](crate::heaps::MemoryManager::check_working_set).
+/// The BOs that a submission lists, each counted once, by the domains in which they can be placed.
+/// [`MemoryManager::check_working_set`](crate::heaps::MemoryManager::check_working_set) adds the always-valid memory of the
+/// file.
 ///
-/// Bytes are sums over whole BOs: the kernel makes a BO resident as a whole, however little of it is bound.
+/// The sums count whole BOs, because the kernel makes a BO resident as a whole, however little of it is bound.
 ///
 /// ```
 /// use amdgpu_winsys::heaps::{AllocateFlags, AllocateInfo, WorkingSet};
@@ -32,7 +33,7 @@ use crate::{
 pub struct WorkingSet {
     handles: HashSet<u32>,
     only_vram: u64,
-    /// In VRAM, or in GTT when VRAM is full.
+    /// BOs that can be placed in VRAM, or in GTT if VRAM is full.
     either: u64,
     only_gtt: u64,
 }
@@ -43,7 +44,7 @@ impl WorkingSet {
         Self::default()
     }
 
-    /// Adds the BO behind a binding, if it is not in the set yet. One that is always valid is not listed, and not added.
+    /// Adds the BO of a binding, unless it is already in the set. An always-valid BO is not listed, and therefore not added.
     pub fn add(&mut self, memory: &Binding) {
         let bo = memory.bo();
         if bo.flags().contains(GemCreateFlags::VM_ALWAYS_VALID) || !self.handles.insert(bo.handle()) {
@@ -59,26 +60,26 @@ impl WorkingSet {
         *sum = sum.saturating_add(bo.size());
     }
 
-    /// Adds all members of a set.
+    /// Adds all members of a residency set.
     pub fn add_set(&mut self, set: &ResidencySet) {
         for memory in set.snapshot().iter() {
             self.add(memory);
         }
     }
 
-    /// Returns the listed bytes, each BO once.
+    /// Returns the size of the listed BOs in bytes.
     pub fn bytes(&self) -> u64 {
         self.only_vram.saturating_add(self.either).saturating_add(self.only_gtt)
     }
 
-    /// Checks that it fits, together with what is always valid on the device. One ioctl.
+    /// Checks that the set fits together with the always-valid memory of the device. Takes one ioctl.
     pub(in crate::heaps) fn check(&self, device: &Device) -> Result<(), MemoryError> {
         let always = device.usage_tracker().always_valid();
         let vram = always.invisible_vram.saturating_add(always.visible_vram);
         Ok(self.fits(vram, always.gtt, &device.memory_info()?)?)
     }
 
-    /// Checks that `vram` bytes of VRAM requests and `gtt` bytes of GTT requests fit together with what is always valid.
+    /// Checks that the set fits together with always-valid BOs: `vram` bytes of VRAM requests and `gtt` bytes of GTT requests.
     /// VRAM requests may spill into GTT, and BOs of other processes can be evicted, so all usable memory counts.
     fn fits(&self, vram: u64, gtt: u64, memory: &MemoryInfo) -> Result<(), OverCommit> {
         let (usable_vram, usable_gtt) = (memory.vram.usable_heap_size, memory.gtt.usable_heap_size);

@@ -1,8 +1,8 @@
-//! Just enough JSON to write a report; the library needs no more, and so no serialiser.
+//! A minimal JSON writer for the memory dumps, in place of a serializer.
 
 use std::fmt::{self, Write as _};
 
-/// A text that grows value by value. In an object each value needs a key.
+/// A JSON text that is appended to value by value. In an object each value needs a key.
 #[derive(Debug, Default)]
 pub(super) struct Json {
     text: String,
@@ -15,12 +15,12 @@ impl Json {
         self.text
     }
 
-    /// An object; `members` writes keys and values in turn.
+    /// Writes an object. `members` writes keys and values in turn.
     pub(super) fn object(&mut self, members: impl FnOnce(&mut Self)) {
         self.nested('{', '}', members);
     }
 
-    /// An array; `items` writes the values.
+    /// Writes an array. `items` writes the values.
     pub(super) fn array(&mut self, items: impl FnOnce(&mut Self)) {
         self.nested('[', ']', items);
     }
@@ -34,7 +34,7 @@ impl Json {
         self.follows = true;
     }
 
-    /// The key of the next value.
+    /// Writes the key of the next value.
     pub(super) fn key(&mut self, name: impl fmt::Display) -> &mut Self {
         self.string(name);
         self.text.push(':');
@@ -59,12 +59,12 @@ impl Json {
         self.follows = true;
     }
 
-    /// An address: a string, because few readers of JSON keep 64 bits of a number.
+    /// Writes an address as a string, because most JSON readers do not keep 64 bits of a number.
     pub(super) fn address(&mut self, value: u64) {
         self.string(format_args!("{value:#x}"));
     }
 
-    /// A number with its key.
+    /// Writes a number with its key.
     pub(super) fn count(&mut self, name: &str, value: u64) {
         self.key(name).number(value);
     }
@@ -82,7 +82,7 @@ impl Json {
     }
 }
 
-/// A text that escapes what a JSON string may not hold as it is.
+/// A writer that escapes the characters that a JSON string cannot contain.
 struct Escaped<'t>(&'t mut String);
 
 impl fmt::Write for Escaped<'_> {

@@ -1,7 +1,7 @@
-//! Everything that is known about a device's memory, as JSON.
+//! Dumps of the state of a device's memory as JSON.
 //!
-//! Two forms: the library's own, which holds everything, and the one of the Vulkan Memory Allocator, which AMD's
-//! visualiser (GpuMemDumpVis) draws.
+//! There are two formats: the library's own, which is complete, and the one of the Vulkan Memory Allocator, which AMD's
+//! visualizer (GpuMemDumpVis) draws.
 
 mod json;
 mod own;

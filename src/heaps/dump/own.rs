@@ -1,4 +1,4 @@
-//! The library's own form, which holds everything.
+//! The library's own dump format, which is complete.
 
 use amdgpu_hw::num::wide;
 
@@ -11,10 +11,11 @@ use crate::{
     winsys::{MappedRange, VaMap},
 };
 
-/// Changes when the meaning of something in [`MemoryManager::dump_json`](crate::heaps::MemoryManager::dump_json) does.
+/// The version of the format of [`MemoryManager::dump_json`](crate::heaps::MemoryManager::dump_json). It changes when the
+/// meaning of a key changes.
 pub const DUMP_SCHEMA: u64 = 1;
 
-/// Everything that is known about the device's memory: [`MemoryManager::dump_json`](crate::heaps::MemoryManager::dump_json).
+/// Returns the text of [`MemoryManager::dump_json`](crate::heaps::MemoryManager::dump_json).
 pub(in crate::heaps) fn json(heaps: Heaps<'_>, reading: &UsageReading, map: &VaMap) -> String {
     let Heaps { device, properties } = heaps;
     let mut json = Json::default();
@@ -85,7 +86,7 @@ fn own(json: &mut Json, usage: &OwnUsage) {
     });
 }
 
-/// Only those that have addresses of their own.
+/// Writes the windows that have addresses of their own.
 fn windows(json: &mut Json, addresses: &VaManager) {
     let all = addresses.windows();
     json.array(|json| {

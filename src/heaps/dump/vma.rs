@@ -1,10 +1,10 @@
-//! The form of the Vulkan Memory Allocator's statistics string.
+//! The format of the Vulkan Memory Allocator's statistics string.
 //!
-//! Every device memory is a dedicated allocation there: the library does not know what its users put inside. Pieces of
-//! a sub-allocator of the caller belong under `Blocks`, and only the caller knows them.
+//! Every device memory is reported as a dedicated allocation, because the library does not know how its users divide it. Pieces
+//! of a caller's sub-allocator would belong under `Blocks`, and only the caller knows them.
 //!
-//! Source: Vulkan Memory Allocator 3.3, `vmaBuildStatsString` (which keys, in which order), and
-//! `tools/GpuMemDumpVis/GpuMemDumpVis.py` (which of them are read).
+//! Source: Vulkan Memory Allocator 3.3, `vmaBuildStatsString` (the keys and their order), and
+//! `tools/GpuMemDumpVis/GpuMemDumpVis.py` (the keys that it reads).
 
 use amdgpu_hw::num::{self, wide};
 
@@ -14,10 +14,10 @@ use crate::{
     winsys::{BoEntry, VaMap},
 };
 
-/// `VK_PHYSICAL_DEVICE_TYPE_INTEGRATED_GPU` and `..._DISCRETE_GPU`.
+/// Vulkan's `VK_PHYSICAL_DEVICE_TYPE_INTEGRATED_GPU` and `VK_PHYSICAL_DEVICE_TYPE_DISCRETE_GPU`.
 const DEVICE_TYPES: [u64; 2] = [1, 2];
 
-/// `VmaDetailedStatistics`: every allocation is a block of its own, and none has room left.
+/// The statistics of `VmaDetailedStatistics`. Every allocation counts as a block of its own without free space.
 #[derive(Clone, Copy, Debug, Default)]
 struct Statistics {
     count: u64,
@@ -52,8 +52,7 @@ impl Statistics {
     }
 }
 
-/// The device memory that `map` knows:
-/// [`MemoryManager::dump_vma_json`](crate::heaps::MemoryManager::dump_vma_json).
+/// Returns the text of [`MemoryManager::dump_vma_json`](crate::heaps::MemoryManager::dump_vma_json).
 pub(in crate::heaps) fn json(heaps: Heaps<'_>, budgets: &Budgets, map: &VaMap) -> String {
     let mut bos = map.bos();
     bos.retain(|bo| bo.memory_type.is_some());

@@ -427,17 +427,17 @@ impl MemoryManager {
 
     /// Returns the state of the device's memory as one JSON object:
     ///
-    /// | key | holds |
+    /// | key | content |
     /// |---|---|
     /// | `schema` | [`DUMP_SCHEMA`](crate::heaps::DUMP_SCHEMA) |
     /// | `device` | `chip` and `name` |
-    /// | `own`, `always_valid` | what this file holds, and the part that is always valid, by account |
-    /// | `system` | what is in use on the device, as the kernel last reported, and `generation`, which answer that was |
+    /// | `own`, `always_valid` | the usage of this file, and the part of it that is always valid, by account |
+    /// | `system` | the usage of the device, as the kernel last reported it, and `generation`, the number of that answer |
     /// | `heaps` | `kind`, `flags`, `size`, `usage`, `budget` as RADV reports it, and `corrected_budget` |
-    /// | `types` | `heap`, `flags`, and how many of the BOs below are device memory of the type: `allocations`, `bytes` |
-    /// | `windows` | address windows: `start`, `len`, `leases`, `leased`, `free`, `holes`, `largest_hole`, `fragmentation_permille`, and `hole_sizes`, pairs of a power of two and how many holes have that size or up to twice of it |
+    /// | `types` | `heap`, `flags`, and the number and size of the BOs below that are device memory of the type: `allocations`, `bytes` |
+    /// | `windows` | address windows: `start`, `len`, `leases`, `leased`, `free`, `holes`, `largest_hole`, `fragmentation_permille`, and `hole_sizes`, pairs of a power of two and the number of holes from that size to twice that size |
     /// | `bos` | `handle`, `name`, `size`, `domains`, `memory_type` |
-    /// | `bound`, `freed` | `handle`, `name`, `address`, `len`, `offset` in the BO; what is bound now, and what was |
+    /// | `bound`, `freed` | `handle`, `name`, `address`, `len`, `offset` in the BO, of each current and each earlier binding |
     ///
     /// Sizes are integers in bytes; addresses are hexadecimal strings. The BOs and addresses are those that `map` has recorded,
     /// so it must have observed the device since the device was opened.

@@ -1,11 +1,11 @@
-//! Sparse resources: address ranges whose pages come and go.
+//! Sparse resources: address ranges whose pages are bound and unbound while they are in use.
 //!
-//! A [`SparseRange`] is the range, changed at once; a [`SparseQueue`] changes ranges in the order of semaphores.
+//! A [`SparseRange`] is such a range, which can be changed at once. A [`SparseQueue`] changes ranges in order with semaphores.
 //!
-//! RADV keeps a list of pieces that it sorts anew at each change, and makes one ioctl per change (Mesa 25.0.7
-//! `src/amd/vulkan/winsys/amdgpu/radv_amdgpu_bo.c`, `radv_amdgpu_winsys_bo_virtual_bind`). Here a change costs the
-//! logarithm of the number of pieces, changes that are neighbours make one ioctl, and what the library believes to be
-//! bound is what the kernel has bound, whatever fails.
+//! RADV keeps a list of pieces, which it sorts again for each change, and makes one ioctl per change (Mesa 25.0.7
+//! `src/amd/vulkan/winsys/amdgpu/radv_amdgpu_bo.c`, `radv_amdgpu_winsys_bo_virtual_bind`). Here, a change takes time
+//! logarithmic in the number of pieces, adjacent changes are combined into one ioctl, and the recorded bindings match those of
+//! the kernel after every error.
 
 mod queue;
 mod range;

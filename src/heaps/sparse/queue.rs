@@ -1,4 +1,4 @@
-//! Binding as a queue operation.
+//! Sparse binding as a queue operation.
 
 use std::{
     sync::{
@@ -18,10 +18,10 @@ use crate::{
     winsys::{Deadline, Device, Error as WinsysError, Syncobj},
 };
 
-/// Interval at which a waiting worker checks that its queue still exists.
+/// Interval at which a waiting worker checks whether its queue was dropped.
 const LOOK: Duration = Duration::from_millis(50);
 
-/// A point of a sync object; 0 is its binary state.
+/// A point of a timeline sync object, or the binary state of a sync object.
 ///
 /// ```
 /// use amdgpu_winsys::{
@@ -44,11 +44,11 @@ const LOOK: Duration = Duration::from_millis(50);
 pub struct SparsePoint {
     /// The sync object.
     pub syncobj: Syncobj,
-    /// The point.
+    /// The point; 0 is the binary state.
     pub point: u64,
 }
 
-/// One submission to a [`SparseQueue`]; its parts are executed in this order.
+/// A submission to a [`SparseQueue`]. Its waits, binds and signals are executed in this order.
 ///
 /// ```
 /// use amdgpu_winsys::{
@@ -70,22 +70,22 @@ pub struct SparsePoint {
 /// ```
 #[derive(Clone, Debug, Default)]
 pub struct SparseSubmission {
-    /// Points that must all have signalled first. One that nothing was submitted for yet is waited for too.
+    /// Points to wait for. A point for which no work was submitted yet is waited for too.
     pub waits: Vec<SparsePoint>,
-    /// The changes, range by range.
+    /// The changes of each range.
     pub binds: Vec<(SparseRange, Vec<SparseBind>)>,
-    /// Signalled when the changes are made.
+    /// Points to signal after the changes are made.
     pub signals: Vec<SparsePoint>,
 }
 
-/// A queue that changes sparse ranges: what vkQueueBindSparse is made on. Submissions are done one after the other, on a
-/// thread of the queue's own.
+/// A queue that changes sparse ranges, for `vkQueueBindSparse`. A thread of the queue executes the submissions in order.
 ///
-/// The changes come after the waits. RADV makes them before (Mesa 25.0.7 `src/amd/vulkan/radv_queue.c`,
-/// `radv_queue_sparse_submit`), so that work which is still running can find its pages gone.
+/// The changes are made after the waits. RADV makes them before (Mesa 25.0.7 `src/amd/vulkan/radv_queue.c`,
+/// `radv_queue_sparse_submit`), so that work that is still running can lose pages that it uses.
 ///
-/// A change that the kernel refuses ends the queue: later submissions fail with the same error and signal nothing, as
-/// on a lost device. Dropping the queue abandons what still waits, and ends what runs.
+/// If the kernel refuses a change, the queue is lost: later submissions fail with the same error and signal nothing, as on a
+/// lost device. Dropping the queue finishes or cancels the submission that is being executed, and abandons those that have not
+/// started.
 ///
 /// ```
 /// use amdgpu_winsys::{
@@ -106,7 +106,7 @@ pub struct SparseSubmission {
 #[derive(Debug)]
 pub struct SparseQueue {
     device: Device,
-    /// Taken only by `Drop`, which ends the worker.
+    /// `None` only in `Drop`, which closes the channel to end the worker.
     jobs: Option<mpsc::Sender<Job>>,
     worker: Option<JoinHandle<()>>,
     abandoned: Arc<AtomicBool>,
@@ -124,7 +124,7 @@ struct Outcome {
     done: Condvar,
 }
 
-/// The end of a submission to a [`SparseQueue`].
+/// A fence that signals the end of a submission to a [`SparseQueue`].
 ///
 /// ```
 /// use amdgpu_winsys::{
@@ -146,11 +146,11 @@ pub struct SparseFence {
 }
 
 impl SparseFence {
-    /// Waits until the changes are made; false when the deadline came first.
+    /// Waits until the changes are made. Returns `false` if the deadline passes first.
     ///
     /// # Errors
     ///
-    /// The error that ended the queue; [`MemoryError::Abandoned`] when it was dropped before, or its thread has panicked.
+    /// The error that ended the queue; [`MemoryError::Abandoned`] if the queue was dropped first, or its thread panicked.
     pub fn wait(&self, deadline: Deadline) -> Result<bool, MemoryError> {
         let mut result = self.outcome.result.lock();
         self.outcome.done.wait_while_for(&mut result, |result| result.is_none(), deadline.remaining());
@@ -158,7 +158,7 @@ impl SparseFence {
     }
 }
 
-/// Ends the waits for a job that is never done, because its queue was dropped or its thread has panicked.
+/// Ends the waits for a job that is never executed, because its queue was dropped or its thread panicked.
 impl Drop for Job {
     fn drop(&mut self) {
         self.outcome.result.lock().get_or_insert(Err(MemoryError::Abandoned));
@@ -167,11 +167,11 @@ impl Drop for Job {
 }
 
 impl SparseQueue {
-    /// Starts a queue.
+    /// Creates a queue and starts its thread.
     ///
     /// # Errors
     ///
-    /// [`MemoryError::Thread`] when the system cannot start a thread.
+    /// [`MemoryError::Thread`] if the operating system cannot start a thread.
     pub fn new(device: &Device) -> Result<Self, MemoryError> {
         let (jobs, inbox) = mpsc::channel();
         let abandoned = Arc::new(AtomicBool::new(false));
@@ -183,11 +183,12 @@ impl SparseQueue {
         Ok(Self { device: device.clone(), jobs: Some(jobs), worker: Some(worker), abandoned })
     }
 
-    /// Submits; returns at once.
+    /// Submits changes and returns without waiting for them.
     ///
     /// # Errors
     ///
-    /// [`MemoryError::Winsys`] with [`ForeignDevice`](WinsysError::ForeignDevice) for objects of another device.
+    /// [`MemoryError::Winsys`] with [`ForeignDevice`](WinsysError::ForeignDevice) if an object belongs to another device;
+    /// [`MemoryError::Abandoned`] if the thread of the queue has panicked.
     pub fn submit(&self, submission: SparseSubmission) -> Result<SparseFence, MemoryError> {
         for point in submission.waits.iter().chain(&submission.signals) {
             self.own("sync object", point.syncobj.device())?;

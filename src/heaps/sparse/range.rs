@@ -1,4 +1,4 @@
-//! Address ranges whose pages come and go.
+//! Address ranges whose pages are bound and unbound while they are in use.
 
 use std::{ops::Range, sync::Arc};
 
@@ -10,7 +10,7 @@ use crate::{
     winsys::{Binding, Device, Error as WinsysError, Event, PAGE_SIZE, Reservation, ResidencySet},
 };
 
-/// Part of device memory, as what a sparse range is bound to.
+/// A part of device memory that is bound in a sparse range.
 ///
 /// ```
 /// use amdgpu_winsys::{
@@ -30,9 +30,9 @@ use crate::{
 /// ```
 #[derive(Clone, Debug)]
 pub struct Backing {
-    /// The memory: [`DeviceMemory::binding`](super::super::DeviceMemory::binding). Kept alive while bound.
+    /// The memory, see [`DeviceMemory::binding`](super::super::DeviceMemory::binding). It stays alive while it is bound.
     pub memory: Binding,
-    /// From which byte of it on.
+    /// Offset in the memory in bytes, where the bound part starts.
     pub offset: u64,
 }
 
@@ -46,7 +46,7 @@ impl Run for Backing {
     }
 }
 
-/// One change of a sparse range. All numbers are bytes, and multiples of the 4 KiB page.
+/// A change of a sparse range. All numbers are in bytes, and multiples of the 4 KiB page.
 ///
 /// ```
 /// use amdgpu_winsys::{
@@ -66,18 +66,17 @@ impl Run for Backing {
 /// ```
 #[derive(Clone, Debug)]
 pub struct SparseBind {
-    /// Offset in the range, bytes.
+    /// Offset in the range in bytes.
     pub offset: u64,
-    /// Length, bytes.
+    /// Length in bytes, not zero.
     pub len: u64,
-    /// Memory to bind; with `None` reads return zero from then on, and writes are lost.
+    /// The memory to bind. With `None`, reads return zero from then on, and writes are discarded.
     pub backing: Option<Backing>,
 }
 
-/// A range of GPU addresses that memory is bound to page by page: what stands behind a Vulkan buffer or image created
-/// with sparse residency.
+/// A range of GPU addresses to which memory is bound page by page, for Vulkan buffers and images created with sparse residency.
 ///
-/// The GPU may touch all of it at any time; where nothing is bound it reads zero and its writes are lost. A submission
+/// The GPU may access the whole range at any time: unbound parts read as zero, and writes to them are discarded. A submission
 /// that uses the range lists [`SparseRange::residents`].
 ///
 /// ```
@@ -94,11 +93,11 @@ pub struct SparseBind {
 /// # Ok(()) }
 /// ```
 ///
-/// A `SparseRange` is a handle: a clone of it is the same range, and equal to it.
+/// A `SparseRange` is a handle: a clone of it refers to the same range and compares equal.
 #[derive(Clone, Debug)]
 pub struct SparseRange(Arc<RangeState>);
 
-/// Two handles are equal if they are of the same range.
+/// Two handles are equal if they refer to the same range.
 impl PartialEq for SparseRange {
     fn eq(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.0, &other.0)
@@ -111,22 +110,23 @@ impl Eq for SparseRange {}
 #[derive(Debug)]
 struct RangeState {
     reservation: Reservation,
-    /// Contents of the page tables after the last change that the kernel made.
+    /// The contents of the page tables after the last change that the kernel made.
     bound: Mutex<IntervalMap<Backing>>,
-    /// Each memory, counted once for each byte that is bound.
+    /// The bound memory; each is counted once for each byte that is bound.
     residents: ResidencySet,
 }
 
 impl SparseRange {
-    /// Leases addresses and makes them valid, on every chip whose kernel agrees. [`Capabilities::SPARSE`] leaves out GFX6,
-    /// Carrizo and Stoney: whether an application is offered sparse resources there is the driver's choice. RADV offers them on
-    /// all chips (Mesa 25.0.7 `radv_physical_device.c`, `radv_physical_device_get_features`).
+    /// Creates a range: leases addresses and makes them accessible, with nothing bound. Any kernel that supports such mappings
+    /// will do; [`Capabilities::SPARSE`] is stricter and excludes GFX6, Carrizo and Stoney, so the driver decides whether it
+    /// exposes sparse resources there. RADV exposes them on all chips (Mesa 25.0.7 `radv_physical_device.c`,
+    /// `radv_physical_device_get_features`).
     ///
     /// [`Capabilities::SPARSE`]: crate::winsys::Capabilities::SPARSE
     ///
     /// # Errors
     ///
-    /// [`MemoryError::SparseAddress`]; [`MemoryError::Winsys`] when the kernel refuses.
+    /// [`MemoryError::SparseAddress`] if no addresses are free; [`MemoryError::Winsys`] if the kernel refuses.
     pub fn new(device: &Device, addresses: VaRequest) -> Result<Self, MemoryError> {
         let lease = device.addresses().allocate(addresses).map_err(MemoryError::SparseAddress)?;
         let reservation = Reservation::new(device, lease).map_err(|(_lease, error)| error)?;
@@ -134,49 +134,52 @@ impl SparseRange {
         Ok(Self(Arc::new(RangeState { reservation, bound, residents })))
     }
 
-    /// Returns the GPU address.
+    /// Returns the GPU address of the range.
     pub fn address(&self) -> GpuVa {
         self.0.reservation.range().start()
     }
 
-    /// Returns the size of the address space, bytes.
+    /// Returns the size of the range in bytes.
     pub fn size(&self) -> u64 {
         self.0.reservation.range().len()
     }
 
-    /// Returns the number of bytes that have memory.
+    /// Returns the number of bytes that have memory bound.
     pub fn bound_bytes(&self) -> u64 {
         self.0.bound.lock().iter().map(|(range, _)| range.end - range.start).sum()
     }
 
-    /// Returns every memory that is bound somewhere in the range: for [`Submission::sets`](crate::cs::Submission::sets).
+    /// Returns the memory that is bound in the range, for [`Submission::sets`](crate::cs::Submission::sets).
     pub fn residents(&self) -> &ResidencySet {
         &self.0.residents
     }
 
-    /// Returns the backing of a byte, and the bounds of the piece around it.
+    /// Returns the memory that is bound at a byte, and the bounds of the bound piece that contains it; `None` if nothing is
+    /// bound.
     pub fn lookup(&self, offset: u64) -> Option<(Range<u64>, Backing)> {
         self.0.bound.lock().get(offset).map(|(range, backing)| (range, backing.clone()))
     }
 
-    /// Changes what is bound, at once, and returns in how many ioctls: neighbouring changes whose memory is neighbouring
-    /// too are one, in whatever order they come. Where two changes overlap, the later one holds.
+    /// Changes bindings at once, and returns the number of ioctls. Adjacent changes with adjacent memory are combined into one
+    /// ioctl, in whatever order they come. If two changes overlap, the later one applies.
     ///
-    /// The kernel orders the change behind everything that was submitted before it, and what is submitted after behind
-    /// the change. To order it after semaphores, use a [`SparseQueue`](super::SparseQueue).
+    /// The kernel executes the change after all earlier submissions and before all later ones. To order it after semaphores,
+    /// use a [`SparseQueue`](super::SparseQueue).
     ///
     /// # Errors
     ///
-    /// [`MemoryError::Winsys`] with [`Misaligned`](WinsysError::Misaligned), [`Range`](WinsysError::Range) or
-    /// [`ForeignDevice`](WinsysError::ForeignDevice): nothing has changed. With [`Bind`](WinsysError::Bind), the kernel
-    /// refused one change, and [`SparseRange::lookup`] tells which earlier ones were made.
+    /// [`MemoryError::Winsys`]: with [`Misaligned`](WinsysError::Misaligned), [`Range`](WinsysError::Range) or
+    /// [`ForeignDevice`](WinsysError::ForeignDevice) if a change is invalid; nothing has changed. With
+    /// [`Bind`](WinsysError::Bind) if the kernel refused one of the changes; [`SparseRange::lookup`] reports which earlier ones
+    /// were made.
     pub fn bind(&self, changes: &[SparseBind]) -> Result<usize, MemoryError> {
         let mut merged = IntervalMap::new();
         for change in changes {
             self.check(change)?;
             merged.set(change.offset..change.offset + change.len, Some(change.backing.clone()), |_, _| {});
         }
-        // What goes and what is told outlives the lock: BOs may be closed, and observers may take their time, or panic.
+        // The lock is released before replaced memory is dropped and observers are notified: BOs may be closed, and observers
+        // may be slow or panic.
         let (mut gone, mut events) = (Vec::new(), Vec::new());
         let mut bound = self.0.bound.lock();
         let mut changed = merged.iter().map(|(range, backing)| {
@@ -203,7 +206,7 @@ impl SparseRange {
         let len = range.end - range.start;
         let event = match backing {
             Some(Backing { memory, offset }) => {
-                // Where the memory's own binding starts in its BO.
+                // The memory may itself start at an offset in its BO.
                 let bo_offset = memory.offset() + offset;
                 self.0.reservation.bind_untold(range.start, len, memory.bo(), bo_offset, memory.flags())?
             }

@@ -1,13 +1,13 @@
-//! The facts about a device that the memory tables depend on: sizes, generation, and a few quirks.
+//! The facts about a device that determine the memory tables: memory sizes, generation, and hardware bugs.
 
 use amdgpu_hw::num::{index, wide};
 
 use super::tiling::{UnknownPipeConfig, max_alignment};
 use crate::winsys::{Capabilities, Chip, GfxLevel, GpuInfo, TilingRegisters, installed_vram};
 
-/// The facts as the kernel reports them, before any of them is judged. Sizes are bytes.
+/// The facts about a device as the kernel reports them, not validated. Sizes are in bytes.
 ///
-/// [`GpuInfo`] has them all; written out, they describe a device that need not exist.
+/// They can be taken from [`GpuInfo`], or written out to describe any device.
 ///
 /// ```
 /// use amdgpu_winsys::heaps::{MemoryFacts, RawMemoryFacts};
@@ -21,21 +21,21 @@ use crate::winsys::{Capabilities, Chip, GfxLevel, GpuInfo, TilingRegisters, inst
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RawMemoryFacts {
-    /// `vram.total_heap_size`. The other sizes of the heap (`usable_heap_size`, `max_allocation`) are not used.
+    /// Size of VRAM: `vram.total_heap_size`. The other sizes of the heap (`usable_heap_size`, `max_allocation`) are not used.
     pub vram: u64,
-    /// `cpu_accessible_vram.total_heap_size`: what the PCI BAR shows.
+    /// Size of the VRAM in the PCI BAR: `cpu_accessible_vram.total_heap_size`.
     pub visible_vram: u64,
-    /// `gtt.total_heap_size`.
+    /// Size of GTT: `gtt.total_heap_size`.
     pub gtt: u64,
-    /// `true` if the VRAM is a card's own. Otherwise it is a carve-out of an APU's system memory.
+    /// `true` if the device is a card with its own VRAM. Otherwise VRAM is a carve-out of an APU's system memory.
     pub has_dedicated_vram: bool,
-    /// `true` if the kernel offers encrypted memory (`ids_flags`, TMZ).
+    /// `true` if the kernel supports encrypted memory (`ids_flags`, TMZ).
     pub offers_tmz: bool,
     /// The chip.
     pub chip: Chip,
-    /// `gart_page_size`, 4096 or the CPU's page if that is larger.
+    /// `gart_page_size` in bytes: 4096, or the CPU's page size if that is larger.
     pub gart_page_size: u32,
-    /// `pte_fragment_size`, usually 2 MiB: from this size on, addresses are aligned to it. Zero aligns nothing.
+    /// `pte_fragment_size` in bytes, usually 2 MiB: allocations of at least this size are aligned to it. Zero disables this.
     pub pte_fragment_size: u32,
     /// Minor version of the kernel driver; the major is 3.
     pub drm_minor: u32,
@@ -45,7 +45,7 @@ pub struct RawMemoryFacts {
     pub tiling: TilingRegisters,
 }
 
-/// A number that no device can mean.
+/// An error in the facts that the kernel reports.
 ///
 /// ```
 /// use amdgpu_winsys::heaps::{FactsError, MemoryFacts, RawMemoryFacts};
@@ -61,29 +61,30 @@ pub struct RawMemoryFacts {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum FactsError {
-    /// Neither VRAM nor GTT: there would be no heap at all.
+    /// The device has neither VRAM nor GTT, so there would be no heap.
     #[error("the device reports neither VRAM nor GTT")]
     NoMemory,
-    /// More than the 2^48 bytes that GPU page tables can point at.
+    /// A size exceeds 2^48 bytes, the range of GPU page tables.
     #[error("{what} of {bytes} bytes is more than a page table can address")]
     TooLarge {
-        /// The field of [`RawMemoryFacts`].
+        /// The kind of memory: "VRAM", "visible VRAM" or "GTT".
         what: &'static str,
-        /// Its value.
+        /// Its size in bytes.
         bytes: u64,
     },
-    /// Not a power of two of at least 4096 bytes.
+    /// The page size is not a power of two of at least 4096 bytes.
     #[error("gart page size {bytes} is not a power of two from 4096 on")]
     PageSize {
-        /// The value of `gart_page_size`.
+        /// The reported `gart_page_size` in bytes.
         bytes: u32,
     },
-    /// The tile table of an old chip is not readable.
+    /// The tile table of a GFX6 to GFX8 chip has an unknown pipe configuration.
     #[error(transparent)]
     PipeConfig(#[from] UnknownPipeConfig),
 }
 
-/// Judged facts: every size is below 2^49 and the page size is a power of two, so the arithmetic on them cannot overflow.
+/// Validated facts about the memory of a device. Every size is below 2^49 and the page size is a power of two, so arithmetic on
+/// them cannot overflow.
 ///
 /// ```
 /// use amdgpu_winsys::heaps::MemoryFacts;
@@ -102,7 +103,7 @@ pub struct MemoryFacts {
     max_alignment: u64,
 }
 
-/// Bytes that page-table entries can point at: 48 address bits.
+/// Bytes that page-table entries can address: 2^48.
 const ADDRESSABLE: u64 = 1 << 48;
 
 impl From<&GpuInfo> for RawMemoryFacts {
@@ -139,10 +140,10 @@ impl MemoryFacts {
     ///
     /// # Errors
     ///
-    /// * [`FactsError::NoMemory`] when VRAM and GTT are both zero;
-    /// * [`FactsError::TooLarge`] when a size passes 2^48 bytes;
-    /// * [`FactsError::PageSize`] when `gart_page_size` is below 4096 or no power of two;
-    /// * [`FactsError::PipeConfig`] when the tile table of a GFX6 to GFX8 chip is nonsense.
+    /// * [`FactsError::NoMemory`] if VRAM and GTT are both zero;
+    /// * [`FactsError::TooLarge`] if a size exceeds 2^48 bytes;
+    /// * [`FactsError::PageSize`] if `gart_page_size` is below 4096 or not a power of two;
+    /// * [`FactsError::PipeConfig`] if the tile table of a GFX6 to GFX8 chip has an unknown pipe configuration.
     pub fn new(raw: &RawMemoryFacts) -> Result<Self, FactsError> {
         for (what, bytes) in [("VRAM", raw.vram), ("visible VRAM", raw.visible_vram), ("GTT", raw.gtt)] {
             if bytes > ADDRESSABLE {
@@ -159,41 +160,41 @@ impl MemoryFacts {
         Ok(Self { raw: *raw, vram: installed_vram(raw.vram), max_alignment })
     }
 
-    /// Returns the video memory in bytes, rounded up to 256 MiB.
+    /// Returns the size of VRAM in bytes, rounded up to 256 MiB.
     ///
-    /// The kernel subtracts what it keeps for itself, so an 8 GiB card reports 8176 MiB; the rounding gives the size on
-    /// the box back. On a card whose VRAM is all visible it leaves an unusable remainder: see
-    /// [the heap rule](crate::heaps#heaps). An APU's carve-out is rounded as well, but only its visible part counts there.
+    /// The kernel subtracts the memory that it reserves, so an 8 GiB card reports 8176 MiB; the rounding restores the nominal
+    /// size. On a card whose VRAM is all visible it leaves a remainder that cannot be used, see [the heap
+    /// rule](crate::heaps#heaps). An APU's carve-out is rounded as well, but only its visible part is used.
     ///
     /// Source: Mesa `src/amd/common/ac_gpu_info.c`, `fix_vram_size`.
     pub const fn vram(&self) -> u64 {
         self.vram
     }
 
-    /// Returns the video memory as the kernel reports it, bytes: what can be allocated, where [`MemoryFacts::vram`] is what the
-    /// board carries.
+    /// Returns the size of VRAM in bytes as the kernel reports it. This much can be allocated, whereas [`MemoryFacts::vram`] is
+    /// the nominal size.
     pub const fn reported_vram(&self) -> u64 {
         self.raw.vram
     }
 
-    /// Returns the part of [`MemoryFacts::vram`] that the CPU can map, in bytes; whole KiB, because RADV counts in those.
+    /// Returns the part of [`MemoryFacts::vram`] that the CPU can map, in bytes, rounded up to whole KiB as in RADV.
     ///
-    /// Never more than [`MemoryFacts::vram`]: a kernel that says otherwise is taken to mean "all of it".
+    /// The result never exceeds [`MemoryFacts::vram`]: if the kernel reports more, all VRAM counts as visible.
     pub fn visible_vram(&self) -> u64 {
         self.raw.visible_vram.next_multiple_of(1024).min(self.vram)
     }
 
-    /// Returns the system memory that the GPU may map, in bytes; whole KiB.
+    /// Returns the size of the system memory that the GPU may map, in bytes, rounded up to whole KiB.
     pub const fn gtt(&self) -> u64 {
         self.raw.gtt.next_multiple_of(1024)
     }
 
-    /// Returns `true` if the VRAM is the card's own: an APU's "VRAM" is a carve-out of system memory.
+    /// Returns `true` if the device has its own VRAM. Returns `false` for an APU, whose VRAM is a carve-out of system memory.
     pub const fn has_dedicated_vram(&self) -> bool {
         self.raw.has_dedicated_vram
     }
 
-    /// Returns `true` if the BAR shows (nearly) all VRAM: more than nine tenths of it.
+    /// Returns `true` if (nearly) all VRAM is in the BAR: more than nine tenths of it.
     ///
     /// Source: Mesa `src/amd/common/ac_gpu_info.c`, `ac_fill_memory_info`, where it is `all_vram_visible`.
     pub fn has_all_vram_visible(&self) -> bool {
@@ -205,12 +206,12 @@ impl MemoryFacts {
         wide(index(self.raw.gart_page_size))
     }
 
-    /// Returns the size in bytes from which on an allocation's address is aligned to that size. Zero: never.
+    /// Returns the size in bytes to which the addresses of allocations of at least this size are aligned; 0 if they are not.
     pub const fn pte_fragment_size(&self) -> u64 {
         wide(index(self.raw.pte_fragment_size))
     }
 
-    /// Returns the alignment every allocation gets, in bytes: see [`max_alignment`].
+    /// Returns the alignment of every allocation in bytes, see [`max_alignment`].
     pub const fn max_alignment(&self) -> u64 {
         self.max_alignment
     }
@@ -225,20 +226,20 @@ impl MemoryFacts {
         self.raw.drm_minor
     }
 
-    /// Returns `true` if page-table entries can switch the L2 cache off (memory type UC): from GFX9 on.
+    /// Returns `true` if page-table entries can disable the L2 cache (MTYPE UC), which is the case from GFX9 on.
     pub fn has_uncached_l2(&self) -> bool {
         self.raw.gfx_level >= GfxLevel::Gfx9
     }
 
-    /// Returns `true` if uncached accesses to one address may pass each other, which Vulkan's device-coherent memory
-    /// forbids: GFX12.
+    /// Returns `true` if uncached accesses to the same address may be reordered, which Vulkan's device-coherent memory forbids.
+    /// This is the case on GFX12.
     pub fn has_unordered_uncached_l2(&self) -> bool {
         self.raw.gfx_level == GfxLevel::Gfx12
     }
 
     /// Returns `true` if encrypted memory works: the kernel reports TMZ, and the chip is Vega 10 or has GFX10 or later.
     ///
-    /// On the APUs of GFX9 (Renoir says TMZ) the rings hang.
+    /// On GFX9 APUs the rings hang with TMZ, although Renoir reports it.
     ///
     /// Source: Mesa 26.2 `src/amd/vulkan/radv_physical_device.c`, `radv_tmz_enabled`.
     pub fn has_tmz(&self) -> bool {
@@ -246,15 +247,15 @@ impl MemoryFacts {
         works && self.raw.offers_tmz
     }
 
-    /// Returns `true` if a scalar load past the end of a buffer reaches memory (GFX6 and GFX7) and can fault.
+    /// Returns `true` if a scalar load past the end of a buffer accesses memory and can fault, as on GFX6 and GFX7.
     ///
     /// Source: Mesa 26.2 `src/amd/common/ac_gpu_info.c`, `has_smem_oob_access_bug`.
     pub fn scalar_loads_overrun(&self) -> bool {
         self.raw.gfx_level <= GfxLevel::Gfx7
     }
 
-    /// Returns `true` if a scalar load that is partly past the end hangs if that part is unmapped: GFX9 without Raven 2 and
-    /// Renoir.
+    /// Returns `true` if a scalar load that extends past the end of a buffer into unmapped memory hangs the GPU, as on GFX9
+    /// except Raven 2 and Renoir.
     ///
     /// Source: Mesa 26.2 `src/amd/common/ac_gpu_info.c`, `has_smem_partial_oob_access_bug`.
     pub fn partial_scalar_loads_hang(&self) -> bool {
@@ -290,7 +291,7 @@ pub(in crate::heaps) mod tests {
         },
     };
 
-    /// The card with changes.
+    /// Returns the facts of the card with changes.
     pub(in crate::heaps) fn navi10(change: impl FnOnce(&mut RawMemoryFacts)) -> Result<MemoryFacts, FactsError> {
         let mut raw = NAVI10;
         change(&mut raw);

@@ -1,8 +1,8 @@
-//! A short list that lives in its own storage.
+//! A list of bounded length without a heap allocation.
 
 use std::fmt;
 
-/// At most `N` items, without an allocation. Compares and prints as the slice of its items.
+/// A list of at most `N` items, stored inline. It compares and prints as the slice of its items.
 #[derive(Clone, Copy)]
 pub(in crate::heaps) struct FixedList<T, const N: usize> {
     items: [T; N],
@@ -10,12 +10,12 @@ pub(in crate::heaps) struct FixedList<T, const N: usize> {
 }
 
 impl<T: Copy, const N: usize> FixedList<T, N> {
-    /// No items yet; `filler` occupies the storage and is never seen.
+    /// Creates an empty list. `filler` occupies the unused slots and is never visible.
     pub(in crate::heaps) const fn new(filler: T) -> Self {
         Self { items: [filler; N], len: 0 }
     }
 
-    /// Appends `item`. Beyond `N` items it is dropped: callers show by a constant assertion that this cannot happen.
+    /// Appends `item`. If the list has `N` items, drops `item` instead; callers rule this out by a constant assertion.
     pub(in crate::heaps) fn push(&mut self, item: T) {
         if let Some(slot) = self.items.get_mut(self.len) {
             *slot = item;

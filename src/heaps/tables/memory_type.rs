@@ -5,13 +5,13 @@ use crate::{
     uapi::{GemCreateFlags, GemDomain, VaFlags},
 };
 
-/// `VK_MAX_MEMORY_HEAPS`.
+/// Vulkan's `VK_MAX_MEMORY_HEAPS`.
 pub const MAX_HEAPS: usize = 16;
 
-/// `VK_MAX_MEMORY_TYPES`.
+/// Vulkan's `VK_MAX_MEMORY_TYPES`.
 pub const MAX_TYPES: usize = 32;
 
-/// One memory heap: `VkMemoryHeap`, and what it is made of.
+/// A memory heap: `VkMemoryHeap`, and the kind of memory that it consists of.
 ///
 /// ```
 /// use amdgpu_winsys::heaps::{HeapFlags, HeapKind};
@@ -51,14 +51,14 @@ pub struct MemoryHeap {
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Addressing {
-    /// Anywhere. Taken from the general window, which starts 4 GiB above the start of its half.
+    /// Any address in the general window, which starts 4 GiB above the start of its half of the address space.
     #[default]
     Bits64,
-    /// In a window of 4 GiB whose upper 32 address bits are known, so that shaders get a pointer in one register.
+    /// An address in a 4 GiB window whose upper 32 address bits are known, so that a shader gets a pointer in one register.
     Bits32,
 }
 
-/// One memory type: `VkMemoryType`, and what its allocations ask of the kernel.
+/// A memory type: `VkMemoryType`, and the parameters of the kernel requests for its allocations.
 ///
 /// ```
 /// use amdgpu_winsys::{heaps::MemoryPropertyFlags, uapi::GemDomain};
@@ -74,17 +74,17 @@ pub enum Addressing {
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MemoryType {
-    /// Index of the heap it takes from.
+    /// Index of the heap.
     pub heap: u32,
     /// Property flags, as Vulkan defines them.
     pub properties: MemoryPropertyFlags,
     /// Domains in which the kernel may place the BO.
     pub domains: GemDomain,
-    /// GEM_CREATE's flags that every allocation of this type has; a [plan](crate::heaps::AllocationPlan) adds more.
+    /// The flags of GEM_CREATE for every allocation of this type. An [allocation plan](crate::heaps::AllocationPlan) adds more.
     pub create_flags: GemCreateFlags,
-    /// GEM_VA's flags.
+    /// The flags of GEM_VA.
     pub va_flags: VaFlags,
-    /// The address window.
+    /// The width of addresses, which selects the address window.
     pub addressing: Addressing,
 }
 
@@ -98,7 +98,7 @@ impl MemoryType {
         addressing: Addressing::Bits64,
     };
 
-    /// Returns `true` if its memory is encrypted.
+    /// Returns `true` if the memory is encrypted.
     pub const fn is_protected(&self) -> bool {
         self.properties.contains(MemoryPropertyFlags::PROTECTED)
     }

@@ -1,4 +1,4 @@
-//! Memory types by what memory is for.
+//! Memory types for common uses of memory.
 
 use super::{Addressing, MemoryProperties, MemoryPropertyFlags};
 
@@ -19,9 +19,9 @@ use super::{Addressing, MemoryProperties, MemoryPropertyFlags};
 pub enum MemoryUsage {
     /// Written and read by the GPU alone.
     GpuOnly,
-    /// Written once by the CPU, in order, and read by the GPU: mapped, and not cached.
+    /// Written once by the CPU, in order, and read by the GPU: host-visible and not cached.
     Upload,
-    /// Written by the GPU and read by the CPU: mapped and cached.
+    /// Written by the GPU and read by the CPU: host-visible and cached.
     Readback,
 }
 

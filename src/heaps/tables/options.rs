@@ -1,9 +1,9 @@
-//! The choices a driver or its user has about the tables.
+//! Options of the memory tables, for a driver or its user.
 
-/// Generation of RADV's tables to build.
+/// The generation of RADV's tables to build.
 ///
-/// All three come from the same rules; a profile only says which of them apply. Applications, tests and recorded traces
-/// refer to each.
+/// All three follow from the same rules; a profile only determines which of the rules apply. Applications, tests and recorded
+/// traces exist that depend on each of them.
 ///
 /// ```
 /// use amdgpu_winsys::heaps::{MemoryProperties, Profile, TableOptions};
@@ -19,14 +19,14 @@
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Profile {
-    /// RADV 26.2: twins with 32-bit addresses, uncached and protected types, APUs split 2 to 1. The default.
+    /// RADV 26.2: 32-bit twins, uncached and protected types, and APU memory split 2 to 1. The default.
     #[default]
     Radv,
-    /// RADV of about 2021, before the 32-bit twins: four types, then their four uncached copies on GFX9 and later.
+    /// RADV of about 2021, before the 32-bit twins: four types, followed by their four uncached copies on GFX9 and later.
     EightTypes,
-    /// RADV 17.0: three heaps (VRAM the CPU does not see, VRAM it sees, GTT) and four types, in that order.
+    /// RADV 17.0: three heaps (invisible VRAM, visible VRAM, GTT) and four types, in that order.
     ///
-    /// Sizes are reported as they are: an APU is not split, and a small invisible remainder is a heap of its own.
+    /// Sizes are not adjusted: the memory of an APU is not split, and a small invisible remainder forms a heap of its own.
     FourTypes,
 }
 
@@ -46,41 +46,41 @@ pub enum Profile {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[expect(clippy::struct_excessive_bools, reason = "one switch per option of the driver, each with a name of its own")]
 pub struct TableOptions {
-    /// Generation of the tables.
+    /// The generation of the tables.
     pub profile: Profile,
-    /// APUs show one device-local heap of all they have, and no GTT type (`radv_enable_unified_heap_on_apu`).
+    /// Presents the memory of an APU as one device-local heap, without a GTT heap (`radv_enable_unified_heap_on_apu`).
     pub unified_heap_on_apu: bool,
-    /// Cards whose VRAM is all visible show a visible heap of 256 MiB beside the rest, as without resizable BAR
-    /// (`radv_hide_rebar_on_dgpu`).
+    /// Presents VRAM that is all visible as a visible heap of 256 MiB and an invisible heap, as without resizable BAR
+    /// (`radv_hide_rebar_on_dgpu`). Applies to cards only.
     pub hide_rebar: bool,
-    /// VRAM is at most this many MiB (`override_vram_size`).
+    /// Upper limit of the size of VRAM in MiB; `None` for no limit (`override_vram_size`).
     pub override_vram_mib: Option<u32>,
-    /// Every VRAM allocation is cleared by the kernel (`vk_zero_vram`, `RADV_DEBUG=zerovram`).
+    /// The kernel clears every VRAM allocation (`vk_zero_vram`, `RADV_DEBUG=zerovram`).
     pub zero_vram: bool,
-    /// GFX12 gets the device-coherent types too, although its uncached accesses may pass each other
+    /// Provides the device-coherent types on GFX12 too, although uncached accesses may be reordered there
     /// (`radv_device_coherent_memory`).
     pub unordered_device_coherent: bool,
-    /// No protected types (`RADV_DEBUG=notmz`).
+    /// Omits the protected types (`RADV_DEBUG=notmz`).
     pub no_tmz: bool,
-    /// No guard page on GFX6 and GFX7 (`RADV_DEBUG=nosmemmitigation`). The one of GFX9 stays: there a hang threatens.
+    /// Omits the guard page on GFX6 and GFX7 (`RADV_DEBUG=nosmemmitigation`). GFX9 keeps it, because it prevents hangs there.
     pub no_smem_mitigation: bool,
 }
 
-/// The rules a [`Profile`] switches.
+/// The rules that a [`Profile`] turns on or off.
 #[derive(Clone, Copy)]
 #[expect(clippy::struct_excessive_bools, reason = "one switch per rule")]
 pub(super) struct Rules {
     /// The visible heap comes before GTT.
     pub(super) visible_before_gtt: bool,
-    /// An invisible heap below a ninth of the visible one is left out.
+    /// An invisible heap smaller than a ninth of the visible one is left out.
     pub(super) drop_small_remainder: bool,
-    /// APUs show two thirds of their memory as device-local.
+    /// Two thirds of an APU's memory form a device-local heap.
     pub(super) split_apu: bool,
     /// Types have twins with 32-bit addresses.
     pub(super) twins: bool,
-    /// Protected types, where the device has them.
+    /// There are protected types if the device supports them.
     pub(super) protected: bool,
-    /// Device-coherent types, where the device has them.
+    /// There are device-coherent types if the device supports them.
     pub(super) uncached: bool,
 }
 

@@ -1,4 +1,4 @@
-//! The type rule: which memory types exist, in which order, and what each asks of the kernel.
+//! The rules for memory types: which types exist, their order, and the kernel requests of each.
 
 use amdgpu_hw::num;
 
@@ -11,10 +11,10 @@ use crate::{
     uapi::{GemCreateFlags as Create, GemDomain, VaFlags},
 };
 
-/// The heap a type belongs to. The type exists if the heap does.
+/// The heap of a memory type. The type exists if the heap does.
 #[derive(Clone, Copy)]
 enum HeapSlot {
-    /// Invisible VRAM; where there is none, visible VRAM.
+    /// Invisible VRAM, or visible VRAM if there is no invisible VRAM.
     Local,
     /// System memory.
     Gtt,
@@ -33,7 +33,8 @@ struct Rule {
 
 const HOST: Property = Property::HOST_VISIBLE.union(Property::HOST_COHERENT);
 
-/// The four types every generation of the tables has, in Vulkan's order: faster ones of equal properties first.
+/// The four types that every generation of the tables has, in Vulkan's order: of two types with equal properties, the faster
+/// one comes first.
 const BASE: [Rule; 4] = [
     // Only for the GPU.
     Rule { slot: HeapSlot::Local, properties: Property::DEVICE_LOCAL, create: Create::NO_CPU_ACCESS, twin: true },
@@ -44,14 +45,14 @@ const BASE: [Rule; 4] = [
         create: Create::CPU_GTT_USWC.union(Create::CPU_ACCESS_REQUIRED),
         twin: false,
     },
-    // Written by the CPU, read by the GPU at full speed: what resizable BAR is for.
+    // Written by the CPU and read by the GPU at full speed, the purpose of resizable BAR.
     Rule {
         slot: HeapSlot::Visible,
         properties: HOST.union(Property::DEVICE_LOCAL),
         create: Create::CPU_ACCESS_REQUIRED,
         twin: true,
     },
-    // Reading back.
+    // Readback.
     Rule {
         slot: HeapSlot::Gtt,
         properties: HOST.union(Property::HOST_CACHED),
@@ -80,10 +81,10 @@ const PROTECTED: [Rule; 3] = [
 // Every rule with its twin, and an uncached copy of every base rule.
 const _: () = assert!(2 * (BASE.len() + PROTECTED.len()) + BASE.len() <= MAX_TYPES);
 
-/// Access that every mapping of memory gives the GPU.
+/// The access rights of the GPU in every mapping of memory.
 const ACCESS: VaFlags = VaFlags::READABLE.union(VaFlags::WRITEABLE).union(VaFlags::EXECUTABLE);
 
-/// The types over `heaps`, in order.
+/// Returns the memory types in `heaps`, in order.
 ///
 /// Source: Mesa 26.2 `src/amd/vulkan/radv_physical_device.c`, `radv_physical_device_init_mem_types`.
 pub(super) fn types(
@@ -137,8 +138,8 @@ impl HeapSlot {
         }
     }
 
-    /// VRAM types let the kernel spill to GTT: it still prefers VRAM, but when VRAM is full it moves less memory about.
-    /// Source: Mesa `src/amd/vulkan/winsys/amdgpu/radv_amdgpu_bo.c`, `radv_amdgpu_winsys_bo_create`.
+    /// Returns the domains of the BOs. VRAM types allow the kernel to spill to GTT. It still prefers VRAM, but moves less
+    /// memory when VRAM is full. Source: Mesa `src/amd/vulkan/winsys/amdgpu/radv_amdgpu_bo.c`, `radv_amdgpu_winsys_bo_create`.
     const fn domains(self) -> GemDomain {
         match self {
             Self::Local | Self::Visible => GemDomain::VRAM.union(GemDomain::GTT),
@@ -148,8 +149,8 @@ impl HeapSlot {
 }
 
 impl MemoryType {
-    /// The type that bypasses the GPU's L2, for types that the CPU sees or that are just device-local. Twins and
-    /// protected types have none.
+    /// Returns the copy of the type that bypasses the GPU's L2 cache, for types that are host-visible or only device-local.
+    /// Returns `None` for twins and protected types.
     fn uncached_copy(&self) -> Option<Self> {
         let eligible = self.properties.intersects(HOST) || self.properties == Property::DEVICE_LOCAL;
         (eligible && self.addressing == Addressing::Bits64).then(|| Self {

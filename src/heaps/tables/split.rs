@@ -1,8 +1,8 @@
-//! The heap rule: how a device's memory is cut into at most three heaps.
+//! The rule that divides a device's memory into at most three heaps.
 
 use crate::heaps::{MemoryFacts, TableOptions};
 
-/// Kind of memory that a heap consists of.
+/// The kind of memory that a heap consists of.
 ///
 /// ```
 /// use amdgpu_winsys::{heaps::{HeapKind, MemoryManager, TableOptions}, winsys::Device};
@@ -18,15 +18,16 @@ use crate::heaps::{MemoryFacts, TableOptions};
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum HeapKind {
-    /// VRAM that the CPU cannot map: behind a small BAR, or pretended to be.
+    /// VRAM that the CPU cannot map, beyond a small BAR or presented as such.
     InvisibleVram,
     /// System memory that the GPU maps.
     Gtt,
-    /// VRAM that the CPU can map. On an APU: the device-local share of all its memory.
+    /// VRAM that the CPU can map. On an APU, the device-local share of all memory.
     VisibleVram,
 }
 
-/// Accounting of usage against the heaps; it decides the [budget formula](crate::heaps::MemoryProperties::budgets).
+/// The relation between heaps and physical memories. It determines the [budget
+/// formula](crate::heaps::MemoryProperties::budgets).
 ///
 /// ```
 /// use amdgpu_winsys::{heaps::{Accounting, MemoryManager, TableOptions}, winsys::Device};
@@ -44,14 +45,14 @@ pub enum HeapKind {
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Accounting {
-    /// Each heap is a memory of its own.
+    /// Each heap is a separate memory.
     PerHeap,
-    /// Like [`Accounting::PerHeap`], but invisible and visible VRAM are one memory to the kernel, which reports one usage
-    /// for both ([`TableOptions::hide_rebar`]).
+    /// Like [`Accounting::PerHeap`], but invisible and visible VRAM are one memory to the kernel, which reports one usage for
+    /// both ([`TableOptions::hide_rebar`]).
     HiddenRebar,
-    /// Two heaps share one pool, two thirds to one (an APU).
+    /// Two heaps share one pool in the ratio 2 to 1 (APUs).
     SplitPool,
-    /// One heap is the whole pool ([`TableOptions::unified_heap_on_apu`]).
+    /// One heap covers the whole pool ([`TableOptions::unified_heap_on_apu`]).
     OnePool,
 }
 
@@ -64,7 +65,7 @@ pub(super) struct Split {
     pub(super) accounting: Accounting,
 }
 
-/// The visible heap that a card with resizable BAR pretends to have.
+/// Size in bytes of the visible heap when resizable BAR is hidden.
 const PRETENDED_BAR: u64 = 256 << 20;
 
 impl Split {
@@ -79,7 +80,7 @@ impl Split {
         split
     }
 
-    /// Returns the sizes that the device reports, with VRAM cut down to the size the user wants.
+    /// Returns the sizes that the device reports, with VRAM limited to the size that the options set.
     fn as_reported(facts: &MemoryFacts, options: &TableOptions) -> Self {
         let most = options.override_vram_mib.map_or(u64::MAX, |mib| u64::from(mib) << 20);
         let vram = facts.vram().min(most);
@@ -89,7 +90,7 @@ impl Split {
 
     fn card(facts: &MemoryFacts, options: &TableOptions) -> Self {
         let real = Self::as_reported(facts, options);
-        // Without anything above the pretended BAR there is nothing to hide (RADV's subtraction wraps there).
+        // If nothing lies above the simulated BAR, there is nothing to hide (RADV's subtraction wraps in this case).
         if !(options.hide_rebar && facts.has_all_vram_visible() && real.visible > PRETENDED_BAR) {
             return real;
         }
@@ -110,7 +111,7 @@ impl Split {
         Self { gtt: total - visible, visible, accounting: Accounting::SplitPool, ..real }
     }
 
-    /// Size and kind of the heaps, in the order of their indices.
+    /// Returns kind and size of the heaps that exist, in the order of their indices.
     pub(super) fn heaps(&self, visible_before_gtt: bool) -> impl Iterator<Item = (HeapKind, u64)> {
         let [gtt, visible] = [(HeapKind::Gtt, self.gtt), (HeapKind::VisibleVram, self.visible)];
         let rest = if visible_before_gtt { [visible, gtt] } else { [gtt, visible] };

@@ -1,4 +1,4 @@
-//! The tables themselves, and the questions a driver asks of them.
+//! The tables of heaps and memory types, and queries of them.
 
 use amdgpu_hw::num;
 
@@ -11,9 +11,9 @@ use crate::{
     uapi::{GemCreateFlags, GemDomain},
 };
 
-/// The heaps and memory types of a device: `VkPhysicalDeviceMemoryProperties` and more.
+/// The heaps and memory types of a device (`VkPhysicalDeviceMemoryProperties`).
 ///
-/// Built once per device and never changed. It needs no allocation, and less than two KiB.
+/// It is built once per device and never changes. It makes no heap allocation and is smaller than 2 KiB.
 ///
 /// ```
 /// use amdgpu_winsys::heaps::{Addressing, MemoryProperties, MemoryPropertyFlags, TableOptions};
@@ -37,7 +37,7 @@ pub struct MemoryProperties {
 }
 
 impl MemoryProperties {
-    /// Builds the tables of a device: [how](crate::heaps).
+    /// Builds the tables of a device by the [rules](crate::heaps).
     pub fn new(facts: &MemoryFacts, options: &TableOptions) -> Self {
         let split = Split::new(facts, options);
         let mut heaps = FixedList::new(MemoryHeap { size: 0, flags: HeapFlags::empty(), kind: HeapKind::Gtt });
@@ -49,7 +49,8 @@ impl MemoryProperties {
         Self { facts: *facts, options: *options, accounting: split.accounting, heaps, types }
     }
 
-    /// Returns the heaps, by index: at most three. Empty only where an override leaves a device without GTT no memory.
+    /// Returns the heaps by index, at most three. Empty only if [`TableOptions::override_vram_mib`] removes the memory of a
+    /// device without GTT.
     pub fn heaps(&self) -> &[MemoryHeap] {
         self.heaps.as_slice()
     }
@@ -64,17 +65,18 @@ impl MemoryProperties {
         &self.facts
     }
 
-    /// Returns the options the tables were built with.
+    /// Returns the options that the tables were built with.
     pub const fn options(&self) -> &TableOptions {
         &self.options
     }
 
-    /// Returns the accounting of usage against the heaps.
+    /// Returns the relation between heaps and physical memories, which determines the budgets.
     pub const fn accounting(&self) -> Accounting {
         self.accounting
     }
 
-    /// Returns `true` if a read-only page is mapped behind every allocation, so that scalar loads past its end do not fault.
+    /// Returns `true` if every allocation is followed by a read-only guard page, so that scalar loads past its end do not
+    /// fault.
     ///
     /// Source: Mesa 26.2 `src/amd/vulkan/radv_buffer.c`, `radv_bo_create`.
     pub fn has_guard_pages(&self) -> bool {
@@ -82,37 +84,37 @@ impl MemoryProperties {
         overrun || self.facts.partial_scalar_loads_hang()
     }
 
-    /// Returns the first heap of a kind.
+    /// Returns the first heap of a kind; `None` if there is none.
     pub fn heap_of_kind(&self, kind: HeapKind) -> Option<&MemoryHeap> {
         self.heaps().iter().find(|heap| heap.kind == kind)
     }
 
-    /// Returns the types in the 32-bit window.
+    /// Returns the types whose addresses are in the 32-bit window.
     pub fn types_32bit(&self) -> TypeMask {
         self.types_where(|ty| ty.addressing == Addressing::Bits32)
     }
 
-    /// Returns the encrypted types.
+    /// Returns the protected types, whose memory is encrypted.
     pub fn types_protected(&self) -> TypeMask {
         self.types_where(MemoryType::is_protected)
     }
 
-    /// Returns the types a buffer may be bound to: `memoryTypeBits`.
+    /// Returns the types that a buffer may be bound to (`memoryTypeBits`).
     ///
     /// `addressing` is [`Addressing::Bits32`] for descriptor buffers and for the preprocess buffers of device-generated
-    /// commands, whose addresses shaders get in one register. Images are asked for as [`Addressing::Bits64`]. The set is
-    /// empty where the [profile](crate::heaps::Profile) has no such types.
+    /// commands, because shaders get their addresses in one register. It is [`Addressing::Bits64`] for other buffers and for
+    /// images. The set is empty if the [profile](crate::heaps::Profile) has no such types.
     ///
-    /// A protected resource gets the protected types only, any other none of them, as Vulkan wants; RADV 26.2 offers
-    /// them to other buffers as well.
+    /// A protected resource gets only protected types, and any other resource only unprotected ones, as Vulkan requires. RADV
+    /// 26.2 also offers the protected types for other buffers.
     ///
     /// Source: Mesa 26.2 `src/amd/vulkan/radv_buffer.c`, `radv_get_buffer_memory_requirements`.
     pub fn buffer_types(&self, addressing: Addressing, protected: bool) -> TypeMask {
         self.types_where(|ty| ty.addressing == addressing && ty.is_protected() == protected)
     }
 
-    /// Returns the types that can import memory the caller already has (`VK_EXT_external_memory_host`): at most one, the first
-    /// cached GTT type. An APU with a unified heap has none.
+    /// Returns the types that can import host memory (`VK_EXT_external_memory_host`): at most one, the first cached GTT type.
+    /// An APU with a unified heap has none.
     ///
     /// Source: Mesa `src/amd/vulkan/radv_device.c`, `radv_GetMemoryHostPointerPropertiesEXT`.
     pub fn host_pointer_types(&self) -> TypeMask {
@@ -121,11 +123,11 @@ impl MemoryProperties {
         self.types_where(importable).iter().take(1).collect()
     }
 
-    /// Returns the type of `allowed` that has all `required` properties and the most of the `preferred` ones; among equals the
-    /// first, which is the fastest.
+    /// Returns the type in `allowed` that has all `required` properties and the most `preferred` ones; `None` if no type has
+    /// the required ones. Among equal types it is the first, which is the fastest.
     ///
-    /// Protected and device-coherent types are only chosen where `required` or `preferred` ask for those properties:
-    /// Vulkan lets no one else use them.
+    /// Protected and device-coherent types are only returned if `required` or `preferred` contains those properties, because
+    /// Vulkan forbids other uses of them.
     pub fn find_type(
         &self,
         allowed: TypeMask,
@@ -144,7 +146,7 @@ impl MemoryProperties {
                 self.types().get(num::index(index)).map_or(MemoryPropertyFlags::empty(), |ty| ty.properties);
             (preferred - properties).bits().count_ones()
         };
-        // `min_by_key` keeps the first of equals.
+        // `min_by_key` returns the first of equal types.
         self.types_where(fits).intersection(allowed).iter().min_by_key(|&index| missing(index))
     }
 

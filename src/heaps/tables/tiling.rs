@@ -1,11 +1,11 @@
-//! The largest base alignment that any image of a chip can need, which every allocation therefore gets.
+//! The largest base alignment that any image of a chip needs, and therefore the alignment of every allocation.
 //!
-//! An application binds images to memory it allocated before, so a block must start where the pickiest image could. A
-//! full address library is not needed to know that alignment: it follows from the generation and a few registers.
+//! An application binds images to memory that it allocated earlier, so an allocation must satisfy the image with the strictest
+//! alignment. This alignment follows from the generation and a few registers, without a full address library.
 
 use crate::winsys::{GfxLevel, TilingRegisters};
 
-/// GB_TILE_MODE0 names a pipe configuration that no chip has.
+/// The error that GB_TILE_MODE0 names a pipe configuration that no chip has.
 ///
 /// ```
 /// use amdgpu_winsys::{heaps::{UnknownPipeConfig, max_alignment}, winsys::{GfxLevel, TilingRegisters}};
@@ -18,7 +18,7 @@ use crate::winsys::{GfxLevel, TilingRegisters};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("GB_TILE_MODE0 {tile_mode:#x} has the unknown pipe configuration {config}")]
 pub struct UnknownPipeConfig {
-    /// The register.
+    /// The value of the register.
     pub tile_mode: u32,
     /// Its PIPE_CONFIG field, bits 10..=6.
     pub config: u32,
@@ -27,21 +27,22 @@ pub struct UnknownPipeConfig {
 const KIB_64: u64 = 64 << 10;
 const KIB_256: u64 = 256 << 10;
 
-/// Bytes of the largest micro tile: 8 x 8 elements of 16 bytes, with 8 samples or slices.
+/// Size in bytes of the largest micro tile: 8 x 8 elements of 16 bytes, with 8 samples or slices.
 const LARGEST_TILE: u64 = 8 * 8 * 16 * 8;
 
-/// Returns the alignment, in bytes, that suits every image of the chip: a power of two, at least 64 KiB.
+/// Returns an alignment in bytes that is sufficient for every image of the chip: a power of two, at least 64 KiB.
 ///
 /// * GFX6 to GFX8: the largest macro tile in the tile tables;
 /// * GFX9 and GFX10: the 64 KiB swizzle block;
 /// * GFX10.3: one 16 KiB slice per pipe, as the variable-size blocks are that large;
 /// * GFX11 on: the 256 KiB swizzle block.
 ///
-/// Registers that are all zero lead to the smallest alignment of the generation.
+/// If all registers are zero, the result is the smallest alignment of the generation.
 ///
 /// # Errors
 ///
-/// [`UnknownPipeConfig`] on GFX6 to GFX8, where the number of pipes comes from the tile table.
+/// [`UnknownPipeConfig`] on GFX6 to GFX8 if the tile table has an unknown pipe configuration, which determines the number of
+/// pipes.
 ///
 /// Source: `HwlComputeMaxBaseAlignments` of each generation in Mesa `src/amd/addrlib/src/`; the alignments that RADV
 /// 26.2.6 asks for on twelve chips agree (`tests/heaps/golden.rs`).
@@ -60,12 +61,12 @@ fn largest(modes: &[u32], bytes: impl Fn(usize, u32) -> u64) -> u64 {
     modes.iter().enumerate().map(|(index, &mode)| bytes(index, mode)).max().unwrap_or(0)
 }
 
-/// `width` bits of `word` from bit `lowest` up.
+/// Returns the `width` bits of `word` that start at bit `lowest`.
 const fn field(word: u32, lowest: u32, width: u32) -> u64 {
     ((word >> lowest) & ((1 << width) - 1)) as u64
 }
 
-/// Bytes per pipe of the macro tile that a GFX6 GB_TILE_MODE describes; 0 if its array mode has no macro tiles.
+/// Returns the bytes per pipe of the macro tile that a GFX6 GB_TILE_MODE describes; 0 if its array mode has no macro tiles.
 fn macro_tile_gfx6(mode: u32) -> u64 {
     const FIRST_MACRO_TILED: u64 = 4; // ARRAY_2D_TILED_THIN1
     const POWER_SAVE: u64 = 15;
@@ -77,14 +78,14 @@ fn macro_tile_gfx6(mode: u32) -> u64 {
     tile << (field(mode, 14, 2) + field(mode, 16, 2) + field(mode, 20, 2) + 1) // bank width, bank height, banks
 }
 
-/// Bytes per pipe of the macro tile that GB_MACROTILE_MODE`index` describes: entries come in rows of eight, one for
-/// each tile size from 64 bytes up.
+/// Returns the bytes per pipe of the macro tile that GB_MACROTILE_MODE`index` describes. The entries come in rows of eight, one
+/// entry for each tile size from 64 bytes up.
 fn macro_tile_gfx7(index: usize, mode: u32) -> u64 {
     let tile = 64 << (index % 8);
     tile << (field(mode, 0, 2) + field(mode, 2, 2) + field(mode, 6, 2) + 1) // bank width, bank height, banks
 }
 
-/// Returns the number of pipes that the first tile mode spreads over: it always uses all of them.
+/// Returns the number of pipes of the first tile mode, which always uses all pipes.
 fn pipes(registers: &TilingRegisters) -> Result<u64, UnknownPipeConfig> {
     let [tile_mode, ..] = registers.tile_modes;
     match field(tile_mode, 6, 5) {

@@ -1,4 +1,4 @@
-//! Sets of memory types, as `memoryTypeBits` holds them.
+//! Sets of memory types in the form of `memoryTypeBits`.
 
 use std::fmt;
 
@@ -25,12 +25,12 @@ impl TypeMask {
         Self(bits)
     }
 
-    /// Returns the set as bits: bit `i` says whether type `i` is in it.
+    /// Returns the set as bits: bit `i` is set if type `i` is in the set.
     pub const fn bits(self) -> u32 {
         self.0
     }
 
-    /// Returns `true` if type `index` is in the set; no type from 32 on is.
+    /// Returns `true` if type `index` is in the set. Returns `false` for every index from 32 on.
     pub const fn contains(self, index: u32) -> bool {
         index < u32::BITS && self.0 >> index & 1 == 1
     }
@@ -52,7 +52,7 @@ impl TypeMask {
     }
 }
 
-/// Indices from 32 on are left out: there is no bit for them.
+/// Indices from 32 on are ignored, because the set has no bits for them.
 impl FromIterator<u32> for TypeMask {
     fn from_iter<I: IntoIterator<Item = u32>>(indices: I) -> Self {
         Self(indices.into_iter().fold(0, |bits, index| bits | 1u32.checked_shl(index).unwrap_or(0)))

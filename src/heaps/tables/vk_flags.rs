@@ -1,9 +1,9 @@
-//! Vulkan's flag words for heaps and memory types, bit for bit.
+//! Vulkan's flags of heaps and memory types, with the same bit values.
 //!
-//! They are plain words here, so that neither this library nor its users need Vulkan headers; a driver casts them.
+//! They are defined here so that neither this library nor its users need Vulkan headers; a driver casts the bits.
 
 bitflags::bitflags! {
-    /// `VkMemoryHeapFlags`.
+    /// Properties of a memory heap, with the bits of `VkMemoryHeapFlags`.
     ///
     /// ```
     /// use amdgpu_winsys::heaps::{HeapFlags, HeapKind};
@@ -17,11 +17,11 @@ bitflags::bitflags! {
     /// ```
     #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
     pub struct HeapFlags: u32 {
-        /// The heap is the GPU's own memory, or (on an APU) the share of system memory that is presented as such.
+        /// The heap is the GPU's own memory or, on an APU, the share of system memory that is presented as such.
         const DEVICE_LOCAL = 0x1;
     }
 
-    /// `VkMemoryPropertyFlags`.
+    /// Properties of a memory type, with the bits of `VkMemoryPropertyFlags`.
     ///
     /// ```
     /// use amdgpu_winsys::heaps::{Addressing, MemoryPropertyFlags};
@@ -38,21 +38,21 @@ bitflags::bitflags! {
     /// ```
     #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
     pub struct MemoryPropertyFlags: u32 {
-        /// Fastest for the GPU. Set exactly where the heap has [`HeapFlags::DEVICE_LOCAL`].
+        /// The memory is local to the GPU. Set if and only if the heap has [`HeapFlags::DEVICE_LOCAL`].
         const DEVICE_LOCAL = 0x1;
-        /// The CPU may map it.
+        /// The CPU can map the memory.
         const HOST_VISIBLE = 0x2;
-        /// CPU and GPU see each other's writes without flush or invalidate.
+        /// CPU and GPU see each other's writes without flushing or invalidating mapped ranges.
         const HOST_COHERENT = 0x4;
-        /// CPU reads go through the CPU's caches: the type for reading back.
+        /// CPU reads are cached, as needed for readback.
         const HOST_CACHED = 0x8;
-        /// Backed by memory only as far as needed. No type here has it.
+        /// Memory is committed lazily. No memory type has this property.
         const LAZILY_ALLOCATED = 0x10;
-        /// Encrypted (TMZ): only protected submissions may touch it.
+        /// The memory is encrypted (TMZ), and only protected submissions may access it.
         const PROTECTED = 0x20;
         /// Device writes are coherent without cache operations (`VK_AMD_device_coherent_memory`).
         const DEVICE_COHERENT_AMD = 0x40;
-        /// The GPU does not cache it in L2 (`VK_AMD_device_coherent_memory`).
+        /// The GPU does not cache the memory in L2 (`VK_AMD_device_coherent_memory`).
         const DEVICE_UNCACHED_AMD = 0x80;
     }
 }
