@@ -1,4 +1,4 @@
-//! Lists of BOs that the kernel keeps.
+//! BO lists that the kernel keeps between submissions.
 
 use amdgpu_hw::num::{count, wide};
 
@@ -7,11 +7,11 @@ use crate::{
     winsys::{Device, Error, Result, answers, kernel::send_raw_quietly, release::release},
 };
 
-/// A list of BOs that submissions can name instead of carrying it: the kernel then neither copies the entries nor looks up
-/// their handles. Destroyed on drop; jobs that run keep what they need.
+/// A BO list in the kernel, for submissions to refer to instead of passing their own: the kernel then neither copies the
+/// entries nor looks up their handles. Dropping it destroys the list; running jobs keep the BOs that they use.
 ///
-/// **It keeps its BOs alive**, as long as it names them: closing a handle gives no memory back then. (Their bindings go
-/// all the same.)
+/// **The list keeps its BOs alive**: closing a handle does not free the memory of a listed BO, although its GPU addresses
+/// are unmapped.
 ///
 /// Source: Linux 6.12 `amdgpu_bo_list.c`, `amdgpu_bo_list_ioctl`.
 ///
@@ -38,33 +38,34 @@ pub struct BoList {
 }
 
 impl BoList {
-    /// Makes a list; duplicates are allowed.
+    /// Creates a list. A BO may be listed more than once.
     ///
     /// Request: AMDGPU_BO_LIST (create).
     ///
     /// # Errors
     ///
-    /// [`Error::Ioctl`]: `EINVAL` for more than [`BO_LIST_MAX_ENTRIES`](uapi::BO_LIST_MAX_ENTRIES), `ENOENT` for an unknown
-    /// handle, `ENOMEM`. There is no list then, and none to give back.
+    /// [`Error::Ioctl`] if the kernel refuses the request: `EINVAL` for more than
+    /// [`BO_LIST_MAX_ENTRIES`](uapi::BO_LIST_MAX_ENTRIES) entries, `ENOENT` for an unknown handle, `ENOMEM` if the kernel
+    /// is out of memory. No list is created.
     pub fn new(device: &Device, entries: &[BoListEntry]) -> Result<Self> {
-        // The operation, over which the answer is written, is 0.
+        // The kernel writes the answer over the operation, which is 0.
         let handle = answers::handle(request(device, bo_list_op::CREATE, 0, entries)?)
             .map_err(|errno| Error::Ioctl { request: uapi::BoList::NAME, errno })?;
         Ok(Self { device: device.clone(), handle })
     }
 
-    /// Replaces all entries. Submissions from before keep the old ones.
+    /// Replaces all entries. Earlier submissions keep the old ones.
     ///
     /// Request: AMDGPU_BO_LIST (update).
     ///
     /// # Errors
     ///
-    /// Those of [`BoList::new`]; the list is then as it was.
+    /// The errors of [`BoList::new`]; the list is then unchanged.
     pub fn update(&mut self, entries: &[BoListEntry]) -> Result<()> {
         request(&self.device, bo_list_op::UPDATE, self.handle, entries).map(drop)
     }
 
-    /// Returns the kernel's name for it within the device's file.
+    /// Returns the handle of the list, which is valid in the device's open file.
     pub fn handle(&self) -> u32 {
         self.handle
     }
@@ -91,8 +92,8 @@ fn ask(device: &Device, operation: u32, list_handle: u32, entries: &[BoListEntry
         bo_info_size: count(size_of::<BoListEntry>()),
         bo_info_ptr: wide(entries.as_ptr().expose_provenance()),
     };
-    // SAFETY: the one address is that of `entries`, as many as `bo_number` says and as large as `bo_info_size` says, which
-    // the kernel only reads.
+    // SAFETY: the only address is that of `entries`, which has `bo_number` elements of `bo_info_size` bytes; the kernel
+    // only reads them.
     unsafe { send_raw_quietly(device.kernel(), uapi::BoList::REQUEST, &mut argument) }?;
     Ok(argument.answer().list_handle)
 }

@@ -1,11 +1,11 @@
-//! Clocks that stay where they are: for measurements.
+//! Pinned GPU clocks, for measurements.
 
 use crate::{
     uapi::{Argument, Ctx, Errno, ctx_op},
     winsys::{Capabilities, Context, Error, Feature, Result, kernel::send},
 };
 
-/// A level at which the clocks stay.
+/// A stable power state: the level at which the GPU's clocks are pinned.
 ///
 /// Source: Linux 6.12 `include/uapi/drm/amdgpu_drm.h`, `AMDGPU_CTX_STABLE_PSTATE_*`.
 ///
@@ -22,15 +22,15 @@ use crate::{
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(u32)]
 pub enum StablePstate {
-    /// They move with the load.
+    /// Not pinned: the clocks follow the load.
     None = 0,
-    /// Clocks that a long run can sustain.
+    /// Clocks that the GPU can sustain.
     Standard = 1,
-    /// The lowest engine clock.
+    /// The lowest shader clock.
     MinEngine = 2,
     /// The lowest memory clock.
     MinMemory = 3,
-    /// The highest.
+    /// The highest clocks.
     Peak = 4,
 }
 
@@ -56,7 +56,7 @@ impl StablePstate {
 #[must_use = "dropping it lets the clocks move again"]
 pub struct PinnedClocks {
     context: Context,
-    /// `true` if this changed anything.
+    /// `true` if this guard set the level.
     is_owner: bool,
 }
 
@@ -67,22 +67,26 @@ impl Context {
     ///
     /// # Errors
     ///
-    /// [`Error::Unsupported`] before DRM 3.45; [`Error::Absurd`] if the level is unknown; [`Error::Ioctl`].
+    /// * [`Error::Unsupported`] before DRM 3.45;
+    /// * [`Error::Absurd`] if the level is unknown;
+    /// * [`Error::Ioctl`] if the kernel refuses the request.
     pub fn stable_pstate(&self) -> Result<StablePstate> {
         let level = self.pstate(ctx_op::GET_STABLE_PSTATE, 0).map_err(refused)?;
         let known = StablePstate::ALL.into_iter().find(|known| *known as u32 == level);
         known.ok_or(Error::Absurd { field: "stable pstate", value: level.into(), reason: "no such level" })
     }
 
-    /// Pins the clocks of the whole GPU. One context at a time can: where another has set the wanted level already,
-    /// nothing is done, and then nothing is undone either. (Asking for it anyway would be refused.)
+    /// Pins the clocks of the whole GPU until the guard is dropped. Only one context at a time can pin them. If another
+    /// context has already set the same level, this call changes nothing, because the kernel would refuse it, and dropping
+    /// the guard changes nothing either.
     ///
     /// Request: AMDGPU_CTX (set stable pstate).
     ///
     /// # Errors
     ///
-    /// [`Error::ClocksTaken`] while another context has pinned them at another level, [`Error::Unsupported`] before minor
-    /// 45, [`Error::Ioctl`] with `EINVAL` when power management will not.
+    /// * [`Error::ClocksTaken`] if another context has pinned the clocks at a different level;
+    /// * [`Error::Unsupported`] before DRM 3.45;
+    /// * [`Error::Ioctl`] if the kernel refuses the request: `EINVAL` if power management does not support the level.
     ///
     /// Source: Linux 6.12 `amdgpu_ctx.c`, `amdgpu_ctx_set_stable_pstate`.
     pub fn pin_clocks(&self, level: StablePstate) -> Result<PinnedClocks> {
@@ -99,7 +103,7 @@ impl Context {
         }
         let mut argument = Ctx { op, flags, ctx_id: self.id(), priority: 0 };
         send(self.device().kernel(), &mut argument)?;
-        // The answer's first word is where the operation was.
+        // The kernel writes the answer over the operation.
         Ok(argument.op)
     }
 }
@@ -117,7 +121,7 @@ impl Drop for PinnedClocks {
         if !self.is_owner {
             return;
         }
-        // If this fails, the end of the context undoes it.
+        // If this fails, the kernel resets the level when the context is freed.
         if let Err(errno) = self.context.pstate(ctx_op::SET_STABLE_PSTATE, StablePstate::None as u32) {
             tracing::warn!(context = self.context.id(), %errno, "clocks stay pinned until the context goes");
         }

@@ -1,4 +1,4 @@
-//! Kernel contexts: who submits, with which priority, and whether the GPU was reset under it.
+//! Kernel contexts, through which work is submitted and GPU resets are reported.
 
 use std::sync::Arc;
 
@@ -15,10 +15,10 @@ use crate::{
     },
 };
 
-/// A kernel context. Its queues are numbered by IP and ring; each is a FIFO of its own.
+/// A kernel context. It has a queue for each IP and ring; submissions to the same queue run in order.
 ///
-/// A `Context` is a handle: a clone of it is the same context, and equal to it. Dropping the last one frees the context;
-/// queued jobs still run.
+/// A `Context` is a reference-counted handle: its clones are the same context and compare equal. Dropping the last one
+/// frees the context; queued jobs still run.
 ///
 /// # Examples
 ///
@@ -41,11 +41,11 @@ struct ContextState {
     device: Device,
     id: u32,
     priority: Priority,
-    /// One bit for each queue that has an object, [`Context::queue_bit`].
+    /// A mask with one bit for each queue that has an object: see [`Context::queue_bit`].
     taken: Mutex<u128>,
 }
 
-/// Two handles are equal if they are of the same context.
+/// Two handles are equal if they refer to the same context.
 impl PartialEq for Context {
     fn eq(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.0, &other.0)
@@ -54,25 +54,27 @@ impl PartialEq for Context {
 
 impl Eq for Context {}
 
-/// Causes besides the context itself that can make a submission fail as if its work had been lost.
+/// Causes other than lost work of the context for which the kernel may return the errno of lost work.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Suspects {
-    /// It waits for sync objects that may have no fence yet.
+    /// The submission waits for sync objects that may have no fence yet.
     pub(super) waits: bool,
-    /// It depends on other submissions.
+    /// The submission depends on other submissions.
     pub(super) dependencies: bool,
 }
 
 impl Context {
-    /// Allocates a context with just this priority.
+    /// Allocates a context with exactly this priority.
     ///
     /// Request: AMDGPU_CTX (alloc).
     ///
     /// # Errors
     ///
-    /// [`Error::NotPermitted`] for a priority that the process may not have (Linux 6.12 `amdgpu_ctx.c`,
-    /// `amdgpu_ctx_priority_permit`); [`Error::Ioctl`], with `ENOSPC` beyond 4095 contexts, and `EBADF` or `EINVAL`
-    /// when the kernel reports success without making one.
+    /// * [`Error::NotPermitted`] if the process may not use the priority (Linux 6.12 `amdgpu_ctx.c`,
+    ///   `amdgpu_ctx_priority_permit`);
+    /// * [`Error::HostMemory`] if host memory is exhausted;
+    /// * [`Error::Ioctl`] if the kernel refuses the request, with `ENOSPC` beyond 4095 contexts, or if it reports success
+    ///   without creating a context (`EBADF` or `EINVAL`).
     pub fn new(device: &Device, priority: Priority) -> Result<Self> {
         let room = ArcRoom::new().map_err(|error| error.of("a context"))?;
         let id = allocate(device, priority).map_err(|errno| match errno {
@@ -82,12 +84,12 @@ impl Context {
         Ok(Self(room.fill(ContextState { device: device.clone(), id, priority, taken: Mutex::new(0) })))
     }
 
-    /// Allocates a context with this priority, or the highest below it that the process may have;
-    /// [`Context::priority`] returns it.
+    /// Allocates a context with this priority, or with the highest lower one that the process may use.
+    /// [`Context::priority`] returns the result.
     ///
     /// # Errors
     ///
-    /// Those of [`Context::new`], but never [`Error::NotPermitted`]: normal priority needs no privilege.
+    /// The errors of [`Context::new`], except [`Error::NotPermitted`], because normal priority needs no privilege.
     pub fn new_at_most(device: &Device, priority: Priority) -> Result<Self> {
         let mut wanted = priority;
         loop {
@@ -98,50 +100,50 @@ impl Context {
         }
     }
 
-    /// Returns the priority it was made with.
+    /// Returns the priority of the context.
     pub fn priority(&self) -> Priority {
         self.0.priority
     }
 
-    /// Returns the kernel's name for the context within the device's file.
+    /// Returns the id of the context, which is valid in the device's open file.
     pub fn id(&self) -> u32 {
         self.0.id
     }
 
-    /// Returns the number of its handles: the caller's, and those of queues and pinned clocks.
+    /// Returns the number of handles of the context, including those held by queues and pinned clocks.
     pub fn handle_count(&self) -> usize {
         Arc::strong_count(&self.0)
     }
 
-    /// Returns the device it belongs to.
+    /// Returns the device that the context belongs to.
     pub fn device(&self) -> &Device {
         &self.0.device
     }
 
-    /// Returns the effects of resets on the context; the flags stay set for its life.
+    /// Returns the effects of GPU resets on the context. Once set, a flag stays set for the context's lifetime.
     ///
     /// Request: AMDGPU_CTX (query state 2).
     ///
     /// # Errors
     ///
-    /// [`Error::Ioctl`].
+    /// [`Error::Ioctl`] if the kernel refuses the request.
     pub fn state(&self) -> Result<CtxStateFlags> {
         let mut argument = Ctx { op: ctx_op::QUERY_STATE2, flags: 0, ctx_id: self.0.id, priority: 0 };
         send(self.0.device.kernel(), &mut argument).map_err(|errno| Error::Ioctl { request: Ctx::NAME, errno })?;
         Ok(CtxStateFlags::from_bits_retain(argument.answer().flags))
     }
 
-    /// Waits for the submission `sequence` on the queue (`ip`, `ring`); false when the deadline came first.
+    /// Waits for the submission `sequence` of the queue (`ip`, `ring`). Returns `false` if the deadline passes first.
     ///
-    /// Sequence 0 has always passed, and so have those more than 32 submissions back.
+    /// Sequence number 0 and numbers more than 32 submissions back count as finished.
     ///
     /// Request: AMDGPU_WAIT_CS.
     ///
     /// # Errors
     ///
-    /// [`Error::DeviceLost`] when the job ended with an error, or an earlier one of the queue did: from then on the kernel
-    /// answers nothing about the queue, old successes included. [`Error::Ioctl`] with `EINVAL` for a sequence number that
-    /// was not issued yet.
+    /// * [`Error::DeviceLost`] if the job, or an earlier one of the queue, ended with an error. From then on the kernel
+    ///   reports the error for every submission of the queue, even for those that succeeded.
+    /// * [`Error::Ioctl`] if the kernel refuses the request: `EINVAL` if the sequence number has not been issued yet.
     pub fn wait(&self, ip: Ip, ring: u32, sequence: u64, deadline: Deadline) -> Result<bool> {
         self.try_wait(ip, ring, sequence, deadline)
             .map_err(|errno| self.submission_error((ip, ring), WaitCs::NAME, errno, Suspects::default()))
@@ -160,15 +162,16 @@ impl Context {
         Ok(argument.answer().status == 0)
     }
 
-    /// Returns an error if the queue (`ip`, `ring`) of the context no longer works, with the kind of loss. A wait for a sync
-    /// object never tells: one whose job was lost counts as signalled.
+    /// Checks that the queue (`ip`, `ring`) of the context still works, and returns an error with the kind of loss if it
+    /// does not. A wait for a sync object cannot tell, because a lost job signals it as well.
     ///
-    /// Two ioctls at most: QUERY_STATE2, and a WAIT_CS for the submission that has always passed, which fails only for
-    /// what became of the queue.
+    /// Makes at most two requests: QUERY_STATE2, and WAIT_CS for sequence number 0, which fails only if the queue has lost
+    /// work.
     ///
     /// # Errors
     ///
-    /// [`Error::DeviceLost`]; [`Error::Ioctl`].
+    /// [`Error::DeviceLost`] if the queue has lost work; [`Error::Ioctl`] if the kernel refuses a request for another
+    /// reason.
     pub fn check(&self, ip: Ip, ring: u32) -> Result<()> {
         let request = Ctx::NAME;
         let state = self.state().map_err(|error| match error.errno() {
@@ -185,12 +188,12 @@ impl Context {
         }
     }
 
-    /// Returns the meaning of a refused submission or wait.
+    /// Returns the error for an errno of CS or of a wait.
     ///
-    /// The errnos of lost work have other causes too: a wait for submission inside CS gives up with ETIME after five
-    /// seconds, and a dependency on a queue that has lost work is refused with the error of that queue. So the context
-    /// and its queue are asked, and another is named only if they are well. RADV takes all of them for a loss of its
-    /// own (Mesa 25.0.7 `radv_amdgpu_cs.c`, `radv_amdgpu_cs_submit`).
+    /// The errnos of lost work have other causes too. CS waits five seconds for the work behind a sync object to be
+    /// submitted and then returns ETIME; and for a dependency on a queue that has lost work it returns that queue's error.
+    /// The context and its queue are therefore checked first, and the other cause is reported if they still work. RADV
+    /// reports a loss of its own context in all these cases (Mesa 25.0.7 `radv_amdgpu_cs.c`, `radv_amdgpu_cs_submit`).
     ///
     /// Source: Linux 6.12 `drm_syncobj.c`, `drm_syncobj_find_fence`; `amdgpu_ctx.c`, `amdgpu_ctx_get_entity`.
     pub(super) fn submission_error(
@@ -222,7 +225,7 @@ impl Context {
         Error::DeviceLost { request, context: self.0.id, errno, loss: Loss::new(errno, state) }
     }
 
-    /// Takes the queue (`ip`, `ring`) for an object that stands for it; `false` if it is taken.
+    /// Marks the queue (`ip`, `ring`) as used by an object. Returns `false` if it already was.
     pub(crate) fn take_queue(&self, ip: Ip, ring: u32) -> bool {
         let (bit, mut taken) = (Self::queue_bit(ip, ring), self.0.taken.lock());
         let is_free = *taken & bit == 0;
@@ -230,25 +233,26 @@ impl Context {
         is_free
     }
 
-    /// Gives a queue back that was taken.
+    /// Marks a queue as unused.
     pub(crate) fn give_back_queue(&self, ip: Ip, ring: u32) {
         *self.0.taken.lock() &= !Self::queue_bit(ip, ring);
     }
 
-    /// Ten IPs of up to eight rings. The kernel has four queues of an IP at most (Linux 6.12 `amdgpu_ctx.c`,
-    /// `amdgpu_ctx_num_entities`).
+    /// Returns the bit of a queue, for ten IPs with up to eight rings. The kernel has at most four queues of an IP (Linux
+    /// 6.12 `amdgpu_ctx.c`, `amdgpu_ctx_num_entities`).
     fn queue_bit(ip: Ip, ring: u32) -> u128 {
         1 << (ip.index() * 8 + index(ring.min(7)))
     }
 }
 
-/// The id that an answer which was not written looks like: the operation, over which it is written.
+/// The id that an unwritten answer seems to have: the kernel writes the id over the operation.
 const UNWRITTEN_ID: u32 = ctx_op::ALLOC_CTX;
 
 /// Allocates a context.
 ///
-/// The kernel's first id is the number of the operation, and the kernel answers in the operation's place. So whether that
-/// context exists is looked up before and after; meanwhile no other context of the device comes or goes with that id.
+/// The kernel writes the id over the operation, and its first id equals the operation's number. Whether that context exists
+/// is therefore looked up before and after the request. The device's lock ensures that no other context with that id is
+/// created or freed in between.
 fn allocate(device: &Device, priority: Priority) -> Result<u32, Errno> {
     let mut has_ambiguous = device.has_ambiguous_context().lock();
     let existed = *has_ambiguous
@@ -268,7 +272,7 @@ fn allocate(device: &Device, priority: Priority) -> Result<u32, Errno> {
         let found = look_up(device, id);
         *has_ambiguous = found.is_ok();
         if found.is_err() {
-            // It did not exist before, so if it does now it is this one.
+            // The context did not exist before, so if it exists now, this call created it.
             let _not_told = free(device, id);
         }
         found?;
@@ -276,11 +280,11 @@ fn allocate(device: &Device, priority: Priority) -> Result<u32, Errno> {
     Ok(id)
 }
 
-/// Looks a context up: EINVAL if the file has none with this id. The answer has a word that is always 0 where the question
-/// has the id, so one that was not written is recognised.
+/// Looks up a context; EINVAL if the file has none with this id. The answer has a word that is always 0 in place of the id,
+/// so an unwritten answer is recognised.
 fn look_up(device: &Device, id: u32) -> Result<(), Errno> {
     let mut argument = Ctx { op: ctx_op::QUERY_STATE2, flags: 0, ctx_id: id, priority: 0 };
-    // Quietly: the context that is looked up has no owner yet.
+    // Sent without an event, because the context has no owner yet.
     send_quietly(device.kernel(), &mut argument)?;
     if argument.answer().hangs == 0 { Ok(()) } else { Err(answers::UNWRITTEN) }
 }

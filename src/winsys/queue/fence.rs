@@ -1,4 +1,4 @@
-//! Submissions by number: waiting for several, and giving them to others.
+//! Waits for submissions by sequence number, and exports of their fences.
 
 use std::os::fd::OwnedFd;
 
@@ -14,15 +14,16 @@ use crate::{
     },
 };
 
-/// Waits for submissions of one file. For all: `Some(0)` when they are done; for any: which one; `None` when the deadline
-/// came first. An empty list is done at once.
+/// Waits for submissions of one device. With [`WaitFor::All`] the result is `Some(0)`, with [`WaitFor::Any`] the index of a
+/// finished submission; `None` if the deadline passes first. An empty list is always finished, with `Some(0)`.
 ///
 /// Request: AMDGPU_WAIT_FENCES.
 ///
 /// # Errors
 ///
-/// [`Error::Ioctl`] with the errno of the first that is found to have ended with an error; ask its context about it.
-/// `EINVAL` for a number that was not issued yet. [`Error::Absurd`] for an impossible answer.
+/// * [`Error::Ioctl`] if a submission ended with an error, with its errno ([`Context::check`] tells more), or if the kernel
+///   refuses the request: `EINVAL` for a sequence number that has not been issued yet;
+/// * [`Error::Absurd`] if the kernel's answer is out of range.
 pub fn wait_fences(
     device: &Device,
     fences: &[CsFence],
@@ -39,7 +40,7 @@ pub fn wait_fences(
         wait_all: (condition == WaitFor::All).into(),
         timeout_ns: deadline.for_amdgpu(),
     };
-    // SAFETY: the one address is that of `fences`, as many as the count says, which the kernel only reads.
+    // SAFETY: the only address is that of `fences`, which has `fence_count` elements; the kernel only reads them.
     unsafe { send_raw(device.kernel(), WaitFences::REQUEST, &mut argument) }.map_err(refused)?;
     let answer = argument.answer();
     let index = num::index(answer.first_signaled);
@@ -51,35 +52,37 @@ pub fn wait_fences(
             let value = answer.first_signaled.into();
             Err(Error::Absurd { field: "first_signaled", value, reason: "not one of the fences" })
         }
-        // What was not written is half of the address that the question starts with.
+        // An unwritten status is half of the address that the request starts with.
         (value, _) => Err(Error::Absurd { field: "status", value: value.into(), reason: "neither 0 nor 1" }),
     }
 }
 
 impl Context {
-    /// Creates a new sync object whose fence is that of the submission `sequence` on the queue (`ip`, `ring`).
+    /// Creates a sync object with the fence of the submission `sequence` of the queue (`ip`, `ring`).
     ///
-    /// It passes through a descriptor: a handle that FENCE_TO_HANDLE answers could not be distinguished from the context's id, over
-    /// which it is written.
+    /// The fence is passed through a descriptor, because FENCE_TO_HANDLE writes a handle over the context's id, from which
+    /// an unwritten answer could not be told apart.
     ///
     /// Requests: AMDGPU_FENCE_TO_HANDLE, SYNCOBJ_FD_TO_HANDLE.
     ///
     /// # Errors
     ///
-    /// Those of [`Context::wait`]; [`Error::Ioctl`] with `EMFILE`, and with `EBADF` when the kernel reports success without making one.
+    /// The errors of [`Context::wait`]; [`Error::Ioctl`] with `EMFILE` if the process has no free descriptor, and with
+    /// `EBADF` if the kernel reports success without creating one.
     pub fn fence_to_syncobj(&self, ip: Ip, ring: u32, sequence: u64) -> Result<Syncobj> {
         let shared = self.fence_to_descriptor(ip, ring, sequence, FENCE_TO_SYNCOBJ_FD)?;
         Syncobj::import(self.device(), shared)
     }
 
-    /// Creates a sync file of the submission `sequence` on the queue (`ip`, `ring`): a descriptor that is readable when it is
-    /// done and that other drivers understand. Closed on exec.
+    /// Creates a sync file of the submission `sequence` of the queue (`ip`, `ring`). The descriptor becomes readable when
+    /// the submission is finished, other drivers can import it, and it is closed on exec.
     ///
     /// Request: AMDGPU_FENCE_TO_HANDLE.
     ///
     /// # Errors
     ///
-    /// Those of [`Context::wait`]; [`Error::Ioctl`] with `EMFILE`, and with `EBADF` when the kernel reports success without making one.
+    /// The errors of [`Context::wait`]; [`Error::Ioctl`] with `EMFILE` if the process has no free descriptor, and with
+    /// `EBADF` if the kernel reports success without creating one.
     pub fn fence_to_sync_file(&self, ip: Ip, ring: u32, sequence: u64) -> Result<OwnedFd> {
         self.fence_to_descriptor(ip, ring, sequence, FENCE_TO_SYNC_FILE_FD)
     }
@@ -88,7 +91,8 @@ impl Context {
         let refused = |errno| Error::Ioctl { request: FenceToHandle::NAME, errno };
         let fence = CsFence { ctx_id: self.id(), ip_type: ip.raw(), ip_instance: 0, ring, seq_no: sequence };
         let mut argument = FenceToHandle { fence, what, pad: 0 };
-        // The answer is written over the context's id. While a descriptor has that number, no new one can.
+        // The kernel writes the descriptor over the context's id. The guard keeps a descriptor with that number open, so
+        // that a new one cannot have it.
         let _occupied = Occupied::new(self.id()).map_err(refused)?;
         send(self.device().kernel(), &mut argument)
             .map_err(|errno| self.submission_error((ip, ring), FenceToHandle::NAME, errno, Suspects::default()))?;

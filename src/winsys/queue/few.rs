@@ -1,8 +1,8 @@
-//! Short arrays for requests.
+//! Arrays for requests that are on the stack if they are short.
 
 use crate::uapi::Errno;
 
-/// An array for one request: on the stack as long as it is short, so that a wait for a few objects allocates nothing.
+/// An array for one request. Up to 16 elements are stored on the stack, so that a wait for a few objects allocates nothing.
 #[derive(Default)]
 pub(super) struct Few<T> {
     few: [T; 16],
@@ -14,7 +14,7 @@ impl<T> Few<T> {
     ///
     /// # Errors
     ///
-    /// ENOMEM without memory for a long one.
+    /// ENOMEM if host memory for a longer array is exhausted.
     pub(super) fn fill(&mut self, items: impl ExactSizeIterator<Item = T>) -> Result<&[T], Errno> {
         let len = items.len();
         let Some(few) = self.few.get_mut(..len) else {

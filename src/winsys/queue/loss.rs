@@ -1,10 +1,10 @@
-//! Loss of work, its reason and its culprit.
+//! Lost work: its reason and the context that caused it.
 
 use std::fmt;
 
 use crate::uapi::{CtxStateFlags, Errno};
 
-/// The reason why a GPU did not finish its work.
+/// The reason for which the GPU did not finish its work.
 ///
 /// ```
 /// use amdgpu_winsys::winsys::LossReason;
@@ -23,17 +23,17 @@ use crate::uapi::{CtxStateFlags, Errno};
 pub enum LossReason {
     /// A job of this context hung and was stopped.
     Hung,
-    /// A reset took the work along.
+    /// A GPU reset discarded the work.
     Reset,
-    /// A reset lost the contents of VRAM. Every context from before runs nothing any more.
+    /// A GPU reset lost the contents of VRAM. Contexts created before the reset cannot run jobs any more.
     VramLost,
     /// The GPU was removed.
     Unplugged,
-    /// The GPU's memory has errors that nothing can mend, and the kernel refuses to go on.
+    /// The GPU's memory has uncorrectable errors, and the kernel refuses further work.
     Poisoned,
 }
 
-/// The culprit of a loss, as far as the kernel reports it.
+/// The context that caused a loss, as far as the kernel reports it.
 ///
 /// ```
 /// use std::time::Duration;
@@ -55,14 +55,14 @@ pub enum LossReason {
 pub enum Blame {
     /// A job of this context was the cause.
     Guilty,
-    /// The kernel blames another context, or none: this context was a victim. When only one ring was reset, Linux 6.12
-    /// blames no context, not even the culprit (`amdgpu_job.c`, `amdgpu_job_timedout`).
+    /// This context was not the cause: the kernel blames another context, or none. If only one ring was reset, Linux 6.12
+    /// blames no context, not even the one at fault (`amdgpu_job.c`, `amdgpu_job_timedout`).
     Innocent,
-    /// No context can be blamed, or asked.
+    /// The kernel blames no context, or cannot be queried.
     Unknown,
 }
 
-/// The kernel's account of lost work.
+/// The kernel's report of lost work.
 ///
 /// ```
 /// use amdgpu_winsys::winsys::{Blame, Loss, LossReason};
@@ -78,21 +78,22 @@ pub enum Blame {
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Loss {
-    /// The reason.
+    /// The reason of the loss.
     pub reason: LossReason,
-    /// The culprit.
+    /// The context that caused it.
     pub blame: Blame,
-    /// `true` if the contents of VRAM are undefined now. Handles and bindings stay, and so do the contents of system memory.
+    /// `true` if the contents of VRAM are now undefined. Handles and bindings remain valid, and so do the contents of
+    /// system memory.
     pub vram_lost: bool,
-    /// `true` if the reset was still running when the kernel was asked; known from minor 54 on.
+    /// `true` if the reset was still running at the time of the query; always `false` before DRM 3.54.
     pub is_resetting: bool,
 }
 
 impl Loss {
-    /// Returns the loss that an errno and the flags of QUERY_STATE2 report together.
+    /// Returns the loss that an errno and the flags of QUERY_STATE2 describe.
     ///
-    /// ENODATA is a job that was stopped without a reset, ETIME one that a reset had to stop; ECANCELED is everything
-    /// else that a reset took.
+    /// ENODATA means that a job was stopped without a reset, ETIME that a reset had to stop it. ECANCELED is all other work
+    /// that a reset discarded.
     ///
     /// Source: Linux 6.12 `amdgpu_ring.c`, `amdgpu_ring_soft_recovery`; `amdgpu_job.c`, `amdgpu_job_timedout`;
     /// `amdgpu_ctx.c`, `amdgpu_ctx_query2`.

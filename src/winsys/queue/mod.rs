@@ -1,4 +1,4 @@
-//! Contexts and what is submitted through them: the CS ioctl, kept BO lists, sync objects and fences.
+//! Contexts, submission with the CS ioctl, kernel BO lists, sync objects and fences.
 
 #[expect(unsafe_code, reason = "BO_LIST carries the address of its entries")]
 mod bo_list;

@@ -2,7 +2,7 @@
 
 use crate::uapi::priority;
 
-/// Scheduling priority of a context. Above normal needs CAP_SYS_NICE or the DRM master.
+/// The scheduling priority of a context. Priorities above normal need CAP_SYS_NICE or the DRM master.
 ///
 /// ```
 /// use amdgpu_winsys::winsys::{Context, Priority};
@@ -28,7 +28,7 @@ pub enum Priority {
 }
 
 impl Priority {
-    /// The next lower one that needs fewer rights; `None` for those that need none.
+    /// Returns the next lower priority that needs fewer privileges; `None` for those that need none.
     pub(super) fn more_modest(self) -> Option<Self> {
         match self {
             Self::VeryHigh => Some(Self::High),

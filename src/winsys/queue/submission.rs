@@ -1,4 +1,4 @@
-//! The CS ioctl: chunks in, a sequence number out.
+//! Submission with the CS ioctl: chunks in, a sequence number out.
 
 use amdgpu_hw::num::{count, index, wide};
 
@@ -12,7 +12,7 @@ use crate::{
     winsys::{BoList, Capabilities, Context, Error, Event, Feature, Ip, Loss, Result, UserFence, kernel::send_raw},
 };
 
-/// The chunks of one CS ioctl, borrowed from the caller for its duration.
+/// The chunks of one CS ioctl, borrowed from the caller for the duration of the call.
 ///
 /// ```
 /// use amdgpu_winsys::{
@@ -34,22 +34,22 @@ use crate::{
 /// ```
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Chunks<'a> {
-    /// IBs, at least one; the queue of the last one leads.
+    /// IBs, at least one. The queue of the last one is the leading queue.
     pub ibs: &'a [CsChunkIb],
-    /// BOs that must be resident. Not looked at when there is a [list](Chunks::bo_list).
+    /// BOs that must be resident. Ignored if there is a [list](Chunks::bo_list).
     pub bos: &'a [BoListEntry],
-    /// BOs that must be resident, as a list that the kernel knows already.
+    /// BOs that must be resident, as a list that the kernel keeps.
     pub bo_list: Option<&'a BoList>,
-    /// Submissions that must have finished first.
+    /// Submissions that must finish first.
     pub dependencies: &'a [CsChunkDep],
-    /// Submissions that must have started first. Needs [`Capabilities::SCHEDULED_DEPENDENCY`].
+    /// Submissions that must start first. Needs [`Capabilities::SCHEDULED_DEPENDENCY`].
     pub scheduled: &'a [CsChunkDep],
-    /// Sync objects that must have signalled first; point 0 is the binary state.
+    /// Sync objects that must signal first. Point 0 waits for the binary state.
     pub waits: &'a [CsChunkSyncobj],
-    /// Sync objects that signal when the leading queue is done; point 0 replaces the binary state.
+    /// Sync objects that signal when the leading queue has finished. Point 0 replaces the binary state.
     pub signals: &'a [CsChunkSyncobj],
-    /// The page to which the GPU writes the sequence number. A bare handle is not accepted: the kernel would write into any
-    /// BO of one page.
+    /// The page to which the GPU writes the sequence number. A bare handle is not accepted, because the GPU would write to
+    /// any BO of one page.
     ///
     /// ```compile_fail,E0308
     /// use amdgpu_winsys::{uapi::CsChunkFence, winsys::Chunks};
@@ -60,7 +60,7 @@ pub struct Chunks<'a> {
     pub user_fence: Option<&'a UserFence>,
 }
 
-/// Room for chunk headers, kept between submissions so that a steady stream of them allocates nothing.
+/// Storage for chunk headers, reused between submissions so that repeated submissions allocate nothing.
 ///
 /// ```
 /// use amdgpu_winsys::{uapi::CsChunkIb, winsys::{ChunkScratch, Chunks, Deadline, Ip}};
@@ -89,7 +89,7 @@ pub struct ChunkScratch {
 }
 
 impl ChunkScratch {
-    /// Adds a chunk. [`Context::list_chunks`] has made room for it.
+    /// Adds a chunk, for which [`Context::list_chunks`] has reserved room.
     #[inline]
     fn push<T>(&mut self, chunk_id: u32, payload: &[T]) {
         let header = CsChunk {
@@ -101,11 +101,12 @@ impl ChunkScratch {
     }
 }
 
-/// The most chunks that are not IBs: the user fence, two kinds of dependencies, waits, signals and the BOs.
+/// The maximum number of chunks besides IBs: the user fence, two kinds of dependencies, waits, signals and the BOs.
 const MOST_OTHERS: usize = 6;
 
 impl ChunkScratch {
-    /// The chunks of kernels before minor 32, which know only the binary state and do not wait for submission.
+    /// Adds the sync object chunks of kernels before DRM 3.32, which have only the binary state and do not wait for
+    /// submission.
     fn push_binary(&mut self, waits: &[CsChunkSyncobj], signals: &[CsChunkSyncobj]) -> Result<()> {
         if waits.iter().chain(signals).any(|sync| sync.point != 0) {
             return Err(Error::Unsupported { feature: Feature::SubmittedTimelines });
@@ -129,7 +130,7 @@ impl ChunkScratch {
     }
 }
 
-/// The kernel reads the number of entries as u32 and refuses more than this many before looking at them.
+/// The maximum number of BOs: the kernel reads their number as u32 and refuses larger ones before it looks at the entries.
 const MOST_ENTRIES: usize = index(crate::uapi::BO_LIST_MAX_ENTRIES);
 
 #[cold]
@@ -137,7 +138,7 @@ fn no_memory(error: NoHostMemory) -> Error {
     error.of("the chunks of a submission")
 }
 
-/// The first minor whose CS has timeline chunks.
+/// The first DRM minor version whose CS has timeline chunks.
 const TIMELINE_MINOR: i32 = 32;
 
 impl Context {
@@ -146,20 +147,25 @@ impl Context {
         info.driver.minor >= TIMELINE_MINOR && info.capabilities.contains(Capabilities::TIMELINE_SYNCOBJ)
     }
 
-    /// Submits; the sequence number counts the submissions of the leading queue from 1.
+    /// Submits work. Returns its sequence number, which counts the submissions of the leading queue from 1.
     ///
-    /// One ioctl, tried once. The memory that the IBs use must stay bound until the returned submission is done; [`cs`](crate::cs)
-    /// ensures that, and this call does not. An error means that nothing was submitted and no sync object has changed.
+    /// Makes one request and does not repeat it. The memory that the IBs use must stay bound until the submission is
+    /// finished; [`cs`](crate::cs) ensures that, but this call does not. On error, no work was submitted and no sync object
+    /// has changed.
     ///
     /// Request: AMDGPU_CS.
     ///
     /// # Errors
     ///
-    /// [`Error::DeviceLost`] when the context or the leading queue has lost work; [`Error::DependencyLost`] and
-    /// [`Error::NotSubmitted`], when they are well and others are not; [`Error::ForeignDevice`]; [`Error::OutOfMemory`] when the BOs do not fit
-    /// together; [`Error::HostMemory`]; [`Error::Unsupported`] for a timeline point or a dependency on a start where the driver has none;
-    /// [`Error::Ioctl`] with `EINVAL` for an IP, ring, chunk or IB size that the kernel refuses, `ENOENT` for an unknown BO
-    /// or sync object.
+    /// * [`Error::DeviceLost`] if the context or one of the submission's queues has lost work;
+    /// * [`Error::DependencyLost`] if another queue that the submission depends on has lost work;
+    /// * [`Error::NotSubmitted`] if the work behind a sync object was not submitted within five seconds;
+    /// * [`Error::ForeignDevice`] if the user fence belongs to another device;
+    /// * [`Error::OutOfMemory`] if the BOs do not fit into memory together, or the kernel is out of memory;
+    /// * [`Error::HostMemory`] if host memory is exhausted;
+    /// * [`Error::Unsupported`] if the driver does not support timeline points, or dependencies on the start of a job;
+    /// * [`Error::Ioctl`] if the kernel refuses the request: `EINVAL` for an IP, ring, chunk or IB size, `ENOENT` for an
+    ///   unknown BO or sync object.
     pub fn submit(&self, chunks: Chunks<'_>, scratch: &mut ChunkScratch) -> Result<u64> {
         if chunks.user_fence.is_some_and(|page| page.device() != self.device()) {
             return Err(Error::ForeignDevice { what: "user fence" });
@@ -169,13 +175,13 @@ impl Context {
         Ok(sequence)
     }
 
-    /// The event of a submission that the kernel took.
+    /// Returns the event of an accepted submission.
     pub(crate) fn submitted(&self, chunks: &Chunks<'_>, sequence: u64) -> Event {
         Event::Submitted { context: self.id(), sequence, ibs: chunks.ibs.len(), bos: chunks.bos.len() }
     }
 
-    /// Submits like [`Context::submit`] without telling the observer: callers do that once they keep what the submission
-    /// uses. The user fence is of this device.
+    /// Submits like [`Context::submit`] without an event: callers report it once they hold the memory that the submission
+    /// uses. The user fence must belong to this device.
     pub(crate) fn submit_untold(&self, chunks: &Chunks<'_>, scratch: &mut ChunkScratch) -> Result<u64> {
         if chunks.bos.len() > MOST_ENTRIES {
             return Err(Error::Ioctl { request: Cs::NAME, errno: Errno::EINVAL });
@@ -200,15 +206,15 @@ impl Context {
             flags: 0,
             chunks: wide(scratch.addresses.as_ptr().expose_provenance()),
         };
-        // SAFETY: `chunks` is the address of `num_chunks` addresses of headers in `scratch.headers`, which is not
-        // touched until the call returns; each header's payload is a slice borrowed for this call, one of the handle
-        // lists in `scratch`, `user_fence` or `inline`, with its length in dwords. The kernel only reads them all.
+        // SAFETY: `chunks` is the address of `num_chunks` addresses of headers in `scratch.headers`, which does not change
+        // until the call returns. The payload of each header is a slice borrowed for this call, one of the handle lists in
+        // `scratch`, `user_fence` or `inline`, with its length in dwords. The kernel only reads them.
         unsafe { send_raw(self.device().kernel(), Cs::REQUEST, &mut argument) }
             .map_err(|errno| self.refused(chunks, errno))?;
         Ok(argument.answer().handle)
     }
 
-    /// Lists all chunks; `inline` is the one with the BOs, unless there is a list of them.
+    /// Lists all chunks. `inline` is the chunk with the BOs, used if there is no BO list.
     #[inline]
     fn list_chunks(
         &self,
@@ -234,7 +240,7 @@ impl Context {
         Ok(())
     }
 
-    /// Lists the chunks of what is waited for and signalled.
+    /// Lists the chunks of dependencies, waits and signals.
     fn list_sync(&self, chunks: &Chunks<'_>, scratch: &mut ChunkScratch) -> Result<()> {
         if !chunks.dependencies.is_empty() {
             scratch.push(chunk_id::DEPENDENCIES, chunks.dependencies);
@@ -268,7 +274,7 @@ impl Context {
         };
         let mut queues = chunks.ibs.iter().rev().map(|ib| (Ip::from_raw(ib.ip_type), ib.ring));
         let Some((Some(leader), ring)) = queues.next() else { return Error::Ioctl { request: Cs::NAME, errno } };
-        // A gang is refused for what became of any of its queues.
+        // The kernel refuses a gang if any of its queues has lost work.
         let mut followers =
             queues.filter_map(|(ip, other)| Some((ip?, other))).filter(|&queue| queue != (leader, ring));
         let lost = |(ip, ring): (Ip, u32)| self.check(ip, ring).err().filter(|error| error.loss().is_some());

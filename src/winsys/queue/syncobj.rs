@@ -1,4 +1,4 @@
-//! Sync objects: fences with a name.
+//! DRM sync objects.
 
 use std::{
     os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd},
@@ -22,10 +22,10 @@ use crate::{
     },
 };
 
-/// A DRM sync object, binary or timeline as it is used.
+/// A DRM sync object. It is binary or a timeline, depending on its use.
 ///
-/// A `Syncobj` is a handle: a clone of it is the same object, and equal to it. Dropping the last one destroys the kernel's
-/// handle; waiters and descriptors keep the fence.
+/// A `Syncobj` is a reference-counted handle: its clones are the same object and compare equal. Dropping the last one
+/// destroys the kernel's handle; the fence stays valid for waiters and exported descriptors.
 ///
 /// # Examples
 ///
@@ -52,7 +52,7 @@ struct SyncobjState {
     ownership: HandleOwnership,
 }
 
-/// Two handles are equal if they are of the same object in this process.
+/// Two handles are equal if they refer to the same object in this process.
 impl PartialEq for Syncobj {
     fn eq(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.0, &other.0)
@@ -61,7 +61,7 @@ impl PartialEq for Syncobj {
 
 impl Eq for Syncobj {}
 
-/// The number of sync objects that a wait over several wants: all of them or any.
+/// The sync objects that a wait for several waits for: all of them or any one.
 ///
 /// ```
 /// use amdgpu_winsys::winsys::{Deadline, Syncobj, WaitFor};
@@ -74,9 +74,9 @@ impl Eq for Syncobj {}
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WaitFor {
-    /// All.
+    /// The wait ends when all sync objects meet the condition.
     All,
-    /// Any one.
+    /// The wait ends when any sync object meets the condition.
     Any,
 }
 
@@ -105,26 +105,26 @@ pub enum WaitFor {
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Until {
-    /// There is a fence for the point: work that signals it has been submitted. This is what a submission must be able
-    /// to rely on before it is submitted itself, or it blocks inside the kernel.
+    /// The point has a fence: work that signals it has been submitted. A submission that waits for a point without a fence
+    /// would block in the kernel.
     Submitted,
-    /// The point has signalled.
+    /// The fence of the point has signalled.
     Signalled,
 }
 
-/// Host memory for a sync object, before its handle exists.
+/// Allocates the host memory of a sync object, before its handle exists.
 fn room() -> Result<ArcRoom<SyncobjState>> {
     ArcRoom::new().map_err(|error| error.of("a sync object"))
 }
 
 impl Syncobj {
-    /// Creates a sync object without a fence, or with a signalled one.
+    /// Creates a sync object, with a signalled fence if `signalled` is set, otherwise without a fence.
     ///
     /// Request: SYNCOBJ_CREATE.
     ///
     /// # Errors
     ///
-    /// [`Error::Ioctl`].
+    /// [`Error::Ioctl`] if the kernel refuses the request; [`Error::HostMemory`] if host memory is exhausted.
     pub fn new(device: &Device, signalled: bool) -> Result<Self> {
         let room = room()?;
         let mut argument = SyncobjCreate { handle: 0, flags: if signalled { CREATE_SIGNALED } else { 0 } };
@@ -140,39 +140,39 @@ impl Syncobj {
         Self(Arc::new(SyncobjState { device: device.clone(), handle, ownership }))
     }
 
-    /// Returns the number of its handles in this process.
+    /// Returns the number of handles of the sync object in this process.
     pub fn handle_count(&self) -> usize {
         Arc::strong_count(&self.0)
     }
 
-    /// Returns the kernel's name for it within the device's file.
+    /// Returns the kernel's handle, which is valid in the device's open file.
     pub fn handle(&self) -> u32 {
         self.0.handle
     }
 
-    /// Returns the device it belongs to.
+    /// Returns the device that the sync object belongs to.
     pub fn device(&self) -> &Device {
         &self.0.device
     }
 
-    /// Installs a signalled fence.
+    /// Signals the sync object from the CPU: replaces its fence with a signalled one.
     ///
     /// Request: SYNCOBJ_SIGNAL.
     ///
     /// # Errors
     ///
-    /// [`Error::Ioctl`].
+    /// [`Error::Ioctl`] if the kernel refuses the request.
     pub fn signal(&self) -> Result<()> {
         self.array(SYNCOBJ_SIGNAL, "SYNCOBJ_SIGNAL")
     }
 
-    /// Takes the fence away.
+    /// Resets the sync object: removes its fence.
     ///
     /// Request: SYNCOBJ_RESET.
     ///
     /// # Errors
     ///
-    /// [`Error::Ioctl`].
+    /// [`Error::Ioctl`] if the kernel refuses the request.
     pub fn reset(&self) -> Result<()> {
         self.array(SyncobjArray::REQUEST, SyncobjArray::NAME)
     }
@@ -180,44 +180,45 @@ impl Syncobj {
     fn array(&self, request: crate::uapi::Request, name: &'static str) -> Result<()> {
         let handles = [self.0.handle];
         let mut argument = SyncobjArray { handles: address(&handles), count_handles: 1, pad: 0 };
-        // SAFETY: the one address is that of `handles`, one u32 as the count says, which the kernel only reads.
+        // SAFETY: the only address is that of `handles`, which has `count_handles` elements; the kernel only reads them.
         unsafe { send_raw(self.0.device.kernel(), request, &mut argument) }.map_err(refused(name))
     }
 
-    /// Signals a point of the timeline from the CPU; it counts as reached once all earlier ones are.
+    /// Signals a point of the timeline from the CPU. The point counts as reached once all earlier points are.
     ///
     /// Request: SYNCOBJ_TIMELINE_SIGNAL.
     ///
     /// # Errors
     ///
-    /// [`Error::Ioctl`].
+    /// [`Error::Ioctl`] if the kernel refuses the request.
     pub fn signal_point(&self, point: u64) -> Result<()> {
         let (handles, points) = ([self.0.handle], [point]);
         let mut argument =
             SyncobjTimelineArray { handles: address(&handles), points: address(&points), count_handles: 1, flags: 0 };
-        // SAFETY: the addresses are those of one u32 and one u64, as the count says, which the kernel only reads.
+        // SAFETY: the addresses are those of one u32 and one u64, as `count_handles` says; the kernel only reads them.
         unsafe { send_raw(self.0.device.kernel(), SYNCOBJ_TIMELINE_SIGNAL, &mut argument) }
             .map_err(refused("SYNCOBJ_TIMELINE_SIGNAL"))
     }
 
-    /// Returns the highest point of the timeline that has been reached; 0 for a binary use.
+    /// Returns the highest point of the timeline that has been reached; 0 for a binary sync object.
     ///
     /// Request: SYNCOBJ_QUERY.
     ///
     /// # Errors
     ///
-    /// [`Error::Ioctl`].
+    /// [`Error::Ioctl`] if the kernel refuses the request.
     pub fn query(&self) -> Result<u64> {
         self.query_with(0)
     }
 
-    /// Returns the newest point of the timeline that anything was submitted for, reached or not; 0 for a binary use.
+    /// Returns the last point of the timeline for which work was submitted, whether reached or not; 0 for a binary sync
+    /// object.
     ///
     /// Request: SYNCOBJ_QUERY with LAST_SUBMITTED.
     ///
     /// # Errors
     ///
-    /// [`Error::Ioctl`].
+    /// [`Error::Ioctl`] if the kernel refuses the request.
     pub fn last_submitted(&self) -> Result<u64> {
         self.query_with(QUERY_LAST_SUBMITTED)
     }
@@ -230,19 +231,20 @@ impl Syncobj {
             count_handles: 1,
             flags,
         };
-        // SAFETY: the addresses are those of one u32 that the kernel reads and one u64, exclusive, that it writes.
+        // SAFETY: the addresses are those of one u32, which the kernel reads, and of one u64, exclusive, which it writes.
         unsafe { send_raw(self.0.device.kernel(), SyncobjTimelineArray::REQUEST, &mut argument) }
             .map_err(refused(SyncobjTimelineArray::NAME))?;
         Ok(points[0])
     }
 
-    /// Copies the fence at `from_point` of `source` to `to_point` of this one; 0 is the binary state.
+    /// Copies the fence at `from_point` of `source` to `to_point` of this sync object. Point 0 is the binary state.
     ///
     /// Request: SYNCOBJ_TRANSFER.
     ///
     /// # Errors
     ///
-    /// [`Error::ForeignDevice`], or [`Error::Ioctl`] with `EINVAL` when the source has no such point.
+    /// [`Error::ForeignDevice`] if `source` belongs to another device; [`Error::Ioctl`] if the kernel refuses the request:
+    /// `EINVAL` if the source has no such point.
     pub fn transfer(&self, to_point: u64, source: &Self, from_point: u64) -> Result<()> {
         self.same_device(source)?;
         let mut argument = SyncobjTransfer {
@@ -256,24 +258,27 @@ impl Syncobj {
         send(self.0.device.kernel(), &mut argument).map_err(refused(SyncobjTransfer::NAME))
     }
 
-    /// Waits for the fence, or first for there to be one; false when the deadline came first.
+    /// Waits until the sync object has a fence and the fence has signalled. Returns `false` if the deadline passes first.
     ///
-    /// **A fence that ended with an error still counts as signalled**: ask the context for its state.
+    /// **A fence that ended with an error counts as signalled**: check with
+    /// [`Context::check`](crate::winsys::Context::check).
     ///
     /// # Errors
     ///
-    /// [`Error::Ioctl`].
+    /// [`Error::Ioctl`] if the kernel refuses the request.
     pub fn wait(&self, deadline: Deadline) -> Result<bool> {
         Self::wait_many(&[self], WaitFor::All, deadline)
     }
 
-    /// Waits for several binary sync objects; false when the deadline came first. An empty list is always done.
+    /// Waits for several binary sync objects. Returns `false` if the deadline passes first. An empty list counts as
+    /// signalled.
     ///
     /// Request: SYNCOBJ_WAIT with WAIT_FOR_SUBMIT.
     ///
     /// # Errors
     ///
-    /// [`Error::ForeignDevice`], [`Error::Ioctl`].
+    /// [`Error::ForeignDevice`] if the sync objects belong to different devices; [`Error::Ioctl`] if the kernel refuses the
+    /// request.
     pub fn wait_many(syncobjs: &[&Self], condition: WaitFor, deadline: Deadline) -> Result<bool> {
         let Some((first, rest)) = syncobjs.split_first() else { return Ok(true) };
         for other in rest {
@@ -289,31 +294,35 @@ impl Syncobj {
             flags: wait_flags(condition).bits(),
             ..SyncobjWait::ZEROED
         };
-        // SAFETY: the one address is that of as many u32 as the count says, which the kernel only reads.
+        // SAFETY: the only address is that of `count_handles` u32, which the kernel only reads.
         let result = unsafe { send_raw(first.0.device.kernel(), SyncobjWait::REQUEST, &mut argument) };
         wait_result(result, SyncobjWait::NAME)
     }
 
-    /// Waits for a point of the timeline, or first for there to be one; false when the deadline came first.
+    /// Waits until the point of the timeline has a fence and the fence has signalled. Returns `false` if the deadline
+    /// passes first.
     ///
     /// # Errors
     ///
-    /// [`Error::Ioctl`].
+    /// [`Error::Ioctl`] if the kernel refuses the request.
     pub fn wait_point(&self, point: u64, deadline: Deadline) -> Result<bool> {
         Self::wait_points(&[(self, point)], WaitFor::All, Until::Signalled, deadline).map(|met| met.is_some())
     }
 
-    /// Waits for points of several sync objects, or first for there to be some; point 0 is the binary state. For all:
-    /// `Some(0)` when the condition is met; for any: which one met it; `None` when the deadline came first. An empty list
-    /// always meets it.
+    /// Waits for points of several sync objects; point 0 is the binary state. With [`WaitFor::All`] the result is
+    /// `Some(0)`, with [`WaitFor::Any`] the index of a point that meets the condition; `None` if the deadline passes first.
+    /// Points without a fence are waited for. An empty list always meets the condition, with `Some(0)`.
     ///
-    /// **A fence that ended with an error counts as signalled**: ask [`Context::check`](crate::winsys::Context::check) afterwards.
+    /// **A fence that ended with an error counts as signalled**: check with
+    /// [`Context::check`](crate::winsys::Context::check).
     ///
     /// Request: SYNCOBJ_TIMELINE_WAIT with WAIT_FOR_SUBMIT, and for [`Until::Submitted`] WAIT_AVAILABLE.
     ///
     /// # Errors
     ///
-    /// [`Error::ForeignDevice`], [`Error::Ioctl`], [`Error::Absurd`].
+    /// * [`Error::ForeignDevice`] if the sync objects belong to different devices;
+    /// * [`Error::Ioctl`] if the kernel refuses the request;
+    /// * [`Error::Absurd`] if the kernel's answer is out of range.
     pub fn wait_points(
         points: &[(&Self, u64)],
         condition: WaitFor,
@@ -339,7 +348,7 @@ impl Syncobj {
             first_signaled: u32::MAX,
             ..SyncobjTimelineWait::ZEROED
         };
-        // SAFETY: the addresses are those of as many u32 and u64 as the count says, which the kernel only reads.
+        // SAFETY: the addresses are those of `count_handles` u32 and u64, which the kernel only reads.
         let result = unsafe { send_raw(first.0.device.kernel(), SyncobjTimelineWait::REQUEST, &mut argument) };
         let is_met = wait_result(result, SyncobjTimelineWait::NAME)?;
         let first = argument.first_signaled;
@@ -353,14 +362,15 @@ impl Syncobj {
         }
     }
 
-    /// Adds 1 to an eventfd, once, when a point meets the condition; at once if it does already. Forgotten when the last
-    /// name of the sync object goes.
+    /// Registers an eventfd, which is incremented once when the point meets the condition, or at once if it already does.
+    /// The registration ends when the last handle of the sync object is destroyed.
     ///
     /// Request: SYNCOBJ_EVENTFD (Linux 6.6).
     ///
     /// # Errors
     ///
-    /// [`Error::Descriptor`]: `EINVAL` when it is no eventfd, or the kernel too old.
+    /// [`Error::Descriptor`] if the kernel refuses the request: `EINVAL` if the descriptor is not an eventfd, or the kernel
+    /// is too old.
     pub fn tell(&self, point: u64, until: Until, eventfd: BorrowedFd<'_>) -> Result<()> {
         let fd = eventfd.as_raw_fd();
         let flags = match until {
@@ -375,25 +385,25 @@ impl Syncobj {
         })
     }
 
-    /// Creates a sync file of the fence as it is now: a descriptor that is readable when it has signalled, and that other
-    /// drivers understand. Closed on exec.
+    /// Creates a sync file of the current fence. The descriptor becomes readable when the fence signals, other drivers can
+    /// import it, and it is closed on exec.
     ///
     /// Request: SYNCOBJ_HANDLE_TO_FD with EXPORT_SYNC_FILE.
     ///
     /// # Errors
     ///
-    /// [`Error::Ioctl`], with `EINVAL` when there is no fence yet.
+    /// [`Error::Ioctl`] if the kernel refuses the request: `EINVAL` if there is no fence yet.
     pub fn export_sync_file(&self) -> Result<OwnedFd> {
         self.export_as(SYNC_FILE)
     }
 
-    /// Replaces the fence by that of a sync file.
+    /// Replaces the fence with that of a sync file.
     ///
     /// Request: SYNCOBJ_FD_TO_HANDLE with IMPORT_SYNC_FILE.
     ///
     /// # Errors
     ///
-    /// [`Error::Descriptor`] with `EINVAL` when it is no sync file.
+    /// [`Error::Descriptor`] if the kernel refuses the descriptor: `EINVAL` if it is not a sync file.
     pub fn import_sync_file(&self, fd: impl AsFd) -> Result<()> {
         let fd = fd.as_fd().as_raw_fd();
         let mut argument = SyncobjHandle { handle: self.0.handle, flags: SYNC_FILE, fd, pad: 0 };
@@ -404,13 +414,13 @@ impl Syncobj {
         })
     }
 
-    /// Creates a descriptor that shares this object, closed on exec.
+    /// Exports the sync object as a descriptor that shares it. The descriptor is closed on exec.
     ///
     /// Request: SYNCOBJ_HANDLE_TO_FD.
     ///
     /// # Errors
     ///
-    /// [`Error::Ioctl`].
+    /// [`Error::Ioctl`] if the kernel refuses the request.
     pub fn export(&self) -> Result<OwnedFd> {
         self.export_as(0)
     }
@@ -421,13 +431,14 @@ impl Syncobj {
         answers::descriptor(argument.fd).map_err(refused(SyncobjHandle::NAME))
     }
 
-    /// Creates a handle for the sync object behind a descriptor.
+    /// Imports the sync object of a descriptor.
     ///
     /// Request: SYNCOBJ_FD_TO_HANDLE.
     ///
     /// # Errors
     ///
-    /// [`Error::Descriptor`] with `EINVAL` when it is no sync object.
+    /// [`Error::Descriptor`] if the kernel refuses the descriptor: `EINVAL` if it is not a sync object;
+    /// [`Error::HostMemory`] if host memory is exhausted.
     pub fn import(device: &Device, fd: impl AsFd) -> Result<Self> {
         let fd = fd.as_fd().as_raw_fd();
         let room = room()?;

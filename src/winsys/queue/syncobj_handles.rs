@@ -1,4 +1,4 @@
-//! Sync objects that come with a handle, change places, or leave point by point.
+//! Sync objects from existing handles, swaps of two sync objects, and exports of single points.
 
 use std::os::fd::OwnedFd;
 
@@ -6,11 +6,12 @@ use super::syncobj::Syncobj;
 use crate::winsys::{Device, HandleOwnership, Result};
 
 impl Syncobj {
-    /// Takes a sync object's handle of the device's open file that the caller made with requests of its own. Nothing is asked: a
-    /// number that the file has not is refused where it is first used, with `ENOENT`.
+    /// Wraps a sync object handle that the caller created with its own requests on the device's open file. Makes no
+    /// request: if the file has no such handle, its first use fails with `ENOENT`.
     ///
-    /// Unlike [`Bo::from_handle`](crate::winsys::Bo::from_handle) it is safe, because a sync object gives access to no memory,
-    /// and the library lets go of nothing because one has signalled: with a wrong number a wait ends too early or too late.
+    /// Unlike [`Bo::from_handle`](crate::winsys::Bo::from_handle) this is safe. A sync object gives access to no memory,
+    /// and the library never frees memory because a sync object has signalled. With a wrong handle, a wait ends too early
+    /// or too late.
     ///
     /// # Examples
     ///
@@ -46,15 +47,16 @@ impl Syncobj {
     ///
     /// # Errors
     ///
-    /// [`Error::ForeignDevice`](crate::winsys::Error::ForeignDevice); nothing has changed then.
+    /// [`Error::ForeignDevice`](crate::winsys::Error::ForeignDevice) if the sync objects belong to different devices; they
+    /// are then unchanged.
     pub fn swap(&mut self, other: &mut Self) -> Result<()> {
         self.same_device(other)?;
         std::mem::swap(self, other);
         Ok(())
     }
 
-    /// Returns a sync file of a point of the timeline, by way of a sync object that lives for this call only; 0 is the binary
-    /// state.
+    /// Creates a sync file of a point of the timeline; point 0 is the binary state. Other points are copied to a temporary
+    /// binary sync object first.
     ///
     /// Requests: SYNCOBJ_CREATE, SYNCOBJ_TRANSFER, SYNCOBJ_HANDLE_TO_FD with EXPORT_SYNC_FILE, SYNCOBJ_DESTROY.
     ///
@@ -72,7 +74,8 @@ impl Syncobj {
     ///
     /// # Errors
     ///
-    /// [`Error::Ioctl`](crate::winsys::Error::Ioctl), with `EINVAL` when nothing was submitted for the point yet.
+    /// [`Error::Ioctl`](crate::winsys::Error::Ioctl) if the kernel refuses a request: `EINVAL` if no work was submitted for
+    /// the point yet.
     pub fn export_sync_file_at(&self, point: u64) -> Result<OwnedFd> {
         if point == 0 {
             return self.export_sync_file();

@@ -1,16 +1,16 @@
-//! The page where the GPU writes sequence numbers.
+//! The page to which the GPU writes sequence numbers.
 
 use crate::{
     uapi::{CsChunkFence, GemCreateFlags, GemDomain},
     winsys::{Bo, BoRequest, Deadline, Device, Mapping, PAGE_SIZE, Result},
 };
 
-/// A page of system memory into which the GPU writes the sequence number of each finished submission that names it
+/// A page of system memory to which the GPU writes the sequence number of each finished submission that uses it
 /// ([`Chunks::user_fence`](crate::winsys::Chunks::user_fence)).
 ///
-/// The kernel writes behind the CPU's back, so it takes no other BO for this: nothing lends these bytes as a reference.
+/// The GPU may write at any time, so only this type is accepted, which gives out no references to the bytes.
 ///
-/// The kernel wants a BO of exactly one page that is neither bound nor listed; it writes 8 bytes, and up to 24 more
+/// The kernel requires a BO of exactly one page that is neither bound nor listed. The GPU writes 8 bytes, and up to 24 more
 /// when a job is preempted (Linux 6.12 `amdgpu_cs.c`, `amdgpu_cs_p1_user_fence`).
 ///
 /// ```
@@ -37,11 +37,11 @@ pub struct UserFence {
 }
 
 impl UserFence {
-    /// Allocates and maps a page; its number is 0.
+    /// Allocates and maps a page, with sequence number 0.
     ///
     /// # Errors
     ///
-    /// Those of [`Bo::create`] and [`Mapping::new`].
+    /// The errors of [`Bo::create`] and [`Mapping::new`].
     pub fn new(device: &Device) -> Result<Self> {
         let bo = Bo::create(
             device,
@@ -53,12 +53,12 @@ impl UserFence {
             },
         )?;
         let mapping = Mapping::new(&bo)?;
-        // A kernel gives zeroed pages; a shim that stands in for one may give used ones, and with them old numbers.
+        // A kernel returns zeroed pages; a shim may return used ones with old sequence numbers.
         mapping.store_u64(0, 0)?;
         Ok(Self { mapping })
     }
 
-    /// Returns the device it belongs to.
+    /// Returns the device that the page belongs to.
     pub fn device(&self) -> &Device {
         self.mapping.bo().device()
     }
@@ -67,28 +67,28 @@ impl UserFence {
         CsChunkFence { handle: self.mapping.bo().handle(), offset: 0 }
     }
 
-    /// Waits until every submission that was given the page has ended, whether it wrote its number or not; false when the
-    /// deadline came first. A gang's followers are waited for too.
+    /// Waits until every submission that uses the page has ended, including the followers of a gang, whether it wrote its
+    /// sequence number or not. Returns `false` if the deadline passes first.
     ///
-    /// A wait for the number tells nothing once work was lost: it answers with the error of the queue, also while jobs behind
-    /// the lost one run (Linux 6.12 `amdgpu_ctx.c`, `amdgpu_ctx_get_entity`). But the fences of all jobs are added to the page
-    /// (`amdgpu_cs.c`, `amdgpu_cs_submit`).
+    /// After a loss of work, a wait for the sequence number fails with the queue's error, even while later jobs still run
+    /// (Linux 6.12 `amdgpu_ctx.c`, `amdgpu_ctx_get_entity`). The page's BO has the fences of all jobs (`amdgpu_cs.c`,
+    /// `amdgpu_cs_submit`), so this wait still works.
     ///
     /// Request: AMDGPU_GEM_WAIT_IDLE.
     ///
     /// # Errors
     ///
-    /// Those of [`Bo::wait_idle`].
+    /// The errors of [`Bo::wait_idle`].
     pub fn wait_idle(&self, deadline: Deadline) -> Result<bool> {
         self.mapping.bo().wait_idle(deadline)
     }
 
-    /// Returns the last sequence number written; 0 before the first.
+    /// Returns the last sequence number that the GPU wrote; 0 before the first.
     #[inline]
     pub fn value(&self) -> u64 {
-        // Offset 0 of a page is in range and aligned, so this never falls back.
+        // Offset 0 of a page is in range and aligned, so the load cannot fail.
         let value = self.mapping.load_u64(0).unwrap_or(0);
-        // What the GPU wrote before the number is visible to what the caller reads after it.
+        // Makes the GPU's writes before the sequence number visible to the caller's later reads.
         std::sync::atomic::fence(std::sync::atomic::Ordering::Acquire);
         value
     }

@@ -1,4 +1,4 @@
-//! User queues as the kernel has them: a ring, its pointers and a doorbell.
+//! User queues of the kernel: a ring, its pointers and a doorbell.
 
 use std::sync::{
     Arc,
@@ -24,17 +24,17 @@ use crate::{
     },
 };
 
-/// Bytes of a ring.
+/// Size of a ring in bytes.
 const RING_BYTES: u64 = 64 << 10;
-/// Bytes of the end-of-pipe area of a compute queue, and of the save area of a copy queue, at most.
+/// Maximum size in bytes of the end-of-pipe area of a compute queue and of the save area of an SDMA queue.
 const OWN_AREA: u64 = PAGE_SIZE;
 
-/// A user queue of the kernel: a ring that this process fills, and starts with a store to a doorbell. No submission is an ioctl.
+/// A user queue of the kernel: a ring that this process fills and starts with a store to a doorbell, without an ioctl.
 ///
-/// The ring is written and read as dwords. [`cs::UserQueue`](crate::cs::UserQueue) submits command lists through one.
+/// The ring is accessed as dwords. [`cs::UserQueue`](crate::cs::UserQueue) submits command lists through a `UserRing`.
 ///
-/// Requests: AMDGPU_USERQ, AMDGPU_USERQ_SIGNAL. Linux 6.17 has user queues on GFX11 and later, where its parameter
-/// `user_queue` turns them on; DEV_INFO tells for which IPs.
+/// Requests: AMDGPU_USERQ, AMDGPU_USERQ_SIGNAL. User queues need Linux 6.17, GFX11 or later, and the module parameter
+/// `user_queue`; DEV_INFO lists the IPs that have them.
 ///
 /// Source: Linux 6.17 `amdgpu_userq.c`, `mes_userqueue.c`; Mesa 25.2 `src/gallium/winsys/amdgpu/drm/amdgpu_userq.c`.
 ///
@@ -52,7 +52,7 @@ const OWN_AREA: u64 = PAGE_SIZE;
 /// ```
 #[derive(Debug)]
 pub struct UserRing {
-    // Fields drop top to bottom: the kernel lets go of the memory before it goes.
+    // Fields drop in order: the kernel's queue is freed before the memory that it uses.
     queue: QueueId,
     ip: Ip,
     doorbell: Mapping,
@@ -61,13 +61,13 @@ pub struct UserRing {
     write: Mapping,
     number: Mapping,
     number_address: GpuVa,
-    /// Dwords written so far.
+    /// The number of dwords written so far.
     written: u64,
     page_tables: Arc<PageTables>,
     _bound: Vec<Binding>,
 }
 
-/// The kernel's queue, which is freed on drop.
+/// The kernel's queue, freed on drop.
 #[derive(Debug)]
 struct QueueId {
     device: Device,
@@ -75,12 +75,14 @@ struct QueueId {
 }
 
 impl UserRing {
-    /// Makes a queue of an IP, with a ring of 64 KiB.
+    /// Creates a user queue of an IP, with a ring of 64 KiB.
     ///
     /// # Errors
     ///
-    /// [`Error::Unsupported`] where the kernel has no user queues of the IP; those of [`Bo::create_bound`] and
-    /// [`Mapping::new`]; [`Error::Ioctl`].
+    /// * [`Error::Unsupported`] if the kernel has no user queues of the IP;
+    /// * [`Error::Absurd`] if the kernel reports an area size out of range;
+    /// * [`Error::Ioctl`] if the kernel refuses the queue;
+    /// * the errors of [`Bo::create_bound`] and [`Mapping::new`].
     pub fn new(device: &Device, ip: Ip) -> Result<Self> {
         if !Self::is_supported(device, ip)? {
             return Err(Error::Unsupported { feature: Feature::UserQueues });
@@ -147,42 +149,42 @@ impl UserRing {
     ///
     /// # Errors
     ///
-    /// [`Error::Info`].
+    /// [`Error::Info`] if the kernel refuses the query.
     pub fn is_supported(device: &Device, ip: Ip) -> Result<bool> {
         if device.info().driver.minor < USERQ_DRM_MINOR {
             return Ok(false);
         }
         let mut answer = DevInfo::ZEROED;
         device.info_raw(uapi::query::DEV_INFO, [0; 4], answer.as_mut_bytes())?;
-        // Where it was padding before, there is the mask.
+        // The mask of IPs is in a field that was padding before.
         Ok(answer.tail >> ip.raw() & 1 != 0)
     }
 
-    /// Returns the device.
+    /// Returns the device that the queue belongs to.
     pub fn device(&self) -> &Device {
         &self.queue.device
     }
 
-    /// Returns the IP.
+    /// Returns the IP of the queue.
     pub fn ip(&self) -> Ip {
         self.ip
     }
 
-    /// Returns the kernel's number for the queue.
+    /// Returns the kernel's id of the queue.
     pub fn id(&self) -> u32 {
         self.queue.id
     }
 
-    /// Returns the dwords of the ring.
+    /// Returns the size of the ring in dwords.
     pub fn dwords(&self) -> usize {
         (RING_BYTES / 4) as usize
     }
 
-    /// Returns the dwords that can be pushed before the engine has read more. No ioctl.
+    /// Returns the number of dwords that can be pushed before the engine reads more, without an ioctl.
     ///
     /// # Errors
     ///
-    /// [`Error::Absurd`] where the engine has read what was not written.
+    /// [`Error::Absurd`] if the engine's read pointer is beyond the write pointer, or more than a ring behind it.
     pub fn free_dwords(&self) -> Result<usize> {
         let read = self.read.load_u64(0)? / self.unit();
         let left = self.written.checked_sub(read).and_then(|used| (RING_BYTES / 4).checked_sub(used));
@@ -190,17 +192,17 @@ impl UserRing {
         left.map(|dwords| dwords as usize).ok_or(absurd)
     }
 
-    /// Returns the dwords that were pushed so far.
+    /// Returns the number of dwords pushed so far.
     pub fn pushed(&self) -> u64 {
         self.written
     }
 
-    /// Puts dwords into the ring, which the engine does not see before [`start`](Self::start). The caller looks at
-    /// [`free_dwords`](Self::free_dwords) first: what the engine has not read is else lost.
+    /// Writes dwords to the ring. The engine does not read them before [`start`](Self::start). The caller must check
+    /// [`free_dwords`](Self::free_dwords) first; otherwise dwords that the engine has not read yet are overwritten.
     ///
     /// # Errors
     ///
-    /// [`Error::Range`] for more than the ring holds.
+    /// [`Error::Range`] if there are more dwords than the ring holds.
     pub fn push(&mut self, dwords: &[u32]) -> Result<()> {
         let start = self.written % (RING_BYTES / 4);
         let to_end = usize::try_from(RING_BYTES / 4 - start).unwrap_or(usize::MAX).min(dwords.len());
@@ -211,46 +213,49 @@ impl UserRing {
         Ok(())
     }
 
-    /// Starts what was pushed: stores the write pointer, and rings the doorbell with it. No ioctl.
+    /// Starts the pushed dwords, without an ioctl: stores the write pointer and rings the doorbell.
     ///
     /// # Errors
     ///
-    /// [`Error::Range`], which a mapping of a page does not have here.
+    /// [`Error::Range`] never occurs, because both mappings have at least one page.
     pub fn start(&self) -> Result<()> {
         let pointer = self.written * self.unit();
-        // The ring's content first, then the pointer, then the doorbell, which the engine may see at once.
+        // The contents of the ring must be visible before the pointer, and the pointer before the doorbell, which the
+        // engine may read at once.
         fence(Ordering::SeqCst);
         self.write.store_u64(0, pointer)?;
         fence(Ordering::SeqCst);
         self.doorbell.store_u64(0, pointer)
     }
 
-    /// Returns the steps of the pointers in a dword: copy engines count bytes.
+    /// Returns the pointer units of a dword: SDMA counts bytes.
     fn unit(&self) -> u64 {
         if self.ip == Ip::Sdma { 4 } else { 1 }
     }
 
-    /// Returns the address of a dword for numbers of submissions, which packets in the ring may store to.
+    /// Returns the GPU address of a dword for submission numbers, to which packets in the ring may write.
     pub fn number_address(&self) -> GpuVa {
         self.number_address
     }
 
-    /// Returns that dword. No ioctl.
+    /// Returns the dword at [`number_address`](Self::number_address), without an ioctl.
     pub fn number(&self) -> u32 {
-        // Offset 0 of a page is in range and aligned, so this never falls back.
+        // Offset 0 of a page is in range and aligned, so the load cannot fail.
         let number = self.number.load_u32(0).unwrap_or(0);
         fence(Ordering::Acquire);
         number
     }
 
-    /// Makes sync objects signal when the queue has run what was pushed and started so far. The last packet of that must be the
-    /// queue's fence (PROTECTED_FENCE_SIGNAL).
+    /// Makes sync objects signal when the queue has finished the dwords started so far. The last packet among them must be
+    /// the queue's fence (PROTECTED_FENCE_SIGNAL).
     ///
     /// Request: AMDGPU_USERQ_SIGNAL.
     ///
     /// # Errors
     ///
-    /// [`Error::ForeignDevice`], [`Error::Ioctl`].
+    /// * [`Error::ForeignDevice`] if a sync object belongs to another device;
+    /// * [`Error::HostMemory`] if host memory is exhausted;
+    /// * [`Error::Ioctl`] if the kernel refuses the request, or there are more than 65,535 sync objects.
     pub fn signal(&self, syncobjs: &[&Syncobj]) -> Result<()> {
         if syncobjs.iter().any(|syncobj| syncobj.device() != self.device()) {
             return Err(Error::ForeignDevice { what: "sync object" });
@@ -263,42 +268,43 @@ impl UserRing {
         let syncobj_handles = wide(handles.as_ptr().expose_provenance());
         let mut argument =
             UserqSignal { queue_id: self.queue.id, syncobj_handles, num_syncobj_handles, ..UserqSignal::ZEROED };
-        // SAFETY: the only address is that of `handles`, which outlives the call and has as many as the number says.
+        // SAFETY: the only address is that of `handles`, which outlives the call and has `num_syncobj_handles` elements.
         unsafe { send_raw(self.device().kernel(), UserqSignal::REQUEST, &mut argument) }.map_err(refused)
     }
 
-    /// Waits until all that was bound so far is in the page tables; false when the deadline came first. The CS ioctl waits for
-    /// that by itself, but a doorbell does not.
+    /// Waits until the page tables contain all bindings made so far. Returns `false` if the deadline passes first. The CS
+    /// ioctl waits for them by itself, but a doorbell does not.
     ///
-    /// Request: AMDGPU_GEM_VA (clear of addresses at which nothing is bound), with a point of a sync object.
+    /// Request: AMDGPU_GEM_VA (clear of an address range without bindings), with a point of a sync object.
     ///
     /// # Errors
     ///
-    /// [`Error::Ioctl`].
+    /// [`Error::Ioctl`] if the kernel refuses the request.
     pub fn wait_for_bindings(&self, deadline: Deadline) -> Result<bool> {
         self.page_tables.wait(deadline)
     }
 
-    /// Returns the part of the queue that waits for bindings, for those who wait without the queue.
+    /// Returns the part of the queue that waits for bindings, for callers that wait without borrowing the queue.
     pub(crate) fn page_tables(&self) -> &Arc<PageTables> {
         &self.page_tables
     }
 }
 
-/// Order of the changes of page tables.
+/// Waits for page table updates, which are executed in order.
 #[derive(Debug)]
 pub(crate) struct PageTables {
-    /// Tells when page tables are there.
+    /// Its points signal when page table updates are finished.
     done: Syncobj,
-    /// Its point that was asked for last.
+    /// The last requested point.
     point: Mutex<u64>,
-    /// Addresses at which nothing is bound.
+    /// An address range without bindings.
     nothing: VaLease,
 }
 
 impl PageTables {
-    /// Waits until all that was bound so far is in the page tables, which change in order: a change of nothing comes behind all
-    /// others. The lock is held for the request alone, so that points rise, and not for the wait.
+    /// Waits until the page tables contain all bindings made so far. Updates are executed in order, so an update of an
+    /// unused range follows all earlier ones. The lock, which makes points rise, is held for the request but not for the
+    /// wait.
     pub(crate) fn wait(&self, deadline: Deadline) -> Result<bool> {
         let mut point = self.point.lock();
         *point += 1;
@@ -310,7 +316,7 @@ impl PageTables {
             vm_timeline_syncobj_out: self.done.handle(),
             ..GemVaTimeline::ZEROED
         };
-        // SAFETY: the one address, that of handles to wait for, is null, and the number of them is 0.
+        // SAFETY: the only address, of the handles to wait for, is null, and their number is 0.
         let sent = unsafe { send_raw(self.done.device().kernel(), GemVaTimeline::REQUEST, &mut argument) };
         let asked = *point;
         drop(point);
@@ -319,7 +325,7 @@ impl PageTables {
     }
 }
 
-/// System memory that the queue's engine may use in every way.
+/// Allocates and binds system memory that the queue's engine may read, write and execute.
 fn bound(device: &Device, bytes: u64) -> Result<Binding> {
     let size = bytes.next_multiple_of(PAGE_SIZE);
     Bo::create_bound(
@@ -339,7 +345,7 @@ fn bound(device: &Device, bytes: u64) -> Result<Binding> {
     )
 }
 
-/// The areas that the engine wants beside the ring, and the parameters that name them.
+/// Allocates the areas that the engine needs besides the ring, and returns them with the parameters that refer to them.
 fn areas(device: &Device, ip: Ip) -> Result<(Vec<Binding>, Vec<u8>)> {
     if ip != Ip::Gfx {
         let area = bound(device, OWN_AREA)?;
@@ -367,7 +373,7 @@ impl QueueId {
     fn create(device: &Device, question: Userq, parameters: &[u8]) -> Result<Self> {
         let mqd = wide(parameters.as_ptr().expose_provenance());
         let mut argument = Userq { mqd, mqd_size: u64::from(count(parameters.len())), ..question };
-        // SAFETY: the only address is that of `parameters`, which outlives the call and is as long as the size says.
+        // SAFETY: the only address is that of `parameters`, which outlives the call and is `mqd_size` bytes long.
         let sent = unsafe { send_raw(device.kernel(), Userq::REQUEST, &mut argument) };
         sent.map_err(|errno| Error::Ioctl { request: Userq::NAME, errno })?;
         Ok(Self { device: device.clone(), id: argument.answer().queue_id })

@@ -1,4 +1,4 @@
-//! Dedicated VMIDs.
+//! Reserved VMIDs.
 
 use crate::{
     uapi::{Argument, VM_OP_RESERVE_VMID, VM_OP_UNRESERVE_VMID, Vm},
@@ -9,11 +9,12 @@ use crate::{
     },
 };
 
-/// A reservation that keeps the jobs of a device's file on one VMID, so that a debugger or a tracer finds them there, until
-/// this and every other reservation of the device is dropped.
+/// A reservation of a VMID for the jobs of a device's file, for debuggers and tracers. It lasts until this value and every
+/// other reservation of the device is dropped.
 ///
-/// The kernel keeps one reservation for a file however often it was asked, so they are counted here. While there is one, gangs
-/// are refused on chips that cannot flush two VMIDs at a time (before Vega10; Navi10 and Navi14).
+/// The kernel keeps one reservation for a file, however often it is requested, so reservations are counted here. While a
+/// VMID is reserved, the kernel refuses gangs on chips that cannot flush two VMIDs at a time (before Vega10; Navi10 and
+/// Navi14).
 ///
 /// Source: Linux 6.12 `amdgpu_vm.c`, `amdgpu_vm_ioctl`; `amdgpu_cs.c`, `amdgpu_cs_vm_handling`.
 ///
@@ -39,13 +40,13 @@ pub struct VmidReservation {
 }
 
 impl VmidReservation {
-    /// Reserves.
+    /// Reserves a VMID.
     ///
     /// Request: AMDGPU_VM (reserve VMID).
     ///
     /// # Errors
     ///
-    /// [`Error::Ioctl`].
+    /// [`Error::Ioctl`] if the kernel refuses the request.
     pub fn new(device: &Device) -> Result<Self> {
         let mut users = device.vmid_users().lock();
         if *users == 0 {

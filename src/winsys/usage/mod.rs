@@ -1,4 +1,4 @@
-//! Memory usage: the accounts of this device's BOs, and the kernel's counters.
+//! Memory usage: the tracker of this device's BOs, and the kernel's counters.
 
 mod statistics;
 mod tracker;

@@ -1,7 +1,7 @@
-//! The kernel's statistics: memory in use, bytes moved, sensors.
+//! The kernel's statistics: memory usage, moved bytes, and sensors.
 //!
-//! Each question is one INFO ioctl. Counters and usage are those of the whole GPU, over all processes; any client may
-//! ask.
+//! Each query is one INFO ioctl. Counters and usage are those of the whole GPU, for all processes together; any client may
+//! query them.
 //!
 //! Source: Linux 6.12 `drivers/gpu/drm/amd/amdgpu/amdgpu_kms.c`, `amdgpu_info_ioctl`.
 
@@ -10,7 +10,7 @@ use crate::{
     winsys::{Device, Error, Result, device::query::info},
 };
 
-/// Bytes in use by all processes and the kernel, as INFO_MEMORY reports them (`heap_usage`). Zero where unknown.
+/// Memory usage of all processes and the kernel in bytes, as INFO_MEMORY reports it (`heap_usage`).
 ///
 /// ```
 /// # let device = amdgpu_winsys::winsys::Device::new(amdgpu_sim::SimKernel::open(amdgpu_sim::profile("navi21").ok_or("no such chip")?))?;
@@ -23,11 +23,11 @@ use crate::{
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SystemUsage {
-    /// Of all VRAM, visible or not.
+    /// Usage of all VRAM, visible or not.
     pub vram: u64,
-    /// Of the visible part of VRAM.
+    /// Usage of the visible part of VRAM.
     pub visible_vram: u64,
-    /// Of GTT.
+    /// Usage of GTT.
     pub gtt: u64,
 }
 
@@ -41,7 +41,7 @@ impl From<&MemoryInfo> for SystemUsage {
     }
 }
 
-/// Bytes moved since the driver was loaded. The counters only grow.
+/// Counters of moved memory since the driver was loaded. They only grow.
 ///
 /// ```
 /// use amdgpu_winsys::winsys::MoveCounters;
@@ -57,12 +57,13 @@ impl From<&MemoryInfo> for SystemUsage {
 pub struct MoveCounters {
     /// Number of BOs that were evicted and copied.
     pub evictions: u64,
-    /// Bytes copied by evictions and other moves.
+    /// Number of bytes copied by evictions and other moves.
     pub bytes_moved: u64,
 }
 
 impl MoveCounters {
-    /// Returns the difference to `earlier`. Counters that went back, as after a reload of the driver, count from zero.
+    /// Returns the difference to `earlier`. A counter that is lower than before, as after a reload of the driver, counts
+    /// from zero.
     #[must_use]
     pub const fn since(self, earlier: Self) -> Self {
         const fn grown(now: u64, then: u64) -> u64 {
@@ -104,7 +105,7 @@ pub enum Sensor {
     Load = 4,
     /// Average power, watts.
     AveragePower = 5,
-    /// Voltage of the northbridge, millivolts; APUs.
+    /// Voltage of the northbridge, millivolts; only APUs have it.
     NorthbridgeVoltage = 6,
     /// Voltage of the graphics block, millivolts.
     GraphicsVoltage = 7,
@@ -116,7 +117,7 @@ pub enum Sensor {
     PeakShaderClock = 10,
     /// Highest memory clock of the stable power state, MHz.
     PeakMemoryClock = 11,
-    /// Power at this moment, watts.
+    /// Current power, watts.
     InputPower = 12,
 }
 
@@ -139,47 +140,47 @@ impl Sensor {
 }
 
 impl Device {
-    /// Returns the usage of the whole device, all three numbers from one ioctl.
+    /// Returns the memory usage of the whole GPU, with one ioctl.
     ///
     /// # Errors
     ///
-    /// [`Error::Info`].
+    /// [`Error::Info`] if the kernel refuses the query.
     pub fn system_usage(&self) -> Result<SystemUsage> {
         self.memory_info().map(|memory| SystemUsage::from(&memory))
     }
 
-    /// Returns the VRAM in use, bytes.
+    /// Returns the VRAM usage of all processes in bytes.
     ///
     /// # Errors
     ///
-    /// [`Error::Info`].
+    /// [`Error::Info`] if the kernel refuses the query.
     pub fn vram_usage(&self) -> Result<u64> {
         info(self.kernel(), "VRAM_USAGE", query::VRAM_USAGE, [0; 4])
     }
 
-    /// Returns the visible VRAM in use, bytes.
+    /// Returns the usage of visible VRAM by all processes in bytes.
     ///
     /// # Errors
     ///
-    /// [`Error::Info`].
+    /// [`Error::Info`] if the kernel refuses the query.
     pub fn visible_vram_usage(&self) -> Result<u64> {
         info(self.kernel(), "VIS_VRAM_USAGE", query::VIS_VRAM_USAGE, [0; 4])
     }
 
-    /// Returns the GTT in use, bytes.
+    /// Returns the GTT usage of all processes in bytes.
     ///
     /// # Errors
     ///
-    /// [`Error::Info`].
+    /// [`Error::Info`] if the kernel refuses the query.
     pub fn gtt_usage(&self) -> Result<u64> {
         info(self.kernel(), "GTT_USAGE", query::GTT_USAGE, [0; 4])
     }
 
-    /// Returns the bytes moved so far. Two ioctls.
+    /// Returns the counters of moved memory, with two ioctls.
     ///
     /// # Errors
     ///
-    /// [`Error::Info`].
+    /// [`Error::Info`] if the kernel refuses a query.
     pub fn move_counters(&self) -> Result<MoveCounters> {
         let counter = |name, number| info(self.kernel(), name, number, [0; 4]);
         Ok(MoveCounters {
@@ -188,24 +189,26 @@ impl Device {
         })
     }
 
-    /// Returns the number of times the CPU touched a mapping whose BO was in invisible VRAM, so that it had to be moved.
+    /// Returns the number of times that the CPU accessed a mapping whose BO was in invisible VRAM and had to be moved.
     ///
     /// # Errors
     ///
-    /// [`Error::Info`].
+    /// [`Error::Info`] if the kernel refuses the query.
     pub fn cpu_page_faults(&self) -> Result<u64> {
         info(self.kernel(), "NUM_VRAM_CPU_PAGE_FAULTS", query::NUM_VRAM_CPU_PAGE_FAULTS, [0; 4])
     }
 
-    /// Returns a sensor's value, in the unit that [`Sensor`] gives; `None` if the chip, or the kernel, has no such sensor.
+    /// Returns a sensor's value, in the unit given by [`Sensor`]; `None` if the chip or the kernel does not have the
+    /// sensor.
     ///
     /// # Errors
     ///
-    /// [`Error::Info`] for any other refusal.
+    /// [`Error::Info`] if the kernel refuses the query for another reason.
     pub fn sensor(&self, sensor: Sensor) -> Result<Option<u32>> {
         match info(self.kernel(), "SENSOR", query::SENSOR, [sensor as u32, 0, 0, 0]) {
             Ok(value) => Ok(Some(value)),
-            // Without power management ENOENT; a sensor that this chip or kernel lacks EINVAL.
+            // The kernel returns ENOENT without power management, and EINVAL for a sensor that it or the chip does not
+            // have.
             Err(Error::Info { errno: Errno::ENOENT | Errno::EINVAL, .. }) => Ok(None),
             Err(error) => Err(error),
         }

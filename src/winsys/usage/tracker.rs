@@ -1,15 +1,14 @@
-//! Accounts of the memory that this file holds, by kind.
+//! Counters of the memory that a device holds, by account.
 //!
-//! One tracker counts for a device, and every BO is on it: device memory, imports, user memory, and what
-//! the library needs for itself (IBs, user fences). A BO's handle owns a [`UsageEntry`] that remembers what it added and
-//! where, and takes exactly that back when the handle goes. So no order of allocating, importing, exporting and freeing
-//! can leave a counter wrong, and a BO that is imported twice, or imported where it was made, counts once: it has one
-//! handle.
+//! A device has one tracker, which counts every BO: device memory, imports, user memory, and the library's own (IBs, user
+//! fences). A BO's handle owns a [`UsageEntry`], which stores the added amount and its counter; closing the handle
+//! subtracts exactly that. The counters are therefore right after any order of allocations, imports, exports and frees. A
+//! BO that is imported twice, or imported where it was created, has one handle and is counted once.
 //!
-//! RADV 25.0 keeps plain counters and decides twice, at import and at free, which one is meant (Mesa 25.0.7
+//! RADV 25.0 has plain counters and chooses one twice, at import and at free (Mesa 25.0.7
 //! `src/amd/vulkan/winsys/amdgpu/radv_amdgpu_bo.c`, `radv_amdgpu_winsys_bo_from_fd` and `radv_amdgpu_winsys_bo_destroy`).
-//! It adds an imported VRAM buffer to one counter and subtracts it from the other, which then wraps below zero and takes
-//! the budgets with it; and it adds an import that may be in VRAM or GTT to both.
+//! It adds an imported VRAM buffer to one counter and subtracts it from another, which then wraps below zero and makes the
+//! budgets wrong. An import that may be in VRAM or GTT is added to both.
 
 use std::sync::{Arc, atomic::Ordering::Relaxed};
 
@@ -33,11 +32,11 @@ use crate::{
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Account {
-    /// VRAM that the CPU never maps.
+    /// VRAM without CPU access.
     InvisibleVram,
     /// VRAM that the CPU may map.
     VisibleVram,
-    /// System memory, imported host pointers included.
+    /// System memory, including imported host pointers.
     Gtt,
 }
 
@@ -45,10 +44,10 @@ impl Account {
     /// Every account.
     pub const ALL: [Self; 3] = [Self::InvisibleVram, Self::VisibleVram, Self::Gtt];
 
-    /// Returns the account of a BO with these domains and flags; `None` for one that is in neither VRAM nor GTT.
+    /// Returns the account of a BO with these domains and flags; `None` if it is in neither VRAM nor GTT.
     ///
-    /// A BO that may be in VRAM counts there and nowhere else, although VRAM requests carry GTT too. That holds for
-    /// imported BOs as well, whose domains and flags the kernel reports (GEM_OP).
+    /// A BO that may be in VRAM is charged to VRAM alone, even if its domains include GTT. This also applies to imported
+    /// BOs, whose domains and flags the kernel reports (GEM_OP).
     pub fn of_bo(domains: GemDomain, flags: GemCreateFlags) -> Option<Self> {
         match (domains.contains(GemDomain::VRAM), domains.contains(GemDomain::GTT)) {
             (true, _) if flags.contains(GemCreateFlags::NO_CPU_ACCESS) => Some(Self::InvisibleVram),
@@ -59,7 +58,7 @@ impl Account {
     }
 }
 
-/// Bytes this file holds, by account.
+/// The memory that a device holds, by account, in bytes.
 ///
 /// ```
 /// use amdgpu_winsys::winsys::{Account, OwnUsage, UsageTracker};
@@ -81,24 +80,24 @@ pub struct OwnUsage {
 }
 
 impl OwnUsage {
-    /// Returns all accounts together; `u64::MAX` if that is more.
+    /// Returns the sum of all accounts; `u64::MAX` if it overflows.
     pub const fn total(&self) -> u64 {
         self.invisible_vram.saturating_add(self.visible_vram).saturating_add(self.gtt)
     }
 }
 
-/// Charges from here on are kept apart, bytes. Of smaller ones there cannot be so many that they pass `u64::MAX` together:
-/// each has a BO or a [`Charge`] in this process's memory.
+/// Charges of this many bytes and more have counters of their own. The sum of smaller ones cannot exceed `u64::MAX`,
+/// because each has a BO or a [`Charge`] in this process's memory.
 const LARGE: u64 = 1 << 32;
 
-/// Bytes of one kind of BO, by account.
+/// The counters of one kind of BO, in bytes, by account.
 type Counters = [AtomicU64; Account::ALL.len()];
 
-/// The charges of some threads. An entry is removed from the stripe that it was added to, so that none goes below zero.
+/// The charges of some threads. An entry is removed from the stripe that it was added to, so no counter goes below zero.
 #[derive(Debug, Default)]
 struct Stripe {
     listed: Counters,
-    /// Memory that belongs to every submission of the file.
+    /// Memory that is resident for every submission of the file.
     always_valid: Counters,
 }
 
@@ -111,10 +110,9 @@ impl Stripe {
     }
 }
 
-/// The counters of one device. Shared by everything that makes BOs; reading and charging take no lock, and threads that
-/// charge do not meet.
+/// The memory usage counters of a device. Reading and charging take no lock, and threads that charge do not contend.
 ///
-/// A `UsageTracker` is a handle: a clone of it has the same counters, and is equal to it.
+/// A `UsageTracker` is a reference-counted handle: its clones have the same counters and compare equal.
 ///
 /// ```
 /// use amdgpu_winsys::winsys::{Account, UsageTracker};
@@ -128,7 +126,7 @@ impl Stripe {
 #[derive(Clone, Debug)]
 pub struct UsageTracker(Arc<Books>);
 
-/// Two handles are equal if they are of the same counters.
+/// Two handles are equal if they refer to the same counters.
 impl PartialEq for UsageTracker {
     fn eq(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.0, &other.0)
@@ -141,15 +139,15 @@ impl Eq for UsageTracker {}
 #[derive(Debug)]
 struct Books {
     page_size: u64,
-    /// By thread.
+    /// The counters of each stripe of threads.
     stripes: [Striped<Stripe>; STRIPES],
-    /// Charges of [`LARGE`] bytes and more, and every charge while those are half of `u64::MAX`.
+    /// Charges of at least [`LARGE`] bytes, and all charges while the large ones exceed a quarter of `u64::MAX`.
     large: Striped<Stripe>,
 }
 
 impl UsageTracker {
-    /// Creates a tracker with all counters at zero. Charges are rounded up to `page_size` bytes, a power of two of at least 4096; any other number
-    /// counts as 4096.
+    /// Creates a tracker with all counters at zero. Charges are rounded up to a multiple of `page_size` bytes, which must
+    /// be a power of two and at least 4096; other values count as 4096.
     ///
     /// Source: Mesa 25.0.7 `radv_amdgpu_bo.c`, `radv_amdgpu_winsys_bo_create` (`gart_page_size`).
     pub fn new(page_size: u64) -> Self {
@@ -159,13 +157,12 @@ impl UsageTracker {
 
     /// Charges `bytes`, rounded up to whole pages, until the charge is dropped.
     ///
-    /// A counter that would pass `u64::MAX` stays there, and the charge remembers the smaller amount it really added.
+    /// A counter does not exceed `u64::MAX`; the charge then holds the smaller amount that was added.
     pub fn charge(&self, account: Account, bytes: u64) -> Charge {
         Charge { tracker: self.clone(), entry: self.enter(account, bytes, false) }
     }
 
-    /// Charges a BO until the entry is [taken off](UsageTracker::remove); `None` for one that is in neither VRAM nor GTT, and
-    /// takes none of either.
+    /// Charges a BO until the entry is [removed](UsageTracker::remove); `None` if the BO is in neither VRAM nor GTT.
     #[inline]
     pub(in crate::winsys) fn enter_bo(
         &self,
@@ -189,7 +186,7 @@ impl UsageTracker {
         UsageEntry { bytes, account, place: Place::new(stripe, is_always_valid) }
     }
 
-    /// Returns `true` if so much is charged that small charges could pass `u64::MAX` after all.
+    /// Returns `true` if the large charges are so high that small ones could overflow the sum.
     #[inline]
     fn is_flooded(&self, account: Account) -> bool {
         let half = |is_always_valid| self.0.large.0.counter(account, is_always_valid).load(Relaxed) > u64::MAX / 4;
@@ -210,17 +207,17 @@ impl UsageTracker {
         UsageEntry { bytes: added, account, place: Place::new(STRIPES, is_always_valid) }
     }
 
-    /// Takes an entry off again.
+    /// Removes an entry.
     #[inline]
     pub(in crate::winsys) fn remove(&self, entry: UsageEntry) {
         let UsageEntry { bytes, account, place } = entry;
         let stripe = &self.0.stripes.get(place.stripe()).unwrap_or(&self.0.large).0;
-        // Never below zero: this entry added as much, there, and no other takes it away.
+        // The counter cannot go below zero: this entry added the amount to it, and is removed only once.
         stripe.counter(account, place.is_always_valid()).fetch_sub(bytes, Relaxed);
     }
 
-    /// Returns the current usage. The numbers are read one after the other, while other threads may allocate. Every charge
-    /// made before the first is read and kept until after the last is included.
+    /// Returns the current usage. The counters are read one after the other while other threads may allocate. Every charge
+    /// made before the first read and kept until after the last one is included.
     #[inline]
     pub fn usage(&self) -> OwnUsage {
         OwnUsage {
@@ -230,7 +227,7 @@ impl UsageTracker {
         }
     }
 
-    /// Returns the part of it that the kernel keeps resident for every submission of this file, listed or not
+    /// Returns the part of the usage that the kernel keeps resident for every submission of this file, listed or not
     /// ([`VM_ALWAYS_VALID`](GemCreateFlags::VM_ALWAYS_VALID)).
     pub fn always_valid(&self) -> OwnUsage {
         OwnUsage {
@@ -248,13 +245,13 @@ impl UsageTracker {
     #[inline]
     fn sum_of(&self, account: Account, is_always_valid: bool) -> u64 {
         let read = |stripe: &Striped<Stripe>| stripe.0.counter(account, is_always_valid).load(Relaxed);
-        // Small charges do not pass `u64::MAX` together (`LARGE`).
+        // The sum of small charges does not overflow (see `LARGE`).
         let small = self.0.stripes.iter().map(read).fold(0, u64::wrapping_add);
         small.saturating_add(read(&self.0.large))
     }
 }
 
-/// The charge of a BO on a [`UsageTracker`], which lives as long as the BO's handle.
+/// The charge of a BO on a [`UsageTracker`], which lasts until the BO's handle is closed.
 ///
 /// ```
 /// use amdgpu_winsys::winsys::Account;
@@ -276,9 +273,9 @@ pub struct UsageEntry {
     place: Place,
 }
 
-/// On which counter of its account an entry was put.
+/// The counter to which an entry was added.
 ///
-/// One number, as entries are moved about with every allocation.
+/// Packed into one number, because entries are copied with every allocation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Place(u8);
 
@@ -288,7 +285,7 @@ impl Place {
         Self((stripe as u8) << 1 | u8::from(is_always_valid))
     }
 
-    /// Beyond the last for what is kept apart.
+    /// Returns the index of the stripe; the number of stripes for the counters of large charges.
     #[inline]
     fn stripe(self) -> usize {
         usize::from(self.0 >> 1)
@@ -301,18 +298,18 @@ impl Place {
 }
 
 impl UsageEntry {
-    /// Returns the account that it counts on.
+    /// Returns the account that was charged.
     pub const fn account(self) -> Account {
         self.account
     }
 
-    /// Returns the bytes it added: whole pages.
+    /// Returns the charged bytes, a multiple of the page size.
     pub const fn bytes(self) -> u64 {
         self.bytes
     }
 }
 
-/// An entry in the [`UsageTracker`], for as long as it lives.
+/// A charge on a [`UsageTracker`] that is removed on drop.
 ///
 /// ```
 /// use amdgpu_winsys::winsys::{Account, UsageTracker};
@@ -331,12 +328,12 @@ pub struct Charge {
 }
 
 impl Charge {
-    /// Returns the account that it counts on.
+    /// Returns the account that was charged.
     pub const fn account(&self) -> Account {
         self.entry.account
     }
 
-    /// Returns the bytes it added: whole pages.
+    /// Returns the charged bytes, a multiple of the page size.
     pub const fn bytes(&self) -> u64 {
         self.entry.bytes
     }
