@@ -1,8 +1,8 @@
-//! The time that the cache's time-out is measured in.
+//! The clock for the time-out of the cache.
 
 use std::time::{Duration, Instant};
 
-/// A clock that never goes back.
+/// A monotonic clock.
 ///
 /// ```
 /// use std::{sync::{Arc, atomic::{AtomicU64, Ordering}}, time::Duration};
@@ -25,11 +25,11 @@ use std::time::{Duration, Instant};
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub trait Clock: Send + Sync {
-    /// Time since some fixed moment.
+    /// Returns the time since some fixed moment.
     fn now(&self) -> Duration;
 }
 
-/// CLOCK_MONOTONIC, from the making of the value on.
+/// The clock CLOCK_MONOTONIC, counted from the creation of this value.
 ///
 /// ```
 /// use amdgpu_winsys::heaps::suballocation::{Clock, MonotonicClock};

@@ -6,7 +6,7 @@ use crate::{
     winsys,
 };
 
-/// An error of the slabs or the upload ring.
+/// An error of a slab pool or an upload ring.
 ///
 /// ```
 /// use amdgpu_winsys::heaps::suballocation::{SizeClass, SlabPool, SuballocationError};
@@ -26,42 +26,42 @@ use crate::{
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum SuballocationError {
-    /// Nothing was asked for.
+    /// The size is zero.
     #[error("a sub-allocation of no bytes")]
     ZeroSize,
-    /// More than a slab gives out. Such things deserve memory of their own, from the cache.
+    /// The size exceeds the largest entry of a slab. Allocate such memory from the cache instead.
     #[error("a sub-allocation of {size} bytes, at most {} are possible", SizeClass::LARGEST)]
     TooLarge {
-        /// Bytes asked for.
+        /// The requested size in bytes.
         size: u64,
     },
-    /// No power of two, or more than the memory itself is aligned to.
+    /// The alignment is not a power of two, or exceeds that of the memory.
     #[error("an alignment of {alignment} is no power of two up to {most}")]
     Alignment {
-        /// The alignment requested, bytes.
+        /// The requested alignment in bytes.
         alignment: u64,
-        /// The most that is possible, bytes.
+        /// The largest possible alignment in bytes.
         most: u64,
     },
-    /// There is no such type.
+    /// The memory type does not exist.
     #[error("memory type {memory_type} does not exist, there are {count}")]
     NoSuchType {
-        /// The type asked for.
+        /// The requested memory type.
         memory_type: u32,
         /// Number of memory types.
         count: u32,
     },
-    /// The upload ring is full of what the GPU, or another batch, still uses.
+    /// The upload ring is full of data that the GPU or another batch still uses.
     #[error("{size} bytes do not fit the ring of {capacity}, {used} of which are in use")]
     RingFull {
-        /// Bytes asked for.
+        /// The requested size in bytes.
         size: u64,
-        /// Bytes in use, or lost at the end until the ring comes round.
+        /// Bytes in use, including bytes that were skipped at the end of the ring.
         used: u64,
-        /// Bytes of the ring.
+        /// Size of the ring in bytes.
         capacity: u64,
     },
-    /// The layer below refused.
+    /// The memory manager returned an error.
     #[error(transparent)]
     Memory(#[from] MemoryError),
 }
@@ -73,7 +73,7 @@ impl From<winsys::Error> for SuballocationError {
 }
 
 impl SuballocationError {
-    /// Returns the result that a driver returns for this error.
+    /// Returns the Vulkan result that a driver returns for this error.
     pub fn vk_result(&self) -> VkResult {
         match self {
             Self::Memory(error) => error.vk_result(),
@@ -83,7 +83,7 @@ impl SuballocationError {
     }
 }
 
-/// Returns `true` if freeing something may help: the kernel has no memory, or the window no addresses.
+/// Returns `true` if freeing memory may help: the kernel has no memory, or the window has no addresses.
 pub(super) fn is_out_of_memory(error: &MemoryError) -> bool {
     match error {
         MemoryError::Address { source, .. } => source.is_out_of_space(),

@@ -1,4 +1,4 @@
-//! Freed device memory, kept for a while for similar allocations.
+//! A cache of freed device memory for similar allocations.
 
 use std::{
     collections::{BTreeMap, VecDeque},
@@ -16,12 +16,12 @@ use crate::{
     winsys::{Binding, Resident},
 };
 
-/// Limits of the cache in bytes and time.
+/// The limits of a [`MemoryCache`] in bytes and time.
 ///
-/// The defaults are Mesa's: half a second, and an eighth of every heap.
+/// The defaults are those of Mesa: half a second, and an eighth of every heap.
 ///
-/// Source: Mesa 25.0.7 `src/gallium/winsys/amdgpu/drm/amdgpu_winsys.c`, `amdgpu_winsys_create`, where the eighth is of
-/// VRAM and GTT together.
+/// Source: Mesa 25.0.7 `src/gallium/winsys/amdgpu/drm/amdgpu_winsys.c`, `amdgpu_winsys_create`. Mesa takes the eighth of VRAM
+/// and GTT together.
 ///
 /// ```
 /// use amdgpu_winsys::heaps::{AllocateInfo, suballocation::{CacheLimits, MemoryCache}};
@@ -36,9 +36,9 @@ use crate::{
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CacheLimits {
-    /// Idle time after which memory is freed.
+    /// Time in the cache after which idle memory is freed.
     pub timeout: Duration,
-    /// At most this part of a heap's size is kept: the size divided by this. 0 keeps nothing.
+    /// The cache keeps at most this fraction of a heap: the heap's size divided by this number. With 0 it keeps nothing.
     pub heap_divisor: u64,
 }
 
@@ -48,7 +48,7 @@ impl Default for CacheLimits {
     }
 }
 
-/// Figures of a cache.
+/// Statistics of a [`MemoryCache`].
 ///
 /// ```
 /// use amdgpu_winsys::heaps::AllocateInfo;
@@ -66,28 +66,28 @@ impl Default for CacheLimits {
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CacheStats {
-    /// Pieces of memory kept now.
+    /// Number of memory objects in the cache.
     pub entries: usize,
-    /// Their bytes.
+    /// Their size in bytes.
     pub bytes: u64,
-    /// Those of them that the GPU is still at work on.
+    /// Number of these objects that the GPU still uses.
     pub busy: usize,
-    /// Allocations served from the cache so far.
+    /// Number of allocations so far that reused cached memory.
     pub hits: u64,
-    /// Allocations that went to the kernel so far.
+    /// Number of reusable allocations so far that the cache had no memory for.
     pub misses: u64,
 }
 
-/// A cache of device memory: hands it out, and takes it back for reuse.
+/// A cache of device memory that reuses freed memory for later allocations.
 ///
-/// Cloning is cheap and gives another handle to the same cache. One lock guards the lists; it is never held across an
-/// ioctl.
+/// Cloning is cheap and gives another handle to the same cache. One lock protects the cached memory, and is never held during
+/// an ioctl.
 ///
-/// Memory is reused when type, flags and priority are the same and it is at most half larger than what is asked for; and
-/// never before the GPU is done with it: neither before the work it was freed after is done, nor while a submission holds
-/// its binding. Memory that is exportable, discardable, replayable or to be zeroed is not reused.
+/// Memory is reused for an allocation with the same type, flags and priority if it is at most half larger than requested. It is
+/// never reused while the GPU uses it: before the work that it was freed after is done, or while a submission holds its
+/// binding. Exportable, discardable, replayable and zero-initialized memory is not reused.
 ///
-/// The GPU must be done with everything when the last handle goes, as before vkDestroyDevice.
+/// The GPU must be idle when the last handle is dropped, as for `vkDestroyDevice`.
 ///
 /// ```
 /// use amdgpu_winsys::heaps::{AllocateInfo, suballocation::{CacheLimits, MemoryCache}};
@@ -119,7 +119,7 @@ impl std::fmt::Debug for Shared {
     }
 }
 
-/// Properties that must match for reuse.
+/// The properties that must match for reuse.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Key {
     memory_type: u32,
@@ -128,7 +128,7 @@ struct Key {
     reusable: bool,
 }
 
-/// Memory without an owner.
+/// Freed memory in the cache.
 struct Entry {
     memory: DeviceMemory,
     pending: Pending,
@@ -136,7 +136,7 @@ struct Entry {
 }
 
 impl Entry {
-    /// Returns `true` if the GPU has finished with it. A submission that lists the memory holds its binding.
+    /// Returns `true` if the GPU is finished with the memory. A submission that lists the memory holds its binding.
     fn is_idle(&self) -> bool {
         self.memory.binding().handle_count() == 1 && self.pending.is_done()
     }
@@ -144,40 +144,40 @@ impl Entry {
 
 #[derive(Default)]
 struct Kept {
-    /// By key and exponent of the size, the oldest first.
+    /// The entries by key and by the base-2 logarithm of the size, oldest first.
     buckets: BTreeMap<(Key, u32), VecDeque<Entry>>,
     heap_bytes: [u64; MAX_HEAPS],
-    /// Before this nothing expires.
+    /// Time of the next check for expired entries.
     sweep_at: Duration,
     hits: u64,
     misses: u64,
 }
 
 impl MemoryCache {
-    /// Creates an empty cache over a manager, with the real clock.
+    /// Creates an empty cache for the memory of a manager, with the system's monotonic clock.
     pub fn new(manager: &MemoryManager, limits: CacheLimits) -> Self {
         Self::with_clock(manager, limits, MonotonicClock::default())
     }
 
-    /// Creates the same with a clock of the caller's.
+    /// Creates an empty cache that uses the given clock.
     pub fn with_clock(manager: &MemoryManager, limits: CacheLimits, clock: impl Clock + 'static) -> Self {
         let (manager, clock) = (manager.clone(), Box::new(clock));
         Self { shared: Arc::new(Shared { manager, clock, limits, kept: Mutex::default() }) }
     }
 
-    /// Returns the manager behind it.
+    /// Returns the manager that allocates the memory.
     pub fn manager(&self) -> &MemoryManager {
         &self.shared.manager
     }
 
-    /// Takes memory from the cache, or from the kernel. When that has none, everything idle in the cache is freed, and it is
-    /// asked once more.
+    /// Allocates memory from the cache or the manager. If the kernel has no memory, all idle memory in the cache is freed, and
+    /// the allocation is tried once more.
     ///
-    /// The memory may be larger than asked for, may be mapped already, and is not zeroed.
+    /// The memory may be larger than requested, may already be mapped, and is not cleared.
     ///
     /// # Errors
     ///
-    /// Those of [`MemoryManager::allocate`].
+    /// The errors of [`MemoryManager::allocate`].
     pub fn allocate(&self, info: &AllocateInfo) -> Result<CachedMemory, MemoryError> {
         let plan = self.manager().properties().resolve(info)?;
         let key = self.key(info, plan.priority);
@@ -196,18 +196,18 @@ impl MemoryCache {
             .map(own)
     }
 
-    /// Frees everything idle, whatever its age, and returns the bytes that were freed.
+    /// Frees all idle memory in the cache, whatever its age, and returns the number of bytes freed.
     pub fn flush(&self) -> u64 {
         self.free_where(|_| true)
     }
 
-    /// Frees idle memory that was kept for longer than the time-out, and returns the bytes that were freed.
+    /// Frees idle memory that has been in the cache longer than the time-out, and returns the number of bytes freed.
     pub fn trim(&self) -> u64 {
         let now = self.shared.clock.now();
         self.free_where(|entry| self.has_expired(entry.since, now))
     }
 
-    /// Returns the figures of this moment.
+    /// Returns the current statistics.
     pub fn stats(&self) -> CacheStats {
         let kept = self.shared.kept.lock();
         let mut stats = CacheStats { hits: kept.hits, misses: kept.misses, ..CacheStats::default() };
@@ -226,8 +226,8 @@ impl MemoryCache {
         Key { memory_type: info.memory_type, flags: info.flags.bits(), priority, reusable }
     }
 
-    /// An idle piece of `size` bytes up to half as much again. Looks at the oldest first; if the first that fits is busy,
-    /// so will the younger ones be.
+    /// Removes an idle memory of `size` bytes to one and a half times `size`. Only the oldest one that fits is checked: if that
+    /// is busy, the newer ones are likely to be busy too.
     fn reuse(&self, key: Key, size: u64) -> Option<DeviceMemory> {
         let most = size.saturating_add(size / 2);
         let mut kept = self.shared.kept.lock();
@@ -245,18 +245,18 @@ impl MemoryCache {
             None => kept.misses += 1,
         }
         drop(kept);
-        // The work that came with it is dropped here, outside the lock.
+        // The work is dropped here, outside the lock.
         found.map(|entry| entry.memory)
     }
 
-    /// Keeps memory that its owner is done with; or frees it, if the limits say so.
+    /// Adds freed memory to the cache, or drops it if the limits require this.
     fn keep(&self, memory: DeviceMemory, pending: Pending, key: Key) {
         let now = self.shared.clock.now();
         let entry = Entry { memory, pending, since: now };
         let size = entry.memory.size();
         let limit = self.limit(entry.memory.heap());
         let mut freed = Vec::new();
-        // Declared last, and so released before what is freed goes.
+        // Declared last, so that the lock is released before `freed` is dropped.
         let mut kept = self.shared.kept.lock();
         if now >= kept.sweep_at {
             kept.sweep_at = now.saturating_add(self.shared.limits.timeout / 4);
@@ -272,7 +272,7 @@ impl MemoryCache {
         }
     }
 
-    /// Bytes that may be kept of a heap.
+    /// Returns the number of bytes of a heap that may be cached.
     fn limit(&self, heap: u32) -> u64 {
         let size = self.manager().properties().heaps().get(index(heap)).map_or(0, |heap| heap.size);
         size.checked_div(self.shared.limits.heap_divisor).unwrap_or(0)
@@ -308,14 +308,14 @@ impl Kept {
         }
     }
 
-    /// Moves what is idle and wanted out, and what is idle and not reusable.
+    /// Moves out idle entries that are `wanted` or cannot be reused.
     fn take_where(&mut self, wanted: impl Fn(&Entry) -> bool, into: &mut Vec<Entry>) {
         let first = into.len();
         for ((key, _), bucket) in &mut self.buckets {
             let mut at = 0;
             while let Some(entry) = bucket.get(at) {
                 if (!key.reusable || wanted(entry)) && entry.is_idle() {
-                    // Cheap near either end, and what goes is mostly the oldest.
+                    // Removal is cheap near either end, and most removed entries are the oldest.
                     into.extend(bucket.remove(at));
                 } else {
                     at += 1;
@@ -328,7 +328,7 @@ impl Kept {
         self.buckets.retain(|_, bucket| !bucket.is_empty());
     }
 
-    /// Moves the oldest idle memory of a heap out until at most `most` bytes of it are left.
+    /// Moves out the oldest idle entries of a heap until at most `most` bytes of the heap are left.
     fn take_oldest(&mut self, heap: u32, most: u64, into: &mut Vec<Entry>) {
         while self.bytes_of(heap) > most {
             let oldest = |bucket: &VecDeque<Entry>| {
@@ -344,7 +344,7 @@ impl Kept {
     }
 }
 
-/// Device memory on loan from a cache, which gets it back on drop.
+/// Device memory from a cache, to which it returns on drop.
 ///
 /// ```
 /// use std::sync::{Arc, atomic::{AtomicBool, Ordering}};
@@ -364,7 +364,7 @@ impl Kept {
 /// ```
 #[derive(Debug)]
 pub struct CachedMemory {
-    /// Some until `Drop` takes it.
+    /// `Some` until `Drop` takes it.
     memory: Option<DeviceMemory>,
     pending: Pending,
     key: Key,
@@ -372,7 +372,8 @@ pub struct CachedMemory {
 }
 
 impl CachedMemory {
-    /// Gives it back, not to be reused or freed before the work is done. A plain drop says that the GPU is done now.
+    /// Returns the memory to the cache, which reuses or frees it only after the work is done. Drop it instead if the GPU is
+    /// already finished with it.
     pub fn free_after(mut self, work: impl GpuWork + 'static) {
         self.pending.add(Pending::one(work));
     }

@@ -1,17 +1,17 @@
-//! Many small pieces out of few BOs: what keeps a driver from asking the kernel for every little thing.
+//! Sub-allocation: dividing few BOs into many small pieces, to avoid a kernel request for each allocation.
 //!
-//! | type | for | of |
+//! | type | use | source |
 //! |---|---|---|
-//! | [`VirtualBlock`] | dividing anything that has offsets | nothing: pure arithmetic |
-//! | [`MemoryCache`] | device memory that comes and goes in the same sizes | [`DeviceMemory`](super::DeviceMemory) |
+//! | [`VirtualBlock`] | dividing anything that is addressed by offsets | none: pure arithmetic |
+//! | [`MemoryCache`] | device memory of recurring sizes | [`DeviceMemory`](super::DeviceMemory) |
 //! | [`SlabPool`] | objects of 256 bytes to 1 MiB | slabs from a cache |
-//! | [`UploadRing`] | data that lives for one submission | one mapped piece of memory from a cache |
+//! | [`UploadRing`] | data for a single submission | one mapped memory from a cache |
 //!
-//! Giving back and being reusable are two things: the GPU may still be at work on what the CPU is done with. So
-//! everything here can be freed *after* some [`GpuWork`], for which any closure will do that says whether the work is
-//! done, `move || fence.is_signalled()` for example. Until then it stays where it is, and nothing waits.
+//! Memory that the CPU has freed cannot be reused while the GPU still uses it. Every type here can therefore free *after* some
+//! [`GpuWork`], such as a closure that returns whether the work is done: `move || fence.is_signalled()`. Until then the memory
+//! is kept, and no call waits.
 //!
-//! Nothing here clears memory: what is reused holds what was in it before, and always this process wrote that.
+//! Memory is never cleared: reused memory has its previous contents, which are always this process's own.
 //!
 //! ```
 //! use std::sync::Arc;

@@ -1,39 +1,39 @@
-//! The arithmetic of a ring: what is free between the head and the tail.
+//! The positions of free space in a ring buffer.
 
 use std::collections::VecDeque;
 
-/// Space that is taken in order and comes free in order.
+/// Space in a ring, which is allocated in order and freed in order.
 ///
 /// # Invariants
 ///
-/// `tail <= head <= tail + size`. Both only grow, and name the byte `position % size`.
+/// `tail <= head <= tail + size`. Both only grow; a position refers to the byte `position % size`.
 #[derive(Debug)]
 pub(super) struct RingSpace<T> {
     size: u64,
     head: u64,
     tail: u64,
-    /// Oldest first: where the segment ends, and who has it.
+    /// The segments, oldest first: the end position and the owner of each.
     segments: VecDeque<(u64, T)>,
 }
 
 impl<T: PartialEq> RingSpace<T> {
-    /// A free ring of `size` bytes.
+    /// Creates a free ring of `size` bytes.
     pub(super) fn new(size: u64) -> Self {
         Self { size, head: 0, tail: 0, segments: VecDeque::new() }
     }
 
-    /// Size in bytes.
+    /// Returns the size in bytes.
     pub(super) fn size(&self) -> u64 {
         self.size
     }
 
-    /// Bytes taken, those skipped at the end included.
+    /// Returns the number of bytes in use, including those skipped at the end of the ring.
     pub(super) fn used(&self) -> u64 {
         self.head - self.tail
     }
 
-    /// `len` bytes in one piece at a multiple of `alignment`, a power of two: behind the last ones, or at the start when
-    /// they would reach over the end. Answers their offset.
+    /// Allocates `len` contiguous bytes at a multiple of `alignment`, a power of two, and returns their offset. They follow the
+    /// last segment, or begin at the start of the ring if they would extend past its end.
     pub(super) fn take(&mut self, len: u64, alignment: u64, owner: T) -> Option<u64> {
         if self.segments.is_empty() {
             (self.head, self.tail) = (0, 0);
@@ -61,7 +61,7 @@ impl<T: PartialEq> RingSpace<T> {
         start.checked_add(len).is_some_and(|end| end <= self.size)
     }
 
-    /// Frees the oldest segments as long as their owners are done, and hands the owners over.
+    /// Frees the oldest segments whose owners are done, and returns these owners.
     pub(super) fn give_back(&mut self, is_done: impl Fn(&T) -> bool) -> Vec<T> {
         let mut done = Vec::new();
         while self.segments.front().is_some_and(|(_, owner)| is_done(owner)) {
@@ -79,7 +79,7 @@ mod tests {
 
     use super::*;
 
-    /// Every segment with its bytes, oldest first, and where the next one goes.
+    /// A reference model: every segment with its bytes, oldest first, and the position of the next one.
     struct Slow {
         size: u64,
         next: u64,
@@ -93,7 +93,7 @@ mod tests {
             }
             let behind = self.next.next_multiple_of(alignment);
             let start = if behind + len <= self.size { behind } else { 0 };
-            // What is not skipped: from the place of the next one on, and over the end.
+            // The bytes that are not skipped: from the position of the next segment, and past the end.
             let way = if start == behind { self.next..start + len } else { self.next..self.size + len };
             let meets = |at: u64| self.taken.iter().any(|(from, to, _)| (*from..*to).contains(&(at % self.size)));
             if len > self.size || way.clone().any(meets) || way.end - way.start > self.size {

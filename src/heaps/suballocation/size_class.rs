@@ -1,15 +1,15 @@
-//! The sizes that slabs are divided into.
+//! The entry sizes of slabs.
 
 use amdgpu_hw::num::index;
 
-/// Exponents of the least and the largest entry.
+/// The base-2 logarithms of the smallest and the largest entry size.
 const MIN_ORDER: u32 = 8;
 const MAX_ORDER: u32 = 20;
 
-/// A size of entries: a power of two from 256 bytes to 1 MiB, or three quarters of one.
+/// A size of slab entries: a power of two from 256 bytes to 1 MiB, or three quarters of one.
 ///
-/// Between two powers of two lies one more size, so that an entry is at most a third too large, where powers of two
-/// alone would waste up to a half.
+/// The sizes of three quarters limit the waste: an entry is at most a third larger than requested, whereas with powers of two
+/// alone half of it could be unused.
 ///
 /// Source: Mesa 25.0.7 `src/gallium/winsys/amdgpu/drm/amdgpu_bo.c`, `get_slab_entry_alignment` and
 /// `amdgpu_bo_slab_alloc`; `src/gallium/auxiliary/pipebuffer/pb_slab.c`, `pb_slab_alloc_reclaimed`.
@@ -28,19 +28,19 @@ const MAX_ORDER: u32 = 20;
 pub struct SizeClass(u8);
 
 impl SizeClass {
-    /// The least entry, bytes.
+    /// Size of the smallest entries, bytes.
     pub const SMALLEST: u64 = 1 << MIN_ORDER;
-    /// The largest entry, bytes.
+    /// Size of the largest entries, bytes.
     pub const LARGEST: u64 = 1 << MAX_ORDER;
     /// Number of size classes: 13 powers of two, and 12 sizes of three quarters.
     pub const COUNT: usize = 2 * index(MAX_ORDER - MIN_ORDER) + 1;
 
-    /// Returns every class, from the least up.
+    /// Returns all classes in ascending order.
     pub fn all() -> impl Iterator<Item = Self> {
         (0..Self::COUNT as u8).map(Self)
     }
 
-    /// Returns the least class whose entries hold `size` bytes at a multiple of `alignment`; `None` if there is none.
+    /// Returns the smallest class whose entries hold `size` bytes at a multiple of `alignment`; `None` if no class does.
     pub fn fitting(size: u64, alignment: u64) -> Option<Self> {
         let needed = size.max(alignment).max(Self::SMALLEST);
         if needed > Self::LARGEST {
@@ -52,26 +52,26 @@ impl SizeClass {
         Some(three_quarters.filter(fits).unwrap_or(Self(power)))
     }
 
-    /// Returns the size of an entry, bytes.
+    /// Returns the size of an entry in bytes.
     pub const fn entry_size(self) -> u64 {
         let power = self.power();
         if self.is_power_of_two() { power } else { power / 4 * 3 }
     }
 
-    /// Returns the alignment, bytes: the offset of every entry is a multiple of it.
+    /// Returns the alignment in bytes. The offset of every entry is a multiple of it.
     pub const fn alignment(self) -> u64 {
         if self.is_power_of_two() { self.power() } else { self.power() / 4 }
     }
 
-    /// Returns the size of a slab in bytes: 2 MiB or the page-table fragment, whichever is more; and for three quarters of which fewer than
-    /// five fit, the power of two that holds five.
+    /// Returns the size of a slab in bytes: 2 MiB or the page-table fragment, whichever is larger. If the entry size is three
+    /// quarters of a power of two and fewer than five entries would fit, it is the smallest power of two that holds five.
     pub fn slab_size(self, pte_fragment: u64) -> u64 {
         let usual = pte_fragment.max(2 << 20);
         let five = 5 * self.entry_size();
         if !self.is_power_of_two() && five > usual { five.next_power_of_two() } else { usual }
     }
 
-    /// Returns the number of the class, 0 to [`SizeClass::COUNT`] less 1.
+    /// Returns the index of the class, from 0 to [`SizeClass::COUNT`] - 1.
     pub const fn index(self) -> usize {
         self.0 as usize
     }
@@ -80,7 +80,7 @@ impl SizeClass {
         self.0.is_multiple_of(2)
     }
 
-    /// The power of two, or the one it is three quarters of.
+    /// Returns the power of two that the entry size is equal to or three quarters of.
     const fn power(self) -> u64 {
         1 << (MIN_ORDER + self.0.div_ceil(2) as u32)
     }
@@ -100,7 +100,7 @@ mod tests {
 
     #[test]
     fn the_least_class_that_holds_size_and_alignment_is_chosen() {
-        // Miri takes its time.
+        // Miri is slow.
         let sizes = if cfg!(miri) { 40 } else { 8192 };
         for size in (1..=sizes).chain([(1 << 20) - 1, 1 << 20, (768 << 10) + 1]) {
             for alignment in (0..=20).map(|exponent| 1 << exponent) {

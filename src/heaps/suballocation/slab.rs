@@ -1,4 +1,4 @@
-//! The slabs of one memory type and one size class, and which of their entries are free.
+//! The slabs of one memory type and one size class, and their free entries.
 
 use std::{collections::VecDeque, sync::Arc};
 
@@ -6,35 +6,35 @@ use amdgpu_hw::num::{count, index};
 
 use super::{CachedMemory, work::Pending};
 
-/// An entry: which slab, and which of its entries.
+/// The position of an entry: its slab, and its index in the slab.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Place {
     pub(super) slab: u32,
     pub(super) entry: u32,
 }
 
-/// One slab.
+/// A slab.
 #[derive(Debug)]
 struct Slab {
     memory: Arc<CachedMemory>,
-    /// Entries given back.
+    /// Entries that were freed.
     free: Vec<u32>,
-    /// Entries from here on were never given out.
+    /// Entries from this index on were never allocated.
     fresh: u32,
-    /// Entries given out, those parked included.
+    /// Number of allocated entries, including parked ones.
     live: u32,
     /// Index in [`Group::open`], if it has a free entry.
     open_at: Option<u32>,
 }
 
-/// An entry that the GPU may still use.
+/// A freed entry that the GPU may still use.
 #[derive(Debug)]
 struct Parked {
     place: Place,
     pending: Pending,
 }
 
-/// Objects that a step frees, to be dropped after the lock is released.
+/// Objects that an operation frees, to be dropped after the lock is released.
 #[derive(Debug, Default)]
 #[must_use = "dropped outside the lock"]
 pub(super) struct Leftovers {
@@ -43,38 +43,38 @@ pub(super) struct Leftovers {
 }
 
 impl Leftovers {
-    /// Returns `true` if any slab was freed.
+    /// Returns `true` if a slab was freed.
     pub(super) fn has_memory(&self) -> bool {
         !self.memories.is_empty()
     }
 }
 
-/// All slabs of a kind.
+/// All slabs of one memory type and size class.
 #[derive(Debug)]
 pub(super) struct Group {
-    /// Entries in a slab.
+    /// Number of entries in a slab.
     entries: u32,
-    /// By [`Place::slab`]; the empty places are in `vacant`.
+    /// The slabs by [`Place::slab`]. The indices of the empty places are in `vacant`.
     slabs: Vec<Option<Slab>>,
     vacant: Vec<u32>,
-    /// Slabs with a free entry. The last is served from until it has none, which keeps neighbours together.
+    /// Slabs with a free entry. Entries come from the last one until it is full, which keeps neighbouring allocations together.
     open: Vec<u32>,
-    /// Oldest first.
+    /// Freed entries that the GPU may still use, oldest first.
     parked: VecDeque<Parked>,
 }
 
-/// Number of busy entries after which a reclaim stops: what was freed later will be busy too.
+/// Number of busy entries after which a reclaim stops, because entries that were freed later are likely to be busy too.
 ///
 /// Source: Mesa 25.0.7 `src/gallium/auxiliary/pipebuffer/pb_slab.c`, `MAX_FAILED_RECLAIMS`.
 pub(super) const BUSY_LOOKS: usize = 2;
 
 impl Group {
-    /// Creates a pool without slabs; each will have the given number of entries.
+    /// Creates a group without slabs. Each slab will have the given number of entries.
     pub(super) fn new(entries: u32) -> Self {
         Self { entries, slabs: Vec::new(), vacant: Vec::new(), open: Vec::new(), parked: VecDeque::new() }
     }
 
-    /// A free entry of a slab there is.
+    /// Allocates a free entry of an existing slab; `None` if there is none.
     pub(super) fn take(&mut self) -> Option<(Place, Arc<CachedMemory>)> {
         let at = *self.open.last()?;
         let slab = self.slabs.get_mut(index(at))?.as_mut()?;
@@ -91,7 +91,7 @@ impl Group {
         Some((Place { slab: at, entry }, memory))
     }
 
-    /// Adds a slab, all free.
+    /// Adds a slab with all entries free.
     pub(super) fn add(&mut self, memory: CachedMemory) {
         let open_at = Some(count(self.open.len()));
         let slab = Slab { memory: Arc::new(memory), free: Vec::new(), fresh: 0, live: 0, open_at };
@@ -105,7 +105,7 @@ impl Group {
         self.open.push(at);
     }
 
-    /// Gives an entry back: for reuse at once, or when the GPU is done with it.
+    /// Frees an entry, for reuse now or when the GPU is finished with it.
     pub(super) fn give(&mut self, place: Place, pending: Pending, leftovers: &mut Leftovers) {
         if pending.is_none() {
             self.release(place, leftovers);
@@ -114,7 +114,7 @@ impl Group {
         }
     }
 
-    /// Frees parked entries that the GPU is done with, from the oldest on, until it has met `busy` that are not.
+    /// Frees parked entries that the GPU is finished with, from the oldest on, until `busy` entries were found in use.
     pub(super) fn reclaim(&mut self, busy: usize, leftovers: &mut Leftovers) {
         let (mut met, mut at) = (0, 0);
         while met < busy {
@@ -128,13 +128,13 @@ impl Group {
         }
     }
 
-    /// Slabs, entries given out, and how many of those are parked.
+    /// Returns the numbers of slabs, of allocated entries, and of the parked ones among them.
     pub(super) fn counts(&self) -> (usize, usize, usize) {
         let live = self.slabs.iter().flatten().map(|slab| index(slab.live)).sum();
         (self.slabs.len() - self.vacant.len(), live, self.parked.len())
     }
 
-    /// Gives every slab back, each when the GPU is done with its parked entries. For the end, when no entry is in use.
+    /// Frees every slab, each when the GPU is finished with its parked entries. Called when no entry is in use.
     pub(super) fn dissolve(&mut self) {
         let mut pending: Vec<Pending> = self.slabs.iter().map(|_| Pending::NONE).collect();
         for Parked { place, pending: work } in self.parked.drain(..) {
@@ -149,7 +149,7 @@ impl Group {
         }
     }
 
-    /// Makes an entry free; a slab that has no others goes at once.
+    /// Marks an entry as free. A slab without other allocated entries is removed.
     fn release(&mut self, place: Place, leftovers: &mut Leftovers) {
         let Some(vacancy) = self.slabs.get_mut(index(place.slab)) else { return };
         let Some(slab) = vacancy else { return };
@@ -170,7 +170,7 @@ impl Group {
         }
     }
 
-    /// Takes a slab out of the open ones; the last takes its place.
+    /// Removes a slab from the open ones. The last open slab takes its place.
     fn close(&mut self, at: u32) {
         self.open.swap_remove(index(at));
         if let Some(&moved) = self.open.get(index(at))

@@ -1,4 +1,4 @@
-//! Small pieces of device memory, cut from slabs.
+//! Small pieces of device memory, allocated from slabs.
 
 use std::sync::Arc;
 
@@ -17,15 +17,15 @@ use crate::{
     winsys::{Binding, Resident},
 };
 
-/// A pool of pieces of 256 bytes to 1 MiB.
+/// A pool for allocations of up to 1 MiB of device memory, in entries of 256 bytes or more.
 ///
-/// Every memory type has slabs for each [`SizeClass`], with a lock of their own that is held for a few steps. Slabs
-/// come from a [`MemoryCache`], mapped if the type is host-visible, and go back to it when their last entry is free.
+/// Every memory type has slabs for each [`SizeClass`], which have their own lock that is held only briefly. Slabs come from a
+/// [`MemoryCache`], mapped if the type is host-visible, and return to it when their last entry is free.
 ///
-/// An entry is reused at once when it is dropped, and not before the GPU is done when it is
-/// [freed after](SubAllocation::free_after) something. Cloning is cheap and gives another handle to the same pool.
+/// An entry that is dropped can be reused at once. An entry that is [freed after](SubAllocation::free_after) some GPU work is
+/// reused only when that work is done. Cloning is cheap and gives another handle to the same pool.
 ///
-/// Source of the rules: Mesa 25.0.7 `src/gallium/auxiliary/pipebuffer/pb_slab.c`.
+/// The rules follow Mesa 25.0.7 `src/gallium/auxiliary/pipebuffer/pb_slab.c`.
 ///
 /// ```
 /// use amdgpu_winsys::heaps::{MemoryUsage, suballocation::SlabPool};
@@ -55,14 +55,14 @@ struct Shared {
 /// The slabs of a memory type.
 #[derive(Debug)]
 struct TypeSlabs {
-    /// Alignment of every slab's address, bytes.
+    /// Alignment of the addresses of slabs, bytes.
     alignment: u64,
     is_mapped: bool,
-    /// By [`SizeClass::index`].
+    /// The groups by [`SizeClass::index`].
     groups: Box<[Mutex<Group>]>,
 }
 
-/// Figures of a pool.
+/// Statistics of a [`SlabPool`].
 ///
 /// ```
 /// use amdgpu_winsys::heaps::suballocation::SlabPool;
@@ -79,20 +79,20 @@ struct TypeSlabs {
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SlabStats {
-    /// Slabs.
+    /// Number of slabs.
     pub slabs: usize,
-    /// Their bytes.
+    /// Size of the slabs in bytes.
     pub slab_bytes: u64,
-    /// Entries in use, by the CPU's side or the GPU's.
+    /// Number of entries that the CPU or the GPU uses.
     pub entries: usize,
-    /// Their bytes.
+    /// Size of these entries in bytes.
     pub entry_bytes: u64,
-    /// Those of the entries that wait for the GPU.
+    /// Number of these entries that are freed but wait for the GPU.
     pub parked: usize,
 }
 
 impl SlabPool {
-    /// Creates a pool without slabs, that will take them from the cache.
+    /// Creates a pool without slabs. It will allocate them from the cache.
     pub fn new(cache: &MemoryCache) -> Self {
         let properties = cache.manager().properties();
         let fragment = properties.facts().pte_fragment_size();
@@ -107,21 +107,22 @@ impl SlabPool {
         Self { shared: Arc::new(Shared { cache: cache.clone(), types: types.collect() }) }
     }
 
-    /// Returns the cache that the slabs come from.
+    /// Returns the cache that provides the slabs.
     pub fn cache(&self) -> &MemoryCache {
         &self.shared.cache
     }
 
-    /// Allocates `size` bytes of a memory type, whose address is a multiple of `alignment`.
+    /// Allocates `size` bytes of a memory type at an address that is a multiple of `alignment`.
     ///
-    /// A free entry if there is one, else one that the GPU has become done with, else one of a new slab. When the kernel
-    /// has no memory for that, everything that waits in the pool and the cache is freed, and it is asked once more.
+    /// Reuses a free entry, then one that the GPU is finished with, and otherwise creates a slab. If the kernel has no memory
+    /// for a slab, the pool and the cache free all their idle memory, and the allocation is tried once more.
     ///
     /// # Errors
     ///
-    /// * [`SuballocationError::ZeroSize`], [`SuballocationError::TooLarge`], [`SuballocationError::Alignment`],
-    ///   [`SuballocationError::NoSuchType`]: the request makes no sense here;
-    /// * [`SuballocationError::Memory`]: there is no memory for a slab.
+    /// * [`SuballocationError::ZeroSize`] if the size is zero; [`SuballocationError::TooLarge`] if it exceeds 1 MiB;
+    /// * [`SuballocationError::Alignment`] if the alignment is not a power of two or too large;
+    ///   [`SuballocationError::NoSuchType`] if there is no such memory type;
+    /// * [`SuballocationError::Memory`] if no slab can be allocated.
     pub fn allocate(&self, memory_type: u32, size: u64, alignment: u64) -> Result<SubAllocation, SuballocationError> {
         let class = self.check(memory_type, size, alignment)?;
         let kind = Kind { memory_type, class };
@@ -132,18 +133,18 @@ impl SlabPool {
             }
             let slab = self.new_slab(kind)?;
             if let Some(group) = self.shared.group(kind) {
-                // Another thread may be served from it first; then there is another round.
+                // Another thread may use up the slab first, which causes another iteration.
                 group.lock().add(slab);
             }
         }
     }
 
-    /// Frees the entries that the GPU is done with, and the slabs that become unused.
+    /// Frees the entries that the GPU is finished with, and the slabs that become empty.
     pub fn trim(&self) {
         self.reclaim_all();
     }
 
-    /// Returns the figures of this moment.
+    /// Returns the current statistics.
     pub fn stats(&self) -> SlabStats {
         let fragment = self.cache().manager().properties().facts().pte_fragment_size();
         let mut stats = SlabStats::default();
@@ -177,7 +178,7 @@ impl SlabPool {
 
     fn take(&self, kind: Kind) -> Option<(Place, Arc<CachedMemory>)> {
         let mut leftovers = Leftovers::default();
-        // Declared last, and so released before the leftovers go.
+        // Declared last, so that the lock is released before the leftovers are dropped.
         let mut group = self.shared.group(kind)?.lock();
         group.take().or_else(|| {
             group.reclaim(BUSY_LOOKS, &mut leftovers);
@@ -204,7 +205,7 @@ impl SlabPool {
         Ok(memory)
     }
 
-    /// Frees every parked entry that the GPU is done with; whether a slab went with them.
+    /// Frees all parked entries that the GPU is finished with. Returns `true` if a slab was freed.
     fn reclaim_all(&self) -> bool {
         let mut any = false;
         for group in self.shared.types.iter().flat_map(|ty| &ty.groups) {
@@ -216,7 +217,7 @@ impl SlabPool {
     }
 }
 
-/// Kind of slabs.
+/// The kind of a slab: its memory type and size class.
 #[derive(Clone, Copy, Debug)]
 struct Kind {
     memory_type: u32,
@@ -231,14 +232,14 @@ impl Shared {
 
 impl Drop for Shared {
     fn drop(&mut self) {
-        // Every sub-allocation holds the pool, so only the GPU can still use entries.
+        // Every sub-allocation keeps the pool alive, so only the GPU can still use entries.
         for group in self.types.iter_mut().flat_map(|ty| &mut ty.groups) {
             group.get_mut().dissolve();
         }
     }
 }
 
-/// A piece of a slab, given back on drop.
+/// A piece of a slab, which is freed on drop.
 ///
 /// Drop it only if the GPU is finished with it or never used it; otherwise call [`SubAllocation::free_after`].
 ///
@@ -258,7 +259,7 @@ impl Drop for Shared {
 /// ```
 #[derive(Debug)]
 pub struct SubAllocation {
-    /// Some until `Drop` takes it, so that it never outlives the slab's place in the pool.
+    /// `Some` until `Drop` takes it, so that the memory never outlives the slab's place in the pool.
     memory: Option<Arc<CachedMemory>>,
     pending: Pending,
     pool: Arc<Shared>,
@@ -268,50 +269,50 @@ pub struct SubAllocation {
 }
 
 impl SubAllocation {
-    /// Gives it back, not to be reused before the work is done.
+    /// Frees the piece, for reuse after the work is done.
     pub fn free_after(mut self, work: impl GpuWork + 'static) {
         self.pending = Pending::one(work);
     }
 
-    /// Returns the memory it is part of.
+    /// Returns the device memory of the slab, which contains the piece.
     #[expect(clippy::missing_panics_doc, reason = "only `Drop` takes the memory")]
     pub fn memory(&self) -> &DeviceMemory {
         // PANIC: only `Drop` takes it.
         self.memory.as_deref().expect("memory is there until the drop")
     }
 
-    /// Returns the binding, which submissions list: that of the whole slab.
+    /// Returns the binding of the whole slab, which submissions list.
     pub fn binding(&self) -> &Binding {
         self.memory().binding()
     }
 
-    /// Returns the offset from the start of the memory, bytes.
+    /// Returns the offset from the start of the device memory in bytes.
     pub fn offset(&self) -> u64 {
         u64::from(self.place.entry) * self.kind.class.entry_size()
     }
 
-    /// Returns the number of bytes asked for.
+    /// Returns the requested size in bytes.
     pub fn size(&self) -> u64 {
         self.size
     }
 
-    /// Returns the class it was served from; its entry may be larger than what was asked for.
+    /// Returns the size class of the entry, which may be larger than the requested size.
     pub fn class(&self) -> SizeClass {
         self.kind.class
     }
 
-    /// Returns the GPU address.
+    /// Returns the GPU address of the piece.
     pub fn address(&self) -> GpuVa {
         let start = self.memory().address();
         // INVARIANT: the entry is inside the slab, all of which has addresses.
         start.checked_add(self.offset()).unwrap_or(start)
     }
 
-    /// Returns the CPU's view of the bytes asked for.
+    /// Returns a view of the requested bytes for CPU access.
     ///
     /// # Errors
     ///
-    /// [`SuballocationError::Memory`] with [`NotMappable`](crate::winsys::Error::NotMappable) for a type that is not
+    /// [`SuballocationError::Memory`] with [`NotMappable`](crate::winsys::Error::NotMappable) if the memory type is not
     /// host-visible.
     pub fn view(&self) -> Result<MemoryView<'_>, SuballocationError> {
         let handle = self.memory().bo().handle();
@@ -320,7 +321,7 @@ impl SubAllocation {
     }
 }
 
-/// The whole slab.
+/// Submissions list the whole slab.
 impl Resident for SubAllocation {
     fn each_binding(&self, each: &mut dyn FnMut(&Binding)) {
         each(self.binding());
@@ -333,7 +334,7 @@ impl Resident for SubAllocation {
 
 impl Drop for SubAllocation {
     fn drop(&mut self) {
-        // Slabs without entries go back to the cache when this goes, outside the lock.
+        // Empty slabs return to the cache when this is dropped, outside the lock.
         let mut leftovers = Leftovers::default();
         self.memory = None;
         if let Some(group) = self.pool.group(self.kind) {

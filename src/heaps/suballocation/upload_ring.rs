@@ -1,4 +1,4 @@
-//! A ring of mapped memory for data that lives for one submission.
+//! A ring of mapped memory for data that is used by one submission.
 
 use std::sync::{Arc, OnceLock};
 
@@ -11,12 +11,12 @@ use crate::{
     winsys::{Binding, Mapping},
 };
 
-/// A linear allocator over a ring of mapped memory.
+/// A linear allocator in a ring of mapped memory.
 ///
-/// A [`Batch`] takes pieces while a submission is recorded; when it is [finished](Batch::finish), the pieces come free
-/// as soon as the submission is done, in the order they were taken. A batch that is dropped gives its pieces back at once,
-/// as nothing was submitted. Any number of batches may be open, in any threads; the ring comes free up to the oldest one
-/// that is not done, so a batch left open stops it.
+/// A [`Batch`] allocates pieces while a submission is recorded. After it is [finished](Batch::finish), its pieces are freed, in
+/// the order of allocation, when the submission has completed. A batch that is dropped frees its pieces at once, because
+/// nothing was submitted. Several batches may be open at a time, in any threads. Space is freed only up to the oldest batch
+/// that has not completed, so a batch that stays open eventually blocks the ring.
 ///
 /// ```
 /// use amdgpu_winsys::heaps::{MemoryUsage, suballocation::{SuballocationError, UploadRing}};
@@ -35,12 +35,12 @@ use crate::{
 /// ```
 #[derive(Debug)]
 pub struct UploadRing {
-    // Batches hold the ring, so at drop the only users left are the GPU's.
+    // Batches borrow the ring, so when it is dropped only the GPU can still use it.
     memory: Option<CachedMemory>,
     space: Mutex<RingSpace<Ticket>>,
 }
 
-/// Figures of a ring, bytes.
+/// Statistics of an [`UploadRing`] in bytes.
 ///
 /// ```
 /// use amdgpu_winsys::heaps::{MemoryUsage, suballocation::UploadRing};
@@ -58,13 +58,13 @@ pub struct UploadRing {
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RingStats {
-    /// The whole ring.
+    /// Size of the whole ring.
     pub capacity: u64,
-    /// In use, or lost at the end until the ring comes round.
+    /// Bytes in use, including bytes that were skipped at the end of the ring.
     pub used: u64,
 }
 
-/// A batch, as its segments know it: empty while it is open, then what it waits for.
+/// A batch as its segments refer to it: empty while it is open, then the work that it waits for.
 #[derive(Clone, Debug, Default)]
 struct Ticket(Arc<OnceLock<Pending>>);
 
@@ -96,24 +96,24 @@ impl UploadRing {
         Ok(Self { memory: Some(memory), space })
     }
 
-    /// Begins a batch without pieces.
+    /// Starts an empty batch.
     pub fn batch(&self) -> Batch<'_> {
         Batch { ring: self, ticket: Ticket::default() }
     }
 
-    /// Frees what the GPU is done with. Taking pieces does so when it must.
+    /// Frees the pieces that the GPU is finished with. [`Batch::allocate`] does so when the ring is full.
     pub fn reclaim(&self) {
-        // The work goes with it, outside the lock.
+        // The work is dropped outside the lock.
         let _done = self.space.lock().give_back(Ticket::is_done);
     }
 
-    /// Returns the figures of this moment.
+    /// Returns the current statistics.
     pub fn stats(&self) -> RingStats {
         let space = self.space.lock();
         RingStats { capacity: space.size(), used: space.used() }
     }
 
-    /// Returns the memory behind it.
+    /// Returns the device memory of the ring.
     #[expect(clippy::missing_panics_doc, reason = "only `Drop` takes the memory")]
     pub fn memory(&self) -> &DeviceMemory {
         // PANIC: only `Drop` takes it.
@@ -136,7 +136,7 @@ impl UploadRing {
 
 impl Drop for UploadRing {
     fn drop(&mut self) {
-        // What the GPU still reads is not reused before it has; no batch is open any more.
+        // Memory that the GPU still reads is not reused before it has finished. No batch is open any more.
         let mut pending = Pending::NONE;
         for ticket in self.space.get_mut().give_back(|_| true) {
             if let Some(work) = Arc::into_inner(ticket.0).and_then(OnceLock::into_inner) {
@@ -149,7 +149,7 @@ impl Drop for UploadRing {
     }
 }
 
-/// The pieces that one submission will use.
+/// A group of pieces for one submission.
 ///
 /// ```
 /// use amdgpu_winsys::heaps::{MemoryUsage, suballocation::UploadRing};
@@ -175,12 +175,14 @@ pub struct Batch<'a> {
 }
 
 impl Batch<'_> {
-    /// Takes `size` bytes whose address is a multiple of `alignment`, a power of two up to that of the memory.
+    /// Allocates `size` bytes at an address that is a multiple of `alignment`, which is a power of two up to the alignment of
+    /// the ring.
     ///
     /// # Errors
     ///
-    /// * [`SuballocationError::ZeroSize`], [`SuballocationError::Alignment`]: the request makes no sense;
-    /// * [`SuballocationError::RingFull`]: the GPU, or another batch, uses the rest. Wait for a submission, or take
+    /// * [`SuballocationError::ZeroSize`] if the size is zero; [`SuballocationError::Alignment`] if the alignment is not a
+    ///   power of two or too large;
+    /// * [`SuballocationError::RingFull`] if the GPU or other batches use too much of the ring. Wait for a submission, or use
     ///   other memory.
     pub fn allocate(&self, size: u64, alignment: u64) -> Result<Upload<'_>, SuballocationError> {
         let most = 1 << self.ring.memory().address().as_u64().trailing_zeros().min(63);
@@ -198,13 +200,13 @@ impl Batch<'_> {
         Ok(Upload { ring: self.ring, view: MemoryView::new(mapping, offset, size), offset })
     }
 
-    /// Closes the batch: its pieces are freed when the work is done.
+    /// Finishes the batch. Its pieces are freed when the work is done.
     pub fn finish(self, work: impl GpuWork + 'static) {
         self.close(Pending::one(work));
     }
 
     fn close(&self, pending: Pending) {
-        // The first to close it wins: `finish`, or the drop behind it.
+        // Only the first call has an effect: that of `finish`, or that of the drop.
         let _already_closed = self.ticket.0.set(pending);
     }
 }
@@ -240,24 +242,24 @@ pub struct Upload<'a> {
 }
 
 impl<'a> Upload<'a> {
-    /// Returns the view through which the CPU writes it.
+    /// Returns the view through which the CPU writes the piece.
     pub fn view(&self) -> MemoryView<'a> {
         self.view
     }
 
-    /// Returns the offset from the start of the ring's memory, bytes.
+    /// Returns the offset from the start of the ring's memory in bytes.
     pub fn offset(&self) -> u64 {
         self.offset
     }
 
-    /// Returns the GPU address.
+    /// Returns the GPU address of the piece.
     pub fn address(&self) -> GpuVa {
         // INVARIANT: the piece is inside the memory, all of which has addresses.
         let start = self.ring.memory().address();
         start.checked_add(self.offset).unwrap_or(start)
     }
 
-    /// Returns the binding, which submissions list.
+    /// Returns the binding of the ring, which submissions list.
     pub fn binding(&self) -> &'a Binding {
         self.ring.memory().binding()
     }

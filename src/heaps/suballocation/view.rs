@@ -1,4 +1,4 @@
-//! The CPU's view of a part of mapped memory.
+//! Views of mapped memory for CPU access.
 
 use std::ptr::NonNull;
 
@@ -6,7 +6,8 @@ use amdgpu_hw::num::wide;
 
 use crate::winsys::{Error, Mapping, Result};
 
-/// A part of a mapping. Offsets count from its start, and nothing outside it can be reached but through the pointer.
+/// A view of a part of a CPU mapping. Offsets are relative to the start of the view. Only the [pointer](Self::as_ptr) gives
+/// access to memory outside it.
 ///
 /// ```
 /// use amdgpu_winsys::{heaps::{MemoryUsage, suballocation::SlabPool}, winsys::Error};
@@ -32,7 +33,7 @@ pub struct MemoryView<'a> {
 }
 
 impl<'a> MemoryView<'a> {
-    /// `len` bytes from `offset` on, which must be inside.
+    /// Creates a view of `len` bytes at `offset`, which must be within the mapping.
     pub(super) fn new(mapping: &'a Mapping, offset: u64, len: u64) -> Self {
         debug_assert!(offset + len <= wide(mapping.len()));
         Self { mapping, offset, len }
@@ -43,46 +44,46 @@ impl<'a> MemoryView<'a> {
         self.len
     }
 
-    /// Returns `false`: a view has at least one byte.
+    /// Returns `true` if the view is empty. Views from an allocator never are.
     pub fn is_empty(&self) -> bool {
         self.len == 0
     }
 
-    /// Returns the first byte, under the terms of [`Mapping::as_ptr`].
+    /// Returns a pointer to the first byte, with the rules of [`Mapping::as_ptr`].
     pub fn as_ptr(&self) -> NonNull<u8> {
         let base = self.mapping.as_ptr();
-        // The mapping holds `offset` bytes and more, so the sum is never null.
+        // The mapping is larger than `offset` bytes, so the sum is never null.
         NonNull::new(base.as_ptr().wrapping_add(self.offset as usize)).unwrap_or(base)
     }
 
-    /// Copies bytes in, from byte `at` on.
+    /// Writes bytes at the offset `at`.
     ///
     /// # Errors
     ///
-    /// [`Error::Range`].
+    /// [`Error::Range`] if they do not fit the view.
     pub fn write(&self, at: u64, bytes: &[u8]) -> Result<()> {
         self.mapping.write(self.place(at, wide(bytes.len()))?, bytes)
     }
 
-    /// Writes dwords, from byte `at` on.
+    /// Writes dwords at the byte offset `at`.
     ///
     /// # Errors
     ///
-    /// [`Error::Range`].
+    /// [`Error::Range`] if they do not fit the view.
     pub fn write_dwords(&self, at: u64, dwords: &[u32]) -> Result<()> {
         self.mapping.write_dwords(self.place(at, wide(size_of_val(dwords)))?, dwords)
     }
 
-    /// Copies bytes out, from byte `at` on.
+    /// Reads bytes at the offset `at`.
     ///
     /// # Errors
     ///
-    /// [`Error::Range`].
+    /// [`Error::Range`] if the range is not within the view.
     pub fn read(&self, at: u64, into: &mut [u8]) -> Result<()> {
         self.mapping.read(self.place(at, wide(into.len()))?, into)
     }
 
-    /// Returns the offset in the mapping.
+    /// Returns the offset in the mapping of `len` bytes at `at`.
     fn place(&self, at: u64, len: u64) -> Result<u64> {
         match at.checked_add(len) {
             Some(end) if end <= self.len => Ok(self.offset + at),

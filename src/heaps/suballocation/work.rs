@@ -2,12 +2,12 @@
 
 use std::fmt;
 
-/// Work of the GPU that may not be done yet.
+/// Work of the GPU that may not have completed yet.
 ///
-/// Any closure that says whether it is done will do: `move || fence.is_signalled()`.
+/// Any closure that returns whether the work has completed implements this trait: `move || fence.is_signalled()`.
 ///
-/// It is asked while locks are held, so it must be quick, must not block, and must not call what asks it. Once it has
-/// answered true it must not take it back.
+/// The allocators call it while they hold locks, so it must be quick, must not block, and must not call the allocator. Once it
+/// has returned `true`, it must always return `true`.
 ///
 /// ```
 /// use amdgpu_winsys::heaps::suballocation::GpuWork;
@@ -25,7 +25,7 @@ use std::fmt;
 /// assert!((|| true).is_done()); // so is any closure
 /// ```
 pub trait GpuWork: Send + Sync {
-    /// Returns `true` if the GPU has finished.
+    /// Returns `true` if the GPU has completed the work.
     fn is_done(&self) -> bool;
 }
 
@@ -35,29 +35,29 @@ impl<F: Fn() -> bool + Send + Sync> GpuWork for F {
     }
 }
 
-/// Some work, or none.
+/// The GPU work that an object waits for, possibly none.
 #[derive(Default)]
 pub(super) struct Pending(Vec<Box<dyn GpuWork>>);
 
 impl Pending {
-    /// Nothing to wait for. Takes no memory.
+    /// No work. Takes no heap memory.
     pub(super) const NONE: Self = Self(Vec::new());
 
     pub(super) fn one(work: impl GpuWork + 'static) -> Self {
         Self(vec![Box::new(work)])
     }
 
-    /// Both, one after the other.
+    /// Adds other work to wait for.
     pub(super) fn add(&mut self, other: Self) {
         self.0.extend(other.0);
     }
 
-    /// Returns `true` if all of it has finished.
+    /// Returns `true` if all work has completed.
     pub(super) fn is_done(&self) -> bool {
         self.0.iter().all(|work| work.is_done())
     }
 
-    /// Returns `true` if there never was any.
+    /// Returns `true` if no work was added.
     pub(super) fn is_none(&self) -> bool {
         self.0.is_empty()
     }

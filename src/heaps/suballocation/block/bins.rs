@@ -1,35 +1,36 @@
-//! Holes by size: two levels of bits over lists, and the arithmetic of size classes.
+//! Holes sorted by length: two levels of bitmaps over lists.
 //!
-//! Lengths up to 31 cells have a bin each. From there on every octave is divided into 32, so that the lengths in one bin
-//! differ by at most 1 in 32. One word says which octaves have holes, one word per octave which of its 32 bins.
+//! Lengths up to 31 cells have a bin each. Above, every octave is divided into 32 bins, so that the lengths in one bin differ
+//! by at most 1 in 32. One word has a bit for each octave that has holes, and one word per octave has a bit for each of its 32
+//! bins.
 
 use amdgpu_hw::num::{count, index};
 
-/// Bins in an octave.
+/// Number of bins in an octave.
 const STEPS: u32 = 32;
 const LOG_STEPS: u32 = STEPS.ilog2();
-/// Row 0 holds lengths below 32, row r those of the octave from 2^(r + 4) on.
+/// Row 0 is for lengths below 32, and row r for the octave that starts at 2^(r + 4).
 const ROWS: usize = 33 - index(LOG_STEPS);
 
-/// No node: where a link leads nowhere it leads to node 0, which is none. It may be written to, and is not read.
+/// The index of no node. Node 0 exists so that links without a target can be written without a branch; it is never read.
 pub(super) const NONE: u32 = 0;
 
-/// A bin, by row and step.
+/// The index of a bin: row and step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Bin(u32);
 
 impl Bin {
-    /// The bin that holds holes of `cells`.
+    /// Returns the bin for holes of `cells` cells.
     #[inline]
     pub(super) const fn of(cells: u32) -> Self {
         let row = Self::row_of(cells);
         Self(row * STEPS + ((cells >> row.saturating_sub(1)) % STEPS))
     }
 
-    /// The first bin all of whose holes have at least `cells`, which are [`MAX_CELLS`](super::MAX_CELLS) at most.
+    /// Returns the first bin whose holes all have at least `cells` cells, which are at most [`MAX_CELLS`](super::MAX_CELLS).
     #[inline]
     pub(super) const fn all_at_least(cells: u32) -> Self {
-        // Up to the shortest of the next bin, unless it is the shortest of its own.
+        // Round up to the shortest length of the next bin, unless `cells` is the shortest length of its own.
         Self::of(cells + ((1 << Self::row_of(cells).saturating_sub(1)) - 1))
     }
 
@@ -39,12 +40,12 @@ impl Bin {
         (cells | (STEPS - 1)).ilog2() - (LOG_STEPS - 1)
     }
 
-    /// The bin behind it, if there is one.
+    /// Returns the next bin; `None` after the last one.
     pub(super) const fn next(self) -> Option<Self> {
         if self.0 + 1 < count(ROWS) * STEPS { Some(Self(self.0 + 1)) } else { None }
     }
 
-    /// The least length in it.
+    /// Returns the shortest length in the bin.
     #[cfg(test)]
     const fn shortest(self) -> u32 {
         let (row, step) = (self.0 / STEPS, self.0 % STEPS);
@@ -60,7 +61,7 @@ impl Bin {
     }
 }
 
-/// The heads of the lists, and which of them are not empty.
+/// The heads of the lists, and bitmaps of the lists that are not empty.
 #[derive(Debug)]
 pub(super) struct Bins {
     rows: u32,
@@ -73,13 +74,13 @@ impl Bins {
         Self { rows: 0, steps: [0; ROWS], heads: Box::new([[NONE; index(STEPS)]; ROWS]) }
     }
 
-    /// The first node of a bin, or [`NONE`].
+    /// Returns the first node of a bin, or [`NONE`].
     #[inline]
     pub(super) fn head(&self, bin: Bin) -> u32 {
         self.heads[bin.row()][bin.step()]
     }
 
-    /// Makes a node the first of a bin, and answers which was, or [`NONE`].
+    /// Inserts a node as the first of a bin. Returns the previous first node, or [`NONE`].
     #[inline]
     pub(super) fn push(&mut self, bin: Bin, node: u32) -> u32 {
         let (row, step) = (bin.row(), bin.step());
@@ -88,8 +89,8 @@ impl Bins {
         std::mem::replace(&mut self.heads[row][step], node)
     }
 
-    /// A node between these two, either of which may be [`NONE`], has left the bin. Without branches, because it is
-    /// unpredictable whether it was the first or the last one.
+    /// Updates a bin after a node between `left` and `right` was removed, either of which may be [`NONE`]. Has no branches,
+    /// because it is unpredictable whether the node was the first or the last one.
     #[inline]
     pub(super) fn closed(&mut self, bin: Bin, left: u32, right: u32) {
         let (row, step) = (bin.row(), bin.step());
@@ -99,20 +100,20 @@ impl Bins {
         self.rows &= !(u32::from(self.steps[row] == 0) << row);
     }
 
-    /// The first bin from `bin` on that has a hole.
+    /// Returns the first bin from `bin` on that has a hole.
     #[inline]
     pub(super) fn first_from(&self, bin: Bin) -> Option<Bin> {
         let row = bin.row();
         let here = self.steps[row] & (u32::MAX << bin.step());
         let above = self.rows & !((2 << row) - 1);
-        // Both are worked out, and one is chosen: cheaper than a guess.
+        // Both results are computed and one is selected, which is cheaper than a mispredicted branch.
         let next = index(above.trailing_zeros());
         let there = self.steps.get(next).copied().unwrap_or(0);
         let (row, steps) = if here == 0 { (next, there) } else { (row, here) };
         (steps != 0).then(|| Bin(count(row) * STEPS + steps.trailing_zeros()))
     }
 
-    /// The last bin that has a hole.
+    /// Returns the last bin that has a hole.
     pub(super) fn last(&self) -> Option<Bin> {
         let row = self.rows.checked_ilog2()?;
         Some(Bin(row * STEPS + self.steps[index(row)].checked_ilog2()?))
@@ -123,7 +124,7 @@ impl Bins {
 mod tests {
     use super::*;
 
-    /// Every length up to here; Miri takes its time.
+    /// Number of lengths to test. Miri is slow.
     const LENGTHS: u32 = if cfg!(miri) { 500 } else { 100_000 };
 
     #[test]

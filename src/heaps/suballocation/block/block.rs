@@ -1,4 +1,4 @@
-//! The block itself.
+//! The block, and the allocation of chunks from it.
 
 use amdgpu_hw::num::{index, wide};
 
@@ -9,15 +9,15 @@ use super::{
     nodes::{Node, Nodes},
 };
 
-/// The least granule, bytes.
+/// Size of the smallest granule, bytes.
 pub const MIN_GRANULE: u64 = 256;
-/// Granules a block has at most: with [`MIN_GRANULE`], 512 GiB less 256 bytes.
+/// Largest number of granules in a block. With [`MIN_GRANULE`], the block has 512 GiB minus 256 bytes.
 pub const MAX_CELLS: u32 = i32::MAX as u32;
 
-/// A block of bytes that lie somewhere, divided into chunks.
+/// A range of bytes that is divided into chunks.
 ///
-/// The block knows offsets only; what lies there is the caller's business: a buffer, a heap, a descriptor set. It is
-/// what the Vulkan Memory Allocator calls a virtual block.
+/// A block manages offsets only. They can refer to a buffer, a heap, or a descriptor set. The Vulkan Memory Allocator calls
+/// this a virtual block.
 ///
 /// ```
 /// use amdgpu_winsys::heaps::suballocation::VirtualBlock;
@@ -32,24 +32,24 @@ pub const MAX_CELLS: u32 = i32::MAX as u32;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
-/// # How it works
+/// # Algorithm
 ///
-/// Two-level segregated fit (Masmano, Ripoll, Crespo, Real: "TLSF: a new dynamic memory allocator for real-time systems",
-/// ECRTS 2004), with two additions. Before the bins whose holes all fit, the first hole of the request's own bin is
-/// looked at, which may fit and leaves less behind; and before a request fails, every hole that may fit is tried. So it
-/// fails only if no hole fits, as the slow model of the tests does. (To look at more holes of a bin and take the
-/// lowest was tried as well: a third slower, for one part in a hundred of the space.)
+/// Two-level segregated fit (Masmano, Ripoll, Crespo, Real: "TLSF: a new dynamic memory allocator for real-time systems", ECRTS
+/// 2004), with two additions. Before the bins whose holes all fit, the first hole of the request's own bin is checked, which
+/// may fit and leaves less unused space. Before a request fails, every hole that may fit is tried, so a request fails only if
+/// no hole fits, as in the reference model of the tests. (Checking more holes of a bin to find the lowest one was a third
+/// slower and saved only one percent of the space.)
 ///
-/// Allocating and freeing are O(1), but for a request that fits nowhere or only at some lucky alignment: it costs
-/// a look at every hole of the bins in question. Freeing never needs memory.
+/// Allocating and freeing are O(1), except for a request that fits nowhere or only in a few holes because of its alignment:
+/// then every hole of the bins in question is checked. Freeing never allocates memory.
 #[derive(Debug)]
 pub struct VirtualBlock {
     pub(super) nodes: Nodes,
     pub(super) bins: Bins,
     pub(super) owner: Owner,
-    /// Exponent of the granule.
+    /// Base-2 logarithm of the granule.
     pub(super) shift: u32,
-    /// Granules.
+    /// Size of the block in granules.
     pub(super) cells: u32,
     pub(super) used: u32,
     pub(super) chunks: u32,
@@ -64,12 +64,12 @@ struct Wanted {
 }
 
 impl VirtualBlock {
-    /// Creates an empty block of `size` bytes, all offsets and sizes in multiples of `granule`.
+    /// Creates an empty block of `size` bytes. All offsets and sizes in it are multiples of `granule`.
     ///
     /// # Errors
     ///
-    /// * [`BlockError::Granule`]: no power of two, or below [`MIN_GRANULE`];
-    /// * [`BlockError::Size`]: zero, no multiple of the granule, or more than [`MAX_CELLS`] granules.
+    /// * [`BlockError::Granule`] if `granule` is not a power of two or is below [`MIN_GRANULE`];
+    /// * [`BlockError::Size`] if `size` is zero, not a multiple of the granule, or more than [`MAX_CELLS`] granules.
     pub fn new(size: u64, granule: u64) -> Result<Self, BlockError> {
         if granule < MIN_GRANULE || !granule.is_power_of_two() {
             return Err(BlockError::Granule { granule });
@@ -93,17 +93,18 @@ impl VirtualBlock {
         Ok(block)
     }
 
-    /// Returns the size of the block, bytes.
+    /// Returns the size of the block in bytes.
     pub fn size(&self) -> u64 {
         self.bytes(self.cells)
     }
 
-    /// Returns the granule, bytes: every offset and length is a multiple of it.
+    /// Returns the granule in bytes. Every offset and length is a multiple of it.
     pub fn granule(&self) -> u64 {
         1 << self.shift
     }
 
-    /// Returns the number of bytes that a chunk holds: what was asked for, rounded up to the granule. `None` for another block's.
+    /// Returns the size of a chunk in bytes: the requested size, rounded up to the granule. Returns `None` for a chunk of
+    /// another block.
     pub fn len_of(&self, chunk: &Chunk) -> Option<u64> {
         (chunk.owner == self.owner).then(|| self.bytes(self.nodes[chunk.node].cells()))
     }
@@ -113,13 +114,13 @@ impl VirtualBlock {
         self.chunks == 0
     }
 
-    /// Takes `size` bytes whose offset is a multiple of `alignment`, a power of two.
+    /// Allocates `size` bytes at an offset that is a multiple of `alignment`, a power of two.
     ///
     /// # Errors
     ///
-    /// * [`ChunkError::ZeroSize`], [`ChunkError::Alignment`]: the request makes no sense;
-    /// * [`ChunkError::NoSpace`]: no hole fits;
-    /// * [`ChunkError::HostMemory`].
+    /// * [`ChunkError::ZeroSize`] if the size is zero; [`ChunkError::Alignment`] if the alignment is not a power of two;
+    /// * [`ChunkError::NoSpace`] if no hole fits;
+    /// * [`ChunkError::HostMemory`] if the host has no memory for the block's data.
     #[inline]
     pub fn allocate(&mut self, size: u64, alignment: u64) -> Result<Chunk, ChunkError> {
         if size == 0 {
@@ -130,7 +131,7 @@ impl VirtualBlock {
         }
         let no_space = |block: &Self| ChunkError::NoSpace { size, alignment, free: block.stats_free() };
         let Some(wanted) = self.wanted(size, alignment) else { return Err(no_space(self)) };
-        // Splitting off what is before and behind takes two nodes at most.
+        // At most two nodes are needed, for the holes before and after the chunk.
         if !self.nodes.reserve(2) {
             return Err(ChunkError::HostMemory { chunks: self.chunks });
         }
@@ -138,11 +139,11 @@ impl VirtualBlock {
         Ok(self.carve(hole, start, wanted.cells))
     }
 
-    /// Gives a chunk back. O(1), needs no memory.
+    /// Frees a chunk in O(1), without allocating memory.
     ///
     /// # Errors
     ///
-    /// [`NotOfThisBlock`], with the chunk, when another block made it, or this one before it was cleared.
+    /// [`NotOfThisBlock`], with the chunk, if it is a chunk of another block, or was allocated before this block was cleared.
     #[inline]
     pub fn free(&mut self, chunk: Chunk) -> Result<(), NotOfThisBlock> {
         if chunk.owner != self.owner {
@@ -154,7 +155,7 @@ impl VirtualBlock {
         Ok(())
     }
 
-    /// Takes everything back at once. Chunks handed out before are not of this block any more.
+    /// Frees all chunks at once. Chunks that were allocated before no longer belong to this block.
     pub fn clear(&mut self) {
         self.nodes.clear();
         self.bins = Bins::new();
@@ -168,18 +169,18 @@ impl VirtualBlock {
         wide(index(cells)) << self.shift
     }
 
-    /// The request in cells, if the block is large enough for it at all.
+    /// Returns the request in cells; `None` if it exceeds the whole block.
     fn wanted(&self, size: u64, alignment: u64) -> Option<Wanted> {
         let cells = ((size - 1) >> self.shift) + 1;
         let align = (alignment >> self.shift).max(1);
         if cells > u64::from(self.cells) {
             return None;
         }
-        // Beyond the block's end only offset 0 is aligned, which 2^31 says as well.
+        // Beyond the end of the block only offset 0 is aligned, and an alignment of 2^31 expresses the same.
         Some(Wanted { cells: cells as u32, align: align.min(1 << 31) as u32 })
     }
 
-    /// A hole, and where in it the chunk starts.
+    /// Returns a hole that fits, and the start of the chunk in it.
     #[inline]
     fn find(&self, wanted: Wanted) -> Option<(u32, u32)> {
         let own = Bin::of(wanted.cells);
@@ -187,7 +188,7 @@ impl VirtualBlock {
             return Some(found);
         }
         let mut bin = self.bins.first_from(Bin::all_at_least(wanted.cells));
-        // Without an alignment the first look finds one.
+        // Without an alignment, the first iteration finds a hole.
         while let Some(current) = bin {
             if let Some(found) = self.first_fits(current, wanted) {
                 return Some(found);
@@ -197,7 +198,7 @@ impl VirtualBlock {
         self.find_at_last(wanted)
     }
 
-    /// Tries every hole that is not too short.
+    /// Returns the first hole that fits, trying every hole that is long enough.
     #[cold]
     fn find_at_last(&self, wanted: Wanted) -> Option<(u32, u32)> {
         let mut bin = self.bins.first_from(Bin::of(wanted.cells));
@@ -214,7 +215,7 @@ impl VirtualBlock {
         None
     }
 
-    /// The first hole of a bin, if the request fits it.
+    /// Returns the first hole of a bin if the request fits it.
     #[inline]
     fn first_fits(&self, bin: Bin, Wanted { cells, align }: Wanted) -> Option<(u32, u32)> {
         let at = self.bins.head(bin);
@@ -224,7 +225,7 @@ impl VirtualBlock {
         self.nodes[at].fit(cells, align).map(|start| (at, start))
     }
 
-    /// Makes `cells` from `start` on a chunk, and what is left of the hole before and behind it holes.
+    /// Turns `cells` cells at `start` into a chunk, and the rest of the hole before and after them into holes.
     #[inline]
     fn carve(&mut self, hole: u32, start: u32, cells: u32) -> Chunk {
         self.remove(hole);
@@ -249,7 +250,7 @@ impl VirtualBlock {
         Chunk { owner: self.owner, node: hole, start }
     }
 
-    /// Makes a chunk's node a hole, one with the holes beside it.
+    /// Turns a chunk's node into a hole, and merges it with adjacent holes.
     #[inline]
     fn release(&mut self, at: u32) {
         let Node { below, above, mut start, .. } = self.nodes[at];
@@ -273,7 +274,7 @@ impl VirtualBlock {
         self.insert(at);
     }
 
-    /// Puts a node into the bin of its length.
+    /// Adds a hole to the bin of its length.
     #[inline]
     fn insert(&mut self, at: u32) {
         let bin = Bin::of(self.nodes[at].cells());
@@ -284,7 +285,7 @@ impl VirtualBlock {
         self.holes += 1;
     }
 
-    /// Takes a hole out of its bin.
+    /// Removes a hole from its bin.
     #[inline]
     fn remove(&mut self, at: u32) {
         let Node { left, right, .. } = self.nodes[at];

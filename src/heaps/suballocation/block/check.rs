@@ -1,4 +1,4 @@
-//! The invariants of a block, for tests.
+//! Checks of a block's invariants, for tests.
 
 use super::{
     bins::{Bin, NONE},
@@ -23,7 +23,8 @@ impl VirtualBlock {
         Ok(())
     }
 
-    /// From the lowest stretch up: without gaps, and no two holes side by side. Answers used cells and chunks.
+    /// Checks the nodes in order of position: there are no gaps, and no two holes are adjacent. Returns the numbers of used
+    /// cells and of chunks.
     fn validate_order(&self) -> Result<(u32, u32), &'static str> {
         let lowest = self.nodes.in_use().find(|(_, node)| node.below == NONE).ok_or("no stretch is the lowest")?;
         let (mut at, mut below, mut end) = (lowest.0, NONE, 0);
@@ -45,7 +46,7 @@ impl VirtualBlock {
         if end == self.cells { Ok((used, chunks)) } else { Err("the stretches do not end where the block does") }
     }
 
-    /// Every list holds holes of its lengths, linked both ways. Returns their number.
+    /// Checks that every list contains holes of its lengths, linked both ways. Returns their number.
     fn validate_bins(&self) -> Result<u32, &'static str> {
         let (mut holes, mut bin) = (0, self.bins.first_from(Bin::of(0)));
         while let Some(current) = bin {

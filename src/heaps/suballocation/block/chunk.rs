@@ -5,13 +5,13 @@ use std::{
     sync::atomic::{AtomicU64, Ordering::Relaxed},
 };
 
-/// An owned part of a block: it can neither be copied nor freed twice.
+/// A chunk of a block. The type ensures that it cannot be copied or freed twice.
 ///
-/// Dropping it leaves the bytes taken until the block is [cleared](super::VirtualBlock::clear).
+/// If it is dropped, its bytes stay allocated until the block is [cleared](super::VirtualBlock::clear).
 ///
 /// # Invariants
 ///
-/// Made by the block that `owner` names, where `node` is its node for as long as the chunk lives.
+/// Created by the block that `owner` identifies, in which `node` is its node as long as the chunk exists.
 ///
 /// ```
 /// use amdgpu_winsys::heaps::suballocation::VirtualBlock;
@@ -30,24 +30,24 @@ use std::{
 pub struct Chunk {
     pub(super) owner: Owner,
     pub(super) node: u32,
-    /// Granules.
+    /// Offset in granules.
     pub(super) start: u32,
 }
 
 impl Chunk {
-    /// Returns the offset from the start of the block, bytes.
+    /// Returns the offset from the start of the block in bytes.
     pub fn offset(&self) -> u64 {
         u64::from(self.start) << self.owner.shift()
     }
 }
 
-/// The name of a block from its making or clearing on, and the exponent of its granule in the low six bits. No two are
-/// the same in a process.
+/// The identity of a block since its creation or its last clearing. It is unique within the process. The low six bits are the
+/// base-2 logarithm of the granule.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Owner(NonZeroU64);
 
 impl Owner {
-    /// Returns a new name. A counter for the process distinguishes two blocks; nothing else depends on it.
+    /// Returns a new identity. It comes from a counter of the process, which has no other effect.
     pub(super) fn fresh(shift: u32) -> Self {
         static NEXT: AtomicU64 = AtomicU64::new(1);
         // A process cannot count to 2^58, so the fallback is never taken.

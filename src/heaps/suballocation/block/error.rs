@@ -2,7 +2,7 @@
 
 use super::Chunk;
 
-/// The reason why there is no block.
+/// An error of the creation of a block.
 ///
 /// ```
 /// use amdgpu_winsys::heaps::suballocation::{BlockError, VirtualBlock};
@@ -13,23 +13,23 @@ use super::Chunk;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum BlockError {
-    /// The granule is no power of two, or below [`MIN_GRANULE`](super::MIN_GRANULE).
+    /// The granule is not a power of two, or is below [`MIN_GRANULE`](super::MIN_GRANULE).
     #[error("a granule of {granule} bytes is no power of two from 256 on")]
     Granule {
-        /// The granule requested, bytes.
+        /// The requested granule in bytes.
         granule: u64,
     },
-    /// The size is zero, no multiple of the granule, or beyond [`MAX_CELLS`](super::MAX_CELLS) granules.
+    /// The size is zero, not a multiple of the granule, or more than [`MAX_CELLS`](super::MAX_CELLS) granules.
     #[error("a block of {size} bytes is not a whole number of granules of {granule} bytes, or of too many")]
     Size {
-        /// The size requested, bytes.
+        /// The requested size in bytes.
         size: u64,
-        /// The granule, bytes.
+        /// The granule in bytes.
         granule: u64,
     },
 }
 
-/// The reason why there is no chunk.
+/// An error of the allocation of a chunk.
 ///
 /// ```
 /// use amdgpu_winsys::heaps::suballocation::{ChunkError, VirtualBlock};
@@ -44,34 +44,35 @@ pub enum BlockError {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ChunkError {
-    /// Nothing was asked for.
+    /// The size is zero.
     #[error("a chunk of no bytes")]
     ZeroSize,
-    /// The alignment is no power of two.
+    /// The alignment is not a power of two.
     #[error("an alignment of {alignment} is no power of two")]
     Alignment {
-        /// The alignment requested, bytes.
+        /// The requested alignment in bytes.
         alignment: u64,
     },
     /// No hole fits.
     #[error("no hole for {size} bytes aligned to {alignment} of {free} free bytes")]
     NoSpace {
-        /// Bytes asked for.
+        /// The requested size in bytes.
         size: u64,
-        /// The alignment asked for, bytes.
+        /// The requested alignment in bytes.
         alignment: u64,
-        /// Bytes free in all holes.
+        /// Total size of all holes in bytes.
         free: u64,
     },
-    /// The host has no memory to keep the books.
+    /// The host has no memory for the block's data.
     #[error("out of host memory for {chunks} chunks")]
     HostMemory {
-        /// Live chunks.
+        /// Number of allocated chunks.
         chunks: u32,
     },
 }
 
-/// A chunk of another block, or of a time before the block was [cleared](super::VirtualBlock::clear), handed back.
+/// The error that a freed chunk belongs to another block, or was allocated before the block was
+/// [cleared](super::VirtualBlock::clear).
 ///
 /// ```
 /// use amdgpu_winsys::heaps::suballocation::VirtualBlock;
@@ -86,6 +87,6 @@ pub enum ChunkError {
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the chunk at {:#x} is not of this block", chunk.offset())]
 pub struct NotOfThisBlock {
-    /// The chunk, untouched.
+    /// The chunk, unchanged.
     pub chunk: Chunk,
 }

@@ -1,4 +1,4 @@
-//! A block of anything that is divided into chunks: pure arithmetic, no I/O.
+//! Blocks that are divided into chunks, by arithmetic only, without I/O.
 
 mod bins;
 mod block;

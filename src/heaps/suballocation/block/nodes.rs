@@ -1,4 +1,4 @@
-//! The nodes of a block: one for each chunk and each hole, in a slab of their own.
+//! The nodes of a block, one for each chunk and each hole.
 
 use std::ops::{Index, IndexMut};
 
@@ -6,28 +6,28 @@ use amdgpu_hw::num::{count, index};
 
 use super::bins::NONE;
 
-/// In [`Node::extent`]: a hole, in a bin.
+/// The bit of [`Node::extent`] that marks a hole, which is in a bin.
 const HOLE: u32 = 1 << 31;
 
-/// A stretch of the block: 24 bytes, so that a free touches few cache lines.
+/// A chunk or a hole. It has 24 bytes, so that freeing touches few cache lines.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Node {
-    /// Its first cell.
+    /// The first cell.
     pub(super) start: u32,
-    /// Number of cells, at most [`MAX_CELLS`](super::MAX_CELLS), and [`HOLE`]; 0 in a node that is not in use.
+    /// The number of cells, at most [`MAX_CELLS`](super::MAX_CELLS), with [`HOLE`] for a hole; 0 in an unused node.
     extent: u32,
-    /// The stretch that ends where this one starts, or [`NONE`].
+    /// The node that ends where this one starts, or [`NONE`].
     pub(super) below: u32,
-    /// The stretch that starts where this one ends, or [`NONE`].
+    /// The node that starts where this one ends, or [`NONE`].
     pub(super) above: u32,
-    /// A hole's neighbour in its bin, or [`NONE`].
+    /// For a hole, the previous hole in its bin, or [`NONE`].
     pub(super) left: u32,
-    /// A hole's other neighbour in its bin, or [`NONE`]; of an unused node the next unused one.
+    /// For a hole, the next hole in its bin, or [`NONE`]; for an unused node, the next unused one.
     pub(super) right: u32,
 }
 
 impl Node {
-    /// A hole, not yet in a bin.
+    /// Creates a hole that is not in a bin.
     #[inline]
     pub(super) const fn hole(start: u32, cells: u32, below: u32, above: u32) -> Self {
         Self { start, extent: cells | HOLE, below, above, left: NONE, right: NONE }
@@ -43,19 +43,19 @@ impl Node {
         self.extent & HOLE != 0
     }
 
-    /// Makes it a chunk of these cells.
+    /// Turns the node into a chunk of these cells.
     #[inline]
     pub(super) const fn become_chunk(&mut self, start: u32, cells: u32) {
         (self.start, self.extent) = (start, cells);
     }
 
-    /// Makes it a hole of these cells, not yet in a bin.
+    /// Turns the node into a hole of these cells that is not in a bin.
     #[inline]
     pub(super) const fn become_hole(&mut self, start: u32, cells: u32) {
         (self.start, self.extent) = (start, cells | HOLE);
     }
 
-    /// Returns the start of `cells` at a multiple of `align`, a power of two, if they fit.
+    /// Returns the first multiple of `align`, a power of two, at which `cells` cells fit; `None` if there is none.
     #[inline]
     pub(super) fn fit(&self, cells: u32, align: u32) -> Option<u32> {
         let start = self.start.checked_add(align - 1)? & !(align - 1);
@@ -64,10 +64,10 @@ impl Node {
     }
 }
 
-/// All nodes; the unused ones are a list.
+/// All nodes of a block. The unused ones form a list.
 ///
-/// Node 0 is [`NONE`], and there from the start, so that "the neighbour, if there is one" needs no branch: it would
-/// be unpredictable, and a misprediction takes as long as ten such writes.
+/// Node 0 is [`NONE`] and always exists, so that links can be written without checking whether there is a neighbour. Such a
+/// branch would be unpredictable, and a misprediction takes as long as ten writes.
 #[derive(Debug)]
 pub(super) struct Nodes {
     all: Vec<Node>,
@@ -81,10 +81,10 @@ impl Default for Nodes {
 }
 
 impl Nodes {
-    /// Makes sure that `count` nodes can be taken; false if the host has no memory for them.
+    /// Reserves memory for `count` nodes. Returns `false` if the host has no memory.
     #[inline]
     pub(super) fn reserve(&mut self, count: usize) -> bool {
-        // A block has less than 2^31 cells, each node at least one, so indices fit.
+        // A block has fewer than 2^31 cells, and each node has at least one, so indices fit.
         self.all.capacity() - self.all.len() >= count || self.all.try_reserve(count).is_ok()
     }
 
@@ -113,12 +113,12 @@ impl Nodes {
         self.unused = NONE;
     }
 
-    /// Every node in use, with its index.
+    /// Returns every node in use with its index.
     pub(super) fn in_use(&self) -> impl Iterator<Item = (u32, &Node)> {
         self.all.iter().zip(0..).filter(|(node, _)| node.extent != 0).map(|(node, at)| (at, node))
     }
 
-    /// Host memory, bytes.
+    /// Returns the host memory of the nodes in bytes.
     pub(super) fn host_memory(&self) -> usize {
         self.all.capacity() * size_of::<Node>()
     }

@@ -2,7 +2,7 @@
 
 use super::{bins::NONE, block::VirtualBlock};
 
-/// Figures of a block. Bytes where not said otherwise.
+/// Statistics of a [`VirtualBlock`]. Sizes are in bytes.
 ///
 /// ```
 /// use amdgpu_winsys::heaps::suballocation::VirtualBlock;
@@ -25,14 +25,14 @@ pub struct BlockStats {
     pub chunks: u32,
     /// Number of holes.
     pub holes: u32,
-    /// The largest hole.
+    /// Size of the largest hole.
     pub largest_hole: u64,
-    /// Host memory that the books take.
+    /// Host memory that the block's data occupies.
     pub host_memory: usize,
 }
 
 impl BlockStats {
-    /// Returns the part of the free bytes, in thousandths, that is not in the largest hole: 0 for one hole or none.
+    /// Returns the part of the free bytes that is not in the largest hole, in thousandths; 0 if there is at most one hole.
     pub fn fragmentation_permille(&self) -> u32 {
         let elsewhere = u128::from(self.free.saturating_sub(self.largest_hole));
         elsewhere.saturating_mul(1000).checked_div(self.free.into()).map_or(0, |permille| permille as u32)
@@ -40,7 +40,7 @@ impl BlockStats {
 }
 
 impl VirtualBlock {
-    /// Returns the figures of this moment. Looks at the holes of the last bin in use.
+    /// Returns the current statistics. Examines the holes of the last bin in use.
     pub fn stats(&self) -> BlockStats {
         BlockStats {
             used: self.bytes(self.used),
@@ -52,7 +52,7 @@ impl VirtualBlock {
         }
     }
 
-    /// Returns the end of the last chunk; 0 without chunks. Visits every chunk: for statistics.
+    /// Returns the end of the last chunk as an offset in bytes; 0 if there are no chunks. Visits every chunk.
     pub fn highest_end(&self) -> u64 {
         let chunks = self.nodes.in_use().filter(|(_, node)| !node.is_hole());
         self.bytes(chunks.map(|(_, node)| node.start + node.cells()).max().unwrap_or(0))

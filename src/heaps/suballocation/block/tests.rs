@@ -1,4 +1,4 @@
-//! The block against an obvious slow model, by chance and in small worlds tried whole.
+//! Tests of the block against a simple and slow model, with random and with exhaustive sequences of operations.
 
 use proptest::prelude::*;
 
@@ -6,7 +6,7 @@ use super::*;
 
 const GRANULE: u64 = 256;
 
-/// One flag a cell.
+/// The model, with one flag for each cell.
 #[derive(Clone)]
 struct Slow(Vec<bool>);
 
@@ -26,7 +26,7 @@ impl Slow {
     }
 }
 
-/// A block, its model, and the chunks alive.
+/// A block, its model, and the allocated chunks.
 struct Pair {
     block: VirtualBlock,
     slow: Slow,
@@ -75,7 +75,7 @@ impl Pair {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(if cfg!(miri) { 2 } else { 256 }))]
 
-    /// Sizes reach past the exact bins, and a third of the requests are aligned.
+    /// Sizes exceed those of the exact bins, and a third of the requests are aligned.
     #[test]
     fn a_block_gives_out_what_is_free_and_refuses_only_what_fits_no_hole(
         cells in 1usize..if cfg!(miri) { 200 } else { 3000 },
@@ -97,7 +97,7 @@ proptest! {
     }
 }
 
-/// Every sequence of a few steps in a block of a few cells.
+/// Tries every sequence of a few steps in a block of a few cells.
 #[test]
 fn a_small_world_tried_whole_agrees_with_the_model() {
     fn replay(cells: usize, steps: &[Step]) -> Pair {
@@ -191,7 +191,7 @@ fn a_block_is_empty_until_something_is_taken_and_after_all_of_it_is_given_back()
     assert!(block.is_empty());
 }
 
-/// Ten chunks of two cells, of which the third, fifth and sixth went, and a hole at the end.
+/// Returns a block with ten chunks of two cells, of which the third, fifth and sixth were freed, and a hole at the end.
 fn with_holes() -> VirtualBlock {
     let mut block = VirtualBlock::new(64 * GRANULE, GRANULE).unwrap();
     let mut chunks: Vec<_> = (0..10).map(|_| Some(block.allocate(2 * GRANULE, GRANULE).unwrap())).collect();
@@ -217,7 +217,7 @@ fn each_invariant_that_is_broken_is_found_and_named() {
     let lost = Err("a node is neither a chunk nor in a bin");
     assert_eq!(broken(&|block| block.holes += 1), lost);
     assert_eq!(broken(&|block| block.cells += 1), Err("the stretches do not end where the block does"));
-    // The node of each stretch, by its first cell.
+    // Returns the node that starts at a cell.
     let node = |start| sound.nodes.in_use().find(|(_, node)| node.start == start).unwrap().0;
     let gap = Err("a stretch does not start where the one below it ends");
     for start in [4, 6, 20] {
@@ -225,7 +225,7 @@ fn each_invariant_that_is_broken_is_found_and_named() {
         assert_eq!(broken(&|block| block.nodes[node(start)].below = node(0)), gap, "{start}");
     }
     assert_eq!(broken(&|block| block.nodes[node(0)].below = node(2)), Err("no stretch is the lowest"));
-    // A chunk that became a hole beside another, and one among chunks that is in no bin.
+    // A chunk that became a hole next to another, and a hole among chunks that is in no bin.
     let holed = |start| move |block: &mut VirtualBlock, at: u32| block.nodes[at].become_hole(start, 2);
     assert_eq!(broken(&|block| holed(6)(block, node(6))), Err("two holes lie side by side"));
     assert_eq!(
