@@ -1,25 +1,25 @@
-//! A lock that is held for a few steps at a time.
+//! A spin lock for short critical sections.
 
 use std::{hint, thread, time::Duration};
 
 use spin::mutex::{SpinMutex, SpinMutexGuard};
 
-/// A lock for state that is read and changed in a few steps, without a system call in between.
+/// A lock for state that is accessed in a few steps, without a system call in between.
 ///
-/// Releasing it is a plain store. A lock that wakes the threads that wait for it needs a second locked instruction there, which
-/// takes as long as twenty others. So nothing is woken: a thread that finds the lock taken looks again a few times, and then sleeps
-/// between two looks, so that a thread with a lower priority that holds the lock gets to run.
+/// Releasing it is a plain store. A lock that wakes waiting threads needs a second locked instruction for that, which takes
+/// as long as twenty others. This lock wakes none: a waiting thread retries a few times and then sleeps between attempts,
+/// so that a holder with a lower priority can run.
 #[derive(Debug, Default)]
 pub(crate) struct BriefLock<T>(SpinMutex<T>);
 
-/// Looks before the first sleep: some microseconds.
+/// Number of attempts before the first sleep, which take some microseconds.
 const LOOKS: u32 = 100;
 
-/// Time between two looks from then on.
+/// Time between two attempts from then on.
 const PAUSE: Duration = Duration::from_micros(20);
 
 impl<T> BriefLock<T> {
-    /// Waits for the lock.
+    /// Acquires the lock, and waits for it if necessary.
     #[inline]
     pub(crate) fn lock(&self) -> SpinMutexGuard<'_, T> {
         match self.0.try_lock() {

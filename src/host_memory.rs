@@ -1,4 +1,4 @@
-//! Containers that grow, or say that there is no host memory, where `std`'s own methods end the process.
+//! Containers whose growth returns an error if host memory is exhausted, where the methods of `std` abort the process.
 
 use std::{
     hint::black_box,
@@ -7,11 +7,11 @@ use std::{
     sync::Arc,
 };
 
-/// There is no host memory for a container to grow.
+/// The error of a container that cannot grow because host memory is exhausted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct NoHostMemory;
 
-/// Makes room for `count` more.
+/// Reserves room for `count` more values.
 #[inline]
 pub(crate) fn reserve<T>(into: &mut Vec<T>, count: usize) -> Result<(), NoHostMemory> {
     if into.capacity() - into.len() >= count { Ok(()) } else { grow(into, count) }
@@ -22,7 +22,7 @@ fn grow<T>(into: &mut Vec<T>, count: usize) -> Result<(), NoHostMemory> {
     into.try_reserve(count).map_err(|_| NoHostMemory)
 }
 
-/// Appends a value, which is dropped if there is no room for it.
+/// Appends a value. If there is no room, the value is dropped.
 #[inline]
 pub(crate) fn push<T>(into: &mut Vec<T>, value: T) -> Result<(), NoHostMemory> {
     reserve(into, 1)?;
@@ -30,7 +30,7 @@ pub(crate) fn push<T>(into: &mut Vec<T>, value: T) -> Result<(), NoHostMemory> {
     Ok(())
 }
 
-/// Appends values, all or none.
+/// Appends all values, or none if there is no room.
 #[inline]
 pub(crate) fn extend<T>(into: &mut Vec<T>, values: impl ExactSizeIterator<Item = T>) -> Result<(), NoHostMemory> {
     reserve(into, values.len())?;
@@ -38,16 +38,16 @@ pub(crate) fn extend<T>(into: &mut Vec<T>, values: impl ExactSizeIterator<Item =
     Ok(())
 }
 
-/// Host memory set aside for an object behind an `Arc`, which has no constructor that can fail.
+/// Host memory reserved for an `Arc`, which has no fallible constructor.
 ///
-/// Taken before the kernel is asked for anything, so that an operation without memory is refused as a whole. It is as large as what
-/// the `Arc` allocates, and is given back right before that: allocators keep what a thread freed last for its next request of this
-/// size, so nothing but another thread of a process at its very end can take it in between. There the process ends, as it
-/// would have without this.
+/// It is allocated before any request is made, so that an operation without memory fails as a whole. It has the size of the
+/// `Arc`'s allocation and is freed immediately before that. Allocators keep a block that a thread has just freed for the
+/// thread's next request of this size, so another thread can take it only if the process is almost out of memory. The
+/// process then aborts, as it would have without this reservation.
 #[derive(Debug)]
 pub(crate) struct ArcRoom<T>(Vec<Counted<T>>);
 
-/// The allocation of an `Arc`: two counts and the object.
+/// The allocation of an `Arc`: two reference counts and the object.
 #[derive(Debug)]
 #[repr(C)]
 struct Counted<T>(usize, usize, MaybeUninit<T>);
@@ -58,7 +58,7 @@ impl<T> ArcRoom<T> {
         Ok(Self(room(1)?))
     }
 
-    /// Makes the object.
+    /// Creates the object in the reserved memory.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "so that the object is made where it stays, and not copied there")]
     pub(crate) fn fill(self, value: T) -> Arc<T> {
@@ -67,15 +67,15 @@ impl<T> ArcRoom<T> {
     }
 }
 
-/// Makes one object of all values, as [`ArcRoom`] does of one.
+/// Creates an `Arc` of several values, like [`ArcRoom`] for one value.
 pub(crate) fn arc_of<T>(values: Vec<T>) -> Result<Arc<[T]>, NoHostMemory> {
     const { assert!(size_of::<T>() >= size_of::<usize>() && align_of::<T>() <= align_of::<usize>()) };
-    // Two more values are as large as the counts, or larger.
+    // Two more values are at least as large as the reference counts.
     drop(room::<MaybeUninit<T>>(values.len() + 2)?);
     Ok(Arc::from(values))
 }
 
-/// Host memory set aside for a `Box` that is made elsewhere, as [`ArcRoom`].
+/// Host memory reserved for a `Box` that is created elsewhere, like [`ArcRoom`].
 #[derive(Debug)]
 pub(crate) struct BoxRoom<T>(Vec<MaybeUninit<T>>);
 
@@ -84,23 +84,24 @@ impl<T> BoxRoom<T> {
         Ok(Self(room(1)?))
     }
 
-    /// Gives the memory back, for the box that is made now.
+    /// Frees the memory for the box that is created next.
     pub(crate) fn give_back(self) {
         drop(self.0);
     }
 }
 
-/// Memory for `count` values.
+/// Allocates memory for `count` values.
 #[inline]
 fn room<T>(count: usize) -> Result<Vec<T>, NoHostMemory> {
     let mut room = Vec::new();
     room.try_reserve_exact(count).map_err(|_| NoHostMemory)?;
-    // An allocation that nobody sees is none: the compiler may leave it out together with its end.
+    // Without this, the compiler may remove the allocation together with its release.
     black_box(room.as_ptr());
     Ok(room)
 }
 
-/// A box whose making can fail: `Box::new` ends the process without memory, and a vector of one does not.
+/// A box with a fallible constructor. `Box::new` aborts the process if memory is exhausted; reserving a vector of one does
+/// not.
 #[derive(Debug)]
 pub(crate) struct TryBox<T>(Box<[T; 1]>);
 
@@ -108,7 +109,7 @@ impl<T> TryBox<T> {
     pub(crate) fn new(value: T) -> Result<Self, NoHostMemory> {
         let mut one = room(1)?;
         one.push(value);
-        // Exactly as large as it is full, so that nothing is allocated here.
+        // The vector has no spare capacity, so the conversion does not allocate.
         one.into_boxed_slice().try_into().map(Self).map_err(|_| NoHostMemory)
     }
 }
@@ -139,7 +140,7 @@ mod tests {
 
     #[test]
     fn room_is_as_large_as_what_an_arc_allocates() {
-        // `Arc<T>` has two counts in front of its object: the object's offset tells where it begins.
+        // The two counts precede the object in an `Arc<T>`, and the object's alignment determines its offset.
         #[repr(align(64))]
         struct Aligned([u8; 100]);
         for (room, counted) in [

@@ -1,8 +1,8 @@
 //! A userspace amdgpu winsys and Vulkan-style memory manager, with no C library beneath it.
 //!
-//! It does for a Vulkan driver what RADV's winsys and libdrm_amdgpu do in C: it opens an amdgpu render node, learns the
-//! GPU, hands out GPU memory the way Vulkan sees it, manages the GPU's virtual addresses, records PM4 and SDMA commands and
-//! submits them to the graphics (ME), compute (MEC) and copy (SDMA) rings.
+//! For a Vulkan driver, it replaces RADV's winsys and libdrm_amdgpu, which are written in C. It opens an amdgpu render
+//! node, queries the GPU, allocates GPU memory with Vulkan's heaps and types, manages the GPU's virtual addresses, records
+//! PM4 and SDMA commands, and submits them to the graphics (ME), compute (MEC) and copy (SDMA) rings.
 //!
 //! # The tour
 //!
@@ -15,9 +15,9 @@
 //! | [`uapi`] | the kernel's ABI as plain structures |
 //! | `vulkan` | with the feature `ash`: conversions to the types of that crate |
 //!
-//! Everything reaches the kernel through one trait, [`Kernel`](winsys::Kernel). Behind it stands a render node
-//! ([`RenderNode`](winsys::RenderNode)), or the simulated GPU of the crate `amdgpu-sim`, which executes what is submitted
-//! and on which all tests run.
+//! All requests to the kernel go through one trait, [`Kernel`](winsys::Kernel). It is implemented by a render node
+//! ([`RenderNode`](winsys::RenderNode)) and by the simulated GPU of the crate `amdgpu-sim`, which executes submissions and
+//! on which all tests run.
 //!
 //! # From an opened GPU to an executed packet
 //!

@@ -1,8 +1,8 @@
-//! Synchronization primitives of the parts that need few locks or none.
+//! Synchronization primitives of the modules that use few or no locks.
 //!
-//! As shipped these are the standard library's and parking_lot's own, and nothing stands between. The package
-//! `amdgpu-interleavings` builds the library a second time with `cfg(interleaved)`; there each of them is a moment in which a
-//! scheduler may let another thread go on, so that tests try the orders that chance hardly ever brings about.
+//! In a normal build they are those of the standard library and parking_lot. The package `amdgpu-interleavings` builds the
+//! library a second time with `cfg(interleaved)`. Each primitive then is a point at which a scheduler may switch to another
+//! thread, so that tests can try orders that rarely occur by chance.
 
 #[cfg(not(interleaved))]
 mod shipped {

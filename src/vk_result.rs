@@ -1,4 +1,4 @@
-//! The results of memory calls and submissions, with Vulkan's numbers.
+//! The results of memory calls and submissions, with Vulkan's values.
 
 use crate::{
     uapi::{Argument, Ctx, Errno, PrimeHandle},
@@ -6,12 +6,12 @@ use crate::{
     winsys::Error,
 };
 
-/// The part of Vulkan's `VkResult` that bringing up a device, allocating, importing and mapping device memory, submitting and
-/// waiting can answer.
+/// The part of Vulkan's `VkResult` that a driver returns when it creates a device, allocates, imports or maps device
+/// memory, submits work or waits for it.
 ///
-/// The discriminants are Vulkan's, so `result as i32` is what a driver returns. `vk_result` of each error gives one of the
-/// errors; `NotReady`, `Timeout` and `Incomplete` are for a driver to make of a wait that returns `false`, and of a table that
-/// was cut.
+/// The discriminants are Vulkan's, so `result as i32` is the value that a driver returns. Each error's `vk_result` method
+/// gives one of the error values. A driver returns `NotReady` and `Timeout` itself, for a wait that returned `false`, and
+/// `Incomplete` for a truncated table.
 ///
 /// ```
 /// use amdgpu_winsys::{VkResult, winsys::Device};
@@ -26,35 +26,35 @@ use crate::{
 pub enum VkResult {
     /// `VK_SUCCESS`.
     Success = 0,
-    /// `VK_NOT_READY`: a poll found that it is not done.
+    /// `VK_NOT_READY`: a fence or query has not completed yet.
     NotReady = 1,
-    /// `VK_TIMEOUT`: the deadline came first.
+    /// `VK_TIMEOUT`: the deadline passed first.
     Timeout = 2,
-    /// `VK_INCOMPLETE`: a table that did not fit.
+    /// `VK_INCOMPLETE`: the caller's array was too small.
     Incomplete = 5,
-    /// `VK_ERROR_OUT_OF_HOST_MEMORY`: memory for the driver's own bookkeeping ran out.
+    /// `VK_ERROR_OUT_OF_HOST_MEMORY`: host memory for the driver's own data is exhausted.
     OutOfHostMemory = -1,
-    /// `VK_ERROR_OUT_OF_DEVICE_MEMORY`: no GPU memory, or no GPU addresses, for it.
+    /// `VK_ERROR_OUT_OF_DEVICE_MEMORY`: GPU memory or GPU addresses are exhausted.
     OutOfDeviceMemory = -2,
     /// `VK_ERROR_INITIALIZATION_FAILED`: the device cannot be used.
     InitializationFailed = -3,
-    /// `VK_ERROR_DEVICE_LOST`.
+    /// `VK_ERROR_DEVICE_LOST`: the GPU lost work, or was removed.
     DeviceLost = -4,
     /// `VK_ERROR_MEMORY_MAP_FAILED`: the CPU mapping was refused.
     MemoryMapFailed = -5,
-    /// `VK_ERROR_FEATURE_NOT_PRESENT`: the device does not have what was asked for.
+    /// `VK_ERROR_FEATURE_NOT_PRESENT`: the device does not support the requested feature.
     FeatureNotPresent = -8,
-    /// `VK_ERROR_INCOMPATIBLE_DRIVER`: another driver, one that is too old, or a chip that no table knows.
+    /// `VK_ERROR_INCOMPATIBLE_DRIVER`: the kernel driver is not amdgpu or too old, or the chip is unknown.
     IncompatibleDriver = -9,
-    /// `VK_ERROR_TOO_MANY_OBJECTS`: the kernel has no more of them, as of contexts.
+    /// `VK_ERROR_TOO_MANY_OBJECTS`: the kernel's limit of objects, such as contexts, is reached.
     TooManyObjects = -10,
-    /// `VK_ERROR_UNKNOWN`: the caller broke a rule of Vulkan, or the kernel one of its own.
+    /// `VK_ERROR_UNKNOWN`: the caller violated a rule of Vulkan, or the kernel returned an unexpected error.
     Unknown = -13,
-    /// `VK_ERROR_INVALID_EXTERNAL_HANDLE`: not a handle this device can import.
+    /// `VK_ERROR_INVALID_EXTERNAL_HANDLE`: the device cannot import the handle.
     InvalidExternalHandle = -1_000_072_003,
-    /// `VK_ERROR_NOT_PERMITTED`: the process lacks the right to it, as for a queue of high priority.
+    /// `VK_ERROR_NOT_PERMITTED`: the process lacks a privilege, for instance for a queue of high priority.
     NotPermitted = -1_000_174_001,
-    /// `VK_ERROR_INVALID_OPAQUE_CAPTURE_ADDRESS`: the address of a replay is not free.
+    /// `VK_ERROR_INVALID_OPAQUE_CAPTURE_ADDRESS`: the address of a capture replay is not free.
     InvalidOpaqueCaptureAddress = -1_000_257_000,
 }
 

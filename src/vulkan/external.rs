@@ -1,4 +1,4 @@
-//! Handle types of shared memory.
+//! Conversions of the handle types of external memory.
 
 use super::vk;
 use crate::heaps::{ExternalBufferProperties, ExternalFeatures, ExternalHandleTypes};
@@ -9,7 +9,7 @@ impl From<ExternalHandleTypes> for vk::ExternalMemoryHandleTypeFlags {
     }
 }
 
-/// Bits of unsupported types are kept, so that they are refused where they are asked for.
+/// Keeps the bits of unsupported types, so that the call that receives them refuses them.
 impl From<vk::ExternalMemoryHandleTypeFlags> for ExternalHandleTypes {
     fn from(types: vk::ExternalMemoryHandleTypeFlags) -> Self {
         Self::from_bits_retain(types.as_raw())
@@ -67,7 +67,7 @@ mod tests {
         assert!(theirs.external_memory_features == vk::ExternalMemoryFeatureFlags::IMPORTABLE);
         assert!(theirs.export_from_imported_handle_types == vk::ExternalMemoryHandleTypeFlags::DMA_BUF_EXT);
         assert!(theirs.compatible_handle_types == vk::ExternalMemoryHandleTypeFlags::OPAQUE_FD);
-        // A type that is not supported is none of another name.
+        // An unsupported type is not converted to another one.
         let win32 = ExternalHandleTypes::from(vk::ExternalMemoryHandleTypeFlags::OPAQUE_WIN32);
         assert_eq!(ExternalBufferProperties::of(win32), ExternalBufferProperties::default());
     }

@@ -1,4 +1,4 @@
-//! Heaps, memory types, budgets and requirements.
+//! Conversions of heaps, memory types, budgets and requirements.
 
 use super::vk;
 use crate::heaps::{
@@ -17,7 +17,7 @@ impl From<MemoryPropertyFlags> for vk::MemoryPropertyFlags {
     }
 }
 
-/// Bits that no type has are kept, so that such a type is not found.
+/// Keeps bits that no memory type has, so that no type is found for them.
 impl From<vk::MemoryPropertyFlags> for MemoryPropertyFlags {
     fn from(flags: vk::MemoryPropertyFlags) -> Self {
         Self::from_bits_retain(flags.as_raw())

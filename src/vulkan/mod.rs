@@ -1,8 +1,8 @@
 //! Conversions to and from the types of the crate [`ash`](https://docs.rs/ash), with the feature `ash`.
 //!
-//! The library's numbers and bits are Vulkan's, so a driver in C or with bindings of its own needs none of this. A driver with `ash`
-//! writes `.into()`, and `?` in a function that returns a [`vk::Result`] as its error. `ash` is used for its types alone: nothing is
-//! loaded, and no C library is linked.
+//! The library's numbers and bits are Vulkan's, so a driver in C or with other bindings does not need these conversions. A
+//! driver with `ash` writes `.into()`, or `?` in a function whose error is a [`vk::Result`]. Only the types of `ash` are
+//! used: the Vulkan loader is not loaded, and no C library is linked.
 //!
 //! | from | to |
 //! |---|---|

@@ -1,4 +1,4 @@
-//! Priorities of queues, and nodes of devices.
+//! Conversions of queue priorities and of device nodes.
 
 use super::vk;
 use crate::winsys::{Node, Priority};
@@ -14,7 +14,7 @@ impl From<Priority> for vk::QueueGlobalPriorityKHR {
     }
 }
 
-/// Refuses numbers that Vulkan has no name for.
+/// Returns `ERROR_UNKNOWN` for values that Vulkan does not define.
 impl TryFrom<vk::QueueGlobalPriorityKHR> for Priority {
     type Error = vk::Result;
 
@@ -29,7 +29,7 @@ impl TryFrom<vk::QueueGlobalPriorityKHR> for Priority {
     }
 }
 
-/// The major number of all nodes of DRM.
+/// The major number of all DRM nodes.
 ///
 /// Source: Linux 6.12 `include/drm/drm_drv.h`, `DRM_MAJOR`.
 const DRM_MAJOR: i64 = 226;

@@ -1,4 +1,4 @@
-//! Results.
+//! Conversions of results.
 
 use super::vk;
 use crate::{VkResult, cs, heaps::MemoryError, winsys};

@@ -1,8 +1,9 @@
-//! Proof that the kernel wrote what it was asked for.
+//! Checks that the kernel wrote an answer.
 //!
-//! A kernel that only pretends (Mesa's no-op shim) says yes and writes nothing. The argument then still holds the
-//! question, and the number in it may be the name of another owner's object: taken for a handle or a descriptor
-//! it would be closed in the end. So fields for answers hold, before the call, what no kernel answers; where C lays the
+//! A shim that replaces the kernel (Mesa's no-op shim) may return success without writing an answer. The argument then
+//! still holds the request, and a number in it may be the handle or descriptor of another owner, which would be closed in
+//! the end. Answer fields are therefore initialized to a value that no kernel returns. If the answer overlaps the request,
+//! the request is made such that the two can be told apart.
 //! answer over the question, the question is made such that the two can be distinguished.
 
 use std::os::fd::{AsRawFd as _, FromRawFd as _, OwnedFd};
@@ -11,10 +12,10 @@ use nix::sys::eventfd::{EfdFlags, EventFd};
 
 use crate::uapi::Errno;
 
-/// Errno reported for an answer that the kernel did not write.
+/// The errno for an answer that the kernel did not write.
 pub(super) const UNWRITTEN: Errno = Errno::EBADF;
 
-/// A handle that the kernel wrote over 0, which names nothing: GEM, sync objects, contexts and lists count from 1.
+/// Returns a handle that the kernel wrote over 0. GEM handles, sync objects, contexts and lists are numbered from 1.
 ///
 /// Source: Linux 6.12 `drm_gem.c`, `drm_gem_handle_create_tail`; `drm_syncobj.c`, `drm_syncobj_get_handle`; `amdgpu_ctx.c`,
 /// `amdgpu_ctx_alloc`; `amdgpu_bo_list.c`, `amdgpu_bo_list_ioctl`.
@@ -22,28 +23,28 @@ pub(super) const fn handle(answer: u32) -> Result<u32, Errno> {
     if answer == 0 { Err(UNWRITTEN) } else { Ok(answer) }
 }
 
-/// A descriptor that the kernel wrote over -1, or over a number that it [cannot answer](Occupied).
+/// Returns a descriptor that the kernel wrote over -1, or over a number that it [cannot return](Occupied).
 pub(super) fn descriptor(answer: i32) -> Result<OwnedFd, Errno> {
     if answer < 0 {
         return Err(UNWRITTEN);
     }
-    // SAFETY: looks a number up in the process's table of descriptors.
+    // SAFETY: the call looks up a number in the process's table of descriptors.
     Errno::result(unsafe { libc::fcntl(answer, libc::F_GETFD) }).map_err(|_| UNWRITTEN)?;
-    // SAFETY: the kernel wrote the number, which by the contract of `Kernel` is that of a descriptor installed just now for
-    // the caller; no other code knows it.
+    // SAFETY: the kernel wrote the number, which by the contract of `Kernel` is that of a descriptor just installed for the
+    // caller; no other code has it.
     Ok(unsafe { OwnedFd::from_raw_fd(answer) })
 }
 
-/// A descriptor number that a kernel cannot answer with, because it is in use.
+/// A guard that keeps a descriptor number in use, so that the kernel cannot return it.
 #[derive(Debug)]
 pub(super) struct Occupied {
     _event: EventFd,
-    /// A copy with the number, if it was free.
+    /// A duplicate with the number, if it was free.
     _copy: Option<OwnedFd>,
 }
 
 impl Occupied {
-    /// Occupies a number, unless it is in use already or beyond what the process may have.
+    /// Occupies a number, unless it is already in use or above the process's limit.
     ///
     /// # Errors
     ///
@@ -57,12 +58,12 @@ impl Occupied {
     }
 }
 
-/// A copy with the lowest free number from `lowest` on; `None` where the process may have none so high.
+/// Returns a duplicate with the lowest free number from `lowest` on; `None` if the process's limit is lower.
 fn copy_from(event: &EventFd, lowest: i32) -> Result<Option<OwnedFd>, Errno> {
-    // SAFETY: takes numbers only; the descriptor is open.
+    // SAFETY: the call takes numbers only, and the descriptor is open.
     let copied = Errno::result(unsafe { libc::fcntl(event.as_raw_fd(), libc::F_DUPFD_CLOEXEC, lowest) });
     match copied {
-        // SAFETY: the C library has just made it for this call.
+        // SAFETY: the C library has just created the descriptor for this call.
         Ok(copy) => Ok(Some(unsafe { OwnedFd::from_raw_fd(copy) })),
         Err(Errno::EINVAL) => Ok(None),
         Err(errno) => Err(errno),
@@ -74,14 +75,14 @@ mod tests {
     use super::*;
 
     fn is_open(number: i32) -> bool {
-        // SAFETY: looks a number up.
+        // SAFETY: the call looks up a number.
         unsafe { libc::fcntl(number, libc::F_GETFD) >= 0 }
     }
 
     #[test]
     #[cfg_attr(miri, ignore = "system calls")]
     fn a_number_is_occupied_while_the_guard_lives() {
-        // Others open descriptors meanwhile, but none so high.
+        // Other threads open descriptors at the same time, but none with so high a number.
         let number = 500;
         assert!(!is_open(number));
         let guard = Occupied::new(number.cast_unsigned()).unwrap();

@@ -1,4 +1,4 @@
-//! Errors between the library and the kernel.
+//! Errors of the winsys layer.
 
 use std::path::PathBuf;
 
@@ -12,7 +12,7 @@ use crate::{
 /// The result of a winsys call.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
-/// An error of the winsys layer. Each variant holds what the caller needs to act on it.
+/// An error of the winsys layer. Each variant holds the values that a caller needs to handle it.
 ///
 /// ```
 /// use amdgpu_winsys::{
@@ -36,20 +36,21 @@ pub enum Error {
     /// A node could not be opened.
     #[error("cannot open {}: {errno}", path.display())]
     Open {
-        /// The node.
+        /// Path of the node.
         path: PathBuf,
-        /// The cause.
+        /// The errno of `open`.
         errno: Errno,
     },
 
-    /// A device of this process works on this open file already, through this descriptor, a copy of it, or this kernel.
+    /// A device of this process already uses the open file, through the same descriptor, a duplicate of it, or the same
+    /// kernel.
     #[error("another device of this process uses this open file")]
     FileInUse,
 
-    /// It is not possible to determine whether a device of this process already uses this open file.
+    /// The library cannot determine whether a device of this process already uses the open file.
     #[error("cannot determine if another device of this process uses this open file: {errno}")]
     FilesNotCompared {
-        /// The errno of the last way that was tried.
+        /// The errno of the last method tried.
         errno: Errno,
     },
 
@@ -60,7 +61,7 @@ pub enum Error {
         name: String,
     },
 
-    /// The driver speaks another interface or is too old: the BO list inside CS needs 3.27 (Linux 4.20).
+    /// The driver version is not supported: 3.27 or a later 3.x is needed, for BO lists inside CS (Linux 4.20).
     #[error("amdgpu {major}.{minor} is not supported, 3.{} or a later 3.x is needed", crate::winsys::MINIMUM_MINOR)]
     DriverVersion {
         /// `version_major`.
@@ -69,7 +70,7 @@ pub enum Error {
         minor: i32,
     },
 
-    /// ACCEL_WORKING answered 0: the kernel could not start the GPU.
+    /// The kernel could not start the GPU (ACCEL_WORKING is 0).
     #[error("the kernel reports that acceleration does not work")]
     NoAcceleration,
 
@@ -81,7 +82,7 @@ pub enum Error {
     #[error("neither the graphics nor the compute block has a ring")]
     NoRings,
 
-    /// A chip that no table knows.
+    /// The chip is not in the library's tables.
     #[error("unknown chip: family {family}, external revision {external_rev:#x}")]
     UnknownChip {
         /// `family` of DEV_INFO.
@@ -90,7 +91,7 @@ pub enum Error {
         external_rev: u32,
     },
 
-    /// A graphics IP version that no table knows.
+    /// The graphics IP version is not in the library's tables.
     #[error("unknown graphics IP version {major}.{minor}")]
     UnknownGfxVersion {
         /// Major version.
@@ -99,185 +100,185 @@ pub enum Error {
         minor: u32,
     },
 
-    /// A question that the kernel refused.
+    /// The kernel refused an INFO query.
     #[error("INFO {query}: {errno}")]
     Info {
-        /// The question's name.
+        /// The query's name.
         query: &'static str,
-        /// The cause.
+        /// The kernel's errno.
         errno: Errno,
     },
 
-    /// An answer that cannot be true. The kernel's word is input like any other.
+    /// The kernel returned a value that is out of range.
     #[error("the kernel answered {field} = {value:#x}: {reason}")]
     Absurd {
         /// The field of the answer.
         field: &'static str,
         /// Its value.
         value: u64,
-        /// The fault.
+        /// The reason why it is out of range.
         reason: &'static str,
     },
 
-    /// Address ranges that no address space can have.
+    /// The kernel reported address ranges that no GPU can have.
     #[error("the kernel answered impossible address ranges: {0}")]
     Addresses(#[from] LimitsError),
 
-    /// No addresses for a BO.
+    /// No GPU addresses were available for a BO.
     #[error("no addresses for a BO: {source}")]
     Address {
-        /// `true` if certain addresses were asked for.
+        /// `true` if the caller requested a fixed address.
         is_fixed: bool,
         /// The cause.
         source: VaError,
     },
 
-    /// A request about no object in particular was refused.
+    /// The kernel refused a request that concerns no particular object.
     #[error("{request}: {errno}")]
     Ioctl {
         /// The request's name.
         request: &'static str,
-        /// The cause.
+        /// The kernel's errno.
         errno: Errno,
     },
 
-    /// The kernel made no BO.
+    /// The kernel refused to create a BO.
     #[error("no BO of {size} bytes aligned to {alignment} in {domains:?} with {flags:?}: {errno}")]
     CreateBo {
-        /// Bytes asked for.
+        /// Requested size in bytes.
         size: u64,
-        /// Alignment asked for, bytes.
+        /// Requested alignment in bytes.
         alignment: u64,
         /// Requested domains.
         domains: GemDomain,
         /// Requested flags.
         flags: GemCreateFlags,
-        /// The cause.
+        /// The kernel's errno.
         errno: Errno,
     },
 
-    /// A BO that no kernel would make.
+    /// The request breaks a rule that every kernel enforces for new BOs.
     #[error("no BO of {size} bytes in {domains:?} with {flags:?}: {rule}")]
     BoRule {
-        /// Bytes asked for.
+        /// Requested size in bytes.
         size: u64,
         /// Requested domains.
         domains: GemDomain,
         /// Requested flags.
         flags: GemCreateFlags,
-        /// The rule it breaks.
+        /// The rule that the request breaks.
         rule: BoRuleError,
     },
 
-    /// Access rights that no kernel would set.
+    /// The flags of a binding are not supported.
     #[error("a binding with {flags:?}: {reason}")]
     VaFlags {
-        /// The flags.
+        /// The requested flags.
         flags: VaFlags,
-        /// The fault.
+        /// The reason.
         reason: &'static str,
     },
 
-    /// Memory of another GPU, which the CPU cannot map through this one.
+    /// The BO is memory of another GPU, which the CPU cannot map through this device.
     #[error("BO {handle} is another GPU's memory and cannot be mapped through this one")]
     ForeignMemory {
         /// The BO's handle.
         handle: u32,
     },
 
-    /// A request about a BO was refused.
+    /// The kernel refused a request that concerns a BO.
     #[error("{request} of BO {handle}: {errno}")]
     Bo {
         /// The request's name.
         request: &'static str,
         /// The BO's handle.
         handle: u32,
-        /// The cause.
+        /// The kernel's errno.
         errno: Errno,
     },
 
-    /// A request on a descriptor that came from outside was refused.
+    /// The kernel refused a request that concerns a descriptor passed by the caller.
     #[error("{request} of descriptor {fd}: {errno}")]
     Descriptor {
         /// The request's name.
         request: &'static str,
         /// The descriptor.
         fd: i32,
-        /// The cause.
+        /// The kernel's errno.
         errno: Errno,
     },
 
-    /// A range that is not inside its object.
+    /// A range is not inside its object.
     #[error("{len} bytes at offset {offset} are not inside the {size} bytes of BO {handle}")]
     Range {
-        /// The BO's handle.
+        /// The BO's handle; 0 if the object is not a BO.
         handle: u32,
-        /// Start of the range, bytes.
+        /// Start of the range in bytes.
         offset: u64,
-        /// Length of the range, bytes.
+        /// Length of the range in bytes.
         len: u64,
-        /// The object's size, bytes.
+        /// Size of the object in bytes.
         size: u64,
     },
 
-    /// A value that must be a multiple of something and is not.
+    /// A value is not a multiple of the required alignment.
     #[error("{what} {value:#x} is not a multiple of {alignment}")]
     Misaligned {
-        /// The object.
+        /// The name of the value.
         what: &'static str,
-        /// Its value.
+        /// The value.
         value: u64,
-        /// The unit it must be a multiple of, bytes.
+        /// The required alignment in bytes.
         alignment: u64,
     },
 
-    /// An object created without CPU access, or one that has none by nature.
+    /// The BO has no CPU access.
     #[error("BO {handle} cannot be mapped: it was created without CPU access")]
     NotMappable {
         /// The BO's handle.
         handle: u32,
     },
 
-    /// The page tables were not changed.
+    /// The kernel refused to change the page tables.
     #[error("{request} of BO {handle}, {len} bytes at {at}: {errno}")]
     Bind {
         /// The request's name.
         request: &'static str,
         /// The BO's handle.
         handle: u32,
-        /// GPU address.
+        /// First GPU address of the range.
         at: GpuVa,
-        /// Length, bytes.
+        /// Length of the range in bytes.
         len: u64,
-        /// The cause.
+        /// The kernel's errno.
         errno: Errno,
     },
 
-    /// Objects of two devices were mixed.
+    /// An object belongs to another device.
     #[error("{what} belongs to another device")]
     ForeignDevice {
-        /// The object.
+        /// The kind of object.
         what: &'static str,
     },
 
-    /// A wait ended before what was waited for.
+    /// The deadline passed before the wait ended.
     #[error("{what} was not done at the deadline")]
     Timeout {
-        /// The object waited for.
+        /// The object that was waited for.
         what: &'static str,
     },
 
-    /// The process may not have contexts of this priority: above normal needs CAP_SYS_NICE or the DRM master.
+    /// The process may not create contexts of this priority: priorities above normal need CAP_SYS_NICE or the DRM master.
     #[error("a context of {priority:?} priority needs CAP_SYS_NICE or the DRM master")]
     NotPermitted {
-        /// The priority asked for.
+        /// The requested priority.
         priority: Priority,
     },
 
-    /// The driver or the chip does not have it.
+    /// The driver or the chip does not support a feature.
     #[error("the driver or the chip has no {feature}")]
     Unsupported {
-        /// The feature requested.
+        /// The requested feature.
         feature: Feature,
     },
 
@@ -285,33 +286,32 @@ pub enum Error {
     #[error("another context has pinned the clocks")]
     ClocksTaken,
 
-    /// The BOs of a submission do not fit into memory together, or the kernel ran out of its own. Nothing was submitted
-    /// and nothing is lost: with less memory in use the same submission can succeed.
+    /// The BOs of a submission do not fit into memory together, or the kernel is out of memory. No work was submitted or
+    /// lost; the same submission can succeed once less memory is in use.
     #[error("{request}: ENOMEM: no memory for a submission with {bos} BOs")]
     OutOfMemory {
         /// The request's name.
         request: &'static str,
-        /// BOs that the submission lists.
+        /// Number of BOs that the submission lists.
         bos: usize,
     },
 
-    /// The process has no memory for the library's own bookkeeping. Nothing has changed.
+    /// Host memory for the library's own data is exhausted. No state has changed.
     #[error("no host memory for {what}")]
     HostMemory {
-        /// The object that was to be made.
+        /// The object that was to be created.
         what: &'static str,
     },
 
-    /// The work that a submission waits for was not submitted within the five seconds that the kernel grants. Nothing was
-    /// submitted and nothing is lost.
+    /// The work behind a sync object was not submitted within the kernel's limit of five seconds. No work was submitted or
+    /// lost.
     #[error("{request}: the work that a sync object waits for was not submitted within five seconds")]
     NotSubmitted {
         /// The request's name.
         request: &'static str,
     },
 
-    /// A submission depends on another queue that has lost work, and whose submissions the kernel knows no more. Nothing
-    /// was submitted; this context is well.
+    /// A submission depends on another queue that has lost work. No work was submitted, and this context still works.
     #[error("{request} on context {context}: a queue that it depends on has lost work: {errno}")]
     DependencyLost {
         /// The request's name.
@@ -322,7 +322,7 @@ pub enum Error {
         errno: Errno,
     },
 
-    /// Work was lost, and the queue or the whole context with it.
+    /// The queue, or the whole context, has lost work.
     #[error("{request} on context {context}: {loss}: {errno}")]
     DeviceLost {
         /// The request that reported it.
@@ -331,13 +331,13 @@ pub enum Error {
         context: u32,
         /// ECANCELED, ENODATA, ETIME, ENODEV or EHWPOISON.
         errno: Errno,
-        /// The kernel's account of the loss.
+        /// The kernel's report of the loss.
         loss: Loss,
     },
 }
 
 impl NoHostMemory {
-    /// Returns the error of making `what`.
+    /// Returns the error for an object that could not be created; `what` names it.
     #[cold]
     pub(crate) const fn of(self, what: &'static str) -> Error {
         let Self = self;
@@ -364,7 +364,7 @@ impl Error {
         }
     }
 
-    /// Returns the loss of work that the error reports, if any. ENODEV of any request means that the GPU is gone.
+    /// Returns the loss of work that the error reports, if any. ENODEV from any request means that the GPU was removed.
     pub fn loss(&self) -> Option<Loss> {
         match *self {
             Self::DeviceLost { loss, .. } => Some(loss),

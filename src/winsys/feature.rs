@@ -1,8 +1,8 @@
-//! Features that a driver or a chip can lack.
+//! Features that a driver or a chip may lack.
 
 use std::fmt;
 
-/// A feature that the driver's version or the chip does not have, in [`Error::Unsupported`](crate::winsys::Error::Unsupported).
+/// A feature that the driver or the chip does not support, in [`Error::Unsupported`](crate::winsys::Error::Unsupported).
 ///
 /// ```
 /// use amdgpu_winsys::winsys::{Error, Feature};
@@ -13,19 +13,19 @@ use std::fmt;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Feature {
-    /// Several queues in one submission, see [`Capabilities::GANG_SUBMIT`](crate::winsys::Capabilities::GANG_SUBMIT).
+    /// Submissions to several queues at once: see [`Capabilities::GANG_SUBMIT`](crate::winsys::Capabilities::GANG_SUBMIT).
     Gangs,
-    /// Encrypted memory, see [`Capabilities::TMZ`](crate::winsys::Capabilities::TMZ).
+    /// Encrypted memory: see [`Capabilities::TMZ`](crate::winsys::Capabilities::TMZ).
     EncryptedMemory,
-    /// Clocks that stay, see [`Capabilities::STABLE_PSTATE`](crate::winsys::Capabilities::STABLE_PSTATE).
+    /// Pinned clocks: see [`Capabilities::STABLE_PSTATE`](crate::winsys::Capabilities::STABLE_PSTATE).
     StableClocks,
-    /// Points of timelines in submissions, see
+    /// Timeline points in submissions: see
     /// [`Capabilities::TIMELINE_SYNCOBJ`](crate::winsys::Capabilities::TIMELINE_SYNCOBJ).
     SubmittedTimelines,
-    /// Dependencies on the start of a submission, see
+    /// Dependencies on the start of a submission: see
     /// [`Capabilities::SCHEDULED_DEPENDENCY`](crate::winsys::Capabilities::SCHEDULED_DEPENDENCY).
     StartDependencies,
-    /// Queues that a process fills itself, see [`UserRing`](crate::winsys::UserRing).
+    /// User queues, which a process fills itself: see [`UserRing`](crate::winsys::UserRing).
     UserQueues,
 }
 

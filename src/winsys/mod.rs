@@ -1,8 +1,8 @@
-//! The kernel's objects, one safe wrapper per ioctl.
+//! Safe wrappers of the kernel's objects and requests.
 //!
-//! [`Device`] is one open file of one GPU and the root of everything: [`Bo`], [`Mapping`], [`Context`], [`Syncobj`].
-//! Each owns what the kernel gave it and gives it back on drop. `unsafe` lives in the modules that form ioctl arguments
-//! with addresses in them or touch mapped memory, and nowhere else.
+//! A [`Device`] is a GPU, used through one open file; the other objects are created from it: [`Bo`], [`Mapping`],
+//! [`Context`], [`Syncobj`]. Each object owns its kernel resource and releases it on drop. `unsafe` is confined to the
+//! modules that pass addresses to the kernel or access mapped memory.
 
 #[expect(unsafe_code, reason = "descriptors that the kernel answers become owned")]
 mod answers;

@@ -1,10 +1,11 @@
-//! Ownership of the kernel's numbers that come from outside.
+//! Ownership of kernel handles that the caller created.
 
-/// Ownership of a handle that the caller made with requests of its own on the device's open file.
+/// The ownership of a handle that the caller created with its own requests on the device's open file.
 ///
-/// A driver that moves to this library object by object has handles that it made itself, on the
-/// [descriptor](crate::winsys::Device::as_fd) of the same open file. Handles of another file mean nothing here: those travel as
-/// descriptors, see [`Bo::import`](crate::winsys::Bo::import) and [`Syncobj::import`](crate::winsys::Syncobj::import).
+/// A driver that moves to this library object by object has handles that it created itself, through the
+/// [descriptor](crate::winsys::Device::as_fd) of the same open file. Handles of other files are not valid here; objects are
+/// shared between files as descriptors, see [`Bo::import`](crate::winsys::Bo::import) and
+/// [`Syncobj::import`](crate::winsys::Syncobj::import).
 ///
 /// ```
 /// use amdgpu_winsys::winsys::{Deadline, HandleOwnership, Syncobj};
@@ -18,8 +19,8 @@
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum HandleOwnership {
-    /// The library closes the handle with the last clone of its object. The caller gives it up.
+    /// The library closes the handle with the last clone of its object; the caller must not.
     Owned,
-    /// The caller closes the handle, and not before the last clone of the object is gone.
+    /// The caller closes the handle, after the last clone of the object is dropped.
     Borrowed,
 }

@@ -1,27 +1,27 @@
-//! Giving things back in drops.
+//! Release of kernel resources on drop.
 
 use crate::uapi::Errno;
 
-/// Number of attempts to give something back before it is left to the end of the file. A drop can report to no caller, and a
-/// kernel under pressure may refuse once what it grants the next time.
+/// Number of attempts to release a resource. A resource that cannot be released is freed when the file is closed. A drop
+/// cannot report to its caller, and a kernel under memory pressure may refuse a request once and accept it the next time.
 const RELEASE_ATTEMPTS: usize = 3;
 
-/// The kernel's answer to giving something back.
+/// The outcome of releasing a kernel resource.
 ///
-/// A caller that releases settles its own books first, and only then [reports](Release::report): an observer or a tracing
-/// subscriber that panics must not come between what the kernel has done and what the library believes.
+/// The caller updates its own state first and only then [reports](Release::report) the outcome. An observer or a tracing
+/// subscriber that panics must not come between the kernel's change and the library's record of it.
 #[derive(Clone, Copy, Debug)]
 #[must_use = "refusals are to be reported"]
 pub(super) struct Release {
     is_done: bool,
-    /// The last refusal; ENODEV as long as there is none.
+    /// The errno of the last refusal; ENODEV if there was none.
     refused: Errno,
     /// The number of refusals.
     times: usize,
 }
 
-/// Tries to give something back as often as a drop may: what is refused once may be granted the next time. A GPU that was
-/// removed is not asked again. `attempt` must not call observers.
+/// Tries to release a resource, up to the maximum number of attempts. If the GPU was removed, there is only one attempt.
+/// `attempt` must not call observers.
 #[inline]
 pub(super) fn release(mut attempt: impl FnMut() -> Result<(), Errno>) -> Release {
     match attempt() {
@@ -43,21 +43,21 @@ fn release_again(first: Errno, mut attempt: impl FnMut() -> Result<(), Errno>) -
 }
 
 impl Release {
-    /// Nothing was to be given back, or it was taken at once. All members have values, so that what compares them in one go, as
-    /// compilers do, compares nothing that was never written.
+    /// No resource had to be released, or it was released at the first attempt. All fields have values, so that a
+    /// comparison of the whole structure reads no uninitialized bytes.
     pub(super) const DONE: Self = Self { is_done: true, refused: Errno::ENODEV, times: 0 };
 
-    /// Returns `true` if the kernel has it back.
+    /// Returns `true` if the resource was released.
     pub(super) fn is_done(self) -> bool {
         self.is_done
     }
 
-    /// Returns `true` if the kernel has it back, or the GPU was removed and everything goes with the file.
+    /// Returns `true` if the resource was released, or the GPU was removed and the resource is freed with the file.
     pub(super) fn is_over(self) -> bool {
         self.is_done || self.refused == Errno::ENODEV
     }
 
-    /// Logs what was refused. That the GPU was removed is no refusal: everything goes with the file.
+    /// Logs refusals. A removed GPU is not logged, because its resources are freed with the file.
     #[inline]
     pub(super) fn report(self, request: &'static str, handle: u32) {
         if self.refused != Errno::ENODEV {
@@ -75,10 +75,10 @@ fn warn_of(request: &'static str, handle: u32, errno: Errno, times: usize, is_do
 mod tests {
     use super::*;
 
-    /// `true` if it is done, `true` if it is over, and the refusals.
+    /// Whether the release is done, whether it is over, and the refusals.
     type Outcome = (bool, bool, Option<(Errno, usize)>);
 
-    /// Releases with these answers, the last of them for ever. Returns the outcome, and the number of attempts.
+    /// Releases with these answers, the last of which is repeated. Returns the outcome and the number of attempts.
     fn asked(answers: &[Result<(), Errno>]) -> (Outcome, usize) {
         let mut attempts = 0;
         let outcome = release(|| {

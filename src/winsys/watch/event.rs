@@ -1,11 +1,11 @@
-//! Events of a device's objects.
+//! Events of a device's objects, for observers.
 
 use crate::{
     uapi::{GemCreateFlags, GemDomain, VaFlags},
     vamgr::VaRange,
 };
 
-/// Something that has just happened: the kernel has agreed to it, or it has reported it.
+/// An event of a device's objects: an operation that the kernel has completed, or a change that it has reported.
 ///
 /// ```
 /// use amdgpu_winsys::winsys::{BoHistory, Device, Event};
@@ -26,9 +26,9 @@ use crate::{
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Event {
-    /// A BO came to be: created, imported, or made of user memory.
+    /// A BO was created, imported, or made from user memory.
     BoOpened {
-        /// Its handle.
+        /// The BO's handle.
         handle: u32,
         /// Size in bytes.
         size: u64,
@@ -37,15 +37,15 @@ pub enum Event {
         /// Creation flags, as far as they are known.
         flags: GemCreateFlags,
     },
-    /// A handle was closed; the number may be used again. That frees the BO, as far as this file is concerned.
+    /// A GEM handle was closed. The kernel may reuse its number. For this file, the BO is freed.
     BoClosed {
         /// The handle.
         handle: u32,
     },
-    /// A BO became device memory of a type: what vkAllocateMemory returns. It comes after [`Event::BoOpened`] and
-    /// [`Event::Bound`]; [`Event::BoClosed`] is its end.
+    /// A BO was allocated as device memory, as by vkAllocateMemory. This event follows [`Event::BoOpened`] and
+    /// [`Event::Bound`]; [`Event::BoClosed`] reports the end of the memory.
     Allocated {
-        /// The BO.
+        /// The BO's handle.
         handle: u32,
         /// Index of the memory type.
         memory_type: u32,
@@ -54,97 +54,99 @@ pub enum Event {
         /// Size in bytes.
         size: u64,
     },
-    /// Addresses point to (part of) a BO from now on, whatever was there before.
+    /// GPU addresses were bound to a BO, or part of one, replacing earlier bindings.
     Bound {
-        /// The addresses.
+        /// The bound range.
         range: VaRange,
-        /// The BO.
+        /// The BO's handle.
         handle: u32,
-        /// The first byte of it.
+        /// Offset of the bound part in the BO, in bytes.
         bo_offset: u64,
-        /// Access rights and memory type.
+        /// Access rights and MTYPE.
         flags: VaFlags,
     },
-    /// Addresses point nowhere any more.
+    /// GPU addresses were unbound.
     Unbound {
-        /// The addresses.
+        /// The unbound range.
         range: VaRange,
     },
-    /// The CPU sees a BO.
+    /// A BO was mapped for the CPU.
     Mapped {
-        /// The BO.
+        /// The BO's handle.
         handle: u32,
         /// The CPU address of the first byte.
         base: usize,
         /// Size in bytes.
         len: usize,
     },
-    /// The CPU does not see it there any more.
+    /// A CPU mapping of a BO was removed.
     Unmapped {
-        /// The BO.
+        /// The BO's handle.
         handle: u32,
-        /// The CPU address that the first byte had.
+        /// The CPU address of the former first byte.
         base: usize,
         /// Size in bytes.
         len: usize,
     },
-    /// The kernel took a submission.
+    /// The kernel accepted a submission.
     Submitted {
         /// The context's id.
         context: u32,
-        /// Its number among the submissions of the leading queue.
+        /// Sequence number of the submission on its leading queue.
         sequence: u64,
         /// Number of IBs.
         ibs: usize,
-        /// Number of BOs listed.
+        /// Number of listed BOs.
         bos: usize,
     },
-    /// The kernel moved BOs out of VRAM since it was last asked; it does not say whose.
+    /// The kernel evicted BOs from VRAM since the last query. It does not report the processes that they belong to.
     Evicted {
-        /// Evictions that copied.
+        /// Number of BOs that were evicted and copied.
         evictions: u64,
-        /// Bytes copied by evictions and other moves.
+        /// Number of bytes copied by evictions and other moves.
         bytes_moved: u64,
     },
-    /// The kernel reported other usage of the whole device than the last time: budgets have changed.
-    /// Bytes, as in [`MemoryInfo`](crate::uapi::MemoryInfo).
+    /// The kernel reported a changed memory usage of the whole GPU, so budgets have changed. Sizes are in bytes, as in
+    /// [`MemoryInfo`](crate::uapi::MemoryInfo).
     BudgetChanged {
         /// Number of the kernel's answer.
         generation: u64,
-        /// VRAM in use.
+        /// Usage of VRAM.
         vram: u64,
-        /// Visible VRAM in use.
+        /// Usage of visible VRAM.
         visible_vram: u64,
-        /// GTT in use.
+        /// Usage of GTT.
         gtt: u64,
     },
-    /// A heap came under pressure or was relieved of it.
+    /// The pressure level of a heap has changed.
     Pressure {
         /// Index of the heap.
         heap: u32,
         /// The new level.
         level: PressureLevel,
-        /// This process's usage of the heap, bytes.
+        /// This process's usage of the heap, in bytes.
         usage: u64,
-        /// This process's budget, bytes.
+        /// This process's budget for the heap, in bytes.
         budget: u64,
     },
-    /// An allocation would pass a limit of the admission policy.
+    /// An allocation would exceed a limit of the admission policy.
     OverCommitted {
         /// Index of the heap.
         heap: u32,
-        /// Bytes asked for.
+        /// Requested size in bytes.
         size: u64,
-        /// This process's usage of the heap at that time, bytes.
+        /// This process's usage of the heap at the time of the request, in bytes.
         usage: u64,
-        /// The limit, bytes.
+        /// The limit in bytes.
         limit: u64,
-        /// `true` if it was refused; otherwise the policy only reports.
+        /// `true` if the allocation was refused, `false` if the policy only reports.
         refused: bool,
     },
 }
 
-/// Share of its budget of a heap that this process has used.
+/// The pressure on a heap: the share of its budget that this process uses.
+///
+/// For the exact limits, see [`HeapBudget::pressure`](crate::heaps::HeapBudget::pressure).
 ///
 /// ```
 /// use amdgpu_winsys::{heaps::HeapBudget, winsys::PressureLevel};
@@ -158,17 +160,17 @@ pub enum Event {
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum PressureLevel {
-    /// Less than the rest.
+    /// Less than 80 % of the budget is used.
     #[default]
     Low,
-    /// Four fifths or more.
+    /// At least 80 % of the budget is used.
     High,
-    /// More than all of it.
+    /// More than the whole budget is used.
     Exceeded,
 }
 
 impl Event {
-    /// Returns the BO it is about.
+    /// Returns the handle of the BO that the event is about, if any.
     pub const fn handle(&self) -> Option<u32> {
         match *self {
             Self::BoOpened { handle, .. }
@@ -181,7 +183,7 @@ impl Event {
         }
     }
 
-    /// Returns the GPU addresses it is about.
+    /// Returns the GPU addresses that the event is about, if any.
     pub const fn addresses(&self) -> Option<VaRange> {
         match *self {
             Self::Bound { range, .. } | Self::Unbound { range } => Some(range),

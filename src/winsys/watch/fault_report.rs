@@ -1,4 +1,4 @@
-//! A page fault explained: who did what, to which buffer.
+//! Explanation of VM faults: the access, the GPU client and the BO involved.
 
 use std::fmt;
 
@@ -7,7 +7,7 @@ use crate::{
     winsys::{BoHistory, Device, GfxLevel, HistoryEntry, MappedRange, PageFault, Result, VaLookup, VaMap},
 };
 
-/// The kind of access.
+/// The kind of access that faulted.
 ///
 /// ```
 /// use amdgpu_winsys::winsys::{FaultAccess, FaultStatus, GfxLevel};
@@ -29,7 +29,7 @@ pub enum FaultAccess {
     Atomic,
 }
 
-/// The part of the GPU that translates addresses for the client that faulted.
+/// The VM hub, the part of the GPU that translated the address of the faulting access.
 ///
 /// ```
 /// use amdgpu_winsys::{vamgr::GpuVa, winsys::{FaultHub, PageFault}};
@@ -40,17 +40,17 @@ pub enum FaultAccess {
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum FaultHub {
-    /// Graphics, compute, and since GFX10 the copy engines; the number is that of the accelerator die.
+    /// The hub of graphics and compute, and from GFX10 on of SDMA; with the number of the accelerator die.
     Graphics(u8),
-    /// Video, display, and on GFX9 the copy engines: the first hub of each die.
+    /// The first multimedia hub of a die, for video, display, and on GFX9 SDMA; with the number of the die.
     Multimedia(u8),
     /// The second multimedia hub of each die.
     Multimedia1(u8),
-    /// A type that no table knows, and the number.
+    /// An unknown type of hub, with its number.
     Unknown(u8, u8),
 }
 
-/// The fault status register, taken apart.
+/// The decoded fault status register.
 ///
 /// Source: Linux 6.12 `drivers/gpu/drm/amd/include/asic_reg`: VM_L2_PROTECTION_FAULT_STATUS of `gc/gc_9_0_sh_mask.h`, the
 /// same bits in GCVM_L2_PROTECTION_FAULT_STATUS of `gc/gc_10_1_0_sh_mask.h` and later; before GFX9
@@ -67,17 +67,17 @@ pub enum FaultHub {
 pub struct FaultStatus {
     /// The kind of access.
     pub access: FaultAccess,
-    /// Number of the client within the hub.
+    /// Number of the GPU client within the hub.
     pub client: u16,
-    /// Number of the address space; only the kernel knows its owner.
+    /// Number of the address space (VMID); only the kernel knows its owner.
     pub vmid: u8,
-    /// The permissions that were missing, by bits of the page table entry; GFX9 and later.
+    /// The missing permissions, as bits of a page table entry; GFX9 and later.
     pub permissions: u8,
-    /// Level at which the walk through the page tables ended, 0 if it did not; GFX9 and later.
+    /// Page table level at which the walk failed, 0 if it did not fail; GFX9 and later.
     pub walker_error: u8,
-    /// The entry was not usable at all; GFX9 and later.
+    /// `true` if the page table entry was unusable; GFX9 and later.
     pub mapping_error: bool,
-    /// More faults came than were recorded; GFX9 and later.
+    /// `true` if there were more faults than were recorded; GFX9 and later.
     pub more_faults: bool,
 }
 
@@ -116,7 +116,8 @@ impl FaultStatus {
         }
     }
 
-    /// Returns the client's name, of those the kernel names for the graphics hub: GFX9 to GFX11.
+    /// Returns the client's name; `None` if the kernel does not name it. The kernel names clients of the graphics hub of
+    /// GFX9 to GFX11.
     ///
     /// Source: Linux 6.12 `gmc_v9_0.c` and `gfxhub_v2_0.c` (the later ones up to GFX11 are the same),
     /// `gfxhub_client_ids`.
@@ -134,11 +135,12 @@ const fn bits(word: u32, low: u32, count: u32) -> u16 {
     (word >> low & ((1 << count) - 1)) as u16
 }
 
-/// Colour and depth, input assembly and work distribution, the command processors, and what shaders load through.
+/// The clients of GFX9: colour and depth, input assembly and work distribution, the command processors, and the caches of
+/// shaders.
 const GFX9_CLIENTS: [&str; 13] =
     ["CB", "DB", "IA", "WD", "CPF", "CPC", "CPG", "RLC", "TCP", "SQC (inst)", "SQC (data)", "SQG", "PA"];
 
-/// As before, with the copy engines, which moved to the graphics hub.
+/// The clients of GFX10 and GFX11: those of GFX9, and SDMA, which moved to the graphics hub.
 const GFX10_CLIENTS: [&str; 18] = [
     "CB/DB",
     "reserved",
@@ -161,7 +163,7 @@ const GFX10_CLIENTS: [&str; 18] = [
 ];
 
 impl PageFault {
-    /// Returns the hub that faulted.
+    /// Returns the hub that reported the fault.
     ///
     /// Source: Linux 6.12 `amdgpu_vm.c`, `amdgpu_vm_update_fault_cache`.
     pub const fn hub(&self) -> FaultHub {
@@ -175,7 +177,7 @@ impl PageFault {
     }
 }
 
-/// The fault of the access.
+/// The likely mistake behind a fault, judged from the bindings at and around the address.
 ///
 /// ```
 /// use amdgpu_winsys::{heaps::AllocateInfo, winsys::{FaultAccess, Verdict}};
@@ -195,31 +197,31 @@ impl PageFault {
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Verdict {
-    /// A store to addresses that are bound read-only.
+    /// The addresses are bound read-only, and the access was a store.
     ReadOnly,
-    /// The addresses are bound, and were not when the fault came, or may not be used like that.
+    /// The addresses are bound now. They were not at the time of the fault, or the access was not permitted.
     BoundNow,
-    /// The addresses were bound, and are not any more.
+    /// The addresses were bound once, but are not any more.
     UseAfterFree,
-    /// Nothing was ever bound there, but something ends at most [`NEAR`] bytes in front of it.
+    /// The addresses were never bound, and a bound range ends at most [`NEAR`] bytes before the access.
     Overrun {
-        /// Bytes between its end and the access.
+        /// Number of bytes between the end of the range and the access.
         beyond: u64,
     },
-    /// Nothing was ever bound there, but something begins at most [`NEAR`] bytes behind it.
+    /// The addresses were never bound, and a bound range starts at most [`NEAR`] bytes after the access.
     Underrun {
-        /// Bytes between the access and its start.
+        /// Number of bytes between the access and the start of the range.
         before: u64,
     },
-    /// An address that has nothing to do with anything that is, or was, bound.
+    /// The address is not near any range that is or was bound.
     Wild,
 }
 
-/// Distance from a bound range up to which an access counts as one that missed it, bytes.
+/// Maximum distance in bytes between a bound range and an access that [`Verdict`] attributes to it.
 pub const NEAR: u64 = 2 << 20;
 
 impl Verdict {
-    /// Judges what was found at an address.
+    /// Judges the result of a lookup in a [`VaMap`].
     pub fn new(finding: &VaLookup, access: FaultAccess) -> Self {
         let is_read_only = |place: &MappedRange| !place.flags.contains(VaFlags::WRITEABLE);
         let near =
@@ -229,7 +231,7 @@ impl Verdict {
             VaLookup::Live(_) => Self::BoundNow,
             VaLookup::Freed { .. } => Self::UseAfterFree,
             VaLookup::Nowhere { below, above } => match (near(below), near(above)) {
-                // Most programs run over an end, few in front of a start.
+                // Overruns are more common than underruns, so an overrun is preferred at equal distance.
                 (Some(beyond), above) if above.is_none_or(|before| beyond <= before) => Self::Overrun { beyond },
                 (_, Some(before)) => Self::Underrun { before },
                 _ => Self::Wild,
@@ -238,7 +240,7 @@ impl Verdict {
     }
 }
 
-/// A page fault with everything that is known about it.
+/// A VM fault with all available information about it.
 ///
 /// ```
 /// use amdgpu_winsys::{heaps::AllocateInfo, winsys::{FaultReport, PageFault, Verdict}};
@@ -258,24 +260,24 @@ impl Verdict {
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FaultReport {
-    /// The kernel's report.
+    /// The fault, as the kernel reports it.
     pub fault: PageFault,
-    /// The status register, taken apart.
+    /// The decoded fault status register.
     pub status: FaultStatus,
     /// The hub that faulted.
     pub hub: FaultHub,
     /// The client's name, if it is known.
     pub client: Option<&'static str>,
-    /// The BO that is, or was, bound at the page.
+    /// The BO that is or was bound at the page.
     pub finding: VaLookup,
-    /// The conclusion.
+    /// The likely mistake.
     pub verdict: Verdict,
-    /// Remembered events of the page, oldest first.
+    /// The recorded events of the page, oldest first.
     pub history: Vec<HistoryEntry>,
 }
 
 impl FaultReport {
-    /// Explains a fault of a GPU of this generation.
+    /// Explains a VM fault of a GPU of the generation `level`.
     pub fn new(fault: PageFault, level: GfxLevel, map: &VaMap, history: Option<&BoHistory>) -> Self {
         let (status, hub) = (FaultStatus::new(fault.status, level), fault.hub());
         let finding = map.lookup(fault.page.as_u64());
@@ -292,14 +294,14 @@ impl FaultReport {
 }
 
 impl Device {
-    /// Returns the last page fault of this file's address space, explained; `None` if there was none. The kernel reports the
-    /// page and not the byte, and does not forget a fault. Needs minor 55.
+    /// Returns the last VM fault of this file's address space, explained; `None` if there was none. Needs DRM 3.55.
     ///
-    /// It does not report the ring either, only the [client](FaultReport::client) within the hub.
+    /// The kernel reports the page and not the byte, and keeps reporting the last fault. It does not report the ring
+    /// either, only the [client](FaultReport::client) within the hub.
     ///
     /// # Errors
     ///
-    /// Those of [`Device::page_fault`].
+    /// The errors of [`Device::page_fault`].
     pub fn fault_report(&self, map: &VaMap, history: Option<&BoHistory>) -> Result<Option<FaultReport>> {
         let fault = self.page_fault()?;
         Ok(fault.map(|fault| FaultReport::new(fault, self.info().gfx_level, map, history)))

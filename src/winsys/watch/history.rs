@@ -1,4 +1,4 @@
-//! Recent events of BOs.
+//! Recent events of BOs and their bindings.
 
 use std::{
     collections::VecDeque,
@@ -12,7 +12,7 @@ use parking_lot::Mutex;
 
 use crate::{vamgr::GpuVa, winsys::Event};
 
-/// One thing that happened.
+/// An event in a [`BoHistory`], with its number and time.
 ///
 /// ```
 /// use amdgpu_winsys::{heaps::{AllocateInfo, MemoryManager, TableOptions}, winsys::{BoHistory, Device}};
@@ -28,21 +28,21 @@ use crate::{vamgr::GpuVa, winsys::Event};
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct HistoryEntry {
-    /// Counts what happened to BOs from 0.
+    /// Number of the event, counted from 0.
     pub number: u64,
-    /// Time since the history was made.
+    /// Time since the history was created.
     pub at: Duration,
     /// The event.
     pub event: Event,
 }
 
-/// A history of the last events about BOs and their bindings, and no more than that: RADV's log grows for as long as the
-/// device lives, and is never freed (Mesa 25.0.7 `src/amd/vulkan/winsys/amdgpu/radv_amdgpu_bo.c`, `radv_amdgpu_log_bo`).
+/// A bounded history of the last events of BOs and their bindings. RADV's log instead grows for the lifetime of the device
+/// and is never freed (Mesa 25.0.7 `src/amd/vulkan/winsys/amdgpu/radv_amdgpu_bo.c`, `radv_amdgpu_log_bo`).
 ///
-/// An [`VaMap`](crate::winsys::VaMap) knows what was bound last at an address; a history knows in which order things
-/// happened there. To have both, observe with a `Vec` of them.
+/// A [`VaMap`](crate::winsys::VaMap) tells the last binding at an address; a history tells the order of events there. To
+/// have both, use a `Vec` of them as the observer.
 ///
-/// A `BoHistory` is a handle: a clone of it is the same history, and equal to it.
+/// A `BoHistory` is a reference-counted handle: its clones are the same history and compare equal.
 ///
 /// ```
 /// use amdgpu_sim::{SimKernel, profile};
@@ -58,7 +58,7 @@ pub struct HistoryEntry {
 #[derive(Clone, Debug)]
 pub struct BoHistory(Arc<State>);
 
-/// Two handles are equal if they are of the same history.
+/// Two handles are equal if they refer to the same history.
 impl PartialEq for BoHistory {
     fn eq(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.0, &other.0)
@@ -78,23 +78,23 @@ struct State {
 #[derive(Debug, Default)]
 struct Ring {
     entries: VecDeque<HistoryEntry>,
-    /// Events so far.
+    /// The number of events so far.
     count: u64,
 }
 
 impl BoHistory {
-    /// Creates a history of the last `most` events. Its memory is taken now, about 64 bytes each.
+    /// Creates a history of the last `most` events, and allocates its memory, about 64 bytes for each event.
     pub fn new(most: usize) -> Self {
         let ring = Ring { entries: VecDeque::with_capacity(most), count: 0 };
         Self(Arc::new(State { start: Instant::now(), most, ring: Mutex::new(ring) }))
     }
 
-    /// Returns the remembered events, oldest first.
+    /// Returns the recorded events, oldest first.
     pub fn entries(&self) -> Vec<HistoryEntry> {
         self.0.ring.lock().entries.iter().copied().collect()
     }
 
-    /// Returns the number of events that were forgotten.
+    /// Returns the number of events that have been dropped from the history.
     pub fn forgotten(&self) -> u64 {
         let ring = self.0.ring.lock();
         ring.count.saturating_sub(wide(ring.entries.len()))
@@ -108,7 +108,7 @@ impl BoHistory {
         self.0.ring.lock().entries.iter().filter(is_about).copied().collect()
     }
 
-    /// Returns the remembered events of a handle, oldest first. The number may have meant several BOs.
+    /// Returns the recorded events of a handle, oldest first. If the kernel reused the handle, they belong to several BOs.
     pub fn of_handle(&self, wanted: u32) -> Vec<HistoryEntry> {
         let is_about = |entry: &&HistoryEntry| entry.event.handle() == Some(wanted);
         self.0.ring.lock().entries.iter().filter(is_about).copied().collect()
@@ -116,7 +116,7 @@ impl BoHistory {
 }
 
 impl BoHistory {
-    /// Notes an event.
+    /// Records an event.
     pub(super) fn note(&self, event: &Event) {
         if event.handle().is_none() && event.addresses().is_none() {
             return;

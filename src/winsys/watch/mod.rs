@@ -1,4 +1,4 @@
-//! Events, their observers, and explanations of page faults.
+//! Events, their observers, and explanations of VM faults.
 
 mod event;
 mod fault_report;

@@ -4,14 +4,14 @@ use std::{fmt, sync::Arc};
 
 use crate::winsys::{BoHistory, Event, VaMap};
 
-/// Receiver of everything that happens to the objects of a device: a tool, a trace, an
-/// [`VaMap`](crate::winsys::VaMap). See [`Device::with_observer`](crate::winsys::Device::with_observer).
+/// A receiver of the events of a device's objects, such as a tool, a trace, or a [`VaMap`](crate::winsys::VaMap). See
+/// [`Device::with_observer`](crate::winsys::Device::with_observer).
 ///
-/// It is called from whatever thread does the thing, after the kernel has agreed, and must not use the device's objects
-/// itself. It may panic: the object of the event has an owner by then, which gives it back. Panics while a panic unwinds already
-/// are swallowed. A device without an observer pays one comparison for each event, which is then not even made.
+/// It is called on the thread that causes the event, after the kernel has completed the operation, and must not use the
+/// device's objects. It may panic, because the object of the event already has an owner that frees it. A panic while
+/// another one unwinds is ignored. Without an observer, an event costs one comparison and is not even constructed.
 ///
-/// A `Vec` of observers is one, and so is what points to one (`Box`, `Arc`).
+/// A `Vec` of observers is an observer too, and so are pointers to one (`Box`, `Arc`).
 ///
 /// ```
 /// use std::sync::{Arc, atomic::{AtomicU64, Ordering}};
@@ -70,7 +70,7 @@ impl Observer for BoHistory {
     }
 }
 
-/// A list of observers is an observer: each receives every event, in the list's order.
+/// A list of observers is an observer: each receives every event, in the order of the list.
 impl<T: Observer> Observer for Vec<T> {
     fn observe(&self, event: &Event) {
         for observer in self {
@@ -87,7 +87,7 @@ impl<T: Observer> Observer for Vec<T> {
     }
 }
 
-/// Observers that point to another one are that one.
+/// Implements the trait for pointers to observers, by forwarding.
 macro_rules! pointers {
     ($($pointer:ident),*) => {$(
         impl<T: Observer + ?Sized> Observer for $pointer<T> {
@@ -108,7 +108,7 @@ macro_rules! pointers {
 
 pointers!(Arc, Box);
 
-/// Tells the observer, if there is one; otherwise the event is not even made.
+/// Reports an event to the observer. Without an observer, `event` is not called.
 #[inline]
 pub(in crate::winsys) fn tell(observer: Option<&dyn Observer>, event: impl FnOnce() -> Event) {
     if let Some(observer) = observer {
@@ -119,12 +119,13 @@ pub(in crate::winsys) fn tell(observer: Option<&dyn Observer>, event: impl FnOnc
     }
 }
 
-/// A second panic would end the process.
+/// Reports an event during a panic, when a second panic would abort the process.
 #[cold]
 fn tell_while_unwinding(observer: &dyn Observer, event: &Event) {
     let told = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| observer.observe(event)));
     if told.is_err() {
-        // The panic that unwinds already says enough; dropping this one's payload could panic again.
+        // The first panic is already being reported. The payload of this one is leaked, because dropping it could panic
+        // again.
         std::mem::forget(told);
     }
 }

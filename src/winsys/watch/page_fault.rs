@@ -1,8 +1,8 @@
-//! The page fault that the kernel remembers.
+//! The last VM fault that the kernel recorded.
 
 use crate::vamgr::GpuVa;
 
-/// The last page fault of a file's address space.
+/// The last VM fault of a file's address space, as [`Device::page_fault`](crate::winsys::Device::page_fault) returns it.
 ///
 /// ```
 /// use amdgpu_winsys::{vamgr::GpuVa, winsys::{FaultAccess, FaultStatus, GfxLevel, PageFault}};
@@ -20,6 +20,6 @@ pub struct PageFault {
     pub page: GpuVa,
     /// The raw fault status register.
     pub status: u32,
-    /// The hub that faulted: type in bits 7..0 (0 graphics, 1 and 2 multimedia), index in bits 15..8.
+    /// The hub that reported the fault: type in bits 7..0 (0 graphics, 1 and 2 multimedia), index in bits 15..8.
     pub hub: u32,
 }

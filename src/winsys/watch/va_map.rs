@@ -1,4 +1,4 @@
-//! Lookup of GPU addresses: the BO that is, or was, bound there.
+//! Lookup of the BO that is or was bound at a GPU address.
 
 use std::{
     collections::{HashMap, VecDeque},
@@ -14,8 +14,8 @@ use crate::{
     winsys::{Event, PageFault},
 };
 
-/// A map of the BO that is bound at each address, and for a while the BO that was: it turns the address of a page fault into
-/// the name of the buffer that was overrun, or used after it was freed.
+/// A map from GPU addresses to the BOs that are bound there, and for a limited time to the BOs that were. It finds the
+/// buffer that belongs to the address of a VM fault, after an overrun or a use after free.
 ///
 /// ```
 /// use amdgpu_sim::{SimKernel, profile};
@@ -33,14 +33,14 @@ use crate::{
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
-/// A look-up and an event cost O(log n). The history is bounded: RADV's grows for as long as the device lives (Mesa 25.0.7
-/// `src/amd/vulkan/winsys/amdgpu/radv_amdgpu_bo.c`, `radv_amdgpu_log_bo`).
+/// A lookup and an event take O(log n) time. The history of freed ranges is bounded, while RADV's grows for the lifetime of
+/// the device (Mesa 25.0.7 `src/amd/vulkan/winsys/amdgpu/radv_amdgpu_bo.c`, `radv_amdgpu_log_bo`).
 ///
-/// An `VaMap` is a handle: a clone of it is the same map, and equal to it.
+/// A `VaMap` is a reference-counted handle: its clones are the same map and compare equal.
 #[derive(Clone, Debug)]
 pub struct VaMap(Arc<Book>);
 
-/// Two handles are equal if they are of the same map.
+/// Two handles are equal if they refer to the same map.
 impl PartialEq for VaMap {
     fn eq(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.0, &other.0)
@@ -59,11 +59,11 @@ struct Book {
 #[derive(Debug)]
 struct Pages {
     bos: HashMap<u32, BoNote>,
-    /// By 48-bit address.
+    /// Keyed by 48-bit address.
     live: IntervalMap<Bound>,
-    /// Freed ranges, oldest first.
+    /// Freed ranges, oldest first, with the clock at that time.
     freed: VecDeque<(MappedRange, u64)>,
-    /// Bindings that came and went so far.
+    /// The number of bindings made and removed so far.
     clock: u64,
 }
 
@@ -81,7 +81,8 @@ struct Bound {
     handle: u32,
     offset: u64,
     flags: VaFlags,
-    /// The BO as it was when it was bound or named: it may be closed, and its number used again, before it is unbound.
+    /// A copy of the BO's record from the time of binding or naming, because the BO may be closed, and its handle reused,
+    /// before the range is unbound.
     note: Option<BoNote>,
 }
 
@@ -90,13 +91,13 @@ impl Run for Bound {
         Self { offset: self.offset + by, ..self.clone() }
     }
 
-    /// Bindings that were made one by one stay so, also where one goes on with the bytes of the other.
+    /// Separate bindings are never merged, even if they are contiguous in the BO.
     fn continues(&self, _: u64, _: &Self) -> bool {
         false
     }
 }
 
-/// Part of a BO at an address.
+/// A range of GPU addresses bound to a BO, in the result of a lookup.
 ///
 /// ```
 /// use amdgpu_winsys::{heaps::AllocateInfo, winsys::VaLookup};
@@ -113,23 +114,23 @@ impl Run for Bound {
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MappedRange {
-    /// The BO's handle, as it was.
+    /// The BO's handle at the time of the binding.
     pub handle: u32,
-    /// The name it was given, if any.
+    /// The BO's name; `None` if it has none.
     pub name: Option<String>,
-    /// The BO's size, bytes; 0 if it was not known.
+    /// The BO's size in bytes; 0 if unknown.
     pub size: u64,
     /// Domains in which the BO may be placed.
     pub domains: GemDomain,
-    /// Access rights and memory type of the binding.
+    /// Access rights and MTYPE of the binding.
     pub flags: VaFlags,
-    /// The addresses that are, or were, bound in one piece around the one asked for.
+    /// The bound range.
     pub range: VaRange,
-    /// Byte of the BO that the address asked for stands for; for a neighbour, the byte its range begins with.
+    /// Offset in the BO of the requested address; for a neighbour of it, of the start of the range.
     pub offset: u64,
 }
 
-/// A BO that an [`VaMap`] knows.
+/// A BO that a [`VaMap`] tracks.
 ///
 /// ```
 /// use amdgpu_winsys::heaps::AllocateInfo;
@@ -147,19 +148,19 @@ pub struct MappedRange {
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BoEntry {
-    /// Its handle.
+    /// The BO's handle.
     pub handle: u32,
-    /// The name it was given, if any.
+    /// The BO's name; `None` if it has none.
     pub name: Option<String>,
     /// Size in bytes.
     pub size: u64,
-    /// Domains in which it may be placed.
+    /// Domains in which the BO may be placed.
     pub domains: GemDomain,
-    /// Index of the memory type, if it is device memory.
+    /// Index of the memory type; `None` if the BO is not device memory.
     pub memory_type: Option<u32>,
 }
 
-/// Result of a lookup in an [`VaMap`].
+/// The result of a lookup in a [`VaMap`].
 ///
 /// ```
 /// use amdgpu_winsys::{heaps::AllocateInfo, winsys::VaLookup};
@@ -178,33 +179,32 @@ pub struct BoEntry {
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum VaLookup {
-    /// A BO is bound there.
+    /// A BO is bound at the address.
     Live(MappedRange),
-    /// Nothing is bound there any more; this was the last.
+    /// No BO is bound at the address now; `place` is the last binding.
     Freed {
         /// The freed range.
         place: MappedRange,
-        /// Number of bindings made or removed since.
+        /// Number of bindings made or removed since the range was freed.
         changes_ago: u64,
     },
-    /// Nothing is bound there, nor was as far back as the map goes.
+    /// No BO is bound at the address, and the map has no record of an earlier one.
     Nowhere {
-        /// The nearest bound range below, and how many bytes lie between its end and the address.
+        /// The nearest bound range below, and the number of bytes between its end and the address.
         below: Option<(MappedRange, u64)>,
-        /// The nearest bound range above, and how many bytes lie between the address and its start.
+        /// The nearest bound range above, and the number of bytes between the address and its start.
         above: Option<(MappedRange, u64)>,
     },
 }
 
 impl VaMap {
-    /// Creates a map that remembers the last `most_freed` ranges that went.
+    /// Creates a map that remembers the last `most_freed` freed ranges.
     pub fn new(most_freed: usize) -> Self {
         let pages = Pages { bos: HashMap::new(), live: IntervalMap::new(), freed: VecDeque::new(), clock: 0 };
         Self(Arc::new(Book { pages: Mutex::new(pages), most_freed }))
     }
 
-    /// Gives a BO a name, for as long as it lives and its ranges are remembered. A handle that the map has not seen is
-    /// ignored.
+    /// Gives a BO a name, which is kept with its freed ranges. An unknown handle is ignored.
     pub fn name(&self, handle: u32, name: &str) {
         let mut pages = self.0.pages.lock();
         let Pages { bos, live, .. } = &mut *pages;
@@ -217,8 +217,8 @@ impl VaMap {
         });
     }
 
-    /// Returns the BO that is, or was, at a GPU address. The address may be canonical or cut to 48 bits; the upper 16 bits
-    /// of an address in the hole between the halves are ignored.
+    /// Returns the BO that is or was bound at a GPU address. `address` may be canonical or cut to 48 bits; its upper 16
+    /// bits are ignored.
     pub fn lookup(&self, address: u64) -> VaLookup {
         let at = GpuVa::from_48_bits(address).low_48_bits();
         let pages = self.0.pages.lock();
@@ -240,7 +240,7 @@ impl VaMap {
         VaLookup::Nowhere { below, above }
     }
 
-    /// Returns every BO that is there, by handle.
+    /// Returns all open BOs, sorted by handle.
     pub fn bos(&self) -> Vec<BoEntry> {
         let pages = self.0.pages.lock();
         let mut bos: Vec<_> = pages.bos.iter().map(|(&handle, note)| note.entry(handle)).collect();
@@ -249,17 +249,17 @@ impl VaMap {
         bos
     }
 
-    /// Returns everything that is bound, by 48-bit address.
+    /// Returns all bound ranges, sorted by 48-bit address.
     pub fn live(&self) -> Vec<MappedRange> {
         self.0.pages.lock().live.iter().map(|(range, bound)| bound.place(&range, range.start)).collect()
     }
 
-    /// Returns the freed ranges that are remembered, oldest first.
+    /// Returns the remembered freed ranges, oldest first.
     pub fn freed(&self) -> Vec<MappedRange> {
         self.0.pages.lock().freed.iter().map(|(place, _)| place.clone()).collect()
     }
 
-    /// Explains a page fault in words.
+    /// Describes a VM fault in a sentence.
     pub fn explain(&self, fault: &PageFault) -> String {
         let hub = match fault.hub & 0xff {
             0 => "graphics",
@@ -288,7 +288,7 @@ impl Bound {
     }
 }
 
-/// A range of 48-bit addresses that the kernel has agreed to.
+/// Returns a range of 48-bit addresses that the kernel has accepted.
 fn va_range(range: &std::ops::Range<u64>) -> VaRange {
     VaRange::of_48_bits(range.start, range.end - range.start)
 }
@@ -310,12 +310,12 @@ impl Pages {
 }
 
 impl VaMap {
-    /// Brings the map up to date.
+    /// Updates the map with an event.
     pub(super) fn note(&self, event: &Event) {
         let mut pages = self.0.pages.lock();
         match *event {
             Event::BoOpened { handle, size, domains, .. } => {
-                // An import of a BO that is there already keeps its name.
+                // An import of a BO that is already open keeps the name.
                 let note = BoNote { size, domains, name: None, memory_type: None };
                 pages.bos.entry(handle).or_insert(note);
             }
