@@ -1,4 +1,4 @@
-//! Arithmetic of powers of two.
+//! Arithmetic with powers of two.
 
 /// Returns `value` rounded up to a multiple of `align`, a power of two.
 pub(crate) const fn align(value: u32, align: u32) -> u32 {
@@ -10,7 +10,7 @@ pub(crate) const fn align64(value: u64, align: u64) -> u64 {
     (value.wrapping_add(align - 1)) & !(align - 1)
 }
 
-/// Returns the exponent of the greatest power of two that is not greater than `value`; 0 for 0.
+/// Returns the logarithm of `value`, rounded down; 0 for 0.
 pub(crate) const fn log2(value: u32) -> u32 {
     if value == 0 { 0 } else { value.ilog2() }
 }
@@ -25,7 +25,7 @@ pub(crate) const fn mask(count: u32) -> u32 {
     if count >= 32 { u32::MAX } else { (1 << count) - 1 }
 }
 
-/// Returns the value divided by two, rounded up.
+/// Returns half of `value`, rounded up.
 pub(crate) const fn half_up(value: u32) -> u32 {
     (value >> 1) + (value & 1)
 }

@@ -1,56 +1,56 @@
-//! The chip, as layouts see it: decoded once from what the kernel reports.
+//! The properties of a chip that determine layouts, decoded from the kernel's reports.
 
 use amdgpu_hw::GfxLevel;
 use thiserror::Error;
 
-/// The kernel's facts about a chip that layouts depend on.
+/// The properties of a chip that layouts depend on, as reported by the kernel.
 ///
 /// Sources: the kernel's `amdgpu_device_info` and `READ_MMR_REG` queries; Mesa's `ac_gpu_info.c` for the last group.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[expect(clippy::struct_excessive_bools, reason = "independent facts about a chip")]
 pub struct ChipRegisters {
-    /// Generation of the graphics IP.
+    /// The generation of the graphics IP.
     pub level: GfxLevel,
-    /// Family number, such as 0x8f for Navi.
+    /// The family ID, such as 0x8f for Navi.
     pub family_id: u32,
-    /// External revision, which distinguishes the chips of a family.
+    /// The external revision, which distinguishes the chips of a family.
     pub external_rev: u32,
-    /// Stepping.
+    /// The chip revision (stepping).
     pub chip_rev: u32,
-    /// Register GB_ADDR_CONFIG.
+    /// The value of register GB_ADDR_CONFIG.
     pub gb_addr_config: u32,
-    /// Registers GB_TILE_MODE0 to 31 (GFX6-8), else zero.
+    /// The values of registers GB_TILE_MODE0 to 31 (GFX6-8); zero on other generations.
     pub tile_modes: [u32; 32],
-    /// Registers GB_MACROTILE_MODE0 to 15 (GFX7-8), else zero.
+    /// The values of registers GB_MACROTILE_MODE0 to 15 (GFX7-8); zero on other generations.
     pub macrotile_modes: [u32; 16],
-    /// Render backends that are not fused off, over all shader engines.
+    /// The number of enabled render backends in all shader engines.
     pub render_backends: u32,
-    /// One bit for each of them, by number.
+    /// A mask of the enabled render backends.
     pub enabled_rb_mask: u64,
-    /// Compute units that are not fused off.
+    /// The number of enabled compute units.
     pub compute_units: u32,
-    /// Minor version of the kernel's interface.
+    /// The minor version of the kernel's DRM interface.
     pub drm_minor: u32,
-    /// The chip has a graphics queue.
+    /// `true` if the chip has a graphics queue.
     pub has_graphics: bool,
-    /// The chip has image instructions.
+    /// `true` if the chip has image instructions.
     pub has_image_opcodes: bool,
-    /// The chip has memory of its own.
+    /// `true` if the chip has dedicated VRAM.
     pub has_dedicated_vram: bool,
-    /// DCC can encode constants, which modifiers name.
+    /// `true` if DCC can encode constant colours. Modifiers have a bit for this.
     pub has_dcc_constant_encode: bool,
-    /// HTILE that the texture units read.
+    /// `true` if the texture units can read HTILE.
     pub has_tc_compatible_htile: bool,
-    /// The display reads DCC only when it is neither pipe- nor RB-aligned (`use_display_dcc_unaligned`).
+    /// `true` if the display reads DCC only if DCC is neither pipe- nor RB-aligned (`use_display_dcc_unaligned`).
     pub display_dcc_unaligned: bool,
-    /// The display reads a second, retiled DCC (`use_display_dcc_with_retile_blit`).
+    /// `true` if the display reads a second DCC, which a retile blit keeps up to date (`use_display_dcc_with_retile_blit`).
     pub display_dcc_retile: bool,
-    /// GFX12: the display reads DCC.
+    /// `true` if the display reads DCC (GFX12).
     pub gfx12_display_dcc: bool,
 }
 
 impl ChipRegisters {
-    /// Returns a chip of which nothing is known but its generation and numbers.
+    /// Creates the properties of a chip from its generation and IDs alone; all other properties have defaults.
     pub const fn new(level: GfxLevel, family_id: u32, external_rev: u32, gb_addr_config: u32) -> Self {
         Self {
             level,
@@ -76,41 +76,41 @@ impl ChipRegisters {
     }
 }
 
-/// A register value that no chip has.
+/// An error of decoding a chip's registers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub enum ChipError {
-    /// GB_ADDR_CONFIG with a field out of range.
+    /// A field of GB_ADDR_CONFIG is out of range.
     #[error("GB_ADDR_CONFIG {value:#x}: {field} is {found}")]
     AddrConfig {
-        /// The register's value.
+        /// The value of the register.
         value: u32,
-        /// The field's name.
+        /// The name of the field.
         field: &'static str,
-        /// The field's value.
+        /// The value of the field.
         found: u32,
     },
 }
 
-/// GB_ADDR_CONFIG, decoded; counts as exponents of two.
+/// The fields of GB_ADDR_CONFIG. All are logarithms.
 ///
 /// Source: Mesa `amdgfxregs.h`, `R_0098F8_GB_ADDR_CONFIG`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AddrConfig {
-    /// Pipes.
+    /// The logarithm of the number of pipes.
     pub pipes: u32,
-    /// Bytes that lie in one pipe before the next one.
+    /// The logarithm of the pipe interleave in bytes: the contiguous bytes in one pipe.
     pub interleave: u32,
-    /// Fragments that compression knows.
+    /// The logarithm of the maximum number of compressed fragments.
     pub compressed_fragments: u32,
-    /// Packers (GFX10.3 and later).
+    /// The logarithm of the number of packers (GFX10.3 and later).
     pub packers: u32,
-    /// Banks (GFX9).
+    /// The logarithm of the number of banks (GFX9).
     pub banks: u32,
-    /// Shader engines (GFX6-9).
+    /// The logarithm of the number of shader engines (GFX6-9).
     pub shader_engines: u32,
-    /// Render backends per shader engine (GFX9).
+    /// The logarithm of the number of render backends of a shader engine (GFX9).
     pub rbs_per_engine: u32,
-    /// Bytes of a DRAM row (GFX6-8).
+    /// The logarithm of the size of a DRAM row in bytes (GFX6-8).
     pub row_bytes: u32,
 }
 
@@ -119,10 +119,10 @@ const fn field(value: u32, low: u32, bits: u32) -> u32 {
 }
 
 impl AddrConfig {
-    /// Decodes the register.
+    /// Decodes the value of the register.
     ///
     /// # Errors
-    /// [`ChipError::AddrConfig`] for counts that no chip has, and that no layout is defined for.
+    /// [`ChipError::AddrConfig`] if a count exceeds those of all chips, so that no layout is defined for it.
     pub fn decode(level: GfxLevel, value: u32) -> Result<Self, ChipError> {
         let new = level >= GfxLevel::Gfx9;
         let refuse = |field, found| Err(ChipError::AddrConfig { value, field, found });
@@ -135,7 +135,7 @@ impl AddrConfig {
             return refuse("PIPE_INTERLEAVE_SIZE", interleave - 8);
         }
         let packers = if level >= GfxLevel::Gfx10_3 { field(value, 8, 3) } else { 0 };
-        // The tables hold P = 2..=32 packers with one to four pipes for each, and small chips with few packers.
+        // The tables have entries for 2 to 32 packers with one to four pipes each, and for small chips with few packers.
         if level >= GfxLevel::Gfx10_3
             && level < GfxLevel::Gfx12
             && (packers > 5
@@ -175,7 +175,7 @@ impl AddrConfig {
     }
 }
 
-/// A chip, decoded and checked. Every layout starts with one.
+/// A chip whose properties have been decoded and validated. All layouts are computed for a chip.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Chip {
     pub(crate) info: ChipRegisters,
@@ -183,7 +183,7 @@ pub struct Chip {
     pub(crate) family: Family,
 }
 
-/// The chips that differ from their generation.
+/// The chips whose layouts differ from the rest of their generation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Family {
     Other,
@@ -208,7 +208,7 @@ pub(crate) enum Family {
 }
 
 impl Family {
-    /// Source: Mesa `amdgpu_asic_addr.h` (the ranges of external revisions).
+    /// Returns the chip of a family ID and external revision. Source: Mesa `amdgpu_asic_addr.h` (the ranges of external revisions).
     pub(crate) fn identify(family_id: u32, rev: u32) -> Self {
         match (family_id, rev) {
             (0x6e, 0x05..0x15) => Self::Tahiti,
@@ -235,10 +235,10 @@ impl Family {
 }
 
 impl Chip {
-    /// Decodes what the kernel reports.
+    /// Decodes the properties that the kernel reports.
     ///
     /// # Errors
-    /// [`ChipError`] when GB_ADDR_CONFIG has a value that no layout is defined for.
+    /// [`ChipError`] if GB_ADDR_CONFIG has a value for which no layout is defined.
     pub fn new(info: &ChipRegisters) -> Result<Self, ChipError> {
         Ok(Self {
             info: *info,
@@ -257,7 +257,7 @@ impl Chip {
         self.config
     }
 
-    /// Returns the facts that the chip was made from.
+    /// Returns the properties that the chip was created from.
     pub const fn registers(&self) -> &ChipRegisters {
         &self.info
     }

@@ -1,14 +1,14 @@
-//! Errors: what addrlib refuses, with the value that it refuses.
+//! Errors of addrlib's computations, with the rejected value.
 
 use thiserror::Error;
 
-/// The refusal of an image description. [`AddrError::code`] is the number with which addrlib answers.
+/// An error in the description of an image. [`AddrError::code`] returns addrlib's number of the error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub enum AddrError {
-    /// The parameters contradict each other or the chip (addrlib's `ADDR_INVALIDPARAMS`).
+    /// The parameters contradict each other or are invalid on the chip (addrlib's `ADDR_INVALIDPARAMS`).
     #[error("invalid: {0}")]
     Invalid(Cause),
-    /// The combination is sound, but this hardware or library has no answer (`ADDR_NOTSUPPORTED`).
+    /// The combination is valid, but the hardware or addrlib does not support it (`ADDR_NOTSUPPORTED`).
     #[error("not supported: {0}")]
     NotSupported(Cause),
     /// The combination is not implemented for this hardware (`ADDR_NOTIMPLEMENTED`).
@@ -26,7 +26,7 @@ impl AddrError {
         }
     }
 
-    /// Returns the value that was refused.
+    /// Returns the rejected value.
     pub const fn cause(self) -> Cause {
         match self {
             Self::Invalid(cause) | Self::NotSupported(cause) | Self::NotImplemented(cause) => cause,
@@ -34,52 +34,52 @@ impl AddrError {
     }
 }
 
-/// The value that an [`AddrError`] refuses.
+/// The value that caused an [`AddrError`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub enum Cause {
-    /// A tile or swizzle mode that the generation lacks, or that this kind of image cannot have.
+    /// A tile or swizzle mode that does not exist on the generation, or that this kind of image cannot have.
     #[error("mode {0} for this image")]
     Mode(u32),
-    /// An element size that the hardware or the mode lacks, in bits.
+    /// An element size, in bits, that the hardware or the mode does not support.
     #[error("elements of {0} bits")]
     ElementBits(u32),
-    /// A width of zero, or one too large, in elements.
+    /// A width, in elements, that is zero or too large.
     #[error("a width of {0}")]
     Width(u32),
-    /// A height that the kind of image cannot have, in elements.
+    /// A height, in elements, that this kind of image cannot have.
     #[error("a height of {0}")]
     Height(u32),
-    /// A number of mip levels that the kind of image cannot have.
+    /// A number of mip levels that this kind of image cannot have.
     #[error("{0} mip levels")]
     Levels(u32),
-    /// A number of samples, or of fragments, that the mode or the kind of image cannot have.
+    /// A number of samples or fragments that the mode or this kind of image cannot have.
     #[error("{0} samples")]
     Samples(u32),
-    /// A pitch that is not aligned, or narrower than the image, in elements.
+    /// A pitch, in elements, that is not aligned, or smaller than the width.
     #[error("a pitch of {0}")]
     Pitch(u32),
-    /// A bank and pipe XOR value on a mode without it.
+    /// A bank and pipe XOR for a mode that has none.
     #[error("a pipe and bank XOR of {0}")]
     PipeBankXor(u32),
-    /// A use (depth, display, FMASK, ...) that the kind of image cannot have.
+    /// A use (depth, display, FMASK, ...) that this kind of image cannot have.
     #[error("this use of the image")]
     Usage,
-    /// Nothing is left after all restrictions on modes.
+    /// No mode satisfies all restrictions.
     #[error("no mode is left")]
     NothingLeft,
-    /// Metadata of this kind, or its addresses, in this configuration.
+    /// Metadata, or addresses in metadata, that this configuration does not support.
     #[error("this metadata")]
     Metadata,
-    /// A coordinate outside of the image.
+    /// A coordinate outside the image.
     #[error("a coordinate outside")]
     Coordinate,
-    /// A size that does not fit 64 bits, or the 32 bits that a field has.
+    /// A size that exceeds 64 bits, or the 32 bits of a field.
     #[error("a size that overflows")]
     Overflow,
-    /// A tile index that the table of the chip does not hold.
+    /// A tile index that the chip's table does not contain.
     #[error("tile index {0}")]
     TileIndex(i32),
-    /// A generation that this interface does not serve.
+    /// A generation that this function does not support.
     #[error("this generation")]
     Generation,
 }

@@ -1,22 +1,22 @@
 //! Memory layout of AMD images: the address of every texel, from Southern Islands (GFX6) to RDNA 4 (GFX12).
 //!
-//! The crate has three floors, the lowest first:
+//! The crate has three layers, from the lowest to the highest:
 //!
-//! 1. [`addr1`] (GFX6-8), [`addr2`] (GFX9-11) and [`addr3`] (GFX12): sizes, mip chains and addresses of an image whose tile or
-//!    swizzle mode is given, and the modes that a generation suggests. AMD's addrlib is the reference.
-//! 2. [`surface`]: chooses the mode, stacks image, FMASK, CMASK, DCC and HTILE into one buffer. Mesa's `ac_surface.c` is the
+//! 1. [`addr1`] (GFX6-8), [`addr2`] (GFX9-11) and [`addr3`] (GFX12): sizes, mip chains and addresses of an image with a given tile
+//!    or swizzle mode, and the modes that a generation prefers. AMD's addrlib is the reference.
+//! 2. [`surface`]: chooses the mode, and places image, FMASK, CMASK, DCC and HTILE in one buffer. Mesa's `ac_surface.c` is the
 //!    reference.
-//! 3. [`modifier`]: the names that layouts have between processes.
+//! 3. [`modifier`]: the DRM format modifiers that name layouts between processes.
 //!
-//! [`tiler`] copies between rows and tiles on the CPU.
+//! [`tiler`] copies between linear rows and tiled images on the CPU.
 //!
-//! It does no I/O, allocates nothing, and holds no `unsafe`. Every input, whether it comes from a kernel, from another process
-//! or from a user, is answered with a layout or with an error that names the value.
+//! The crate does no I/O, does not allocate, and has no `unsafe` code. Any input, whether from a kernel, another process or a user,
+//! gives either a layout or an error that names the invalid value.
 #![no_std]
 #![forbid(unsafe_code)]
-// Coordinates are x, y, z and s here, sides are w, h and d.
+// Coordinates are named x, y, z and s, sizes w, h and d.
 #![allow(clippy::many_single_char_names)]
-// Exponents of sizes are small and subtracted all day.
+// Logarithms of sizes are small and often subtracted.
 #![allow(clippy::cast_possible_wrap, clippy::cast_sign_loss)]
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! The largest alignments of a chip, and the modes that its display reads.
+//! The largest alignments of a chip, and the modes that its display can scan out.
 //!
 //! Reference: addrlib's `HwlComputeMaxBaseAlignments` and `HwlComputeMaxMetaBaseAlignments`.
 
@@ -8,17 +8,17 @@ use crate::addr1;
 use crate::addr2::{self, meta};
 use crate::chip::{Chip, Family};
 
-/// Alignments that suffice for every image of a chip, in bytes.
+/// Alignments, in bytes, that suffice for every image on a chip.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MaxAlignments {
-    /// Of texels.
+    /// The alignment of texels.
     pub base: u32,
-    /// Of metadata.
+    /// The alignment of metadata.
     pub metadata: u32,
 }
 
 impl Chip {
-    /// Returns alignments that suffice for every image.
+    /// Returns alignments that suffice for every image on the chip.
     pub fn max_alignments(&self) -> MaxAlignments {
         match self.level() {
             GfxLevel::Gfx6 | GfxLevel::Gfx7 | GfxLevel::Gfx8 => {
@@ -35,7 +35,7 @@ impl Chip {
         }
     }
 
-    /// Returns the swizzle modes that the display reads with elements of the given size in bits, one bit for each (GFX9-11).
+    /// Returns a mask of the swizzle modes that the display can scan out with elements of `bits` bits (GFX9-11).
     pub fn display_modes(&self, bits: u32) -> u32 {
         addr2::display_modes(self, bits)
     }

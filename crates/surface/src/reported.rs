@@ -1,42 +1,42 @@
-//! The facts of a chip that follow from what the kernel reports.
+//! Derivation of a chip's properties from the kernel's answers.
 
 use amdgpu_hw::GfxLevel;
 
 use crate::chip::{ChipRegisters, Family};
 
-/// A kernel's answers about a chip, as `amdgpu_device_info` and `READ_MMR_REG` give them.
+/// The kernel's answers about a chip, from `amdgpu_device_info` and `READ_MMR_REG` queries.
 #[derive(Clone, Copy, Debug)]
 pub struct Reported {
-    /// Generation of the graphics IP.
+    /// The generation of the graphics IP.
     pub level: GfxLevel,
-    /// Family number.
+    /// The family ID.
     pub family_id: u32,
-    /// External revision.
+    /// The external revision.
     pub external_rev: u32,
-    /// Stepping.
+    /// The chip revision (stepping).
     pub chip_rev: u32,
-    /// Register GB_ADDR_CONFIG.
+    /// The value of register GB_ADDR_CONFIG.
     pub gb_addr_config: u32,
-    /// Registers GB_TILE_MODE0 to 31 (GFX6-8), else zero.
+    /// The values of registers GB_TILE_MODE0 to 31 (GFX6-8); zero on other generations.
     pub tile_modes: [u32; 32],
-    /// Registers GB_MACROTILE_MODE0 to 15 (GFX7-8), else zero.
+    /// The values of registers GB_MACROTILE_MODE0 to 15 (GFX7-8); zero on other generations.
     pub macrotile_modes: [u32; 16],
-    /// One bit for each render backend that is not fused off.
+    /// A mask of the enabled render backends.
     pub enabled_rb_mask: u64,
-    /// Render backends.
+    /// The number of render backends.
     pub render_backends: u32,
-    /// Compute units that are not fused off.
+    /// The number of enabled compute units.
     pub compute_units: u32,
-    /// Minor version of the kernel's interface.
+    /// The minor version of the kernel's DRM interface.
     pub drm_minor: u32,
     /// `true` if the chip has a graphics queue.
     pub has_graphics: bool,
-    /// `true` if the chip is part of a processor (`AMDGPU_IDS_FLAGS_FUSION`).
+    /// `true` if the chip is an APU (`AMDGPU_IDS_FLAGS_FUSION`).
     pub is_apu: bool,
 }
 
 impl ChipRegisters {
-    /// Returns the facts that layouts depend on, with those that follow from the kernel's answers.
+    /// Returns the properties that layouts depend on, including those derived from the kernel's answers.
     ///
     /// Source: Mesa 25.0.7 `src/amd/common/ac_gpu_info.c`, `ac_query_gpu_info`.
     #[must_use]

@@ -14,7 +14,8 @@ const fn bit(value: u32, index: u32) -> u32 {
     value >> index & 1
 }
 
-/// The order of elements in a micro tile: for each bit of the element number, 0 to 7 a bit of x, 8 to 15 of y, 16 to 23 of z.
+/// Returns the order of elements in a micro tile. For each bit of the element number: 0 to 7 for a bit of x, 8 to 15 for y, 16 to
+/// 23 for z.
 fn order(tile_type: TileType, bits: u32, thickness: u32) -> ([u8; 9], usize) {
     const fn p(text: &[u8; 12]) -> [u8; 6] {
         let mut out = [0; 6];
@@ -59,26 +60,26 @@ fn order(tile_type: TileType, bits: u32, thickness: u32) -> ([u8; 9], usize) {
     (out, len)
 }
 
-/// A level whose tiling is given in full, as packets of copy engines give it: colour or depth of one sample.
+/// A level with explicit tiling parameters, as in packets of copy engines: colour or depth with one sample.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Tiles {
-    /// Tile mode.
+    /// The tile mode.
     pub mode: TileMode,
-    /// Order of elements.
+    /// The order of elements in a micro tile.
     pub tile_type: TileType,
-    /// Pipes and banks.
+    /// The macro tile parameters.
     pub info: TileInfo,
-    /// Bits of an element: 8 to 128.
+    /// The size of an element in bits: 8 to 128.
     pub bits: u32,
-    /// Pitch in elements.
+    /// The pitch in elements.
     pub pitch: u32,
-    /// Height in elements, padded.
+    /// The padded height in elements.
     pub height: u32,
-    /// Slices.
+    /// The number of slices.
     pub depth: u32,
 }
 
-/// A level with what its addresses need worked out.
+/// A level that is prepared for computing addresses.
 #[derive(Clone, Copy, Debug)]
 pub struct Addresser {
     pub(super) mode: TileMode,
@@ -100,7 +101,7 @@ impl Addresser {
     /// Prepares the addresses of a level of an image.
     ///
     /// # Errors
-    /// [`Cause::Mode`] when the level cannot be one of this image.
+    /// [`Cause::Mode`] if the level is not a possible level of this image.
     pub fn new(
         chip: &Chip,
         image: &Image,
@@ -134,10 +135,10 @@ impl Addresser {
         })
     }
 
-    /// Prepares the addresses of a level whose tiling is given in full.
+    /// Prepares the addresses of a level with explicit tiling parameters.
     ///
     /// # Errors
-    /// [`Cause::Mode`], [`Cause::ElementBits`], [`Cause::Pitch`] for a tiling that contradicts itself.
+    /// [`Cause::Mode`], [`Cause::ElementBits`] or [`Cause::Pitch`] if the tiling parameters contradict each other.
     pub fn of_tiles(chip: &Chip, tiles: &Tiles, bank_swizzle: u32, pipe_swizzle: u32) -> Result<Self, AddrError> {
         let &Tiles { mode, tile_type, info, bits, pitch, height, depth } = tiles;
         if pitch == 0 || !pitch.is_multiple_of(8) {
@@ -168,10 +169,10 @@ impl Addresser {
         Self::new(chip, &image, &level, bank_swizzle, pipe_swizzle)
     }
 
-    /// Returns the address of a texel, relative to its level.
+    /// Returns the address of a texel in bytes, relative to its level.
     ///
     /// # Errors
-    /// [`Cause::Coordinate`] outside of the level.
+    /// [`Cause::Coordinate`] if the texel is outside the level.
     pub fn address(&self, texel: Texel) -> Result<u64, AddrError> {
         let Texel { x, y, z, sample, .. } = texel;
         if x >= self.pitch || y >= self.height || z >= self.depth || sample >= self.samples {
@@ -202,17 +203,17 @@ impl Addresser {
             | (total >> 8) << (8 + pipe_bits + bank_bits))
     }
 
-    /// Returns the padded width, height and depth, and the samples.
+    /// Returns the padded width, height and depth, and the number of samples.
     pub(crate) const fn extent(&self) -> [u32; 4] {
         [self.pitch, self.height, self.depth, self.samples]
     }
 
-    /// Returns the bytes of an element.
+    /// Returns the size of an element in bytes.
     pub(crate) const fn element_bytes(&self) -> u32 {
         self.bytes
     }
 
-    /// Returns `true` if elements lie in rows.
+    /// Returns `true` if the level is linear.
     pub(crate) fn is_linear(&self) -> bool {
         self.mode.is_linear()
     }
@@ -235,17 +236,17 @@ impl Addresser {
         }
     }
 
-    /// Returns the bytes of a layer of micro tiles that lie in rows.
+    /// Returns the size in bytes of a layer of micro tiles that are stored in rows.
     pub(super) fn micro_slice_bytes(&self) -> u64 {
         u64::from(self.pitch) * u64::from(self.height) * u64::from(self.tile_bytes() / 64)
     }
 
-    /// Returns the first byte of a micro tile, where they lie in rows.
+    /// Returns the offset of a micro tile in a level whose micro tiles are stored in rows.
     pub(super) fn micro_tile(&self, x: u32, y: u32) -> u64 {
         (u64::from(y / 8) * u64::from(self.pitch / 8) + u64::from(x / 8)) * u64::from(self.tile_bytes())
     }
 
-    /// Returns the macro tiles; one for each micro tile where there are none.
+    /// Returns the macro tile parameters. Without macro tiles, each micro tile counts as one.
     pub(super) fn macro_tiles(&self) -> MacroTiles {
         let (info, tile_bytes) = (&self.info, self.tile_bytes());
         if !self.mode.is_macro() {
@@ -268,7 +269,7 @@ impl Addresser {
         MacroTiles { splits: tile_bytes / split_bytes, split_bytes, size: [width, height], bytes, per_row, slice_bytes }
     }
 
-    /// Returns the change of pipes and of banks from slice to slice.
+    /// Returns the rotations of pipes and of banks from slice to slice.
     pub(super) fn turns(&self) -> (Turn, Turn) {
         let (pipes, banks) = (self.info.pipes(), self.info.banks);
         let rotation = (pipes / 2).saturating_sub(1).max(1);
@@ -281,7 +282,7 @@ impl Addresser {
         (turn(self.pipe_swizzle, pipe_step, 0, pipes), turn(self.bank_swizzle, bank_step, shift, banks))
     }
 
-    /// Returns the change of banks for a piece of a split tile.
+    /// Returns the rotation of banks for a part of a split tile.
     pub(super) fn split_rotation(&self, split: u32) -> u32 {
         match self.mode {
             TileMode::THIN_2D | TileMode::THIN_3D | TileMode::PRT_THIN_2D | TileMode::PRT_THIN_3D => {
@@ -291,17 +292,17 @@ impl Addresser {
         }
     }
 
-    /// Returns the pipe of a place in the first slice.
+    /// Returns the pipe of an element in the first slice.
     pub(super) fn pipe_bits(&self, x: u32, y: u32) -> u32 {
         pipe_bits(&self.info, self.rotate_pipes_of_vega_m, x, y) & (self.info.pipes() - 1)
     }
 
-    /// Returns `true` if a bank is not the XOR of bits of a place.
+    /// Returns `true` if the bank is not a XOR of coordinate bits.
     pub(super) const fn banks_are_no_xor(&self) -> bool {
         matches!(self.info.pipe_config, 8 | 15) && self.info.bank_width == 1
     }
 
-    /// Returns the bank of a place in the first slice.
+    /// Returns the bank of an element in the first slice.
     pub(super) fn bank_bits(&self, x: u32, y: u32) -> u32 {
         let info = &self.info;
         let tx = x / 8 / (info.bank_width * info.pipes());
@@ -318,23 +319,23 @@ impl Addresser {
     }
 }
 
-/// The macro tiles of a level.
+/// The macro tile parameters of a level.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct MacroTiles {
-    /// Pieces of a micro tile.
+    /// The number of parts that a micro tile is split into.
     pub(super) splits: u32,
-    /// Bytes of such a piece.
+    /// The size of such a part in bytes.
     pub(super) split_bytes: u32,
     size: [u32; 2],
-    /// Bytes in one pipe and bank.
+    /// The size in bytes in one pipe and bank.
     bytes: u64,
     per_row: u64,
-    /// Bytes of all macro tiles of a slice in one pipe and bank.
+    /// The size in bytes of all macro tiles of a slice in one pipe and bank.
     pub(super) slice_bytes: u64,
 }
 
 impl MacroTiles {
-    /// Returns the first byte of a micro tile in its pipe and bank.
+    /// Returns the offset of a micro tile in its pipe and bank.
     pub(super) fn tile(&self, info: &TileInfo, x: u32, y: u32) -> u64 {
         let [width, height] = self.size;
         let tile = ((y / 8) % info.bank_height) * info.bank_width + (x / 8 / info.pipes()) % info.bank_width;
@@ -342,7 +343,7 @@ impl MacroTiles {
         macro_tile * self.bytes + u64::from(tile * self.split_bytes)
     }
 
-    /// Returns the place that decides about pipe and bank.
+    /// Returns the coordinates that determine pipe and bank.
     pub(super) fn turned(&self, mode: TileMode, x: u32, y: u32) -> (u32, u32) {
         let [width, height] = self.size;
         if matches!(mode, TileMode::PRT_THIN | TileMode::PRT_THICK) { (x % width, y % height) } else { (x, y) }

@@ -1,21 +1,21 @@
-//! Changes of a tile mode on the way to a layout.
+//! Changes of the tile mode during the computation of a layout.
 
 use core::fmt;
 
-/// The reason why addrlib changed a tile mode (GFX6-8).
+/// The reason why addrlib replaced a tile mode (GFX6-8).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TileChange {
-    /// The generation lacks the mode; the nearest replaces it.
+    /// The generation lacks the mode, and the most similar mode replaces it.
     Missing,
     /// The image is one row high.
     OneRow,
     /// Macro tiles would waste more than half of the image.
     Waste,
-    /// A thick tile is larger than a DRAM row.
+    /// A thick tile would exceed a DRAM row.
     RowOfDram,
-    /// The level is smaller than a macro tile, or than the banks want it.
+    /// The level is smaller than a macro tile, or than the banks require.
     SmallLevel,
-    /// Stencil has no tiles that match those of depth.
+    /// Stencil has no tile mode that matches the tile mode of depth.
     StencilMatch,
 }
 

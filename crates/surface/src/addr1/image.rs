@@ -1,4 +1,4 @@
-//! The description of an image, and the layout that follows.
+//! The description of an image, and its layout.
 
 use bitflags::bitflags;
 
@@ -6,7 +6,7 @@ use super::change::TileChange;
 use super::mode::{TileMode, TileType};
 use super::table::TileInfo;
 
-/// The most mip levels.
+/// The maximum number of mip levels.
 pub const MAX_LEVELS: usize = 16;
 
 /// The largest width, height or depth, in elements, for which sizes cannot overflow.
@@ -16,72 +16,72 @@ bitflags! {
     /// The uses of an image that its layout depends on (addrlib's `ADDR_SURFACE_FLAGS`).
     #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
     pub struct Usage: u32 {
-        /// Colour target.
+        /// The image is a colour target.
         const COLOR = 1;
-        /// Depth target.
+        /// The image is a depth target.
         const DEPTH = 1 << 1;
-        /// Stencil target.
+        /// The image is a stencil target.
         const STENCIL = 1 << 2;
-        /// Scanned out by the display.
+        /// The display scans out the image.
         const DISPLAY = 1 << 3;
-        /// Partially resident.
+        /// The image is partially resident.
         const PRT = 1 << 4;
-        /// FMASK of a multisampled image.
+        /// The image is the FMASK of a multisampled image.
         const FMASK = 1 << 5;
-        /// Six faces.
+        /// The image is a cube map.
         const CUBE = 1 << 6;
-        /// A volume.
+        /// The image is 3D.
         const VOLUME = 1 << 7;
-        /// Widths, heights and slices are powers of two, as mip chains need.
+        /// Widths, heights and slices are padded to powers of two, as mip chains require.
         const POW2_PAD = 1 << 8;
-        /// Smaller tiles where larger ones waste memory.
+        /// Smaller tiles are preferred if larger ones waste memory.
         const OPT_4_SPACE = 1 << 9;
-        /// Depth that HTILE compresses (GFX6).
+        /// The depth is compressed by HTILE (GFX6).
         const COMPRESSED_DEPTH = 1 << 10;
-        /// Depth without stencil.
+        /// The depth image has no stencil.
         const NO_STENCIL = 1 << 11;
-        /// Stencil must find a tile index with the same banks as depth (GFX7-8).
+        /// Stencil needs a tile index with the same banks as depth (GFX7-8).
         const MATCH_STENCIL = 1 << 12;
         /// The texture units read the compressed image (GFX8).
         const TC_COMPATIBLE = 1 << 13;
-        /// DCC is wanted (GFX8).
+        /// The image should have DCC (GFX8).
         const DCC = 1 << 14;
-        /// Depth is not to be split.
+        /// Tiles of depth must not be split.
         const NON_SPLIT = 1 << 15;
-        /// DCC is worth a wider pitch where Fiji switches to four pipes.
+        /// The pitch may grow to keep DCC on Fiji, which otherwise switches to four pipes.
         const DCC_PIPE_WORKAROUND = 1 << 16;
     }
 }
 
-/// An image whose tile mode is given.
+/// The description of an image with a given tile mode.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Image {
-    /// Tile mode.
+    /// The tile mode.
     pub mode: TileMode,
-    /// Order of elements in a micro tile.
+    /// The order of elements in a micro tile.
     pub tile_type: TileType,
-    /// Bits of an element: 8 to 128.
+    /// The size of an element in bits: 8 to 128.
     pub bits: u32,
-    /// Elements are compressed blocks.
+    /// `true` if elements are compressed blocks.
     pub block_compressed: bool,
-    /// Width in elements.
+    /// The width in elements.
     pub width: u32,
-    /// Height in elements.
+    /// The height in elements.
     pub height: u32,
-    /// Array layers, or depth.
+    /// The number of array layers, or the depth of a 3D image.
     pub slices: u32,
-    /// Mip levels.
+    /// The number of mip levels.
     pub levels: u32,
-    /// Coverage samples.
+    /// The number of coverage samples.
     pub samples: u32,
-    /// Number of stored fragments; 0 means the number of samples.
+    /// The number of stored fragments; 0 for the number of samples.
     pub fragments: u32,
-    /// Uses.
+    /// The uses of the image.
     pub usage: Usage,
 }
 
 impl Image {
-    /// Returns a colour image of one slice, level and sample.
+    /// Creates the description of a colour image with one slice, level and sample.
     pub const fn new(mode: TileMode, tile_type: TileType, bits: u32, width: u32, height: u32) -> Self {
         Self {
             mode,
@@ -98,53 +98,53 @@ impl Image {
         }
     }
 
-    /// Returns the number of fragments that are stored.
+    /// Returns the number of stored fragments.
     pub const fn stored(&self) -> u32 {
         let n = if self.fragments == 0 { self.samples } else { self.fragments };
         if n == 0 { 1 } else { n }
     }
 }
 
-/// One mip level, laid out.
+/// The layout of a mip level.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Level {
-    /// The tile mode that came out.
+    /// The tile mode that addrlib chose.
     pub mode: TileMode,
-    /// Order of elements.
+    /// The order of elements in a micro tile.
     pub tile_type: TileType,
-    /// Index in the table of tile modes: -1 for none, -2 for linear images of unaligned pitch.
+    /// The index into the table of tile modes: -1 for none, -2 for linear images with an unaligned pitch.
     pub tile_index: i32,
-    /// Index in the table of macro tile modes (GFX7-8), -1 for none.
+    /// The index into the table of macro tile modes (GFX7-8); -1 for none.
     pub macro_index: i32,
-    /// Pipes and banks.
+    /// The macro tile parameters.
     pub info: TileInfo,
-    /// Pitch in elements.
+    /// The pitch in elements.
     pub pitch: u32,
-    /// Height in elements.
+    /// The height in elements.
     pub height: u32,
-    /// Slices.
+    /// The number of slices.
     pub depth: u32,
-    /// Bytes of a slice.
+    /// The size of a slice in bytes.
     pub slice_bytes: u64,
-    /// Bytes of the level.
+    /// The size of the level in bytes.
     pub bytes: u64,
-    /// Alignment of its address.
+    /// The alignment of the level's address in bytes.
     pub base_align: u32,
-    /// Alignment of its pitch, in elements.
+    /// The alignment of the pitch in elements.
     pub pitch_align: u32,
-    /// Alignment of its height.
+    /// The alignment of the height in elements.
     pub height_align: u32,
-    /// Alignment of its slices.
+    /// The alignment of the number of slices.
     pub depth_align: u32,
-    /// Width and height of a macro tile, in elements; 0 without.
+    /// The width and height of a macro tile in elements; 0 without macro tiles.
     pub macro_tile: [u32; 2],
-    /// The texture units can read it compressed.
+    /// `true` if the texture units can read the compressed level.
     pub tc_compatible: bool,
-    /// DCC is impossible, as fewer pipes are used.
+    /// `true` if DCC is impossible because the level uses fewer pipes.
     pub no_dcc: bool,
     /// The tile index with which stencil matches depth; -1 for none.
     pub stencil_index: i32,
-    /// The reason why the mode is another than the one asked for; `None` if it is that one.
+    /// The reason why addrlib replaced the requested mode; `None` if it kept the mode.
     pub change: Option<TileChange>,
 }
 
@@ -152,7 +152,7 @@ pub struct Level {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Layout {
     levels: [Option<(Level, u64)>; MAX_LEVELS],
-    /// Bytes of all levels.
+    /// The size of all levels in bytes.
     pub bytes: u64,
 }
 
@@ -173,7 +173,7 @@ impl Layout {
         self.levels.iter().flatten()
     }
 
-    /// Returns the largest level and its offset.
+    /// Returns the level with this index, and its offset in bytes; `None` if the image lacks it.
     pub fn level(&self, index: usize) -> Option<&(Level, u64)> {
         self.levels.get(index).and_then(Option::as_ref)
     }

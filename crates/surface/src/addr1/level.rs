@@ -1,4 +1,4 @@
-//! One mip level, and the chain of them.
+//! The computation of a mip level and of a mip chain.
 //!
 //! Reference: addrlib's `V1::Lib::ComputeSurfaceInfo` and `CiLib::HwlComputeSurfaceInfo`.
 
@@ -13,7 +13,7 @@ use super::{setup, size};
 use crate::chip::{Chip, Family};
 use crate::error::{AddrError, Cause, invalid};
 
-/// Large thick tiles become thinner until they fit a DRAM row (`DegradeLargeThickTile`).
+/// Makes large thick tiles thinner until they fit a DRAM row (`DegradeLargeThickTile`).
 fn shrink_thick(chip: &Chip, mode: TileMode, bits: u32) -> TileMode {
     let bytes = 64 * mode.thickness() * bits / 8;
     if mode.thickness() == 1 || bytes <= chip.config.row_bytes || mode == TileMode::THICK_1D {
@@ -33,7 +33,7 @@ fn wasteful(w: u32, h: u32, [pitch, height]: [u32; 2]) -> bool {
     2 * whole > 3 * u64::from(w) * u64::from(h)
 }
 
-/// Takes smaller tiles where larger ones waste memory (`OptimizeTileMode`), and returns the reason.
+/// Chooses smaller tiles if larger ones waste memory (`OptimizeTileMode`), and returns the reason.
 fn optimize(chip: &Chip, request: &mut Request) -> Option<TileChange> {
     let mode = request.mode;
     let usage = request.usage;
@@ -81,7 +81,7 @@ fn optimize(chip: &Chip, request: &mut Request) -> Option<TileChange> {
     (request.mode != mode).then_some(TileChange::RowOfDram)
 }
 
-/// Modes that the generation lacks become their neighbours (`HwlOverrideTileMode`).
+/// Replaces modes that the generation lacks with similar ones (`HwlOverrideTileMode`).
 fn replace(chip: &Chip, request: &mut Request) {
     let mode = request.mode;
     if chip.level() == GfxLevel::Gfx6 {
@@ -119,7 +119,7 @@ pub(crate) fn place(chip: &Chip, request: &Request) -> Result<Level, AddrError> 
     Ok(level)
 }
 
-/// The entry among 0 to 4 with which stencil has the same banks as depth.
+/// Returns the index, from 0 to 4, of the tile mode with which stencil has the same banks as depth.
 fn stencil_match(chip: &Chip, request: &Request, level: &Level) -> Option<i32> {
     (0..=4).find(|&index| {
         let prt = request.usage.contains(Usage::PRT);
@@ -132,7 +132,7 @@ fn stencil_match(chip: &Chip, request: &Request, level: &Level) -> Option<i32> {
     })
 }
 
-/// Lays out one level.
+/// Computes the layout of one level.
 pub(crate) fn level(chip: &Chip, request: &Request) -> Result<Level, AddrError> {
     let mut request = *request;
     if request.bits == 0 || request.bits > 128 {
@@ -212,30 +212,30 @@ pub(crate) fn extent(image: &Image, level: u32, base_pitch: u32) -> [u32; 3] {
     if level == 0 { [image.width, image.height, slices] } else { [minify(base_pitch), minify(image.height), slices] }
 }
 
-/// Lays out an image, level after level.
+/// Computes the layout of an image with all its levels.
 ///
 /// # Errors
 ///
-/// [`AddrError`] with the cause, for everything that addrlib refuses and for sizes beyond those of any hardware.
+/// [`AddrError`] with the cause, if addrlib rejects the image, or if a size exceeds those of all hardware.
 pub fn layout(chip: &Chip, image: &Image) -> Result<Layout, AddrError> {
     layout_checked(chip, image).map_err(|(error, _)| error)
 }
 
-/// Lays out like [`layout`], the error with its level.
+/// Computes the layout of an image, as [`layout`] does. An error comes with the level that caused it.
 ///
 /// # Errors
 ///
-/// [`AddrError`] with the cause, for everything that addrlib refuses and for sizes beyond those of any hardware.
+/// [`AddrError`] with the cause and the level, if addrlib rejects the image, or if a size exceeds those of all hardware.
 pub fn layout_checked(chip: &Chip, image: &Image) -> Result<Layout, (AddrError, u32)> {
     chain(chip, image, None)
 }
 
-/// Lays out the levels that texture units find behind a descriptor: the tile index says mode and tile type, and the width is
-/// the pitch of the first level. Mode and tile type of `image` do not count.
+/// Computes the layout that texture units derive from a descriptor: the mode and tile type come from the tile index, and the width
+/// is the pitch of the first level. The mode and tile type of `image` are ignored.
 ///
 /// # Errors
 ///
-/// [`AddrError`] with the cause, for everything that addrlib refuses and for sizes beyond those of any hardware.
+/// [`AddrError`] with the cause, if addrlib rejects the image, or if a size exceeds those of all hardware.
 pub fn layout_of_view(chip: &Chip, image: &Image, tile_index: u32) -> Result<Layout, AddrError> {
     let index = i32::try_from(tile_index).map_err(|_| AddrError::Invalid(Cause::TileIndex(i32::MAX)))?;
     chain(chip, image, Some(index)).map_err(|(error, _)| error)

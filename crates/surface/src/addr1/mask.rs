@@ -1,4 +1,4 @@
-//! The addresses of CMASK and HTILE that the texture units do not read.
+//! Addresses in CMASK, and in HTILE that the texture units do not read.
 //!
 //! Reference: addrlib's `SiLib::HwlComputeXmaskAddrFromCoord`, `V1::Lib::ComputeCmaskInfo`.
 
@@ -10,25 +10,25 @@ use super::table::{self, TileInfo};
 use crate::bits::{align, log2};
 use crate::chip::Chip;
 
-/// CMASK or HTILE of a level, laid out.
+/// The layout of CMASK or HTILE of a level.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Mask {
     info: TileInfo,
     linear: bool,
     element: u32,
-    /// Pitch in pixels.
+    /// The pitch in pixels.
     pub pitch: u32,
-    /// Height in pixels.
+    /// The height in pixels.
     pub height: u32,
-    /// Bytes of a slice.
+    /// The size of a slice in bytes.
     pub slice_bytes: u64,
-    /// Size in bytes.
+    /// The size in bytes.
     pub bytes: u64,
-    /// Alignment of its address.
+    /// The alignment of the address in bytes.
     pub align: u32,
-    /// Pixels that a cache line of all pipes covers.
+    /// The width and height in pixels that a cache line of all pipes covers.
     pub macro_tile: [u32; 2],
-    /// Bytes of a slice in one pipe, in linear order, in bits.
+    /// The size of a slice in one pipe in linear order, in bits.
     slice_bits: u64,
 }
 
@@ -44,7 +44,7 @@ fn macro_tile(chip: &Chip, info: &TileInfo, linear: bool, cache: u32, element: u
     if wide { [64, 64] } else { [32, 32] }
 }
 
-/// Lays out CMASK.
+/// Computes the layout of CMASK.
 pub fn cmask(chip: &Chip, level: &Level, linear: bool) -> Mask {
     let info = level.info;
     let base = info.pipes() * 256;
@@ -70,7 +70,7 @@ pub fn cmask(chip: &Chip, level: &Level, linear: bool) -> Mask {
     }
 }
 
-/// Lays out HTILE that is not TC-compatible.
+/// Computes the layout of HTILE that is not TC-compatible.
 pub fn htile(chip: &Chip, level: &Level, linear: bool) -> Mask {
     let info = level.info;
     let [w, h] = macro_tile(chip, &info, linear, 16384, 32);
@@ -91,7 +91,7 @@ pub fn htile(chip: &Chip, level: &Level, linear: bool) -> Mask {
     }
 }
 
-/// The number of a tile among those of its pipe in a group of 4x4; its bits, and how far groups are apart.
+/// Returns the index of a tile among the tiles of its pipe in a group of 4x4, the number of its bits, and the shift between groups.
 fn in_group(pipe_config: u32, tx: u32, ty: u32) -> (u32, u32, u32) {
     let (x0, x1, y0, y1) = (tx & 1, tx >> 1 & 1, ty & 1, ty >> 1 & 1);
     match pipe_config {
@@ -112,7 +112,7 @@ fn in_group(pipe_config: u32, tx: u32, ty: u32) -> (u32, u32, u32) {
 }
 
 impl Mask {
-    /// Returns the byte address of a pixel's element, and the number of its first bit in that byte.
+    /// Returns the address in bytes of a pixel's element, and the number of the element's first bit in that byte.
     pub fn address(&self, chip: &Chip, x: u32, y: u32, slice: u32) -> (u64, u32) {
         let (tx, ty) = (x / 8, y / 8);
         let (element, bits, shift) = in_group(self.info.pipe_config, tx, ty);
@@ -138,32 +138,32 @@ impl Mask {
     }
 }
 
-/// CMASK or HTILE prepared for addresses, which then take shifts and two table look-ups. Nothing lies on the heap.
+/// CMASK or HTILE prepared for computing addresses with shifts and two table look-ups, without heap allocation.
 #[derive(Clone, Copy, Debug)]
 pub struct MaskTables {
-    /// The number of a tile among those of its pipe in a group of 4x4.
+    /// The index of a tile among the tiles of its pipe in a group of 4x4.
     group: [u8; 16],
-    /// Contributions of bits 3 to 6 of x, and of y, to the pipe.
+    /// The contributions of bits 3 to 6 of x and of y to the pipe.
     pipes: [[u8; 16]; 2],
     pipe_bits: u32,
-    /// The exponent of an element's bits.
+    /// The logarithm of the size of an element in bits.
     element_log2: u32,
-    /// The shift of a group's number, and the bits that it has then: below them lies the tile's number.
+    /// The shift of a group's number, and its bits after the shift. The bits below contain the tile's index.
     group_shift: u32,
     group_mask: u64,
     linear: bool,
-    /// Exponents of a macro tile's sides.
+    /// The logarithms of a macro tile's dimensions.
     macro_log2: [u32; 2],
-    /// Macro tiles of a row, or groups where they are linear.
+    /// The number of macro tiles in a row; the number of groups if they are linear.
     row: u64,
-    /// Macro tiles of a slice, or bits where they are linear.
+    /// The number of macro tiles in a slice; the number of bits if they are linear.
     slice: u64,
-    /// Bits of a macro tile in a pipe.
+    /// The size of a macro tile in a pipe, in bits.
     macro_bits: u64,
 }
 
 impl Mask {
-    /// Prepares the addresses of [`Mask::address`].
+    /// Prepares tables that compute the same addresses as [`Mask::address`].
     pub fn tables(&self, chip: &Chip) -> MaskTables {
         let pipe = |x: u32, y: u32| pipe_of(chip, &self.info, x, y) as u8;
         let config = self.info.pipe_config;
@@ -191,7 +191,7 @@ impl Mask {
 }
 
 impl MaskTables {
-    /// Returns the byte address of a pixel's element, and the number of its first bit in that byte.
+    /// Returns the address in bytes of a pixel's element, and the number of the element's first bit in that byte.
     #[inline]
     pub fn address(&self, x: u32, y: u32, slice: u32) -> (u64, u32) {
         let (tx, ty) = (x >> 3, y >> 3);
@@ -213,7 +213,7 @@ impl MaskTables {
     }
 }
 
-/// The square that a cache of `bits` covers, in pixels, over all pipes.
+/// Returns the width and height in pixels that a cache of `bits` bits covers over all pipes.
 pub(super) fn covered(bits: u32, element: u32, pipes: u32) -> [u32; 2] {
     let (mut width, mut height) = (bits / element, 1);
     while width > height * 2 * pipes && width & 1 == 0 {

@@ -1,4 +1,4 @@
-//! Sizes of DCC, HTILE and FMASK.
+//! The sizes of DCC, HTILE and FMASK.
 //!
 //! Reference: addrlib's `CiLib::HwlComputeDccInfo`, `V1::Lib::ComputeHtileInfo`, `SiLib::HwlComputeFmaskBits`.
 
@@ -13,22 +13,22 @@ use crate::bits::{align64, log2};
 use crate::chip::Chip;
 use crate::error::AddrError;
 
-/// DCC of a level.
+/// The DCC of a level.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct DccInfo {
-    /// Size in bytes.
+    /// The size in bytes.
     pub bytes: u64,
-    /// Alignment of its address.
+    /// The alignment of the address in bytes.
     pub align: u32,
-    /// Bytes to fill in order to clear the level; 0 if it cannot be cleared so.
+    /// The number of bytes to fill in order to clear the level; 0 if it cannot be cleared this way.
     pub clear_bytes: u64,
-    /// The size was aligned before it was rounded up.
+    /// `true` if the size was aligned before it was rounded up.
     pub aligned: bool,
-    /// The next level may have DCC.
+    /// `true` if the next level may have DCC.
     pub next_level: bool,
 }
 
-/// Returns the size of DCC for a number of bytes of colour; none without macro tiles or before GFX8.
+/// Returns the DCC for `colour_bytes` bytes of colour; `None` without macro tiles and before GFX8.
 pub fn dcc(chip: &Chip, level: &Level, colour_bytes: u64, bits: u32, samples: u32) -> Option<DccInfo> {
     if chip.level() != GfxLevel::Gfx8 || !level.mode.is_macro() {
         return None;
@@ -57,26 +57,26 @@ pub fn dcc(chip: &Chip, level: &Level, colour_bytes: u64, bits: u32, samples: u3
     Some(dcc)
 }
 
-/// HTILE of a level.
+/// The HTILE of a level.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct HtileInfo {
-    /// Size in bytes.
+    /// The size in bytes.
     pub bytes: u64,
-    /// Bytes of a slice.
+    /// The size of a slice in bytes.
     pub slice_bytes: u64,
-    /// Alignment of its address.
+    /// The alignment of the address in bytes.
     pub align: u32,
-    /// Pitch in pixels.
+    /// The pitch in pixels.
     pub pitch: u32,
-    /// Height in pixels.
+    /// The height in pixels.
     pub height: u32,
-    /// TC-compatible: the next level may have HTILE.
+    /// `true` if HTILE is TC-compatible and the next level may have HTILE.
     pub next_level: bool,
-    /// TC-compatible: slices share alignment units.
+    /// `true` if HTILE is TC-compatible and slices share alignment units.
     pub interleaved: bool,
 }
 
-/// Returns the size of HTILE.
+/// Computes the size and alignment of a level's HTILE.
 pub fn htile(chip: &Chip, level: &Level) -> HtileInfo {
     let (pitch, height, slices) = (level.pitch, level.height, level.depth);
     let pipes = level.info.pipes();
@@ -112,7 +112,7 @@ pub fn htile(chip: &Chip, level: &Level) -> HtileInfo {
     }
 }
 
-/// Returns the number of bits of an FMASK element, and the number of planes.
+/// Returns the number of bits in an FMASK element, and the number of planes.
 pub fn fmask_bits(samples: u32, fragments: u32) -> (u32, u32) {
     if samples == fragments {
         return match samples {
@@ -128,11 +128,11 @@ pub fn fmask_bits(samples: u32, fragments: u32) -> (u32, u32) {
     }
 }
 
-/// Lays out FMASK beside an image whose first level is given; width and height in pixels, slices.
+/// Computes the layout of the FMASK of an image with this first level. Width and height are in pixels.
 ///
 /// # Errors
 ///
-/// [`AddrError`] with the cause, for everything that addrlib refuses.
+/// [`AddrError`] with the cause, if addrlib rejects the FMASK.
 pub fn fmask(
     chip: &Chip,
     level: &Level,

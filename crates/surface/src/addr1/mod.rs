@@ -1,7 +1,7 @@
-//! GFX6 to GFX8: images whose tile mode is given.
+//! Sizes and addresses of images with a given tile mode, on GFX6 to GFX8.
 //!
-//! Micro tiles of 8x8 elements lie in macro tiles, which are spread over pipes and banks. The kernel gives the
-//! pipes and banks in tables of tile modes. Reference: AMD's addrlib, `core/addrlib1.cpp` and `r800/`.
+//! Micro tiles of 8x8 elements form macro tiles, which are spread over pipes and banks. The kernel reports the pipes and banks in
+//! tables of tile modes. Reference: AMD's addrlib, `core/addrlib1.cpp` and `r800/`.
 
 mod address;
 mod change;

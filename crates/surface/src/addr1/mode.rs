@@ -1,44 +1,44 @@
 //! Tile modes and tile types of GFX6 to GFX8.
 
-/// A tile mode, by addrlib's number (`AddrTileMode`).
+/// A tile mode with addrlib's number (`AddrTileMode`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct TileMode(pub(crate) u8);
 
 impl TileMode {
-    /// Rows of any pitch.
+    /// Linear rows with any pitch.
     pub const LINEAR_GENERAL: Self = Self(0);
-    /// Rows of an aligned pitch.
+    /// Linear rows with an aligned pitch.
     pub const LINEAR_ALIGNED: Self = Self(1);
     /// Micro tiles of 8x8 elements.
     pub const THIN_1D: Self = Self(2);
     /// Micro tiles of 8x8x4 elements.
     pub const THICK_1D: Self = Self(3);
-    /// Macro tiles, slices rotated over banks.
+    /// Macro tiles; slices are rotated over banks.
     pub const THIN_2D: Self = Self(4);
-    /// The same, of thick micro tiles.
+    /// Macro tiles of thick micro tiles; slices are rotated over banks.
     pub const THICK_2D: Self = Self(7);
-    /// Macro tiles, slices rotated over pipes.
+    /// Macro tiles; slices are rotated over pipes.
     pub const THIN_3D: Self = Self(12);
-    /// The same, of thick micro tiles.
+    /// Macro tiles of thick micro tiles; slices are rotated over pipes.
     pub const THICK_3D: Self = Self(13);
-    /// Macro tiles of micro tiles of 8x8x8 elements, slices rotated over banks.
+    /// Macro tiles of micro tiles of 8x8x8 elements; slices are rotated over banks.
     pub const XTHICK_2D: Self = Self(16);
-    /// The same, rotated over pipes.
+    /// Macro tiles of micro tiles of 8x8x8 elements; slices are rotated over pipes.
     pub const XTHICK_3D: Self = Self(17);
-    /// Partially resident, without rotation.
+    /// Tiles of partially resident images, without rotation.
     pub const PRT_THIN: Self = Self(19);
-    /// Partially resident, rotated over banks.
+    /// Tiles of partially resident images, rotated over banks.
     pub const PRT_THIN_2D: Self = Self(20);
-    /// Partially resident, rotated over pipes.
+    /// Tiles of partially resident images, rotated over pipes.
     pub const PRT_THIN_3D: Self = Self(21);
-    /// Partially resident, thick, without rotation.
+    /// Thick tiles of partially resident images, without rotation.
     pub const PRT_THICK: Self = Self(22);
-    /// Partially resident, thick, rotated over banks.
+    /// Thick tiles of partially resident images, rotated over banks.
     pub const PRT_THICK_2D: Self = Self(23);
-    /// Partially resident, thick, rotated over pipes.
+    /// Thick tiles of partially resident images, rotated over pipes.
     pub const PRT_THICK_3D: Self = Self(24);
 
-    /// Returns the mode with addrlib's number.
+    /// Returns the mode with addrlib's number; `None` if there is no such mode.
     pub const fn new(number: u8) -> Option<Self> {
         match number {
             0..=4 | 7 | 12 | 13 | 16 | 17 | 19..=24 => Some(Self(number)),
@@ -51,7 +51,7 @@ impl TileMode {
         self.0
     }
 
-    /// Returns the slices in a micro tile.
+    /// Returns the number of slices in a micro tile.
     pub const fn thickness(self) -> u32 {
         match self.0 {
             3 | 7 | 13 | 22 | 23 | 24 => 4,
@@ -60,17 +60,17 @@ impl TileMode {
         }
     }
 
-    /// Returns `true` if the image is in rows.
+    /// Returns `true` if the mode is linear.
     pub const fn is_linear(self) -> bool {
         self.0 < 2
     }
 
-    /// Returns `true` if the image is in micro tiles alone.
+    /// Returns `true` if the mode has micro tiles but no macro tiles.
     pub const fn is_micro(self) -> bool {
         matches!(self.0, 2 | 3)
     }
 
-    /// Returns `true` if the image is in macro tiles.
+    /// Returns `true` if the mode has macro tiles.
     pub const fn is_macro(self) -> bool {
         self.0 >= 4
     }
@@ -85,7 +85,7 @@ impl TileMode {
         matches!(self.0, 12 | 13 | 17 | 21 | 24)
     }
 
-    /// Decodes ARRAY_MODE of GB_TILE_MODE, of GFX6 or of GFX7 and GFX8.
+    /// Decodes the ARRAY_MODE field of GB_TILE_MODE. `level_6` is `true` for GFX6, `false` for GFX7 and GFX8.
     pub const fn of_register(level_6: bool, array_mode: u32) -> Self {
         Self(match array_mode {
             8 => 16,
@@ -102,7 +102,7 @@ impl TileMode {
         })
     }
 
-    /// Returns the mode with the micro tiles of another thickness that a mode falls back to.
+    /// Returns the mode with thinner micro tiles that replaces this mode.
     pub(crate) const fn thin(self) -> Self {
         Self(match self.0 {
             3 => 2,
@@ -127,20 +127,20 @@ impl TileMode {
 /// The order of elements in a micro tile (`AddrTileType`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum TileType {
-    /// Rows as the display reads them.
+    /// The order that the display reads.
     Display = 0,
     /// Morton order.
     NonDisplay = 1,
-    /// Morton order, samples of a texel together.
+    /// Morton order with the samples of a texel together.
     Depth = 2,
-    /// The display's order turned by 90 degrees.
+    /// The order that the display reads, rotated by 90 degrees.
     Rotated = 3,
     /// Morton order in three dimensions.
     Thick = 4,
 }
 
 impl TileType {
-    /// Returns the type with addrlib's number.
+    /// Returns the type with addrlib's number; `None` if there is no such type.
     pub const fn new(number: u32) -> Option<Self> {
         Some(match number {
             0 => Self::Display,

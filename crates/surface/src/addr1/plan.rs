@@ -1,17 +1,17 @@
-//! The parts that each bit of a coordinate gives to an address, for prepared addresses.
+//! The contribution of each coordinate bit to an address, for prepared addresses.
 
 use super::address::Addresser;
 use super::mode::TileType;
 use crate::equation::Texel;
 use crate::tiler::{Contribution, TilePlan, Turn};
 
-/// The most columns and rows of a prepared level; hardware ends at a quarter of them.
+/// The maximum number of columns and rows of a prepared level. The hardware's maximum is a quarter of it.
 const MOST: u32 = 1 << 16;
 
 impl Addresser {
-    /// Returns the parts that each bit of a coordinate gives to an address; `None` for a level whose addresses are not the sum of
-    /// such parts: counts that are no powers of two, orders that contradict the mode, and the two pipe configurations whose banks
-    /// are not an XOR.
+    /// Returns the contribution of each coordinate bit to an address. Returns `None` for a level whose addresses are not the sum of
+    /// such contributions: with counts that are not powers of two, with orders that contradict the mode, and with the two pipe
+    /// configurations whose banks are not a XOR.
     pub(crate) fn plan(&self) -> Option<TilePlan> {
         let info = &self.info;
         let counts = [info.banks, info.bank_width, info.bank_height, info.aspect, info.tile_split];
@@ -20,7 +20,7 @@ impl Addresser {
         if self.mode.is_linear() || self.pitch > MOST || self.height > MOST || self.samples > 16 {
             return None;
         }
-        // Orders with bits of z in tiles of one slice.
+        // Rejects orders with bits of z in tiles of one slice.
         if self.tile_type == TileType::Thick && self.mode.thickness() == 1 {
             return None;
         }

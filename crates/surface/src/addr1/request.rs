@@ -1,4 +1,4 @@
-//! Request for the layout of one mip level.
+//! The request for the layout of one mip level.
 
 use super::image::Usage;
 use super::mode::{TileMode, TileType};
@@ -12,20 +12,20 @@ pub(crate) struct Request {
     pub(crate) tile_type: TileType,
     pub(crate) bits: u32,
     pub(crate) block_compressed: bool,
-    /// Of a format that thick tiles cannot hold (GFX7-8).
+    /// `true` for formats that thick tiles do not support (GFX7-8).
     pub(crate) packed: bool,
     pub(crate) width: u32,
     pub(crate) height: u32,
     pub(crate) slices: u32,
-    /// Stored fragments.
+    /// The number of stored fragments.
     pub(crate) samples: u32,
     pub(crate) coverage: u32,
     pub(crate) level: u32,
     pub(crate) base_pitch: u32,
     pub(crate) usage: Usage,
-    /// Pipes, banks and indices that are given.
+    /// Macro tile parameters and indices, if given.
     pub(crate) given: Option<(TileInfo, i32, i32)>,
-    /// The tile index alone is given.
+    /// The tile index, if only it is given.
     pub(crate) given_index: Option<i32>,
 }
 

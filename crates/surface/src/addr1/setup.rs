@@ -1,4 +1,4 @@
-//! Choice of an image's entry in the tile table.
+//! The choice of an image's entry in the table of tile modes.
 //!
 //! Reference: addrlib's `SiLib::HwlSetupTileInfo` and `CiLib::HwlSetupTileInfo`.
 
@@ -9,7 +9,7 @@ use super::mode::{TileMode, TileType};
 use super::table::{self, INDEX_LINEAR_GENERAL, NO_INDEX, NO_MACRO, TileInfo};
 use crate::chip::{Chip, Family};
 
-/// The image asked about.
+/// The image for which an entry is chosen.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Request {
     pub(crate) mode: TileMode,
@@ -17,11 +17,11 @@ pub(crate) struct Request {
     pub(crate) bits: u32,
     pub(crate) samples: u32,
     pub(crate) usage: Usage,
-    /// Pipes and banks that are given, with their indices.
+    /// Macro tile parameters with their indices, if given.
     pub(crate) given: Option<(TileInfo, i32, i32)>,
 }
 
-/// The answer.
+/// The chosen entry.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Setup {
     pub(crate) info: TileInfo,
@@ -95,7 +95,7 @@ fn index_6(request: &Request, tile_type: TileType) -> i32 {
             _ => 13,
         };
     }
-    // 0 for 8 bits, 4 for 128.
+    // The result is 0 for 8 bits and 4 for 128.
     let size = bits.max(8).ilog2() as i32 - 3;
     if usage.contains(Usage::PRT) {
         return match (tile_type, samples, bits) {
@@ -260,7 +260,8 @@ fn index_7(chip: &Chip, request: &Request, tile_type: TileType, tc: bool) -> i32
     }
 }
 
-/// Returns `true` if the texture units can read it compressed: macro tiles, and no tile is split (`CheckTcCompatibility`).
+/// Returns `true` if the texture units can read the compressed image: it has macro tiles, and no tile is split
+/// (`CheckTcCompatibility`).
 pub(crate) fn can_be_tc_compatible(
     chip: &Chip,
     info: &TileInfo,
@@ -279,7 +280,7 @@ pub(crate) fn can_be_tc_compatible(
     sample_split == 0 || chip.config.row_bytes >= (sample_split * tile_bytes).max(256)
 }
 
-/// The macro tile index as callers see it.
+/// Returns the macro tile index that is reported to callers.
 pub(crate) fn visible(macro_index: i32) -> i32 {
     if macro_index == NO_MACRO { NO_INDEX } else { macro_index }
 }

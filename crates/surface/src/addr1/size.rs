@@ -1,6 +1,6 @@
-//! Alignments and sizes of one mip level.
+//! The alignments and size of one mip level.
 //!
-//! Reference: addrlib's `EgBasedLib::ComputeSurfaceInfo*` with the parts that `SiLib` and `CiLib` replace.
+//! Reference: addrlib's `EgBasedLib::ComputeSurfaceInfo*` with the functions that `SiLib` and `CiLib` override.
 
 use amdgpu_hw::GfxLevel;
 
@@ -21,7 +21,7 @@ pub(crate) struct Alignment {
     pub(crate) macro_tile: [u32; 2],
 }
 
-/// A level's padded size.
+/// The padded size of a level.
 #[derive(Clone, Copy, Debug)]
 struct Padded {
     pitch: u32,
@@ -135,9 +135,9 @@ fn sane(info: &TileInfo) -> bool {
         && info.tile_split != 0
 }
 
-/// Aligns the banks, and returns the alignments; none if no chip has such banks.
+/// Aligns the banks, and returns the alignments; `None` if no chip has such banks.
 ///
-/// Older chips shrink banks that exceed a DRAM row (`HwlReduceBankWidthHeight`); these do not.
+/// Chips before GFX6 shrink banks that exceed a DRAM row (`HwlReduceBankWidthHeight`); the chips here do not.
 pub(crate) fn align_macro(chip: &Chip, request: &Request, setup: &mut Setup, mode: TileMode) -> Option<Alignment> {
     let Request { bits, samples, usage, .. } = *request;
     let no_dcc = &mut setup.no_dcc;
@@ -182,7 +182,7 @@ pub(crate) fn align_macro(chip: &Chip, request: &Request, setup: &mut Setup, mod
     Some(alignment)
 }
 
-/// The mode of a mip level: macro tiles, as long as the level fills one (`ComputeSurfaceMipLevelTileMode`).
+/// Returns the mode of a mip level: macro tiles if the level fills at least one (`ComputeSurfaceMipLevelTileMode`).
 fn level_mode(
     chip: &Chip,
     request: &Request,
@@ -221,7 +221,7 @@ pub(crate) fn macro_tiled(chip: &Chip, request: &Request, setup: &Setup, mode: T
             return Some(level);
         }
         if next != mode {
-            // Thinner micro tiles: the banks change too.
+            // Thinner micro tiles also change the banks.
             mode = next;
             alignment = align_macro(chip, request, &mut setup, mode)?;
         }

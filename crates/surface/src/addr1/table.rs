@@ -1,29 +1,29 @@
-//! The chip's tables of tile modes, decoded.
+//! Decoding of the chip's tables of tile modes.
 
 use amdgpu_hw::GfxLevel;
 
 use super::mode::{TileMode, TileType};
 use crate::chip::Chip;
 
-/// Distribution of macro tiles over pipes and banks.
+/// The parameters of macro tiles: their distribution over pipes and banks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct TileInfo {
-    /// Banks.
+    /// The number of banks.
     pub banks: u32,
-    /// Micro tiles next to each other in a bank.
+    /// The bank width: the number of horizontally adjacent micro tiles in a bank.
     pub bank_width: u32,
-    /// Micro tiles above each other in a bank.
+    /// The bank height: the number of vertically adjacent micro tiles in a bank.
     pub bank_height: u32,
-    /// Width of a macro tile in units of its natural one.
+    /// The macro tile aspect: the factor by which a macro tile is wider than its default.
     pub aspect: u32,
-    /// Bytes after which the samples of a micro tile are split.
+    /// The tile split: the number of bytes after which the samples of a micro tile are split.
     pub tile_split: u32,
-    /// Pipe configuration: PIPE_CONFIG of the register, plus 1 (`AddrPipeCfg`); 0 if unknown.
+    /// The pipe configuration: the PIPE_CONFIG field of the register plus 1 (`AddrPipeCfg`); 0 if unknown.
     pub pipe_config: u32,
 }
 
 impl TileInfo {
-    /// The values of linear images of unaligned pitch.
+    /// The parameters of linear images with an unaligned pitch.
     pub(crate) const GENERAL: Self =
         Self { banks: 2, bank_width: 1, bank_height: 1, aspect: 1, tile_split: 64, pipe_config: 1 };
 
@@ -38,22 +38,23 @@ impl TileInfo {
     }
 }
 
-/// One entry of the table of tile modes.
+/// An entry of the table of tile modes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TileEntry {
-    /// Tile mode.
+    /// The tile mode.
     pub mode: TileMode,
-    /// Order of elements.
+    /// The order of elements in a micro tile.
     pub tile_type: TileType,
-    /// Pipes and banks; on GFX7-8 the banks come from the other table, and a colour entry's split is its sample split.
+    /// The macro tile parameters. On GFX7-8 the banks come from the other table, and the split of a colour entry is its sample
+    /// split.
     pub info: TileInfo,
 }
 
 pub(crate) const ENTRIES: i32 = 32;
 
-/// The number that stands for no tile or macro tile index.
+/// The index that means no tile mode or macro tile mode.
 pub(crate) const NO_INDEX: i32 = -1;
-/// The tile index of linear images of unaligned pitch.
+/// The tile index of linear images with an unaligned pitch.
 pub(crate) const INDEX_LINEAR_GENERAL: i32 = -2;
 /// The macro tile index of modes without macro tiles.
 pub(crate) const NO_MACRO: i32 = -3;
@@ -62,7 +63,7 @@ const fn field(value: u32, low: u32, bits: u32) -> u32 {
     value >> low & ((1 << bits) - 1)
 }
 
-/// Decodes one entry; out of range, the answer is none.
+/// Decodes an entry; `None` if the index is out of range.
 pub(crate) fn entry(chip: &Chip, index: i32) -> Option<TileEntry> {
     let value = *chip.info.tile_modes.get(usize::try_from(index).ok()?)?;
     let six = chip.level() == GfxLevel::Gfx6;
@@ -88,7 +89,7 @@ pub(crate) fn entry(chip: &Chip, index: i32) -> Option<TileEntry> {
     Some(TileEntry { mode, tile_type, info: TileInfo { tile_split, pipe_config, ..TileInfo::default() } })
 }
 
-/// Decodes an entry of the table of macro tile modes; pipes and split are not in it.
+/// Decodes an entry of the table of macro tile modes, which does not contain pipes and split.
 pub(crate) fn macro_entry(chip: &Chip, index: i32) -> TileInfo {
     let value =
         usize::try_from(index).ok().and_then(|index| chip.info.macrotile_modes.get(index)).copied().unwrap_or(0);
@@ -102,7 +103,7 @@ pub(crate) fn macro_entry(chip: &Chip, index: i32) -> TileInfo {
     }
 }
 
-/// The tables' entry for images of one kind of texel.
+/// The macro tile mode for images with one element size.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct MacroMode {
     pub(crate) index: i32,
@@ -133,7 +134,7 @@ pub(crate) fn macro_mode(
     Some(MacroMode { index: macro_index, info, mode, tile_type })
 }
 
-/// Returns the most pipes of the chip: those of entry 0.
+/// Returns the maximum number of pipes of the chip, from entry 0.
 pub(crate) fn pipes(chip: &Chip) -> u32 {
     entry(chip, 0).map_or(2, |entry| entry.info.pipes())
 }

@@ -10,7 +10,7 @@ use crate::equation::{Equation, Texel};
 use crate::error::{AddrError, Cause, invalid};
 use crate::tiler::BlockPlan;
 
-/// An address computation for one image. Prepared once; an address then takes an evaluation of the block's equation.
+/// The address computation of one image. After preparation, an address takes one evaluation of the block's equation.
 #[derive(Clone, Debug)]
 pub struct Addresser {
     image: Image,
@@ -23,11 +23,12 @@ pub struct Addresser {
 }
 
 impl Addresser {
-    /// Prepares an image with the layout that [`super::layout`] gave, and a pipe and bank XOR.
+    /// Prepares the addresses of an image with a pipe and bank XOR. `layout` must be the result of [`super::layout`] for this
+    /// image.
     ///
     /// # Errors
-    /// [`AddrError`] where addrlib's `Addr2ComputeSurfaceAddrFromCoord` answers with an error: a XOR value on a mode without it
-    /// (GFX9), or a mode without addresses.
+    /// [`AddrError`] if addrlib's `Addr2ComputeSurfaceAddrFromCoord` returns an error: for a XOR with a mode that has none (GFX9),
+    /// or a mode without addresses.
     pub fn new(chip: &Chip, image: &Image, layout: &Layout, pipe_bank_xor: u32) -> Result<Self, AddrError> {
         let image = image.normalised();
         let mode = image.mode;
@@ -51,7 +52,7 @@ impl Addresser {
         let Some(equation) = equation::of_block(chip, &image) else {
             return invalid(Cause::Mode(u32::from(mode.number())));
         };
-        // addrlib cannot express such a term in volumes, and refuses addresses there.
+        // addrlib cannot represent such a term in 3D images, and rejects address computations.
         if image.is_3d() && equation.terms().iter().any(|term| term.components() > 3) {
             return invalid(Cause::Mode(u32::from(mode.number())));
         }
@@ -72,7 +73,7 @@ impl Addresser {
     /// Returns the address of a texel in bytes from the start of the image.
     ///
     /// # Errors
-    /// [`Cause::Coordinate`] for a level or a sample that the image lacks, or a place outside of the padded level.
+    /// [`Cause::Coordinate`] if the image lacks the level or sample, or the texel is outside the padded level.
     pub fn address(&self, texel: Texel) -> Result<u64, AddrError> {
         let image = &self.image;
         if texel.level >= image.levels || texel.sample >= image.samples {
@@ -93,22 +94,22 @@ impl Addresser {
         self.image.levels
     }
 
-    /// Returns the padded extent of a level, the samples and the bytes of an element.
+    /// Returns the padded extent of a level, the number of samples, and the size of an element in bytes.
     pub(crate) fn extent(&self, level: u32) -> Option<([u32; 3], u32, u32)> {
         let found = self.layout.levels.as_slice().get(level as usize)?;
-        // Levels in the tail have the extent of their own elements, which is not padded there.
+        // Levels in the tail have their own, unpadded extent.
         let extent = [found.pitch, found.height, found.depth.max(self.layout.slices)];
         Some((extent, self.image.samples, self.image.bytes()))
     }
 
-    /// Returns the first byte of a level, and the bytes of rows and slices, if it is linear.
+    /// Returns the offset of a level and the sizes of rows and slices in bytes, if the image is linear.
     pub(crate) fn linear(&self, level: u32) -> Option<(u64, u64, u64)> {
         let found = self.layout.levels.as_slice().get(level as usize)?;
         let pitch = u64::from(found.pitch) * u64::from(self.image.bytes());
         self.image.mode.is_linear().then_some((found.offset, pitch, self.layout.slice_bytes))
     }
 
-    /// Returns what prepares the addresses of a level in blocks.
+    /// Returns the parameters for preparing the addresses of a level in blocks.
     pub(crate) fn plan(&self, level: u32) -> Option<BlockPlan> {
         let found = self.layout.levels.as_slice().get(level as usize)?;
         if self.image.mode.is_linear() {
@@ -156,7 +157,7 @@ impl Addresser {
     }
 }
 
-/// Returns the number of bank bits that a XOR value has on GFX10 and later (`GetBankXorBits`).
+/// Returns the number of bank bits in a pipe and bank XOR on GFX10 and later (`GetBankXorBits`).
 pub(crate) const fn bank_xor_bits(chip: &Chip, block_bits: u32) -> u32 {
     let room = block_bits.saturating_sub(8 + chip.config.pipes + 2);
     if room > 4 { 4 } else { room }

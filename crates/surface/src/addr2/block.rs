@@ -3,13 +3,13 @@
 use super::image::Image;
 use crate::chip::Chip;
 
-/// Blocks of 256 bytes, by the exponent of the element's bytes (`Block256_2d`).
+/// The dimensions of 256-byte blocks, by the logarithm of the element size (`Block256_2d`).
 pub(crate) const MICRO_2D: [[u32; 2]; 5] = [[16, 16], [16, 8], [8, 8], [8, 4], [4, 4]];
 
-/// Blocks of 256 bytes that extend in z, Z order on GFX9 and all on GFX10 and later (`Block256_3d`).
+/// The dimensions of 256-byte blocks with several slices: Z order on GFX9, all orders on GFX10 and later (`Block256_3d`).
 pub(crate) const MICRO_3D: [[u32; 3]; 5] = [[8, 4, 8], [4, 4, 8], [4, 4, 4], [4, 2, 4], [2, 2, 4]];
 
-/// Blocks of 1 KiB that extend in z (`Block1K_3d`).
+/// The dimensions of 1 KiB blocks with several slices (`Block1K_3d`).
 const KIB_3D: [[u32; 3]; 5] = [[16, 8, 8], [8, 8, 8], [8, 8, 4], [8, 4, 4], [4, 4, 4]];
 
 /// Returns the dimensions of a thin block (`ComputeThinBlockDimension`).
@@ -28,7 +28,7 @@ pub(crate) const fn thick(block_bits: u32, bytes_log2: u32) -> [u32; 3] {
     [w << third, h << (third + rest / 2), d << (third + if rest == 0 { 0 } else { 1 })]
 }
 
-/// Returns the dimensions of the blocks of an image. The linear mode has none: 256 bytes in a row.
+/// Returns the dimensions of the blocks of an image. For the linear mode, whose rows have no blocks, returns 256 bytes of a row.
 pub(crate) fn dimensions(chip: &Chip, image: &Image) -> [u32; 3] {
     let bytes_log2 = image.bytes_log2();
     if image.mode.is_linear() {
@@ -42,7 +42,7 @@ pub(crate) fn dimensions(chip: &Chip, image: &Image) -> [u32; 3] {
     }
 }
 
-/// Returns the largest level that the mip tail of a block holds (`GetMipTailDim`).
+/// Returns the dimensions of the largest level that fits the mip tail of a block (`GetMipTailDim`).
 pub(crate) const fn tail(block: [u32; 3], block_bits: u32, thick: bool) -> [u32; 3] {
     let [w, h, d] = block;
     if thick {

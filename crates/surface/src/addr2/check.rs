@@ -1,4 +1,4 @@
-//! Refusals: what no mode can do, and what a given mode cannot do.
+//! Validation of images, with and without regard to their mode.
 //!
 //! Source: `Gfx{9,10,11}Lib::ValidateNonSwModeParams`, `ValidateSwModeParams`.
 
@@ -14,7 +14,7 @@ fn ensure(condition: bool, cause: Cause) -> Result<(), AddrError> {
     if condition { Ok(()) } else { invalid(cause) }
 }
 
-/// Refuses combinations that no mode can do.
+/// Rejects descriptions that no mode supports.
 pub(super) fn without_mode(chip: &Chip, image: &Image) -> Result<(), AddrError> {
     let level = chip.level();
     let use_has = |usage| image.usage.intersects(usage);
@@ -47,7 +47,7 @@ pub(super) fn without_mode(chip: &Chip, image: &Image) -> Result<(), AddrError> 
     }
 }
 
-/// Refuses combinations that the image's mode cannot do.
+/// Rejects descriptions that the image's mode does not support.
 pub(super) fn mode(chip: &Chip, image: &Image) -> Result<(), AddrError> {
     let mode = image.mode;
     let cause = Cause::Mode(u32::from(mode.number()));

@@ -3,10 +3,10 @@
 /// The dimension of an image.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Dimension {
-    /// One row.
+    /// A 1D image.
     D1,
-    /// Rows and columns, perhaps in layers.
+    /// A 2D image or an array of 2D images.
     D2,
-    /// A volume.
+    /// A 3D image.
     D3,
 }

@@ -10,8 +10,8 @@ use crate::chip::Chip;
 use crate::equation::{Equation, Term};
 use crate::tables::{gfx10, gfx11};
 
-/// The patterns of one order, by the exponent of an element's bytes, from the first bit above those bytes on. Two characters
-/// are a bit: its axis and its number. Source: the micro-tile tables of `gfx9addrlib.cpp`.
+/// The patterns of one order, by the logarithm of the element size, starting at the first bit above the bytes of an element. Each
+/// bit is two characters: the axis and the number of the coordinate bit. Source: the micro-tile tables of `gfx9addrlib.cpp`.
 type Micro = [&'static str; 5];
 
 const S_2D: Micro = ["x0x1x2x3y0y1y2y3", "x0x1x2y0y1y2x3", "x0x1y0y1y2x2", "x0y0y1x1x2", "y0y1x0x1"];
@@ -22,7 +22,7 @@ const S_3D: Micro =
 const Z_3D: Micro =
     ["x0y0x1y1z0z1x2z2y2x3", "x0y0x1y1z0z1z2y2x2", "x0y0x1z0y1z1y2x2", "x0y0z0x1z1y1x2", "x0y0z0z1y1x1"];
 
-/// The coordinate bits from low to high: an endless interleave above the micro block.
+/// The coordinate bits from low to high: an endless interleaving above the micro block.
 struct Interleave {
     bits: [u64; 32],
     len: u32,
@@ -92,7 +92,7 @@ fn offset_bits(mode: SwizzleMode, dimension: Dimension, bytes_log2: u32, samples
     bits.bits
 }
 
-/// The fields of pipe and bank XOR bits above the interleave, as counts of bits.
+/// Returns the numbers of pipe and bank XOR bits above the interleave.
 pub(crate) fn gfx9_xor_bits(chip: &Chip, block_bits: u32) -> (u32, u32) {
     let room = block_bits.saturating_sub(8);
     let pipes = room.min(chip.config.pipes + chip.config.shader_engines);
@@ -112,7 +112,7 @@ fn gfx9(chip: &Chip, image: &Image) -> Equation {
     for bit in 0..block_bits {
         equation.add(bit, Term(offset[bit as usize]));
     }
-    // Sample bits: Z order holds them lowest, all others in the highest bits of the block.
+    // Sample bits are the lowest bits in Z order, and the highest bits of the block in all other orders.
     if samples > 0 && mode.order() != Order::Z {
         let replaces = !mode.is_xor() || mode.is_prt_xor();
         for sample in 0..samples {
@@ -157,7 +157,7 @@ fn gfx9(chip: &Chip, image: &Image) -> Equation {
     equation
 }
 
-/// Returns the index of a swizzle pattern in a table: by pipes, packers and element size.
+/// Returns the index of a swizzle pattern in a table, by pipes, packers and element size.
 fn pattern_index(chip: &Chip, bytes_log2: u32) -> usize {
     let packers = chip.config.packers;
     let more = if chip.level() >= GfxLevel::Gfx10_3 && packers >= 2 { 2 * packers - 2 } else { 0 };
@@ -254,7 +254,7 @@ fn gfx11_table(image: &Image) -> &'static [u16] {
     }
 }
 
-/// Returns the equation of the offset inside a block; `None` where the hardware has no such block.
+/// Returns the equation of the offset inside a block; `None` if the hardware has no such block.
 pub(crate) fn of_block(chip: &Chip, image: &Image) -> Option<Equation> {
     let bytes_log2 = image.bytes_log2();
     if chip.level() == GfxLevel::Gfx9 {

@@ -1,4 +1,4 @@
-//! Tiled images of GFX10 to GFX11: the levels of a slice follow each other, the smallest first.
+//! Tiled images of GFX10 to GFX11. The levels of a slice are stored one after the other, the smallest first.
 //!
 //! Source: `Gfx10Lib` and `Gfx11Lib::ComputeSurfaceInfoMacroTiled`, `ComputeSurfaceInfoMicroTiled`.
 
@@ -10,13 +10,13 @@ use super::mode::Order;
 use crate::bits::{align, shift_up};
 use crate::chip::{Chip, Family};
 
-/// Returns the most levels that the mip tail of a block holds (`GetMaxNumMipsInTail`).
+/// Returns the maximum number of levels in the mip tail of a block (`GetMaxNumMipsInTail`).
 pub(crate) const fn max_tail_levels(block_bits: u32, thick: bool) -> u32 {
     let bits = if thick { block_bits - (block_bits - 8) / 3 } else { block_bits };
     if bits <= 11 { 1 + (1 << (bits - 9)) } else { bits - 4 }
 }
 
-/// Returns the offset in bytes of the `index`-th level of a tail.
+/// Returns the offset in bytes of the tail's level with this index.
 pub(crate) const fn tail_offset(max_levels: u32, index: u32) -> u32 {
     let m = (max_levels - 1).saturating_sub(index);
     if m > 6 { 16 << m } else { m << 8 }
@@ -32,7 +32,7 @@ pub(crate) const fn every_second(value: u32, first: u32) -> u32 {
     result
 }
 
-/// Returns the place of a tail level, in units of the 256-byte micro block.
+/// Returns the location of a tail level, in units of the 256-byte micro block.
 const fn tail_place(offset: u32, block_bits: u32, bytes_log2: u32) -> [u32; 2] {
     let (x, y) = (every_second(offset, 9), every_second(offset, 8));
     if block_bits & 1 == 0 {
@@ -44,7 +44,7 @@ const fn tail_place(offset: u32, block_bits: u32, bytes_log2: u32) -> [u32; 2] {
 
 pub(super) fn layout(chip: &Chip, image: &Image) -> Layout {
     let block = block::dimensions(chip, image);
-    // A pitch that was asked for is ignored here, as addrlib does.
+    // A requested pitch is ignored here, as in addrlib.
     let pitch = align(image.width, block[0]);
     let height = align(image.height, block[1]);
     let slices = align(image.slices, block[2]);
@@ -86,7 +86,7 @@ fn chain(chip: &Chip, image: &Image, layout: &mut Layout) {
     let has_tail = !image.mode.is_256b();
     let tail = block::tail(block, block_bits, thick);
     let index = image.bytes_log2();
-    // The tail of stencil must begin where that of depth does (`dsMipmapHtileFix`).
+    // The tail of stencil must begin at the same level as the tail of depth (`dsMipmapHtileFix`).
     let mut limit = tail;
     if chip.family != Family::Navi10 && image.mode.order() == Order::Z && index <= 1 {
         limit[0] /= MICRO_2D[index as usize][0] / MICRO_2D[2][0];

@@ -1,4 +1,4 @@
-//! Tiled images of GFX9: all levels of a slice lie on one sheet of blocks.
+//! Tiled images of GFX9. All levels of a slice share one two-dimensional array of blocks, the mip chain.
 //!
 //! Source: `Gfx9Lib::HwlComputeSurfaceInfoTiled`, `GetMipChainInfo`, `GetMipStartPos`, `GetMajorMode`.
 
@@ -12,10 +12,10 @@ use crate::bits::{align, half_up};
 use crate::chip::Chip;
 use crate::error::AddrError;
 
-/// Starts of the levels of a mip tail, in units of 256 bytes, for a block of 1 MiB (`MipTailOffset256B`).
+/// The offsets of the levels in a mip tail, in units of 256 bytes, for a block of 1 MiB (`MipTailOffset256B`).
 const TAIL_OFFSETS: [u32; 16] = [2048, 1024, 512, 256, 128, 64, 32, 16, 8, 6, 5, 4, 3, 2, 1, 0];
 
-/// The axis along which the sheet of levels grows.
+/// The axis along which the mip chain grows.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Major {
     X,
@@ -97,7 +97,7 @@ impl Chain {
         first_tail
     }
 
-    /// Returns `true` if a level of this many blocks, rounded up, is the first of the tail.
+    /// Returns `true` if a level of this many blocks, rounded up, is the first level of the tail.
     fn blocks_end(&self, [w, h, d]: [u32; 3]) -> bool {
         let limit = |halved: bool| if halved { 1 } else { 2 };
         if self.thick {
@@ -109,7 +109,7 @@ impl Chain {
         }
     }
 
-    /// Returns the start of a level on the sheet, in blocks, and its offset in the tail's block, in bytes.
+    /// Returns the location of a level in the mip chain, in blocks, and its offset in the tail's block, in bytes.
     fn start(&self, padded: [u32; 3], number: u32) -> ([u32; 3], u32) {
         let mut start = [0; 3];
         let mut index = self.fits_tail(padded).then_some(number);
@@ -175,7 +175,7 @@ pub(super) fn layout(chip: &Chip, image: &Image) -> Result<Layout, AddrError> {
                 epitch_is_height = true;
             }
         }
-        // addrlib places levels with the sizes it reports, which are the tail's when level 0 is in the tail.
+        // addrlib places levels by the reported sizes, which are the sizes of the tail if level 0 is in the tail.
         let placed = if in_tail { [pitch, height, slices] } else { padded };
         let (row, sheet) = (u64::from(chain_pitch / block[0]), u64::from(chain_height / block[1]));
         for (number, level) in (0..).zip(levels.as_mut_slice()) {

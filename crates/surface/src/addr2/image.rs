@@ -1,27 +1,27 @@
-//! The description of an image, and the layout that follows.
+//! The description of an image, and its layout.
 
 use bitflags::bitflags;
 
 use super::dimension::Dimension;
 use super::mode::SwizzleMode;
 
-/// The most mip levels: 32768 elements down to one.
+/// The maximum number of mip levels: from 32768 elements down to one.
 pub const MAX_LEVELS: usize = 16;
 
 /// The largest width, height or depth, in elements, for which sizes cannot overflow.
 pub(crate) const MAX_EXTENT: u32 = 1 << 20;
 
-/// The property of a format that restricts modes.
+/// The class of a format, which restricts the modes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Format {
-    /// Elements that are texels.
+    /// The elements are texels.
     #[default]
     Plain,
-    /// Elements that are compressed blocks.
+    /// The elements are compressed blocks.
     BlockCompressed,
-    /// Elements that are two texels which share chroma.
+    /// The elements are pairs of texels with common chroma.
     Packed422,
-    /// Elements of 96 bits.
+    /// The elements have 96 bits.
     Rgb96,
 }
 
@@ -29,72 +29,72 @@ bitflags! {
     /// The uses of an image that its mode depends on (addrlib's `ADDR2_SURFACE_FLAGS`).
     #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
     pub struct Usage: u32 {
-        /// Colour target.
+        /// The image is a colour target.
         const COLOR = 1;
-        /// Depth target.
+        /// The image is a depth target.
         const DEPTH = 1 << 1;
-        /// Stencil target.
+        /// The image is a stencil target.
         const STENCIL = 1 << 2;
-        /// Sampled image.
+        /// The image is sampled.
         const TEXTURE = 1 << 3;
-        /// Scanned out by the display.
+        /// The display scans out the image.
         const DISPLAY = 1 << 4;
-        /// Partially resident.
+        /// The image is partially resident.
         const PRT = 1 << 5;
-        /// FMASK of a multisampled image.
+        /// The image is the FMASK of a multisampled image.
         const FMASK = 1 << 6;
-        /// A volume whose slices are viewed as layers.
+        /// The image is 3D, and its slices are viewed as layers.
         const VIEW_3D_AS_2D = 1 << 7;
-        /// Unordered writes.
+        /// Shaders write to the image in any order.
         const UNORDERED = 1 << 8;
-        /// Smaller blocks are preferred when larger ones waste memory.
+        /// Smaller blocks are preferred if larger ones waste memory.
         const OPT_4_SPACE = 1 << 9;
         /// The smallest size is preferred.
         const MINIMIZE_ALIGN = 1 << 10;
-        /// Metadata is required.
+        /// The image must have metadata.
         const NEED_METADATA = 1 << 11;
-        /// No metadata is used.
+        /// The image has no metadata.
         const NO_METADATA = 1 << 12;
-        /// Metadata is not aligned to pipes.
+        /// The metadata is not aligned to pipes.
         const META_PIPE_UNALIGNED = 1 << 13;
-        /// Metadata is not aligned to render backends.
+        /// The metadata is not aligned to render backends.
         const META_RB_UNALIGNED = 1 << 14;
-        /// GFX9: a rotated display surface.
+        /// The display rotates the image (GFX9).
         const ROTATED = 1 << 15;
     }
 }
 
-/// An image whose mode is given.
+/// The description of an image with a given swizzle mode.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Image {
-    /// Swizzle mode.
+    /// The swizzle mode.
     pub mode: SwizzleMode,
-    /// Dimension.
+    /// The dimension.
     pub dimension: Dimension,
-    /// Property of the format.
+    /// The class of the format.
     pub format: Format,
-    /// Bits of an element: 8 to 128.
+    /// The size of an element in bits: 8 to 128.
     pub bits: u32,
-    /// Width in elements.
+    /// The width in elements.
     pub width: u32,
-    /// Height in elements.
+    /// The height in elements.
     pub height: u32,
-    /// Array layers, or depth.
+    /// The number of array layers, or the depth of a 3D image.
     pub slices: u32,
-    /// Mip levels.
+    /// The number of mip levels.
     pub levels: u32,
-    /// Coverage samples.
+    /// The number of coverage samples.
     pub samples: u32,
-    /// Number of stored fragments; 0 means the number of samples.
+    /// The number of stored fragments; 0 for the number of samples.
     pub fragments: u32,
-    /// Uses.
+    /// The uses of the image.
     pub usage: Usage,
-    /// A pitch to use instead of the smallest one, in elements; 0 for none.
+    /// A pitch to use instead of the minimum, in elements; 0 for the minimum.
     pub pitch: u32,
 }
 
 impl Image {
-    /// Returns a two-dimensional image of one layer, level and sample, used as a colour target and texture.
+    /// Creates the description of a 2D image with one layer, level and sample, for use as a colour target and texture.
     pub const fn new(mode: SwizzleMode, bits: u32, width: u32, height: u32) -> Self {
         Self {
             mode,
@@ -125,12 +125,12 @@ impl Image {
         }
     }
 
-    /// Returns the bytes of an element.
+    /// Returns the size of an element in bytes.
     pub(crate) const fn bytes(&self) -> u32 {
         self.bits >> 3
     }
 
-    /// Returns the exponent of the bytes of an element.
+    /// Returns the logarithm of the size of an element in bytes.
     pub(crate) const fn bytes_log2(&self) -> u32 {
         crate::bits::log2(self.bits >> 3)
     }
@@ -144,26 +144,26 @@ impl Image {
     }
 }
 
-/// A mip level.
+/// The layout of a mip level.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Level {
-    /// Pitch in elements.
+    /// The pitch in elements.
     pub pitch: u32,
-    /// Height in elements, padded.
+    /// The padded height in elements.
     pub height: u32,
-    /// Depth or layers, padded.
+    /// The padded depth or number of layers.
     pub depth: u32,
-    /// Offset in bytes as addrlib reports it: that of a level of all slices (GFX10 and later).
+    /// The offset in bytes that addrlib reports. On GFX10 and later this is the offset of the level with all its slices.
     pub offset: u64,
-    /// Offset of the level's first block in a slice, in bytes.
+    /// The offset of the level's first block in a slice, in bytes.
     pub block_offset: u64,
-    /// Offset inside the mip tail's block, in bytes; 0 outside of the tail.
+    /// The offset inside the mip tail's block, in bytes; 0 for levels outside the tail.
     pub tail_offset: u32,
-    /// Coordinates of the level inside the mip tail's block (GFX10 and later), in elements.
+    /// The coordinates of the level inside the mip tail's block, in elements (GFX10 and later).
     pub tail: [u32; 3],
 }
 
-/// The levels of a chain.
+/// The levels of a mip chain.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Levels {
     items: [Level; MAX_LEVELS],
@@ -195,37 +195,37 @@ impl core::ops::Index<u32> for Levels {
     }
 }
 
-/// Sizes of an image. All sizes are in elements unless they say bytes.
+/// The sizes of an image. Sizes are in elements unless the field says bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Layout {
-    /// Pitch of level 0.
+    /// The pitch of level 0.
     pub pitch: u32,
-    /// Pitch in pixels: a third of `pitch` for elements of 96 bits.
+    /// The pitch in pixels: a third of `pitch` for elements of 96 bits.
     pub pixel_pitch: u32,
-    /// Height of level 0.
+    /// The height of level 0.
     pub height: u32,
-    /// Layers or depth, padded.
+    /// The padded number of layers or slices.
     pub slices: u32,
-    /// Bytes of a slice, with all its levels.
+    /// The size of a slice with all its levels, in bytes.
     pub slice_bytes: u64,
-    /// Bytes of the image.
+    /// The size of the image in bytes.
     pub bytes: u64,
-    /// Alignment in bytes.
+    /// The alignment in bytes.
     pub align: u32,
-    /// Block dimensions.
+    /// The dimensions of a block.
     pub block: [u32; 3],
-    /// Pitch of the sheet on which all levels lie (GFX9; later, as level 0).
+    /// The pitch of the mip chain with all levels (GFX9); later the pitch of level 0.
     pub chain_pitch: u32,
-    /// Height of that sheet.
+    /// The height of the mip chain (GFX9); later the height of level 0.
     pub chain_height: u32,
-    /// Slices of that sheet.
+    /// The number of slices of the mip chain (GFX9); later of level 0.
     pub chain_slices: u32,
-    /// GFX9: the descriptor's pitch field holds a height.
+    /// `true` if the pitch field of the descriptor contains a height (GFX9).
     pub epitch_is_height: bool,
-    /// The whole chain lies in one mip tail.
+    /// `true` if the whole chain is in one mip tail.
     pub chain_in_tail: bool,
-    /// The first level in the mip tail; the number of levels when there is none.
+    /// The first level in the mip tail; the number of levels if there is no mip tail.
     pub first_tail: u32,
-    /// Levels.
+    /// The levels.
     pub levels: Levels,
 }

@@ -11,7 +11,7 @@ use crate::error::{AddrError, Cause, invalid};
 /// The alignment of rows, in bytes.
 const ROW: u32 = 256;
 
-/// Returns the pitch that was asked for, if it is aligned and wide enough.
+/// Returns the requested pitch if it is aligned and not smaller than the width.
 pub(super) fn custom_pitch(image: &Image, align: u32, pitch: u32) -> Result<u32, AddrError> {
     if image.levels > 1 || image.pitch == 0 {
         Ok(pitch)
@@ -54,7 +54,7 @@ pub(super) fn layout(chip: &Chip, image: &Image) -> Result<Layout, AddrError> {
     let row = u64::from(pitch) * bytes;
     let depth = if image.is_3d() { image.slices } else { 1 };
     if gfx9 {
-        // All levels have the pitch of level 0 and follow it.
+        // All levels have the pitch of level 0, and are stored one after the other.
         let (mut rows, mut height) = (0, image.height);
         for level in levels.as_mut_slice() {
             *level = super::Level { pitch, height, depth, offset: row * u64::from(rows), ..super::Level::default() };
@@ -65,7 +65,7 @@ pub(super) fn layout(chip: &Chip, image: &Image) -> Result<Layout, AddrError> {
         layout.epitch_is_height = image.levels > 1;
         layout.slice_bytes = row * u64::from(rows);
     } else {
-        // The smallest level comes first, each with a pitch of its own.
+        // The smallest level is stored first, and each level has its own pitch.
         let mut offset = 0;
         for (number, level) in (0..image.levels).rev().zip(levels.as_mut_slice().iter_mut().rev()) {
             level.pitch = if image.levels == 1 { pitch } else { align(shift_up(image.width, number), unit) };

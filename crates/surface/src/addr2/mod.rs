@@ -1,4 +1,4 @@
-//! GFX9 to GFX11: images whose swizzle mode is given.
+//! Sizes and addresses of images with a given swizzle mode, on GFX9 to GFX11.
 //!
 //! Reference: addrlib's second interface (`core/addrlib2.cpp`, `gfx9/`, `gfx10/`, `gfx11/gfx11addrlib.cpp`).
 
@@ -30,10 +30,10 @@ use crate::chip::Chip;
 use crate::error::{AddrError, Cause, invalid};
 use amdgpu_hw::GfxLevel;
 
-/// Computes sizes and mip levels of an image.
+/// Computes the sizes and mip levels of an image.
 ///
 /// # Errors
-/// [`AddrError`] where addrlib's `Addr2ComputeSurfaceInfo` answers with an error.
+/// [`AddrError`] if addrlib's `Addr2ComputeSurfaceInfo` returns an error.
 pub fn layout(chip: &Chip, image: &Image) -> Result<Layout, AddrError> {
     if !(GfxLevel::Gfx9..GfxLevel::Gfx12).contains(&chip.level()) {
         return invalid(Cause::Generation);
@@ -42,7 +42,7 @@ pub fn layout(chip: &Chip, image: &Image) -> Result<Layout, AddrError> {
         return invalid(Cause::Levels(image.levels));
     }
     let image = image.normalised();
-    // Elements of 96 bits are three of 32 bits, side by side.
+    // An element of 96 bits is three adjacent elements of 32 bits.
     let expand = if image.format == Format::Rgb96 { 3 } else { 1 };
     let Some(width) = image.width.checked_mul(expand) else {
         return invalid(Cause::Width(image.width));

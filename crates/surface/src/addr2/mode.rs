@@ -5,9 +5,9 @@ use amdgpu_hw::GfxLevel;
 use super::dimension::Dimension;
 use crate::chip::Chip;
 
-/// A swizzle mode: the size of a block and the order of elements in it.
+/// A swizzle mode: the size of a block, and the order of elements in it.
 ///
-/// The numbers are those of the hardware's SW_MODE fields.
+/// The numbers are the values of the hardware's SW_MODE fields.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct SwizzleMode(u8);
 
@@ -29,44 +29,44 @@ pub mod sets {
     /// The linear mode.
     pub const LINEAR: u32 = 1;
 
-    /// Sets that differ by generation.
+    /// The sets of modes that differ by generation.
     #[derive(Clone, Copy, Debug)]
     pub struct Sets {
-        /// Modes the chip knows.
+        /// All modes of the generation.
         pub all: u32,
-        /// Blocks of 256 bytes.
+        /// The modes with blocks of 256 bytes.
         pub block_256: u32,
-        /// Blocks of 4 KiB.
+        /// The modes with blocks of 4 KiB.
         pub block_4k: u32,
-        /// Blocks of 64 KiB.
+        /// The modes with blocks of 64 KiB.
         pub block_64k: u32,
-        /// Blocks of variable size (GFX10) or 256 KiB (GFX11).
+        /// The modes with blocks of variable size (GFX10) or 256 KiB (GFX11).
         pub block_big: u32,
-        /// Modes by [`super::Order`].
+        /// The modes of each [`super::Order`].
         pub orders: [u32; 4],
-        /// Modes with a pipe and bank XOR.
+        /// The modes with a pipe and bank XOR.
         pub xor: u32,
-        /// Modes of 1D images.
+        /// The modes for 1D images.
         pub d1: u32,
-        /// Modes of 2D images.
+        /// The modes for 2D images.
         pub d2: u32,
-        /// Modes of 3D images.
+        /// The modes for 3D images.
         pub d3: u32,
-        /// Modes of partially resident 2D images.
+        /// The modes for partially resident 2D images.
         pub d2_prt: u32,
-        /// Modes of partially resident 3D images.
+        /// The modes for partially resident 3D images.
         pub d3_prt: u32,
-        /// Thin modes of 3D images, by block (4 KiB, 64 KiB, big).
+        /// The thin modes for 3D images, by block (4 KiB, 64 KiB, big).
         pub d3_thin: [u32; 3],
-        /// Thick modes of 3D images, by block.
+        /// The thick modes for 3D images, by block (4 KiB, 64 KiB, big).
         pub d3_thick: [u32; 3],
-        /// Modes of 3D images whose slices are viewed as layers.
+        /// The modes for 3D images whose slices are viewed as layers.
         pub d3_as_2d: u32,
-        /// Modes of multisampled images.
+        /// The modes for multisampled images.
         pub msaa: u32,
     }
 
-    /// GFX9.
+    /// The sets of GFX9.
     pub const GFX9: Sets = Sets {
         all: 0x0fff_0fff,
         block_256: 0xe,
@@ -86,7 +86,7 @@ pub mod sets {
         msaa: 0x0fff_0ff0,
     };
 
-    /// GFX10 and GFX10.3.
+    /// The sets of GFX10 and GFX10.3.
     pub const GFX10: Sets = Sets {
         all: 0x9fe6_0667,
         block_256: 0x6,
@@ -106,7 +106,7 @@ pub mod sets {
         msaa: 0x9900_0000,
     };
 
-    /// GFX11 and GFX11.5.
+    /// The sets of GFX11 and GFX11.5.
     pub const GFX11: Sets = Sets {
         all: 0xff66_0665,
         block_256: 0x4,
@@ -128,10 +128,10 @@ pub mod sets {
 }
 
 impl SwizzleMode {
-    /// Rows of elements.
+    /// The linear mode.
     pub const LINEAR: Self = Self(0);
 
-    /// Returns a mode by its number; `None` above 31. The set of modes depends on the generation ([`Self::exists`]).
+    /// Returns the mode with this number; `None` above 31. Whether the mode exists depends on the generation ([`Self::exists`]).
     pub const fn new(number: u8) -> Option<Self> {
         if number < 32 { Some(Self(number)) } else { None }
     }
@@ -154,12 +154,12 @@ impl SwizzleMode {
         sets_of(level).all & self.bit() != 0
     }
 
-    /// Returns `true` for rows of elements.
+    /// Returns `true` if the mode is linear.
     pub const fn is_linear(self) -> bool {
         self.0 == 0
     }
 
-    /// Returns the order of elements; meaningless for the linear mode.
+    /// Returns the order of elements. The result is meaningless for the linear mode.
     pub const fn order(self) -> Order {
         match self.0 & 3 {
             0 => Order::Z,
@@ -174,7 +174,7 @@ impl SwizzleMode {
         self.0 >= 16
     }
 
-    /// Returns `true` for the modes of partially resident images that XOR inside the block only (`_T`).
+    /// Returns `true` for modes of partially resident images that XOR only inside the block (`_T`).
     pub const fn is_prt_xor(self) -> bool {
         self.0 >= 16 && self.0 < 20
     }
@@ -184,7 +184,7 @@ impl SwizzleMode {
         self.0 >= 1 && self.0 <= 3
     }
 
-    /// Returns the exponent of the bytes of a block; 8 for the linear mode.
+    /// Returns the logarithm of the size of a block in bytes; 8 for the linear mode.
     pub const fn block_bits(self, chip: &Chip) -> u32 {
         match self.0 {
             0..=3 => 8,
@@ -199,7 +199,7 @@ impl SwizzleMode {
         }
     }
 
-    /// Returns `true` if a block of this mode in an image of this dimension extends in z.
+    /// Returns `true` if blocks of this mode have more than one slice in an image of this dimension.
     pub fn is_thick(self, level: GfxLevel, dimension: Dimension) -> bool {
         dimension == Dimension::D3
             && !self.is_linear()
@@ -212,7 +212,7 @@ impl SwizzleMode {
     }
 }
 
-/// Returns the sets of a generation; those of GFX11 for others.
+/// Returns the sets of a generation; GFX11's for generations other than GFX9 to GFX11.
 pub(crate) const fn sets_of(level: GfxLevel) -> sets::Sets {
     match level {
         GfxLevel::Gfx9 => sets::GFX9,
@@ -221,7 +221,7 @@ pub(crate) const fn sets_of(level: GfxLevel) -> sets::Sets {
     }
 }
 
-/// Returns the modes that the display reads at an element size.
+/// Returns a mask of the modes that the display can scan out with elements of `bits` bits.
 ///
 /// Source: `Gfx9Dce12*`, `Gfx9Dcn*`, `Gfx10Dcn*`, `Gfx11Dcn32SwModeMask` and `IsValidDisplaySwizzleMode`.
 pub(crate) fn display_modes(chip: &Chip, bits: u32) -> u32 {

@@ -1,4 +1,4 @@
-//! Pipe and bank XOR: how surfaces, and slices of a surface, are spread over channels.
+//! The pipe and bank XOR, which spreads surfaces and their slices over memory channels.
 //!
 //! Source: `HwlComputePipeBankXor`, `HwlComputeSlicePipeBankXor`.
 
@@ -11,15 +11,15 @@ use crate::bits::{mask, reverse};
 use crate::chip::Chip;
 use crate::error::{AddrError, Cause};
 
-/// Bank values for 16 banks, for elements of up to 32 bits and for larger ones (GFX9).
+/// The bank values for 16 banks: for elements of up to 32 bits, and for larger ones (GFX9).
 const BANKS_16: [[u32; 16]; 2] =
     [[0, 7, 4, 3, 8, 15, 12, 11, 1, 6, 5, 2, 9, 14, 13, 10], [0, 7, 8, 15, 4, 3, 12, 11, 1, 6, 9, 14, 5, 2, 13, 10]];
 
-/// Bank values by the number of bank bits less one (GFX10 and later).
+/// The bank values by the number of bank bits less one (GFX10 and later).
 const BANKS: [[u32; 8]; 4] =
     [[0, 1, 0, 1, 0, 1, 0, 1], [0, 2, 1, 3, 2, 0, 3, 1], [0, 4, 2, 6, 1, 5, 3, 7], [0, 8, 4, 12, 2, 10, 6, 14]];
 
-/// Returns the pipe and bank XOR of the `index`-th surface of a kind.
+/// Returns the pipe and bank XOR of the surface with this index among the surfaces of its kind.
 pub fn surface_xor(chip: &Chip, image: &Image, index: u32) -> u32 {
     let mode = image.mode;
     if !mode.is_xor() || !mode.exists(chip.level()) {
@@ -36,7 +36,7 @@ pub fn surface_xor(chip: &Chip, image: &Image, index: u32) -> u32 {
         };
         return bank << pipes;
     }
-    // GFX11 spreads nothing by itself.
+    // GFX11 has no pipe and bank XOR by default.
     if mode.is_prt_xor() || chip.level() >= GfxLevel::Gfx11 {
         return 0;
     }
@@ -46,10 +46,10 @@ pub fn surface_xor(chip: &Chip, image: &Image, index: u32) -> u32 {
     }
 }
 
-/// Returns the pipe and bank XOR of a slice of a surface whose own value is `base`.
+/// Returns the pipe and bank XOR of a slice. `base` is the XOR of the surface.
 ///
 /// # Errors
-/// [`AddrError::NotSupported`] for modes without such a value, for thick blocks and for several samples.
+/// [`AddrError::NotSupported`] if the mode has no XOR, if blocks are thick, or if the image is multisampled.
 pub fn slice_xor(chip: &Chip, image: &Image, base: u32, slice: u32) -> Result<u32, AddrError> {
     let mode = image.mode;
     let has_xor = mode.is_xor() && !mode.is_prt_xor() && mode.exists(chip.level());

@@ -7,7 +7,7 @@ use crate::error::{AddrError, Cause, invalid};
 use crate::tables::gfx12 as t;
 use crate::tiler::BlockPlan;
 
-/// An address computation for one image. Prepared once; an address then takes an evaluation of the block's equation.
+/// The address computation of one image. After preparation, an address takes one evaluation of the block's equation.
 #[derive(Clone, Debug)]
 pub struct Addresser {
     image: Image,
@@ -33,11 +33,11 @@ pub(crate) fn of_block(mode: Mode, bytes_log2: u32, samples_log2: u32) -> Equati
 }
 
 impl Addresser {
-    /// Prepares an image with the layout that [`super::layout`] gave.
+    /// Prepares the addresses of an image. `layout` must be the result of [`super::layout`] for this image.
     ///
     /// # Errors
-    /// [`AddrError`] where addrlib's `Addr3ComputeSurfaceAddrFromCoord` answers with an error: linear images and volumes of
-    /// several samples.
+    /// [`AddrError`] if addrlib's `Addr3ComputeSurfaceAddrFromCoord` returns an error: for linear images and 3D images with several
+    /// samples.
     pub fn new(image: &Image, layout: &Layout) -> Result<Self, AddrError> {
         let image = image.normalised();
         if image.samples > 1 && (image.mode.is_linear() || image.mode.is_3d()) {
@@ -50,7 +50,7 @@ impl Addresser {
     /// Returns the address of a texel in bytes from the start of the image.
     ///
     /// # Errors
-    /// [`Cause::Coordinate`] for a level or a sample that the image lacks.
+    /// [`Cause::Coordinate`] if the image lacks the level or sample.
     pub fn address(&self, texel: Texel) -> Result<u64, AddrError> {
         if texel.level >= self.image.levels || texel.sample >= self.image.samples {
             return invalid(Cause::Coordinate);
@@ -73,21 +73,21 @@ impl Addresser {
         self.image.levels
     }
 
-    /// Returns the padded extent of a level, the samples and the bytes of an element.
+    /// Returns the padded extent of a level, the number of samples, and the size of an element in bytes.
     pub(crate) fn extent(&self, level: u32) -> Option<([u32; 3], u32, u32)> {
         let found = self.layout.levels.as_slice().get(level as usize)?;
         let extent = [found.pitch, found.height, found.depth.max(self.layout.slices)];
         Some((extent, self.image.samples, self.image.bytes()))
     }
 
-    /// Returns the first byte of a level, and the bytes of rows and slices, if it is linear.
+    /// Returns the offset of a level and the sizes of rows and slices in bytes, if the image is linear.
     pub(crate) fn linear(&self, level: u32) -> Option<(u64, u64, u64)> {
         let found = self.layout.levels.as_slice().get(level as usize)?;
         let pitch = u64::from(found.pitch) * u64::from(self.image.bytes());
         self.image.mode.is_linear().then_some((found.offset, pitch, self.layout.slice_bytes))
     }
 
-    /// Returns what prepares the addresses of a level in blocks.
+    /// Returns the parameters for preparing the addresses of a level in blocks.
     pub(crate) fn plan(&self, level: u32) -> Option<BlockPlan> {
         let found = self.layout.levels.as_slice().get(level as usize)?;
         if self.image.mode.is_linear() {

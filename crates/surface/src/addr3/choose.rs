@@ -1,13 +1,13 @@
-//! The modes an image can have. Source: `Gfx12Lib::HwlGetPossibleSwizzleModes`.
+//! The modes that an image can have. Source: `Gfx12Lib::HwlGetPossibleSwizzleModes`.
 
 use super::{Dimension, Format, Image, Mode, Usage};
 use crate::error::{AddrError, Cause, invalid};
 
-/// Returns the modes that an image can have, as a mask by mode number. The image's own mode and pitch do not matter. Blocks
-/// larger than `max_align` bytes are left out, unless it is 0; the set may be empty.
+/// Returns a mask of the modes that an image can have, by mode number; it may be empty. The mode and pitch of `image` are ignored.
+/// Blocks larger than `max_align` bytes are excluded, unless `max_align` is 0.
 ///
 /// # Errors
-/// [`AddrError::Invalid`] when addrlib refuses the description.
+/// [`AddrError::Invalid`] if addrlib rejects the description.
 pub fn possible_modes(image: &Image, max_align: u32) -> Result<u8, AddrError> {
     const LINEAR: u8 = 1;
     const THIN: u8 = 0x1e;
@@ -52,7 +52,7 @@ pub fn possible_modes(image: &Image, max_align: u32) -> Result<u8, AddrError> {
 }
 
 impl Mode {
-    /// Returns the mode's bit in a set.
+    /// Returns the mode's bit in a mask of modes.
     pub const fn bit(self) -> u8 {
         1 << self.number()
     }

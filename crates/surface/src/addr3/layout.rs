@@ -8,41 +8,41 @@ use crate::chip::Chip;
 use crate::error::{AddrError, Cause, invalid};
 use amdgpu_hw::GfxLevel;
 
-/// A level of a GFX12 image has the fields of one of GFX10.
+/// A level of a GFX12 image. Its fields are the same as on GFX10.
 pub type PaddedLevel = Level;
 
-/// Sizes of an image. All sizes are in elements unless they say bytes.
+/// The sizes of an image. Sizes are in elements unless the field says bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Layout {
-    /// Pitch of level 0.
+    /// The pitch of level 0.
     pub pitch: u32,
-    /// Pitch in pixels: a third of `pitch` for elements of 96 bits.
+    /// The pitch in pixels: a third of `pitch` for elements of 96 bits.
     pub pixel_pitch: u32,
-    /// The pitch that the size of a slice was computed with: linear rows take 256 bytes there.
+    /// The pitch from which the size of a slice is computed. For linear images it is a multiple of 256 bytes.
     pub slice_pitch: u32,
-    /// Height of level 0.
+    /// The height of level 0.
     pub height: u32,
-    /// Layers or depth, padded.
+    /// The padded number of layers or slices.
     pub slices: u32,
-    /// Bytes of a slice, with all its levels.
+    /// The size of a slice with all its levels, in bytes.
     pub slice_bytes: u64,
-    /// Bytes of a slice without the padding of level 0's rows.
+    /// The size of a slice in bytes, without the padding of level 0's rows.
     pub dense_slice_bytes: u64,
-    /// Bytes of the image.
+    /// The size of the image in bytes.
     pub bytes: u64,
-    /// Alignment in bytes.
+    /// The alignment in bytes.
     pub align: u32,
-    /// Block dimensions.
+    /// The dimensions of a block.
     pub block: [u32; 3],
-    /// The whole chain lies in one mip tail.
+    /// `true` if the whole chain is in one mip tail.
     pub chain_in_tail: bool,
-    /// The first level in the mip tail; the number of levels when there is none.
+    /// The first level in the mip tail; the number of levels if there is no mip tail.
     pub first_tail: u32,
-    /// Levels.
+    /// The levels.
     pub levels: Levels,
 }
 
-/// Returns the dimensions of the 256 bytes that tail levels are placed by (`HwlGetMicroBlockSize`).
+/// Returns the dimensions of the 256-byte blocks by which levels are placed in the mip tail (`HwlGetMicroBlockSize`).
 const fn micro_block(thick: bool, bytes_log2: u32) -> [u32; 3] {
     let n = 8 - bytes_log2;
     if thick {
@@ -74,10 +74,10 @@ fn check(image: &Image) -> Result<(), AddrError> {
     Ok(())
 }
 
-/// Computes sizes and mip levels of an image.
+/// Computes the sizes and mip levels of an image.
 ///
 /// # Errors
-/// [`AddrError`] where addrlib's `Addr3ComputeSurfaceInfo` answers with an error.
+/// [`AddrError`] if addrlib's `Addr3ComputeSurfaceInfo` returns an error.
 pub fn layout(chip: &Chip, image: &Image) -> Result<Layout, AddrError> {
     if chip.level() != GfxLevel::Gfx12 {
         return invalid(Cause::Generation);
@@ -113,7 +113,7 @@ fn of_checked(image: &Image) -> Result<Layout, AddrError> {
     let linear = mode.is_linear();
     let samples_log2 = if mode.is_3d() { 0 } else { log2(image.samples) };
     let block = mode.block(image.bytes_log2(), samples_log2);
-    // Rows of linear images take 128 bytes, though their slices are sized as if they took 256.
+    // Rows of linear images are aligned to 128 bytes, but the size of their slices is computed with 256.
     let unit = if linear { 128 / image.bytes() } else { block[0] };
     let mut pitch = align(image.width, unit);
     let custom = linear && image.levels == 1 && image.pitch > 0;
@@ -160,7 +160,7 @@ fn sizes(image: &Image, block: [u32; 3], custom: Option<u32>, levels: &mut Level
     let block_bytes = 1u64 << block_bits;
     let tail = crate::addr2::tail_limit(block, block_bits, mode.is_3d());
     let max_levels = if block_bits > 8 { max_tail_levels(block_bits, mode.is_3d()) } else { 1 };
-    // The last subresource in memory need not be padded to rows of 256 bytes (`CanTrimLinearPadding`).
+    // The last subresource in memory need not have rows padded to 256 bytes (`CanTrimLinearPadding`).
     let trim = linear && image.slices == 1 && !image.is_3d();
     let mut chain = Chain { slice: 0, dense: 0, first_tail: image.levels, slice_pitch: 0 };
     let mut steps = [(0u64, 0u64); MAX_LEVELS];

@@ -1,4 +1,4 @@
-//! GFX12: images whose swizzle mode is given.
+//! Sizes and addresses of images with a given swizzle mode, on GFX12.
 //!
 //! Reference: addrlib's third interface (`core/addrlib3.cpp`, `gfx12/gfx12addrlib.cpp`).
 
@@ -21,52 +21,52 @@ bitflags! {
     /// The uses of an image that its layout depends on (addrlib's `ADDR3_SURFACE_FLAGS`).
     #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
     pub struct Usage: u32 {
-        /// Depth target.
+        /// The image is a depth target.
         const DEPTH = 1;
-        /// Stencil target.
+        /// The image is a stencil target.
         const STENCIL = 1 << 1;
-        /// Partially resident.
+        /// The image is partially resident.
         const PRT = 1 << 2;
-        /// Scanned out by the display.
+        /// The display scans out the image.
         const DISPLAY = 1 << 3;
-        /// Variable shading rates.
+        /// The image contains shading rates.
         const VRS = 1 << 4;
-        /// HiZ or HiS.
+        /// The image is HiZ or HiS.
         const HIZ_HIS = 1 << 5;
-        /// A volume whose slices are viewed as layers.
+        /// The image is 3D, and its slices are viewed as layers.
         const VIEW_3D_AS_2D = 1 << 6;
     }
 }
 
-/// An image whose mode is given.
+/// The description of an image with a given swizzle mode.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Image {
-    /// Swizzle mode.
+    /// The swizzle mode.
     pub mode: Mode,
-    /// Dimension.
+    /// The dimension.
     pub dimension: Dimension,
-    /// Property of the format.
+    /// The class of the format.
     pub format: Format,
-    /// Bits of an element: 8 to 128.
+    /// The size of an element in bits: 8 to 128.
     pub bits: u32,
-    /// Width in elements.
+    /// The width in elements.
     pub width: u32,
-    /// Height in elements.
+    /// The height in elements.
     pub height: u32,
-    /// Array layers, or depth.
+    /// The number of array layers, or the depth of a 3D image.
     pub slices: u32,
-    /// Mip levels.
+    /// The number of mip levels.
     pub levels: u32,
-    /// Samples.
+    /// The number of samples.
     pub samples: u32,
-    /// Uses.
+    /// The uses of the image.
     pub usage: Usage,
-    /// A pitch to use instead of the smallest one (linear images of one level), in elements; 0 for none.
+    /// A pitch to use instead of the minimum, in elements (linear images of one level); 0 for the minimum.
     pub pitch: u32,
 }
 
 impl Image {
-    /// Returns a two-dimensional image of one layer, level and sample.
+    /// Creates the description of a 2D image with one layer, level and sample.
     pub const fn new(mode: Mode, bits: u32, width: u32, height: u32) -> Self {
         Self {
             mode,
@@ -107,7 +107,7 @@ impl Image {
     }
 }
 
-/// Returns the pipe and bank XOR of the `index`-th surface (`Gfx12Lib::HwlComputePipeBankXor`).
+/// Returns the pipe and bank XOR of the surface with this index (`Gfx12Lib::HwlComputePipeBankXor`).
 pub fn surface_xor(chip: &Chip, mode: Mode, index: u32) -> u32 {
     let bits = if chip.config.pipes >= 3 { chip.config.pipes - 2 } else { 0 };
     if mode.block_bits() > 8 { index & crate::bits::mask(bits) } else { 0 }

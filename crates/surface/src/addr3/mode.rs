@@ -1,10 +1,10 @@
 //! Swizzle modes of GFX12.
 
-/// A swizzle mode of GFX12, by the hardware's number.
+/// A swizzle mode of GFX12. The discriminants are the hardware's numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[repr(u8)]
 pub enum Mode {
-    /// Rows of elements.
+    /// Linear rows of elements.
     Linear = 0,
     /// Blocks of 256 bytes.
     D2_256B = 1,
@@ -23,7 +23,7 @@ pub enum Mode {
 }
 
 impl Mode {
-    /// Every mode, by number.
+    /// All modes, ordered by number.
     pub const ALL: [Self; 8] = [
         Self::Linear,
         Self::D2_256B,
@@ -35,7 +35,7 @@ impl Mode {
         Self::D3_256K,
     ];
 
-    /// Returns a mode by its number; `None` above 7.
+    /// Returns the mode with this number; `None` above 7.
     pub const fn new(number: u8) -> Option<Self> {
         if number < 8 { Some(Self::ALL[number as usize]) } else { None }
     }
@@ -45,17 +45,17 @@ impl Mode {
         self as u8
     }
 
-    /// Returns `true` for rows of elements.
+    /// Returns `true` if the mode is linear.
     pub const fn is_linear(self) -> bool {
         matches!(self, Self::Linear)
     }
 
-    /// Returns `true` if a block extends in z.
+    /// Returns `true` if blocks have more than one slice.
     pub const fn is_3d(self) -> bool {
         self as u8 >= Self::D3_4K as u8
     }
 
-    /// Returns the exponent of the bytes of a block; 8 for the linear mode.
+    /// Returns the logarithm of the size of a block in bytes; 8 for the linear mode.
     pub const fn block_bits(self) -> u32 {
         match self {
             Self::Linear | Self::D2_256B => 8,
@@ -67,8 +67,8 @@ impl Mode {
 
     /// Returns the dimensions of a block, in elements.
     ///
-    /// A thin block is square or twice as wide as high, and each doubling of the samples halves the longer side, the height of a
-    /// square (`Gfx12Lib::ComputeBlockDimensionForSurf`).
+    /// Thin blocks are square or twice as wide as high. Each doubling of the samples halves the longer side; in squares it halves
+    /// the height (`Gfx12Lib::ComputeBlockDimensionForSurf`).
     pub const fn block(self, bytes_log2: u32, samples_log2: u32) -> [u32; 3] {
         let bits = self.block_bits();
         if self.is_linear() {

@@ -1,14 +1,14 @@
-//! AMD_FMT_MOD: the fields of a modifier. Source: `drm_fourcc.h`.
+//! The fields of AMD's format modifiers (AMD_FMT_MOD). Source: `drm_fourcc.h`.
 
 use thiserror::Error;
 
-/// The vendor byte of AMD.
+/// AMD's vendor byte.
 const VENDOR: u64 = 0x02;
 
-/// The modifier that names nothing.
+/// The invalid modifier (DRM_FORMAT_MOD_INVALID).
 const INVALID: u64 = 0x00ff_ffff_ffff_ffff;
 
-/// The generation whose swizzle modes a modifier counts.
+/// The tile version of a modifier: the generation that defines its swizzle modes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[repr(u8)]
 pub enum TileVersion {
@@ -24,7 +24,7 @@ pub enum TileVersion {
     Gfx12 = 5,
 }
 
-/// The largest block that DCC compresses to one unit.
+/// The size of the largest compressed DCC block. The discriminants are the hardware's numbers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[repr(u8)]
 pub enum MaxBlock {
@@ -38,7 +38,7 @@ pub enum MaxBlock {
 }
 
 impl MaxBlock {
-    /// Returns the size by the hardware's number; `None` for 3.
+    /// Returns the size for a hardware number; `None` for numbers above 2.
     pub const fn new(number: u64) -> Option<Self> {
         match number {
             0 => Some(Self::B64),
@@ -49,67 +49,67 @@ impl MaxBlock {
     }
 }
 
-/// The part of a modifier that describes compression.
+/// The DCC fields of a modifier.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[expect(clippy::struct_excessive_bools, reason = "independent bits of a modifier")]
 pub struct DccModifier {
-    /// A second DCC lies in the order that the display reads.
+    /// `true` if there is a second DCC in the order that the display reads.
     pub retile: bool,
-    /// DCC is aligned to pipes; never set together with `retile`.
+    /// `true` if DCC is aligned to pipes. Never set together with `retile`.
     pub pipe_align: bool,
-    /// `true` if 64-byte parts of a block can be read by themselves.
+    /// `true` if the 64-byte parts of a block are compressed independently.
     pub independent_64b: bool,
-    /// `true` if 128-byte parts of a block can be read by themselves.
+    /// `true` if the 128-byte parts of a block are compressed independently.
     pub independent_128b: bool,
-    /// Largest compressed block.
+    /// The size of the largest compressed block.
     pub max_block: MaxBlock,
-    /// Clear colours may be encoded as constants.
+    /// `true` if clear colours may be encoded as constants.
     pub constant_encode: bool,
 }
 
-/// A tiled layout of AMD.
+/// The fields of AMD's modifier of a tiled layout.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct AmdModifier {
-    /// Generation.
+    /// The tile version.
     pub version: TileVersion,
-    /// Swizzle mode, by the generation's number.
+    /// The swizzle mode's number in the tile version.
     pub tile: u8,
-    /// Compression.
+    /// The DCC fields; `None` without compression.
     pub dcc: Option<DccModifier>,
-    /// Bits of the pipe XOR.
+    /// The number of bits of the pipe XOR.
     pub pipe_xor_bits: u8,
-    /// Bits of the bank XOR (GFX9).
+    /// The number of bits of the bank XOR (GFX9).
     pub bank_xor_bits: u8,
-    /// Packers, as an exponent (GFX10.3, GFX11).
+    /// The logarithm of the number of packers (GFX10.3, GFX11).
     pub packers: u8,
-    /// Render backends, as an exponent (GFX9 with DCC).
+    /// The logarithm of the number of render backends (GFX9 with DCC).
     pub rb: u8,
-    /// Pipes, as an exponent (GFX9 with DCC).
+    /// The logarithm of the number of pipes (GFX9 with DCC).
     pub pipe: u8,
 }
 
-/// A modifier that can describe an image here.
+/// A decoded format modifier.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Modifier {
-    /// Rows of texels.
+    /// The linear layout (DRM_FORMAT_MOD_LINEAR).
     Linear,
     /// A tiled layout of AMD.
     Amd(AmdModifier),
 }
 
-/// A 64-bit value that is no modifier of ours.
+/// An error of decoding a format modifier.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub enum ModifierError {
-    /// DRM_FORMAT_MOD_INVALID.
+    /// The value is DRM_FORMAT_MOD_INVALID.
     #[error("the modifier that names nothing")]
     Invalid,
-    /// A layout of another vendor.
+    /// The modifier belongs to another vendor.
     #[error("a modifier of vendor {vendor:#x}")]
     Vendor {
         /// The vendor byte.
         vendor: u8,
     },
-    /// A field with a value that is not defined.
+    /// A field has an undefined value.
     #[error("modifier {modifier:#x}: {field} is {value}")]
     Field {
         /// The modifier.
@@ -129,7 +129,7 @@ impl Modifier {
     /// Decodes a modifier.
     ///
     /// # Errors
-    /// [`ModifierError`] for values of other vendors, undefined fields, and fields that contradict each other.
+    /// [`ModifierError`] if the modifier belongs to another vendor, is invalid, or has undefined or contradictory fields.
     pub const fn decode(modifier: u64) -> Result<Self, ModifierError> {
         if modifier == 0 {
             return Ok(Self::Linear);
@@ -147,7 +147,7 @@ impl Modifier {
         }
     }
 
-    /// Returns the modifier's number.
+    /// Returns the 64-bit value of the modifier.
     pub const fn encode(self) -> u64 {
         match self {
             Self::Linear => 0,
@@ -155,7 +155,7 @@ impl Modifier {
         }
     }
 
-    /// Returns the compression that the modifier asks for.
+    /// Returns the DCC fields of the modifier; `None` without compression.
     pub const fn dcc(self) -> Option<DccModifier> {
         match self {
             Self::Linear => None,
@@ -163,7 +163,7 @@ impl Modifier {
         }
     }
 
-    /// Returns the swizzle mode's number, by the modifier's generation; 0 for linear images.
+    /// Returns the swizzle mode's number in the modifier's tile version; 0 for linear images.
     pub const fn tile(self) -> u8 {
         match self {
             Self::Linear => 0,
@@ -173,7 +173,7 @@ impl Modifier {
 }
 
 impl AmdModifier {
-    /// Returns a modifier without compression and XOR bits.
+    /// Creates a modifier without compression and XOR bits.
     pub const fn new(version: TileVersion, tile: u8) -> Self {
         Self { version, tile, dcc: None, pipe_xor_bits: 0, bank_xor_bits: 0, packers: 0, rb: 0, pipe: 0 }
     }
@@ -229,7 +229,7 @@ impl AmdModifier {
         })
     }
 
-    /// Returns the modifier's number. Fields are cut to their width.
+    /// Returns the 64-bit value of the modifier. Fields are truncated to their width.
     pub const fn encode(self) -> u64 {
         let mut value = VENDOR << 56 | self.version as u64 | ((self.tile & 31) as u64) << 8;
         if let Some(dcc) = self.dcc {

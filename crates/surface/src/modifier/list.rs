@@ -1,43 +1,43 @@
-//! The modifiers a chip supports, best first. Source: `ac_get_supported_modifiers`, `ac_is_modifier_supported`.
+//! The modifiers that a chip supports, best first. Source: `ac_get_supported_modifiers`, `ac_is_modifier_supported`.
 
 use amdgpu_hw::GfxLevel;
 
 use super::amd::{AmdModifier, DccModifier, MaxBlock, Modifier, TileVersion};
 use crate::chip::{Chip, Family};
 
-/// Properties of a format that its support depends on.
+/// The properties of a format that determine its modifiers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct FormatClass {
-    /// Bits of a texel, or of a compressed block.
+    /// The size of a texel or of a compressed block, in bits.
     pub bits: u32,
-    /// Texels are stored in compressed blocks.
+    /// `true` if the format is block-compressed.
     pub compressed: bool,
-    /// The format holds depth or stencil.
+    /// `true` if the format has depth or stencil.
     pub depth_stencil: bool,
-    /// Planes of a multi-planar format; 1 for others.
+    /// The number of planes of the format; 1 unless it is multi-planar.
     pub planes: u32,
 }
 
-/// The caller's capabilities with compression.
+/// Options for listing modifiers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct ListOptions {
-    /// List modifiers with DCC.
+    /// `true` to list modifiers with DCC.
     pub dcc: bool,
-    /// List modifiers with displayable DCC that a blit keeps up to date.
+    /// `true` to list modifiers with a second, displayable DCC that the caller updates by a retile blit.
     pub retile: bool,
 }
 
-/// The most modifiers that a chip has.
+/// The maximum number of modifiers of a chip.
 const MAX: usize = 16;
 
-/// Modifiers, best first.
+/// A list of modifiers, best first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ModifierList {
     items: [Modifier; MAX],
     len: usize,
 }
 
-/// Swizzle modes that occur in modifiers.
+/// The swizzle modes that modifiers use.
 mod tile {
     pub(super) const S_64K: u8 = 9;
     pub(super) const D_64K: u8 = 10;
@@ -57,7 +57,7 @@ const ALIGNED: DccModifier = DccModifier {
 };
 
 impl ModifierList {
-    /// Lists the modifiers of a format on a chip.
+    /// Lists the modifiers that a chip supports for a format.
     pub fn new(chip: &Chip, format: FormatClass, options: ListOptions) -> Self {
         let mut list = Self { items: [Modifier::Linear; MAX], len: 0 };
         let mut add = |modifier| {
@@ -79,7 +79,7 @@ impl ModifierList {
         list
     }
 
-    /// Returns the modifiers.
+    /// Returns the modifiers, best first.
     pub fn as_slice(&self) -> &[Modifier] {
         &self.items[..self.len]
     }
@@ -185,12 +185,12 @@ fn gfx12(add: &mut impl FnMut(Modifier)) {
         add(with(tile, MaxBlock::B256));
     }
     add(Modifier::Amd(plain(3)));
-    // Blocks of 64 KiB are those of GFX11.
+    // Blocks of 64 KiB have the modifier of GFX11.
     add(Modifier::Amd(AmdModifier::new(TileVersion::Gfx11, tile::D_64K)));
     add(Modifier::Amd(plain(1)));
 }
 
-/// Returns `true` if a format of a chip can have a modifier.
+/// Returns `true` if the chip supports the modifier for the format.
 fn supported(chip: &Chip, format: FormatClass, options: ListOptions, modifier: Modifier) -> bool {
     if format.compressed || format.depth_stencil || format.bits > 64 {
         return false;
@@ -218,10 +218,10 @@ fn supported(chip: &Chip, format: FormatClass, options: ListOptions, modifier: M
     !dcc.retile || (format.bits == 32 && chip.info.display_dcc_retile && options.retile)
 }
 
-/// Returns the largest width and height that an image with a modifier can have (`ac_modifier_max_extent`).
+/// Returns the maximum width and height of images with a modifier (`ac_modifier_max_extent`).
 pub fn max_extent(chip: &Chip, modifier: Modifier) -> (u32, u32) {
     match modifier.dcc() {
-        // The display needs independent 64-byte parts above this size.
+        // Above this size the display requires independent 64-byte parts.
         Some(dcc) if chip.level() >= GfxLevel::Gfx10 && chip.level() < GfxLevel::Gfx12 && !dcc.independent_64b => {
             (2560, 2560)
         }
@@ -247,7 +247,7 @@ pub(crate) fn stores_with(chip: &Chip, i64b: bool, i128b: bool, max_block: MaxBl
 }
 
 impl Chip {
-    /// Returns `true` for the chips whose L2 cache takes independent 64-byte parts without storing to DCC.
+    /// Returns `true` for Navi12 and Navi14, whose L2 cache supports independent 64-byte parts but no stores to DCC.
     pub(crate) fn is_navi12_or_14(&self) -> bool {
         matches!(self.family, Family::Navi12 | Family::Navi14)
     }

@@ -1,4 +1,4 @@
-//! Format modifiers: names of layouts that processes and drivers exchange.
+//! Format modifiers, by which processes and drivers exchange the names of layouts.
 
 mod amd;
 mod list;

@@ -1,11 +1,11 @@
-//! The encoding of a proposal of 2018, which was never merged: tiling parameters of GFX6 to GFX8, swizzle modes of GFX9.
+//! The encoding of an RFC of 2018 that was never merged: tiling parameters of GFX6 to GFX8, swizzle modes of GFX9.
 //!
-//! It has no vendor byte of its own, so a value must be known to be of this encoding. Its successor, AMD_FMT_MOD, is
+//! The encoding has no vendor byte, so a caller must know that a value uses it. Its successor, AMD_FMT_MOD, is
 //! [`Modifier`](super::Modifier). Source: the patch to `amdgpu_drm.h` on the dri-devel list, 2018.
 
 use thiserror::Error;
 
-/// The chips that the proposal numbers. Layouts without DCC name the first of a group that shares them.
+/// The chips that the RFC numbers. Layouts without DCC name the first chip of a group that shares them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[repr(u8)]
 #[expect(missing_docs, reason = "the names of chips")]
@@ -36,7 +36,7 @@ pub enum ChipGeneration {
 }
 
 impl ChipGeneration {
-    /// Every chip, by number.
+    /// All chips, ordered by number.
     pub const ALL: [Self; 23] = [
         Self::Tahiti,
         Self::Pitcairn,
@@ -63,108 +63,108 @@ impl ChipGeneration {
         Self::Raven,
     ];
 
-    /// Returns `true` for chips of GFX9.
+    /// Returns `true` if the chip belongs to GFX9.
     pub const fn is_gfx9(self) -> bool {
         self as u8 >= Self::Vega10 as u8
     }
 }
 
-/// The order of elements in a micro tile, numbered as the proposal does: not as the register.
+/// The order of elements in a micro tile. The RFC's numbers differ from the register's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(u8)]
 pub enum MicroTile {
-    /// For depth.
+    /// The order for depth.
     Depth = 0,
-    /// For the display.
+    /// The order that the display reads.
     Displayable = 1,
-    /// Thin.
+    /// The thin order.
     Thin = 2,
-    /// Thick (GFX6).
+    /// The thick order (GFX6).
     Thick = 3,
-    /// Rotated (GFX7 and GFX8).
+    /// The rotated order (GFX7 and GFX8).
     Rotated = 4,
 }
 
-/// Banks of a plane's macro tiles, in the register's codes: exponents, of the banks less one.
+/// The macro tile parameters of a plane, in the codes of the register: logarithms, for the number of banks less one.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Banks {
-    /// Exponent of the bank width.
+    /// The logarithm of the bank width.
     pub width: u8,
-    /// Exponent of the bank height.
+    /// The logarithm of the bank height.
     pub height: u8,
-    /// Exponent of the macro tile aspect.
+    /// The logarithm of the macro tile aspect.
     pub aspect: u8,
-    /// Exponent of the number of banks, less one.
+    /// The logarithm of the number of banks, less one.
     pub count: u8,
 }
 
 /// The tiling of a layout.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Tiling {
-    /// GFX6 to GFX8.
+    /// The tile modes of GFX6 to GFX8.
     Legacy {
-        /// ARRAY_MODE of the register: 2 and 3 for micro tiles alone, more for macro tiles.
+        /// The ARRAY_MODE field of the register: 2 and 3 for micro tiles only, larger values for macro tiles.
         array_mode: u8,
-        /// PIPE_CONFIG of the register.
+        /// The PIPE_CONFIG field of the register.
         pipe_config: u8,
-        /// TILE_SPLIT of the register, for several samples.
+        /// The TILE_SPLIT field of the register, for multisampled images.
         tile_split: u8,
-        /// The order of elements.
+        /// The order of elements in a micro tile.
         micro: MicroTile,
-        /// Banks of up to three planes.
+        /// The macro tile parameters of up to three planes.
         banks: [Banks; 3],
     },
-    /// GFX9.
+    /// The swizzle modes of GFX9.
     Gfx9 {
-        /// Swizzle mode.
+        /// The swizzle mode.
         mode: u8,
     },
 }
 
-/// A layout in the encoding of 2018.
+/// A layout in the encoding of the RFC of 2018.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Rfc2018 {
     /// The chip.
     pub chip: ChipGeneration,
-    /// DCC, with a third plane that says what is compressed.
+    /// `true` if the image has DCC. A third plane then tells which blocks are compressed.
     pub dcc: bool,
-    /// Tiling.
+    /// The tiling parameters.
     pub tiling: Tiling,
 }
 
-/// A value that is no layout of the encoding of 2018.
+/// An error of decoding or encoding a layout.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum Rfc2018Error {
-    /// Bits above the 48 that the proposal defines.
+    /// Bits above the 48 that the RFC defines are set.
     #[error("{0:#x} has bits above the 48 of this encoding")]
     HighBits(u64),
-    /// A chip that the proposal does not number.
+    /// The RFC does not define this chip.
     #[error("no chip {0}")]
     Chip(u8),
-    /// An order of elements that the proposal does not number.
+    /// The RFC does not define this order of elements.
     #[error("no micro tile mode {0}")]
     MicroTile(u8),
-    /// A linear layout, for which DRM_FORMAT_MOD_LINEAR is.
+    /// The layout is linear, which is DRM_FORMAT_MOD_LINEAR instead.
     #[error("array or swizzle mode {0} is linear")]
     Linear(u8),
-    /// A field that the tiling of the chip does not have, or a number beyond its field.
+    /// A field is set that the chip's tiling does not have, or its value is too large.
     #[error("{field} is {value} where it must be at most {most}")]
     Field {
-        /// The field.
+        /// The name of the field.
         field: &'static str,
-        /// The value.
+        /// The value of the field.
         value: u64,
-        /// The largest value.
+        /// The largest valid value.
         most: u64,
     },
 }
 
 const COMPRESSION: u32 = 39;
 const CHIP: u32 = 40;
-/// Bits of COMPRESSION and CHIP_GEN.
+/// The mask of COMPRESSION and CHIP_GEN.
 const COMMON: u64 = 0x1ff << COMPRESSION;
-/// The first bit of each plane's banks.
+/// The first bit of the macro tile parameters of each plane.
 const PLANES: [u32; 3] = [15, 23, 31];
 
 const fn get(value: u64, low: u32, bits: u32) -> u8 {
@@ -177,11 +177,11 @@ fn fits(field: &'static str, value: u8, most: u8) -> Result<u64, Rfc2018Error> {
 }
 
 impl Rfc2018 {
-    /// Decodes a value that is known to be of this encoding.
+    /// Decodes a value that is known to use this encoding.
     ///
     /// # Errors
     ///
-    /// [`Rfc2018Error`] for values that the proposal gives no meaning.
+    /// [`Rfc2018Error`] if the RFC does not define the value.
     pub fn decode(value: u64) -> Result<Self, Rfc2018Error> {
         if value >> 48 != 0 {
             return Err(Rfc2018Error::HighBits(value));
@@ -232,11 +232,11 @@ impl Rfc2018 {
         Ok(Self { chip, dcc, tiling: Tiling::Legacy { array_mode, pipe_config, tile_split, micro, banks } })
     }
 
-    /// Returns the value of the layout, without a vendor byte.
+    /// Returns the encoded layout, without a vendor byte.
     ///
     /// # Errors
     ///
-    /// [`Rfc2018Error`] for a layout that the proposal cannot say.
+    /// [`Rfc2018Error`] if the encoding cannot express the layout.
     pub fn encode(&self) -> Result<u64, Rfc2018Error> {
         let common = u64::from(self.chip as u8) << CHIP | u64::from(self.dcc) << COMPRESSION;
         let own = match self.tiling {
@@ -265,11 +265,12 @@ impl Rfc2018 {
                 all
             }
         };
-        // What encodes is what decodes: linear layouts and stray macro tiles are refused there.
+        // Decoding rejects the values that must not be encoded: linear layouts and superfluous macro tile parameters.
         Self::decode(common | own).map(|_| common | own)
     }
 
-    /// Returns the planes in memory: with DCC also its bytes, and a block of 64 bytes that says what is compressed.
+    /// Returns the number of memory planes: with DCC also the DCC data and a block of 64 bytes that tells which blocks are
+    /// compressed.
     pub const fn planes(&self) -> u32 {
         if self.dcc { 3 } else { 1 }
     }

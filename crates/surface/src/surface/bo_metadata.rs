@@ -1,4 +1,4 @@
-//! The tiling word that the kernel keeps with a BO (`AMDGPU_TILING_*`).
+//! The tiling flags that the kernel stores with a BO (`AMDGPU_TILING_*`).
 //!
 //! Source: `amdgpu_drm.h`; `ac_surface_apply_bo_metadata`, `ac_surface_compute_bo_metadata`.
 
@@ -13,15 +13,15 @@ use crate::chip::Chip;
 use crate::modifier::MaxBlock;
 use thiserror::Error;
 
-/// A tiling word that this chip cannot have written.
+/// An invalid field in a BO's tiling flags: no driver of this chip writes such flags.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 #[error("tiling flags {flags:#x}: {field} is {value}")]
 pub struct TilingFlagsError {
-    /// The word.
+    /// The tiling flags.
     pub flags: u64,
-    /// The field's name, as in `amdgpu_drm.h`.
+    /// The name of the invalid field, as in `amdgpu_drm.h`.
     pub field: &'static str,
-    /// The field's value.
+    /// The value of the field.
     pub value: u64,
 }
 
@@ -32,10 +32,10 @@ const fn get(value: u64, low: u32, bits: u32) -> u64 {
 const SCANOUT: u32 = 63;
 
 impl SurfaceConfig {
-    /// Takes over the layout that a tiling word describes. The caller sets [`SurfaceUsage::IMPORTED`] where it applies.
+    /// Sets the layout that tiling flags describe. For an imported image the caller also sets [`SurfaceUsage::IMPORTED`].
     ///
     /// # Errors
-    /// [`TilingFlagsError`] for a field without meaning.
+    /// [`TilingFlagsError`] if a field has an undefined value.
     pub fn apply_tiling_flags(&mut self, chip: &Chip, flags: u64) -> Result<(), TilingFlagsError> {
         let refuse = |field, value| Err(TilingFlagsError { flags, field, value });
         let scanout = match chip.level() {
@@ -86,7 +86,7 @@ impl SurfaceConfig {
 }
 
 impl SurfaceLayout {
-    /// Returns the tiling word of an image; `None` where the offset of its DCC does not fit.
+    /// Returns the tiling flags of the image; `None` if the offset of its DCC does not fit.
     pub fn tiling_flags(&self, chip: &Chip) -> Option<u64> {
         let scanout = u64::from(self.usage.contains(SurfaceUsage::SCANOUT)) << SCANOUT;
         match chip.level() {

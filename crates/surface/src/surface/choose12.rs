@@ -1,4 +1,4 @@
-//! The choice of a mode on GFX12. Source: `gfx12_select_swizzle_mode`, `ac_estimate_size`.
+//! The choice of a swizzle mode on GFX12. Source: `gfx12_select_swizzle_mode`, `ac_estimate_size`.
 
 use super::config::{SurfaceConfig, SurfaceUsage};
 use super::reason::{Estimate, ModeReason};
@@ -8,8 +8,8 @@ use crate::bits::log2;
 use crate::chip::Chip;
 use crate::error::AddrError;
 
-/// Limits on how far a size may exceed the tight one. The driver keeps these as single-precision constants and compares
-/// doubles.
+/// Limits on the ratio of a size to the unpadded size. The driver stores these constants in single precision and compares in double
+/// precision.
 mod limits {
     pub(super) const D3_256K: f64 = 1.1f32 as f64;
     pub(super) const D3_64K: f64 = 1.2f32 as f64;
@@ -20,9 +20,10 @@ mod limits {
     pub(super) const D2_256B: f64 = 3.0;
 }
 
-/// Estimates the size of an image in blocks of a size. It is not exact for mip chains, and must not be: it decides layouts.
+/// Estimates the size of an image with blocks of a size. The estimate must match the driver's, which is inexact for mip chains,
+/// because it decides the layout.
 ///
-/// The first argument is slices, samples, levels, and whether it is a volume.
+/// The first argument is the number of slices, samples and levels, and `true` for a 3D image.
 pub(super) fn estimate_size(
     (slices, samples, levels, volume): (u32, u32, u32, bool),
     pixels: [u32; 2],
@@ -41,7 +42,7 @@ pub(super) fn estimate_size(
     }
     let mut size = 0u64;
     for _ in 0..levels {
-        // Sides and layers of absurd images: such an estimate only has to be large.
+        // Invalid images may have huge sizes; their estimate only has to be large.
         let level = width
             .div_ceil(u64::from(unit[0]))
             .saturating_mul(height.div_ceil(u64::from(unit[1])))
@@ -62,7 +63,7 @@ pub(super) fn estimate_size(
     size
 }
 
-/// Chooses a mode, with the reason. `texels` is `false` for HiZ and HiS, whose blocks have nothing to do with the format's.
+/// Chooses a mode and gives the reason. `texels` is `false` for HiZ and HiS, whose blocks do not depend on the format.
 pub(super) fn choose(
     chip: &Chip,
     config: &SurfaceConfig,
@@ -88,7 +89,7 @@ pub(super) fn choose(
     let (element, samples) = (log2(bytes).min(4), log2(image.samples));
     let ideal = size([1, 1, 1]);
     let of = |mode: Mode| size(mode.block(element, if mode.is_3d() { 0 } else { samples }));
-    // A mode that is possible is taken within its limit, or where `only` says that no smaller block is left.
+    // A possible mode is taken if its size is within the limit, or if `only` says that no smaller block is possible.
     let take = |mode: Mode, limit: f64, tight: f64, only: bool| {
         if !can(mode) {
             return None;

@@ -1,4 +1,4 @@
-//! The description of an image.
+//! The description of an image for which a layout is computed.
 
 use bitflags::bitflags;
 
@@ -9,43 +9,43 @@ use crate::modifier::Modifier;
 /// The dimension of an image.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Dimension {
-    /// One row.
+    /// A 1D image.
     D1,
-    /// Rows and columns.
+    /// A 2D image.
     #[default]
     D2,
-    /// A volume.
+    /// A 3D image.
     D3,
-    /// Six faces.
+    /// A cube map with six faces.
     Cube,
 }
 
-/// The tiling that the driver asks for. GFX9 and later know linear and tiled only.
+/// The tiling that a driver requests. GFX9 and later only distinguish linear from tiled.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum TilingMode {
-    /// Rows.
+    /// Linear rows of texels.
     Linear,
-    /// Micro tiles in rows.
+    /// Rows of micro tiles.
     Tiled1d,
-    /// Macro tiles, or the generation's blocks.
+    /// Macro tiles; from GFX9 on the generation's blocks.
     #[default]
     Tiled2d,
 }
 
-/// The order of elements in a tile.
+/// The order of elements in a micro tile.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[repr(u8)]
 pub enum MicroMode {
-    /// For the display.
+    /// The order that the display reads.
     #[default]
     Display = 0,
-    /// Standard; thin on GFX6-8.
+    /// The standard order; the thin order on GFX6-8.
     Standard = 1,
-    /// For depth.
+    /// The order for depth.
     Depth = 2,
-    /// Render target; rotated on GFX6-9.
+    /// The order for render targets; the rotated order on GFX6-9.
     Render = 3,
-    /// Thick tiles (GFX7-8).
+    /// The order in thick tiles (GFX7-8).
     Thick = 4,
 }
 
@@ -65,45 +65,45 @@ bitflags! {
     /// The uses and restrictions of an image (`RADEON_SURF_*`).
     #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
     pub struct SurfaceUsage: u32 {
-        /// Scanned out by the display.
+        /// The display scans out the image.
         const SCANOUT = 1;
-        /// Depth.
+        /// The image has depth.
         const ZBUFFER = 1 << 1;
-        /// Stencil.
+        /// The image has stencil.
         const SBUFFER = 1 << 2;
-        /// No DCC.
+        /// Disables DCC.
         const DISABLE_DCC = 1 << 3;
-        /// HTILE that the texture units read.
+        /// The texture units read HTILE.
         const TC_COMPATIBLE_HTILE = 1 << 4;
-        /// The layout comes from another process.
+        /// Another process chose the layout.
         const IMPORTED = 1 << 5;
-        /// The DCC of an array's layers lies in one piece.
+        /// The DCC of the layers of an array must be contiguous.
         const CONTIGUOUS_DCC_LAYERS = 1 << 6;
         /// The image is shared with other processes.
         const SHAREABLE = 1 << 7;
-        /// Never a render target.
+        /// The image is never a render target.
         const NO_RENDER_TARGET = 1 << 8;
-        /// The swizzle mode is given.
+        /// The swizzle mode is given by [`SurfaceConfig::swizzle_mode`].
         const FORCE_SWIZZLE_MODE = 1 << 9;
-        /// No FMASK.
+        /// Disables FMASK.
         const NO_FMASK = 1 << 10;
-        /// No HTILE.
+        /// Disables HTILE.
         const NO_HTILE = 1 << 11;
-        /// The order of elements is given.
+        /// The order of elements is given by [`SurfaceConfig::micro_mode`].
         const FORCE_MICRO_TILE_MODE = 1 << 12;
-        /// Partially resident.
+        /// The image is partially resident.
         const PRT = 1 << 13;
-        /// Shading rates.
+        /// The image contains shading rates.
         const VRS_RATE = 1 << 14;
-        /// Never sampled.
+        /// The image is never sampled.
         const NO_TEXTURE = 1 << 15;
-        /// Stencil need not match the layout of depth (GFX6-8).
+        /// Stencil need not have the same layout as depth (GFX6-8).
         const NO_STENCIL_ADJUST = 1 << 16;
-        /// At most 4 KiB of alignment.
+        /// Prefers an alignment of at most 4 KiB.
         const PREFER_4K_ALIGNMENT = 1 << 17;
-        /// At most 64 KiB of alignment.
+        /// Prefers an alignment of at most 64 KiB.
         const PREFER_64K_ALIGNMENT = 1 << 18;
-        /// A reference picture of the video unit.
+        /// The image is a reference picture of the video unit.
         const VIDEO_REFERENCE = 1 << 19;
     }
 }
@@ -111,57 +111,57 @@ bitflags! {
 impl SurfaceUsage {
     /// Depth, stencil or both.
     pub const Z_OR_S: Self = Self::ZBUFFER.union(Self::SBUFFER);
-    /// No DCC, FMASK or HTILE.
+    /// Disables DCC, FMASK and HTILE.
     pub const UNCOMPRESSED: Self = Self::DISABLE_DCC.union(Self::NO_FMASK).union(Self::NO_HTILE);
 }
 
-/// An image, as a driver describes it.
+/// The description of an image for which a layout is computed.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SurfaceConfig {
-    /// Width in pixels.
+    /// The width in pixels.
     pub width: u32,
-    /// Height in pixels.
+    /// The height in pixels.
     pub height: u32,
-    /// Depth of a volume.
+    /// The depth of a 3D image; 1 otherwise.
     pub depth: u32,
-    /// Array layers.
+    /// The number of array layers.
     pub layers: u32,
-    /// Mip levels.
+    /// The number of mip levels.
     pub levels: u32,
-    /// Samples.
+    /// The number of samples.
     pub samples: u32,
-    /// Stored samples of a colour image.
+    /// The number of stored samples of a colour image.
     pub storage_samples: u32,
-    /// Bytes of an element.
+    /// The size of an element in bytes.
     pub bytes: u32,
-    /// Width and height of a compressed block in pixels, or of a pair that shares chroma; 1x1 else.
+    /// The width and height, in pixels, of a compressed block or of a pair of pixels with common chroma; 1x1 otherwise.
     pub block: (u32, u32),
-    /// Channels of the format.
+    /// The number of channels of the format.
     pub channels: u32,
-    /// Dimension.
+    /// The dimension of the image.
     pub dimension: Dimension,
-    /// Tiling.
+    /// The requested tiling.
     pub mode: TilingMode,
-    /// Uses.
+    /// The uses and restrictions.
     pub usage: SurfaceUsage,
-    /// The layout that a modifier names.
+    /// The format modifier, if the layout is given by one.
     pub modifier: Option<Modifier>,
-    /// The number of this surface among those that spread over channels; `None` for no spreading.
+    /// The index that determines the tile swizzle, which spreads images over the memory channels; `None` for no tile swizzle.
     pub surface_index: Option<u32>,
-    /// The same for FMASK.
+    /// The index that determines the tile swizzle of FMASK; `None` for no tile swizzle.
     pub fmask_index: Option<u32>,
-    /// The mode for [`SurfaceUsage::IMPORTED`] and [`SurfaceUsage::FORCE_SWIZZLE_MODE`] (GFX9 and later).
+    /// The swizzle mode for [`SurfaceUsage::IMPORTED`] and [`SurfaceUsage::FORCE_SWIZZLE_MODE`] (GFX9 and later).
     pub swizzle_mode: u8,
-    /// The order for [`SurfaceUsage::FORCE_MICRO_TILE_MODE`].
+    /// The order of elements for [`SurfaceUsage::FORCE_MICRO_TILE_MODE`].
     pub micro_mode: MicroMode,
-    /// DCC settings of an imported image.
+    /// The DCC settings of an imported image.
     pub dcc: DccSettings,
-    /// Pipes and banks of an imported image (GFX6-8).
+    /// The macro tile parameters of an imported image (GFX6-8).
     pub legacy: Option<LegacyTiles>,
 }
 
 impl SurfaceConfig {
-    /// Returns a two-dimensional image of one layer, level and sample, with four channels.
+    /// Creates the description of a 2D image with one layer, level and sample, and four channels.
     pub fn new(width: u32, height: u32, bytes: u32) -> Self {
         Self {
             width,
@@ -187,13 +187,13 @@ impl SurfaceConfig {
         }
     }
 
-    /// Refuses what no chip can do (`surf_config_sanity`).
+    /// Rejects images that no chip supports (`surf_config_sanity`).
     pub(super) fn check(&self) -> Result<(), SurfaceError> {
         let refuse = |what| Err(SurfaceError::Config(what));
         if self.width == 0 || self.height == 0 || self.depth == 0 || self.layers == 0 || self.levels == 0 {
             return refuse("a size of zero");
         }
-        // Beyond all hardware, and where sums of sizes could overflow.
+        // These sizes exceed those of all hardware; beyond them sums of sizes could overflow.
         let sides = [self.width, self.height, self.depth, self.layers];
         if sides.iter().any(|&side| side > 1 << 20)
             || sides.iter().map(|&side| u64::from(side.next_power_of_two().ilog2())).sum::<u64>() > 44
@@ -224,12 +224,12 @@ impl SurfaceConfig {
         Ok(())
     }
 
-    /// Returns `true` if elements are compressed blocks.
+    /// Returns `true` if the format is block-compressed.
     pub(super) const fn is_compressed(&self) -> bool {
         self.block.1 > 1 || self.block.0 > 2
     }
 
-    /// Returns `true` if the image's layout must suit the display (`get_display_flag`).
+    /// Returns `true` if the layout must be readable by the display (`get_display_flag`).
     pub(super) fn is_display(&self) -> bool {
         if self.modifier.is_some()
             || !self.usage.contains(SurfaceUsage::SCANOUT)
@@ -250,12 +250,12 @@ impl SurfaceConfig {
             }
     }
 
-    /// Returns `true` if the image has one of these uses.
+    /// Returns `true` if the image has any of these uses.
     pub(super) fn has(&self, usage: SurfaceUsage) -> bool {
         self.usage.intersects(usage)
     }
 
-    /// Returns array layers, faces, or depth.
+    /// Returns the number of array layers, faces or slices.
     pub(super) const fn slices(&self) -> u32 {
         match self.dimension {
             Dimension::D3 => self.depth,

@@ -1,4 +1,4 @@
-//! Images of GFX12. Source: `gfx12_compute_surface`, `gfx12_compute_miptree`, `gfx12_compute_hiz_his_info`.
+//! Layouts of images on GFX12. Source: `gfx12_compute_surface`, `gfx12_compute_miptree`, `gfx12_compute_hiz_his_info`.
 
 use super::choose12;
 use super::config::{Dimension, SurfaceConfig, SurfaceUsage, TilingMode};
@@ -49,7 +49,7 @@ fn mode_of(chip: &Chip, config: &SurfaceConfig, image: &Image) -> Result<(Mode, 
     let numbered = |number| Mode::new(number).ok_or(AddrError::Invalid(Cause::Mode(u32::from(number))));
     if let Some(modifier) = config.modifier {
         let mode = match modifier {
-            // GFX11's display order in blocks of 64 KiB is the only order here.
+            // The only older order is GFX11's display order in blocks of 64 KiB.
             Modifier::Amd(amd) if amd.version != crate::modifier::TileVersion::Gfx12 => Mode::D2_64K,
             _ => numbered(modifier.tile())?,
         };
@@ -70,7 +70,7 @@ fn mode_of(chip: &Chip, config: &SurfaceConfig, image: &Image) -> Result<(Mode, 
     choose12::choose(chip, config, image, true)
 }
 
-/// Lays out texels, HiZ and HiS.
+/// Computes the layout of texels, HiZ and HiS.
 pub(super) fn compute(chip: &Chip, config: &SurfaceConfig) -> Result<SurfaceLayout, AddrError> {
     let mut image = describe(config);
     let mut surface = SurfaceLayout::empty(config);
@@ -86,7 +86,7 @@ pub(super) fn compute(chip: &Chip, config: &SurfaceConfig) -> Result<SurfaceLayo
         && image.mode.is_linear()
         && !image.usage.contains(Usage::PRT)
     {
-        // Rows of 256 bytes, as other GPUs read them.
+        // The pitch is a multiple of 256 bytes, as other GPUs require.
         image.pitch = align(image.width, 256 / config.bytes);
         surface.custom_pitch = true;
     }
@@ -148,7 +148,7 @@ fn main_plane(
     let mode = image.mode;
     surface.pitch = layout.pitch;
     if !mode.is_linear() && !mode.is_3d() && image.levels == 1 {
-        // The width in pixels to the block of one sample, whatever addrlib says.
+        // The pitch is the width in pixels, aligned to the block of a single-sampled image. This differs from addrlib's.
         surface.pitch = align(config.width, mode.block(log2(config.bytes), 0)[0]);
     }
     surface.slice_bytes = layout.slice_bytes;
@@ -227,7 +227,7 @@ fn stencil_plane(
     Ok(())
 }
 
-/// HiZ of a depth image, HiS of a stencil image: an element for 8x8 pixels.
+/// Computes the layout of the HiZ of a depth image or the HiS of a stencil image. An element covers 8x8 pixels.
 fn hiz(chip: &Chip, config: &SurfaceConfig, image: &Image) -> Result<Option<HizHis>, AddrError> {
     if config.has(SurfaceUsage::NO_HTILE) || chip.info.chip_rev == 0 {
         return Ok(None);

@@ -1,4 +1,4 @@
-//! The layout of an image in one buffer.
+//! The layout of an image and its metadata in one buffer.
 
 use super::config::{MicroMode, SurfaceConfig, SurfaceUsage};
 use super::legacy::Legacy;
@@ -9,213 +9,214 @@ use crate::bits::align64;
 use crate::chip::Chip;
 use amdgpu_hw::GfxLevel;
 
-/// Facts of a partially resident image.
+/// The layout of a partially resident image.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Prt {
-    /// Size of a page in elements.
+    /// The size of a page in elements.
     pub tile: [u32; 3],
-    /// The first level that is not made of whole pages.
+    /// The first level of the mip tail: it does not consist of whole pages.
     pub first_tail: u32,
-    /// Start of each level's pages, with the pitch in elements (GFX9 and later).
+    /// The offset of each level's pages, and the pitch in elements (GFX9 and later).
     pub levels: Levels,
 }
 
-/// Stencil beside depth.
+/// The layout of stencil in an image with depth.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Stencil {
-    /// Offset in bytes.
+    /// The offset in bytes.
     pub offset: u64,
-    /// Swizzle mode.
+    /// The swizzle mode.
     pub swizzle_mode: u8,
-    /// GFX9: the descriptor's pitch field.
+    /// The pitch field of the descriptor (GFX9).
     pub epitch: u32,
 }
 
-/// DCC of a colour image, or HTILE of a depth image.
+/// The layout of DCC of a colour image, or HTILE of a depth image.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Metadata {
-    /// Offset in the buffer, in bytes; 0 when it lies elsewhere.
+    /// The offset in the buffer, in bytes; 0 if the metadata is not in the buffer.
     pub offset: u64,
-    /// Size in bytes.
+    /// The size in bytes.
     pub bytes: u64,
-    /// Bytes of a slice.
+    /// The size of a slice in bytes.
     pub slice_bytes: u64,
-    /// Exponent of the alignment.
+    /// The logarithm of the alignment.
     pub align_log2: u32,
-    /// Pitch in elements (HTILE).
+    /// The pitch in elements (HTILE).
     pub pitch: u32,
-    /// Levels that have metadata.
+    /// The number of levels that have metadata.
     pub levels: u32,
-    /// Offset and size of each level.
+    /// The offset and size of each level's metadata.
     pub places: Levels,
 }
 
-/// DCC of GFX9 to GFX11.
+/// The DCC parameters of GFX9 to GFX11.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Dcc {
-    /// Aligned to render backends.
+    /// `true` if DCC is aligned to render backends.
     pub rb_aligned: bool,
-    /// Aligned to pipes.
+    /// `true` if DCC is aligned to pipes.
     pub pipe_aligned: bool,
-    /// Elements of 256 bytes.
+    /// The size of a DCC block of 256 bytes, in elements.
     pub block: [u32; 3],
-    /// Pitch in elements, less one.
+    /// The pitch in elements, less one.
     pub pitch_max: u32,
-    /// Height in elements.
+    /// The height in elements.
     pub height: u32,
-    /// Inputs of the address computation, of a 2D image.
+    /// The inputs of the address computation; `None` if the image is not 2D.
     pub image: Option<MetaImage>,
 }
 
-/// The DCC that the display reads.
+/// The layout of the second DCC, which the display reads.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct DisplayDcc {
-    /// Offset in the buffer, in bytes.
+    /// The offset in the buffer, in bytes.
     pub offset: u64,
-    /// Size in bytes.
+    /// The size in bytes.
     pub bytes: u64,
-    /// Exponent of the alignment.
+    /// The logarithm of the alignment.
     pub align_log2: u32,
-    /// Pitch in elements, less one.
+    /// The pitch in elements, less one.
     pub pitch_max: u32,
-    /// Height in elements.
+    /// The height in elements.
     pub height: u32,
-    /// Inputs of the address computation.
+    /// The inputs of the address computation.
     pub image: Option<MetaImage>,
 }
 
-/// FMASK of a multisampled image.
+/// The layout of FMASK of a multisampled image.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Fmask {
-    /// Offset in the buffer, in bytes.
+    /// The offset in the buffer, in bytes.
     pub offset: u64,
-    /// Size in bytes.
+    /// The size in bytes.
     pub bytes: u64,
-    /// Bytes of a slice.
+    /// The size of a slice in bytes.
     pub slice_bytes: u64,
-    /// Exponent of the alignment.
+    /// The logarithm of the alignment.
     pub align_log2: u32,
-    /// Spreading over channels, in units of 256 bytes.
+    /// The tile swizzle, in units of 256 bytes.
     pub tile_swizzle: u32,
-    /// Swizzle mode (GFX9 and later).
+    /// The swizzle mode (GFX9 and later).
     pub swizzle_mode: u8,
-    /// Pitch in elements, less one (GFX9 and later).
+    /// The pitch in elements, less one (GFX9 and later).
     pub epitch: u32,
 }
 
-/// HiZ or HiS of GFX12.
+/// The layout of HiZ or HiS on GFX12.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct HizHis {
-    /// Offset in the buffer, in bytes.
+    /// The offset in the buffer, in bytes.
     pub offset: u64,
-    /// Size in bytes.
+    /// The size in bytes.
     pub bytes: u64,
-    /// Width in elements of 8x8 pixels.
+    /// The width in elements of 8x8 pixels.
     pub width: u32,
-    /// Height in elements of 8x8 pixels.
+    /// The height in elements of 8x8 pixels.
     pub height: u32,
-    /// Swizzle mode.
+    /// The swizzle mode.
     pub swizzle_mode: u8,
-    /// The alignment in bytes that the mode wants. Mesa 25.0.7 does not heed it, and neither does the offset.
+    /// The alignment, in bytes, that the mode requires. Mesa 25.0.7 ignores it, and so does the offset here.
     pub align: u32,
 }
 
-/// CMASK.
+/// The layout of CMASK.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Cmask {
-    /// Offset in the buffer, in bytes; 0 for one sample, where it lies in a buffer of its own.
+    /// The offset in the buffer, in bytes; 0 for a single-sampled image, whose CMASK is in a separate buffer.
     pub offset: u64,
-    /// Size in bytes.
+    /// The size in bytes.
     pub bytes: u64,
-    /// Bytes of a slice.
+    /// The size of a slice in bytes.
     pub slice_bytes: u64,
-    /// Exponent of the alignment.
+    /// The logarithm of the alignment.
     pub align_log2: u32,
-    /// Pitch in pixels (GFX9 and later).
+    /// The pitch in pixels (GFX9 and later).
     pub pitch: u32,
-    /// Height in pixels (GFX9 and later).
+    /// The height in pixels (GFX9 and later).
     pub height: u32,
-    /// Offset and size of level 0 (GFX10).
+    /// The offset and size of level 0 (GFX10).
     pub level0: LevelPlace,
-    /// Inputs of the address computation.
+    /// The inputs of the address computation.
     pub image: Option<MetaImage>,
 }
 
-/// The layout of an image in one buffer. Lengths are in elements, sizes in bytes.
+/// The layout of an image and its metadata in one buffer. Lengths are in elements, sizes in bytes.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[expect(clippy::struct_excessive_bools, reason = "independent facts about an image")]
 pub struct SurfaceLayout {
-    /// Bytes of the texels.
+    /// The size of the texels in bytes.
     pub bytes: u64,
-    /// Exponent of the texels' alignment.
+    /// The logarithm of the alignment of the texels.
     pub align_log2: u32,
-    /// Bytes of the buffer.
+    /// The size of the buffer in bytes.
     pub total_bytes: u64,
-    /// Exponent of the buffer's alignment.
+    /// The logarithm of the alignment of the buffer.
     pub total_align_log2: u32,
-    /// The order of elements.
+    /// The order of elements in a micro tile.
     pub micro_mode: MicroMode,
-    /// Rows.
+    /// `true` if the image is linear.
     pub linear: bool,
-    /// The display can read it.
+    /// `true` if the display can scan out the image.
     pub displayable: bool,
-    /// Blocks extend in z.
+    /// `true` if the blocks or tiles have more than one slice.
     pub thick: bool,
-    /// Stencil is stored.
+    /// `true` if the image has stencil.
     pub has_stencil: bool,
-    /// The uses, as the layout settled them.
+    /// The uses and restrictions, including those that the layout added.
     pub usage: SurfaceUsage,
-    /// Spreading over channels, in units of 256 bytes.
+    /// The tile swizzle, in units of 256 bytes.
     pub tile_swizzle: u32,
-    /// `true` if the image took its `surface_index`, even where that spreads nothing: the driver's next image has the next number.
+    /// `true` if the image used its `surface_index`, even if its tile swizzle is 0. The next image of the driver gets the next
+    /// index.
     pub takes_index: bool,
-    /// Facts of a partially resident image.
+    /// The pages of a partially resident image.
     pub prt: Option<Prt>,
-    /// DCC or HTILE.
+    /// The layout of DCC or HTILE.
     pub meta: Option<Metadata>,
-    /// DCC of GFX9 to GFX11.
+    /// The DCC parameters of GFX9 to GFX11.
     pub dcc: Option<Dcc>,
-    /// DCC settings.
+    /// The compression settings of DCC.
     pub dcc_settings: DccSettings,
-    /// DCC for the display.
+    /// The second DCC, which the display reads.
     pub display_dcc: Option<DisplayDcc>,
-    /// The pitch of the DCC that the display reads, less one; also without a second DCC.
+    /// The pitch, less one, of the DCC that the display reads; also set if there is no second DCC.
     pub display_pitch_max: u32,
-    /// FMASK.
+    /// The layout of FMASK.
     pub fmask: Option<Fmask>,
-    /// CMASK.
+    /// The layout of CMASK.
     pub cmask: Option<Cmask>,
-    /// Swizzle mode (GFX9 and later).
+    /// The swizzle mode (GFX9 and later).
     pub swizzle_mode: u8,
-    /// Resource type: 0 for 1D, 1 for 2D, 2 for 3D (GFX9 and later).
+    /// The resource type: 0 for 1D, 1 for 2D, 2 for 3D (GFX9 and later).
     pub resource_type: u8,
-    /// Pitch of level 0.
+    /// The pitch of level 0.
     pub pitch: u32,
-    /// Height of level 0.
+    /// The height of level 0.
     pub height: u32,
-    /// Bytes of a slice.
+    /// The size of a slice in bytes.
     pub slice_bytes: u64,
-    /// GFX9: the descriptor's pitch field.
+    /// The pitch field of the descriptor (GFX9).
     pub epitch: u32,
-    /// Padded size of level 0.
+    /// The padded width and height of level 0.
     pub base_mip: [u32; 2],
-    /// Levels of a linear image.
+    /// The levels of a linear image.
     pub levels: Levels,
     /// The stencil part of a depth image.
     pub stencil: Stencil,
-    /// GFX12: texels may be compressed, which is a property of their pages.
+    /// `true` if texels may be compressed, which the page tables control (GFX12).
     pub enable_dcc: bool,
-    /// GFX12: the pitch is not the one addrlib gives by itself.
+    /// `true` if the pitch differs from addrlib's default (GFX12).
     pub custom_pitch: bool,
-    /// GFX12: HiZ of depth.
+    /// The HiZ of a depth image (GFX12).
     pub hiz: Option<HizHis>,
-    /// GFX12: HiS of stencil.
+    /// The HiS of a stencil image (GFX12).
     pub his: Option<HizHis>,
-    /// Inputs of HTILE's address computation.
+    /// The inputs of the address computation of HTILE.
     pub htile_image: Option<MetaImage>,
-    /// Values that only GFX6 to GFX8 have.
+    /// The values that only exist on GFX6 to GFX8.
     pub legacy: Option<Legacy>,
-    /// The reasons of the decisions.
+    /// The reasons for the mode and for the presence of metadata.
     pub reasons: Reasons,
 }
 
@@ -261,7 +262,7 @@ impl SurfaceLayout {
         }
     }
 
-    /// Places the pieces one after the other in a buffer (`ac_compute_surface`).
+    /// Places texels and metadata one after the other in a buffer (`ac_compute_surface`).
     pub(super) fn stack(&mut self, chip: &Chip, config: &SurfaceConfig) {
         let mut total = self.bytes;
         let mut align = self.align_log2;

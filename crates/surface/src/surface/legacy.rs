@@ -1,86 +1,86 @@
-//! The part of a layout that only images of GFX6 to GFX8 have.
+//! The values of a layout that only exist on GFX6 to GFX8.
 
 use super::parts::{LevelPlace, MAX_LEVELS};
 
 /// The tiling of a level.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum LevelMode {
-    /// Rows.
+    /// Linear rows of texels.
     #[default]
     Linear = 1,
-    /// Micro tiles in rows.
+    /// Rows of micro tiles.
     Tiled1d = 2,
     /// Macro tiles.
     Tiled2d = 3,
 }
 
-/// A level of GFX6 to GFX8.
+/// The layout of a level on GFX6 to GFX8.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LegacyLevel {
-    /// Offset in bytes.
+    /// The offset in bytes.
     pub offset: u64,
-    /// Bytes of a slice.
+    /// The size of a slice in bytes.
     pub slice_bytes: u64,
-    /// Pitch in elements.
+    /// The pitch in elements.
     pub pitch: u32,
-    /// Height in elements.
+    /// The height in elements.
     pub height: u32,
-    /// Tiling.
+    /// The tiling of the level.
     pub mode: LevelMode,
-    /// Index in the table of tile modes.
+    /// The index into the table of tile modes.
     pub tile_index: i32,
 }
 
-/// Distribution of macro tiles over pipes and banks.
+/// The parameters of macro tiles: their distribution over pipes and banks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LegacyTiles {
-    /// Micro tiles next to each other in a bank.
+    /// The bank width: the number of horizontally adjacent micro tiles in a bank.
     pub bank_width: u32,
-    /// Micro tiles above each other in a bank.
+    /// The bank height: the number of vertically adjacent micro tiles in a bank.
     pub bank_height: u32,
-    /// Aspect of a macro tile.
+    /// The macro tile aspect.
     pub aspect: u32,
-    /// Bytes after which samples are split.
+    /// The tile split: the number of bytes after which the samples of a tile are split.
     pub tile_split: u32,
-    /// Banks.
+    /// The number of banks.
     pub banks: u32,
-    /// PIPE_CONFIG of the register.
+    /// The PIPE_CONFIG field of the tile mode register.
     pub pipe_config: u32,
 }
 
 impl LegacyTiles {
-    /// Returns `true` if an import has all that it needs.
+    /// Returns `true` if all parameters that an import needs are set.
     pub(super) const fn is_complete(&self) -> bool {
         self.bank_width != 0 && self.bank_height != 0 && self.aspect != 0 && self.tile_split != 0
     }
 }
 
-/// The part of a layout that only images of GFX6 to GFX8 have.
+/// The values of a layout that only exist on GFX6 to GFX8.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Legacy {
-    /// Levels.
+    /// The levels.
     pub levels: [LegacyLevel; MAX_LEVELS],
-    /// Levels of stencil.
+    /// The levels of stencil.
     pub stencil_levels: [LegacyLevel; MAX_LEVELS],
-    /// DCC of each level: its offset and the bytes that clear it; the bytes that clear one slice.
+    /// The DCC of each level: its offset and size for fast clears, and the fast clear size of one slice.
     pub dcc_levels: [(LevelPlace, u32); MAX_LEVELS],
-    /// Pipes and banks.
+    /// The macro tile parameters.
     pub tiles: LegacyTiles,
-    /// Bytes after which samples of stencil are split.
+    /// The tile split of stencil: the number of bytes after which the samples of a tile are split.
     pub stencil_tile_split: u32,
-    /// Index in the table of macro tile modes (GFX7-8).
+    /// The index into the table of macro tile modes (GFX7-8).
     pub macro_index: u32,
-    /// The pitch of stencil is not that of depth.
+    /// `true` if the pitch of stencil differs from the pitch of depth.
     pub stencil_adjusted: bool,
-    /// CMASK's size in units of 128x128 pixels, less one.
+    /// The size of a CMASK slice in units of 128x128 pixels, less one.
     pub cmask_slice_tile_max: u32,
-    /// FMASK's size in tiles, less one.
+    /// The size of an FMASK slice in tiles, less one.
     pub fmask_slice_tile_max: u32,
-    /// FMASK's tile index.
+    /// The tile index of FMASK.
     pub fmask_tile_index: i32,
-    /// FMASK's bank height.
+    /// The bank height of FMASK.
     pub fmask_bank_height: u32,
-    /// FMASK's pitch in pixels.
+    /// The pitch of FMASK in pixels.
     pub fmask_pitch: u32,
 }
 

@@ -1,4 +1,4 @@
-//! A whole image in one buffer: texels, FMASK, CMASK, DCC, HTILE.
+//! Layouts of whole images in one buffer: texels, FMASK, CMASK, DCC and HTILE.
 //!
 //! Reference: Mesa's `src/amd/common/ac_surface.c`, `ac_compute_surface`.
 
@@ -30,10 +30,11 @@ use crate::chip::Chip;
 use amdgpu_hw::GfxLevel;
 
 impl SurfaceLayout {
-    /// Lays out an image.
+    /// Computes the layout of an image.
     ///
     /// # Errors
-    /// [`SurfaceError::Config`] where `ac_compute_surface` answers EINVAL, [`SurfaceError::Addr`] where addrlib refuses.
+    /// [`SurfaceError::Config`] if no chip supports the description (`ac_compute_surface` returns EINVAL), [`SurfaceError::Addr`]
+    /// or [`SurfaceError::Gfx12`] if addrlib rejects it.
     pub fn new(chip: &Chip, config: &SurfaceConfig) -> Result<Self, SurfaceError> {
         config.check()?;
         let mut config = *config;

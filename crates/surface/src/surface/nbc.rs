@@ -1,4 +1,4 @@
-//! Views of compressed images as plain ones: each block becomes an element.
+//! Views of block-compressed images as uncompressed images, with an element for each block.
 //!
 //! Source: `ac_surface_compute_nbc_view`, `Gfx10Lib`, `Gfx11Lib` and `Gfx12Lib::HwlComputeNonBlockCompressedView`.
 
@@ -11,20 +11,20 @@ use crate::chip::Chip;
 use crate::error::{AddrError, Cause, invalid};
 use amdgpu_hw::GfxLevel;
 
-/// A view of one level and layer of a compressed image. Lengths are in blocks.
+/// A view of one level and layer of a compressed image as an uncompressed image. Lengths are in blocks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NbcView {
-    /// Width of the view's level 0.
+    /// The width of level 0 of the view.
     pub width: u32,
-    /// Height of the view's level 0.
+    /// The height of level 0 of the view.
     pub height: u32,
-    /// The level of the view that is the one asked for.
+    /// The level of the view that shows the requested level.
     pub level: u32,
-    /// Levels of the view.
+    /// The number of levels of the view.
     pub levels: u32,
-    /// Spreading over channels of the layer.
+    /// The tile swizzle of the layer.
     pub tile_swizzle: u32,
-    /// Offset of the view in the image, in bytes.
+    /// The offset of the view in the image, in bytes.
     pub offset: u64,
 }
 
@@ -87,10 +87,11 @@ fn chain(chip: &Chip, surface: &SurfaceLayout, config: &SurfaceConfig, layer: u3
 }
 
 impl SurfaceLayout {
-    /// Returns the view of a level and layer of a compressed image (GFX10 and later).
+    /// Returns the view of a level and layer of a block-compressed image (GFX10 and later).
     ///
     /// # Errors
-    /// [`AddrError`] for images that are not compressed, for levels and layers that the image lacks, and before GFX10.
+    /// [`AddrError`] if the image is not block-compressed, if it lacks the level or layer, or if the generation is older than
+    /// GFX10.
     pub fn nbc_view(&self, chip: &Chip, config: &SurfaceConfig, level: u32, layer: u32) -> Result<NbcView, AddrError> {
         if chip.level() < GfxLevel::Gfx10 {
             return Err(AddrError::NotSupported(Cause::Generation));
@@ -111,13 +112,14 @@ impl SurfaceLayout {
         let mut view = NbcView { width: w, height: h, level: 0, levels: 1, tile_swizzle: chain.swizzle, offset };
         let [unit_w, unit_h, _] = chain.block;
         if chain.tiled && level >= chain.first_tail {
-            // The tail is a small chain of its own, whose first level is no larger than the tail holds.
+            // The mip tail is treated as a separate mip chain, whose first level is at most as large as the tail.
             view.level = level - chain.first_tail;
             view.levels = config.levels - chain.first_tail;
             view.width = (w << view.level).min(unit_w / 2);
             view.height = (h << view.level).min(unit_h);
         } else if w << level != full_w {
-            // Blocks were lost on the way down: the level is the second of a view whose first has enough of them.
+            // Rounding lost blocks of the smaller levels: the requested level becomes level 1 of a view whose level 0 has enough
+            // blocks.
             let (upper_w, upper_h) = (width_of(level - 1), height_of(level - 1));
             let avoid_tail = chain.tiled && w <= unit_w / 2 && h <= unit_h;
             let needs = |upper: u32, own: u32, full: u32, unit: u32| {

@@ -1,26 +1,26 @@
-//! Pieces of descriptions and layouts, and the refusal of both.
+//! Common types of descriptions and layouts, and their error.
 
 use thiserror::Error;
 
 use crate::error::AddrError;
 use crate::modifier::MaxBlock;
 
-/// The refusal of an image.
+/// An error of computing a layout.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub enum SurfaceError {
-    /// A description that no chip can do.
+    /// No chip supports the description. The text names the invalid property.
     #[error("{0}")]
     Config(&'static str),
-    /// A description that addrlib refuses.
+    /// addrlib rejects the description.
     #[error(transparent)]
     Addr(#[from] AddrError),
-    /// A description that GFX12 refuses, for which the driver has one number.
+    /// addrlib rejects the description on GFX12. The driver returns the same number for all such errors.
     #[error("{0}")]
     Gfx12(AddrError),
 }
 
 impl SurfaceError {
-    /// Returns the number that `ac_compute_surface` answers with: -22 (EINVAL) or addrlib's.
+    /// Returns the number that `ac_compute_surface` returns: -22 (EINVAL) or addrlib's number.
     pub const fn code(self) -> i32 {
         match self {
             Self::Config(_) => -22,
@@ -30,28 +30,28 @@ impl SurfaceError {
     }
 }
 
-/// The most mip levels (`RADEON_SURF_MAX_LEVELS`).
+/// The maximum number of mip levels (`RADEON_SURF_MAX_LEVELS`).
 pub(super) const MAX_LEVELS: usize = 15;
 
-/// Compression settings of DCC.
+/// The compression settings of DCC.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct DccSettings {
-    /// `true` if 64-byte parts of a block can be read by themselves.
+    /// `true` if the 64-byte parts of a block are compressed independently.
     pub independent_64b: bool,
-    /// `true` if 128-byte parts of a block can be read by themselves.
+    /// `true` if the 128-byte parts of a block are compressed independently.
     pub independent_128b: bool,
-    /// Largest compressed block.
+    /// The size of the largest compressed block.
     pub max_block: MaxBlock,
 }
 
-/// Place of a level.
+/// The location of a level.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LevelPlace {
-    /// Offset in bytes.
+    /// The offset in bytes.
     pub offset: u64,
-    /// Pitch in elements; for metadata, bytes of the level.
+    /// The pitch in elements; for metadata, the size of the level in bytes.
     pub pitch: u32,
 }
 
-/// Levels of an image.
+/// The locations of an image's levels.
 pub type Levels = [LevelPlace; MAX_LEVELS];

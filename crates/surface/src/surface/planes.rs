@@ -1,18 +1,18 @@
-//! The memory planes of an image that a modifier describes. Source: `ac_surface_get_nplanes`, `-plane_offset`, `-plane_stride`.
+//! The memory planes of an image with a format modifier. Source: `ac_surface_get_nplanes`, `-plane_offset`, `-plane_stride`.
 
 use super::config::SurfaceConfig;
 use super::layout::SurfaceLayout;
 use crate::chip::Chip;
 use crate::modifier::stores_with;
 
-/// A memory plane.
+/// A memory plane of an image.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Plane {
-    /// Offset in the buffer, in bytes.
+    /// The offset in the buffer, in bytes.
     pub offset: u64,
-    /// Bytes of a row; for DCC, elements of a row.
+    /// The distance between rows in bytes; for DCC, in elements.
     pub stride: u64,
-    /// Bytes of the plane.
+    /// The size of the plane in bytes.
     pub bytes: u64,
 }
 
@@ -24,7 +24,7 @@ pub struct Planes {
 }
 
 impl Planes {
-    /// Returns the planes: texels, displayable DCC, DCC.
+    /// Returns the planes in the order texels, displayable DCC, DCC.
     pub fn as_slice(&self) -> &[Plane] {
         &self.items[..self.len]
     }

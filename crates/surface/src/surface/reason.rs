@@ -1,92 +1,92 @@
-//! The reasons of the decisions about an image: its mode, and which metadata it has.
+//! The reasons for an image's mode and for the presence or absence of metadata.
 
 use core::fmt;
 
 use crate::addr1::{TileChange, TileMode};
 use crate::addr2;
 
-/// The reason of an image's tile or swizzle mode.
+/// The reason for an image's tile or swizzle mode.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub enum ModeReason {
-    /// The description asks for this tiling, and nothing speaks against it.
+    /// The description requests this tiling, and no rule prevents it.
     #[default]
     Asked,
-    /// The chip has no image instructions, so all its images are rows.
+    /// The chip has no image instructions, so all its images are linear.
     NoImageInstructions,
-    /// The modifier names the mode.
+    /// The modifier gives the mode.
     Modifier,
-    /// The image comes from another process, which chose.
+    /// The image is imported, and its exporter chose the mode.
     Imported,
-    /// The description names the mode.
+    /// The description gives the mode.
     Forced,
-    /// Shading rates have one mode.
+    /// Images of shading rates have only one mode.
     ShadingRates,
-    /// The video unit reads one mode.
+    /// Reference pictures of the video unit have only one mode.
     VideoReference,
-    /// One-dimensional colour images are rows (GFX12).
+    /// 1D colour images are linear (GFX12).
     OneDimensional,
-    /// Multisampled images are in macro tiles (GFX6-8).
+    /// Multisampled images have macro tiles (GFX6-8).
     Multisampled,
-    /// Depth is never in rows (GFX6-8).
+    /// Depth is never linear (GFX6-8).
     DepthIsTiled,
-    /// Partially resident images have modes of their own (GFX6-8).
+    /// Partially resident images have dedicated modes (GFX6-8).
     PartiallyResident,
-    /// The thickest tile of a volume that wastes no more than the limit (GFX6-8).
+    /// The thickest tile of a 3D image whose waste is within the limit (GFX6-8).
     ThickestVolume(Estimate),
-    /// Every thicker tile of a volume wastes more than the limit (GFX6-8).
+    /// Every thicker tile of a 3D image exceeds the limit of waste (GFX6-8).
     ThinnestVolume,
-    /// addrlib took another mode than the one it was asked for (GFX6-8).
+    /// addrlib replaced the mode that the driver requested (GFX6-8).
     Changed {
-        /// The mode that it was asked for.
+        /// The requested mode.
         from: TileMode,
-        /// The reason of the change.
+        /// The reason for the change.
         why: TileChange,
     },
-    /// addrlib's suggestion among the modes that the use leaves (GFX9-11).
+    /// addrlib's preference among the modes that the use allows (GFX9-11).
     Suggested {
-        /// The modes that were left, one bit for each.
+        /// A mask of the allowed modes.
         modes: u32,
-        /// The step that decided.
+        /// The rule that decided.
         step: addr2::Reason,
     },
-    /// The largest block whose estimated size stays below its limit (GFX12).
+    /// The largest block whose estimated size is within its limit (GFX12).
     LargestBlock(Estimate),
     /// Every other block is impossible (GFX12).
     LastBlock {
-        /// The modes that were possible, one bit for each.
+        /// A mask of the possible modes.
         modes: u8,
     },
-    /// Every block wastes more than its limit, so that rows are best (GFX12).
+    /// Every block exceeds its limit of waste, so that linear is best (GFX12).
     EveryBlockWastes,
-    /// A volume of many slices gains from thick blocks (GFX12).
+    /// A 3D image with many slices benefits from thick blocks (GFX12).
     DeepVolume,
 }
 
-/// An estimated size beside the smallest one, and the limit of their ratio.
+/// The estimated size of an image in a mode, with the smallest size and the limit on their ratio.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Estimate {
-    /// Bytes with the mode taken.
+    /// The size in bytes with the chosen mode.
     pub bytes: f64,
-    /// Bytes without any padding, or in rows.
+    /// The size in bytes without padding, or of the linear image.
     pub tight: f64,
-    /// The largest ratio that is accepted.
+    /// The largest accepted ratio of the two sizes.
     pub limit: f64,
 }
 
-/// The presence of a piece of metadata.
+/// The presence of a kind of metadata.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Presence {
-    /// The image has it.
+    /// The image has the metadata.
     Present,
-    /// The image lacks it, for this reason.
+    /// The image lacks the metadata for this reason.
     Absent(Absence),
-    /// Images of this kind or generation never have it.
+    /// Images of this kind or generation never have the metadata.
     #[default]
     NotApplicable,
 }
 
 impl Presence {
-    /// Returns the presence of a piece that is there unless a reason speaks against it.
+    /// Returns [`Presence::Absent`] if there is a reason for it, [`Presence::Present`] otherwise.
     pub(super) const fn unless(absence: Option<Absence>) -> Self {
         match absence {
             Some(absence) => Self::Absent(absence),
@@ -95,40 +95,40 @@ impl Presence {
     }
 }
 
-/// The reason why an image lacks a piece of metadata.
+/// The reason why an image lacks a kind of metadata.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Absence {
-    /// The description asks for none.
+    /// The description disables it.
     NotWanted,
-    /// The modifier has none.
+    /// The modifier does not include it.
     Modifier,
     /// The chip has no graphics queue.
     NoGraphics,
-    /// Elements are compressed blocks.
+    /// The format is block-compressed.
     CompressedFormat,
-    /// The image is a volume.
+    /// The image is 3D.
     Volume,
-    /// The mode is one that the hardware does not compress.
+    /// The hardware does not compress images in this mode.
     Mode,
     /// The display could not read the image.
     Display,
-    /// Layers and levels together (GFX8).
+    /// The image has both layers and levels (GFX8).
     LayersAndLevels,
-    /// A layer's part is not what a fast clear of that layer writes (GFX8).
+    /// The metadata of a layer is not the range that a fast clear of the layer writes (GFX8).
     LayersNotContiguous,
-    /// addrlib has no layout of it for this image.
+    /// addrlib has no layout of the metadata for this image.
     NoLayout,
-    /// The image has one sample.
+    /// The image is single-sampled.
     OneSample,
-    /// The image has one level, all of which lies in the metadata's tail.
+    /// The only level of the image is in the metadata's mip tail.
     AllInTail,
-    /// FMASK, which it describes, is absent.
+    /// FMASK, which the metadata describes, is absent.
     NoFmask,
-    /// The metadata is unaligned, as the display wants it.
+    /// The metadata would be unaligned, as the display requires.
     Unaligned,
-    /// The stepping has a fault.
+    /// This stepping of the chip has a hardware bug.
     Stepping,
-    /// The display reads the main DCC, or none.
+    /// The display reads the main DCC, or no DCC.
     OneDcc,
 }
 
@@ -199,19 +199,19 @@ impl fmt::Display for Absence {
     }
 }
 
-/// The reasons of all decisions about an image.
+/// The reasons for all decisions about an image.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Reasons {
-    /// Tile or swizzle mode.
+    /// The reason for the tile or swizzle mode.
     pub mode: ModeReason,
-    /// DCC.
+    /// The presence of DCC.
     pub dcc: Presence,
-    /// The DCC that the display reads.
+    /// The presence of the second DCC, which the display reads.
     pub display_dcc: Presence,
-    /// HTILE; HiZ on GFX12.
+    /// The presence of HTILE; of HiZ on GFX12.
     pub htile: Presence,
-    /// FMASK.
+    /// The presence of FMASK.
     pub fmask: Presence,
-    /// CMASK.
+    /// The presence of CMASK.
     pub cmask: Presence,
 }

@@ -1,4 +1,4 @@
-//! The addresses of a whole image's texels.
+//! The addresses of an image's texels.
 
 use amdgpu_hw::GfxLevel;
 
@@ -11,11 +11,11 @@ use crate::tiler::{Subresource, TilerError};
 use crate::{addr2, addr3};
 
 impl SurfaceLayout {
-    /// Returns a level of colour or depth, prepared for addresses from the start of the buffer. `config` and `chip` are those
-    /// that the layout was made from.
+    /// Prepares a level of colour or depth for computing addresses, which count from the start of the buffer. `config` and `chip`
+    /// must be those that the layout was computed from.
     ///
     /// # Errors
-    /// [`TilerError`] for a level that the image lacks, for stencil alone, and where the hardware has no addresses.
+    /// [`TilerError`] if the image lacks the level, if it has only stencil, or if the hardware defines no addresses for it.
     pub fn texels(&self, chip: &Chip, config: &SurfaceConfig, level: u32) -> Result<Subresource, TilerError> {
         if config.has(SurfaceUsage::SBUFFER) && !config.has(SurfaceUsage::ZBUFFER) {
             return Err(AddrError::NotSupported(Cause::Usage).into());
@@ -41,7 +41,7 @@ impl SurfaceLayout {
                 let mode = addr2::SwizzleMode::new(mode).ok_or(missing)?;
                 let image = addr2::Image { mode, ..gfx9::describe(chip, config) };
                 let layout = addr2::layout(chip, &image)?;
-                // Descriptors of GFX11 count two bits lower than the address computation.
+                // The tile swizzle in descriptors of GFX11 starts two bits lower than in the address computation.
                 let shift = if chip.level() >= GfxLevel::Gfx11 { 2 } else { 0 };
                 let addresser = addr2::Addresser::new(chip, &image, &layout, self.tile_swizzle >> shift)?;
                 Subresource::gfx9(&addresser, level)

@@ -1,25 +1,25 @@
-//! Areas: rectangles of elements that fill one piece of memory, in which copies go from cell to cell.
+//! Areas: rectangles of elements that occupy a contiguous range of memory, in which copies proceed from cell to cell.
 
 use super::cell::Cell;
 
-/// Exponents of the bytes of an area of macro tiles, in the order of preference.
+/// The logarithms of the sizes of areas of macro tiles in bytes, in order of preference.
 pub(super) const MACRO_TILES: &[u32] = &[18, 17, 16, 15, 14, 13, 12];
 
-/// Exponent of the cells in a line that are enough for the processor to foresee the next one.
+/// The logarithm of the number of contiguous cells in a line that lets the processor prefetch the next cell.
 const IN_LINE_LOG2: usize = 4;
 
-/// A rectangle of elements that fills one piece of memory. A copy from area to area uses whole pages of the image, and knows which piece
-/// comes next.
+/// A rectangle of elements that occupies a contiguous range of memory. A copy from area to area uses whole pages of the image, and
+/// knows the next range in advance.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Area {
-    /// Exponents of the numbers of columns and rows.
+    /// The logarithms of the numbers of columns and rows.
     pub(super) sides_log2: [u32; 2],
-    /// Exponent of the bytes.
+    /// The logarithm of the size in bytes.
     pub(super) bytes_log2: u32,
 }
 
 impl Area {
-    /// Exponent of a side that no level reaches.
+    /// The logarithm of a size that no level reaches.
     pub(super) const MOST_SIDE_LOG2: u32 = 28;
 
     /// Finds an area whose bytes are one of the powers of two in `sizes`. `x` and `y` have what each bit of a coordinate adds to an address. Returns `None` where none is a rectangle,
@@ -56,13 +56,13 @@ mod tests {
         x[6] |= 1 << 8;
         let block = Some(Area { sides_log2: [7, 7], bytes_log2: 16 });
         assert_eq!(Area::find(MACRO_TILES, 2, &cell, &x, &y), block);
-        // A row of macro tiles follows behind: the area does not grow.
+        // A row of macro tiles follows: the area does not grow.
         x[7] = 1 << 20;
         assert_eq!(Area::find(MACRO_TILES, 2, &cell, &x, &y), block);
-        // Slices lie between the rows: no rectangle fills its memory.
+        // Slices are stored between the rows: no rectangle is contiguous.
         let thick = columns(&core::array::from_fn::<u64, 7, _>(|bit| 1 << (4 + 3 * bit as u32)));
         assert_eq!(Area::find(MACRO_TILES, 2, &cell, &thick, &y), None);
-        // Cells that follow each other in memory need no area.
+        // Cells that are contiguous in memory need no area.
         let line = columns(&[4, 16, 64, 256, 512, 1024, 2048]);
         let below = columns(&[8, 32, 128, 4096, 8192, 16384, 32768]);
         assert_eq!(Area::find(MACRO_TILES, 2, &cell, &line, &below), None);

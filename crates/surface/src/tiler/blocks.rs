@@ -1,38 +1,38 @@
-//! Addresses in blocks (GFX9 and later): the offset in a block is an XOR of what x, y, z and the sample each give.
+//! Addresses in blocks (GFX9 and later). The offset in a block is the XOR of contributions of x, y, z and the sample.
 
 use super::area::Area;
 use super::cell::Cell;
 use super::plane::Plane;
 use crate::equation::Equation;
 
-/// A level in blocks, as the floors below describe it.
+/// The parameters of a level in blocks, from [`addr2`](crate::addr2) or [`addr3`](crate::addr3).
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct BlockPlan {
     pub(crate) equation: Equation,
-    /// XOR-ed into each offset: pipe and bank XOR, place in the mip tail (GFX9).
+    /// The value XOR-ed into each offset: pipe and bank XOR, and the location in the mip tail (GFX9).
     pub(crate) constant: u32,
-    /// Added to coordinates before the equation: place in the mip tail (GFX10 and later).
+    /// The value added to coordinates before the equation: the location in the mip tail (GFX10 and later).
     pub(crate) origin: [u32; 3],
-    /// Exponents of a block's sides.
+    /// The logarithms of a block's dimensions.
     pub(crate) block_log2: [u32; 3],
-    /// Exponent of a block's bytes.
+    /// The logarithm of a block's size in bytes.
     pub(crate) block_bits: u32,
-    /// The first byte of the level.
+    /// The offset of the level in bytes.
     pub(crate) base: u64,
-    /// Bytes from one row of blocks to the next.
+    /// The distance between rows of blocks in bytes.
     pub(crate) row_bytes: u64,
-    /// Bytes from one layer of blocks to the next.
+    /// The distance between layers of blocks in bytes.
     pub(crate) slice_bytes: u64,
 }
 
-/// Exponent of the bytes of blocks that are large enough to be read ahead.
+/// The logarithm of the size in bytes from which blocks are large enough to be prefetched.
 const LEAST_AREA_LOG2: u32 = 12;
 
-/// Contributions of the low and the high byte of a coordinate to the offset in a block.
+/// The contributions of the low and the high byte of a coordinate to the offset in a block.
 type Axis = [[u32; 256]; 2];
 
-/// A level in blocks, prepared: an address is the sum of a block's place and the XOR of eight table entries at most. Takes
-/// 6.5 KiB, none of it on the heap.
+/// A level in blocks, prepared so that an address is the sum of a block's offset and the XOR of at most eight table entries. The
+/// tables take 6.5 KiB, without heap allocation.
 #[derive(Clone, Debug)]
 pub struct BlockTables {
     axes: [Axis; 3],
@@ -42,7 +42,7 @@ pub struct BlockTables {
     area: Option<Area>,
 }
 
-/// Returns the offset that each bit of a coordinate adds.
+/// Returns the contribution of each bit of a coordinate to the offset.
 fn columns(equation: &Equation, term: impl Fn(crate::equation::Term) -> u16) -> [u32; 16] {
     let mut columns = [0; 16];
     for (bit, &found) in equation.terms().iter().enumerate() {
@@ -80,11 +80,11 @@ impl BlockTables {
         }
         fill(&mut this.samples, &s[..4]);
         let others = z.iter().chain(&s).fold(plan.constant, |all, column| all | column);
-        // Where a level does not start between cells, which is so in mip tails alone, elements are copied one by one.
+        // Elements are copied one by one if a level does not start at the boundary of a cell, which happens only in mip tails.
         let starts = |log2: u32, origin: u32| origin & ((1 << log2) - 1) == 0;
         this.cell = Cell::find(bytes_log2, &x, &y, others)
             .filter(|cell| starts(cell.sides_log2[0], plan.origin[0]) && starts(cell.sides_log2[1], plan.origin[1]));
-        // What blocks beside each other turn in each other is no part of the area.
+        // An area excludes the bits by which neighbouring blocks change each other's offsets.
         let inside = |columns: [u32; 16], axis: usize| {
             let mut inside = columns.map(u64::from);
             inside.iter_mut().skip(plan.block_log2[axis] as usize).for_each(|column| *column = 0);
@@ -102,20 +102,20 @@ impl BlockTables {
         low[(coordinate & 0xff) as usize] ^ high[(coordinate >> 8 & 0xff) as usize]
     }
 
-    /// Returns the address of an element in bytes from the start of the image. Coordinates outside of the padded level give an
-    /// address that is no element's.
+    /// Returns the address of an element in bytes from the start of the image. The address is meaningless if the coordinates are
+    /// outside the padded level.
     #[inline]
     pub fn address(&self, x: u32, y: u32, z: u32, sample: u32) -> u64 {
         let plane = self.plane(z, sample);
         plane.at(plane.line(y), x)
     }
 
-    /// Returns the exponents of a block's sides.
+    /// Returns the logarithms of a block's dimensions.
     pub const fn block_log2(&self) -> [u32; 3] {
         self.plan.block_log2
     }
 
-    /// Returns the addresses of a layer and sample.
+    /// Returns the address computation for one layer and sample.
     #[inline]
     pub(super) fn plane(&self, z: u32, sample: u32) -> BlockPlane<'_> {
         let offset = self.axis(2, z.wrapping_add(self.plan.origin[2]))
@@ -126,7 +126,7 @@ impl BlockTables {
     }
 }
 
-/// One layer and sample in blocks.
+/// The address computation for one layer and sample in blocks.
 pub(super) struct BlockPlane<'a> {
     tables: &'a BlockTables,
     base: u64,
@@ -134,7 +134,7 @@ pub(super) struct BlockPlane<'a> {
 }
 
 impl Plane for BlockPlane<'_> {
-    /// The first byte of the row's blocks, and the row's part of the offset in them.
+    /// The address of the row's first block, and the row's contribution to the offset in blocks.
     type Line = (u64, u32);
 
     #[inline]

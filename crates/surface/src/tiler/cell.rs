@@ -1,31 +1,31 @@
-//! Cells: rectangles of elements whose bytes lie in one piece, in the same order in each of them.
+//! Cells: rectangles of elements that occupy a contiguous range of memory, with the same order of elements in each cell.
 
-/// Exponent of the bytes below which neither pipes nor banks matter.
+/// The logarithm of the size in bytes up to which neither pipes nor banks matter.
 const MOST_LOG2: u32 = 8;
 
-/// The lowest bit of x and of y in [`Cell::order`], where 0 ends the bits.
+/// The code of the lowest bit of x and of y in [`Cell::order`], where 0 ends the list of bits.
 const X: u32 = 1;
 const Y: u32 = 9;
 
-/// The order of a cell's elements.
+/// The size of a cell and the order of its elements.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Cell {
-    /// Exponents of the numbers of columns and rows.
+    /// The logarithms of the numbers of columns and rows.
     pub(super) sides_log2: [u32; 2],
-    /// Bytes of a cell.
+    /// The size of a cell in bytes.
     pub(super) bytes: usize,
-    /// Bytes of a row.
+    /// The size of a row in bytes.
     pub(super) row: usize,
-    /// Bytes that follow each other both in a row and in memory.
+    /// The number of bytes that are contiguous both in a row and in memory.
     pub(super) run: usize,
-    /// The bit of a coordinate that each bit of an address is, the lowest first, in four bits each: [`X`] and the number of a bit
-    /// of x, or [`Y`] and that of a bit of y.
+    /// The coordinate bit for each bit of an address, the lowest first, in four bits each: [`X`] plus the number of a bit of x, or
+    /// [`Y`] plus the number of a bit of y.
     pub(super) order: u32,
-    /// The place of each run, in runs: row by row.
+    /// The index of each run in memory, ordered row by row.
     pub(super) places: [u8; 256],
 }
 
-/// Returns the place of each run of a cell, in runs, row by row. The sizes are powers of two.
+/// Returns the index in memory of each run of a cell, ordered row by row. The sizes must be powers of two.
 pub(super) const fn places(cell: usize, row: usize, run: usize, order: u32) -> [u8; 256] {
     let mut places = [0; 256];
     let bits = 8 - order.leading_zeros() / 4;
@@ -46,14 +46,14 @@ pub(super) const fn places(cell: usize, row: usize, run: usize, order: u32) -> [
     places
 }
 
-/// Returns the number of lowest bits of a coordinate that stay inside the cell.
+/// Returns the number of low bits of a coordinate that stay inside the cell.
 fn inside(columns: &[u32; 16], limit: u32) -> usize {
     columns.iter().take_while(|column| column.is_power_of_two() && **column < limit).count()
 }
 
 impl Cell {
-    /// Finds the largest cell. `x` and `y` have what each bit of a coordinate adds to an address, `others` the bits that anything
-    /// else can change. Returns `None` where no cell is larger than an element.
+    /// Finds the largest cell. `x` and `y` are the contributions of each bit of a coordinate to an address, `others` the address
+    /// bits that other coordinates can change. Returns `None` if no cell is larger than an element.
     pub(super) fn find(element_log2: u32, x: &[u32; 16], y: &[u32; 16], others: u32) -> Option<Self> {
         (element_log2 + 1..=MOST_LOG2).rev().find_map(|bits| {
             let limit = 1 << bits;
@@ -92,7 +92,7 @@ impl Cell {
         Some(cell)
     }
 
-    /// Returns `true` if there is a function that copies such a cell.
+    /// Returns `true` if there is a specialized copy function for the cell.
     fn has_copier(&self) -> bool {
         self.run <= self.row
             && match self.bytes {
@@ -121,7 +121,7 @@ mod tests {
         let cell = Cell::find(2, &x, &y, 0).unwrap();
         assert_eq!((cell.sides_log2, cell.bytes, cell.run), ([3, 3], 256, 16));
         assert_eq!((cell.order, &cell.places[..4]), (0x00ba_3921, &[0, 2, 1, 3][..]));
-        // Bit 6 depends on something else: what is left are two rows.
+        // Bit 6 depends on another coordinate, which leaves two rows.
         let smaller = Cell::find(2, &x, &y, 64).unwrap();
         assert_eq!((smaller.sides_log2, smaller.bytes), ([3, 1], 64));
     }

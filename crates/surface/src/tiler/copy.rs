@@ -1,18 +1,18 @@
-//! Copies of bytes between rows and tiles, in either direction.
+//! Copies of bytes between linear rows and tiled images, in either direction.
 
 use super::cell::{Cell, places};
 use super::error::TilerError;
 
-/// A direction of copies. Each copy returns `None`, with nothing or a part copied, where either memory ends before.
+/// The direction of a copy. The copy functions return `None`, with nothing or a part copied, if they would exceed either buffer.
 pub(super) trait Direction {
-    /// Returns the bytes of the tiled image and of the rows.
+    /// Returns the sizes in bytes of the tiled image and of the rows.
     fn lengths(&self) -> [usize; 2];
     /// Copies `N` bytes.
     fn fixed<const N: usize>(&mut self, tiled: usize, row: usize) -> Option<()>;
-    /// Copies any number of bytes.
+    /// Copies `count` bytes.
     fn any(&mut self, tiled: usize, row: usize, count: usize) -> Option<()>;
-    /// Copies a cell of `CELL` bytes whose rows have `ROW` bytes, in runs of `RUN` bytes. `ORDER` is that of the cell, or 0 for
-    /// one that only the cell itself knows.
+    /// Copies a cell of `CELL` bytes whose rows have `ROW` bytes, in runs of `RUN` bytes. `ORDER` is the order of the cell, or 0 if
+    /// it is not known at compile time.
     fn cell<const CELL: usize, const ROW: usize, const RUN: usize, const ORDER: u32>(
         &mut self,
         cell: &Cell,
@@ -20,11 +20,11 @@ pub(super) trait Direction {
         row: usize,
         pitch: usize,
     ) -> Option<()>;
-    /// Reads a byte of each cache line of a cell's memory, so that it is at hand when it is copied.
+    /// Reads a byte of each cache line of a cell, so that the cell is in the cache when it is copied.
     fn touch(&self, tiled: usize);
 }
 
-/// Returns the refusal of a copy between byte `tiled` of the image and byte `row` of the rows, of lines of `count` bytes each.
+/// Returns the error of a copy between byte `tiled` of the image and byte `row` of the rows, with lines of `count` bytes each.
 #[cold]
 pub(super) fn too_short<D: Direction>(
     to: &D,
@@ -39,22 +39,23 @@ pub(super) fn too_short<D: Direction>(
     if end >= tiled_len {
         return TilerError::TiledTooShort { len: tiled_len as usize, at: end };
     }
-    // The first line that is not there in full.
+    // Finds the first line that exceeds the buffer.
     let ends = (0..lines).map(|line| last(row as u64, line * pitch + count));
     let at = ends.into_iter().find(|end| *end >= rows_len).unwrap_or(rows_len);
     TilerError::RowsTooShort { len: rows_len as usize, at }
 }
 
-/// A function that copies a cell: from or to its first byte in the image, its first byte in the rows, and the pitch of these.
+/// A function that copies a cell. Its arguments are the offset of the cell in the image, its offset in the rows, and the pitch of
+/// the rows.
 pub(super) type Copier<D> = fn(&mut D, &Cell, usize, usize, usize) -> Option<()>;
 
-/// Returns the function that copies such cells.
+/// Returns the function that copies cells of this shape.
 pub(super) fn copier<D: Direction>(cell: &Cell) -> Copier<D> {
     macro_rules! shapes {
         ($($bytes:literal, $row:literal: $($run:literal)*;)*) => {
             match (cell.bytes, cell.row, cell.run) {
                 $($(($bytes, $row, $run) => D::cell::<$bytes, $row, $run, 0>,)*)*
-                // No other shape is made.
+                // No other shapes are created.
                 _ => D::cell::<256, 128, 64, 0>,
             }
         };
@@ -80,7 +81,8 @@ pub(super) fn copier<D: Direction>(cell: &Cell) -> Copier<D> {
             }
         };
     }
-    // The orders of 2D images in the modes that drivers use, as in `Cell::order`: the compiler knows the place of each run.
+    // The orders of 2D images in the modes that drivers use, as in `Cell::order`, so that the compiler knows the location of each
+    // run.
     orders! {
         64, 8, 2: 0x00b3_a291;
         64, 8, 8: 0x00b9_a321;
@@ -101,19 +103,19 @@ pub(super) fn copier<D: Direction>(cell: &Cell) -> Copier<D> {
     }
 }
 
-/// Copies into tiles.
+/// A copy from rows into a tiled image.
 pub(super) struct Tile<'a> {
     pub(super) tiled: &'a mut [u8],
     pub(super) rows: &'a [u8],
 }
 
-/// Copies out of tiles.
+/// A copy from a tiled image into rows.
 pub(super) struct Detile<'a> {
     pub(super) tiled: &'a [u8],
     pub(super) rows: &'a mut [u8],
 }
 
-/// Reads a byte of each cache line of 256 bytes.
+/// Reads a byte of each cache line in 256 bytes.
 #[inline]
 fn touch(tiled: &[u8], at: usize) {
     if let Some(lines) = tiled.get(at..).and_then(<[u8]>::first_chunk::<256>) {
@@ -151,7 +153,7 @@ impl Direction for Tile<'_> {
         for y in 0..CELL / ROW {
             let from = self.rows.get(row + y * pitch..)?.first_chunk::<ROW>()?.as_chunks::<RUN>().0;
             for (x, from) in from.iter().enumerate() {
-                // The places of a cell are inside of it, which the mask tells the compiler.
+                // The mask tells the compiler that the index is inside the cell.
                 let place = usize::from(places[(y * (ROW / RUN) + x) & 255]) & (CELL / RUN - 1);
                 *to.get_mut(place)? = *from;
             }
@@ -195,7 +197,7 @@ impl Direction for Detile<'_> {
         for y in 0..CELL / ROW {
             let to = self.rows.get_mut(row + y * pitch..)?.first_chunk_mut::<ROW>()?.as_chunks_mut::<RUN>().0;
             for (x, to) in to.iter_mut().enumerate() {
-                // The places of a cell are inside of it, which the mask tells the compiler.
+                // The mask tells the compiler that the index is inside the cell.
                 let place = usize::from(places[(y * (ROW / RUN) + x) & 255]) & (CELL / RUN - 1);
                 *to = *from.get(place)?;
             }

@@ -4,59 +4,59 @@ use thiserror::Error;
 
 use crate::error::AddrError;
 
-/// The refusal of a copy.
+/// An error of a copy between rows and a tiled image, or of preparing a level.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum TilerError {
-    /// The image or level has no addresses.
+    /// Addresses cannot be computed for the image or level.
     #[error(transparent)]
     Address(#[from] AddrError),
-    /// The level or the sample does not exist.
+    /// The image does not have the level or sample.
     #[error("no {what} {number}: there are {count}")]
     Missing {
-        /// `level` or `sample`.
+        /// The kind of number: `level` or `sample`.
         what: &'static str,
-        /// The number asked for.
+        /// The requested number.
         number: u32,
-        /// The number that there are.
+        /// The number of levels or samples of the image.
         count: u32,
     },
     /// The region is not inside the level.
     #[error("{first} to {end} of {axis} is not inside {extent}")]
     Outside {
-        /// `x`, `y` or `z`.
+        /// The axis: `x`, `y` or `z`.
         axis: char,
-        /// The first element.
+        /// The first element of the region.
         first: u32,
-        /// The end, exclusive.
+        /// The exclusive end of the region.
         end: u64,
         /// The padded extent of the level.
         extent: u32,
     },
-    /// The bytes of the image end before the region does.
+    /// The buffer of the image ends before the region does.
     #[error("the tiled image has {len} bytes, too few for byte {at}")]
     TiledTooShort {
-        /// The bytes that there are.
+        /// The size of the buffer in bytes.
         len: usize,
-        /// A byte that is missing: the last one of the first cell, element or row that does not fit.
+        /// The offset of a missing byte: the last byte of the first cell, element or row that does not fit.
         at: u64,
     },
-    /// The bytes of the rows end before the region does.
+    /// The buffer of the rows ends before the region does.
     #[error("the rows have {len} bytes, too few for byte {at}")]
     RowsTooShort {
-        /// The bytes that there are.
+        /// The size of the buffer in bytes.
         len: usize,
-        /// A byte that is missing: the last one of the first cell, element or row that does not fit.
+        /// The offset of a missing byte: the last byte of the first cell, element or row that does not fit.
         at: u64,
     },
-    /// Rows or slices overlap.
+    /// Rows or slices would overlap.
     #[error("{what} of {bytes} bytes overlap where each takes {least}")]
     Overlap {
-        /// `rows` or `slices`.
+        /// The overlapping unit: `rows` or `slices`.
         what: &'static str,
-        /// The bytes from one to the next.
+        /// The given distance between them in bytes.
         bytes: usize,
-        /// The bytes that one takes.
+        /// The smallest valid distance in bytes.
         least: u64,
     },
 }

@@ -1,5 +1,5 @@
-//! A CPU tiler: one level of an image, prepared so that an address takes a few table look-ups, and copies between rows and
-//! tiles.
+//! Copies between linear rows and tiled images on the CPU. A level of an image is prepared once; each address then takes a few
+//! table look-ups.
 
 mod area;
 mod blocks;

@@ -1,4 +1,4 @@
-//! One layer of a level, and the copies between it and rows.
+//! One layer of a level, and copies between it and rows.
 
 use core::ops::Range;
 
@@ -7,34 +7,34 @@ use super::cell::Cell;
 use super::copy::{Direction, copier, too_short};
 use super::error::TilerError;
 
-/// The addresses of one layer and sample.
+/// The address computation for one layer and sample.
 pub(super) trait Plane {
-    /// The part of an address that a row decides.
+    /// The part of an address that depends on the row.
     type Line: Copy;
 
-    /// Returns the part of the addresses of a row.
+    /// Returns the part of the addresses that depends on the row.
     fn line(&self, y: u32) -> Self::Line;
 
-    /// Returns the address of an element of a row.
+    /// Returns the address of an element in a row.
     fn at(&self, line: Self::Line, x: u32) -> u64;
 
-    /// Returns the areas of this layer, in which copies go from cell to cell.
+    /// Returns the areas of this layer, if copies can proceed from cell to cell.
     fn area(&self) -> Option<&Area>;
 
-    /// Returns the cells of this layer.
+    /// Returns the cells of this layer, if it has any.
     fn cell(&self) -> Option<&Cell>;
 }
 
-/// The part of the rows that a layer is copied from or to.
+/// The location of a layer's elements in the rows.
 #[derive(Clone, Copy)]
 pub(super) struct Place {
     /// The element at the start of the rows.
     pub(super) first: [u32; 2],
-    /// The byte of that element.
+    /// The offset of that element in bytes.
     pub(super) start: usize,
-    /// Bytes from one row to the next.
+    /// The distance between rows in bytes.
     pub(super) pitch: usize,
-    /// Bytes of an element.
+    /// The size of an element in bytes.
     pub(super) bytes: usize,
 }
 
@@ -44,7 +44,7 @@ impl Place {
     }
 }
 
-/// Copies some columns and rows: whole cells where there are some, element by element around them.
+/// Copies a range of columns and rows: whole cells if possible, and the elements around them one by one.
 pub(super) fn copy<D: Direction, P: Plane>(
     plane: &P,
     [x, y]: [Range<u32>; 2],
@@ -80,7 +80,7 @@ pub(super) fn copy<D: Direction, P: Plane>(
     elements(plane, columns.end..x.end, rows, place, to)
 }
 
-/// Returns the parts of a range that begin at multiples of a power of two.
+/// Splits a range at multiples of a power of two.
 fn steps(range: &Range<u32>, log2: u32) -> impl Iterator<Item = Range<u32>> + use<> {
     let Range { start, end } = *range;
     let (first, last) = (start >> log2, end.saturating_sub(1) >> log2);
@@ -88,8 +88,8 @@ fn steps(range: &Range<u32>, log2: u32) -> impl Iterator<Item = Range<u32>> + us
     (first..=last).map(move |at| (at << log2).max(start)..(at << log2 | mask).saturating_add(1).min(end))
 }
 
-/// Copies the cells of a part of an area in the order of the rows. Meanwhile each cell's bytes of the next area are read from `ahead`
-/// on: cells lie in the image in an order that no processor foresees, which would wait for the memory of each.
+/// Copies the cells of a part of an area in the order of the rows. Meanwhile the cells of the next area, from `ahead` on, are read
+/// into the cache: processors do not foresee the order of cells in the image, and would wait for memory at each cell.
 fn cells<D: Direction, P: Plane>(
     plane: &P,
     cell: &Cell,
@@ -127,7 +127,7 @@ fn elements<D: Direction, P: Plane>(
         ($($bytes:literal)*) => {
             match place.bytes {
                 $($bytes => one_by_one::<D, P, $bytes>(plane, x, y, place, to),)*
-                // Elements of blocks and tiles have 1 to 16 bytes.
+                // Elements of blocks and tiles have 1 to 16 bytes, so no other size occurs.
                 _ => Ok(()),
             }
         };

@@ -10,34 +10,34 @@ use super::tiles::TileTables;
 use crate::equation::Texel;
 use crate::{addr1, addr2, addr3};
 
-/// A part of a level, in elements. Elements are texels, or blocks of compressed formats.
+/// A region of a level, in elements. An element is a texel, or a block of a compressed format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Region {
-    /// The first column, row, and layer or slice.
+    /// The first column, the first row, and the first layer or slice.
     pub first: [u32; 3],
-    /// The numbers of columns, rows, and layers or slices.
+    /// The number of columns, of rows, and of layers or slices.
     pub extent: [u32; 3],
     /// The sample.
     pub sample: u32,
 }
 
 impl Region {
-    /// Returns the region of all elements from the start.
+    /// Creates a region of this size that starts at element 0, in sample 0.
     pub const fn whole(width: u32, height: u32, depth: u32) -> Self {
         Self { first: [0; 3], extent: [width, height, depth], sample: 0 }
     }
 }
 
-/// The memory of a region in rows.
+/// The layout of a region in linear rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Rows {
-    /// Bytes from one row to the next.
+    /// The distance between rows in bytes.
     pub pitch: usize,
-    /// Bytes from one slice to the next.
+    /// The distance between slices in bytes.
     pub slice: usize,
 }
 
-/// The order of elements.
+/// The order of elements in memory.
 #[derive(Clone, Debug)]
 #[expect(clippy::large_enum_variant, reason = "nothing lies on the heap")]
 enum Order {
@@ -47,7 +47,7 @@ enum Order {
     Formula { level: addr1::Addresser, start: u64 },
 }
 
-/// A layer in tiles whose addresses are computed one by one.
+/// A layer in tiles whose addresses are computed one by one, without tables.
 struct Formula<'a> {
     level: &'a addr1::Addresser,
     start: u64,
@@ -64,7 +64,7 @@ impl Plane for Formula<'_> {
 
     fn at(&self, y: u32, x: u32) -> u64 {
         let texel = Texel { x, y, z: self.z, sample: self.sample, level: 0 };
-        // Regions are inside of the level, where each place has an address.
+        // Regions are inside the level, so every element has an address.
         self.level.address(texel).map_or(0, |address| self.start + address)
     }
 
@@ -77,7 +77,7 @@ impl Plane for Formula<'_> {
     }
 }
 
-/// A level of an image, prepared for addresses and copies. It takes some kilobytes, none of them on the heap.
+/// A level of an image, prepared for computing addresses and for copies. It takes a few kilobytes, without heap allocation.
 ///
 /// ```
 /// use amdgpu_surface::tiler::{Region, Rows, Subresource};
@@ -100,22 +100,23 @@ impl Plane for Formula<'_> {
 pub struct Subresource {
     order: Order,
     bytes: u32,
-    /// Padded extent.
+    /// The padded extent.
     extent: [u32; 3],
     samples: u32,
 }
 
 impl Subresource {
-    /// Prepares a level of an image of GFX6 to GFX8, whose addresses count from the level's start.
+    /// Prepares a level of an image of GFX6 to GFX8. Addresses count from the start of the level.
     ///
     /// # Errors
     ///
-    /// [`TilerError`] for a level without elements.
+    /// [`TilerError`] if the level has no elements.
     pub fn gfx6(level: &addr1::Addresser) -> Result<Self, TilerError> {
         Ok(Self::gfx6_at(level, 0))
     }
 
-    /// Prepares a level of an image of GFX6 to GFX8 that starts at an offset, from which addresses count.
+    /// Prepares a level of an image of GFX6 to GFX8 that starts at offset `start` of the image. Addresses count from the start of
+    /// the image.
     pub(crate) fn gfx6_at(level: &addr1::Addresser, start: u64) -> Self {
         let [width, height, depth, samples] = level.extent();
         let bytes = level.element_bytes();
@@ -134,7 +135,7 @@ impl Subresource {
     ///
     /// # Errors
     ///
-    /// [`TilerError::Missing`] for a level that the image lacks.
+    /// [`TilerError::Missing`] if the image lacks the level.
     pub fn gfx9(image: &addr2::Addresser, level: u32) -> Result<Self, TilerError> {
         let count = image.level_count();
         let missing = TilerError::Missing { what: "level", number: level, count };
@@ -152,12 +153,12 @@ impl Subresource {
     ///
     /// # Errors
     ///
-    /// [`TilerError`] for a level that the image lacks, and where addrlib has no addresses.
+    /// [`TilerError`] if the image lacks the level, or if addrlib does not define its addresses.
     pub fn gfx12(image: &addr3::Image, layout: &addr3::Layout, level: u32) -> Result<Self, TilerError> {
         Self::gfx12_spread(image, layout, level, 0)
     }
 
-    /// Prepares a level of an image of GFX12 that is spread over channels, in units of 256 bytes.
+    /// Prepares a level of an image of GFX12 with a tile swizzle, in units of 256 bytes.
     pub(crate) fn gfx12_spread(
         image: &addr3::Image,
         layout: &addr3::Layout,
@@ -178,7 +179,7 @@ impl Subresource {
         Ok(Self { order, bytes, extent, samples })
     }
 
-    /// Returns the bytes of an element.
+    /// Returns the size of an element in bytes.
     pub const fn element_bytes(&self) -> u32 {
         self.bytes
     }
@@ -188,7 +189,8 @@ impl Subresource {
         self.extent
     }
 
-    /// Returns the tables of a level in blocks (GFX9 and later), whose addresses cost least.
+    /// Returns the address tables of a level in blocks (GFX9 and later), the fastest way to compute addresses; `None` for other
+    /// levels.
     pub const fn blocks(&self) -> Option<&BlockTables> {
         match &self.order {
             Order::Blocks(tables) => Some(tables),
@@ -196,11 +198,11 @@ impl Subresource {
         }
     }
 
-    /// Returns the address of an element in bytes: from the start of the image, up to GFX8 of the level.
+    /// Returns the address of an element in bytes, from the start of the image, or up to GFX8 from the start of the level.
     ///
     /// # Errors
     ///
-    /// [`TilerError`] outside of the padded level.
+    /// [`TilerError`] if the element is outside the padded level.
     #[inline]
     pub fn address(&self, x: u32, y: u32, z: u32, sample: u32) -> Result<u64, TilerError> {
         let [width, height, depth] = self.extent;
@@ -232,21 +234,21 @@ impl Subresource {
         Ok(())
     }
 
-    /// Copies a region from rows into the image.
+    /// Copies a region from rows into the tiled image.
     ///
     /// # Errors
     ///
-    /// [`TilerError`] where the region is not inside the level, rows overlap, or either memory is too short; the image may
-    /// then hold a part of the region.
+    /// [`TilerError`] if the region is not inside the level, rows overlap, or either buffer is too short. The image may then
+    /// contain a part of the region.
     pub fn tile(&self, region: &Region, rows: &[u8], layout: Rows, tiled: &mut [u8]) -> Result<(), TilerError> {
         self.copy(region, layout, &mut Tile { tiled, rows })
     }
 
-    /// Copies a region from the image into rows.
+    /// Copies a region from the tiled image into rows.
     ///
     /// # Errors
     ///
-    /// [`TilerError`] as for [`tile`](Self::tile).
+    /// The errors of [`tile`](Self::tile). The rows may then contain a part of the region.
     pub fn detile(&self, region: &Region, tiled: &[u8], rows: &mut [u8], layout: Rows) -> Result<(), TilerError> {
         self.copy(region, layout, &mut Detile { tiled, rows })
     }
@@ -265,7 +267,7 @@ impl Subresource {
         if depth > 1 && (layout.slice as u64) < slice {
             return Err(TilerError::Overlap { what: "slices", bytes: layout.slice, least: slice });
         }
-        // The end of the rows fits a usize, so no place in them overflows.
+        // The end of the rows fits a usize, so no offset in them overflows.
         let end = (layout.slice as u64).saturating_mul(u64::from(depth) - 1).saturating_add(slice);
         if usize::try_from(end).is_err() {
             return Err(TilerError::RowsTooShort { len: usize::MAX, at: end });

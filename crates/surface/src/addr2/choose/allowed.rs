@@ -1,4 +1,4 @@
-//! The modes that description and restrictions leave.
+//! The modes that the description and restrictions allow.
 
 use amdgpu_hw::GfxLevel;
 
@@ -10,7 +10,7 @@ use crate::addr2::mode::sets::{self, Sets};
 use crate::addr2::mode::{SwizzleMode, display_modes};
 use crate::chip::{Chip, Family};
 
-/// Returns the modes that description and restrictions leave.
+/// Returns a mask of the modes that the description and restrictions allow.
 pub(super) fn allowed(chip: &Chip, image: &Image, restrictions: &Restrictions, sets: &Sets) -> u32 {
     let volume = image.is_3d();
     let gfx9 = chip.level() == GfxLevel::Gfx9;
@@ -19,7 +19,7 @@ pub(super) fn allowed(chip: &Chip, image: &Image, restrictions: &Restrictions, s
         .into_iter()
         .filter(|&block| !restrictions.forbidden.contains(block) && (block != Blocks::BIG || has_big))
         .fold(0, |modes, block| {
-            // On GFX10 blocks of variable size are one set for all dimensions.
+            // On GFX10, blocks of variable size are one set for all dimensions.
             let of_block = if block == Blocks::BIG && chip.level() < GfxLevel::Gfx11 {
                 sets.block_big
             } else {
@@ -97,7 +97,7 @@ fn restrict_gfx9(chip: &Chip, image: &Image, sets: &Sets, mut modes: u32) -> u32
     if !has(Usage::NO_METADATA) {
         let many = (image.bits == 16 && image.fragments >= 4) || (image.bits == 32 && image.fragments >= 2);
         if has(Usage::DEPTH) && has(Usage::TEXTURE) && many {
-            // The texture unit would read the depth planes of such a surface from the wrong place.
+            // The texture unit would read the depth planes of such a surface from a wrong address.
             modes &= !sets.xor;
         }
         let aligned = !image.usage.intersects(Usage::META_RB_UNALIGNED | Usage::META_PIPE_UNALIGNED);
@@ -112,7 +112,7 @@ fn restrict_gfx9(chip: &Chip, image: &Image, sets: &Sets, mut modes: u32) -> u32
         modes &= !sets.block_256;
     }
     if image.usage.intersects(Usage::DISPLAY | Usage::ROTATED) {
-        // Elements above 64 bits fall in with the others here, though no mode displays them.
+        // Elements above 64 bits are treated like smaller ones here, although the display does not support them in any mode.
         modes &= display_modes(chip, if image.bits > 64 { 8 } else { image.bits });
     }
     modes

@@ -1,4 +1,4 @@
-//! The block type, by the sizes of the image with each.
+//! The choice of a block type by the sizes of the image with each type.
 
 use amdgpu_hw::GfxLevel;
 
@@ -10,7 +10,7 @@ use crate::addr2::{gfx9, gfx10, linear};
 use crate::chip::Chip;
 use crate::error::{AddrError, Cause, invalid};
 
-/// The mode whose size stands for that of its block type.
+/// Returns the mode whose size represents the block type.
 #[expect(clippy::match_same_arms, reason = "one row per generation")]
 fn stand_in(level: GfxLevel, volume: bool, block: Blocks) -> SwizzleMode {
     let number = match (level, volume, block) {
@@ -37,7 +37,7 @@ fn stand_in(level: GfxLevel, volume: bool, block: Blocks) -> SwizzleMode {
     SwizzleMode::masked(number)
 }
 
-/// Returns the bytes of an image with a mode.
+/// Returns the size of an image in bytes in a mode.
 pub(super) fn size_with(chip: &Chip, image: &Image, mode: SwizzleMode) -> Result<u64, AddrError> {
     let image = Image { mode, ..*image };
     Ok(if mode.is_linear() {
@@ -49,7 +49,7 @@ pub(super) fn size_with(chip: &Chip, image: &Image, mode: SwizzleMode) -> Result
     })
 }
 
-/// Weights of two sizes (`Addr2BlockTypeWithinMemoryBudget`).
+/// The weights in the comparison of two sizes (`Addr2BlockTypeWithinMemoryBudget`).
 #[derive(Clone, Copy)]
 pub(super) struct Scale {
     low: u64,
@@ -89,7 +89,7 @@ fn larger(chip: &Chip, volume: bool, new: Blocks, best: Blocks) -> bool {
     !matches!(chip.level(), GfxLevel::Gfx10 | GfxLevel::Gfx10_3) || bits(new) >= bits(best)
 }
 
-/// Takes the block type by the sizes of the image with each of them.
+/// Chooses the block type by the sizes of the image with each type.
 pub(super) fn pick_block(
     chip: &Chip,
     image: &Image,
@@ -119,7 +119,7 @@ pub(super) fn pick_block(
         return Ok((BY_SIZE[best], sizes[best]));
     }
     let mut left = blocks;
-    // Types smaller than the winner are out. Linear is one of them, and a thin type beside a thick one of the same size.
+    // Types that come before the chosen one are excluded, including linear, and a thin type beside a thick type of the same size.
     for smaller in &BY_SIZE[..best] {
         let variable = BY_SIZE[best] == Blocks::BIG && chip.level() < GfxLevel::Gfx11;
         if !(variable && matches!(*smaller, Blocks::THIN_64K | Blocks::THICK_64K)) {

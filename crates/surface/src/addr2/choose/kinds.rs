@@ -1,4 +1,4 @@
-//! Block types, orders, restrictions, and the suggestion.
+//! Block types, orders, restrictions, and the result of choosing a mode.
 
 use core::fmt;
 
@@ -8,92 +8,92 @@ use crate::addr2::dimension::Dimension;
 use crate::addr2::mode::SwizzleMode;
 
 bitflags! {
-    /// Block types, by addrlib's bits (`ADDR2_BLOCK_SET`).
+    /// Sets of block types, with addrlib's bits (`ADDR2_BLOCK_SET`).
     #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
     pub struct Blocks: u8 {
-        /// 256 bytes.
+        /// Blocks of 256 bytes.
         const MICRO = 1;
-        /// Thin, 4 KiB.
+        /// Thin blocks of 4 KiB.
         const THIN_4K = 1 << 1;
-        /// Thick, 4 KiB.
+        /// Thick blocks of 4 KiB.
         const THICK_4K = 1 << 2;
-        /// Thin, 64 KiB.
+        /// Thin blocks of 64 KiB.
         const THIN_64K = 1 << 3;
-        /// Thick, 64 KiB.
+        /// Thick blocks of 64 KiB.
         const THICK_64K = 1 << 4;
-        /// Of variable size (GFX10), thin and 256 KiB (GFX11).
+        /// Blocks of variable size (GFX10); thin blocks of 256 KiB (GFX11).
         const BIG = 1 << 5;
-        /// Thick, 256 KiB (GFX11).
+        /// Thick blocks of 256 KiB (GFX11).
         const THICK_256K = 1 << 6;
-        /// Rows.
+        /// No blocks: linear rows.
         const LINEAR = 1 << 7;
     }
 }
 
 bitflags! {
-    /// Orders of elements, by addrlib's bits (`ADDR2_SWTYPE_SET`).
+    /// Sets of orders of elements, with addrlib's bits (`ADDR2_SWTYPE_SET`).
     #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
     pub struct Orders: u8 {
-        /// Depth, Morton.
+        /// The order for depth (Morton order).
         const Z = 1;
-        /// Standard.
+        /// The standard order.
         const S = 1 << 1;
-        /// Display.
+        /// The order that the display reads.
         const D = 1 << 2;
-        /// Rotated, render target.
+        /// The rotated order (GFX9) or the order for render targets (GFX10 and later).
         const R = 1 << 3;
     }
 }
 
-/// Restrictions by the caller on the choice of a mode.
+/// The caller's restrictions on the choice of a mode.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Restrictions {
-    /// Block types that must not be used.
+    /// The block types that must not be used.
     pub forbidden: Blocks,
-    /// Orders to choose from; empty means any.
+    /// The orders to choose from; empty for any order.
     pub preferred: Orders,
-    /// No mode with a pipe and bank XOR.
+    /// `true` to exclude modes with a pipe and bank XOR.
     pub no_xor: bool,
     /// The largest block in bytes; 0 for no limit.
     pub max_align: u32,
-    /// Multiple of the smallest size that is acceptable; 0 to weigh sizes as addrlib does by default.
+    /// The largest acceptable ratio of the size to the smallest size; 0 for addrlib's default rule.
     pub memory_budget: f64,
 }
 
-/// The step of a choice that decided.
+/// The rule that decided the choice of a mode.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reason {
-    /// One mode is all that the description leaves.
+    /// The description allows only one mode.
     OnlyMode,
-    /// The block type was compared by size: the exponent of its bytes and the size of the image with it.
+    /// The block type was chosen by comparing sizes.
     BlockBySize {
-        /// The block type taken.
+        /// The chosen block type.
         block: Blocks,
-        /// Bytes of the image with it.
+        /// The size of the image with it, in bytes.
         bytes: u64,
     },
-    /// Only one block type is left; the order of elements decided.
+    /// Only one block type is allowed; the use determined the order of elements.
     OrderByUse,
 }
 
-/// A suggested mode, and from what it was chosen.
+/// The preferred mode of an image, and the alternatives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Choice {
-    /// The mode.
+    /// The preferred mode.
     pub mode: SwizzleMode,
-    /// The dimension the mode is meant for.
+    /// The dimension for which the mode was chosen.
     pub dimension: Dimension,
-    /// All modes that the image can have under the restrictions, as a mask.
+    /// A mask of all modes that the restrictions allow.
     pub modes: u32,
-    /// Block types of these modes.
+    /// The block types of these modes.
     pub blocks: Blocks,
-    /// Orders of these modes.
+    /// The orders of these modes.
     pub orders: Orders,
-    /// The orders that were preferred.
+    /// The preferred orders.
     pub preferred: Orders,
-    /// One of the modes has a pipe and bank XOR.
+    /// `true` if any of the modes has a pipe and bank XOR.
     pub can_xor: bool,
-    /// The step that decided.
+    /// The rule that decided.
     pub reason: Reason,
 }
 

@@ -1,4 +1,4 @@
-//! The mode that suits an image best. Source: `Gfx{9,10,11}Lib::HwlGetPreferredSurfaceSetting`.
+//! The choice of the best mode for an image. Source: `Gfx{9,10,11}Lib::HwlGetPreferredSurfaceSetting`.
 
 mod allowed;
 mod block;
@@ -20,7 +20,7 @@ use crate::error::{AddrError, Cause, invalid};
 
 pub use self::kinds::{Blocks, Choice, Orders, Reason, Restrictions};
 
-/// Returns the bits of an FMASK element (`GetFmaskBpp`).
+/// Returns the size of an FMASK element in bits (`GetFmaskBpp`).
 pub const fn fmask_bits(samples: u32, fragments: u32) -> u32 {
     let mut bits = crate::bits::log2(fragments);
     if samples > fragments {
@@ -33,11 +33,11 @@ pub const fn fmask_bits(samples: u32, fragments: u32) -> u32 {
     if all < 8 { 8 } else { all }
 }
 
-/// Suggests a mode. The image's own mode and pitch do not matter.
+/// Chooses a mode. The mode and pitch of `image` are ignored.
 ///
 /// # Errors
-/// [`AddrError`] where addrlib's `Addr2GetPreferredSurfaceSetting` answers with an error: a description that no mode can do, or
-/// restrictions that leave none.
+/// [`AddrError`] if addrlib's `Addr2GetPreferredSurfaceSetting` returns an error: no mode supports the description, or the
+/// restrictions exclude all modes.
 pub fn choose(chip: &Chip, image: &Image, restrictions: &Restrictions) -> Result<Choice, AddrError> {
     if !(GfxLevel::Gfx9..GfxLevel::Gfx12).contains(&chip.level()) {
         return invalid(Cause::Generation);
@@ -113,7 +113,7 @@ fn pick(
     Ok((SwizzleMode::masked(crate::bits::log2(modes)), reason))
 }
 
-/// Takes the order of elements that suits the use, where several are left.
+/// Returns the order of elements that suits the use, if several are allowed.
 fn pick_order(chip: &Chip, image: &Image, sets: &Sets, modes: u32) -> Option<Order> {
     let orders = orders_in(sets, modes);
     if orders.bits().count_ones() < 2 {
@@ -139,7 +139,7 @@ fn pick_order(chip: &Chip, image: &Image, sets: &Sets, modes: u32) -> Option<Ord
     ranking.iter().copied().find(|&order| has(order)).or_else(|| ranking.last().copied())
 }
 
-/// FMASK on GFX10 has two modes to choose from.
+/// Chooses between the two modes of FMASK on GFX10.
 fn choose_fmask(chip: &Chip, image: &Image, restrictions: &Restrictions) -> Result<Choice, AddrError> {
     let small = !restrictions.forbidden.contains(Blocks::THIN_64K);
     let variable = chip.level() == GfxLevel::Gfx10_3 && !restrictions.forbidden.contains(Blocks::BIG);

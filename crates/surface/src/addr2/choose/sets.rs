@@ -3,7 +3,7 @@
 use super::kinds::{Blocks, Orders};
 use crate::addr2::mode::sets::{self, Sets};
 
-/// The block types in the order in which sizes are compared. The place is addrlib's number less one.
+/// The block types in the order in which sizes are compared. The index is addrlib's number less one.
 pub(super) const BY_SIZE: [Blocks; 8] = [
     Blocks::LINEAR,
     Blocks::MICRO,
@@ -67,7 +67,7 @@ pub(super) fn modes_of(sets: &Sets, volume: bool, block: Blocks) -> u32 {
     }
 }
 
-/// Returns the block types of some modes.
+/// Returns the block types of a set of modes.
 pub(super) fn blocks_in(sets: &Sets, volume: bool, modes: u32) -> Blocks {
     BY_SIZE
         .into_iter()
@@ -75,7 +75,7 @@ pub(super) fn blocks_in(sets: &Sets, volume: bool, modes: u32) -> Blocks {
         .fold(Blocks::empty(), |all, block| all | block)
 }
 
-/// Returns the orders of some modes.
+/// Returns the orders of a set of modes.
 pub(super) fn orders_in(sets: &Sets, modes: u32) -> Orders {
     (0..4)
         .filter(|&order| sets.orders[order] & modes != 0)

@@ -1,28 +1,28 @@
-//! Symbolic equations of GFX9: each bit is a set of coordinate bits.
+//! Symbolic equations of GFX9, in which each bit is a set of coordinate bits.
 //!
-//! Reference: `core/coord.cpp`. A set never holds a coordinate twice, so combining two of them is a union, not an XOR.
+//! Reference: `core/coord.cpp`. A set contains a coordinate bit at most once: combining two sets is a union, not an XOR.
 
 use crate::bits::mask;
 
-/// The most bits of a metadata address.
+/// The maximum number of bits of a metadata address.
 pub(super) const BITS: usize = 49;
 
-/// A set of coordinate bits: one bit of an equation.
+/// A bit of an equation: a set of coordinate bits.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct CoordTerm {
-    /// Bits of x.
+    /// The mask of bits of x.
     pub x: u32,
-    /// Bits of y.
+    /// The mask of bits of y.
     pub y: u32,
-    /// Bits of z.
+    /// The mask of bits of z.
     pub z: u32,
-    /// Bits of the sample number.
+    /// The mask of bits of the sample.
     pub s: u32,
-    /// Bits of the meta block's index.
+    /// The mask of bits of the meta block's index.
     pub m: u64,
 }
 
-/// An axis, in the order in which equal bits of coordinates are compared.
+/// An axis, in the order in which coordinate bits with equal numbers are compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Axis {
     X,
@@ -71,7 +71,7 @@ impl CoordTerm {
         self.union(other) == self
     }
 
-    /// Returns the term without x, y and z bits outside of `low..high`, by axis.
+    /// Returns the term without the bits of x, y and z outside `low..high` of their axis.
     pub(super) const fn within(self, low: [u32; 3], high: [u32; 3]) -> Self {
         Self {
             x: self.x & mask(high[0]) & !mask(low[0]),
@@ -81,7 +81,7 @@ impl CoordTerm {
         }
     }
 
-    /// Returns the lowest coordinate: samples first, then by bit number, x before y before z, block indices last.
+    /// Returns the lowest coordinate bit: samples first, then by bit number, x before y before z, block indices last.
     pub(super) const fn smallest(self) -> Self {
         if self.s != 0 {
             return Self::one(Axis::S, self.s.trailing_zeros());
@@ -110,7 +110,7 @@ impl CoordTerm {
     }
 }
 
-/// A metadata equation of GFX9, in nibbles.
+/// A metadata equation of GFX9. Addresses count nibbles.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct MetaEquation9 {
     pub(super) bits: [CoordTerm; BITS],
@@ -123,7 +123,7 @@ impl MetaEquation9 {
         Self { bits: [CoordTerm { x: 0, y: 0, z: 0, s: 0, m: 0 }; BITS], len, pipe_bits: 0 }
     }
 
-    /// Returns the bits that a driver needs: above them, each bit is the next one of the block index.
+    /// Returns the bits that a driver needs. Each bit above them is the next bit of the block index.
     pub fn terms(&self) -> &[CoordTerm] {
         let mut len = self.len.min(32);
         while len > 1 {
@@ -137,13 +137,14 @@ impl MetaEquation9 {
         &self.bits[..len]
     }
 
-    /// Returns the number of bits that pick a pipe, from bit 9 on.
+    /// Returns the number of bits that select a pipe, from bit 9 on.
     pub const fn pipe_bits(&self) -> u32 {
         self.pipe_bits
     }
 
-    /// Returns where the bits of a meta block's index are: the number of low bits that lie together, their first place, and that of
-    /// all others; `None` where they lie otherwise, or where a bit of an address depends on an index and on something else.
+    /// Returns the locations of the bits of a meta block's index: the number of contiguous low bits, the first bit of these, and
+    /// the first of all others. Returns `None` if the bits are located in any other way, or if an address bit depends both on the
+    /// index and on coordinates.
     pub(super) fn index(&self) -> Option<[u32; 3]> {
         let mut places = self.bits[..self.len].iter().enumerate().filter(|(_, term)| term.m != 0);
         let mut found: Option<[u32; 3]> = None;
@@ -166,7 +167,7 @@ impl MetaEquation9 {
         found
     }
 
-    /// Returns the nibble address of a place in the meta block of an index.
+    /// Returns the nibble address for these coordinates in the meta block with this index.
     pub fn evaluate(&self, x: u32, y: u32, z: u32, s: u32, index: u64) -> u64 {
         self.bits[..self.len]
             .iter()
@@ -174,7 +175,7 @@ impl MetaEquation9 {
             .fold(0, |address, (bit, term)| address | term.evaluate(x, y, z, s, index) << bit)
     }
 
-    /// Removes bits that hold nothing; those above move down.
+    /// Removes empty bits and moves the bits above down.
     pub(super) fn compact(&mut self) {
         let mut kept = 0;
         for bit in 0..self.len {
@@ -189,14 +190,14 @@ impl MetaEquation9 {
         self.len = kept;
     }
 
-    /// Moves the bits from `start` on up by `count`; what leaves at the top is lost.
+    /// Moves the bits from `start` on up by `count`. Bits moved beyond the top are lost.
     pub(super) fn shift_up(&mut self, count: usize, start: usize) {
         for bit in (start..self.len).rev() {
             self.bits[bit] = if bit >= start + count { self.bits[bit - count] } else { CoordTerm::default() };
         }
     }
 
-    /// Fills bits in turn from several axes, each counting on.
+    /// Fills bits in turn from several axes, starting at the coordinate bits in `counts` and advancing them.
     pub(super) fn interleave(&mut self, axes: &[Axis], counts: &mut [u32; 3], range: core::ops::Range<usize>) {
         for (turn, bit) in range.enumerate() {
             let axis = axes[turn % axes.len()];

@@ -1,4 +1,4 @@
-//! Metadata of GFX10 to GFX11: meta blocks in rows, a pattern inside each.
+//! Metadata of GFX10 to GFX11: rows of meta blocks with a pattern inside each block.
 //!
 //! Source: `Gfx10Lib` and `Gfx11Lib`: `GetMetaBlkSize`, `HwlComputeDccInfo`, `-CmaskInfo`, `-HtileInfo`.
 
@@ -15,13 +15,13 @@ use crate::equation::Equation;
 use crate::error::{AddrError, Cause, invalid};
 use crate::tables::{PatternSet, gfx10 as t10, gfx11 as t11};
 
-/// A meta block: the exponent of its bytes, and its dimensions.
+/// A meta block: the logarithm of its size in bytes, and its dimensions.
 pub(super) struct Block {
     pub(super) bytes_log2: u32,
     pub(super) size: [u32; 3],
 }
 
-/// The shader arrays of a chip, as an exponent of two.
+/// Returns the logarithm of the number of shader arrays of a chip.
 const fn arrays(chip: &Chip) -> i32 {
     chip.config.packers.saturating_sub(1) as i32
 }
@@ -97,7 +97,7 @@ pub(super) fn block(chip: &Chip, image: &MetaImage) -> Block {
         }
         bits
     };
-    // What a unit of metadata describes, as an exponent, less its own size.
+    // The logarithms of the size that a unit of metadata describes, and of the unit's own size.
     let (described, unit) = match image.kind {
         MetaKind::Dcc => (8, 0),
         MetaKind::Htile => (6, 2),
@@ -115,7 +115,7 @@ pub(super) fn block(chip: &Chip, image: &MetaImage) -> Block {
 }
 
 fn normalise(image: &MetaImage) -> MetaImage {
-    // HTILE and CMASK are always pipe-aligned here, whatever was asked for.
+    // HTILE and CMASK are always pipe-aligned, even if not requested.
     MetaImage { pipe_aligned: image.pipe_aligned || image.kind != MetaKind::Dcc, ..*image }
 }
 
@@ -164,7 +164,7 @@ pub(super) fn layout(chip: &Chip, image: &MetaImage) -> Result<MetaLayout, AddrE
     let compressed_block = match (image.kind, thick) {
         (MetaKind::Dcc, true) => MICRO_3D[element],
         (MetaKind::Dcc, false) => {
-            // Samples share the 256 bytes where they lie side by side.
+            // Samples share the 256 bytes if they are adjacent.
             let shared = mode.order() == Order::Z || (mode.order() == Order::R && chip.level() >= GfxLevel::Gfx11);
             let bits = 8 - image.bytes_log2() - if shared { log2(image.fragments) } else { 0 };
             [1 << bits.div_ceil(2), 1 << (bits / 2), 1]
@@ -186,8 +186,8 @@ pub(super) fn layout(chip: &Chip, image: &MetaImage) -> Result<MetaLayout, AddrE
     })
 }
 
-/// Places the levels: the tail's one block first, then from the smallest level to the largest. Returns the bytes of a slice;
-/// `None` where they do not fit 32 bits.
+/// Places the levels: first the block of the tail, then the levels from the smallest to the largest. Returns the size of a slice in
+/// bytes; `None` if it exceeds 32 bits.
 fn chain(
     image: &MetaImage,
     [w, h, _]: [u32; 3],

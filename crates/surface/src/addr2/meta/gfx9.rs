@@ -1,4 +1,4 @@
-//! Sizes of metadata on GFX9.
+//! The sizes of metadata on GFX9.
 //!
 //! Source: `Gfx9Lib::HwlComputeDccInfo`, `HwlComputeCmaskInfo`, `HwlComputeHtileInfo`, `GetMetaMipInfo`, `GetMetaMiptailInfo`.
 
@@ -11,7 +11,7 @@ use crate::bits::align64;
 use crate::chip::Chip;
 use amdgpu_hw::GfxLevel;
 
-/// Blocks of 256 bytes of standard 3D modes, by the exponent of an element's bytes (`Block256_3dS`).
+/// The dimensions of 256-byte blocks of standard 3D modes, by the logarithm of the element size (`Block256_3dS`).
 const MICRO_3D_S: [[u32; 3]; 5] = [[16, 4, 4], [8, 4, 4], [4, 4, 4], [2, 4, 4], [1, 4, 4]];
 
 fn compressed_block(image: &MetaImage, thick: bool) -> [u32; 3] {
@@ -24,7 +24,7 @@ fn compressed_block(image: &MetaImage, thick: bool) -> [u32; 3] {
     }
 }
 
-/// Doubles a block until it holds `count` compressed blocks.
+/// Doubles a block's dimensions until it contains `count` compressed blocks.
 fn grow(mut block: [u32; 3], count: u32, mips: bool, thick: bool) -> [u32; 3] {
     let mut done = 1;
     while done < count {
@@ -127,7 +127,7 @@ pub(super) fn layout(chip: &Chip, image: &MetaImage) -> MetaLayout {
     }
 }
 
-/// Places the levels of a chain. Returns the numbers of meta blocks that it takes.
+/// Places the levels of a mip chain. Returns the numbers of meta blocks of the chain.
 fn chain(image: &MetaImage, block: [u32; 3], thick: bool, levels: &mut [MetaLevel; MAX_LEVELS]) -> [u32; 3] {
     let size = [image.width, image.height, image.slices];
     let mut blocks = [0, 1, 2].map(|axis| size[axis].div_ceil(block[axis]));
@@ -135,7 +135,7 @@ fn chain(image: &MetaImage, block: [u32; 3], thick: bool, levels: &mut [MetaLeve
         return blocks;
     }
     let fits = |size: [u32; 3]| size[0] <= block[0] && size[1] <= block[1] / 2 && (!thick || size[2] <= block[2]);
-    // The axis along which levels follow each other, the one across, and a limit of the former.
+    // The axis along which levels are placed, the other axis, and a limit on the former.
     let (major, minor, limit) = if thick && blocks[2] > blocks[0] && blocks[2] > blocks[1] {
         (2, 1, 4)
     } else if blocks[0] >= blocks[1] {
@@ -168,7 +168,7 @@ fn chain(image: &MetaImage, block: [u32; 3], thick: bool, levels: &mut [MetaLeve
     blocks
 }
 
-/// Places of the smallest levels in a tail, relative to the first of 16x16: width, x, y.
+/// The locations of the smallest levels in a tail, relative to the first level of 16x16: width, x, y.
 const SMALLEST: [[u32; 3]; 8] =
     [[16, 32, 0], [8, 0, 32], [8, 16, 32], [8, 32, 32], [8, 48, 32], [8, 0, 48], [8, 16, 48], [8, 32, 48]];
 

@@ -1,7 +1,7 @@
 //! The address equation of GFX9 metadata.
 //!
-//! It follows the equation of the data: metadata must lie in the pipe and with the render backend of what it describes.
-//! Source: `Gfx9Lib::GenMetaEquation`, `GetDataEquation`, `GetPipeEquation`, `GetRbEquation`.
+//! It is derived from the equation of the data: metadata must be in the pipe and at the render backend of the data that it
+//! describes. Source: `Gfx9Lib::GenMetaEquation`, `GetDataEquation`, `GetPipeEquation`, `GetRbEquation`.
 
 use amdgpu_hw::GfxLevel;
 
@@ -11,13 +11,13 @@ use crate::addr2::mode::{Order, SwizzleMode};
 use crate::bits::log2;
 use crate::chip::Chip;
 
-/// Bits of an address below the pipe bits.
+/// The number of address bits below the pipe bits.
 const INTERLEAVE: usize = 8;
 
-/// Bits of a data address that matter here.
+/// The number of bits of a data address that are used.
 const DATA_BITS: usize = 27;
 
-/// Returns the number of pipe bits that metadata follows (`GetPipeLog2ForMetaAddressing`).
+/// Returns the number of pipe bits that metadata addresses follow (`GetPipeLog2ForMetaAddressing`).
 pub(super) fn pipe_bits(chip: &Chip, mode: SwizzleMode, aligned: bool) -> u32 {
     let all = if aligned { (chip.config.pipes + chip.config.shader_engines).min(5) } else { 0 };
     if mode.is_xor() { all.min(mode.block_bits(chip) - 8) } else { all }
@@ -88,14 +88,14 @@ fn pipe_equation(chip: &Chip, image: &MetaImage, mut data: MetaEquation9, sample
     let block_bits = mode.block_bits(chip) as usize;
     let color = image.kind == MetaKind::Dcc;
     if color && samples > 0 {
-        // Without the sample bits.
+        // Removes the sample bits.
         for bit in block_bits - samples..DATA_BITS {
             data.bits[bit] = if bit + samples < DATA_BITS { data.bits[bit + samples] } else { CoordTerm::default() };
         }
     }
     let mut start = 0;
     if !color {
-        // Bits inside the compressed block of 8x8 pixels pick no pipe.
+        // Bits inside the compressed block of 8x8 pixels select no pipe.
         let inside = |term: CoordTerm| {
             let lowest = term.smallest();
             lowest.s != 0 || (lowest.x | lowest.y | lowest.z) & 7 != 0
@@ -133,7 +133,7 @@ fn pipe_equation(chip: &Chip, image: &MetaImage, mut data: MetaEquation9, sample
 }
 
 fn backend_equation(per_engine: u32, engines: u32) -> Few {
-    // Backends take turns every 16 pixels, and every 32 with one backend per engine.
+    // Render backends alternate every 16 pixels, or every 32 with one backend per engine.
     let region = if per_engine == 0 { 5 } else { 4 };
     let (mut x, mut y) = (region, region);
     let mut equation = Few::default();
@@ -161,7 +161,8 @@ fn backend_equation(per_engine: u32, engines: u32) -> Few {
     equation
 }
 
-/// Removes a coordinate that a bit already fixes from another bit, and adds what else the former holds in its place.
+/// Replaces a coordinate that another bit already determines with the remaining coordinates of that bit. Returns `true` if the bit
+/// contained it.
 fn substitute(bit: &mut CoordTerm, coordinate: CoordTerm, others: CoordTerm) -> bool {
     if coordinate.is_empty() || !bit.contains(coordinate) {
         return false;
@@ -186,7 +187,7 @@ fn morton(image: &MetaImage, thick: bool, compressed_samples: usize) -> MetaEqua
     equation
 }
 
-/// Builds the equation for the addresses of an image with this many samples.
+/// Builds the address equation of an image with this number of samples.
 pub(super) fn of(chip: &Chip, image: &MetaImage, layout: &MetaLayout) -> MetaEquation9 {
     let color = image.kind == MetaKind::Dcc;
     let thick = color && image.mode.is_thick(GfxLevel::Gfx9, image.dimension);
@@ -267,7 +268,7 @@ fn drop_coordinate(meta: &mut MetaEquation9, coordinate: CoordTerm) {
     meta.compact();
 }
 
-/// Puts block index, pipes, backends and uncompressed fragments around the bits inside the meta block.
+/// Adds block index, pipes, backends and uncompressed fragments to the bits inside the meta block.
 fn assemble(
     image: &MetaImage,
     mut meta: MetaEquation9,

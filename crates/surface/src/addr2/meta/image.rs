@@ -1,46 +1,46 @@
-//! The description of metadata, and the sizes that follow.
+//! The description of metadata, and its sizes.
 
 use crate::addr2::dimension::Dimension;
 use crate::addr2::image::MAX_LEVELS;
 use crate::addr2::mode::SwizzleMode;
 
-/// A kind of metadata that lies beside an image.
+/// A kind of metadata that is stored beside an image.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum MetaKind {
-    /// One byte for 256 bytes of colour.
+    /// DCC: one byte for 256 bytes of colour.
     Dcc,
-    /// Four bits for 8x8 pixels of FMASK or colour.
+    /// CMASK: four bits for 8x8 pixels of FMASK or colour.
     Cmask,
-    /// Four bytes for 8x8 pixels of depth.
+    /// HTILE: four bytes for 8x8 pixels of depth.
     Htile,
 }
 
-/// Metadata of an image whose mode is given.
+/// The description of metadata of an image with a given mode.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MetaImage {
-    /// Kind of metadata.
+    /// The kind of metadata.
     pub kind: MetaKind,
-    /// Mode of the image: of the colour, the depth or the FMASK surface.
+    /// The mode of the image: of the colour, depth or FMASK surface.
     pub mode: SwizzleMode,
-    /// Dimension of the image.
+    /// The dimension of the image.
     pub dimension: Dimension,
-    /// Bits of an element.
+    /// The size of an element in bits.
     pub bits: u32,
-    /// Width in elements.
+    /// The width in elements.
     pub width: u32,
-    /// Height in elements.
+    /// The height in elements.
     pub height: u32,
-    /// Array layers, or depth.
+    /// The number of array layers, or the depth of a 3D image.
     pub slices: u32,
-    /// Mip levels.
+    /// The number of mip levels.
     pub levels: u32,
-    /// Coverage samples.
+    /// The number of coverage samples.
     pub samples: u32,
-    /// Stored fragments.
+    /// The number of stored fragments.
     pub fragments: u32,
-    /// The metadata of an element lies in the pipe of the element.
+    /// `true` if the metadata of an element is in the pipe of the element.
     pub pipe_aligned: bool,
-    /// The metadata of an element lies with the render backend of the element (GFX9).
+    /// `true` if the metadata of an element is at the render backend of the element (GFX9).
     pub rb_aligned: bool,
     /// The first level of the image that lies in its mip tail (GFX10 and later).
     pub first_tail: u32,
@@ -49,42 +49,42 @@ pub struct MetaImage {
 /// A level of metadata.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct MetaLevel {
-    /// The level shares a meta block with smaller ones.
+    /// `true` if the level shares a meta block with smaller levels.
     pub in_tail: bool,
-    /// GFX9: where the level begins, in elements of the image.
+    /// The location of the level, in elements of the image (GFX9).
     pub start: [u32; 3],
-    /// GFX9: the level's padded size, in elements of the image.
+    /// The padded size of the level, in elements of the image (GFX9).
     pub extent: [u32; 3],
-    /// GFX10 and later: offset in a slice, in bytes.
+    /// The offset in a slice, in bytes (GFX10 and later).
     pub offset: u32,
-    /// GFX10 and later: bytes of the level in a slice; 0 for levels in the tail but the first.
+    /// The size of the level in a slice, in bytes; 0 for all levels of the tail but the first (GFX10 and later).
     pub bytes: u32,
 }
 
-/// Sizes of metadata. Lengths are in elements of the image (HTILE, CMASK: pixels) unless they say bytes.
+/// The sizes of metadata. Lengths are in elements of the image (HTILE and CMASK: in pixels) unless the field says bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MetaLayout {
-    /// Pitch, padded to meta blocks.
+    /// The pitch, padded to meta blocks.
     pub pitch: u32,
-    /// Height, padded.
+    /// The padded height.
     pub height: u32,
-    /// Depth or layers, padded.
+    /// The padded depth or number of layers.
     pub depth: u32,
-    /// Bytes of a slice (GFX9 DCC: the bytes that a fast clear writes).
+    /// The size of a slice in bytes; for DCC on GFX9 the number of bytes that a fast clear writes.
     pub slice_bytes: u64,
-    /// Bytes of all.
+    /// The size of all slices in bytes.
     pub bytes: u64,
-    /// Alignment in bytes.
+    /// The alignment in bytes.
     pub align: u32,
-    /// The block of elements that one unit of metadata describes.
+    /// The dimensions of the block of elements that one unit of metadata describes.
     pub compressed_block: [u32; 3],
-    /// The meta block: the part of an image whose metadata is stored together.
+    /// The dimensions of the meta block: the part of an image whose metadata is stored together.
     pub block: [u32; 3],
-    /// Bytes of a meta block.
+    /// The size of a meta block in bytes.
     pub block_bytes: u32,
-    /// Meta blocks of a slice.
+    /// The number of meta blocks in a slice.
     pub blocks_per_slice: u32,
-    /// Levels; meaningful when the image has more than one.
+    /// The levels. Meaningless if the image has only one level.
     pub levels: [MetaLevel; MAX_LEVELS],
 }
 

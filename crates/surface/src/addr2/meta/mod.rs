@@ -21,13 +21,13 @@ pub use coord::{CoordTerm, MetaEquation9};
 pub use image::{MetaImage, MetaKind, MetaLayout, MetaLevel};
 pub use prepared::MetaTables;
 
-/// The equation of a metadata address. Addresses count nibbles.
+/// The address equation of metadata. Addresses count nibbles.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[expect(clippy::large_enum_variant, reason = "there is no heap to put the larger one on")]
 pub enum MetaEquation {
-    /// GFX9: coordinates and the index of the meta block.
+    /// The equation of GFX9, of the coordinates and the index of the meta block.
     Gfx9(MetaEquation9),
-    /// GFX10 and later: coordinates inside the meta block.
+    /// The equation of GFX10 and later, of the coordinates inside the meta block.
     Gfx10(Equation),
 }
 
@@ -58,17 +58,17 @@ impl MetaImage {
     /// Computes the sizes of the metadata.
     ///
     /// # Errors
-    /// [`AddrError`] where addrlib's `Addr2ComputeDccInfo`, `-CmaskInfo` or `-HtileInfo` answers with an error.
+    /// [`AddrError`] if addrlib's `Addr2ComputeDccInfo`, `-CmaskInfo` or `-HtileInfo` returns an error.
     pub fn layout(&self, chip: &Chip) -> Result<MetaLayout, AddrError> {
         let image = self.normalised();
         check(chip, &image)?;
         if chip.level() == GfxLevel::Gfx9 { Ok(gfx9::layout(chip, &image)) } else { gfx10::layout(chip, &image) }
     }
 
-    /// Returns the equation that addrlib reports with the sizes: for CMASK and HTILE that of one sample.
+    /// Returns the equation that addrlib reports with the sizes. For CMASK and HTILE it is the equation of a single-sampled image.
     ///
     /// # Errors
-    /// [`AddrError`] where there is no equation: HTILE of GFX9, and the errors of [`Self::layout`].
+    /// [`AddrError`] if there is no equation (HTILE of GFX9), and the errors of [`Self::layout`].
     pub fn equation(&self, chip: &Chip, layout: &MetaLayout) -> Result<MetaEquation, AddrError> {
         let single = match self.kind {
             MetaKind::Dcc => *self,
@@ -89,7 +89,7 @@ impl MetaImage {
     }
 }
 
-/// An address computation for metadata.
+/// The address computation of metadata.
 #[derive(Clone, Debug)]
 pub struct MetaAddresser {
     image: MetaImage,
@@ -101,17 +101,18 @@ pub struct MetaAddresser {
 /// The address of a unit of metadata.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MetaAddress {
-    /// Bytes from the start of the metadata.
+    /// The offset in bytes from the start of the metadata.
     pub byte: u64,
-    /// The lowest bit in that byte: 0 or 4 for CMASK, else 0.
+    /// The lowest bit in that byte: 0 or 4 for CMASK, 0 otherwise.
     pub bit: u32,
 }
 
 impl MetaAddresser {
-    /// Prepares metadata with its layout and the pipe XOR of the image.
+    /// Prepares the addresses of metadata with this layout. `pipe_xor` is the pipe XOR of the image.
     ///
     /// # Errors
-    /// [`AddrError`] where addrlib has no addresses: images with several levels, on GFX10 and later DCC of several samples.
+    /// [`AddrError`] if addrlib does not define the addresses: images with several levels, and on GFX10 and later DCC of
+    /// multisampled images.
     pub fn new(chip: &Chip, image: &MetaImage, layout: &MetaLayout, pipe_xor: u32) -> Result<Self, AddrError> {
         let image = image.normalised();
         let several = match image.kind {
@@ -133,7 +134,7 @@ impl MetaAddresser {
         Ok(Self { image, layout: *layout, equation, xor })
     }
 
-    /// Returns the position of the metadata of a place. `sample` matters for DCC only.
+    /// Returns the address of the metadata of an element. `sample` is only used for DCC.
     pub fn address(&self, x: u32, y: u32, slice: u32, sample: u32) -> MetaAddress {
         let layout = &self.layout;
         let [w, h, d] = layout.block;
@@ -157,10 +158,10 @@ impl MetaAddresser {
     }
 }
 
-/// Computes the sizes of FMASK, which is an image of its own.
+/// Computes the sizes of FMASK, which is an image itself.
 ///
 /// # Errors
-/// [`AddrError`] where addrlib's `Addr2ComputeFmaskInfo` answers with an error: always on GFX11, and for modes without Z order.
+/// [`AddrError`] if addrlib's `Addr2ComputeFmaskInfo` returns an error: always on GFX11, and for modes without Z order.
 pub fn fmask(chip: &Chip, image: &Image) -> Result<Layout, AddrError> {
     let image = image.normalised();
     if image.mode.order() != Order::Z || image.mode.is_linear() {
@@ -181,13 +182,14 @@ pub fn fmask(chip: &Chip, image: &Image) -> Result<Layout, AddrError> {
 }
 
 impl Chip {
-    /// GFX9 fixes of metadata alignment (`Gfx9Lib::HwlConvertChipFamily`): all chips but the first ones.
+    /// Returns `true` if the chip has the fixes of metadata alignment: all GFX9 chips but the first ones
+    /// (`Gfx9Lib::HwlConvertChipFamily`).
     fn meta_alias_fix(&self) -> bool {
         !matches!(self.family, Family::Vega10 | Family::Raven | Family::Raven2)
     }
 }
 
-/// Returns the largest meta block of a chip (GFX10 and later).
+/// Returns the size in bytes of the largest meta block of a chip (GFX10 and later).
 pub(crate) fn max_block(chip: &Chip) -> u32 {
     let mut most = 0;
     let mut image = MetaImage {

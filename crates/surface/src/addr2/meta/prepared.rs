@@ -1,4 +1,4 @@
-//! Metadata addresses from tables.
+//! Table-based computation of metadata addresses.
 
 use super::coord::CoordTerm;
 use super::image::MetaKind;
@@ -8,27 +8,27 @@ use crate::equation::Term;
 use crate::error::{AddrError, Cause};
 use crate::tiler::fill;
 
-/// Metadata prepared for addresses: an address is the XOR of seven table entries at most and the place of a meta block. Takes
-/// 6.3 KiB, none of it on the heap. Coordinates count modulo 65536.
+/// Metadata that is prepared for computing addresses: an address is the XOR of at most seven table entries and the offset of a meta
+/// block. The tables take 6.3 KiB, without heap allocation. Coordinates are taken modulo 65536.
 #[derive(Clone, Debug)]
 pub struct MetaTables {
-    /// Contributions of the low and the high byte of x, y and the slice, in nibbles.
+    /// The contributions of the low and the high byte of x, y and the slice, in nibbles.
     axes: [[[u32; 256]; 2]; 3],
     samples: [u32; 16],
-    /// Exponents of the meta block's sides.
+    /// The logarithms of the meta block's dimensions.
     block_log2: [u32; 3],
-    /// Meta blocks of a row, and of a slice.
+    /// The number of meta blocks in a row, and in a slice.
     blocks: [u64; 2],
-    /// Nibbles from one slice to the next, beside its meta blocks (GFX10 and later).
+    /// The distance between slices in nibbles, without the meta blocks (GFX10 and later).
     slice: u64,
-    /// The place of the meta block's index: the lowest bits of it, from a first bit on, and the others, from a second one.
+    /// The location of the meta block's index: the number of its lowest bits, their first bit, and the first bit of the others.
     index: [u32; 3],
-    /// XOR-ed into each address, in bytes.
+    /// The value XOR-ed into each address, in bytes.
     xor: u64,
     has_nibbles: bool,
 }
 
-/// Adds a term's bits to the columns of each coordinate.
+/// Adds the bits of a term to the columns of each coordinate.
 fn add(columns: &mut [[u32; 16]; 4], bit: u32, masks: [u32; 4]) {
     for (columns, mask) in columns.iter_mut().zip(masks) {
         for (place, column) in columns.iter_mut().enumerate() {
@@ -38,10 +38,11 @@ fn add(columns: &mut [[u32; 16]; 4], bit: u32, masks: [u32; 4]) {
 }
 
 impl MetaAddresser {
-    /// Prepares the tables of these addresses.
+    /// Prepares tables that compute the same addresses.
     ///
     /// # Errors
-    /// [`AddrError::NotSupported`] for an equation in which the index of a meta block is not in one or two pieces; hardware has none.
+    /// [`AddrError::NotSupported`] if the index of a meta block is not in one or two parts of the equation, which occurs on no
+    /// hardware.
     pub fn tables(&self) -> Result<MetaTables, AddrError> {
         let layout = &self.layout;
         let block_log2 = layout.block.map(log2);
@@ -53,7 +54,7 @@ impl MetaAddresser {
                 for (bit, term) in (0..32).zip(&equation.bits[..equation.len]) {
                     add(&mut columns, bit, [term.x, term.y, term.z, term.s]);
                 }
-                // Tables have 16 bits of each coordinate and 4 of the sample, and 32 bits of the address.
+                // The tables cover 16 bits of each coordinate, 4 bits of the sample, and 32 bits of the address.
                 let fits = |term: &CoordTerm| (term.x | term.y | term.z) >> 16 == 0 && term.s >> 4 == 0;
                 let is_empty = |term: &CoordTerm| (term.x | term.y | term.z | term.s) == 0;
                 let all = equation.bits.iter().all(fits) && equation.bits.iter().skip(32).all(is_empty);
@@ -92,7 +93,7 @@ impl MetaAddresser {
 }
 
 impl MetaTables {
-    /// Returns the position of the metadata of a place. `sample` matters for DCC of GFX9 only.
+    /// Returns the address of the metadata of an element. `sample` is only used for DCC of GFX9.
     #[inline]
     pub fn address(&self, x: u32, y: u32, slice: u32, sample: u32) -> MetaAddress {
         let [w, h, d] = self.block_log2;
@@ -105,7 +106,7 @@ impl MetaTables {
         let index = u64::from(slice >> d) * sheet + u64::from(y >> h) * row + u64::from(x >> w);
         let [count, low, high] = self.index;
         let block = (index & ((1 << count) - 1)) << low | (index >> count) << high;
-        // On GFX9 the index and the coordinates share no bits, so that the sum is what the equation has.
+        // On GFX9 the index and the coordinates share no bits, so the sum equals the XOR of the equation.
         let nibble = u64::from(slice) * self.slice + block + u64::from(inside);
         let bit = if self.has_nibbles { (nibble as u32 & 1) << 2 } else { 0 };
         MetaAddress { byte: (nibble >> 1) ^ self.xor, bit }

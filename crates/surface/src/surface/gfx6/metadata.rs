@@ -134,7 +134,7 @@ impl Work<'_> {
         Ok(())
     }
 
-    /// CMASK, by the driver's own rule (`ac_compute_cmask`).
+    /// Computes the layout of CMASK by the driver's rule, without addrlib (`ac_compute_cmask`).
     pub(super) fn cmask(&mut self) {
         let config = self.config;
         if config.has(SurfaceUsage::Z_OR_S) {

@@ -1,4 +1,4 @@
-//! Images of GFX6 to GFX8. Source: `gfx6_compute_surface`, `gfx6_compute_level`.
+//! Layouts of images on GFX6 to GFX8. Source: `gfx6_compute_surface`, `gfx6_compute_level`.
 
 mod metadata;
 mod mode;
@@ -95,7 +95,7 @@ impl Work<'_> {
         Ok(level)
     }
 
-    /// Properties of the whole image, from level 0 (`gfx6_surface_settings`).
+    /// Sets the properties of the whole image from level 0 (`gfx6_surface_settings`).
     fn settings(&mut self, level: &Level) {
         let (chip, config) = (self.chip, self.config);
         self.surface.align_log2 = log2(level.base_align);
@@ -133,7 +133,7 @@ impl Work<'_> {
     }
 }
 
-/// Returns the addresses of a level of colour or depth, with the level's offset in the buffer.
+/// Returns the address computation of a level of colour or depth, with the level's offset in the buffer.
 pub(super) fn addresser(
     chip: &Chip,
     config: &SurfaceConfig,
@@ -154,12 +154,12 @@ pub(super) fn addresser(
     Ok((addr1::Addresser::new(chip, &image, &level, bank, pipe)?, place.offset))
 }
 
-/// Lays out texels and metadata; the pieces are not yet placed in a buffer.
+/// Computes the layout of texels and metadata. Their offsets in the buffer are not yet set.
 pub(super) fn compute(chip: &Chip, config: &SurfaceConfig) -> Result<SurfaceLayout, SurfaceError> {
     lay_out(chip, config, 0).map(|(surface, _)| surface)
 }
 
-/// Lays out an image, and keeps a level as addrlib described it.
+/// Computes the layout of an image, and also returns addrlib's description of level `keep`.
 fn lay_out(chip: &Chip, config: &SurfaceConfig, keep: usize) -> Result<(SurfaceLayout, Option<Level>), SurfaceError> {
     if config.levels as usize > MAX_LEVELS {
         return Err(SurfaceError::Config("this number of levels"));
@@ -221,8 +221,7 @@ fn lay_out(chip: &Chip, config: &SurfaceConfig, keep: usize) -> Result<(SurfaceL
         for index in 0..levels {
             let level = work.level(index, false)?;
             last = Some(level);
-            // The last level says so, which may be thinner than the first.
-            // The driver counts 3D tiles as thick, even those that are thin.
+            // This is taken from the last level, which may be thinner than the first. The driver counts all 3D tiles as thick.
             work.surface.thick = level.mode.thickness() > 1 || level.mode == TileMode::THIN_3D;
             if index > 0 {
                 continue;
@@ -289,7 +288,7 @@ impl Work<'_> {
             && config.levels > 1
         {
             if z_or_s {
-                // The texture units read it for all levels.
+                // The texture units read DCC of all levels.
                 let blocks = bytes / u64::from(config.bytes) / 64;
                 meta.bytes = align64(blocks * 4, 1 << meta.align_log2);
             } else {

@@ -1,4 +1,4 @@
-//! The tile mode and the uses that addrlib is asked for. Source: `gfx6_compute_surface`, `gfx6_select_tile_mode`.
+//! The tile mode and the uses that are passed to addrlib. Source: `gfx6_compute_surface`, `gfx6_select_tile_mode`.
 
 use amdgpu_hw::GfxLevel;
 
@@ -8,10 +8,10 @@ use crate::surface::choose12::estimate_size;
 use crate::surface::config::{Dimension, SurfaceConfig, SurfaceUsage, TilingMode};
 use crate::surface::reason::{Absence, Estimate, ModeReason, Presence};
 
-/// The most a tile mode may waste: its size over the tight one.
+/// The largest accepted ratio of a tile mode's size to the unpadded size.
 const WASTE: f64 = 3.0;
 
-/// The modes of volumes with their tile indices, the thickest first.
+/// The modes of 3D images with their tile indices, the thickest first.
 const VOLUME: [(TileMode, i32); 8] = [
     (TileMode::XTHICK_3D, 26),
     (TileMode::XTHICK_2D, 25),
@@ -53,7 +53,7 @@ fn volume_mode(chip: &Chip, config: &SurfaceConfig) -> (TileMode, ModeReason) {
     (TileMode::THIN_1D, ModeReason::ThinnestVolume)
 }
 
-/// Returns the mode that addrlib is asked for, with the reason.
+/// Returns the mode that is requested from addrlib, and the reason for it.
 pub(super) fn tile_mode(chip: &Chip, config: &SurfaceConfig) -> (TileMode, ModeReason) {
     let volume = config.dimension == Dimension::D3;
     let z_or_s = config.usage.intersects(SurfaceUsage::Z_OR_S);
@@ -78,7 +78,7 @@ pub(super) fn tile_mode(chip: &Chip, config: &SurfaceConfig) -> (TileMode, ModeR
     (mode, reason)
 }
 
-/// Returns the presence of DCC as far as the description decides it.
+/// Returns the presence of DCC as far as the description determines it.
 pub(super) fn dcc(chip: &Chip, config: &SurfaceConfig) -> Presence {
     if chip.level() < GfxLevel::Gfx8 || config.has(SurfaceUsage::Z_OR_S) {
         return Presence::NotApplicable;
@@ -133,7 +133,7 @@ pub(super) fn usage(chip: &Chip, config: &SurfaceConfig) -> Usage {
     usage
 }
 
-/// Returns the tile index of an imported image, whose banks another process chose.
+/// Returns the tile index of an imported image, whose macro tile parameters the exporter chose.
 pub(super) fn imported_index(chip: &Chip, config: &SurfaceConfig, display: bool) -> i32 {
     if chip.level() >= GfxLevel::Gfx7 {
         return if display { 10 } else { 14 };

@@ -1,4 +1,4 @@
-//! The settings of DCC, and the images that have it. Source: `gfx9_compute_miptree`, `ac_modifier_fill_dcc_params`,
+//! The compression settings of DCC, and the conditions for DCC. Source: `gfx9_compute_miptree`, `ac_modifier_fill_dcc_params`,
 //! `gfx9_is_dcc_supported_by_DCN`.
 
 use amdgpu_hw::GfxLevel;
@@ -10,7 +10,7 @@ use crate::surface::config::{Dimension, SurfaceConfig, SurfaceUsage};
 use crate::surface::parts::DccSettings;
 use crate::surface::reason::Absence;
 
-/// DCC settings that suit the L2 cache, and the display where it reads DCC.
+/// Returns DCC settings that suit the L2 cache, and the display if it reads DCC.
 pub(super) fn settings(chip: &Chip, config: &SurfaceConfig) -> DccSettings {
     let level = chip.level();
     if let Some(dcc) = config.modifier.and_then(Modifier::dcc) {
@@ -47,7 +47,7 @@ fn needs_independent_64b(chip: &Chip, config: &SurfaceConfig) -> bool {
     chip.info.drm_minor <= 43 || config.width > 2560 || config.height > 2560
 }
 
-/// Returns `true` if the display reads DCC of these settings.
+/// Returns `true` if the display can read DCC with these settings.
 pub(super) fn display_reads(chip: &Chip, config: &SurfaceConfig, settings: DccSettings, rb: bool, pipe: bool) -> bool {
     let info = &chip.info;
     if !info.display_dcc_unaligned && !info.display_dcc_retile {
@@ -75,7 +75,7 @@ fn color_block_compresses(chip: &Chip, mode: SwizzleMode) -> bool {
     }
 }
 
-/// Returns the reason why a colour image has no DCC; `None` if it has.
+/// Returns the reason why a colour image has no DCC; `None` if it has DCC.
 pub(super) fn absence(chip: &Chip, config: &SurfaceConfig, image: &Image, settings: DccSettings) -> Option<Absence> {
     if let Some(modifier) = config.modifier {
         return modifier.dcc().is_none().then_some(Absence::Modifier);

@@ -13,7 +13,7 @@ use crate::surface::layout::{Cmask, Dcc, DisplayDcc, Fmask, Metadata, SurfaceLay
 use crate::surface::parts::{LevelPlace, Levels, SurfaceError};
 use crate::surface::reason::{Absence, Presence};
 
-/// Metadata is sized by pixels, also where elements are compressed blocks.
+/// Returns the description of the metadata, whose size is computed from pixels even if the format is block-compressed.
 fn meta_image(kind: MetaKind, config: &SurfaceConfig, image: &Image, layout: &Layout) -> MetaImage {
     MetaImage {
         kind,
@@ -32,7 +32,7 @@ fn meta_image(kind: MetaKind, config: &SurfaceConfig, image: &Image, layout: &La
     }
 }
 
-/// Reads the levels as the driver does: GFX9's places are the first two coordinates of its levels.
+/// Returns the locations of the levels as the driver stores them: GFX9's are the first two coordinates of each level.
 fn places(chip: &Chip, levels: u32, meta: &MetaLayout) -> (Levels, Option<u32>) {
     let mut places = Levels::default();
     let mut tail = None;
@@ -50,7 +50,7 @@ fn places(chip: &Chip, levels: u32, meta: &MetaLayout) -> (Levels, Option<u32>) 
     (places, tail)
 }
 
-/// Lays out HTILE.
+/// Computes the layout of HTILE.
 pub(super) fn htile(
     chip: &Chip,
     config: &SurfaceConfig,
@@ -74,7 +74,7 @@ pub(super) fn htile(
     Ok(())
 }
 
-/// Returns the reason why an image has no FMASK; `None` if it has.
+/// Returns the reason why an image has no FMASK; `None` if it has FMASK.
 fn no_fmask(chip: &Chip, config: &SurfaceConfig, image: &Image) -> Option<Absence> {
     if !chip.info.has_graphics {
         Some(Absence::NoGraphics)
@@ -87,7 +87,7 @@ fn no_fmask(chip: &Chip, config: &SurfaceConfig, image: &Image) -> Option<Absenc
     }
 }
 
-/// Returns the reason why an image has no CMASK; `None` if it has.
+/// Returns the reason why an image has no CMASK; `None` if it has CMASK.
 fn no_cmask(chip: &Chip, image: &Image, has_fmask: bool) -> Option<Absence> {
     let unaligned = image.usage.intersects(Usage::META_PIPE_UNALIGNED | Usage::META_RB_UNALIGNED);
     if !chip.info.has_graphics {
@@ -105,7 +105,7 @@ fn no_cmask(chip: &Chip, image: &Image, has_fmask: bool) -> Option<Absence> {
     }
 }
 
-/// Lays out the metadata of a colour image.
+/// Computes the layout of a colour image's metadata.
 pub(super) fn color(
     chip: &Chip,
     config: &SurfaceConfig,
@@ -145,7 +145,7 @@ fn dcc(
     let meta = request.layout(chip)?;
     let (places, tail) = places(chip, image.levels, &meta);
     let levels = match tail {
-        // GFX10 compresses the first level of the tail, GFX9 none.
+        // GFX10 compresses the first level of the tail; GFX9 compresses no level of it.
         Some(tail) if chip.level() >= GfxLevel::Gfx10 => tail + 1,
         Some(tail) => tail,
         None => image.levels,
@@ -198,7 +198,7 @@ fn fmask(chip: &Chip, config: &SurfaceConfig, image: &Image) -> Result<Fmask, Su
     let layout = meta::fmask(chip, &request)?;
     let swizzle = match config.fmask_index {
         Some(index) if mode.number() >= 16 && !config.has(SurfaceUsage::SHAREABLE) => {
-            // This counter starts from 1.
+            // This index counts from 1.
             addr2::surface_xor(chip, &Image { mode, ..*image }, index.wrapping_add(1))
         }
         _ => 0,

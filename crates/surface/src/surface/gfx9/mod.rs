@@ -1,4 +1,4 @@
-//! Images of GFX9 to GFX11. Source: `gfx9_compute_surface`, `gfx9_compute_miptree`.
+//! Layouts of images on GFX9 to GFX11. Source: `gfx9_compute_surface`, `gfx9_compute_miptree`.
 
 mod compression;
 mod metadata;
@@ -15,7 +15,7 @@ use crate::bits::{align, log2};
 use crate::chip::Chip;
 use crate::modifier::{Modifier, TileVersion};
 
-/// Returns the image as addrlib sees it; its mode is still open.
+/// Returns the description of the image for addrlib. Its mode is not yet chosen.
 pub(super) fn describe(chip: &Chip, config: &SurfaceConfig) -> Image {
     let color = !config.has(SurfaceUsage::Z_OR_S);
     let mut usage = Usage::OPT_4_SPACE;
@@ -32,7 +32,7 @@ pub(super) fn describe(chip: &Chip, config: &SurfaceConfig) -> Image {
         mode: SwizzleMode::LINEAR,
         dimension: match config.dimension {
             Dimension::D3 => addr2::Dimension::D3,
-            // GFX9 has no tiled 1D images, so that all of them are 2D.
+            // GFX9 has no tiled 1D images, so all 1D images are stored as 2D images.
             Dimension::D1 if chip.level() != GfxLevel::Gfx9 => addr2::Dimension::D1,
             _ => addr2::Dimension::D2,
         },
@@ -55,7 +55,7 @@ pub(super) fn describe(chip: &Chip, config: &SurfaceConfig) -> Image {
     }
 }
 
-/// Lays out texels and metadata; the pieces are not yet placed in a buffer.
+/// Computes the layout of texels and metadata. Their offsets in the buffer are not yet set.
 pub(super) fn compute(chip: &Chip, config: &SurfaceConfig) -> Result<SurfaceLayout, SurfaceError> {
     let mut image = describe(chip, config);
     let mut surface = SurfaceLayout::empty(config);

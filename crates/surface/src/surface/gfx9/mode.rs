@@ -1,4 +1,4 @@
-//! The choice of a mode. Source: `gfx9_get_preferred_swizzle_mode`.
+//! The choice of a swizzle mode. Source: `gfx9_get_preferred_swizzle_mode`.
 
 use amdgpu_hw::GfxLevel;
 
@@ -8,7 +8,7 @@ use crate::error::{AddrError, Cause};
 use crate::surface::config::{MicroMode, SurfaceConfig, SurfaceUsage, TilingMode};
 use crate::surface::reason::ModeReason;
 
-/// Suggests a mode under the driver's restrictions.
+/// Returns addrlib's preferred mode under the driver's restrictions.
 pub(super) fn preferred(
     chip: &Chip,
     config: &SurfaceConfig,
@@ -19,7 +19,7 @@ pub(super) fn preferred(
     let big = Blocks::BIG | if gfx11 { Blocks::THICK_256K } else { Blocks::empty() };
     let mut forbidden = Blocks::MICRO;
     if !gfx11 || !chip.info.has_dedicated_vram {
-        // Blocks of 256 KiB do not work with the display of APUs.
+        // The display of APUs does not support blocks of 256 KiB.
         forbidden |= big;
     }
     let small = config.has(SurfaceUsage::PREFER_4K_ALIGNMENT);
@@ -62,7 +62,7 @@ fn given_mode(config: &SurfaceConfig) -> Result<SwizzleMode, AddrError> {
     SwizzleMode::new(config.swizzle_mode).ok_or(AddrError::Invalid(Cause::Mode(u32::from(config.swizzle_mode))))
 }
 
-/// Returns the mode of an image with the reason.
+/// Returns the mode of an image and the reason for it.
 pub(super) fn mode_of(
     chip: &Chip,
     config: &SurfaceConfig,
