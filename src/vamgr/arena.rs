@@ -1,4 +1,4 @@
-//! One window's addresses: an index of holes behind a lock.
+//! The addresses of one window: an index of holes and its lock.
 
 use std::num::NonZeroU64;
 
@@ -8,44 +8,44 @@ use super::{
     GpuVa, HoleHistogram, Holes, Placement, Step, TakeError, VaError, VaRange, VaWindow, WindowStats, request::Checked,
 };
 
-/// One window's addresses, shared by the manager and the leases of the window.
+/// The addresses of one window, shared by the manager and the leases of the window.
 pub(super) struct Arena {
     window: VaWindow,
     range: VaRange,
-    /// Exponent of the granule: an address is a cell shifted by it.
+    /// Base-2 logarithm of the granule. A cell is an address shifted right by it.
     shift: u32,
-    /// Cells from here on are for replayable leases only; `None` if both kinds share the window.
+    /// The first cell that is reserved for replayable leases; `None` if all leases share the window.
     floor: Option<u64>,
     holes: Mutex<Holes>,
 }
 
 impl Arena {
-    /// The arena of a window; one without addresses unless they are the window's `own`.
+    /// Creates the arena of a window. It has no addresses unless `own` is set, because another window then serves its requests.
     pub(super) fn new(window: VaWindow, range: VaRange, own: bool, granule: u64, floor: Option<GpuVa>) -> Self {
         let shift = granule.trailing_zeros();
         let start = range.start().as_u64() >> shift;
         let cells = if own { range.len() >> shift } else { 0 };
-        // A window is inside a half of 2^47 bytes and a cell is 4096 at least, so the index spans it.
+        // A window is inside a half of 2^47 bytes and a cell has at least 4096 bytes, so an index can span it.
         let holes = Holes::new(start..start + cells).unwrap_or_else(|bad| unreachable!("{window} window: {bad}"));
         let floor = floor.map(|floor| floor.as_u64() >> shift);
         Self { window, range, shift, floor, holes: Mutex::new(holes) }
     }
 
-    /// Returns `true` if none of the addresses is kept for replayable leases.
+    /// Returns `true` if no address of the range is reserved for replayable leases.
     #[inline]
     pub(super) fn is_below_floor(&self, range: VaRange) -> bool {
         let last = (range.start().as_u64() + (range.len() - 1)) >> self.shift;
         self.floor.is_none_or(|floor| last < floor)
     }
 
-    /// Takes the addresses that a request asks for, until they are [given back](Self::give_back).
+    /// Takes the addresses for a request, until they are [given back](Self::give_back).
     #[inline]
     pub(super) fn take(&self, request: &Checked) -> Result<VaRange, VaError> {
         let len = request.size >> self.shift;
         let step = || Step::new(NonZeroU64::new(request.alignment.get() >> self.shift).unwrap_or(NonZeroU64::MIN));
         let mut holes = self.holes.lock();
         let taken = match request.placement {
-            // The lowest fit is the only one that can be below the floor, and the highest the only one above it.
+            // If any fit is below the floor, the lowest one is; if any is above it, the highest one is.
             Placement::Lowest => holes
                 .take_lowest(len, step())
                 .and_then(|cell| self.keep(&mut holes, cell, len, |floor| cell + len <= floor)),
@@ -66,7 +66,7 @@ impl Arena {
         }
     }
 
-    /// `cell` if it is on the right side of the floor; otherwise its cells go back.
+    /// Returns `cell` if it is on the correct side of the floor; otherwise frees its cells.
     #[inline]
     fn keep(&self, holes: &mut Holes, cell: u64, len: u64, is_right: impl Fn(u64) -> bool) -> Result<u64, TakeError> {
         if self.floor.is_none_or(is_right) {
@@ -99,7 +99,7 @@ impl Arena {
         }
     }
 
-    /// The addresses of cells of the window.
+    /// Returns the addresses of cells of the window.
     fn range_of(&self, start: u64, len: u64) -> VaRange {
         // Cells of a window are addresses of its half, whose bits above 47 repeat bit 47.
         VaRange::of_48_bits(start << self.shift, len << self.shift)
@@ -109,7 +109,8 @@ impl Arena {
         self.window
     }
 
-    /// Takes a lease's addresses back. Needs no memory, and cannot fail: a lease holds what it took, and only once.
+    /// Frees the addresses of a lease. Allocates no memory, and cannot fail because a lease owns its addresses and frees them
+    /// only once.
     #[inline]
     pub(super) fn give_back(&self, range: VaRange) {
         let given = self.holes.lock().give(range.start().as_u64() >> self.shift, range.len() >> self.shift);

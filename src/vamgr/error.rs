@@ -1,12 +1,12 @@
-//! Errors of VA leases.
+//! Errors of the VA manager.
 
 use super::{GpuVa, VaRange, VaWindow};
 
-/// The reason why [`VaManager::allocate`](super::VaManager::allocate) gave no lease. Sizes and alignments are in bytes.
+/// An error of [`VaManager::allocate`](super::VaManager::allocate). Sizes and alignments are in bytes.
 ///
-/// RADV makes `VK_ERROR_OUT_OF_DEVICE_MEMORY` of every refusal, and `VK_ERROR_INVALID_OPAQUE_CAPTURE_ADDRESS` of those
-/// of a fixed address. [`VaError::is_out_of_space`] and [`VaError::is_about_the_address`] distinguish the two; the other
-/// variants are mistakes of the caller, save [`VaError::HostMemory`] (`VK_ERROR_OUT_OF_HOST_MEMORY`).
+/// RADV reports these errors as `VK_ERROR_OUT_OF_DEVICE_MEMORY`, or as `VK_ERROR_INVALID_OPAQUE_CAPTURE_ADDRESS` if a fixed
+/// address was requested. [`VaError::is_out_of_space`] and [`VaError::is_about_the_address`] distinguish the two cases. The
+/// other variants are errors of the caller, except [`VaError::HostMemory`] (`VK_ERROR_OUT_OF_HOST_MEMORY`).
 ///
 /// Source: Mesa 25.0.7, `src/amd/vulkan/winsys/amdgpu/radv_amdgpu_bo.c`, `radv_amdgpu_winsys_bo_create`.
 ///
@@ -33,105 +33,105 @@ use super::{GpuVa, VaRange, VaWindow};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum VaError {
-    /// No bytes were asked for. (libdrm hands out a lease of nothing.)
+    /// The size is zero. (libdrm returns an empty lease.)
     #[error("a lease of zero bytes was requested")]
     ZeroSize,
-    /// Nothing is a multiple of zero.
+    /// The alignment is zero.
     #[error("a lease aligned to zero bytes was requested")]
     ZeroAlignment,
     /// The size, rounded up to the granule, exceeds 64 bits.
     #[error("{size:#x} bytes cannot be rounded up to {granule:#x}")]
     SizeOverflow {
-        /// The size asked for.
+        /// The requested size.
         size: u64,
-        /// Granule to which every size is rounded up.
+        /// The granule, to which every size is rounded up.
         granule: u64,
     },
     /// The least common multiple of alignment and granule exceeds 64 bits.
     #[error("alignment {alignment:#x} has no common multiple with {granule:#x} in 64 bits")]
     AlignmentOverflow {
-        /// The alignment asked for.
+        /// The requested alignment.
         alignment: u64,
-        /// Granule of which every address is a multiple.
+        /// The granule, of which every address is a multiple.
         granule: u64,
     },
     /// The fixed address is not a multiple of the alignment.
     #[error("address {start} is not aligned to {alignment:#x}")]
     Misaligned {
-        /// The address asked for.
+        /// The requested address.
         start: GpuVa,
-        /// Required alignment.
+        /// The required alignment.
         alignment: u64,
     },
-    /// The fixed address plus the size wraps around, or runs into the hole between the halves.
+    /// The range at the fixed address overflows, or extends into the gap between the halves.
     #[error("{size:#x} bytes from {start} leave their half of the address space")]
     Wraps {
-        /// The address asked for.
+        /// The requested address.
         start: GpuVa,
-        /// The size asked for, rounded up.
+        /// The requested size, rounded up.
         size: u64,
     },
-    /// The range at the fixed address is not all inside the window.
+    /// The range at the fixed address is not completely inside the window.
     #[error("{size:#x} bytes from {start} are not inside the {window} window {range:?}")]
     OutsideWindow {
-        /// The address asked for.
+        /// The requested address.
         start: GpuVa,
-        /// The size asked for, rounded up.
+        /// The requested size, rounded up.
         size: u64,
-        /// The window asked.
+        /// The requested window.
         window: VaWindow,
-        /// Its addresses.
+        /// The addresses of the window.
         range: VaRange,
     },
-    /// Some of the range at the fixed address is leased.
+    /// A part of the range at the fixed address is already leased.
     #[error("{size:#x} bytes from {start} overlap the leases in {taken:?}")]
     Taken {
-        /// The address asked for.
+        /// The requested address.
         start: GpuVa,
-        /// The size asked for, rounded up.
+        /// The requested size, rounded up.
         size: u64,
-        /// The lowest stretch without a free byte that meets the range. It may hold several leases.
+        /// The lowest completely leased range that overlaps the requested one. It can consist of several leases.
         taken: VaRange,
     },
-    /// No hole of the window has room.
+    /// No hole of the window fits.
     #[error(
         "no hole for {size:#x} bytes aligned to {alignment:#x} in the {window} window: \
          {free:#x} bytes are free, {largest:#x} in one piece"
     )]
     NoSpace {
-        /// The size asked for, rounded up.
+        /// The requested size, rounded up.
         size: u64,
-        /// The alignment asked for, raised to the granule.
+        /// The requested alignment, raised to the granule.
         alignment: u64,
-        /// The window asked first.
+        /// The requested window.
         window: VaWindow,
-        /// Free bytes in it.
+        /// Total size of the holes of the window.
         free: u64,
-        /// Bytes of its largest hole. It may be large enough and lie badly.
+        /// Size of the largest hole, which may be large enough but not aligned.
         largest: u64,
     },
-    /// The host has no memory to keep the books.
+    /// The host has no memory for the manager's data.
     #[error("out of host memory for {live} leases in the {window} window")]
     HostMemory {
-        /// The window asked.
+        /// The requested window.
         window: VaWindow,
-        /// Live leases in it.
+        /// Number of live leases in the window.
         live: u64,
     },
 }
 
 impl VaError {
-    /// Returns `true` if the window is full, or too fragmented: freeing something may help.
+    /// Returns `true` if the window is full or too fragmented, so that freeing leases may help.
     pub const fn is_out_of_space(&self) -> bool {
         matches!(self, Self::NoSpace { .. })
     }
 
-    /// Returns `true` if only the fixed address is unavailable; another one could be leased.
+    /// Returns `true` if only the fixed address is unavailable, so that another address may be available.
     pub const fn is_about_the_address(&self) -> bool {
         matches!(self, Self::Misaligned { .. } | Self::Wraps { .. } | Self::OutsideWindow { .. } | Self::Taken { .. })
     }
 
-    /// Returns `true` if another window may do better.
+    /// Returns `true` if the request may succeed in another window.
     pub(super) const fn depends_on_window(&self) -> bool {
         matches!(self, Self::NoSpace { .. } | Self::Taken { .. } | Self::OutsideWindow { .. })
     }

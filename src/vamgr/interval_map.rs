@@ -1,8 +1,8 @@
-//! Values of ranges, in as few pieces as possible.
+//! A map from ranges to values, with as few pieces as possible.
 
 use std::{collections::BTreeMap, ops::Range};
 
-/// A value that covers an interval and goes on along it, as a part of a BO does.
+/// A value that covers an interval and varies along it, such as a part of a BO.
 ///
 /// ```
 /// use amdgpu_va::{IntervalMap, Run};
@@ -24,15 +24,15 @@ use std::{collections::BTreeMap, ops::Range};
 /// assert_eq!(map.len(), 1);
 /// ```
 pub trait Run: Clone {
-    /// Returns the value `by` further on.
+    /// Returns the value that applies `by` units after the start of this one.
     #[must_use]
     fn skip(&self, by: u64) -> Self;
 
-    /// Returns `true` if `next` is what the value comes to after `len`, so that the two are one piece.
+    /// Returns `true` if `next` continues the value after `len` units, so that both can be merged into one piece.
     fn continues(&self, len: u64, next: &Self) -> bool;
 }
 
-/// Nothing, as a value, goes on as nothing.
+/// `None` continues as `None`.
 impl<T: Run> Run for Option<T> {
     fn skip(&self, by: u64) -> Self {
         self.as_ref().map(|value| value.skip(by))
@@ -47,9 +47,9 @@ impl<T: Run> Run for Option<T> {
     }
 }
 
-/// Disjoint intervals with their values. Neighbours that continue each other are one.
+/// A map of disjoint intervals to values. Adjacent intervals whose values continue each other are merged.
 ///
-/// A change costs O(log n), and O(log n) for every interval that it covers.
+/// A change costs O(log n), plus O(log n) for every interval that it covers.
 ///
 /// ```
 /// use amdgpu_va::{IntervalMap, Run};
@@ -70,7 +70,7 @@ impl<T: Run> Run for Option<T> {
 /// ```
 #[derive(Clone, Debug)]
 pub struct IntervalMap<T> {
-    /// Ends and values by start.
+    /// The end and the value of each piece, by its start.
     pieces: BTreeMap<u64, (u64, T)>,
 }
 
@@ -81,12 +81,13 @@ impl<T> Default for IntervalMap<T> {
 }
 
 impl<T: Run> IntervalMap<T> {
-    /// Returns a map in which no interval has a value.
+    /// Creates an empty map.
     pub const fn new() -> Self {
         Self { pieces: BTreeMap::new() }
     }
 
-    /// Gives an interval a value, or none. `removed` hears of each value that was there, and where.
+    /// Sets the value of an interval, or removes it with `None`. Calls `removed` for each piece that is replaced, with its
+    /// range and value.
     pub fn set(&mut self, range: Range<u64>, value: Option<T>, mut removed: impl FnMut(Range<u64>, &T)) {
         if range.is_empty() {
             return;
@@ -105,30 +106,30 @@ impl<T: Run> IntervalMap<T> {
         }
     }
 
-    /// Returns the piece around a place.
+    /// Returns the piece that contains a position; `None` if no piece does.
     pub fn get(&self, at: u64) -> Option<(Range<u64>, &T)> {
         let (&start, (end, value)) = self.pieces.range(..=at).next_back()?;
         (at < *end).then_some((start..*end, value))
     }
 
-    /// Returns the last piece that ends at or before a place at which there is none.
+    /// Returns the last piece that ends at or before a position; `None` if there is none, or if the position is inside a piece.
     pub fn last_before(&self, at: u64) -> Option<(Range<u64>, &T)> {
         let (&start, (end, value)) = self.pieces.range(..at).next_back()?;
         (*end <= at).then_some((start..*end, value))
     }
 
-    /// Returns the first piece that begins behind a place.
+    /// Returns the first piece that starts after a position; `None` if there is none.
     pub fn first_after(&self, at: u64) -> Option<(Range<u64>, &T)> {
         let (&start, (end, value)) = self.pieces.range(at..).find(|&(&start, _)| start > at)?;
         Some((start..*end, value))
     }
 
-    /// Changes values in place, all of them. The change must not make neighbours continue each other.
+    /// Changes all values in place. The change must not make adjacent values continue each other.
     pub fn for_each_mut(&mut self, change: impl FnMut(&mut T)) {
         self.pieces.values_mut().map(|(_, value)| value).for_each(change);
     }
 
-    /// Returns all pieces, lowest first.
+    /// Returns all pieces in ascending order.
     pub fn iter(&self) -> impl Iterator<Item = (Range<u64>, &T)> {
         self.pieces.iter().map(|(&start, (end, value))| (start..*end, value))
     }
@@ -138,12 +139,12 @@ impl<T: Run> IntervalMap<T> {
         self.pieces.len()
     }
 
-    /// Returns `true` if no interval has a value.
+    /// Returns `true` if the map is empty.
     pub fn is_empty(&self) -> bool {
         self.pieces.is_empty()
     }
 
-    /// Makes a piece that reaches across a place two.
+    /// Splits the piece that extends across a position.
     fn cut(&mut self, at: u64) {
         let Some((&start, (end, value))) = self.pieces.range_mut(..at).next_back() else { return };
         if *end > at {
@@ -153,7 +154,7 @@ impl<T: Run> IntervalMap<T> {
         }
     }
 
-    /// Makes the pieces before and behind a place one, if they continue each other.
+    /// Merges the pieces before and after a position if they continue each other.
     fn join(&mut self, at: u64) {
         let Some((behind_end, behind)) = self.pieces.get(&at) else { return };
         let behind_end = *behind_end;
@@ -173,7 +174,7 @@ mod tests {
 
     use super::*;
 
-    /// Part of one of a few imaginary BOs.
+    /// A part of one of a few imaginary BOs.
     #[derive(Clone, Copy, Debug, PartialEq)]
     struct Part {
         bo: u8,

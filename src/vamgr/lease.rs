@@ -1,18 +1,18 @@
-//! Addresses that someone holds.
+//! Leases of addresses.
 
 use std::{fmt, sync::Arc};
 
 use super::{GpuVa, VaRange, VaWindow, arena::Arena};
 
-/// Exclusive ownership of a range of GPU addresses. A lease by itself binds nothing.
+/// The exclusive ownership of a range of GPU addresses. A lease by itself binds nothing.
 ///
-/// Dropping a lease gives its addresses back; that cannot fail and needs no memory. Bindings at the addresses
-/// must be removed before. A lease needs neither a device nor the manager it came from.
+/// Dropping a lease frees its addresses, which cannot fail and allocates no memory. Bindings at the addresses must be removed
+/// first. A lease needs neither a device nor the manager that created it.
 ///
 /// # Invariants
 ///
-/// `range` is non-empty, a multiple of the manager's granule at both ends, inside the window, and disjoint from every
-/// other live lease of the window.
+/// `range` is not empty, starts and ends at multiples of the manager's granule, is inside the window, and is disjoint from all
+/// other live leases of the window.
 ///
 /// ```
 /// use amdgpu_va::VaRequest;
@@ -34,7 +34,7 @@ use super::{GpuVa, VaRange, VaWindow, arena::Arena};
 /// assert_eq!((manager.leased_bytes(), manager.allocate(VaRequest::new(5000))?.start()), (0, start));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-// In this order: a lease is moved in two parts, and a processor that is to load 16 bytes waits for the cache unless one store wrote
+// The order of fields matters: a lease is moved in two parts, and a load of 16 bytes waits for the cache unless one store wrote
 // all of them. The range comes from one store.
 #[must_use = "dropping a lease gives its addresses back"]
 #[repr(C)]
@@ -54,7 +54,7 @@ impl VaLease {
         &self.home
     }
 
-    /// Returns the addresses.
+    /// Returns the leased range of addresses.
     pub const fn range(&self) -> VaRange {
         self.range
     }
@@ -65,14 +65,14 @@ impl VaLease {
         self.range.start()
     }
 
-    /// Returns the length, bytes: the size requested, rounded up to the granule.
+    /// Returns the length in bytes: the requested size, rounded up to the granule.
     #[expect(clippy::len_without_is_empty, reason = "a lease is never empty")]
     #[inline]
     pub const fn len(&self) -> u64 {
         self.range.len()
     }
 
-    /// Returns the window the addresses are from: with a fallback, not always the one asked for.
+    /// Returns the window that contains the addresses. With a fallback, it may differ from the requested one.
     pub fn window(&self) -> VaWindow {
         self.home.window()
     }

@@ -1,30 +1,31 @@
-//! Leases that were given back lately.
+//! A cache of recently freed leases.
 
 use super::VaLease;
 use amdgpu_sharding::{STRIPES, Striped, stripe};
 
-/// A lock that is mostly tried by the one thread whose stripe it is, and hardly ever waited for. It knows nothing of
-/// waiters, so that letting go is a store, where `parking_lot`'s is one more locked operation.
+/// A lock that is usually tried only by the thread whose stripe it belongs to, and hardly ever waited for. It keeps no record
+/// of waiters, so that releasing it is a store; releasing a lock of `parking_lot` is another locked operation.
 type Lock<T> = spin::mutex::SpinMutex<T, spin::Yield>;
 
-/// Longer leases do not rest, bytes.
+/// Maximum size of cached leases in bytes.
 const LONGEST: u64 = 64 << 20;
-/// Number of resting leases for each stripe.
+/// Number of cached leases for each stripe.
 const RING: usize = 8;
-/// Number of later leases after which a lease may be reused.
+/// Number of later frees after which a lease may be reused.
 const REST: usize = 3;
 
-/// Leases of device memory that was freed: at rest, and then the first to be leased again.
+/// Leases of freed device memory, kept for reuse.
 ///
-/// An index of holes is one for all threads, and finding the lowest fit takes the longer the more holes there are. Programs
-/// that free and allocate all the time mostly ask for the sizes that they have just given back, so each thread's last few
-/// leases are kept aside, and those of the wanted size taken before the index is asked.
+/// All threads share an index of holes, and finding the lowest fit takes longer the more holes there are. Programs that free
+/// and allocate continually mostly request the sizes that they have just freed. The last few leases of each thread are
+/// therefore cached, and one of the requested size is reused before the index is searched.
 ///
-/// Addresses that are bound again at once hide uses after the free: no page fault reports them. First fit is like that
-/// where nothing lies below; here a lease rests until its thread has given back [`REST`] more. The
-/// `VaMap` of `winsys` does not depend on it: it follows bindings, not leases.
+/// Reusing addresses at once would hide uses after free, because no VM fault reports them. First fit reuses them at once if
+/// there are no lower free addresses. Here, a lease can be reused only after its thread has freed [`REST`] more. The `VaMap` of
+/// `winsys` is not affected, because it tracks bindings, not leases.
 ///
-/// Leases at rest count as free: code that asks how much is free, or finds too little, [drains](LeaseCache::drain) them first.
+/// Cached leases count as free: code that queries the free space, or finds too little of it, [drains](LeaseCache::drain) the
+/// cache first.
 #[derive(Debug, Default)]
 pub(super) struct LeaseCache {
     stripes: [Striped<Lock<Ring>>; STRIPES],
@@ -33,14 +34,14 @@ pub(super) struct LeaseCache {
 #[derive(Debug, Default)]
 struct Ring {
     leases: [Option<VaLease>; RING],
-    /// Index of the next entry; from there on entries are older, and then newer.
+    /// Index of the next entry to replace, which is the oldest one.
     next: usize,
 }
 
 impl Ring {
     #[inline]
     fn take(&mut self, len: u64, alignment: u64) -> Option<VaLease> {
-        // A division takes as long as all the rest.
+        // A division takes as long as everything else in this function.
         let aligned = |start: u64| {
             if alignment.is_power_of_two() { start & (alignment - 1) == 0 } else { start.is_multiple_of(alignment) }
         };
@@ -61,14 +62,15 @@ impl Ring {
 }
 
 impl LeaseCache {
-    /// A lease of the calling thread's stripe that has rested, of exactly `len` bytes at a multiple of `alignment`.
+    /// Removes a cached lease of the calling thread's stripe, of exactly `len` bytes at a multiple of `alignment`; `None` if
+    /// there is none.
     #[inline]
     pub(super) fn take(&self, len: u64, alignment: u64) -> Option<VaLease> {
         // PANIC: a stripe is below the length.
         self.stripes[stripe()].0.try_lock()?.take(len, alignment)
     }
 
-    /// Puts a lease to rest, or gives it back where it came from. The oldest one makes room.
+    /// Caches a lease, and frees the oldest one in exchange. Frees the lease at once if it is too long or the stripe is locked.
     #[inline]
     pub(super) fn put(&self, lease: VaLease) {
         if lease.len() > LONGEST {
@@ -77,12 +79,12 @@ impl LeaseCache {
         // PANIC: a stripe is below the length.
         let Some(mut ring) = self.stripes[stripe()].0.try_lock() else { return };
         let oldest = ring.put(lease);
-        // Not the index's lock within this one.
+        // Do not take the lock of the index inside this one.
         drop(ring);
         drop(oldest);
     }
 
-    /// Gives back every lease at rest; whether there was one.
+    /// Frees every cached lease. Returns `true` if there was one.
     #[cold]
     pub(super) fn drain(&self) -> bool {
         let mut any = false;
@@ -101,7 +103,7 @@ mod tests {
     const PAGE: u64 = 4096;
     const GIB_4: u64 = 1 << 32;
 
-    /// For a chip without a high half, whose usual window has the given number of bytes.
+    /// Returns a manager for a chip without a high half, whose usual window has the given number of bytes.
     fn manager(bytes: u64) -> VaManager {
         let limits = VaLimits {
             low_offset: 0x1_0000,
@@ -123,7 +125,7 @@ mod tests {
         manager.rested(&request).map_or_else(|| manager.allocate(request), Ok)
     }
 
-    /// Leases and gives back; where it was.
+    /// Leases addresses, frees them, and returns their range.
     fn round(manager: &VaManager, request: VaRequest) -> VaRange {
         let lease = again_or_lowest(manager, request).unwrap();
         let range = lease.range();

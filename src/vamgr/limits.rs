@@ -1,10 +1,10 @@
-//! The limits of the address space that the kernel reports, and the reasons to refuse them.
+//! The limits of the address space that the kernel reports, and their errors.
 
 use std::fmt;
 
 use amdgpu_hw::GfxLevel;
 
-/// The GPU's address space as the kernel's `drm_amdgpu_info_device` reports it. All in bytes.
+/// The limits of the GPU's address space as the kernel's `drm_amdgpu_info_device` reports them, in bytes.
 ///
 /// ```
 /// use amdgpu_va::{VaLimits, VaManager, VaWindow};
@@ -27,37 +27,37 @@ use amdgpu_hw::GfxLevel;
 pub struct VaLimits {
     /// `virtual_address_offset`: the first usable address of the low half.
     pub low_offset: u64,
-    /// `virtual_address_max`: one past the last.
+    /// `virtual_address_max`: the end of the low half, exclusive.
     pub low_max: u64,
-    /// `high_va_offset`: the first address of the high half, 0 without one (GFX6 to GFX8).
+    /// `high_va_offset`: the first address of the high half; 0 if there is none (GFX6 to GFX8).
     pub high_offset: u64,
-    /// `high_va_max`: one past the last, 0 without a high half.
+    /// `high_va_max`: the end of the high half, exclusive; 0 if there is none.
     pub high_max: u64,
-    /// `virtual_address_alignment`: what every binding's address and size are multiples of. A power of two, at least
-    /// 4096.
+    /// `virtual_address_alignment`: the alignment of the address and size of every binding. A power of two, at least 4096.
     pub alignment: u64,
-    /// `pte_fragment_size`: the size and alignment from which one TLB entry covers a whole fragment. A power of two.
+    /// `pte_fragment_size`: the size and alignment from which on one TLB entry covers a fragment. A power of two.
     pub pte_fragment: u64,
-    /// `true` if half of the topmost half is kept for sparse buffers: see [`VaLimits::halves_for_sparse`].
+    /// `true` if half of the topmost half is reserved for sparse buffers, see [`VaLimits::halves_for_sparse`].
     pub half_for_sparse: bool,
 }
 
 impl VaLimits {
     /// Returns `true` if a chip needs half of its address space for sparse buffers.
     ///
-    /// On these chips a scalar load from an unbound page of a partially resident buffer does not return zeros as it
-    /// must. So a sparse buffer has two addresses that differ in one bit, the [control bit](super::Windows::prt_control_bit):
-    /// with the bit set pages are partially resident, with the bit clear the unbound ones are bound to a buffer of
-    /// zeros, and shaders clear the bit in the addresses of scalar loads. No other allocation may have the bit set.
+    /// On these chips a scalar load from an unbound page of a partially resident buffer does not return zeros as required. A
+    /// sparse buffer therefore has two addresses that differ in one bit, the [control bit](super::Windows::prt_control_bit). At
+    /// the address with the bit set, pages are partially resident. At the address with the bit clear, the unbound pages are
+    /// bound to a buffer of zeros, and shaders clear the bit in the addresses of scalar loads. No other allocation may have the
+    /// bit set.
     ///
-    /// All chips but GFX9 need it. Source: RADV of Mesa 26.2.6 with libdrm 2.4.134, as captured for twelve devices;
-    /// older versions (Mesa 25.0, libdrm 2.4.124) do without, and so may a driver that has no sparse buffers.
+    /// All generations except GFX9 need it. Source: RADV of Mesa 26.2.6 with libdrm 2.4.134, as captured for twelve devices.
+    /// Older versions (Mesa 25.0, libdrm 2.4.124) do not reserve it, and a driver without sparse buffers need not do so either.
     pub const fn halves_for_sparse(level: GfxLevel) -> bool {
         !matches!(level, GfxLevel::Gfx9)
     }
 }
 
-/// The limit that a [`LimitsError`] is about.
+/// The half of the address space that a [`LimitsError`] refers to.
 ///
 /// ```
 /// use amdgpu_va::{Half, LimitsError, VaLimits, VaManager};
@@ -79,9 +79,9 @@ impl VaLimits {
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Half {
-    /// [`VaLimits::low_offset`] and [`VaLimits::low_max`].
+    /// The low half: [`VaLimits::low_offset`] and [`VaLimits::low_max`].
     Low,
-    /// [`VaLimits::high_offset`] and [`VaLimits::high_max`].
+    /// The high half: [`VaLimits::high_offset`] and [`VaLimits::high_max`].
     High,
 }
 
@@ -91,7 +91,7 @@ impl fmt::Display for Half {
     }
 }
 
-/// Limits that no kernel reports.
+/// An error in the limits of the address space, which no kernel reports.
 ///
 /// ```
 /// use amdgpu_va::{LimitsError, VaLimits, VaManager};
@@ -116,16 +116,16 @@ impl fmt::Display for Half {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum LimitsError {
-    /// The alignment is no power of two, or less than a GPU page.
+    /// The alignment is not a power of two, or is less than a GPU page.
     #[error("address alignment {alignment:#x} is no power of two of 4096 or more")]
     Alignment {
-        /// [`VaLimits::alignment`].
+        /// The value of [`VaLimits::alignment`].
         alignment: u64,
     },
-    /// The fragment is no power of two.
+    /// The fragment size is not a power of two.
     #[error("page-table fragment {pte_fragment:#x} is no power of two")]
     Fragment {
-        /// [`VaLimits::pte_fragment`].
+        /// The value of [`VaLimits::pte_fragment`].
         pte_fragment: u64,
     },
     /// A half has no addresses.
@@ -133,35 +133,35 @@ pub enum LimitsError {
     Empty {
         /// The half.
         half: Half,
-        /// Its first address.
+        /// The first address.
         offset: u64,
-        /// One past its last.
+        /// The end, exclusive.
         max: u64,
     },
-    /// A half leaves its half of the address space, and so touches the hole.
+    /// A half extends beyond its part of the address space, into the non-canonical addresses.
     #[error("the {half} half {offset:#x}..{max:#x} has addresses outside {first:#x}..={last:#x}")]
     Outside {
         /// The half.
         half: Half,
-        /// Its first address.
+        /// The first address.
         offset: u64,
-        /// One past its last.
+        /// The end, exclusive.
         max: u64,
         /// The first canonical address of the half.
         first: u64,
-        /// The last one.
+        /// The last canonical address of the half.
         last: u64,
     },
-    /// A bound of a half is no multiple of the alignment.
+    /// A bound of a half is not a multiple of the alignment.
     #[error("the {half} half {offset:#x}..{max:#x} is not aligned to {alignment:#x}")]
     Unaligned {
         /// The half.
         half: Half,
-        /// Its first address.
+        /// The first address.
         offset: u64,
-        /// One past its last.
+        /// The end, exclusive.
         max: u64,
-        /// [`VaLimits::alignment`].
+        /// The value of [`VaLimits::alignment`].
         alignment: u64,
     },
 }

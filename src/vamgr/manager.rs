@@ -1,4 +1,4 @@
-//! The VA manager: four windows, each an index of holes behind a lock of its own.
+//! The VA manager, with four windows that have an index of holes and a lock each.
 
 use std::{fmt, num::NonZeroU64, sync::Arc};
 
@@ -13,8 +13,8 @@ use amdgpu_hw::GfxLevel;
 
 /// A manager that leases GPU addresses.
 ///
-/// Cloning is cheap and gives another handle to the same addresses. Leases keep what they need of the manager alive,
-/// so they may outlive it and everything else. Each window has a lock of its own, held for one walk down a tree.
+/// Cloning is cheap and gives another handle to the same addresses. Leases keep the required parts of the manager alive, so
+/// they may outlive it. Each window has a lock of its own, which is held during one descent of a tree.
 ///
 /// ```
 /// use amdgpu_va::{VaLimits, VaManager, VaRequest};
@@ -43,26 +43,26 @@ struct Shared {
     replay: Option<ReplayWindows>,
     granule: u64,
     pte_fragment: u64,
-    /// By [`VaWindow::index`]. Without a high half the last two are empty and never asked.
+    /// The arenas by [`VaWindow::index`]. Without a high half the last two are empty and unused.
     arenas: [Arc<Arena>; 4],
     lease_cache: LeaseCache,
 }
 
 impl VaManager {
-    /// Creates a manager of all addresses that `limits` allow, none of them leased.
+    /// Creates a manager of all addresses within `limits`, with none of them leased.
     ///
     /// # Errors
     ///
-    /// [`LimitsError`] for limits that no kernel reports.
+    /// [`LimitsError`] if the limits are invalid, as no kernel reports them.
     pub fn new(limits: &VaLimits) -> Result<Self, LimitsError> {
         Self::build(limits, |_| None)
     }
 
-    /// Creates a manager that keeps a part of each window for replayable leases: see [`ReplayWindows`].
+    /// Creates a manager that reserves a part of each window for replayable leases, see [`ReplayWindows`].
     ///
     /// # Errors
     ///
-    /// [`LimitsError`] for limits that no kernel reports.
+    /// [`LimitsError`] if the limits are invalid, as no kernel reports them.
     pub fn with_replay_windows(limits: &VaLimits) -> Result<Self, LimitsError> {
         Self::build(limits, |windows| Some(ReplayWindows::new(windows, limits.alignment)))
     }
@@ -81,51 +81,52 @@ impl VaManager {
         Ok(Self { shared: Arc::new(shared) })
     }
 
-    /// Returns the parts of the windows that are kept for replayable leases, if any are.
+    /// Returns the parts of the windows that are reserved for replayable leases; `None` if there are none.
     pub fn replay_windows(&self) -> Option<&ReplayWindows> {
         self.shared.replay.as_ref()
     }
 
-    /// Returns the windows leases are taken from.
+    /// Returns the windows that addresses are leased from.
     pub fn windows(&self) -> &Windows {
         &self.shared.windows
     }
 
-    /// Returns the granule, bytes: every lease's address and size are multiples of it.
+    /// Returns the granule in bytes. The address and size of every lease are multiples of it.
     pub fn granule(&self) -> u64 {
         self.shared.granule
     }
 
-    /// Returns `alignment`, raised to the page-table fragment for a `size` that fills one: the alignment of ordinary BOs.
+    /// Returns the alignment in bytes for an ordinary BO of `size` bytes: `alignment`, but at least the page-table fragment if
+    /// the BO is as large as one.
     pub fn fragment_alignment(&self, size: u64, alignment: u64) -> u64 {
         request::fragment_alignment(size, alignment, self.shared.pte_fragment)
     }
 
-    /// Returns the alignment of imported user memory: besides the fragment rule, and from GFX9 on, the highest power of two in
-    /// the size, at most 1 GiB.
+    /// Returns the alignment in bytes for imported user memory: at least the GART page, and the page-table fragment if the size
+    /// reaches it. From GFX9 on it is also at least the highest power of two in the size, up to 1 GiB.
     pub fn user_memory_alignment(&self, size: u64, gart_page: u64, level: GfxLevel) -> u64 {
         request::user_memory_alignment(size, gart_page, self.shared.pte_fragment, level)
     }
 
-    /// Leases addresses.
+    /// Leases a range of addresses.
     ///
-    /// The size is rounded up to the [granule](Self::granule), the alignment raised to the least common multiple with
-    /// it; a power of two below the granule becomes the granule. The placement is first fit from below, first fit from
-    /// above, or the given address, and the same for the same history: a later run that repeats the requests of an
-    /// earlier one gets its addresses.
+    /// The size is rounded up to the [granule](Self::granule), and the alignment is raised to the least common multiple with
+    /// it, so a power of two below the granule becomes the granule. The placement is first fit from below, first fit from
+    /// above, or the given address. It depends only on earlier requests: a run that repeats the requests of an earlier one gets
+    /// the same addresses.
     ///
-    /// O(log n) in the holes of the window, for alignments that are powers of two.
+    /// Takes O(log n) in the number of holes of the window if the alignment is a power of two.
     ///
     /// # Errors
     ///
-    /// * [`VaError::ZeroSize`], [`VaError::ZeroAlignment`], [`VaError::SizeOverflow`], [`VaError::AlignmentOverflow`]:
-    ///   the request makes no sense.
-    /// * [`VaError::Misaligned`], [`VaError::Wraps`], [`VaError::OutsideWindow`], [`VaError::Taken`]: the fixed address
-    ///   is not available.
-    /// * [`VaError::NoSpace`]: no hole fits.
-    /// * [`VaError::HostMemory`].
+    /// * [`VaError::ZeroSize`], [`VaError::ZeroAlignment`], [`VaError::SizeOverflow`] or [`VaError::AlignmentOverflow`] if the
+    ///   request is invalid.
+    /// * [`VaError::Misaligned`], [`VaError::Wraps`], [`VaError::OutsideWindow`] or [`VaError::Taken`] if the fixed address is
+    ///   not available.
+    /// * [`VaError::NoSpace`] if no hole fits.
+    /// * [`VaError::HostMemory`] if the host has no memory for the manager's data.
     ///
-    /// With [`Fallback::In32Bits`] the error is still that of the window asked first.
+    /// With [`Fallback::In32Bits`], the error is still that of the requested window.
     #[inline]
     pub fn allocate(&self, request: VaRequest) -> Result<VaLease, VaError> {
         let checked = self.check(request)?;
@@ -136,8 +137,8 @@ impl VaManager {
         }
     }
 
-    /// Leases addresses that were [given back](VaManager::free) lately, if some have the wanted size and alignment. They serve
-    /// requests for the lowest free addresses of the usual window.
+    /// Leases addresses that were [freed](VaManager::free) recently, if some have the requested size and alignment; otherwise
+    /// returns `None`. Applies only to requests for the lowest free addresses of the usual window, without fallback.
     #[inline]
     pub fn rested(&self, request: &VaRequest) -> Option<VaLease> {
         let window = self.shared.windows.serving(request.window);
@@ -146,12 +147,12 @@ impl VaManager {
             return None;
         }
         let granule = self.shared.granule;
-        // The granule is a power of two. No lease is as long as a size that wraps, and none is empty.
+        // The granule is a power of two. No lease is as long as a size that overflows, and no lease is empty.
         let size = request.size.wrapping_add(granule - 1) & !(granule - 1);
         self.shared.lease_cache.take(size, request.alignment)
     }
 
-    /// Gives a lease back, for [`VaManager::rested`] to find.
+    /// Frees a lease such that [`VaManager::rested`] can reuse it.
     #[inline]
     pub fn free(&self, lease: VaLease) {
         let arena = self.arena(self.usual_window());
@@ -191,19 +192,21 @@ impl VaManager {
         }
     }
 
-    /// Returns a window's current statistics. On a device without a high half, its windows are those of the low one.
+    /// Returns the current statistics of a window. If the device has no high half, its windows have the statistics of the low
+    /// ones.
     pub fn stats(&self, window: VaWindow) -> WindowStats {
         self.shared.lease_cache.drain();
         self.arena(self.shared.windows.serving(window)).stats()
     }
 
-    /// Returns the sizes of a window's holes. O(n) in the holes, under the window's lock: for reports, not for every frame.
+    /// Returns the sizes of a window's holes. Takes O(n) in the number of holes, under the window's lock, so it is meant for
+    /// reports and not for every frame.
     pub fn hole_histogram(&self, window: VaWindow) -> HoleHistogram {
         self.shared.lease_cache.drain();
         self.arena(self.shared.windows.serving(window)).hole_histogram()
     }
 
-    /// Returns the number of bytes leased in all windows together.
+    /// Returns the total number of leased bytes in all windows.
     pub fn leased_bytes(&self) -> u64 {
         self.shared.lease_cache.drain();
         self.shared.arenas.iter().map(|arena| arena.stats().leased).sum()
@@ -226,7 +229,7 @@ impl VaManager {
         };
         let size = raised & !(granule - 1);
         let requested = NonZeroU64::new(alignment).ok_or(VaError::ZeroAlignment)?;
-        // What the alignment lacks to be a multiple of the granule is factors of two.
+        // An alignment that is not a multiple of the granule lacks factors of two only.
         let missing = granule.trailing_zeros().saturating_sub(requested.trailing_zeros());
         let alignment = 1u64.checked_shl(missing).and_then(|factor| requested.checked_mul(NonZeroU64::new(factor)?));
         let alignment = alignment.ok_or(VaError::AlignmentOverflow { alignment: requested.get(), granule })?;

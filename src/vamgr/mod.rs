@@ -1,9 +1,9 @@
-//! The GPU virtual-address manager: pure arithmetic over address windows, no I/O.
+//! The GPU virtual-address manager, which leases ranges of GPU addresses by pure arithmetic, without I/O.
 //!
-//! Every BO that the GPU is to see needs a range of GPU addresses before it can be bound there. The kernel leaves it to
-//! user space which: it only refuses what overlaps, is unaligned, or lies where no page tables are. The [`VaManager`]
-//! is the part that knows which addresses are in use. It divides them into [four windows](Windows), hands out
-//! [leases](VaLease), and takes them back when they are dropped. It knows nothing of BOs, kernels or devices.
+//! Every BO needs a range of GPU addresses before it can be bound for the GPU. The kernel lets user space choose the addresses:
+//! it only refuses ranges that overlap, are unaligned, or are outside the page tables. The [`VaManager`] records which
+//! addresses are in use. It divides them into [four windows](Windows), hands out [leases](VaLease), and takes their addresses
+//! back when they are dropped. It does not depend on BOs, kernels or devices.
 //!
 //! ```
 //! use amdgpu_hw::GfxLevel;
@@ -32,25 +32,25 @@
 //!
 //! # Differences from libdrm
 //!
-//! Placement is libdrm's: first fit from below, from above for replayable leases, so that the same requests have the
-//! same addresses in every run, and the ones that RADV on libdrm has. Windows are libdrm's, but for the
-//! [exceptions](Windows::new). It differs where libdrm loses or hides something:
+//! Placement is that of libdrm: first fit from below, or from above for replayable leases. The same requests therefore get the
+//! same addresses in every run, and the same ones as in RADV on libdrm. The windows are those of libdrm except for [three
+//! differences](Windows::new). The manager differs where libdrm loses or hides something:
 //!
-//! * giving back cannot fail; libdrm loses the range when it has no memory for a list node;
-//! * sizes of zero, sums that wrap, and double frees are errors or cannot be written down;
-//! * a refusal says what was asked, what was free and what was in the way;
-//! * the fallback into the 32-bit window is [asked for](Fallback), and keeps the first error;
+//! * freeing cannot fail; libdrm loses the range if it has no memory for a list node;
+//! * sizes of zero and sums that overflow are errors, and double frees cannot be expressed;
+//! * an error contains the request, the free space, and the conflicting range;
+//! * the fallback into the 32-bit window is [optional](Fallback), and keeps the first error;
 //! * the cost does not grow with the number of holes;
-//! * device memory has addresses again that its thread has freed lately, without a search.
+//! * device memory reuses addresses that its thread freed recently, without a search.
 //!
 //! Source: libdrm 2.4.134, `amdgpu/amdgpu_vamgr.c`, `amdgpu_vamgr_find_va` and `amdgpu_vamgr_free_va`.
 //!
-//! # Why this structure
+//! # Choice of the data structure
 //!
-//! First fit in address order is the requirement; [`Holes`] is the fastest structure for it of those that were built
-//! and measured. `cargo bench -p amdgpu-bench --bench vamgr` repeats the measurement with all of them, checks that they make the same
-//! placements, and takes half a minute. Nanoseconds for one free and one allocation, at the given number of live ranges of 4 KiB to
-//! 64 MiB, log-uniform, one in three aligned to 64 KiB or 2 MiB:
+//! The requirement is first fit in address order. [`Holes`] is the fastest of the structures for it that were implemented and
+//! measured. `cargo bench -p amdgpu-bench --bench vamgr` repeats the measurement with all of them, checks that they make the
+//! same placements, and takes half a minute. The table has nanoseconds for one free and one allocation, for a number of live
+//! ranges of 4 KiB to 64 MiB, log-uniform, of which one in three is aligned to 64 KiB or 2 MiB:
 //!
 //! | | empty | 1,000 | 10,000 | 100,000 | 1,000,000 | host bytes per lease |
 //! |---|---|---|---|---|---|---|
@@ -61,24 +61,24 @@
 //! | B-tree map, one set of holes per size class | 253 | 1,153 | 3,819 | | | |
 //! | sorted list, as in libdrm | 5 | 730 | 6,589 | | | |
 //!
-//! Medians of 200 batches of 1,000 pairs on a shared virtual machine of two cores (AMD EPYC 7003, 0.5 MiB of L2, huge
-//! pages off) with other work going on: repeated runs differ by 5% up to 100,000 ranges and by 10% beyond. Of a million
-//! ranges' time about 100 ns are the benchmark's own, fetching the lease to be freed from memory. They are from before
-//! taking and giving were compiled for wide vectors and rid of branches, which takes a seventh off at 1,000 and 10,000.
+//! Medians of 200 batches of 1,000 pairs on a shared virtual machine with two cores (AMD EPYC 7003, 0.5 MiB of L2, huge pages
+//! off) and other load: repeated runs differ by 5% up to 100,000 ranges and by 10% beyond. About 100 ns of the time for a
+//! million ranges are the benchmark's own, for fetching the lease to be freed from memory. The figures precede the compilation
+//! of allocating and freeing for wide vectors and the removal of branches, which save a seventh at 1,000 and 10,000.
 //!
-//! Measured elsewhere on the same kind of machine: libdrm 24 ns empty, 1,300 at 1,000 and 25,000 at 10,000 ranges; the
-//! TLSF of the Vulkan Memory Allocator 76, 123, 1,013 and 4,383. TLSF takes a hole that is about right, wherever it
-//! is, and looks at one or two. To find the lowest one costs more while everything fits the caches (twice as much at
-//! 1,000), and less beyond (a third at 100,000, an eighth at a million), as memory stays compact and the walk short.
-//! That is the price of addresses that do not depend on the history of a free list. The first goals were 200 ns at
-//! 100,000 ranges and less than three times as much at a million as at 1,000. Ranges of one size meet the first and miss
-//! the second by little (3.1 times); for the mixed sizes above no first-fit index was found that does (310 ns and 3.3
-//! times; 220 ns with page alignment only).
+//! Other allocators were measured on the same kind of machine. libdrm takes 24 ns when empty, 1,300 at 1,000 and 25,000 at
+//! 10,000 ranges. The TLSF of the Vulkan Memory Allocator takes 76 when empty, then 123, 1,013 and 4,383. TLSF takes a hole of
+//! about the right size at any address, and examines one or two. Finding the lowest one costs more while everything fits the
+//! caches (twice as much at 1,000), and less beyond (a third at 100,000, an eighth at a million), because memory stays compact
+//! and the search short. This is the price of addresses that do not depend on the history of a free list. The first goals were
+//! 200 ns at 100,000 ranges, and less than three times as much at a million as at 1,000. Ranges of one size meet the first goal
+//! and narrowly miss the second (3.1 times). No first-fit index was found that meets them for the mixed sizes above (310 ns and
+//! 3.3 times; 220 ns with page alignment only).
 //!
-//! If half of all blocks are holes that do not fit (100,000 blocks, 50,000 holes), an allocation that finds all of
-//! them too small takes 102 ns, all of them misaligned 146 (the pass that adds the class included), and one that takes
-//! the first 129. The treap, which knows three alignments and no others, needs 30,000 for the second with a tenth of
-//! the blocks, and the list 10,000.
+//! If half of all blocks are holes that do not fit (100,000 blocks, 50,000 holes), an allocation takes 102 ns if all of them
+//! are too small, 146 ns if all are misaligned (including the pass that adds the alignment class), and 129 ns if it takes the
+//! first one. The treap, which supports three alignments only, needs 30,000 ns for the misaligned case with a tenth of the
+//! blocks, and the list 10,000 ns.
 
 mod arena;
 mod error;

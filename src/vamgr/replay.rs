@@ -1,23 +1,24 @@
-//! Addresses that only replayable leases take.
+//! Addresses that are reserved for replayable leases.
 
 use super::{VaRange, VaWindow, Windows};
 
-/// Shift that makes the share of a 64-bit window: a quarter.
+/// Shift for the share of a 64-bit window, a quarter.
 const QUARTER: u32 = 2;
-/// Shift that makes the share of a 32-bit window, where addresses are scarce: an eighth.
+/// Shift for the share of a 32-bit window, where addresses are scarce, an eighth.
 const EIGHTH: u32 = 3;
 
-/// The part of each window that is kept for replayable leases: its top quarter, or eighth if the window is one of 4 GiB.
+/// The part of each window that is reserved for replayable leases: the top quarter, or the top eighth of a 32-bit window.
 ///
-/// An application captures an address in one run and asks for it in a later one. It is free only if no other allocation has
-/// taken it first, and what else a driver allocates differs from run to run. With a sub-window of its own,
-/// [`Placement::Lowest`](super::Placement::Lowest) never places a lease in there, and
-/// [`Placement::Highest`](super::Placement::Highest) always does: only replayable leases compete, and those the
-/// application orders itself. Fixed addresses are had anywhere, so addresses that another driver captured are tried too.
+/// An application captures an address in one run and requests it in a later one. It is available only if no other allocation
+/// has taken it, and a driver's other allocations differ from run to run. With a part of the window reserved,
+/// [`Placement::Lowest`](super::Placement::Lowest) never places a lease there, and
+/// [`Placement::Highest`](super::Placement::Highest) always does, so that replayable leases compete only with each other, in
+/// the order that the application determines. Fixed addresses can be leased anywhere, so addresses that another driver captured
+/// work too.
 ///
-/// RADV only searches from the other end: addresses of both kinds meet when a window fills, and an ordinary buffer can
-/// hold a captured address (Mesa 25.0.7, `radv_amdgpu_bo.c`, `radv_amdgpu_winsys_bo_create`; libdrm 2.4.124,
-/// `amdgpu_vamgr.c`, `amdgpu_vamgr_find_va`). The first replayable address is the same here as there, the window's top.
+/// RADV only searches from the other end: when a window fills up, both kinds of addresses meet, and an ordinary buffer can
+/// occupy a captured address (Mesa 25.0.7, `radv_amdgpu_bo.c`, `radv_amdgpu_winsys_bo_create`; libdrm 2.4.124,
+/// `amdgpu_vamgr.c`, `amdgpu_vamgr_find_va`). The first replayable address is the same in both, at the top of the window.
 ///
 /// ```
 /// use amdgpu_va::{VaManager, VaRequest, VaWindow};
@@ -46,12 +47,12 @@ pub struct ReplayWindows {
 }
 
 impl ReplayWindows {
-    /// The sub-windows of `windows`, whose first addresses are multiples of `granule` (a power of two).
+    /// Computes the reserved parts of `windows`, whose first addresses are multiples of `granule` (a power of two).
     pub(super) fn new(windows: &Windows, granule: u64) -> Self {
         Self { ranges: VaWindow::ALL.map(|window| top_of(windows.range(window), window, granule)) }
     }
 
-    /// Returns the addresses kept in `window`; empty where the window is.
+    /// Returns the addresses that are reserved in `window`; empty if the window is.
     pub const fn range(&self, window: VaWindow) -> VaRange {
         self.ranges[window.index()]
     }
@@ -59,7 +60,7 @@ impl ReplayWindows {
 
 fn top_of(range: VaRange, window: VaWindow, granule: u64) -> VaRange {
     let share = if window.in_32_bits() == window { EIGHTH } else { QUARTER };
-    // The window ends on a multiple of the granule, so its last part of a multiple starts on one.
+    // The window ends at a multiple of the granule, so a part whose size is a multiple also starts at one.
     let len = (range.len() >> share) & !(granule - 1);
     let start = range.start().as_u64().wrapping_add(range.len() - len);
     VaRange::of_48_bits(start, len)

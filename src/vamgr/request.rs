@@ -5,7 +5,7 @@ use std::num::NonZeroU64;
 use super::{GpuVa, VaWindow};
 use amdgpu_hw::GfxLevel;
 
-/// Placement of a lease in its window.
+/// The placement of a lease in its window.
 ///
 /// ```
 /// use amdgpu_va::VaRequest;
@@ -30,17 +30,17 @@ use amdgpu_hw::GfxLevel;
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Placement {
-    /// At the lowest address that fits: for all ordinary leases.
+    /// At the lowest address that fits, for ordinary leases.
     Lowest,
-    /// At the highest address that fits: for those whose address will be asked for again in a later run
-    /// (`VkBufferDeviceAddressCreateInfo` with capture and replay), so that ordinary leases are unlikely to be there; a
-    /// manager with [`ReplayWindows`](super::ReplayWindows) never places those there.
+    /// At the highest address that fits, for leases whose address will be requested again in a later run
+    /// (`VkBufferDeviceAddressCreateInfo` with capture and replay), because ordinary leases are unlikely to be there. A manager
+    /// with [`ReplayWindows`](super::ReplayWindows) never places ordinary leases there.
     Highest,
-    /// At this address or not at all.
+    /// At this address, or not at all.
     At(GpuVa),
 }
 
-/// Alternative if the requested window has no room.
+/// The alternative if the requested window has no room.
 ///
 /// ```
 /// use amdgpu_va::{VaRequest, VaWindow};
@@ -65,14 +65,14 @@ pub enum Placement {
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fallback {
-    /// Refuse.
+    /// Return an error.
     None,
-    /// Try the 32-bit window of the same half, as libdrm always does. It has 4 GiB for everything that really needs
-    /// it, so this is a choice.
+    /// Try the 32-bit window of the same half, as libdrm always does. That window is optional here because it has only 4 GiB,
+    /// for allocations that require 32-bit addresses.
     In32Bits,
 }
 
-/// A request for a lease. Bytes throughout.
+/// A request for a lease. All sizes are in bytes.
 ///
 /// ```
 /// use amdgpu_va::{VaRequest, VaWindow};
@@ -92,69 +92,71 @@ pub struct VaRequest {
 }
 
 impl VaRequest {
-    /// Asks for `size` bytes at the lowest address of the high window, where RADV puts everything it can, without fallback.
+    /// Creates a request for `size` bytes at the lowest free address of the high window, without fallback. RADV places
+    /// everything in this window if it can.
     pub const fn new(size: u64) -> Self {
         let (placement, fallback) = (Placement::Lowest, Fallback::None);
         Self { size, alignment: 1, window: VaWindow::High, placement, fallback }
     }
 
-    /// Asks for a start that is a multiple of `alignment`, which need not be a power of two. It is raised to the least common
-    /// multiple with the manager's granule.
+    /// Returns the request with a start that is a multiple of `alignment`, which need not be a power of two. The manager raises
+    /// it to the least common multiple with its granule.
     pub const fn aligned(self, alignment: u64) -> Self {
         Self { alignment, ..self }
     }
 
-    /// Asks for a lease in `window`. On a device without a high half, that of the low half serves instead.
+    /// Returns the request for a lease in `window`. On a device without a high half, the window of the low half is used
+    /// instead.
     pub const fn within(self, window: VaWindow) -> Self {
         Self { window, ..self }
     }
 
-    /// Asks for [`Placement::Highest`].
+    /// Returns the request with [`Placement::Highest`].
     pub const fn highest(self) -> Self {
         Self { placement: Placement::Highest, ..self }
     }
 
-    /// Asks for [`Placement::At`].
+    /// Returns the request with [`Placement::At`] the address `start`.
     pub const fn at(self, start: GpuVa) -> Self {
         Self { placement: Placement::At(start), ..self }
     }
 
-    /// Returns `true` if it is for one certain address.
+    /// Returns `true` if the request is for a fixed address.
     pub const fn is_fixed(&self) -> bool {
         matches!(self.placement, Placement::At(_))
     }
 
-    /// Allows [`Fallback::In32Bits`].
+    /// Returns the request with [`Fallback::In32Bits`].
     pub const fn or_in_32_bits(self) -> Self {
         Self { fallback: Fallback::In32Bits, ..self }
     }
 }
 
-/// A request as the index takes it, all checked.
+/// A validated request for an index of holes.
 pub(super) struct Checked {
-    /// Bytes, a multiple of the granule.
+    /// Size in bytes, a multiple of the granule.
     pub(super) size: u64,
-    /// Bytes, a multiple of the granule.
+    /// Alignment in bytes, a multiple of the granule.
     pub(super) alignment: NonZeroU64,
     pub(super) placement: Placement,
 }
 
-/// `alignment`, raised to the fragment for what is large enough to fill one: its page-table entries can then be marked
-/// as a fragment, and one TLB entry covers it.
+/// Returns `alignment`, raised to the fragment if `size` is at least a fragment. The page-table entries can then be marked as a
+/// fragment, which one TLB entry covers.
 ///
 /// Source: Mesa 25.0.7, `src/amd/vulkan/winsys/amdgpu/radv_amdgpu_bo.c`, `radv_amdgpu_winsys_bo_create`.
 pub(super) const fn fragment_alignment(size: u64, alignment: u64, pte_fragment: u64) -> u64 {
     if size >= pte_fragment && alignment < pte_fragment { pte_fragment } else { alignment }
 }
 
-/// Exponent of the largest alignment that is asked for because of a size alone: 1 GiB.
+/// Base-2 logarithm of the largest alignment that follows from the size alone: 1 GiB.
 const LARGEST_MAGNITUDE: u32 = 30;
 
-/// The alignment of user memory: the GART page, the fragment rule, and from GFX9 on the highest power of two in the
-/// size, as larger fragments are worth it there.
+/// Returns the alignment of user memory: at least the GART page, the fragment by the fragment rule, and from GFX9 on the
+/// highest power of two in the size, because larger fragments are useful there.
 ///
-/// It costs address space, in RADV as much as the import has: 5 GiB ask for an alignment of 4 GiB. Here it ends at
-/// 1 GiB, which is as much as an entry of the page directory above the fragment covers.
+/// The alignment wastes addresses, in RADV as many as the import has: 5 GiB are aligned to 4 GiB. Here it is limited to 1 GiB,
+/// which an entry of the page directory above the fragment covers.
 ///
 /// Source: Mesa 25.0.7, `src/amd/vulkan/winsys/amdgpu/radv_amdgpu_bo.c`, `radv_amdgpu_get_optimal_va_alignment`.
 pub(super) fn user_memory_alignment(size: u64, gart_page: u64, pte_fragment: u64, level: GfxLevel) -> u64 {
@@ -183,7 +185,7 @@ mod tests {
         }
     }
 
-    /// W-45: RADV's rule wasted addresses of the size of an import, and left a hole of that size before it.
+    /// RADV's rule (finding W-45) wasted as many addresses as the import has, and left a hole of that size before it.
     #[test]
     fn user_memory_is_aligned_to_its_magnitude_from_gfx9_on_up_to_1_gib() {
         for (level, size, want) in [

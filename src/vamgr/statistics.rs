@@ -2,7 +2,7 @@
 
 use amdgpu_hw::num::index;
 
-/// Number of holes of each size class: class `n` holds sizes from 2^n up to, not including, 2^(n+1) bytes.
+/// The number of holes in each size class. Class `n` contains sizes of at least 2^n and less than 2^(n+1) bytes.
 ///
 /// ```
 /// use amdgpu_va::HoleHistogram;
@@ -17,18 +17,18 @@ pub struct HoleHistogram {
 }
 
 impl HoleHistogram {
-    /// Returns the classes that have holes, and how many; small ones first.
+    /// Returns the classes that have holes and the number of their holes, in ascending order.
     pub fn classes(&self) -> impl Iterator<Item = (u32, u64)> + '_ {
         (0..).zip(self.counts).filter(|&(_, count)| count > 0)
     }
 
-    /// Returns the number of holes.
+    /// Returns the total number of holes.
     pub fn count(&self) -> u64 {
         self.counts.iter().sum()
     }
 
-    /// Returns how many holes `bytes` would fit into at least, whatever the alignment: those of larger classes, and those of
-    /// its own if `bytes` is a power of two.
+    /// Returns the number of holes that certainly fit `bytes` without regard to alignment: those in larger classes, and those
+    /// in the same class if `bytes` is a power of two.
     pub fn fitting(&self, bytes: u64) -> u64 {
         let class = bytes.max(1).checked_next_power_of_two().map_or(64, u64::trailing_zeros);
         self.classes().filter(|&(size, _)| size >= class).map(|(_, count)| count).sum()
@@ -36,7 +36,7 @@ impl HoleHistogram {
 }
 
 impl FromIterator<u64> for HoleHistogram {
-    /// Counts sizes in bytes; a hole of none is no hole.
+    /// Counts sizes in bytes. Sizes of 0 are ignored.
     fn from_iter<I: IntoIterator<Item = u64>>(sizes: I) -> Self {
         let mut counts = [0; 64];
         for class in sizes.into_iter().filter_map(u64::checked_ilog2) {
@@ -74,25 +74,25 @@ impl FromIterator<u64> for HoleHistogram {
 pub struct WindowStats {
     /// Number of leases.
     pub leases: u64,
-    /// Bytes they hold.
+    /// Total size of the leases.
     pub leased: u64,
-    /// Bytes free.
+    /// Total size of the holes.
     pub free: u64,
-    /// Number of holes that the free bytes are in.
+    /// Number of holes.
     pub holes: u64,
-    /// The largest hole.
+    /// Size of the largest hole.
     pub largest_hole: u64,
-    /// Host memory that the books take.
+    /// Host memory that the window's data occupies.
     pub host_memory: usize,
 }
 
 impl WindowStats {
-    /// Returns the share of the free addresses outside the largest hole, in thousandths: 0 if they are in one piece or there
-    /// are none, nearly 1000 if they are in slivers.
+    /// Returns the share of the free addresses that is not in the largest hole, in thousandths: 0 if there is at most one hole,
+    /// and almost 1000 if all holes are small.
     pub fn fragmentation_permille(&self) -> u64 {
         let scattered = u128::from(self.free.saturating_sub(self.largest_hole));
         match scattered.checked_mul(1000).and_then(|scattered| scattered.checked_div(self.free.into())) {
-            // No more than 1000.
+            // At most 1000.
             Some(permille) => u64::try_from(permille).unwrap_or(1000),
             None => 0,
         }

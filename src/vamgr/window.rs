@@ -1,23 +1,23 @@
-//! The four address windows, computed from what the kernel says of the device.
+//! The four address windows, computed from the limits that the kernel reports.
 
 use std::fmt;
 
 use super::{GpuVa, Half, LimitsError, VaLimits};
 
 const GIB_4: u64 = 1 << 32;
-/// One past the low half.
+/// The end of the low half.
 const LOW_END: u64 = 1 << 47;
 /// The first address of the high half.
 const HIGH_START: u64 = 0xffff_8000_0000_0000;
-/// Size of the range that every VM keeps free at its bottom, so that null pointers fault: `AMDGPU_VA_RESERVED_BOTTOM` in
-/// Linux 6.12, `amdgpu_vm.h`. Older kernels report 2 MiB as the first address.
+/// Size of the range that every VM keeps free at its bottom, so that accesses through null pointers fault:
+/// `AMDGPU_VA_RESERVED_BOTTOM` in Linux 6.12, `amdgpu_vm.h`. Older kernels report 2 MiB as the first address.
 const RESERVED_BOTTOM: u64 = 0x1_0000;
-/// The GPU page, which no alignment is below.
+/// Size of a GPU page, the smallest alignment.
 const GPU_PAGE: u64 = 4096;
 
-/// A window of GPU addresses that leases are taken from.
+/// A window of GPU addresses that leases are allocated from.
 ///
-/// Source of the division: libdrm 2.4.134, `amdgpu/amdgpu_vamgr.c`, `amdgpu_va_manager_init2`.
+/// The division into windows follows libdrm 2.4.134, `amdgpu/amdgpu_vamgr.c`, `amdgpu_va_manager_init2`.
 ///
 /// ```
 /// use amdgpu_va::{VaRequest, VaWindow};
@@ -40,19 +40,19 @@ const GPU_PAGE: u64 = 4096;
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum VaWindow {
-    /// The first 4 GiB of the low half, for addresses of 32 bits.
+    /// The first 4 GiB of the low half, for 32-bit addresses.
     Low32,
     /// The rest of the low half.
     Low,
-    /// The first 4 GiB of the high half: 32 bits distinguish its addresses, as the upper 32 are all the same
-    /// ([`Windows::address32_hi`]). Shaders and descriptors live here.
+    /// The first 4 GiB of the high half, for shaders and descriptors. The upper 32 bits of its addresses are all the same
+    /// ([`Windows::address32_hi`]), so a pointer needs only 32 bits.
     High32,
-    /// The rest of the high half, where almost everything lives.
+    /// The rest of the high half, for almost all allocations.
     High,
 }
 
 impl VaWindow {
-    /// All windows, by ascending address.
+    /// All windows in ascending order of addresses.
     pub const ALL: [Self; 4] = [Self::Low32, Self::Low, Self::High32, Self::High];
 
     /// Returns the 32-bit window of the same half.
@@ -64,7 +64,7 @@ impl VaWindow {
         }
     }
 
-    /// Returns the window at the same place of the low half.
+    /// Returns the corresponding window of the low half.
     #[must_use]
     pub const fn in_low_half(self) -> Self {
         match self {
@@ -73,7 +73,7 @@ impl VaWindow {
         }
     }
 
-    /// 0..=3, by ascending address.
+    /// Returns an index from 0 to 3, in ascending order of addresses.
     pub(super) const fn index(self) -> usize {
         self as usize
     }
@@ -90,7 +90,7 @@ impl fmt::Display for VaWindow {
     }
 }
 
-/// The GPU addresses `[start, start + len)`, all in one half.
+/// A range of GPU addresses `[start, start + len)` within one half of the address space.
 ///
 /// ```
 /// use amdgpu_va::{GpuVa, VaRange};
@@ -108,8 +108,8 @@ pub struct VaRange {
 }
 
 impl VaRange {
-    /// Returns the range of `len` bytes from `start` on; `None` if they leave the half of `start`. Its last byte may be the
-    /// half's last.
+    /// Returns the range of `len` bytes at `start`; `None` if it extends beyond the half of the address space that contains
+    /// `start`. Its last byte may be the last of the half.
     pub const fn new(start: GpuVa, len: u64) -> Option<Self> {
         match len.checked_sub(1) {
             Some(last) if start.checked_add(last).is_none() => None,
@@ -117,23 +117,24 @@ impl VaRange {
         }
     }
 
-    /// Creates a range whose start is canonical once bit 47 is repeated, and that stays in its half.
+    /// Creates a range from a 48-bit start address, by extending bit 47. The caller ensures that it stays within its half.
     pub const fn of_48_bits(start: u64, len: u64) -> Self {
         Self { start: GpuVa::from_48_bits(start), len }
     }
 
-    /// Returns the first address.
+    /// Returns the first address of the range.
     pub const fn start(self) -> GpuVa {
         self.start
     }
 
-    /// Returns one past the last address. Not a [`GpuVa`]: the end of the low half is in the hole. A range that ends at 2^64
-    /// has the end 0; no window does, as the kernel keeps the top of the address space to itself.
+    /// Returns the end of the range, one past its last address. It is not a [`GpuVa`], because the end of the low half is not
+    /// canonical. For a range that ends at 2^64 it is 0; no window does, because the kernel reserves the top of the address
+    /// space.
     pub const fn end(self) -> u64 {
         self.start.as_u64().wrapping_add(self.len)
     }
 
-    /// Returns the length, bytes.
+    /// Returns the length in bytes.
     pub const fn len(self) -> u64 {
         self.len
     }
@@ -143,12 +144,12 @@ impl VaRange {
         self.len == 0
     }
 
-    /// Returns `true` if `va` is one of the addresses.
+    /// Returns `true` if `va` is in the range.
     pub const fn contains(self, va: GpuVa) -> bool {
         va.as_u64().wrapping_sub(self.start.as_u64()) < self.len
     }
 
-    /// Returns `true` if all of `other` is in the range. An empty range is in none.
+    /// Returns `true` if `other` is not empty and completely inside the range.
     pub const fn includes(self, other: Self) -> bool {
         let offset = other.start.as_u64().wrapping_sub(self.start.as_u64());
         other.len > 0 && offset < self.len && other.len <= self.len - offset
@@ -163,7 +164,7 @@ impl fmt::Debug for VaRange {
 
 /// The address windows of a device.
 ///
-/// A device without a high half has two; asked for the others it answers with those of the low half.
+/// A device without a high half has two windows. Queries for the windows of the high half return those of the low half.
 ///
 /// ```
 /// use amdgpu_va::{VaWindow, Windows};
@@ -193,17 +194,17 @@ pub struct Windows {
 }
 
 impl Windows {
-    /// Makes the windows that libdrm would make, with three differences where libdrm's are no good:
+    /// Computes the windows as libdrm does, except for three corrections:
     ///
-    /// * with a low half of less than 4 GiB the [`VaWindow::Low`] is empty; libdrm lets it reach up to 4 GiB, where the
-    ///   GPU has no page tables;
-    /// * the lowest 64 KiB, which the kernel refuses to bind, are in no window whatever the limits say;
-    /// * a half that ends at a power of two is divided for sparse buffers in the middle; libdrm's arithmetic leaves
-    ///   nothing of it. No kernel reports one: its own areas are at the top.
+    /// * if the low half has less than 4 GiB, [`VaWindow::Low`] is empty; libdrm extends it up to 4 GiB, where the GPU has no
+    ///   page tables;
+    /// * the lowest 64 KiB, which the kernel refuses to bind, are in no window, whatever the limits are;
+    /// * a half that ends at a power of two is divided in the middle for sparse buffers; libdrm's arithmetic leaves none of it.
+    ///   No kernel reports such a half, because the kernel's own areas are at the top.
     ///
     /// # Errors
     ///
-    /// [`LimitsError`] with the numbers, for limits that contradict themselves or the hardware.
+    /// [`LimitsError`], with the values, if the limits contradict each other or the hardware.
     pub fn new(limits: &VaLimits) -> Result<Self, LimitsError> {
         let VaLimits { alignment, pte_fragment, .. } = *limits;
         if !alignment.is_power_of_two() || alignment < GPU_PAGE {
@@ -235,40 +236,42 @@ impl Windows {
         self.ranges[window.index()]
     }
 
-    /// Returns `true` if the GPU has addresses in the high half (GFX9 and later).
+    /// Returns `true` if the GPU has addresses in the high half, as on GFX9 and later.
     pub const fn has_high(&self) -> bool {
         self.has_high
     }
 
-    /// Returns the window that serves requests for `window`: itself, or that of the low half if there is no high half.
+    /// Returns the window that serves requests for `window`: itself, or the corresponding one of the low half if there is no
+    /// high half.
     #[must_use]
     pub const fn serving(&self, window: VaWindow) -> VaWindow {
         if self.has_high { window } else { window.in_low_half() }
     }
 
-    /// Returns the window that `va` is in; `None` between the windows.
+    /// Returns the window that contains `va`; `None` if no window does.
     pub fn containing(&self, va: GpuVa) -> Option<VaWindow> {
         VaWindow::ALL.into_iter().find(|&window| self.range(window).contains(va))
     }
 
-    /// Returns the upper 32 bits of every address in the topmost 32-bit window: what shaders put in front of a 32-bit pointer.
+    /// Returns the upper 32 bits of every address in the topmost 32-bit window, which shaders combine with a 32-bit pointer.
     ///
     /// Source: libdrm 2.4.134, `amdgpu/amdgpu_device.c`, `amdgpu_query_sw_info`, `amdgpu_sw_info_address32_hi`.
     pub const fn address32_hi(&self) -> u32 {
         (self.range(VaWindow::High32).end().wrapping_sub(1) >> 32) as u32
     }
 
-    /// Returns the address bit that distinguishes the two views of a sparse buffer, if space is kept for them: the highest bit
-    /// in which the addresses of the topmost half differ. The windows end where it would become set.
+    /// Returns the address bit that distinguishes the two views of a sparse buffer: the highest bit in which the addresses of
+    /// the topmost half differ. The windows end below the addresses that have the bit set. Returns `None` if no space is
+    /// reserved for sparse buffers.
     ///
-    /// Source: libdrm 2.4.134, `amdgpu/amdgpu_vamgr.c`, `amdgpu_va_manager_init2`; Mesa 26.2.6 knows it as
+    /// Source: libdrm 2.4.134, `amdgpu/amdgpu_vamgr.c`, `amdgpu_va_manager_init2`. Mesa 26.2.6 calls the bit
     /// `address_prt_wa_control_bit`.
     pub const fn prt_control_bit(&self) -> Option<u32> {
         self.prt_control_bit
     }
 }
 
-/// Refuses a half that is empty, unaligned, or not inside the addresses of its kind.
+/// Checks that a half is not empty, is aligned, and is inside its part of the address space.
 fn check(half: Half, offset: u64, max: u64, alignment: u64) -> Result<(), LimitsError> {
     let (first, last) = match half {
         Half::Low => (0, LOW_END - 1),
@@ -286,10 +289,10 @@ fn check(half: Half, offset: u64, max: u64, alignment: u64) -> Result<(), Limits
     Ok(())
 }
 
-/// The first 4 GiB that the offset is in, as far as the half goes, and the rest.
+/// Returns the addresses of a half up to the next multiple of 4 GiB, and the rest.
 fn divide(offset: u64, max: u64) -> [VaRange; 2] {
     let middle = (offset & !(GIB_4 - 1)).saturating_add(GIB_4).clamp(offset, max.max(offset));
-    // Both bounds passed `check`, and what lies between two addresses of a half is in it.
+    // Both bounds passed `check`, and every address between two addresses of a half is in the half.
     let range = |start: u64, end: u64| VaRange {
         start: GpuVa::from_48_bits(if start < end { start } else { offset }),
         len: end.saturating_sub(start),
@@ -297,8 +300,8 @@ fn divide(offset: u64, max: u64) -> [VaRange; 2] {
     [range(offset, middle), range(middle, max)]
 }
 
-/// The end of those addresses from `offset` on that stay below `max` when the control bit is set, and that bit: the
-/// highest in which the addresses differ.
+/// Returns the highest bit in which the addresses from `offset` to `max` differ (the control bit), and the end of the addresses
+/// that stay below `max` when that bit is set.
 fn split_for_sparse(offset: u64, max: u64) -> (u64, Option<u32>) {
     match (offset ^ (max - 1)).checked_ilog2() {
         Some(bit) => ((((max - 1) & !(1 << bit)) + 1).max(offset), Some(bit)),
@@ -321,7 +324,7 @@ mod tests {
         half_for_sparse: false,
     };
 
-    /// The start and end of every window.
+    /// Returns the start and end of every window.
     fn bounds(limits: &VaLimits) -> [(u64, u64); 4] {
         let windows = Windows::new(limits).unwrap();
         VaWindow::ALL.map(|window| windows.range(window)).map(|range| (range.start().as_u64(), range.end()))

@@ -1,7 +1,7 @@
-//! Ranges of cells that an index can hold.
+//! Limits of the cells that an index can manage.
 
-/// One past the highest cell an index can hold: the pages of a 64-bit address space.
+/// The end of the cells that an index can manage: the number of pages of a 64-bit address space.
 pub const CELLS_END: u64 = 1 << 52;
 
-/// The most cells an index can span: the pages of a 48-bit address space.
+/// The maximum number of cells in an index: the number of pages of a 48-bit address space.
 pub const SPAN_MAX: u64 = 1 << 36;

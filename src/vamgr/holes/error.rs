@@ -1,6 +1,6 @@
 //! Errors of an index of holes.
 
-/// The reason why no cells were taken.
+/// An error of taking cells from an index of holes.
 ///
 /// ```
 /// use amdgpu_va::{Holes, Step, TakeError};
@@ -15,29 +15,29 @@
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum TakeError {
-    /// No cells were asked for.
+    /// The number of cells is zero.
     #[error("a run of no cells was requested")]
     Empty,
-    /// No hole is large enough, and aligned, for the run.
+    /// No hole fits the requested number of cells at a multiple of the step.
     #[error("no hole fits")]
     NoFit,
-    /// The exact run asked for is not all inside the index.
+    /// The requested cells are not completely inside the index.
     #[error("the run is not inside the index")]
     Outside,
-    /// The exact run asked for is not all free.
+    /// Some of the requested cells are taken.
     #[error("cells {from:#x}..{to:#x} are taken")]
     Taken {
-        /// First cell of the lowest taken stretch that meets the run.
+        /// First cell of the lowest run of taken cells that overlaps the request.
         from: u64,
-        /// One past its last cell.
+        /// End of this run, exclusive.
         to: u64,
     },
-    /// The nodes for a later give could not be reserved.
+    /// The host has no memory for the nodes that later calls of [`Holes::give`](crate::Holes::give) may need.
     #[error("out of host memory")]
     HostMemory,
 }
 
-/// A run given back was not all taken: some of it is a hole already, or outside the index. Nothing has changed.
+/// The error of giving cells back that are not all taken: some are free or outside the index. Nothing has changed.
 ///
 /// ```
 /// use amdgpu_va::{Holes, NotTaken, Step};
@@ -51,13 +51,13 @@ pub enum TakeError {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("cells {start:#x}..{end:#x} are not all taken")]
 pub struct NotTaken {
-    /// The first cell given.
+    /// The first of the cells.
     pub start: u64,
-    /// One past the last cell given.
+    /// The end of the cells, exclusive.
     pub end: u64,
 }
 
-/// The span asked of [`Holes::new`](crate::Holes::new) is reversed, too long or too high.
+/// The error of [`Holes::new`](crate::Holes::new) for a span that is reversed, too long or too high.
 ///
 /// ```
 /// use amdgpu_va::{BadSpan, CELLS_END, Holes};
@@ -68,8 +68,8 @@ pub struct NotTaken {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("an index cannot span the cells {start:#x}..{end:#x}")]
 pub struct BadSpan {
-    /// The first cell.
+    /// The first cell of the span.
     pub start: u64,
-    /// One past the last cell.
+    /// The end of the span, exclusive.
     pub end: u64,
 }

@@ -2,7 +2,7 @@
 
 use super::Step;
 
-/// The free cells `[start, end)`; never empty.
+/// A run of free cells `[start, end)`, which is never empty.
 ///
 /// ```
 /// use amdgpu_va::{Hole, Holes};
@@ -17,7 +17,7 @@ use super::Step;
 pub struct Hole {
     /// The first free cell.
     pub start: u64,
-    /// One past the last free cell.
+    /// The end of the free cells, exclusive.
     pub end: u64,
 }
 
@@ -27,13 +27,13 @@ impl Hole {
         self.end - self.start
     }
 
-    /// The lowest multiple of `step` with `len` free cells from it.
+    /// Returns the lowest multiple of `step` that starts `len` free cells; `None` if there is none.
     pub(super) const fn lowest(self, len: u64, step: Step) -> Option<u64> {
         let from = step.up(self.start);
         if from < self.end && len <= self.end - from { Some(from) } else { None }
     }
 
-    /// The highest multiple of `step` with `len` free cells from it.
+    /// Returns the highest multiple of `step` that starts `len` free cells; `None` if there is none.
     pub(super) const fn highest(self, len: u64, step: Step) -> Option<u64> {
         if len > self.cells() {
             return None;

@@ -1,18 +1,18 @@
-//! Few holes: a sorted list.
+//! A sorted list of holes, for few holes.
 
 use std::ops::Range;
 
 use super::{Hole, Step};
 
-/// With more holes than this the list becomes a tree.
+/// Maximum number of holes in a list. More holes are stored in a tree.
 pub(super) const LIST_MAX: usize = 8;
 
-/// One more than is kept, for the moment before the list becomes a tree.
+/// Capacity of the list: one more, for the moment before it becomes a tree.
 const CAP: usize = LIST_MAX + 1;
 
-/// Up to nine holes by ascending address.
+/// A list of up to nine holes in ascending order.
 ///
-/// The users' bookkeeping keeps every index below `len`, and `len` at eight between calls.
+/// Every index is below `len`, and between calls `len` is at most eight.
 #[derive(Debug)]
 pub(super) struct List {
     holes: [Hole; CAP],
@@ -20,7 +20,7 @@ pub(super) struct List {
 }
 
 impl List {
-    /// All of `span`, if it is anything.
+    /// Creates a list of the whole span, if that is not empty.
     pub(super) fn new(span: &Range<u64>) -> Self {
         let whole = Hole { start: span.start, end: span.end };
         Self { holes: [whole; CAP], len: usize::from(!span.is_empty()) }
@@ -46,7 +46,7 @@ impl List {
         Some(start)
     }
 
-    /// Takes cells out of a hole of the list.
+    /// Takes cells from a hole of the list.
     pub(super) fn carve(&mut self, hole: Hole, start: u64, len: u64) {
         if let Some(at) = self.as_slice().iter().position(|&other| other == hole) {
             self.cut(at, start, len);
@@ -67,13 +67,13 @@ impl List {
         }
     }
 
-    /// The last hole that starts at `cell` or below, and the next one.
+    /// Returns the last hole that starts at or before `cell`, and the next hole.
     pub(super) fn around(&self, cell: u64) -> (Option<Hole>, Option<Hole>) {
         let at = self.as_slice().partition_point(|hole| hole.start <= cell);
         (at.checked_sub(1).map(|below| self.holes[below]), self.as_slice().get(at).copied())
     }
 
-    /// Frees the cells if all of them were taken, and returns `true` if so.
+    /// Frees the cells. Returns `false`, and changes nothing, if some of them are free.
     #[inline]
     pub(super) fn give(&mut self, given: Hole) -> bool {
         let holes = self.as_slice();
@@ -95,12 +95,12 @@ impl List {
         true
     }
 
-    /// Adds a hole above all others.
+    /// Adds a hole after all others.
     pub(super) fn push(&mut self, hole: Hole) {
         self.insert(self.len, hole);
     }
 
-    /// All holes, which the list has no more.
+    /// Removes and returns all holes.
     pub(super) fn drain(&mut self) -> impl Iterator<Item = Hole> + use<> {
         self.holes.into_iter().take(std::mem::take(&mut self.len))
     }

@@ -1,18 +1,18 @@
 //! The free cells of one address window, indexed for first fit.
 //!
-//! [`Holes`] hands out the lowest (or the highest, or exactly the asked) run of cells that fits, and takes runs back.
-//! It knows nothing of locks, leases or bytes: a cell is whatever the user makes of it, a 4 KiB page for
-//! [`VaManager`](super::VaManager).
+//! [`Holes`] takes the lowest (or the highest, or a given) run of free cells that fits, and frees runs again. It does not
+//! depend on locks, leases or bytes. The caller defines the meaning of a cell; for [`VaManager`](super::VaManager) it is the
+//! granule, usually a page of 4 KiB.
 //!
-//! Up to eight holes are a sorted list, which nothing beats; more are a [tree]. A take or a give is O(log n) in the
-//! number of holes. A take amortises the passes over the tree that new alignment classes need: a lone one may be O(n),
-//! once per class. Alignments that are no power of two have no bound but the number of holes that are large enough and
-//! lie badly.
+//! Up to eight holes are stored in a sorted list, which is the fastest structure for so few; more are stored in a [tree].
+//! Taking and freeing are O(log n) in the number of holes. The passes over the tree that a new alignment class needs are
+//! amortized over many calls; a single call may take O(n), once per class. For alignments that are not powers of two, the only
+//! bound is the number of holes that are large enough but not aligned.
 //!
-//! # Giving back cannot fail
+//! # Freeing cannot fail
 //!
-//! `n` taken runs leave at most `n + 1` holes, and every node of the tree but a root is a third full. So each take
-//! reserves, before it touches anything, the nodes that the worst pattern of gives could ask for; a give finds them.
+//! `n` taken runs leave at most `n + 1` holes, and every node of the tree except roots is at least a third full. Before each
+//! take changes anything, it therefore reserves the nodes that the worst sequence of frees could need.
 
 mod cells;
 mod error;
@@ -36,10 +36,11 @@ pub use error::{BadSpan, NotTaken, TakeError};
 pub use hole::Hole;
 pub use step::Step;
 
-/// With this many holes or fewer the tree becomes a list. The distance keeps it from going back and forth.
+/// Maximum number of holes at which a tree becomes a list again. The distance to [`LIST_MAX`] avoids frequent changes between
+/// the two.
 const TREE_MIN: u64 = 2;
 
-/// An index of holes.
+/// An index of the holes in a span of cells.
 ///
 /// ```
 /// use amdgpu_va::{Holes, Step, TakeError};
@@ -57,19 +58,19 @@ const TREE_MIN: u64 = 2;
 #[derive(Debug)]
 pub struct Holes {
     span: Range<u64>,
-    /// All the holes, unless there are some in the tree.
+    /// All holes if the tree is empty; otherwise empty.
     list: List,
     tree: Tree,
     /// [`LIST_MAX`], or 0 in tests of the tree.
     list_max: usize,
     free: u64,
     live: u64,
-    /// The number of live runs up to which a give needs no memory.
+    /// Number of live runs up to which freeing needs no more memory.
     reserved: u64,
 }
 
 impl Holes {
-    /// Creates an index in which all of `span` is free. An empty span is an index without holes.
+    /// Creates an index with all cells of `span` free. An empty span gives an index without holes.
     ///
     /// # Errors
     ///
@@ -89,11 +90,12 @@ impl Holes {
         Ok(holes)
     }
 
-    /// Takes the lowest `len` free cells that start at a multiple of `step`, and returns their first.
+    /// Takes the lowest `len` free cells that start at a multiple of `step`, and returns the first.
     ///
     /// # Errors
     ///
-    /// [`TakeError::Empty`] without cells, [`TakeError::NoFit`] without a hole for them, [`TakeError::HostMemory`].
+    /// [`TakeError::Empty`] if `len` is zero; [`TakeError::NoFit`] if no hole fits; [`TakeError::HostMemory`] if the host has
+    /// no memory.
     #[inline]
     pub fn take_lowest(&mut self, len: u64, step: Step) -> Result<u64, TakeError> {
         self.prepare(len)?;
@@ -103,11 +105,11 @@ impl Holes {
         Ok(start)
     }
 
-    /// Takes the highest `len` free cells that start at a multiple of `step`, and returns their first.
+    /// Takes the highest `len` free cells that start at a multiple of `step`, and returns the first.
     ///
     /// # Errors
     ///
-    /// As for [`Holes::take_lowest`].
+    /// The errors of [`Holes::take_lowest`].
     pub fn take_highest(&mut self, len: u64, step: Step) -> Result<u64, TakeError> {
         self.prepare(len)?;
         let taken = if self.is_list() { self.list.take_highest(len, step) } else { self.tree.take_highest(len, step) };
@@ -116,12 +118,12 @@ impl Holes {
         Ok(start)
     }
 
-    /// Takes exactly the `len` cells from `start`.
+    /// Takes the `len` cells that start at `start`.
     ///
     /// # Errors
     ///
-    /// [`TakeError::Empty`] without cells, [`TakeError::Outside`] if the run leaves the span, [`TakeError::Taken`] if
-    /// it is not all free, [`TakeError::HostMemory`].
+    /// [`TakeError::Empty`] if `len` is zero; [`TakeError::Outside`] if the run is not inside the span; [`TakeError::Taken`] if
+    /// some cells are taken; [`TakeError::HostMemory`] if the host has no memory.
     pub fn take_at(&mut self, start: u64, len: u64) -> Result<(), TakeError> {
         self.prepare(len)?;
         if !self.spans(start, len) {
@@ -142,11 +144,11 @@ impl Holes {
         Ok(())
     }
 
-    /// Gives back the `len` cells from `start`, which one call has taken. Needs no memory.
+    /// Frees the `len` cells that start at `start`, which one call has taken. Allocates no memory.
     ///
     /// # Errors
     ///
-    /// [`NotTaken`], and nothing changes, if any of the cells is free or outside the span.
+    /// [`NotTaken`] if any of the cells is free or outside the span; nothing changes in this case.
     #[inline]
     pub fn give(&mut self, start: u64, len: u64) -> Result<(), NotTaken> {
         let refused = NotTaken { start, end: start.saturating_add(len) };
@@ -164,7 +166,7 @@ impl Holes {
         Ok(())
     }
 
-    /// Returns the cells the index was made for.
+    /// Returns the span of cells that the index manages.
     pub fn span(&self) -> Range<u64> {
         self.span.clone()
     }
@@ -174,29 +176,29 @@ impl Holes {
         self.free
     }
 
-    /// Returns the number of holes. O(1).
+    /// Returns the number of holes, in O(1).
     pub fn count(&self) -> u64 {
         wide(self.list.as_slice().len()) + self.tree.count()
     }
 
-    /// Returns the number of runs taken.
+    /// Returns the number of taken runs.
     pub fn live(&self) -> u64 {
         self.live
     }
 
-    /// Returns the length of the longest hole in cells, 0 without one. O(log n).
+    /// Returns the length of the longest hole in cells, in O(log n); 0 if there are no holes.
     pub fn largest(&self) -> u64 {
         self.list.as_slice().iter().map(|hole| hole.cells()).max().unwrap_or_else(|| self.tree.largest())
     }
 
-    /// Returns the holes by ascending address.
+    /// Returns the holes in ascending order.
     pub fn iter(&self) -> impl Iterator<Item = Hole> + '_ {
         let first = self.tree.first_from_region(0);
         let tree = std::iter::successors(first, |&hole| self.tree.around_cell(hole.start).1);
         self.list.as_slice().iter().copied().chain(tree)
     }
 
-    /// Returns the host memory that the index holds, bytes.
+    /// Returns the size of the index in host memory, bytes.
     pub fn host_bytes(&self) -> usize {
         size_of::<Self>() + self.tree.host_bytes()
     }
@@ -211,7 +213,7 @@ impl Holes {
         start >= self.span.start && start < self.span.end && len <= self.span.end - start
     }
 
-    /// Makes sure that giving back everything live, and a run of `len` more, will need no memory.
+    /// Reserves the memory that freeing all live runs, and a run of `len` more cells, may need.
     #[inline]
     fn prepare(&mut self, len: u64) -> Result<(), TakeError> {
         match len {
@@ -236,7 +238,7 @@ impl Holes {
         self.settle();
     }
 
-    /// Keeps few holes in the list and many in the tree.
+    /// Moves the holes to the tree if there are too many for the list, and back if there are few.
     #[inline]
     fn settle(&mut self) {
         let in_tree = self.tree.count();

@@ -1,10 +1,10 @@
-//! Multiples that a start must be of.
+//! Alignment of the start of a run.
 
 use std::num::NonZeroU64;
 
 use super::CELLS_END;
 
-/// Starts are multiples of this many cells, which need not be a power of two.
+/// The alignment of the start of a run in cells, which need not be a power of two.
 ///
 /// ```
 /// use std::num::NonZeroU64;
@@ -18,28 +18,28 @@ use super::CELLS_END;
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Step {
-    /// At most [`CELLS_END`]: beyond it only cell 0 is a multiple, and it stays one.
+    /// At most [`CELLS_END`]; above it the only multiple is cell 0, as for [`CELLS_END`].
     cells: u64,
-    /// The exponent of the largest power of two that divides `cells`.
+    /// Base-2 logarithm of the largest power of two that divides `cells`.
     shift: u32,
 }
 
 impl Step {
-    /// Any start will do.
+    /// Every start is allowed.
     pub const ONE: Self = Self { cells: 1, shift: 0 };
 
-    /// Allows starts at multiples of `cells`.
+    /// Creates a step that allows starts at multiples of `cells`.
     pub const fn new(cells: NonZeroU64) -> Self {
         let cells = if cells.get() < CELLS_END { cells.get() } else { CELLS_END };
         Self { cells, shift: cells.trailing_zeros() }
     }
 
-    /// Returns `true` if `cell` is a multiple.
+    /// Returns `true` if `cell` is a multiple of the step.
     pub const fn divides(self, cell: u64) -> bool {
         cell.is_multiple_of(self.cells)
     }
 
-    /// The exponent of the largest power of two that divides the step.
+    /// Returns the base-2 logarithm of the largest power of two that divides the step.
     #[inline]
     pub(super) const fn shift(self) -> u32 {
         self.shift
@@ -50,7 +50,7 @@ impl Step {
         self.cells == 1 << self.shift
     }
 
-    /// The lowest multiple at `cell` or above. `cell` is at most [`CELLS_END`], so the sum cannot overflow.
+    /// Returns the lowest multiple that is at least `cell`. `cell` is at most [`CELLS_END`], so the sum cannot overflow.
     #[inline]
     pub(super) const fn up(self, cell: u64) -> u64 {
         if self.is_power_of_two() {
@@ -59,7 +59,7 @@ impl Step {
         cell.div_ceil(self.cells) * self.cells
     }
 
-    /// The highest multiple at `cell` or below.
+    /// Returns the highest multiple that is at most `cell`.
     #[inline]
     pub(super) const fn down(self, cell: u64) -> u64 {
         if self.is_power_of_two() {

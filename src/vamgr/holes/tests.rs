@@ -1,4 +1,4 @@
-//! The index against the obvious slow version, and its invariants under every kind of work.
+//! Tests of the index against a simple and slow model, and of its invariants under many kinds of load.
 
 use std::num::NonZeroU64;
 
@@ -6,12 +6,12 @@ use proptest::{collection::vec, prelude::*};
 
 use super::*;
 
-/// Returns the amount of work of a test: less under Miri, which checks every step.
+/// Returns the number of operations of a test. It is smaller under Miri, which checks every step.
 const fn at_most(usual: usize, under_miri: usize) -> usize {
     if cfg!(miri) { under_miri } else { usual }
 }
 
-/// First fit over a sorted list of holes: too slow to ship and too simple to be wrong.
+/// A reference model: first fit over a sorted list of holes.
 struct Slow {
     span: Range<u64>,
     holes: Vec<Range<u64>>,
@@ -78,7 +78,7 @@ fn step(cells: u64) -> Step {
 }
 
 impl Holes {
-    /// Panics unless every invariant of the index holds.
+    /// Panics if an invariant of the index is broken.
     fn check(&self) {
         let in_tree = self.tree.check();
         let all: Vec<Hole> = self.list.as_slice().iter().copied().chain(in_tree.iter().copied()).collect();
@@ -95,12 +95,12 @@ impl Holes {
         }
     }
 
-    /// An index that is a tree from the first hole on.
+    /// Creates an index that uses the tree from the first hole on.
     fn only_tree(span: Range<u64>) -> Self {
         Self::with_list(span, 0).unwrap()
     }
 
-    /// The same on a processor without wide vectors.
+    /// Creates such an index as on a processor without wide vectors.
     fn narrow(mut self) -> Self {
         self.tree.narrow();
         self
@@ -110,7 +110,7 @@ impl Holes {
 fn assert_equal(fast: &Holes, slow: &Slow) {
     let holes: Vec<_> = fast.iter().map(|hole| hole.start..hole.end).collect();
     assert_eq!(holes, slow.holes);
-    // A second of Miri's time, each: it sees what is done, and needs no proof of what results.
+    // Miri takes about a second for each. It checks the operations themselves, so few of them suffice.
     if !cfg!(miri) {
         fast.check();
     }
@@ -127,16 +127,16 @@ enum Op {
         start: u64,
         len: u64,
     },
-    /// The live run at this place of the list, counted round.
+    /// The live run at this position of the list, modulo its length.
     Give(usize),
-    /// Any cells at all, most of them wrong.
+    /// Arbitrary cells, most of them invalid.
     GiveAny {
         start: u64,
         len: u64,
     },
 }
 
-/// Works off `ops` on both, and checks after every `every` of them.
+/// Applies `ops` to both, and checks them after every `every` operations.
 fn agree(span: &Range<u64>, ops: &[Op], every: usize) {
     let list_and_tree = Holes::new(span.clone()).unwrap();
     for fast in [list_and_tree, Holes::only_tree(span.clone()), Holes::only_tree(span.clone()).narrow()] {
@@ -166,7 +166,7 @@ fn agrees(mut fast: Holes, span: &Range<u64>, ops: &[Op], every: usize) {
             }
             Op::Give(_) => {}
             Op::GiveAny { start, len } => {
-                // What happens to be taken would leave the list of live runs wrong.
+                // A run that is taken by chance would make the list of live runs wrong.
                 if let Err(refused) = slow.give(start, len) {
                     assert_eq!(fast.give(start, len), Err(refused));
                 } else {
@@ -186,7 +186,7 @@ fn agrees(mut fast: Holes, span: &Range<u64>, ops: &[Op], every: usize) {
     assert_eq!((fast.live(), fast.free()), (0, span.end - span.start));
 }
 
-/// Operations on a span of `cells` cells from `start`, with runs of up to `longest`.
+/// Returns operations on a span of `cells` cells from `start`, with runs of up to `longest` cells.
 fn ops(start: u64, cells: u64, longest: u64, count: usize) -> impl Strategy<Value = Vec<Op>> {
     let step = prop_oneof![4 => Just(1), 3 => (0..7u32).prop_map(|shift| 1 << shift), 1 => 1..50u64];
     let any_start = start.saturating_sub(3)..start + cells + 3;
@@ -212,7 +212,7 @@ proptest! {
         agree(&(1000..5000), &ops, 500);
     }
 
-    /// Runs of about a third of a region: holes cross borders, and some are giants.
+    /// Runs of about a third of a region, so that holes extend across regions and some are giants.
     #[test]
     fn an_index_of_several_regions_agrees_with_the_list(ops in ops((1 << 30) - 7, 5 << 30, (1 << 30) / 3, at_most(60, 30))) {
         agree(&((1 << 30) - 7..(6 << 30) - 7), &ops, 1);
@@ -241,7 +241,7 @@ fn every_hole_alignment_and_size_of_a_small_world_is_placed_as_the_list_does() {
     }
 }
 
-/// Every sequence of four takes and gives in a world of six cells.
+/// Tries every sequence of four takes and frees on six cells.
 #[test]
 fn every_short_sequence_in_a_tiny_world_agrees_with_the_list() {
     let takes = [(1, 1, false), (2, 1, false), (2, 2, false), (1, 1, true), (3, 2, true), (2, 3, false)];
@@ -258,7 +258,7 @@ fn every_short_sequence_in_a_tiny_world_agrees_with_the_list() {
     }
 }
 
-/// The worst case of the benchmark: half of all blocks are holes that are too small, or just misaligned.
+/// The worst case of the benchmark: half of all blocks are holes that are too small or misaligned.
 #[test]
 #[cfg_attr(miri, ignore = "needs more leaves than Miri has time for")]
 fn misaligned_holes_make_an_alignment_class_and_are_passed_over_from_then_on() {
@@ -303,7 +303,7 @@ fn all_thirty_one_classes_can_be_there_at_once() {
     }
 }
 
-/// Thousands of holes: inner nodes split, share and join on two levels.
+/// Uses thousands of holes, so that inner nodes split, share and merge on two levels.
 #[test]
 #[cfg_attr(miri, ignore = "a tree of two levels takes Miri too long")]
 fn a_tall_tree_keeps_its_invariants_while_it_grows_and_shrinks() {
@@ -350,7 +350,7 @@ fn giving_back_needs_no_memory() {
     holes.check();
     assert_eq!(holes.count(), 1);
     assert!(memory.0 > 8 * RUNS, "{} bytes for the places and lengths of {RUNS} runs", memory.0);
-    // What an index has anyway counts among few runs.
+    // With few runs, the initial memory of an index matters.
     assert!(cfg!(miri) || memory.0 < 100 * RUNS, "{} bytes for {RUNS} runs", memory.0);
 }
 
@@ -436,7 +436,7 @@ fn spans_without_cells_have_no_holes_and_absurd_ones_are_refused() {
 fn requests_longer_than_any_offer_look_at_the_holes_themselves() {
     look_at_the_holes(Holes::new(0..SPAN_MAX).unwrap());
     look_at_the_holes(Holes::only_tree(0..SPAN_MAX));
-    // Offers end at 2^30 - 1 cells: holes of that many, and of more, are not all the same.
+    // Offers saturate at 2^30 - 1 cells, but holes of that length and longer ones differ.
     for len in (1 << 30) - 3..(1 << 30) + 3 {
         let mut holes = Holes::only_tree(0..1 << 33);
         holes.take_at((1 << 30) - 1, 1).unwrap();

@@ -1,4 +1,4 @@
-//! The structure's invariants, checked from top to bottom.
+//! Checks of all invariants of the tree.
 
 use amdgpu_hw::num::{index, wide};
 
@@ -10,7 +10,7 @@ use super::{
 use crate::holes::Hole;
 
 impl Tree {
-    /// Panics unless every invariant of the tree holds, and returns its holes.
+    /// Panics if an invariant of the tree is broken, and returns its holes.
     pub(in crate::holes) fn check(&self) -> Vec<Hole> {
         let mut all = Vec::new();
         for region in 0..self.region_count() {
@@ -27,19 +27,19 @@ impl Tree {
         all
     }
 
-    /// Panics unless there is room for `holes` holes.
+    /// Panics if memory for `holes` holes is not reserved.
     pub(in crate::holes) fn check_reserved(&self, holes: u64) {
         let leaves = usize::try_from(holes).unwrap() / leaf::MIN + 1;
         assert!(self.leaves.capacity() >= leaves && self.free_leaves.capacity() >= leaves);
         assert!(self.inners.capacity() > leaves / inner::MIN);
     }
 
-    /// Returns the number of regions, with holes or without.
+    /// Returns the number of regions, with or without holes.
     pub(in crate::holes) fn regions(&self) -> usize {
         self.regions.len()
     }
 
-    /// The place of the nodes in host memory.
+    /// Returns the addresses of the nodes in host memory.
     pub(in crate::holes) fn addresses(&self) -> (*const u8, *const u8) {
         (self.leaves.as_ptr().cast(), self.inners.as_ptr().cast())
     }
@@ -62,7 +62,7 @@ struct Check<'a> {
 }
 
 impl Check<'_> {
-    /// Checks a node whose holes start inside `ends`, adds them to `all`, and returns what they offer.
+    /// Checks a node whose holes start inside `ends`, adds them to `all`, and returns their best offers.
     fn node(&self, node: u32, height: u32, ends: std::ops::Range<i32>, all: &mut Vec<Hole>) -> Vec<Lanes> {
         if height == 0 {
             return self.leaf(node, &ends, all);
@@ -99,7 +99,7 @@ impl Check<'_> {
     }
 }
 
-/// The winner of a tournament.
+/// Returns the winner of a tournament.
 fn played(peaks: &Peaks) -> Lanes {
     let best = (0..inner::CAP).map(|slot| peaks.get(slot)).fold(Lanes::NONE, Lanes::max);
     assert_eq!(best, peaks.max());

@@ -1,4 +1,4 @@
-//! Taking cells out of holes, and giving them back.
+//! Taking cells from holes, and freeing them.
 
 #![expect(clippy::inline_always, reason = "compiled for each vector width: see super::width")]
 
@@ -12,7 +12,7 @@ use super::{
 use crate::holes::{Hole, Step};
 
 impl Tree {
-    /// Takes the lowest `len` free cells from a multiple of `step`.
+    /// Takes the lowest `len` free cells that start at a multiple of `step`.
     #[inline(always)]
     pub(super) fn take_lowest_as_compiled(&mut self, len: u64, step: Step) -> Option<u64> {
         let mut trail = Trail::NONE;
@@ -21,7 +21,7 @@ impl Tree {
         Some(from)
     }
 
-    /// Takes the highest `len` free cells from a multiple of `step`.
+    /// Takes the highest `len` free cells that start at a multiple of `step`.
     pub(in crate::holes) fn take_highest(&mut self, len: u64, step: Step) -> Option<u64> {
         let mut trail = Trail::NONE;
         let (at, from) = self.highest_fit(&mut trail, len, step)?;
@@ -29,13 +29,13 @@ impl Tree {
         Some(from)
     }
 
-    /// Takes cells out of a hole of the tree.
+    /// Takes cells from a hole of the tree.
     pub(in crate::holes) fn carve_hole(&mut self, hole: Hole, from: u64, len: u64) {
         let (trail, at) = self.find(hole);
         self.carve(&trail, at, from, len);
     }
 
-    /// Cuts `len` cells from `from` on out of the hole at place `at` of the leaf.
+    /// Removes `len` cells that start at `from` from the hole at place `at` of the leaf.
     #[inline(always)]
     fn carve(&mut self, trail: &Trail, at: usize, from: u64, len: u64) {
         self.takes += 1;
@@ -44,13 +44,13 @@ impl Tree {
         if cells > MAX_NEED || start > MAX_NEED - cells {
             return self.carve_across(trail, at, from, len);
         }
-        // The hole ends in its region, so no sum here exceeds 2^30.
+        // The hole ends in its region, so no sum exceeds 2^30.
         let below = (start, local(from) - start);
         let above = (local(from) + length(len), cells - below.1 - length(len));
         self.cut(trail, at, below, above);
     }
 
-    /// The same for a hole that reaches the end of its region, or beyond.
+    /// Does the same for a hole that extends to the end of its region or beyond.
     #[inline(never)]
     fn carve_across(&mut self, trail: &Trail, at: usize, from: u64, len: u64) {
         let hole = self.hole(trail.region, trail.leaf, at);
@@ -62,7 +62,7 @@ impl Tree {
         if rest.is_empty() {
             self.cut(trail, at, below, (0, 0));
         } else if self.region_of(rest.start) == trail.region {
-            // A giant that stays one has the end it had.
+            // If a giant remains a giant, its end is unchanged.
             self.cut(trail, at, below, (local(rest.start), recorded(rest.end - rest.start)));
         } else {
             self.cut(trail, at, below, (0, 0));
@@ -70,7 +70,7 @@ impl Tree {
         }
     }
 
-    /// Replaces the hole at place `at` by the pieces (start, length) that are left below and above the cut. Either may
+    /// Replaces the hole at place `at` by the pieces (start, length) that remain before and after the removed cells. Either may
     /// be empty.
     #[inline(always)]
     fn cut(&mut self, trail: &Trail, at: usize, below: (i32, i32), above: (i32, i32)) {
@@ -88,7 +88,7 @@ impl Tree {
         }
     }
 
-    /// Gives back cells of the span. Returns `true` if they were all taken; otherwise nothing changes.
+    /// Frees cells of the span. Returns `false`, and changes nothing, if some of them are free.
     #[inline(always)]
     pub(super) fn give_as_compiled(&mut self, given: Hole) -> bool {
         let mut trail = Trail::NONE;
@@ -97,8 +97,8 @@ impl Tree {
         self.give_inside(&trail, at, given).unwrap_or_else(|| self.give_at_edge(&trail, at, given))
     }
 
-    /// Gives back cells between two holes of one leaf, as most are: all work is in that leaf. `None` if they are not,
-    /// otherwise whether they were taken.
+    /// Frees cells between two holes of one leaf, the most common case, in which only that leaf changes. Returns `None` if the
+    /// cells are elsewhere, otherwise whether they were all taken.
     #[inline(always)]
     fn give_inside(&mut self, trail: &Trail, at: usize, given: Hole) -> Option<bool> {
         let leaf = &mut self.leaves[index(trail.leaf)];
@@ -126,7 +126,7 @@ impl Tree {
         Some(true)
     }
 
-    /// Gives back cells whose neighbours may be in other leaves or regions, or reach into them.
+    /// Frees cells whose neighbours may be in other leaves or regions, or extend into them.
     #[inline(never)]
     fn give_at_edge(&mut self, trail: &Trail, at: usize, given: Hole) -> bool {
         let (below, above) = self.around(trail, at);
@@ -145,7 +145,7 @@ impl Tree {
         true
     }
 
-    /// Makes one hole of up to three, wherever they are.
+    /// Merges up to three holes, wherever they are.
     fn join(&mut self, below: Option<Hole>, given: Hole, above: Option<Hole>) {
         let end = above.map_or(given.end, |above| above.end);
         if let Some(above) = above {
@@ -160,7 +160,7 @@ impl Tree {
         }
     }
 
-    /// The way to a hole, and its place.
+    /// Returns the trail to a hole, and its place in the leaf.
     fn find(&self, hole: Hole) -> (Trail, usize) {
         let mut trail = Trail::NONE;
         self.descend(&mut trail, hole.start);
@@ -168,14 +168,14 @@ impl Tree {
         (trail, at)
     }
 
-    /// Takes a whole hole out of the tree.
+    /// Removes a whole hole from the tree.
     pub(in crate::holes) fn withdraw(&mut self, hole: Hole) {
         let (trail, at) = self.find(hole);
         self.lower(&trail, at, (0, 0), (0, 0));
         self.take_out(&trail, at);
     }
 
-    /// Adds a hole that touches no other.
+    /// Adds a hole that touches no other hole.
     pub(in crate::holes) fn place(&mut self, hole: Hole) {
         let mut trail = Trail::NONE;
         self.descend(&mut trail, hole.start);
@@ -188,14 +188,14 @@ impl Tree {
         self.insert(trail, at, local(hole.start), len);
     }
 
-    /// Makes the hole at place `at` larger.
+    /// Enlarges the hole at place `at`.
     fn resize(&mut self, trail: &Trail, at: usize, start: u64, end: u64) {
         let len = self.record(trail, start, end);
         self.leaves[index(trail.leaf)].set(at, local(start), len);
         self.raise(trail, local(start), len);
     }
 
-    /// The length of a hole as leaves record it, having noted the end of a giant.
+    /// Returns the length of a hole as leaves record it, and stores the end of a giant.
     fn record(&mut self, trail: &Trail, start: u64, end: u64) -> i32 {
         let len = recorded(end - start);
         if len == GIANT {

@@ -4,7 +4,7 @@
 ///
 /// # Invariants
 ///
-/// `wide` only where [`Processor::detect`] found the features.
+/// `wide` is set only if [`Processor::detect`] found the features.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Processor {
     #[cfg_attr(not(target_arch = "x86_64"), expect(dead_code, reason = "only x86-64 has two ways"))]
@@ -27,7 +27,7 @@ impl Processor {
         self.wide
     }
 
-    /// Pretends that the processor has neither.
+    /// Disables the features, for tests.
     #[cfg(test)]
     pub(super) const NARROW: Self = Self { wide: false };
 }

@@ -1,4 +1,4 @@
-//! First fit, from either end.
+//! First fit from either end.
 
 #![expect(clippy::inline_always, reason = "compiled for each vector width: see super::width")]
 
@@ -12,25 +12,25 @@ use super::{
 };
 use crate::holes::Step;
 
-/// A hole that fits: its place in the trail's leaf, and the cell to take from.
+/// A hole that fits: its place in the leaf of the trail, and the first cell to take.
 pub(super) type Fit = (usize, u64);
 
-/// The length and alignment searched for.
+/// The length and alignment to search for.
 #[derive(Clone, Copy)]
 struct Want {
     len: u64,
     step: Step,
-    /// `len`, as far as offers say.
+    /// `len`, saturated like offers.
     need: i32,
-    /// The lane of the best class there is.
+    /// The lane of the largest class that divides the step.
     lane: usize,
-    /// One less than the largest power of two in `step`, up to a region.
+    /// The largest power of two in `step`, at most a region, minus one.
     mask: i32,
     highest: bool,
 }
 
 impl Want {
-    /// Returns `true` if the first hole that offers `need` is certain to fit.
+    /// Returns `true` if the first hole that offers `need` always fits.
     fn is_exact(&self) -> bool {
         self.need < MAX_NEED && self.step.is_power_of_two() && self.step.shift() <= REGION_BITS
     }
@@ -50,11 +50,11 @@ impl Tree {
         }
     }
 
-    /// The lowest `len` free cells from a multiple of `step`.
+    /// Finds the lowest `len` free cells that start at a multiple of `step`.
     ///
-    /// Straight down: an offer is a promise if the class is that of the step, so that each level is asked once. Where
-    /// it is not (another class, an odd step, more cells than offers can express) the leaf may disappoint, and
-    /// [`Tree::search`] starts over.
+    /// The search is a single descent: if the class is that of the step, an offer guarantees a fit, so each level is examined
+    /// once. Otherwise (another class, a step that is not a power of two, more cells than offers can express), the leaf may
+    /// have no fit, and [`Tree::search`] starts over.
     #[inline(always)]
     pub(super) fn lowest_fit(&mut self, trail: &mut Trail, len: u64, step: Step) -> Option<Fit> {
         let want = self.want(len, step, false);
@@ -86,12 +86,12 @@ impl Tree {
         Some((at, self.region_start(region) + u64::from(from.cast_unsigned())))
     }
 
-    /// The highest `len` free cells from a multiple of `step`.
+    /// Finds the highest `len` free cells that start at a multiple of `step`.
     pub(super) fn highest_fit(&mut self, trail: &mut Trail, len: u64, step: Step) -> Option<Fit> {
         self.search(trail, self.want(len, step, true))
     }
 
-    /// Visits the leaves that promise a fit, in order, until one keeps its promise.
+    /// Visits the leaves with sufficient offers in order, until a hole fits.
     #[inline(never)]
     fn search(&mut self, trail: &mut Trail, want: Want) -> Option<Fit> {
         let (mut visits, regions) = (0, self.region_count());
@@ -111,7 +111,7 @@ impl Tree {
         let height = index(self.regions[index(region)].height);
         (trail.region, trail.height) = (region, number(height));
         *split_top(trail).0 = Self::table(region);
-        // A node, its level, and the slot its search goes on from.
+        // The current node, its level, and the slot from which its search continues.
         let (mut node, mut level, mut from) = (self.root(region), height, None);
         loop {
             if level == 0 {
@@ -134,7 +134,7 @@ impl Tree {
         }
     }
 
-    /// The next child after slot `from`, in the direction of the search, that promises a fit.
+    /// Returns the next child after slot `from`, in the direction of the search, with a sufficient offer.
     fn promising_child(&self, node: u32, from: Option<usize>, want: Want) -> Option<usize> {
         let peaks = self.offers[want.lane / 4].peaks(node);
         if want.highest {

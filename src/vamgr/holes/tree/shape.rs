@@ -1,4 +1,4 @@
-//! Keeping nodes neither too full nor too empty.
+//! Splitting and merging of nodes.
 
 #![expect(clippy::inline_always, reason = "compiled for each vector width: see super::width")]
 
@@ -12,7 +12,7 @@ use super::{
 };
 
 impl Tree {
-    /// Puts a new hole at place `at` of the leaf.
+    /// Inserts a new hole at place `at` of the leaf.
     #[inline(always)]
     pub(super) fn insert(&mut self, trail: &Trail, at: usize, start: i32, len: i32) {
         self.count += 1;
@@ -41,7 +41,7 @@ impl Tree {
         self.adopt(trail, 0, key, upper);
     }
 
-    /// Takes the hole at place `at` out of the leaf; nothing above offers more than the others do by now.
+    /// Removes the hole at place `at` from the leaf. The caller has already lowered the offers above it.
     pub(super) fn take_out(&mut self, trail: &Trail, at: usize) {
         self.count -= 1;
         let leaf = &mut self.leaves[index(trail.leaf)];
@@ -51,7 +51,7 @@ impl Tree {
         }
     }
 
-    /// The leaf has too few holes.
+    /// Refills a leaf that has too few holes, or merges it with a neighbour.
     #[cold]
     fn refill_leaf(&mut self, trail: &Trail) {
         let (parent, slot) = trail.step[0];
@@ -72,14 +72,14 @@ impl Tree {
         }
     }
 
-    /// The lower slot of two neighbours, of which one is at `slot`, and the two children.
+    /// Returns the lower slot of two neighbours, of which one is at `slot`, and the two children.
     fn neighbours(&self, node: u32, slot: u32) -> (usize, [u32; 2]) {
         let (inner, slot) = (&self.inners[index(node)], index(slot));
         let low = if inner.has(slot + 1) { slot } else { slot.saturating_sub(1) };
         (low, [inner.child(low), inner.child(low + 1)])
     }
 
-    /// Adds `child` right above the child the trail goes through at `level`, which has given half of itself to it.
+    /// Adds `child` directly after the child of the trail at `level`, which has moved half of its contents to it.
     fn adopt(&mut self, trail: &Trail, level: usize, key: i32, child: u32) {
         if level == index(trail.height) {
             self.grow_root(trail.region, level, key, child);
@@ -137,7 +137,7 @@ impl Tree {
         }
     }
 
-    /// Takes the child above slot `low` out of the node at `level`; the child at `low` has all it had.
+    /// Removes the child after slot `low` from the node at `level`, after its contents were moved to the child at `low`.
     fn disown(&mut self, trail: &Trail, level: usize, low: usize) {
         let node = trail.step[level].0;
         self.inners[index(node)].remove(low + 1);
@@ -163,7 +163,7 @@ impl Tree {
         self.refresh_root(region);
     }
 
-    /// The child the trail goes through at `level` has too few children.
+    /// Refills the child of the trail at `level`, which has too few children, or merges it with a neighbour.
     fn refill_inner(&mut self, trail: &Trail, level: usize) {
         let (parent, slot) = trail.step[level];
         let (low, [a, b]) = self.neighbours(parent, slot);
@@ -182,7 +182,7 @@ impl Tree {
         }
     }
 
-    /// A node for `leaf`. A used one, or one from what [`Tree::reserve`] set aside.
+    /// Returns a node for `leaf`: an unused one, or one from the memory that [`Tree::reserve`] reserved.
     fn new_leaf(&mut self, leaf: Leaf) -> u32 {
         if let Some(id) = self.free_leaves.pop() {
             self.leaves[index(id)] = leaf;
@@ -192,7 +192,7 @@ impl Tree {
         number(self.leaves.len()) - 1
     }
 
-    /// A node for `inner`, in which every child offers nothing yet.
+    /// Returns a node for `inner` whose children have no offers yet.
     fn new_inner(&mut self, inner: Inner) -> u32 {
         if let Some(id) = self.free_inners.pop() {
             self.inners[index(id)] = inner;

@@ -12,7 +12,7 @@ use super::{
 };
 use crate::holes::TakeError;
 
-/// The holes of one index, when there are many.
+/// A tree of the holes of one index.
 #[derive(Debug)]
 pub(in crate::holes) struct Tree {
     /// The number of the first region.
@@ -20,11 +20,11 @@ pub(in crate::holes) struct Tree {
     pub(super) regions: Vec<Region>,
     pub(super) leaves: Vec<Leaf>,
     pub(super) inners: Vec<Inner>,
-    /// Offers of the inner nodes' children, four classes each.
+    /// The offers of the children of inner nodes, for four classes each.
     pub(super) offers: Vec<Offers>,
-    /// Per exponent of an alignment, the lane of the largest class that divides it.
+    /// The lane of the largest class that divides an alignment, by the logarithm of the alignment.
     pub(super) lane_of: [u8; CLASSES],
-    /// Per exponent, the searches in vain so far and how many takes there were then.
+    /// The unsuccessful searches by the logarithm of the alignment, and the number of takes at the last one.
     pub(super) wasted: [Waste; CLASSES],
     pub(super) free_leaves: Vec<u32>,
     pub(super) free_inners: Vec<u32>,
@@ -37,7 +37,7 @@ pub(in crate::holes) struct Tree {
 pub(super) struct Region {
     /// Levels of inner nodes above the leaves.
     pub(super) height: u32,
-    /// End of the region's giant, if it has one.
+    /// The end of the region's giant hole, if it has one.
     pub(super) giant_end: u64,
 }
 
@@ -48,7 +48,7 @@ pub(super) struct Waste {
 }
 
 impl Tree {
-    /// A tree without holes, for those inside `span`.
+    /// Creates a tree without holes, for holes inside `span`.
     pub(in crate::holes) fn new(span: &Range<u64>) -> Self {
         let first = span.start >> REGION_BITS;
         let last = (span.end.max(span.start + 1) - 1) >> REGION_BITS;
@@ -89,7 +89,7 @@ impl Tree {
         self.count
     }
 
-    /// The length of the longest hole, 0 without one.
+    /// Returns the length of the longest hole; 0 if there are no holes.
     pub(in crate::holes) fn largest(&self) -> u64 {
         let lengths = (0..self.region_count()).map(|region| {
             let (node, slot) = Self::table(region);
@@ -99,7 +99,7 @@ impl Tree {
         lengths.max().unwrap_or(0)
     }
 
-    /// Bytes of host memory behind the tree.
+    /// Returns the host memory of the tree's data in bytes.
     pub(in crate::holes) fn host_bytes(&self) -> usize {
         self.regions.capacity() * size_of::<Region>()
             + self.leaves.capacity() * size_of::<Leaf>()
@@ -108,9 +108,9 @@ impl Tree {
             + self.offers.iter().map(Offers::host_bytes).sum::<usize>()
     }
 
-    /// Makes sure that the nodes for `holes` holes, however they come about, need no further memory.
+    /// Reserves the nodes for `holes` holes, however they are distributed, so that they need no further memory.
     pub(in crate::holes) fn reserve(&mut self, holes: u64) -> Result<(), TakeError> {
-        // All nodes but roots have MIN or more of what they hold, and a root that is not a leaf has two or more.
+        // All nodes except roots have at least MIN entries, and a root that is not a leaf has at least two.
         let regions = self.regions.len();
         let full = usize::try_from(holes).map_err(|_| TakeError::HostMemory)? / leaf::MIN;
         let leaves = full + regions + 1;

@@ -1,4 +1,4 @@
-//! Finding the way to a cell, and to the holes next to a leaf.
+//! Paths to cells, and to the holes adjacent to a leaf.
 
 #![expect(clippy::inline_always, reason = "compiled for each vector width: see super::width")]
 
@@ -13,7 +13,7 @@ use super::{
 use crate::holes::Hole;
 
 impl Tree {
-    /// The table node and slot that hold a region's root.
+    /// Returns the table node and slot of a region's root.
     #[inline]
     pub(super) const fn table(region: u32) -> (u32, u32) {
         (region / inner::SLOTS, region % inner::SLOTS)
@@ -29,19 +29,19 @@ impl Tree {
         self.inners[index(node)].set_child(index(slot), root);
     }
 
-    /// The region of a cell inside the span.
+    /// Returns the region of a cell inside the span.
     #[inline]
     pub(super) fn region_of(&self, cell: u64) -> u32 {
         ((cell >> REGION_BITS) - self.first) as u32
     }
 
-    /// The cell that is number 0 in its region.
+    /// Returns the first cell of a region.
     #[inline]
     pub(super) fn region_start(&self, region: u32) -> u64 {
         (self.first + u64::from(region)) << REGION_BITS
     }
 
-    /// The way to the leaf whose addresses include `cell`, which is inside the span.
+    /// Sets `trail` to the path to the leaf whose addresses include `cell`, which is inside the span.
     #[inline(always)]
     pub(super) fn descend(&self, trail: &mut Trail, cell: u64) {
         trail.region = self.region_of(cell);
@@ -58,7 +58,7 @@ impl Tree {
         trail.leaf = node;
     }
 
-    /// The hole at place `at` of a leaf of `region`.
+    /// Returns the hole at place `at` of a leaf of `region`.
     pub(super) fn hole(&self, region: u32, leaf: u32, at: usize) -> Hole {
         let leaf = &self.leaves[index(leaf)];
         let start = self.region_start(region) + u64::from(leaf.start(at).cast_unsigned());
@@ -74,7 +74,7 @@ impl Tree {
         self.leaves[index(leaf)].has(at).then(|| self.hole(region, leaf, at))
     }
 
-    /// The holes on either side of place `at` of the leaf, wherever they are: the one before it and the one at it.
+    /// Returns the holes before and at place `at` of the leaf, which may be in other leaves or regions.
     pub(super) fn around(&self, trail: &Trail, at: usize) -> (Option<Hole>, Option<Hole>) {
         let below = match at.checked_sub(1) {
             Some(before) => self.hole_if_any(trail.region, trail.leaf, before),
@@ -84,14 +84,14 @@ impl Tree {
         (below, above)
     }
 
-    /// The last hole that starts at `cell` or below, and the next one.
+    /// Returns the last hole that starts at or before `cell`, and the next hole.
     pub(in crate::holes) fn around_cell(&self, cell: u64) -> (Option<Hole>, Option<Hole>) {
         let mut trail = Trail::NONE;
         self.descend(&mut trail, cell);
         self.around(&trail, self.leaves[index(trail.leaf)].rank(local(cell)))
     }
 
-    /// The last hole below the leaf.
+    /// Returns the last hole before the leaf.
     fn before(&self, trail: &Trail) -> Option<Hole> {
         for (level, &(node, slot)) in trail.steps()[..index(trail.height)].iter().enumerate() {
             if slot > 0 {
@@ -102,7 +102,7 @@ impl Tree {
         earlier.into_iter().find_map(|region| self.last_below(region, self.root(region), self.height(region)))
     }
 
-    /// The first hole above the leaf.
+    /// Returns the first hole after the leaf.
     fn after(&self, trail: &Trail) -> Option<Hole> {
         for (level, &(node, slot)) in trail.steps()[..index(trail.height)].iter().enumerate() {
             let inner = &self.inners[index(node)];
@@ -113,7 +113,7 @@ impl Tree {
         self.first_from_region(trail.region + 1)
     }
 
-    /// The lowest hole that starts in `region` or a later one.
+    /// Returns the lowest hole that starts in `region` or a later one.
     pub(in crate::holes) fn first_from_region(&self, region: u32) -> Option<Hole> {
         let mut later = region..self.region_count();
         later.find_map(|region| self.first_below(region, self.root(region), self.height(region)))
@@ -139,12 +139,13 @@ impl Tree {
         self.hole_if_any(region, node, 0)
     }
 
-    /// The length of a region's last hole. A hole of `MAX_NEED` cells or more is one: no other starts behind it.
+    /// Returns the length of a region's last hole. A hole of `MAX_NEED` cells or more is always the last, because no other
+    /// starts after it.
     pub(super) fn last_length(&self, region: u32) -> u64 {
         self.last_below(region, self.root(region), self.height(region)).map_or(0, Hole::cells)
     }
 
-    /// Raises the key of the next leaf if a hole at the end of this one now starts at `last`, on or above it.
+    /// Raises the key of the next leaf if a hole at the end of this leaf now starts at `last`, at or above that key.
     pub(super) fn fence(&mut self, trail: &Trail, at: usize, last: i32) {
         if self.leaves[index(trail.leaf)].has(at + 1) {
             return;

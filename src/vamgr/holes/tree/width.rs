@@ -1,9 +1,10 @@
-//! The two hot paths, compiled for the vectors of the processor.
+//! The two hot paths, compiled for the vector width of the processor.
 //!
-//! The tree mostly computes [lanes](super::nodes::lanes): plain loops over short arrays. For x86-64 at large the compiler
-//! makes instructions on 16 bytes of them, without a maximum of two vectors, as SSE2 has none. Nearly every processor
-//! since 2013 has 32 bytes and the maximum. So taking and giving are compiled twice, and the tree chooses when it is
-//! made. All they are made of is inlined into them; whatever is not is rare. A tenth of the time of a pair.
+//! The tree mostly computes [lanes](super::nodes::lanes): plain loops over short arrays. For baseline x86-64 the compiler emits
+//! instructions on 16 bytes, without a maximum of two vectors, which SSE2 does not have. Nearly all processors since 2013 have
+//! vectors of 32 bytes and the maximum. Taking and freeing are therefore compiled twice, and the tree selects one version when
+//! it is created. All functions on these paths are inlined into them; the others are rarely called. This saves a tenth of the
+//! time of a take and a free.
 #![expect(unsafe_code, reason = "calls functions that not every processor can run")]
 
 #[cfg(test)]
@@ -12,7 +13,7 @@ use super::tree::Tree;
 use crate::holes::{Hole, Step};
 
 impl Tree {
-    /// Takes the lowest `len` free cells from a multiple of `step`.
+    /// Takes the lowest `len` free cells that start at a multiple of `step`.
     #[inline]
     pub(in crate::holes) fn take_lowest(&mut self, len: u64, step: Step) -> Option<u64> {
         #[cfg(target_arch = "x86_64")]
@@ -23,7 +24,7 @@ impl Tree {
         self.take_lowest_as_compiled(len, step)
     }
 
-    /// Gives back cells of the span. Returns `true` if they were all taken; otherwise nothing changes.
+    /// Frees cells of the span. Returns `false`, and changes nothing, if some of them are free.
     #[inline]
     pub(in crate::holes) fn give(&mut self, given: Hole) -> bool {
         #[cfg(target_arch = "x86_64")]

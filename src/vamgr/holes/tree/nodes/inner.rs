@@ -1,4 +1,4 @@
-//! The inner nodes of the hole tree: which child holds which addresses.
+//! The inner nodes of the hole tree, which map addresses to children.
 
 #![expect(clippy::inline_always, reason = "compiled for each vector width: see crate::holes::tree::width")]
 
@@ -6,24 +6,24 @@ use amdgpu_hw::num::index;
 
 use super::{lanes, slots};
 
-/// Children an inner node can have. [`super::peaks`] relies on 64.
+/// Maximum number of children of an inner node. [`super::peaks`] relies on 64.
 pub(crate) const SLOTS: u32 = 64;
-/// The same as a length.
+/// The same number as a length.
 pub(crate) const CAP: usize = index(SLOTS);
-/// Children an inner node has at least, unless it is the root.
+/// Minimum number of children of an inner node, except for a root.
 pub(crate) const MIN: usize = 22;
-/// Neighbours with this many children or fewer between them become one node; with more, they share evenly.
+/// Two neighbours with at most this many children in total are merged into one node; with more, they share them evenly.
 pub(crate) const JOIN: usize = 48;
 
-/// The key in unused places: above every cell of a region.
+/// The key of unused places, which is greater than every cell of a region.
 const UNUSED: i32 = i32::MAX;
 
-/// Up to [`CAP`] children by ascending address.
+/// A node with up to [`CAP`] children in ascending order.
 ///
 /// # Invariants
 ///
-/// Every hole below child `i` starts at `key[i]` or above and below `key[i + 1]`; `key[0]` is the key that the parent
-/// has for this node, and 0 in the leftmost node of a level. Unused keys are [`UNUSED`].
+/// Every hole below child `i` starts at or after `key[i]` and before `key[i + 1]`. `key[0]` is the key of this node in its
+/// parent, and 0 in the leftmost node of a level. Unused keys are [`UNUSED`].
 #[derive(Clone, Debug)]
 #[repr(C, align(64))]
 pub(crate) struct Inner {
@@ -60,7 +60,7 @@ impl Inner {
         self.key[at % CAP] = key;
     }
 
-    /// The child whose addresses include `cell`.
+    /// Returns the slot of the child whose addresses include `cell`.
     #[inline(always)]
     pub(crate) fn slot(&self, cell: i32) -> usize {
         lanes::at_most(&self.key, cell).saturating_sub(1)
@@ -76,7 +76,7 @@ impl Inner {
         slots::close(&mut self.child, at, 0);
     }
 
-    /// Moves children between this node and the next one up until this one has `want`.
+    /// Moves children between this node and the next one until this one has `want`.
     pub(crate) fn share(&mut self, upper: &mut Self, want: usize) {
         let (lower_len, upper_len) = (self.count(), upper.count());
         slots::share((&mut self.key, lower_len), (&mut upper.key, upper_len), want, UNUSED);

@@ -1,14 +1,14 @@
-//! Questions about a short array, asked of all its values at once.
+//! Operations on all values of a short array at once.
 //!
-//! Plain loops over fixed arrays, written as the arithmetic that the compiler turns into vector instructions on every
-//! target; on x86-64 SSE2, the baseline, is enough. No loop here has an early exit: which value decides is
-//! unpredictable, and a mispredicted branch costs more than the whole array.
+//! They are plain loops over fixed arrays, written such that the compiler turns them into vector instructions on every target;
+//! SSE2, the baseline of x86-64, is sufficient. No loop exits early, because the exit would be unpredictable and a mispredicted
+//! branch costs more than the whole array.
 
 #![expect(clippy::inline_always, reason = "compiled for each vector width: see crate::holes::tree::width")]
 
 use amdgpu_hw::num::index;
 
-/// The lengths that a child offers, for four alignment classes at once.
+/// The lengths that a child offers for four alignment classes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(align(16))]
 pub(crate) struct Lanes(pub(crate) [i32; 4]);
@@ -45,32 +45,32 @@ impl Lanes {
         self.zip(other, |a, b| a & b)
     }
 
-    /// With a lane's value one less than a power of two: how much of a hole is left from the first multiple of that
-    /// power. Negative where the multiple lies past the end.
+    /// Returns the part of a hole that remains from the first multiple of a power of two on, for each lane, whose value is that
+    /// power minus one. The result is negative if the multiple is past the end of the hole.
     #[inline(always)]
     pub(crate) fn offer(self, start: i32, len: i32) -> Self {
         self.zip(self, |mask, _| offer(start, len, mask))
     }
 }
 
-/// Returns the length of the hole from the first multiple of `mask + 1` on.
+/// Returns the length of the hole from the first multiple of `mask + 1` on; negative if that is past the end of the hole.
 #[inline(always)]
 pub(crate) fn offer(start: i32, len: i32, mask: i32) -> i32 {
     len - (start.wrapping_neg() & mask)
 }
 
-/// Returns the number of values that are `limit` or less. Values and limit are 0 or more.
+/// Returns the number of values that are `limit` or less. Values and `limit` must not be negative.
 #[inline(always)]
 pub(crate) fn at_most<const N: usize>(values: &[i32; N], limit: i32) -> usize {
     let mut count = 0;
     for &value in values {
-        // The sign bit of `value - limit - 1`. A comparison would be counted with a slow population count.
+        // The sign bit of `value - limit - 1`. For a comparison, the compiler would emit a slow population count.
         count += value.wrapping_sub(limit).wrapping_sub(1).cast_unsigned() >> 31;
     }
     index(count)
 }
 
-/// Bit `i` says whether value `i` is `limit` or more, for up to 32 values.
+/// Returns a word whose bit `i` is set if value `i` is at least `limit`, for up to 32 values.
 #[inline(always)]
 pub(crate) fn at_least<const N: usize>(values: &[i32; N], limit: i32) -> u32 {
     let mut bits = 0;

@@ -1,32 +1,32 @@
-//! The bottom of the hole tree: a short sorted run of holes.
+//! The leaves of the hole tree: short sorted runs of holes.
 
 #![expect(clippy::inline_always, reason = "compiled for each vector width: see crate::holes::tree::width")]
 
 use super::{lanes, slots};
 use crate::holes::tree::units::{GIANT, MAX_NEED};
 
-/// Tree a leaf can hold: with 8 bytes each, four cache lines.
+/// Maximum number of holes in a leaf. With 8 bytes each, they fill four cache lines.
 pub(crate) const CAP: usize = 32;
-/// Tree a leaf has at least, unless it is the root.
+/// Minimum number of holes in a leaf, except for a root.
 pub(crate) const MIN: usize = 11;
-/// Neighbours with this many holes or fewer between them become one leaf; with more, they share evenly. The distance
-/// to [`CAP`] keeps a leaf from splitting and joining in turns.
+/// Two neighbours with at most this many holes in total are merged into one leaf; with more, they share them evenly. The
+/// distance to [`CAP`] avoids splitting and merging a leaf in turns.
 pub(crate) const JOIN: usize = 24;
 
-/// The start in unused places: above every cell of a region.
+/// The start of unused places, which is greater than every cell of a region.
 const UNUSED: i32 = i32::MAX;
 
-/// Up to [`CAP`] holes of one region by ascending address.
+/// A leaf with up to [`CAP`] holes of one region in ascending order.
 ///
 /// # Invariants
 ///
-/// The used places come first, are sorted, and neither overlap nor touch; the others hold ([`UNUSED`], 0), which no
-/// position follows and nothing fits into.
+/// The used places come first, are sorted, and neither overlap nor touch. The others are ([`UNUSED`], 0): no hole starts after
+/// them, and nothing fits into them.
 #[derive(Clone, Debug)]
 #[repr(C, align(64))]
 pub(crate) struct Leaf {
     start: [i32; CAP],
-    /// Cells, or [`GIANT`].
+    /// Length in cells, or [`GIANT`].
     len: [i32; CAP],
 }
 
@@ -53,13 +53,13 @@ impl Leaf {
         self.len[at % CAP]
     }
 
-    /// Returns the number of holes that start at `cell` or below.
+    /// Returns the number of holes that start at or before `cell`.
     #[inline(always)]
     pub(crate) fn rank(&self, cell: i32) -> usize {
         lanes::at_most(&self.start, cell)
     }
 
-    /// Bit per hole that offers `need` cells from a multiple of `mask + 1`.
+    /// Returns a bitmap of the holes that offer `need` cells from a multiple of `mask + 1`.
     pub(crate) fn offering(&self, need: i32, mask: i32) -> u32 {
         let mut offers = self.len;
         for (len, &start) in offers.iter_mut().zip(&self.start) {
@@ -68,7 +68,8 @@ impl Leaf {
         lanes::at_least(&offers, need)
     }
 
-    /// The first hole that offers `need` cells from a multiple of `mask + 1`; a place behind the last if none does.
+    /// Returns the place of the first hole that offers `need` cells from a multiple of `mask + 1`, or a place after the last
+    /// hole.
     #[inline(always)]
     pub(crate) fn first_offering(&self, need: i32, mask: i32) -> usize {
         let mut first = i32::MAX;
@@ -79,7 +80,7 @@ impl Leaf {
         usize::try_from(first).unwrap_or(CAP)
     }
 
-    /// The most that any hole offers from a multiple of `mask + 1`, up to [`MAX_NEED`].
+    /// Returns the largest offer of any hole from a multiple of `mask + 1`, up to [`MAX_NEED`].
     pub(crate) fn most(&self, mask: i32) -> i32 {
         let mut most = 0;
         for (&start, &len) in self.start.iter().zip(&self.len) {
@@ -88,7 +89,7 @@ impl Leaf {
         most.min(MAX_NEED)
     }
 
-    /// The same without the hole at place `at`.
+    /// Returns the same without the hole at place `at`.
     #[inline(always)]
     pub(crate) fn most_but(&self, at: usize, mask: i32) -> i32 {
         let mut most = 0;
@@ -123,7 +124,7 @@ impl Leaf {
         slots::close(&mut self.len, at, 0);
     }
 
-    /// Moves holes between this leaf and the next one up until this one has `want`.
+    /// Moves holes between this leaf and the next one until this one has `want`.
     pub(crate) fn share(&mut self, upper: &mut Self, want: usize) {
         let (lower_len, upper_len) = (self.count(), upper.count());
         slots::share((&mut self.start, lower_len), (&mut upper.start, upper_len), want, UNUSED);

@@ -1,4 +1,4 @@
-//! The nodes of the tree, and what their children offer.
+//! The nodes of the tree, and the offers of their children.
 
 mod grow;
 pub(super) mod inner;

@@ -7,20 +7,20 @@ use amdgpu_hw::num::index;
 use super::{Leaf, grow, lanes::Lanes, peaks::Peaks};
 use crate::holes::{TakeError, tree::units::MAX_NEED};
 
-/// Four classes of one index: a lane each.
+/// The offers of an index in four alignment classes, each in a lane.
 #[derive(Debug)]
 pub(crate) struct Offers {
-    /// One less than the class's alignment in cells.
+    /// The alignment of the class in cells minus one.
     pub(crate) mask: Lanes,
-    /// All ones in the lanes in use.
+    /// All bits set in the lanes that are in use.
     pub(crate) active: Lanes,
     pub(crate) used: usize,
-    /// Per inner node. The lanes not in use stay 0.
+    /// The offers for each inner node. Unused lanes are 0.
     pub(crate) peaks: Vec<Peaks>,
 }
 
 impl Offers {
-    /// Offers for `nodes` nodes, with the one class of any start.
+    /// Creates the offers of `nodes` nodes, with the class of any start as the only one.
     pub(crate) fn new(nodes: usize) -> Self {
         let mut offers = Self { mask: Lanes::NONE, active: Lanes::NONE, used: 0, peaks: vec![Peaks::NONE; nodes] };
         offers.add_class(0);
@@ -56,17 +56,17 @@ impl Offers {
         &mut self.peaks[index(node)]
     }
 
-    /// Two nodes that share children.
+    /// Returns the peaks of two nodes that share children.
     pub(crate) fn pair_mut(&mut self, nodes: [u32; 2]) -> Option<[&mut Peaks; 2]> {
         self.peaks.get_disjoint_mut(nodes.map(index)).ok()
     }
 
-    /// A new node without children.
+    /// Adds a new node without children.
     pub(crate) fn push(&mut self) {
         self.peaks.push(Peaks::NONE);
     }
 
-    /// A node used again, without children.
+    /// Resets a node that is reused to one without children.
     pub(crate) fn clear(&mut self, node: u32) {
         self.peaks[index(node)] = Peaks::NONE;
     }

@@ -1,22 +1,22 @@
-//! The offers of one node's children, kept as a knock-out tournament.
+//! The offers of one node's children, kept as a tournament tree.
 //!
-//! The 64 children meet in groups of four, the 16 winners again, and the last four are the final. The first child that
-//! offers enough is found by asking three groups of four instead of 64 children, and a changed child replays three
-//! groups. A group's answer is arithmetic on three comparisons: no branch depends on the offers.
+//! The 64 children compete in groups of four, then their 16 winners, then the last four. The first child that offers enough is
+//! found by examining three groups of four instead of 64 children, and a change of a child updates three groups. A group is
+//! evaluated by arithmetic on three comparisons, so no branch depends on the offers.
 
 #![expect(clippy::inline_always, reason = "compiled for each vector width: see crate::holes::tree::width")]
 
 use super::{inner, lanes::Lanes, slots};
 
 const N: usize = inner::CAP;
-/// Start of the final, of the 16 and of the 64.
+/// Indices of the first entry of the final, of the 16 and of the 64.
 const FINAL: usize = 0;
 const SEMIFINAL: usize = 4;
 const CHILDREN: usize = 20;
 
 const _: () = assert!(N == 64 && CHILDREN == SEMIFINAL + N / 4);
 
-/// The offers of the 64 children and the winners of all rounds above them.
+/// The offers of the 64 children, and the winners of all rounds above them.
 #[derive(Clone, Debug)]
 #[repr(align(64))]
 pub(crate) struct Peaks([Lanes; CHILDREN + N]);
@@ -30,7 +30,7 @@ impl Peaks {
         self.0[CHILDREN + slot % N]
     }
 
-    /// The best offer of all.
+    /// Returns the best offer of all children.
     pub(crate) fn max(&self) -> Lanes {
         self.best_of(FINAL)
     }
@@ -41,13 +41,13 @@ impl Peaks {
         a.max(b).max(c.max(d))
     }
 
-    /// One lane of an entry, read on its own: through a copy it would wait for the copy.
+    /// Returns one lane of an entry. It is read on its own, because reading it from a copy would wait for the copy.
     #[inline(always)]
     fn lane(&self, at: usize, lane: usize) -> i32 {
         self.0[at].get(lane)
     }
 
-    /// The first child that offers `need` or more; the last slot if none does.
+    /// Returns the first child that offers at least `need`; the last slot if none does.
     #[inline(always)]
     pub(crate) fn first(&self, lane: usize, need: i32) -> usize {
         let mut at = 0;
@@ -61,12 +61,12 @@ impl Peaks {
         at
     }
 
-    /// The first child from `slot` on that offers `need` or more.
+    /// Returns the first child from `slot` on that offers at least `need`.
     pub(crate) fn first_from(&self, slot: usize, lane: usize, need: i32) -> Option<usize> {
         (slot..N).find(|&slot| self.get(slot).get(lane) >= need)
     }
 
-    /// The last child before `slot` that offers `need` or more.
+    /// Returns the last child before `slot` that offers at least `need`.
     pub(crate) fn last_before(&self, slot: usize, lane: usize, need: i32) -> Option<usize> {
         let mut at = slot;
         while at > 0 {
@@ -82,7 +82,7 @@ impl Peaks {
         None
     }
 
-    /// Sets what the child at `slot` offers, and returns the best offer of all.
+    /// Sets the offer of the child at `slot`, and returns the best offer of all children.
     #[inline(always)]
     pub(crate) fn set(&mut self, slot: usize, offer: Lanes) -> Lanes {
         let (mut at, mut winner) = (slot % N, offer);
@@ -96,7 +96,7 @@ impl Peaks {
         winner
     }
 
-    /// Raises what the child at `slot` offers to `offer` at least.
+    /// Raises the offer of the child at `slot` to at least `offer`.
     #[inline(always)]
     pub(crate) fn raise(&mut self, slot: usize, offer: Lanes) {
         let slot = slot % N;
@@ -105,7 +105,7 @@ impl Peaks {
         }
     }
 
-    /// Sets what the child at `slot` offers and leaves the rounds above as they are, until [`Peaks::replay`].
+    /// Sets the offer of the child at `slot`, but not the rounds above, which [`Peaks::replay`] must update later.
     pub(crate) fn put(&mut self, slot: usize, offer: Lanes) {
         self.0[CHILDREN + slot % N] = offer;
     }
@@ -119,7 +119,7 @@ impl Peaks {
         }
     }
 
-    /// The 64 offers, to be moved about; [`Peaks::replay`] must follow.
+    /// Returns the 64 offers for moving them. [`Peaks::replay`] must be called afterwards.
     fn children(&mut self) -> &mut [Lanes; N] {
         let Some(children) = self.0.last_chunk_mut() else { unreachable!("64 of 84") };
         children
@@ -146,7 +146,7 @@ impl Peaks {
 mod tests {
     use super::*;
 
-    /// A tournament of scattered offers in lane 2.
+    /// Returns a tournament of scattered offers in lane 2.
     fn scattered() -> Peaks {
         let mut peaks = Peaks::NONE;
         for slot in 0..N {

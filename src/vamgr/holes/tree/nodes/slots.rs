@@ -1,20 +1,20 @@
-//! Sorted runs inside fixed arrays: opening, closing and moving places.
+//! Sorted runs in fixed arrays: inserting, removing and moving values.
 //!
-//! The callers' invariants keep every index below `N`; nothing a caller of the crate passes reaches one.
+//! The invariants of the callers keep every index below `N`; no argument from outside the crate is used as an index.
 
-/// Makes room at `at`, letting the last place drop off, and puts `value` there.
+/// Inserts `value` at `at`. The last value is lost.
 pub(super) fn open<T: Copy, const N: usize>(run: &mut [T; N], at: usize, value: T) {
     run.copy_within(at..N - 1, at + 1);
     run[at] = value;
 }
 
-/// Takes out place `at`; the last place becomes `unused`.
+/// Removes the value at `at`. The last place becomes `unused`.
 pub(super) fn close<T: Copy, const N: usize>(run: &mut [T; N], at: usize, unused: T) {
     run.copy_within(at + 1..N, at);
     run[N - 1] = unused;
 }
 
-/// Moves values across the border of two adjacent runs until the lower one has `want`.
+/// Moves values between two adjacent runs until the lower one has `want`.
 pub(super) fn share<T: Copy, const N: usize>(
     (lower, lower_len): (&mut [T; N], usize),
     (upper, upper_len): (&mut [T; N], usize),
