@@ -1,12 +1,12 @@
-//! A userspace amdgpu winsys and Vulkan-style memory manager, with no C library beneath it.
+//! A userspace amdgpu winsys and a Vulkan-style memory manager, without a C library.
 //!
 //! For a Vulkan driver, it replaces RADV's winsys and libdrm_amdgpu, which are written in C. It opens an amdgpu render
 //! node, queries the GPU, allocates GPU memory with Vulkan's heaps and types, manages the GPU's virtual addresses, records
 //! PM4 and SDMA commands, and submits them to the graphics (ME), compute (MEC) and copy (SDMA) rings.
 //!
-//! # The tour
+//! # Modules
 //!
-//! | module | holds |
+//! | module | contents |
 //! |---|---|
 //! | [`winsys`] | the kernel's objects: [`Device`](winsys::Device), [`Bo`](winsys::Bo), [`Mapping`](winsys::Mapping), [`Binding`](winsys::Binding), [`Context`](winsys::Context), [`Syncobj`](winsys::Syncobj) |
 //! | [`vamgr`] | GPU addresses: windows, [leases](vamgr::VaLease), first fit |

@@ -36,11 +36,11 @@ pub enum VkResult {
     OutOfHostMemory = -1,
     /// `VK_ERROR_OUT_OF_DEVICE_MEMORY`: GPU memory or GPU addresses are exhausted.
     OutOfDeviceMemory = -2,
-    /// `VK_ERROR_INITIALIZATION_FAILED`: the device cannot be used.
+    /// `VK_ERROR_INITIALIZATION_FAILED`: the device cannot be opened or does not work.
     InitializationFailed = -3,
     /// `VK_ERROR_DEVICE_LOST`: the GPU lost work, or was removed.
     DeviceLost = -4,
-    /// `VK_ERROR_MEMORY_MAP_FAILED`: the CPU mapping was refused.
+    /// `VK_ERROR_MEMORY_MAP_FAILED`: the memory cannot be mapped for the CPU.
     MemoryMapFailed = -5,
     /// `VK_ERROR_FEATURE_NOT_PRESENT`: the device does not support the requested feature.
     FeatureNotPresent = -8,

@@ -10,9 +10,9 @@
 //! | [`MemoryProperties`](crate::heaps::MemoryProperties), [`MemoryHeap`](crate::heaps::MemoryHeap), [`MemoryType`](crate::heaps::MemoryType) | [`vk::PhysicalDeviceMemoryProperties`], [`vk::MemoryHeap`], [`vk::MemoryType`] |
 //! | [`Budgets`](crate::heaps::Budgets) | [`vk::PhysicalDeviceMemoryBudgetPropertiesEXT`] |
 //! | [`ImageRequirements`](crate::heaps::ImageRequirements) | [`vk::MemoryRequirements`] |
-//! | [`HeapFlags`](crate::heaps::HeapFlags), [`MemoryPropertyFlags`](crate::heaps::MemoryPropertyFlags) | [`vk::MemoryHeapFlags`], [`vk::MemoryPropertyFlags`], and the latter back |
-//! | [`ExternalHandleTypes`](crate::heaps::ExternalHandleTypes), [`ExternalFeatures`](crate::heaps::ExternalFeatures), [`ExternalBufferProperties`](crate::heaps::ExternalBufferProperties) | [`vk::ExternalMemoryHandleTypeFlags`], which comes back too, [`vk::ExternalMemoryFeatureFlags`], [`vk::ExternalMemoryProperties`] |
-//! | [`Priority`](crate::winsys::Priority) | [`vk::QueueGlobalPriorityKHR`], and back |
+//! | [`HeapFlags`](crate::heaps::HeapFlags), [`MemoryPropertyFlags`](crate::heaps::MemoryPropertyFlags) | [`vk::MemoryHeapFlags`], [`vk::MemoryPropertyFlags`], the latter in both directions |
+//! | [`ExternalHandleTypes`](crate::heaps::ExternalHandleTypes), [`ExternalFeatures`](crate::heaps::ExternalFeatures), [`ExternalBufferProperties`](crate::heaps::ExternalBufferProperties) | [`vk::ExternalMemoryHandleTypeFlags`], in both directions, [`vk::ExternalMemoryFeatureFlags`], [`vk::ExternalMemoryProperties`] |
+//! | [`Priority`](crate::winsys::Priority) | [`vk::QueueGlobalPriorityKHR`], in both directions |
 //! | [`Node`](crate::winsys::Node) | [`vk::PhysicalDeviceDrmPropertiesEXT`], [`vk::PhysicalDevicePCIBusInfoPropertiesEXT`] |
 //!
 //! # Examples
@@ -45,7 +45,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! Shared memory and queues:
+//! External memory and queue priorities:
 //!
 //! ```
 //! use amdgpu_winsys::{

@@ -114,7 +114,7 @@ pub enum Error {
     Absurd {
         /// The field of the answer.
         field: &'static str,
-        /// Its value.
+        /// The value.
         value: u64,
         /// The reason why it is out of range.
         reason: &'static str,
@@ -129,7 +129,7 @@ pub enum Error {
     Address {
         /// `true` if the caller requested a fixed address.
         is_fixed: bool,
-        /// The cause.
+        /// The reason.
         source: VaError,
     },
 

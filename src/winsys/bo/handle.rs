@@ -285,7 +285,7 @@ mod tests {
         assert!(listed().is_empty());
     }
 
-    /// The count of handles has 64 bits, of which all count.
+    /// The generation counter uses all of its 64 bits.
     #[test]
     #[cfg_attr(miri, ignore = "system calls")]
     fn a_handle_is_told_from_one_of_the_same_number_however_long_ago() {
@@ -304,7 +304,7 @@ mod tests {
             assert!(handles.close(&device, 9, former, true).is_none());
             assert_eq!(handles.table.lock().len(), 1, "the number belongs to a later one");
         }
-        // It is the caller's, so that the number is off the list, and nothing is closed.
+        // The handle belongs to the caller, so it leaves the table but is not closed.
         assert!(handles.close(&device, 9, now.generation, true).is_none());
         assert_eq!(handles.table.lock().len(), 0);
     }

@@ -65,8 +65,8 @@ pub enum BoRuleError {
 }
 
 impl BoRuleError {
-    /// Returns the errno that the kernel would have answered. In GTT the kernel accepts an alignment that it cannot keep; it is an
-    /// error here.
+    /// Returns the errno with which the kernel reports the broken rule. In GTT the kernel accepts every alignment; this
+    /// library refuses the unsupported ones there too.
     pub const fn errno(&self) -> Errno {
         match self {
             Self::ZeroSize | Self::SizeOverflow { .. } => Errno::ENOSPC,

@@ -35,7 +35,7 @@ impl BoRequest {
     /// [`BoRuleError`] for the first rule that the request breaks, in the kernel's order.
     pub fn check(&self, gpu: &GpuInfo) -> Result<(), BoRuleError> {
         let &Self { size, alignment, domains, flags } = self;
-        // In the kernel's order, so that the errno is the one it would choose.
+        // In the kernel's order, so that the error has the errno that the kernel would return.
         check_domains(domains, flags, gpu)?;
         check_flags(flags, gpu)?;
         match size {

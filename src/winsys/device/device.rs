@@ -26,12 +26,12 @@ use crate::{
 /// # After a fork
 ///
 /// The child has copies of the device and its objects, but the open file is the same one: handles, GPU addresses and
-/// contexts are the parent's. Only one of the two processes may continue to use them. The other one must drop none, because that
-/// closes them in the file, for both; it calls `exec` or `_exit`, which leave the file as it is. It uses a GPU
-/// through a device that it opens itself, and dma-bufs that it inherited can be imported there.
+/// contexts are the parent's. Only one of the two processes may continue to use them. The other one must not drop any,
+/// because that closes them in the file, for both processes; it calls `exec` or `_exit`, which leave the file unchanged. To
+/// use a GPU, it opens a device of its own, which can import inherited dma-bufs.
 ///
-/// A handle that the other process closed is refused by the kernel, as any unknown one is. This is harmless until the kernel
-/// gives the number to another object.
+/// The kernel refuses a handle that the other process closed, like any unknown one. This is harmless until the kernel gives
+/// the number to another object.
 ///
 /// # Examples
 ///
@@ -105,7 +105,7 @@ impl Device {
         Self::bring_up(kernel, None)
     }
 
-    /// Creates a device like [`Device::new`], with an observer that is told of the events of the device's objects.
+    /// Creates a device like [`Device::new`], with an observer that receives the events of the device's objects.
     ///
     /// ```
     /// use amdgpu_winsys::winsys::{VaMap, BoHistory, Device, Observer};

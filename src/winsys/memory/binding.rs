@@ -151,7 +151,7 @@ impl Binding {
         Ok(binding)
     }
 
-    /// Binds `len` bytes from byte `offset` of a BO at the start of `lease`.
+    /// Binds `len` bytes of a BO from byte offset `offset` on, at the start of `lease`.
     ///
     /// Request: AMDGPU_GEM_VA (map).
     ///

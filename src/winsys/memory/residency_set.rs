@@ -194,7 +194,8 @@ impl ResidencySet {
         self.add_times(memory, 1)
     }
 
-    /// Undoes one [`add`](Self::add). Returns `true` if the memory left the set, and `false` if it was not a member.
+    /// Undoes one [`add`](Self::add). Returns `true` if the memory left the set, `false` if it is still in the set or never
+    /// was.
     pub fn remove(&self, memory: &Binding) -> bool {
         self.remove_times(memory, 1)
     }

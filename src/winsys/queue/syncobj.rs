@@ -80,7 +80,7 @@ pub enum WaitFor {
     Any,
 }
 
-/// The condition of a point of a sync object that ends a wait.
+/// The condition of a sync object's point that ends a wait.
 ///
 /// ```
 /// use amdgpu_winsys::winsys::{Deadline, Syncobj, Until, WaitFor};

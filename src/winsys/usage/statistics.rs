@@ -23,11 +23,11 @@ use crate::{
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SystemUsage {
-    /// Usage of all VRAM, visible or not.
+    /// Usage of all VRAM, visible or not, in bytes.
     pub vram: u64,
-    /// Usage of the visible part of VRAM.
+    /// Usage of the visible part of VRAM, in bytes.
     pub visible_vram: u64,
-    /// Usage of GTT.
+    /// Usage of GTT, in bytes.
     pub gtt: u64,
 }
 

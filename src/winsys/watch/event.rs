@@ -32,7 +32,7 @@ pub enum Event {
         handle: u32,
         /// Size in bytes.
         size: u64,
-        /// Domains in which it may be placed.
+        /// Domains in which the BO may be placed.
         domains: GemDomain,
         /// Creation flags, as far as they are known.
         flags: GemCreateFlags,
@@ -109,7 +109,7 @@ pub enum Event {
     /// The kernel reported a changed memory usage of the whole GPU, so budgets have changed. Sizes are in bytes, as in
     /// [`MemoryInfo`](crate::uapi::MemoryInfo).
     BudgetChanged {
-        /// Number of the kernel's answer.
+        /// Number of the usage query that found the change, counted from 1.
         generation: u64,
         /// Usage of VRAM.
         vram: u64,

@@ -82,7 +82,7 @@ pub struct FaultStatus {
 }
 
 impl FaultStatus {
-    /// Decodes the fault status register, in the layout of a generation.
+    /// Decodes the fault status register of a GPU of the generation `level`.
     pub const fn new(status: u32, level: GfxLevel) -> Self {
         if (level as u32) < GfxLevel::Gfx9 as u32 { Self::old(status) } else { Self::since_gfx9(status) }
     }
@@ -264,7 +264,7 @@ pub struct FaultReport {
     pub fault: PageFault,
     /// The decoded fault status register.
     pub status: FaultStatus,
-    /// The hub that faulted.
+    /// The VM hub that reported the fault.
     pub hub: FaultHub,
     /// The client's name, if it is known.
     pub client: Option<&'static str>,

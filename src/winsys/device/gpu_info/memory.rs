@@ -34,9 +34,9 @@ pub struct MemorySizes {
     pub visible_vram: u64,
     /// Size of the system memory that the GPU can map; not rounded.
     pub gtt: u64,
-    /// Size of the page table fragments that the TLB handles best: (1 << fragment) pages.
+    /// Size of the page table fragments that the TLB handles best, in bytes.
     pub pte_fragment: u32,
-    /// Page size of GTT.
+    /// Page size of GTT, in bytes.
     pub gart_page: u32,
 }
 

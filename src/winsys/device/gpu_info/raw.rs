@@ -8,9 +8,9 @@ use crate::{
     },
 };
 
-/// `AMDGPU_FAMILY_CI`: the first of GFX7.
+/// `AMDGPU_FAMILY_CI`, the first family of GFX7.
 const FAMILY_CI: u32 = 120;
-/// `AMDGPU_FAMILY_AI`: the first of GFX9.
+/// `AMDGPU_FAMILY_AI`, the first family of GFX9.
 const FAMILY_AI: u32 = 141;
 /// The instance that selects all engines and arrays.
 const BROADCAST: u32 = u32::MAX;
@@ -70,7 +70,7 @@ pub struct RegisterValue {
     pub dword_offset: u32,
     /// Instance: shader engine in bits 7..0, array in bits 15..8, of which 0xff selects all.
     pub instance: u32,
-    /// The value.
+    /// The value of the register.
     pub value: u32,
 }
 

@@ -36,9 +36,9 @@ pub struct TilingRegisters {
     pub raster_config_1: [u32; 4],
 }
 
-/// `AMDGPU_FAMILY_CI`: the first of GFX7.
+/// `AMDGPU_FAMILY_CI`, the first family of GFX7.
 const FAMILY_CI: u32 = 120;
-/// `AMDGPU_FAMILY_AI`: the first of GFX9.
+/// `AMDGPU_FAMILY_AI`, the first family of GFX9.
 const FAMILY_AI: u32 = 141;
 /// The instance that selects all engines and arrays.
 const BROADCAST: u32 = u32::MAX;
