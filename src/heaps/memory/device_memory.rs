@@ -1,4 +1,4 @@
-//! Device memory: the object behind `VkDeviceMemory`.
+//! Device memory, the object that implements `VkDeviceMemory`.
 
 use std::{
     os::fd::OwnedFd,

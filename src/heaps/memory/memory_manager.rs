@@ -248,7 +248,7 @@ impl MemoryManager {
         self.monitor.budgets(self.heaps(), rule)
     }
 
-    /// Computes the budget and usage of every heap from an earlier answer of the kernel. Takes no ioctl.
+    /// Computes the budget and usage of every heap from a usage of the device that was queried earlier. Takes no ioctl.
     #[inline]
     pub fn budgets_from(&self, system: &SystemUsage, rule: BudgetRule) -> Budgets {
         self.heaps().budgets(system, rule)

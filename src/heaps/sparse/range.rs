@@ -160,7 +160,7 @@ impl SparseRange {
         self.0.bound.lock().get(offset).map(|(range, backing)| (range, backing.clone()))
     }
 
-    /// Changes bindings at once, and returns the number of ioctls. Adjacent changes with adjacent memory are combined into one
+    /// Changes bindings immediately, and returns the number of ioctls. Adjacent changes with adjacent memory are combined into one
     /// ioctl, in whatever order they come. If two changes overlap, the later one applies.
     ///
     /// The kernel executes the change after all earlier submissions and before all later ones. To order it after semaphores,

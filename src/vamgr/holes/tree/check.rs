@@ -44,12 +44,12 @@ impl Tree {
         (self.leaves.as_ptr().cast(), self.inners.as_ptr().cast())
     }
 
-    /// The exponents of the alignment classes there are, and their lanes.
-    /// The number of vectors of offers, each of which has room for four classes.
+    /// Returns the number of vectors of offers, each of which has room for four alignment classes.
     pub(in crate::holes) fn vectors(&self) -> usize {
         self.offers.len()
     }
 
+    /// Returns the base-2 logarithms of the alignment classes that the tree has.
     pub(in crate::holes) fn classes(&self) -> Vec<u32> {
         (0..=REGION_BITS).filter(|&shift| self.has_class(shift)).collect()
     }

@@ -1,4 +1,4 @@
-//! Keeping what nodes offer up to date, and adding alignment classes.
+//! Updates of the offers of nodes, and the addition of alignment classes.
 
 #![expect(clippy::inline_always, reason = "compiled for each vector width: see super::width")]
 
@@ -11,15 +11,15 @@ use super::{
     units::{CLASS_COUNT, REGION_BITS},
 };
 
-/// A search in vain costs a leaf visit; keeping a class up to date costs about one visit per take. Below that many the
-/// class does not pay.
+/// An unsuccessful search costs a leaf visit, and maintaining a class costs about one visit per take. With fewer visits than
+/// this, a class is not worthwhile.
 const VISITS_PER_TAKE: u64 = 1;
-/// Below this many visits in vain no class is added, however few leaves there are.
+/// Minimum number of unsuccessful visits before a class is added, even if there are few leaves.
 const VISITS_MIN: u64 = 64;
 
 impl Tree {
-    /// A hole of the leaf was made, or grew, to `start` and `len`. All levels are told: to stop at the first that has more
-    /// is an unpredictable branch, at every level.
+    /// Updates the offers after a hole of the leaf was created or grew to `start` and `len`. Updates all levels, because
+    /// stopping at the first level with a larger offer is an unpredictable branch at every level.
     #[inline(always)]
     pub(super) fn raise(&mut self, trail: &Trail, start: i32, len: i32) {
         for offers in &mut self.offers {
@@ -30,8 +30,8 @@ impl Tree {
         }
     }
 
-    /// The hole at place `at` of the leaf is about to shrink to these two pieces (start, length), either of which may
-    /// be empty. Asked before the leaf is changed: a vector read right after a narrow write would wait for it.
+    /// Updates the offers before the hole at place `at` of the leaf shrinks to two pieces (start, length), either of which may
+    /// be empty. It is called before the leaf is changed, because a vector load right after a narrow store would wait for it.
     #[inline(always)]
     pub(super) fn lower(&mut self, trail: &Trail, at: usize, below: (i32, i32), above: (i32, i32)) {
         let leaf = &self.leaves[index(trail.leaf)];
@@ -49,7 +49,7 @@ impl Tree {
         }
     }
 
-    /// Works out afresh what the child at `slot` of `node`, a node `level` levels above the leaves' parents, offers.
+    /// Recomputes the offer of the child at `slot` of `node`, which is `level` levels above the parents of leaves.
     pub(super) fn refresh(&mut self, level: usize, node: u32, slot: usize) {
         let child = self.inners[index(node)].child(slot);
         for offers in &mut self.offers {
@@ -58,20 +58,21 @@ impl Tree {
         }
     }
 
-    /// The same for every step of the trail from `level` up.
+    /// Recomputes the offers for every step of the trail from `level` up.
     pub(super) fn refresh_from(&mut self, trail: &Trail, level: usize) {
         for (level, &(node, slot)) in trail.steps().iter().enumerate().skip(level) {
             self.refresh(level, node, index(slot));
         }
     }
 
-    /// The same for the root of a region whose height has changed.
+    /// Recomputes the offer of the root of a region whose height has changed.
     pub(super) fn refresh_root(&mut self, region: u32) {
         let (node, slot) = Self::table(region);
         self.refresh(index(self.regions[index(region)].height), node, index(slot));
     }
 
-    /// A search for multiples of `1 << shift` looked at `visits` leaves in vain. Adds the class when that pays.
+    /// Counts a search for multiples of `1 << shift` that visited `visits` leaves without success, and adds the class if this
+    /// is worthwhile.
     #[cold]
     pub(super) fn waste(&mut self, shift: u32, visits: u64) {
         let shift = shift.min(REGION_BITS);
@@ -92,7 +93,7 @@ impl Tree {
         self.offers[usize::from(lane) / 4].mask.get(lane.into()) == (1 << shift) - 1
     }
 
-    /// Without the memory for it the class is left out, and the next waste tries again.
+    /// Adds a class. Does nothing if there is no memory for it; the next unsuccessful search tries again.
     fn add_class(&mut self, shift: u32) {
         if self.offers.last().is_none_or(|last| last.used == 4) {
             let mut offers = Offers { mask: Lanes::NONE, active: Lanes::NONE, used: 0, peaks: Vec::new() };
@@ -121,7 +122,7 @@ impl Tree {
         }
     }
 
-    /// Works out afresh what `node` and everything below it offers.
+    /// Recomputes the offers of `node` and of all nodes below it.
     fn fill(&mut self, offers: usize, node: u32, height: u32) -> Lanes {
         if height == 0 {
             return self.offers[offers].of_leaf(&self.leaves[index(node)]);
