@@ -224,6 +224,11 @@ fn a_killed_client_leaves_nothing_behind() {
 }
 
 #[test]
+fn a_killed_clients_queued_jobs_are_dropped() {
+    both_ways(&["dropped-jobs"]);
+}
+
+#[test]
 fn a_file_is_reached_by_its_descriptors_and_not_by_its_number() {
     both_ways(&["by-number"]);
 }

@@ -13,8 +13,10 @@ use std::{
 };
 
 use amdgpu_winsys::{
-    uapi::{PRIME_RDWR, PrimeHandle, Request, SyncobjCreate, SyncobjHandle},
-    winsys::Device,
+    cs::{Queue, Stream, Submission, pm4, sdma},
+    heaps::{AllocateFlags, AllocateInfo, MemoryManager, TableOptions},
+    uapi::{PRIME_FD_TO_HANDLE, PRIME_RDWR, PrimeHandle, Request, SyncobjCreate, SyncobjHandle},
+    winsys::{Context, Device, Ip, Priority},
 };
 use nix::{
     errno::Errno,
@@ -29,9 +31,12 @@ use nix::{
     unistd::Pid,
 };
 
-use crate::node::{
-    RENDER, census, census_by, close_handle, create, guest, in_child, ioctl, ioctl_as, launcher, map, open,
-    open_for_exec, open_with,
+use crate::{
+    node::{
+        RENDER, census, census_by, close_handle, create, guest, in_child, ioctl, ioctl_as, launcher, map, open,
+        open_for_exec, open_with,
+    },
+    timelines::status,
 };
 
 /// A copy is the same file, and outlives the original; another open is another file.
@@ -236,6 +241,73 @@ pub(crate) fn hold() {
     std::io::stdout().write_all(b"!").and_then(|()| std::io::stdout().flush()).expect("stdout");
     let error = crate::waits::wait_for_submission(&node, syncobj.handle, i64::MAX);
     panic!("the wait ended: {error:?}");
+}
+
+/// A guest that is killed with jobs on its way: those on the hardware ring finish, and the others are dropped.
+pub(crate) fn dropped_jobs() {
+    let (ours, theirs) = socketpair(AddressFamily::Unix, SockType::Stream, None, SockFlag::empty()).expect("a pair");
+    let node = open(RENDER);
+    let mut submitter = Command::new(std::env::current_exe().expect("this program"))
+        .arg("submit")
+        .stdin(theirs)
+        .spawn()
+        .expect("a guest");
+    let [dma_buf, first, second, third] = std::array::from_fn(|_| receive(&ours));
+    submitter.kill().expect("kill");
+    submitter.wait().expect("wait");
+    while !census().contains(" files 1 ") {
+        std::thread::sleep(std::time::Duration::from_millis(20));
+    }
+    let fences = [first, second, third];
+    assert_eq!(fences.each_ref().map(status), [0; 3], "they are behind a job that runs");
+    let mut import = PrimeHandle { handle: 0, flags: 0, fd: dma_buf.as_raw_fd() };
+    ioctl_as(&node, PRIME_FD_TO_HANDLE, &mut import).expect("an import");
+    let memory = map(&node, import.handle, 4096).expect("a mapping");
+    memory.store(1);
+    while fences.iter().any(|fence| status(fence) == 0) {
+        std::thread::yield_now();
+    }
+    let dropped = -(Errno::ESRCH as i32);
+    assert_eq!(fences.each_ref().map(status), [1, dropped, dropped]);
+    assert_eq!(memory.load(), 1 | 1 << 32, "the second job has stored a 1, and no other has stored its number");
+}
+
+/// Submits a job that waits for memory to become 1, and behind it three jobs that store their numbers; gives the memory and
+/// the fences of the three away, and waits for what never comes.
+pub(crate) fn submit() {
+    let peer = std::io::stdin();
+    let give = |file: OwnedFd| {
+        let rights = [file.as_raw_fd()];
+        let message = ControlMessage::ScmRights(&rights);
+        sendmsg::<()>(peer.as_raw_fd(), &[IoSlice::new(b"x")], &[message], MsgFlags::empty(), None).expect("sendmsg");
+    };
+    let device = Device::open(std::path::Path::new(RENDER)).expect("the device");
+    let manager = MemoryManager::new(&device, &TableOptions::default()).expect("its memory");
+    let info = AllocateInfo { flags: AllocateFlags::EXPORTABLE, ..AllocateInfo::new(5, 4096) };
+    let memory = manager.allocate(&info).expect("memory");
+    memory.map().expect("a mapping").store_u32(0, 0).expect("inside");
+    give(memory.bo().export().expect("an export"));
+    let version = sdma::Version::of(device.info().gfx_level);
+    let queue = Queue::new(&Context::new(&device, Priority::Normal).expect("a context"), Ip::Sdma, 0).expect("a queue");
+    let used = [memory.binding().clone()];
+    for number in 0..4 {
+        let mut stream = Stream::new(&device, version, 64).expect("a stream");
+        if number == 0 {
+            let wait = sdma::PollMem::new(memory.address(), pm4::Compare::Equal, 1);
+            stream.push(&wait).expect("room");
+        } else {
+            let to = memory.address().checked_add(4).expect("the next dword");
+            stream.push(&sdma::WriteLinear { to, data: &[number] }).expect("room");
+        }
+        let list = stream.finish().expect("a list");
+        let job = Submission { lists: &[&list], memory: &used, ..Submission::default() };
+        let fence = queue.submit(&job).expect("a submission");
+        if number > 0 {
+            give(fence.to_sync_file().expect("a sync file"));
+        }
+    }
+    let error = std::io::stdin().read_exact(&mut [0]);
+    panic!("the other guest ended: {error:?}");
 }
 
 /// A dma-buf of another process: the same bytes, and the memory is counted once.

@@ -43,6 +43,8 @@ fn main() -> ExitCode {
         "closed-behind" => descriptors::closed_behind(),
         "killed" => descriptors::killed(),
         "hold" => descriptors::hold(),
+        "dropped-jobs" => descriptors::dropped_jobs(),
+        "submit" => descriptors::submit(),
         "hotplug" => hotplug::hotplug(),
         "power" => power::power(),
         "screen" => screen::screen(),

@@ -36,7 +36,8 @@ fn advance(timeline: &OwnedFd, mut by: u32) {
     ioctl_as(timeline, SW_SYNC_INC, &mut by).expect("INC");
 }
 
-fn status(sync_file: &OwnedFd) -> i32 {
+/// Status of a sync file: 0 while it is pending, 1 or a negative errno afterwards.
+pub(crate) fn status(sync_file: &OwnedFd) -> i32 {
     let mut info = SyncFileInfo::ZEROED;
     ioctl_as(sync_file, SYNC_FILE_INFO, &mut info).expect("FILE_INFO");
     info.status

@@ -5,8 +5,9 @@ use std::{
     os::fd::{AsFd, AsRawFd, OwnedFd, RawFd},
     sync::{
         Arc,
-        atomic::{AtomicU64, Ordering},
+        atomic::{AtomicI32, AtomicU64, Ordering},
     },
+    thread,
     time::{Duration, Instant},
 };
 
@@ -25,7 +26,7 @@ use nix::{
 };
 use parking_lot::Mutex;
 
-use crate::{NodeName, tree::stores::Stores};
+use crate::{NodeName, process, tree::stores::Stores};
 
 /// epoll's data for events that concern no file; files count from 1.
 const MAPPINGS: u64 = 0;
@@ -49,6 +50,20 @@ pub(crate) struct OpenFile {
     pub(crate) number: u64,
     pub(crate) minor: u32,
     pub(crate) kernel: SimKernel,
+    /// The process that made the last request; 0 before the first.
+    last_user: AtomicI32,
+}
+
+impl OpenFile {
+    /// Notes that a process makes a request.
+    pub(crate) fn used_by(&self, pid: libc::pid_t) {
+        self.last_user.store(pid, Ordering::Relaxed);
+    }
+
+    /// Returns `true` if jobs are queued whose process has ended.
+    fn has_lost_jobs(&self) -> bool {
+        self.kernel.has_queued_jobs() && process::is_over(self.last_user.load(Ordering::Relaxed))
+    }
 }
 
 /// An open file that still has descriptors, with the server's end of its socket pair.
@@ -136,7 +151,7 @@ impl Files {
         let flags = MsgFlags::MSG_DONTWAIT | MsgFlags::MSG_NOSIGNAL;
         kernel
             .lead_events_to(move |event| end.upgrade().is_some_and(|end| send(end.as_raw_fd(), event, flags).is_ok()));
-        let file = Arc::new(OpenFile { number, minor, kernel });
+        let file = Arc::new(OpenFile { number, minor, kernel, last_user: AtomicI32::new(0) });
         self.opened.lock().insert(number, Opened { file, device: about.st_dev, inode: about.st_ino, _end: ours });
         Ok(theirs)
     }
@@ -226,7 +241,7 @@ impl Files {
                 let is_closed = event.events().intersects(ends);
                 if !self.stores.read(number, is_closed) && is_closed {
                     let gone = self.opened.lock().remove(&number);
-                    drop(gone);
+                    gone.into_iter().for_each(release_file);
                 }
             }
         }
@@ -280,6 +295,21 @@ impl Files {
         };
         drop(gone);
         left
+    }
+}
+
+/// Releases a file without descriptors. If its process has died, queued jobs are dropped; that takes up to a second, in which
+/// others are served.
+///
+/// Source: Linux 6.12 `sched_entity.c`, `drm_sched_entity_flush` and `drm_sched_entity_fini`.
+fn release_file(gone: Opened) {
+    if gone.file.has_lost_jobs() {
+        let end = move || {
+            gone.file.kernel.kill();
+            drop(gone);
+        };
+        // Without a thread the file is closed, and the jobs run.
+        let _ = thread::Builder::new().name("amdgpu-sim reaper".to_owned()).spawn(end);
     }
 }
 

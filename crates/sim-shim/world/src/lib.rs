@@ -22,6 +22,7 @@ mod connection;
 mod error;
 mod files;
 mod name;
+mod process;
 mod seats;
 mod server;
 mod settings;

@@ -337,7 +337,9 @@ impl Server {
                 self.traffic.requests.fetch_add(1, Ordering::Relaxed);
                 let request = Request::from_bits(first as u32);
                 let client = Arc::clone(remote) as Arc<dyn amdgpu_sim::Client>;
-                let returned = file()?.kernel.serve(client, request, second)?;
+                let file = file()?;
+                file.used_by(remote.pid());
+                let returned = file.kernel.serve(client, request, second)?;
                 Ok((u64::from(returned.unsigned_abs()), None))
             }
             Some(Call::DescriptorIoctl) => {

@@ -259,6 +259,11 @@ impl Gpu {
         Ok(ring)
     }
 
+    /// Returns the rings that have had jobs.
+    pub(crate) fn rings(&self) -> Vec<Arc<Ring>> {
+        self.rings.lock().values().cloned().collect()
+    }
+
     /// A file closed a handle of the BO. With the last one in any file the BO lives on only as long as its dma-buf is open.
     pub(crate) fn handle_closed(&self, bo: &Bo) {
         let link = self.names.lock().handle_closed(bo);

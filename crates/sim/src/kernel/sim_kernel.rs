@@ -68,6 +68,33 @@ impl SimKernel {
         self.file.outbox.read()
     }
 
+    /// Returns `true` if jobs of the file wait for room on a hardware ring, which holds the job that runs and one more.
+    pub fn has_queued_jobs(&self) -> bool {
+        self.file.has_queued_jobs()
+    }
+
+    /// Ends the file's work as the death of its process does. Jobs on the hardware rings finish. Queued jobs have a second to
+    /// get there, which this waits for; those that are left do not run, and their fences signal with ESRCH once their
+    /// dependencies and the jobs before them have ended. A job that is submitted later is dropped likewise. The file stays open
+    /// until it is dropped.
+    ///
+    /// Dropping a file without this call closes it as `close()` does: its queued jobs run.
+    ///
+    /// ```
+    /// use amdgpu_sim::{SimKernel, profile};
+    ///
+    /// let file = SimKernel::open(profile("navi21").ok_or("no such chip")?);
+    /// assert!(!file.has_queued_jobs());
+    /// file.kill();
+    /// drop(file);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// Source: Linux 6.12 `sched_entity.c`, `drm_sched_entity_flush`, `drm_sched_entity_kill` and `drm_sched_entity_fini`.
+    pub fn kill(&self) {
+        self.file.kill();
+    }
+
     /// Serves an ioctl of another process: its argument is at `address` of the client's memory.
     ///
     /// # Errors

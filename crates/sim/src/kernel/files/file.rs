@@ -2,7 +2,11 @@
 
 use std::{
     collections::HashMap,
-    sync::{Arc, atomic::Ordering},
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+    time::{Duration, Instant},
 };
 
 use amdgpu_uapi::{BO_LIST_MAX_ENTRIES, Errno};
@@ -26,9 +30,12 @@ use crate::kernel::{
         fault_cell::FaultCell,
         work::Work,
     },
-    sync::syncobj::Syncobj,
+    sync::{events::Until, syncobj::Syncobj},
     userq::UserQueue,
 };
+
+/// Longest time that the exit of a process waits for room on the hardware rings (`MAX_WAIT_SCHED_ENTITY_Q_EMPTY`).
+const MOST_WAIT_FOR_ROOM: Duration = Duration::from_secs(1);
 
 /// Contexts of one file at most (`AMDGPU_VM_MAX_NUM_CTX`).
 const MOST_CONTEXTS: u32 = 4095;
@@ -60,6 +67,8 @@ pub(crate) struct File {
     pub(crate) outbox: Arc<Outbox>,
     /// Held by the submission that is next; those behind it wait.
     pub(crate) submitting: Mutex<()>,
+    /// `true` once its process was killed: what is submitted then is dropped.
+    killed: AtomicBool,
     /// CPU mappings by address: their length, and the BO they keep alive.
     pub(crate) mappings: Mutex<HashMap<usize, (usize, Arc<Bo>)>>,
 }
@@ -92,6 +101,7 @@ impl File {
             work: Work::default(),
             outbox: Arc::default(),
             submitting: Mutex::default(),
+            killed: AtomicBool::new(false),
             mappings: Mutex::default(),
         }
     }
@@ -125,6 +135,38 @@ impl File {
 
     pub(crate) fn syncobj(&self, handle: u32) -> Option<Arc<Syncobj>> {
         self.syncobjs.lock().get(handle).cloned()
+    }
+
+    /// Returns `true` if its process was killed.
+    pub(crate) fn is_killed(&self) -> bool {
+        self.killed.load(Ordering::Acquire)
+    }
+
+    /// Returns `true` if a job of it waits for room on a hardware ring.
+    pub(crate) fn has_queued_jobs(&self) -> bool {
+        self.gpu.rings().iter().any(|ring| ring.has_queued(self.number))
+    }
+
+    /// Drops the jobs that are queued a second from now, or those that are submitted after that.
+    ///
+    /// Source: Linux 6.12 `sched_entity.c`, `drm_sched_entity_flush` and `drm_sched_entity_kill`; `amdgpu_drv.c`,
+    /// `amdgpu_flush`.
+    pub(crate) fn kill(&self) {
+        let deadline = Until::At(Instant::now() + MOST_WAIT_FOR_ROOM);
+        let events = &self.gpu.events;
+        events.wait(deadline, || (!self.has_queued_jobs()).then_some(()));
+        self.killed.store(true, Ordering::Release);
+        let rings = {
+            // A submission is in all of its queues, or sees that its process was killed.
+            let _device_order = self.gpu.submitting.lock();
+            let rings = self.gpu.rings();
+            for ring in &rings {
+                ring.kill_queued(self.number);
+            }
+            rings
+        };
+        while rings.iter().any(|ring| ring.end_killed()) {}
+        events.ring();
     }
 
     pub(crate) fn census(&self) -> Census {

@@ -72,19 +72,28 @@ pub(crate) struct Job {
     pub(crate) keep: Vec<Arc<Bo>>,
     /// `true` if it is on the hardware ring already, behind the one that runs: errors of its entity come too late for it.
     pub(crate) is_on_the_ring: bool,
+    /// `true` if its process was killed while it was queued: it does not run.
+    pub(crate) is_killed: bool,
 }
 
 impl Job {
-    /// Returns `true` if what it waits for is there.
+    /// Returns `true` if what it waits for is there. A killed job waits for the end of every dependency.
+    ///
+    /// Source: Linux 6.12 `sched_entity.c`, `drm_sched_entity_kill_jobs_cb`, for killed jobs.
     fn is_due(&self) -> bool {
-        self.dependencies.iter().all(|fence| fence.is_signalled())
-            && self.scheduled.iter().all(|fence| fence.has_started())
+        let is_ready = if self.is_killed { Fence::is_signalled } else { Fence::has_started };
+        self.dependencies.iter().all(|fence| fence.is_signalled()) && self.scheduled.iter().all(|fence| is_ready(fence))
     }
 
     /// Returns `true` if its gang may start, if it has one. A gang that may is the one that starts, so only a job that is
     /// about to run asks.
     fn may_start(&self) -> bool {
-        self.gang.as_ref().is_none_or(Gang::may_start)
+        self.is_killed || self.gang.as_ref().is_none_or(Gang::may_start)
+    }
+
+    /// Returns `true` if the file submitted it, and it is not on the hardware ring yet.
+    fn is_queued_by(&self, file: u64) -> bool {
+        self.fence.owner() == Some(file) && !self.is_on_the_ring
     }
 }
 
@@ -143,6 +152,8 @@ struct Shared {
     shaders: Arc<ShaderSlot>,
     power: Arc<Power>,
     waiting: Mutex<VecDeque<Job>>,
+    /// The entity of the job that runs. Changes with `waiting` locked.
+    running: Mutex<Option<Arc<Entity>>>,
     /// The page tables of the last job, on a device that mixes them up.
     stale: Mutex<Option<Space>>,
     /// Jobs that are to come, wait or run.
@@ -169,6 +180,7 @@ impl Ring {
             shaders: board.shaders,
             power: board.power,
             waiting: Mutex::default(),
+            running: Mutex::default(),
             stale: Mutex::default(),
             load: AtomicUsize::new(0),
             stopping: AtomicBool::new(false),
@@ -216,6 +228,30 @@ impl Ring {
         self.shared.events.ring();
     }
 
+    /// Returns `true` if jobs of a file wait for room on the hardware ring, after it was filled.
+    pub(crate) fn has_queued(&self, file: u64) -> bool {
+        self.shared.advance_next();
+        self.shared.waiting.lock().iter().any(|job| job.is_queued_by(file))
+    }
+
+    /// Kills the queued jobs of a file. Each ends once its dependencies and the job before it in its entity have: see
+    /// [`end_killed`](Self::end_killed).
+    pub(crate) fn kill_queued(&self, file: u64) {
+        self.shared.waiting.lock().iter_mut().filter(|job| job.is_queued_by(file)).for_each(|job| job.is_killed = true);
+    }
+
+    /// Ends the killed jobs that have nothing left to wait for, though the ring is busy. Returns `true` if there were any.
+    pub(crate) fn end_killed(&self) -> bool {
+        let over = {
+            let mut waiting = self.shared.waiting.lock();
+            let running = self.shared.running.lock();
+            let runs = |job: &Job| running.as_ref().is_some_and(|entity| Arc::ptr_eq(entity, &job.entity));
+            let found = due(&waiting).find(|(_, job)| job.is_killed && !runs(job)).map(|(index, _)| index);
+            found.and_then(|index| waiting.remove(index))
+        };
+        over.map(|job| self.shared.end(job, Err(Errno::ESRCH))).is_some()
+    }
+
     /// The running job, if any, is to be given up. Its waits notice with the next look or ring of the bell.
     pub(crate) fn cancel_running(&self) {
         self.shared.cancelled.store(true, Ordering::Release);
@@ -246,6 +282,8 @@ impl Shared {
     fn run(&self, mut engine: Processor) {
         while let Some(Next::Run(job)) = self.events.wait(Until::Never, || self.next()) {
             self.execute(&mut engine, *job);
+            let running = self.running.lock().take();
+            drop(running);
             if self.hooks.end_turn(self.name) {
                 self.events.ring();
             }
@@ -267,7 +305,9 @@ impl Shared {
             Turn::NotYet => return None,
             Turn::Start(place) => place,
         };
-        waiting.remove(ready).map(|job| Next::Run(Box::new(job)))
+        let job = waiting.remove(ready)?;
+        *self.running.lock() = Some(Arc::clone(&job.entity));
+        Some(Next::Run(Box::new(job)))
     }
 
     fn is_cancelled(&self) -> bool {
@@ -320,13 +360,16 @@ impl Shared {
     }
 
     /// Returns the reason why a job is not even started: errors are inherited within an entity, a guilty or stale context
-    /// runs nothing, and nothing runs on a GPU that is gone.
+    /// runs nothing, a killed process's queued jobs are dropped, and nothing runs on a GPU that is gone.
     ///
     /// Source: Linux 6.12 `amdgpu_job.c`, `amdgpu_job_run`; `sched_entity.c`, `drm_sched_entity_error`.
     fn refusal(&self, job: &Job) -> Option<Errno> {
         let Some(gpu) = self.gpu.upgrade().filter(|gpu| !gpu.is_unplugged()) else {
             return Some(Errno::ECANCELED);
         };
+        if job.is_killed {
+            return Some(Errno::ESRCH);
+        }
         let is_cut_off = job.context.is_guilty() || job.context.is_stale(gpu.losses());
         job.entity.error().filter(|_| !job.is_on_the_ring).or_else(|| is_cut_off.then_some(Errno::ECANCELED))
     }
@@ -410,6 +453,9 @@ impl Shared {
     /// Source: Linux 6.12 `amdgpu_drv.c`, `amdgpu_sched_hw_submission`.
     fn advance_next(&self) {
         let mut waiting = self.waiting.lock();
+        if self.running.lock().is_none() || waiting.iter().any(|job| job.is_on_the_ring) {
+            return;
+        }
         let next = due(&waiting).filter(|(_, job)| job.gang.is_none());
         let next = next.min_by_key(|(index, job)| (Reverse(job.context.level()), *index)).map(|(index, _)| index);
         if let Some(mut job) = next.and_then(|index| waiting.remove(index)) {

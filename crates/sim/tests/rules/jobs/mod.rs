@@ -2,6 +2,7 @@
 
 mod constant;
 mod contexts;
+mod death;
 mod failure;
 mod recovery;
 mod resets;

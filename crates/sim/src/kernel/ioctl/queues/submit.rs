@@ -392,6 +392,7 @@ fn commit(file: &File, context: &Arc<Context>, parsed: &Parsed, mut bos: Vec<Arc
             meter: file.work.meter(member.ip),
             keep: bos.clone(),
             is_on_the_ring: false,
+            is_killed: file.is_killed(),
         });
     }
     file.gpu.events.ring();

@@ -38,13 +38,14 @@ impl Bo {
     }
 }
 
-/// A lock of a whole file.
+/// A lock of the first byte. The bytes behind it are for the locks of mappings that servers of clients make, one byte for each of
+/// their files.
 fn lock(kind: i32) -> libc::flock {
     libc::flock {
         l_type: kind as libc::c_short,
         l_whence: libc::SEEK_SET as libc::c_short,
         l_start: 0,
-        l_len: 0,
+        l_len: 1,
         l_pid: 0,
     }
 }
