@@ -1,16 +1,14 @@
-//! The kernel's ABI: structures, request numbers, and the trait [`Kernel`] that takes them.
+//! The kernel's ABI: structures, request numbers, and the trait [`Kernel`] that performs requests.
 //!
-//! It uses no other crate of the workspace. `amdgpu-winsys` re-exports all of it.
+//! The crate depends on no other crate of the workspace. `amdgpu-winsys` re-exports all its items.
 //!
-//! Every structure is plain bytes (`zerocopy`), states the offset of every field, and is checked twice: by assertions at
-//! compile time, and by `tests/uapi_layout.rs` against the C headers. Where C declares a union of question and answer,
-//! the question is the [`Argument`] and [`Answered::answer`] reads what the kernel wrote over its start. Flags are kept
-//! as integers in the structures, because the other side may set bits we do not know; the `bitflags` types beside them
-//! name the known ones.
+//! Structures are plain bytes (`zerocopy`) with explicit offsets. The offsets are checked twice: by assertions at compile time, and
+//! by `tests/uapi_layout.rs` against the C headers. Where C declares a union of input and output, the input is the [`Argument`],
+//! and [`Answered::answer`] reads the output, which the kernel writes over its start. Flags in structures are integers, because the
+//! other side may set unknown bits; `bitflags` types name the known bits.
 //!
-//! Sizes differ between header generations on purpose: the kernel zero-extends a shorter argument and ignores the tail
-//! of a longer one (Linux 6.12 `drm_ioctl.c`, `drm_ioctl`), so GEM_VA exists with 40 bytes ([`GemVa`]) and with 64
-//! ([`GemVaTimeline`]).
+//! Sizes differ between header generations. The kernel zero-extends shorter arguments and ignores the tail of longer ones (Linux
+//! 6.12 `drm_ioctl.c`, `drm_ioctl`), so GEM_VA exists with 40 bytes ([`GemVa`]) and with 64 ([`GemVaTimeline`]).
 
 mod seam;
 mod structures;

@@ -1,37 +1,38 @@
-//! Points in time that the kernel's waits understand.
+//! Deadlines of waits in the kernel.
 
 use std::time::Duration;
 
 use nix::time::{ClockId, clock_gettime};
 
-/// When a wait gives up: an absolute time of CLOCK_MONOTONIC, so that a wait which is interrupted and restarted does
+/// The time at which a wait gives up: an absolute time of CLOCK_MONOTONIC, so that a wait that is interrupted and restarted does
 /// not start over.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Deadline(u64);
 
 impl Deadline {
-    /// Already passed: the wait only looks.
+    /// A deadline that has already passed: the wait only polls.
     pub const POLL: Self = Self(0);
-    /// Never.
+    /// No deadline: the wait has no time limit.
     pub const NEVER: Self = Self(i64::MAX as u64);
 
-    /// Returns the deadline `duration` from now; saturates at [`Deadline::NEVER`].
+    /// Returns the deadline `duration` from now. Saturates at [`Deadline::NEVER`].
     pub fn after(duration: Duration) -> Self {
         let nanoseconds = u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX);
         Self(monotonic_now().saturating_add(nanoseconds).min(Self::NEVER.0))
     }
 
-    /// Returns the deadline at an absolute time in nanoseconds of CLOCK_MONOTONIC; later than [`Deadline::NEVER`] is never.
+    /// Returns the deadline at an absolute time of CLOCK_MONOTONIC in nanoseconds. Saturates at [`Deadline::NEVER`].
     pub fn at(nanoseconds: u64) -> Self {
         Self(nanoseconds.min(Self::NEVER.0))
     }
 
-    /// Returns the time that is left; zero once the deadline has passed.
+    /// Returns the remaining time; zero if the deadline has passed.
     pub fn remaining(self) -> Duration {
         Duration::from_nanos(self.0.saturating_sub(monotonic_now()))
     }
 
-    /// Returns the deadline for WAIT_CS, WAIT_FENCES and GEM_WAIT_IDLE, where bit 63 means for ever and 0 polls.
+    /// Returns the deadline as an argument of WAIT_CS, WAIT_FENCES and GEM_WAIT_IDLE, for which bit 63 means no time limit and 0
+    /// polls.
     ///
     /// Source: Linux 6.12 `amdgpu_gem.c`, `amdgpu_gem_timeout`.
     #[inline]
@@ -39,7 +40,8 @@ impl Deadline {
         if self == Self::NEVER { u64::MAX } else { self.0 }
     }
 
-    /// Returns the deadline for sync object waits, where the largest signed value means for ever and anything not after now polls.
+    /// Returns the deadline as an argument of sync object waits, for which the largest signed value means no time limit and a time
+    /// that has passed polls.
     ///
     /// Source: Linux 6.12 `drm_syncobj.c`, `drm_timeout_abs_to_jiffies`.
     #[inline]
@@ -48,7 +50,7 @@ impl Deadline {
     }
 }
 
-/// Nanoseconds of CLOCK_MONOTONIC. The clock always exists on Linux; if it did not, every deadline would have passed.
+/// Returns the time of CLOCK_MONOTONIC in nanoseconds. The clock always exists on Linux. If it did not, the time would be 0.
 fn monotonic_now() -> u64 {
     clock_gettime(ClockId::CLOCK_MONOTONIC).map_or(0, |now| {
         let seconds = u64::try_from(now.tv_sec()).unwrap_or(0);

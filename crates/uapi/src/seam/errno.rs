@@ -6,8 +6,8 @@ use nix::libc;
 
 /// An error number of the Linux kernel.
 ///
-/// The numbers are those of the target's own headers, and each has a constant that works in patterns. A number without a
-/// constant is kept as it is, so that nothing is lost of what a newer kernel answers.
+/// The numbers are those of the target's headers, and each has a constant that can be used in patterns. Numbers without a constant
+/// are kept, so that errors of newer kernels are not lost.
 ///
 /// ```
 /// use amdgpu_uapi::Errno;
@@ -32,7 +32,7 @@ macro_rules! errnos {
                 pub const $name: Self = Self(libc::$name);
             )*
 
-            /// Returns the name, such as `"EINVAL"`; `None` for a number that has no constant.
+            /// Returns the name, such as `"EINVAL"`; `None` if the number has no constant.
             pub const fn name(self) -> Option<&'static str> {
                 match self.0 {
                     $(libc::$name => Some(stringify!($name)),)*
@@ -40,7 +40,7 @@ macro_rules! errnos {
                 }
             }
 
-            /// Returns what the number means, in a few English words.
+            /// Returns a short description of the error in English.
             pub const fn desc(self) -> &'static str {
                 match self.0 {
                     $(libc::$name => $text,)*
@@ -48,7 +48,7 @@ macro_rules! errnos {
                 }
             }
 
-            /// Every number that has a constant.
+            /// All numbers that have a constant.
             #[cfg(test)]
             const ALL: &[(Self, &'static str)] = &[$((Self::$name, stringify!($name))),*];
         }
@@ -190,14 +190,14 @@ errnos! {
 }
 
 impl Errno {
-    /// The other name of [`Errno::EAGAIN`].
+    /// An alias of [`Errno::EAGAIN`].
     pub const EWOULDBLOCK: Self = Self::EAGAIN;
-    /// The other name of [`Errno::EOPNOTSUPP`].
+    /// An alias of [`Errno::EOPNOTSUPP`].
     pub const ENOTSUP: Self = Self::EOPNOTSUPP;
-    /// The other name of [`Errno::EDEADLK`].
+    /// An alias of [`Errno::EDEADLK`].
     pub const EDEADLOCK: Self = Self::EDEADLK;
 
-    /// Returns the error with this number, which is positive in all answers of the kernel.
+    /// Creates an error from its number. The kernel only returns positive numbers.
     #[inline]
     pub const fn from_raw(raw: i32) -> Self {
         Self(raw)
@@ -209,16 +209,16 @@ impl Errno {
         self.0
     }
 
-    /// Returns the error that the calling thread's last failing system call left behind.
+    /// Returns the error of the calling thread's last failed system call.
     pub fn last() -> Self {
         Self(io::Error::last_os_error().raw_os_error().unwrap_or(0))
     }
 
-    /// Turns the return value of a C function into a result: -1 stands for an error.
+    /// Converts the return value of a C function to a result: -1 means an error.
     ///
     /// # Errors
     ///
-    /// [`Errno::last`], if `returned` is -1.
+    /// [`Errno::last`] if `returned` is -1.
     #[inline]
     pub fn result<T: PartialEq + From<i8>>(returned: T) -> Result<T, Self> {
         if returned == T::from(-1) { Err(Self::last()) } else { Ok(returned) }
@@ -251,8 +251,8 @@ impl From<Errno> for io::Error {
     }
 }
 
-/// For crates that make system calls through nix: their calls end in `?`. The feature `from-nix` has it, so that the
-/// version of nix is no part of the ABI's own interface.
+/// Conversion for crates that make system calls through nix, so that `?` works. It requires the feature `from-nix`, which keeps the
+/// version of nix out of this crate's interface.
 #[cfg(feature = "from-nix")]
 impl From<nix::errno::Errno> for Errno {
     fn from(errno: nix::errno::Errno) -> Self {
@@ -260,8 +260,7 @@ impl From<nix::errno::Errno> for Errno {
     }
 }
 
-/// For programs of the workspace that answer system calls themselves. A number that nix does not know becomes its
-/// `UnknownErrno`.
+/// Conversion for programs of the workspace that implement system calls. Numbers that nix does not know become its `UnknownErrno`.
 #[cfg(feature = "from-nix")]
 impl From<Errno> for nix::errno::Errno {
     fn from(errno: Errno) -> Self {
@@ -269,7 +268,7 @@ impl From<Errno> for nix::errno::Errno {
     }
 }
 
-/// Returns the same error as our own type.
+/// Converts nix's error to [`Errno`].
 pub(super) fn of_nix(errno: nix::errno::Errno) -> Errno {
     Errno(errno as i32)
 }
@@ -282,7 +281,7 @@ mod tests {
     fn every_number_from_1_to_133_but_two_has_one_name() {
         let mut raw: Vec<_> = Errno::ALL.iter().map(|(errno, _)| errno.raw()).collect();
         raw.sort_unstable();
-        // 41 and 58 are holes of the header.
+        // 41 and 58 are unused in the header.
         assert_eq!(raw, (1..=133).filter(|raw| ![41, 58].contains(raw)).collect::<Vec<_>>());
     }
 

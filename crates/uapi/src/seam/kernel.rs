@@ -1,8 +1,8 @@
-//! The one seam: what the library needs of a kernel, and nothing else.
+//! The interface between the library and a kernel.
 //!
-//! Everything below [`Kernel`] belongs to another: the real driver behind a render node
-//! (`RenderNode` of `amdgpu-winsys`), the simulated one of the crate `amdgpu-sim`, or a wrapper that records or
-//! injects faults. All of them speak the same bytes: raw request numbers and the structures of this crate.
+//! Implementations of [`Kernel`] are the driver behind a render node (`RenderNode` of `amdgpu-winsys`), the simulated kernel of the
+//! crate `amdgpu-sim`, and wrappers that record requests or inject faults. All use the same bytes: raw request numbers and the
+//! structures of this crate.
 
 use std::{
     ffi::{c_int, c_void},
@@ -15,35 +15,35 @@ use nix::sys::mman::{MapFlags, ProtFlags, mmap_anonymous, munmap};
 use super::{errno::of_nix, patience::Patience};
 use crate::{Argument, Errno, OpenFile, Request};
 
-/// An open file of a DRM node, as the library sees it.
+/// An open file of a DRM node, as the library uses it.
 ///
-/// Handles, GPU addresses, contexts and sync objects belong to this file, not to the process: two kernels opened on
-/// the same node share nothing.
+/// Handles, GPU addresses, contexts and sync objects belong to the open file, not to the process: two kernels opened on the same
+/// node share nothing.
 ///
 /// # Safety
 ///
-/// The library builds safe code on what an implementor promises:
+/// The library builds safe code on these guarantees of an implementation:
 ///
-/// * `ioctl` touches no memory but the argument's `request.size()` bytes and what addresses inside a well-formed
-///   argument designate; it may write any byte pattern there, or nothing at all.
-/// * When a request that makes something succeeds, its answer either names something new or is not written at all. New
-///   are handles, contexts and lists that no live object of the file has, and descriptors that were installed for the
-///   caller just now. The handle of an import may be that of the BO that is imported, if the file has it. (What was
-///   not written the library finds out and refuses.)
-/// * Two BOs share no memory unless one was imported from the other, and a BO's memory has no other owner, unless it was made of user
-///   memory. The kernel and the GPU write only where submissions and bindings let them.
-/// * `mmap` returns either an error or an address at which `len` bytes (rounded up to pages) stay mapped with the
-///   asked protection until `munmap`, with memory behind all of them, and which overlap no other live allocation of the
-///   process; with `at` it returns that very address. They are the memory of the BO whose GEM_MMAP answered `offset`.
-/// * `open_file` returns the same file as long as the value lives. Two kernels that share handles or addresses return the same
-///   file; a descriptor stays open.
+/// * `ioctl` accesses no memory but the `request.size()` bytes of the argument, and the memory at addresses inside a well-formed
+///   argument. It may write any byte pattern there, or nothing.
+/// * If a request that creates an object succeeds, its answer either names a new object or is not written at all. New are handles,
+///   contexts and lists that no live object of the file has, and descriptors that were just installed for the caller. The handle of
+///   an import may be an existing handle of the imported BO in this file. (The library detects and rejects answers that were not
+///   written.)
+/// * Two BOs share memory only if one was imported from the other. Nothing else uses the memory of a BO, unless it was created from
+///   user memory. The kernel and the GPU write only where submissions and bindings allow it.
+/// * `mmap` returns either an error or an address at which `len` bytes (rounded up to pages) stay mapped with the requested
+///   protection until `munmap`, are all backed by memory, and overlap no other live allocation of the process. With `at` it returns
+///   that address. The mapping shows the memory of the BO whose GEM_MMAP returned `offset`.
+/// * `open_file` returns the same file throughout the life of the value. Two kernels that share handles or addresses return the
+///   same file. A returned descriptor stays open.
 pub unsafe trait Kernel: Send + Sync {
-    /// The open file, by which a `Device` notices that another one works on it. A wrapper returns that of
-    /// the kernel inside; a kernel that needs no descriptor keeps a [`FileIdentity`](crate::FileIdentity).
+    /// Returns the open file, by which a `Device` detects that another device uses it. A wrapper returns the file of the inner
+    /// kernel; a kernel without a descriptor stores a [`FileIdentity`](crate::FileIdentity).
     fn open_file(&self) -> OpenFile<'_>;
 
-    /// Performs one ioctl. Implementations restart after EINTR, as libdrm's `drmIoctl` does, and hand EAGAIN on: how often
-    /// a busy kernel is asked again depends on the request ([`send`]).
+    /// Performs one ioctl. Implementations restart it after EINTR, as libdrm's `drmIoctl` does, and return EAGAIN: the number of
+    /// retries on a busy kernel depends on the request ([`send`]).
     ///
     /// # Errors
     ///
@@ -51,12 +51,12 @@ pub unsafe trait Kernel: Send + Sync {
     ///
     /// # Safety
     ///
-    /// `argument` points at `request.size()` readable and writable bytes (it may dangle if that is 0), and every
-    /// address inside it that the request makes the kernel follow is valid for what the kernel does there.
+    /// `argument` points to `request.size()` readable and writable bytes (it may dangle if the size is 0), and every address in it
+    /// that the kernel follows for this request is valid for the kernel's accesses.
     unsafe fn ioctl(&self, request: Request, argument: *mut c_void) -> Result<c_int, Errno>;
 
-    /// Maps `len` bytes of the node at `offset` (from GEM_MMAP), shared; at the address `at` if given, replacing
-    /// whatever is mapped there.
+    /// Maps `len` bytes of the node, shared, at `offset` (from GEM_MMAP). If `at` is given, maps them at this address, replacing
+    /// existing mappings.
     ///
     /// # Errors
     ///
@@ -64,7 +64,7 @@ pub unsafe trait Kernel: Send + Sync {
     ///
     /// # Safety
     ///
-    /// With `at`, the caller owns the `len` bytes from there and nothing else uses them.
+    /// If `at` is given, the caller owns the `len` bytes from there, and nothing else uses them.
     unsafe fn mmap(
         &self,
         len: usize,
@@ -73,39 +73,39 @@ pub unsafe trait Kernel: Send + Sync {
         offset: u64,
     ) -> Result<NonNull<u8>, Errno>;
 
-    /// Removes a mapping made by `mmap`.
+    /// Removes a mapping created by `mmap`.
     ///
     /// # Errors
     ///
-    /// The kernel's errno; the mapping is then still there.
+    /// The kernel's errno. The mapping then still exists.
     ///
     /// # Safety
     ///
-    /// `address` and `len` are those of one live mapping, and nothing uses it any more.
+    /// `address` and `len` are those of one live mapping, which is no longer used.
     unsafe fn munmap(&self, address: NonNull<u8>, len: usize) -> Result<(), Errno>;
 
-    /// Ends a mapping made by `mmap`, but keeps its addresses reserved and inaccessible.
+    /// Removes a mapping created by `mmap`, but keeps its addresses reserved and inaccessible.
     ///
-    /// Kernels that can do it in one step replace the mapping. The rest unmap and then take the addresses back, which may
-    /// come too late.
+    /// Implementations that can do so replace the mapping in one step. The default unmaps, and then reserves the addresses again,
+    /// which fails if another thread has mapped them in between.
     ///
     /// # Errors
     ///
-    /// The errno, and whether the mapping is still there.
+    /// [`NotReserved`] with the errno, and whether the mapping still exists.
     ///
     /// # Safety
     ///
-    /// As for `munmap`.
+    /// The requirements of [`munmap`](Self::munmap).
     unsafe fn reserve(&self, address: NonNull<u8>, len: usize) -> Result<(), NotReserved> {
         // SAFETY: the caller's promises are passed on unchanged.
         unsafe { self.munmap(address, len) }.map_err(|errno| NotReserved { errno, is_mapped: true })?;
-        // SAFETY: nothing that exists is replaced.
+        // SAFETY: no existing mapping is replaced.
         unsafe { hold(address, len, MapFlags::MAP_FIXED_NOREPLACE) }
             .map_err(|errno| NotReserved { errno, is_mapped: false })
     }
 }
 
-/// Addresses could not be kept at the end of a mapping.
+/// An error of reserving the addresses of a mapping.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the addresses of a mapping were not kept: {errno}")]
 pub struct NotReserved {
@@ -115,49 +115,49 @@ pub struct NotReserved {
     pub is_mapped: bool,
 }
 
-/// Replaces a mapping by inaccessible addresses, in one step.
+/// Replaces a mapping with inaccessible addresses in one step.
 ///
 /// # Errors
 ///
-/// The errno; the mapping is then still there.
+/// [`NotReserved`] with the errno. The mapping then still exists.
 ///
 /// # Safety
 ///
-/// `address` and `len` are those of one live mapping, and nothing uses it any more.
+/// `address` and `len` are those of one live mapping, which is no longer used.
 pub unsafe fn replace_by_nothing(address: NonNull<u8>, len: usize) -> Result<(), NotReserved> {
-    // SAFETY: the caller gives the mapping up.
+    // SAFETY: the caller no longer uses the mapping.
     unsafe { hold(address, len, MapFlags::MAP_FIXED) }.map_err(|errno| NotReserved { errno, is_mapped: true })
 }
 
-/// Takes addresses that can be neither read nor written, and cost no memory.
+/// Reserves addresses that cannot be read or written and take no memory.
 ///
 /// # Safety
 ///
-/// With MAP_FIXED, whatever is mapped there is the caller's and not used any more.
+/// With MAP_FIXED, the caller owns existing mappings in the range and no longer uses them.
 unsafe fn hold(address: NonNull<u8>, len: usize, fixed: MapFlags) -> Result<(), Errno> {
     let len = NonZeroUsize::new(len).ok_or(Errno::EINVAL)?;
     let flags = fixed | MapFlags::MAP_PRIVATE | MapFlags::MAP_ANONYMOUS | MapFlags::MAP_NORESERVE;
-    // SAFETY: MAP_FIXED_NOREPLACE replaces nothing; with MAP_FIXED the caller gives up what is there.
+    // SAFETY: MAP_FIXED_NOREPLACE replaces nothing; with MAP_FIXED the caller gives up existing mappings in the range.
     let held = unsafe { mmap_anonymous(Some(address.addr()), len, ProtFlags::PROT_NONE, flags) }.map_err(of_nix)?;
     if held.cast() == address {
         return Ok(());
     }
-    // A kernel before 4.17 takes NOREPLACE for a hint.
-    // SAFETY: these addresses were mapped just now, for this call alone.
+    // Kernels before 4.17 treat NOREPLACE as a hint.
+    // SAFETY: these addresses were just mapped, by this call alone.
     let _ = unsafe { munmap(held, len.get()) };
     Err(Errno::EEXIST)
 }
 
-/// Access through a CPU mapping.
+/// The protection of a CPU mapping.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Protection {
-    /// Loads only.
+    /// Allows loads only.
     Read,
-    /// Loads and stores.
+    /// Allows loads and stores.
     ReadWrite,
 }
 
-// SAFETY: every call is forwarded as it is, so the promises are those of the inner kernel.
+// SAFETY: every call is forwarded unchanged, so the guarantees are those of the inner kernel.
 unsafe impl<K: Kernel + ?Sized> Kernel for std::sync::Arc<K> {
     fn open_file(&self) -> OpenFile<'_> {
         (**self).open_file()
@@ -190,17 +190,17 @@ unsafe impl<K: Kernel + ?Sized> Kernel for std::sync::Arc<K> {
     }
 }
 
-/// An [`Argument`] that holds no address the kernel would follow, so that sending it needs no `unsafe`.
+/// An [`Argument`] without addresses that the kernel follows, so that sending it needs no `unsafe`.
 ///
 /// # Safety
 ///
-/// No field of the type is an address that its request, or any request that carries it, dereferences.
+/// No field of the type is an address that the kernel dereferences, for its own request or for any request that carries the type.
 pub unsafe trait Plain: Argument {}
 
 macro_rules! plain {
     ($($argument:ident),* $(,)?) => {$(
-        // SAFETY: the structure's own docs list its fields: handles, numbers, flags, GPU addresses and descriptors.
-        // None of them is a CPU address.
+        // SAFETY: the fields are handles, numbers, flags, GPU addresses and descriptors, as the docs of the structure list. None of
+        // them is a CPU address.
         unsafe impl Plain for crate::$argument {}
     )*};
 }
@@ -225,7 +225,7 @@ plain!(
     SyncobjEventfd,
 );
 
-/// Sends an argument that holds no addresses, under its own request number.
+/// Sends an argument without addresses, with its own request number.
 ///
 /// # Errors
 ///
@@ -235,11 +235,11 @@ pub fn send<A: Plain>(kernel: &dyn Kernel, argument: &mut A) -> Result<(), Errno
     send_as(kernel, A::REQUEST, argument)
 }
 
-/// Sends an argument that holds no addresses under another request number that carries the same structure.
+/// Sends an argument without addresses, with another request number that carries the same structure.
 ///
 /// # Errors
 ///
-/// The kernel's errno; EINVAL where the request does not claim the argument's size.
+/// The kernel's errno; EINVAL if the request does not have the argument's size.
 #[inline]
 pub fn send_as<A: Plain>(kernel: &dyn Kernel, request: Request, argument: &mut A) -> Result<(), Errno> {
     if request.size() != size_of::<A>() {
@@ -250,8 +250,8 @@ pub fn send_as<A: Plain>(kernel: &dyn Kernel, request: Request, argument: &mut A
     unsafe { send_raw(kernel, request, argument) }
 }
 
-/// Sends an argument that holds addresses. A kernel that is busy is asked again, as long as a policy of the request
-/// (`patience.rs`) allows.
+/// Sends an argument with addresses. If the kernel is busy, the request is repeated up to a limit that depends on it
+/// (`patience.rs`).
 ///
 /// # Errors
 ///
@@ -259,8 +259,8 @@ pub fn send_as<A: Plain>(kernel: &dyn Kernel, request: Request, argument: &mut A
 ///
 /// # Safety
 ///
-/// `request` claims at most `size_of::<A>()` bytes, and each address in `argument` is valid for what the request makes
-/// the kernel do there.
+/// `request` has at most `size_of::<A>()` bytes, and each address in `argument` is valid for the kernel's accesses for this
+/// request.
 #[inline]
 pub unsafe fn send_raw<A: Argument>(kernel: &dyn Kernel, request: Request, argument: &mut A) -> Result<(), Errno> {
     // SAFETY: the caller's promises are passed on unchanged.
@@ -272,17 +272,17 @@ fn refused<A: Argument>(errno: Errno) {
     tracing::debug!(request = A::NAME, ?errno, "ioctl refused");
 }
 
-/// Sends like [`send`], but logs nothing: for drops, which settle their books before observers hear of it.
+/// Sends like [`send`], but does not log errors. For use in `Drop`, which must restore the state before it calls observers.
 ///
 /// # Errors
 ///
-/// Those of [`send`].
+/// The errors of [`send`].
 #[inline]
 pub fn send_quietly<A: Plain>(kernel: &dyn Kernel, argument: &mut A) -> Result<(), Errno> {
     if A::REQUEST.size() != size_of::<A>() {
         return Err(Errno::EINVAL);
     }
-    // SAFETY: as in `send_as`.
+    // SAFETY: the size was compared with the request, and `A: Plain` has no addresses.
     unsafe { send_raw_quietly(kernel, A::REQUEST, argument) }
 }
 
@@ -290,11 +290,11 @@ pub fn send_quietly<A: Plain>(kernel: &dyn Kernel, argument: &mut A) -> Result<(
 ///
 /// # Errors
 ///
-/// Those of [`send_raw`].
+/// The errors of [`send_raw`].
 ///
 /// # Safety
 ///
-/// As for [`send_raw`].
+/// The requirements of [`send_raw`].
 #[inline]
 pub unsafe fn send_raw_quietly<A: Argument>(
     kernel: &dyn Kernel,
@@ -302,10 +302,10 @@ pub unsafe fn send_raw_quietly<A: Argument>(
     argument: &mut A,
 ) -> Result<(), Errno> {
     let argument: *mut A = argument;
-    // SAFETY: `argument` is exclusive and as large as the caller promises; so are the addresses in it.
+    // SAFETY: the caller guarantees that `argument` is exclusive and large enough, and that the addresses in it are valid.
     let ask = || unsafe { kernel.ioctl(request, argument.cast()) };
     let result = match ask() {
-        // SAFETY: readable for the caller, who lends the bytes that the request claims.
+        // SAFETY: the caller lends the bytes that the request covers, which are readable.
         Err(Errno::EAGAIN) => Patience::of(request, unsafe { argument.read() }.as_bytes()).ask_again(ask),
         result => result,
     };
@@ -316,7 +316,7 @@ pub unsafe fn send_raw_quietly<A: Argument>(
 mod tests {
     use super::*;
 
-    /// Returns `true` if at least `len` bytes of inaccessible addresses are reserved in one piece.
+    /// Returns `true` if at least `len` bytes of inaccessible addresses are reserved in one range.
     fn is_held(len: usize) -> bool {
         let maps = std::fs::read_to_string("/proc/self/maps").unwrap();
         let is_long = |line: &str| {
@@ -328,17 +328,17 @@ mod tests {
         maps.lines().any(|line| is_long(line) == Some(true))
     }
 
-    /// Without the flag the address is a hint, as MAP_FIXED_NOREPLACE is to a kernel before 4.17.
+    /// Without the flag the address is a hint, as for a kernel before 4.17 with MAP_FIXED_NOREPLACE.
     #[test]
     #[cfg_attr(miri, ignore = "system calls")]
     fn addresses_that_are_somebody_elses_are_not_held_and_nothing_is_left_elsewhere() {
-        // Nothing else in this process is nearly as long, whatever neighbours the system joins it with.
+        // Nothing else in this process is nearly as large, whatever neighbouring mappings the kernel merges it with.
         let len = NonZeroUsize::new(1 << 40).unwrap();
         let flags = MapFlags::MAP_PRIVATE | MapFlags::MAP_NORESERVE;
-        // SAFETY: no address is asked for, so nothing that exists is replaced.
+        // SAFETY: no address is requested, so no existing mapping is replaced.
         let taken = unsafe { mmap_anonymous(None, len, ProtFlags::PROT_READ, flags) }.unwrap();
         for flags in [MapFlags::MAP_FIXED_NOREPLACE, MapFlags::empty()] {
-            // SAFETY: neither flag replaces anything.
+            // SAFETY: neither flag replaces existing mappings.
             assert_eq!(unsafe { hold(taken.cast(), len.get(), flags) }, Err(Errno::EEXIST), "{flags:?}");
             assert!(!is_held(len.get()), "{flags:?}");
         }
@@ -347,7 +347,7 @@ mod tests {
         // SAFETY: as above.
         assert_eq!(unsafe { hold(taken.cast(), len.get(), MapFlags::MAP_FIXED_NOREPLACE) }, Ok(()));
         assert!(is_held(len.get()));
-        // SAFETY: held just now.
+        // SAFETY: reserved just now.
         unsafe { munmap(taken, len.get()) }.unwrap();
     }
 }

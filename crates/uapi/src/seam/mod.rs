@@ -1,4 +1,4 @@
-//! The seam: the trait [`Kernel`](crate::Kernel), the open file behind one, and how long its requests are repeated.
+//! The interface to a kernel: the trait [`Kernel`](crate::Kernel), its open file, and the limits on repeating requests.
 
 pub(crate) mod deadline;
 pub(crate) mod errno;

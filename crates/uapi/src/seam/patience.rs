@@ -1,7 +1,7 @@
-//! Limits on repeating requests that a busy kernel refuses.
+//! Limits on repeating requests while the kernel is busy.
 //!
-//! libdrm's `drmIoctl` asks as long as the answer is EAGAIN (libdrm 2.4.124 `xf86drm.c`), so a kernel that stays busy
-//! keeps its caller for ever. Here each request has an end.
+//! libdrm's `drmIoctl` repeats a request as long as the kernel returns EAGAIN (libdrm 2.4.124 `xf86drm.c`), so a kernel that stays
+//! busy blocks its caller for ever. Here each request has a limit.
 
 use std::{mem::offset_of, thread, time::Duration};
 
@@ -9,25 +9,25 @@ use crate::{
     Argument, Cs, Deadline, Errno, GemWaitIdle, Request, SyncobjTimelineWait, SyncobjWait, WaitCs, WaitFences,
 };
 
-/// The end of asking again.
+/// The limit on repeating a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Patience {
-    /// Attempts after the first.
+    /// The number of attempts after the first.
     attempts: u32,
-    /// However many attempts there were, there are more until then.
+    /// Until this deadline there is no limit on the number of attempts.
     until: Option<Deadline>,
 }
 
-/// Of these attempts after the first, one half follows at once, and the other after a [`PAUSE`] each.
+/// The number of attempts after the first. Half of them follow at once, the other half after a [`PAUSE`] each.
 const ATTEMPTS: u32 = 16;
 const PAUSE: Duration = Duration::from_micros(250);
 
-/// A submission is refused with EAGAIN when user memory that it lists changed while it was made (Linux 6.12 `amdgpu_cs.c`,
-/// `amdgpu_cs_submit`). Each attempt looks the pages up anew, and another thread's munmap or fork ends soon.
+/// The kernel refuses a submission with EAGAIN if user memory that it lists changes during the request (Linux 6.12 `amdgpu_cs.c`,
+/// `amdgpu_cs_submit`). Each attempt looks up the pages again, and an munmap or fork in another thread ends soon.
 const SUBMISSION_ATTEMPTS: u32 = 256;
 
 impl Patience {
-    /// Returns the limit of a request; some carry the time until which they want to wait.
+    /// Returns the limit of a request. Some arguments contain the deadline of a wait.
     pub(crate) fn of(request: Request, argument: &[u8]) -> Self {
         let deadline = |offset: usize| {
             let bytes = argument.get(offset..)?.first_chunk()?;
@@ -51,7 +51,7 @@ impl Patience {
         Self { attempts, until }
     }
 
-    /// Asks until the answer is another than EAGAIN, or the patience is at its end.
+    /// Repeats the request until it returns another result than EAGAIN or reaches the limit.
     #[cold]
     pub(crate) fn ask_again<T>(self, mut ask: impl FnMut() -> Result<T, Errno>) -> Result<T, Errno> {
         let mut attempt = 0;

@@ -9,41 +9,41 @@ use super::{
 };
 
 uapi! {
-    /// CTX.
+    /// CTX: creates, frees and queries contexts.
     struct Ctx = "drm_amdgpu_ctx_in", 16 bytes {
-        /// One of [`ctx_op`].
+        /// A constant of [`ctx_op`].
         0 op: u32,
         /// 0, or the stable pstate to set.
         4 flags: u32,
         /// The context; ignored by ALLOC.
         8 ctx_id: u32,
-        /// One of [`priority`]; any other value counts as normal.
+        /// A constant of [`priority`]; other values count as normal.
         12 priority: i32,
     }
 
-    /// Answer to ALLOC_CTX; written as zero when the allocation is refused.
+    /// The answer to ALLOC_CTX. All zero if the allocation fails.
     struct CtxAllocAnswer = "", 8 bytes {
-        /// The context, 1..=4095, lowest free first.
+        /// The context ID: the lowest free one of 1..=4095.
         0 ctx_id: u32,
-        /// Zero.
+        /// Always 0.
         4 pad: u32 as "_pad",
     }
 
-    /// Answer to QUERY_STATE and QUERY_STATE2.
+    /// The answer to QUERY_STATE and QUERY_STATE2.
     struct CtxStateAnswer = "", 16 bytes {
-        /// [`CtxStateFlags`] for QUERY_STATE2, else 0.
+        /// The [`CtxStateFlags`] for QUERY_STATE2, otherwise 0.
         0 flags: u64,
         /// Always 0.
         8 hangs: u32,
-        /// QUERY_STATE only: 0 no reset, 3 a reset since the last query.
+        /// For QUERY_STATE: 0 if there was no reset since the last query, 3 if there was one. Otherwise 0.
         12 reset_status: u32,
     }
 
-    /// Answer to GET_STABLE_PSTATE.
+    /// The answer to GET_STABLE_PSTATE.
     struct CtxPstateAnswer = "", 8 bytes {
-        /// The level, 0..=4.
+        /// The pstate, 0..=4.
         0 flags: u32,
-        /// Zero.
+        /// Always 0.
         4 pad: u32 as "_pad",
     }
 
@@ -55,15 +55,15 @@ uapi! {
         4 flags: u32,
     }
 
-    /// SCHED: the master's override of another file's priority.
+    /// SCHED: overrides the priority of another file's contexts (DRM master only).
     struct Sched = "drm_amdgpu_sched_in", 16 bytes {
         /// [`SCHED_OP_PROCESS_PRIORITY_OVERRIDE`] or [`SCHED_OP_CONTEXT_PRIORITY_OVERRIDE`].
         0 op: u32,
         /// A descriptor of the other file.
         4 fd: u32,
-        /// One of [`priority`].
+        /// A constant of [`priority`].
         8 priority: i32,
-        /// The context, for op 2.
+        /// The context, for [`SCHED_OP_CONTEXT_PRIORITY_OVERRIDE`].
         12 ctx_id: u32,
     }
 }
@@ -78,68 +78,68 @@ answers! {
     Ctx => CtxStateAnswer;
 }
 
-/// Operations of CTX.
+/// The operations of CTX.
 pub mod ctx_op {
-    /// A new context.
+    /// Creates a context.
     pub const ALLOC_CTX: u32 = 1;
-    /// Forget a context; queued jobs still run.
+    /// Frees a context. Queued jobs still run.
     pub const FREE_CTX: u32 = 2;
-    /// Asks for a reset since the last query.
+    /// Queries whether there was a reset since the last query.
     pub const QUERY_STATE: u32 = 3;
-    /// Sticky reset flags.
+    /// Queries the reset flags, which are sticky.
     pub const QUERY_STATE2: u32 = 4;
-    /// The device's current stable pstate.
+    /// Queries the device's current stable pstate.
     pub const GET_STABLE_PSTATE: u32 = 5;
-    /// Pins the clocks.
+    /// Sets the stable pstate, which pins the clocks.
     pub const SET_STABLE_PSTATE: u32 = 6;
 }
 
-/// Context priorities. Above normal needs CAP_SYS_NICE or the DRM master.
+/// Context priorities. Priorities above normal need CAP_SYS_NICE or the DRM master.
 pub mod priority {
     /// Not set; counts as normal.
     pub const UNSET: i32 = -2048;
-    /// Lowest.
+    /// The lowest priority.
     pub const VERY_LOW: i32 = -1023;
-    /// Low.
+    /// A low priority.
     pub const LOW: i32 = -512;
-    /// The default.
+    /// The default priority.
     pub const NORMAL: i32 = 0;
-    /// High.
+    /// A high priority.
     pub const HIGH: i32 = 512;
-    /// Highest.
+    /// The highest priority.
     pub const VERY_HIGH: i32 = 1023;
 }
 
-/// [`Sched::op`]: all contexts of the file.
+/// A value of [`Sched::op`] that overrides the priority of all contexts of the file.
 pub const SCHED_OP_PROCESS_PRIORITY_OVERRIDE: u32 = 1;
-/// [`Sched::op`]: one context.
+/// A value of [`Sched::op`] that overrides the priority of one context.
 pub const SCHED_OP_CONTEXT_PRIORITY_OVERRIDE: u32 = 2;
 
-/// [`Vm::op`]: dedicate a VMID to this file.
+/// A value of [`Vm::op`] that reserves a VMID for this file.
 pub const VM_OP_RESERVE_VMID: u32 = 1;
-/// [`Vm::op`]: give it back.
+/// A value of [`Vm::op`] that releases the reserved VMID.
 pub const VM_OP_UNRESERVE_VMID: u32 = 2;
 
-/// `reset_status` of QUERY_STATE: none since the last query.
+/// A `reset_status` of QUERY_STATE: no reset since the last query.
 pub const CTX_NO_RESET: u32 = 0;
-/// `reset_status` of QUERY_STATE: there was one.
+/// A `reset_status` of QUERY_STATE: there was a reset since the last query.
 pub const CTX_UNKNOWN_RESET: u32 = 3;
 
 bitflags::bitflags! {
-    /// Flags that QUERY_STATE2 reports; sticky unless noted.
+    /// The flags that QUERY_STATE2 reports. They are sticky unless noted.
     #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
     pub struct CtxStateFlags: u64 {
-        /// The GPU was reset since the context was made.
+        /// The GPU was reset since the context was created.
         const RESET = 1 << 0;
         /// VRAM contents were lost.
         const VRAMLOST = 1 << 1;
         /// A job of this context caused a full reset.
         const GUILTY = 1 << 2;
-        /// Corrected memory errors since the last query.
+        /// Correctable memory errors occurred since the last query.
         const RAS_CE = 1 << 3;
-        /// Uncorrected memory errors since the last query.
+        /// Uncorrectable memory errors occurred since the last query.
         const RAS_UE = 1 << 4;
-        /// A reset is running now (minor 54).
+        /// A reset is in progress (minor 54).
         const RESET_IN_PROGRESS = 1 << 5;
     }
 }

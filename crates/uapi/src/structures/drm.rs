@@ -5,7 +5,7 @@
 use super::macros::{requests, uapi};
 
 uapi! {
-    /// VERSION: lengths in, strings copied to the three addresses, real lengths out. The strings carry no NUL.
+    /// VERSION: the driver's version. The kernel copies strings without NUL to the three addresses, and returns their full lengths.
     struct Version = "drm_version", 64 bytes {
         /// Major version; 3 for amdgpu.
         0 version_major: i32,
@@ -15,43 +15,43 @@ uapi! {
         8 version_patchlevel: i32,
         /// Padding the C compiler inserts.
         12 pad: u32 as "",
-        /// Length in bytes of the buffer at `name`; afterwards of the name.
+        /// Length in bytes of the buffer at `name`; on return the length of the name.
         16 name_len: u64,
         /// Address of the buffer for the driver's name.
         24 name: u64,
-        /// Length in bytes of the buffer at `date`; afterwards of the date.
+        /// Length in bytes of the buffer at `date`; on return the length of the date.
         32 date_len: u64,
         /// Address of the buffer for the date.
         40 date: u64,
-        /// Length in bytes of the buffer at `desc`; afterwards of the description.
+        /// Length in bytes of the buffer at `desc`; on return the length of the description.
         48 desc_len: u64,
         /// Address of the buffer for the description.
         56 desc: u64,
     }
 
-    /// GET_UNIQUE and SET_UNIQUE: the bus id of a primary node.
+    /// GET_UNIQUE and SET_UNIQUE: the bus ID of a primary node.
     struct Unique = "drm_unique", 16 bytes {
-        /// Length in bytes of the buffer; afterwards of the string.
+        /// Length in bytes of the buffer; on return the length of the string.
         0 unique_len: u64,
-        /// Address of the buffer.
+        /// Address of the buffer for the string.
         8 unique: u64,
     }
 
-    /// GET_MAGIC and AUTH_MAGIC.
+    /// GET_MAGIC and AUTH_MAGIC: the token with which a client is authenticated.
     struct Auth = "drm_auth", 4 bytes {
         /// The token that a master authenticates.
         0 magic: u32,
     }
 
-    /// GET_CLIENT: who has the primary node open.
+    /// GET_CLIENT: the clients that have the primary node open.
     struct Client = "drm_client", 40 bytes {
-        /// Client number; only 0 answers.
+        /// Client number; the kernel only knows 0.
         0 idx: i32,
         /// 1 if the client is authenticated.
         4 auth: i32,
-        /// Process id.
+        /// Process ID.
         8 pid: u64,
-        /// User id.
+        /// User ID.
         16 uid: u64,
         /// Always 0.
         24 magic: u64,
@@ -59,15 +59,15 @@ uapi! {
         32 iocs: u64,
     }
 
-    /// GET_STATS: counters that Linux no longer has, all of them 0.
+    /// GET_STATS: counters that Linux no longer implements. All are 0.
     struct Stats = "drm_stats", 248 bytes {
         /// Number of counters.
         0 count: u64,
-        /// Value and kind of each.
+        /// Value and kind of each counter.
         8 data: [u64; 30],
     }
 
-    /// SET_VERSION: the interface version a master asks for.
+    /// SET_VERSION: the interface version that a master requests.
     struct SetVersion = "drm_set_version", 16 bytes {
         /// Interface major, or -1.
         0 drm_di_major: i32,
@@ -79,55 +79,55 @@ uapi! {
         12 drm_dd_minor: i32,
     }
 
-    /// GEM_CLOSE: `handle` names nothing afterwards, whether or not others still share the object.
+    /// GEM_CLOSE: closes a handle. The object stays alive if it is shared.
     struct GemClose = "drm_gem_close", 8 bytes {
-        /// The handle to close; an unknown one is EINVAL.
+        /// The handle to close; EINVAL if it is unknown.
         0 handle: u32,
         /// Ignored.
         4 pad: u32,
     }
 
-    /// GEM_FLINK: a global name for a BO (primary nodes only).
+    /// GEM_FLINK: creates a global name for a BO (primary nodes only).
     struct GemFlink = "drm_gem_flink", 8 bytes {
-        /// The BO.
+        /// GEM handle of the BO.
         0 handle: u32,
-        /// Its name, from 1 on; the same at every call.
+        /// The BO's name, from 1 on. Each call returns the same name.
         4 name: u32,
     }
 
-    /// GEM_OPEN: a handle for a global name (primary nodes only).
+    /// GEM_OPEN: creates a handle for a global name (primary nodes only).
     struct GemOpen = "drm_gem_open", 16 bytes {
         /// The name.
         0 name: u32,
-        /// A new handle, every time.
+        /// A new handle for every call.
         4 handle: u32,
         /// Size of the BO in bytes.
         8 size: u64,
     }
 
-    /// GET_CAP: one capability of the device.
+    /// GET_CAP: queries a capability of the device.
     struct GetCap = "drm_get_cap", 16 bytes {
-        /// A number of [`cap`].
+        /// A constant of [`cap`].
         0 capability: u64,
-        /// Its value.
+        /// The value of the capability.
         8 value: u64,
     }
 
-    /// SET_CLIENT_CAP (not on render nodes).
+    /// SET_CLIENT_CAP: declares a capability of the client (not on render nodes).
     struct SetClientCap = "drm_set_client_cap", 16 bytes {
-        /// The capability the client has.
+        /// The capability that the client has.
         0 capability: u64,
-        /// Its value.
+        /// The value of the capability.
         8 value: u64,
     }
 
-    /// PRIME_HANDLE_TO_FD and PRIME_FD_TO_HANDLE: a BO as a dma-buf and back.
+    /// PRIME_HANDLE_TO_FD and PRIME_FD_TO_HANDLE: export a BO as a dma-buf, and import a dma-buf.
     struct PrimeHandle = "drm_prime_handle", 12 bytes {
-        /// The BO.
+        /// GEM handle of the BO.
         0 handle: u32,
         /// [`PRIME_CLOEXEC`] and [`PRIME_RDWR`]; ignored on import.
         4 flags: u32,
-        /// The descriptor.
+        /// The descriptor of the dma-buf.
         8 fd: i32,
     }
 }
@@ -147,50 +147,50 @@ requests! {
     PrimeHandle: "PRIME_HANDLE_TO_FD" = read_write(0x2d), 0xc00c_642d;
 }
 
-/// SET_MASTER, without argument.
+/// The request SET_MASTER, which has no argument.
 pub const SET_MASTER: super::Request = super::Request::bare(b'd', 0x1e);
-/// DROP_MASTER, without argument.
+/// The request DROP_MASTER, which has no argument.
 pub const DROP_MASTER: super::Request = super::Request::bare(b'd', 0x1f);
-/// AUTH_MAGIC, with an [`Auth`].
+/// The request AUTH_MAGIC, which carries an [`Auth`].
 pub const AUTH_MAGIC: super::Request = super::Request::write::<Auth>(b'd', 0x11);
-/// PRIME_FD_TO_HANDLE, with a [`PrimeHandle`].
+/// The request PRIME_FD_TO_HANDLE, which carries a [`PrimeHandle`].
 pub const PRIME_FD_TO_HANDLE: super::Request = super::Request::read_write::<PrimeHandle>(b'd', 0x2e);
 
-/// The exported descriptor is closed on exec: `O_CLOEXEC`.
+/// Closes the exported descriptor on exec: `O_CLOEXEC`.
 pub const PRIME_CLOEXEC: u32 = 0o2_000_000;
-/// The exported dma-buf may be mapped writable: `O_RDWR`.
+/// Allows writable mappings of the exported dma-buf: `O_RDWR`.
 pub const PRIME_RDWR: u32 = 2;
 
-/// Numbers for [`GetCap::capability`].
+/// Capabilities for [`GetCap::capability`].
 pub mod cap {
-    /// Dumb buffers.
+    /// 1 if the device has dumb buffers.
     pub const DUMB_BUFFER: u64 = 0x1;
-    /// CRTCs beyond the second in vertical-blank requests.
+    /// 1 if vertical-blank requests accept CRTCs beyond the second.
     pub const VBLANK_HIGH_CRTC: u64 = 0x2;
     /// Preferred depth of dumb buffers, in bits.
     pub const DUMB_PREFERRED_DEPTH: u64 = 0x3;
-    /// Reports 1 if a shadow buffer is preferred.
+    /// 1 if a shadow buffer is preferred for dumb buffers.
     pub const DUMB_PREFER_SHADOW: u64 = 0x4;
-    /// dma-buf import (1) and export (2).
+    /// dma-buf import (bit 0) and export (bit 1).
     pub const PRIME: u64 = 0x5;
-    /// Time stamps are CLOCK_MONOTONIC.
+    /// 1 if timestamps use CLOCK_MONOTONIC.
     pub const TIMESTAMP_MONOTONIC: u64 = 0x6;
-    /// Asynchronous page flips.
+    /// 1 if page flips can be asynchronous.
     pub const ASYNC_PAGE_FLIP: u64 = 0x7;
     /// Cursor width in pixels.
     pub const CURSOR_WIDTH: u64 = 0x8;
     /// Cursor height in pixels.
     pub const CURSOR_HEIGHT: u64 = 0x9;
-    /// Framebuffers with format modifiers.
+    /// 1 if framebuffers can have format modifiers.
     pub const ADDFB2_MODIFIERS: u64 = 0x10;
-    /// Page flips at a target frame.
+    /// 1 if page flips can have a target frame.
     pub const PAGE_FLIP_TARGET: u64 = 0x11;
-    /// CRTC id in vertical-blank events.
+    /// 1 if vertical-blank events have the CRTC's ID.
     pub const CRTC_IN_VBLANK_EVENT: u64 = 0x12;
-    /// Sync objects.
+    /// 1 if the device has sync objects.
     pub const SYNCOBJ: u64 = 0x13;
-    /// Timeline sync objects.
+    /// 1 if the device has timeline sync objects.
     pub const SYNCOBJ_TIMELINE: u64 = 0x14;
-    /// Asynchronous atomic page flips.
+    /// 1 if atomic page flips can be asynchronous.
     pub const ATOMIC_ASYNC_PAGE_FLIP: u64 = 0x15;
 }

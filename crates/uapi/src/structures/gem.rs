@@ -9,51 +9,51 @@ use super::{
 };
 
 uapi! {
-    /// GEM_CREATE: a new BO.
+    /// GEM_CREATE: allocates a BO.
     struct GemCreate = "drm_amdgpu_gem_create_in", 32 bytes {
-        /// Size in bytes, rounded up to a page by the kernel; 0 is ENOSPC.
+        /// Size in bytes, which the kernel rounds up to pages; ENOSPC if it is 0.
         0 bo_size: u64,
         /// Physical alignment in bytes; in VRAM a power-of-two number of pages, below 2 GiB.
         8 alignment: u64,
-        /// [`GemDomain`].
+        /// The allowed domains, a [`GemDomain`].
         16 domains: u64,
-        /// [`GemCreateFlags`].
+        /// The [`GemCreateFlags`].
         24 domain_flags: u64,
     }
 
-    /// Answer to [`GemCreate`].
+    /// The answer to [`GemCreate`].
     struct GemCreateAnswer = "drm_amdgpu_gem_create_out", 8 bytes {
-        /// The new handle, lowest free first.
+        /// The new handle: the lowest free one.
         0 handle: u32,
-        /// Zero.
+        /// Always 0.
         4 pad: u32 as "_pad",
     }
 
-    /// GEM_MMAP: the offset at which the node's descriptor maps a BO. Zeroed by the kernel before it checks anything.
+    /// GEM_MMAP: queries the offset at which a BO can be mapped. The kernel zeroes the argument before it checks anything.
     struct GemMmap = "drm_amdgpu_gem_mmap_in", 8 bytes {
-        /// The BO.
+        /// GEM handle of the BO.
         0 handle: u32,
         /// Ignored.
         4 pad: u32 as "_pad",
     }
 
-    /// Answer to [`GemMmap`].
+    /// The answer to [`GemMmap`].
     struct GemMmapAnswer = "drm_amdgpu_gem_mmap_out", 8 bytes {
-        /// Offset for mmap; opaque, page aligned, the same in every file.
+        /// The offset for mmap: opaque, page-aligned, and the same in every file.
         0 addr_ptr: u64,
     }
 
-    /// GEM_METADATA: the tiling word and up to 256 opaque bytes that travel with a BO.
+    /// GEM_METADATA: reads or writes a BO's tiling flags and up to 256 opaque bytes.
     struct GemMetadata = "drm_amdgpu_gem_metadata", 288 bytes {
-        /// The BO.
+        /// GEM handle of the BO.
         0 handle: u32,
-        /// [`METADATA_OP_SET`] or [`METADATA_OP_GET`]; anything else does nothing and succeeds.
+        /// [`METADATA_OP_SET`] or [`METADATA_OP_GET`]; other values succeed without effect.
         4 op: u32,
         /// Opaque flags.
         8 flags: u64 as "data.flags",
-        /// The tiling word.
+        /// The tiling flags.
         16 tiling_info: u64 as "data.tiling_info",
-        /// Bytes of `data` that count, at most 256.
+        /// The number of valid bytes in `data`, at most 256.
         24 data_size_bytes: u32 as "data.data_size_bytes",
         /// The opaque data.
         28 data: [u32; 64] as "data.data",
@@ -61,85 +61,85 @@ uapi! {
         284 pad: u32 as "",
     }
 
-    /// GEM_WAIT_IDLE.
+    /// GEM_WAIT_IDLE: waits until a BO is idle.
     struct GemWaitIdle = "drm_amdgpu_gem_wait_idle_in", 16 bytes {
-        /// The BO.
+        /// GEM handle of the BO.
         0 handle: u32,
         /// Ignored.
         4 flags: u32,
-        /// Absolute CLOCK_MONOTONIC ns; 0 polls, bit 63 waits for ever.
+        /// Deadline in ns of CLOCK_MONOTONIC; 0 polls, bit 63 waits without limit.
         8 timeout: u64,
     }
 
-    /// Answer to [`GemWaitIdle`].
+    /// The answer to [`GemWaitIdle`].
     struct GemWaitIdleAnswer = "drm_amdgpu_gem_wait_idle_out", 8 bytes {
-        /// 0 idle, 1 still busy at the timeout.
+        /// 0 if the BO is idle, 1 if it is still busy at the deadline.
         0 status: u32,
         /// Always 0.
         4 domain: u32,
     }
 
-    /// GEM_VA as Linux 6.12 defines it: binds and unbinds GPU addresses.
+    /// GEM_VA as of Linux 6.12: maps and unmaps GPU addresses.
     struct GemVa = "drm_amdgpu_gem_va", 40 bytes {
-        /// The BO; ignored by CLEAR and with PRT.
+        /// GEM handle of the BO; ignored by CLEAR and with PRT.
         0 handle: u32,
         /// Ignored.
         4 pad: u32 as "_pad",
-        /// [`VaOperation`].
+        /// A [`VaOperation`].
         8 operation: u32,
-        /// [`VaFlags`].
+        /// The [`VaFlags`].
         12 flags: u32,
         /// GPU address, a multiple of 4096.
         16 va_address: u64,
         /// Offset into the BO in bytes, a multiple of 4096.
         24 offset_in_bo: u64,
-        /// Bytes to bind, a multiple of 4096.
+        /// Number of bytes to map, a multiple of 4096.
         32 map_size: u64,
     }
 
-    /// GEM_VA as kernels after 6.12 define it, with page-table updates on a timeline. Older kernels ignore the tail.
+    /// GEM_VA of kernels after 6.12, which can signal page table updates on a timeline. Older kernels ignore the additional fields.
     struct GemVaTimeline = "", 64 bytes {
-        /// The BO; ignored by CLEAR and with PRT.
+        /// GEM handle of the BO; ignored by CLEAR and with PRT.
         0 handle: u32,
         /// Ignored.
         4 pad: u32 as "_pad",
-        /// [`VaOperation`].
+        /// A [`VaOperation`].
         8 operation: u32,
-        /// [`VaFlags`].
+        /// The [`VaFlags`].
         12 flags: u32,
         /// GPU address, a multiple of 4096.
         16 va_address: u64,
         /// Offset into the BO in bytes, a multiple of 4096.
         24 offset_in_bo: u64,
-        /// Bytes to bind, a multiple of 4096.
+        /// Number of bytes to map, a multiple of 4096.
         32 map_size: u64,
-        /// Point at which the update's fence is stored.
+        /// The timeline point that receives the fence of the update.
         40 vm_timeline_point: u64,
-        /// Sync object that receives the fence.
+        /// The sync object that receives the fence of the update.
         48 vm_timeline_syncobj_out: u32,
-        /// Number of input handles.
+        /// Number of handles to wait for.
         52 num_syncobj_handles: u32,
-        /// Address of u32 handles to wait for first.
+        /// Address of the u32 handles of sync objects that the update waits for.
         56 input_fence_syncobj_handles: u64,
     }
 
-    /// GEM_OP.
+    /// GEM_OP: reads a BO's creation parameters, or changes its domains.
     struct GemOp = "drm_amdgpu_gem_op", 16 bytes {
-        /// The BO.
+        /// GEM handle of the BO.
         0 handle: u32,
         /// [`GEM_OP_GET_CREATE_INFO`] or [`GEM_OP_SET_PLACEMENT`].
         4 op: u32,
-        /// Address of a [`GemCreate`] to fill, or the new domains.
+        /// Address of a [`GemCreate`] to fill in, or the new domains.
         8 value: u64,
     }
 
-    /// GEM_USERPTR: pages of this process as a BO.
+    /// GEM_USERPTR: creates a BO from pages of this process.
     struct GemUserptr = "drm_amdgpu_gem_userptr", 24 bytes {
-        /// First byte, page aligned.
+        /// Address of the first byte, page-aligned.
         0 addr: u64,
-        /// Bytes, a multiple of the page size.
+        /// Size in bytes, a multiple of the page size.
         8 size: u64,
-        /// [`UserptrFlags`].
+        /// The [`UserptrFlags`].
         16 flags: u32,
         /// The new handle.
         20 handle: u32,
@@ -163,26 +163,26 @@ answers! {
     GemWaitIdle => GemWaitIdleAnswer;
 }
 
-/// [`GemMetadata::op`]: store.
+/// A value of [`GemMetadata::op`] that stores metadata.
 pub const METADATA_OP_SET: u32 = 1;
-/// [`GemMetadata::op`]: fetch.
+/// A value of [`GemMetadata::op`] that reads metadata.
 pub const METADATA_OP_GET: u32 = 2;
-/// [`GemOp::op`]: write the creation parameters to the address in `value`.
+/// A value of [`GemOp::op`] that writes the creation parameters to the address in `value`.
 pub const GEM_OP_GET_CREATE_INFO: u32 = 0;
-/// [`GemOp::op`]: prefer the domains in `value` from the next validation on.
+/// A value of [`GemOp::op`] that makes the domains in `value` preferred from the next validation on.
 pub const GEM_OP_SET_PLACEMENT: u32 = 1;
 
-/// Operations of GEM_VA.
+/// The operations of GEM_VA.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(u32)]
 pub enum VaOperation {
-    /// Bind; any overlap is EINVAL.
+    /// Maps a range; EINVAL if it overlaps an existing mapping.
     Map = 1,
-    /// Remove the one binding of this BO that starts at the address; none is ENOENT.
+    /// Removes the mapping of this BO that starts at the address; ENOENT if there is none.
     Unmap = 2,
-    /// Remove everything in the range, splitting what sticks out.
+    /// Removes all mappings in the range, splitting mappings that extend beyond it.
     Clear = 3,
-    /// Clear, then bind, in one step.
+    /// Clears the range, then maps it, in one step.
     Replace = 4,
 }
 
@@ -190,48 +190,48 @@ bitflags::bitflags! {
     /// Domains in which the kernel may place a BO.
     #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
     pub struct GemDomain: u64 {
-        /// System memory that the GPU cannot reach.
+        /// System memory that the GPU cannot access.
         const CPU = 0x1;
         /// System memory that the GPU can map.
         const GTT = 0x2;
         /// Video memory.
         const VRAM = 0x4;
-        /// Global data share.
+        /// Global data share (GDS).
         const GDS = 0x8;
-        /// Global wave sync.
+        /// Global wave sync (GWS).
         const GWS = 0x10;
-        /// Ordered append.
+        /// Ordered append (OA).
         const OA = 0x20;
         /// Doorbells of user queues.
         const DOORBELL = 0x40;
     }
 
-    /// Flags of GEM_CREATE.
+    /// The flags of GEM_CREATE.
     #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
     pub struct GemCreateFlags: u64 {
-        /// The CPU will map it: place it in visible VRAM if it goes to VRAM. A hint.
+        /// Prefers host-visible VRAM if the BO is placed in VRAM, because the CPU will map it.
         const CPU_ACCESS_REQUIRED = 1 << 0;
-        /// The CPU will never map it; mmap is refused for ever.
+        /// The CPU will never map the BO. mmap is always refused.
         const NO_CPU_ACCESS = 1 << 1;
-        /// Write-combined CPU mappings when in GTT.
+        /// Makes CPU mappings write-combined while the BO is in GTT.
         const CPU_GTT_USWC = 1 << 2;
-        /// Zeroed VRAM; always on since minor 59.
+        /// Zeroes VRAM. Always in effect since minor 59.
         const VRAM_CLEARED = 1 << 3;
-        /// Kernel use only: EINVAL.
+        /// For the kernel only; EINVAL from user space.
         const VRAM_CONTIGUOUS = 1 << 5;
-        /// Resident for every submission of this file; never shareable.
+        /// Makes the BO resident for every submission of this file. The BO cannot be shared.
         const VM_ALWAYS_VALID = 1 << 6;
-        /// No implicit synchronisation.
+        /// Disables implicit synchronization.
         const EXPLICIT_SYNC = 1 << 7;
-        /// Kernel use only: EINVAL.
+        /// For the kernel only; EINVAL from user space.
         const CP_MQD_GFX9 = 1 << 8;
-        /// Kernel use only: EINVAL.
+        /// For the kernel only; EINVAL from user space.
         const VRAM_WIPE_ON_RELEASE = 1 << 9;
-        /// TMZ memory; EINVAL where TMZ is off.
+        /// Allocates TMZ (encrypted) memory; EINVAL if TMZ is disabled.
         const ENCRYPTED = 1 << 10;
-        /// Kernel use only: EINVAL.
+        /// For the kernel only; EINVAL from user space.
         const PREEMPTIBLE = 1 << 11;
-        /// Contents may be dropped at eviction (minor 47).
+        /// Allows the kernel to drop the contents at eviction (minor 47).
         const DISCARDABLE = 1 << 12;
         /// EINVAL from user space.
         const COHERENT = 1 << 13;
@@ -239,22 +239,22 @@ bitflags::bitflags! {
         const UNCACHED = 1 << 14;
         /// EINVAL from user space.
         const EXT_COHERENT = 1 << 15;
-        /// DCC in VRAM (GFX12, minor 58).
+        /// Enables DCC in VRAM (GFX12, minor 58).
         const GFX12_DCC = 1 << 16;
     }
 
-    /// Flags of GEM_VA: access rights, memory type, PRT.
+    /// The flags of GEM_VA: access rights, memory type, PRT.
     #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
     pub struct VaFlags: u32 {
-        /// Update the page tables at the next submission.
+        /// Delays the update of the page tables until the next submission.
         const DELAY_UPDATE = 1 << 0;
-        /// The GPU may read.
+        /// Allows reads by the GPU.
         const READABLE = 1 << 1;
-        /// The GPU may write.
+        /// Allows writes by the GPU.
         const WRITEABLE = 1 << 2;
-        /// Shaders may run from here.
+        /// Allows the execution of shaders in the range.
         const EXECUTABLE = 1 << 3;
-        /// Partially resident: no BO behind it, reads are zero.
+        /// Maps a partially resident range without a BO, which reads as zero.
         const PRT = 1 << 4;
         /// Memory type NC: non-coherently cached.
         const MTYPE_NC = 1 << 5;
@@ -266,22 +266,22 @@ bitflags::bitflags! {
         const MTYPE_UC = 4 << 5;
         /// Memory type RW: read-write cached.
         const MTYPE_RW = 5 << 5;
-        /// The whole memory-type field.
+        /// The mask of the memory type field.
         const MTYPE_MASK = 0xf << 5;
-        /// Bypass the infinity cache (minor 47).
+        /// Bypasses the infinity cache (minor 47).
         const NOALLOC = 1 << 9;
     }
 
-    /// Flags of GEM_USERPTR.
+    /// The flags of GEM_USERPTR.
     #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
     pub struct UserptrFlags: u32 {
-        /// The GPU only reads.
+        /// Restricts the GPU to reads.
         const READONLY = 1 << 0;
-        /// Refuse file-backed memory and ranges of several areas.
+        /// Refuses file-backed memory, and ranges of several memory areas.
         const ANONONLY = 1 << 1;
-        /// Look the pages up now instead of at the first submission.
+        /// Looks up the pages now instead of at the first submission.
         const VALIDATE = 1 << 2;
-        /// Follow changes of the CPU page tables.
+        /// Tracks changes of the CPU page tables.
         const REGISTER = 1 << 3;
     }
 }

@@ -1,7 +1,7 @@
-//! INFO: one request, many questions.
+//! The request INFO, which has many queries.
 //!
-//! Source: Linux 6.12 `include/uapi/drm/amdgpu_drm.h`; behaviour: `drivers/gpu/drm/amd/amdgpu/amdgpu_kms.c`,
-//! `amdgpu_info_ioctl`. The kernel writes min(`return_size`, its own size) bytes and leaves the rest alone.
+//! Source: Linux 6.12 `include/uapi/drm/amdgpu_drm.h`; behaviour: `drivers/gpu/drm/amd/amdgpu/amdgpu_kms.c`, `amdgpu_info_ioctl`.
+//! The kernel writes min(`return_size`, size of the answer) bytes and leaves the rest of the buffer unchanged.
 
 use super::{
     macros::{requests, uapi},
@@ -9,27 +9,27 @@ use super::{
 };
 
 uapi! {
-    /// INFO.
+    /// INFO: queries information about the device and driver.
     struct Info = "drm_amdgpu_info", 32 bytes {
         /// Address of the buffer for the answer.
         0 return_pointer: u64,
-        /// Its size in bytes.
+        /// Size of the buffer in bytes.
         8 return_size: u32,
-        /// One of [`query`].
+        /// A constant of [`query`].
         12 query: u32,
-        /// Arguments of the query; see the constructors of the wrappers.
+        /// Inputs of the query; see the constants of [`query`].
         16 input: [u32; 4] as "query_fw",
     }
 
-    /// FW_VERSION.
+    /// The answer to FW_VERSION.
     struct InfoFirmware = "drm_amdgpu_info_firmware", 8 bytes {
-        /// Version.
+        /// Version of the firmware.
         0 ver: u32,
-        /// Feature version.
+        /// Feature version of the firmware.
         4 feature: u32,
     }
 
-    /// HW_IP_INFO.
+    /// The answer to HW_IP_INFO.
     struct InfoHwIp = "drm_amdgpu_info_hw_ip", 32 bytes {
         /// Major version of the driver's IP block.
         0 hw_ip_version_major: u32,
@@ -37,103 +37,103 @@ uapi! {
         4 hw_ip_version_minor: u32,
         /// Always 0.
         8 capabilities_flags: u64,
-        /// Advised alignment of an IB's address, bytes.
+        /// Recommended alignment of an IB's address in bytes.
         16 ib_start_alignment: u32,
-        /// Advised alignment of an IB's size, bytes.
+        /// Recommended alignment of an IB's size in bytes.
         20 ib_size_alignment: u32,
-        /// One bit for each ring.
+        /// Mask of the available rings.
         24 available_rings: u32,
-        /// major << 16 | minor << 8 | revision, or 0 before GFX9 and minor 48.
+        /// major << 16 | minor << 8 | revision; 0 before GFX9 and before minor 48.
         28 ip_discovery_version: u32,
     }
 
-    /// One pool of MEMORY.
+    /// A memory pool in the answer to MEMORY.
     struct HeapInfo = "drm_amdgpu_heap_info", 32 bytes {
         /// Size in bytes.
         0 total_heap_size: u64,
-        /// Size less what is pinned or reserved, bytes.
+        /// Size without pinned and reserved memory, in bytes.
         8 usable_heap_size: u64,
-        /// In use by all processes and the kernel, bytes.
+        /// Memory in use by all processes and the kernel, in bytes.
         16 heap_usage: u64,
-        /// Three quarters of the usable size, bytes; not enforced.
+        /// Three quarters of the usable size in bytes. Not enforced by the kernel.
         24 max_allocation: u64,
     }
 
-    /// MEMORY.
+    /// The answer to MEMORY.
     struct MemoryInfo = "drm_amdgpu_memory_info", 96 bytes {
         /// All video memory.
         0 vram: HeapInfo,
-        /// The part of it that the CPU can map.
+        /// The video memory that the CPU can map.
         32 cpu_accessible_vram: HeapInfo,
-        /// System memory the GPU can map.
+        /// System memory that the GPU can map.
         64 gtt: HeapInfo,
     }
 
-    /// VRAM_GTT: the usable sizes.
+    /// The answer to VRAM_GTT: the usable sizes.
     struct InfoVramGtt = "drm_amdgpu_info_vram_gtt", 24 bytes {
-        /// Usable video memory, bytes.
+        /// Usable video memory in bytes.
         0 vram_size: u64,
-        /// Usable visible video memory, bytes.
+        /// Usable video memory that the CPU can map, in bytes.
         8 vram_cpu_accessible_size: u64,
-        /// Usable GTT, bytes.
+        /// Usable GTT in bytes.
         16 gtt_size: u64,
     }
 
-    /// GDS_CONFIG.
+    /// The answer to GDS_CONFIG.
     struct InfoGds = "drm_amdgpu_info_gds", 32 bytes {
         /// Always 0.
         0 gds_gfx_partition_size: u32,
-        /// GDS bytes.
+        /// Size of GDS in bytes.
         4 compute_partition_size: u32,
-        /// GDS bytes.
+        /// Size of GDS in bytes.
         8 gds_total_size: u32,
         /// Always 0.
         12 gws_per_gfx_partition: u32,
-        /// GWS units.
+        /// Number of GWS units.
         16 gws_per_compute_partition: u32,
         /// Always 0.
         20 oa_per_gfx_partition: u32,
-        /// OA units.
+        /// Number of OA units.
         24 oa_per_compute_partition: u32,
-        /// Zero.
+        /// Always 0.
         28 pad: u32 as "_pad",
     }
 
-    /// GPUVM_FAULT: the last page fault of this file's VM; all zero if there was none.
+    /// The answer to GPUVM_FAULT: the last VM fault in this file's address space; all zero if there was none.
     struct GpuvmFault = "drm_amdgpu_info_gpuvm_fault", 16 bytes {
-        /// Address of the page, 48 bits, not sign-extended.
+        /// Address of the page: 48 bits, not sign-extended.
         0 addr: u64,
-        /// Raw fault status register.
+        /// Value of the fault status register.
         8 status: u32,
-        /// Hub: type in bits 7..0 (0 GFX, 1 and 2 multimedia), index in bits 15..8.
+        /// The hub: type in bits 7..0 (0 for GFX, 1 and 2 for multimedia), index in bits 15..8.
         12 vmhub: u32,
     }
 
-    /// NUM_HANDLES: UVD sessions of old chips.
+    /// The answer to NUM_HANDLES: UVD sessions of old chips.
     struct InfoNumHandles = "drm_amdgpu_info_num_handles", 8 bytes {
-        /// The most there can be.
+        /// Maximum number of handles.
         0 uvd_max_handles: u32,
         /// Number of handles in use.
         4 uvd_used_handles: u32,
     }
 
-    /// VBIOS with type 3.
+    /// The answer to VBIOS with type 3.
     struct InfoVbios = "drm_amdgpu_info_vbios", 200 bytes {
-        /// Name, NUL-terminated.
+        /// Name of the VBIOS, NUL-terminated.
         0 name: [u8; 64],
         /// Part number, NUL-terminated.
         64 vbios_pn: [u8; 64],
-        /// Version.
+        /// Version of the VBIOS.
         128 version: u32,
-        /// Zero.
+        /// Always 0.
         132 pad: u32,
-        /// Version as text, NUL-terminated.
+        /// Version of the VBIOS as text, NUL-terminated.
         136 vbios_ver_str: [u8; 32],
-        /// Date, NUL-terminated.
+        /// Date of the VBIOS, NUL-terminated.
         168 date: [u8; 32],
     }
 
-    /// One clock level of VCE.
+    /// A clock level of VCE.
     struct InfoVceClockEntry = "drm_amdgpu_info_vce_clock_table_entry", 16 bytes {
         /// System clock.
         0 sclk: u32,
@@ -141,45 +141,45 @@ uapi! {
         4 mclk: u32,
         /// Encoder clock.
         8 eclk: u32,
-        /// Zero.
+        /// Always 0.
         12 pad: u32,
     }
 
-    /// VCE_CLOCK_TABLE.
+    /// The answer to VCE_CLOCK_TABLE.
     struct InfoVceClockTable = "drm_amdgpu_info_vce_clock_table", 104 bytes {
-        /// The levels.
+        /// The clock levels.
         0 entries: [InfoVceClockEntry; 6],
         /// Number of valid entries.
         96 num_valid_entries: u32,
-        /// Zero.
+        /// Always 0.
         100 pad: u32,
     }
 
-    /// Limits of one video codec.
+    /// The limits of a video codec.
     struct InfoVideoCodec = "drm_amdgpu_info_video_codec_info", 24 bytes {
         /// 1 if the codec is supported.
         0 valid: u32,
-        /// Pixels.
+        /// Maximum width in pixels.
         4 max_width: u32,
-        /// Pixels.
+        /// Maximum height in pixels.
         8 max_height: u32,
-        /// Pixels.
+        /// Maximum number of pixels of a frame.
         12 max_pixels_per_frame: u32,
-        /// Codec level.
+        /// Maximum level of the codec.
         16 max_level: u32,
-        /// Zero.
+        /// Always 0.
         20 pad: u32,
     }
 
-    /// VIDEO_CAPS: MPEG2, MPEG4, VC1, AVC, HEVC, JPEG, VP9, AV1.
+    /// The answer to VIDEO_CAPS: limits of MPEG2, MPEG4, VC1, AVC, HEVC, JPEG, VP9 and AV1.
     struct InfoVideoCaps = "drm_amdgpu_info_video_caps", 192 bytes {
-        /// By codec number.
+        /// The limits, indexed by codec number.
         0 codec_info: [InfoVideoCodec; 8],
     }
 
-    /// MAX_IBS: the most IBs of one submission for each IP, by `AMDGPU_HW_IP_*`.
+    /// The answer to MAX_IBS: the maximum number of IBs in a submission for each IP.
     struct InfoMaxIbs = "", 40 bytes {
-        /// By IP number.
+        /// The numbers, indexed by `AMDGPU_HW_IP_*`.
         0 max_ibs: [u32; 10],
     }
 }
@@ -188,65 +188,65 @@ requests! {
     Info: "AMDGPU_INFO" = write(DRIVER_BASE + 0x05), 0x4020_6445;
 }
 
-/// Questions that INFO answers.
+/// The queries of INFO, with their answers and inputs.
 pub mod query {
-    /// u32: whether acceleration works.
+    /// u32: 1 if acceleration works.
     pub const ACCEL_WORKING: u32 = 0x00;
-    /// u32: the CRTC with a mode object's id.
+    /// u32: index of the CRTC; input: ID of its mode object.
     pub const CRTC_FROM_ID: u32 = 0x01;
     /// [`InfoHwIp`](super::InfoHwIp); input: IP type, instance.
     pub const HW_IP_INFO: u32 = 0x02;
-    /// u32: instances; input: IP type.
+    /// u32: number of instances; input: IP type.
     pub const HW_IP_COUNT: u32 = 0x03;
-    /// u64: the GPU clock counter.
+    /// u64: value of the GPU clock counter.
     pub const TIMESTAMP: u32 = 0x05;
     /// [`InfoFirmware`](super::InfoFirmware); input: firmware type, instance, index.
     pub const FW_VERSION: u32 = 0x0e;
     /// u64: bytes copied by moves and evictions.
     pub const NUM_BYTES_MOVED: u32 = 0x0f;
-    /// u64: VRAM in use, bytes.
+    /// u64: VRAM in use in bytes.
     pub const VRAM_USAGE: u32 = 0x10;
-    /// u64: GTT in use, bytes.
+    /// u64: GTT in use in bytes.
     pub const GTT_USAGE: u32 = 0x11;
     /// [`InfoGds`](super::InfoGds).
     pub const GDS_CONFIG: u32 = 0x13;
     /// [`InfoVramGtt`](super::InfoVramGtt).
     pub const VRAM_GTT: u32 = 0x14;
-    /// u32 each; input: dword offset, count, instance, flags.
+    /// u32 for each register; input: dword offset, count, instance, flags.
     pub const READ_MMR_REG: u32 = 0x15;
     /// [`DevInfo`](crate::DevInfo).
     pub const DEV_INFO: u32 = 0x16;
-    /// u64: visible VRAM in use, bytes.
+    /// u64: visible VRAM in use in bytes.
     pub const VIS_VRAM_USAGE: u32 = 0x17;
-    /// u64: evictions that copied.
+    /// u64: number of evictions that copied memory.
     pub const NUM_EVICTIONS: u32 = 0x18;
     /// [`MemoryInfo`](super::MemoryInfo).
     pub const MEMORY: u32 = 0x19;
     /// [`InfoVceClockTable`](super::InfoVceClockTable).
     pub const VCE_CLOCK_TABLE: u32 = 0x1a;
-    /// Size, image or [`InfoVbios`](super::InfoVbios); input: type, offset.
+    /// Size, image or [`InfoVbios`](super::InfoVbios), by the type; input: type, offset.
     pub const VBIOS: u32 = 0x1b;
     /// [`InfoNumHandles`](super::InfoNumHandles); input: IP type.
     pub const NUM_HANDLES: u32 = 0x1c;
-    /// u32; input: sensor.
+    /// u32: value of a sensor; input: sensor.
     pub const SENSOR: u32 = 0x1d;
-    /// u64: CPU faults on invisible VRAM.
+    /// u64: number of CPU page faults on VRAM outside the visible part.
     pub const NUM_VRAM_CPU_PAGE_FAULTS: u32 = 0x1e;
-    /// u32: resets that lost VRAM.
+    /// u32: number of GPU resets that lost VRAM.
     pub const VRAM_LOST_COUNTER: u32 = 0x1f;
-    /// u64: blocks with RAS.
+    /// u64: mask of the IP blocks with RAS.
     pub const RAS_ENABLED_FEATURES: u32 = 0x20;
-    /// [`InfoVideoCaps`](super::InfoVideoCaps); input: 0 decode, 1 encode.
+    /// [`InfoVideoCaps`](super::InfoVideoCaps); input: 0 for decoding, 1 for encoding.
     pub const VIDEO_CAPS: u32 = 0x21;
     /// [`InfoMaxIbs`](super::InfoMaxIbs).
     pub const MAX_IBS: u32 = 0x22;
     /// [`GpuvmFault`](super::GpuvmFault).
     pub const GPUVM_FAULT: u32 = 0x23;
-    /// Areas that the firmware wants beside a user queue of the IP in the first word; [`UqFwAreas`](crate::UqFwAreas).
+    /// [`UqFwAreas`](crate::UqFwAreas): the areas that the firmware needs for a user queue; input: IP type.
     pub const UQ_FW_AREAS: u32 = 0x24;
 }
 
-/// Firmware types of FW_VERSION.
+/// The firmware types of FW_VERSION.
 pub mod firmware {
     /// Video encoder.
     pub const VCE: u32 = 0x01;
@@ -262,18 +262,18 @@ pub mod firmware {
     pub const GFX_CE: u32 = 0x06;
     /// Run-list controller.
     pub const GFX_RLC: u32 = 0x07;
-    /// Compute micro engine; index 0 or 1.
+    /// Compute micro engine, with index 0 or 1.
     pub const GFX_MEC: u32 = 0x08;
     /// System management controller.
     pub const SMC: u32 = 0x0a;
-    /// Copy engines, by index.
+    /// Copy engine, with the engine's index.
     pub const SDMA: u32 = 0x0b;
     /// Security processor.
     pub const SOS: u32 = 0x0c;
     /// Security driver.
     pub const ASD: u32 = 0x0d;
-    /// Video block since Raven.
+    /// Video block since Raven (VCN).
     pub const VCN: u32 = 0x0e;
-    /// Video processing engine: the highest type Linux 6.12 knows.
+    /// Video processing engine (VPE), the highest type in Linux 6.12.
     pub const VPE: u32 = 0x1c;
 }

@@ -1,6 +1,6 @@
-//! Macros that declare a kernel structure once: fields with their offsets, checked against the compiler's layout.
+//! Macros that declare a kernel structure, with field offsets that are checked against the compiler's layout.
 
-/// Declares plain `#[repr(C)]` structures with every offset and the size stated, and asserts them at compile time.
+/// Declares plain `#[repr(C)]` structures with explicit offsets and size, which are asserted at compile time.
 ///
 /// ```text
 /// /// Docs.
@@ -11,9 +11,8 @@
 /// }
 /// ```
 ///
-/// The string is the C name; a field whose C name differs says so with `as "c.name"`, and one that has no C
-/// counterpart (padding the C compiler inserts) says `as ""`. The test that compares with the C headers reads both
-/// from [`Layout`](super::Layout).
+/// The string is the C name. A field with another name in C has `as "c.name"`, and a field without a counterpart in C (padding that
+/// the C compiler inserts) has `as ""`. The test that compares with the C headers reads both from [`Layout`](super::Layout).
 macro_rules! uapi {
     ($(
         $(#[$attr:meta])*
@@ -39,7 +38,7 @@ macro_rules! uapi {
         }
 
         impl $name {
-            /// Every byte zero, which is what the kernel's ABI takes as "not given".
+            /// The structure with all bytes zero, which the kernel's ABI treats as "not given".
             pub const ZEROED: Self = zerocopy::transmute!([0u8; $size]);
         }
 
@@ -63,7 +62,7 @@ macro_rules! uapi {
     )*};
 }
 
-/// The C name of a field: the Rust one unless another is given.
+/// Returns the C name of a field: the Rust name unless another is given.
 macro_rules! c_field {
     ($field:ident) => {
         stringify!($field)
@@ -73,7 +72,7 @@ macro_rules! c_field {
     };
 }
 
-/// Pairs an argument with its request: name, direction and number.
+/// Associates an argument with its request: name, direction and number.
 macro_rules! requests {
     ($( $argument:ty: $name:literal = $direction:ident($number:expr), $bits:literal; )*) => {$(
         impl $crate::Argument for $argument {
@@ -84,7 +83,7 @@ macro_rules! requests {
     )*};
 }
 
-/// Names the structure that the kernel writes over the start of an argument which C declares as a union.
+/// Associates an argument that C declares as a union with the structure that the kernel writes over its start.
 macro_rules! answers {
     ($( $argument:ty => $answer:ty; )*) => {$(
         impl $crate::Answered for $argument {

@@ -1,10 +1,10 @@
-//! ioctl request numbers, computed from the argument's type so that a wrong size cannot be written down.
+//! ioctl request numbers, which are computed from the argument's type so that they cannot have a wrong size.
 
 use std::fmt;
 
 use zerocopy::{FromBytes, FromZeros, Immutable, IntoBytes, KnownLayout};
 
-/// First number of the driver's own requests.
+/// The first number of the driver's own requests.
 pub(super) const DRIVER_BASE: u8 = 0x40;
 
 /// An ioctl request number: direction (bits 31..30), argument size (29..16), type (15..8) and number (7..0).
@@ -23,13 +23,13 @@ impl Request {
         Self(direction << 30 | (size as u32) << 16 | (kind as u32) << 8 | number as u32)
     }
 
-    /// Creates a request without argument.
+    /// Creates a request without an argument.
     #[doc(alias = "_IO")]
     pub const fn bare(kind: u8, number: u8) -> Self {
         Self::new(0, kind, number, 0)
     }
 
-    /// Creates a request whose argument the kernel only fills in.
+    /// Creates a request whose argument the kernel only writes.
     #[doc(alias = "_IOR")]
     pub const fn read<T>(kind: u8, number: u8) -> Self {
         Self::new(READ, kind, number, size_of::<T>())
@@ -47,12 +47,12 @@ impl Request {
         Self::new(READ | WRITE, kind, number, size_of::<T>())
     }
 
-    /// Takes a number as a foreign program passes it.
+    /// Creates a request from its number, such as the argument of another program's system call.
     pub const fn from_bits(bits: u32) -> Self {
         Self(bits)
     }
 
-    /// Returns the number as the `ioctl` system call takes it.
+    /// Returns the number for the `ioctl` system call.
     pub const fn bits(self) -> u32 {
         self.0
     }
@@ -62,12 +62,12 @@ impl Request {
         (self.0 >> 8) as u8
     }
 
-    /// Returns the number within the type. DRM drivers own 0x40..=0x9f.
+    /// Returns the number within the type. DRM drivers define 0x40..=0x9f.
     pub const fn number(self) -> u8 {
         self.0 as u8
     }
 
-    /// Returns the size in bytes that the caller claims for its argument.
+    /// Returns the size of the argument in bytes, as stated by the caller.
     pub const fn size(self) -> usize {
         (self.0 >> 16 & 0x3fff) as usize
     }
@@ -77,7 +77,7 @@ impl Request {
         self.0 >> 30 & WRITE != 0
     }
 
-    /// Returns `true` if the kernel writes the argument back.
+    /// Returns `true` if the kernel writes the argument.
     pub const fn reads_from_kernel(self) -> bool {
         self.0 >> 30 & READ != 0
     }
@@ -95,22 +95,22 @@ impl fmt::Debug for Request {
     }
 }
 
-/// A structure that one DRM request carries.
+/// A structure that a DRM request carries.
 pub trait Argument: FromBytes + IntoBytes + Immutable + KnownLayout {
-    /// The request number that the header pairs with this very layout.
+    /// The request number that the header associates with this layout.
     const REQUEST: Request;
     /// The request's name without its `DRM_IOCTL_` prefix, for errors and traces.
     const NAME: &'static str;
 }
 
-/// An argument that C declares as a union: the kernel writes its answer over the start of the question.
+/// An argument that C declares as a union: the kernel writes the answer over its start.
 pub trait Answered: Argument {
-    /// Contents of the argument after success.
+    /// The contents of the argument after a successful request.
     type Answer: FromBytes + IntoBytes + Immutable + KnownLayout;
 
-    /// Reads the answer out of the argument.
+    /// Reads the answer from the argument.
     fn answer(&self) -> Self::Answer {
-        // The assertion beside each pairing keeps the answer no longer than the argument, so this always succeeds.
+        // The assertion at each association ensures that the answer is not longer than the argument, so this always succeeds.
         match Self::Answer::read_from_prefix(self.as_bytes()) {
             Ok((answer, _)) => answer,
             Err(_) => Self::Answer::new_zeroed(),
@@ -118,13 +118,13 @@ pub trait Answered: Argument {
     }
 }
 
-/// The layout of a structure by its C names, for the test that compares with the C headers.
+/// The layout of a structure in C, for the test that compares with the C headers.
 pub trait Layout {
     /// The tag of the C structure, without `struct`.
     const C_NAME: &'static str;
-    /// Its size in bytes.
+    /// The size of the structure in bytes.
     const SIZE: usize;
-    /// C field names (empty where C has only padding) and byte offsets.
+    /// The C names of the fields (empty for padding) and their byte offsets.
     const FIELDS: &'static [(&'static str, usize)];
 }
 

@@ -9,11 +9,11 @@ use super::{
 };
 
 uapi! {
-    /// BO_LIST, and the payload of a BO_HANDLES chunk.
+    /// BO_LIST: creates, updates and destroys BO lists. Also the payload of a BO_HANDLES chunk.
     struct BoList = "drm_amdgpu_bo_list_in", 24 bytes {
-        /// One of [`bo_list_op`]; ignored in a chunk.
+        /// A constant of [`bo_list_op`]; ignored in a chunk.
         0 operation: u32,
-        /// The list, for DESTROY and UPDATE; ignored in a chunk.
+        /// The list for DESTROY and UPDATE; ignored in a chunk.
         4 list_handle: u32,
         /// Number of entries, at most 131072.
         8 bo_number: u32,
@@ -23,45 +23,45 @@ uapi! {
         16 bo_info_ptr: u64,
     }
 
-    /// One BO of a list.
+    /// An entry of a BO list.
     struct BoListEntry = "drm_amdgpu_bo_list_entry", 8 bytes {
-        /// The BO.
+        /// GEM handle of the BO.
         0 bo_handle: u32,
         /// Validation order, 0..=32; higher stays resident longer.
         4 bo_priority: u32,
     }
 
-    /// Answer to [`BoList`].
+    /// The answer to [`BoList`].
     struct BoListAnswer = "drm_amdgpu_bo_list_out", 8 bytes {
-        /// The list.
+        /// Handle of the list.
         0 list_handle: u32,
-        /// Zero.
+        /// Always 0.
         4 pad: u32 as "_pad",
     }
 
-    /// CS: one submission.
+    /// CS: submits command buffers.
     struct Cs = "drm_amdgpu_cs_in", 24 bytes {
         /// The context.
         0 ctx_id: u32,
-        /// A BO list, or 0.
+        /// Handle of a BO list; 0 for none.
         4 bo_list_handle: u32,
         /// Number of chunks.
         8 num_chunks: u32,
         /// Ignored.
         12 flags: u32,
-        /// Address of an array of u64, each the address of a [`CsChunk`].
+        /// Address of an array of u64 addresses of [`CsChunk`]s.
         16 chunks: u64,
     }
 
-    /// Answer to [`Cs`].
+    /// The answer to [`Cs`].
     struct CsAnswer = "drm_amdgpu_cs_out", 8 bytes {
-        /// Sequence number on the entity of the last IB, from 1.
+        /// Sequence number, from 1, on the queue of the last IB.
         0 handle: u64,
     }
 
-    /// Header of a chunk.
+    /// The header of a chunk.
     struct CsChunk = "drm_amdgpu_cs_chunk", 16 bytes {
-        /// One of [`chunk_id`].
+        /// A constant of [`chunk_id`].
         0 chunk_id: u32,
         /// Length of the payload in dwords.
         4 length_dw: u32,
@@ -69,63 +69,63 @@ uapi! {
         8 chunk_data: u64,
     }
 
-    /// Payload of an IB chunk.
+    /// The payload of an IB chunk.
     struct CsChunkIb = "drm_amdgpu_cs_chunk_ib", 32 bytes {
         /// Ignored.
         0 pad: u32 as "_pad",
-        /// [`IbFlags`].
+        /// The [`IbFlags`].
         4 flags: u32,
         /// GPU address of the first dword.
         8 va_start: u64,
         /// Length in bytes.
         16 ib_bytes: u32,
-        /// `AMDGPU_HW_IP_*`.
+        /// A constant `AMDGPU_HW_IP_*`.
         20 ip_type: u32,
         /// Must be 0.
         24 ip_instance: u32,
-        /// Queue index of the context on that IP.
+        /// Index of the context's queue on that IP.
         28 ring: u32,
     }
 
-    /// Element of a DEPENDENCIES or SCHEDULED_DEPENDENCIES chunk.
+    /// An element of a DEPENDENCIES or SCHEDULED_DEPENDENCIES chunk.
     struct CsChunkDep = "drm_amdgpu_cs_chunk_dep", 24 bytes {
-        /// `AMDGPU_HW_IP_*`.
+        /// A constant `AMDGPU_HW_IP_*`.
         0 ip_type: u32,
         /// Must be 0.
         4 ip_instance: u32,
-        /// Queue index.
+        /// Index of the queue.
         8 ring: u32,
-        /// Context.
+        /// Context of the queue.
         12 ctx_id: u32,
-        /// Sequence number; all ones is the latest.
+        /// Sequence number; all bits set for the latest.
         16 handle: u64,
     }
 
-    /// Payload of a FENCE chunk: where the GPU writes the sequence number.
+    /// The payload of a FENCE chunk: the location to which the GPU writes the sequence number.
     struct CsChunkFence = "drm_amdgpu_cs_chunk_fence", 8 bytes {
-        /// A BO of exactly one page.
+        /// GEM handle of a BO of exactly one page.
         0 handle: u32,
-        /// Byte offset, at most 4088.
+        /// Offset in bytes, at most 4088.
         4 offset: u32,
     }
 
-    /// Element of a SYNCOBJ_IN or SYNCOBJ_OUT chunk.
+    /// An element of a SYNCOBJ_IN or SYNCOBJ_OUT chunk.
     struct CsChunkSem = "drm_amdgpu_cs_chunk_sem", 4 bytes {
-        /// The sync object.
+        /// Handle of the sync object.
         0 handle: u32,
     }
 
-    /// Element of a SYNCOBJ_TIMELINE_WAIT or SYNCOBJ_TIMELINE_SIGNAL chunk.
+    /// An element of a SYNCOBJ_TIMELINE_WAIT or SYNCOBJ_TIMELINE_SIGNAL chunk.
     struct CsChunkSyncobj = "drm_amdgpu_cs_chunk_syncobj", 16 bytes {
-        /// The sync object.
+        /// Handle of the sync object.
         0 handle: u32,
-        /// Waits: WAIT_FOR_SUBMIT or 0. Signals: ignored.
+        /// For waits WAIT_FOR_SUBMIT or 0; ignored for signals.
         4 flags: u32,
-        /// The point; 0 for binary use.
+        /// The timeline point; 0 for a binary sync object.
         8 point: u64,
     }
 
-    /// Payload of a CP_GFX_SHADOW chunk.
+    /// The payload of a CP_GFX_SHADOW chunk.
     struct CsChunkCpGfxShadow = "drm_amdgpu_cs_chunk_cp_gfx_shadow", 32 bytes {
         /// GPU address of the shadow area.
         0 shadow_va: u64,
@@ -133,79 +133,79 @@ uapi! {
         8 csa_va: u64,
         /// GPU address of the GDS backup.
         16 gds_va: u64,
-        /// Bit 0: initialise the shadow.
+        /// Bit 0: initializes the shadow area.
         24 flags: u64,
     }
 
-    /// A fence by number: a point on a queue.
+    /// A fence, named by a sequence number on a queue.
     struct CsFence = "drm_amdgpu_fence", 24 bytes {
-        /// Context.
+        /// Context of the queue.
         0 ctx_id: u32,
-        /// `AMDGPU_HW_IP_*`.
+        /// A constant `AMDGPU_HW_IP_*`.
         4 ip_type: u32,
         /// Must be 0.
         8 ip_instance: u32,
-        /// Queue index.
+        /// Index of the queue.
         12 ring: u32,
-        /// Sequence number; 0 has passed, all ones is the latest.
+        /// Sequence number; 0 is always signalled, all bits set for the latest.
         16 seq_no: u64,
     }
 
-    /// WAIT_CS.
+    /// WAIT_CS: waits for a submission.
     struct WaitCs = "drm_amdgpu_wait_cs_in", 32 bytes {
-        /// Sequence number; 0 has passed, all ones is the latest.
+        /// Sequence number; 0 is always signalled, all bits set for the latest.
         0 handle: u64,
-        /// Absolute CLOCK_MONOTONIC ns; 0 polls, bit 63 waits for ever.
+        /// Deadline in ns of CLOCK_MONOTONIC; 0 polls, bit 63 waits without limit.
         8 timeout: u64,
-        /// `AMDGPU_HW_IP_*`.
+        /// A constant `AMDGPU_HW_IP_*`.
         16 ip_type: u32,
         /// Must be 0.
         20 ip_instance: u32,
-        /// Queue index.
+        /// Index of the queue.
         24 ring: u32,
-        /// Context.
+        /// Context of the queue.
         28 ctx_id: u32,
     }
 
-    /// Answer to [`WaitCs`].
+    /// The answer to [`WaitCs`].
     struct WaitCsAnswer = "drm_amdgpu_wait_cs_out", 8 bytes {
-        /// 0 done, 1 busy.
+        /// 0 if the submission has completed, 1 if it is still busy at the deadline.
         0 status: u64,
     }
 
-    /// WAIT_FENCES.
+    /// WAIT_FENCES: waits for one or all of several submissions.
     struct WaitFences = "drm_amdgpu_wait_fences_in", 24 bytes {
-        /// Address of [`CsFence`]s.
+        /// Address of the [`CsFence`]s.
         0 fences: u64,
-        /// Their number.
+        /// Number of fences.
         8 fence_count: u32,
-        /// Non-zero waits for all, zero for any.
+        /// Non-zero to wait for all fences, zero to wait for any.
         12 wait_all: u32,
-        /// Absolute CLOCK_MONOTONIC ns; 0 polls, bit 63 waits for ever.
+        /// Deadline in ns of CLOCK_MONOTONIC; 0 polls, bit 63 waits without limit.
         16 timeout_ns: u64,
     }
 
-    /// Answer to [`WaitFences`].
+    /// The answer to [`WaitFences`].
     struct WaitFencesAnswer = "drm_amdgpu_wait_fences_out", 8 bytes {
-        /// 1 when the condition was met, 0 at the timeout: the opposite of [`WaitCsAnswer`].
+        /// 1 if the condition was met, 0 at the deadline: the opposite of [`WaitCsAnswer`].
         0 status: u32,
-        /// Index of a signalled fence when waiting for any.
+        /// Index of a signalled fence, when waiting for any.
         4 first_signaled: u32,
     }
 
-    /// FENCE_TO_HANDLE.
+    /// FENCE_TO_HANDLE: exports a fence as a sync object or sync file.
     struct FenceToHandle = "", 32 bytes {
-        /// The fence.
+        /// The fence to export.
         0 fence: CsFence,
-        /// [`FENCE_TO_SYNCOBJ`], [`FENCE_TO_SYNCOBJ_FD`] or [`FENCE_TO_SYNC_FILE_FD`].
+        /// The kind of handle: [`FENCE_TO_SYNCOBJ`], [`FENCE_TO_SYNCOBJ_FD`] or [`FENCE_TO_SYNC_FILE_FD`].
         24 what: u32,
         /// Ignored.
         28 pad: u32,
     }
 
-    /// Answer to [`FenceToHandle`].
+    /// The answer to [`FenceToHandle`].
     struct FenceToHandleAnswer = "", 4 bytes {
-        /// A handle or a descriptor.
+        /// The handle or descriptor.
         0 handle: u32,
     }
 }
@@ -226,67 +226,67 @@ answers! {
     FenceToHandle => FenceToHandleAnswer;
 }
 
-/// [`FenceToHandle::what`]: a new sync object's handle.
+/// A value of [`FenceToHandle::what`] that creates a sync object and returns its handle.
 pub const FENCE_TO_SYNCOBJ: u32 = 0;
-/// [`FenceToHandle::what`]: a descriptor that shares a new sync object.
+/// A value of [`FenceToHandle::what`] that creates a sync object and returns a descriptor that shares it.
 pub const FENCE_TO_SYNCOBJ_FD: u32 = 1;
-/// [`FenceToHandle::what`]: a sync file's descriptor.
+/// A value of [`FenceToHandle::what`] that returns the descriptor of a sync file.
 pub const FENCE_TO_SYNC_FILE_FD: u32 = 2;
 
-/// Operations of BO_LIST.
+/// The operations of BO_LIST.
 pub mod bo_list_op {
-    /// A new list.
+    /// Creates a list.
     pub const CREATE: u32 = 0;
-    /// Forget a list; always succeeds.
+    /// Destroys a list. Always succeeds.
     pub const DESTROY: u32 = 1;
-    /// Replace the entries of a list.
+    /// Replaces the entries of a list.
     pub const UPDATE: u32 = 2;
 }
 
-/// Identifiers of chunks.
+/// The identifiers of chunks.
 pub mod chunk_id {
-    /// [`CsChunkIb`](super::CsChunkIb).
+    /// An IB to execute: a [`CsChunkIb`](super::CsChunkIb).
     pub const IB: u32 = 0x01;
-    /// [`CsChunkFence`](super::CsChunkFence).
+    /// A user fence: a [`CsChunkFence`](super::CsChunkFence).
     pub const FENCE: u32 = 0x02;
-    /// [`CsChunkDep`](super::CsChunkDep)s to wait for.
+    /// Fences to wait for: [`CsChunkDep`](super::CsChunkDep)s.
     pub const DEPENDENCIES: u32 = 0x03;
-    /// [`CsChunkSem`](super::CsChunkSem)s to wait for.
+    /// Binary sync objects to wait for: [`CsChunkSem`](super::CsChunkSem)s.
     pub const SYNCOBJ_IN: u32 = 0x04;
-    /// [`CsChunkSem`](super::CsChunkSem)s to signal.
+    /// Binary sync objects to signal: [`CsChunkSem`](super::CsChunkSem)s.
     pub const SYNCOBJ_OUT: u32 = 0x05;
-    /// [`BoList`](super::BoList).
+    /// A BO list: a [`BoList`](super::BoList).
     pub const BO_HANDLES: u32 = 0x06;
-    /// [`CsChunkDep`](super::CsChunkDep)s whose start is waited for.
+    /// Fences of jobs whose start is waited for: [`CsChunkDep`](super::CsChunkDep)s.
     pub const SCHEDULED_DEPENDENCIES: u32 = 0x07;
-    /// [`CsChunkSyncobj`](super::CsChunkSyncobj)s to wait for.
+    /// Timeline points to wait for: [`CsChunkSyncobj`](super::CsChunkSyncobj)s.
     pub const SYNCOBJ_TIMELINE_WAIT: u32 = 0x08;
-    /// [`CsChunkSyncobj`](super::CsChunkSyncobj)s to signal.
+    /// Timeline points to signal: [`CsChunkSyncobj`](super::CsChunkSyncobj)s.
     pub const SYNCOBJ_TIMELINE_SIGNAL: u32 = 0x09;
-    /// [`CsChunkCpGfxShadow`](super::CsChunkCpGfxShadow).
+    /// The memory for register shadowing: a [`CsChunkCpGfxShadow`](super::CsChunkCpGfxShadow).
     pub const CP_GFX_SHADOW: u32 = 0x0a;
 }
 
-/// The most entries a BO list may have (`AMDGPU_BO_LIST_MAX_ENTRIES`).
+/// The maximum number of entries of a BO list (`AMDGPU_BO_LIST_MAX_ENTRIES`).
 pub const BO_LIST_MAX_ENTRIES: u32 = 131_072;
 
 bitflags::bitflags! {
-    /// Flags of an IB.
+    /// The flags of an IB.
     #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
     pub struct IbFlags: u32 {
-        /// For the constant engine.
+        /// The IB is for the constant engine.
         const CE = 1 << 0;
-        /// State set-up before the main IB.
+        /// The IB sets up state before the main IB.
         const PREAMBLE = 1 << 1;
-        /// May be preempted.
+        /// The IB may be preempted.
         const PREEMPT = 1 << 2;
-        /// Write L2 back without invalidating it.
+        /// Writes back L2 without invalidating it.
         const TC_WB_NOT_INVALIDATE = 1 << 3;
-        /// Reset GDS_COMPUTE_MAX_WAVE_ID.
+        /// Resets GDS_COMPUTE_MAX_WAVE_ID.
         const RESET_GDS_MAX_WAVE_ID = 1 << 4;
-        /// Reads and writes TMZ memory.
+        /// The IB reads and writes TMZ memory.
         const SECURE = 1 << 5;
-        /// Flush memory caches first.
+        /// Flushes memory caches before the IB.
         const EMIT_MEM_SYNC = 1 << 6;
     }
 }

@@ -1,7 +1,7 @@
 //! DRM sync objects.
 //!
-//! Source: Linux 6.12 `include/uapi/drm/drm.h`; behaviour: `drivers/gpu/drm/drm_syncobj.c`. Timeouts and deadlines are
-//! absolute nanoseconds of CLOCK_MONOTONIC; a timeout that is not after now polls.
+//! Source: Linux 6.12 `include/uapi/drm/drm.h`; behaviour: `drivers/gpu/drm/drm_syncobj.c`. Timeouts and deadlines are absolute
+//! nanoseconds of CLOCK_MONOTONIC; a timeout that has passed polls.
 
 use super::{
     Request,
@@ -9,27 +9,27 @@ use super::{
 };
 
 uapi! {
-    /// SYNCOBJ_CREATE.
+    /// SYNCOBJ_CREATE: creates a sync object.
     struct SyncobjCreate = "drm_syncobj_create", 8 bytes {
-        /// The new handle, lowest free first.
+        /// The new handle: the lowest free one.
         0 handle: u32,
         /// [`CREATE_SIGNALED`] or 0.
         4 flags: u32,
     }
 
-    /// SYNCOBJ_DESTROY. An unknown handle is EINVAL.
+    /// SYNCOBJ_DESTROY: destroys a handle; EINVAL if it is unknown.
     struct SyncobjDestroy = "drm_syncobj_destroy", 8 bytes {
-        /// The handle.
+        /// Handle of the sync object.
         0 handle: u32,
         /// Must be 0.
         4 pad: u32,
     }
 
-    /// SYNCOBJ_HANDLE_TO_FD and SYNCOBJ_FD_TO_HANDLE.
+    /// SYNCOBJ_HANDLE_TO_FD and SYNCOBJ_FD_TO_HANDLE: export and import a sync object or its fence.
     struct SyncobjHandle = "drm_syncobj_handle", 16 bytes {
-        /// The sync object.
+        /// Handle of the sync object.
         0 handle: u32,
-        /// 0 shares the object itself, [`SYNC_FILE`] exports or imports its fence as a sync file.
+        /// 0 to share the object itself, [`SYNC_FILE`] to export or import its fence as a sync file.
         4 flags: u32,
         /// The descriptor.
         8 fd: i32,
@@ -37,15 +37,15 @@ uapi! {
         12 pad: u32,
     }
 
-    /// SYNCOBJ_TRANSFER: the fence of one point to another.
+    /// SYNCOBJ_TRANSFER: copies the fence of a point to another point.
     struct SyncobjTransfer = "drm_syncobj_transfer", 32 bytes {
-        /// Handle of the sync object that the fence comes from.
+        /// Handle of the source sync object.
         0 src_handle: u32,
-        /// Handle of the sync object that the fence goes to.
+        /// Handle of the destination sync object.
         4 dst_handle: u32,
-        /// Point of the source; 0 is its newest state.
+        /// Point of the source; 0 for its newest state.
         8 src_point: u64,
-        /// Point of the destination; 0 replaces its fence.
+        /// Point of the destination; 0 to replace its fence.
         16 dst_point: u64,
         /// [`SyncobjWaitFlags::WAIT_FOR_SUBMIT`] or 0.
         24 flags: u32,
@@ -53,7 +53,7 @@ uapi! {
         28 pad: u32,
     }
 
-    /// SYNCOBJ_WAIT for binary sync objects.
+    /// SYNCOBJ_WAIT: waits for binary sync objects.
     struct SyncobjWait = "drm_syncobj_wait", 40 bytes {
         /// Address of `count_handles` u32 handles.
         0 handles: u64,
@@ -63,19 +63,19 @@ uapi! {
         16 count_handles: u32,
         /// [`SyncobjWaitFlags`] without `WAIT_AVAILABLE`.
         20 flags: u32,
-        /// Index of a signalled one, unless all were waited for.
+        /// Index of a signalled sync object, unless the wait was for all.
         24 first_signaled: u32,
-        /// Not checked.
+        /// Not checked by the kernel.
         28 pad: u32,
-        /// Absolute hint in ns, with `WAIT_DEADLINE`.
+        /// Absolute deadline hint in ns, with `WAIT_DEADLINE`.
         32 deadline_nsec: u64,
     }
 
-    /// SYNCOBJ_TIMELINE_WAIT.
+    /// SYNCOBJ_TIMELINE_WAIT: waits for points of timeline sync objects.
     struct SyncobjTimelineWait = "drm_syncobj_timeline_wait", 48 bytes {
         /// Address of `count_handles` u32 handles.
         0 handles: u64,
-        /// Address of `count_handles` u64 points; 0 means all points are 0.
+        /// Address of `count_handles` u64 points; 0 if all points are 0.
         8 points: u64,
         /// Absolute timeout in ns; zero and negative values poll.
         16 timeout_nsec: i64,
@@ -83,45 +83,45 @@ uapi! {
         24 count_handles: u32,
         /// [`SyncobjWaitFlags`].
         28 flags: u32,
-        /// Index of a signalled one, unless all were waited for.
+        /// Index of a signalled sync object, unless the wait was for all.
         32 first_signaled: u32,
-        /// Not checked.
+        /// Not checked by the kernel.
         36 pad: u32,
-        /// Absolute hint in ns, with `WAIT_DEADLINE`.
+        /// Absolute deadline hint in ns, with `WAIT_DEADLINE`.
         40 deadline_nsec: u64,
     }
 
-    /// SYNCOBJ_RESET and SYNCOBJ_SIGNAL.
+    /// SYNCOBJ_RESET and SYNCOBJ_SIGNAL: remove the fences of sync objects, or signal them.
     struct SyncobjArray = "drm_syncobj_array", 16 bytes {
         /// Address of `count_handles` u32 handles.
         0 handles: u64,
-        /// Number of handles; 0 is EINVAL.
+        /// Number of handles; EINVAL if it is 0.
         8 count_handles: u32,
         /// Must be 0.
         12 pad: u32,
     }
 
-    /// SYNCOBJ_QUERY and SYNCOBJ_TIMELINE_SIGNAL.
+    /// SYNCOBJ_QUERY and SYNCOBJ_TIMELINE_SIGNAL: query or signal points of timeline sync objects.
     struct SyncobjTimelineArray = "drm_syncobj_timeline_array", 24 bytes {
         /// Address of `count_handles` u32 handles.
         0 handles: u64,
         /// Address of `count_handles` u64 points.
         8 points: u64,
-        /// Number of handles; 0 is EINVAL.
+        /// Number of handles; EINVAL if it is 0.
         16 count_handles: u32,
-        /// [`QUERY_LAST_SUBMITTED`] for a query, else 0.
+        /// [`QUERY_LAST_SUBMITTED`] or 0 for a query, otherwise 0.
         20 flags: u32,
     }
 
-    /// SYNCOBJ_EVENTFD: adds 1 to an eventfd once the point is signalled (or available).
+    /// SYNCOBJ_EVENTFD: adds 1 to an eventfd once the point is signalled, or has a fence.
     struct SyncobjEventfd = "drm_syncobj_eventfd", 24 bytes {
-        /// The sync object.
+        /// Handle of the sync object.
         0 handle: u32,
         /// [`SyncobjWaitFlags::WAIT_AVAILABLE`] or 0.
         4 flags: u32,
-        /// The point.
+        /// The timeline point.
         8 point: u64,
-        /// The eventfd.
+        /// Descriptor of the eventfd.
         16 fd: i32,
         /// Must be 0.
         20 pad: u32,
@@ -140,36 +140,36 @@ requests! {
     SyncobjEventfd: "SYNCOBJ_EVENTFD" = read_write(0xcf), 0xc018_64cf;
 }
 
-/// SYNCOBJ_FD_TO_HANDLE, with a [`SyncobjHandle`].
+/// The request SYNCOBJ_FD_TO_HANDLE, which carries a [`SyncobjHandle`].
 pub const SYNCOBJ_FD_TO_HANDLE: Request = Request::read_write::<SyncobjHandle>(b'd', 0xc2);
-/// SYNCOBJ_SIGNAL, with a [`SyncobjArray`].
+/// The request SYNCOBJ_SIGNAL, which carries a [`SyncobjArray`].
 pub const SYNCOBJ_SIGNAL: Request = Request::read_write::<SyncobjArray>(b'd', 0xc5);
-/// SYNCOBJ_TIMELINE_SIGNAL, with a [`SyncobjTimelineArray`].
+/// The request SYNCOBJ_TIMELINE_SIGNAL, which carries a [`SyncobjTimelineArray`].
 pub const SYNCOBJ_TIMELINE_SIGNAL: Request = Request::read_write::<SyncobjTimelineArray>(b'd', 0xcd);
 
-/// Size in bytes of [`SyncobjWait`] before it had a deadline.
+/// The size in bytes of [`SyncobjWait`] in headers without `deadline_nsec`.
 pub const SYNCOBJ_WAIT_SIZE_WITHOUT_DEADLINE: usize = 32;
-/// Size in bytes of [`SyncobjTimelineWait`] before it had a deadline.
+/// The size in bytes of [`SyncobjTimelineWait`] in headers without `deadline_nsec`.
 pub const SYNCOBJ_TIMELINE_WAIT_SIZE_WITHOUT_DEADLINE: usize = 40;
 
-/// [`SyncobjCreate::flags`]: the object starts with a signalled fence.
+/// A flag of [`SyncobjCreate::flags`]: creates the object with a signalled fence.
 pub const CREATE_SIGNALED: u32 = 1;
-/// [`SyncobjHandle::flags`]: the descriptor is a sync file.
+/// A flag of [`SyncobjHandle::flags`]: the descriptor is a sync file.
 pub const SYNC_FILE: u32 = 1;
-/// [`SyncobjTimelineArray::flags`]: report the newest point, signalled or not.
+/// A flag of [`SyncobjTimelineArray::flags`]: queries the newest submitted point, even if it is not signalled.
 pub const QUERY_LAST_SUBMITTED: u32 = 1;
 
 bitflags::bitflags! {
-    /// Flags of the two waits.
+    /// The flags of SYNCOBJ_WAIT and SYNCOBJ_TIMELINE_WAIT.
     #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
     pub struct SyncobjWaitFlags: u32 {
-        /// Wait for all, not for any.
+        /// Waits for all sync objects instead of any.
         const WAIT_ALL = 1 << 0;
-        /// Wait for a fence to appear where there is none yet, instead of EINVAL.
+        /// Waits for a fence to be submitted if there is none; without the flag the wait fails with EINVAL.
         const WAIT_FOR_SUBMIT = 1 << 1;
-        /// A point counts as reached once it has a fence (timeline wait only).
+        /// Waits only until a point has a fence (timeline wait only).
         const WAIT_AVAILABLE = 1 << 2;
-        /// The deadline field is meant.
+        /// The deadline field is valid.
         const WAIT_DEADLINE = 1 << 3;
     }
 }

@@ -1,41 +1,41 @@
-//! Requests that set properties, one at a time or many in an atomic commit, and those of blobs.
+//! Requests that set properties, one at a time or several in an atomic commit, and requests for blobs.
 //!
 //! Source: Linux 6.12 `include/uapi/drm/drm_mode.h`; behaviour: `drm_atomic_uapi.c`, `drm_mode_object.c`, `drm_property.c`.
 
 use crate::structures::macros::{requests, uapi};
 
 uapi! {
-    /// MODE_ATOMIC: sets properties of objects, all or none.
+    /// MODE_ATOMIC: sets properties of several objects in one commit, which succeeds or fails as a whole.
     struct ModeAtomic = "drm_mode_atomic", 56 bytes {
         /// [`MODE_ATOMIC_TEST_ONLY`], [`MODE_ATOMIC_NONBLOCK`], [`MODE_ATOMIC_ALLOW_MODESET`] and the flags of page flips.
         0 flags: u32,
         /// Number of objects.
         4 count_objs: u32,
-        /// Address of an array of the objects' ids.
+        /// Address of an array of the objects' IDs.
         8 objs_ptr: u64,
         /// Address of an array with the number of properties of each object.
         16 count_props_ptr: u64,
-        /// Address of an array of the properties' ids, object by object.
+        /// Address of an array of the properties' IDs, object by object.
         24 props_ptr: u64,
         /// Address of an array of the properties' values, in the same order.
         32 prop_values_ptr: u64,
         /// Must be 0.
         40 reserved: u64,
-        /// Number that the events repeat.
+        /// A number that the events repeat.
         48 user_data: u64,
     }
 
-    /// MODE_CREATEPROPBLOB: makes a blob that properties can name.
+    /// MODE_CREATEPROPBLOB: creates a blob for use as the value of a property.
     struct ModeCreateBlob = "drm_mode_create_blob", 16 bytes {
         /// Address of the content.
         0 data: u64,
-        /// Length of the content, bytes.
+        /// Length of the content in bytes.
         8 length: u32,
-        /// The new blob's id.
+        /// ID of the new blob.
         12 blob_id: u32,
     }
 
-    /// MODE_DESTROYPROPBLOB: gives up a blob of the file.
+    /// MODE_DESTROYPROPBLOB: destroys a blob of the file.
     struct ModeDestroyBlob = "drm_mode_destroy_blob", 4 bytes {
         /// The blob.
         0 blob_id: u32,
@@ -49,7 +49,7 @@ uapi! {
         8 prop_id: u32,
         /// The object.
         12 obj_id: u32,
-        /// Its kind, such as [`MODE_OBJECT_CRTC`](super::MODE_OBJECT_CRTC); 0 for any.
+        /// Kind of the object, such as [`MODE_OBJECT_CRTC`](super::MODE_OBJECT_CRTC); 0 for any.
         16 obj_type: u32,
         /// Always 0.
         20 padding: u32 as "",
@@ -74,9 +74,9 @@ requests! {
     ModeDestroyBlob: "MODE_DESTROYPROPBLOB" = read_write(0xbe), 0xc004_64be;
 }
 
-/// A commit that is checked and not carried out.
+/// A flag of [`ModeAtomic::flags`]: checks the commit without performing it.
 pub const MODE_ATOMIC_TEST_ONLY: u32 = 0x100;
-/// A commit that does not wait until it is shown.
+/// A flag of [`ModeAtomic::flags`]: returns before the commit is shown.
 pub const MODE_ATOMIC_NONBLOCK: u32 = 0x200;
-/// A commit that may change modes.
+/// A flag of [`ModeAtomic::flags`]: allows the commit to change modes.
 pub const MODE_ATOMIC_ALLOW_MODESET: u32 = 0x400;

@@ -1,4 +1,4 @@
-//! Mode setting: what a display engine has, framebuffers, atomic commits, planes, and vertical blanks.
+//! Mode setting: display resources, framebuffers, atomic commits, planes, and vertical blanks.
 
 mod atomic;
 mod planes;

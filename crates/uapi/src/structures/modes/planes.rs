@@ -1,4 +1,4 @@
-//! Requests of planes, cursors and gamma tables that are older than atomic commits.
+//! Requests for planes, cursors and gamma tables without atomic commits.
 //!
 //! Source: Linux 6.12 `include/uapi/drm/drm_mode.h`; behaviour: `drm_plane.c`, `drm_color_mgmt.c`.
 
@@ -12,23 +12,23 @@ uapi! {
     struct ModeSetPlane = "drm_mode_set_plane", 48 bytes {
         /// The plane.
         0 plane_id: u32,
-        /// The CRTC that shows it.
+        /// The CRTC on which it is shown.
         4 crtc_id: u32,
-        /// The framebuffer; 0 turns the plane off.
+        /// The framebuffer; 0 to disable the plane.
         8 fb_id: u32,
-        /// Not used.
+        /// Ignored.
         12 flags: u32,
-        /// Position on the display, pixels.
+        /// Horizontal position on the display in pixels.
         16 crtc_x: i32,
-        /// Position on the display, pixels.
+        /// Vertical position on the display in pixels.
         20 crtc_y: i32,
-        /// Width on the display, pixels.
+        /// Width on the display in pixels.
         24 crtc_w: u32,
-        /// Height on the display, pixels.
+        /// Height on the display in pixels.
         28 crtc_h: u32,
-        /// Position in the framebuffer, in units of 1/65536 of a pixel.
+        /// Horizontal position in the framebuffer in units of 1/65536 of a pixel.
         32 src_x: u32,
-        /// Position in the framebuffer, in units of 1/65536 of a pixel.
+        /// Vertical position in the framebuffer in units of 1/65536 of a pixel.
         36 src_y: u32,
         /// Height in the framebuffer, in units of 1/65536 of a pixel.
         40 src_h: u32,
@@ -36,69 +36,69 @@ uapi! {
         44 src_w: u32,
     }
 
-    /// MODE_CURSOR: moves the cursor of a CRTC, or gives it a picture.
+    /// MODE_CURSOR: moves the cursor of a CRTC, or changes its image.
     struct ModeCursor = "drm_mode_cursor", 28 bytes {
         /// [`MODE_CURSOR_BO`] and [`MODE_CURSOR_MOVE`].
         0 flags: u32,
         /// The CRTC.
         4 crtc_id: u32,
-        /// Position on the display, pixels.
+        /// Horizontal position on the display in pixels.
         8 x: i32,
-        /// Position on the display, pixels.
+        /// Vertical position on the display in pixels.
         12 y: i32,
-        /// Width of the picture, pixels.
+        /// Width of the image in pixels.
         16 width: u32,
-        /// Height of the picture, pixels.
+        /// Height of the image in pixels.
         20 height: u32,
-        /// The BO with the picture; 0 hides the cursor.
+        /// GEM handle of the BO with the image; 0 to hide the cursor.
         24 handle: u32,
     }
 
-    /// MODE_CURSOR2: the same with the point in the picture that points.
+    /// MODE_CURSOR2: moves the cursor of a CRTC, or changes its image and hot spot.
     struct ModeCursor2 = "drm_mode_cursor2", 36 bytes {
-        /// See [`ModeCursor`], as the fields that follow.
+        /// [`MODE_CURSOR_BO`] and [`MODE_CURSOR_MOVE`].
         0 flags: u32,
         /// The CRTC.
         4 crtc_id: u32,
-        /// Position on the display, pixels.
+        /// Horizontal position on the display in pixels.
         8 x: i32,
-        /// Position on the display, pixels.
+        /// Vertical position on the display in pixels.
         12 y: i32,
-        /// Width of the picture, pixels.
+        /// Width of the image in pixels.
         16 width: u32,
-        /// Height of the picture, pixels.
+        /// Height of the image in pixels.
         20 height: u32,
-        /// The BO with the picture; 0 hides the cursor.
+        /// GEM handle of the BO with the image; 0 to hide the cursor.
         24 handle: u32,
-        /// Position of the point, pixels.
+        /// Horizontal position of the hot spot in the image, in pixels.
         28 hot_x: i32,
-        /// Position of the point, pixels.
+        /// Vertical position of the hot spot in the image, in pixels.
         32 hot_y: i32,
     }
 
-    /// MODE_GETGAMMA: reads the gamma table of a CRTC.
+    /// MODE_GETGAMMA and MODE_SETGAMMA: read or write the gamma table of a CRTC.
     struct ModeCrtcLut = "drm_mode_crtc_lut", 32 bytes {
         /// The CRTC.
         0 crtc_id: u32,
-        /// Entries of each table.
+        /// Number of entries of each table.
         4 gamma_size: u32,
-        /// Address of an array of u16.
+        /// Address of the table for red, an array of u16.
         8 red: u64,
-        /// Address of an array of u16.
+        /// Address of the table for green, an array of u16.
         16 green: u64,
-        /// Address of an array of u16.
+        /// Address of the table for blue, an array of u16.
         24 blue: u64,
     }
 
-    /// An entry of the table that the property GAMMA_LUT names.
+    /// An entry of the table in the property GAMMA_LUT.
     struct ColorLut = "drm_color_lut", 8 bytes {
-        /// Red, of 65535.
+        /// Red, from 0 to 65535.
         0 red: u16,
-        /// Green, of 65535.
+        /// Green, from 0 to 65535.
         2 green: u16,
-        /// Blue, of 65535.
+        /// Blue, from 0 to 65535.
         4 blue: u16,
-        /// Not used.
+        /// Ignored.
         6 reserved: u16,
     }
 }
@@ -110,10 +110,10 @@ requests! {
     ModeCursor2: "MODE_CURSOR2" = read_write(0xbb), 0xc024_64bb;
 }
 
-/// MODE_SETGAMMA, with a [`ModeCrtcLut`].
+/// The request MODE_SETGAMMA, which carries a [`ModeCrtcLut`].
 pub const MODE_SETGAMMA: Request = Request::read_write::<ModeCrtcLut>(b'd', 0xa5);
 
-/// The cursor gets a picture.
+/// A flag of [`ModeCursor::flags`]: changes the image.
 pub const MODE_CURSOR_BO: u32 = 1 << 0;
-/// The cursor moves.
+/// A flag of [`ModeCursor::flags`]: moves the cursor.
 pub const MODE_CURSOR_MOVE: u32 = 1 << 1;

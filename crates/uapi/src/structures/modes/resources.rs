@@ -1,4 +1,4 @@
-//! Requests of mode setting that ask what a display engine has, and those of dumb buffers.
+//! Requests that query display resources, and requests for dumb buffers.
 //!
 //! Source: Linux 6.12 `include/uapi/drm/drm_mode.h`; behaviour: `drm_mode_config.c`, `drm_crtc.c`, `drm_connector.c`,
 //! `drm_encoder.c`, `drm_plane.c`, `drm_property.c`, `drm_mode_object.c`, `drm_dumb_buffers.c`.
@@ -6,215 +6,215 @@
 use crate::structures::macros::{requests, uapi};
 
 uapi! {
-    /// MODE_GETRESOURCES: the ids of what there is.
+    /// MODE_GETRESOURCES: queries the IDs of framebuffers, CRTCs, connectors and encoders.
     struct ModeCardRes = "drm_mode_card_res", 64 bytes {
-        /// Address of an array of ids of the file's framebuffers.
+        /// Address of an array for the IDs of the file's framebuffers.
         0 fb_id_ptr: u64,
-        /// Address of an array of ids.
+        /// Address of an array for the IDs of CRTCs.
         8 crtc_id_ptr: u64,
-        /// Address of an array of ids.
+        /// Address of an array for the IDs of connectors.
         16 connector_id_ptr: u64,
-        /// Address of an array of ids.
+        /// Address of an array for the IDs of encoders.
         24 encoder_id_ptr: u64,
-        /// Length of the array, afterwards the number of framebuffers; so with the others.
+        /// Length of the array; on return the number of framebuffers.
         32 count_fbs: u32,
-        /// See `count_fbs`.
+        /// Length of the array; on return the number of CRTCs.
         36 count_crtcs: u32,
-        /// See `count_fbs`.
+        /// Length of the array; on return the number of connectors.
         40 count_connectors: u32,
-        /// See `count_fbs`.
+        /// Length of the array; on return the number of encoders.
         44 count_encoders: u32,
-        /// Smallest framebuffer, pixels.
+        /// Minimum width of a framebuffer in pixels.
         48 min_width: u32,
-        /// Largest framebuffer, pixels.
+        /// Maximum width of a framebuffer in pixels.
         52 max_width: u32,
-        /// Smallest framebuffer, pixels.
+        /// Minimum height of a framebuffer in pixels.
         56 min_height: u32,
-        /// Largest framebuffer, pixels.
+        /// Maximum height of a framebuffer in pixels.
         60 max_height: u32,
     }
 
-    /// MODE_GETCRTC: the state of a CRTC.
+    /// MODE_GETCRTC and MODE_SETCRTC: query or set the state of a CRTC.
     struct ModeCrtc = "drm_mode_crtc", 104 bytes {
-        /// Address of an array of connectors; not used to ask.
+        /// Address of an array of connector IDs; not used by MODE_GETCRTC.
         0 set_connectors_ptr: u64,
         /// Length of the array.
         8 count_connectors: u32,
         /// The CRTC.
         12 crtc_id: u32,
-        /// The framebuffer that it scans out, or 0.
+        /// The framebuffer that the CRTC scans out; 0 for none.
         16 fb_id: u32,
-        /// Position in the framebuffer.
+        /// Horizontal position in the framebuffer in pixels.
         20 x: u32,
-        /// Position in the framebuffer.
+        /// Vertical position in the framebuffer in pixels.
         24 y: u32,
-        /// Entries of the gamma table.
+        /// Number of entries in the gamma table.
         28 gamma_size: u32,
-        /// 1 if it has a mode.
+        /// 1 if the CRTC has a mode.
         32 mode_valid: u32,
         /// The mode, `struct drm_mode_modeinfo`.
         36 mode: [u8; 68],
     }
 
-    /// MODE_GETENCODER: an encoder.
+    /// MODE_GETENCODER: queries an encoder.
     struct ModeGetEncoder = "drm_mode_get_encoder", 20 bytes {
         /// The encoder.
         0 encoder_id: u32,
-        /// Its kind, such as [`MODE_ENCODER_TMDS`].
+        /// Kind of the encoder, such as [`MODE_ENCODER_TMDS`].
         4 encoder_type: u32,
-        /// The CRTC that it is fed from, or 0.
+        /// The CRTC that feeds the encoder; 0 for none.
         8 crtc_id: u32,
-        /// Mask of CRTCs, by their index, that can feed it.
+        /// Mask of the CRTCs, by index, that can feed the encoder.
         12 possible_crtcs: u32,
-        /// Mask of encoders, by their index, that can show the same.
+        /// Mask of the encoders, by index, that can show the same image.
         16 possible_clones: u32,
     }
 
-    /// MODE_GETCONNECTOR: a connector.
+    /// MODE_GETCONNECTOR: queries a connector.
     struct ModeGetConnector = "drm_mode_get_connector", 80 bytes {
-        /// Address of an array of ids.
+        /// Address of an array for the IDs of encoders.
         0 encoders_ptr: u64,
-        /// Address of an array of modes.
+        /// Address of an array for modes.
         8 modes_ptr: u64,
-        /// Address of an array of ids of properties.
+        /// Address of an array for the IDs of properties.
         16 props_ptr: u64,
-        /// Address of an array of the properties' values.
+        /// Address of an array for the properties' values.
         24 prop_values_ptr: u64,
-        /// Length of the array, afterwards the number of modes.
+        /// Length of the array; on return the number of modes.
         32 count_modes: u32,
-        /// Length of the arrays, afterwards the number of properties.
+        /// Length of the arrays; on return the number of properties.
         36 count_props: u32,
-        /// Length of the array, afterwards the number of encoders.
+        /// Length of the array; on return the number of encoders.
         40 count_encoders: u32,
-        /// The encoder in use, or 0.
+        /// The encoder in use; 0 for none.
         44 encoder_id: u32,
         /// The connector.
         48 connector_id: u32,
-        /// Its kind, such as [`MODE_CONNECTOR_DISPLAY_PORT`].
+        /// Kind of the connector, such as [`MODE_CONNECTOR_DISPLAY_PORT`].
         52 connector_type: u32,
-        /// Its number among those of its kind, from 1 on.
+        /// Number among the connectors of this kind, from 1 on.
         56 connector_type_id: u32,
-        /// 1 connected, [`MODE_DISCONNECTED`], 3 unknown.
+        /// [`MODE_CONNECTED`](super::MODE_CONNECTED), [`MODE_DISCONNECTED`], or 3 for unknown.
         60 connection: u32,
-        /// Width of the display, mm.
+        /// Width of the display in mm.
         64 mm_width: u32,
-        /// Height of the display, mm.
+        /// Height of the display in mm.
         68 mm_height: u32,
-        /// Order of the subpixels; 0 for unknown.
+        /// Order of the subpixels; 0 if unknown.
         72 subpixel: u32,
         /// Always 0.
         76 pad: u32,
     }
 
-    /// MODE_GETPROPERTY: a property.
+    /// MODE_GETPROPERTY: queries a property.
     struct ModeGetProperty = "drm_mode_get_property", 64 bytes {
-        /// Address of an array of u64: bounds of a range, values of an enum, the kind of an object.
+        /// Address of an array of u64: the bounds of a range, the values of an enum, or the kind of an object.
         0 values_ptr: u64,
         /// Address of an array of [`ModePropertyEnum`].
         8 enum_blob_ptr: u64,
         /// The property.
         16 prop_id: u32,
-        /// Its kind and rights.
+        /// Type and flags of the property, such as [`MODE_PROP_RANGE`].
         20 flags: u32,
-        /// Its name, NUL-terminated.
+        /// Name of the property, NUL-terminated.
         24 name: [u8; 32],
-        /// Length of the array, afterwards the number of values.
+        /// Length of the array; on return the number of values.
         56 count_values: u32,
-        /// Length of the array, afterwards the number of an enum's values.
+        /// Length of the array; on return the number of an enum's values.
         60 count_enum_blobs: u32,
     }
 
-    /// One value of a property that is an enum.
+    /// A value of an enum property.
     struct ModePropertyEnum = "drm_mode_property_enum", 40 bytes {
         /// The value.
         0 value: u64,
-        /// Its name, NUL-terminated.
+        /// Name of the value, NUL-terminated.
         8 name: [u8; 32],
     }
 
-    /// MODE_GETPROPBLOB: the content of a blob.
+    /// MODE_GETPROPBLOB: reads the content of a blob.
     struct ModeGetBlob = "drm_mode_get_blob", 16 bytes {
         /// The blob.
         0 blob_id: u32,
-        /// Room in bytes, afterwards the blob's length.
+        /// Size of the buffer in bytes; on return the length of the blob.
         4 length: u32,
-        /// Address for the content.
+        /// Address of the buffer for the content.
         8 data: u64,
     }
 
-    /// MODE_CREATE_DUMB: a BO for pixels that the CPU draws.
+    /// MODE_CREATE_DUMB: allocates a BO for images that the CPU draws.
     struct ModeCreateDumb = "drm_mode_create_dumb", 32 bytes {
-        /// Height, pixels.
+        /// Height in pixels.
         0 height: u32,
-        /// Width, pixels.
+        /// Width in pixels.
         4 width: u32,
-        /// Bits of a pixel.
+        /// Bits per pixel.
         8 bpp: u32,
         /// Must be 0.
         12 flags: u32,
-        /// The new BO's handle.
+        /// GEM handle of the new BO.
         16 handle: u32,
-        /// Length of its rows, bytes.
+        /// Distance between rows in bytes.
         20 pitch: u32,
-        /// Its length, bytes.
+        /// Size of the BO in bytes.
         24 size: u64,
     }
 
-    /// MODE_MAP_DUMB: the offset at which to map it.
+    /// MODE_MAP_DUMB: queries the offset at which a dumb buffer can be mapped.
     struct ModeMapDumb = "drm_mode_map_dumb", 16 bytes {
-        /// The BO.
+        /// GEM handle of the BO.
         0 handle: u32,
-        /// Not used.
+        /// Ignored.
         4 pad: u32,
         /// The offset for `mmap` of the node.
         8 offset: u64,
     }
 
-    /// MODE_DESTROY_DUMB: closes the handle.
+    /// MODE_DESTROY_DUMB: closes the handle of a dumb buffer.
     struct ModeDestroyDumb = "drm_mode_destroy_dumb", 4 bytes {
-        /// The BO.
+        /// GEM handle of the BO.
         0 handle: u32,
     }
 
-    /// MODE_GETPLANERESOURCES: the ids of the planes.
+    /// MODE_GETPLANERESOURCES: queries the IDs of the planes.
     struct ModeGetPlaneRes = "drm_mode_get_plane_res", 16 bytes {
-        /// Address of an array of ids.
+        /// Address of an array for the IDs.
         0 plane_id_ptr: u64,
-        /// Length of the array, afterwards the number of planes.
+        /// Length of the array; on return the number of planes.
         8 count_planes: u32,
         /// Always 0.
         12 padding: u32 as "",
     }
 
-    /// MODE_GETPLANE: a plane.
+    /// MODE_GETPLANE: queries a plane.
     struct ModeGetPlane = "drm_mode_get_plane", 32 bytes {
         /// The plane.
         0 plane_id: u32,
-        /// The CRTC that shows it, or 0.
+        /// The CRTC that shows the plane; 0 for none.
         4 crtc_id: u32,
-        /// The framebuffer that it shows, or 0.
+        /// The framebuffer that the plane shows; 0 for none.
         8 fb_id: u32,
-        /// Mask of CRTCs, by their index, that can show it.
+        /// Mask of the CRTCs, by index, that can show the plane.
         12 possible_crtcs: u32,
         /// Always 0.
         16 gamma_size: u32,
-        /// Length of the array, afterwards the number of formats.
+        /// Length of the array; on return the number of formats.
         20 count_format_types: u32,
-        /// Address of an array of formats (`drm_fourcc.h`).
+        /// Address of an array for the formats (`drm_fourcc.h`).
         24 format_type_ptr: u64,
     }
 
-    /// MODE_OBJ_GETPROPERTIES: the properties of an object.
+    /// MODE_OBJ_GETPROPERTIES: queries the properties of an object.
     struct ModeObjGetProperties = "drm_mode_obj_get_properties", 32 bytes {
-        /// Address of an array of ids of properties.
+        /// Address of an array for the IDs of properties.
         0 props_ptr: u64,
-        /// Address of an array of the properties' values.
+        /// Address of an array for the properties' values.
         8 prop_values_ptr: u64,
-        /// Length of the arrays, afterwards the number of properties.
+        /// Length of the arrays; on return the number of properties.
         16 count_props: u32,
         /// The object.
         20 obj_id: u32,
-        /// Its kind, such as [`MODE_OBJECT_CRTC`]; 0 for any.
+        /// Kind of the object, such as [`MODE_OBJECT_CRTC`]; 0 for any.
         24 obj_type: u32,
         /// Always 0.
         28 padding: u32 as "",
@@ -236,56 +236,56 @@ requests! {
     ModeObjGetProperties: "MODE_OBJ_GETPROPERTIES" = read_write(0xb9), 0xc020_64b9;
 }
 
-/// Kinds of mode objects.
+/// The kind of mode object of CRTCs.
 pub const MODE_OBJECT_CRTC: u32 = 0xcccc_cccc;
-/// See [`MODE_OBJECT_CRTC`].
+/// The kind of mode object of connectors.
 pub const MODE_OBJECT_CONNECTOR: u32 = 0xc0c0_c0c0;
-/// See [`MODE_OBJECT_CRTC`].
+/// The kind of mode object of encoders.
 pub const MODE_OBJECT_ENCODER: u32 = 0xe0e0_e0e0;
-/// See [`MODE_OBJECT_CRTC`].
+/// The kind of mode object of properties.
 pub const MODE_OBJECT_PROPERTY: u32 = 0xb0b0_b0b0;
-/// See [`MODE_OBJECT_CRTC`].
+/// The kind of mode object of framebuffers.
 pub const MODE_OBJECT_FB: u32 = 0xfbfb_fbfb;
-/// See [`MODE_OBJECT_CRTC`].
+/// The kind of mode object of blobs.
 pub const MODE_OBJECT_BLOB: u32 = 0xbbbb_bbbb;
-/// See [`MODE_OBJECT_CRTC`].
+/// The kind of mode object of planes.
 pub const MODE_OBJECT_PLANE: u32 = 0xeeee_eeee;
 
-/// An encoder of digital displays.
+/// The kind of encoder for digital displays.
 pub const MODE_ENCODER_TMDS: u32 = 2;
-/// A DisplayPort.
+/// The kind of connector of DisplayPort.
 pub const MODE_CONNECTOR_DISPLAY_PORT: u32 = 10;
-/// An HDMI port of type A.
+/// The kind of connector of HDMI type A.
 pub const MODE_CONNECTOR_HDMI_A: u32 = 11;
-/// Nothing is plugged in.
+/// A value of [`ModeGetConnector::connection`]: no display is connected.
 pub const MODE_DISCONNECTED: u32 = 2;
 
-/// A property whose values lie between two bounds.
+/// A property whose value lies in a range.
 pub const MODE_PROP_RANGE: u32 = 1 << 1;
-/// A property that only the kernel changes.
+/// A property that only the kernel can change.
 pub const MODE_PROP_IMMUTABLE: u32 = 1 << 2;
 /// A property with named values.
 pub const MODE_PROP_ENUM: u32 = 1 << 3;
-/// A property that names a blob.
+/// A property whose value is a blob ID.
 pub const MODE_PROP_BLOB: u32 = 1 << 4;
-/// A property that names an object.
+/// A property whose value is an object ID.
 pub const MODE_PROP_OBJECT: u32 = 1 << 6;
-/// A property whose values lie between two signed bounds.
+/// A property whose value lies in a signed range.
 pub const MODE_PROP_SIGNED_RANGE: u32 = 2 << 6;
-/// A property that shows to clients of atomic mode setting alone.
+/// A property that is visible only to clients of atomic mode setting.
 pub const MODE_PROP_ATOMIC: u32 = 1 << 31;
 
-/// Capabilities of clients, for SET_CLIENT_CAP.
+/// Client capabilities for SET_CLIENT_CAP.
 pub mod client_cap {
-    /// Knows modes of stereo displays.
+    /// Supports modes of stereo displays.
     pub const STEREO_3D: u64 = 1;
-    /// Wants to see all planes, not overlays alone.
+    /// Reports all planes, not only overlays.
     pub const UNIVERSAL_PLANES: u64 = 2;
-    /// Sets modes atomically, and sees the properties of that.
+    /// Enables atomic mode setting and reports its properties.
     pub const ATOMIC: u64 = 3;
-    /// Knows aspect ratios of modes.
+    /// Supports aspect ratios of modes.
     pub const ASPECT_RATIO: u64 = 4;
-    /// Wants to see writeback connectors.
+    /// Reports writeback connectors.
     pub const WRITEBACK_CONNECTORS: u64 = 5;
     /// Sets the hot spot of the cursor plane, for virtual machines.
     pub const CURSOR_PLANE_HOTSPOT: u64 = 6;

@@ -1,4 +1,4 @@
-//! Requests of mode setting that make framebuffers and show them, and the events that tell when they are shown.
+//! Requests that create and show framebuffers, and the event of a page flip.
 //!
 //! Source: Linux 6.12 `include/uapi/drm/drm_mode.h` and `drm.h`; behaviour: `drm_framebuffer.c`, `drm_crtc.c`, `drm_plane.c`,
 //! `drm_vblank.c`.
@@ -9,75 +9,75 @@ use crate::structures::{
 };
 
 uapi! {
-    /// The timing of a display, as modes have it.
+    /// The timing of a display mode.
     struct ModeInfo = "drm_mode_modeinfo", 68 bytes {
-        /// Pixel clock, kHz.
+        /// Pixel clock in kHz.
         0 clock: u32,
-        /// Width that shows, pixels.
+        /// Visible width in pixels.
         4 hdisplay: u16,
-        /// Start of the horizontal sync pulse, pixels.
+        /// Start of the horizontal sync pulse in pixels.
         6 hsync_start: u16,
-        /// End of the horizontal sync pulse, pixels.
+        /// End of the horizontal sync pulse in pixels.
         8 hsync_end: u16,
-        /// Length of a line, pixels.
+        /// Total width of a line in pixels.
         10 htotal: u16,
-        /// Skew, pixels.
+        /// Skew in pixels.
         12 hskew: u16,
-        /// Height that shows, lines.
+        /// Visible height in lines.
         14 vdisplay: u16,
-        /// Start of the vertical sync pulse, lines.
+        /// Start of the vertical sync pulse in lines.
         16 vsync_start: u16,
-        /// End of the vertical sync pulse, lines.
+        /// End of the vertical sync pulse in lines.
         18 vsync_end: u16,
-        /// Lines of a frame.
+        /// Total height of a frame in lines.
         20 vtotal: u16,
-        /// Scans of a line; 0 and 1 are one.
+        /// Number of scans of a line; 0 and 1 both mean one.
         22 vscan: u16,
-        /// Frames a second.
+        /// Number of frames per second.
         24 vrefresh: u32,
-        /// Polarities of the sync pulses and more.
+        /// Flags, such as the polarities of the sync pulses.
         28 flags: u32,
-        /// Origin, such as [`MODE_TYPE_PREFERRED`].
+        /// Origin of the mode, such as [`MODE_TYPE_PREFERRED`].
         32 kind: u32 as "type",
-        /// Name, NUL-terminated.
+        /// Name of the mode, NUL-terminated.
         36 name: [u8; 32],
     }
 
-    /// MODE_ADDFB: makes a framebuffer of a BO with rows of pixels.
+    /// MODE_ADDFB: creates a framebuffer from a BO with a linear image. MODE_GETFB queries one.
     struct ModeFbCmd = "drm_mode_fb_cmd", 28 bytes {
-        /// The new framebuffer's id.
+        /// ID of the framebuffer.
         0 fb_id: u32,
-        /// Width, pixels.
+        /// Width in pixels.
         4 width: u32,
-        /// Height, pixels.
+        /// Height in pixels.
         8 height: u32,
-        /// Bytes from one row to the next.
+        /// Distance between rows in bytes.
         12 pitch: u32,
-        /// Bits of a pixel.
+        /// Bits per pixel.
         16 bpp: u32,
-        /// Bits of a pixel's colour.
+        /// Number of colour bits per pixel.
         20 depth: u32,
-        /// The BO.
+        /// GEM handle of the BO.
         24 handle: u32,
     }
 
-    /// MODE_ADDFB2: makes a framebuffer of BOs by format and modifier.
+    /// MODE_ADDFB2: creates a framebuffer from BOs with a format and modifier. MODE_GETFB2 queries one.
     struct ModeFbCmd2 = "drm_mode_fb_cmd2", 104 bytes {
-        /// The new framebuffer's id.
+        /// ID of the framebuffer.
         0 fb_id: u32,
-        /// Width, pixels.
+        /// Width in pixels.
         4 width: u32,
-        /// Height, pixels.
+        /// Height in pixels.
         8 height: u32,
         /// Format (`drm_fourcc.h`).
         12 pixel_format: u32,
-        /// [`MODE_FB_MODIFIERS`] if the modifiers count.
+        /// Flags, such as [`MODE_FB_MODIFIERS`] if the modifiers are valid.
         16 flags: u32,
-        /// BOs of the planes.
+        /// GEM handles of the planes' BOs.
         20 handles: [u32; 4],
-        /// Bytes from one row of each plane to the next.
+        /// Distances between rows of the planes in bytes.
         36 pitches: [u32; 4],
-        /// Starts of the planes in their BOs, bytes.
+        /// Offsets of the planes in their BOs in bytes.
         52 offsets: [u32; 4],
         /// Always 0.
         68 padding: u32 as "",
@@ -95,25 +95,25 @@ uapi! {
         8 flags: u32,
         /// Must be 0.
         12 reserved: u32,
-        /// Number that the event repeats.
+        /// A number that the event repeats.
         16 user_data: u64,
     }
 
-    /// MODE_DIRTYFB: the CPU drew into a framebuffer.
+    /// MODE_DIRTYFB: reports that the CPU has drawn to a framebuffer.
     struct ModeFbDirty = "drm_mode_fb_dirty_cmd", 24 bytes {
         /// The framebuffer.
         0 fb_id: u32,
-        /// Annotations, [`MODE_FB_DIRTY_COPY`] and [`MODE_FB_DIRTY_FILL`].
+        /// [`MODE_FB_DIRTY_COPY`] and [`MODE_FB_DIRTY_FILL`].
         4 flags: u32,
         /// Colour of a fill.
         8 color: u32,
-        /// Rectangles that were drawn.
+        /// Number of rectangles that were drawn.
         12 num_clips: u32,
-        /// Address of an array of rectangles, 8 bytes each.
+        /// Address of the array of rectangles, with 8 bytes each.
         16 clips_ptr: u64,
     }
 
-    /// MODE_CLOSEFB: gives up a framebuffer of the file, which planes that show it keep.
+    /// MODE_CLOSEFB: releases a framebuffer of the file. Planes that show it keep it.
     struct ModeCloseFb = "drm_mode_closefb", 8 bytes {
         /// The framebuffer.
         0 fb_id: u32,
@@ -121,17 +121,17 @@ uapi! {
         4 pad: u32,
     }
 
-    /// An event that a primary node's file reads once a framebuffer is shown.
+    /// The event of a page flip or vertical blank, which is read from a primary node's file.
     struct EventVblank = "drm_event_vblank", 32 bytes {
-        /// Kind, such as [`EVENT_FLIP_COMPLETE`].
+        /// Kind of the event, such as [`EVENT_FLIP_COMPLETE`].
         0 kind: u32 as "base.type",
-        /// Length of the event, bytes.
+        /// Length of the event in bytes.
         4 length: u32 as "base.length",
-        /// Number that the request gave.
+        /// The number from the request.
         8 user_data: u64,
-        /// Time of the vertical blank on the monotonic clock, seconds.
+        /// Seconds of the vertical blank's time of CLOCK_MONOTONIC.
         16 tv_sec: u32,
-        /// Its microseconds.
+        /// Microseconds of that time.
         20 tv_usec: u32,
         /// Number of the vertical blank.
         24 sequence: u32,
@@ -148,34 +148,34 @@ requests! {
     ModeFbCmd2: "MODE_ADDFB2" = read_write(0xb8), 0xc068_64b8;
 }
 
-/// MODE_SETCRTC, with a [`ModeCrtc`].
+/// The request MODE_SETCRTC, which carries a [`ModeCrtc`].
 pub const MODE_SETCRTC: Request = Request::read_write::<ModeCrtc>(b'd', 0xa2);
-/// MODE_RMFB, with a framebuffer's id.
+/// The request MODE_RMFB, which carries the ID of a framebuffer.
 pub const MODE_RMFB: Request = Request::read_write::<u32>(b'd', 0xaf);
 
-/// MODE_GETFB, with a [`ModeFbCmd`].
+/// The request MODE_GETFB, which carries a [`ModeFbCmd`].
 pub const MODE_GETFB: Request = Request::read_write::<ModeFbCmd>(b'd', 0xad);
-/// MODE_GETFB2, with a [`ModeFbCmd2`].
+/// The request MODE_GETFB2, which carries a [`ModeFbCmd2`].
 pub const MODE_GETFB2: Request = Request::read_write::<ModeFbCmd2>(b'd', 0xce);
 
-/// Flag of DIRTYFB: the rectangles are pairs, of which the second is a copy of the first.
+/// A flag of [`ModeFbDirty::flags`]: the rectangles are pairs, of which the second is a copy of the first.
 pub const MODE_FB_DIRTY_COPY: u32 = 1;
-/// Flag of DIRTYFB: the rectangles were filled with one colour.
+/// A flag of [`ModeFbDirty::flags`]: the rectangles were filled with one colour.
 pub const MODE_FB_DIRTY_FILL: u32 = 2;
 
-/// A display is plugged in.
+/// A value of [`ModeGetConnector::connection`](super::ModeGetConnector::connection): a display is connected.
 pub const MODE_CONNECTED: u32 = 1;
-/// The mode that a display likes best.
+/// A flag of [`ModeInfo::kind`]: the preferred mode of the display.
 pub const MODE_TYPE_PREFERRED: u32 = 1 << 3;
-/// A mode that the display itself tells.
+/// A flag of [`ModeInfo::kind`]: the display or driver reported the mode.
 pub const MODE_TYPE_DRIVER: u32 = 1 << 6;
-/// A framebuffer of a field of an interlaced frame.
+/// A flag of [`ModeFbCmd2::flags`]: the framebuffer is a field of an interlaced frame.
 pub const MODE_FB_INTERLACED: u32 = 1 << 0;
-/// The modifiers of a framebuffer count.
+/// A flag of [`ModeFbCmd2::flags`]: the modifiers are valid.
 pub const MODE_FB_MODIFIERS: u32 = 1 << 1;
-/// An event tells when the framebuffer is shown.
+/// A flag of [`ModePageFlip::flags`]: sends an event when the framebuffer is shown.
 pub const MODE_PAGE_FLIP_EVENT: u32 = 1 << 0;
-/// The framebuffer is shown at once.
+/// A flag of [`ModePageFlip::flags`]: shows the framebuffer at once.
 pub const MODE_PAGE_FLIP_ASYNC: u32 = 1 << 1;
 /// The kind of an [`EventVblank`] after a page flip.
 pub const EVENT_FLIP_COMPLETE: u32 = 2;

@@ -1,4 +1,4 @@
-//! User queues: rings that a process fills itself, and starts with a store to a doorbell instead of a request.
+//! User queues: rings that a process fills itself and starts by a store to a doorbell instead of a request.
 
 mod fences;
 mod queue;

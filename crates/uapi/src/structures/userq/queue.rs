@@ -1,8 +1,8 @@
-//! Queues that are made and freed.
+//! Creation and destruction of user queues.
 //!
 //! Source: Linux 6.17 `include/uapi/drm/amdgpu_drm.h`; behaviour: `drivers/gpu/drm/amd/amdgpu/amdgpu_userq.c`,
-//! `amdgpu_userq_fence.c` and `mes_userqueue.c`. The driver has them since minor version 64 on GFX11 and later, where its
-//! parameter `user_queue` turns them on.
+//! `amdgpu_userq_fence.c` and `mes_userqueue.c`. The driver supports user queues since minor version 64 on GFX11 and later, if its
+//! parameter `user_queue` enables them.
 
 use crate::structures::{
     macros::{answers, requests, uapi},
@@ -10,71 +10,71 @@ use crate::structures::{
 };
 
 uapi! {
-    /// USERQ: makes or frees a queue.
+    /// USERQ: creates or frees a queue.
     struct Userq = "drm_amdgpu_userq_in", 72 bytes {
-        /// One of [`userq_op`]. With FREE, every field but the queue must be zero.
+        /// A constant of [`userq_op`]. With FREE, all fields but `op` and `queue_id` must be zero.
         0 op: u32,
-        /// The queue, for FREE.
+        /// The queue to free.
         4 queue_id: u32,
-        /// The engine's IP: graphics, compute or SDMA.
+        /// The IP of the engine: graphics, compute or SDMA.
         8 ip_type: u32,
-        /// A BO of the doorbell domain.
+        /// GEM handle of a BO in the doorbell domain.
         12 doorbell_handle: u32,
-        /// The queue's doorbell, counted in doorbells of eight bytes from the start of the BO.
+        /// Index of the queue's doorbell in the BO, in units of eight bytes.
         16 doorbell_offset: u32,
-        /// Priority and [`USERQ_SECURE`].
+        /// The priority ([`userq_priority`]) and [`USERQ_SECURE`].
         20 flags: u32,
         /// GPU address of the ring.
         24 queue_va: u64,
-        /// Bytes of the ring: a power of two, at least a page.
+        /// Size of the ring in bytes: a power of two, at least a page.
         32 queue_size: u64,
-        /// GPU address of eight bytes to which the engine writes its read pointer.
+        /// GPU address of the 64-bit read pointer, which the engine writes.
         40 rptr_va: u64,
-        /// GPU address of eight bytes that hold the write pointer, in a BO of one page.
+        /// GPU address of the 64-bit write pointer, in a BO of one page.
         48 wptr_va: u64,
-        /// Address of the engine's own parameters: [`UserqGfx`], [`UserqCompute`] or [`UserqSdma`].
+        /// Address of the parameters for the engine: a [`UserqGfx`], [`UserqCompute`] or [`UserqSdma`].
         56 mqd: u64,
-        /// Bytes of those.
+        /// Size of the parameters in bytes.
         64 mqd_size: u64,
     }
 
-    /// Answer to [`Userq`] with CREATE.
+    /// The answer to [`Userq`] with CREATE.
     struct UserqAnswer = "drm_amdgpu_userq_out", 8 bytes {
-        /// The queue, from 1.
+        /// ID of the queue, from 1.
         0 queue_id: u32,
-        /// Zero.
+        /// Always 0.
         4 pad: u32 as "_pad",
     }
 
-    /// Parameters of a graphics queue of GFX11.
+    /// The parameters of a graphics queue of GFX11.
     struct UserqGfx = "drm_amdgpu_userq_mqd_gfx11", 16 bytes {
-        /// GPU address of the area for shadowed registers.
+        /// GPU address of the register shadow area.
         0 shadow_va: u64,
         /// GPU address of the context save area.
         8 csa_va: u64,
     }
 
-    /// Parameters of a copy queue of GFX11.
+    /// The parameters of a copy queue of GFX11.
     struct UserqSdma = "drm_amdgpu_userq_mqd_sdma_gfx11", 8 bytes {
         /// GPU address of the context save area.
         0 csa_va: u64,
     }
 
-    /// Parameters of a compute queue of GFX11.
+    /// The parameters of a compute queue of GFX11.
     struct UserqCompute = "drm_amdgpu_userq_mqd_compute_gfx11", 8 bytes {
         /// GPU address of the end-of-pipe area.
         0 eop_va: u64,
     }
 
-    /// UQ_FW_AREAS of graphics: areas that the firmware wants beside a queue.
+    /// The answer to UQ_FW_AREAS for graphics: the areas that the firmware needs for a queue.
     struct UqFwAreas = "drm_amdgpu_info_uq_fw_areas_gfx", 16 bytes {
-        /// Bytes of the area for shadowed registers.
+        /// Size of the register shadow area in bytes.
         0 shadow_size: u32,
-        /// Its alignment, bytes.
+        /// Alignment of the register shadow area in bytes.
         4 shadow_alignment: u32,
-        /// Bytes of the context save area.
+        /// Size of the context save area in bytes.
         8 csa_size: u32,
-        /// Its alignment, bytes.
+        /// Alignment of the context save area in bytes.
         12 csa_alignment: u32,
     }
 }
@@ -87,29 +87,29 @@ answers! {
     Userq => UserqAnswer;
 }
 
-/// Operations of USERQ.
+/// The operations of USERQ.
 pub mod userq_op {
-    /// A new queue.
+    /// Creates a queue.
     pub const CREATE: u32 = 1;
-    /// Frees a queue; what it still runs is stopped.
+    /// Frees a queue and stops its running work.
     pub const FREE: u32 = 2;
 }
 
-/// Priorities of a user queue, in the lowest two bits of [`Userq::flags`].
+/// The priorities of a user queue, in the lowest two bits of [`Userq::flags`].
 pub mod userq_priority {
-    /// The default.
+    /// The default priority.
     pub const NORMAL_LOW: u32 = 0;
-    /// The lowest.
+    /// The lowest priority.
     pub const LOW: u32 = 1;
-    /// Above the default.
+    /// A priority above the default.
     pub const NORMAL_HIGH: u32 = 2;
-    /// The highest, for those who may raise priorities: CAP_SYS_NICE or the DRM master.
+    /// The highest priority, which needs CAP_SYS_NICE or the DRM master.
     pub const HIGH: u32 = 3;
 }
 
-/// The bits of [`Userq::flags`] that hold the priority.
+/// The mask of the priority in [`Userq::flags`].
 pub const USERQ_PRIORITY_MASK: u32 = 3;
-/// [`Userq::flags`]: the queue works on protected memory.
+/// A flag of [`Userq::flags`]: the queue uses TMZ memory.
 pub const USERQ_SECURE: u32 = 1 << 2;
-/// The first minor version of the driver that tells of user queues in DEV_INFO.
+/// The first minor version of the driver that reports user queues in DEV_INFO.
 pub const USERQ_DRM_MINOR: i32 = 64;
