@@ -60,7 +60,7 @@ impl<T> ArcRoom<T> {
 
     /// Creates the object in the reserved memory.
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "so that the object is made where it stays, and not copied there")]
+    #[expect(clippy::inline_always, reason = "constructs the object in place instead of copying it")]
     pub(crate) fn fill(self, value: T) -> Arc<T> {
         drop(self.0);
         Arc::new(value)

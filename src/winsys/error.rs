@@ -110,7 +110,7 @@ pub enum Error {
     },
 
     /// The kernel returned a value that is out of range.
-    #[error("the kernel answered {field} = {value:#x}: {reason}")]
+    #[error("the kernel reported {field} = {value:#x}: {reason}")]
     Absurd {
         /// The field of the answer.
         field: &'static str,
@@ -121,11 +121,11 @@ pub enum Error {
     },
 
     /// The kernel reported address ranges that no GPU can have.
-    #[error("the kernel answered impossible address ranges: {0}")]
+    #[error("the kernel reported impossible address ranges: {0}")]
     Addresses(#[from] LimitsError),
 
     /// No GPU addresses were available for a BO.
-    #[error("no addresses for a BO: {source}")]
+    #[error("no GPU addresses for a BO: {source}")]
     Address {
         /// `true` if the caller requested a fixed address.
         is_fixed: bool,
@@ -143,7 +143,7 @@ pub enum Error {
     },
 
     /// The kernel refused to create a BO.
-    #[error("no BO of {size} bytes aligned to {alignment} in {domains:?} with {flags:?}: {errno}")]
+    #[error("cannot create a BO of {size} bytes aligned to {alignment} in {domains:?} with {flags:?}: {errno}")]
     CreateBo {
         /// Requested size in bytes.
         size: u64,
@@ -158,7 +158,7 @@ pub enum Error {
     },
 
     /// The request breaks a rule that every kernel enforces for new BOs.
-    #[error("no BO of {size} bytes in {domains:?} with {flags:?}: {rule}")]
+    #[error("cannot create a BO of {size} bytes in {domains:?} with {flags:?}: {rule}")]
     BoRule {
         /// Requested size in bytes.
         size: u64,
@@ -171,7 +171,7 @@ pub enum Error {
     },
 
     /// The flags of a binding are not supported.
-    #[error("a binding with {flags:?}: {reason}")]
+    #[error("invalid flags {flags:?} of a binding: {reason}")]
     VaFlags {
         /// The requested flags.
         flags: VaFlags,
@@ -180,7 +180,7 @@ pub enum Error {
     },
 
     /// The BO is memory of another GPU, which the CPU cannot map through this device.
-    #[error("BO {handle} is another GPU's memory and cannot be mapped through this one")]
+    #[error("BO {handle} is memory of another GPU and cannot be mapped through this one")]
     ForeignMemory {
         /// The BO's handle.
         handle: u32,
@@ -262,7 +262,7 @@ pub enum Error {
     },
 
     /// The deadline passed before the wait ended.
-    #[error("{what} was not done at the deadline")]
+    #[error("{what} did not finish before the deadline")]
     Timeout {
         /// The object that was waited for.
         what: &'static str,
@@ -276,7 +276,7 @@ pub enum Error {
     },
 
     /// The driver or the chip does not support a feature.
-    #[error("the driver or the chip has no {feature}")]
+    #[error("the driver or the chip does not support {feature}")]
     Unsupported {
         /// The requested feature.
         feature: Feature,

@@ -8,7 +8,7 @@ use std::fmt;
 /// use amdgpu_winsys::winsys::{Error, Feature};
 ///
 /// let error = Error::Unsupported { feature: Feature::Gangs };
-/// assert_eq!(error.to_string(), "the driver or the chip has no gangs");
+/// assert_eq!(error.to_string(), "the driver or the chip does not support gangs");
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
@@ -34,7 +34,7 @@ impl fmt::Display for Feature {
         f.write_str(match self {
             Self::Gangs => "gangs",
             Self::EncryptedMemory => "encrypted memory",
-            Self::StableClocks => "stable clocks",
+            Self::StableClocks => "pinned clocks",
             Self::SubmittedTimelines => "timeline sync objects in submissions",
             Self::StartDependencies => "dependencies on the start of a submission",
             Self::UserQueues => "user queues",

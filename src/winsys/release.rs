@@ -68,7 +68,7 @@ impl Release {
 
 #[cold]
 fn warn_of(request: &'static str, handle: u32, errno: Errno, times: usize, is_done: bool) {
-    tracing::warn!(request, handle, %errno, times, is_done, "refused to give back");
+    tracing::warn!(request, handle, %errno, times, is_done, "the kernel refused to release an object");
 }
 
 #[cfg(test)]

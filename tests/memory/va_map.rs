@@ -53,7 +53,7 @@ fn an_address_is_found_in_both_spellings_from_the_first_byte_to_the_last() {
     let VaLookup::Nowhere { below: Some((_, away)), .. } = map.lookup(far) else { panic!("{far:#x} is bound") };
     assert_eq!(away, (5 << 32) - 3 * PAGE, "distances have 64 bits");
     let text = beyond.to_string();
-    assert!(text.starts_with("nothing is bound there; 0 bytes behind \"vertices\" (BO"), "{text}");
+    assert!(text.starts_with("nothing is bound there; 0 bytes after \"vertices\" (BO"), "{text}");
 }
 
 #[test]
@@ -93,7 +93,7 @@ fn a_page_fault_names_the_buffer_that_was_overrun() {
     assert!(queue.submit(&submission).unwrap().wait(job_time()).unwrap());
     let report = map.explain(&device.page_fault().unwrap().unwrap());
     assert!(report.starts_with(&format!("page fault of the graphics hub at {beyond}")), "{report}");
-    assert!(report.contains("0 bytes behind \"particles\""), "{report}");
+    assert!(report.contains("0 bytes after \"particles\""), "{report}");
 }
 
 #[test]

@@ -109,7 +109,7 @@ impl Bo {
     }
 
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "so that it is made where it stays, and not copied there")]
+    #[expect(clippy::inline_always, reason = "constructs the object in place instead of copying it")]
     fn created(room: ArcRoom<BoState>, device: DeviceRef, raw: u32, request: &BoRequest) -> Self {
         let &BoRequest { size, domains, flags, .. } = request;
         Self::own(room, device, raw, size.next_multiple_of(PAGE_SIZE), domains, flags) // the request was checked
@@ -118,7 +118,7 @@ impl Bo {
     /// Returns the BO of a handle without any other owner, and charges it. Observers are not told: see
     /// [`announce`](Self::announce).
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "so that it is made where it stays, and not copied there")]
+    #[expect(clippy::inline_always, reason = "constructs the object in place instead of copying it")]
     pub(super) fn own(
         room: ArcRoom<BoState>,
         device: DeviceRef,

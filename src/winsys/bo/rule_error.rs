@@ -22,7 +22,7 @@ use crate::uapi::{Errno, GemCreateFlags, GemDomain};
 #[non_exhaustive]
 pub enum BoRuleError {
     /// The size is 0; the kernel's offset allocator returns `ENOSPC`.
-    #[error("a BO of no bytes")]
+    #[error("the size is 0")]
     ZeroSize,
     /// The size is within a page of 2^64, so that it rounds up to zero.
     #[error("{size:#x} bytes cannot be rounded up to a page")]
@@ -32,7 +32,7 @@ pub enum BoRuleError {
     },
     /// The alignment is not a power of two, as the VRAM allocator requires, or it is 2 GiB or more, which the kernel
     /// truncates to 32 bits.
-    #[error("alignment {alignment:#x} is no power of two below 2 GiB")]
+    #[error("alignment {alignment:#x} is not a power of two below 2 GiB")]
     Alignment {
         /// The requested alignment in bytes.
         alignment: u64,
@@ -57,7 +57,7 @@ pub enum BoRuleError {
         needed: i32,
     },
     /// ENCRYPTED was requested on a device without TMZ.
-    #[error("encrypted memory on a device without TMZ")]
+    #[error("encrypted memory needs TMZ, which this device does not support")]
     NoTmz,
     /// GDS, GWS, OA and DOORBELL cannot be VM_ALWAYS_VALID.
     #[error("{0:?} cannot be VM_ALWAYS_VALID")]

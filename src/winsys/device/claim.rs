@@ -21,7 +21,7 @@ use crate::{
 #[derive(Debug)]
 pub(super) enum Claim {
     Descriptor(RawFd),
-    InProcess(#[expect(dead_code, reason = "gives itself back on drop")] IdentityClaim),
+    InProcess(#[expect(dead_code, reason = "releases the claim on drop")] IdentityClaim),
 }
 
 /// The descriptors of claimed files. A listed descriptor is open, because the device that claimed it owns it through its

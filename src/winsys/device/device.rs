@@ -328,7 +328,7 @@ impl Device {
         let range = lease.range();
         self.0.stranded.lock().push(lease);
         let (start, len) = (range.start(), range.len());
-        tracing::error!(%start, len, "addresses lost: the kernel would not unbind them");
+        tracing::error!(%start, len, "addresses lost: the kernel refused to unbind them");
     }
 
     /// Reports an event to the observer. Without an observer, `event` is not called.

@@ -53,7 +53,7 @@ impl StablePstate {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug)]
-#[must_use = "dropping it lets the clocks move again"]
+#[must_use = "dropping the guard unpins the clocks"]
 pub struct PinnedClocks {
     context: Context,
     /// `true` if this guard set the level.
@@ -123,7 +123,7 @@ impl Drop for PinnedClocks {
         }
         // If this fails, the kernel resets the level when the context is freed.
         if let Err(errno) = self.context.pstate(ctx_op::SET_STABLE_PSTATE, StablePstate::None as u32) {
-            tracing::warn!(context = self.context.id(), %errno, "clocks stay pinned until the context goes");
+            tracing::warn!(context = self.context.id(), %errno, "clocks stay pinned until the context is freed");
         }
     }
 }

@@ -129,7 +129,7 @@ impl fmt::Display for Loss {
             LossReason::Reset => "the GPU was reset",
             LossReason::VramLost => "the GPU was reset and lost its memory",
             LossReason::Unplugged => "the GPU was removed",
-            LossReason::Poisoned => "the GPU's memory is broken",
+            LossReason::Poisoned => "the GPU's memory has uncorrectable errors",
         })?;
         f.write_str(match self.blame {
             Blame::Guilty => ", this context is guilty",

@@ -34,7 +34,7 @@ use crate::{
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug)]
-#[must_use = "dropping it gives the VMID back"]
+#[must_use = "dropping the reservation releases the VMID"]
 pub struct VmidReservation {
     device: Device,
 }

@@ -326,7 +326,7 @@ impl fmt::Display for Verdict {
             Self::BoundNow => f.write_str("the addresses are bound now"),
             Self::UseAfterFree => f.write_str("use after free"),
             Self::Overrun { beyond } => write!(f, "{beyond} bytes beyond the end"),
-            Self::Underrun { before } => write!(f, "{before} bytes in front of the start"),
+            Self::Underrun { before } => write!(f, "{before} bytes before the start"),
             Self::Wild => f.write_str("a wild address"),
         }
     }

@@ -139,9 +139,9 @@ impl fmt::Display for HistoryEntry {
         write!(f, "{:.6} s: ", self.at.as_secs_f64())?;
         match self.event {
             Event::BoOpened { handle, size, domains, .. } => {
-                write!(f, "BO {handle} came, {size} bytes in {domains:?}")
+                write!(f, "BO {handle} opened, {size} bytes in {domains:?}")
             }
-            Event::BoClosed { handle } => write!(f, "BO {handle} went"),
+            Event::BoClosed { handle } => write!(f, "BO {handle} closed"),
             Event::Allocated { handle, memory_type, .. } => {
                 write!(f, "BO {handle} became memory of type {memory_type}")
             }

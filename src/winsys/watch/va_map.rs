@@ -357,11 +357,11 @@ impl fmt::Display for VaLookup {
             Self::Nowhere { below, above } => {
                 write!(f, "nothing is bound there;")?;
                 if let Some((place, gap)) = below {
-                    write!(f, " {gap} bytes behind {place}")?;
+                    write!(f, " {gap} bytes after {place}")?;
                 }
                 if let Some((place, gap)) = above {
                     let and = if below.is_some() { "," } else { "" };
-                    write!(f, "{and} {gap} bytes in front of {place}")?;
+                    write!(f, "{and} {gap} bytes before {place}")?;
                 }
                 Ok(())
             }

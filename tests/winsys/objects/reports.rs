@@ -109,7 +109,7 @@ fn dropped(kind: (&'static str, Make), refuse: impl FnOnce(&Kernel)) -> (u32, Ve
 }
 
 fn assert_told(line: &Line, request: &str, number: u32, times: &str, is_done: &str) {
-    assert_eq!((line.level, line.field("message")), (Level::WARN, "refused to give back"));
+    assert_eq!((line.level, line.field("message")), (Level::WARN, "the kernel refused to release an object"));
     assert_eq!(
         [line.field("request"), line.field("handle"), line.field("times"), line.field("is_done")],
         [request, &number.to_string(), times, is_done]

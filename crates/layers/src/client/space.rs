@@ -175,8 +175,8 @@ impl Space {
         }
         let below = self.live.last_before(at).map(Piece::new);
         let above = self.live.first_after(at).map(Piece::new);
-        let below = below.map(|piece| format!("{} bytes behind {piece}", at - piece.range.end));
-        let above = above.map(|piece| format!("{} bytes in front of {piece}", piece.range.start - at));
+        let below = below.map(|piece| format!("{} bytes after {piece}", at - piece.range.end));
+        let above = above.map(|piece| format!("{} bytes before {piece}", piece.range.start - at));
         match below.into_iter().chain(above).collect::<Vec<_>>().join(", ") {
             neighbours if neighbours.is_empty() => "nothing is bound anywhere".to_owned(),
             neighbours => format!("nothing is bound there; {neighbours}"),
