@@ -1,4 +1,4 @@
-//! Text in a stream, for readers of its dump.
+//! Annotations: text in a command stream, for readers of its dump.
 
 use crate::Target;
 use crate::layout::{self, Fields, Packets, records};
@@ -6,13 +6,13 @@ use crate::layout::{self, Fields, Packets, records};
 /// The first dword of an annotation, `ANNO` in memory.
 const MAGIC: u32 = u32::from_le_bytes(*b"ANNO");
 
-/// Magic and length.
+/// The number of dwords of magic and length.
 const HEAD_DWORDS: usize = 2;
 
 /// The longest annotation, in bytes of UTF-8.
 pub const MAX_ANNOTATION_BYTES: usize = 4 * (0x3fff - HEAD_DWORDS);
 
-/// Returns the text of a NOP if it is an annotation: the text that [`annotation`] was given.
+/// Returns the text of a NOP's payload if it was created by [`annotation`]; `None` otherwise.
 ///
 /// | dword | meaning                                    |
 /// |-------|--------------------------------------------|
@@ -20,7 +20,7 @@ pub const MAX_ANNOTATION_BYTES: usize = 4 * (0x3fff - HEAD_DWORDS);
 /// | 1     | bytes of text                              |
 /// | 2..   | the text in UTF-8, padded with zeros       |
 ///
-/// Bytes that are no UTF-8 are replaced.
+/// Invalid UTF-8 is replaced.
 pub fn read_annotation(skipped: &[u32]) -> Option<String> {
     let (&[MAGIC, bytes], text) = skipped.split_first_chunk()? else { return None };
     let bytes = bytes as usize;
@@ -31,13 +31,13 @@ pub fn read_annotation(skipped: &[u32]) -> Option<String> {
     Some(String::from_utf8_lossy(&text).into_owned())
 }
 
-/// Returns the annotations of an IB and where they stand, in dwords from its start. Other packets are passed over, and a packet
-/// of unknown length ends it.
+/// Returns the annotations of an IB with their offsets in dwords from the start of the IB. Other packets are skipped. The iteration
+/// ends at a packet of unknown length.
 pub fn annotations(ib: &[u32], target: Target) -> Annotations<'_> {
     Annotations { packets: layout::packets(ib, target) }
 }
 
-/// Iterator that [`annotations`] returns.
+/// The iterator that [`annotations`] returns.
 #[derive(Clone, Debug)]
 pub struct Annotations<'ib> {
     packets: Packets<'ib>,
@@ -54,7 +54,7 @@ impl Iterator for Annotations<'_> {
     }
 }
 
-/// Returns the dwords that a NOP of either language skips; `None` for any other packet.
+/// Returns the payload of a NOP of either language; `None` for all other packets.
 pub(crate) fn skipped<'p>(fields: &Fields<'p>) -> Option<&'p [u32]> {
     match (records::pm4::Packet::read(fields), records::sdma::Packet::read(fields)) {
         (Some(records::pm4::Packet::Nop(nop)), _) => Some(nop.data),
@@ -63,7 +63,8 @@ pub(crate) fn skipped<'p>(fields: &Fields<'p>) -> Option<&'p [u32]> {
     }
 }
 
-/// Returns the dwords that a NOP skips to say `text`, for [`read_annotation`]; `None` beyond [`MAX_ANNOTATION_BYTES`].
+/// Returns the payload of a NOP that contains `text`, for [`read_annotation`]; `None` if the text is longer than
+/// [`MAX_ANNOTATION_BYTES`].
 pub fn annotation(text: &str) -> Option<Vec<u32>> {
     if text.len() > MAX_ANNOTATION_BYTES {
         return None;

@@ -1,6 +1,6 @@
-//! Enums over the values of the tables' selectors.
+//! Enums for the values of selectors in the tables.
 
-/// Declares an enum of values of a selector, each with its name in the tables.
+/// Declares an enum for values of a selector. Each variant has a name in the tables.
 macro_rules! choices {
     ($(#[$meta:meta])* pub enum $name:ident: $wire:ident { $($(#[$doc:meta])* $variant:ident = $value:ident,)+ }) => {
         $(#[$meta])*
@@ -9,16 +9,16 @@ macro_rules! choices {
         pub enum $name { $($(#[$doc])* $variant = $wire::$value.number(),)+ }
 
         impl $name {
-            /// Every value, by its number on the wire.
+            /// All values, ordered by their number in the packet.
             pub const ALL: &'static [Self] = &[$(Self::$variant,)+];
 
-            /// Returns the value on the wire.
+            /// Returns the value of the packet's field.
             #[inline]
             pub(crate) const fn raw(self) -> $wire {
                 $wire::new(self as u32)
             }
 
-            /// Returns the value that a field holds.
+            /// Returns the variant for the value of a packet's field.
             #[inline]
             pub(crate) const fn read(field: &'static str, raw: $wire) -> Result<Self, $crate::FieldError> {
                 $(if raw.number() == $wire::$value.number() {

@@ -1,104 +1,104 @@
-//! Errors of a packet's values.
+//! Errors of packet fields.
 
 #![expect(clippy::inline_always, reason = "a check whose outcome is known costs nothing once it is inlined")]
 
 use amdgpu_hw::{GpuVa, InTheHole};
 
-/// The reason why a value does not fit its packet, or dwords do not make one.
+/// The reason why a value does not fit a packet, or why dwords are not a valid packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum FieldError {
-    /// The field is too narrow for the value; values are never cut.
+    /// The value does not fit the field. Values are never truncated.
     #[error("{field} = {value:#x} is above {max:#x}, the most its field holds")]
     TooWide {
-        /// The field's name.
+        /// The name of the field.
         field: &'static str,
-        /// The value.
+        /// The rejected value.
         value: u64,
         /// The largest value that fits.
         max: u64,
     },
-    /// A selector holds a number that means nothing here, or means something this library does not do.
+    /// The field has a value that is undefined, or that this library does not support.
     #[error("{field} = {value:#x} is not known here")]
     Unknown {
-        /// The field's name.
+        /// The name of the field.
         field: &'static str,
-        /// The number found.
+        /// The value of the field.
         value: u32,
     },
-    /// Flag bits that have no meaning on this generation or ring.
+    /// Flag bits are set that this generation or ring does not define.
     #[error("{field} has bits {bits:#x} that mean nothing here")]
     Flags {
-        /// The field's name.
+        /// The name of the field.
         field: &'static str,
-        /// The bits that are too many, at their place in the value.
+        /// The undefined bits, at their position in the value.
         bits: u32,
     },
-    /// Bits set that belong to no field.
+    /// Bits are set that belong to no field.
     #[error("bits {bits:#x} of dword {dword} belong to no field")]
     Reserved {
-        /// Index of the dword, counted from the header, which is 0.
+        /// The index of the dword; the header is dword 0.
         dword: usize,
-        /// The bits that should have been zero.
+        /// The bits that must be zero.
         bits: u32,
     },
     /// The address is not canonical.
     #[error("{field}: {source}")]
     Address {
-        /// The field's name.
+        /// The name of the field.
         field: &'static str,
         /// The address.
         source: InTheHole,
     },
-    /// The value is not a multiple of what the hardware asks for.
+    /// The value is not a multiple of the alignment that the hardware requires.
     #[error("{field} = {value:#x} is not a multiple of {multiple}")]
     Misaligned {
-        /// The field's name.
+        /// The name of the field.
         field: &'static str,
         /// The address or length.
         value: u64,
-        /// Required multiple, bytes.
+        /// The required alignment in bytes.
         multiple: u64,
     },
-    /// The value is zero where the hardware has no way to say zero, or gives it another meaning.
+    /// The value is zero, which the hardware cannot express or interprets differently.
     #[error("{field} is empty")]
     Empty {
-        /// The field's name.
+        /// The name of the field.
         field: &'static str,
     },
-    /// This generation or ring has no such variant of the packet.
+    /// The packet does not have this variant on this generation or ring.
     #[error("{form} is not possible here")]
     NoSuchForm {
-        /// The form requested, in words.
+        /// A description of the variant.
         form: &'static str,
     },
-    /// This generation or ring has no such field in the packet, or another field says that it means nothing.
+    /// The packet does not have this field on this generation or ring, or another field disables it.
     #[error("there is no {field} here")]
     NoSuchField {
-        /// The field's name.
+        /// The name of the field.
         field: &'static str,
     },
-    /// The dwords end before the packet does.
+    /// There are fewer dwords than the packet needs.
     #[error("dword {dword} is missing")]
     Missing {
-        /// Index of the last dword known to be missing, counted from the header, which is 0.
+        /// The index of the last dword known to be missing; the header is dword 0.
         dword: usize,
     },
-    /// The packet ends before its dwords do.
+    /// There are more dwords than the packet has.
     #[error("{dwords} dwords follow the last field")]
     Surplus {
-        /// Number of dwords that no field claims.
+        /// The number of dwords after the last field.
         dwords: usize,
     },
 }
 
-/// Checks a condition that holds for every legal packet.
+/// Returns `otherwise` as an error if the condition is false.
 #[inline(always)]
 pub(crate) const fn require(holds: bool, otherwise: FieldError) -> Result<(), FieldError> {
     if holds { Ok(()) } else { Err(otherwise) }
 }
 
-/// Refuses a variant that this generation or ring does not have.
+/// Returns an error if this generation or ring does not have the variant.
 #[inline(always)]
 pub(crate) const fn require_form(holds: bool, form: &'static str) -> Result<(), FieldError> {
     require(holds, FieldError::NoSuchForm { form })
@@ -110,7 +110,7 @@ pub(crate) const fn require_multiple(field: &'static str, value: u64, multiple: 
     require(value & (multiple - 1) == 0, FieldError::Misaligned { field, value, multiple })
 }
 
-/// Returns the address in a field that was read.
+/// Converts the value of a field to an address.
 pub(crate) fn address(field: &'static str, raw: u64) -> Result<GpuVa, FieldError> {
     GpuVa::new(raw).map_err(|source| FieldError::Address { field, source })
 }

@@ -1,8 +1,8 @@
 //! The packets of AMD GPUs as typed values and as tables.
 //!
-//! [`pm4`] is the language of the graphics and compute rings, [`sdma`] that of the copy engines. [`layout`] has every packet
-//! of both as a table, [`registers`] the registers by name, and [`dump`] makes IBs readable. Nothing here does I/O.
-//! `amdgpu-winsys` re-exports all of it as its module `cs`.
+//! [`pm4`] has the packets of the graphics and compute rings, [`sdma`] the packets of the copy engines. [`layout`] describes all
+//! packets of both in tables, [`registers`] names the registers, and [`dump`] prints IBs. The crate does no I/O. `amdgpu-winsys`
+//! re-exports all its items in its module `cs`.
 
 #![forbid(unsafe_code)]
 

@@ -1,4 +1,4 @@
-//! Traits and errors shared by the packets of all languages.
+//! Traits and errors of the packets of all languages.
 
 use std::fmt;
 
@@ -7,32 +7,32 @@ use super::{pm4, sdma};
 use amdgpu_hw::GpuVa;
 use amdgpu_hw::{GfxLevel, Ip};
 
-/// A packet language as one ring of one chip speaks it.
+/// The packet language of a ring: the packets that a ring of a generation accepts.
 ///
-/// A stream is generic over its language, so that a copy-engine packet in a graphics stream does not compile.
+/// Streams are generic over the language, so that recording a copy-engine packet in a graphics stream does not compile.
 pub trait Language: Copy + Into<Target> {
-    /// IBs are padded to a multiple of this many dwords.
+    /// The number of dwords to a multiple of which IBs are padded.
     ///
     /// Source: Mesa 25.0.7 `src/amd/common/ac_gpu_info.c`, `ib_pad_dw_mask`.
     const PAD_DWORDS: usize;
 
-    /// The length of the packet that goes on in another IB, in dwords; 0 where there is none.
+    /// The length in dwords of the packet that chains to another IB; 0 if the language has none.
     const CHAIN_DWORDS: usize;
 
-    /// Fills `gap` with packets that do nothing, whatever its length.
+    /// Fills `gap`, of any length, with packets that do nothing.
     ///
     /// Source: Mesa 25.0.7 `src/amd/vulkan/winsys/amdgpu/radv_amdgpu_cs.c`, `radv_amdgpu_winsys_cs_pad`.
     fn fill(self, gap: &mut [u32]);
 
-    /// Writes a jump to an IB of `dwords` dwords at `va` over the [`Self::CHAIN_DWORDS`] dwords of `tail`.
+    /// Writes a jump to an IB of `dwords` dwords at `va` over the last [`Self::CHAIN_DWORDS`] dwords of a stream, `tail`.
     ///
     /// # Errors
     ///
-    /// Those of [`Packet::encode`]; [`EncodeError::NoSuchPacket`] where there is no such packet.
+    /// The errors of [`Packet::encode`]; [`EncodeError::NoSuchPacket`] if the language has no such packet.
     fn chain(self, tail: &mut [u32], va: GpuVa, dwords: u32) -> Result<(), EncodeError>;
 
-    /// Returns the dwords of filler that an IB of `used` dwords needs so that, with `reserve` more behind them (4 where a
-    /// chain packet follows, else 0), it ends on a multiple of [`Self::PAD_DWORDS`].
+    /// Returns the number of padding dwords for an IB of `used` dwords, such that it ends on a multiple of [`Self::PAD_DWORDS`]
+    /// after `reserve` more dwords (4 if a chain packet follows, otherwise 0).
     fn padding(self, used: usize, reserve: usize) -> usize {
         (Self::PAD_DWORDS - (used % Self::PAD_DWORDS + reserve % Self::PAD_DWORDS) % Self::PAD_DWORDS)
             % Self::PAD_DWORDS
@@ -41,50 +41,49 @@ pub trait Language: Copy + Into<Target> {
 
 /// A typed packet.
 ///
-/// Encoding neither allocates nor locks; it is generic, and inlines into the recorder.
+/// Encoding does not allocate or lock. It is generic, and is inlined into the recorder.
 pub trait Packet: Copy {
-    /// The language the packet belongs to.
+    /// The language that the packet belongs to.
     type Language: Language;
 
-    /// The packet's name in AMD's headers, such as `WRITE_DATA`; where one type stands for several, the newest.
+    /// The packet's name in AMD's headers, such as `WRITE_DATA`. If the type covers several packets, the newest name.
     const NAME: &'static str;
 
-    /// The packet's length with its header.
+    /// Returns the length of the packet in dwords, including the header.
     ///
     /// # Errors
     ///
-    /// Those of [`Packet::encode`], except for [`EncodeError::NoRoom`].
+    /// The errors of [`Packet::encode`], except [`EncodeError::NoRoom`].
     fn len_dwords(&self, language: Self::Language) -> Result<usize, EncodeError>;
 
-    /// Writes the packet to the start of `out` and returns its length in dwords. After an error what `out` holds is
+    /// Writes the packet to the start of `out` and returns its length in dwords. After an error the contents of `out` are
     /// unspecified.
     ///
     /// # Errors
     ///
-    /// * [`EncodeError::NoSuchPacket`]: this generation or ring has no such packet.
-    /// * [`EncodeError::Field`]: a value does not fit, or this generation or ring lacks the variant.
-    /// * [`EncodeError::NoRoom`]: `out` is too short.
+    /// * [`EncodeError::NoSuchPacket`] if this generation or ring does not have the packet.
+    /// * [`EncodeError::Field`] if a value does not fit, or this generation or ring does not have the variant.
+    /// * [`EncodeError::NoRoom`] if `out` is too short.
     fn encode(&self, language: Self::Language, out: &mut [u32]) -> Result<usize, EncodeError>;
 
-    /// Encodes without a reason for failures, and may fail where `out` has fewer than 16 dwords more than the packet's
-    /// data. It is the hot path of recorders, which call `encode` when it returns `None`. It is inlined, so that constant
-    /// fields cost nothing.
+    /// Writes the packet like [`encode`](Self::encode), but returns `None` without a reason if that fails; it may also fail if
+    /// `out` has less than 16 dwords more than the packet's data. This is the hot path of recorders, which call `encode` after a
+    /// failure. It is inlined, so that constant fields cost nothing.
     #[inline]
     fn put(&self, language: Self::Language, out: &mut [u32]) -> Option<usize> {
         self.encode(language, out).ok()
     }
 }
 
-/// Hands a cold function a copy of a packet. Without it the compiler passes the address of the recorder's own packet, which
-/// must then be put together in memory even where the function is not called.
+/// Passes a copy of a packet to a cold function. Otherwise the compiler passes the address of the recorder's own packet, which must
+/// then be assembled in memory even if the function is not called.
 #[inline]
 #[doc(hidden)]
 pub fn own<P>(packet: &mut P) {
     std::hint::black_box(packet);
 }
 
-/// Target of packets: a language, a generation and a ring, for error messages and where the language is only known at run
-/// time.
+/// A target of packets: language, generation and ring. For error messages, and for code that knows the language only at run time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Target {
     /// A graphics or compute ring.
@@ -94,8 +93,8 @@ pub enum Target {
 }
 
 impl Target {
-    /// Returns the target of the rings of `ip` on chips of `level`; `None` for the video blocks. GFX8 is taken to have SDMA
-    /// 3.0, see [`sdma::Version::of`].
+    /// Returns the target for the rings of `ip` on chips of `level`; `None` for video engines. GFX8 is assumed to have SDMA 3.0,
+    /// see [`sdma::Version::of`].
     pub const fn new(level: GfxLevel, ip: Ip) -> Option<Self> {
         match ip {
             Ip::Gfx => Some(Self::Pm4(pm4::Target::gfx(level))),
@@ -105,7 +104,7 @@ impl Target {
         }
     }
 
-    /// Returns [`Language::PAD_DWORDS`] of the language.
+    /// Returns [`Language::PAD_DWORDS`] of the target's language.
     pub const fn pad_dwords(self) -> usize {
         match self {
             Self::Pm4(_) => pm4::Target::PAD_DWORDS,
@@ -113,7 +112,7 @@ impl Target {
         }
     }
 
-    /// Returns [`Language::padding`] of the language.
+    /// Returns [`Language::padding`] of the target's language.
     pub fn padding(self, used: usize, reserve: usize) -> usize {
         match self {
             Self::Pm4(target) => target.padding(used, reserve),
@@ -121,7 +120,7 @@ impl Target {
         }
     }
 
-    /// Calls [`Language::fill`] of the language.
+    /// Calls [`Language::fill`] of the target's language.
     pub fn fill(self, gap: &mut [u32]) {
         match self {
             Self::Pm4(target) => target.fill(gap),
@@ -151,84 +150,84 @@ impl fmt::Display for Target {
     }
 }
 
-/// The reason why a packet was not written.
+/// An error of writing a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum EncodeError {
-    /// This generation or ring has no such packet.
+    /// This generation or ring does not have the packet.
     #[error("{packet} does not exist on {target}")]
     NoSuchPacket {
-        /// The packet's name.
+        /// The name of the packet.
         packet: &'static str,
-        /// The packet's target.
+        /// The target of the packet.
         target: Target,
     },
-    /// A value does not fit, or this generation or ring lacks the variant.
+    /// A value does not fit, or this generation or ring does not have the variant.
     #[error("{packet} on {target}: {source}")]
     Field {
-        /// The packet's name.
+        /// The name of the packet.
         packet: &'static str,
-        /// The packet's target.
+        /// The target of the packet.
         target: Target,
-        /// The value that does not fit.
+        /// The error of the value.
         source: FieldError,
     },
-    /// The space handed over is too short.
+    /// The output buffer is too short.
     #[error("{packet} needs {needed} dwords, {left} are left")]
     NoRoom {
-        /// The packet's name.
+        /// The name of the packet.
         packet: &'static str,
-        /// The packet's length in dwords.
+        /// The length of the packet in dwords.
         needed: usize,
-        /// The length of the space in dwords.
+        /// The length of the buffer in dwords.
         left: usize,
     },
 }
 
-/// The reason why dwords are not a packet.
+/// An error of reading a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("dword {offset} ({header:#010x}) for {target}: {fault}")]
 pub struct DecodeError {
-    /// Start of the packet, in dwords from the start of the IB.
+    /// The offset of the packet in the IB, in dwords.
     pub offset: usize,
-    /// The dword found there.
+    /// The dword at that offset.
     pub header: u32,
-    /// The packet's target.
+    /// The target of the packet.
     pub target: Target,
-    /// The fault.
+    /// The reason.
     pub fault: DecodeFault,
 }
 
-/// Fault of a packet's dwords.
+/// The reason why dwords are not a valid packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum DecodeFault {
-    /// The packet runs past the end of the IB; hardware would go on fetching whatever lies behind it.
+    /// The packet extends beyond the end of the IB. Hardware would continue to fetch whatever follows.
     #[error("the packet takes {needed} dwords and the IB ends after {left}")]
     PastTheEnd {
-        /// The packet's length in dwords, at least.
+        /// The minimum length of the packet in dwords.
         needed: usize,
-        /// Number of dwords left in the IB from the header on.
+        /// The number of dwords left in the IB, including the header.
         left: usize,
     },
-    /// A PM4 header of type 0 (register write) or 1 (reserved), which no driver puts into an IB.
+    /// A PM4 header of type 0 (register write) or 1 (reserved), which drivers do not write to IBs.
     #[error("a type-{kind} header has no place in an IB")]
     HeaderType {
-        /// The type, 0 or 1.
+        /// The type: 0 or 1.
         kind: u8,
     },
-    /// The ring takes no packet with this opcode.
+    /// The ring does not accept packets with this opcode.
     #[error("opcode {opcode:#04x} is not known here")]
     UnknownOpcode {
-        /// The opcode; for the copy engine with the sub-opcode in bits 15:8.
+        /// The opcode; for copy engines with the sub-opcode in bits 15:8.
         opcode: u16,
     },
-    /// The packet is known, but a field is wrong, or its length.
+    /// A field or the length of a known packet is invalid.
     #[error("{packet}: {source}")]
     Field {
-        /// The packet's name.
+        /// The name of the packet.
         packet: &'static str,
-        /// The value at fault.
+        /// The error of the value.
         source: FieldError,
     },
 }

@@ -1,4 +1,4 @@
-//! One packet made readable.
+//! The readable content of one packet.
 
 use super::content::{Field, Meaning, Next, Note, Packet, Register, Shown};
 use super::settings::Settings;
@@ -59,7 +59,7 @@ fn describe(packet: &mut Packet, settings: &Settings<'_>, fields: &Fields<'_>) {
     }
 }
 
-/// Returns the note of a NOP.
+/// Returns the note in the payload of a NOP.
 fn note(data: &[u32]) -> Option<Note> {
     match *data {
         [mark] if mark >> 16 == TRACE_POINT => Some(Note::TracePoint(mark as u16)),
@@ -67,10 +67,10 @@ fn note(data: &[u32]) -> Option<Note> {
     }
 }
 
-/// The upper half of a trace point.
+/// The upper half of the dword that marks a trace point.
 const TRACE_POINT: u32 = 0xcafe;
 
-/// The registers that a SET packet writes.
+/// Returns the registers that a SET packet writes.
 fn writes(record: &Record<'_>, set: RegisterSet) -> Vec<Register> {
     use Aperture::{Config, Context, Sh, Uconfig};
     match *record {
@@ -92,13 +92,13 @@ fn writes(record: &Record<'_>, set: RegisterSet) -> Vec<Register> {
     }
 }
 
-/// The registers from a dword of an aperture on.
+/// Returns consecutive registers of an aperture.
 fn in_a_row(aperture: Aperture, first: u32, values: &[u32], set: RegisterSet) -> Vec<Register> {
     let one = |(&value, index): (&u32, u32)| written(aperture, first.saturating_add(index), value, set);
     values.iter().zip(0..).filter_map(one).collect()
 }
 
-/// The registers of a packet whose header is followed by offsets and values in turn.
+/// Returns the registers of a packet with alternating offsets and values.
 fn in_pairs(aperture: Aperture, dwords: &[u32], set: RegisterSet) -> Vec<Register> {
     let one = |pair: &[u32]| match *pair {
         [offset, value] => written(aperture, offset & 0xffff, value, set),
@@ -107,7 +107,7 @@ fn in_pairs(aperture: Aperture, dwords: &[u32], set: RegisterSet) -> Vec<Registe
     dwords.get(1..).unwrap_or_default().chunks_exact(2).filter_map(one).collect()
 }
 
-/// The registers of a packet whose header and count are followed by two offsets in a dword and their values in turn.
+/// Returns the registers of a packet with pairs of offsets in a dword, followed by their values.
 fn in_packed_pairs(aperture: Aperture, dwords: &[u32], set: RegisterSet) -> Vec<Register> {
     let both = |three: &[u32]| match *three {
         [offsets, first, second] => {
@@ -118,13 +118,13 @@ fn in_packed_pairs(aperture: Aperture, dwords: &[u32], set: RegisterSet) -> Vec<
     dwords.get(2..).unwrap_or_default().chunks_exact(3).flat_map(both).flatten().collect()
 }
 
-/// A register by its dword in an aperture; `None` where the generation has no such aperture.
+/// Returns the register at a dword index of an aperture; `None` if the generation does not have the aperture.
 fn written(aperture: Aperture, index: u32, value: u32, set: RegisterSet) -> Option<Register> {
     let base = aperture.bytes(set.level())?.start;
     Some(register(base.saturating_add(index.saturating_mul(4)), Some(value), set))
 }
 
-/// The addresses of shaders: 256-byte units, in two registers in a row.
+/// Finds the addresses of shaders, which are in units of 256 bytes in two consecutive registers.
 fn find_shaders(registers: &mut [Register], settings: &Settings<'_>) {
     let names = |register: &Register, part: &str| register.name.is_some_and(|name| name.contains(part));
     for index in 0..registers.len().saturating_sub(1) {
@@ -141,7 +141,7 @@ fn find_shaders(registers: &mut [Register], settings: &Settings<'_>) {
     }
 }
 
-/// Returns the register at an offset in bytes, with the meaning of a value that goes into it.
+/// Returns the register at an offset in bytes, with the meaning of its value.
 ///
 /// ```
 /// use amdgpu_hw::GfxLevel;
@@ -195,7 +195,7 @@ fn collect(settings: &Settings<'_>, fields: &Fields<'_>) -> Vec<Field> {
     found.into_iter().map(named).collect()
 }
 
-/// The register whose content a field holds.
+/// Returns the register whose value a field contains.
 fn held(key: FieldName) -> Option<registers::Register> {
     match key {
         names::dispatch_initiator => Some(registers::COMPUTE_DISPATCH_INITIATOR),
@@ -205,7 +205,7 @@ fn held(key: FieldName) -> Option<registers::Register> {
     }
 }
 
-/// Returns GCR_CNTL, which is no register but is read like one.
+/// Returns GCR_CNTL as a register. It is not one, but its fields are decoded in the same way.
 fn cache_control(value: u32) -> Register {
     let fields = GCR.iter().map(|bits| (bits.name(), bits.of(value)));
     let fields = fields.filter(|(_, (value, _))| *value != 0).map(|(name, (value, choice))| (name, value, choice));
@@ -219,7 +219,7 @@ fn cache_control(value: u32) -> Register {
     }
 }
 
-/// Returns `true` if a field holds the index of a register.
+/// Returns `true` if a field contains the index of a register.
 fn is_register(key: FieldName) -> bool {
     matches!(
         key,
@@ -245,8 +245,8 @@ fn meaning(settings: &Settings<'_>, fields: &Fields<'_>, field: &crate::layout::
     Meaning::Number
 }
 
-/// Returns the IBs that a packet calls or jumps to, none of which was [shown](Next::shown) yet. Engines ignore the upper 16 bits of
-/// their addresses, which the kernel leaves zero in packets of its own.
+/// Returns the IBs that a packet calls or chains to, all as not yet [shown](Next::shown). Engines ignore the upper 16 bits of their
+/// addresses, which the kernel leaves zero in its own packets.
 pub fn leads_to(fields: &Fields<'_>) -> Vec<Next> {
     let to = |address, dwords: u32, is_chain| {
         let va = Some(GpuVa::from_48_bits(address)).filter(|&va| va != GpuVa::NULL && dwords > 0)?;

@@ -1,16 +1,16 @@
-//! Contents of a dump.
+//! The contents of a dump.
 
 use crate::DecodeError;
 use crate::layout::Reader;
 use crate::pm4::HeaderFlags;
 use amdgpu_hw::GpuVa;
 
-/// IBs made readable; `Display` writes them as text.
+/// A dump of one or more IBs. `Display` formats it as text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Dump {
-    /// The engine and generation that read them.
+    /// The engine and generation that reads the packets.
     pub reader: Reader,
-    /// The IBs: first the one asked for, then those it leads to, in the order in which they were met.
+    /// The IBs: first the requested one, then those that it calls or chains to, in the order in which they were found.
     pub ibs: Vec<Ib>,
 }
 
@@ -23,131 +23,131 @@ impl Dump {
     }
 }
 
-/// An IB.
+/// A dumped IB.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Ib {
-    /// GPU address.
+    /// The GPU address of the IB, if known.
     pub va: Option<GpuVa>,
-    /// The first of its dwords that was shown.
+    /// The index of the first dword in the dump.
     pub first: usize,
-    /// Number of dwords shown.
+    /// The number of dwords in the dump.
     pub dwords: usize,
-    /// The packet that led to it; `None` for the first one.
+    /// The packet that calls or chains to the IB; `None` for the first IB.
     pub from: Option<Origin>,
-    /// Its packets.
+    /// The packets of the IB.
     pub packets: Vec<Packet>,
 }
 
-/// The packet that led to an IB.
+/// The location of the packet that calls or chains to an IB.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Origin {
-    /// Index of the IB.
+    /// The index of the IB that contains the packet.
     pub ib: usize,
-    /// Its place there in dwords.
+    /// The offset of the packet in that IB, in dwords.
     pub offset: usize,
-    /// `true` if the engine does not come back.
+    /// `true` for a chain, after which the engine does not return.
     pub is_chain: bool,
 }
 
-/// A packet.
+/// A dumped packet.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Packet {
-    /// Start, in dwords from the start of the IB.
+    /// The offset of the packet in the IB, in dwords.
     pub offset: usize,
-    /// All of it, header included.
+    /// All dwords of the packet, including the header.
     pub dwords: Vec<u32>,
-    /// Its name in AMD's headers.
+    /// The packet's name in AMD's headers.
     pub name: &'static str,
-    /// Description, in a few words.
+    /// A short description of the packet.
     pub about: &'static str,
-    /// Flags of its header.
+    /// The flags of the header.
     pub flags: HeaderFlags,
-    /// Its fields.
+    /// The fields of the packet.
     pub fields: Vec<Field>,
-    /// Registers that it writes.
+    /// The registers that the packet writes.
     pub registers: Vec<Register>,
-    /// Dwords behind the fields that are no register values.
+    /// The dwords after the fields that are not register values.
     pub data: Vec<u32>,
-    /// Note of a NOP for the reader of the dump.
+    /// The meaning of a NOP's payload for readers of the dump.
     pub note: Option<Note>,
-    /// The IBs that it leads to.
+    /// The IBs that the packet calls or chains to.
     pub next: Vec<Next>,
-    /// The reason why it could not be decoded.
+    /// The reason why the packet could not be decoded; `None` if it was.
     pub problem: Option<DecodeError>,
 }
 
-/// Purpose of a NOP that skips dwords.
+/// The meaning of a NOP's payload.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Note {
-    /// Words that [`annotation`](crate::annotation) left there.
+    /// Text that was recorded by [`annotation`](crate::annotation).
     Annotation(String),
-    /// A trace point of Mesa's drivers, which count them: before it, they store the number in memory.
+    /// A trace point of Mesa's drivers, with its number, which they also store in memory before it.
     ///
     /// Source: Mesa 25.0.7 `src/amd/common/ac_debug.h`, `AC_ENCODE_TRACE_POINT`.
     TracePoint(u16),
 }
 
-/// IB that a packet leads to.
+/// An IB that a packet calls or chains to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Next {
-    /// GPU address of the IB.
+    /// The GPU address of the IB.
     pub va: GpuVa,
-    /// Its length in dwords.
+    /// The length of the IB in dwords.
     pub dwords: usize,
-    /// `true` if the engine does not come back.
+    /// `true` for a chain, after which the engine does not return.
     pub is_chain: bool,
-    /// The form in which it is shown.
+    /// The place of the IB in the dump, or the reason for its absence.
     pub shown: Shown,
 }
 
-/// The form in which an IB that a packet leads to is shown.
+/// The place in the dump of an IB that a packet calls or chains to, or the reason for its absence.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Shown {
-    /// It is the IB with this index.
+    /// The index of the IB in the dump.
     As(usize),
-    /// It could not be read.
+    /// The memory of the IB could not be read.
     Unreadable,
-    /// A [limit](crate::dump::Limits) was met.
+    /// A [limit](crate::dump::Limits) was reached.
     Limit,
 }
 
-/// A field.
+/// A field of a packet.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Field {
-    /// Its name; for two halves the common part.
+    /// The name of the field; for two halves of a number the name of the number.
     pub name: &'static str,
-    /// Value.
+    /// The value of the field.
     pub value: u64,
-    /// Meaning of the value, beyond the number.
+    /// The meaning of the value.
     pub meaning: Meaning,
 }
 
-/// Meaning of a number.
+/// The meaning of a field's value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Meaning {
-    /// Nothing else.
+    /// A plain number.
     Number,
-    /// A value that has a name.
+    /// A value of a selector, with its name.
     Choice(&'static str),
-    /// A GPU address, and what lies there.
+    /// A GPU address, with the name of the object at it, if known.
     Address(Option<String>),
-    /// A register, by the index of its dword, and its content where the field is that.
+    /// The index of a register, or the value of one.
     Register(Register),
 }
 
-/// A register.
+/// A register, with its value if known.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Register {
-    /// Offset of the register, bytes.
+    /// The offset of the register in bytes.
     pub offset: u32,
-    /// Its name, where it is known.
+    /// The name of the register, if known.
     pub name: Option<&'static str>,
-    /// Value written, if it is known.
+    /// The value that is written, if known.
     pub value: Option<u32>,
-    /// Fields of the value: name, number and the number's name.
+    /// The fields of the value: name, number and the number's name.
     pub fields: Vec<(&'static str, u32, Option<&'static str>)>,
-    /// Bits that are set and that no field has.
+    /// The bits of the value that are set and belong to no field.
     pub unnamed: u32,
-    /// Address of the shader of which this register and the next one hold the address, and the name of what is there.
+    /// The address of the shader, if this register and the next contain one, with the name of the object at it, if known.
     pub shader: Option<(u64, Option<String>)>,
 }

@@ -1,4 +1,4 @@
-//! From one IB to those it leads to.
+//! Following of calls and chains.
 
 use std::collections::{HashMap, VecDeque};
 
@@ -8,11 +8,11 @@ use super::settings::Settings;
 use crate::layout::packets;
 use amdgpu_hw::GpuVa;
 
-/// An IB that is to be shown.
+/// An IB that has yet to be dumped.
 struct Waiting {
     index: usize,
     depth: u32,
-    /// Dwords of the IB in front of the content.
+    /// The number of dwords of the IB before the content.
     first: usize,
     content: Vec<u32>,
 }
@@ -38,7 +38,7 @@ pub(super) fn follow(settings: &Settings<'_>, part: &[u32], first: usize, va: Op
 struct Walk<'w, 'd> {
     settings: &'w Settings<'d>,
     dump: Dump,
-    /// Index under which each IB was shown.
+    /// The index of each IB in the dump.
     seen: HashMap<(GpuVa, usize), usize>,
     waiting: VecDeque<Waiting>,
     left: usize,

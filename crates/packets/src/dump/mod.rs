@@ -1,5 +1,5 @@
-//! IBs made readable: every packet with its fields by name, registers by name and content, addresses as the objects they
-//! lie in, and the IBs that are called or chained to.
+//! A dumper of IBs. It prints every packet with its fields by name, registers with their names and values, addresses with the
+//! objects that contain them, and the IBs that are called or chained to.
 //!
 //! ```
 //! use amdgpu_packets::{dump::Dumper, pm4};
@@ -11,8 +11,8 @@
 //! assert_eq!(dump.problems().count(), 0);
 //! ```
 //!
-//! Nothing that an IB holds makes the dumper fail: packets that it cannot decode are shown raw, with the reason. The depth and
-//! the length of what it follows are [bounded](Limits), and an IB that was shown already is not shown again, so loops end.
+//! The dumper cannot fail: packets that it cannot decode are shown as dwords with the reason. The depth and size of the IBs that it
+//! follows are [limited](Limits), and an IB is shown only once, so that loops end.
 
 mod collect;
 mod content;
@@ -43,7 +43,7 @@ impl std::fmt::Debug for Dumper<'_> {
 }
 
 impl<'d> Dumper<'d> {
-    /// Reads as `reader` would, follows nothing and names nothing.
+    /// Creates a dumper that reads packets as `reader` does. It follows no calls and chains, and names no addresses.
     pub fn new(reader: impl Into<Reader>) -> Self {
         Self(Settings {
             reader: reader.into(),
@@ -54,51 +54,52 @@ impl<'d> Dumper<'d> {
         })
     }
 
-    /// Reads as `reader` would.
+    /// Sets the reader of the packets.
     #[must_use]
     pub fn with_reader(self, reader: impl Into<Reader>) -> Self {
         Self(Settings { reader: reader.into(), ..self.0 })
     }
 
-    /// Names the registers of this set, if it belongs to the reader's generation: two chips differ from theirs.
+    /// Sets the register names, which are used if the set belongs to the reader's generation. Two chips differ from their
+    /// generation.
     #[must_use]
     pub const fn with_registers(self, registers: RegisterSet) -> Self {
         Self(Settings { registers: Some(registers), ..self.0 })
     }
 
-    /// Follows calls and chains into this memory.
+    /// Sets the function that reads memory, so that calls and chains are followed.
     #[must_use]
     pub const fn with_memory(self, memory: &'d ReadMemory<'d>) -> Self {
         Self(Settings { memory, ..self.0 })
     }
 
-    /// Names addresses.
+    /// Sets the function that names the objects at addresses.
     #[must_use]
     pub const fn with_names(self, names: &'d NameAddress<'d>) -> Self {
         Self(Settings { names, ..self.0 })
     }
 
-    /// Goes this far.
+    /// Sets the limits on the IBs that are followed.
     #[must_use]
     pub const fn with_limits(self, limits: Limits) -> Self {
         Self(Settings { limits, ..self.0 })
     }
 
-    /// Dumps an IB, which lies at `va` if that is known, and those it leads to.
+    /// Dumps an IB and the IBs that it calls or chains to. `va` is the address of the IB, if known.
     pub fn dump(&self, ib: &[u32], va: Option<GpuVa>) -> Dump {
         self.dump_part(ib, va, 0..ib.len())
     }
 
-    /// Dumps a part of an IB, which lies at `va` if that is known, and what that part leads to. The part is cut to the IB, and
-    /// should begin with a packet.
+    /// Dumps a part of an IB and the IBs that it calls or chains to. `va` is the address of the IB, if known. `part` is clamped to
+    /// the IB, and should start at a packet.
     pub fn dump_part(&self, ib: &[u32], va: Option<GpuVa>, part: Range<usize>) -> Dump {
         let first = part.start.min(ib.len());
         let part = ib.get(first..part.end.clamp(first, ib.len())).unwrap_or_default();
         follow::follow(&self.0, part, first, va)
     }
 
-    /// Dumps what is left of an IB, which lies at `va` if that is known, and what that leads to: `excerpt` is its content
-    /// from dword `first` on, and should begin with a packet.
+    /// Dumps the rest of an IB and the IBs that it calls or chains to. `va` is the address of the IB, if known. `excerpt` is its
+    /// content from dword `first` on, and should start at a packet.
     pub fn dump_excerpt(&self, excerpt: &[u32], first: usize, va: Option<GpuVa>) -> Dump {
         follow::follow(&self.0, excerpt, first, va)
     }

@@ -1,17 +1,17 @@
-//! Settings of a dump.
+//! The settings of a dumper.
 
 use crate::layout::Reader;
 use crate::registers::RegisterSet;
 use amdgpu_hw::{GfxLevel, GpuVa};
 
-/// Limits of a dump.
+/// The limits on the IBs that a dump follows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// Levels of calls and chains.
+    /// The maximum depth of calls and chains.
     pub depth: u32,
-    /// IBs, the first one included.
+    /// The maximum number of IBs, including the first one.
     pub ibs: usize,
-    /// Dwords of all IBs together. Dwords beyond that are not read.
+    /// The maximum number of dwords in all IBs. Further dwords are not read.
     pub dwords: usize,
 }
 
@@ -22,17 +22,17 @@ impl Default for Limits {
     }
 }
 
-/// Reads a number of dwords of GPU memory at an address; `None` if they are not there.
+/// A function that reads a number of dwords of GPU memory at an address; `None` if the memory cannot be read.
 pub type ReadMemory<'d> = dyn Fn(GpuVa, usize) -> Option<Vec<u32>> + 'd;
 
-/// Names the object at an address; returns `None` for an unknown address.
+/// A function that returns the name of the object at an address; `None` if there is none.
 pub type NameAddress<'d> = dyn Fn(u64) -> Option<String> + 'd;
 
-/// Settings of a dump.
+/// The settings of a dumper.
 #[derive(Clone, Copy)]
 pub(super) struct Settings<'d> {
     pub(super) reader: Reader,
-    /// The registers, where they are not those of the generation.
+    /// The registers, if they differ from the generation's.
     pub(super) registers: Option<RegisterSet>,
     pub(super) memory: &'d ReadMemory<'d>,
     pub(super) names: &'d NameAddress<'d>,
@@ -40,7 +40,7 @@ pub(super) struct Settings<'d> {
 }
 
 impl Settings<'_> {
-    /// Returns the registers that the reader writes; `None` for a copy engine.
+    /// Returns the registers that the reader can write; `None` for a copy engine.
     pub(super) fn registers(&self) -> Option<RegisterSet> {
         let level = level(self.reader)?;
         let named = self.registers.filter(|set| set.level() == level);
@@ -48,7 +48,7 @@ impl Settings<'_> {
     }
 }
 
-/// Returns the generation whose registers a reader writes.
+/// Returns the generation whose registers a reader can write.
 const fn level(reader: Reader) -> Option<GfxLevel> {
     match reader {
         Reader::Ring(target) => Some(target.level),

@@ -1,4 +1,4 @@
-//! A dump as text.
+//! Formatting of dumps as text.
 
 use std::fmt::{Display, Formatter, Result};
 
@@ -15,11 +15,11 @@ impl Display for Dump {
 }
 
 impl Ib {
-    /// Writes the line above its packets; it is number `index` of the dump.
+    /// Writes the title line of the IB, which has number `index` in the dump.
     ///
     /// # Errors
     ///
-    /// The formatter's.
+    /// The formatter's error.
     pub fn write_title(&self, f: &mut Formatter<'_>, index: usize, dump: &Dump) -> Result {
         write!(f, "IB {index}")?;
         if let Some(va) = self.va {
@@ -38,16 +38,16 @@ impl Ib {
     }
 }
 
-/// Text that stands below a packet, by the index of its IB.
+/// A function that returns text to write below a packet. The first argument is the index of its IB.
 pub type Remark<'r> = dyn Fn(usize, &Packet) -> Option<String> + 'r;
 
 impl Dump {
-    /// Returns the text with all dwords of every packet below its name.
+    /// Returns the text of the dump with all dwords of every packet below its name.
     pub fn with_dwords(&self) -> impl Display {
         Remarked { dump: self, is_raw: true, remark: &|_, _| None }
     }
 
-    /// Returns the text with the remark of each packet below it, and with all dwords below its name if `is_raw`.
+    /// Returns the text of the dump with a remark below each packet, and with all dwords below its name if `is_raw`.
     ///
     /// ```
     /// use amdgpu_packets::{dump::Dumper, pm4};
@@ -94,7 +94,7 @@ impl Display for Packet {
     }
 }
 
-/// A packet with all of its dwords.
+/// A packet that is formatted with all its dwords.
 struct Whole<'p>(&'p Packet);
 
 impl Display for Whole<'_> {
@@ -106,7 +106,7 @@ impl Display for Whole<'_> {
 }
 
 impl Packet {
-    /// Returns the text with all dwords of the packet below its name.
+    /// Returns the text of the packet with all its dwords below its name.
     ///
     /// ```
     /// use amdgpu_packets::{dump::Dumper, pm4};
@@ -119,7 +119,7 @@ impl Packet {
         Whole(self)
     }
 
-    /// Its name, and what is wrong with it.
+    /// Writes the name of the packet and its decoding error.
     fn write_head(&self, f: &mut Formatter<'_>) -> Result {
         let header = self.dwords.first().copied().unwrap_or_default();
         write!(f, "  {:6}: {header:08x}  {}", self.offset, self.name)?;
@@ -132,7 +132,7 @@ impl Packet {
         writeln!(f)
     }
 
-    /// Writes the fields of a packet.
+    /// Writes the fields of the packet.
     fn write_body(&self, f: &mut Formatter<'_>, raw: &[u32]) -> Result {
         self.fields.iter().try_for_each(|field| field.fmt(f))?;
         self.registers.iter().try_for_each(|register| writeln!(f, "            {register}"))?;
@@ -148,7 +148,7 @@ impl Packet {
     }
 }
 
-/// Raw dwords, eight a line.
+/// Writes dwords, eight on a line.
 fn write_dwords(f: &mut Formatter<'_>, sign: char, data: &[u32]) -> Result {
     for (line, dwords) in data.chunks(8).enumerate() {
         write!(f, "            {sign}{:<4}", 8 * line)?;

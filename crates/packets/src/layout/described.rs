@@ -1,4 +1,4 @@
-//! A packet written through its layout.
+//! Packets that are written by their layout.
 
 use std::marker::PhantomData;
 
@@ -7,13 +7,13 @@ use super::{Field, FieldName, Form, Half, Layout, Reader};
 use crate::sdma::Version;
 use crate::{EncodeError, FieldError, Language, Packet, pm4};
 
-/// A packet by its layout: fields by name, and the dwords behind them. [`packet!`](crate::packet) makes one, and checks
-/// the names when it is compiled; everything else is checked when it is recorded.
+/// A packet given by its layout: fields by name, and the dwords after them. [`packet!`](crate::packet) creates one, and checks the
+/// names at compile time; everything else is checked when the packet is recorded.
 ///
-/// Recording compares the tables with the fields given, name by name: for what is recorded now and then. Packets that are recorded often have types of their own ([`cs::pm4`](crate::pm4), [`cs::sdma`](crate::sdma)) and
-/// take two or three.
+/// Recording compares the given fields with the tables by name, which suits packets that are recorded rarely. Packets that are
+/// recorded often have types ([`cs::pm4`](crate::pm4), [`cs::sdma`](crate::sdma)), which are much faster.
 ///
-/// A field that is not named is zero. An address or another number in two fields `x_lo` and `x_hi` is named `x`.
+/// Fields that are not named are zero. An address or another number in two fields `x_lo` and `x_hi` is named `x`.
 ///
 /// ```
 /// use amdgpu_packets::{Packet, layout::pm4::{COND_EXEC, DISPATCH_DIRECT}, pm4};
@@ -32,7 +32,7 @@ use crate::{EncodeError, FieldError, Language, Packet, pm4};
 /// # Ok::<(), amdgpu_packets::EncodeError>(())
 /// ```
 ///
-/// A name that no form of the packet has does not compile:
+/// A field name that no form of the packet has does not compile:
 ///
 /// ```compile_fail
 /// use amdgpu_packets::layout::pm4::DISPATCH_DIRECT;
@@ -43,15 +43,15 @@ use crate::{EncodeError, FieldError, Language, Packet, pm4};
 /// ```
 #[derive(Debug)]
 pub struct Described<'a, L> {
-    /// The packet.
+    /// The layout of the packet.
     pub layout: &'static Layout,
-    /// Flags of a PM4 header.
+    /// The flags of a PM4 header.
     pub flags: pm4::HeaderFlags,
-    /// Fields and what they hold, in any order; the others are zero.
+    /// Fields with their values, in any order. All other fields are zero.
     pub fields: &'a [(FieldName, u64)],
-    /// The dwords behind the described ones.
+    /// The dwords after the described fields.
     pub data: &'a [u32],
-    /// The language of the ring that reads it.
+    /// The language of the ring that executes the packet.
     pub language: PhantomData<L>,
 }
 
@@ -63,7 +63,7 @@ impl<L> Clone for Described<'_, L> {
 
 impl<L> Copy for Described<'_, L> {}
 
-/// A packet by its layout: `packet!(LAYOUT { field: value, .. }, data)`. See [`cs::Described`](crate::Described).
+/// Creates a packet by its layout: `packet!(LAYOUT { field: value, .. }, data)`. See [`cs::Described`](crate::Described).
 #[macro_export]
 macro_rules! packet {
     ($layout:path { $($field:ident: $value:expr),* $(,)? }) => {
@@ -81,9 +81,9 @@ macro_rules! packet {
     }};
 }
 
-/// Languages whose packets the tables describe.
+/// A language whose packets the tables describe.
 pub trait DescribedLanguage: Language + Into<Reader> {
-    /// The header, for a packet of `dwords` dwords whose described bits of the header are `bits`.
+    /// Returns the header of a packet of `dwords` dwords. `bits` are the fields in the header.
     #[doc(hidden)]
     fn header(layout: &Layout, flags: pm4::HeaderFlags, dwords: usize, bits: u32) -> u32;
 }
@@ -106,7 +106,7 @@ impl<L: DescribedLanguage> Described<'_, L> {
         EncodeError::Field { packet: self.layout.name, target: reader.target(), source }
     }
 
-    /// The first form that has every field and takes the data; else what is wrong with the last one.
+    /// Returns the first form that has all given fields and fits the data; otherwise the error of the last form.
     fn form(&self, reader: Reader) -> Result<(&'static Form, usize), EncodeError> {
         let none = EncodeError::NoSuchPacket { packet: self.layout.name, target: reader.target() };
         let mut wrong = none;
@@ -119,7 +119,7 @@ impl<L: DescribedLanguage> Described<'_, L> {
         Err(wrong)
     }
 
-    /// The packet's length in this form.
+    /// Returns the length of the packet in this form.
     fn fits(&self, form: &'static Form, reader: Reader) -> Result<usize, FieldError> {
         for &(name, value) in self.fields {
             let known = form.fields(reader).any(|field| field.is_called(name));
@@ -153,7 +153,7 @@ impl<L: DescribedLanguage> Described<'_, L> {
         self.fields.iter().find(|field| field.0 == name).map_or(0, |field| field.1)
     }
 
-    /// Returns the number to store in a field: the whole value of its name, or its half of it.
+    /// Returns the number to store in a field: the whole value of its name, or the low or high half.
     fn part(&self, form: &Form, field: &Field, level: u8) -> Result<u32, FieldError> {
         let Some(&(name, value)) = self.fields.iter().find(|given| field.is_called(given.0)) else {
             let only = match field.choices {
@@ -188,7 +188,7 @@ impl<L: DescribedLanguage> Described<'_, L> {
         }
     }
 
-    /// Returns `true` if the field means anything beside the others.
+    /// Returns `true` if the values of other fields do not disable the field.
     fn is_meant(&self, field: &Field) -> bool {
         let met = |when: &When| when.values.iter().any(|&value| u64::from(value) == self.named(when.field));
         field.when.iter().all(met)

@@ -1,10 +1,10 @@
-//! A packet read through its layout.
+//! Packets that are read by their layout.
 
 use super::parts::When;
 use super::{Field, FieldName, Form, Layout, Reader};
 use crate::FieldError;
 
-/// A packet whose fields were found to be in order.
+/// A packet with valid fields.
 #[derive(Clone, Copy, Debug)]
 pub struct Fields<'p> {
     packet: &'p [u32],
@@ -13,23 +13,23 @@ pub struct Fields<'p> {
     level: u8,
 }
 
-/// The reason why dwords are not a packet that the tables know.
+/// The reason why dwords are not a packet of the tables.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Misfit {
-    /// The reader takes no packet with this opcode.
+    /// The reader does not accept packets with this opcode.
     #[error("the ring takes no packet with this opcode")]
     Unknown,
-    /// The packet's name, and what is wrong with it.
+    /// A field of the packet is invalid. Contains the packet's name and the error.
     #[error("{0}: {1}")]
     Field(&'static str, FieldError),
 }
 
 impl<'p> Fields<'p> {
-    /// Reads a whole PM4 packet, header included. The header itself has been understood before.
+    /// Reads a whole PM4 packet, including its header, which must already be decoded.
     ///
     /// # Errors
     ///
-    /// [`Misfit`].
+    /// [`Misfit`] if the reader does not accept the opcode, or a field or the length is invalid.
     pub fn read(packet: &'p [u32], opcode: u8, reader: Reader) -> Result<Self, Misfit> {
         let payload = packet.len().saturating_sub(1);
         Self::first_fit(opcode.into(), reader, u32::MAX, |form, _| match usize::from(form.payload.0) {
@@ -41,12 +41,12 @@ impl<'p> Fields<'p> {
         })
     }
 
-    /// Reads the copy-engine packet at the start of `rest`; how long it is follows from its layout. `known` are the bits of
-    /// the header that name the packet.
+    /// Reads the copy-engine packet at the start of `rest`. Its length follows from its layout. `known` is the mask of the header
+    /// bits that identify the packet.
     ///
     /// # Errors
     ///
-    /// [`Misfit`].
+    /// [`Misfit`] if the reader does not accept the opcode, or a field or the length is invalid.
     pub fn read_copy(rest: &'p [u32], opcode: u16, reader: Reader, known: u32) -> Result<Self, Misfit> {
         Self::first_fit(opcode, reader, known, |form, layout| {
             let dword = usize::from(form.payload.0);
@@ -57,7 +57,7 @@ impl<'p> Fields<'p> {
         })
     }
 
-    /// The first form in which everything is in order; else what is wrong with the last one of the right length.
+    /// Returns the first form in which everything is valid; otherwise the error of the last form with the right length.
     fn first_fit(
         opcode: u16,
         reader: Reader,
@@ -73,7 +73,7 @@ impl<'p> Fields<'p> {
                 let is_long_enough = cut.is_ok();
                 match cut.and_then(|packet| Self { packet, layout, form, level }.check(known)) {
                     Ok(fields) => return Ok(fields),
-                    // Of forms that are all too long the shortest one says how much is missing.
+                    // If all forms are too long, the shortest one determines the number of missing dwords.
                     Err(FieldError::Missing { dword })
                         if !is_long_enough && shortest.is_some_and(|least| least <= dword) => {}
                     Err(error) if is_long_enough || !misfit.0 => {
@@ -89,7 +89,7 @@ impl<'p> Fields<'p> {
         Err(misfit.1)
     }
 
-    /// Every bit of the described dwords belongs to a field, and every selector says something.
+    /// Checks that every bit of the described dwords belongs to a field, and that selectors have defined values.
     fn check(self, known: u32) -> Result<Self, FieldError> {
         for &place in self.form.selectors {
             let Some(field) = self.form.fields.get(usize::from(place)) else { continue };
@@ -100,7 +100,7 @@ impl<'p> Fields<'p> {
                 }
             }
         }
-        // What a form leaves without a description is data.
+        // Dwords that a form does not describe are data.
         let mut known = known;
         for (dword, (&value, &mask)) in self.packet.iter().zip(self.form.mask(self.level)).enumerate() {
             let bits = value & !(mask | known);
@@ -112,12 +112,12 @@ impl<'p> Fields<'p> {
         Ok(self)
     }
 
-    /// Returns the number of dwords that a count in the packet adds.
+    /// Returns the number of dwords that follow according to a count in the packet.
     fn tail_dwords(&self) -> usize {
         self.form.tail.as_ref().map_or(0, |tail| self.named(tail.field) as usize * tail.times + tail.plus)
     }
 
-    /// The fields of this generation.
+    /// Returns the fields of this generation.
     fn here(&self) -> impl Iterator<Item = &'static Field> + use<> {
         let level = self.level;
         self.form.fields.iter().filter(move |field| field.is_on(level))
@@ -127,7 +127,7 @@ impl<'p> Fields<'p> {
         self.packet.get(field.dword()).map_or(0, |&dword| field.of_dword(dword))
     }
 
-    /// Returns the fields that are meant, and what they hold: those of other cases that share their bits are left out.
+    /// Returns the active fields with their values. Fields of other cases that share their bits are omitted.
     pub fn iter(&self) -> impl Iterator<Item = (&'static Field, u32)> + use<'p> {
         let this = *self;
         let is_meant = move |field: &&Field| {
@@ -137,22 +137,22 @@ impl<'p> Fields<'p> {
         self.here().filter(is_meant).map(move |field| (field, this.value(field)))
     }
 
-    /// Returns the name of a field's value, where the field is a selector.
+    /// Returns the name of a field's value; `None` if the field is not a selector or the value has no name.
     pub fn choice(&self, field: &Field, value: u32) -> Option<&'static str> {
         field.choice(value, self.level).map(super::Choice::name)
     }
 
-    /// Returns the packet's layout.
+    /// Returns the layout of the packet.
     pub const fn layout(&self) -> &'static Layout {
         self.layout
     }
 
-    /// Returns the packet's name.
+    /// Returns the name of the packet.
     pub const fn name(&self) -> &'static str {
         self.layout.name
     }
 
-    /// Returns the packet's length in dwords, with its header.
+    /// Returns the length of the packet in dwords, including the header.
     #[expect(clippy::len_without_is_empty, reason = "there is always a header")]
     pub const fn len(&self) -> usize {
         self.packet.len()
@@ -162,27 +162,27 @@ impl<'p> Fields<'p> {
         self.here().find(|field| field.key() == name).map_or(0, |field| self.value(field))
     }
 
-    /// The number of the form, for the generated records.
+    /// Returns the number of the form, for the generated records.
     pub(super) const fn form(&self) -> u16 {
         self.form.number
     }
 
-    /// The level, for the generated records.
+    /// Returns the level, for the generated records.
     pub(super) const fn level(&self) -> u8 {
         self.level
     }
 
-    /// Returns all dwords of the packet, header included.
+    /// Returns all dwords of the packet, including the header.
     pub const fn dwords(&self) -> &'p [u32] {
         self.packet
     }
 
-    /// Returns the dwords from `dword` on, counted from the header.
+    /// Returns the dwords from index `dword` on; the header is dword 0.
     pub fn tail(&self, dword: usize) -> &'p [u32] {
         self.packet.get(dword..).unwrap_or_default()
     }
 
-    /// Returns the dwords that no field describes, behind the others: data, register values, more of the same.
+    /// Returns the dwords after the described fields: data, register values, or repeated fields.
     pub fn data(&self) -> &'p [u32] {
         self.tail(self.form.described())
     }

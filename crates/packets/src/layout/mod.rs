@@ -1,11 +1,11 @@
-//! One description per packet, as tables: which fields it has on which generation and ring, where, and what they may hold.
+//! Tables that describe every packet: its fields on each generation and ring, their bits and their valid values.
 //!
-//! Every packet of both languages is here. Packets that drivers record often have types of their own as well
-//! ([`cs::pm4`](crate::pm4), [`cs::sdma`](crate::sdma)), which are faster and check more; everything else is recorded through
-//! [`Described`] and read through [`Fields`], and the dumper and the simulated GPU read with the same
-//! tables. Bits of no field must be zero, and a value that a selector does not list is refused by name.
+//! The tables contain all packets of both languages. Packets that drivers record often also have types ([`cs::pm4`](crate::pm4),
+//! [`cs::sdma`](crate::sdma)), which are faster and check more. All others are recorded with [`Described`] and read with
+//! [`Fields`]. The dumper and the simulated GPU use the same tables. Bits that belong to no field must be zero. An undefined value
+//! of a selector is an error that names the field.
 //!
-//! The tables are generated from the text in `spec`, whose README describes it. In short:
+//! The tables are generated from the text files in `spec`, whose README describes the format. A summary:
 //!
 //! ```text
 //! 0x45 COND_WRITE "store data if a comparison holds now"     opcode, name, what it does
@@ -15,9 +15,9 @@
 //!     2: poll_addr_lo[31:2] when poll_space = 1, poll_reg[17:0] when poll_space = 0
 //! ```
 //!
-//! Dwords count from the header, which is 0. An address in two fields `x_lo` and `x_hi` keeps its place: `x_lo[31:3]` is
-//! a multiple of 8. Fields of one dword may overlap where another field decides which of them is meant. `tail` says how
-//! many dwords follow in the copy engine's language, whose headers hold no length: a field, times, plus.
+//! Dwords are numbered from the header, which is 0. An address in two fields `x_lo` and `x_hi` keeps its bit positions:
+//! `x_lo[31:3]` is a multiple of 8. Fields of a dword may overlap if another field selects between them. Copy-engine headers have
+//! no length, so `tail` gives the number of dwords that follow: a field, times a factor, plus a constant.
 
 mod bits;
 mod described;
@@ -55,7 +55,7 @@ pub use tables::is_for_the_interface_queue;
 pub mod pm4 {
     pub use super::generated::pm4::*;
 
-    /// Returns every packet.
+    /// Returns all packets of this language.
     pub fn all() -> impl Iterator<Item = &'static super::Layout> {
         super::tables::PM4.all()
     }
@@ -65,7 +65,7 @@ pub mod pm4 {
 pub mod sdma {
     pub use super::generated::sdma::*;
 
-    /// Returns every packet.
+    /// Returns all packets of this language.
     pub fn all() -> impl Iterator<Item = &'static super::Layout> {
         super::tables::SDMA.all()
     }
@@ -75,17 +75,16 @@ pub mod sdma {
 pub mod dma {
     pub use super::generated::dma::*;
 
-    /// Returns every packet.
+    /// Returns all packets of this language.
     pub fn all() -> impl Iterator<Item = &'static super::Layout> {
         super::tables::SDMA_OLD.all()
     }
 }
 
-/// Every packet as a structure with all its fields, for those who execute packets.
+/// A structure with all fields for every packet, for code that executes packets.
 ///
-/// A packet is read through its layout first, which refuses what is wrong with it. This function takes the fields
-/// apart: an address in two fields is one number, a field of one bit that has no selector is a `bool`, and a field that the
-/// generation does not have is zero.
+/// A packet is first read with its layout, which rejects invalid packets. This function then extracts the fields: an address in two
+/// fields is one number, a field of one bit without a selector is a `bool`, and a field that the generation does not have is zero.
 ///
 /// ```
 /// use amdgpu_hw::GfxLevel;
@@ -145,7 +144,7 @@ mod tests {
 
     #[test]
     fn whoever_takes_a_packet_finds_a_form_of_it_or_is_told_why_not() {
-        // INDEX_TYPE and DRAW_PREAMBLE keep their opcodes on generations whose form is not known.
+        // INDEX_TYPE and DRAW_PREAMBLE keep their opcodes on generations whose form is unknown.
         let without = ["INDEX_TYPE", "DRAW_PREAMBLE", "SCRATCH_RAM_WRITE", "COND_INDIRECT_BUFFER"];
         for target in language::Target::all() {
             for opcode in 0..=0xff {

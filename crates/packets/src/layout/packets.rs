@@ -1,25 +1,25 @@
-//! The packets of an IB, read through the tables.
+//! Iteration over the packets of an IB by the tables.
 
 use super::{Fields, Layout, Misfit, Reader};
 use crate::pm4::{self, Header};
 use crate::sdma::Version;
 use crate::{DecodeError, DecodeFault, FieldError};
 
-/// A packet, and what the tables make of it.
+/// A packet of an IB, read by the tables.
 #[derive(Clone, Copy, Debug)]
 pub struct Listed<'ib> {
-    /// Start of the packet, in dwords from the start of the IB.
+    /// The offset of the packet in the IB, in dwords.
     pub offset: usize,
-    /// All of it, header included.
+    /// All dwords of the packet, including the header.
     pub dwords: &'ib [u32],
-    /// Flags of the PM4 header; none for a filler and for the copy engine.
+    /// The flags of the PM4 header; empty for fillers and copy-engine packets.
     pub flags: pm4::HeaderFlags,
-    /// Its fields; nothing for a filler without any; or why there are none.
+    /// The fields of the packet; `None` for a filler without fields; the error if the packet is invalid.
     pub content: Result<Option<Fields<'ib>>, DecodeError>,
 }
 
-/// Returns the packets of `ib`, one after the other. A packet that the tables do not know or that is wrong is passed over where
-/// its length is known; where it is not, it takes the rest of the IB with it.
+/// Returns the packets of `ib`. Unknown and invalid packets are skipped if their length is known. If it is not, the packet extends
+/// to the end of the IB.
 ///
 /// ```
 /// use amdgpu_packets::{layout, pm4};
@@ -36,14 +36,14 @@ pub fn packets(ib: &[u32], reader: impl Into<Reader>) -> Packets<'_> {
     Packets::new(ib, 0, reader.into())
 }
 
-/// Returns the name of the copy-engine packet that begins with a header: of the first one in the tables, where several
-/// share an opcode.
+/// Returns the name of the copy-engine packet with this header. If several packets share an opcode, returns the first one in the
+/// tables.
 pub fn copy_name(header: u32, version: Version) -> Option<&'static str> {
     let (opcode, _) = copy_opcode(header, version);
     Reader::Copy(version).layouts(opcode).next().map(Layout::name)
 }
 
-/// The packets of an IB: what [`packets`] returns.
+/// The iterator over the packets of an IB that [`packets`] returns.
 #[derive(Clone, Debug)]
 pub struct Packets<'ib> {
     ib: &'ib [u32],
@@ -52,7 +52,7 @@ pub struct Packets<'ib> {
 }
 
 impl<'ib> Packets<'ib> {
-    /// Begins at a dword of the IB.
+    /// Creates an iterator that starts at a dword of the IB.
     pub(crate) const fn new(ib: &'ib [u32], offset: usize, reader: Reader) -> Self {
         Self { ib, offset, reader }
     }
@@ -63,7 +63,7 @@ impl<'ib> Packets<'ib> {
         Some((self.offset, self.ib.get(self.offset..)?))
     }
 
-    /// Goes on behind a packet of `len` dwords that was read otherwise.
+    /// Skips a packet of `len` dwords that was read by other code.
     #[inline]
     pub(crate) const fn pass(&mut self, len: usize) {
         self.offset += len;
@@ -123,8 +123,8 @@ fn fault(misfit: Misfit, opcode: u16) -> DecodeFault {
     }
 }
 
-/// The opcode, with the sub-opcode in bits 15:8, and the bits of the header that hold them. On 3.0 to 6.0 an atomic has
-/// no sub-opcode, and zeros in its place.
+/// Returns the opcode, with the sub-opcode in bits 15:8, and the mask of the header bits that contain them. On 3.0 to 6.0 an atomic
+/// has zeros instead of a sub-opcode.
 pub(crate) const fn copy_opcode(header: u32, version: Version) -> (u16, u32) {
     match version {
         Version::V1_0 => ((header >> 28) as u16, 0xf000_0000),

@@ -1,10 +1,10 @@
-//! The fields of packets: where they are, and what they may hold.
+//! The fields of packets: their bits, and their valid values.
 
 use amdgpu_hw::GfxLevel;
 
 use super::generated::texts::NAMES;
 
-/// A set of generations or versions, one bit for each.
+/// A set of generations or versions, as a mask.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Levels(pub(super) u16);
 
@@ -26,23 +26,23 @@ pub struct Choice {
 }
 
 impl Choice {
-    /// Returns the number on the wire.
+    /// Returns the value's number in the packet.
     pub const fn value(&self) -> u32 {
         self.value
     }
 
-    /// Returns the name.
+    /// Returns the value's name.
     pub const fn name(&self) -> &'static str {
         self.name
     }
 
-    /// Returns `true` if a generation has the value.
+    /// Returns `true` if the value exists on a generation.
     pub(crate) const fn is_on(&self, level: GfxLevel) -> bool {
         self.levels.has(level as u8)
     }
 }
 
-/// The name of a field, or of a number in two fields; all are constants of the module `names`.
+/// The name of a field, or of a number that consists of two fields. All names are constants of the module `names`.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct FieldName(pub(super) u16);
 
@@ -52,7 +52,7 @@ impl FieldName {
         NAMES[self.0 as usize].0
     }
 
-    /// Returns `true` if a field of this name holds an address in the job's address space.
+    /// Returns `true` if fields of this name contain addresses in the job's address space.
     pub(crate) const fn is_address(self) -> bool {
         NAMES[self.0 as usize].1
     }
@@ -64,18 +64,18 @@ impl std::fmt::Debug for FieldName {
     }
 }
 
-/// A field's share in a number.
+/// The part of a number that a field contains.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Half {
-    /// All of it.
+    /// The whole number.
     Whole,
-    /// The low half, `x_lo`.
+    /// The low half, in a field `x_lo`.
     Low,
-    /// The high half, `x_hi`.
+    /// The high half, in a field `x_hi`.
     High,
 }
 
-/// The name of a field, and of the number that it is a half of.
+/// The name of a field, and of the number that it is a part of.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Part {
     pub(super) name: FieldName,
@@ -83,14 +83,14 @@ pub(crate) struct Part {
     pub(super) half: Half,
 }
 
-/// The condition under which a field is meant: another field of the packet has one of these values.
+/// The condition under which a field is active: another field of the packet has one of these values.
 #[derive(Debug)]
 pub(super) struct When {
     pub(super) field: FieldName,
     pub(super) values: &'static [u32],
 }
 
-/// Some bits of a dword.
+/// A field: bits of a dword.
 #[derive(Debug)]
 pub struct Field {
     pub(super) part: Part,
@@ -113,42 +113,42 @@ impl Field {
         self.part.name
     }
 
-    /// Returns the name of the number that the field is a half of; the field's own name if it is none.
+    /// Returns the name of the number that the field is a half of; otherwise the field's own name.
     pub(crate) const fn whole(&self) -> FieldName {
         self.part.whole
     }
 
-    /// Returns the field's share in that number.
+    /// Returns the part of that number that the field contains.
     pub(crate) const fn half(&self) -> Half {
         self.part.half
     }
 
-    /// Returns `true` if the field has this name, or is a half of a number of this name.
+    /// Returns `true` if the field has this name, or is a half of the number with this name.
     pub(crate) const fn is_called(&self, name: FieldName) -> bool {
         self.part.name.0 == name.0 || self.part.whole.0 == name.0
     }
 
-    /// Returns its dword, counted from the header, which is 0.
+    /// Returns the index of the field's dword; the header is dword 0.
     pub const fn dword(&self) -> usize {
         self.dword as usize
     }
 
-    /// Returns its highest and its lowest bit.
+    /// Returns the field's highest and lowest bit.
     pub const fn bits(&self) -> (u8, u8) {
         (self.high, self.low)
     }
 
-    /// Returns the largest number it holds.
+    /// Returns the largest number that the field can hold.
     pub const fn max(&self) -> u32 {
         self.mask() >> self.low
     }
 
-    /// Returns the values it has; none for a number.
+    /// Returns the values of a selector; empty for a number.
     pub const fn choices(&self) -> &'static [Choice] {
         self.choices
     }
 
-    /// Returns the other fields whose values decide whether this one means something, each with the values that do.
+    /// Returns the conditions under which the field is active: other fields, each with the values that activate it.
     pub fn conditions(&self) -> impl Iterator<Item = (FieldName, &'static [u32])> + use<> {
         self.when.iter().map(|when| (when.field, when.values))
     }
@@ -165,7 +165,7 @@ impl Field {
         self.levels.has(level)
     }
 
-    /// The value's name, where it has one on this level.
+    /// Returns the value's entry on this level, if it has one.
     pub(super) fn choice(&self, value: u32, level: u8) -> Option<&'static Choice> {
         let from = self.choices.partition_point(|choice| choice.value < value);
         let same = self.choices.get(from..)?.iter().take_while(|choice| choice.value == value);
@@ -173,7 +173,7 @@ impl Field {
     }
 }
 
-/// Bits of a number that are a field of it.
+/// Bits of a number that have a name.
 #[derive(Debug)]
 pub(crate) struct NamedBits {
     name: &'static str,
@@ -183,29 +183,29 @@ pub(crate) struct NamedBits {
 }
 
 impl NamedBits {
-    /// Returns the name.
+    /// Returns the name of the bits.
     pub(crate) const fn name(&self) -> &'static str {
         self.name
     }
 
-    /// Returns the value of these bits of a number, and its name.
+    /// Returns the value of these bits in a number, and the value's name.
     pub(crate) fn of(&self, number: u32) -> (u32, Option<&'static str>) {
         let value = number << (31 - self.high) >> (31 - self.high + self.low);
         (value, self.choices.iter().find(|choice| choice.value == value).map(Choice::name))
     }
 }
 
-/// Creates a field of a number of the generated tables.
+/// Creates named bits for the generated tables.
 pub(super) const fn named(name: &'static str, high: u8, low: u8, choices: &'static [Choice]) -> NamedBits {
     NamedBits { name, high, low, choices }
 }
 
-/// Creates a choice of the generated tables.
+/// Creates a selector value for the generated tables.
 pub(super) const fn choice(value: u32, name: &'static str, levels: u16) -> Choice {
     Choice { value, name, levels: Levels(levels) }
 }
 
-/// Creates a field of the generated tables.
+/// Creates a field for the generated tables.
 pub(super) const fn field(part: Part, dword: u16, high: u8, low: u8, levels: u16, choices: &'static [Choice]) -> Field {
     Field { part, dword, high, low, levels: Levels(levels), choices, when: &[] }
 }
@@ -216,7 +216,7 @@ impl Field {
     }
 }
 
-/// Creates a condition of the generated tables.
+/// Creates a condition for the generated tables.
 pub(super) const fn when(field: Part, values: &'static [u32]) -> When {
     When { field: field.name, values }
 }

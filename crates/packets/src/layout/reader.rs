@@ -1,11 +1,11 @@
-//! Readers of packets.
+//! The engines that read packets.
 
 use crate::Target;
 use crate::pm4;
 use crate::sdma::Version;
 use amdgpu_hw::GfxLevel;
 
-/// A reader of packets: an engine of a generation.
+/// A reader of packets: an engine of a generation or version.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reader {
     /// A graphics or compute ring.
@@ -49,7 +49,7 @@ impl Reader {
         }
     }
 
-    /// Returns the target named in error messages.
+    /// Returns the target for error messages.
     pub const fn target(self) -> Target {
         match self {
             Self::Ring(target) => Target::Pm4(target),

@@ -7,83 +7,81 @@
 
 use crate::FieldError;
 
-/// A packet with values for its fields, which can be written.
+/// A packet with field values that can be encoded.
 pub(crate) trait Record {
-    /// Its opcode; for the copy engine with the sub-opcode in bits 15:8.
+    /// The opcode; for the copy engine with the sub-opcode in bits 15:8.
     const OPCODE: u16;
 
-    /// The generations whose graphics rings take it, one bit for each.
+    /// The mask of generations whose graphics rings accept the packet.
     const GFX: u16 = 0;
 
-    /// The generations whose compute rings take it.
+    /// The mask of generations whose compute rings accept the packet.
     const COMPUTE: u16 = 0;
 
-    /// The versions of the copy engine that take it.
+    /// The mask of copy-engine versions that accept the packet.
     const SDMA: u16 = 0;
 
-    /// Its lengths in dwords, with its header, where it has two.
+    /// The two lengths of the packet in dwords, including the header, if there are exactly two.
     const LENGTHS: Option<(usize, usize)> = None;
 
-    /// The levels on which it has the shorter one of [`Self::LENGTHS`].
+    /// The mask of levels on which the packet has the shorter of [`Self::LENGTHS`].
     const SHORT: u16 = 0;
 
-    /// Returns `true` if the values fit that are held to the same on every level.
+    /// Returns `true` if all values fit whose limits are the same on every level.
     fn fits(&self) -> bool;
 
-    /// Returns the levels on which the other values fit, one bit for each: where the values are known when this is compiled, so
-    /// is the set. It says nothing about levels that do not have the packet.
+    /// Returns the mask of levels on which the other values fit. It is a constant if the values are known at compile time. Bits of
+    /// levels that do not have the packet are meaningless.
     fn takers(&self) -> u16;
 
-    /// Returns the fault where [`Self::fits`] or [`Self::takers`] refuses.
+    /// Returns the error if [`Self::fits`] or [`Self::takers`] rejects the packet.
     ///
     /// # Errors
     ///
     /// [`FieldError`] for the first value that does not fit.
     fn check(&self, level: u8) -> Result<(), FieldError>;
 
-    /// Returns the packet's length on a level in dwords, with its header.
+    /// Returns the length of the packet on a level in dwords, including the header.
     ///
     /// # Errors
     ///
-    /// [`FieldError::Missing`] or [`FieldError::Surplus`] where there is not as much data as the packet has.
+    /// [`FieldError::Missing`] or [`FieldError::Surplus`] if the packet has too little or too much data.
     fn length(&self, level: u8) -> Result<usize, FieldError>;
 
-    /// Stores the packet into the number of dwords that [`Self::length`] returned for the level. The header of a PM4 packet is left
-    /// out.
+    /// Stores the packet without the header of PM4. `out` must have the length that [`Self::length`] returned for the level.
     fn store(&self, level: u8, out: &mut [u32]);
 
-    /// Compares a packet that was read with what [`Self::store`] would store, dword by dword. The header of a PM4 packet is
-    /// left out.
+    /// Compares a packet that was read with the dwords that [`Self::store`] would store, without the header of PM4.
     ///
     /// # Errors
     ///
-    /// [`FieldError::Reserved`] for the first dword that would be another one.
+    /// [`FieldError::Reserved`] for the first dword that differs.
     fn matches(&self, level: u8, packet: &[u32]) -> Result<(), FieldError>;
 }
 
-/// A packet with values for its fields, which can be read.
+/// A packet with field values that can be decoded.
 pub(crate) trait Load<'p>: Record + Sized {
-    /// Returns the values of the fields of a level. Bits that belong to no field, and lengths that the level does not have, are
-    /// found by [`Record::check`] and [`Record::matches`].
+    /// Returns the values of the fields on a level. Bits that belong to no field, and invalid lengths, are detected by
+    /// [`Record::check`] and [`Record::matches`].
     ///
     /// # Errors
     ///
-    /// [`FieldError::Missing`] where the packet is shorter than its fields.
+    /// [`FieldError::Missing`] if the packet is shorter than its fields.
     fn load(packet: &'p [u32], level: u8) -> Result<Self, FieldError>;
 }
 
-/// Destination of a packet.
+/// The destination of a packet.
 pub(crate) enum Place<'o> {
-    /// None; the packet is measured.
+    /// No destination: only the length is computed.
     Nowhere,
-    /// The memory that it is written to.
+    /// The memory to write to.
     Memory(&'o mut [u32]),
-    /// A packet that was read, which must be the one that would be written.
+    /// A packet that was read, to compare with.
     Read(&'o [u32]),
 }
 
 impl<'o> Place<'o> {
-    /// Returns the destination of a packet that is written, or measured where there is no memory.
+    /// Returns the destination for writing to memory, or for computing the length if there is no memory.
     #[inline(always)]
     pub(crate) const fn of(out: Option<&'o mut [u32]>) -> Self {
         match out {
@@ -93,22 +91,23 @@ impl<'o> Place<'o> {
     }
 }
 
-/// Returns `true` if a level is one of a set.
+/// Returns `true` if a level is in a set.
 #[inline(always)]
 pub(crate) const fn is_on(level: u8, levels: u16) -> bool {
     levels >> level & 1 != 0
 }
 
-/// Every generation and every version of the copy engine, one bit for each.
+/// The mask of all generations and all versions of the copy engine.
 const ALL_LEVELS: u16 = 0x1ff;
 
-/// Returns `true` if a level is none of a set. Asked of those that are left out, for there is nothing to look up where none is.
+/// Returns `true` if a level is not in a set. It tests the complement of the set, so that the test vanishes if the complement is
+/// empty.
 #[inline(always)]
 pub(crate) const fn is_off(level: u8, levels: u16) -> bool {
     is_on(level, ALL_LEVELS & !levels)
 }
 
-/// Refuses a number above the largest that its field holds; a field that is not there holds zero.
+/// Rejects a number that exceeds the field's maximum. The maximum is 0 for a field that does not exist.
 #[inline(always)]
 pub(crate) const fn fits(field: &'static str, value: u32, max: u32) -> Result<(), FieldError> {
     match max {
@@ -118,7 +117,7 @@ pub(crate) const fn fits(field: &'static str, value: u32, max: u32) -> Result<()
     }
 }
 
-/// Refuses a number with bits that its fields do not have.
+/// Rejects a number with bits outside its fields.
 #[inline(always)]
 pub(crate) const fn within(field: &'static str, value: u64, bits: u64) -> Result<(), FieldError> {
     if value & !bits == 0 {
@@ -134,32 +133,32 @@ pub(crate) const fn within(field: &'static str, value: u64, bits: u64) -> Result
     Err(FieldError::TooWide { field, value, max: bits })
 }
 
-/// Refuses a value that a selector does not have; `values` has one bit for each.
+/// Rejects a value that the selector does not have; `values` is the mask of its values.
 #[inline(always)]
 pub(crate) const fn one_of(field: &'static str, value: u32, values: u64) -> Result<(), FieldError> {
     if value < 64 && values >> value & 1 != 0 { Ok(()) } else { Err(FieldError::Unknown { field, value }) }
 }
 
-/// Refuses a flag that is not there.
+/// Rejects a flag that does not exist on the level.
 #[inline(always)]
 pub(crate) const fn flag(field: &'static str, value: bool, is_there: bool) -> Result<(), FieldError> {
     if !value || is_there { Ok(()) } else { Err(FieldError::NoSuchField { field }) }
 }
 
-/// Refuses a field that is set though another one says that it means nothing.
+/// Rejects a non-zero field that another field disables.
 #[inline(always)]
 pub(crate) const fn meant(field: &'static str, is_set: bool, is_meant: bool) -> Result<(), FieldError> {
     if !is_set || is_meant { Ok(()) } else { Err(FieldError::NoSuchField { field }) }
 }
 
-/// Returns the length of a packet that is always as long, of which `described` dwords have fields.
+/// Returns the length of a packet with a fixed length, of which `described` dwords have fields.
 #[inline(always)]
 pub(crate) const fn fixed(payload: usize, described: usize, data: usize) -> Result<usize, FieldError> {
     let wanted = payload - described;
     if data == wanted { Ok(payload + 1) } else { Err(FieldError::Surplus { dwords: data.abs_diff(wanted) }) }
 }
 
-/// Returns the length of a packet with as much data as there is.
+/// Returns the length of a packet with a variable amount of data.
 #[inline(always)]
 pub(crate) const fn ranged(least: usize, most: usize, described: usize, data: usize) -> Result<usize, FieldError> {
     match described + data {
@@ -169,14 +168,14 @@ pub(crate) const fn ranged(least: usize, most: usize, described: usize, data: us
     }
 }
 
-/// Returns the length of a packet that counts its own data.
+/// Returns the length of a packet that has a count of its data.
 #[inline(always)]
 pub(crate) const fn tailed(payload: usize, described: usize, data: usize) -> Result<usize, FieldError> {
     let counted = payload.saturating_sub(described);
     if data == counted { Ok(payload + 1) } else { Err(FieldError::Surplus { dwords: data.abs_diff(counted) }) }
 }
 
-/// Copies data behind the fields. Most packets carry a dword or two, for which a call takes longer than the rest of the
+/// Copies data after the fields. Most packets have one or two dwords, for which a call would take longer than the rest of the
 /// packet.
 #[inline(always)]
 pub(crate) fn copy(out: &mut [u32], from: usize, data: &[u32]) {
@@ -195,14 +194,14 @@ pub(crate) const fn bits(dword: u32, high: u32, low: u32) -> u32 {
     dword << (31 - high) >> (31 - high + low)
 }
 
-/// Refuses a dword that was read and is not the one that would be stored.
+/// Rejects a dword that differs from the dword that would be stored.
 #[inline(always)]
 pub(crate) const fn equal(dword: usize, read: u32, stored: u32) -> Result<(), FieldError> {
     if read == stored { Ok(()) } else { Err(FieldError::Reserved { dword, bits: read ^ stored }) }
 }
 
-/// Refuses dwords behind the fields that are not the ones that [`copy`] would store. Data that was read is part of the packet
-/// itself, and is not compared with itself.
+/// Rejects dwords after the fields that differ from those that [`copy`] would store. Data that was read is part of the packet, and
+/// is not compared with itself.
 #[inline(always)]
 pub(crate) fn equal_data(packet: &[u32], from: usize, data: &[u32]) -> Result<(), FieldError> {
     let read = packet.get(from..).unwrap_or_default();

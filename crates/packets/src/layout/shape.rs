@@ -1,10 +1,10 @@
-//! Packets and the ways they look.
+//! Packets and their forms.
 
 use super::parts::{Field, FieldName, Levels, Part};
 use super::reader::Reader;
 use crate::pm4::{Ring, Target};
 
-/// Dwords that follow the described ones: a field, times, plus.
+/// The number of dwords after the described ones: a field, times a factor, plus a constant.
 #[derive(Debug)]
 pub(super) struct Tail {
     pub(super) field: FieldName,
@@ -12,19 +12,19 @@ pub(super) struct Tail {
     pub(super) plus: usize,
 }
 
-/// One way a packet looks.
+/// A form of a packet: the fields and length on some generations.
 #[derive(Debug)]
 pub struct Form {
-    /// Its number among all forms of all packets.
+    /// The number of the form among all forms of all packets.
     pub(super) number: u16,
     pub(super) levels: Levels,
-    /// Dwords behind the header, at least and at most.
+    /// The minimum and maximum number of dwords after the header.
     pub(super) payload: (u16, u16),
     pub(super) tail: Option<Tail>,
     pub(super) fields: &'static [Field],
-    /// The bits of each dword that fields have, by the levels that agree on them.
+    /// The bits of each dword that belong to fields, for groups of levels with the same bits.
     pub(super) masks: &'static [(u16, &'static [u32])],
-    /// The places of the fields that hold some values only.
+    /// The indices of the selectors among the fields.
     pub(super) selectors: &'static [u8],
 }
 
@@ -36,11 +36,11 @@ pub struct Layout {
     pub(super) about: &'static str,
     pub(super) gfx: Levels,
     pub(super) compute: Levels,
-    /// The constant engine.
+    /// The levels on which the constant engine accepts the packet.
     pub(super) ce: Levels,
-    /// The kernel's interface queue.
+    /// The levels on which the kernel's interface queue accepts the packet.
     pub(super) kiq: Levels,
-    /// The copy engine; versions instead of generations.
+    /// The versions on which the copy engine accepts the packet.
     pub(super) sdma: Levels,
     pub(super) forms: &'static [Form],
 }
@@ -68,18 +68,18 @@ impl Layout {
         self.name
     }
 
-    /// Returns a description, in a few words.
+    /// Returns a short description of the packet.
     pub const fn about(&self) -> &'static str {
         self.about
     }
 
-    /// Returns the ways it looks to `reader`; none where the reader does not take it.
+    /// Returns the forms for `reader`; none if the reader does not accept the packet.
     pub fn forms(&self, reader: Reader) -> impl Iterator<Item = &'static Form> + use<> {
         let (takes, level) = (reader.takes(self), reader.level());
         self.forms.iter().filter(move |form| takes && form.levels.has(level))
     }
 
-    /// Returns `true` if a form has a field of this name, or the two halves of one: what [`packet!`](crate::packet) asks at
+    /// Returns `true` if a form has a field with this name, or the two halves of it. [`packet!`](crate::packet) checks this at
     /// compile time.
     pub const fn has(&self, name: FieldName) -> bool {
         let mut form = 0;
@@ -98,7 +98,7 @@ impl Layout {
     }
 }
 
-/// Creates a form of the generated tables.
+/// Creates a form for the generated tables.
 pub(super) const fn form(number: u16, levels: u16, payload: (u16, u16), fields: &'static [Field]) -> Form {
     Form { number, levels: Levels(levels), payload, tail: None, fields, masks: &[], selectors: &[] }
 }
@@ -108,7 +108,7 @@ impl Form {
         Self { masks, selectors, ..self }
     }
 
-    /// The bits of each described dword that fields have on a level.
+    /// Returns the bits of each described dword that belong to fields on a level.
     pub(super) fn mask(&self, level: u8) -> &'static [u32] {
         self.masks.iter().find(|(levels, _)| levels >> level & 1 != 0).map_or(&[], |found| found.1)
     }
@@ -117,25 +117,25 @@ impl Form {
         Self { tail: Some(Tail { field: field.name, times, plus }), ..self }
     }
 
-    /// Returns the dwords behind the header, at least and at most, without what a count in the packet adds.
+    /// Returns the minimum and maximum number of dwords after the header, without the dwords that a count in the packet adds.
     pub fn payload(&self) -> (usize, usize) {
         (self.payload.0.into(), self.payload.1.into())
     }
 
-    /// Returns the fields that `reader` sees.
+    /// Returns the fields for `reader`.
     pub fn fields(&self, reader: Reader) -> impl Iterator<Item = &'static Field> + use<> {
         let level = reader.level();
         self.fields.iter().filter(move |field| field.is_on(level))
     }
 
-    /// The dword behind the last described one.
+    /// Returns the index of the dword after the last described one.
     pub(super) fn described(&self) -> usize {
         self.fields.last().map_or(1, |field| usize::from(field.dword) + 1)
     }
 }
 
 impl Reader {
-    /// Returns `true` if there is such a packet for this reader.
+    /// Returns `true` if this reader accepts the packet.
     #[inline]
     pub const fn takes(self, layout: &Layout) -> bool {
         let levels = match self {

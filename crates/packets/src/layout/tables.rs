@@ -1,4 +1,4 @@
-//! Every table, and the way from an opcode to its layouts.
+//! The tables of all packets, and their lookup by opcode.
 
 use super::generated::{dma, pm4, sdma};
 use super::reader::Reader;
@@ -6,7 +6,7 @@ use super::shape::Layout;
 use crate::sdma::Version;
 use amdgpu_hw::GfxLevel;
 
-/// Number of layouts that may share a slot.
+/// The maximum number of layouts with the same slot.
 const DEPTH: usize = 6;
 
 /// The layouts of a language, by opcode.
@@ -32,19 +32,20 @@ impl Table {
         Self { all, slots }
     }
 
-    /// Opcodes have eight bits; two of the sub-opcode keep the copy engine's apart well enough.
+    /// Returns the slot of an opcode. Opcodes have eight bits; two bits of the sub-opcode suffice to distribute the copy engine's
+    /// packets.
     const fn slot(opcode: u16) -> usize {
         (opcode & 0x3ff) as usize
     }
 
-    /// The layouts of an opcode, in the order of the tables.
+    /// Returns the layouts of an opcode, in the order of the tables.
     #[inline]
     pub(super) fn of(&self, opcode: u16) -> impl Iterator<Item = &'static Layout> + use<> {
         let slot = self.slots.get(Self::slot(opcode)).copied().unwrap_or_default();
         slot.into_iter().map_while(|layout| layout).filter(move |layout| layout.opcode == opcode)
     }
 
-    /// All of them.
+    /// Returns all layouts.
     pub(super) fn all(&self) -> impl Iterator<Item = &'static Layout> + use<> {
         self.all.iter().copied()
     }
@@ -63,14 +64,14 @@ impl Reader {
         }
     }
 
-    /// Returns the layouts of an opcode that this reader takes.
+    /// Returns the layouts of an opcode that this reader accepts.
     #[inline]
     pub fn layouts(self, opcode: u16) -> impl Iterator<Item = &'static Layout> + use<> {
         self.table().of(opcode).filter(move |layout| self.takes(layout))
     }
 }
 
-/// Returns `true` if only the kernel's interface queue takes packets of this opcode.
+/// Returns `true` if only the kernel's interface queue accepts packets with this opcode.
 pub fn is_for_the_interface_queue(opcode: u8, level: GfxLevel) -> bool {
     Reader::Interface(level).layouts(opcode.into()).next().is_some()
 }

@@ -7,7 +7,7 @@ use crate::layout::values::{CachePolicy, Compare as CompareWith, DmaEngine, Engi
 use amdgpu_hw::{GfxLevel, GpuVa};
 
 choices! {
-    /// Half of the graphics front end that executes a packet. MEC has one processor and ignores the field.
+    /// The part of the graphics front end that executes a packet. MEC has one processor and ignores the field.
     ///
     /// Source: Mesa 25.0.7 `src/amd/common/sid.h`, `S_370_ENGINE_SEL` and its like.
     #[derive(Default)]
@@ -21,26 +21,26 @@ choices! {
 }
 
 choices! {
-    /// L2's retention policy for the data of an access. It never changes what is read or written.
+    /// L2's retention policy for the data of an access. It does not affect the data that is read or written.
     ///
     /// Source: Mesa 25.0.7 `src/amd/registers/pkt3.json`, `CACHE_POLICY`; on GFX12 the same two bits are the temporal
     /// hint.
     #[derive(Default)]
     pub enum Policy: CachePolicy {
-        /// Kept as long as it is used (GFX12: regular).
+        /// Keeps the data as long as it is used (GFX12: regular).
         #[default]
         Lru = LRU,
-        /// Thrown out early (GFX12: not temporal).
+        /// Evicts the data early (GFX12: not temporal).
         Stream = STREAM,
-        /// Not allocated (GFX12: highly temporal). GFX10 and later.
+        /// Does not allocate the data (GFX12: highly temporal). GFX10 and later.
         NoAllocate = NOA,
-        /// Passed by (GFX12: last use).
+        /// Bypasses the cache (GFX12: last use).
         Bypass = BYPASS,
     }
 }
 
 impl Engine {
-    /// Returns the engine of a CP DMA.
+    /// Returns the value for a CP DMA packet.
     #[inline]
     pub(super) const fn of_dma(self) -> DmaEngine {
         match self {
@@ -49,7 +49,7 @@ impl Engine {
         }
     }
 
-    /// Returns the engine of a wait.
+    /// Returns the value for a wait packet.
     #[inline]
     pub(super) const fn of_wait(self) -> EngineSelIb {
         match self {
@@ -58,7 +58,7 @@ impl Engine {
         }
     }
 
-    /// Returns the engine that a CP DMA names.
+    /// Converts the value of a CP DMA packet.
     #[inline]
     pub(super) const fn read_dma(raw: DmaEngine) -> Result<Self, FieldError> {
         match raw {
@@ -68,7 +68,7 @@ impl Engine {
         }
     }
 
-    /// Returns the engine that a wait names.
+    /// Converts the value of a wait packet.
     #[inline]
     pub(super) const fn read_wait(raw: EngineSelIb) -> Result<Self, FieldError> {
         match raw {
@@ -80,29 +80,29 @@ impl Engine {
 }
 
 impl Policy {
-    /// Returns the policy of a packet, of whose two fields a generation has one.
+    /// Returns the policy of a packet, which has one of the two fields, depending on the generation.
     #[inline]
     pub(super) const fn of(policy: CachePolicy, temporal: Temporal) -> Result<Self, FieldError> {
         Self::read("cache_policy", CachePolicy::new(policy.number() | temporal.number()))
     }
 }
 
-/// Caching of an access; four neighbouring bits in every packet that has them. The default fits every generation.
+/// The caching of an access, in four adjacent bits of all packets that have it. The default is valid on all generations.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Caching {
-    /// Retention policy of L2. GFX7 and later.
+    /// The retention policy of L2. GFX7 and later.
     pub policy: Policy,
-    /// The address is translated by the IOMMU. GFX7 and GFX8.
+    /// `true` if the IOMMU translates the address. GFX7 and GFX8.
     pub atc: bool,
-    /// The access is volatile. GFX7.
+    /// `true` if the access is volatile. GFX7.
     pub volatile: bool,
 }
 
 impl Caching {
-    /// The default, for constants.
+    /// The default value, as a constant.
     pub(super) const NONE: Self = Self { policy: Policy::Lru, atc: false, volatile: false };
 
-    /// Returns the cache policy of the generations up to GFX11_5, and the temporal hint of GFX12.
+    /// Returns the cache policy, for generations up to GFX11_5, and the temporal hint, for GFX12.
     #[inline(always)]
     pub(super) const fn policies(self, level: GfxLevel) -> (CachePolicy, Temporal) {
         match level {
@@ -111,7 +111,7 @@ impl Caching {
         }
     }
 
-    /// Returns the policy in the fields of a packet, of which a generation has one at most.
+    /// Returns the caching in the fields of a packet, which has at most one of the policy fields, depending on the generation.
     #[inline]
     pub(super) fn read(atc: bool, policy: CachePolicy, temporal: Temporal, volatile: bool) -> Result<Self, FieldError> {
         Ok(Self { policy: Policy::of(policy, temporal)?, atc, volatile })
@@ -124,26 +124,26 @@ choices! {
     /// Source: Mesa 25.0.7 `src/amd/common/sid.h`, `WAIT_REG_MEM_*`; Linux 6.12 `soc15d.h`, `WAIT_REG_MEM_FUNCTION`.
     #[derive(Default)]
     pub enum Compare: CompareWith {
-        /// Passes at once.
+        /// Always passes.
         Always = ALWAYS,
-        /// The value is below the reference.
+        /// Passes if the value is less than the reference.
         Less = LESS,
-        /// The value is not above the reference.
+        /// Passes if the value is less than or equal to the reference.
         LessOrEqual = LESS_EQUAL,
-        /// The value is the reference.
+        /// Passes if the value equals the reference.
         #[default]
         Equal = EQUAL,
-        /// The value is not the reference.
+        /// Passes if the value differs from the reference.
         NotEqual = NOT_EQUAL,
-        /// The value is not below the reference.
+        /// Passes if the value is greater than or equal to the reference.
         GreaterOrEqual = GREATER_EQUAL,
-        /// The value is above the reference.
+        /// Passes if the value is greater than the reference.
         Greater = GREATER,
     }
 }
 
 impl Compare {
-    /// Returns `true` if `value` passes against `reference`. The mask has been applied to `value` before.
+    /// Returns `true` if the comparison of `value` with `reference` passes. The mask must already be applied to `value`.
     ///
     /// ```
     /// use amdgpu_packets::pm4::Compare;
@@ -165,18 +165,18 @@ impl Compare {
     }
 }
 
-/// A register, by the index of its dword in the register space (byte offset divided by 4).
+/// A register, given by its dword index in the register space (byte offset divided by 4).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Register(u32);
 
 impl Register {
-    /// Names the register `index` dwords into the register space.
+    /// Creates the register with this dword index.
     #[inline]
     pub const fn new(index: u32) -> Self {
         Self(index)
     }
 
-    /// Names the register at a byte offset, as AMD's register headers give it; `None` unless it is a multiple of 4.
+    /// Creates the register with this byte offset, as in AMD's register headers; `None` if it is not a multiple of 4.
     ///
     /// ```
     /// use amdgpu_packets::pm4::Register;
@@ -189,13 +189,13 @@ impl Register {
         if offset.is_multiple_of(4) { Some(Self(offset / 4)) } else { None }
     }
 
-    /// Returns the index of the register's dword.
+    /// Returns the dword index of the register.
     #[inline]
     pub const fn index(self) -> u32 {
         self.0
     }
 
-    /// Returns the register behind this one; `None` at the end of the register space.
+    /// Returns the next register; `None` at the end of the register space.
     #[inline]
     pub const fn next(self) -> Option<Self> {
         match self.0.checked_add(1) {
@@ -204,7 +204,7 @@ impl Register {
         }
     }
 
-    /// Returns the register whose index a field holds; this library uses 32 bits of it.
+    /// Converts the register index in a field. This library uses 32 bits of the index.
     #[inline]
     pub(super) fn read(field: &'static str, index: u64) -> Result<Self, FieldError> {
         let max = u32::MAX.into();
@@ -213,7 +213,7 @@ impl Register {
     }
 }
 
-/// Returns the values of the fields of an address. Before GFX9 the address space is one half of 48 bits at most.
+/// Returns the value of an address field. Before GFX9 addresses have at most 48 bits, without sign extension.
 #[inline(always)]
 pub(super) fn reach(field: &'static str, va: GpuVa, level: GfxLevel) -> Result<u64, FieldError> {
     let max = 0xffff_ffff_ffff;
@@ -225,6 +225,6 @@ pub(super) fn reach(field: &'static str, va: GpuVa, level: GfxLevel) -> Result<u
     Ok(raw)
 }
 
-/// Tells the compiler that it is called on a path that is seldom taken, which then stays a branch.
+/// Marks a path as rarely taken, so that the compiler keeps it as a branch.
 #[cold]
 const fn seldom() {}

@@ -1,8 +1,8 @@
-//! Reading PM4: dwords to typed packets.
+//! Decoding of PM4: from dwords to typed packets.
 //!
-//! A packet that has a type is read by generated code, without the tables: its fields are extracted, the type is made of them,
-//! and the type's own fields are compared with the dwords. So what is accepted is what would be written, for both come from one
-//! description. The tables are asked where a packet is refused, for they say more about the reason.
+//! Generated code reads packets that have a type, without the tables: it extracts the fields, creates the typed value, and compares
+//! the value's encoding with the dwords. Thus exactly those packets are accepted that could have been written, because both
+//! directions are generated from one description. The tables are only used after a failure, to find the reason.
 
 use super::header::{Header, HeaderFlags};
 use super::sink::{Sink, Typed};
@@ -17,19 +17,19 @@ use crate::layout::written::{AcquireMemPws, EventWriteSample};
 use crate::layout::{Layout, Listed, Packets, Reader, pm4 as tables};
 use crate::{DecodeError, DecodeFault, EncodeError, FieldError, Packet};
 
-/// Declares [`Command`] and what it does with each kind of packet.
+/// Declares [`Command`] and its functions for each kind of packet.
 macro_rules! commands {
     ($($(#[$doc:meta])* $name:ident $(<$life:lifetime>)?,)+) => {
-        /// A packet, understood as far as it can be.
+        /// A decoded packet.
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
         #[non_exhaustive]
         pub enum Command<'ib> {
             $($(#[$doc])* $name($name $(<$life>)?),)+
-            /// A packet that has no type, or that this ring does not take, kept whole.
+            /// A packet without a type, or one that this ring does not accept.
             Unknown {
-                /// The opcode, which [`opcode::name`] may put a name to.
+                /// The opcode. [`opcode::name`] returns its name if it is known.
                 opcode: u8,
-                /// The dwords behind the header.
+                /// The dwords after the header.
                 body: &'ib [u32],
             },
         }
@@ -41,7 +41,8 @@ macro_rules! commands {
         })+
 
         impl Command<'_> {
-            /// Returns the packet's name; for an unknown one what AMD's headers call its opcode, or `unknown`.
+            /// Returns the name of the packet. For [`Command::Unknown`], returns the name of the opcode in AMD's headers, or
+            /// `unknown`.
             pub fn name(&self) -> &'static str {
                 match self {
                     $(Self::$name(_) => <$name as Typed>::NAME,)+
@@ -67,25 +68,25 @@ macro_rules! commands {
 }
 
 commands! {
-    /// Nothing.
+    /// Does nothing.
     Nop<'ib>,
-    /// Dwords from the stream to memory or registers.
+    /// Writes dwords from the stream to memory or registers.
     WriteData<'ib>,
-    /// One dword or qword from here to there.
+    /// Copies one dword or qword.
     CopyData,
-    /// A copy or fill.
+    /// Copies or fills memory.
     CpDma,
-    /// Cache actions.
+    /// Writes back or invalidates caches.
     AcquireMem,
-    /// A store at the end of the pipe.
+    /// Stores a value at the end of the pipe.
     EndOfPipe,
-    /// On to another IB.
+    /// Continues in another IB.
     IndirectBuffer,
-    /// Wait for memory.
+    /// Waits until memory has a value.
     WaitRegMem,
-    /// PFP waits for ME.
+    /// Makes PFP wait for ME.
     PfpSyncMe,
-    /// A pipeline event.
+    /// Triggers a pipeline event.
     EventWrite,
 }
 
@@ -133,34 +134,34 @@ impl Packet for Flagged<Command<'_>> {
     }
 }
 
-/// A packet and where it was found.
+/// A decoded packet with its location.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Decoded<'ib> {
-    /// Start of the packet, in dwords from the start of the IB.
+    /// The offset of the packet in the IB, in dwords.
     pub offset: usize,
-    /// Its length with the header, in dwords.
+    /// The length of the packet in dwords, including the header.
     pub len: usize,
-    /// The header.
+    /// The header dword.
     pub header: u32,
-    /// The flags in the header.
+    /// The flags of the header.
     pub flags: HeaderFlags,
     /// The packet.
     pub command: Command<'ib>,
 }
 
-/// Reads the packet that starts at dword `offset` of `ib`; `None` at the end.
+/// Decodes the packet at dword `offset` of `ib`; `None` at the end of the IB.
 ///
 /// # Errors
 ///
-/// * [`DecodeFault::HeaderType`]: the dword is no header of type 2 or 3.
-/// * [`DecodeFault::PastTheEnd`]: the packet runs past the end of `ib`.
-/// * [`DecodeFault::Field`]: the packet is known and something in it is wrong.
+/// * [`DecodeFault::HeaderType`] if the dword is not a header of type 2 or 3.
+/// * [`DecodeFault::PastTheEnd`] if the packet extends beyond the end of `ib`.
+/// * [`DecodeFault::Field`] if the packet is known, but a field or its length is invalid.
 pub fn decode_at(ib: &[u32], offset: usize, target: Target) -> Option<Result<Decoded<'_>, DecodeError>> {
     Decoder { packets: Packets::new(ib, offset, Reader::Ring(target)), target }.next()
 }
 
-/// Returns a dword or packet that the generated code did not take, as the tables know it. `refused` is the reason where it is
-/// a packet whose opcode has a type.
+/// Decodes by the tables a packet that the generated code did not accept. `refused` is the reason if the packet's opcode has a
+/// type.
 #[cold]
 fn listed<'ib>(listed: &Listed<'ib>, refused: Option<FieldError>, target: Target) -> Result<Decoded<'ib>, DecodeError> {
     let Listed { offset, dwords, flags, .. } = *listed;
@@ -170,7 +171,7 @@ fn listed<'ib>(listed: &Listed<'ib>, refused: Option<FieldError>, target: Target
     let command = match (listed.content, refused) {
         (Ok(None), _) if header == TYPE_2_FILLER => Nop::Filler.into(),
         (Ok(None), _) => Nop::Bare.into(),
-        // An opcode can belong to a packet with a type and to one without.
+        // An opcode can belong both to a packet with a type and to one without.
         (Ok(Some(fields)), Some(source)) if TYPED.iter().any(|typed| std::ptr::eq(*typed, fields.layout())) => {
             let fault = DecodeFault::Field { packet: fields.name(), source };
             return Err(DecodeError { offset, header, target: target.into(), fault });
@@ -181,7 +182,7 @@ fn listed<'ib>(listed: &Listed<'ib>, refused: Option<FieldError>, target: Target
     Ok(Decoded { offset, len: dwords.len(), header, flags, command })
 }
 
-/// A whole packet, header included, and its ring.
+/// A whole packet, including its header, with its ring.
 #[derive(Clone, Copy)]
 struct Read<'ib> {
     dwords: &'ib [u32],
@@ -190,7 +191,7 @@ struct Read<'ib> {
 }
 
 impl<'ib> Read<'ib> {
-    /// Returns the packet, if it has a type.
+    /// Decodes the packet, if it has a type.
     #[inline]
     fn typed(self, opcode: u8) -> Option<Result<Command<'ib>, FieldError>> {
         let level = self.target.level;
@@ -202,7 +203,7 @@ impl<'ib> Read<'ib> {
             opcode::DMA_DATA => self.exactly(CpDma::read, CpDma::write),
             opcode::SURFACE_SYNC => self
                 .exactly(|record: &records::SurfaceSync| Ok(AcquireMem::read_surface_sync(record)), AcquireMem::write),
-            // The graphics rings of GFX7 and GFX8 take it, and are given SURFACE_SYNC.
+            // The graphics rings of GFX7 and GFX8 accept this packet, but drivers use SURFACE_SYNC.
             opcode::ACQUIRE_MEM if self.is_pws() => {
                 self.exactly(|record: &AcquireMemPws| AcquireMem::read(&record.0, level), AcquireMem::write_acquire_mem)
             }
@@ -229,7 +230,7 @@ impl<'ib> Read<'ib> {
         AcquireMemPws::load(self.dwords, self.target.level as u8).is_ok_and(|packet| packet.0.pws_ena)
     }
 
-    /// Reads one form of a packet. `write` must then give what was read.
+    /// Reads one form of a packet. `write` must reproduce the dwords.
     fn exactly<R: Load<'ib>, P: Copy + Into<Command<'ib>>>(
         self,
         read: impl FnOnce(&R) -> Result<P, FieldError>,
@@ -244,17 +245,17 @@ impl<'ib> Read<'ib> {
     }
 }
 
-/// The packets of an IB, one after the other.
+/// An iterator over the packets of an IB.
 ///
-/// After a packet with a wrong field the walk goes on behind it, for its length is known; after any other error it
-/// ends.
+/// After a packet with an invalid field the iteration continues with the next packet, because the length is known. It ends after
+/// any other error.
 #[derive(Clone, Debug)]
 pub struct Decoder<'ib> {
     packets: Packets<'ib>,
     target: Target,
 }
 
-/// Reads the packets of `ib` as `target` would.
+/// Decodes the packets of `ib` as `target` would.
 ///
 /// ```
 /// use amdgpu_packets::pm4;
@@ -288,7 +289,7 @@ impl<'ib> Iterator for Decoder<'ib> {
                     return Some(Ok(Decoded { offset, len, header, flags, command }));
                 }
                 Some(Err(source)) => refused = Some(source),
-                // Nothing is read of a packet without a type, so the tables are not asked about its fields.
+                // The fields of a packet without a type are not read, so the tables are not needed.
                 None => {
                     self.packets.pass(len);
                     let body = dwords.get(1..).unwrap_or_default();

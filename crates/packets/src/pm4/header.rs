@@ -1,4 +1,4 @@
-//! The header of a packet.
+//! Packet headers.
 
 use bitflags::bitflags;
 
@@ -9,17 +9,17 @@ use crate::{DecodeFault, FieldError};
 use amdgpu_hw::GfxLevel;
 
 bitflags! {
-    /// The three flags a type-3 header can carry.
+    /// The flags of a type-3 header.
     ///
     /// Source: Mesa 25.0.7 `src/amd/common/sid.h`, `PKT3` and the `PKT3_*_S` macros.
     #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
     pub struct HeaderFlags: u32 {
-        /// PFP skips the packet while predication says so. MEC ignores it.
+        /// PFP skips the packet if predication is active and false. MEC ignores the flag.
         const PREDICATE = 1 << 0;
-        /// The packet concerns compute state. It helps the graphics ring and means nothing to MEC, where RADV sets it
-        /// on ACQUIRE_MEM before GFX10 all the same.
+        /// The packet sets compute state. The flag is used by the graphics ring. MEC ignores it, although RADV sets it on
+        /// ACQUIRE_MEM before GFX10.
         const COMPUTE = 1 << 1;
-        /// The register filter forgets what it has seen; used with the packed register packets. GFX10 and later.
+        /// Resets the register filter. Used with the packed register packets. GFX10 and later.
         const RESET_FILTER_CAM = 1 << 2;
     }
 }
@@ -38,16 +38,16 @@ impl HeaderFlags {
     }
 }
 
-/// The most dwords that can follow a header: COUNT holds one less, and 0x3fff is taken by the bare NOP.
+/// The maximum number of dwords after a header. COUNT is one less, and 0x3fff is reserved for the bare NOP.
 pub(super) const MAX_PAYLOAD: usize = 0x3fff;
 
-/// A type-3 header in front of `payload` dwords, 1 to [`MAX_PAYLOAD`].
+/// Returns a type-3 header for `payload` dwords, 1 to [`MAX_PAYLOAD`].
 #[inline]
 pub(crate) const fn type3(opcode: u8, payload: usize, flags: HeaderFlags) -> u32 {
     3 << 30 | ((payload as u32).wrapping_sub(1) & 0x3fff) << 16 | (opcode as u32) << 8 | flags.bits()
 }
 
-/// Header of a packet.
+/// A decoded packet header.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Header {
     /// A single dword that does nothing.
@@ -59,13 +59,13 @@ pub(crate) enum Header {
 impl Header {
     const COUNT: u32 = 0x3fff;
 
-    /// The opcode in a type-3 header.
+    /// Returns the opcode of a type-3 header.
     #[inline]
     pub(super) const fn opcode(header: u32) -> u8 {
         (header >> 8) as u8
     }
 
-    /// The length of the packet behind a header, header included, where the header holds one.
+    /// Returns the length of the packet in dwords, including the header, if the header contains it.
     #[inline]
     pub(crate) const fn dwords(header: u32) -> Option<usize> {
         match (header >> 30, header >> 16 & Self::COUNT) {
@@ -75,7 +75,7 @@ impl Header {
         }
     }
 
-    /// Reads a header as a ring of `level` would.
+    /// Decodes a header as a ring of `level` does.
     #[inline]
     pub(crate) fn read(header: u32, level: GfxLevel) -> Result<Self, DecodeFault> {
         let kind = header >> 30;
@@ -119,7 +119,7 @@ impl Header {
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Flagged<P> {
-    /// The flags.
+    /// The flags of the header.
     pub flags: HeaderFlags,
     /// The packet.
     pub packet: P,

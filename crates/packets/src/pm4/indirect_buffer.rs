@@ -1,4 +1,4 @@
-//! INDIRECT_BUFFER: go on in another IB.
+//! INDIRECT_BUFFER: executes another IB.
 
 use super::common::{Caching, Policy, reach};
 use super::sink::{Sink, Typed, packet_impl};
@@ -10,8 +10,8 @@ use amdgpu_hw::{GfxLevel, GpuVa};
 
 /// INDIRECT_BUFFER, opcode 0x3f: the engine fetches from another IB.
 ///
-/// A *chain* leaves the current IB for good; what follows the packet is dead. A *call* comes back when the other IB is
-/// done; only the graphics ring can, and only from an IB that was not called itself.
+/// A *chain* leaves the current IB: packets after it are not executed. A *call* returns after the other IB. Only the graphics ring
+/// supports calls, and only from an IB that was not called itself.
 ///
 /// | dword | bits  | field     | meaning                                                                       |
 /// |-------|-------|-----------|-------------------------------------------------------------------------------|
@@ -27,34 +27,34 @@ use amdgpu_hw::{GfxLevel, GpuVa};
 /// `radv_amdgpu_cs_grow` and `radv_amdgpu_cs_execute_ib`; Linux 6.12 `gfx_v10_0.c`, `gfx_v10_0_ring_emit_ib_gfx`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct IndirectBuffer {
-    /// Start address of the IB: a multiple of 4.
+    /// The address of the IB, a multiple of 4.
     pub va: GpuVa,
-    /// Its length in dwords: at most [`IndirectBuffer::MAX_DWORDS`].
+    /// The length of the IB in dwords, at most [`IndirectBuffer::MAX_DWORDS`].
     pub dwords: u32,
-    /// Chain instead of call.
+    /// `true` to chain, `false` to call.
     pub chain: bool,
-    /// The VALID bit, which MEC demands.
+    /// The VALID bit, which MEC requires.
     pub valid: bool,
-    /// Replay the IB when the context comes back.
+    /// `true` to replay the IB when the context is restored.
     pub preamble: bool,
-    /// Caching of the fetch.
+    /// The caching policy for fetching the IB.
     pub policy: Policy,
 }
 
 impl IndirectBuffer {
-    /// The longest IB, in dwords: 4 MiB less 4 bytes.
+    /// The maximum length of an IB in dwords: 4 MiB less 4 bytes.
     pub const MAX_DWORDS: u32 = 0xf_ffff;
 
-    /// The length of the packet, which a recorder keeps free at the end of each IB.
+    /// The length of the packet in dwords. Recorders reserve as much at the end of each IB.
     pub const LEN: usize = 4;
 
-    /// Creates a call: the engine comes back.
+    /// Creates a call, after which the engine returns.
     #[inline]
     pub const fn call(va: GpuVa, dwords: u32) -> Self {
         Self { va, dwords, chain: false, valid: false, preamble: false, policy: Policy::Lru }
     }
 
-    /// Creates a jump: the engine does not come back.
+    /// Creates a chain, after which the engine does not return.
     ///
     /// ```
     /// use amdgpu_packets::{Packet, pm4};
@@ -91,7 +91,7 @@ impl IndirectBuffer {
         })
     }
 
-    /// Returns the packet that was read.
+    /// Converts the fields of the packet.
     #[inline]
     pub(super) fn read(record: &records::IndirectBuffer) -> Result<Self, FieldError> {
         Ok(Self {

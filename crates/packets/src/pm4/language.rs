@@ -1,4 +1,4 @@
-//! The packets of the rings as a language: padding and jumps.
+//! The packet language of PM4 rings: padding and chaining.
 
 use super::header::{HeaderFlags, type3};
 use super::indirect_buffer::IndirectBuffer;
@@ -7,7 +7,7 @@ use super::target::{HEADER_ONLY_NOP, TYPE_2_FILLER, Target};
 use crate::{EncodeError, Language, Packet};
 use amdgpu_hw::{GfxLevel, GpuVa};
 
-/// The longest NOP, header included: COUNT 0x3ffe.
+/// The length of the longest NOP in dwords, including the header: COUNT 0x3ffe.
 const LONGEST_NOP: usize = 0x4000;
 
 impl Language for Target {
@@ -15,7 +15,7 @@ impl Language for Target {
 
     const CHAIN_DWORDS: usize = IndirectBuffer::LEN;
 
-    /// A single dword takes a filler of its own; anything longer is covered by a NOP as long as the gap, whose body the
+    /// A single dword is filled with a one-dword packet. A longer gap is covered by a NOP of the gap's length, whose payload the
     /// engine skips.
     fn fill(self, gap: &mut [u32]) {
         for piece in gap.chunks_mut(LONGEST_NOP) {

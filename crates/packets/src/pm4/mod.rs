@@ -1,7 +1,7 @@
 //! PM4: the packets of the graphics and compute rings, GFX6 to GFX12.
 //!
-//! A [`Target`] says who executes: a generation, and the graphics ring (PFP and ME) or a compute ring (MEC). Where the
-//! generations have different packets for one purpose, one type stands for all of them and chooses by the target:
+//! A [`Target`] is a generation and a ring: the graphics ring (PFP and ME) or a compute ring (MEC). If the generations have
+//! different packets for one purpose, a single type covers all of them and selects the packet by the target:
 //!
 //! | type          | packets                                         | purpose                            |
 //! |---------------|-------------------------------------------------|------------------------------------|
@@ -9,8 +9,9 @@
 //! | [`CpDma`]     | CP_DMA, DMA_DATA                                | copy and fill                      |
 //! | [`EndOfPipe`] | EVENT_WRITE_EOP, EVENT_WRITE_EOS, RELEASE_MEM   | store when earlier work is done    |
 //!
-//! The types say what a packet means; where its fields lie is generated from the tables. A packet written and read back is
-//! itself, and dwords that were read are what writing gives: what a type does not hold is refused when it is read.
+//! The types define the meaning of packets; the positions of their fields are generated from the tables. Decoding an encoded packet
+//! returns the same packet, and encoding a decoded packet returns the same dwords: dwords that a type cannot represent are rejected
+//! when they are decoded.
 //!
 //! ```
 //! use amdgpu_packets::{Packet, pm4};
@@ -31,7 +32,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! A packet for the copy engine does not compile here:
+//! A packet for the copy engine does not compile in a PM4 stream:
 //!
 //! ```compile_fail
 //! # use amdgpu_packets::{Packet, pm4, sdma};

@@ -1,4 +1,4 @@
-//! NOP: nothing, in one dword or many.
+//! NOP: skips one or more dwords.
 
 use super::header::MAX_PAYLOAD;
 use super::sink::{Sink, Typed, packet_impl};
@@ -19,16 +19,16 @@ use amdgpu_hw::GfxLevel;
 /// `src/amd/vulkan/winsys/amdgpu/radv_amdgpu_cs.c`, `radv_amdgpu_winsys_cs_pad`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Nop<'a> {
-    /// The type-2 filler.
+    /// A type-2 header without payload.
     Filler,
-    /// The header without payload.
+    /// A type-3 header without payload.
     Bare,
-    /// A header whose payload is skipped.
+    /// A header with a payload that the engine skips.
     Skip(&'a [u32]),
 }
 
 impl Nop<'_> {
-    /// The most dwords of payload a single NOP skips.
+    /// The maximum number of payload dwords of a NOP.
     pub const MAX_PAYLOAD: usize = MAX_PAYLOAD;
 }
 

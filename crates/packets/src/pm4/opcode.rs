@@ -1,10 +1,10 @@
-//! The type-3 opcodes and their names.
+//! The names of type-3 opcodes.
 
 use crate::layout::opcodes::NAMES;
 pub use crate::layout::opcodes::*;
 
-/// Returns the name of the packet with this opcode in AMD's headers; `None` for numbers no header lists. Where a number has changed
-/// its meaning over the generations, the newest.
+/// Returns the name of the packet with this opcode in AMD's headers; `None` if no header lists it. If the meaning of an opcode
+/// differs between generations, returns the newest name.
 ///
 /// Source: Mesa 25.0.7 `src/amd/common/sid.h`; Linux 6.12 `drivers/gpu/drm/amd/amdgpu/` `sid.h`, `cikd.h`, `vid.h`,
 /// `soc15d.h` and `nvd.h`; AMD PAL's packet headers for the later ones.

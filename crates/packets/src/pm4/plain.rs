@@ -1,17 +1,17 @@
-//! Packets that are a few numbers, which drivers record all day: draws, dispatches and what they start from.
+//! Packets whose fields are plain numbers: draws, dispatches and their parameters.
 
 use super::Target;
 use super::header::{HeaderFlags, type3};
 use crate::layout::{self, Layout, Reader};
 use crate::{EncodeError, Packet};
 
-/// Declares packets whose dwords are numbers, in order; who takes them, the tables say.
+/// Declares packets whose dwords are plain numbers, in order. The tables define which rings accept them.
 macro_rules! plain {
     ($($(#[$doc:meta])* $name:ident = $layout:ident [$len:literal] { $($(#[$field_doc:meta])* $field:ident,)+ })+) => {$(
         $(#[$doc])*
         #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
         pub struct $name {
-            /// Flags of the header; on the graphics ring [`HeaderFlags::COMPUTE`] for dispatches.
+            /// The flags of the header. Dispatches on the graphics ring need [`HeaderFlags::COMPUTE`].
             pub flags: HeaderFlags,
             $($(#[$field_doc])* pub $field: u32,)+
         }
@@ -52,54 +52,54 @@ macro_rules! plain {
 }
 
 plain! {
-    /// DISPATCH_DIRECT, opcode 0x15: starts a grid of groups with what the COMPUTE_* registers say.
+    /// DISPATCH_DIRECT, opcode 0x15: dispatches a grid of work-groups with the state of the COMPUTE_* registers.
     ///
     /// Source: Mesa 25.0.7 `src/amd/common/sid.h`, `PKT3_DISPATCH_DIRECT`; Linux 6.12 `soc15d.h`.
     DispatchDirect = DISPATCH_DIRECT [5] {
-        /// Groups in x (threads, where the initiator says so).
+        /// The number of work-groups in x (threads if the initiator says so).
         x,
-        /// Groups in y.
+        /// The number of work-groups in y.
         y,
-        /// Groups in z.
+        /// The number of work-groups in z.
         z,
-        /// Value of [`COMPUTE_DISPATCH_INITIATOR`](crate::registers::COMPUTE_DISPATCH_INITIATOR).
+        /// The value of [`COMPUTE_DISPATCH_INITIATOR`](crate::registers::COMPUTE_DISPATCH_INITIATOR).
         initiator,
     }
 
-    /// DRAW_INDEX_AUTO, opcode 0x2d: a draw without an index buffer.
+    /// DRAW_INDEX_AUTO, opcode 0x2d: draws without an index buffer.
     ///
     /// Source: Mesa 25.0.7 `src/amd/common/sid.h`, `PKT3_DRAW_INDEX_AUTO`.
     DrawIndexAuto = DRAW_INDEX_AUTO [3] {
-        /// Vertices.
+        /// The number of vertices.
         vertices,
-        /// Value of [`VGT_DRAW_INITIATOR`](crate::registers::VGT_DRAW_INITIATOR): 2 for vertices counted up.
+        /// The value of [`VGT_DRAW_INITIATOR`](crate::registers::VGT_DRAW_INITIATOR): 2 for automatically generated indices.
         initiator,
     }
 
-    /// NUM_INSTANCES, opcode 0x2f: instances of the draws that follow.
+    /// NUM_INSTANCES, opcode 0x2f: sets the number of instances for the following draws.
     ///
     /// Source: Mesa 25.0.7 `src/amd/common/sid.h`, `PKT3_NUM_INSTANCES`.
     NumInstances = NUM_INSTANCES [2] {
-        /// Number of instances.
+        /// The number of instances.
         instances,
     }
 
-    /// INDEX_BUFFER_SIZE, opcode 0x13: indices that there are for the draws that follow.
+    /// INDEX_BUFFER_SIZE, opcode 0x13: sets the size of the index buffer for the following draws.
     ///
     /// Source: Mesa 25.0.7 `src/amd/common/sid.h`, `PKT3_INDEX_BUFFER_SIZE`.
     IndexBufferSize = INDEX_BUFFER_SIZE [2] {
-        /// Number of indices.
+        /// The number of indices.
         indices,
     }
 
-    /// CONTEXT_CONTROL, opcode 0x28: which registers are loaded from and mirrored in memory.
+    /// CONTEXT_CONTROL, opcode 0x28: selects the registers that are loaded from memory and shadowed in memory.
     ///
-    /// Source: Mesa 25.0.7 `src/amd/common/sid.h`, `PKT3_CONTEXT_CONTROL`, `CC0_UPDATE_LOAD_ENABLES`,
-    /// `CC1_UPDATE_SHADOW_ENABLES`: bit 31 of each makes the other bits count.
+    /// Source: Mesa 25.0.7 `src/amd/common/sid.h`, `PKT3_CONTEXT_CONTROL`, `CC0_UPDATE_LOAD_ENABLES`, `CC1_UPDATE_SHADOW_ENABLES`:
+    /// bit 31 of each enables its other bits.
     ContextControl = CONTEXT_CONTROL [3] {
-        /// Registers that are loaded.
+        /// The mask of registers to load.
         load,
-        /// Registers that are mirrored.
+        /// The mask of registers to shadow.
         shadow,
     }
 }

@@ -1,4 +1,4 @@
-//! Destination of a packet.
+//! The destination of an encoded packet.
 
 use super::header::{HeaderFlags, MAX_PAYLOAD, type3};
 use super::target::{Ring, Target};
@@ -6,11 +6,11 @@ use crate::error::require;
 use crate::layout::record::{Place, Record, equal, equal_data, is_off, is_on};
 use crate::{EncodeError, FieldError};
 
-/// Destination of a packet, with its ring and the flags of its header.
+/// The destination of an encoded packet, with its ring and the flags of its header.
 pub(super) struct Sink<'o> {
-    /// The packet's name in errors.
+    /// The name of the packet in errors.
     packet: &'static str,
-    /// The ring that takes it.
+    /// The ring that accepts the packet.
     pub(super) target: Target,
     flags: HeaderFlags,
     place: Place<'o>,
@@ -27,30 +27,30 @@ impl<'o> Sink<'o> {
         Self { packet, target, flags, place: Place::of(out) }
     }
 
-    /// Takes a packet that must be the one that was read.
+    /// Creates a destination that compares the packet with dwords that were read.
     #[inline(always)]
     pub(super) const fn comparing(target: Target, flags: HeaderFlags, read: &'o [u32]) -> Self {
         Self { packet: "packet", target, flags, place: Place::Read(read) }
     }
 
-    /// Returns `true` if the ring has a packet, whatever is in it.
+    /// Returns `true` if the ring has this kind of packet.
     #[inline(always)]
     pub(super) fn has<R: Record>(&self) -> bool {
         !is_off(self.target.level as u8, self.target.levels::<R>())
     }
 
-    /// Returns the error for a value that does not fit.
+    /// Returns the error for an invalid value.
     #[inline(always)]
     pub(super) fn refuse(&self, source: FieldError) -> EncodeError {
         EncodeError::Field { packet: self.packet, target: self.target.into(), source }
     }
 
-    /// Writes a packet that was made of the typed one, if that could be done, and returns its length in dwords.
+    /// Writes a packet's record, or returns its error, and returns its length in dwords.
     #[inline(always)]
     pub(super) fn put<R: Record>(self, record: Result<R, FieldError>) -> Result<usize, EncodeError> {
         let Self { packet, target, .. } = self;
         let levels = target.levels::<R>();
-        // Matches, for a closure with a record in it is not inlined everywhere.
+        // `match` instead of combinators, because closures with a record are not always inlined.
         let record = match record {
             Ok(record) => record,
             Err(_) if is_off(target.level as u8, levels) => {
@@ -58,7 +58,7 @@ impl<'o> Sink<'o> {
             }
             Err(source) => return Err(self.refuse(source)),
         };
-        // One look at the level for the ring and for all fields.
+        // One comparison checks the level for the ring and for all fields.
         if !record.fits() || is_off(target.level as u8, levels & record.takers()) {
             return Err(match record.check(target.level as u8) {
                 Err(source) if !is_off(target.level as u8, levels) => self.refuse(source),
@@ -70,7 +70,7 @@ impl<'o> Sink<'o> {
         }
         let is_short = is_on(target.level as u8, R::SHORT);
         match R::LENGTHS {
-            // Two copies of what follows, each of which knows its length.
+            // Two copies of the following code, each with a constant length.
             Some((short, _)) if is_short => self.finish(&record, short),
             Some((_, long)) => self.finish(&record, long),
             None => match record.length(target.level as u8) {
@@ -80,7 +80,7 @@ impl<'o> Sink<'o> {
         }
     }
 
-    /// Writes a packet that the level takes.
+    /// Writes a packet that the level accepts.
     #[inline(always)]
     fn finish<R: Record>(self, record: &R, len: usize) -> Result<usize, EncodeError> {
         let Self { packet, target, .. } = self;
@@ -105,7 +105,7 @@ impl<'o> Sink<'o> {
     }
 }
 
-/// Compares a packet that was read with the one that would be written.
+/// Compares a packet that was read with the packet that would be written.
 #[inline(always)]
 fn compare<R: Record>(record: &R, level: u8, read: &[u32], header: u32, len: usize) -> Result<(), FieldError> {
     require(read.len() == len, FieldError::Surplus { dwords: read.len().abs_diff(len) })?;
@@ -127,7 +127,7 @@ impl Target {
 }
 
 impl Sink<'_> {
-    /// Writes a packet that is one dword, which has no flags.
+    /// Writes a packet of one dword, which has no flags.
     #[inline]
     pub(super) fn put_word(self, word: Result<u32, FieldError>) -> Result<usize, EncodeError> {
         let bits = self.flags.bits();
@@ -136,7 +136,7 @@ impl Sink<'_> {
         self.put_dwords(&[word])
     }
 
-    /// Writes a packet that no type describes: an opcode, and what follows the header.
+    /// Writes a packet without a type: an opcode and its payload.
     pub(super) fn put_unknown(self, opcode: u8, body: &[u32]) -> Result<usize, EncodeError> {
         let checked = require(!body.is_empty(), FieldError::Empty { field: "payload" }).and_then(|()| {
             let wrong = FieldError::TooWide { field: "payload", value: body.len() as u64, max: MAX_PAYLOAD as u64 };
@@ -162,7 +162,7 @@ impl Sink<'_> {
     }
 }
 
-/// A packet that goes into sinks; `packet_impl!` makes a [`Packet`](crate::Packet) of it.
+/// A packet that can be written to a sink. `packet_impl!` implements [`Packet`](crate::Packet) for it.
 pub(super) trait Typed: Copy {
     /// The name in error messages.
     const NAME: &'static str;
@@ -171,11 +171,11 @@ pub(super) trait Typed: Copy {
     ///
     /// # Errors
     ///
-    /// Those of [`Packet::encode`](crate::Packet::encode).
+    /// The errors of [`Packet::encode`](crate::Packet::encode).
     fn write(self, sink: Sink<'_>) -> Result<usize, EncodeError>;
 }
 
-/// Makes [`Packet`](crate::Packet)s of types that go into sinks.
+/// Implements [`Packet`](crate::Packet) for types that can be written to sinks.
 macro_rules! packet_impl {
     ($($packet:ident $(<$life:lifetime>)?),+ $(,)?) => {$(
         impl $(<$life>)? $crate::Packet for $packet $(<$life>)? {

@@ -9,11 +9,11 @@ use amdgpu_hw::GfxLevel;
 pub enum Ring {
     /// The graphics ring: PFP fetches, ME executes.
     Gfx,
-    /// A compute ring: MEC does everything, except on GFX6, where the graphics firmware serves compute rings too.
+    /// A compute ring: MEC fetches and executes, except on GFX6, where the graphics firmware serves compute rings.
     Compute,
 }
 
-/// Target of PM4 packets: the generation and the kind of ring decide which packets there are and how they look.
+/// A target of PM4 packets. The generation and the kind of ring determine the packets and their encoding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Target {
     /// The graphics generation.
@@ -23,25 +23,25 @@ pub struct Target {
 }
 
 impl Target {
-    /// Returns every combination, oldest generation first.
+    /// Returns all combinations of generation and ring, the oldest generation first.
     #[inline]
     pub fn all() -> impl Iterator<Item = Self> {
         GfxLevel::ALL.into_iter().flat_map(|level| [Self::gfx(level), Self::compute(level)])
     }
 
-    /// Returns the graphics ring of a chip.
+    /// Returns the target for the graphics ring of a generation.
     #[inline]
     pub const fn gfx(level: GfxLevel) -> Self {
         Self { level, ring: Ring::Gfx }
     }
 
-    /// Returns the compute rings of a chip.
+    /// Returns the target for the compute rings of a generation.
     #[inline]
     pub const fn compute(level: GfxLevel) -> Self {
         Self { level, ring: Ring::Compute }
     }
 
-    /// Returns `true` if MEC executes the packets. Compute rings of GFX6 take the graphics forms.
+    /// Returns `true` if MEC executes the packets. Compute rings of GFX6 accept the graphics forms.
     ///
     /// Source: Linux 6.12 `drivers/gpu/drm/radeon/si.c`, `si_vm_packet3_compute_check`; Mesa 25.0.7
     /// `src/amd/vulkan/radv_cs.c`, where `is_mec` asks for GFX7.
@@ -61,8 +61,8 @@ impl fmt::Display for Target {
     }
 }
 
-/// A one-dword filler of type 2, which every generation takes and only GFX6 needs.
+/// A one-dword NOP of type 2, which all generations accept and only GFX6 needs.
 pub(super) const TYPE_2_FILLER: u32 = 0x8000_0000;
 
-/// A NOP without payload: the reserved COUNT 0x3fff, known from GFX7 on.
+/// A NOP without payload: the reserved COUNT 0x3fff, supported from GFX7 on.
 pub(super) const HEADER_ONLY_NOP: u32 = 0xffff_1000;

@@ -1,6 +1,6 @@
-//! Registers by name, and runs of them as SET_*_REG packets.
+//! Registers by name, and writes of them as SET_*_REG packets.
 //!
-//! Every register of `amdgpu-registers` is here as a constant. Its name is that of AMD's headers.
+//! Each register of `amdgpu-registers` has a constant, with its name from AMD's headers.
 //!
 //! ```
 //! use amdgpu_packets::registers::{self, Aperture};

@@ -1,4 +1,4 @@
-//! Writing registers from a stream.
+//! Register writes in a command stream.
 
 use std::collections::HashMap;
 
@@ -9,19 +9,19 @@ use crate::pm4::{HeaderFlags, Target, type3};
 use crate::{EncodeError, FieldError, Packet};
 use amdgpu_hw::GfxLevel;
 
-/// The reason why a register cannot be written.
+/// An error of writing a register.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum RegisterError {
-    /// The generation has no such register.
+    /// The generation does not have the register.
     #[error("there is no {register} on {level}")]
     NoSuchRegister {
-        /// Its name.
+        /// The name of the register.
         register: &'static str,
         /// The generation.
         level: GfxLevel,
     },
-    /// No SET packet of this ring reaches the offset.
+    /// No SET packet of this ring can write the offset.
     #[error("no SET packet reaches register {offset:#x} on {target}")]
     OutOfReach {
         /// The offset in bytes.
@@ -29,7 +29,7 @@ pub enum RegisterError {
         /// The ring.
         target: Target,
     },
-    /// The offset is no multiple of 4.
+    /// The offset is not a multiple of 4.
     #[error("register offset {offset:#x} is not a multiple of 4")]
     Misaligned {
         /// The offset in bytes.
@@ -46,24 +46,24 @@ const fn layout_of(aperture: Aperture) -> &'static Layout {
     }
 }
 
-/// SET_CONFIG_REG, SET_SH_REG, SET_CONTEXT_REG or SET_UCONFIG_REG: values for registers in a row.
+/// SET_CONFIG_REG, SET_SH_REG, SET_CONTEXT_REG or SET_UCONFIG_REG: writes values to consecutive registers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SetRegisters<'a> {
-    /// The first register, in bytes from the start of the register space: a multiple of 4 in one of the apertures.
+    /// The byte offset of the first register in the register space: a multiple of 4 in one of the apertures.
     pub first: u32,
-    /// Flags of the header; [`HeaderFlags::COMPUTE`] for COMPUTE_* on the graphics ring.
+    /// The flags of the header; [`HeaderFlags::COMPUTE`] for COMPUTE_* registers on the graphics ring.
     pub flags: HeaderFlags,
-    /// Values of the first register and those behind it: at least one.
+    /// The values of consecutive registers: at least one.
     pub values: &'a [u32],
 }
 
 impl<'a> SetRegisters<'a> {
-    /// Takes values for the registers from byte offset `first` on.
+    /// Creates a write of `values` to the registers from byte offset `first` on.
     pub const fn new(first: u32, values: &'a [u32]) -> Self {
         Self { first, flags: HeaderFlags::empty(), values }
     }
 
-    /// The packet, and the index in its aperture.
+    /// Returns the packet for the aperture, and the index of the first register in it.
     #[expect(
         clippy::inline_always,
         reason = "the first register is mostly a constant, and the errors go away in `put`"
@@ -93,7 +93,7 @@ impl<'a> SetRegisters<'a> {
 }
 
 impl SetRegisters<'_> {
-    /// Writes the packet; nothing where there is too little room.
+    /// Writes the packet; does nothing if `out` is too short.
     #[expect(clippy::inline_always, reason = "as for `place`")]
     #[inline(always)]
     fn fill(&self, layout: &Layout, index: u32, out: &mut [u32]) -> Option<usize> {
@@ -131,39 +131,39 @@ impl Packet for SetRegisters<'_> {
     }
 }
 
-/// Known contents of registers, because a stream has written them.
+/// The register values that a stream is known to have written.
 ///
-/// Its values are right only as long as nothing else writes: another IB, another stream of the same context, CLEAR_STATE,
-/// a register load. Code that does so calls [`RegisterShadow::forget`].
+/// The values are valid only as long as nothing else writes the registers: another IB, another stream of the same context,
+/// CLEAR_STATE, or a register load. Code that does so calls [`RegisterShadow::forget`].
 #[derive(Clone, Debug, Default)]
 pub struct RegisterShadow {
     known: HashMap<u32, u32>,
 }
 
 impl RegisterShadow {
-    /// Creates a state of which nothing is known.
+    /// Creates a shadow without known values.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Returns the value of the register at this byte offset, if it is known.
+    /// Returns the value of the register at this byte offset; `None` if it is not known.
     pub fn get(&self, offset: u32) -> Option<u32> {
         self.known.get(&offset).copied()
     }
 
-    /// Forgets everything.
+    /// Forgets all values.
     pub fn forget(&mut self) {
         self.known.clear();
     }
 
-    /// Notes a write, and says whether it changes anything.
+    /// Records a write. Returns `true` if it changes the known value.
     fn note(&mut self, offset: u32, value: u32) -> bool {
         self.known.insert(offset, value) != Some(value)
     }
 }
 
-/// A collector of register writes that makes as few packets of them as keep their order: writes to registers in a row share
-/// one, and with a [`RegisterShadow`] those that would change nothing are left out.
+/// A collector of register writes. It combines writes to consecutive registers into one packet, without changing the order of
+/// writes. With a [`RegisterShadow`] it omits writes that would not change a value.
 ///
 /// ```
 /// use amdgpu_packets::{Packet, pm4, registers::{self, RegisterWriter}};
@@ -184,33 +184,33 @@ impl RegisterShadow {
 #[derive(Clone, Debug)]
 pub struct RegisterWriter {
     target: Target,
-    /// The first register of each run, and where its values begin.
+    /// The first register of each run, and the index of its first value.
     runs: Vec<(u32, usize)>,
     values: Vec<u32>,
     shadow: Option<RegisterShadow>,
 }
 
 impl RegisterWriter {
-    /// Keeps every write.
+    /// Creates a collector that keeps every write.
     pub const fn new(target: Target) -> Self {
         Self { target, runs: Vec::new(), values: Vec::new(), shadow: None }
     }
 
-    /// Leaves out what would change nothing.
+    /// Creates a collector that omits writes that would not change a value.
     pub fn with_shadow(target: Target) -> Self {
         Self { shadow: Some(RegisterShadow::new()), ..Self::new(target) }
     }
 
-    /// Returns the known contents of the registers; `None` without a shadow.
+    /// Returns the shadow of known register values; `None` if the collector keeps every write.
     pub const fn shadow(&mut self) -> Option<&mut RegisterShadow> {
         self.shadow.as_mut()
     }
 
-    /// Writes a register.
+    /// Adds the write of a register.
     ///
     /// # Errors
     ///
-    /// [`RegisterError`].
+    /// [`RegisterError`] if the generation does not have the register, or this ring cannot write it.
     pub fn set(&mut self, register: Register, value: u32) -> Result<(), RegisterError> {
         let level = self.target.level;
         let offset =
@@ -218,20 +218,20 @@ impl RegisterWriter {
         self.set_at(offset, value)
     }
 
-    /// Writes a value that was put together field by field.
+    /// Adds the write of a value that was composed from fields.
     ///
     /// # Errors
     ///
-    /// [`RegisterError`].
+    /// [`RegisterError`] if the generation does not have the register, or this ring cannot write it.
     pub fn set_value<R: TypedRegister>(&mut self, value: RegisterValue<R>) -> Result<(), RegisterError> {
         self.set(R::REGISTER, value.raw())
     }
 
-    /// Writes the register at a byte offset.
+    /// Adds the write of the register at a byte offset.
     ///
     /// # Errors
     ///
-    /// [`RegisterError`].
+    /// [`RegisterError`] if the offset is not a multiple of 4, or this ring cannot write it.
     pub fn set_at(&mut self, offset: u32, value: u32) -> Result<(), RegisterError> {
         let target = self.target;
         if !offset.is_multiple_of(4) {
@@ -254,7 +254,7 @@ impl RegisterWriter {
         Ok(())
     }
 
-    /// Returns the packets for what was written.
+    /// Returns the packets for the collected writes.
     pub fn packets(&self) -> impl Iterator<Item = SetRegisters<'_>> {
         self.runs.iter().enumerate().map(|(index, &(first, from))| {
             let to = self.runs.get(index + 1).map_or(self.values.len(), |next| next.1);
@@ -262,12 +262,12 @@ impl RegisterWriter {
         })
     }
 
-    /// Returns `true` if nothing is to be written.
+    /// Returns `true` if there are no collected writes.
     pub fn is_empty(&self) -> bool {
         self.runs.is_empty()
     }
 
-    /// Forgets the writes, which are recorded now; the shadow keeps them.
+    /// Removes the collected writes, after they were recorded. The shadow keeps their values.
     pub fn clear(&mut self) {
         self.runs.clear();
         self.values.clear();

@@ -1,4 +1,4 @@
-//! CONST_FILL: one pattern, many times.
+//! CONST_FILL: fills memory with a pattern.
 
 use super::sink::{Sink, Typed, packet_impl};
 use super::version::Version;
@@ -10,17 +10,17 @@ use crate::{EncodeError, FieldError};
 use amdgpu_hw::GpuVa;
 
 choices! {
-    /// The unit in which CONST_FILL works.
+    /// The unit of CONST_FILL.
     pub enum FillSize: Size {
-        /// Any length and alignment. The result of a pattern whose four bytes differ is documented nowhere; the
-        /// kernel uses patterns of equal bytes.
+        /// Bytes, with any length and alignment. The result of a pattern with four different bytes is not documented; the kernel
+        /// uses patterns of equal bytes.
         Byte = BYTE,
-        /// Whole dwords at a multiple of 4.
+        /// Dwords, with an address and length that are multiples of 4.
         Dword = DWORD,
     }
 }
 
-/// CONST_FILL, opcode 11 (13 on 1.0): memory is set to a pattern.
+/// CONST_FILL, opcode 11 (13 on 1.0): fills memory with a pattern.
 ///
 /// | dword | bits  | field    | meaning                                                                    |
 /// |-------|-------|----------|----------------------------------------------------------------------------|
@@ -29,28 +29,27 @@ choices! {
 /// | 3     |       | pattern  |                                                                            |
 /// | 4     |       | count    | bytes up to 3.0, bytes less one since; 22 bits, 30 from 6.0 on             |
 ///
-/// With whole dwords the two low bits of the count do not count, and are written as if the last byte were addressed. On
-/// 1.0 the header holds the count in dwords, dwords 1 to 3 the low address, the pattern, and bits 39:32 of the address
-/// in 23:16.
+/// In units of dwords the two low bits of the count are ignored; they are written as if the last byte were addressed. On 1.0 the
+/// header contains the count in dwords, and dwords 1 to 3 are the low address, the pattern, and bits 39:32 of the address in 23:16.
 ///
 /// Source: Linux 6.12 `drivers/gpu/drm/amd/amdgpu/`, `*_sdma_pkt_open.h`, `SDMA_PKT_CONSTANT_FILL`, and `si_dma.c`,
 /// `si_dma_emit_fill_buffer`; Mesa 25.0.7 `src/amd/vulkan/radv_sdma.c`, `radv_sdma_fill_buffer`, which writes bytes
 /// less one on 2.x and 3.x too, where the kernel writes bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ConstFill {
-    /// Destination; a multiple of 4 for whole dwords.
+    /// The destination address; a multiple of 4 in units of dwords.
     pub to: GpuVa,
     /// The pattern.
     pub pattern: u32,
-    /// Size, bytes: at least 1, a multiple of 4 for whole dwords. The most that one packet should set is
-    /// [`Version::max_fill_bytes`].
+    /// The size in bytes: at least 1, a multiple of 4 in units of dwords. Recorders should not exceed [`Version::max_fill_bytes`]
+    /// per packet.
     pub bytes: u32,
-    /// The unit; 1.0 has dwords only.
+    /// The unit. Version 1.0 only supports dwords.
     pub size: FillSize,
 }
 
 impl ConstFill {
-    /// Fills whole dwords: `to` and `bytes` are multiples of 4.
+    /// Creates a fill in units of dwords. `to` and `bytes` must be multiples of 4.
     #[inline]
     pub const fn new(to: GpuVa, pattern: u32, bytes: u32) -> Self {
         Self { to, pattern, bytes, size: FillSize::Dword }
@@ -80,7 +79,7 @@ impl ConstFill {
         })
     }
 
-    /// Returns the packet that was read.
+    /// Converts the fields of the packet.
     #[inline]
     pub(super) fn read(record: &records::ConstFill, version: Version) -> Result<Self, FieldError> {
         let to = address("dst_addr", record.dst_addr)?;

@@ -1,4 +1,4 @@
-//! COPY_LINEAR: bytes from here to there.
+//! COPY_LINEAR: copies bytes.
 
 use super::sink::{Sink, Typed, packet_impl};
 use super::version::Version;
@@ -7,7 +7,7 @@ use crate::layout::records::sdma as records;
 use crate::{EncodeError, FieldError};
 use amdgpu_hw::GpuVa;
 
-/// COPY_LINEAR, opcode 1 (3 on 1.0): bytes from one place to another, which must not overlap.
+/// COPY_LINEAR, opcode 1 (3 on 1.0): copies bytes between two ranges, which must not overlap.
 ///
 /// | dword | bits | field       | meaning                                                               |
 /// |-------|------|-------------|-----------------------------------------------------------------------|
@@ -25,25 +25,25 @@ use amdgpu_hw::GpuVa;
 /// | 1, 3  |      | destination | low half and bits 39:32                                               |
 /// | 2, 4  |      | source      | low half and bits 39:32                                               |
 ///
-/// Encrypted, broadcast, backward and compressed copies are not taken.
+/// Encrypted, broadcast, backward and compressed copies are not supported.
 ///
 /// Source: Linux 6.12 `drivers/gpu/drm/amd/amdgpu/`, `*_sdma_pkt_open.h`, `SDMA_PKT_COPY_LINEAR`, and `si_dma.c`,
 /// `si_dma_emit_copy_buffer`; Mesa 25.0.7 `src/amd/vulkan/radv_sdma.c`, `radv_sdma_copy_memory`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CopyLinear {
-    /// To where.
+    /// The destination address.
     pub to: GpuVa,
-    /// From where.
+    /// The source address.
     pub from: GpuVa,
-    /// Size, bytes: at least 1. The most that one packet should move is [`Version::max_copy_bytes`].
+    /// The size in bytes: at least 1. Recorders should not exceed [`Version::max_copy_bytes`] per packet.
     pub bytes: u32,
-    /// 1.0 only: count in dwords, which needs both addresses and the length to be multiples of 4 and reaches four times
-    /// as far.
+    /// `true` to count in dwords (1.0 only). Both addresses and the length must then be multiples of 4, and the maximum length is
+    /// four times as large.
     pub in_dwords: bool,
 }
 
 impl CopyLinear {
-    /// Copies `bytes` bytes.
+    /// Creates a copy of `bytes` bytes.
     ///
     /// ```
     /// use amdgpu_packets::{Packet, sdma};
@@ -78,7 +78,7 @@ impl CopyLinear {
         })
     }
 
-    /// Returns the packet that was read.
+    /// Converts the fields of the packet.
     #[inline]
     pub(super) fn read(record: &records::CopyLinear<'_>, version: Version) -> Result<Self, FieldError> {
         let in_dwords = version == Version::V1_0 && !record.byte_mode;

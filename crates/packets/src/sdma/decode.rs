@@ -1,4 +1,4 @@
-//! Reading copy-engine packets: dwords to typed packets.
+//! Decoding of copy-engine packets: from dwords to typed packets.
 
 use super::sink::{Sink, Typed};
 use super::{ConstFill, CopyLinear, Fence, FillSize, Nop, PollMem, Timestamp, Version, WriteLinear};
@@ -7,21 +7,21 @@ use crate::layout::records::sdma::Packet as Record;
 use crate::layout::{Fields, Listed, Packets, Reader, copy_opcode};
 use crate::{DecodeError, DecodeFault, EncodeError, FieldError, Packet};
 
-/// Declares [`Command`] and what it does with each kind of packet.
+/// Declares [`Command`] and its functions for each kind of packet.
 macro_rules! commands {
     ($($(#[$doc:meta])* $name:ident $(<$life:lifetime>)?,)+) => {
-        /// A packet, understood as far as it can be.
+        /// A decoded packet.
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
         #[non_exhaustive]
         pub enum Command<'ib> {
             $($(#[$doc])* $name($name $(<$life>)?),)+
-            /// A packet that has no type, or that this version does not have.
+            /// A packet without a type, or one that this version does not have.
             Unknown {
                 /// The opcode.
                 op: u8,
                 /// The sub-opcode; 0 on 1.0.
                 sub_op: u8,
-                /// The packet, header included; with everything up to the end of the IB where its length is unknown.
+                /// The packet, including its header; if its length is unknown, all dwords up to the end of the IB.
                 rest: &'ib [u32],
             },
         }
@@ -33,7 +33,7 @@ macro_rules! commands {
         })+
 
         impl Command<'_> {
-            /// Returns the packet's name.
+            /// Returns the name of the packet.
             pub const fn name(&self) -> &'static str {
                 match self {
                     $(Self::$name(_) => <$name as Typed>::NAME,)+
@@ -59,19 +59,19 @@ macro_rules! commands {
 }
 
 commands! {
-    /// Nothing, but not before earlier copies are done.
+    /// Does nothing, after earlier copies are done.
     Nop<'ib>,
-    /// Bytes from here to there.
+    /// Copies bytes.
     CopyLinear,
-    /// Dwords from the stream to memory.
+    /// Writes dwords from the stream to memory.
     WriteLinear<'ib>,
-    /// A store when earlier work is done.
+    /// Stores a value when earlier work is done.
     Fence,
-    /// Wait for memory.
+    /// Waits until memory has a value.
     PollMem,
-    /// One pattern, many times.
+    /// Fills memory with a pattern.
     ConstFill,
-    /// Store a counter.
+    /// Stores a clock counter.
     Timestamp,
 }
 
@@ -88,30 +88,30 @@ impl Packet for Command<'_> {
     }
 }
 
-/// A packet and where it was found.
+/// A decoded packet with its location.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Decoded<'ib> {
-    /// Start of the packet, in dwords from the start of the IB.
+    /// The offset of the packet in the IB, in dwords.
     pub offset: usize,
-    /// Its length with the header, in dwords.
+    /// The length of the packet in dwords, including the header.
     pub len: usize,
-    /// The header.
+    /// The header dword.
     pub header: u32,
     /// The packet.
     pub command: Command<'ib>,
 }
 
-/// Reads the packet that starts at dword `offset` of `ib`; `None` at the end.
+/// Decodes the packet at dword `offset` of `ib`; `None` at the end of the IB.
 ///
 /// # Errors
 ///
-/// * [`DecodeFault::PastTheEnd`]: the packet runs past the end of `ib`.
-/// * [`DecodeFault::Field`]: the packet is known and something in it is wrong.
+/// * [`DecodeFault::PastTheEnd`] if the packet extends beyond the end of `ib`.
+/// * [`DecodeFault::Field`] if the packet is known, but a field or its length is invalid.
 pub fn decode_at(ib: &[u32], offset: usize, version: Version) -> Option<Result<Decoded<'_>, DecodeError>> {
     Packets::new(ib, offset, Reader::Copy(version)).next().map(|listed| decoded(&listed, version))
 }
 
-/// Returns `true` if an opcode, with the sub-opcode in bits 15:8, has a type.
+/// Returns `true` if packets with this opcode have a type. Bits 15:8 are the sub-opcode.
 fn is_typed(opcode: u16, version: Version) -> bool {
     use crate::layout::{Layout, dma, sdma};
     const OLD: [&Layout; 6] =
@@ -129,7 +129,7 @@ fn is_typed(opcode: u16, version: Version) -> bool {
     typed.iter().any(|layout| layout.opcode() == opcode)
 }
 
-/// Returns the typed packet of one that was found by the tables.
+/// Returns the typed packet for a packet that the tables describe.
 fn decoded<'ib>(listed: &Listed<'ib>, version: Version) -> Result<Decoded<'ib>, DecodeError> {
     let Listed { offset, dwords, .. } = *listed;
     let header = dwords.first().copied().unwrap_or_default();
@@ -149,7 +149,7 @@ fn decoded<'ib>(listed: &Listed<'ib>, version: Version) -> Result<Decoded<'ib>, 
     Ok(Decoded { offset, len: dwords.len(), header, command })
 }
 
-/// Returns the typed packet; `None` where it has no type.
+/// Returns the typed packet; `None` if the packet has no type.
 fn typed<'ib>(fields: &Fields<'ib>, version: Version) -> Result<Option<Command<'ib>>, FieldError> {
     let Some(record) = Record::read(fields) else { return Ok(None) };
     let command: Command<'ib> = match record {
@@ -167,7 +167,7 @@ fn typed<'ib>(fields: &Fields<'ib>, version: Version) -> Result<Option<Command<'
     let read = fields.dwords();
     let filled;
     let read = match (command, read) {
-        // The two low bits of a count say nothing where whole dwords are filled.
+        // The two low bits of the count are ignored in units of dwords.
         (Command::ConstFill(ConstFill { size: FillSize::Dword, .. }), &[header, low, high, pattern, count]) => {
             filled = [header, low, high, pattern, count & !3 | (version.count_bias() * 3)];
             filled.as_slice()
@@ -181,15 +181,15 @@ fn typed<'ib>(fields: &Fields<'ib>, version: Version) -> Result<Option<Command<'
     Ok(Some(command))
 }
 
-/// The packets of an IB, one after the other. A packet that the tables do not know is the last, and so is an error, for
-/// where the next one starts is then unknown.
+/// An iterator over the packets of an IB. It ends after a packet that the tables do not know and after an error, because the start
+/// of the next packet is then unknown.
 #[derive(Clone, Debug)]
 pub struct Decoder<'ib> {
     packets: Packets<'ib>,
     version: Version,
 }
 
-/// Reads the packets of `ib` as an engine of this version would.
+/// Decodes the packets of `ib` as an engine of this version would.
 ///
 /// ```
 /// use amdgpu_packets::sdma;

@@ -1,4 +1,4 @@
-//! FENCE: a store when earlier work is done.
+//! FENCE: stores a value when earlier work is done.
 
 use super::sink::{Sink, Typed, packet_impl};
 use super::version::Version;
@@ -7,7 +7,7 @@ use crate::layout::records::sdma as records;
 use crate::{EncodeError, FieldError};
 use amdgpu_hw::GpuVa;
 
-/// FENCE, opcode 5 (6 on 1.0): 32 bits are stored when all earlier work is done.
+/// FENCE, opcode 5 (6 on 1.0): stores 32 bits when all earlier work is done.
 ///
 /// | dword | bits  | field   | meaning                                                                              |
 /// |-------|-------|---------|--------------------------------------------------------------------------------------|
@@ -15,25 +15,25 @@ use amdgpu_hw::GpuVa;
 /// | 1, 2  |       | address | a multiple of 4; bits 39:0 on 1.0                                                    |
 /// | 3     |       | value   |                                                                                      |
 ///
-/// A recorder puts a [`Nop`](super::Nop) before it on 2.4 and 3.0, which Mesa found to hang otherwise.
+/// On 2.4 and 3.0 recorders must place a [`Nop`](super::Nop) before it, without which Mesa observed hangs.
 ///
 /// Source: Linux 6.12 `drivers/gpu/drm/amd/amdgpu/`, `*_sdma_pkt_open.h`, `SDMA_PKT_FENCE`, and `sdma_v5_0.c`,
 /// `sdma_v5_0_ring_emit_fence`; Mesa 25.0.7 `src/amd/vulkan/radv_cs.c`, `radv_cs_emit_write_event_eop`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Fence {
-    /// Destination: a multiple of 4.
+    /// The destination address, a multiple of 4.
     pub va: GpuVa,
-    /// Value.
+    /// The value.
     pub value: u32,
-    /// Memory type of the store, 0 to 7; none on 1.0.
+    /// The memory type of the store, 0 to 7; not present on 1.0.
     pub mtype: u8,
 }
 
 impl Fence {
-    /// The memory type that L2 does not keep.
+    /// The memory type that bypasses L2.
     pub const UNCACHED: u8 = 3;
 
-    /// Stores `value` at `va` the way the kernel does on this version: uncached where the packet can say so.
+    /// Creates a store of `value` at `va` as the kernel does on this version: uncached if the packet supports it.
     #[inline]
     pub const fn new(version: Version, va: GpuVa, value: u32) -> Self {
         let mtype = match version {
@@ -57,7 +57,7 @@ impl Fence {
         })
     }
 
-    /// Returns the packet that was read.
+    /// Converts the fields of the packet.
     #[inline]
     pub(super) fn read(record: &records::Fence) -> Result<Self, FieldError> {
         Ok(Self { va: address("addr", record.addr)?, value: record.data, mtype: record.mtype as u8 })

@@ -1,4 +1,4 @@
-//! The copy engine's packets as a language: padding.
+//! The packet language of copy engines: padding.
 
 use super::version::Version;
 use crate::{EncodeError, Language};
@@ -7,7 +7,7 @@ use amdgpu_hw::GpuVa;
 impl Language for Version {
     const PAD_DWORDS: usize = 16;
 
-    /// The engine's INDIRECT packet is for the kernel alone.
+    /// The engine's INDIRECT packet is reserved for the kernel.
     const CHAIN_DWORDS: usize = 0;
 
     fn fill(self, gap: &mut [u32]) {
@@ -18,7 +18,7 @@ impl Language for Version {
         Err(EncodeError::NoSuchPacket { packet: "INDIRECT", target: self.into() })
     }
 
-    /// As everywhere, but an empty IB is padded to a full block.
+    /// Padding to a multiple of [`Self::PAD_DWORDS`]; an empty IB is padded to a full block.
     fn padding(self, used: usize, reserve: usize) -> usize {
         match (used + reserve) % Self::PAD_DWORDS {
             0 if used == 0 => Self::PAD_DWORDS,

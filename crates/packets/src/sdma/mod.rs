@@ -1,8 +1,8 @@
 //! SDMA: the packets of the copy engines, versions 1.0 (GFX6) to 7.0 (GFX12).
 //!
-//! One stream, executed in order, without chaining. Counts mean different things in different versions (dwords, bytes,
-//! bytes less one); the types here always say bytes or bring a slice. The most that one packet should move is
-//! [`Version::max_copy_bytes`] or its like, so that a recorder can split.
+//! A stream is executed in order and cannot chain. The unit of counts differs between versions (dwords, bytes, bytes less one). The
+//! types here use bytes or a slice. The size limits of a packet, such as [`Version::max_copy_bytes`], allow recorders to split
+//! transfers.
 //!
 //! ```
 //! use amdgpu_packets::{Packet, sdma};

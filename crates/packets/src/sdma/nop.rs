@@ -1,4 +1,4 @@
-//! NOP: nothing, but not before earlier copies are done.
+//! NOP: does nothing, after earlier copies are done.
 
 use super::sink::{Sink, Typed, packet_impl};
 use super::version::Version;
@@ -6,8 +6,8 @@ use crate::error::require_form;
 use crate::layout::records::sdma as records;
 use crate::{EncodeError, FieldError};
 
-/// NOP, opcode 0 (15 on 1.0): the engine does nothing, and begins what follows only when earlier copies are done, so a
-/// recorder puts one between copies that depend on each other.
+/// NOP, opcode 0 (15 on 1.0): does nothing, after earlier copies are done. Recorders use it between copies that depend on each
+/// other.
 ///
 /// | dword | bits  | field | meaning                                                      |
 /// |-------|-------|-------|--------------------------------------------------------------|
@@ -17,7 +17,7 @@ use crate::{EncodeError, FieldError};
 /// `sdma_v4_0_ring_insert_nop`; Mesa 25.0.7 `src/amd/vulkan/radv_sdma.c`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Nop<'a> {
-    /// The dwords skipped: at most 0x3fff, and none on 1.0.
+    /// The skipped dwords: at most 0x3fff, and none on 1.0.
     pub skipped: &'a [u32],
 }
 

@@ -1,4 +1,4 @@
-//! POLL_REGMEM: wait until memory compares.
+//! POLL_REGMEM: waits until a comparison with memory passes.
 
 use super::sink::{Sink, Typed, packet_impl};
 use super::version::Version;
@@ -8,8 +8,7 @@ use crate::pm4::Compare;
 use crate::{EncodeError, FieldError};
 use amdgpu_hw::GpuVa;
 
-/// POLL_REGMEM, opcode 8 (14 on 1.0): the engine waits until the dword at an address, masked, compares with a
-/// reference.
+/// POLL_REGMEM, opcode 8 (14 on 1.0): waits until the masked dword at an address compares with a reference.
 ///
 /// | dword | bits  | field       | meaning                                                     |
 /// |-------|-------|-------------|-------------------------------------------------------------|
@@ -21,32 +20,33 @@ use amdgpu_hw::GpuVa;
 /// | 5     | 15:0  | interval    | in units of 16 clocks                                       |
 /// | 5     | 27:16 | retry_count | give up, and go on, after that many looks; 0xfff means never |
 ///
-/// On 1.0 the retries are in dword 2 (27:16), the mask comes before the reference, the function is in dword 5 (30:28)
-/// and mem_poll in bit 27 of the header. Polls of registers are the kernel's and are not taken.
+/// On 1.0 the retries are in dword 2 (27:16), the mask comes before the reference, the function is in dword 5 (30:28) and mem_poll
+/// in bit 27 of the header. Polls of registers are reserved for the kernel and are not supported.
 ///
 /// Source: Linux 6.12 `drivers/gpu/drm/amd/amdgpu/`, `*_sdma_pkt_open.h`, `SDMA_PKT_POLL_REGMEM`, and `si_dma.c`,
 /// `si_dma_ring_emit_pipeline_sync`; Mesa 25.0.7 `src/amd/vulkan/radv_cs.h`, `radv_cp_wait_mem`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PollMem {
-    /// The dword watched: a multiple of 4.
+    /// The address of the dword, a multiple of 4.
     pub va: GpuVa,
-    /// Comparison of the masked value with the reference that ends the wait.
+    /// The comparison of the masked value with the reference that ends the wait.
     pub function: Compare,
-    /// Reference value.
+    /// The reference value.
     pub reference: u32,
-    /// The bits of the value that count.
+    /// The mask that is applied to the value.
     pub mask: u32,
-    /// Interval between polls, in units of 16 clocks.
+    /// The interval between polls in units of 16 clocks.
     pub interval: u16,
-    /// Number of polls after which it gives up and goes on: at most [`PollMem::FOREVER`], which means it never does.
+    /// The number of polls after which the engine gives up and continues. [`PollMem::FOREVER`], the maximum, means that it never
+    /// gives up.
     pub retries: u16,
 }
 
 impl PollMem {
-    /// The number of retries that never end.
+    /// The number of retries that means no limit.
     pub const FOREVER: u16 = 0xfff;
 
-    /// Waits, as long as it takes, until the whole dword compares with `reference`.
+    /// Creates a wait without limit until the whole dword compares with `reference`.
     #[inline]
     pub const fn new(va: GpuVa, function: Compare, reference: u32) -> Self {
         Self { va, function, reference, mask: u32::MAX, interval: 10, retries: Self::FOREVER }
@@ -80,7 +80,7 @@ impl PollMem {
         })
     }
 
-    /// Returns the packet that was read.
+    /// Converts the fields of the packet.
     #[inline]
     pub(super) fn read(record: &records::PollRegmem) -> Result<Self, FieldError> {
         Ok(Self {
@@ -93,7 +93,7 @@ impl PollMem {
         })
     }
 
-    /// Returns the packet of 1.0 that was read.
+    /// Converts the fields of the packet of 1.0.
     #[inline]
     pub(super) fn read_poll_reg_mem(record: &records::PollRegMem) -> Result<Self, FieldError> {
         Ok(Self {

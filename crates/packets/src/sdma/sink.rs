@@ -1,15 +1,15 @@
-//! Destination of a packet.
+//! The destination of an encoded packet.
 
 use super::version::Version;
 use crate::error::require;
 use crate::layout::record::{Place, Record, is_off};
 use crate::{EncodeError, FieldError};
 
-/// Destination of a packet, with its engine.
+/// The destination of an encoded packet, with its engine.
 pub(super) struct Sink<'o> {
-    /// The packet's name in errors.
+    /// The name of the packet in errors.
     packet: &'static str,
-    /// The engine that takes it.
+    /// The engine that accepts the packet.
     pub(super) version: Version,
     place: Place<'o>,
 }
@@ -25,12 +25,12 @@ impl<'o> Sink<'o> {
         Self { packet, version, place }
     }
 
-    /// Writes a packet that was made of the typed one, if that could be done, and returns its length in dwords.
+    /// Writes a packet's record, or returns its error, and returns its length in dwords.
     #[inline(always)]
     pub(super) fn put<R: Record>(self, record: Result<R, FieldError>) -> Result<usize, EncodeError> {
         let Self { packet, version, place } = self;
         let wrong = |source| EncodeError::Field { packet, target: version.into(), source };
-        // Matches, for a closure with a record in it is not inlined everywhere.
+        // `match` instead of combinators, because closures with a record are not always inlined.
         let record = match record {
             Ok(record) => record,
             Err(_) if is_off(version as u8, R::SDMA) => {
@@ -38,7 +38,7 @@ impl<'o> Sink<'o> {
             }
             Err(source) => return Err(wrong(source)),
         };
-        // One look at the version for the engine and for all fields.
+        // One comparison checks the version for the engine and for all fields.
         if !record.fits() || is_off(version as u8, R::SDMA & record.takers()) {
             return Err(match record.check(version as u8) {
                 Err(source) if !is_off(version as u8, R::SDMA) => wrong(source),
@@ -66,13 +66,13 @@ impl<'o> Sink<'o> {
     }
 }
 
-/// Compares a packet that was read with the one that would be written.
+/// Compares a packet that was read with the packet that would be written.
 fn compare<R: Record>(record: &R, level: u8, read: &[u32], len: usize) -> Result<(), FieldError> {
     require(read.len() == len, FieldError::Surplus { dwords: read.len().abs_diff(len) })?;
     record.matches(level, read)
 }
 
-/// A packet that goes into sinks; `packet_impl!` makes a [`Packet`](crate::Packet) of it.
+/// A packet that can be written to a sink. `packet_impl!` implements [`Packet`](crate::Packet) for it.
 pub(super) trait Typed: Copy {
     /// The name in error messages.
     const NAME: &'static str;
@@ -81,11 +81,11 @@ pub(super) trait Typed: Copy {
     ///
     /// # Errors
     ///
-    /// Those of [`Packet::encode`](crate::Packet::encode).
+    /// The errors of [`Packet::encode`](crate::Packet::encode).
     fn write(self, sink: Sink<'_>) -> Result<usize, EncodeError>;
 }
 
-/// Makes a [`Packet`](crate::Packet) of a type that goes into sinks.
+/// Implements [`Packet`](crate::Packet) for a type that can be written to sinks.
 macro_rules! packet_impl {
     ($packet:ident $(<$life:lifetime>)?) => {
         impl $(<$life>)? $crate::Packet for $packet $(<$life>)? {

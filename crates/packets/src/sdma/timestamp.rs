@@ -1,4 +1,4 @@
-//! TIMESTAMP: store a counter.
+//! TIMESTAMP: stores a clock counter.
 
 use super::sink::{Sink, Typed, packet_impl};
 use crate::error::address;
@@ -6,8 +6,8 @@ use crate::layout::records::sdma as records;
 use crate::{EncodeError, FieldError};
 use amdgpu_hw::GpuVa;
 
-/// TIMESTAMP, opcode 13, sub-opcode 2 (GET_GLOBAL): the GPU's reference counter, 64 bits, is stored when all earlier
-/// work is done. 2.0 and later.
+/// TIMESTAMP, opcode 13, sub-opcode 2 (GET_GLOBAL): stores the GPU's 64-bit reference clock counter when all earlier work is done.
+/// 2.0 and later.
 ///
 /// | dword | bits | field   | meaning         |
 /// |-------|------|---------|-----------------|
@@ -17,12 +17,12 @@ use amdgpu_hw::GpuVa;
 /// `src/amd/vulkan/radv_sdma.c`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Timestamp {
-    /// Destination: a multiple of 8.
+    /// The destination address, a multiple of 8.
     pub va: GpuVa,
 }
 
 impl Timestamp {
-    /// Returns the packet that was read.
+    /// Converts the fields of the packet.
     #[inline]
     pub(super) fn read(record: &records::TimestampGetGlobal) -> Result<Self, FieldError> {
         Ok(Self { va: address("addr", record.addr)? })

@@ -1,13 +1,13 @@
-//! The versions of the copy engine, and how much one packet can do.
+//! The versions of the copy engine, and the size limits of their packets.
 
 use std::fmt;
 
 use amdgpu_hw::GfxLevel;
 
-/// A version of the copy engine's packet language, ordered.
+/// A version of the copy engine's packets, ordered from old to new.
 ///
-/// Versions with the same packets share a value: 3.0 stands for 3.x, 4.0 for 4.x, 6.0 for 6.x, 5.0 for the GFX10.1
-/// chips and 5.2 for the GFX10.3 chips. 1.0 is the DMA engine of GFX6, whose packets look different altogether.
+/// Versions with the same packets share a value: 3.0 represents 3.x, 4.0 represents 4.x, 6.0 represents 6.x, 5.0 the GFX10.1 chips,
+/// and 5.2 the GFX10.3 chips. 1.0 is the DMA engine of GFX6, whose packets differ from all others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[expect(missing_docs, reason = "the names say it all")]
 pub enum Version {
@@ -23,13 +23,13 @@ pub enum Version {
 }
 
 impl Version {
-    /// Every version, oldest first.
+    /// All versions, the oldest first.
     pub const ALL: [Self; 9] =
         [Self::V1_0, Self::V2_0, Self::V2_4, Self::V3_0, Self::V4_0, Self::V5_0, Self::V5_2, Self::V6_0, Self::V7_0];
 
     /// Returns the version on chips of a generation.
     ///
-    /// GFX8 answers 3.0, which all its chips have but Topaz (Iceland): a driver for Topaz takes [`Version::V2_4`].
+    /// For GFX8 this is 3.0, which all its chips have except Topaz (Iceland); a driver for Topaz uses [`Version::V2_4`].
     ///
     /// Source: Linux 6.12 `drivers/gpu/drm/amd/amdgpu/vi.c`, `vi_set_ip_blocks`, and `amdgpu_discovery.c`,
     /// `amdgpu_discovery_set_sdma_ip_blocks`.
@@ -47,11 +47,11 @@ impl Version {
         }
     }
 
-    /// Returns the most bytes that a recorder should let one [`CopyLinear`](super::CopyLinear) move: a multiple of 32 that is
-    /// safe for every alignment.
+    /// Returns the maximum number of bytes that a recorder should copy with one [`CopyLinear`](super::CopyLinear): a multiple of 32
+    /// that is valid for every alignment.
     ///
-    /// The count field holds a little more. Up to 3.0 the engine rounds the start down to 32 bytes and counts from
-    /// there, so the last units of the field depend on the address; from 4.0 on these are RADV's chunks.
+    /// The maximum of the count field is slightly larger. Up to 3.0 the engine rounds the start down to 32 bytes and counts from
+    /// there, so the maximum depends on the address. From 4.0 on the limits are RADV's.
     ///
     /// Source: Linux 6.12 `si_dma.c`, `cik_sdma.c`, `sdma_v3_0.c`, `copy_max_bytes` in the buffer functions; Mesa
     /// 25.0.7 `src/amd/common/sid.h`, `CIK_SDMA_COPY_MAX_SIZE` and `SDMA_V5_2_COPY_MAX_SIZE`.
@@ -66,9 +66,9 @@ impl Version {
         }
     }
 
-    /// Returns the most bytes that a recorder should let one [`ConstFill`](super::ConstFill) set: a multiple of 32.
+    /// Returns the maximum number of bytes that a recorder should fill with one [`ConstFill`](super::ConstFill): a multiple of 32.
     ///
-    /// Source: as [`Version::max_copy_bytes`]; `SDMA_FILL` limits in Mesa 25.0.7 `src/amd/vulkan/radv_sdma.c`,
+    /// Source: see [`Version::max_copy_bytes`]; `SDMA_FILL` limits in Mesa 25.0.7 `src/amd/vulkan/radv_sdma.c`,
     /// `radv_sdma_fill_buffer`.
     #[inline]
     pub const fn max_fill_bytes(self) -> u32 {
@@ -80,7 +80,7 @@ impl Version {
         }
     }
 
-    /// Returns the most dwords one [`WriteLinear`](super::WriteLinear) carries; an IB is not longer either.
+    /// Returns the maximum number of dwords of a [`WriteLinear`](super::WriteLinear), which is also the maximum length of an IB.
     #[inline]
     pub const fn max_write_dwords(self) -> usize {
         match self {
@@ -90,7 +90,7 @@ impl Version {
         }
     }
 
-    /// Returns the number subtracted from a count before it is written: one, from 4.0 on.
+    /// Returns the number that is subtracted from a count before it is written: one from 4.0 on, otherwise zero.
     #[inline]
     pub(super) const fn count_bias(self) -> u32 {
         match self {
@@ -99,7 +99,7 @@ impl Version {
         }
     }
 
-    /// Returns the number, such as `5.2`.
+    /// Returns the version number, such as `5.2`.
     pub const fn name(self) -> &'static str {
         match self {
             Self::V1_0 => "1.0",
@@ -114,7 +114,7 @@ impl Version {
         }
     }
 
-    /// The one-dword NOP.
+    /// Returns the one-dword NOP.
     #[inline]
     pub(super) const fn nop(self) -> u32 {
         match self {

@@ -1,4 +1,4 @@
-//! WRITE_LINEAR: dwords from the stream to memory.
+//! WRITE_LINEAR: writes dwords from the stream to memory.
 
 use super::sink::{Sink, Typed, packet_impl};
 use super::version::Version;
@@ -7,7 +7,7 @@ use crate::layout::records::sdma as records;
 use crate::{EncodeError, FieldError};
 use amdgpu_hw::GpuVa;
 
-/// WRITE_LINEAR, opcode 2: the engine stores dwords that travel in the packet.
+/// WRITE_LINEAR, opcode 2: stores the dwords in the packet.
 ///
 /// | dword | bits | field | meaning                                                              |
 /// |-------|------|-------|----------------------------------------------------------------------|
@@ -21,14 +21,14 @@ use amdgpu_hw::GpuVa;
 /// `si_dma_vm_write_pte`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct WriteLinear<'a> {
-    /// Destination: a multiple of 4.
+    /// The destination address, a multiple of 4.
     pub to: GpuVa,
-    /// Dwords to store: 1 to [`Version::max_write_dwords`].
+    /// The dwords to store: 1 to [`Version::max_write_dwords`].
     pub data: &'a [u32],
 }
 
 impl<'a> WriteLinear<'a> {
-    /// Returns the number of dwords as the count says it.
+    /// Returns the value of the count field.
     #[inline(always)]
     fn count(self, version: Version) -> Result<u32, FieldError> {
         let (value, max) = (self.data.len() as u64, version.max_write_dwords() as u64);
@@ -50,7 +50,7 @@ impl<'a> WriteLinear<'a> {
         Ok(records::Write { count, dst_addr, data: self.data, ..records::Write::default() })
     }
 
-    /// Returns the packet that was read.
+    /// Converts the fields of the packet.
     #[inline]
     pub(super) fn read(address: u64, data: &'a [u32]) -> Result<Self, FieldError> {
         Ok(Self { to: error::address("dst_addr", address)?, data })

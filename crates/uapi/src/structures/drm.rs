@@ -9,7 +9,7 @@ uapi! {
     struct Version = "drm_version", 64 bytes {
         /// Major version; 3 for amdgpu.
         0 version_major: i32,
-        /// Minor version: a promise of features.
+        /// Minor version, which increases with new features.
         4 version_minor: i32,
         /// Patch level.
         8 version_patchlevel: i32,

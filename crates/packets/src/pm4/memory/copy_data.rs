@@ -1,4 +1,4 @@
-//! COPY_DATA: one dword or qword from here to there.
+//! COPY_DATA: copies one dword or qword.
 
 use crate::choices::choices;
 use crate::error::{address, require, require_form, require_multiple};
@@ -11,36 +11,36 @@ use crate::{EncodeError, FieldError};
 use amdgpu_hw::{GfxLevel, GpuVa};
 
 choices! {
-    /// Size that COPY_DATA moves.
+    /// The size that COPY_DATA copies.
     pub enum CopySize: CountSel {
         /// 32 bits.
         Dword = DWORD,
-        /// 64 bits: memory addresses are multiples of 8, registers come in pairs.
+        /// 64 bits. Memory addresses must be multiples of 8, and registers are used in pairs.
         Qword = QWORD,
     }
 }
 
-/// Source of COPY_DATA.
+/// The source of COPY_DATA.
 ///
 /// Source: Mesa 25.0.7 `src/amd/common/sid.h`, `COPY_DATA_*`; the numbers are the selectors.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CopySource {
-    /// 0: a register, or it and the next one.
+    /// 0: a register; for a qword also the next register.
     Register(Register),
-    /// 1: memory. From GFX10 on an alias of the next.
+    /// 1: memory. An alias of 2 from GFX10 on.
     Memory(GpuVa),
     /// 2: memory through L2.
     L2(GpuVa),
-    /// 5: the number in the packet, below 2^32 for [`CopySize::Dword`].
+    /// 5: an immediate value, below 2^32 for [`CopySize::Dword`].
     Immediate(u64),
-    /// 9: the GPU's reference counter. Only ME and MEC see it.
+    /// 9: the GPU's reference clock counter. ME and MEC only.
     GpuClock,
-    /// 10: the system's counter. GFX8 and later, only ME and MEC.
+    /// 10: the system clock counter. GFX8 and later, ME and MEC only.
     SystemClock,
 }
 
 impl CopySource {
-    /// Returns src_sel, src_addr, src_reg and the immediate.
+    /// Returns src_sel, src_addr, src_reg and the immediate value.
     #[inline(always)]
     fn fields(self, level: GfxLevel) -> Result<(CopySrc, u64, u64, u64), FieldError> {
         Ok(match self {
@@ -84,16 +84,16 @@ impl CopySource {
     }
 }
 
-/// Destination of COPY_DATA; the numbers are the selectors.
+/// The destination of COPY_DATA. The numbers are the selectors.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CopyTo {
-    /// 0: a register, or it and the next one.
+    /// 0: a register; for a qword also the next register.
     Register(Register),
-    /// 1: memory, in order with register writes. Only ME can.
+    /// 1: memory, in order with register writes. ME only.
     Grbm(GpuVa),
     /// 2: memory through L2.
     L2(GpuVa),
-    /// 5: memory; an alias of L2 from GFX10 on, and what drivers use everywhere.
+    /// 5: memory. An alias of L2 from GFX10 on. Drivers use it on all generations.
     Memory(GpuVa),
 }
 
@@ -138,7 +138,7 @@ fn require_aligned(field: &'static str, va: GpuVa, size: CopySize) -> Result<(),
     require_multiple(field, va.as_u64(), if size == CopySize::Qword { 8 } else { 4 })
 }
 
-/// COPY_DATA, opcode 0x40: the engine moves one dword or qword between memory, registers, the packet and the clocks.
+/// COPY_DATA, opcode 0x40: copies one dword or qword between memory, registers, the packet and the clocks.
 ///
 /// | dword | bits  | field      | meaning                                       |
 /// |-------|-------|------------|-----------------------------------------------|
@@ -155,31 +155,31 @@ fn require_aligned(field: &'static str, va: GpuVa, size: CopySize) -> Result<(),
 /// Source: Mesa 25.0.7 `src/amd/common/sid.h`, `PKT3_COPY_DATA`; Linux 6.12 `soc15d.h`, `PACKET3_COPY_DATA`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CopyData {
-    /// Engine that copies.
+    /// The engine that copies.
     pub engine: Engine,
-    /// From where.
+    /// The source.
     pub from: CopySource,
-    /// To where.
+    /// The destination.
     pub to: CopyTo,
-    /// Size.
+    /// The size of the copy.
     pub size: CopySize,
-    /// The next packet waits until the store is done.
+    /// `true` if the next packet waits until the store is done.
     pub confirm: bool,
-    /// Caching of the read.
+    /// The caching of the read.
     pub from_caching: Caching,
-    /// Caching of the store.
+    /// The caching of the store.
     pub to_caching: Caching,
 }
 
 impl CopyData {
-    /// Copies with ME and waits for the store.
+    /// Creates a copy by ME that waits for the store.
     #[inline]
     pub const fn new(from: CopySource, to: CopyTo, size: CopySize) -> Self {
         let caching = Caching::NONE;
         Self { engine: Engine::Me, from, to, size, confirm: true, from_caching: caching, to_caching: caching }
     }
 
-    /// Stores the GPU's reference counter at `va`, a multiple of 8, as soon as ME comes by.
+    /// Creates a store of the GPU's reference clock counter to `va`, a multiple of 8, when ME executes the packet.
     #[inline]
     pub const fn timestamp(va: GpuVa) -> Self {
         Self::new(CopySource::GpuClock, CopyTo::Memory(va), CopySize::Qword)
@@ -218,7 +218,7 @@ impl CopyData {
         })
     }
 
-    /// Returns the packet that was read.
+    /// Converts the fields of the packet.
     #[inline]
     pub(in crate::pm4) fn read(record: &records::CopyData) -> Result<Self, FieldError> {
         let from = (record.src_cache_policy, record.src_temporal);

@@ -1,4 +1,4 @@
-//! CP DMA: the command processor's own copy and fill engine.
+//! CP DMA: the copy and fill engine of the command processor.
 
 use crate::choices::choices;
 use crate::error::{self, require_form};
@@ -10,40 +10,40 @@ use crate::{EncodeError, FieldError};
 use amdgpu_hw::{GfxLevel, GpuVa};
 
 choices! {
-    /// The way CP DMA reaches memory.
+    /// The path by which CP DMA accesses memory.
     pub enum DmaPath: DmaSrc {
-        /// Past L2.
+        /// Bypasses L2.
         Memory = SAS_ADDRESS,
         /// Through L2. GFX7 and later.
         L2 = L2_ADDRESS,
     }
 }
 
-/// Source of CP DMA.
+/// The source of CP DMA.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DmaSource {
-    /// Memory from any byte on.
+    /// Memory, with any byte alignment.
     Memory {
-        /// The first byte's address.
+        /// The address of the first byte.
         va: GpuVa,
-        /// The way there.
+        /// The path to memory.
         path: DmaPath,
     },
-    /// Nowhere: these 32 bits, again and again, the lowest byte first.
+    /// A repeated 32-bit pattern, the lowest byte first.
     Pattern(u32),
 }
 
-/// Destination of CP DMA.
+/// The destination of CP DMA.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DmaTo {
-    /// Memory from any byte on.
+    /// Memory, with any byte alignment.
     Memory {
-        /// The first byte's address.
+        /// The address of the first byte.
         va: GpuVa,
-        /// The way there.
+        /// The path to memory.
         path: DmaPath,
     },
-    /// Nowhere; what is read stays in L2. The address has no effect; RADV repeats the source. GFX9 and later.
+    /// No destination: the source is prefetched into L2. The address has no effect; RADV uses the source's. GFX9 and later.
     Nowhere(GpuVa),
 }
 
@@ -105,34 +105,34 @@ impl DmaTo {
 /// | 6: 30      | 5: 30      | raw_wait            | begin when earlier CP DMA has written                        |
 /// | 6: 31      | 5: 21      | disable_wr_confirm  | do not wait for the stores; bit 21 up to GFX8                |
 ///
-/// Register and GDS sides, addresses that stand still and endian swaps are not taken: drivers use none of them.
+/// Register and GDS operands, constant addresses and endian swaps are not supported, because drivers do not use them.
 ///
 /// Source: Mesa 25.0.7 `src/amd/common/sid.h`, `PKT3_CP_DMA` and `PKT3_DMA_DATA`; `src/amd/vulkan/radv_cp_dma.c`,
 /// `radv_emit_cp_dma`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CpDma {
-    /// Engine that `sync` holds up.
+    /// The engine that `sync` stalls.
     pub engine: Engine,
-    /// Source of the bytes.
+    /// The source.
     pub from: DmaSource,
-    /// Destination of the bytes.
+    /// The destination.
     pub to: DmaTo,
-    /// Size, bytes; 0 moves nothing. At most [`CpDma::max_bytes`].
+    /// The number of bytes, at most [`CpDma::max_bytes`]. 0 transfers nothing.
     pub bytes: u32,
-    /// The next packet waits for this and all earlier CP DMA.
+    /// `true` if the next packet waits for this and all earlier CP DMA.
     pub sync: bool,
-    /// Begins only when earlier CP DMA has written.
+    /// `true` if the transfer begins only after the writes of earlier CP DMA.
     pub raw_wait: bool,
-    /// The stores count as done only when confirmed.
+    /// `true` if stores are done only when they are confirmed.
     pub confirm: bool,
-    /// Caching of the reads.
+    /// The caching of the reads.
     pub from_caching: Caching,
-    /// Caching of the stores.
+    /// The caching of the stores.
     pub to_caching: Caching,
 }
 
 impl CpDma {
-    /// Returns the most bytes a packet can say: what the field holds.
+    /// Returns the maximum number of bytes of a packet, given by the width of the field.
     #[inline]
     pub const fn max_bytes(level: GfxLevel) -> u32 {
         match level {
@@ -141,8 +141,8 @@ impl CpDma {
         }
     }
 
-    /// Returns the chunk that drivers cut long transfers into: a multiple of 32 bytes, for speed. From GFX11 on RADV stays
-    /// below 32 KiB, though the field holds more.
+    /// Returns the size of the chunks into which drivers split long transfers: a multiple of 32 bytes, for speed. From GFX11 on it
+    /// is below 32 KiB, as in RADV, although the field has more bits.
     ///
     /// Source: Mesa 25.0.7 `src/amd/vulkan/radv_cp_dma.c`, `cp_dma_max_byte_count`.
     #[inline]
@@ -153,7 +153,7 @@ impl CpDma {
         }
     }
 
-    /// Returns this generation's path to memory: through L2 from GFX9 on, as RADV does.
+    /// Returns this generation's path to memory: through L2 from GFX9 on, as in RADV.
     #[inline]
     fn path(level: GfxLevel) -> DmaPath {
         if level >= GfxLevel::Gfx9 { DmaPath::L2 } else { DmaPath::Memory }
@@ -175,20 +175,20 @@ impl CpDma {
         }
     }
 
-    /// Copies `bytes` bytes, which do not overlap, without waiting.
+    /// Creates a copy of `bytes` bytes between ranges that do not overlap, without waiting.
     #[inline]
     pub fn copy(level: GfxLevel, to: GpuVa, from: GpuVa, bytes: u32) -> Self {
         let path = Self::path(level);
         Self::between(DmaSource::Memory { va: from, path }, DmaTo::Memory { va: to, path }, bytes)
     }
 
-    /// Fills `bytes` bytes with `pattern`, its lowest byte first, without waiting.
+    /// Creates a fill of `bytes` bytes with `pattern`, its lowest byte first, without waiting.
     #[inline]
     pub fn fill(level: GfxLevel, to: GpuVa, pattern: u32, bytes: u32) -> Self {
         Self::between(DmaSource::Pattern(pattern), DmaTo::Memory { va: to, path: Self::path(level) }, bytes)
     }
 
-    /// Moves nothing and waits for all earlier CP DMA.
+    /// Creates a packet that transfers nothing and waits for all earlier CP DMA.
     #[inline]
     pub fn wait_idle(level: GfxLevel) -> Self {
         let to = if level >= GfxLevel::Gfx9 {
@@ -265,7 +265,7 @@ impl CpDma {
         require_form(!matches!(self.to, DmaTo::Nowhere(_)) || level >= GfxLevel::Gfx9, "CP DMA to nowhere")
     }
 
-    /// Returns the packet that was read.
+    /// Converts the fields of the packet.
     #[inline]
     pub(in crate::pm4) fn read(record: &records::DmaData) -> Result<Self, FieldError> {
         let from = (record.src_cache_policy, record.src_temporal);
@@ -283,7 +283,7 @@ impl CpDma {
         })
     }
 
-    /// Returns the packet that was read.
+    /// Converts the fields of the packet.
     #[inline]
     pub(in crate::pm4) fn read_cp_dma(record: &records::CpDma) -> Result<Self, FieldError> {
         let from = DmaSource::read(record.src_sel, record.src_addr, record.data)?;

@@ -1,4 +1,4 @@
-//! Packets that store, copy and watch memory.
+//! Packets that write, copy and poll memory.
 
 mod copy_data;
 mod cp_dma;

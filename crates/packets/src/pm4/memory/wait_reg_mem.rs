@@ -1,4 +1,4 @@
-//! WAIT_REG_MEM: wait until memory compares.
+//! WAIT_REG_MEM: waits until a comparison with memory passes.
 
 use crate::error::{address, require};
 use crate::layout::records::pm4 as records;
@@ -9,8 +9,8 @@ use crate::pm4::target::Target;
 use crate::{EncodeError, FieldError};
 use amdgpu_hw::GpuVa;
 
-/// WAIT_REG_MEM, opcode 0x3c: the engine waits until the dword at an address, masked, compares with a reference. A wait
-/// on ME does not hold PFP up.
+/// WAIT_REG_MEM, opcode 0x3c: waits until the masked dword at an address compares with a reference. A wait by ME does not stall
+/// PFP.
 ///
 /// | dword | bits  | field         | meaning                       |
 /// |-------|-------|---------------|-------------------------------|
@@ -23,29 +23,29 @@ use amdgpu_hw::GpuVa;
 /// | 5     |       | mask          |                               |
 /// | 6     | 15:0  | poll_interval | in units of 16 clocks         |
 ///
-/// Waits on registers are the kernel's and are not taken.
+/// Waits on registers are reserved for the kernel and are not supported.
 ///
 /// Source: Mesa 25.0.7 `src/amd/common/sid.h`, `PKT3_WAIT_REG_MEM`; `src/amd/vulkan/radv_cs.h`, `radv_cp_wait_mem`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct WaitRegMem {
-    /// Engine that waits.
+    /// The engine that waits.
     pub engine: Engine,
-    /// Comparison of the masked value with the reference that ends the wait.
+    /// The comparison of the masked value with the reference that ends the wait.
     pub function: Compare,
-    /// The dword watched: a multiple of 4.
+    /// The address of the dword, a multiple of 4.
     pub va: GpuVa,
-    /// Reference value.
+    /// The reference value.
     pub reference: u32,
-    /// The bits of the value that count.
+    /// The mask that is applied to the value.
     pub mask: u32,
-    /// Interval between polls, in units of 16 clocks.
+    /// The interval between polls in units of 16 clocks.
     pub poll_interval: u16,
-    /// Caching of the reads.
+    /// The caching of the reads.
     pub caching: Caching,
 }
 
 impl WaitRegMem {
-    /// Makes ME wait until the whole dword compares with `reference`.
+    /// Creates a wait by ME until the whole dword compares with `reference`.
     #[inline]
     pub const fn new(va: GpuVa, function: Compare, reference: u32) -> Self {
         Self { engine: Engine::Me, function, va, reference, mask: u32::MAX, poll_interval: 4, caching: Caching::NONE }
@@ -72,7 +72,7 @@ impl WaitRegMem {
         })
     }
 
-    /// Returns the packet that was read.
+    /// Converts the fields of the packet.
     #[inline]
     pub(in crate::pm4) fn read(record: &records::WaitRegMem) -> Result<Self, FieldError> {
         let unknown = FieldError::Unknown { field: "mem_space", value: record.mem_space.number() };

@@ -1,4 +1,4 @@
-//! WRITE_DATA: dwords from the stream to memory or registers.
+//! WRITE_DATA: writes dwords from the stream to memory or registers.
 
 use crate::choices::choices;
 use crate::error::{address, require, require_form};
@@ -12,42 +12,42 @@ use crate::{EncodeError, FieldError};
 use amdgpu_hw::GpuVa;
 
 choices! {
-    /// The way a store to memory takes. All three end in the same place.
+    /// The path of a store to memory. All paths have the same result.
     ///
     /// Source: Mesa 25.0.7 `src/amd/common/sid.h`, `V_370_MEM_GRBM`, `V_370_TC_L2`, `V_370_MEM`.
     pub enum WritePath: WriteDst {
-        /// In order with register writes, through the GRBM. Only ME can.
+        /// In order with register writes, through the GRBM. ME only.
         Grbm = MEMORY_GRBM_SYNC,
         /// Into L2.
         L2 = TC_L2,
-        /// Straight to memory; an alias of L2 from GFX10 on, and what drivers use everywhere.
+        /// Directly to memory. An alias of L2 from GFX10 on. Drivers use it on all generations.
         Memory = MEMORY,
     }
 }
 
-/// Destination of WRITE_DATA.
+/// The destination of WRITE_DATA.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WriteTo {
-    /// Memory from an address on, a multiple of 4.
+    /// Memory, starting at an address.
     Memory {
-        /// The first dword's address.
+        /// The address of the first dword, a multiple of 4.
         va: GpuVa,
-        /// The way there.
+        /// The path to memory.
         path: WritePath,
     },
-    /// Registers from this one on.
+    /// Registers, starting at this one.
     Register(Register),
 }
 
 impl WriteTo {
-    /// Names memory by the way that every engine has.
+    /// Returns memory as the destination, by the path that all engines support.
     #[inline]
     pub const fn memory(va: GpuVa) -> Self {
         Self::Memory { va, path: WritePath::Memory }
     }
 }
 
-/// WRITE_DATA, opcode 0x37: the engine stores dwords that travel in the packet.
+/// WRITE_DATA, opcode 0x37: stores the dwords in the packet.
 ///
 /// | dword | bits  | field        | meaning                                              |
 /// |-------|-------|--------------|------------------------------------------------------|
@@ -62,25 +62,25 @@ impl WriteTo {
 /// Source: Mesa 25.0.7 `src/amd/common/sid.h`, `PKT3_WRITE_DATA`; Linux 6.12 `soc15d.h`, `PACKET3_WRITE_DATA`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct WriteData<'a> {
-    /// Engine that stores.
+    /// The engine that stores.
     pub engine: Engine,
-    /// Destination.
+    /// The destination.
     pub to: WriteTo,
-    /// Every dword goes to the same place, the last one stays.
+    /// `true` to store all dwords to the same address, so that the last one remains.
     pub no_increment: bool,
-    /// The next packet waits until the stores are done.
+    /// `true` if the next packet waits until the stores are done.
     pub confirm: bool,
-    /// Caching of the stores.
+    /// The caching of the stores.
     pub caching: Caching,
-    /// Dwords to store: 1 to [`WriteData::MAX_DATA`].
+    /// The dwords to store: 1 to [`WriteData::MAX_DATA`].
     pub data: &'a [u32],
 }
 
 impl<'a> WriteData<'a> {
-    /// The most dwords one packet carries.
+    /// The maximum number of dwords of a packet.
     pub const MAX_DATA: usize = MAX_PAYLOAD - 3;
 
-    /// Stores `data` to memory from `va` on (a multiple of 4), with ME, and waits for it.
+    /// Creates a store of `data` to memory from `va` (a multiple of 4) by ME, and waits for it.
     ///
     /// ```
     /// use amdgpu_packets::{Packet, pm4};
@@ -136,7 +136,7 @@ impl<'a> WriteData<'a> {
         })
     }
 
-    /// Returns the packet that was read.
+    /// Converts the fields of the packet.
     #[inline]
     pub(in crate::pm4) fn read(record: &records::WriteData<'a>) -> Result<Self, FieldError> {
         let to = match record.dst_sel {

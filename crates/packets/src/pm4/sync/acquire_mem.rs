@@ -1,4 +1,4 @@
-//! ACQUIRE_MEM and SURFACE_SYNC: treat caches, and wait.
+//! ACQUIRE_MEM and SURFACE_SYNC: write back or invalidate caches, and wait.
 
 use super::caches::{CacheActions, CoherCntl, Gcr};
 use crate::choices::choices;
@@ -12,17 +12,17 @@ use crate::pm4::target::{Ring, Target};
 use crate::{EncodeError, FieldError};
 use amdgpu_hw::{GfxLevel, GpuVa};
 
-/// The memory whose cache lines are meant, in blocks of 256 bytes.
+/// A range of memory for cache actions, in blocks of 256 bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct CacheRange {
-    /// The first block: its address divided by 256.
+    /// The address of the first block divided by 256.
     pub base: u64,
-    /// Number of blocks.
+    /// The number of blocks.
     pub blocks: u64,
 }
 
 impl CacheRange {
-    /// Covers everything, as the drivers spell it for this ring.
+    /// Returns the range that covers all memory, as drivers encode it for this ring.
     ///
     /// Source: Mesa 25.0.7 `src/amd/vulkan/radv_cs.c`, `radv_emit_acquire_mem` and `gfx10_cs_emit_cache_flush`.
     #[inline]
@@ -36,7 +36,7 @@ impl CacheRange {
         Self { base: 0, blocks }
     }
 
-    /// Covers the blocks that `bytes` bytes from `va` on touch.
+    /// Returns the blocks that contain the `bytes` bytes from `va` on.
     #[inline]
     pub const fn of(va: GpuVa, bytes: u64) -> Self {
         let base = va.as_u64() >> 8;
@@ -46,7 +46,7 @@ impl CacheRange {
 }
 
 choices! {
-    /// Pipeline stage that a pixel-wait-sync holds up.
+    /// The pipeline stage that a pixel-wait-sync stalls.
     ///
     /// Source: Mesa 25.0.7 `src/amd/common/sid.h`, `V_580_CP_PFP` and its like.
     pub enum PwsStage: Stage {
@@ -58,49 +58,49 @@ choices! {
         PreColor = PRE_COLOR,
         /// Before pixel shaders.
         PrePixelShader = PRE_PIXEL_SHADER,
-        /// In PFP.
+        /// PFP.
         Pfp = CP_PFP,
-        /// In ME.
+        /// ME.
         Me = CP_ME,
     }
 }
 
 choices! {
-    /// One of the three pixel-wait-sync counters to wait for.
+    /// A pixel-wait-sync counter.
     pub enum PwsCounter: Counter {
-        /// End-of-pipe events.
+        /// The counter of end-of-pipe events.
         EndOfPipe = TS,
-        /// Finished pixel shaders.
+        /// The counter of completed pixel shaders.
         PixelShader = PS,
-        /// Finished compute shaders.
+        /// The counter of completed compute shaders.
         ComputeShader = CS,
     }
 }
 
-/// Condition that the packet waits for, and the engine or stage that waits.
+/// The condition that the packet waits for, and the engine or stage that waits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AcquireWait {
-    /// The engine waits for its own cache actions.
+    /// The engine waits for the packet's cache actions.
     Actions {
-        /// Engine that executes and waits. MEC ignores it.
+        /// The engine that executes the packet and waits. MEC ignores it.
         engine: Engine,
-        /// Interval between polls, in units of 16 clocks.
+        /// The interval between polls in units of 16 clocks.
         poll_interval: u16,
     },
-    /// A stage of the pipeline waits for an event that bumped a counter, see
-    /// [`EndOfPipe::pws`](super::EndOfPipe::pws). The graphics ring of GFX11 and later.
+    /// A stage of the pipeline waits for an event that incremented a counter, see [`EndOfPipe::pws`](super::EndOfPipe::pws). The
+    /// graphics ring of GFX11 and later.
     Pws {
-        /// Stage that waits.
+        /// The stage that waits.
         stage: PwsStage,
-        /// For what.
+        /// The counter to wait for.
         counter: PwsCounter,
-        /// Number of newer events that may still be outstanding: 0 to 63.
+        /// The number of newer events that may still be outstanding: 0 to 63.
         outstanding: u8,
     },
 }
 
-/// Cache actions over a range of memory, then a wait: SURFACE_SYNC (opcode 0x43) on the graphics rings of GFX6 to GFX8
-/// and the compute rings of GFX6, ACQUIRE_MEM (0x58) elsewhere.
+/// Cache actions on a range of memory, followed by a wait: SURFACE_SYNC (opcode 0x43) on the graphics rings of GFX6 to GFX8 and the
+/// compute rings of GFX6, ACQUIRE_MEM (0x58) elsewhere.
 ///
 /// | SURFACE_SYNC | ACQUIRE_MEM to GFX9 | from GFX10     | field                                            |
 /// |--------------|---------------------|----------------|--------------------------------------------------|
@@ -113,24 +113,24 @@ pub enum AcquireWait {
 /// |              |                     | 6: 31          | GFX11: this is a pixel-wait-sync                 |
 /// |              |                     | 7: 18:0        | [`Gcr`]                                          |
 ///
-/// The graphics rings of GFX7 and GFX8 take ACQUIRE_MEM too; it is read, but SURFACE_SYNC is what is written there.
+/// The graphics rings of GFX7 and GFX8 also accept ACQUIRE_MEM. It can be decoded, but encoding writes SURFACE_SYNC.
 ///
 /// Source: Mesa 25.0.7 `src/amd/vulkan/radv_cs.c`, `radv_emit_acquire_mem` and `gfx10_cs_emit_cache_flush`; Linux 6.12
 /// `gfx_v9_0.c`, `gfx_v9_0_emit_mem_sync`, and `gfx_v10_0.c`, `gfx_v10_0_emit_mem_sync`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AcquireMem {
-    /// The actions up to GFX9; empty from GFX10 on.
+    /// The cache actions up to GFX9; empty from GFX10 on.
     pub coher: CoherCntl,
-    /// The actions from GFX10 on; empty before.
+    /// The cache actions from GFX10 on; empty before.
     pub gcr: Gcr,
-    /// The memory meant.
+    /// The memory to which the actions apply.
     pub range: CacheRange,
-    /// Condition, and the engine or stage that waits for it.
+    /// The condition to wait for, and the engine or stage that waits.
     pub wait: AcquireWait,
 }
 
 impl AcquireMem {
-    /// Covers all memory with the actions. PFP waits, so that nothing behind the packet begins before.
+    /// Creates a packet with these actions on all memory. PFP waits, so that no later packet begins before the actions are done.
     ///
     /// ```
     /// use amdgpu_packets::{Packet, pm4};
@@ -151,7 +151,7 @@ impl AcquireMem {
         Self { coher, gcr, range: CacheRange::all(target), wait }
     }
 
-    /// Returns the actions up to GFX9 and those from GFX10 on, of which a generation has one.
+    /// Returns the actions up to GFX9, and the actions from GFX10 on; one of them is empty.
     #[inline(always)]
     fn actions(self, level: GfxLevel) -> Result<(u32, u32), FieldError> {
         let bits = self.coher.difference(CoherCntl::known(level)).bits();
@@ -192,7 +192,7 @@ impl AcquireMem {
         let CacheRange { base, blocks } = self.range;
         let packet = records::AcquireMem {
             coher_cntl,
-            // Unlike everywhere else PFP is 0.
+            // In this field PFP is 0, unlike in other packets.
             engine_sel: engine == Engine::Me,
             poll_interval: poll_interval.into(),
             gcr_cntl,
@@ -206,7 +206,7 @@ impl AcquireMem {
         })
     }
 
-    /// Writes ACQUIRE_MEM, on the rings too that are given SURFACE_SYNC.
+    /// Writes ACQUIRE_MEM, even on rings for which SURFACE_SYNC is written by default.
     #[inline(always)]
     pub(in crate::pm4) fn write_acquire_mem(self, sink: Sink<'_>) -> Result<usize, EncodeError> {
         let target = sink.target;
@@ -244,7 +244,7 @@ impl AcquireMem {
         }))
     }
 
-    /// Returns the packet that was read.
+    /// Converts the fields of the packet.
     #[inline]
     pub(in crate::pm4) fn read(record: &records::AcquireMem, level: GfxLevel) -> Result<Self, FieldError> {
         let wait = if record.pws_ena {
@@ -265,7 +265,7 @@ impl AcquireMem {
         Ok(Self { coher, gcr: Gcr::from_bits_retain(record.gcr_cntl), range, wait })
     }
 
-    /// Returns the packet that was read.
+    /// Converts the fields of the packet.
     #[inline]
     pub(in crate::pm4) fn read_surface_sync(record: &records::SurfaceSync) -> Self {
         let poll_interval = record.poll_interval as u16;

@@ -1,4 +1,4 @@
-//! Cache write-backs and invalidations of a packet, in each generation's encoding.
+//! Cache actions: write-backs and invalidations, in the encoding of each generation.
 
 use bitflags::bitflags;
 
@@ -6,36 +6,36 @@ pub use crate::layout::flags::{CoherCntl, Gcr, TcActions};
 use amdgpu_hw::GfxLevel;
 
 bitflags! {
-    /// Cache operations, in terms that hold on every generation.
+    /// Cache actions, independent of the generation.
     ///
-    /// [`CoherCntl::new`], [`TcActions::new`] and [`Gcr::new`] translate, and do more than was asked where the hardware
-    /// has no smaller step.
+    /// [`CoherCntl::new`], [`TcActions::new`] and [`Gcr::new`] convert them to the bits of a generation. If the hardware has no
+    /// matching action, they choose one that does more.
     #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
     pub struct CacheActions: u32 {
-        /// Forget instructions.
+        /// Invalidates the instruction cache.
         const INVALIDATE_INSTRUCTIONS = 1 << 0;
-        /// Forget what scalar loads have read.
+        /// Invalidates the scalar cache.
         const INVALIDATE_SCALAR = 1 << 1;
-        /// Forget what vector loads have read: L0, and L1 where there is one.
+        /// Invalidates the vector caches: L0, and L1 if there is one.
         const INVALIDATE_VECTOR = 1 << 2;
-        /// Write back and forget L2.
+        /// Writes back and invalidates L2.
         const INVALIDATE_L2 = 1 << 3;
-        /// Write back L2 and keep it.
+        /// Writes back L2 without invalidating it.
         const WRITE_BACK_L2 = 1 << 4;
-        /// Forget what L2 keeps of colour and depth metadata. GFX9 and later; nothing before.
+        /// Invalidates metadata of colour and depth in L2. GFX9 and later; no effect before.
         const INVALIDATE_L2_METADATA = 1 << 5;
     }
 }
 
 impl CacheActions {
-    /// Everything that makes earlier writes by anyone visible to later reads by shaders.
+    /// The actions that make all earlier writes visible to later reads by shaders.
     pub const ACQUIRE: Self = Self::INVALIDATE_INSTRUCTIONS
         .union(Self::INVALIDATE_SCALAR)
         .union(Self::INVALIDATE_VECTOR)
         .union(Self::INVALIDATE_L2);
 }
 
-/// `value` if `actions` holds any of `when`, else nothing.
+/// Returns `value` if `actions` contains any of `when`; empty otherwise.
 macro_rules! pick {
     ($actions:expr; $($when:ident => $value:expr),+ $(,)?) => {{
         let mut picked = Self::empty();
@@ -47,8 +47,8 @@ macro_rules! pick {
 impl CoherCntl {
     /// Returns the actions in this generation's bits; empty from GFX10 on.
     ///
-    /// GFX6 and GFX7 can not write L2 back without forgetting it. From GFX8 on a plain write-back is restricted to the
-    /// lines that are not coherent anyway.
+    /// GFX6 and GFX7 cannot write back L2 without invalidating it. From GFX8 on a write-back without invalidation is restricted to
+    /// non-coherent lines.
     ///
     /// Source: Mesa 25.0.7 `src/amd/vulkan/radv_cs.c`, `radv_cs_emit_cache_flush`.
     #[inline]
@@ -72,15 +72,15 @@ impl CoherCntl {
 }
 
 impl TcActions {
-    /// Returns the actions if a field says so, else none.
+    /// Returns the actions if the field is set; empty otherwise.
     #[inline]
     pub(in crate::pm4) const fn when(self, is_set: bool) -> Self {
         if is_set { self } else { Self::empty() }
     }
 
-    /// Returns the L2 and vector actions in this generation's bits; the others can not travel with an event.
+    /// Returns the L2 and vector cache actions in this generation's bits. Other actions are not possible with an event.
     ///
-    /// Source: Mesa 25.0.7 `src/amd/vulkan/radv_cs.c`, `radv_cs_emit_cache_flush` (GFX9); the bits before are the same.
+    /// Source: Mesa 25.0.7 `src/amd/vulkan/radv_cs.c`, `radv_cs_emit_cache_flush` (GFX9). Older generations have the same bits.
     #[inline]
     pub fn new(level: GfxLevel, actions: CacheActions) -> Self {
         let nc = if level >= GfxLevel::Gfx9 { Self::TC_NC } else { Self::empty() };
@@ -96,15 +96,15 @@ impl TcActions {
 }
 
 impl Gcr {
-    /// Returns the actions if a field says so, else none.
+    /// Returns the actions if the field is set; empty otherwise.
     #[inline]
     pub(in crate::pm4) const fn when(self, is_set: bool) -> Self {
         if is_set { self } else { Self::empty() }
     }
 
-    /// Returns the actions in GCR_CNTL's bits.
+    /// Returns the actions in the bits of GCR_CNTL.
     ///
-    /// GLM can not be written back alone, and GFX12 has none.
+    /// GLM cannot be written back without invalidation. GFX12 has no GLM.
     ///
     /// Source: Mesa 25.0.7 `src/amd/vulkan/radv_cs.c`, `gfx10_cs_emit_cache_flush`.
     #[inline]
@@ -140,7 +140,7 @@ mod tests {
     fn the_actions_up_to_gfx9_are_the_fields_of_their_register() {
         for level in [GfxLevel::Gfx6, GfxLevel::Gfx7, GfxLevel::Gfx8, GfxLevel::Gfx9] {
             let fields = CP_COHER_CNTL.fields(level).fold(0, |bits, field| bits | field.mask());
-            // Bit 31 is the engine's in the packets.
+            // Bit 31 of the packets is the engine.
             assert_eq!(CoherCntl::known(level).bits(), fields & 0x7fff_ffff, "{level}");
         }
     }

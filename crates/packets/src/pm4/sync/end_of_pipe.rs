@@ -1,4 +1,4 @@
-//! RELEASE_MEM, EVENT_WRITE_EOP and EVENT_WRITE_EOS: a store when earlier work has drained.
+//! RELEASE_MEM, EVENT_WRITE_EOP and EVENT_WRITE_EOS: store a value when earlier work is complete.
 
 use super::caches::{CacheActions, Gcr, TcActions};
 use crate::choices::choices;
@@ -16,31 +16,31 @@ choices! {
     ///
     /// Source: Mesa 25.0.7 `src/amd/registers/*.json`, `VGT_EVENT_TYPE`.
     pub enum EopEvent: EventType {
-        /// All earlier work has finished and the colour and depth caches are written back.
+        /// All earlier work is complete, and the colour and depth caches are written back.
         CacheFlush = CACHE_FLUSH_TS,
-        /// As [`Self::CacheFlush`], and those caches are empty.
+        /// All earlier work is complete, and the colour and depth caches are written back and invalidated.
         CacheFlushAndInvalidate = CACHE_FLUSH_AND_INV_TS_EVENT,
-        /// All earlier work has finished.
+        /// All earlier work is complete.
         BottomOfPipe = BOTTOM_OF_PIPE_TS,
-        /// Depth is flushed.
+        /// The depth caches are written back and invalidated.
         FlushDepth = FLUSH_AND_INV_DB_DATA_TS,
-        /// Colour is flushed.
+        /// The colour caches are written back and invalidated.
         FlushColor = FLUSH_AND_INV_CB_DATA_TS,
-        /// All earlier compute shaders have finished.
+        /// All earlier compute shaders are complete.
         ComputeDone = CS_DONE,
-        /// All earlier pixel shaders have finished.
+        /// All earlier pixel shaders are complete.
         PixelDone = PS_DONE,
     }
 }
 
 impl EopEvent {
-    /// Returns `true` if the event is an end of shaders, not of the whole pipe.
+    /// Returns `true` if the event is the end of shaders rather than of the whole pipe.
     #[inline]
     pub const fn is_end_of_shader(self) -> bool {
         matches!(self, Self::ComputeDone | Self::PixelDone)
     }
 
-    /// The event index that belongs to it.
+    /// Returns the event index that belongs to the event.
     #[inline]
     const fn index(self) -> EventIndex {
         if self.is_end_of_shader() { EventIndex::END_OF_SHADER } else { EventIndex::END_OF_PIPE }
@@ -48,60 +48,60 @@ impl EopEvent {
 }
 
 choices! {
-    /// When an interrupt is raised.
+    /// The time at which an interrupt is raised, and the condition of the store.
     ///
     /// Source: Mesa 25.0.7 `src/amd/common/sid.h`, `EOP_INT_SEL_*`.
     pub enum EopInterrupt: EopInt {
-        /// Never; the store need not wait for confirmation.
+        /// No interrupt. The store need not wait for confirmation.
         None = NONE,
-        /// At once, without a store.
+        /// An interrupt at once, without a store.
         Only = INTERRUPT_ONLY,
-        /// After the store is confirmed, as the kernel's own fences ask.
+        /// An interrupt after the store is confirmed, as for the kernel's fences.
         AfterStore = INTERRUPT_AFTER_WRITE,
-        /// Never; the store waits until earlier writes are confirmed. Drivers use it for all their stores.
+        /// No interrupt. The store waits until earlier writes are confirmed. Drivers use this for all their stores.
         NoneButConfirm = DATA_AFTER_CONFIRM,
     }
 }
 
 choices! {
-    /// The way the store takes. Both end in the same place.
+    /// The path of the store. Both have the same result.
     pub enum EopPath: EopDst {
-        /// Straight to memory.
+        /// Directly to memory.
         Memory = MEMORY,
         /// Through L2. GFX7 and later.
         L2 = TC_L2,
     }
 }
 
-/// Value stored, and its destination.
+/// The value to store, and its destination.
 ///
 /// Source: Mesa 25.0.7 `src/amd/common/sid.h`, `EOP_DATA_SEL_*`; the numbers are the selectors.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EopStore {
-    /// 0: nothing.
+    /// 0: no store.
     Nothing,
-    /// 1: 32 bits, at a multiple of 4.
+    /// 1: 32 bits at an address that is a multiple of 4.
     Dword {
-        /// Destination.
+        /// The destination address.
         va: GpuVa,
-        /// Value.
+        /// The value.
         value: u32,
     },
-    /// 2: 64 bits, at a multiple of 8.
+    /// 2: 64 bits at an address that is a multiple of 8.
     Qword {
-        /// Destination.
+        /// The destination address.
         va: GpuVa,
-        /// Value.
+        /// The value.
         value: u64,
     },
-    /// 3: the GPU's reference counter, 64 bits at a multiple of 8.
+    /// 3: the GPU's reference clock counter, 64 bits at an address that is a multiple of 8.
     GpuClock {
-        /// Destination.
+        /// The destination address.
         va: GpuVa,
     },
-    /// 4: the system's counter, 64 bits at a multiple of 8. GFX9 and later.
+    /// 4: the system clock counter, 64 bits at an address that is a multiple of 8. GFX9 and later.
     SystemClock {
-        /// Destination.
+        /// The destination address.
         va: GpuVa,
     },
 }
@@ -118,7 +118,7 @@ impl EopStore {
         }
     }
 
-    /// The address, zero where nothing is stored.
+    /// Returns the destination address; zero without a store.
     #[inline]
     const fn va(self) -> GpuVa {
         match self {
@@ -127,7 +127,7 @@ impl EopStore {
         }
     }
 
-    /// The two dwords of data, zero where the packet brings none.
+    /// Returns the two dwords of data; zero if the packet has none.
     #[inline]
     const fn data(self) -> u64 {
         match self {
@@ -137,7 +137,7 @@ impl EopStore {
         }
     }
 
-    /// Checks that the address is a multiple of what is stored, and that the generation has the clock.
+    /// Checks that the address is aligned to the size of the store, and that the generation has the clock.
     #[inline(always)]
     fn check(self, level: GfxLevel) -> Result<(), FieldError> {
         let multiple = match self {
@@ -153,7 +153,7 @@ impl EopStore {
         require_multiple("addr", self.va().as_u64(), multiple)
     }
 
-    /// Returns the meaning of a packet's fields. Other bits are found when the packet is written again.
+    /// Converts the fields of the packet. Other bits are checked when the packet is encoded again.
     #[inline]
     fn read(selector: EopData, address: u64, data: u64) -> Result<Self, FieldError> {
         let va = error::address("addr", address)?;
@@ -168,7 +168,7 @@ impl EopStore {
     }
 }
 
-/// A store when the end of the pipe, or of shaders, is reached: RELEASE_MEM (opcode 0x49) on MEC and from GFX9 on, else
+/// A store that is triggered by the end of the pipe or of shaders: RELEASE_MEM (opcode 0x49) on MEC and from GFX9 on, otherwise
 /// EVENT_WRITE_EOP (0x47), or EVENT_WRITE_EOS (0x48) for the end of shaders.
 ///
 /// | RELEASE_MEM | ..._EOP  | ..._EOS  | field                                                            |
@@ -186,14 +186,15 @@ impl EopStore {
 /// | 5, 6        | 4, 5     | 4        | data                                                             |
 /// | 7           |          |          | interrupt context from GFX9 on: 0                                |
 ///
-/// Packets that the recorder has to add: on the graphics rings of GFX7 and GFX8 the packet is sent twice, the second one
-/// counts; on that of GFX9 an [`EventWrite`](super::EventWrite) of ZPASS_DONE to a scratch address goes before it.
+/// The recorder has to add packets on some rings: on the graphics rings of GFX7 and GFX8 the packet is recorded twice, and the
+/// second one takes effect; on the graphics ring of GFX9 an [`EventWrite`](super::EventWrite) of ZPASS_DONE to a scratch address
+/// precedes it.
 ///
 /// Source: Mesa 25.0.7 `src/amd/vulkan/radv_cs.c`, `radv_cs_emit_write_event_eop`; Linux 6.12 `gfx_v7_0.c`,
 /// `gfx_v7_0_ring_emit_fence_gfx` and `gfx_v7_0_ring_emit_fence_compute`, `gfx_v9_0.c`, `gfx_v9_0_ring_emit_fence`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct EndOfPipe {
-    /// The trigger.
+    /// The event that triggers the store.
     pub event: EopEvent,
     /// The cache actions up to GFX9; empty from GFX10 on.
     pub tc: TcActions,
@@ -201,19 +202,19 @@ pub struct EndOfPipe {
     pub gcr: Gcr,
     /// The store.
     pub store: EopStore,
-    /// The way the store takes.
+    /// The path of the store.
     pub path: EopPath,
-    /// Interrupt to raise, if any, and the condition of the store.
+    /// The interrupt to raise, if any, and the condition of the store.
     pub interrupt: EopInterrupt,
-    /// Caching of the store.
+    /// The caching of the store.
     pub caching: Caching,
-    /// Nothing is stored; a counter goes up that an [`AcquireWait::Pws`](super::AcquireWait::Pws) waits for. GFX11 and
-    /// later, graphics ring.
+    /// `true` to increment a counter that an [`AcquireWait::Pws`](super::AcquireWait::Pws) waits for, instead of a store. The
+    /// graphics ring of GFX11 and later.
     pub pws: bool,
 }
 
 impl EndOfPipe {
-    /// Stores when `event` has come and earlier writes are confirmed, without an interrupt.
+    /// Creates a store after `event` and after earlier writes are confirmed, without an interrupt.
     #[inline]
     pub const fn new(event: EopEvent, store: EopStore) -> Self {
         let interrupt = match store {
@@ -232,7 +233,7 @@ impl EndOfPipe {
         }
     }
 
-    /// Creates a fence: 32 bits stored when everything before has finished.
+    /// Creates a fence: a store of 32 bits after all earlier work is complete.
     ///
     /// ```
     /// use amdgpu_packets::{Packet, pm4};
@@ -250,13 +251,13 @@ impl EndOfPipe {
         Self::new(EopEvent::BottomOfPipe, EopStore::Dword { va, value })
     }
 
-    /// Stores the GPU's reference counter at the time when everything before has finished; `va` is a multiple of 8.
+    /// Creates a store of the GPU's reference clock counter after all earlier work is complete. `va` must be a multiple of 8.
     #[inline]
     pub const fn timestamp(va: GpuVa) -> Self {
         Self::new(EopEvent::BottomOfPipe, EopStore::GpuClock { va })
     }
 
-    /// Adds these cache actions between the event and the store, as far as an event can carry them.
+    /// Adds cache actions between the event and the store, as far as the packet supports them.
     #[must_use]
     #[inline]
     pub fn with_caches(self, level: GfxLevel, actions: CacheActions) -> Self {
@@ -270,7 +271,7 @@ impl EndOfPipe {
         Self { tc: TcActions::new(level, actions), gcr, ..self }
     }
 
-    /// Checks the common fields of the packets.
+    /// Checks the fields that all packets have.
     #[inline(always)]
     fn check(self, target: Target) -> Result<(), FieldError> {
         let level = target.level;
@@ -376,7 +377,7 @@ impl EndOfPipe {
 
     const NO_SUCH_STORE: FieldError = FieldError::NoSuchForm { form: "this store at the end of shaders" };
 
-    /// Returns the packet that was read.
+    /// Converts the fields of the packet.
     #[inline]
     pub(in crate::pm4) fn read(record: &records::ReleaseMem) -> Result<Self, FieldError> {
         let tc = TcActions::TCL1_VOLATILE.when(record.tcl1_vol_action)
@@ -411,7 +412,7 @@ impl EndOfPipe {
         })
     }
 
-    /// Returns the packet that was read.
+    /// Converts the fields of the packet.
     #[inline]
     pub(in crate::pm4) fn read_event_write_eop(record: &records::EventWriteEop) -> Result<Self, FieldError> {
         let release = records::ReleaseMem {
@@ -434,7 +435,7 @@ impl EndOfPipe {
         Ok(Self { caching: Caching { atc: record.atc, ..packet.caching }, ..packet })
     }
 
-    /// Returns the packet that was read.
+    /// Converts the fields of the packet.
     #[inline]
     pub(in crate::pm4) fn read_event_write_eos(record: &records::EventWriteEos) -> Result<Self, FieldError> {
         let store = EopStore::read(EopData::DWORD, record.addr, record.data.into())?;

@@ -1,4 +1,4 @@
-//! EVENT_WRITE: pipeline events, and the counters some of them store.
+//! EVENT_WRITE: triggers pipeline events, some of which store counters.
 
 use crate::error::{address, require, require_form};
 use crate::layout::choices::EVENT_TYPE;
@@ -13,13 +13,13 @@ use amdgpu_hw::{GfxLevel, GpuVa};
 pub use crate::layout::values::EventType as Event;
 
 impl Event {
-    /// Returns `true` if there is such an event on this generation.
+    /// Returns `true` if this generation has the event.
     #[inline]
     pub fn exists(self, level: GfxLevel) -> bool {
         KNOWN.get(level as usize).is_some_and(|events| events >> (self.number() & 63) & 1 != 0)
     }
 
-    /// Returns `true` if the event stores something at an address.
+    /// Returns `true` if the event stores counters at an address.
     #[inline]
     pub fn samples(self, level: GfxLevel) -> bool {
         matches!(
@@ -28,7 +28,7 @@ impl Event {
         )
     }
 
-    /// The event index: what kind of event the command processor has to expect.
+    /// Returns the event index, which tells the command processor the kind of event.
     ///
     /// Source: Mesa 25.0.7 `src/amd/common/sid.h`, `EVENT_INDEX`.
     #[inline]
@@ -47,7 +47,7 @@ impl Event {
     }
 }
 
-/// EVENT_WRITE, opcode 0x46: an event runs down the pipeline. Those that sample store their counters at an address.
+/// EVENT_WRITE, opcode 0x46: triggers an event in the pipeline. Sampling events store their counters at an address.
 ///
 /// | dword | bits | field       | meaning                                                               |
 /// |-------|------|-------------|-----------------------------------------------------------------------|
@@ -55,14 +55,14 @@ impl Event {
 /// | 1     | 11:8 | event_index | 1 sample counts, 2 pipeline and 3 stream-out statistics, 4 flushes, 0 |
 /// | 2, 3  |      | address     | with index 1 to 3 only; a multiple of 8                               |
 ///
-/// [`Event::PIXEL_PIPE_STAT_CONTROL`], whose two dwords are no address, is not taken.
+/// [`Event::PIXEL_PIPE_STAT_CONTROL`], whose two dwords are not an address, is not supported.
 ///
 /// Source: Mesa 25.0.7 `src/amd/common/sid.h`, `PKT3_EVENT_WRITE`; `src/amd/vulkan/radv_query.c`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct EventWrite {
     /// The event.
     pub event: Event,
-    /// Destination of the store; needed by the events that [sample](Event::samples), and by no others.
+    /// The destination address, for events that [sample](Event::samples); `None` for all other events.
     pub at: Option<GpuVa>,
 }
 
@@ -101,7 +101,7 @@ impl EventWrite {
         Ok(EventWriteSample(records::EventWrite { addr, ..self.record(level, true)? }))
     }
 
-    /// Returns the packet that was read.
+    /// Converts the fields of the packet.
     #[inline]
     pub(in crate::pm4) fn read(record: &records::EventWrite, level: GfxLevel) -> Result<Self, FieldError> {
         let event = record.event_type;
@@ -131,7 +131,7 @@ impl Typed for EventWrite {
 
 packet_impl!(EventWrite);
 
-/// The events of each generation, one bit for each number.
+/// A mask of the events of each generation, by event number.
 const KNOWN: [u64; GfxLevel::ALL.len()] = {
     let mut known = [0; GfxLevel::ALL.len()];
     let mut at = 0;

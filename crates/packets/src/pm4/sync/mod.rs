@@ -1,4 +1,4 @@
-//! Packets that wait for the pipeline, treat caches, and report when work is done.
+//! Packets that wait for the pipeline, write back or invalidate caches, and signal the completion of work.
 
 mod acquire_mem;
 mod caches;

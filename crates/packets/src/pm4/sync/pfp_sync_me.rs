@@ -1,11 +1,11 @@
-//! PFP_SYNC_ME: PFP waits for ME.
+//! PFP_SYNC_ME: makes PFP wait for ME.
 
 use crate::EncodeError;
 use crate::layout::records::pm4 as records;
 use crate::pm4::sink::{Sink, Typed, packet_impl};
 
-/// PFP_SYNC_ME, opcode 0x42: PFP waits until ME has executed everything before. The graphics ring, and on GFX6 the
-/// compute rings, whose firmware is the same. One dword follows, which is zero.
+/// PFP_SYNC_ME, opcode 0x42: makes PFP wait until ME has executed all earlier packets. For the graphics ring, and on GFX6 the
+/// compute rings, which have the same firmware. The payload is one dword of zero.
 ///
 /// Source: Mesa 25.0.7 `src/amd/common/sid.h`, `PKT3_PFP_SYNC_ME`; Linux 6.12 `gfx_v9_0.c`,
 /// `gfx_v9_0_ring_emit_vm_flush`.
