@@ -30,36 +30,36 @@ pub type Result<T, E = Error> = std::result::Result<T, E>;
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// A packet that does not exist for the ring, or whose value does not fit. Nothing was recorded.
+    /// The ring does not have this packet, or a value does not fit its field. Nothing was recorded.
     #[error(transparent)]
     Encode(#[from] EncodeError),
 
-    /// More dwords at once than one IB holds. Nothing was recorded.
+    /// More dwords in one call than an IB can hold. Nothing was recorded.
     #[error("{needed} dwords at once, an IB holds {most}")]
     TooLong {
-        /// Dwords asked for.
+        /// Dwords requested.
         needed: usize,
-        /// Dwords that one IB has for packets.
+        /// The most dwords that an IB can hold, without its end.
         most: usize,
     },
 
-    /// A stream capacity of zero, or beyond what an IB's size field holds.
+    /// A stream capacity of zero, or above the limit of an IB's size field.
     #[error("a stream cannot begin with {dwords} dwords, only with 1 to {most}")]
     StreamCapacity {
-        /// Dwords asked for.
+        /// Dwords requested.
         dwords: usize,
-        /// Dwords that one IB has for packets.
+        /// The most dwords that an IB can hold, without its end.
         most: usize,
     },
 
-    /// The chip has no ring of this IP, or fewer.
+    /// The chip has no ring of this IP, or fewer rings than the index requires.
     #[error("ring {ring} of {ip} does not exist: the chip has {rings}")]
     NoSuchRing {
         /// The IP.
         ip: Ip,
-        /// The ring asked for.
+        /// The index of the ring.
         ring: u32,
-        /// Rings there are.
+        /// Number of rings of the IP.
         rings: u32,
     },
 
@@ -70,16 +70,16 @@ pub enum Error {
         ip: Ip,
     },
 
-    /// A stream was recorded for another ring than the one it is submitted to.
+    /// A command list was submitted to a queue of another ring or generation than it was recorded for.
     #[error("recorded for {recorded}, submitted to {queue}")]
     WrongQueue {
-        /// The target that the stream was recorded for.
+        /// The target that the list was recorded for.
         recorded: Target,
-        /// The target that the queue reads.
+        /// The target of the queue.
         queue: Target,
     },
 
-    /// A list was to run in a stream for another ring.
+    /// A command list was executed in a stream for another ring or generation.
     #[error("recorded for {recorded}, run in a stream for {stream}")]
     WrongStream {
         /// The target that the list was recorded for.
@@ -88,19 +88,19 @@ pub enum Error {
         stream: Target,
     },
 
-    /// A list that calls others was to run in a stream that is itself to be called: calls do not nest.
+    /// A command list that calls others was executed in a secondary stream. Calls cannot be nested.
     #[error("a list that calls others cannot run in a secondary stream")]
     NestedCall,
 
-    /// A list that others are chained to was to run in a stream.
+    /// A command list with another one chained to it was executed in a stream.
     #[error("a list with another one chained to it cannot run in a stream")]
     ChainedList,
 
-    /// A list that leads through memory which is not its own was to run in a stream.
+    /// A command list that jumps through memory of others was executed in a stream.
     #[error("a list with a detour cannot run in a stream")]
     DetouredList,
 
-    /// Another object stands for this queue of the context.
+    /// Another [`Queue`](super::Queue) exists for this ring of the context.
     #[error("ring {ring} of {ip} of context {context} is taken: a queue has one object")]
     QueueTaken {
         /// The context's id.
@@ -115,28 +115,28 @@ pub enum Error {
     #[error("nothing to submit: no command list, nothing to wait for, nothing to signal")]
     NothingToSubmit,
 
-    /// The preambles take all IBs of a call.
+    /// The preambles use all IBs of a call.
     #[error(transparent)]
     NoRoomForIbs(#[from] NoRoomForIbs),
 
-    /// Queues that cannot run together.
+    /// The queues cannot form a gang.
     #[error("not a gang: {0}")]
     NoGang(#[from] GangFault),
 
-    /// A share of a gang does not fit into one call of the kernel, and gangs cannot be split.
+    /// The part of one queue in a gang submission does not fit into one kernel call, and a gang submission cannot be split.
     #[error("{ibs} IBs for ring {ring} of {ip} in a gang, at most {limit} fit")]
     GangTooLong {
         /// The IP.
         ip: Ip,
         /// The ring.
         ring: u32,
-        /// IBs given.
+        /// IBs of this part.
         ibs: usize,
-        /// IBs that fit.
+        /// The most IBs that fit.
         limit: usize,
     },
 
-    /// The thread of a submitter has ended, or its submitter was dropped before it came to the submission.
+    /// The submitter was dropped, or its thread ended, before it submitted this submission.
     #[error("the submitter was dropped before it came to the submission")]
     Abandoned,
 
@@ -147,44 +147,44 @@ pub enum Error {
         reason: String,
     },
 
-    /// The system has no free descriptor.
+    /// The process or the system has no free file descriptor.
     #[error("no descriptor for a fence: {errno}")]
     NoDescriptor {
         /// The cause.
         errno: Errno,
     },
 
-    /// The kernel took some calls of a submission that has more IBs than fit into one, and refused the next. The calls
-    /// that it took run and are kept alive; no sync object is signalled.
+    /// A submission with more IBs than fit into one kernel call was split, and the kernel refused a call after it had accepted
+    /// earlier ones. The accepted calls run, and their resources stay alive. No sync object is signalled.
     #[error("call {part} of {parts} of a submission was refused: {source}")]
     PartlySubmitted {
-        /// The call that was refused, from 0.
+        /// Index of the refused call, from 0.
         part: usize,
-        /// Calls in all.
+        /// Number of calls.
         parts: usize,
         /// The cause.
         source: winsys::Error,
     },
 
-    /// A submission that the ring of a user queue has no room for, or had none for long.
+    /// The submission is larger than the ring of the user queue, or the ring did not become free in time.
     #[error("no room for {dwords} dwords in the ring of a user queue")]
     RingFull {
-        /// Dwords needed, or all that the ring has.
+        /// Dwords needed, or the size of the ring.
         dwords: usize,
     },
 
-    /// More BOs than one submission may list.
+    /// More BOs than one submission can list.
     #[error("{count} BOs in one submission, at most {limit} are allowed", limit = crate::uapi::BO_LIST_MAX_ENTRIES)]
     TooManyBos {
-        /// BOs given.
+        /// Number of BOs.
         count: usize,
     },
 
-    /// No address for the stream's IB.
+    /// The VA manager found no address for an IB of the stream.
     #[error(transparent)]
     Address(#[from] VaError),
 
-    /// The layer below refused.
+    /// The kernel or the winsys layer refused a request.
     #[error(transparent)]
     Winsys(#[from] winsys::Error),
 }
@@ -202,9 +202,9 @@ impl Error {
 
     /// Returns the result that a Vulkan driver returns for this error.
     ///
-    /// As RADV does (Mesa 25.0.7 `radv_amdgpu_cs.c`, `radv_amdgpu_cs_submit` and `radv_amdgpu_ctx_create`), but a device is lost only
-    /// when work was, or when a submitter has [abandoned](Error::Abandoned) it: a submission that came too early, or that depends on
-    /// another client's queue which was lost, is a recoverable error.
+    /// Follows RADV (Mesa 25.0.7 `radv_amdgpu_cs.c`, `radv_amdgpu_cs_submit` and `radv_amdgpu_ctx_create`), except that a device is
+    /// lost only if its own work was lost, or if a submitter has [abandoned](Error::Abandoned) a submission. A submission that came
+    /// too early, or that depends on a lost queue of another client, is a recoverable error.
     pub fn vk_result(&self) -> VkResult {
         match self {
             _ if self.loss().is_some() => VkResult::DeviceLost,

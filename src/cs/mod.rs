@@ -1,23 +1,24 @@
 //! Recording and submitting command streams.
 //!
-//! The packets are the crate `amdgpu-packets`, re-exported here: [`pm4`] is the language of the graphics and compute rings,
-//! [`sdma`] that of the copy engines. Above it, a [`Stream`] records packets into GPU-visible memory, [`Stream::finish`] closes it into a [`CommandList`],
-//! and a [`Queue`] submits lists with the memory they touch. The resources of a submission live until its [`Fence`] has signalled.
+//! The packets come from the crate `amdgpu-packets`, re-exported here: [`pm4`] is the packet language of the graphics and compute
+//! rings, [`sdma`] that of the copy engines. A [`Stream`] records packets into GPU-visible memory, [`Stream::finish`] closes it
+//! into a [`CommandList`], and a [`Queue`] submits lists together with the memory they access. The resources of a submission stay
+//! alive until its [`Fence`] has signalled.
 //!
 //! [`commands`] records copies, fills, barriers, timestamps and other commands, with the same methods on every ring.
 //!
-//! A [`UserQueue`] submits without an ioctl where the kernel has user queues.
+//! A [`UserQueue`] submits without an ioctl, on kernels and chips that have user queues.
 //!
-//! A [`VideoQueue`] submits to UVD, VCE, VCN and JPEG what the caller has recorded itself.
+//! A [`VideoQueue`] submits command buffers that the caller recorded itself to UVD, VCE, VCN and JPEG rings.
 //!
-//! [`Queues`] has all queues of a context, a [`Gang`] runs several of them together, and a [`Submitter`] waits on a thread of
-//! its own for what has not been submitted yet. [`plan`] cuts a submission into calls of the kernel. When work is lost, the
-//! error says [how](crate::winsys::Loss), and a [`HangReport`] where, with the help of [`Breadcrumbs`].
+//! [`Queues`] holds all queues of a context, a [`Gang`] runs jobs of several queues at the same time, and a [`Submitter`] waits on
+//! its own thread for dependencies that are not submitted yet. [`plan`] splits a submission into kernel calls. If work is lost, the
+//! error gives the [cause](crate::winsys::Loss), and a [`HangReport`] shows the place, with the help of [`Breadcrumbs`].
 //!
 //! # Host memory
 //!
-//! `VK_ERROR_OUT_OF_HOST_MEMORY` is what these operations answer when the process has no memory left
-//! ([`HostMemory`](crate::winsys::Error::HostMemory)), and nothing has then changed:
+//! These operations return an error that becomes `VK_ERROR_OUT_OF_HOST_MEMORY` ([`HostMemory`](crate::winsys::Error::HostMemory))
+//! if the process has no memory left, and then have no effect:
 //!
 //! | operation | fallible | not: ends the process |
 //! |---|---|---|
@@ -34,11 +35,11 @@
 //! | [`UserQueue::submit`] | all, before the doorbell | |
 //! | [`ResidencySet`](crate::winsys::ResidencySet), sub-allocation, sparse memory, names of BOs, and whatever a driver makes once: devices, managers, threads | | the containers and the objects |
 //!
-//! Objects with several owners are behind an `Arc`, which has no fallible constructor in stable Rust. So memory of the object's
-//! size is asked for first, before the kernel is, and given back right before the object is made. Allocators keep what a thread freed
-//! last for its next request of that size; only where another thread takes just this memory in between, in a process that has no
-//! other left, the process ends. `tests/no_host_memory/` fails each allocation of the operations of the second column, and does
-//! each with room for no allocation, for one, for two, and so on until it works.
+//! Objects with several owners are in an `Arc`, which has no fallible constructor in stable Rust. Such an operation therefore first
+//! allocates memory of the object's size, before it calls the kernel, and frees it right before it creates the object. Allocators
+//! keep the memory that a thread freed last for its next request of that size. The process ends only if another thread takes
+//! exactly this memory in between and none is left. `tests/no_host_memory/` fails each allocation of the operations of the second
+//! column, and runs each operation with memory for no allocation, for one, for two, and so on until it succeeds.
 pub mod commands;
 mod diagnose;
 mod error;

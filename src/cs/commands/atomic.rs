@@ -1,4 +1,4 @@
-//! Atomic operations on memory: the operations, and the packets that carry them.
+//! Atomic operations on memory and their packets.
 
 use super::packet::described;
 use crate::{
@@ -33,21 +33,21 @@ use crate::{
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum AtomicOp {
-    /// The operand replaces the value.
+    /// Replaces the value by the operand.
     Swap,
-    /// The operand replaces the value if that equals this.
+    /// Replaces the value by the operand if the value equals this one.
     CompareSwap(u64),
-    /// The operand is added; overflow wraps.
+    /// Adds the operand; overflow wraps.
     Add,
-    /// The operand is subtracted; overflow wraps.
+    /// Subtracts the operand; overflow wraps.
     Sub,
-    /// The smaller of value and operand, both signed.
+    /// Stores the smaller of value and operand, both signed.
     SignedMin,
-    /// The smaller of value and operand.
+    /// Stores the smaller of value and operand, both unsigned.
     UnsignedMin,
-    /// The larger of value and operand, both signed.
+    /// Stores the larger of value and operand, both signed.
     SignedMax,
-    /// The larger of value and operand.
+    /// Stores the larger of value and operand, both unsigned.
     UnsignedMax,
     /// Bitwise AND with the operand.
     And,
@@ -55,13 +55,13 @@ pub enum AtomicOp {
     Or,
     /// Bitwise XOR with the operand.
     Xor,
-    /// One is added; a value equal to the operand or above becomes zero.
+    /// Adds one; a value equal to the operand or above becomes zero.
     Increment,
-    /// One is subtracted; zero, or a value above the operand, becomes the operand.
+    /// Subtracts one; zero, or a value above the operand, becomes the operand.
     Decrement,
 }
 
-/// An operation, its operand and its width.
+/// An atomic operation with its operand and width.
 ///
 /// ```
 /// use amdgpu_winsys::{
@@ -90,22 +90,22 @@ pub struct Atomic {
 }
 
 impl Atomic {
-    /// Creates an operation on a dword.
+    /// Creates an operation on a dword, at a multiple of 4 bytes.
     pub const fn dword(op: AtomicOp, operand: u32) -> Self {
         Self { op, operand: operand as u64, is_wide: false }
     }
 
-    /// Creates an operation on a qword.
+    /// Creates an operation on a qword, at a multiple of 8 bytes.
     pub const fn qword(op: AtomicOp, operand: u64) -> Self {
         Self { op, operand, is_wide: true }
     }
 
-    /// Returns the size of the operand, bytes.
+    /// Returns the size of the operand in bytes: 4 or 8.
     pub const fn bytes(self) -> u64 {
         if self.is_wide { 8 } else { 4 }
     }
 
-    /// The operation's number: L2's own, for qwords 0x20 higher, and 0x40 higher where the old value goes nowhere.
+    /// Returns the opcode of the L2 cache: 0x20 is added for qwords, and 0x40 because the old value is not returned.
     const fn number(self) -> u32 {
         const NO_RETURN: u32 = 0x40;
         let number = match self.op {
@@ -143,7 +143,7 @@ impl Atomic {
     }
 }
 
-/// ATOMIC_MEM of ME or MEC, once, without the old value: [`layout::pm4::ATOMIC_MEM`].
+/// The ATOMIC_MEM packet of ME or MEC. It runs the operation once and does not return the old value: [`layout::pm4::ATOMIC_MEM`].
 ///
 /// Source: Mesa 25.0.7 `src/amd/common/sid.h`, `PKT3_ATOMIC_MEM`; `src/amd/vulkan/radv_perfcounter.c`.
 #[derive(Clone, Copy, Debug)]
@@ -179,7 +179,7 @@ impl Packet for AtomicMem {
     }
 }
 
-/// ATOMIC of the copy engine from 3.0 on, otherwise as [`AtomicMem`]: [`layout::sdma::ATOMIC`].
+/// The ATOMIC packet of copy engines from 3.0 on, which does not return the old value: [`layout::sdma::ATOMIC`].
 ///
 /// Source: Linux 6.12 `drivers/gpu/drm/amd/amdgpu/vega10_sdma_pkt_open.h`, `SDMA_PKT_ATOMIC`.
 #[derive(Clone, Copy, Debug)]

@@ -1,4 +1,4 @@
-//! Barriers: who must be done, who waits, and which caches stand between them.
+//! Barriers: dependencies between pipeline stages, and the waits and cache operations that they need.
 
 use bitflags::bitflags;
 
@@ -8,7 +8,7 @@ use crate::{
 };
 
 bitflags! {
-    /// Stages of a pipeline that a barrier orders, and the CPU.
+    /// Pipeline stages that a barrier orders, and the CPU.
     ///
     /// ```
     /// use amdgpu_winsys::cs::commands::{Access, Barrier, Scope, Stages};
@@ -22,7 +22,7 @@ bitflags! {
     /// ```
     #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
     pub struct Stages: u32 {
-        /// The command processor, reading arguments and conditions.
+        /// The command processor, which reads indirect arguments and conditions.
         const COMMAND = 1 << 0;
         /// Vertex, tessellation and geometry shaders.
         const VERTEX = 1 << 1;
@@ -53,23 +53,23 @@ bitflags! {
     /// ```
     #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
     pub struct Access: u32 {
-        /// The command processor reads arguments and conditions.
+        /// Reads of indirect arguments and conditions by the command processor.
         const COMMAND_READ = 1 << 0;
-        /// Instructions are fetched.
+        /// Instruction fetches of shaders.
         const INSTRUCTION_READ = 1 << 1;
-        /// Shaders read what they never write.
+        /// Shader reads of memory that no shader writes.
         const UNIFORM_READ = 1 << 2;
-        /// Shaders read.
+        /// Shader reads.
         const SHADER_READ = 1 << 3;
-        /// Shaders write.
+        /// Shader writes.
         const SHADER_WRITE = 1 << 4;
-        /// Copies read.
+        /// Reads by copies.
         const TRANSFER_READ = 1 << 5;
-        /// Copies, fills and updates write.
+        /// Writes by copies, fills and updates.
         const TRANSFER_WRITE = 1 << 6;
-        /// The CPU reads.
+        /// CPU reads.
         const HOST_READ = 1 << 7;
-        /// The CPU writes.
+        /// CPU writes.
         const HOST_WRITE = 1 << 8;
     }
 }
@@ -79,14 +79,14 @@ impl Stages {
 }
 
 impl Access {
-    /// All that writes.
+    /// All kinds of write access.
     pub const WRITES: Self = Self::SHADER_WRITE.union(Self::TRANSFER_WRITE).union(Self::HOST_WRITE);
 
     const BY_SHADERS: Self = Self::UNIFORM_READ.union(Self::SHADER_READ).union(Self::SHADER_WRITE);
     const BY_TRANSFERS: Self = Self::TRANSFER_READ.union(Self::TRANSFER_WRITE);
 }
 
-/// One side of a barrier.
+/// One side of a barrier: pipeline stages and their kinds of memory access.
 ///
 /// ```
 /// use amdgpu_winsys::cs::commands::{Access, Barrier, Scope, Stages};
@@ -106,7 +106,7 @@ pub struct Scope {
 }
 
 impl Scope {
-    /// Names stages and what they do to memory.
+    /// Creates a scope of pipeline stages and their kinds of memory access.
     pub const fn new(stages: Stages, access: Access) -> Self {
         Self { stages, access }
     }
@@ -121,10 +121,10 @@ impl Scope {
     pub const COMPUTE: Self = Self::new(Stages::COMPUTE, Access::BY_SHADERS);
 }
 
-/// A dependency: accesses of `from` before it happen before accesses of `to` after it, which see their results.
+/// A memory dependency: accesses of `from` before the barrier are complete and visible to accesses of `to` after it.
 ///
-/// There are no render targets here, and so no flushes of the colour and depth caches: a driver that draws records those, see
-/// [`pm4::EndOfPipe`](crate::cs::pm4::EndOfPipe).
+/// Barriers have no stages for render targets, and do not flush the colour and depth caches. A driver that draws records these
+/// flushes itself, see [`pm4::EndOfPipe`](crate::cs::pm4::EndOfPipe).
 ///
 /// ```
 /// use amdgpu_winsys::{
@@ -172,17 +172,17 @@ pub struct Barrier {
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Flushes {
-    /// Stages waited for: shaders, and CP DMA for [`Stages::TRANSFER`].
+    /// Stages to wait for: shaders, and CP DMA for [`Stages::TRANSFER`].
     pub waits: Stages,
     /// Cache operations.
     pub caches: CacheActions,
 }
 
 impl Barrier {
-    /// Orders all work before it and all work after it.
+    /// A barrier that orders all work before it and all work after it.
     pub const FULL: Self = Self { from: Scope::ALL, to: Scope::ALL };
 
-    /// Between transfers that depend on each other.
+    /// A barrier between transfers that depend on each other.
     pub const TRANSFER: Self = Self { from: Scope::TRANSFER, to: Scope::TRANSFER };
 
     /// Creates a barrier that orders `from` before `to`.
@@ -190,16 +190,16 @@ impl Barrier {
         Self { from, to }
     }
 
-    /// Returns `true` if it orders nothing.
+    /// Returns `true` if the barrier orders nothing.
     pub fn is_empty(self) -> bool {
         self == Self::default()
     }
 
     /// Returns the waits and cache operations that a graphics or compute ring needs for a barrier.
     ///
-    /// L2 stands between shaders and memory on every generation; CP DMA goes through it from GFX9 on, the command
-    /// processor's other stores from GFX10 on, and the CPU never does. So data are written back where the reader passes
-    /// L2 by, and L2 is invalidated where the writer did. Without a write before the barrier nothing happens to caches.
+    /// Shaders access memory through L2 on every generation. CP DMA does from GFX9 on, and the other stores of the command
+    /// processor from GFX10 on. The CPU never does. L2 is therefore written back if the reader bypasses it, and invalidated if the
+    /// writer did. Without a write before the barrier no cache is touched.
     ///
     /// Source: Mesa 25.0.7 `src/amd/vulkan/radv_cmd_buffer.c`, `radv_src_access_flush`, `radv_dst_access_flush` and
     /// `radv_stage_flush`, for buffers that are not known to be coherent.
@@ -222,7 +222,7 @@ impl Barrier {
         let past_l2 = Access::HOST_READ | Access::HOST_WRITE;
         let past_l2 = if level >= GfxLevel::Gfx9 { past_l2 } else { past_l2 | Access::BY_TRANSFERS };
         let reads_past_l2 = if level >= GfxLevel::Gfx9 { past_l2 } else { past_l2 | Access::COMMAND_READ };
-        // Up to GFX9 WRITE_DATA stores to memory itself.
+        // Up to GFX9, WRITE_DATA stores to memory directly.
         let writes_past_l2 = if level >= GfxLevel::Gfx10 { past_l2 } else { past_l2 | Access::TRANSFER_WRITE };
         let in_l2 = !writes_past_l2 & Access::WRITES;
         let wrote_in_l2 =
@@ -261,7 +261,7 @@ mod tests {
         }
     }
 
-    /// Copies write in L2 from GFX9 on, and updates past it up to GFX9.
+    /// Copies write to L2 from GFX9 on; updates bypass it up to GFX9.
     #[test]
     fn what_transfers_wrote_in_l2_is_written_back_for_the_host() {
         for level in GfxLevel::ALL {
@@ -286,14 +286,14 @@ mod tests {
         assert_eq!(waits(Target::gfx(GfxLevel::Gfx10)), Stages::SHADERS | Stages::TRANSFER);
     }
 
-    /// The caches between one write and one later access.
+    /// The expected cache operations between one write and one later access.
     fn between(level: GfxLevel, write: Access, next: Access) -> CacheActions {
         let (gfx9, host) = (level >= GfxLevel::Gfx9, Access::HOST_READ | Access::HOST_WRITE);
         let command_processor = Access::TRANSFER_READ | Access::TRANSFER_WRITE | Access::COMMAND_READ;
         let lies_in_l2 = write == Access::SHADER_WRITE || write == Access::TRANSFER_WRITE && gfx9;
         let lies_behind_l2 = write == Access::HOST_WRITE || write == Access::TRANSFER_WRITE && level <= GfxLevel::Gfx9;
         let looks_behind_l2 = host.contains(next) || command_processor.contains(next) && !gfx9;
-        // The command processor's own reads are taken to go through L2 where that is in doubt.
+        // Where it is in doubt, the command processor's own reads are assumed to go through L2.
         let looks_into_l2 = !looks_behind_l2 || next == Access::COMMAND_READ;
         let mut caches = CacheActions::empty();
         caches.set(CacheActions::INVALIDATE_INSTRUCTIONS, next == Access::INSTRUCTION_READ);
@@ -311,7 +311,7 @@ mod tests {
             for (write, next) in pairs {
                 assert_eq!(caches(level, write, next), between(level, write, next), "{level} {write:?} {next:?}");
             }
-            // Sets of all sizes: their caches are those of their pairs together.
+            // For sets of all sizes, the caches are the union of those of all pairs.
             for (from, to) in (0..1 << 9).step_by(5).flat_map(|from| (0..1 << 9).step_by(7).map(move |to| (from, to))) {
                 let (from, to) = (Access::from_bits_truncate(from), Access::from_bits_truncate(to));
                 let writes = (from & Access::WRITES).iter();

@@ -1,4 +1,4 @@
-//! Checks of the ranges of a command that every ring requires.
+//! Checks of the ranges of a command, the same on every ring.
 
 use amdgpu_hw::num::wide;
 
@@ -8,7 +8,7 @@ use super::{
 };
 use crate::cs::pm4::WriteData;
 
-/// Checks the ranges of `copy`.
+/// Returns an error unless the ranges of `copy` have one length and do not overlap.
 pub(super) fn check_copy(to: Span, from: Span) -> Result<()> {
     if to.len() != from.len() {
         return Err(CommandError::Lengths { command: "copy", from: from.len(), to: to.len() });
@@ -19,13 +19,13 @@ pub(super) fn check_copy(to: Span, from: Span) -> Result<()> {
     Ok(())
 }
 
-/// Checks the range of `fill`.
+/// Returns an error unless the range of `fill` begins and ends at multiples of 4 bytes.
 pub(super) fn check_fill(to: Span) -> Result<()> {
     error::require_multiple("fill", to.address().as_u64(), 4)?;
     error::require_multiple("fill", to.len(), 4)
 }
 
-/// Checks the range of `update`.
+/// Returns an error unless the range of `update` is as long as the data and begins at a multiple of 4 bytes.
 pub(super) fn check_update(to: Span, data: &[u32]) -> Result<()> {
     let bytes = wide(size_of_val(data));
     if to.len() != bytes {
@@ -34,6 +34,5 @@ pub(super) fn check_update(to: Span, data: &[u32]) -> Result<()> {
     error::require_multiple("update", to.address().as_u64(), 4)
 }
 
-/// The data of an update in pieces of this many dwords, the most that fit into WRITE_DATA: an IB of usual size holds them
-/// too.
+/// The most dwords of one packet of an update, which is the limit of WRITE_DATA. An IB of usual size can hold such a packet.
 pub(super) const UPDATE_DWORDS: usize = WriteData::MAX_DATA;

@@ -1,4 +1,4 @@
-//! Packets that run only if a dword in memory says so.
+//! Packets that make later packets depend on a dword in memory.
 
 use amdgpu_hw::num::wide;
 
@@ -12,7 +12,7 @@ use crate::{
     vamgr::GpuVa,
 };
 
-/// The most dwords that can depend on a condition: 14 bits.
+/// The most dwords of packets that can depend on a condition. The field has 14 bits.
 pub const MAX_CONDITIONAL_DWORDS: usize = 0x3fff;
 
 fn check(packet: &'static str, target: Target, at: GpuVa, dwords: usize) -> Result<(), EncodeError> {
@@ -26,8 +26,8 @@ fn check(packet: &'static str, target: Target, at: GpuVa, dwords: usize) -> Resu
     Err(EncodeError::Field { packet, target, source })
 }
 
-/// COND_EXEC: skips the next dwords if the dword at an address is zero. PFP looks, so what ME stored needs a PFP_SYNC_ME
-/// before. [`layout::pm4::COND_EXEC`].
+/// COND_EXEC: skips the next dwords if the dword at an address is zero. PFP reads the dword, so if ME stored it, a PFP_SYNC_ME must
+/// come before. [`layout::pm4::COND_EXEC`].
 ///
 /// Source: Mesa 25.0.7 `src/amd/vulkan/radv_cs.c`, `radv_emit_cond_exec`.
 #[derive(Clone, Copy, Debug)]
@@ -56,8 +56,8 @@ impl Packet for CondExec {
     }
 }
 
-/// COND_EXE of the copy engine: skips the next dwords unless the dword at an address is 1; on 1.0 and 2.0, which compare
-/// with nothing, if it is zero. [`layout::sdma::COND_EXE`], [`layout::dma::COND_EXE`].
+/// COND_EXE of the copy engine: skips the next dwords unless the dword at an address is 1. Versions 1.0 and 2.0 have no reference
+/// value and skip if the dword is zero. [`layout::sdma::COND_EXE`], [`layout::dma::COND_EXE`].
 ///
 /// Source: Linux 6.12 `drivers/gpu/drm/amd/amdgpu/`, `*_sdma_pkt_open.h`, `SDMA_PKT_COND_EXE`.
 #[derive(Clone, Copy, Debug)]

@@ -24,7 +24,7 @@ impl Recorder<Version> {
         self.stream.language()
     }
 
-    /// Copies a part of a copy, split into packets.
+    /// Copies the bytes `part` of a copy, split into packets.
     fn copy_part(&mut self, to: Span, from: Span, part: std::ops::Range<u64>) -> Result<()> {
         let most = u64::from(self.version().max_copy_bytes());
         let mut at = part.start;
@@ -36,12 +36,12 @@ impl Recorder<Version> {
         Ok(())
     }
 
-    /// Runs `body` if the dword at `at` is 1, and skips it if that is 0.
+    /// Executes the packets of `body` if the dword at `at` is 1, and skips them if it is 0.
     ///
     /// # Errors
     ///
-    /// [`CommandError::Stream`], among others for a body above
-    /// [`MAX_CONDITIONAL_DWORDS`](super::MAX_CONDITIONAL_DWORDS).
+    /// [`CommandError::Stream`] if the stream refuses the packets or `body` has more than
+    /// [`MAX_CONDITIONAL_DWORDS`](super::MAX_CONDITIONAL_DWORDS) dwords.
     pub fn conditional(&mut self, at: GpuVa, body: &PacketBuf<Version>) -> Result<()> {
         let mut head = PacketBuf::new(self.version());
         head.push(&CondExe { at, dwords: body.dwords().len() })?;
@@ -54,8 +54,8 @@ impl Commands for Recorder<Version> {
         self.version().into()
     }
 
-    /// Copies the bytes beyond the last whole dword in a packet of their own if both ends are at multiples of 4, so that the
-    /// rest moves in dwords.
+    /// Copies the bytes after the last whole dword in a packet of their own if both ranges begin at multiples of 4, so that the
+    /// other bytes are copied in dwords.
     ///
     /// Source: Mesa 25.0.7 `src/amd/vulkan/radv_sdma.c`, `radv_sdma_copy_memory`.
     fn copy(&mut self, to: Span, from: Span) -> Result<()> {
@@ -91,7 +91,7 @@ impl Commands for Recorder<Version> {
         Ok(self.stream.push(&Timestamp { va: at })?)
     }
 
-    /// 2.4 and 3.0 hang on a fence without a NOP before.
+    /// Records a NOP before the fence on 2.4 and 3.0, which hang without it.
     ///
     /// Source: Mesa 25.0.7 `src/amd/vulkan/radv_cs.c`, `radv_cs_emit_write_event_eop`.
     fn store(&mut self, at: GpuVa, value: u32, after: Point) -> Result<()> {
@@ -111,7 +111,7 @@ impl Commands for Recorder<Version> {
         Ok(self.stream.push(&PollMem { mask, ..PollMem::new(at, function, reference) })?)
     }
 
-    /// Records a NOP: what follows it begins when earlier copies have finished. The engine caches nothing.
+    /// Records a NOP: commands after it begin when earlier copies have finished. The engine has no caches.
     ///
     /// Source: Mesa 25.0.7 `src/amd/vulkan/radv_cs.c`, `radv_cs_emit_cache_flush`.
     fn barrier(&mut self, barrier: Barrier) -> Result<()> {
@@ -126,7 +126,7 @@ impl Commands for Recorder<Version> {
         Ok(self.stream.push(&SdmaAtomic { at, atomic })?)
     }
 
-    /// The kernel's own fence waits for all copies.
+    /// Records nothing, because the kernel's own fence waits for all copies.
     fn settle(&mut self) -> Result<()> {
         Ok(())
     }

@@ -10,7 +10,7 @@ use crate::{
 /// The result of recording a command.
 pub type Result<T, E = CommandError> = std::result::Result<T, E>;
 
-/// The reason why a command was not recorded. Except for [`CommandError::Stream`] the stream is unchanged.
+/// The reason why a command was not recorded. The stream is unchanged, except for [`CommandError::Stream`].
 ///
 /// ```
 /// use amdgpu_winsys::cs::{Stream, commands::{CommandError, Commands, Recorder, Span}};
@@ -35,14 +35,14 @@ pub type Result<T, E = CommandError> = std::result::Result<T, E>;
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum CommandError {
-    /// No bytes.
+    /// A range or a box without bytes.
     #[error("{command} of no bytes")]
     Empty {
         /// The command.
         command: &'static str,
     },
 
-    /// A range that its memory does not have.
+    /// A range that is not inside its memory.
     #[error("{bytes} bytes at offset {offset:#x} are not inside the memory of {size} bytes")]
     OutOfBounds {
         /// Start of the range in the memory, bytes.
@@ -53,16 +53,16 @@ pub enum CommandError {
         size: u64,
     },
 
-    /// A range that runs over the end of the address space, or of its half.
+    /// A range that extends beyond the end of the address space, or of one half of it.
     #[error("{bytes} bytes from {va} on leave the address space")]
     OutOfAddresses {
         /// Start of the range.
         va: GpuVa,
-        /// Its length in bytes.
+        /// Length in bytes.
         bytes: u64,
     },
 
-    /// An address or a length that is no multiple of what the engines work in.
+    /// An address or a length that is not a multiple of the unit in which the engine works.
     #[error("{command}: {value:#x} is no multiple of {multiple}")]
     Misaligned {
         /// The command.
@@ -73,7 +73,7 @@ pub enum CommandError {
         multiple: u64,
     },
 
-    /// Two ranges that should be of one length.
+    /// Two ranges that must have the same length and have not.
     #[error("{command} of {from} bytes to {to} bytes")]
     Lengths {
         /// The command.
@@ -84,7 +84,7 @@ pub enum CommandError {
         to: u64,
     },
 
-    /// Source and destination of a copy share bytes. The engines make no promise about their order then.
+    /// Source and destination of a copy overlap. The engines do not define the order of their accesses.
     #[error("a copy of {bytes} bytes from {from} to {to}, which overlap")]
     Overlap {
         /// Destination.
@@ -102,20 +102,20 @@ pub enum CommandError {
         axis: char,
         /// The first element.
         first: u32,
-        /// The end, exclusive.
+        /// The end of the box, exclusive.
         end: u64,
-        /// Elements of the level.
+        /// Number of elements of the level along the axis.
         extent: u32,
     },
 
-    /// Rows or slices of texels that overlap.
+    /// Rows or slices of texels that overlap because their pitch is too small.
     #[error("{what} of {pitch} elements overlap where each takes {least}")]
     RowPitch {
         /// `rows` or `slices`.
         what: &'static str,
-        /// Elements from one to the next.
+        /// Elements from the start of one row or slice to the next.
         pitch: u64,
-        /// Elements that one takes.
+        /// Elements that a row or slice occupies.
         least: u64,
     },
 
@@ -128,7 +128,7 @@ pub enum CommandError {
         from: u32,
     },
 
-    /// A copy between tiled images that ends at the largest coordinate, on a chip whose engine cannot.
+    /// A copy between tiled images that ends at the largest coordinate, on a chip whose copy engine does not support this.
     #[error("{first} to {end} of {axis}: copies between tiled images on this chip may not end there")]
     TilesEnd {
         /// `x` or `y`.
@@ -139,14 +139,15 @@ pub enum CommandError {
         end: u64,
     },
 
-    /// An image that is laid out with DCC or HTILE, which copies here do not keep: `DISABLE_DCC` and `NO_HTILE` leave it out.
+    /// An image whose layout has DCC or HTILE, which the copy would not update. Use `DISABLE_DCC` and `NO_HTILE` for a layout
+    /// without them.
     #[error("an image with {bytes} bytes of DCC or HTILE, which the copy would not keep")]
     Compressed {
         /// Bytes of the metadata.
         bytes: u64,
     },
 
-    /// A level of an image that has no addresses.
+    /// A level of an image whose texels have no addresses.
     #[error(transparent)]
     Texels(#[from] TilerError),
 
@@ -159,7 +160,7 @@ pub enum CommandError {
         target: Target,
     },
 
-    /// The stream refused. It may have recorded a part of the command, and where it could not grow it is poisoned.
+    /// The stream returned an error. It may contain a part of the command, and it is poisoned if it could not grow.
     #[error(transparent)]
     Stream(#[from] cs::Error),
 }
@@ -170,7 +171,7 @@ impl From<EncodeError> for CommandError {
     }
 }
 
-/// `Ok` if `value` is a multiple of `multiple`.
+/// Returns an error unless `value` is a multiple of `multiple`.
 pub(super) fn require_multiple(command: &'static str, value: u64, multiple: u64) -> Result<()> {
     if value.is_multiple_of(multiple) { Ok(()) } else { Err(CommandError::Misaligned { command, value, multiple }) }
 }

@@ -1,4 +1,4 @@
-//! The commands that every ring has.
+//! The trait of the commands that can be recorded for every ring.
 
 use super::{atomic::Atomic, barrier::Barrier, error::Result, span::Span};
 use crate::{
@@ -34,28 +34,28 @@ use crate::{
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Point {
-    /// The top of the pipe: as soon as the command is fetched, by PFP on the graphics ring.
+    /// The top of the pipe: the command has been fetched, on the graphics ring by PFP.
     Top,
-    /// ME has passed on what came before.
+    /// ME has processed the earlier commands and passed their work on.
     Front,
-    /// Pixel shaders are done. Graphics rings only.
+    /// Pixel shaders have finished. Graphics rings only.
     PixelShaders,
-    /// Compute shaders are done.
+    /// Compute shaders have finished.
     ComputeShaders,
-    /// Everything is done, copies too.
+    /// All earlier work has finished, including copies.
     Bottom,
 }
 
-/// Value of an event that is set.
+/// The value of an event that is set.
 pub const EVENT_SET: u32 = 1;
 
-/// Value of an event that is not set.
+/// The value of an event that is not set.
 pub const EVENT_RESET: u32 = 0;
 
-/// Commands that can be recorded for every ring. See the [module](crate::cs::commands) for the packets they become.
+/// Commands that can be recorded for every ring. The [module](crate::cs::commands) lists their packets.
 ///
-/// Every method can answer [`CommandError::Stream`](super::CommandError::Stream) with what
-/// [`Stream::push`](crate::cs::Stream::push) answers; the other errors are named.
+/// Every method can return [`CommandError::Stream`](super::CommandError::Stream) with the errors of
+/// [`Stream::push`](crate::cs::Stream::push). The methods list only their other errors.
 ///
 /// ```
 /// use amdgpu_winsys::{
@@ -86,61 +86,63 @@ pub trait Commands {
     /// Returns the ring and generation that the packets are for.
     fn target(&self) -> Target;
 
-    /// Copies bytes between ranges of one length that do not overlap.
+    /// Copies bytes between two ranges of the same length that do not overlap.
     ///
     /// # Errors
     ///
-    /// [`CommandError::Lengths`](super::CommandError::Lengths),
-    /// [`CommandError::Overlap`](super::CommandError::Overlap).
+    /// [`CommandError::Lengths`](super::CommandError::Lengths) if the ranges differ in length;
+    /// [`CommandError::Overlap`](super::CommandError::Overlap) if they overlap.
     fn copy(&mut self, to: Span, from: Span) -> Result<()>;
 
-    /// Fills a range with a pattern.
+    /// Fills a range with a dword that repeats.
     ///
     /// # Errors
     ///
-    /// [`CommandError::Misaligned`](super::CommandError::Misaligned) unless address and length are multiples of 4.
+    /// [`CommandError::Misaligned`](super::CommandError::Misaligned) unless the address and the length are multiples of 4.
     fn fill(&mut self, to: Span, pattern: u32) -> Result<()>;
 
-    /// Stores dwords that the stream holds.
+    /// Stores `data`, which is embedded in the stream (`vkCmdUpdateBuffer`).
     ///
     /// # Errors
     ///
-    /// [`CommandError::Lengths`](super::CommandError::Lengths) unless the range is as long as the data,
+    /// [`CommandError::Lengths`](super::CommandError::Lengths) unless the range is as long as the data;
     /// [`CommandError::Misaligned`](super::CommandError::Misaligned) unless it begins at a multiple of 4.
     fn update(&mut self, to: Span, data: &[u32]) -> Result<()>;
 
-    /// Stores the GPU's reference counter, 64 bits. The copy engine always waits for what is before.
+    /// Stores the GPU's 64-bit reference counter at `at` when earlier work has passed a point. The copy engine always waits for all
+    /// earlier work.
     ///
     /// # Errors
     ///
     /// [`CommandError::Misaligned`](super::CommandError::Misaligned) unless `at` is a multiple of 8;
-    /// [`CommandError::Unsupported`](super::CommandError::Unsupported) for the end of shaders, and on the copy engine
-    /// of GFX6.
+    /// [`CommandError::Unsupported`](super::CommandError::Unsupported) for [`Point::PixelShaders`] and [`Point::ComputeShaders`]
+    /// except on the copy engine, and on the copy engine of GFX6.
     fn timestamp(&mut self, at: GpuVa, after: Point) -> Result<()>;
 
-    /// Stores a dword: an event, a marker, a fence.
+    /// Stores a dword, for example a marker or a fence, when earlier work has passed a point.
     ///
     /// # Errors
     ///
     /// [`CommandError::Misaligned`](super::CommandError::Misaligned) unless `at` is a multiple of 4;
-    /// [`CommandError::Unsupported`](super::CommandError::Unsupported) for pixel shaders where there are none.
+    /// [`CommandError::Unsupported`](super::CommandError::Unsupported) for [`Point::PixelShaders`] on compute rings and copy
+    /// engines.
     fn store(&mut self, at: GpuVa, value: u32, after: Point) -> Result<()>;
 
-    /// Waits until the dword at `at`, masked, compares with `reference`.
+    /// Waits until the dword at `at`, ANDed with `mask`, compares with `reference` as `function` says.
     ///
     /// # Errors
     ///
     /// [`CommandError::Misaligned`](super::CommandError::Misaligned) unless `at` is a multiple of 4.
     fn wait(&mut self, at: GpuVa, function: Compare, reference: u32, mask: u32) -> Result<()>;
 
-    /// Orders the commands before and after it, see [`Barrier`].
+    /// Orders the commands before and after it, with the waits and cache operations of the [`Barrier`].
     ///
     /// # Errors
     ///
-    /// Only the stream's.
+    /// Only the errors of the stream.
     fn barrier(&mut self, barrier: Barrier) -> Result<()>;
 
-    /// Changes a dword or qword in one step.
+    /// Executes an atomic operation on the dword or qword at `at`.
     ///
     /// # Errors
     ///
@@ -153,32 +155,32 @@ pub trait Commands {
     ///
     /// # Errors
     ///
-    /// Only the stream's.
+    /// Only the errors of the stream.
     fn settle(&mut self) -> Result<()>;
 
-    /// Sets an event when earlier work has passed a point.
+    /// Stores [`EVENT_SET`] at `at` when earlier work has passed a point.
     ///
     /// # Errors
     ///
-    /// As for [`Commands::store`].
+    /// The errors of [`Commands::store`].
     fn set_event(&mut self, at: GpuVa, after: Point) -> Result<()> {
         self.store(at, EVENT_SET, after)
     }
 
-    /// Resets an event when earlier work has passed a point.
+    /// Stores [`EVENT_RESET`] at `at` when earlier work has passed a point.
     ///
     /// # Errors
     ///
-    /// As for [`Commands::store`].
+    /// The errors of [`Commands::store`].
     fn reset_event(&mut self, at: GpuVa, after: Point) -> Result<()> {
         self.store(at, EVENT_RESET, after)
     }
 
-    /// Waits until an event is set. Does not flush or invalidate caches; record a [`Barrier`] after it.
+    /// Waits until the event at `at` is set. Does not flush or invalidate caches; record a [`Barrier`] after it.
     ///
     /// # Errors
     ///
-    /// As for [`Commands::wait`].
+    /// The errors of [`Commands::wait`].
     fn wait_event(&mut self, at: GpuVa) -> Result<()> {
         self.wait(at, Compare::Equal, EVENT_SET, u32::MAX)
     }

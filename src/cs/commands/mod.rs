@@ -1,8 +1,8 @@
 //! Commands: copies, fills, updates, barriers, timestamps, events and others, the same on every ring.
 //!
-//! A [`Recorder`] turns commands into packets of its stream. [`Commands`] is what recorders of all rings have in common,
-//! so that a caller need not know whether ME, MEC or a copy engine will run them. Sizes beyond what a packet holds are
-//! cut into several; what no engine can do is refused with a [`CommandError`].
+//! A [`Recorder`] writes the packets of commands to its stream. The trait [`Commands`] has the commands that all rings support, so
+//! that a caller can be independent of the engine: ME, MEC or a copy engine. A command that exceeds the limits of a packet is split
+//! into several packets. If the engine does not support an operation, the recorder returns a [`CommandError`].
 //!
 //! | command                        | graphics and compute rings                  | copy engine                     |
 //! |--------------------------------|---------------------------------------------|---------------------------------|
@@ -19,10 +19,10 @@
 //! Copy engines also copy boxes of texels into images, out of them and between them: [`Recorder::copy_to_image`],
 //! [`Recorder::copy_from_image`], [`Recorder::copy_image`].
 //!
-//! Commands run in order, but a copy may still be under way when the next one begins: put a [`Barrier`] between those
-//! that touch the same memory. The end of a list waits for everything.
+//! Commands run in order, but a copy may be incomplete when the next command begins: record a [`Barrier`] between commands that
+//! access the same memory. The end of a list waits for all commands.
 //!
-//! Copies and fills from 4 KiB on, for which RADV uses shaders, are done with CP DMA here.
+//! Copies and fills of 4 KiB and more use CP DMA too; RADV uses shaders for them.
 //!
 //! ```
 //! use amdgpu_winsys::{

@@ -8,7 +8,7 @@ use crate::cs::{
     pm4::HeaderFlags,
 };
 
-/// A packet of the tables by its fields, without anything behind them.
+/// Returns the packet of a layout with these fields and no data.
 pub(super) fn described<'a, L>(layout: &'static Layout, fields: &'a [(FieldName, u64)]) -> Described<'a, L> {
     Described { layout, flags: HeaderFlags::empty(), fields, data: &[], language: PhantomData }
 }

@@ -1,4 +1,4 @@
-//! The recorder of commands.
+//! The recorder, which writes commands to a stream.
 
 use super::{Commands, Result};
 use crate::{
@@ -8,7 +8,7 @@ use crate::{
     winsys::{Binding, Bo, BoRequest, PAGE_SIZE},
 };
 
-/// A recorder of [`Commands`] into a stream, with the state that later commands depend on.
+/// A recorder that writes [`Commands`] to a stream and tracks the state that later commands depend on.
 ///
 /// ```
 /// use amdgpu_sim::{SimKernel, profile};
@@ -31,28 +31,28 @@ use crate::{
 #[derive(Debug)]
 pub struct Recorder<L: Language> {
     pub(super) stream: Stream<L>,
-    /// CP DMA may be under way.
+    /// `true` if a CP DMA operation may be incomplete.
     pub(super) dma_is_busy: bool,
     /// Memory for stores that are never read.
     scratch: Option<GpuVa>,
 }
 
 impl<L: Language> Recorder<L> {
-    /// Goes on in a stream in which no CP DMA is under way.
+    /// Creates a recorder that appends to a stream. No CP DMA operation of the stream may be incomplete.
     pub const fn new(stream: Stream<L>) -> Self {
         Self { stream, dma_is_busy: false, scratch: None }
     }
 
-    /// Returns the stream.
+    /// Returns the stream that the recorder writes to.
     pub const fn stream(&self) -> &Stream<L> {
         &self.stream
     }
 
-    /// Appends a packet.
+    /// Appends a packet, see [`Stream::push`].
     ///
     /// # Errors
     ///
-    /// As for [`Stream::push`].
+    /// The errors of [`Stream::push`].
     #[inline]
     pub fn push<P: Packet<Language = L>>(&mut self, packet: &P) -> cs::Result<()> {
         self.stream.push(packet)
@@ -62,40 +62,40 @@ impl<L: Language> Recorder<L> {
     ///
     /// # Errors
     ///
-    /// As for [`Stream::annotate`].
+    /// The errors of [`Stream::annotate`].
     pub fn annotate(&mut self, text: &str) -> cs::Result<()> {
         self.stream.annotate(text)
     }
 
-    /// Runs a list here, see [`Stream::execute`].
+    /// Executes a command list at this point of the stream, see [`Stream::execute`].
     ///
     /// # Errors
     ///
-    /// As for [`Stream::execute`].
+    /// The errors of [`Stream::execute`].
     pub fn execute(&mut self, list: &CommandList, inclusion: Inclusion) -> cs::Result<Execution> {
         self.stream.execute(list, inclusion)
     }
 
-    /// Keeps memory resident and alive for every run of the list, see [`Stream::keep`].
+    /// Keeps memory alive and resident whenever the list runs, see [`Stream::keep`].
     pub fn keep(&mut self, binding: &Binding) {
         self.stream.keep(binding);
     }
 
-    /// Returns room for packets that are already encoded, see [`Stream::reserve`].
+    /// Returns space for exactly `dwords` dwords of packets that are already encoded, see [`Stream::reserve`].
     ///
     /// # Errors
     ///
-    /// As for [`Stream::reserve`].
+    /// The errors of [`Stream::reserve`].
     #[inline]
     pub fn reserve(&mut self, dwords: usize) -> cs::Result<&mut [u32]> {
         self.stream.reserve(dwords)
     }
 
-    /// Returns room for many small packets, see [`Stream::packet_writer`].
+    /// Returns a writer with space for at least `dwords` dwords of small packets, see [`Stream::packet_writer`].
     ///
     /// # Errors
     ///
-    /// As for [`Stream::reserve`].
+    /// The errors of [`Stream::reserve`].
     #[inline]
     pub fn packet_writer(&mut self, dwords: usize) -> cs::Result<PacketWriter<'_, L>> {
         self.stream.packet_writer(dwords)
@@ -105,7 +105,7 @@ impl<L: Language> Recorder<L> {
     ///
     /// # Errors
     ///
-    /// As for [`Stream::push`].
+    /// The errors of [`Stream::push`].
     pub fn begin_mark(&mut self, breadcrumbs: &Breadcrumbs, mark: u32) -> cs::Result<()>
     where
         L: Marker,
@@ -114,11 +114,11 @@ impl<L: Language> Recorder<L> {
         breadcrumbs.begin(&mut self.stream, mark)
     }
 
-    /// Marks that all that was recorded so far is done, see [`Breadcrumbs::end`].
+    /// Records a write of `mark` once all earlier commands have completed, see [`Breadcrumbs::end`].
     ///
     /// # Errors
     ///
-    /// As for [`Stream::push`].
+    /// The errors of [`Stream::push`].
     pub fn end_mark(&mut self, breadcrumbs: &Breadcrumbs, mark: u32) -> cs::Result<()>
     where
         L: Marker,
@@ -127,14 +127,14 @@ impl<L: Language> Recorder<L> {
         breadcrumbs.end(&mut self.stream, mark)
     }
 
-    /// Forgets what was recorded, see [`Stream::clear`].
+    /// Discards all recorded commands, see [`Stream::clear`].
     pub fn clear(&mut self) {
         self.stream.clear();
         self.dma_is_busy = false;
         self.scratch = None;
     }
 
-    /// Returns 4 KiB that the GPU may write and that are never read; the stream keeps them alive.
+    /// Returns the address of 4 KiB that the GPU may write and that are never read. The stream keeps the memory alive.
     pub(super) fn scratch(&mut self) -> cs::Result<GpuVa> {
         if let Some(scratch) = self.scratch {
             return Ok(scratch);
@@ -160,21 +160,21 @@ impl<L: Language> Recorder<L>
 where
     Self: Commands,
 {
-    /// Waits for what is under way and gives the stream back.
+    /// Records a wait for incomplete copies and returns the stream.
     ///
     /// # Errors
     ///
-    /// As for [`Stream::push`].
+    /// The errors of [`Stream::push`].
     pub fn into_stream(mut self) -> Result<Stream<L>> {
         self.settle()?;
         Ok(self.stream)
     }
 
-    /// Waits for what is under way and closes the stream, see [`Stream::finish`].
+    /// Records a wait for incomplete copies and closes the stream, see [`Stream::finish`].
     ///
     /// # Errors
     ///
-    /// As for [`Stream::finish`].
+    /// The errors of [`Stream::finish`].
     pub fn finish(mut self) -> Result<CommandList> {
         self.settle()?;
         Ok(self.stream.finish()?)

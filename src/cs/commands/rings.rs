@@ -26,12 +26,12 @@ impl Recorder<Target> {
         self.stream.language()
     }
 
-    /// Returns `true` if PFP and ME share the work.
+    /// Returns `true` if the ring has PFP in front of ME.
     fn has_pfp(&self) -> bool {
         self.ring().ring == Ring::Gfx
     }
 
-    /// Waits for CP DMA, if some may be under way.
+    /// Records a wait for CP DMA if an operation may be incomplete.
     fn wait_dma(&mut self) -> Result<()> {
         if self.dma_is_busy {
             self.stream.push(&CpDma::wait_idle(self.ring().level))?;
@@ -40,7 +40,7 @@ impl Recorder<Target> {
         Ok(())
     }
 
-    /// Copies more than one packet can.
+    /// Copies more bytes than the limit of a packet.
     #[cold]
     fn copy_in_pieces(&mut self, to: Span, from: Span) -> Result<()> {
         let level = self.ring().level;
@@ -53,11 +53,10 @@ impl Recorder<Target> {
         Ok(())
     }
 
-    /// An end of pipe, with what its generation wants beside it.
+    /// Records an end-of-pipe event with the additional packets that its generation needs.
     ///
-    /// * The graphics rings of GFX7 and GFX8 need it twice, and the second one counts; the first stores zero where the
-    ///   other stores a value.
-    /// * On that of GFX9 each render backend has to store its sample count right before.
+    /// * The graphics rings of GFX7 and GFX8 need the event twice. The first one stores zero if the second one stores a value.
+    /// * On the graphics ring of GFX9 each render backend has to store its sample count directly before.
     ///
     /// Source: Mesa 25.0.7 `src/amd/vulkan/radv_cs.c`, `radv_cs_emit_write_event_eop`.
     fn end_of_pipe(&mut self, packet: EndOfPipe) -> Result<()> {
@@ -77,12 +76,13 @@ impl Recorder<Target> {
         Ok(self.stream.push(&packet)?)
     }
 
-    /// Runs `body` if the dword at `at` is 1, and skips it if that is 0. PFP waits for ME first.
+    /// Executes the packets of `body` if the dword at `at` is 1, and skips them if it is 0. On the graphics ring PFP waits for ME
+    /// first.
     ///
     /// # Errors
     ///
-    /// [`CommandError::Stream`], among others for a body above
-    /// [`MAX_CONDITIONAL_DWORDS`](super::MAX_CONDITIONAL_DWORDS).
+    /// [`CommandError::Stream`] if the stream refuses the packets or `body` has more than
+    /// [`MAX_CONDITIONAL_DWORDS`](super::MAX_CONDITIONAL_DWORDS) dwords.
     pub fn conditional(&mut self, at: GpuVa, body: &PacketBuf<Target>) -> Result<()> {
         let mut whole = PacketBuf::new(self.ring());
         if self.has_pfp() {
@@ -93,7 +93,7 @@ impl Recorder<Target> {
     }
 }
 
-/// The condition and what depends on it, in one piece: a stream that grows in between would cut them apart.
+/// Records the condition and its body in one reservation, so that both are in the same IB.
 pub(super) fn conditional<L: Language>(
     recorder: &mut Recorder<L>,
     head: &PacketBuf<L>,
@@ -115,9 +115,9 @@ impl Commands for Recorder<Target> {
         self.ring().into()
     }
 
-    /// Source: Mesa 25.0.7 `src/amd/vulkan/radv_cp_dma.c`, `radv_cp_dma_copy_memory`; its dummy copies, which align an
-    /// internal counter of old chips for speed, are left out. GFX6 waits at once, for it is not known to take the copy of
-    /// nothing that later chips wait with.
+    /// Source: Mesa 25.0.7 `src/amd/vulkan/radv_cp_dma.c`, `radv_cp_dma_copy_memory`, without its dummy copies, which align an
+    /// internal counter of old chips for speed. On GFX6 each copy waits for its own end, because it is not known whether GFX6
+    /// supports the copy of zero bytes with which later chips wait.
     #[inline]
     fn copy(&mut self, to: Span, from: Span) -> Result<()> {
         check_copy(to, from)?;
@@ -199,7 +199,7 @@ impl Commands for Recorder<Target> {
         Ok(self.stream.push(&WaitRegMem { mask, ..WaitRegMem::new(at, function, reference) })?)
     }
 
-    /// Partial flushes, cache actions, and PFP behind ME. From GFX10 on the cache actions make PFP wait by themselves.
+    /// Records partial flushes, cache actions, and a wait of PFP for ME. From GFX10 on the cache actions make PFP wait.
     ///
     /// Source: Mesa 25.0.7 `src/amd/vulkan/radv_cs.c`, `radv_cs_emit_cache_flush` and `gfx10_cs_emit_cache_flush`.
     fn barrier(&mut self, barrier: Barrier) -> Result<()> {
@@ -211,7 +211,7 @@ impl Commands for Recorder<Target> {
         if waits.contains(Stages::TRANSFER) {
             self.wait_dma()?;
         }
-        // Pixel shaders come after those of vertices.
+        // A wait for pixel shaders includes their vertex shaders.
         let last_drawn = if waits.contains(Stages::FRAGMENT) { Stages::FRAGMENT } else { Stages::VERTEX };
         let events = [
             (Stages::FRAGMENT & last_drawn, Event::PS_PARTIAL_FLUSH),
@@ -236,7 +236,7 @@ impl Commands for Recorder<Target> {
         Ok(self.stream.push(&AtomicMem { at, atomic })?)
     }
 
-    /// The kernel does not wait for CP DMA at the end of an IB.
+    /// Waits for CP DMA, because the kernel does not at the end of an IB.
     ///
     /// Source: Mesa 25.0.7 `src/amd/vulkan/radv_cmd_buffer.c`, `radv_EndCommandBuffer`.
     fn settle(&mut self) -> Result<()> {

@@ -1,9 +1,9 @@
-//! The bytes that a command reads or writes.
+//! A range of GPU addresses that a command reads or writes.
 
 use super::{CommandError, Result};
 use crate::{vamgr::GpuVa, winsys::Binding};
 
-/// A range of GPU addresses: at least one byte, all in one half of the address space.
+/// A range of at least one byte of GPU addresses, in one half of the address space.
 ///
 /// ```
 /// use amdgpu_winsys::cs::commands::Span;
@@ -28,11 +28,12 @@ pub struct Span {
 }
 
 impl Span {
-    /// Names a range that the caller knows to be bound.
+    /// Creates a range of addresses. The caller ensures that memory is bound there when the commands run.
     ///
     /// # Errors
     ///
-    /// [`CommandError::Empty`], [`CommandError::OutOfAddresses`].
+    /// [`CommandError::Empty`] if `bytes` is zero; [`CommandError::OutOfAddresses`] if the range extends beyond its half of the
+    /// address space.
     pub fn new(va: GpuVa, bytes: u64) -> Result<Self> {
         if bytes == 0 {
             return Err(CommandError::Empty { command: "a range" });
@@ -43,11 +44,11 @@ impl Span {
         }
     }
 
-    /// Names a part of bound memory.
+    /// Creates the range of `bytes` bytes at `offset` of bound memory.
     ///
     /// # Errors
     ///
-    /// [`CommandError::Empty`]; [`CommandError::OutOfBounds`] where the memory is shorter.
+    /// [`CommandError::Empty`] if `bytes` is zero; [`CommandError::OutOfBounds`] if the range is not inside the memory.
     pub fn of(binding: &Binding, offset: u64, bytes: u64) -> Result<Self> {
         let size = binding.len();
         let outside = CommandError::OutOfBounds { offset, bytes, size };
@@ -57,7 +58,8 @@ impl Span {
         Self::new(binding.address().checked_add(offset).ok_or(outside)?, bytes)
     }
 
-    /// Returns a part of the range. It costs less than to name it by [`Span::of`]: only the bounds are checked.
+    /// Returns `bytes` bytes of the range, from `offset` on. This is cheaper than [`Span::of`], because only the bounds are
+    /// checked.
     ///
     /// ```
     /// use amdgpu_winsys::{cs::commands::{CommandError, Span}, vamgr::GpuVa};
@@ -70,7 +72,7 @@ impl Span {
     ///
     /// # Errors
     ///
-    /// [`CommandError::Empty`]; [`CommandError::OutOfBounds`] where the range is shorter.
+    /// [`CommandError::Empty`] if `bytes` is zero; [`CommandError::OutOfBounds`] if the part is not inside the range.
     #[inline]
     pub const fn part(self, offset: u64, bytes: u64) -> Result<Self> {
         if bytes == 0 {
@@ -82,14 +84,14 @@ impl Span {
         Ok(Self { va: self.inside(offset), bytes })
     }
 
-    /// Returns the address `offset` bytes into the range, which is longer than that. All of a range is in one half of the
-    /// address space, so the sum is an address.
+    /// Returns the address `offset` bytes into the range. `offset` is less than the length, and the whole range is in one half of
+    /// the address space, so the sum is a valid address.
     #[inline]
     const fn inside(self, offset: u64) -> GpuVa {
         GpuVa::from_48_bits(self.va.as_u64().wrapping_add(offset))
     }
 
-    /// Returns the first byte's address.
+    /// Returns the address of the first byte.
     #[inline]
     pub const fn address(self) -> GpuVa {
         self.va
@@ -101,19 +103,19 @@ impl Span {
         self.bytes
     }
 
-    /// Returns `false`: a range has at least one byte.
+    /// Returns `false`: every range has at least one byte.
     pub const fn is_empty(self) -> bool {
         false
     }
 
-    /// Returns `true` if the two share a byte.
+    /// Returns `true` if the ranges have a byte in common.
     #[inline]
     pub const fn overlaps(self, other: Self) -> bool {
         let (this, that) = (self.va.as_u64(), other.va.as_u64());
         if this < that { that - this < self.bytes } else { this - that < other.bytes }
     }
 
-    /// The range in pieces of at most `most` bytes, in order.
+    /// Splits the range into pieces of at most `most` bytes. Yields the offset and length of each, in order.
     #[inline]
     pub(super) fn pieces(self, most: u64) -> impl Iterator<Item = (u64, u64)> {
         let mut at = 0;
@@ -124,7 +126,7 @@ impl Span {
         })
     }
 
-    /// The address `offset` bytes into the range, or its first byte's where there is no such byte.
+    /// Returns the address `offset` bytes into the range, or the address of its first byte if `offset` is out of range.
     #[inline]
     pub(super) fn at(self, offset: u64) -> GpuVa {
         debug_assert!(offset < self.bytes);

@@ -1,4 +1,4 @@
-//! The pool that an IB's memory returns to.
+//! The memory of a pool, and the handle by which streams return IBs to it.
 
 use std::sync::{Arc, Weak};
 
@@ -7,12 +7,12 @@ use parking_lot::Mutex;
 use super::memory::IbMemory;
 use crate::{cs::IbPlacement, winsys::Device};
 
-/// A pool's memory.
+/// The state of a pool, shared with the streams that use it.
 #[derive(Debug)]
 pub(in crate::cs) struct Shared {
     pub(in crate::cs) device: Device,
     pub(in crate::cs) placement: IbPlacement,
-    /// The most that lies idle, in dwords.
+    /// The most idle memory that the pool keeps, in dwords.
     pub(in crate::cs) most: usize,
     pub(in crate::cs) idle: Mutex<Idle>,
 }
@@ -24,17 +24,17 @@ pub(in crate::cs) struct Idle {
     pub(in crate::cs) dwords: usize,
 }
 
-/// Source and destination of a stream's memory: a pool, or none.
+/// The origin and destination of a stream's IBs: a pool, or none.
 #[derive(Clone, Debug, Default)]
 pub(in crate::cs) struct Home(Weak<Shared>);
 
 impl Home {
-    /// The home that a pool is.
+    /// Returns a handle to a pool.
     pub(in crate::cs) fn of(shared: &Arc<Shared>) -> Self {
         Self(Arc::downgrade(shared))
     }
 
-    /// The smallest idle memory that `fits`.
+    /// Takes the smallest idle memory that `fits`; `None` if there is none or no pool.
     pub(in crate::cs) fn take(&self, fits: impl Fn(&IbMemory) -> bool) -> Option<IbMemory> {
         let shared = self.0.upgrade()?;
         let mut idle = shared.idle.lock();
@@ -45,7 +45,7 @@ impl Home {
         Some(memory)
     }
 
-    /// Keeps unused memory, as far as the pool has room. Without a pool it is freed.
+    /// Returns unused memory to the pool. Memory beyond the pool's limit, of another placement or without a pool is freed.
     pub(in crate::cs) fn give(&self, memories: impl IntoIterator<Item = IbMemory>) {
         let Some(shared) = self.0.upgrade() else { return drop(memories) };
         for memory in memories {

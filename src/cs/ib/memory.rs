@@ -14,13 +14,13 @@ use crate::{
     winsys::{Binding, Bo, BoRequest, Device, Mapping, PAGE_SIZE},
 };
 
-/// Bytes of a dword. Lengths of IBs are in dwords wherever they are not called bytes.
+/// Bytes of a dword. Lengths of IBs are in dwords unless a name says bytes.
 const DWORD: u64 = wide(size_of::<u32>());
 
-/// A GPU buffer that holds dwords, written by the CPU through its one mapping and only read by the GPU.
+/// A GPU buffer of dwords, written by the CPU through its only mapping and only read by the GPU.
 ///
-/// Recording goes through a window: [`IbMemory::take`] hands out its first dwords and moves its start. Unless it lies
-/// in cached memory ([`IbPlacement::Cached`]), dwords are best stored in order and not read back.
+/// Dwords are recorded into a window. [`IbMemory::take`] returns its first dwords and moves its start behind them. Unless the
+/// memory is cached ([`IbPlacement::Cached`]), the CPU should store dwords in order and not read them.
 ///
 /// # Invariants
 ///
@@ -32,7 +32,7 @@ const DWORD: u64 = wide(size_of::<u32>());
 #[derive(Debug)]
 pub(in crate::cs) struct IbMemory {
     dwords: NonNull<u32>,
-    /// Start of the window: the dwords handed out so far.
+    /// Start of the window, which is the number of dwords handed out so far.
     used: usize,
     /// End of the window.
     limit: usize,
@@ -40,7 +40,7 @@ pub(in crate::cs) struct IbMemory {
     /// Number of dwords at the start that do not change while the object is shared.
     fixed: usize,
     placement: IbPlacement,
-    // Fields drop top to bottom: the CPU lets go of the pages before the GPU does.
+    // Fields drop from top to bottom: the CPU mapping must be gone before the GPU binding.
     _mapping: Mapping,
     binding: Binding,
 }
@@ -51,7 +51,7 @@ unsafe impl Send for IbMemory {}
 unsafe impl Sync for IbMemory {}
 
 impl IbMemory {
-    /// Allocates, binds and maps room for at least `capacity` dwords. The window is empty.
+    /// Allocates, binds and maps memory for at least `capacity` dwords. Its window is empty.
     pub(in crate::cs) fn new(device: &Device, capacity: usize, placement: IbPlacement) -> Result<Self> {
         let size = (wide(capacity) * DWORD).next_multiple_of(PAGE_SIZE);
         let lease = device.addresses().allocate(VaRequest::new(size))?;
@@ -73,7 +73,7 @@ impl IbMemory {
         })
     }
 
-    /// Room in dwords.
+    /// Returns the size of the memory in dwords.
     pub(in crate::cs) fn capacity(&self) -> usize {
         self.capacity
     }
@@ -88,34 +88,34 @@ impl IbMemory {
         self.binding.address()
     }
 
-    /// The binding, for the BO list.
+    /// Returns the binding, for the BO list.
     pub(in crate::cs) fn binding(&self) -> &Binding {
         &self.binding
     }
 
-    /// Dwords handed out.
+    /// Returns the number of dwords handed out.
     pub(in crate::cs) fn used(&self) -> usize {
         self.used
     }
 
-    /// Dwords that can still be handed out.
+    /// Returns the length of the window in dwords.
     #[inline]
     pub(in crate::cs) fn left(&self) -> usize {
         self.limit - self.used
     }
 
-    /// The window begins at the start again, and ends after `limit` dwords, or where the memory does.
+    /// Moves the start of the window to the start of the memory, and its end to `limit` dwords or the end of the memory.
     pub(in crate::cs) fn rewind(&mut self, limit: usize) {
         self.used = 0;
         self.limit = limit.min(self.capacity);
     }
 
-    /// The window ends where it begins: nothing more is handed out.
+    /// Closes the window: no more dwords can be handed out.
     pub(in crate::cs) fn shut(&mut self) {
         self.limit = self.used;
     }
 
-    /// The next `dwords` dwords, which now count as used; `None` where the window is shorter.
+    /// Hands out the next `dwords` dwords; `None` if the window is shorter.
     #[inline]
     pub(in crate::cs) fn take(&mut self, dwords: usize) -> Option<&mut [u32]> {
         if dwords > self.limit - self.used {
@@ -130,13 +130,13 @@ impl IbMemory {
         Some(unsafe { std::slice::from_raw_parts_mut(start.as_ptr(), dwords) })
     }
 
-    /// Takes dwords like [`IbMemory::take`], for a length known to the compiler.
+    /// Hands out `N` dwords like [`IbMemory::take`], for a length known at compile time.
     #[inline]
     pub(in crate::cs) fn take_array<const N: usize>(&mut self) -> Option<&mut [u32; N]> {
         self.take(N)?.try_into().ok()
     }
 
-    /// The whole window; say with [`IbMemory::advance`] how much of it was used.
+    /// Returns the whole window without handing it out; [`IbMemory::advance`] counts the dwords that were written.
     #[inline]
     pub(in crate::cs) fn window(&mut self) -> &mut [u32] {
         // SAFETY: as in `take`.
@@ -145,26 +145,27 @@ impl IbMemory {
         unsafe { std::slice::from_raw_parts_mut(start.as_ptr(), self.left()) }
     }
 
-    /// The dwords handed out so far, and the window behind them.
+    /// Returns the dwords handed out so far and the window behind them.
     #[inline]
     pub(in crate::cs) fn chunk(&mut self) -> &mut [u32] {
         // SAFETY: `limit <= capacity` dwords are mapped and aligned as long as `self` lives, which is borrowed exclusively.
         unsafe { std::slice::from_raw_parts_mut(self.dwords.as_ptr(), self.limit) }
     }
 
-    /// The first dwords, whatever was recorded there: for what goes nowhere.
+    /// Returns the first dwords of the memory, for writes of a poisoned stream, whose content is discarded.
     pub(in crate::cs) fn first_dwords<const N: usize>(&mut self) -> Option<&mut [u32; N]> {
         // SAFETY: `capacity` dwords are mapped and aligned as long as `self` lives, which is borrowed exclusively.
         unsafe { std::slice::from_raw_parts_mut(self.dwords.as_ptr(), self.capacity) }.first_chunk_mut()
     }
 
-    /// The first `dwords` dwords of the window are used.
+    /// Hands out `dwords` dwords that were written to the window, at most all of it.
     #[inline]
     pub(in crate::cs) fn advance(&mut self, dwords: usize) {
         self.used += dwords.min(self.limit - self.used);
     }
 
-    /// The next `dwords` dwords, or the whole window where it is shorter, and the counter that grows by what is used of them.
+    /// Returns the next `dwords` dwords of the window, or all of it if it is shorter, and a counter to which the caller adds the
+    /// dwords that it writes.
     #[inline]
     pub(in crate::cs) fn lend(&mut self, dwords: usize) -> (&mut [u32], &mut usize) {
         let dwords = dwords.min(self.limit - self.used);
@@ -177,30 +178,30 @@ impl IbMemory {
         (room, &mut self.used)
     }
 
-    /// Moves the end of the window back by `dwords` dwords, as far as the memory goes: for what ends an IB.
+    /// Moves the end of the window by `dwords` dwords towards the end of the memory, for the packets that end an IB.
     pub(in crate::cs) fn extend(&mut self, dwords: usize) {
         self.limit = self.limit.saturating_add(dwords).min(self.capacity);
     }
 
-    /// From now on the first `dwords` dwords do not change while the object is shared.
+    /// Declares that the first `dwords` dwords do not change while the object is shared.
     pub(in crate::cs) fn fix(&mut self, dwords: usize) {
         self.fixed = dwords.min(self.capacity);
     }
 
-    /// The dwords that do not change.
+    /// Returns the dwords that do not change while the object is shared.
     pub(in crate::cs) fn fixed(&self) -> &[u32] {
         // SAFETY: `fixed <= capacity` dwords are mapped and aligned as long as `self` lives, mapped bytes are always a valid
         // u32 whatever they hold, and by the invariant they are not written while `self` is borrowed.
         unsafe { std::slice::from_raw_parts(self.dwords.as_ptr(), self.fixed) }
     }
 
-    /// A copy of the first `dwords` dwords, also of those that others may be changing.
+    /// Copies the first `dwords` dwords. Those that are not fixed may be changed concurrently.
     pub(in crate::cs) fn shared_dwords(&self, dwords: usize) -> Vec<u32> {
         let fixed = self.fixed().iter().copied().take(dwords);
         fixed.chain((self.fixed..dwords).filter_map(|at| Some(self.tail(at)?.load(Relaxed)))).collect()
     }
 
-    /// Stores dwords from index `at` on, of those that may change while the object is shared.
+    /// Stores dwords from index `at` on, atomically. Skips dwords that are fixed or outside the memory.
     pub(in crate::cs) fn store_tail<const N: usize>(&self, at: usize, dwords: [u32; N]) {
         for (at, dword) in (at..).zip(dwords) {
             if let Some(place) = self.tail(at) {
@@ -209,14 +210,14 @@ impl IbMemory {
         }
     }
 
-    /// Stores dwords from index `at` on, wherever in the memory that is.
+    /// Overwrites dwords from index `at` on. Does nothing if they are not inside the recorded dwords and the window.
     pub(in crate::cs) fn patch<const N: usize>(&mut self, at: usize, dwords: [u32; N]) {
         if let Some(place) = at.checked_add(N).and_then(|end| self.chunk().get_mut(at..end)) {
             place.copy_from_slice(&dwords);
         }
     }
 
-    /// A dword that may change while the object is shared.
+    /// Returns a dword that may change while the object is shared; `None` if it is fixed or outside the memory.
     fn tail(&self, at: usize) -> Option<&AtomicU32> {
         if at < self.fixed || at >= self.capacity {
             return None;
@@ -241,9 +242,9 @@ mod tests {
         Rewind(usize),
         Take(usize),
         TakeThree,
-        /// The window, and how much of it was used.
+        /// Writes the whole window and counts this many dwords as used.
         Window(usize),
-        /// Room of this length, and how much of it was used.
+        /// Borrows this many dwords (first) and uses this many of them (second).
         Lend(usize, usize),
         Extend(usize),
         Shut,

@@ -1,4 +1,4 @@
-//! Memory for indirect buffers: its placement, its CPU mapping, and its return for reuse.
+//! The memory of indirect buffers: placement, CPU mapping, and return to a pool.
 
 pub(super) mod home;
 #[expect(unsafe_code, reason = "IBs are written through their CPU mapping")]

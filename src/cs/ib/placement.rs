@@ -1,11 +1,11 @@
-//! Placement of IBs.
+//! The kind of memory in which IBs are allocated.
 
 use crate::{
     uapi::{GemCreateFlags, GemDomain},
     winsys::GpuInfo,
 };
 
-/// The memory that IBs are allocated in.
+/// The kind of memory in which IBs are allocated.
 ///
 /// ```
 /// use amdgpu_winsys::cs::{IbPlacement, Stream};
@@ -21,25 +21,25 @@ use crate::{
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum IbPlacement {
-    /// Write-combined system memory: the CPU stores at full speed, the GPU fetches over the bus.
+    /// Write-combined system memory: the CPU writes at full speed, and the GPU fetches over the bus.
     #[default]
     System,
-    /// Cached system memory, for streams that are likely to be copied into others: the CPU reads it back at full speed.
+    /// Cached system memory, for streams that are likely to be copied into others: the CPU reads it at full speed.
     Cached,
-    /// Video memory behind the BAR, or system memory where that is full: the GPU fetches at full speed.
+    /// CPU-visible video memory, or system memory if that is full: the GPU fetches at full speed.
     Vram,
 }
 
 impl IbPlacement {
-    /// The slowest link that is worth writing IBs across, MB/s: eight lanes of the third generation.
+    /// The slowest link across which IBs are written to VRAM, in MB/s: eight lanes of PCIe 3.0.
     const FAST_LINK_MBPS: u64 = 8 * 985 * 1024 / 1000;
 
-    /// Returns the best placement of IBs on this GPU: video memory if it has its own, the CPU reaches all of it or at least
-    /// twice what is already allocated of the part that it reaches, and the link is fast or unknown; system memory
-    /// otherwise.
+    /// Returns the best placement of IBs on this GPU. Video memory requires a GPU with dedicated VRAM, a fast or unknown link, and
+    /// enough CPU-visible VRAM: either all VRAM is visible, or at most half of the visible part is in use. Otherwise this is system
+    /// memory.
     ///
-    /// `visible_vram_in_use` is what this process has allocated of CPU-visible VRAM, in bytes: what
-    /// [`UsageTracker`](crate::heaps::UsageTracker) counts. A stream made without a choice asks with 0.
+    /// `visible_vram_in_use` is the CPU-visible VRAM that this process has allocated, in bytes, as
+    /// [`UsageTracker`](crate::heaps::UsageTracker) counts it. [`Stream::new`](crate::cs::Stream::new) uses 0.
     ///
     /// Source: Mesa 25.0.7 `src/amd/vulkan/winsys/amdgpu/radv_amdgpu_cs.c`, `radv_amdgpu_cs_domain`.
     pub fn of(info: &GpuInfo, visible_vram_in_use: u64) -> Self {
@@ -50,7 +50,7 @@ impl IbPlacement {
         if info.has_dedicated_vram && has_room && is_fast { Self::Vram } else { Self::System }
     }
 
-    /// Returns the domains and flags of GEM_CREATE.
+    /// Returns the domains and flags for GEM_CREATE.
     pub(super) fn domains_and_flags(self) -> (GemDomain, GemCreateFlags) {
         let flags = GemCreateFlags::CPU_ACCESS_REQUIRED | GemCreateFlags::EXPLICIT_SYNC;
         match self {

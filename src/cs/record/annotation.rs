@@ -1,17 +1,17 @@
-//! Text in a stream, for readers of its dump.
+//! Text annotations in a stream, for readers of a dump.
 
 use crate::cs::{Error, Language, MAX_ANNOTATION_BYTES, Packet, Result, Stream, Target, annotation, pm4, sdma};
 
 impl<L: Language> Stream<L> {
-    /// Records an annotation, which the engine skips and [`annotations`](crate::cs::annotations) finds. The copy engine of
-    /// GFX6 has no NOP that skips, so nothing is recorded there.
+    /// Records text that the engine skips and that [`annotations`](crate::cs::annotations) finds in a dump. On the copy engine of
+    /// GFX6, which has no NOP with data, nothing is recorded.
     ///
-    /// RADV keeps its annotations beside the stream, keyed by address, so that they are lost to a dump made by anyone
-    /// else (Mesa 25.0.7 `src/amd/vulkan/winsys/amdgpu/radv_amdgpu_cs.c`, `radv_amdgpu_cs_annotate`).
+    /// RADV stores its annotations outside the stream, keyed by address, so they are missing from dumps that other programs make
+    /// (Mesa 25.0.7 `src/amd/vulkan/winsys/amdgpu/radv_amdgpu_cs.c`, `radv_amdgpu_cs_annotate`).
     ///
     /// # Errors
     ///
-    /// [`Error::TooLong`] beyond [`MAX_ANNOTATION_BYTES`]; else as [`Stream::reserve`].
+    /// [`Error::TooLong`] if the text is longer than [`MAX_ANNOTATION_BYTES`]; otherwise the errors of [`Stream::reserve`].
     pub fn annotate(&mut self, text: &str) -> Result<()> {
         let skipped = annotation(text)
             .ok_or_else(|| Error::TooLong { needed: dwords(text.len()), most: dwords(MAX_ANNOTATION_BYTES) })?;
@@ -25,7 +25,7 @@ impl<L: Language> Stream<L> {
     }
 }
 
-/// The length of the packet that holds `bytes` of text: header, magic number, length, text.
+/// Returns the dwords of the packet that contains `bytes` bytes of text: header, magic number, length, text.
 const fn dwords(bytes: usize) -> usize {
     3 + bytes.div_ceil(4)
 }

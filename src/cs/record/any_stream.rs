@@ -8,7 +8,8 @@ use crate::{
 
 /// A stream for any kind of ring, for command buffers that cannot be generic over the packet language.
 ///
-/// Dwords go in by [`window`](AnyStream::window) and [`reserve`](AnyStream::reserve), typed packets by way of the variant.
+/// [`window`](AnyStream::window) and [`reserve`](AnyStream::reserve) record dwords for every ring. To record typed packets, match
+/// the variant.
 ///
 /// ```
 /// use amdgpu_sim::{SimKernel, profile};
@@ -46,7 +47,7 @@ impl From<Stream<sdma::Version>> for AnyStream {
     }
 }
 
-/// Calls a method of the stream that it is.
+/// Calls a method of the stream in the variant.
 macro_rules! each {
     ($any:expr, $stream:ident => $call:expr) => {
         match $any {
@@ -61,7 +62,7 @@ impl AnyStream {
     ///
     /// # Errors
     ///
-    /// As for [`Stream::new`].
+    /// The errors of [`Stream::new`].
     pub fn new(device: &Device, target: Target, dwords: usize) -> Result<Self> {
         Ok(match target {
             Target::Pm4(target) => Stream::new(device, target, dwords)?.into(),
@@ -73,7 +74,7 @@ impl AnyStream {
     ///
     /// # Errors
     ///
-    /// As for [`Stream::new`].
+    /// The errors of [`Stream::new`].
     pub fn secondary(device: &Device, target: Target, dwords: usize) -> Result<Self> {
         Ok(match target {
             Target::Pm4(target) => Stream::secondary(device, target, dwords)?.into(),
@@ -81,11 +82,11 @@ impl AnyStream {
         })
     }
 
-    /// Takes a stream from a pool, see [`IbPool::stream`].
+    /// Creates a stream whose IBs come from a pool and return to it, see [`IbPool::stream`].
     ///
     /// # Errors
     ///
-    /// As for [`Stream::new`].
+    /// The errors of [`Stream::new`].
     pub fn of_pool(pool: &IbPool, target: Target, dwords: usize) -> Result<Self> {
         Ok(match target {
             Target::Pm4(target) => pool.stream(target, dwords)?.into(),
@@ -93,11 +94,11 @@ impl AnyStream {
         })
     }
 
-    /// Starts recording anew in the memory of a list, for the same ring, see [`CommandList::record_again`].
+    /// Reuses the memory of a list for a new stream of the same ring, see [`CommandList::record_again`].
     ///
     /// # Errors
     ///
-    /// The list itself, as for [`CommandList::record_again`].
+    /// The list itself if it cannot be reused, see [`CommandList::record_again`].
     pub fn record_again(list: CommandList) -> Result<Self, CommandList> {
         Ok(match list.target() {
             Target::Pm4(target) => list.record_again(target)?.into(),
@@ -105,17 +106,17 @@ impl AnyStream {
         })
     }
 
-    /// Returns the ring that the stream is for.
+    /// Returns the ring and generation that the stream is recorded for.
     pub fn target(&self) -> Target {
         each!(self, stream => stream.language().into())
     }
 
-    /// Keeps memory resident and alive for every run of the list, see [`Stream::keep`].
+    /// Keeps memory alive and resident whenever the list runs, see [`Stream::keep`].
     pub fn keep(&mut self, binding: &Binding) {
         each!(self, stream => stream.keep(binding));
     }
 
-    /// Keeps the members of a set resident and alive for every run of the list, see [`Stream::keep_set`].
+    /// Keeps the members of a set alive and resident whenever the list runs, see [`Stream::keep_set`].
     pub fn keep_set(&mut self, set: &ResidencySet) {
         each!(self, stream => stream.keep_set(set));
     }
@@ -130,17 +131,17 @@ impl AnyStream {
     ///
     /// # Errors
     ///
-    /// As for [`Stream::advance`].
+    /// The errors of [`Stream::advance`].
     #[inline]
     pub fn advance(&mut self, dwords: usize) -> Result<()> {
         each!(self, stream => stream.advance(dwords))
     }
 
-    /// Makes the window as long as this at least, see [`Stream::grow`].
+    /// Ensures that the window has at least `dwords` dwords, see [`Stream::grow`].
     ///
     /// # Errors
     ///
-    /// As for [`Stream::grow`].
+    /// The errors of [`Stream::grow`].
     #[inline]
     pub fn grow(&mut self, dwords: usize) -> Result<()> {
         each!(self, stream => stream.grow(dwords))
@@ -158,48 +159,48 @@ impl AnyStream {
         each!(self, stream => stream.chunk_len())
     }
 
-    /// Records fillers, see [`Stream::pad`].
+    /// Records NOPs up to the alignment of an IB, see [`Stream::pad`].
     ///
     /// # Errors
     ///
-    /// As for [`Stream::pad`].
+    /// The errors of [`Stream::pad`].
     pub fn pad(&mut self, leave: usize) -> Result<()> {
         each!(self, stream => stream.pad(leave))
     }
 
-    /// Returns room for exactly this many dwords, see [`Stream::reserve`].
+    /// Returns space for exactly `dwords` dwords, which count as recorded, see [`Stream::reserve`].
     ///
     /// # Errors
     ///
-    /// As for [`Stream::reserve`].
+    /// The errors of [`Stream::reserve`].
     #[inline]
     pub fn reserve(&mut self, dwords: usize) -> Result<&mut [u32]> {
         each!(self, stream => stream.reserve(dwords))
     }
 
-    /// Records an annotation, see [`Stream::annotate`].
+    /// Records text for readers of a dump, see [`Stream::annotate`].
     ///
     /// # Errors
     ///
-    /// As for [`Stream::annotate`].
+    /// The errors of [`Stream::annotate`].
     pub fn annotate(&mut self, text: &str) -> Result<()> {
         each!(self, stream => stream.annotate(text))
     }
 
-    /// Runs a list here, see [`Stream::execute`].
+    /// Executes a command list at this point of the stream, see [`Stream::execute`].
     ///
     /// # Errors
     ///
-    /// As for [`Stream::execute`].
+    /// The errors of [`Stream::execute`].
     pub fn execute(&mut self, list: &CommandList, inclusion: Inclusion) -> Result<Execution> {
         each!(self, stream => stream.execute(list, inclusion))
     }
 
-    /// Runs commands that the GPU itself writes, see [`Stream::detour`].
+    /// Executes commands that the GPU generates, see [`Stream::detour`].
     ///
     /// # Errors
     ///
-    /// As for [`Stream::detour`]; [`Error::Encode`](crate::cs::Error::Encode) for a copy engine.
+    /// The errors of [`Stream::detour`], and [`Error::Encode`](crate::cs::Error::Encode) if the stream is for a copy engine.
     pub fn detour(&mut self, va: GpuVa, dwords: usize, trailer: GpuVa) -> Result<()> {
         match self {
             Self::Pm4(stream) => stream.detour(va, dwords, trailer),
@@ -214,36 +215,36 @@ impl AnyStream {
     ///
     /// # Errors
     ///
-    /// As for [`Stream::status`].
+    /// The errors of [`Stream::status`].
     pub fn status(&self) -> Result<()> {
         each!(self, stream => stream.status())
     }
 
-    /// Returns the dwords recorded so far, see [`Stream::len`].
+    /// Returns the number of dwords recorded so far, see [`Stream::len`].
     pub fn len(&self) -> usize {
         each!(self, stream => stream.len())
     }
 
-    /// Returns `true` if nothing was recorded yet.
+    /// Returns `true` if nothing has been recorded.
     pub fn is_empty(&self) -> bool {
         each!(self, stream => stream.is_empty())
     }
 
-    /// Returns the dwords that can be recorded before the stream grows.
+    /// Returns the number of dwords that can be recorded before the stream grows.
     pub fn remaining(&self) -> usize {
         each!(self, stream => stream.remaining())
     }
 
-    /// Forgets what was recorded, see [`Stream::clear`].
+    /// Discards all recorded commands, see [`Stream::clear`].
     pub fn clear(&mut self) {
         each!(self, stream => stream.clear());
     }
 
-    /// Closes the stream, see [`Stream::finish`].
+    /// Closes the stream into a command list, see [`Stream::finish`].
     ///
     /// # Errors
     ///
-    /// As for [`Stream::finish`].
+    /// The errors of [`Stream::finish`].
     pub fn finish(self) -> Result<CommandList> {
         each!(self, stream => stream.finish())
     }

@@ -1,4 +1,4 @@
-//! IBs that are used again.
+//! A pool that reuses the memory of IBs.
 
 use std::sync::Arc;
 
@@ -14,14 +14,13 @@ use crate::{
     winsys::Device,
 };
 
-/// Memory for IBs that streams take from and that comes back when no queue runs it.
+/// A pool of memory for IBs. Streams take memory from it, and the memory returns when no queue executes it any more.
 ///
-/// A new IB costs an address, a BO, a binding and a mapping: four trips into the kernel or so. A stream made by
-/// [`IbPool::stream`] grows into memory of the pool where it can, and what its command list consists of returns to the
-/// pool when the last clone of the list is gone. Queues hold a clone until the list has run, so nothing returns too
-/// early.
+/// A new IB costs an address, a BO, a binding and a mapping: about four system calls. A stream made by [`IbPool::stream`] uses
+/// memory of the pool if some is idle. The memory of its command list returns to the pool when the last clone of the list is
+/// dropped. Queues hold a clone until the list has run, so memory never returns too early.
 ///
-/// RADV frees all IBs of a command buffer but the newest whenever it is reset (Mesa 25.0.7
+/// RADV instead frees all IBs of a command buffer except the newest on each reset (Mesa 25.0.7
 /// `src/amd/vulkan/winsys/amdgpu/radv_amdgpu_cs.c`, `radv_amdgpu_cs_reset`).
 ///
 /// ```
@@ -41,30 +40,30 @@ pub struct IbPool {
 }
 
 impl IbPool {
-    /// Creates an empty pool, which keeps at most `most_dwords` dwords for later.
+    /// Creates an empty pool that keeps at most `most_dwords` dwords of idle memory.
     ///
     /// # Errors
     ///
-    /// [`HostMemory`](crate::winsys::Error::HostMemory).
+    /// [`HostMemory`](crate::winsys::Error::HostMemory) if the process has no memory left.
     pub fn new(device: &Device, placement: IbPlacement, most_dwords: usize) -> Result<Self> {
         let room = ArcRoom::new().map_err(|error| error.of("a pool of IBs"))?;
         let (device, idle) = (device.clone(), Mutex::default());
         Ok(Self { shared: room.fill(Shared { device, placement, most: most_dwords, idle }) })
     }
 
-    /// Creates a stream like [`Stream::new`]'s whose IBs come from the pool and return to it.
+    /// Creates a stream like [`Stream::new`], but with IBs that come from the pool and return to it.
     ///
     /// # Errors
     ///
-    /// As for [`Stream::new`].
+    /// The errors of [`Stream::new`].
     pub fn stream<L: Language>(&self, language: L, dwords: usize) -> Result<Stream<L>> {
         let home = Home::of(&self.shared);
         let (device, placement) = (&self.shared.device, self.shared.placement);
         Stream::start(device, language, dwords, placement, StreamLevel::Primary, home)
     }
 
-    /// Creates a stream for [`Stream::execute`] like [`Stream::secondary`]'s, whose IBs come from the pool and return to it. It
-    /// lies where the pool's memory does, so a pool of [`IbPlacement::Cached`] suits streams that are copied.
+    /// Creates a stream like [`Stream::secondary`], but with IBs that come from the pool and return to it. The placement of the IBs
+    /// is that of the pool; [`IbPlacement::Cached`] suits streams that are copied into others.
     ///
     /// ```
     /// use amdgpu_sim::{SimKernel, profile};
@@ -83,21 +82,21 @@ impl IbPool {
     ///
     /// # Errors
     ///
-    /// As for [`Stream::new`].
+    /// The errors of [`Stream::new`].
     pub fn secondary<L: Language>(&self, language: L, dwords: usize) -> Result<Stream<L>> {
         let home = Home::of(&self.shared);
         let (device, placement) = (&self.shared.device, self.shared.placement);
         Stream::start(device, language, dwords, placement, StreamLevel::Secondary, home)
     }
 
-    /// Returns the number of dwords that lie idle.
+    /// Returns the number of idle dwords.
     pub fn idle_dwords(&self) -> usize {
         self.shared.idle.lock().dwords
     }
 
-    /// Frees what lies idle.
+    /// Frees all idle memory.
     pub fn trim(&self) {
-        // Freed when it goes, without the lock.
+        // Dropped at the end of the function, after the lock is released.
         let _idle = std::mem::take(&mut *self.shared.idle.lock());
     }
 }

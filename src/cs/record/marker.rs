@@ -1,4 +1,4 @@
-//! Dwords that a ring writes into memory, and waits for.
+//! Markers: dwords that a ring writes to memory or waits for.
 
 use crate::{
     cs::{CommandList, Language, Result, Stream, Target, pm4, sdma},
@@ -6,7 +6,7 @@ use crate::{
     winsys::Device,
 };
 
-/// A language with stores and waits: both have them, in packets of their own.
+/// A packet language that can store a dword and wait for one. Both packet languages implement it with their own packets.
 ///
 /// ```
 /// use amdgpu_winsys::{cs::{Marker, Result, Stream, pm4, sdma}, vamgr::GpuVa};
@@ -31,25 +31,25 @@ use crate::{
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub trait Marker: Language {
-    /// Stores a dword as soon as the ring comes to it. Earlier commands may still run.
+    /// Records a store of a dword that executes when the ring reaches it. Earlier commands may still run.
     ///
     /// # Errors
     ///
-    /// Those of [`Stream::push`].
+    /// The errors of [`Stream::push`].
     fn note(stream: &mut Stream<Self>, at: GpuVa, value: u32) -> Result<()>;
 
-    /// Stores a dword when all that was recorded before is done.
+    /// Records a store of a dword that executes when all earlier commands have completed.
     ///
     /// # Errors
     ///
-    /// Those of [`Stream::push`].
+    /// The errors of [`Stream::push`].
     fn store(stream: &mut Stream<Self>, at: GpuVa, value: u32) -> Result<()>;
 
-    /// Waits until the dword has a value.
+    /// Records a wait until the dword at `at` equals `value`.
     ///
     /// # Errors
     ///
-    /// Those of [`Stream::push`].
+    /// The errors of [`Stream::push`].
     fn wait_for(stream: &mut Stream<Self>, at: GpuVa, value: u32) -> Result<()>;
 }
 
@@ -67,7 +67,7 @@ impl Marker for pm4::Target {
     }
 }
 
-/// The copy engine does one thing after the other, so there is no difference between a note and a store.
+/// The copy engine executes its commands one after another, so a note and a store are the same.
 impl Marker for sdma::Version {
     fn note(stream: &mut Stream<Self>, at: GpuVa, value: u32) -> Result<()> {
         Self::store(stream, at, value)
@@ -82,14 +82,14 @@ impl Marker for sdma::Version {
     }
 }
 
-/// A step of a list that only marks.
+/// A step of a list that only stores and waits for markers.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::cs) enum Step {
     Store(GpuVa, u32),
     WaitFor(GpuVa, u32),
 }
 
-/// Records steps for a ring whose language is known at run time only. None at all become fillers.
+/// Records steps for a ring whose language is only known at run time. Without steps, the list has only NOPs.
 pub(in crate::cs) fn record(device: &Device, target: Target, steps: &[Step]) -> Result<CommandList> {
     match target {
         Target::Pm4(target) => record_in(device, target, steps),

@@ -1,4 +1,4 @@
-//! A page that rings mark and the CPU reads.
+//! A page of markers that rings write and the CPU reads.
 
 use amdgpu_hw::num::wide;
 
@@ -9,10 +9,10 @@ use crate::{
     winsys::{Binding, Bo, BoRequest, Device, Mapping, PAGE_SIZE},
 };
 
-/// A page of system memory that rings write, zero at first. It survives what happens to VRAM.
+/// A page of system memory that rings write, initially zero. It keeps its content if VRAM is lost.
 #[derive(Debug)]
 pub(in crate::cs) struct MarkerPage {
-    // Fields drop top to bottom: the CPU lets go of the page before the GPU does.
+    // Fields drop from top to bottom: the CPU mapping must be gone before the GPU binding.
     mapping: Mapping,
     binding: Binding,
 }
@@ -26,24 +26,24 @@ impl MarkerPage {
         let rights = VaFlags::READABLE | VaFlags::WRITEABLE;
         let binding = Binding::new(&bo, lease, rights).map_err(|(_lease, error)| error)?;
         let mapping = Mapping::new(&bo)?;
-        // A kernel gives zeroed pages; a shim that stands in for one may give used ones.
+        // The kernel gives zeroed pages, but a shim in its place may give used ones.
         mapping.write(0, &[0; PAGE_SIZE as usize])?;
         Ok(Self { mapping, binding })
     }
 
-    /// Returns the GPU address of a dword of it; indices wrap.
+    /// Returns the GPU address of a dword of the page. Indices beyond the page wrap.
     pub(in crate::cs) fn at(&self, index: usize) -> GpuVa {
         let start = self.binding.address();
         start.checked_add(Self::offset(index)).unwrap_or(start)
     }
 
-    /// A dword of it, now; indices wrap.
+    /// Returns the current value of a dword of the page. Indices beyond the page wrap.
     pub(in crate::cs) fn load(&self, index: usize) -> u32 {
-        // In range and aligned, so this never falls back.
+        // The offset is in range and aligned, so the default is never used.
         self.mapping.load_u32(Self::offset(index)).unwrap_or(0)
     }
 
-    /// Returns the binding that submissions must list if they mark it.
+    /// Returns the binding, which every submission that writes or reads the page must list.
     pub(in crate::cs) fn binding(&self) -> &Binding {
         &self.binding
     }

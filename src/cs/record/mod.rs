@@ -1,4 +1,4 @@
-//! Recording packets into streams, and the command lists that streams become.
+//! Recording packets into streams, which become command lists.
 
 mod annotation;
 mod any_stream;

@@ -1,8 +1,8 @@
-//! Packets in plain memory.
+//! Buffers of packets in host memory.
 
 use crate::cs::{EncodeError, Language, Packet, Result, Stream};
 
-/// Packets that are recorded into streams as a whole: never cut in two by a stream that grows, any number of times.
+/// A buffer of packets in host memory that can be copied into streams any number of times. The packets stay together in one IB.
 ///
 /// ```
 /// use amdgpu_winsys::{cs::{PacketBuf, pm4}, winsys::GfxLevel};
@@ -19,7 +19,7 @@ pub struct PacketBuf<L> {
 }
 
 impl<L: Language> PacketBuf<L> {
-    /// Creates a buffer without packets.
+    /// Creates an empty buffer.
     pub const fn new(language: L) -> Self {
         Self { language, dwords: Vec::new() }
     }
@@ -28,7 +28,8 @@ impl<L: Language> PacketBuf<L> {
     ///
     /// # Errors
     ///
-    /// [`EncodeError::NoSuchPacket`] and [`EncodeError::Field`], as for [`Packet::encode`]; the buffer is then as it was.
+    /// [`EncodeError::NoSuchPacket`] if the ring does not have the packet, [`EncodeError::Field`] if a value does not fit its
+    /// field; the buffer is then unchanged.
     pub fn push<P: Packet<Language = L>>(&mut self, packet: &P) -> Result<(), EncodeError> {
         let start = self.dwords.len();
         self.dwords.resize(start + packet.len_dwords(self.language)?, 0);
@@ -37,23 +38,24 @@ impl<L: Language> PacketBuf<L> {
         outcome.map(|_| ())
     }
 
-    /// Returns the packets.
+    /// Returns the dwords of the packets.
     pub fn dwords(&self) -> &[u32] {
         &self.dwords
     }
 
-    /// Returns the language of the packets.
+    /// Returns the packet language: the kind of ring and the generation.
     pub fn language(&self) -> L {
         self.language
     }
 }
 
 impl<L: Language> Stream<L> {
-    /// Appends the recorded packets of a buffer.
+    /// Appends all packets of a buffer, in one IB.
     ///
     /// # Errors
     ///
-    /// [`Error::WrongStream`](crate::cs::Error::WrongStream); else as [`Stream::reserve`].
+    /// [`Error::WrongStream`](crate::cs::Error::WrongStream) if the buffer is for another ring or generation; otherwise the errors
+    /// of [`Stream::reserve`].
     pub fn push_packets(&mut self, packets: &PacketBuf<L>) -> Result<()> {
         let (recorded, stream) = (packets.language.into(), self.language().into());
         if recorded != stream {

@@ -1,11 +1,11 @@
-//! Many small packets at once.
+//! A writer for many small packets.
 
 use amdgpu_packets::own;
 
 use crate::cs::{EncodeError, Error, Language, Packet, Result, Stream};
 
-/// Room in a stream that is filled piece by piece, with its place in a register instead of in memory: the fastest way to
-/// record many small packets. Made by [`Stream::packet_writer`]; what was put counts as recorded when it is dropped.
+/// A writer that fills reserved space of a stream, made by [`Stream::packet_writer`]. It is the fastest way to record many small
+/// packets, because its position stays in a register. The dwords written count as recorded when the writer is dropped.
 ///
 /// ```
 /// use amdgpu_winsys::cs::{Stream, pm4};
@@ -27,18 +27,18 @@ use crate::cs::{EncodeError, Error, Language, Packet, Result, Stream};
 pub struct PacketWriter<'s, L> {
     /// The free part of the reserved range.
     rest: &'s mut [u32],
-    /// Callback that takes the number of dwords used, counted from the start of the reserved range.
+    /// The stream's counter of used dwords, to which the writer adds its own when it is dropped.
     put: PutBack<'s>,
-    /// The length of the room.
+    /// The number of reserved dwords.
     len: usize,
     language: L,
 }
 
-/// The memory that lent the room.
+/// The counter of the memory that the space was borrowed from.
 type PutBack<'s> = &'s mut usize;
 
 impl<'s, L: Language> PacketWriter<'s, L> {
-    /// `used` grows by what is put into `room`.
+    /// Creates a writer that adds the number of dwords written to `room` to `used` when it is dropped.
     #[inline]
     fn new(language: L, room: &'s mut [u32], used: &'s mut usize) -> Self {
         Self { len: room.len(), rest: room, put: used, language }
@@ -48,8 +48,8 @@ impl<'s, L: Language> PacketWriter<'s, L> {
     ///
     /// # Errors
     ///
-    /// [`Error::Encode`] when the ring has no such packet or a value does not fit, [`Error::TooLong`] beyond what
-    /// [`Stream::packet_writer`] was asked for; nothing is then appended.
+    /// [`Error::Encode`] if the ring does not have the packet or a value does not fit, [`Error::TooLong`] if the packet exceeds the
+    /// space that is left; nothing is then appended.
     #[expect(clippy::inline_always, reason = "as for `Stream::push`")]
     #[inline(always)]
     pub fn push<P: Packet<Language = L>>(&mut self, packet: &P) -> Result<()> {
@@ -72,7 +72,7 @@ impl<'s, L: Language> PacketWriter<'s, L> {
     ///
     /// # Errors
     ///
-    /// [`Error::TooLong`] beyond what [`Stream::packet_writer`] was asked for; nothing is then appended.
+    /// [`Error::TooLong`] if the dwords exceed the space that is left; nothing is then appended.
     #[inline]
     pub fn put<const N: usize>(&mut self, dwords: [u32; N]) -> Result<()> {
         if N > self.rest.len() {
@@ -84,14 +84,14 @@ impl<'s, L: Language> PacketWriter<'s, L> {
         Ok(())
     }
 
-    /// Returns the number of dwords that can still be put.
+    /// Returns the number of dwords that can still be written.
     pub fn left(&self) -> usize {
         self.rest.len()
     }
 }
 
-/// Appends a packet where little room is left, or something is wrong, and returns the room that is left. What it is given
-/// it is given by value, so that the writer stays in registers.
+/// Appends a packet if the fast path failed, because little space is left or a value is invalid. Returns the space that is left.
+/// Takes its arguments by value, so that the writer stays in registers.
 #[cold]
 #[inline(never)]
 fn push_slowly<L: Language, P: Packet<Language = L>>(
@@ -115,11 +115,11 @@ impl<L> Drop for PacketWriter<'_, L> {
 }
 
 impl<L: Language> Stream<L> {
-    /// Reserves room for at most `dwords` dwords, to be filled in small pieces. Dwords that are not put do not count as recorded.
+    /// Returns a writer with space for at most `dwords` dwords in one IB. Only the dwords written count as recorded.
     ///
     /// # Errors
     ///
-    /// Those of [`Stream::reserve`].
+    /// The errors of [`Stream::reserve`].
     #[inline]
     pub fn packet_writer(&mut self, dwords: usize) -> Result<PacketWriter<'_, L>> {
         self.grow(dwords)?;

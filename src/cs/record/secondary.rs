@@ -1,4 +1,4 @@
-//! Streams within streams: called where the ring can, copied where it cannot.
+//! Execution of command lists within streams: by a call if the ring supports it, otherwise by a copy.
 
 use amdgpu_hw::num::count;
 
@@ -13,7 +13,7 @@ use crate::{
     winsys::{Error as WinsysError, GfxLevel},
 };
 
-/// Ways in which [`Stream::execute`] may include a list.
+/// The permitted ways for [`Stream::execute`] to include a list.
 ///
 /// ```
 /// use amdgpu_winsys::cs::{Execution, Inclusion, Stream, pm4};
@@ -30,10 +30,10 @@ use crate::{
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Inclusion {
-    /// By a call where that is possible, else by a copy.
+    /// A call if it is possible, otherwise a copy.
     #[default]
     Auto,
-    /// By a copy. On GFX6 and GFX7 lists with indirect draws must not be called.
+    /// Always a copy. Lists with indirect draws must not be called on GFX6 and GFX7.
     Copy,
 }
 
@@ -53,24 +53,30 @@ pub enum Inclusion {
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Execution {
-    /// By a packet that calls it; the list stays alive with the stream's.
+    /// By a packet that calls the list. The list stays alive as long as the stream and its command list.
     Called,
-    /// By a copy of its packets; the list is no longer needed.
+    /// By a copy of its packets. The list is no longer needed.
     Copied,
 }
 
 impl<L: Language> Stream<L> {
-    /// Runs a list here, once; it may run in other streams and submissions too.
+    /// Executes a command list at this point of the stream. The list may also be executed in other streams and submissions.
     ///
-    /// The rule is RADV's: a call from a primary stream of the graphics ring, a copy of the packets elsewhere, for MEC
-    /// has no second level and the copy engine no calls at all. A list that calls others itself is copied with its calls.
+    /// The stream calls or copies the list by the same rule as RADV: primary streams of the graphics ring call it, all others copy
+    /// its packets, because MEC has no second level of IBs and the copy engine has no calls. A list that itself calls other lists
+    /// is copied with its calls.
     ///
     /// Source: Mesa 25.0.7 `src/amd/vulkan/winsys/amdgpu/radv_amdgpu_cs.c`, `radv_amdgpu_cs_execute_secondary`.
     ///
     /// # Errors
     ///
-    /// [`Error::WrongStream`], [`Error::NestedCall`], [`Error::ChainedList`], [`Error::DetouredList`], [`Error::Winsys`] for a list of another device; the stream is then
-    /// as it was. Those of [`Stream::push`] when the stream cannot grow.
+    /// * [`Error::WrongStream`] if the list is for another ring or generation;
+    /// * [`Error::NestedCall`] if this is a secondary stream and the list calls others;
+    /// * [`Error::ChainedList`] if another list is chained to it;
+    /// * [`Error::DetouredList`] if the list jumps through commands outside it, see [`Stream::detour`];
+    /// * [`Error::Winsys`] if the list belongs to another device.
+    ///
+    /// In these cases the stream is unchanged. The errors of [`Stream::push`] if the stream cannot grow.
     pub fn execute(&mut self, list: &CommandList, inclusion: Inclusion) -> Result<Execution> {
         let stream: Target = self.language().into();
         if list.target() != stream {
@@ -98,7 +104,7 @@ impl<L: Language> Stream<L> {
         Ok(Execution::Copied)
     }
 
-    /// Chained IBs return to the caller of the first, so one call runs them all.
+    /// Calls the first IB. The others are chained to it and return to the same caller.
     fn call(&mut self, list: &CommandList) -> Result<()> {
         let (Target::Pm4(target), Some((va, dwords))) = (list.target(), list.ibs().next()) else { return Ok(()) };
         let call = IndirectBuffer::call(va, count(dwords));
@@ -110,7 +116,7 @@ impl<L: Language> Stream<L> {
     fn copy(&mut self, list: &CommandList) -> Result<()> {
         let recorded = list.recorded();
         for packets in recorded.packets() {
-            // Filled from start to end: the memory is likely write-combined.
+            // Written from start to end, because the memory is likely write-combined.
             self.reserve(packets.len())?.copy_from_slice(packets);
         }
         let part = self.part_mut();
@@ -120,7 +126,7 @@ impl<L: Language> Stream<L> {
         self.named(called.and(kept).and(sets))
     }
 
-    /// Poisons the stream if it holds packets whose memory it does not name.
+    /// Poisons the stream if the memory of recorded packets could not be added to its residents.
     fn named(&mut self, outcome: Result<(), NoHostMemory>) -> Result<()> {
         outcome
             .map_err(|error| error.of("a command list").into())
@@ -133,7 +139,7 @@ impl Stream<pm4::Target> {
     /// graphics ring calls them. Compute rings cannot call, so the stream jumps there: a packet first overwrites the last four dwords,
     /// at `trailer`, with a jump back, so they must be NOPs. The stream continues in another IB.
     ///
-    /// The memory is the caller's to [keep](Stream::keep), and must be writable for the GPU and in use by one submission at a
+    /// The caller must [keep](Stream::keep) the memory, which must be writable for the GPU and used by only one submission at a
     /// time.
     ///
     /// Source: Mesa 25.0.7 `src/amd/vulkan/winsys/amdgpu/radv_amdgpu_cs.c`, `radv_amdgpu_cs_chain_dgc_ib`.
@@ -174,9 +180,11 @@ impl Stream<pm4::Target> {
     ///
     /// # Errors
     ///
-    /// [`Error::NestedCall`] in a secondary stream. [`Error::Encode`] for an address or a length that the jump cannot say, and on
-    /// compute rings before GFX9, which fetch commands past the cache that the jump back is stored in. The stream is then as it
-    /// was. Those of [`Stream::push`].
+    /// * [`Error::NestedCall`] in a secondary stream;
+    /// * [`Error::Encode`] if the jump cannot hold the address or length, and on compute rings before GFX9, whose command fetches
+    ///   bypass the cache in which the jump back is stored.
+    ///
+    /// In these cases the stream is unchanged. The errors of [`Stream::push`] if the stream cannot grow.
     pub fn detour(&mut self, va: GpuVa, dwords: usize, trailer: GpuVa) -> Result<()> {
         if self.level() == StreamLevel::Secondary {
             return Err(Error::NestedCall);

@@ -1,4 +1,4 @@
-//! Recording: typed packets into the memory of IBs.
+//! Command streams, which record typed packets into the memory of IBs.
 
 use amdgpu_packets::own;
 
@@ -13,35 +13,35 @@ use crate::{
     winsys::{Binding, Device, GfxLevel, ResidencySet},
 };
 
-/// The longest IB, in dwords: 20 bits of size.
+/// The length limit of an IB in dwords: the size field has 20 bits.
 ///
 /// Source: Linux 6.12 `amdgpu_cs.c`, `amdgpu_cs_ib_packet_size_max_dw`.
 pub const MAX_IB_DWORDS: usize = 0xf_ffff;
 
-/// The longest array that [`Stream::room`] hands out, in dwords: a page, which every IB has.
+/// The longest array that [`Stream::room`] returns, in dwords. It is one page, the minimum size of an IB.
 const SINK_DWORDS: usize = 1024;
 
-/// The object of an error without host memory.
+/// The object name in out-of-memory errors.
 const LIST: &str = "a command list";
 
-/// A command stream being recorded, for one kind of ring.
+/// A command stream that is being recorded, for one kind of ring.
 ///
-/// The language is part of the type, so that an SDMA packet in a graphics stream does not compile. Recording stores
-/// dwords straight into GPU-visible memory: no allocation, no lock.
+/// The packet language is part of the type, so that an SDMA packet in a graphics stream does not compile. Recording writes dwords
+/// directly to GPU-visible memory, without allocations and locks.
 ///
 /// # Growth
 ///
-/// An IB that is full is closed, and the stream goes on in one of twice its size, up to [`MAX_IB_DWORDS`]. On the
-/// graphics and compute rings the closed IB chains to the next, and the kernel is given only the first; the copy engine
-/// cannot chain and is given them all. Packets are never cut in two. [`CommandList`] says how an IB ends.
+/// When an IB is full, it is closed, and the stream continues in an IB of twice its size, up to [`MAX_IB_DWORDS`]. On the graphics
+/// and compute rings the closed IB jumps to the next one, and only the first is submitted to the kernel. The copy engine cannot
+/// jump, so all IBs are submitted. A packet is always in one IB. [`CommandList`] describes the end of an IB.
 ///
-/// If there is no memory for the next IB, the stream is *poisoned*: every further call, [`Stream::finish`] included,
-/// answers the error of the growth that failed, and [`Stream::clear`] heals it. So a recorder that passes no errors on,
-/// like Vulkan's, may look at the end only, and nothing incomplete is ever submitted. [`Stream::room`] and
-/// [`Stream::record`] are made for it: they never fail, and what they write into a poisoned stream goes nowhere.
+/// If there is no memory for the next IB, the stream is *poisoned*: every further call, including [`Stream::finish`], returns the
+/// error of the failed growth, until [`Stream::clear`] resets it. A recorder that cannot return errors, as in Vulkan, therefore
+/// needs to check only the result of `finish`, and an incomplete stream is never submitted. [`Stream::room`] and [`Stream::record`]
+/// are for such recorders: they never fail, and their writes to a poisoned stream are discarded.
 ///
-/// RADV lets IBs grow to a quarter of this, because it compares bytes with dwords, and writes in front of its mapping when growing fails
-/// (Mesa 25.0.7 `src/amd/vulkan/winsys/amdgpu/radv_amdgpu_cs.c`, `radv_amdgpu_cs_grow`).
+/// RADV limits IBs to a quarter of this size, because it compares bytes with dwords, and writes before the start of its mapping if
+/// growing fails (Mesa 25.0.7 `src/amd/vulkan/winsys/amdgpu/radv_amdgpu_cs.c`, `radv_amdgpu_cs_grow`).
 ///
 /// ```
 /// use amdgpu_winsys::cs::{Stream, pm4};
@@ -60,51 +60,52 @@ pub struct Stream<L: Language> {
     language: L,
     level: StreamLevel,
     placement: IbPlacement,
-    /// The IB being written. Its window ends where padding and tail need room; that of a poisoned stream is empty, which
-    /// sends every call to `grow`.
+    /// The IB being written. Its window ends before the space for padding and jump. The window of a poisoned stream is empty, so
+    /// that every call takes the slow path through `go_on`.
     memory: IbMemory,
     poison: Option<Error>,
-    /// IBs that are full, and what else the list will need.
+    /// Closed IBs, and the other resources of the list.
     part: Part,
 }
 
-/// Level of a stream: executed by a queue, or by another stream.
+/// The level of a stream: executed by a queue, or by another stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum StreamLevel {
-    /// The kernel's ring.
+    /// Executed by a queue.
     Primary,
-    /// Another stream.
+    /// Executed by another stream.
     Secondary,
 }
 
 impl<L: Language> Stream<L> {
-    /// Allocates a stream with room for at least `dwords` dwords of packets before it grows. Its IBs lie where
-    /// [`IbPlacement::of`] says.
+    /// Creates a stream with space for at least `dwords` dwords of packets before it grows. [`IbPlacement::of`] chooses the
+    /// placement of its IBs.
     ///
     /// # Errors
     ///
-    /// [`Error::StreamCapacity`], [`Error::Address`], or [`Error::Winsys`] when there is no memory.
+    /// [`Error::StreamCapacity`] if `dwords` is zero or exceeds an IB; [`Error::Address`] if there is no GPU address for the IB;
+    /// [`Error::Winsys`] if the allocation fails.
     pub fn new(device: &Device, language: L, dwords: usize) -> Result<Self> {
         Self::with_placement(device, language, dwords, IbPlacement::of(device.info(), 0))
     }
 
-    /// Creates a stream in memory of the caller's choice.
+    /// Creates a stream like [`Stream::new`], with IBs in the given kind of memory.
     ///
     /// # Errors
     ///
-    /// As for [`Stream::new`].
+    /// The errors of [`Stream::new`].
     pub fn with_placement(device: &Device, language: L, dwords: usize, placement: IbPlacement) -> Result<Self> {
         Self::start(device, language, dwords, placement, StreamLevel::Primary, Home::default())
     }
 
-    /// Creates a stream for [`Stream::execute`]. It cannot execute other lists, because the GPU may call it. If it
+    /// Creates a stream for [`Stream::execute`]. It cannot execute lists that call others, because the GPU may call it. If it
     /// is likely to be copied instead, its IBs are in cached memory.
     ///
     /// Source: Mesa 25.0.7 `src/amd/vulkan/winsys/amdgpu/radv_amdgpu_cs.c`, `radv_amdgpu_cs_bo_create`.
     ///
     /// # Errors
     ///
-    /// As for [`Stream::new`].
+    /// The errors of [`Stream::new`].
     pub fn secondary(device: &Device, language: L, dwords: usize) -> Result<Self> {
         let is_called = is_likely_called(language.into());
         let placement = if is_called { IbPlacement::of(device.info(), 0) } else { IbPlacement::Cached };
@@ -130,20 +131,20 @@ impl<L: Language> Stream<L> {
         Ok(Self { level, placement, ..Self::over(memory, part, language) })
     }
 
-    /// Dwords that an IB keeps free after its packets, at most.
+    /// The most dwords of an IB after its packets: padding and jump.
     const TAIL_DWORDS: usize = L::PAD_DWORDS + L::CHAIN_DWORDS;
 
-    /// The most dwords of packets that one IB holds.
+    /// The most dwords of packets in one IB.
     pub(super) const MOST_DWORDS: usize = Self::limit(MAX_IB_DWORDS);
 
-    /// Returns the number of an IB's dwords that packets may use.
+    /// Returns the number of dwords of an IB that packets may use.
     const fn limit(capacity: usize) -> usize {
         let capacity = if capacity < MAX_IB_DWORDS { capacity } else { MAX_IB_DWORDS };
-        // Padded to a whole block together with what follows, so that padding up to it always fits.
+        // The end is a multiple of the padding unit, including the jump, so that the padding always fits.
         capacity / L::PAD_DWORDS * L::PAD_DWORDS - L::CHAIN_DWORDS
     }
 
-    /// Starts over in memory that no submission uses any more.
+    /// Starts a stream in memory that no submission uses any more.
     pub(super) fn over(mut memory: IbMemory, part: Part, language: L) -> Self {
         memory.rewind(Self::limit(memory.capacity()));
         Self {
@@ -161,8 +162,9 @@ impl<L: Language> Stream<L> {
     ///
     /// # Errors
     ///
-    /// [`Error::Encode`] when the ring has no such packet or a value does not fit, [`Error::TooLong`]: the stream is
-    /// then as it was. [`Error::Address`] or [`Error::Winsys`] when the stream cannot grow: it is then poisoned.
+    /// [`Error::Encode`] if the ring does not have the packet or a value does not fit, [`Error::TooLong`] if the packet is longer
+    /// than an IB: the stream is then unchanged. [`Error::Address`] or [`Error::Winsys`] if the stream cannot grow: it is then
+    /// poisoned.
     #[expect(
         clippy::inline_always,
         reason = "packets are mostly constants, of which little is left once it is inlined"
@@ -178,7 +180,7 @@ impl<L: Language> Stream<L> {
         }
     }
 
-    /// Appends a packet where little room is left, or something is wrong.
+    /// Appends a packet if the fast path failed, because little space is left or a value is invalid.
     #[cold]
     #[inline(never)]
     fn push_slowly<P: Packet<Language = L>>(&mut self, mut packet: P) -> Result<()> {
@@ -194,7 +196,7 @@ impl<L: Language> Stream<L> {
         Ok(())
     }
 
-    /// Appends a packet, or poisons the stream with the error of [`Stream::push`].
+    /// Appends a packet like [`Stream::push`], but poisons the stream on every error instead of returning it.
     #[expect(clippy::inline_always, reason = "as for `push`")]
     #[inline(always)]
     pub fn record<P: Packet<Language = L>>(&mut self, packet: &P) {
@@ -213,20 +215,21 @@ impl<L: Language> Stream<L> {
         }
     }
 
-    /// Reserves room for exactly `dwords` dwords, for packets that are already encoded. They count as recorded; what is not
-    /// overwritten stays as it was, so fill all of it.
+    /// Returns space for exactly `dwords` dwords of packets that are already encoded. All of them count as recorded and have
+    /// undefined content, so the caller must write each.
     ///
     /// # Errors
     ///
-    /// Those of [`Stream::push`].
+    /// [`Error::TooLong`] if an IB cannot hold so many dwords: the stream is then unchanged. [`Error::Address`] or
+    /// [`Error::Winsys`] if the stream cannot grow: it is then poisoned.
     #[inline]
     pub fn reserve(&mut self, dwords: usize) -> Result<&mut [u32]> {
         self.grow(dwords)?;
         self.memory.take(dwords).ok_or(Error::TooLong { needed: dwords, most: Self::MOST_DWORDS })
     }
 
-    /// Reserves a constant number of dwords, at most 1024, without an error: where the stream cannot grow it is poisoned,
-    /// and the dwords are dropped. It costs one comparison.
+    /// Returns space for a constant number of dwords, at most 1024. It never fails: if the stream cannot grow, the stream is
+    /// poisoned and the dwords are discarded. The fast path is one comparison.
     ///
     /// ```compile_fail
     /// # use amdgpu_winsys::cs::{Stream, pm4};
@@ -266,8 +269,8 @@ impl<L: Language> Stream<L> {
         &mut self.memory
     }
 
-    /// Keeps memory resident and alive for every run of the list, without naming it in submissions. Memory that the stream
-    /// keeps already costs a look, and no reference. Without host memory the stream is poisoned.
+    /// Keeps memory alive and resident whenever the list runs, so that submissions need not list it. If the stream keeps the memory
+    /// already, this costs only a look-up. Without host memory the stream is poisoned.
     ///
     /// ```
     /// use amdgpu_sim::{SimKernel, profile};
@@ -300,11 +303,12 @@ impl<L: Language> Stream<L> {
         }
     }
 
-    /// Keeps the members of a set resident and alive for every run of the list, as [`Stream::keep`] does for one memory: for a
-    /// sparse range (`SparseRange::residents` of [`heaps`](crate::heaps)), whose memory comes and goes after it was recorded. The
-    /// members are those at the time of the submission. A set that the stream keeps already costs a look.
+    /// Keeps the members of a set alive and resident whenever the list runs, like [`Stream::keep`] does for one binding. This is
+    /// for a sparse range (`SparseRange::residents` of [`heaps`](crate::heaps)), whose memory changes after recording: the members
+    /// at the time of submission count. If the stream keeps the set already, this costs only a look-up. Without host memory the
+    /// stream is poisoned.
     ///
-    /// A submission that runs such a list allocates an array for the sets.
+    /// A submission of such a list allocates an array for the sets.
     ///
     /// ```
     /// use amdgpu_sim::{SimKernel, profile};
@@ -339,12 +343,12 @@ impl<L: Language> Stream<L> {
         }
     }
 
-    /// Returns the number of dwords recorded so far. Padding and chain packets of IBs that are full count too.
+    /// Returns the number of dwords recorded so far, including padding and jumps of closed IBs.
     pub fn len(&self) -> usize {
         self.memory.used() + self.part.ibs.iter().map(|ib| ib.dwords).sum::<usize>()
     }
 
-    /// Returns `true` if nothing was recorded yet.
+    /// Returns `true` if nothing has been recorded.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
@@ -360,7 +364,7 @@ impl<L: Language> Stream<L> {
         self.language
     }
 
-    /// Returns the device the stream is for.
+    /// Returns the device of the stream.
     pub fn device(&self) -> &Device {
         &self.device
     }
@@ -377,12 +381,12 @@ impl<L: Language> Stream<L> {
     ///
     /// # Errors
     ///
-    /// The first error that poisoned it.
+    /// The first error that poisoned the stream.
     pub fn status(&self) -> Result<()> {
         self.poison.clone().map_or(Ok(()), Err)
     }
 
-    /// Makes the stream answer `error` from now on. The first error stays.
+    /// Poisons the stream with `error`, unless it is poisoned already.
     #[cold]
     pub(super) fn poison(&mut self, error: Error) {
         if self.poison.is_none() {
@@ -392,21 +396,21 @@ impl<L: Language> Stream<L> {
         self.memory.shut();
     }
 
-    /// Forgets what was recorded, an error included, and keeps the memory.
+    /// Discards all recorded commands, including an error, and keeps the memory.
     pub fn clear(&mut self) {
         self.part.recycle();
         self.poison = None;
         self.memory.rewind(Self::limit(self.memory.capacity()));
     }
 
-    /// Pads the last IB as the ring wants it, links the IBs and closes the stream. An empty stream becomes one block of
-    /// fillers.
+    /// Pads the last IB as the ring requires, links the IBs and closes the stream. An empty stream becomes one block of NOPs.
     ///
     /// # Errors
     ///
-    /// The error that poisoned the stream, if it is poisoned; [`Error::Encode`] for a stream in the language of another generation
-    /// than the device's, whose jumps cannot say where this device has its memory; [`Error::Winsys`] without host memory for
-    /// the list's containers. The list itself is one allocation behind an `Arc`, which cannot fail but by ending the process.
+    /// * The error that poisoned the stream, if it is poisoned;
+    /// * [`Error::Encode`] if the jumps cannot hold the device's addresses, because the stream is for another generation than the
+    ///   device;
+    /// * [`Error::Winsys`] if the process has no memory left for the list.
     pub fn finish(mut self) -> Result<CommandList> {
         self.status()?;
         let (dwords, packet_dwords) = self.close();
@@ -417,7 +421,7 @@ impl<L: Language> Stream<L> {
         Ok(CommandList::new(language.into(), part).map_err(no_memory)?)
     }
 
-    /// Goes on in another IB with room for `needed` dwords.
+    /// Continues in another IB with space for `needed` dwords.
     #[cold]
     pub(super) fn go_on(&mut self, needed: usize) -> Result<()> {
         self.status()?;
@@ -438,7 +442,8 @@ impl<L: Language> Stream<L> {
         Ok(())
     }
 
-    /// Memory with room for `needed` dwords of packets: some that is there already, else twice as much as this IB's.
+    /// Returns memory for `needed` dwords of packets: spare memory or memory of the pool, otherwise new memory of twice the current
+    /// size.
     fn next_memory(&mut self, needed: usize) -> Result<IbMemory> {
         let fits = |memory: &IbMemory| Self::limit(memory.capacity()) >= needed;
         if let Some(at) = self.part.spare.iter().position(fits) {
@@ -451,11 +456,11 @@ impl<L: Language> Stream<L> {
         IbMemory::new(&self.device, wanted, self.placement)
     }
 
-    /// Ends the IB with padding and tail; how long it is with them and without.
+    /// Ends the IB with padding and a NOP in place of the jump. Returns its length with and without them, in dwords.
     fn close(&mut self) -> (usize, usize) {
         let used = self.memory.used();
         self.memory.extend(Self::TAIL_DWORDS);
-        // The tail is a jump as soon as the length of the next IB is known.
+        // `Part::link` overwrites the tail with a jump when the length of the next IB is known.
         for gap in [self.language.padding(used, L::CHAIN_DWORDS), L::CHAIN_DWORDS] {
             if let Some(gap) = self.memory.take(gap) {
                 self.language.fill(gap);
@@ -465,7 +470,7 @@ impl<L: Language> Stream<L> {
     }
 }
 
-/// Returns room for what goes nowhere: the IB of a poisoned stream, which is never submitted.
+/// Returns space for discarded dwords: the IB of a poisoned stream, which is never submitted.
 fn sink<const N: usize>(memory: &mut IbMemory) -> &mut [u32; N] {
     match memory.first_dwords() {
         Some(room) => room,

@@ -1,11 +1,11 @@
-//! The memory of a stream, for callers that encode packets themselves.
+//! Access to the raw memory of a stream, for callers that encode packets themselves.
 
 use crate::cs::{Error, Language, Result, Stream};
 
-/// The raw window, for drivers that emit dwords by themselves.
+/// Raw access to the memory of a stream, for drivers that write dwords themselves.
 ///
-/// [`Stream::window`] lends the free dwords of the current IB, and [`Stream::advance`] says how many of them were filled. None
-/// of these methods gives out memory behind the window, where padding and the jump to the next IB have their place.
+/// [`Stream::window`] returns the free dwords of the current IB, and [`Stream::advance`] counts those that were filled. None of
+/// these methods gives access to the memory after the window, which is reserved for padding and the jump to the next IB.
 ///
 /// ```
 /// use amdgpu_sim::{SimKernel, profile};
@@ -27,8 +27,8 @@ use crate::cs::{Error, Language, Result, Stream};
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 impl<L: Language> Stream<L> {
-    /// Returns the free dwords of the current IB, which may be none. Dwords stored there count as recorded once
-    /// [`Stream::advance`] says so. The memory may be write-combined: best stored in order and not read.
+    /// Returns the free dwords of the current IB, possibly none. Dwords written there count as recorded after a call of
+    /// [`Stream::advance`]. The memory may be write-combined, so write it in order and do not read it.
     #[inline]
     pub fn window(&mut self) -> &mut [u32] {
         self.memory_mut().window()
@@ -38,7 +38,7 @@ impl<L: Language> Stream<L> {
     ///
     /// # Errors
     ///
-    /// [`Error::TooLong`] if the window is shorter; nothing is then recorded.
+    /// [`Error::TooLong`] if the window is shorter; no dwords are then counted.
     #[inline]
     pub fn advance(&mut self, dwords: usize) -> Result<()> {
         let most = self.remaining();
@@ -49,18 +49,18 @@ impl<L: Language> Stream<L> {
         Ok(())
     }
 
-    /// Sees to it that the window has at least `dwords` dwords, by going on in another IB if it is shorter.
+    /// Ensures that the window has at least `dwords` dwords. If it is shorter, the stream continues in another IB.
     ///
     /// # Errors
     ///
-    /// As for [`Stream::reserve`].
+    /// The errors of [`Stream::reserve`].
     #[inline]
     pub fn grow(&mut self, dwords: usize) -> Result<()> {
         if dwords > self.remaining() { self.go_on(dwords) } else { Ok(()) }
     }
 
-    /// Returns the dwords of the current IB, to read back and to patch: the first [`Stream::chunk_len`] are recorded, the
-    /// others are the window.
+    /// Returns the dwords of the current IB, to read and patch them: first the [`Stream::chunk_len`] recorded ones, then the
+    /// window.
     #[inline]
     pub fn chunk(&mut self) -> &mut [u32] {
         self.memory_mut().chunk()
@@ -72,12 +72,12 @@ impl<L: Language> Stream<L> {
         self.memory().used()
     }
 
-    /// Records fillers, so that with `leave` dwords more the IB ends on a multiple of
-    /// [`Language::PAD_DWORDS`]: for IBs that the caller copies elsewhere. [`Stream::finish`] pads by itself.
+    /// Records NOPs, so that the IB with `leave` more dwords ends at a multiple of [`Language::PAD_DWORDS`]. This is for IBs that
+    /// the caller copies elsewhere; [`Stream::finish`] pads without it.
     ///
     /// # Errors
     ///
-    /// As for [`Stream::reserve`].
+    /// The errors of [`Stream::reserve`].
     pub fn pad(&mut self, leave: usize) -> Result<()> {
         self.grow(L::PAD_DWORDS)?;
         let language = self.language();

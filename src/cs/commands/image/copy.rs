@@ -1,4 +1,4 @@
-//! Recording copies of images.
+//! Image copies of the copy engine.
 
 use amdgpu_surface::surface::MicroMode;
 
@@ -14,12 +14,12 @@ use crate::cs::{
     sdma::Version,
 };
 
-/// Multiples of which the places and sizes of copies between tiled images are, by the exponent of an element's bytes.
+/// Required multiples of positions and sizes in copies between tiled images, by the exponent of an element's bytes.
 ///
 /// Source: Mesa 25.0.7 `radv_sdma.c`, `radv_sdma_t2t_alignment_2d_and_planar` and `radv_sdma_t2t_alignment_3d`.
 const FLAT: [[u32; 3]; 5] = [[16, 16, 1], [16, 8, 1], [8, 8, 1], [8, 4, 1], [4, 4, 1]];
 const VOLUMES: [[u32; 3]; 5] = [[8, 4, 8], [4, 4, 8], [4, 4, 4], [4, 2, 4], [2, 2, 4]];
-/// The same up to 3.0: micro tiles.
+/// Required multiples up to 3.0, the size of micro tiles.
 ///
 /// Source: Mesa 17.0 `src/gallium/drivers/radeonsi/cik_sdma.c`, `cik_sdma_copy_texture`.
 const TILES: [u32; 3] = [8, 8, 1];
@@ -29,10 +29,11 @@ impl Recorder<Version> {
     ///
     /// # Errors
     ///
-    /// * [`CommandError::OutsideImage`], [`CommandError::Empty`] for a box that the level does not have;
-    /// * [`CommandError::OutOfBounds`], [`CommandError::RowPitch`] for rows that the memory does not have, or that overlap;
-    /// * [`CommandError::Misaligned`] for rows that the engine cannot reach;
-    /// * [`CommandError::Stream`], also where a number does not fit its field: most have 14 bits up to 6.0, and 16 in 7.0.
+    /// * [`CommandError::OutsideImage`] if the box is not inside the level, [`CommandError::Empty`] if it is empty;
+    /// * [`CommandError::OutOfBounds`] if the rows are not inside their memory, [`CommandError::RowPitch`] if they overlap;
+    /// * [`CommandError::Misaligned`] if the engine cannot access the rows at their address or pitch;
+    /// * [`CommandError::Stream`] if the stream refuses the packet or a number does not fit its field: most fields have 14 bits up
+    ///   to 6.0, and 16 in 7.0.
     pub fn copy_to_image(&mut self, to: &ImageLevel, texels: &TexelBox, from: &ImageRows) -> Result<()> {
         self.copy_rows(to, texels, from, false)
     }
@@ -41,19 +42,22 @@ impl Recorder<Version> {
     ///
     /// # Errors
     ///
-    /// Those of [`copy_to_image`](Self::copy_to_image).
+    /// The errors of [`copy_to_image`](Self::copy_to_image).
     pub fn copy_from_image(&mut self, to: &ImageRows, from: &ImageLevel, texels: &TexelBox) -> Result<()> {
         self.copy_rows(from, texels, to, true)
     }
 
-    /// Copies a box of a level of an image to a place in a level of another one.
+    /// Copies a box of a level of an image to position `first` in a level of another image.
     ///
     /// # Errors
     ///
-    /// Those of [`copy_to_image`](Self::copy_to_image), and between tiled images [`CommandError::Unsupported`] where they differ
-    /// in the order of texels or one of several levels is on 4.0, and [`CommandError::Misaligned`] where places or sizes are no
-    /// multiples of what the engine moves, and [`CommandError::TilesEnd`] where it ends in the last column or row of 16384 on Bonaire,
-    /// Kaveri, Kabini and Mullins. A driver then goes through rows.
+    /// The errors of [`copy_to_image`](Self::copy_to_image) and [`CommandError::ElementBytes`] if the elements differ in size.
+    /// Between tiled images also:
+    /// * [`CommandError::Unsupported`] if the order of texels differs, or if one of the images has several levels up to 4.x;
+    /// * [`CommandError::Misaligned`] if positions or sizes are not multiples of the unit that the engine copies;
+    /// * [`CommandError::TilesEnd`] if the copy ends in the last column or row of 16384 on Bonaire, Kaveri, Kabini and Mullins.
+    ///
+    /// In these cases a driver copies through rows in a buffer.
     pub fn copy_image(&mut self, to: &ImageLevel, first: [u32; 3], from: &ImageLevel, texels: &TexelBox) -> Result<()> {
         texels.check(from.extent)?;
         let target = TexelBox { first, extent: texels.extent };
@@ -103,10 +107,10 @@ impl Recorder<Version> {
     }
 }
 
-/// The largest coordinate, at which copies between tiles of some chips may not end.
+/// The largest coordinate. Copies between tiled images of some chips may not end at it.
 const TILES_END: u64 = 1 << 14;
 
-/// Refuses what COPY_T2T_SUB_WINDOW cannot do.
+/// Returns an error for copies that COPY_T2T_SUB_WINDOW does not support.
 ///
 /// Source: Mesa 25.0.7 `radv_sdma.c`, `radv_sdma_use_t2t_scanline_copy`; for the last columns and rows Mesa 17.0
 /// `src/gallium/drivers/radeonsi/cik_sdma.c`, `cik_sdma_copy_texture`.
@@ -125,7 +129,7 @@ fn check_tiles(
     if to.micro != from.micro {
         return refuse("a copy between tiled images of different orders");
     }
-    // The destination's rows are not among the limits.
+    // The limit does not apply to the rows of the destination.
     for (axis, part, at) in [('x', texels, 0), ('y', texels, 1), ('x', target, 0)] {
         let first = part.first[at];
         let end = u64::from(first) + u64::from(part.extent[at]);

@@ -1,4 +1,4 @@
-//! A level of an image, as copy engines address it.
+//! The description of a level of an image for copy engines.
 
 use amdgpu_surface::{
     Chip, GfxLevel,
@@ -15,10 +15,10 @@ use crate::{
     vamgr::GpuVa,
 };
 
-/// The tiling of a level of GFX7 or GFX8, in fields of packets.
+/// The tiling of a level on GFX7 and GFX8, as values of packet fields.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Tiles {
-    /// Tiles in a row and in a slice, less one.
+    /// Tiles in a row (`pitch`) and in a slice (`slice`), minus one.
     pub(super) pitch: u64,
     pub(super) slice: u64,
     pub(super) array_mode: u64,
@@ -31,10 +31,10 @@ pub(super) struct Tiles {
     pub(super) pipe_config: u64,
 }
 
-/// The tiling of an image of GFX9 or later, in fields of packets.
+/// The tiling of an image on GFX9 and later, as values of packet fields.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Blocks {
-    /// Elements of level 0, less one.
+    /// Elements of level 0 along each axis, minus one.
     pub(super) extent: [u64; 3],
     pub(super) mode: u64,
     pub(super) dimension: u64,
@@ -43,10 +43,10 @@ pub(super) struct Blocks {
     pub(super) level: u64,
 }
 
-/// The order of elements.
+/// The order of elements in memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Order {
-    /// Elements from one row, and from one slice, to the next.
+    /// Linear; `pitch` is the distance between rows and `slice` between slices, in elements.
     Rows {
         pitch: u64,
         slice: u64,
@@ -80,7 +80,7 @@ pub(super) enum Order {
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ImageLevel {
-    /// The image, or its level where a packet is given that.
+    /// The address of the image, or of the level if the packet takes the address of a level.
     pub(super) at: GpuVa,
     pub(super) order: Order,
     /// Bytes of an element.
@@ -89,21 +89,21 @@ pub struct ImageLevel {
     pub(super) extent: [u32; 3],
     pub(super) micro: MicroMode,
     pub(super) is_volume: bool,
-    /// `true` on chips whose copies between tiles may not end at the largest coordinate.
+    /// `true` on chips whose copies between tiled images may not end at the largest coordinate.
     pub(super) ends_early: bool,
 }
 
 impl ImageLevel {
-    /// Describes a level of the image that lies at the start of `memory`. `config` and `chip` are those that the layout was made
-    /// from. Of an image with depth it is the depth.
+    /// Creates the description of a level of the image at the start of `memory`. `chip` and `config` must be those that the layout
+    /// was computed with. For an image with depth and stencil, this is the depth.
     ///
     /// # Errors
     ///
-    /// * [`CommandError::Unsupported`] for GFX6, samples, elements of 96 bits, texels that share chroma, tiled 1D images, and
-    ///   thick or rotated tiles of GFX7 and GFX8;
-    /// * [`CommandError::Compressed`] for an image with DCC or HTILE, which the copy would have to keep;
-    /// * [`CommandError::OutOfBounds`], [`CommandError::Misaligned`] for memory that is too short or not aligned;
-    /// * [`CommandError::Texels`] for a level that the image lacks, and for stencil alone.
+    /// * [`CommandError::Unsupported`] for GFX6, multisampled images, elements of 96 bits, texels that share chroma, tiled 1D
+    ///   images, and thick or rotated tiles on GFX7 and GFX8;
+    /// * [`CommandError::Compressed`] for an image with DCC or HTILE, which the copy would have to update;
+    /// * [`CommandError::OutOfBounds`] if the memory is too short, [`CommandError::Misaligned`] if it is not aligned for the image;
+    /// * [`CommandError::Texels`] if the image does not have the level, or has stencil alone.
     pub fn new(chip: &Chip, config: &SurfaceConfig, layout: &SurfaceLayout, memory: Span, level: u32) -> Result<Self> {
         let refuse = |what| Err(CommandError::Unsupported { what, target: Target::Sdma(Version::of(chip.level())) });
         if chip.level() == GfxLevel::Gfx6 {
@@ -162,17 +162,18 @@ impl ImageLevel {
         })
     }
 
-    /// Returns the elements of the level: columns, rows, and slices or layers.
+    /// Returns the number of elements of the level: columns, rows, and slices or layers.
     pub const fn extent(&self) -> [u32; 3] {
         self.extent
     }
 
-    /// Returns the bytes of an element.
+    /// Returns the size of an element in bytes.
     pub const fn element_bytes(&self) -> u32 {
         self.bytes
     }
 
-    /// Returns the elements that engines up to 3.0 read and write at once in rows beside tiles; `None` for other images.
+    /// Returns the number of elements of a row that engines up to 3.0 access at once when they copy between rows and tiles. Returns
+    /// `None` for images that are not tiled this way.
     ///
     /// Source: Mesa 25.0.7 `si_sdma_copy_image.c`, `cik_sdma_copy_texture`.
     pub(super) fn group(&self) -> Option<u64> {
@@ -186,10 +187,10 @@ impl ImageLevel {
     }
 }
 
-/// The last of the micro tile modes that rows are copied to and from: display, thin, depth (`MICRO_TILE_MODE_NEW`).
+/// The last micro tile mode for copies to and from rows: display, thin and depth (`MICRO_TILE_MODE_NEW`).
 const TILE_MODES_COPIED: u64 = 2;
 
-/// Returns `true` for Bonaire, Kaveri, Kabini and Mullins, by their families and revisions.
+/// Returns `true` for Bonaire, Kaveri, Kabini and Mullins, according to family and revision.
 ///
 /// Source: Mesa 17.0 `src/gallium/drivers/radeonsi/cik_sdma.c`, `cik_sdma_copy_texture`; Mesa 25.0.7 `amdgpu_asic_addr.h`.
 fn ends_early(chip: &Chip) -> bool {
@@ -197,7 +198,7 @@ fn ends_early(chip: &Chip) -> bool {
     matches!((registers.family_id, registers.external_rev), (0x78, 0x14..0x28) | (0x7d, _))
 }
 
-/// Returns the elements of a level.
+/// Returns the number of elements of a level: columns, rows, and slices or layers.
 fn extent(config: &SurfaceConfig, level: u32) -> [u32; 3] {
     let minify = |size: u32| (size >> level.min(31)).max(1);
     let (block_width, block_height) = config.block;
@@ -210,7 +211,7 @@ fn extent(config: &SurfaceConfig, level: u32) -> [u32; 3] {
 }
 
 impl Tiles {
-    /// Returns `true` if tiles extend in z.
+    /// Returns `true` if a tile has more than one slice.
     fn is_thick(&self) -> bool {
         u32::try_from(self.array_mode).is_ok_and(|mode| TileMode::of_register(false, mode).thickness() > 1)
     }

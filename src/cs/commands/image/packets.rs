@@ -1,4 +1,4 @@
-//! The packets that copy boxes of elements.
+//! The fields of the packets that copy boxes of elements.
 
 use super::{
     level::{ImageLevel, Order},
@@ -17,12 +17,12 @@ use crate::{
 pub(super) struct Linear {
     pub(super) at: GpuVa,
     pub(super) first: [u32; 3],
-    /// Elements from one row, and from one slice, to the next.
+    /// Distance between rows (`pitch`) and between slices (`slice`), in elements.
     pub(super) pitch: u64,
     pub(super) slice: u64,
 }
 
-/// Fields of a packet. Those that a version lacks are zero.
+/// Fields of a packet. Fields that the version does not have are zero.
 pub(super) type Fields<const N: usize> = [(FieldName, u64); N];
 
 /// Returns the fields of COPY_LINEAR_SUB_WINDOW.
@@ -49,7 +49,7 @@ pub(super) fn linear(version: Version, bytes: u32, to: &Linear, from: &Linear, e
     ]
 }
 
-/// Names of the fields of a tiled surface.
+/// The names of the fields of a tiled surface.
 struct Names {
     address: FieldName,
     first: [FieldName; 3],
@@ -119,7 +119,7 @@ const DESTINATION: Names = Names {
     blocks: [n::dst_swizzle_mode, n::dst_dimension, n::dst_epitch, n::dst_mip_max, n::dst_mip_id],
 };
 
-/// Fields of a tiled surface.
+/// The number of fields of a tiled surface.
 const SURFACE: usize = 23;
 
 fn surface(names: &Names, image: &ImageLevel, first: [u32; 3]) -> Fields<SURFACE> {
@@ -155,7 +155,7 @@ fn surface(names: &Names, image: &ImageLevel, first: [u32; 3]) -> Fields<SURFACE
     out
 }
 
-/// Returns the fields of COPY_TILED_SUB_WINDOW, into rows or out of them.
+/// Returns the fields of COPY_TILED_SUB_WINDOW. `detile` copies from the image to rows, otherwise rows to the image.
 pub(super) fn tiled(
     version: Version,
     image: &ImageLevel,
@@ -181,8 +181,8 @@ pub(super) fn tiled(
     out
 }
 
-/// Returns the fields of COPY_T2T_SUB_WINDOW. From 2.4 to 3.0 the destination has no element size of its own, and the last tile
-/// is not counted.
+/// Returns the fields of COPY_T2T_SUB_WINDOW. From 2.4 to 3.0 the destination has no element size field, and the size is rounded
+/// down to whole tiles after one is subtracted.
 ///
 /// Source: Mesa 17.0 `src/gallium/drivers/radeonsi/cik_sdma.c`, `cik_sdma_copy_texture`.
 pub(super) fn between(

@@ -19,17 +19,17 @@ use crate::cs::{
 pub struct TexelBox {
     /// The first column, row, and slice or layer.
     pub first: [u32; 3],
-    /// Columns, rows, and slices or layers; none of them zero.
+    /// Columns, rows, and slices or layers; none is zero.
     pub extent: [u32; 3],
 }
 
 impl TexelBox {
-    /// Returns the box of all elements from the start.
+    /// Returns the box of the given size at the origin: columns, rows, and slices or layers.
     pub const fn whole(width: u32, height: u32, depth: u32) -> Self {
         Self { first: [0; 3], extent: [width, height, depth] }
     }
 
-    /// Refuses a box that is empty or not inside a level.
+    /// Returns an error if the box is empty or not inside a level of size `extent`.
     pub(super) fn check(&self, extent: [u32; 3]) -> Result<()> {
         for (at, axis) in ['x', 'y', 'z'].into_iter().enumerate() {
             if self.extent[at] == 0 {
@@ -44,7 +44,7 @@ impl TexelBox {
     }
 }
 
-/// Rows of elements in bound memory, the first at its start.
+/// Rows of elements in bound memory. The first element is at the start of the memory.
 ///
 /// ```
 /// use amdgpu_winsys::{cs::commands::{ImageRows, Span}, vamgr::GpuVa};
@@ -57,24 +57,24 @@ impl TexelBox {
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct ImageRows {
-    /// The memory.
+    /// The memory of the rows.
     pub memory: Span,
-    /// Elements from one row to the next (`VkBufferImageCopy::bufferRowLength`, in elements).
+    /// Distance between the starts of consecutive rows, in elements (`VkBufferImageCopy::bufferRowLength`, in elements).
     pub pitch: u32,
-    /// Elements from one slice to the next; not used for a single slice.
+    /// Distance between the starts of consecutive slices, in elements; not used for a single slice.
     pub slice: u32,
 }
 
 impl ImageRows {
-    /// Returns the elements from one slice to the next, also for a single slice.
+    /// Returns the distance between slices in elements. For a single slice this is the size of the slice.
     pub(super) fn slice_pitch(&self, texels: &TexelBox) -> u64 {
         let [_, height, depth] = texels.extent;
         if depth > 1 { self.slice.into() } else { u64::from(self.pitch) * u64::from(height) }
     }
 
-    /// Refuses rows that overlap, are not aligned for the engine, or are not inside the memory.
+    /// Returns an error if the rows overlap, are not aligned for the engine, or are not inside their memory.
     ///
-    /// Up to 3.0 the engine reads and writes whole groups of elements: the memory must hold them.
+    /// Up to 3.0 the engine accesses whole groups of elements, all of which must be inside the memory.
     ///
     /// Source: Mesa 25.0.7 `radv_sdma.c`, `radv_sdma_pitch_alignment` and `radv_sdma_use_unaligned_buffer_image_copy`;
     /// `si_sdma_copy_image.c`, `cik_sdma_copy_texture`.
@@ -112,7 +112,7 @@ impl ImageRows {
     }
 }
 
-/// Returns the counts of a box as a packet has them: less one, but for the first version.
+/// Returns the size of a box as packet fields: minus one, except on 1.0 and 2.0.
 ///
 /// Source: Mesa 25.0.7 `si_sdma_copy_image.c`, `cik_sdma_copy_texture`.
 pub(super) fn counts(version: Version, extent: [u32; 3]) -> [u64; 3] {

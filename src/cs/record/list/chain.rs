@@ -1,4 +1,4 @@
-//! Chains of lists that the kernel is given as one IB.
+//! Chains of command lists, which are submitted to the kernel as one IB.
 
 use std::sync::{Arc, atomic::Ordering};
 
@@ -11,7 +11,7 @@ use crate::{
     host_memory::{self, NoHostMemory},
 };
 
-/// The reason why a list was not chained, or not taken off its chain.
+/// The reason why a list could not be chained to another, or unchained.
 ///
 /// ```
 /// use amdgpu_winsys::cs::{ChainFault, Stream};
@@ -29,65 +29,65 @@ use crate::{
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ChainFault {
-    /// The ring takes no jumps.
+    /// The ring does not support jumps between IBs.
     #[error("{target} cannot jump from IB to IB")]
     NoJumps {
         /// The ring.
         target: Target,
     },
-    /// Lists for different rings.
+    /// The lists are for different rings or generations.
     #[error("a list for {next} cannot be chained to one for {target}")]
     OtherRing {
         /// The ring of the first list.
         target: Target,
-        /// That of the list behind it.
+        /// The ring of the list to be chained to it.
         next: Target,
     },
-    /// Lists of different devices.
+    /// The lists belong to different devices.
     #[error("lists of different devices cannot be chained")]
     OtherDevice,
-    /// No packet can say where the list is.
+    /// The jump packet cannot hold the address or length of the list.
     #[error("the jump to the list cannot be encoded: {0}")]
     Jump(EncodeError),
-    /// A queue has not noticed the end of the list, another list calls it, or preambles have it.
+    /// The list is in use: a queue has not retired it, another list calls it, or it is one of the preambles.
     #[error("the list is in use")]
     InUse,
-    /// Another list comes behind it already.
+    /// Another list is already chained to this one.
     #[error("the list is chained already")]
     Chained,
-    /// The list behind it comes behind another one already.
+    /// The next list is already chained to another list.
     #[error("the next list is chained to another one already")]
     Behind,
-    /// The chain would be a circle.
+    /// The chain would be circular.
     #[error("the chain of lists would be a circle")]
     Circle,
 }
 
 impl Recorded {
-    /// Makes a handle of a reference.
+    /// Counts a new handle.
     pub(super) fn add_handle(&self) {
         let _next = self.link.next.lock();
         self.link.handles.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// A handle is about to give up its reference.
+    /// Counts a handle that is about to drop its reference.
     pub(super) fn remove_handle(&self) {
         let _next = self.link.next.lock();
         self.link.handles.fetch_sub(1, Ordering::Relaxed);
     }
 
-    /// Returns `true` if another list comes behind it.
+    /// Returns `true` if another list is chained to this one.
     #[inline]
     pub(in crate::cs) fn is_chained(&self) -> bool {
         self.link.is_chained.load(Ordering::Acquire)
     }
 
-    /// Returns the list behind it.
+    /// Returns the list that is chained to this one.
     fn behind(&self) -> Option<Arc<Self>> {
         self.link.next.lock().clone()
     }
 
-    /// Adds the lists behind it to `lists`.
+    /// Adds all lists that follow in the chain to `lists`.
     pub(in crate::cs) fn followers(&self, lists: &mut Vec<Arc<Self>>) -> Result<(), NoHostMemory> {
         let mut next = self.behind();
         while let Some(list) = next {
@@ -97,8 +97,8 @@ impl Recorded {
         Ok(())
     }
 
-    /// Returns `true` if there are more references than handles and the one of the list before it. The caller has the lock,
-    /// so that handles come and go with their references.
+    /// Returns `true` if there are more references than those of the handles and of the previous list in the chain. The caller must
+    /// hold the lock, so that handles are counted together with their references.
     fn is_in_use(self: &Arc<Self>) -> bool {
         let explained =
             self.link.handles.load(Ordering::Relaxed) + usize::from(self.link.is_behind.load(Ordering::Acquire));
@@ -125,7 +125,7 @@ impl Recorded {
         Ok(())
     }
 
-    /// Ends the list with fillers again. Returns the list that was behind it.
+    /// Replaces the jump at the end of the list by a NOP. Returns the list that was chained to it.
     fn unchain(&self, next: &mut Option<Arc<Self>>) -> Result<Option<Arc<Self>>, ChainFault> {
         if let Some(last) = self.all_ibs().last() {
             jump(self.target(), last, None).map_err(ChainFault::Jump)?;
@@ -140,14 +140,14 @@ impl Recorded {
 }
 
 impl CommandList {
-    /// Puts a list behind this one: the last IB ends with a jump to the first of `next`, so that submitting this list runs
-    /// both, and the kernel is given one IB where it would be given two. `next` may have lists behind it, and can still be
-    /// submitted alone. Any clone of either list will do.
+    /// Chains a list to this one: the last IB ends with a jump to the first IB of `next`. A submission of this list then runs both,
+    /// and the kernel gets one IB instead of two. `next` may have lists chained to it, and can still be submitted alone. All clones
+    /// of a list share the chain.
     ///
-    /// The GPU reads the jump as it comes there, so a list that a queue runs cannot be chained: the queue must have
-    /// [noticed](crate::cs::Queue::retire) its end. Where submissions [keep nothing](crate::cs::Keep::Nothing), the caller
-    /// sees to it that the list is not running, as Vulkan's rules do; otherwise the running job may go on in `next`. The same
-    /// holds for a thread that submits a list while another chains it.
+    /// The GPU reads the jump when it reaches the end of the list. A list that a queue runs therefore cannot be chained: the queue
+    /// must have [retired](crate::cs::Queue::retire) it first. If submissions [keep nothing](crate::cs::Keep::Nothing), the caller
+    /// must ensure that the list is not running, as Vulkan requires; otherwise the running job may continue in `next`. The caller
+    /// must also ensure that no other thread submits the list at the same time.
     ///
     /// ```
     /// use std::sync::Arc;
@@ -173,13 +173,13 @@ impl CommandList {
     ///
     /// # Errors
     ///
-    /// [`ChainFault`]; both lists are then as they were.
+    /// A [`ChainFault`] that names the reason; both lists are unchanged.
     pub fn chain(&self, next: &Self) -> Result<(), ChainFault> {
         self.chain_as(next, false)
     }
 
-    /// Puts a list behind this one like [`CommandList::chain`], with the bit PRE_ENA in the jump: the graphics engine replays
-    /// `next` when the context comes back after a preemption. For drivers that shadow registers
+    /// Chains a list to this one like [`CommandList::chain`], with the bit PRE_ENA in the jump: the graphics engine executes `next`
+    /// again when it restores the context after a preemption. For drivers that shadow registers
     /// ([`REGISTER_SHADOWING`](crate::winsys::Capabilities::REGISTER_SHADOWING)).
     ///
     /// ```
@@ -199,8 +199,8 @@ impl CommandList {
     ///
     /// # Errors
     ///
-    /// [`ChainFault`], with [`ChainFault::Jump`] where the ring replays nothing: on compute rings, and before GFX8. Both lists
-    /// are then as they were.
+    /// The errors of [`CommandList::chain`], and [`ChainFault::Jump`] on compute rings and before GFX8, which do not support this.
+    /// Both lists are then unchanged.
     pub fn chain_replayed(&self, next: &Self) -> Result<(), ChainFault> {
         self.chain_as(next, true)
     }
@@ -226,8 +226,8 @@ impl CommandList {
             to.link.is_behind.store(false, Ordering::Release);
             return Err(fault);
         }
-        // Each list is behind one other at most, so a chain with a circle leads back here. Looked for last, as two threads may
-        // close a circle together.
+        // Each list follows at most one other list, so a circular chain leads back to this one. Checked last, because two threads
+        // may close a circle together.
         if to.leads_to(from) {
             let _next = from.unchain(&mut from.link.next.lock())?;
             return Err(ChainFault::Circle);
@@ -235,12 +235,13 @@ impl CommandList {
         Ok(())
     }
 
-    /// Ends the list with fillers again, which every generation knows; RADV writes one that GFX6 does not (Mesa 25.0.7
-    /// `radv_amdgpu_cs.c`, `radv_amdgpu_cs_unchain`). Does nothing if no list is behind it.
+    /// Removes the list that is chained to this one: the last IB ends with a NOP again. Does nothing if no list is chained to it.
+    /// The NOP is one that every generation supports; RADV writes one that GFX6 does not (Mesa 25.0.7 `radv_amdgpu_cs.c`,
+    /// `radv_amdgpu_cs_unchain`).
     ///
     /// # Errors
     ///
-    /// [`ChainFault::InUse`] as for [`CommandList::chain`].
+    /// [`ChainFault::InUse`] if the list is in use, see [`CommandList::chain`].
     pub fn unchain(&self) -> Result<(), ChainFault> {
         let mut next = self.recorded().link.next.lock();
         if next.is_none() {
@@ -251,12 +252,12 @@ impl CommandList {
         }
         let behind = self.recorded().unchain(&mut next)?;
         drop(next);
-        // Dropped without the lock: it may be the last reference.
+        // Dropped after the lock is released, because it may be the last reference.
         drop(behind);
         Ok(())
     }
 
-    /// Returns `true` if another list comes behind it.
+    /// Returns `true` if another list is chained to this one.
     pub fn is_chained(&self) -> bool {
         self.recorded().is_chained()
     }
@@ -274,7 +275,7 @@ impl Recorded {
         false
     }
 
-    /// Returns `true` if both are of one device.
+    /// Returns `true` if both lists belong to one device.
     fn is_with(&self, other: &Self) -> bool {
         let device = |list: &Self| list.bindings().next().map(|binding| binding.device().clone());
         device(self).is_some_and(|device| self.is_of(&device) && other.is_of(&device))

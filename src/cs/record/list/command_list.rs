@@ -1,4 +1,4 @@
-//! Recorded streams, ready to be submitted any number of times.
+//! Command lists: closed streams, which can be submitted any number of times.
 
 use std::sync::Arc;
 
@@ -9,17 +9,17 @@ use crate::{
     vamgr::GpuVa,
 };
 
-/// A closed stream: IBs that do not change any more.
+/// A closed stream: IBs that no longer change, ready for submission.
 ///
-/// A queue that runs it keeps it alive, so it can be dropped right after submitting; it can be recorded anew once no
-/// queue uses it ([`CommandList::record_again`]).
+/// A queue keeps a submitted list alive, so the list can be dropped right after submission. Once no queue uses it, its memory can
+/// be reused for a new stream ([`CommandList::record_again`]).
 ///
 /// # How an IB ends
 ///
-/// On the graphics and compute rings every IB ends with four dwords that hold no packet of the recorder
-/// ([`IndirectBuffer::LEN`](crate::cs::pm4::IndirectBuffer::LEN)), and these end on a multiple of
-/// [`Language::PAD_DWORDS`](crate::cs::Language::PAD_DWORDS). They are a jump to the next IB of the list; in the last one they are a filler, which
-/// [`CommandList::chain`] turns into a jump to another list. An IB for the copy engine ends with its last packet and
+/// On the graphics and compute rings every IB ends with four dwords without packets of the recorder
+/// ([`IndirectBuffer::LEN`](crate::cs::pm4::IndirectBuffer::LEN)). They end at a multiple of
+/// [`Language::PAD_DWORDS`](crate::cs::Language::PAD_DWORDS). They are a jump to the next IB of the list. In the last IB they are a
+/// NOP, which [`CommandList::chain`] replaces by a jump to another list. An IB for the copy engine ends with its last packet and
 /// padding.
 ///
 /// ```
@@ -65,13 +65,13 @@ impl CommandList {
         Ok(Self { recorded: room.fill(Recorded::new(target, part)?) })
     }
 
-    /// Makes another handle.
+    /// Creates another handle.
     pub(in crate::cs) fn of(recorded: Arc<Recorded>) -> Self {
         recorded.add_handle();
         Self { recorded }
     }
 
-    /// Returns the part that queues and other lists share.
+    /// Returns the shared part of the list, to which queues and other lists refer.
     #[inline]
     pub(in crate::cs) fn recorded(&self) -> &Arc<Recorded> {
         &self.recorded
@@ -83,34 +83,34 @@ impl CommandList {
         self.recorded.target()
     }
 
-    /// Returns the length of all IBs, in dwords, padding and chain packets included.
+    /// Returns the length of all IBs in dwords, including padding and jumps.
     pub fn len(&self) -> usize {
         self.ibs().map(|(_, dwords)| dwords).sum()
     }
 
-    /// Returns `false`: an empty stream is closed with fillers.
+    /// Returns `false`: a list is never empty, because the IB of an empty stream is filled with NOPs.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// Returns the GPU address of each IB, and its length in dwords; at most [`MAX_IB_DWORDS`](crate::cs::MAX_IB_DWORDS). Lists
-    /// that it is [chained](CommandList::chain) to are not counted.
+    /// Returns the GPU address and the length in dwords of each IB; an IB has at most [`MAX_IB_DWORDS`](crate::cs::MAX_IB_DWORDS).
+    /// IBs of lists that are [chained](CommandList::chain) to this one are not included.
     pub fn ibs(&self) -> impl ExactSizeIterator<Item = (GpuVa, usize)> {
         self.recorded.ibs()
     }
 
-    /// Returns the IBs that the kernel is given: the first where they are chained, else all of them.
+    /// Returns the IBs that are submitted to the kernel: the first one if the IBs are chained, otherwise all.
     pub fn submitted_ibs(&self) -> impl ExactSizeIterator<Item = (GpuVa, usize)> {
         self.recorded.submitted_ibs().iter().copied()
     }
 
-    /// Returns the contents of each IB, including padding and tail, for a decoder. Slow to read unless the list was recorded
-    /// in cached memory.
+    /// Returns the dwords of each IB, including padding and jumps, for a decoder. This is slow unless the list was recorded in
+    /// cached memory.
     pub fn dwords(&self) -> impl Iterator<Item = Vec<u32>> {
         self.recorded.dwords()
     }
 
-    /// Returns `true` if it calls other lists.
+    /// Returns `true` if the list calls other lists.
     pub fn has_calls(&self) -> bool {
         !self.recorded.called().is_empty()
     }

@@ -1,4 +1,4 @@
-//! Command lists: closed streams, chains of them, and those that go around others.
+//! Command lists: closed streams, chains of them, and preambles.
 
 mod chain;
 mod command_list;

@@ -1,4 +1,4 @@
-//! Sets of shared objects, in the order in which they were added.
+//! Sets of references to shared objects, in insertion order.
 
 use std::sync::Arc;
 
@@ -7,7 +7,7 @@ use crate::{
     winsys::{Binding, ResidencySet},
 };
 
-/// A reference to a shared object, which has an address of its own as long as the reference lives.
+/// A reference to a shared object. The object has a unique address while the reference exists.
 pub(in crate::cs::record) trait Handle: Clone {
     fn address(&self) -> usize;
 }
@@ -30,13 +30,13 @@ impl Handle for ResidencySet {
     }
 }
 
-/// References to shared objects, each object once. Adding costs a constant time, and nothing is allocated once the containers
-/// are large enough: [`Once::clear`] keeps them.
+/// References to shared objects, at most one for each object. Adding takes constant time, and allocates nothing if the containers
+/// are large enough; [`Once::clear`] keeps their capacity.
 #[derive(Debug)]
 pub(in crate::cs::record) struct Once<T> {
     all: Vec<T>,
-    /// Open addressing by the objects' addresses: indices into `all` from 1, and 0 for a free slot. The length is 0, as long
-    /// as there are few objects, or a power of two that is at least twice their number.
+    /// A hash table with open addressing, by the addresses of the objects: indices into `all` from 1, and 0 for a free slot. The
+    /// length is 0 while there are few objects, and otherwise a power of two that is at least twice their number.
     slots: Vec<u32>,
 }
 
@@ -47,16 +47,16 @@ impl<T> Default for Once<T> {
 }
 
 impl<T: Handle> Once<T> {
-    /// Objects that are searched one by one.
+    /// The most objects that are searched linearly.
     const FEW: usize = 8;
 
-    /// Adds an object unless it is there.
+    /// Adds an object unless the set contains it.
     ///
     /// # Errors
     ///
-    /// [`NoHostMemory`]: the object is not there.
+    /// [`NoHostMemory`] if the process has no memory left; the object is not added.
     pub(in crate::cs::record) fn add(&mut self, object: &T) -> Result<(), NoHostMemory> {
-        // Drivers name the same object several times in a row.
+        // Drivers often add the same object several times in a row.
         if self.all.last().is_some_and(|last| last.address() == object.address()) {
             return Ok(());
         }
@@ -91,12 +91,12 @@ impl<T: Handle> Once<T> {
         Ok(())
     }
 
-    /// The objects, in the order in which they were added.
+    /// Returns the objects in insertion order.
     pub(in crate::cs::record) fn as_slice(&self) -> &[T] {
         &self.all
     }
 
-    /// Drops all references, and keeps the containers.
+    /// Drops all references and keeps the capacity of the containers.
     pub(in crate::cs::record) fn clear(&mut self) {
         if !self.all.is_empty() {
             self.all.clear();
@@ -105,7 +105,7 @@ impl<T: Handle> Once<T> {
     }
 }
 
-/// The free slot for an object, or `None` if `all` has it.
+/// Returns the free slot for an object; `None` if `all` contains the object.
 fn slot<'s, T: Handle>(slots: &'s mut [u32], all: &[T], object: &T) -> Option<&'s mut u32> {
     let last = slots.len().checked_sub(1)?;
     let is_it = |number: u32| {
@@ -113,7 +113,7 @@ fn slot<'s, T: Handle>(slots: &'s mut [u32], all: &[T], object: &T) -> Option<&'
         index.and_then(|index| all.get(index)).is_some_and(|other| other.address() == object.address())
     };
     let mut at = spread(object.address()) & last;
-    // Half of the slots are free, so this ends.
+    // At least half of the slots are free, so the loop ends.
     loop {
         match *slots.get(at)? {
             0 => break,
@@ -124,7 +124,7 @@ fn slot<'s, T: Handle>(slots: &'s mut [u32], all: &[T], object: &T) -> Option<&'
     slots.get_mut(at)
 }
 
-/// Spreads addresses, which are multiples of 16, over the low bits (Knuth's multiplicative method).
+/// Distributes addresses, which are multiples of 16, over the low bits (Knuth's multiplicative method).
 const fn spread(address: usize) -> usize {
     let product = (address >> 4).wrapping_mul(0x9e37_79b9);
     product ^ (product >> 15)

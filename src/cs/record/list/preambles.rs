@@ -1,10 +1,10 @@
-//! Preambles and postambles of submissions.
+//! Preambles and postambles of kernel submissions.
 
 use crate::cs::{CommandList, Target};
 
-/// Lists that a queue puts around what is submitted to it: state that every submission needs, and what has to happen at
-/// its end. Each is one IB, so that the number of IBs of a submission is known in advance. A place may have several lists, which
-/// run in the order in which they were given.
+/// Command lists that a queue executes before and after the lists of a submission: state that every submission needs, and work that
+/// must happen at its end. Each is a single IB, so that the number of IBs of a submission is known in advance. Each position may
+/// have several lists, which run in the order in which they were added.
 ///
 /// | list                   | holds                                                                   | runs                                            |
 /// |------------------------|-------------------------------------------------------------------------|-------------------------------------------------|
@@ -13,7 +13,7 @@ use crate::cs::{CommandList, Target};
 /// | `further`              | state                                                                   | first of each further kernel submission of it   |
 /// | `postamble`            | a wait for shaders and a write-back of L2; needed on GFX6 only          | last of each kernel submission                  |
 ///
-/// The copy engine needs none. Source: Mesa 25.0.7 `src/amd/vulkan/radv_queue.c`, `radv_update_preamble_cs`, and
+/// The copy engine needs no preambles. Source: Mesa 25.0.7 `src/amd/vulkan/radv_queue.c`, `radv_update_preamble_cs`, and
 /// `src/amd/vulkan/winsys/amdgpu/radv_amdgpu_cs.c`, `radv_amdgpu_winsys_cs_submit_internal`.
 ///
 /// ```
@@ -35,8 +35,8 @@ use crate::cs::{CommandList, Target};
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
-/// They are for one ring; in a [gang](crate::cs::Gang) that is the leader's, and the share of each follower begins and ends with
-/// lists of its own.
+/// All lists are for one ring. In a [gang](crate::cs::Gang) this is the ring of the leader; the lists of each follower must contain
+/// their own preamble and postamble.
 #[derive(Clone, Debug, Default)]
 pub struct Preambles {
     initial_full_flush: Vec<CommandList>,
@@ -45,7 +45,7 @@ pub struct Preambles {
     postamble: Vec<CommandList>,
 }
 
-/// A list that is no preamble.
+/// The reason why a list cannot be a preamble.
 ///
 /// ```
 /// use amdgpu_winsys::cs::{NotOneIb, Preambles, Stream, sdma};
@@ -62,18 +62,18 @@ pub struct Preambles {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum NotOneIb {
-    /// It has grown.
+    /// The list has several IBs.
     #[error("a preamble is one IB, this list has {ibs}")]
     Ibs {
-        /// Its IBs.
+        /// Number of its IBs.
         ibs: usize,
     },
-    /// It is for another ring than the other preambles.
+    /// The list is for a different ring than the other preambles.
     #[error("a preamble for {target} among those for {others}")]
     OtherRing {
-        /// Its ring.
+        /// The ring of the list.
         target: Target,
-        /// That of the others.
+        /// The ring of the other preambles.
         others: Target,
     },
 }
@@ -84,12 +84,11 @@ impl Preambles {
         Self::default()
     }
 
-    /// Adds lists that run at the beginning of a submission: `full_flush` of one that waits for something, `plain` of any
-    /// other.
+    /// Adds lists that run first in a submission: `full_flush` if the submission waits for something, otherwise `plain`.
     ///
     /// # Errors
     ///
-    /// [`NotOneIb`].
+    /// [`NotOneIb::Ibs`] if a list has several IBs, [`NotOneIb::OtherRing`] if the lists are for different rings.
     pub fn with_initial(self, full_flush: CommandList, plain: CommandList) -> Result<Self, NotOneIb> {
         let mut all = self;
         all.check(&full_flush)?;
@@ -99,11 +98,11 @@ impl Preambles {
         Ok(all)
     }
 
-    /// Adds a list that runs at the beginning of each further kernel submission that a submission needs.
+    /// Adds a list that runs first in each kernel submission after the first of a submission that is split.
     ///
     /// # Errors
     ///
-    /// [`NotOneIb`].
+    /// [`NotOneIb::Ibs`] if the list has several IBs, [`NotOneIb::OtherRing`] if it is for a different ring than the others.
     pub fn with_further(self, list: CommandList) -> Result<Self, NotOneIb> {
         let mut all = self;
         all.check(&list)?;
@@ -111,11 +110,11 @@ impl Preambles {
         Ok(all)
     }
 
-    /// Adds a list that runs at the end of each kernel submission.
+    /// Adds a list that runs last in each kernel submission.
     ///
     /// # Errors
     ///
-    /// [`NotOneIb`].
+    /// [`NotOneIb::Ibs`] if the list has several IBs, [`NotOneIb::OtherRing`] if it is for a different ring than the others.
     pub fn with_postamble(self, list: CommandList) -> Result<Self, NotOneIb> {
         let mut all = self;
         all.check(&list)?;
@@ -134,13 +133,13 @@ impl Preambles {
         }
     }
 
-    /// Returns all lists.
+    /// Returns all lists, preambles first.
     pub fn lists(&self) -> impl Iterator<Item = &CommandList> {
         [&self.initial_full_flush, &self.initial, &self.further, &self.postamble].into_iter().flatten()
     }
 
-    /// Returns the lists that run first in the kernel submission number `part`, from 0, of a submission that waits for
-    /// something or not.
+    /// Returns the lists that run first in kernel submission `part`, from 0, of a submission. `waits` is `true` if the submission
+    /// waits for something.
     pub fn before(&self, part: usize, waits: bool) -> &[CommandList] {
         match (part, waits) {
             (0, true) => &self.initial_full_flush,
@@ -154,7 +153,7 @@ impl Preambles {
         &self.postamble
     }
 
-    /// Returns the most IBs that it adds to one kernel submission.
+    /// Returns the most IBs that the preambles and the postamble add to one kernel submission.
     pub fn most_ibs(&self) -> usize {
         let first = self.initial_full_flush.len().max(self.initial.len()).max(self.further.len());
         first + self.postamble.len()

@@ -1,4 +1,4 @@
-//! The result of a stream: full IBs and the resources that they use.
+//! The recorded result of a stream: its IBs and the resources that they use.
 
 use std::sync::{
     Arc,
@@ -20,42 +20,43 @@ use crate::{
     winsys::{Binding, Device, ResidencySet},
 };
 
-/// A full IB of a list.
+/// A closed IB of a list.
 #[derive(Debug)]
 pub(in crate::cs) struct Ib {
     pub(in crate::cs::record) memory: IbMemory,
-    /// With padding and tail.
+    /// Length with padding and jump, in dwords.
     pub(in crate::cs::record) dwords: usize,
-    /// Without.
+    /// Length without padding and jump, in dwords.
     pub(in crate::cs::record) packet_dwords: usize,
-    /// The way to the next IB, where it leads through memory that is not the list's.
+    /// The commands outside the list that run between this IB and the next.
     pub(in crate::cs::record) detour: Option<Detour>,
 }
 
-/// Commands that are not the list's, and jump back into it.
+/// Commands outside the list that jump back into it.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::cs::record) struct Detour {
-    /// The commands, and their length in dwords.
+    /// GPU address and length in dwords of the commands.
     pub(in crate::cs::record) to: (GpuVa, usize),
-    /// Offset in the IB, in dwords, of the jump back that a packet stores behind them.
+    /// Offset in the IB, in dwords, of the jump back, which a packet copies to the end of the commands.
     pub(in crate::cs::record) patch: usize,
 }
 
-/// The IBs and residents recorded by one stream. Emptied, its containers serve the next recording.
+/// The IBs and resident memory of a stream. After it is emptied, its containers are reused for the next recording.
 #[derive(Debug, Default)]
 pub(in crate::cs) struct Part {
     pub(in crate::cs::record) ibs: Vec<Ib>,
-    /// Memory that was grown out of; for recording again.
+    /// Memory that is not in use, kept for the next IBs.
     pub(in crate::cs::record) spare: Vec<IbMemory>,
-    /// Lists that are called.
+    /// The lists that this list calls.
     pub(in crate::cs::record) called: Once<Arc<Recorded>>,
-    /// Other memory that must be resident and alive, and, once the stream is closed, everything else that must be.
+    /// Other memory that must be alive and resident. Once the stream is closed, this includes the IBs and the memory of the called
+    /// lists.
     pub(in crate::cs::record) residents: Once<Binding>,
-    /// Sets whose members must be resident, as they are when the list is submitted.
+    /// Sets whose members at the time of submission must be resident.
     pub(in crate::cs::record) sets: Once<ResidencySet>,
-    /// The number of residents that the caller keeps: the first ones.
+    /// The number of residents that the caller added; they come first.
     pub(in crate::cs::record) kept: usize,
-    /// The IBs that the kernel is given, where it is given several.
+    /// The IBs for the kernel if there are several; empty if the first one alone is submitted.
     submitted: Vec<(GpuVa, usize)>,
     pub(in crate::cs::record) home: Home,
 }
@@ -67,35 +68,35 @@ impl Drop for Part {
     }
 }
 
-/// A closed stream, as command lists and queues share it.
+/// A closed stream, shared by command lists and queues.
 #[derive(Debug)]
 pub(in crate::cs) struct Recorded {
     target: Target,
-    /// Number that no other list of the process has or gets.
+    /// A number that is unique in the process and never reused.
     number: u64,
     pub(in crate::cs::record) part: Part,
-    /// The first IB: the only one that the kernel is given where they are chained.
+    /// The first IB, which is the only submitted one if the IBs are chained.
     first: (GpuVa, usize),
-    /// The address of the device that everything it uses is of, which the IBs keep; 0 if there is none.
+    /// The address of the device to which all used memory belongs; 0 if it is not a single one. The IBs keep the device alive.
     device_address: usize,
     pub(in crate::cs::record) link: Link,
 }
 
-/// A list's place in a chain, and the number of its handles.
+/// The position of a list in a chain, and the number of its handles.
 #[derive(Debug, Default)]
 pub(in crate::cs::record) struct Link {
-    /// The list behind it. The lock also guards `handles` and the tail of the last IB.
+    /// The list that is chained to this one. The lock also guards `handles` and the tail of the last IB.
     pub(in crate::cs::record) next: Mutex<Option<Arc<Recorded>>>,
-    /// `true` if there is a list behind it: what submissions look at.
+    /// `true` if a list is chained to this one; submissions read it without the lock.
     pub(in crate::cs::record) is_chained: AtomicBool,
-    /// `true` if it is behind another list, which then holds a reference.
+    /// `true` if this list is chained to another list, which then holds a reference to it.
     pub(in crate::cs::record) is_behind: AtomicBool,
-    /// Command lists that stand for it. All other references are those of queues, callers and the list before it.
+    /// Number of command lists that refer to it. All other references are from queues, callers and the previous list of the chain.
     pub(in crate::cs::record) handles: AtomicUsize,
 }
 
 impl Link {
-    /// The link of a list that has one handle.
+    /// Returns the link of a list with one handle.
     fn of_one() -> Self {
         let link = Self::default();
         link.handles.store(1, Ordering::Relaxed);
@@ -105,7 +106,7 @@ impl Link {
 
 impl Drop for Link {
     fn drop(&mut self) {
-        // One after the other, not each within the drop of the one before: chains may be long.
+        // Drops the lists in a loop instead of recursively, because chains may be long.
         let mut next = self.next.get_mut().take();
         while let Some(list) = next {
             list.link.is_behind.store(false, Ordering::Release);
@@ -114,19 +115,19 @@ impl Drop for Link {
     }
 }
 
-/// The number of the last list that was closed.
+/// The number of the list that was closed last.
 static LAST_NUMBER: AtomicU64 = AtomicU64::new(0);
 
 impl Recorded {
-    /// Closes a part, which has an IB, and whose IBs are linked. It has one handle, for the caller to make.
+    /// Closes a part that has at least one IB and whose IBs are linked. The caller creates the one handle.
     ///
     /// # Errors
     ///
-    /// [`NoHostMemory`]: the part is gone.
+    /// [`NoHostMemory`] if the process has no memory left; the part is dropped.
     pub(in crate::cs::record) fn new(target: Target, mut part: Part) -> Result<Self, NoHostMemory> {
         let Part { ibs, called, residents, sets, kept, submitted, .. } = &mut part;
         *kept = residents.as_slice().len();
-        // In the order of recording: the same program then asks the kernel the same in every run, and a replay is one.
+        // In recording order, so that the same program makes the same requests in every run, as a replay requires.
         for ib in ibs.iter() {
             residents.add(ib.memory.binding())?;
         }
@@ -146,13 +147,13 @@ impl Recorded {
         Ok(Self { target, number, part, first, device_address, link: Link::of_one() })
     }
 
-    /// Returns a number that no other list has, or ever had. A list that is recorded again is another one.
+    /// Returns a number that is unique in the process and never reused. A list that is recorded again gets another number.
     #[inline]
     pub(in crate::cs) fn number(&self) -> u64 {
         self.number
     }
 
-    /// The ring it was recorded for.
+    /// Returns the ring and generation that the list was recorded for.
     #[inline]
     pub(in crate::cs) fn target(&self) -> Target {
         self.target
@@ -162,55 +163,55 @@ impl Recorded {
         &self.part.ibs
     }
 
-    /// Returns the GPU address of each IB, and its length in dwords.
+    /// Returns the GPU address and the length in dwords of each IB.
     pub(in crate::cs) fn ibs(&self) -> impl ExactSizeIterator<Item = (GpuVa, usize)> {
         self.part.ibs.iter().map(|ib| (ib.memory.address(), ib.dwords))
     }
 
-    /// The IBs that the kernel is given.
+    /// Returns the IBs that are submitted to the kernel.
     #[inline]
     pub(in crate::cs) fn submitted_ibs(&self) -> &[(GpuVa, usize)] {
         if self.part.submitted.is_empty() { std::slice::from_ref(&self.first) } else { &self.part.submitted }
     }
 
-    /// Returns the contents of each IB, including padding and tail.
+    /// Returns the dwords of each IB, including padding and jump.
     pub(in crate::cs) fn dwords(&self) -> impl Iterator<Item = Vec<u32>> {
         self.part.ibs.iter().map(|ib| ib.memory.shared_dwords(ib.dwords))
     }
 
-    /// Returns the contents of each IB, without padding and tail.
+    /// Returns the dwords of each IB, without padding and jump.
     pub(in crate::cs::record) fn packets(&self) -> impl Iterator<Item = &[u32]> {
         self.part.ibs.iter().map(|ib| ib.memory.fixed().get(..ib.packet_dwords).unwrap_or_default())
     }
 
-    /// The lists that it calls.
+    /// Returns the lists that this list calls.
     pub(in crate::cs) fn called(&self) -> &[Arc<Self>] {
         self.part.called.as_slice()
     }
 
-    /// Returns the bindings that it keeps besides its IBs and the lists it calls.
+    /// Returns the bindings that the list keeps besides its own IBs and those of the lists that it calls.
     pub(in crate::cs::record) fn kept(&self) -> &[Binding] {
         self.part.residents.as_slice().get(..self.part.kept).unwrap_or_default()
     }
 
-    /// Returns the bindings that must be resident for it to run, each once.
+    /// Returns the bindings that must be resident while the list runs, each once.
     #[inline]
     pub(in crate::cs) fn bindings(&self) -> impl ExactSizeIterator<Item = &Binding> {
         self.part.residents.as_slice().iter()
     }
 
-    /// Returns `true` if it leads through memory that is not its own.
+    /// Returns `true` if the list jumps through commands outside it.
     pub(in crate::cs::record) fn has_detours(&self) -> bool {
         self.part.ibs.iter().any(|ib| ib.detour.is_some())
     }
 
-    /// Returns the sets that it keeps, those of the lists it calls included.
+    /// Returns the residency sets of the list and of the lists that it calls.
     #[inline]
     pub(in crate::cs) fn sets(&self) -> &[ResidencySet] {
         self.part.sets.as_slice()
     }
 
-    /// Returns `true` if all that it uses is of this device.
+    /// Returns `true` if all memory that the list uses belongs to this device.
     #[inline]
     pub(in crate::cs) fn is_of(&self, device: &Device) -> bool {
         self.device_address == device.address()
@@ -218,7 +219,7 @@ impl Recorded {
 }
 
 impl Part {
-    /// An empty part, with room for one IB.
+    /// Creates an empty part with capacity for one IB.
     pub(in crate::cs::record) fn new(home: Home) -> Result<Self, NoHostMemory> {
         let mut part = Self::default();
         host_memory::reserve(&mut part.ibs, 1)?;
@@ -226,13 +227,14 @@ impl Part {
         Ok(part)
     }
 
-    /// Makes room for an IB that is full, and, so that [`Part::recycle`] allocates nothing, for the memory of all.
+    /// Reserves capacity for one more closed IB, and for the memory of all IBs in `spare`, so that [`Part::recycle`] does not
+    /// allocate.
     pub(in crate::cs::record) fn reserve_ib(&mut self) -> Result<(), NoHostMemory> {
         host_memory::reserve(&mut self.ibs, 1)?;
         host_memory::reserve(&mut self.spare, self.ibs.len() + 1)
     }
 
-    /// Forgets what was recorded, and keeps the memory and the containers.
+    /// Discards the recorded state, and keeps the memory and the containers.
     pub(in crate::cs::record) fn recycle(&mut self) {
         let Self { ibs, spare, called, residents, sets, .. } = self;
         spare.extend(ibs.drain(..).map(|ib| ib.memory));
@@ -241,12 +243,11 @@ impl Part {
         sets.clear();
     }
 
-    /// Ends each IB but the last with a jump to the one behind it, whose length is only known now. From here on the tails
-    /// alone change.
+    /// Ends each IB except the last with a jump to the next, whose length is now known. After this call only the tails change.
     ///
     /// # Errors
     ///
-    /// [`EncodeError::Field`] when the device has given an address that the ring's generation cannot say.
+    /// [`EncodeError::Field`] if the ring's generation cannot encode an address of the device.
     pub(in crate::cs::record) fn link(&mut self, target: Target) -> Result<(), EncodeError> {
         for ib in &mut self.ibs {
             ib.memory.fix(ib.dwords - tail_dwords(target).min(ib.dwords));
@@ -267,17 +268,17 @@ impl Part {
     }
 }
 
-/// Returns `true` if the ring goes from IB to IB on its own, so that the kernel is given only the first.
+/// Returns `true` if the ring can jump from IB to IB, so that only the first one is submitted.
 pub(in crate::cs::record) const fn has_jumps(target: Target) -> bool {
     matches!(target, Target::Pm4(_))
 }
 
-/// Dwords behind an IB's packets and padding.
+/// Returns the number of dwords after the packets and padding of an IB.
 const fn tail_dwords(target: Target) -> usize {
     if has_jumps(target) { IndirectBuffer::LEN } else { 0 }
 }
 
-/// Writes a jump to the IB at `to` over the tail of `from`, or fillers. Where the ring has no jumps nothing happens.
+/// Writes a jump to the IB at `to`, or a NOP, over the tail of `from`. Does nothing if the ring has no jumps.
 pub(in crate::cs::record) fn jump(target: Target, from: &Ib, to: Option<(GpuVa, usize)>) -> Result<(), EncodeError> {
     let Target::Pm4(language) = target else { return Ok(()) };
     let mut tail = [0; IndirectBuffer::LEN];
@@ -289,7 +290,7 @@ pub(in crate::cs::record) fn jump(target: Target, from: &Ib, to: Option<(GpuVa, 
     Ok(())
 }
 
-/// As [`jump`], to an IB that is replayed when the context comes back after a preemption.
+/// Writes a jump like [`jump`], to an IB that is executed again after a preemption.
 pub(in crate::cs::record) fn jump_to_replayed(
     target: Target,
     from: &Ib,
