@@ -1,4 +1,4 @@
-//! A simulated GPU, as tests and programs hold it.
+//! Simulated GPUs for tests and programs.
 
 use std::{
     sync::{Arc, atomic::Ordering},
@@ -31,10 +31,10 @@ use crate::{
     testing::control::Control,
 };
 
-/// One simulated GPU, with the kernel driver that serves it.
+/// A simulated GPU with its kernel driver.
 ///
-/// Clones are the same GPU. Each [`SimDevice::open`] is another file of its node: handles, addresses and contexts of
-/// their own.
+/// Clones refer to the same GPU. Each call of [`SimDevice::open`] creates another open file of its node, with separate handles,
+/// addresses and contexts.
 ///
 /// ```
 /// use amdgpu_sim::{SimDevice, SimOptions, profile};
@@ -51,48 +51,48 @@ pub struct SimDevice {
 }
 
 impl SimDevice {
-    /// Creates a fresh GPU in a machine of its own: nothing allocated, nothing running.
+    /// Creates a GPU in a new machine. It has no allocations and no running work.
     pub fn new(profile: impl Into<Arc<Profile>>, options: SimOptions) -> Self {
         SimMachine::new().add(profile, options)
     }
 
-    /// Returns the machine it is in.
+    /// Returns the machine that contains the GPU.
     pub fn machine(&self) -> SimMachine {
         SimMachine::of(&self.gpu.machine)
     }
 
-    /// Opens its render node once more.
+    /// Opens the render node.
     pub fn open(&self) -> SimKernel {
         SimKernel::new(&self.gpu)
     }
 
-    /// Opens its primary node once more; `is_admin` for a process with CAP_SYS_ADMIN.
+    /// Opens the primary node. `is_admin` is `true` for a process with CAP_SYS_ADMIN.
     ///
-    /// The first file becomes master. Requests that need a master or a display are refused, and those that need authentication are
-    /// refused to other files than an administrator's until the master authenticates them.
+    /// The first file becomes the DRM master. Requests that need a master or a display are refused without one. Requests that need
+    /// authentication are refused until the master authenticates the file, unless it is an administrator's.
     pub fn open_primary(&self, is_admin: bool) -> SimKernel {
         SimKernel::primary(&self.gpu, is_admin)
     }
 
-    /// Returns the chip.
+    /// Returns the profile of the chip.
     pub fn profile(&self) -> &Profile {
         &self.gpu.profile
     }
 
-    /// Returns the complaints about requests that are wrong or not simulated, in words, oldest first.
+    /// Returns the complaints about requests that are invalid or not simulated, the oldest first.
     pub fn complaints(&self) -> Vec<String> {
         self.gpu.complaints.list()
     }
 
-    /// Replaces what executes shaders, from the next draw or dispatch on. At first that is the simulator itself, for compute
-    /// shaders, unless [`SimOptions::shaders`] says otherwise. It is called on the threads of
-    /// the rings, and its panics end them.
+    /// Replaces the executor of shaders, from the next draw or dispatch on. The default is the simulator's interpreter for compute
+    /// shaders, unless [`SimOptions::shaders`] disables it. The executor is called on the threads of the rings; if it panics, the
+    /// ring's thread ends.
     pub fn plug_shaders(&self, shaders: Arc<dyn Shaders + Send + Sync>) {
         self.gpu.shaders.plug(shaders);
     }
 
-    /// Executes compute shaders and tells `sink` of them, from the next dispatch on, one wave after the other. It takes the place of what
-    /// [`plug_shaders`](Self::plug_shaders) plugged. A device that is not watched pays nothing for it.
+    /// Reports the execution of compute shaders to `sink`, from the next dispatch on. Waves then run one after the other. This
+    /// replaces the executor of [`plug_shaders`](Self::plug_shaders). It costs nothing on devices that are not watched.
     ///
     /// ```
     /// use amdgpu_sim::{ShaderWatch, SimDevice, SimOptions, TracedWaves, profile, shader_log};
@@ -109,22 +109,22 @@ impl SimDevice {
         self.gpu.shaders.plug(Arc::new(interpreter));
     }
 
-    /// Returns the number of draws and dispatches started since the device was created.
+    /// Returns the number of draws and dispatches since the device was created.
     pub fn tally(&self) -> Tally {
         self.gpu.shaders.tally()
     }
 
-    /// Returns the answer to MEMORY: sizes and usage of the heaps now.
+    /// Returns the answer to MEMORY: the current sizes and usage of the heaps.
     pub fn memory_info(&self) -> amdgpu_uapi::MemoryInfo {
         self.gpu.pools.memory_info()
     }
 
-    /// Makes ready for the process to change its mappings in a range of addresses: munmap, mremap, mprotect, a fork's copy on
-    /// write. Returns once no job uses user memory there, as the real system calls do; the next submission that lists such a BO
-    /// looks the pages up again, and is EFAULT where there are none.
+    /// Prepares for a change of the process's mappings in a range of addresses: munmap, mremap, mprotect, or the copy-on-write of a
+    /// fork. Returns once no job uses user memory in the range, like these system calls on Linux. The next submission that lists
+    /// such a BO looks up the pages again, and fails with EFAULT if there are none.
     ///
-    /// A layer that intercepts system calls calls this before each. Without it nothing breaks: what the GPU finds unmapped
-    /// reads zero and takes no writes.
+    /// A layer that intercepts system calls must call this before each of them. Without the call nothing breaks: GPU reads of
+    /// unmapped pages return zero and writes are ignored.
     ///
     /// Source: Linux 6.12 `amdgpu_hmm.c`, `amdgpu_hmm_invalidate_gfx`.
     pub fn before_user_memory_changes(&self, addresses: std::ops::Range<u64>) {
@@ -133,8 +133,7 @@ impl SimDevice {
         }
     }
 
-    /// Makes every BO that is evicted from now on while it is idle lose what is in it, or no longer: a broken kernel, to see
-    /// whether a test notices.
+    /// Sets whether idle BOs lose their contents when they are evicted. This simulates a broken kernel, to check that tests notice.
     pub fn lose_evicted(&self, lose: bool) {
         self.gpu.pools.lose_evicted(lose);
     }
@@ -159,7 +158,7 @@ impl SimDevice {
         Clock::ticks(&self.gpu.clock)
     }
 
-    /// Returns the census of the whole device.
+    /// Returns the numbers of objects of the whole device.
     pub fn census(&self) -> DeviceCensus {
         self.gpu.machine.descriptors.sweep();
         let memory = self.gpu.pools.memory_info();
@@ -172,36 +171,36 @@ impl SimDevice {
         }
     }
 
-    /// Resets the GPU as by hand, through the kernel's `amdgpu_gpu_recover` file: every job that has started ends with
-    /// ECANCELED, and no context is guilty.
+    /// Resets the GPU, like the kernel's `amdgpu_gpu_recover` file: every job that has started ends with ECANCELED, and no context
+    /// is guilty.
     ///
     /// Source: Linux 6.12 `amdgpu_device.c`, `amdgpu_device_gpu_recover`.
     pub fn reset(&self) {
         self.gpu.reset_all(false);
     }
 
-    /// Resets the GPU and loses VRAM, as most discrete cards do: besides what [`SimDevice::reset`] does, the counter of
-    /// losses goes up, and contexts made before run nothing from then on. The contents of VRAM are undefined afterwards; here they
-    /// stay as they were.
+    /// Resets the GPU and loses VRAM, as most discrete cards do. In addition to the effects of [`SimDevice::reset`], the counter of
+    /// VRAM losses increases, and existing contexts can no longer run jobs. On hardware the contents of VRAM are then undefined;
+    /// here they are unchanged.
     pub fn reset_and_lose_vram(&self) {
         self.gpu.reset_all(true);
     }
 
-    /// Pulls the GPU out for good: from now on every request and mmap of its files is ENODEV, and every job ends with
-    /// ECANCELED. Mappings and descriptors stay.
+    /// Removes the GPU permanently: all requests and mmaps of its files fail with ENODEV, and every job ends with ECANCELED.
+    /// Existing mappings and descriptors stay valid.
     ///
     /// Source: Linux 6.12 `amdgpu_drv.c`, `amdgpu_pci_remove`; `drm_ioctl.c`, `drm_ioctl`.
     pub fn unplug(&self) {
         self.gpu.unplug();
     }
 
-    /// Returns `true` after [`unplug`](Self::unplug).
+    /// Returns `true` if the GPU has been [unplugged](Self::unplug).
     pub fn is_unplugged(&self) -> bool {
         self.gpu.is_unplugged()
     }
 
-    /// Finds an unplugged GPU again, as writing to `rescan` of the PCI bus does: a fresh device of the same chip, options and
-    /// machine, at this place. Files of the old one stay as they are.
+    /// Discovers an unplugged GPU again, like a write to `rescan` of the PCI bus. Returns a new device with the same chip and
+    /// options in the same machine, at this place. Files of the old device stay unplugged.
     ///
     /// ```
     /// use amdgpu_sim::{SimDevice, SimOptions, profile};
@@ -225,8 +224,8 @@ impl SimDevice {
         found
     }
 
-    /// Pretends the load of a script from now on, or tells what the rings do again. It shows in sensors and files of a device
-    /// whose power is managed ([`SimOptions::power`]).
+    /// Makes the device report the load of a script; `None` reports the real load of the rings again. The load is visible in
+    /// sensors and files if the device's power is managed ([`SimOptions::power`]).
     ///
     /// ```
     /// use amdgpu_sim::{SimDevice, SimOptions, profile};
@@ -248,12 +247,12 @@ impl SimDevice {
         self.gpu.options.power.then(|| self.gpu.power.figures(&self.gpu.profile))
     }
 
-    /// Returns the resets of the rings of an IP, where the kernel lists them.
+    /// Returns the kinds of reset of an IP's rings; `None` if the kernel does not list them.
     pub(crate) fn reset_kinds(&self, ip: Ip) -> Option<ResetKinds> {
         self.gpu.reset_kinds(ip)
     }
 
-    /// Returns the connectors as they are now.
+    /// Returns the current state of the connectors.
     pub(crate) fn connectors(&self) -> Vec<ConnectorFacts> {
         let (modes, screen) = (self.gpu.modes, self.gpu.screen.as_ref());
         let configuration = screen.map(|screen| screen.configuration()).unwrap_or_default();
@@ -278,8 +277,8 @@ impl SimDevice {
         self.gpu.power.uptime()
     }
 
-    /// Returns what the display shows, or showed last; `None` without a display, before the first picture, and where the tiles
-    /// of its memory cannot be told.
+    /// Returns the current or last image of the display. Returns `None` without a display, before the first image, or if the tiling
+    /// of the framebuffer cannot be decoded.
     ///
     /// ```
     /// use amdgpu_sim::{SimDevice, SimOptions, profile};
@@ -293,36 +292,36 @@ impl SimDevice {
         self.gpu.screen.as_ref()?.picture()
     }
 
-    /// Returns the slot and the nodes.
+    /// Returns the PCI slot and the minor numbers of the device.
     pub fn place(&self) -> Place {
         self.gpu.options.place
     }
 }
 
-/// A connector as the files of sysfs tell of it.
+/// The state of a connector for the files in sysfs.
 #[derive(Debug)]
 pub(crate) struct ConnectorFacts {
     pub(crate) id: u32,
-    /// Such as `DP-1`.
+    /// The name of the connector, such as `DP-1`.
     pub(crate) name: String,
-    /// The mode of the display that is plugged in.
+    /// The mode of the connected display.
     pub(crate) mode: Option<String>,
     pub(crate) edid: Vec<u8>,
-    /// `true` if a CRTC feeds it.
+    /// `true` if a CRTC feeds the connector.
     pub(crate) is_fed: bool,
     /// `true` if that CRTC is active.
     pub(crate) is_lit: bool,
 }
 
 impl SimMachine {
-    /// Adds a fresh GPU to this machine.
+    /// Adds a GPU to this machine.
     pub fn add(&self, profile: impl Into<Arc<Profile>>, options: SimOptions) -> SimDevice {
         SimDevice { gpu: Gpu::new(self.machine(), profile.into(), options) }
     }
 }
 
 impl SimKernel {
-    /// Opens a file of a fresh GPU with default options.
+    /// Creates a GPU with default options and opens its render node.
     pub fn open(profile: impl Into<Arc<Profile>>) -> Self {
         SimDevice::new(profile, SimOptions::default()).open()
     }

@@ -1,10 +1,11 @@
-//! A virtual display.
+//! Virtual displays.
 
 use std::{fmt, str::FromStr};
 
 use amdgpu_uapi::{MODE_TYPE_DRIVER, MODE_TYPE_PREFERRED, ModeInfo};
 
-/// A display with one mode of 60 frames a second, plugged into the first connector of a device. Its text form is `1920x1080`.
+/// A display with a single mode of 60 frames per second, connected to the first connector of a device. Its text form is
+/// `1920x1080`.
 ///
 /// ```
 /// use amdgpu_sim::Display;
@@ -20,11 +21,11 @@ pub struct Display {
     height: u16,
 }
 
-/// The reason why a text is no display.
+/// The error of parsing a text that is not a valid display size.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("display {text:?}: no width and height from 64 to {} pixels, such as 1920x1080", Display::LARGEST)]
 pub struct DisplayError {
-    /// The text.
+    /// The rejected text.
     pub text: String,
 }
 
@@ -42,14 +43,14 @@ impl Display {
         self.height as u32
     }
 
-    /// Returns width and height in millimetres, at 96 pixels an inch.
+    /// Returns width and height in millimetres, at 96 pixels per inch.
     pub(crate) const fn millimetres(self) -> (u32, u32) {
         (self.width() * 254 / 960, self.height() * 254 / 960)
     }
 
-    /// Returns the mode, with the reduced blanking of VESA's CVT 1.2.
+    /// Returns the mode with the reduced blanking of VESA's CVT 1.2.
     pub(crate) fn mode(self) -> ModeInfo {
-        // All in nanoseconds: a frame, and the least vertical blanking.
+        // The time of a frame, and the minimum vertical blanking, in nanoseconds.
         const FRAME: u32 = 16_666_667;
         const BLANK: u32 = 460_000;
         let line = (FRAME - BLANK) / self.height();
@@ -60,7 +61,7 @@ impl Display {
         let mut name = [0; 32];
         name.iter_mut().zip(self.to_string().bytes()).for_each(|(to, from)| *to = from);
         ModeInfo {
-            // In the units of an EDID.
+            // Rounded to the units of an EDID.
             clock: u32::try_from(clock / 10 * 10).unwrap_or(u32::MAX),
             hdisplay: width,
             hsync_start: width + 48,
@@ -71,7 +72,7 @@ impl Display {
             vsync_end: height + 9,
             vtotal: u16::try_from(total.1).unwrap_or(u16::MAX),
             vrefresh: 60,
-            // Horizontal sync is positive, vertical sync negative.
+            // Horizontal sync is positive, vertical sync is negative.
             flags: 1 | 1 << 3,
             kind: MODE_TYPE_PREFERRED | MODE_TYPE_DRIVER,
             name,
@@ -97,14 +98,14 @@ impl FromStr for Display {
     }
 }
 
-/// The picture on a display.
+/// The image on a display.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Picture {
-    /// Width, pixels.
+    /// The width in pixels.
     pub width: u32,
-    /// Height, pixels.
+    /// The height in pixels.
     pub height: u32,
-    /// Red, green, blue and 255 of each pixel, row by row.
+    /// Red, green, blue and 255 for each pixel, row by row.
     pub rgba: Vec<u8>,
 }
 

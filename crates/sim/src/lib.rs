@@ -1,11 +1,11 @@
 //! A functional simulated amdgpu kernel driver and GPU.
 //!
-//! [`SimKernel`] is one open file of a simulated render node and implements the library's seam,
-//! [`Kernel`](amdgpu_uapi::Kernel): it speaks the real driver's bytes, keeps handles, page tables and memory pools
-//! of its own, and refuses what Linux 6.12 refuses with the same errno. Behind it, [`gpu`] really executes the packets that
-//! are submitted, asynchronously, through the page tables of the file that submitted them.
+//! [`SimKernel`] is an open file of a simulated render node and implements [`Kernel`](amdgpu_uapi::Kernel). It accepts the driver's
+//! requests byte for byte, manages handles, page tables and memory pools, and returns the same errno for invalid requests as Linux
+//! 6.12. [`gpu`] executes the submitted packets asynchronously, through the page tables of the submitting file.
 //!
-//! Requests and packets that are not simulated are refused loudly: an error in the log, a sentence in [`SimKernel::complaints`], and an errno.
+//! Requests and packets that are not simulated fail with an errno, an error in the log, and a sentence in
+//! [`SimKernel::complaints`].
 //!
 //! ```
 //! use amdgpu_sim::{SimKernel, profile};
@@ -21,13 +21,13 @@
 //!
 //! # Memory
 //!
-//! VRAM, its visible part and GTT have the sizes of the capture, and fill up as a real card's do: requests are placed by the
-//! driver's order of domains, what was not used for longest is evicted, from VRAM to GTT and from there to system memory,
-//! and a submission brings back what it lists while the allowance for moves lasts. A BO's bytes lie in one place wherever
-//! the BO is said to be, so that contents survive every move by construction; [`SimDevice::lose_evicted`] is for tests that
-//! want to see the opposite. CPU mappings count as touched when they are made, because their page faults are not seen.
+//! VRAM, visible VRAM and GTT have the sizes in the capture. BOs are placed by the driver's order of domains. If a heap is full,
+//! the least recently used BOs are evicted, from VRAM to GTT and from there to system memory. A submission moves its BOs back while
+//! its allowance for moves lasts. The contents of a BO are stored in one place for all domains, so that they survive every move;
+//! [`SimDevice::lose_evicted`] makes tests see lost contents. A CPU mapping counts as an access when it is created, because page
+//! faults on it are not visible.
 //!
-//! Not counted are the kernel's own buffers and page tables: an idle device has usage 0.
+//! The kernel's own buffers and page tables are not counted: an idle device has usage 0.
 
 mod chips;
 mod device;
@@ -73,7 +73,7 @@ pub use amdgpu_waves::{
     Event as ShaderEvent, InstructionClass, TracedWaves, Watch as ShaderWatch, WatchCounts, WatchReport,
 };
 
-/// The examples of the README are tried as those of the crate.
+/// The examples of the README, which are tested as this crate's examples.
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 struct Readme;

@@ -1,14 +1,14 @@
-//! Time that a job may run before its ring counts as stuck.
+//! The time that a job may run before the kernel recovers its ring.
 
 use std::{num::ParseIntError, str::FromStr, time::Duration};
 
 use amdgpu_hw::Ip;
 
-/// Time that a job may run on each kind of ring before the kernel recovers the ring. [`Duration::MAX`] means for ever.
+/// The time that a job may run on each kind of ring before the kernel recovers the ring. [`Duration::MAX`] means no limit.
 ///
-/// The text form is that of the kernel's parameter `lockup_timeout`: milliseconds for graphics, compute, SDMA and video, in
-/// this order. 0 or nothing keeps a default, a negative number means for ever, and a number alone is for every ring but those
-/// of compute.
+/// The text form is that of the kernel's parameter `lockup_timeout`: milliseconds for graphics, compute, SDMA and video, in this
+/// order. 0 or an empty part keeps the default, and a negative number means no limit. A single number applies to all rings except
+/// compute rings.
 ///
 /// Source: Linux 6.12 `amdgpu_device.c`, `amdgpu_device_get_job_timeout_settings`.
 ///
@@ -29,21 +29,21 @@ use amdgpu_hw::Ip;
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LockupTimeout {
-    /// Time on graphics rings.
+    /// The time on graphics rings.
     pub gfx: Duration,
-    /// Time on compute rings.
+    /// The time on compute rings.
     pub compute: Duration,
-    /// Time on SDMA rings.
+    /// The time on SDMA rings.
     pub sdma: Duration,
-    /// Time on video and JPEG rings.
+    /// The time on video and JPEG rings.
     pub video: Duration,
 }
 
 impl LockupTimeout {
-    /// The kernel's defaults: 10 s, and 60 s on compute rings.
+    /// The kernel's defaults: 10 seconds, and 60 seconds on compute rings.
     pub const DEFAULT: Self = Self { compute: Duration::from_mins(1), ..Self::all(Duration::from_secs(10)) };
 
-    /// Returns the same time for every ring.
+    /// Returns the same time for all rings.
     pub const fn all(time: Duration) -> Self {
         Self { gfx: time, compute: time, sdma: time, video: time }
     }
@@ -65,21 +65,21 @@ impl Default for LockupTimeout {
     }
 }
 
-/// The reason why a text is no lockup timeout.
+/// The error of parsing a text that is not a lockup timeout.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum LockupTimeoutError {
-    /// A part is no number of milliseconds.
+    /// A part is not a number of milliseconds.
     #[error("lockup timeout {text:?}: {part:?} is no number of milliseconds: {reason}")]
     Number {
         /// The whole text.
         text: String,
         /// The part.
         part: String,
-        /// The cause.
+        /// The cause of the error.
         reason: ParseIntError,
     },
-    /// More parts than kinds of rings.
+    /// The text has more parts than there are kinds of rings.
     #[error("lockup timeout {text:?}: more than four parts (graphics, compute, SDMA, video)")]
     TooMany {
         /// The whole text.

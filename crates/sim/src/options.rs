@@ -8,53 +8,52 @@ use crate::{display::Display, lockup::LockupTimeout, release::KernelRelease, sys
 #[expect(clippy::struct_excessive_bools, reason = "switches that have nothing to do with each other")]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SimOptions {
-    /// The kernel that the driver is of. [`SimOptions::of_kernel`] sets the minor version with it.
+    /// The simulated kernel release. [`SimOptions::of_kernel`] also sets the minor version.
     pub kernel: KernelRelease,
-    /// Minor version of the driver. Features that an older minor did not have are refused.
+    /// The minor version of the driver. Features of later versions are refused.
     pub drm_minor: i32,
-    /// Time after which a stuck ring is recovered.
+    /// The time after which the kernel recovers a stuck ring.
     pub lockup_timeout: LockupTimeout,
-    /// `true` if the copy engines are there, which no capture holds.
+    /// `true` if the device has copy engines. No capture contains them.
     pub sdma: bool,
-    /// `true` if a chip whose capture has no video engines has those that the driver sets up for it. They execute IBs of NOPs
-    /// alone.
+    /// `true` to add the video engines that the driver sets up for the chip, if its capture has none. They only execute IBs of
+    /// NOPs.
     pub video: bool,
-    /// `true` if the kernel manages power: there are sensors, and files that tell clocks, temperatures and load, which follow
-    /// from what the rings do or from a script ([`SimDevice::follow_load`](crate::SimDevice::follow_load)).
+    /// `true` if the kernel manages power: there are sensors, and files with clocks, temperatures and load. Their values depend on
+    /// the work of the rings or on a script ([`SimDevice::follow_load`](crate::SimDevice::follow_load)).
     pub power: bool,
-    /// The display that is plugged into the first connector. Without one, nothing is scanned out, and requests for that are
+    /// The display that is connected to the first connector. Without a display, nothing is scanned out and requests for scanout are
     /// refused.
     pub display: Option<Display>,
-    /// `true` if INFO knows MAX_IBS.
+    /// `true` if INFO supports MAX_IBS.
     pub max_ibs: bool,
-    /// `true` if the process may have context priorities above normal.
+    /// `true` if the process may use context priorities above normal.
     pub may_raise_priority: bool,
-    /// `true` if a graphics ring from GFX7 on, or a compute ring from GFX9 on, that soft recovery does not help is reset
-    /// alone: its job is lost and no context is guilty. Otherwise the whole GPU is reset. From Linux 6.17 on, the driver itself
-    /// decides by the chip, and this counts for nothing.
+    /// `true` if the kernel resets only the ring after a failed soft recovery, for graphics rings from GFX7 on and compute rings
+    /// from GFX9 on: the job is lost and no context is guilty. `false` if it resets the whole GPU. From Linux 6.17 on the driver
+    /// decides by the chip, and this option is ignored.
     ///
     /// Source: Linux 6.12 `amdgpu_job.c`, `amdgpu_job_timedout`.
     pub ring_reset: bool,
-    /// `true` if a job that touches a BO that its submission does not list, and that is not always valid, faults there and
-    /// is complained of. Linux leaves such a BO where it is, and the access succeeds until the BO is moved: a mistake that
-    /// shows only when memory is short.
+    /// `true` if a job faults, and a complaint is recorded, when it accesses a BO that is neither in its submission's list nor
+    /// always valid. On Linux such an access succeeds until the BO is moved, so that the mistake shows only when memory is short.
     pub strict: bool,
-    /// `true` if compute shaders are executed; otherwise dispatches are counted and reported like draws.
+    /// `true` if compute shaders are executed; `false` if dispatches are only counted and reported, like draws.
     pub shaders: bool,
-    /// Number of instructions that the waves of a dispatch may execute; one that goes on after them hangs its ring.
+    /// The number of instructions that the waves of a dispatch may execute. A dispatch that exceeds it hangs its ring.
     pub shader_instructions: u64,
-    /// `true` if fills of the copy engines 4.0 to 5.2 (GFX9 to GFX10.3) take sizes of 30 bits, as IGT's tests of `amd_basic`
-    /// have it, which fill 1 GiB at once. Linux's headers (`sdma0/*_sdma_pkt_open.h`) and Mesa know 22 bits there, and a
-    /// larger size is a malformed packet by default.
+    /// `true` if fills of the copy engines 4.0 to 5.2 (GFX9 to GFX10.3) have sizes of 30 bits. IGT's `amd_basic` tests need this,
+    /// because they fill 1 GiB at once. Linux's headers (`sdma0/*_sdma_pkt_open.h`) and Mesa define 22 bits, and by default a
+    /// larger size makes the packet malformed.
     pub wide_fills: bool,
-    /// `true` if user queues are on, as with 1 for the driver's parameter `user_queue`, which has none by default. They exist
-    /// from Linux 6.17 on and on GFX11 and later. Linux also wants microcode that is newer than that of the captured navi31,
-    /// which is not asked for here.
+    /// `true` if user queues are enabled, like the driver's parameter `user_queue` with value 1; they are disabled by default. They
+    /// exist from Linux 6.17 on, on GFX11 and later. Linux also requires newer microcode than that of the captured navi31, which is
+    /// not checked here.
     pub user_queues: bool,
     /// Bytes of VRAM that the kernel itself has: page tables, rings, microcode, what a console shows. They count as used from
     /// the start and are never evicted. No capture tells their number alone, so it is 0 by default.
     pub kernel_vram: u64,
-    /// Place among its siblings: the PCI slot and the minor numbers.
+    /// The place of the device in the machine: PCI slot and minor numbers.
     pub place: Place,
 }
 
@@ -83,16 +82,16 @@ impl Default for SimOptions {
 }
 
 impl SimOptions {
-    /// Instructions of a dispatch by default: minutes of a shader that never ends.
+    /// The default number of instructions of a dispatch: minutes of an endless shader.
     pub const SHADER_INSTRUCTIONS: u64 = 1 << 28;
 
-    /// Returns the default options with another lockup timeout, for tests of hangs that do not wait ten seconds.
+    /// Returns the default options with another lockup timeout, so that tests of hangs need not wait ten seconds.
     #[must_use]
     pub fn hanging_for(time: Duration) -> Self {
         Self { lockup_timeout: LockupTimeout::all(time), ..Self::default() }
     }
 
-    /// Returns the default options with the driver of another kernel.
+    /// Returns the default options with the driver of another kernel release.
     ///
     /// ```
     /// use amdgpu_sim::{KernelRelease, SimDevice, SimOptions, profile, sysfs::reset_files};
@@ -110,7 +109,7 @@ impl SimOptions {
     /// The minor version that Linux 6.12 reports.
     pub const REFERENCE_MINOR: i32 = 61;
 
-    /// The kernel that the captures were taken with: driver 3.54, no copy engine, no MAX_IBS.
+    /// The options of the kernel with which the captures were taken: driver 3.54, no copy engine, no MAX_IBS.
     pub const RECORDING: Self = Self {
         kernel: KernelRelease::V6_12,
         drm_minor: 54,

@@ -1,18 +1,18 @@
-//! Releases of the kernel that a device can follow.
+//! The releases of the kernel that can be simulated.
 
 use std::{fmt, str::FromStr};
 
 /// A release of Linux whose driver is simulated.
 ///
-/// Every device answers as Linux 6.12 does, and a later release adds to it. Its text form is the number.
+/// Every device behaves as on Linux 6.12, and later releases add features. The text form is the version number.
 ///
 /// | release | minor | adds |
 /// |---|---|---|
 /// | 6.12 | 61 | |
-/// | 6.13 | 61 | files in sysfs that tell the resets of each kind of ring: `gfx_reset_mask`, `compute_reset_mask`, `sdma_reset_mask`, `jpeg_reset_mask` |
-/// | 6.17 | 64 | `vcn_reset_mask` (since 6.14); more chips reset a ring alone, its job ends with ETIME, and jobs of others behind it run; sync objects of GEM_VA; user queues, which are off by default as the driver has them ([`SimOptions::user_queues`](crate::SimOptions::user_queues)) |
+/// | 6.13 | 61 | files in sysfs with the supported resets of each kind of ring: `gfx_reset_mask`, `compute_reset_mask`, `sdma_reset_mask`, `jpeg_reset_mask` |
+/// | 6.17 | 64 | `vcn_reset_mask` (since 6.14); more chips reset only the stuck ring, its job ends with ETIME, and later jobs of other contexts run; sync objects of GEM_VA; user queues, which are disabled by default, as in the driver ([`SimOptions::user_queues`](crate::SimOptions::user_queues)) |
 ///
-/// Not added are timelines of SYNCOBJ_HANDLE_TO_FD, SET_CLIENT_NAME, and newer keys of fdinfo.
+/// Not simulated are timelines in SYNCOBJ_HANDLE_TO_FD, SET_CLIENT_NAME, and newer keys of fdinfo.
 ///
 /// Source: Linux 6.13 `amdgpu_gfx.c`, `amdgpu_gfx_sysfs_reset_mask_init`, and `amdgpu_sdma.c`, `amdgpu_jpeg.c`; Linux 6.17
 /// `amdgpu_vcn.c`, `amdgpu_ring.c`, `amdgpu_ring_reset_helper_end`; `amdgpu_drv.c`, the list of minor versions.
@@ -39,10 +39,11 @@ pub enum KernelRelease {
 }
 
 impl KernelRelease {
-    /// All releases, oldest first.
+    /// All releases, the oldest first.
     pub const ALL: [Self; 3] = [Self::V6_12, Self::V6_13, Self::V6_17];
 
-    /// Returns the minor version that the driver of this release reports. Stable releases of 6.12 and 6.13 report that of 6.14.
+    /// Returns the minor version that the driver of this release reports. Stable releases of 6.12 and 6.13 report the minor version
+    /// of 6.14.
     pub const fn drm_minor(self) -> i32 {
         match self {
             Self::V6_12 | Self::V6_13 => 61,
@@ -65,11 +66,11 @@ impl fmt::Display for KernelRelease {
     }
 }
 
-/// The reason why a text is no release that can be simulated.
+/// The error of parsing a text that is not a supported release.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("kernel {text:?} is not simulated; known are {}", KernelRelease::ALL.map(KernelRelease::number).join(", "))]
 pub struct KernelReleaseError {
-    /// The text.
+    /// The rejected text.
     pub text: String,
 }
 

@@ -1,8 +1,8 @@
-//! The calling process: its memory and descriptors are those that an ioctl's argument names.
+//! The client process of a request, whose memory and descriptors the argument refers to.
 //!
-//! The library calls [`SimKernel`](crate::SimKernel) from its own process, and nothing here is needed. A server that
-//! answers for other processes wraps each call in [`enter`], as the kernel has its `current`: everything the handlers
-//! read, write, look up or hand out through `user.rs` is then the client's.
+//! When the library calls [`SimKernel`](crate::SimKernel) in its own process, this module is not used. A server for other processes
+//! wraps each call in [`enter`], which corresponds to the kernel's `current`: the request handlers then access the client's memory
+//! and descriptors through `user.rs`.
 
 use std::{
     cell::RefCell,
@@ -16,35 +16,35 @@ use std::{
 
 use amdgpu_uapi::Errno;
 
-/// Another process, in the middle of an ioctl.
+/// Another process that performs an ioctl.
 pub trait Client: fmt::Debug + Send + Sync {
-    /// Its process id. Its memory is reached with `process_vm_readv` and `process_vm_writev`.
+    /// Returns the process ID. The client's memory is accessed with `process_vm_readv` and `process_vm_writev`.
     fn pid(&self) -> libc::pid_t;
 
-    /// A copy of its descriptor of that number.
+    /// Returns a copy of the client's descriptor with this number.
     ///
     /// # Errors
     ///
-    /// EBADF when it has none.
+    /// EBADF if the client has no such descriptor.
     fn descriptor(&self, fd: RawFd) -> Result<OwnedFd, Errno>;
 
-    /// Gives it a descriptor; the number it has there.
+    /// Installs a descriptor in the client and returns its number there.
     ///
     /// # Errors
     ///
-    /// EMFILE when it has too many.
+    /// EMFILE if the client has too many descriptors.
     fn install(&self, fd: OwnedFd, close_on_exec: bool) -> Result<RawFd, Errno>;
 
-    /// Returns `true` if a signal arrived that ends the call, or the process is gone.
+    /// Returns `true` if a signal interrupted the call, or if the process has ended.
     fn is_interrupted(&self) -> bool;
 }
 
-/// The call that this thread serves.
+/// The request that this thread performs.
 struct Call {
     client: Arc<dyn Client>,
-    /// Copies of descriptors that the argument named; closed when the call ends.
+    /// Copies of descriptors in the argument, which are closed when the request ends.
     borrowed: Vec<OwnedFd>,
-    /// `true` if a wait was given up.
+    /// `true` if a wait was interrupted.
     interrupted: bool,
 }
 
@@ -52,20 +52,20 @@ thread_local! {
     static CURRENT: RefCell<Option<Call>> = const { RefCell::new(None) };
 }
 
-/// `true` if any thread ever served a client: where none does, asking for the thread's costs more than what is asked for.
+/// `true` if any thread ever served a client. If none did, reading the thread-local client would cost more than the request itself.
 static HAS_CLIENTS: AtomicBool = AtomicBool::new(false);
 
-/// A client that is served until this is dropped.
+/// A scope in which this thread serves a client.
 pub(crate) struct Entered(());
 
-/// From now on this thread serves that client.
+/// Makes this thread serve the client until the returned value is dropped.
 pub(crate) fn enter(client: Arc<dyn Client>) -> Entered {
     HAS_CLIENTS.store(true, Relaxed);
     CURRENT.set(Some(Call { client, borrowed: Vec::new(), interrupted: false }));
     Entered(())
 }
 
-/// Returns `true` if a wait of this call was given up because the client was interrupted.
+/// Returns `true` if a wait of this request was interrupted.
 pub(crate) fn was_interrupted() -> bool {
     CURRENT.with_borrow(|call| call.as_ref().is_some_and(|call| call.interrupted))
 }
@@ -80,7 +80,7 @@ fn current() -> Option<Arc<dyn Client>> {
     CURRENT.with_borrow(|call| call.as_ref().map(|call| Arc::clone(&call.client)))
 }
 
-/// The process of the client, if it is another one than ours.
+/// Returns the client's process ID if the client is another process.
 #[inline]
 pub(crate) fn foreign_pid() -> Option<libc::pid_t> {
     if !HAS_CLIENTS.load(Relaxed) {
@@ -89,12 +89,12 @@ pub(crate) fn foreign_pid() -> Option<libc::pid_t> {
     CURRENT.with_borrow(|call| call.as_ref().map(|call| call.client.pid()))
 }
 
-/// The process that is being served: the client's, or our own.
+/// Returns the process ID of the client, or of this process if there is no client.
 pub(crate) fn pid() -> libc::pid_t {
     foreign_pid().unwrap_or_else(|| std::process::id().cast_signed())
 }
 
-/// A copy of a foreign client's descriptor, which lives until the call ends; `None` when we serve ourselves.
+/// Returns a copy of a client's descriptor, which is closed when the request ends; `None` without a client.
 pub(crate) fn borrow_descriptor(fd: RawFd) -> Option<Result<RawFd, Errno>> {
     let client = current()?;
     Some(client.descriptor(fd).map(|copy| {
@@ -108,7 +108,7 @@ pub(crate) fn borrow_descriptor(fd: RawFd) -> Option<Result<RawFd, Errno>> {
     }))
 }
 
-/// Gives a descriptor to the client and returns its number there. It closes on exec if the given one does.
+/// Installs a descriptor in the client and returns its number there. The close-on-exec flag is kept.
 pub(crate) fn install(fd: OwnedFd) -> Result<RawFd, Errno> {
     use std::os::fd::IntoRawFd as _;
     match current() {
@@ -126,12 +126,12 @@ fn closes_on_exec(fd: BorrowedFd<'_>) -> Result<bool, Errno> {
     Ok(FdFlag::from_bits_retain(flags).contains(FdFlag::FD_CLOEXEC))
 }
 
-/// Returns `true` if this thread waits for a client that may go away meanwhile.
+/// Returns `true` if this thread serves a client, which may end during a wait.
 pub(crate) fn is_foreign() -> bool {
     CURRENT.with_borrow(Option::is_some)
 }
 
-/// Returns `true` if the wait of this thread is to be given up; remembered until the call ends.
+/// Returns `true` if the wait of this thread should be interrupted. The result is stored until the request ends.
 pub(crate) fn is_interrupted() -> bool {
     let interrupted = current().is_some_and(|client| client.is_interrupted());
     if interrupted {

@@ -1,4 +1,4 @@
-//! Contents of `/proc/PID/fdinfo` for an open file.
+//! The contents of `/proc/PID/fdinfo` for an open file.
 
 use std::fmt::Write as _;
 
@@ -13,20 +13,19 @@ use crate::{
     },
 };
 
-/// Default PCI address of the device.
+/// The default PCI address of the device.
 const PCI_ADDRESS: &str = "0000:03:00.0";
-/// The first number of an address space among 65536 (`amdgpu_pasid_alloc` with 16 bits).
+/// The first ID of an address space, of 65536 (`amdgpu_pasid_alloc` with 16 bits).
 const FIRST_PASID: u64 = 0x8000;
 
 impl SimKernel {
-    /// Returns the driver's part of `/proc/PID/fdinfo` for this file: lines of a key, a colon, a tab and a value.
+    /// Returns the driver's part of `/proc/PID/fdinfo` for this file: lines with a key, a colon, a tab and a value.
     ///
-    /// Memory is what the file's address space knows: BOs that are always valid in it, and those that were bound there at
-    /// least once since they got their handle. Page tables are not simulated and not counted. An engine that was never used
-    /// has no line.
+    /// The memory numbers cover the BOs of the file's address space: always valid BOs, and BOs that were mapped at least once since
+    /// they got their handle. Page tables are not simulated and not counted. Engines that were never used have no line.
     ///
-    /// The client is the number of the file on its device, and the device is at `0000:03:00.0`; see
-    /// [`SimKernel::fdinfo_as`].
+    /// The client number is the number of the file on its device, and the PCI address is `0000:03:00.0`; [`SimKernel::fdinfo_as`]
+    /// uses others.
     ///
     /// Source: Linux 6.12 `drm_file.c`, `drm_show_fdinfo`; `amdgpu_fdinfo.c`, `amdgpu_show_fdinfo`; `amdgpu_object.c`,
     /// `amdgpu_bo_get_memory`.
@@ -34,8 +33,7 @@ impl SimKernel {
         self.fdinfo_as(self.file().number, PCI_ADDRESS)
     }
 
-    /// Returns the same for a client number and a PCI address of the caller's choice: both are a whole machine's, of which one
-    /// device knows nothing.
+    /// Returns the same text with the caller's client number and PCI address, which must be unique in a machine.
     pub fn fdinfo_as(&self, client: u64, pci_address: &str) -> String {
         let file = self.file();
         let pasid = FIRST_PASID + client.saturating_sub(1) % FIRST_PASID;
@@ -51,7 +49,7 @@ impl SimKernel {
     }
 }
 
-/// The name of an IP's engines.
+/// Returns the name of an IP's engines.
 ///
 /// Source: Linux 6.12 `amdgpu_fdinfo.c`, `amdgpu_ip_name`.
 const fn engine(ip: Ip) -> &'static str {
@@ -67,7 +65,7 @@ const fn engine(ip: Ip) -> &'static str {
     }
 }
 
-/// Bytes of a file's BOs, by where they are and where they would be.
+/// The sizes in bytes of a file's BOs, by their current and preferred domains.
 #[derive(Debug, Default)]
 struct Memory {
     vram: u64,
@@ -86,7 +84,7 @@ struct Memory {
 
 impl Memory {
     fn of(file: &File) -> Self {
-        // The BOs are let go after the lock: the last reference to one takes other locks.
+        // The BOs are dropped after the lock is released: dropping the last reference takes other locks.
         let bos = file.vm.lock().known();
         let mut memory = Self::default();
         for bo in &bos {

@@ -1,4 +1,4 @@
-//! The simulated kernel as the library's seam sees it.
+//! The simulated kernel as an implementation of the library's `Kernel` trait.
 
 use std::{
     ffi::{c_int, c_void},
@@ -25,7 +25,8 @@ use crate::{
     sysfs::Place,
 };
 
-/// One open file of a simulated node: a render node, or a primary one ([`SimDevice::open_primary`](crate::SimDevice::open_primary)).
+/// An open file of a simulated node: a render node, or a primary node
+/// ([`SimDevice::open_primary`](crate::SimDevice::open_primary)).
 #[derive(Debug)]
 pub struct SimKernel {
     file: File,
@@ -45,40 +46,40 @@ impl SimKernel {
         &self.file
     }
 
-    /// Lets a descriptor of the host stand for this file, where a request names a file by descriptor: AMDGPU_SCHED is the
-    /// only one. Code that gives clients descriptors of nodes calls this once for each open; copies of the descriptor are
-    /// recognised too.
+    /// Associates a descriptor of the host with this file, for requests that name a file by descriptor (only AMDGPU_SCHED does). A
+    /// program that gives descriptors of nodes to clients calls this once for each open; copies of the descriptor are recognized
+    /// too.
     ///
     /// # Errors
     ///
-    /// EBADF when the descriptor is not open.
+    /// EBADF if the descriptor is not open.
     pub fn stands_for(&self, fd: BorrowedFd<'_>) -> Result<(), Errno> {
         self.file.gpu.machine.descriptors.add_node(FileId::of(fd)?, &self.file.contexts);
         Ok(())
     }
 
-    /// Leads the events of the display to a client from now on: `sink` gets each as the client reads it from its descriptor,
-    /// and tells if there was room.
+    /// Sends the display's events to `sink` from now on. `sink` gets the bytes that the client reads from its descriptor, and
+    /// returns `true` if it had room for them.
     pub fn lead_events_to(&self, sink: impl Fn(&[u8]) -> bool + Send + Sync + 'static) {
         self.file.outbox.lead_to(Box::new(sink));
     }
 
-    /// Reads the oldest event of the display, which a client of a node reads from its descriptor; `None` if there is none.
+    /// Reads the oldest event of the display, as a client would from the node's descriptor; `None` if there is none.
     pub fn read_event(&self) -> Option<EventVblank> {
         self.file.outbox.read()
     }
 
-    /// Returns `true` if jobs of the file wait for room on a hardware ring, which holds the job that runs and one more.
+    /// Returns `true` if jobs of the file wait for room on a hardware ring, which has room for the running job and one more.
     pub fn has_queued_jobs(&self) -> bool {
         self.file.has_queued_jobs()
     }
 
-    /// Ends the file's work as the death of its process does. Jobs on the hardware rings finish. Queued jobs have a second to
-    /// get there, which this waits for; those that are left do not run, and their fences signal with ESRCH once their
-    /// dependencies and the jobs before them have ended. A job that is submitted later is dropped likewise. The file stays open
-    /// until it is dropped.
+    /// Ends the file's work as the death of its process does. Jobs on the hardware rings finish. The call waits up to a second for
+    /// queued jobs to reach a ring. The remaining jobs do not run, and their fences signal with ESRCH once their dependencies and
+    /// the jobs before them have ended. Jobs that are submitted later are dropped in the same way. The file stays open until it is
+    /// dropped.
     ///
-    /// Dropping a file without this call closes it as `close()` does: its queued jobs run.
+    /// Dropping a file without this call closes it as `close()` does: its queued jobs still run.
     ///
     /// ```
     /// use amdgpu_sim::{SimKernel, profile};
@@ -95,22 +96,22 @@ impl SimKernel {
         self.file.kill();
     }
 
-    /// Serves an ioctl of another process: its argument is at `address` of the client's memory.
+    /// Performs an ioctl of another process, whose argument is at `address` in the client's memory.
     ///
     /// # Errors
     ///
-    /// The kernel's errno; EINTR when the client was interrupted in a wait, which then changed nothing.
+    /// The kernel's errno; EINTR if the client was interrupted in a wait, which then changed nothing.
     pub fn serve(&self, client: Arc<dyn Client>, request: Request, address: u64) -> Result<c_int, Errno> {
         let _serving = client::enter(client);
         self.dispatch(request, address)
     }
 
-    /// Returns the object that mapping `len` bytes of the node at `offset` would map, for a client that does the mapping
-    /// itself.
+    /// Returns the object that a mapping of `len` bytes of the node at `offset` would show, for clients that map it themselves.
     ///
     /// # Errors
     ///
-    /// The errors of `mmap` of the node: EINVAL, EACCES, EPERM, ENOMEM.
+    /// The errors of `mmap` of the node: EINVAL if the range is not that of a BO; EACCES, EPERM or ENOMEM if the BO cannot be
+    /// mapped.
     pub fn mappable(&self, offset: u64, len: u64) -> Result<Mappable, Errno> {
         let bo = dispatch::mmap_target(&self.file, offset, len)?;
         bo.file_to_map()?;
@@ -122,7 +123,7 @@ impl SimKernel {
         let entry = dispatch::lookup(&self.file, request)?;
         let size = request.size();
         let (copy_in, copy_out) = entry.directions(request);
-        // One buffer for both sides' idea of the structure; what was not read is zero.
+        // One buffer for the sizes of both sides' structure; bytes that were not read are zero.
         let mut buffer = vec![0_u64; size.max(entry.size).div_ceil(8)];
         let bytes = zerocopy::IntoBytes::as_mut_bytes(buffer.as_mut_slice());
         if size > 0 && (copy_in || copy_out) && address == 0 {
@@ -135,7 +136,7 @@ impl SimKernel {
         let result = control.serve(request.number(), bytes, |bytes| entry.run(&self.file, bytes));
         tracing::trace!(request = entry.name, ?result, "ioctl");
         if client::was_interrupted() {
-            // Waits leave the argument alone when they fail.
+            // Waits do not change the argument when they fail.
             return Err(Errno::EINTR);
         }
         if copy_out && let Some(bytes) = bytes.get(..size) {
@@ -144,50 +145,49 @@ impl SimKernel {
         result.map(|()| 0)
     }
 
-    /// Returns the slot and the nodes of its device.
+    /// Returns the PCI slot and the minor numbers of the device.
     pub fn place(&self) -> Place {
         self.file.gpu.options.place
     }
 
-    /// Returns the objects of the file.
+    /// Returns the numbers of objects of the file.
     pub fn census(&self) -> Census {
         self.file.census()
     }
 
-    /// Returns the complaints about requests of the device's clients that are wrong or not simulated, in words, oldest
-    /// first.
+    /// Returns the complaints about requests of the device's clients that are invalid or not simulated, the oldest first.
     pub fn complaints(&self) -> Vec<String> {
         self.file.gpu.complaints.list()
     }
 }
 
-/// A BO that a client maps into its own memory. It keeps the BO alive, not its file.
+/// A BO that a client maps into its own memory. It keeps the BO alive, but not its file.
 #[derive(Debug)]
 pub struct Mappable {
     bo: Arc<Bo>,
 }
 
 impl Mappable {
-    /// Returns the shared memory to map, from its start.
+    /// Returns the shared memory to map, starting at offset 0.
     ///
     /// # Errors
     ///
-    /// ENOMEM when the host has none.
+    /// ENOMEM if the host has no memory.
     pub fn file(&self) -> Result<BorrowedFd<'_>, Errno> {
         self.bo.file_to_map()
     }
 }
 
-// SAFETY: `ioctl` copies at most `request.size()` bytes in and out of the argument, and follows only the addresses that
-// the request defines, for the lengths the argument gives (`user.rs`). `mmap` returns what the C library's mmap of a
-// memfd returned, for exactly the length asked; nothing but `munmap` ends it.
+// SAFETY: `ioctl` copies at most `request.size()` bytes in and out of the argument, and follows only the addresses that the request
+// defines, for the lengths in the argument (`user.rs`). `mmap` returns the result of the C library's mmap of a memfd for exactly
+// the requested length; only `munmap` ends the mapping.
 unsafe impl Kernel for SimKernel {
     fn open_file(&self) -> OpenFile<'_> {
         OpenFile::InProcess(&self.identity)
     }
 
     unsafe fn ioctl(&self, request: Request, argument: *mut c_void) -> Result<c_int, Errno> {
-        // The caller vouches for the argument's bytes and for what its addresses name (`user.rs`).
+        // The caller guarantees the argument's bytes and the memory at its addresses (`user.rs`).
         self.dispatch(request, argument.expose_provenance() as u64)
     }
 
@@ -209,17 +209,17 @@ unsafe impl Kernel for SimKernel {
             flags |= MapFlags::MAP_FIXED;
         }
         let address = at.and_then(|at| NonZeroUsize::new(at.as_ptr().expose_provenance()));
-        // SAFETY: without MAP_FIXED free addresses are picked; with it the caller owns the range.
+        // SAFETY: without MAP_FIXED the kernel selects free addresses; with it the caller owns the range.
         let mapped = unsafe { mmap(address, size, protection, flags, bo.file_to_map()?, 0) }?;
         self.file.mappings.lock().insert(mapped.as_ptr().addr(), (len, bo));
         Ok(mapped.cast())
     }
 
     unsafe fn munmap(&self, address: NonNull<u8>, len: usize) -> Result<(), Errno> {
-        // SAFETY: the caller gives one live mapping that is no longer used.
+        // SAFETY: the caller passes a live mapping that is no longer used.
         unsafe { munmap(address.cast(), len) }?;
         let gone = self.file.mappings.lock().remove(&address.as_ptr().addr());
-        // The BO may go with it, and not under the lock.
+        // This may free the BO, which must not happen under the lock.
         drop(gone);
         Ok(())
     }

@@ -1,4 +1,4 @@
-//! A simulated computer: the devices in it, and the descriptors that go between them.
+//! Simulated machines: devices, and the descriptors that they share.
 
 use std::{
     ffi::{c_int, c_void},
@@ -17,17 +17,17 @@ use crate::kernel::{
     sync::{dma_buf::DmaBuf, events::Until},
 };
 
-/// A simulated computer with any number of GPUs.
+/// A simulated machine with any number of GPUs.
 ///
-/// GPUs of one machine take each other's dma-bufs, sync files and sync object descriptors; those of different machines know
-/// nothing of each other. [`SimDevice::new`](crate::SimDevice::new) makes a machine with one GPU.
+/// The GPUs of a machine accept each other's dma-bufs, sync files and sync object descriptors. Machines are isolated from each
+/// other. [`SimDevice::new`](crate::SimDevice::new) creates a machine with one GPU.
 ///
 /// # Descriptors
 ///
-/// dma-bufs and sync files are descriptors of the host, and behave as the kernel's where the host lets them: a dma-buf can
-/// be mapped and measured, a sync file becomes readable, both can be duplicated and sent to another process. The rest of
-/// their system calls is answered here. A layer between a client and the C library (a preloaded shim) asks for
-/// each descriptor that is not a DRM node:
+/// dma-bufs and sync files are descriptors of the host, and behave like the kernel's as far as the host allows: a dma-buf can be
+/// mapped and its size queried, a sync file becomes readable, and both can be duplicated and sent to other processes. All other
+/// system calls on them must be passed to this type. A layer between a client and the C library (a preloaded shim) calls for each
+/// descriptor that is not a DRM node:
 ///
 /// | call of the client | answered by |
 /// |---|---|
@@ -37,8 +37,7 @@ use crate::kernel::{
 /// | `mmap` of a dma-buf | [`check_map`](Self::check_map), then the C library |
 /// | `lseek` on a dma-buf | [`seek`](Self::seek) |
 ///
-/// A descriptor is recognised by its device and inode number (`fstat`), so it may arrive under any number and from any
-/// process.
+/// A descriptor is recognized by its device and inode number (`fstat`), so it may have any number and come from any process.
 #[derive(Clone, Debug, Default)]
 pub struct SimMachine {
     machine: Arc<Machine>,
@@ -58,37 +57,37 @@ impl SimMachine {
         &self.machine
     }
 
-    /// Returns whether the descriptor is a dma-buf, sync file, shared sync object or sw_sync file of this machine.
+    /// Returns `true` if the descriptor is a dma-buf, sync file, shared sync object or sw_sync file of this machine.
     ///
     /// # Errors
     ///
-    /// EBADF for a descriptor that is not open.
+    /// EBADF if the descriptor is not open.
     pub fn knows(&self, fd: BorrowedFd<'_>) -> Result<bool, Errno> {
         self.machine.descriptors.find(fd).map(|found| found.is_some_and(|shared| !matches!(shared, Shared::Node(_))))
     }
 
-    /// Performs an ioctl on a dma-buf, a sync file or a sw_sync file: DMA_BUF_IOCTL_SYNC, EXPORT_SYNC_FILE, IMPORT_SYNC_FILE,
-    /// SET_NAME; SYNC_IOC_MERGE, FILE_INFO, SET_DEADLINE; on a sw_sync file SW_SYNC_IOC_CREATE_FENCE, INC, GET_DEADLINE.
+    /// Performs an ioctl on a dma-buf (DMA_BUF_IOCTL_SYNC, EXPORT_SYNC_FILE, IMPORT_SYNC_FILE, SET_NAME), on a sync file
+    /// (SYNC_IOC_MERGE, FILE_INFO, SET_DEADLINE), or on a sw_sync file (SW_SYNC_IOC_CREATE_FENCE, INC, GET_DEADLINE).
     ///
     /// # Errors
     ///
-    /// ENOTTY for a request that such a descriptor does not have, and for a descriptor that is none of this machine's;
-    /// otherwise what Linux 6.12 answers (`dma_buf_ioctl`, `sync_file_ioctl`, `sw_sync_ioctl`).
+    /// ENOTTY if the descriptor does not support the request or does not belong to this machine; otherwise the errno of Linux 6.12
+    /// (`dma_buf_ioctl`, `sync_file_ioctl`, `sw_sync_ioctl`).
     ///
     /// # Safety
     ///
-    /// As for [`Kernel::ioctl`](amdgpu_uapi::Kernel::ioctl): `argument` is what the request takes (for SET_NAME the
-    /// name itself, ended by a NUL), and the addresses inside it are valid for what the request does there.
+    /// The requirements of [`Kernel::ioctl`](amdgpu_uapi::Kernel::ioctl): `argument` is the request's argument (for SET_NAME the
+    /// NUL-terminated name itself), and the addresses in it are valid for the accesses of the request.
     pub unsafe fn ioctl(&self, fd: BorrowedFd<'_>, request: Request, argument: *mut c_void) -> Result<c_int, Errno> {
         self.serve_descriptor(fd, request, argument.expose_provenance() as u64).map(|()| 0)
     }
 
-    /// Performs an ioctl of another process on such a descriptor, of which this is a copy: its argument is at `address` of the
-    /// client's memory.
+    /// Performs an ioctl of another process on a descriptor, of which `fd` is a copy. The argument is at `address` in the client's
+    /// memory.
     ///
     /// # Errors
     ///
-    /// As for [`ioctl`](Self::ioctl); EINTR when the client was interrupted in a wait.
+    /// The errors of [`ioctl`](Self::ioctl); EINTR if the client was interrupted in a wait.
     pub fn serve(
         &self,
         client: Arc<dyn Client>,
@@ -101,15 +100,15 @@ impl SimMachine {
         if client::was_interrupted() { Err(Errno::EINTR) } else { result.map(|()| 0) }
     }
 
-    /// Opens sw_sync: a new timeline for tests, whose counter user space moves, in the name of the process that opens it.
+    /// Opens sw_sync, on behalf of `process`: creates a timeline for tests, whose counter user space advances.
     ///
-    /// When the last copy of the descriptor is closed, what has not signalled ends with ENOENT.
+    /// When the last copy of the descriptor is closed, fences that are not yet signalled end with ENOENT.
     ///
     /// Source: Linux 6.12 `drivers/dma-buf/sw_sync.c`, `sw_sync_debugfs_open`.
     ///
     /// # Errors
     ///
-    /// ENFILE when 1024 are open; EMFILE and EAGAIN when the host has no descriptor or thread left.
+    /// ENFILE if 1024 timelines are open; EMFILE or EAGAIN if the host has no free descriptor or thread.
     pub fn open_sw_sync(&self, process: &str) -> Result<OwnedFd, Errno> {
         let (fd, timeline) = self.machine.timelines.open(process, &self.machine.events)?;
         self.machine.descriptors.add_timeline(FileId::of(&fd)?, timeline);
@@ -135,12 +134,12 @@ impl SimMachine {
         }
     }
 
-    /// Polls a dma-buf: POLLIN once no job writes the BO, POLLOUT once no job uses it. Waits until one of the
-    /// wanted events is there, as long as the timeout says in nanoseconds; `None` waits for ever.
+    /// Polls a dma-buf: POLLIN once no job writes the BO, POLLOUT once no job uses it. Waits until one of the wanted events occurs,
+    /// or until the timeout in nanoseconds has passed; `None` waits without limit.
     ///
     /// # Errors
     ///
-    /// EBADF for a descriptor that is not open, EINVAL for one that is no dma-buf of this machine.
+    /// EBADF if the descriptor is not open, EINVAL if it is not a dma-buf of this machine.
     pub fn poll(&self, fd: BorrowedFd<'_>, wanted: PollFlags, timeout_ns: Option<u64>) -> Result<PollFlags, Errno> {
         let dma_buf = self.dma_buf(fd)?;
         let wanted = wanted & (PollFlags::POLLIN | PollFlags::POLLOUT);
@@ -148,12 +147,12 @@ impl SimMachine {
         Ok(self.machine.events.wait(Until::after(timeout_ns), ready).unwrap_or(PollFlags::empty()))
     }
 
-    /// Checks that `len` bytes of a dma-buf from `offset` may be mapped. The mapping itself is the C library's: it refuses
-    /// write access where the export did not allow it, with EACCES.
+    /// Checks that `len` bytes of a dma-buf from `offset` may be mapped. The C library performs the mapping, and fails with EACCES
+    /// if the dma-buf was exported without write access.
     ///
     /// # Errors
     ///
-    /// EINVAL outside the BO, EPERM for one without CPU access; EBADF and EINVAL as for [`poll`](Self::poll).
+    /// EINVAL outside the BO, EPERM for a BO without CPU access; EBADF and EINVAL as for [`poll`](Self::poll).
     pub fn check_map(&self, fd: BorrowedFd<'_>, offset: u64, len: u64) -> Result<(), Errno> {
         self.dma_buf(fd)?.check_map(offset, len)
     }
@@ -162,16 +161,16 @@ impl SimMachine {
     ///
     /// # Errors
     ///
-    /// EINVAL for every other place; EBADF and EINVAL as for [`poll`](Self::poll).
+    /// EINVAL for all other positions; EBADF and EINVAL as for [`poll`](Self::poll).
     pub fn seek(&self, fd: BorrowedFd<'_>, offset: i64, whence: c_int) -> Result<u64, Errno> {
         self.dma_buf(fd)?.seek(offset, whence)
     }
 
-    /// Returns the name that DMA_BUF_SET_NAME gave a dma-buf; empty for none.
+    /// Returns the name that was set by DMA_BUF_SET_NAME; empty if none was set.
     ///
     /// # Errors
     ///
-    /// As for [`poll`](Self::poll).
+    /// The errors of [`poll`](Self::poll).
     pub fn dma_buf_name(&self, fd: BorrowedFd<'_>) -> Result<Vec<u8>, Errno> {
         self.dma_buf(fd.as_fd()).map(|dma_buf| dma_buf.name())
     }

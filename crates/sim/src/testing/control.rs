@@ -1,4 +1,4 @@
-//! The switches of a simulated device that tests throw: held rings, a stopped clock, mistakes.
+//! The test controls of a simulated device: held rings, a stopped clock, mutations.
 
 use std::{
     collections::BTreeMap,
@@ -17,23 +17,23 @@ use crate::testing::{
     mutation::{Mutation, Scope},
 };
 
-/// The clock runs by itself.
+/// The value for a running clock.
 const RUNNING: u64 = u64::MAX;
 
-/// The switches of a device. All of them are off at first, and cost one load where they are looked at.
+/// The test controls of a device. All are off by default, and cost one load wherever they are checked.
 #[derive(Debug)]
 pub(crate) struct Control {
-    /// Held rings, once for each hold.
+    /// The held rings, with an entry for each hold.
     held: Mutex<Vec<RingName>>,
-    /// Rings whose next job hangs, and how, once for each job.
+    /// The rings whose next job hangs, with the kind of hang, and an entry for each job.
     hanging: Mutex<Vec<(RingName, Hang)>>,
-    /// Time of a stopped clock, or [`RUNNING`].
+    /// The time of a stopped clock, or [`RUNNING`].
     clock: AtomicU64,
     /// [`Mutation::number`], or 0.
     mutation: AtomicU8,
-    /// The IP whose rings alone are broken, plus 1; or 0.
+    /// The IP whose rings alone have the mutation, plus 1; or 0.
     broken_ip: AtomicU8,
-    /// `true` if `schedule` draws.
+    /// `true` if `schedule` determines the order of jobs.
     seeded: AtomicBool,
     schedule: Mutex<Schedule>,
 }
@@ -58,7 +58,7 @@ impl Control {
         Mutation::numbered(self.mutation.load(Ordering::Acquire))
     }
 
-    /// Serves a request, or does what the mutation makes of it.
+    /// Performs a request as the mutation requires.
     pub(crate) fn serve(
         &self,
         number: u8,
@@ -71,12 +71,12 @@ impl Control {
         }
     }
 
-    /// Keeps rings from starting jobs.
+    /// Prevents rings from starting jobs.
     pub(crate) fn hold(&self, rings: &[RingName]) {
         self.held.lock().extend(rings);
     }
 
-    /// Lets rings go on, each as often as it was held.
+    /// Releases rings. A ring starts jobs again after as many releases as holds.
     pub(crate) fn release(&self, rings: &[RingName]) {
         let mut held = self.held.lock();
         for ring in rings {
@@ -91,24 +91,24 @@ impl Control {
         self.hanging.lock().push((ring, hang));
     }
 
-    /// Stops the clock, if it runs.
+    /// Stops the clock if it is running.
     pub(crate) fn stop_clock(&self, now: u64) {
         let _ = self.clock.compare_exchange(RUNNING, now, Ordering::AcqRel, Ordering::Acquire);
     }
 
-    /// Moves a clock that stands.
+    /// Advances a stopped clock.
     pub(crate) fn advance_clock(&self, ticks: u64) {
         let later = |now: u64| Some(now.saturating_add(ticks).min(RUNNING - 1));
         let _ = self.clock.fetch_update(Ordering::AcqRel, Ordering::Acquire, later);
     }
 
-    /// Draws the order of jobs from now on.
+    /// Determines the order of jobs by a random generator from now on.
     pub(crate) fn seed(&self, seed: u64) {
         self.schedule.lock().random = seed;
         self.seeded.store(true, Ordering::Release);
     }
 
-    /// Breaks the device, or the rings of one IP, or mends it.
+    /// Sets or removes the mutation of the device, or of the rings of one IP.
     pub(crate) fn set_mutation(&self, mutation: Option<Mutation>, ip: Option<Ip>) {
         let only = ip.map_or(0, |ip| ip as u8 + 1);
         self.broken_ip.store(only, Ordering::Release);
@@ -148,11 +148,11 @@ impl Hooks for Control {
             return Turn::NotYet;
         }
         if schedule.drawn.is_none_or(|(drawn, _)| self.is_held(drawn)) {
-            // One look at who is held, so that rings released together are drawn from together.
+            // The held rings are read once, so that rings that are released together take part in the same draw.
             let held = self.held.lock();
             schedule.draw(&held);
         }
-        // The queue has not lost a job since the draw: only the ring that was drawn takes any.
+        // The queue has not lost a job since the draw, because only the drawn ring starts jobs.
         let place = schedule.drawn.filter(|(drawn, _)| *drawn == ring).map(|(_, place)| place);
         let Some(place) = place else { return Turn::NotYet };
         schedule.drawn = None;
@@ -172,13 +172,13 @@ impl Hooks for Control {
     }
 }
 
-/// Random choice of the next job among all that can start.
+/// A random choice of the next job among all jobs that can start.
 #[derive(Debug, Default)]
 struct Schedule {
     random: u64,
-    /// The ring that has the turn.
+    /// The ring that runs a job.
     running: Option<RingName>,
-    /// The ring whose turn it is, and the job of its queue.
+    /// The ring that may start a job next, and the job's index in its queue.
     drawn: Option<(RingName, usize)>,
     rings: BTreeMap<(u32, u32), (RingName, Weak<dyn Queue>)>,
 }
@@ -200,7 +200,7 @@ impl Schedule {
         }
     }
 
-    /// SplitMix64 (Steele, Lea, Flood 2014): short, and good enough to shuffle jobs.
+    /// SplitMix64 (Steele, Lea, Flood 2014), which is short and good enough to shuffle jobs.
     fn next(&mut self) -> u64 {
         self.random = self.random.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut mixed = self.random;

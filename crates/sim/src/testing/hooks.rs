@@ -1,4 +1,4 @@
-//! Questions that a ring asks of tests, and their answers.
+//! The interface by which tests control rings.
 
 use std::{fmt, sync::Weak};
 
@@ -9,54 +9,54 @@ use crate::testing::mutation::Mutation;
 /// The part of a ring that hangs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Hang {
-    /// The ring's front end: only a reset helps.
+    /// The front end of the ring, so that only a reset helps.
     FrontEnd,
-    /// Waves of a shader: killing them helps, where the ring can.
+    /// Waves of a shader. Killing them helps on rings that support it.
     Waves,
 }
 
-/// A ring of a device: which IP, and the index among its rings.
+/// A ring of a device: the IP, and the index among its rings.
 pub(crate) type RingName = (Ip, u32);
 
 /// A ring's permission to start a job.
 pub(crate) enum Turn {
-    /// Any job: the choice is not random.
+    /// The ring may start any job: the order is not random.
     Free,
-    /// Nothing: it is the turn of another hook.
+    /// The ring may not start a job: another ring or a hold has precedence.
     NotYet,
-    /// Start the job at this place in its queue.
+    /// The ring may start the job at this index of its queue.
     Start(usize),
 }
 
 /// The jobs that a ring has yet to start.
 pub(crate) trait Queue: fmt::Debug + Send + Sync {
-    /// Returns the places in the queue of the jobs that can start.
+    /// Returns the indices of the jobs that can start.
     fn ready(&self) -> Vec<usize>;
 }
 
-/// A test's say in what rings do. Without a test every answer is that of hardware.
+/// The control of tests over rings. Without a test, rings behave as on hardware.
 pub(crate) trait Hooks: fmt::Debug + Send + Sync {
-    /// Returns `true` if a ring starts no job.
+    /// Returns `true` if a ring may not start jobs.
     fn is_held(&self, ring: RingName) -> bool;
 
-    /// Takes the order that the job which a ring runs now hangs, if there is one; it holds for one job.
+    /// Takes the request to hang the job that a ring is running, if there is one. A request applies to one job.
     fn takes_hang(&self, ring: RingName) -> Option<Hang>;
 
-    /// Returns the ticks of a stopped clock.
+    /// Returns the time of a stopped clock in ticks; `None` if the clock is running.
     fn stopped_clock(&self) -> Option<u64>;
 
-    /// Hears of a ring that came to life.
+    /// Registers a new ring.
     fn ring_starts(&self, ring: RingName, queue: Weak<dyn Queue>);
 
-    /// Hears of a ring that goes, and forgets it.
+    /// Removes a ring.
     fn ring_ends(&self, ring: RingName);
 
-    /// Returns the ring's permission to start a job now.
+    /// Returns the ring's current permission to start a job.
     fn turn(&self, ring: RingName) -> Turn;
 
-    /// Hears that a job of this ring is over. Returns `true` if it had the turn, so that others are to look again.
+    /// Reports the end of a job. Returns `true` if the ring had the turn, so that other rings must check again.
     fn end_turn(&self, ring: RingName) -> bool;
 
-    /// Returns the mistake that the rings of an IP make.
+    /// Returns the mutation of the rings of an IP.
     fn mutation_of(&self, ip: Ip) -> Option<Mutation>;
 }

@@ -1,4 +1,4 @@
-//! Control for tests: held rings, a stopped clock, memory pressure, mistakes on purpose.
+//! Controls for tests: held rings, a stopped clock, memory pressure, mutations.
 
 pub(crate) mod control;
 pub(crate) mod hooks;

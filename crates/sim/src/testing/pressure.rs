@@ -1,28 +1,28 @@
-//! Memory pressure on request: room that is withheld from all clients for as long as a test wants.
+//! Memory pressure for tests: memory that is withheld from all clients.
 
 use amdgpu_uapi::{Errno, GemDomain};
 
 use crate::{device::SimDevice, kernel::mm::bo::Pinned};
 
-/// The resource that is taken away.
+/// The heap that is put under pressure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Pressed {
-    /// VRAM, the part that the CPU does not see first.
+    /// VRAM, preferably the part that the CPU cannot access.
     Vram,
-    /// VRAM that the CPU sees.
+    /// Host-visible VRAM.
     VisibleVram,
     /// System memory that the GPU can map.
     Gtt,
 }
 
-/// Room that is withheld from all clients until this is dropped.
+/// Memory that is withheld from all clients until this value is dropped.
 #[derive(Debug)]
 #[must_use = "dropping it gives the room back"]
 pub struct Pressure(#[expect(dead_code, reason = "held, not used")] Pinned);
 
 impl SimDevice {
-    /// Takes room away, as another process's pinned memory does: it counts as used, and who is in the way is evicted, jobs'
-    /// BOs included. `bytes` is rounded up to whole pages.
+    /// Withholds memory, like another process's pinned memory: it counts as used, and BOs in the way are evicted, including those
+    /// of jobs. `bytes` is rounded up to whole pages.
     ///
     /// ```
     /// use amdgpu_sim::{Pressed, SimDevice, SimOptions, profile};
@@ -37,8 +37,8 @@ impl SimDevice {
     ///
     /// # Errors
     ///
-    /// ENOMEM when the heap has not that much that can be made free. BOs that were evicted before that was clear stay evicted, as when
-    /// a real allocation fails late.
+    /// ENOMEM if the heap cannot free enough memory. BOs that were evicted before the failure stay evicted, as when an allocation
+    /// on Linux fails late.
     pub fn press(&self, heap: Pressed, bytes: u64) -> Result<Pressure, Errno> {
         let bytes = bytes.checked_next_multiple_of(crate::kernel::mm::bo::PAGE).ok_or(Errno::ENOMEM)?;
         let (domain, for_cpu) = match heap {

@@ -1,4 +1,4 @@
-//! Test controls of a simulated device, besides what clients do: hold rings, stop the clock, break it.
+//! Test controls of a simulated device: holding rings, stopping the clock, and breaking the device.
 
 use std::{fmt, sync::Arc};
 
@@ -14,7 +14,7 @@ use crate::{
     },
 };
 
-/// Rings that start no job until this is dropped, and then all at once. A job that one of them runs goes on.
+/// Rings that start no jobs until this value is dropped, which releases all of them at once. Running jobs continue.
 #[must_use = "dropping it lets the rings go on"]
 pub struct HeldRings {
     control: Arc<Control>,
@@ -36,8 +36,8 @@ impl Drop for HeldRings {
 }
 
 impl SimDevice {
-    /// Keeps a ring from starting jobs: they queue, and what waits for them waits. A job that was started goes on. Time that
-    /// a job spends in the queue is no hang.
+    /// Prevents a ring from starting jobs: jobs stay queued, and waits for them continue. Running jobs continue. The time in the
+    /// queue does not count towards the lockup timeout.
     ///
     /// ```
     /// use amdgpu_sim::{SimDevice, SimOptions, profile};
@@ -53,7 +53,7 @@ impl SimDevice {
         self.hold(vec![(ip, index)])
     }
 
-    /// Keeps all rings of the chip from starting jobs.
+    /// Prevents all rings of the chip from starting jobs.
     pub fn hold_all_rings(&self) -> HeldRings {
         let rings = Ip::ALL.into_iter();
         self.hold(rings.flat_map(|ip| (0..self.ring_count(ip)).map(move |index| (ip, index))).collect())
@@ -65,15 +65,15 @@ impl SimDevice {
         HeldRings { control, events, rings }
     }
 
-    /// Makes the next job that ends on a ring hang instead, after it has done its work: the ring times out, the GPU is
-    /// reset, and the job's context is the guilty one. Told twice, two jobs hang.
+    /// Makes the next job that ends on a ring hang after it has done its work: the ring times out, the GPU is reset, and the job's
+    /// context is guilty. After two calls two jobs hang.
     pub fn hang_next_job(&self, ip: Ip, index: u32) {
         self.control().hang((ip, index), Hang::FrontEnd);
     }
 
-    /// Makes the next job that ends on a ring hang in a shader instead, after it has done its work. When the ring times out,
-    /// the kernel kills the shader's waves (soft recovery): the job ends with ENODATA, its number is written, no context
-    /// is guilty, and what was queued behind it runs. Where the ring cannot do that (copy engines, GFX6), it is as
+    /// Makes the next job that ends on a ring hang in a shader after it has done its work. When the ring times out, the kernel
+    /// kills the shader's waves (soft recovery): the job ends with ENODATA, its sequence number is written, no context is guilty,
+    /// and jobs queued after it run. On rings without soft recovery (copy engines, GFX6) the effect is that of
     /// [`SimDevice::hang_next_job`].
     ///
     /// Source: Linux 6.12 `amdgpu_ring.c`, `amdgpu_ring_soft_recovery`; `amdgpu_job.c`, `amdgpu_job_timedout`.
@@ -81,37 +81,37 @@ impl SimDevice {
         self.control().hang((ip, index), Hang::Waves);
     }
 
-    /// Stops the GPU's clock where it is; from now on only [`SimDevice::advance_clock`] moves it. For good: a clock that
-    /// ran on from there would be late for ever.
+    /// Stops the GPU's clock permanently. From now on only [`SimDevice::advance_clock`] advances it: a clock that continued would
+    /// stay behind forever.
     pub fn stop_clock(&self) {
         self.control().stop_clock(self.ticks());
     }
 
-    /// Moves the clock, and stops it first if it still runs. In ticks of the chip's counter; the clock stays below its
-    /// largest value.
+    /// Advances the clock by a number of ticks of the chip's counter, and stops it first if it is running. The clock saturates
+    /// below its maximum.
     pub fn advance_clock(&self, ticks: u64) {
         self.stop_clock();
         self.control().advance_clock(ticks);
         self.events().ring();
     }
 
-    /// Runs one job at a time on the whole device from now on, and draws the next one among all that can start, of whatever
-    /// ring and queue, by a generator that begins with `seed`. The same jobs queued in the same order on rings that are all
-    /// [held](SimDevice::hold_all_rings) and then released run in the same order every time.
+    /// Runs one job at a time on the whole device from now on, and selects the next one at random among all jobs that can start, on
+    /// any ring and queue. The generator starts with `seed`. If the same jobs are queued in the same order on rings that are all
+    /// [held](SimDevice::hold_all_rings) and then released, they run in the same order every time.
     ///
-    /// A job that waits in memory for what another one is to write there can now wait in vain, and time out.
+    /// A job that waits for a memory write of another job can then wait in vain, and time out.
     pub fn schedule_by_seed(&self, seed: u64) {
         self.control().seed(seed);
         self.events().ring();
     }
 
-    /// Breaks the device from now on, or mends it. Earlier requests may be served either way.
+    /// Sets the mutation of the device from now on; `None` removes it. Concurrent requests may be performed either way.
     pub fn mutate(&self, mutation: Option<Mutation>) {
         self.set_mutation(mutation, None);
     }
 
-    /// Breaks the rings of one IP only, from now on. A [mistake](Mutation::is_of_a_ring) that is none of a ring's is made
-    /// as by [`SimDevice::mutate`].
+    /// Sets the mutation of the rings of one IP from now on. A mutation that is [not a ring's](Mutation::is_of_a_ring) affects the
+    /// whole device, as with [`SimDevice::mutate`].
     pub fn mutate_rings(&self, ip: Ip, mutation: Mutation) {
         self.set_mutation(Some(mutation), Some(ip));
     }

@@ -1,15 +1,15 @@
-//! A load by script.
+//! Scripts of a load.
 
 use std::{sync::Arc, time::Duration};
 
-/// Lines of a script at most.
+/// The maximum number of steps in a script.
 const MOST_STEPS: usize = 10_000;
-/// Time of one step at most: a day.
+/// The maximum duration of a step: a day.
 const LONGEST: f64 = 86_400.0;
 
-/// Load that a GPU reports step by step, and from the first step again after the last.
+/// A load that a GPU reports step by step, repeating from the first step after the last.
 ///
-/// The text form has a line for each step: seconds, percent of the graphics engine, percent of the memory, and, if wanted, degrees
+/// The text form has a line for each step: seconds, percent of the graphics engine, percent of the memory, and optionally degrees
 /// Celsius. `#` begins a comment.
 ///
 /// ```
@@ -28,48 +28,48 @@ pub struct LoadScript {
     total: Duration,
 }
 
-/// One step.
+/// A step of a load script.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Step {
     lasts: Duration,
-    /// Percent.
+    /// The load of the graphics engine in percent.
     pub(super) shaders: u32,
-    /// Percent.
+    /// The load of the memory in percent.
     pub(super) memory: u32,
-    /// Thousandths of a degree Celsius; without one it follows from the load.
+    /// The temperature in thousandths of a degree Celsius; `None` to derive it from the load.
     pub(super) temperature: Option<i32>,
 }
 
-/// The reason why a text is no load.
+/// The error of parsing a load script.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum LoadError {
-    /// No step at all.
+    /// The script has no steps.
     #[error("a load without a step")]
     Empty,
-    /// More steps than are kept.
+    /// The script has more than 10,000 steps.
     #[error("a load of more than {MOST_STEPS} steps")]
     TooLong,
-    /// A line is no step.
+    /// A line is not a valid step.
     #[error("line {line} of a load: {text:?} is not 3 or 4 numbers: seconds, percent, percent, degrees")]
     Form {
-        /// The line, from 1.
+        /// The line number, from 1.
         line: usize,
-        /// Its text.
+        /// The text of the line.
         text: String,
     },
     /// A number is out of range.
     #[error("line {line} of a load: {what} {text:?} is not from {least} to {most}")]
     Range {
-        /// The line, from 1.
+        /// The line number, from 1.
         line: usize,
-        /// The number's meaning.
+        /// The meaning of the number.
         what: &'static str,
-        /// Its text.
+        /// The text of the number.
         text: String,
-        /// The least value.
+        /// The smallest valid value.
         least: &'static str,
-        /// The largest value.
+        /// The largest valid value.
         most: &'static str,
     },
 }
@@ -81,7 +81,7 @@ impl LoadScript {
         self.steps.len()
     }
 
-    /// Returns the step that is in force some time after the beginning.
+    /// Returns the step that is active after some time since the start.
     pub(super) fn at(&self, elapsed: Duration) -> Option<Step> {
         let total = self.total.as_nanos().max(1);
         let mut left = elapsed.as_nanos() % total;

@@ -1,4 +1,4 @@
-//! The mistakes that there are, and memory as a mistaken device shows it.
+//! The kinds of mutations, and the memory of a mutated device.
 
 use amdgpu_hw::{GpuVa, Ip};
 use amdgpu_waves::Flaw;
@@ -8,90 +8,90 @@ use crate::{
     kernel::mm::space::Space,
 };
 
-/// One mistake that a device makes whenever it can. See [`SimDevice::mutate`](crate::SimDevice::mutate).
+/// A mutation: a mistake that a device makes whenever possible. See [`SimDevice::mutate`](crate::SimDevice::mutate).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Mutation {
-    /// Packets do not write their own data.
+    /// Packets with immediate data do not write it.
     DropWrite,
-    /// A copy leaves its last byte out.
+    /// A copy omits its last byte.
     ShortCopy,
-    /// A copy takes its bytes from one further on.
+    /// A copy reads from one byte after its source.
     ShiftedCopy,
-    /// A fill leaves its last dword out.
+    /// A fill omits its last dword.
     ShortFill,
-    /// A job sees the page tables as they were for the ring's job before it.
+    /// A job uses the page tables from the time of the ring's previous job.
     StalePageTable,
-    /// The user fence gets the number before the job's.
+    /// The user fence receives the previous sequence number.
     WrongFenceValue,
-    /// The end of a job wakes no waiter in the kernel.
+    /// The end of a job wakes no waiters in the kernel.
     LostWakeUp,
-    /// A job ends without having been run.
+    /// A job ends without being executed.
     SkippedJob,
-    /// A BO is mapped where the one made before it is.
+    /// A BO is mapped at the address of the BO that was created before it.
     SwappedHandles,
-    /// A handle is closed in words only.
+    /// Closing a handle succeeds without closing it.
     LeakedHandle,
-    /// Every refusal is EINVAL.
+    /// Every error is EINVAL.
     WrongErrno,
-    /// A bit in the middle of what a copy moves is always 1 afterwards.
+    /// A bit in the middle of a copied range is always 1.
     StuckBit,
-    /// One bit of one byte in every 4 MiB of VRAM's addresses is 0, whatever is written.
+    /// One bit of a byte in every 4 MiB of VRAM addresses is always 0.
     WeakCell,
     /// The IBs of a job run in reverse order.
     ReversedIbs,
-    /// A job does not wait for others that it depends on.
+    /// A job does not wait for its dependencies.
     IgnoredWait,
-    /// A page fault is noted nowhere.
+    /// A VM fault is not reported.
     SilentFault,
-    /// A BO that is moved to make room loses what is in it.
+    /// A BO that is evicted loses its contents.
     EvictionWithoutRestore,
-    /// Binding addresses changes nothing.
+    /// Mapping addresses has no effect.
     IgnoredMap,
-    /// Unbinding addresses changes nothing.
+    /// Unmapping addresses has no effect.
     IgnoredUnmap,
-    /// Replacing what addresses are bound to changes nothing.
+    /// Replacing mappings has no effect.
     IgnoredReplace,
-    /// BOs requested in VRAM are placed in GTT.
+    /// BOs for VRAM are placed in GTT.
     WrongDomain,
-    /// The words to store with a BO are forgotten.
+    /// Storing a BO's metadata has no effect.
     LostMetadata,
-    /// Signalling a sync object from the CPU changes nothing.
+    /// Signalling a sync object from the CPU has no effect.
     LostSignal,
-    /// Resetting a sync object changes nothing.
+    /// Resetting a sync object has no effect.
     LostReset,
-    /// Every sync object is called signalled when it is waited for.
+    /// Waits for sync objects return as if all were signalled.
     NoWait,
-    /// Every job is called done when it is waited for.
+    /// Waits for jobs return as if all had completed.
     NoJobWait,
-    /// A context is freed in words only.
+    /// Freeing a context succeeds without freeing it.
     LeakedContext,
-    /// A sync object is destroyed in words only.
+    /// Destroying a sync object succeeds without destroying it.
     LeakedSyncobj,
-    /// The last lane of each wave of a shader is off.
+    /// The last lane of each wave is disabled.
     LostLane,
-    /// Barriers of shaders hold no wave up.
+    /// Barriers do not block waves.
     OpenBarrier,
-    /// All lanes share the scratch memory of the first.
+    /// All lanes share the scratch memory of the first lane.
     SharedScratch,
-    /// Additions and subtractions of shaders report no carry.
+    /// Additions and subtractions of shaders produce no carry.
     LostCarry,
-    /// Shaders load from 4 bytes further on.
+    /// Shader loads read from 4 bytes after the address.
     ShiftedLoad,
     /// Shader stores to every eighth dword are lost.
     LostStore,
-    /// Atomic operations of shaders give back what they stored.
+    /// Atomic operations of shaders return the stored value instead of the old one.
     LateAtomic,
-    /// Shader stores to images exchange the texels of each pair in a row.
+    /// Image stores exchange the texels of each pair in a row.
     SwappedTexel,
-    /// Shader loads from images take the texel of the other row of each pair.
+    /// Image loads read the other row of each pair.
     WrongRow,
-    /// Samplers give the nearest texel.
+    /// Samplers return the nearest texel without filtering.
     Unfiltered,
 }
 
 impl Mutation {
-    /// All there are.
+    /// All mutations.
     pub const ALL: [Self; 38] = [
         Self::DropWrite,
         Self::ShortCopy,
@@ -133,7 +133,7 @@ impl Mutation {
         Self::Unfiltered,
     ];
 
-    /// Returns `true` if it is a mistake of a ring, and can be made by the rings of one IP only.
+    /// Returns `true` if the mutation is one of rings, so that it can be restricted to the rings of one IP.
     pub const fn is_of_a_ring(self) -> bool {
         self.is_of_a_shader()
             || matches!(
@@ -153,7 +153,7 @@ impl Mutation {
             )
     }
 
-    /// Returns `true` if it is a mistake of shaders, which rings of SDMA do not run.
+    /// Returns `true` if the mutation is one of shaders, which SDMA rings do not run.
     pub const fn is_of_a_shader(self) -> bool {
         self.flaw().is_some()
     }
@@ -175,7 +175,7 @@ impl Mutation {
         })
     }
 
-    /// From 1 on.
+    /// Returns the number of the mutation, from 1 on.
     pub(crate) const fn number(self) -> u8 {
         self as u8 + 1
     }
@@ -185,32 +185,32 @@ impl Mutation {
     }
 }
 
-/// A mistake, and whose it is.
+/// The rings that a mutation affects: those of one IP, or all.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Scope(pub(crate) Option<Ip>);
 
 impl Scope {
-    /// Returns `true` if rings of an IP are in it.
+    /// Returns `true` if the mutation affects the rings of an IP.
     pub(crate) fn holds(self, ip: Ip) -> bool {
         self.0.is_none_or(|only| only == ip)
     }
 }
 
-/// Memory as the packets of a broken device see it.
+/// Memory as the packets of a mutated device access it.
 pub(crate) struct Mutant<'m> {
     pub(crate) memory: &'m Space,
     pub(crate) mutation: Mutation,
 }
 
-/// Distance of weak cells, bytes.
+/// The distance of weak cells in bytes.
 const WEAK_EVERY: u64 = 4 << 20;
-/// Address of a weak cell within that distance.
+/// The address of a weak cell within that distance.
 const WEAK_AT: u64 = 0x3a_5a44;
-/// The bit that a weak cell does not keep.
+/// The bit that a weak cell loses.
 const WEAK_BIT: u8 = 1 << 6;
 
 impl Mutant<'_> {
-    /// Clears the weak bits of a range that was written.
+    /// Clears the weak bits of a written range.
     fn weaken(&self, va: GpuVa, len: u64) -> Result<(), PageFault> {
         let mut offset = WEAK_AT.wrapping_sub(va.low_48_bits()) % WEAK_EVERY;
         while offset < len {

@@ -1,4 +1,4 @@
-//! Devices that do one thing wrong, to prove that a test can fail.
+//! Mutations: devices that make one mistake, to prove that a test can fail.
 
 mod kinds;
 mod requests;

@@ -8,23 +8,23 @@ use amdgpu_uapi::{
 
 use super::kinds::Mutation;
 
-/// The u32 at a byte of an argument.
+/// Returns the u32 at a byte offset of an argument.
 fn word(bytes: &[u8], at: usize) -> u32 {
     let word = bytes.get(at..).and_then(|rest| rest.first_chunk::<4>());
     word.map_or(0, |word| u32::from_le_bytes(*word))
 }
 
-/// Offset of the domains in `drm_amdgpu_gem_create_in`.
+/// The offset of the domains in `drm_amdgpu_gem_create_in`.
 const DOMAINS: usize = 16;
 
-/// Offset of the operation in `drm_amdgpu_gem_va`.
+/// The offset of the operation in `drm_amdgpu_gem_va`.
 const VA_OPERATION: usize = 8;
 
-/// Offset of the operation in `drm_amdgpu_gem_metadata`.
+/// The offset of the operation in `drm_amdgpu_gem_metadata`.
 const METADATA_OPERATION: usize = 4;
 
 impl Mutation {
-    /// Returns `true` if the request is answered with yes, and nothing done.
+    /// Returns `true` if the request succeeds without effect.
     fn shrugs_at(self, number: u8, bytes: &[u8]) -> bool {
         let is = |request: u8| number == request;
         let maps = |operations: &[VaOperation]| {
@@ -48,7 +48,7 @@ impl Mutation {
         }
     }
 
-    /// Serves a request as this device does.
+    /// Performs a request with the mutation.
     pub(crate) fn serve(
         self,
         number: u8,
@@ -60,7 +60,7 @@ impl Mutation {
         }
         match self {
             Self::NoJobWait if number == WaitCs::REQUEST.number() => {
-                // The answer begins with a u64, zero of which means done.
+                // The answer begins with a u64 that is zero for success.
                 bytes.iter_mut().take(8).for_each(|byte| *byte = 0);
                 Ok(())
             }
@@ -73,7 +73,7 @@ impl Mutation {
                 handler(bytes)
             }
             Self::SwappedHandles if number == GemMmap::REQUEST.number() => {
-                // The lowest byte of a handle is enough to name another one.
+                // Changing the lowest byte of a handle suffices to name another object.
                 if let Some(low) = bytes.first_mut().filter(|low| **low > 1) {
                     *low -= 1;
                 }
