@@ -1,6 +1,6 @@
-//! Checks of a checked build: handles that are alive and of the right type, and arguments that no caller can mean.
+//! Checks of a checked build: handles must be live and of the right type, and arguments must be plausible.
 //!
-//! The code is compiled in every build, and leaves nothing in one without the feature.
+//! The code is compiled in every build, but has no effect without the feature.
 
 use std::{
     any::type_name,
@@ -18,29 +18,29 @@ use super::failure::{Answer, Failure};
 /// `true` in a build with the feature `checked`.
 pub(crate) const IS_CHECKED: bool = cfg!(feature = "checked");
 
-/// Names the functions of C, in the names of the closures that they run.
+/// Prefix of the names of C functions, whose names are part of the type names of the closures that they run.
 const PREFIX: &str = "agw_";
 
 thread_local! {
-    /// The type of the closure that the current call runs, whose name has the function's name in it.
+    /// The type of the closure that the current call runs. Its name contains the name of the function.
     static CALL: Cell<&'static str> = const { Cell::new("") };
 }
 
-/// Every object that was made, by its address. Those that were freed stay, and so does their memory, so that no other object
-/// gets the address.
+/// All objects that were created, by address. Freed objects stay in the map and keep their memory, so that no other object gets
+/// the same address.
 static OBJECTS: Mutex<BTreeMap<usize, Object>> = Mutex::new(BTreeMap::new());
 
-/// `true` if faults are answers.
+/// `true` if faults are returned as errors.
 static ANSWERS: AtomicBool = AtomicBool::new(false);
 
-/// Has a checked build answer `AGW_ERROR_INVALID_ARGUMENT` where it would end the process, with the fault as the last error's text, until
-/// the process ends. A function without a result then does nothing. For tests that make many broken calls; other builds do not
-/// look, and there is nothing to answer.
+/// Makes a checked build return `AGW_ERROR_INVALID_ARGUMENT` instead of ending the process, with the fault as the text of the
+/// last error. Lasts until the process ends. A function without a result then does nothing. It is meant for tests that make
+/// many invalid calls. Other builds do not check, so it has no effect there.
 pub fn answer_faults() {
     ANSWERS.store(true, Ordering::Relaxed);
 }
 
-/// Forgets the objects that were freed, and returns their addresses and the number of objects that are alive.
+/// Removes the freed objects from the map. Returns their addresses and the number of live objects.
 pub(super) fn take_freed() -> (Vec<usize>, usize) {
     let mut objects = OBJECTS.lock();
     let freed = objects.iter().filter(|(_, object)| !object.is_alive).map(|(&address, _)| address).collect();
@@ -49,12 +49,12 @@ pub(super) fn take_freed() -> (Vec<usize>, usize) {
 }
 
 struct Object {
-    /// Name of its type in C.
+    /// Name of the object's type in C.
     type_name: &'static str,
     is_alive: bool,
 }
 
-/// Notes which function of C the thread is in: the one that `F` is a closure of.
+/// Records the C function that the thread executes, of which `F` is a closure.
 #[inline]
 pub(super) fn enter<F>() {
     if IS_CHECKED {
@@ -69,8 +69,8 @@ pub(crate) fn within<T, F: FnOnce() -> T>(call: F) -> T {
     call()
 }
 
-/// Returns the failure of an argument that breaks the rules of C. A checked build ends the process instead, with the function,
-/// the argument and the fault on standard error, unless [`answer_faults`] was called.
+/// Returns the failure of an argument that violates the rules of the C API. A checked build instead prints the function, the
+/// argument and the fault to standard error and ends the process, unless [`answer_faults`] was called.
 #[cold]
 #[inline(never)]
 pub(crate) fn broken(argument: &str, fault: &str) -> Failure {
@@ -80,29 +80,29 @@ pub(crate) fn broken(argument: &str, fault: &str) -> Failure {
     Failure::argument(argument, fault)
 }
 
-/// Ends the process.
+/// Ends the process with a message.
 fn stop(argument: &str, fault: &str) -> ! {
     let function = CALL.get().split("::").find(|part| part.starts_with(PREFIX)).unwrap_or("amdgpu_winsys");
-    // There is nothing left to do for a standard error that is closed.
+    // Nothing can be done if standard error is closed.
     let _ = writeln!(std::io::stderr(), "{function}: argument {argument}: {fault}");
     process::abort()
 }
 
-/// Remembers a new object.
+/// Records a new object.
 pub(super) fn born(address: usize, type_name: &'static str) {
     if IS_CHECKED {
         OBJECTS.lock().insert(address, Object { type_name, is_alive: true });
     }
 }
 
-/// Remembers that an object was freed.
+/// Records that an object was freed.
 pub(super) fn freed(address: usize) {
     if IS_CHECKED && let Some(object) = OBJECTS.lock().get_mut(&address) {
         object.is_alive = false;
     }
 }
 
-/// In a checked build, finds an argument [`broken`] unless an object of the type is alive at the address.
+/// In a checked build, returns the failure of [`broken`] unless an object of the type is alive at the address.
 #[inline]
 pub(super) fn check(address: usize, type_name: &'static str, argument: &str) -> Answer {
     if IS_CHECKED && let Some(fault) = fault_of(address, type_name) {

@@ -1,4 +1,4 @@
-//! Values that the rules of C protect, and no lock.
+//! Values that the rules of the C API protect instead of a lock.
 
 use std::{
     cell::UnsafeCell,
@@ -9,24 +9,24 @@ use parking_lot::{RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use super::checked::IS_CHECKED;
 
-/// A value that is changed by one call at a time, and looked at by none meanwhile: so the contract of C has it, and a lock
-/// would cost each call two locked instructions. A checked build has the lock, and finds out who breaks the contract.
+/// A value that one call at a time may change while no other call reads it. The C API requires this of its callers, because a
+/// lock would cost each call two locked instructions. A checked build has a lock, and detects callers that violate the rule.
 pub(crate) struct Contracted<T> {
     value: UnsafeCell<T>,
-    /// Taken in checked builds only.
+    /// Locked in checked builds only.
     turns: RwLock<()>,
 }
 
-/// A look at a value.
+/// Shared access to a value.
 pub(crate) struct Look<'a, T> {
     value: &'a T,
     turn: Turn<'a>,
 }
 
-/// The turn of a look in a checked build: nothing changes the value as long as it is kept.
+/// The read lock of a checked build: while it is kept, nothing changes the value.
 pub(crate) type Turn<'a> = Option<RwLockReadGuard<'a, ()>>;
 
-/// A value that is being changed.
+/// Exclusive access to a value.
 pub(crate) struct Change<'a, T> {
     value: &'a mut T,
     _turn: Option<RwLockWriteGuard<'a, ()>>,
@@ -37,23 +37,23 @@ impl<T> Contracted<T> {
         Self { value: UnsafeCell::new(value), turns: RwLock::new(()) }
     }
 
-    /// Looks at the value. `None` in a checked build if another call changes it.
+    /// Accesses the value for reading. Returns `None` in a checked build if another call changes it.
     ///
     /// # Safety
     ///
-    /// Nothing changes the value as long as the result, or what was borrowed through it, is used.
+    /// Nothing changes the value while the result, or a reference obtained through it, is used.
     #[inline]
     pub(crate) unsafe fn look(&self) -> Option<Look<'_, T>> {
         let turn = if IS_CHECKED { Some(self.turns.try_read()?) } else { None };
-        // SAFETY: the caller promises that there is no other but shared use.
+        // SAFETY: the caller promises that all other uses are shared.
         Some(Look { value: unsafe { &*self.value.get() }, turn })
     }
 
-    /// Changes the value. `None` in a checked build if another call uses it.
+    /// Accesses the value for changing it. Returns `None` in a checked build if another call uses it.
     ///
     /// # Safety
     ///
-    /// Nothing else uses the value as long as the result is used.
+    /// Nothing else uses the value while the result is used.
     #[inline]
     pub(crate) unsafe fn change(&self) -> Option<Change<'_, T>> {
         let turn = if IS_CHECKED { Some(self.turns.try_write()?) } else { None };
@@ -63,7 +63,7 @@ impl<T> Contracted<T> {
 }
 
 impl<'a, T> Look<'a, T> {
-    /// Returns a part of the value, if it has the part, and the turn that keeps it.
+    /// Returns a part of the value, if the value has it, and the lock that protects it.
     #[inline]
     pub(crate) fn part<U>(self, part: impl FnOnce(&'a T) -> Option<&'a U>) -> Result<(&'a U, Turn<'a>), Self> {
         match part(self.value) {

@@ -1,4 +1,4 @@
-//! The way in: every call that can fail goes through [`entry`].
+//! The entry point of calls: every call that can fail runs in [`entry`].
 
 use std::{
     cell::Cell,
@@ -15,14 +15,15 @@ use super::{
 };
 
 thread_local! {
-    /// The flag of the device that the current call works on. Null outside of calls. It has no destructor.
+    /// The flag of the device that the current call works on; null outside of calls. It has no destructor.
     static POISONED: Cell<*const AtomicBool> = const { Cell::new(ptr::null()) };
 }
 
-/// `true` in a build in which a panic can be caught. Where it ends the process, no call comes after it that would have to know.
+/// `true` in a build in which panics can be caught. In other builds a panic ends the process, so no later call has to detect
+/// it.
 const CATCHES: bool = cfg!(panic = "unwind");
 
-/// Runs a call, and makes a number of its result. Nothing unwinds out of it.
+/// Runs a call and returns its result as a number. No panic unwinds out of it.
 #[inline]
 pub(crate) fn entry<F: FnOnce() -> Answer>(call: F) -> i32 {
     enter::<F>();
@@ -33,13 +34,13 @@ pub(crate) fn entry<F: FnOnce() -> Answer>(call: F) -> i32 {
     }
 }
 
-/// Runs a call, and marks its device if it panics.
+/// Runs a call. Marks its device if it panics.
 fn caught<F: FnOnce() -> Answer>(call: F) -> Answer {
     let outcome = catch_unwind(AssertUnwindSafe(call)).unwrap_or_else(|_panic| {
         let flag = POISONED.get();
         if !flag.is_null() {
-            // SAFETY: the caller of the call that panicked holds a reference to an object of the device for the time of the
-            // call, so the flag is still there; the pointer is taken away when a call ends.
+            // SAFETY: the caller holds a reference to an object of the device for the duration of the call, so the flag still
+            // exists; the pointer is reset when a call ends.
             unsafe { &*flag }.store(true, Ordering::Relaxed);
         }
         Err(Failure::new(AGW_ERROR_PANIC, "a panic inside the library, please report it"))
@@ -56,7 +57,7 @@ fn failed(failure: &Failure) -> i32 {
     failure.code()
 }
 
-/// Notes which device the current call works on.
+/// Records the device that the current call works on.
 ///
 /// # Errors
 ///

@@ -1,4 +1,4 @@
-//! Errors on their way to C.
+//! Errors of calls, before they are returned to C.
 
 use amdgpu_winsys::{
     cs,
@@ -14,20 +14,20 @@ use super::result::{
     AGW_ERROR_OUT_OF_HOST_MEMORY, AGW_ERROR_PARTLY_SUBMITTED, AGW_ERROR_UNKNOWN,
 };
 
-/// The result of a call before it becomes a number.
+/// The result of a call, before it is converted to a number.
 pub(crate) type Answer<T = ()> = Result<T, Failure>;
 
-/// The reason why a call failed.
+/// An error of a call.
 #[derive(Debug)]
 pub(crate) struct Failure {
     code: i32,
-    /// None for results that are no errors, such as a wait that timed out: those allocate nothing.
+    /// `None` for results that are not errors, such as a wait that timed out, so that they allocate nothing.
     details: Option<Box<Details>>,
 }
 
 #[derive(Debug, Default)]
 pub(super) struct Details {
-    /// The kernel's errno; 0 without one.
+    /// The kernel's errno; 0 if there is none.
     pub(super) errno: i32,
     pub(super) loss: Option<Loss>,
     pub(super) text: String,
@@ -38,26 +38,26 @@ impl Failure {
         Self { code, details: Some(Box::new(Details { errno: 0, loss: None, text: text.into() })) }
     }
 
-    /// A result that is no error.
+    /// Creates the failure for a result that is not an error.
     pub(crate) fn outcome(code: i32) -> Self {
         Self { code, details: None }
     }
 
-    /// An argument that no call takes.
+    /// Creates the failure for an invalid argument.
     #[cold]
     #[inline(never)]
     pub(crate) fn argument(what: &str, fault: &str) -> Self {
         Self::new(AGW_ERROR_INVALID_ARGUMENT, format!("{what}: {fault}"))
     }
 
-    /// An argument that is null and may not be.
+    /// Creates the failure for an argument that must not be null.
     #[cold]
     #[inline(never)]
     pub(crate) fn null(argument: &str) -> Self {
         Self::argument(argument, "is null")
     }
 
-    /// The same failure with another result.
+    /// Replaces the result number.
     #[must_use]
     pub(crate) fn with_code(mut self, code: i32) -> Self {
         self.code = code;
@@ -99,7 +99,7 @@ impl From<Error> for Failure {
             Error::DependencyLost { .. } => AGW_ERROR_DEPENDENCY_LOST,
             Error::OutOfMemory { .. } => AGW_ERROR_OUT_OF_HOST_MEMORY,
             Error::ClocksTaken => AGW_ERROR_IN_USE,
-            // Whatever the request was: the kernel has no memory for it, or no descriptor.
+            // For any request: the kernel has no memory, or the process has no descriptor for it.
             error
                 if is_unknown(error)
                     && matches!(error.errno(), Some(Errno::ENOMEM | Errno::EMFILE | Errno::ENFILE)) =>
@@ -174,7 +174,7 @@ impl From<MemoryError> for Failure {
         let (code, text) = (error.vk_result() as i32, error.to_string());
         match error {
             MemoryError::Winsys(error) => Self::from(error).with_text(text),
-            // RADV answers success for no bytes; here each failure is one.
+            // RADV returns success for a size of zero; here every failure is an error.
             _ if code >= 0 => Self::new(AGW_ERROR_INVALID_ARGUMENT, text),
             _ => Self::new(code, text),
         }

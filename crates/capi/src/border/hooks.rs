@@ -1,4 +1,4 @@
-//! Hooks of the process: memory for objects, and a place for log lines.
+//! Hooks of the process, for the memory of objects and for log lines.
 
 use std::{
     alloc::Layout,
@@ -17,15 +17,15 @@ use tracing::{
 
 use super::{entry::entry, failure::Failure, result::AGW_ERROR_IN_USE};
 
-/// Errors.
+/// Log errors.
 pub const AGW_LOG_ERROR: u32 = 1;
-/// Errors and warnings.
+/// Log errors and warnings.
 pub const AGW_LOG_WARN: u32 = 2;
-/// Some lines for each device.
+/// Log a few lines for each device as well.
 pub const AGW_LOG_INFO: u32 = 3;
-/// Refused requests too.
+/// Log refused requests as well.
 pub const AGW_LOG_DEBUG: u32 = 4;
-/// Everything.
+/// Log everything.
 pub const AGW_LOG_TRACE: u32 = 5;
 
 type Allocate = unsafe extern "C" fn(user: *mut c_void, size: usize, alignment: usize) -> *mut c_void;
@@ -38,63 +38,63 @@ struct Allocator {
     user: *mut c_void,
 }
 
-// SAFETY: `agw_set_allocator` asks for functions that any thread may call with `user`.
+// SAFETY: `agw_set_allocator` requires functions that any thread may call with `user`.
 unsafe impl Send for Allocator {}
 // SAFETY: as above.
 unsafe impl Sync for Allocator {}
 
 static ALLOCATOR: OnceLock<Allocator> = OnceLock::new();
 
-/// Returns memory for an object.
+/// Allocates memory for an object.
 pub(super) fn allocate(layout: Layout) -> Option<NonNull<u8>> {
-    // Settled by the first object, so that what allocates it frees it.
+    // Fixed when the first object is allocated, so that the same allocator frees the object.
     let own =
         ALLOCATOR.get_or_init(|| Allocator { allocate: allocate_here, free: free_here, user: std::ptr::null_mut() });
-    // SAFETY: the functions keep what `agw_set_allocator` asks for; size and alignment are those of a type.
+    // SAFETY: the functions meet the requirements of `agw_set_allocator`; size and alignment are those of a type.
     NonNull::new(unsafe { (own.allocate)(own.user, layout.size(), layout.align()) }.cast())
 }
 
-/// Gives memory of an object back.
+/// Frees the memory of an object.
 ///
 /// # Safety
 ///
-/// `place` came from [`allocate`], and is not used any more.
+/// `place` came from [`allocate`], and is no longer used.
 pub(super) unsafe fn free(place: NonNull<u8>) {
     if let Some(own) = ALLOCATOR.get() {
-        // SAFETY: the same allocator gave it.
+        // SAFETY: it was allocated by the same allocator.
         unsafe { (own.free)(own.user, place.as_ptr().cast()) };
     }
 }
 
-/// Alignment of everything that the C library's `malloc` returns, on the 64-bit Linux ABIs.
+/// Alignment of all memory that the C library's `malloc` returns, on the 64-bit Linux ABIs.
 const MALLOC_ALIGNMENT: usize = 2 * align_of::<usize>();
 
-/// The allocator without a hook: the C library's. Its function for larger alignments is several times slower.
+/// Allocates with the C library, if there is no hook. Its function for larger alignments is several times slower than `malloc`.
 unsafe extern "C" fn allocate_here(_user: *mut c_void, size: usize, alignment: usize) -> *mut c_void {
     if alignment <= MALLOC_ALIGNMENT {
-        // SAFETY: any size will do.
+        // SAFETY: any size is valid.
         return unsafe { libc::malloc(size) };
     }
     let mut place = std::ptr::null_mut();
-    // SAFETY: a variable of this function, and an alignment that is a power of two and not less than a pointer's.
+    // SAFETY: a variable of this function, and an alignment that is a power of two and not less than that of a pointer.
     let refused = unsafe { libc::posix_memalign(&raw mut place, alignment.max(align_of::<usize>()), size) };
     if refused == 0 { place } else { std::ptr::null_mut() }
 }
 
 unsafe extern "C" fn free_here(_user: *mut c_void, memory: *mut c_void) {
-    // SAFETY: `allocate_here` gave it.
+    // SAFETY: it was allocated by `allocate_here`.
     unsafe { libc::free(memory) };
 }
 
-/// Routes the memory of the objects behind handles. Must be called before the first device is opened, once.
+/// Sets the functions that allocate and free the objects behind handles. May be called once, before the first device is opened.
 ///
-/// A hook returns to its caller: it neither unwinds nor jumps out, by `longjmp` or otherwise. An exception of C++ or a panic that
-/// leaves it ends the process; a jump leaves locks of the library locked.
+/// A hook must return to its caller: it must not unwind, or leave by `longjmp` or otherwise. An exception of C++ or a panic
+/// that leaves it ends the process; a jump leaves locks of the library locked.
 ///
 /// # Safety
 ///
-/// The functions may be called by any thread until the process ends. `allocate` returns null, or memory of that size and
-/// alignment that nothing else uses until it is given to `free`. Neither calls into the library.
+/// The functions may be called by any thread until the process ends. `allocate` returns null, or memory of the given size and
+/// alignment that nothing else uses until it is passed to `free`. Neither calls the library.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn agw_set_allocator(
     allocate: Option<unsafe extern "C" fn(user: *mut c_void, size: usize, alignment: usize) -> *mut c_void>,
@@ -110,10 +110,11 @@ pub unsafe extern "C" fn agw_set_allocator(
     })
 }
 
-/// Gives each log line up to `level` to a function, in processes that have no `tracing` subscriber. Once for each process.
+/// Sets a function that is called with each log line up to `level`, in processes without a `tracing` subscriber. May be called
+/// once for each process.
 ///
-/// The function returns to its caller, as the hooks of `agw_set_allocator` do. It may call into the library, except with the
-/// objects of the call that it is called from.
+/// The function must return to its caller, like the hooks of `agw_set_allocator`. It may call the library, but not with the
+/// objects of the call that invoked it.
 ///
 /// # Safety
 ///
@@ -139,14 +140,14 @@ pub unsafe extern "C" fn agw_set_log(
     })
 }
 
-/// A log that gives events to a function of C.
+/// A subscriber that passes events to a C function.
 struct Lines {
     most: LevelFilter,
     log: Log,
     user: *mut c_void,
 }
 
-// SAFETY: `agw_set_log` asks for a function that any thread may call with `user`.
+// SAFETY: `agw_set_log` requires a function that any thread may call with `user`.
 unsafe impl Send for Lines {}
 // SAFETY: as above.
 unsafe impl Sync for Lines {}
@@ -179,7 +180,7 @@ impl Subscriber for Lines {
             Level::TRACE => AGW_LOG_TRACE,
         };
         let text = CString::new(line.0.replace('\0', " ")).unwrap_or_default();
-        // SAFETY: the caller of `agw_set_log` promised a function that may be called like this.
+        // SAFETY: the caller of `agw_set_log` promised a function that may be called in this way.
         unsafe { (self.log)(self.user, level, text.as_ptr()) };
     }
 
@@ -195,7 +196,7 @@ impl Visit for Line {
         if !self.0.is_empty() {
             self.0.push(' ');
         }
-        // Writing to a string does not fail.
+        // Writing to a string cannot fail.
         let _ = match field.name() {
             "message" => write!(self.0, "{value:?}"),
             name => write!(self.0, "{name}={value:?}"),

@@ -1,7 +1,7 @@
 //! The error of a thread's last failing call.
 //!
-//! Nothing here has a destructor: a thread-local variable with one makes the C library keep the shared object loaded for ever,
-//! and a Vulkan loader unloads drivers.
+//! Nothing here has a destructor. A thread-local variable with a destructor makes the C library keep the shared object loaded
+//! for ever, but Vulkan loaders unload drivers.
 
 use std::{
     cell::{Cell, UnsafeCell},
@@ -16,7 +16,7 @@ use super::{
     versioned::{Versioned, write},
 };
 
-/// The longest text, with its zero.
+/// Maximum size of the text in bytes, including the terminating zero.
 const TEXT_BYTES: usize = 512;
 
 thread_local! {
@@ -25,7 +25,7 @@ thread_local! {
     static LOSS: Cell<Option<agw_loss>> = const { Cell::new(None) };
 }
 
-/// The kernel's account of lost work.
+/// The details of lost work that the kernel reported.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct agw_loss {
@@ -33,14 +33,14 @@ pub struct agw_loss {
     pub struct_size: u32,
     /// Zero.
     pub reserved: u32,
-    /// 1 a job of this context hung, 2 a reset took the work along, 3 VRAM was lost, 4 the GPU was removed, 5 its memory is
-    /// damaged.
+    /// The reason: 1 a job of this context hung, 2 a reset lost the work, 3 VRAM was lost, 4 the GPU was removed, 5 its memory
+    /// is damaged.
     pub reason: u32,
-    /// 0 unknown, 1 a job of this context was the cause, 2 it was not.
+    /// The cause: 0 unknown, 1 a job of this context, 2 not a job of this context.
     pub blame: u32,
-    /// Not zero if the contents of VRAM are undefined now.
+    /// Not zero if the contents of VRAM are undefined.
     pub vram_lost: u32,
-    /// The errno that reported it.
+    /// The errno that reported the loss.
     pub errno_value: i32,
 }
 
@@ -49,7 +49,7 @@ unsafe impl Versioned for agw_loss {
     const NAME: &'static str = "struct agw_loss";
 }
 
-/// Keeps the failure for [`agw_last_error`] and its likes.
+/// Stores the failure for [`agw_last_error`] and the similar functions.
 pub(super) fn keep(failure: &Failure) {
     let Some(details) = failure.details() else { return };
     ERRNO.set(details.errno);
@@ -72,12 +72,12 @@ pub(super) fn keep(failure: &Failure) {
         vram_lost: loss.vram_lost.into(),
         errno_value: details.errno,
     }));
-    // At the start of a character, so that what is cut off leaves whole ones.
+    // Cut at the start of a character, so that the rest consists of whole characters.
     let text = &details.text;
     let len = (0..TEXT_BYTES).rev().find(|&len| text.is_char_boundary(len)).unwrap_or(0);
     let bytes = text.as_bytes().get(..len).unwrap_or(text.as_bytes());
     TEXT.with(|room| {
-        // SAFETY: the room is this thread's, and no reference to it is held anywhere: C has its address only.
+        // SAFETY: the buffer belongs to this thread, and no reference to it exists; C only has its address.
         let room = unsafe { &mut *room.get() };
         room.fill(0);
         for (to, from) in room.iter_mut().zip(bytes) {
@@ -86,21 +86,21 @@ pub(super) fn keep(failure: &Failure) {
     });
 }
 
-/// Returns the text of the calling thread's last failing call, which is empty before the first. It is valid until the thread's
-/// next failing call.
+/// Returns the text of the calling thread's last failed call, which is empty before the first. It is valid until the next
+/// failed call of the thread.
 #[unsafe(no_mangle)]
 pub extern "C" fn agw_last_error() -> *const c_char {
     TEXT.with(|room| room.get().cast::<c_char>().cast_const())
 }
 
-/// Returns the kernel's errno of the calling thread's last failing call; 0 if the kernel was not asked.
+/// Returns the kernel's errno of the calling thread's last failed call; 0 if the call failed without a request to the kernel.
 #[unsafe(no_mangle)]
 pub extern "C" fn agw_last_errno() -> i32 {
     ERRNO.get()
 }
 
-/// Writes the account of lost work to `loss`, after a call that failed with `AGW_ERROR_DEVICE_LOST`; `AGW_NOT_READY` if the calling thread's last
-/// failing call reported no loss.
+/// Writes the details of lost work to `loss`, after a call that returned `AGW_ERROR_DEVICE_LOST`. Returns `AGW_NOT_READY` if
+/// the calling thread's last failed call reported no loss.
 ///
 /// # Safety
 ///

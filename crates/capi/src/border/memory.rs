@@ -1,4 +1,4 @@
-//! Arguments that are addresses.
+//! Arguments that are pointers.
 
 use std::{
     ffi::{CStr, c_char},
@@ -11,15 +11,15 @@ use super::{
     result::AGW_INCOMPLETE,
 };
 
-/// Items that are looked up without allocating memory for them.
+/// Number of items that are looked up without allocating memory for them.
 pub(crate) const FEW: usize = 16;
-/// No array is longer; a greater length is a variable that was not set.
+/// Maximum size of an array in bytes. A greater length indicates an uninitialized variable.
 const MOST_BYTES: usize = 1 << 30;
 
-/// Fault of an address that no value of the type can have.
+/// The fault of a pointer that is not aligned for its type.
 pub(super) const NOT_ALIGNED: &str = "is not aligned as its type is";
 
-/// Checks address and length of an array that is neither null nor empty.
+/// Checks the pointer and the length of an array that is neither null nor empty.
 #[inline]
 fn plausible<T>(start: *const T, len: u32, name: &str) -> Answer<usize> {
     let len = amdgpu_hw::num::index(len);
@@ -53,7 +53,7 @@ pub(crate) unsafe fn put<T>(place: *mut T, value: T) {
     unsafe { place.write(value) };
 }
 
-/// Borrows an array. None is empty, whatever its address.
+/// Borrows an array. With a length of 0 it is empty, whatever the pointer is.
 ///
 /// # Safety
 ///
@@ -71,7 +71,7 @@ pub(crate) unsafe fn array<'a, T>(start: *const T, len: u32, name: &str) -> Answ
     }
 }
 
-/// Borrows an array for writing. None is empty, whatever its address.
+/// Borrows an array for writing. With a length of 0 it is empty, whatever the pointer is.
 ///
 /// # Safety
 ///
@@ -88,12 +88,12 @@ pub(crate) unsafe fn array_mut<'a, T>(start: *mut T, len: u32, name: &str) -> An
     }
 }
 
-/// Writes items to an array of the caller's, as many as it holds, and to `count` how many there are. The names are those of the two
+/// Writes items to a caller's array, up to its length, and the total number of items to `count`. The names are those of the two
 /// arguments.
 ///
 /// # Errors
 ///
-/// `AGW_INCOMPLETE`, for which the array was filled nevertheless.
+/// `AGW_INCOMPLETE` if there are more items than the array holds. It is filled nevertheless.
 ///
 /// # Safety
 ///
@@ -118,11 +118,11 @@ pub(crate) unsafe fn fill<T>(
     if !start.is_null() && there_are > room { Err(Failure::outcome(AGW_INCOMPLETE)) } else { Ok(()) }
 }
 
-/// Borrows a text.
+/// Borrows a string.
 ///
 /// # Safety
 ///
-/// `start` is null or a text that ends with a zero, for as long as the result is used.
+/// `start` is null or a zero-terminated string, for as long as the result is used.
 pub(crate) unsafe fn text<'a>(start: *const c_char, name: &str) -> Answer<&'a str> {
     if start.is_null() {
         return Err(Failure::null(name));

@@ -1,4 +1,4 @@
-//! The border between C and Rust: results, texts of errors, handles, structures with sizes, hooks.
+//! The border between C and Rust: results, error texts, handles, versioned structures and hooks.
 
 mod checked;
 mod contracted;

@@ -1,4 +1,4 @@
-//! Objects behind handles: reference counted, with a head that C may read.
+//! Reference-counted objects behind handles, with a head that C may read.
 
 use std::{
     alloc::Layout,
@@ -15,17 +15,17 @@ use super::{
     result::AGW_ERROR_OUT_OF_HOST_MEMORY,
 };
 
-/// An opaque type of C, which stands for an object.
+/// An opaque C type that refers to an object.
 pub(crate) trait Handle: Sized + 'static {
-    /// The first bytes, which C may read.
+    /// The type of the first bytes, which C may read.
     type Head;
-    /// The rest.
+    /// The type of the other contents.
     type Body: Send;
     /// Name of the type in C.
     const NAME: &'static str;
 }
 
-/// An object: what a handle points to.
+/// The object that a handle points to.
 #[repr(C)]
 pub(crate) struct Shell<H: Handle> {
     head: UnsafeCell<H::Head>,
@@ -44,11 +44,11 @@ impl<H: Handle> Shell<H> {
     }
 }
 
-/// Makes an object with one reference.
+/// Creates an object with one reference.
 ///
 /// # Errors
 ///
-/// `AGW_ERROR_OUT_OF_HOST_MEMORY`.
+/// `AGW_ERROR_OUT_OF_HOST_MEMORY` if the allocator has no memory.
 pub(crate) fn create<H: Handle>(head: H::Head, body: H::Body) -> Answer<*mut H> {
     let layout = Layout::new::<Shell<H>>();
     let Some(place) = hooks::allocate(layout) else {
@@ -56,7 +56,7 @@ pub(crate) fn create<H: Handle>(head: H::Head, body: H::Body) -> Answer<*mut H> 
     };
     let place = place.cast::<Shell<H>>();
     let shell = Shell { head: UnsafeCell::new(head), references: AtomicUsize::new(1), body: ManuallyDrop::new(body) };
-    // SAFETY: freshly allocated for just this type.
+    // SAFETY: allocated for exactly this type.
     unsafe { place.write(shell) };
     checked::born(place.as_ptr().expose_provenance(), H::NAME);
     Ok(place.as_ptr().cast())
@@ -81,7 +81,7 @@ pub(crate) unsafe fn shell<'a, H: Handle>(handle: *const H, argument: &str) -> A
 ///
 /// # Safety
 ///
-/// As for [`shell`].
+/// The requirements of [`shell`].
 #[inline]
 pub(crate) unsafe fn get<'a, H: Handle>(handle: *const H, argument: &str) -> Answer<&'a H::Body> {
     // SAFETY: the caller's promise.
@@ -92,9 +92,9 @@ pub(crate) unsafe fn get<'a, H: Handle>(handle: *const H, argument: &str) -> Ans
 ///
 /// # Safety
 ///
-/// As for [`shell`].
+/// The requirements of [`shell`].
 pub(crate) unsafe fn reference<H: Handle>(handle: *mut H, argument: &str) -> *mut H {
-    // A failure would have a text, and memory for it.
+    // A failure would allocate memory for its text.
     if handle.is_null() {
         return handle;
     }
@@ -105,13 +105,13 @@ pub(crate) unsafe fn reference<H: Handle>(handle: *mut H, argument: &str) -> *mu
     handle
 }
 
-/// Removes a reference, and with the last one the object.
+/// Removes a reference. The last one frees the object.
 ///
 /// # Safety
 ///
-/// As for [`shell`]; the handle is not used afterwards unless there are other references.
+/// The requirements of [`shell`]; the handle is not used afterwards unless there are other references.
 pub(crate) unsafe fn release<H: Handle>(handle: *mut H, argument: &str) {
-    // As in `reference`.
+    // As in `reference`, no failure is created.
     if handle.is_null() {
         return;
     }
@@ -125,19 +125,19 @@ pub(crate) unsafe fn release<H: Handle>(handle: *mut H, argument: &str) {
     let place = handle.cast::<Shell<H>>();
     // SAFETY: it was the last reference, so nothing else uses the object.
     let shell = unsafe { &mut *place };
-    // SAFETY: nothing drops the body again.
+    // SAFETY: the body is not dropped again.
     let body = unsafe { ManuallyDrop::take(&mut shell.body) };
-    // A panic in a drop stays inside, as nothing may unwind into C.
+    // A panic in a drop is caught here, because nothing may unwind into C.
     drop(std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| drop(body))));
-    // A checked build recognises freed objects by their addresses, which stay theirs for ever.
+    // A checked build recognizes freed objects by their addresses, which are not reused.
     if !IS_CHECKED && let Some(place) = NonNull::new(place) {
-        // SAFETY: it came from `hooks::allocate`, and nothing is left in it that is used.
+        // SAFETY: allocated by `hooks::allocate`, and no part of it is used any more.
         unsafe { hooks::free(place.cast()) };
     }
 }
 
-/// Gives back the memory of freed objects, which a checked build keeps to recognise them, and returns the number of objects that
-/// are alive. Their addresses are no longer those of freed objects. 0 in other builds.
+/// Frees the memory of freed objects, which a checked build keeps to recognize them, and returns the number of live objects.
+/// Their addresses may be reused afterwards. Returns 0 in other builds.
 ///
 /// # Safety
 ///
@@ -146,8 +146,8 @@ pub unsafe fn forget_freed() -> usize {
     let (freed, alive) = checked::take_freed();
     for address in freed {
         if let Some(place) = NonNull::new(std::ptr::with_exposed_provenance_mut(address)) {
-            // SAFETY: `create` had it of `hooks::allocate`, and exposed it. The object was dropped, and the caller promises that its
-            // address is not looked at.
+            // SAFETY: `create` got it from `hooks::allocate`, and exposed it. The object was dropped, and the caller promises
+            // that its address is not used.
             unsafe { hooks::free(place) };
         }
     }

@@ -1,4 +1,4 @@
-//! Structures that grow from version to version.
+//! Structures that grow with new versions.
 
 use std::{mem::MaybeUninit, ptr, slice};
 
@@ -11,50 +11,50 @@ use super::{
     result::AGW_ERROR_UNKNOWN_FIELDS,
 };
 
-/// The first two fields, which every structure has.
+/// Size of the first two fields, which every structure has.
 const HEAD_BYTES: usize = 8;
-/// No structure is longer; a greater size is a variable that was not set.
+/// Maximum size of a structure in bytes. A greater size indicates an uninitialized variable.
 const MOST_BYTES: usize = 1 << 16;
 
-/// A structure of C that begins with its size.
+/// A C structure that begins with its size.
 ///
 /// # Safety
 ///
-/// It is `repr(C)` without padding, every pattern of bytes is a value of it, and its first two fields are `struct_size: u32` and
-/// `reserved: u32`.
+/// The type is `repr(C)` without padding, every bit pattern is a valid value, and its first two fields are `struct_size: u32`
+/// and `reserved: u32`.
 pub(crate) unsafe trait Versioned: Copy {
     const NAME: &'static str;
 }
 
-/// Reads a structure of any version. Fields that the caller does not know are zero.
+/// Reads a structure of any version. Fields beyond the caller's size are zero.
 ///
 /// # Safety
 ///
-/// `place` is null, or valid for reading a `u32`, and as many bytes as it says.
+/// `place` is null, or valid for reading a `u32`, and as many bytes as that states.
 #[inline]
 pub(crate) unsafe fn read<T: Versioned>(place: *const T) -> Answer<T> {
     // SAFETY: the caller's promise.
     let size = unsafe { size_of_caller(place) }?;
     if size == size_of::<T>() {
-        // SAFETY: the caller's promise; it is aligned, and every pattern of bytes is a value of a `Versioned`.
+        // SAFETY: the caller's promise; it is aligned, and every bit pattern is a valid `Versioned`.
         return Ok(unsafe { place.read() });
     }
     // SAFETY: the caller's promise.
     unsafe { read_other(place, size) }
 }
 
-/// Borrows a structure of this version, or reads one of another into `copy`. To copy what the caller has just stored is to wait for
-/// the stores.
+/// Borrows a structure of this version, or reads one of another version into `copy`. Copying a structure that the caller has
+/// just stored would wait for the stores.
 ///
 /// # Safety
 ///
-/// As for [`read`], and nothing writes to the structure as long as the result is used.
+/// The requirements of [`read`], and nothing writes to the structure while the result is used.
 #[inline]
 pub(crate) unsafe fn view<T: Versioned>(place: *const T, copy: &mut Option<T>) -> Answer<&T> {
     // SAFETY: the caller's promise.
     let size = unsafe { size_of_caller(place) }?;
     if size == size_of::<T>() {
-        // SAFETY: the caller's promise; it is aligned, and every pattern of bytes is a value of a `Versioned`.
+        // SAFETY: the caller's promise; it is aligned, and every bit pattern is a valid `Versioned`.
         return Ok(unsafe { &*place });
     }
     // SAFETY: the caller's promise.
@@ -69,7 +69,7 @@ pub(crate) unsafe fn view<T: Versioned>(place: *const T, copy: &mut Option<T>) -
 #[cold]
 unsafe fn read_other<T: Versioned>(place: *const T, size: usize) -> Answer<T> {
     if size > size_of::<T>() {
-        // SAFETY: the caller vouches for as many bytes.
+        // SAFETY: the caller promises that many readable bytes.
         let all = unsafe { slice::from_raw_parts(place.cast::<u8>(), size) };
         if all.iter().skip(size_of::<T>()).any(|&byte| byte != 0) {
             let text = format!("{} has fields that this version does not know, and they are not zero", T::NAME);
@@ -80,21 +80,21 @@ unsafe fn read_other<T: Versioned>(place: *const T, size: usize) -> Answer<T> {
     let len = size.min(size_of::<T>());
     // SAFETY: both are valid for `len` bytes, and one of them is a variable of this function.
     unsafe { ptr::copy_nonoverlapping(place.cast::<u8>(), value.as_mut_ptr().cast::<u8>(), len) };
-    // SAFETY: every pattern of bytes is a value of a `Versioned`.
+    // SAFETY: every bit pattern is a valid `Versioned`.
     Ok(unsafe { value.assume_init() })
 }
 
-/// Writes as much of a structure as the caller knows. The caller's size stays.
+/// Writes the part of a structure that fits the caller's size, and keeps that size.
 ///
 /// # Safety
 ///
-/// `place` is null, or valid for reading a `u32`, and for writing as many bytes as it says.
+/// `place` is null, or valid for reading a `u32`, and for writing as many bytes as that states.
 pub(crate) unsafe fn write<T: Versioned>(place: *mut T, value: T) -> Answer {
     // SAFETY: the caller's promise.
     let size = unsafe { size_of_caller(place) }?;
-    // SAFETY: a variable of this function, whose bytes are all of integers and pointers.
+    // SAFETY: a variable of this function, all of whose bytes belong to integers and pointers.
     let from = unsafe { slice::from_raw_parts(ptr::from_ref(&value).cast::<u8>(), size_of::<T>()) };
-    // SAFETY: the caller vouches for as many bytes.
+    // SAFETY: the caller promises that many writable bytes.
     let to = unsafe { slice::from_raw_parts_mut(place.cast::<u8>(), size) };
     for (to, from) in to.iter_mut().zip(from).skip(HEAD_BYTES) {
         *to = *from;
@@ -102,7 +102,7 @@ pub(crate) unsafe fn write<T: Versioned>(place: *mut T, value: T) -> Answer {
     Ok(())
 }
 
-/// Reads and checks the size that the caller gave.
+/// Reads and checks the size that the caller set.
 ///
 /// # Safety
 ///

@@ -1,4 +1,4 @@
-//! Device memory by memory type.
+//! Allocation of device memory by memory type.
 
 use std::{ffi::c_void, os::fd::IntoRawFd, ptr::NonNull, sync::Arc};
 
@@ -18,31 +18,31 @@ use crate::{
     objects::{DeviceState, agw_bo, agw_bo_head, bo_object, duplicate, lent},
 };
 
-/// It will be exported as a descriptor.
+/// The memory can be exported as a descriptor.
 pub const AGW_MEMORY_EXPORTABLE: u32 = 1 << 0;
-/// The fences of other users are waited for, as for memory of a window system.
+/// Submissions wait for the fences of other users of the memory, as for memory of a window system.
 pub const AGW_MEMORY_IMPLICIT_SYNC: u32 = 1 << 1;
-/// The GPU's L2 is bypassed. Nothing before GFX9.
+/// The memory bypasses the GPU's L2 cache. Ignored before GFX9.
 pub const AGW_MEMORY_BYPASS_L2: u32 = 1 << 2;
-/// Zeroed where it is VRAM; GTT always is.
+/// Clears VRAM to zero. GTT is always cleared.
 pub const AGW_MEMORY_ZERO: u32 = 1 << 3;
-/// The contents may be thrown away instead of being moved to GTT.
+/// The kernel may discard the contents instead of moving them to GTT.
 pub const AGW_MEMORY_DISCARDABLE: u32 = 1 << 4;
-/// The GPU may compress it.
+/// The GPU may compress the memory.
 pub const AGW_MEMORY_ALLOW_DCC: u32 = 1 << 5;
-/// The driver's own memory: no guard page.
+/// Internal memory of the driver, which gets no guard page.
 pub const AGW_MEMORY_INTERNAL: u32 = 1 << 6;
-/// The GPU only reads it.
+/// The GPU may only read the memory.
 pub const AGW_MEMORY_READ_ONLY: u32 = 1 << 7;
-/// No shader runs from it.
+/// Shaders cannot be executed from the memory.
 pub const AGW_MEMORY_NO_EXECUTE: u32 = 1 << 8;
-/// The infinity cache is left to others.
+/// The memory bypasses the infinity cache.
 pub const AGW_MEMORY_BYPASS_INFINITY_CACHE: u32 = 1 << 9;
-/// VRAM without GTT beside it.
+/// Requests VRAM without GTT as a second domain.
 pub const AGW_MEMORY_NO_SPILL: u32 = 1 << 10;
-/// Not always valid: submissions list it.
+/// The memory is not always valid: submissions must list it.
 pub const AGW_MEMORY_LISTED: u32 = 1 << 11;
-/// The address will be asked for again in a later run, by `address`.
+/// A later run may request the same address, in `address`.
 pub const AGW_MEMORY_REPLAYABLE: u32 = 1 << 31;
 
 const _: () = {
@@ -61,17 +61,17 @@ const _: () = {
     assert!(AGW_MEMORY_REPLAYABLE & AllocateFlags::all().bits() == 0);
 };
 
-/// `VK_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD_BIT`.
+/// Vulkan's `VK_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD_BIT`.
 pub const AGW_HANDLE_OPAQUE_FD: u32 = 0x1;
-/// `VK_EXTERNAL_MEMORY_HANDLE_TYPE_DMA_BUF_BIT_EXT`.
+/// Vulkan's `VK_EXTERNAL_MEMORY_HANDLE_TYPE_DMA_BUF_BIT_EXT`.
 pub const AGW_HANDLE_DMA_BUF: u32 = 0x200;
 
-/// Memory of a memory type, with an address. It begins with a `struct agw_bo_head`.
+/// Device memory of a memory type, bound at a GPU address. It begins with a `struct agw_bo_head`.
 pub struct agw_memory {
     _private: [u8; 0],
 }
 
-/// A request for memory of a type.
+/// The parameters of an allocation or an import.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct agw_memory_request {
@@ -79,21 +79,21 @@ pub struct agw_memory_request {
     pub struct_size: u32,
     /// Zero.
     pub reserved: u32,
-    /// Bytes. Of an import, the least that it must have, and zero for any; of memory of the process, its length.
+    /// Size in bytes. For an import, the minimum size, or zero for any; for host memory, its length.
     pub size: u64,
-    /// The address of an earlier run; zero for any. Imports have none.
+    /// The address to replay from an earlier run; zero for any. It must be zero for imports.
     pub address: u64,
     /// Index of the memory type.
     pub memory_type: u32,
-    /// `AGW_MEMORY_*`.
+    /// Options, `AGW_MEMORY_*`.
     pub flags: u32,
-    /// 0.0 to 1.0: more of it stays in VRAM when that is full. Vulkan's default is 0.5.
+    /// Priority for staying in VRAM when it is full, 0.0 to 1.0. Vulkan's default is 0.5.
     pub priority: f32,
     /// Zero.
     pub pad: u32,
 }
 
-// SAFETY: all fields are numbers of which every pattern of bits is one, and the first two are the size and zero.
+// SAFETY: all fields are numbers for which every bit pattern is valid, and the first two are the size and zero.
 unsafe impl Versioned for agw_memory_request {
     const NAME: &'static str = "struct agw_memory_request";
 }
@@ -105,16 +105,16 @@ impl Handle for agw_memory {
 }
 
 pub(crate) struct MemoryBody {
-    /// Locked for the time of a call; unmapping needs it alone.
+    /// Locked during each call, although only unmapping requires it.
     memory: Mutex<DeviceMemory>,
     state: Arc<DeviceState>,
 }
 
-/// Returns the body behind a handle, and notes that the current call works on its device.
+/// Returns the body behind a handle, and records that the current call works on its device.
 ///
 /// # Safety
 ///
-/// As for `shell`.
+/// The requirements of `shell`.
 unsafe fn memory<'a>(handle: *const agw_memory) -> Answer<&'a MemoryBody> {
     // SAFETY: the caller's promise.
     let body = unsafe { get(handle, "memory") }?;
@@ -122,7 +122,7 @@ unsafe fn memory<'a>(handle: *const agw_memory) -> Answer<&'a MemoryBody> {
     Ok(body)
 }
 
-/// Makes the object of memory.
+/// Creates the object of device memory.
 fn object(state: &Arc<DeviceState>, memory: DeviceMemory) -> Answer<*mut agw_memory> {
     let head =
         agw_bo_head { va: memory.address().as_u64(), size: memory.size(), handle: memory.bo().handle(), flags: 0 };
@@ -134,7 +134,7 @@ fn wishes(request: &agw_memory_request) -> Answer<AllocateFlags> {
     Ok(AllocateFlags::from_bits_truncate(request.flags))
 }
 
-/// Translates the request of an import.
+/// Converts the request of an import.
 fn import_info(request: &agw_memory_request) -> Answer<ImportInfo> {
     if request.address != 0 || request.flags & AGW_MEMORY_REPLAYABLE != 0 {
         return Err(Failure::argument("address", "of an import cannot be chosen"));
@@ -143,7 +143,7 @@ fn import_info(request: &agw_memory_request) -> Answer<ImportInfo> {
     Ok(ImportInfo { memory_type, size, flags: wishes(request)?, priority })
 }
 
-/// Allocates memory of a type, and binds it at an address of its own.
+/// Allocates memory of a type, and binds it at a GPU address.
 ///
 /// # Safety
 ///
@@ -176,7 +176,7 @@ pub unsafe extern "C" fn agw_memory_allocate(
     })
 }
 
-/// Imports a dma-buf as memory of a type that `agw_memory_manager_fd_types` allows. The descriptor stays the caller's.
+/// Imports a dma-buf as memory of a type that `agw_memory_manager_fd_types` returned. The caller keeps the descriptor.
 ///
 /// # Safety
 ///
@@ -195,7 +195,8 @@ pub unsafe extern "C" fn agw_memory_import_fd(
         out(memory, "memory")?;
         // SAFETY: the caller's promise.
         let info = import_info(&unsafe { read(request) }?)?;
-        // SAFETY: lent for the time of this call. A descriptor that is none is told from one that cannot be copied.
+        // SAFETY: lent for the duration of this call. An invalid descriptor and one that cannot be duplicated give different
+        // errors.
         unsafe { lent(fd) }?;
         let imported = body.manager.import_fd(duplicate(fd)?, &info).map_err(|(_copy, error)| error)?;
         let made = object(&body.state, imported)?;
@@ -205,13 +206,13 @@ pub unsafe extern "C" fn agw_memory_import_fd(
     })
 }
 
-/// Makes memory of pages of this process, which are its mapping. `pointer` and `size` are multiples of 4096.
+/// Imports host memory of this process, which stays mapped at `pointer`. `pointer` and `size` must be multiples of 4096.
 ///
 /// # Safety
 ///
-/// `manager` is null or a manager that was not freed; `request` is null or a structure of its `struct_size`; `memory` is null or
-/// valid for writing. The pages are the caller's, and stay mapped and writable until the memory is freed and the GPU is done with
-/// it.
+/// `manager` is null or a manager that was not freed; `request` is null or a structure of its `struct_size`; `memory` is null
+/// or valid for writing. The pages belong to the caller, and stay mapped and writable until the memory is freed and the GPU has
+/// finished using it.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn agw_memory_import_host(
     manager: *const agw_memory_manager,
@@ -242,7 +243,7 @@ fn not_mapped(error: MemoryError) -> Failure {
     if failure.code() == AGW_ERROR_DEVICE_LOST { failure } else { failure.with_code(AGW_ERROR_MEMORY_MAP_FAILED) }
 }
 
-/// Maps all of the memory for the CPU. It has one mapping, which a second call answers again.
+/// Maps the whole memory for the CPU. It has one mapping, which later calls return again.
 ///
 /// # Safety
 ///
@@ -260,12 +261,12 @@ pub unsafe extern "C" fn agw_memory_map(memory: *const agw_memory, pointer: *mut
     })
 }
 
-/// Maps all of the memory at an address, over whatever is mapped there. Fails if it is mapped at another one.
+/// Maps the whole memory at an address, replacing any mapping there. Fails if the memory is already mapped at another address.
 ///
 /// # Safety
 ///
-/// `memory` is null or memory that was not freed. As many bytes from the address on as the memory has are the caller's, and
-/// nothing else uses them until it is unmapped.
+/// `memory` is null or memory that was not freed. The range from `address` on, with the size of the memory, belongs to the
+/// caller, and nothing else uses it until the memory is unmapped.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn agw_memory_map_at(memory: *const agw_memory, address: *mut c_void) -> i32 {
     entry(|| {
@@ -281,8 +282,8 @@ pub unsafe extern "C" fn agw_memory_map_at(memory: *const agw_memory, address: *
     })
 }
 
-/// Ends the CPU mapping. With `keep_addresses` they stay reserved, and are the caller's. Does nothing if it is not mapped, or
-/// is memory of the process.
+/// Unmaps the memory from the CPU. With `keep_addresses`, the addresses stay reserved and belong to the caller. Does nothing if
+/// the memory is not mapped, or for imported host memory.
 ///
 /// # Safety
 ///
@@ -301,8 +302,8 @@ pub unsafe extern "C" fn agw_memory_unmap(memory: *const agw_memory, keep_addres
     })
 }
 
-/// Makes what the CPU wrote to a range of mapped memory visible to the GPU (`vkFlushMappedMemoryRanges`). The offset is a multiple of
-/// 64, and the size one too, or `UINT64_MAX` or to the end.
+/// Makes CPU writes to a range of mapped memory visible to the GPU (`vkFlushMappedMemoryRanges`). `offset` and `size` must be
+/// multiples of 64, except that the range may extend to the end of the memory, also by a size of `UINT64_MAX`.
 ///
 /// # Safety
 ///
@@ -315,7 +316,8 @@ pub unsafe extern "C" fn agw_memory_flush(memory: *const agw_memory, offset: u64
     })
 }
 
-/// Makes what the GPU wrote to a range of mapped memory visible to the CPU (`vkInvalidateMappedMemoryRanges`).
+/// Makes GPU writes to a range of mapped memory visible to the CPU (`vkInvalidateMappedMemoryRanges`). `offset` and `size` are
+/// as in `agw_memory_flush`.
 ///
 /// # Safety
 ///
@@ -328,8 +330,8 @@ pub unsafe extern "C" fn agw_memory_invalidate(memory: *const agw_memory, offset
     })
 }
 
-/// Exports memory that was allocated with `AGW_MEMORY_EXPORTABLE`, or imported, as a descriptor of type `AGW_HANDLE_*`. The descriptor is
-/// the caller's, and closed on exec.
+/// Exports memory that was allocated with `AGW_MEMORY_EXPORTABLE`, or imported from a descriptor, as a descriptor of type
+/// `AGW_HANDLE_*`. The caller owns the descriptor, which is closed on exec.
 ///
 /// # Safety
 ///
@@ -347,7 +349,7 @@ pub unsafe extern "C" fn agw_memory_export(memory: *const agw_memory, handle_typ
     })
 }
 
-/// Changes the priority: 0.0 to 1.0.
+/// Changes the priority of memory, 0.0 to 1.0.
 ///
 /// # Safety
 ///
@@ -361,8 +363,8 @@ pub unsafe extern "C" fn agw_memory_set_priority(memory: *const agw_memory, prio
     })
 }
 
-/// Makes a BO object of the memory, at the same address: for streams, submissions, sparse ranges and metadata. The memory stays
-/// allocated until both are freed; the CPU's mapping of one is not the other's.
+/// Creates a BO object of the memory, at the same address, for streams, submissions, sparse ranges and metadata. The memory
+/// stays allocated until both objects are freed. Each object has a CPU mapping of its own.
 ///
 /// # Safety
 ///
@@ -395,8 +397,8 @@ pub unsafe extern "C" fn agw_memory_ref(memory: *mut agw_memory) -> *mut agw_mem
     unsafe { within(|| reference(memory, "memory")) }
 }
 
-/// Removes a reference to memory. With the last one it is unmapped, unbound and closed, unless BO objects of it, streams,
-/// queues or sparse ranges still use it.
+/// Removes a reference to memory. The last one unmaps, unbinds and closes it, unless BO objects of it, streams, queues or
+/// sparse ranges still use it.
 ///
 /// # Safety
 ///

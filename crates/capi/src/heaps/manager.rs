@@ -1,4 +1,4 @@
-//! Memory managers: the tables of a device, and its budgets.
+//! Memory managers: the heaps, memory types and budgets of a device.
 
 use std::sync::Arc;
 
@@ -15,47 +15,48 @@ use crate::{
     objects::{DeviceState, agw_device, device, lent},
 };
 
-/// APUs show one device-local heap of all they have, and no GTT type.
+/// Presents the memory of an APU as one device-local heap, without a GTT heap.
 pub const AGW_HEAPS_UNIFIED_ON_APU: u32 = 1 << 0;
-/// Cards whose VRAM is all visible show a visible heap of 256 MiB beside the rest, as without resizable BAR.
+/// Presents VRAM that is all visible as a visible heap of 256 MiB and an invisible heap, as without resizable BAR. Applies to
+/// cards only.
 pub const AGW_HEAPS_HIDE_REBAR: u32 = 1 << 1;
-/// Every VRAM allocation is cleared by the kernel.
+/// The kernel clears every VRAM allocation.
 pub const AGW_HEAPS_ZERO_VRAM: u32 = 1 << 2;
-/// There are no protected types.
+/// Omits the protected memory types.
 pub const AGW_HEAPS_NO_TMZ: u32 = 1 << 3;
-/// An allocation with which a heap would hold more than its size is refused.
+/// Refuses allocations that would exceed the size of a heap.
 pub const AGW_HEAPS_NO_OVERALLOCATION: u32 = 1 << 4;
-/// An allocation with which a heap would hold more than its budget is refused.
+/// Refuses allocations that would exceed the size or the budget of a heap.
 pub const AGW_HEAPS_WITHIN_BUDGET: u32 = 1 << 5;
-/// Addresses behind each allocation stay free, so that running over its end is a page fault.
+/// For debugging: leaves a gap of addresses after each allocation, so that an access past its end is a VM fault.
 pub const AGW_HEAPS_GUARD_GAPS: u32 = 1 << 6;
 
-/// All of `AGW_HEAPS_*`.
+/// All bits of `AGW_HEAPS_*`.
 const ALL_FLAGS: u32 = (1 << 7) - 1;
 
 /// VRAM that the CPU cannot map.
 pub const AGW_HEAP_INVISIBLE_VRAM: u32 = 0;
 /// System memory that the GPU maps.
 pub const AGW_HEAP_GTT: u32 = 1;
-/// VRAM that the CPU can map; on an APU the device-local share of its memory.
+/// VRAM that the CPU can map; on an APU, the device-local share of all memory.
 pub const AGW_HEAP_VISIBLE_VRAM: u32 = 2;
 
-/// The budgets are those of RADV, with its two mistakes behind a small BAR.
+/// Computes budgets exactly as RADV does, including its two errors with a small BAR.
 pub const AGW_BUDGET_OF_RADV: u32 = 1 << 0;
-/// The kernel is asked, however young its last answer is.
+/// Queries the kernel, even if its last answer is recent.
 pub const AGW_BUDGET_FRESH: u32 = 1 << 1;
 
-/// The addresses are in the 32-bit window.
+/// The buffer needs addresses in the 32-bit window.
 pub const AGW_BUFFER_32BIT: u32 = 1 << 0;
 /// The buffer is protected.
 pub const AGW_BUFFER_PROTECTED: u32 = 1 << 1;
 
-/// The heaps and memory types of a device, and the means to allocate of them.
+/// The heaps and memory types of a device, and an allocator of device memory.
 pub struct agw_memory_manager {
     _private: [u8; 0],
 }
 
-/// Options of a memory manager. All zero is the default, and so is a null pointer in their place.
+/// Options of a memory manager. All zeros select the defaults, and so does a null pointer to the structure.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct agw_memory_manager_options {
@@ -63,9 +64,9 @@ pub struct agw_memory_manager_options {
     pub struct_size: u32,
     /// Zero.
     pub reserved: u32,
-    /// `AGW_HEAPS_*`.
+    /// Options, `AGW_HEAPS_*`.
     pub flags: u32,
-    /// VRAM is at most this many MiB; zero for no limit.
+    /// Maximum size of VRAM in MiB; zero for no limit.
     pub vram_limit_mib: u32,
 }
 
@@ -74,15 +75,15 @@ unsafe impl Versioned for agw_memory_manager_options {
     const NAME: &'static str = "struct agw_memory_manager_options";
 }
 
-/// A heap.
+/// A memory heap.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct agw_memory_heap {
-    /// Bytes.
+    /// Size in bytes.
     pub size: u64,
-    /// `VkMemoryHeapFlags`.
+    /// Property flags, `VkMemoryHeapFlags`.
     pub flags: u32,
-    /// `AGW_HEAP_*`.
+    /// Kind of memory, `AGW_HEAP_*`.
     pub kind: u32,
 }
 
@@ -90,27 +91,27 @@ pub struct agw_memory_heap {
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct agw_memory_type {
-    /// `AMDGPU_GEM_DOMAIN_*` in which the kernel may place its memory.
+    /// Memory domains in which the kernel may place allocations, `AMDGPU_GEM_DOMAIN_*`.
     pub domains: u64,
-    /// `AMDGPU_GEM_CREATE_*` of each allocation; a request adds more.
+    /// Creation flags of every allocation, `AMDGPU_GEM_CREATE_*`. A request adds more.
     pub create_flags: u64,
-    /// Index of its heap.
+    /// Index of the heap.
     pub heap: u32,
-    /// `VkMemoryPropertyFlags`.
+    /// Property flags, `VkMemoryPropertyFlags`.
     pub properties: u32,
-    /// Not zero if its addresses are in the 32-bit window.
+    /// Not zero if addresses are in the 32-bit window.
     pub is_32bit: u32,
     /// Zero.
     pub pad: u32,
 }
 
-/// Budget and usage of a heap, as VK_EXT_memory_budget defines them.
+/// The budget and usage of a heap, as VK_EXT_memory_budget defines them.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct agw_heap_budget {
-    /// Bytes that the process can expect to have in the heap, including those it has.
+    /// Bytes that the process can expect to use in the heap, including those it already uses.
     pub budget: u64,
-    /// Bytes that the process has.
+    /// Bytes that the process uses.
     pub usage: u64,
 }
 
@@ -125,11 +126,11 @@ pub(crate) struct ManagerBody {
     pub(super) state: Arc<DeviceState>,
 }
 
-/// Returns the body behind a handle, and notes that the current call works on its device.
+/// Returns the body behind a handle, and records that the current call works on its device.
 ///
 /// # Safety
 ///
-/// As for `shell`.
+/// The requirements of `shell`.
 pub(super) unsafe fn manager<'a>(handle: *const agw_memory_manager) -> Answer<&'a ManagerBody> {
     // SAFETY: the caller's promise.
     let body = unsafe { get(handle, "manager") }?;
@@ -137,7 +138,7 @@ pub(super) unsafe fn manager<'a>(handle: *const agw_memory_manager) -> Answer<&'
     Ok(body)
 }
 
-/// Refuses bits that no constant has.
+/// Returns an error if `flags` has unknown bits.
 pub(super) fn only(flags: u32, known: u32, argument: &str) -> Answer {
     if flags & !known != 0 { Err(Failure::argument(argument, "has unknown bits")) } else { Ok(()) }
 }
@@ -163,8 +164,8 @@ fn build(state: &Arc<DeviceState>, flags: u32, vram_limit_mib: u32) -> Answer<*m
     create((), ManagerBody { manager, state: Arc::clone(state) })
 }
 
-/// Builds the heaps and memory types of a device. `options` may be null. A device can have several managers; their allocations
-/// count together.
+/// Creates a memory manager, with the heaps and memory types of a device. `options` may be null. A device can have several
+/// managers, whose allocations are accounted together.
 ///
 /// # Safety
 ///
@@ -194,13 +195,13 @@ pub unsafe extern "C" fn agw_memory_manager_create(
     })
 }
 
-/// Writes the heaps to `heaps`. `heap_count` says how long the array is, and afterwards how many there are; `AGW_INCOMPLETE` if that
-/// is more. With a null array only the number is written.
+/// Writes the heaps to `heaps`. `heap_count` contains the length of the array, and is set to the number of heaps. Returns
+/// `AGW_INCOMPLETE` if the array is too short. If `heaps` is null, only the number is written.
 ///
 /// # Safety
 ///
-/// `manager` is null or a manager that was not freed; `heap_count` is null or valid for reading and writing; `heaps` is null, or valid
-/// for writing as many heaps as `heap_count` says.
+/// `manager` is null or a manager that was not freed; `heap_count` is null or valid for reading and writing; `heaps` is null,
+/// or valid for writing `*heap_count` heaps.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn agw_memory_manager_get_heaps(
     manager: *const agw_memory_manager,
@@ -228,8 +229,8 @@ pub unsafe extern "C" fn agw_memory_manager_get_heaps(
 ///
 /// # Safety
 ///
-/// `manager` is null or a manager that was not freed; `type_count` is null or valid for reading and writing; `types` is null, or valid
-/// for writing as many types as `type_count` says.
+/// `manager` is null or a manager that was not freed; `type_count` is null or valid for reading and writing; `types` is null,
+/// or valid for writing `*type_count` types.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn agw_memory_manager_get_types(
     manager: *const agw_memory_manager,
@@ -252,13 +253,14 @@ pub unsafe extern "C" fn agw_memory_manager_get_types(
     })
 }
 
-/// Writes budget and usage of every heap to `budgets`, with `budget_count` as in `agw_memory_manager_get_heaps`. Usage is that of
-/// now; the kernel is asked for the rest at most ten times a second, or with `AGW_BUDGET_FRESH` now. `flags` is of `AGW_BUDGET_*`.
+/// Writes the budget and usage of every heap to `budgets`, with `budget_count` as in `agw_memory_manager_get_heaps`. The usage
+/// is always current. The kernel is queried at most ten times a second, or by every call with `AGW_BUDGET_FRESH`. `flags` is a
+/// combination of `AGW_BUDGET_*`.
 ///
 /// # Safety
 ///
-/// `manager` is null or a manager that was not freed; `budget_count` is null or valid for reading and writing; `budgets` is null, or
-/// valid for writing as many budgets as `budget_count` says.
+/// `manager` is null or a manager that was not freed; `budget_count` is null or valid for reading and writing; `budgets` is
+/// null, or valid for writing `*budget_count` budgets.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn agw_memory_manager_get_budgets(
     manager: *const agw_memory_manager,
@@ -283,7 +285,8 @@ pub unsafe extern "C" fn agw_memory_manager_get_budgets(
     })
 }
 
-/// Returns the types that a buffer may be bound to, a bit for each; none for null. `flags` is of `AGW_BUFFER_*`.
+/// Returns a bit mask of the memory types that a buffer may be bound to; 0 if `manager` is null. `flags` is a combination of
+/// `AGW_BUFFER_*`.
 ///
 /// # Safety
 ///
@@ -297,8 +300,8 @@ pub unsafe extern "C" fn agw_memory_manager_buffer_types(manager: *const agw_mem
     body.map_or(0, |body| body.manager.properties().buffer_types(addressing, is_protected).bits())
 }
 
-/// Finds the first type of those in `allowed` that has the `required` of Vulkan's property flags, and one that has the `preferred`
-/// ones too if there is any. `AGW_ERROR_FEATURE_NOT_PRESENT` if there is none.
+/// Finds the memory type in `allowed` that has all `required` properties and the most `preferred` ones; among equal types, the
+/// first. Both are `VkMemoryPropertyFlags`. Returns `AGW_ERROR_FEATURE_NOT_PRESENT` if no type has the required properties.
 ///
 /// # Safety
 ///
@@ -325,7 +328,7 @@ pub unsafe extern "C" fn agw_memory_manager_find_type(
     })
 }
 
-/// Writes the types that the memory behind a dma-buf may be imported as to `types`, a bit for each. Nothing is kept.
+/// Writes a bit mask of the memory types as which a dma-buf may be imported to `types`. The dma-buf is not imported.
 ///
 /// # Safety
 ///
@@ -340,7 +343,7 @@ pub unsafe extern "C" fn agw_memory_manager_fd_types(
         // SAFETY: the caller's promise.
         let body = unsafe { self::manager(manager) }?;
         out(types, "types")?;
-        // SAFETY: lent for the time of this call.
+        // SAFETY: lent for the duration of this call.
         let fd = unsafe { lent(fd) }?;
         let found = body.manager.fd_types(ExternalHandleTypes::DMA_BUF, fd)?;
         // SAFETY: checked above, and the caller's promise.
@@ -360,7 +363,7 @@ pub unsafe extern "C" fn agw_memory_manager_ref(manager: *mut agw_memory_manager
     unsafe { within(|| reference(manager, "manager")) }
 }
 
-/// Removes a reference to a manager. Its memory stays.
+/// Removes a reference to a manager. Its allocations stay valid.
 ///
 /// # Safety
 ///

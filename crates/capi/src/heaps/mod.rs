@@ -1,4 +1,4 @@
-//! The upper tier's memory: heaps, memory types and budgets as Vulkan has them, and allocations of them.
+//! The memory of the upper tier: heaps, memory types, budgets and allocations as in Vulkan.
 
 mod allocation;
 mod manager;

@@ -1,4 +1,4 @@
-//! BOs with addresses: creation, import and export.
+//! BOs that are bound at GPU addresses: creation, import and export.
 
 use std::{
     ffi::c_void,
@@ -18,31 +18,31 @@ use amdgpu_winsys::{
     winsys::{Binding, Bo, BoRequest, BoundRequest, Error, UserMemory},
 };
 
-/// The address is in the 32-bit window.
+/// The address must be in the 32-bit window.
 pub const AGW_VA_32BIT: u32 = 1 << 0;
-/// The address will be asked for again in a later run, by `address`.
+/// A later run may request the same address, in `address`.
 pub const AGW_VA_REPLAYABLE: u32 = 1 << 1;
 
-/// A BO with an address: memory.
+/// A BO that is bound at a GPU address.
 pub struct agw_bo {
     _private: [u8; 0],
 }
 
-/// The first bytes of every `agw_bo`, which a driver may read in its innermost loops. They never change.
+/// The first bytes of every `agw_bo`, which a driver may read directly. They never change.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct agw_bo_head {
     /// The GPU address.
     pub va: u64,
-    /// Bytes, as the caller asked for them.
+    /// Size in bytes, as the caller requested it.
     pub size: u64,
-    /// The kernel's handle.
+    /// The kernel's GEM handle.
     pub handle: u32,
     /// Zero.
     pub flags: u32,
 }
 
-/// A request for a BO with an address.
+/// The parameters of a new BO and its GPU address.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct agw_bo_request {
@@ -50,21 +50,21 @@ pub struct agw_bo_request {
     pub struct_size: u32,
     /// Zero.
     pub reserved: u32,
-    /// Bytes; the kernel rounds them up to a page.
+    /// Size in bytes. The kernel rounds it up to a page.
     pub size: u64,
-    /// Physical alignment: zero or a power of two, bytes.
+    /// Physical alignment in bytes: zero or a power of two.
     pub alignment: u64,
-    /// Alignment of the address, bytes; zero for that of the memory, raised to the page tables' fragment.
+    /// Alignment of the address in bytes; zero for the physical alignment, raised to the page-table fragment for large BOs.
     pub va_alignment: u64,
-    /// The address; zero for any.
+    /// The requested address; zero for any.
     pub address: u64,
-    /// `AMDGPU_GEM_DOMAIN_*`.
+    /// Memory domains, `AMDGPU_GEM_DOMAIN_*`.
     pub domains: u64,
-    /// `AMDGPU_GEM_CREATE_*`. A flag that is newer than the kernel is refused.
+    /// Creation flags, `AMDGPU_GEM_CREATE_*`. A flag that the kernel does not support is refused.
     pub flags: u64,
-    /// `AMDGPU_VM_PAGE_*` and `AMDGPU_VM_MTYPE_*`.
+    /// Mapping flags, `AMDGPU_VM_PAGE_*` and `AMDGPU_VM_MTYPE_*`.
     pub va_flags: u32,
-    /// `AGW_VA_*`.
+    /// Placement of the address, `AGW_VA_*`.
     pub va_placement: u32,
     /// Priority in the BO lists of submissions, 0 to 31.
     pub priority: u32,
@@ -77,7 +77,7 @@ unsafe impl Versioned for agw_bo_request {
     const NAME: &'static str = "struct agw_bo_request";
 }
 
-/// The kernel's account of a BO.
+/// The properties of a BO that the kernel reports.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct agw_bo_info {
@@ -85,11 +85,11 @@ pub struct agw_bo_info {
     pub struct_size: u32,
     /// Zero.
     pub reserved: u32,
-    /// Bytes, a multiple of the page.
+    /// Size in bytes, a multiple of the page size.
     pub size: u64,
-    /// `AMDGPU_GEM_DOMAIN_*` that it prefers.
+    /// Preferred memory domains, `AMDGPU_GEM_DOMAIN_*`.
     pub domains: u64,
-    /// `AMDGPU_GEM_CREATE_*`.
+    /// Creation flags, `AMDGPU_GEM_CREATE_*`.
     pub flags: u64,
 }
 
@@ -105,8 +105,8 @@ impl Handle for agw_bo {
 }
 
 pub(crate) struct BoBody {
-    /// The first byte of the CPU's mapping; null without one. An address and no lock: the rule of C is that no two calls map or unmap
-    /// a BO at once.
+    /// The start of the CPU mapping; null if there is none. No lock protects it, because C callers must not map or unmap a BO
+    /// in two calls at a time.
     pub(super) mapped: AtomicPtr<u8>,
     pub(crate) binding: Binding,
     mark: DeviceMark,
@@ -115,17 +115,17 @@ pub(crate) struct BoBody {
 impl Drop for BoBody {
     fn drop(&mut self) {
         if let Some(base) = NonNull::new(*self.mapped.get_mut()) {
-            // SAFETY: mapped by a call on this BO, and not unmapped since; C does not use what is freed.
+            // SAFETY: a call on this BO mapped it, and it was not unmapped since; C does not use a freed BO.
             unsafe { self.binding.bo().unmap_bare(base) };
         }
     }
 }
 
-/// Returns the body behind a handle, and notes that the current call works on its device.
+/// Returns the body behind a handle, and records that the current call works on its device.
 ///
 /// # Safety
 ///
-/// As for `shell`.
+/// The requirements of `shell`.
 #[inline]
 pub(crate) unsafe fn body<'a>(handle: *const agw_bo) -> Answer<&'a BoBody> {
     // SAFETY: the caller's promise.
@@ -134,13 +134,13 @@ pub(crate) unsafe fn body<'a>(handle: *const agw_bo) -> Answer<&'a BoBody> {
     Ok(body)
 }
 
-/// Makes the object of memory that is bound.
+/// Creates the object of memory that is bound.
 pub(crate) fn object(state: &Arc<DeviceState>, binding: Binding, size: u64) -> Answer<*mut agw_bo> {
     let head = agw_bo_head { va: binding.address().as_u64(), size, handle: binding.bo().handle(), flags: 0 };
     create(head, BoBody { mapped: AtomicPtr::default(), binding, mark: state.into() })
 }
 
-/// Leases addresses for memory and binds it there.
+/// Leases addresses for a BO and binds it there.
 fn bind(bo: &Bo, request: VaRequest, flags: VaFlags, priority: u32) -> Answer<Binding> {
     let lease = bo.device().addresses().allocate(request)?;
     let binding = Binding::new(bo, lease, flags).map_err(|(_lease, error)| error)?;
@@ -148,7 +148,7 @@ fn bind(bo: &Bo, request: VaRequest, flags: VaFlags, priority: u32) -> Answer<Bi
     Ok(binding)
 }
 
-/// Translates the address part of a request.
+/// Applies the placement and address of a C request.
 pub(crate) fn placement(request: VaRequest, flags: u32, address: u64) -> Answer<VaRequest> {
     if flags & !(AGW_VA_32BIT | AGW_VA_REPLAYABLE) != 0 {
         return Err(Failure::argument("va_placement", "has unknown bits"));
@@ -187,7 +187,7 @@ fn make(state: &Arc<DeviceState>, request: &agw_bo_request) -> Answer<*mut agw_b
     object(state, binding, size)
 }
 
-/// Creates a BO and binds it at an address of its own.
+/// Creates a BO and binds it at a GPU address.
 ///
 /// # Safety
 ///
@@ -213,13 +213,13 @@ pub unsafe extern "C" fn agw_bo_create(
     })
 }
 
-/// Makes a BO of pages of this process, bound readable, writeable and executable. `AGW_ERROR_INVALID_EXTERNAL_HANDLE` for pages
-/// that are not aligned, or that the kernel takes for an invalid argument.
+/// Creates a BO from pages of this process, and binds it as readable, writeable and executable. Returns
+/// `AGW_ERROR_INVALID_EXTERNAL_HANDLE` if the pages are not aligned, or the kernel rejects them as invalid (`EINVAL`).
 ///
 /// # Safety
 ///
-/// `device` is null or a device that was not freed; `bo` is null or valid for writing. The pages are the caller's, and stay
-/// mapped until the BO is freed and the GPU is done with it.
+/// `device` is null or a device that was not freed; `bo` is null or valid for writing. The pages belong to the caller, and stay
+/// mapped until the BO is freed and the GPU has finished using it.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn agw_bo_from_user_memory(
     device: *const agw_device,
@@ -254,11 +254,11 @@ pub unsafe extern "C" fn agw_bo_from_user_memory(
     })
 }
 
-/// Borrows a descriptor of the caller's.
+/// Borrows a descriptor of the caller.
 ///
 /// # Safety
 ///
-/// The descriptor is not closed while the result is used. One that is not open is refused by the kernel.
+/// The descriptor is not closed while the result is used. The kernel refuses a descriptor that is not open.
 pub(crate) unsafe fn lent<'a>(fd: i32) -> Answer<BorrowedFd<'a>> {
     if fd < 0 {
         return Err(Failure::argument("fd", "is negative").with_code(AGW_ERROR_INVALID_EXTERNAL_HANDLE));
@@ -267,13 +267,13 @@ pub(crate) unsafe fn lent<'a>(fd: i32) -> Answer<BorrowedFd<'a>> {
     Ok(unsafe { BorrowedFd::borrow_raw(fd) })
 }
 
-/// Alignment of the address of an import: what its maker aligned it to is not known.
+/// Alignment of the address of an import, because the alignment that the exporter chose is unknown.
 ///
 /// Source: Mesa 25.0.7 `radv_amdgpu_bo.c`, `radv_amdgpu_winsys_bo_from_fd`.
 const IMPORT_ALIGNMENT: u64 = 1 << 20;
 
-/// Imports a dma-buf and binds it with `va_flags`, zero for readable, writeable and executable. The descriptor stays the
-/// caller's. The same memory imported twice has two addresses and one kernel handle.
+/// Imports a dma-buf and binds it with `va_flags`, where zero stands for readable, writeable and executable. The caller keeps
+/// the descriptor. A BO that is imported twice has two addresses and one GEM handle.
 ///
 /// # Safety
 ///
@@ -299,16 +299,16 @@ pub unsafe extern "C" fn agw_bo_import(
     })
 }
 
-/// Binds a BO whose GEM handle the caller made on the device's file, with `va_flags` as for `agw_bo_import`. With `is_owned` the
-/// handle is closed with the object, and it stays the caller's otherwise.
+/// Binds a BO of a GEM handle that the caller created on the device's file, with `va_flags` as in `agw_bo_import`. If
+/// `is_owned` is set, the handle is closed with the object; otherwise it remains the caller's.
 ///
-/// After `AGW_ERROR_INVALID_ARGUMENT`, and `AGW_ERROR_INVALID_EXTERNAL_HANDLE` for a number that the kernel does not take, the handle
-/// is the caller's as before. Where binding fails, it was closed if `is_owned`.
+/// If the result is `AGW_ERROR_INVALID_ARGUMENT`, or `AGW_ERROR_INVALID_EXTERNAL_HANDLE` for a handle that the kernel does not
+/// know, the caller still owns the handle. If binding fails and `is_owned` is set, the handle has been closed.
 ///
 /// # Safety
 ///
-/// `device` is null or a device that was not freed; `bo` is null or valid for writing. The handle is the caller's, and no object of
-/// the library has it. Nothing else closes it while the object lives, and with `is_owned` nothing else closes it at all.
+/// `device` is null or a device that was not freed; `bo` is null or valid for writing. The caller owns the handle, and no
+/// object of the library uses it. Nothing else closes it while the object exists, or ever if `is_owned` is set.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn agw_bo_from_handle(
     device: *const agw_device,
@@ -335,7 +335,7 @@ pub unsafe extern "C" fn agw_bo_from_handle(
     })
 }
 
-/// Binds a BO that was made elsewhere, with all rights for no `va_flags`.
+/// Binds a BO that was not created here, with all access rights if `va_flags` is zero.
 fn bind_foreign(state: &Arc<DeviceState>, bo: &Bo, va_flags: u32, priority: u32) -> Answer<*mut agw_bo> {
     let flags = match va_flags {
         0 => VaFlags::READABLE | VaFlags::WRITEABLE | VaFlags::EXECUTABLE,
@@ -349,7 +349,7 @@ fn account(bo: &Bo) -> agw_bo_info {
     agw_bo_info { struct_size: 0, reserved: 0, size: bo.size(), domains: bo.domains().bits(), flags: bo.flags().bits() }
 }
 
-/// Writes the kernel's account of a dma-buf to `info`, without keeping the memory.
+/// Writes the properties of a dma-buf to `info`, without importing it.
 ///
 /// # Safety
 ///
@@ -368,7 +368,8 @@ pub unsafe extern "C" fn agw_bo_probe(device: *const agw_device, fd: i32, info: 
     })
 }
 
-/// Writes the account of a BO to `info`: domains and flags as it was created, or as the kernel reports them of an import.
+/// Writes the properties of a BO to `info`: the domains and flags of its creation or, for an import, those that the kernel
+/// reports.
 ///
 /// # Safety
 ///
@@ -383,7 +384,7 @@ pub unsafe extern "C" fn agw_bo_get_info(bo: *const agw_bo, info: *mut agw_bo_in
     })
 }
 
-/// Exports a BO as a dma-buf. The descriptor is the caller's, and closed on exec.
+/// Exports a BO as a dma-buf. The caller owns the descriptor, which is closed on exec.
 ///
 /// # Safety
 ///
@@ -412,8 +413,8 @@ pub unsafe extern "C" fn agw_bo_ref(bo: *mut agw_bo) -> *mut agw_bo {
     unsafe { within(|| reference(bo, "bo")) }
 }
 
-/// Removes a reference to a BO. With the last one it is unmapped, unbound and closed, unless streams, queues or sparse ranges
-/// still use it.
+/// Removes a reference to a BO. The last one unmaps, unbinds and closes it, unless streams, queues or sparse ranges still use
+/// it.
 ///
 /// # Safety
 ///

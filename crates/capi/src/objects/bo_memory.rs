@@ -1,4 +1,4 @@
-//! Access of the CPU to a BO: mappings, metadata, waiting.
+//! CPU access to a BO: mappings, metadata and waits.
 
 use std::{
     ffi::{c_char, c_void},
@@ -15,10 +15,10 @@ use crate::border::{
     text, write,
 };
 
-/// Bytes of the driver's own that travel with a BO, at most.
+/// Maximum number of bytes of driver-specific metadata of a BO.
 pub const AGW_METADATA_BYTES: usize = 256;
 
-/// The words that travel with a BO to whoever imports it.
+/// The metadata of a BO, which importers can read.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct agw_bo_metadata {
@@ -26,15 +26,15 @@ pub struct agw_bo_metadata {
     pub struct_size: u32,
     /// Zero.
     pub reserved: u32,
-    /// `AMDGPU_TILING_*`.
+    /// Tiling word, `AMDGPU_TILING_*`.
     pub tiling: u64,
-    /// Opaque flags.
+    /// Flags that the kernel does not interpret.
     pub flags: u64,
-    /// Bytes of `data` that are used.
+    /// Number of valid bytes in `data`.
     pub size: u32,
     /// Zero.
     pub pad: u32,
-    /// The driver's own.
+    /// Driver-specific metadata.
     pub data: [u8; 256],
 }
 
@@ -43,8 +43,8 @@ unsafe impl Versioned for agw_bo_metadata {
     const NAME: &'static str = "struct agw_bo_metadata";
 }
 
-/// Maps all of a BO for the CPU. A BO has one mapping, which a second call answers again. No other call maps or unmaps the BO at the
-/// same time.
+/// Maps the whole BO for the CPU. A BO has one mapping, which later calls return again. No other call may map or unmap the BO
+/// at the same time.
 ///
 /// # Safety
 ///
@@ -73,13 +73,13 @@ fn not_mapped(error: amdgpu_winsys::winsys::Error) -> Failure {
     if is_lost { failure } else { failure.with_code(AGW_ERROR_MEMORY_MAP_FAILED) }
 }
 
-/// Maps all of a BO at an address, over whatever is mapped there. `AGW_ERROR_IN_USE` if it is mapped already. No other call maps or
-/// unmaps the BO at the same time.
+/// Maps the whole BO at an address, replacing any mapping there. Returns `AGW_ERROR_IN_USE` if the BO is already mapped. No
+/// other call may map or unmap the BO at the same time.
 ///
 /// # Safety
 ///
-/// `bo` is null or a BO that was not freed. As many bytes from the address on as the BO has, rounded up to pages, are the
-/// caller's, and nothing else uses them until the BO is unmapped.
+/// `bo` is null or a BO that was not freed. The range from `address` on, with the size of the BO rounded up to pages, belongs
+/// to the caller, and nothing else uses it until the BO is unmapped.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn agw_bo_map_at(bo: *const agw_bo, address: *mut c_void) -> i32 {
     entry(|| {
@@ -98,12 +98,12 @@ pub unsafe extern "C" fn agw_bo_map_at(bo: *const agw_bo, address: *mut c_void) 
     })
 }
 
-/// Ends the CPU mapping of a BO. With `keep_addresses` they stay reserved, and are the caller's. Does nothing if it is not
-/// mapped. No other call maps or unmaps the BO at the same time.
+/// Unmaps a BO from the CPU. With `keep_addresses`, the addresses stay reserved and belong to the caller. Does nothing if the
+/// BO is not mapped. No other call may map or unmap the BO at the same time.
 ///
 /// # Safety
 ///
-/// `bo` is null or a BO that was not freed; nothing uses its mapping any more, and no other call unmaps it.
+/// `bo` is null or a BO that was not freed; nothing uses its mapping any more.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn agw_bo_unmap(bo: *const agw_bo, keep_addresses: bool) -> i32 {
     entry(|| {
@@ -127,7 +127,7 @@ pub unsafe extern "C" fn agw_bo_unmap(bo: *const agw_bo, keep_addresses: bool) -
     })
 }
 
-/// Stores the words that travel with a BO.
+/// Sets the metadata of a BO.
 ///
 /// # Safety
 ///
@@ -145,7 +145,7 @@ pub unsafe extern "C" fn agw_bo_set_metadata(bo: *const agw_bo, metadata: *const
     })
 }
 
-/// Fetches the words that travel with a BO.
+/// Reads the metadata of a BO.
 ///
 /// # Safety
 ///
@@ -170,8 +170,8 @@ fn as_c(found: &BoMetadata) -> agw_bo_metadata {
     agw_bo_metadata { struct_size: 0, reserved: 0, tiling: found.tiling, flags: found.flags, size, pad: 0, data }
 }
 
-/// Waits until no submission that listed the BO is running; `AGW_TIMEOUT` if the deadline, in nanoseconds of CLOCK_MONOTONIC,
-/// comes first.
+/// Waits until all submissions that listed the BO have completed. Returns `AGW_TIMEOUT` if the deadline, in nanoseconds of
+/// CLOCK_MONOTONIC, passes first.
 ///
 /// # Safety
 ///
@@ -185,12 +185,12 @@ pub unsafe extern "C" fn agw_bo_wait_idle(bo: *const agw_bo, deadline_ns: u64) -
     })
 }
 
-/// Makes a result of a wait that may have ended early.
+/// Returns the result of a wait, which is `AGW_TIMEOUT` unless `is_done`.
 pub(crate) fn in_time(is_done: bool) -> Answer {
     if is_done { Ok(()) } else { Err(Failure::outcome(AGW_TIMEOUT)) }
 }
 
-/// Gives a BO a name for people.
+/// Sets the debug name of a BO.
 ///
 /// # Safety
 ///

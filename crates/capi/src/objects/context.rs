@@ -1,4 +1,4 @@
-//! Contexts, and the CS request with arrays of the caller's.
+//! Contexts, and submission of arrays that the caller provides.
 
 use std::sync::Arc;
 
@@ -44,65 +44,65 @@ pub(crate) struct CtxBody {
     pub(crate) state: Arc<DeviceState>,
 }
 
-/// An IB of a submission: `struct drm_amdgpu_cs_chunk_ib`.
+/// An IB of a submission, with the layout of `struct drm_amdgpu_cs_chunk_ib`.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct agw_cs_ib {
     /// Zero.
     pub pad: u32,
-    /// `AMDGPU_IB_FLAG_*`.
+    /// Flags, `AMDGPU_IB_FLAG_*`.
     pub flags: u32,
     /// GPU address.
     pub va: u64,
-    /// Length, bytes.
+    /// Length in bytes.
     pub bytes: u32,
-    /// The IP.
+    /// IP type, `AGW_IP_*`.
     pub ip: u32,
     /// Zero.
     pub ip_instance: u32,
-    /// Queue of the context on the IP.
+    /// Index of the ring.
     pub ring: u32,
 }
 
-/// A BO of a submission: `struct drm_amdgpu_bo_list_entry`.
+/// A BO of a submission, with the layout of `struct drm_amdgpu_bo_list_entry`.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct agw_cs_bo {
-    /// The kernel's handle.
+    /// The kernel's GEM handle.
     pub handle: u32,
     /// Priority, 0 to 32.
     pub priority: u32,
 }
 
-/// A submission that must have ended first: `struct drm_amdgpu_cs_chunk_dep`.
+/// A submission that must complete first, with the layout of `struct drm_amdgpu_cs_chunk_dep`.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct agw_cs_dependency {
-    /// The IP.
+    /// IP type, `AGW_IP_*`.
     pub ip: u32,
     /// Zero.
     pub ip_instance: u32,
-    /// Queue of the context on the IP.
+    /// Index of the ring.
     pub ring: u32,
-    /// The kernel's id of the context.
+    /// The kernel's ID of the context.
     pub context: u32,
-    /// The submission's number.
+    /// Sequence number of the submission.
     pub sequence: u64,
 }
 
-/// A point of a sync object: `struct drm_amdgpu_cs_chunk_syncobj`.
+/// A point of a sync object, with the layout of `struct drm_amdgpu_cs_chunk_syncobj`.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct agw_cs_sync {
     /// The kernel's handle.
     pub handle: u32,
-    /// Waits: 2 (WAIT_FOR_SUBMIT) or 0.
+    /// For waits, 2 (WAIT_FOR_SUBMIT) or 0.
     pub flags: u32,
-    /// The point; 0 is the binary state.
+    /// The timeline point; 0 is the binary state.
     pub point: u64,
 }
 
-/// A CS request.
+/// A submission by one CS ioctl.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct agw_cs {
@@ -110,15 +110,15 @@ pub struct agw_cs {
     pub struct_size: u32,
     /// Zero.
     pub reserved: u32,
-    /// IBs, at least one; the queue of the last one leads.
+    /// IBs, at least one. The ring of the last one is the leader.
     pub ibs: *const agw_cs_ib,
     /// BOs that must be resident.
     pub bos: *const agw_cs_bo,
-    /// Submissions that must have ended first.
+    /// Submissions that must complete first.
     pub dependencies: *const agw_cs_dependency,
-    /// Points to wait for.
+    /// Points of sync objects to wait for.
     pub waits: *const agw_cs_sync,
-    /// Points to signal.
+    /// Points of sync objects to signal.
     pub signals: *const agw_cs_sync,
     /// Length of `ibs`.
     pub ib_count: u32,
@@ -139,11 +139,11 @@ unsafe impl Versioned for agw_cs {
     const NAME: &'static str = "struct agw_cs";
 }
 
-/// Returns the body behind a handle, and notes that the current call works on its device.
+/// Returns the body behind a handle, and records that the current call works on its device.
 ///
 /// # Safety
 ///
-/// As for `shell`.
+/// The requirements of `shell`.
 pub(crate) unsafe fn ctx<'a>(handle: *const agw_ctx) -> Answer<&'a CtxBody> {
     // SAFETY: the caller's promise.
     let body = unsafe { get(handle, "ctx") }?;
@@ -156,7 +156,7 @@ pub(crate) fn ip(number: u32) -> Answer<Ip> {
     Ip::from_raw(number).ok_or_else(|| Failure::argument("ip", "is no AGW_IP_*"))
 }
 
-/// Creates a context. `AGW_ERROR_NOT_PERMITTED` for a priority that the process may not have.
+/// Creates a context. Returns `AGW_ERROR_NOT_PERMITTED` if the process may not use the priority.
 ///
 /// # Safety
 ///
@@ -183,7 +183,7 @@ pub unsafe extern "C" fn agw_ctx_create(device: *const agw_device, priority: i32
     })
 }
 
-/// Returns the kernel's id of a context; 0 for null.
+/// Returns the kernel's ID of a context; 0 if `ctx` is null.
 ///
 /// # Safety
 ///
@@ -194,7 +194,8 @@ pub unsafe extern "C" fn agw_ctx_id(ctx: *const agw_ctx) -> u32 {
     unsafe { within(|| self::ctx(ctx)) }.map_or(0, |body| body.context.id())
 }
 
-/// Fails with `AGW_ERROR_DEVICE_LOST` if work of a queue of the context was lost. A wait for a sync object does not tell.
+/// Returns `AGW_ERROR_DEVICE_LOST` if work of a ring of the context was lost. A wait for a sync object does not report lost
+/// work.
 ///
 /// # Safety
 ///
@@ -208,7 +209,8 @@ pub unsafe extern "C" fn agw_ctx_check(ctx: *const agw_ctx, ip_type: u32, ring: 
     })
 }
 
-/// Waits for a submission of `agw_ctx_submit`; `AGW_TIMEOUT` if the deadline, in nanoseconds of CLOCK_MONOTONIC, comes first.
+/// Waits for a submission of `agw_ctx_submit`. Returns `AGW_TIMEOUT` if the deadline, in nanoseconds of CLOCK_MONOTONIC, passes
+/// first.
 ///
 /// # Safety
 ///
@@ -228,8 +230,8 @@ pub unsafe extern "C" fn agw_ctx_wait(
     })
 }
 
-/// Pins the clocks of the GPU at a level (`AMDGPU_CTX_STABLE_PSTATE_*`) until another level is set or the context goes; 0 lets
-/// them move. `AGW_ERROR_IN_USE` while another context has pinned them.
+/// Pins the clocks of the GPU at a level (`AMDGPU_CTX_STABLE_PSTATE_*`) until another level is set or the context is freed; 0
+/// releases them. Returns `AGW_ERROR_IN_USE` while another context has pinned them.
 ///
 /// # Safety
 ///
@@ -256,7 +258,8 @@ pub unsafe extern "C" fn agw_ctx_pin_clocks(ctx: *const agw_ctx, level: u32) -> 
     })
 }
 
-/// Submits with one CS request, tried once. Nothing is kept alive for it: what the IBs use stays bound until they have run.
+/// Submits by one CS ioctl, without retries. The library keeps nothing alive: the caller keeps all memory that the IBs use
+/// bound until they have completed.
 ///
 /// # Safety
 ///
@@ -285,7 +288,7 @@ pub unsafe extern "C" fn agw_ctx_submit(ctx: *const agw_ctx, cs: *const agw_cs, 
         // SAFETY: as above.
         let signals = unsafe { array(cs.signals.cast::<CsChunkSyncobj>(), cs.signal_count, "signals") }?;
         let chunks = Chunks { ibs, bos, dependencies, waits, signals, ..Chunks::default() };
-        // Two threads may submit at once: the one that comes second has no room to keep.
+        // If two threads submit at once, the second one allocates its own room.
         let number = match body.scratch.try_lock() {
             Some(mut scratch) => body.context.submit(chunks, &mut scratch),
             None => body.context.submit(chunks, &mut ChunkScratch::default()),

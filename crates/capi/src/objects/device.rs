@@ -16,22 +16,23 @@ use crate::border::{
     Answer, Failure, Handle, Versioned, create, entry, get, out, put, read, reference, release, text, touch, within,
 };
 
-/// The device remembers what is bound where, and the history of its BOs, for `agw_device_dump`.
+/// Records the bindings and the history of BOs for `agw_device_dump`.
 pub const AGW_DEVICE_OBSERVE: u32 = 1 << 0;
-/// Jobs of the device stay on one VMID.
+/// Reserves a VMID, so that all jobs of the device run on it.
 pub const AGW_DEVICE_RESERVE_VMID: u32 = 1 << 1;
 
-/// Freed ranges and past events that an observed device remembers.
+/// Number of freed ranges and past events that an observed device records.
 const REMEMBERED: usize = 4096;
-/// Dwords that a poisoned stream takes at once: 4 MiB of addresses, and no memory before it is written.
+/// Maximum number of dwords that a poisoned stream accepts in one chunk: 4 MiB of addresses, which occupy memory only when
+/// written.
 pub(crate) const SINK_DWORDS: usize = 1 << 20;
 
-/// A GPU through one open file.
+/// A GPU, accessed through one open file.
 pub struct agw_device {
     _private: [u8; 0],
 }
 
-/// Options of a device. All zero is the default, and so is a null pointer in their place.
+/// Options of a device. All zeros select the defaults, and so does a null pointer to the structure.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct agw_device_options {
@@ -50,10 +51,10 @@ unsafe impl Versioned for agw_device_options {
     const NAME: &'static str = "struct agw_device_options";
 }
 
-/// State of a device, which every object of it keeps alive.
+/// The state of a device, which every object of the device keeps alive.
 pub(crate) struct DeviceState {
     pub(crate) device: Device,
-    /// The shares of its BOs.
+    /// References to the device for its BOs.
     pub(super) shares: DeviceRefs,
     pub(crate) name: CString,
     poisoned: AtomicBool,
@@ -62,20 +63,21 @@ pub(crate) struct DeviceState {
 }
 
 impl DeviceState {
-    /// Notes that the current call works on the device.
+    /// Records that the current call works on the device.
     #[inline]
     pub(crate) fn touch(&self) -> Answer {
         touch(&self.poisoned)
     }
 
-    /// Returns memory for what goes nowhere: [`SINK_DWORDS`] dwords.
+    /// Returns memory for commands that are discarded: [`SINK_DWORDS`] dwords.
     pub(crate) fn sink(&self) -> *mut u32 {
         self.sink.0.as_ptr()
     }
 }
 
-/// The reference to a device's state of an object that needs it for nothing but to [`touch`](DeviceState::touch) it. The object has
-/// shares in the device beside. A build in which a panic ends the process marks no device, and counts no reference.
+/// A reference to a device's state that an object needs only to [`touch`](DeviceState::touch) it. The object has other
+/// references to the device. In a build in which a panic ends the process, devices are not marked, so this contains no
+/// reference.
 pub(crate) struct DeviceMark {
     #[cfg(panic = "unwind")]
     state: Arc<DeviceState>,
@@ -94,7 +96,7 @@ impl From<&Arc<DeviceState>> for DeviceMark {
 }
 
 impl DeviceMark {
-    /// As [`DeviceState::touch`].
+    /// Records that the current call works on the device, see [`DeviceState::touch`].
     #[cfg(panic = "unwind")]
     #[inline]
     pub(crate) fn touch(&self) -> Answer {
@@ -109,10 +111,10 @@ impl DeviceMark {
     }
 }
 
-/// Addresses that can be written, and are never read. Poisoned streams of all threads share them.
+/// Memory that can be written and is never read. The poisoned streams of all threads share it.
 struct Sink(NonNull<u32>);
 
-// SAFETY: addresses of a mapping that is no thread's own; nothing in Rust reads or writes there.
+// SAFETY: addresses of a mapping that belongs to no thread; no Rust code reads or writes there.
 unsafe impl Send for Sink {}
 // SAFETY: as above.
 unsafe impl Sync for Sink {}
@@ -135,7 +137,7 @@ impl Sink {
 
 impl Drop for Sink {
     fn drop(&mut self) {
-        // SAFETY: the mapping of `new`; streams, which may write there, keep the device and so this alive.
+        // SAFETY: the mapping of `new`; streams, which may write there, keep the device and therefore this alive.
         let _ = unsafe { libc::munmap(self.0.as_ptr().cast(), Self::BYTES) };
     }
 }
@@ -146,11 +148,11 @@ impl Handle for agw_device {
     const NAME: &'static str = "agw_device";
 }
 
-/// Returns the state behind a handle, and notes that the current call works on it.
+/// Returns the state behind a handle, and records that the current call works on the device.
 ///
 /// # Safety
 ///
-/// As for `shell`.
+/// The requirements of `shell`.
 pub(crate) unsafe fn device<'a>(handle: *const agw_device) -> Answer<&'a Arc<DeviceState>> {
     // SAFETY: the caller's promise.
     let state = unsafe { get(handle, "device") }?;
@@ -158,11 +160,11 @@ pub(crate) unsafe fn device<'a>(handle: *const agw_device) -> Answer<&'a Arc<Dev
     Ok(state)
 }
 
-/// Makes a device over a kernel: a test's simulator, or a wrapper around a node.
+/// Creates a device on a kernel, such as a simulator in a test or a wrapper around a render node.
 ///
 /// # Errors
 ///
-/// Those of [`Device::new`], as a result; the text is the calling thread's last error.
+/// The errors of [`Device::new`], as a result number; the text is the last error of the calling thread.
 pub fn device_of_kernel(kernel: impl Kernel + 'static) -> Result<*mut agw_device, i32> {
     let mut device = std::ptr::null_mut();
     let result = entry(|| {
@@ -193,7 +195,7 @@ fn open(kernel: impl Kernel + 'static, flags: u32) -> Answer<*mut agw_device> {
 
 /// # Safety
 ///
-/// `options` is null, or as for [`read`].
+/// `options` is null, or meets the requirements of [`read`].
 unsafe fn flags_of(options: *const agw_device_options) -> Answer<u32> {
     if options.is_null() {
         return Ok(0);
@@ -202,8 +204,8 @@ unsafe fn flags_of(options: *const agw_device_options) -> Answer<u32> {
     unsafe { read(options) }.map(|options| options.flags)
 }
 
-/// Opens a device on a copy of a descriptor of a render node; the copy shares the open file. The caller keeps the descriptor.
-/// `AGW_ERROR_INITIALIZATION_FAILED` if another device of the process works on the open file.
+/// Opens a device on a duplicate of a descriptor of a render node. The caller keeps the descriptor, and both share the open
+/// file. Returns `AGW_ERROR_INITIALIZATION_FAILED` if another device of the process uses the open file.
 ///
 /// # Safety
 ///
@@ -251,13 +253,13 @@ pub unsafe extern "C" fn agw_device_open(
     })
 }
 
-/// Makes a copy of a caller's descriptor that is closed on exec.
+/// Duplicates a caller's descriptor. The duplicate is closed on exec.
 pub(crate) fn duplicate(fd: i32) -> Answer<OwnedFd> {
     if fd < 0 {
         return Err(Failure::argument("fd", "is negative"));
     }
-    // SAFETY: the caller of the C function lends an open descriptor for the time of the call; one that is not open makes the
-    // copy fail, and is not closed.
+    // SAFETY: the caller of the C function lends an open descriptor for the duration of the call. If it is not open,
+    // duplicating it fails, and it is not closed.
     let fd = unsafe { BorrowedFd::borrow_raw(fd) };
     let refused = |error: std::io::Error| Error::Descriptor {
         request: "F_DUPFD_CLOEXEC",
@@ -267,7 +269,7 @@ pub(crate) fn duplicate(fd: i32) -> Answer<OwnedFd> {
     Ok(fd.try_clone_to_owned().map_err(refused)?)
 }
 
-/// Returns the ownership of a handle that the caller made.
+/// Returns the ownership of a handle that the caller created.
 pub(super) fn ownership(is_owned: bool) -> HandleOwnership {
     if is_owned { HandleOwnership::Owned } else { HandleOwnership::Borrowed }
 }
@@ -283,7 +285,7 @@ pub unsafe extern "C" fn agw_device_ref(device: *mut agw_device) -> *mut agw_dev
     unsafe { within(|| reference(device, "device")) }
 }
 
-/// Removes a reference to a device. It stays open until its objects are gone too.
+/// Removes a reference to a device. The device stays open until its objects are freed too.
 ///
 /// # Safety
 ///
@@ -294,7 +296,7 @@ pub unsafe extern "C" fn agw_device_unref(device: *mut agw_device) {
     unsafe { within(|| release(device, "device")) };
 }
 
-/// Returns the device's descriptor, which stays the device's; -1 for one that has none.
+/// Returns the descriptor of the device, which the device owns; -1 if it has none.
 ///
 /// # Safety
 ///
@@ -306,8 +308,8 @@ pub unsafe extern "C" fn agw_device_fd(device: *const agw_device) -> i32 {
     state.ok().and_then(|state| state.device.as_fd()).map_or(-1, |fd| fd.as_raw_fd())
 }
 
-/// Returns `true` if a descriptor is of the same node as a device: a caller's table of devices, as `radv_amdgpu_winsys_create`
-/// in Mesa 25.0.7 keeps one, looks them up with it. Openings of a node share a device there, whatever their open files.
+/// Returns `true` if a descriptor refers to the same node as a device. A driver can use it to look up a device in a table, as
+/// `radv_amdgpu_winsys_create` in Mesa 25.0.7 does: all open files of a node share a device there.
 ///
 /// # Safety
 ///
@@ -320,7 +322,7 @@ pub unsafe extern "C" fn agw_device_is_of_node(device: *const agw_device, fd: i3
         if fd < 0 {
             return None;
         }
-        // SAFETY: lent for the time of the call, as for `duplicate`.
+        // SAFETY: lent for the duration of the call, as in `duplicate`.
         let status = nix::sys::stat::fstat(unsafe { BorrowedFd::borrow_raw(fd) }).ok()?;
         Some((status.st_rdev, status.st_dev, status.st_ino))
     };
@@ -328,7 +330,7 @@ pub unsafe extern "C" fn agw_device_is_of_node(device: *const agw_device, fd: i3
     own.is_some() && own == other
 }
 
-/// Returns the name of the GPU. It lives as long as the device.
+/// Returns the name of the GPU, which is valid as long as the device.
 ///
 /// # Safety
 ///

@@ -8,33 +8,33 @@ use amdgpu_winsys::winsys::{Device, GfxLevel, Ip, IpBlock, ShadowAreas};
 use super::device::{agw_device, device};
 use crate::border::{Versioned, entry, out, put, text, write};
 
-/// IP blocks that the kernel numbers.
+/// Number of IP types that the kernel defines.
 pub const AGW_IP_COUNT: usize = 10;
 
-/// The graphics ring.
+/// The graphics IP.
 pub const AGW_IP_GFX: u32 = 0;
-/// The compute rings.
+/// The compute IP.
 pub const AGW_IP_COMPUTE: u32 = 1;
-/// The copy engines.
+/// The copy engines (SDMA).
 pub const AGW_IP_SDMA: u32 = 2;
-/// Video decoders before VCN.
+/// Video decoders of UVD, before VCN.
 pub const AGW_IP_UVD: u32 = 3;
-/// Video encoders beside UVD.
+/// Video encoders of VCE, on chips with UVD.
 pub const AGW_IP_VCE: u32 = 4;
-/// Encoders of UVD.
+/// Video encoders of UVD.
 pub const AGW_IP_UVD_ENC: u32 = 5;
-/// Decoders of VCN; from VCN 4 on, decoders and encoders are both behind `AGW_IP_VCN_ENC`.
+/// Video decoders of VCN. From VCN 4 on, `AGW_IP_VCN_ENC` both decodes and encodes.
 pub const AGW_IP_VCN_DEC: u32 = 6;
-/// Encoders of VCN.
+/// Video encoders of VCN.
 pub const AGW_IP_VCN_ENC: u32 = 7;
-/// Decoders of JPEG images.
+/// JPEG decoders of VCN.
 pub const AGW_IP_VCN_JPEG: u32 = 8;
 /// The video processing engine.
 pub const AGW_IP_VPE: u32 = 9;
 
 /// Facts about a device.
 ///
-/// The structure has grown: a caller whose `struct_size` ends before a field is not told that fact.
+/// The structure grows with new versions. Fields that do not fit the caller's `struct_size` are not written.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct agw_device_info {
@@ -42,75 +42,76 @@ pub struct agw_device_info {
     pub struct_size: u32,
     /// Zero.
     pub reserved: u32,
-    /// Major version of the kernel's driver.
+    /// Major version of the kernel driver.
     pub drm_major: u32,
-    /// Minor version of the kernel's driver.
+    /// Minor version of the kernel driver.
     pub drm_minor: u32,
-    /// Patch level of the kernel's driver.
+    /// Patch level of the kernel driver.
     pub drm_patch: u32,
-    /// PCI device id.
+    /// PCI device ID.
     pub device_id: u32,
     /// PCI revision.
     pub pci_revision: u32,
-    /// `external_rev` of the kernel.
+    /// The kernel's `external_rev`.
     pub external_revision: u32,
-    /// Generation of the graphics block: 60, 70, 80, 90, 100, 103, 110, 115, 120.
+    /// Generation of the graphics IP: 60, 70, 80, 90, 100, 103, 110, 115, 120.
     pub gfx_level: u32,
-    /// Not zero if the GPU has memory of its own.
+    /// Not zero if the GPU has its own VRAM.
     pub has_dedicated_vram: u32,
-    /// `amdgpu_winsys::winsys::Capabilities`, as bits.
+    /// The bits of `amdgpu_winsys::winsys::Capabilities`.
     pub capabilities: u32,
-    /// Upper 32 bits of the addresses of the 32-bit window.
+    /// Upper 32 bits of the addresses in the 32-bit window.
     pub address32_hi: u32,
-    /// Page of the GART, bytes.
+    /// Page size of the GART in bytes.
     pub gart_page: u32,
-    /// Fragment of the page tables, bytes.
+    /// Fragment size of the page tables in bytes.
     pub pte_fragment: u32,
-    /// VRAM, bytes.
+    /// Size of VRAM in bytes.
     pub vram: u64,
-    /// VRAM that the CPU reaches, bytes.
+    /// Size of CPU-visible VRAM in bytes.
     pub visible_vram: u64,
-    /// System memory that the GPU reaches, bytes.
+    /// Size of the system memory that the GPU can access, bytes.
     pub gtt: u64,
-    /// Rings of each IP.
+    /// Number of rings of each IP.
     pub rings: [u32; 10],
-    /// Alignment of IBs for each IP, bytes.
+    /// Alignment of IBs for each IP in bytes.
     pub ib_alignment: [u32; 10],
-    /// Padding of IBs for each IP: a power of two less one, dwords.
+    /// Mask for the padding of IBs for each IP: a power of two minus one, in dwords.
     pub ib_pad_mask: [u32; 10],
-    /// IBs that one call of the kernel takes, for each IP.
+    /// Maximum number of IBs in one submission to the kernel, for each IP.
     pub max_ibs: [u32; 10],
-    /// Vector cache of a compute unit, bytes: L0 from GFX10 on, L1 before.
+    /// Size of a compute unit's vector cache in bytes: L0 from GFX10 on, L1 before.
     pub vector_cache: u64,
-    /// Scalar data cache, bytes; 0 if unknown.
+    /// Size of the scalar data cache in bytes; 0 if unknown.
     pub scalar_cache: u64,
-    /// Instruction cache, bytes; 0 if unknown.
+    /// Size of the instruction cache in bytes; 0 if unknown.
     pub instruction_cache: u64,
-    /// L1 that a shader array shares, bytes; 0 before GFX10.
+    /// Size of the L1 cache that a shader array shares, bytes; 0 before GFX10.
     pub shader_array_cache: u64,
-    /// L2, all slices, bytes.
+    /// Size of the L2 cache in bytes, all slices.
     pub l2_cache: u64,
-    /// Infinity cache, bytes; 0 for chips without one.
+    /// Size of the infinity cache in bytes; 0 if the chip has none.
     pub infinity_cache: u64,
-    /// Scalar and instruction caches of a work-group processor; 0 if unknown.
+    /// Number of scalar caches and of instruction caches of a work-group processor; 0 if unknown.
     pub scalar_caches_per_wgp: u32,
-    /// Lowest shader clock, MHz; 0 if unknown, as before minor version 50.
+    /// Lowest shader clock in MHz; 0 if unknown, as before DRM minor 50.
     pub min_shader_clock: u32,
-    /// Highest shader clock, MHz.
+    /// Highest shader clock in MHz.
     pub max_shader_clock: u32,
-    /// Lowest memory clock, MHz; 0 if unknown, as before minor version 50.
+    /// Lowest memory clock in MHz; 0 if unknown, as before DRM minor 50.
     pub min_memory_clock: u32,
-    /// Highest memory clock, MHz.
+    /// Highest memory clock in MHz.
     pub max_memory_clock: u32,
-    /// Area that registers are saved to, bytes; 0 if the driver need not bring it.
+    /// Size of the register shadowing area in bytes; 0 if the driver need not provide it.
     pub shadow_size: u32,
-    /// Alignment of that area, bytes.
+    /// Alignment of the register shadowing area in bytes.
     pub shadow_alignment: u32,
-    /// Area that contexts are saved to, bytes; 0 if the driver need not bring it.
+    /// Size of the context save area (CSA) in bytes; 0 if the driver need not provide it.
     pub csa_size: u32,
-    /// Alignment of that area, bytes.
+    /// Alignment of the context save area in bytes.
     pub csa_alignment: u32,
-    /// Bytes of `struct drm_amdgpu_info_device` that the kernel answered; `agw_device_answered` tells of its fields.
+    /// Number of bytes of `struct drm_amdgpu_info_device` that the kernel returned; see `agw_device_answered` for single
+    /// fields.
     pub device_answer: u32,
 }
 
@@ -165,7 +166,7 @@ fn facts(device: &Device) -> agw_device_info {
     }
 }
 
-/// Returns ten times the generation, without a point.
+/// Returns ten times the number of the generation.
 fn generation(level: GfxLevel) -> u32 {
     match level {
         GfxLevel::Gfx6 => 60,
@@ -196,9 +197,9 @@ pub unsafe extern "C" fn agw_device_get_info(device: *const agw_device, info: *m
     })
 }
 
-/// Writes to `is_answered` whether the kernel answered a field of `struct drm_amdgpu_info_device`, by its name in `amdgpu_drm.h`, with
-/// a value that has a meaning in the kernel's version. `false` too for a name that the library does not know. Kernels append to the
-/// structure, and a fact that an older one does not answer is zero in `struct agw_device_info`.
+/// Queries whether the kernel filled in a field of `struct drm_amdgpu_info_device`, by its name in `amdgpu_drm.h`, and its
+/// driver version defines the field. Writes `false` to `is_answered` otherwise, and for unknown names. Newer kernels append
+/// fields; a fact that an older kernel does not report is zero in `struct agw_device_info`.
 ///
 /// # Safety
 ///

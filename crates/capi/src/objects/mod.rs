@@ -1,4 +1,4 @@
-//! The lower tier: one function for each operation of the kernel, with ownership.
+//! The lower tier: one function for each operation of the kernel, with objects that own kernel resources.
 
 mod bo;
 mod bo_memory;

@@ -1,4 +1,4 @@
-//! Questions to a device.
+//! Queries of a device.
 
 use std::ffi::{CString, c_char, c_void};
 
@@ -9,36 +9,36 @@ use crate::border::{
     AGW_ERROR_FEATURE_NOT_PRESENT, Answer, Failure, Versioned, array_mut, entry, out, put, within, write,
 };
 
-/// Bytes of VRAM without CPU access that the device's BOs have.
+/// Bytes of CPU-invisible VRAM that the device's own BOs occupy.
 pub const AGW_QUERY_OWN_INVISIBLE_VRAM: u32 = 0;
-/// Bytes of VRAM with CPU access that the device's BOs have.
+/// Bytes of CPU-visible VRAM that the device's own BOs occupy.
 pub const AGW_QUERY_OWN_VISIBLE_VRAM: u32 = 1;
-/// Bytes of system memory that the device's BOs have.
+/// Bytes of GTT that the device's own BOs occupy.
 pub const AGW_QUERY_OWN_GTT: u32 = 2;
-/// The GPU's clock.
+/// The GPU's timestamp counter.
 pub const AGW_QUERY_TIMESTAMP: u32 = 3;
-/// Bytes moved by the kernel.
+/// Bytes that the kernel has moved between memory domains.
 pub const AGW_QUERY_BYTES_MOVED: u32 = 4;
-/// BOs moved out of VRAM.
+/// Number of BOs that the kernel has evicted from VRAM.
 pub const AGW_QUERY_EVICTIONS: u32 = 5;
-/// Accesses of the CPU for which the kernel had to move a BO.
+/// Number of CPU page faults for which the kernel had to move a BO.
 pub const AGW_QUERY_CPU_PAGE_FAULTS: u32 = 6;
-/// Bytes of VRAM in use by all processes.
+/// Bytes of VRAM that all processes use.
 pub const AGW_QUERY_VRAM_USAGE: u32 = 7;
-/// Bytes of visible VRAM in use by all processes.
+/// Bytes of CPU-visible VRAM that all processes use.
 pub const AGW_QUERY_VISIBLE_VRAM_USAGE: u32 = 8;
-/// Bytes of GTT in use by all processes.
+/// Bytes of GTT that all processes use.
 pub const AGW_QUERY_GTT_USAGE: u32 = 9;
-/// Temperature, thousandths of a degree Celsius; 0 without a sensor.
+/// Temperature in thousandths of a degree Celsius; 0 if there is no sensor.
 pub const AGW_QUERY_TEMPERATURE: u32 = 10;
-/// Shader clock, MHz; 0 without a sensor.
+/// Shader clock in MHz; 0 if there is no sensor.
 pub const AGW_QUERY_SHADER_CLOCK: u32 = 11;
-/// Memory clock, MHz; 0 without a sensor.
+/// Memory clock in MHz; 0 if there is no sensor.
 pub const AGW_QUERY_MEMORY_CLOCK: u32 = 12;
-/// Resets so far that lost the contents of VRAM.
+/// Number of resets so far that lost the contents of VRAM.
 pub const AGW_QUERY_VRAM_LOST: u32 = 13;
 
-/// The last page fault of a device.
+/// The last VM fault of a device.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct agw_page_fault {
@@ -46,11 +46,11 @@ pub struct agw_page_fault {
     pub struct_size: u32,
     /// Zero.
     pub reserved: u32,
-    /// The faulting page, 48 bits, as the kernel reports it.
+    /// Address of the page that faulted, 48 bits, as the kernel reports it.
     pub address: u64,
-    /// The fault status register; 0 if there was no fault.
+    /// Value of the fault status register; 0 if there was no fault.
     pub status: u32,
-    /// The hub that faulted.
+    /// The hub that reported the fault.
     pub hub: u32,
 }
 
@@ -59,13 +59,13 @@ unsafe impl Versioned for agw_page_fault {
     const NAME: &'static str = "struct agw_page_fault";
 }
 
-/// Asks the kernel INFO question `query` with four words of input, for callers who derive facts themselves. The answer is
-/// `size` bytes, zero where the kernel wrote less.
+/// Makes the INFO query `query` with four words of input, for callers that derive facts themselves. Writes `size` bytes to
+/// `answer`, with zeros after the bytes that the kernel wrote.
 ///
 /// # Safety
 ///
-/// `device` is null or a device that was not freed; `input` is null, which is four zeros, or four words; `answer` is null or
-/// valid for writing `size` bytes.
+/// `device` is null or a device that was not freed; `input` is null (for four zeros) or four words; `answer` is null or valid
+/// for writing `size` bytes.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn agw_device_info_raw(
     device: *const agw_device,
@@ -85,7 +85,7 @@ pub unsafe extern "C" fn agw_device_info_raw(
     })
 }
 
-/// Reads `count` consecutive registers from dword offset `dword_offset`; `instance` is all ones for all engines.
+/// Reads `count` consecutive registers, starting at the dword offset `dword_offset`. `instance` is all ones for all engines.
 ///
 /// # Safety
 ///
@@ -128,7 +128,7 @@ fn number(device: &Device, id: u32) -> Answer<u64> {
     })
 }
 
-/// Asks for a number, one of `AGW_QUERY_*`. The device's own usage costs no request.
+/// Queries a value, one of `AGW_QUERY_*`. The device's own usage takes no ioctl.
 ///
 /// # Safety
 ///
@@ -146,7 +146,7 @@ pub unsafe extern "C" fn agw_device_query(device: *const agw_device, id: u32, va
     })
 }
 
-/// Writes the last page fault of the device's addresses to `fault`; its status is 0 if there was none.
+/// Writes the last VM fault in the device's address space to `fault`. The status is 0 if there was none.
 ///
 /// # Safety
 ///
@@ -168,12 +168,13 @@ pub unsafe extern "C" fn agw_device_page_fault(device: *const agw_device, fault:
     })
 }
 
-/// Gives a function, line by line, the ranges that are bound now, and with `AGW_DUMP_HISTORY` the history of the BOs.
-/// `AGW_ERROR_FEATURE_NOT_PRESENT` unless the device was opened with `AGW_DEVICE_OBSERVE`.
+/// Calls `line` with a text for each range that is currently bound and, with `AGW_DUMP_HISTORY`, for each event in the history
+/// of the BOs. Returns `AGW_ERROR_FEATURE_NOT_PRESENT` unless the device was opened with `AGW_DEVICE_OBSERVE`.
 ///
 /// # Safety
 ///
-/// `device` is null or a device that was not freed; `line` may be called with `user` and a text that is valid during the call.
+/// `device` is null or a device that was not freed; it is valid to call `line` with `user` and a text that is valid during the
+/// call.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn agw_device_dump(
     device: *const agw_device,
@@ -209,11 +210,11 @@ pub unsafe extern "C" fn agw_device_dump(
     })
 }
 
-/// The history of BOs and addresses too.
+/// Includes the history of BOs and addresses in a dump.
 pub const AGW_DUMP_HISTORY: u32 = 1 << 0;
 
-/// Returns the alignment of an address for a BO of `size` bytes: at least `alignment`, and the fragment of the page tables
-/// for a size that fills one. 0 for a device that is null.
+/// Returns the address alignment in bytes for a BO of `size` bytes: `alignment`, but at least the fragment of the page tables
+/// if the BO is as large as one. Returns 0 if `device` is null.
 ///
 /// # Safety
 ///

@@ -1,4 +1,4 @@
-//! Sets of memory that submissions share.
+//! Residency sets, which submissions share.
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use super::{
 };
 use crate::border::{Answer, Handle, create, entry, get, out, put, reference, release, within};
 
-/// A set of BOs that submissions name together: what a device's bindless resources need resident.
+/// A residency set: BOs that submissions list together, such as the memory that bindless shaders can access.
 pub struct agw_residents {
     _private: [u8; 0],
 }
@@ -26,11 +26,11 @@ pub(crate) struct ResidentsBody {
     state: Arc<DeviceState>,
 }
 
-/// Returns the body behind a handle, and notes that the current call works on its device.
+/// Returns the body behind a handle, and records that the current call works on its device.
 ///
 /// # Safety
 ///
-/// As for `shell`.
+/// The requirements of `shell`.
 pub(crate) unsafe fn residents<'a>(handle: *const agw_residents) -> Answer<&'a ResidentsBody> {
     // SAFETY: the caller's promise.
     let body = unsafe { get(handle, "residents") }?;
@@ -38,7 +38,7 @@ pub(crate) unsafe fn residents<'a>(handle: *const agw_residents) -> Answer<&'a R
     Ok(body)
 }
 
-/// Makes an empty set.
+/// Creates an empty set.
 ///
 /// # Safety
 ///
@@ -56,7 +56,7 @@ pub unsafe extern "C" fn agw_residents_create(device: *const agw_device, set: *m
     })
 }
 
-/// Adds a BO, which is kept alive. It can be added several times, and stays until it was removed as often.
+/// Adds a BO, which the set keeps alive. A BO that is added several times stays until it is removed as many times.
 ///
 /// # Safety
 ///
@@ -72,7 +72,7 @@ pub unsafe extern "C" fn agw_residents_add(set: *const agw_residents, bo: *const
     })
 }
 
-/// Removes a BO that was added. One that is not there is left alone.
+/// Undoes one `agw_residents_add` of a BO. Does nothing if the BO is not in the set.
 ///
 /// # Safety
 ///

@@ -1,4 +1,4 @@
-//! Address ranges whose pages come and go.
+//! Sparse address ranges, in which memory is bound and unbound page by page.
 
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ use super::{
 };
 use crate::border::{Answer, Handle, array, create, entry, get, out, put, reference, release, within};
 
-/// A range of GPU addresses that memory is bound to page by page.
+/// A range of GPU addresses in which memory is bound page by page.
 pub struct agw_sparse {
     _private: [u8; 0],
 }
@@ -24,19 +24,19 @@ pub struct agw_sparse {
 pub struct agw_sparse_head {
     /// The GPU address.
     pub va: u64,
-    /// Bytes of addresses.
+    /// Size of the range in bytes.
     pub size: u64,
 }
 
-/// A change of a sparse range. All numbers are bytes, and multiples of the page.
+/// A change of a sparse range. All numbers are in bytes, and multiples of the page size.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct agw_sparse_bind {
     /// Offset in the range.
     pub offset: u64,
-    /// Length.
+    /// Size of the change.
     pub size: u64,
-    /// The memory; null takes away what is bound.
+    /// The memory to bind; null to unbind.
     pub bo: *const agw_bo,
     /// Offset in the memory.
     pub bo_offset: u64,
@@ -53,11 +53,11 @@ pub(crate) struct SparseBody {
     state: Arc<DeviceState>,
 }
 
-/// Returns the body behind a handle, and notes that the current call works on its device.
+/// Returns the body behind a handle, and records that the current call works on its device.
 ///
 /// # Safety
 ///
-/// As for `shell`.
+/// The requirements of `shell`.
 pub(crate) unsafe fn sparse<'a>(handle: *const agw_sparse) -> Answer<&'a SparseBody> {
     // SAFETY: the caller's promise.
     let body = unsafe { get(handle, "sparse") }?;
@@ -65,7 +65,8 @@ pub(crate) unsafe fn sparse<'a>(handle: *const agw_sparse) -> Answer<&'a SparseB
     Ok(body)
 }
 
-/// Leases addresses that the GPU may touch where nothing is bound. `va_placement` and `address` as in `agw_bo_request`.
+/// Leases a range of addresses, in which unbound pages read as zero and ignore writes. `va_placement` and `address` are as in
+/// `agw_bo_request`.
 ///
 /// # Safety
 ///
@@ -94,7 +95,8 @@ pub unsafe extern "C" fn agw_sparse_create(
     })
 }
 
-/// Changes what is bound, now. Neighbouring changes are one request of the kernel. Memory that is bound is kept alive.
+/// Changes bindings immediately. Adjacent changes are combined into one request to the kernel. The range keeps bound memory
+/// alive.
 ///
 /// # Safety
 ///
@@ -133,7 +135,7 @@ pub unsafe extern "C" fn agw_sparse_ref(range: *mut agw_sparse) -> *mut agw_spar
     unsafe { within(|| reference(range, "range")) }
 }
 
-/// Removes a reference to a range. With the last one everything is unbound.
+/// Removes a reference to a range. The last one unbinds everything.
 ///
 /// # Safety
 ///

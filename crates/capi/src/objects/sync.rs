@@ -15,24 +15,24 @@ use super::{
 };
 use crate::border::{AGW_TIMEOUT, Answer, FEW, Failure, Handle, array, create, entry, get, out, put, release, within};
 
-/// A wait ends with the first point that meets it.
+/// A wait ends when the first point is signalled.
 pub const AGW_WAIT_ANY: u32 = 1 << 0;
-/// A wait ends when something was submitted that will signal the point.
+/// A wait ends when work that will signal the point has been submitted.
 pub const AGW_WAIT_PENDING: u32 = 1 << 1;
 
-/// A sync object, binary or timeline as it is used.
+/// A sync object, which can be used as binary or timeline.
 pub struct agw_sync {
     _private: [u8; 0],
 }
 
-/// A point of a sync object. Point 0 is the binary state; a wait for value 0 of a timeline has always been met, and is the
-/// caller's to leave out.
+/// A point of a sync object. Point 0 is the binary state, so a caller must leave out waits for value 0 of a timeline, which are
+/// always satisfied.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct agw_sync_point {
     /// The sync object.
     pub sync: *const agw_sync,
-    /// The point.
+    /// The timeline point; 0 is the binary state.
     pub point: u64,
 }
 
@@ -43,25 +43,25 @@ impl Handle for agw_sync {
 }
 
 pub(crate) struct SyncBody {
-    /// Written by `agw_sync_swap` alone.
+    /// Written only by `agw_sync_swap`.
     syncobj: UnsafeCell<Syncobj>,
     state: Arc<DeviceState>,
 }
 
 impl SyncBody {
-    /// Returns the sync object that the handle stands for now.
+    /// Returns the sync object that the handle currently refers to.
     pub(crate) fn syncobj(&self) -> &Syncobj {
-        // SAFETY: every reference ends with the call of C that it was made for, and the caller of `agw_sync_swap`, the one writer,
-        // excludes every other call on the handle.
+        // SAFETY: every reference ends with the C call that created it. The caller of `agw_sync_swap`, the only writer,
+        // excludes all other calls on the handle.
         unsafe { &*self.syncobj.get() }
     }
 }
 
-/// Returns the body behind a handle, and notes that the current call works on its device.
+/// Returns the body behind a handle, and records that the current call works on its device.
 ///
 /// # Safety
 ///
-/// As for `shell`.
+/// The requirements of `shell`.
 pub(crate) unsafe fn sync<'a>(handle: *const agw_sync) -> Answer<&'a SyncBody> {
     // SAFETY: the caller's promise.
     let body = unsafe { get(handle, "sync") }?;
@@ -69,12 +69,12 @@ pub(crate) unsafe fn sync<'a>(handle: *const agw_sync) -> Answer<&'a SyncBody> {
     Ok(body)
 }
 
-/// Makes the object of a sync object.
+/// Creates the C object of a sync object.
 fn object(state: &Arc<DeviceState>, syncobj: Syncobj) -> Answer<*mut agw_sync> {
     create((), SyncBody { syncobj: UnsafeCell::new(syncobj), state: Arc::clone(state) })
 }
 
-/// Creates a sync object, without a fence or with a signalled one.
+/// Creates a sync object, with a signalled fence if `signalled` is set, otherwise without a fence.
 ///
 /// # Safety
 ///
@@ -93,7 +93,7 @@ pub unsafe extern "C" fn agw_sync_create(device: *const agw_device, signalled: b
     })
 }
 
-/// Imports the sync object behind a descriptor, which stays the caller's.
+/// Imports a sync object from a descriptor, which the caller keeps.
 ///
 /// # Safety
 ///
@@ -104,7 +104,7 @@ pub unsafe extern "C" fn agw_sync_import_fd(device: *const agw_device, fd: i32, 
         // SAFETY: the caller's promise.
         let state = unsafe { self::device(device) }?;
         out(sync, "sync")?;
-        // SAFETY: lent for the time of this call.
+        // SAFETY: lent for the duration of this call.
         let syncobj = Syncobj::import(&state.device, unsafe { lent(fd) }?)?;
         let made = object(state, syncobj)?;
         // SAFETY: checked above, and the caller's promise.
@@ -113,9 +113,9 @@ pub unsafe extern "C" fn agw_sync_import_fd(device: *const agw_device, fd: i32, 
     })
 }
 
-/// Makes the object of a sync object's handle that the caller made on the device's file. It is destroyed with the object if
-/// `is_owned`, and stays the caller's otherwise. Nothing is asked: a number that the file does not have is refused, with `ENOENT`,
-/// where it is first used.
+/// Creates an object for a sync object's handle that the caller created on the device's file. If `is_owned` is set, the handle
+/// is destroyed with the object; otherwise it remains the caller's. The handle is not checked: if the file has no such handle,
+/// its first use fails with `ENOENT`.
 ///
 /// # Safety
 ///
@@ -138,7 +138,7 @@ pub unsafe extern "C" fn agw_sync_from_handle(
     })
 }
 
-/// Returns the kernel's handle; 0 for null.
+/// Returns the kernel's handle; 0 if `sync` is null.
 ///
 /// # Safety
 ///
@@ -149,7 +149,7 @@ pub unsafe extern "C" fn agw_sync_handle(sync: *const agw_sync) -> u32 {
     unsafe { within(|| self::sync(sync)) }.map_or(0, |body| body.syncobj().handle())
 }
 
-/// Signals a point of the timeline, or with 0 the binary state.
+/// Signals a point of the timeline, or the binary state if `point` is 0.
 ///
 /// # Safety
 ///
@@ -166,7 +166,7 @@ pub unsafe extern "C" fn agw_sync_signal(sync: *const agw_sync, point: u64) -> i
     })
 }
 
-/// Takes the fence away.
+/// Resets the binary state: removes its fence.
 ///
 /// # Safety
 ///
@@ -180,7 +180,7 @@ pub unsafe extern "C" fn agw_sync_reset(sync: *const agw_sync) -> i32 {
     })
 }
 
-/// Asks for the highest point of the timeline that was reached.
+/// Reads the last signalled point of the timeline.
 ///
 /// # Safety
 ///
@@ -198,7 +198,7 @@ pub unsafe extern "C" fn agw_sync_query(sync: *const agw_sync, point: *mut u64) 
     })
 }
 
-/// Asks for the newest point of the timeline that anything was submitted for.
+/// Reads the last point of the timeline for which work was submitted.
 ///
 /// # Safety
 ///
@@ -216,7 +216,7 @@ pub unsafe extern "C" fn agw_sync_last_submitted(sync: *const agw_sync, point: *
     })
 }
 
-/// Copies the fence at `from_point` of `from` to `to_point` of `to`; 0 is the binary state.
+/// Copies the fence at `from_point` of `from` to `to_point` of `to`, where 0 is the binary state.
 ///
 /// # Safety
 ///
@@ -237,8 +237,8 @@ pub unsafe extern "C" fn agw_sync_transfer(
     })
 }
 
-/// Exchanges what two sync objects stand for, without a request: how a payload moves from one semaphore to another. Submissions
-/// and descriptors stay with what they were made of.
+/// Swaps the kernel objects of two handles without an ioctl, to move payloads between semaphores. Submissions and descriptors
+/// keep the original objects.
 ///
 /// # Safety
 ///
@@ -262,7 +262,7 @@ pub unsafe extern "C" fn agw_sync_swap(a: *const agw_sync, b: *const agw_sync) -
     })
 }
 
-/// Exports the sync object. The descriptor is the caller's, and closed on exec.
+/// Exports a sync object as a descriptor, which the caller owns, and which is closed on exec.
 ///
 /// # Safety
 ///
@@ -280,7 +280,7 @@ pub unsafe extern "C" fn agw_sync_export_fd(sync: *const agw_sync, fd: *mut i32)
     })
 }
 
-/// Exports the fence of the binary state as a sync file. The descriptor is the caller's, and closed on exec.
+/// Exports the fence of the binary state as a sync file. The caller owns the descriptor, which is closed on exec.
 ///
 /// # Safety
 ///
@@ -298,7 +298,8 @@ pub unsafe extern "C" fn agw_sync_export_sync_file(sync: *const agw_sync, fd: *m
     })
 }
 
-/// Exports the fence of a point as a sync file, which several requests make. The descriptor is the caller's, and closed on exec.
+/// Exports the fence of a point as a sync file, which takes several ioctls. The caller owns the descriptor, which is closed on
+/// exec.
 ///
 /// # Safety
 ///
@@ -316,7 +317,7 @@ pub unsafe extern "C" fn agw_sync_export_sync_file_at(sync: *const agw_sync, poi
     })
 }
 
-/// Replaces the binary state by the fence of a sync file, which stays the caller's.
+/// Replaces the binary state with the fence of a sync file, which the caller keeps.
 ///
 /// # Safety
 ///
@@ -326,12 +327,12 @@ pub unsafe extern "C" fn agw_sync_import_sync_file(sync: *const agw_sync, fd: i3
     entry(|| {
         // SAFETY: the caller's promise.
         let body = unsafe { self::sync(sync) }?;
-        // SAFETY: lent for the time of this call.
+        // SAFETY: lent for the duration of this call.
         Ok(body.syncobj().import_sync_file(unsafe { lent(fd) }?)?)
     })
 }
 
-/// Adds 1 to an eventfd when a point has signalled, or with `AGW_WAIT_PENDING` when something was submitted for it.
+/// Adds 1 to an eventfd when a point is signalled or, with `AGW_WAIT_PENDING`, when work for the point is submitted.
 ///
 /// # Safety
 ///
@@ -341,7 +342,7 @@ pub unsafe extern "C" fn agw_sync_tell(sync: *const agw_sync, point: u64, flags:
     entry(|| {
         // SAFETY: the caller's promise.
         let body = unsafe { self::sync(sync) }?;
-        // SAFETY: lent for the time of this call.
+        // SAFETY: lent for the duration of this call.
         Ok(body.syncobj().tell(point, until(flags)?, unsafe { lent(eventfd) }?)?)
     })
 }
@@ -354,10 +355,11 @@ fn until(flags: u32) -> Answer<Until> {
     }
 }
 
-/// Waits for points, and first for something to be submitted for them, until a deadline in nanoseconds of CLOCK_MONOTONIC;
-/// `UINT64_MAX` is for ever. `AGW_TIMEOUT` if the deadline comes first. No points at all are met at once.
+/// Waits until points are signalled, including points for which no work was submitted yet. The deadline is in nanoseconds of
+/// CLOCK_MONOTONIC; `UINT64_MAX` waits without a limit. Returns `AGW_TIMEOUT` if the deadline passes first. A wait for no
+/// points succeeds at once.
 ///
-/// A point whose work was lost counts as signalled: `agw_ctx_check` and `agw_queue_check` tell.
+/// A point whose work was lost counts as signalled. Call `agw_ctx_check` or `agw_queue_check` to detect lost work.
 ///
 /// # Safety
 ///
@@ -378,7 +380,7 @@ pub unsafe extern "C" fn agw_sync_wait(points: *const agw_sync_point, count: u32
     })
 }
 
-/// Destroys a sync object. Waiters and descriptors keep its fence.
+/// Destroys a sync object. Waits in progress and exported descriptors keep its fence.
 ///
 /// # Safety
 ///

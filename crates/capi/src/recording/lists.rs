@@ -1,4 +1,4 @@
-//! Contents of a stream besides dwords, and operations on closed streams.
+//! Stream contents other than dwords, and operations on finalized streams.
 
 use std::{ffi::c_char, ops::Deref};
 
@@ -14,7 +14,7 @@ use crate::{
     objects::{agw_bo, agw_sparse, bo_body, sparse},
 };
 
-/// The list is copied, not called.
+/// Copies the list instead of calling it.
 pub const AGW_EXECUTE_COPY: u32 = 1 << 0;
 
 /// An IB of a finalized stream.
@@ -23,13 +23,13 @@ pub const AGW_EXECUTE_COPY: u32 = 1 << 0;
 pub struct agw_ib {
     /// GPU address.
     pub va: u64,
-    /// Length, dwords.
+    /// Length in dwords.
     pub dwords: u32,
     /// Zero.
     pub pad: u32,
 }
 
-/// The list of a finalized stream. A clone of the list would cost more than the look.
+/// The list of a finalized stream. It is borrowed, because cloning it would take longer than the access.
 pub(super) struct Closed<'a> {
     pub(super) list: &'a CommandList,
     pub(super) turn: Turn<'a>,
@@ -48,7 +48,7 @@ impl Deref for Closed<'_> {
 ///
 /// # Safety
 ///
-/// Nothing records, finalizes, resets or destroys the stream as long as the list is used.
+/// Nothing records, finalizes, resets or destroys the stream while the list is used.
 #[inline]
 pub(super) unsafe fn closed<'a>(body: &'a StreamBody, argument: &str) -> Answer<Closed<'a>> {
     // SAFETY: the caller's promise.
@@ -63,11 +63,11 @@ pub(super) unsafe fn closed<'a>(body: &'a StreamBody, argument: &str) -> Answer<
     }
 }
 
-/// Returns the list of the finalized stream behind a handle.
+/// Returns the list of the finalized stream of a handle.
 ///
 /// # Safety
 ///
-/// `handle` is null or a stream that was not destroyed; the rest as for [`closed`].
+/// `handle` is null or a stream that was not destroyed; the other requirements are those of [`closed`].
 #[inline]
 pub(super) unsafe fn list_of<'a>(handle: *const agw_stream, argument: &str) -> Answer<Closed<'a>> {
     // SAFETY: the caller's promise.
@@ -76,7 +76,7 @@ pub(super) unsafe fn list_of<'a>(handle: *const agw_stream, argument: &str) -> A
     unsafe { closed(stream.body(), argument) }
 }
 
-/// Returns the failure of a stream without a list.
+/// Returns the failure for a stream without a list.
 #[cold]
 fn not_closed(stage: &Stage, argument: &str) -> Failure {
     match stage {
@@ -85,7 +85,7 @@ fn not_closed(stage: &Stage, argument: &str) -> Failure {
     }
 }
 
-/// Keeps a BO resident and alive for every run of the list. One that is kept already costs a look.
+/// Keeps a BO resident and alive for every execution of the list. Adding a BO again costs only a lookup.
 ///
 /// # Safety
 ///
@@ -107,7 +107,7 @@ pub unsafe extern "C" fn agw_stream_add_bo(stream: *mut agw_stream, bo: *const a
     })
 }
 
-/// Keeps what is bound in a sparse range resident for every run of the list.
+/// Keeps the memory that is bound in a sparse range resident for every execution of the list.
 ///
 /// # Safety
 ///
@@ -129,7 +129,7 @@ pub unsafe extern "C" fn agw_stream_add_sparse(stream: *mut agw_stream, range: *
     })
 }
 
-/// Records fillers, so that with `leave` dwords more the chunk ends where an IB may.
+/// Records NOPs, so that the chunk has a valid IB length after `leave` more dwords.
 ///
 /// # Safety
 ///
@@ -144,7 +144,7 @@ pub unsafe extern "C" fn agw_stream_pad(stream: *mut agw_stream, leave: u32) -> 
     })
 }
 
-/// Records words that dumps show. At most 1,000 bytes or so, as `MAX_ANNOTATION_BYTES` says.
+/// Records a text that dumps show, of about 1,000 bytes at most.
 ///
 /// # Safety
 ///
@@ -161,7 +161,8 @@ pub unsafe extern "C" fn agw_stream_annotate(stream: *mut agw_stream, words: *co
     })
 }
 
-/// Runs a finalized stream here: by a call where the ring can, unless `flags` says `AGW_EXECUTE_COPY`, else by a copy.
+/// Executes a finalized stream from this stream: by a call if the ring supports calls, otherwise, or with `AGW_EXECUTE_COPY` in
+/// `flags`, by a copy.
 ///
 /// # Safety
 ///
@@ -187,8 +188,8 @@ pub unsafe extern "C" fn agw_stream_execute(stream: *mut agw_stream, child: *con
     })
 }
 
-/// Records a call of an IB at an address, with the predicate bit of the packet or without. The caller keeps its memory alive
-/// and resident. Graphics rings only.
+/// Records a call of an IB at an address, with or without the predicate bit of the packet. The caller keeps the memory of the
+/// IB alive and resident. Only for graphics rings.
 ///
 /// # Safety
 ///
@@ -218,8 +219,8 @@ fn call(open: &mut AnyStream, va: u64, dwords: u32, predicate: bool) -> Answer {
     Ok(())
 }
 
-/// Runs commands that the GPU itself writes: by a call on graphics rings; on compute rings, from GFX9 on, by a jump there and one
-/// back, which this stream stores at `trailer_va`, the address of the last four dwords of the commands.
+/// Executes commands that the GPU generates. Graphics rings call them. Compute rings, from GFX9 on, jump to them and back: this
+/// stream stores the jump back at `trailer_va`, the address of the last four dwords of the commands.
 ///
 /// # Safety
 ///
@@ -235,8 +236,8 @@ pub unsafe extern "C" fn agw_stream_detour(stream: *mut agw_stream, va: u64, dwo
     })
 }
 
-/// Puts a finalized stream behind another one, so that submitting the first runs both. Returns `false`, and changes nothing,
-/// where that cannot be: on rings without jumps, and while either is in use.
+/// Appends a finalized stream to another one, so that submitting `stream` executes both. Returns `false`, and changes nothing,
+/// if this is not possible: on rings without jumps, or while either stream is in use.
 ///
 /// # Safety
 ///
@@ -247,24 +248,24 @@ pub unsafe extern "C" fn agw_stream_chain(stream: *mut agw_stream, next: *mut ag
     unsafe { put_behind(stream, next, CommandList::chain) }
 }
 
-/// Puts a finalized stream behind another one as `agw_stream_chain` does, and has the graphics engine replay `next` when the
-/// context comes back after a preemption, by the bit PRE_ENA of the jump. For drivers that shadow registers and submit with
-/// `AGW_SUBMIT_PREEMPTIBLE`. Returns `false` where the ring replays nothing, too: on compute rings, and before GFX8.
+/// Appends a finalized stream to another one like `agw_stream_chain`, and makes the graphics ring replay `next` when the
+/// context resumes after a preemption (bit PRE_ENA of the jump). It is meant for drivers that shadow registers and submit with
+/// `AGW_SUBMIT_PREEMPTIBLE`. Also returns `false` if the ring does not replay: on compute rings, and before GFX8.
 ///
 /// # Safety
 ///
-/// Those of `agw_stream_chain`.
+/// The requirements of `agw_stream_chain`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn agw_stream_chain_replayed(stream: *mut agw_stream, next: *mut agw_stream) -> bool {
     // SAFETY: the caller's promise.
     unsafe { put_behind(stream, next, CommandList::chain_replayed) }
 }
 
-/// Puts a stream behind another one, unless either was made to be unchained.
+/// Appends a stream to another one, unless either was created as unchained.
 ///
 /// # Safety
 ///
-/// Those of [`agw_stream_chain`].
+/// The requirements of [`agw_stream_chain`].
 unsafe fn put_behind(
     stream: *mut agw_stream,
     next: *mut agw_stream,
@@ -289,7 +290,7 @@ unsafe fn put_behind(
     is_chained
 }
 
-/// Takes a stream off the one that was put behind it.
+/// Undoes `agw_stream_chain`: submitting `stream` executes no appended stream any more.
 ///
 /// # Safety
 ///
@@ -299,7 +300,7 @@ pub unsafe extern "C" fn agw_stream_unchain(stream: *mut agw_stream) -> i32 {
     entry(|| {
         // SAFETY: the caller's promise.
         let list = unsafe { list_of(stream, "stream") }?;
-        // Nearly always, and without the lock that a look at the next one would need.
+        // The common case, without the lock that access to the appended list needs.
         if !list.is_chained() {
             return Ok(());
         }
@@ -307,13 +308,13 @@ pub unsafe extern "C" fn agw_stream_unchain(stream: *mut agw_stream) -> i32 {
     })
 }
 
-/// Writes the IBs of a finalized stream to `ibs`, in order. `ib_count` says how long the array is, and afterwards how many there are;
-/// `AGW_INCOMPLETE` if that is more.
+/// Writes the IBs of a finalized stream to `ibs`, in order. `ib_count` contains the length of the array, and is set to the
+/// number of IBs. Returns `AGW_INCOMPLETE` if the array is too short.
 ///
 /// # Safety
 ///
-/// `stream` is null or a stream that was not destroyed, and that nothing else changes; `ib_count` is null or valid for reading and writing; `ibs` is null, or
-/// valid for writing as many IBs as `ib_count` says.
+/// `stream` is null or a stream that was not destroyed, and that nothing else changes; `ib_count` is null or valid for reading
+/// and writing; `ibs` is null, or valid for writing `*ib_count` IBs.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn agw_stream_ibs(stream: *const agw_stream, ibs: *mut agw_ib, ib_count: *mut u32) -> i32 {
     entry(|| {
@@ -325,11 +326,12 @@ pub unsafe extern "C" fn agw_stream_ibs(stream: *const agw_stream, ibs: *mut agw
     })
 }
 
-/// Copies the contents of IB number `ib` of a finalized stream into `dwords`, as far as they fit.
+/// Copies the contents of the IB with index `ib` of a finalized stream to `dwords`, up to `room` dwords.
 ///
 /// # Safety
 ///
-/// `stream` is null or a stream that was not destroyed, and that nothing else changes; `dwords` is null, or valid for writing `room` words.
+/// `stream` is null or a stream that was not destroyed, and that nothing else changes; `dwords` is null, or valid for writing
+/// `room` words.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn agw_stream_read(stream: *const agw_stream, ib: u32, dwords: *mut u32, room: u32) -> i32 {
     entry(|| {

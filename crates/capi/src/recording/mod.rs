@@ -1,4 +1,4 @@
-//! The upper tier: streams that are recorded through a window of plain memory, and queues.
+//! Recording and submission in the upper tier: queues, and streams that are recorded through a window of memory.
 
 mod lists;
 mod queue;

@@ -9,7 +9,7 @@ use crate::{
     objects::{DeviceState, agw_ctx, ctx, in_time, ip},
 };
 
-/// A queue of a context.
+/// A queue of a context, for one ring.
 pub struct agw_queue {
     _private: [u8; 0],
 }
@@ -25,11 +25,11 @@ pub(crate) struct QueueBody {
     state: Arc<DeviceState>,
 }
 
-/// Returns the body behind a handle, and notes that the current call works on its device.
+/// Returns the body behind a handle, and records that the current call works on its device.
 ///
 /// # Safety
 ///
-/// As for `shell`.
+/// The requirements of `shell`.
 #[inline]
 pub(super) unsafe fn queue<'a>(handle: *const agw_queue) -> Answer<&'a QueueBody> {
     // SAFETY: the caller's promise.
@@ -38,7 +38,7 @@ pub(super) unsafe fn queue<'a>(handle: *const agw_queue) -> Answer<&'a QueueBody
     Ok(body)
 }
 
-/// Makes the object of a queue of a context, of which there is one at a time: `AGW_ERROR_IN_USE` for a second one.
+/// Creates a queue for a ring of a context. Returns `AGW_ERROR_IN_USE` if the ring already has a queue.
 ///
 /// # Safety
 ///
@@ -62,7 +62,8 @@ pub unsafe extern "C" fn agw_queue_create(
     })
 }
 
-/// Waits for everything submitted so far; `AGW_TIMEOUT` if the deadline, in nanoseconds of CLOCK_MONOTONIC, comes first.
+/// Waits until all submissions so far have completed. Returns `AGW_TIMEOUT` if the deadline, in nanoseconds of CLOCK_MONOTONIC,
+/// passes first.
 ///
 /// # Safety
 ///
@@ -76,7 +77,7 @@ pub unsafe extern "C" fn agw_queue_wait_idle(queue: *const agw_queue, deadline_n
     })
 }
 
-/// Lets go of what finished submissions used. No request, unless work was lost.
+/// Releases the memory of completed submissions. Takes no ioctl, unless work was lost.
 ///
 /// # Safety
 ///
@@ -90,7 +91,7 @@ pub unsafe extern "C" fn agw_queue_retire(queue: *const agw_queue) -> i32 {
     })
 }
 
-/// Fails with `AGW_ERROR_DEVICE_LOST` if work of the queue was lost.
+/// Returns `AGW_ERROR_DEVICE_LOST` if work of the queue was lost.
 ///
 /// # Safety
 ///
@@ -103,9 +104,9 @@ pub unsafe extern "C" fn agw_queue_check(queue: *const agw_queue) -> i32 {
     })
 }
 
-/// Removes a reference to a queue as `agw_queue_unref` does, and has the last reference wait for nothing, for a driver that gives up
-/// a device whose GPU may be busy for long. Submissions that run end in their own time; their command buffers are never freed
-/// if they have not ended by then.
+/// Removes a reference to a queue like `agw_queue_unref`, except that the last reference does not wait, for a driver that gives
+/// up a device whose GPU may be busy for long. Running submissions continue; their command buffers are never freed if they have
+/// not completed by then.
 ///
 /// # Safety
 ///
@@ -131,7 +132,7 @@ pub unsafe extern "C" fn agw_queue_ref(queue: *mut agw_queue) -> *mut agw_queue 
     unsafe { within(|| reference(queue, "queue")) }
 }
 
-/// Removes a reference to a queue. With the last one its last submission is waited for, two seconds at most.
+/// Removes a reference to a queue. The last one waits for the last submission, for two seconds at most.
 ///
 /// # Safety
 ///

@@ -1,4 +1,4 @@
-//! Streams: recorded through a window of plain memory.
+//! Streams, which are recorded through a window of memory.
 
 use std::{ffi::c_void, sync::Arc};
 
@@ -13,32 +13,33 @@ use crate::{
     objects::{DeviceState, SINK_DWORDS, agw_device, device, ip},
 };
 
-/// The stream is executed by others, not by a queue.
+/// The stream is executed by other streams, not by a queue.
 pub const AGW_STREAM_SECONDARY: u32 = 1 << 0;
-/// The stream is never put behind another one, nor another one behind it.
+/// The stream is never chained to another one, in either order.
 pub const AGW_STREAM_UNCHAINED: u32 = 1 << 1;
 
-/// A command stream, and after `agw_stream_finalize` its list.
+/// A command stream and, after `agw_stream_finalize`, its command list.
 pub struct agw_stream {
     _private: [u8; 0],
 }
 
-/// The memory that a stream is recorded through: the first bytes of every `agw_stream`. The layout is that of Mesa's
-/// `struct radeon_cmdbuf`, so that a stream can stand where that is wanted.
+/// The window of memory that a stream is recorded through, at the start of every `agw_stream`. Its layout is that of Mesa's
+/// `struct radeon_cmdbuf`, so that a stream can be used in its place.
 ///
-/// Between two calls the caller owns `buf[0 .. max_dw)`: it stores, advances `cdw`, and may read and patch what is below `cdw`. Before
-/// it stores `n` dwords it sees to it that `max_dw - cdw` is at least `n`, with `agw_stream_reserve`; all four words may have
-/// changed afterwards. The counters have 64 bits so that a compiler knows that stores through `buf` leave them alone.
+/// Between two calls the caller owns `buf[0 .. max_dw)`: it stores dwords, advances `cdw`, and may read and patch the dwords
+/// below `cdw`. Before it stores `n` dwords, it ensures with `agw_stream_reserve` that `max_dw - cdw` is at least `n`, after
+/// which all four fields may have changed. The counters have 64 bits, so that a compiler knows that stores through `buf` do not
+/// change them.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct agw_cmd_window {
-    /// Dwords used in this chunk.
+    /// Number of dwords that are used in this chunk.
     pub cdw: u64,
-    /// Dwords there are. Room for padding and a jump is behind them.
+    /// Size of the chunk in dwords. There is room for padding and a jump after it.
     pub max_dw: u64,
-    /// The caller's; at least `cdw` after each call, and no more than that in a new chunk.
+    /// For the caller's use. After each call it is at least `cdw`, and equal to it in a new chunk.
     pub reserved_dw: u64,
-    /// The chunk.
+    /// The memory of the chunk.
     pub buf: *mut u32,
 }
 
@@ -46,11 +47,11 @@ pub struct agw_cmd_window {
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct agw_stream_head {
-    /// The memory that it is recorded through.
+    /// The window that the stream is recorded through.
     pub window: agw_cmd_window,
-    /// The caller's; the library does not touch it.
+    /// For the caller's use; the library does not access it.
     pub user: *mut c_void,
-    /// The IP, read-only.
+    /// IP type, `AGW_IP_*`; read-only.
     pub ip: u32,
     /// Zero.
     pub pad: u32,
@@ -63,13 +64,13 @@ impl Handle for agw_stream {
 }
 
 pub(crate) struct StreamBody {
-    /// One thread at a time records; several may submit what was finalized.
+    /// One thread at a time records, but several may submit a finalized stream.
     pub(crate) recording: Contracted<Recording>,
     pub(crate) is_unchained: bool,
     pub(crate) state: Arc<DeviceState>,
 }
 
-/// A stream in one of its stages, and what it was made with.
+/// A stream in one of its stages, and its creation parameters.
 pub(crate) struct Recording {
     pub(crate) stage: Stage,
     target: Target,
@@ -81,18 +82,18 @@ pub(crate) struct Recording {
 pub(crate) enum Stage {
     Open(AnyStream),
     Closed(CommandList),
-    /// The words that are recorded go nowhere; the reason is `agw_stream_finalize`'s answer.
+    /// Recorded dwords are discarded; `agw_stream_finalize` returns the reason.
     Poisoned {
         code: i32,
         text: String,
     },
 }
 
-/// Returns the object behind a handle, and notes that the current call works on its device.
+/// Returns the object behind a handle, and records that the current call works on its device.
 ///
 /// # Safety
 ///
-/// As for [`shell`].
+/// The requirements of [`shell`].
 #[inline]
 pub(crate) unsafe fn stream<'a>(handle: *const agw_stream, argument: &str) -> Answer<&'a Shell<agw_stream>> {
     // SAFETY: the caller's promise.
@@ -101,13 +102,14 @@ pub(crate) unsafe fn stream<'a>(handle: *const agw_stream, argument: &str) -> An
     Ok(stream)
 }
 
-/// Runs a call on a stream that is being recorded: takes over what the caller stored, and shows it the window afterwards.
+/// Runs a call on a stream that is being recorded. Accounts for the dwords that the caller stored first, and updates the window
+/// afterwards.
 ///
-/// An error poisons the stream; the answer is the error.
+/// An error poisons the stream, and is returned.
 ///
 /// # Safety
 ///
-/// The caller is the only one who uses the stream, as the contract of streams says.
+/// Nothing else uses the stream, as the rules of streams require.
 pub(crate) unsafe fn record(stream: &Shell<agw_stream>, call: impl FnOnce(&mut AnyStream) -> Answer) -> Answer {
     let (head, body) = (window_of(stream), stream.body());
     // SAFETY: the caller's promise; `call` uses no other stream.
@@ -115,7 +117,7 @@ pub(crate) unsafe fn record(stream: &Shell<agw_stream>, call: impl FnOnce(&mut A
     let stage = &mut recording.stage;
     match stage {
         Stage::Open(open) => {
-            // SAFETY: the head of a live object; C does not touch it during the call.
+            // SAFETY: the head of a live object; C does not access it during the call.
             let before = unsafe { head.read() };
             let outcome = take_over(open, before.cdw).and_then(|()| call(open));
             if let Err(failure) = outcome {
@@ -140,12 +142,12 @@ pub(crate) unsafe fn record(stream: &Shell<agw_stream>, call: impl FnOnce(&mut A
     }
 }
 
-/// Returns the address of a stream's window, which its head begins with.
+/// Returns the address of a stream's window, with which its head begins.
 fn window_of(stream: &Shell<agw_stream>) -> *mut agw_cmd_window {
     stream.head().cast()
 }
 
-/// Returns the failure of a stream that another call uses, which breaks the rule of one thread at a time.
+/// Returns the failure for a stream that another call uses, against the rule of one thread at a time.
 #[cold]
 pub(super) fn busy(argument: &str) -> Failure {
     const FAULT: &str = "another thread uses the stream";
@@ -155,7 +157,7 @@ pub(super) fn busy(argument: &str) -> Failure {
     Failure::new(AGW_ERROR_IN_USE, format!("{argument}: {FAULT}"))
 }
 
-/// Counts as recorded what the caller stored.
+/// Records the dwords that the caller stored.
 fn take_over(open: &mut AnyStream, used: u64) -> Answer {
     let stored = used.checked_sub(wide(open.chunk_len()));
     match stored.and_then(|stored| usize::try_from(stored).ok()) {
@@ -171,11 +173,11 @@ fn window(open: &mut AnyStream) -> agw_cmd_window {
     agw_cmd_window { cdw, max_dw: wide(chunk.len()), reserved_dw: cdw, buf: chunk.as_mut_ptr() }
 }
 
-/// Sends what is recorded from now on nowhere.
+/// Poisons a stream: dwords that are recorded from now on are discarded.
 ///
 /// # Safety
 ///
-/// The caller is the only one who uses the stream.
+/// Nothing else uses the stream.
 unsafe fn poison(stream: &Shell<agw_stream>, stage: &mut Stage, failure: &Failure) {
     *stage = Stage::Poisoned { code: failure.code(), text: failure.text().to_owned() };
     let (max_dw, buf) = (wide(SINK_DWORDS), stream.body().state.sink());
@@ -183,8 +185,8 @@ unsafe fn poison(stream: &Shell<agw_stream>, stage: &mut Stage, failure: &Failur
     unsafe { window_of(stream).write(agw_cmd_window { cdw: 0, max_dw, reserved_dw: 0, buf }) };
 }
 
-/// Creates a stream for the rings of an IP, with room for `dwords` dwords before it grows. `AGW_ERROR_FEATURE_NOT_PRESENT` for
-/// IPs that take neither PM4 nor SDMA packets.
+/// Creates a stream for the rings of an IP, with room for `dwords` dwords before it grows. Returns
+/// `AGW_ERROR_FEATURE_NOT_PRESENT` for IPs that use neither PM4 nor SDMA packets.
 ///
 /// # Safety
 ///
@@ -225,8 +227,8 @@ fn start(state: &DeviceState, target: Target, is_secondary: bool, dwords: usize)
     Ok(start(&state.device, target, dwords)?)
 }
 
-/// Makes room for `dwords` dwords at least, at most 1 MiDwords. It never fails: where there is no memory, the stream is
-/// poisoned, what is stored goes nowhere, and `agw_stream_finalize` answers the error.
+/// Makes room for at least `dwords` dwords, up to 2^20. Never fails: if there is no memory, the stream is poisoned, stored
+/// dwords are discarded, and `agw_stream_finalize` returns the error.
 ///
 /// # Safety
 ///
@@ -242,7 +244,8 @@ pub unsafe extern "C" fn agw_stream_grow(stream: *mut agw_stream, dwords: u64) {
     });
 }
 
-/// Closes a stream: it can be submitted, executed, chained and reset. Answers what poisoned it, if anything did.
+/// Finalizes a stream, which can then be submitted, executed, chained and reset. If the stream is poisoned, returns the error
+/// that poisoned it.
 ///
 /// # Safety
 ///
@@ -262,7 +265,7 @@ pub unsafe extern "C" fn agw_stream_finalize(stream: *mut agw_stream) -> i32 {
         match open.finish() {
             Ok(list) => {
                 let last = list.ibs().last().map_or(0, |(_, dwords)| dwords);
-                // SAFETY: the head of a live object, which is the caller's alone. The chunk stays where it is: the list has it.
+                // SAFETY: the head of a live object, which only the caller uses. The chunk stays in place: the list owns it.
                 unsafe { (*window_of(stream)).cdw = wide(last) };
                 *stage = Stage::Closed(list);
                 Ok(())
@@ -277,7 +280,8 @@ pub unsafe extern "C" fn agw_stream_finalize(stream: *mut agw_stream) -> i32 {
     })
 }
 
-/// Forgets what was recorded, an error included. The memory is used again, unless a queue or another stream still has it.
+/// Discards the recorded commands, and an error if there was one. The memory is reused, unless a queue or another stream still
+/// uses it.
 ///
 /// # Safety
 ///
@@ -303,7 +307,7 @@ pub unsafe extern "C" fn agw_stream_reset(stream: *mut agw_stream) -> i32 {
         };
         match opened {
             Ok(mut open) => {
-                // SAFETY: the head of a live object, which is the caller's alone.
+                // SAFETY: the head of a live object, which only the caller uses.
                 unsafe { window_of(stream).write(window(&mut open)) };
                 *stage = Stage::Open(open);
                 Ok(())
@@ -317,7 +321,7 @@ pub unsafe extern "C" fn agw_stream_reset(stream: *mut agw_stream) -> i32 {
     })
 }
 
-/// Destroys a stream. Queues and streams that use its list keep that.
+/// Destroys a stream. Queues and streams that use its list keep the list.
 ///
 /// # Safety
 ///

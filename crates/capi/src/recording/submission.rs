@@ -1,4 +1,4 @@
-//! Submissions: from C's arrays to the library's.
+//! The conversion of submissions from C arrays.
 
 use amdgpu_winsys::{
     cs::{Keep, SyncPoint},
@@ -17,22 +17,22 @@ use crate::{
     objects::{agw_bo, agw_residents, agw_sync_point, bo_body, residents, sync},
 };
 
-/// The queue keeps streams, BOs and the members of sets alive until the submission has ended.
+/// The queue keeps streams, BOs and the members of sets alive until the submission has completed.
 pub const AGW_SUBMIT_KEEP_EVERYTHING: u32 = 0;
-/// The queue keeps the streams' lists.
+/// The queue keeps only the lists of the streams alive.
 pub const AGW_SUBMIT_KEEP_LISTS: u32 = 1;
-/// The queue keeps nothing: the caller's own rules keep all of it, as Vulkan's do.
+/// The queue keeps nothing alive; the caller does, as Vulkan requires of applications.
 pub const AGW_SUBMIT_KEEP_NOTHING: u32 = 2;
 
-/// The streams read and write encrypted memory.
+/// The submission accesses encrypted memory.
 pub const AGW_SUBMIT_SECURE: u32 = 1 << 0;
-/// The graphics ring may be preempted inside the streams.
+/// The graphics ring may be preempted within the streams.
 pub const AGW_SUBMIT_PREEMPTIBLE: u32 = 1 << 1;
 
-/// A submission.
+/// A submission to a queue.
 ///
-/// All streams are finalized. Those for another IP than the queue's belong to the follower for that IP: queues of the same context
-/// that the kernel starts together with this one. The streams themselves then make the queue wait for its followers.
+/// All streams must be finalized. A stream for another IP than the queue's is executed by the follower for that IP: a queue of
+/// the same context that the kernel starts together with this one. The streams must make the queue wait for its followers.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct agw_submission {
@@ -40,23 +40,23 @@ pub struct agw_submission {
     pub struct_size: u32,
     /// Zero.
     pub reserved: u32,
-    /// Streams, in order. None at all signal when everything submitted before and the waits are done.
+    /// Streams, in order. A submission without streams signals when all earlier submissions and its waits are done.
     pub streams: *const *const agw_stream,
-    /// Streams of one IB each that go before the first call of the kernel.
+    /// Streams of one IB each, executed at the start of the first call to the kernel.
     pub initial: *const *const agw_stream,
-    /// Streams of one IB each that go before every further call.
+    /// Streams of one IB each, executed at the start of every further call.
     pub further: *const *const agw_stream,
-    /// Streams of one IB each that go behind every call.
+    /// Streams of one IB each, executed at the end of every call.
     pub last: *const *const agw_stream,
     /// Queues that are started together with this one, each for another IP.
     pub followers: *const *const agw_queue,
-    /// BOs that the streams use and do not name.
+    /// BOs that the streams use but do not contain.
     pub bos: *const *const agw_bo,
-    /// Sets of such BOs.
+    /// Residency sets of such BOs.
     pub sets: *const *const agw_residents,
-    /// Points to wait for.
+    /// Points of sync objects to wait for.
     pub waits: *const agw_sync_point,
-    /// Points to signal.
+    /// Points of sync objects to signal.
     pub signals: *const agw_sync_point,
     /// Length of `streams`.
     pub stream_count: u32,
@@ -76,9 +76,9 @@ pub struct agw_submission {
     pub wait_count: u32,
     /// Length of `signals`.
     pub signal_count: u32,
-    /// `AGW_SUBMIT_KEEP_*`.
+    /// Lifetime of the objects, one of `AGW_SUBMIT_KEEP_*`.
     pub keep: u32,
-    /// `AGW_SUBMIT_SECURE` and `AGW_SUBMIT_PREEMPTIBLE`.
+    /// Options, `AGW_SUBMIT_SECURE` and `AGW_SUBMIT_PREEMPTIBLE`.
     pub flags: u32,
     /// Zero.
     pub pad: u32,
@@ -89,10 +89,10 @@ unsafe impl Versioned for agw_submission {
     const NAME: &'static str = "struct agw_submission";
 }
 
-/// Items of a submission; a short list of them is on the stack.
+/// The items of a submission, on the stack if there are only a few.
 pub(super) type Few<T> = SmallVec<[T; FEW]>;
 
-/// A submission with everything that it names looked up. Filled in where it stands, for it is long.
+/// A submission with all its handles resolved. It is large, and therefore filled in place.
 #[derive(Default)]
 pub(super) struct Named<'a> {
     pub(super) streams: Few<Closed<'a>>,
@@ -106,7 +106,7 @@ pub(super) struct Named<'a> {
     pub(super) options: Options,
 }
 
-/// The ways in which a submission differs from others.
+/// The options of a submission.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Options {
     pub(super) keep: Keep,
@@ -115,7 +115,7 @@ pub(super) struct Options {
 }
 
 impl Options {
-    /// Checks what a submission says.
+    /// Checks and converts the options of a submission.
     #[inline]
     pub(super) fn of(submission: &agw_submission) -> Answer<Self> {
         let keep = match submission.keep {
@@ -135,7 +135,7 @@ impl Options {
     }
 }
 
-/// Looks up the streams of a submission.
+/// Resolves the streams of a submission.
 ///
 /// # Safety
 ///
@@ -149,7 +149,7 @@ unsafe fn lists(found: &mut Few<Closed<'_>>, start: *const *const agw_stream, le
     Ok(())
 }
 
-/// Looks up the BOs of a submission.
+/// Resolves the BOs of a submission.
 ///
 /// # Safety
 ///
@@ -163,7 +163,7 @@ pub(super) unsafe fn bindings(found: &mut Few<Binding>, start: *const *const agw
     Ok(())
 }
 
-/// Looks up the sets of a submission.
+/// Resolves the sets of a submission.
 ///
 /// # Safety
 ///
@@ -178,7 +178,7 @@ pub(super) unsafe fn sets(found: &mut Few<&ResidencySet>, start: *const *const a
     Ok(())
 }
 
-/// Looks up the points of a submission.
+/// Resolves the points of a submission.
 ///
 /// # Safety
 ///
@@ -200,11 +200,11 @@ pub(super) unsafe fn points(
 }
 
 impl Named<'_> {
-    /// Looks up everything that a submission names.
+    /// Resolves all handles of a submission.
     ///
     /// # Safety
     ///
-    /// The arrays have the lengths that the submission says, and what they hold is not freed for as long as `self` is used.
+    /// The arrays have the lengths that the submission states, and their objects are not freed while `self` is used.
     pub(super) unsafe fn look_up(&mut self, submission: &agw_submission) -> Answer {
         // SAFETY: the caller's promise.
         unsafe { lists(&mut self.streams, submission.streams, submission.stream_count, "streams") }?;

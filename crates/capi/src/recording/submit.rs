@@ -1,4 +1,4 @@
-//! Submitting.
+//! Submission to queues.
 
 use amdgpu_hw::num::index;
 use amdgpu_winsys::cs::{CommandList, Error, Fence, Gang, MAX_IBS_PER_CALL, Queue, Submission};
@@ -10,14 +10,16 @@ use super::{
 };
 use crate::border::{Answer, array, entry, put, view};
 
-/// Submits. The number of the submission goes to `sequence`, unless that is null.
+/// Submits to a queue. Writes the sequence number of the submission to `sequence`, unless that is null.
 ///
-/// More IBs than the kernel takes at once go in several calls: the first waits, the last signals.
+/// A submission with more IBs than the kernel accepts at once takes several calls to the kernel, of which the first waits and
+/// the last signals.
 ///
 /// # Safety
 ///
-/// `queue` is null or a queue that was not freed; `submission` is null or a structure of its `struct_size`, whose arrays have the
-/// lengths that it says, and hold what was not freed; no call changes one of its streams meanwhile; `sequence` is null or valid for writing.
+/// `queue` is null or a queue that was not freed; `submission` is null or a structure of its `struct_size`, whose arrays have
+/// the lengths that it states and contain objects that were not freed; no other call changes its streams at the same time;
+/// `sequence` is null or valid for writing.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn agw_queue_submit(
     queue: *const agw_queue,
@@ -45,20 +47,21 @@ pub unsafe extern "C" fn agw_queue_submit(
     })
 }
 
-/// Submits streams for one ring that go in one call of the kernel, as nearly all do: each list is looked up once, into the array
-/// that the library takes. Returns the number of the submission, which is 0 unless it is wanted; `None` if it is another kind of
-/// submission, of which nothing was done.
+/// Submits streams for one ring by one call to the kernel, the most common case. Each list is resolved once, directly into the
+/// array that the library takes. Returns the sequence number, or 0 if `wants_number` is not set. Returns `None`, and does
+/// nothing, for other kinds of submissions.
 ///
 /// # Safety
 ///
-/// As for [`agw_queue_submit`].
+/// The requirements of [`agw_queue_submit`].
 unsafe fn in_one_call(queue: &Queue, submission: &agw_submission, wants_number: bool) -> Answer<Option<u64>> {
     if submission.stream_count == 0 || submission.follower_count | submission.bo_count != 0 {
         return Ok(None);
     }
     let target = queue.target();
     let (mut lists, mut turns) = (Few::new(), Vec::new());
-    // The IBs, and whether a stream is for another ring: a gang's, while a preamble of another ring is left out.
+    // The number of IBs, and whether a stream is for another ring and therefore for a gang. Preambles for other rings are left
+    // out.
     let (mut ibs, mut is_gang) = (0, false);
     let initial = (submission.initial, submission.initial_count, "initial", false);
     let streams = (submission.streams, submission.stream_count, "streams", true);
@@ -78,7 +81,7 @@ unsafe fn in_one_call(queue: &Queue, submission: &agw_submission, wants_number: 
         }
     }
     if submission.further_count > 0 {
-        // Not used by one call, and wrong ones are an error nevertheless.
+        // A single call does not use them, but invalid ones are still an error.
         // SAFETY: the caller's promise.
         unsafe { check_further(submission) }?;
     }
@@ -112,11 +115,11 @@ unsafe fn in_one_call(queue: &Queue, submission: &agw_submission, wants_number: 
     Ok(Some(0))
 }
 
-/// Checks the streams that go before further calls.
+/// Checks the streams for the start of further calls.
 ///
 /// # Safety
 ///
-/// As for [`agw_queue_submit`].
+/// The requirements of [`agw_queue_submit`].
 #[inline(never)]
 unsafe fn check_further(submission: &agw_submission) -> Answer {
     // SAFETY: the caller's promise.
@@ -127,18 +130,18 @@ unsafe fn check_further(submission: &agw_submission) -> Answer {
     Ok(())
 }
 
-/// Returns the number of IBs that the kernel takes at once.
+/// Returns the number of IBs that the kernel accepts at once.
 #[inline]
 fn most_ibs(queue: &Queue) -> usize {
-    // PANIC: an array with a place for each IP.
+    // PANIC: the array has an entry for each IP.
     MAX_IBS_PER_CALL.min(index(queue.context().device().info().max_ibs[queue.ip().index()]))
 }
 
-/// Submits whatever a submission names, and returns its number.
+/// Submits any kind of submission, and returns its sequence number.
 ///
 /// # Safety
 ///
-/// As for [`agw_queue_submit`].
+/// The requirements of [`agw_queue_submit`].
 #[cold]
 unsafe fn in_any_way(queue: &Queue, submission: &agw_submission) -> Answer<u64> {
     let mut named = Named::default();
@@ -152,7 +155,7 @@ unsafe fn in_any_way(queue: &Queue, submission: &agw_submission) -> Answer<u64> 
     Ok(submit(queue, &followers, &named)?.map_or(0, |fence| fence.sequence()))
 }
 
-/// Submits what was named, in as many calls as it takes. `None` if there was nothing to do.
+/// Submits a resolved submission by as many calls as necessary. Returns `None` if there is nothing to do.
 fn submit(queue: &Queue, followers: &[&Queue], named: &Named<'_>) -> Answer<Option<Fence>> {
     let whole = Submission {
         memory: &named.bos.as_slice(),
@@ -196,13 +199,13 @@ fn submit(queue: &Queue, followers: &[&Queue], named: &Named<'_>) -> Answer<Opti
     Ok(fence)
 }
 
-/// Returns the lists for a queue's ring.
+/// Returns the lists for the ring of a queue.
 fn own<'a>(queue: &Queue, lists: &'a [Closed<'_>]) -> impl Iterator<Item = &'a CommandList> + Clone {
     lists.iter().map(|list| &**list).filter(|list| list.target() == queue.target())
 }
 
-/// Returns the number of lists that fit into a call with room for so many IBs: at least one, which the library cuts in two
-/// where it is longer.
+/// Returns the number of lists that fit into a call with room for `room` IBs, at least one. The library splits a list that is
+/// too long.
 fn fitting(lists: &[Closed<'_>], room: usize) -> usize {
     let mut ibs = 0;
     let fits = |list: &&Closed<'_>| {
@@ -223,7 +226,7 @@ fn gang(queue: &Queue, followers: &[&Queue], named: &Named<'_>, submission: &Sub
         return Err(error.into());
     }
     let share = |of: &Queue| all().filter(|list| list.target() == of.target()).collect::<Vec<_>>();
-    // Without a list a follower would be no job.
+    // A follower without a list would have no job.
     let working: Vec<_> = followers.iter().copied().filter(|follower| !share(follower).is_empty()).collect();
     let shares: Vec<_> = working.iter().map(|follower| share(follower)).collect();
     let shares: Vec<_> = shares.iter().map(Vec::as_slice).collect();

@@ -10,10 +10,10 @@ use crate::{
     objects::{DeviceState, agw_ctx, ctx, in_time, ip},
 };
 
-/// A queue of a context on a ring of UVD, VCE, VCN or JPEG.
+/// A queue of a context, for a ring of UVD, VCE, VCN or JPEG.
 ///
-/// Its commands are the caller's, in BOs. The kernel takes no user fence on these rings, so that each question for the end of a
-/// submission is a request. One queue may be used by several threads.
+/// The caller stores the commands in BOs. The kernel supports no user fences on these rings, so every query of a submission's
+/// completion takes an ioctl. Several threads may use one queue.
 pub struct agw_video_queue {
     _private: [u8; 0],
 }
@@ -29,11 +29,11 @@ pub(crate) struct VideoQueueBody {
     state: Arc<DeviceState>,
 }
 
-/// Returns the body behind a handle, and notes that the current call works on its device.
+/// Returns the body behind a handle, and records that the current call works on its device.
 ///
 /// # Safety
 ///
-/// As for `shell`.
+/// The requirements of `shell`.
 pub(super) unsafe fn video_queue<'a>(handle: *const agw_video_queue) -> Answer<&'a VideoQueueBody> {
     // SAFETY: the caller's promise.
     let body = unsafe { get(handle, "queue") }?;
@@ -41,8 +41,8 @@ pub(super) unsafe fn video_queue<'a>(handle: *const agw_video_queue) -> Answer<&
     Ok(body)
 }
 
-/// Makes the object of a queue of a context on a video ring, of which there is one at a time: `AGW_ERROR_IN_USE` for a second one,
-/// `AGW_ERROR_FEATURE_NOT_PRESENT` for a ring that the chip lacks and for IPs other than `AGW_IP_UVD` to `AGW_IP_VCN_JPEG`.
+/// Creates a queue for a video ring of a context. Returns `AGW_ERROR_IN_USE` if the ring already has a queue, and
+/// `AGW_ERROR_FEATURE_NOT_PRESENT` if the chip has no such ring or the IP is not one of `AGW_IP_UVD` to `AGW_IP_VCN_JPEG`.
 ///
 /// # Safety
 ///
@@ -66,14 +66,14 @@ pub unsafe extern "C" fn agw_video_queue_create(
     })
 }
 
-/// Writes the dwords that fill up an IB of `dwords` dwords to a length that the engine reads in whole; none for encoders, whose
-/// commands state their lengths. `count` says how long the array is, and afterwards how many there are; `AGW_INCOMPLETE` if that
-/// is more.
+/// Writes the dwords that pad an IB of `dwords` dwords to a length that the engine accepts. Encoders need none, because their
+/// commands contain their lengths. `count` contains the length of the array, and is set to the number of dwords. Returns
+/// `AGW_INCOMPLETE` if the array is too short.
 ///
 /// # Safety
 ///
 /// `queue` is null or a queue that was not freed; `count` is null or valid for reading and writing; `fillers` is null, or valid
-/// for writing as many dwords as `count` says.
+/// for writing `*count` dwords.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn agw_video_queue_padding(
     queue: *const agw_video_queue,
@@ -90,9 +90,9 @@ pub unsafe extern "C" fn agw_video_queue_padding(
     })
 }
 
-/// Waits for a submission and those before it, by the number that `agw_video_queue_submit` gave; `AGW_TIMEOUT` if the deadline, in
-/// nanoseconds of CLOCK_MONOTONIC, comes first. A deadline of 0 asks without waiting. One request. The memory of what has ended
-/// is let go of. `AGW_ERROR_DEVICE_LOST` if the submission was lost to a reset.
+/// Waits for a submission and all earlier ones, by the sequence number that `agw_video_queue_submit` returned, and releases the
+/// memory of completed submissions. Takes one ioctl. Returns `AGW_TIMEOUT` if the deadline, in nanoseconds of CLOCK_MONOTONIC,
+/// passes first; a deadline of 0 does not wait. Returns `AGW_ERROR_DEVICE_LOST` if the submission was lost in a GPU reset.
 ///
 /// # Safety
 ///
@@ -106,8 +106,8 @@ pub unsafe extern "C" fn agw_video_queue_wait(queue: *const agw_video_queue, seq
     })
 }
 
-/// Lets go of the memory of submissions that have ended. One request for each, and one for the first that runs.
-/// `AGW_ERROR_DEVICE_LOST` if one was lost: its memory and that of later ones is then kept as long as the queue.
+/// Releases the memory of completed submissions. Takes an ioctl for each of them, and one for the first that is running.
+/// Returns `AGW_ERROR_DEVICE_LOST` if one was lost; its memory and that of later ones is then kept as long as the queue.
 ///
 /// # Safety
 ///
@@ -131,7 +131,7 @@ pub unsafe extern "C" fn agw_video_queue_ref(queue: *mut agw_video_queue) -> *mu
     unsafe { within(|| reference(queue, "queue")) }
 }
 
-/// Removes a reference to a queue. The last one waits for nothing: the kernel keeps the memory that running jobs use.
+/// Removes a reference to a queue. The last one does not wait: the kernel keeps the memory that running jobs use.
 ///
 /// # Safety
 ///

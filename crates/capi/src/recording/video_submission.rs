@@ -14,22 +14,23 @@ use crate::{
     objects::{agw_bo, agw_residents, agw_sync_point, bo_body},
 };
 
-/// Commands for a video engine, which the caller has stored in a BO.
+/// Commands for a video engine, stored in a BO.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct agw_video_ib {
-    /// The BO. The submission lists it, and keeps it alive.
+    /// The BO. The submission lists it and keeps it alive.
     pub bo: *const agw_bo,
-    /// Offset of the first dword, bytes; a multiple of 4. The kernel advises a multiple of `ib_alignment` of
-    /// `struct agw_device_info`.
+    /// Offset of the first dword in bytes, a multiple of 4. The kernel recommends a multiple of `ib_alignment` of `struct
+    /// agw_device_info`.
     pub offset: u64,
-    /// Length, 1 to 0x7ffff0 dwords.
+    /// Length in dwords, 1 to 0x7ffff0.
     pub dwords: u32,
     /// Zero.
     pub pad: u32,
 }
 
-/// A submission to a video ring. Its BOs and the members of its sets are kept alive until the queue has noticed its end.
+/// A submission to a video ring. Its BOs and the members of its sets are kept alive until the queue has detected its
+/// completion.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct agw_video_submission {
@@ -37,15 +38,15 @@ pub struct agw_video_submission {
     pub struct_size: u32,
     /// Zero.
     pub reserved: u32,
-    /// IBs, which run in order: at least one, and no more than `max_ibs` of `struct agw_device_info`.
+    /// IBs, which are executed in order: at least one, and at most `max_ibs` of `struct agw_device_info`.
     pub ibs: *const agw_video_ib,
-    /// BOs that the engine reads or writes: streams, pictures, sessions.
+    /// BOs that the engine accesses, such as bitstreams, pictures and sessions.
     pub bos: *const *const agw_bo,
-    /// Sets of such BOs.
+    /// Residency sets of such BOs.
     pub sets: *const *const agw_residents,
-    /// Points to wait for.
+    /// Points of sync objects to wait for.
     pub waits: *const agw_sync_point,
-    /// Points to signal.
+    /// Points of sync objects to signal.
     pub signals: *const agw_sync_point,
     /// Length of `ibs`.
     pub ib_count: u32,
@@ -66,7 +67,7 @@ unsafe impl Versioned for agw_video_submission {
     const NAME: &'static str = "struct agw_video_submission";
 }
 
-/// The memory of a submission: BOs and the members of sets.
+/// The memory of a submission: its BOs and the members of its sets.
 struct Memory {
     bos: Few<Binding>,
     sets: Few<Residents>,
@@ -83,13 +84,13 @@ impl Resident for Memory {
     }
 }
 
-/// Submits to a video ring: one request, and one for each earlier submission that has ended. The number of the submission, from 1,
-/// goes to `sequence`, unless that is null.
+/// Submits to a video ring. Takes one ioctl, and one for each earlier submission that has completed. Writes the sequence number
+/// of the submission, counted from 1, to `sequence`, unless that is null.
 ///
 /// # Safety
 ///
-/// `queue` is null or a queue that was not freed; `submission` is null or a structure of its `struct_size`, whose arrays have the
-/// lengths that it says, and hold what was not freed; `sequence` is null or valid for writing.
+/// `queue` is null or a queue that was not freed; `submission` is null or a structure of its `struct_size`, whose arrays have
+/// the lengths that it states and contain objects that were not freed; `sequence` is null or valid for writing.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn agw_video_queue_submit(
     queue: *const agw_video_queue,
