@@ -1,4 +1,4 @@
-//! Marks that show how far a ring has come.
+//! Breadcrumbs: marks that record how far a ring has progressed.
 
 use crate::{
     cs::{Marker, Result, Stream, record::marker_page::MarkerPage},
@@ -6,10 +6,10 @@ use crate::{
     winsys::{Binding, Device},
 };
 
-/// Two dwords in system memory that a stream writes as it goes: the mark that the ring has come to, and the mark up to
-/// which everything is done. When a GPU hangs, the cause is between the two.
+/// Two dwords in system memory that commands of a stream write: the last mark that the ring has reached, and the last mark before
+/// which all work has completed. If the GPU hangs, the cause is between these two marks.
 ///
-/// One for each queue. Its [binding](Breadcrumbs::binding) is part of each submission that writes marks.
+/// Each queue needs its own breadcrumbs. Every submission that writes marks must list the [binding](Breadcrumbs::binding).
 ///
 /// ```
 /// use amdgpu_winsys::{cs::{Breadcrumbs, Progress, Stream, Submission}, winsys::Deadline};
@@ -37,7 +37,7 @@ pub struct Breadcrumbs {
     page: MarkerPage,
 }
 
-/// Progress of a ring, by its marks; 0 before the first.
+/// The progress of a ring, as its last marks; 0 before the first mark.
 ///
 /// ```
 /// use amdgpu_winsys::{cs::{Breadcrumbs, Progress, Stream, Submission}, winsys::Deadline};
@@ -62,36 +62,38 @@ pub struct Breadcrumbs {
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Progress {
-    /// The last mark that the ring has come to.
+    /// The last mark that the ring has reached.
     pub begun: u32,
-    /// The last mark before which everything is done.
+    /// The last mark before which all work has completed.
     pub done: u32,
 }
 
-/// Indices of the dwords, in lines of their own.
+/// Indices of the dwords, which are in separate cache lines.
 const BEGUN: usize = 0;
 const DONE: usize = 16;
 
 impl Breadcrumbs {
-    /// Creates breadcrumbs without a mark.
+    /// Creates breadcrumbs without marks.
     ///
     /// # Errors
     ///
-    /// [`Error::Address`](crate::cs::Error::Address) or [`Error::Winsys`](crate::cs::Error::Winsys) when there is no memory.
+    /// [`Error::Address`](crate::cs::Error::Address) if there is no GPU address; [`Error::Winsys`](crate::cs::Error::Winsys) if the
+    /// allocation fails.
     pub fn new(device: &Device) -> Result<Self> {
         Ok(Self { page: MarkerPage::new(device)? })
     }
 
-    /// Returns the binding that submissions must list if their streams write marks.
+    /// Returns the binding, which every submission that writes marks must list.
     pub fn binding(&self) -> &Binding {
         self.page.binding()
     }
 
-    /// Marks that the ring has come here. `mark` is the caller's to choose, such as the number of a draw, and not 0.
+    /// Records a write of `mark` when the ring reaches this point; earlier commands may still run. The caller chooses `mark`, for
+    /// example the number of a draw; it must not be 0.
     ///
     /// # Errors
     ///
-    /// Those of [`Stream::push`].
+    /// The errors of [`Stream::push`].
     pub fn begin<L: Marker>(&self, stream: &mut Stream<L>, mark: u32) -> Result<()> {
         L::note(stream, self.page.at(BEGUN), mark)
     }
@@ -100,22 +102,22 @@ impl Breadcrumbs {
     ///
     /// # Errors
     ///
-    /// Those of [`Stream::push`].
+    /// The errors of [`Stream::push`].
     pub fn end<L: Marker>(&self, stream: &mut Stream<L>, mark: u32) -> Result<()> {
         L::store(stream, self.page.at(DONE), mark)
     }
 
-    /// Returns the ring's progress.
+    /// Returns the current progress of the ring.
     pub fn progress(&self) -> Progress {
         Progress { begun: self.page.load(BEGUN), done: self.page.load(DONE) }
     }
 
-    /// Returns the address of the mark up to which everything is done, and that mark.
+    /// Returns the address and the value of the last mark before which all work has completed.
     pub(super) fn done_mark(&self) -> (GpuVa, u32) {
         (self.page.at(DONE), self.page.load(DONE))
     }
 
-    /// Returns the address of the last mark, and the mark that is there now.
+    /// Returns the address and the value of the last mark that the ring has reached.
     pub(super) fn last_mark(&self) -> (GpuVa, u32) {
         let Progress { begun, done } = self.progress();
         if begun == 0 { (self.page.at(DONE), done) } else { (self.page.at(BEGUN), begun) }

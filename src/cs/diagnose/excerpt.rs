@@ -1,4 +1,4 @@
-//! The part of an IB where a queue stopped.
+//! Excerpts of the IB in which a queue stopped.
 
 use std::{ops::Range, sync::Arc};
 
@@ -14,17 +14,18 @@ use crate::{
     winsys::VaMap,
 };
 
-/// Dwords shown in front of the first mark, and from the second one on.
+/// Dwords shown before the first mark, and from the second mark on.
 const BEFORE: usize = 32;
 const BEHIND: usize = 96;
 
-/// The most dwords between the two marks that are all shown; beyond, only the surroundings of the last mark are.
+/// The greatest distance of the two marks, in dwords, at which everything between them is shown; otherwise only the surroundings of
+/// the last mark are.
 const BETWEEN: usize = 1024;
 
-/// Limits of what an excerpt shows of the memory it refers to.
+/// Limits for the memory that the excerpt refers to.
 const LIMITS: Limits = Limits { depth: 2, ibs: 8, dwords: 4096 };
 
-/// Part of an IB.
+/// An excerpt of the IB in which a queue stopped, around the last marks of its breadcrumbs.
 ///
 /// ```
 /// use amdgpu_winsys::cs::HangReport;
@@ -51,32 +52,32 @@ const LIMITS: Limits = Limits { depth: 2, ibs: 8, dwords: 4096 };
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Excerpt {
-    /// The submission that it belongs to.
+    /// The sequence number of the submission.
     pub sequence: u64,
-    /// The ring and generation that execute it.
+    /// The ring and generation that execute the IB.
     pub target: Target,
-    /// Address of the IB.
+    /// GPU address of the IB.
     pub ib: GpuVa,
-    /// Index of the first dword shown: the start of a packet.
+    /// Index in the IB of the first dword shown, at which a packet begins.
     pub first: usize,
-    /// The dwords.
+    /// The dwords shown.
     pub dwords: Vec<u32>,
-    /// The dword of the IB with which the packet begins that wrote the last mark that the ring came to; `None` when there is
-    /// no such mark, and then this is the beginning of the submission's first IB.
+    /// Index in the IB of the packet that wrote the last mark that the ring has reached. `None` without such a mark; the excerpt is
+    /// then the beginning of the first IB of the submission.
     pub last_mark: Option<usize>,
-    /// The dword of the IB with which the packet begins that wrote the last mark up to which everything is done; `None` when
-    /// that is in another IB, or nowhere.
+    /// Index in the IB of the packet that wrote the last mark before which all work has completed. `None` if that packet is in
+    /// another IB or there is no such mark.
     pub done_mark: Option<usize>,
-    /// The registers that the submission's packets before the last mark have set, each with its last value, by offset. A call is
-    /// followed, and CLEAR_STATE forgets context registers. Empty without a mark, and on copy engines.
+    /// The registers that the packets of the submission before the last mark set, with their last values, ordered by offset. Called
+    /// IBs are included, and CLEAR_STATE resets context registers. Empty without a mark, and on copy engines.
     pub registers: Vec<Register>,
-    /// The part made readable, and the IBs that it calls or jumps to; addresses by the device's
-    /// [VA map](crate::winsys::Device::va_map) as it was when the report was made.
+    /// The decoded dwords, and the IBs that they call or jump to. The device's [VA map](crate::winsys::Device::va_map) at the time
+    /// of the report names the addresses.
     pub decoded: Dump,
 }
 
 impl Excerpt {
-    /// The place of the last marks, else the beginning of what `queue` runs.
+    /// Returns the excerpt around the last marks, or the beginning of the first list of `queue` if there are none.
     pub(super) fn of(
         queue: Target,
         sequence: u64,
@@ -115,14 +116,14 @@ impl Excerpt {
 }
 
 impl Source<'_> {
-    /// Returns the dwords at an address if it is in this IB.
+    /// Returns the dwords at an address if they are in this IB.
     fn read(&self, va: GpuVa, len: usize) -> Option<Vec<u32>> {
         let into = usize::try_from(va.as_u64().checked_sub(self.va.as_u64())? / 4).ok()?;
         Some(self.dwords.get(into..into.checked_add(len)?)?.to_vec())
     }
 
-    /// The packet that has both an address and a value in it. Some packets keep other fields in the upper half of the
-    /// address.
+    /// Returns the offset of the packet that contains both an address and a value. The upper 16 bits of the high dword are ignored,
+    /// because some packets have other fields there.
     fn store(&self, at: GpuVa, value: u32) -> Option<usize> {
         let has_address =
             |pair: &[u32]| matches!(pair, [low, high] if *low == at.low() && *high as u16 == at.high() as u16);
@@ -131,7 +132,7 @@ impl Source<'_> {
             .map(|packet| packet.offset)
     }
 
-    /// Whole packets around marks.
+    /// Returns the range of whole packets around the marks.
     fn around(&self, last_mark: Option<usize>, done_mark: Option<usize>) -> Range<usize> {
         let last = last_mark.unwrap_or(0);
         let near = done_mark.filter(|&done| done <= last && last - done <= BETWEEN);
@@ -173,7 +174,7 @@ mod tests {
     }
 
     proptest! {
-        /// Marks lie anywhere, and often as far apart as just is shown as one.
+        /// Marks are at arbitrary positions, and often at the limit of the distance at which both are shown.
         #[test]
         fn an_excerpt_is_the_whole_packets_around_both_marks_or_around_the_last(
             lengths in prop::collection::vec(0..9_usize, 300..500),

@@ -1,4 +1,4 @@
-//! Part of an IB in a hang report, made readable.
+//! Text of excerpts in a hang report.
 
 use std::fmt::{Formatter, Result};
 
@@ -7,7 +7,7 @@ use crate::cs::{
     dump::{Dump, Dumper},
 };
 
-/// A printer of commands: a disassembler.
+/// A printer of the commands in an excerpt, such as a disassembler.
 ///
 /// ```
 /// use std::fmt;
@@ -36,15 +36,15 @@ use crate::cs::{
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub trait IbPrinter {
-    /// Prints an excerpt, each line ended.
+    /// Prints an excerpt. Every line, including the last, must end with a newline.
     ///
     /// # Errors
     ///
-    /// Those of the formatter.
+    /// The errors of the formatter.
     fn print(&self, excerpt: &Excerpt, f: &mut Formatter<'_>) -> Result;
 }
 
-/// With this dumper's memory and names instead of those that the report was gathered with.
+/// Uses the memory and names of this dumper instead of those of the report.
 impl IbPrinter for Dumper<'_> {
     fn print(&self, excerpt: &Excerpt, f: &mut Formatter<'_>) -> Result {
         let dumper = self.with_reader(excerpt.target);
@@ -52,7 +52,7 @@ impl IbPrinter for Dumper<'_> {
     }
 }
 
-/// The dump of an excerpt, with arrows at the packets that wrote the marks.
+/// Writes the dump of an excerpt, with arrows at the packets that wrote the marks.
 pub(super) fn write(dump: &Dump, excerpt: &Excerpt, f: &mut Formatter<'_>) -> Result {
     for (index, ib) in dump.ibs.iter().enumerate() {
         write!(f, "    ")?;

@@ -8,11 +8,12 @@ use crate::{
     winsys::{Device, Error as WinsysError, FaultReport, Ip, PageFault},
 };
 
-/// A report on a GPU that hangs or has lost work: each queue's progress, the decoded commands around that place, the registers
-/// set before it by name, and the object that the last page fault hit. Gathered after the fact; nothing is kept for finished submissions.
+/// A report on a GPU that hangs or has lost work. It contains the progress of each queue, the decoded commands at that point, the
+/// registers set before by name, and the object that the last page fault hit. The data are gathered when the report is made;
+/// nothing is kept for finished submissions.
 ///
-/// Addresses are told as the objects that lie there, and the page fault is explained, when the device's observer is an
-/// [`VaMap`](crate::winsys::VaMap) or has one.
+/// If the device's observer is or contains a [`VaMap`](crate::winsys::VaMap), addresses are shown as the objects at them, and the
+/// page fault is explained.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -27,15 +28,16 @@ use crate::{
 /// ```
 #[derive(Clone, Debug)]
 pub struct HangReport {
-    /// The last page fault of the device's file, which need not be the cause; `None` also where the driver does not report.
+    /// The last page fault of the device's file, which need not be the cause. `None` without a fault, and if the driver does not
+    /// report faults.
     pub fault: Option<PageFault>,
-    /// The fault explained; `None` without an VA map.
+    /// The explanation of the fault; `None` without a VA map.
     pub explained: Option<FaultReport>,
-    /// One for each queue that was asked about.
+    /// The traces of the queues that were added.
     pub queues: Vec<QueueTrace>,
 }
 
-/// Progress of a queue.
+/// The progress of a queue in a [`HangReport`].
 ///
 /// ```
 /// use amdgpu_winsys::cs::HangReport;
@@ -63,26 +65,27 @@ pub struct HangReport {
 /// ```
 #[derive(Clone, Debug)]
 pub struct QueueTrace {
-    /// The kernel's name of the context.
+    /// The kernel's ID of the context.
     pub context: u32,
     /// The IP.
     pub ip: Ip,
-    /// The ring.
+    /// The ring index of the queue.
     pub ring: u32,
-    /// The last submission that is done.
+    /// Sequence number of the last completed submission.
     pub done: u64,
-    /// The last submission that the kernel took.
+    /// Sequence number of the last submission that the kernel accepted.
     pub submitted: u64,
-    /// The marks of its breadcrumbs, if it has any.
+    /// The marks of the breadcrumbs, if some were given.
     pub progress: Option<Progress>,
-    /// State of the queue: the loss if it no longer works.
+    /// `Ok` if the queue works, otherwise the loss.
     pub state: Result<(), WinsysError>,
-    /// The commands where it stopped; `None` when it is idle, or the submission did not [keep](crate::cs::Keep) its lists.
+    /// The commands at which the queue stopped. `None` if it is idle, or if the submission did not [keep](crate::cs::Keep) its
+    /// lists.
     pub excerpt: Option<Excerpt>,
 }
 
-/// A printer of packets with their fields, as [`Dumper`](crate::cs::dump::Dumper) writes them. [`HangReport`] is displayed with
-/// it.
+/// A printer that writes packets with their fields, in the format of [`Dumper`](crate::cs::dump::Dumper). The `Display` of
+/// [`HangReport`] uses it.
 ///
 /// ```
 /// use amdgpu_winsys::cs::{DecodedPrinter, HangReport};
@@ -136,7 +139,7 @@ pub struct DecodedPrinter;
 pub struct RawPrinter;
 
 impl HangReport {
-    /// Creates a report without queues. It has the last page fault of the device, if there was one.
+    /// Creates a report without queues. It contains the last page fault of the device, if there was one.
     pub fn new(device: &Device) -> Self {
         let fault = device.page_fault().ok().flatten();
         let explained = fault
@@ -145,21 +148,21 @@ impl HangReport {
         Self { fault, explained, queues: Vec::new() }
     }
 
-    /// Adds a queue, and the marks that its streams wrote.
+    /// Adds a queue and, with `breadcrumbs`, the marks that its streams wrote.
     #[must_use]
     pub fn with_queue(mut self, queue: &Queue, breadcrumbs: Option<&Breadcrumbs>) -> Self {
         self.queues.push(QueueTrace::of(queue.shared(), breadcrumbs));
         self
     }
 
-    /// Adds the queue of a fence, and the marks that its streams wrote.
+    /// Adds the queue of a fence and, with `breadcrumbs`, the marks that its streams wrote.
     #[must_use]
     pub fn with_fence(mut self, fence: &Fence, breadcrumbs: Option<&Breadcrumbs>) -> Self {
         self.queues.push(QueueTrace::of(fence.shared(), breadcrumbs));
         self
     }
 
-    /// Returns the report with another disassembler.
+    /// Returns a view of the report whose `Display` uses another printer for the commands.
     pub fn printed_by<'a>(&'a self, printer: &'a dyn IbPrinter) -> impl fmt::Display + 'a {
         Printed { report: self, printer }
     }

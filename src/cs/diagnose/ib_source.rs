@@ -1,8 +1,8 @@
-//! IBs whose content is known.
+//! IBs whose dwords are known.
 
 use crate::{cs::Target, vamgr::GpuVa};
 
-/// An IB of a submission.
+/// An IB of a submission, with its dwords.
 #[derive(Clone, Copy)]
 pub(super) struct Source<'a> {
     pub(super) target: Target,

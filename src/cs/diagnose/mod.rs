@@ -1,4 +1,4 @@
-//! Diagnosis of hangs: a queue's progress, and the packets there.
+//! Diagnosis of hangs: the progress of queues, and the packets at which they stopped.
 
 mod breadcrumbs;
 mod excerpt;

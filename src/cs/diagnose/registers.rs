@@ -1,4 +1,4 @@
-//! The registers that a submission had set where a queue stopped.
+//! The registers that a submission had set at the point where a queue stopped.
 
 use std::collections::BTreeMap;
 
@@ -10,16 +10,16 @@ use crate::cs::{
     registers::Aperture,
 };
 
-/// One packet is dumped at a time, and what it calls is walked here.
+/// Limits to dump one packet at a time. Calls are followed here instead.
 const ALONE: Limits = Limits { depth: 0, ibs: 1, dwords: usize::MAX };
 
-/// Calls within calls that are followed: a called IB calls no other.
+/// The maximum depth of calls: a called IB cannot call another.
 const DEPTH: u32 = 1;
 
-/// Returns the registers that the packets before a place have set, each with its last value, by offset.
+/// Returns the registers that the packets before a place have set, with their last values, ordered by offset.
 ///
-/// `ibs` are those that the queue executes one after the other, `all` has those that they call too, and the place is a dword of
-/// one of them. Values that packets load from memory are not known.
+/// `ibs` are the IBs that the queue executes in sequence, `all` also has the IBs that they call, and `place` is a dword of one of
+/// them. Values that packets load from memory are not known.
 pub(super) fn set_before(
     ibs: &[Source<'_>],
     all: &[Source<'_>],
@@ -39,7 +39,7 @@ struct Walk<'a, 'd> {
 }
 
 impl Walk<'_, '_> {
-    /// Takes what the packets of an IB set, up to the place; returns `true` if that is in it.
+    /// Collects the registers that the packets of an IB set, up to the place. Returns `true` if the place is in this IB.
     fn reaches(&mut self, ib: Source<'_>, depth: u32) -> bool {
         for packet in layout::packets(ib.dwords, ib.target) {
             if (ib.va, packet.offset) == (self.place.0.va, self.place.1) {

@@ -1,4 +1,4 @@
-//! Resources of one submission.
+//! The resources that one submission keeps alive.
 
 use std::{array, mem, sync::Arc};
 
@@ -7,27 +7,26 @@ use crate::{
     winsys::{Binding, Residents},
 };
 
-/// Resources of one running submission. Boxed, because moving it by value right after filling it costs more than the
-/// filling.
+/// The resources of one running submission. Boxed, because moving it by value after it is filled costs more than filling it.
 #[derive(Debug, Default)]
 pub(in crate::cs) struct Job {
-    /// The last number that the kernel gave it; 0 as long as it took no part of it.
+    /// The last sequence number that the kernel assigned to the submission; 0 while the kernel has accepted none of it.
     pub(in crate::cs) sequence: u64,
-    /// Empty also while the lists of a submission are its caller's to keep.
+    /// Also empty if the caller keeps the lists alive.
     pub(in crate::cs) lists: Vec<Arc<Recorded>>,
     pub(in crate::cs) memory: Vec<Binding>,
-    /// Those that have members.
+    /// The sets that have members.
     pub(in crate::cs) sets: Vec<Residents>,
 }
 
 impl Job {
-    /// Returns `true` if it keeps nothing, as the job of a submission that leaves this to its caller.
+    /// Returns `true` if the job keeps nothing, because the submission leaves this to its caller.
     #[inline]
     pub(super) fn is_empty(&self) -> bool {
         self.lists.is_empty() && self.memory.is_empty() && self.sets.is_empty()
     }
 
-    /// Takes out what it uses, but for what it has in common with the next submission, if that is little.
+    /// Takes the resources that the next submission does not use. Returns `None` if there are too many for [`Few`].
     #[inline]
     pub(in crate::cs) fn take_few(&mut self, same: Same) -> Option<Few> {
         let fits = (same.lists || self.lists.len() <= Few::LISTS)
@@ -43,7 +42,7 @@ impl Job {
         })
     }
 
-    /// Takes the sets away, to be dropped under no lock. The container stays unless there are more than two.
+    /// Takes the sets, to be dropped without a lock. Keeps the container if it has at most two sets.
     pub(in crate::cs) fn take_sets(&mut self) -> Unkept {
         let mut unkept = Unkept::default();
         if self.sets.len() > unkept.few.len() {
@@ -54,7 +53,7 @@ impl Job {
         unkept
     }
 
-    /// Lets go of everything, and keeps the containers.
+    /// Drops all resources and keeps the containers.
     pub(super) fn clear(&mut self) {
         self.sequence = 0;
         self.lists.clear();
@@ -63,8 +62,8 @@ impl Job {
     }
 }
 
-/// Resources that a finished job has in common with the next submission. They stay in the job that serves it, because to move
-/// them there takes no counting of references.
+/// Resources that a finished job has in common with the next submission. The next submission reuses the job with these resources in
+/// it, which takes no reference counting.
 #[derive(Clone, Copy, Debug, Default)]
 pub(in crate::cs) struct Same {
     /// `true` if the lists are the same.
@@ -83,15 +82,15 @@ impl Same {
     }
 }
 
-/// Sets that a submission has listed and does not keep.
+/// Sets that a submission has listed and does not keep alive.
 #[derive(Debug, Default)]
 pub(in crate::cs) struct Unkept {
     few: [Option<Residents>; 2],
     many: Vec<Residents>,
 }
 
-/// Resources of a small job. They are taken out of the job under the lock and dropped without it, while the job stays, so
-/// that the lock need not be taken again to give the containers back.
+/// The resources of a small job. They are taken out under the lock and dropped without it. The job itself stays in the queue, so
+/// that the lock need not be taken again to return the containers.
 #[derive(Debug)]
 #[expect(dead_code, reason = "what is in it is only dropped")]
 pub(in crate::cs) struct Few {

@@ -12,41 +12,41 @@ use crate::{
     winsys::Binding,
 };
 
-/// Interval at which a thread that waits for another's submission looks whether that one may take long.
+/// The longest wait for another thread's submission before the state is checked again.
 const LOOK: Duration = Duration::from_millis(1);
 
-/// The submissions of a queue that were not yet seen to be done, and the buffers `B` in which the next one is built.
+/// The submissions of a queue that have not been retired, and the buffers `B` in which the next one is built.
 ///
-/// One submission has the buffers at a time. The lock inside is taken once to begin a submission and once to end it, so that
-/// nothing else need be locked for one. It is held for a few steps at a time, and never during a request, nor while a job lets go
-/// of what it used: that can unbind and close BOs, and tell observers.
+/// One submission has the buffers at a time. The lock inside is taken once to begin a submission and once to end it, and no other
+/// lock is needed for a submission. It is held for a few steps only: never during an ioctl, and never while resources are dropped,
+/// because that may unbind and close BOs and notify observers.
 #[derive(Debug, Default)]
 pub(in crate::cs) struct Jobs<B> {
     state: BriefLock<State<B>>,
-    /// Lock of those who wait for the buffers: held before that of the state.
+    /// The lock of threads that wait for the buffers; it is taken before the lock of the state.
     waiting: Mutex<()>,
     given_back: Condvar,
 }
 
 #[derive(Debug, Default)]
 struct State<B> {
-    /// In the order of their numbers.
+    /// Jobs in the order of their sequence numbers.
     running: VecDeque<TryBox<Job>>,
-    /// Places in `running` for submissions that have begun. A submission that the kernel has taken must be kept, so there is room
-    /// for it before the kernel is asked.
+    /// Places in `running` for submissions that have begun. A submission that the kernel has accepted must be kept, so its place is
+    /// reserved before the ioctl.
     promised: usize,
-    /// Emptied containers of finished submissions, so that a steady stream of submissions allocates nothing.
+    /// Empty containers of finished submissions, so that a steady sequence of submissions allocates nothing.
     spare: Vec<TryBox<Job>>,
-    /// The first submission that was lost: its lists are kept, for those who want to know where it stopped.
+    /// The first submission that was lost. Its lists are kept for a hang report.
     lost: Option<TryBox<Job>>,
-    /// The last number that the kernel gave out.
+    /// The last sequence number that the kernel assigned.
     last: u64,
-    /// `true` if work was lost, so that some running jobs may have ended without writing their number.
+    /// `true` if work was lost, so that running jobs may end without writing their sequence numbers.
     is_in_doubt: bool,
-    /// The buffers, unless a submission has them, or none has begun yet.
+    /// The buffers; `None` while a submission has them, and before the first one.
     buffers: Option<TryBox<B>>,
     turn: Turn,
-    /// Buffers of submissions that overtook one.
+    /// Buffers of submissions that overtook another one.
     overtaking: Vec<TryBox<B>>,
     /// Number of threads that wait for the buffers.
     waiting: usize,
@@ -55,51 +55,51 @@ struct State<B> {
 /// State of the buffers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Turn {
-    /// No submission has them.
+    /// No submission has the buffers.
     #[default]
     Free,
-    /// A submission has them, for which the kernel does not wait.
+    /// A submission has the buffers, and the kernel does not wait for sync objects in it.
     Taken,
-    /// A submission has them that waits for sync objects, which the kernel may take seconds for. Others then go on with buffers of
-    /// their own.
+    /// A submission has the buffers and waits for sync objects, for which the kernel may take seconds. Other submissions meanwhile
+    /// use buffers of their own.
     Waiting,
 }
 
-/// Resources of jobs that have ended. Dropping it drops them; [`Jobs::let_go`] also keeps the containers of large jobs.
+/// The resources of jobs that have ended. Dropping the value drops them; [`Jobs::let_go`] also keeps the containers of large jobs.
 #[derive(Debug, Default)]
 pub(in crate::cs) struct Over {
-    /// Those of a small job that has finished.
+    /// The resources of a small finished job.
     few: Option<Few>,
     rest: Option<Rest>,
 }
 
-/// Resources that few submissions leave.
+/// Resources that only few submissions leave.
 #[derive(Debug, Default)]
 struct Rest {
-    /// The oldest job that has finished, unless it was small; there may be more behind it.
+    /// The oldest finished job, unless it was small. More finished jobs may follow it.
     finished: Option<TryBox<Job>>,
-    /// A job whose lists are used again, but not the rest.
+    /// A job whose lists are used again, but not its other resources.
     reused: Option<TryBox<Job>>,
-    /// A job of which the kernel took nothing.
+    /// A job of which the kernel accepted nothing.
     refused: Option<TryBox<Job>>,
-    /// Resources that the job of the submission had, and the submission does not use.
+    /// Resources of the reused job that the submission does not use.
     changed: Option<Few>,
     memory: Vec<Binding>,
 }
 
 impl Over {
-    /// Returns `true` if there is nothing to let go of.
+    /// Returns `true` if there are no resources to drop.
     #[inline]
     pub(in crate::cs) fn is_empty(&self) -> bool {
         self.few.is_none() && self.rest.is_none()
     }
 
-    /// Adds resources of the job that serves the submission, which are not used again.
+    /// Adds resources of the reused job that the submission does not use.
     pub(in crate::cs) fn add_few(&mut self, few: Few) {
         self.rest().changed = Some(few);
     }
 
-    /// Adds memory of that job, from the given number on.
+    /// Adds memory of the reused job, from index `from` on.
     #[cold]
     pub(in crate::cs) fn take_memory(&mut self, kept: &mut Vec<Binding>, from: usize) -> Result<(), NoHostMemory> {
         host_memory::extend(&mut self.rest().memory, kept.drain(from..))
@@ -111,16 +111,16 @@ impl Over {
     }
 }
 
-/// A submission on its way to the kernel. However the way ends, in a panic of an observer too, what the kernel took stays
-/// alive as long as it runs, and the next submission gets the buffers.
+/// A submission that is being made. When it ends, even by a panic of an observer, the resources that the kernel uses stay alive as
+/// long as it runs, and the next submission gets the buffers.
 ///
-/// It is filled in where it stands, because to move it right after it was filled takes longer than the filling.
+/// Filled in place, because moving it after it is filled takes longer than filling it.
 pub(in crate::cs) struct Underway<'q, B> {
     jobs: &'q Jobs<B>,
-    /// `true` from the begin to the end.
+    /// `true` between `begin` and `end`.
     has_begun: bool,
     is_overtaking: bool,
-    /// Taken only by the end, like the buffers.
+    /// Taken only by `end`, like the buffers.
     job: Option<TryBox<Job>>,
     buffers: Option<TryBox<B>>,
 }
@@ -132,13 +132,13 @@ impl<'q, B> Underway<'q, B> {
         Self { jobs, has_begun: false, is_overtaking: false, job: None, buffers: None }
     }
 
-    /// The job and the buffers; `None` never between the begin and the end. The job is empty, or one that has finished.
+    /// Returns the job and the buffers; never `None` between `begin` and `end`. The job is empty or a finished one.
     #[inline]
     pub(in crate::cs) fn parts(&mut self) -> Option<(&mut Job, &mut B)> {
         Some((self.job.as_deref_mut()?, self.buffers.as_deref_mut()?))
     }
 
-    /// Goes on with another job, which is empty, because this one has too much that is not used again.
+    /// Continues with an empty job, because this one has too many resources that are not used again.
     #[cold]
     pub(in crate::cs) fn take_empty_job(&mut self, over: &mut Over) -> Result<(), NoHostMemory> {
         let spare = self.jobs.state.lock().spare.pop();
@@ -150,8 +150,8 @@ impl<'q, B> Underway<'q, B> {
         Ok(())
     }
 
-    /// The kernel was asked. Returns the last number that it gave the submission, if it took any of it. The resources to [let go
-    /// of](Jobs::let_go), those of jobs up to `done` among them, are moved to `over`.
+    /// Ends the submission after the ioctl. Returns the last sequence number that the kernel assigned, or `None` if it accepted
+    /// nothing. Moves the resources to [drop](Jobs::let_go), including those of jobs up to `done`, to `over`.
     #[inline]
     pub(in crate::cs) fn end(&mut self, done: u64, over: &mut Over) -> Option<u64> {
         let Self { jobs, has_begun, is_overtaking, job, buffers } = self;
@@ -177,7 +177,7 @@ impl<'q, B> Underway<'q, B> {
     }
 }
 
-/// Ends a submission in a panic, or before it had a job.
+/// Ends a submission after a panic, or before it had a job.
 impl<B> Drop for Underway<'_, B> {
     #[inline]
     fn drop(&mut self) {
@@ -195,12 +195,12 @@ impl<B> Underway<'_, B> {
 }
 
 impl<B: Default> Underway<'_, B> {
-    /// Begins the submission as soon as it can have buffers, and takes a place among the running ones: from here on it can be kept
-    /// without memory. `waits` is `true` if the kernel may have to wait for sync objects of the submission.
+    /// Begins the submission when buffers are available, and reserves its place among the running ones: from here on it can be kept
+    /// without an allocation. `waits` is `true` if the kernel may have to wait for sync objects of the submission.
     ///
-    /// `done` is the last number that the GPU has written. If the oldest job has finished and keeps nothing, it serves the submission;
-    /// also if `is_same` says that the submission runs the same lists, so that no references are counted. Any other stays where it is: a
-    /// thread that waited for its end can have its lists back at once, also while this submission is made.
+    /// `done` is the last sequence number that the GPU has written. The submission reuses the oldest job if that has finished and
+    /// either keeps nothing or, according to `is_same`, has the same lists, so that no references are counted. Any other finished
+    /// job stays in `running`: a thread that waited for its end can get its lists back at once, even while this submission is made.
     #[inline]
     pub(in crate::cs) fn begin(
         &mut self,
@@ -245,7 +245,7 @@ impl<B: Default> Underway<'_, B> {
 }
 
 impl<B> Jobs<B> {
-    /// Changes the buffers, as soon as no submission has them. `change` is a few steps.
+    /// Calls `change` with the buffers when no submission has them. `change` must be short, because the lock is held.
     pub(in crate::cs) fn change_buffers<R>(&self, change: impl FnOnce(&mut B) -> R) -> Option<R> {
         loop {
             let mut state = self.state.lock();
@@ -257,12 +257,12 @@ impl<B> Jobs<B> {
         }
     }
 
-    /// Takes away the buffers of submissions that overtook one.
+    /// Takes the buffers of submissions that overtook another one.
     pub(in crate::cs) fn take_overtaking(&self) -> Vec<TryBox<B>> {
         mem::take(&mut self.state.lock().overtaking)
     }
 
-    /// Waits until the buffers are given back, but not long: they may be in a submission by then that can be overtaken.
+    /// Waits until the buffers are returned, for a limited time: they may then belong to a submission that can be overtaken.
     #[cold]
     fn wait(&self) {
         let mut held = self.waiting.lock();
@@ -272,7 +272,7 @@ impl<B> Jobs<B> {
         }
         state.waiting += 1;
         drop(state);
-        // Whoever gives them back from here on waits for `held` before it notifies.
+        // A thread that returns the buffers from here on must take `held` before it notifies.
         self.given_back.wait_for(&mut held, LOOK);
         self.state.lock().waiting -= 1;
     }
@@ -283,7 +283,7 @@ impl<B> Jobs<B> {
         self.given_back.notify_all();
     }
 
-    /// Lets go of what submissions up to this number used.
+    /// Drops the resources of submissions up to this sequence number.
     pub(in crate::cs) fn retire_up_to(&self, done: u64) {
         let job = self.state.lock().take_up_to(done);
         if let Some(job) = job {
@@ -291,10 +291,10 @@ impl<B> Jobs<B> {
         }
     }
 
-    /// Lets go of what jobs used that are over, and then of what submissions up to this number used, if there are more.
+    /// Drops the resources in `over`, and then those of further submissions up to this sequence number.
     #[inline]
     pub(in crate::cs) fn let_go(&self, over: &mut Over, done: u64) {
-        // In place, because to move it right after it was stored takes longer than the storing.
+        // In place, because moving it after it was stored takes longer than storing it.
         if over.rest.is_some() {
             self.let_go_of_rest(over, done);
         }
@@ -316,7 +316,7 @@ impl<B> Jobs<B> {
         while let Some(mut job) = next {
             job.clear();
             let mut state = self.state.lock();
-            // Without room for it the container goes, once the lock is free.
+            // If there is no memory to keep the container, it is dropped after the lock is released.
             let unkept = if state.spare.try_reserve(1).is_ok() {
                 state.spare.push(job);
                 None
@@ -329,19 +329,19 @@ impl<B> Jobs<B> {
         }
     }
 
-    /// Work was lost: what still runs may end without writing its number.
+    /// Notes that work was lost: running jobs may end without writing their sequence numbers.
     pub(in crate::cs) fn doubt(&self) {
         self.state.lock().is_in_doubt = true;
     }
 
-    /// Returns `true` if a job runs that may end without writing its number.
+    /// Returns `true` if a job runs that may end without writing its sequence number.
     pub(in crate::cs) fn are_in_doubt(&self) -> bool {
         let state = self.state.lock();
         state.is_in_doubt && !state.running.is_empty()
     }
 
-    /// Lets go of what submissions up to `over` used, for all of them have ended; those behind `done` did so without writing
-    /// their numbers, so they were lost. The first of these is remembered.
+    /// Drops the resources of submissions up to `over`, all of which have ended. Those after `done` ended without writing their
+    /// sequence numbers, so they were lost; the first of them is kept for a report.
     pub(in crate::cs) fn lose(&self, done: u64, over: u64) {
         self.retire_up_to(done);
         let mut state = self.state.lock();
@@ -358,26 +358,26 @@ impl<B> Jobs<B> {
         self.retire_up_to(over);
     }
 
-    /// The submission behind `done` that keeps the queue from going on, with its lists: the first that was lost, else the
-    /// oldest that runs.
+    /// Returns the sequence number and the lists of the submission after `done` at which the queue stopped: the first lost one,
+    /// otherwise the oldest running one.
     pub(in crate::cs) fn stuck_behind(&self, done: u64) -> Option<(u64, Vec<Arc<Recorded>>)> {
         let state = self.state.lock();
         let stuck = state.lost.as_deref().or_else(|| state.running.front().map(|job| &**job));
         stuck.filter(|job| job.sequence > done).map(|job| (job.sequence, job.lists.clone()))
     }
 
-    /// The last number that the kernel gave out; 0 before the first.
+    /// Returns the last sequence number that the kernel assigned; 0 before the first.
     pub(in crate::cs) fn last(&self) -> u64 {
         self.state.lock().last
     }
 
-    /// Returns the number of jobs.
+    /// Returns the number of jobs that have not been retired.
     pub(in crate::cs) fn len(&self) -> usize {
         self.state.lock().running.len()
     }
 
-    /// Leaks the lists of jobs that still run, because their end will not be asked for again, and their IBs must not be
-    /// rewritten. The kernel's own references keep the memory until it has.
+    /// Leaks the lists of jobs that still run and returns their number. Nothing will observe the end of these jobs, so their IBs
+    /// must not be reused. The kernel's own references keep the memory until the jobs have ended.
     pub(in crate::cs) fn abandon(&self) -> usize {
         let running = mem::take(&mut self.state.lock().running);
         let count = running.len();
@@ -395,7 +395,8 @@ impl<B> State<B> {
         self.turn != Turn::Taken
     }
 
-    /// Takes the buffers for a submission, or those of an earlier one that overtook another. `None` for buffers that are to be made.
+    /// Takes the buffers for a submission. While a submission that waits has them, takes buffers of an earlier overtaking
+    /// submission instead. The flag tells whether the submission overtakes; `None` if buffers must be created.
     #[inline]
     fn take_buffers(&mut self, waits: bool) -> (bool, Option<TryBox<B>>) {
         if self.turn != Turn::Free {
@@ -405,14 +406,14 @@ impl<B> State<B> {
         (false, self.buffers.take())
     }
 
-    /// Takes buffers back, and returns `true` if a thread waits for them. Those that there is no room for come back.
+    /// Takes buffers back, and returns `true` if a thread waits for them. Buffers that cannot be stored are returned.
     #[inline]
     fn give_back(&mut self, buffers: Option<TryBox<B>>, is_overtaking: bool) -> (bool, Option<TryBox<B>>) {
         if is_overtaking {
             return (false, self.keep_for_overtaking(buffers));
         }
         self.turn = Turn::Free;
-        // There were none.
+        // The replaced value is `None`.
         mem::forget(mem::replace(&mut self.buffers, buffers));
         (self.waiting > 0, None)
     }
@@ -426,7 +427,8 @@ impl<B> State<B> {
         None
     }
 
-    /// Takes out what a finished job used, and keeps the job; a large one, or one that is not the only one, is to be emptied later.
+    /// Takes the resources of a small finished job and keeps the job as spare. A large job, or further finished jobs, are put into
+    /// `over` and emptied later.
     #[inline(never)]
     fn empty(&mut self, mut finished: TryBox<Job>, done: u64, over: &mut Over) {
         let few = if self.spare.try_reserve(1).is_ok() { finished.take_few(Same::default()) } else { None };
@@ -442,7 +444,7 @@ impl<B> State<B> {
         }
     }
 
-    /// Keeps a place among the running submissions.
+    /// Reserves a place among the running submissions.
     #[inline]
     fn promise(&mut self) -> Result<(), NoHostMemory> {
         self.running.try_reserve(self.promised + 1).map_err(|_| NoHostMemory)?;
@@ -450,7 +452,8 @@ impl<B> State<B> {
         Ok(())
     }
 
-    /// Keeps a job that the kernel took, in its promised place, and returns its number. One of which it took nothing comes back.
+    /// Adds a job that the kernel accepted in its reserved place and returns its sequence number. A job of which it accepted
+    /// nothing is returned.
     #[inline]
     fn add(&mut self, job: Option<TryBox<Job>>) -> (Option<u64>, Option<TryBox<Job>>) {
         self.promised = self.promised.saturating_sub(1);
@@ -469,14 +472,14 @@ impl<B> State<B> {
         }
     }
 
-    /// Adds a submission that another thread's has overtaken.
+    /// Inserts a submission that a submission of another thread has overtaken.
     #[cold]
     fn insert(&mut self, job: TryBox<Job>) {
         let at = self.running.partition_point(|other| other.sequence < job.sequence);
         self.running.insert(at, job);
     }
 
-    /// The oldest submission, if its number is not above this one.
+    /// Takes the oldest submission if its sequence number is at most `done`.
     #[inline]
     fn take_up_to(&mut self, done: u64) -> Option<TryBox<Job>> {
         self.running.pop_front_if(|job| job.sequence <= done)

@@ -1,4 +1,4 @@
-//! The resources of a submission, which its job keeps alive.
+//! Taking references to the resources of a submission, which its job keeps alive.
 
 use std::sync::Arc;
 
@@ -16,10 +16,11 @@ use crate::{
     winsys::ResidencySet,
 };
 
-/// The most lists of a job that serves the next submission: they are compared under a lock.
+/// The most lists of a job that is reused for the next submission. They are compared under a lock.
 const MOST_LISTS: usize = 4;
 
-/// Returns `true` if a job keeps exactly the lists of a submission, which are to be kept again and bring nothing along.
+/// Returns `true` if a job keeps exactly the lists of a submission, if these are to be kept again and refer to no other lists and
+/// sets.
 #[inline]
 pub(in crate::cs) fn has_lists(job: &Job, beside: &[(&Shared, &[&CommandList])], submission: &Submission<'_>) -> bool {
     let Submission { lists, preambles, .. } = *submission;
@@ -32,13 +33,14 @@ pub(in crate::cs) fn has_lists(job: &Job, beside: &[(&Shared, &[&CommandList])],
         && job.lists.iter().zip(lists).all(is_same)
 }
 
-/// Returns `true` if a list brings no other lists and no sets along.
+/// Returns `true` if no other list is chained to the list and it keeps no sets.
 #[inline]
 fn is_plain(list: &Recorded) -> bool {
     !list.is_chained() && list.sets().is_empty()
 }
 
-/// Returns `true` if the lists of a submission are its caller's to keep, and all that it runs. No references to them are needed.
+/// Returns `true` if the caller keeps the lists of a submission alive and these are all lists that it runs, so that no references
+/// to them are needed.
 #[inline]
 fn are_lent(beside: &[(&Shared, &[&CommandList])], submission: &Submission<'_>) -> bool {
     submission.keep == Keep::Nothing
@@ -47,9 +49,9 @@ fn are_lent(beside: &[(&Shared, &[&CommandList])], submission: &Submission<'_>) 
         && submission.lists.iter().all(|list| is_plain(list.recorded()))
 }
 
-/// Takes references to the lists that a submission runs, unless they [are lent](are_lent), and to the members of its sets. A job that
-/// has resources is one that has finished and [has the lists](has_lists): what it has in common with the submission stays there. Memory
-/// is named when it is listed.
+/// Takes references to the lists that a submission runs, unless they [are lent](are_lent), and to the members of its sets. If the
+/// job has resources, it is a finished one that [has the lists](has_lists), and the resources that it has in common with the
+/// submission stay in it. References to memory are taken later, when it is listed.
 #[expect(clippy::inline_always, reason = "a part of the one call that nearly all submissions make")]
 #[inline(always)]
 pub(in crate::cs) fn name_resources(
@@ -69,14 +71,14 @@ pub(in crate::cs) fn name_resources(
     if same.is_all() {
         Ok(())
     } else if same.memory && job.sets.is_empty() {
-        // There is nothing to take out of the job: a submission that keeps its lists alone has let go of its sets.
+        // The job has no sets to take out: a submission that keeps only its lists has dropped its sets.
         name_sets(job, buffers, submission)
     } else {
         name_others(underway, over, beside, submission)
     }
 }
 
-/// Compares the resources of a job that has the lists of a submission.
+/// Compares the resources of a job that has the lists of a submission with the other resources of the submission.
 #[inline]
 fn in_common(job: &Job, submission: &Submission<'_>) -> Same {
     let Submission { sets, keep, .. } = *submission;
@@ -84,13 +86,13 @@ fn in_common(job: &Job, submission: &Submission<'_>) -> Same {
     let mut others = sets.iter().filter(|set| !set.is_known_empty());
     Same {
         lists: true,
-        // Where memory is kept, it is compared when it is listed.
+        // If memory is kept, it is compared when it is listed.
         memory: keep == Keep::Everything || job.memory.is_empty(),
         sets: others.all(|set| kept.next().is_some_and(|kept| set.is_still(kept))) && kept.next().is_none(),
     }
 }
 
-/// Takes out of the job what the submission does not use, and takes references to what the job does not have.
+/// Takes the resources that the submission does not use out of the job, and takes references to those that the job does not have.
 #[inline(never)]
 fn name_others(
     underway: &mut Underway<'_, SubmitBuffers>,
@@ -141,7 +143,7 @@ fn name_all(
 }
 
 impl Job {
-    /// Takes references to the lists of other queues, to those that are chained to any, and to the preambles.
+    /// Takes references to the lists of other queues, to lists that are chained to any of them, and to the preambles.
     #[inline(never)]
     fn take_others(
         &mut self,

@@ -1,4 +1,4 @@
-//! Random histories of submissions, and the rules that each job follows.
+//! Tests of random sequences of submissions against a slow model.
 
 use std::{sync::Arc, time::Duration};
 
@@ -19,13 +19,13 @@ type Trace = WeakResidents;
 
 #[derive(Clone, Debug)]
 enum Step {
-    /// A submission with the given number of sets, to which the kernel gives the number `more` after the last; 0 takes nothing.
+    /// A submission with the given number of sets. The kernel's sequence number is `more` above the last one; 0 if it accepts nothing.
     Submit {
         sets: usize,
         more: u64,
         done: u64,
     },
-    /// The same, and a panic ends it.
+    /// The same, but a panic ends it.
     Panic {
         sets: usize,
         more: u64,
@@ -50,7 +50,7 @@ fn step() -> impl Strategy<Value = Step> {
     ]
 }
 
-/// The books of a queue, kept slowly.
+/// A slow model of a queue.
 #[derive(Debug, Default)]
 struct Model {
     running: Vec<(u64, Vec<Trace>)>,
@@ -107,7 +107,7 @@ impl Model {
     }
 }
 
-/// Begins a submission that uses nothing of what another has used.
+/// Begins a submission that reuses no resources of another one.
 fn begin(jobs: &Jobs<()>) -> Underway<'_, ()> {
     begin_with(jobs, 0, false, |_| false)
 }
@@ -132,7 +132,7 @@ proptest! {
         for step in steps {
             match step {
                 Step::Submit { sets, more, done } => {
-                    // The GPU writes no number that was not given out.
+                    // The GPU only writes numbers that were assigned.
                     let done = done.min(model.last);
                     let mut underway = begin(&jobs);
                     let given = model.begin(&mut underway, sets, more);
@@ -303,7 +303,7 @@ fn lists_of_jobs_that_are_given_up_are_never_recorded_again() {
     assert_eq!(lists.into_iter().map(is_free).collect::<Vec<_>>(), [true, false, false]);
 }
 
-/// Threads that submit at once come back in any order; the kernel's numbers say what ends first.
+/// Concurrent submissions return in any order; the kernel's sequence numbers give the order of their ends.
 #[test]
 fn a_submission_that_was_overtaken_is_let_go_of_in_its_turn() {
     for order in [[0, 1, 2], [0, 2, 1], [1, 0, 2], [1, 2, 0], [2, 0, 1], [2, 1, 0]] {

@@ -1,4 +1,4 @@
-//! The BOs of a submission, each once.
+//! The BO list of a submission, with each BO once.
 
 use crate::{
     host_memory::{self, NoHostMemory},
@@ -6,37 +6,37 @@ use crate::{
     winsys::{Binding, BoList, Device, ResidencySet, Residents, WeakResidents},
 };
 
-/// Handles are small: the kernel gives the lowest free. Beyond this, a BO that is named twice is listed twice, which the
-/// kernel allows.
+/// The most handles with a stamp. Handles are small, because the kernel assigns the lowest free one. A BO with a larger handle may
+/// be listed twice, which the kernel allows.
 const MOST_STAMPS: usize = 1 << 20;
 
-/// The BO list of a submission: first the members of its sets, which stay in place for as long as the sets do, then the
-/// rest.
+/// The BO list of a submission: first the members of its sets, which stay in place as long as the sets do not change, then the
+/// other BOs.
 ///
-/// A set that is the same as last time costs nothing, whatever its size, and everything else one step for each BO: who is
-/// listed already is looked up by handle. RADV searches the list for each BO, and copies that of the device each time
-/// (Mesa 25.0.7 `radv_amdgpu_cs.c`, `radv_amdgpu_get_bo_list`, `radv_amdgpu_add_cs_to_bo_list`).
+/// A set that has not changed costs nothing, whatever its size. Every other BO costs one step, because a table by handle shows
+/// which are listed already. RADV searches the list for each BO, and copies the list of the device each time (Mesa 25.0.7
+/// `radv_amdgpu_cs.c`, `radv_amdgpu_get_bo_list`, `radv_amdgpu_add_cs_to_bo_list`).
 #[derive(Debug, Default)]
 pub(in crate::cs) struct WorkingSet {
     entries: Vec<BoListEntry>,
-    /// The sets whose entries come first. Known by their addresses, which stay taken as long as these exist, but not kept
-    /// alive: a memory that left its set goes when its last job is done.
+    /// The sets whose entries come first. Weak references reserve their addresses for comparison, but do not keep the members
+    /// alive: memory that left its set is freed when its last job is done.
     sets: Vec<WeakResidents>,
     /// Number of entries that belong to sets.
     set_entries: usize,
-    /// By handle: in which round it was listed last; 0 never.
+    /// By handle: the round in which the BO was listed last; 0 if never.
     stamps: Vec<u64>,
-    /// The round in which the sets were listed, and the current one, from 1.
+    /// The round in which the sets were listed (`set_round`), and the current one (`round`), from 1.
     set_round: u64,
     round: u64,
     kernel_list: KernelList,
 }
 
-/// The entries as a list that the kernel keeps, when the queue wants one.
+/// A kernel BO list with the same entries, for queues with `BoListMode::Kept`.
 #[derive(Debug, Default)]
 struct KernelList {
     list: Option<BoList>,
-    /// Round of the sets in `list`, or, while there is none, of the last submission's sets.
+    /// The round of the sets in `list`; if there is no list, of the sets of the last submission.
     set_round: u64,
     rest: Vec<BoListEntry>,
 }
@@ -48,7 +48,7 @@ impl WorkingSet {
         self.sets.len() == sets.len() && self.sets.iter().zip(sets).all(same)
     }
 
-    /// Lists these sets from now on; none after an error.
+    /// Lists these sets from now on. After an error no set is listed.
     pub(in crate::cs) fn list_sets(&mut self, sets: &[Residents]) -> Result<(), NoHostMemory> {
         self.entries.clear();
         self.set_entries = 0;
@@ -64,13 +64,13 @@ impl WorkingSet {
         Ok(())
     }
 
-    /// Begins a submission that uses the sets that are listed.
+    /// Begins a submission that uses the listed sets.
     pub(in crate::cs) fn begin(&mut self) {
         self.entries.truncate(self.set_entries);
         self.round += 1;
     }
 
-    /// Adds the members of these sets to `into`, but for sets without members. A set that is the same as last time is not locked.
+    /// Adds the members of these sets to `into`, except for sets without members. A set that has not changed is not locked.
     #[inline]
     pub(in crate::cs) fn take_snapshots<'s>(
         &self,
@@ -86,7 +86,7 @@ impl WorkingSet {
         if members.is_none() { Ok(()) } else { host_memory::push(into, members) }
     }
 
-    /// Lists a BO, unless it is listed.
+    /// Lists a BO unless it is listed already.
     #[inline]
     pub(in crate::cs) fn add(&mut self, binding: &Binding, bo_priority: u32) -> Result<(), NoHostMemory> {
         let bo_handle = binding.bo_handle();
@@ -105,7 +105,7 @@ impl WorkingSet {
         host_memory::push(&mut self.entries, BoListEntry { bo_handle, bo_priority })
     }
 
-    /// Makes a stamp for a handle.
+    /// Extends the table of stamps up to a handle.
     #[cold]
     fn add_stamps(&mut self, index: usize) -> Result<(), NoHostMemory> {
         let len = (index + 1).next_power_of_two();
@@ -115,36 +115,36 @@ impl WorkingSet {
         Ok(())
     }
 
-    /// Returns the entries.
+    /// Returns the entries of the BO list.
     pub(in crate::cs) fn entries(&self) -> &[BoListEntry] {
         &self.entries
     }
 
-    /// Has the kernel keep a list of the same entries: it is made when two submissions in a row list the same, and given
-    /// up as soon as one lists something else.
+    /// Updates the kernel BO list: it is created when two submissions in a row list the same BOs, and destroyed when a submission
+    /// lists others.
     pub(in crate::cs) fn keep_list(&mut self, device: &Device) {
         let KernelList { list, set_round, rest } = &mut self.kernel_list;
         let now = self.entries.get(self.set_entries..).unwrap_or_default();
         if *set_round != self.set_round || rest != now {
             *list = None;
             rest.clear();
-            // A list is made only of entries that are known here.
+            // The kernel list is created only if its entries could be remembered here.
             let is_known = host_memory::extend(rest, now.iter().copied()).is_ok();
             *set_round = if is_known { self.set_round } else { 0 };
         } else if list.is_none() {
-            // Without it, the entries go along as they are.
+            // Without a kernel list, the submission carries the entries itself.
             *list = BoList::new(device, &self.entries)
                 .inspect_err(|error| tracing::debug!(%error, "the kernel keeps no list"))
                 .ok();
         }
     }
 
-    /// The kernel's own list, if there is one.
+    /// Returns the kernel BO list, if there is one.
     pub(in crate::cs) fn kept_list(&self) -> Option<&BoList> {
         self.kernel_list.list.as_ref()
     }
 
-    /// Takes the kernel's list away, and with it what it keeps alive.
+    /// Takes the kernel BO list, which keeps its BOs alive in the kernel.
     pub(in crate::cs) fn take_kernel_list(&mut self) -> Option<BoList> {
         std::mem::take(&mut self.kernel_list).list
     }

@@ -1,4 +1,4 @@
-//! From a submission to calls of the kernel.
+//! Translation of a submission into kernel calls.
 
 use std::sync::Arc;
 
@@ -20,18 +20,18 @@ use crate::{
     },
 };
 
-/// Validation order of IBs, as in RADV; memory has its own.
+/// The priority of IBs in the BO list, the same as in RADV; memory has its own priorities.
 const IB_PRIORITY: u32 = 31;
 
-/// The most lists that are looked at in one pass, before it is known that their IBs go in one call.
+/// The most lists for which IBs are listed in one pass, before it is known that they fit into one call.
 const MOST_IN_ONE_PASS: usize = 16;
 
-/// Lists that run on another queue in the same call.
+/// Another queue of the gang, with the lists that run on it in the same call.
 type Beside<'a, 'b> = (&'a Shared, &'b [&'b CommandList]);
 
 impl SubmitBuffers {
-    /// Hands the kernel a submission, in as few calls as it allows, and notes in `job` the number of the last call that the
-    /// kernel took. An error is the reason why it did not take all of them.
+    /// Submits to the kernel in as few calls as possible, and stores the sequence number of the last accepted call in `job`. An
+    /// error is the reason why the kernel did not accept all calls.
     pub(super) fn send(
         &mut self,
         queue: &Shared,
@@ -44,7 +44,7 @@ impl SubmitBuffers {
         self.call(queue, submission, &mut job.sequence)
     }
 
-    /// Takes the events that observers are to be notified of.
+    /// Takes the events for observers.
     pub(super) fn take_events(&mut self) -> Vec<Event> {
         std::mem::take(&mut self.events)
     }
@@ -81,8 +81,8 @@ impl SubmitBuffers {
         if submission.has_sync() { self.list_sync(submission).map_err(no_memory) } else { Ok(()) }
     }
 
-    /// Lists the memory and the IBs of lists that are a submission's own, in one pass; `false` if it is not such a submission, or a
-    /// large one. Its own function, so that the way without it is short enough to stay in the processor's cache of instructions.
+    /// Lists the memory and the IBs of a submission that has only its own lists and few of them, in one pass. Returns `false` for
+    /// any other submission. A function of its own, so that the path without it fits into the instruction cache.
     #[inline(never)]
     fn prepare_few(&mut self, queue: &Shared, submission: &Submission<'_>) -> Result<bool> {
         let lists = submission.lists;
@@ -128,12 +128,12 @@ impl SubmitBuffers {
         self.list_ibs(queue, beside, submission)
     }
 
-    /// The list that the kernel keeps, if there is one.
+    /// Takes the kernel BO list, if there is one.
     pub(super) fn take_kernel_list(&mut self) -> Option<BoList> {
         self.working_set.take_kernel_list()
     }
 
-    /// Lists sets that the submission before did not have.
+    /// Lists sets that differ from those of the previous submission.
     #[cold]
     fn list_sets(&mut self, queue: &Shared, sets: &[Residents]) -> Result<()> {
         let all_own = sets.iter().flat_map(|set| set.iter()).all(|binding| binding.is_of(queue.device()));
@@ -143,8 +143,8 @@ impl SubmitBuffers {
         self.working_set.list_sets(sets).map_err(no_memory)
     }
 
-    /// Lists what the lists use, and the memory of the submission, which `kept` gets too if the submission keeps
-    /// everything. What `kept` has already is not counted again, and what it has of others is moved to `over`.
+    /// Lists the memory of the lists and of the submission. If the submission keeps everything, `kept` gets references to the
+    /// latter. Bindings that `kept` has at the same index already are not counted again, and its others are moved to `over`.
     fn list_memory(
         &mut self,
         queue: &Shared,
@@ -159,7 +159,7 @@ impl SubmitBuffers {
             list.bindings().try_for_each(|binding| working_set.add(binding, IB_PRIORITY)).map_err(no_memory)
         };
         if lists.is_empty() {
-            // The caller keeps them.
+            // The caller keeps the lists alive.
             submission.lists.iter().try_for_each(|list| list_ibs(list.recorded()))?;
         } else {
             lists.iter().try_for_each(|list| list_ibs(list))?;
@@ -193,7 +193,7 @@ impl SubmitBuffers {
         check_entries(working_set)
     }
 
-    /// The IBs of one call after the other, with what goes before and after them.
+    /// Lists the IBs of each call in order, including preambles and postambles.
     #[inline(never)]
     fn list_ibs(&mut self, queue: &Shared, beside: &[Beside<'_, '_>], submission: &Submission<'_>) -> Result<()> {
         let Self { ibs, calls, .. } = self;
@@ -215,7 +215,7 @@ impl SubmitBuffers {
         let limits = CallLimits { per_call, around_first: around(0), around_further: around(1) };
         let lengths = submission.lists.iter().map(|list| list.submitted_ibs().len());
         if limits.take_at_once(lengths.clone().sum()) {
-            // To plan takes several times as long.
+            // Planning takes several times as long.
             let mut list_all = |list: &CommandList| extend(ibs, queue.ibs(list, submission)).map_err(no_memory);
             before(0).iter().try_for_each(&mut list_all)?;
             submission.lists.iter().try_for_each(|list| list_all(list))?;
@@ -257,7 +257,7 @@ impl SubmitBuffers {
         replace(signals, submission.signals, point(SyncobjWaitFlags::empty()))
     }
 
-    /// The first call waits, the last one signals.
+    /// Makes the kernel calls. The first call waits, and the last one signals.
     fn call(&mut self, queue: &Shared, submission: &Submission<'_>, sequence: &mut u64) -> Result<()> {
         let Self { working_set, chunks, ibs, calls, dependencies, scheduled, waits, signals, events, .. } = self;
         let has_sync = submission.has_sync();
@@ -298,14 +298,14 @@ impl SubmitBuffers {
     }
 }
 
-/// Refuses more BOs than the kernel takes.
+/// Returns an error if there are more BOs than the kernel accepts.
 #[inline]
 fn check_entries(working_set: &WorkingSet) -> Result<()> {
     let count = working_set.entries().len();
     if count > BO_LIST_MAX_ENTRIES as usize { Err(Error::TooManyBos { count }) } else { Ok(()) }
 }
 
-/// Keeps a binding as the one with this number, unless it is kept there.
+/// Keeps a binding at index `at`, unless it is there already.
 #[inline]
 fn keep_at(kept: &mut Vec<Binding>, at: usize, binding: &Binding, over: &mut Over) -> Result<(), NoHostMemory> {
     match kept.get(at) {
@@ -318,7 +318,7 @@ fn keep_at(kept: &mut Vec<Binding>, at: usize, binding: &Binding, over: &mut Ove
     }
 }
 
-/// Fills `list` anew. Most submissions have nothing for it, and extending by nothing is dearer than to see so.
+/// Replaces the content of `list`. Most submissions have nothing to add, and the test for that is cheaper than an empty `extend`.
 #[inline]
 fn replace<T, U>(list: &mut Vec<U>, from: &[T], each: impl FnMut(&T) -> U) -> Result<(), NoHostMemory> {
     list.clear();
@@ -335,7 +335,7 @@ fn foreign_memory() -> Error {
     WinsysError::ForeignDevice { what: "memory" }.into()
 }
 
-/// Refuses what is of another device or ring, except for memory, which is looked at when it is listed.
+/// Returns an error if an object belongs to another device or ring. Memory is checked when it is listed.
 #[inline]
 fn check(queue: &Shared, beside: &[Beside<'_, '_>], submission: &Submission<'_>) -> Result<()> {
     for (queue, lists) in beside {
@@ -348,7 +348,8 @@ fn check(queue: &Shared, beside: &[Beside<'_, '_>], submission: &Submission<'_>)
     check_rest(queue, submission)
 }
 
-/// Refuses sync objects and fences of another device, and encrypted memory where there is none.
+/// Returns an error if a sync object or fence belongs to another device, or if the device does not support encrypted memory and the
+/// submission needs it.
 #[inline]
 fn check_rest(queue: &Shared, submission: &Submission<'_>) -> Result<()> {
     if submission.has_sync() {
@@ -383,14 +384,14 @@ fn check_list(queue: &Shared, list: &CommandList) -> Result<()> {
     if recorded == queue.target { Ok(()) } else { Err(Error::WrongQueue { recorded, queue: queue.target }) }
 }
 
-/// Returns the most IBs of a queue of this IP in one call.
+/// Returns the most IBs that a queue of this IP accepts in one call.
 pub(super) fn most_ibs(device: &Device, ip: Ip) -> usize {
     let of_ip = device.info().max_ibs.get(ip.index()).map_or(1, |&most| most.max(1) as usize);
     of_ip.min(MAX_IBS_PER_CALL)
 }
 
 impl Shared {
-    /// A list's IBs as the kernel is given them.
+    /// Returns the IBs of a list as chunks for the kernel.
     fn ibs(&self, list: &CommandList, submission: &Submission<'_>) -> impl ExactSizeIterator<Item = CsChunkIb> {
         let flags = if submission.is_secure { IbFlags::SECURE } else { IbFlags::empty() };
         let (ip_type, ring) = (self.ip as u32, self.ring);
@@ -405,7 +406,7 @@ impl Shared {
         })
     }
 
-    /// Marks the last of the IBs of a call, if the graphics ring may be taken away within them.
+    /// Marks the last IB of a call as preemptible, if the submission is and the queue is a graphics queue.
     fn allow_preemption(&self, ibs: &mut [CsChunkIb], submission: &Submission<'_>) {
         if submission.is_preemptible
             && self.ip == Ip::Gfx
@@ -415,8 +416,8 @@ impl Shared {
         }
     }
 
-    /// One call, tried again as long as the queue's retry policy allows when memory is short. Others may free some meanwhile, and
-    /// what has finished is let go of.
+    /// Makes one call. If memory is short, repeats it as the queue's retry policy allows: others may free memory in between, and
+    /// finished submissions are retired.
     #[inline]
     fn call(&self, chunks: &Chunks<'_>, scratch: &mut ChunkScratch) -> Result<u64, WinsysError> {
         match self.context.submit_untold(chunks, scratch) {

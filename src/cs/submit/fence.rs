@@ -1,4 +1,4 @@
-//! Fences: points on a queue.
+//! Fences: points of completion on a queue.
 
 use std::{
     fmt,
@@ -15,7 +15,7 @@ use crate::{
     winsys::{Deadline, Device, Error as WinsysError, Syncobj, Until, WaitFor, wait_fences},
 };
 
-/// A submission's place on its queue. It has signalled once the submission and all before it are done.
+/// A submission's position on its queue. It is signalled when the submission and all earlier ones have completed.
 ///
 /// ```
 /// use amdgpu_winsys::{cs::{Fence, Submission}, winsys::{Deadline, WaitFor}};
@@ -58,40 +58,42 @@ impl Fence {
         self.sequence
     }
 
-    /// Returns `true` if the GPU has written the sequence number. No ioctl. A job that a reset took never signals this way,
-    /// ask [`Fence::wait`]. One that the kernel stopped alone does, because the ring continues after it (Linux 6.12
-    /// `amdgpu_ring.c`, `amdgpu_ring_soft_recovery`): ask [`Fence::outcome`].
+    /// Returns `true` if the GPU has written the sequence number. Makes no ioctl. A job that was lost to a GPU reset never signals
+    /// this way; use [`Fence::wait`]. A job that the kernel stopped alone does signal, because the ring continues after it (Linux
+    /// 6.12 `amdgpu_ring.c`, `amdgpu_ring_soft_recovery`); use [`Fence::outcome`].
     pub fn is_signalled(&self) -> bool {
         self.shared.has_reached(self.sequence)
     }
 
-    /// Waits for the submission; false when the deadline came first. No ioctl when it is already done.
+    /// Waits for the submission. Returns `false` if the deadline passes first. Makes no ioctl if the submission has already
+    /// completed.
     ///
     /// # Errors
     ///
-    /// [`Error::Winsys`] with [`DeviceLost`](crate::winsys::Error::DeviceLost) when the job was lost to a reset.
+    /// [`Error::Winsys`] with [`DeviceLost`](crate::winsys::Error::DeviceLost) if the job was lost to a reset.
     pub fn wait(&self, deadline: Deadline) -> Result<bool> {
         self.shared.wait(self.sequence, deadline)
     }
 
-    /// Asks the kernel how the submission has ended: false while it runs. Unlike [`Fence::wait`] it always makes an ioctl, so
-    /// that it tells of a hung job that the kernel stopped alone, whose number was written all the same. The kernel remembers
-    /// the last 32 submissions of a queue; what is older counts as done.
+    /// Queries the kernel for the outcome of the submission. Returns `false` while it runs. Unlike [`Fence::wait`] this always
+    /// makes an ioctl, so it also reports a hung job that the kernel stopped alone and whose sequence number was written
+    /// nevertheless. The kernel remembers the last 32 submissions of a queue; older ones count as completed.
     ///
     /// # Errors
     ///
-    /// Those of [`Fence::wait`].
+    /// The errors of [`Fence::wait`].
     pub fn outcome(&self) -> Result<bool> {
         self.shared.ask(self.sequence, Deadline::POLL)
     }
 
-    /// Waits for submissions to queues of one device. For all: `Some(0)` when they are done; for any: which one is; `None`
-    /// when the deadline came first. No ioctl when the GPU has written enough numbers already, else one.
+    /// Waits for submissions to queues of one device. With [`WaitFor::All`] returns `Some(0)` when all have completed, with
+    /// [`WaitFor::Any`] the index of a completed one; `None` if the deadline passes first. Makes no ioctl if the GPU has already
+    /// written enough sequence numbers, otherwise one.
     ///
     /// # Errors
     ///
-    /// [`Error::Winsys`]: [`ForeignDevice`](WinsysError::ForeignDevice), or
-    /// [`DeviceLost`](WinsysError::DeviceLost) when one of them was lost.
+    /// [`Error::Winsys`] with [`ForeignDevice`](WinsysError::ForeignDevice) if the fences are of different devices, or with
+    /// [`DeviceLost`](WinsysError::DeviceLost) if one of the submissions was lost.
     pub fn wait_many(fences: &[&Self], condition: WaitFor, deadline: Deadline) -> Result<Option<usize>> {
         let Some((first, rest)) = fences.split_first() else { return Ok(Some(0)) };
         rest.iter().try_for_each(|fence| first.shared.own("fence", fence.shared.device()))?;
@@ -103,41 +105,41 @@ impl Fence {
         }
         let numbers: Vec<_> = running.iter().map(|(_, fence)| fence.shared.number(fence.sequence)).collect();
         match wait_fences(first.shared.device(), &numbers, condition, deadline) {
-            // For any, nothing was done before, so that the numbers are those of `fences`.
+            // With `WaitFor::Any` no fence was signalled before, so the indices are those of `fences`.
             Ok(met) => Ok(met),
             Err(error) => Err(Self::first_loss(fences).unwrap_or(error.into())),
         }
     }
 
-    /// Returns the first of them that was lost, and how.
+    /// Returns the loss of the first of these fences that was lost.
     fn first_loss(fences: &[&Self]) -> Option<Error> {
         fences.iter().find_map(|fence| fence.wait(Deadline::POLL).err())
     }
 
-    /// Creates a new sync object with this fence.
+    /// Creates a sync object that contains this fence.
     ///
     /// # Errors
     ///
-    /// [`Error::Winsys`], also when the job was lost.
+    /// [`Error::Winsys`] if the kernel refuses or the job was lost.
     pub fn to_syncobj(&self) -> Result<Syncobj> {
         Ok(self.shared.context.fence_to_syncobj(self.shared.ip, self.shared.ring, self.sequence)?)
     }
 
-    /// Creates a sync file: a descriptor that is readable when the submission is done, and that other drivers and processes
-    /// understand. Closed on exec.
+    /// Creates a sync file: a descriptor that is readable when the submission has completed, and that other drivers and processes
+    /// accept. It is closed on exec.
     ///
     /// # Errors
     ///
-    /// [`Error::Winsys`], also when the job was lost.
+    /// [`Error::Winsys`] if the kernel refuses or the job was lost.
     pub fn to_sync_file(&self) -> Result<OwnedFd> {
         Ok(self.shared.context.fence_to_sync_file(self.shared.ip, self.shared.ring, self.sequence)?)
     }
 
-    /// Creates a descriptor for an event loop.
+    /// Creates a fence with a descriptor for an event loop.
     ///
     /// # Errors
     ///
-    /// [`Error::Winsys`], also when the job was lost; [`Error::NoDescriptor`].
+    /// [`Error::Winsys`] if the kernel refuses or the job was lost; [`Error::NoDescriptor`] if no eventfd can be created.
     pub fn to_pollable(&self) -> Result<PollableFence> {
         let syncobj = self.to_syncobj()?;
         let event = EventFd::from_flags(EfdFlags::EFD_CLOEXEC | EfdFlags::EFD_NONBLOCK)
@@ -166,8 +168,8 @@ impl Fence {
     }
 }
 
-/// A fence that poll, epoll and any reactor understands: its descriptor is readable once the submission has ended, and
-/// stays so. [`Fence::wait`] then reports how it ended, without waiting.
+/// A fence for poll, epoll and event loops: its descriptor becomes readable when the submission has ended, and stays readable.
+/// [`Fence::wait`] then returns the outcome without waiting.
 ///
 /// ```
 /// use std::os::fd::AsFd;
@@ -193,7 +195,7 @@ pub struct PollableFence {
 
 #[derive(Debug)]
 enum Source {
-    /// The registration ends with the sync object.
+    /// The kernel's registration of the eventfd ends with the sync object.
     Event {
         event: EventFd,
         _told_by: Syncobj,
@@ -202,7 +204,7 @@ enum Source {
 }
 
 impl PollableFence {
-    /// Returns the fence.
+    /// Returns the fence, to query the outcome.
     pub fn fence(&self) -> &Fence {
         &self.fence
     }

@@ -1,4 +1,4 @@
-//! Queues that run together.
+//! Gangs: queues whose jobs run at the same time.
 
 use std::sync::Arc;
 
@@ -14,15 +14,15 @@ use crate::{
     winsys::{Capabilities, Error as WinsysError, Feature, ResidencySet},
 };
 
-/// Queues that the kernel starts together, so that work on one may wait for work on another: a task shader on
-/// a compute ring that feeds a mesh shader on the graphics ring.
+/// Several queues whose jobs the kernel starts together, so that work on one may wait for work on another: for example a task
+/// shader on a compute ring that feeds a mesh shader on the graphics ring.
 ///
-/// The kernel's fence is that of the leader alone, and it lets the others begin before the leader's earlier work is done. So
-/// a hand-shake goes around the lists: the others wait for the leader, and the leader waits for their ends. Then the
-/// fence is that of all, and whatever any of them uses lives as long.
+/// The kernel's fence is that of the leader only, and the kernel lets the followers begin before the leader's earlier work has
+/// completed. Each submission is therefore surrounded by a handshake: the followers wait for the leader to begin, and the leader
+/// waits for the followers to end. The fence then covers all queues, and the resources of all stay alive until it signals.
 ///
-/// Needs [`Capabilities::GANG_SUBMIT`]. The kernel refuses gangs on virtual functions (SR-IOV), and, while a
-/// [VMID is reserved](crate::winsys::VmidReservation), on chips before Vega10, on Navi10 and on Navi14.
+/// Requires [`Capabilities::GANG_SUBMIT`]. The kernel refuses gangs on virtual functions (SR-IOV). While a [VMID is
+/// reserved](crate::winsys::VmidReservation), it also refuses them on chips before Vega10, on Navi10 and on Navi14.
 ///
 /// Source: Linux 6.12 `amdgpu_cs.c`, `amdgpu_cs_pass1`, `amdgpu_cs_submit`; Mesa 25.0.7 `src/amd/vulkan/radv_queue.c`,
 /// `radv_create_gang_wait_preambles_postambles`.
@@ -49,20 +49,20 @@ use crate::{
 pub struct Gang {
     leader: Arc<Shared>,
     followers: Vec<Follower>,
-    /// Lets the followers begin, and waits for their ends.
+    /// Lists that start the followers and wait for their ends.
     around: Option<Around>,
-    /// The page of the hand-shake.
+    /// The page of the handshake.
     resident: ResidencySet,
 }
 
 #[derive(Debug)]
 struct Follower {
     queue: Arc<Shared>,
-    /// Waits for the leader, and says that the follower is done.
+    /// Lists that wait for the leader, and report the end of the follower.
     around: Option<Around>,
 }
 
-/// Lists of the hand-shake that go around what is submitted to a queue.
+/// The lists of the handshake, before and after the lists of a submission.
 #[derive(Debug)]
 struct Around {
     begin: CommandList,
@@ -70,12 +70,13 @@ struct Around {
 }
 
 impl Gang {
-    /// Creates a gang of these queues, which are all of one context.
+    /// Creates a gang of queues of one context.
     ///
     /// # Errors
     ///
-    /// [`Error::NoGang`](crate::cs::Error::NoGang); [`Error::Winsys`](crate::cs::Error::Winsys) with
-    /// [`Unsupported`](WinsysError::Unsupported) before minor 49, or without memory.
+    /// [`Error::NoGang`](crate::cs::Error::NoGang) if the queues cannot form a gang, see [`GangFault`];
+    /// [`Error::Winsys`](crate::cs::Error::Winsys) with [`Unsupported`](WinsysError::Unsupported) before driver minor 49, or if an
+    /// allocation fails.
     pub fn new(leader: &Queue, followers: &[&Queue]) -> Result<Self> {
         let leader = checked(leader, followers)?;
         let page = MarkerPage::new(leader.device())?;
@@ -96,17 +97,17 @@ impl Gang {
         let followers = followers.collect::<Result<_>>()?;
         let (begin, end) = (record(&leader, &begin)?, record(&leader, &end)?);
         let gang = Self { leader, followers, around: Some(Around { begin, end }), resident };
-        // The CPU's view is not needed. It ends while the gang has an owner: an observer may panic.
+        // The CPU mapping is no longer needed. It is dropped after the gang was created, because an observer may panic.
         drop(page);
         Ok(gang)
     }
 
-    /// Creates a gang of these queues without a hand-shake: nothing runs but what is submitted, and each share may begin with
-    /// its ring's own preambles.
+    /// Creates a gang of queues of one context without the handshake: only the submitted lists run, and the lists of each queue may
+    /// begin with the preambles of its ring.
     ///
-    /// The lists themselves make the leader wait for the others' ends. If they do not, the fence comes too early, and with it
-    /// the end of what the submission keeps; the kernel's own references keep memory until all are done with it, see
-    /// [`Keep`](crate::cs::Keep).
+    /// The lists themselves must make the leader wait for the ends of the followers. If they do not, the fence signals too early,
+    /// and resources of the submission are dropped too early; the kernel's own references keep the memory until all jobs have
+    /// ended, see [`Keep`](crate::cs::Keep).
     ///
     /// ```
     /// use std::sync::Arc;
@@ -129,7 +130,7 @@ impl Gang {
     ///
     /// # Errors
     ///
-    /// As for [`Gang::new`].
+    /// The errors of [`Gang::new`].
     pub fn bare(leader: &Queue, followers: &[&Queue]) -> Result<Self> {
         let leader = checked(leader, followers)?;
         let follower = |queue: &&Queue| Follower { queue: Arc::clone(queue.shared()), around: None };
@@ -137,13 +138,13 @@ impl Gang {
         Ok(Self { leader, followers, around: None, resident: ResidencySet::new() })
     }
 
-    /// Submits, in one call of the kernel: `submission` to the leader, and to each follower, in the order in which they were
-    /// given, its share. Memory, waits and signals of the submission are those of all.
+    /// Submits to all queues in one kernel call: `submission` to the leader, and one of `shares` to each follower, in the order in
+    /// which the gang was created. The memory, waits and signals of `submission` apply to all.
     ///
     /// # Errors
     ///
-    /// Those of [`Queue::submit`]; [`Error::NoGang`](crate::cs::Error::NoGang) for a wrong number of shares,
-    /// [`Error::GangTooLong`](crate::cs::Error::GangTooLong).
+    /// The errors of [`Queue::submit`]; [`Error::NoGang`](crate::cs::Error::NoGang) if the number of shares is not that of the
+    /// followers; [`Error::GangTooLong`](crate::cs::Error::GangTooLong) if a share does not fit into one kernel call.
     pub fn submit(&self, shares: &[&[&CommandList]], submission: &Submission<'_>) -> Result<Fence> {
         let (given, followers) = (shares.len(), self.followers.len());
         if given != followers {
@@ -163,22 +164,22 @@ impl Gang {
     }
 }
 
-/// The dwords of the page with which a follower is started and says that it is done. Each has a line of the caches of its own, so
-/// that rings which poll do not slow down those that store.
+/// Returns the dwords of the page that start a follower and report its end. Each is in its own cache line, so that rings that poll
+/// do not slow down rings that store.
 const fn marks(follower: usize) -> [usize; 2] {
     [2 * LINE * follower, 2 * LINE * follower + LINE]
 }
 
-/// Dwords of a line of the caches, 64 bytes.
+/// Dwords of a cache line of 64 bytes.
 const LINE: usize = 16;
 
-/// Lists with the hand-shake around them, if there is one.
+/// Returns the lists with the handshake around them, if there is one.
 fn around<'a>(around: Option<&'a Around>, lists: &[&'a CommandList]) -> Vec<&'a CommandList> {
     let (begin, end) = (around.map(|around| &around.begin), around.map(|around| &around.end));
     begin.into_iter().chain(lists.iter().copied()).chain(end).collect()
 }
 
-/// Returns the state that a leader shares with its fences, if it can lead the followers.
+/// Returns the shared state of a leader if it can form a gang with the followers.
 fn checked(leader: &Queue, followers: &[&Queue]) -> Result<Arc<Shared>> {
     let leader = Arc::clone(leader.shared());
     check(&leader, followers)?;

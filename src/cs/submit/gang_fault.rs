@@ -1,6 +1,6 @@
-//! Errors of gangs.
+//! The errors of gangs.
 
-/// The most queues that run together, leader included.
+/// The most queues of a gang, including the leader.
 ///
 /// Source: Linux 6.12 `amdgpu_cs.h`, `AMDGPU_CS_GANG_SIZE`.
 pub const MAX_GANG: usize = 4;
@@ -22,33 +22,33 @@ pub const MAX_GANG: usize = 4;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum GangFault {
-    /// A leader alone.
+    /// The gang has a leader but no followers.
     #[error("a leader without followers")]
     NoFollowers,
-    /// More than [`MAX_GANG`].
+    /// The gang has more than [`MAX_GANG`] queues.
     #[error("{count} queues, at most {MAX_GANG} run together")]
     TooMany {
-        /// Queues, leader included.
+        /// Number of queues, including the leader.
         count: usize,
     },
-    /// A queue is named twice.
+    /// A queue occurs twice in the gang.
     #[error("follower {at} is in the gang already")]
     Twice {
-        /// Index of the member, from 0.
+        /// Index of the follower, from 0.
         at: usize,
     },
-    /// A queue of another context.
+    /// A follower belongs to another context than the leader.
     #[error("follower {at} belongs to another context than the leader")]
     OtherContext {
-        /// Index of the member, from 0.
+        /// Index of the follower, from 0.
         at: usize,
     },
-    /// Not one share for each follower.
+    /// The number of shares differs from the number of followers.
     #[error("{given} shares for {followers} followers")]
     Shares {
-        /// Shares given.
+        /// Number of shares.
         given: usize,
-        /// Followers there are.
+        /// Number of followers.
         followers: usize,
     },
 }

@@ -1,4 +1,4 @@
-//! Queues, gangs and submitters: submissions cut into calls of the kernel, and the fences they return.
+//! Queues, gangs and submitters, which submit to the kernel, and the fences that they return.
 
 mod call;
 mod fence;

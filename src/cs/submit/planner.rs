@@ -1,14 +1,14 @@
-//! Splitting the IBs of a submission into calls of the kernel.
+//! Splitting of the IBs of a submission into kernel calls.
 
 use std::ops::Range;
 
-/// The most IBs of one call, whatever their queues take.
+/// The most IBs of one call, whatever the limits of its queues.
 ///
 /// Source: Mesa 25.0.7 `src/amd/vulkan/winsys/amdgpu/radv_amdgpu_cs.c`, `RADV_MAX_IBS_PER_SUBMIT`; the kernel's own limits
 /// are those of each IP (Linux 6.12 `amdgpu_ring.c`, `amdgpu_ring_max_ibs`).
 pub const MAX_IBS_PER_CALL: usize = 192;
 
-/// Limits of IBs in a call.
+/// The limits on the number of IBs in a kernel call.
 ///
 /// ```
 /// use amdgpu_winsys::cs::{CallLimits, plan};
@@ -21,27 +21,27 @@ pub const MAX_IBS_PER_CALL: usize = 192;
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CallLimits {
-    /// IBs of one call, those around included: what the queue takes, at most [`MAX_IBS_PER_CALL`].
+    /// The most IBs of one call, including preambles and postambles: the limit of the queue, at most [`MAX_IBS_PER_CALL`].
     pub per_call: usize,
-    /// IBs that go in front of and behind those of the first call.
+    /// Number of preamble and postamble IBs in the first call.
     pub around_first: usize,
-    /// IBs that go in front of and behind those of every further call.
+    /// Number of preamble and postamble IBs in every further call.
     pub around_further: usize,
 }
 
 impl CallLimits {
-    /// IBs that go around those of a call, at most.
+    /// Returns the most preamble and postamble IBs of a call.
     fn around(&self) -> usize {
         self.around_first.max(self.around_further)
     }
 
-    /// Returns `true` if a submission of this number of IBs is one call, which needs no plan.
+    /// Returns `true` if a submission of `ibs` IBs fits into one call, so that it needs no plan.
     pub(super) fn take_at_once(&self, ibs: usize) -> bool {
         ibs > 0 && self.per_call > self.around() && ibs <= self.per_call - self.around_first
     }
 }
 
-/// A call without room for a single IB.
+/// The error of limits that leave no room for a single IB in a call.
 ///
 /// ```
 /// use amdgpu_winsys::cs::{CallLimits, NoRoomForIbs, plan};
@@ -53,13 +53,13 @@ impl CallLimits {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{around} preamble and postamble IBs leave no room in a kernel submission of at most {per_call}")]
 pub struct NoRoomForIbs {
-    /// IBs around.
+    /// Number of preamble and postamble IBs.
     pub around: usize,
-    /// IBs of one call.
+    /// The most IBs of one call.
     pub per_call: usize,
 }
 
-/// The part of a submission that goes into one call.
+/// One kernel call of a submission.
 ///
 /// ```
 /// use amdgpu_winsys::cs::{Call, CallLimits, plan};
@@ -73,19 +73,20 @@ pub struct NoRoomForIbs {
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Call {
-    /// Range of IBs, counted over all lists.
+    /// Range of the IBs in this call, as indices over all lists.
     pub ibs: Range<usize>,
-    /// Number of the call, from 0.
+    /// Index of the call, from 0.
     pub index: usize,
-    /// `true` if it is the last.
+    /// `true` for the last call of the submission.
     pub is_last: bool,
 }
 
-/// The calls of a submission. Every IB is in one call, in order, and no call is empty. A list is cut in two only if it is
-/// longer than a call, which no list for the graphics or compute rings is, as the kernel is given only their first IB.
+/// An iterator over the calls of a submission. Every IB is in one call, in order, and no call is empty. A list is split only if it
+/// is longer than a call. This never happens on the graphics and compute rings, because only the first IB of a list is submitted
+/// there.
 ///
-/// RADV does not count what goes behind, and submits calls without IBs, or for ever, when one list is too long (Mesa
-/// 25.0.7 `radv_amdgpu_cs.c`, `radv_amdgpu_winsys_cs_submit_internal`).
+/// RADV does not count postambles, and if a list is too long it submits calls without IBs, or loops forever (Mesa 25.0.7
+/// `radv_amdgpu_cs.c`, `radv_amdgpu_winsys_cs_submit_internal`).
 ///
 /// ```
 /// use amdgpu_winsys::cs::{CallLimits, plan};
@@ -97,18 +98,18 @@ pub struct Call {
 /// ```
 #[derive(Clone, Debug)]
 pub struct Calls<I> {
-    /// Numbers of IBs of the lists not begun yet.
+    /// The numbers of IBs of the remaining lists.
     lists: I,
     limits: CallLimits,
     total: usize,
-    /// IBs in calls so far.
+    /// Number of IBs in the calls so far.
     done: usize,
-    /// IBs left of the list that is begun.
+    /// Number of remaining IBs of the current list.
     begun: usize,
     index: usize,
 }
 
-/// Plans a submission of lists with the given numbers of IBs.
+/// Plans the kernel calls of a submission. `lists` gives the number of IBs of each list.
 ///
 /// ```
 /// use amdgpu_winsys::cs::{CallLimits, plan};
@@ -121,7 +122,7 @@ pub struct Calls<I> {
 ///
 /// # Errors
 ///
-/// [`NoRoomForIbs`].
+/// [`NoRoomForIbs`] if preambles and postambles leave no room for an IB in a call.
 pub fn plan<I: Iterator<Item = usize> + Clone>(lists: I, limits: CallLimits) -> Result<Calls<I>, NoRoomForIbs> {
     let around = limits.around();
     if limits.per_call <= around {
@@ -149,7 +150,7 @@ impl<I: Iterator<Item = usize>> Iterator for Calls<I> {
 }
 
 impl<I: Iterator<Item = usize>> Calls<I> {
-    /// Takes whole lists as long as they fit, or part of one that never would, and returns the number of IBs.
+    /// Takes whole lists while they fit, or a part of a list that is longer than a call, and returns the number of IBs.
     fn take(&mut self, room: usize) -> usize {
         let mut taken = 0;
         loop {

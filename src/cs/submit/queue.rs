@@ -1,4 +1,4 @@
-//! Queues: where command lists are submitted, and what keeps their resources alive meanwhile.
+//! Queues, which submit command lists and keep their resources alive while they run.
 
 use std::{mem, sync::Arc};
 
@@ -21,25 +21,25 @@ use crate::{
     winsys::{Context, Deadline, Event, Ip, Syncobj, Until, UserFence, WaitFor},
 };
 
-/// One queue of a context: the entity (context, IP, ring). Submissions to it run one after the other.
+/// A queue of a context, identified by context, IP and ring. Its submissions run in order.
 ///
-/// There is one object for each; [`Queues`](crate::cs::Queues) makes them on demand. Several threads may submit to it: the
-/// kernel orders their submissions as it takes them. A submission that waits for sync objects, which the kernel may take
-/// seconds for when nothing was submitted for them yet, keeps no other thread waiting; the calls of one that needs several
-/// ([`plan`](crate::cs::plan)) may then have those of other threads between them. One that the kernel keeps waiting for memory,
-/// or for room in the ring, keeps others from submitting, and from nothing else: the lock that waiting and retiring take is never
-/// held during an ioctl, nor while something is let go of.
+/// Only one object can exist for each queue; [`Queues`](crate::cs::Queues) creates them on demand. Several threads may submit to
+/// it, and the kernel orders their submissions in the order of their ioctls. A submission that waits for sync objects without a
+/// fence may spend seconds in the kernel, but does not block submissions of other threads. If a submission needs several kernel
+/// calls ([`plan`](crate::cs::plan)), calls of other threads may come between them. A submission that the kernel blocks because
+/// memory or space in the ring is short blocks other submissions, but not waiting and retiring: the lock of these is never held
+/// during an ioctl, nor while resources are dropped.
 ///
-/// Dropping a queue waits for its last submission, for two seconds at most unless it was [abandoned](Queue::abandon); [`Fence`]s may see a later end.
+/// Dropping a queue waits for its last submission, for at most two seconds, unless the queue was [abandoned](Queue::abandon).
+/// [`Fence`]s may outlive the queue and observe a later end.
 ///
 /// # Lost work
 ///
-/// A loss ends no job by itself: the kernel first tries to stop the hung job alone, and what is queued behind it then runs
-/// (Linux 6.12 `amdgpu_job.c`, `amdgpu_job_timedout`). So what a submission uses is let go of only when the GPU has written
-/// its number, or when the kernel reports that the queue is idle.
+/// The loss of work does not by itself end all jobs: the kernel first tries to stop only the hung job, and the jobs queued after it
+/// then run (Linux 6.12 `amdgpu_job.c`, `amdgpu_job_timedout`). The resources of a submission are therefore dropped only when the
+/// GPU has written its sequence number, or when the kernel reports that the queue is idle.
 ///
-/// A `Queue` is a handle: a clone of it is the same queue, and equal to it. The rules for dropping a queue hold for the
-/// last one.
+/// A `Queue` is a handle: a clone refers to the same queue and is equal to it. Only dropping the last handle waits.
 ///
 /// ```
 /// use amdgpu_winsys::{cs::{Queue, Stream, Submission, pm4}, winsys::{Context, Deadline, Ip, Priority}};
@@ -55,11 +55,12 @@ use crate::{
 #[derive(Clone, Debug)]
 pub struct Queue {
     shared: Arc<Shared>,
-    /// Ends the queue with the last handle. Beside the state and not around it, so that a submission follows one pointer.
+    /// Ends the queue with the last handle. It is beside the state and not around it, so that a submission follows only one
+    /// pointer.
     end: Arc<End>,
 }
 
-/// Two handles are equal if they are of the same queue.
+/// Handles are equal if they refer to the same queue.
 impl PartialEq for Queue {
     fn eq(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.shared, &other.shared)
@@ -69,21 +70,23 @@ impl PartialEq for Queue {
 impl Eq for Queue {}
 
 impl Queue {
-    /// Opens the queue of `context` on ring `ring` of `ip`.
+    /// Creates the queue of `context` for ring `ring` of `ip`.
     ///
     /// # Errors
     ///
-    /// [`Error::NoLanguage`] for a video block, which [`VideoQueue`](crate::cs::VideoQueue) submits to;
-    /// [`Error::NoSuchRing`], [`Error::QueueTaken`], or [`Error::Winsys`] without memory.
+    /// * [`Error::NoLanguage`] if `ip` is a video engine, which [`VideoQueue`](crate::cs::VideoQueue) supports;
+    /// * [`Error::NoSuchRing`] if the IP does not have the ring;
+    /// * [`Error::QueueTaken`] if this queue already exists;
+    /// * [`Error::Winsys`] if an allocation fails.
     pub fn new(context: &Context, ip: Ip, ring: u32) -> Result<Self> {
         Self::with_options(context, ip, ring, QueueOptions::default())
     }
 
-    /// Creates a queue with the given options.
+    /// Creates a queue like [`Queue::new`], with the given options.
     ///
     /// # Errors
     ///
-    /// Those of [`Queue::new`].
+    /// The errors of [`Queue::new`].
     pub fn with_options(context: &Context, ip: Ip, ring: u32, options: QueueOptions) -> Result<Self> {
         let device = context.device();
         let target = Target::new(device.info().gfx_level, ip).ok_or(Error::NoLanguage { ip })?;
@@ -106,18 +109,18 @@ impl Queue {
         Ok(Self { shared, end })
     }
 
-    /// Returns the number of its handles.
+    /// Returns the number of handles of the queue.
     pub fn handle_count(&self) -> usize {
         Arc::strong_count(&self.end)
     }
 
-    /// Returns the IP.
+    /// Returns the IP of the queue.
     pub fn ip(&self) -> Ip {
         self.shared.ip
     }
 
-    /// Returns the ring: a queue index of the context. It names no hardware ring: an idle queue is moved to the least busy one
-    /// of its IP and priority (Linux 6.12 `sched_entity.c`, `drm_sched_entity_select_rq`).
+    /// Returns the ring index of the queue in its context. It does not identify a hardware ring: the kernel moves an idle queue to
+    /// the least busy ring of its IP and priority (Linux 6.12 `sched_entity.c`, `drm_sched_entity_select_rq`).
     pub fn ring(&self) -> u32 {
         self.shared.ring
     }
@@ -127,35 +130,39 @@ impl Queue {
         QueueKind::Kernel
     }
 
-    /// Returns the target that streams for this queue are recorded for.
+    /// Returns the ring and generation for which streams must be recorded.
     pub fn target(&self) -> Target {
         self.shared.target
     }
 
-    /// Returns the context.
+    /// Returns the context of the queue.
     pub fn context(&self) -> &Context {
         &self.shared.context
     }
 
-    /// Submits. One ioctl; nothing is allocated once the queue has seen a submission of this size.
+    /// Submits command lists. This takes one ioctl, and allocates nothing once the queue has seen a submission of this size.
     ///
-    /// More IBs than the kernel takes at once go in several calls: the first waits, the last signals, and the fence is
-    /// the last one's. RADV signals with each of them, which wakes waiters early (Mesa 25.0.7
+    /// A submission with more IBs than the kernel accepts is split into several calls: the first one waits, the last one signals,
+    /// and the fence is that of the last one. RADV signals with each call, which wakes waiters early (Mesa 25.0.7
     /// `src/amd/vulkan/winsys/amdgpu/radv_amdgpu_cs.c`, `radv_amdgpu_winsys_cs_submit_internal`).
     ///
-    /// Without lists, and with nothing to wait for, nothing is given to the GPU: the signals are those of what was
-    /// submitted last. With something to wait for, a list that does nothing runs in its turn.
+    /// A submission without lists and waits is not sent to the GPU: its sync objects signal when the last submission has completed.
+    /// A submission without lists that waits runs an empty list.
     ///
-    /// Everything named in the submission stays alive until it is done, whatever the caller drops meanwhile, unless
-    /// [`Submission::keep`] says otherwise.
+    /// All objects of the submission stay alive until it has completed, even if the caller drops them, unless [`Submission::keep`]
+    /// says otherwise.
     ///
     /// # Errors
     ///
-    /// [`Error::NothingToSubmit`], [`Error::TooManyBos`], [`Error::WrongQueue`], [`Error::NoRoomForIbs`]; [`Error::Winsys`]
-    /// for objects of another device, a lost GPU, and what the kernel refuses. Nothing was then submitted, and no sync
-    /// object has changed. The same holds for [`HostMemory`](crate::winsys::Error::HostMemory): what a submission needs is there
-    /// before the kernel is asked. Two things are not fallible, because an `Arc` cannot be: the copy of a set that has changed
-    /// since a submission, and the list that runs where there is none. [`Error::PartlySubmitted`] when a call after the first is refused.
+    /// * [`Error::NothingToSubmit`] if the submission has no lists and neither waits nor signals;
+    /// * [`Error::TooManyBos`] if it lists more BOs than the kernel accepts;
+    /// * [`Error::WrongQueue`] if a list is for another ring or generation;
+    /// * [`Error::NoRoomForIbs`] if its preambles use all IBs of a call;
+    /// * [`Error::Winsys`] if an object belongs to another device, the GPU is lost, the kernel refuses, or the process has no
+    ///   memory left ([`HostMemory`](crate::winsys::Error::HostMemory));
+    /// * [`Error::PartlySubmitted`] if the kernel refuses a call after the first.
+    ///
+    /// Except in the last case nothing was submitted, and no sync object has changed.
     pub fn submit(&self, submission: &Submission<'_>) -> Result<Fence> {
         if submission.lists.is_empty() {
             return self.submit_nothing(submission);
@@ -163,8 +170,8 @@ impl Queue {
         self.shared.send(&[], submission)
     }
 
-    /// Submits as [`Queue::submit`] does, and makes no [`Fence`], which costs a count of references up and down. It is for
-    /// drivers whose waits go by sync objects; [`Queue::last`] has the place of what was submitted.
+    /// Submits like [`Queue::submit`], but returns no [`Fence`], which saves reference counting. This is for drivers that wait for
+    /// sync objects; [`Queue::last`] returns the fence of the last submission.
     ///
     /// ```
     /// use amdgpu_winsys::{
@@ -184,7 +191,7 @@ impl Queue {
     ///
     /// # Errors
     ///
-    /// Those of [`Queue::submit`].
+    /// The errors of [`Queue::submit`].
     pub fn submit_without_fence(&self, submission: &Submission<'_>) -> Result<()> {
         if submission.lists.is_empty() {
             return self.submit_nothing(submission).map(drop);
@@ -205,30 +212,30 @@ impl Queue {
         self.shared.signal_with_last(submission.signals)
     }
 
-    /// Returns the place of what was submitted last: it has signalled when all submissions so far are done. That of a queue
-    /// that was never used has.
+    /// Returns the fence of the last submission, which signals when all submissions so far have completed. For a queue that was
+    /// never used it is signalled.
     pub fn last(&self) -> Fence {
         Fence::new(Arc::clone(&self.shared), self.shared.jobs.last())
     }
 
-    /// Waits for everything submitted so far; false when the deadline came first.
+    /// Waits until all submissions so far have completed. Returns `false` if the deadline passes first.
     ///
     /// # Errors
     ///
-    /// [`Error::Winsys`] when a job was lost.
+    /// [`Error::Winsys`] with [`DeviceLost`](crate::winsys::Error::DeviceLost) if a job was lost.
     pub fn wait_idle(&self, deadline: Deadline) -> Result<bool> {
         self.last().wait(deadline)
     }
 
-    /// Waits for points of sync objects, and then asks whether this queue still works: waiting for a sync object tells
-    /// nothing about a loss, because a lost job signals what it was to signal. As [`Syncobj::wait_points`] otherwise. Then
-    /// [retires](Queue::retire).
+    /// Waits for points of sync objects like [`Syncobj::wait_points`], then [checks](Queue::check) that this queue still works, and
+    /// [retires](Queue::retire). The check is necessary because a lost job signals its sync objects like a completed one.
     ///
-    /// RADV does not ask, so that its waits succeed after a hang (Mesa 25.0.7 `src/vulkan/runtime/vk_drm_syncobj.c`).
+    /// RADV does not check, so its waits succeed after a hang (Mesa 25.0.7 `src/vulkan/runtime/vk_drm_syncobj.c`).
     ///
     /// # Errors
     ///
-    /// [`Error::Winsys`], with [`DeviceLost`](crate::winsys::Error::DeviceLost) when work of this queue was lost.
+    /// The errors of [`Syncobj::wait_points`], and [`DeviceLost`](crate::winsys::Error::DeviceLost) if work of this queue was lost,
+    /// as [`Error::Winsys`].
     pub fn wait_points(
         &self,
         points: &[(&Syncobj, u64)],
@@ -241,19 +248,19 @@ impl Queue {
         Ok(met)
     }
 
-    /// Returns an error if the queue no longer works, with the kind of loss. See [`Context::check`].
+    /// Returns an error with the kind of loss if the queue no longer works, see [`Context::check`].
     ///
     /// # Errors
     ///
-    /// [`Error::Winsys`], with [`DeviceLost`](crate::winsys::Error::DeviceLost) when it does not.
+    /// [`Error::Winsys`] with [`DeviceLost`](crate::winsys::Error::DeviceLost) if work of the queue was lost.
     pub fn check(&self) -> Result<()> {
         Ok(self.shared.check()?)
     }
 
-    /// Lets go of what finished submissions used, without an ioctl unless work was lost.
+    /// Releases the resources of completed submissions. Makes no ioctl unless work was lost.
     ///
-    /// [`Queue::submit`] and [`Fence::wait`] do the same. A driver that waits for sync objects of its own calls this before
-    /// it expects memory, lists or pooled IBs back; with [`Keep::Nothing`] it need not.
+    /// [`Queue::submit`] and [`Fence::wait`] also do this. A driver that waits for its own sync objects must call it before it
+    /// expects memory, lists or pooled IBs back, unless it uses [`Keep::Nothing`].
     ///
     /// ```
     /// use std::sync::Arc;
@@ -280,7 +287,7 @@ impl Queue {
         self.shared.retire();
     }
 
-    /// Retires, and returns the number of submissions that were not yet seen to be done.
+    /// Retires completed submissions, and returns the number of the others.
     pub fn in_flight(&self) -> usize {
         self.shared.retire();
         self.shared.jobs.len()
@@ -294,12 +301,11 @@ impl Queue {
         self.shared.forget_memory();
     }
 
-    /// Makes the last handle of the queue wait for nothing when it is dropped, for a driver that gives up a device whose GPU
-    /// may be busy for long.
+    /// Makes dropping the last handle of the queue return without waiting. This is for a driver that destroys a device whose GPU
+    /// may be busy for a long time.
     ///
-    /// Submissions that run then end in their own time. The kernel keeps the memory that they use until they have; the lists of
-    /// those that have not ended when the last [`Fence`] of the queue is dropped too are never freed, because the GPU may still
-    /// read them.
+    /// Running submissions continue, and the kernel keeps their memory until they have ended. If a submission has not ended when
+    /// the last [`Fence`] of the queue is dropped, its lists are never freed, because the GPU may still read them.
     ///
     /// ```
     /// use amdgpu_sim::{SimKernel, profile};
@@ -322,7 +328,7 @@ impl Queue {
     }
 }
 
-/// The last of a queue and its fences.
+/// Runs when the queue and all its fences are dropped.
 impl Drop for Shared {
     fn drop(&mut self) {
         if self.jobs.len() == 0 {
@@ -337,7 +343,7 @@ impl Drop for Shared {
     }
 }
 
-/// Leftovers of a submission, which are dropped or reported under no lock.
+/// Leftovers of a submission, which are dropped or reported without a lock.
 #[derive(Default)]
 struct Left {
     over: Over,
@@ -345,11 +351,11 @@ struct Left {
     report: Option<Report>,
 }
 
-/// Events to tell of a submission, or the error to return: few have either.
+/// Events for observers or the error to return; few submissions have either.
 #[derive(Default)]
 struct Report {
     events: Vec<Event>,
-    /// The reason why the kernel did not take all of it. Not in a box, for which there may be no memory.
+    /// The reason why the kernel did not accept all of it. Not boxed, because there may be no memory for a box.
     error: Option<Error>,
 }
 
@@ -360,7 +366,7 @@ impl Left {
         self.over.is_empty() && self.unkept.is_none() && self.report.is_none()
     }
 
-    /// Notes the reason why the kernel did not take all of the submission.
+    /// Stores the reason why the kernel did not accept all of the submission.
     #[cold]
     fn refuse(&mut self, error: Error) {
         self.report.get_or_insert_default().error = Some(error);
@@ -368,14 +374,14 @@ impl Left {
 }
 
 impl Shared {
-    /// Gives up what is kept only so that later submissions are cheap.
+    /// Drops the state that makes later submissions cheaper.
     pub(super) fn forget_memory(&self) {
-        // Destroyed when they go, without the lock.
+        // Dropped at the end of the function, without the lock.
         let _list = self.jobs.change_buffers(SubmitBuffers::take_kernel_list);
         drop(self.jobs.take_overtaking());
     }
 
-    /// Submits, with what runs beside it on other queues.
+    /// Submits lists to this queue and, for a gang, to the queues in `beside`.
     #[inline]
     pub(super) fn send(
         self: &Arc<Self>,
@@ -386,14 +392,14 @@ impl Shared {
         Ok(Fence::new(Arc::clone(self), sequence))
     }
 
-    /// Submits, and returns the number that the kernel gave the submission.
+    /// Submits, and returns the sequence number that the kernel assigned.
     fn send_numbered(&self, beside: &[(&Self, &[&CommandList])], submission: &Submission<'_>) -> Result<u64> {
         let mut left = Left::default();
-        // Read before, so that the submission itself is not among those that are let go of: the next one may run the same lists.
+        // Read first, so that the submission itself is not retired: the next one may run the same lists.
         let done = self.user_fence.value();
         let sequence = self.hand_over(done, beside, submission, &mut left);
         if left.is_empty() {
-            // Nothing needs to be dropped, and to find that out takes longer.
+            // There is nothing to drop, and `forget` saves the checks of the drop.
             mem::forget(left);
         } else {
             self.finish(&mut left, done)?;
@@ -402,16 +408,16 @@ impl Shared {
         sequence.ok_or(Error::NothingToSubmit)
     }
 
-    /// Lets go of what a submission leaves, and reports.
+    /// Drops the leftovers of a submission, and reports its events and error.
     #[inline(never)]
     fn finish(&self, left: &mut Left, done: u64) -> Result<()> {
         left.unkept = None;
-        // From here on the job is kept, whatever an observer does.
+        // From here on the job is kept alive, even if an observer panics.
         self.jobs.let_go(&mut left.over, done);
         left.report.take().map_or(Ok(()), |report| self.report(report))
     }
 
-    /// Tells observers of a submission, and returns the reason why the kernel did not take all of it.
+    /// Notifies observers of a submission, and returns the reason why the kernel did not accept all of it.
     #[cold]
     fn report(&self, report: Report) -> Result<()> {
         let Report { events, error } = report;
@@ -425,9 +431,10 @@ impl Shared {
         Err(error)
     }
 
-    /// Hands a submission to the kernel, and keeps what it uses. Returns the last number that the kernel gave it.
+    /// Makes the kernel calls of a submission, and keeps its resources alive. Returns the last sequence number that the kernel
+    /// assigned.
     ///
-    /// The kernel waits inside the request for sync objects that have no fence yet; other threads need not wait for that.
+    /// The kernel waits inside the ioctl for sync objects that have no fence yet; other threads are not blocked by this.
     #[expect(clippy::inline_always, reason = "the one call that nearly all submissions make")]
     #[inline(always)]
     fn hand_over(
@@ -443,7 +450,7 @@ impl Shared {
             left.refuse(error.of(SUBMISSION).into());
             return None;
         }
-        // Matches, because a closure here is a call, and what it captures goes through memory.
+        // Uses `match`, because a closure here is a call, and its captures go through memory.
         match name_resources(&mut underway, &mut left.over, beside, submission) {
             Ok(()) => {
                 if let Some((job, buffers)) = underway.parts()
@@ -460,7 +467,7 @@ impl Shared {
                     left.unkept = Some(job.take_sets());
                 }
                 if submission.keep == Keep::Nothing {
-                    // The caller has references to all of them.
+                    // The caller holds references to all lists.
                     job.lists.clear();
                 }
             }
@@ -471,7 +478,7 @@ impl Shared {
         underway.end(done, &mut left.over)
     }
 
-    /// Makes sync objects signal when what was submitted last is done.
+    /// Makes sync objects signal when the last submission has completed.
     fn signal_with_last(self: &Arc<Self>, signals: &[SyncPoint<'_>]) -> Result<Fence> {
         for signal in signals {
             self.own("sync object", signal.syncobj.device())?;

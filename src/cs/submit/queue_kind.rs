@@ -1,6 +1,6 @@
-//! Kinds of hardware queues.
+//! The kind of a hardware queue.
 
-/// Kind of hardware queue.
+/// The kind of a hardware queue.
 ///
 /// ```
 /// use amdgpu_winsys::cs::QueueKind;
@@ -17,7 +17,7 @@
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum QueueKind {
-    /// One of the kernel's: each submission is a CS ioctl, and the kernel's scheduler gives it a hardware ring. Those of a
-    /// process's own are [`UserQueue`](crate::cs::UserQueue)s.
+    /// A kernel queue: each submission is a CS ioctl, and the kernel's scheduler selects a hardware ring. User mode queues are of
+    /// type [`UserQueue`](crate::cs::UserQueue) instead.
     Kernel,
 }

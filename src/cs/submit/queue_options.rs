@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-/// Time for which a submission that does not fit into memory is retried: other processes may free some.
+/// The policy for retries of a submission for which memory is short. Other processes may free memory between the attempts.
 ///
 /// ```
 /// use std::time::Duration;
@@ -18,21 +18,22 @@ use std::time::Duration;
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RetryPolicy {
-    /// From the first refusal to the last attempt.
+    /// Time from the first refusal to the last attempt.
     pub total: Duration,
-    /// Time from one attempt to the next.
+    /// Time between two attempts.
     pub pause: Duration,
 }
 
 impl Default for RetryPolicy {
-    /// A second, every millisecond: what RADV does (Mesa 25.0.7 `radv_amdgpu_cs.c`, `radv_amdgpu_cs_submit`).
+    /// Returns the policy of RADV: attempts every millisecond for one second (Mesa 25.0.7 `radv_amdgpu_cs.c`,
+    /// `radv_amdgpu_cs_submit`).
     fn default() -> Self {
         Self { total: Duration::from_secs(1), pause: Duration::from_millis(1) }
     }
 }
 
 impl RetryPolicy {
-    /// One attempt.
+    /// A single attempt without retries.
     pub const NONE: Self = Self { total: Duration::ZERO, pause: Duration::ZERO };
 }
 
@@ -65,17 +66,17 @@ impl RetryPolicy {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum BoListMode {
-    /// With each submission.
+    /// Each submission carries its BO list.
     #[default]
     Inline,
-    /// By a list that the kernel keeps, as long as submissions list the same: it then looks no handles up. It costs one
-    /// ioctl when two submissions in a row are the first to list the same, and one when a later one does not; and **memory
-    /// that was freed meanwhile is given back only then**, or by [`Queue::forget_memory`](crate::cs::Queue::forget_memory).
-    /// Worth it for thousands of BOs that hardly ever change.
+    /// A kernel BO list that is kept while submissions list the same BOs, so that the kernel need not look up handles. It costs one
+    /// ioctl to create, when a second submission in a row lists the same BOs, and one to destroy, when a later one lists others.
+    /// **Memory that was freed in between is released only then**, or by [`Queue::forget_memory`](crate::cs::Queue::forget_memory).
+    /// This pays off for thousands of BOs that rarely change.
     Kept,
 }
 
-/// Options of a queue.
+/// Options for the creation of a queue.
 ///
 /// ```
 /// use amdgpu_winsys::{
@@ -91,8 +92,8 @@ pub enum BoListMode {
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct QueueOptions {
-    /// Retries if memory is short.
+    /// The policy for retries if memory is short.
     pub retry: RetryPolicy,
-    /// The way memory is listed to the kernel.
+    /// The way in which BO lists are passed to the kernel.
     pub bo_list_mode: BoListMode,
 }

@@ -1,4 +1,4 @@
-//! All queues of a context.
+//! The set of all queues of a context.
 
 use std::{
     collections::BTreeMap,
@@ -16,7 +16,7 @@ use crate::{
     winsys::{Context, Ip},
 };
 
-/// The queues of a context, made when they are first asked for: what a driver's queue families are made on.
+/// All queues of a context, each created on first use. A driver can build its queue families on it.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -30,27 +30,27 @@ use crate::{
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
-/// A `Queues` is a handle: a clone of it has the same queues.
+/// A `Queues` is a handle: a clone refers to the same queues.
 #[derive(Clone, Debug)]
 pub struct Queues(Arc<QueuesState>);
 
-/// The state that all handles share.
+/// The state shared by all handles.
 #[derive(Debug)]
 struct QueuesState {
     context: Context,
     options: QueueOptions,
-    /// By IP and ring. A hash table would forget the rest of its queues when the end of one panics.
+    /// The queues by IP and ring. A hash table would leak its other queues if the drop of one panics.
     made: Mutex<BTreeMap<(u32, u32), Queue>>,
     turns: [AtomicUsize; 10],
 }
 
 impl Queues {
-    /// Creates the queues of a context, none of which is made yet.
+    /// Creates the set of queues of a context. No queue is created yet.
     pub fn new(context: &Context) -> Self {
         Self::with_options(context, QueueOptions::default())
     }
 
-    /// Creates the set with options that all of its queues have.
+    /// Creates the set of queues of a context, all of which get the same options. No queue is created yet.
     pub fn with_options(context: &Context, options: QueueOptions) -> Self {
         let (made, turns) = Default::default();
         Self(Arc::new(QueuesState { context: context.clone(), options, made, turns }))
@@ -62,11 +62,11 @@ impl Queues {
         self.0.context.device().info().ring_count(ip)
     }
 
-    /// Returns one queue: the same object each time.
+    /// Returns the queue of a ring, and creates it on the first call.
     ///
     /// # Errors
     ///
-    /// Those of [`Queue::new`].
+    /// The errors of [`Queue::new`].
     pub fn get(&self, ip: Ip, ring: u32) -> Result<Queue> {
         let mut made = self.0.made.lock();
         if let Some(queue) = made.get(&(ip.raw(), ring)) {
@@ -77,11 +77,11 @@ impl Queues {
         Ok(queue)
     }
 
-    /// Returns the queues of an IP in turn.
+    /// Returns the queues of an IP in turn, one with each call.
     ///
     /// # Errors
     ///
-    /// Those of [`Queue::new`]; [`Error::NoSuchRing`] when the IP has none.
+    /// The errors of [`Queue::new`]; [`Error::NoSuchRing`] if the IP has no rings.
     pub fn next(&self, ip: Ip) -> Result<Queue> {
         let rings = index(self.rings(ip));
         if rings == 0 {
@@ -91,11 +91,11 @@ impl Queues {
         self.get(ip, count(turn % rings))
     }
 
-    /// Returns all queues of an IP, in the order of their rings.
+    /// Returns all queues of an IP, ordered by ring, and creates those that do not exist yet.
     ///
     /// # Errors
     ///
-    /// Those of [`Queue::new`].
+    /// The errors of [`Queue::new`].
     pub fn of_ip(&self, ip: Ip) -> Result<Vec<Queue>> {
         (0..self.rings(ip)).map(|ring| self.get(ip, ring)).collect()
     }
@@ -105,7 +105,7 @@ impl Queues {
         self.0.made.lock().values().cloned().collect()
     }
 
-    /// Returns the context.
+    /// Returns the context of the queues.
     pub fn context(&self) -> &Context {
         &self.0.context
     }

@@ -51,7 +51,7 @@ impl Shared {
         Ok(true)
     }
 
-    /// Waits inside the kernel.
+    /// Waits for a submission in the kernel, even if its sequence number has been written.
     pub(super) fn ask(&self, sequence: u64, deadline: Deadline) -> Result<bool> {
         let is_done = self.context.wait(self.ip, self.ring, sequence, deadline);
         if *is_done.as_ref().inspect_err(|error| self.note_loss(error)).unwrap_or(&false) {
@@ -65,7 +65,7 @@ impl Shared {
         self.context.check(self.ip, self.ring).inspect_err(|error| self.note_loss(error))
     }
 
-    /// Notes that work was lost. Submissions that have ended by then are let go of now, the others later.
+    /// Notes that work was lost. Retires the submissions that have ended; the others are retired later.
     pub(super) fn note_loss(&self, error: &WinsysError) {
         if matches!(error, WinsysError::DeviceLost { .. }) {
             self.jobs.doubt();
@@ -73,7 +73,7 @@ impl Shared {
         }
     }
 
-    /// Lets go of what submissions used that have ended. No ioctl, unless work was lost before.
+    /// Releases the resources of submissions that have ended. Makes no ioctl unless work was lost before.
     pub(super) fn retire(&self) {
         self.jobs.retire_up_to(self.user_fence.value());
         if self.jobs.are_in_doubt() {
@@ -81,15 +81,15 @@ impl Shared {
         }
     }
 
-    /// Waits until everything submitted so far has ended, in whatever way, and lets go of what it used. Nothing is let go of
-    /// when the deadline comes first, or the kernel does not report.
+    /// Waits until all submissions so far have ended, normally or by a loss, and releases their resources. Releases nothing if the
+    /// deadline passes first, or if the kernel does not report.
     pub(super) fn wait_for_the_end(&self, deadline: Deadline) {
-        // Looked at before the question: the answer does not say anything of what is submitted meanwhile.
+        // Read before the query, because the answer does not cover later submissions.
         let last = self.jobs.last();
         match self.user_fence.wait_idle(deadline) {
             Ok(true) => self.jobs.lose(self.user_fence.value(), last),
             Ok(false) => {}
-            // A GPU that was removed runs nothing, and the kernel answers nothing any more.
+            // A GPU that was removed runs nothing, and the kernel refuses all requests.
             Err(error) if error.errno() == Some(Errno::ENODEV) => self.jobs.lose(self.user_fence.value(), last),
             Err(error) => tracing::debug!(%error, "the kernel does not tell whether a queue is idle"),
         }
@@ -109,21 +109,21 @@ impl Shared {
 /// `radv_amdgpu_cs.c`, `radv_amdgpu_ctx_wait_idle`).
 const DRAIN: Duration = Duration::from_secs(2);
 
-/// Dropped with the last handle of a queue.
+/// The end of a queue: it is dropped with the last handle, waits for the jobs and releases the ring.
 #[derive(Debug)]
 pub(super) struct End {
     shared: Arc<Shared>,
-    /// `true` if the last handle is not to wait.
+    /// `true` if dropping the last handle must not wait.
     is_abandoned: AtomicBool,
 }
 
 impl End {
-    /// Returns the end of a queue that waits.
+    /// Creates the end of a queue; dropping it waits.
     pub(super) fn new(shared: Arc<Shared>) -> Self {
         Self { shared, is_abandoned: AtomicBool::new(false) }
     }
 
-    /// Has the drop wait for nothing.
+    /// Makes dropping the value return without waiting.
     pub(super) fn abandon(&self) {
         self.is_abandoned.store(true, Ordering::Relaxed);
     }
@@ -135,7 +135,8 @@ impl Drop for End {
         let deadline = if *is_abandoned.get_mut() { Deadline::POLL } else { Deadline::after(DRAIN) };
         let outcome = shared.wait(shared.jobs.last(), deadline);
         if outcome.is_err() {
-            // Work was lost, or the kernel cannot be asked this way. What is still queued uses its memory until it has ended.
+            // Work was lost, or the kernel does not support this query. Jobs still in the queue use their memory until they have
+            // ended.
             shared.wait_for_the_end(deadline);
         }
         shared.forget_memory();
@@ -143,7 +144,7 @@ impl Drop for End {
         let (ip, ring) = (shared.ip, shared.ring);
         match outcome {
             Ok(true) => {}
-            // Fences may still see its end. The kernel orders every unbinding behind the running jobs.
+            // Fences may still observe the end. The kernel orders every unbinding after the running jobs.
             Ok(false) => tracing::warn!(%ip, ring, "queue dropped while its jobs still run"),
             Err(error) => tracing::warn!(%ip, ring, %error, "queue dropped after an error"),
         }

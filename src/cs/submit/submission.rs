@@ -5,7 +5,7 @@ use crate::{
     winsys::{ResidencySet, Resident, Syncobj},
 };
 
-/// A point of a sync object: 0 is its binary state, anything else a point of its timeline.
+/// A point of a sync object: 0 is its binary state, any other value a point of its timeline.
 ///
 /// ```
 /// use amdgpu_winsys::{cs::{Submission, SyncPoint}, winsys::{Deadline, Syncobj}};
@@ -25,34 +25,34 @@ use crate::{
 pub struct SyncPoint<'a> {
     /// The sync object.
     pub syncobj: &'a Syncobj,
-    /// The point.
+    /// The point; 0 for the binary state.
     pub point: u64,
 }
 
 impl<'a> SyncPoint<'a> {
-    /// Names the binary state.
+    /// Creates a reference to the binary state of a sync object.
     pub fn binary(syncobj: &'a Syncobj) -> Self {
         Self { syncobj, point: 0 }
     }
 
-    /// Names a point of the timeline.
+    /// Creates a reference to a point of the timeline of a sync object.
     pub fn timeline(syncobj: &'a Syncobj, point: u64) -> Self {
         Self { syncobj, point }
     }
 }
 
-/// Resources that a queue keeps alive for a submission until it notices that the submission has ended.
+/// The resources that a queue keeps alive for a submission until it retires the submission.
 ///
-/// A queue notices in [`Queue::submit`](crate::cs::Queue::submit), [`Queue::retire`](crate::cs::Queue::retire) and
-/// [`Fence::wait`](crate::cs::Fence::wait), not when a sync object is waited for. A driver whose own rules keep resources
-/// alive, as Vulkan's do, chooses [`Keep::Nothing`], so that what it frees is freed at once.
+/// A queue retires submissions in [`Queue::submit`](crate::cs::Queue::submit), [`Queue::retire`](crate::cs::Queue::retire) and
+/// [`Fence::wait`](crate::cs::Fence::wait), but not when a thread waits for a sync object. A driver whose own rules keep resources
+/// alive, like those of Vulkan, should use [`Keep::Nothing`], so that resources are freed immediately.
 ///
-/// Every choice is sound, because the kernel does not depend on what user space keeps: a job holds a reference to each BO of
-/// its BO list (Linux 6.12 `amdgpu_cs.c`, `amdgpu_cs_submit`, which adds the job's fence to each BO), and an unbinding waits
-/// for the jobs that were submitted before it (`amdgpu_vm.c`, `amdgpu_vm_clear_freed`). So memory that is dropped early
-/// stays until the GPU is done with it. A list that is not kept can be
-/// [recorded again](crate::cs::CommandList::record_again) while the GPU still reads it: the GPU then runs a mixture of old
-/// and new packets in its own address space, which is the caller's to prevent, as in Vulkan.
+/// Every choice is sound, because the kernel keeps its own references: a job holds a reference to each BO of its BO list (Linux
+/// 6.12 `amdgpu_cs.c`, `amdgpu_cs_submit`, which adds the job's fence to each BO), and an unbinding waits for the jobs that were
+/// submitted before it (`amdgpu_vm.c`, `amdgpu_vm_clear_freed`). Memory that is dropped early therefore exists until the GPU has
+/// finished with it. A list that is not kept can be [recorded again](crate::cs::CommandList::record_again) while the GPU still
+/// reads it. The GPU then executes a mixture of old and new packets in its own address space; the caller must prevent this, as in
+/// Vulkan.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -74,20 +74,20 @@ impl<'a> SyncPoint<'a> {
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Keep {
-    /// The lists, the preambles, the memory and the members of the sets.
+    /// Keeps the lists, the preambles, the memory and the members of the sets.
     #[default]
     Everything,
-    /// The lists and the preambles: IBs do not return to their pool, and lists are not recorded again, before they have run.
+    /// Keeps the lists and the preambles, so that IBs do not return to their pool and lists are not recorded again before they have
+    /// run.
     Lists,
-    /// Nothing. A [`HangReport`](crate::cs::HangReport) then cannot show the commands.
+    /// Keeps nothing. A [`HangReport`](crate::cs::HangReport) then cannot show the commands.
     Nothing,
 }
 
-/// One submission: command lists that run in order, and what they touch.
+/// A submission: command lists that run in order, the memory that they access, and synchronization.
 ///
-/// A list may be submitted any number of times, also within one submission: it does not change any more.
-/// Recording it again takes it back by value, and is refused while a queue runs it
-/// ([`CommandList::record_again`]).
+/// A list does not change after recording, so it may be submitted any number of times, even within one submission.
+/// [`CommandList::record_again`] takes it by value, and refuses it while a queue runs it.
 ///
 /// ```
 /// use amdgpu_winsys::{
@@ -117,47 +117,46 @@ pub enum Keep {
 /// ```
 #[derive(Clone, Copy, Default)]
 pub struct Submission<'a> {
-    /// Lists to execute. May be empty if the submission waits for something or signals something.
+    /// The lists to execute. May be empty if the submission waits for or signals something.
     pub lists: &'a [&'a CommandList],
-    /// Lists to execute before and after them in each call of the kernel.
+    /// Lists to execute before and after `lists` in each kernel call.
     pub preambles: Option<&'a Preambles>,
-    /// The memory that the lists read or write. Resident while they run, and kept alive until they are done.
+    /// The memory that the lists read or write. It is resident while they run, and kept alive as [`keep`](Self::keep) says.
     ///
-    /// One memory, or an array, slice or vector of some: `&memory`, `&[&one, &other]`, `&bindings`; see [`Resident`].
+    /// One memory object, or an array, slice or vector of them: `&memory`, `&[&one, &other]`, `&bindings`; see [`Resident`].
     pub memory: &'a dyn Resident,
-    /// More such memory. Sets that are the same as last time cost nothing.
+    /// Sets of further memory. A set that has not changed since the last submission costs nothing.
     pub sets: &'a [&'a ResidencySet],
-    /// Sync objects that must have signalled first; one without a fence yet is waited for, five seconds at most, and the
-    /// caller waits inside the kernel meanwhile. A [`Submitter`](crate::cs::Submitter) waits on a thread of its own, and as long
-    /// as it takes.
+    /// Sync objects that must signal before the lists run. If a sync object has no fence yet, the kernel blocks the caller until it
+    /// has one, for at most five seconds. A [`Submitter`](crate::cs::Submitter) waits on its own thread instead, without a limit.
     pub waits: &'a [SyncPoint<'a>],
-    /// Sync objects that signal when the lists are done.
+    /// Sync objects that signal when the lists have completed.
     pub signals: &'a [SyncPoint<'a>],
-    /// Submissions to queues of this device that must have finished first.
+    /// Submissions to queues of this device that must have completed first.
     pub after: &'a [&'a Fence],
-    /// Submissions to queues of this device that must have started first. Needs
+    /// Submissions to queues of this device that must have started first. Requires
     /// [`SCHEDULED_DEPENDENCY`](crate::winsys::Capabilities::SCHEDULED_DEPENDENCY).
     pub after_start: &'a [&'a Fence],
-    /// Resources that the queue keeps alive until the submission has ended.
+    /// The resources that the queue keeps alive until the submission has ended.
     pub keep: Keep,
-    /// `true` if the lists read and write encrypted memory (TMZ), and only such memory is written.
+    /// `true` if the lists access encrypted memory (TMZ). They may then write encrypted memory only.
     pub is_secure: bool,
-    /// `true` if the graphics ring may be preempted in the middle of the lists. Only the last IB of each call is marked,
-    /// because the kernel takes one such IB for each call; RADV marks all (Mesa 25.0.7 `radv_amdgpu_cs.c`,
-    /// `radv_amdgpu_cs_submit`; Linux 6.12 `amdgpu_cs.c`, `amdgpu_cs_p2_ib`). Other rings ignore it.
+    /// `true` if the graphics ring may be preempted within the lists. Only the last IB of each call is marked, because the kernel
+    /// accepts one preemptible IB for each call. RADV marks all (Mesa 25.0.7 `radv_amdgpu_cs.c`, `radv_amdgpu_cs_submit`; Linux
+    /// 6.12 `amdgpu_cs.c`, `amdgpu_cs_p2_ib`). Other rings ignore this.
     pub is_preemptible: bool,
 }
 
 impl Submission<'_> {
-    /// Returns `true` if it has to wait for something.
+    /// Returns `true` if the submission waits for something.
     pub(super) fn has_waits(&self) -> bool {
         !self.waits.is_empty() || !self.after.is_empty() || !self.after_start.is_empty()
     }
 
-    /// Returns `true` if it waits for something or signals something.
+    /// Returns `true` if the submission waits for something or signals something.
     #[inline]
     pub(super) fn has_sync(&self) -> bool {
-        // One branch for most submissions, which have nothing of it.
+        // A single branch for most submissions, which do neither.
         self.waits.len() | self.signals.len() | self.after.len() | self.after_start.len() != 0
     }
 }

@@ -1,4 +1,4 @@
-//! Buffers in which submissions are built.
+//! The buffers in which submissions are built.
 
 use std::ops::Range;
 
@@ -9,34 +9,34 @@ use crate::{
     winsys::{ChunkScratch, Event},
 };
 
-/// The object of an error without host memory.
+/// The object name in out-of-memory errors.
 pub(super) const SUBMISSION: &str = "a submission";
 
-/// The containers in which submissions are put together, kept between them.
+/// Containers in which submissions are built, reused by later submissions.
 #[derive(Debug, Default)]
 pub(in crate::cs) struct SubmitBuffers {
     pub(in crate::cs) working_set: WorkingSet,
-    /// The lists whose IBs and memory the other fields have.
+    /// The lists whose IBs and memory the other fields contain.
     pub(super) prepared: Prepared,
     pub(super) chunks: ChunkScratch,
-    /// Those of one call after the other.
+    /// The IBs of all calls, in order; `calls` has their ranges.
     pub(super) ibs: Vec<CsChunkIb>,
     pub(super) calls: Vec<Range<usize>>,
     pub(super) dependencies: Vec<CsChunkDep>,
     pub(super) scheduled: Vec<CsChunkDep>,
     pub(super) waits: Vec<CsChunkSyncobj>,
     pub(super) signals: Vec<CsChunkSyncobj>,
-    /// Events to report once the job is kept; empty without observers.
+    /// Events to report when the job is kept; empty without observers.
     pub(super) events: Vec<Event>,
 }
 
-/// The lists whose IBs and memory are in the buffers, for the next submission of the same lists to find them there.
+/// The lists whose IBs and memory are in the buffers, so that the next submission of the same lists can reuse them.
 ///
-/// Lists are known by their numbers and not kept alive. As long as a list of a number exists, so do its IBs and its memory, and both
-/// are what they were.
+/// Lists are identified by their numbers and not kept alive. As long as the list with a number exists, its IBs and its memory exist
+/// and do not change.
 #[derive(Debug, Default)]
 pub(super) struct Prepared {
-    /// None unless the buffers have just what these need, and members of sets.
+    /// Empty unless the buffers have exactly the IBs and memory of these lists, and members of sets.
     lists: Vec<u64>,
     is_secure: bool,
     is_preemptible: bool,
@@ -54,13 +54,14 @@ impl Prepared {
             && self.lists.iter().zip(lists).all(is_same)
     }
 
-    /// Notes that the buffers change.
+    /// Invalidates the lists, because the buffers change.
     pub(super) fn clear(&mut self) {
         self.lists.clear();
     }
 
-    /// Notes, after [`Prepared::clear`], that the buffers have the IBs and the memory of a submission's lists and nothing else but members
-    /// of sets. None of the lists has another behind it. Without memory for that, the next submission looks at its lists again.
+    /// Stores, after [`Prepared::clear`], that the buffers have exactly the IBs and the memory of these lists, and members of sets.
+    /// None of the lists may have another list chained to it. If there is no memory to store this, the next submission lists
+    /// everything again.
     pub(super) fn note(&mut self, lists: &[&CommandList], is_secure: bool, is_preemptible: bool) {
         let numbers = lists.iter().map(|list| list.recorded().number());
         if host_memory::extend(&mut self.lists, numbers).is_ok() {

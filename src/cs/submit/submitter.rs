@@ -1,4 +1,4 @@
-//! Submitting on a thread of its own.
+//! Submission on a separate thread, after the dependencies were submitted.
 
 use std::{
     sync::{
@@ -17,10 +17,10 @@ use crate::{
     winsys::{Binding, Deadline, Error as WinsysError, ResidencySet, Syncobj, Until, WaitFor},
 };
 
-/// Interval at which the thread checks that its submitter still exists.
+/// Interval at which the thread checks whether its submitter was dropped.
 const LOOK: Duration = Duration::from_millis(50);
 
-/// A [`Submission`] that owns what it names, so that it can wait its turn.
+/// A [`Submission`] that owns its resources, so that it can be queued for a [`Submitter`].
 ///
 /// ```
 /// use amdgpu_winsys::{cs::{OwnedSubmission, Submitter}, winsys::{Deadline, Syncobj}};
@@ -45,9 +45,9 @@ pub struct OwnedSubmission {
     pub preambles: Option<Preambles>,
     /// See [`Submission::memory`].
     pub memory: Vec<Binding>,
-    /// See [`Submission::sets`]; looked at when the submission is made.
+    /// See [`Submission::sets`]. The members at the time of the submission count.
     pub sets: Vec<ResidencySet>,
-    /// See [`Submission::waits`]. Points for which nothing was submitted yet are waited for without a limit.
+    /// See [`Submission::waits`]. A [`Submitter`] waits without a limit for points that nothing has been submitted for.
     pub waits: Vec<(Syncobj, u64)>,
     /// See [`Submission::signals`].
     pub signals: Vec<(Syncobj, u64)>,
@@ -63,14 +63,14 @@ pub struct OwnedSubmission {
     pub is_preemptible: bool,
 }
 
-/// A thread that submits to a queue, in order.
+/// A thread that submits to a queue, in order, when the dependencies of each submission were submitted.
 ///
-/// Vulkan allows a wait for a point of a timeline before the work that signals it was submitted. The kernel grants five
-/// seconds for that, inside the submission, and then refuses it (Linux 6.12 `drm_syncobj.c`,
-/// `drm_syncobj_find_fence`). The submitter waits first, without a time limit and without
-/// a lock.
+/// Vulkan allows a wait for a point of a timeline before the work that signals it was submitted. The kernel waits for this at most
+/// five seconds within the submission ioctl, and then refuses it (Linux 6.12 `drm_syncobj.c`, `drm_syncobj_find_fence`). The
+/// submitter waits first, without a time limit and without a lock.
 ///
-/// A direct submission to the queue overtakes submissions that are still waiting. Dropping the submitter abandons those.
+/// A direct submission to the queue overtakes submissions that are still waiting here. Dropping the submitter abandons the waiting
+/// submissions.
 ///
 /// ```
 /// use amdgpu_winsys::{cs::{OwnedSubmission, Submitter}, winsys::{Deadline, Syncobj}};
@@ -92,7 +92,7 @@ pub struct OwnedSubmission {
 #[derive(Debug)]
 pub struct Submitter {
     queue: Queue,
-    /// Taken only by `Drop`, which ends the worker.
+    /// The sending end; only `Drop` takes it, which ends the worker.
     jobs: Option<mpsc::Sender<Job>>,
     worker: Option<JoinHandle<()>>,
     abandoned: Arc<AtomicBool>,
@@ -110,7 +110,7 @@ struct Outcome {
     decided: Condvar,
 }
 
-/// Ends the waits for a submission that is never made, because the submitter was dropped or its thread has panicked.
+/// Ends all waits for a submission that is never made, because the submitter was dropped or its thread has panicked.
 impl Drop for Job {
     fn drop(&mut self) {
         self.outcome.fence.lock().get_or_insert(Err(Error::Abandoned));
@@ -118,7 +118,7 @@ impl Drop for Job {
     }
 }
 
-/// A submission that may still wait to be made.
+/// The fence of a submission that a [`Submitter`] may not have made yet.
 ///
 /// ```
 /// use amdgpu_winsys::{
@@ -147,22 +147,22 @@ pub struct PendingFence {
 }
 
 impl PendingFence {
-    /// Waits until the submission was made; its fence, or `None` when the deadline came first.
+    /// Waits until the submission was made and returns its fence; `None` if the deadline passes first.
     ///
     /// # Errors
     ///
-    /// Those of [`Queue::submit`], and [`Error::Abandoned`].
+    /// The errors of [`Queue::submit`], and [`Error::Abandoned`] if the submitter was dropped before the submission was made.
     pub fn submitted(&self, deadline: Deadline) -> Result<Option<Fence>> {
         let mut fence = self.outcome.fence.lock();
         self.outcome.decided.wait_while_for(&mut fence, |fence| fence.is_none(), deadline.remaining());
         fence.clone().transpose()
     }
 
-    /// Waits until the submission is done; false when the deadline came first.
+    /// Waits until the submission has completed. Returns `false` if the deadline passes first.
     ///
     /// # Errors
     ///
-    /// Those of [`PendingFence::submitted`] and [`Fence::wait`].
+    /// The errors of [`PendingFence::submitted`] and [`Fence::wait`].
     pub fn wait(&self, deadline: Deadline) -> Result<bool> {
         match self.submitted(deadline)? {
             Some(fence) => fence.wait(deadline),
@@ -172,11 +172,11 @@ impl PendingFence {
 }
 
 impl Submitter {
-    /// Starts the thread.
+    /// Creates a submitter for a queue and starts its thread.
     ///
     /// # Errors
     ///
-    /// [`Error::Thread`] when the system gives none.
+    /// [`Error::Thread`] if the system cannot start a thread.
     pub fn new(queue: &Queue) -> Result<Self> {
         let (jobs, inbox) = mpsc::channel();
         let abandoned = Arc::new(AtomicBool::new(false));
@@ -188,16 +188,16 @@ impl Submitter {
         Ok(Self { queue: queue.clone(), jobs: Some(jobs), worker: Some(worker), abandoned })
     }
 
-    /// Returns the queue.
+    /// Returns the queue to which the thread submits.
     pub fn queue(&self) -> &Queue {
         &self.queue
     }
 
-    /// Submits when it can be; returns at once.
+    /// Queues a submission for the thread and returns immediately.
     ///
     /// # Errors
     ///
-    /// [`Error::Abandoned`] when the thread is gone. The fence reports errors of the submission.
+    /// [`Error::Abandoned`] if the thread has ended. Errors of the submission itself are returned by the [`PendingFence`].
     pub fn submit(&self, submission: OwnedSubmission) -> Result<PendingFence> {
         let outcome = Arc::<Outcome>::default();
         let job = Job { submission, outcome: Arc::clone(&outcome) };
@@ -227,7 +227,7 @@ fn work(queue: &Queue, inbox: &mpsc::Receiver<Job>, abandoned: &AtomicBool) {
 }
 
 impl OwnedSubmission {
-    /// Waits until everything that is waited for was submitted.
+    /// Waits until work was submitted for all points that the submission waits for.
     fn wait_for_submitters(&self, queue: &Queue, abandoned: &AtomicBool) -> Result<()> {
         let points: Vec<_> = self.waits.iter().map(|(syncobj, point)| (syncobj, *point)).collect();
         let mut devices = points.iter().map(|(syncobj, _)| syncobj.device());

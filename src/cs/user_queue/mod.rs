@@ -1,4 +1,4 @@
-//! User queues: submissions without an ioctl.
+//! User mode queues: submissions without an ioctl.
 
 mod packets;
 mod queue;

@@ -1,8 +1,8 @@
-//! Packets that go into the ring of a user queue.
+//! Packets in the ring of a user mode queue.
 //!
-//! The typed packets are those of IBs, which have no bits of a user queue, so these are written as numbers. A test reads with the
-//! tables of packets what is written here. They have two forms of INDIRECT_BUFFER, of which the first is read on every ring, so bit
-//! 30 of one on a compute ring has the name that it has for graphics.
+//! These packets are encoded as numbers, because the typed packets are those of IBs and lack the bits of user mode queues. A test
+//! decodes them with the packet tables. The tables have two forms of INDIRECT_BUFFER and use the first one on every ring, so in the
+//! test bit 30 has its name of the graphics ring on compute rings too.
 //!
 //! Source: Mesa 25.2 `src/gallium/winsys/amdgpu/drm/amdgpu_cs.cpp`, `amdgpu_cs_add_userq_packets`.
 
@@ -13,14 +13,14 @@ use amdgpu_packets::{
 
 use crate::vamgr::GpuVa;
 
-/// The most dwords of a call of an IB, with what aligns it.
+/// The most dwords of a call of an IB, including alignment.
 pub(super) const MOST_OF_A_CALL: usize = 14;
-/// The most dwords of what ends a submission.
+/// The most dwords of the packets that end a submission.
 pub(super) const MOST_OF_AN_END: usize = 24;
 
-/// Adds a call of an IB, at a place of the ring in dwords.
+/// Appends a call of an IB. `place` is the position of `ring` in the ring buffer, in dwords.
 pub(super) fn call(target: Target, (va, dwords): (GpuVa, usize), place: u64, ring: &mut Vec<u32>) {
-    /// The IB runs in the address space of the queue; on compute rings in other bits.
+    /// The IB runs in the address space of the queue. Compute rings use other bits for this.
     const INHERIT_VMID_GFX: u32 = 1 << 22;
     const VALID: u32 = 1 << 23;
     const INHERIT_VMID_COMPUTE: u32 = 1 << 30;
@@ -32,7 +32,7 @@ pub(super) fn call(target: Target, (va, dwords): (GpuVa, usize), place: u64, rin
             ring.extend([0xc002_3f00, low, high, size | control]);
         }
         Target::Sdma(_) => {
-            // The call ends at a multiple of eight dwords.
+            // The packet must end at a multiple of eight dwords.
             let nops = 2_u64.wrapping_sub(place) & 7;
             ring.extend((0..nops).map(|_| 0));
             ring.extend([4, low, high, size, 0, 0]);
@@ -40,7 +40,7 @@ pub(super) fn call(target: Target, (va, dwords): (GpuVa, usize), place: u64, rin
     }
 }
 
-/// Adds a store of the submission's number, and the queue's own fence.
+/// Appends a store of the submission's sequence number, and the fence of the queue.
 pub(super) fn end(target: Target, va: GpuVa, number: u32, ring: &mut Vec<u32>) -> Result<(), EncodeError> {
     let mut packet = [0; 16];
     match target {
@@ -87,7 +87,7 @@ mod tests {
                     panic!("{packets:?}");
                 };
                 assert_eq!((call.addr, call.ib_size, call.chain), (0x1_0000_2000, 64, false));
-                // `inherit_vmid_compute` in the form of compute rings.
+                // Bit 30 is `inherit_vmid_compute` on compute rings.
                 assert_eq!((call.inherit_vmid_gfx, call.pre_resume), (!is_compute, is_compute));
                 assert_eq!(call.valid, is_compute);
             }

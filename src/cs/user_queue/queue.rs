@@ -1,4 +1,4 @@
-//! A user queue for command lists.
+//! User mode queues for command lists.
 
 use std::{collections::VecDeque, fmt, sync::Arc, time::Duration};
 
@@ -11,23 +11,23 @@ use crate::{
     winsys::{Binding, Deadline, Device, Error as WinsysError, Ip, PageTables, Resident, Syncobj, UserRing},
 };
 
-/// Times between two looks at memory.
+/// The first and the longest pause between two reads of a sequence number in memory.
 const SOONEST: Duration = Duration::from_micros(20);
 const LATEST: Duration = Duration::from_millis(1);
-/// Time that a submission waits for room in the ring.
+/// The longest wait of a submission for space in the ring.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// A queue of command lists whose submissions are no ioctls: the lists' IBs are called from a ring of this process's own, which
-/// a store to a doorbell starts. For kernels that have user queues ([`UserRing`]).
+/// A user mode queue for command lists. A submission is not an ioctl: the IBs of its lists are called from a ring buffer of this
+/// process, which a doorbell write starts. Requires a kernel with user mode queues ([`UserRing`]).
 ///
-/// Submissions run in order. The memory that they use stays alive until they have ended, as with [`Queue`](crate::cs::Queue). Memory that
-/// was bound since the last [`UserQueue::wait_for_bindings`] may not be in the page tables yet.
+/// Submissions run in order. The memory that they use stays alive until they have ended, as with [`Queue`](crate::cs::Queue).
+/// Memory that was bound since the last [`UserQueue::wait_for_bindings`] may not be in the page tables yet.
 ///
-/// It is a type of its own beside [`Queue`](crate::cs::Queue), because it cannot keep the promises of one. The kernel does not see a
-/// submission, so it waits for no binding and for no sync object before it: AMDGPU_USERQ_WAIT answers addresses and values that the
-/// ring itself would have to poll, and this library records no such wait. Nor has a submission a sequence number of a
-/// context, which a queue's fences, its dependencies and gangs, and the questions after a loss are made of. Behind one type, most of
-/// its operations would be refused for one of the two kinds. In common they have lists, memory, [`Target`] and a fence.
+/// This type is separate from [`Queue`](crate::cs::Queue), because it cannot give the same guarantees. The kernel does not see a
+/// submission, so it cannot wait for bindings and sync objects before it: AMDGPU_USERQ_WAIT returns addresses and values that the
+/// ring itself would have to poll, and this library does not record such waits. A submission has no sequence number of a context
+/// either, on which fences, dependencies, gangs and queries for lost work of a `Queue` are based. A common type would have to
+/// refuse most operations for one of the two kinds. Both share lists, memory, [`Target`] and the concept of a fence.
 ///
 /// ```
 /// use amdgpu_sim::{KernelRelease, SimDevice, SimOptions, profile};
@@ -55,25 +55,25 @@ pub struct UserQueue(Arc<Shared>);
 struct Shared {
     target: Target,
     device: Device,
-    /// Held by the submission that is made, which may wait for room in the ring: so submissions wait for one another, and nothing
-    /// else waits for them.
+    /// Held while a submission is made, which may wait for space in the ring. Submissions wait for one another, and nothing else
+    /// waits for them.
     turn: Mutex<()>,
-    /// Held for a few steps at a time.
+    /// Held only for a few steps at a time.
     state: Mutex<State>,
     page_tables: Arc<PageTables>,
 }
 
 #[derive(Debug)]
 struct State {
-    // The ring goes first: the kernel lets go of the queue before what it uses goes.
+    // The ring is dropped first: the kernel must destroy the queue before its resources are dropped.
     ring: UserRing,
-    /// The number of the last submission; numbers go round.
+    /// The number of the last submission; numbers wrap.
     last: u32,
     used: VecDeque<Used>,
     packets: Vec<u32>,
 }
 
-/// Resources of a submission.
+/// The resources of a submission, kept alive until it has ended.
 #[derive(Debug)]
 struct Used {
     number: u32,
@@ -81,7 +81,7 @@ struct Used {
     _memory: Vec<Binding>,
 }
 
-/// A submission's place on its user queue. It has signalled once the submission and all before it are done.
+/// A submission's position on its user mode queue. It is signalled when the submission and all earlier ones have completed.
 ///
 /// ```
 /// # use amdgpu_sim::{KernelRelease, SimDevice, SimOptions, profile};
@@ -112,19 +112,18 @@ fn no_memory(error: NoHostMemory) -> Error {
     error.of("a submission to a user queue").into()
 }
 
-/// Returns `true` if numbers that go round have come to one: it is not ahead of the last one reached.
+/// Returns `true` if `number` is not after `reached`, the last number reached; numbers wrap.
 const fn has_reached(reached: u32, number: u32) -> bool {
     reached.wrapping_sub(number) <= u32::MAX / 2
 }
 
 impl UserQueue {
-    /// Makes a queue of an IP.
+    /// Creates a user mode queue of an IP.
     ///
     /// # Errors
     ///
-    /// [`Error::NoLanguage`] for a video block; [`Error::Winsys`] with
-    /// [`Unsupported`](crate::winsys::Error::Unsupported) where the kernel has no user queues of the IP, and with the other
-    /// errors of [`UserRing::new`].
+    /// [`Error::NoLanguage`] if `ip` is a video engine; [`Error::Winsys`] with [`Unsupported`](crate::winsys::Error::Unsupported)
+    /// if the kernel has no user mode queues of the IP, and with the other errors of [`UserRing::new`].
     pub fn new(device: &Device, ip: Ip) -> Result<Self> {
         let target = Target::new(device.info().gfx_level, ip).ok_or(Error::NoLanguage { ip })?;
         let room = ArcRoom::new().map_err(no_memory)?;
@@ -135,18 +134,21 @@ impl UserQueue {
         Ok(Self(room.fill(Shared { target, device, turn, state, page_tables })))
     }
 
-    /// Returns the target that streams for this queue are recorded for.
+    /// Returns the ring and generation for which streams must be recorded.
     pub fn target(&self) -> Target {
         self.0.target
     }
 
-    /// Submits lists with the memory that they use. No ioctl. Waits while the ring is full, and holds up other submissions of this
-    /// queue then, but no fence and nothing else of it.
+    /// Submits lists with the memory that they use, without an ioctl. If the ring is full, the call waits for space; other
+    /// submissions to the queue then wait for it, but fences and all other methods do not.
     ///
     /// # Errors
     ///
-    /// [`Error::WrongQueue`]; [`Error::RingFull`] for more IBs than the ring has room for, or if it has had none for ten
-    /// seconds; [`Error::Winsys`] for objects of another device, and without host memory. Nothing was then submitted.
+    /// * [`Error::WrongQueue`] if a list is for another ring or generation;
+    /// * [`Error::RingFull`] if the ring is too small for the IBs, or had no space for ten seconds;
+    /// * [`Error::Winsys`] if an object belongs to another device, or the process has no memory left.
+    ///
+    /// Nothing was then submitted.
     pub fn submit(&self, lists: &[&CommandList], memory: &[&dyn Resident]) -> Result<UserQueueFence> {
         let used = self.name_resources(lists, memory)?;
         let _turn = self.0.turn.lock();
@@ -163,7 +165,7 @@ impl UserQueue {
             }
             state.used.try_reserve(1).map_err(|_| no_memory(NoHostMemory))?;
             state.ring.push(&state.packets)?;
-            // From here on the engine may run it.
+            // From here on the engine may execute the packets.
             state.used.extend(used.take().map(|resources| Used { number, ..resources }));
             state.last = number;
             state.ring.start()?;
@@ -175,7 +177,7 @@ impl UserQueue {
         Ok(UserQueueFence { shared: Arc::clone(&self.0), number })
     }
 
-    /// Takes what a submission uses, which has no number yet.
+    /// Takes references to the resources of a submission, which has no number yet.
     fn name_resources(&self, lists: &[&CommandList], memory: &[&dyn Resident]) -> Result<Used> {
         for list in lists {
             if !list.recorded().is_of(&self.0.device) {
@@ -217,25 +219,25 @@ impl UserQueue {
         Ok(packets::end(self.0.target, ring.number_address(), number, packets)?)
     }
 
-    /// Makes sync objects signal when everything submitted so far is done, for other queues and processes.
+    /// Makes sync objects signal when all submissions so far have completed, for other queues and processes.
     ///
     /// # Errors
     ///
-    /// [`Error::Winsys`]: those of [`UserRing::signal`].
+    /// [`Error::Winsys`] with the errors of [`UserRing::signal`].
     pub fn signal(&self, syncobjs: &[&Syncobj]) -> Result<()> {
         Ok(self.0.state.lock().ring.signal(syncobjs)?)
     }
 
-    /// Waits until all that was bound so far is in the page tables; false when the deadline came first.
+    /// Waits until all bindings so far are in the page tables. Returns `false` if the deadline passes first.
     ///
     /// # Errors
     ///
-    /// [`Error::Winsys`]: those of [`UserRing::wait_for_bindings`].
+    /// [`Error::Winsys`] with the errors of [`UserRing::wait_for_bindings`].
     pub fn wait_for_bindings(&self, deadline: Deadline) -> Result<bool> {
         Ok(self.0.page_tables.wait(deadline)?)
     }
 
-    /// Lets go of what finished submissions used, and returns the number of the others. No ioctl.
+    /// Releases the resources of completed submissions, and returns the number of the others. Makes no ioctl.
     pub fn in_flight(&self) -> usize {
         let mut state = self.0.state.lock();
         state.retire();
@@ -252,7 +254,7 @@ impl State {
     }
 }
 
-/// Looks until something holds, with longer and longer pauses; false when the deadline came first.
+/// Calls `holds` until it returns `true`, with increasing pauses. Returns `false` if the deadline passes first.
 fn poll(deadline: Deadline, mut holds: impl FnMut() -> Result<bool>) -> Result<bool> {
     let mut pause = SOONEST;
     loop {
@@ -269,17 +271,17 @@ fn poll(deadline: Deadline, mut holds: impl FnMut() -> Result<bool>) -> Result<b
 }
 
 impl UserQueueFence {
-    /// Returns `true` if the GPU has written the submission's number. No ioctl.
+    /// Returns `true` if the GPU has written the number of the submission. Makes no ioctl.
     pub fn is_signalled(&self) -> bool {
         has_reached(self.shared.state.lock().ring.number(), self.number)
     }
 
-    /// Waits for the submission by looking at its number in memory; false when the deadline came first. No ioctl. A queue that
-    /// hangs never comes to it.
+    /// Waits for the submission by polling its number in memory. Returns `false` if the deadline passes first. Makes no ioctl. If
+    /// the queue hangs, the number is never written.
     ///
     /// # Errors
     ///
-    /// None today; kernels may learn to tell of a loss.
+    /// None at present; future kernels may report a loss.
     pub fn wait(&self, deadline: Deadline) -> Result<bool> {
         poll(deadline, || Ok(self.is_signalled()))
     }

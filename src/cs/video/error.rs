@@ -1,4 +1,4 @@
-//! Errors of video queues.
+//! The errors of video queues.
 
 use super::VideoIbFault;
 use crate::{
@@ -23,25 +23,25 @@ use crate::{
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum VideoError {
-    /// An IP that [`Queue`](crate::cs::Queue) submits to, or none that the library knows commands for.
+    /// The IP is not a video engine that the library supports. [`Queue`](crate::cs::Queue) submits to the other IPs.
     #[error("{ip} is no video engine")]
     NotVideo {
         /// The IP.
         ip: Ip,
     },
 
-    /// The chip has no ring of this IP, or fewer; or the kernel is too old to know it.
+    /// The chip has no ring of this IP, or fewer rings than the index requires, or the kernel is too old to report the IP.
     #[error("ring {ring} of {ip} does not exist: the chip has {rings}")]
     NoSuchRing {
         /// The IP.
         ip: Ip,
-        /// The ring asked for.
+        /// The index of the ring.
         ring: u32,
-        /// Rings there are.
+        /// Number of rings of the IP.
         rings: u32,
     },
 
-    /// Another object stands for this queue of the context.
+    /// Another [`VideoQueue`](super::VideoQueue) exists for this ring of the context.
     #[error("ring {ring} of {ip} of context {context} is taken: a queue has one object")]
     QueueTaken {
         /// The context's id.
@@ -52,41 +52,41 @@ pub enum VideoError {
         ring: u32,
     },
 
-    /// A submission without IBs. The kernel refuses it, so nothing could wait or signal.
+    /// A submission without IBs. The kernel refuses it, so it could not wait or signal either.
     #[error("a submission to {ip} without an IB")]
     NoIb {
         /// The IP.
         ip: Ip,
     },
 
-    /// More IBs than the engine takes in one submission.
+    /// More IBs than the engine accepts in one submission.
     #[error("{ibs} IBs for {ip} in one submission, at most {limit} are allowed")]
     TooManyIbs {
         /// The IP.
         ip: Ip,
-        /// IBs given.
+        /// Number of IBs.
         ibs: usize,
-        /// IBs allowed: [`GpuInfo::max_ibs`](crate::winsys::GpuInfo::max_ibs).
+        /// The most IBs, see [`GpuInfo::max_ibs`](crate::winsys::GpuInfo::max_ibs).
         limit: usize,
     },
 
-    /// An IB that no engine could read.
+    /// An IB with an invalid offset or length.
     #[error("IB {index}: {fault}")]
     Ib {
-        /// The IB, from 0.
+        /// Index of the IB, from 0.
         index: usize,
         /// The reason.
         fault: VideoIbFault,
     },
 
-    /// More BOs than one submission may list.
+    /// More BOs than one submission can list.
     #[error("{count} BOs in one submission, at most {limit} are allowed", limit = crate::uapi::BO_LIST_MAX_ENTRIES)]
     TooManyBos {
-        /// BOs given.
+        /// Number of BOs.
         count: usize,
     },
 
-    /// The layer below refused.
+    /// The kernel or the winsys layer refused a request.
     #[error(transparent)]
     Winsys(#[from] winsys::Error),
 }

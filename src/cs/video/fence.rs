@@ -1,14 +1,15 @@
-//! The end of a submission to a video ring.
+//! Fences of video queues.
 
 use std::{fmt, os::fd::OwnedFd, sync::Arc};
 
 use super::{VideoError, state::State};
 use crate::winsys::{Deadline, Syncobj};
 
-/// The place of a submission in its [`VideoQueue`](super::VideoQueue).
+/// A submission's position on its [`VideoQueue`](super::VideoQueue). It is signalled when the submission and all earlier ones have
+/// ended.
 ///
-/// It is known to the kernel by its sequence number, which nothing writes to memory: every question is an ioctl. To make work
-/// of another ring wait for it, pass [`VideoFence::to_syncobj`] or a sync object that the submission signals.
+/// The kernel identifies it by its sequence number, which is never written to memory: every query is an ioctl. To make another ring
+/// wait for it, use [`VideoFence::to_syncobj`] or a sync object that the submission signals.
 ///
 /// ```
 /// use std::time::Duration;
@@ -54,46 +55,47 @@ impl VideoFence {
         Self { state, sequence }
     }
 
-    /// Returns the kernel's number: submissions of the queue, from 1. 0 is that of a queue that was never used.
+    /// Returns the kernel's sequence number, which counts the submissions of a queue from 1.
     pub fn sequence(&self) -> u64 {
         self.sequence
     }
 
-    /// Waits for the submission, and returns `false` when the deadline came first. What it and earlier ones used is let go of.
+    /// Waits for the submission, and releases the resources of it and all earlier ones. Returns `false` if the deadline passes
+    /// first.
     ///
     /// Request: AMDGPU_WAIT_CS.
     ///
     /// # Errors
     ///
-    /// [`VideoError::Winsys`] with [`DeviceLost`](crate::winsys::Error::DeviceLost) when the job was lost to a reset.
+    /// [`VideoError::Winsys`] with [`DeviceLost`](crate::winsys::Error::DeviceLost) if the job was lost to a reset.
     pub fn wait(&self, deadline: Deadline) -> Result<bool, VideoError> {
         self.state.wait(self.sequence, deadline)
     }
 
-    /// Returns `true` if the submission has ended. One ioctl.
+    /// Returns `true` if the submission has ended. Makes one ioctl.
     ///
     /// # Errors
     ///
-    /// Those of [`VideoFence::wait`].
+    /// The errors of [`VideoFence::wait`].
     pub fn is_done(&self) -> Result<bool, VideoError> {
         self.wait(Deadline::POLL)
     }
 
-    /// Returns a new sync object with this fence.
+    /// Creates a sync object that contains this fence.
     ///
     /// # Errors
     ///
-    /// [`VideoError::Winsys`], also when the job was lost.
+    /// [`VideoError::Winsys`] if the kernel refuses or the job was lost.
     pub fn to_syncobj(&self) -> Result<Syncobj, VideoError> {
         let State { context, ip, ring, .. } = &*self.state;
         Ok(context.fence_to_syncobj(*ip, *ring, self.sequence)?)
     }
 
-    /// Returns a sync file: a descriptor that is readable when the submission has ended. Closed on exec.
+    /// Creates a sync file: a descriptor that is readable when the submission has ended. It is closed on exec.
     ///
     /// # Errors
     ///
-    /// [`VideoError::Winsys`], also when the job was lost.
+    /// [`VideoError::Winsys`] if the kernel refuses or the job was lost.
     pub fn to_sync_file(&self) -> Result<OwnedFd, VideoError> {
         let State { context, ip, ring, .. } = &*self.state;
         Ok(context.fence_to_sync_file(*ip, *ring, self.sequence)?)

@@ -5,12 +5,12 @@ use crate::{
     winsys::{Binding, Ip},
 };
 
-/// Most dwords of an IB.
+/// The most dwords of an IB.
 ///
 /// Source: Linux 6.12 `amdgpu_cs.c`, `amdgpu_cs_p2_ib`, and `amdgpu_ring.h`, `AMDGPU_RING_MAX_IB_DW` of video rings.
 const MOST_DWORDS: u32 = 0x7f_fff0;
 
-/// Commands for a video engine: dwords that the caller has stored in memory.
+/// Commands for a video engine: dwords that the caller has written to memory.
 ///
 /// ```
 /// use amdgpu_winsys::cs::VideoIb;
@@ -26,9 +26,9 @@ const MOST_DWORDS: u32 = 0x7f_fff0;
 /// ```
 #[derive(Clone, Copy, Debug)]
 pub struct VideoIb<'a> {
-    /// The memory. The submission lists it and keeps it alive.
+    /// The memory with the commands. The submission lists it and keeps it alive.
     pub memory: &'a Binding,
-    /// Offset of the first dword, bytes; a multiple of 4. The kernel advises a multiple of
+    /// Offset of the first dword in bytes; a multiple of 4. The kernel recommends a multiple of
     /// [`IpBlock::ib_alignment`](crate::winsys::IpBlock::ib_alignment).
     pub offset: u64,
     /// Number of dwords, 1 to 0x7ffff0. See [`VideoQueue::padding`](super::VideoQueue::padding).
@@ -46,32 +46,32 @@ pub struct VideoIb<'a> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum VideoIbFault {
-    /// Not all of it is in the memory.
+    /// The IB is not inside its memory.
     #[error("{dwords} dwords at offset {offset} of a memory of {size} bytes")]
     Outside {
-        /// Offset given, bytes.
+        /// Offset of the IB in bytes.
         offset: u64,
-        /// Dwords given.
+        /// Length of the IB in dwords.
         dwords: u32,
-        /// Size of the memory, bytes.
+        /// Size of the memory in bytes.
         size: u64,
     },
-    /// It begins within a dword.
+    /// The offset is not a multiple of 4.
     #[error("offset {offset} is no multiple of 4")]
     Misaligned {
-        /// Offset given, bytes.
+        /// Offset of the IB in bytes.
         offset: u64,
     },
-    /// It has no dwords, or more than an IB can have.
+    /// The IB has no dwords, or more than 0x7ffff0.
     #[error("{dwords} dwords; an IB has 1 to {MOST_DWORDS}")]
     Length {
-        /// Dwords given.
+        /// Length of the IB in dwords.
         dwords: u32,
     },
 }
 
 impl VideoIb<'_> {
-    /// Returns the IB as the kernel is given it.
+    /// Returns the IB as a chunk for the kernel, or an error if its offset or length is invalid.
     pub(super) fn chunk(&self, ip: Ip, ring: u32) -> Result<CsChunkIb, VideoIbFault> {
         let &Self { memory, offset, dwords } = self;
         if !offset.is_multiple_of(4) {
@@ -90,7 +90,7 @@ impl VideoIb<'_> {
     }
 }
 
-/// Returns what a ring passes over, as whole packets; none where commands state their own length.
+/// Returns a packet that the ring ignores; empty if commands state their own length.
 ///
 /// Source: Mesa 25.0.7 `src/amd/vulkan/winsys/amdgpu/radv_amdgpu_cs.c`, `get_nop_packet`, and radeonsi's
 /// `src/gallium/winsys/amdgpu/drm/amdgpu_cs.cpp`, `amdgpu_cs_flush`; Linux 6.12 `amdgpu_uvd.c`, `amdgpu_uvd_cs_reg` and its

@@ -1,10 +1,10 @@
 //! Rings of video engines: UVD, VCE, VCN and JPEG.
 //!
-//! Their commands are the caller's: the library has no packets for them, and is not meant to. Each engine has a language of its own,
-//! most of it structures that a codec fills in, and a driver of video has all of that anyway; what it needs below is memory, a ring
-//! and its fences. Sessions on encrypted memory begin with such commands, so they are the caller's too. Nor has the kernel a user fence there (Linux 6.12
-//! `amdgpu_cs.c`, `amdgpu_cs_p2_ib`: EINVAL), so a queue learns of the end by asking for the sequence number or by a sync
-//! object, and never from memory.
+//! The library has no packets for these engines: the caller records the commands itself. Each engine has its own language, mostly
+//! of structures that a codec fills in, and a video driver contains these in any case. From this library it needs only memory, a
+//! ring and its fences. Sessions on encrypted memory begin with such commands, so they are recorded by the caller too. The kernel
+//! refuses user fences on these rings (Linux 6.12 `amdgpu_cs.c`, `amdgpu_cs_p2_ib`: EINVAL). The end of a submission is therefore
+//! observed by a query for its sequence number or by a sync object, never in memory.
 
 mod error;
 mod fence;

@@ -1,4 +1,4 @@
-//! Queues of video engines.
+//! Queues for video engines.
 
 use std::sync::Arc;
 
@@ -7,15 +7,14 @@ use crate::winsys::{Context, Deadline, Device, Error as WinsysError, Ip};
 
 /// A queue of a context on a video ring: UVD, VCE, VCN or JPEG.
 ///
-/// It submits what the caller has recorded. Everything that [`Queue`](crate::cs::Queue) reads from the page of its user fence
-/// is asked of the kernel here, because the kernel refuses user fences on these rings: [`VideoFence::wait`] is one ioctl, and
-/// memory of ended submissions comes back in [`VideoFence::wait`], [`VideoQueue::retire`] and [`VideoQueue::submit`]. On a
-/// ring that the kernel looks through (UVD and VCE before VCN, JPEG) it refuses commands that it does not allow with EINVAL.
+/// It submits commands that the caller has recorded. A [`Queue`](crate::cs::Queue) reads its progress from a user fence in memory,
+/// but the kernel refuses user fences on video rings, so this queue has to query the kernel. [`VideoFence::wait`] makes one ioctl,
+/// and resources of ended submissions are released in [`VideoFence::wait`], [`VideoQueue::retire`] and [`VideoQueue::submit`]. On
+/// rings whose commands the kernel parses (UVD and VCE before VCN, JPEG) it refuses commands that it does not permit with EINVAL.
 ///
-/// Dropping the last handle waits for nothing: the kernel keeps the memory that running jobs use. Encrypted memory is not
-/// supported.
+/// Dropping the last handle does not wait: the kernel keeps the memory that running jobs use. Encrypted memory is not supported.
 ///
-/// A `VideoQueue` is a handle: a clone of it is the same queue.
+/// A `VideoQueue` is a handle: a clone refers to the same queue.
 ///
 /// ```
 /// use amdgpu_sim::{SimDevice, SimOptions, profile};
@@ -44,11 +43,13 @@ use crate::winsys::{Context, Deadline, Device, Error as WinsysError, Ip};
 pub struct VideoQueue(Arc<State>);
 
 impl VideoQueue {
-    /// Opens the queue of `context` on ring `ring` of `ip`. There is one object for each, of which clones are handles.
+    /// Creates the queue of `context` for ring `ring` of `ip`. Only one can exist for each ring; clones are handles of it.
     ///
     /// # Errors
     ///
-    /// [`VideoError::NotVideo`], [`VideoError::NoSuchRing`], [`VideoError::QueueTaken`].
+    /// * [`VideoError::NotVideo`] if `ip` is not a video engine;
+    /// * [`VideoError::NoSuchRing`] if the IP does not have the ring;
+    /// * [`VideoError::QueueTaken`] if this queue already exists.
     pub fn new(context: &Context, ip: Ip, ring: u32) -> Result<Self, VideoError> {
         if !matches!(ip, Ip::Uvd | Ip::Vce | Ip::UvdEnc | Ip::VcnDec | Ip::VcnEnc | Ip::VcnJpeg) {
             return Err(VideoError::NotVideo { ip });
@@ -63,24 +64,24 @@ impl VideoQueue {
         Ok(Self(Arc::new(State::new(context.clone(), ip, ring))))
     }
 
-    /// Returns the IP.
+    /// Returns the IP of the queue.
     pub fn ip(&self) -> Ip {
         self.0.ip
     }
 
-    /// Returns the ring: a queue index of the context.
+    /// Returns the ring index of the queue in its context.
     pub fn ring(&self) -> u32 {
         self.0.ring
     }
 
-    /// Returns the context.
+    /// Returns the context of the queue.
     pub fn context(&self) -> &Context {
         &self.0.context
     }
 
-    /// Returns the dwords that fill up an IB of `dwords` dwords to a length that the engine reads in whole: whole packets that
-    /// do nothing. Encoders have none, because each of their commands states its length. On VCN decoders and JPEG such a packet
-    /// has two dwords, so that an IB of odd length, which ends within a packet, stays odd.
+    /// Returns the dwords that pad an IB of `dwords` dwords to a length that the engine requires, as whole NOP packets. There are
+    /// none for encoders, because each of their commands states its length. On VCN decoders and JPEG a NOP packet has two dwords,
+    /// so an IB of odd length, which ends within a packet, remains odd.
     pub fn padding(&self, dwords: usize) -> impl Iterator<Item = u32> + use<> {
         let filler = filler(self.0.ip);
         let block = self.0.context.device().info().ip_block(self.0.ip);
@@ -89,47 +90,51 @@ impl VideoQueue {
         filler.iter().copied().cycle().take(missing - missing.checked_rem(filler.len()).unwrap_or(0))
     }
 
-    /// Submits. One ioctl, and one for each earlier submission that has ended.
+    /// Submits IBs. This takes one ioctl, and one more for each earlier submission that has ended.
     ///
     /// # Errors
     ///
-    /// [`VideoError::NoIb`], [`VideoError::TooManyIbs`], [`VideoError::Ib`], [`VideoError::TooManyBos`];
-    /// [`VideoError::Winsys`] for objects of another device, a lost GPU, and what the kernel refuses. Nothing was then submitted,
-    /// and no sync object has changed.
+    /// * [`VideoError::NoIb`] if the submission has no IBs;
+    /// * [`VideoError::TooManyIbs`] if it has more than the engine accepts;
+    /// * [`VideoError::Ib`] if the offset or length of an IB is invalid;
+    /// * [`VideoError::TooManyBos`] if it lists more BOs than the kernel accepts;
+    /// * [`VideoError::Winsys`] if an object belongs to another device, the GPU is lost, or the kernel refuses.
+    ///
+    /// Nothing was then submitted, and no sync object has changed.
     pub fn submit(&self, submission: &VideoSubmission<'_>) -> Result<VideoFence, VideoError> {
         self.check(submission)?;
         let sequence = self.0.send(submission)?;
-        // A loss is told by the fence.
+        // The fence reports a loss.
         let _ = self.0.retire();
         Ok(VideoFence::new(Arc::clone(&self.0), sequence))
     }
 
-    /// Waits for a submission by the number that its fence has, as [`VideoFence::wait`] does.
+    /// Waits for the submission with a sequence number, like [`VideoFence::wait`].
     ///
     /// Request: AMDGPU_WAIT_CS.
     ///
     /// # Errors
     ///
-    /// Those of [`VideoFence::wait`]; EINVAL of the kernel for a number that no submission has yet.
+    /// The errors of [`VideoFence::wait`], and the kernel's EINVAL if no submission has this sequence number yet.
     pub fn wait(&self, sequence: u64, deadline: Deadline) -> Result<bool, VideoError> {
         self.0.wait(sequence, deadline)
     }
 
-    /// Lets go of what ended submissions used. One ioctl for each, and one for the first that runs.
+    /// Releases the resources of ended submissions. Makes one ioctl for each of them, and one for the first that still runs.
     ///
     /// # Errors
     ///
-    /// [`VideoError::Winsys`] with [`DeviceLost`](crate::winsys::Error::DeviceLost) when a job was lost: what it and later ones
-    /// used is kept until the last handle of the queue and the last fence are dropped.
+    /// [`VideoError::Winsys`] with [`DeviceLost`](crate::winsys::Error::DeviceLost) if a job was lost. The resources of this and
+    /// later jobs are then kept until the last handle of the queue and the last fence are dropped.
     pub fn retire(&self) -> Result<(), VideoError> {
         self.0.retire()
     }
 
-    /// Retires, and returns the number of submissions that were not yet seen to have ended.
+    /// Retires ended submissions, and returns the number of the others.
     ///
     /// # Errors
     ///
-    /// Those of [`VideoQueue::retire`].
+    /// The errors of [`VideoQueue::retire`].
     pub fn in_flight(&self) -> Result<usize, VideoError> {
         self.0.retire()?;
         Ok(self.0.running())

@@ -1,4 +1,4 @@
-//! The state that the handles of a video queue and its fences share.
+//! The state shared by the handles of a video queue and its fences.
 
 use std::collections::VecDeque;
 
@@ -12,10 +12,10 @@ use crate::{
     winsys::{Binding, ChunkScratch, Chunks, Context, Deadline, Error as WinsysError, Event, Ip},
 };
 
-/// Validation order of IBs, as on other rings.
+/// The priority of IBs in the BO list, the same as on other rings.
 const IB_PRIORITY: u32 = 31;
 
-/// One queue of a context on a video ring.
+/// The state of a queue of a context on a video ring.
 #[derive(Debug)]
 pub(super) struct State {
     pub(super) context: Context,
@@ -27,16 +27,16 @@ pub(super) struct State {
     jobs: Mutex<VecDeque<Job>>,
 }
 
-/// A submission that was not yet seen to have ended.
+/// A submission that has not been retired.
 #[derive(Debug)]
 struct Job {
     sequence: u64,
-    /// Its memory, kept alive.
+    /// The memory that the submission keeps alive.
     #[expect(dead_code, reason = "dropped when the job has ended")]
     memory: Vec<Binding>,
 }
 
-/// Room for a submission, kept for the next one.
+/// Containers in which submissions are built, reused by later submissions.
 #[derive(Debug, Default)]
 struct Buffers {
     working_set: WorkingSet,
@@ -102,7 +102,7 @@ impl State {
         Self { context, ip, ring, buffers: Mutex::default(), jobs: Mutex::default() }
     }
 
-    /// Hands the kernel a submission, which has been checked, and keeps what it uses.
+    /// Makes the kernel call of a submission, which must have been checked, and keeps its resources alive.
     pub(super) fn send(&self, submission: &VideoSubmission<'_>) -> Result<u64, VideoError> {
         let memory = memory_of(submission).map_err(no_memory)?;
         let (sequence, event) = {
@@ -127,7 +127,7 @@ impl State {
             dependencies,
             waits,
             signals,
-            // The kernel refuses one on these rings.
+            // The kernel refuses user fences on these rings.
             user_fence: None,
             ..Chunks::default()
         };
@@ -136,7 +136,7 @@ impl State {
         Ok((sequence, is_observed.then(|| self.context.submitted(&chunks, sequence))))
     }
 
-    /// Waits for a submission, and then lets go of what it and those before it used.
+    /// Waits for a submission, and then releases the resources of it and all earlier ones.
     pub(super) fn wait(&self, sequence: u64, deadline: Deadline) -> Result<bool, VideoError> {
         let is_done = self.context.wait(self.ip, self.ring, sequence, deadline)?;
         if is_done {
@@ -145,7 +145,7 @@ impl State {
         Ok(is_done)
     }
 
-    /// Lets go of what ended submissions used. One ioctl for each, and one for the first that runs.
+    /// Releases the resources of ended submissions. Makes one ioctl for each of them, and one for the first that still runs.
     pub(super) fn retire(&self) -> Result<(), VideoError> {
         loop {
             let Some(oldest) = self.jobs.lock().front().map(|job| job.sequence) else { return Ok(()) };
@@ -155,12 +155,12 @@ impl State {
         }
     }
 
-    /// Returns the number of submissions that were not yet seen to have ended.
+    /// Returns the number of submissions that have not been retired.
     pub(super) fn running(&self) -> usize {
         self.jobs.lock().len()
     }
 
-    /// Drops what the submissions up to `sequence` used, under no lock: to unbind memory is an ioctl.
+    /// Drops the resources of submissions up to `sequence`, without a lock, because unbinding memory is an ioctl.
     fn release(&self, sequence: u64) {
         let ended = {
             let mut jobs = self.jobs.lock();

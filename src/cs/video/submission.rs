@@ -6,7 +6,7 @@ use crate::{
     winsys::Resident,
 };
 
-/// A submission to a video ring: IBs that run in order, and what they touch.
+/// A submission to a video ring: IBs that run in order, and the memory that they access.
 ///
 /// ```
 /// use amdgpu_winsys::{cs::{SyncPoint, VideoIb, VideoSubmission}, winsys::Syncobj};
@@ -27,16 +27,16 @@ use crate::{
 /// ```
 #[derive(Clone, Copy, Default)]
 pub struct VideoSubmission<'a> {
-    /// The IBs, at least one; at most one but for JPEG ([`GpuInfo::max_ibs`](crate::winsys::GpuInfo::max_ibs)).
+    /// The IBs, at least one. Only JPEG accepts more than one ([`GpuInfo::max_ibs`](crate::winsys::GpuInfo::max_ibs)).
     pub ibs: &'a [VideoIb<'a>],
-    /// The memory that the engine reads or writes: streams, pictures, sessions. Resident while the IBs run, and kept alive
-    /// until the queue has noticed their end.
+    /// The memory that the engine reads or writes: bitstreams, pictures, sessions. It is resident while the IBs run, and kept alive
+    /// until the queue has retired the submission.
     pub memory: &'a dyn Resident,
-    /// Sync objects that must have signalled first; one without a fence yet is waited for inside the kernel, five seconds at
-    /// most.
+    /// Sync objects that must signal before the IBs run. If a sync object has no fence yet, the kernel blocks the caller until it
+    /// has one, for at most five seconds.
     pub waits: &'a [SyncPoint<'a>],
-    /// Sync objects that signal when the IBs are done.
+    /// Sync objects that signal when the IBs have completed.
     pub signals: &'a [SyncPoint<'a>],
-    /// Submissions to other queues of this device that must have finished first.
+    /// Submissions to other queues of this device that must have completed first.
     pub after: &'a [&'a Fence],
 }
