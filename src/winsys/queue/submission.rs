@@ -6,8 +6,8 @@ use super::context::Suspects;
 use crate::{
     host_memory::{self, NoHostMemory},
     uapi::{
-        self, Answered, Argument, BoListEntry, Cs, CsChunk, CsChunkDep, CsChunkFence, CsChunkIb, CsChunkSyncobj, Errno,
-        chunk_id,
+        self, Answered, Argument, BoListEntry, Cs, CsChunk, CsChunkCpGfxShadow, CsChunkDep, CsChunkFence, CsChunkIb,
+        CsChunkSyncobj, Errno, chunk_id,
     },
     winsys::{BoList, Capabilities, Context, Error, Event, Feature, Ip, Loss, Result, UserFence, kernel::send_raw},
 };
@@ -58,6 +58,10 @@ pub struct Chunks<'a> {
     /// let chunks = Chunks { user_fence: Some(&any_page), ..Chunks::default() };
     /// ```
     pub user_fence: Option<&'a UserFence>,
+    /// The areas in which the firmware keeps the registers of the graphics queue, each as large and as aligned as
+    /// [`ShadowAreas`](crate::winsys::ShadowAreas) says, mapped and among the BOs. The kernel ignores them where
+    /// [`GpuInfo::shadow`](crate::winsys::GpuInfo::shadow) is `None`, and refuses them (EINVAL) before minor 53.
+    pub shadow: Option<&'a CsChunkCpGfxShadow>,
 }
 
 /// Storage for chunk headers, reused between submissions so that repeated submissions allocate nothing.
@@ -101,8 +105,9 @@ impl ChunkScratch {
     }
 }
 
-/// The maximum number of chunks besides IBs: the user fence, two kinds of dependencies, waits, signals and the BOs.
-const MOST_OTHERS: usize = 6;
+/// The maximum number of chunks besides IBs: the user fence, two kinds of dependencies, waits, signals, the shadow areas and the
+/// BOs.
+const MOST_OTHERS: usize = 7;
 
 impl ChunkScratch {
     /// Adds the sync object chunks of kernels before DRM 3.32, which have only the binary state and do not wait for
@@ -208,7 +213,7 @@ impl Context {
         };
         // SAFETY: `chunks` is the address of `num_chunks` addresses of headers in `scratch.headers`, which does not change
         // until the call returns. The payload of each header is a slice borrowed for this call, one of the handle lists in
-        // `scratch`, `user_fence` or `inline`, with its length in dwords. The kernel only reads them.
+        // `scratch`, `user_fence`, the shadow areas or `inline`, with its length in dwords. The kernel only reads them.
         unsafe { send_raw(self.device().kernel(), Cs::REQUEST, &mut argument) }
             .map_err(|errno| self.refused(chunks, errno))?;
         Ok(argument.answer().handle)
@@ -233,6 +238,9 @@ impl Context {
         }
         if chunks.dependencies.len() | chunks.scheduled.len() | chunks.waits.len() | chunks.signals.len() != 0 {
             self.list_sync(chunks, scratch)?;
+        }
+        if let Some(shadow) = chunks.shadow {
+            scratch.push(chunk_id::CP_GFX_SHADOW, std::slice::from_ref(shadow));
         }
         if chunks.bo_list.is_none() {
             scratch.push(chunk_id::BO_HANDLES, std::slice::from_ref(inline));

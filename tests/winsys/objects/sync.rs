@@ -6,7 +6,8 @@ use amdgpu_layers::FaultInjector;
 use amdgpu_sim::SimKernel;
 use amdgpu_winsys::{
     uapi::{
-        Argument, BO_LIST_MAX_ENTRIES, BoListEntry, Cs, CsChunkIb, GemCreateFlags, GemDomain, GemWaitIdle, VaFlags,
+        Argument, BO_LIST_MAX_ENTRIES, BoListEntry, CP_GFX_SHADOW_INIT, Cs, CsChunkCpGfxShadow, CsChunkIb,
+        GemCreateFlags, GemDomain, GemWaitIdle, VaFlags,
     },
     vamgr::VaRequest,
     winsys::{
@@ -117,6 +118,24 @@ fn what_a_context_submits_itself_has_a_number_and_is_told_of() {
     }
     assert_eq!(user_fence.value(), 3);
     assert_eq!(*history.0.lock(), [1, 2, 3].map(|sequence| (context.id(), sequence, 1, 1)));
+}
+
+/// The simulated firmware faults at an area that is not mapped, which tells that it was given the address.
+#[test]
+fn a_submission_carries_the_address_of_the_shadow_area() {
+    let mut profile = chip("navi31").clone();
+    let info = &mut profile.dev_info;
+    (info.shadow_size, info.shadow_alignment, info.csa_size, info.csa_alignment) = (73_728, 256, 484, 256);
+    let device = Device::new(SimKernel::open(profile)).unwrap();
+    assert_eq!(device.info().shadow.map(|areas| areas.size), Some(73_728));
+    let context = Context::new(&device, Priority::Normal).unwrap();
+    let (memory, ib) = idle_ib(&device);
+    let (bos, shadow_va) = ([listed(&memory)], 0x4000_0000);
+    let shadow = CsChunkCpGfxShadow { shadow_va, flags: CP_GFX_SHADOW_INIT, ..CsChunkCpGfxShadow::ZEROED };
+    let chunks = Chunks { ibs: &[ib], bos: &bos, shadow: Some(&shadow), ..Chunks::default() };
+    let number = context.submit(chunks, &mut ChunkScratch::default()).unwrap();
+    assert_eq!(context.wait(Ip::Gfx, 0, number, job_time()), Ok(true));
+    assert_eq!(device.page_fault().unwrap().map(|fault| fault.page.as_u64()), Some(shadow_va));
 }
 
 /// Submissions that were told of: context, number, IBs and BOs.

@@ -43,6 +43,22 @@ impl Registers {
         self.0.extend(from.0.iter().filter(|(register, _)| within(&CONTEXT, **register)));
     }
 
+    /// Returns the contents of a shadow area: the user configuration registers, the context registers and the persistent
+    /// registers. The firmware's own layout is not public; an area of this one has the firmware's size (`MQD_SHADOW_BASE_SIZE` of
+    /// Linux 6.12 `gfx_v11_0.c`).
+    pub(crate) fn to_shadow(&self) -> Vec<u32> {
+        shadowed().map(|register| self.get(register)).collect()
+    }
+
+    /// Takes the registers of a shadow area.
+    pub(super) fn load_shadow(&mut self, area: &[u32]) {
+        for (register, &value) in shadowed().zip(area) {
+            if value != self.get(register) {
+                self.set(register, value);
+            }
+        }
+    }
+
     /// Returns the registers that were written as text, a line each: name, value and the fields that are not zero.
     pub fn shown(&self, level: GfxLevel) -> String {
         let line = |(register, value): (&Register, &u32)| {
@@ -64,6 +80,12 @@ impl Registers {
     }
 }
 
+/// Returns the registers of a shadow area, in its order.
+fn shadowed() -> impl Iterator<Item = Register> {
+    let bytes = [USER_CONFIG, CONTEXT, PERSISTENT].into_iter().flat_map(|range| range.step_by(4));
+    bytes.filter_map(Register::at_byte)
+}
+
 fn within(range: &std::ops::Range<u32>, register: Register) -> bool {
     (range.start / 4..range.end / 4).contains(&register.index())
 }
@@ -71,6 +93,21 @@ fn within(range: &std::ops::Range<u32>, register: Register) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_shadow_area_holds_all_registers_that_a_user_stream_writes_on_gfx11() {
+        let shadowed: Vec<_> = shadowed().collect();
+        let writable = |register: &Register| Registers::may_write(*register, GfxLevel::Gfx11);
+        let all = (0..0x40000).step_by(4).filter_map(Register::at_byte).filter(writable);
+        assert_eq!((shadowed.len(), all.count()), (73_728 / 4, shadowed.len()));
+        let (mut before, mut after) = (Registers::new(), Registers::new());
+        for (value, register) in (1..).zip(&shadowed) {
+            before.set(*register, value);
+        }
+        after.set(shadowed[0], 99);
+        after.load_shadow(&before.to_shadow());
+        assert_eq!(after.0, before.0);
+    }
 
     #[test]
     fn the_scratch_register_is_where_the_generation_has_it() {

@@ -78,6 +78,11 @@ impl State {
         &self.registers
     }
 
+    /// Takes the registers of a shadow area ([`Registers::to_shadow`]).
+    pub(crate) fn load_shadow(&mut self, area: &[u32]) {
+        self.registers.load_shadow(area);
+    }
+
     /// Returns a register; zero if it was never written.
     pub fn register(&self, register: Register) -> u32 {
         self.registers.get(register)

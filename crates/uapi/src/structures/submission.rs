@@ -133,7 +133,7 @@ uapi! {
         8 csa_va: u64,
         /// GPU address of the GDS backup.
         16 gds_va: u64,
-        /// Bit 0: initializes the shadow area.
+        /// [`CP_GFX_SHADOW_INIT`] or 0.
         24 flags: u64,
     }
 
@@ -266,6 +266,10 @@ pub mod chunk_id {
     /// The memory for register shadowing: a [`CsChunkCpGfxShadow`](super::CsChunkCpGfxShadow).
     pub const CP_GFX_SHADOW: u32 = 0x0a;
 }
+
+/// [`CsChunkCpGfxShadow::flags`]: the firmware initializes the shadow area
+/// (`AMDGPU_CS_CHUNK_CP_GFX_SHADOW_FLAGS_INIT_SHADOW`).
+pub const CP_GFX_SHADOW_INIT: u64 = 0x1;
 
 /// The maximum number of entries of a BO list (`AMDGPU_BO_LIST_MAX_ENTRIES`).
 pub const BO_LIST_MAX_ENTRIES: u32 = 131_072;

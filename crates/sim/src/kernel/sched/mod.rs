@@ -11,4 +11,5 @@ pub(crate) mod resets;
 pub(crate) mod ring;
 pub(crate) mod shader_watch;
 pub(crate) mod shaders;
+pub(crate) mod shadow;
 pub(crate) mod work;

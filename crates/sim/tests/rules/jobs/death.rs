@@ -87,6 +87,24 @@ fn r134_a_dropped_job_ends_after_its_dependencies_and_not_after_other_files_jobs
 }
 
 #[test]
+fn r134_a_dropped_job_ends_after_the_job_before_it() {
+    let device = patient_card();
+    let [victim, other] = [(); 2].map(|()| Rig::new(&device));
+    victim.running(Ip::Gfx, 0);
+    // It takes the place behind the job that runs.
+    other.run(Ip::Gfx, 0, &[]).unwrap();
+    let syncobj = victim.file.syncobj(false);
+    victim.job(Ip::Gfx, 0, &[]).with(Chunk::signal(syncobj)).send(&victim.file).unwrap();
+    let file = victim.file.sync_file(syncobj).unwrap();
+    victim.file.0.kill();
+    let status = || sync_file_info(&device.machine(), &file, 1).unwrap().1[0].status;
+    assert_eq!(status(), 0);
+    victim.poke(0, 1);
+    assert!(is_readable(&file, SOON));
+    assert_eq!(status(), DROPPED);
+}
+
+#[test]
 fn r134_no_other_file_is_disturbed() {
     let device = patient_card();
     let [victim, other] = [(); 2].map(|()| Rig::new(&device));

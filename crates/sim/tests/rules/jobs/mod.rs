@@ -7,6 +7,7 @@ mod failure;
 mod recovery;
 mod resets;
 mod shaders;
+mod shadow;
 mod submission;
 mod video;
 mod work;

@@ -43,7 +43,7 @@ impl Rig {
         Self { file, context, ibs, data, target, used: AtomicU64::new(0) }
     }
 
-    fn target(&self, ip: Ip) -> Target {
+    pub(crate) fn target(&self, ip: Ip) -> Target {
         self.target[ip as usize]
     }
 

@@ -9,8 +9,8 @@ use std::sync::Arc;
 
 use amdgpu_hw::{GfxLevel, Ip};
 use amdgpu_uapi::{
-    BoList, BoListEntry, Cs, CsAnswer, CsChunk, CsChunkCpGfxShadow, CsChunkDep, CsChunkFence, CsChunkIb, CsChunkSem,
-    CsChunkSyncobj, Errno, GemCreateFlags, IbFlags, chunk_id,
+    BoList, BoListEntry, CP_GFX_SHADOW_INIT, Cs, CsAnswer, CsChunk, CsChunkCpGfxShadow, CsChunkDep, CsChunkFence,
+    CsChunkIb, CsChunkSem, CsChunkSyncobj, Errno, GemCreateFlags, IbFlags, chunk_id,
 };
 use zerocopy::{FromBytes, IntoBytes};
 
@@ -32,6 +32,7 @@ use crate::{
             context::{Context, Entity, Numbered},
             gang::Gang,
             ring::{self, Job},
+            shadow::Shadow,
         },
         sync::{events::Until, fence::Fence, syncobj::Syncobj},
         user,
@@ -127,6 +128,8 @@ struct Parsed {
     dependencies: Vec<Arc<Fence>>,
     scheduled: Vec<Arc<Fence>>,
     signals: Vec<(Arc<Syncobj>, u64)>,
+    /// Of the graphics jobs; the last chunk counts.
+    shadow: Option<Shadow>,
 }
 
 /// Reads the chunks and makes the checks that need nothing but the chunk itself, one chunk after the other.
@@ -265,7 +268,7 @@ fn second_pass(file: &File, parsed: &mut Parsed, chunks: &[Chunk]) -> Result<(),
                     parsed.signals.push((file.syncobj(handle).ok_or(Errno::EINVAL)?, point));
                 }
             }
-            chunk_id::CP_GFX_SHADOW => check_shadow(file, &chunk.one()?)?,
+            chunk_id::CP_GFX_SHADOW => parsed.shadow = shadow(file, &chunk.one()?)?,
             _ => {}
         }
     }
@@ -302,12 +305,17 @@ fn check_engine(file: &File, ib: &CsChunkIb) -> Result<(), Errno> {
     Ok(())
 }
 
-fn check_shadow(file: &File, shadow: &CsChunkCpGfxShadow) -> Result<(), Errno> {
-    if shadow.flags & !1 != 0 {
+/// Returns the shadow area of a submission's graphics jobs. Where the firmware does not shadow registers, the kernel takes the
+/// chunk and does nothing with it.
+///
+/// Source: `amdgpu_cs_p2_shadow`; Linux 6.12 `gfx_v11_0.c`, `gfx_v11_0_ring_emit_gfx_shadow`.
+fn shadow(file: &File, chunk: &CsChunkCpGfxShadow) -> Result<Option<Shadow>, Errno> {
+    if chunk.flags & !CP_GFX_SHADOW_INIT != 0 {
         return Err(Errno::EINVAL);
     }
-    file.gpu.complaints.say("CS: register shadowing is not simulated".to_owned());
-    Err(Errno::EOPNOTSUPP)
+    let is_new = chunk.flags & CP_GFX_SHADOW_INIT != 0;
+    let is_shadowed = file.gpu.profile.dev_info.shadow_size != 0;
+    Ok(Shadow::new(chunk.shadow_va, is_new).filter(|_| is_shadowed))
 }
 
 /// The fence of a dependency; one that is done and forgotten is none.
@@ -388,6 +396,7 @@ fn commit(file: &File, context: &Arc<Context>, parsed: &Parsed, mut bos: Vec<Arc
             scheduled,
             gang: (!followers.is_empty()).then(|| Gang::new(leader_fence, &file.gpu.gangs)),
             user_fence: user_fence.map(|(bo, offset)| (Arc::clone(bo), *offset, number)),
+            shadow: parsed.shadow.filter(|_| member.ip == Ip::Gfx),
             faults: Arc::clone(&file.faults),
             meter: file.work.meter(member.ip),
             keep: bos.clone(),

@@ -11,34 +11,30 @@ use std::{
     time::{Duration, Instant},
 };
 
-use amdgpu_hw::{GfxLevel, GpuVa};
+use amdgpu_hw::GfxLevel;
 use amdgpu_packets::Target;
 use amdgpu_surface::Chip;
 use amdgpu_uapi::Errno;
 use amdgpu_waves::Flaw;
 use parking_lot::Mutex;
 
+use super::job::Job;
 use crate::{
     gpu::{self, Engine, Environment, Ib, PageFault, Place},
     kernel::{
         complaints::Complaints,
-        mm::{bo::Bo, space::Space},
+        mm::space::Space,
         power::Power,
         sched::{
             captures::{IbCaptures, user_data},
             clock::Ticker,
             context::{Context, Entity},
             fault_cell::FaultCell,
-            gang::Gang,
             processor::{Executor, Halt, Processor},
             resets::RingReset,
             shaders::ShaderSlot,
-            work::Meter,
         },
-        sync::{
-            events::{Events, Until},
-            fence::Fence,
-        },
+        sync::events::{Events, Until},
     },
     lockup::LockupTimeout,
     testing::{
@@ -46,56 +42,6 @@ use crate::{
         mutation::{Mutant, Mutation},
     },
 };
-
-/// One submission to one ring.
-#[derive(Debug)]
-pub(crate) struct Job {
-    pub(crate) ibs: Vec<Ib>,
-    /// IBs of the constant engine.
-    pub(crate) constant: Vec<Ib>,
-    pub(crate) space: Space,
-    pub(crate) context: Arc<Context>,
-    pub(crate) entity: Arc<Entity>,
-    pub(crate) fence: Arc<Fence>,
-    /// Must have signalled.
-    pub(crate) dependencies: Vec<Arc<Fence>>,
-    /// Must have started.
-    pub(crate) scheduled: Vec<Arc<Fence>>,
-    /// The gang it belongs to, when it is not alone.
-    pub(crate) gang: Option<Gang>,
-    /// Destination of the sequence number.
-    pub(crate) user_fence: Option<(Arc<Bo>, u64, u64)>,
-    pub(crate) faults: Arc<FaultCell>,
-    /// Meter that its time is added to.
-    pub(crate) meter: Arc<Meter>,
-    /// BOs that live until the job has ended.
-    pub(crate) keep: Vec<Arc<Bo>>,
-    /// `true` if it is on the hardware ring already, behind the one that runs: errors of its entity come too late for it.
-    pub(crate) is_on_the_ring: bool,
-    /// `true` if its process was killed while it was queued: it does not run.
-    pub(crate) is_killed: bool,
-}
-
-impl Job {
-    /// Returns `true` if what it waits for is there. A killed job waits for the end of every dependency.
-    ///
-    /// Source: Linux 6.12 `sched_entity.c`, `drm_sched_entity_kill_jobs_cb`, for killed jobs.
-    fn is_due(&self) -> bool {
-        let is_ready = if self.is_killed { Fence::is_signalled } else { Fence::has_started };
-        self.dependencies.iter().all(|fence| fence.is_signalled()) && self.scheduled.iter().all(|fence| is_ready(fence))
-    }
-
-    /// Returns `true` if its gang may start, if it has one. A gang that may is the one that starts, so only a job that is
-    /// about to run asks.
-    fn may_start(&self) -> bool {
-        self.is_killed || self.gang.as_ref().is_none_or(Gang::may_start)
-    }
-
-    /// Returns `true` if the file submitted it, and it is not on the hardware ring yet.
-    fn is_queued_by(&self, file: u64) -> bool {
-        self.fence.owner() == Some(file) && !self.is_on_the_ring
-    }
-}
 
 /// The GPU around a ring, as far as the end of a job concerns it.
 pub(crate) trait Recovery: std::fmt::Debug + Send + Sync {
@@ -322,9 +268,17 @@ impl Shared {
         job.fence.start();
         let timed = (job.meter.start(), self.power.activity.start(self.name.0));
         let running = Running { shared: self, faults: &job.faults, started: Instant::now() };
-        engine.switch(std::mem::take(&mut *job.entity.gpu.lock()));
+        let mut state = std::mem::take(&mut *job.entity.gpu.lock());
+        if let Some(shadow) = job.shadow {
+            self.note_shadow(&job, shadow.begin(&mut state, &job.space));
+        }
+        engine.switch(state);
         let followed = self.follow(engine, &job, &running);
-        *job.entity.gpu.lock() = engine.switch(gpu::State::new());
+        let state = engine.switch(gpu::State::new());
+        if let Some(shadow) = job.shadow {
+            self.note_shadow(&job, shadow.end(&state, &job.space));
+        }
+        *job.entity.gpu.lock() = state;
         let outcome = match (self.hooks.takes_hang(self.name), followed) {
             (Some(hang), _) => Err(self.time_out(&job, running.started, &"it was told to", hang)),
             _ if self.is_cancelled() => Err(Errno::ECANCELED),
@@ -333,6 +287,14 @@ impl Shared {
         };
         drop(timed);
         self.end(job, outcome);
+    }
+
+    /// Notes a page fault of a job's shadow area, if there was one.
+    fn note_shadow(&self, job: &Job, accessed: Result<(), PageFault>) {
+        if let Err(fault) = accessed {
+            job.faults.record(fault);
+            self.complaints.say(format!("{}, registers in memory: {fault}", self.executor));
+        }
     }
 
     /// Runs the IBs of a job, one after the other.
@@ -551,9 +513,4 @@ impl gpu::Shaders for Running<'_> {
         }
         self.shared.shaders.run(work, scene)
     }
-}
-
-/// The address of an IB as the kernel takes it: 48 bits of it count.
-pub(crate) const fn ib(va: u64, bytes: u32) -> Ib {
-    Ib { va: GpuVa::from_48_bits(va), dwords: bytes / 4 }
 }
