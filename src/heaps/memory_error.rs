@@ -166,7 +166,7 @@ impl MemoryError {
     /// | the descriptor to import is invalid, too small, or of another type | `INVALID_EXTERNAL_HANDLE` |
     /// | the host memory to import is misaligned (the kernel's EINVAL) | `INVALID_EXTERNAL_HANDLE` |
     /// | the kernel refuses the host memory for another reason | `UNKNOWN` |
-    /// | no CPU mapping, not at the requested address, or no reservation of its addresses | `MEMORY_MAP_FAILED` |
+    /// | the memory cannot be mapped or unmapped as requested, or its addresses cannot be reserved | `MEMORY_MAP_FAILED` |
     /// | the size is 0, so nothing is allocated | `SUCCESS` |
     /// | sparse memory is not supported | `FEATURE_NOT_PRESENT` |
     /// | no thread or no host memory | `OUT_OF_HOST_MEMORY` |

@@ -596,7 +596,7 @@ struct agw_loss {
     */
    uint32_t struct_size;
    /**
-    * Zero.
+    * Reserved, zero.
     */
    uint32_t reserved;
    /**
@@ -627,7 +627,7 @@ struct agw_memory_request {
     */
    uint32_t struct_size;
    /**
-    * Zero.
+    * Reserved, zero.
     */
    uint32_t reserved;
    /**
@@ -651,7 +651,7 @@ struct agw_memory_request {
     */
    float priority;
    /**
-    * Zero.
+    * Reserved, zero.
     */
    uint32_t pad;
 };
@@ -665,7 +665,7 @@ struct agw_memory_manager_options {
     */
    uint32_t struct_size;
    /**
-    * Zero.
+    * Reserved, zero.
     */
    uint32_t reserved;
    /**
@@ -721,7 +721,7 @@ struct agw_memory_type {
     */
    uint32_t is_32bit;
    /**
-    * Zero.
+    * Reserved, zero.
     */
    uint32_t pad;
 };
@@ -749,7 +749,7 @@ struct agw_bo_request {
     */
    uint32_t struct_size;
    /**
-    * Zero.
+    * Reserved, zero.
     */
    uint32_t reserved;
    /**
@@ -789,7 +789,7 @@ struct agw_bo_request {
     */
    uint32_t priority;
    /**
-    * Zero.
+    * Reserved, zero.
     */
    uint32_t pad;
 };
@@ -803,7 +803,7 @@ struct agw_bo_info {
     */
    uint32_t struct_size;
    /**
-    * Zero.
+    * Reserved, zero.
     */
    uint32_t reserved;
    /**
@@ -829,7 +829,7 @@ struct agw_bo_metadata {
     */
    uint32_t struct_size;
    /**
-    * Zero.
+    * Reserved, zero.
     */
    uint32_t reserved;
    /**
@@ -845,7 +845,7 @@ struct agw_bo_metadata {
     */
    uint32_t size;
    /**
-    * Zero.
+    * Reserved, zero.
     */
    uint32_t pad;
    /**
@@ -859,7 +859,7 @@ struct agw_bo_metadata {
  */
 struct agw_cs_ib {
    /**
-    * Zero.
+    * Reserved, zero.
     */
    uint32_t pad;
    /**
@@ -879,7 +879,7 @@ struct agw_cs_ib {
     */
    uint32_t ip;
    /**
-    * Zero.
+    * Reserved, zero.
     */
    uint32_t ip_instance;
    /**
@@ -911,7 +911,7 @@ struct agw_cs_dependency {
     */
    uint32_t ip;
    /**
-    * Zero.
+    * Reserved, zero.
     */
    uint32_t ip_instance;
    /**
@@ -955,7 +955,7 @@ struct agw_cs {
     */
    uint32_t struct_size;
    /**
-    * Zero.
+    * Reserved, zero.
     */
    uint32_t reserved;
    /**
@@ -999,7 +999,7 @@ struct agw_cs {
     */
    uint32_t signal_count;
    /**
-    * Zero.
+    * Reserved, zero.
     */
    uint32_t pad;
 };
@@ -1013,7 +1013,7 @@ struct agw_device_options {
     */
    uint32_t struct_size;
    /**
-    * Zero.
+    * Reserved, zero.
     */
    uint32_t reserved;
    /**
@@ -1021,7 +1021,7 @@ struct agw_device_options {
     */
    uint32_t flags;
    /**
-    * Zero.
+    * Reserved, zero.
     */
    uint32_t pad;
 };
@@ -1037,7 +1037,7 @@ struct agw_device_info {
     */
    uint32_t struct_size;
    /**
-    * Zero.
+    * Reserved, zero.
     */
    uint32_t reserved;
    /**
@@ -1192,7 +1192,7 @@ struct agw_page_fault {
     */
    uint32_t struct_size;
    /**
-    * Zero.
+    * Reserved, zero.
     */
    uint32_t reserved;
    /**
@@ -1259,7 +1259,7 @@ struct agw_ib {
     */
    uint32_t dwords;
    /**
-    * Zero.
+    * Reserved, zero.
     */
    uint32_t pad;
 };
@@ -1276,7 +1276,7 @@ struct agw_submission {
     */
    uint32_t struct_size;
    /**
-    * Zero.
+    * Reserved, zero.
     */
    uint32_t reserved;
    /**
@@ -1360,7 +1360,7 @@ struct agw_submission {
     */
    uint32_t flags;
    /**
-    * Zero.
+    * Reserved, zero.
     */
    uint32_t pad;
 };
@@ -1383,7 +1383,7 @@ struct agw_video_ib {
     */
    uint32_t dwords;
    /**
-    * Zero.
+    * Reserved, zero.
     */
    uint32_t pad;
 };
@@ -1398,7 +1398,7 @@ struct agw_video_submission {
     */
    uint32_t struct_size;
    /**
-    * Zero.
+    * Reserved, zero.
     */
    uint32_t reserved;
    /**
@@ -1442,7 +1442,7 @@ struct agw_video_submission {
     */
    uint32_t signal_count;
    /**
-    * Zero.
+    * Reserved, zero.
     */
    uint32_t pad;
 };
@@ -1464,7 +1464,7 @@ struct agw_bo_head {
     */
    uint32_t handle;
    /**
-    * Zero.
+    * Reserved, zero.
     */
    uint32_t flags;
 };
@@ -1528,7 +1528,7 @@ struct agw_stream_head {
     */
    uint32_t ip;
    /**
-    * Zero.
+    * Reserved, zero.
     */
    uint32_t pad;
 };
@@ -2029,7 +2029,7 @@ int32_t agw_bo_wait_idle(const struct agw_bo *bo,
  *
  * # Safety
  *
- * `bo` is null or a BO that was not freed; `name` is null or a text.
+ * `bo` is null or a BO that was not freed; `name` is null or a string.
  */
 int32_t agw_bo_set_name(const struct agw_bo *bo, const char *name);
 
@@ -2136,7 +2136,7 @@ int32_t agw_device_open_fd(int32_t fd,
  *
  * # Safety
  *
- * `path` is null or a text; `options` and `device` as for `agw_device_open_fd`.
+ * `path` is null or a string; `options` and `device` are as for `agw_device_open_fd`.
  */
 int32_t agw_device_open(const char *path, const struct agw_device_options *options, struct agw_device **device);
 
@@ -2205,7 +2205,7 @@ int32_t agw_device_get_info(const struct agw_device *device,
  *
  * # Safety
  *
- * `device` is null or a device that was not freed; `field` is null or a text; `is_answered` is null or valid for writing.
+ * `device` is null or a device that was not freed; `field` is null or a string; `is_answered` is null or valid for writing.
  */
 int32_t agw_device_answered(const struct agw_device *device,
                             const char *field,
@@ -2260,12 +2260,12 @@ int32_t agw_device_page_fault(const struct agw_device *device,
                               struct agw_page_fault *fault);
 
 /**
- * Calls `line` with a text for each range that is currently bound and, with `AGW_DUMP_HISTORY`, for each event in the history
+ * Calls `line` with a string for each range that is currently bound and, with `AGW_DUMP_HISTORY`, for each event in the history
  * of the BOs. Returns `AGW_ERROR_FEATURE_NOT_PRESENT` unless the device was opened with `AGW_DEVICE_OBSERVE`.
  *
  * # Safety
  *
- * `device` is null or a device that was not freed; it is valid to call `line` with `user` and a text that is valid during the
+ * `device` is null or a device that was not freed; it is valid to call `line` with `user` and a string that is valid during the
  * call.
  */
 int32_t agw_device_dump(const struct agw_device *device,
@@ -2580,7 +2580,7 @@ int32_t agw_stream_pad(struct agw_stream *stream, uint32_t leave);
  *
  * # Safety
  *
- * `stream` is null or a stream that was not destroyed, and that nothing else uses; `words` is null or a text.
+ * `stream` is null or a stream that was not destroyed, and that nothing else uses; `words` is null or a string.
  */
 int32_t agw_stream_annotate(struct agw_stream *stream, const char *words);
 

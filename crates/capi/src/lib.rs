@@ -7,7 +7,7 @@
 //!   alive, and objects may be freed in any order.
 //! * A function that can fail returns [`AGW_SUCCESS`](border::AGW_SUCCESS) or a negative number. If Vulkan has a corresponding
 //!   result, the number is Vulkan's; [`agw_vk_result`](border::agw_vk_result) maps the others. Out-parameters are written only
-//!   on success. [`agw_last_error`](border::agw_last_error) returns a text, per thread.
+//!   on success. [`agw_last_error`](border::agw_last_error) returns its description, per thread.
 //! * Structures begin with `struct_size`, which the caller sets to `sizeof`. Fields are only ever appended, and zero selects
 //!   the previous behaviour. Small structures in arrays have a fixed layout.
 //! * A panic in the library becomes [`AGW_ERROR_PANIC`](border::AGW_ERROR_PANIC), which every later call on the same device

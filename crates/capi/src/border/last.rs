@@ -31,7 +31,7 @@ thread_local! {
 pub struct agw_loss {
     /// `sizeof(struct agw_loss)`.
     pub struct_size: u32,
-    /// Zero.
+    /// Reserved, zero.
     pub reserved: u32,
     /// The reason: 1 a job of this context hung, 2 a reset lost the work, 3 VRAM was lost, 4 the GPU was removed, 5 its memory
     /// is damaged.

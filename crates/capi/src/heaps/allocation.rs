@@ -77,7 +77,7 @@ pub struct agw_memory {
 pub struct agw_memory_request {
     /// `sizeof(struct agw_memory_request)`.
     pub struct_size: u32,
-    /// Zero.
+    /// Reserved, zero.
     pub reserved: u32,
     /// Size in bytes. For an import, the minimum size, or zero for any; for host memory, its length.
     pub size: u64,
@@ -89,7 +89,7 @@ pub struct agw_memory_request {
     pub flags: u32,
     /// Priority for staying in VRAM when it is full, 0.0 to 1.0. Vulkan's default is 0.5.
     pub priority: f32,
-    /// Zero.
+    /// Reserved, zero.
     pub pad: u32,
 }
 

@@ -62,7 +62,7 @@ pub struct agw_memory_manager {
 pub struct agw_memory_manager_options {
     /// `sizeof(struct agw_memory_manager_options)`.
     pub struct_size: u32,
-    /// Zero.
+    /// Reserved, zero.
     pub reserved: u32,
     /// Options, `AGW_HEAPS_*`.
     pub flags: u32,
@@ -101,7 +101,7 @@ pub struct agw_memory_type {
     pub properties: u32,
     /// Not zero if addresses are in the 32-bit window.
     pub is_32bit: u32,
-    /// Zero.
+    /// Reserved, zero.
     pub pad: u32,
 }
 

@@ -38,7 +38,7 @@ pub struct agw_bo_head {
     pub size: u64,
     /// The kernel's GEM handle.
     pub handle: u32,
-    /// Zero.
+    /// Reserved, zero.
     pub flags: u32,
 }
 
@@ -48,7 +48,7 @@ pub struct agw_bo_head {
 pub struct agw_bo_request {
     /// `sizeof(struct agw_bo_request)`.
     pub struct_size: u32,
-    /// Zero.
+    /// Reserved, zero.
     pub reserved: u32,
     /// Size in bytes. The kernel rounds it up to a page.
     pub size: u64,
@@ -68,7 +68,7 @@ pub struct agw_bo_request {
     pub va_placement: u32,
     /// Priority in the BO lists of submissions, 0 to 31.
     pub priority: u32,
-    /// Zero.
+    /// Reserved, zero.
     pub pad: u32,
 }
 
@@ -83,7 +83,7 @@ unsafe impl Versioned for agw_bo_request {
 pub struct agw_bo_info {
     /// `sizeof(struct agw_bo_info)`.
     pub struct_size: u32,
-    /// Zero.
+    /// Reserved, zero.
     pub reserved: u32,
     /// Size in bytes, a multiple of the page size.
     pub size: u64,

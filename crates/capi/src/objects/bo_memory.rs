@@ -24,7 +24,7 @@ pub const AGW_METADATA_BYTES: usize = 256;
 pub struct agw_bo_metadata {
     /// `sizeof(struct agw_bo_metadata)`.
     pub struct_size: u32,
-    /// Zero.
+    /// Reserved, zero.
     pub reserved: u32,
     /// Tiling word, `AMDGPU_TILING_*`.
     pub tiling: u64,
@@ -32,7 +32,7 @@ pub struct agw_bo_metadata {
     pub flags: u64,
     /// Number of valid bytes in `data`.
     pub size: u32,
-    /// Zero.
+    /// Reserved, zero.
     pub pad: u32,
     /// Driver-specific metadata.
     pub data: [u8; 256],
@@ -194,7 +194,7 @@ pub(crate) fn in_time(is_done: bool) -> Answer {
 ///
 /// # Safety
 ///
-/// `bo` is null or a BO that was not freed; `name` is null or a text.
+/// `bo` is null or a BO that was not freed; `name` is null or a string.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn agw_bo_set_name(bo: *const agw_bo, name: *const c_char) -> i32 {
     entry(|| {

@@ -48,7 +48,7 @@ pub(crate) struct CtxBody {
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct agw_cs_ib {
-    /// Zero.
+    /// Reserved, zero.
     pub pad: u32,
     /// Flags, `AMDGPU_IB_FLAG_*`.
     pub flags: u32,
@@ -58,7 +58,7 @@ pub struct agw_cs_ib {
     pub bytes: u32,
     /// IP type, `AGW_IP_*`.
     pub ip: u32,
-    /// Zero.
+    /// Reserved, zero.
     pub ip_instance: u32,
     /// Index of the ring.
     pub ring: u32,
@@ -80,7 +80,7 @@ pub struct agw_cs_bo {
 pub struct agw_cs_dependency {
     /// IP type, `AGW_IP_*`.
     pub ip: u32,
-    /// Zero.
+    /// Reserved, zero.
     pub ip_instance: u32,
     /// Index of the ring.
     pub ring: u32,
@@ -108,7 +108,7 @@ pub struct agw_cs_sync {
 pub struct agw_cs {
     /// `sizeof(struct agw_cs)`.
     pub struct_size: u32,
-    /// Zero.
+    /// Reserved, zero.
     pub reserved: u32,
     /// IBs, at least one. The ring of the last one is the leader.
     pub ibs: *const agw_cs_ib,
@@ -130,7 +130,7 @@ pub struct agw_cs {
     pub wait_count: u32,
     /// Length of `signals`.
     pub signal_count: u32,
-    /// Zero.
+    /// Reserved, zero.
     pub pad: u32,
 }
 

@@ -38,11 +38,11 @@ pub struct agw_device {
 pub struct agw_device_options {
     /// `sizeof(struct agw_device_options)`.
     pub struct_size: u32,
-    /// Zero.
+    /// Reserved, zero.
     pub reserved: u32,
     /// `AGW_DEVICE_*`.
     pub flags: u32,
-    /// Zero.
+    /// Reserved, zero.
     pub pad: u32,
 }
 
@@ -232,7 +232,7 @@ pub unsafe extern "C" fn agw_device_open_fd(
 ///
 /// # Safety
 ///
-/// `path` is null or a text; `options` and `device` as for `agw_device_open_fd`.
+/// `path` is null or a string; `options` and `device` are as for `agw_device_open_fd`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn agw_device_open(
     path: *const c_char,

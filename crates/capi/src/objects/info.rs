@@ -40,7 +40,7 @@ pub const AGW_IP_VPE: u32 = 9;
 pub struct agw_device_info {
     /// `sizeof(struct agw_device_info)`.
     pub struct_size: u32,
-    /// Zero.
+    /// Reserved, zero.
     pub reserved: u32,
     /// Major version of the kernel driver.
     pub drm_major: u32,
@@ -203,7 +203,7 @@ pub unsafe extern "C" fn agw_device_get_info(device: *const agw_device, info: *m
 ///
 /// # Safety
 ///
-/// `device` is null or a device that was not freed; `field` is null or a text; `is_answered` is null or valid for writing.
+/// `device` is null or a device that was not freed; `field` is null or a string; `is_answered` is null or valid for writing.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn agw_device_answered(
     device: *const agw_device,

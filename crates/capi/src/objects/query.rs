@@ -44,7 +44,7 @@ pub const AGW_QUERY_VRAM_LOST: u32 = 13;
 pub struct agw_page_fault {
     /// `sizeof(struct agw_page_fault)`.
     pub struct_size: u32,
-    /// Zero.
+    /// Reserved, zero.
     pub reserved: u32,
     /// Address of the page that faulted, 48 bits, as the kernel reports it.
     pub address: u64,
@@ -168,12 +168,12 @@ pub unsafe extern "C" fn agw_device_page_fault(device: *const agw_device, fault:
     })
 }
 
-/// Calls `line` with a text for each range that is currently bound and, with `AGW_DUMP_HISTORY`, for each event in the history
+/// Calls `line` with a string for each range that is currently bound and, with `AGW_DUMP_HISTORY`, for each event in the history
 /// of the BOs. Returns `AGW_ERROR_FEATURE_NOT_PRESENT` unless the device was opened with `AGW_DEVICE_OBSERVE`.
 ///
 /// # Safety
 ///
-/// `device` is null or a device that was not freed; it is valid to call `line` with `user` and a text that is valid during the
+/// `device` is null or a device that was not freed; it is valid to call `line` with `user` and a string that is valid during the
 /// call.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn agw_device_dump(

@@ -25,7 +25,7 @@ pub struct agw_ib {
     pub va: u64,
     /// Length in dwords.
     pub dwords: u32,
-    /// Zero.
+    /// Reserved, zero.
     pub pad: u32,
 }
 
@@ -148,7 +148,7 @@ pub unsafe extern "C" fn agw_stream_pad(stream: *mut agw_stream, leave: u32) -> 
 ///
 /// # Safety
 ///
-/// `stream` is null or a stream that was not destroyed, and that nothing else uses; `words` is null or a text.
+/// `stream` is null or a stream that was not destroyed, and that nothing else uses; `words` is null or a string.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn agw_stream_annotate(stream: *mut agw_stream, words: *const c_char) -> i32 {
     entry(|| {

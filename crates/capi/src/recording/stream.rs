@@ -53,7 +53,7 @@ pub struct agw_stream_head {
     pub user: *mut c_void,
     /// IP type, `AGW_IP_*`; read-only.
     pub ip: u32,
-    /// Zero.
+    /// Reserved, zero.
     pub pad: u32,
 }
 

@@ -38,7 +38,7 @@ pub const AGW_SUBMIT_PREEMPTIBLE: u32 = 1 << 1;
 pub struct agw_submission {
     /// `sizeof(struct agw_submission)`.
     pub struct_size: u32,
-    /// Zero.
+    /// Reserved, zero.
     pub reserved: u32,
     /// Streams, in order. A submission without streams signals when all earlier submissions and its waits are done.
     pub streams: *const *const agw_stream,
@@ -80,7 +80,7 @@ pub struct agw_submission {
     pub keep: u32,
     /// Options, `AGW_SUBMIT_SECURE` and `AGW_SUBMIT_PREEMPTIBLE`.
     pub flags: u32,
-    /// Zero.
+    /// Reserved, zero.
     pub pad: u32,
 }
 

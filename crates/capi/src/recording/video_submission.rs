@@ -25,7 +25,7 @@ pub struct agw_video_ib {
     pub offset: u64,
     /// Length in dwords, 1 to 0x7ffff0.
     pub dwords: u32,
-    /// Zero.
+    /// Reserved, zero.
     pub pad: u32,
 }
 
@@ -36,7 +36,7 @@ pub struct agw_video_ib {
 pub struct agw_video_submission {
     /// `sizeof(struct agw_video_submission)`.
     pub struct_size: u32,
-    /// Zero.
+    /// Reserved, zero.
     pub reserved: u32,
     /// IBs, which are executed in order: at least one, and at most `max_ibs` of `struct agw_device_info`.
     pub ibs: *const agw_video_ib,
@@ -58,7 +58,7 @@ pub struct agw_video_submission {
     pub wait_count: u32,
     /// Length of `signals`.
     pub signal_count: u32,
-    /// Zero.
+    /// Reserved, zero.
     pub pad: u32,
 }
 
