@@ -27,7 +27,7 @@ pub type Result<T, E = Error> = std::result::Result<T, E>;
 /// assert_eq!(Mapping::new(&bo).unwrap_err(), Error::NotMappable { handle: bo.handle() });
 /// let error = Bo::create(&device, BoRequest { size: 0, ..request }).unwrap_err();
 /// assert!(matches!(error, Error::BoRule { size: 0, rule: BoRuleError::ZeroSize, .. }));
-/// assert_eq!(error.loss(), None); // the device goes on
+/// assert_eq!(error.loss(), None); // the device still works
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

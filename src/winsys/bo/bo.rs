@@ -26,9 +26,9 @@ use crate::winsys::{
 /// # let device = amdgpu_winsys::winsys::Device::new(amdgpu_sim::SimKernel::open(amdgpu_sim::profile("navi21").ok_or("no such chip")?))?;
 /// let flags = GemCreateFlags::CPU_ACCESS_REQUIRED;
 /// let bo = Bo::create(&device, BoRequest { size: 5000, alignment: 0, domains: GemDomain::VRAM, flags })?;
-/// let info = bo.create_info()?; // what an importer of the BO sees too
+/// let info = bo.create_info()?; // an importer of the BO gets the same
 /// assert_eq!((info.size, info.domains), (8192, GemDomain::VRAM));
-/// assert!(!info.flags.contains(flags)); // the kernel does not remember it
+/// assert!(!info.flags.contains(flags)); // the kernel does not record this flag
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

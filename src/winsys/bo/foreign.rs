@@ -40,10 +40,10 @@ impl Bo {
     /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
     /// # let kernel = amdgpu_sim::SimKernel::open(amdgpu_sim::profile("navi21").ok_or("no such chip")?);
     /// let device = Device::new(kernel)?;
-    /// // What a driver did before it came to this library:
+    /// // A driver's own request:
     /// let mut made = GemCreate { bo_size: 8192, alignment: 0, domains: GemDomain::GTT.bits(), domain_flags: 0 };
     /// uapi::send(device.kernel(), &mut made)?;
-    /// // SAFETY: the handle was made just now, and is not used otherwise.
+    /// // SAFETY: the handle was just created, and no other code uses it.
     /// let bo = unsafe { Bo::from_handle(&device, made.answer().handle, HandleOwnership::Owned) }?;
     /// assert_eq!((bo.size(), bo.domains()), (8192, GemDomain::GTT));
     /// # Ok(()) }

@@ -51,7 +51,7 @@ const MOST_BYTES: usize = 256;
 /// bo.set_metadata_from(0, 0, &[1, 2, 3, 4, 5, 6])?;
 /// let mut data = [0; 4];
 /// let words = bo.metadata_into(&mut data)?;
-/// assert_eq!((data, words.data_len > data.len()), ([1, 2, 3, 4], true)); // two bytes were left out
+/// assert_eq!((data, words.data_len > data.len()), ([1, 2, 3, 4], true)); // two bytes do not fit
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

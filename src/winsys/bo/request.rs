@@ -15,7 +15,7 @@ pub(super) const ALIGNMENT_LIMIT: u64 = 1 << 31;
 ///
 /// # let device = amdgpu_winsys::winsys::Device::new(amdgpu_sim::SimKernel::open(amdgpu_sim::profile("navi21").ok_or("no such chip")?))?;
 /// let request = BoRequest { size: 5000, alignment: 0, domains: GemDomain::GTT, flags: GemCreateFlags::empty() };
-/// request.check(device.info())?; // no rule is broken; only the kernel knows whether there is room
+/// request.check(device.info())?; // breaks no rule, but the kernel may have no room
 /// assert_eq!(Bo::create(&device, request)?.size(), 8192);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```

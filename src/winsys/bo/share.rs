@@ -106,7 +106,7 @@ impl Bo {
 /// #     size: 64 << 10, alignment: 0, domains: amdgpu_winsys::uapi::GemDomain::GTT, flags: amdgpu_winsys::uapi::GemCreateFlags::empty(),
 /// # };
 /// # let bo = amdgpu_winsys::winsys::Bo::create(&device, request)?;
-/// // The CPU cannot map another GPU's memory through this one.
+/// // The CPU cannot map another GPU's memory through this device.
 /// match bo.origin() {
 ///     Origin::SameGpu | Origin::Unknown => assert_eq!(Mapping::new(&bo)?.len(), 64 << 10),
 ///     Origin::Elsewhere => return Err("map the dma-buf itself".into()),

@@ -205,7 +205,7 @@ tiling! {
 }
 
 impl LegacyTiling {
-    /// Returns the tile split in bytes, 64 to 4096. For the undefined value 7 it is 1024, as in RADV.
+    /// Returns the tile split in bytes, 64 to 4096. For undefined values, 7 and above, it is 1024, as in RADV.
     ///
     /// Source: Mesa 25.0.7 `ac_surface.c`, `eg_tile_split`.
     pub const fn tile_split_bytes(self) -> u32 {
@@ -232,7 +232,7 @@ impl Gfx12Tiling {
 /// ```
 /// use amdgpu_winsys::winsys::{GfxLevel, SwizzleTiling, Tiling};
 ///
-/// // The word of an imported BO, in the terms of the chip:
+/// // The tiling word of an imported BO:
 /// let tiling = Tiling::decode(GfxLevel::Gfx10, 0x1b);
 /// assert!(matches!(tiling, Tiling::Swizzle(SwizzleTiling { swizzle_mode: 27, .. })));
 /// assert_eq!((tiling.encode(), tiling.is_scanout()), (Ok(0x1b), false));

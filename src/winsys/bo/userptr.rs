@@ -18,13 +18,13 @@ use crate::{
 ///
 /// # let device = amdgpu_winsys::winsys::Device::new(amdgpu_sim::SimKernel::open(amdgpu_sim::profile("navi21").ok_or("no such chip")?))?;
 /// let (len, protection) = (4096.try_into()?, ProtFlags::PROT_READ | ProtFlags::PROT_WRITE);
-/// // SAFETY: no address is asked for, so nothing that exists is replaced.
+/// // SAFETY: the kernel picks free addresses, so no mapping is replaced.
 /// let pages = unsafe { mmap_anonymous(None, len, protection, MapFlags::MAP_PRIVATE) }?;
-/// // SAFETY: nothing else uses the pages, which outlive the BO.
+/// // SAFETY: no other code uses the pages, and they outlive the BO.
 /// let bo = unsafe { Bo::from_user_memory(&device, UserMemory::new(pages.cast(), 4096)) }?;
 /// assert_eq!(bo.size(), 4096);
 /// drop(bo);
-/// // SAFETY: nothing uses the pages any more.
+/// // SAFETY: the pages are no longer in use.
 /// unsafe { munmap(pages, 4096) }?;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```

@@ -44,7 +44,7 @@ impl fmt::Debug for DeviceRef {
 ///
 /// let device = Device::new(amdgpu_sim::SimKernel::open(amdgpu_sim::profile("navi21").ok_or("no such chip")?))?;
 /// let shares = DeviceRefs::new(&device);
-/// drop(device); // and goes on
+/// drop(device); // the device stays open
 /// # drop(shares);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```

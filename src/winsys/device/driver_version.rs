@@ -11,7 +11,7 @@ pub const MINIMUM_MINOR: i32 = 27;
 /// # let device = amdgpu_winsys::winsys::Device::new(amdgpu_sim::SimKernel::open(amdgpu_sim::profile("navi21").ok_or("no such chip")?))?;
 /// let driver = device.info().driver;
 /// assert!(driver.major == 3 && driver.minor >= MINIMUM_MINOR);
-/// let reports_page_faults = driver.minor >= 55; // a feature that came with a minor version
+/// let reports_page_faults = driver.minor >= 55; // a feature of DRM 3.55
 /// assert_eq!(device.page_fault().is_ok(), reports_page_faults);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```

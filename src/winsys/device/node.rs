@@ -18,7 +18,7 @@ const DRM_MAJOR: u32 = 226;
 /// ```
 /// use amdgpu_winsys::winsys::Node;
 ///
-/// let root = std::env::temp_dir().join(format!("amdgpu-nodes-{}", std::process::id())); // `/` on a real computer
+/// let root = std::env::temp_dir().join(format!("amdgpu-nodes-{}", std::process::id())); // `/` on a real system
 /// # let place = root.join("sys/dev/char/226:128/device");
 /// # std::fs::create_dir_all(&place)?;
 /// # std::fs::create_dir_all(root.join("dev/dri"))?;

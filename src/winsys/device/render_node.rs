@@ -25,7 +25,7 @@ use crate::{
 /// use std::{fs::File, os::fd::OwnedFd};
 /// use amdgpu_winsys::winsys::{Device, Error, RenderNode};
 ///
-/// // A descriptor that came from elsewhere, and is no render node:
+/// // A descriptor that is not a render node:
 /// let file = OwnedFd::from(File::open("/dev/null")?);
 /// let error = Device::new(RenderNode::from_fd(file)).unwrap_err();
 /// assert!(matches!(error, Error::Ioctl { request: "VERSION", .. }), "{error}");

@@ -24,7 +24,7 @@ use crate::{
 /// let base = bo.map_bare()?;
 /// // SAFETY: 4096 bytes are mapped there, and the GPU does not use them.
 /// unsafe { base.cast::<u32>().write_volatile(7) };
-/// // SAFETY: the mapping is this function's, and not used afterwards.
+/// // SAFETY: only this code uses the mapping, and no longer afterwards.
 /// unsafe { bo.unmap_bare(base) };
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
@@ -38,7 +38,7 @@ impl Bo {
     ///
     /// The errors of [`Mapping::new`](crate::winsys::Mapping::new).
     pub fn map_bare(&self) -> Result<NonNull<u8>> {
-        // SAFETY: no address is asked for, so nothing that exists is replaced.
+        // SAFETY: without an address the kernel picks free ones, so no mapping is replaced.
         let base = unsafe { map(self, None) }?;
         tell_mapped(self, base);
         Ok(base)
@@ -160,7 +160,7 @@ pub(super) unsafe fn map(bo: &Bo, at: Option<NonNull<u8>>) -> Result<NonNull<u8>
         return Err(bo.refused(GemMmap::NAME, UNWRITTEN));
     }
     let len = extent(bo)?;
-    // SAFETY: without an address nothing that exists is replaced; with one, the caller owns the range.
+    // SAFETY: without an address the kernel picks free ones; with one, the caller owns the range.
     unsafe { device.kernel().mmap(len, Protection::ReadWrite, at, offset) }.map_err(|errno| bo.refused("mmap", errno))
 }
 

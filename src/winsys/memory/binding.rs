@@ -40,7 +40,7 @@ use crate::{
 /// let binding = Binding::new(&bo, lease, VaFlags::READABLE | VaFlags::WRITEABLE).map_err(|(_lease, error)| error)?;
 /// let (submitted, watched) = (binding.clone(), binding.downgrade());
 /// drop(binding);
-/// assert_eq!(watched.handle_count(), 1); // what was submitted keeps it bound
+/// assert_eq!(watched.handle_count(), 1); // the submission keeps the memory bound
 /// drop(submitted);
 /// assert!(watched.upgrade().is_none());
 /// # Ok(()) }

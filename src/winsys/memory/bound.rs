@@ -19,7 +19,7 @@ use crate::{
 /// let flags = GemCreateFlags::empty();
 /// let shader_code = BoundRequest {
 ///     bo: BoRequest { size: 4096, alignment: 0, domains: GemDomain::VRAM, flags },
-///     addresses: VaRequest::new(8192), // a page more, for the guard page
+///     addresses: VaRequest::new(8192), // one more page, for the guard page
 ///     flags: VaFlags::READABLE | VaFlags::EXECUTABLE,
 ///     priority: 20,
 ///     guard_page: true,

@@ -24,7 +24,7 @@ use crate::{
 /// let map = MapOnce::new();
 /// assert!(map.get().is_none());
 /// map.get_or_map(|| Mapping::new(&bo))?.store_u32(0, 7)?;
-/// let again = map.get_or_map(|| Mapping::new(&bo))?; // the mapping from before
+/// let again = map.get_or_map(|| Mapping::new(&bo))?; // the same mapping
 /// assert_eq!((again.load_u32(0)?, map.take().err()), (7, Some(IsLent)));
 /// map.end();
 /// assert!(map.get().is_none());
@@ -213,7 +213,7 @@ impl MapOnce {
 /// let memory_type = manager.properties().type_for(MemoryUsage::Readback).ok_or("no such type")?;
 /// let memory = manager.allocate(&AllocateInfo::new(memory_type, 4096))?;
 /// let mapped: Mapped<'_> = memory.map()?;
-/// memory.unmap(); // ends with `mapped`
+/// memory.unmap(); // takes effect when `mapped` is dropped
 /// assert_eq!((mapped.load_u32(0)?, mapped.len()), (0, 4096));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```

@@ -79,7 +79,7 @@ impl Mapping {
     /// * [`Error::ForeignMemory`] if the BO comes from another GPU;
     /// * [`Error::Bo`] if the kernel refuses the request.
     pub fn new(bo: &Bo) -> Result<Self> {
-        // SAFETY: no address is asked for, so nothing that exists is replaced.
+        // SAFETY: without an address the kernel picks free ones, so no mapping is replaced.
         unsafe { Self::map(bo, None) }
     }
 

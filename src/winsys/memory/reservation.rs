@@ -33,7 +33,7 @@ use crate::{
 /// let lease = device.addresses().allocate(VaRequest::new(1 << 20).aligned(64 << 10))?;
 /// let reservation = Reservation::new(&device, lease).map_err(|(_lease, error)| error)?;
 /// reservation.bind(128 << 10, 64 << 10, &bo, 0, VaFlags::READABLE | VaFlags::WRITEABLE)?;
-/// reservation.unbind(128 << 10, 64 << 10)?; // reads there give zero again
+/// reservation.unbind(128 << 10, 64 << 10)?; // reads there return zero again
 /// assert_eq!(reservation.range().len(), 1 << 20);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```

@@ -14,7 +14,7 @@ use crate::{
 ///
 /// # let device = amdgpu_winsys::winsys::Device::new(amdgpu_sim::SimKernel::open(amdgpu_sim::profile("navi21").ok_or("no such chip")?))?;
 /// # let context = amdgpu_winsys::winsys::Context::new(&device, amdgpu_winsys::winsys::Priority::Normal)?;
-/// assert_eq!(context.stable_pstate()?, StablePstate::None); // clocks move with the load
+/// assert_eq!(context.stable_pstate()?, StablePstate::None); // the clocks follow the load
 /// let pinned = context.pin_clocks(StablePstate::Peak)?; // for a measurement
 /// assert_eq!(context.stable_pstate()?, StablePstate::Peak);
 /// # Ok::<(), Box<dyn std::error::Error>>(())

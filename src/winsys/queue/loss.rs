@@ -48,7 +48,7 @@ pub enum LossReason {
 /// gpu.hang_next_job(Ip::Gfx, 0);
 /// let fence = queue.submit(&Submission { lists: &[&list], ..Submission::default() })?;
 /// let loss = fence.wait(Deadline::NEVER).unwrap_err().loss().ok_or("no loss")?;
-/// assert_eq!(loss.blame, Blame::Guilty); // the job was this context's
+/// assert_eq!(loss.blame, Blame::Guilty); // the job belonged to this context
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

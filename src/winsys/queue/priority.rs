@@ -8,7 +8,7 @@ use crate::uapi::priority;
 /// use amdgpu_winsys::winsys::{Context, Priority};
 ///
 /// # let device = amdgpu_winsys::winsys::Device::new(amdgpu_sim::SimKernel::open(amdgpu_sim::profile("navi21").ok_or("no such chip")?))?;
-/// let context = Context::new_at_most(&device, Priority::VeryHigh)?; // or what the process may have
+/// let context = Context::new_at_most(&device, Priority::VeryHigh)?; // or the highest permitted
 /// assert!(context.priority() <= Priority::VeryHigh);
 /// assert_eq!(Context::new(&device, Priority::Low)?.priority(), Priority::Low); // needs no privilege
 /// # Ok::<(), Box<dyn std::error::Error>>(())

@@ -25,8 +25,8 @@ use crate::{
 /// # let upload = manager.properties().type_for(amdgpu_winsys::heaps::MemoryUsage::Upload).ok_or("no such type")?;
 /// # let memory = manager.allocate(&amdgpu_winsys::heaps::AllocateInfo::new(upload, 4096))?;
 /// # let context = amdgpu_winsys::winsys::Context::new(&device, amdgpu_winsys::winsys::Priority::Normal)?;
-/// // What `Queue::submit` does for its callers: here `memory` must live until the submission is done.
-/// memory.map()?.write_dwords(0, &[0xffff_1000; 8])?; // an IB of fillers
+/// // Unlike with `Queue::submit`, `memory` must stay allocated until the submission has finished.
+/// memory.map()?.write_dwords(0, &[0xffff_1000; 8])?; // an IB of NOPs
 /// let ib = CsChunkIb { va_start: memory.address().as_u64(), ib_bytes: 32, ..CsChunkIb::default() };
 /// let sequence = context.submit(Chunks { ibs: &[ib], ..Chunks::default() }, &mut ChunkScratch::default())?;
 /// assert!(context.wait(Ip::Gfx, 0, sequence, Deadline::NEVER)?);

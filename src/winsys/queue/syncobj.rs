@@ -96,9 +96,9 @@ pub enum WaitFor {
 /// # stream.push(&amdgpu_winsys::cs::pm4::WaitRegMem::new(memory.address(), amdgpu_winsys::cs::pm4::Compare::Equal, 1))?;
 /// # let (waits, used) = (stream.finish()?, [memory.binding().clone()]);
 /// # let fence = queue.submit(&amdgpu_winsys::cs::Submission { lists: &[&waits], memory: &used, ..Default::default() })?;
-/// let unfinished = fence.to_syncobj()?; // submitted, and waiting for a dword
+/// let unfinished = fence.to_syncobj()?; // submitted, but waits for a dword
 /// let poll = |until| Syncobj::wait_points(&[(&unfinished, 0)], WaitFor::All, until, Deadline::POLL);
-/// assert_eq!(poll(Until::Submitted)?, Some(0)); // other work can be submitted behind it
+/// assert_eq!(poll(Until::Submitted)?, Some(0)); // other work that waits for it can be submitted
 /// assert_eq!(poll(Until::Signalled)?, None);
 /// # memory.map()?.store_u32(0, 1)?;
 /// # Ok::<(), Box<dyn std::error::Error>>(())

@@ -23,7 +23,7 @@ impl Syncobj {
     /// let made_elsewhere = Syncobj::new(&device, true)?;
     /// let borrowed = Syncobj::from_handle(&device, made_elsewhere.handle(), HandleOwnership::Borrowed);
     /// borrowed.reset()?;
-    /// drop(borrowed); // closes nothing
+    /// drop(borrowed); // does not close the handle
     /// made_elsewhere.signal()?;
     /// # Ok(()) }
     /// ```

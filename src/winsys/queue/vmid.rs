@@ -27,7 +27,7 @@ use crate::{
 /// # let target = amdgpu_winsys::cs::pm4::Target::gfx(device.info().gfx_level);
 /// # let list = amdgpu_winsys::cs::Stream::new(&device, target, 64)?.finish()?;
 /// let reservation = VmidReservation::new(&device)?;
-/// // All jobs of the device's file run on one VMID now, where a debugger finds them.
+/// // All jobs of the device's file now run on one VMID, where a debugger finds them.
 /// let fence = queue.submit(&Submission { lists: &[&list], ..Submission::default() })?;
 /// assert!(fence.wait(Deadline::NEVER)?);
 /// drop(reservation);

@@ -50,7 +50,7 @@ impl From<&MemoryInfo> for SystemUsage {
 /// let before = device.move_counters()?;
 /// // A frame later:
 /// let moved = device.move_counters()?.since(before);
-/// assert_eq!(moved, MoveCounters { evictions: 0, bytes_moved: 0 }); // everything fits
+/// assert_eq!(moved, MoveCounters { evictions: 0, bytes_moved: 0 }); // all memory fits
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -26,7 +26,7 @@ use crate::{
 /// use amdgpu_winsys::{uapi::{GemCreateFlags, GemDomain}, winsys::Account};
 ///
 /// let (both, none) = (GemDomain::VRAM | GemDomain::GTT, GemCreateFlags::empty());
-/// assert_eq!(Account::of_bo(both, none), Some(Account::VisibleVram)); // VRAM that may spill
+/// assert_eq!(Account::of_bo(both, none), Some(Account::VisibleVram)); // VRAM that may be evicted to GTT
 /// assert_eq!(Account::of_bo(both, GemCreateFlags::NO_CPU_ACCESS), Some(Account::InvisibleVram));
 /// assert_eq!(Account::of_bo(GemDomain::GDS, none), None);
 /// ```
@@ -315,7 +315,7 @@ impl UsageEntry {
 /// use amdgpu_winsys::winsys::{Account, UsageTracker};
 ///
 /// let tracker = UsageTracker::new(4096);
-/// let charge = tracker.charge(Account::VisibleVram, 100); // memory that no `Bo` stands for
+/// let charge = tracker.charge(Account::VisibleVram, 100); // memory without a `Bo`
 /// assert_eq!((charge.account(), charge.bytes()), (Account::VisibleVram, 4096));
 /// drop(charge);
 /// assert_eq!(tracker.usage().visible_vram, 0);

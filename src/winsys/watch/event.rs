@@ -153,9 +153,9 @@ pub enum Event {
 ///
 /// let level = |usage| HeapBudget { budget: 1000, usage }.pressure(PressureLevel::Low);
 /// assert_eq!([level(700), level(800), level(1001)], [
-///     PressureLevel::Low,      // go on
+///     PressureLevel::Low,      // nothing to do
 ///     PressureLevel::High,     // drop caches
-///     PressureLevel::Exceeded, // the kernel moves memory about
+///     PressureLevel::Exceeded, // the kernel evicts memory
 /// ]);
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -36,7 +36,7 @@ pub enum FaultAccess {
 ///
 /// let hub = |hub| PageFault { page: GpuVa::NULL, status: 0, hub }.hub();
 /// assert_eq!(hub(0), FaultHub::Graphics(0));
-/// assert_eq!(hub(0x0301), FaultHub::Multimedia(3)); // of the fourth die
+/// assert_eq!(hub(0x0301), FaultHub::Multimedia(3)); // on the fourth die
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum FaultHub {
@@ -251,7 +251,7 @@ impl Verdict {
 /// # let manager = amdgpu_winsys::heaps::MemoryManager::new(&device, &amdgpu_winsys::heaps::TableOptions::default())?;
 /// let memory = manager.allocate(&AllocateInfo::new(0, 4096))?;
 /// map.name(memory.bo().handle(), "vertices");
-/// let fault = PageFault { page: memory.address(), status: 1 << 18, hub: 0 }; // as `Device::page_fault` answers
+/// let fault = PageFault { page: memory.address(), status: 1 << 18, hub: 0 }; // as `Device::page_fault` returns it
 /// drop(memory);
 /// let report = FaultReport::new(fault, device.info().gfx_level, &map, None);
 /// assert_eq!(report.verdict, Verdict::UseAfterFree);

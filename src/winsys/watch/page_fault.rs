@@ -8,7 +8,7 @@ use crate::vamgr::GpuVa;
 /// use amdgpu_winsys::{vamgr::GpuVa, winsys::{FaultAccess, FaultStatus, GfxLevel, PageFault}};
 ///
 /// # let device = amdgpu_winsys::winsys::Device::new(amdgpu_sim::SimKernel::open(amdgpu_sim::profile("navi21").ok_or("no such chip")?))?;
-/// assert_eq!(device.page_fault()?, None); // so far
+/// assert_eq!(device.page_fault()?, None); // no fault so far
 /// let fault = PageFault { page: GpuVa::new(0x1000_0000)?, status: 1 << 18, hub: 0 };
 /// let status = FaultStatus::new(fault.status, GfxLevel::Gfx10_3);
 /// assert_eq!((status.access, fault.page.as_u64()), (FaultAccess::Write, 0x1000_0000));

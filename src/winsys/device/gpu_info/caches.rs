@@ -13,7 +13,7 @@ const MIB: u64 = 1024 * KIB;
 /// let caches = device.info().caches;
 /// assert_eq!((caches.vector, caches.shader_array), (16 << 10, Some(128 << 10)));
 /// assert_eq!((caches.l2, caches.infinity), (4 << 20, Some(128 << 20)));
-/// assert_eq!(caches.scalar, None); // this generation's kernel driver does not say
+/// assert_eq!(caches.scalar, None); // the kernel does not report it for this generation
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -99,7 +99,7 @@ const fn l2_slice(chip: Chip) -> u64 {
 ///
 /// ```
 /// # let device = amdgpu_winsys::winsys::Device::new(amdgpu_sim::SimKernel::open(amdgpu_sim::profile("navi21").ok_or("no such chip")?))?;
-/// assert_eq!(device.info().shadow, None); // GFX10.3 needs none of the driver's
+/// assert_eq!(device.info().shadow, None); // not needed on GFX10.3
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -19,7 +19,7 @@ const LARGEST_POOL: u64 = 1 << 48;
 /// ```
 /// # let device = amdgpu_winsys::winsys::Device::new(amdgpu_sim::SimKernel::open(amdgpu_sim::profile("navi21").ok_or("no such chip")?))?;
 /// let memory = device.info().memory;
-/// assert_eq!(memory.vram, memory.vram_reported.next_multiple_of(256 << 20)); // what the board carries
+/// assert_eq!(memory.vram, memory.vram_reported.next_multiple_of(256 << 20)); // installed size
 /// assert!(memory.visible_vram <= memory.vram_reported);
 /// assert_eq!(memory.all_vram_visible(), memory.visible_vram > memory.vram / 10 * 9);
 /// # Ok::<(), Box<dyn std::error::Error>>(())

@@ -10,7 +10,7 @@ use crate::uapi::DevInfo;
 /// ```
 /// # let device = amdgpu_winsys::winsys::Device::new(amdgpu_sim::SimKernel::open(amdgpu_sim::profile("navi21").ok_or("no such chip")?))?;
 /// let shader = device.info().shader;
-/// assert_eq!((shader.engines, shader.max_engines, shader.arrays_per_engine), (3, 4, 2)); // one is fused off
+/// assert_eq!((shader.engines, shader.max_engines, shader.arrays_per_engine), (3, 4, 2)); // one engine is fused off
 /// assert_eq!(shader.render_backend_mask.count_ones(), shader.render_backends);
 /// assert!(shader.render_backends <= shader.max_render_backends && shader.l2_line == 128);
 /// # Ok::<(), Box<dyn std::error::Error>>(())

@@ -14,7 +14,7 @@ use crate::{
 ///
 /// # let device = amdgpu_winsys::winsys::Device::new(amdgpu_sim::SimKernel::open(amdgpu_sim::profile("navi21").ok_or("no such chip")?))?;
 /// let registers = device.info().tiling;
-/// assert!(registers.gb_addr_config != 0 && registers.tile_modes == [0; 32]); // tile tables ended with GFX8
+/// assert!(registers.gb_addr_config != 0 && registers.tile_modes == [0; 32]); // tile mode tables exist up to GFX8
 /// assert!(max_alignment(device.info().gfx_level, &registers)?.is_power_of_two());
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```

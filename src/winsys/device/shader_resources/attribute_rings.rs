@@ -10,8 +10,8 @@ use crate::winsys::{GfxLevel, GpuInfo};
 /// # let device = amdgpu_winsys::winsys::Device::new(amdgpu_sim::SimKernel::open(amdgpu_sim::profile("navi31").ok_or("no such chip")?))?;
 /// let rings = device.info().attribute_rings().ok_or("geometry keeps attributes on the chip")?;
 /// assert_eq!(rings.attributes_per_engine, 1408 << 10); // bytes
-/// assert_eq!(rings.total, 6 * rings.attributes_per_engine); // the BO to bind
-/// assert_eq!(rings.positions_per_engine, 0); // they have no ring on this generation
+/// assert_eq!(rings.total, 6 * rings.attributes_per_engine); // size of the BO
+/// assert_eq!(rings.positions_per_engine, 0); // this generation has no position ring
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -9,7 +9,7 @@ use crate::winsys::{GfxLevel, GpuInfo};
 /// ```
 /// # let device = amdgpu_winsys::winsys::Device::new(amdgpu_sim::SimKernel::open(amdgpu_sim::profile("polaris10").ok_or("no such chip")?))?;
 /// let rings = device.info().geometry_rings().ok_or("no such stages")?;
-/// // Triangles of vertices of 16 dwords; at most 12 vertices of 32 bytes come out of each.
+/// // Triangles with vertices of 16 dwords; each emits at most 12 vertices of 32 bytes.
 /// assert_eq!(rings.esgs(16, 3), Some(3 << 20));
 /// assert_eq!(rings.gsvs(12 * 32), 6 << 20);
 /// # Ok::<(), Box<dyn std::error::Error>>(())

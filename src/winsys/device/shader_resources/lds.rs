@@ -8,10 +8,10 @@ use crate::winsys::{Chip, GfxLevel, GpuInfo};
 /// ```
 /// # let device = amdgpu_winsys::winsys::Device::new(amdgpu_sim::SimKernel::open(amdgpu_sim::profile("navi21").ok_or("no such chip")?))?;
 /// let lds = device.info().lds();
-/// let shader = 5000_u64; // bytes that a shader asks for
+/// let shader = 5000_u64; // bytes that a shader uses
 /// assert!(shader <= lds.per_workgroup);
 /// assert_eq!(shader.div_ceil(lds.encode_granularity), 10); // for the field LDS_SIZE of a PGM_RSRC2 register
-/// assert_eq!(shader.next_multiple_of(lds.alloc_granularity), 5120); // of which the hardware takes this
+/// assert_eq!(shader.next_multiple_of(lds.alloc_granularity), 5120); // bytes that the hardware allocates
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -7,7 +7,7 @@ use crate::winsys::{Chip, GfxLevel, GpuInfo};
 /// ```
 /// # let device = amdgpu_winsys::winsys::Device::new(amdgpu_sim::SimKernel::open(amdgpu_sim::profile("navi21").ok_or("no such chip")?))?;
 /// let cache = device.info().parameter_cache().ok_or("not programmed")?;
-/// // Geometry may run ahead of pixels by a quarter of the cache, which is told to GE_PC_ALLOC.
+/// // Geometry may run ahead of pixels by a quarter of the cache, which is programmed in GE_PC_ALLOC.
 /// assert_eq!((cache.lines, cache.lines / 4), (1024, 256));
 /// assert_eq!(cache.batch_allocations, 341); // for PA_SC_BINNER_CNTL_1
 /// # Ok::<(), Box<dyn std::error::Error>>(())

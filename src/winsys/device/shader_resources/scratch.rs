@@ -11,7 +11,7 @@ use crate::winsys::{Chip, GfxLevel, GpuInfo, Ip};
 /// // A shader that spills 40 bytes in each of its 64 lanes:
 /// let for_wave = (40 * 64_u64).next_multiple_of(scratch.wave_granularity);
 /// assert_eq!((scratch.waves, for_wave), (1920, 3 << 10));
-/// let for_all = for_wave * u64::from(scratch.waves); // bytes of the BO to bind
+/// let for_all = for_wave * u64::from(scratch.waves); // size of the BO in bytes
 /// assert_eq!(for_all, 5760 << 10);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```

@@ -10,7 +10,7 @@ use crate::winsys::{Chip, GfxLevel, GpuInfo};
 /// # let device = amdgpu_winsys::winsys::Device::new(amdgpu_sim::SimKernel::open(amdgpu_sim::profile("navi21").ok_or("no such chip")?))?;
 /// let waves = device.info().waves();
 /// assert_eq!((waves.per_simd, waves.simds_per_unit), (16, 2));
-/// // A shader with 96 vector registers has 5 waves on a SIMD:
+/// // A SIMD runs 5 waves of a shader with 96 vector registers:
 /// let taken = 96_u32.next_multiple_of(waves.vgpr_granularity);
 /// assert_eq!((waves.vgprs_per_simd / taken).min(waves.per_simd), 5);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
