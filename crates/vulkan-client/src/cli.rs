@@ -63,6 +63,10 @@ pub(crate) struct Arguments {
     #[arg(long)]
     pub(crate) in_order: bool,
 
+    /// Leave out the checks whose names begin with this, such as `image`; may be given several times.
+    #[arg(long, value_name = "PREFIX")]
+    pub(crate) without: Vec<String>,
+
     /// Seconds a check may take, before it counts as hung.
     #[arg(long, value_name = "SECONDS", default_value_t = 120)]
     pub(crate) limit: u64,

@@ -61,6 +61,12 @@ fn only(name: &str, arguments: &Arguments) -> Exit {
 
 /// All checks, each in a child of its own.
 fn all(arguments: &Arguments) -> Exit {
+    let mut steps = checks::plan();
+    if let Some(prefix) = arguments.without.iter().find(|prefix| !steps.iter().any(|step| step.id.starts_with(*prefix)))
+    {
+        eprintln!("no check's name begins with {prefix:?} (--list names them)");
+        return Exit::Invalid;
+    }
     match Gpu::open(arguments.any_device) {
         Ok(gpu) => say(&format!("on {}", device_name(&gpu))),
         Err(Stop::Skip(reason)) => {
@@ -72,7 +78,7 @@ fn all(arguments: &Arguments) -> Exit {
             return Exit::Fail;
         }
     }
-    let mut steps = checks::plan();
+    steps.retain(|step| !arguments.without.iter().any(|prefix| step.id.starts_with(prefix)));
     steps.retain(|step| (arguments.provoke_hang || !step.disruptive) && !(arguments.in_order && step.unordered));
     let exits: Vec<_> = steps.iter().map(|step| in_child(step, arguments)).collect();
     let count = |exit| exits.iter().filter(|&&one| one == exit).count();

@@ -8,14 +8,14 @@ use amdgpu_descriptors::{
 };
 use amdgpu_surface::{
     Chip, GfxLevel,
-    surface::{Dimension, SurfaceLayout},
+    surface::{Dimension, SurfaceLayout, SurfaceUsage},
     tiler::{Region, Rows, Subresource, TilerError},
 };
 use ash::vk;
 
 use super::cases::{Case, Piece};
 use crate::{
-    gpu::{Gpu, Importer},
+    gpu::{Gpu, Importer, TextureKind},
     outcome::{Doing, Stop, fail},
 };
 
@@ -56,10 +56,7 @@ impl Layouts {
     /// [`Stop::Fail`] for an image that there is no layout for.
     pub(super) fn texels(&self, case: &Case) -> Result<Texels, Stop> {
         let (kind, shape) = (case.kind(), case.shape());
-        let number = u32::try_from(kind.format.as_raw()).ok();
-        let Some(format) = number.and_then(Format::of_vulkan) else {
-            return fail(format!("{}: no format of ours", case.name));
-        };
+        let format = format_of(kind.format)?;
         let image = VulkanImage {
             format,
             dimension: match kind.dimension {
@@ -84,6 +81,41 @@ impl Layouts {
         let levels = levels.collect::<Result<_, _>>().doing(case.name)?;
         let compressed = layout.meta.is_some_and(|meta| meta.bytes > 0);
         Ok(Texels { format, bytes: layout.bytes, compressed, levels })
+    }
+
+    /// Returns `true` if an image has HTILE that shaders can read. RADV clears other depth images by a draw.
+    ///
+    /// # Errors
+    ///
+    /// [`Stop::Fail`] for an image that there is no layout for.
+    pub(super) fn has_readable_htile(&self, kind: &TextureKind) -> Result<bool, Stop> {
+        let [width, height] = kind.extent;
+        let image = VulkanImage {
+            format: format_of(kind.format)?,
+            dimension: Dimension::D2,
+            extent: [width, height, 1],
+            layers: kind.layers,
+            levels: 1,
+            samples: kind.samples,
+            linear: false,
+            usage: kind.usage.as_raw(),
+        };
+        let config = image.surface_in(self.chip.level(), &ImageMemory::default(), None);
+        let layout = SurfaceLayout::new(&self.chip, &config).doing("lay a depth image out")?;
+        let has_htile = layout.meta.is_some_and(|meta| meta.bytes > 0);
+        Ok(has_htile && layout.usage.contains(SurfaceUsage::TC_COMPATIBLE_HTILE))
+    }
+}
+
+/// Returns the format of a Vulkan format.
+///
+/// # Errors
+///
+/// [`Stop::Fail`] for a format that images have no layouts for.
+fn format_of(format: vk::Format) -> Result<Format, Stop> {
+    match u32::try_from(format.as_raw()).ok().and_then(Format::of_vulkan) {
+        Some(format) => Ok(format),
+        None => fail(format!("{format:?} has no layout of ours")),
     }
 }
 
