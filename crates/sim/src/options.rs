@@ -50,8 +50,8 @@ pub struct SimOptions {
     /// exist from Linux 6.17 on, on GFX11 and later. Linux also requires newer microcode than that of the captured navi31, which is
     /// not checked here.
     pub user_queues: bool,
-    /// Bytes of VRAM that the kernel itself has: page tables, rings, microcode, what a console shows. They count as used from
-    /// the start and are never evicted. No capture tells their number alone, so it is 0 by default.
+    /// The VRAM in bytes that the kernel itself uses: page tables, rings, microcode, the console's framebuffer. It counts as used
+    /// from the start and is never evicted. The default is 0, because no capture contains this number alone.
     pub kernel_vram: u64,
     /// The place of the device in the machine: PCI slot and minor numbers.
     pub place: Place,

@@ -1,4 +1,4 @@
-//! An engine: what stands behind one ring.
+//! The engine that executes the packets of a ring.
 
 use amdgpu_packets::{DecodeError, DecodeFault, Target, layout};
 use amdgpu_surface::Chip;
@@ -6,7 +6,7 @@ use amdgpu_surface::Chip;
 use super::fetch::Frame;
 use super::{Environment, Ib, Registers, State, Stop};
 
-/// One ring's engine: ME with PFP, MEC, or a copy engine.
+/// The engine of a ring: ME with PFP, MEC, or a copy engine.
 ///
 /// ```
 /// use amdgpu_sim::gpu::{Clock, Engine, Environment, Ib, Job, Memory, NoShaders, PageFault, Place};
@@ -62,18 +62,18 @@ pub struct Engine {
     pub(super) target: Target,
     pub(super) state: State,
     pub(super) render_backends: u32,
-    /// `true` if fills of copy engines before 6.0 take counts of 30 bits.
+    /// `true` if fills of copy engines before 6.0 have counts of 30 bits.
     pub(super) wide_fills: bool,
-    /// The tiling of images, without which none is copied.
+    /// The chip, for the tiling of images. Without it images are not copied.
     pub(super) chip: Option<Chip>,
-    /// One for each level, and the constant engine's; they keep their memory from job to job.
+    /// A frame for each call depth and one for the constant engine. Their memory is reused by later jobs.
     pub(super) frames: [Frame; 3],
-    /// The IBs that the constant engine has yet to begin, the last one first.
+    /// The IBs that the constant engine has yet to execute, the last one first.
     pub(super) queued: Vec<Ib>,
 }
 
 impl Engine {
-    /// Creates an engine with all registers zero and one render backend.
+    /// Creates an engine in which all registers are zero, with one render backend.
     pub const fn new(target: Target) -> Self {
         Self {
             target,
@@ -86,50 +86,50 @@ impl Engine {
         }
     }
 
-    /// Sets the render backends of this mask, each of which stores a count when a sample count is asked for.
+    /// Sets the mask of render backends, each of which stores a sample count.
     #[must_use]
     pub fn with_render_backends(self, mask: u32) -> Self {
         Self { render_backends: mask, ..self }
     }
 
-    /// Sets counts of 30 bits in CONST_FILL on copy engines of 4.0 to 5.2, or with the 22 of the kernel's headers
+    /// Sets whether CONST_FILL on copy engines 4.0 to 5.2 has counts of 30 bits, or of 22 bits as in the kernel's headers
     /// ([`SimOptions::wide_fills`](crate::SimOptions::wide_fills)).
     #[must_use]
     pub fn with_wide_fills(self, wide_fills: bool) -> Self {
         Self { wide_fills, ..self }
     }
 
-    /// Returns the engine with the tiling of a chip, by which it copies images.
+    /// Sets the chip whose tiling is used to copy images.
     #[must_use]
     pub fn with_chip(self, chip: Option<Chip>) -> Self {
         Self { chip, ..self }
     }
 
-    /// Returns the target that the engine executes.
+    /// Returns the target whose packets the engine executes.
     pub const fn target(&self) -> Target {
         self.target
     }
 
-    /// Returns the state that earlier packets left. It outlives a job.
+    /// Returns the state that earlier packets set. It survives a job.
     pub const fn state(&self) -> &State {
         &self.state
     }
 
-    /// Goes on with the state of another context, and gives back the one it had.
+    /// Replaces the state with that of another context, and returns the old state.
     pub const fn switch(&mut self, state: State) -> State {
         std::mem::replace(&mut self.state, state)
     }
 
-    /// Returns the registers.
+    /// Returns the registers of the state.
     pub const fn registers(&self) -> &Registers {
         &self.state.registers
     }
 
-    /// Executes an IB to its end. Effects before a stop stay.
+    /// Executes an IB to its end. If the engine stops, the effects of earlier packets remain.
     ///
     /// # Errors
     ///
-    /// [`Stop`]: the stream can not be followed, or the job's patience ended.
+    /// [`Stop`] if the stream cannot be executed, or the job timed out or was cancelled.
     pub fn run(&mut self, ib: Ib, env: &Environment<'_>) -> Result<(), Stop> {
         match self.target {
             Target::Pm4(target) => self.run_pm4(&[], &[ib], target, env),
@@ -137,14 +137,14 @@ impl Engine {
         }
     }
 
-    /// Executes the IBs of a job of which some are for the constant engine, as INDIRECT_BUFFER_CONST on the ring starts them.
-    /// It runs them in their order beside the others, and shares its counters with these; the job ends when both are done.
+    /// Executes the IBs of a job, of which `constant` are for the constant engine, as after INDIRECT_BUFFER_CONST on the ring. It
+    /// executes them in order, concurrently with the others, and shares its counters with them. The job ends when all are complete.
     ///
-    /// Only graphics rings up to GFX10.3 have a constant engine. Elsewhere `constant` is passed over.
+    /// Only graphics rings up to GFX10.3 have a constant engine. On other rings `constant` is ignored.
     ///
     /// # Errors
     ///
-    /// As for [`run`](Self::run).
+    /// The errors of [`run`](Self::run).
     ///
     /// Source: Linux 6.12 `gfx_v6_0.c` to `gfx_v10_0.c`, `emit_ib` of the graphics rings.
     pub fn run_beside(&mut self, constant: &[Ib], ibs: &[Ib], env: &Environment<'_>) -> Result<(), Stop> {
@@ -155,7 +155,8 @@ impl Engine {
     }
 }
 
-/// Tells a packet that is cut off because the rest could not be fetched from one that is wrong.
+/// Returns the error for a packet that cannot be decoded: a fetch fault if the packet is truncated because of one, otherwise a
+/// malformed packet.
 pub(super) fn malformed(frame: &Frame, target: Target, level: u8, source: DecodeError) -> Stop {
     let cut = matches!(source.fault, DecodeFault::PastTheEnd { .. });
     let packet = match (source.fault, target) {

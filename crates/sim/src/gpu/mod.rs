@@ -1,29 +1,27 @@
 //! The simulated GPU: engines that execute IBs.
 //!
-//! An [`Engine`] stands behind one ring. It fetches an [`Ib`] from GPU memory, reads its packets with the very
-//! definitions that [`amdgpu_packets`] writes them with, and does what each one says. The rest of the GPU is handed in
-//! as an [`Environment`]: the GPU's [`Memory`] (the kernel half implements it over page tables), its [`Clock`], and the
-//! [`Job`] it runs for, which decides how long to wait and hears of page faults.
+//! An [`Engine`] executes the packets of a ring. It fetches an [`Ib`] from GPU memory and decodes its packets with the definitions
+//! by which [`amdgpu_packets`] encodes them. The rest of the GPU is passed as an [`Environment`]: the [`Memory`] (implemented over
+//! page tables by the simulated kernel), the [`Clock`], and the [`Job`], which limits waits and receives page faults.
 //!
-//! Packets are executed strictly in stream order, PFP and ME together, and each is finished before the next begins.
-//! That is a legal schedule of the hardware, so caches, partial flushes and PFP_SYNC_ME have nothing left to do. The
-//! constant engine of GFX6 to GFX10.3 is a stream of its own beside them.
+//! Packets are executed strictly in the order of the stream, by PFP and ME together, and each packet completes before the next
+//! begins. Hardware may do the same, so cache actions, partial flushes and PFP_SYNC_ME have no effect. The constant engine of GFX6
+//! to GFX10.3 executes a separate stream.
 //!
-//! A packet is checked against the tables of [`amdgpu_packets::layout`] and read into a structure with all its fields, which
-//! one function executes.
-//! The state that packets set (registers, predication, bases) is a [`State`], which belongs to a context: an engine can be handed
-//! another one between two jobs ([`Engine::switch`]). The engine itself has no shaders: draws and dispatches are counted,
-//! and passed to [`Shaders`], where an interpreter is plugged in.
+//! A packet is checked against the tables of [`amdgpu_packets::layout`] and decoded into a structure, which one function executes.
+//! The state that packets set (registers, predication, bases) is a [`State`], which belongs to a context and can be switched
+//! between jobs ([`Engine::switch`]). The engine does not execute shaders itself: draws and dispatches are counted and passed to
+//! [`Shaders`], for example an interpreter.
 //!
-//! Work that the length of a packet does not bound (other IBs, copies, multi-draws) is paid for from a budget, so every
-//! job comes to an end; and a job is asked now and then whether it still wants to go on.
+//! Work that the length of a packet does not limit (other IBs, copies, multi-draws) has a budget, so that every job ends. A job is
+//! also queried periodically whether it should continue.
 //!
-//! Two kinds of trouble are kept apart as on hardware:
+//! Two kinds of errors are distinguished, as on hardware:
 //!
-//! * *data* at an address that is not mapped: the write is dropped, the read gives zero, the job hears of it
-//!   ([`Job::fault`]) and goes on;
-//! * a stream the engine cannot follow (an unknown packet, a wrong field, a bad IB, an endless wait): [`Stop`].
-//!   Real engines hang there; this one says where and why.
+//! * a page fault of *data*: writes are dropped, reads return zero, and the job continues after it was told of the fault
+//!   ([`Job::fault`]);
+//! * a stream that the engine cannot execute (an unknown packet, an invalid field, an invalid IB, an endless wait): [`Stop`]. Real
+//!   engines hang; this error gives the location and reason.
 mod atomic;
 mod budget;
 mod constant;

@@ -5,11 +5,11 @@ use std::collections::BTreeMap;
 use amdgpu_hw::GfxLevel;
 use amdgpu_packets::{dump, pm4::Register};
 
-/// The registers of one engine that were written; all others are zero.
+/// The values of an engine's registers. Registers that were never written are zero.
 #[derive(Clone, Debug, Default)]
 pub struct Registers(BTreeMap<Register, u32>);
 
-/// The parts of the register space that user streams reach, by byte offset.
+/// The ranges of the register space that user streams can access, by byte offset.
 ///
 /// Source: Linux 6.12 `drivers/gpu/drm/amd/amdgpu/soc15d.h`, `PACKET3_SET_*_START` and `_END`; Mesa 25.0.7
 /// `src/amd/common/sid.h`, where the last one ends at 0x40000.
@@ -23,7 +23,7 @@ impl Registers {
         Self(BTreeMap::new())
     }
 
-    /// Returns the value written last; zero if there is none.
+    /// Returns the value of the register; zero if it was never written.
     pub fn get(&self, register: Register) -> u32 {
         self.0.get(&register).copied().unwrap_or_default()
     }
@@ -32,12 +32,12 @@ impl Registers {
         self.0.insert(register, value);
     }
 
-    /// Forgets what was written to the context registers.
+    /// Resets the context registers.
     pub(super) fn clear_context(&mut self) {
         self.0.retain(|register, _| !within(&CONTEXT, *register));
     }
 
-    /// Takes the context registers of another file.
+    /// Replaces the context registers with those of `from`.
     pub(super) fn restore_context(&mut self, from: &Self) {
         self.clear_context();
         self.0.extend(from.0.iter().filter(|(register, _)| within(&CONTEXT, **register)));
@@ -59,7 +59,7 @@ impl Registers {
         }
     }
 
-    /// Returns the registers that were written as text, a line each: name, value and the fields that are not zero.
+    /// Returns the written registers as text, with a line for each: name, value and non-zero fields.
     pub fn shown(&self, level: GfxLevel) -> String {
         let line = |(register, value): (&Register, &u32)| {
             format!("\n    {}", dump::register(4 * register.index(), Some(*value), level.into()))
@@ -67,8 +67,8 @@ impl Registers {
         self.0.iter().map(line).collect()
     }
 
-    /// Returns `true` if a user stream may write the register: configuration registers on GFX6 only, where the user's copy
-    /// of them does not exist yet.
+    /// Returns `true` if a user stream may write the register. Configuration registers can only be written on GFX6, which has no
+    /// user copy of them.
     pub(super) fn may_write(register: Register, level: GfxLevel) -> bool {
         Self::may_read(register, level) && (level == GfxLevel::Gfx6 || !within(&CONFIG, register))
     }

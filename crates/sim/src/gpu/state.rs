@@ -1,4 +1,4 @@
-//! State that packets leave for later packets: registers, bases, predication.
+//! The state that packets set for later packets: registers, base addresses, predication.
 
 use amdgpu_hw::GpuVa;
 use amdgpu_packets::layout::values::SetBaseIndex;
@@ -8,54 +8,54 @@ use super::constant::Constant;
 use super::ram::Ram;
 use super::{IndexBuffer, Registers};
 
-/// The state of one context on one ring. It outlives a job, and an engine can be handed another one between two jobs.
+/// The state of a context on a ring. It survives a job, and can be switched between jobs.
 #[derive(Clone, Debug)]
 pub struct State {
     pub(super) registers: Registers,
-    /// Predicate that decides if packets that ask for predication are executed.
+    /// The predicate that decides whether packets with predication are executed.
     pub(super) predicate: Predicate,
-    /// Addresses set by SET_BASE, by index.
+    /// The addresses set by SET_BASE, by index.
     pub(super) bases: [GpuVa; Self::BASES],
-    /// Index buffer of indexed draws.
+    /// The index buffer of indexed draws.
     pub(super) index: IndexBuffer,
-    /// The instances of a direct draw.
+    /// The number of instances of a direct draw.
     pub(super) instances: u32,
-    /// Fill level of each stream-out buffer.
+    /// The filled size of each stream-out buffer.
     pub(super) filled: [u32; 4],
-    /// Previous value found by the last returning atomic.
+    /// The old value returned by the last atomic.
     pub(super) atomic_return: u64,
     pub(super) gds: Ram,
     pub(super) constant: Constant,
-    /// Registers that CLEAR_STATE put aside.
+    /// The registers saved by CLEAR_STATE.
     pub(super) pushed: Vec<Registers>,
-    /// Lead of the copy engine's own counter over the GPU's, modulo 2^64.
+    /// The offset of the copy engine's own clock counter from the GPU's, modulo 2^64.
     pub(super) counter_lead: u64,
     pub(super) tally: Tally,
 }
 
-/// Amount of work that a context has started.
+/// The numbers of draws and dispatches that a context has started.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Tally {
-    /// Draws, mesh draws included; each one of a multi-draw counts.
+    /// The number of draws, including mesh draws and each draw of a multi-draw.
     pub draws: u64,
-    /// Dispatches.
+    /// The number of dispatches.
     pub dispatches: u64,
 }
 
-/// Predication: what the graphics front end does with packets whose header asks.
+/// The predication of packets whose header requests it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Predicate {
-    /// They are skipped.
+    /// `true` if such packets are skipped.
     pub(super) skips: bool,
-    /// The sum so far, for a predicate that goes on.
+    /// The sum so far, for a predicate that is accumulated over several packets.
     pub(super) sum: u64,
 }
 
 impl State {
-    /// The field of SET_BASE has four bits.
+    /// The number of bases: the index field of SET_BASE has four bits.
     pub(super) const BASES: usize = 16;
 
-    /// Creates a state with all registers zero and nothing set.
+    /// Creates a state in which all registers are zero.
     pub const fn new() -> Self {
         Self {
             registers: Registers::new(),
@@ -83,17 +83,17 @@ impl State {
         self.registers.load_shadow(area);
     }
 
-    /// Returns a register; zero if it was never written.
+    /// Returns the value of a register; zero if it was never written.
     pub fn register(&self, register: Register) -> u32 {
         self.registers.get(register)
     }
 
-    /// Returns the work started.
+    /// Returns the numbers of draws and dispatches.
     pub const fn tally(&self) -> Tally {
         self.tally
     }
 
-    /// Returns the address that SET_BASE set for an index; null for one that does not exist.
+    /// Returns the address that SET_BASE set for an index; null if there is none.
     pub(super) fn base(&self, index: SetBaseIndex) -> GpuVa {
         self.bases.get(index.number() as usize).copied().unwrap_or(GpuVa::NULL)
     }

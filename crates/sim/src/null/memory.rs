@@ -1,4 +1,4 @@
-//! Addresses for mappings that take no time.
+//! Addresses for mappings that need no system call.
 
 use std::{
     num::NonZeroUsize,
@@ -9,31 +9,31 @@ use std::{
 use amdgpu_uapi::{Errno, Protection};
 use nix::sys::mman::{MapFlags, ProtFlags, mmap_anonymous, munmap};
 
-/// Addresses for all mappings together: the host gives them memory when they are touched.
+/// The address space for all mappings, in bytes. The host allocates memory when it is touched.
 const SPACE: usize = 16 << 40;
-/// The least that is reserved where fewer addresses are free, as under a tool that keeps some for itself.
+/// The smallest acceptable reservation, if fewer addresses are free, for example under a tool that reserves some.
 const LEAST_SPACE: usize = 1 << 30;
-/// Handles whose mapping is remembered.
+/// The number of handles whose last mapping is stored.
 const HANDLES: usize = 64 << 20;
-/// Bytes of what is remembered.
+/// The size of the table of last mappings in bytes.
 const BOOK: usize = HANDLES * size_of::<AtomicU64>();
 const PAGE: usize = 4096;
-/// The part of an offset that says that it is one of a null kernel.
+/// The bits that mark an offset as one of a null kernel.
 const MARK: u64 = 0x004e_0000_0000_0000;
 const HANDLE_SHIFT: u32 = 12;
 
-/// The offset at which a BO is mapped.
+/// Returns the offset at which a BO is mapped.
 pub(super) const fn offset_of(handle: u32) -> u64 {
     MARK | (handle as u64) << HANDLE_SHIFT
 }
 
-/// The BO that is mapped at an offset.
+/// Returns the handle of the BO that is mapped at an offset.
 pub(super) const fn handle_of(offset: u64) -> Option<u32> {
     let handle = (offset & !MARK) >> HANDLE_SHIFT;
     if offset & MARK == MARK && handle <= u32::MAX as u64 { Some(handle as u32) } else { None }
 }
 
-/// A reservation, from which every mapping takes the next piece. Behind it is a book of where each BO was mapped last.
+/// A reservation of addresses, from which each mapping takes the next range. After it follows a table of each BO's last mapping.
 ///
 /// # Invariants
 ///
@@ -46,13 +46,13 @@ pub(super) struct NullMemory {
     used: AtomicUsize,
 }
 
-// SAFETY: the pieces are handed out once each, and the book is only touched as atomics.
+// SAFETY: each range is given out once, and the table is only accessed as atomics.
 unsafe impl Send for NullMemory {}
 // SAFETY: as above.
 unsafe impl Sync for NullMemory {}
 
 impl NullMemory {
-    /// Reserves the addresses: the most that the host gives, between two bounds.
+    /// Reserves as many addresses as the host permits, between two limits.
     pub(super) fn reserve() -> Result<Self, Errno> {
         let mut space = SPACE;
         loop {
@@ -66,7 +66,7 @@ impl NullMemory {
     fn reserve_bytes(space: usize) -> Result<Self, Errno> {
         let len = NonZeroUsize::new(space + BOOK).ok_or(Errno::EINVAL)?;
         let flags = MapFlags::MAP_PRIVATE | MapFlags::MAP_NORESERVE;
-        // SAFETY: no address is asked for, so nothing that exists is replaced.
+        // SAFETY: no address is requested, so no existing mapping is replaced.
         let base = unsafe { mmap_anonymous(None, len, ProtFlags::PROT_READ | ProtFlags::PROT_WRITE, flags) }?;
         // INVARIANT: just mapped.
         Ok(Self { base: base.cast(), space, used: AtomicUsize::new(0) })
@@ -76,11 +76,11 @@ impl NullMemory {
         address.wrapping_sub(self.base.addr().get()) < self.space
     }
 
-    /// Memory for a mapping of a BO.
+    /// Returns memory for a mapping of a BO.
     ///
     /// # Safety
     ///
-    /// As for `mmap` with MAP_FIXED where there is an address.
+    /// The requirements of `mmap` with MAP_FIXED if an address is given.
     pub(super) unsafe fn map(
         &self,
         handle: u32,
@@ -110,7 +110,7 @@ impl NullMemory {
         Ok(unsafe { self.base.add(start) })
     }
 
-    /// Returns the address at which a BO was mapped last.
+    /// Returns the address of a BO's last mapping.
     pub(super) fn mapping_of(&self, handle: u32) -> Option<u64> {
         self.place(handle).map(|place| place.load(Relaxed)).filter(|&address| address != 0)
     }
@@ -120,19 +120,19 @@ impl NullMemory {
         if index >= HANDLES {
             return None;
         }
-        // SAFETY: the book lies behind the `space` bytes and has `HANDLES` entries, which `index` is below.
+        // SAFETY: the table follows the `space` bytes and has `HANDLES` entries, and `index` is below that.
         let place = unsafe { self.base.add(self.space + index * size_of::<AtomicU64>()) };
-        // SAFETY: a multiple of 8 in mapped memory that lives as long as `self` (invariant) and is touched as this only;
-        // zeroed bytes are a valid atomic.
+        // SAFETY: the address is a multiple of 8 in mapped memory that lives as long as `self` (invariant) and is only accessed as
+        // atomics; zeroed bytes are a valid atomic.
         Some(unsafe { place.cast::<AtomicU64>().as_ref() })
     }
 }
 
-/// Memory at an address of the caller's.
+/// Maps memory at an address of the caller.
 ///
 /// # Safety
 ///
-/// The caller owns the bytes there, and nothing else uses them.
+/// The caller owns the bytes at the address, and nothing else uses them.
 unsafe fn fixed(at: NonNull<u8>, len: usize, protection: Protection) -> Result<NonNull<u8>, Errno> {
     let protection = match protection {
         Protection::Read => ProtFlags::PROT_READ,
@@ -148,7 +148,7 @@ unsafe fn fixed(at: NonNull<u8>, len: usize, protection: Protection) -> Result<N
 
 impl Drop for NullMemory {
     fn drop(&mut self) {
-        // SAFETY: the reservation (invariant), whose pieces are gone with the kernel's mappings.
+        // SAFETY: the reservation (invariant), whose ranges are no longer used once the kernel's mappings are gone.
         let gone = unsafe { munmap(self.base.cast(), self.space + BOOK) };
         debug_assert_eq!(gone, Ok(()), "a whole mapping of our own");
     }

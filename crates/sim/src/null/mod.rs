@@ -1,4 +1,4 @@
-//! A kernel that agrees to everything, at once.
+//! A kernel in which every request succeeds immediately.
 
 mod memory;
 mod numbers;
@@ -26,22 +26,22 @@ use zerocopy::{Immutable, IntoBytes};
 use self::{memory::NullMemory, numbers::Numbers};
 use crate::{Profile, SimKernel, kernel::user};
 
-/// The point that every timeline reports as reached.
+/// The point that every timeline reports as signalled.
 const REACHED: u64 = u64::MAX >> 1;
 
-/// A kernel that does nothing and is done at once: what remains is the time that user space takes.
+/// A kernel that does nothing and completes everything immediately, for measurements of the time spent in user space.
 ///
-/// Bring-up (VERSION, GET_UNIQUE, GET_CLIENT, GET_CAP, SET_CLIENT_CAP and INFO) is answered from a capture, by a simulated
-/// file. Every other request succeeds without looking at what it names:
+/// Initialization requests (VERSION, GET_UNIQUE, GET_CLIENT, GET_CAP, SET_CLIENT_CAP and INFO) are answered from a capture, by a
+/// simulated file. All other requests succeed without validation:
 ///
-/// * handles, contexts and lists are numbers that count up, in each thread;
-/// * a submission gets the next sequence number and has signalled when the call returns: its user fence is written, and
-///   waits for it, or for any sync object, succeed at once;
-/// * a BO is mapped to zeroed memory of its own each time, so that what one mapping holds another does not. Mapping and
-///   unmapping make no system call; memory that was written to is given back when the kernel is dropped;
-/// * an exported descriptor is an eventfd that can be read.
+/// * handles, contexts and lists are increasing numbers, per thread;
+/// * a submission gets the next sequence number and is signalled when the call returns: its user fence is written, and waits for it
+///   or for any sync object succeed immediately;
+/// * each mapping of a BO is a new range of zeroed memory, so mappings of a BO do not share contents. Mapping and unmapping make no
+///   system call; written memory is freed when the kernel is dropped;
+/// * an exported descriptor is a readable eventfd.
 ///
-/// Nothing is refused, and nothing wrong is noticed: for tests there is [`SimKernel`].
+/// No errors are detected. Tests should use [`SimKernel`].
 ///
 /// ```
 /// use amdgpu_sim::{NullKernel, profile};
@@ -62,22 +62,22 @@ pub struct NullKernel {
 }
 
 impl NullKernel {
-    /// Opens a null kernel that describes itself as this chip.
+    /// Opens a null kernel that reports this chip.
     ///
     /// # Errors
     ///
-    /// ENOMEM where the host does not let a GiB of addresses be reserved; 16 TiB are asked for first.
+    /// ENOMEM if the host cannot reserve 1 GiB of addresses. The kernel tries 16 TiB first.
     pub fn open(profile: impl Into<Arc<Profile>>) -> Result<Self, Errno> {
         let (handles, submissions) = (Numbers::new(), AtomicU64::new(0));
         Ok(Self { facts: SimKernel::open(profile), handles, submissions, memory: NullMemory::reserve()? })
     }
 
-    /// Returns `true` if `mmap` at this offset is meant for a null kernel. No file is that long.
+    /// Returns `true` if an `mmap` at this offset belongs to a null kernel. No file is that large.
     pub const fn is_offset(offset: u64) -> bool {
         memory::handle_of(offset).is_some()
     }
 
-    /// Returns `true` if an address lies in what `mmap` hands out.
+    /// Returns `true` if an address is in a range that `mmap` returned.
     pub fn owns(&self, address: usize) -> bool {
         self.memory.contains(address)
     }
@@ -110,7 +110,7 @@ impl NullKernel {
             CTX => argument.put(0, &[0_u64; 2]),
             CS => self.submit(argument),
             WAIT_CS | WAIT_IDLE => argument.put(0, &0_u64),
-            // Status 1, and the first of them.
+            // Status 1, and index 0 of the signalled fence.
             WAIT_FENCES => argument.put(0, &1_u64),
             FENCE_TO_HANDLE if argument.get::<u32>(size_of::<u64>() * 3)? == FENCE_TO_SYNCOBJ => {
                 argument.put(0, &self.handles.next())
@@ -125,10 +125,10 @@ impl NullKernel {
         }
     }
 
-    /// Counts a submission, and writes its number where it wants it.
+    /// Assigns a sequence number to a submission and writes its user fence.
     ///
-    /// Fields are read one by one, as they were written: a processor that is to load several stores at once waits until
-    /// they have reached the cache, and who submits would be measured waiting.
+    /// Fields are read one by one, in the sizes in which they were written: a load that spans several recent stores stalls until
+    /// they reach the cache, which would distort measurements.
     fn submit(&self, argument: &At) -> Result<(), Errno> {
         let sequence = self.submissions.fetch_add(1, Relaxed) + 1;
         let chunks: u64 = argument.get(offset_of!(Cs, chunks))?;
@@ -151,14 +151,14 @@ impl NullKernel {
     }
 }
 
-/// An argument.
+/// The argument of a request.
 struct At {
     address: u64,
     size: usize,
 }
 
 impl At {
-    /// The value at a byte of it; zero behind its end.
+    /// Returns the value at a byte offset of the argument; zero beyond its end.
     #[inline]
     fn get<T: zerocopy::FromBytes + IntoBytes>(&self, offset: usize) -> Result<T, Errno> {
         if offset + size_of::<T>() > self.size {
@@ -167,30 +167,30 @@ impl At {
         user::read(self.address + offset as u64)
     }
 
-    /// Writes at a byte of it; nothing behind its end.
+    /// Writes a value at a byte offset of the argument; does nothing beyond its end.
     #[inline]
     fn put<T: IntoBytes + Immutable>(&self, offset: usize, value: &T) -> Result<(), Errno> {
         let (to, bytes) = (self.address + offset as u64, value.as_bytes());
         match self.size.saturating_sub(offset) {
-            // Of a length that the compiler knows, so that it is a store and no call.
+            // A constant length lets the compiler use a store instead of a call.
             room if room >= size_of::<T>() => user::write_bytes(to, bytes),
             room => user::write_bytes(to, bytes.get(..room).unwrap_or_default()),
         }
     }
 }
 
-/// Every timeline has gone far.
+/// Reports every timeline as signalled far ahead.
 fn reach_all(query: &SyncobjTimelineArray) -> Result<(), Errno> {
     user::write_slice(query.points, &vec![REACHED; query.count_handles as usize])
 }
 
-/// Something to export: a sync file would have signalled.
+/// Returns a descriptor to export, which is readable like a signalled sync file.
 fn descriptor() -> Result<i32, Errno> {
     let event = EventFd::from_value_and_flags(1, EfdFlags::EFD_CLOEXEC)?;
     Ok(OwnedFd::from(event).into_raw_fd())
 }
 
-/// Requests that are answered from the capture.
+/// Returns `true` for requests that are answered from the capture.
 const fn is_bring_up(request: Request) -> bool {
     const FACTS: [u8; 6] = [
         Version::REQUEST.number(),
@@ -201,14 +201,14 @@ const fn is_bring_up(request: Request) -> bool {
         Info::REQUEST.number(),
     ];
     let number = request.number();
-    // The numbers that matter for speed are above all but the last.
+    // Only the last of these numbers is above the numbers of performance-critical requests.
     number <= FACTS[4] && (number == FACTS[0] || number == FACTS[1] || number == FACTS[2] || number >= FACTS[3])
         || number == FACTS[5]
 }
 
-// SAFETY: what is not passed on to the simulator reads and writes inside the argument's `request.size()` bytes and where
-// the addresses in a well-formed CS or SYNCOBJ_QUERY lead. `mmap` hands out each byte of a reservation once, which is
-// readable and writable as long as the kernel lives, or what the C library's mmap returned for an address of the caller's.
+// SAFETY: requests that are not forwarded to the simulator access only the argument's `request.size()` bytes, and the addresses in
+// a well-formed CS or SYNCOBJ_QUERY. `mmap` gives out each byte of a reservation once, which is readable and writable as long as
+// the kernel lives, or returns the result of the C library's mmap for an address of the caller.
 unsafe impl Kernel for NullKernel {
     fn open_file(&self) -> OpenFile<'_> {
         self.facts.open_file()
@@ -216,7 +216,7 @@ unsafe impl Kernel for NullKernel {
 
     unsafe fn ioctl(&self, request: Request, argument: *mut c_void) -> Result<c_int, Errno> {
         if is_bring_up(request) {
-            // SAFETY: passed on unchanged.
+            // SAFETY: forwarded unchanged.
             return unsafe { self.facts.ioctl(request, argument) };
         }
         let argument = At { address: argument.expose_provenance() as u64, size: request.size() };
@@ -231,7 +231,7 @@ unsafe impl Kernel for NullKernel {
         offset: u64,
     ) -> Result<NonNull<u8>, Errno> {
         let handle = memory::handle_of(offset).ok_or(Errno::EINVAL)?;
-        // SAFETY: the caller owns the addresses, if it names any.
+        // SAFETY: the caller owns the addresses, if any are given.
         unsafe { self.memory.map(handle, len, protection, at) }
     }
 
@@ -239,7 +239,7 @@ unsafe impl Kernel for NullKernel {
         if self.owns(address.addr().get()) {
             return Ok(());
         }
-        // SAFETY: the caller gives a live mapping that nothing uses any more; it was made at an address of its own.
+        // SAFETY: the caller passes a live mapping that is no longer used, which was created at the caller's address.
         Ok(unsafe { nix::sys::mman::munmap(address.cast(), len) }?)
     }
 }

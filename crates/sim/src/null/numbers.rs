@@ -1,18 +1,18 @@
-//! Numbers for handles, contexts and lists.
+//! Numbers of handles, contexts and lists.
 
 use std::{
     cell::Cell,
     sync::atomic::{AtomicU32, Ordering::Relaxed},
 };
 
-/// Size of the block of numbers that a thread takes at a time.
+/// The number of numbers that a thread reserves at a time.
 const BLOCK: u32 = 64;
 
-/// Numbers that were not given out yet, from 2 on (1 as a context's id would have to be proved to be one), for any number of threads. Each takes a block of them at a time: if all
-/// drew from one counter, threads would be measured waiting for each other there.
+/// A source of unused numbers for any number of threads, from 2 on (a context ID of 1 would need special treatment). Each thread
+/// reserves a block of numbers at a time, so that threads do not contend for one counter, which would distort measurements.
 #[derive(Debug)]
 pub(super) struct Numbers {
-    /// Tells one kernel's blocks from another's.
+    /// The identity of the kernel that the block belongs to.
     of: u32,
     blocks: AtomicU32,
 }
@@ -35,7 +35,7 @@ impl Numbers {
         Self { of: KERNELS.fetch_add(1, Relaxed), blocks: AtomicU32::new(0) }
     }
 
-    /// The next number of this thread; after four thousand million of them some come again.
+    /// Returns the next number of this thread. Numbers repeat after 2^32 of them.
     #[inline]
     pub(super) fn next(&self) -> u32 {
         let mine = MINE.get();

@@ -1,11 +1,11 @@
-//! Connectors of a primary node, as directories beside it.
+//! Connectors of a primary node as directories in sysfs.
 //!
 //! Source: Linux 6.12 `drm_sysfs.c`, `connector_dev_attrs` and `drm_sysfs_connector_add`.
 
 use super::place::{Place, node_name};
 use crate::device::SimDevice;
 
-/// Returns the files of all connectors of a device at a place, by their paths in its directory, as they read now.
+/// Returns the current files of all connectors of a device at a place, with their paths in the device's directory.
 pub fn connector_files(device: &SimDevice, place: Place) -> Vec<(String, Vec<u8>)> {
     let mut files = Vec::new();
     for connector in device.connectors() {
@@ -26,7 +26,7 @@ pub fn connector_files(device: &SimDevice, place: Place) -> Vec<(String, Vec<u8>
     files
 }
 
-/// Returns the links of all connectors, by their absolute paths, with their targets.
+/// Returns the links of all connectors: absolute paths with their targets.
 pub(super) fn connector_links(device: &SimDevice, place: Place) -> Vec<(String, String)> {
     let below_sys = place.directory().trim_start_matches("/sys/").to_owned();
     let mut links = Vec::new();
@@ -44,7 +44,7 @@ pub(super) fn connector_links(device: &SimDevice, place: Place) -> Vec<(String, 
     links
 }
 
-/// Returns the directory of a connector in that of its device.
+/// Returns the directory of a connector, relative to its device's directory.
 fn directory(place: Place, connector: &str) -> String {
     let node = node_name(place.primary_minor());
     format!("drm/{node}/{node}-{connector}")

@@ -1,7 +1,7 @@
-//! The `/dev` and `/sys` of simulated devices: a tree of directories, files, links and nodes as data.
+//! The `/dev` and `/sys` of simulated devices as data: a tree of directories, files, links and nodes.
 //!
-//! Everything is derived from the chip's profile; what no capture holds is what the kernel would print for a card on a
-//! root port of its own. Source of the names: Linux 6.12 `drivers/pci/pci-sysfs.c`, `drm_sysfs.c`, `amdgpu_vram_mgr.c`,
+//! Everything is derived from the chip's profile. Values that are not in a capture are those that the kernel would report for a
+//! card on its own root port. Source of the names: Linux 6.12 `drivers/pci/pci-sysfs.c`, `drm_sysfs.c`, `amdgpu_vram_mgr.c`,
 //! `amdgpu_gtt_mgr.c`.
 
 mod connectors;

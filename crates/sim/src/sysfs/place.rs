@@ -1,17 +1,17 @@
-//! Places of devices among their siblings.
+//! The places of devices in a machine.
 
 use amdgpu_hw::PciAddress;
 
-/// The bus of the first device; each further device is on the next bus.
+/// The PCI bus of the first device. Each further device is on the next bus.
 const FIRST_BUS: u8 = 3;
-/// Major number of DRM nodes.
+/// The major number of DRM nodes.
 pub const DRM_MAJOR: u32 = 226;
-/// Minor number of the first render node.
+/// The minor number of the first render node.
 pub const FIRST_RENDER_MINOR: u32 = 128;
-/// Devices of one world at most: minors of primary nodes below those of the render nodes (Linux 6.12 `drm_drv.c`).
+/// The maximum number of devices: the minor numbers below those of render nodes (Linux 6.12 `drm_drv.c`).
 pub const MOST_DEVICES: usize = 64;
 
-/// Place of a device among its siblings.
+/// The place of a device in a machine: its PCI slot and the minor numbers of its nodes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Place {
     index: u8,
@@ -19,16 +19,16 @@ pub struct Place {
 }
 
 impl Place {
-    /// The first device of a world.
+    /// The place of the first device.
     pub const FIRST: Self = Self { index: 0, minor: 0 };
 
-    /// Returns the place of the device with this index; `None` beyond [`MOST_DEVICES`].
+    /// Returns the place of the device with this index; `None` from [`MOST_DEVICES`] on.
     pub fn new(index: usize) -> Option<Self> {
         u8::try_from(index).ok().filter(|_| index < MOST_DEVICES).map(|index| Self { index, minor: index })
     }
 
-    /// Returns the same slot with other nodes: `cardN` and `renderD(128 + N)`; `None` beyond [`MOST_DEVICES`]. A device that is
-    /// found again gets such while files of the old nodes are open.
+    /// Returns the same slot with other nodes, `cardN` and `renderD(128 + N)`; `None` from [`MOST_DEVICES`] on. A device that is
+    /// discovered again gets new nodes while files of the old nodes are open.
     ///
     /// Source: Linux 6.12 `drm_drv.c`, `drm_minor_alloc` and `drm_minor_alloc_release`.
     #[must_use]
@@ -36,7 +36,7 @@ impl Place {
         Self::new(number).map(|Self { minor, .. }| Self { minor, ..self })
     }
 
-    /// Returns the PCI slot.
+    /// Returns the PCI address.
     pub fn pci(self) -> PciAddress {
         PciAddress { domain: 0, bus: FIRST_BUS + self.index, device: 0, function: 0 }
     }
@@ -51,14 +51,14 @@ impl Place {
         FIRST_RENDER_MINOR + u32::from(self.minor)
     }
 
-    /// Returns the device's directory in sysfs, with a leading slash.
+    /// Returns the absolute path of the device's directory in sysfs.
     pub fn directory(self) -> String {
         let pci = self.pci();
         format!("/sys/devices/pci{:04x}:{:02x}/{pci}", pci.domain, pci.bus)
     }
 }
 
-/// Returns the name of a node in `/dev/dri`.
+/// Returns the name of the node with this minor number in `/dev/dri`.
 pub fn node_name(minor: u32) -> String {
     if minor < FIRST_RENDER_MINOR { format!("card{minor}") } else { format!("renderD{minor}") }
 }

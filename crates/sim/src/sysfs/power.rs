@@ -1,4 +1,4 @@
-//! Files of power management: load, clocks, temperatures, watts and fans, as they are now.
+//! Files of power management with current values: load, clocks, temperatures, power and fans.
 
 use std::fmt::Write as _;
 
@@ -9,7 +9,7 @@ use crate::{
     kernel::power::{Figures, gpu_metrics, levels},
 };
 
-/// Starts of the names of files that change while the GPU works.
+/// The prefixes of the names of files whose contents change while the GPU works.
 const CHANGING: [&str; 14] = [
     "mem_info_",
     "gpu_busy_percent",
@@ -27,19 +27,19 @@ const CHANGING: [&str; 14] = [
     "dpms",
 ];
 
-/// Returns `true` if a file of a device's directory tells something that changes, by the last part of its path.
+/// Returns `true` if the contents of a file change over time. `name` is the last part of its path.
 pub fn changes(name: &str) -> bool {
     CHANGING.iter().any(|start| name.starts_with(start))
 }
 
-/// Returns the files of power management that a device's directory has, by their paths in it, as they read now. Without power
-/// management there are only those of the PCI device.
+/// Returns the current files of power management, with their paths in the device's directory. Without power management these are
+/// only the files of the PCI device.
 ///
 /// Source: Linux 6.12 `amdgpu_pm.c`, `amdgpu_device_attrs`, `hwmon_attributes` and `default_attr_update`;
 /// `drivers/base/power/sysfs.c`.
 pub fn power_files(device: &SimDevice) -> Vec<(String, Vec<u8>)> {
     let uptime = device.uptime();
-    // A GPU of a desktop does not sleep: amdgpu.runpm is for those that can be cut off.
+    // The GPU of a desktop is not suspended: amdgpu.runpm is for GPUs that can be powered off.
     let mut files = vec![
         ("power/control".to_owned(), "on\n".to_owned()),
         ("power/runtime_status".to_owned(), "active\n".to_owned()),
@@ -60,7 +60,7 @@ pub fn power_files(device: &SimDevice) -> Vec<(String, Vec<u8>)> {
     files
 }
 
-/// A table of levels, the one in force with a star.
+/// Returns a table of clock levels, with a star at the active one.
 fn table(level: GfxLevel, range: (u32, u32), now: u32) -> String {
     let (clocks, active) = levels(level, range, now);
     let mut text = String::new();
@@ -83,7 +83,7 @@ fn device_files(device: &SimDevice, figures: &Figures) -> Vec<(&'static str, Str
         ("pp_dpm_sclk", clocks(limits.shader_clock, figures.shader_clock)),
         ("pp_dpm_mclk", clocks(limits.memory_clock, figures.memory_clock)),
     ];
-    // Not on APUs, nor on Vega 10, which is GC 9.0.1.
+    // Not present on APUs and Vega 10, which is GC 9.0.1.
     if !is_apu && profile.gfx.ip_discovery_version != 0x9_0001 {
         files.push(("mem_busy_percent", format!("{}\n", figures.memory_busy)));
     }
@@ -96,7 +96,7 @@ fn device_files(device: &SimDevice, figures: &Figures) -> Vec<(&'static str, Str
     files
 }
 
-/// The files of the hardware monitor: thousandths of a degree, millionths of a watt, Hz, mV, turns a minute.
+/// Returns the files of the hardware monitor, in thousandths of a degree, microwatts, Hz, mV, and revolutions per minute.
 fn sensor_files(device: &SimDevice, figures: &Figures) -> Vec<(String, String)> {
     let profile = device.profile();
     let (level, is_apu) = (profile.gfx_level, profile.is_apu());
@@ -128,7 +128,7 @@ fn sensor_files(device: &SimDevice, figures: &Figures) -> Vec<(String, String)> 
         add("fan1_target", &figures.fan);
         add("fan1_enable", &0);
         add("pwm1", &figures.pwm);
-        // The hardware's own control.
+        // Automatic control by the hardware.
         add("pwm1_enable", &2);
         add("pwm1_min", &0);
         add("pwm1_max", &255);

@@ -1,10 +1,10 @@
-//! Files that list the resets of each kind of ring.
+//! Files that list the supported resets of each kind of ring.
 
 use amdgpu_hw::Ip;
 
 use crate::device::SimDevice;
 
-/// Returns the files of resets that a device's directory has: none before Linux 6.13.
+/// Returns the reset files in a device's directory: none before Linux 6.13.
 ///
 /// Source: Linux 6.13 `amdgpu_gfx.c`, `amdgpu_gfx_sysfs_reset_mask_init`; `amdgpu_sdma.c`, `amdgpu_jpeg.c`; Linux 6.17
 /// `amdgpu_vcn.c`, `amdgpu_vcn_sysfs_reset_mask_init`.
@@ -49,7 +49,7 @@ mod tests {
         assert_eq!(of("vega10"), "gfx: soft full \ncompute: soft full \n");
         assert_eq!(of("navi21"), "gfx: soft full \ncompute: soft full \nsdma: queue full \n");
         assert_eq!(of("vangogh"), "gfx: soft full \ncompute: soft full \nsdma: full \n");
-        // The capture has older microcode than the driver wants.
+        // The capture has older microcode than the driver requires.
         assert_eq!(of("navi31"), "gfx: soft full \ncompute: soft full \nsdma: queue full \njpeg: full \n");
     }
 

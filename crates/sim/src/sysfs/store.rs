@@ -1,37 +1,37 @@
-//! Files that can be written.
+//! Writable files in sysfs.
 
 use amdgpu_uapi::Errno;
 
-/// Effect of writing a true number to a file.
+/// The effect of writing a non-zero number to a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Store {
-    /// The device of the directory is removed: [`SimDevice::unplug`](crate::SimDevice::unplug).
+    /// Removes the device of the directory: [`SimDevice::unplug`](crate::SimDevice::unplug).
     ///
     /// Source: Linux 6.12 `pci-sysfs.c`, `remove_store`.
     Remove,
-    /// Removed devices are found again: [`SimDevice::found_again`](crate::SimDevice::found_again).
+    /// Discovers removed devices again: [`SimDevice::found_again`](crate::SimDevice::found_again).
     ///
     /// Source: Linux 6.12 `pci-sysfs.c`, `rescan_store` and `dev_rescan_store`.
     Rescan,
 }
 
-/// Path of the file that looks for devices on every PCI bus.
+/// The path of the file that rescans all PCI buses.
 pub const RESCAN: &str = "/sys/bus/pci/rescan";
-/// Bytes that one write takes at most: a page.
+/// The maximum number of bytes of a write: a page.
 const PAGE: usize = 4096;
 
-/// Reads what was written to a file that takes a number: whether it is true.
+/// Parses the text that was written to a file and returns `true` if it is a non-zero number.
 ///
-/// The number is decimal, hexadecimal after `0x`, or octal after `0`, may have a plus before it and a line break behind.
+/// The number is decimal, hexadecimal after `0x`, or octal after `0`. It may have a plus sign before it and a line break after it.
 ///
 /// # Errors
 ///
-/// EINVAL for anything else, ERANGE for a number of more than 64 bits.
+/// EINVAL if the text is not a number, ERANGE if the number has more than 64 bits.
 ///
 /// Source: Linux 6.12 `lib/kstrtox.c`, `kstrtoul`.
 pub fn is_true(written: &[u8]) -> Result<bool, Errno> {
     let written = written.get(..PAGE).unwrap_or(written);
-    // The kernel's text ends at a zero.
+    // The kernel's text ends at a NUL.
     let text = written.split(|&byte| byte == 0).next().unwrap_or_default();
     let text = text.strip_suffix(b"\n").unwrap_or(text);
     let text = text.strip_prefix(b"+").unwrap_or(text);

@@ -1,7 +1,7 @@
-//! The `/dev` and `/sys` of simulated devices: a tree of directories, files, links and nodes as data.
+//! The `/dev` and `/sys` of simulated devices as data: a tree of directories, files, links and nodes.
 //!
-//! Everything is derived from the chip's profile; what no capture holds is what the kernel would print for a card on a
-//! root port of its own. Source of the names: Linux 6.12 `drivers/pci/pci-sysfs.c`, `drm_sysfs.c`, `amdgpu_vram_mgr.c`,
+//! Everything is derived from the chip's profile. Values that are not in a capture are those that the kernel would report for a
+//! card on its own root port. Source of the names: Linux 6.12 `drivers/pci/pci-sysfs.c`, `drm_sysfs.c`, `amdgpu_vram_mgr.c`,
 //! `amdgpu_gtt_mgr.c`.
 
 use std::fmt::Write as _;
@@ -17,22 +17,22 @@ use super::{
 };
 use crate::{chips::Profile, device::SimDevice};
 
-/// AMD's PCI vendor number, which is also its subsystem vendor number.
+/// AMD's PCI vendor ID, which is also the subsystem vendor ID.
 const AMD: u16 = 0x1002;
-/// One thing in the tree.
+/// An entry of the tree.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Entry {
-    /// A file and what it reads.
+    /// A file with its contents.
     File(Vec<u8>),
-    /// A symbolic link, relative to its own directory.
+    /// A symbolic link with its target, relative to the link's directory.
     Link(String),
-    /// A character device of DRM's major number with this minor.
+    /// A character device with DRM's major number and this minor number.
     Node(u32),
     /// A file that can only be written.
     Store(Store),
 }
 
-/// Returns all of the tree that one device brings, by absolute path.
+/// Returns the entries of a device, with their absolute paths.
 pub fn tree(device: &SimDevice, place: Place) -> Vec<(String, Entry)> {
     let (pci, profile) = (place.pci(), device.profile());
     let directory = place.directory();
@@ -57,7 +57,7 @@ pub fn tree(device: &SimDevice, place: Place) -> Vec<(String, Entry)> {
     let bus = "bus/pci";
     tree.push((format!("{directory}/subsystem"), Entry::Link(format!("{up}{bus}"))));
     tree.push((format!("{directory}/driver"), Entry::Link(format!("{up}{bus}/drivers/amdgpu"))));
-    // Both are two directories below /sys/bus/pci.
+    // Both directories are two levels below /sys/bus/pci.
     let target = format!("../../../{}", directory.trim_start_matches("/sys/"));
     tree.push((format!("/sys/{bus}/devices/{pci}"), Entry::Link(target.clone())));
     tree.push((format!("/sys/{bus}/drivers/amdgpu/{pci}"), Entry::Link(format!("../{target}"))));
@@ -68,7 +68,7 @@ pub fn tree(device: &SimDevice, place: Place) -> Vec<(String, Entry)> {
     tree
 }
 
-/// Returns the files of one node: the device file, its directory in sysfs, and the links to it.
+/// Returns the entries of a node: the device file, its directory in sysfs, and the links to it.
 fn node_files(device: &str, pci: PciAddress, minor: u32) -> Vec<(String, Entry)> {
     let name = node_name(minor);
     let directory = format!("{device}/drm/{name}");
@@ -81,7 +81,7 @@ fn node_files(device: &str, pci: PciAddress, minor: u32) -> Vec<(String, Entry)>
         (format!("/dev/dri/by-path/pci-{pci}-{suffix}"), Entry::Link(format!("../{name}"))),
         (format!("{directory}/dev"), Entry::File(format!("{DRM_MAJOR}:{minor}\n").into_bytes())),
         (format!("{directory}/uevent"), Entry::File(uevent.into_bytes())),
-        // Links of kernfs end in the target's name, also where they only lead up.
+        // In kernfs the target of a link ends in the target's name, even if it is a parent directory.
         (format!("{directory}/device"), Entry::Link(format!("../../../{pci}"))),
         (format!("{directory}/subsystem"), Entry::Link(format!("{up}class/drm"))),
         (format!("/sys/class/drm/{name}"), Entry::Link(format!("../../{below_sys}"))),
@@ -89,7 +89,7 @@ fn node_files(device: &str, pci: PciAddress, minor: u32) -> Vec<(String, Entry)>
     ]
 }
 
-/// The files of a PCI device.
+/// Returns the files of a PCI device.
 fn pci_files(profile: &Profile, pci: PciAddress) -> Vec<(&'static str, Vec<u8>)> {
     let device = device_id(profile);
     let revision = revision(profile);
@@ -127,7 +127,7 @@ fn pci_files(profile: &Profile, pci: PciAddress) -> Vec<(&'static str, Vec<u8>)>
     files
 }
 
-/// Returns the files of section "memory" in the device's directory, as they read now: `amdgpu_vram_mgr.c` and `amdgpu_gtt_mgr.c`.
+/// Returns the current memory files of the device's directory: `amdgpu_vram_mgr.c` and `amdgpu_gtt_mgr.c`.
 pub fn memory_files(device: &SimDevice) -> Vec<(&'static str, String)> {
     let memory = device.memory_info();
     let bytes = |value: u64| format!("{value}\n");
@@ -150,7 +150,7 @@ fn revision(profile: &Profile) -> u8 {
     profile.dev_info.pci_rev as u8
 }
 
-/// A VGA controller if it is discrete, else a display controller: class, subclass, interface.
+/// Returns the PCI class, subclass and interface: a VGA controller for a discrete GPU, otherwise a display controller.
 fn class(profile: &Profile) -> u32 {
     if profile.is_apu() { 0x03_8000 } else { 0x03_0000 }
 }
@@ -166,7 +166,7 @@ fn link_speed(generation: u32) -> String {
     format!("{rate} GT/s PCIe\n")
 }
 
-/// The memory windows: visible VRAM, doorbells and registers; seven lines of start, end and flags.
+/// Returns the PCI resources: visible VRAM, doorbells and registers, in seven lines of start, end and flags.
 fn resource(profile: &Profile) -> String {
     const PREFETCHABLE_64_BIT: u64 = 0x14_220c;
     const PLAIN: u64 = 0x4_0200;
@@ -188,7 +188,7 @@ fn resource(profile: &Profile) -> String {
     })
 }
 
-/// The first 64 bytes of configuration space: ids, class and revision; the rest is zero.
+/// Returns the first 64 bytes of configuration space with IDs, class and revision; all other bytes are zero.
 fn config(profile: &Profile) -> Vec<u8> {
     let mut bytes = vec![0; 64];
     let mut put = |at: usize, value: &[u8]| {
@@ -198,7 +198,7 @@ fn config(profile: &Profile) -> Vec<u8> {
     };
     put(0x00, &AMD.to_le_bytes());
     put(0x02, &device_id(profile).to_le_bytes());
-    // Memory space and bus mastering are on.
+    // Memory space and bus mastering are enabled.
     put(0x04, &6_u16.to_le_bytes());
     put(0x08, &[revision(profile)]);
     put(0x09, &class(profile).to_le_bytes()[..3]);
@@ -253,7 +253,7 @@ mod tests {
         }
     }
 
-    /// Tools take the last part of what `readlink /sys/dev/char/226:128/device` says for the PCI slot.
+    /// Tools derive the PCI slot from the last part of `readlink /sys/dev/char/226:128/device`.
     ///
     /// Source: Linux 6.12 `fs/kernfs/symlink.c`, `kernfs_get_target_path`.
     #[test]

@@ -1,22 +1,22 @@
-//! Environment of an engine besides memory: a clock and a job.
+//! The environment of an engine: memory, clock, job and shaders.
 
 use super::{job::Job, memory::Memory, work::Shaders};
 
-/// The GPU's reference counter, the one that `AMDGPU_INFO_TIMESTAMP` answers from.
+/// The GPU's reference clock counter, which `AMDGPU_INFO_TIMESTAMP` reads.
 pub trait Clock {
-    /// The counter now. It never goes back.
+    /// Returns the current value of the counter, which never decreases.
     fn ticks(&self) -> u64;
 }
 
-/// All that an engine works on.
+/// The environment in which an engine executes a job.
 #[derive(Clone, Copy)]
 pub struct Environment<'e> {
-    /// The memory the packets see.
+    /// The memory that packets access.
     pub memory: &'e dyn Memory,
-    /// The counter that timestamps come from.
+    /// The clock counter for timestamps.
     pub clock: &'e dyn Clock,
-    /// The job that is run.
+    /// The job that is executed.
     pub job: &'e dyn Job,
-    /// Executes shaders; [`NoShaders`](crate::gpu::NoShaders) executes none.
+    /// The executor of shaders. [`NoShaders`](crate::gpu::NoShaders) ignores them.
     pub shaders: &'e dyn Shaders,
 }

@@ -1,12 +1,12 @@
-//! Places of command streams.
+//! Locations of IBs.
 
 use amdgpu_hw::GpuVa;
 
 /// An IB in GPU memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Ib {
-    /// Start address: a multiple of 4.
+    /// The start address, a multiple of 4.
     pub va: GpuVa,
-    /// Its length in dwords.
+    /// The length in dwords.
     pub dwords: u32,
 }

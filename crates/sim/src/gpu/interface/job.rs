@@ -1,36 +1,36 @@
-//! The job that an engine runs.
+//! The job that an engine executes.
 
 use amdgpu_waves::Flaw;
 
 use super::{ib::Ib, memory::PageFault, stop::Place};
 
-/// The job that an engine runs.
+/// The job that an engine executes.
 pub trait Job {
-    /// Returns `true` if a wait goes on. Asked after each look at memory that did not satisfy it; may sleep for a while
-    /// before it answers. False means that the job has timed out or was cancelled.
+    /// Returns `true` if a wait should continue. Called after each poll of memory that did not satisfy the wait; may sleep before
+    /// it returns. Returns `false` if the job has timed out or was cancelled.
     fn keep_waiting(&self) -> bool;
 
-    /// A packet's data was not there. The packet goes on: what it wrote there is lost, what it read there is zero. Told
+    /// Reports a page fault of a packet. The packet continues: its writes to the page are lost, and its reads return zero. Called
     /// once for each packet and kind of access.
     fn fault(&self, fault: PageFault, place: Place);
 
-    /// Takes the reason why a wave of the job can not go on, in words.
+    /// Reports why a wave of the job cannot continue.
     fn hung(&self, reason: &str) {
         let _ = reason;
     }
 
-    /// Returns `true` if the job shall end where it is. Asked whenever another IB begins, and now and then in
-    /// between; does not sleep.
+    /// Returns `true` if the job should end immediately. Called at the start of each IB and periodically in between; does not
+    /// sleep.
     fn is_cancelled(&self) -> bool {
         false
     }
 
-    /// Returns a mistake that the shaders of the job make on purpose.
+    /// Returns a deliberate mistake for the shaders of the job, if any.
     fn flaw(&self) -> Option<Flaw> {
         None
     }
 
-    /// An IB was fetched: the one submitted, or one that it calls or chains to.
+    /// Reports that an IB was fetched: a submitted IB, or one that was called or chained to.
     fn fetched(&self, ib: Ib, dwords: &[u32]) {
         let _ = (ib, dwords);
     }

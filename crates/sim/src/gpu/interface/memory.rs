@@ -1,45 +1,45 @@
-//! The GPU's view of memory.
+//! The memory interface of the GPU.
 
 use amdgpu_hw::GpuVa;
 
-/// Kind of access to an address.
+/// The kind of a memory access.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Access {
-    /// A packet read data.
+    /// A read of data by a packet or shader.
     Read,
-    /// A packet wrote data.
+    /// A write of data by a packet or shader.
     Write,
-    /// The engine fetched commands.
+    /// A fetch of commands by the engine.
     Fetch,
 }
 
-/// An access to an address that is not mapped, or not for this access.
+/// An access to an address that is not mapped, or that does not permit this access.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, thiserror::Error)]
 #[error("page fault: {access:?} at {va}")]
 pub struct PageFault {
     /// The first byte that could not be accessed.
     pub va: GpuVa,
-    /// Kind of access.
+    /// The kind of access.
     pub access: Access,
 }
 
-/// The GPU's address space, as the page tables of one process (VMID) show it. Little-endian.
+/// A GPU address space, defined by the page tables of one process (VMID). Little-endian.
 ///
-/// A call that fails has done what lies before the faulting byte, or less; the engine then goes on page by page. Ranges
-/// may be empty, and may end at the end of either half of the address space, but never run over it.
+/// A call that fails may have accessed the bytes before the faulting byte; the engine then continues page by page. Ranges may be
+/// empty, and may end at the end of either half of the address space, but do not extend beyond it.
 pub trait Memory {
     /// Reads `out.len()` bytes from `va` on.
     ///
     /// # Errors
     ///
-    /// The first byte that can not be read.
+    /// [`PageFault`] with the first byte that cannot be read.
     fn read(&self, va: GpuVa, out: &mut [u8]) -> Result<(), PageFault>;
 
-    /// Reads a dword for each lane of a bit mask; addresses have 48 bits and need not be aligned. Lanes that can not read get 0.
+    /// Reads a dword for each lane in a mask. Addresses have 48 bits and need not be aligned. Lanes that cannot read get 0.
     ///
     /// # Errors
     ///
-    /// The first byte that the lowest such lane can not read.
+    /// [`PageFault`] of the lowest lane that cannot read.
     fn read_lanes(&self, addresses: &[u64; 64], lanes: u64, out: &mut [u32; 64]) -> Result<(), PageFault> {
         let mut result = Ok(());
         for lane in (0..64).filter(|lane| lanes >> lane & 1 != 0) {
@@ -55,20 +55,20 @@ pub trait Memory {
     ///
     /// # Errors
     ///
-    /// The first byte that can not be written.
+    /// [`PageFault`] with the first byte that cannot be written.
     fn write(&self, va: GpuVa, data: &[u8]) -> Result<(), PageFault>;
 
     /// Copies `len` bytes between ranges that do not overlap.
     ///
     /// # Errors
     ///
-    /// The first byte that can not be read or written.
+    /// [`PageFault`] with the first byte that cannot be read or written.
     fn copy(&self, to: GpuVa, from: GpuVa, len: u64) -> Result<(), PageFault>;
 
-    /// Fills `len` bytes with the bytes of `pattern`, the lowest first, again and again.
+    /// Fills `len` bytes by repeating the bytes of `pattern`, the lowest first.
     ///
     /// # Errors
     ///
-    /// The first byte that can not be written.
+    /// [`PageFault`] with the first byte that cannot be written.
     fn fill(&self, to: GpuVa, pattern: u32, len: u64) -> Result<(), PageFault>;
 }

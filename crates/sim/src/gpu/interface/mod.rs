@@ -1,4 +1,4 @@
-//! The words between an engine and its surroundings: memory, jobs, places, and work for shaders.
+//! The interface between an engine and its environment: memory, jobs, IBs, and work for shaders.
 
 pub(crate) mod environment;
 pub(crate) mod ib;

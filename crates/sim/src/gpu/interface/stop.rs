@@ -1,4 +1,4 @@
-//! Reasons why an engine stops, with the place.
+//! The reasons why an engine stops.
 
 use std::fmt;
 
@@ -8,18 +8,18 @@ use amdgpu_packets::{DecodeError, Target};
 
 use crate::gpu::{Ib, PageFault};
 
-/// Place in a job.
+/// A location in a job.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Place {
     /// The engine.
     pub target: Target,
-    /// The IB that is executed.
+    /// The IB that contains the packet.
     pub ib: Ib,
-    /// The packet's header, in dwords from the start of that IB.
+    /// The offset of the packet in that IB, in dwords.
     pub offset: usize,
-    /// 1 for the IB that was submitted and those it chains to, 2 for one that it calls.
+    /// The call depth: 1 for submitted IBs and IBs that they chain to, 2 for called IBs.
     pub level: u8,
-    /// The packet's name; that of its opcode where the packet is unknown.
+    /// The name of the packet; the name of its opcode if the packet is unknown.
     pub packet: &'static str,
 }
 
@@ -30,7 +30,7 @@ impl fmt::Display for Place {
     }
 }
 
-/// Location that a wait polls.
+/// The location that a wait polls.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Watched {
     /// A dword or qword of memory.
@@ -48,76 +48,76 @@ impl fmt::Display for Watched {
     }
 }
 
-/// Reason why an engine stopped in the middle of a job. Hardware would hang, or do something it should not.
+/// The reason why an engine stopped before the end of a job. Hardware would hang or misbehave.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Stop {
-    /// The ring does not take the packet, or this simulator does not know it.
+    /// The ring does not accept the packet, or the simulator does not support it.
     #[error("{place}: unknown packet with opcode {opcode:#x}")]
     Unknown {
-        /// The place.
+        /// The location in the job.
         place: Place,
-        /// The opcode; for SDMA the sub-opcode in bits 15:8.
+        /// The opcode; for SDMA with the sub-opcode in bits 15:8.
         opcode: u16,
     },
-    /// The dwords are no packet.
+    /// The dwords are not a valid packet.
     #[error("{place}: {source}")]
     Malformed {
-        /// The place.
+        /// The location in the job.
         place: Place,
-        /// The error.
+        /// The decoding error.
         source: DecodeError,
     },
-    /// The packet is known, but does something that must not be, or that is not simulated.
+    /// The packet is valid, but its operation is forbidden or not simulated.
     #[error("{place}: {what}")]
     Refused {
-        /// The place.
+        /// The location in the job.
         place: Place,
-        /// Description of the fault.
+        /// A description of the reason.
         what: &'static str,
     },
-    /// The IB lies where nothing is mapped, in part at least.
+    /// The memory of the IB is not fully mapped.
     #[error("{place}: fetching commands failed: {fault}")]
     Fetch {
-        /// The place.
+        /// The location in the job.
         place: Place,
-        /// The first dword that could not be fetched.
+        /// The page fault of the first dword that could not be fetched.
         fault: PageFault,
     },
-    /// A wait was not satisfied before the job's patience ended.
+    /// A wait was not satisfied before the job timed out.
     #[error("{place}: gave up waiting for ({last:#x} at {at} & {mask:#x}) {function:?} {reference:#x}")]
     GaveUp {
-        /// The place.
+        /// The location in the job.
         place: Place,
-        /// The location polled.
+        /// The polled location.
         at: Watched,
-        /// The comparison that should have held, after masking.
+        /// The comparison that was not satisfied.
         function: Compare,
-        /// The bits that count.
+        /// The mask that is applied to the value.
         mask: u64,
         /// The reference value.
         reference: u64,
-        /// The last value read, unmasked.
+        /// The last value read, without the mask.
         last: u64,
     },
-    /// The job ran for longer than any stream does: its IBs chain in a circle.
+    /// The job executed more packets than any valid stream: its IBs chain in a loop.
     #[error("{place}: still not at the end after {packets} packets")]
     Endless {
-        /// The place.
+        /// The location in the job.
         place: Place,
-        /// Number of packets executed.
+        /// The number of executed packets.
         packets: u64,
     },
-    /// A wave of what the packet started can not go on; the job has the reason.
+    /// A wave that the packet started cannot continue. The job was told the reason.
     #[error("{place}: a wave hangs")]
     Wave {
-        /// The place.
+        /// The location in the job.
         place: Place,
     },
     /// The job was cancelled.
     #[error("{place}: cancelled")]
     Cancelled {
-        /// The place.
+        /// The location in the job.
         place: Place,
     },
 }

@@ -1,4 +1,4 @@
-//! Draws and dispatches, as a shader interpreter would be handed them.
+//! Draws and dispatches, as they are passed to an executor of shaders.
 
 use amdgpu_hw::{GfxLevel, GpuVa};
 use amdgpu_isa::WaveSize;
@@ -6,8 +6,8 @@ use amdgpu_isa::WaveSize;
 use super::{index_buffer::IndexBuffer, job::Job, memory::Memory, stop::Place};
 use crate::gpu::state::State;
 
-/// An executor of shaders. The engine itself has none: it hands over the work started, with all the state set for it,
-/// and takes it to be finished when the call returns.
+/// An executor of shaders. The engine passes it each draw and dispatch with all state, and considers the work complete when the
+/// call returns.
 ///
 /// ```
 /// use amdgpu_sim::gpu::{Scene, Shaders, WaveHang, Work};
@@ -28,20 +28,21 @@ use crate::gpu::state::State;
 /// }
 /// ```
 pub trait Shaders {
-    /// Something was started.
+    /// Executes a draw or dispatch.
     ///
     /// # Errors
     ///
-    /// [`WaveHang`] if a wave can not go on; the job has the reason. Page faults are reported to the job, and are no error.
+    /// [`WaveHang`] if a wave cannot continue; the reason is reported to the job. Page faults are reported to the job and are not
+    /// errors.
     fn run(&self, work: &Work, scene: &Scene<'_>) -> Result<(), WaveHang>;
 }
 
-/// A wave that can not go on, which hangs its ring.
+/// The error of a wave that cannot continue, which hangs the ring.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("a wave hangs")]
 pub struct WaveHang;
 
-/// No shaders: nothing is ever drawn or computed.
+/// An executor that ignores all draws and dispatches.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct NoShaders;
 
@@ -51,37 +52,37 @@ impl Shaders for NoShaders {
     }
 }
 
-/// State that shaders see besides the work itself.
+/// The state of a draw or dispatch besides its parameters.
 #[derive(Clone, Copy)]
 pub struct Scene<'s> {
     /// The registers that the stream has set.
     pub state: &'s State,
     /// The memory of the job.
     pub memory: &'s dyn Memory,
-    /// The packet that started the work.
+    /// The location of the packet that started the work.
     pub place: Place,
-    /// The job, which hears of faults and hangs.
+    /// The job, which receives reports of faults and hangs.
     pub job: &'s dyn Job,
 }
 
-/// Something for shaders to do.
+/// Work for shaders.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Work {
-    /// Vertices.
+    /// A draw of vertices.
     Draw(Draw),
-    /// Mesh or task groups of the graphics ring.
+    /// Mesh or task work-groups on the graphics ring.
     Mesh(Dispatch),
-    /// Groups of threads.
+    /// A dispatch of compute work-groups.
     Dispatch(Dispatch),
 }
 
-/// A draw.
+/// The parameters of a draw.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Draw {
-    /// Vertices, or indices.
+    /// The number of vertices or indices.
     pub count: u32,
-    /// Instances.
+    /// The number of instances.
     pub instances: u32,
     /// The first vertex, or the first index.
     pub first: u32,

@@ -1,41 +1,41 @@
-//! Head counts, for tests that look for leaks.
+//! Counts of objects, for tests that look for leaks.
 
-/// Objects of one open file.
+/// The numbers of objects of one open file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Census {
-    /// GEM handles.
+    /// The number of GEM handles.
     pub handles: usize,
-    /// Bytes of the BOs behind them.
+    /// The size in bytes of the BOs of these handles.
     pub handle_bytes: u64,
-    /// GPU bindings.
+    /// The number of GPU mappings.
     pub bindings: usize,
-    /// Bytes they cover.
+    /// The size of the GPU mappings in bytes.
     pub bound_bytes: u64,
-    /// CPU mappings made through the file.
+    /// The number of CPU mappings created through the file.
     pub mappings: usize,
-    /// Bytes they cover.
+    /// The size of the CPU mappings in bytes.
     pub mapped_bytes: u64,
-    /// Contexts.
+    /// The number of contexts.
     pub contexts: usize,
-    /// BO lists.
+    /// The number of BO lists.
     pub bo_lists: usize,
-    /// Sync objects.
+    /// The number of sync objects.
     pub syncobjs: usize,
-    /// User queues.
+    /// The number of user queues.
     pub user_queues: usize,
 }
 
-/// Live objects of a device, over all files.
+/// The numbers of live objects of a device, over all files.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct DeviceCensus {
-    /// Open files.
+    /// The number of open files.
     pub files: u32,
-    /// BOs that a handle, a mapping or a job keeps alive.
+    /// The number of BOs that handles, mappings or jobs keep alive.
     pub bos: usize,
-    /// VRAM in use, bytes.
+    /// The VRAM in use in bytes.
     pub vram_bytes: u64,
-    /// Visible VRAM in use, bytes.
+    /// The visible VRAM in use in bytes.
     pub visible_vram_bytes: u64,
-    /// GTT in use, bytes.
+    /// The GTT in use in bytes.
     pub gtt_bytes: u64,
 }

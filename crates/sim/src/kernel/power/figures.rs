@@ -1,77 +1,78 @@
-//! Clocks, temperatures, watts and fans, as they follow from a load.
+//! Clocks, temperatures, power and fan speeds for a load.
 //!
-//! No capture holds any but the highest clocks, so the rest is made up: plausible, the same for the same load, and rising with it.
+//! The captures contain only the maximum clocks, so all other values are invented: plausible, reproducible, and increasing with the
+//! load.
 
 use amdgpu_hw::GfxLevel;
 
 use crate::chips::Profile;
 
-/// The load at a moment.
+/// The load at a point in time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Load {
-    /// Percent of time in which graphics and compute rings worked.
+    /// The percentage of time in which graphics and compute rings worked.
     pub(super) shaders: u32,
-    /// Percent of the memory's time.
+    /// The percentage of time in which memory was accessed.
     pub(super) memory: u32,
-    /// Percent of time in which video engines worked.
+    /// The percentage of time in which video engines worked.
     pub(super) video: u32,
-    /// Temperature if it is given, thousandths of a degree Celsius.
+    /// The given temperature in thousandths of a degree Celsius, if any.
     pub(super) temperature: Option<i32>,
 }
 
-/// The figures at a moment.
+/// The values at a point in time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Figures {
-    /// Percent.
+    /// The load of the graphics engine in percent.
     pub(crate) gpu_busy: u32,
-    /// Percent.
+    /// The load of the memory in percent.
     pub(crate) memory_busy: u32,
-    /// Percent.
+    /// The load of the video engines in percent.
     pub(crate) video_busy: u32,
-    /// Shader clock, MHz.
+    /// The shader clock in MHz.
     pub(crate) shader_clock: u32,
-    /// Memory clock, MHz.
+    /// The memory clock in MHz.
     pub(crate) memory_clock: u32,
-    /// Clock of what lies between engines and memory, MHz.
+    /// The SoC clock, between engines and memory, in MHz.
     pub(crate) soc_clock: u32,
-    /// Temperature at the edge of the die, thousandths of a degree Celsius.
+    /// The temperature at the edge of the die in thousandths of a degree Celsius.
     pub(crate) edge: i32,
-    /// Power, milliwatts.
+    /// The power in milliwatts.
     pub(crate) power: u32,
-    /// Voltage of the graphics block, millivolts.
+    /// The voltage of the graphics block in millivolts.
     pub(crate) graphics_voltage: u32,
-    /// Voltage of an APU's northbridge, millivolts.
+    /// The voltage of an APU's northbridge in millivolts.
     pub(crate) northbridge_voltage: u32,
-    /// Speed of the fan, turns a minute.
+    /// The speed of the fan in revolutions per minute.
     pub(crate) fan: u32,
-    /// The fan's duty, of 255.
+    /// The duty cycle of the fan, from 0 to 255.
     pub(crate) pwm: u32,
     pub(crate) limits: Limits,
 }
 
-/// The ends of a chip's ranges.
+/// The limits of a chip's values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Limits {
-    /// Lowest and highest shader clock, MHz.
+    /// The minimum and maximum shader clock in MHz.
     pub(crate) shader_clock: (u32, u32),
-    /// Lowest and highest memory clock, MHz.
+    /// The minimum and maximum memory clock in MHz.
     pub(crate) memory_clock: (u32, u32),
-    /// Lowest and highest clock between engines and memory, MHz.
+    /// The minimum and maximum SoC clock in MHz.
     pub(crate) soc_clock: (u32, u32),
-    /// Power when idle and at most, milliwatts.
+    /// The idle and maximum power in milliwatts.
     pub(crate) power: (u32, u32),
-    /// Highest speed of the fan, turns a minute.
+    /// The maximum speed of the fan in revolutions per minute.
     pub(crate) fan: u32,
 }
 
-/// Temperature of an idle chip at its edge, thousandths of a degree Celsius.
+/// The edge temperature of an idle chip in thousandths of a degree Celsius.
 const IDLE: i32 = 38_000;
 
 impl Limits {
     pub(crate) fn new(profile: &Profile) -> Self {
         let dev = &profile.dev_info;
         let is_apu = profile.is_apu();
-        // Captures tell kHz, some of them none at all.
+        // Captures have kHz; some have none of these values.
         let range = |min: u64, max: u64, otherwise: (u32, u32)| {
             let high = u32::try_from(max / 1000).ok().filter(|&mhz| mhz > 0).unwrap_or(otherwise.1);
             let low = u32::try_from(min / 1000).ok().filter(|&mhz| mhz > 0).unwrap_or(otherwise.0);
@@ -91,7 +92,7 @@ impl Limits {
     }
 }
 
-/// The point of a range at some percent.
+/// Returns the value at a percentage of a range.
 const fn between((low, high): (u32, u32), percent: u32) -> u32 {
     let percent = if percent > 100 { 100 } else { percent };
     low + (high - low) * percent / 100

@@ -1,4 +1,4 @@
-//! Power management: what the GPU does, and the clocks, temperatures and watts that follow from it.
+//! Power management: the activity of the GPU, and the resulting clocks, temperatures and power.
 
 mod activity;
 mod figures;

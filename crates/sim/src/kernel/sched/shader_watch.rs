@@ -9,26 +9,26 @@ use std::{
 
 use amdgpu_waves::{Event, Watch, WatchReport};
 
-/// News of a device whose compute shaders are watched. Each is text of one line.
+/// An event of a device whose compute shaders are watched. Its text form is one line.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum ShaderNews<'n> {
     /// A dispatch starts.
     Start {
-        /// The address of the program, in 48 bits.
+        /// The address of the program: 48 bits.
         program: u64,
-        /// The group after the last in x, y and z.
+        /// The exclusive end of the work-group IDs in x, y and z.
         groups: [u32; 3],
-        /// The packet that started it.
+        /// The packet that started the dispatch.
         packet: String,
     },
-    /// A wave did something that the watch asks for.
+    /// A wave did something that is watched.
     Wave(&'n Event),
     /// The dispatch ended.
     End {
-        /// The end: done, a page fault, or the reason why a wave hangs.
+        /// The result: completion, a page fault, or the reason why a wave hangs.
         how: String,
-        /// The counts.
+        /// The counts of the dispatch.
         report: WatchReport,
     },
 }
@@ -51,18 +51,19 @@ impl fmt::Display for ShaderNews<'_> {
     }
 }
 
-/// A receiver of news, on the threads of the rings. [`ControlFlow::Break`] at [`ShaderNews::Wave`] makes the wave hang its ring.
+/// A receiver of events, which is called on the threads of the rings. If it returns [`ControlFlow::Break`] for
+/// [`ShaderNews::Wave`], the wave hangs its ring.
 pub type ShaderSink = Arc<dyn Fn(&ShaderNews<'_>) -> ControlFlow<()> + Send + Sync>;
 
-/// Returns a receiver that writes each news as a line. With `breaks`, a wave that stores to a watched address hangs there. What
-/// cannot be written is lost.
+/// Returns a receiver that writes each event as a line. If `breaks` is `true`, a wave that stores to a watched address hangs. Write
+/// errors are ignored.
 ///
-/// Several devices may write to one place.
+/// Several devices may write to one output.
 pub fn shader_log(out: impl Write + Send + 'static, breaks: bool) -> ShaderSink {
     let out = std::sync::Mutex::new(out);
     Arc::new(move |news| {
         let mut out = out.lock().unwrap_or_else(PoisonError::into_inner);
-        // A program goes on when its log has no room.
+        // The program continues if the log cannot be written.
         let _ = writeln!(out, "{news}");
         if matches!(news, ShaderNews::End { .. }) {
             let _ = out.flush();
@@ -74,7 +75,7 @@ pub fn shader_log(out: impl Write + Send + 'static, breaks: bool) -> ShaderSink 
     })
 }
 
-/// A watch, and who hears of it.
+/// A watch and its receiver.
 #[derive(Clone)]
 pub(crate) struct Watching {
     pub(crate) watch: Watch,

@@ -1,4 +1,4 @@
-//! Every IB that a ring fetches and every compute shader that it starts, as files: what `amdgpu-ib` reads.
+//! Captures of all IBs that rings fetch and all compute shaders that they start, as files for `amdgpu-ib`.
 
 mod directory;
 mod memory;
@@ -18,38 +18,38 @@ use crate::{
     kernel::complaints::Complaints,
 };
 
-/// Names a directory, which is made if need be. Every IB that a simulated ring fetches is written there, as
-/// `NUMBER-LANGUAGE-ADDRESS.ib`: dwords as they lay in memory; the language is `gfx-GFX10_3` or `sdma-5.2`, the address
-/// hexadecimal. Numbers rise in the order of fetching, over all rings that write there.
+/// The environment variable with the directory for captured IBs, which is created if necessary. Every IB that a simulated ring
+/// fetches is written as `NUMBER-LANGUAGE-ADDRESS.ib`, with its dwords as in memory. The language is for example `gfx-GFX10_3` or
+/// `sdma-5.2`, and the address is hexadecimal. Numbers increase in the order of fetches, over all rings.
 ///
-/// The compute shaders that an IB starts lie behind it as `NUMBER-shader-GENERATION-WAVE-ADDRESS.bin`, such as
-/// `000007-shader-GFX10_3-w32-800000200.bin`: their machine code, up to its end. The memory from which they load descriptors lies behind
-/// them as `NUMBER-memory-ADDRESS.bin`.
+/// The compute shaders that an IB starts are written after it as `NUMBER-shader-GENERATION-WAVE-ADDRESS.bin`, such as
+/// `000007-shader-GFX10_3-w32-800000200.bin`: their machine code up to its end. The memory from which they load descriptors is
+/// written as `NUMBER-memory-ADDRESS.bin`.
 pub const IBS_VARIABLE: &str = "AMDGPU_SIM_IBS";
 
-/// Number of files that stay in the directory of [`IBS_VARIABLE`]: the last ones, [`DEFAULT_KEPT`] if it is not set. 0 is for all,
-/// which fill a disk in the end.
+/// The environment variable with the number of files to keep in the directory of [`IBS_VARIABLE`]: the latest ones, by default
+/// [`DEFAULT_KEPT`]. 0 keeps all files, which eventually fills the disk.
 pub const KEPT_VARIABLE: &str = "AMDGPU_SIM_IBS_KEEP";
 
-/// Files that stay where [`KEPT_VARIABLE`] is not set.
+/// The number of files to keep if [`KEPT_VARIABLE`] is not set.
 pub const DEFAULT_KEPT: u64 = 4096;
 
 /// A directory for the IBs that a ring fetches.
 #[derive(Debug)]
 pub(crate) struct IbCaptures {
-    /// The directory; an error is the value of [`KEPT_VARIABLE`] that is no number.
+    /// The directory; an error with the value of [`KEPT_VARIABLE`] if it is not a number.
     directory: Result<CaptureDirectory, String>,
-    /// Addresses of the shaders that were written since the last IB.
+    /// The addresses of the shaders that were written since the last IB.
     shaders: Mutex<HashSet<GpuVa>>,
-    /// Memory that was written since the last IB: addresses and dwords.
+    /// The memory that was written since the last IB: addresses and dwords.
     memory: Mutex<HashSet<(u64, Vec<u32>)>>,
 }
 
-/// Dwords of the longest shader that is kept.
+/// The maximum length of a captured shader in dwords.
 const MOST_DWORDS: usize = 1 << 18;
 
 impl IbCaptures {
-    /// Returns the directory of the environment, if it names one.
+    /// Returns the directory in the environment variable, if it is set.
     pub(crate) fn from_environment() -> Option<Self> {
         let directory = std::env::var_os(IBS_VARIABLE).filter(|path| !path.is_empty())?;
         let kept = std::env::var_os(KEPT_VARIABLE).filter(|kept| !kept.is_empty());
@@ -64,14 +64,14 @@ impl IbCaptures {
         Self { directory, shaders: Mutex::default(), memory: Mutex::default() }
     }
 
-    /// Writes an IB; what fails is complained of.
+    /// Writes an IB. Errors are recorded as complaints.
     pub(crate) fn keep(&self, target: Target, ib: Ib, dwords: &[u32], complaints: &Complaints) {
         self.shaders.lock().clear();
         self.memory.lock().clear();
         self.write("an IB", &format!("{}-{:x}.ib", language(target), ib.va.as_u64()), dwords, complaints);
     }
 
-    /// Writes the shader at `program`, once for each IB; what fails is complained of. A shader without an end is not written.
+    /// Writes the shader at `program`, once for each IB. Errors are recorded as complaints. A shader without an end is not written.
     pub(crate) fn keep_shader(
         &self,
         (level, wave): (GfxLevel, WaveSize),
@@ -100,21 +100,21 @@ impl IbCaptures {
     }
 }
 
-/// Reads the shader at `program` up to its end; `None` if there is none within reach.
+/// Reads the shader at `program` up to its end; `None` if no end is found within the maximum length.
 fn machine_code((level, wave): (GfxLevel, WaveSize), program: GpuVa, memory: &dyn Memory) -> Option<Vec<u32>> {
     const STEP: usize = 64;
     let mut code = Vec::new();
     while code.len() < MOST_DWORDS {
         let mut bytes = [0; 4 * STEP];
         let at = program.low_48_bits() + 4 * code.len() as u64;
-        // The last page may end behind the shader.
+        // The last page may end after the shader.
         let read = match memory.read(GpuVa::from_48_bits(at), &mut bytes) {
             Ok(()) => bytes.len(),
             Err(fault) => usize::try_from(fault.va.low_48_bits().saturating_sub(at)).ok()?.min(bytes.len()),
         };
         let (dwords, _) = bytes[..read].as_chunks::<4>();
         code.extend(dwords.iter().map(|&dword| u32::from_le_bytes(dword)));
-        // Decoded again only when twice as much is there.
+        // Decodes again only after the code has doubled.
         if ((code.len() / STEP).is_power_of_two() || read < bytes.len())
             && let Some(len) = program_len(level, wave, &code)
         {
@@ -128,7 +128,7 @@ fn machine_code((level, wave): (GfxLevel, WaveSize), program: GpuVa, memory: &dy
     None
 }
 
-/// Returns the ring's language, for a file's name.
+/// Returns the name of the ring's packet language, for a file name.
 fn language(target: Target) -> String {
     match target {
         Target::Pm4(target) if target.ring == Ring::Gfx => format!("gfx-{}", target.level),
