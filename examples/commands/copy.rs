@@ -1,7 +1,7 @@
-//! Copies memory on every kind of ring and checks the result, with commands that are the same on all of them.
+//! Copies memory on every kind of ring and checks the result, with the same commands for all rings.
 //!
-//! `cargo run --example copy` runs on a simulated RX 6800, so that it works on any machine; on a Radeon, replace the first
-//! line of `main` by `Device::open("/dev/dri/renderD128")?`.
+//! `cargo run --example copy` runs on a simulated RX 6800, so that it works on any machine. On a Radeon, replace the first line of
+//! `main` with `Device::open("/dev/dri/renderD128")?`.
 
 use std::time::Duration;
 
@@ -16,7 +16,7 @@ use amdgpu_winsys::{
 };
 
 const BYTES: u64 = 1 << 20;
-/// Destination of the copy, with two timestamps behind it.
+/// Offset of the destination, bytes.
 const TO: u64 = 2 << 20;
 const STAMPS: u64 = 4 << 20;
 
@@ -33,7 +33,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         let queue = Queue::new(&context, ip, 0)?;
         let list = record(&device, queue.target(), &memory)?;
 
-        // What the submission names stays alive until the fence has signalled, whatever is dropped meanwhile.
+        // The submission keeps its lists and memory alive until the fence has signalled.
         let fence = queue.submit(&Submission { lists: &[&list], memory: &memory, ..Submission::default() })?;
         if !fence.wait(Deadline::after(Duration::from_secs(2)))? {
             return Err(format!("{ip} did not finish in time").into());
@@ -48,7 +48,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     Ok(())
 }
 
-/// A recorder for the ring that a queue happens to have.
+/// Records the commands in the language of a ring.
 fn record(device: &Device, target: Target, memory: &DeviceMemory) -> Result<CommandList, Box<dyn std::error::Error>> {
     Ok(match target {
         Target::Pm4(target) => {
@@ -64,8 +64,7 @@ fn record(device: &Device, target: Target, memory: &DeviceMemory) -> Result<Comm
     })
 }
 
-/// Records the same commands on any ring. Ranges are checked against the memory, and long ones are cut to what a packet
-/// holds.
+/// Records the same commands for any ring. Ranges are checked against the memory, and long ones are split into packets.
 fn copy(commands: &mut dyn Commands, memory: &DeviceMemory) -> Result<(), Box<dyn std::error::Error>> {
     let span = |offset, bytes| Span::of(memory.binding(), offset, bytes);
     commands.timestamp(span(STAMPS, 8)?.address(), Point::Bottom)?;

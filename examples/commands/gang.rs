@@ -1,8 +1,8 @@
-//! A gang: a graphics and a compute queue that the kernel starts together, so that each may wait for the other, as task and
+//! A gang: a graphics and a compute queue whose jobs the kernel starts together, so that each may wait for the other, as task and
 //! mesh shaders do.
 //!
-//! `cargo run --example gang` runs on a simulated RX 6800, so that it works on any machine; on a Radeon, replace the first
-//! line of `main` by `Device::open("/dev/dri/renderD128")?`.
+//! `cargo run --example gang` runs on a simulated RX 6800, so that it works on any machine. On a Radeon, replace the first line of
+//! `main` with `Device::open("/dev/dri/renderD128")?`.
 
 use std::time::Duration;
 
@@ -24,8 +24,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let (graphics, compute) = (Queue::new(&context, Ip::Gfx, 0)?, Queue::new(&context, Ip::Compute, 0)?);
     let gang = Gang::new(&graphics, &[&compute])?;
 
-    // Each waits for the other in the middle. Submitted one after the other, the first could keep the second from ever
-    // starting: the two may share what they need to run.
+    // Each list waits for the other in the middle. If they were submitted separately, the first could prevent the second from
+    // starting, because both may use the same hardware.
     let mut asks = Stream::new(&device, pm4::Target::gfx(level), 64)?;
     asks.push(&pm4::WriteData::new(question, &[1]))?;
     asks.push(&pm4::WaitRegMem::new(answer, pm4::Compare::Equal, 42))?;
@@ -34,7 +34,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     answers.push(&pm4::WriteData::new(answer, &[42]))?;
     let (asks, answers) = (asks.finish()?, answers.finish()?);
 
-    // One call of the kernel. The fence is that of the whole gang.
+    // One kernel call. The fence covers the whole gang.
     let submission = Submission { lists: &[&asks], memory: &memory, ..Submission::default() };
     let fence = gang.submit(&[&[&answers]], &submission)?;
     if !fence.wait(Deadline::after(Duration::from_secs(2)))? {

@@ -1,7 +1,7 @@
-//! Brings a picture into a tiled image with a copy engine, takes it out of its tiles on the CPU and saves it as a PNG.
+//! Copies a picture into a tiled image with a copy engine, detiles it on the CPU and saves it as a PNG.
 //!
-//! `cargo run --example image_png -- FILE.png` runs on a simulated RX 6800, so that it works on any machine; on a Radeon from
-//! GFX7 on, replace the first line of `main` by `Device::open("/dev/dri/renderD128")?`.
+//! `cargo run --example image_png -- FILE.png` runs on a simulated RX 6800, so that it works on any machine. On a Radeon of GFX7 or
+//! later, replace the first line of `main` with `Device::open("/dev/dri/renderD128")?`.
 
 use std::{env, fs::File, io::BufWriter, path::PathBuf, time::Duration};
 
@@ -30,7 +30,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let tables = manager.properties();
     let seen = MemoryPropertyFlags::HOST_VISIBLE;
 
-    // The layout says how much memory the image needs. The CPU shall see it, to take the texels out in the end.
+    // The layout gives the size of the image. The memory is host-visible, so that the CPU can detile the texels in the end.
     let chip = device.info().surface_chip()?;
     let config = SurfaceConfig { usage: SurfaceUsage::DISABLE_DCC, ..SurfaceConfig::new(WIDTH, HEIGHT, 4) };
     let layout = SurfaceLayout::new(&chip, &config)?;
@@ -39,14 +39,14 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let memory_type = tables.find_type(needed.types, seen, local).ok_or("no memory for images that the CPU sees")?;
     let image = manager.allocate(&needed.allocate_info(memory_type, AllocateFlags::empty()))?;
 
-    // A buffer with the picture, in rows.
+    // A buffer with the rows of the picture.
     let types = tables.buffer_types(Addressing::Bits64, false);
     let memory_type =
         tables.find_type(types, seen, MemoryPropertyFlags::empty()).ok_or("no memory that the CPU sees")?;
     let rows = manager.allocate(&AllocateInfo::new(memory_type, BYTES.into()))?;
     rows.map()?.write(0, &picture())?;
 
-    // The copy engine brings the rows into tiles.
+    // The copy engine copies the rows into the tiled image.
     let level = ImageLevel::new(&chip, &config, &layout, Span::of(image.binding(), 0, needed.size)?, 0)?;
     let texels = ImageRows { memory: Span::of(rows.binding(), 0, BYTES.into())?, pitch: WIDTH, slice: 0 };
     let mut recorder = Recorder::new(Stream::new(&device, sdma::Version::of(chip.level()), 64)?);
@@ -59,7 +59,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         return Err("the copy engine did not finish in time".into());
     }
 
-    // The CPU takes them out again, by the same equation.
+    // The CPU detiles the texels with the same swizzle equation.
     let mut tiled = vec![0; usize::try_from(needed.size)?];
     image.map()?.read(0, &mut tiled)?;
     let mut pixels = vec![0; BYTES as usize];
@@ -82,7 +82,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     Ok(())
 }
 
-/// Rings around the middle, in colours that tell the place.
+/// Returns rings around the centre, in colours that depend on the position.
 fn picture() -> Vec<u8> {
     let middle = (i64::from(WIDTH / 2), i64::from(HEIGHT / 2));
     let texel = |x: u32, y: u32| {

@@ -1,6 +1,6 @@
-//! Records a stream by every way there is, reads it back and prints what is in it: nothing is submitted.
+//! Records a stream in all supported ways, reads it back and prints its packets. Nothing is submitted.
 //!
-//! `cargo run --example record` runs on a simulated RX 6800; see `copy` for how to submit.
+//! `cargo run --example record` runs on a simulated RX 6800; the example `copy` shows how to submit.
 
 use amdgpu_sim::{SimKernel, profile};
 use amdgpu_winsys::{
@@ -20,10 +20,10 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let memory = manager.allocate(&AllocateInfo::new(memory_type, 64 << 10))?;
     let target = pm4::Target::gfx(device.info().gfx_level);
 
-    // IBs return to the pool when the last queue is done with them, so a steady recorder allocates nothing.
+    // IBs return to the pool when no queue uses them any more, so a steady recorder allocates nothing.
     let pool = IbPool::new(&device, IbPlacement::of(device.info(), 0), 1 << 20)?;
 
-    // A list that others run: by a call on the graphics ring, by a copy elsewhere.
+    // A list that other streams execute: by a call on the graphics ring, by a copy on other rings.
     let mut secondary = Stream::secondary(&device, target, 64)?;
     secondary.annotate("the secondary")?;
     secondary.push(&pm4::WriteData::new(memory.address(), &[1, 2, 3]))?;
@@ -37,8 +37,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let execution = recorder.execute(&secondary, Inclusion::Auto)?; // another list
     let main = recorder.finish()?;
 
-    // Dwords that are encoded already: the fastest way in. It needs no error: where a stream could not grow, `finish`
-    // says so, and what was written after that went nowhere.
+    // Dwords that are encoded already: the fastest way to record. It needs no error handling: if the stream cannot grow, `finish`
+    // returns an error, and later dwords are discarded.
     let mut raw = pool.stream(target, 8)?;
     for value in 0..2000 {
         *raw.room() = [0xc000_1000, value];
@@ -46,7 +46,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     println!("the secondary was {execution:?}; {} dwords in {} IBs", raw.len(), 1);
     let raw = raw.finish()?;
 
-    // One IB for the kernel where there were two lists: the first ends with a jump to the second.
+    // The kernel gets one IB for both lists: the first list ends with a jump to the second.
     main.chain(&raw)?;
     for list in [&main, &raw] {
         println!("{} IBs, of which {} are submitted", list.ibs().len(), list.submitted_ibs().len());

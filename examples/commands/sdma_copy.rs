@@ -1,7 +1,7 @@
 //! Copies memory with a copy engine and checks the result: allocate, record, submit, wait.
 //!
-//! `cargo run --example sdma_copy` runs on a simulated RX 6800, so that it works on any machine; on a Radeon, replace the
-//! first line of `main` by `Device::open("/dev/dri/renderD128")?`.
+//! `cargo run --example sdma_copy` runs on a simulated RX 6800, so that it works on any machine. On a Radeon, replace the first
+//! line of `main` with `Device::open("/dev/dri/renderD128")?`.
 
 use std::time::Duration;
 
@@ -18,17 +18,17 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let device = Device::new(SimKernel::open(profile("navi21").ok_or("no such chip")?))?;
     let manager = MemoryManager::new(&device, &TableOptions::default())?;
 
-    // Two pieces of memory that the CPU sees, so that it can fill the one and check the other.
+    // Two host-visible memory objects, so that the CPU can fill one and check the other.
     let (from, to) = (allocate(&manager)?, allocate(&manager)?);
     let pattern: Vec<u8> = (0..BYTES).map(|index| (index * 7) as u8).collect();
     from.map()?.write(0, &pattern)?;
 
-    // Commands are typed by the language of the ring: a PM4 packet in this stream would not compile.
+    // The packet language is part of the stream's type: a PM4 packet in this stream would not compile.
     let mut stream = Stream::new(&device, sdma::Version::of(device.info().gfx_level), 64)?;
     stream.push(&sdma::CopyLinear::new(to.address(), from.address(), BYTES))?;
     let list = stream.finish()?;
 
-    // What the submission names stays alive until the fence has signalled, whatever is dropped meanwhile.
+    // The submission keeps its lists and memory alive until the fence has signalled.
     let context = Context::new(&device, Priority::Normal)?;
     let queue = Queue::new(&context, Ip::Sdma, 0)?;
     let fence = queue.submit(&Submission { lists: &[&list], memory: &[&from, &to], ..Submission::default() })?;

@@ -1,7 +1,7 @@
-//! Records and submits on every queue of a chip: graphics, compute and copy.
+//! Records and submits on every queue of a chip: graphics, compute and copy rings.
 //!
-//! `cargo run --example submit_each_queue` runs on a simulated RX 6800, so that it works on any machine; on a Radeon,
-//! replace the first line of `main` by `Device::open("/dev/dri/renderD128")?`.
+//! `cargo run --example submit_each_queue` runs on a simulated RX 6800, so that it works on any machine. On a Radeon, replace the
+//! first line of `main` with `Device::open("/dev/dri/renderD128")?`.
 
 use std::time::Duration;
 
@@ -17,11 +17,11 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let device = Device::new(SimKernel::open(profile("navi21").ok_or("no such chip")?))?;
     let memory = allocate(&device)?;
 
-    // High priority if we may, else what we may have.
+    // High priority if it is permitted, otherwise the highest permitted one.
     let context = Context::new_at_most(&device, Priority::High)?;
     println!("{} with {:?} priority", device.info().chip_name(), context.priority());
 
-    // A queue is an entity of the context, and there is one object for each. Different queues run side by side.
+    // A queue is identified by context, IP and ring, and has one object. Different queues run concurrently.
     let queues = Queues::new(&context);
     let mut fences = Vec::new();
     for ip in [Ip::Gfx, Ip::Compute, Ip::Sdma] {
@@ -53,7 +53,7 @@ fn record(device: &Device, queue: &Queue, at: GpuVa, value: u32) -> Result<Comma
     }
 }
 
-/// Both can store a dword.
+/// Records a store of a dword in either packet language.
 fn record_in<L: Marker>(device: &Device, language: L, at: GpuVa, value: u32) -> Result<CommandList, Error> {
     let mut stream = Stream::new(device, language, 64)?;
     L::store(&mut stream, at, value)?;

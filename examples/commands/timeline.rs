@@ -1,8 +1,8 @@
-//! Two queues that take turns by a timeline: the copy engine fills memory, the compute ring stamps it, and so on. One turn
-//! is submitted before what it waits for.
+//! Two queues that alternate on a timeline: the copy engine fills memory, then the compute ring writes to it. The second submission
+//! is made before the one that it waits for.
 //!
-//! `cargo run --example timeline` runs on a simulated RX 6800, so that it works on any machine; on a Radeon, replace the
-//! first line of `main` by `Device::open("/dev/dri/renderD128")?`.
+//! `cargo run --example timeline` runs on a simulated RX 6800, so that it works on any machine. On a Radeon, replace the first line
+//! of `main` with `Device::open("/dev/dri/renderD128")?`.
 
 use std::time::Duration;
 
@@ -23,11 +23,11 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let context = Context::new(&device, Priority::Normal)?;
     let (copy, compute) = (Queue::new(&context, Ip::Sdma, 0)?, Queue::new(&context, Ip::Compute, 0)?);
 
-    // Turn n waits for point n - 1 and signals point n.
+    // Step n waits for point n - 1 and signals point n.
     let timeline = Syncobj::new(&device, false)?;
 
-    // Turn 2 first. Point 1 has not been submitted yet, so it waits on a thread of its own, as Vulkan's wait-before-signal
-    // wants it; the kernel itself would wait five seconds, and then refuse.
+    // Step 2 first. Nothing has been submitted for point 1, so the submitter waits on its own thread, as Vulkan's
+    // wait-before-signal requires. The kernel would wait for five seconds, and then refuse the submission.
     let mut stamp = Stream::new(&device, pm4::Target::compute(level), 64)?;
     stamp.push(&pm4::WriteData::new(memory.address(), &[2]))?;
     let submitter = Submitter::new(&compute)?;
@@ -40,7 +40,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     })?;
     assert!(second.submitted(Deadline::POLL)?.is_none());
 
-    // Turn 1, which lets it go on.
+    // Step 1, which lets step 2 continue.
     let mut fill = Stream::new(&device, sdma::Version::of(level), 64)?;
     fill.push(&sdma::ConstFill::new(memory.address(), 1, BYTES))?;
     let fill = fill.finish()?;
@@ -50,7 +50,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     if !timeline.wait_point(2, Deadline::after(Duration::from_secs(2)))? {
         return Err("the second turn did not come in time".into());
     }
-    // A wait for a sync object tells nothing about lost work: the queue does.
+    // A wait for a sync object does not report lost work, so check the queue.
     compute.check()?;
 
     let mapping = memory.mapping().ok_or("not mapped")?;

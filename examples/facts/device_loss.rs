@@ -1,7 +1,7 @@
-//! Lost work: a job that uses memory after it was freed and hangs, who is told what about it, and how to go on.
+//! Lost work: a job that uses freed memory and hangs, the reports about it, and the recovery.
 //!
-//! `cargo run --example device_loss` runs on a simulated RX 6800, so that it works on any machine. **It makes the GPU hang
-//! on purpose**, so think twice before you run it on a real one, by replacing `gpu.open()` by
+//! `cargo run --example device_loss` runs on a simulated RX 6800, so that it works on any machine. **It makes the GPU hang on
+//! purpose**, so be careful when you run it on a real one: replace `gpu.open()` with
 //! `RenderNode::open("/dev/dri/renderD128".as_ref())?`.
 
 use std::time::Duration;
@@ -14,9 +14,9 @@ use amdgpu_winsys::{
 };
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
-    // The VA map hears of every binding, and remembers those that went.
+    // The VA map observes every binding, and remembers those that ended.
     let map = VaMap::new(64);
-    // The kernel would give the job ten seconds.
+    // The real kernel waits ten seconds for the job.
     let options = SimOptions::hanging_for(Duration::from_millis(200));
     let gpu = SimDevice::new(profile("navi21").ok_or("no such chip")?, options);
     let device = Device::with_observer(gpu.open(), map.clone())?;
@@ -36,7 +36,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     stream.push(&pm4::IndirectBuffer::call(secondary.address(), 64))?;
     crumbs.end(&mut stream, 2)?;
     let list = stream.finish()?;
-    // The mistake: nothing says that the list needs it, so nothing keeps it alive.
+    // The mistake: neither the list nor the submission keeps the memory alive.
     drop(secondary);
 
     let submission = Submission { lists: &[&list], memory: crumbs.binding(), ..Submission::default() };
@@ -46,16 +46,15 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         Err(error) => error,
     };
 
-    // What a driver returns, and what it can do about it.
+    // The result that a Vulkan driver returns, and the cause of the loss.
     let loss = error.loss().ok_or("it is another error")?;
     println!("{error}\n{:?}: {:?}, {:?}\n", error.vk_result(), loss.reason, loss.blame);
     assert_eq!((loss.reason, loss.blame), (LossReason::Hung, Blame::Guilty));
 
-    // Where it stopped: marks, the commands around the last one, and the object that the fault hit.
+    // The place of the hang: marks, the commands around the last one, and the object that the fault hit.
     println!("{}", HangReport::new(&device).with_queue(&queue, Some(&crumbs)));
 
-    // The context is lost for good, and the device is not: a new context goes on. Only after a loss of VRAM is there
-    // anything to upload again.
+    // The context is lost for good, but the device is not: a new context works. Data must be uploaded again only if VRAM was lost.
     assert!(queue.check().is_err() && !loss.vram_lost);
     drop((queue, context));
     let queue = Queue::new(&Context::new(&device, Priority::Normal)?, Ip::Gfx, 0)?;

@@ -1,8 +1,8 @@
-//! Shows what was submitted last: every packet with its fields, registers and addresses by name, and the list that is called.
+//! Prints a submitted list: every packet with its fields, registers and addresses by name, and the list that it calls.
 //!
-//! `cargo run --example dump_ib` runs on a simulated RX 6800, so that it works on any machine; on a Radeon, replace
-//! `SimKernel::open(...)` by `RenderNode::open("/dev/dri/renderD128".as_ref())?`. The submissions of another program are shown by
-//! `amdgpu-ib dump --recording FILE`.
+//! `cargo run --example dump_ib` runs on a simulated RX 6800, so that it works on any machine. On a Radeon, replace
+//! `SimKernel::open(...)` with `RenderNode::open("/dev/dri/renderD128".as_ref())?`. To print the submissions of another program,
+//! use `amdgpu-ib dump --recording FILE`.
 
 use std::{collections::HashMap, time::Duration};
 
@@ -19,7 +19,7 @@ use amdgpu_winsys::{
 };
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
-    // For names instead of numbers, give the device a map, and the BOs names.
+    // To print names instead of addresses, give the device a VA map, and the BOs names.
     let map = VaMap::new(64);
     let kernel = SimKernel::open(profile("navi21").ok_or("no such chip")?);
     let device = Device::with_observer(kernel, map.clone())?;
@@ -28,7 +28,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let memory = manager.allocate(&AllocateInfo::new(memory_type, 4096))?;
     map.name(memory.bo().handle(), "results");
 
-    // A list with a bit of everything, and another one that it calls.
+    // A list with several kinds of packets, and another list that it calls.
     let target = pm4::Target::gfx(device.info().gfx_level);
     let mut called = Stream::secondary(&device, target, 64)?;
     called.annotate("the secondary list")?;
@@ -47,7 +47,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let fence = queue.submit(&Submission { lists: &[&list], memory: &memory, ..Submission::default() })?;
     assert!(fence.wait(Deadline::after(Duration::from_secs(10)))?);
 
-    // The dumper asks for memory when it meets a call, and for names when it meets an address.
+    // The dumper calls one closure for the memory of a called IB, and another for the name of an address.
     let ibs: HashMap<_, _> = [&list, &called].into_iter().flat_map(ibs).collect();
     let memory_of = |va, dwords| ibs.get(&(va, dwords)).cloned();
     let names = |address| Some(map.lookup(address).to_string());
@@ -60,7 +60,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     Ok(())
 }
 
-/// The IBs of a list, by address and length.
+/// Returns the dwords of a list's IBs, by address and length.
 fn ibs(list: &CommandList) -> impl Iterator<Item = ((amdgpu_winsys::vamgr::GpuVa, usize), Vec<u32>)> {
     list.ibs().zip(list.dwords())
 }

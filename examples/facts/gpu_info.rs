@@ -1,4 +1,4 @@
-//! Finds the AMD GPUs of this machine and prints what each of them is.
+//! Finds the AMD GPUs of this machine and prints their properties.
 //!
 //! `cargo run --example gpu_info`
 
@@ -17,7 +17,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     }
     for node in nodes {
         let opened = RenderNode::open(&node.path)?;
-        // The `drm` crate's requests work on the same descriptor.
+        // The requests of the crate `drm` work on the same descriptor.
         let driver = drm::Device::get_driver(&opened)?;
         let device = Device::new(opened)?;
         let info = device.info();

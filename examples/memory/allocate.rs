@@ -1,6 +1,6 @@
-//! Allocates device memory, maps it, and frees it, with the kernel's counts before and after.
+//! Allocates device memory, maps it, and frees it, and prints the kernel's counts before and after.
 //!
-//! `cargo run --example allocate` runs on a simulated RX 6800; on a Radeon, replace the first lines of `main` by
+//! `cargo run --example allocate` runs on a simulated RX 6800. On a Radeon, replace the first lines of `main` with
 //! `Device::open("/dev/dri/renderD128")?`.
 
 use amdgpu_sim::{SimDevice, SimOptions, profile};
@@ -14,22 +14,22 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let device = Device::new(gpu.open())?;
     let manager = MemoryManager::new(&device, &TableOptions::default())?;
 
-    // The type for what the CPU writes and the GPU reads. `find_type` chooses by properties, as Vulkan's users do.
+    // The memory type for data that the CPU writes and the GPU reads. `find_type` selects by property flags, as in Vulkan.
     let tables = manager.properties();
     let memory_type = tables.type_for(MemoryUsage::Upload).ok_or("no memory that the CPU writes")?;
     let memory = manager.allocate(&AllocateInfo::new(memory_type, 100_000))?;
     println!("type {memory_type}: {:?}", tables.types()[memory_type as usize].properties);
     println!("{} bytes at {}, {} bytes of VRAM in use", memory.size(), memory.address(), gpu.census().vram_bytes);
 
-    // The first call maps; later ones, from any thread, get the same mapping, until one of them unmaps. It cannot outlive the
-    // memory, and what is in use is not taken away.
+    // The first call maps. Later calls, from any thread, return the same mapping until one of them unmaps. A mapping cannot outlive
+    // the memory, and is not unmapped while it is in use.
     let mapping = memory.map()?;
     mapping.write(0, b"hello")?;
     let mut read = [0; 5];
     mapping.read(0, &mut read)?;
     println!("read back {:?}", std::str::from_utf8(&read)?);
 
-    // The mapping, the binding, the handle and the addresses go, in this order.
+    // The mapping, the binding, the handle and the addresses are freed in this order.
     drop(mapping);
     drop(memory);
     println!(
@@ -38,7 +38,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         device.addresses().leased_bytes()
     );
 
-    // What cannot be has a reason with the numbers, and Vulkan's result.
+    // An impossible request returns a reason with numbers, and Vulkan's result.
     let error = manager.allocate(&AllocateInfo::new(memory_type, 1 << 40)).map(drop).unwrap_err();
     println!("{error}: {:?}", error.vk_result());
     Ok(())

@@ -1,7 +1,7 @@
-//! The memory that a program may use: the budget in three forms, as it changes while another process fills the GPU.
+//! The memory budget of a program by three rules, and its changes while another process fills the GPU.
 //!
-//! `cargo run --example budget` runs on a simulated APU, where the question is hardest: carve-out and GTT are the same
-//! memory, and the heaps promise more than the machine has.
+//! `cargo run --example budget` runs on a simulated APU, the most difficult case: carve-out and GTT are the same memory, and the
+//! sum of the heaps exceeds the memory of the machine.
 
 use std::{io::Write, time::Duration};
 
@@ -13,7 +13,7 @@ use amdgpu_winsys::{
     winsys::{Device, Event, Observer},
 };
 
-/// An observer that prints what changes budgets. A driver would wake its texture streaming.
+/// An observer that prints changes of budgets. A driver would start its texture streaming.
 #[derive(Debug)]
 struct Alarm;
 
@@ -32,11 +32,11 @@ impl Observer for Alarm {
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let gpu = SimDevice::new(profile("renoir").ok_or("no such chip")?, SimOptions::default());
     let device = Device::with_observer(gpu.open(), Alarm)?;
-    // One request to the kernel in ten milliseconds is enough.
+    // One query to the kernel every ten milliseconds suffices.
     let manager = MemoryManager::new(&device, &TableOptions::default())?
         .with_budget_interval(CoarseClock, Duration::from_millis(10));
 
-    // The library does not look at the host behind our back; what is available is told to it.
+    // The library does not read the host's memory state itself; the caller passes it.
     let meminfo = std::fs::read_to_string("/proc/meminfo")?;
     let host = HostMemory::parse(&meminfo).ok_or("no MemAvailable")?;
 

@@ -1,7 +1,7 @@
-//! Captures an address in one run and gets it again in the next, whatever else is allocated there.
+//! Captures the address of an allocation in one run and allocates it again in the next, independent of other allocations.
 //!
-//! `cargo run --example capture_replay` runs on a simulated RX 6800. Two open files stand for the two runs: each has
-//! addresses of its own.
+//! `cargo run --example capture_replay` runs on a simulated RX 6800. Two open files represent the two runs: each has its own
+//! address space.
 
 use amdgpu_sim::{SimKernel, profile};
 use amdgpu_winsys::{
@@ -18,7 +18,7 @@ fn run() -> Result<MemoryManager, Box<dyn std::error::Error>> {
 }
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
-    // The first run is recorded. A trace tool notes the address beside the contents.
+    // The capture run. A trace tool stores the address with the contents.
     let first = run()?;
     let memory_type = first.properties().type_for(MemoryUsage::GpuOnly).ok_or("no memory of the GPU")?;
     let memory = first.allocate(&AllocateInfo { replay: Replay::Capture, ..AllocateInfo::new(memory_type, SIZE) })?;
@@ -26,7 +26,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let kept = first.device().addresses().replay_windows().map(|windows| windows.range(VaWindow::High));
     println!("captured {captured}, from {:?}", kept.ok_or("no replay window")?);
 
-    // The second run allocates other things first. None of them can be in the way: those addresses are kept.
+    // The replay run allocates other memory first. This never uses the captured address, because replay windows are reserved.
     let second = run()?;
     let others: Result<Vec<_>, _> =
         (0..100).map(|_| second.allocate(&AllocateInfo::new(memory_type, 3 << 20))).collect();
@@ -34,7 +34,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let again = second.allocate(&replay)?;
     println!("behind {} others at {}", others?.len(), again.address());
 
-    // A second time it is not free, which Vulkan has a result for.
+    // A second allocation there fails with the result that Vulkan defines for this.
     let error = second.allocate(&replay).map(drop).unwrap_err();
     println!("{error}: {:?}", error.vk_result());
     Ok(())

@@ -1,4 +1,4 @@
-//! Prints heaps, memory types and budgets of every chip of the simulator, as a Vulkan driver would report them.
+//! Prints heaps, memory types and budgets of every chip of the simulator, in the form in which a Vulkan driver reports them.
 //!
 //! `cargo run --example heaps`
 

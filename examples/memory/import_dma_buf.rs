@@ -1,4 +1,4 @@
-//! Passes memory as a dma-buf from one open file of a GPU to another, and to another GPU.
+//! Shares memory as a dma-buf between two open files of a GPU, and with another GPU.
 //!
 //! `cargo run --example import_dma_buf` runs on a simulated RX 6800 and a simulated APU in one machine.
 
@@ -20,14 +20,14 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let manager = |kernel| MemoryManager::new(&Device::new(kernel)?, &TableOptions::default());
     let (compositor, game, other_gpu) = (manager(card.open())?, manager(card.open())?, manager(apu.open())?);
 
-    // Only memory that is asked for as exportable can leave: the kernel never shares what is always resident.
+    // Only memory that was allocated as exportable can be shared, because the kernel never shares always-resident memory.
     let uploads = game.properties().type_for(MemoryUsage::Upload).ok_or("no memory that the CPU writes")?;
     let info = AllocateInfo { flags: AllocateFlags::EXPORTABLE, ..AllocateInfo::new(uploads, SIZE) };
     let frame = game.allocate(&info)?;
     frame.map()?.write(0, b"a frame")?;
     let fd = frame.export(DMA_BUF)?;
 
-    // What it may be imported as, as vkGetMemoryFdPropertiesKHR answers; the placement is what the kernel tells.
+    // The memory types for the import, like `vkGetMemoryFdPropertiesKHR`, according to the placement that the kernel reports.
     let types = compositor.fd_types(DMA_BUF, &fd)?;
     let memory_type = types.iter().next().ok_or("nothing fits")?;
     let shown =
@@ -41,19 +41,19 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         std::str::from_utf8(&seen)?
     );
 
-    // The same memory again is the same object, and is charged once.
+    // A second import of the same memory refers to the same BO, and is charged once.
     let again =
         compositor.import_fd(fd.try_clone()?, &ImportInfo::new(memory_type, SIZE)).map_err(|(_, error)| error)?;
     let usage = compositor.usage_tracker().usage();
     let charged = usage.visible_vram + usage.gtt;
     println!("handles {} and {}, {charged} bytes charged", shown.bo().handle(), again.bo().handle());
 
-    // A descriptor that promises too little comes back beside the error.
+    // If the import fails, because the memory is too small, the error returns the descriptor.
     let (fd, error): (OwnedFd, _) =
         compositor.import_fd(fd, &ImportInfo::new(memory_type, SIZE * 2)).map(drop).unwrap_err();
     println!("{error}: {:?}", error.vk_result());
 
-    // Another GPU reads it through the bus, as system memory, and says so.
+    // Another GPU accesses the memory over the bus, as system memory, and reports its origin.
     let memory_type = other_gpu.fd_types(DMA_BUF, &fd)?.iter().next().ok_or("nothing fits")?;
     let foreign = other_gpu.import_fd(fd, &ImportInfo::new(memory_type, SIZE)).map_err(|(_, error)| error)?;
     println!("on the other GPU: {:?}, {:?}", foreign.bo().origin(), foreign.bo().domains());

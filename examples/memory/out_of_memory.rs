@@ -1,7 +1,7 @@
-//! Runs out of memory on purpose, is told why, and recovers.
+//! Runs out of memory on purpose, prints the reason, and recovers.
 //!
-//! `cargo run --example out_of_memory`. By default the kernel lets a program allocate more than there is, and fails the
-//! submission that uses it. With an admission policy the allocation is refused, while the program can still do something.
+//! `cargo run --example out_of_memory`. By default the kernel accepts allocations that exceed the memory, and fails the submission
+//! that uses them. With an admission policy the allocation itself fails, when the program can still react.
 
 use amdgpu_sim::{SimKernel, profile};
 use amdgpu_winsys::{
@@ -24,7 +24,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let gtt = device.memory_info()?.gtt.usable_heap_size;
     let memories: Vec<_> = (0..gtt / CHUNK + 2).map(|_| careless.allocate(&chunk)).collect::<Result<_, _>>()?;
     println!("  {} GiB of {} allocated without an error", memories.len(), gtt >> 30);
-    // What a submission needs at once can be checked before it is made ...
+    // The memory of a submission can be checked before the submission ...
     let mut set = WorkingSet::new();
     for memory in &memories {
         set.add(memory.binding());
@@ -33,7 +33,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         Err(error @ MemoryError::DoesNotFit(_)) => println!("  {error}"),
         other => return Err(format!("that cannot fit: {other:?}").into()),
     }
-    // ... for the kernel says so too late.
+    // ... because the kernel reports it too late.
     println!("  the kernel: {}", submit(&device, &memories).err().ok_or("that cannot run")?);
     drop(memories);
 
@@ -50,7 +50,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     };
     println!("  after {} GiB: {refusal}", memories.len());
 
-    // Recover: let something go, and try again.
+    // Recover: free one chunk, and allocate again.
     memories.pop();
     memories.push(careful.allocate(&chunk)?);
     println!("  one chunk freed, one allocated: {} GiB", memories.len());
@@ -59,13 +59,14 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     Ok(())
 }
 
-/// A chunk of system memory that submissions list. (Memory that cannot be shared belongs to every submission.)
+/// Returns the parameters of a chunk of system memory that submissions list explicitly. (Memory that cannot be shared belongs to
+/// every submission.)
 fn system_memory(manager: &MemoryManager) -> Result<AllocateInfo, Box<dyn std::error::Error>> {
     let memory_type = manager.properties().type_for(MemoryUsage::Readback).ok_or("no memory that the CPU reads")?;
     Ok(AllocateInfo { flags: AllocateFlags::EXPORTABLE, ..AllocateInfo::new(memory_type, CHUNK) })
 }
 
-/// A job that needs all of these memories, and does nothing with them.
+/// Submits a job that lists all of this memory and does not access it.
 fn submit(device: &Device, memories: &[DeviceMemory]) -> Result<(), Box<dyn std::error::Error>> {
     let mut stream = Stream::new(device, pm4::Target::gfx(device.info().gfx_level), 16)?;
     stream.push(&pm4::Nop::Skip(&[0]))?;

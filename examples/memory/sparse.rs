@@ -1,7 +1,7 @@
-//! A buffer of a gigabyte with a few pages of memory: what a virtual texture is made of.
+//! Binds a few pages of memory in a buffer of one gigabyte, as for a virtual texture.
 //!
-//! `cargo run --example sparse` runs on a simulated RX 6800. The GPU may touch all of a sparse range; where nothing is
-//! bound it reads zero, and its writes are lost.
+//! `cargo run --example sparse` runs on a simulated RX 6800. The GPU may access all of a sparse range: reads of unbound pages
+//! return zero, and writes to them are lost.
 
 use std::time::Duration;
 
@@ -25,11 +25,11 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let memory = host_memory(&manager, 4 * BLOCK)?;
     memory.map()?.store_u32(2 * BLOCK, 42)?;
 
-    // Addresses first, memory later.
+    // The addresses are allocated first, memory is bound later.
     let range = SparseRange::new(&device, VaRequest::new(1 << 30).aligned(BLOCK))?;
     println!("{} MiB of addresses at {}, {} bytes bound", range.size() >> 20, range.address(), range.bound_bytes());
 
-    // Four blocks, given one by one and out of order. Their memory is one piece, so they become one ioctl.
+    // Four blocks, bound one by one and out of order. Their memory is contiguous, so one ioctl binds them.
     let place = 512 << 20;
     let block = |index: u64| SparseBind {
         offset: place + index * BLOCK,
@@ -40,7 +40,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     println!("{} KiB bound in {ioctls} ioctl", range.bound_bytes() >> 10);
     println!("the GPU reads {} there", gpu_reads(&manager, &range, place + 2 * BLOCK)?);
 
-    // As a queue operation: the change comes after what it waits for, and others can wait for it.
+    // A queue operation: it waits for sync objects before the change, and signals others after it.
     let [frame_done, unbound] = [Syncobj::new(&device, false)?, Syncobj::new(&device, false)?];
     let point = |syncobj: &Syncobj| SparsePoint { syncobj: syncobj.clone(), point: 0 };
     let queue = SparseQueue::new(&device)?;
@@ -64,7 +64,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     Ok(())
 }
 
-/// Lets a copy engine fetch a dword of the range.
+/// Reads a dword of the range with a copy engine.
 fn gpu_reads(manager: &MemoryManager, range: &SparseRange, offset: u64) -> Result<u32, Box<dyn std::error::Error>> {
     let device = manager.device();
     let result = host_memory(manager, 4096)?;
@@ -73,7 +73,7 @@ fn gpu_reads(manager: &MemoryManager, range: &SparseRange, offset: u64) -> Resul
     stream.push(&sdma::CopyLinear::new(result.address(), from, 4))?;
     let list = stream.finish()?;
     let queue = Queue::new(&Context::new(device, Priority::Normal)?, Ip::Sdma, 0)?;
-    // Whatever is bound at the moment of the submission is listed with it.
+    // The memory bound at the time of submission is listed with it.
     let sets = [range.residents()];
     let fence = queue.submit(&Submission { lists: &[&list], memory: &result, sets: &sets, ..Submission::default() })?;
     if !fence.wait(Deadline::after(Duration::from_secs(2)))? {

@@ -1,31 +1,31 @@
-//! A GPU virtual address that is valid by construction.
+//! GPU virtual addresses in canonical form.
 
 use std::fmt;
 
-/// A GPU virtual address in canonical form: bits 63..=48 repeat bit 47.
+/// A GPU virtual address in canonical form: bits 63..=48 equal bit 47.
 ///
-/// The low half is `[0, 2^47)`, the high half `[0xffff_8000_0000_0000, 2^64)`. There is deliberately no `Add`: every
-/// sum is checked, and a sum that leaves its half is refused.
+/// The low half is `[0, 2^47)`, the high half `[0xffff_8000_0000_0000, 2^64)`. The type deliberately has no `Add`: every sum is
+/// checked, and must be in the same half.
 ///
 /// Source: `AMDGPU_GMC_HOLE_START` and `AMDGPU_GMC_HOLE_END` in Linux 6.12, `amdgpu_gmc.h`.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 #[repr(transparent)]
 pub struct GpuVa(u64);
 
-/// An address between the low and the high half. `AMDGPU_GEM_VA` answers EINVAL to these.
+/// The error of an address between the low and the high half, for which `AMDGPU_GEM_VA` returns EINVAL.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("GPU address {0:#x} lies in the hole between the low and the high half")]
 pub struct InTheHole(pub u64);
 
 impl GpuVa {
-    /// Address zero, which no window ever contains (the lowest 64 KiB are reserved).
+    /// Address zero, which no VA window contains, because the lowest 64 KiB are reserved.
     pub const NULL: Self = Self(0);
 
-    /// Accepts a canonical address.
+    /// Creates an address from a number in canonical form.
     ///
     /// # Errors
     ///
-    /// [`InTheHole`] when bits 63..=48 do not repeat bit 47.
+    /// [`InTheHole`] if bits 63..=48 do not equal bit 47.
     #[inline]
     pub const fn new(raw: u64) -> Result<Self, InTheHole> {
         match raw >> 47 {
@@ -34,23 +34,23 @@ impl GpuVa {
         }
     }
 
-    /// Sign-extends the low 48 bits, which is how the GPU itself spells an address (fault reports, page tables).
+    /// Creates an address from its low 48 bits by sign extension. The GPU uses 48 bits in fault reports and page tables.
     #[inline]
     pub const fn from_48_bits(raw: u64) -> Self {
         Self(((raw << 16).cast_signed() >> 16).cast_unsigned())
     }
 
-    /// Joins the two dwords of a packet.
+    /// Creates an address from the two dwords of a packet.
     ///
     /// # Errors
     ///
-    /// [`InTheHole`] as for [`GpuVa::new`].
+    /// [`InTheHole`] if bits 63..=48 do not equal bit 47.
     #[inline]
     pub const fn from_halves(low: u32, high: u32) -> Result<Self, InTheHole> {
         Self::new((high as u64) << 32 | low as u64)
     }
 
-    /// Returns the address as the kernel and the packets take it.
+    /// Returns the 64-bit canonical address, as the kernel and packets use it.
     #[inline]
     pub const fn as_u64(self) -> u64 {
         self.0
@@ -68,13 +68,13 @@ impl GpuVa {
         (self.0 >> 32) as u32
     }
 
-    /// Returns bits 47..=0: what GEM_VA works on and what page tables are indexed by.
+    /// Returns bits 47..=0, which GEM_VA uses internally and which index the page tables.
     #[inline]
     pub const fn low_48_bits(self) -> u64 {
         self.0 & 0xffff_ffff_ffff
     }
 
-    /// Returns `self + bytes`; `None` past the end of this half.
+    /// Returns `self + bytes`; `None` if the sum is outside the half of `self`.
     #[must_use]
     #[inline]
     pub const fn checked_add(self, bytes: u64) -> Option<Self> {
@@ -84,8 +84,8 @@ impl GpuVa {
         }
     }
 
-    /// Returns `true` if the address is a multiple of `alignment`, which need not be a power of two; zero aligns
-    /// nothing.
+    /// Returns `true` if the address is a multiple of `alignment`, which need not be a power of two. Returns `false` if `alignment`
+    /// is zero.
     #[inline]
     pub const fn is_aligned(self, alignment: u64) -> bool {
         alignment != 0 && self.0.is_multiple_of(alignment)

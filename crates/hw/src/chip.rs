@@ -1,11 +1,11 @@
-//! Chips and families, by the kernel's numbers.
+//! Chips and families, identified by the kernel's numbers.
 
 pub use libdrm_amdgpu_sys::AMDGPU::{ASIC_NAME as Chip, FAMILY_NAME as Family, VRAM_TYPE as VramType};
 
-/// Returns the chip with a family number and an external revision; `None` when no table knows it.
+/// Returns the chip with a family number and an external revision; `None` if it is unknown.
 ///
-/// Source: Mesa `src/amd/addrlib/src/amdgpu_asic_addr.h`, as the crate `libdrm_amdgpu_sys` carries it, and its family CZ,
-/// which that crate leaves out.
+/// Source: Mesa `src/amd/addrlib/src/amdgpu_asic_addr.h`, from the crate `libdrm_amdgpu_sys`, with its family CZ added, which that
+/// crate lacks.
 pub fn identify(family: Family, external_rev: u32) -> Option<Chip> {
     let chip = match (family, external_rev) {
         (Family::CZ, 0x01..0x21) => Chip::CHIP_CARRIZO,
@@ -15,10 +15,10 @@ pub fn identify(family: Family, external_rev: u32) -> Option<Chip> {
     (chip != Chip::CHIP_UNKNOWN).then_some(chip)
 }
 
-/// Returns the minor version of a GFX10 chip's graphics block; `None` for chips of other generations.
+/// Returns the minor version of the graphics block of a GFX10 chip; `None` for chips of other generations.
 ///
-/// A driver that does not read IP discovery reports 10.0 for all of them.
-/// Source: Mesa `src/amd/common/ac_gpu_info.c`, `ac_query_gpu_info`.
+/// A kernel driver without IP discovery reports version 10.0 for all GFX10 chips. Source: Mesa `src/amd/common/ac_gpu_info.c`,
+/// `ac_query_gpu_info`.
 pub fn gfx10_minor(family: Family, chip: Chip) -> Option<u32> {
     match family {
         Family::NV if matches!(chip, Chip::CHIP_NAVI10 | Chip::CHIP_NAVI12 | Chip::CHIP_NAVI14) => Some(1),
@@ -27,10 +27,10 @@ pub fn gfx10_minor(family: Family, chip: Chip) -> Option<u32> {
     }
 }
 
-/// Returns the name that RADV prints for a chip.
+/// Returns the name of a chip in RADV's output; `UNKNOWN` for chips that RADV does not know.
 ///
-/// Source: Mesa `src/amd/common/amd_family.c`, `ac_get_family_name`. The crate that holds the table of chips names the
-/// newer ones by their graphics target.
+/// Source: Mesa `src/amd/common/amd_family.c`, `ac_get_family_name`. `libdrm_amdgpu_sys`, which has the table of chips, names newer
+/// chips by their graphics target instead.
 pub fn radv_name(chip: Chip) -> &'static str {
     match chip {
         Chip::CHIP_TAHITI => "TAHITI",

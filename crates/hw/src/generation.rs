@@ -2,9 +2,9 @@
 
 use std::fmt;
 
-/// The graphics IP generation, ordered: a later generation compares greater.
+/// A graphics IP generation. Later generations compare greater.
 ///
-/// It is decided by the version of the GFX (or, on chips without graphics, COMPUTE) IP block, never by the family.
+/// It is determined by the version of the GFX IP block, or of the COMPUTE block on chips without graphics, never by the family.
 /// Source: Mesa 25.0.7 `src/amd/common/ac_gpu_info.c`, `ac_query_gpu_info`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum GfxLevel {
@@ -29,7 +29,7 @@ pub enum GfxLevel {
 }
 
 impl GfxLevel {
-    /// Every generation, oldest first.
+    /// All generations, oldest first.
     pub const ALL: [Self; 9] = [
         Self::Gfx6,
         Self::Gfx7,
@@ -42,7 +42,7 @@ impl GfxLevel {
         Self::Gfx12,
     ];
 
-    /// Returns the name Mesa gives the generation, such as `GFX10_3`.
+    /// Returns Mesa's name of the generation, such as `GFX10_3`.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Gfx6 => "GFX6",
@@ -59,8 +59,8 @@ impl GfxLevel {
 }
 
 impl GfxLevel {
-    /// Returns the generation of a chip whose GFX (or, without graphics, COMPUTE) block has this version; `None` where no
-    /// known chip has it.
+    /// Returns the generation for a version of the GFX block, or of the COMPUTE block on chips without graphics; `None` if no known
+    /// chip has this version.
     pub const fn of_version(major: u32, minor: u32) -> Option<Self> {
         Some(match (major, minor) {
             (12, 0) => Self::Gfx12,

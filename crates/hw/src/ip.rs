@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-/// A hardware IP block that takes submissions; the discriminant is the kernel's `AMDGPU_HW_IP_*`.
+/// A hardware IP block that accepts submissions. The discriminant is the kernel's `AMDGPU_HW_IP_*`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[repr(u32)]
 pub enum Ip {
@@ -12,15 +12,15 @@ pub enum Ip {
     Compute = 1,
     /// The copy engines. Up to two rings for user space.
     Sdma = 2,
-    /// The old video decoder.
+    /// The UVD video decoder, before VCN.
     Uvd = 3,
-    /// The old video encoder.
+    /// The VCE video encoder, before VCN.
     Vce = 4,
-    /// The encoder half of the last UVD generation.
+    /// The HEVC encoder of the last UVD generations.
     UvdEnc = 5,
-    /// The video decoder since Raven.
+    /// The VCN video decoder, since Raven.
     VcnDec = 6,
-    /// The video encoder since Raven; decodes too from VCN 4 on.
+    /// The VCN video encoder, since Raven. From VCN 4 on its ring decodes too.
     VcnEnc = 7,
     /// The JPEG decoder.
     VcnJpeg = 8,
@@ -29,7 +29,7 @@ pub enum Ip {
 }
 
 impl Ip {
-    /// Every IP block the kernel numbers, in its order.
+    /// All IP blocks, in the order of the kernel's numbers.
     pub const ALL: [Self; 10] = [
         Self::Gfx,
         Self::Compute,
@@ -43,22 +43,22 @@ impl Ip {
         Self::Vpe,
     ];
 
-    /// Returns the kernel's number for the block, 0..=9.
+    /// Returns the kernel's number of the block as an index, from 0 to 9.
     pub const fn index(self) -> usize {
         self as usize
     }
 
-    /// Returns the same number as the kernel's structures hold it.
+    /// Returns the kernel's number of the block, as in the fields of its structures.
     pub const fn raw(self) -> u32 {
         self as u32
     }
 
-    /// Returns the block with the kernel's number `raw`; `None` from 10 on.
+    /// Returns the block with a kernel number; `None` for 10 and above.
     pub fn from_raw(raw: u32) -> Option<Self> {
         Self::ALL.get(crate::num::index(raw)).copied()
     }
 
-    /// Returns the name Mesa prints, such as `GFX`.
+    /// Returns Mesa's name of the block, such as `GFX`.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Gfx => "GFX",

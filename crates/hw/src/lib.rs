@@ -1,6 +1,6 @@
-//! The words that every layer of amdgpu-winsys uses: generations, families, chips, IP blocks, GPU and PCI addresses.
+//! The basic types of amdgpu-winsys: generations, families, chips, IP blocks, GPU and PCI addresses.
 //!
-//! It does no I/O and uses no other crate of the workspace. `amdgpu-winsys` re-exports all of it but [`num`].
+//! The crate performs no I/O and depends on no other crate of the workspace. `amdgpu-winsys` re-exports everything except [`num`].
 
 mod address;
 mod chip;

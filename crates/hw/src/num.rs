@@ -1,23 +1,23 @@
-//! Conversions between integers by name. A cast with `as` leaves it to the reader to find out whether it loses anything.
+//! Conversions between integer types by name. Unlike a cast with `as`, they show whether a value can be lost.
 
 const _: () = assert!(usize::BITS == 64, "only 64-bit hosts are supported");
 
-/// Returns a 32-bit number as an index into host memory. Loses nothing.
+/// Converts a 32-bit number to an index into host memory, without loss.
 #[inline]
 #[must_use]
 pub const fn index(number: u32) -> usize {
     number as usize
 }
 
-/// Returns an index or a length in host memory as 64 bits. Loses nothing.
+/// Converts an index or a length in host memory to 64 bits, without loss.
 #[inline]
 #[must_use]
 pub const fn wide(len: usize) -> u64 {
     len as u64
 }
 
-/// Returns a number of host objects as 32 bits, as the kernel's structures count them. More than those hold become
-/// [`u32::MAX`], which no kernel accepts.
+/// Converts a number of host objects to 32 bits, for fields of the kernel's structures. A larger number becomes [`u32::MAX`], which
+/// the kernel never accepts.
 #[inline]
 #[must_use]
 pub const fn count(len: usize) -> u32 {

@@ -2,21 +2,21 @@
 
 use std::fmt;
 
-/// The location of a device on the PCI bus.
+/// The address of a device on the PCI bus.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct PciAddress {
-    /// Domain.
+    /// PCI domain.
     pub domain: u32,
-    /// Bus.
+    /// Bus number.
     pub bus: u8,
-    /// Device.
+    /// Device number, below 32.
     pub device: u8,
-    /// Function.
+    /// Function number, below 8.
     pub function: u8,
 }
 
 impl PciAddress {
-    /// Reads the form `0000:03:00.0`.
+    /// Parses an address in the form `0000:03:00.0`; `None` if the form or a number is invalid.
     pub fn parse(text: &str) -> Option<Self> {
         let (domain, rest) = text.split_once(':')?;
         let (bus, rest) = rest.split_once(':')?;
@@ -31,8 +31,8 @@ impl PciAddress {
 }
 
 impl PciAddress {
-    /// Returns the device UUID that RADV and radeonsi report for the GPU there, so that Vulkan, GL and other APIs know each
-    /// other's devices: domain, bus, device and function, four bytes each.
+    /// Returns the device UUID that RADV and radeonsi report for the GPU at this address, which lets Vulkan, OpenGL and other APIs
+    /// identify the same device. It consists of domain, bus, device and function, four bytes each.
     ///
     /// Source: Mesa 25.0.7 `src/amd/common/ac_gpu_info.c`, `ac_compute_device_uuid`.
     pub fn device_uuid(&self) -> [u8; 16] {

@@ -1,5 +1,4 @@
-//! Kernels around a kernel: layers that look at, count, fail, record and replay what a client and its kernel say to each
-//! other.
+//! Layers around a kernel that observe, count, fail, record and replay the calls of a client.
 //!
 //! | | is |
 //! |---|---|
@@ -9,14 +8,14 @@
 //! | [`Recorder`] | a kernel that is written down |
 //! | [`Replayer`] | a recording that stands in for its kernel |
 //!
-//! The crate needs neither the simulator nor a GPU nor the library: it speaks the bytes of `amdgpu-uapi` alone.
+//! The crate depends neither on the simulator nor on a GPU nor on the library, but only on the binary interface of `amdgpu-uapi`.
 //!
 //! # Recordings
 //!
-//! [`Recording`] wraps kernels, real ones as well as simulated ones, in [`Recorder`]s that write every call to a file;
-//! [`Replay`] reads such a file and serves it through [`Replayer`]s. Both are [`Kernel`](amdgpu_uapi::Kernel)s, so a client
-//! notices neither. So a failure on a remote Radeon can be examined on any machine, any number of times. The real
-//! kernel is recorded through `RenderNode` of `amdgpu-winsys`.
+//! [`Recording`] wraps real or simulated kernels in [`Recorder`]s that write every call to a file. [`Replay`] reads such a file and
+//! serves it through [`Replayer`]s. Both are [`Kernel`](amdgpu_uapi::Kernel)s, which a client uses like any other. A failure on a
+//! remote machine can thus be examined on any machine, any number of times. To record the real kernel, wrap a `RenderNode` of
+//! `amdgpu-winsys`.
 //!
 //! ```no_run
 //! use std::path::Path;
@@ -37,53 +36,56 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! ## What is compared
+//! ## Comparison
 //!
-//! A replay serves a call only if it is the recorded one: the same file, request, argument and nested memory. Three kinds
-//! of field differ from run to run and are made the same first: addresses of the client's own (null or not), moments of
-//! CLOCK_MONOTONIC (polls, never, or some time) and descriptors (one or none). The first call that differs stops the replay
-//! with a [`ReplayError`] that names it, and every call from then on ends in ENODEV.
+//! A replay serves a call only if it equals the recorded one in file, request, argument and nested memory. Three kinds of fields
+//! differ from run to run and are replaced before the comparison: addresses of the client (null or not), deadlines of
+//! CLOCK_MONOTONIC (polls, never expires, or another time) and descriptors (none or one). At the first call that differs, the
+//! replay stops with a [`ReplayError`] that names it, and every later call returns ENODEV.
 //!
 //! ## Memory
 //!
-//! The GPU writes while the client reads, at moments that no replay could meet again. So under a recorder the client does
-//! not see the BO itself: its mapping is a *view*, memory of the recorder's own, and the two are brought together only at
-//! calls. Before a call that submits, waits or shares, what the client has stored since the last time goes to the BO,
-//! dword by dword; after a call that waits, and after one that maps, what the GPU has stored goes to the view, and into the
-//! file. BOs of one page, which user fences are, are looked at after every call, because clients poll them; when one has
-//! changed, so is all the rest. A replay has
-//! views without BOs behind them and stores the same dwords after the same calls: a client with one thread sees the same
-//! bytes at every moment, whatever the GPU's pace was.
+//! The GPU writes memory while the client reads it, at times that a replay cannot reproduce. Under a recorder the client therefore
+//! does not map the BO itself, but a *view*: memory of the recorder. View and BO are synchronized only at calls. Before a call that
+//! submits, waits or shares, the client's stores since the last synchronization are copied to the BO, dword by dword. After a call
+//! that waits, and after one that maps, the GPU's stores are copied to the view, and recorded. BOs of one page, which user fences
+//! are, are compared after every call, because clients poll them. If one has changed, all others are compared too. A replay has
+//! views without BOs, and stores the same dwords after the same calls: a client with a single thread reads the same bytes at every
+//! point, independent of the speed of the GPU.
 //!
-//! The price: a recorded client sees the GPU's writes late. One that makes no call at all for half a second is shown them
-//! anyhow (it may be waiting for just that). And each wait reads every mapping once, which is slow for mapped video memory;
-//! a recording is no place to measure time.
+//! As a consequence, a recorded client observes the GPU's writes late. If it makes no call for half a second, the writes are copied
+//! nevertheless, because it may be polling for them. Each wait reads every mapping once, which is slow for mapped video memory, so
+//! a recording is not suitable for measurements of time.
 //!
-//! Pages of the client's own (GEM_USERPTR) cannot be put aside; their changes, whosever they are, are recorded after the
-//! same calls and after submissions.
-//! Mappings of dma-buf descriptors are the client's affair with another file, and are not recorded.
+//! The client's own pages (GEM_USERPTR) cannot be replaced by a view. Their changes, by GPU or client, are recorded after the same
+//! calls and after submissions. Mappings of dma-buf descriptors belong to another file, and are not recorded.
 //!
-//! ## Recordings from strangers
+//! ## Untrusted recordings
 //!
-//! A replay believes nothing that its recording says about the client's things. Descriptors that it gives out were made by
-//! itself in that call; memory that it maps is its own, sealed in its size, and never that of two BOs; it is written where
-//! the client bound the BO as writeable, made it a user fence or shared it, and before the client first sees the mapping;
-//! pages of the client's own are written while the client has lent them for writing, and nowhere else; a file that is reported
-//! a sync object is an eventfd. A recording that says otherwise is [`ReplayError::Nonsense`].
+//! A replay does not trust its recording with the client's resources:
+//!
+//! * Every descriptor that it returns was created by the replay in the same call.
+//! * Memory that it maps is its own, sealed in size, and never shared by two BOs. It is written only if the client bound the BO as
+//!   writable, made it a user fence or shared it, and before the client first gets the mapping.
+//! * The client's own pages are written only while the client has registered them for writing by the GPU.
+//! * A file to which a sync object signals is an eventfd.
+//!
+//! A recording that violates these rules gives [`ReplayError::Nonsense`].
 //!
 //! ## IBs
 //!
-//! Before a submission goes to the kernel, its IBs are read, and those that they call or chain to, through the client's own
-//! mappings, or through one that is made for it where the client has none. Bytes that have changed since the last submission are
-//! recorded, so that [`Submissions`] knows what each of them gave the GPU to read, and `amdgpu-ib dump --recording` shows it.
-//! For that the recorder once asks the kernel itself which generation the chip is, and notes it as `generation`.
+//! Before a submission is forwarded to the kernel, its IBs are read, including the IBs that they call or chain to. They are read
+//! through the client's own mappings, or through a temporary mapping if the client has none. IBs that have changed since the last
+//! submission are recorded, so that [`Submissions`] can return the memory that the GPU reads in each, and `amdgpu-ib dump
+//! --recording` can print it. For this the recorder queries the generation of the chip once, and records it as the note
+//! `generation`.
 //!
 //! ## Threads
 //!
-//! Calls are recorded in the order in which they returned, with the number of their thread. In a replay each thread waits for
-//! its turn, so the order is the same again; a new thread is the recorded one whose first call it makes.
+//! Calls are recorded in the order in which they return, with the number of their thread. In a replay each thread waits for its
+//! turn, so the order is the same. A new thread is identified by its first call.
 //!
-//! ## The file
+//! ## File format
 //!
 //! `AMDGPUrr`, the version as u32, then records. A record is its length as u32, the CRC-32 of its bytes as u32, and its
 //! bytes: one byte of kind, then fields. All u32 are little-endian; numbers are LEB128; `bytes` is a number and that number
@@ -100,11 +102,12 @@
 //! | 8 | end | |
 //! | 9 | ib | file, address, length in dwords, dwords: list of u32 |
 //!
-//! Version 2, which is written, added kind 9; version 1 is read, too.
+//! The crate writes version 2, which added kind 9, and also reads version 1.
 //!
-//! The last record is an end; a file without one was cut off, and [`FileError::CutOff`](format::FileError::CutOff) says where. Writing is buffered and
-//! flushed after every submission and every wait. Reading holds one record at a time and never more of it than the file
-//! has; damaged, malformed and hostile files end in a [`FileError`](format::FileError) with the offset and the reason.
+//! The last record is an end. A file without one was cut off, and [`FileError::CutOff`](format::FileError::CutOff) gives the
+//! offset. Writing is buffered, and flushed after every submission and every wait. Reading buffers one record at a time, and
+//! allocates memory only as the file provides data. Damaged, malformed and hostile files give a [`FileError`](format::FileError)
+//! with the offset and the reason.
 
 #[expect(unsafe_code, reason = "a layer is a kernel, whose calls are raw")]
 mod around;

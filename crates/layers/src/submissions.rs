@@ -1,4 +1,4 @@
-//! The submissions of a recording, with what the GPU was given to read.
+//! The submissions of a recording, with the memory that the GPU reads in each.
 
 use std::{
     collections::{BTreeMap, HashMap},
@@ -20,52 +20,52 @@ use crate::{
     format::{Action, Call, FileError, GENERATION, Ib, Ioctl, Reader, Record},
 };
 
-/// One submission.
+/// A recorded submission.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Submitted {
     /// Number of the call in the recording, from 0.
     pub call: u64,
-    /// The open file.
+    /// Number of the open file.
     pub file: u32,
-    /// The thread.
+    /// Number of the calling thread.
     pub lane: u32,
-    /// The context.
+    /// The kernel's ID of the context.
     pub context: u32,
-    /// The number that the kernel gave it; 0 when it was refused.
+    /// The sequence number that the kernel assigned; 0 if it refused the submission.
     pub sequence: u64,
-    /// The errno, or 0.
+    /// The errno if the kernel refused the submission, otherwise 0.
     pub errno: i32,
-    /// Its IBs.
+    /// The IBs of the submission.
     pub ibs: Vec<SubmittedIb>,
 }
 
-/// The submissions of a recording, one after the other, with what was in memory when each of them was made.
+/// A reader of the submissions of a recording, with the memory content at the time of each.
 pub struct Submissions<R> {
     records: Reader<R>,
     level: Option<GfxLevel>,
     spaces: BTreeMap<u32, Space>,
-    /// By file, address and length.
+    /// Contents of IBs by file, address and length.
     contents: HashMap<(u32, u64, usize), Vec<u32>>,
     calls: u64,
 }
 
 impl Submissions<BufReader<File>> {
-    /// Opens a recording.
+    /// Opens a recording and reads its header.
     ///
     /// # Errors
     ///
-    /// Those of [`Reader::open`].
+    /// The errors of [`Reader::open`].
     pub fn open(path: &Path) -> Result<Self, FileError> {
         Reader::open(path).map(Self::of)
     }
 }
 
 impl<R: Read> Submissions<R> {
-    /// Reads a recording from anything.
+    /// Creates a reader of any input, and reads the header.
     ///
     /// # Errors
     ///
-    /// Those of [`Reader::new`].
+    /// The errors of [`Reader::new`].
     pub fn new(input: R) -> Result<Self, FileError> {
         Reader::new(input).map(Self::of)
     }
@@ -74,27 +74,28 @@ impl<R: Read> Submissions<R> {
         Self { records, level: None, spaces: BTreeMap::new(), contents: HashMap::new(), calls: 0 }
     }
 
-    /// Returns the chip's generation, as far as it was recorded up to here.
+    /// Returns the generation of the chip, if it was recorded before the last submission read.
     pub fn generation(&self) -> Option<GfxLevel> {
         self.level
     }
 
-    /// Returns the contents of memory at the last submission; `None` if they were not recorded: recordings of version 1 hold
-    /// no IBs, and not all memory can be read.
+    /// Returns the content of an IB at the last submission read. Returns `None` if it was not recorded: recordings of version 1
+    /// have no IBs, and some memory cannot be read.
     pub fn content(&self, file: u32, va: GpuVa, dwords: usize) -> Option<&[u32]> {
         self.contents.get(&(file, va.as_u64(), dwords)).map(Vec::as_slice).filter(|content| content.len() == dwords)
     }
 
-    /// Describes the BO that was, or had been, bound at an address of a file at the last submission.
+    /// Returns a description of the BO that was, or had been, bound at an address at the last submission read; `None` if the file
+    /// is unknown.
     pub fn name(&self, file: u32, address: u64) -> Option<String> {
         self.spaces.get(&file).map(|space| space.name(address))
     }
 
-    /// Reads the next submission; `None` behind the last.
+    /// Reads the next submission; `None` after the last one.
     ///
     /// # Errors
     ///
-    /// Those of the [`Reader`], where it ends.
+    /// The errors of the [`Reader`], after which it ends.
     #[expect(clippy::should_implement_trait, reason = "an iterator's items could not be asked about with it borrowed")]
     pub fn next(&mut self) -> Option<Result<Submitted, FileError>> {
         loop {
@@ -140,7 +141,7 @@ impl<R: Read> Submissions<R> {
     }
 }
 
-/// The argument as the kernel left it.
+/// Returns the argument after the call.
 fn after(ioctl: &Ioctl) -> Vec<u8> {
     let mut bytes = ioctl.input.clone();
     for (offset, changed) in &ioctl.changed {

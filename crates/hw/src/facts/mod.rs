@@ -1,4 +1,4 @@
-//! Arithmetic about a GPU: peak rates, and the queues that its engines have.
+//! Values derived from a GPU's properties: peak rates, and the queues of its engines.
 
 mod peak;
 mod topology;

@@ -1,72 +1,72 @@
-//! Peak rates.
+//! Peak rates of a GPU.
 
 use crate::{Chip, GfxLevel, VramType};
 
 /// The units of a GPU and their clocks, as the kernel reports them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Units {
-    /// Generation.
+    /// Graphics IP generation.
     pub level: GfxLevel,
-    /// Chip.
+    /// The chip.
     pub chip: Chip,
-    /// Shader engines with a compute unit.
+    /// Number of shader engines that have at least one active compute unit.
     pub engines: u32,
-    /// Shader engines, fused-off ones included.
+    /// Number of shader engines, including disabled ones.
     pub engines_made: u32,
-    /// Shader arrays of an engine.
+    /// Number of shader arrays in each shader engine.
     pub arrays_per_engine: u32,
-    /// Compute units in use.
+    /// Number of active compute units.
     pub compute_units: u32,
-    /// Render backends in use.
+    /// Number of active render backends.
     pub render_backends: u32,
-    /// Highest shader clock, MHz; 0 when unknown.
+    /// Highest shader clock in MHz; 0 if unknown.
     pub engine_mhz: u32,
-    /// Highest memory clock, MHz, before the factor of transfers; 0 when unknown.
+    /// Highest memory clock in MHz, not multiplied by the transfers per clock; 0 if unknown.
     pub memory_mhz: u32,
-    /// Width of the memory bus, bits.
+    /// Width of the memory bus in bits.
     pub memory_bits: u32,
-    /// Kind of memory chips.
+    /// Type of the memory.
     pub memory: VramType,
 }
 
-/// The peak rates of a GPU. A rate by second is 0 where the clock is unknown, and `None` where no driver states the rate.
+/// The peak rates of a GPU. Rates per second are 0 if the clock is unknown. Rates that no driver documents are `None`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Peaks {
-    /// Shader engines in use.
+    /// Number of active shader engines.
     pub shader_engines: u32,
-    /// SIMDs of a compute unit.
+    /// Number of SIMDs in each compute unit.
     pub simds_per_unit: u32,
-    /// Lanes of a SIMD.
+    /// Number of lanes in each SIMD.
     pub lanes_per_simd: u32,
-    /// Pairs of compute units (GFX10 and later).
+    /// Number of workgroup processors, which are pairs of compute units; `None` before GFX10.
     pub workgroup_processors: Option<u32>,
-    /// Render backends of the second generation are used as such.
+    /// `true` if the render backends work as RB+, see [`Units::rbplus`].
     pub rbplus: bool,
-    /// Single-precision operations each clock.
+    /// Single-precision floating-point operations per clock.
     pub flops_per_clock: u64,
-    /// Single-precision operations, billions a second.
+    /// Single-precision floating-point operations, in billions per second.
     pub gflops: u64,
-    /// Pixels that render backends write each clock.
+    /// Pixels that all render backends write per clock.
     pub rop_pixels_per_clock: u64,
-    /// The same, millions a second.
+    /// Pixels that all render backends write, in millions per second.
     pub rop_mpixels_per_s: u64,
-    /// Primitives each clock.
+    /// Primitives drawn per clock.
     pub primitives_per_clock: Option<u64>,
-    /// Primitives that are tested and thrown away each clock.
+    /// Primitives culled per clock.
     pub culled_primitives_per_clock: Option<u64>,
-    /// Primitives, millions a second.
+    /// Primitives drawn, in millions per second.
     pub primitives_mtris_per_s: Option<u64>,
-    /// Pixels that are rasterized each clock.
+    /// Pixels rasterized per clock.
     pub raster_pixels_per_clock: Option<u64>,
-    /// The same, millions a second.
+    /// Pixels rasterized, in millions per second.
     pub raster_mpixels_per_s: Option<u64>,
-    /// Bandwidth of the memory bus, GB/s, rounded up.
+    /// Bandwidth of the memory bus in GB/s, rounded up.
     pub memory_gb_per_s: u64,
 }
 
 impl Units {
-    /// Returns `true` if render backends of the second generation are used as such: they write twice the pixels. Vega10 and
-    /// Navi10 have them too and do not use them.
+    /// Returns `true` if the render backends work as RB+, which doubles the pixels per clock. Vega10 and Navi10 have RB+ too, but
+    /// drivers do not enable it.
     ///
     /// Source: Mesa 25.0.7 `src/amd/common/ac_gpu_info.c`, `rbplus_allowed`.
     pub const fn rbplus(&self) -> bool {
@@ -77,7 +77,7 @@ impl Units {
         early || self.level as u8 >= GfxLevel::Gfx10_3 as u8
     }
 
-    /// Returns the data transfers in one cycle of the memory clock that the kernel reports; 0 for unknown memory.
+    /// Returns the number of data transfers per cycle of the reported memory clock; 0 for unknown memory.
     ///
     /// Source: Mesa 25.0.7 `src/amd/common/ac_gpu_info.c`, `ac_memory_ops_per_clock`.
     pub const fn transfers_per_clock(&self) -> u64 {
@@ -89,15 +89,16 @@ impl Units {
         }
     }
 
-    /// Returns the peak rates.
+    /// Returns the peak rates of the GPU.
     ///
-    /// Operations and bandwidth are those that RADV prints. Primitives and rasterized pixels are published for RDNA 1: a
-    /// geometry processor and a rasterizer of 16 pixels for each shader array, and two primitives culled for each drawn. For
-    /// GCN one of each an engine is carried over from there, which no driver states; after RDNA 1 nothing is known.
+    /// Operations and bandwidth are the values that RADV prints. Primitives and rasterized pixels are published for RDNA 1: one
+    /// geometry processor and one rasterizer of 16 pixels per shader array, with two primitives culled for each drawn. For GCN the
+    /// same is assumed per shader engine, with one primitive culled for each drawn, which no driver documents. After RDNA 1 these
+    /// rates are unknown.
     pub fn peaks(&self) -> Peaks {
         let mhz = u64::from(self.engine_mhz);
         let (simds_per_unit, lanes_per_simd) = if self.level >= GfxLevel::Gfx10 { (2, 32) } else { (4, 16) };
-        // From GFX11 on two operations can be paired.
+        // GFX11 and later can execute two operations per lane.
         let per_unit: u64 = if self.level >= GfxLevel::Gfx11 { 256 } else { 128 };
         let flops_per_clock = u64::from(self.compute_units) * per_unit;
         let rop_pixels_per_clock = u64::from(self.render_backends) * if self.rbplus() { 8 } else { 4 };

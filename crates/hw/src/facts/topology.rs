@@ -1,46 +1,45 @@
-//! The queues of the graphics and compute engines. User space cannot ask the kernel for them: they follow from tables by
-//! generation.
+//! The queues of the graphics and compute engines. The kernel has no query for them, so they come from tables by generation.
 
 use crate::{Chip, GfxLevel};
 
-/// A queue of a compute engine.
+/// A hardware queue of a compute engine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MecQueue {
-    /// The engine.
+    /// Index of the compute engine (MEC).
     pub mec: u8,
-    /// The pipe of the engine, which is also called ACE.
+    /// Index of the pipe in the engine; pipes are also called ACEs.
     pub pipe: u8,
-    /// The queue of the pipe.
+    /// Index of the queue in the pipe.
     pub queue: u8,
 }
 
-/// The compute engines (MECs).
+/// The compute engines (MECs) of a GPU.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Mecs {
-    /// Engines.
+    /// Number of compute engines.
     pub count: u8,
-    /// Pipes of an engine.
+    /// Number of pipes in each engine.
     pub pipes: u8,
-    /// Queues of a pipe.
+    /// Number of queues in each pipe.
     pub queues: u8,
-    /// The kernel spreads its queues over the pipes, rather than packing them into the first ones.
+    /// `true` if the kernel distributes its queues over all pipes; otherwise it uses the first pipes.
     spread: bool,
 }
 
-/// The most queues that the kernel takes for itself, where `num_kcq` does not say otherwise.
+/// The most hardware queues that the kernel reserves, unless `num_kcq` sets another number.
 const KERNEL_QUEUES: u8 = 8;
 
 impl Mecs {
-    /// The ring of high priority among those of the kernel.
+    /// Index of the kernel's compute ring with high priority.
     pub const HIGH_PRIORITY_RING: u8 = 0;
 
-    /// Returns the queues of all engines.
+    /// Returns the number of hardware queues of all engines.
     pub fn hardware_queues(&self) -> u32 {
         u32::from(self.count) * u32::from(self.pipes) * u32::from(self.queues)
     }
 
-    /// Returns the queues that the kernel takes, in the order of its rings: all of the first engine. The first has high
-    /// priority.
+    /// Returns the hardware queues that the kernel reserves, in the order of its rings. All are on the first engine, and the first
+    /// one has high priority.
     ///
     /// Source: Linux 6.12 `amdgpu_gfx.c`, `amdgpu_gfx_compute_queue_acquire` and `amdgpu_gfx_is_high_priority_compute_queue`.
     pub fn kernel_queues(&self) -> impl ExactSizeIterator<Item = MecQueue> + use<> {
@@ -53,20 +52,20 @@ impl Mecs {
     }
 }
 
-/// The queues of a GPU.
+/// The hardware queues of a GPU.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Topology {
-    /// Pipes of the graphics engine, of one queue each. Of two, the second is no ring for user space.
+    /// Number of pipes of the graphics engine, with one queue each. If there are two, only the first is available to user space.
     pub me_pipes: u8,
-    /// Compute engines; GFX6 has none, but two compute rings on the graphics engine.
+    /// The compute engines; `None` on GFX6, which has two compute rings on the graphics engine instead.
     pub mecs: Option<Mecs>,
 }
 
 impl Topology {
-    /// Returns the queues of a chip.
+    /// Returns the hardware queues of a chip.
     ///
-    /// Source: Linux 6.12 `gfx_v6_0.c` to `gfx_v12_0.c`; `amdgpu_gfx.c`, `amdgpu_gfx_is_compute_multipipe_capable`, which packs
-    /// the queues of Polaris 11 by exception.
+    /// Source: Linux 6.12 `gfx_v6_0.c` to `gfx_v12_0.c`; `amdgpu_gfx.c`, `amdgpu_gfx_is_compute_multipipe_capable`, which has an
+    /// exception for Polaris 11.
     pub const fn of(level: GfxLevel, chip: Chip) -> Self {
         let (count, pipes, queues) = match level {
             GfxLevel::Gfx6 => return Self { me_pipes: 1, mecs: None },
@@ -83,7 +82,7 @@ impl Topology {
         Self { me_pipes, mecs: Some(Mecs { count, pipes, queues, spread }) }
     }
 
-    /// Returns the number of compute rings that the kernel has.
+    /// Returns the number of compute rings that the kernel provides.
     pub fn kernel_compute_queues(&self) -> u32 {
         self.mecs.map_or(2, |mecs| mecs.kernel_queues().len() as u32)
     }

@@ -1,4 +1,4 @@
-//! A request that was made or refused.
+//! The outcome of an ioctl that was forwarded or refused.
 
 use std::{
     ffi::{c_int, c_void},
@@ -8,7 +8,7 @@ use std::{
 
 use amdgpu_uapi::{Argument, Errno, Info, Request};
 
-/// The outcome of a request.
+/// The outcome of an [`Ioctl`](super::Ioctl), which a [`Layer`](super::Layer) returns.
 #[must_use]
 pub struct Answered<'c> {
     request: Request,
@@ -18,33 +18,33 @@ pub struct Answered<'c> {
 }
 
 impl Answered<'_> {
-    /// Takes the outcome of a call.
+    /// Creates the outcome of a call.
     ///
     /// # Safety
     ///
-    /// `argument` points at `request.size()` bytes of the caller's, or at none, for as long as the lifetime lasts; if it is
-    /// that of INFO, the answer's buffer is writable.
+    /// `argument` points at `request.size()` bytes of the caller, or is null, for the whole lifetime. If the request is INFO, the
+    /// answer's buffer is writable.
     pub(super) unsafe fn new(request: Request, argument: *mut c_void, result: Result<c_int, Errno>) -> Self {
         Self { request, argument, result, call: PhantomData }
     }
 
-    /// Returns the result for the caller.
+    /// Returns the result that the caller gets.
     ///
     /// # Errors
     ///
-    /// The errno.
+    /// The errno of the kernel or of the layer.
     pub fn result(&self) -> Result<c_int, Errno> {
         self.result
     }
 
-    /// Returns the argument as the kernel left it; what it has too few bytes for is zero.
+    /// Returns the argument after the call. If it is shorter than the structure, the missing bytes are zero.
     pub fn read<A: Argument>(&self) -> A {
         let Some(argument) = NonNull::new(self.argument.cast::<u8>()) else { return A::new_zeroed() };
         // SAFETY: the caller of `new` vouches for that number of bytes, and the kernel has returned.
         structure(unsafe { std::slice::from_raw_parts(argument.as_ptr(), self.request.size()) })
     }
 
-    /// Writes over the answer of INFO, as far as the caller has room; nothing happens where the request is another one.
+    /// Overwrites the answer of INFO from byte `offset` on, as far as the caller's buffer extends. Does nothing for other requests.
     pub fn patch_info(&mut self, offset: usize, bytes: &[u8]) {
         let is_info = (self.request.kind(), self.request.number()) == (Info::REQUEST.kind(), Info::REQUEST.number());
         let info: Info = self.read();
@@ -60,21 +60,22 @@ impl Answered<'_> {
         }
     }
 
-    /// Writes over the argument, as far as the caller has room.
+    /// Overwrites the argument, as far as the caller's structure extends.
     ///
     /// # Safety
     ///
-    /// The changed answer keeps the promises of [`Kernel`](amdgpu_uapi::Kernel): whatever it names is new, or nothing at all.
+    /// The changed answer must keep the promises of [`Kernel`](amdgpu_uapi::Kernel): an object that it names is new, or does not
+    /// exist.
     pub unsafe fn write<A: Argument>(&mut self, argument: &A) {
         // SAFETY: the caller's promise.
         unsafe { self.write_bytes(argument.as_bytes()) };
     }
 
-    /// Writes bytes over the argument, as far as the caller has room.
+    /// Overwrites the argument with bytes, as far as the caller's structure extends.
     ///
     /// # Safety
     ///
-    /// As for [`write`](Self::write).
+    /// The same as for [`write`](Self::write).
     pub unsafe fn write_bytes(&mut self, bytes: &[u8]) {
         let Some(to) = NonNull::new(self.argument.cast::<u8>()) else { return };
         let len = bytes.len().min(self.request.size());
@@ -83,7 +84,7 @@ impl Answered<'_> {
     }
 }
 
-/// Takes a structure from the beginning of some bytes; what there are too few bytes for is zero.
+/// Reads a structure from the start of some bytes. If there are too few, the missing bytes are zero.
 pub(super) fn structure<A: Argument>(bytes: &[u8]) -> A {
     let mut structure = A::new_zeroed();
     let len = bytes.len().min(size_of::<A>());

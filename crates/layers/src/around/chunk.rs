@@ -1,23 +1,23 @@
-//! The chunks of a submission.
+//! The chunks of a CS ioctl.
 
 use amdgpu_uapi::{Argument, BoListEntry, Cs, Request};
 use zerocopy::FromBytes;
 
 use crate::client::{calls, chunks, memory};
 
-/// A chunk of a submission.
+/// A chunk of a CS ioctl.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Chunk {
-    /// Its kind, of [`chunk_id`](amdgpu_uapi::chunk_id).
+    /// Kind of the chunk, one of [`chunk_id`](amdgpu_uapi::chunk_id).
     pub id: u32,
-    /// Its dwords.
+    /// Content in dwords.
     pub payload: Vec<u32>,
-    /// The BOs that it lists, if it is a list of BOs.
+    /// The entries if the chunk is a BO list, otherwise empty.
     pub bos: Vec<BoListEntry>,
 }
 
 impl Chunk {
-    /// Returns the chunks of a request that is about to be made, as far as they can be read.
+    /// Returns the chunks of a request before it is made. Content that cannot be read is empty.
     pub(super) fn of(request: Request, argument: &[u8]) -> Vec<Self> {
         if (request.kind(), request.number()) != (Cs::REQUEST.kind(), Cs::REQUEST.number()) {
             return Vec::new();

@@ -1,4 +1,4 @@
-//! A layer that counts.
+//! A layer that counts calls.
 
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
@@ -6,7 +6,7 @@ use amdgpu_uapi::Request;
 
 use super::{Answered, Ioctl, Layer, Mapped, Mmap, Munmap, Reserve, Reserved, Unmapped};
 
-/// Counts the calls that pass, refused ones included.
+/// A layer that counts the calls to a kernel, including refused ones.
 ///
 /// ```
 /// use amdgpu_layers::{Counter, Layer};
@@ -30,7 +30,7 @@ use super::{Answered, Ioctl, Layer, Mapped, Mmap, Munmap, Reserve, Reserved, Unm
 /// ```
 #[derive(Debug)]
 pub struct Counter {
-    /// By number of the request.
+    /// By request number.
     ioctls: [AtomicU64; 256],
     mappings: AtomicU64,
     ends: AtomicU64,
@@ -43,22 +43,22 @@ impl Default for Counter {
 }
 
 impl Counter {
-    /// Returns the number of requests so far.
+    /// Returns the number of ioctls so far.
     pub fn ioctls(&self) -> u64 {
         self.ioctls.iter().map(|count| count.load(Relaxed)).sum()
     }
 
-    /// Returns the number of times that a request was made so far.
+    /// Returns how often a request was made so far, whatever the size of its argument.
     pub fn of(&self, request: Request) -> u64 {
         self.ioctls[usize::from(request.number())].load(Relaxed)
     }
 
-    /// Returns the number of mappings so far.
+    /// Returns the number of mmap calls so far.
     pub fn mappings(&self) -> u64 {
         self.mappings.load(Relaxed)
     }
 
-    /// Returns the number of ends of mappings so far, of both kinds.
+    /// Returns the number of munmap and reserve calls so far.
     pub fn ends(&self) -> u64 {
         self.ends.load(Relaxed)
     }

@@ -1,4 +1,4 @@
-//! A kernel that fails on purpose.
+//! A layer that makes selected calls fail, to test error paths.
 
 use std::{fmt, sync::Arc};
 
@@ -7,30 +7,30 @@ use parking_lot::Mutex;
 
 use super::{Answered, Forward, Ioctl, Layer, Mapped, Mmap, Munmap, Reserve, Reserved, Unmapped};
 
-/// A call that may be made to fail.
+/// A call that a [`FaultInjector`] may fail.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Attempt<'c> {
-    /// A request.
+    /// An ioctl.
     Ioctl {
-        /// Its number.
+        /// Request number and argument size.
         request: Request,
-        /// Its argument as it would go to the kernel.
+        /// The argument that would be passed to the kernel.
         argument: &'c [u8],
     },
-    /// A mapping.
+    /// An mmap call.
     Mmap {
         /// Size in bytes.
         len: usize,
-        /// Offset in the node.
+        /// Offset in the device node, bytes.
         offset: u64,
     },
-    /// The end of a mapping.
+    /// A munmap call.
     Munmap {
         /// Size in bytes.
         len: usize,
     },
-    /// The end of a mapping whose addresses are kept.
+    /// A reserve call, which ends a mapping and keeps its addresses reserved.
     Reserve {
         /// Size in bytes.
         len: usize,
@@ -38,27 +38,27 @@ pub enum Attempt<'c> {
 }
 
 impl Attempt<'_> {
-    /// Returns `true` if it is this request, whatever size it is sent with.
+    /// Returns `true` if the attempt is this request, whatever the size of its argument.
     pub fn is(&self, wanted: Request) -> bool {
         matches!(self, Self::Ioctl { request, .. } if (request.kind(), request.number()) == (wanted.kind(), wanted.number()))
     }
 }
 
-/// Selects the calls that a fault counts.
+/// A predicate that selects the calls to count.
 type Counts = Box<dyn Fn(&Attempt<'_>) -> bool + Send>;
 
 /// A planned failure.
 struct Plan {
     counts: Counts,
-    /// Calls of the kind still to let through.
+    /// Number of selected calls still to forward.
     left: u64,
     errno: Errno,
-    /// `true` if every later call of the kind fails too.
+    /// `true` if every later selected call fails too.
     forever: bool,
     fired: bool,
 }
 
-/// A kernel around any kernel that fails chosen calls of it, without passing them on.
+/// A kernel wrapper that fails selected calls without forwarding them.
 ///
 /// ```
 /// use amdgpu_layers::FaultInjector;
@@ -73,9 +73,9 @@ struct Plan {
 /// ```
 pub type FaultInjector<K> = Forward<K, Faults>;
 
-/// The layer of a [`FaultInjector`]: counts calls, and fails those that are planned to.
+/// The layer of a [`FaultInjector`]: it counts calls and fails the planned ones.
 ///
-/// Clones count together and fail by the same plan.
+/// Clones share the counter and the plan.
 #[derive(Clone, Default)]
 pub struct Faults {
     plan: Arc<Mutex<Option<Plan>>>,
@@ -89,33 +89,34 @@ impl fmt::Debug for Faults {
 }
 
 impl<K: Kernel> Forward<K, Faults> {
-    /// Wraps a kernel; nothing fails yet.
+    /// Wraps a kernel. No call fails yet.
     pub fn new(inner: K) -> Self {
         Faults::default().over(inner)
     }
 
-    /// Wraps another kernel, whose calls are counted with those of this one and fail by the same plan: for what opens
-    /// several files.
+    /// Wraps another kernel that shares the counter and the plan of this one, for clients that open several files.
     pub fn beside<L: Kernel>(&self, inner: L) -> FaultInjector<L> {
         self.layer().clone().over(inner)
     }
 
-    /// Fails the `n`-th call from now, counted from 0 over every ioctl, mmap and munmap; once.
+    /// Fails the `n`-th call from now on, once. Counts every ioctl, mmap, munmap and reserve call from 0. Replaces the previous
+    /// plan.
     pub fn fail_nth(&self, n: u64, errno: Errno) {
         self.plan(|_| true, n, errno, false);
     }
 
-    /// Fails the `n`-th call of one request from now, counted from 0; once.
+    /// Fails the `n`-th ioctl of one request from now on, once, counted from 0. Replaces the previous plan.
     pub fn fail_nth_ioctl(&self, request: Request, n: u64, errno: Errno) {
         self.plan(move |attempt| attempt.is(request), n, errno, false);
     }
 
-    /// Fails every call of one request from now on.
+    /// Fails every ioctl of one request from now on. Replaces the previous plan.
     pub fn fail_every_ioctl(&self, request: Request, errno: Errno) {
         self.plan(move |attempt| attempt.is(request), 0, errno, true);
     }
 
-    /// Fails the `n`-th call from now that fits, counted from 0; once. The predicate must not call this injector.
+    /// Fails the `n`-th call from now on for which `fits` returns `true`, once, counted from 0. Replaces the previous plan. The
+    /// predicate must not call this injector.
     ///
     /// ```
     /// use amdgpu_layers::{Attempt, FaultInjector};
@@ -130,22 +131,23 @@ impl<K: Kernel> Forward<K, Faults> {
         self.plan(fits, n, errno, false);
     }
 
-    /// Fails every call that fits from now on. The predicate must not call this injector.
+    /// Fails every call from now on for which `fits` returns `true`. Replaces the previous plan. The predicate must not call this
+    /// injector.
     pub fn fail_every_where(&self, errno: Errno, fits: impl Fn(&Attempt<'_>) -> bool + Send + 'static) {
         self.plan(fits, 0, errno, true);
     }
 
-    /// Lets everything through again.
+    /// Removes the plan: all calls are forwarded again.
     pub fn stop(&self) {
         *self.layer().plan.lock() = None;
     }
 
-    /// Returns `true` if the planned failure has happened.
+    /// Returns `true` if the planned failure has occurred at least once.
     pub fn has_fired(&self) -> bool {
         self.layer().plan.lock().as_ref().is_some_and(|plan| plan.fired)
     }
 
-    /// Returns the number of calls so far, failed ones included.
+    /// Returns the number of calls so far, including failed ones.
     pub fn calls(&self) -> u64 {
         *self.layer().calls.lock()
     }
@@ -156,7 +158,7 @@ impl<K: Kernel> Forward<K, Faults> {
 }
 
 impl Faults {
-    /// Counts a call, and fails it if the plan says so.
+    /// Counts a call, and returns an error if the plan fails it.
     fn pass(&self, attempt: &Attempt<'_>) -> Result<(), Errno> {
         *self.calls.lock() += 1;
         let mut plan = self.plan.lock();

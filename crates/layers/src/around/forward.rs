@@ -1,4 +1,4 @@
-//! Calls that go through a layer to the kernel inside.
+//! Kernels whose calls pass through a layer.
 
 use std::{
     ffi::{c_int, c_void},
@@ -11,11 +11,11 @@ use amdgpu_uapi::{Errno, Kernel, NotReserved, OpenFile, Protection, Request};
 
 use super::{Answered, Ioctl, Mapped, Mmap, Munmap, Reserve, Reserved, Unmapped};
 
-/// Decisions about the calls that pass through a [`Forward`]: each is forwarded, unless a method says otherwise.
+/// A layer around a kernel, which sees every call before the kernel. By default it forwards each call.
 ///
-/// A method takes a call and returns its outcome, which only the call itself can make. So a layer may look at calls, count,
-/// delay and refuse them, and change the facts that INFO reports, all without `unsafe`. Saying that something was done which
-/// was not is marked so.
+/// Each method gets a call and returns its outcome, which only the call itself can create. A layer may therefore observe, count,
+/// delay and refuse calls, and change the answers of INFO, all without `unsafe`. Reporting success for a call that was not made
+/// requires `unsafe`.
 ///
 /// ```
 /// use amdgpu_layers::{Answered, Ioctl, Layer};
@@ -43,27 +43,27 @@ use super::{Answered, Ioctl, Mapped, Mmap, Munmap, Reserve, Reserved, Unmapped};
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub trait Layer: Send + Sync {
-    /// A request.
+    /// Handles an ioctl.
     fn ioctl<'c>(&self, call: Ioctl<'c>) -> Answered<'c> {
         call.forward()
     }
 
-    /// A mapping.
+    /// Handles an mmap call.
     fn mmap<'c>(&self, call: Mmap<'c>) -> Mapped<'c> {
         call.forward()
     }
 
-    /// The end of a mapping.
+    /// Handles a munmap call.
     fn munmap<'c>(&self, call: Munmap<'c>) -> Unmapped<'c> {
         call.forward()
     }
 
-    /// The end of a mapping whose addresses are kept.
+    /// Handles a reserve call, which ends a mapping and keeps its addresses reserved.
     fn reserve<'c>(&self, call: Reserve<'c>) -> Reserved<'c> {
         call.forward()
     }
 
-    /// Puts the layer around a kernel.
+    /// Wraps a kernel in the layer.
     fn over<K: Kernel>(self, kernel: K) -> Forward<K, Self>
     where
         Self: Sized,
@@ -72,19 +72,19 @@ pub trait Layer: Send + Sync {
     }
 }
 
-/// The layer that does nothing.
+/// The layer that forwards all calls.
 impl Layer for () {}
 
-/// A kernel whose calls go through a [`Layer`] to the kernel inside.
+/// A kernel whose calls pass through a [`Layer`] to an inner kernel.
 pub struct Forward<K, L = ()> {
     inner: K,
     layer: L,
-    /// By which the open file is known, where that is not the inner kernel's affair.
+    /// Identifies the open file instead of the inner kernel's descriptor, if set.
     descriptor: Option<OwnedFd>,
 }
 
 impl<K, L> Forward<K, L> {
-    /// Returns the kernel inside.
+    /// Returns the inner kernel.
     pub fn inner(&self) -> &K {
         &self.inner
     }
@@ -94,11 +94,11 @@ impl<K, L> Forward<K, L> {
         &self.layer
     }
 
-    /// Makes the layer's file that of a descriptor, instead of the inner kernel's.
+    /// Makes a descriptor identify the open file, instead of the inner kernel's.
     ///
     /// # Safety
     ///
-    /// Nothing else reaches the inner kernel's file, or what does is known by a copy of this descriptor.
+    /// The inner kernel's file must not be accessed in another way, unless that way is identified by a copy of this descriptor.
     #[must_use]
     pub unsafe fn known_by(self, descriptor: OwnedFd) -> Self {
         Self { descriptor: Some(descriptor), ..self }
@@ -111,9 +111,9 @@ impl<K: fmt::Debug, L: fmt::Debug> fmt::Debug for Forward<K, L> {
     }
 }
 
-// SAFETY: a layer can make the outcome of a call only from the call itself: by passing it on unchanged, by refusing it
-// before anything was done, by writing facts into the answer of INFO, or by what is `unsafe` and argued for there. So the
-// promises are those of the kernel inside. The descriptor of `known_by` stays open as long as the value lives.
+// SAFETY: a layer can create the outcome of a call only from the call itself: by forwarding it unchanged, by refusing it before
+// anything was done, by writing to the answer of INFO, or by an `unsafe` method with its own argument. The promises are therefore
+// those of the inner kernel. The descriptor of `known_by` stays open as long as the value exists.
 unsafe impl<K: Kernel, L: Layer> Kernel for Forward<K, L> {
     fn open_file(&self) -> OpenFile<'_> {
         match &self.descriptor {

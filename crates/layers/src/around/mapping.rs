@@ -1,10 +1,10 @@
-//! Mappings on their way.
+//! mmap, munmap and reserve calls before they are forwarded, and their outcomes.
 
 use std::{marker::PhantomData, ptr::NonNull};
 
 use amdgpu_uapi::{Errno, Kernel, NotReserved, Protection};
 
-/// A mapping that has not been made yet.
+/// An mmap call that a [`Layer`](super::Layer) can inspect, forward or refuse.
 pub struct Mmap<'c> {
     kernel: &'c dyn Kernel,
     len: usize,
@@ -14,11 +14,11 @@ pub struct Mmap<'c> {
 }
 
 impl<'c> Mmap<'c> {
-    /// Takes a call.
+    /// Creates the call.
     ///
     /// # Safety
     ///
-    /// As [`Kernel::mmap`].
+    /// The conditions of [`Kernel::mmap`].
     pub(super) unsafe fn new(
         kernel: &'c dyn Kernel,
         len: usize,
@@ -29,23 +29,23 @@ impl<'c> Mmap<'c> {
         Self { kernel, len, protection, at, offset }
     }
 
-    /// Returns its length in bytes.
+    /// Returns the length of the mapping in bytes.
     #[expect(clippy::len_without_is_empty, reason = "the length of what is wanted, not of a collection")]
     pub fn len(&self) -> usize {
         self.len
     }
 
-    /// Returns the access that it allows.
+    /// Returns the access that the mapping permits.
     pub fn protection(&self) -> Protection {
         self.protection
     }
 
-    /// Returns the offset in the node.
+    /// Returns the offset in the device node, bytes.
     pub fn offset(&self) -> u64 {
         self.offset
     }
 
-    /// Makes the mapping.
+    /// Forwards the call to the kernel.
     pub fn forward(self) -> Mapped<'c> {
         let Self { kernel, len, protection, at, offset } = self;
         // SAFETY: the promises of the caller of `new`, passed on unchanged.
@@ -53,22 +53,23 @@ impl<'c> Mmap<'c> {
         Mapped { result, len, protection, call: PhantomData }
     }
 
-    /// Refuses the mapping.
+    /// Refuses the call without forwarding it.
     pub fn refuse(self, errno: Errno) -> Mapped<'c> {
         Mapped { result: Err(errno), len: self.len, protection: self.protection, call: PhantomData }
     }
 
-    /// Gives the caller a mapping that the kernel knows nothing of.
+    /// Returns memory to the caller that the kernel does not know.
     ///
     /// # Safety
     ///
-    /// It is what [`Kernel::mmap`] says but for being a BO's memory, and the kernel's `munmap` ends it.
+    /// The memory must have the properties that [`Kernel::mmap`] promises, except that it is not a BO, and the kernel's `munmap`
+    /// must be able to unmap it.
     pub unsafe fn give(self, address: NonNull<u8>) -> Mapped<'c> {
         Mapped { result: Ok(address), len: self.len, protection: self.protection, call: PhantomData }
     }
 }
 
-/// The outcome of a mapping.
+/// The outcome of an [`Mmap`], which a [`Layer`](super::Layer) returns.
 #[must_use]
 pub struct Mapped<'c> {
     result: Result<NonNull<u8>, Errno>,
@@ -78,16 +79,16 @@ pub struct Mapped<'c> {
 }
 
 impl Mapped<'_> {
-    /// Returns the result for the caller.
+    /// Returns the result that the caller gets.
     ///
     /// # Errors
     ///
-    /// The errno.
+    /// The errno of the kernel or of the layer.
     pub fn result(&self) -> Result<NonNull<u8>, Errno> {
         self.result
     }
 
-    /// Fills a mapping that may be written, as if its memory had been used before.
+    /// Fills a new writable mapping with a byte, as if its memory had been used before.
     pub fn fill(&mut self, byte: u8) {
         if let (Ok(address), Protection::ReadWrite) = (self.result, self.protection) {
             // SAFETY: mapped just now, so long, writable, and not yet known to anything else.
@@ -96,7 +97,7 @@ impl Mapped<'_> {
     }
 }
 
-/// The end of a mapping, not come yet.
+/// A munmap call that a [`Layer`](super::Layer) can inspect, forward or refuse.
 pub struct Munmap<'c> {
     kernel: &'c dyn Kernel,
     address: NonNull<u8>,
@@ -104,40 +105,40 @@ pub struct Munmap<'c> {
 }
 
 impl<'c> Munmap<'c> {
-    /// Takes a call.
+    /// Creates the call.
     ///
     /// # Safety
     ///
-    /// As [`Kernel::munmap`].
+    /// The conditions of [`Kernel::munmap`].
     pub(super) unsafe fn new(kernel: &'c dyn Kernel, address: NonNull<u8>, len: usize) -> Self {
         Self { kernel, address, len }
     }
 
-    /// Returns the start address.
+    /// Returns the start address of the mapping.
     pub fn address(&self) -> NonNull<u8> {
         self.address
     }
 
-    /// Returns its length in bytes.
+    /// Returns the length of the mapping in bytes.
     #[expect(clippy::len_without_is_empty, reason = "the length of a mapping, not of a collection")]
     pub fn len(&self) -> usize {
         self.len
     }
 
-    /// Ends the mapping.
+    /// Forwards the call to the kernel, which ends the mapping.
     pub fn forward(self) -> Unmapped<'c> {
         // SAFETY: the promises of the caller of `new`, passed on unchanged; the call is used up.
         let result = unsafe { self.kernel.munmap(self.address, self.len) };
         Unmapped { result, call: PhantomData }
     }
 
-    /// Refuses to: the mapping stays.
+    /// Refuses the call without forwarding it; the mapping remains.
     pub fn refuse(self, errno: Errno) -> Unmapped<'c> {
         Unmapped { result: Err(errno), call: PhantomData }
     }
 }
 
-/// The outcome of the end of a mapping.
+/// The outcome of a [`Munmap`], which a [`Layer`](super::Layer) returns.
 #[must_use]
 pub struct Unmapped<'c> {
     result: Result<(), Errno>,
@@ -145,17 +146,17 @@ pub struct Unmapped<'c> {
 }
 
 impl Unmapped<'_> {
-    /// Returns the result for the caller.
+    /// Returns the result that the caller gets.
     ///
     /// # Errors
     ///
-    /// The errno; the mapping is then still there.
+    /// The errno of the kernel or of the layer; the mapping then remains.
     pub fn result(&self) -> Result<(), Errno> {
         self.result
     }
 }
 
-/// The end of a mapping whose addresses are kept, not come yet.
+/// A reserve call that a [`Layer`](super::Layer) can inspect, forward or refuse.
 pub struct Reserve<'c> {
     kernel: &'c dyn Kernel,
     address: NonNull<u8>,
@@ -163,40 +164,40 @@ pub struct Reserve<'c> {
 }
 
 impl<'c> Reserve<'c> {
-    /// Takes a call.
+    /// Creates the call.
     ///
     /// # Safety
     ///
-    /// As [`Kernel::reserve`].
+    /// The conditions of [`Kernel::reserve`].
     pub(super) unsafe fn new(kernel: &'c dyn Kernel, address: NonNull<u8>, len: usize) -> Self {
         Self { kernel, address, len }
     }
 
-    /// Returns the start address.
+    /// Returns the start address of the mapping.
     pub fn address(&self) -> NonNull<u8> {
         self.address
     }
 
-    /// Returns its length in bytes.
+    /// Returns the length of the mapping in bytes.
     #[expect(clippy::len_without_is_empty, reason = "the length of a mapping, not of a collection")]
     pub fn len(&self) -> usize {
         self.len
     }
 
-    /// Ends the mapping and keeps its addresses.
+    /// Forwards the call to the kernel, which ends the mapping and keeps its addresses reserved.
     pub fn forward(self) -> Reserved<'c> {
         // SAFETY: the promises of the caller of `new`, passed on unchanged; the call is used up.
         let result = unsafe { self.kernel.reserve(self.address, self.len) };
         Reserved { result, call: PhantomData }
     }
 
-    /// Refuses to: the mapping stays.
+    /// Refuses the call without forwarding it; the mapping remains.
     pub fn refuse(self, errno: Errno) -> Reserved<'c> {
         Reserved { result: Err(NotReserved { errno, is_mapped: true }), call: PhantomData }
     }
 }
 
-/// The outcome of the end of a mapping whose addresses are kept.
+/// The outcome of a [`Reserve`], which a [`Layer`](super::Layer) returns.
 #[must_use]
 pub struct Reserved<'c> {
     result: Result<(), NotReserved>,
@@ -204,11 +205,11 @@ pub struct Reserved<'c> {
 }
 
 impl Reserved<'_> {
-    /// Returns the result for the caller.
+    /// Returns the result that the caller gets.
     ///
     /// # Errors
     ///
-    /// The errno, and whether the mapping is still there.
+    /// The errno, and whether the mapping remains.
     pub fn result(&self) -> Result<(), NotReserved> {
         self.result
     }

@@ -1,4 +1,4 @@
-//! A kernel around another one: what passes through it, and what may be done with that.
+//! Layers around a kernel: the calls that pass through them, and their outcomes.
 
 mod answered;
 mod chunk;

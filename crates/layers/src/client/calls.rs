@@ -1,4 +1,4 @@
-//! The memory that each request reads and writes outside of its argument, and the fields that differ from run to run.
+//! The memory outside its argument that each request reads and writes, and the fields that differ from run to run.
 //!
 //! Source: Linux 6.12 `include/uapi/drm/drm.h` and `amdgpu_drm.h`; the handlers named in `amdgpu_uapi`.
 
@@ -10,10 +10,10 @@ use amdgpu_uapi::{
     chunk_id,
 };
 
-/// Nested memory of one call is followed up to this length, all pieces together; no request takes more.
+/// The most bytes of memory that are followed for one call, in sum over all pieces. No request needs more.
 const MOST_BYTES: usize = 64 << 20;
 
-/// A field whose value is another in every run.
+/// A field whose value differs from run to run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Field {
     /// Byte offset in the argument, or in a nested piece.
@@ -21,46 +21,46 @@ pub(crate) struct Field {
     pub(crate) kind: FieldKind,
 }
 
-/// Kind of a field, which decides what a recording keeps of it.
+/// The kind of a field, which determines the value that a recording stores for it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum FieldKind {
-    /// An address: null or 1.
+    /// An address, recorded as null or 1.
     Address,
-    /// A moment: 0 for one that polls, all ones for one that never comes, else 1.
+    /// A deadline, recorded as 0 if it polls, all ones if it never expires, otherwise as 1.
     Moment,
-    /// A descriptor: 0, or -1 for none.
+    /// A descriptor, recorded as 0, or -1 for none.
     Descriptor,
 }
 
-/// Memory that a request makes the kernel follow.
+/// Memory outside the argument that the kernel accesses for a request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Piece {
     pub(crate) address: u64,
     pub(crate) len: usize,
     pub(crate) way: Way,
-    /// Fields of the piece that are not compared.
+    /// Fields of the piece whose values are not compared.
     pub(crate) fields: Vec<Field>,
 }
 
-/// Direction in which a field is passed.
+/// The direction of an access to a piece.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Way {
-    /// The kernel.
+    /// The kernel reads it.
     In,
-    /// The client, afterwards.
+    /// The kernel writes it, and the client reads it afterwards.
     Out,
 }
 
-/// Effect of a request on the client's view of the GPU.
+/// The effect of a request on mapped memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Effect {
-    /// Jobs may begin: what the client has stored must be in memory before.
+    /// Jobs may begin: the client's stores must be recorded before.
     Submits,
-    /// Jobs may have ended: what they have stored must be in memory afterwards.
+    /// Jobs may have ended: their stores must be visible afterwards.
     Waits,
-    /// Another file or process may look at memory from now on.
+    /// Another file or process may access the memory from now on.
     Shares,
-    /// None of these.
+    /// No effect.
     Nothing,
 }
 
@@ -103,7 +103,7 @@ pub(crate) fn effect(request: Request) -> Effect {
     }
 }
 
-/// The offset of the descriptor that a request makes, if it makes one.
+/// Returns the offset in the argument of the descriptor that a request creates; `None` if it creates none.
 pub(crate) fn new_descriptor(request: Request, input: &[u8]) -> Option<usize> {
     match request.number() {
         EXPORT | SYNCOBJ_EXPORT => Some(8),
@@ -112,33 +112,33 @@ pub(crate) fn new_descriptor(request: Request, input: &[u8]) -> Option<usize> {
     }
 }
 
-/// The client's own pages that a request makes the GPU's: address and bytes.
+/// Returns the address and size in bytes of the client's pages that a request makes accessible to the GPU.
 pub(crate) fn user_pages(request: Request, input: &[u8]) -> Option<(u64, u64)> {
     (request.number() == USERPTR).then_some((u64_at(input, 0)?, u64_at(input, 8)?))
 }
 
-/// As [`user_pages`], of pages that the GPU may write.
+/// Returns the same as [`user_pages`], if the GPU may write to the pages.
 pub(crate) fn written_user_pages(request: Request, input: &[u8]) -> Option<(u64, u64)> {
     let flags = UserptrFlags::from_bits_retain(u32_at(input, 16)?);
     user_pages(request, input).filter(|_| !flags.contains(UserptrFlags::READONLY))
 }
 
-/// Returns `true` if a request gives a handle or another number back, which the kernel may give out again at once.
+/// Returns `true` if a request frees a handle or another ID, which the kernel may reuse immediately.
 pub(crate) fn closes(request: Request) -> bool {
     matches!(request.number(), GEM_CLOSE | CTX | BO_LIST | SYNCOBJ_DESTROY)
 }
 
-/// The handle that a request gives back.
+/// Returns the GEM handle that a request closes.
 pub(crate) fn closed_handle(request: Request, input: &[u8]) -> Option<u32> {
     (request.number() == GEM_CLOSE).then(|| u32_at(input, 0))?
 }
 
-/// The eventfd that is to be signalled.
+/// Returns the eventfd that a request registers.
 pub(crate) fn eventfd(request: Request, input: &[u8]) -> Option<i32> {
     (request.number() == EVENTFD).then(|| u32_at(input, 16).map(u32::cast_signed))?
 }
 
-/// The fields of an argument that differ from run to run.
+/// Returns the fields of an argument that differ from run to run.
 pub(crate) fn fields(request: Request, argument: &[u8]) -> Vec<Field> {
     use FieldKind::{Address, Descriptor, Moment};
     let of = |kind, offsets: &[usize]| offsets.iter().map(|&offset| Field { offset, kind }).collect::<Vec<_>>();
@@ -165,7 +165,7 @@ pub(crate) fn fields(request: Request, argument: &[u8]) -> Vec<Field> {
 }
 
 impl FieldKind {
-    /// Size in bytes.
+    /// Returns the size of the field in bytes.
     pub(crate) const fn len(self) -> usize {
         match self {
             Self::Address | Self::Moment => 8,
@@ -174,7 +174,7 @@ impl FieldKind {
     }
 }
 
-/// Makes the fields the same in every run.
+/// Replaces the values of the fields by values that are the same in every run.
 pub(crate) fn neutralise(bytes: &mut [u8], fields: &[Field]) {
     for field in fields {
         let Some(bytes) = bytes.get_mut(field.offset..field.offset + field.kind.len()) else { continue };
@@ -190,12 +190,12 @@ pub(crate) fn neutralise(bytes: &mut [u8], fields: &[Field]) {
     }
 }
 
-/// Returns `true` if a moment is one that clients name to wait for ever: the largest signed or unsigned number.
+/// Returns `true` if a deadline is one that clients use to wait forever: the largest signed or unsigned number.
 fn is_never(bytes: &[u8]) -> bool {
     u64_at(bytes, 0).is_some_and(|moment| moment | 1 << 63 == u64::MAX)
 }
 
-/// Finds the memory that a request follows. `read` gives the bytes at an address, as far as they can be had.
+/// Returns the memory that the kernel accesses for a request. `read` returns the bytes at an address if they can be read.
 pub(crate) fn pieces(request: Request, argument: &[u8], read: &dyn Fn(u64, usize) -> Option<Vec<u8>>) -> Vec<Piece> {
     let at = |offset| u64_at(argument, offset).unwrap_or(0);
     let count = |offset| u32_at(argument, offset).unwrap_or(0) as usize;
@@ -229,12 +229,12 @@ pub(crate) fn pieces(request: Request, argument: &[u8], read: &dyn Fn(u64, usize
 
 struct Found {
     pieces: Vec<Piece>,
-    /// Bytes that may still be followed.
+    /// Number of bytes that may still be followed.
     left: usize,
 }
 
 impl Found {
-    /// `count` values of `each` bytes, unless there are none or their address is null.
+    /// Adds `count` values of `each` bytes, unless there are none or their address is null.
     fn add(&mut self, address: u64, count: usize, each: usize, way: Way) {
         let len = count.checked_mul(each).filter(|&len| len > 0 && len <= self.left);
         if let Some(len) = len.filter(|_| address != 0) {
@@ -243,14 +243,14 @@ impl Found {
         }
     }
 
-    /// Says that the last piece holds addresses.
+    /// Declares that the last piece holds addresses at these offsets.
     fn holding(&mut self, offsets: impl IntoIterator<Item = usize>) {
         if let Some(last) = self.pieces.last_mut() {
             last.fields = offsets.into_iter().map(|offset| Field { offset, kind: FieldKind::Address }).collect();
         }
     }
 
-    /// The entries of a [`BoList`]; destroying one takes none.
+    /// Adds the entries of a [`BoList`], unless the request destroys a list.
     fn list(&mut self, list: &[u8]) {
         if u32_at(list, 0) == Some(bo_list_op::DESTROY) {
             return;
@@ -274,7 +274,7 @@ impl Found {
             if u32_at(&header, 0) == Some(chunk_id::BO_HANDLES) && data != 0 && dwords * 4 >= size_of::<BoList>() {
                 self.holding([16]);
                 if let Some(list) = read(data, size_of::<BoList>()) {
-                    // As a chunk the operation says nothing.
+                    // The operation of a list in a chunk has no meaning.
                     let entries = (u32_at(&list, 8).unwrap_or(0), u32_at(&list, 12).unwrap_or(0));
                     self.add(u64_at(&list, 16).unwrap_or(0), entries.0 as usize, entries.1 as usize, Way::In);
                 }
@@ -283,7 +283,7 @@ impl Found {
     }
 }
 
-/// The name of a request for people.
+/// Returns the name of a request for messages.
 pub(crate) fn name(request: Request) -> &'static str {
     if request.kind() != b'd' {
         return "(no DRM request)";

@@ -1,20 +1,20 @@
-//! The chunks of a submission, among what it made the kernel read.
+//! The chunks of a CS ioctl, within the memory that the kernel read for it.
 
 use amdgpu_uapi::chunk_id;
 
 use super::calls::{u32_at, u64_at};
 
-/// A chunk of a submission.
+/// A chunk of a CS ioctl.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Chunk<'r> {
     pub(crate) kind: u32,
     pub(crate) content: &'r [u8],
-    /// The entries of a list of BOs.
+    /// The entries if the chunk is a BO list.
     pub(crate) entries: &'r [u8],
 }
 
-/// Takes the pieces apart: the table of chunks comes first, and then the header and the content of each, and the entries of
-/// a list.
+/// Splits the pieces of a CS ioctl into chunks. The first piece is the table of chunks. Then follow for each chunk the header, the
+/// content, and the entries if it is a BO list.
 pub(crate) fn of(read: &[impl AsRef<[u8]>]) -> impl Iterator<Item = Chunk<'_>> {
     let mut pieces = read.iter().map(AsRef::as_ref).skip(1);
     std::iter::from_fn(move || {

@@ -1,4 +1,4 @@
-//! The memory that a submission gives the GPU to read, as it is at that moment.
+//! The content at the time of submission of the memory that the GPU reads for a submission.
 
 use std::collections::{HashSet, VecDeque};
 
@@ -12,27 +12,27 @@ use super::{
 };
 use crate::format::Ib;
 
-/// The most IBs of one submission, those that are called included, and the most dwords of them all together.
+/// The most IBs of one submission, including called ones, and the most dwords in sum over all IBs.
 const MOST_IBS: usize = 4096;
 const MOST_DWORDS: usize = 16 << 20;
 
-/// An IB that the kernel is given.
+/// An IB that a CS ioctl submits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SubmittedIb {
     /// The IP.
     pub ip: Ip,
     /// The ring.
     pub ring: u32,
-    /// Flags of the IB.
+    /// Flags of the IB chunk.
     pub flags: IbFlags,
-    /// GPU address.
+    /// GPU address of the IB.
     pub va: GpuVa,
-    /// Its length.
+    /// Length of the IB in dwords.
     pub dwords: usize,
 }
 
 impl SubmittedIb {
-    /// Returns the engine that reads it on a chip of this generation; `None` for a video block.
+    /// Returns the engine that reads the IB on a chip of this generation; `None` for a video engine.
     pub fn reader(&self, level: GfxLevel) -> Option<Reader> {
         Some(match self.ip {
             Ip::Gfx if self.flags.contains(IbFlags::CE) => Reader::Constant(level),
@@ -44,12 +44,12 @@ impl SubmittedIb {
     }
 }
 
-/// The IBs of a submission.
+/// Returns the IBs of a CS ioctl.
 pub(crate) fn submitted(read: &[impl AsRef<[u8]>]) -> Vec<SubmittedIb> {
     chunks::of(read).filter(|chunk| chunk.kind == chunk_id::IB).filter_map(|chunk| ib(chunk.content)).collect()
 }
 
-/// The handles of the BOs that the kernel or the GPU stores a submission's number into.
+/// Returns the handles of the BOs to which the kernel or the GPU writes sequence numbers.
 pub(crate) fn user_fences(read: &[impl AsRef<[u8]>]) -> impl Iterator<Item = u32> {
     chunks::of(read).filter(|chunk| chunk.kind == chunk_id::FENCE).filter_map(|chunk| u32_at(chunk.content, 0))
 }
@@ -64,7 +64,7 @@ fn ib(chunk: &[u8]) -> Option<SubmittedIb> {
     })
 }
 
-/// The content of IBs, and of those that they lead to. `read` returns the number of dwords it is asked for, or nothing.
+/// Returns the content of IBs, and of the IBs to which they lead. `read` returns exactly the requested number of dwords, or `None`.
 pub(crate) fn contents(
     file: u32,
     ibs: &[SubmittedIb],

@@ -1,4 +1,4 @@
-//! The client's memory: what its arguments point at.
+//! Access to the client's memory, to which its arguments point.
 
 use std::{
     ffi::c_void,
@@ -21,7 +21,7 @@ use nix::{
 ///
 /// # Safety
 ///
-/// `argument` points at as many readable bytes, unless `len` is 0.
+/// `argument` must point at `len` readable bytes, unless `len` is 0.
 pub(crate) unsafe fn read(argument: *const c_void, len: usize) -> Vec<u8> {
     let mut bytes = vec![0; len];
     if len > 0 && !argument.is_null() {
@@ -31,19 +31,19 @@ pub(crate) unsafe fn read(argument: *const c_void, len: usize) -> Vec<u8> {
     bytes
 }
 
-/// Writes into an argument.
+/// Writes to an argument at byte `offset`.
 ///
 /// # Safety
 ///
-/// `argument` points at more than `offset + bytes.len()` writable bytes, or at exactly as many.
+/// `argument` must point at `offset + bytes.len()` or more writable bytes.
 pub(crate) unsafe fn write(argument: *mut c_void, offset: usize, bytes: &[u8]) {
     let to = argument.cast::<u8>().wrapping_add(offset);
     // SAFETY: the caller vouches for the bytes; `bytes` is borrowed memory of Rust's, which an argument is not.
     unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), to, bytes.len()) };
 }
 
-/// Reads memory of this process through the kernel, which finds out whether there is any: what a client names is no
-/// more trusted than the kernel would trust it.
+/// Reads memory of this process through the kernel, which checks that it is mapped. Addresses of a client are thus trusted no more
+/// than the kernel trusts them.
 pub(crate) fn peek(address: u64, out: &mut [u8]) -> Result<(), Errno> {
     let len = out.len();
     let remote = remote(address, len)?;
@@ -53,13 +53,14 @@ pub(crate) fn peek(address: u64, out: &mut [u8]) -> Result<(), Errno> {
     }
 }
 
-/// Checks that memory can be read this way at all: some sandboxes forbid it, and recordings would miss what calls point at.
+/// Checks that memory can be read this way: some sandboxes forbid it, and recordings would then miss the memory to which arguments
+/// point.
 pub(crate) fn can_peek() -> std::io::Result<()> {
     let there = [7_u8; 8];
     Ok(peek(there.as_ptr().expose_provenance() as u64, &mut [0; 8])?)
 }
 
-/// Reads the given number of bytes, if they are mapped.
+/// Reads `len` bytes; `None` if they are not mapped.
 pub(crate) fn peek_vec(address: u64, len: usize) -> Option<Vec<u8>> {
     let mut bytes = vec![0; len];
     peek(address, &mut bytes).ok().map(|()| bytes)
@@ -77,7 +78,7 @@ pub(crate) fn poke(address: u64, bytes: &[u8]) -> Result<(), Errno> {
     }
 }
 
-/// Borrows a descriptor that the client names; `None` for one that is not open.
+/// Calls `work` with a descriptor that the client passed; `None` if it is not open.
 pub(crate) fn with_descriptor<T>(fd: i32, work: impl FnOnce(BorrowedFd<'_>) -> T) -> Option<T> {
     if fd < 0 {
         return None;
@@ -88,12 +89,12 @@ pub(crate) fn with_descriptor<T>(fd: i32, work: impl FnOnce(BorrowedFd<'_>) -> T
     fcntl(fd, FcntlArg::F_GETFD).ok().map(|_| work(fd))
 }
 
-/// Adds 1 to an eventfd of the client's. One that is full stays so, as the kernel's own signal leaves it.
+/// Adds 1 to an eventfd of the client. A full counter is not changed, as with the kernel's own signal.
 ///
 /// # Errors
 ///
-/// EBADF, and EINVAL for a file that is no eventfd: the client may have named any, and only the recording says that the
-/// kernel took it.
+/// EBADF if the descriptor is not open, EINVAL if it is not an eventfd: the client may have passed any descriptor, because only the
+/// recording tells that the kernel accepted it.
 pub(crate) fn ring(fd: i32) -> Result<(), Errno> {
     let done = with_descriptor(fd, |fd| {
         let link = nix::fcntl::readlink(format!("/proc/self/fd/{}", fd.as_raw_fd()).as_str())?;
@@ -109,8 +110,8 @@ pub(crate) fn ring(fd: i32) -> Result<(), Errno> {
     done.unwrap_or(Err(Errno::EBADF))
 }
 
-/// The size of the file behind a descriptor, 0 where it has none. The file is only asked: a kernel that pretends may have
-/// left any number there.
+/// Returns the size of the file of a descriptor, 0 if it has none. The file is only queried, because an emulated kernel may have
+/// returned any number.
 pub(crate) fn file_size(fd: i32) -> u64 {
     let size = with_descriptor(fd, |fd| fstat(fd).ok().and_then(|about| u64::try_from(about.st_size).ok()));
     size.flatten().unwrap_or(0)

@@ -1,4 +1,4 @@
-//! A client's side of the kernel interface: arguments, the memory they point at, and mapped memory.
+//! The client's side of the kernel interface: arguments, the memory to which they point, and mapped memory.
 
 pub(crate) mod calls;
 pub(crate) mod chunks;

@@ -1,4 +1,4 @@
-//! An argument as the kernel is about to see it.
+//! Arguments before the kernel gets them.
 
 use std::ffi::c_void;
 
@@ -9,7 +9,7 @@ use super::{
     memory,
 };
 
-/// An argument before the kernel saw it, made the same in every run, and what it points at.
+/// An argument before the call, with run-dependent fields replaced, and the memory to which it points.
 pub(crate) struct Question {
     pub(crate) raw: Vec<u8>,
     pub(crate) fields: Vec<Field>,
@@ -19,11 +19,11 @@ pub(crate) struct Question {
 }
 
 impl Question {
-    /// Takes the argument down.
+    /// Reads the argument.
     ///
     /// # Safety
     ///
-    /// As [`Kernel::ioctl`](amdgpu_uapi::Kernel::ioctl).
+    /// The conditions of [`Kernel::ioctl`](amdgpu_uapi::Kernel::ioctl).
     pub(crate) unsafe fn new(request: Request, argument: *mut c_void) -> Self {
         // SAFETY: the caller vouches for `request.size()` bytes.
         let raw = unsafe { memory::read(argument, request.size()) };
@@ -40,7 +40,8 @@ impl Question {
         Self { raw, fields, pieces, input, read }
     }
 
-    /// The bytes that differ now, in runs; a field that differs from run to run is one piece.
+    /// Returns the bytes of the argument that have changed, as runs of offset and bytes. A run-dependent field is always a run as a
+    /// whole.
     pub(crate) fn changes(&self, now: &[u8]) -> Vec<(u32, Vec<u8>)> {
         let mut changed: Vec<bool> = self.raw.iter().zip(now).map(|(old, new)| old != new).collect();
         for field in &self.fields {
@@ -58,7 +59,7 @@ impl Question {
         runs
     }
 
-    /// Returns the memory that the kernel has written outside of the argument.
+    /// Returns the memory outside the argument that the kernel has written.
     pub(crate) fn written(&self) -> Vec<Vec<u8>> {
         let out = self.pieces.iter().filter(|piece| piece.way == Way::Out);
         out.map(|piece| memory::peek_vec(piece.address, piece.len).unwrap_or_default()).collect()

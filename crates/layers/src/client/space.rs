@@ -1,4 +1,4 @@
-//! A client's bindings, learnt from its calls.
+//! A client's bindings, derived from its calls.
 
 use std::{
     collections::{HashMap, VecDeque},
@@ -12,7 +12,7 @@ use amdgpu_va::{IntervalMap, Run, VaRange};
 
 use super::calls::{u32_at, u64_at};
 
-/// Bindings that went, of which the names are remembered.
+/// The number of ended bindings whose names are remembered.
 const REMEMBERED: usize = 1024;
 
 const GEM_CLOSE: u8 = GemClose::REQUEST.number();
@@ -20,24 +20,24 @@ const GEM_MMAP: u8 = GemMmap::REQUEST.number();
 const GEM_VA: u8 = GemVaTimeline::REQUEST.number();
 const USERPTR: u8 = GemUserptr::REQUEST.number();
 
-/// The GPU address space of one open file, and where the CPU finds what is bound there.
+/// The GPU address space of one open file, and the CPU's access to the memory that is bound there.
 #[derive(Debug)]
 pub(crate) struct Space {
     live: IntervalMap<Bound>,
-    /// Freed pieces, oldest first, with their time.
+    /// Pieces that were unbound, oldest first, with the time at which they were.
     freed: VecDeque<(Piece, u64)>,
-    /// Bindings that came and went so far.
+    /// Number of changes of bindings so far, which serves as the time.
     clock: u64,
-    /// Offsets in the node, by handle.
+    /// Offsets in the device node for mmap, by handle.
     offsets: HashMap<u32, u64>,
-    /// Address and bytes of the client's own pages, by handle.
+    /// Address and size in bytes of the client's own pages, by handle.
     user_pages: HashMap<u32, (u64, u64)>,
 }
 
-/// Part of a BO, as it was bound.
+/// A part of a BO, as it was bound.
 #[derive(Clone, Copy, Debug)]
 struct Bound {
-    /// Distinguishes bindings by the order in which they were made.
+    /// Time of the binding, which distinguishes bindings.
     made: u64,
     handle: u32,
     offset: u64,
@@ -53,7 +53,7 @@ impl Run for Bound {
     }
 }
 
-/// Addresses that are, or were, bound in one piece. They are written as `amdgpu_winsys::winsys::Place` is.
+/// Addresses that are, or were, bound in one piece. Written in the format of `amdgpu_winsys::winsys::Place`.
 #[derive(Clone, Debug)]
 struct Piece {
     range: Range<u64>,
@@ -65,7 +65,7 @@ impl Piece {
         Self { range, bound: *bound }
     }
 
-    /// Returns the byte of the BO that an address stands for.
+    /// Returns the offset in the BO of an address, bytes.
     fn offset(&self, at: u64) -> u64 {
         self.bound.offset.wrapping_add(at - self.range.start)
     }
@@ -79,13 +79,13 @@ impl fmt::Display for Piece {
     }
 }
 
-/// The memory behind some addresses.
+/// The memory that is bound at an address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Backing {
     pub(crate) handle: u32,
-    /// Byte of the BO that the address stands for.
+    /// Offset of the address in the BO, bytes.
     pub(crate) offset: u64,
-    /// Bytes from there on that lie behind it in the BO, too.
+    /// Bytes from there on that are contiguous in the BO.
     pub(crate) len: u64,
 }
 
@@ -100,9 +100,9 @@ impl Space {
         }
     }
 
-    /// Takes note of a request that succeeded, by its argument before and after.
+    /// Updates the bindings after a successful request, from its argument before and after the call.
     pub(crate) fn hear(&mut self, request: Request, before: &[u8], after: &[u8]) {
-        // What the kernel did not have to read is missing, and then nothing is learnt.
+        // An argument that is too short has no effect.
         let _ = self.learn(request, before, after);
     }
 
@@ -120,7 +120,7 @@ impl Space {
         Some(())
     }
 
-    /// The kernel frees the addresses of a BO with its handle.
+    /// Removes the bindings of a closed handle, as the kernel does.
     fn closed(&mut self, handle: u32) {
         let bound = |(range, bound): (Range<u64>, &Bound)| (bound.handle == handle).then_some(range);
         for range in self.live.iter().filter_map(bound).collect::<Vec<_>>() {
@@ -156,14 +156,14 @@ impl Space {
         });
     }
 
-    /// Returns the object behind an address.
+    /// Returns the memory that is bound at an address.
     pub(crate) fn backing(&self, va: GpuVa) -> Option<Backing> {
         let at = va.low_48_bits();
         let piece = Piece::new(self.live.get(at)?);
         Some(Backing { handle: piece.bound.handle, offset: piece.offset(at), len: piece.range.end - at })
     }
 
-    /// Returns a description of the object that is, or was, at an address.
+    /// Returns a description of the binding that is, or was, at an address.
     pub(crate) fn name(&self, address: u64) -> String {
         let at = GpuVa::from_48_bits(address).low_48_bits();
         if let Some(piece) = self.live.get(at).map(Piece::new) {
@@ -183,12 +183,12 @@ impl Space {
         }
     }
 
-    /// The offset in the node at which a BO can be mapped, if the client has asked.
+    /// Returns the offset in the device node at which a BO can be mapped, if the client has queried it.
     pub(crate) fn node_offset(&self, handle: u32) -> Option<u64> {
         self.offsets.get(&handle).copied()
     }
 
-    /// Returns the address of the client's own pages that a BO is made of.
+    /// Returns the address of the client's own pages of a BO.
     pub(crate) fn user_pages(&self, handle: u32) -> Option<u64> {
         self.user_pages.get(&handle).map(|pages| pages.0)
     }

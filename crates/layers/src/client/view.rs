@@ -1,4 +1,4 @@
-//! Memory that the client sees in place of a BO's.
+//! Views: the memory that a client maps in place of a BO.
 
 use std::{collections::BTreeMap, ffi::CStr, num::NonZeroUsize, os::fd::OwnedFd, ptr::NonNull};
 
@@ -15,15 +15,16 @@ use nix::{
 use super::memory;
 use crate::format::{DWORDS, Dwords, Page, Run, difference};
 
-/// Page size, bytes.
+/// Size of a page in bytes.
 pub(crate) const PAGE: usize = 4096;
 
-/// Bytes rounded up to pages.
+/// Returns a length rounded up to whole pages, in bytes.
 pub(crate) const fn whole_pages(len: usize) -> usize {
     len.div_ceil(PAGE).saturating_mul(PAGE)
 }
 
-/// A sealed memory file of zeros. Its size cannot change: a truncation would be SIGBUS for every process that maps it.
+/// Creates a sealed memory file of zeros. Its size cannot change, because a truncation would cause SIGBUS in every process that
+/// maps it.
 pub(crate) fn memory_file(name: &CStr, len: i64) -> Result<OwnedFd, Errno> {
     let file = memfd_create(name, MFdFlags::MFD_CLOEXEC | MFdFlags::MFD_ALLOW_SEALING)?;
     ftruncate(&file, len)?;
@@ -34,7 +35,8 @@ pub(crate) fn memory_file(name: &CStr, len: i64) -> Result<OwnedFd, Errno> {
 
 const ZERO: Dwords = [0; DWORDS];
 
-/// Shared memory of our own, mapped once by us and as often as the client likes, with what both sides last agreed on.
+/// Shared memory of the layer, mapped once by the layer and any number of times by the client, with the content of the last
+/// synchronization.
 ///
 /// # Invariants
 ///
@@ -43,7 +45,7 @@ const ZERO: Dwords = [0; DWORDS];
 pub(crate) struct View {
     file: OwnedFd,
     window: Window,
-    /// Pages as they were when client and GPU were last brought together; what is not here was zero.
+    /// The pages as they were when client and GPU were last synchronized. Missing pages were zero.
     agreed: BTreeMap<u64, Box<Dwords>>,
 }
 
@@ -51,7 +53,8 @@ pub(crate) struct View {
 ///
 /// # Invariants
 ///
-/// `base` is the start of `len` mapped bytes, readable, and writable if `writable`; whole pages; live as long as this is.
+/// `base` is the start of `len` mapped bytes, which are whole pages, readable, and writable if `writable`. They stay mapped as long
+/// as the value exists.
 #[derive(Debug)]
 pub(crate) struct Window {
     base: NonNull<u8>,
@@ -59,15 +62,15 @@ pub(crate) struct Window {
     writable: bool,
 }
 
-// SAFETY: the window is plain memory that any thread may access; every access is a copy of dwords that forms no reference.
+// SAFETY: the window is plain memory that any thread may access; every access copies dwords and creates no reference.
 unsafe impl Send for Window {}
 
 impl Window {
-    /// Memory that a kernel has just mapped.
+    /// Creates a window of memory that a kernel has just mapped.
     ///
     /// # Safety
     ///
-    /// The invariants hold until the value is dropped.
+    /// The invariants must hold until the value is dropped.
     pub(crate) unsafe fn new(base: NonNull<u8>, len: usize, writable: bool) -> Self {
         // INVARIANT: the caller's promise.
         Self { base, len, writable }
@@ -94,14 +97,14 @@ impl Window {
         Some(self.base.as_ptr().wrapping_add(start).cast())
     }
 
-    /// Copies a page out.
+    /// Copies a page out of the window; zeros if the page is outside.
     fn load(&self, page: u64, into: &mut Dwords) {
         let Some(from) = self.page(page) else { return into.fill(0) };
-        // SAFETY: a whole page of the window lies there (invariant, and `page` checked it); `into` is ours alone.
+        // SAFETY: a whole page of the window is there (invariant, and `page` checked it); `into` is borrowed exclusively.
         unsafe { std::ptr::copy_nonoverlapping(from.cast_const(), into.as_mut_ptr(), DWORDS) };
     }
 
-    /// Copies dwords out, from a byte on; `None` unless all of them are there.
+    /// Copies dwords out of the window, from byte `offset` on; `None` unless all of them are inside.
     pub(crate) fn dwords(&self, offset: u64, count: usize) -> Option<Vec<u32>> {
         let start = usize::try_from(offset).ok().filter(|start| start.is_multiple_of(4))?;
         let end = start.checked_add(count.checked_mul(4)?).filter(|&end| end <= self.len)?;
@@ -115,11 +118,11 @@ impl Window {
         Some(all)
     }
 
-    /// Stores a dword.
+    /// Stores a dword. Does nothing if it is outside or the window is read-only.
     fn store(&self, page: u64, index: usize, dword: u32) {
         let Some(to) = self.page(page).filter(|_| self.writable && index < DWORDS) else { return };
-        // SAFETY: the page is inside of the window and writable, and the index inside of the page; it is aligned, because
-        // pages are.
+        // SAFETY: the page is inside the window and writable, and the index is inside the page. The dword is aligned, because pages
+        // are.
         unsafe { to.wrapping_add(index).write_volatile(dword) };
     }
 
@@ -139,40 +142,40 @@ impl Window {
 }
 
 impl View {
-    /// `len` bytes of zeros, rounded up to pages.
+    /// Creates a view of `len` bytes, rounded up to pages, with zeros.
     pub(crate) fn new(len: u64) -> Result<Self, Errno> {
         let len = usize::try_from(len).ok().and_then(|len| len.checked_next_multiple_of(PAGE)).ok_or(Errno::ENOMEM)?;
         let size = NonZeroUsize::new(len).ok_or(Errno::EINVAL)?;
         let file = memory_file(c"amdgpu-layers memory", i64::try_from(len).map_err(|_| Errno::ENOMEM)?)?;
         let flags = MapFlags::MAP_SHARED | MapFlags::MAP_NORESERVE;
-        // SAFETY: no address is asked for, so nothing that exists is replaced.
+        // SAFETY: no address is requested, so no existing mapping is replaced.
         let base = unsafe { mmap(None, size, ProtFlags::PROT_READ | ProtFlags::PROT_WRITE, flags, &file, 0) }?;
         // SAFETY: mmap mapped `len` bytes, whole pages, readable and writable; `Drop` removes them with the view.
         let window = unsafe { Window::new(base.cast(), len, true) };
         Ok(Self { file, window, agreed: BTreeMap::new() })
     }
 
-    /// Size in bytes.
+    /// Returns the size in bytes.
     pub(crate) fn len(&self) -> usize {
         self.window.len
     }
 
-    /// Maps it for the client.
+    /// Maps the view for the client.
     ///
     /// # Safety
     ///
-    /// With `at`, the caller owns the `len` bytes from there.
+    /// If `at` is given, the caller must own the `len` bytes from there.
     pub(crate) unsafe fn map(&self, len: usize, writable: bool, at: Option<NonNull<u8>>) -> Result<NonNull<u8>, Errno> {
         let size = NonZeroUsize::new(len).ok_or(Errno::EINVAL)?;
         let protection = if writable { ProtFlags::PROT_READ | ProtFlags::PROT_WRITE } else { ProtFlags::PROT_READ };
         let fixed = if at.is_some() { MapFlags::MAP_FIXED } else { MapFlags::empty() };
         let at = at.and_then(|at| NonZeroUsize::new(at.as_ptr().expose_provenance()));
-        // SAFETY: without MAP_FIXED free addresses are picked; with it the caller owns the range.
+        // SAFETY: without MAP_FIXED the kernel selects free addresses; with it the caller owns the range.
         let base = unsafe { mmap(at, size, protection, MapFlags::MAP_SHARED | fixed, &self.file, 0) }?;
         Ok(base.cast())
     }
 
-    /// Brings what the client has stored since the last time to the BO.
+    /// Copies the client's stores since the last synchronization to the BO.
     pub(crate) fn push(&mut self, bo: &Window) {
         let mut seen = ZERO;
         for page in self.touched() {
@@ -185,7 +188,7 @@ impl View {
         }
     }
 
-    /// Brings what the GPU has stored since the last time to the client, and says what it was.
+    /// Copies the GPU's stores since the last synchronization to the client, and passes them to `record`.
     pub(crate) fn pull(&mut self, bo: &Window, memory: u32, mut record: impl FnMut(Page)) {
         let mut seen = ZERO;
         for page in 0..bo.pages().min(self.window.pages()) {
@@ -200,13 +203,13 @@ impl View {
         }
     }
 
-    /// Shows the client what the GPU stored when this was recorded. False for a page beyond the end.
+    /// Copies recorded stores of the GPU to the view. Returns `false` if the page is beyond the end.
     pub(crate) fn replay(&self, page: &Page) -> bool {
         self.window.patch(page.page, &page.runs);
         page.page < self.window.pages()
     }
 
-    /// The pages that may hold anything but zeros.
+    /// Returns the pages that may contain nonzero dwords.
     fn touched(&self) -> Vec<u64> {
         let mut pages = Vec::new();
         let mut at = 0;
@@ -224,14 +227,14 @@ impl View {
 
 impl Drop for View {
     fn drop(&mut self) {
-        // SAFETY: the mapping is live (invariant), and `self` is going away.
+        // SAFETY: the mapping is live (invariant), and `self` is being dropped.
         if let Err(errno) = unsafe { munmap(self.window.base.cast(), self.window.len) } {
             tracing::error!(%errno, "a view could not be unmapped");
         }
     }
 }
 
-/// Pages of the client's own that the GPU writes: there is nothing to see in their place.
+/// The client's own pages that the GPU writes. The client accesses them directly, not through a view.
 #[derive(Debug)]
 pub(crate) struct UserPages {
     pub(crate) address: u64,
@@ -244,7 +247,8 @@ impl UserPages {
         Self { address, len, agreed: BTreeMap::new() }
     }
 
-    /// Takes note of what has changed, and says what it was. Pages that are not there any more have not changed.
+    /// Compares the pages with their last content and passes changes to `record`. Pages that are no longer mapped count as
+    /// unchanged.
     pub(crate) fn look(&mut self, memory: u32, mut record: impl FnMut(Page)) {
         let mut bytes = [0; PAGE];
         for page in 0..self.len / PAGE as u64 {
@@ -262,7 +266,7 @@ impl UserPages {
         }
     }
 
-    /// Stores what the GPU stored when this was recorded, and nothing besides. False for what is not there.
+    /// Writes recorded stores to the pages, and nothing else. Returns `false` if a page or a run is not inside the memory.
     pub(crate) fn replay(&self, page: &Page) -> bool {
         let Some(start) = self.start(page.page) else { return false };
         page.runs.iter().all(|run| {
@@ -276,7 +280,7 @@ impl UserPages {
         })
     }
 
-    /// The address of a page, all of which is the client's.
+    /// Returns the address of a page; `None` unless it is fully inside the memory.
     fn start(&self, page: u64) -> Option<u64> {
         let offset = page.checked_mul(PAGE as u64)?;
         offset.checked_add(PAGE as u64).filter(|&end| end <= self.len)?;

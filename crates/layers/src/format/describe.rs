@@ -1,4 +1,4 @@
-//! Records for people.
+//! Text of records for messages.
 
 use std::fmt::Write as _;
 
@@ -8,7 +8,7 @@ use super::record::{Action, Call, Ioctl, Record, Run};
 use crate::client::calls;
 
 impl std::fmt::Display for Record {
-    /// One line, without its end.
+    /// Writes one line without a newline.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Self::Note { key, value } => write!(f, "note {key}: {value}"),
@@ -28,7 +28,7 @@ impl std::fmt::Display for Record {
     }
 }
 
-/// A call in one line.
+/// Returns a call as one line of text.
 pub(crate) fn call(call: &Call) -> String {
     let mut line = format!("f{} t{} ", call.file, call.lane);
     let _ = match &call.action {
@@ -47,7 +47,7 @@ pub(crate) fn call(call: &Call) -> String {
     line
 }
 
-/// Describes the recorded call and the one that came, with the first byte that differs if the requests are the same.
+/// Returns the recorded and the actual call as text, with the first byte that differs if the requests are the same.
 pub(crate) fn both(recorded: &Call, came: &Call) -> (String, String) {
     let (mut left, mut right) = (call(recorded), call(came));
     if let (Action::Ioctl(a), Action::Ioctl(b)) = (&recorded.action, &came.action)
@@ -93,13 +93,13 @@ fn ioctl(ioctl: &Ioctl) -> String {
     line
 }
 
-/// Bytes of an argument shown at most.
+/// The most bytes of an argument that are shown.
 const SHOWN: usize = 64;
 
 fn hex(bytes: &[u8]) -> String {
     let mut text = String::new();
     let shown = bytes.get(..SHOWN).unwrap_or(bytes);
-    // Zeros at the end say little.
+    // Zeros at the end are omitted.
     let len = shown.iter().rposition(|&byte| byte != 0).map_or(0, |last| last + 1);
     for byte in shown.iter().take(len) {
         let _ = write!(text, "{byte:02x}");

@@ -1,4 +1,4 @@
-//! The file: a header and framed records, written and read one after the other.
+//! The file format: a header and framed records, written and read sequentially.
 
 use std::{
     fs::File,
@@ -11,16 +11,16 @@ use super::{
     wire::{Malformed, checksum},
 };
 
-/// First bytes of a recording.
+/// The first bytes of a recording.
 const MAGIC: [u8; 8] = *b"AMDGPUrr";
-/// The version of the format that this crate writes.
+/// The version of the file format that this crate writes.
 pub const VERSION: u32 = 2;
-/// The oldest version that it reads: 2 added [`Record::Ib`].
+/// The oldest version of the file format that this crate reads. Version 2 added [`Record::Ib`].
 pub const OLDEST_VERSION: u32 = 1;
-/// Bytes of a record at most. A longer one is not written by us, so it is damage.
+/// The most bytes of a record. The writer creates no longer one, so a longer one is damaged.
 const MOST_BYTES: u32 = 128 << 20;
 
-/// The reason why a recording cannot be read further.
+/// The reason why reading a recording failed.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum FileError {
@@ -32,55 +32,55 @@ pub enum FileError {
         /// The cause.
         error: io::Error,
     },
-    /// The file does not begin as a recording does.
+    /// The file does not begin with the header of a recording.
     #[error("no recording: it begins with {0:02x?}")]
     NoRecording(Vec<u8>),
-    /// Another version of the format.
+    /// The file has an unsupported version of the format.
     #[error("version {0} of the format; this program reads versions {OLDEST_VERSION} to {VERSION}")]
     Version(u32),
-    /// The file ends before the recording does: its writer was stopped.
+    /// The file ends before [`Record::End`], because its writer was stopped.
     #[error("cut off at byte {offset}: the file ends inside of a record, or before the record that ends it")]
     CutOff {
-        /// End of the last complete record, bytes from the start.
+        /// Offset of the end of the last complete record, bytes.
         offset: u64,
     },
-    /// A record whose bytes are not those that were written.
+    /// The checksum of a record does not match.
     #[error("damaged at byte {offset}: checksum {found:#010x}, recorded {recorded:#010x}")]
     Checksum {
-        /// Start of the record, bytes from the start.
+        /// Offset of the start of the record, bytes.
         offset: u64,
-        /// Checksum of the bytes.
+        /// Checksum of the bytes in the file.
         found: u32,
-        /// Checksum in the frame.
+        /// Checksum stored in the frame of the record.
         recorded: u32,
     },
-    /// A record that makes no sense.
+    /// A record with an invalid field.
     #[error("malformed at byte {offset}: {why}")]
     Malformed {
-        /// Start of the record, bytes from the start.
+        /// Offset of the start of the record, bytes.
         offset: u64,
-        /// The fault.
+        /// The invalid field.
         why: Malformed,
     },
 }
 
-/// A writer of recordings, record by record, for tools that edit one. The last record must be [`Record::End`].
+/// A writer of recordings, record by record, for tools that edit recordings. The last record must be [`Record::End`].
 pub struct Writer<W: Write> {
     out: BufWriter<W>,
 }
 
-/// Room made for a record before its bytes were read, bytes.
+/// Buffer size reserved for a record before it is read, bytes.
 const ROOM: usize = 4 << 10;
 
-/// Number of bytes gathered before they are written.
+/// Size of the write buffer in bytes.
 const BUFFER_BYTES: usize = 256 << 10;
 
 impl<W: Write> Writer<W> {
-    /// Begins a recording.
+    /// Creates a writer and writes the header.
     ///
     /// # Errors
     ///
-    /// The writer's.
+    /// The errors of the underlying writer.
     pub fn new(out: W) -> io::Result<Self> {
         let mut out = BufWriter::with_capacity(BUFFER_BYTES, out);
         out.write_all(&MAGIC)?;
@@ -88,11 +88,11 @@ impl<W: Write> Writer<W> {
         Ok(Self { out })
     }
 
-    /// Appends a record.
+    /// Appends a record to the buffer.
     ///
     /// # Errors
     ///
-    /// The writer's, and one of its own for a record of more than 128 MiB.
+    /// The errors of the underlying writer, and [`io::ErrorKind::Other`] if the record has more than 128 MiB.
     pub fn write(&mut self, record: &Record) -> io::Result<()> {
         let bytes = record.encode();
         let len = u32::try_from(bytes.len()).ok().filter(|&len| len <= MOST_BYTES);
@@ -102,32 +102,33 @@ impl<W: Write> Writer<W> {
         self.out.write_all(&bytes)
     }
 
-    /// Writes what was gathered.
+    /// Writes the buffered records.
     ///
     /// # Errors
     ///
-    /// The writer's.
+    /// The errors of the underlying writer.
     pub fn flush(&mut self) -> io::Result<()> {
         self.out.flush()
     }
 }
 
-/// A reader of recordings, record by record: an iterator that ends after [`Record::End`], or after the first error.
+/// A reader of recordings, record by record. As an iterator it ends after [`Record::End`], or after the first error.
 ///
-/// It never holds more than one record, and no more of that than the file really has.
+/// It buffers at most one record, and allocates memory only as the file provides data.
 pub struct Reader<R> {
     input: R,
-    /// Bytes read so far.
+    /// Number of bytes read so far.
     offset: u64,
     over: bool,
 }
 
 impl Reader<BufReader<File>> {
-    /// Opens a recording.
+    /// Opens a recording and reads its header.
     ///
     /// # Errors
     ///
-    /// [`FileError::Io`], [`FileError::NoRecording`], [`FileError::Version`].
+    /// [`FileError::Io`] if the file cannot be read, [`FileError::NoRecording`] if it does not begin with a header,
+    /// [`FileError::Version`] if the version is not supported.
     pub fn open(path: &Path) -> Result<Self, FileError> {
         let file = File::open(path).map_err(|error| FileError::Io { offset: 0, error })?;
         Self::new(BufReader::new(file))
@@ -135,11 +136,11 @@ impl Reader<BufReader<File>> {
 }
 
 impl<R: Read> Reader<R> {
-    /// Reads a recording from anything.
+    /// Creates a reader of any input, and reads the header.
     ///
     /// # Errors
     ///
-    /// Those of [`Reader::open`].
+    /// The errors of [`Reader::open`].
     pub fn new(input: R) -> Result<Self, FileError> {
         let mut reader = Self { input, offset: 0, over: false };
         let head = reader.up_to(12)?;
@@ -154,9 +155,9 @@ impl<R: Read> Reader<R> {
         }
     }
 
-    /// Reads up to the given number of bytes.
+    /// Reads `len` bytes, or fewer at the end of the file.
     fn up_to(&mut self, len: u64) -> Result<Vec<u8>, FileError> {
-        // A record that says that it is long gets its room when its bytes come.
+        // Memory for a record of a large declared length is allocated as its bytes arrive.
         let mut bytes = Vec::with_capacity(usize::try_from(len).map_or(ROOM, |len| len.min(ROOM)));
         let read = self.input.by_ref().take(len).read_to_end(&mut bytes);
         read.map_err(|error| FileError::Io { offset: self.offset, error })?;

@@ -1,4 +1,4 @@
-//! The file of a recording.
+//! The file format of recordings.
 
 pub(crate) mod describe;
 mod file;

@@ -1,65 +1,65 @@
-//! Records of a recording.
+//! The records of a recording.
 
 use super::wire::{Fields, Malformed, put, put_bytes};
 
-/// The note under which a recorder says of which generation the chip is.
+/// The key of the note in which a recorder stores the generation of the chip.
 pub(crate) const GENERATION: &str = "generation";
 
 /// One record of a recording.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Record {
-    /// Something about the whole run, by name.
+    /// A named fact about the whole recording.
     Note {
-        /// The subject.
+        /// The name of the fact.
         key: String,
-        /// The text.
+        /// The value of the fact.
         value: String,
     },
-    /// A call of the client, written when it had returned.
+    /// A call of the client, recorded when it returned.
     Call(Call),
-    /// Changes by the GPU to memory that the client sees, since the last such record of the page.
+    /// Changes that the GPU made to memory that the client has mapped, since the last such record of the page.
     Page(Page),
-    /// Memory that the following submissions give the GPU to read.
+    /// Memory that the GPU reads in the following submissions.
     Ib(Ib),
-    /// The recording was finished: nothing follows.
+    /// The end of a finished recording.
     End,
 }
 
-/// A call, with everything that went in and came out.
+/// A call with all its inputs and outputs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Call {
-    /// The open file, numbered from 0 in the order of opening.
+    /// Number of the open file, counted from 0 in the order of opening.
     pub file: u32,
-    /// The calling thread, numbered from 0 in the order of first calls.
+    /// Number of the calling thread, counted from 0 in the order of first calls.
     pub lane: u32,
-    /// The call.
+    /// The kind of call.
     pub action: Action,
-    /// The errno, or 0.
+    /// The errno of a failed call, otherwise 0.
     pub errno: i32,
 }
 
-/// A call.
+/// A kind of call, with its inputs and outputs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Action {
-    /// The file came into being.
+    /// A file was opened.
     Open,
     /// The file was closed.
     Close,
-    /// A request.
+    /// An ioctl was made.
     Ioctl(Ioctl),
     /// A mapping was made.
     Map {
-        /// Number of the mapped memory, from 0; mappings of the same BO have the same number.
+        /// Number of the mapped memory, from 0. Mappings of the same BO have the same number.
         memory: u32,
-        /// Offset in the node.
+        /// Offset in the device node, bytes.
         offset: u64,
         /// Size in bytes.
         len: u64,
-        /// `true` if the client may write.
+        /// `true` if the mapping is writable.
         writable: bool,
-        /// `true` if the client named the address.
+        /// `true` if the client requested a fixed address.
         fixed: bool,
     },
     /// A mapping was removed.
@@ -71,70 +71,70 @@ pub enum Action {
     },
 }
 
-/// A request with its argument.
+/// An ioctl with its argument.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Ioctl {
-    /// The request number.
+    /// The request number, as in `<linux/ioctl.h>`.
     pub request: u32,
-    /// The kernel's return value on success.
+    /// The kernel's return value; 0 on failure.
     pub returned: i32,
-    /// The argument as it went in, with addresses, times and descriptors made [the same](crate#what-is-compared) in
-    /// every run.
+    /// The argument before the call, in which addresses, times and descriptors are [replaced](crate#comparison) by values that do
+    /// not differ from run to run.
     pub input: Vec<u8>,
-    /// Memory that the kernel read outside of the argument, piece by piece, likewise.
+    /// The memory outside the argument that the kernel read, piece by piece, with the same replacements.
     pub read: Vec<Vec<u8>>,
-    /// The bytes of the argument that the kernel changed, by offset.
+    /// The bytes of the argument that the kernel changed, as runs of offset and bytes.
     pub changed: Vec<(u32, Vec<u8>)>,
-    /// Memory that the kernel wrote outside of the argument, piece by piece.
+    /// The memory outside the argument that the kernel wrote, piece by piece.
     pub written: Vec<Vec<u8>>,
-    /// The size of the file behind the descriptor that the kernel made, if it made one.
+    /// The size in bytes of the file of the descriptor that the kernel created, if it created one.
     pub descriptor: Option<u64>,
-    /// The number of the memory that the request made known: the client's own pages.
+    /// The number of the memory, if the request was a GEM_USERPTR of pages that the GPU may write.
     pub memory: Option<u32>,
 }
 
-/// An IB that a submission names, or that another IB leads to, as it was when the submission was made. It holds until another
-/// one of the same file, address and length comes.
+/// The content of an IB that a submission uses, directly or through another IB, at the time of submission. It is valid until the
+/// next such record with the same file, address and length.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Ib {
-    /// The open file, whose address space it lies in.
+    /// The open file in whose address space the IB is.
     pub file: u32,
-    /// Its GPU address.
+    /// GPU address of the IB.
     pub va: u64,
-    /// Its length in dwords.
+    /// Length of the IB in dwords.
     pub len: u32,
-    /// Its dwords; none if they could not be read.
+    /// The dwords; empty if they could not be read.
     pub dwords: Vec<u32>,
 }
 
-/// Dwords that changed in one page.
+/// Dwords that changed in one page of mapped memory.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Page {
-    /// Number of the memory.
+    /// Number of the mapped memory.
     pub memory: u32,
     /// Index of the page, from 0.
     pub page: u64,
-    /// Runs of dwords, by the index of the first in the page.
+    /// Runs of changed dwords.
     pub runs: Vec<Run>,
 }
 
-/// Some dwords in a row.
+/// A run of consecutive dwords in a page.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Run {
-    /// These.
+    /// Dwords with individual values.
     Each {
-        /// Index in the page of the first.
+        /// Index in the page of the first dword.
         first: u16,
-        /// Their values.
+        /// Values of the dwords.
         dwords: Vec<u32>,
     },
-    /// The same one again and again.
+    /// Dwords that all have the same value.
     Fill {
-        /// Index in the page of the first.
+        /// Index in the page of the first dword.
         first: u16,
         /// Number of dwords.
         count: u16,
-        /// Their value.
+        /// Value of the dwords.
         dword: u32,
     },
 }
@@ -150,7 +150,7 @@ const END: u8 = 8;
 const IB: u8 = 9;
 
 impl Record {
-    /// The record's bytes, without frame.
+    /// Returns the bytes of the record, without frame.
     pub(crate) fn encode(&self) -> Vec<u8> {
         let mut out = Vec::new();
         match self {
@@ -167,11 +167,11 @@ impl Record {
         out
     }
 
-    /// Understands a record.
+    /// Parses a record.
     ///
     /// # Errors
     ///
-    /// [`Malformed`].
+    /// A [`Malformed`] that names the invalid field.
     pub(crate) fn decode(bytes: &[u8]) -> Result<Self, Malformed> {
         let mut fields = Fields::new(bytes);
         let kind = fields.byte("the kind of the record")?;
@@ -360,16 +360,16 @@ fn dword(fields: &mut Fields<'_>, what: &'static str) -> Result<u32, Malformed> 
     Ok(u32::from_le_bytes(bytes))
 }
 
-/// Dwords in a page.
+/// Number of dwords in a page.
 pub(crate) const DWORDS: usize = 1024;
 
 /// The contents of a page.
 pub(crate) type Dwords = [u32; DWORDS];
 
-/// Runs shorter than this are not worth a record of their own.
+/// The shortest run that is stored as a fill, in dwords.
 const SHORTEST_FILL: usize = 4;
 
-/// Returns the runs that turn `old` into `new`, none if they are equal.
+/// Returns the runs that change `old` to `new`; empty if they are equal.
 pub(crate) fn difference(old: &Dwords, new: &Dwords) -> Vec<Run> {
     let mut runs: Vec<Run> = Vec::new();
     let mut index = 0;
@@ -379,7 +379,7 @@ pub(crate) fn difference(old: &Dwords, new: &Dwords) -> Vec<Run> {
             continue;
         }
         let same = new[index..].iter().take_while(|&&dword| dword == new[index]).count();
-        // A fill may run over dwords that have that value already.
+        // A fill may include dwords that have the value already.
         let changed = (index..index + same).rposition(|at| old[at] != new[at]).map_or(0, |last| last + 1);
         let count = changed.min(same);
         let first = index as u16;
@@ -415,7 +415,7 @@ mod tests {
         (strokes.clone().prop_map(page), strokes.prop_map(page))
     }
 
-    /// Makes the changes.
+    /// Applies the changes to a page.
     fn apply(runs: &[Run], page: &mut Dwords) {
         for run in runs {
             match run {
@@ -452,7 +452,7 @@ mod tests {
             let _ = Record::decode(&bytes);
             let mut bytes = bytes;
             bytes.insert(0, kind);
-            // What is understood is written down again as something that is understood in the same way.
+            // A parsed record, encoded and parsed again, must be the same.
             if let Ok(record) = Record::decode(&bytes) {
                 prop_assert_eq!(Record::decode(&record.encode()), Ok(record));
             }

@@ -1,7 +1,7 @@
-//! Numbers and byte strings as the file holds them, and its checksum.
+//! The encoding of numbers and byte strings in the file, and its checksum.
 //!
-//! Numbers are LEB128: seven bits a byte, the low ones first, the top bit set on all bytes but the last. Byte strings
-//! are their length and their bytes.
+//! Numbers are LEB128: seven bits per byte, low bits first, with the top bit set on all bytes except the last. Byte strings are
+//! their length and their bytes.
 
 /// Appends a number.
 pub(crate) fn put(out: &mut Vec<u8>, mut number: u64) {
@@ -18,31 +18,31 @@ pub(crate) fn put_bytes(out: &mut Vec<u8>, bytes: &[u8]) {
     out.extend_from_slice(bytes);
 }
 
-/// The reason why bytes are no record.
+/// The reason why bytes are not a valid record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Malformed {
-    /// The record ends inside of something.
+    /// The record ends within the named field.
     #[error("the record ends inside of {0}")]
     Short(&'static str),
-    /// A number is too large for what it counts.
+    /// The named number is larger than its field permits.
     #[error("{0} is {1:#x}, which is too large")]
     TooLarge(&'static str, u64),
-    /// Bytes are left after the record's last field.
+    /// Bytes remain after the last field of the record.
     #[error("{0} bytes follow the record's last field")]
     Surplus(usize),
-    /// No such record.
+    /// The kind of record does not exist.
     #[error("there is no kind of record {0}")]
     Kind(u8),
-    /// Text that is not UTF-8.
+    /// The named text is not UTF-8.
     #[error("{0} is not UTF-8")]
     Text(&'static str),
 }
 
-/// Items of a list at most: more chunks, changed bytes and runs than one call or page can have.
+/// The most items of a list, which is above the number of chunks, changed bytes and runs that a call or page can have.
 const MOST_ITEMS: u64 = 1 << 16;
 
-/// Reads the fields of one record.
+/// A reader of the fields of one record.
 pub(crate) struct Fields<'r> {
     rest: &'r [u8],
 }
@@ -90,8 +90,8 @@ impl<'r> Fields<'r> {
         String::from_utf8(self.bytes(what)?.to_vec()).map_err(|_| Malformed::Text(what))
     }
 
-    /// Reads a count and that number of values of at least one byte each, so that no count yields more than the record
-    /// holds, or than any real record has.
+    /// Reads a count and that number of values. Each value has at least one byte, so the count is checked against the length of the
+    /// record and against the maximum.
     pub(crate) fn list<T>(
         &mut self,
         what: &'static str,
@@ -104,7 +104,7 @@ impl<'r> Fields<'r> {
         (0..count).map(|_| one(self)).collect()
     }
 
-    /// Reads a count and that number of dwords, at most what the record holds.
+    /// Reads a count and that number of dwords, which must be inside the record.
     pub(crate) fn dwords(&mut self, what: &'static str) -> Result<Vec<u32>, Malformed> {
         let count = self.number(what)?;
         let len = usize::try_from(count).ok().and_then(|count| count.checked_mul(4));
@@ -119,7 +119,7 @@ impl<'r> Fields<'r> {
     }
 }
 
-/// CRC-32 as in IEEE 802.3 (reflected, polynomial 0xedb88320), which every language has at hand.
+/// Returns the CRC-32 of IEEE 802.3 (reflected, polynomial 0xedb88320), which most languages have in a library.
 pub(crate) fn checksum(bytes: &[u8]) -> u32 {
     !bytes.iter().fold(u32::MAX, |crc, &byte| crc >> 8 ^ TABLE[usize::from(crc as u8 ^ byte)])
 }

@@ -1,16 +1,16 @@
-//! The generation of a chip, asked of its kernel.
+//! The query for the generation of a chip.
 
 use amdgpu_hw::{Family, GfxLevel, Ip, gfx10_minor, identify};
 use amdgpu_uapi::{Argument, DevInfo, Info, InfoHwIp, Kernel, query, send_raw};
 use zerocopy::FromBytes;
 
-/// Bytes of an answer; more than any kernel writes, as some write more than they are asked for.
+/// Size of the answer buffer in bytes. It is longer than any answer, because some kernels write more than the requested size.
 const ANSWER_BYTES: usize = 1024;
 
 #[repr(C, align(8))]
 struct Answer([u8; ANSWER_BYTES]);
 
-/// Asks which generation the chip is; `None` where the kernel does not say, or names a chip of no known generation.
+/// Queries the generation of the chip; `None` if the kernel does not report it, or if it is unknown.
 pub(super) fn ask(kernel: &dyn Kernel) -> Option<GfxLevel> {
     let device: DevInfo = info(kernel, query::DEV_INFO, 0)?;
     let family = Family::from(device.family);
@@ -26,7 +26,7 @@ pub(super) fn ask(kernel: &dyn Kernel) -> Option<GfxLevel> {
     GfxLevel::of_version(block.hw_ip_version_major, minor)
 }
 
-/// Asks one question; what the kernel did not write is zero.
+/// Makes one INFO query. Bytes that the kernel did not write are zero.
 fn info<T: FromBytes>(kernel: &dyn Kernel, query: u32, input: u32) -> Option<T> {
     const { assert!(size_of::<T>() <= ANSWER_BYTES) };
     let mut answer = Answer([0; ANSWER_BYTES]);

@@ -1,4 +1,4 @@
-//! The records of a recording, in the order in which calls return.
+//! The journal of a recording, with records in the order in which calls return.
 
 use std::{
     collections::{BTreeMap, HashMap},
@@ -21,12 +21,12 @@ use crate::{
     format::{Action, Call, FileError, Ib, Page, Record, Writer},
 };
 
-/// Time after which a client that makes no call is shown the GPU's writes: it may be waiting for just those.
+/// Time after which a client that makes no call gets the GPU's writes, because it may be polling for them.
 const QUIET: Duration = Duration::from_millis(500);
-/// The longest pause between two such looks, as a multiple.
+/// The longest pause between two such synchronizations, as a multiple.
 const MOST_QUIETS: u32 = 32;
 
-/// The records of a recording, and the state needed to write them.
+/// The writer of a recording's records, with the state that it needs.
 pub(super) struct Journal {
     writer: Option<Writer<Box<dyn Write + Send>>>,
     error: Option<io::Error>,
@@ -34,24 +34,24 @@ pub(super) struct Journal {
     files: u32,
     lanes: HashMap<ThreadId, u32>,
     memories: u32,
-    /// By offset in the node, which names a BO in every file.
+    /// Mapped BOs by offset in the device node, which identifies a BO in every file.
     watched: BTreeMap<u64, Watched>,
-    /// By file and handle.
+    /// The client's own pages by file and handle.
     user_pages: BTreeMap<(u32, u32), (u32, UserPages)>,
-    /// Changes in user pages when a submission began. The client's own part of them exists in a replay, too, once the
-    /// submission comes.
+    /// Changes in user pages at the start of a submission, recorded after it: at that point of a replay, the client has made its
+    /// own part of the changes.
     held: Vec<Page>,
-    /// A hash of each IB as it was recorded last, by file, address and length.
+    /// A hash of the last recorded content of each IB, by file, address and length.
     ibs: HashMap<(u32, u64, u32), u64>,
-    /// Calls that were begun.
+    /// Number of calls that have begun.
     begun: u64,
-    /// Calls that are not over.
+    /// Number of calls that have not returned.
     under_way: u32,
-    /// `true` if anything was ever submitted.
+    /// `true` once there was a submission.
     submitted: bool,
 }
 
-/// The journal of a recording, for its recorders.
+/// The journal of a recording, shared by its recorders.
 pub(super) type SharedJournal = Arc<Mutex<Journal>>;
 
 impl std::fmt::Debug for Journal {
@@ -60,15 +60,15 @@ impl std::fmt::Debug for Journal {
     }
 }
 
-/// A BO that is mapped, the view that the client has of it, and where we see it ourselves.
+/// A mapped BO with the client's view and the recorder's own mappings.
 struct Watched {
     memory: u32,
     view: View,
-    /// By the client's address.
+    /// The mappings of the BO itself, by the client's address.
     windows: BTreeMap<usize, Window>,
 }
 
-/// A mapping that the client wants.
+/// A mapping that the client requests.
 pub(super) struct Mapped {
     pub(super) offset: u64,
     pub(super) len: usize,
@@ -76,7 +76,7 @@ pub(super) struct Mapped {
     pub(super) at: Option<NonNull<u8>>,
 }
 
-/// Shows a client that makes no calls what the GPU has written.
+/// Copies the GPU's writes to a client that makes no calls, until the journal is dropped.
 fn look_after(journal: &Weak<Mutex<Journal>>) {
     let (mut begun, mut pause) = (0, 1);
     loop {
@@ -96,7 +96,7 @@ fn look_after(journal: &Weak<Mutex<Journal>>) {
 }
 
 impl Journal {
-    /// Begins a file, and looks after its client for as long as the journal is in use.
+    /// Creates a journal that writes to `out`, and starts the thread that synchronizes idle clients.
     pub(super) fn begin(out: Box<dyn Write + Send>) -> io::Result<SharedJournal> {
         let journal = Self {
             writer: Some(Writer::new(out)?),
@@ -142,7 +142,7 @@ impl Journal {
         }
     }
 
-    /// A call begins.
+    /// Notes the start of a call, and copies the client's stores to the BOs if the call needs that.
     pub(super) fn before(&mut self, effect: Effect) {
         self.begun += 1;
         self.under_way += 1;
@@ -157,7 +157,7 @@ impl Journal {
         }
     }
 
-    /// A call is over and was recorded.
+    /// Notes the end of a call that was recorded, and records the GPU's stores.
     pub(super) fn after(&mut self, effect: Effect) {
         self.under_way = self.under_way.saturating_sub(1);
         for page in std::mem::take(&mut self.held) {
@@ -207,9 +207,9 @@ impl Journal {
         }
     }
 
-    /// Copies the GPU's stores to the client and into the recording. Clients poll user fences, which are exactly one page
-    /// (Linux 6.12 `amdgpu_cs.c`, `amdgpu_cs_p1_user_fence`), without any call: as long as those stay as they are, they may
-    /// be all that is looked at. They come first, so that nothing is shown older than the fence behind it.
+    /// Copies the GPU's stores to the client and records them. Clients poll user fences, which are exactly one page (Linux 6.12
+    /// `amdgpu_cs.c`, `amdgpu_cs_p1_user_fence`), without calls. With `only_fences`, other BOs are compared only if a BO of one
+    /// page has changed. Fences are compared first, so that no memory is older than its fence.
     fn pull(&mut self, only_fences: bool) {
         let mut pages = Vec::new();
         self.pull_views(&mut pages, |view| view.len() == PAGE);
@@ -222,7 +222,7 @@ impl Journal {
         }
     }
 
-    /// User pages hold what the client has stored, too; a replay's client has stored the same by then.
+    /// Compares user pages. They include stores of the client, which a replayed client has also made at this point.
     fn look_at_user_pages(&mut self, pages: &mut Vec<Page>) {
         for (memory, user) in self.user_pages.values_mut() {
             user.look(*memory, |page| pages.push(page));
@@ -240,7 +240,7 @@ impl Journal {
     pub(super) fn watch_user_pages(&mut self, key: (u32, u32), address: u64, len: u64) -> u32 {
         let memory = self.next_memory();
         let mut pages = UserPages::new(address, len);
-        // What is there now is the client's own.
+        // The current content is the client's own.
         pages.look(memory, drop);
         self.user_pages.insert(key, (memory, pages));
         memory
@@ -250,17 +250,17 @@ impl Journal {
         self.user_pages.remove(&key);
     }
 
-    /// Returns the current contents of a mapped BO.
+    /// Returns current dwords of a mapped BO.
     pub(super) fn mapped_dwords(&self, node_offset: u64, offset: u64, dwords: usize) -> Option<Vec<u32>> {
         self.watched.get(&node_offset)?.windows.values().next()?.dwords(offset, dwords)
     }
 
-    /// Returns `true` if anything that happens now is written.
+    /// Returns `true` while records are written.
     pub(super) fn is_open(&self) -> bool {
         self.writer.is_some()
     }
 
-    /// Records the IBs that are not what they were when they were recorded last.
+    /// Records the IBs whose content has changed since they were last recorded.
     pub(super) fn submits(&mut self, ibs: Vec<Ib>) {
         for ib in ibs {
             let hash = BuildHasherDefault::<DefaultHasher>::default().hash_one(&ib.dwords);
@@ -270,16 +270,16 @@ impl Journal {
         }
     }
 
-    /// Gives the client a view of a BO that was mapped at `window`.
+    /// Maps a view for the client, for a BO that is mapped at `window`.
     ///
     /// # Safety
     ///
-    /// With `at`, the caller owns the range.
+    /// If `at` is given, the caller must own the range.
     pub(super) unsafe fn map(&mut self, wanted: &Mapped, window: Window) -> Result<(u32, NonNull<u8>), Errno> {
         let fits = |watched: &Watched| watched.view.len() >= window.len();
         if !self.watched.get(&wanted.offset).is_some_and(fits) {
             if self.watched.get(&wanted.offset).is_some_and(|watched| !watched.windows.is_empty()) {
-                // A second mapping that is longer than the first: no client of a BO's exact size makes one.
+                // A second mapping that is longer than the first. Clients that map BOs in their exact size do not do this.
                 return Err(Errno::EOPNOTSUPP);
             }
             let memory = self.next_memory();
@@ -293,19 +293,20 @@ impl Journal {
         Ok((watched.memory, address))
     }
 
-    /// The memory that is mapped at an address of the client's, and where the BO itself is.
+    /// Returns the number of the memory that is mapped at an address of the client, and the address at which the BO itself is
+    /// mapped.
     pub(super) fn mapping(&self, address: NonNull<u8>) -> Option<(u32, NonNull<u8>)> {
         let address = address.as_ptr().addr();
         self.watched.values().find_map(|of| of.windows.get(&address).map(|window| (of.memory, window.base())))
     }
 
-    /// Forgets a mapping and takes the client's view away.
+    /// Removes a mapping, and unmaps the client's view.
     ///
     /// # Safety
     ///
-    /// The client uses the mapping no more.
+    /// The client must not use the mapping any more.
     pub(super) unsafe fn unmap(&mut self, address: NonNull<u8>, len: usize) {
-        // SAFETY: `address` is a mapping of a view, made by `map`, that the caller gives up.
+        // SAFETY: `address` is a mapping of a view, made by `map`, and the caller gives it up.
         if let Err(errno) = unsafe { nix::sys::mman::munmap(address.cast(), len) } {
             tracing::error!(%errno, "a view could not be unmapped");
         }

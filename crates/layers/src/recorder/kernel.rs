@@ -1,4 +1,4 @@
-//! A kernel that writes down what passes through it.
+//! A kernel that records all calls that pass through it.
 
 use std::{
     ffi::{c_int, c_void},
@@ -22,14 +22,14 @@ use crate::{
     format::{Action, GENERATION, Ib, Ioctl, Record},
 };
 
-/// One open file whose every call is [recorded](super::Recording).
+/// An open file whose calls are all [recorded](super::Recording).
 #[derive(Debug)]
 pub struct Recorder<K: Kernel> {
     journal: SharedJournal,
     file: u32,
     inner: K,
     space: Mutex<Space>,
-    /// The chip's generation, once it was asked for.
+    /// The generation of the chip, after the first query.
     level: OnceLock<Option<GfxLevel>>,
 }
 
@@ -39,7 +39,7 @@ impl<K: Kernel> Recorder<K> {
         Self { journal, file, inner, space: Mutex::new(Space::new()), level: OnceLock::new() }
     }
 
-    /// Returns the kernel inside.
+    /// Returns the inner kernel.
     pub fn inner(&self) -> &K {
         &self.inner
     }
@@ -65,7 +65,7 @@ impl<K: Kernel> Recorder<K> {
             .and_then(|()| calls::new_descriptor(request, &question.raw))
             .and_then(|offset| calls::u32_at(now, offset))
             .map(u32::cast_signed)
-            // A kernel that only pretends may say yes and make none.
+            // An emulated kernel may report success without creating a descriptor.
             .filter(|&fd| fd >= 0)
             .map(memory::file_size);
         let pages = done.and_then(|()| calls::written_user_pages(request, &question.raw));
@@ -85,9 +85,9 @@ impl<K: Kernel> Recorder<K> {
     }
 }
 
-/// The memory that a submission gives the GPU to read.
+/// The memory that the GPU reads for a submission.
 impl<K: Kernel> Recorder<K> {
-    /// The IBs of a submission that is about to be made, and those they lead to.
+    /// Returns the IBs of a submission before it is made, and the IBs to which they lead.
     fn ibs(&self, question: &Question) -> Vec<Ib> {
         if !self.journal.lock().is_open() {
             return Vec::new();
@@ -96,14 +96,14 @@ impl<K: Kernel> Recorder<K> {
         ibs::contents(self.file, &ibs::submitted(&question.read), level, |va, dwords| self.memory(va, dwords))
     }
 
-    /// Asks the kernel, without recording that, and notes the answer.
+    /// Queries the generation of the chip without recording the query, and records the answer as a note.
     fn find_level(&self) -> Option<GfxLevel> {
         let level = super::generation::ask(&self.inner)?;
         self.journal.lock().write(&Record::Note { key: GENERATION.to_owned(), value: level.to_string() });
         Some(level)
     }
 
-    /// GPU memory as it is now.
+    /// Returns the current content of GPU memory.
     fn memory(&self, va: GpuVa, dwords: usize) -> Option<Vec<u32>> {
         let mut found = Vec::with_capacity(dwords.min(PAGE));
         let mut at = va;
@@ -132,16 +132,16 @@ impl<K: Kernel> Recorder<K> {
         mapped.or_else(|| self.unmapped(handle, offset, dwords))
     }
 
-    /// A BO that the client has not mapped, through a mapping of our own that goes at once.
+    /// Reads a BO that the client has not mapped, through a temporary mapping.
     fn unmapped(&self, handle: u32, offset: u64, dwords: usize) -> Option<Vec<u32>> {
         let len = usize::try_from(offset).ok()?.checked_add(dwords.checked_mul(4)?)?;
         let mut argument = u64::from(handle).to_le_bytes();
-        // SAFETY: the argument is as long as the request says, and holds no address.
+        // SAFETY: the argument is as long as the request says, and contains no address.
         unsafe { self.inner.ioctl(GemMmap::REQUEST, argument.as_mut_ptr().cast()) }.ok()?;
         let whole = whole_pages(len);
-        // SAFETY: no address is asked for, so nothing that exists is replaced.
+        // SAFETY: no address is requested, so no existing mapping is replaced.
         let base = unsafe { self.inner.mmap(whole, Protection::Read, None, u64::from_le_bytes(argument)) }.ok()?;
-        // SAFETY: the inner kernel has just mapped that number of bytes, which stay until they are unmapped below.
+        // SAFETY: the inner kernel has just mapped these bytes, which stay mapped until they are unmapped below.
         let found = unsafe { Window::new(base, whole, false) }.dwords(offset, dwords);
         // SAFETY: the mapping was made above, and no other code knows it.
         let _ = unsafe { self.inner.munmap(base, whole) };
@@ -149,9 +149,9 @@ impl<K: Kernel> Recorder<K> {
     }
 }
 
-// SAFETY: the argument goes to the inner kernel as it came; what is read of it and of what it points at is what the
-// kernel may read too. `mmap` maps a view of our own, of the same length and with the same protection, at the address
-// asked for; nothing but `munmap` removes it.
+// SAFETY: the argument is passed to the inner kernel unchanged; the layer reads only argument and nested memory that the kernel may
+// read too. `mmap` maps a view of the layer, of the same length and with the same protection, at the requested address; only
+// `munmap` removes it.
 unsafe impl<K: Kernel> Kernel for Recorder<K> {
     fn open_file(&self) -> OpenFile<'_> {
         self.inner.open_file()
@@ -163,8 +163,8 @@ unsafe impl<K: Kernel> Kernel for Recorder<K> {
         let effect = calls::effect(request);
         self.journal.lock().before(effect);
         let ibs = if effect == Effect::Submits { self.ibs(&question) } else { Vec::new() };
-        // The kernel may give a handle out again as soon as it is back, and the recording must not say it twice: so a close
-        // and its record are one step.
+        // The kernel may reuse a handle as soon as it is closed, but the recording must not contain it twice. Closing and recording
+        // are therefore one step.
         let closing = calls::closes(request).then(|| self.journal.lock());
         // SAFETY: as above.
         let result = unsafe { self.inner.ioctl(request, argument) };
@@ -183,7 +183,7 @@ unsafe impl<K: Kernel> Kernel for Recorder<K> {
         offset: u64,
     ) -> Result<NonNull<u8>, Errno> {
         self.journal.lock().before(Effect::Nothing);
-        // SAFETY: no address is asked for, so nothing that exists is replaced.
+        // SAFETY: no address is requested, so no existing mapping is replaced.
         let inner = unsafe { self.inner.mmap(len, protection, None, offset) };
         let writable = protection == Protection::ReadWrite;
         let mut journal = self.journal.lock();
@@ -191,7 +191,7 @@ unsafe impl<K: Kernel> Kernel for Recorder<K> {
         let (memory, result) = match inner {
             Ok(base) => {
                 // SAFETY: the inner kernel has just mapped `len` bytes, rounded up to pages, with this protection, and only
-                // `munmap` below removes them, after it took the window out of the journal.
+                // `munmap` below removes them, after it removed the window from the journal.
                 let window = unsafe { Window::new(base, whole_pages(len), writable) };
                 // SAFETY: with `at`, the caller owns the range.
                 match unsafe { journal.map(&wanted, window) } {
@@ -215,11 +215,11 @@ unsafe impl<K: Kernel> Kernel for Recorder<K> {
         let mut journal = self.journal.lock();
         let (memory, base) = journal.mapping(address).ok_or(Errno::EINVAL)?;
         journal.before(Effect::Shares);
-        // SAFETY: `base` is the inner kernel's mapping behind `address`, which the caller gives up; the lock that is held
-        // keeps all other threads from using the window before it is forgotten.
+        // SAFETY: `base` is the inner kernel's mapping of the BO at `address`, which the caller gives up; the lock prevents other
+        // threads from using the window until it is removed.
         let result = unsafe { self.inner.munmap(base, len) };
         if result.is_ok() {
-            // SAFETY: the caller gives the view's mapping up.
+            // SAFETY: the caller gives up the view's mapping.
             unsafe { journal.unmap(address, len) };
         }
         journal.call(self.file, Action::Unmap { memory, len: len as u64 }, result.err());

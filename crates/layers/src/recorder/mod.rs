@@ -1,4 +1,4 @@
-//! Kernels that are written down.
+//! Kernels whose calls are recorded.
 
 #[expect(unsafe_code, reason = "the addresses in INFO's argument")]
 mod generation;

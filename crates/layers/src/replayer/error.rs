@@ -1,4 +1,4 @@
-//! Errors that end a replay early.
+//! Errors that end a replay.
 
 use amdgpu_uapi::Errno;
 
@@ -8,46 +8,46 @@ use crate::format::FileError;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ReplayError {
-    /// The recording cannot be read on.
+    /// The recording cannot be read further.
     #[error("the recording cannot be read: {0}")]
     File(#[from] FileError),
-    /// The client does something else than it did when it was recorded.
+    /// The client made a different call than the recorded one.
     #[error("call {call} diverges: recorded {recorded}, came {came}")]
     Diverged {
         /// Number of the call.
         call: u64,
         /// The recorded call.
         recorded: String,
-        /// The call that came.
+        /// The call that the client made.
         came: String,
     },
-    /// The client goes on after the recording's last call.
+    /// The client made a call after the last recorded call.
     #[error("the recording ends before call {call}: {came}")]
     Ended {
-        /// Number that the call would have had.
+        /// Number that the call would have.
         call: u64,
-        /// The call that came.
+        /// The call that the client made.
         came: String,
     },
-    /// A thread waited for its turn in vain: the call before its own never came.
+    /// A thread waited for its turn too long, because another thread did not make the call before it.
     #[error("call {call} did not come, while {came} waited for it: recorded {recorded}")]
     Stalled {
-        /// Number of the call.
+        /// Number of the missing call.
         call: u64,
-        /// The recorded call.
+        /// The missing call as recorded.
         recorded: String,
         /// The call that waited.
         came: String,
     },
-    /// The recording says what no kernel could have done.
+    /// The recording contains a result that no kernel could have returned.
     #[error("call {call} cannot be replayed: {why}")]
     Nonsense {
         /// Number of the call.
         call: u64,
-        /// The fault.
+        /// The reason.
         why: &'static str,
     },
-    /// The host has no room for what was recorded.
+    /// The host has not enough resources for the recorded call.
     #[error("call {call} cannot be replayed on this host: {errno}")]
     Host {
         /// Number of the call.
@@ -55,7 +55,7 @@ pub enum ReplayError {
         /// The cause.
         errno: Errno,
     },
-    /// The client ended before the recording did.
+    /// The client ended before the end of the recording.
     #[error("call {call} was recorded and did not come: {recorded}")]
     Unplayed {
         /// Number of the call.

@@ -1,4 +1,4 @@
-//! A kernel that says what another one said when it was recorded.
+//! A kernel that returns recorded results.
 
 use std::{
     ffi::{c_int, c_void},
@@ -23,7 +23,7 @@ use crate::{
     format::{Action, Ioctl},
 };
 
-/// One open file of a [`Replay`](super::Replay).
+/// An open file of a [`Replay`](super::Replay).
 #[derive(Debug)]
 pub struct Replayer {
     replay: Arc<Shared>,
@@ -36,11 +36,11 @@ impl Replayer {
         Self { replay, file, identity: FileIdentity::new() }
     }
 
-    /// Gives the answer that was recorded.
+    /// Writes the recorded results of a call to the client's memory.
     ///
     /// # Safety
     ///
-    /// As [`Kernel::ioctl`].
+    /// The conditions of [`Kernel::ioctl`].
     unsafe fn answer(
         &self,
         state: &mut State,
@@ -84,7 +84,7 @@ impl Replayer {
         Ok(())
     }
 
-    /// Enters what a call has done into the books.
+    /// Updates the objects of the replay after a call.
     #[expect(clippy::too_many_arguments, reason = "a call has this number of sides")]
     fn learn(
         &self,
@@ -122,7 +122,7 @@ impl Replayer {
             calls::CTX if before(0) == ctx_op::ALLOC_CTX => objects.made(file, Other::Context, after(0)),
             calls::BO_LIST if before(0) == bo_list_op::CREATE => objects.made(file, Other::List, after(0)),
             calls::SYNCOBJ_CREATE => objects.made(file, Other::Syncobj, after(0)),
-            // With a flag it is a sync file, whose fence goes into an object that the client has.
+            // With a flag it is a sync file, whose fence is stored in an existing sync object.
             calls::SYNCOBJ_IMPORT if before(4) == 0 => objects.made(file, Other::Syncobj, after(0)),
             calls::FENCE_TO_HANDLE if before(24) == 0 => objects.made(file, Other::Syncobj, after(0)),
             calls::CTX if before(0) == ctx_op::FREE_CTX => {
@@ -142,14 +142,13 @@ impl Replayer {
     }
 }
 
-/// A descriptor that was made for the client, and the offset in the argument where it belongs.
+/// A descriptor that was created for the client, and its offset in the argument.
 type Made = (OwnedFd, usize);
 
-/// The argument as the client finds it afterwards, and the descriptor that goes to an offset of it.
+/// Returns the argument after the call, and the descriptor to store at an offset of it.
 ///
-/// Addresses and descriptors in an argument are the client's own, and mean nothing in another run. So whatever the recording
-/// has in their places, they stay what they are; and a descriptor that the client is given is always one that was made for it
-/// just now.
+/// Addresses and descriptors in an argument belong to the client and have no meaning in another run. They are therefore not
+/// replaced by recorded values. A descriptor that the client gets was always created for it in this call.
 fn answered(
     request: Request,
     question: &Question,
@@ -175,13 +174,13 @@ fn answered(
         place.copy_from_slice(question.raw.get(offset..offset + 4).unwrap_or(&[0xff; 4]));
         return Ok((now, None));
     }
-    // The one that will be there, or none.
+    // Either the new descriptor is stored here, or -1 for none.
     place.fill(0xff);
     let made = recorded.descriptor.map(descriptor).transpose()?;
     Ok((now, made.map(|fd| (fd, offset))))
 }
 
-/// A descriptor to stand for one that the kernel made: a file of the same size, which polls as ready.
+/// Creates a descriptor in place of the kernel's: of a file of the same size, which polls as ready.
 fn descriptor(size: u64) -> Result<OwnedFd, Refused> {
     let size = i64::try_from(size).map_err(|_| Refused::Nonsense("a descriptor of a file that is too long"))?;
     Ok(memory_file(c"amdgpu-layers descriptor", size)?)
@@ -191,10 +190,10 @@ fn result<T>(value: T, errno: i32) -> Result<T, Errno> {
     if errno == 0 { Ok(value) } else { Err(Errno::from_raw(errno)) }
 }
 
-// SAFETY: `ioctl` writes inside of the argument's `request.size()` bytes, and through the process's own memory calls where
-// the request makes the kernel write, no further than it may. Descriptors that it gives out were made in that call. `mmap`
-// maps a view of our own with the length, protection and address asked for, which BOs that are not the same do not share;
-// nothing but `munmap` removes it, and nothing is stored there but what the client lets the GPU store (`objects.rs`).
+// SAFETY: `ioctl` writes inside the `request.size()` bytes of the argument, and through system calls for process memory where the
+// request makes the kernel write, up to the same length. Descriptors that it returns were created in that call. `mmap` maps a view
+// of the replay with the requested length, protection and address, which different BOs do not share. Only `munmap` removes it, and
+// nothing is stored there unless the client permits the GPU to store it (`objects.rs`).
 unsafe impl Kernel for Replayer {
     fn open_file(&self) -> OpenFile<'_> {
         OpenFile::InProcess(&self.identity)
@@ -210,7 +209,7 @@ unsafe impl Kernel for Replayer {
         // SAFETY: as above.
         let answered = unsafe { self.answer(&mut state, request, argument, &question, (&recorded, call.errno)) };
         if let Err(refused) = answered {
-            // A client that went on without this answer would ask for something else next.
+            // Without this answer the client's later calls would differ from the recorded ones.
             return Err(match refused {
                 Refused::Nonsense(why) => state.nonsense(why),
                 Refused::Host(errno) => state.fail(errno),
@@ -233,7 +232,7 @@ unsafe impl Kernel for Replayer {
         let Action::Map { memory, .. } = call.action else { return Err(DIVERGED) };
         let mapped = if call.errno == 0 {
             let wanted = Wanted { offset, len, writable, at };
-            // SAFETY: with `at`, the caller owns the range.
+            // SAFETY: if `at` is given, the caller owns the range.
             unsafe { state.objects.map(memory, wanted) }.map_err(|refused| state.refuse(refused))
         } else {
             Err(Errno::from_raw(call.errno))
@@ -248,7 +247,7 @@ unsafe impl Kernel for Replayer {
         match self.replay.turn(self.file, came) {
             Ok((mut state, call)) => {
                 let unmapped = if call.errno == 0 {
-                    // SAFETY: the caller gives one live mapping that nothing uses any more.
+                    // SAFETY: the caller passes one live mapping that is no longer used.
                     unsafe { state.objects.unmap(address, len) }
                 } else {
                     Err(Errno::from_raw(call.errno))
@@ -256,7 +255,7 @@ unsafe impl Kernel for Replayer {
                 state.advance();
                 unmapped
             }
-            // The replay is over; the mapping goes all the same.
+            // The replay has stopped; the mapping is removed nevertheless.
             // SAFETY: as above.
             Err(_) => unsafe { self.replay.lock().objects.unmap(address, len) },
         }

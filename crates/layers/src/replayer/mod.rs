@@ -1,4 +1,4 @@
-//! Recordings that stand in for kernels.
+//! Replays: recordings in place of kernels.
 
 mod error;
 #[expect(unsafe_code, reason = "the seam: raw ioctl arguments and mmap")]

@@ -1,16 +1,15 @@
-//! The BOs that a replay's client has, and the memory behind them.
+//! The BOs of a replay's client, and the memory for them.
 //!
-//! A recording may come from a stranger, and safe code of the client rests on what a kernel promises: BOs that are not the
-//! same share no memory, and the GPU writes only where the client lets it. So whatever the recording answers goes through
-//! these books first:
+//! A recording may be untrusted, while safe code of the client relies on the promises of a kernel: different BOs share no memory,
+//! and the GPU writes only where the client permits it. All recorded results are therefore checked against these rules:
 //!
-//! * a handle names one BO until it is closed, and an offset in the node one BO at a time; likewise the numbers of contexts,
-//!   lists and sync objects;
-//! * a BO is mapped from memory of the replay's own, which no other BO has, and which is as long as the first mapping;
-//! * pages are stored into that memory, and only where the client bound the BO as writeable or made it a user fence, where
-//!   others may have it too, or before the client has seen the mapping;
-//! * pages of the client's own are written only between GEM_USERPTR and GEM_CLOSE, within what the client named, and
-//!   never if it named them as read-only.
+//! * A handle refers to one BO until it is closed, and an offset in the device node to one BO at a time. The same holds for the IDs
+//!   of contexts, BO lists and sync objects.
+//! * A BO is mapped from memory of the replay, which no other BO has, and which is as long as the first mapping.
+//! * Recorded changes are stored in that memory only if the client bound the BO as writable, made it a user fence or shared it, or
+//!   before the client first gets the mapping.
+//! * The client's own pages are written only between GEM_USERPTR and GEM_CLOSE, inside the range that the client passed, and never
+//!   if it passed them as read-only.
 
 use std::{
     collections::{HashMap, HashSet},
@@ -26,15 +25,15 @@ use crate::{
     format::Page,
 };
 
-/// A BO of the recorded kernel.
+/// The identity of a BO of the recorded kernel.
 type Id = u64;
 
 /// The reason why a recorded call is refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Refused {
-    /// No kernel could have answered so.
+    /// No kernel could have returned this.
     Nonsense(&'static str),
-    /// The host has no room for it.
+    /// The host has not enough resources.
     Host(Errno),
 }
 
@@ -44,14 +43,14 @@ impl From<Errno> for Refused {
     }
 }
 
-/// The memory of a BO, by its number in the recording.
+/// The memory of a BO.
 #[derive(Debug)]
 enum Memory {
-    /// Memory of the replay's own, mapped by the client as often as `mappings` says.
+    /// Memory of the replay, with the number of the client's mappings.
     View { view: View, mappings: usize },
-    /// The client's own pages.
+    /// The client's own pages, which the GPU may write.
     User(UserPages),
-    /// Pages of the client's that the GPU only reads.
+    /// The client's own pages, which the GPU only reads.
     ReadOnly,
 }
 
@@ -60,7 +59,7 @@ struct Object {
     handles: usize,
     offset: Option<u64>,
     memory: Option<(u32, Memory)>,
-    /// `true` if others than the client may store into it.
+    /// `true` if others than the client may store into the BO.
     has_writers: bool,
 }
 
@@ -70,7 +69,7 @@ impl Object {
     }
 }
 
-/// A mapping that the client has.
+/// A mapping of the client.
 #[derive(Clone, Copy, Debug)]
 struct Mapping {
     id: Id,
@@ -78,7 +77,7 @@ struct Mapping {
     len: usize,
 }
 
-/// A mapping that the client asks for.
+/// A mapping that the client requests.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Wanted {
     pub(crate) offset: u64,
@@ -87,7 +86,7 @@ pub(crate) struct Wanted {
     pub(crate) at: Option<NonNull<u8>>,
 }
 
-/// Other objects that have numbers in a file.
+/// Kinds of other objects that have IDs in a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Other {
     Context,
@@ -95,25 +94,25 @@ pub(crate) enum Other {
     Syncobj,
 }
 
-/// All BOs of all files of a replay.
+/// The objects of all files of a replay.
 #[derive(Debug, Default)]
 pub(crate) struct Objects {
     next: Id,
     live: HashMap<Id, Object>,
-    /// By file and handle.
+    /// BOs by file and handle.
     handles: HashMap<(u32, u32), Id>,
     offsets: HashMap<u64, Id>,
-    /// By the number in the recording; what is gone is not here.
+    /// BOs by the number of their memory in the recording; freed memory is removed.
     memories: HashMap<u32, Id>,
-    /// Numbers of pages that the client has tried to unpin; the kernel may still hold them.
+    /// Numbers of user pages whose handle the client tried to close; the kernel may still use them.
     given_up: HashSet<u32>,
-    /// By device and inode number of dma-bufs, whose numbers are not used again while the host runs.
+    /// BOs by device and inode number of their dma-bufs. The host does not reuse these numbers.
     dma_bufs: HashMap<(u64, u64), Id>,
-    /// Contexts, lists and sync objects, by file.
+    /// Contexts, BO lists and sync objects by file.
     others: HashSet<(u32, Other, u32)>,
-    /// By the client's address.
+    /// Mappings by the client's address.
     mappings: HashMap<usize, Mapping>,
-    /// The mapping that was just made, and that the client has not seen yet.
+    /// The BO of a mapping that was just made, and that the client has not got yet.
     unseen: Option<Id>,
 }
 
@@ -124,7 +123,7 @@ impl Objects {
         self.next
     }
 
-    /// The object of a handle that the client names. One that came in a way that is not followed is an object of its own.
+    /// Returns the BO of a handle that the client passes. A handle from a request that is not tracked gets a new BO.
     fn named(&mut self, file: u32, handle: u32) -> Result<Id, Refused> {
         if handle == 0 {
             return Err(Refused::Nonsense("a BO without a handle is used"));
@@ -148,7 +147,7 @@ impl Objects {
         }
     }
 
-    /// A BO came into being. Handle 0, which a kernel that only pretends leaves there, is nothing.
+    /// Adds a new BO. Handle 0, which an emulated kernel may return, is ignored.
     pub(crate) fn created(&mut self, file: u32, handle: u32) -> Result<(), Refused> {
         if handle == 0 {
             return Ok(());
@@ -157,7 +156,7 @@ impl Objects {
         self.add_handle(file, handle, id)
     }
 
-    /// Pages of the client's own became a BO.
+    /// Adds a BO of the client's own pages.
     pub(crate) fn user_pages(
         &mut self,
         file: u32,
@@ -180,7 +179,7 @@ impl Objects {
         }
     }
 
-    /// A dma-buf was made of a BO: from now on others may store into it.
+    /// Notes that a BO was exported as a dma-buf: from now on others may store into it.
     pub(crate) fn exported(&mut self, file: u32, handle: u32, dma_buf: impl AsFd) -> Result<(), Refused> {
         let id = self.named(file, handle)?;
         let about = fstat(dma_buf).map_err(Errno::from)?;
@@ -189,7 +188,7 @@ impl Objects {
         Ok(())
     }
 
-    /// A dma-buf became a handle: that of the BO that it was made of.
+    /// Adds a handle for an imported dma-buf, to the BO that it was exported from.
     pub(crate) fn imported(&mut self, file: u32, handle: u32, dma_buf: impl AsFd) -> Result<(), Refused> {
         if handle == 0 {
             return Ok(());
@@ -204,7 +203,7 @@ impl Objects {
         Ok(())
     }
 
-    /// Notes the offset of the node at which the client can map a BO.
+    /// Notes the offset in the device node at which the client can map a BO.
     pub(crate) fn found_at(&mut self, file: u32, handle: u32, offset: u64) -> Result<(), Refused> {
         let id = self.named(file, handle)?;
         if self.offsets.insert(offset, id).is_some_and(|known| known != id) {
@@ -216,7 +215,7 @@ impl Objects {
         }
     }
 
-    /// The client has bound a BO, or taken a binding away.
+    /// Notes that the client changed the bindings of a BO.
     pub(crate) fn bound(&mut self, file: u32, handle: u32, operation: u32, flags: u32) -> Result<(), Refused> {
         let maps = [VaOperation::Map, VaOperation::Replace].iter().any(|&of| of as u32 == operation);
         let writes = VaFlags::from_bits_retain(flags).contains(VaFlags::WRITEABLE);
@@ -227,15 +226,15 @@ impl Objects {
         Ok(())
     }
 
-    /// The client has named a BO as one that the GPU or the kernel stores into.
+    /// Notes that the GPU or the kernel may store into a BO.
     pub(crate) fn written_by_others(&mut self, file: u32, handle: u32) -> Result<(), Refused> {
         let id = self.named(file, handle)?;
         self.live.entry(id).or_default().has_writers = true;
         Ok(())
     }
 
-    /// The client gives a handle back. Where the kernel would not take it the BO stays; but pages of the client's own, of
-    /// which this was the end as far as the client is concerned, are not written any more.
+    /// Closes a handle. If the kernel refused that, the BO remains. But the client's own pages are not written any more, because
+    /// the client no longer expects it.
     pub(crate) fn closed(&mut self, file: u32, handle: u32, succeeded: bool) {
         let Some(&id) = self.handles.get(&(file, handle)) else { return };
         if let Some(object) = self.live.get_mut(&id)
@@ -256,7 +255,7 @@ impl Objects {
         }
     }
 
-    /// A context, a list or a sync object came into being. Number 0 is none.
+    /// Adds a context, a BO list or a sync object. ID 0 is ignored.
     pub(crate) fn made(&mut self, file: u32, other: Other, number: u32) -> Result<(), Refused> {
         if number == 0 || self.others.insert((file, other, number)) {
             return Ok(());
@@ -264,12 +263,12 @@ impl Objects {
         Err(Refused::Nonsense("a number is given out that another object has"))
     }
 
-    /// The client has given it back.
+    /// Removes a context, a BO list or a sync object.
     pub(crate) fn gone(&mut self, file: u32, other: Other, number: u32) {
         self.others.remove(&(file, other, number));
     }
 
-    /// The file goes with all its handles.
+    /// Closes a file with all its handles.
     pub(crate) fn closed_file(&mut self, file: u32) {
         self.others.retain(|other| other.0 != file);
         let handles: Vec<u32> = self.handles.keys().filter(|key| key.0 == file).map(|key| key.1).collect();
@@ -278,7 +277,7 @@ impl Objects {
         }
     }
 
-    /// Forgets an object that has neither handles nor mappings.
+    /// Removes an object that has neither handles nor mappings.
     fn forget_unused(&mut self, id: Id) {
         if self.live.get(&id).is_none_or(|object| object.handles > 0 || object.is_mapped()) {
             return;
@@ -296,7 +295,7 @@ impl Objects {
     ///
     /// # Safety
     ///
-    /// With `at`, the caller owns the range.
+    /// If `at` is given, the caller must own the range.
     pub(crate) unsafe fn map(&mut self, memory: u32, wanted: Wanted) -> Result<NonNull<u8>, Refused> {
         let Wanted { offset, len, writable, at } = wanted;
         let nowhere = Refused::Nonsense("a mapping at an offset that no BO has");
@@ -324,16 +323,16 @@ impl Objects {
         Ok(address)
     }
 
-    /// The number of the memory that is mapped at an address of the client's.
+    /// Returns the number of the memory that is mapped at an address of the client.
     pub(crate) fn mapped_at(&self, address: NonNull<u8>, len: usize) -> Option<u32> {
         self.mappings.get(&address.as_ptr().addr()).filter(|mapping| mapping.len == len).map(|mapping| mapping.memory)
     }
 
-    /// Takes a mapping away.
+    /// Removes a mapping.
     ///
     /// # Safety
     ///
-    /// The client uses the mapping no more.
+    /// The client must not use the mapping any more.
     pub(crate) unsafe fn unmap(&mut self, address: NonNull<u8>, len: usize) -> Result<(), Errno> {
         self.mapped_at(address, len).ok_or(Errno::EINVAL)?;
         // SAFETY: the address and the length are those of a mapping of a view, made by `map`, that the caller gives up.
@@ -349,7 +348,7 @@ impl Objects {
         if let Some((_, Memory::View { mappings, .. })) = &mut object.memory {
             *mappings = mappings.saturating_sub(1);
         }
-        // A BO that is mapped again later gets memory that is filled again.
+        // If the BO is mapped again later, its memory is created and filled again.
         if !object.is_mapped() {
             if let Some((memory, _)) = object.memory.take() {
                 self.memories.remove(&memory);
@@ -358,7 +357,7 @@ impl Objects {
         }
     }
 
-    /// Shows the client what the GPU had stored by then.
+    /// Writes recorded stores of the GPU to the client's memory.
     pub(crate) fn show(&self, page: &Page) -> Result<(), Refused> {
         if self.given_up.contains(&page.memory) {
             return Ok(());
@@ -373,7 +372,7 @@ impl Objects {
                 }
                 view.replay(page)
             }
-            // What the GPU could not have stored, the client stores itself, this time as the last.
+            // The GPU cannot have made these changes; the client makes them itself, as in the recorded run.
             Some((_, Memory::User(pages))) if object.has_writers => pages.replay(page),
             Some((_, Memory::User(_) | Memory::ReadOnly)) => true,
             None => false,
@@ -381,7 +380,7 @@ impl Objects {
         if is_there { Ok(()) } else { Err(nothing) }
     }
 
-    /// The client sees its mappings from now on.
+    /// Notes that the client gets the new mapping.
     pub(crate) fn seen(&mut self) {
         self.unseen = None;
     }

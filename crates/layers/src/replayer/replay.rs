@@ -1,4 +1,4 @@
-//! A recording being played.
+//! Replays of recordings.
 
 use std::{io::Read, path::Path, sync::Arc, time::Duration};
 
@@ -10,52 +10,52 @@ use crate::{
     format::{Action, FileError, describe},
 };
 
-/// A recording that stands in for the kernel it was taken from.
+/// A recording that is served in place of the kernel.
 ///
-/// Clones are the same replay. Each [`Replay::open_file`] is the next file that was opened when it was recorded.
+/// Clones refer to the same replay. Each call of [`Replay::open_file`] opens the next recorded file.
 #[derive(Clone, Debug)]
 pub struct Replay {
     shared: Arc<Shared>,
 }
 
 impl Replay {
-    /// Opens a recording.
+    /// Opens a recording and reads to its first call.
     ///
     /// # Errors
     ///
-    /// [`ReplayError::File`].
+    /// [`ReplayError::File`] if the recording cannot be read, or if this process may not use `process_vm_readv` on itself.
     pub fn open(path: &Path) -> Result<Self, ReplayError> {
         let file = std::fs::File::open(path).map_err(|error| FileError::Io { offset: 0, error })?;
         Self::new(std::io::BufReader::new(file))
     }
 
-    /// Plays a recording from anything.
+    /// Creates a replay of any input, and reads to its first call.
     ///
     /// # Errors
     ///
-    /// [`ReplayError::File`].
+    /// [`ReplayError::File`] if the recording cannot be read, or if this process may not use `process_vm_readv` on itself.
     pub fn new(input: impl Read + Send + 'static) -> Result<Self, ReplayError> {
         memory::can_peek().map_err(|error| FileError::Io { offset: 0, error })?;
         Ok(Self { shared: Arc::new(Shared::begin(Box::new(input))?) })
     }
 
-    /// Returns a note made before the first call.
+    /// Returns the note with this key that was recorded before the first call.
     pub fn note(&self, key: &str) -> Option<&str> {
         self.shared.notes.get(key).map(String::as_str)
     }
 
-    /// Sets the time that a thread waits for another one's call that comes before its own: ten seconds by default.
+    /// Sets the time that a thread waits for another thread's call that comes before its own. The default is ten seconds.
     #[must_use]
     pub fn with_patience(self, patience: Duration) -> Self {
         self.shared.lock().patience = patience;
         self
     }
 
-    /// Returns the next file that was opened.
+    /// Opens the next recorded file.
     ///
     /// # Errors
     ///
-    /// ENODEV when none was opened at this point of the recording.
+    /// ENODEV if no file was opened at this point of the recording, or if the replay has stopped.
     pub fn open_file(&self) -> Result<Replayer, Errno> {
         let file = self.shared.lock().files;
         let (mut state, _) = self.shared.turn(file, Action::Open)?;
@@ -70,11 +70,11 @@ impl Replay {
         self.shared.lock().error.clone()
     }
 
-    /// Checks that all was played that was recorded.
+    /// Checks that all recorded calls were replayed.
     ///
     /// # Errors
     ///
-    /// The error that stopped the replay, or [`ReplayError::Unplayed`].
+    /// The error that stopped the replay, or [`ReplayError::Unplayed`] if recorded calls remain.
     pub fn finish(&self) -> Result<(), Arc<ReplayError>> {
         let state = self.shared.lock();
         match (&state.error, &state.head) {

@@ -1,4 +1,4 @@
-//! The calls of a recording, one after the other, each played when its turn has come.
+//! The order of the recorded calls: each is played when it is its turn.
 
 use std::{
     collections::{BTreeMap, HashMap, HashSet},
@@ -17,16 +17,16 @@ use super::{
 };
 use crate::format::{Action, Call, Reader, Record, describe};
 
-/// Errno of all calls after a replay has stopped: the device is gone, after which a client asks for nothing more.
+/// The errno of all calls after a replay has stopped. It means that the device is gone, so that clients make no further requests.
 pub(super) const DIVERGED: Errno = Errno::ENODEV;
 
-/// Default time that a thread waits for the call of another one that comes before its own.
+/// The default time that a thread waits for another thread's call that comes before its own.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// A recording, of which every file plays its own calls.
+/// The state of a replay, shared by its files.
 pub(super) struct Shared {
     state: Mutex<State>,
-    /// Rung when the head of the recording has changed.
+    /// Notified when the next call of the recording has changed.
     bell: Condvar,
     pub(super) notes: BTreeMap<String, String>,
 }
@@ -37,25 +37,25 @@ impl std::fmt::Debug for Shared {
     }
 }
 
-/// Progress of the replay.
+/// The progress of a replay.
 pub(super) struct State {
     reader: Reader<Box<dyn Read + Send>>,
-    /// The next call, unless the recording is over or the call is being played.
+    /// The next call; `None` at the end of the recording and while the call is being played.
     pub(super) head: Option<Call>,
-    /// Its number.
+    /// Number of the next call.
     pub(super) call: u64,
     pub(super) files: u32,
     lanes: HashMap<ThreadId, u32>,
     taken: HashSet<u32>,
     pub(super) objects: Objects,
     pub(super) patience: Duration,
-    /// Notified by the thread that advances.
+    /// `true` if waiting threads must be notified, which the next thread that takes the lock does.
     rung: bool,
     pub(super) error: Option<Arc<ReplayError>>,
 }
 
 impl Shared {
-    /// Reads on to the first call.
+    /// Reads up to the first call.
     pub(super) fn begin(input: Box<dyn Read + Send>) -> Result<Self, ReplayError> {
         let mut reader = Reader::new(input)?;
         let mut notes = BTreeMap::new();
@@ -91,8 +91,8 @@ impl Shared {
         state
     }
 
-    /// Waits until it is this call's turn. The recorded call, which the caller plays and then
-    /// [leaves behind](State::advance).
+    /// Waits until it is the turn of this call. Returns the recorded call, which the caller plays and then
+    /// [completes](State::advance).
     pub(super) fn turn(&self, file: u32, came: Action) -> Result<(MutexGuard<'_, State>, Call), Errno> {
         let came = Call { file, lane: 0, action: came, errno: 0 };
         let mut state = self.lock();
@@ -104,7 +104,7 @@ impl Shared {
                     self.bell.notify_all();
                     return Err(DIVERGED);
                 }
-                // The thread that advances notifies only at its next turn with the lock, so waits are short.
+                // Waits are short, because the thread that advances notifies only when the lock is next taken.
                 Verdict::Wait if started.elapsed() < state.patience => {
                     let _ = self.bell.wait_for(&mut state, Duration::from_millis(1));
                 }
@@ -114,7 +114,7 @@ impl Shared {
     }
 }
 
-/// Decision about a call.
+/// The decision about a call.
 enum Verdict {
     Play(Call),
     Wait,
@@ -140,7 +140,7 @@ impl State {
             self.taken.insert(head.lane);
             return self.head.take().map_or(Verdict::Stop, Verdict::Play);
         }
-        // A thread that is new here may be another than the one whose turn it is, but not when it is alone.
+        // A thread without a recorded number may be another one than the thread whose turn it is, but not if it is the only thread.
         if is_own && (own.is_some() || self.lanes.is_empty()) {
             let (recorded, came) = describe::both(head, came);
             return self.stop(ReplayError::Diverged { call: self.call, recorded, came });
@@ -160,20 +160,20 @@ impl State {
         Verdict::Stop
     }
 
-    /// Stops at a recorded call that no kernel could have answered so.
+    /// Stops the replay at a recorded result that no kernel could have returned.
     pub(super) fn nonsense(&mut self, why: &'static str) -> Errno {
         self.stop(ReplayError::Nonsense { call: self.call, why });
         DIVERGED
     }
 
-    /// Stops where the host has no room for what the recording needs.
+    /// Stops the replay because the host has not enough resources.
     pub(super) fn fail(&mut self, errno: Errno) -> Errno {
         self.stop(ReplayError::Host { call: self.call, errno });
         errno
     }
 
-    /// Returns the errno for a refused call. A call that makes no sense stops the replay; if only the host has no room, the
-    /// client is told so.
+    /// Returns the errno for a refused call. An impossible result stops the replay. If only the host has not enough resources, the
+    /// client gets its errno.
     pub(super) fn refuse(&mut self, refused: Refused) -> Errno {
         match refused {
             Refused::Nonsense(why) => self.nonsense(why),
@@ -181,7 +181,7 @@ impl State {
         }
     }
 
-    /// Leaves the head behind and shows the client what the GPU had written by then.
+    /// Completes the current call, and writes the GPU's stores recorded after it to the client's memory.
     pub(super) fn advance(&mut self) {
         self.rung = true;
         self.call = self.call.saturating_add(1);
@@ -210,7 +210,7 @@ impl State {
     }
 }
 
-/// Returns `true` if a call is the recorded one: what went in, not what came out.
+/// Returns `true` if a call equals the recorded one in its inputs.
 fn is_same(recorded: &Call, came: &Call) -> bool {
     recorded.file == came.file
         && match (&recorded.action, &came.action) {
