@@ -152,7 +152,7 @@ impl VaManager {
         self.shared.lease_cache.take(size, request.alignment)
     }
 
-    /// Frees a lease such that [`VaManager::rested`] can reuse it.
+    /// Frees a lease. If it is from the usual window, [`VaManager::rested`] can reuse its addresses.
     #[inline]
     pub fn free(&self, lease: VaLease) {
         let arena = self.arena(self.usual_window());

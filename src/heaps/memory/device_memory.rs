@@ -379,7 +379,7 @@ impl DeviceMemory {
         self.kind.has(Kind::ALWAYS_VALID)
     }
 
-    /// Returns the BO that the memory consists of.
+    /// Returns the BO that provides the memory.
     pub fn bo(&self) -> &Bo {
         self.binding.bo()
     }

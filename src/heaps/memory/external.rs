@@ -136,7 +136,7 @@ impl Resource {
 }
 
 impl MemoryProperties {
-    /// Returns the memory types as which a BO can be imported, given the domains and flags that the kernel reports for it.
+    /// Returns the memory types that a BO can be imported as, given the domains and flags that the kernel reports for it.
     ///
     /// Domains are compared without GTT, because requests for VRAM have GTT too. Only two flags survive in the kernel and are
     /// compared: NO_CPU_ACCESS and CPU_GTT_USWC. If no type matches both, CPU_GTT_USWC is ignored, then NO_CPU_ACCESS as well.
@@ -163,7 +163,7 @@ impl MemoryProperties {
             .unwrap_or(TypeMask::NONE)
     }
 
-    /// Returns the memory types as which a dma-buf may be imported: the [`types_of_memory`](Self::types_of_memory) of its BO
+    /// Returns the memory types that a dma-buf may be imported as: the [`types_of_memory`](Self::types_of_memory) of its BO
     /// without those with 32-bit addresses, which are scarce.
     ///
     /// Source: Mesa 25.0.7 `radv_device.c`, `radv_GetMemoryFdPropertiesKHR`.

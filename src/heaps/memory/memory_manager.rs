@@ -330,7 +330,7 @@ impl MemoryManager {
         !memory.bo().flags().contains(GemCreateFlags::VM_ALWAYS_VALID) && self.state.residents.add(memory)
     }
 
-    /// Returns the memory types as which a descriptor may be imported (`vkGetMemoryFdPropertiesKHR`). The descriptor is not
+    /// Returns the memory types that a descriptor may be imported as (`vkGetMemoryFdPropertiesKHR`). The descriptor is not
     /// imported.
     ///
     /// # Errors
@@ -346,7 +346,7 @@ impl MemoryManager {
         Ok(self.properties().dma_buf_types(&Bo::import(self.device(), fd)?))
     }
 
-    /// Returns the memory types as which host memory may be imported (`vkGetMemoryHostPointerPropertiesEXT`).
+    /// Returns the memory types that host memory may be imported as (`vkGetMemoryHostPointerPropertiesEXT`).
     ///
     /// # Errors
     ///

@@ -117,9 +117,9 @@ struct RangeState {
 }
 
 impl SparseRange {
-    /// Creates a range: leases addresses and makes them accessible, with nothing bound. Any kernel that supports such mappings
-    /// will do; [`Capabilities::SPARSE`] is stricter and excludes GFX6, Carrizo and Stoney, so the driver decides whether it
-    /// exposes sparse resources there. RADV exposes them on all chips (Mesa 25.0.7 `radv_physical_device.c`,
+    /// Creates a range: leases addresses and makes them accessible, with nothing bound. The constructor does not check
+    /// [`Capabilities::SPARSE`], which excludes GFX6, Carrizo and Stoney, so the driver decides whether it exposes sparse
+    /// resources there. RADV exposes them on all chips (Mesa 25.0.7 `radv_physical_device.c`,
     /// `radv_physical_device_get_features`).
     ///
     /// [`Capabilities::SPARSE`]: crate::winsys::Capabilities::SPARSE

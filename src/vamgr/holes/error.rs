@@ -1,6 +1,6 @@
 //! Errors of an index of holes.
 
-/// An error of taking cells from an index of holes.
+/// An error from taking cells from an index of holes.
 ///
 /// ```
 /// use amdgpu_va::{Holes, Step, TakeError};
@@ -37,7 +37,7 @@ pub enum TakeError {
     HostMemory,
 }
 
-/// The error of giving cells back that are not all taken: some are free or outside the index. Nothing has changed.
+/// The error from freeing cells that are not all taken: some are free or outside the index. Nothing has changed.
 ///
 /// ```
 /// use amdgpu_va::{Holes, NotTaken, Step};

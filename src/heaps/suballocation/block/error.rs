@@ -2,7 +2,7 @@
 
 use super::Chunk;
 
-/// An error of the creation of a block.
+/// An error from creating a block.
 ///
 /// ```
 /// use amdgpu_winsys::heaps::suballocation::{BlockError, VirtualBlock};
@@ -29,7 +29,7 @@ pub enum BlockError {
     },
 }
 
-/// An error of the allocation of a chunk.
+/// An error from allocating a chunk.
 ///
 /// ```
 /// use amdgpu_winsys::heaps::suballocation::{ChunkError, VirtualBlock};
