@@ -75,7 +75,7 @@ fn warn_of(request: &'static str, handle: u32, errno: Errno, times: usize, is_do
 mod tests {
     use super::*;
 
-    /// Whether the release is done, whether it is over, and the refusals.
+    /// `true` if the release is done, `true` if it is over, and the refusals.
     type Outcome = (bool, bool, Option<(Errno, usize)>);
 
     /// Releases with these answers, the last of which is repeated. Returns the outcome and the number of attempts.

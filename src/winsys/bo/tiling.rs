@@ -164,13 +164,13 @@ tiling! {
         dcc_offset_256b: u32 = 28, 5;
         /// Row pitch of the display's DCC metadata in elements, minus 1.
         dcc_pitch_max: u32 = 42, 29;
-        /// Whether blocks of 64 bytes are compressed independently.
+        /// `true` if blocks of 64 bytes are compressed independently.
         dcc_independent_64b: bool = 43, 43;
-        /// Whether blocks of 128 bytes are compressed independently.
+        /// `true` if blocks of 128 bytes are compressed independently.
         dcc_independent_128b: bool = 44, 44;
         /// The largest compressed block: 64 bytes shifted left by this value.
         dcc_max_compressed_block: u32 = 46, 45;
-        /// Whether the display engine can scan out the image.
+        /// `true` if the display engine can scan out the image.
         scanout: bool = 63, 63;
     }
 }
@@ -197,9 +197,9 @@ tiling! {
         dcc_number_type: u32 = 7, 5;
         /// The data format, for DCC.
         dcc_data_format: u32 = 13, 8;
-        /// Whether writes leave the memory uncompressed, as memory without a single format needs.
+        /// `true` if writes leave the memory uncompressed, as memory without a single format needs.
         dcc_write_compress_disable: bool = 14, 14;
-        /// Whether the display engine can scan out the image.
+        /// `true` if the display engine can scan out the image.
         scanout: bool = 63, 63;
     }
 }

@@ -34,10 +34,10 @@ pub struct UserMemory {
     pub address: NonNull<u8>,
     /// Length in bytes, a multiple of the page size.
     pub len: u64,
-    /// Whether the GPU only reads the pages. Required for pages that this process cannot write.
+    /// `true` if the GPU only reads the pages. Required for pages that this process cannot write.
     pub is_read_only: bool,
-    /// Whether the pages may belong to a mapped file or span several memory areas. libdrm and RADV never set this: the
-    /// kernel might have to write the GPU's data back to the file.
+    /// `true` if the pages may belong to a mapped file or span several memory areas. libdrm and RADV never set this,
+    /// because the kernel might have to write the GPU's data back to the file.
     pub may_be_file: bool,
 }
 

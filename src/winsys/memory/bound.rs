@@ -38,7 +38,7 @@ pub struct BoundRequest {
     pub flags: VaFlags,
     /// Priority in BO lists: see [`Binding::priority`].
     pub priority: u32,
-    /// Whether to bind a guard page after the BO: see [`Binding::with_guard_page`].
+    /// `true` to bind a guard page after the BO: see [`Binding::with_guard_page`].
     pub guard_page: bool,
 }
 

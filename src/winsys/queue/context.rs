@@ -250,9 +250,9 @@ const UNWRITTEN_ID: u32 = ctx_op::ALLOC_CTX;
 
 /// Allocates a context.
 ///
-/// The kernel writes the id over the operation, and its first id equals the operation's number. Whether that context exists
-/// is therefore looked up before and after the request. The device's lock ensures that no other context with that id is
-/// created or freed in between.
+/// The kernel writes the id over the operation, and its first id equals the operation's number. To recognise an unwritten
+/// answer, the context with that id is looked up before and after the request. The device's lock ensures that no other
+/// context with that id is created or freed in between.
 fn allocate(device: &Device, priority: Priority) -> Result<u32, Errno> {
     let mut has_ambiguous = device.has_ambiguous_context().lock();
     let existed = *has_ambiguous

@@ -299,7 +299,7 @@ impl GpuInfo {
         self.units().peaks()
     }
 
-    /// Returns the queues of the graphics and compute engines, from tables by generation.
+    /// Returns the hardware queues of the graphics and compute engines, from tables by chip and generation.
     pub fn topology(&self) -> Topology {
         Topology::of(self.gfx_level, self.chip)
     }
