@@ -21,10 +21,10 @@ pub type Result<T, E = Error> = std::result::Result<T, E>;
 /// # let queue = amdgpu_winsys::cs::Queue::new(&context, amdgpu_winsys::winsys::Ip::Gfx, 0)?;
 /// let error = Queue::new(&context, Ip::Gfx, 3).unwrap_err();
 /// assert_eq!(error, Error::NoSuchRing { ip: Ip::Gfx, ring: 3, rings: 1 });
-/// let error = Queue::new(&context, Ip::Gfx, 0).unwrap_err(); // there is one already
+/// let error = Queue::new(&context, Ip::Gfx, 0).unwrap_err(); // it exists already
 /// assert_eq!(error, Error::QueueTaken { context: context.id(), ip: Ip::Gfx, ring: 0 });
 /// let error = queue.submit(&Submission::default()).unwrap_err();
-/// assert_eq!((error.loss(), error), (None, Error::NothingToSubmit)); // nothing is lost: try another one
+/// assert_eq!((error.loss(), error), (None, Error::NothingToSubmit)); // no work was lost
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

@@ -20,20 +20,20 @@
 //! These operations return an error that becomes `VK_ERROR_OUT_OF_HOST_MEMORY` ([`HostMemory`](crate::winsys::Error::HostMemory))
 //! if the process has no memory left, and then have no effect:
 //!
-//! | operation | fallible | not: ends the process |
+//! | operation | fallible allocations | allocations that end the process if they fail |
 //! |---|---|---|
-//! | [`Queue::submit`] | all, before the kernel is asked | |
-//! | [`Stream::new`], [`Stream::push`] and the like | all; a BO and its binding before the kernel is asked | |
+//! | [`Queue::submit`] | all, before the ioctl | |
+//! | [`Stream::new`], [`Stream::push`] and similar methods | all; for a BO and its binding before the ioctls | |
 //! | [`Stream::keep`], [`Stream::keep_set`] | all, by poisoning the stream | |
 //! | [`Stream::finish`] | all | |
 //! | [`CommandList::record_again`], [`Stream::clear`] | allocate nothing | |
 //! | [`Queue::new`], [`IbPool::new`], [`Context::new`](crate::winsys::Context::new) | all | |
 //! | [`Syncobj::new`](crate::winsys::Syncobj::new), import, [`Fence::to_syncobj`], [`Syncobj::wait_points`](crate::winsys::Syncobj::wait_points) | all | |
 //! | [`MemoryManager::allocate`](crate::heaps::MemoryManager::allocate), import, export and [`DeviceMemory::map`](crate::heaps::DeviceMemory::map) | all | |
-//! | [`Gang::submit`] | as [`Queue::submit`] | the arrays of its lists |
-//! | [`VideoQueue::submit`] | all, before the kernel is asked | |
+//! | [`Gang::submit`] | those of [`Queue::submit`] | the arrays of its lists |
+//! | [`VideoQueue::submit`] | all, before the ioctl | |
 //! | [`UserQueue::submit`] | all, before the doorbell | |
-//! | [`ResidencySet`](crate::winsys::ResidencySet), sub-allocation, sparse memory, names of BOs, and whatever a driver makes once: devices, managers, threads | | the containers and the objects |
+//! | [`ResidencySet`](crate::winsys::ResidencySet), sub-allocation, sparse memory, names of BOs, and objects that a driver creates once: devices, managers, threads | | the containers and the objects |
 //!
 //! Objects with several owners are in an `Arc`, which has no fallible constructor in stable Rust. Such an operation therefore first
 //! allocates memory of the object's size, before it calls the kernel, and frees it right before it creates the object. Allocators

@@ -2,11 +2,11 @@
 //!
 //! | | is |
 //! |---|---|
-//! | [`Forward`] | a kernel whose calls pass through a [`Layer`], which needs no `unsafe` of its own |
-//! | [`Counter`] | a layer that counts |
-//! | [`FaultInjector`] | a kernel that fails chosen calls |
-//! | [`Recorder`] | a kernel that is written down |
-//! | [`Replayer`] | a recording that stands in for its kernel |
+//! | [`Forward`] | a kernel wrapper whose calls pass through a [`Layer`], which needs no `unsafe` code |
+//! | [`Counter`] | a layer that counts calls |
+//! | [`FaultInjector`] | a kernel wrapper that fails selected calls |
+//! | [`Recorder`] | a kernel wrapper that records all calls |
+//! | [`Replayer`] | a kernel that returns recorded results |
 //!
 //! The crate depends neither on the simulator nor on a GPU nor on the library, but only on the binary interface of `amdgpu-uapi`.
 //!
@@ -24,13 +24,13 @@
 //!
 //! let recording = Recording::create(Path::new("run.rec"))?;
 //! let device = Device::new(recording.wrap(RenderNode::open(Path::new("/dev/dri/renderD128"))?))?;
-//! // Work with the device; drop it; then:
+//! // Use the device, and then drop it:
 //! drop(device);
 //! recording.finish()?;
 //!
 //! let replay = Replay::open(Path::new("run.rec"))?;
 //! let device = Device::new(replay.open_file()?)?;
-//! // The same work finds the same answers.
+//! // The same calls return the same results.
 //! # drop(device);
 //! replay.finish()?;
 //! # Ok::<(), Box<dyn std::error::Error>>(())

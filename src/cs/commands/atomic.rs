@@ -55,9 +55,9 @@ pub enum AtomicOp {
     Or,
     /// Bitwise XOR with the operand.
     Xor,
-    /// Adds one; a value equal to the operand or above becomes zero.
+    /// Adds one; a value that is equal to or above the operand becomes zero.
     Increment,
-    /// Subtracts one; zero, or a value above the operand, becomes the operand.
+    /// Subtracts one; a value that is zero or above the operand becomes the operand.
     Decrement,
 }
 
@@ -71,7 +71,7 @@ pub enum AtomicOp {
 ///
 /// # let device = amdgpu_winsys::winsys::Device::new(amdgpu_sim::SimKernel::open(amdgpu_sim::profile("navi21").ok_or("no such chip")?))?;
 /// # let target = amdgpu_winsys::cs::pm4::Target::gfx(device.info().gfx_level);
-/// let swap = Atomic::qword(AtomicOp::CompareSwap(7), 9); // 9 where there is 7
+/// let swap = Atomic::qword(AtomicOp::CompareSwap(7), 9); // stores 9 if the value is 7
 /// assert_eq!((swap.bytes(), swap.is_wide, Atomic::dword(AtomicOp::Or, 1).bytes()), (8, true, 4));
 /// let mut recorder = Recorder::new(Stream::new(&device, target, 64)?);
 /// let odd = GpuVa::new(0x1004)?;

@@ -17,7 +17,7 @@ bitflags! {
     /// # let target = amdgpu_winsys::cs::pm4::Target::gfx(device.info().gfx_level);
     /// let shaders = Scope::new(Stages::COMPUTE | Stages::FRAGMENT, Access::SHADER_WRITE);
     /// let flushes = Barrier::new(shaders, Scope::TRANSFER).flushes(target);
-    /// assert_eq!(flushes.waits, Stages::COMPUTE | Stages::FRAGMENT); // no wait for the copies of CP DMA
+    /// assert_eq!(flushes.waits, Stages::COMPUTE | Stages::FRAGMENT); // does not wait for CP DMA
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -30,7 +30,7 @@ bitflags! {
         const FRAGMENT = 1 << 2;
         /// Compute shaders.
         const COMPUTE = 1 << 3;
-        /// Copies, fills and updates of this module.
+        /// Copies, fills and updates that [`Commands`](super::Commands) records.
         const TRANSFER = 1 << 4;
         /// The CPU.
         const HOST = 1 << 5;
@@ -142,7 +142,7 @@ impl Scope {
 /// let (first, second) = (Span::of(memory.binding(), 0, 1024)?, Span::of(memory.binding(), 1024, 1024)?);
 /// let mut recorder = Recorder::new(Stream::new(&device, target, 256)?);
 /// recorder.fill(first, 7)?;
-/// recorder.barrier(Barrier::TRANSFER)?; // the copy reads what was filled
+/// recorder.barrier(Barrier::TRANSFER)?; // the copy reads the filled range
 /// recorder.copy(second, first)?;
 /// let (list, used) = (recorder.finish()?, [memory.binding().clone()]);
 /// queue.submit(&Submission { lists: &[&list], memory: &used, ..Submission::default() })?.wait(Deadline::NEVER)?;

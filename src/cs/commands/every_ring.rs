@@ -23,10 +23,10 @@ use crate::{
 /// # let target = amdgpu_winsys::cs::pm4::Target::gfx(device.info().gfx_level);
 /// let at = memory.address();
 /// let mut recorder = Recorder::new(Stream::new(&device, target, 256)?);
-/// recorder.timestamp(at, Point::Top)?; // as soon as the command is fetched
+/// recorder.timestamp(at, Point::Top)?; // when the command is fetched
 /// recorder.fill(Span::of(memory.binding(), 1024, 1024)?, 7)?;
 /// recorder.barrier(Barrier::TRANSFER)?;
-/// recorder.timestamp(at.checked_add(8).ok_or("no address")?, Point::Bottom)?; // when the fill is done
+/// recorder.timestamp(at.checked_add(8).ok_or("no address")?, Point::Bottom)?; // when the fill has finished
 /// let (list, used) = (recorder.finish()?, [memory.binding().clone()]);
 /// queue.submit(&Submission { lists: &[&list], memory: &used, ..Submission::default() })?.wait(Deadline::NEVER)?;
 /// assert!(memory.map()?.load_u64(0)? <= memory.map()?.load_u64(8)?);
@@ -63,7 +63,7 @@ pub const EVENT_RESET: u32 = 0;
 ///     winsys::Binding,
 /// };
 ///
-/// /// Clears a buffer on a ring of any kind.
+/// /// Clears a buffer on any kind of ring.
 /// fn clear(commands: &mut impl Commands, buffer: &Binding) -> commands::Result<()> {
 ///     commands.fill(Span::of(buffer, 0, buffer.len())?, 0)
 /// }
@@ -116,7 +116,7 @@ pub trait Commands {
     ///
     /// [`CommandError::Misaligned`](super::CommandError::Misaligned) unless `at` is a multiple of 8;
     /// [`CommandError::Unsupported`](super::CommandError::Unsupported) for [`Point::PixelShaders`] and [`Point::ComputeShaders`]
-    /// except on the copy engine, and on the copy engine of GFX6.
+    /// on graphics and compute rings, and for all points on the copy engine of GFX6.
     fn timestamp(&mut self, at: GpuVa, after: Point) -> Result<()>;
 
     /// Stores a dword, for example a marker or a fence, when earlier work has passed a point.

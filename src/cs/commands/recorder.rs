@@ -24,7 +24,7 @@ use crate::{
 /// recorder.packet_writer(4)?.put([0xc000_1000, 1])?;
 /// recorder.reserve(2)?.copy_from_slice(&[0xc000_1000, 2]);
 /// recorder.end_mark(&crumbs, 1)?;
-/// let mut stream = recorder.into_stream()?; // and goes on without commands
+/// let mut stream = recorder.into_stream()?; // continues without the recorder
 /// stream.push(&pm4::Nop::Bare)?;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```

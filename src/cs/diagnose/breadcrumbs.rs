@@ -53,11 +53,11 @@ pub struct Breadcrumbs {
 /// let mut stream = Stream::new(&device, target, 64)?;
 /// crumbs.begin(&mut stream, 1)?;
 /// crumbs.end(&mut stream, 1)?;
-/// crumbs.begin(&mut stream, 2)?; // and no end
+/// crumbs.begin(&mut stream, 2)?; // without an end
 /// let (list, used) = (stream.finish()?, [crumbs.binding().clone()]);
 /// queue.submit(&Submission { lists: &[&list], memory: &used, ..Submission::default() })?.wait(Deadline::NEVER)?;
 /// let Progress { begun, done } = crumbs.progress();
-/// assert_eq!((begun, done), (2, 1)); // whatever hangs is behind mark 1, and not behind mark 2
+/// assert_eq!((begun, done), (2, 1)); // the hang is after mark 1 and before the end of mark 2
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

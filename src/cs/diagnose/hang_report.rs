@@ -105,7 +105,7 @@ pub struct QueueTrace {
 /// let report = HangReport::new(&device).with_queue(&queue, None);
 /// let text = report.printed_by(&DecodedPrinter).to_string();
 /// assert_eq!(text, report.to_string());
-/// assert!(text.contains("equal"), "{text}"); // a field of the packet by its meaning
+/// assert!(text.contains("equal"), "{text}"); // the meaning of a field
 /// # memory.map()?.store_u32(0, 1)?;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
@@ -131,7 +131,7 @@ pub struct DecodedPrinter;
 /// // The queue waits for a dword that is not written yet.
 /// let report = HangReport::new(&device).with_queue(&queue, None);
 /// let text = report.printed_by(&RawPrinter).to_string();
-/// assert!(text.contains("WAIT_REG_MEM") && !text.contains("equal"), "{text}"); // the name, and no fields
+/// assert!(text.contains("WAIT_REG_MEM") && !text.contains("equal"), "{text}"); // the name, but no fields
 /// # memory.map()?.store_u32(0, 1)?;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```

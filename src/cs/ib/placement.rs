@@ -12,9 +12,9 @@ use crate::{
 ///
 /// # let device = amdgpu_winsys::winsys::Device::new(amdgpu_sim::SimKernel::open(amdgpu_sim::profile("navi21").ok_or("no such chip")?))?;
 /// # let target = amdgpu_winsys::cs::pm4::Target::gfx(device.info().gfx_level);
-/// // With nothing left of the VRAM that the CPU reaches, IBs go to system memory.
+/// // If all CPU-visible VRAM is in use, IBs are placed in system memory.
 /// assert_eq!(IbPlacement::of(device.info(), u64::MAX), IbPlacement::System);
-/// // A list that will be read back, as for a copy into another stream, is recorded in cached memory:
+/// // A list that the CPU will read, for example to copy it into another stream, should be in cached memory:
 /// let stream = Stream::with_placement(&device, target, 64, IbPlacement::Cached)?;
 /// assert!(stream.remaining() >= 64);
 /// # Ok::<(), Box<dyn std::error::Error>>(())

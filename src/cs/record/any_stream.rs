@@ -58,7 +58,7 @@ macro_rules! each {
 }
 
 impl AnyStream {
-    /// Allocates a stream, see [`Stream::new`].
+    /// Creates a stream for a kind of ring and generation, see [`Stream::new`].
     ///
     /// # Errors
     ///
@@ -70,7 +70,7 @@ impl AnyStream {
         })
     }
 
-    /// Allocates a stream for [`AnyStream::execute`], see [`Stream::secondary`].
+    /// Creates a stream for [`AnyStream::execute`], see [`Stream::secondary`].
     ///
     /// # Errors
     ///

@@ -11,7 +11,7 @@ use crate::{
 /// ```
 /// use amdgpu_winsys::{cs::{Marker, Result, Stream, pm4, sdma}, vamgr::GpuVa};
 ///
-/// /// Stores 1 when everything before is done, on a ring of any kind.
+/// /// Stores 1 when all earlier commands have completed, on any kind of ring.
 /// fn set<L: Marker>(stream: &mut Stream<L>, at: GpuVa) -> Result<()> {
 ///     L::store(stream, at, 1)
 /// }
@@ -27,7 +27,7 @@ use crate::{
 /// let mut copies = Stream::new(&device, sdma::Version::of(level), 64)?;
 /// set(&mut graphics, memory.address())?;
 /// set(&mut copies, memory.address())?;
-/// assert!(graphics.len() > copies.len()); // an end of pipe, and a fence packet of four dwords
+/// assert!(graphics.len() > copies.len()); // an end-of-pipe event is longer than a fence of four dwords
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub trait Marker: Language {

@@ -47,8 +47,8 @@ pub enum Inclusion {
 /// let secondary = Stream::secondary(&device, compute, 64)?.finish()?;
 /// let mut primary = Stream::new(&device, compute, 64)?;
 /// let execution = primary.execute(&secondary, Inclusion::Auto)?;
-/// assert_eq!(execution, Execution::Copied); // a compute ring calls no lists
-/// let stream = secondary.record_again(compute).map_err(|_list| "it is in use")?; // so this one is free
+/// assert_eq!(execution, Execution::Copied); // compute rings cannot call lists
+/// let stream = secondary.record_again(compute).map_err(|_list| "it is in use")?; // not used any more
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -76,7 +76,7 @@ impl<L: Language> Stream<L> {
     /// * [`Error::DetouredList`] if the list jumps through commands outside it, see [`Stream::detour`];
     /// * [`Error::Winsys`] if the list belongs to another device.
     ///
-    /// In these cases the stream is unchanged. The errors of [`Stream::push`] if the stream cannot grow.
+    /// In these cases the stream is unchanged. If the stream cannot grow, the errors of [`Stream::push`].
     pub fn execute(&mut self, list: &CommandList, inclusion: Inclusion) -> Result<Execution> {
         let stream: Target = self.language().into();
         if list.target() != stream {
@@ -159,7 +159,7 @@ impl Stream<pm4::Target> {
     /// let (commands, result) = (memory.address(), memory.address().checked_add(2048).ok_or("no address")?);
     /// let target = pm4::Target::compute(device.info().gfx_level);
     ///
-    /// // What the GPU would write: a store, and fillers up to 16 dwords.
+    /// // The commands that the GPU would generate: a store, and NOPs up to 16 dwords.
     /// let mut ib = [0xffff_1000; 16];
     /// pm4::WriteData::new(result, &[41]).encode(target, &mut ib)?;
     /// for (offset, dword) in (0..).step_by(4).zip(ib) {
@@ -184,7 +184,7 @@ impl Stream<pm4::Target> {
     /// * [`Error::Encode`] if the jump cannot hold the address or length, and on compute rings before GFX9, whose command fetches
     ///   bypass the cache in which the jump back is stored.
     ///
-    /// In these cases the stream is unchanged. The errors of [`Stream::push`] if the stream cannot grow.
+    /// In these cases the stream is unchanged. If the stream cannot grow, the errors of [`Stream::push`].
     pub fn detour(&mut self, va: GpuVa, dwords: usize, trailer: GpuVa) -> Result<()> {
         if self.level() == StreamLevel::Secondary {
             return Err(Error::NestedCall);

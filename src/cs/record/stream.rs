@@ -287,7 +287,7 @@ impl<L: Language> Stream<L> {
     ///
     /// let mut stream = Stream::new(&device, pm4::Target::gfx(device.info().gfx_level), 64)?;
     /// for value in 0..10 {
-    ///     stream.keep(memory.binding()); // with every bind
+    ///     stream.keep(memory.binding()); // whenever it is bound
     ///     stream.push(&pm4::WriteData::new(memory.address(), &[value]))?;
     /// }
     /// let (list, kept) = (stream.finish()?, memory.binding().handle_count());
@@ -328,7 +328,7 @@ impl<L: Language> Stream<L> {
     /// stream.push(&pm4::WriteData::new(range.address(), &[42]))?;
     /// let list = stream.finish()?;
     ///
-    /// // Bound after it was recorded, and named nowhere:
+    /// // Bound after recording, and not listed in the submission:
     /// let backing = Some(Backing { memory: memory.binding().clone(), offset: 0 });
     /// range.bind(&[SparseBind { offset: 0, len: 64 << 10, backing }])?;
     /// let queue = Queue::new(&Context::new(&device, Priority::Normal)?, Ip::Gfx, 0)?;

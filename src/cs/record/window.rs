@@ -14,7 +14,7 @@ use crate::cs::{Error, Language, Result, Stream};
 /// let device = Device::new(SimKernel::open(profile("navi21").ok_or("no such chip")?))?;
 /// let mut stream = Stream::new(&device, pm4::Target::gfx(device.info().gfx_level), 64)?;
 /// for value in 0..1000 {
-///     stream.grow(2)?; // a comparison, nearly always
+///     stream.grow(2)?; // usually a single comparison
 ///     if let [header, payload, ..] = stream.window() {
 ///         (*header, *payload) = (0xc000_1000, value);
 ///     }

@@ -184,7 +184,7 @@ impl Fence {
 /// let fence = queue.submit(&Submission { lists: &[&list], ..Submission::default() })?.to_pollable()?;
 /// let mut polled = [PollFd::new(fence.as_fd(), PollFlags::POLLIN)];
 /// assert_eq!(poll(&mut polled, PollTimeout::NONE)?, 1);
-/// assert!(fence.fence().wait(Deadline::POLL)?); // how it ended, without waiting
+/// assert!(fence.fence().wait(Deadline::POLL)?); // returns the outcome without waiting
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug)]

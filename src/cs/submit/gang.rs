@@ -41,7 +41,7 @@ use crate::{
 /// let (mesh_shaders, task_shaders) = (list(&queue)?, list(&compute)?);
 /// let gang = Gang::new(&queue, &[&compute])?;
 /// let submission = Submission { lists: &[&mesh_shaders], ..Submission::default() };
-/// let fence = gang.submit(&[&[&task_shaders]], &submission)?; // of both
+/// let fence = gang.submit(&[&[&task_shaders]], &submission)?; // covers both queues
 /// assert!(fence.wait(Deadline::NEVER)?);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```

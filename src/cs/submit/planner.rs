@@ -93,7 +93,7 @@ pub struct Call {
 ///
 /// let limits = CallLimits { per_call: 4, around_first: 0, around_further: 0 };
 /// let calls: Vec<_> = plan([3, 6, 1].into_iter(), limits)?.map(|call| call.ibs).collect();
-/// assert_eq!(calls, [0..3, 3..7, 7..10]); // only the list of 6 IBs is cut in two
+/// assert_eq!(calls, [0..3, 3..7, 7..10]); // only the list of 6 IBs is split
 /// # Ok::<(), amdgpu_winsys::cs::NoRoomForIbs>(())
 /// ```
 #[derive(Clone, Debug)]

@@ -275,7 +275,7 @@ impl Queue {
     /// let target = pm4::Target::gfx(device.info().gfx_level);
     /// let (list, done) = (Stream::new(&device, target, 64)?.finish()?, Syncobj::new(&device, false)?);
     /// queue.submit(&Submission { lists: &[&list], signals: &[SyncPoint::binary(&done)], ..Submission::default() })?;
-    /// assert!(done.wait(Deadline::NEVER)?); // the queue has not noticed
+    /// assert!(done.wait(Deadline::NEVER)?); // the queue has not retired it
     /// # while !queue.last().is_signalled() {}
     /// queue.retire();
     /// let stream = list.record_again(target).map_err(|_list| "the queue keeps it")?;

@@ -10,7 +10,7 @@ use std::time::Duration;
 ///
 /// # let device = amdgpu_winsys::winsys::Device::new(amdgpu_sim::SimKernel::open(amdgpu_sim::profile("navi21").ok_or("no such chip")?))?;
 /// let context = Context::new(&device, Priority::Normal)?;
-/// // A compositor would rather drop a frame than wait a second for memory:
+/// // A compositor should drop a frame instead of waiting one second for memory:
 /// let retry = RetryPolicy { total: Duration::from_millis(4), pause: Duration::from_millis(1) };
 /// let queue = Queue::with_options(&context, Ip::Gfx, 0, QueueOptions { retry, ..QueueOptions::default() })?;
 /// assert_eq!(RetryPolicy::default().total, Duration::from_secs(1));
@@ -60,7 +60,7 @@ impl RetryPolicy {
 ///     let fence = queue.submit(&Submission { lists: &[&list], memory: &used, ..Submission::default() })?;
 ///     assert!(fence.wait(Deadline::NEVER)? && fence.sequence() == frame);
 /// }
-/// queue.forget_memory(); // from here on memory that is freed goes at once
+/// queue.forget_memory(); // destroys the kernel list, so that memory can be freed
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -33,7 +33,7 @@ const LOOK: Duration = Duration::from_millis(50);
 /// let rendered = Syncobj::new(&device, false)?;
 /// let submission = OwnedSubmission { lists: vec![list], signals: vec![(rendered.clone(), 0)], ..Default::default() };
 /// let submitter = Submitter::new(&queue)?;
-/// submitter.submit(submission)?; // nothing of it is borrowed
+/// submitter.submit(submission)?; // takes ownership
 /// assert!(rendered.wait(Deadline::NEVER)?);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
@@ -82,7 +82,7 @@ pub struct OwnedSubmission {
 /// # let list = amdgpu_winsys::cs::Stream::new(&device, target, 64)?.finish()?;
 /// let timeline = Syncobj::new(&device, false)?;
 /// let submitter = Submitter::new(&queue)?;
-/// let waits = vec![(timeline.clone(), 5)]; // nothing was submitted for this point yet
+/// let waits = vec![(timeline.clone(), 5)]; // no work was submitted for this point
 /// let pending = submitter.submit(OwnedSubmission { lists: vec![list], waits, ..Default::default() })?;
 /// assert!(pending.submitted(Deadline::POLL)?.is_none());
 /// timeline.signal_point(5)?;
@@ -137,7 +137,7 @@ impl Drop for Job {
 /// let fence = first.submitted(Deadline::NEVER)?.ok_or("not submitted")?;
 /// assert!(fence.wait(Deadline::NEVER)?);
 /// let second = submitter.submit(OwnedSubmission { lists: vec![list], waits: vec![(never, 0)], ..Default::default() })?;
-/// drop(submitter); // what still waits is never submitted
+/// drop(submitter); // abandons the waiting submission
 /// assert_eq!(second.wait(Deadline::NEVER), Err(Error::Abandoned));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```

@@ -40,11 +40,11 @@ const PATIENCE: Duration = Duration::from_secs(10);
 /// let device = Device::new(SimDevice::new(profile("navi31").ok_or("no such chip")?, options).open())?;
 /// let queue = UserQueue::new(&device, Ip::Gfx)?;
 /// let list = Stream::new(&device, pm4::Target::gfx(device.info().gfx_level), 64)?.finish()?;
-/// queue.wait_for_bindings(Deadline::NEVER)?; // that of the list
-/// let fence = queue.submit(&[&list], &[])?; // stores alone
+/// queue.wait_for_bindings(Deadline::NEVER)?; // the binding of the list
+/// let fence = queue.submit(&[&list], &[])?; // no ioctl
 /// assert!(fence.wait(Deadline::NEVER)?);
 /// let done = Syncobj::new(&device, false)?;
-/// queue.signal(&[&done])?; // for others
+/// queue.signal(&[&done])?; // for other queues and processes
 /// assert!(done.wait(Deadline::NEVER)?);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
@@ -148,7 +148,7 @@ impl UserQueue {
     /// * [`Error::RingFull`] if the ring is too small for the IBs, or had no space for ten seconds;
     /// * [`Error::Winsys`] if an object belongs to another device, or the process has no memory left.
     ///
-    /// Nothing was then submitted.
+    /// After an error nothing was submitted.
     pub fn submit(&self, lists: &[&CommandList], memory: &[&dyn Resident]) -> Result<UserQueueFence> {
         let used = self.name_resources(lists, memory)?;
         let _turn = self.0.turn.lock();

@@ -31,7 +31,7 @@ use crate::winsys::{Context, Deadline, Device, Error as WinsysError, Ip};
 /// let memory = manager.allocate(&AllocateInfo::new(upload, 4096))?;
 ///
 /// let queue = VideoQueue::new(&Context::new(&device, Priority::Normal)?, Ip::VcnJpeg, 0)?;
-/// let mut commands = vec![0x6000_0000, 0]; // a driver's own
+/// let mut commands = vec![0x6000_0000, 0]; // recorded by the driver
 /// commands.extend(queue.padding(commands.len()));
 /// memory.map()?.write_dwords(0, &commands)?;
 /// let ib = VideoIb { memory: memory.binding(), offset: 0, dwords: 16 };
@@ -100,7 +100,7 @@ impl VideoQueue {
     /// * [`VideoError::TooManyBos`] if it lists more BOs than the kernel accepts;
     /// * [`VideoError::Winsys`] if an object belongs to another device, the GPU is lost, or the kernel refuses.
     ///
-    /// Nothing was then submitted, and no sync object has changed.
+    /// After an error nothing was submitted, and no sync object has changed.
     pub fn submit(&self, submission: &VideoSubmission<'_>) -> Result<VideoFence, VideoError> {
         self.check(submission)?;
         let sequence = self.0.send(submission)?;

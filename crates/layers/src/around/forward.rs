@@ -24,7 +24,7 @@ use super::{Answered, Ioctl, Mapped, Mmap, Munmap, Reserve, Reserved, Unmapped};
 /// use amdgpu_winsys::{heaps::{AllocateInfo, MemoryManager, TableOptions}, winsys::Device};
 /// use amdgpu_uapi::Errno;
 ///
-/// /// A kernel that makes no BO of more than a mebibyte.
+/// /// A layer that refuses BOs of more than one mebibyte.
 /// struct Small;
 ///
 /// impl Layer for Small {

@@ -81,7 +81,7 @@ pub struct Ioctl {
     /// The argument before the call, in which addresses, times and descriptors are [replaced](crate#comparison) by values that do
     /// not differ from run to run.
     pub input: Vec<u8>,
-    /// The memory outside the argument that the kernel read, piece by piece, with the same replacements.
+    /// The memory outside the argument that the kernel read, piece by piece, with values replaced as in `input`.
     pub read: Vec<Vec<u8>>,
     /// The bytes of the argument that the kernel changed, as runs of offset and bytes.
     pub changed: Vec<(u32, Vec<u8>)>,

@@ -70,7 +70,7 @@ pub(super) enum Order {
 /// let chip = device.info().surface_chip()?;
 /// let config = SurfaceConfig { usage: SurfaceUsage::DISABLE_DCC, ..SurfaceConfig::new(640, 480, 4) };
 /// let layout = SurfaceLayout::new(&chip, &config)?;
-/// // Addresses that nothing is bound at do for recording.
+/// // Recording does not require that memory is bound at the addresses.
 /// let image = Span::new(GpuVa::new(0x1_0000_0000)?, layout.total_bytes)?;
 /// let image = ImageLevel::new(&chip, &config, &layout, image, 0)?;
 /// let rows = ImageRows { memory: Span::new(GpuVa::new(0x2_0000_0000)?, 640 * 480 * 4)?, pitch: 640, slice: 0 };

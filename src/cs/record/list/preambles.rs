@@ -6,12 +6,12 @@ use crate::cs::{CommandList, Target};
 /// must happen at its end. Each is a single IB, so that the number of IBs of a submission is known in advance. Each position may
 /// have several lists, which run in the order in which they were added.
 ///
-/// | list                   | holds                                                                   | runs                                            |
+/// | list                   | contains                                                                | runs                                            |
 /// |------------------------|-------------------------------------------------------------------------|-------------------------------------------------|
-/// | `initial_full_flush`   | state, a wait for shaders, an invalidation of all caches                | first of a submission that waits for something  |
-/// | `initial`              | state, an invalidation of the caches                                    | first of any other                              |
-/// | `further`              | state                                                                   | first of each further kernel submission of it   |
-/// | `postamble`            | a wait for shaders and a write-back of L2; needed on GFX6 only          | last of each kernel submission                  |
+/// | `initial_full_flush`   | state, a wait for shaders, an invalidation of all caches                | first in a submission that waits for something  |
+/// | `initial`              | state, an invalidation of the caches                                    | first in any other submission                   |
+/// | `further`              | state                                                                   | first in each further kernel call               |
+/// | `postamble`            | a wait for shaders and a write-back of L2; needed on GFX6 only          | last in each kernel call                        |
 ///
 /// The copy engine needs no preambles. Source: Mesa 25.0.7 `src/amd/vulkan/radv_queue.c`, `radv_update_preamble_cs`, and
 /// `src/amd/vulkan/winsys/amdgpu/radv_amdgpu_cs.c`, `radv_amdgpu_winsys_cs_submit_internal`.
@@ -25,7 +25,7 @@ use crate::cs::{CommandList, Target};
 ///
 /// let device = Device::new(SimKernel::open(profile("navi21").ok_or("no such chip")?))?;
 /// let list = || Stream::new(&device, pm4::Target::gfx(device.info().gfx_level), 64)?.finish();
-/// // State of the device, state of the queue, and what each submission runs in between:
+/// // State of the device, state of the queue, and state for each further kernel submission:
 /// let preambles = Preambles::new().with_initial(list()?, list()?)?.with_initial(list()?, list()?)?.with_further(list()?)?;
 /// assert_eq!((preambles.before(0, false).len(), preambles.most_ibs()), (2, 2));
 /// let queue = Queue::new(&Context::new(&device, Priority::Normal)?, Ip::Gfx, 0)?;
