@@ -1,9 +1,9 @@
-//! Reading an instruction from dwords.
+//! Decoding of instructions.
 //!
-//! The longest identifying bits that match give the format; the format's operation number gives the operation. Behind
-//! the format's own dwords follow, in this order: addresses of MIMG's non-sequential form, the extra dword of SDWA or
-//! DPP, a literal. Source: `spec/isa.md` section 4 of the project's notes, checked against LLVM's decoder and the
-//! shaders that RADV compiles.
+//! The longest match of identifying bits determines the format, and the operation number in the format determines the operation.
+//! The dwords of the format are followed by the addresses of MIMG's non-sequential form, the extra dword of SDWA or DPP, and a
+//! literal, in this order. Source: `spec/isa.md` section 4 of the project's notes, compared with LLVM's decoder and the shaders
+//! that RADV compiles.
 
 use amdgpu_hw::GfxLevel;
 
@@ -14,18 +14,18 @@ use crate::{
 
 /// The source number of a literal.
 pub(crate) const LITERAL: u32 = 255;
-/// The source number that announces SDWA.
+/// The source number that selects SDWA.
 const SDWA: u32 = 249;
-/// The source number that announces DPP, or DPP16 from GFX10 on.
+/// The source number that selects DPP; from GFX10 on DPP16.
 const DPP: u32 = 250;
-/// The source numbers that announce DPP8, without and with fetching from inactive lanes.
+/// The source numbers that select DPP8, without and with fetching from inactive lanes.
 pub(crate) const DPP8: [u32; 2] = [233, 234];
 
-/// Decodes the instruction at the start of `words`; what follows it is ignored.
+/// Decodes the instruction at the start of `words`. Dwords after the instruction are ignored.
 ///
 /// # Errors
 ///
-/// [`DecodeError`] if no format or operation of the generation has these bits, or if the instruction is cut off.
+/// [`DecodeError`] if the generation has no format or operation with these bits, or if dwords are missing.
 pub fn decode(level: GfxLevel, wave: WaveSize, words: &[u32]) -> Result<Instruction, DecodeError> {
     let &first = words.first().ok_or(DecodeError::Empty)?;
     let table = table(level);
@@ -63,7 +63,7 @@ pub fn decode(level: GfxLevel, wave: WaveSize, words: &[u32]) -> Result<Instruct
     Ok(Instruction { level, wave, layout, opcode, second, words: kept, len: len as u8, extension, literal })
 }
 
-/// The layout with the operation's own fields, the operation, and the second one of a dual-issue instruction.
+/// The layout with the operation's fields, the operation, and the second operation of a dual-issue instruction.
 type Operation = (&'static FormatLayout, &'static Opcode, Option<&'static Opcode>);
 
 fn operation(
@@ -88,7 +88,7 @@ fn operation(
             };
             Ok((layout, find(format, value(Field::Op))?, None))
         }
-        // Both have the same identifying bits; the operation decides which fields there are.
+        // Both formats have the same identifying bits; the operation determines the fields.
         Format::Vop3 | Format::Vop3Sdst => {
             let opcode = find(Format::Vop3, value(Field::Op))?;
             let format = if opcode.has(OperandKind::Sdst) { Format::Vop3Sdst } else { Format::Vop3 };
@@ -99,7 +99,7 @@ fn operation(
     }
 }
 
-/// Returns the dwords of addresses that follow a MIMG instruction.
+/// Returns the number of address dwords after a MIMG instruction.
 fn nsa_dwords(layout: &FormatLayout, words: &[u32]) -> usize {
     match layout.format {
         Format::Mimg => layout.field(Field::Nsa).map_or(0, |field| field.get(words) as usize),
@@ -107,7 +107,7 @@ fn nsa_dwords(layout: &FormatLayout, words: &[u32]) -> usize {
     }
 }
 
-/// Returns the format of the extra dword that the first source announces.
+/// Returns the format of the extra dword that the first source selects.
 fn extension_format(level: GfxLevel, layout: &FormatLayout, opcode: &Opcode, words: &[u32]) -> Option<Format> {
     let long = matches!(layout.format, Format::Vop3 | Format::Vop3Sdst | Format::Vop3p);
     let short = matches!(layout.format, Format::Vop1 | Format::Vop2 | Format::Vopc);

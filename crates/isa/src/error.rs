@@ -1,17 +1,17 @@
-//! Errors of decoding.
+//! Errors of decoding instructions.
 
 use amdgpu_hw::GfxLevel;
 
 use crate::Format;
 
-/// A reason why dwords are no instruction.
+/// The reason why dwords are not an instruction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum DecodeError {
     /// There are no dwords.
     #[error("no dwords to decode")]
     Empty,
-    /// No format has these identifying bits.
+    /// The identifying bits of the first dword match no format.
     #[error("{level} has no instruction format for {dword:#010x}")]
     UnknownFormat {
         /// The generation.
@@ -19,32 +19,32 @@ pub enum DecodeError {
         /// The first dword.
         dword: u32,
     },
-    /// The format has no operation of this number.
+    /// The format has no operation with this number.
     #[error("{level} has no operation {number} in format {}", format.name())]
     UnknownOpcode {
         /// The generation.
         level: GfxLevel,
         /// The format.
         format: Format,
-        /// The operation's number.
+        /// The number of the operation.
         number: u32,
     },
-    /// The instruction is longer than what is there.
+    /// There are fewer dwords than the instruction has.
     #[error("{} instruction of {needed} dwords is cut off after {found}", format.name())]
     Truncated {
         /// The format.
         format: Format,
-        /// Dwords that the instruction has.
+        /// The number of dwords of the instruction.
         needed: usize,
-        /// Dwords that are there.
+        /// The number of dwords that were given.
         found: usize,
     },
-    /// The extra dword of this kind does not exist in this generation or format.
+    /// The generation or format does not support this kind of extra dword.
     #[error("{level} has no {} form of {name}", extension.name())]
     NoExtension {
         /// The generation.
         level: GfxLevel,
-        /// The operation.
+        /// The name of the operation.
         name: &'static str,
         /// The kind of extra dword.
         extension: Format,

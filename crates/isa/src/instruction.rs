@@ -1,4 +1,4 @@
-//! A decoded instruction.
+//! Decoded instructions.
 
 use amdgpu_hw::GfxLevel;
 
@@ -25,7 +25,7 @@ impl WaveSize {
         }
     }
 
-    /// Returns the dwords of a lane mask in SGPRs.
+    /// Returns the number of dwords of a lane mask in SGPRs.
     pub const fn mask_dwords(self) -> u8 {
         match self {
             Self::Wave32 => 1,
@@ -34,16 +34,16 @@ impl WaveSize {
     }
 }
 
-/// The extra dword of a vector instruction that selects lanes or parts of a register.
+/// The extra dword of a vector instruction, which selects lanes or parts of a register.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Extension {
-    /// `Sdwa`, `Sdwab`, `Dpp`, `Dpp16` or `Dpp8`.
+    /// The kind of extra dword: `Sdwa`, `Sdwab`, `Dpp`, `Dpp16` or `Dpp8`.
     pub format: Format,
     /// The dword.
     pub dword: u32,
 }
 
-/// One decoded instruction: its operation and the dwords it is encoded in.
+/// A decoded instruction: its operation, and the dwords of its encoding.
 #[derive(Clone, Copy, Debug)]
 pub struct Instruction {
     pub(crate) level: GfxLevel,
@@ -52,7 +52,7 @@ pub struct Instruction {
     pub(crate) opcode: &'static Opcode,
     /// The second operation of a dual-issue instruction.
     pub(crate) second: Option<&'static Opcode>,
-    /// Up to three dwords of the format, then NSA addresses, extra dword or literal.
+    /// Up to three dwords of the format, followed by NSA addresses, and the extra dword or literal.
     pub(crate) words: [u32; Self::MAX_DWORDS],
     pub(crate) len: u8,
     pub(crate) extension: Option<Extension>,
@@ -60,55 +60,55 @@ pub struct Instruction {
 }
 
 impl Instruction {
-    /// The most dwords that an instruction has: MIMG of GFX10 with three dwords of addresses.
+    /// The maximum number of dwords of an instruction: MIMG of GFX10 with three dwords of addresses.
     pub const MAX_DWORDS: usize = 5;
 
-    /// Returns the generation it was decoded for.
+    /// Returns the generation for which the instruction was decoded.
     pub const fn level(&self) -> GfxLevel {
         self.level
     }
 
-    /// Returns the wave size it was decoded for.
+    /// Returns the wave size for which the instruction was decoded.
     pub const fn wave(&self) -> WaveSize {
         self.wave
     }
 
-    /// Returns the operation; of a dual-issue instruction the first.
+    /// Returns the operation; for a dual-issue instruction the first operation.
     pub const fn opcode(&self) -> &'static Opcode {
         self.opcode
     }
 
-    /// Returns the second operation of a dual-issue instruction (VOPD).
+    /// Returns the second operation of a dual-issue instruction (VOPD); `None` for other instructions.
     pub const fn second_opcode(&self) -> Option<&'static Opcode> {
         self.second
     }
 
-    /// Returns the format, without extra dwords.
+    /// Returns the format of the instruction, without extra dwords.
     pub const fn format(&self) -> Format {
         self.layout.format
     }
 
-    /// Returns the operation's name, without the suffix of its format.
+    /// Returns the name of the operation, without the suffix of its format.
     pub const fn name(&self) -> &'static str {
         self.opcode.name
     }
 
-    /// Returns all dwords.
+    /// Returns all dwords of the instruction.
     pub fn dwords(&self) -> &[u32] {
         &self.words[..usize::from(self.len)]
     }
 
-    /// Returns the extra dword of SDWA or DPP.
+    /// Returns the extra dword of SDWA or DPP, if the instruction has one.
     pub const fn extension(&self) -> Option<Extension> {
         self.extension
     }
 
-    /// Returns the literal.
+    /// Returns the literal, if the instruction has one.
     pub const fn literal(&self) -> Option<u32> {
         self.literal
     }
 
-    /// Returns the value of a field; 0 where the format lacks it.
+    /// Returns the value of a field; 0 if the format does not have the field.
     pub fn field(&self, field: Field) -> u32 {
         self.layout.field(field).map_or(0, |layout| layout.get(self.dwords()))
     }
@@ -118,7 +118,7 @@ impl Instruction {
         self.layout.field(field).is_some()
     }
 
-    /// Returns the value of a field of the extra dword; 0 without one, or where it lacks the field.
+    /// Returns the value of a field of the extra dword; 0 if there is no extra dword or it does not have the field.
     pub fn extension_field(&self, field: Field) -> u32 {
         self.extension
             .and_then(|extension| {

@@ -1,8 +1,8 @@
-//! Instructions of AMD GPUs from Southern Islands to RDNA4, from tables: decode, encode and text.
+//! A decoder, assembler and disassembler for the instructions of AMD GPUs from Southern Islands to RDNA 4.
 //!
-//! One description for each generation (`spec/gfxN.txt`) gives the formats with their fields, the scalar operands and
-//! the operations with their operands. [`decode`] reads an [`Instruction`] from dwords, whose fields can be asked by name;
-//! its `Display` prints it as LLVM does, and [`assemble`] reads that text.
+//! Tables for each generation (`spec/gfxN.txt`) describe the formats with their fields, the scalar operands, and the operations
+//! with their operands. [`decode`] reads an [`Instruction`] from dwords, whose fields can be queried. Its `Display` prints it as
+//! LLVM does, and [`assemble`] parses this text.
 //!
 //! ```
 //! use amdgpu_hw::GfxLevel;

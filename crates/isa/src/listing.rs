@@ -1,4 +1,4 @@
-//! Programs as text: an instruction a line, with its place, its dwords and a label where a branch leads.
+//! Listings of programs: a line for each instruction, with its offset, its dwords, and a label if it is the target of a branch.
 //!
 //! ```
 //! use amdgpu_hw::GfxLevel;
@@ -18,29 +18,30 @@ use amdgpu_hw::GfxLevel;
 
 use crate::{DecodeError, Field, Format, Instruction, WaveSize, decode};
 
-/// A program, decoded from its first dword to its last.
+/// A program, decoded from its first to its last dword.
 #[derive(Clone, Debug)]
 pub struct Listing {
     lines: Vec<Line>,
 }
 
-/// One instruction of a [`Listing`], or a dword that is none.
+/// A line of a [`Listing`]: an instruction, or a dword that cannot be decoded.
 #[derive(Clone, Debug)]
 pub struct Line {
-    /// Distance from the start of the program in bytes.
+    /// The offset from the start of the program in bytes.
     pub offset: usize,
-    /// Dwords of the instruction; one where it cannot be decoded.
+    /// The dwords of the instruction; one dword if it cannot be decoded.
     pub dwords: Vec<u32>,
-    /// The instruction, or the reason why there is none.
+    /// The instruction, or the decoding error.
     pub content: Result<Instruction, DecodeError>,
-    /// Distance of the instruction that a branch leads to from the start of the program, in bytes.
+    /// The offset of the branch target from the start of the program in bytes, if the instruction is a branch.
     pub target: Option<i64>,
-    /// `true` if a branch of the program leads here.
+    /// `true` if the instruction is the target of a branch.
     pub is_label: bool,
 }
 
 impl Listing {
-    /// Decodes all of `program`. A dword that starts no instruction is a line of its own, and decoding goes on behind it.
+    /// Decodes all of `program`. A dword that is not the start of an instruction becomes a line, and decoding continues with the
+    /// next dword.
     pub fn new(level: GfxLevel, wave: WaveSize, program: &[u32]) -> Self {
         let mut lines: Vec<_> = lines(level, wave, program).collect();
         let mut targets: Vec<_> = lines.iter().filter_map(|line| line.target).collect();
@@ -57,10 +58,10 @@ impl Listing {
     }
 }
 
-/// Returns the length of the program at the start of `memory` in dwords: up to the first `s_endpgm` that no branch before it
-/// passes over. `None` if there is no such end, or a dword before it is no instruction.
+/// Returns the length in dwords of the program at the start of `memory`: up to the first `s_endpgm` that no earlier branch skips.
+/// Returns `None` if there is no such end, or if a dword before it cannot be decoded.
 ///
-/// The target of `s_setpc_b64` is not followed.
+/// Jumps by `s_setpc_b64` are not followed.
 pub fn program_len(level: GfxLevel, wave: WaveSize, memory: &[u32]) -> Option<usize> {
     let mut farthest = 0;
     for line in lines(level, wave, memory) {
@@ -87,7 +88,7 @@ fn lines(level: GfxLevel, wave: WaveSize, program: &[u32]) -> impl Iterator<Item
     })
 }
 
-/// Returns the place that a branch leads to, whose successor lies at `next`: the immediate counts dwords from there.
+/// Returns the offset of a branch's target. `next` is the offset of the next instruction, from which the immediate counts dwords.
 fn branch_target(instruction: &Instruction, next: usize) -> Option<i64> {
     let name = instruction.name();
     let is_branch = match instruction.format() {

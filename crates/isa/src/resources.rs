@@ -1,4 +1,4 @@
-//! The descriptors that a program uses, followed from its entry through scalar moves and loads.
+//! The descriptors that a program uses, found by tracking scalar moves and loads from the program's entry.
 //!
 //! ```
 //! use amdgpu_hw::GfxLevel;
@@ -19,40 +19,40 @@ use amdgpu_hw::GfxLevel;
 
 use crate::{Field, Format, Instruction, Line, Listing, OperandKind, WaveSize};
 
-/// The kind of a descriptor, as the instruction that uses it tells.
+/// The kind of a descriptor, given by the instruction that uses it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ResourceKind {
-    /// A buffer: four dwords.
+    /// A buffer descriptor with four dwords.
     Buffer,
-    /// An image: eight dwords, or four.
+    /// An image descriptor with eight or four dwords.
     Image,
-    /// A sampler: four dwords.
+    /// A sampler descriptor with four dwords.
     Sampler,
 }
 
-/// A descriptor in scalar registers where an instruction uses it.
+/// The use of a descriptor in scalar registers by an instruction.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ResourceUse {
-    /// Distance of the instruction from the start of the program in bytes.
+    /// The offset of the instruction from the start of the program in bytes.
     pub offset: usize,
-    /// The kind.
+    /// The kind of descriptor.
     pub kind: ResourceKind,
-    /// The first register.
+    /// The number of the first register.
     pub register: u8,
-    /// The dwords, as far as they are known.
+    /// The dwords of the descriptor; `None` for unknown dwords.
     pub words: Vec<Option<u32>>,
-    /// The address that all dwords were loaded from, one behind the other.
+    /// The address from which all dwords were loaded, if they were loaded from consecutive addresses.
     pub from: Option<u64>,
 }
 
-/// Scalar registers that programs name by number.
+/// The number of scalar registers that programs can name by number.
 const COUNT: usize = 106;
-/// Bits of an address.
+/// The mask of address bits.
 const ADDRESS: u64 = (1 << 48) - 1;
 
-/// Returns the descriptors that the instructions of `program` use, in their order. `user` holds the registers that are set at the
-/// entry, from s0 on, and `memory` tells the dword at an address of 48 bits. A register is unknown where another operation than a
-/// move or a load wrote it, and behind a branch's target where more than one write could have reached it.
+/// Returns the descriptors that the instructions of `program` use, in program order. `user` has the values of registers at the
+/// program's entry, from s0 on, and `memory` returns the dword at a 48-bit address. A register is unknown after a write by an
+/// operation other than a move or load, and after a branch target that different writes could reach.
 pub fn resources(
     level: GfxLevel,
     wave: WaveSize,
@@ -72,14 +72,14 @@ pub fn resources(
         register.value = *value;
     }
     for (seen, _) in walk.seen.iter_mut().zip(user.iter().filter(|value| value.is_some())) {
-        // The entry is a write like any other.
+        // The entry counts as a write.
         *seen = 1;
     }
     for line in listing.lines() {
         if let Ok(instruction) = &line.content {
             walk.writes.push((line.offset, written(instruction)));
         }
-        // A branch back brings along what the lines between write.
+        // A backward branch repeats the writes of the lines in between.
         if let Some(target) =
             line.target.and_then(|target| usize::try_from(target).ok()).filter(|at| *at <= line.offset)
         {
@@ -90,27 +90,27 @@ pub fn resources(
     listing.lines().iter().flat_map(|line| walk.line(line)).collect()
 }
 
-/// The content of a register.
+/// The contents of a register.
 #[derive(Clone, Copy, Debug, Default)]
 struct Scalar {
     value: Option<u32>,
-    /// The address it was loaded from.
+    /// The address from which it was loaded.
     from: Option<u64>,
 }
 
 struct Walk<'m> {
     memory: &'m dyn Fn(u64) -> Option<u32>,
     scalars: [Scalar; COUNT],
-    /// The number of writes of each register in the lines before, the entry's included.
+    /// The number of writes of each register in earlier lines, including the entry.
     seen: [u32; COUNT],
     /// The registers that each line writes.
     writes: Vec<(usize, (usize, usize))>,
-    /// The last branch back to a line.
+    /// The last backward branch to each line.
     loops: BTreeMap<usize, usize>,
 }
 
 impl Walk<'_> {
-    /// Follows a line and returns the descriptors that it uses.
+    /// Processes a line and returns the descriptors that it uses.
     fn line(&mut self, line: &Line) -> Vec<ResourceUse> {
         if line.is_label {
             self.join();
@@ -132,22 +132,22 @@ impl Walk<'_> {
         for (slot, result) in self.scalars.iter_mut().skip(first).take(count).zip(results) {
             *slot = result;
         }
-        // The next line is reached from elsewhere, if at all.
+        // The next line can only be reached by a branch.
         if ["s_branch", "s_endpgm", "s_setpc"].iter().any(|end| instruction.name().starts_with(end)) {
             self.join();
         }
         uses
     }
 
-    /// Forgets the registers that two paths from before may have written differently. A register with one write before has no
-    /// value on paths around that write, and no program uses it there.
+    /// Forgets the registers that may have different values on two paths. A register with a single earlier write has no value on
+    /// paths without that write, and no program uses it there.
     fn join(&mut self) {
         for (slot, _) in self.scalars.iter_mut().zip(&self.seen).filter(|(_, seen)| **seen > 1) {
             *slot = Scalar::default();
         }
     }
 
-    /// Forgets the registers that a loop which starts here writes.
+    /// Forgets the registers that are written in a loop that starts here.
     fn repeat(&mut self, start: usize) {
         let Some(end) = self.loops.get(&start) else { return };
         for &(_, (first, count)) in self.writes.iter().filter(|(offset, _)| (start..=*end).contains(offset)) {
@@ -183,18 +183,18 @@ impl Walk<'_> {
         }
     }
 
-    /// Returns what a move or load leaves in its registers; nothing of other operations.
+    /// Returns the values that a move or load writes; empty for other operations.
     fn results(&self, instruction: &Instruction) -> Vec<Scalar> {
         let source = instruction.field(Field::Ssrc0);
         match instruction.name() {
             "s_mov_b32" => vec![self.source(instruction, source)],
-            // Constants of 64 bits are no addresses.
+            // 64-bit constants are not addresses.
             "s_mov_b64" if source < 128 => vec![self.source(instruction, source), self.source(instruction, source + 1)],
             "s_movk_i32" => {
                 let value = i32::from((instruction.field(Field::Simm16) as u16).cast_signed()).cast_unsigned();
                 vec![Scalar { value: Some(value), from: None }]
             }
-            // Bytes and halves of a dword are no addresses and no descriptors.
+            // Bytes and halves of a dword are neither addresses nor descriptors.
             "s_load_u8" | "s_load_i8" | "s_load_u16" | "s_load_i16" => Vec::new(),
             name if name.starts_with("s_load_") => self.loaded(instruction),
             _ => Vec::new(),
@@ -214,7 +214,7 @@ impl Walk<'_> {
     }
 }
 
-/// Returns the constant offset of a scalar load in bytes; `None` where a register is added.
+/// Returns the constant offset of a scalar load in bytes; `None` if a register is added.
 fn constant_offset(instruction: &Instruction) -> Option<i64> {
     let field = |field| instruction.field(field);
     let signed = |value: u32, bits: u32| i64::from((value << (32 - bits)).cast_signed() >> (32 - bits));
@@ -230,7 +230,8 @@ fn constant_offset(instruction: &Instruction) -> Option<i64> {
     }
 }
 
-/// Returns the first scalar register that an instruction writes and their number; all of them where it is not in the instruction.
+/// Returns the first scalar register that an instruction writes and the number of registers; all registers if the instruction does
+/// not determine them.
 fn written(instruction: &Instruction) -> (usize, usize) {
     let name = instruction.name();
     let elsewhere =
@@ -269,7 +270,7 @@ fn used(instruction: &Instruction) -> Vec<(ResourceKind, u32, u8)> {
         Format::Mubuf | Format::Mtbuf | Format::Vbuffer if has(OperandKind::Srsrc) => {
             found.push((ResourceKind::Buffer, resource, 4));
         }
-        // Trees of rays have descriptors of their own.
+        // Ray tracing trees have other descriptors.
         Format::Mimg | Format::Vimage | Format::Vsample if has(OperandKind::Srsrc) && !name.contains("bvh") => {
             let is_short = instruction.field(Field::R128) != 0;
             found.push((ResourceKind::Image, resource, if is_short { 4 } else { 8 }));

@@ -1,4 +1,4 @@
-//! The fields of an instruction as text sets them.
+//! The fields of an instruction during assembling.
 
 use amdgpu_hw::GfxLevel;
 
@@ -8,13 +8,13 @@ use crate::{
     table::{FormatLayout, Opcode, OperandKind, Table},
 };
 
-/// The operand or modifier that stopped one attempt.
+/// The operand or modifier that does not fit a candidate.
 pub(super) enum Misfit {
     Operand(String),
     Modifier(String),
 }
 
-/// The form of encoding that a suffix asks for.
+/// The form of encoding that a suffix selects.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Form {
     /// No suffix.
@@ -26,7 +26,7 @@ pub(super) enum Form {
     Sdwa,
 }
 
-/// The fields of an instruction as they are set.
+/// The fields of an instruction during assembling.
 pub(super) struct Encoder {
     pub(super) level: GfxLevel,
     pub(super) wave: WaveSize,
@@ -78,7 +78,7 @@ impl Encoder {
         Ok(encoder)
     }
 
-    /// Sets the fields that are not zero when nothing is said of them.
+    /// Sets the fields that are non-zero by default.
     pub(super) fn defaults(&mut self) {
         let null = if self.level >= GfxLevel::Gfx11 { 0x7c } else { 0x7d };
         match self.opcode.format {
@@ -99,7 +99,7 @@ impl Encoder {
         }
     }
 
-    /// The scalar address that means "none".
+    /// Returns the scalar address number that means "none".
     pub(super) fn off(&self) -> u32 {
         match self.level {
             GfxLevel::Gfx9 => 0x7f,
@@ -108,7 +108,7 @@ impl Encoder {
         }
     }
 
-    /// Adds the extra dword that the form or the modifiers ask for.
+    /// Adds the extra dword that the form or the modifiers require.
     pub(super) fn extend(&mut self, form: Form, rest: &str) -> Result<(), Misfit> {
         let eight = rest.contains("dpp8:[");
         let sixteen = rest.contains("row_mask:");
@@ -162,7 +162,7 @@ impl Encoder {
         self.layout.field(field).is_some()
     }
 
-    /// Sets a field of the extra dword; `false` if it lacks it.
+    /// Sets a field of the extra dword; returns `false` if it does not have the field.
     pub(super) fn set_extension(&mut self, field: Field, value: u32) -> bool {
         let Some((layout, dword)) = &mut self.extension else { return false };
         let Some(field) = layout.field(field) else { return false };
@@ -172,7 +172,7 @@ impl Encoder {
         true
     }
 
-    /// Sets a field, or fails when the value has more bits than it.
+    /// Sets a field; fails if the value has more bits than the field.
     pub(super) fn fit(&mut self, field: Field, value: u32) -> Result<(), Misfit> {
         let Some(layout) = self.layout.field(field) else { return Err(Misfit::Modifier(field.name().to_owned())) };
         if layout.width() < 32 && value >> layout.width() != 0 {

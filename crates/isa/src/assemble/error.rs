@@ -1,12 +1,12 @@
-//! Errors of assembling.
+//! Errors of assembling instructions.
 
 use amdgpu_hw::GfxLevel;
 
-/// A reason why a text is no instruction.
+/// The reason why a text is not an instruction.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum AssembleError {
-    /// No operation of the generation has the name and suffix.
+    /// The generation has no operation with this name and suffix.
     #[error("{level} has no operation `{name}`")]
     UnknownName {
         /// The generation.
@@ -14,15 +14,15 @@ pub enum AssembleError {
         /// The name.
         name: String,
     },
-    /// An operand is missing, superfluous, or not possible in its place.
+    /// An operand is missing, superfluous, or invalid at its position.
     #[error("`{text}`: {operand} does not fit")]
     Operand {
         /// The whole text.
         text: String,
-        /// The operand, or what is missing.
+        /// The invalid operand, or the kind of the missing one.
         operand: String,
     },
-    /// A modifier is unknown to the operation.
+    /// The operation does not have this modifier.
     #[error("`{text}`: modifier {modifier} does not fit")]
     Modifier {
         /// The whole text.

@@ -1,7 +1,7 @@
-//! Encoding an instruction from its text.
+//! Assembling: encoding of instructions from text.
 //!
-//! The reverse of the text module: the name and its suffix choose the operations that may be meant, the modifiers and
-//! operands set fields, and the first operation whose operands all fit is the answer.
+//! This reverses the text module: the name and its suffix select candidate operations, modifiers and operands set fields, and the
+//! first candidate whose operands all fit is the result.
 
 mod dual;
 mod encoder;
@@ -21,11 +21,11 @@ use encoder::{Encoder, Form, Misfit};
 
 pub use error::AssembleError;
 
-/// Encodes one line of assembler text, in the form that [`Instruction`]'s `Display` prints.
+/// Assembles one line of text, in the form that [`Instruction`]'s `Display` prints.
 ///
 /// # Errors
 ///
-/// [`AssembleError`] names the operation, operand or modifier that does not fit.
+/// [`AssembleError`] with the operation, operand or modifier that does not fit.
 ///
 /// ```
 /// use amdgpu_hw::GfxLevel;
@@ -60,7 +60,7 @@ pub fn assemble(level: GfxLevel, wave: WaveSize, text: &str) -> Result<Instructi
     })
 }
 
-/// Returns the names and forms a mnemonic may stand for.
+/// Returns the names and forms that a mnemonic may mean.
 fn readings(mnemonic: &str) -> impl Iterator<Item = (&str, Form)> {
     let suffixes = [
         ("_e64_dpp", Form::LongDpp),

@@ -1,4 +1,4 @@
-//! The builder: registers and instructions.
+//! The builder: register allocation and recording of instructions.
 
 use std::fmt::Display;
 
@@ -13,7 +13,7 @@ use super::{
 };
 use crate::{WaveSize, assemble};
 
-/// A builder of one compute program.
+/// A builder of a compute program.
 #[derive(Debug)]
 pub struct Builder {
     pub(super) level: GfxLevel,
@@ -31,15 +31,15 @@ pub struct Builder {
     error: Option<BuildError>,
 }
 
-/// Dwords behind a program that instruction prefetch may read.
+/// The number of padding dwords after a program, which instruction prefetch may read.
 const PADDING: usize = 64;
 
-/// The first number that no program of the builder uses: all generations have these.
+/// The number of scalar registers that the builder uses: available on all generations.
 const SCALARS: usize = 96;
 
 impl Builder {
-    /// Starts a program whose user registers are `s0` to `s(user - 1)`. The group's number in x follows them, and thread numbers of
-    /// one axis are in `v0`.
+    /// Creates a builder for a program with user registers `s0` to `s(user - 1)`. They are followed by the work-group ID in x. The
+    /// thread ID is in `v0`, for work-groups with one axis.
     pub fn new(level: GfxLevel, wave: WaveSize, user: u8) -> Self {
         let mut builder = Self {
             level,
@@ -56,7 +56,7 @@ impl Builder {
             scratch: 0,
             error: (user > 16).then_some(BuildError::User(user)),
         };
-        // User registers, the group's number, and the scratch offset.
+        // The user registers, the work-group ID, and the scratch offset.
         let _ = builder.scalars.take(user.min(16) + 2, 1);
         let _ = builder.vectors.take(1, 1);
         if level <= GfxLevel::Gfx8 {
@@ -66,7 +66,7 @@ impl Builder {
         builder
     }
 
-    /// Returns the generation.
+    /// Returns the generation for which code is built.
     pub const fn level(&self) -> GfxLevel {
         self.level
     }
@@ -76,7 +76,7 @@ impl Builder {
         Scalar { first: index, count }
     }
 
-    /// Returns the register with the group's number in x.
+    /// Returns the register with the work-group ID in x.
     pub const fn group(&self) -> Scalar {
         match self.level {
             GfxLevel::Gfx12 => Scalar { first: TTMP + 9, count: 1 },
@@ -84,17 +84,17 @@ impl Builder {
         }
     }
 
-    /// Returns the register with the offset of the wave's scratch memory, up to GFX10.3.
+    /// Returns the register with the offset of the wave's scratch memory (up to GFX10.3).
     pub const fn scratch_offset(&self) -> Scalar {
         Scalar { first: self.user + 1, count: 1 }
     }
 
-    /// Returns the register with the thread's number in x, where groups have one axis.
+    /// Returns the register with the thread ID in x, for work-groups with one axis.
     pub const fn thread(&self) -> Vector {
         Vector { first: 0, count: 1 }
     }
 
-    /// Returns new scalar registers; four and more are aligned to four, pairs to two.
+    /// Allocates scalar registers. Four or more are aligned to four, two to two.
     pub fn scalar(&mut self, count: u8) -> Scalar {
         let align = if count >= 4 { 4 } else { count.max(1).into() };
         let first = self.scalars.take(count, align);
@@ -102,41 +102,41 @@ impl Builder {
         Scalar { first: first.unwrap_or(0), count }
     }
 
-    /// Returns a new lane mask.
+    /// Allocates scalar registers for a lane mask.
     pub fn mask(&mut self) -> Scalar {
         self.scalar(self.wave.mask_dwords())
     }
 
-    /// Returns new vector registers.
+    /// Allocates vector registers.
     pub fn vector(&mut self, count: u8) -> Vector {
         let first = self.vectors.take(count, 1);
         self.note(first.is_none().then_some(BuildError::Vectors(count)));
         Vector { first: first.unwrap_or(0), count }
     }
 
-    /// Gives scalar registers back.
+    /// Frees scalar registers.
     pub fn free_scalar(&mut self, register: Scalar) {
         self.scalars.free(register.first, register.count);
     }
 
-    /// Gives vector registers back.
+    /// Frees vector registers.
     pub fn free_vector(&mut self, register: Vector) {
         self.vectors.free(register.first, register.count);
     }
 
-    /// Reserves LDS of the group.
+    /// Reserves `bytes` bytes of LDS for the work-group.
     pub fn reserve_lds(&mut self, bytes: u32) {
         self.lds = self.lds.max(bytes);
         self.note((bytes > 32 << 10).then_some(BuildError::Memory(bytes, "LDS")));
     }
 
-    /// Reserves scratch memory of each lane, in bytes.
+    /// Reserves `bytes` bytes of scratch memory for each lane.
     pub fn reserve_scratch(&mut self, bytes: u32) {
         self.scratch = self.scratch.max(bytes.next_multiple_of(16));
         self.note((bytes > 4096).then_some(BuildError::Memory(bytes, "scratch")));
     }
 
-    /// Records an instruction, with the waits it needs. The operation has its name of GFX10 or earlier.
+    /// Records an instruction with the waits that it needs. The operation has its name of GFX10 or earlier.
     pub fn op(&mut self, text: impl Display) {
         let text = text.to_string();
         let (name, operands) = text.split_once(' ').unwrap_or((&text, ""));
@@ -154,7 +154,7 @@ impl Builder {
         }
     }
 
-    /// Records an instruction that touches no registers.
+    /// Records an instruction that accesses no registers.
     pub(super) fn raw(&mut self, text: &str) {
         if text.is_empty() {
             return;
@@ -165,14 +165,14 @@ impl Builder {
         }
     }
 
-    /// Keeps the first error.
+    /// Stores the first error.
     pub(super) fn note(&mut self, error: Option<BuildError>) {
         if self.error.is_none() {
             self.error = error;
         }
     }
 
-    /// Waits until all waves of the group are here.
+    /// Records a barrier: waits until all waves of the work-group have reached it.
     pub fn barrier(&mut self) {
         self.wait_for_all();
         if self.level >= GfxLevel::Gfx12 {
@@ -183,7 +183,7 @@ impl Builder {
         }
     }
 
-    /// Adds without a carry; `a` and `b` are operands as text, `b` a vector register.
+    /// Records an addition without carry-out. `a` and `b` are operands as text; `b` must be a vector register.
     pub fn add(&mut self, to: Vector, a: impl Display, b: impl Display) {
         if self.level >= GfxLevel::Gfx10 {
             self.op(format_args!("v_add_nc_u32 {to}, {a}, {b}"));
@@ -195,11 +195,11 @@ impl Builder {
         }
     }
 
-    /// Ends the program.
+    /// Ends the program and resolves branches.
     ///
     /// # Errors
     ///
-    /// The first [`BuildError`] of all calls.
+    /// The first [`BuildError`] of any call.
     pub fn finish(mut self) -> Result<Program, BuildError> {
         self.wait_for_all();
         self.op("s_endpgm");

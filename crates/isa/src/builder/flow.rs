@@ -6,13 +6,13 @@ use crate::WaveSize;
 /// The condition of a branch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Condition {
-    /// Always.
+    /// Always branches.
     Always,
-    /// SCC is set, or not.
+    /// Branches if SCC has this value.
     Scc(bool),
-    /// A lane is on, or none is.
+    /// Branches if any lane is active (`true`), or if none is (`false`).
     Exec(bool),
-    /// A bit of VCC is set, or none is.
+    /// Branches if any bit of VCC is set (`true`), or if none is (`false`).
     Vcc(bool),
 }
 
@@ -31,28 +31,28 @@ impl Condition {
 }
 
 impl Builder {
-    /// Returns a new label.
+    /// Creates a label.
     pub fn label(&mut self) -> Label {
         self.labels.push(None);
         Label(self.labels.len() - 1)
     }
 
-    /// Places a label here.
+    /// Places a label at the current position.
     pub fn place(&mut self, label: Label) {
         self.wait_for_all();
         self.labels[label.0] = Some(self.words.len());
     }
 
-    /// Branches to a label.
+    /// Records a branch to a label.
     pub fn branch(&mut self, condition: Condition, label: Label) {
         self.wait_for_all();
         self.branches.push((self.words.len(), label));
         self.op(format_args!("{} 0", condition.name()));
-        // Branches over 0x3f dwords go wrong on GFX10.1 unless something follows them (LLVM's bug "offset 3f").
+        // Branches with an offset of 0x3f dwords fail on GFX10.1 unless an instruction follows them (LLVM's bug "offset 3f").
         self.op(format_args!("s_nop 0"));
     }
 
-    /// Records `body` for the lanes of `mask` alone.
+    /// Records `body` so that only the lanes of `mask` execute it.
     pub fn masked(&mut self, mask: Scalar, body: impl FnOnce(&mut Self)) {
         let (saved, end) = (self.mask(), self.label());
         let (bits, exec) = self.mask_words();
@@ -64,7 +64,7 @@ impl Builder {
         self.free_scalar(saved);
     }
 
-    /// Records `body` in a loop that each lane leaves when `body` returns a mask without it.
+    /// Records `body` in a loop. `body` returns the mask of lanes that stay in the loop.
     pub fn repeat(&mut self, body: impl FnOnce(&mut Self) -> Scalar) {
         let (saved, start) = (self.mask(), self.label());
         let (bits, exec) = self.mask_words();

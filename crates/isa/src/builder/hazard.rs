@@ -1,7 +1,7 @@
-//! Mitigations of the hazards that the hardware leaves to the program.
+//! Mitigations of hazards that the hardware does not handle.
 //!
-//! They are conservative: a class of instructions gets its mitigation whether the exact case is there or not, because programs
-//! of the smoke test have time.
+//! They are conservative: a class of instructions gets its mitigation even if the hazard does not occur, because programs of the
+//! smoke test need not be fast.
 //!
 //! | generations | hazard | mitigation |
 //! |---|---|---|
@@ -28,14 +28,14 @@ use amdgpu_hw::GfxLevel;
 
 use crate::{Format, Instruction, OperandKind, WaveSize};
 
-/// The state of the recording that hazards depend on.
+/// The state on which hazards depend.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Hazards {
     /// `true` if memory was accessed since the last mitigation.
     memory: bool,
 }
 
-/// Instructions to put around another; empty for none.
+/// Instructions to insert before and after another; empty for none.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Around {
     pub(super) before: &'static str,
@@ -75,7 +75,7 @@ impl Hazards {
             GfxLevel::Gfx6 | GfxLevel::Gfx7 | GfxLevel::Gfx8 | GfxLevel::Gfx9 if writes_scalar => {
                 around.after = if vector || level == GfxLevel::Gfx6 { "s_nop 4" } else { "s_nop 0" };
             }
-            // A vector operation ends the first hazard and a scalar one the second, so either mitigation is needed once.
+            // A vector operation ends the first hazard and a scalar operation the second, so one mitigation suffices.
             GfxLevel::Gfx10 if writes_scalar && self.memory => {
                 self.memory = false;
                 around.before = if vector { "s_mov_b32 null, 0" } else { "s_waitcnt_depctr 0xffe3" };

@@ -1,17 +1,17 @@
-//! Planned loads, recorded, and their bytes joined.
+//! Recording of planned loads, with joining of their bytes.
 
 use super::{BuildError, Builder, Scalar, Vector};
 use crate::load::{Address, AddressStep, Kind, Load, Piece, Place, Request, Shift, plan};
 use amdgpu_hw::GfxLevel;
 
-/// The registers that a load reads its address from.
+/// The registers with the address of a load.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LoadFrom {
-    /// A buffer, and the byte offset in it.
+    /// A buffer descriptor, and the byte offset in the buffer.
     Buffer(Scalar, Vector),
-    /// A 64-bit address in each lane.
+    /// A 64-bit address for each lane.
     Global(Vector),
-    /// A byte offset in LDS.
+    /// A byte offset in LDS for each lane.
     Lds(Vector),
 }
 
@@ -22,7 +22,7 @@ impl LoadFrom {
         }
     }
 
-    /// Returns `true` if a request is for this memory, with its address where this has it.
+    /// Returns `true` if the request is for this kind of memory with this kind of address.
     fn fits(self, request: &Request) -> bool {
         match self {
             Self::Buffer(..) => request.kind == Kind::Buffer && request.offset == Place::Vector,
@@ -35,8 +35,8 @@ impl LoadFrom {
 }
 
 impl Builder {
-    /// Loads what a request asks for, split by [`plan`]: byte `k` of it is byte `k % 4` of register `k / 4` of the result, which is
-    /// rounded up to whole dwords.
+    /// Records the loads for a request, split by [`plan`], and returns the result. Byte `k` of the request is byte `k % 4` of
+    /// register `k / 4`. The result is rounded up to whole dwords.
     pub fn load(&mut self, request: &Request, from: LoadFrom) -> Vector {
         let dwords = request.bytes().div_ceil(4);
         let result = self.vector(u8::try_from(dwords).unwrap_or(u8::MAX));
@@ -62,7 +62,7 @@ impl Builder {
         result
     }
 
-    /// Records the loads of one access, and places its bytes.
+    /// Records the loads of one access, and places their bytes in the result.
     fn piece(&mut self, request: &Request, piece: &Piece, from: LoadFrom, done: u32, result: Vector) {
         let access = &piece.access;
         let loaded: u32 = piece.loads.iter().map(|load| u32::from(load.bytes)).sum();
@@ -75,7 +75,7 @@ impl Builder {
         let shift = self.vector(1);
         match access.shift {
             Shift::Dynamic => {
-                // The whole address, and what it has below its alignment.
+                // The whole address, and its part below the alignment.
                 self.add_to(moved, base, u64::from(request.const_offset + done));
                 let mask = access.align.mul - 1;
                 self.op(format_args!("v_and_b32 {shift}, {mask}, {}", moved.at(0)));
@@ -92,7 +92,7 @@ impl Builder {
             self.one_load(load, from, moved, bytes, at);
             at += u32::from(load.bytes);
         }
-        // Bytes `shift..` of what was loaded go to byte `done` of the result.
+        // Bytes from `shift` on of the loaded data become the bytes from `done` on of the result.
         for index in 0..access.yields.div_ceil(4) {
             let left = access.yields - index * 4;
             let index = u8::try_from(index).unwrap_or(u8::MAX);
@@ -107,7 +107,7 @@ impl Builder {
         }
     }
 
-    /// Puts the low `count` bytes of a register at byte `at` of the result, where zeroes are.
+    /// Inserts the low `count` bytes of a register at byte `at` of the result, which must be zero there.
     fn merge(&mut self, dword: Vector, count: u32, at: u32, result: Vector) {
         if count < 4 {
             self.op(format_args!("v_bfe_u32 {dword}, {dword}, 0, {}", count * 8));
@@ -139,7 +139,7 @@ impl Builder {
         self.free_vector(literal);
     }
 
-    /// Records one load, whose bytes begin at byte `at` of `bytes`.
+    /// Records one load. Its first byte becomes byte `at` of `bytes`.
     fn one_load(&mut self, load: &Load, from: LoadFrom, base: Vector, bytes: Vector, at: u32) {
         let count = u8::try_from(u32::from(load.bytes).div_ceil(4)).unwrap_or(1);
         let to = self.vector(count);
@@ -162,7 +162,7 @@ impl Builder {
         let offset = if immediate == 0 { String::new() } else { format!(" offset:{immediate}") };
         match (load.address, from) {
             (Address::Lds, _) => {
-                // Halves that keep the rest of their register have zeroes there.
+                // Loads that only write half of a register need zeros in the other half.
                 self.op(format_args!("v_mov_b32 {}, 0", to.at(0)));
                 match load.immediate1 {
                     Some(second) => {
@@ -193,7 +193,7 @@ impl Builder {
         }
     }
 
-    /// Loads from a 64-bit address on GFX6, through a buffer over all of memory.
+    /// Loads from a 64-bit address on GFX6, by a buffer that covers all memory.
     fn addr64(&mut self, op: &str, to: Vector, address: Vector, offset: &str) {
         // DST_SEL_X to W, 32 bits unsigned.
         const WORD3: u32 = 0x0002_7fac;

@@ -1,5 +1,5 @@
 //! Labels.
 
-/// A place in the program, which branches can name before it is known.
+/// A position in the program. Branches can refer to a label before it is placed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Label(pub(super) usize);

@@ -1,4 +1,4 @@
-//! Loads and stores by buffer and image descriptors, LDS and scratch memory.
+//! Loads and stores by buffer and image descriptors, in LDS and in scratch memory.
 
 use std::fmt::Display;
 
@@ -7,42 +7,42 @@ use amdgpu_hw::GfxLevel;
 use super::{Builder, Scalar, Vector};
 
 impl Builder {
-    /// Loads dwords from a buffer at a byte offset in a vector register.
+    /// Records a load of dwords from a buffer, at a byte offset in a vector register.
     pub fn buffer_load(&mut self, to: Vector, at: Vector, buffer: Scalar) {
         let (size, zero) = (size(to.count), self.no_offset());
         self.op(format_args!("buffer_load_dword{size} {to}, {at}, {buffer}, {zero} offen"));
     }
 
-    /// Stores dwords to a buffer at a byte offset in a vector register.
+    /// Records a store of dwords to a buffer, at a byte offset in a vector register.
     pub fn buffer_store(&mut self, from: Vector, at: Vector, buffer: Scalar) {
         let (size, zero) = (size(from.count), self.no_offset());
         self.op(format_args!("buffer_store_dword{size} {from}, {at}, {buffer}, {zero} offen"));
     }
 
-    /// Adds to a dword of a buffer, atomically; `value` gets what was there.
+    /// Records an atomic addition to a dword of a buffer. `value` receives the old value.
     pub fn buffer_add(&mut self, value: Vector, at: Vector, buffer: Scalar) {
         let returns = if self.level >= GfxLevel::Gfx12 { "th:TH_ATOMIC_RETURN" } else { "glc" };
         let zero = self.no_offset();
         self.op(format_args!("buffer_atomic_add {value}, {at}, {buffer}, {zero} offen {returns}"));
     }
 
-    /// Loads a dword of LDS.
+    /// Records a load of a dword from LDS.
     pub fn lds_load(&mut self, to: Vector, at: Vector) {
         self.op(format_args!("ds_read_b32 {to}, {at}"));
     }
 
-    /// Stores a dword to LDS.
+    /// Records a store of a dword to LDS.
     pub fn lds_store(&mut self, from: Vector, at: Vector) {
         self.op(format_args!("ds_write_b32 {at}, {from}"));
     }
 
-    /// Adds to a dword of LDS, atomically.
+    /// Records an atomic addition to a dword of LDS.
     pub fn lds_add(&mut self, value: Vector, at: Vector) {
         self.op(format_args!("ds_add_u32 {at}, {value}"));
     }
 
-    /// Stores a dword to scratch memory at a byte offset in a vector register. Up to GFX10.3 it is reached by a swizzled
-    /// buffer.
+    /// Records a store of a dword to scratch memory, at a byte offset in a vector register. Up to GFX10.3 scratch memory is
+    /// accessed by a swizzled buffer.
     pub fn scratch_store(&mut self, from: Vector, at: Vector, buffer: Scalar) {
         if self.level >= GfxLevel::Gfx11 {
             self.op(format_args!("scratch_store_dword {at}, {from}, off"));
@@ -52,7 +52,7 @@ impl Builder {
         }
     }
 
-    /// Loads a dword from scratch memory.
+    /// Records a load of a dword from scratch memory, at a byte offset in a vector register.
     pub fn scratch_load(&mut self, to: Vector, at: Vector, buffer: Scalar) {
         if self.level >= GfxLevel::Gfx11 {
             self.op(format_args!("scratch_load_dword {to}, {at}, off"));
@@ -62,22 +62,23 @@ impl Builder {
         }
     }
 
-    /// Loads components of a texel, the first ones; the coordinates are integers, two vector registers.
+    /// Records a load of the first components of a texel. The coordinates are integers in two vector registers.
     pub fn image_load(&mut self, to: Vector, at: Vector, image: Scalar) {
         self.image("image_load", (to, at), image, format_args!(""), " unorm");
     }
 
-    /// Stores a texel; the coordinates are integers, two vector registers. Components that `from` lacks are undefined.
+    /// Records a store of a texel. The coordinates are integers in two vector registers. Components that `from` lacks are
+    /// undefined.
     pub fn image_store(&mut self, from: Vector, at: Vector, image: Scalar) {
         self.image("image_store", (from, at), image, format_args!(""), " unorm");
     }
 
-    /// Samples level 0 of an image of two dimensions; the coordinates are floats, two vector registers, and run from 0 to 1.
+    /// Records a sample of level 0 of a 2D image. The coordinates are floats from 0 to 1 in two vector registers.
     pub fn image_sample(&mut self, to: Vector, at: Vector, image: Scalar, sampler: Scalar) {
         self.image("image_sample_lz", (to, at), image, format_args!(", {sampler}"), "");
     }
 
-    /// Records an operation on an image of two dimensions.
+    /// Records an operation on a 2D image.
     fn image(&mut self, name: &str, (data, at): (Vector, Vector), image: Scalar, sampler: impl Display, unorm: &str) {
         let mask = (1_u32 << data.count.min(4)) - 1;
         if self.level >= GfxLevel::Gfx12 {
@@ -90,13 +91,13 @@ impl Builder {
         }
     }
 
-    /// Returns the operand for no scalar offset.
+    /// Returns the operand that means no scalar offset.
     pub(super) fn no_offset(&self) -> &'static str {
         if self.level >= GfxLevel::Gfx12 { "null" } else { "0" }
     }
 }
 
-/// Returns the suffix that names of memory operations have for several dwords.
+/// Returns the suffix of memory operations for several dwords.
 const fn size(dwords: u8) -> &'static str {
     match dwords {
         2 => "x2",

@@ -1,7 +1,7 @@
-//! A small builder of machine code: registers, labels, waits, and the same text for every generation.
+//! A builder of machine code with registers, labels and automatic waits.
 //!
-//! Instructions are written as text with the names they have up to GFX10; the builder translates them for its generation,
-//! inserts waits before results of memory are touched, and fills in branches.
+//! Instructions are written as text with the names of GFX10 and earlier. The builder translates them for its generation, inserts
+//! waits before results of memory operations are used, and computes branch distances.
 //!
 //! ```
 //! use amdgpu_hw::GfxLevel;

@@ -1,10 +1,10 @@
-//! Names of operations by generation.
+//! The names of operations on each generation.
 
 use std::borrow::Cow;
 
 use amdgpu_hw::GfxLevel;
 
-/// Names that change as a whole: the name up to GFX10, from GFX11 on.
+/// Renamed operations: the name up to GFX10, and from GFX11 on.
 const RENAMED: &[(&str, &str)] = &[
     ("v_ffbh_u32", "v_clz_i32_u32"),
     ("v_ffbh_i32", "v_cls_i32"),
@@ -27,7 +27,7 @@ const RENAMED: &[(&str, &str)] = &[
     ("ds_read_u16_d16", "ds_load_u16_d16"),
 ];
 
-/// Names that change once more on GFX12.
+/// Operations that are renamed again on GFX12.
 const RENAMED_AGAIN: &[(&str, &str)] = &[
     ("s_add_u32", "s_add_co_u32"),
     ("s_addc_u32", "s_add_co_ci_u32"),
@@ -35,7 +35,7 @@ const RENAMED_AGAIN: &[(&str, &str)] = &[
     ("s_subb_u32", "s_sub_co_ci_u32"),
 ];
 
-/// Sizes in the names of memory operations: up to GFX10, of loads and stores from GFX11 on.
+/// Sizes in the names of loads and stores: up to GFX10, and from GFX11 on.
 const SIZES: &[(&str, &str)] = &[
     ("_dwordx16", "_b512"),
     ("_dwordx8", "_b256"),
@@ -51,7 +51,7 @@ const SIZES: &[(&str, &str)] = &[
     ("_byte", "_b8"),
 ];
 
-/// Returns the name that a generation has for an operation, whose name is that of GFX10, or ACO's of a carry operation.
+/// Returns the name of an operation on a generation. `name` is its name on GFX10, or ACO's name of a carry operation.
 pub(super) fn translated(level: GfxLevel, name: &str) -> Cow<'_, str> {
     if let Some(name) = carry(level, name) {
         return name.into();
@@ -87,7 +87,7 @@ pub(super) fn translated(level: GfxLevel, name: &str) -> Cow<'_, str> {
     name.into()
 }
 
-/// Additions and subtractions with carries: one operation, three names.
+/// Returns the name of an addition or subtraction with carry, which has different names on three groups of generations.
 fn carry(level: GfxLevel, name: &str) -> Option<&'static str> {
     use GfxLevel::{Gfx8, Gfx9};
     let pick = |old: &'static str, eight: &'static str, nine: &'static str, new: &'static str| match level {
@@ -105,7 +105,7 @@ fn carry(level: GfxLevel, name: &str) -> Option<&'static str> {
     })
 }
 
-/// Atomic operations count in types, loads and stores in bits.
+/// Returns the new name of a memory operation. Atomic operations have types in their names, loads and stores sizes in bits.
 fn memory(name: &str) -> String {
     if let Some((base, operation)) = name.split_once("_atomic_") {
         let (operation, bits) = operation.strip_suffix("_x2").map_or((operation, 32), |operation| (operation, 64));

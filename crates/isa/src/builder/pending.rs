@@ -1,6 +1,6 @@
-//! Registers of outstanding memory operations.
+//! The registers of outstanding memory operations.
 
-/// Registers that outstanding memory operations read or write: vector registers from 256 on.
+/// The registers that outstanding memory operations read or write. Vector registers have numbers from 256 on.
 #[derive(Clone, Debug)]
 pub(super) struct Pending {
     pub(super) registers: [bool; 512],

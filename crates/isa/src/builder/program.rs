@@ -1,4 +1,4 @@
-//! Finished programs, and the registers of a dispatch that runs one.
+//! Finished programs, and the registers for dispatching them.
 
 use std::fmt::Write;
 
@@ -20,11 +20,11 @@ pub struct Program {
     pub(super) scratch: u32,
 }
 
-/// RADV's default of FLOAT_MODE: f32 denormals are flushed, those of f16 and f64 kept.
+/// RADV's default of FLOAT_MODE: f32 denormals are flushed, f16 and f64 denormals are kept.
 const FLOAT_MODE: u32 = 0xc0;
 
 impl Program {
-    /// Returns the machine code, with the padding that instruction prefetch may read behind it.
+    /// Returns the machine code, followed by padding that instruction prefetch may read.
     pub fn words(&self) -> &[u32] {
         &self.words
     }
@@ -34,27 +34,26 @@ impl Program {
         self.wave
     }
 
-    /// Returns LDS bytes of a group.
+    /// Returns the LDS size of a work-group in bytes.
     pub const fn lds(&self) -> u32 {
         self.lds
     }
 
-    /// Returns scratch bytes of a wave.
+    /// Returns the scratch size of a wave in bytes.
     pub const fn wave_scratch(&self) -> u32 {
         self.scratch * self.wave.lanes()
     }
 
-    /// Returns the contents of COMPUTE_PGM_RSRC1, 2 and 3.
+    /// Returns the values of COMPUTE_PGM_RSRC1, 2 and 3.
     ///
-    /// Source: the fields of these registers in Mesa 25.0.7's register database; granules as in
-    /// `src/amd/compiler/aco_ir.cpp`, `init_program`.
+    /// Source: Mesa 25.0.7's register database for the fields, and `src/amd/compiler/aco_ir.cpp`, `init_program`, for the granules.
     pub fn resources(&self) -> [u32; 3] {
         let unit = if self.wave == WaveSize::Wave32 { 8 } else { 4 };
         let vectors = self.vectors.max(1).div_ceil(unit) - 1;
         let scalars = if self.level >= GfxLevel::Gfx10 {
             0
         } else {
-            // VCC, FLAT_SCRATCH and XNACK_MASK are at the end; GFX8 and GFX9 allocate sixteen at a time.
+            // VCC, FLAT_SCRATCH and XNACK_MASK follow the registers; GFX8 and GFX9 allocate in granules of sixteen.
             let granule = if self.level >= GfxLevel::Gfx8 { 16 } else { 8 };
             (self.scalars + 6).next_multiple_of(granule) / 8 - 1
         };
@@ -68,19 +67,19 @@ impl Program {
         ]
     }
 
-    /// Returns COMPUTE_TMPRING_SIZE for the given number of concurrent waves.
+    /// Returns the value of COMPUTE_TMPRING_SIZE for a number of concurrent waves.
     pub fn scratch_ring(&self, waves: u32) -> u32 {
         let unit = if self.level >= GfxLevel::Gfx11 { 256 } else { 1024 };
         waves & 0xfff | self.wave_scratch().div_ceil(unit) << 12
     }
 
-    /// Returns COMPUTE_DISPATCH_INITIATOR: the shader is on, groups start at 0, and the wave size.
+    /// Returns the value of COMPUTE_DISPATCH_INITIATOR: the shader enabled, work-groups from 0 on, and the wave size.
     pub fn initiator(&self) -> u32 {
         let narrow = self.level >= GfxLevel::Gfx10 && self.wave == WaveSize::Wave32;
         1 | 1 << 2 | u32::from(narrow) << 15
     }
 
-    /// Returns the program as assembler text, one instruction a line, each with its offset in bytes.
+    /// Returns the program as assembler text, with a line for each instruction and its offset in bytes.
     pub fn text(&self) -> String {
         let mut text = String::new();
         let mut at = 0;

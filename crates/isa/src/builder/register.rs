@@ -1,36 +1,36 @@
-//! Registers by handles.
+//! Handles of registers.
 
 use std::fmt;
 
-/// Consecutive scalar registers. Prints as assembler text.
+/// Consecutive scalar registers. `Display` prints assembler text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Scalar {
-    /// The number of the first; 106 is VCC.
+    /// The number of the first register; 106 is VCC.
     pub first: u8,
     /// The number of registers.
     pub count: u8,
 }
 
-/// Consecutive vector registers. Prints as assembler text.
+/// Consecutive vector registers. `Display` prints assembler text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Vector {
-    /// The number of the first.
+    /// The number of the first register.
     pub first: u8,
     /// The number of registers.
     pub count: u8,
 }
 
-/// The number of TTMP0, the first of the registers that GFX12 has group ids in.
+/// The number of TTMP0. GFX12 has the work-group IDs in registers from it on.
 pub(super) const TTMP: u8 = 108;
 
 impl Scalar {
-    /// Returns `count` registers from `index` on.
+    /// Returns `count` of the registers, from `index` on.
     #[must_use]
     pub const fn part(self, index: u8, count: u8) -> Self {
         Self { first: self.first + index, count }
     }
 
-    /// Returns one of the registers.
+    /// Returns the register with this index.
     #[must_use]
     pub const fn at(self, index: u8) -> Self {
         self.part(index, 1)
@@ -38,13 +38,13 @@ impl Scalar {
 }
 
 impl Vector {
-    /// Returns `count` registers from `index` on.
+    /// Returns `count` of the registers, from `index` on.
     #[must_use]
     pub const fn part(self, index: u8, count: u8) -> Self {
         Self { first: self.first.wrapping_add(index), count }
     }
 
-    /// Returns one of the registers.
+    /// Returns the register with this index.
     #[must_use]
     pub const fn at(self, index: u8) -> Self {
         self.part(index, 1)
@@ -77,12 +77,12 @@ impl fmt::Display for Vector {
     }
 }
 
-/// The registers of one class, as they are handed out.
+/// An allocator of the registers of one class.
 #[derive(Clone, Debug)]
 pub(super) struct Pool {
     taken: [bool; 256],
     limit: usize,
-    /// The most registers that were in use: one more than the highest number.
+    /// The maximum number of registers in use: one more than the highest number.
     pub(super) most: usize,
 }
 
@@ -91,7 +91,7 @@ impl Pool {
         Self { taken: [false; 256], limit, most: 0 }
     }
 
-    /// Takes consecutive registers whose first number is a multiple of `align`; `None` if there are none left.
+    /// Allocates consecutive registers whose first number is a multiple of `align`; `None` if there are none left.
     pub(super) fn take(&mut self, count: u8, align: usize) -> Option<u8> {
         let count = usize::from(count);
         let first = (0..=self.limit.checked_sub(count)?)
@@ -102,7 +102,7 @@ impl Pool {
         u8::try_from(first).ok()
     }
 
-    /// Gives registers back.
+    /// Frees registers.
     pub(super) fn free(&mut self, first: u8, count: u8) {
         let first = usize::from(first);
         if let Some(taken) = self.taken.get_mut(first..first + usize::from(count)) {

@@ -1,11 +1,11 @@
-//! Waits: no register is touched while memory still reads or writes it.
+//! Automatic waits: no register is accessed while a memory operation still reads or writes it.
 
 use amdgpu_hw::GfxLevel;
 
 use super::{Builder, pending::Pending};
 use crate::{Field, Format, Instruction, OperandKind};
 
-/// Registers of an operand: the number in the numbering of sources, and how many.
+/// Returns the first register of an operand, in the numbering of sources, and the number of registers.
 fn registers(instruction: &Instruction, kind: OperandKind, dwords: u8) -> Option<(u32, u32)> {
     let field = |field: Field| instruction.field(field);
     let first_of = |fields: &[Field]| fields.iter().copied().find(|field| instruction.has_field(*field)).map(field);
@@ -34,7 +34,7 @@ fn registers(instruction: &Instruction, kind: OperandKind, dwords: u8) -> Option
     }
 }
 
-/// Returns `true` if the operation's results come later.
+/// Returns `true` if the operation completes asynchronously.
 fn is_memory(format: Format) -> bool {
     matches!(
         format,
@@ -57,7 +57,8 @@ fn is_memory(format: Format) -> bool {
 }
 
 impl Builder {
-    /// Waits if the instruction touches what is outstanding, and marks what it leaves outstanding.
+    /// Records a wait if the instruction accesses registers of outstanding operations, and marks the registers of the instruction
+    /// as outstanding.
     pub(super) fn wait_before(&mut self, instruction: &Instruction) {
         let memory = is_memory(instruction.format());
         let touched: Vec<(u32, u32)> = instruction
@@ -66,7 +67,7 @@ impl Builder {
             .iter()
             .filter_map(|operand| registers(instruction, operand.kind, operand.dwords))
             .collect();
-        // Images spread their addresses over registers that the operands do not list one by one.
+        // Images may have addresses in scattered registers, which the operands do not list individually.
         let scattered = matches!(instruction.format(), Format::Mimg | Format::Vimage | Format::Vsample);
         let is_pending = touched.iter().any(|&(first, count)| {
             (first..first + count).any(|number| {
@@ -87,7 +88,7 @@ impl Builder {
         }
     }
 
-    /// Waits until nothing is outstanding.
+    /// Records a wait for all outstanding operations.
     pub fn wait_for_all(&mut self) {
         if !self.pending.any {
             return;

@@ -1,4 +1,4 @@
-//! 64-bit operations: native templates and lowered steps, recorded.
+//! Recording of 64-bit operations, as native instructions or as lowered steps.
 
 use std::collections::HashMap;
 
@@ -8,16 +8,16 @@ use crate::int64::{Bank, Lowering, Native, Op, Options, Step, StepOp, Steps, Val
 /// An operand of a 64-bit operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Wide {
-    /// Vector registers: two, or one for 32 bits and less.
+    /// Vector registers: two, or one for values of up to 32 bits.
     Vector(Vector),
-    /// Scalar registers, the same in every lane: two, or one; of a truth value a lane mask.
+    /// Scalar registers with a value for all lanes: two, or one. For a truth value a lane mask.
     Scalar(Scalar),
-    /// A known number.
+    /// A constant.
     Constant(u64),
 }
 
 impl Wide {
-    /// Returns the text of the whole, of its low half (0) or its high half (1).
+    /// Returns the text of the operand, of its low half (0) or of its high half (1).
     fn text(self, half: Option<u8>) -> String {
         match (self, half) {
             (Self::Vector(register), None) => register.to_string(),
@@ -30,7 +30,7 @@ impl Wide {
     }
 }
 
-/// Returns a number as text: inline constants in decimal, others as literals.
+/// Returns the text of a constant: decimal for inline constants, otherwise hexadecimal.
 fn constant(value: i64) -> String {
     if (-16..=64).contains(&value) { value.to_string() } else { format!("{:#x}", low(value.cast_unsigned())) }
 }
@@ -44,20 +44,20 @@ const fn is_inline(value: u32) -> bool {
     value <= 64 || value >= 0xffff_fff0
 }
 
-/// The registers of a native template by role.
+/// The registers for the roles of a native template.
 struct Roles {
     result: Wide,
     sources: [Option<Wide>; 2],
     truth: Option<Wide>,
     pairs: [Wide; 2],
     mask: Scalar,
-    /// `b` in vector registers.
+    /// Source `b` in vector registers.
     vector_b: Option<Vector>,
     op: Op,
 }
 
 impl Roles {
-    /// Returns the text of one operand.
+    /// Returns the text for a role.
     fn operand(&self, role: &str) -> String {
         let (name, half) = match role.as_bytes() {
             [name, b'0'] => (*name, Some(0)),
@@ -90,8 +90,8 @@ impl Roles {
 }
 
 impl Builder {
-    /// Records a 64-bit operation on vector registers, lowered as `options` say. The result of a comparison is a lane mask in
-    /// scalar registers, all others are in vector registers.
+    /// Records a 64-bit operation on vector registers, lowered according to `options`. The result of a comparison is a lane mask in
+    /// scalar registers; all other results are in vector registers.
     pub fn int64(&mut self, op: Op, options: Options, result: Wide, sources: &[Wide]) {
         match lower(op, self.level, Bank::Vector, options) {
             Lowering::Native(_) => self.native(op, Bank::Vector, result, sources),
@@ -99,7 +99,7 @@ impl Builder {
         }
     }
 
-    /// Records a 64-bit operation on scalar registers, for which the generation has instructions.
+    /// Records a 64-bit operation on scalar registers. The generation must have native instructions for it.
     pub fn int64_scalar(&mut self, op: Op, result: Scalar, sources: &[Wide]) {
         self.native(op, Bank::Scalar, Wide::Scalar(result), sources);
     }
@@ -131,7 +131,7 @@ impl Builder {
             Bank::Vector => Wide::Vector(self.vector(2)),
             Bank::Scalar => Wide::Scalar(self.scalar(2)),
         });
-        // The result is written before all sources are read: it goes through registers of its own.
+        // The result would be written before all sources are read, so it goes to temporary registers first.
         let through = match result {
             Wide::Vector(register) if list.len() > 1 => Wide::Vector(self.vector(register.count)),
             Wide::Scalar(register) if list.len() > 1 && op.bits() != 1 => Wide::Scalar(self.scalar(register.count)),
@@ -184,7 +184,7 @@ impl Builder {
         }
     }
 
-    /// Returns an operand as vector operations take it: registers stay, other values that are no inline constants are copied.
+    /// Returns an operand for vector operations. Registers are used as they are; values that are not inline constants are copied.
     fn in_vector(&mut self, wide: Wide, bits: u8, copies: &mut Vec<Vector>) -> Wide {
         let stays = match wide {
             Wide::Vector(_) => true,
@@ -204,7 +204,7 @@ impl Builder {
         Wide::Vector(copy)
     }
 
-    /// Records steps. A value lives until its last use.
+    /// Records steps. Registers of a value are freed after its last use.
     fn steps(&mut self, steps: &Steps, op: Op, result: Wide, sources: &[Wide]) {
         let mut values = Values::default();
         let mut copies = Vec::new();
@@ -235,7 +235,7 @@ impl Builder {
             let (bits, _) = self.mask_words();
             self.op(format_args!("s_mov_{bits} {register}, {mask}"));
         } else {
-            // An output may be an input, which the result overwrites: all go through registers of their own.
+            // An output may be an input, which the result would overwrite, so all outputs go to temporary registers first.
             let through: Vec<Vector> = outputs.iter().map(|_| self.vector(1)).collect();
             for (to, from) in through.iter().zip(&outputs) {
                 self.op(format_args!("v_mov_b32 {to}, {}", from.text()));
@@ -275,7 +275,7 @@ impl Builder {
         match step.op {
             StepOp::Add => self.op(format_args!("v_add_co_u32 {d}, vcc{}, {a}, {b}", self.low_suffix())),
             StepOp::Sub => self.op(format_args!("v_sub_co_u32 {d}, vcc{}, {a}, {b}", self.low_suffix())),
-            // Shifts take the amount first.
+            // Shifts have the amount as the first operand.
             StepOp::Shl => self.op(format_args!("v_lshlrev_b32 {d}, {b}, {a}")),
             StepOp::Shr => self.op(format_args!("v_lshrrev_b32 {d}, {b}, {a}")),
             StepOp::Ashr => self.op(format_args!("v_ashrrev_i32 {d}, {b}, {a}")),
@@ -294,12 +294,12 @@ impl Builder {
         }
     }
 
-    /// Returns the rest of VCC's name.
+    /// Returns the suffix of VCC's name.
     fn low_suffix(&self) -> &'static str {
         if self.wave == crate::WaveSize::Wave32 { "_lo" } else { "" }
     }
 
-    /// Returns a source as text; numbers that are no inline constants are copied.
+    /// Returns the text of a source. Constants that are not inline constants are copied.
     fn source(&mut self, place: Place, copies: &mut Vec<Vector>) -> String {
         match place {
             Place::Constant(value) if !is_inline(value) => {
@@ -312,7 +312,7 @@ impl Builder {
         }
     }
 
-    /// Records a native 64-bit operation among steps, with its operands gathered into pairs.
+    /// Records a native 64-bit operation of a step, with its operands gathered into pairs.
     fn native_step(&mut self, op: Op, output: u16, places: &[Place], values: &mut Values) {
         let mut gathered = Vec::new();
         let mut rest = places.iter().copied();
@@ -361,7 +361,7 @@ impl Builder {
     }
 }
 
-/// Returns the operation of a step whose operands are in the same order.
+/// Returns the operation for a step with the same order of operands.
 fn plain_name(op: StepOp) -> &'static str {
     match op {
         StepOp::Mul => "v_mul_lo_u32",
@@ -381,7 +381,7 @@ fn plain_name(op: StepOp) -> &'static str {
     }
 }
 
-/// The register or number of a value.
+/// The location of a value.
 #[derive(Clone, Copy, Debug)]
 enum Place {
     Vector(Vector),
@@ -399,12 +399,12 @@ impl Place {
     }
 }
 
-/// The places of all values that live.
+/// The locations of all live values.
 #[derive(Default)]
 struct Values {
     inputs: Vec<Place>,
     made: HashMap<u16, Place>,
-    /// The step after which a value is not used any more.
+    /// The values whose last use is in each step.
     ends: HashMap<usize, Vec<u16>>,
 }
 
@@ -419,7 +419,7 @@ impl Values {
         }
     }
 
-    /// Notes the last use of each value that steps make and the result does not hold.
+    /// Determines the last use of each value that is computed by a step and is not part of the result.
     fn last_uses(&mut self, steps: &Steps) {
         let mut last = HashMap::new();
         for (index, step) in steps.steps.iter().enumerate() {

@@ -1,4 +1,4 @@
-//! Lowering one operation.
+//! Lowering of operations.
 
 use amdgpu_hw::GfxLevel;
 
@@ -10,7 +10,7 @@ use super::{
 };
 use crate::WaveSize;
 
-/// Returns an operation in native instructions, where the generation has them and the options leave it alone, or in steps.
+/// Returns the native instructions of an operation if the generation has them and the options do not lower it; otherwise the steps.
 /// Operations without native instructions are lowered under all options.
 pub fn lower(op: Op, level: GfxLevel, bank: Bank, options: Options) -> Lowering {
     let wave = if level >= GfxLevel::Gfx10 { WaveSize::Wave32 } else { WaveSize::Wave64 };
@@ -25,7 +25,7 @@ pub fn lower(op: Op, level: GfxLevel, bank: Bank, options: Options) -> Lowering 
     Lowering::Steps(maker.finish(outputs))
 }
 
-/// Makes the steps of an operation.
+/// Creates the steps of an operation.
 fn steps(maker: &mut Maker, op: Op) -> Vec<Value> {
     let mut next = 0;
     let mut take = || {

@@ -1,29 +1,29 @@
-//! Results of lowering.
+//! The results of lowering.
 
 use super::Op;
 
-/// A 32-bit value: an input, a constant, or the output of a step. Truth values are values of their own, which only steps that
-/// take or give them may use.
+/// A 32-bit value: an input, a constant, or the output of a step. Truth values are distinct, and can be used only by steps for
+/// truth values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Value {
-    /// A known number.
+    /// A constant.
     Constant(u32),
-    /// The value with this number: inputs first, then outputs of steps.
+    /// The value with this number. Inputs are numbered before the outputs of steps.
     Number(u16),
 }
 
-/// An operation of a step.
+/// The operation of a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum StepOp {
-    /// A sum.
+    /// The sum of the operands.
     Add,
-    /// A difference.
+    /// The difference of the operands.
     Sub,
-    /// The low half of a product.
+    /// The low half of the product.
     Mul,
-    /// The high half of an unsigned product.
+    /// The high half of the unsigned product.
     MulHighU,
-    /// The high half of a signed product.
+    /// The high half of the signed product.
     MulHighI,
     /// Bitwise and.
     And,
@@ -31,50 +31,50 @@ pub enum StepOp {
     Or,
     /// Bitwise exclusive or.
     Xor,
-    /// A shift left, modulo 32.
+    /// The first operand shifted left by the second, modulo 32.
     Shl,
-    /// A logical shift right, modulo 32.
+    /// The first operand logically shifted right by the second, modulo 32.
     Shr,
-    /// An arithmetic shift right, modulo 32.
+    /// The first operand arithmetically shifted right by the second, modulo 32.
     Ashr,
-    /// The smaller of two unsigned values.
+    /// The smaller of two unsigned operands.
     MinU,
-    /// Set bits of the first, plus the second.
+    /// The number of set bits of the first operand, plus the second.
     BitCount,
-    /// Leading zeroes; -1 for 0.
+    /// The number of leading zeros; -1 for 0.
     LeadingZeros,
-    /// Trailing zeroes; -1 for 0.
+    /// The number of trailing zeros; -1 for 0.
     TrailingZeros,
-    /// Bits from an offset (second) on, of a width (third), zero-extended.
+    /// A bit field of the first operand, zero-extended. The second operand is its offset, the third its width.
     FieldU,
-    /// The same, sign-extended.
+    /// A bit field of the first operand, sign-extended. The second operand is its offset, the third its width.
     FieldI,
-    /// Equality: a truth value.
+    /// Equality, as a truth value.
     Eq,
-    /// Inequality: a truth value.
+    /// Inequality, as a truth value.
     Ne,
-    /// Unsigned less: a truth value.
+    /// Unsigned less than, as a truth value.
     LtU,
-    /// Signed less: a truth value.
+    /// Signed less than, as a truth value.
     LtI,
-    /// Unsigned greater or equal: a truth value.
+    /// Unsigned greater than or equal, as a truth value.
     GeU,
-    /// Signed greater or equal: a truth value.
+    /// Signed greater than or equal, as a truth value.
     GeI,
-    /// Both of two truth values.
+    /// The conjunction of two truth values.
     Both,
-    /// One of two truth values, or both.
+    /// The disjunction of two truth values.
     Either,
-    /// One of two truth values, not both.
+    /// The exclusive disjunction of two truth values.
     Differ,
-    /// The second if the truth value that is first is set, else the third.
+    /// The second operand if the first, a truth value, is true; otherwise the third.
     Select,
-    /// A native 64-bit operation; a 64-bit operand is two values, the low one first.
+    /// A native 64-bit operation. A 64-bit operand is two values, the low half first.
     Native(Op),
 }
 
 impl StepOp {
-    /// Returns the number of values it gives.
+    /// Returns the number of output values.
     pub const fn outputs(self) -> u16 {
         match self {
             Self::Native(op) if op.bits() == 64 => 2,
@@ -82,7 +82,7 @@ impl StepOp {
         }
     }
 
-    /// Returns `true` if it gives a truth value.
+    /// Returns `true` if the output is a truth value.
     pub const fn is_truth(self) -> bool {
         match self {
             Self::Eq
@@ -100,32 +100,32 @@ impl StepOp {
     }
 }
 
-/// One step.
+/// A step of a lowered operation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Step {
     /// The operation.
     pub op: StepOp,
-    /// Its inputs.
+    /// The inputs of the operation.
     pub inputs: Vec<Value>,
-    /// The number of its first output.
+    /// The number of the first output.
     pub output: u16,
 }
 
-/// A list of steps.
+/// The steps of a lowered operation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Steps {
-    /// The number of input values: two for each 64-bit source, low half first.
+    /// The number of input values: two for each 64-bit source, the low half first.
     pub inputs: u16,
     /// The steps, in order.
     pub steps: Vec<Step>,
-    /// The result: two values for 64 bits, low half first.
+    /// The values of the result: two for 64 bits, the low half first.
     pub outputs: Vec<Value>,
 }
 
 /// A lowered operation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Lowering {
-    /// Native instructions by ACO's names, without copies, splits and joins of registers. GFX10 and later are in wave32.
+    /// The native instructions with ACO's names, without copies, splits and joins of registers. For wave32 on GFX10 and later.
     Native(Vec<&'static str>),
     /// Steps.
     Steps(Steps),

@@ -1,10 +1,10 @@
-//! 64-bit integers on ALUs of 32 bits: which operations are native, and what the others become.
+//! 64-bit integer operations on 32-bit ALUs: native instructions, and lowering of all others.
 //!
-//! [`lower`] is pure: it returns either the native instructions of a generation, by ACO's names, or [`Step`]s over virtual
-//! 32-bit values. The [builder](crate::builder) records both.
+//! [`lower`] returns either the native instructions of a generation, by ACO's names, or [`Step`]s on virtual 32-bit values. It has
+//! no side effects. The [builder](crate::builder) records both.
 //!
-//! Source: Mesa 25.0.7 `src/compiler/nir/nir_lower_int64.c` and `src/amd/compiler/aco_instruction_selection.cpp`, by the
-//! rules of the project's notes on 64-bit integers, sections 10 to 12.
+//! Source: Mesa 25.0.7 `src/compiler/nir/nir_lower_int64.c` and `src/amd/compiler/aco_instruction_selection.cpp`, according to the
+//! project's notes on 64-bit integers, sections 10 to 12.
 
 mod arithmetic;
 mod bits;

@@ -1,24 +1,25 @@
-//! Native instructions of 64-bit operations, by generation and bank.
+//! Native instructions for 64-bit operations, by generation and bank.
 //!
-//! Source: Mesa 25.0.7 `src/amd/compiler/aco_instruction_selection.cpp`, `visit_alu_instr`, by the project's notes, section 11.
+//! Source: Mesa 25.0.7 `src/amd/compiler/aco_instruction_selection.cpp`, `visit_alu_instr`, according to the project's notes,
+//! section 11.
 
 use amdgpu_hw::GfxLevel;
 
 use super::{Bank, Op};
 use crate::WaveSize;
 
-/// One native instruction.
+/// A native instruction.
 ///
-/// Operands are roles: `d` the result, `a` and `b` the sources, `c` a truth value, `t` and `u` pairs for passing results on, `m` a
-/// lane mask; `0` and `1` behind one of them is its half. `B` is `b` in vector registers. `h`, `o`, `w` and `f` are the half, offset, width
-/// and field of an extraction.
+/// Operands are roles: `d` is the result, `a` and `b` are the sources, `c` is a truth value, `t` and `u` are pairs for intermediate
+/// results, and `m` is a lane mask. `0` or `1` after a role is its half. `B` is `b` in vector registers. `h`, `o`, `w` and `f` are
+/// the half, offset, width and field of an extraction.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Native {
     /// ACO's name; empty for a copy, which ACO does not count.
     pub(crate) name: &'static str,
-    /// The operation that is recorded.
+    /// The operation to record.
     pub(crate) op: &'static str,
-    /// Its operands.
+    /// The operands.
     pub(crate) operands: &'static str,
 }
 
@@ -120,7 +121,7 @@ fn vector(op: Op, level: GfxLevel) -> Option<List> {
     })
 }
 
-/// From GFX8 on the high half saturates by itself.
+/// From GFX8 on the high half is saturated by the instruction.
 fn saturated(op: Op, old: bool, ten: bool) -> List {
     match (op == Op::UaddSat, old, ten) {
         (true, true, _) => {

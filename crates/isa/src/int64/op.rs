@@ -2,7 +2,7 @@
 
 use super::Options;
 
-/// The registers that an operation works in.
+/// The class of registers in which an operation is performed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Bank {
     /// Scalar registers.
@@ -11,7 +11,7 @@ pub enum Bank {
     Vector,
 }
 
-/// An operation with a 64-bit source or result, by NIR's names.
+/// An operation with a 64-bit source or result, with its name in NIR.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Op {
     /// Sum: `iadd`.
@@ -40,7 +40,7 @@ pub enum Op {
     Imod,
     /// Signed remainder with the sign of the dividend: `irem`.
     Irem,
-    /// -1, 0 or 1: `isign`.
+    /// The sign: -1, 0 or 1: `isign`.
     Isign,
     /// Absolute value: `iabs`.
     Iabs,
@@ -64,7 +64,7 @@ pub enum Op {
     Uge,
     /// Signed greater or equal: `ige`.
     Ige,
-    /// Choice by a truth value: `bcsel`.
+    /// Selection by a truth value: `bcsel`.
     Bcsel,
     /// Bitwise and: `iand`.
     Iand,
@@ -82,17 +82,17 @@ pub enum Op {
     Ushr,
     /// Number of set bits: `bit_count`.
     BitCount,
-    /// Number of the highest set bit; -1 if there is none: `ufind_msb`.
+    /// Index of the highest set bit; -1 if there is none: `ufind_msb`.
     UfindMsb,
-    /// Number of the lowest set bit; -1 if there is none: `find_lsb`.
+    /// Index of the lowest set bit; -1 if there is none: `find_lsb`.
     FindLsb,
-    /// Byte by its number, zero-extended: `extract_u8`.
+    /// The byte with this index, zero-extended: `extract_u8`.
     ExtractU8(u8),
-    /// Byte by its number, sign-extended: `extract_i8`.
+    /// The byte with this index, sign-extended: `extract_i8`.
     ExtractI8(u8),
-    /// Word by its number, zero-extended: `extract_u16`.
+    /// The 16-bit word with this index, zero-extended: `extract_u16`.
     ExtractU16(u8),
-    /// Word by its number, sign-extended: `extract_i16`.
+    /// The 16-bit word with this index, sign-extended: `extract_i16`.
     ExtractI16(u8),
     /// Signed saturating sum: `iadd_sat`.
     IaddSat,
@@ -122,7 +122,7 @@ pub enum Op {
     I2i64From8,
     /// Zero extension of a byte: `u2u64`.
     U2u64From8,
-    /// 1 or 0 of a truth value: `b2i64`.
+    /// A truth value as 1 or 0: `b2i64`.
     B2i64,
     /// Signed to the nearest float: `i2f32`.
     I2f32,
@@ -143,7 +143,7 @@ pub enum Op {
 }
 
 impl Op {
-    /// Every operation; of the extractions the one of the lowest part.
+    /// All operations. Extractions are listed with the lowest part.
     pub const ALL: [Self; 63] = [
         Self::Iadd,
         Self::Isub,
@@ -210,22 +210,22 @@ impl Op {
         Self::F2u64From64,
     ];
 
-    /// Returns NIR's name.
+    /// Returns the name in NIR.
     pub const fn name(self) -> &'static str {
         self.facts().0
     }
 
-    /// Returns the bits of the sources; 1 for a truth value.
+    /// Returns the number of bits of each source; 1 for a truth value.
     pub const fn sources(self) -> &'static [u8] {
         self.facts().1
     }
 
-    /// Returns the bits of the result.
+    /// Returns the number of bits of the result.
     pub const fn bits(self) -> u8 {
         self.facts().2
     }
 
-    /// Returns the option under which it is lowered.
+    /// Returns the option under which the operation is lowered.
     pub const fn option(self) -> Options {
         self.facts().3
     }

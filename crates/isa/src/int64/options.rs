@@ -1,7 +1,7 @@
-//! Options: which operations are lowered.
+//! Options that select the operations to lower.
 
 bitflags::bitflags! {
-    /// Groups of operations that are lowered, `nir_lower_*` of NIR's `nir_lower_int64_options`.
+    /// The groups of operations to lower, named after `nir_lower_*` of NIR's `nir_lower_int64_options`.
     ///
     /// Source: `src/compiler/nir/nir.h`, for the groups; `src/amd/common/ac_nir.c` (25.0.7) and
     /// `src/amd/vulkan/radv_shader.c` (22.3.6) for the sets.
@@ -55,15 +55,15 @@ bitflags::bitflags! {
             | Self::MINMAX.bits() | Self::IABS.bits() | Self::IADD_SAT.bits();
         /// The options that RADV sets in Mesa 25.0.7.
         const RADV_25 = Self::SEED.bits() | Self::CONV.bits();
-        /// No 64-bit operation is left.
+        /// Lowers all 64-bit operations.
         const ALL = (1 << 21) - 1;
-        /// Only what has no native instructions is lowered.
+        /// Lowers only operations without native instructions.
         const NONE = 0;
     }
 }
 
 impl Options {
-    /// Returns the option by its name in NIR, without `nir_lower_`.
+    /// Returns the option with this name in NIR, without `nir_lower_`; `None` if there is none.
     pub fn by_name(name: &str) -> Option<Self> {
         let names = [
             ("imul64", Self::IMUL),

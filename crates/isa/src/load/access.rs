@@ -1,33 +1,33 @@
-//! Phase 1: a request to accesses.
+//! Phase 1: from a request to accesses.
 //!
 //! Source: Mesa 25.0.7 `src/amd/common/nir/ac_nir_lower_mem_access_bit_sizes.c` and
 //! `src/compiler/nir/nir_lower_mem_access_bit_sizes.c`, by the rules of the project's notes on loads, section 4.
 
 use super::{Alignment, Kind, List, LoadError, Request};
 
-/// The most bytes of one request: sixteen components of 64 bits.
+/// The maximum number of bytes of a request: sixteen components of 64 bits.
 const MOST_BYTES: u32 = 128;
 
-/// The most accesses of one request.
+/// The maximum number of accesses of a request.
 const MOST_ACCESSES: usize = 64;
 
-/// The bytes at the start of an access that are not wanted.
+/// The number of bytes to drop at the start of an access.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Shift {
-    /// A known number; 0 where all are wanted.
+    /// No bytes are dropped.
     #[default]
     None,
-    /// The first bytes are dropped: 1 to 3.
+    /// The first 1 to 3 bytes are dropped.
     Known(u8),
-    /// The address below its alignment, `address & (align - 1)`, and the load is from the address rounded down.
+    /// The number is `address & (align - 1)`, and the load is from the address rounded down.
     Dynamic,
 }
 
-/// One load of some components, with its own alignment.
+/// A load of components with their alignment.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Access {
-    /// Bytes from the first requested byte to the first of the access; for a dynamic shift, where the request is at its
-    /// alignment's offset exactly.
+    /// The offset in bytes of the access from the first requested byte. For a dynamic shift it is given for an address exactly at
+    /// the alignment's offset.
     pub at: i32,
     /// Bits of a component: 8 to 64.
     pub bits: u8,
@@ -35,14 +35,14 @@ pub struct Access {
     pub components: u8,
     /// The alignment of the access.
     pub align: Alignment,
-    /// The bytes to drop.
+    /// The bytes to drop at the start.
     pub shift: Shift,
-    /// The requested bytes it gives.
+    /// The number of requested bytes that the access provides.
     pub yields: u32,
 }
 
 impl Access {
-    /// Returns the bytes loaded.
+    /// Returns the number of bytes that are loaded.
     pub const fn bytes(&self) -> u32 {
         self.bits as u32 / 8 * self.components as u32
     }

@@ -1,4 +1,4 @@
-//! Address operands of loads.
+//! The address operands of loads.
 
 /// The address operands of a load.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -6,15 +6,15 @@ pub enum Address {
     /// Scalar memory: base and offset in scalar registers.
     #[default]
     Scalar,
-    /// LDS: one vector register.
+    /// LDS: an offset in a vector register.
     Lds,
     /// MUBUF with a vector offset.
     Offen,
     /// MUBUF with a scalar offset.
     Soffset,
-    /// MUBUF with a vector offset, and a scalar one for scratch.
+    /// MUBUF with a vector offset, and a scalar offset for scratch memory.
     OffenSoffset,
-    /// MUBUF of GFX6 with a 64-bit vector address.
+    /// MUBUF on GFX6 with a 64-bit vector address.
     Addr64,
     /// FLAT, GLOBAL and SCRATCH with a vector address.
     Vaddr,

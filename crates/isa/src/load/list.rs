@@ -1,8 +1,8 @@
-//! A list of bounded length that lives on the stack.
+//! A list of limited length without heap allocation.
 
 use std::ops::Deref;
 
-/// Up to `N` items.
+/// A list of up to `N` items.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct List<T, const N: usize> {
     items: [T; N],

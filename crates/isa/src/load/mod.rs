@@ -1,11 +1,11 @@
-//! Splitting of loads: from "these bytes" to load instructions that a generation has and the alignment allows.
+//! Splitting of loads into instructions that a generation has and the alignment permits.
 //!
-//! Two phases, as in Mesa's ACO (25.0.7), each pure planning:
+//! Splitting has two phases without side effects, as in Mesa's ACO (25.0.7):
 //!
 //! 1. [`accesses`] cuts and widens a request, so that sub-dword and badly aligned loads become dwords plus shifts.
 //! 2. [`split`] cuts one access into instructions, by size, alignment and the limits of immediate offsets.
 //!
-//! [`plan`] does both. The phases allocate nothing: their results are lists of bounded length.
+//! [`plan`] performs both phases. The phases do not allocate: their results are lists of limited length.
 
 mod access;
 mod address;

@@ -1,22 +1,22 @@
-//! The next load of an access, by kind of memory.
+//! The choice of the next load of an access, by kind of memory.
 
 use amdgpu_hw::GfxLevel;
 
 use super::{Address, Alignment, Kind, Place, Request};
 
-/// A load that fits at one place.
+/// A load that is possible at a position.
 pub(super) struct Picked {
     pub(super) op: &'static str,
     pub(super) bytes: u8,
     pub(super) immediate: u32,
     pub(super) immediate1: Option<u8>,
     pub(super) address: Address,
-    /// A part of the constant that must be added to the offset register after all.
+    /// The part of the constant offset that must be added to the offset register.
     pub(super) to_offset: u32,
 }
 
-/// Returns the number from which a constant offset no longer fits the immediate, and by which it is reduced; 0 where the
-/// kind reduces it itself.
+/// Returns the value from which a constant offset does not fit the immediate, and by which it is reduced; 0 if the kind handles
+/// this itself.
 pub(super) fn limit(kind: Kind, level: GfxLevel) -> u32 {
     let short = matches!(level, GfxLevel::Gfx10 | GfxLevel::Gfx10_3);
     match kind {
@@ -33,7 +33,7 @@ pub(super) fn limit(kind: Kind, level: GfxLevel) -> u32 {
     }
 }
 
-/// Picks a load of about `need` bytes at `align`, with `constant` left for the immediate.
+/// Picks a load of about `need` bytes at `align`, with `constant` as the remaining constant offset.
 pub(super) fn pick(request: &Request, level: GfxLevel, align: Alignment, need: u32, constant: u32) -> Picked {
     match request.kind {
         Kind::ScalarBuffer | Kind::ScalarGlobal => scalar(request, align, need, constant),
@@ -66,7 +66,7 @@ fn scalar(request: &Request, align: Alignment, need: u32, constant: u32) -> Pick
     }
 }
 
-/// Returns the bytes of a vector memory load.
+/// Returns the number of bytes of a vector memory load.
 fn vector_bytes(align: Alignment, need: u32, twelve: bool) -> u8 {
     let known = align.known();
     if need == 1 || !known.is_multiple_of(2) {
@@ -143,7 +143,7 @@ fn vector(request: &Request, level: GfxLevel, align: Alignment, need: u32, const
         (true, _) if level <= GfxLevel::Gfx8 => (&BUFFER, Address::OffenSoffset),
         (true, Place::Vector) => (&SCRATCH, Address::Vaddr),
         (true, _) => (&SCRATCH, Address::Saddr),
-        // An SGPR offset is not clamped on GFX6 and GFX7: it moves to a vector register.
+        // An SGPR offset is not clamped on GFX6 and GFX7, so it moves to a vector register.
         (false, Place::Scalar) if level <= GfxLevel::Gfx7 => (&BUFFER, Address::Offen),
         (false, Place::Vector) => (&BUFFER, Address::Offen),
         (false, _) => (&BUFFER, Address::Soffset),

@@ -1,35 +1,35 @@
-//! Both phases, and how the loaded bytes make the result.
+//! Both phases, and the composition of the result from the loaded bytes.
 
 use amdgpu_hw::GfxLevel;
 
 use super::{Access, LoadError, Loads, Request, Shift, accesses, split};
 
-/// One access of a plan and its loads.
+/// An access of a plan with its loads.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Piece {
-    /// The access: what it drops and what it yields.
+    /// The access, with the bytes to drop and the bytes that it provides.
     pub access: Access,
-    /// Bytes to add to the address registers first: 0, or negative where the access starts before the register's address.
+    /// The number of bytes to add to the address registers first: 0, or negative if the access starts before their address.
     pub rebase: i32,
-    /// Its instructions.
+    /// The load instructions.
     pub loads: Loads,
 }
 
-/// The loads of a whole request. The result's bytes are those that the pieces yield, one piece after the other.
+/// The loads of a request. The result is the concatenation of the bytes that the pieces provide.
 ///
-/// Most requests are one piece or two, and a piece has room for 64 loads: the list has the room that it needs.
+/// Most requests have one or two pieces, and a piece has room for 64 loads, so the list is allocated at the size that it needs.
 pub type Plan = Vec<Piece>;
 
-/// Plans a request: accesses, and the instructions of each.
+/// Plans the accesses of a request, and the instructions of each access.
 ///
 /// # Errors
 ///
-/// [`LoadError`] for a request that cannot be loaded.
+/// [`LoadError`] if the request is invalid or cannot be loaded.
 pub fn plan(request: &Request, level: GfxLevel) -> Result<Plan, LoadError> {
     let accesses = accesses(request)?;
     let mut plan = Vec::with_capacity(accesses.len());
     for access in accesses.iter() {
-        // A dynamic shift rounds the whole address down, so that nothing is left for the immediate.
+        // A dynamic shift rounds the whole address down, so nothing remains for the immediate.
         let (rebase, const_offset) = match request.const_offset.checked_add_signed(access.at) {
             _ if access.shift == Shift::Dynamic => (0, 0),
             Some(constant) => (0, constant),

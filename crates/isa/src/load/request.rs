@@ -1,6 +1,6 @@
-//! A request for bytes, and the errors of impossible ones.
+//! Requests for loads, and their errors.
 
-/// The memory that a load reads, and how.
+/// The memory that a load reads, and the kind of instructions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Kind {
     /// A buffer descriptor, by vector memory instructions.
@@ -11,34 +11,34 @@ pub enum Kind {
     Global,
     /// A 64-bit address, by scalar memory instructions.
     ScalarGlobal,
-    /// The local data share.
+    /// LDS, the local data share.
     Lds,
-    /// Memory private to each lane.
+    /// Scratch memory, which is private to each lane.
     Scratch,
     /// A buffer descriptor whose elements are interleaved by lane.
     SwizzledBuffer,
 }
 
-/// The registers that an address or offset is in.
+/// The registers that contain an address or offset.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Place {
-    /// There is none.
+    /// There is no address or offset.
     #[default]
     None,
-    /// It is known.
+    /// It is a constant.
     Constant,
-    /// In scalar registers.
+    /// It is in scalar registers.
     Scalar,
-    /// In vector registers.
+    /// It is in vector registers.
     Vector,
 }
 
-/// The known part of an address, which is `mul * k + offset` for some `k`.
+/// The known alignment of an address, which is `mul * k + offset` for some `k`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Alignment {
-    /// A power of two, in bytes.
+    /// The alignment in bytes, a power of two.
     pub mul: u32,
-    /// Less than `mul`, in bytes.
+    /// The offset in bytes, below `mul`.
     pub offset: u32,
 }
 
@@ -49,55 +49,55 @@ impl Default for Alignment {
 }
 
 impl Alignment {
-    /// Returns the largest power of two that divides every such address.
+    /// Returns the largest power of two that divides all such addresses.
     pub const fn known(self) -> u32 {
         if self.offset == 0 { self.mul } else { 1 << self.offset.trailing_zeros() }
     }
 
-    /// Returns the alignment `bytes` further on; negative goes back.
+    /// Returns the alignment of the address `bytes` further on; `bytes` may be negative.
     #[must_use]
     pub const fn advanced(self, bytes: i32) -> Self {
         Self { mul: self.mul, offset: self.offset.wrapping_add_signed(bytes) & (self.mul - 1) }
     }
 }
 
-/// A request for `components * component_bytes` bytes of memory.
+/// A request to load `components * component_bytes` bytes of memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Request {
-    /// The memory.
+    /// The kind of memory.
     pub kind: Kind,
-    /// The number of components; 1 to 64.
+    /// The number of components: 1 to 64.
     pub components: u8,
-    /// The bytes of a component: 1, 2, 4 or 8.
+    /// The size of a component in bytes: 1, 2, 4 or 8.
     pub component_bytes: u8,
-    /// The alignment of the whole address, register and constant together.
+    /// The alignment of the whole address: the sum of registers and constant.
     pub align: Alignment,
-    /// A constant that is added to the address, in bytes.
+    /// The constant that is added to the address, in bytes.
     pub const_offset: u32,
-    /// The offset register: 32 bits.
+    /// The location of the offset, which has 32 bits.
     pub offset: Place,
-    /// The address register of [`Kind::Global`] and [`Kind::ScalarGlobal`]: 64 bits.
+    /// The location of the 64-bit address for [`Kind::Global`] and [`Kind::ScalarGlobal`].
     pub address: Place,
-    /// Bytes from one component to the next in a swizzled buffer; 0 elsewhere.
+    /// The distance between components in bytes in a swizzled buffer; 0 for other kinds.
     pub component_stride: u8,
-    /// Bytes that swizzling keeps together; 0 where nothing is swizzled.
+    /// The number of bytes that swizzling keeps contiguous; 0 if nothing is swizzled.
     pub swizzle_element: u8,
 }
 
-/// The most bytes that one request may ask for.
+/// The maximum number of bytes of a request.
 const MOST_BYTES: u32 = 64;
 
 impl Request {
-    /// Returns the bytes asked for.
+    /// Returns the number of requested bytes.
     pub const fn bytes(&self) -> u32 {
         self.components as u32 * self.component_bytes as u32
     }
 
-    /// Checks the rules of every request.
+    /// Checks that the request is valid.
     ///
     /// # Errors
     ///
-    /// [`LoadError`] names the value that is out of range.
+    /// [`LoadError`] with the value that is out of range.
     pub fn check(&self) -> Result<(), LoadError> {
         self.check_shape(MOST_BYTES)?;
         self.check_scalar()
@@ -139,42 +139,42 @@ impl Request {
     }
 }
 
-/// A reason why a request cannot be loaded.
+/// The reason why a request cannot be loaded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum LoadError {
-    /// A component has another size than 1, 2, 4 or 8 bytes.
+    /// The size of a component is not 1, 2, 4 or 8 bytes.
     #[error("a component of {0} bytes; 1, 2, 4 and 8 are possible")]
     ComponentBytes(u8),
-    /// There are no components, or more bytes than a request may have.
+    /// The request has no components, or too many bytes.
     #[error("{0} bytes; 1 to 64 are possible")]
     Bytes(u32),
-    /// The alignment is no power of two, or its offset is not below it.
+    /// The alignment is not a power of two, or its offset is not below it.
     #[error("alignment {mul} with offset {offset}: the first must be a power of two and the second below it")]
     Alignment {
-        /// Alignment in bytes.
+        /// The alignment in bytes.
         mul: u32,
-        /// Offset in bytes.
+        /// The offset in bytes.
         offset: u32,
     },
-    /// A component stride without swizzling.
+    /// The request has a component stride without swizzling.
     #[error("a component stride of {0} bytes without a swizzle element")]
     StrideWithoutSwizzle(u8),
-    /// A scalar load of components below a dword.
+    /// A scalar load has components smaller than a dword.
     #[error("a scalar load of components of {0} bytes; 4 and 8 are possible")]
     ScalarComponent(u8),
-    /// A scalar load that is not known to be aligned to dwords.
+    /// A scalar load is not known to be aligned to dwords.
     #[error("a scalar load at alignment {mul} with offset {offset}; it must be a multiple of 4")]
     ScalarAlignment {
-        /// Alignment in bytes.
+        /// The alignment in bytes.
         mul: u32,
-        /// Offset in bytes.
+        /// The offset in bytes.
         offset: u32,
     },
-    /// A scalar load whose address is in vector registers.
+    /// The address of a scalar load is in vector registers.
     #[error("a scalar load with its address in vector registers")]
     ScalarFromVector,
-    /// More pieces than a plan holds.
+    /// The request needs more pieces than a plan can have.
     #[error("more than {0} pieces")]
     TooMany(usize),
 }

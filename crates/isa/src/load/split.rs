@@ -1,7 +1,7 @@
-//! Phase 2: one access to instructions.
+//! Phase 2: from an access to instructions.
 //!
-//! Source: Mesa 25.0.7 `src/amd/compiler/aco_instruction_selection.cpp`, `emit_load` and its callbacks, by the rules of
-//! the project's notes on loads, section 5.
+//! Source: Mesa 25.0.7 `src/amd/compiler/aco_instruction_selection.cpp`, `emit_load` and its callbacks, according to the project's
+//! notes on loads, section 5.
 
 use amdgpu_hw::GfxLevel;
 
@@ -10,51 +10,51 @@ use super::{
     pick::{Picked, limit, pick},
 };
 
-/// The most instructions of one access: 64 single bytes.
+/// The maximum number of instructions of an access: 64 single bytes.
 pub(super) const MOST_LOADS: usize = 64;
 
-/// A change of the address registers before a load, applied to the registers of the request.
+/// A change of the request's address registers before a load.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AddressStep {
     /// Adds to the 32-bit offset.
     AddOffset(u32),
     /// Adds to the 64-bit address.
     AddAddress(u64),
-    /// Adds the 32-bit offset to the 64-bit address, which is then all there is.
+    /// Adds the 32-bit offset to the 64-bit address, which replaces both.
     AddOffsetToAddress,
     /// Moves a scalar address or offset to vector registers.
     ToVector,
 }
 
-/// One load instruction.
+/// A load instruction.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Load {
-    /// The operation, by the name it has up to GFX10; GFX11 renames them one to one.
+    /// The operation, by its name up to GFX10. On GFX11 each has one new name.
     pub op: &'static str,
-    /// Bytes from the first byte of the access to the load's first.
+    /// The offset of the load from the first byte of the access, in bytes.
     pub distance: i32,
-    /// Bytes that it loads.
+    /// The number of bytes that are loaded.
     pub bytes: u8,
-    /// The immediate offset as it is encoded.
+    /// The encoded immediate offset.
     pub immediate: u32,
-    /// The second immediate of a pair load.
+    /// The second immediate offset of a pair load.
     pub immediate1: Option<u8>,
     /// The address operands.
     pub address: Address,
-    /// Changes of the address before it.
+    /// The changes of the address before the load.
     pub before: List<Option<AddressStep>, 3>,
 }
 
 /// The loads of one access.
 pub type Loads = List<Load, MOST_LOADS>;
 
-/// Splits one access into load instructions. It neither shifts nor looks before the first byte.
+/// Splits an access into load instructions. It neither shifts bytes nor loads bytes before the first.
 ///
-/// The loads together have all bytes of the request, the last one possibly some more.
+/// The loads together cover all bytes of the request. The last one may load more.
 ///
 /// # Errors
 ///
-/// [`LoadError`] for a request that no instructions can load.
+/// [`LoadError`] if the request is invalid, or no instructions can load it.
 pub fn split(request: &Request, level: GfxLevel) -> Result<Loads, LoadError> {
     request.check()?;
     let mut loads = Loads::default();
@@ -91,7 +91,7 @@ pub fn split(request: &Request, level: GfxLevel) -> Result<Loads, LoadError> {
     Ok(loads)
 }
 
-/// Adds the address steps to what was picked.
+/// Adds the address steps to a picked load.
 fn finish(request: &Request, level: GfxLevel, picked: &Picked, distance: i32, whole: u32) -> Load {
     let mut before = List::default();
     let mut step = |step: AddressStep| {

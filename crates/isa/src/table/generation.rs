@@ -1,11 +1,11 @@
-//! The tables by generation.
+//! The tables of each generation.
 
 use amdgpu_hw::GfxLevel;
 
 use super::tables::Table;
 use crate::generated::{gfx6, gfx7, gfx8, gfx9, gfx10, gfx10_3, gfx11, gfx12};
 
-/// Returns the tables of a generation. GFX11.5 has those of GFX11.
+/// Returns the tables of a generation. GFX11.5 has the tables of GFX11.
 pub fn table(level: GfxLevel) -> &'static Table {
     match level {
         GfxLevel::Gfx6 => &gfx6::TABLE,

@@ -1,11 +1,11 @@
-//! Addresses of image instructions.
+//! The addresses of image instructions.
 
 use amdgpu_hw::GfxLevel;
 
 /// Dimensions of an image instruction from GFX10 on, by the number in its `dim` field: coordinates and gradients.
 const DIMENSIONS: [(u32, u32); 8] = [(1, 2), (2, 4), (3, 6), (3, 4), (2, 2), (3, 4), (3, 4), (4, 4)];
 
-/// Returns the dwords of address that an image operation reads.
+/// Returns the number of address dwords that an image operation reads.
 ///
 /// Offset, bias and reference value come first, a dword each; then gradients; then coordinates and one of level of
 /// detail, clamp and mip level. With 16-bit addresses (`a16`) the last group is packed in pairs, and so are gradients

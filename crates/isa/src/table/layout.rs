@@ -1,4 +1,4 @@
-//! Bit positions of formats and fields.
+//! The bit positions of formats and fields.
 
 use super::{Field, Format};
 
@@ -19,7 +19,7 @@ impl Bits {
         (self.high - self.low + 1) as u32
     }
 
-    /// Returns the bits' value in `words`, which read as 0 past their end.
+    /// Returns the value of the bits in `words`, which are 0 beyond their end.
     pub(crate) fn get(self, words: &[u32]) -> u32 {
         let dword = |index: usize| u64::from(words.get(index).copied().unwrap_or(0));
         let index = usize::from(self.low / 32);
@@ -28,7 +28,7 @@ impl Bits {
         (both >> (self.low % 32) & mask) as u32
     }
 
-    /// Sets the bits in `words` to the low bits of `value`. Bits outside `words` are dropped.
+    /// Sets the bits in `words` to the low bits of `value`. Bits beyond the end of `words` are ignored.
     pub(crate) fn set(self, words: &mut [u32], value: u32) {
         for bit in 0..self.width() {
             let at = u32::from(self.low) + bit;
@@ -52,7 +52,7 @@ impl Match {
     }
 }
 
-/// The bits of a field; the low piece first.
+/// The bits of a field, the low part first.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct FieldLayout {
     pub(crate) field: Field,
@@ -69,7 +69,7 @@ impl FieldLayout {
         self.pieces.iter().map(|piece| piece.width()).sum()
     }
 
-    /// Returns the field's value.
+    /// Returns the value of the field.
     pub(crate) fn get(&self, words: &[u32]) -> u32 {
         let (mut value, mut shift) = (0, 0);
         for piece in self.pieces {
@@ -79,7 +79,7 @@ impl FieldLayout {
         value
     }
 
-    /// Sets the field; bits of `value` beyond its width are dropped.
+    /// Sets the field. Bits of `value` beyond its width are ignored.
     pub(crate) fn set(&self, words: &mut [u32], value: u32) {
         let mut shift = 0;
         for piece in self.pieces {
@@ -89,7 +89,7 @@ impl FieldLayout {
     }
 }
 
-/// A format of one generation.
+/// A format on one generation.
 #[derive(Debug)]
 pub(crate) struct FormatLayout {
     pub(crate) format: Format,

@@ -2,12 +2,12 @@
 
 use super::{Format, OperandKind};
 
-/// An operand of an operation, in the order of the text.
+/// An operand of an operation, in the order of the assembler text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Operand {
-    /// The place it is encoded in.
+    /// The kind of the operand, which determines its place in the encoding.
     pub kind: OperandKind,
-    /// Its size in dwords; 0 where it is no register. Lane masks count two, as in wave64.
+    /// The size in dwords; 0 if it is not a register. Lane masks have two dwords, as in wave64.
     pub dwords: u8,
 }
 
@@ -17,16 +17,16 @@ impl Operand {
     }
 }
 
-/// An operation of one generation.
+/// An operation on one generation.
 #[derive(Debug)]
 pub struct Opcode {
-    /// Its format. A VOP3 form of a VOP1, VOP2 or VOPC operation is an operation of its own.
+    /// The format. The VOP3 form of a VOP1, VOP2 or VOPC operation is a separate operation.
     pub format: Format,
-    /// Its number in the format.
+    /// The number of the operation in the format.
     pub number: u16,
-    /// Its name, without the suffix of the format.
+    /// The name of the operation, without the suffix of the format.
     pub name: &'static str,
-    /// Its operands.
+    /// The operands of the operation.
     pub operands: &'static [Operand],
 }
 
@@ -35,7 +35,7 @@ impl Opcode {
         Self { format, number, name, operands }
     }
 
-    /// Returns `true` if an operand of this kind is among the operands.
+    /// Returns `true` if the operation has an operand of this kind.
     pub fn has(&self, kind: OperandKind) -> bool {
         self.operands.iter().any(|operand| operand.kind == kind)
     }

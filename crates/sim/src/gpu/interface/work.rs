@@ -84,30 +84,31 @@ pub struct Draw {
     pub count: u32,
     /// The number of instances.
     pub instances: u32,
-    /// The first vertex, or the first index.
+    /// The first vertex or the first index.
     pub first: u32,
-    /// Added to every index.
+    /// The number that is added to every index.
     pub vertex_offset: u32,
-    /// The first instance.
+    /// The number of the first instance.
     pub first_instance: u32,
-    /// The index buffer; none for a draw without indices.
+    /// The index buffer; `None` for a draw without indices.
     pub indices: Option<IndexBuffer>,
-    /// The number within a multi-draw.
+    /// The index of the draw in a multi-draw.
     pub number: u32,
-    /// VGT_DRAW_INITIATOR.
+    /// The value of VGT_DRAW_INITIATOR.
     pub initiator: u32,
 }
 
-/// A grid.
+/// The parameters of a dispatch or of mesh work.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Dispatch {
-    /// Groups in x, y and z; threads where the initiator says so.
+    /// The number of work-groups in x, y and z; the number of threads if the initiator says so.
     pub groups: [u32; 3],
-    /// The shader: COMPUTE_PGM_LO and _HI. Null for mesh work, whose stages are in the graphics registers.
+    /// The address of the shader, from COMPUTE_PGM_LO and COMPUTE_PGM_HI. Null for mesh work, whose shaders are in the graphics
+    /// registers.
     pub program: GpuVa,
-    /// The number within a multi-draw.
+    /// The index of the dispatch in a multi-dispatch.
     pub number: u32,
-    /// COMPUTE_DISPATCH_INITIATOR or VGT_DRAW_INITIATOR.
+    /// The value of COMPUTE_DISPATCH_INITIATOR or VGT_DRAW_INITIATOR.
     pub initiator: u32,
 }
 
