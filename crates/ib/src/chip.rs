@@ -3,15 +3,15 @@
 use amdgpu_winsys::cs::registers::RegisterSet;
 use amdgpu_winsys::winsys::GfxLevel;
 
-/// A name that is neither a chip's nor a generation's.
+/// The error of a name that is neither a chip nor a generation.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("no chip or generation is called {0}; there are navi21, vega10, gfx10_3 and so on")]
 pub struct UnknownChip(pub String);
 
-/// Code names, in lower case.
+/// The code names of chips in lower case.
 ///
-/// Source: Mesa 25.0.7 `src/amd/common/amd_family.c`, `ac_get_family_name`, and `ac_gpu_info.c`, where families get their
-/// generation.
+/// Source: Mesa 25.0.7 `src/amd/common/amd_family.c`, `ac_get_family_name`, and `ac_gpu_info.c`, which assigns families to
+/// generations.
 const CHIPS: &[(GfxLevel, &[&str])] = &[
     (GfxLevel::Gfx6, &["tahiti", "pitcairn", "verde", "oland", "hainan"]),
     (GfxLevel::Gfx7, &["bonaire", "kaveri", "kabini", "mullins", "hawaii"]),
@@ -27,11 +27,11 @@ const CHIPS: &[(GfxLevel, &[&str])] = &[
     (GfxLevel::Gfx12, &["navi44", "navi48", "gfx1200", "gfx1201"]),
 ];
 
-/// Returns the generation of a chip, by its code name, or a generation by its own.
+/// Returns the generation for the code name of a chip or the name of a generation.
 ///
 /// # Errors
 ///
-/// [`UnknownChip`].
+/// [`UnknownChip`] if the name is neither.
 pub fn level_of(name: &str) -> Result<GfxLevel, UnknownChip> {
     let wanted = name.to_lowercase();
     let is_level = |level: &GfxLevel| level.to_string().to_lowercase() == wanted;
@@ -39,7 +39,7 @@ pub fn level_of(name: &str) -> Result<GfxLevel, UnknownChip> {
     chip.or_else(|| GfxLevel::ALL.into_iter().find(is_level)).ok_or_else(|| UnknownChip(name.to_owned()))
 }
 
-/// Returns the registers of a chip, by its code name, where they are not those of its generation.
+/// Returns the register set for the code name of a chip, if it differs from its generation's.
 pub fn registers_of(name: &str) -> Option<RegisterSet> {
     name.eq_ignore_ascii_case("stoney").then_some(RegisterSet::Gfx8_1)
 }

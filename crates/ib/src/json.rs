@@ -1,4 +1,4 @@
-//! A dump as JSON.
+//! Dumps as JSON.
 //!
 //! ```text
 //! {"schema": "amdgpu-ib", "version": 1, "reader": "the GFX10_3 gfx ring", "ibs": [{"va": .., "dwords": .., "from": ..,
@@ -6,17 +6,17 @@
 //!     "data": [..], "note": null, "next": [..], "problem": null}]}]}
 //! ```
 //!
-//! A draw or dispatch has `state`, the registers set before it, where that was asked for, and a dispatch `shader` with the
-//! `instructions` of the shader that it ran, where its machine code is there.
+//! A draw or dispatch has `state`, the registers that were set before it, if requested. A dispatch has `shader` with the
+//! `instructions` of its shader, if the machine code is available.
 //!
-//! Addresses are numbers; a name, an object or a problem that there is not is null. A register has `reserved` where bits are set that
-//! no field has.
+//! Addresses are numbers. A missing name, object or problem is null. A register has `reserved` if bits are set that belong to no
+//! field.
 
 use amdgpu_winsys::cs::dump::{Dump, Field, Ib, Meaning, Next, Note, Packet, Register, Shown};
 use amdgpu_winsys::vamgr::GpuVa;
 use serde_json::{Value, json};
 
-/// Returns the whole dump.
+/// Returns a dump as JSON.
 pub fn dump(dump: &Dump) -> Value {
     json!({
         "schema": "amdgpu-ib",

@@ -1,5 +1,5 @@
-//! `amdgpu-ib`: command buffers made readable. The work is [`amdgpu_winsys::cs::dump`]'s; here are the files it is done on,
-//! and its JSON.
+//! `amdgpu-ib`: a tool that prints command buffers. [`amdgpu_winsys::cs::dump`] decodes them; this crate reads the files that
+//! contain them and writes JSON.
 
 mod chip;
 mod cli;

@@ -1,4 +1,4 @@
-//! Output and exit status of a command.
+//! The output and exit status of a command.
 
 use std::io;
 
@@ -7,21 +7,21 @@ use amdgpu_layers::format::FileError;
 use crate::chip::UnknownChip;
 use crate::input::InputError;
 
-/// Exit status of a command.
+/// The exit status of a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Exit {
-    /// Everything was understood; two files are equal.
+    /// All input was decoded; for comparisons, the files are equal.
     Understood = 0,
-    /// Something was not understood, or nothing matches; two files differ.
+    /// Some input could not be decoded, or nothing matched; for comparisons, the files differ.
     Problems = 1,
-    /// The command line is wrong; two files cannot be compared.
+    /// The command line is invalid, or the files cannot be compared.
     Usage = 2,
     /// A file cannot be read or is not an IB, or the output cannot be written.
     Input = 3,
 }
 
 impl Exit {
-    /// Every status with its meaning, for the manual page.
+    /// All statuses with their meanings, for the manual page.
     pub const TABLE: [(Self, &'static str); 4] = [
         (
             Self::Understood,
@@ -35,12 +35,12 @@ impl Exit {
         (Self::Input, "A file cannot be read or holds no IB, or the output cannot be written."),
     ];
 
-    /// Returns the number that the process ends with.
+    /// Returns the exit code of the process.
     pub const fn code(self) -> u8 {
         self as u8
     }
 
-    /// Returns the worse of two.
+    /// Returns the worse of two statuses.
     pub(crate) fn and(self, other: Self) -> Self {
         if self.code() >= other.code() { self } else { other }
     }
@@ -68,7 +68,7 @@ impl Error {
     pub(crate) fn exit(&self) -> Exit {
         match self {
             Self::Chip(_) | Self::NoChip(_) | Self::NoRecording(_) => Exit::Usage,
-            // A reader that has seen enough, such as head, is no trouble.
+            // A reader that closes its end early, such as head, is not an error.
             Self::Print(error) if matches!(error.kind(), io::ErrorKind::BrokenPipe) => Exit::Understood,
             Self::Input(_) | Self::Print(_) | Self::Recording { .. } | Self::NoSubmission { .. } => Exit::Input,
         }

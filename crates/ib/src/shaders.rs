@@ -1,4 +1,4 @@
-//! Machine code of shaders in files, and what it is with the dispatch that runs it.
+//! Machine code of shaders in files, and its relation to the dispatches that run it.
 
 use std::{
     fmt::Write as _,
@@ -21,26 +21,26 @@ use crate::{
     starts::{Start, Starts},
 };
 
-/// A shader that the simulator kept.
+/// A shader that the simulator captured.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct KeptShader {
-    /// The file.
+    /// The path of the file.
     pub path: PathBuf,
-    /// Its number, which is greater than that of the IB that started it.
+    /// The number of the file, which is greater than the number of the IB that started the shader.
     pub number: u32,
-    /// The generation whose machine code it is.
+    /// The generation of the machine code.
     pub level: GfxLevel,
-    /// The wave size that it ran with.
+    /// The wave size with which the shader was executed.
     pub wave: WaveSize,
-    /// GPU address.
+    /// The GPU address.
     pub va: GpuVa,
-    /// Machine code.
+    /// The machine code.
     pub code: Vec<u32>,
 }
 
 impl KeptShader {
-    /// Returns the number, generation, wave size and address that a file's name gives:
-    /// `NUMBER-shader-GENERATION-WAVE-ADDRESS.bin`.
+    /// Returns the number, generation, wave size and address in the name of a file, `NUMBER-shader-GENERATION-WAVE-ADDRESS.bin`;
+    /// `None` for other names.
     pub fn name(path: &Path) -> Option<(u32, GfxLevel, WaveSize, GpuVa)> {
         let name = path.file_name()?.to_str()?.strip_suffix(".bin")?;
         let parts: Vec<_> = name.split('-').collect();
@@ -54,12 +54,12 @@ impl KeptShader {
         Some((number.parse().ok()?, level_of(level).ok()?, wave, va))
     }
 
-    /// Returns the kept shaders of a directory that cannot belong to an earlier IB than number `first`, in the order in which
-    /// they were started.
+    /// Returns the captured shaders of a directory that were started after the IB with number `first`, in the order in which they
+    /// were started.
     ///
     /// # Errors
     ///
-    /// [`InputError`].
+    /// [`InputError`] if the directory or a file cannot be read.
     pub fn after(directory: &Path, first: u32) -> Result<Vec<Self>, InputError> {
         let io = |error| InputError::Io { name: directory.display().to_string(), error };
         let mut shaders = Vec::new();
@@ -77,14 +77,14 @@ impl KeptShader {
         Code { level: self.level, wave: self.wave, dwords: &self.code }
     }
 
-    /// Returns the kept shaders that lie beside a kept IB and may be of its dispatches.
+    /// Returns the captured shaders in the directory of an IB that its dispatches may have started.
     pub(crate) fn beside(ib: &Path) -> Vec<Self> {
         let after = number(ib).zip(ib.parent()).map(|(first, directory)| Self::after(directory, first));
         after.and_then(Result::ok).unwrap_or_default()
     }
 }
 
-/// Explanations of draws and dispatches: the shaders that are in the file, and on request the registers set before.
+/// Explanations of draws and dispatches: their shaders, and optionally the registers that were set before.
 pub(crate) struct Explained<'d> {
     dump: &'d Dump,
     starts: Starts,
@@ -98,18 +98,18 @@ impl<'d> Explained<'d> {
         Self { dump, starts, shaders, memory: KeptMemory::default(), with_state }
     }
 
-    /// Adds the memory that shaders loaded descriptors from.
+    /// Sets the memory from which shaders loaded descriptors.
     pub(crate) fn with_memory(self, memory: KeptMemory) -> Self {
         Self { memory, ..self }
     }
 
-    /// Returns the machine code that a dispatch ran: the first that was kept of its address.
+    /// Returns the machine code that a dispatch executed: the first captured code at its address.
     fn code(&self, start: &Start) -> Option<&KeptShader> {
         let wanted = start.shader?;
         self.shaders.iter().find(|shader| wanted.may_be_at(shader.va) && shader.wave == wanted.wave)
     }
 
-    /// Returns the text below a packet.
+    /// Returns the text to print below a packet.
     pub(crate) fn remark(&self, ib: usize, packet: &Packet) -> Option<String> {
         let start = self.starts.get(&(ib, packet.offset))?;
         let code = self.code(start);
@@ -133,7 +133,7 @@ impl<'d> Explained<'d> {
         Some(text).filter(|text| !text.is_empty())
     }
 
-    /// Adds to the JSON of the dump what the text has below packets.
+    /// Adds the explanations to the JSON of the dump.
     pub(crate) fn add_to(&self, dump: &mut Value) {
         for (index, ib) in self.dump.ibs.iter().enumerate() {
             for (place, packet) in ib.packets.iter().enumerate() {
@@ -169,7 +169,7 @@ fn listing(va: GpuVa, level: GfxLevel, wave: WaveSize, code: &[u32]) -> Value {
     })
 }
 
-/// Prints a program, and says whether all of it was understood.
+/// Prints a program. The result tells whether all of it could be decoded.
 pub(crate) fn disassemble(
     level: GfxLevel,
     wave: WaveSize,

@@ -1,4 +1,4 @@
-//! Draws and dispatches of a dump, with the registers that were set before each.
+//! The draws and dispatches of a dump, with the registers that were set before each.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -9,28 +9,29 @@ use amdgpu_winsys::{
     winsys::GfxLevel,
 };
 
-/// The start of a draw or dispatch.
+/// A draw or dispatch.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Start {
-    /// Registers that packets of the dump wrote before, by offset, each with its last value.
+    /// The registers that earlier packets of the dump wrote, ordered by offset, with their last values.
     pub registers: Vec<Register>,
-    /// The shader, of a dispatch whose address was written.
+    /// The shader, if this is a dispatch whose shader address was written.
     pub shader: Option<Shader>,
 }
 
 /// The shader that a dispatch runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Shader {
-    /// Bits 8 to 39 of its address: COMPUTE_PGM_LO.
+    /// Bits 8 to 39 of the address: COMPUTE_PGM_LO.
     pub low: u32,
-    /// The bits from 40 on: COMPUTE_PGM_HI. `None` where another IB of the submission wrote it, as the preambles of RADV do.
+    /// Bits 40 and up of the address: COMPUTE_PGM_HI. `None` if another IB of the submission wrote the register, as RADV's
+    /// preambles do.
     pub high: Option<u8>,
     /// The wave size that the dispatch's initiator selects.
     pub wave: WaveSize,
 }
 
 impl Shader {
-    /// Returns `true` if machine code at an address may be that of the shader.
+    /// Returns `true` if the shader's address may be `va`.
     pub fn may_be_at(&self, va: GpuVa) -> bool {
         let [at, high] = [va.as_u64() >> 8 & 0xffff_ffff, va.as_u64() >> 40 & 0xff];
         at == u64::from(self.low) && self.high.is_none_or(|own| u64::from(own) == high)
@@ -44,11 +45,10 @@ impl Start {
     }
 }
 
-/// Draws and dispatches by their IB's index and their offset there.
+/// The draws and dispatches, by the index of their IB and their offset in it.
 pub type Starts = HashMap<(usize, usize), Start>;
 
-/// Finds the draws and dispatches of a dump. Called IBs are followed where they are called; an IB that is called twice is
-/// looked at once.
+/// Returns the draws and dispatches of a dump. Called IBs are processed at the call; an IB that is called twice is processed once.
 pub fn starts(dump: &Dump, level: GfxLevel) -> Starts {
     let mut walk = Walk { dump, level, registers: BTreeMap::new(), seen: HashSet::new(), starts: HashMap::new() };
     walk.ib(0);
@@ -65,7 +65,7 @@ struct Walk<'d> {
 
 impl Walk<'_> {
     fn ib(&mut self, index: usize) {
-        // Calls are as deep as the dumper follows them.
+        // The depth of calls is limited by the dumper.
         if !self.seen.insert(index) {
             return;
         }
@@ -98,7 +98,7 @@ fn is_dispatch(packet: &Packet) -> bool {
     packet.name.starts_with("DISPATCH_DIRECT") || packet.name.starts_with("DISPATCH_INDIRECT")
 }
 
-/// Returns the wave size that COMPUTE_DISPATCH_INITIATOR selects: CS_W32_EN exists from GFX10 on.
+/// Returns the wave size that COMPUTE_DISPATCH_INITIATOR selects; CS_W32_EN exists from GFX10 on.
 fn wave(level: GfxLevel, initiator: u64) -> WaveSize {
     const CS_W32_EN: u64 = 1 << 15;
     if level >= GfxLevel::Gfx10 && initiator & CS_W32_EN != 0 { WaveSize::Wave32 } else { WaveSize::Wave64 }

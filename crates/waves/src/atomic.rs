@@ -23,20 +23,20 @@ pub(crate) enum Atomic {
     FloatMax,
     FloatAdd,
     FloatCompareSwap,
-    /// Subtracts and stops at zero.
+    /// Subtracts, but not below zero.
     SubClamp,
-    /// Subtracts if the old value is at least as large.
+    /// Subtracts if the old value is not less than the operand.
     ConditionalSub,
-    /// Two half floats at once.
+    /// Adds two half-precision floats.
     AddHalves,
-    /// Two floats of eight bits of exponent and seven of fraction at once.
+    /// Adds two bfloat16 values.
     AddBrains,
-    /// Replaces the bits of a mask.
+    /// Replaces the bits in a mask.
     MaskOr,
 }
 
 impl Atomic {
-    /// Returns the operation of a name's part such as `umin`, `min_u32` or `add_x2`, and its size in bytes.
+    /// Returns the operation for the part of a name such as `umin`, `min_u32` or `add_x2`, and its size in bytes.
     pub(crate) fn parse(name: &str) -> Option<(Self, u8)> {
         let (name, wide) = match name.strip_suffix("_x2") {
             Some(name) => (name, true),
@@ -83,7 +83,7 @@ impl Atomic {
         matches!(self, Self::CompareSwap | Self::FloatCompareSwap | Self::MaskOr)
     }
 
-    /// Returns the new value; `other` is what `old` is compared with, or the mask of [`Self::MaskOr`].
+    /// Returns the new value. `other` is the comparison value, or the mask of [`Self::MaskOr`].
     pub(crate) fn apply(self, bytes: u8, old: u64, data: u64, other: u64) -> u64 {
         let wide = bytes == 8;
         let signed = |value: u64| if wide { value.cast_signed() } else { i64::from(value as i32) };

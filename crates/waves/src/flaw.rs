@@ -1,34 +1,34 @@
-//! Mistakes on purpose: what tests of the machine's own tests want.
+//! Deliberate mistakes of waves, for tests of tests.
 
 use crate::memory::{Memory, PageFault};
 
-/// A mistake that every wave makes, so that a test which misses it is found out.
+/// A mistake that every wave makes, to prove that a test detects it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Flaw {
-    /// The last lane of each wave is off from the start.
+    /// The last lane of each wave is disabled from the start.
     LostLane,
-    /// Barriers hold no wave up.
+    /// Barriers do not block waves.
     OpenBarrier,
-    /// All lanes share the scratch memory of the first.
+    /// All lanes share the scratch memory of the first lane.
     SharedScratch,
-    /// Additions and subtractions report no carry.
+    /// Additions and subtractions produce no carry.
     LostCarry,
-    /// Loads read from 4 bytes further on.
+    /// Loads read from 4 bytes after the address.
     ShiftedLoad,
     /// Stores to every eighth dword are lost.
     LostStore,
-    /// Atomic operations give back what they stored.
+    /// Atomic operations return the stored value instead of the old one.
     LateAtomic,
-    /// Stores to images exchange the texels of each pair in a row.
+    /// Image stores exchange the texels of each pair in a row.
     SwappedTexel,
-    /// Loads from images take the texel of the other row of each pair.
+    /// Image loads read the other row of each pair.
     WrongRow,
-    /// Samplers give the nearest texel.
+    /// Samplers return the nearest texel without filtering.
     Unfiltered,
 }
 
-/// Memory as waves with a flaw see it.
+/// Memory as waves with a flaw access it.
 pub(crate) struct Flawed<'m> {
     pub(crate) memory: &'m dyn Memory,
     pub(crate) flaw: Flaw,

@@ -1,4 +1,4 @@
-//! A group: its waves, their start, barriers.
+//! Work-groups: their waves, the start of waves, and barriers.
 
 use amdgpu_hw::GfxLevel;
 
@@ -20,15 +20,15 @@ use crate::{
     },
 };
 
-/// Instructions that a wave executes before the next one goes on.
+/// The number of instructions that a wave executes before the next wave continues.
 const SLICE: u32 = 10_000;
 
-/// The value of M0 at the start, which no shader may rely on.
+/// The initial value of M0, on which no shader may rely.
 const UNDEFINED: u32 = 0xdead_beef;
 
-/// A group that was started.
+/// A work-group that has started.
 pub(crate) struct Group {
-    /// The group's number in the order of the grid.
+    /// The index of the work-group in the order of the grid.
     pub(crate) index: u64,
     id: [u32; 3],
     level: GfxLevel,
@@ -38,7 +38,7 @@ pub(crate) struct Group {
 }
 
 impl Group {
-    /// Starts a group; `slot` is the number of the first scratch slot of its waves.
+    /// Starts a work-group. `slot` is the index of the first scratch slot of its waves.
     pub(crate) fn new(dispatch: &Dispatch, index: u64, slot: u32, flaw: Option<Flaw>, unit: Unit) -> Self {
         let id = dispatch.group(index);
         let size = dispatch.group_threads(id);
@@ -63,7 +63,7 @@ impl Group {
         }
     }
 
-    /// Runs every wave for a slice. Returns `true` if all have ended.
+    /// Executes a slice of every wave. Returns `true` if all have ended.
     pub(crate) fn slice<O: Observer>(
         &mut self,
         code: &mut Code,
@@ -88,7 +88,7 @@ impl Group {
                 }));
             }
         }
-        // A barrier opens when all that have not ended are there.
+        // A barrier opens when all waves that have not ended have reached it.
         if self.waves.iter().all(|wave| wave.status != Status::Running) {
             if O::ON {
                 observer.barrier();
@@ -115,7 +115,7 @@ impl Group {
         self.waves.iter().find_map(|wave| wave.fault)
     }
 
-    /// Returns the hang of a group whose dispatch has used up its budget.
+    /// Returns the hang of a work-group whose dispatch has exceeded its budget.
     pub(crate) fn out_of_budget(&self, budget: u64, memory: &dyn Memory) -> Hang {
         let wave = self.waves.iter().find(|wave| wave.status == Status::Running).or(self.waves.first());
         let pc = wave.map_or(0, |wave| wave.pc);
@@ -130,7 +130,7 @@ impl Group {
     }
 }
 
-/// Runs a wave until it ends, waits or has used up its slice.
+/// Executes a wave until it ends, waits, or has used up its slice.
 fn run<O: Observer>(wave: &mut Wave, code: &mut Code, around: &mut Surroundings<'_, O>) -> Result<(), Reason> {
     if wave.status != Status::Running {
         return Ok(());
@@ -161,7 +161,7 @@ fn run<O: Observer>(wave: &mut Wave, code: &mut Code, around: &mut Surroundings<
     Ok(())
 }
 
-/// Returns a wave with the registers that hardware fills in.
+/// Returns a wave with the initial register values of hardware.
 fn start(
     dispatch: &Dispatch,
     id: [u32; 3],
@@ -215,7 +215,7 @@ fn start(
     }
 }
 
-/// Fills in the scalar registers: user data, group number, wave number, scratch offset.
+/// Sets the initial scalar registers: user data, work-group ID, wave index, scratch offset.
 fn scalars(
     dispatch: &Dispatch,
     registers: &mut Registers,

@@ -1,10 +1,10 @@
-//! Compute shaders of AMD GPUs, executed: waves of 32 or 64 lanes, LDS, barriers, atomics, buffers, images.
+//! An interpreter for compute shaders of AMD GPUs: waves of 32 or 64 lanes, LDS, barriers, atomics, buffers, images.
 //!
-//! [`run`] takes a [`Dispatch`], which has the contents of the COMPUTE_* registers, and a [`Memory`], which has the program
-//! and its data behind page tables. It answers how the dispatch ended: done, with a page fault, or with a wave that hangs.
-//! Machine code is not trusted: whatever it holds, the call ends within its instruction budget.
+//! [`run`] executes a [`Dispatch`], which contains the values of the COMPUTE_* registers, on a [`Memory`], which contains the
+//! program and its data. It returns the [`Outcome`]: completion, a page fault, or a wave that hangs. Machine code need not be
+//! trusted: the call ends within its instruction budget for any code.
 //!
-//! Sources: AMD's public ISA guides, and machine code of RADV with the results that another driver computes.
+//! Sources: AMD's public ISA guides, and RADV's machine code with the results of another driver.
 
 #![forbid(unsafe_code)]
 #![allow(

@@ -1,69 +1,67 @@
-//! The memory that shaders see.
+//! The memory interface of shaders.
 
-/// A kind of access.
+/// The kind of a memory access.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Access {
-    /// Reading data.
+    /// A read of data.
     Load,
-    /// Writing data, or an atomic operation.
+    /// A write of data, or an atomic operation.
     Store,
-    /// Reading instructions.
+    /// A fetch of instructions.
     Fetch,
 }
 
-/// An address without a page, or with one that does not allow the access.
+/// An access to an address that is not mapped, or that does not permit this access.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("no page for {access:?} at {va:#x}")]
 pub struct PageFault {
-    /// The first address that faulted: 48 bits.
+    /// The first address that faulted, with 48 bits.
     pub va: u64,
-    /// Kind of access.
+    /// The kind of access.
     pub access: Access,
 }
 
-/// GPU memory behind a job's page tables, and the job's end. Addresses have 48 bits; the upper half of the address space is not
-/// sign-extended.
+/// The address space of a job, and the cancellation of the job. Addresses have 48 bits without sign extension.
 ///
-/// If several threads use it at once, accesses of up to eight aligned bytes must not tear.
+/// If several threads use the memory concurrently, accesses of up to eight aligned bytes must be atomic.
 pub trait Memory {
-    /// Reads `out.len()` bytes.
+    /// Reads `out.len()` bytes from `va` on.
     ///
     /// # Errors
     ///
-    /// [`PageFault`] with the first address that can not be read.
+    /// [`PageFault`] with the first address that cannot be read.
     fn load(&self, va: u64, out: &mut [u8]) -> Result<(), PageFault>;
 
-    /// Writes `data`.
+    /// Writes `data` from `va` on.
     ///
     /// # Errors
     ///
-    /// [`PageFault`] with the first address that can not be written.
+    /// [`PageFault`] with the first address that cannot be written.
     fn store(&self, va: u64, data: &[u8]) -> Result<(), PageFault>;
 
-    /// Replaces the 4 or 8 bytes at `va`, which is aligned, by what `change` makes of them, and returns the old value. No other
-    /// access of this address happens in between.
+    /// Atomically replaces the 4 or 8 bytes at `va`, which is aligned, with the result of `change`, and returns the old value.
     ///
     /// # Errors
     ///
-    /// [`PageFault`] if the address can not be read and written.
+    /// [`PageFault`] if the address cannot be read and written.
     fn atomic(&self, va: u64, bytes: u8, change: &mut dyn FnMut(u64) -> u64) -> Result<u64, PageFault>;
 
-    /// Reads instructions.
+    /// Fetches `out.len()` bytes of instructions from `va` on.
     ///
     /// # Errors
     ///
-    /// [`PageFault`] with the first address that can not be fetched from.
+    /// [`PageFault`] with the first address that cannot be fetched.
     fn fetch(&self, va: u64, out: &mut [u8]) -> Result<(), PageFault> {
         self.load(va, out).map_err(|fault| PageFault { access: Access::Fetch, ..fault })
     }
 
-    /// Reads a dword for each lane of a bit mask, which need not be aligned. Lanes without a page read 0.
+    /// Reads a dword for each lane in a mask. Addresses need not be aligned. Lanes whose address is not mapped read 0.
     ///
-    /// Memory that looks addresses up has this once for each loading instruction, and may do better than one lookup a lane.
+    /// This is called once for each load instruction, so that implementations can avoid a page table lookup for each lane.
     ///
     /// # Errors
     ///
-    /// [`PageFault`] of the lowest lane that can not read.
+    /// [`PageFault`] of the lowest lane that cannot read.
     fn load_lanes(&self, addresses: &[u64; 64], lanes: u64, out: &mut [u32; 64]) -> Result<(), PageFault> {
         let mut result = Ok(());
         let mut rest = lanes;
@@ -82,7 +80,7 @@ pub trait Memory {
         result
     }
 
-    /// Returns `true` if the dispatch is to end soon: its job was cancelled. Asked often; does not wait.
+    /// Returns `true` if the dispatch should end because its job was cancelled. Called often; must not block.
     fn is_stopped(&self) -> bool {
         false
     }

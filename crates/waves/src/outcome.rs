@@ -1,106 +1,106 @@
-//! Ends of a dispatch.
+//! Outcomes of dispatches.
 
 use amdgpu_hw::GfxLevel;
 
 use crate::{image::error::ImageError, memory::PageFault};
 
-/// The end of a dispatch.
+/// The outcome of a dispatch.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Outcome {
-    /// Every wave ended.
+    /// All waves ended.
     Done(Counters),
-    /// Every wave ended; accesses without a page read 0 and wrote nothing.
+    /// All waves ended, but some accesses were to unmapped addresses: they read 0 and wrote nothing.
     Fault {
-        /// The first access that faulted, of the lowest group.
+        /// The first access that faulted, in the lowest work-group.
         fault: PageFault,
-        /// Counts of the work done.
+        /// The counts of the work.
         counters: Counters,
     },
-    /// A wave can not go on.
+    /// A wave cannot continue.
     Hang(Hang),
-    /// [`Memory::is_stopped`](crate::Memory::is_stopped) said so.
+    /// [`Memory::is_stopped`](crate::Memory::is_stopped) returned `true`.
     Stopped,
 }
 
-/// A wave that can not go on.
+/// A wave that cannot continue.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("wave {wave} of group {group:?} hangs at {pc:#x}: {reason} ({level}, {})", words(bytes))]
 pub struct Hang {
     /// The address of the instruction.
     pub pc: u64,
-    /// Its dwords, up to five, as far as they could be read.
+    /// The dwords of the instruction, up to five, as far as they could be read.
     pub bytes: Vec<u32>,
-    /// The generation it was decoded for.
+    /// The generation for which the instruction was decoded.
     pub level: GfxLevel,
-    /// The group's number in x, y and z.
+    /// The work-group ID in x, y and z.
     pub group: [u32; 3],
-    /// The wave's number in the group.
+    /// The index of the wave in the work-group.
     pub wave: u32,
-    /// The reason.
+    /// The reason why the wave cannot continue.
     pub reason: Reason,
 }
 
-/// A reason why a wave can not go on.
+/// The reason why a wave cannot continue.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Reason {
-    /// The address of the instruction has no page.
+    /// The address of the instruction is not mapped.
     #[error(transparent)]
     Fetch(#[from] PageFault),
-    /// The dwords are no instruction.
+    /// The dwords are not an instruction.
     #[error("illegal instruction: {0}")]
     Illegal(#[from] amdgpu_isa::DecodeError),
-    /// The instruction is legal and not executed.
+    /// The instruction is valid but not supported.
     #[error("{instruction} is not executed: {why}")]
     NotExecuted {
-        /// The instruction's text.
+        /// The text of the instruction.
         instruction: String,
-        /// The reason.
+        /// The reason why it is not supported.
         why: &'static str,
     },
-    /// The shader uses a VGPR that was not allocated.
+    /// The shader uses a VGPR that is not allocated.
     #[error("v{register} is beyond the {allocated} allocated VGPRs")]
     Register {
-        /// The VGPR.
+        /// The number of the VGPR.
         register: u32,
-        /// VGPRs of the wave.
+        /// The number of VGPRs of the wave.
         allocated: u32,
     },
-    /// Scratch memory beyond what the dispatch gives a wave.
+    /// The shader accesses scratch memory beyond the size for its wave.
     #[error("scratch offset {offset:#x} is beyond the {size:#x} bytes of a lane")]
     Scratch {
-        /// The offset within the lane's memory.
+        /// The offset in the lane's scratch memory.
         offset: u64,
-        /// The lane's memory in bytes.
+        /// The size of the lane's scratch memory in bytes.
         size: u64,
     },
-    /// The texels behind an image descriptor can not be accessed.
+    /// The texels of an image cannot be accessed.
     #[error("{why} (image descriptor {})", self::words(words))]
     Image {
-        /// The words of the descriptor.
+        /// The dwords of the descriptor.
         words: [u32; 8],
-        /// The reason.
+        /// The reason why they cannot be accessed.
         why: ImageError,
     },
-    /// The instruction budget of the dispatch is used up.
+    /// The dispatch exceeds its instruction budget.
     #[error("the budget of {0} instructions is used up")]
     Budget(u64),
-    /// The receiver of a [watched](crate::run_watched) dispatch's news ended it.
+    /// The receiver of a [watched](crate::run_watched) dispatch's events ended it.
     #[error("ended by its watch")]
     Watch,
-    /// The program ends by `s_code_end` or halts itself.
+    /// The program reaches `s_code_end` or halts itself.
     #[error("the program halts")]
     Halt,
 }
 
-/// Counts of a dispatch's work.
+/// The counts of a dispatch's work.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counters {
-    /// Waves that ended.
+    /// The number of waves that ended.
     pub waves: u64,
-    /// Instructions that waves executed.
+    /// The number of instructions that waves executed.
     pub instructions: u64,
-    /// Lanes that were on in vector instructions, added up.
+    /// The number of active lanes in vector instructions, summed up.
     pub lanes: u64,
 }
 

@@ -1,4 +1,4 @@
-//! Running dispatches.
+//! Execution of dispatches.
 
 use std::{
     sync::{
@@ -20,31 +20,31 @@ use crate::{
     watch::observer::{Observer, Unobserved},
 };
 
-/// Limits of a dispatch.
+/// Limits and options of the execution of a dispatch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// Instructions that all waves may execute together.
+    /// The number of instructions that all waves together may execute.
     pub instructions: u64,
-    /// Groups that a thread keeps alive at once, so that groups can wait for each other.
+    /// The number of work-groups that each thread executes concurrently, so that work-groups can wait for each other.
     pub window: usize,
-    /// A mistake that all waves make on purpose.
+    /// A deliberate mistake that all waves make, for tests of tests.
     pub flaw: Option<Flaw>,
-    /// The vector instructions of this computer that may be used.
+    /// The vector instructions of the host that may be used.
     pub vectors: Vectors,
 }
 
-/// Vector instructions of the computer that executes waves. The results are the same with each.
+/// The vector instructions of the host that executes waves. They do not affect results.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Vectors {
-    /// The widest that the processor has.
+    /// The widest instructions that the processor has.
     #[default]
     Detected,
-    /// Those that every processor of the target has.
+    /// The instructions that all processors of the target have.
     Baseline,
 }
 
 impl Vectors {
-    /// Returns the instructions that this processor has of them.
+    /// Returns the unit for these instructions on this processor.
     fn unit(self) -> Unit {
         match self {
             Self::Detected => Unit::detect(),
@@ -59,14 +59,14 @@ impl Default for Limits {
     }
 }
 
-/// State shared by the threads.
+/// The state shared by the threads.
 pub(crate) struct Shared<'s> {
     dispatch: &'s Dispatch,
     limits: Limits,
     unit: Unit,
     next: AtomicU64,
     used: AtomicU64,
-    /// The lowest group that hangs; those behind it are not started.
+    /// The lowest work-group that hangs. Later work-groups are not started.
     end: AtomicU64,
     totals: Mutex<Totals>,
 }
@@ -78,14 +78,14 @@ struct Totals {
     hang: Option<(u64, Box<Hang>)>,
 }
 
-/// Runs a dispatch to its end on this thread, a few groups at a time, in the order of the grid.
+/// Executes a dispatch to its end on this thread, a few work-groups at a time, in the order of the grid.
 pub fn run(dispatch: &Dispatch, memory: &dyn Memory, limits: Limits) -> Outcome {
     let shared = Shared::new(dispatch, limits);
     shared.work(memory, 0, shared.slots().min(limits.window.max(1)), &Unobserved);
     shared.outcome(memory)
 }
 
-/// Runs a dispatch to its end on several threads. The outcome and what is left in memory are those of [`run`], unless groups
+/// Executes a dispatch to its end on several threads. The outcome and the memory contents are those of [`run`], unless work-groups
 /// race with each other.
 pub fn run_on_threads(dispatch: &Dispatch, memory: &(dyn Memory + Sync), limits: Limits, threads: usize) -> Outcome {
     let shared = Shared::new(dispatch, limits);
@@ -114,7 +114,7 @@ impl<'s> Shared<'s> {
         }
     }
 
-    /// Returns the number of groups that may run at once: each live wave has a slot of scratch memory of its own.
+    /// Returns the number of work-groups that may run concurrently: each live wave has its own slot of scratch memory.
     pub(crate) fn slots(&self) -> usize {
         let waves = self.dispatch.waves_per_group().max(1);
         self.dispatch.scratch_waves().map_or(usize::MAX, |slots| (slots / waves).max(1) as usize)
@@ -135,7 +135,7 @@ impl<'s> Shared<'s> {
         }
     }
 
-    /// Runs groups until there are none left.
+    /// Executes work-groups until none are left.
     pub(crate) fn work<O: Observer>(&self, memory: &dyn Memory, worker: usize, window: usize, observer: &O) {
         match self.limits.flaw {
             None => self.work_on(memory, worker, window, observer),
@@ -143,12 +143,12 @@ impl<'s> Shared<'s> {
         }
     }
 
-    /// Runs groups until there are none left, on memory with or without a flaw.
+    /// Executes work-groups until none are left, on memory with or without a flaw.
     fn work_on<O: Observer>(&self, memory: &dyn Memory, worker: usize, window: usize, observer: &O) {
         let mut code = Code::new(self.dispatch.shape());
         let mut images = Images::new(self.dispatch.level, self.dispatch.chip.as_ref());
         let waves = self.dispatch.waves_per_group();
-        // Each place in the window has scratch slots of its own.
+        // Each place in the window has its own scratch slots.
         let mut live: Vec<Option<Group>> = Vec::new();
         loop {
             if live.len() < window && live.iter().all(Option::is_some) {
@@ -173,7 +173,7 @@ impl<'s> Shared<'s> {
         }
     }
 
-    /// Returns the number of the next group.
+    /// Returns the index of the next work-group.
     fn take(&self, memory: &dyn Memory) -> Option<u64> {
         if memory.is_stopped() {
             self.end.fetch_min(0, Ordering::Relaxed);
@@ -182,7 +182,7 @@ impl<'s> Shared<'s> {
         self.next.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |next| (next < end).then_some(next + 1)).ok()
     }
 
-    /// Returns `true` if the group is not to go on.
+    /// Returns `true` if the work-group should not continue.
     fn ends(&self, group: &Group, memory: &dyn Memory) -> bool {
         let stopped = memory.is_stopped();
         if stopped {
@@ -191,7 +191,7 @@ impl<'s> Shared<'s> {
         stopped || group.index > self.end.load(Ordering::Relaxed)
     }
 
-    /// Runs a slice of a group. Returns `true` if it is over.
+    /// Executes a slice of a work-group. Returns `true` if the work-group has ended.
     fn slice<O: Observer>(
         &self,
         group: &mut Group,

@@ -1,19 +1,20 @@
-//! Dwords of a file, raw or as text.
+//! Dwords of a file, in binary or as text.
 
 use super::InputError;
 
-/// Letters of a wrong word that a message shows.
+/// The number of characters of an invalid word that a message shows.
 const SHOWN: usize = 32;
 
-/// Beginnings of text of other kinds.
+/// The prefixes of text of other kinds.
 const FOREIGN: &[(&str, &str)] = &[("{", "JSON"), ("<", "XML or HTML"), ("#!", "a script")];
 
-/// Returns raw little-endian dwords, or the dwords of hexadecimal text: between spaces or commas, with or without 0x; `#` starts a
-/// comment.
+/// Returns the little-endian dwords of a binary file, or the dwords of hexadecimal text, which may be separated by spaces or commas
+/// and have the prefix 0x. `#` starts a comment.
 ///
 /// # Errors
 ///
-/// [`InputError::Foreign`], [`InputError::NoDwords`], [`InputError::NoNumber`].
+/// [`InputError::Foreign`] if the text is of another kind, [`InputError::NoDwords`] if binary content has no whole dwords,
+/// [`InputError::NoNumber`] if a word is not a dword.
 pub(super) fn dwords(bytes: &[u8], name: &str) -> Result<Vec<u32>, InputError> {
     let is_text = |byte: &u8| byte.is_ascii_graphic() || byte.is_ascii_whitespace();
     match str::from_utf8(bytes) {
@@ -23,16 +24,16 @@ pub(super) fn dwords(bytes: &[u8], name: &str) -> Result<Vec<u32>, InputError> {
     }
 }
 
-/// Returns the whole dwords of bytes.
+/// Returns the whole dwords in `bytes`.
 pub(crate) fn from_bytes(bytes: &[u8]) -> Vec<u32> {
     let (dwords, _) = bytes.as_chunks::<4>();
     dwords.iter().map(|&dword| u32::from_le_bytes(dword)).collect()
 }
 
-/// Reads a hexadecimal number with or without 0x.
+/// Parses a hexadecimal number with or without 0x.
 pub(super) fn hexadecimal(word: &str) -> Option<u64> {
     let digits = word.strip_prefix("0x").or_else(|| word.strip_prefix("0X")).unwrap_or(word);
-    // The parser takes a sign, which no dword has.
+    // The parser accepts a sign, which is not valid here.
     digits.bytes().all(|byte| byte.is_ascii_hexdigit()).then(|| u64::from_str_radix(digits, 16).ok())?
 }
 

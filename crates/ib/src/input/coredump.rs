@@ -1,7 +1,7 @@
-//! Devcoredumps: text that the kernel writes when it resets a GPU.
+//! Devcoredumps: the text that the kernel writes when it resets a GPU.
 //!
-//! Source: Linux `drivers/gpu/drm/amd/amdgpu/amdgpu_dev_coredump.c`, `amdgpu_devcoredump_read`, of which 6.10 and later write
-//! the rings; later ones, in `amdgpu_devcoredump_format`, the IBs of the job that hung too.
+//! Source: Linux `drivers/gpu/drm/amd/amdgpu/amdgpu_dev_coredump.c`, `amdgpu_devcoredump_read`, which writes the rings since 6.10,
+//! and `amdgpu_devcoredump_format` of later kernels, which also writes the IBs of the job that hung.
 
 use amdgpu_winsys::{vamgr::GpuVa, winsys::GfxLevel};
 
@@ -10,11 +10,11 @@ use super::{
     ib::{Engine, FileIb},
 };
 
-/// The line that each devcoredump begins with.
+/// The first line of every devcoredump.
 pub(super) const TITLE: &str = "**** AMDGPU Device Coredump ****";
 
-/// Returns the IBs of the job that hung, and the dwords of each graphics, compute and copy ring between its read and its write
-/// pointer.
+/// Returns the IBs of the job that hung, and the dwords of each graphics, compute and copy ring between its read and write
+/// pointers.
 pub(super) fn ibs(text: &str) -> Vec<FileIb> {
     let mut dump = Dump::default();
     text.lines().for_each(|line| dump.line(line));
@@ -24,14 +24,14 @@ pub(super) fn ibs(text: &str) -> Vec<FileIb> {
 #[derive(Default)]
 struct Dump {
     level: Option<GfxLevel>,
-    /// Engine of the ring that timed out.
+    /// The engine of the ring that timed out.
     engine: Option<Engine>,
     rings: Vec<Ring>,
     ibs: Vec<FileIb>,
     section: Section,
 }
 
-/// The table that lines belong to.
+/// The table that the following lines belong to.
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
 enum Section {
     #[default]
@@ -74,7 +74,7 @@ impl Dump {
         }
     }
 
-    /// Takes a line of a table: offset and value of a ring, or value of an IB.
+    /// Parses a line of a table: offset and value of a ring, or value of an IB.
     fn content(&mut self, line: &str) {
         let Some(value) = line.split_whitespace().next_back().and_then(hexadecimal) else { return };
         let Ok(value) = u32::try_from(value) else { return };
@@ -87,7 +87,7 @@ impl Dump {
 
     fn finish(self) -> Vec<FileIb> {
         let (level, timed_out) = (self.level, self.engine);
-        // The kernel writes a title alone where the memory of an IB was gone.
+        // If the memory of an IB was freed, the kernel writes only the title.
         let ibs = self.ibs.into_iter().filter(|ib| !ib.dwords.is_empty());
         let ibs = ibs.map(move |ib| FileIb { engine: timed_out, level, ..ib });
         let rings = self.rings.into_iter().filter_map(move |ring| {
@@ -101,32 +101,32 @@ impl Dump {
 }
 
 impl Ring {
-    /// Returns the dwords from the read pointer to the write pointer, both of which count on beyond the ring's end.
+    /// Returns the dwords from the read pointer to the write pointer. Both pointers increase beyond the end of the ring.
     fn pending(&self) -> Vec<u32> {
         let len = self.write.wrapping_sub(self.read) & self.mask;
         let at = |step| usize::try_from(self.read.wrapping_add(step) & self.mask).ok();
-        // A ring that was cut off has no dword there.
+        // A truncated ring has no dword at this index.
         (0..len).map_while(|step| self.dwords.get(at(step)?).copied()).collect()
     }
 }
 
-/// Reads the rest of an IB's title: number, address, length and `dw`.
+/// Parses the rest of an IB's title: number, address, length and `dw`.
 fn ib(head: &str) -> Option<FileIb> {
     let words: Vec<_> = head.split_whitespace().collect();
     let [number, va, dwords, "dw"] = *words.as_slice() else { return None };
     let title = format!("IB #{number} of the job that hung, {dwords} dwords");
-    // Addresses of the upper half are told without the sign bits, which the page tables do not have.
+    // Addresses of the upper half are printed without sign extension.
     let va = GpuVa::from_48_bits(hexadecimal(va)? & 0xffff_ffff_ffff);
     Some(FileIb { title: Some(title), va: Some(va), ..FileIb::default() })
 }
 
-/// Returns the kind of engine of a ring's name, such as gfx_0.0.0, comp_1.0.0 or sdma0; `None` for video and others.
+/// Returns the kind of engine for a ring name such as gfx_0.0.0, comp_1.0.0 or sdma0; `None` for video and other rings.
 fn engine(name: &str) -> Option<Engine> {
     let starts = [("gfx", Engine::Gfx), ("comp", Engine::Compute), ("sdma", Engine::Sdma)];
     starts.into_iter().find(|(start, _)| name.trim().starts_with(start)).map(|(_, engine)| engine)
 }
 
-/// Returns the generation of a version of the graphics core, such as 10.3.0.0.0. Older ones than 9 are not told.
+/// Returns the generation for a version of the graphics core such as 10.3.0.0.0; `None` before version 9.
 fn level(version: &str) -> Option<GfxLevel> {
     let mut parts = version.split('.').map(|part| part.trim().parse::<u32>().ok());
     match (parts.next()??, parts.next()??) {

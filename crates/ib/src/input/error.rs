@@ -1,63 +1,63 @@
-//! Files that hold no IB.
+//! Errors of reading files with IBs.
 
 use std::io;
 
-/// Kinds of files with IBs, for messages.
+/// The supported kinds of files, for messages.
 const READABLE: &str = "recordings, devcoredumps, dumps of Mesa's drivers, hexadecimal text and raw dwords are read";
 
-/// The reason why a file holds no IB. `name` is its path, or that of standard input.
+/// The reason why a file contains no IB. `name` is its path, or `standard input`.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum InputError {
-    /// It cannot be read.
+    /// The file cannot be read.
     #[error("{name}: {error}")]
     Io {
         /// The file.
         name: String,
-        /// The cause.
+        /// The I/O error.
         error: io::Error,
     },
-    /// It is longer than IBs are.
+    /// The file is larger than any IB.
     #[error("{name}: found more than {most} bytes, which no IB has")]
     TooLong {
         /// The file.
         name: String,
-        /// Length that is read at most, bytes.
+        /// The maximum size in bytes.
         most: u64,
     },
-    /// Its content is of another kind.
+    /// The file is of another kind.
     #[error("{name}: found {found}; {READABLE}")]
     Foreign {
         /// The file.
         name: String,
-        /// Its content, in words.
+        /// A description of its kind.
         found: &'static str,
     },
-    /// It is binary and holds no whole dwords.
+    /// The file is binary and has no whole dwords.
     #[error("{name}: found {bytes} bytes of binary data, which are not a multiple of 4; {READABLE}")]
     NoDwords {
         /// The file.
         name: String,
-        /// Its length, bytes.
+        /// The size of the file in bytes.
         bytes: usize,
     },
-    /// A word of its text is not a dword.
+    /// A word of the text is not a dword.
     #[error("{name}: found text, of which line {line} has {word:?} where a hexadecimal dword belongs; {READABLE}")]
     NoNumber {
         /// The file.
         name: String,
-        /// The line, from 1.
+        /// The line number, from 1.
         line: usize,
         /// The word, or its beginning.
         word: String,
     },
-    /// It is a devcoredump of an idle GPU.
+    /// The file is a devcoredump of an idle GPU.
     #[error("{name}: found a devcoredump without IBs, all of whose rings are idle")]
     Idle {
         /// The file.
         name: String,
     },
-    /// A directory without kept IBs.
+    /// The directory has no captured IBs.
     #[error("{name}: no IBs are kept here")]
     NoIbs {
         /// The directory.

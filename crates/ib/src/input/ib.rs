@@ -1,4 +1,4 @@
-//! An IB of a file.
+//! The IBs of a file.
 
 use amdgpu_winsys::{
     cs::{Target, pm4, sdma::Version},
@@ -7,28 +7,28 @@ use amdgpu_winsys::{
 };
 use clap::ValueEnum;
 
-/// An IB, with the facts about it that its file tells.
+/// An IB of a file, with the properties that the file contains.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FileIb {
-    /// Its place in the file, in words, where there are several.
+    /// A description of its place in the file, if the file has several IBs.
     pub title: Option<String>,
-    /// The kind of engine that reads it.
+    /// The kind of engine that executes the IB.
     pub engine: Option<Engine>,
     /// The generation.
     pub level: Option<GfxLevel>,
     /// The version of the copy engine.
     pub sdma: Option<Version>,
-    /// GPU address.
+    /// The GPU address.
     pub va: Option<GpuVa>,
-    /// Contents.
+    /// The contents.
     pub dwords: Vec<u32>,
-    /// `true` if it was shown with another IB of the file, which calls it.
+    /// `true` if the file shows the IB as part of another IB, which calls it.
     pub is_called: bool,
 }
 
 impl FileIb {
-    /// Returns the reader of the IB, for a chip or an engine that the user names in place of the file's; `None` if neither tells the
-    /// generation.
+    /// Returns the target of the IB. A generation or engine that the user gives has precedence over the file's. Returns `None` if
+    /// the generation is unknown.
     pub fn target(&self, level: Option<GfxLevel>, engine: Option<Engine>) -> Option<Target> {
         let engine = engine.or(self.engine).unwrap_or(Engine::Gfx);
         if let (None, Engine::Sdma, Some(version)) = (level, engine, self.sdma) {
@@ -50,7 +50,7 @@ pub enum Engine {
 }
 
 impl Engine {
-    /// Returns the engine's language in a generation.
+    /// Returns the engine's target on a generation.
     pub fn target(self, level: GfxLevel) -> Target {
         match self {
             Self::Gfx => pm4::Target::gfx(level).into(),

@@ -1,4 +1,4 @@
-//! Files that the simulator keeps.
+//! Files of IBs that the simulator captured.
 
 use std::{
     fs,
@@ -15,21 +15,21 @@ use super::{
 };
 use crate::level_of;
 
-/// An IB that the simulator kept.
+/// An IB that the simulator captured.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Kept {
-    /// The file.
+    /// The path of the file.
     pub path: PathBuf,
-    /// The ring and generation that executed it.
+    /// The ring and generation that executed the IB.
     pub target: Target,
-    /// GPU address.
+    /// The GPU address.
     pub va: GpuVa,
-    /// Contents.
+    /// The contents.
     pub dwords: Vec<u32>,
 }
 
 impl Kept {
-    /// Returns the facts that a file's name tells: `NUMBER-LANGUAGE-ADDRESS.ib`. The dwords are empty.
+    /// Returns the properties in the name of a file, `NUMBER-LANGUAGE-ADDRESS.ib`, with empty contents; `None` for other names.
     pub fn name(path: &Path) -> Option<FileIb> {
         let name = path.file_name()?.to_str()?.strip_suffix(".ib")?;
         let parts: Vec<_> = name.split('-').collect();
@@ -49,11 +49,11 @@ impl Kept {
         }
     }
 
-    /// Returns every kept IB of a directory, in the order of fetching.
+    /// Returns all captured IBs of a directory, in the order in which they were fetched.
     ///
     /// # Errors
     ///
-    /// [`InputError`].
+    /// [`InputError`] if the directory or a file cannot be read, or there are no IBs.
     pub fn all(directory: &Path) -> Result<Vec<Self>, InputError> {
         let failed = |path: &Path, error| InputError::Io { name: path.display().to_string(), error };
         let entries = fs::read_dir(directory).map_err(|error| failed(directory, error))?;
@@ -64,7 +64,7 @@ impl Kept {
             let (Some(target), Some(va)) = (ib.target(None, None), ib.va) else { continue };
             match fs::read(&path) {
                 Ok(bytes) => all.push(Self { path, target, va, dwords: content::from_bytes(&bytes) }),
-                // The simulator removes the oldest files where it keeps only the last.
+                // The simulator may have removed the oldest files in the meantime.
                 Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
                 Err(error) => return Err(failed(&path, error)),
             }
@@ -74,7 +74,7 @@ impl Kept {
     }
 }
 
-/// Returns the number that the name of a kept file begins with.
+/// Returns the number in the name of a captured file.
 pub(crate) fn number(path: &Path) -> Option<u32> {
     path.file_name()?.to_str()?.split('-').next()?.parse().ok()
 }

@@ -1,7 +1,7 @@
 //! Dumps of IBs by Mesa's drivers, such as RADV's after a hang (`RADV_DEBUG=hang`).
 //!
-//! Each dword begins a line with eight hexadecimal digits, before its meaning. An IB stands between a line with "begin" and
-//! one with "end", and one that it calls stands in it, four columns further to the right.
+//! Each dword starts a line, as eight hexadecimal digits before its meaning. An IB is enclosed by a line with "begin" and a line
+//! with "end". A called IB is printed inside its caller, indented by four columns.
 //!
 //! Source: Mesa 25.0.7 `src/amd/common/ac_parse_ib.c`, `ac_parse_ib` and `format_ib_output`.
 
@@ -9,19 +9,19 @@ use amdgpu_winsys::vamgr::GpuVa;
 
 use super::ib::{Engine, FileIb};
 
-/// The beginning of the line above an IB.
+/// The prefix of the line above an IB.
 const RULE: &str = "------------------ ";
-/// Opcode of the packet that calls an IB. Source: Mesa 25.0.7 `src/amd/common/sid.h`, `PKT3_INDIRECT_BUFFER`.
+/// The opcode of the packet that calls an IB. Source: Mesa 25.0.7 `src/amd/common/sid.h`, `PKT3_INDIRECT_BUFFER`.
 const INDIRECT_BUFFER: u32 = 0x3f;
-/// Bits of that packet's last dword with the length, dwords.
+/// The mask of the length in dwords in that packet's last dword.
 const LENGTH: u32 = 0xf_ffff;
 
-/// Returns `true` if text has a dumped IB.
+/// Returns `true` if the text contains a dumped IB.
 pub(super) fn is_dump(text: &str) -> bool {
     text.lines().any(|line| line.starts_with(RULE) && line.contains(" begin "))
 }
 
-/// Returns the IBs of a dump, each followed by those that it calls.
+/// Returns the IBs of a dump, each followed by the IBs that it calls.
 pub(super) fn ibs(text: &str) -> Vec<FileIb> {
     let mut dump = Dump::default();
     for line in text.lines() {
@@ -33,7 +33,7 @@ pub(super) fn ibs(text: &str) -> Vec<FileIb> {
 #[derive(Default)]
 struct Dump {
     ibs: Vec<FileIb>,
-    /// Indices of the IBs around the line.
+    /// The indices of the IBs that enclose the line.
     open: Vec<usize>,
 }
 
@@ -56,7 +56,7 @@ impl Dump {
     }
 }
 
-/// Returns the IB of a title.
+/// Returns an IB with the properties in a title.
 fn first(title: &str) -> FileIb {
     let words = title.to_lowercase();
     let engines = [("compute", Engine::Compute), ("sdma", Engine::Sdma), ("gfx", Engine::Gfx)];
@@ -67,7 +67,7 @@ fn first(title: &str) -> FileIb {
     }
 }
 
-/// Returns the IB that the packet just dumped calls.
+/// Returns the IB that the last packet calls.
 fn called(caller: &FileIb) -> FileIb {
     let va = match *caller.dwords.last_chunk().unwrap_or(&[0; 4]) {
         [header, low, high, control] if header >> 8 & 0xff == INDIRECT_BUFFER && control & LENGTH != 0 => {
@@ -78,14 +78,14 @@ fn called(caller: &FileIb) -> FileIb {
     FileIb { engine: caller.engine, va, is_called: true, ..FileIb::default() }
 }
 
-/// Reads the dword that a line begins with.
+/// Parses the dword at the start of a line.
 fn dword(line: &str) -> Option<u32> {
     let (digits, rest) = line.split_at_checked(8)?;
     let is_dword = digits.bytes().all(|byte| byte.is_ascii_hexdigit()) && (rest.is_empty() || rest.starts_with(' '));
     is_dword.then(|| u32::from_str_radix(digits, 16).ok())?
 }
 
-/// Removes the sequences that select colours: ESC, `[`, numbers and `m`.
+/// Removes the escape sequences that select colours: ESC, `[`, numbers and `m`.
 fn without_colour(line: &str) -> String {
     let mut parts = line.split("\x1b[");
     let first = parts.next().unwrap_or_default();

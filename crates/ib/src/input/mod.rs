@@ -1,4 +1,4 @@
-//! Files of every kind that the tool reads, told apart by their content.
+//! All kinds of input files, distinguished by their content.
 
 mod content;
 mod coredump;
@@ -21,11 +21,11 @@ pub use ib::{Engine, FileIb};
 pub use kept::Kept;
 pub(crate) use kept::number;
 
-/// Bytes of a file without a recording that are read at most: sixteen of the longest IBs.
+/// The maximum size in bytes of a file that is not a recording: sixteen of the longest IBs.
 const MOST_BYTES: u64 = 64 << 20;
-/// First bytes of a recording. Source: `amdgpu_layers::format`.
+/// The first bytes of a recording. Source: `amdgpu_layers::format`.
 const RECORDING: &[u8] = b"AMDGPUrr";
-/// Beginnings of files of other kinds.
+/// The first bytes of files of other kinds.
 const FOREIGN: &[(&[u8], &str)] = &[
     (b"\x7fELF", "an ELF file"),
     (b"\x1f\x8b\x08", "a file compressed with gzip, which zcat unpacks"),
@@ -35,11 +35,11 @@ const FOREIGN: &[(&[u8], &str)] = &[
     (b"\x89PNG\r\n", "a picture"),
 ];
 
-/// Content of a file.
+/// The content of an input file.
 pub enum Input {
-    /// A recording, from its first byte on.
+    /// A recording, read from its first byte.
     Recording(Box<dyn Read>),
-    /// IBs.
+    /// One or more IBs.
     Ibs(Vec<FileIb>),
 }
 
@@ -53,12 +53,12 @@ impl std::fmt::Debug for Input {
 }
 
 impl Input {
-    /// Reads a file, or standard input for `-`. Its name is used where the content tells no generation: those of the
-    /// simulator's files do.
+    /// Opens a file, or standard input for `-`. If the content does not contain the generation, the properties in the file's name
+    /// are used, which the simulator's files have.
     ///
     /// # Errors
     ///
-    /// [`InputError`].
+    /// [`InputError`] if the file cannot be read or contains no IB.
     pub fn open(path: &Path) -> Result<Self, InputError> {
         let name = name(path);
         if path == Path::new("-") {
@@ -74,11 +74,11 @@ impl Input {
         Ok(input)
     }
 
-    /// Takes a file, or standard input for `-`, as a recording, whatever it begins with.
+    /// Opens a file, or standard input for `-`, as a recording without checking its first bytes.
     ///
     /// # Errors
     ///
-    /// [`InputError::Io`].
+    /// [`InputError::Io`] if the file cannot be opened.
     pub fn recording(path: &Path) -> Result<Self, InputError> {
         if path == Path::new("-") {
             return Ok(Self::Recording(Box::new(io::stdin())));
@@ -87,11 +87,11 @@ impl Input {
         Ok(Self::Recording(Box::new(BufReader::new(file))))
     }
 
-    /// Reads a file of this name from anything.
+    /// Reads the content of a file with this name from any reader.
     ///
     /// # Errors
     ///
-    /// [`InputError`].
+    /// [`InputError`] if the content cannot be read or contains no IB.
     pub fn read(mut file: impl Read + 'static, name: &str) -> Result<Self, InputError> {
         let failed = |error| InputError::Io { name: name.to_owned(), error };
         let mut bytes = Vec::new();
@@ -106,11 +106,11 @@ impl Input {
         Self::ibs(&bytes, name).map(Self::Ibs)
     }
 
-    /// Reads a file that holds one IB, or other dwords, and nothing else.
+    /// Reads a file that contains a single IB or other dwords.
     ///
     /// # Errors
     ///
-    /// [`InputError`].
+    /// [`InputError`] if the file cannot be read or contains anything else.
     pub fn dwords(path: &Path) -> Result<Vec<u32>, InputError> {
         let foreign = |found| InputError::Foreign { name: name(path), found };
         match Self::open(path)? {
@@ -134,7 +134,7 @@ impl Input {
             let ibs = coredump::ibs(&String::from_utf8_lossy(bytes));
             return if ibs.is_empty() { Err(InputError::Idle { name: name.to_owned() }) } else { Ok(ibs) };
         }
-        // Names of processes are in these dumps, in any encoding; other text has digits alone.
+        // These dumps may contain names of processes in any encoding; other text consists of digits.
         if !bytes.contains(&0) {
             let text = String::from_utf8_lossy(bytes);
             if mesa::is_dump(&text) {
@@ -145,12 +145,12 @@ impl Input {
     }
 }
 
-/// Returns the name of a file in messages.
+/// Returns the name of a file for messages.
 pub(crate) fn name(path: &Path) -> String {
     if path == Path::new("-") { "standard input".to_owned() } else { path.display().to_string() }
 }
 
-/// Returns the content of the IB of a file at an address, if it is there with this length.
+/// Returns the contents of the IB at an address, if the file has it with this length.
 pub(crate) fn find(ibs: &[FileIb], va: GpuVa, dwords: usize) -> Option<&[u32]> {
     ibs.iter().find(|ib| ib.va == Some(va) && ib.dwords.len() == dwords).map(|ib| ib.dwords.as_slice())
 }

@@ -7,32 +7,32 @@ use crate::{program::source::SINK, wave::registers::Registers};
 /// A register that an instruction changed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Change {
-    /// A scalar register, by its number in the instruction set up to GFX10: 106 is VCC's low half, 124 M0, 126 EXEC's low half.
+    /// A scalar register, with its number in the instruction set up to GFX10: 106 is VCC's low half, 124 M0, 126 EXEC's low half.
     Scalar {
-        /// The number.
+        /// The number of the register.
         register: u8,
         /// The new value.
         value: u32,
     },
-    /// The condition code.
+    /// The scalar condition code (SCC), with its new value.
     Scc(bool),
-    /// The MODE register.
+    /// The MODE register, with its new value.
     Mode(u32),
     /// A vector register.
     Vector {
-        /// The number.
+        /// The number of the register.
         register: u16,
-        /// A bit for each lane that changed.
+        /// The mask of the lanes that changed.
         lanes: u64,
-        /// The values of all lanes.
+        /// The new values of all lanes.
         values: Box<[u32; 64]>,
     },
 }
 
-/// Runs of lanes with the same value that are written out for a register.
+/// The maximum number of runs of lanes with equal values that are printed for a register.
 const MOST_RUNS: usize = 8;
 
-/// Returns the changes between two states of a wave's registers.
+/// Returns the differences between two states of a wave's registers.
 pub(super) fn changes(before: &Registers, after: &Registers) -> Vec<Change> {
     let mut all = Vec::new();
     let scalars = before.scalars.iter().zip(&after.scalars).take(SINK.into());

@@ -4,31 +4,31 @@ use std::fmt;
 
 use amdgpu_isa::{Format, Instruction};
 
-/// A class of instructions.
+/// A class of instructions in the counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum InstructionClass {
     /// Scalar arithmetic and moves.
     Scalar,
     /// Scalar loads, stores and atomics.
     ScalarMemory,
-    /// Vector arithmetic, and operations across lanes.
+    /// Vector arithmetic, and cross-lane operations.
     Vector,
-    /// LDS, and permutations that go through it.
+    /// LDS operations, and permutations that use LDS hardware.
     Lds,
-    /// Buffers, FLAT, GLOBAL and SCRATCH.
+    /// Buffer, FLAT, GLOBAL and SCRATCH operations.
     Memory,
-    /// Images.
+    /// Image operations.
     Image,
     /// Branches and jumps.
     Branch,
     /// Barriers.
     Barrier,
-    /// Waits, hints, and the end.
+    /// Waits, hints, and the end of the program.
     Other,
 }
 
 impl InstructionClass {
-    /// All of them.
+    /// All classes.
     pub const ALL: [Self; 9] = [
         Self::Scalar,
         Self::ScalarMemory,
@@ -41,7 +41,7 @@ impl InstructionClass {
         Self::Other,
     ];
 
-    /// Returns the name in reports.
+    /// Returns the name of the class in reports.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Scalar => "scalar",
@@ -56,7 +56,7 @@ impl InstructionClass {
         }
     }
 
-    /// Returns `true` if lanes execute it.
+    /// Returns `true` if instructions of the class are executed by lanes.
     pub const fn is_of_lanes(self) -> bool {
         matches!(self, Self::Vector | Self::Lds | Self::Memory | Self::Image)
     }
@@ -86,30 +86,30 @@ impl InstructionClass {
     }
 }
 
-/// Counts of a watched dispatch.
+/// The counts of a watched dispatch.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct WatchCounts {
     pub(super) instructions: [u64; InstructionClass::ALL.len()],
-    /// Lanes that were on in instructions of lanes, added up.
+    /// The number of active lanes in lane instructions, summed up.
     pub lanes_on: u64,
-    /// Lanes that waves have, added up over the same instructions.
+    /// The number of all lanes of the waves, summed up over the same instructions.
     pub lanes: u64,
-    /// Instructions of lanes with fewer lanes on than their wave started with.
+    /// The number of lane instructions with fewer active lanes than at the start of their wave.
     pub divergent: u64,
-    /// Branches and jumps that did not go on with the next instruction.
+    /// The number of branches and jumps that were taken.
     pub taken: u64,
-    /// Bytes that were loaded from memory.
+    /// The number of bytes loaded from memory.
     pub loaded: u64,
-    /// Bytes that were stored to memory.
+    /// The number of bytes stored to memory.
     pub stored: u64,
-    /// Bytes of atomic operations on memory.
+    /// The number of bytes of atomic operations on memory.
     pub atomic: u64,
-    /// Bytes of loads, stores and atomic operations on LDS.
+    /// The number of bytes of loads, stores and atomic operations on LDS.
     pub lds: u64,
 }
 
 impl WatchCounts {
-    /// Returns the instructions of a class that waves executed.
+    /// Returns the number of instructions of a class that waves executed.
     pub fn instructions(&self, class: InstructionClass) -> u64 {
         self.instructions[class as usize]
     }

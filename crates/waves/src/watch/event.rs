@@ -1,99 +1,99 @@
-//! News of a watched dispatch.
+//! Events of a watched dispatch.
 
 use std::fmt;
 
 use super::change::Change;
 
-/// Something that a watched dispatch did. Its text is one line.
+/// An event of a watched dispatch. Its text form is one line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Event {
     /// A traced wave executed an instruction.
     Step(TracedStep),
-    /// A lane stores to a watched address.
+    /// A lane stored to a watched address.
     Store(Hit),
-    /// Two accesses, of which one stores, are in no order.
+    /// Two accesses race.
     Race(Race),
 }
 
 /// An instruction of a traced wave.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TracedStep {
-    /// The group's number in x, y and z.
+    /// The work-group ID in x, y and z.
     pub group: [u32; 3],
-    /// The wave's number in the group.
+    /// The index of the wave in the work-group.
     pub wave: u32,
     /// The address of the instruction.
     pub pc: u64,
     /// The instruction as text.
     pub text: String,
-    /// The lanes that were on before it.
+    /// The mask of lanes that were active before the instruction.
     pub exec: u64,
-    /// The registers that it changed.
+    /// The registers that the instruction changed.
     pub changes: Vec<Change>,
 }
 
 /// A store to a watched address.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Hit {
-    /// The group's number in x, y and z.
+    /// The work-group ID in x, y and z.
     pub group: [u32; 3],
-    /// The wave's number in the group.
+    /// The index of the wave in the work-group.
     pub wave: u32,
-    /// The lane; none for a store of the whole wave.
+    /// The lane; `None` for a store of the whole wave.
     pub lane: Option<u8>,
     /// The address of the instruction.
     pub pc: u64,
-    /// The instruction as text.
+    /// The text of the instruction.
     pub text: String,
-    /// The instruction that the wave executed before it, as text.
+    /// The text of the previous instruction of the wave.
     pub previous: String,
-    /// The first byte that is stored.
+    /// The address of the first stored byte.
     pub address: u64,
-    /// The bytes that are stored; empty for an atomic operation.
+    /// The stored bytes; empty for an atomic operation.
     pub data: Vec<u8>,
-    /// The lane's vector registers, the first lane's for a whole wave.
+    /// The vector registers of the lane; for a whole wave those of the first lane.
     pub vectors: Vec<u32>,
 }
 
-/// Kind of memory that a race is in.
+/// The kind of memory in which a race occurs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MemoryKind {
-    /// LDS of a group.
+    /// LDS of a work-group.
     Lds,
-    /// Memory behind page tables.
+    /// Memory with page tables.
     Memory,
 }
 
-/// A side of a race.
+/// One of the two accesses of a race.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RaceSide {
-    /// The group's number in x, y and z.
+    /// The work-group ID in x, y and z.
     pub group: [u32; 3],
-    /// The wave's number in the group.
+    /// The index of the wave in the work-group.
     pub wave: u32,
-    /// The lane; none for an access of the whole wave.
+    /// The lane; `None` for an access of the whole wave.
     pub lane: Option<u8>,
     /// The address of the instruction.
     pub pc: u64,
-    /// The instruction as text.
+    /// The text of the instruction.
     pub text: String,
 }
 
-/// Two accesses that neither a barrier nor atomic operations put in an order. Each pair of instructions is told once.
+/// Two accesses that neither a barrier nor atomic operations order. Each pair of instructions is reported once.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Race {
-    /// The memory.
+    /// The kind of memory.
     pub memory: MemoryKind,
     /// The address of the dword.
     pub address: u64,
-    /// The access that came first in this run.
+    /// The access that happened first in this run.
     pub first: RaceSide,
-    /// The other.
+    /// The access that happened second in this run.
     pub second: RaceSide,
 }
 
-/// Writes a group and a wave.
+/// Writes a work-group ID and a wave index.
 fn place(f: &mut fmt::Formatter<'_>, [x, y, z]: [u32; 3], wave: u32) -> fmt::Result {
     write!(f, "group {x},{y},{z} wave {wave}")
 }

@@ -1,4 +1,4 @@
-//! Instructions as text, decoded once.
+//! Decoded instructions with their text.
 
 use std::{collections::HashMap, rc::Rc};
 
@@ -10,28 +10,28 @@ use crate::{
     program::{code::words, shape::Shape},
 };
 
-/// Facts about an instruction that waves do not need.
+/// Properties of an instruction that waves do not need.
 #[derive(Debug)]
 pub(super) struct Known {
     pub(super) text: String,
-    /// The length.
+    /// The length in bytes.
     pub(super) bytes: u64,
     pub(super) class: InstructionClass,
-    /// Loads and stores go past the caches of one compute unit, as atomic operations do.
+    /// `true` if loads and stores bypass the caches of a compute unit, as atomic operations do.
     pub(super) coherent: bool,
 }
 
-/// Instructions that are remembered.
+/// The maximum number of cached instructions.
 const MOST: usize = 1 << 16;
 
-/// Instructions by address.
+/// A cache of instructions by address.
 #[derive(Debug)]
 pub(super) struct KnownCode {
     shape: Shape,
     known: HashMap<u64, Rc<Known>>,
 }
 
-/// Returns `true` if the instruction asks for coherence beyond its compute unit.
+/// Returns `true` if the instruction requests coherence beyond its compute unit.
 fn is_coherent(instruction: &Instruction) -> bool {
     instruction.field(Field::Glc) != 0 || instruction.field(Field::Scope) > 1
 }
@@ -41,7 +41,7 @@ impl KnownCode {
         Self { shape, known: HashMap::new() }
     }
 
-    /// Returns the text of an instruction that was executed.
+    /// Returns the text of an executed instruction.
     pub(super) fn text(&self, pc: u64) -> String {
         self.known.get(&pc).map_or_else(|| "?".to_owned(), |known| known.text.clone())
     }

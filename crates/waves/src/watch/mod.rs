@@ -1,4 +1,4 @@
-//! Observation of waves: traces, stores to an address, counts of instructions and bytes, races.
+//! Observation of waves: traces, stores to an address, counts of instructions and bytes, data races.
 
 mod change;
 mod counts;

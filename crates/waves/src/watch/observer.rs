@@ -1,4 +1,4 @@
-//! The seam between waves and what observes them.
+//! The interface between waves and their observer.
 
 use crate::{memory::Memory, outcome::Reason, wave::state::Wave};
 
@@ -6,9 +6,9 @@ use crate::{memory::Memory, outcome::Reason, wave::state::Wave};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Place {
     Lds,
-    /// Memory behind page tables.
+    /// Memory with page tables.
     Memory,
-    /// Memory behind page tables that is a lane's own.
+    /// Memory with page tables that is private to a lane.
     Scratch,
 }
 
@@ -19,42 +19,42 @@ pub(crate) enum Act {
     Atomic,
 }
 
-/// An access of a lane, or of a whole wave.
+/// An access by a lane or by a whole wave.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Touch<'d> {
     pub(crate) place: Place,
     pub(crate) act: Act,
     pub(crate) address: u64,
     pub(crate) bytes: u32,
-    /// The bytes that are stored.
+    /// The stored bytes.
     pub(crate) data: &'d [u8],
 }
 
-/// An observer of waves. Each method is called only where [`ON`](Self::ON) is `true`, so that waves without one pay nothing.
+/// An observer of waves. Methods are called only if [`ON`](Self::ON) is `true`, so that waves without an observer have no overhead.
 pub(crate) trait Observer {
     const ON: bool;
 
-    /// The waves of a group go on.
+    /// Called when the waves of a work-group continue.
     fn enter(&self, _index: u64, _id: [u32; 3]) {}
 
-    /// A wave is about to execute the instruction at its PC.
+    /// Called before a wave executes the instruction at its PC.
     fn before(&self, _wave: &Wave, _memory: &dyn Memory) {}
 
-    /// A wave has executed it and is where it goes on; a reason ends the dispatch.
+    /// Called after the instruction, when the PC is updated. A returned reason ends the dispatch.
     fn after(&self, _wave: &Wave) -> Result<(), Reason> {
         Ok(())
     }
 
-    /// The accesses that follow are of a lane.
+    /// Called before the accesses of a lane.
     fn lane(&self, _lane: usize) {}
 
     fn touch(&self, _touch: Touch<'_>) {}
 
-    /// All waves of a group have come to a barrier.
+    /// Called when all waves of a work-group have reached a barrier.
     fn barrier(&self) {}
 }
 
-/// No observer.
+/// The observer that observes nothing.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Unobserved;
 

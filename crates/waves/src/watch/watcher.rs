@@ -27,51 +27,51 @@ use crate::{
     },
 };
 
-/// Waves whose instructions are traced.
+/// The waves whose instructions are traced.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TracedWaves {
-    /// Every wave.
+    /// All waves.
     All,
-    /// One wave.
+    /// A single wave.
     One {
-        /// The group's number in x, y and z.
+        /// The work-group ID in x, y and z.
         group: [u32; 3],
-        /// The wave's number in the group.
+        /// The index of the wave in the work-group.
         wave: u32,
     },
 }
 
-/// Subjects of observation besides the counts, which are always kept.
+/// The events to report. The counts are always collected.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Watch {
-    /// Waves whose instructions and changed registers are told.
+    /// The waves whose instructions and register changes are reported.
     pub trace: Option<TracedWaves>,
-    /// Addresses; a lane that stores to one is told of.
+    /// The addresses whose stores are reported.
     pub stores: Option<Range<u64>>,
-    /// `true` if accesses of LDS and memory that are in no order are told of.
+    /// `true` to report races of accesses to LDS and memory.
     pub races: bool,
 }
 
-/// Results of watching a dispatch.
+/// The results of watching a dispatch.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct WatchReport {
     /// The counts.
     pub counts: WatchCounts,
-    /// Pairs of instructions that race.
+    /// The number of pairs of instructions that race.
     pub races: u64,
-    /// Accesses that were not looked at for races, as more than a million dwords were in use.
+    /// The number of accesses that were not checked for races, because more than a million dwords were in use.
     pub missed: u64,
 }
 
-/// A receiver of news; it ends the dispatch with [`ControlFlow::Break`].
+/// A receiver of events. It ends the dispatch with [`ControlFlow::Break`].
 type Sink<'s> = &'s mut dyn FnMut(&Event) -> ControlFlow<()>;
 
-/// Runs a dispatch to its end on this thread, as [`run`](crate::run) does, and tells `sink` what the watch asks for. With
-/// [`ControlFlow::Break`] from it the dispatch ends, as a hang for the reason [`Reason::Watch`].
+/// Executes a dispatch to its end on this thread, as [`run`](crate::run) does, and reports the watched events to `sink`. If `sink`
+/// returns [`ControlFlow::Break`], the dispatch ends as a hang with the reason [`Reason::Watch`].
 ///
-/// Accesses race where two waves access the same byte, one of them stores, and nothing puts them in an order: a barrier that
-/// both come to, or a chain of atomic operations or coherent accesses of one address (`glc`, and scopes beyond a compute unit)
-/// between them. Lanes of a wave act at once, so no access of a wave races with its own.
+/// Two accesses race if they access the same byte from different waves, at least one of them stores, and nothing orders them:
+/// neither a barrier that both waves reach, nor a chain of atomic operations or coherent accesses to one address (`glc`, and scopes
+/// beyond a compute unit). The lanes of a wave execute together, so accesses of a wave do not race with each other.
 pub fn run_watched(
     dispatch: &Dispatch,
     memory: &dyn Memory,
@@ -104,16 +104,16 @@ pub fn run_watched(
     (shared.outcome(memory), WatchReport { missed: state.report.missed + missed, ..state.report })
 }
 
-/// A wave that lives.
+/// A live wave.
 #[derive(Debug, Default)]
 struct Living {
     clock: Clock,
-    /// The lanes that it started with.
+    /// The mask of lanes that were active at its start.
     start: Option<u64>,
     previous: Option<Rc<Known>>,
 }
 
-/// A group that lives.
+/// A live work-group.
 #[derive(Debug, Default)]
 struct LivingGroup {
     id: [u32; 3],
@@ -128,7 +128,7 @@ struct Now {
     pc: u64,
     known: Rc<Known>,
     exec: u64,
-    /// The registers before it, where they are wanted.
+    /// The registers before the instruction, if they are needed.
     before: Option<Registers>,
 }
 
@@ -136,25 +136,25 @@ struct State<'s> {
     sink: Sink<'s>,
     known: KnownCode,
     groups: HashMap<u64, LivingGroup>,
-    /// The number of the group whose waves go on.
+    /// The index of the work-group whose waves are executed.
     index: u64,
     now: Option<Now>,
     report: WatchReport,
     shadow: Shadow,
-    /// Clocks by address of atomic operations: those of all accesses before the next one there.
+    /// The clocks of atomic operations, by address: those of all accesses before the next operation there.
     turns: HashMap<u64, Clock>,
-    /// Pairs of instructions whose race was told.
+    /// The pairs of instructions whose race was reported.
     told: HashSet<(u64, u64)>,
     ends: bool,
 }
 
-/// Addresses of atomic operations that are remembered.
+/// The maximum number of addresses with stored clocks.
 const MOST_TURNS: usize = 1 << 16;
 
 struct Watcher<'s> {
     dispatch: &'s Dispatch,
     watch: &'s Watch,
-    /// Waves of a group.
+    /// The number of waves of a work-group.
     waves: u64,
     lane: Cell<Option<u8>>,
     state: RefCell<State<'s>>,
@@ -191,7 +191,7 @@ impl Watcher<'_> {
         }
     }
 
-    /// Tells of a store to a watched address.
+    /// Reports a store to a watched address.
     fn note_store(&self, state: &mut State<'_>, touch: &Touch<'_>) {
         let end = touch.address.saturating_add(touch.bytes.into());
         let wanted = self.watch.stores.as_ref().is_some_and(|range| touch.address < range.end && range.start < end);
@@ -217,7 +217,7 @@ impl Watcher<'_> {
         state.tell(&Event::Store(hit));
     }
 
-    /// Looks for an earlier access that an access races with.
+    /// Searches for an earlier access with which an access races.
     fn note_access(&self, state: &mut State<'_>, touch: &Touch<'_>) {
         let Some(now) = &state.now else { return };
         let (pc, number, coherent) = (now.pc, now.wave, now.known.coherent);
