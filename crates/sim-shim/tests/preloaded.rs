@@ -93,6 +93,22 @@ fn files_of_power_management_follow_a_load() {
 }
 
 #[test]
+fn error_counters_of_link_and_memory_can_be_read() {
+    let counters = ["aer_dev_fatal", "aer_dev_correctable", "ras/umc_err_count", "current_link_width"];
+    let paths = counters.map(|name| format!("/sys/class/drm/renderD128/device/{name}"));
+    let mut run = command(LAUNCHER);
+    run.args(["run", "--gpu", "navi21", "--ras", "--shim"]).arg(shim()).args(["--", "cat"]).args(&paths);
+    let output = run.output().expect("the launcher");
+    expect_success(&output);
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    for line in ["TOTAL_ERR_FATAL 0\n", "TOTAL_ERR_COR 0\n", "ue: 0\nce: 0\nde: 0\n", "\n16\n"] {
+        assert!(text.contains(line), "{line:?} in\n{text}");
+    }
+    let plain = launcher("navi21").arg("cat").arg(&paths[2]).output().expect("the launcher");
+    assert!(!plain.status.success(), "memory has ECC only if it is asked for");
+}
+
+#[test]
 fn a_program_sets_a_mode_and_its_picture_is_kept() {
     let picture = std::env::temp_dir().join(format!("amdgpu-sim-screen-{}.png", std::process::id()));
     let mut run = command(LAUNCHER);

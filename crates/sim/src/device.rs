@@ -15,6 +15,7 @@ use crate::{
     kernel::{
         card::Gpu,
         files::census::DeviceCensus,
+        health::{HardwareError, Health},
         mm::bo::Pools,
         power::{Figures, LoadScript},
         sched::{
@@ -244,7 +245,20 @@ impl SimDevice {
     }
 
     pub(crate) fn power_figures(&self) -> Option<Figures> {
-        self.gpu.options.power.then(|| self.gpu.power.figures(&self.gpu.profile))
+        self.gpu.options.power.then(|| self.gpu.power.figures(&self.gpu.profile, self.gpu.health.heat()))
+    }
+
+    pub(crate) fn health(&self) -> &Health {
+        &self.gpu.health
+    }
+
+    /// Returns the number of errors of a kind that were counted.
+    pub(crate) fn error_count(&self, error: HardwareError) -> u64 {
+        self.health().count(error)
+    }
+
+    pub(crate) fn has_ras(&self) -> bool {
+        self.gpu.options.ras
     }
 
     /// Returns the kinds of reset of an IP's rings; `None` if the kernel does not list them.

@@ -50,6 +50,7 @@ pub use self::{
     kernel::{
         client::Client,
         files::census::{Census, DeviceCensus},
+        health::HardwareError,
         power::{LoadError, LoadScript},
         sched::{
             captures::{DEFAULT_KEPT, IBS_VARIABLE, KEPT_VARIABLE},

@@ -22,6 +22,11 @@ pub struct SimOptions {
     /// `true` if the kernel manages power: there are sensors, and files with clocks, temperatures and load. Their values depend on
     /// the work of the rings or on a script ([`SimDevice::follow_load`](crate::SimDevice::follow_load)).
     pub power: bool,
+    /// `true` if the memory has ECC whose errors the driver counts (directory `ras` of sysfs), as on workstation cards. No capture
+    /// contains it.
+    ///
+    /// Source: Linux 6.12 `amdgpu_ras.c`, `amdgpu_ras_check_supported`.
+    pub ras: bool,
     /// The display that is connected to the first connector. Without a display, nothing is scanned out and requests for scanout are
     /// refused.
     pub display: Option<Display>,
@@ -66,6 +71,7 @@ impl Default for SimOptions {
             sdma: true,
             video: false,
             power: false,
+            ras: false,
             display: None,
             max_ibs: true,
             may_raise_priority: false,
@@ -117,6 +123,7 @@ impl SimOptions {
         sdma: false,
         video: false,
         power: false,
+        ras: false,
         display: None,
         max_ibs: false,
         may_raise_priority: false,

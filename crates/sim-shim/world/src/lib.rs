@@ -67,6 +67,9 @@ pub const WIDE_FILLS_VARIABLE: &str = "AMDGPU_SIM_WIDE_FILLS";
 /// The environment variable that, if set to anything but 0, gives chips the video engines of their generation
 /// ([`SimOptions::video`](amdgpu_sim::SimOptions::video)).
 pub const VIDEO_VARIABLE: &str = "AMDGPU_SIM_VIDEO";
+/// The environment variable that, if set to anything but 0, gives the memory ECC whose errors the driver counts
+/// ([`SimOptions::ras`](amdgpu_sim::SimOptions::ras)).
+pub const RAS_VARIABLE: &str = "AMDGPU_SIM_RAS";
 /// The environment variable that, if set to anything but 0, turns user queues on where the kernel and the chip have them
 /// ([`SimOptions::user_queues`](amdgpu_sim::SimOptions::user_queues)).
 pub const USER_QUEUES_VARIABLE: &str = "AMDGPU_SIM_USER_QUEUES";

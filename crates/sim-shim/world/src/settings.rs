@@ -5,8 +5,8 @@ use std::{fs::File, io::Read as _, path::Path};
 use amdgpu_sim::{KernelRelease, LoadError, LoadScript, SimOptions};
 
 use crate::{
-    DISPLAY_VARIABLE, KERNEL_VARIABLE, KERNEL_VRAM_VARIABLE, LOCKUP_VARIABLE, SHADER_INSTRUCTIONS_VARIABLE,
-    USER_QUEUES_VARIABLE, VIDEO_VARIABLE, WIDE_FILLS_VARIABLE, WorldError,
+    DISPLAY_VARIABLE, KERNEL_VARIABLE, KERNEL_VRAM_VARIABLE, LOCKUP_VARIABLE, RAS_VARIABLE,
+    SHADER_INSTRUCTIONS_VARIABLE, USER_QUEUES_VARIABLE, VIDEO_VARIABLE, WIDE_FILLS_VARIABLE, WorldError,
 };
 
 /// Returns the options of a world's devices. Each variable that is set and not empty changes one of them; `variable` looks
@@ -35,6 +35,7 @@ pub fn options(variable: impl Fn(&str) -> Option<String>) -> Result<SimOptions, 
     let is_on = |name| set(name).is_some_and(|text| text != "0");
     options.wide_fills = is_on(WIDE_FILLS_VARIABLE);
     options.video = is_on(VIDEO_VARIABLE);
+    options.ras = is_on(RAS_VARIABLE);
     options.user_queues = is_on(USER_QUEUES_VARIABLE);
     Ok(options)
 }
@@ -108,6 +109,7 @@ mod tests {
             assert_eq!((fills.wide_fills, fills.video), (is_on, false), "{text:?}");
             assert_eq!((video.wide_fills, video.video), (false, is_on), "{text:?}");
             assert_eq!(with(USER_QUEUES_VARIABLE).user_queues, is_on, "{text:?}");
+            assert_eq!(with(RAS_VARIABLE).ras, is_on, "{text:?}");
         }
     }
 

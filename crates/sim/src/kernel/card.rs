@@ -19,6 +19,7 @@ use crate::{
     kernel::{
         complaints::Complaints,
         files::{file_id::FileId, names::Names, node::Masters},
+        health::Health,
         machine::Machine,
         mm::bo::{Bo, Offsets, PAGE, Pinned, Pools},
         modes::{Modes, Screen},
@@ -68,6 +69,8 @@ pub(crate) struct Gpu {
     pub(crate) shaders: Arc<ShaderSlot>,
     /// Power management, with what the rings did.
     pub(crate) power: Arc<Power>,
+    /// Counted errors and lasting faults.
+    pub(crate) health: Arc<Health>,
     /// Held while a submission orders itself among all others: its dependencies, its fences, its place in the queues.
     pub(crate) submitting: Mutex<()>,
     pub(crate) gangs: Arc<Gangs>,
@@ -120,6 +123,7 @@ impl Gpu {
             clock,
             shaders: Arc::new(shaders),
             power: Arc::new(Power::new()),
+            health: Arc::default(),
             submitting: Mutex::default(),
             gangs: Arc::default(),
             resets: AtomicU32::new(0),
@@ -170,6 +174,7 @@ impl Gpu {
             clock: self.clock.clone(),
             shaders: Arc::clone(&self.shaders),
             power: Arc::clone(&self.power),
+            health: Arc::clone(&self.health),
             render_backends: self.profile.dev_info.enabled_rb_pipes_mask,
             wide_fills: self.options.wide_fills,
             tiling: tiling(&self.profile),

@@ -5,6 +5,7 @@ pub(crate) mod client;
 pub(crate) mod complaints;
 pub(crate) mod fdinfo;
 pub(crate) mod files;
+pub(crate) mod health;
 pub(crate) mod ioctl;
 pub(crate) mod machine;
 pub(crate) mod mm;

@@ -5,6 +5,7 @@
 //! `amdgpu_gtt_mgr.c`.
 
 mod connectors;
+mod errors;
 mod place;
 mod power;
 mod resets;
@@ -13,9 +14,10 @@ mod tree;
 
 pub use self::{
     connectors::connector_files,
+    errors::error_files,
     place::{DRM_MAJOR, FIRST_RENDER_MINOR, MOST_DEVICES, Place, node_name},
     power::{changes, power_files},
     resets::reset_files,
     store::{RESCAN, Store, is_true},
-    tree::{Entry, memory_files, tree},
+    tree::{Entry, link_files, memory_files, tree},
 };

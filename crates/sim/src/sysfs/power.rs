@@ -6,11 +6,14 @@ use amdgpu_hw::GfxLevel;
 
 use crate::{
     device::SimDevice,
-    kernel::power::{Figures, gpu_metrics, levels},
+    kernel::{
+        health::CRITICAL_EDGE,
+        power::{Figures, gpu_metrics, levels},
+    },
 };
 
 /// The prefixes of the names of files whose contents change while the GPU works.
-const CHANGING: [&str; 14] = [
+const CHANGING: [&str; 17] = [
     "mem_info_",
     "gpu_busy_percent",
     "mem_busy_percent",
@@ -25,6 +28,9 @@ const CHANGING: [&str; 14] = [
     "runtime_",
     "enabled",
     "dpms",
+    "aer_dev_",
+    "umc_err_count",
+    "current_link_",
 ];
 
 /// Returns `true` if the contents of a file change over time. `name` is the last part of its path.
@@ -105,7 +111,7 @@ fn sensor_files(device: &SimDevice, figures: &Figures) -> Vec<(String, String)> 
     let mut add = |name: &str, value: &dyn std::fmt::Display| files.push((name.to_owned(), format!("{value}\n")));
     add("temp1_input", &figures.edge);
     add("temp1_label", &"edge");
-    add("temp1_crit", &100_000);
+    add("temp1_crit", &CRITICAL_EDGE);
     add("temp1_crit_hyst", &-273_150);
     if level >= GfxLevel::Gfx9 && !is_apu {
         for (index, label, more) in [(2, "junction", 8_000), (3, "mem", 4_000)] {

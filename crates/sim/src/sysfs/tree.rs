@@ -11,6 +11,7 @@ use amdgpu_hw::PciAddress;
 use super::place::{DRM_MAJOR, FIRST_RENDER_MINOR, Place, node_name};
 use super::{
     connectors::{connector_files, connector_links},
+    errors::error_files,
     power::power_files,
     resets::reset_files,
     store::Store,
@@ -41,7 +42,8 @@ pub fn tree(device: &SimDevice, place: Place) -> Vec<(String, Entry)> {
     for (name, content) in pci_files(profile, pci) {
         tree.push((format!("{directory}/{name}"), Entry::File(content)));
     }
-    for (name, content) in memory_files(device).into_iter().chain(reset_files(device)) {
+    let words = memory_files(device).into_iter().chain(link_files(device)).chain(error_files(device));
+    for (name, content) in words.chain(reset_files(device)) {
         tree.push((format!("{directory}/{name}"), Entry::File(content.into_bytes())));
     }
     for (name, content) in power_files(device).into_iter().chain(connector_files(device, place)) {
@@ -114,10 +116,6 @@ fn pci_files(profile: &Profile, pci: PciAddress) -> Vec<(&'static str, Vec<u8>)>
         ("numa_node", "-1\n".to_owned()),
         ("boot_vga", "0\n".to_owned()),
         ("uevent", uevent),
-        ("max_link_speed", link_speed(profile.dev_info.pcie_gen)),
-        ("current_link_speed", link_speed(profile.dev_info.pcie_gen)),
-        ("max_link_width", format!("{}\n", profile.dev_info.pcie_num_lanes)),
-        ("current_link_width", format!("{}\n", profile.dev_info.pcie_num_lanes)),
         ("resource", resource(profile)),
     ]
     .into_iter()
@@ -125,6 +123,20 @@ fn pci_files(profile: &Profile, pci: PciAddress) -> Vec<(&'static str, Vec<u8>)>
     .collect::<Vec<_>>();
     files.push(("config", config(profile)));
     files
+}
+
+/// Returns the files of the link in the device's directory, as they read now. It is trained at its best unless
+/// [`SimDevice::inject_hardware_error`] said otherwise.
+///
+/// Source: Linux 6.12 `drivers/pci/pci-sysfs.c`, `current_link_speed_show` and its neighbours.
+pub fn link_files(device: &SimDevice) -> Vec<(&'static str, String)> {
+    let (generation, lanes) = (device.profile().dev_info.pcie_gen, device.profile().dev_info.pcie_num_lanes);
+    vec![
+        ("max_link_speed", link_speed(generation)),
+        ("current_link_speed", link_speed(device.health().generation(generation))),
+        ("max_link_width", format!("{lanes}\n")),
+        ("current_link_width", format!("{}\n", device.health().lanes(lanes))),
+    ]
 }
 
 /// Returns the current memory files of the device's directory: `amdgpu_vram_mgr.c` and `amdgpu_gtt_mgr.c`.

@@ -6,7 +6,7 @@ use amdgpu_hw::Ip;
 
 use crate::{
     device::SimDevice,
-    kernel::sync::events::Events,
+    kernel::{health::HardwareError, sync::events::Events},
     testing::{
         control::Control,
         hooks::{Hang, RingName},
@@ -103,6 +103,22 @@ impl SimDevice {
     pub fn schedule_by_seed(&self, seed: u64) {
         self.control().seed(seed);
         self.events().ring();
+    }
+
+    /// Lets the hardware have an error, which the files of sysfs then tell: counted ones go up by one, others last. Errors of memory
+    /// show with [`SimOptions::ras`](crate::SimOptions::ras), heat with [`SimOptions::power`](crate::SimOptions::power).
+    ///
+    /// ```
+    /// use amdgpu_sim::{HardwareError, SimDevice, SimOptions, profile, sysfs::error_files};
+    ///
+    /// let options = SimOptions { ras: true, ..SimOptions::default() };
+    /// let gpu = SimDevice::new(profile("navi21").ok_or("no such chip")?, options);
+    /// gpu.inject_hardware_error(HardwareError::RasCorrectable);
+    /// assert!(error_files(&gpu).contains(&("ras/umc_err_count", "ue: 0\nce: 1\nde: 0\n".to_owned())));
+    /// # Ok::<(), &str>(())
+    /// ```
+    pub fn inject_hardware_error(&self, error: HardwareError) {
+        self.health().suffer(error);
     }
 
     /// Sets the mutation of the device from now on; `None` removes it. Concurrent requests may be performed either way.

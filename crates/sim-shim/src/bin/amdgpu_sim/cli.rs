@@ -118,6 +118,10 @@ pub(crate) struct World {
     /// $AMDGPU_SIM_VIDEO, else none]
     #[arg(long)]
     pub(crate) video: bool,
+    /// Give the memory ECC whose errors the driver counts, as that of workstation cards: sysfs has the directory ras [default:
+    /// $AMDGPU_SIM_RAS, else none]
+    #[arg(long)]
+    pub(crate) ras: bool,
     /// Turn user queues on, as 1 for the kernel's parameter user_queue does: they exist with --kernel 6.17 on GFX11 and later
     /// [default: $AMDGPU_SIM_USER_QUEUES, else off]
     #[arg(long)]

@@ -102,6 +102,7 @@ pub(crate) fn prepare(arguments: &World, null: bool) -> Result<Prepared, RunErro
     options.shader_instructions = arguments.shader_instructions.unwrap_or(options.shader_instructions);
     options.wide_fills |= arguments.wide_fills;
     options.video |= arguments.video;
+    options.ras |= arguments.ras;
     options.user_queues |= arguments.user_queues;
     let first = TracedWaves::One { group: [0; 3], wave: 0 };
     let watch = ShaderWatch {

@@ -181,9 +181,12 @@ impl Directory {
             let directory = self.path(&device.place().directory());
             let memory =
                 sysfs::memory_files(device).into_iter().map(|(name, text)| (name.to_owned(), text.into_bytes()));
+            let words = sysfs::link_files(device).into_iter().chain(sysfs::error_files(device));
+            let words = words.map(|(name, text)| (name.to_owned(), text.into_bytes()));
             let power = sysfs::power_files(device).into_iter().chain(sysfs::connector_files(device, device.place()));
             let changes = |path: &str| sysfs::changes(path.rsplit('/').next().unwrap_or_default());
-            for (name, content) in memory.chain(power.filter(|(path, _)| all && changes(path))) {
+            let rest = words.chain(power).filter(|(path, _)| all && changes(path));
+            for (name, content) in memory.chain(rest) {
                 // By renaming, so that no reader sees half of it.
                 let fresh = directory.join(format!("{name}~"));
                 fs::write(&fresh, content)?;

@@ -191,7 +191,7 @@ mod tests {
         let profile = profile(name).unwrap();
         let power = Power::new();
         power.follow(Some("60 50 25 61".parse().unwrap()));
-        gpu_metrics(profile, &power.figures(profile), Duration::from_nanos(77))
+        gpu_metrics(profile, &power.figures(profile, None), Duration::from_nanos(77))
     }
 
     /// Lengths are those of the C structures.

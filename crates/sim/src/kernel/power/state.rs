@@ -40,9 +40,10 @@ impl Power {
         self.born.elapsed()
     }
 
-    /// Returns the figures now.
-    pub(crate) fn figures(&self, profile: &Profile) -> Figures {
-        Figures::new(profile, self.load())
+    /// Returns the figures now, at a temperature (thousandths of a degree Celsius) if one is given.
+    pub(crate) fn figures(&self, profile: &Profile, temperature: Option<i32>) -> Figures {
+        let load = self.load();
+        Figures::new(profile, Load { temperature: temperature.or(load.temperature), ..load })
     }
 
     fn load(&self) -> Load {

@@ -5,7 +5,7 @@ use amdgpu_waves::Flaw;
 
 use crate::{
     gpu::{Memory, PageFault},
-    kernel::mm::space::Space,
+    kernel::{health::HardwareError, mm::space::Space},
 };
 
 /// A mutation: a mistake that a device makes whenever possible. See [`SimDevice::mutate`](crate::SimDevice::mutate).
@@ -88,11 +88,25 @@ pub enum Mutation {
     WrongRow,
     /// Samplers return the nearest texel without filtering.
     Unfiltered,
+    /// Each job leaves an error in memory that ECC cannot correct.
+    RasUncorrectable,
+    /// Each job leaves an error in memory that ECC corrects.
+    RasCorrectable,
+    /// Each job leaves a fatal error of the PCI Express link.
+    AerFatal,
+    /// Each job leaves an error of the link that is not fatal.
+    AerNonfatal,
+    /// Each job leaves an error of the link that was corrected.
+    AerCorrectable,
+    /// From the first job on half of the link's lanes are gone.
+    NarrowLink,
+    /// From the first job on the die is at its critical temperature.
+    Overheating,
 }
 
 impl Mutation {
     /// All mutations.
-    pub const ALL: [Self; 38] = [
+    pub const ALL: [Self; 45] = [
         Self::DropWrite,
         Self::ShortCopy,
         Self::ShiftedCopy,
@@ -131,6 +145,13 @@ impl Mutation {
         Self::SwappedTexel,
         Self::WrongRow,
         Self::Unfiltered,
+        Self::RasUncorrectable,
+        Self::RasCorrectable,
+        Self::AerFatal,
+        Self::AerNonfatal,
+        Self::AerCorrectable,
+        Self::NarrowLink,
+        Self::Overheating,
     ];
 
     /// Returns `true` if the mutation is one of rings, so that it can be restricted to the rings of one IP.
@@ -171,6 +192,20 @@ impl Mutation {
             Self::SwappedTexel => Flaw::SwappedTexel,
             Self::WrongRow => Flaw::WrongRow,
             Self::Unfiltered => Flaw::Unfiltered,
+            _ => return None,
+        })
+    }
+
+    /// Returns the fault that the hardware has with each job, if it is one of the hardware.
+    pub const fn hardware_error(self) -> Option<HardwareError> {
+        Some(match self {
+            Self::RasUncorrectable => HardwareError::RasUncorrectable,
+            Self::RasCorrectable => HardwareError::RasCorrectable,
+            Self::AerFatal => HardwareError::AerFatal,
+            Self::AerNonfatal => HardwareError::AerNonfatal,
+            Self::AerCorrectable => HardwareError::AerCorrectable,
+            Self::NarrowLink => HardwareError::NarrowLink,
+            Self::Overheating => HardwareError::Overheating,
             _ => return None,
         })
     }

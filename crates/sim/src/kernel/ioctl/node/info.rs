@@ -182,7 +182,7 @@ fn sensor(file: &File, kind: u32) -> Result<u32, Errno> {
     if !gpu.options.power {
         return Err(Errno::ENOENT);
     }
-    let figures = gpu.power.figures(profile);
+    let figures = gpu.power.figures(profile, gpu.health.heat());
     let limits = figures.limits;
     Ok(match kind {
         1 => figures.shader_clock,

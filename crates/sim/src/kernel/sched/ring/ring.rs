@@ -23,6 +23,7 @@ use crate::{
     gpu::{self, Engine, Environment, Ib, PageFault, Place},
     kernel::{
         complaints::Complaints,
+        health::Health,
         mm::space::Space,
         power::Power,
         sched::{
@@ -70,6 +71,7 @@ pub(crate) struct Board {
     pub(crate) clock: Ticker,
     pub(crate) shaders: Arc<ShaderSlot>,
     pub(crate) power: Arc<Power>,
+    pub(crate) health: Arc<Health>,
     /// A bit for each render backend.
     pub(crate) render_backends: u32,
     pub(crate) wide_fills: bool,
@@ -97,6 +99,7 @@ struct Shared {
     clock: Ticker,
     shaders: Arc<ShaderSlot>,
     power: Arc<Power>,
+    health: Arc<Health>,
     waiting: Mutex<VecDeque<Job>>,
     /// The entity of the job that runs. Changes with `waiting` locked.
     running: Mutex<Option<Arc<Entity>>>,
@@ -125,6 +128,7 @@ impl Ring {
             clock: board.clock,
             shaders: board.shaders,
             power: board.power,
+            health: board.health,
             waiting: Mutex::default(),
             running: Mutex::default(),
             stale: Mutex::default(),
@@ -352,6 +356,9 @@ impl Shared {
         if let (Ok(()) | Err(Errno::ENODATA), Some((bo, offset, number))) = (outcome, user_fence) {
             let number = if mutation == Some(Mutation::WrongFenceValue) { number - 1 } else { number };
             bo.write(offset, &number.to_le_bytes());
+        }
+        if let Some(error) = mutation.and_then(Mutation::hardware_error) {
+            self.health.suffer(error);
         }
         self.load.fetch_sub(1, Ordering::AcqRel);
         if mutation != Some(Mutation::LostWakeUp) {
