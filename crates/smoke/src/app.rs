@@ -170,6 +170,8 @@ fn execute(arguments: &RunArguments, given: &[OsString]) -> Exit {
                 overall: arguments.overall_timeout,
                 grace: std::time::Duration::from_millis(arguments.child.grace),
                 interrupted: interrupted(),
+                monitor: target.monitor().clone(),
+                strict_hardware: options.strict_hardware,
                 recordings: reports.recordings(),
             };
             match arguments.soak {
@@ -187,6 +189,7 @@ fn options(arguments: &RunArguments) -> Options {
         seed: arguments.seed,
         memory: arguments.memory,
         keep_going: arguments.keep_going,
+        strict_hardware: arguments.strict_hardware,
         ..Options::default()
     }
 }

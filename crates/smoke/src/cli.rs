@@ -122,6 +122,12 @@ pub(crate) struct RunArguments {
     #[arg(long)]
     pub(crate) keep_going: bool,
 
+    /// Fail a check during which the hardware had a corrected error, an uncorrectable PCIe error that is not fatal, a narrower or
+    /// slower PCIe link, a critical temperature or an error in the kernel log; without this they are warnings. Uncorrectable
+    /// memory errors and fatal PCIe errors always fail it.
+    #[arg(long)]
+    pub(crate) strict_hardware: bool,
+
     /// Let the level destructive reset a real GPU, which destroys the work of all its users.
     #[arg(long)]
     pub(crate) i_accept_a_gpu_reset: bool,

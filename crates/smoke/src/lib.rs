@@ -23,6 +23,7 @@ mod choice;
 mod cli;
 mod document;
 mod gpu;
+mod hardware;
 mod isolation;
 mod level;
 mod list;
@@ -42,6 +43,7 @@ pub use self::{
         mutant::{Mutant, UnknownMutant},
         target::{Count, NoTarget, Target},
     },
+    hardware::state::{Hardware, HardwareEvent, HardwareRule, Sensors, Watched},
     level::Level,
     options::Options,
     result::{

@@ -21,6 +21,8 @@ pub struct Options {
     pub memory: Option<u64>,
     /// Go on after the GPU was lost or reset.
     pub keep_going: bool,
+    /// `true` if each event of the hardware that is a warning otherwise fails its check.
+    pub strict_hardware: bool,
     /// Checks that are known to fail, known to be flaky, or to be left out.
     pub expectations: Expectations,
     /// An earlier report that bandwidths are compared with.

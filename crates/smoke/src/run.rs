@@ -9,6 +9,7 @@ use std::{
 use crate::{
     checks::inventory,
     gpu::{target::Target, test_context::TestContext},
+    hardware::{verdict, watch::Watch},
     level::Level,
     options::Options,
     plan::{self, Step},
@@ -69,13 +70,14 @@ impl Observer for () {}
 pub fn run(target: &Target, options: &Options, observer: &mut dyn Observer) -> Report {
     observer.began(target.gpu());
     let start = Instant::now();
+    let mut watch = Watch::new(target.monitor());
     let opened = shielded(|| TestContext::open(target, options.settings()));
     let report = match opened {
         Ok(test) => {
-            let gpu = target.gpu().with_facts(test.facts());
+            let gpu = target.gpu().with_facts(test.facts()).with_watched(watch.sources());
             let steps = plan::plan(&test.rings, options.level, &options.choice);
             observer.planned(&gpu, &steps.iter().map(|step| &*step.id).collect::<Vec<_>>());
-            follow(test, gpu, &steps, start, options, observer)
+            follow(test, gpu, &steps, start, &mut watch, options, observer)
         }
         Err(broken) => {
             let gpu = target.gpu().clone();
@@ -95,6 +97,7 @@ fn follow(
     gpu: Gpu,
     steps: &[Step],
     start: Instant,
+    watch: &mut Watch,
     options: &Options,
     observer: &mut dyn Observer,
 ) -> Report {
@@ -106,7 +109,7 @@ fn follow(
         observer.started(&step.id);
         // The first check is the opening itself, which began when the run did.
         let began = start.take().filter(|_| step.id == inventory::OPEN).unwrap_or_else(Instant::now);
-        let (mut result, lost) = tried(&mut shared, step, began, options);
+        let (mut result, lost) = tried(&mut shared, step, began, watch, options);
         options.judge(&mut result);
         observer.finished(&result);
         results.push(result);
@@ -125,6 +128,7 @@ fn tried(
     shared: &mut Option<TestContext<'_>>,
     step: &Step,
     began: Instant,
+    watch: &mut Watch,
     options: &Options,
 ) -> (CheckResult, Option<String>) {
     if options.expectations.skips(&step.id) {
@@ -136,18 +140,25 @@ fn tried(
         return (CheckResult::new(&step.id, Status::Skip, "", began.elapsed()), None);
     };
     if step.check.level < Level::Destructive {
-        return in_lab(test, step, began);
+        return in_lab(test, step, began, watch, options);
     }
     match shielded(|| TestContext::open(test.target, options.settings())) {
-        Ok(own) => in_lab(&own, step, began),
+        Ok(own) => in_lab(&own, step, began, watch, options),
         Err(broken) => (judged(&step.id, began, Err(broken)), None),
     }
 }
 
 /// Tries a step with an open device: its result, and why the GPU cannot be trusted afterwards, if so.
-pub(crate) fn in_lab(test: &TestContext<'_>, step: &Step, began: Instant) -> (CheckResult, Option<String>) {
+pub(crate) fn in_lab(
+    test: &TestContext<'_>,
+    step: &Step,
+    began: Instant,
+    watch: &mut Watch,
+    options: &Options,
+) -> (CheckResult, Option<String>) {
     let is_destructive = step.check.level == Level::Destructive;
     test.rewind();
+    watch.begin();
     let before = test.condition();
     let mut result = judged(&step.id, began, shielded(|| step.run(test)));
     result.bandwidths = test.take_bandwidths();
@@ -173,6 +184,7 @@ pub(crate) fn in_lab(test: &TestContext<'_>, step: &Step, began: Instant) -> (Ch
     if let Some(why) = &lost {
         result.detail = format!("{}; {why}", result.detail);
     }
+    verdict::apply(&mut result, watch.end(), options.strict_hardware);
     // A check that is there to reset the GPU may have done so.
     (result, lost.filter(|_| !is_destructive))
 }

@@ -42,13 +42,14 @@ fn the_page_has_summary_pictures_and_checks_and_needs_no_other_file() {
         "aria-label=\"Bandwidth of each engine and direction\"",
         "sdma0 download",
         "aria-label=\"Timeline of the checks\"",
+        "aria-label=\"Temperature, power and clock during the run\"",
         "<td class=\"fail\">fail</td><td class=\"id\">bo.metadata</td>",
         "<td class=\"pass\">pass</td><td class=\"id\">exec.copy.sdma0</td>",
         "default-src 'none'",
     ] {
         assert!(page.contains(part), "{part} in\n{page}");
     }
-    assert_eq!(page.matches("<svg ").count(), 3);
+    assert_eq!(page.matches("<svg ").count(), 4);
     for foreign in ["http:", "https:", "src=", "href=", "url(", "@import", "<script", "<link", "<img", "<iframe"] {
         assert!(!page.contains(foreign), "{foreign} in\n{page}");
     }

@@ -46,6 +46,8 @@ fn intended(mutant: Mutant) -> String {
         M::SwappedTexel => each("shader.image.store"),
         M::WrongRow => each("shader.image.load"),
         M::Unfiltered => each("shader.image.sample"),
+        // Errors of the hardware come with the first job.
+        _ if mutant.mutation.hardware_error().is_some() => "exec.nop.gfx0".to_owned(),
         other => panic!("{other:?} has no check that is there to find it"),
     }
 }
@@ -56,7 +58,11 @@ fn tried(mutant: Option<Mutant>, check: &str) -> CheckResult {
         Some(mutant) => Target::mutant("navi21", mutant),
     };
     let choice = Choice { filter: Some(Filter::exactly(check).unwrap()), ..Choice::default() };
-    let options = Options { level: Level::Destructive, choice, memory: Some(4 << 20), ..Options::default() };
+    let mut options = Options { level: Level::Destructive, choice, memory: Some(4 << 20), ..Options::default() };
+    // Uncorrectable errors fail a check in any case, others are warnings.
+    let is_warning = |mutation| mutation != Mutation::RasUncorrectable && mutation != Mutation::AerFatal;
+    let hardware = mutant.map(|mutant| mutant.mutation).filter(|mutation| mutation.hardware_error().is_some());
+    options.strict_hardware = hardware.is_some_and(is_warning);
     let report = run(&target.unwrap(), &options, &mut ());
     // Some mistakes keep the GPU from being opened.
     let result = report.results.first().unwrap_or_else(|| panic!("{check} did not run: {report:?}"));

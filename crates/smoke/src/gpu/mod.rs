@@ -1,7 +1,6 @@
 //! The GPU under test, and what the checks do with it.
 
 pub(crate) mod channel;
-pub(crate) mod kernel_log;
 pub(crate) mod mutant;
 pub(crate) mod pattern;
 pub(crate) mod recorder;

@@ -10,11 +10,12 @@ use std::{
 };
 
 use amdgpu_layers::{Recording, Replay};
-use amdgpu_sim::{Census, SimDevice, SimKernel, SimOptions, sysfs::Place};
+use amdgpu_sim::{Census, HardwareError, SimDevice, SimKernel, SimOptions, sysfs::Place};
 use amdgpu_winsys::winsys::{self, Device, Kernel, Node, Observer, PciAddress, RenderNode};
 
 use crate::{
     gpu::{mutant::Mutant, surroundings},
+    hardware::source::Monitor,
     result::report::Gpu,
 };
 
@@ -60,6 +61,8 @@ pub struct Target {
     helper: Option<PathBuf>,
     /// The simulated GPU, if it is one of this process.
     device: Option<SimDevice>,
+    /// The files that tell its state.
+    monitor: Monitor,
 }
 
 impl fmt::Debug for Target {
@@ -162,7 +165,8 @@ impl Target {
         let peer =
             |other: Node| Peer { name: place(&other), open: Box::new(move || Device::new(render_node(&other.path)?)) };
         let peers = others.map(peer).collect();
-        let target = Self { node: Some(path.clone()), ..Self::over(location, move || render_node(&path)) };
+        let (node, monitor) = (Some(path.clone()), Monitor::Node(path.clone()));
+        let target = Self { node, monitor, ..Self::over(location, move || render_node(&path)) };
         target.with_peers(peers)
     }
 
@@ -207,8 +211,8 @@ impl Target {
 
     /// Creates a target from a path, which is not opened yet.
     pub fn at(path: PathBuf) -> Self {
-        let node = Some(path.clone());
-        Self { node, ..Self::over(path.display().to_string(), move || render_node(&path)) }
+        let (node, monitor) = (Some(path.clone()), Monitor::Node(path.clone()));
+        Self { node, monitor, ..Self::over(path.display().to_string(), move || render_node(&path)) }
     }
 
     /// Creates a simulated GPU, fresh from the factory: a chip's name, or the file of a capture.
@@ -222,7 +226,11 @@ impl Target {
 
     fn simulated_as(name: &str, mutant: Option<Mutant>) -> Result<Self, NoTarget> {
         let profile = amdgpu_sim::chip(name)?;
-        let device = SimDevice::new(Arc::clone(&profile), SimOptions::hanging_for(HANG));
+        // Memory without ECC has no errors to count.
+        let error = mutant.and_then(|mutant| mutant.mutation.hardware_error());
+        let ras = matches!(error, Some(HardwareError::RasUncorrectable | HardwareError::RasCorrectable));
+        let options = SimOptions { power: true, ras, ..SimOptions::hanging_for(HANG) };
+        let device = SimDevice::new(Arc::clone(&profile), options);
         if let Some(mutant) = mutant {
             mutant.enter(&device);
         }
@@ -235,7 +243,8 @@ impl Target {
         };
         let machine = device.clone();
         let target = Self::over(name, open).simulating().counting(move || census(&device, &files.borrow()));
-        Self { device: Some(machine), ..target }.beside(&[name])
+        let monitor = Monitor::Simulated(machine.clone());
+        Self { device: Some(machine), monitor, ..target }.beside(&[name])
     }
 
     /// Creates a simulated GPU that makes one mistake whenever it can, to see that the test finds it.
@@ -273,7 +282,7 @@ impl Target {
         let Some(kernel) = self.kernel else { return self };
         let recording = recording.clone();
         let target = Self::over(self.gpu.location.clone(), move || Ok(Arc::new(recording.wrap(kernel()?)) as _));
-        Self { gpu: self.gpu, ..target }
+        Self { gpu: self.gpu, monitor: self.monitor, ..target }
     }
 
     /// Returns the GPU of a recording, which answers what it answered then, in that order.
@@ -306,6 +315,7 @@ impl Target {
             peers_told_by: None,
             helper: None,
             device: None,
+            monitor: Monitor::None,
         }
     }
 
@@ -366,6 +376,11 @@ impl Target {
             Some(kernel) => Device::with_observer(kernel()?, observer),
             None => self.open(),
         }
+    }
+
+    /// The files that tell the state of the GPU.
+    pub(crate) fn monitor(&self) -> &Monitor {
+        &self.monitor
     }
 
     /// Opens the GPU once more.

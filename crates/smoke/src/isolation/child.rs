@@ -13,6 +13,7 @@ use crate::{
         target::Target,
         test_context::{Settings, TestContext},
     },
+    hardware::watch::Watch,
     isolation::message::{Message, Planned},
     options::Options,
     plan::{self, Step},
@@ -51,21 +52,23 @@ pub(crate) fn work(task: &Task, target: &Target, options: &Options, trouble: Opt
         cause(trouble);
     }
     let settings = Settings { pulse: Some(|| tell(&Message::Alive)), progress: Some(progressed), ..options.settings() };
+    // The state of a real GPU is watched by the parent, which also sees it when a check does not end.
+    let mut watch = if target.gpu().simulated { Watch::new(target.monitor()) } else { Watch::none() };
     let test = shielded(|| TestContext::open(target, settings));
     match (test, task) {
         (Ok(test), Task::Plan) => {
-            let gpu = target.gpu().with_facts(test.facts());
+            let gpu = target.gpu().with_facts(test.facts()).with_watched(watch.sources());
             let steps = plan::plan(&test.rings, options.level, &options.choice);
             let planned =
                 steps.iter().map(|step| Planned { id: step.id.clone(), seconds: step.check.budget.as_secs() });
             tell(&Message::Planned { gpu: Box::new(gpu), steps: planned.collect() });
             // Opening it was the first check of most plans.
             if let Some(open) = steps.iter().find(|step| step.id == inventory::OPEN) {
-                told(in_lab(&test, open, began));
+                told(in_lab(&test, open, began, &mut watch, options));
             }
         }
         (Ok(test), Task::Try(id)) => match step(&test, options, id) {
-            Some(step) => told(in_lab(&test, &step, began)),
+            Some(step) => told(in_lab(&test, &step, began, &mut watch, options)),
             None => told((CheckResult::new(id, Status::Crash, "the plan has no such check", began.elapsed()), None)),
         },
         (Err(broken), task) => {

@@ -16,7 +16,7 @@ use std::{
 
 use crate::{
     checks::inventory,
-    gpu::kernel_log::KernelLog,
+    hardware::{source::Monitor, verdict, watch::Watch},
     isolation::{
         fork::{self, Ended, Limits, Why},
         message::{Message, Planned},
@@ -24,7 +24,6 @@ use crate::{
     options::Options,
     result::{
         check_result::CheckResult,
-        evidence::Evidence,
         report::{Gpu, Report},
         status::{Expected, Status},
     },
@@ -48,6 +47,10 @@ pub(crate) struct Parent {
     pub(crate) grace: Duration,
     /// Set when the user wants no more.
     pub(crate) interrupted: Arc<AtomicBool>,
+    /// The files that tell the state of the GPU.
+    pub(crate) monitor: Monitor,
+    /// `true` if each event of the hardware fails its check.
+    pub(crate) strict_hardware: bool,
     /// Folder of the children's recordings.
     pub(crate) recordings: Option<PathBuf>,
 }
@@ -82,18 +85,23 @@ pub(crate) fn recording(id: &str) -> String {
 }
 
 impl Parent {
+    /// Begins to watch a real GPU. A simulated one is watched by each child, in whose process it is.
+    pub(crate) fn watch(&self, gpu: &Gpu) -> Watch {
+        if gpu.simulated { Watch::none() } else { Watch::new(&self.monitor) }
+    }
+
     /// Takes a GPU through the plan.
     pub(crate) fn run(&self, gpu: &Gpu, options: &Options, observer: &mut dyn Observer) -> Report {
         observer.began(gpu);
-        let mut log = KernelLog::open(gpu.simulated);
+        let mut watch = self.watch(gpu);
         let start = Instant::now();
         let pass = Pass { seed: options.seed, ..Pass::default() };
-        let (gpu, plan, opened) = match self.plan(gpu, options, &pass, start, &mut log, observer) {
+        let (gpu, plan, opened) = match self.plan(gpu, options, &pass, start, &mut watch, observer) {
             Ok(planned) => planned,
             Err(report) => return *report,
         };
         observer.planned(&gpu, &plan.iter().map(|step| &*step.id).collect::<Vec<_>>());
-        let (results, ending) = self.follow(&plan, opened, options, &pass, start, &mut log, observer);
+        let (results, ending) = self.follow(&plan, opened, options, &pass, start, &mut watch, observer);
         let report = Report::new(gpu, options, results, ending);
         observer.ended(&report);
         report
@@ -110,13 +118,13 @@ impl Parent {
         options: &Options,
         pass: &Pass,
         start: Instant,
-        log: &mut KernelLog,
+        watch: &mut Watch,
         observer: &mut dyn Observer,
     ) -> Result<(Gpu, Vec<Planned>, Option<CheckResult>), Box<Report>> {
         let limit = self.check.unwrap_or(PLANNING);
-        let first = self.child(inventory::OPEN, &["--child-plan"], limit, pass, start, log, observer);
+        let first = self.child(inventory::OPEN, &["--child-plan"], limit, pass, start, watch, observer);
         if let Some((gpu, plan)) = first.plan {
-            return Ok((gpu, plan, first.result));
+            return Ok((gpu.with_watched(watch.sources()), plan, first.result));
         }
         observer.planned(gpu, &[inventory::OPEN]);
         let results: Vec<_> = first.result.into_iter().collect();
@@ -138,7 +146,7 @@ impl Parent {
         options: &Options,
         pass: &Pass,
         start: Instant,
-        log: &mut KernelLog,
+        watch: &mut Watch,
         observer: &mut dyn Observer,
     ) -> (Vec<CheckResult>, Ending) {
         let mut results = Vec::with_capacity(plan.len());
@@ -158,7 +166,7 @@ impl Parent {
             observer.started(&step.id);
             let told = match opened.take_if(|result| result.id == step.id) {
                 Some(result) => Told { result: Some(result), ..Told::default() },
-                None => self.step(step, options, pass, start, log, observer),
+                None => self.step(step, options, pass, start, watch, observer),
             };
             let Some(mut result) = told.result else { continue };
             options.judge(&mut result);
@@ -178,7 +186,7 @@ impl Parent {
         options: &Options,
         pass: &Pass,
         start: Instant,
-        log: &mut KernelLog,
+        watch: &mut Watch,
         observer: &mut dyn Observer,
     ) -> Told {
         if options.expectations.skips(&step.id) {
@@ -188,13 +196,13 @@ impl Parent {
         }
         let own = Duration::from_secs(step.seconds);
         let limit = self.check.map_or(own, |limit| limit.min(own));
-        let mut told = self.child(&step.id, &["--child", &step.id], limit, pass, start, log, observer);
+        let mut told = self.child(&step.id, &["--child", &step.id], limit, pass, start, watch, observer);
         let ended_badly =
             told.result.as_ref().is_some_and(|result| matches!(result.word, Status::Timeout | Status::Crash));
         if ended_badly && told.abort.is_none() && !options.keep_going {
             // Is there still a GPU?
             let health =
-                self.child(inventory::OPEN, &["--child", inventory::OPEN], PLANNING, pass, start, log, &mut ());
+                self.child(inventory::OPEN, &["--child", inventory::OPEN], PLANNING, pass, start, watch, &mut ());
             let is_well = health.result.is_some_and(|result| result.word == Status::Pass);
             told.lost = (!is_well).then(|| format!("the GPU does not open any more after {}", step.id));
         }
@@ -223,7 +231,7 @@ impl Parent {
         whole: Duration,
         pass: &Pass,
         start: Instant,
-        log: &mut KernelLog,
+        watch: &mut Watch,
         observer: &mut dyn Observer,
     ) -> Told {
         let mut command = Command::new(&self.program);
@@ -235,7 +243,7 @@ impl Parent {
         let limits = Limits { whole, silence: self.silence, grace: self.grace };
         let began = Instant::now();
         let mut told = Told::default();
-        log.skip();
+        watch.begin();
         let ended = fork::run(
             &mut command,
             limits,
@@ -266,8 +274,9 @@ impl Parent {
         if let Some(word) = word {
             told.result = Some(CheckResult::new(id, word, detail, time));
         }
+        let seen = watch.end();
         if let Some(result) = &mut told.result {
-            add_messages(result, log.read());
+            verdict::apply(result, seen, self.strict_hardware);
         }
         told
     }
@@ -278,34 +287,5 @@ const fn stopped(why: Why) -> Status {
         Why::Time(_) | Why::Silence(_) => Status::Timeout,
         Why::NoTimeLeft | Why::Interrupted => Status::Incomplete,
         Why::Babble => Status::Crash,
-    }
-}
-
-/// Adds kernel messages to the evidence; they turn a pass into a failure.
-fn add_messages(result: &mut CheckResult, messages: Vec<String>) {
-    if messages.is_empty() {
-        return;
-    }
-    if result.word == Status::Pass {
-        result.word = Status::DmesgWarn;
-    }
-    let evidence: &mut Evidence = result.evidence.get_or_insert_default();
-    evidence.messages = messages;
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_kernels_complaints_spoil_a_pass_and_are_kept() {
-        let mut result = CheckResult::new("a.b", Status::Pass, "", Duration::ZERO);
-        add_messages(&mut result, Vec::new());
-        assert_eq!((result.word, &result.evidence), (Status::Pass, &None));
-        add_messages(&mut result, vec!["amdgpu: ring gfx timeout".to_owned()]);
-        assert_eq!(result.word, Status::DmesgWarn);
-        let mut failed = CheckResult::new("a.b", Status::Fail, "", Duration::ZERO);
-        add_messages(&mut failed, vec!["amdgpu: ring gfx timeout".to_owned()]);
-        assert_eq!((failed.word, failed.evidence.unwrap().messages.len()), (Status::Fail, 1));
     }
 }

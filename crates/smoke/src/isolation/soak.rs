@@ -3,7 +3,6 @@
 use std::time::{Duration, Instant};
 
 use crate::{
-    gpu::kernel_log::KernelLog,
     isolation::parent::{Parent, Pass},
     options::Options,
     result::{
@@ -27,10 +26,10 @@ pub(crate) fn run(
     observer: &mut dyn Observer,
 ) -> Report {
     observer.began(gpu);
-    let mut log = KernelLog::open(gpu.simulated);
+    let mut watch = parent.watch(gpu);
     let start = Instant::now();
     let mut pass = Pass { seed: options.seed, ..Pass::default() };
-    let (gpu, plan, mut opened) = match parent.plan(gpu, options, &pass, start, &mut log, observer) {
+    let (gpu, plan, mut opened) = match parent.plan(gpu, options, &pass, start, &mut watch, observer) {
         Ok(planned) => planned,
         Err(report) => return *report,
     };
@@ -42,7 +41,7 @@ pub(crate) fn run(
     let mut ending = Ending::default();
     loop {
         let round = Round { number: soak.rounds + 1, seed: pass.seed };
-        let (results, ended) = parent.follow(&plan, opened.take(), options, &pass, start, &mut log, &mut ());
+        let (results, ended) = parent.follow(&plan, opened.take(), options, &pass, start, &mut watch, &mut ());
         let is_complete = results.len() == plan.len();
         for result in results {
             if parent.is_interrupted() && result.word == Status::Incomplete {

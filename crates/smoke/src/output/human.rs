@@ -7,6 +7,7 @@ use std::{
 };
 
 use crate::{
+    hardware::state::Watched,
     output::sink::Sink,
     result::{
         check_result::CheckResult,
@@ -34,6 +35,9 @@ pub(crate) struct Human {
     /// The levels at which a filter that fits nothing fits something.
     hint: Option<String>,
 }
+
+/// Events of the hardware in the summary; all of them are in the JSON report.
+const EVENTS: usize = 12;
 
 /// Lines of evidence shown for a check; all of them are in the JSON report.
 const EVIDENCE: usize = 24;
@@ -64,11 +68,14 @@ impl Human {
         }
     }
 
-    fn facts(&mut self, facts: &Facts) {
+    fn facts(&mut self, facts: &Facts, watched: Option<&Watched>) {
         let Facts { name, chip, gfx_level, driver, .. } = facts;
         self.line(format_args!("{name}: {chip}, {gfx_level}, amdgpu {driver}, rings {}", facts.rings.join(" ")));
         if facts.stand_in {
             self.line("This kernel only pretends: it takes every request and does nothing.");
+        }
+        if let Some(watched) = watched {
+            self.line(format_args!("Watched around each check: {watched}"));
         }
         self.line(format_args!("\nheap {:>11}  {:<14} flags", "size", "memory"));
         for (index, heap) in facts.heaps.iter().enumerate() {
@@ -80,6 +87,21 @@ impl Human {
             self.line(format_args!("{index:>4} {:>4} {:>6} bit  {properties}", row.heap, row.addressing));
         }
         self.line("");
+    }
+
+    /// Prints what happened to the hardware, and during which checks.
+    fn hardware(&mut self, report: &Report) {
+        let events: Vec<_> = report.hardware_events().collect();
+        if events.is_empty() {
+            return;
+        }
+        self.line("\n--- hardware ---");
+        for (id, event) in events.iter().take(EVENTS) {
+            self.line(format_args!("{id}: {event}"));
+        }
+        if events.len() > EVENTS {
+            self.line(format_args!("... {} events more", events.len() - EVENTS));
+        }
     }
 
     /// Prints what to attach to a bug report.
@@ -142,7 +164,7 @@ impl Observer for Human {
         self.width = ids.iter().map(|id| id.len()).max().unwrap_or(0);
         self.planned = ids.len();
         if let Some(facts) = &gpu.facts {
-            self.facts(facts);
+            self.facts(facts, gpu.watched.as_ref());
         }
     }
 
@@ -179,7 +201,7 @@ impl Observer for Human {
                 self.line(format_args!("      | {line}"));
             }
         }
-        let evidence = result.evidence.as_ref().map(|evidence| evidence.lines()).unwrap_or_default();
+        let evidence = result.evidence_lines();
         for line in evidence.iter().take(EVIDENCE) {
             self.line(format_args!("      | {line}"));
         }
@@ -213,6 +235,7 @@ impl Observer for Human {
         for line in report.soak.iter().flat_map(Soak::lines) {
             self.line(line);
         }
+        self.hardware(report);
         self.what_to_send(report);
         self.line(counts(report));
     }

@@ -7,6 +7,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use serde_json::{Map, Value, json};
 
 use crate::{
+    hardware::state::Hardware,
     output::sink::Sink,
     result::{check_result::CheckResult, report::Report, status::Status},
     run::Observer,
@@ -66,12 +67,14 @@ fn document(report: &Report, start: f64, end: f64) -> Value {
 
 fn test(result: &CheckResult) -> Value {
     let evidence = result.evidence.as_ref();
-    let lines = evidence.map(|evidence| evidence.lines().join("\n")).unwrap_or_default();
+    let lines = result.evidence_lines().join("\n");
+    let figures = result.hardware.as_ref().map(Hardware::line).filter(|figures| !figures.is_empty());
+    let figures = figures.map(|figures| format!("hardware: {figures}\n")).unwrap_or_default();
     json!({
         "result": result.word.name(),
         "igt-version": format!("amdgpu-smoke {}", env!("CARGO_PKG_VERSION")),
         "time": time(0.0, result.time.as_secs_f64()),
-        "out": format!("{}\n", result.detail),
+        "out": format!("{}\n{figures}", result.detail),
         "err": lines,
         "dmesg": evidence.map(|evidence| evidence.messages.join("\n")).unwrap_or_default(),
     })

@@ -3,6 +3,7 @@
 use std::fmt::Write;
 
 use crate::{
+    hardware::state::Hardware,
     output::markup::escaped,
     result::{check_result::CheckResult, report::Report, status::Status},
 };
@@ -52,6 +53,12 @@ fn properties(report: &Report) -> Vec<(&'static str, String)> {
         ("seed", report.seed.to_string()),
     ];
     properties.extend(report.gpu.chosen.iter().map(|reason| ("chosen because", reason.clone())));
+    if let Some(watched) = &report.gpu.watched {
+        properties.push(("watched", watched.sources.join(", ")));
+        properties.push(("not watched", watched.missing.join(", ")));
+        let events: Vec<_> = report.hardware_events().map(|(id, event)| format!("{id}: {event}")).collect();
+        properties.push(("hardware events", events.join("\n")));
+    }
     properties.extend(report.gpu.mutation.iter().map(|mutation| ("mutation", mutation.clone())));
     if let Some(facts) = &report.gpu.facts {
         let firmware: Vec<_> = facts.firmware.iter().map(|(name, version)| format!("{name} {version}")).collect();
@@ -72,17 +79,19 @@ fn case(xml: &mut String, result: &CheckResult) {
     let _ =
         write!(xml, "    <testcase classname=\"{class}\" name=\"{name}\" time=\"{:.3}\"", result.time.as_secs_f64());
     let (detail, word) = (escaped(&result.detail), result.word.name());
-    let evidence = result.evidence.as_ref().map(|evidence| evidence.lines().join("\n")).unwrap_or_default();
-    let evidence = escaped(&evidence);
+    let evidence = escaped(&result.evidence_lines().join("\n"));
+    let figures = result.hardware.as_ref().map(Hardware::line).filter(|figures| !figures.is_empty());
+    let figures = figures.map(|figures| format!("\nhardware: {}", escaped(&figures))).unwrap_or_default();
     if result.is_failure() {
         let element = if is_error(result.word) { "error" } else { "failure" };
         let _ = writeln!(
             xml,
-            ">\n      <{element} type=\"{word}\" message=\"{detail}\">{evidence}</{element}>\n    </testcase>"
+            ">\n      <{element} type=\"{word}\" message=\"{detail}\">{evidence}{figures}</{element}>\n    </testcase>"
         );
     } else if result.word == Status::Skip {
         let _ = writeln!(xml, ">\n      <skipped message=\"{detail}\"/>\n    </testcase>");
     } else {
-        let _ = writeln!(xml, ">\n      <system-out>{word}: {detail}</system-out>\n    </testcase>");
+        let lines = if evidence.is_empty() { evidence } else { format!("\n{evidence}") };
+        let _ = writeln!(xml, ">\n      <system-out>{word}: {detail}{lines}{figures}</system-out>\n    </testcase>");
     }
 }

@@ -4,6 +4,7 @@
 use clap::ValueEnum;
 
 use crate::{
+    hardware::state::Hardware,
     output::sink::Sink,
     result::{
         check_result::CheckResult,
@@ -48,6 +49,9 @@ impl Observer for Tap {
         if let Some(reason) = &gpu.chosen {
             self.out.line(&format!("# chosen because {}", one_line(reason)));
         }
+        if let Some(watched) = &gpu.watched {
+            self.out.line(&format!("# watched around each check: {}", one_line(&watched.to_string())));
+        }
         if let Some(facts) = &gpu.facts {
             self.out.line(&format!("# {}, {}, amdgpu {}", one_line(&facts.name), facts.chip, facts.driver));
         }
@@ -87,7 +91,9 @@ fn diagnostics(result: &CheckResult) -> Vec<String> {
         format!("duration_ms: {:.3}", result.time.as_secs_f64() * 1e3),
         format!("message: {}", quoted(&result.detail)),
     ];
-    let evidence = result.evidence.as_ref().map(|evidence| evidence.lines()).unwrap_or_default();
+    let figures = result.hardware.as_ref().map(Hardware::line).filter(|figures| !figures.is_empty());
+    lines.extend(figures.map(|figures| format!("hardware: {}", quoted(&figures))));
+    let evidence = result.evidence_lines();
     if !evidence.is_empty() {
         lines.push("evidence:".to_owned());
         lines.extend(evidence.iter().map(|line| format!("  - {}", quoted(line))));

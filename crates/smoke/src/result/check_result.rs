@@ -4,12 +4,15 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use crate::result::{
-    bandwidth::Bandwidth,
-    evidence::Evidence,
-    peers::PeerCopy,
-    status::{Expected, Status},
-    tested::Tested,
+use crate::{
+    hardware::state::{Hardware, HardwareRule},
+    result::{
+        bandwidth::Bandwidth,
+        evidence::Evidence,
+        peers::PeerCopy,
+        status::{Expected, Status},
+        tested::Tested,
+    },
 };
 
 /// The outcome of one check.
@@ -36,6 +39,9 @@ pub struct CheckResult {
     /// Further evidence of a failure.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub evidence: Option<Box<Evidence>>,
+    /// The hardware's state around the check, where it is watched.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub hardware: Option<Hardware>,
     /// The expectation of the user's lists, if they name it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expected: Option<Expected>,
@@ -45,7 +51,15 @@ impl CheckResult {
     pub(crate) fn new(id: &str, word: Status, detail: impl Into<String>, time: Duration) -> Self {
         let (id, detail) = (id.to_owned(), detail.into());
         let (bandwidths, peers) = (Vec::new(), Vec::new());
-        Self { id, word, detail, time, bandwidths, peers, tested: None, evidence: None, expected: None }
+        Self { id, word, detail, time, bandwidths, peers, tested: None, evidence: None, hardware: None, expected: None }
+    }
+
+    /// Returns the evidence and the hardware's events as lines of text. Errors of the kernel's log are among the evidence.
+    pub(crate) fn evidence_lines(&self) -> Vec<String> {
+        let mut lines = self.evidence.as_ref().map(|evidence| evidence.lines()).unwrap_or_default();
+        let events = self.hardware.iter().flat_map(|hardware| &hardware.events);
+        lines.extend(events.filter(|event| event.rule != HardwareRule::KernelError).map(ToString::to_string));
+        lines
     }
 
     /// Returns `true` if it makes the run fail.

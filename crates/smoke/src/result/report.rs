@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     gpu::ring::Ring,
+    hardware::state::{HardwareEvent, Watched},
     level::Level,
     result::{
         check_result::CheckResult,
@@ -47,6 +48,14 @@ pub struct Report {
 }
 
 impl Report {
+    /// Returns the hardware's events, each after the id of its check.
+    pub(crate) fn hardware_events(&self) -> impl Iterator<Item = (&str, &HardwareEvent)> {
+        self.results.iter().flat_map(|result| {
+            let events = result.hardware.iter().flat_map(|hardware| &hardware.events);
+            events.map(|event| (&*result.id, event))
+        })
+    }
+
     /// Returns the report of a run that was killed before it began.
     pub(crate) fn before(level: Level, seed: u32) -> Self {
         Self {
@@ -80,6 +89,9 @@ pub struct Gpu {
     /// Other AMD GPUs of the computer, which are not tested.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub others: Vec<String>,
+    /// The sources of the watch on the hardware, if it is watched.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub watched: Option<Watched>,
     /// A node with its PCI address, or the simulator's profile.
     pub location: String,
     /// Facts known once it is open.
@@ -97,6 +109,12 @@ impl Gpu {
     pub(crate) fn location_and_mutation(&self) -> String {
         let mutation = self.mutation.as_ref().map(|name| format!(", broken by {name}")).unwrap_or_default();
         format!("{}{mutation}", self.location)
+    }
+
+    /// Returns the GPU with the sources of the watch on it, if there are any.
+    #[must_use]
+    pub(crate) fn with_watched(self, watched: Option<Watched>) -> Self {
+        Self { watched: watched.or(self.watched.clone()), ..self }
     }
 
     /// Returns the GPU with its facts. A simulated GPU has no release of this computer's kernel.

@@ -2,6 +2,7 @@
 
 mod page;
 mod picture;
+mod sensors;
 
 use std::time::Instant;
 
@@ -40,7 +41,8 @@ impl Observer for Html {
         // A soak tells of checks that have not just run.
         let Some(started) = self.started.take() else { return };
         let (start, end) = (self.milliseconds(started), self.milliseconds(Instant::now()));
-        self.spans.push(Span { id: result.id.clone(), word: result.word, start, end });
+        let hardware = result.hardware.clone();
+        self.spans.push(Span { id: result.id.clone(), word: result.word, start, end, hardware });
     }
 
     fn ended(&mut self, report: &Report) {

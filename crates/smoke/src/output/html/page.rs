@@ -2,7 +2,10 @@
 
 use std::fmt::Write;
 
-use super::picture::{self, Span};
+use super::{
+    picture::{self, Span},
+    sensors,
+};
 use crate::{
     output::markup::escaped,
     result::{
@@ -49,6 +52,7 @@ pub(super) fn document(report: &Report, spans: &[Span]) -> String {
     if !spans.is_empty() {
         section(&mut page, "Timeline", &picture::timeline(spans));
     }
+    hardware(&mut page, report, spans);
     checks(&mut page, &report.results);
     page.push_str("</body>\n</html>\n");
     page
@@ -139,6 +143,33 @@ fn matrix(page: &mut String, copies: &[PeerCopy]) {
     section(page, "Copies between GPUs", &table);
 }
 
+/// Adds the course of temperature, power and clock, and what happened to the hardware.
+fn hardware(page: &mut String, report: &Report, spans: &[Span]) {
+    let course = sensors::course(spans);
+    let mut events = String::new();
+    for (id, event) in report.hardware_events() {
+        let class = if event.rule.is_fatal() { "fail" } else { "warn" };
+        let _ = writeln!(
+            events,
+            "<tr><td class=\"{class}\">{}</td><td class=\"id\">{}</td><td>{}</td></tr>",
+            if event.rule.is_fatal() { "fatal" } else { "warning" },
+            escaped(id),
+            escaped(&event.to_string())
+        );
+    }
+    if course.is_empty() && events.is_empty() {
+        return;
+    }
+    let mut body = course;
+    if let Some(watched) = &report.gpu.watched {
+        let _ = writeln!(body, "<p>Watched around each check: {}.</p>", escaped(&watched.to_string()));
+    }
+    if !events.is_empty() {
+        let _ = writeln!(body, "<table>\n<tr><th>event</th><th>check</th><th>detail</th></tr>\n{events}</table>");
+    }
+    section(page, "Hardware", &body);
+}
+
 /// Adds the lines of a soak.
 fn rates(page: &mut String, soak: &Soak) {
     let lines = soak.lines().join("\n");
@@ -154,7 +185,7 @@ fn checks(page: &mut String, results: &[CheckResult]) {
             Some(Expected::UnexpectedPass) => ("fail", "UnexpectedImprovement"),
             Some(Expected::Skip) | None => (result.word.name(), result.word.name()),
         };
-        let lines = result.evidence.as_ref().map(|evidence| evidence.lines().join("\n")).unwrap_or_default();
+        let lines = result.evidence_lines().join("\n");
         let open = if result.is_failure() { " open" } else { "" };
         let evidence = if lines.is_empty() {
             String::new()

@@ -3,6 +3,7 @@
 use std::fmt::Write;
 
 use crate::{
+    hardware::state::Hardware,
     output::markup::escaped,
     result::{
         bandwidth::{Bandwidth, Direction, Rate},
@@ -18,11 +19,13 @@ pub(super) struct Span {
     pub(super) word: Status,
     pub(super) start: f64,
     pub(super) end: f64,
+    /// The hardware's state around it.
+    pub(super) hardware: Option<Hardware>,
 }
 
 /// Width of a picture, of the names at its left, and of the figures at its right, pixels.
-const WIDTH: f64 = 860.0;
-const NAMES: f64 = 150.0;
+pub(super) const WIDTH: f64 = 860.0;
+pub(super) const NAMES: f64 = 150.0;
 const FIGURES: f64 = 200.0;
 /// Width of a bar of full length, pixels.
 const FULL: f64 = WIDTH - NAMES - FIGURES;

@@ -1,0 +1,140 @@
+//! Kernel log messages about a GPU during a check.
+
+use std::{
+    fs::{File, OpenOptions},
+    io::{ErrorKind, Read, Seek, SeekFrom},
+    os::unix::fs::OpenOptionsExt,
+};
+
+use super::source::is_pci;
+
+/// `/dev/kmsg` from some point on, where it may be read.
+#[derive(Debug)]
+pub(crate) struct KernelLog {
+    file: Option<File>,
+    /// The GPU's PCI address, if it is known.
+    pci: Option<String>,
+    /// The reason why there is no file.
+    trouble: Option<String>,
+}
+
+/// A warning of the kernel, or worse.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Message {
+    /// `true` if it is an error or worse (`KERN_ERR`).
+    pub(crate) is_error: bool,
+    /// Its text.
+    pub(crate) text: String,
+}
+
+/// Levels up to these are errors and worse (`KERN_ERR`), warnings and worse (`KERN_WARNING`).
+const ERROR: u32 = 3;
+const WARNING: u32 = 4;
+
+/// Lines kept for one check.
+const MOST: usize = 50;
+
+impl KernelLog {
+    /// Reads nothing: nothing of a simulated GPU is in the log.
+    pub(crate) const fn none() -> Self {
+        Self { file: None, pci: None, trouble: None }
+    }
+
+    /// Reads from now on what is said of the GPU at this PCI address, or of all amdgpu GPUs.
+    pub(crate) fn open(device: Option<(String, String)>) -> Self {
+        let nonblocking = nix::fcntl::OFlag::O_NONBLOCK.bits();
+        let opened = OpenOptions::new().read(true).custom_flags(nonblocking).open("/dev/kmsg");
+        let pci = device.map(|(name, _)| name);
+        match opened {
+            Ok(file) => Self { file: Some(file), pci, trouble: None },
+            Err(error) => Self { file: None, pci, trouble: Some(format!("/dev/kmsg: {error}")) },
+        }
+    }
+
+    /// Returns the reason why nothing is read, if so.
+    pub(crate) fn trouble(&self) -> Option<&str> {
+        match &self.file {
+            Some(_) => None,
+            None => Some(self.trouble.as_deref().unwrap_or("the GPU is simulated")),
+        }
+    }
+
+    /// Forgets what was said so far.
+    pub(crate) fn skip(&mut self) {
+        if let Some(file) = &mut self.file
+            && file.seek(SeekFrom::End(0)).is_err()
+        {
+            self.file = None;
+        }
+    }
+
+    /// Returns the warnings that were logged since the last call.
+    pub(crate) fn read(&mut self) -> Vec<Message> {
+        let Some(file) = &mut self.file else { return Vec::new() };
+        let mut found = Vec::new();
+        // One read is one record.
+        let mut record = [0; 8192];
+        loop {
+            match file.read(&mut record) {
+                Ok(0) => break,
+                Ok(len) => found.extend(record.get(..len).and_then(|record| warning(record, self.pci.as_deref()))),
+                // Records were overwritten before they were read.
+                Err(error) if error.kind() == ErrorKind::BrokenPipe => {}
+                Err(_) => break,
+            }
+        }
+        found.truncate(MOST);
+        found
+    }
+}
+
+/// The text of a record `level,sequence,time,flags;text` that warns of amdgpu, and names no other GPU.
+///
+/// Source: Linux `Documentation/ABI/testing/dev-kmsg`.
+fn warning(record: &[u8], pci: Option<&str>) -> Option<Message> {
+    let record = String::from_utf8_lossy(record);
+    let (head, text) = record.split_once(';')?;
+    let level: u32 = head.split(',').next()?.parse().ok()?;
+    let text = text.lines().next()?;
+    // The facility is above the level's three bits.
+    let level = level & 7;
+    let is_of_amdgpu = text.contains("amdgpu") || text.contains("[drm");
+    let mut words = text.split(|letter: char| letter.is_whitespace()).map(|word| word.trim_end_matches([':', ',']));
+    let is_of_another = pci.is_some_and(|own| words.any(|word| is_pci(word) && word != own));
+    let is_taken = level <= WARNING && is_of_amdgpu && !is_of_another;
+    is_taken.then(|| Message { is_error: level <= ERROR, text: text.to_owned() })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_warnings_of_amdgpu_are_taken() {
+        let taken = |record: &str| warning(record.as_bytes(), None);
+        let message = |is_error, text: &str| Some(Message { is_error, text: text.to_owned() });
+        assert_eq!(taken("3,1,2,-;amdgpu 0000:03:00.0: ring\n SUB=pci\n"), message(true, "amdgpu 0000:03:00.0: ring"));
+        assert_eq!(
+            taken("4,1,2,-;[drm:amdgpu_job_timedout] *ERROR*"),
+            message(false, "[drm:amdgpu_job_timedout] *ERROR*")
+        );
+        for other in ["6,1,2,-;amdgpu: ready", "3,1,2,-;usb 1-1: gone", "", "x", "3;", "a,b;amdgpu"] {
+            assert_eq!(taken(other), None, "{other}");
+        }
+        assert_eq!(KernelLog::none().read(), []);
+    }
+
+    #[test]
+    fn messages_of_another_gpu_are_left_out() {
+        let taken = |text: &str| warning(format!("3,1,2,-;{text}").as_bytes(), Some("0000:03:00.0")).is_some();
+        assert!(taken("amdgpu 0000:03:00.0: amdgpu: ring gfx timeout") && taken("[drm] *ERROR* ring timeout"));
+        assert!(!taken("amdgpu 0000:0c:00.0: amdgpu: ring gfx timeout"));
+    }
+
+    #[test]
+    fn a_log_that_cannot_be_read_is_told_with_the_reason() {
+        let log = KernelLog { trouble: Some("/dev/kmsg: Permission denied".to_owned()), ..KernelLog::none() };
+        assert_eq!(log.trouble(), Some("/dev/kmsg: Permission denied"));
+        assert_eq!(KernelLog::none().trouble(), Some("the GPU is simulated"));
+    }
+}

@@ -1,0 +1,234 @@
+//! The state of the hardware around a check, and what happened to it meanwhile.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+/// The hardware around one check.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Hardware {
+    /// Figures before the check.
+    pub before: Sensors,
+    /// The highest figures while it ran, read ten times a second.
+    pub peak: Sensors,
+    /// Figures after it.
+    pub after: Sensors,
+    /// What happened meanwhile.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub events: Vec<HardwareEvent>,
+}
+
+/// Figures of a GPU at a moment. One that the GPU does not tell is absent.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Sensors {
+    /// Temperature at the edge of the die, thousandths of a degree Celsius.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub edge_mc: Option<i64>,
+    /// Temperature of the hottest place of the die, thousandths of a degree Celsius.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub junction_mc: Option<i64>,
+    /// Temperature of the memory, thousandths of a degree Celsius.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub memory_mc: Option<i64>,
+    /// Power, millionths of a watt.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub power_uw: Option<i64>,
+    /// Shader clock, Hz.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub shader_clock_hz: Option<i64>,
+    /// Memory clock, Hz.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub memory_clock_hz: Option<i64>,
+    /// Speed of the fan, turns a minute.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub fan_rpm: Option<i64>,
+    /// Load of the engines, percent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub busy_percent: Option<i64>,
+    /// Transfer rate of the slowest PCI Express link on the way to the GPU, millions of transfers a second and lane.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub link_mts: Option<i64>,
+    /// Lanes of the narrowest link on the way.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub link_width: Option<i64>,
+}
+
+impl Sensors {
+    /// Returns the higher of both figures for each sensor.
+    #[must_use]
+    pub(crate) fn highest(self, other: Self) -> Self {
+        Self {
+            edge_mc: self.edge_mc.max(other.edge_mc),
+            junction_mc: self.junction_mc.max(other.junction_mc),
+            memory_mc: self.memory_mc.max(other.memory_mc),
+            power_uw: self.power_uw.max(other.power_uw),
+            shader_clock_hz: self.shader_clock_hz.max(other.shader_clock_hz),
+            memory_clock_hz: self.memory_clock_hz.max(other.memory_clock_hz),
+            fan_rpm: self.fan_rpm.max(other.fan_rpm),
+            busy_percent: self.busy_percent.max(other.busy_percent),
+            link_mts: self.link_mts.max(other.link_mts),
+            link_width: self.link_width.max(other.link_width),
+        }
+    }
+}
+
+/// A rule of the watch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
+pub enum HardwareRule {
+    /// A RAS counter of uncorrectable errors went up.
+    RasUncorrectable,
+    /// A RAS counter of corrected or deferred errors went up.
+    RasCorrectable,
+    /// The AER counter of fatal errors went up.
+    AerFatal,
+    /// The AER counter of uncorrectable errors that are not fatal went up.
+    AerNonfatal,
+    /// The AER counter of corrected errors went up.
+    AerCorrectable,
+    /// A PCI Express link lost lanes.
+    LinkWidth,
+    /// A PCI Express link is slower under load than it was before.
+    LinkSpeed,
+    /// A temperature reached the critical limit.
+    Temperature,
+    /// The kernel logged an error of this GPU.
+    KernelError,
+    /// The files of the GPU did not answer in time.
+    NoAnswer,
+}
+
+impl HardwareRule {
+    /// Returns `true` if a check during which this happens fails, whatever it found itself.
+    pub const fn is_fatal(self) -> bool {
+        matches!(self, Self::RasUncorrectable | Self::AerFatal)
+    }
+
+    /// Returns the rule in words.
+    pub const fn words(self) -> &'static str {
+        match self {
+            Self::RasUncorrectable => "new uncorrectable RAS error",
+            Self::RasCorrectable => "new corrected RAS error",
+            Self::AerFatal => "new fatal PCIe error",
+            Self::AerNonfatal => "new uncorrectable PCIe error, not fatal",
+            Self::AerCorrectable => "new corrected PCIe error",
+            Self::LinkWidth => "PCIe link became narrower",
+            Self::LinkSpeed => "PCIe link became slower under load",
+            Self::Temperature => "critical temperature",
+            Self::KernelError => "kernel error",
+            Self::NoAnswer => "sensors do not answer",
+        }
+    }
+}
+
+/// Something that happened to the hardware during a check.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct HardwareEvent {
+    /// The rule that it broke.
+    pub rule: HardwareRule,
+    /// Counter, sensor or file.
+    pub source: String,
+    /// Its value before the check, or the limit.
+    pub before: String,
+    /// Its value during or after the check, or the message.
+    pub after: String,
+}
+
+impl fmt::Display for HardwareEvent {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { rule, source, before, after } = self;
+        write!(f, "{}: {source} ", rule.words())?;
+        match rule {
+            HardwareRule::Temperature => write!(f, "{after}, limit {before}"),
+            HardwareRule::KernelError | HardwareRule::NoAnswer => write!(f, "{after}"),
+            _ => write!(f, "{before}, then {after}"),
+        }
+    }
+}
+
+impl Hardware {
+    /// Returns the figures in one line, empty where the GPU tells none.
+    pub fn line(&self) -> String {
+        let figures = [
+            ("edge", self.before.edge_mc, self.peak.edge_mc, 1_000, "°C"),
+            ("junction", self.before.junction_mc, self.peak.junction_mc, 1_000, "°C"),
+            ("memory", self.before.memory_mc, self.peak.memory_mc, 1_000, "°C"),
+            ("power", self.before.power_uw, self.peak.power_uw, 1_000_000, "W"),
+            ("shader clock", self.before.shader_clock_hz, self.peak.shader_clock_hz, 1_000_000, "MHz"),
+            ("memory clock", self.before.memory_clock_hz, self.peak.memory_clock_hz, 1_000_000, "MHz"),
+            ("fan", self.before.fan_rpm, self.peak.fan_rpm, 1, "rpm"),
+        ];
+        let figures = figures.into_iter().filter_map(|(name, before, peak, unit, symbol)| {
+            let (before, peak) = (before? / unit, peak? / unit);
+            let rise = if peak > before { format!(" to {peak}") } else { String::new() };
+            Some(format!("{name} {before}{rise} {symbol}"))
+        });
+        let link = self.after.link_mts.zip(self.after.link_width);
+        let link = link.map(|(speed, width)| format!("PCIe {} x{width}", Speed(speed)));
+        figures.chain(link).collect::<Vec<_>>().join(", ")
+    }
+}
+
+/// The rate of a link in millions of transfers a second, as sysfs writes it.
+pub(crate) struct Speed(pub(crate) i64);
+
+impl fmt::Display for Speed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}.{} GT/s", self.0 / 1000, self.0 % 1000 / 100)
+    }
+}
+
+/// The sources of the watch on a GPU.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Watched {
+    /// Sources that are read.
+    pub sources: Vec<String>,
+    /// Sources that are not, each with the reason.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub missing: Vec<String>,
+}
+
+impl fmt::Display for Watched {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let sources = if self.sources.is_empty() { "nothing".to_owned() } else { self.sources.join(", ") };
+        write!(f, "{sources}")?;
+        if !self.missing.is_empty() {
+            write!(f, "; not {}", self.missing.join(", "))?;
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_event_names_counter_and_values() {
+        let event = |rule, source: &str, before: &str, after: &str| {
+            let (source, before, after) = (source.to_owned(), before.to_owned(), after.to_owned());
+            HardwareEvent { rule, source, before, after }.to_string()
+        };
+        assert_eq!(
+            event(HardwareRule::RasUncorrectable, "ras/umc_err_count ue", "0", "1"),
+            "new uncorrectable RAS error: ras/umc_err_count ue 0, then 1"
+        );
+        assert_eq!(
+            event(HardwareRule::Temperature, "edge", "100 °C", "101 °C"),
+            "critical temperature: edge 101 °C, limit 100 °C"
+        );
+    }
+
+    #[test]
+    fn the_line_tells_only_what_is_known_and_rises_where_there_were_some() {
+        let before = Sensors { edge_mc: Some(38_000), power_uw: Some(7_000_000), ..Sensors::default() };
+        let peak = Sensors { edge_mc: Some(51_500), ..before };
+        let after = Sensors { link_mts: Some(2_500), link_width: Some(8), ..before };
+        let hardware = Hardware { before, peak, after, events: Vec::new() };
+        assert_eq!(hardware.line(), "edge 38 to 51 °C, power 7 W, PCIe 2.5 GT/s x8");
+        assert_eq!(Hardware::default().line(), "");
+    }
+}

@@ -1,0 +1,121 @@
+//! The consequence of what the watch saw for the result of a check.
+
+use super::{
+    rules::event,
+    state::{HardwareEvent, HardwareRule},
+    watch::Seen,
+};
+use crate::result::{check_result::CheckResult, evidence::Evidence, status::Status};
+
+/// Adds to a result what the watch saw, and changes its status by the rules of [`HardwareRule`]: a fatal event fails the check, every
+/// other one is a warning, and a failure if `strict`.
+pub(crate) fn apply(result: &mut CheckResult, seen: Seen, strict: bool) {
+    let Seen { hardware, messages } = seen;
+    result.hardware = hardware.or(result.hardware.take());
+    let errors = messages.iter().filter(|message| message.is_error);
+    let errors: Vec<_> =
+        errors.map(|error| event(HardwareRule::KernelError, "/dev/kmsg", String::new(), error.text.clone())).collect();
+    if !errors.is_empty() {
+        result.hardware.get_or_insert_default().events.extend(errors);
+    }
+    if !messages.is_empty() {
+        if result.word == Status::Pass {
+            result.word = Status::DmesgWarn;
+        }
+        let evidence: &mut Evidence = result.evidence.get_or_insert_default();
+        evidence.messages = messages.into_iter().map(|message| message.text).collect();
+    }
+    let Some(hardware) = &result.hardware else { return };
+    let Some(word) = changed(result.word, &hardware.events, strict) else { return };
+    let (first, more) = match &*hardware.events {
+        [first, more @ ..] => (first, more.len()),
+        [] => return,
+    };
+    let more = if more == 0 { String::new() } else { format!(" and {more} more") };
+    result.detail = format!("{}; {first}{more}", result.detail);
+    result.word = word;
+}
+
+/// Returns the status that events make of another, if they change it.
+fn changed(word: Status, events: &[HardwareEvent], strict: bool) -> Option<Status> {
+    let has_run = word != Status::Skip;
+    match word {
+        _ if events.is_empty() || word.is_bad() => None,
+        _ if events.iter().any(|event| event.rule.is_fatal()) || strict && has_run => Some(Status::Fail),
+        Status::Pass => Some(Status::Warn),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+    use crate::hardware::{kernel_log::Message, state::Hardware};
+
+    const ALL: [HardwareRule; 10] = [
+        HardwareRule::RasUncorrectable,
+        HardwareRule::RasCorrectable,
+        HardwareRule::AerFatal,
+        HardwareRule::AerNonfatal,
+        HardwareRule::AerCorrectable,
+        HardwareRule::LinkWidth,
+        HardwareRule::LinkSpeed,
+        HardwareRule::Temperature,
+        HardwareRule::KernelError,
+        HardwareRule::NoAnswer,
+    ];
+
+    fn judged(word: Status, rules: &[HardwareRule], messages: &[Message], strict: bool) -> CheckResult {
+        let mut result = CheckResult::new("a.b", word, "detail", Duration::ZERO);
+        let event = |rule: &HardwareRule| event(*rule, "counter", "0".to_owned(), "1".to_owned());
+        let hardware = Some(Hardware { events: rules.iter().map(event).collect(), ..Hardware::default() });
+        apply(&mut result, Seen { hardware, messages: messages.to_vec() }, strict);
+        result
+    }
+
+    fn word(word: Status, rules: &[HardwareRule], strict: bool) -> Status {
+        judged(word, rules, &[], strict).word
+    }
+
+    #[test]
+    fn uncorrectable_errors_fail_and_others_warn_unless_strict() {
+        for rule in ALL {
+            let is_fatal = matches!(rule, HardwareRule::RasUncorrectable | HardwareRule::AerFatal);
+            let expected = if is_fatal { Status::Fail } else { Status::Warn };
+            assert_eq!(word(Status::Pass, &[rule], false), expected, "{rule:?}");
+            assert_eq!(word(Status::Pass, &[rule], true), Status::Fail, "{rule:?}");
+            assert_eq!(word(Status::Skip, &[rule], false) == Status::Fail, is_fatal, "{rule:?}");
+        }
+        assert_eq!(word(Status::Pass, &[], true), Status::Pass);
+        assert_eq!(word(Status::Skip, &[HardwareRule::AerCorrectable], true), Status::Skip);
+        assert_eq!(word(Status::Timeout, &[HardwareRule::AerFatal], true), Status::Timeout);
+    }
+
+    #[test]
+    fn the_detail_names_the_event_that_changed_the_status() {
+        let rules = [HardwareRule::RasUncorrectable, HardwareRule::RasCorrectable];
+        let failed = judged(Status::Pass, &rules, &[], false);
+        assert_eq!(failed.detail, "detail; new uncorrectable RAS error: counter 0, then 1 and 1 more");
+        assert_eq!(failed.hardware.unwrap().events.len(), 2);
+        assert_eq!(judged(Status::Fail, &rules, &[], false).detail, "detail");
+    }
+
+    #[test]
+    fn the_kernels_complaints_spoil_a_pass_and_are_kept() {
+        let message = |is_error| [Message { is_error, text: "amdgpu: ring gfx timeout".to_owned() }];
+        let warned = judged(Status::Pass, &[], &message(false), true);
+        assert_eq!((warned.word, warned.evidence.unwrap().messages.len()), (Status::DmesgWarn, 1));
+        let failed = judged(Status::Fail, &[], &message(true), false);
+        assert_eq!((failed.word, failed.evidence.unwrap().messages.len()), (Status::Fail, 1));
+        let complained = judged(Status::Pass, &[], &message(true), false);
+        assert_eq!(complained.word, Status::DmesgWarn);
+        assert_eq!(
+            complained.hardware.unwrap().events[0].to_string(),
+            "kernel error: /dev/kmsg amdgpu: ring gfx timeout"
+        );
+        assert_eq!(judged(Status::Pass, &[], &message(true), true).word, Status::Fail);
+        assert_eq!(judged(Status::Pass, &[], &[], false).evidence, None);
+    }
+}
