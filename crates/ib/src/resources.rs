@@ -1,4 +1,4 @@
-//! The descriptors that a dispatch's shader uses: those in its user data, and those in memory that was kept.
+//! The descriptors that a dispatch's shader uses: in its user data, and in captured memory.
 
 use std::{
     collections::{BTreeMap, HashSet},
@@ -17,15 +17,15 @@ use crate::{
     starts::Start,
 };
 
-/// Memory that shaders loaded descriptors from, as the simulator kept it: `NUMBER-memory-ADDRESS.bin`.
+/// The memory from which shaders loaded descriptors, as captured by the simulator: `NUMBER-memory-ADDRESS.bin`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct KeptMemory {
-    /// Dwords by their addresses; none where one was kept with several values.
+    /// The dwords by address; `None` for addresses that were captured with different values.
     dwords: BTreeMap<u64, Option<u32>>,
 }
 
 impl KeptMemory {
-    /// Returns the number and the address that a file's name gives.
+    /// Returns the number and address in the name of a file.
     fn name(path: &Path) -> Option<(u32, u64)> {
         let name = path.file_name()?.to_str()?.strip_suffix(".bin")?;
         let parts: Vec<_> = name.split('-').collect();
@@ -33,7 +33,7 @@ impl KeptMemory {
         Some((number.parse().ok()?, GpuVa::new(u64::from_str_radix(va, 16).ok()?).ok()?.low_48_bits()))
     }
 
-    /// Returns the memory that was kept behind an IB while it ran: up to the next IB that is not one of `called`.
+    /// Returns the memory that was captured while an IB was executed: up to the next IB that is not in `called`.
     pub(crate) fn beside(ib: &Path, called: &HashSet<GpuVa>) -> Self {
         let mut memory = Self::default();
         let Some((first, directory)) = number(ib).zip(ib.parent()) else { return memory };
@@ -46,7 +46,7 @@ impl KeptMemory {
                 break;
             }
             let Some((_, at)) = Self::name(&path) else { continue };
-            // The simulator may have removed it meanwhile.
+            // The simulator may have removed the file in the meantime.
             let Ok(bytes) = fs::read(&path) else { continue };
             memory.add(at, &from_bytes(&bytes));
         }
@@ -75,7 +75,7 @@ pub(crate) struct Code<'c> {
     pub(crate) dwords: &'c [u32],
 }
 
-/// Returns the registers that are set at a shader's entry; none where the IB does not say how many there are.
+/// Returns the registers that are set at a shader's entry; empty if the IB does not determine their number.
 fn user_data(start: &Start) -> Vec<Option<u32>> {
     let value = |name: &str| start.compute().find(|register| register.name == Some(name));
     let field = |register: &Register| register.fields.iter().find(|field| field.0 == "user_sgpr").map(|field| field.1);
@@ -83,7 +83,7 @@ fn user_data(start: &Start) -> Vec<Option<u32>> {
     (0..count.min(32)).map(|index| value(&format!("COMPUTE_USER_DATA_{index}"))?.value).collect()
 }
 
-/// Returns the descriptors that a dispatch's shader uses, each once.
+/// Returns the descriptors that a dispatch's shader uses, without duplicates.
 fn uses(shader: &Code<'_>, start: &Start, memory: &KeptMemory) -> Vec<ResourceUse> {
     let mut uses = resources(shader.level, shader.wave, shader.dwords, &user_data(start), &|at| memory.dword(at));
     let mut seen = HashSet::new();
@@ -98,14 +98,14 @@ fn words(one: &ResourceUse) -> Option<Vec<u32>> {
 
 fn descriptor<K: Kind>(words: &[u32]) -> Descriptor<K> {
     let mut all = K::Words::default();
-    // An image of four dwords has zeros behind them.
+    // A descriptor of four dwords is padded with zeros.
     for (slot, word) in all.as_mut().iter_mut().zip(words) {
         *slot = *word;
     }
     Descriptor::from_words(all)
 }
 
-/// Returns the descriptor in words, and as JSON.
+/// Returns the descriptor as text and as JSON.
 fn decoded(kind: ResourceKind, level: GfxLevel, words: &[u32]) -> (String, String) {
     match kind {
         ResourceKind::Buffer => {
@@ -131,7 +131,7 @@ const fn word(kind: ResourceKind) -> &'static str {
     }
 }
 
-/// Returns the lines about a dispatch's descriptors.
+/// Returns the lines of text about a dispatch's descriptors.
 pub(crate) fn text(shader: &Code<'_>, start: &Start, memory: &KeptMemory) -> String {
     let mut text = String::new();
     for one in uses(shader, start, memory) {
@@ -148,7 +148,7 @@ pub(crate) fn text(shader: &Code<'_>, start: &Start, memory: &KeptMemory) -> Str
     if text.is_empty() { text } else { format!("descriptors\n{text}") }
 }
 
-/// Returns the same as JSON.
+/// Returns the JSON about a dispatch's descriptors.
 pub(crate) fn json(shader: &Code<'_>, start: &Start, memory: &KeptMemory) -> Value {
     let one = |one: &ResourceUse| {
         let words = words(one);

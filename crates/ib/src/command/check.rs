@@ -12,7 +12,7 @@ use crate::{
     outcome::{Error, Exit},
 };
 
-/// Decodes every kept IB of the directories, and counts what was not understood and which registers have no name.
+/// Decodes all captured IBs of the directories, and counts decoding errors and registers without a name.
 pub(super) fn check(directories: &[PathBuf], chip: Option<&str>, percentage: u8) -> Result<Exit, Error> {
     let mut out = io::stdout().lock();
     let (mut ibs, mut count, mut dwords, mut problems) = (0_u64, 0_u64, 0_u64, 0_u64);

@@ -62,16 +62,16 @@ fn read(file: &Path, arguments: &DiffArguments) -> Result<Vec<Block>, Error> {
     Ok(all)
 }
 
-/// A printer of what differs, with some equal packets around it.
+/// A printer of differences with some equal packets around them.
 struct Printer<'w, W> {
     out: &'w mut W,
     paint: Paint,
     context: usize,
-    /// Headings that are not written yet.
+    /// The headings that are not written yet.
     titles: Vec<(u8, &'w str)>,
-    /// Equal packets that may be the context of the next difference.
+    /// The equal packets that may be context of the next difference.
     before: VecDeque<&'w Block>,
-    /// Equal packets that are still context of the last one.
+    /// The number of equal packets that are still context of the last difference.
     after: usize,
     is_gap: bool,
     counts: Counts,
@@ -138,7 +138,7 @@ impl<'w, W: Write> Printer<'w, W> {
         Ok(())
     }
 
-    /// Writes what stands before a difference.
+    /// Writes the headings and context before a difference.
     fn begin(&mut self) -> io::Result<()> {
         for (_, title) in std::mem::take(&mut self.titles) {
             writeln!(self.out, " {title}")?;

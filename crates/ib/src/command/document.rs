@@ -10,7 +10,7 @@ use crate::{
     outcome::{Error, Exit},
 };
 
-/// Examples of the manual page: a command and its purpose.
+/// The examples of the manual page: a command and its purpose.
 const EXAMPLES: &[(&str, &str)] = &[
     ("amdgpu-ib dump FILE --chip navi21", "Prints the packets of raw dwords or hexadecimal text for a graphics ring."),
     (
@@ -28,7 +28,7 @@ const EXAMPLES: &[(&str, &str)] = &[
     ("amdgpu-ib diff --ignore-addresses A B", "Compares two IBs packet by packet, wherever their memory was."),
 ];
 
-/// Variables that the manual page tells.
+/// The environment variables in the manual page.
 const VARIABLES: &[(&str, &str)] = &[("NO_COLOR", "If it is set and not empty, --color auto means never.")];
 
 /// Prints the manual page.

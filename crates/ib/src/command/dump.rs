@@ -36,14 +36,14 @@ pub(super) struct Decoded {
     pub(super) dump: Dump,
 }
 
-/// Decodes the IBs of a file, those that they call included.
+/// Decodes the IBs of a file and the IBs that they call.
 pub(super) fn decode(
     (file, ibs): (&Path, &[FileIb]),
     chip: Option<&str>,
     engine: Option<Engine>,
 ) -> Result<Vec<Decoded>, Error> {
     let level = chip.map(level_of).transpose()?;
-    // IBs called by a kept IB lie beside it; other files there are left alone.
+    // IBs that a captured IB calls are in the same directory.
     let beside = Kept::name(file).and_then(|_| Kept::all(file.parent()?).ok()).unwrap_or_default();
     let beside: HashMap<_, _> = beside.into_iter().map(|kept| ((kept.va, kept.dwords.len()), kept.dwords)).collect();
     let memory = |va, dwords| {
@@ -115,7 +115,7 @@ fn detail(arguments: &DumpArguments) -> Detail {
 }
 
 fn writer<'w, W: io::Write>(arguments: &DumpArguments, search: Option<&'w Search>, out: &'w mut W) -> Writer<'w, W> {
-    // Equal dwords are of interest where all were asked for.
+    // If all dwords were requested, repeated packets are not folded.
     let folds = !arguments.no_fold && !arguments.raw;
     Writer::new(out, Paint::new(arguments.color), search, folds)
 }
@@ -129,12 +129,12 @@ fn explain<'d>(of: &'d Decoded, shaders: &[KeptShader], state: bool) -> Explaine
     Explained::new(&of.dump, starts(&of.dump, level), shaders.to_vec(), state)
 }
 
-/// Returns the memory that was kept while an IB of a file and those that it calls ran.
+/// Returns the memory that was captured while an IB of a file and the IBs that it calls were executed.
 fn kept_memory(file: &Path, of: &Decoded) -> KeptMemory {
     KeptMemory::beside(file, &of.dump.ibs.iter().filter_map(|ib| ib.va).collect())
 }
 
-/// Returns the JSON of a dump, or of all dumps of a file that tells their places.
+/// Returns the JSON of a dump, or of all dumps of a file with several IBs.
 fn file_json(decoded: &[Decoded], explained: &[Explained<'_>]) -> Value {
     let value = |(of, explained): (&Decoded, &Explained<'_>)| {
         let mut value = json::dump(&of.dump);

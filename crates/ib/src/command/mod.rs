@@ -16,7 +16,7 @@ use crate::{
     outcome::{Error, Exit},
 };
 
-/// Does what the command line asks for.
+/// Runs the command line.
 pub fn main(arguments: impl IntoIterator<Item = OsString>) -> Exit {
     let cli = match Cli::try_parse_from(arguments) {
         Ok(cli) => cli,
@@ -38,12 +38,12 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> Exit {
     done.unwrap_or_else(|error| end(&cli.task, &error))
 }
 
-/// Tells an error, unless it is that the reader of the output went away, and returns the status.
+/// Prints an error, unless the reader of the output has closed it, and returns the status.
 fn end(task: &Task, error: &Error) -> Exit {
     let exit = error.exit();
     if exit != Exit::Understood {
         eprintln!("amdgpu-ib: {error}");
     }
-    // As of diff(1), every trouble of a comparison is 2.
+    // As in diff(1), all errors of a comparison have status 2.
     if exit == Exit::Input && matches!(task, Task::Diff(_)) { Exit::Usage } else { exit }
 }

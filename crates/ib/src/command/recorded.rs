@@ -15,11 +15,11 @@ use crate::{
     outcome::{Error, Exit},
 };
 
-/// Selection of a recording's submissions.
+/// The selection of a recording's submissions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Wanted {
     All,
-    /// The one with this number.
+    /// The submission with this number.
     One(u64),
     Last,
 }
@@ -34,7 +34,7 @@ impl Wanted {
     }
 }
 
-/// A submission, decoded.
+/// A decoded submission.
 pub(super) struct Shown {
     /// The generation of the chip.
     pub(super) level: GfxLevel,
@@ -43,18 +43,18 @@ pub(super) struct Shown {
     ibs: Vec<(SubmittedIb, Content)>,
 }
 
-/// Known contents of an IB.
+/// The contents of an IB, if known.
 enum Content {
     Decoded(Dump),
-    /// It was not recorded.
+    /// The IB was not recorded.
     Missing,
-    /// The dumper does not know that engine's language.
+    /// The dumper does not support the engine's packets.
     Video,
 }
 
-/// Decodes the wanted submissions of a recording, one after the other, and hands each to `each`.
+/// Decodes the selected submissions of a recording and passes each to `each`.
 ///
-/// Hands over the whole records of a recording that was cut off before the error is returned.
+/// If the recording is truncated, the complete records are passed before the error is returned.
 pub(super) fn each(
     (recording, name): (impl Read, &str),
     chip: Option<GfxLevel>,
@@ -116,7 +116,7 @@ pub(super) fn json(level: Option<GfxLevel>, submissions: &[Value]) -> Value {
 }
 
 impl Shown {
-    /// Returns [`Exit::Problems`] if something was not recorded or not understood.
+    /// Returns [`Exit::Problems`] if an IB was not recorded or could not be decoded.
     pub(super) fn exit(&self) -> Exit {
         let is_problem = |content: &Content| match content {
             Content::Decoded(dump) => dump.problems().next().is_some(),
@@ -126,7 +126,7 @@ impl Shown {
         if self.ibs.iter().any(|(_, content)| is_problem(content)) { Exit::Problems } else { Exit::Understood }
     }
 
-    /// Hands the text to `each`, block by block.
+    /// Passes the text to `each`, block by block.
     pub(super) fn blocks(&self, detail: Detail, each: &mut dyn FnMut(Block) -> Result<(), Error>) -> Result<(), Error> {
         let Self { number, submitted: Submitted { call, file, lane, context, sequence, errno, .. }, ibs, .. } = self;
         let what = match errno {
@@ -134,7 +134,7 @@ impl Shown {
             errno => format!("refused with {:?}", Errno::from_raw(*errno)),
         };
         let place = format!("call {call} of file {file} and thread {lane}, context {context}");
-        // The number of calls before it depends on the time that jobs took.
+        // The number of earlier calls depends on the timing of jobs.
         each(Block::title(0, &format!("submission {number}: {place}, {what}"), &format!("submission {what}")))?;
         for (ib, content) in ibs {
             let mut ring = format!("{} ring {}", ib.ip, ib.ring);

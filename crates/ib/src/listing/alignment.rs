@@ -1,4 +1,4 @@
-//! Two lists of blocks side by side.
+//! The alignment of two lists of blocks.
 
 use std::{
     ops::Range,
@@ -9,23 +9,23 @@ use similar::{Algorithm, DiffOp, capture_diff_slices, capture_diff_slices_deadli
 
 use super::{Block, Kind};
 
-/// Time after which the rest of two very different lists is aligned less well.
+/// The time after which the rest of two very different lists is aligned less accurately.
 const PATIENCE: Duration = Duration::from_secs(20);
 
-/// A step through two lists of blocks, the first called A and the second B.
+/// A step of the alignment of two lists, A and B.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Alignment<'b> {
-    /// A block that both have.
+    /// A block in both lists.
     Equal(&'b Block),
-    /// A packet that both have with other content, A's first.
+    /// A packet in both lists with different content, A's first.
     Changed(&'b Block, &'b Block),
-    /// A block that only A has.
+    /// A block in A only.
     Removed(&'b Block),
-    /// A block that only B has.
+    /// A block in B only.
     Added(&'b Block),
 }
 
-/// Aligns two lists: equal blocks first, and between them packets of the same name.
+/// Aligns two lists: first equal blocks, and between them packets with the same name.
 pub(crate) fn align<'b>(a: &'b [Block], b: &'b [Block]) -> Vec<Alignment<'b>> {
     let deadline = Some(Instant::now() + PATIENCE);
     let [old, new] = [a, b].map(|list| list.iter().map(|block| block.compared.as_slice()).collect::<Vec<_>>());

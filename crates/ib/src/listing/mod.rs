@@ -1,4 +1,4 @@
-//! The text of dumps in blocks, one for each packet: the form in which it is searched, folded, coloured and compared.
+//! The text of dumps as blocks, one for each packet, which are searched, folded, coloured and compared.
 
 mod alignment;
 mod mask;
@@ -19,17 +19,17 @@ use crate::shaders::Explained;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Block {
     pub(crate) kind: Kind,
-    /// Text, line by line.
+    /// The lines of text.
     pub(crate) lines: Vec<String>,
-    /// Lines by which the block is compared: without its place, and where that was asked for without addresses. Each stands for
-    /// the line of text at the same index.
+    /// The lines by which the block is compared: without its location, and optionally without addresses. Each corresponds to the
+    /// line of text with the same index.
     pub(crate) compared: Vec<String>,
 }
 
-/// Purpose of a block.
+/// The kind of a block.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
-    /// A heading; those of a greater depth stand below it.
+    /// A heading for the following blocks of greater depth.
     Title {
         /// 0 for submissions and parts of a file, 1 for rings, 2 for IBs.
         depth: u8,
@@ -37,18 +37,18 @@ pub(crate) enum Kind {
     /// A packet.
     Packet {
         name: &'static str,
-        /// Its place in the IB, dwords.
+        /// The offset in the IB in dwords.
         offset: usize,
         dwords: Vec<u32>,
     },
 }
 
-/// Selection of what blocks hold.
+/// The options for creating blocks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Detail {
-    /// All dwords of each packet.
+    /// `true` to include all dwords of each packet.
     pub(crate) with_dwords: bool,
-    /// Comparison of blocks without addresses.
+    /// `true` to compare blocks without addresses.
     pub(crate) without_addresses: bool,
 }
 

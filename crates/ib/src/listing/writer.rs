@@ -1,4 +1,4 @@
-//! Writing blocks: all, or those that match a search, with repeated ones folded.
+//! Writing of blocks, optionally only those that match a search, with repeated blocks folded.
 
 use std::{
     collections::VecDeque,
@@ -9,12 +9,12 @@ use regex::Regex;
 
 use super::{Block, Kind, paint::Paint};
 
-/// Packets that are looked for.
+/// A search for packets.
 #[derive(Clone, Debug)]
 pub(crate) struct Search {
-    /// Pattern that a line of the packet's text matches.
+    /// The pattern that a line of the packet's text must match.
     pub(crate) pattern: Regex,
-    /// Packets of the same IB that are shown before and after one that matches.
+    /// The number of packets of the same IB to show before and after a match.
     pub(crate) context: usize,
 }
 
@@ -24,22 +24,22 @@ pub(crate) struct Writer<'w, W> {
     paint: Paint,
     search: Option<&'w Search>,
     folds: bool,
-    /// Headings that are not written yet.
+    /// The headings that are not written yet.
     titles: Vec<(u8, String)>,
-    /// Packets that may be context of the next match.
+    /// The packets that may be context of the next match.
     before: VecDeque<Block>,
-    /// Packets that are still context of the last match.
+    /// The number of packets that are still context of the last match.
     after: usize,
-    /// `true` if packets were left out since the last one that was shown.
+    /// `true` if packets were omitted since the last shown packet.
     is_gap: bool,
     run: Option<Run>,
     found: bool,
 }
 
-/// Equal packets in a row, of which the first was written.
+/// Consecutive equal packets, of which the first was written.
 struct Run {
     first: Block,
-    /// The others.
+    /// The number of the other packets.
     repeats: usize,
     last: Option<Block>,
 }
@@ -60,7 +60,7 @@ impl<'w, W: Write> Writer<'w, W> {
         }
     }
 
-    /// Takes the next block.
+    /// Adds the next block.
     pub(crate) fn push(&mut self, block: Block) -> io::Result<()> {
         if let Kind::Title { depth } = block.kind {
             self.end_run()?;
@@ -92,7 +92,7 @@ impl<'w, W: Write> Writer<'w, W> {
         }
     }
 
-    /// Writes what was held back. Returns `true` if a packet matched, or none was looked for.
+    /// Writes the remaining output. Returns `true` if a packet matched, or if there was no search.
     pub(crate) fn finish(mut self) -> io::Result<bool> {
         self.end_run()?;
         Ok(self.found || self.search.is_none())
@@ -134,7 +134,7 @@ impl<'w, W: Write> Writer<'w, W> {
     }
 }
 
-/// Returns `true` if two packets differ in their place alone.
+/// Returns `true` if two packets differ only in their location.
 fn is_repeat(a: &Block, b: &Block) -> bool {
     let (Kind::Packet { dwords, .. }, Kind::Packet { dwords: others, .. }) = (&a.kind, &b.kind) else { return false };
     dwords == others && a.compared == b.compared

@@ -67,7 +67,7 @@ impl Encoder {
         texts.pop_front().map_or(Ok(()), |left| Err(misfit(left)))
     }
 
-    /// Takes `dfmt:` and `nfmt:` out of the operands, where GFX6 and GFX7 have them.
+    /// Removes `dfmt:` and `nfmt:` from the operands, which GFX6 and GFX7 have.
     fn old_formats(&mut self, texts: &mut std::collections::VecDeque<&str>) {
         texts.retain(|text| {
             for (name, field) in [("dfmt:", Field::Dfmt), ("nfmt:", Field::Nfmt)] {

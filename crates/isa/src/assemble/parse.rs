@@ -2,7 +2,7 @@
 
 use crate::table::{Opcode, OperandKind};
 
-/// Splits what follows the name into operands and modifiers.
+/// Splits the text after the name into operands and modifiers.
 pub(super) fn split<'a>(opcode: &Opcode, rest: &'a str) -> (Vec<&'a str>, Vec<&'a str>) {
     let spaced = [OperandKind::Waitcnt, OperandKind::Delay, OperandKind::Depctr];
     if opcode.operands.iter().any(|operand| spaced.contains(&operand.kind)) {

@@ -27,7 +27,7 @@ impl Maker {
         self.step(StepOp::MinU, &[low, high])
     }
 
-    /// Returns a part of the value; `part` counts parts of `width` bits, modulo those there are.
+    /// Returns a part of the value. `part` is the index of a part of `width` bits, modulo the number of parts.
     pub(super) fn extract(&mut self, a: Pair, part: u8, width: u8, signed: bool) -> Pair {
         let offset = u32::from(part) * u32::from(width) % 64;
         let half = if offset < 32 { a[0] } else { a[1] };

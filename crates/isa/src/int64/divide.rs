@@ -6,7 +6,7 @@ use super::{
 };
 
 impl Maker {
-    /// Returns the number of the highest set bit of 32; -1 if there is none.
+    /// Returns the index of the highest set bit of 32 bits; -1 if there is none.
     pub(super) fn highest_bit(&mut self, value: Value) -> Value {
         let zeros = self.step(StepOp::LeadingZeros, &[value]);
         let none = self.step(StepOp::Eq, &[value, number(0)]);

@@ -100,7 +100,7 @@ pub fn accesses(request: &Request) -> Result<Accesses, LoadError> {
     let size = request.bytes();
     let mut accesses = Accesses::default();
     let mut push = |mut access: Access| {
-        // Of an LDS access Mesa keeps only what divides the address.
+        // For an LDS access Mesa keeps only the largest power of two that divides the address.
         if kind == Kind::Lds {
             access.align = Alignment { mul: access.align.known(), offset: 0 };
         }

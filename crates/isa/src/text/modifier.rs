@@ -1,4 +1,4 @@
-//! Modifiers behind the operands.
+//! Modifiers after the operands.
 
 use std::fmt::{self, Write};
 

@@ -30,7 +30,7 @@ impl<'a> Operands<'a> {
         if dwords == 2 { self.instruction.wave.mask_dwords() } else { dwords }
     }
 
-    /// Writes operand `index`; nothing where it has no text in this instruction.
+    /// Writes operand `index`. Operands without text in this instruction are skipped.
     pub(super) fn write(&mut self, index: usize, out: &mut String) -> fmt::Result {
         let operand = self.instruction.opcode.operands[index];
         let dwords = operand.dwords;
@@ -254,7 +254,8 @@ impl<'a> Operands<'a> {
                 (negate, absolute) = (false, false);
             }
         }
-        // Packed operations have modifiers of their own, which are no part of the operand; the mixes use those as signs.
+        // Packed operations have separate modifiers, which are not part of the operand; mixed-precision operations use them as
+        // signs.
         if instruction.layout.format == Format::Vop3p {
             let mixed = instruction.name().contains("_mix");
             negate = mixed && self.field(Field::NegLo) & 1 != 0;
@@ -391,7 +392,7 @@ impl<'a> Operands<'a> {
         list(registers.take(most.min(count as usize)), most, count as usize, out)
     }
 
-    /// Writes the addresses of VIMAGE and VSAMPLE; where there are more than registers to name, the last names a range.
+    /// Writes the addresses of VIMAGE and VSAMPLE. If there are more registers than fields, the last field is a range.
     fn vaddrs(&self, out: &mut String) -> fmt::Result {
         let fields = [Field::Vaddr0, Field::Vaddr1, Field::Vaddr2, Field::Vaddr3, Field::Vaddr4];
         let most = if self.instruction.has_field(Field::Vaddr4) { 5 } else { 4 };
@@ -435,7 +436,7 @@ impl<'a> Operands<'a> {
     }
 }
 
-/// Writes a list of registers; the last of `most` stands for all that are left of `count`.
+/// Writes a list of registers. The last of `most` entries covers the remaining registers up to `count`.
 fn list(registers: impl Iterator<Item = u32>, most: usize, count: usize, out: &mut String) -> fmt::Result {
     out.write_char('[')?;
     for (index, number) in registers.enumerate() {

@@ -48,7 +48,7 @@ pub(super) fn vcc(wave: WaveSize, out: &mut String) -> fmt::Result {
     })
 }
 
-/// Returns the text of an inline constant; `None` for numbers that are none.
+/// Returns the text of an inline constant; `None` if the number is not an inline constant.
 pub(super) fn inline_constant(number: u32, dwords: u8) -> Option<String> {
     Some(match number {
         128..=192 => (number - 128).to_string(),

@@ -204,7 +204,7 @@ fn delay(value: u32, out: &mut String) -> fmt::Result {
     if separator.is_empty() { out.write_char('0') } else { Ok(()) }
 }
 
-/// Writes the counters of `s_waitcnt_depctr`; as a number where bits of no counter are set.
+/// Writes the counters of `s_waitcnt_depctr`, or a number if bits outside the counters are set.
 fn depctr(level: GfxLevel, value: u32, out: &mut String) -> fmt::Result {
     let exists = |name: &str| name != "hold_cnt" || level >= GfxLevel::Gfx10_3;
     let known = COUNTERS.iter().filter(|(name, ..)| exists(name));
@@ -283,7 +283,7 @@ pub(super) fn smem_offset(instruction: &Instruction, out: &mut String) -> fmt::R
     }
 }
 
-/// Writes what follows the name of an operation without operands.
+/// Writes the immediate of an operation without operands.
 pub(super) fn without_operands(instruction: &Instruction, f: &mut fmt::Formatter<'_>) -> fmt::Result {
     let value = instruction.field(Field::Simm16);
     match instruction.name() {

@@ -1,5 +1,5 @@
-//! A packet by its layout takes and refuses, for every field of every packet on every reader, the largest number and the
-//! one behind it, every bit that belongs to no field, and one dword too few or too many.
+//! Packets by their layout accept and reject, for every field of every packet on every reader, the largest number and the number
+//! after it, every bit outside the fields, and one dword too few or too many.
 
 use std::marker::PhantomData;
 
@@ -12,7 +12,7 @@ fn packet<'a, L>(layout: &'static Layout, fields: &'a [Named], data: &'a [u32]) 
     Described { layout, flags: pm4::HeaderFlags::empty(), fields, data, language: PhantomData }
 }
 
-/// Calls `each` for every packet that a language takes in exactly one form.
+/// Calls `each` for every packet that a language accepts in exactly one form.
 fn every<L: DescribedLanguage>(languages: &[L], mut each: impl FnMut(&'static Layout, &'static Form, L)) {
     for &language in languages {
         let reader: Reader = language.into();
@@ -30,7 +30,7 @@ fn targets() -> Vec<pm4::Target> {
     pm4::Target::all().collect()
 }
 
-/// A packet with fields and as little data as it takes.
+/// Returns a packet with fields and the smallest accepted amount of data.
 fn least<L: DescribedLanguage>(layout: &'static Layout, fields: &[Named], language: L) -> Result<Vec<u32>, FieldError> {
     let mut error = None;
     for len in 0..40 {
@@ -42,7 +42,7 @@ fn least<L: DescribedLanguage>(layout: &'static Layout, fields: &[Named], langua
                 return Ok(wire);
             }
             Err(EncodeError::Field { source, .. }) => {
-                // Only a dword that is missing can be mended by another one.
+                // Only a missing dword can be fixed by adding one.
                 let is_short = matches!(source, FieldError::Missing { .. });
                 error = Some(source);
                 if !is_short {
@@ -55,8 +55,8 @@ fn least<L: DescribedLanguage>(layout: &'static Layout, fields: &[Named], langua
     Err(error.expect("an attempt"))
 }
 
-/// Fields that can be named: those of the tail want a count, one in POLL_REG_WRITE_MEM has the name of another one, and some are ruled out by a field that
-/// the generation does not have.
+/// Returns the fields that can be named: fields of the tail need a count, a field in POLL_REG_WRITE_MEM has the name of another
+/// one, and some depend on a field that the generation does not have.
 fn nameable(form: &'static Form, reader: Reader) -> impl Iterator<Item = &'static Field> {
     form.fields(reader).filter(move |field| {
         let named = |name: FieldName| form.fields(reader).filter(|other| other.key() == name).count();
@@ -65,7 +65,7 @@ fn nameable(form: &'static Form, reader: Reader) -> impl Iterator<Item = &'stati
     })
 }
 
-/// The field with a value, and what must be said beside it so that it is meant.
+/// Returns the field with a value, and the fields that activate it.
 fn meant(form: &'static Form, reader: Reader, field: &'static Field, name: FieldName, value: u64) -> Vec<Named> {
     let mut fields = vec![(name, value)];
     let mut waiting: Vec<_> = field.conditions().collect();
@@ -223,7 +223,7 @@ fn one_dword_too_few_or_too_many_is_counted() {
             other => Ok(other.unwrap()),
         };
         if fields > most || least_payload == most {
-            // What a fixed packet has behind its fields is zero, or given in full.
+            // The data of a packet with a fixed length is zero or given in full.
             let behind = (most + 1).saturating_sub(fields);
             assert_eq!(source(&vec![7; behind]), Ok(most + 1), "{} on {target}", layout.name());
             assert_eq!(

@@ -1,4 +1,4 @@
-//! Every record holds what its layout says of the same dwords, on every reader and generation.
+//! Every record has the values that its layout gives for the same dwords, on every reader and generation.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +10,7 @@ use crate::pm4 as language;
 use crate::sdma::Version;
 use amdgpu_hw::GfxLevel;
 
-/// Numbers that look random.
+/// A pseudo-random number generator.
 pub(super) struct Dice(pub(super) u64);
 
 impl Dice {
@@ -39,7 +39,7 @@ pub(super) fn readers() -> Vec<Reader> {
     all
 }
 
-/// Dwords of the form with chance in every field, each selector with a value that it has.
+/// Returns dwords of the form with random fields; selectors have one of their values.
 pub(super) fn chance(layout: &'static Layout, form: &'static Form, reader: Reader, dice: &mut Dice) -> Vec<u32> {
     let spare = form.payload.1 - form.payload.0;
     let len = 1 + usize::from(form.payload.0) + dice.roll() as usize % (usize::from(spare.min(6)) + 1);
@@ -95,7 +95,7 @@ fn printed(record: &str) -> (String, BTreeMap<String, String>) {
     (name.to_owned(), found)
 }
 
-/// Returns the field's name in the tables, which have names that Rust keeps for itself.
+/// Returns the field's name in the tables, which contain names that Rust reserves.
 fn in_tables(member: &str) -> &str {
     match member {
         "loops" => "loop",
@@ -110,7 +110,7 @@ fn whole(field: &str) -> &str {
     field.strip_suffix("_lo").or_else(|| field.strip_suffix("_hi")).unwrap_or(field)
 }
 
-/// Returns what a record's member must hold.
+/// Returns the expected value of a record's member.
 fn expected(fields: &Fields<'_>, form: &Form, member: &str, is_wide: bool) -> u64 {
     let level = fields.level();
     let first = |name: &str| form.fields.iter().find(|field| field.name() == name && field.is_on(level));
@@ -200,7 +200,7 @@ fn every_record_holds_what_its_layout_says_on_every_reader() {
             }
         }
     }
-    // An earlier form of the same length takes all that these two take.
+    // An earlier form of the same length accepts everything that these two accept.
     let shadowed = ["EVENT_WRITE", "INDIRECT_BUFFER"].map(|name| {
         let layout = pm4::all().find(|layout| layout.name == name).expect("a layout");
         layout.forms.last().expect("a form").number
@@ -209,7 +209,7 @@ fn every_record_holds_what_its_layout_says_on_every_reader() {
     assert!(unseen.is_empty(), "chance never gave these forms anything that fits: {unseen:?}");
 }
 
-/// Writes a record that was read, if it is one that can be written; returns `true` if so.
+/// Writes a record that was read, if it can be written; returns `true` if so.
 fn rewritten(record: &impl Record, fields: &Fields<'_>, is_copy: bool) -> bool {
     let (level, read) = (fields.level(), fields.dwords());
     let is_taken = record.check(level).is_ok();
@@ -217,7 +217,7 @@ fn rewritten(record: &impl Record, fields: &Fields<'_>, is_copy: bool) -> bool {
     let Some(len) = record.length(level).ok().filter(|_| is_taken) else { return false };
     let mut out = vec![0; len];
     record.store(level, &mut out);
-    // The header of a copy engine's packet has fields of its own, and that of PM4 has none.
+    // The header of a copy engine's packet contains fields, the header of a PM4 packet does not.
     let first = usize::from(!is_copy);
     assert_eq!(len, read.len(), "{}: {read:08x?}", fields.name());
     assert_eq!(out[first..], read[first..], "{}", fields.name());

@@ -1,4 +1,4 @@
-//! A record refuses every value that its layout would not read back.
+//! A record rejects every value that its layout would not read back.
 
 use super::record::{Load, Record};
 use super::record_tests::{Dice, chance, read, readers};
@@ -29,12 +29,12 @@ impl Value for u64 {
     }
 }
 
-/// Every bit by itself, all of them, and the small numbers that selectors have.
+/// Each single bit, all bits, and the small numbers that selectors have.
 fn numbers() -> impl Iterator<Item = u64> {
     (0..64).map(|bit| 1 << bit).chain([0, u64::MAX, u64::MAX >> 32]).chain(3..16)
 }
 
-/// Writes a record if it is taken, and returns its dwords.
+/// Writes a record if it is accepted, and returns its dwords.
 fn written<R: Record>(record: &R, opcode: u16, reader: Reader) -> Option<Vec<u32>> {
     let levels = match reader {
         Reader::Ring(target) if target.ring == language::Ring::Gfx => R::GFX,
@@ -59,7 +59,7 @@ fn written<R: Record>(record: &R, opcode: u16, reader: Reader) -> Option<Vec<u32
     Some(wire)
 }
 
-/// Panics unless a packet that was written is the record's, and with any one bit changed is not. The header of a PM4 packet is
+/// Panics unless a written packet matches its record, and does not match with any bit changed. The header of a PM4 packet is
 /// compared elsewhere.
 fn matched<R: Record>(record: &R, reader: Reader, wire: &[u32], dice: &mut Dice, context: impl Fn() -> String) {
     let body = usize::from(matches!(reader, Reader::Ring(_)));
@@ -76,7 +76,7 @@ fn matched<R: Record>(record: &R, reader: Reader, wire: &[u32], dice: &mut Dice,
     }
 }
 
-/// Panics unless a packet that was written is loaded as a record that is written as the same packet.
+/// Panics unless a written packet is read as a record that encodes to the same packet.
 fn loaded<'p, R: Load<'p>>(_: &R, reader: Reader, wire: &'p [u32], context: impl Fn() -> String) {
     let again = R::load(wire, reader.level()).unwrap_or_else(|error| panic!("{error}: {}", context()));
     let mut stored = vec![0; wire.len()];
@@ -84,8 +84,8 @@ fn loaded<'p, R: Load<'p>>(_: &R, reader: Reader, wire: &'p [u32], context: impl
     assert_eq!(stored[1..], wire[1..], "{}", context());
 }
 
-/// Puts each number into each member of the records that chance gives, and compares what is taken with what is read back.
-/// Members that share dwords are all read from them, so only those that are set are compared.
+/// Puts each number into each member of random records, and compares accepted records with the records that are read back. Members
+/// that share dwords are all read from them, so only the members that were set are compared.
 macro_rules! probe {
     (load pm4 $form:ident, $reader:ident, $wire:ident, $context:expr) => { loaded(&$form, $reader, &$wire, $context) };
     // The copy engine's packets are read by the tables alone.
@@ -107,7 +107,7 @@ macro_rules! probe {
                     let wire = chance(layout, form, reader, &mut dice);
                     let Some(fields) = read(&wire, layout.opcode, reader) else { continue };
                     let Some($language::Packet::$name(mut base)) = $language::Packet::read(&fields) else { continue };
-                    // Of members that share dwords one is meant, and the others are refused.
+                    // Of the members that share dwords one is active, and the others are rejected.
                     for (member, set) in setters {
                         let refused = $form(base).and_then(|form| form.check(reader.level()).err());
                         if refused.is_some_and(|error| format!("{error:?}").contains(&format!("{member:?}"))) {
@@ -146,7 +146,7 @@ mod apart {
     }
 }
 
-/// A record a test: whatever it takes is read back as the same record.
+/// A test for each record: whatever it accepts is read back as the same record.
 mod takes_only_what_is_read_back {
     use super::*;
 

@@ -139,12 +139,12 @@ pub(crate) fn pipes(chip: &Chip) -> u32 {
     entry(chip, 0).map_or(2, |entry| entry.info.pipes())
 }
 
-/// Returns `true` if a thick image may be in the order of a thin one (GFX7-8).
+/// Returns `true` if a thick image may have the order of a thin image (GFX7-8).
 pub(crate) fn thick_may_be_non_display(chip: &Chip) -> bool {
     entry(chip, 18).is_some_and(|entry| entry.mode == TileMode::THICK_1D && entry.tile_type == TileType::NonDisplay)
 }
 
-/// Finds the tile index of what came out, which may differ from the one that was asked for.
+/// Finds the tile index of the resulting tile mode, which may differ from the requested one.
 pub(crate) fn find_index(chip: &Chip, info: &TileInfo, mode: TileMode, tile_type: TileType, current: i32) -> i32 {
     if mode == TileMode::LINEAR_GENERAL {
         return INDEX_LINEAR_GENERAL;
@@ -183,7 +183,7 @@ pub(crate) fn find_index(chip: &Chip, info: &TileInfo, mode: TileMode, tile_type
     (0..ENTRIES).find(fits).unwrap_or(NO_INDEX)
 }
 
-/// Returns the size of the tiles that a tile index stands for, of one-sample elements.
+/// Returns the size of single-sampled tiles with a tile index, in elements.
 pub(crate) fn tile_of(chip: &Chip, index: i32, bits: u32) -> [u32; 2] {
     let info = if chip.level() == GfxLevel::Gfx6 {
         entry(chip, index).filter(|entry| entry.mode.is_macro()).map(|entry| entry.info)
@@ -206,7 +206,7 @@ pub(crate) fn max_alignments(chip: &Chip) -> (u32, u32) {
         most_pipes = most_pipes.max(entry.info.pipes());
         if six && entry.mode.is_macro() && !entry.mode.is_prt() {
             let info = entry.info;
-            // Elements of 128 bits, eight samples or slices.
+            // Tiles of 128-bit elements with eight samples or slices.
             let tile = info.tile_split.min(64 * 8 * 16);
             base = base.max(tile * first * info.banks * info.bank_width * info.bank_height);
         }
@@ -215,7 +215,7 @@ pub(crate) fn max_alignments(chip: &Chip) -> (u32, u32) {
     if !six {
         for index in 0..16 {
             let info = macro_entry(chip, index);
-            // The index stands for bytes of a tile.
+            // The index gives the size of a tile in bytes.
             let tile = 64 << (index % 8);
             base = base.max(tile * first * info.banks * info.bank_width * info.bank_height);
             if chip.level() == GfxLevel::Gfx8 && entry(chip, index).is_some_and(|entry| entry.mode.is_macro()) {
@@ -226,7 +226,8 @@ pub(crate) fn max_alignments(chip: &Chip) -> (u32, u32) {
     (base, 256 * most_pipes * most_banks)
 }
 
-/// Returns the index in the table of macro tile modes for colour or depth with the given bits and samples (GFX7-8).
+/// Returns the index into the table of macro tile modes for colour or depth with this element size and number of samples (GFX7-8);
+/// `None` if there is none.
 pub fn macro_mode_index(chip: &Chip, tile_index: i32, bits: u32, samples: u32) -> Option<i32> {
     if chip.level() == GfxLevel::Gfx6 || !matches!(bits, 8..=128) || !matches!(samples, 1..=16) {
         return None;

@@ -1,15 +1,15 @@
-//! Distribution of surfaces over banks and pipes.
+//! The tile swizzle, which distributes surfaces over banks and pipes.
 //!
 //! Reference: addrlib's `EgBasedLib::HwlComputeBaseSwizzle`, `ComputeSliceTileSwizzle` and `HwlCombineBankPipeSwizzle`.
 
 use super::mode::TileMode;
 use super::table::TileInfo;
 
-/// The bank with which a surface starts, by its number.
+/// Returns the first bank of the surface with this index.
 fn bank_of(banks: u32, index: u32) -> u32 {
     match banks {
         4 => index % 4,
-        // Steps that keep neighbours apart.
+        // Steps that separate consecutive surfaces.
         8 => index * 3 % 8,
         16 => index * 7 % 16,
         _ => 0,
@@ -24,9 +24,9 @@ fn spreads(mode: TileMode) -> bool {
     mode.is_macro()
 }
 
-/// Returns the tile swizzle of surface number `index`: bits to OR into its address, in units of 256 bytes.
+/// Returns the tile swizzle of the surface with this index: bits to OR into its address, in units of 256 bytes.
 ///
-/// `linear` asks for the banks in order, without the steps.
+/// If `linear` is `true`, banks are used in order, without steps.
 pub fn surface_swizzle(mode: TileMode, info: &TileInfo, index: u32, linear: bool) -> u32 {
     if !spreads(mode) || info.banks == 0 {
         return 0;
@@ -37,7 +37,7 @@ pub fn surface_swizzle(mode: TileMode, info: &TileInfo, index: u32, linear: bool
     bank << pipes.ilog2() | pipe
 }
 
-/// Returns the tile swizzle of a slice of a surface whose swizzle is `base`.
+/// Returns the tile swizzle of a slice. `base` is the tile swizzle of the surface.
 pub fn slice_swizzle(mode: TileMode, info: &TileInfo, base: u32, slice: u32) -> u32 {
     if !spreads(mode) || info.banks == 0 {
         return 0;

@@ -22,8 +22,9 @@ impl Area {
     /// The logarithm of a size that no level reaches.
     pub(super) const MOST_SIDE_LOG2: u32 = 28;
 
-    /// Finds an area whose bytes are one of the powers of two in `sizes`. `x` and `y` have what each bit of a coordinate adds to an address. Returns `None` where none is a rectangle,
-    /// and where the cells of a line follow each other in memory, which processors foresee.
+    /// Finds an area whose size in bytes is a power of two in `sizes`. `x` and `y` are the contributions of each bit of a
+    /// coordinate to an address. Returns `None` if no such area is a rectangle, and if the cells of a line are contiguous in
+    /// memory, so that processors prefetch them.
     pub(super) fn find(sizes: &[u32], element_log2: u32, cell: &Cell, x: &[u64; 16], y: &[u64; 16]) -> Option<Self> {
         let first = cell.sides_log2[0] as usize;
         if (0..IN_LINE_LOG2).all(|bit| x.get(first + bit) == Some(&((cell.bytes as u64) << bit))) {

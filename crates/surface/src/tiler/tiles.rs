@@ -1,34 +1,34 @@
-//! Addresses in micro and macro tiles (GFX6 to GFX8): a sum of what x, y, z and the sample each give, into which the numbers of
-//! pipe and bank are put, each an XOR.
+//! Addresses in micro and macro tiles (GFX6 to GFX8): a sum of contributions of x, y, z and the sample, into which the numbers of
+//! pipe and bank are inserted. Each of these numbers is a XOR of contributions.
 
 use super::area::{Area, MACRO_TILES};
 use super::cell::Cell;
 use super::plane::Plane;
 
-/// The part of an address that a bit of a coordinate gives.
+/// The contribution of a coordinate bit to an address.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Contribution {
-    /// Bytes in the memory of one pipe and bank.
+    /// The number of bytes in the memory of one pipe and bank.
     pub(crate) bytes: u64,
-    /// Bits of the pipe and, above them, of the bank.
+    /// The bits of the pipe and, above them, of the bank.
     pub(crate) turn: u8,
 }
 
-/// The change of pipes or banks from slice to slice.
+/// The rotation of pipes or banks from slice to slice.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Turn {
     /// The value for the first slice.
     pub(crate) start: u32,
-    /// The step from one slice to the next, before the shift.
+    /// The step between slices, before the shift.
     pub(crate) step: u32,
-    /// The bits to shift the product by.
+    /// The number of bits by which the product is shifted.
     pub(crate) shift: u32,
     /// The number of pipes or banks, less one.
     pub(crate) mask: u32,
 }
 
 impl Turn {
-    /// Neither pipes nor banks.
+    /// No rotation.
     pub(crate) const NONE: Self = Self { start: 0, step: 0, shift: 0, mask: 0 };
 
     /// Returns the value for a slice.
@@ -38,41 +38,41 @@ impl Turn {
     }
 }
 
-/// A level in tiles, as the floor below describes it.
+/// The parameters of a level in tiles, from [`addr1`](crate::addr1).
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct TilePlan {
-    /// Contributions of each bit of x and of y.
+    /// The contributions of each bit of x and of y.
     pub(crate) axes: [[Contribution; 16]; 2],
-    /// Contributions of each sample.
+    /// The contributions of each sample.
     pub(crate) samples: [Contribution; 16],
-    /// Exponent of the slices of a tile.
+    /// The logarithm of the number of slices in a tile.
     pub(crate) thickness_log2: u32,
-    /// Bytes that each slice of a thick tile adds.
+    /// The number of bytes that each slice of a thick tile adds.
     pub(crate) slices: [u64; 8],
-    /// Bytes from one layer of tiles to the next.
+    /// The distance between layers of tiles in bytes.
     pub(crate) slice_bytes: u64,
     pub(crate) pipes: Turn,
     pub(crate) banks: Turn,
 }
 
-/// A level in tiles, prepared. Takes 9.5 KiB, none of it on the heap.
+/// A level in tiles, prepared for computing addresses. The tables take 9.5 KiB, without heap allocation.
 #[derive(Clone, Debug)]
 pub(super) struct TileTables {
     bytes: [[[u64; 256]; 2]; 2],
     turns: [[[u8; 256]; 2]; 2],
     plan: TilePlan,
     start: u64,
-    /// Exponents of the pipes, and of pipes and banks together.
+    /// The logarithms of the number of pipes, and of pipes times banks.
     spread: [u32; 2],
     cell: Option<Cell>,
     area: Option<Area>,
 }
 
-/// Bytes that lie in one pipe, as an exponent.
+/// The logarithm of the contiguous bytes in one pipe.
 const INTERLEAVE: u32 = 8;
 
 impl TileTables {
-    /// Prepares a level that starts at an offset.
+    /// Prepares a level that starts at offset `start`.
     pub(super) fn new(plan: &TilePlan, start: u64, bytes_log2: u32) -> Self {
         let pipe_bits = plan.pipes.mask.count_ones();
         let spread = [pipe_bits, pipe_bits + plan.banks.mask.count_ones()];
@@ -87,7 +87,7 @@ impl TileTables {
                 }
             }
         }
-        // What leaves the pipe's bytes is no part of a cell, wherever it goes.
+        // Columns that leave the contiguous bytes of a pipe are not part of a cell.
         let low = |column: Contribution| {
             let inside = column.bytes as u32 & 0xff;
             if column.bytes >> INTERLEAVE != 0 || column.turn != 0 { inside | 1 << INTERLEAVE } else { inside }
@@ -112,14 +112,14 @@ impl TileTables {
         (b0[low] + b1[high], u32::from(t0[low] ^ t1[high]))
     }
 
-    /// Returns the address of an element.
+    /// Returns the address of an element in bytes.
     #[inline]
     pub(super) fn address(&self, x: u32, y: u32, z: u32, sample: u32) -> u64 {
         let plane = self.plane(z, sample);
         plane.at(plane.line(y), x)
     }
 
-    /// Returns the addresses of a layer and sample.
+    /// Returns the address computation for one layer and sample.
     #[inline]
     pub(super) fn plane(&self, z: u32, sample: u32) -> TilePlane<'_> {
         let plan = &self.plan;
@@ -134,7 +134,7 @@ impl TileTables {
     }
 }
 
-/// One layer and sample in tiles.
+/// The address computation for one layer and sample in tiles.
 pub(super) struct TilePlane<'a> {
     tables: &'a TileTables,
     bytes: u64,
@@ -142,7 +142,7 @@ pub(super) struct TilePlane<'a> {
 }
 
 impl Plane for TilePlane<'_> {
-    /// Bytes in one pipe and bank, and the number of both.
+    /// The bytes in one pipe and bank, and the numbers of both.
     type Line = (u64, u32);
 
     #[inline]

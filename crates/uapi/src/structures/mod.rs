@@ -1,4 +1,4 @@
-//! Requests and what they carry: one file for each kind of object, `request.rs` for their numbers.
+//! The requests and their structures, with a file for each kind of object. `request.rs` has the request numbers.
 
 mod context;
 mod device_info;

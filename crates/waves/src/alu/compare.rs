@@ -1,4 +1,4 @@
-//! Comparisons: sixteen conditions of every type.
+//! Comparisons: sixteen conditions for every type.
 
 use super::{
     kernel::{Kernel, Lane, Lanes, Operation, Type, WideLanes},

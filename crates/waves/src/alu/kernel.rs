@@ -3,7 +3,7 @@
 use super::unit::Unit;
 use crate::number::{half::Half, mode::Mode};
 
-/// The lanes of the larger wave.
+/// The number of lanes of the larger wave.
 pub(crate) const LANES: usize = 64;
 
 /// A 32-bit value of every lane.
@@ -12,7 +12,7 @@ pub(crate) type Lanes = [u32; LANES];
 /// A 64-bit value of every lane.
 pub(crate) type WideLanes = [u64; LANES];
 
-/// The type of an operand: its size, what constants mean, and which modifiers apply.
+/// The type of an operand: its size, the meaning of constants, and the modifiers that apply.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Type {
     F16,
@@ -20,7 +20,7 @@ pub(crate) enum Type {
     F64,
     Int16,
     Int32,
-    /// 32 bits that are moved; sign modifiers apply, denormals stay.
+    /// 32 bits that are moved; sign modifiers apply, denormals are kept.
     Bits32,
     /// 64-bit integer; a literal is zero-extended.
     Unsigned64,
@@ -82,11 +82,11 @@ macro_rules! lane {
     };
 }
 
-/// 32 bits that are moved rather than computed with.
+/// 32 bits that are moved without computation.
 #[derive(Clone, Copy)]
 pub(crate) struct Bits32(pub(crate) u32);
 
-/// The NaN that operations make from other values.
+/// The NaN that operations produce from other values.
 const NAN32: u32 = 0x7fc0_0000;
 const NAN64: u64 = 0x7ff8_0000_0000_0000;
 
@@ -129,14 +129,14 @@ pub(crate) struct Operation {
     pub(crate) sources: &'static [Type],
     pub(crate) result: Type,
     pub(crate) kernel: Kernel,
-    /// The kernel that also replaces denormals of 32 bits by zero, in operands and the result.
+    /// The kernel that also flushes 32-bit denormals to zero, in operands and the result.
     pub(crate) flushing: Option<Narrow>,
 }
 
 /// Returns zero of the same sign for the bits of a 32-bit denormal.
 #[inline(always)]
 pub(crate) fn flush32(bits: u32) -> u32 {
-    // All bits but the sign go where the exponent is zero: one mask, which vector units make of the comparison.
+    // If the exponent is zero, all bits but the sign are cleared. Vector units compute this mask from the comparison.
     let denormal = u32::from(bits & 0x7f80_0000 == 0).wrapping_neg();
     bits & !(denormal >> 1)
 }

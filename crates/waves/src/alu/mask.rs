@@ -1,4 +1,4 @@
-//! Masks with a bit for each lane, as words of lanes and back.
+//! Conversion between lane masks and an array with a word for each lane.
 
 use super::kernel::{LANES, Lanes};
 
@@ -8,7 +8,7 @@ pub(crate) fn gather(values: &Lanes) -> u64 {
     for (byte, value) in bytes.iter_mut().zip(values) {
         *byte = (value & 1) as u8;
     }
-    // The product brings the lowest bit of byte n to bit 56 + n, and no two bits to the same place.
+    // The product moves the lowest bit of byte n to bit 56 + n, without collisions.
     let byte = |eight: &[u8; 8]| u64::from_le_bytes(*eight).wrapping_mul(0x0102_0408_1020_4080) >> 56;
     bytes.as_chunks().0.iter().rev().fold(0, |mask, eight| mask << 8 | byte(eight))
 }
@@ -17,7 +17,7 @@ pub(crate) fn gather(values: &Lanes) -> u64 {
 pub(crate) fn spread(mask: u64, to: &mut Lanes) {
     let (low, high) = to.split_at_mut(32);
     for (half, word) in [(low, mask as u32), (high, (mask >> 32) as u32)] {
-        // A comparison rather than a shift, which not all vector units have for a count of each lane.
+        // A comparison is used because not all vector units can shift by a different count in each lane.
         for (lane, to) in half.iter_mut().enumerate() {
             *to = u32::from(word & 1 << lane != 0);
         }

@@ -2,10 +2,10 @@
 
 use fearless_simd::{Avx2, Level};
 
-/// Vector instructions that all lanes of an operation are computed with. Results are the same with each.
+/// The vector instructions with which all lanes of an operation are computed. They do not affect results.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Unit {
-    /// Instructions that every processor of the target has.
+    /// The instructions that all processors of the target have.
     Baseline,
     /// AVX2 and FMA, which this processor has.
     Avx2(Avx2),
@@ -18,8 +18,8 @@ impl Unit {
     }
 }
 
-/// Compiles a function over all lanes for each [`Unit`], which becomes its first argument. `FUSES` is `true` in the body where
-/// a fused multiplication and addition is one instruction.
+/// Compiles a function over all lanes for each [`Unit`], which becomes its first argument. In the body `FUSES` is `true` if a fused
+/// multiply-add is one instruction.
 macro_rules! for_each_unit {
     (|$($name:ident: $ty:ty),*| $body:block) => {
         |unit, $($name),*| {

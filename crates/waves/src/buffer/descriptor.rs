@@ -1,17 +1,17 @@
-//! Buffer resources.
+//! Buffer descriptors.
 
 use amdgpu_hw::GfxLevel;
 
 use super::format::Format;
 
-/// A buffer resource (V#).
+/// A buffer descriptor (V#).
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Buffer {
     level: GfxLevel,
     pub(crate) base: u64,
     stride: u64,
     records: u64,
-    /// Elements of the swizzle in bytes; 0 without swizzle.
+    /// The size of a swizzle element in bytes; 0 without swizzling.
     element: u64,
     index_stride: u64,
     pub(crate) adds_lane: bool,
@@ -20,7 +20,7 @@ pub(crate) struct Buffer {
     bounds: u8,
 }
 
-/// The place of an access within a buffer.
+/// The location of an access within a buffer.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Place {
     /// The index, if the instruction has one.
@@ -29,12 +29,12 @@ pub(crate) struct Place {
     pub(crate) lane: u32,
     pub(crate) offset: u32,
     pub(crate) scalar: u32,
-    /// Bytes that must be in range.
+    /// The number of bytes that must be in range.
     pub(crate) bytes: u32,
 }
 
 impl Buffer {
-    /// Reads the four words of a resource.
+    /// Decodes the four dwords of a descriptor.
     pub(crate) fn new(level: GfxLevel, words: [u32; 4]) -> Self {
         let word3 = words[3];
         let element = if level >= GfxLevel::Gfx11 {
@@ -70,30 +70,30 @@ impl Buffer {
         }
     }
 
-    /// Returns the bytes that scalar loads may read.
+    /// Returns the number of bytes that scalar loads may read.
     pub(crate) fn bytes(&self) -> u64 {
         if self.stride == 0 { self.records } else { self.records * self.stride }
     }
 
-    /// Returns what accesses of an instruction can reach: all that does not differ between lanes.
+    /// Returns the parameters of an instruction's accesses that are the same for all lanes.
     pub(crate) fn reach(&self, has_index: bool, scalar: u32, bytes: u32) -> Reach {
         let (records, stride, bytes, scalar) = (self.records, self.stride, u64::from(bytes), u64::from(scalar));
         let all = Ends { index: u64::MAX, offset: u64::MAX, linear: u64::MAX };
-        // The places of which `taken` bytes more are within the size.
+        // The number of positions with `taken` more bytes within the size.
         let before = |size: u64, taken: u64| (size + 1).saturating_sub(taken);
         let indexed = Ends { index: records, ..all };
         let structured = stride != 0 && has_index;
         let any = Ends { index: if records != 0 { u64::MAX } else { 0 }, ..all };
         let raw = Ends { linear: before(records, scalar + bytes), ..all };
         let ends = match self.level {
-            // The scalar offset is not part of what is compared.
+            // The scalar offset is not part of the comparison.
             GfxLevel::Gfx6 | GfxLevel::Gfx7 if structured => indexed,
             GfxLevel::Gfx6 | GfxLevel::Gfx7 => Ends { offset: before(records, bytes), ..all },
             GfxLevel::Gfx8 if stride != 0 && self.element != 0 => indexed,
             GfxLevel::Gfx8 => raw,
             GfxLevel::Gfx9 if structured => indexed,
             GfxLevel::Gfx9 => raw,
-            // The size of the access does not count on GFX10.
+            // The size of the access is ignored on GFX10.
             GfxLevel::Gfx10 | GfxLevel::Gfx10_3 => match self.bounds {
                 0 if stride != 0 => Ends { offset: stride, ..indexed },
                 0 | 1 => indexed,
@@ -118,7 +118,7 @@ impl Buffer {
         }
     }
 
-    /// Returns the address of an access; `None` where it is out of range.
+    /// Returns the address of an access; `None` if it is out of range.
     pub(crate) fn address(&self, place: Place) -> Option<u64> {
         let reach = self.reach(place.index.is_some(), place.scalar, place.bytes);
         reach.address(place.index.unwrap_or(0), place.lane, place.offset)
@@ -133,10 +133,10 @@ struct Ends {
     linear: u64,
 }
 
-/// A buffer as the lanes of one instruction reach it.
+/// A buffer as accessed by the lanes of one instruction.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Reach {
-    /// The base with the scalar offset.
+    /// The base address plus the scalar offset.
     start: u64,
     stride: u64,
     element: u64,
@@ -146,7 +146,7 @@ pub(crate) struct Reach {
 }
 
 impl Reach {
-    /// Returns the address of a lane's access; `None` where it is out of range.
+    /// Returns the address of a lane's access; `None` if it is out of range.
     #[inline(always)]
     pub(crate) fn address(&self, index: u32, lane: u32, offset: u32) -> Option<u64> {
         let index = u64::from(index) + if self.adds_lane { u64::from(lane) } else { 0 };
@@ -159,7 +159,7 @@ impl Reach {
         Some(self.start.wrapping_add(within))
     }
 
-    /// Returns the place of a byte in a buffer whose elements are interleaved.
+    /// Returns the offset of a byte in a buffer with interleaved elements.
     fn swizzled(&self, index: u64, offset: u64) -> u64 {
         let rows = index / self.index_stride * self.stride + offset / self.element * self.element;
         rows * self.index_stride + index % self.index_stride * self.element + offset % self.element

@@ -1,4 +1,4 @@
-//! Formats of typed buffers: channels in memory to values in registers and back.
+//! Formats of typed buffers: conversion between channels in memory and values in registers.
 
 use amdgpu_hw::GfxLevel;
 
@@ -17,7 +17,7 @@ pub(crate) enum Number {
     Uint,
     Sint,
     Float,
-    /// Colours on the curve of sRGB, alpha as it is; images only.
+    /// Colours with the sRGB transfer function and linear alpha; images only.
     Srgb,
 }
 
@@ -28,12 +28,12 @@ impl Number {
     }
 }
 
-/// Returns the linear value of one on the curve of sRGB (IEC 61966-2-1).
+/// Returns the linear value for an sRGB value (IEC 61966-2-1).
 fn linear(value: f64) -> f64 {
     if value <= 0.040_45 { value / 12.92 } else { ((value + 0.055) / 1.055).powf(2.4) }
 }
 
-/// Returns the value on the curve of sRGB of a linear one.
+/// Returns the sRGB value for a linear value.
 fn curved(value: f64) -> f64 {
     if value <= 0.003_130_8 { value * 12.92 } else { 1.055 * value.powf(1.0 / 2.4) - 0.055 }
 }
@@ -41,12 +41,12 @@ fn curved(value: f64) -> f64 {
 /// A format of up to four channels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Format {
-    /// Bits of each channel, the lowest first.
+    /// The number of bits of each channel, the lowest first.
     pub(crate) channels: &'static [u8],
     pub(crate) number: Number,
 }
 
-/// Channels by the number of the data format.
+/// The channels of each data format.
 const CHANNELS: [&[u8]; 15] = [
     &[],
     &[8],
@@ -75,7 +75,7 @@ const NORMALIZED_OR_INTEGERS: &[u32] = &[0, 1, 4, 5];
 const GFX10: [&[u32]; 14] =
     [INTEGERS, ALL, INTEGERS, WIDE, ALL, ALL, ALL, INTEGERS, INTEGERS, INTEGERS, WIDE, ALL, WIDE, WIDE];
 
-/// The same of GFX11 and later.
+/// The number formats of data formats 1 to 14 in the unified numbering of GFX11 and later.
 const GFX11: [&[u32]; 14] = [
     INTEGERS,
     ALL,
@@ -94,7 +94,7 @@ const GFX11: [&[u32]; 14] = [
 ];
 
 impl Format {
-    /// Returns the format of a data and a number format, as GFX6 to GFX9 number them.
+    /// Returns the format for a data and a number format of GFX6 to GFX9.
     pub(crate) fn new(data: u32, number: u32) -> Option<Self> {
         let number = match number {
             0 => Number::Unorm,
@@ -109,7 +109,7 @@ impl Format {
         Some(Self { channels, number })
     }
 
-    /// Returns the format of a unified number of GFX10 or later.
+    /// Returns the format for a unified number of GFX10 and later.
     pub(crate) fn unified(level: GfxLevel, number: u32) -> Option<Self> {
         let runs = if level >= GfxLevel::Gfx11 { &GFX11 } else { &GFX10 };
         let all = (1..).zip(runs).flat_map(|(data, numbers)| numbers.iter().map(move |number| (data, *number)));
@@ -117,22 +117,22 @@ impl Format {
         Self::new(data, number)
     }
 
-    /// Returns the bytes of an element.
+    /// Returns the size of an element in bytes.
     pub(crate) fn bytes(self) -> u32 {
         self.channels.iter().map(|bits| u32::from(*bits)).sum::<u32>() / 8
     }
 
-    /// Returns `true` if registers hold integers.
+    /// Returns `true` if registers contain integers.
     pub(crate) fn is_integer(self) -> bool {
         matches!(self.number, Number::Uint | Number::Sint)
     }
 
-    /// Returns one, as registers hold it.
+    /// Returns the number one in the type of the registers.
     pub(crate) fn one(self) -> u32 {
         if self.is_integer() { 1 } else { 1.0_f32.to_bits() }
     }
 
-    /// Returns the four components of an element in memory; those that the format lacks are 0, 0, 0 and one.
+    /// Returns the four components of an element in memory. Components that the format lacks are 0, 0, 0 and one.
     pub(crate) fn unpack(self, element: u128) -> [u32; 4] {
         let mut components = [0, 0, 0, self.one()];
         let mut shift = 0;
@@ -144,7 +144,7 @@ impl Format {
         components
     }
 
-    /// Returns an element of memory of the components in registers.
+    /// Returns the element in memory for components in registers.
     pub(crate) fn pack(self, components: [u32; 4]) -> u128 {
         let (mut element, mut shift) = (0, 0);
         for (index, (component, bits)) in components.iter().zip(self.channels).enumerate() {
@@ -157,7 +157,7 @@ impl Format {
     }
 }
 
-/// Returns a channel as a register holds it.
+/// Converts a channel to the value of a register.
 fn load(number: Number, raw: u64, bits: u32) -> u32 {
     let raw = raw as u32;
     let signed = (raw << (32 - bits)).cast_signed() >> (32 - bits);
@@ -175,7 +175,7 @@ fn load(number: Number, raw: u64, bits: u32) -> u32 {
         Number::Float => match bits {
             32 => raw,
             16 => Half(raw as u16).value().to_bits(),
-            // Small floats lack the sign, and have the exponent of a half.
+            // Small floats have no sign bit, and the exponent of a half.
             11 => Half((raw << 4) as u16).value().to_bits(),
             10 => Half((raw << 5) as u16).value().to_bits(),
             _ => 0,
@@ -183,7 +183,7 @@ fn load(number: Number, raw: u64, bits: u32) -> u32 {
     }
 }
 
-/// Returns the bits of a channel of what a register holds.
+/// Converts the value of a register to a channel.
 fn store(number: Number, component: u32, bits: u32) -> u64 {
     let value = f64::from(f32::from_bits(component));
     let largest = ((1_u64 << bits) - 1) as f64;

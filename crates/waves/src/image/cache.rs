@@ -1,19 +1,19 @@
-//! Images that a thread has looked at.
+//! A cache of the images that a thread has accessed.
 
 use amdgpu_hw::GfxLevel;
 use amdgpu_surface::Chip;
 
 use super::{descriptor::Image, error::ImageError};
 
-/// Images kept at a time; each prepared level takes some kilobytes.
+/// The maximum number of cached images. Each prepared level takes a few kilobytes.
 const KEPT: usize = 32;
 
-/// The images of the descriptors seen last.
+/// The images of the most recent descriptors.
 pub(crate) struct Images {
     level: GfxLevel,
     chip: Option<Chip>,
     entries: Vec<([u32; 8], Image)>,
-    /// The entry to be replaced next.
+    /// The entry to replace next.
     oldest: usize,
 }
 
@@ -22,7 +22,7 @@ impl Images {
         Self { level, chip: chip.copied(), entries: Vec::new(), oldest: 0 }
     }
 
-    /// Returns the image of a descriptor; `None` for a descriptor that is no image.
+    /// Returns the image of a descriptor; `None` if the descriptor is not an image.
     pub(crate) fn get(&mut self, words: [u32; 8]) -> Result<Option<&mut Image>, ImageError> {
         let known = self.entries.iter().position(|(known, _)| *known == words);
         let place = if let Some(place) = known {

@@ -1,4 +1,4 @@
-//! Image descriptors (T#), and where the texels behind them lie.
+//! Image descriptors (T#), and the addresses of their texels.
 
 use amdgpu_descriptors::{ImageDescriptor, fields::image as f, view::ImageKind};
 use amdgpu_hw::GfxLevel;
@@ -13,40 +13,40 @@ use super::{
     texel::Texel,
 };
 
-/// The most levels of an image.
+/// The maximum number of levels of an image.
 const MAX_LEVELS: usize = 16;
 
-/// A view of an image, ready for addresses.
+/// A view of an image, prepared for computing addresses.
 #[derive(Debug)]
 pub(crate) struct Image {
     pub(crate) kind: ImageKind,
     pub(crate) format: TexelFormat,
-    /// Sources of the components that a shader sees: 0 and 1 for constants, 4 to 7 for channels.
+    /// The source of each component that a shader sees: 0 and 1 for constants, 4 to 7 for channels.
     pub(crate) selects: [u8; 4],
-    /// The component of a border colour that each channel has.
+    /// The component of a border colour for each channel.
     pub(crate) border_order: [u8; 4],
-    /// Texels of level 0.
+    /// The size of level 0 in texels.
     extent: [u32; 3],
     pub(crate) first_layer: u32,
     pub(crate) last_layer: u32,
     pub(crate) base_level: u32,
     pub(crate) last_level: u32,
     pub(crate) samples: u32,
-    /// The smallest level of detail, counted from level 0.
+    /// The smallest level of detail, relative to level 0.
     pub(crate) min_lod: f32,
-    /// A volume whose slices of one level are layers.
+    /// `true` for a 3D image whose slices of one level are viewed as layers.
     pub(crate) slices_are_layers: bool,
     layout: Layout,
     compression: Option<Compression>,
     planes: [Option<Box<Plane>>; MAX_LEVELS],
 }
 
-/// The component of a border colour in each channel, by the number of `bc_swizzle`.
+/// The component of a border colour for each channel, by the value of `bc_swizzle`.
 const BORDER_ORDERS: [[u8; 4]; 8] =
     [[0, 1, 2, 3], [0, 3, 1, 2], [3, 2, 1, 0], [3, 0, 1, 2], [2, 1, 0, 3], [1, 0, 3, 2], [0, 1, 2, 3], [0, 1, 2, 3]];
 
 impl Image {
-    /// Reads a descriptor. `None` for one that is no image, through which loads give 0 and stores do nothing.
+    /// Decodes a descriptor. Returns `None` for a descriptor that is not an image: loads return 0 and stores do nothing.
     ///
     /// Sources: the ISA guides, "Image Resource"; Mesa's `ac_build_texture_descriptor`.
     pub(crate) fn new(level: GfxLevel, words: [u32; 8], chip: Option<&Chip>) -> Result<Option<Self>, ImageError> {
@@ -94,7 +94,7 @@ impl Image {
         }))
     }
 
-    /// Returns the extent of a level, counted from the view's first; 0 for a level that the view lacks.
+    /// Returns the size of a level, counted from the view's first; 0 if the view lacks the level.
     pub(crate) fn size(&self, level: u32) -> [u32; 3] {
         let absolute = self.base_level.saturating_add(level);
         if absolute > self.last_level {
@@ -105,7 +105,7 @@ impl Image {
         [minify(width), minify(height), if self.slices_are_layers { 1 } else { minify(depth) }]
     }
 
-    /// Returns the number of layers of the view, faces of cubes counted each.
+    /// Returns the number of layers of the view, including all faces of cubes.
     pub(crate) fn layers(&self) -> u32 {
         (self.last_layer + 1).saturating_sub(self.first_layer).max(1)
     }
@@ -115,12 +115,12 @@ impl Image {
         self.last_level - self.base_level + 1
     }
 
-    /// Returns `true` if z counts slices of a volume.
+    /// Returns `true` if z is a slice of a 3D image.
     pub(crate) fn is_volume(&self) -> bool {
         self.kind == ImageKind::D3 && !self.slices_are_layers
     }
 
-    /// Returns the address of the element of a texel; `None` outside of the view.
+    /// Returns the address of a texel's element; `None` outside the view.
     pub(crate) fn address(&mut self, texel: Texel) -> Result<Option<u64>, ImageError> {
         let [width, height, depth] = self.size(texel.level);
         let z_end = if self.is_volume() { depth } else { self.layers() };
@@ -137,17 +137,17 @@ impl Image {
         let texels = self.format.texels();
         plane.address(texel.x / texels, texel.y / texels, z, texel.sample).map(Some)
     }
-    /// Returns the meaning of the metadata; `None` for an image whose texels are all plain.
+    /// Returns the encoding of the metadata; `None` for an image without compression.
     pub(crate) fn coding(&self) -> Option<Coding> {
         self.compression.as_ref().map(|compression| compression.coding)
     }
 
-    /// Returns `true` if stores have to make the metadata say that texels are plain.
+    /// Returns `true` if stores must mark texels as uncompressed in the metadata.
     pub(crate) fn writes_metadata(&self) -> bool {
         self.compression.as_ref().is_some_and(|compression| compression.is_written)
     }
 
-    /// Returns the metadata of a texel of the view, whose element has this address; `None` where there is none.
+    /// Returns the metadata of a texel of the view with this element address; `None` if there is none.
     pub(crate) fn metadata(&mut self, texel: Texel, address: u64) -> Result<Option<Unit>, ImageError> {
         let z = texel.z.saturating_add(self.first_layer);
         let level = self.base_level + texel.level;
@@ -156,7 +156,7 @@ impl Image {
         compression.places.unit(level, Texel { z, ..texel }, offset)
     }
 
-    /// Returns the texel whose value all others of its block have.
+    /// Returns the texel whose value all texels of its block have.
     pub(crate) fn first_of_block(&self, texel: Texel) -> Texel {
         let block = self.compression.as_ref().and_then(|compression| compression.places.block());
         let Some(block) = block else { return texel };
@@ -164,7 +164,7 @@ impl Image {
         Texel { x, y, sample: if block.shares_samples { 0 } else { texel.sample }, ..texel }
     }
 
-    /// Returns the texels that share their metadata with one; some may be outside of the view.
+    /// Returns the texels that share metadata with a texel. Some may be outside the view.
     pub(crate) fn texels_of_block(&self, texel: Texel) -> impl Iterator<Item = Texel> + use<> {
         let block = self.compression.as_ref().and_then(|compression| compression.places.block());
         let (size, shares) = block.map_or(([1; 2], false), |block| (block.size, block.shares_samples));

@@ -38,7 +38,7 @@ pub enum ImageError {
     /// Stores to the format are not supported.
     #[error("the format can not be stored")]
     Store,
-    /// The instruction wants a texel of another size.
+    /// The instruction needs a texel of another size.
     #[error("the operation does not fit texels of {0} bytes")]
     Size(u32),
 }

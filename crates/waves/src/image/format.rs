@@ -8,15 +8,15 @@ use crate::buffer::format::{Format, Number};
 pub(crate) struct TexelFormat {
     /// Channels and their numbers.
     pub(crate) plain: Format,
-    /// Elements that are compressed blocks of texels, whose channels `plain` has then.
+    /// The block format, if elements are compressed blocks; `plain` then has the channels of the decoded texels.
     block: Option<Block>,
-    /// Bits of an element.
+    /// The size of an element in bits.
     pub(crate) bits: u32,
-    /// The three low channels share the exponent in the fourth.
+    /// `true` if the three low channels share the exponent in the fourth.
     shares_exponent: bool,
-    /// Values are clamped to 0 and 1.
+    /// `true` if values are clamped to the range 0 to 1.
     clamps: bool,
-    /// Elements are FMASK: a number for each sample of this many bits, which registers get in four bits each.
+    /// The number of bits for each sample, if elements are FMASK. Registers receive four bits for each sample.
     mask_bits: Option<u32>,
 }
 
@@ -63,7 +63,7 @@ fn number(name: &str) -> Option<Number> {
 }
 
 impl TexelFormat {
-    /// Returns the format of a name such as `8_8_8_8_UNORM`; `None` for those that are not decoded.
+    /// Returns the format with a name such as `8_8_8_8_UNORM`; `None` for formats that are not supported.
     pub(crate) fn named(name: &str) -> Option<Self> {
         if let Some(rest) = name.strip_prefix("FMASK") {
             return Self::mask(rest);
@@ -97,8 +97,8 @@ impl TexelFormat {
 
     /// Returns the format of an FMASK by its bits, samples and fragments, such as `8_S4_F2` or `_8_4_2`.
     ///
-    /// A sample's number takes the logarithm of the fragments, one more where samples may be unknown, and four for three
-    /// (addrlib's `Gfx9Lib::GetFmaskBpp`).
+    /// A sample has the logarithm of the number of fragments as its bits, one more if samples may be unknown, and four instead of
+    /// three (addrlib's `Gfx9Lib::GetFmaskBpp`).
     fn mask(name: &str) -> Option<Self> {
         let mut numbers = name.split('_').filter(|part| !part.is_empty());
         let mut next = || numbers.next()?.trim_start_matches(['S', 'F']).parse::<u32>().ok();
@@ -116,27 +116,27 @@ impl TexelFormat {
         Some(Self { plain, block: None, bits, shares_exponent: false, clamps: false, mask_bits })
     }
 
-    /// Returns `true` if the elements say in which fragments samples lie.
+    /// Returns `true` if the elements are FMASK.
     pub(crate) fn is_fmask(self) -> bool {
         self.mask_bits.is_some()
     }
 
-    /// Returns the bytes of an element.
+    /// Returns the size of an element in bytes.
     pub(crate) fn bytes(self) -> u32 {
         self.bits / 8
     }
 
-    /// Returns the texels of an element in x and in y.
+    /// Returns the width and height of an element in texels.
     pub(crate) fn texels(self) -> u32 {
         if self.block.is_some() { SIDE } else { 1 }
     }
 
-    /// Returns the four components of the texel at `[x, y]` of a level, in its element.
+    /// Returns the four components of the texel at `[x, y]` of a level from its element.
     pub(crate) fn unpack_at(self, element: u128, place: [u32; 2]) -> [u32; 4] {
         self.unpack(self.block.map_or(element, |block| block.texel(element, place)))
     }
 
-    /// Returns the four components of an element that is one texel.
+    /// Returns the four components of an element that is a single texel.
     pub(crate) fn unpack(self, element: u128) -> [u32; 4] {
         if self.shares_exponent {
             let scale = 2.0_f32.powi((element >> 27 & 31) as i32 - 24);
@@ -155,7 +155,7 @@ impl TexelFormat {
         components
     }
 
-    /// Returns the element of four components; `None` for formats that can not be stored.
+    /// Returns the element for four components; `None` for formats that do not support stores.
     pub(crate) fn pack(self, components: [u32; 4]) -> Option<u128> {
         (!self.shares_exponent && !self.is_fmask() && self.block.is_none()).then(|| self.plain.pack(components))
     }

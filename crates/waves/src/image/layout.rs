@@ -1,4 +1,4 @@
-//! Layouts of the images behind descriptors.
+//! The layouts of the images of descriptors.
 
 use amdgpu_descriptors::{fields::image as f, view::ImageKind};
 use amdgpu_hw::GfxLevel;
@@ -6,7 +6,7 @@ use amdgpu_surface::{Chip, addr1, addr2, addr3, tiler::Subresource};
 
 use super::{error::ImageError, format::TexelFormat, reader::Reader};
 
-/// An image as hardware lays it out.
+/// The layout of an image on each group of generations.
 #[derive(Debug)]
 enum Order {
     /// GFX6 to GFX8.
@@ -22,13 +22,13 @@ enum Order {
 pub(super) struct Layout {
     order: Order,
     base: u64,
-    /// Exponent of a block's bytes, whose offsets the low bits of the address are XOR-ed into; 0 for linear images.
+    /// The logarithm of a block's size in bytes, whose offsets are XOR-ed with the low bits of the address; 0 for linear images.
     block_bits: u32,
-    /// Elements of a texel: three for 96 bits.
+    /// The number of elements of a texel: three for 96 bits.
     elements: u32,
 }
 
-/// One level, prepared.
+/// A level that is prepared for computing addresses.
 #[derive(Debug)]
 pub(super) struct Plane {
     level: Subresource,
@@ -45,7 +45,7 @@ impl Plane {
     }
 }
 
-/// The facts that all generations lay an image out with.
+/// The properties of an image that all generations need for its layout.
 struct Facts {
     bits: u32,
     width: u32,
@@ -88,7 +88,7 @@ impl Layout {
         Ok(Self { order, base, block_bits, elements })
     }
 
-    /// Returns the address that the metadata of a view counts from: up to GFX8 that of its first level.
+    /// Returns the address from which the metadata of a view counts: up to GFX8 the address of the view's first level.
     pub(super) fn start_of_view(&self, base_level: u32) -> u64 {
         let offset = match &self.order {
             Order::Tiles { layout, .. } => layout.level(base_level as usize).map_or(0, |(_, offset)| *offset),
@@ -97,7 +97,7 @@ impl Layout {
         self.start().wrapping_add(offset)
     }
 
-    /// Returns the address of the first byte, without the swizzle in its low bits.
+    /// Returns the address of the image without the swizzle in its low bits.
     fn start(&self) -> u64 {
         let unit = match &self.order {
             Order::Tiles { layout, .. } => match layout.level(0) {
@@ -109,7 +109,7 @@ impl Layout {
         self.base & !(u64::from(unit) - 1)
     }
 
-    /// Returns the image of GFX9 to GFX11.5 and its sizes; `None` on other generations and for images in rows.
+    /// Returns the image of GFX9 to GFX11.5 and its sizes; `None` on other generations and for linear images.
     pub(super) fn blocks(&self) -> Option<(&addr2::Image, &addr2::Layout)> {
         match &self.order {
             Order::Blocks { image, layout, .. } if !image.mode.is_linear() => Some((image, layout)),
@@ -140,7 +140,7 @@ impl Layout {
         }
     }
 
-    /// Prepares a level, counted from that of the image.
+    /// Prepares a level, counted from level 0 of the image.
     pub(super) fn plane(&self, level: u32) -> Result<Plane, ImageError> {
         let mask = (1_u64 << self.block_bits) - 1;
         let (base, xor) = (self.base & !mask, self.base & mask);
@@ -156,7 +156,7 @@ impl Layout {
                 let missing =
                     amdgpu_surface::tiler::TilerError::Missing { what: "level", number: level, count: image.levels };
                 let (found, offset) = layout.level(level as usize).ok_or(missing)?;
-                // The low bits of the address of an image in macro tiles rotate pipes and banks.
+                // The low bits of the address of an image with macro tiles rotate pipes and banks.
                 let (pipes, banks) = (u64::from(found.info.pipes()), u64::from(found.info.banks.max(1)));
                 let swizzle = self.base >> 8;
                 let (pipe, bank) = if found.mode.is_macro() {
@@ -172,7 +172,7 @@ impl Layout {
     }
 }
 
-/// Lays out an image of GFX6 to GFX8, whose pitch and tile mode the descriptor has.
+/// Computes the layout of an image on GFX6 to GFX8. The descriptor contains the pitch and tile mode.
 fn tiles(
     reader: &Reader,
     chip: &Chip,
@@ -187,7 +187,7 @@ fn tiles(
     usage.set(addr1::Usage::VOLUME, kind == ImageKind::D3);
     usage.set(addr1::Usage::CUBE, kind == ImageKind::Cube);
     usage.set(addr1::Usage::FMASK, format.is_fmask());
-    // Cubes are counted whole.
+    // The depth of a cube array counts cubes.
     let slices = if kind == ImageKind::Cube { facts.slices * 6 } else { facts.slices };
     let image = addr1::Image {
         mode: addr1::TileMode::LINEAR_ALIGNED,
@@ -214,7 +214,7 @@ fn dimension(kind: ImageKind) -> addr2::Dimension {
     }
 }
 
-/// Returns the kind of element that the address library distinguishes.
+/// Returns the kind of element that addrlib distinguishes.
 fn element_kind(format: TexelFormat, facts: &Facts) -> addr2::Format {
     match (format.texels(), facts.bits) {
         (1, 96) => addr2::Format::Rgb96,
@@ -223,15 +223,15 @@ fn element_kind(format: TexelFormat, facts: &Facts) -> addr2::Format {
     }
 }
 
-/// Returns the pitch that the descriptor of a linear image has in the place of its depth (GFX10.3 and later).
+/// Returns the pitch in the descriptor of a linear image, which has it in place of the depth (GFX10.3 and later).
 fn custom_pitch(reader: &Reader, kind: ImageKind, is_linear: bool) -> u32 {
     let pitch = reader.get(f::PITCH);
     let fits = is_linear && matches!(kind, ImageKind::D1 | ImageKind::D2) && reader.level >= GfxLevel::Gfx10_3;
-    // Zero, less one, is the depth of an image whose pitch is the hardware's.
+    // A depth of zero, less one, means the hardware's default pitch.
     if fits && pitch > 1 { pitch } else { 0 }
 }
 
-/// Lays out an image of GFX9 to GFX11.5; returns the exponent of a block's bytes, too.
+/// Computes the layout of an image on GFX9 to GFX11.5, and the logarithm of a block's size in bytes.
 fn blocks(
     reader: &Reader,
     chip: &Chip,
@@ -271,7 +271,7 @@ fn blocks(
     Ok((Order::Blocks { addresser: addr2::Addresser::new(chip, &image, &layout, 0)?, image, layout }, bits))
 }
 
-/// Lays out an image of GFX12; returns the exponent of a block's bytes, too.
+/// Computes the layout of an image on GFX12, and the logarithm of a block's size in bytes.
 fn modern(
     reader: &Reader,
     chip: &Chip,

@@ -5,14 +5,14 @@ use amdgpu_hw::GfxLevel;
 
 use super::{error::ImageError, format::TexelFormat};
 
-/// Reads fields of a descriptor on a generation.
+/// A reader of the fields of a descriptor on a generation.
 pub(super) struct Reader {
     pub(super) words: ImageDescriptor,
     pub(super) level: GfxLevel,
 }
 
 impl Reader {
-    /// Returns the number in a field; 0 where the generation lacks it.
+    /// Returns the number in a field; 0 if the generation does not have the field.
     pub(super) fn get(&self, field: Field<amdgpu_descriptors::Image>) -> u32 {
         let found: Result<i64, FieldError> = self.words.get(field, self.level);
         found.ok().and_then(|value| u32::try_from(value).ok()).unwrap_or(0)

@@ -1,4 +1,4 @@
-//! Texels behind descriptors against the layouts that the descriptors were made from.
+//! Comparison of texel addresses from descriptors with the layouts from which the descriptors were built.
 
 use std::{
     collections::{HashMap, HashSet},
@@ -69,9 +69,9 @@ fn view(image: &VulkanImage) -> VulkanView {
     }
 }
 
-/// Compares the places of all texels of a view with those that the layout has.
+/// Compares the addresses of all texels of a view with the layout.
 fn compare(chip: &Chip, made: &VulkanImage, view: &VulkanView) {
-    // The address library and descriptors of GFX11 differ in how they count the spreading over channels.
+    // addrlib and descriptors of GFX11 count the tile swizzle differently.
     let is_gfx11 = matches!(chip.level(), GfxLevel::Gfx11 | GfxLevel::Gfx11_5);
     let index = (!is_gfx11).then_some(5);
     let config = made.surface(chip.level(), index);
@@ -80,7 +80,7 @@ fn compare(chip: &Chip, made: &VulkanImage, view: &VulkanView) {
     let mut found = Image::new(chip.level(), words, Some(chip)).unwrap().unwrap();
     let mut seen = HashSet::new();
     let is_volume = made.dimension == Dimension::D3;
-    // Texels of a compressed block have its address.
+    // All texels of a compressed block have its address.
     let (block, _) = config.block;
     for level in 0..view.level_count {
         let known = layout.texels(chip, &config, level + view.base_level).unwrap();
@@ -168,7 +168,7 @@ fn compressed_images_and_unknown_formats_are_refused_by_name() {
     let layout = made.layout(&chip, None).unwrap();
     let mut words = made.descriptor(&chip, &layout, GpuVa::from_48_bits(BASE), &view(&made)).unwrap().words();
     let refusal = |words| Image::new(GfxLevel::Gfx10_3, words, Some(&chip)).unwrap_err().to_string();
-    // Formats without a decoder are found by their numbers, in bits 28:20.
+    // Formats without a decoder are found by their numbers in bits 28:20.
     let numbered = |number: u32| [words[0], words[1] & !(0x1ff << 20) | number << 20, words[2], words[3], 0, 0, 0, 0];
     let reasons = (0..512).filter_map(|number| Image::new(GfxLevel::Gfx10_3, numbered(number), Some(&chip)).err());
     let reasons: Vec<String> = reasons.map(|reason| reason.to_string()).collect();
@@ -180,12 +180,12 @@ fn compressed_images_and_unknown_formats_are_refused_by_name() {
     assert!(Image::new(GfxLevel::Gfx10_3, [0; 8], Some(&chip)).unwrap().is_none());
 }
 
-/// Asks for the metadata of every texel: it lies in the image's own, and is that of one block of texels.
+/// Checks the metadata of every texel: it is in the image's metadata, and belongs to one block of texels.
 fn look_at_metadata(chip: &Chip, made: &VulkanImage, view: &VulkanView) {
     let index = (chip.level() < GfxLevel::Gfx11).then_some(5);
     let layout = made.layout(chip, index).unwrap();
     let Some(meta) = layout.meta else { panic!("{} {made:?} has no metadata", chip.level()) };
-    // No further aligned than drivers align images.
+    // Not aligned further than drivers align images.
     let base = BASE + 0x2_0000;
     let words = made.descriptor(chip, &layout, GpuVa::from_48_bits(base), view).unwrap().words();
     let mut found = Image::new(chip.level(), words, Some(chip)).unwrap().unwrap();

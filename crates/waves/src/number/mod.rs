@@ -1,4 +1,4 @@
-//! Numbers as the vector units compute with them: rounding, half floats, integer helpers.
+//! Numbers of the vector units: rounding, half-precision floats, integer functions.
 
 pub(crate) mod half;
 pub(crate) mod integer;

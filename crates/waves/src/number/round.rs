@@ -44,8 +44,8 @@ pub(crate) fn odd_sum(a: f64, b: f64) -> f64 {
     if error.abs() > 0.0 && bits & 1 == 0 { f64::from_bits(adjusted) } else { sum }
 }
 
-/// Returns `a * b + c`, rounded once to nearest. `FUSES` is `true` where that is an instruction: elsewhere the language would
-/// call a function for it, which takes longer than two operations of 64 bits.
+/// Returns `a * b + c`, rounded once to nearest. `FUSES` is `true` if there is an instruction for it: otherwise Rust would call a
+/// function, which is slower than two 64-bit operations.
 #[inline(always)]
 pub(crate) fn fma32<const FUSES: bool>(a: f32, b: f32, c: f32) -> f32 {
     if FUSES { a.mul_add(b, c) } else { odd_sum(f64::from(a) * f64::from(b), f64::from(c)) as f32 }
@@ -102,7 +102,7 @@ pub(crate) fn to_f32(value: f64, direction: Direction) -> f32 {
     }
 }
 
-/// Returns the neighbour of a rounded-to-nearest 64-bit result that the direction asks for, by the sign of what was rounded away.
+/// Returns the neighbour of a result rounded to nearest that the direction requires, by the sign of the rounding error.
 pub(crate) fn direct(nearest: f64, error: f64, direction: Direction) -> f64 {
     if error == 0.0 || error.is_nan() || !nearest.is_finite() {
         return nearest;

@@ -5,19 +5,19 @@ use std::collections::HashMap;
 use super::{decode, shape::Shape, step::Step};
 use crate::{memory::Memory, outcome::Reason};
 
-/// Instructions that were decoded, by address. Made anew for each dispatch, as code may have changed since.
+/// A cache of decoded instructions by address. It is created for each dispatch, because code may have changed.
 pub(crate) struct Code {
     shape: Shape,
-    /// Places in `pages`, by the number of the page.
+    /// The indices into `pages` by page number.
     places: HashMap<u64, usize>,
     pages: Vec<Box<Page>>,
-    /// The page of the last instruction and its place; most programs stay in it.
+    /// The page of the last instruction and its index; most programs stay in one page.
     last: Option<(u64, usize)>,
 }
 
 const PAGE_BYTES: u64 = 1024;
 
-/// Pages that are kept; a program that runs through more is decoded again.
+/// The maximum number of cached pages. A program that uses more is decoded again.
 const MOST_PAGES: usize = 1024;
 
 /// The instructions that start in 1 KiB of code.
@@ -30,7 +30,7 @@ impl Code {
         Self { shape, places: HashMap::new(), pages: Vec::new(), last: None }
     }
 
-    /// Returns the place of a page.
+    /// Returns the index of a page.
     fn place(&mut self, number: u64) -> usize {
         if let Some((last, place)) = self.last
             && last == number
@@ -65,11 +65,11 @@ impl Code {
     }
 }
 
-/// Returns the dwords at `pc`: the length of the longest instruction, or fewer where pages end.
+/// Returns the dwords at `pc`: as many as the longest instruction has, or fewer at the end of mapped memory.
 ///
 /// # Errors
 ///
-/// [`Reason::Fetch`] if not even one can be read.
+/// [`Reason::Fetch`] if no dword can be read.
 pub(crate) fn words(pc: u64, memory: &dyn Memory) -> Result<Vec<u32>, Reason> {
     let mut bytes = [0; 4 * amdgpu_isa::Instruction::MAX_DWORDS];
     let mut len = bytes.len();

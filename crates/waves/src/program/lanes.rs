@@ -2,13 +2,13 @@
 
 use amdgpu_isa::{Extension, Field, Format, Instruction};
 
-/// A selection of the lane that the first source comes from.
+/// The selection of the lane from which the first source is read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Dpp {
     pub(crate) pattern: Pattern,
     pub(crate) row_mask: u8,
     pub(crate) bank_mask: u8,
-    /// A source lane that does not exist or is off reads 0; else the lane itself is off.
+    /// `true` if reads from a lane that is inactive or does not exist return 0; `false` if the reading lane is then disabled.
     pub(crate) reads_zero: bool,
     pub(crate) fetches_inactive: bool,
 }
@@ -122,14 +122,14 @@ pub(crate) struct Sdwa {
     pub(crate) destination: Option<(u8, Unused)>,
 }
 
-/// A part of a source: 0 to 3 a byte, 4 and 5 a half, 6 all.
+/// A part of a source: 0 to 3 for a byte, 4 and 5 for a half, 6 for the whole.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Part {
     pub(crate) select: u8,
     pub(crate) signed: bool,
 }
 
-/// Treatment of the bits that the result does not have.
+/// The treatment of the bits that the result does not cover.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Unused {
     Zero,

@@ -1,4 +1,4 @@
-//! Machine code as steps that waves execute.
+//! Machine code, decoded to steps that waves execute.
 
 pub(crate) mod code;
 pub(crate) mod data;

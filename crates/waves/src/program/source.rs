@@ -6,24 +6,24 @@ use amdgpu_isa::{Instruction, table};
 use super::step::Source;
 use crate::alu::kernel::Type;
 
-/// The slot of M0 in a wave's scalar registers.
+/// The index of M0 in a wave's scalar registers.
 pub(crate) const M0: u8 = 124;
-/// The slots of EXEC and VCC.
+/// The indices of EXEC and VCC.
 pub(crate) const EXEC: u8 = 126;
 pub(crate) const VCC: u8 = 106;
-/// The slot that writes to the null register go to.
+/// The index for writes to the null register.
 pub(crate) const SINK: u8 = 128;
-/// The high half of the addresses of LDS and of scratch as FLAT sees them.
+/// The high half of the addresses of LDS and scratch memory in FLAT instructions.
 pub(crate) const SHARED_APERTURE: u64 = 0x0001_0000;
 pub(crate) const PRIVATE_APERTURE: u64 = 0x0002_0000;
 
 /// The first number of vector registers in nine-bit sources.
 const VGPRS: u32 = 256;
 
-/// A reason why an instruction is refused.
+/// The reason why an instruction is not supported.
 pub(crate) type Refusal = &'static str;
 
-/// Returns the slot of a scalar register that can be written.
+/// Returns the index of a scalar register that can be written.
 pub(crate) fn destination(level: GfxLevel, number: u32) -> Result<u8, Refusal> {
     match named(level, number) {
         Some("null") => Ok(SINK),
@@ -37,7 +37,7 @@ fn named(level: GfxLevel, number: u32) -> Option<&'static str> {
     table(level).sources.name(number)
 }
 
-/// The floats that have a source number from 240 on.
+/// The floating-point constants with source numbers from 240 on.
 const FLOATS: [f64; 8] = [0.5, -0.5, 1.0, -1.0, 2.0, -2.0, 4.0, -4.0];
 
 /// Returns a float constant's bits as operand of a type.

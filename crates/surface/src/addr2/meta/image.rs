@@ -42,7 +42,7 @@ pub struct MetaImage {
     pub pipe_aligned: bool,
     /// `true` if the metadata of an element is at the render backend of the element (GFX9).
     pub rb_aligned: bool,
-    /// The first level of the image that lies in its mip tail (GFX10 and later).
+    /// The first level in the mip tail of the image (GFX10 and later).
     pub first_tail: u32,
 }
 
