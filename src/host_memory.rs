@@ -7,6 +7,8 @@ use std::{
     sync::Arc,
 };
 
+use triomphe::UniqueArc;
+
 /// The error of a container that cannot grow because host memory is exhausted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct NoHostMemory;
@@ -65,6 +67,12 @@ impl<T> ArcRoom<T> {
         drop(self.0);
         Arc::new(value)
     }
+}
+
+/// Creates a `UniqueArc`, which is shared later. Its constructor can fail, so it needs no [`ArcRoom`]; it has no weak references.
+#[inline]
+pub(crate) fn unique<T>(value: T) -> Result<UniqueArc<T>, NoHostMemory> {
+    UniqueArc::try_new(value).map_err(|_| NoHostMemory)
 }
 
 /// Creates an `Arc` of several values, like [`ArcRoom`] for one value.

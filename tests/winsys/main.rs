@@ -19,4 +19,5 @@ mod lasting_refusals;
 mod objects;
 mod promises;
 mod questions;
+mod reused_host_memory;
 mod unwritten_answers;

@@ -1,14 +1,13 @@
 //! The buffer object and its creation.
 
-use std::sync::Arc;
-
 use amdgpu_hw::num::wide;
+use triomphe::{Arc, UniqueArc};
 
 use super::{
     handle::Handle,
     request::{BoRequest, PAGE_SIZE},
 };
-use crate::host_memory::ArcRoom;
+use crate::host_memory::unique;
 use crate::uapi::{
     Answered, Argument, Errno, GEM_OP_GET_CREATE_INFO, GEM_OP_SET_PLACEMENT, GemCreate, GemCreateFlags, GemDomain,
     GemOp, GemWaitIdle,
@@ -63,7 +62,7 @@ pub struct BoCreateInfo {
 #[derive(Clone, Debug)]
 pub struct Bo(pub(super) Arc<BoState>);
 
-/// The state that all handles of a BO share.
+/// The state that all handles of a BO share. There are no weak references to it, and its `Arc` has no count of them.
 #[derive(Debug)]
 pub(in crate::winsys) struct BoState {
     pub(super) handle: Handle,
@@ -98,52 +97,25 @@ impl Bo {
     /// Allocates a BO that holds `device`.
     #[inline]
     pub(crate) fn create_with(device: DeviceRef, request: &BoRequest) -> Result<Self> {
-        let is_heard = device.is_heard();
-        let room = Self::room()?;
-        let raw = ask(&device, request)?;
-        let bo = Self::created(room, device, raw, request);
-        if is_heard {
-            bo.announce();
-        }
-        Ok(bo)
+        let mut state = BoState::blank()?;
+        state.create(device, request)?;
+        Ok(Self(state.shareable()))
     }
 
-    #[inline(always)]
-    #[expect(clippy::inline_always, reason = "constructs the object in place instead of copying it")]
-    fn created(room: ArcRoom<BoState>, device: DeviceRef, raw: u32, request: &BoRequest) -> Self {
-        let &BoRequest { size, domains, flags, .. } = request;
-        Self::own(room, device, raw, size.next_multiple_of(PAGE_SIZE), domains, flags) // the request was checked
-    }
-
-    /// Returns the BO of a handle without any other owner, and charges it. Observers are not told: see
-    /// [`announce`](Self::announce).
-    #[inline(always)]
-    #[expect(clippy::inline_always, reason = "constructs the object in place instead of copying it")]
-    pub(super) fn own(
-        room: ArcRoom<BoState>,
-        device: DeviceRef,
-        raw: u32,
-        size: u64,
-        domains: GemDomain,
-        flags: GemCreateFlags,
-    ) -> Self {
-        let entry = device.usage_tracker().enter_bo(domains, flags, size);
-        let handle = Handle::new(device, raw, entry);
-        Self(room.fill(BoState { handle, size, domains, flags }))
-    }
-
-    /// Allocates the host memory of a BO, before its GEM handle exists.
+    /// Allocates another BO in the host memory of this one, which was [closed](Self::close).
     #[inline]
-    pub(super) fn room() -> Result<ArcRoom<BoState>> {
-        ArcRoom::new().map_err(|error| error.of("a BO"))
+    pub(in crate::winsys) fn recreate(&mut self, device: DeviceRef, request: &BoRequest) -> Result<()> {
+        match Arc::get_mut(&mut self.0) {
+            Some(state) => state.create(device, request),
+            None => Self::create_with(device, request).map(|bo| *self = bo),
+        }
     }
 
-    /// Reports the BO to the observers, once it owns its handle and its charge.
-    #[cold]
-    pub(super) fn announce(&self) {
-        let &BoState { ref handle, size, domains, flags } = &*self.0;
-        tracing::trace!(handle = handle.raw(), size, ?domains, ?flags, "BO opened");
-        handle.device().tell(|| Event::BoOpened { handle: handle.raw(), size, domains, flags });
+    /// Closes the BO if this is its only handle. Returns `true` if another BO can be [allocated](Self::recreate) in its host
+    /// memory.
+    #[inline]
+    pub(in crate::winsys) fn close(&mut self) -> bool {
+        Arc::get_mut(&mut self.0).is_some_and(|state| state.handle.close())
     }
 
     /// Returns the GEM handle, which is valid in the device's open file.
@@ -152,6 +124,7 @@ impl Bo {
     }
 
     /// Returns the device that the BO belongs to.
+    #[inline]
     pub fn device(&self) -> &Device {
         self.0.handle.device()
     }
@@ -229,6 +202,46 @@ impl Bo {
 
     pub(in crate::winsys) fn refused(&self, request: &'static str, errno: Errno) -> Error {
         Error::Bo { request, handle: self.handle(), errno }
+    }
+}
+
+impl BoState {
+    /// Allocates the host memory of a BO, before its GEM handle exists.
+    #[inline]
+    pub(super) fn blank() -> Result<UniqueArc<Self>> {
+        let blank =
+            Self { handle: Handle::blank(), size: 0, domains: GemDomain::empty(), flags: GemCreateFlags::empty() };
+        unique(blank).map_err(|error| error.of("a BO"))
+    }
+
+    /// Allocates a BO in a blank state.
+    #[inline]
+    fn create(&mut self, device: DeviceRef, request: &BoRequest) -> Result<()> {
+        let is_heard = device.is_heard();
+        let raw = ask(&device, request)?;
+        let &BoRequest { size, domains, flags, .. } = request;
+        self.own(device, raw, size.next_multiple_of(PAGE_SIZE), domains, flags); // the request was checked
+        if is_heard {
+            self.announce();
+        }
+        Ok(())
+    }
+
+    /// Stores a handle without any other owner in a blank state, and charges it. Observers are not told: see
+    /// [`announce`](Self::announce).
+    #[inline]
+    pub(super) fn own(&mut self, device: DeviceRef, raw: u32, size: u64, domains: GemDomain, flags: GemCreateFlags) {
+        let entry = device.usage_tracker().enter_bo(domains, flags, size);
+        self.handle.open(device, raw, entry);
+        (self.size, self.domains, self.flags) = (size, domains, flags);
+    }
+
+    /// Reports the BO to the observers, once it owns its handle and its charge.
+    #[cold]
+    pub(super) fn announce(&self) {
+        let &Self { ref handle, size, domains, flags } = self;
+        tracing::trace!(handle = handle.raw(), size, ?domains, ?flags, "BO opened");
+        handle.device().tell(|| Event::BoOpened { handle: handle.raw(), size, domains, flags });
     }
 }
 

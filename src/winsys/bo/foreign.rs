@@ -1,6 +1,9 @@
 //! BOs created from a handle that the caller made.
 
-use super::{bo::Bo, handle::SharedRoom};
+use super::{
+    bo::{Bo, BoState},
+    handle::SharedRoom,
+};
 use crate::winsys::{Device, HandleOwnership, Result};
 
 impl Bo {
@@ -50,9 +53,9 @@ impl Bo {
     /// ```
     pub unsafe fn from_handle(device: &Device, handle: u32, ownership: HandleOwnership) -> Result<Self> {
         let info = super::bo::create_info(device, handle)?;
-        let room = Self::room()?;
+        let blank = BoState::blank()?;
         let shared = SharedRoom::new(device).map_err(|error| error.of("a BO"))?;
         let handle = device.shared_handles().adopt(shared, handle, ownership).map_err(|error| error.of("a BO"))?;
-        Self::shared(room, device, handle, info)
+        Self::shared(blank, device, handle, info)
     }
 }

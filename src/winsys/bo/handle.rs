@@ -30,7 +30,8 @@ use crate::{
 /// to a [`SharedHandle`], which later imports of the same BO find.
 #[derive(Debug)]
 pub(super) struct Handle {
-    device: DeviceRef,
+    /// `None` if the share is blank: before the handle exists, and after it was closed.
+    device: Option<DeviceRef>,
     raw: u32,
     /// `true` if this share was imported or adopted.
     is_imported: bool,
@@ -49,17 +50,41 @@ struct Rare {
 }
 
 impl Handle {
-    /// Wraps a handle that GEM_CREATE or GEM_USERPTR returned and that has no other owner.
+    /// Creates a share without a handle.
     #[inline]
-    pub(super) const fn new(device: DeviceRef, raw: u32, entry: Option<UsageEntry>) -> Self {
-        Self { device, raw, is_imported: false, entry, rare: OnceBox::new() }
+    pub(super) const fn blank() -> Self {
+        Self { device: None, raw: 0, is_imported: false, entry: None, rare: OnceBox::new() }
+    }
+
+    /// Stores a handle that GEM_CREATE or GEM_USERPTR returned, and that has no other owner, in a blank share.
+    #[inline]
+    pub(super) fn open(&mut self, device: DeviceRef, raw: u32, entry: Option<UsageEntry>) {
+        self.raw = raw;
+        self.entry = entry;
+        self.device = Some(device);
+    }
+
+    /// Gives the share up, and closes the handle if this was the last one. Returns `true` if the share is blank and can be
+    /// [opened](Self::open) again.
+    #[inline]
+    pub(super) fn close(&mut self) -> bool {
+        let is_plain = self.rare.get().is_none();
+        let Some(device) = self.device.take() else { return is_plain };
+        if self.shared().is_none() {
+            let closed = close(&device, self.raw);
+            if let Some(entry) = self.entry {
+                device.usage_tracker().remove(entry);
+            }
+            tell(&device, self.raw, closed);
+        }
+        is_plain
     }
 
     fn imported(shared: Arc<SharedHandle>, room: BoxRoom<Rare>) -> Self {
         let (device, raw) = (shared.device.clone(), shared.raw);
         room.give_back();
         let rare = Rare { shared: shared.into(), name: Mutex::default() };
-        Self { device, raw, is_imported: true, entry: None, rare: OnceBox::with_value(Box::new(rare)) }
+        Self { device: Some(device), raw, is_imported: true, entry: None, rare: OnceBox::with_value(Box::new(rare)) }
     }
 
     pub(super) const fn is_imported(&self) -> bool {
@@ -102,21 +127,16 @@ impl Handle {
     }
 
     #[inline]
-    pub(super) fn device(&self) -> &Device {
-        &self.device
+    pub(super) fn device(&self) -> &DeviceRef {
+        // PANIC: a BO is opened before it is returned, and closed only by its last owner's drop.
+        self.device.as_ref().expect("a BO is open")
     }
 }
 
 impl Drop for Handle {
     #[inline]
     fn drop(&mut self) {
-        if self.shared().is_none() {
-            let closed = close(&self.device, self.raw);
-            if let Some(entry) = self.entry {
-                self.device.usage_tracker().remove(entry);
-            }
-            tell(&self.device, self.raw, closed);
-        }
+        self.close();
     }
 }
 
@@ -169,7 +189,7 @@ impl SharedHandles {
         let mut table = self.table.lock();
         table.try_reserve(1).map_err(|_| NoHostMemory)?;
         rare.give_back();
-        let make = || self.insert(&mut table, room, handle.device.clone(), handle.raw, handle.entry.into());
+        let make = || self.insert(&mut table, room, handle.device().clone(), handle.raw, handle.entry.into());
         handle.rare().shared.get_or_init(make);
         Ok(())
     }

@@ -2,12 +2,13 @@
 
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 
+use triomphe::UniqueArc;
+
 use super::{
     bo::{Bo, BoCreateInfo, BoState},
     handle::{Handle, SharedRoom},
 };
 use crate::{
-    host_memory::ArcRoom,
     uapi::{Argument, GemCreateFlags, GemDomain, PRIME_CLOEXEC, PRIME_FD_TO_HANDLE, PRIME_RDWR, PrimeHandle},
     winsys::{
         Capabilities, Device, Error, Result, answers,
@@ -54,23 +55,29 @@ impl Bo {
                 .and_then(|()| answers::handle(argument.handle))
                 .map_err(|errno| Error::Descriptor { request: "PRIME_FD_TO_HANDLE", fd, errno })
         };
-        let room = Self::room()?;
+        let blank = BoState::blank()?;
         let shared = SharedRoom::new(device).map_err(|error| error.of("a BO"))?;
         let handle = device.shared_handles().import(shared, import)?;
         let info = super::bo::create_info(device, handle.raw())?;
-        Self::shared(room, device, handle, info)
+        Self::shared(blank, device, handle, info)
     }
 
     /// Returns the BO of a shared handle, with the properties that the kernel reported.
-    pub(super) fn shared(room: ArcRoom<BoState>, device: &Device, handle: Handle, info: BoCreateInfo) -> Result<Self> {
+    pub(super) fn shared(
+        mut blank: UniqueArc<BoState>,
+        device: &Device,
+        handle: Handle,
+        info: BoCreateInfo,
+    ) -> Result<Self> {
         if info.size == 0 || !info.size.is_multiple_of(super::PAGE_SIZE) {
             let reason = "not a positive number of pages";
             return Err(Error::Absurd { field: "bo_size", value: info.size, reason });
         }
         let BoCreateInfo { size, domains, flags, .. } = info;
         handle.charge_imported(|| device.usage_tracker().enter_bo(domains, flags, size));
-        let bo = Self(room.fill(BoState { handle, size, domains, flags }));
-        bo.announce();
+        *blank = BoState { handle, size, domains, flags };
+        let bo = Self(blank.shareable());
+        bo.0.announce();
         Ok(bo)
     }
 

@@ -4,7 +4,10 @@ use std::ptr::NonNull;
 
 use amdgpu_hw::num::wide;
 
-use super::{bo::Bo, request::PAGE_SIZE};
+use super::{
+    bo::{Bo, BoState},
+    request::PAGE_SIZE,
+};
 use crate::{
     uapi::{Argument, GemCreateFlags, GemDomain, GemUserptr, UserptrFlags},
     winsys::{Device, DeviceRef, Error, Result, answers, kernel::send_raw},
@@ -81,15 +84,15 @@ impl Bo {
                 return Err(Error::Misaligned { what, value, alignment: PAGE_SIZE });
             }
         }
-        let (room, device_ref) = (Self::room()?, DeviceRef::new(device).map_err(|error| error.of("a BO"))?);
+        let (mut blank, device_ref) = (BoState::blank()?, DeviceRef::new(device).map_err(|error| error.of("a BO"))?);
         let mut argument = GemUserptr { addr: start, size: len, flags: memory.flags().bits(), handle: 0 };
         // SAFETY: the kernel follows `addr` only to look the pages up. The caller guarantees that the GPU may later write
         // there.
         let asked = unsafe { send_raw(device.kernel(), GemUserptr::REQUEST, &mut argument) };
         let handle = asked.and_then(|()| answers::handle(argument.handle));
         let handle = handle.map_err(|errno| Error::Ioctl { request: GemUserptr::NAME, errno })?;
-        let bo = Self::own(room, device_ref, handle, len, GemDomain::GTT, GemCreateFlags::NO_CPU_ACCESS);
-        bo.announce();
-        Ok(bo)
+        blank.own(device_ref, handle, len, GemDomain::GTT, GemCreateFlags::NO_CPU_ACCESS);
+        blank.announce();
+        Ok(Self(blank.shareable()))
     }
 }

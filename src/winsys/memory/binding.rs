@@ -1,19 +1,18 @@
 //! Mappings of BOs in the GPU's page tables.
 
-use std::sync::{
-    Arc, Weak,
-    atomic::{AtomicU8, Ordering::Relaxed},
+use std::{
+    ptr,
+    sync::{Arc, Weak, atomic::Ordering::Relaxed},
 };
 
+use super::{
+    binding_ref::BindingRef,
+    binding_state::{BindingState, Part, bind, operate, room, tell_bound},
+};
 use crate::{
-    host_memory::ArcRoom,
-    uapi::{Argument, GemVa, VaFlags, VaOperation},
-    vamgr::{GpuVa, VaLease, VaRange},
-    winsys::{
-        Bo, Device, Error, Event, PAGE_SIZE, Result,
-        kernel::{send, send_quietly},
-        release::{Release, release},
-    },
+    uapi::{VaFlags, VaOperation},
+    vamgr::{GpuVa, VaLease},
+    winsys::{Bo, BoRequest, Device, DeviceRef, Error, PAGE_SIZE, Result},
 };
 
 /// A mapping of a BO, or part of one, in the GPU's page tables, at the addresses of a lease.
@@ -46,7 +45,7 @@ use crate::{
 /// # Ok(()) }
 /// ```
 #[derive(Clone, Debug)]
-pub struct Binding(Arc<BindingState>);
+pub struct Binding(BindingRef);
 
 /// A weak handle of a [`Binding`], which does not keep the memory bound.
 ///
@@ -66,7 +65,7 @@ pub struct WeakBinding(Weak<BindingState>);
 impl WeakBinding {
     /// Returns the binding if at least one handle of it is left.
     pub fn upgrade(&self) -> Option<Binding> {
-        self.0.upgrade().map(Binding)
+        self.0.upgrade().map(|state| Binding(state.into()))
     }
 
     /// Returns the number of handles of the binding; 0 if the memory is no longer bound.
@@ -78,42 +77,11 @@ impl WeakBinding {
 /// Two handles are equal if they refer to the same binding.
 impl PartialEq for Binding {
     fn eq(&self, other: &Self) -> bool {
-        Arc::ptr_eq(&self.0, &other.0)
+        ptr::eq(&raw const *self.0, &raw const *other.0)
     }
 }
 
 impl Eq for Binding {}
-
-/// The state that all handles of a binding share.
-#[derive(Debug)]
-struct BindingState {
-    /// `Some` until `Drop` takes it.
-    lease: Option<VaLease>,
-    bo: Bo,
-    offset: u64,
-    len: u64,
-    flags: VaFlags,
-    has_guard_page: bool,
-    /// Copies of the BO's handle and of its device's address. Submissions read them for thousands of bindings and need
-    /// nothing else of the BO.
-    bo_handle: u32,
-    device_address: usize,
-    priority: AtomicU8,
-}
-
-/// The bound part of a BO, with its access flags.
-#[derive(Clone, Copy)]
-struct Part {
-    offset: u64,
-    len: u64,
-    flags: VaFlags,
-}
-
-/// Allocates the host memory of a binding, before the kernel binds it.
-#[inline]
-fn room() -> Result<ArcRoom<BindingState>> {
-    ArcRoom::new().map_err(|error| error.of("a binding"))
-}
 
 /// Vulkan's default priority of 0.5, as RADV maps it.
 const DEFAULT_PRIORITY: u8 = 14;
@@ -144,11 +112,32 @@ impl Binding {
         let room = room()?;
         bind(&bo, 0, len, &lease, flags)?;
         let part = Part { offset: 0, len, flags };
-        let binding = Self(room.fill(BindingState::bound(bo, lease, part, narrow(priority))));
+        let state = room.fill(BindingState::bound(bo, lease, part, narrow(priority)));
         if is_heard {
-            binding.0.announce();
+            state.announce();
         }
-        Ok(binding)
+        Ok(Self(state.into()))
+    }
+
+    /// Allocates a BO and binds the whole BO, with a guard page if requested. Without one it reuses the host memory of the binding
+    /// that the calling thread dropped last.
+    #[inline]
+    pub(crate) fn create(
+        device: DeviceRef,
+        request: &BoRequest,
+        lease: VaLease,
+        flags: VaFlags,
+        guard_page: bool,
+        priority: u32,
+    ) -> Result<Self> {
+        if !guard_page
+            && let Some(mut released) = BindingRef::take_released()
+            && let Some(state) = Arc::get_mut(&mut released)
+        {
+            state.rebind(device, request, lease, flags, narrow(priority))?;
+            return Ok(Self(released.into()));
+        }
+        Self::owning(Bo::create_with(device, request)?, lease, flags, guard_page, priority)
     }
 
     /// Binds `len` bytes of a BO from byte offset `offset` on, at the start of `lease`.
@@ -172,10 +161,9 @@ impl Binding {
             Ok(room) => room,
             Err(error) => return Err((lease, error)),
         };
-        let binding =
-            Self(room.fill(BindingState::bound(bo.clone(), lease, Part { offset, len, flags }, DEFAULT_PRIORITY)));
-        binding.0.announce();
-        Ok(binding)
+        let state = room.fill(BindingState::bound(bo.clone(), lease, Part { offset, len, flags }, DEFAULT_PRIORITY));
+        state.announce();
+        Ok(Self(state.into()))
     }
 
     /// Binds the whole BO and, directly after it, its first page once more, read-only. The scalar loads of some chips read
@@ -203,23 +191,23 @@ impl Binding {
             state.has_guard_page = true;
             tell_bound(bo, behind, 0, PAGE_SIZE, rights);
         }
-        Ok(Self(room.fill(state)))
+        Ok(Self(room.fill(state).into()))
     }
 
     /// Returns a weak handle, which does not keep the memory bound.
     pub fn downgrade(&self) -> WeakBinding {
-        WeakBinding(Arc::downgrade(&self.0))
+        WeakBinding(self.0.downgrade())
     }
 
     /// Returns the number of handles of the binding, including those held by lists, submissions and sets of memory.
     pub fn handle_count(&self) -> usize {
-        Arc::strong_count(&self.0)
+        self.0.count()
     }
 
     /// Returns the address of the shared state, which no other binding has while this one exists.
     #[inline]
     pub(crate) fn state_address(&self) -> usize {
-        Arc::as_ptr(&self.0).addr()
+        ptr::from_ref(&*self.0).addr()
     }
 
     /// Returns the bound BO.
@@ -301,139 +289,4 @@ impl Binding {
 #[inline]
 fn narrow(priority: u32) -> u8 {
     priority.min(u8::MAX.into()) as u8
-}
-
-/// Flags that GEM_VA accepts for a BO; PRT is not among them.
-const ACCESS: VaFlags = VaFlags::READABLE
-    .union(VaFlags::WRITEABLE)
-    .union(VaFlags::EXECUTABLE)
-    .union(VaFlags::MTYPE_MASK)
-    .union(VaFlags::NOALLOC)
-    .union(VaFlags::DELAY_UPDATE);
-
-/// Checks flags against the rules of GEM_VA. Source: Linux 6.12 `amdgpu_gem.c`, `amdgpu_gem_va_ioctl`.
-#[inline]
-fn check_flags(bo: &Bo, flags: VaFlags) -> Result<()> {
-    let refused = |reason| Err(Error::VaFlags { flags, reason });
-    if flags.contains(VaFlags::PRT) {
-        return refused("partially resident addresses have no BO");
-    }
-    if !ACCESS.contains(flags) {
-        return refused("unknown bits");
-    }
-    if flags.contains(VaFlags::NOALLOC) && bo.device().info().driver.minor < 47 {
-        return refused("NOALLOC needs amdgpu 3.47");
-    }
-    Ok(())
-}
-
-/// Checks the arguments and binds the part.
-#[inline]
-fn bind(bo: &Bo, offset: u64, len: u64, lease: &VaLease, flags: VaFlags) -> Result<()> {
-    let at = lease.start();
-    check(bo, offset, len, lease)?;
-    check_flags(bo, flags)?;
-    operate(bo, VaOperation::Map, at, offset, len, flags)
-}
-
-#[inline]
-fn check(bo: &Bo, offset: u64, len: u64, lease: &VaLease) -> Result<()> {
-    for (what, value) in [("offset in the BO", offset), ("bound length", len)] {
-        if !value.is_multiple_of(PAGE_SIZE) {
-            return Err(Error::Misaligned { what, value, alignment: PAGE_SIZE });
-        }
-    }
-    let inside = offset.checked_add(len).is_some_and(|end| end <= bo.size());
-    if len == 0 || !inside || len > lease.len() {
-        return Err(Error::Range { handle: bo.handle(), offset, len, size: bo.size().min(lease.len()) });
-    }
-    Ok(())
-}
-
-#[inline]
-fn operate(bo: &Bo, operation: VaOperation, at: GpuVa, offset: u64, len: u64, flags: VaFlags) -> Result<()> {
-    let mut argument = argument(bo.handle(), operation, at, offset, len, flags);
-    send(bo.device().kernel(), &mut argument).map_err(|errno| Error::Bind {
-        request: GemVa::NAME,
-        handle: bo.handle(),
-        at,
-        len,
-        errno,
-    })
-}
-
-#[inline]
-fn argument(handle: u32, operation: VaOperation, at: GpuVa, offset_in_bo: u64, len: u64, flags: VaFlags) -> GemVa {
-    let (operation, flags) = (operation as u32, flags.bits());
-    GemVa { handle, pad: 0, operation, flags, va_address: at.as_u64(), offset_in_bo, map_size: len }
-}
-
-#[inline]
-fn tell_bound(bo: &Bo, at: GpuVa, bo_offset: u64, len: u64, flags: VaFlags) {
-    if let Some(range) = VaRange::new(at, len) {
-        bo.device().tell(|| Event::Bound { range, handle: bo.handle(), bo_offset, flags });
-    }
-}
-
-impl BindingState {
-    /// Reports the binding to the observer, once it owns its addresses.
-    #[cold]
-    fn announce(&self) {
-        let (bo, at, len, flags) = (&self.bo, self.start(), self.len, self.flags);
-        tracing::trace!(handle = self.bo_handle, %at, len, ?flags, "bound");
-        tell_bound(bo, at, self.offset, len, flags);
-    }
-
-    /// Creates the owner of a binding that exists in the kernel.
-    #[inline]
-    fn bound(bo: Bo, lease: VaLease, part: Part, priority: u8) -> Self {
-        let Part { offset, len, flags } = part;
-        Self {
-            lease: Some(lease),
-            bo_handle: bo.handle(),
-            device_address: bo.device().address(),
-            bo,
-            offset,
-            len,
-            flags,
-            has_guard_page: false,
-            priority: AtomicU8::new(priority),
-        }
-    }
-
-    /// Returns the first bound address.
-    #[inline]
-    fn start(&self) -> GpuVa {
-        // Only `Drop` takes the lease, after the last use of the address.
-        self.lease.as_ref().map_or(GpuVa::from_48_bits(0), VaLease::start)
-    }
-}
-
-impl Drop for BindingState {
-    fn drop(&mut self) {
-        let has_guard_page = self.has_guard_page;
-        let (at, device) = (self.start(), self.bo.device());
-        let unbind = |at, offset, len, flags| {
-            let mut argument = argument(self.bo_handle, VaOperation::Unmap, at, offset, len, flags);
-            release(|| send_quietly(device.kernel(), &mut argument))
-        };
-        let behind = if has_guard_page { at.checked_add(self.len) } else { None };
-        let guard =
-            behind.map_or(Release::DONE, |behind| unbind(behind, 0, PAGE_SIZE, self.flags - VaFlags::WRITEABLE));
-        let bound = unbind(at, self.offset, self.len, self.flags);
-        let Some(lease) = self.lease.take() else { return };
-        if bound.is_done() && guard.is_done() {
-            device.addresses().free(lease);
-        } else {
-            // The page tables may still map these addresses, so they must not be reused.
-            device.strand(lease);
-        }
-        // The addresses are freed before the observer hears of it.
-        let guard_len = if has_guard_page { PAGE_SIZE } else { 0 };
-        if let (true, Some(range)) = (bound.is_done(), VaRange::new(at, self.len + guard_len)) {
-            device.tell(|| Event::Unbound { range });
-        }
-        bound.report(GemVa::NAME, self.bo_handle);
-        guard.report(GemVa::NAME, self.bo_handle);
-    }
 }

@@ -125,6 +125,5 @@ fn create_bound(device: DeviceRef, request: &BoundRequest) -> Result<Binding> {
     let refused = |source| Error::Address { is_fixed: addresses.is_fixed(), source };
     let rested = device.addresses().rested(&addresses);
     let lease = rested.map_or_else(|| device.addresses().allocate(addresses).map_err(refused), Ok)?;
-    let bo = Bo::create_with(device, bo)?;
-    Binding::owning(bo, lease, flags, guard_page, priority)
+    Binding::create(device, bo, lease, flags, guard_page, priority)
 }

@@ -3,6 +3,8 @@
 #[expect(unsafe_code, reason = "memory that the GPU writes")]
 mod bare_mapping;
 mod binding;
+mod binding_ref;
+mod binding_state;
 mod bound;
 mod counted_set;
 mod map_once;
