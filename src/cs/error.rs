@@ -37,36 +37,36 @@ pub enum Error {
     /// More dwords in one call than an IB can hold. Nothing was recorded.
     #[error("{needed} dwords at once, an IB holds {most}")]
     TooLong {
-        /// Dwords requested.
+        /// Number of dwords requested.
         needed: usize,
-        /// The most dwords that an IB can hold, without its end.
+        /// The maximum number of dwords that an IB can hold, not counting its end.
         most: usize,
     },
 
     /// A stream capacity of zero, or above the limit of an IB's size field.
     #[error("a stream cannot begin with {dwords} dwords, only with 1 to {most}")]
     StreamCapacity {
-        /// Dwords requested.
+        /// Number of dwords requested.
         dwords: usize,
-        /// The most dwords that an IB can hold, without its end.
+        /// The maximum number of dwords that an IB can hold, not counting its end.
         most: usize,
     },
 
     /// The chip has no ring of this IP, or fewer rings than the index requires.
     #[error("ring {ring} of {ip} does not exist: the chip has {rings}")]
     NoSuchRing {
-        /// The IP.
+        /// The IP that was requested.
         ip: Ip,
-        /// The index of the ring.
+        /// The requested index of the ring, from 0.
         ring: u32,
-        /// Number of rings of the IP.
+        /// Number of rings that the IP has.
         rings: u32,
     },
 
     /// The library records no packets for this IP.
     #[error("{ip} takes neither PM4 nor SDMA packets")]
     NoLanguage {
-        /// The IP.
+        /// The IP that was requested.
         ip: Ip,
     },
 
@@ -105,9 +105,9 @@ pub enum Error {
     QueueTaken {
         /// The context's id.
         context: u32,
-        /// The IP.
+        /// The IP of the queue.
         ip: Ip,
-        /// The ring.
+        /// Index of the ring.
         ring: u32,
     },
 
@@ -126,13 +126,13 @@ pub enum Error {
     /// The part of one queue in a gang submission does not fit into one kernel call, and a gang submission cannot be split.
     #[error("{ibs} IBs for ring {ring} of {ip} in a gang, at most {limit} fit")]
     GangTooLong {
-        /// The IP.
+        /// The IP of the queue.
         ip: Ip,
-        /// The ring.
+        /// Index of the ring.
         ring: u32,
-        /// IBs of this part.
+        /// Number of IBs of this part.
         ibs: usize,
-        /// The most IBs that fit.
+        /// The maximum number of IBs that fit.
         limit: usize,
     },
 

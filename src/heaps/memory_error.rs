@@ -48,7 +48,7 @@ pub enum MemoryError {
     Address {
         /// The requested size in bytes.
         size: u64,
-        /// The memory type.
+        /// Index of the memory type.
         memory_type: u32,
         /// `true` if a captured address was requested.
         replay: bool,
@@ -68,16 +68,16 @@ pub enum MemoryError {
     /// The handle type is not supported, or several were given.
     #[error("unsupported handle type {handle_type:?}")]
     HandleType {
-        /// The handle type requested.
+        /// The requested handle type.
         handle_type: ExternalHandleTypes,
     },
 
     /// The memory was not allocated for export, or not as this handle type.
     #[error("memory of type {memory_type} cannot be exported as {handle_type:?}")]
     NotExportable {
-        /// The memory type.
+        /// Index of the memory type.
         memory_type: u32,
-        /// The handle type requested.
+        /// The requested handle type.
         handle_type: ExternalHandleTypes,
     },
 
@@ -93,7 +93,7 @@ pub enum MemoryError {
     /// The imported object cannot have this memory type.
     #[error("an import as memory type {memory_type}, which can only be one of {types:?}")]
     WrongType {
-        /// The requested memory type.
+        /// Index of the requested memory type.
         memory_type: u32,
         /// The memory types that are possible.
         types: TypeMask,
@@ -113,14 +113,14 @@ pub enum MemoryError {
     /// The memory cannot be unmapped because its mapping is in use.
     #[error("the mapping of memory of type {memory_type} is in use")]
     MappingInUse {
-        /// The memory type.
+        /// Index of the memory type.
         memory_type: u32,
     },
 
     /// The memory to flush or to invalidate is not mapped.
     #[error("memory of type {memory_type} is not mapped")]
     NotMapped {
-        /// The memory type.
+        /// Index of the memory type.
         memory_type: u32,
     },
 

@@ -49,20 +49,20 @@ struct Shared {
 }
 
 impl VaManager {
-    /// Creates a manager of all addresses within `limits`, with none of them leased.
+    /// Creates a manager for all addresses within `limits`. All of them are free.
     ///
     /// # Errors
     ///
-    /// [`LimitsError`] if the limits are invalid, as no kernel reports them.
+    /// [`LimitsError`] if the limits are invalid. No known kernel reports such limits.
     pub fn new(limits: &VaLimits) -> Result<Self, LimitsError> {
         Self::build(limits, |_| None)
     }
 
-    /// Creates a manager that reserves a part of each window for replayable leases, see [`ReplayWindows`].
+    /// Creates a manager that reserves a part of each window for address leases that can be replayed, see [`ReplayWindows`].
     ///
     /// # Errors
     ///
-    /// [`LimitsError`] if the limits are invalid, as no kernel reports them.
+    /// [`LimitsError`] if the limits are invalid. No known kernel reports such limits.
     pub fn with_replay_windows(limits: &VaLimits) -> Result<Self, LimitsError> {
         Self::build(limits, |windows| Some(ReplayWindows::new(windows, limits.alignment)))
     }

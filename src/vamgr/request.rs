@@ -40,7 +40,7 @@ pub enum Placement {
     At(GpuVa),
 }
 
-/// The alternative if the requested window has no room.
+/// The action to take if the requested window has no room.
 ///
 /// ```
 /// use amdgpu_va::{VaRequest, VaWindow};
@@ -65,14 +65,14 @@ pub enum Placement {
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fallback {
-    /// Return an error.
+    /// Returns an error.
     None,
-    /// Try the 32-bit window of the same half, as libdrm always does. That window is optional here because it has only 4 GiB,
+    /// Tries the 32-bit window of the same half, as libdrm always does. That window is optional here because it has only 4 GiB,
     /// for allocations that require 32-bit addresses.
     In32Bits,
 }
 
-/// A request for a lease. All sizes are in bytes.
+/// A request to lease a range of GPU addresses. All sizes are in bytes.
 ///
 /// ```
 /// use amdgpu_va::{VaRequest, VaWindow};

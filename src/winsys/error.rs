@@ -64,9 +64,9 @@ pub enum Error {
     /// The driver version is not supported: 3.27 or a later 3.x is needed, for BO lists inside CS (Linux 4.20).
     #[error("amdgpu {major}.{minor} is not supported, 3.{} or a later 3.x is needed", crate::winsys::MINIMUM_MINOR)]
     DriverVersion {
-        /// `version_major`.
+        /// Major version of the driver (`version_major`).
         major: i32,
-        /// `version_minor`.
+        /// Minor version of the driver (`version_minor`).
         minor: i32,
     },
 
@@ -85,9 +85,9 @@ pub enum Error {
     /// The chip is not in the library's tables.
     #[error("unknown chip: family {family}, external revision {external_rev:#x}")]
     UnknownChip {
-        /// `family` of DEV_INFO.
+        /// The chip family (`family` of DEV_INFO).
         family: u32,
-        /// `external_rev` of DEV_INFO.
+        /// The external revision (`external_rev` of DEV_INFO).
         external_rev: u32,
     },
 
@@ -114,9 +114,9 @@ pub enum Error {
     Absurd {
         /// The field of the answer.
         field: &'static str,
-        /// The value.
+        /// The reported value.
         value: u64,
-        /// The reason why it is out of range.
+        /// The reason why the value is out of range.
         reason: &'static str,
     },
 
@@ -129,7 +129,7 @@ pub enum Error {
     Address {
         /// `true` if the caller requested a fixed address.
         is_fixed: bool,
-        /// The reason.
+        /// The error of the VA manager.
         source: VaError,
     },
 
@@ -175,7 +175,7 @@ pub enum Error {
     VaFlags {
         /// The requested flags.
         flags: VaFlags,
-        /// The reason.
+        /// The reason why the flags are not supported.
         reason: &'static str,
     },
 
@@ -202,7 +202,7 @@ pub enum Error {
     Descriptor {
         /// The request's name.
         request: &'static str,
-        /// The descriptor.
+        /// The file descriptor.
         fd: i32,
         /// The kernel's errno.
         errno: Errno,
@@ -226,7 +226,7 @@ pub enum Error {
     Misaligned {
         /// The name of the value.
         what: &'static str,
-        /// The value.
+        /// The misaligned value.
         value: u64,
         /// The required alignment in bytes.
         alignment: u64,
@@ -318,18 +318,18 @@ pub enum Error {
         request: &'static str,
         /// The context's id.
         context: u32,
-        /// ECANCELED, ENODATA or ETIME.
+        /// The kernel's errno: ECANCELED, ENODATA or ETIME.
         errno: Errno,
     },
 
     /// The queue, or the whole context, has lost work.
     #[error("{request} on context {context}: {loss}: {errno}")]
     DeviceLost {
-        /// The request that reported it.
+        /// The name of the request that reported the loss.
         request: &'static str,
         /// The context's id.
         context: u32,
-        /// ECANCELED, ENODATA, ETIME, ENODEV or EHWPOISON.
+        /// The kernel's errno: ECANCELED, ENODATA, ETIME, ENODEV or EHWPOISON.
         errno: Errno,
         /// The kernel's report of the loss.
         loss: Loss,

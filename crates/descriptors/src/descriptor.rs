@@ -57,11 +57,11 @@ impl<K: Kind> fmt::Debug for Descriptor<K> {
 pub struct FieldValue<K> {
     /// The field.
     pub field: Field<K>,
-    /// The number in the field's unit.
+    /// The value, in the field's unit.
     pub value: i64,
-    /// The number's name, if it has one.
+    /// The name of the value; `None` if it has none.
     pub name: Option<&'static str>,
-    /// The name of the field that has the same bits in descriptors for another use.
+    /// The name of the field that occupies these bits in descriptors for another use; `None` if there is none.
     pub instead_of: Option<&'static str>,
 }
 
@@ -76,7 +76,7 @@ impl<K: Kind> Descriptor<K> {
         self.words
     }
 
-    /// Returns the number in a field, in the field's unit: bytes for addresses, pixels for sizes, 1/256 for levels of detail.
+    /// Returns the value of a field, in the field's unit: bytes for addresses, pixels for sizes, 1/256 for levels of detail.
     ///
     /// # Errors
     ///
@@ -85,11 +85,11 @@ impl<K: Kind> Descriptor<K> {
         Ok(field.place(level)?.read(self.words.as_ref()))
     }
 
-    /// Stores a number in a field, in the same unit as [`get`](Self::get).
+    /// Sets a field to a value, in the same unit as [`get`](Self::get).
     ///
     /// # Errors
     ///
-    /// [`FieldError`] if the generation lacks the field, the number does not fit, or it is not a multiple of the field's unit.
+    /// [`FieldError`] if the generation lacks the field, the value does not fit, or it is not a multiple of the field's unit.
     pub fn set(&mut self, field: Field<K>, level: GfxLevel, value: impl Into<i64>) -> Result<(), FieldError> {
         let (place, value) = (field.place(level)?, value.into());
         field.check(place, value)?;
@@ -97,7 +97,7 @@ impl<K: Kind> Descriptor<K> {
         Ok(())
     }
 
-    /// Returns the number of every field that the generation has.
+    /// Returns the fields of the generation with their values.
     pub fn decode(self, level: GfxLevel) -> impl Iterator<Item = FieldValue<K>> {
         K::FIELDS.iter().filter_map(move |&field| {
             let place = field.on(level)?;
@@ -106,7 +106,8 @@ impl<K: Kind> Descriptor<K> {
         })
     }
 
-    /// Returns the dwords with only those bits that belong to no known field of the generation. Such bits need not be zero.
+    /// Returns the reserved bits: the dwords with the bits of all known fields of the generation cleared. Reserved bits may be
+    /// non-zero.
     pub fn reserved(self, level: GfxLevel) -> K::Words {
         let mut rest = self.words;
         for place in K::FIELDS.iter().filter_map(|field| field.on(level)) {

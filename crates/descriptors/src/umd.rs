@@ -56,7 +56,7 @@ pub enum UmdError {
         /// PCI vendor ID and device ID of the importer.
         own: u32,
     },
-    /// The levels or samples in the descriptor differ from those of the image.
+    /// The number of levels or samples in the descriptor differs from that of the image.
     #[error("the descriptor ends with level {found}, the image with {own}")]
     Levels {
         /// The last level, or the logarithm of the samples, in the descriptor.

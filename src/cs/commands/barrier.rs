@@ -111,13 +111,13 @@ impl Scope {
         Self { stages, access }
     }
 
-    /// All stages and all kinds of access.
+    /// The scope of all stages and all kinds of access.
     pub const ALL: Self = Self::new(Stages::all(), Access::all());
 
-    /// Copies, fills and updates.
+    /// The scope of copies, fills and updates.
     pub const TRANSFER: Self = Self::new(Stages::TRANSFER, Access::BY_TRANSFERS);
 
-    /// Compute shaders.
+    /// The scope of compute shaders and their memory accesses.
     pub const COMPUTE: Self = Self::new(Stages::COMPUTE, Access::BY_SHADERS);
 }
 
@@ -151,9 +151,9 @@ impl Scope {
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Barrier {
-    /// Work before the barrier.
+    /// The scope of the work before the barrier.
     pub from: Scope,
-    /// Work after the barrier.
+    /// The scope of the work after the barrier.
     pub to: Scope,
 }
 

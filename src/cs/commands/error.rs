@@ -156,7 +156,7 @@ pub enum CommandError {
     Unsupported {
         /// The unsupported feature.
         what: &'static str,
-        /// The ring.
+        /// The ring and generation of the stream.
         target: Target,
     },
 

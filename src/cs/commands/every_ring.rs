@@ -94,14 +94,14 @@ pub trait Commands {
     /// [`CommandError::Overlap`](super::CommandError::Overlap) if they overlap.
     fn copy(&mut self, to: Span, from: Span) -> Result<()>;
 
-    /// Fills a range with a dword that repeats.
+    /// Fills a range with a repeated dword.
     ///
     /// # Errors
     ///
     /// [`CommandError::Misaligned`](super::CommandError::Misaligned) unless the address and the length are multiples of 4.
     fn fill(&mut self, to: Span, pattern: u32) -> Result<()>;
 
-    /// Stores `data`, which is embedded in the stream (`vkCmdUpdateBuffer`).
+    /// Stores `data` in a range of memory. The stream contains a copy of the data (`vkCmdUpdateBuffer`).
     ///
     /// # Errors
     ///
@@ -109,8 +109,8 @@ pub trait Commands {
     /// [`CommandError::Misaligned`](super::CommandError::Misaligned) unless it begins at a multiple of 4.
     fn update(&mut self, to: Span, data: &[u32]) -> Result<()>;
 
-    /// Stores the GPU's 64-bit reference counter at `at` when earlier work has passed a point. The copy engine always waits for all
-    /// earlier work.
+    /// Stores the GPU's 64-bit reference counter at `at` when all earlier work has passed the point `after`. The copy engine always
+    /// waits until earlier work has finished.
     ///
     /// # Errors
     ///
@@ -119,7 +119,7 @@ pub trait Commands {
     /// on graphics and compute rings, and for all points on the copy engine of GFX6.
     fn timestamp(&mut self, at: GpuVa, after: Point) -> Result<()>;
 
-    /// Stores a dword, for example a marker or a fence, when earlier work has passed a point.
+    /// Stores the dword `value`, for example a marker or a fence, at `at` when all earlier work has passed the point `after`.
     ///
     /// # Errors
     ///
@@ -128,18 +128,18 @@ pub trait Commands {
     /// engines.
     fn store(&mut self, at: GpuVa, value: u32, after: Point) -> Result<()>;
 
-    /// Waits until the dword at `at`, ANDed with `mask`, compares with `reference` as `function` says.
+    /// Waits until the dword at `at`, ANDed with `mask`, passes the comparison `function` with `reference`.
     ///
     /// # Errors
     ///
     /// [`CommandError::Misaligned`](super::CommandError::Misaligned) unless `at` is a multiple of 4.
     fn wait(&mut self, at: GpuVa, function: Compare, reference: u32, mask: u32) -> Result<()>;
 
-    /// Orders the commands before and after it, with the waits and cache operations of the [`Barrier`].
+    /// Records a barrier, which orders earlier and later commands: the waits and cache operations that the [`Barrier`] needs.
     ///
     /// # Errors
     ///
-    /// Only the errors of the stream.
+    /// [`CommandError::Stream`](super::CommandError::Stream) with the errors of [`Stream::push`](crate::cs::Stream::push).
     fn barrier(&mut self, barrier: Barrier) -> Result<()>;
 
     /// Executes an atomic operation on the dword or qword at `at`.
@@ -155,10 +155,10 @@ pub trait Commands {
     ///
     /// # Errors
     ///
-    /// Only the errors of the stream.
+    /// [`CommandError::Stream`](super::CommandError::Stream) with the errors of [`Stream::push`](crate::cs::Stream::push).
     fn settle(&mut self) -> Result<()>;
 
-    /// Stores [`EVENT_SET`] at `at` when earlier work has passed a point.
+    /// Sets the event at `at`: stores [`EVENT_SET`] there when all earlier work has passed the point `after`.
     ///
     /// # Errors
     ///
@@ -167,7 +167,7 @@ pub trait Commands {
         self.store(at, EVENT_SET, after)
     }
 
-    /// Stores [`EVENT_RESET`] at `at` when earlier work has passed a point.
+    /// Resets the event at `at`: stores [`EVENT_RESET`] there when all earlier work has passed the point `after`.
     ///
     /// # Errors
     ///

@@ -3,7 +3,7 @@
 use super::{CommandError, Result};
 use crate::{vamgr::GpuVa, winsys::Binding};
 
-/// A range of at least one byte of GPU addresses, in one half of the address space.
+/// A non-empty range of GPU addresses. It does not cross the hole of non-canonical addresses in the middle of the address space.
 ///
 /// ```
 /// use amdgpu_winsys::cs::commands::Span;
@@ -32,8 +32,8 @@ impl Span {
     ///
     /// # Errors
     ///
-    /// [`CommandError::Empty`] if `bytes` is zero; [`CommandError::OutOfAddresses`] if the range extends beyond its half of the
-    /// address space.
+    /// [`CommandError::Empty`] if `bytes` is zero; [`CommandError::OutOfAddresses`] if the range extends beyond the half (low or
+    /// high) of the address space in which it starts.
     pub fn new(va: GpuVa, bytes: u64) -> Result<Self> {
         if bytes == 0 {
             return Err(CommandError::Empty { command: "a range" });
@@ -44,7 +44,7 @@ impl Span {
         }
     }
 
-    /// Creates the range of `bytes` bytes at `offset` of bound memory.
+    /// Creates the range of `bytes` bytes that starts at byte offset `offset` of bound memory.
     ///
     /// # Errors
     ///
@@ -58,8 +58,8 @@ impl Span {
         Self::new(binding.address().checked_add(offset).ok_or(outside)?, bytes)
     }
 
-    /// Returns `bytes` bytes of the range, from `offset` on. This is cheaper than [`Span::of`], because only the bounds are
-    /// checked.
+    /// Returns the part of `bytes` bytes that starts at byte offset `offset` of the range. This is cheaper than [`Span::of`],
+    /// because only the bounds are checked.
     ///
     /// ```
     /// use amdgpu_winsys::{cs::commands::{CommandError, Span}, vamgr::GpuVa};

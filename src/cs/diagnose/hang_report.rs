@@ -67,7 +67,7 @@ pub struct HangReport {
 pub struct QueueTrace {
     /// The kernel's ID of the context.
     pub context: u32,
-    /// The IP.
+    /// The IP of the queue.
     pub ip: Ip,
     /// The ring index of the queue.
     pub ring: u32,

@@ -30,10 +30,10 @@ use crate::{
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Inclusion {
-    /// A call if it is possible, otherwise a copy.
+    /// Calls the list if this is possible, and copies its packets otherwise.
     #[default]
     Auto,
-    /// Always a copy. Lists with indirect draws must not be called on GFX6 and GFX7.
+    /// Always copies the packets of the list. Needed for lists with indirect draws on GFX6 and GFX7, which must not be called.
     Copy,
 }
 
@@ -53,9 +53,9 @@ pub enum Inclusion {
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Execution {
-    /// By a packet that calls the list. The list stays alive as long as the stream and its command list.
+    /// The stream contains a packet that calls the list. The stream and its command list keep the called list alive.
     Called,
-    /// By a copy of its packets. The list is no longer needed.
+    /// The stream contains a copy of the list's packets. The list is no longer needed.
     Copied,
 }
 

@@ -72,8 +72,8 @@ impl<L: Language> Stream<L> {
         self.memory().used()
     }
 
-    /// Records NOPs, so that the IB with `leave` more dwords ends at a multiple of [`Language::PAD_DWORDS`]. This is for IBs that
-    /// the caller copies elsewhere; [`Stream::finish`] pads without it.
+    /// Records NOPs until the length of the current IB plus `leave` dwords is a multiple of [`Language::PAD_DWORDS`]. Only callers
+    /// that copy the IB elsewhere need this; [`Stream::finish`] pads by itself.
     ///
     /// # Errors
     ///

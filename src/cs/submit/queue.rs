@@ -212,8 +212,8 @@ impl Queue {
         self.shared.signal_with_last(submission.signals)
     }
 
-    /// Returns the fence of the last submission, which signals when all submissions so far have completed. For a queue that was
-    /// never used it is signalled.
+    /// Returns the fence of the last submission, which signals when all submissions so far have completed. If the queue was never
+    /// used, the fence is already signalled.
     pub fn last(&self) -> Fence {
         Fence::new(Arc::clone(&self.shared), self.shared.jobs.last())
     }
@@ -287,7 +287,7 @@ impl Queue {
         self.shared.retire();
     }
 
-    /// Retires completed submissions, and returns the number of the others.
+    /// Retires completed submissions, and returns the number of submissions that have not completed.
     pub fn in_flight(&self) -> usize {
         self.shared.retire();
         self.shared.jobs.len()

@@ -45,25 +45,26 @@ pub struct OwnedSubmission {
     pub preambles: Option<Preambles>,
     /// See [`Submission::memory`].
     pub memory: Vec<Binding>,
-    /// See [`Submission::sets`]. The members at the time of the submission count.
+    /// See [`Submission::sets`]. The members at the time of the kernel call are used.
     pub sets: Vec<ResidencySet>,
-    /// See [`Submission::waits`]. A [`Submitter`] waits without a limit for points that nothing has been submitted for.
+    /// Points of sync objects that must signal before the lists run. A [`Submitter`] waits without a time limit until the work
+    /// behind them has been submitted.
     pub waits: Vec<(Syncobj, u64)>,
-    /// See [`Submission::signals`].
+    /// Points of sync objects that signal when the lists have completed, see [`Submission::signals`].
     pub signals: Vec<(Syncobj, u64)>,
-    /// See [`Submission::after`].
+    /// Submissions that must have completed first, see [`Submission::after`].
     pub after: Vec<Fence>,
-    /// See [`Submission::after_start`].
+    /// Submissions that must have started first, see [`Submission::after_start`].
     pub after_start: Vec<Fence>,
-    /// See [`Submission::keep`].
+    /// The resources that the queue keeps alive, see [`Submission::keep`].
     pub keep: Keep,
-    /// See [`Submission::is_secure`].
+    /// `true` if the lists access encrypted memory (TMZ), see [`Submission::is_secure`].
     pub is_secure: bool,
-    /// See [`Submission::is_preemptible`].
+    /// `true` if the graphics ring may be preempted within the lists, see [`Submission::is_preemptible`].
     pub is_preemptible: bool,
 }
 
-/// A thread that submits to a queue, in order, when the dependencies of each submission were submitted.
+/// A thread that submits to a queue in order, each submission as soon as the work that it depends on has been submitted.
 ///
 /// Vulkan allows a wait for a point of a timeline before the work that signals it was submitted. The kernel waits for this at most
 /// five seconds within the submission ioctl, and then refuses it (Linux 6.12 `drm_syncobj.c`, `drm_syncobj_find_fence`). The

@@ -26,18 +26,18 @@ pub enum VideoError {
     /// The IP is not a video engine that the library supports. [`Queue`](crate::cs::Queue) submits to the other IPs.
     #[error("{ip} is no video engine")]
     NotVideo {
-        /// The IP.
+        /// The IP that was requested.
         ip: Ip,
     },
 
     /// The chip has no ring of this IP, or fewer rings than the index requires, or the kernel is too old to report the IP.
     #[error("ring {ring} of {ip} does not exist: the chip has {rings}")]
     NoSuchRing {
-        /// The IP.
+        /// The IP that was requested.
         ip: Ip,
-        /// The index of the ring.
+        /// The requested index of the ring, from 0.
         ring: u32,
-        /// Number of rings of the IP.
+        /// Number of rings that the IP has.
         rings: u32,
     },
 
@@ -46,27 +46,27 @@ pub enum VideoError {
     QueueTaken {
         /// The context's id.
         context: u32,
-        /// The IP.
+        /// The IP of the queue.
         ip: Ip,
-        /// The ring.
+        /// Index of the ring.
         ring: u32,
     },
 
     /// A submission without IBs. The kernel refuses it, so it could not wait or signal either.
     #[error("a submission to {ip} without an IB")]
     NoIb {
-        /// The IP.
+        /// The IP of the queue.
         ip: Ip,
     },
 
     /// More IBs than the engine accepts in one submission.
     #[error("{ibs} IBs for {ip} in one submission, at most {limit} are allowed")]
     TooManyIbs {
-        /// The IP.
+        /// The IP of the queue.
         ip: Ip,
         /// Number of IBs.
         ibs: usize,
-        /// The most IBs, see [`GpuInfo::max_ibs`](crate::winsys::GpuInfo::max_ibs).
+        /// The maximum number of IBs, see [`GpuInfo::max_ibs`](crate::winsys::GpuInfo::max_ibs).
         limit: usize,
     },
 
@@ -75,7 +75,7 @@ pub enum VideoError {
     Ib {
         /// Index of the IB, from 0.
         index: usize,
-        /// The reason.
+        /// The fault of the offset or length.
         fault: VideoIbFault,
     },
 

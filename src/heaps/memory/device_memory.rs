@@ -210,7 +210,8 @@ impl DeviceMemory {
     ///
     /// # Safety
     ///
-    /// The caller owns [`DeviceMemory::size`] bytes from `at` on, and nothing else uses them while the memory is mapped.
+    /// The caller must own the [`DeviceMemory::size`] bytes that start at `at`, and no other code may use them while the memory is
+    /// mapped.
     pub unsafe fn map_placed(&self, at: NonNull<u8>) -> Result<Mapped<'_>, MemoryError> {
         let mapping = self.mapping.get_or_map(|| {
             // SAFETY: the caller owns the addresses.

@@ -68,7 +68,7 @@ impl PartialEq for MemoryManager {
 
 impl Eq for MemoryManager {}
 
-/// The policy of a manager. The defaults match RADV.
+/// Options of a [`MemoryManager`]: residency, and gaps for debugging. The defaults match RADV.
 ///
 /// ```
 /// use amdgpu_winsys::heaps::{AllocateInfo, MemoryManager, MemoryPolicy, TableOptions};
@@ -86,8 +86,8 @@ pub struct MemoryPolicy {
     /// The policy that decides which memory submissions need not list.
     pub residency: ResidencyPolicy,
     /// For debugging: leaves a gap of addresses after each allocation, so that an access past its end is a VM fault. The gap is
-    /// four times the alignment and at least 64 KiB. Freed addresses also wait for eight more frees, instead of three, before
-    /// they are reused, and then any allocation whose lowest fit they are can get them.
+    /// four times the alignment and at least 64 KiB. Freed addresses are also
+    /// reused only after eight more frees, instead of three, and then by any allocation for which they are the lowest fit.
     ///
     /// Source: Mesa 25.0.7 `amdgpu_bo.c` of radeonsi's winsys, `amdgpu_create_bo`, `check_vm`.
     pub guard_gaps: bool,
@@ -138,7 +138,7 @@ impl MemoryManager {
         &self.state.properties
     }
 
-    /// Returns the accounts of all memory that this process holds on the device, including memory that this manager did not
+    /// Returns the tracker that counts all memory of this process on the device, including memory that this manager did not
     /// allocate.
     pub fn usage_tracker(&self) -> &UsageTracker {
         self.state.device.usage_tracker()

@@ -79,13 +79,13 @@ bitflags::bitflags! {
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Replay {
-    /// No capture or replay: any address.
+    /// Uses any free address, and does not capture it for replay.
     #[default]
     No,
-    /// Any address at the top of the window, which is kept for captured addresses so that a later run can request the same one
-    /// ([`ReplayWindows`](crate::vamgr::ReplayWindows); `VK_MEMORY_ALLOCATE_DEVICE_ADDRESS_CAPTURE_REPLAY_BIT`).
+    /// Uses any address in the top part of the window, which is reserved for captured addresses so that a later run can request
+    /// the same address ([`ReplayWindows`](crate::vamgr::ReplayWindows); `VK_MEMORY_ALLOCATE_DEVICE_ADDRESS_CAPTURE_REPLAY_BIT`).
     Capture,
-    /// This address, which was captured earlier (`VkMemoryOpaqueCaptureAddressAllocateInfo`).
+    /// Uses this address, which an earlier run captured (`VkMemoryOpaqueCaptureAddressAllocateInfo`).
     At(GpuVa),
 }
 
@@ -143,11 +143,11 @@ pub struct AllocationPlan {
     pub memory_type: u32,
     /// Index of the heap.
     pub heap: u32,
-    /// The request of GEM_CREATE. Its size, a multiple of 4096, is also the size that GEM_VA maps.
+    /// The GEM_CREATE request for the BO. GEM_VA maps its whole size, which is a multiple of 4096.
     pub bo: BoRequest,
-    /// The flags of GEM_VA.
+    /// The flags for GEM_VA.
     pub va_flags: VaFlags,
-    /// Bytes of addresses to lease: the size of the BO, plus the guard page if there is one.
+    /// Size of the address range to lease, in bytes: the size of the BO, plus the guard page if there is one.
     pub va_size: u64,
     /// Alignment of the lease in bytes.
     pub va_alignment: u64,
@@ -297,7 +297,7 @@ impl MemoryProperties {
         flags
     }
 
-    /// Returns the flags of GEM_VA for memory of a type. Source: Mesa 25.0.7 `radv_amdgpu_bo.c`, `radv_amdgpu_bo_va_op`.
+    /// Returns the GEM_VA flags for memory of a type. Source: Mesa 25.0.7 `radv_amdgpu_bo.c`, `radv_amdgpu_bo_va_op`.
     pub(super) fn va_flags(&self, ty: &MemoryType, wishes: AllocateFlags) -> VaFlags {
         let mut flags = ty.va_flags;
         if wishes.contains(AllocateFlags::BYPASS_L2) && self.facts().has_uncached_l2() {
@@ -333,7 +333,7 @@ impl MemoryType {
 }
 
 impl AllocationPlan {
-    /// Returns the flags of GEM_VA for the guard page: those of the allocation, but read-only.
+    /// Returns the GEM_VA flags for the guard page: the flags of the allocation, but read-only.
     pub fn guard_va_flags(&self) -> VaFlags {
         self.va_flags - VaFlags::WRITEABLE
     }

@@ -372,8 +372,8 @@ pub struct CachedMemory {
 }
 
 impl CachedMemory {
-    /// Returns the memory to the cache, which reuses or frees it only after the work is done. Drop it instead if the GPU is
-    /// already finished with it.
+    /// Returns the memory to the cache, which reuses or frees it only after `work` has completed. Drop the memory instead if the
+    /// GPU no longer uses it.
     pub fn free_after(mut self, work: impl GpuWork + 'static) {
         self.pending.add(Pending::one(work));
     }

@@ -19,7 +19,7 @@ use crate::{
 
 /// A pool for allocations of up to 1 MiB of device memory, in entries of 256 bytes or more.
 ///
-/// Every memory type has slabs for each [`SizeClass`], which have their own lock that is held only briefly. Slabs come from a
+/// Every memory type has slabs for each [`SizeClass`], with a lock for each size class that is held only briefly. Slabs come from a
 /// [`MemoryCache`], mapped if the type is host-visible, and return to it when their last entry is free.
 ///
 /// An entry that is dropped can be reused at once. An entry that is [freed after](SubAllocation::free_after) some GPU work is
@@ -114,7 +114,7 @@ impl SlabPool {
 
     /// Allocates `size` bytes of a memory type at an address that is a multiple of `alignment`.
     ///
-    /// Reuses a free entry, then one that the GPU is finished with, and otherwise creates a slab. If the kernel has no memory
+    /// Reuses a free entry, or else an entry that the GPU no longer uses, and otherwise creates a slab. If the kernel has no memory
     /// for a slab, the pool and the cache free all their idle memory, and the allocation is tried once more.
     ///
     /// # Errors
@@ -241,7 +241,7 @@ impl Drop for Shared {
 
 /// A piece of a slab, which is freed on drop.
 ///
-/// Drop it only if the GPU is finished with it or never used it; otherwise call [`SubAllocation::free_after`].
+/// Drop it only if the GPU no longer uses it or never did; otherwise call [`SubAllocation::free_after`].
 ///
 /// ```
 /// use amdgpu_winsys::heaps::{MemoryUsage, suballocation::SlabPool};
@@ -269,7 +269,7 @@ pub struct SubAllocation {
 }
 
 impl SubAllocation {
-    /// Frees the piece, for reuse after the work is done.
+    /// Frees the piece. The pool reuses it only after `work` has completed.
     pub fn free_after(mut self, work: impl GpuWork + 'static) {
         self.pending = Pending::one(work);
     }
@@ -281,22 +281,22 @@ impl SubAllocation {
         self.memory.as_deref().expect("memory is there until the drop")
     }
 
-    /// Returns the binding of the whole slab, which submissions list.
+    /// Returns the binding of the whole slab, for the BO lists of submissions.
     pub fn binding(&self) -> &Binding {
         self.memory().binding()
     }
 
-    /// Returns the offset from the start of the device memory in bytes.
+    /// Returns the offset of the piece in the device memory of its slab, in bytes.
     pub fn offset(&self) -> u64 {
         u64::from(self.place.entry) * self.kind.class.entry_size()
     }
 
-    /// Returns the requested size in bytes.
+    /// Returns the requested size of the piece in bytes.
     pub fn size(&self) -> u64 {
         self.size
     }
 
-    /// Returns the size class of the entry, which may be larger than the requested size.
+    /// Returns the size class of the slab entry that holds the piece. The entry may be larger than the requested size.
     pub fn class(&self) -> SizeClass {
         self.kind.class
     }

@@ -101,7 +101,7 @@ impl UploadRing {
         Batch { ring: self, ticket: Ticket::default() }
     }
 
-    /// Frees the pieces that the GPU is finished with. [`Batch::allocate`] does so when the ring is full.
+    /// Frees the pieces that the GPU no longer uses. [`Batch::allocate`] does so when the ring is full.
     pub fn reclaim(&self) {
         // The work is dropped outside the lock.
         let _done = self.space.lock().give_back(Ticket::is_done);
@@ -217,7 +217,7 @@ impl Drop for Batch<'_> {
     }
 }
 
-/// A piece of an upload ring.
+/// A piece of an [`UploadRing`], which the CPU writes and the GPU then reads.
 ///
 /// ```
 /// use amdgpu_winsys::heaps::{MemoryUsage, suballocation::UploadRing};
@@ -247,7 +247,7 @@ impl<'a> Upload<'a> {
         self.view
     }
 
-    /// Returns the offset from the start of the ring's memory in bytes.
+    /// Returns the offset of the piece in the ring's memory, in bytes.
     pub fn offset(&self) -> u64 {
         self.offset
     }
@@ -259,7 +259,7 @@ impl<'a> Upload<'a> {
         start.checked_add(self.offset).unwrap_or(start)
     }
 
-    /// Returns the binding of the ring, which submissions list.
+    /// Returns the binding of the ring's memory, for the BO lists of submissions.
     pub fn binding(&self) -> &'a Binding {
         self.ring.memory().binding()
     }

@@ -80,9 +80,9 @@ pub struct MemoryType {
     pub properties: MemoryPropertyFlags,
     /// Domains in which the kernel may place the BO.
     pub domains: GemDomain,
-    /// The flags of GEM_CREATE for every allocation of this type. An [allocation plan](crate::heaps::AllocationPlan) adds more.
+    /// The GEM_CREATE flags for every allocation of this type. An [allocation plan](crate::heaps::AllocationPlan) adds more.
     pub create_flags: GemCreateFlags,
-    /// The flags of GEM_VA.
+    /// The flags for GEM_VA.
     pub va_flags: VaFlags,
     /// The width of addresses, which selects the address window.
     pub addressing: Addressing,

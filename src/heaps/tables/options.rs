@@ -19,12 +19,14 @@
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Profile {
-    /// RADV 26.2: 32-bit twins, uncached and protected types, and APU memory split 2 to 1. The default.
+    /// The tables of RADV 26.2, the default. Each type also exists with 32-bit addresses (its *32-bit twin*), there are uncached
+    /// and protected types, and two thirds of an APU's memory form the device-local heap.
     #[default]
     Radv,
-    /// RADV of about 2021, before the 32-bit twins: four types, followed by their four uncached copies on GFX9 and later.
+    /// The tables of RADV of about 2021, which has no types with 32-bit addresses: four types, and on GFX9 and later their four
+    /// uncached copies after them.
     EightTypes,
-    /// RADV 17.0: three heaps (invisible VRAM, visible VRAM, GTT) and four types, in that order.
+    /// The tables of RADV 17.0: three heaps (invisible VRAM, visible VRAM, GTT) and four types, in that order.
     ///
     /// Sizes are not adjusted: the memory of an APU is not split, and a small invisible remainder forms a heap of its own.
     FourTypes,

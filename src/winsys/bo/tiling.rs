@@ -205,7 +205,7 @@ tiling! {
 }
 
 impl LegacyTiling {
-    /// Returns the tile split in bytes, 64 to 4096. For undefined values, 7 and above, it is 1024, as in RADV.
+    /// Returns the tile split in bytes, 64 to 4096. If the field has an undefined value (7 or above), returns 1024 like RADV.
     ///
     /// Source: Mesa 25.0.7 `ac_surface.c`, `eg_tile_split`.
     pub const fn tile_split_bytes(self) -> u32 {
@@ -214,7 +214,8 @@ impl LegacyTiling {
 }
 
 impl Gfx12Tiling {
-    /// The word of memory that holds no image of a single format: the kernel must not compress it when it moves it.
+    /// The tiling word for memory that is not an image of a single format. The kernel must not compress such memory when it moves
+    /// the BO.
     ///
     /// Source: Mesa 25.0.7 `radv_device_memory.c`, `radv_alloc_memory`.
     pub const RAW_MEMORY: Self = Self {
@@ -239,11 +240,11 @@ impl Gfx12Tiling {
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Tiling {
-    /// The word of GFX6 to GFX8.
+    /// The tiling word of GFX6 to GFX8.
     Legacy(LegacyTiling),
-    /// The word of GFX9 to GFX11.5.
+    /// The tiling word of GFX9 to GFX11.5.
     Swizzle(SwizzleTiling),
-    /// The word of GFX12.
+    /// The tiling word of GFX12.
     Gfx12(Gfx12Tiling),
 }
 

@@ -303,7 +303,7 @@ impl Device {
         version(self.kernel()).map(drop)
     }
 
-    /// Returns the allocator of the GPU addresses of the device's file.
+    /// Returns the allocator of GPU virtual addresses in the address space of the device's file.
     pub fn addresses(&self) -> &VaManager {
         &self.0.addresses
     }

@@ -45,7 +45,7 @@ impl Bo {
     }
 
     /// Maps the whole BO at address `at` and replaces existing mappings there, like
-    /// [`Mapping::placed`](crate::winsys::Mapping::placed). It stays mapped until [`Bo::unmap_bare`].
+    /// [`Mapping::placed`](crate::winsys::Mapping::placed). The BO stays mapped until [`Bo::unmap_bare`].
     ///
     /// # Errors
     ///
@@ -53,8 +53,8 @@ impl Bo {
     ///
     /// # Safety
     ///
-    /// The caller owns the addresses from `at` on, for the size of the BO, and no other code uses them while they are
-    /// mapped.
+    /// The caller must own the CPU addresses from `at` to `at` plus the size of the BO, and no other code may use them while they
+    /// are mapped.
     pub unsafe fn map_bare_at(&self, at: NonNull<u8>) -> Result<NonNull<u8>> {
         // SAFETY: the caller's promise.
         let base = unsafe { map(self, Some(at)) }?;

@@ -94,8 +94,8 @@ impl Mapping {
     ///
     /// # Safety
     ///
-    /// The caller owns the addresses from `at` on, for the size of the BO, and no other code uses them while this mapping
-    /// exists.
+    /// The caller must own the CPU addresses from `at` to `at` plus the size of the BO, and no other code may use them while this
+    /// mapping exists.
     pub unsafe fn placed(bo: &Bo, at: NonNull<u8>) -> Result<Self> {
         // SAFETY: the caller's promise.
         unsafe { Self::map(bo, Some(at)) }
@@ -243,7 +243,7 @@ impl Mapping {
         Ok(())
     }
 
-    /// Copies bytes into the mapping, starting at byte offset `offset`.
+    /// Copies `bytes` into the mapping, starting at byte offset `offset`.
     ///
     /// # Errors
     ///

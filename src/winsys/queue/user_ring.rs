@@ -180,7 +180,7 @@ impl UserRing {
         (RING_BYTES / 4) as usize
     }
 
-    /// Returns the number of dwords that can be pushed before the engine reads more, without an ioctl.
+    /// Returns the number of dwords that can be pushed before the engine reads more. Makes no ioctl.
     ///
     /// # Errors
     ///
@@ -213,7 +213,7 @@ impl UserRing {
         Ok(())
     }
 
-    /// Starts the pushed dwords, without an ioctl: stores the write pointer and rings the doorbell.
+    /// Makes the engine execute the pushed dwords: stores the write pointer and rings the doorbell. Makes no ioctl.
     ///
     /// # Errors
     ///
@@ -233,12 +233,14 @@ impl UserRing {
         if self.ip == Ip::Sdma { 4 } else { 1 }
     }
 
-    /// Returns the GPU address of a dword for submission numbers, to which packets in the ring may write.
+    /// Returns the GPU address of a dword that the kernel does not use. Packets in the ring can write the number of the last
+    /// completed submission there; [`number`](Self::number) reads it.
     pub fn number_address(&self) -> GpuVa {
         self.number_address
     }
 
-    /// Returns the dword at [`number_address`](Self::number_address), without an ioctl.
+    /// Returns the submission number that packets in the ring last wrote to [`number_address`](Self::number_address). Makes no
+    /// ioctl.
     pub fn number(&self) -> u32 {
         // Offset 0 of a page is in range and aligned, so the load cannot fail.
         let number = self.number.load_u32(0).unwrap_or(0);

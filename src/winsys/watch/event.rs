@@ -5,7 +5,7 @@ use crate::{
     vamgr::VaRange,
 };
 
-/// An event of a device's objects: an operation that the kernel has completed, or a change that it has reported.
+/// An event that a device reports to its observer: the kernel has completed an operation on an object, or has reported a change.
 ///
 /// ```
 /// use amdgpu_winsys::winsys::{BoHistory, Device, Event};
@@ -37,12 +37,12 @@ pub enum Event {
         /// Creation flags, as far as they are known.
         flags: GemCreateFlags,
     },
-    /// A GEM handle was closed. The kernel may reuse its number. For this file, the BO is freed.
+    /// A GEM handle was closed, which releases this file's reference to the BO. The kernel may reuse the number.
     BoClosed {
         /// The handle.
         handle: u32,
     },
-    /// A BO was allocated as device memory, as by vkAllocateMemory. This event follows [`Event::BoOpened`] and
+    /// A BO was allocated as device memory, like memory from vkAllocateMemory. This event follows [`Event::BoOpened`] and
     /// [`Event::Bound`]; [`Event::BoClosed`] reports the end of the memory.
     Allocated {
         /// The BO's handle.

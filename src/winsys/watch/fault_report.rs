@@ -40,11 +40,11 @@ pub enum FaultAccess {
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum FaultHub {
-    /// The hub of graphics and compute, and from GFX10 on of SDMA; with the number of the accelerator die.
+    /// The hub of graphics and compute, on GFX10 and later also of SDMA. The value is the number of the accelerator die.
     Graphics(u8),
-    /// The first multimedia hub of a die, for video, display, and on GFX9 SDMA; with the number of the die.
+    /// The first multimedia hub of a die, for video and display, on GFX9 also for SDMA. The value is the number of the die.
     Multimedia(u8),
-    /// The second multimedia hub of each die.
+    /// The second multimedia hub of a die. The value is the number of the die.
     Multimedia1(u8),
     /// An unknown type of hub, with its number.
     Unknown(u8, u8),
@@ -71,13 +71,13 @@ pub struct FaultStatus {
     pub client: u16,
     /// Number of the address space (VMID); only the kernel knows its owner.
     pub vmid: u8,
-    /// The missing permissions, as bits of a page table entry; GFX9 and later.
+    /// The missing permissions, as bits of a page table entry; 0 before GFX9.
     pub permissions: u8,
-    /// Page table level at which the walk failed, 0 if it did not fail; GFX9 and later.
+    /// Page table level at which the walk failed; 0 if it did not fail, and before GFX9.
     pub walker_error: u8,
-    /// `true` if the page table entry was unusable; GFX9 and later.
+    /// `true` if the page table entry was unusable. GFX9 and later; otherwise `false`.
     pub mapping_error: bool,
-    /// `true` if there were more faults than were recorded; GFX9 and later.
+    /// `true` if further faults occurred that the register does not describe. GFX9 and later; otherwise `false`.
     pub more_faults: bool,
 }
 

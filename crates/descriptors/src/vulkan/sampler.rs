@@ -6,7 +6,7 @@ use crate::descriptor::SamplerDescriptor;
 use crate::error::DescriptorError;
 use crate::view::{Clamp, SamplerState};
 
-/// `VkFilter` and `VkSamplerMipmapMode`.
+/// A filter for texels or mipmap levels: `VkFilter` or `VkSamplerMipmapMode`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Filter {
     /// Selects the nearest texel or level.
@@ -16,10 +16,10 @@ pub enum Filter {
     Linear,
 }
 
-/// `VkSamplerAddressMode`.
+/// The behaviour outside the image: `VkSamplerAddressMode`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum AddressMode {
-    /// Repeats the image.
+    /// Repeats the image endlessly (`VK_SAMPLER_ADDRESS_MODE_REPEAT`).
     #[default]
     Repeat,
     /// Repeats the image, mirroring every second copy.
@@ -44,7 +44,7 @@ impl AddressMode {
     }
 }
 
-/// `VkCompareOp`.
+/// The comparison of a reference with texels: `VkCompareOp`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[repr(u8)]
 pub enum CompareOp {
@@ -67,7 +67,7 @@ pub enum CompareOp {
     Always = 7,
 }
 
-/// `VkBorderColor`. The hardware does not distinguish integer and float colours.
+/// The colour outside the image: `VkBorderColor`. The hardware does not distinguish integer and float colours.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum BorderColor {
     /// Transparent black: all components are 0.
@@ -81,7 +81,7 @@ pub enum BorderColor {
     Custom(u32),
 }
 
-/// `VkSamplerReductionMode`.
+/// The way in which texels are combined: `VkSamplerReductionMode`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Reduction {
@@ -99,29 +99,29 @@ pub enum Reduction {
 /// Source: Mesa 25.0.7 `src/amd/vulkan/radv_sampler.c`, `radv_init_sampler`.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct VulkanSampler {
-    /// `magFilter`.
+    /// The filter for magnification (`magFilter`).
     pub mag: Filter,
-    /// `minFilter`.
+    /// The filter for minification (`minFilter`).
     pub min: Filter,
-    /// `mipmapMode`.
+    /// The filter between mipmap levels (`mipmapMode`).
     pub mipmap: Filter,
-    /// `addressModeU`, `addressModeV` and `addressModeW`.
+    /// The address modes for u, v and w (`addressModeU`, `addressModeV`, `addressModeW`).
     pub address: [AddressMode; 3],
-    /// `mipLodBias`.
+    /// The bias that is added to the level of detail (`mipLodBias`).
     pub lod_bias: f32,
-    /// `maxAnisotropy`; `None` if `anisotropyEnable` is false.
+    /// The maximum anisotropy (`maxAnisotropy`); `None` if `anisotropyEnable` is false.
     pub max_anisotropy: Option<f32>,
-    /// `compareOp`; `None` if `compareEnable` is false.
+    /// The comparison (`compareOp`); `None` if `compareEnable` is false.
     pub compare: Option<CompareOp>,
-    /// `minLod`.
+    /// The lower clamp of the level of detail (`minLod`).
     pub min_lod: f32,
-    /// `maxLod`.
+    /// The upper clamp of the level of detail (`maxLod`).
     pub max_lod: f32,
-    /// `borderColor`.
+    /// The border colour (`borderColor`).
     pub border: BorderColor,
-    /// `unnormalizedCoordinates`.
+    /// `true` if coordinates are in texels (`unnormalizedCoordinates`).
     pub unnormalized: bool,
-    /// `reductionMode`.
+    /// The reduction of the filtered texels (`reductionMode`).
     pub reduction: Reduction,
     /// `true` for `VK_SAMPLER_CREATE_NON_SEAMLESS_CUBE_MAP_BIT_EXT`.
     pub non_seamless: bool,

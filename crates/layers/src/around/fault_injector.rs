@@ -147,7 +147,7 @@ impl<K: Kernel> Forward<K, Faults> {
         self.layer().plan.lock().as_ref().is_some_and(|plan| plan.fired)
     }
 
-    /// Returns the number of calls so far, including failed ones.
+    /// Returns the number of kernel calls made through the injector so far, including failed calls.
     pub fn calls(&self) -> u64 {
         *self.layer().calls.lock()
     }

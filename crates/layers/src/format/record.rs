@@ -123,14 +123,14 @@ pub struct Page {
 pub enum Run {
     /// Dwords with individual values.
     Each {
-        /// Index in the page of the first dword.
+        /// Index of the first dword within the page.
         first: u16,
         /// Values of the dwords.
         dwords: Vec<u32>,
     },
     /// Dwords that all have the same value.
     Fill {
-        /// Index in the page of the first dword.
+        /// Index of the first dword within the page.
         first: u16,
         /// Number of dwords.
         count: u16,

@@ -29,14 +29,14 @@ pub enum ReplayError {
         /// The call that the client made.
         came: String,
     },
-    /// A thread waited for its turn too long, because another thread did not make the call before it.
+    /// A thread waited too long for its turn, because another thread did not make the recorded call that precedes it.
     #[error("call {call} did not come, while {came} waited for it: recorded {recorded}")]
     Stalled {
         /// Number of the missing call.
         call: u64,
         /// The missing call as recorded.
         recorded: String,
-        /// The call that waited.
+        /// The call of the waiting thread.
         came: String,
     },
     /// The recording contains a result that no kernel could have returned.

@@ -43,7 +43,8 @@ impl std::fmt::Debug for Dumper<'_> {
 }
 
 impl<'d> Dumper<'d> {
-    /// Creates a dumper that reads packets as `reader` does. It follows no calls and chains, and names no addresses.
+    /// Creates a dumper that reads packets with `reader`. Until it is configured further, it follows no calls and chains, and names
+    /// no addresses.
     pub fn new(reader: impl Into<Reader>) -> Self {
         Self(Settings {
             reader: reader.into(),
@@ -60,14 +61,14 @@ impl<'d> Dumper<'d> {
         Self(Settings { reader: reader.into(), ..self.0 })
     }
 
-    /// Sets the register names, which are used if the set belongs to the reader's generation. Two chips differ from their
-    /// generation.
+    /// Sets the register names. They are used only if the set belongs to the reader's generation. Two chips have sets that differ
+    /// from the set of their generation.
     #[must_use]
     pub const fn with_registers(self, registers: RegisterSet) -> Self {
         Self(Settings { registers: Some(registers), ..self.0 })
     }
 
-    /// Sets the function that reads memory, so that calls and chains are followed.
+    /// Sets the function that reads memory. With it, a dump includes the IBs that are called or chained to.
     #[must_use]
     pub const fn with_memory(self, memory: &'d ReadMemory<'d>) -> Self {
         Self(Settings { memory, ..self.0 })
@@ -79,7 +80,7 @@ impl<'d> Dumper<'d> {
         Self(Settings { names, ..self.0 })
     }
 
-    /// Sets the limits on the IBs that are followed.
+    /// Sets the limits for the called and chained IBs that a dump includes.
     #[must_use]
     pub const fn with_limits(self, limits: Limits) -> Self {
         Self(Settings { limits, ..self.0 })

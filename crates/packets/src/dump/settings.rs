@@ -4,7 +4,7 @@ use crate::layout::Reader;
 use crate::registers::RegisterSet;
 use amdgpu_hw::{GfxLevel, GpuVa};
 
-/// The limits on the IBs that a dump follows.
+/// The limits for the called and chained IBs that a dump includes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
     /// The maximum depth of calls and chains.

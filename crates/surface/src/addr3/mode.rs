@@ -8,17 +8,17 @@ pub enum Mode {
     Linear = 0,
     /// Blocks of 256 bytes.
     D2_256B = 1,
-    /// Thin blocks of 4 KiB.
+    /// Thin (2D) blocks of 4 KiB.
     D2_4K = 2,
-    /// Thin blocks of 64 KiB.
+    /// Thin (2D) blocks of 64 KiB.
     D2_64K = 3,
-    /// Thin blocks of 256 KiB.
+    /// Thin (2D) blocks of 256 KiB.
     D2_256K = 4,
-    /// Thick blocks of 4 KiB.
+    /// Thick (3D) blocks of 4 KiB.
     D3_4K = 5,
-    /// Thick blocks of 64 KiB.
+    /// Thick (3D) blocks of 64 KiB.
     D3_64K = 6,
-    /// Thick blocks of 256 KiB.
+    /// Thick (3D) blocks of 256 KiB.
     D3_256K = 7,
 }
 
@@ -55,7 +55,7 @@ impl Mode {
         self as u8 >= Self::D3_4K as u8
     }
 
-    /// Returns the logarithm of the size of a block in bytes; 8 for the linear mode.
+    /// Returns the base-2 logarithm of the block size in bytes; 8 for the linear mode.
     pub const fn block_bits(self) -> u32 {
         match self {
             Self::Linear | Self::D2_256B => 8,

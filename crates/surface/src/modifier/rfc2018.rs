@@ -5,7 +5,7 @@
 
 use thiserror::Error;
 
-/// The chips that the RFC numbers. Layouts without DCC name the first chip of a group that shares them.
+/// A chip, with its number in the RFC. A layout without DCC that several chips share has the number of the first of these chips.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[repr(u8)]
 #[expect(missing_docs, reason = "the names of chips")]
@@ -73,15 +73,15 @@ impl ChipGeneration {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(u8)]
 pub enum MicroTile {
-    /// The order for depth.
+    /// The element order of depth images.
     Depth = 0,
-    /// The order that the display reads.
+    /// The element order that the display engine can read.
     Displayable = 1,
-    /// The thin order.
+    /// The thin element order.
     Thin = 2,
-    /// The thick order (GFX6).
+    /// The thick element order (GFX6).
     Thick = 3,
-    /// The rotated order (GFX7 and GFX8).
+    /// The rotated element order (GFX7 and GFX8).
     Rotated = 4,
 }
 
@@ -124,7 +124,7 @@ pub enum Tiling {
 /// A layout in the encoding of the RFC of 2018.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Rfc2018 {
-    /// The chip.
+    /// The chip whose tiling the layout uses.
     pub chip: ChipGeneration,
     /// `true` if the image has DCC. A third plane then tells which blocks are compressed.
     pub dcc: bool,

@@ -40,7 +40,7 @@ pub struct Metadata {
     pub bytes: u64,
     /// The size of a slice in bytes.
     pub slice_bytes: u64,
-    /// The logarithm of the alignment.
+    /// The base-2 logarithm of the alignment in bytes.
     pub align_log2: u32,
     /// The pitch in elements (HTILE).
     pub pitch: u32,
@@ -63,7 +63,7 @@ pub struct Dcc {
     pub pitch_max: u32,
     /// The height in elements.
     pub height: u32,
-    /// The inputs of the address computation; `None` if the image is not 2D.
+    /// The inputs for computing the addresses of metadata; `None` if the image is not 2D.
     pub image: Option<MetaImage>,
 }
 
@@ -74,7 +74,7 @@ pub struct DisplayDcc {
     pub offset: u64,
     /// The size in bytes.
     pub bytes: u64,
-    /// The logarithm of the alignment.
+    /// The base-2 logarithm of the alignment in bytes.
     pub align_log2: u32,
     /// The pitch in elements, less one.
     pub pitch_max: u32,
@@ -93,7 +93,7 @@ pub struct Fmask {
     pub bytes: u64,
     /// The size of a slice in bytes.
     pub slice_bytes: u64,
-    /// The logarithm of the alignment.
+    /// The base-2 logarithm of the alignment in bytes.
     pub align_log2: u32,
     /// The tile swizzle, in units of 256 bytes.
     pub tile_swizzle: u32,
@@ -129,7 +129,7 @@ pub struct Cmask {
     pub bytes: u64,
     /// The size of a slice in bytes.
     pub slice_bytes: u64,
-    /// The logarithm of the alignment.
+    /// The base-2 logarithm of the alignment in bytes.
     pub align_log2: u32,
     /// The pitch in pixels (GFX9 and later).
     pub pitch: u32,

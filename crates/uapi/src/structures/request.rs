@@ -72,12 +72,12 @@ impl Request {
         (self.0 >> 16 & 0x3fff) as usize
     }
 
-    /// Returns `true` if the kernel reads the argument.
+    /// Returns `true` if user space passes data to the kernel: the kernel reads the argument (`_IOC_WRITE`).
     pub const fn writes_to_kernel(self) -> bool {
         self.0 >> 30 & WRITE != 0
     }
 
-    /// Returns `true` if the kernel writes the argument.
+    /// Returns `true` if the kernel returns data: it writes the argument (`_IOC_READ`).
     pub const fn reads_from_kernel(self) -> bool {
         self.0 >> 30 & READ != 0
     }

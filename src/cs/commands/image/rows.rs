@@ -17,14 +17,14 @@ use crate::cs::{
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct TexelBox {
-    /// The first column, row, and slice or layer.
+    /// Index of the first column, row, and slice or layer.
     pub first: [u32; 3],
-    /// Columns, rows, and slices or layers; none is zero.
+    /// Number of columns, rows, and slices or layers; none may be zero.
     pub extent: [u32; 3],
 }
 
 impl TexelBox {
-    /// Returns the box of the given size at the origin: columns, rows, and slices or layers.
+    /// Returns the box at the origin with `width` columns, `height` rows, and `depth` slices or layers.
     pub const fn whole(width: u32, height: u32, depth: u32) -> Self {
         Self { first: [0; 3], extent: [width, height, depth] }
     }

@@ -32,15 +32,15 @@ pub enum ChainFault {
     /// The ring does not support jumps between IBs.
     #[error("{target} cannot jump from IB to IB")]
     NoJumps {
-        /// The ring.
+        /// The ring and generation that the lists are for.
         target: Target,
     },
     /// The lists are for different rings or generations.
     #[error("a list for {next} cannot be chained to one for {target}")]
     OtherRing {
-        /// The ring of the first list.
+        /// The ring and generation of the first list.
         target: Target,
-        /// The ring of the list to be chained to it.
+        /// The ring and generation of the list to be chained to the first one.
         next: Target,
     },
     /// The lists belong to different devices.

@@ -2,7 +2,7 @@
 
 use super::{bins::NONE, block::VirtualBlock};
 
-/// Statistics of a [`VirtualBlock`]. Sizes are in bytes.
+/// Statistics of a [`VirtualBlock`]. *Chunks* are its allocated ranges, *holes* its free ranges. Sizes are in bytes.
 ///
 /// ```
 /// use amdgpu_winsys::heaps::suballocation::VirtualBlock;
@@ -17,17 +17,17 @@ use super::{bins::NONE, block::VirtualBlock};
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct BlockStats {
-    /// Bytes in chunks.
+    /// Number of allocated bytes.
     pub used: u64,
-    /// Bytes in holes.
+    /// Number of free bytes.
     pub free: u64,
-    /// Number of chunks.
+    /// Number of allocated ranges.
     pub chunks: u32,
-    /// Number of holes.
+    /// Number of free ranges. Adjacent free ranges are merged.
     pub holes: u32,
-    /// Size of the largest hole.
+    /// Size of the largest free range in bytes.
     pub largest_hole: u64,
-    /// Host memory that the block's data occupies.
+    /// Host memory that the block's own data occupies, in bytes.
     pub host_memory: usize,
 }
 

@@ -157,17 +157,17 @@ fn require_aligned(field: &'static str, va: GpuVa, size: CopySize) -> Result<(),
 pub struct CopyData {
     /// The engine that copies.
     pub engine: Engine,
-    /// The source.
+    /// The source of the copied dword or qword.
     pub from: CopySource,
-    /// The destination.
+    /// The destination of the copied dword or qword.
     pub to: CopyTo,
-    /// The size of the copy.
+    /// The size of the copied value: a dword or a qword.
     pub size: CopySize,
-    /// `true` if the next packet waits until the store is done.
+    /// `true` if the next packet waits until the store has completed.
     pub confirm: bool,
-    /// The caching of the read.
+    /// The cache policy of the read.
     pub from_caching: Caching,
-    /// The caching of the store.
+    /// The cache policy of the store.
     pub to_caching: Caching,
 }
 
