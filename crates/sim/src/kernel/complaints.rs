@@ -1,11 +1,11 @@
-//! Complaints about requests that are wrong or not simulated, in words.
+//! Complaints about requests that are invalid or not simulated.
 
 use parking_lot::Mutex;
 
-/// Complaints kept at most; a client that errs more often errs in the same way.
+/// The maximum number of stored complaints.
 const MOST: usize = 1000;
 
-/// A list of complaints, for tests and for people.
+/// A list of complaints, for tests and users.
 #[derive(Debug, Default)]
 pub(crate) struct Complaints(Mutex<Vec<String>>);
 

@@ -1,4 +1,4 @@
-//! State shared by the devices of a simulated computer.
+//! The state that the devices of a simulated machine share.
 
 use std::sync::{
     Arc,
@@ -10,13 +10,13 @@ use crate::kernel::{
     sync::{events::Events, timelines::Timelines},
 };
 
-/// State shared by all devices of a machine.
+/// The state that all devices of a machine share.
 #[derive(Debug)]
 pub(crate) struct Machine {
-    /// Rung by all devices: a wait may be for another one's fence.
+    /// Events of all devices: a wait may depend on another device's fence.
     pub(crate) events: Arc<Events>,
     pub(crate) descriptors: Descriptors,
-    /// Open sw_sync files.
+    /// The open sw_sync files.
     pub(crate) timelines: Timelines,
     next_file: AtomicU64,
 }
@@ -33,7 +33,7 @@ impl Default for Machine {
 }
 
 impl Machine {
-    /// A number for a new file of any device, never used again.
+    /// Returns a number for a new file of any device. Numbers are never reused.
     pub(crate) fn next_file(&self) -> u64 {
         self.next_file.fetch_add(1, Ordering::Relaxed)
     }

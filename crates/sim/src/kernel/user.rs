@@ -1,8 +1,8 @@
-//! Access to what a client names in ioctl arguments: memory by address, files by descriptor.
+//! Access to the memory and descriptors that ioctl arguments refer to.
 //!
-//! When the client is our own process, everything here is called under the contract of `Kernel::ioctl`: the addresses in
-//! an argument are valid for what the request does there. Null is refused with EFAULT; other bad addresses are the caller's
-//! broken promise. The memory of another process (see `client.rs`) is copied by the kernel, and a bad address is EFAULT.
+//! If the client is this process, the contract of `Kernel::ioctl` applies: the addresses in an argument are valid for the accesses
+//! of the request. Null is refused with EFAULT; any other invalid address violates the contract. The memory of another process (see
+//! `client.rs`) is copied by the host's kernel, and an invalid address gives EFAULT.
 
 use std::os::fd::{BorrowedFd, OwnedFd, RawFd};
 
@@ -12,7 +12,7 @@ use zerocopy::{FromBytes, Immutable, IntoBytes};
 
 use crate::kernel::client;
 
-/// Arrays longer than this are refused: no request takes that much.
+/// The maximum size of an array in bytes. No valid request needs more.
 const MOST_BYTES: usize = 64 << 20;
 
 /// Reads `count` values.
@@ -42,7 +42,7 @@ pub(crate) fn read_bytes(address: u64, out: &mut [u8]) -> Result<(), Errno> {
     if let Some(pid) = client::foreign_pid() {
         return read_process(pid, from, out);
     }
-    // SAFETY: by the contract of `Kernel::ioctl` the client's bytes at `address` are readable; `out` is ours alone.
+    // SAFETY: by the contract of `Kernel::ioctl` the client's bytes at `address` are readable; `out` is exclusive.
     unsafe { std::ptr::copy_nonoverlapping(from.cast_const(), out.as_mut_ptr(), out.len()) };
     Ok(())
 }
@@ -70,7 +70,7 @@ pub(crate) fn write_slice<T: IntoBytes + Immutable>(address: u64, values: &[T]) 
 fn read_process(pid: libc::pid_t, from: *mut u8, out: &mut [u8]) -> Result<(), Errno> {
     let local = libc::iovec { iov_base: out.as_mut_ptr().cast(), iov_len: out.len() };
     let remote = libc::iovec { iov_base: from.cast(), iov_len: out.len() };
-    // SAFETY: `local` is `out`, exclusive and as long as it says; the kernel checks every byte of `remote`.
+    // SAFETY: `local` is `out`, which is exclusive and has this length; the kernel checks every byte of `remote`.
     let copied = unsafe { libc::process_vm_readv(pid, &raw const local, 1, &raw const remote, 1, 0) };
     whole(copied, out.len())
 }
@@ -78,13 +78,13 @@ fn read_process(pid: libc::pid_t, from: *mut u8, out: &mut [u8]) -> Result<(), E
 fn write_process(pid: libc::pid_t, to: *mut u8, data: &[u8]) -> Result<(), Errno> {
     let local = libc::iovec { iov_base: data.as_ptr().cast_mut().cast(), iov_len: data.len() };
     let remote = libc::iovec { iov_base: to.cast(), iov_len: data.len() };
-    // SAFETY: `local` is `data`, which the kernel only reads; it checks every byte of `remote`, which the client named as
-    // the place for its answer.
+    // SAFETY: `local` is `data`, which the kernel only reads; it checks every byte of `remote`, where the client expects the
+    // answer.
     let copied = unsafe { libc::process_vm_writev(pid, &raw const local, 1, &raw const remote, 1, 0) };
     whole(copied, data.len())
 }
 
-/// Checks that all was copied. A copy stops half-way at a bad address.
+/// Checks that all bytes were copied. A copy stops at the first invalid address.
 fn whole(copied: isize, len: usize) -> Result<(), Errno> {
     match usize::try_from(copied) {
         Ok(copied) if copied == len => Ok(()),
@@ -99,20 +99,20 @@ fn pointer(address: u64) -> Result<*mut u8, Errno> {
     if address == 0 { Err(Errno::EFAULT) } else { Ok(std::ptr::with_exposed_provenance_mut(address)) }
 }
 
-/// A descriptor of the client's; EBADF when it is not open.
+/// Returns a descriptor of the client; EBADF if it is not open.
 pub(crate) fn descriptor(fd: i32) -> Result<BorrowedFd<'static>, Errno> {
     if fd < 0 {
         return Err(Errno::EBADF);
     }
     let fd = client::borrow_descriptor(fd).unwrap_or(Ok(fd))?;
-    // SAFETY: the descriptor is only asked for its flags and inode and duplicated, within the ioctl that names it; if the
-    // client closes it meanwhile, those calls fail with EBADF. The copy of a foreign client's lives until the call ends.
+    // SAFETY: the descriptor is only duplicated and queried for its flags and inode within the ioctl that names it; if the client
+    // closes it concurrently, those calls fail with EBADF. The copy of another process's descriptor lives until the call ends.
     let fd = unsafe { BorrowedFd::borrow_raw(fd) };
     fcntl(fd, FcntlArg::F_GETFD)?;
     Ok(fd)
 }
 
-/// Gives the client a descriptor; the number that it has there. It closes on exec there if it does here.
+/// Installs a descriptor in the client and returns its number there. The close-on-exec flag is kept.
 pub(crate) fn install(fd: OwnedFd) -> Result<RawFd, Errno> {
     client::install(fd)
 }

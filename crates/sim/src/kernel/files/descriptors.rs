@@ -1,15 +1,16 @@
-//! Objects that clients hold by descriptor: sync files, shared sync objects, dma-bufs and timelines of sw_sync.
+//! Objects that clients refer to by descriptor: sync files, shared sync objects, dma-bufs and timelines of sw_sync.
 //!
-//! Descriptors are duplicated, inherited and sent to other processes, so their numbers mean nothing: a file is recognised
-//! by its device and inode number. The table keeps what a descriptor names alive, as the kernel's open file does, and so it
-//! must learn when the last copy of a descriptor is closed, wherever that is:
+//! Descriptors are duplicated, inherited and sent to other processes, so their numbers are meaningless: a file is recognized by its
+//! device and inode number. The table keeps the object of a descriptor alive, like an open file in the kernel, and must therefore
+//! detect when the last copy of a descriptor is closed in any process:
 //!
-//! * a sync file or a shared sync object is one end of a socket pair, whose other end is kept here: it reports a hang-up
-//!   once the last copy of the first is closed;
-//! * a dma-buf is an open file of the BO's memory that carries a lock, which goes with the last copy of the descriptor and
-//!   the last mapping made through it (`dma_buf.rs`).
+//! * a sync file or a shared sync object is one end of a socket pair, whose other end is stored here: it reports a hang-up after
+//!   the last copy of the first end is closed;
+//! * a dma-buf is an open file of the BO's memory with a lock, which is released with the last copy of the descriptor and the last
+//!   mapping created through it (`dma_buf.rs`).
 //!
-//! A timeline is such a pair, too, which is watched (`timelines.rs`): its end signals fences. The others are checked from time to time, and before objects are counted.
+//! A timeline is also a socket pair, which is watched (`timelines.rs`), because its closing signals fences. The others are checked
+//! from time to time, and before objects are counted.
 
 use std::{
     collections::{HashMap, HashSet},
@@ -31,27 +32,27 @@ use crate::kernel::{
     sync::{dma_buf::DmaBuf, sync_file::SyncFile, syncobj::Syncobj, timeline::Timeline},
 };
 
-/// The object of a descriptor.
+/// The object that a descriptor refers to.
 #[derive(Clone, Debug)]
 pub(crate) enum Shared {
     SyncFile(Arc<SyncFile>),
     Syncobj(Arc<Syncobj>),
     DmaBuf(Arc<DmaBuf>),
-    /// A timeline that user space moves.
+    /// A timeline that user space advances.
     Timeline(Arc<Timeline>),
-    /// An open node, as long as it is open: what SCHED needs of it.
+    /// The contexts of an open node, as long as it is open, for SCHED.
     Node(Weak<Contexts>),
 }
 
 #[derive(Debug)]
 struct Entry {
     shared: Shared,
-    /// The other end of the socket pair whose one end the clients have.
+    /// The end of the socket pair whose other end the clients have.
     end: Option<UnixStream>,
 }
 
 impl Entry {
-    /// Returns `true` if a client may still come with the descriptor.
+    /// Returns `true` if a client may still have the descriptor.
     fn is_open(&self) -> bool {
         match (&self.shared, &self.end) {
             (Shared::DmaBuf(dma_buf), _) => dma_buf.is_open(),
@@ -78,24 +79,24 @@ pub(crate) struct Descriptors(Mutex<Table>);
 #[derive(Debug, Default)]
 struct Table {
     entries: HashMap<FileId, Entry>,
-    /// dma-bufs whose BO had no handle left at the last check.
+    /// The dma-bufs whose BO had no handle at the last check.
     orphans: HashSet<FileId>,
     /// Entries after the last look at all of them.
     looked_at: usize,
 }
 
-/// Growth in entries after which the table is swept, unless it has doubled before.
+/// The minimum growth in entries after which the table is swept; otherwise it is swept when it has doubled.
 const GROWTH: usize = 64;
 
 impl Descriptors {
-    /// Returns the object of the descriptor; `None` for any other file.
+    /// Returns the object of the descriptor; `None` for all other files.
     pub(crate) fn find(&self, fd: impl AsFd) -> Result<Option<Shared>, Errno> {
         let id = FileId::of(fd)?;
         Ok(self.0.lock().entries.get(&id).map(|entry| entry.shared.clone()))
     }
 
-    /// A new descriptor for a client, which closes on exec. Its object is made with the other end, which makes it
-    /// readable.
+    /// Creates a descriptor for a client, with close-on-exec. The object is created with the other end, which can make the
+    /// descriptor readable.
     fn add_pair(&self, shared: impl FnOnce(&UnixStream) -> Result<Shared, Errno>) -> Result<OwnedFd, Errno> {
         let (theirs, ours) = UnixStream::pair().map_err(errno_of)?;
         let entry = Entry { shared: shared(&ours)?, end: Some(ours) };
@@ -103,12 +104,12 @@ impl Descriptors {
         Ok(theirs.into())
     }
 
-    /// A descriptor that shares a sync object.
+    /// Creates a descriptor that shares a sync object.
     pub(crate) fn add_syncobj(&self, syncobj: Arc<Syncobj>) -> Result<OwnedFd, Errno> {
         self.add_pair(|_| Ok(Shared::Syncobj(syncobj)))
     }
 
-    /// A sync file, readable once its fence has signalled.
+    /// Creates the descriptor of a sync file, which becomes readable when its fence signals.
     pub(crate) fn add_sync_file(&self, sync_file: SyncFile) -> Result<OwnedFd, Errno> {
         self.add_pair(|end| {
             sync_file.make_readable_when_signalled(end)?;
@@ -116,17 +117,17 @@ impl Descriptors {
         })
     }
 
-    /// A descriptor of a timeline, whose other end is watched elsewhere.
+    /// Registers the descriptor of a timeline, whose other end is watched elsewhere.
     pub(crate) fn add_timeline(&self, id: FileId, timeline: Arc<Timeline>) {
         self.insert(id, Entry { shared: Shared::Timeline(timeline), end: None });
     }
 
-    /// A descriptor of the host stands for an open node.
+    /// Registers a descriptor of the host for an open node.
     pub(crate) fn add_node(&self, id: FileId, contexts: &Arc<Contexts>) {
         self.insert(id, Entry { shared: Shared::Node(Arc::downgrade(contexts)), end: None });
     }
 
-    /// Remembers a dma-buf by its descriptor's file.
+    /// Registers a dma-buf by its descriptor's file.
     pub(crate) fn add_dma_buf(&self, id: FileId, dma_buf: impl FnOnce() -> DmaBuf) {
         let known = self.0.lock().entries.contains_key(&id);
         if !known {
@@ -146,15 +147,15 @@ impl Descriptors {
         drop(gone);
     }
 
-    /// The last handle of a BO went: its dma-buf lives on its own from now on, or not at all.
+    /// Handles the closing of a BO's last handle: from now on the dma-buf lives only as long as its descriptors.
     pub(crate) fn orphan(&self, id: FileId) {
         self.0.lock().orphans.insert(id);
         self.sweep();
     }
 
-    /// Forgets every dma-buf that has neither handles nor descriptors left. Call it before counting memory.
+    /// Removes all dma-bufs without handles and descriptors. Call it before counting memory.
     pub(crate) fn sweep(&self) {
-        // What goes with an entry goes outside the lock.
+        // The removed entries are dropped after the lock is released.
         let gone = self.0.lock().take_orphans();
         drop(gone);
     }

@@ -1,4 +1,4 @@
-//! One open file: handle spaces and an address space of its own.
+//! Open files, with their handles and address space.
 
 use std::{
     collections::HashMap,
@@ -34,14 +34,14 @@ use crate::kernel::{
     userq::UserQueue,
 };
 
-/// Longest time that the exit of a process waits for room on the hardware rings (`MAX_WAIT_SCHED_ENTITY_Q_EMPTY`).
+/// The maximum time that the exit of a process waits for room on the hardware rings (`MAX_WAIT_SCHED_ENTITY_Q_EMPTY`).
 const MOST_WAIT_FOR_ROOM: Duration = Duration::from_secs(1);
 
-/// Contexts of one file at most (`AMDGPU_VM_MAX_NUM_CTX`).
+/// The maximum number of contexts of a file (`AMDGPU_VM_MAX_NUM_CTX`).
 const MOST_CONTEXTS: u32 = 4095;
-/// User queues of one file at most (`AMDGPU_MAX_USERQ_COUNT`, of which one is not given out).
+/// The maximum number of user queues of a file (`AMDGPU_MAX_USERQ_COUNT`, less one that is not used).
 const MOST_USER_QUEUES: u32 = 511;
-/// A list of BOs that submissions refer to by number. It keeps the BOs alive, not their handles.
+/// A list of BOs that submissions refer to by number. It keeps the BOs alive, but not their handles.
 pub(crate) type BoList = Arc<Vec<Arc<Bo>>>;
 
 /// An open file of the node.
@@ -52,34 +52,34 @@ pub(crate) struct File {
     pub(crate) number: u64,
     pub(crate) node: Node,
     pub(crate) handles: Mutex<Handles>,
-    /// Shared with the user queues, which see it as it is.
+    /// The address space, shared with the user queues, which use its current state.
     pub(crate) vm: Arc<Mutex<Vm>>,
     pub(crate) contexts: Arc<Contexts>,
     pub(crate) bo_lists: Mutex<Ids<BoList>>,
     pub(crate) syncobjs: Mutex<Ids<Arc<Syncobj>>>,
     pub(crate) user_queues: Mutex<Ids<Arc<UserQueue>>>,
-    /// The jobs that use the page tables, and with them every BO created VM_ALWAYS_VALID.
+    /// The jobs that use the page tables, and thereby all BOs created with VM_ALWAYS_VALID.
     pub(crate) root: Arc<Reservation>,
     pub(crate) faults: Arc<FaultCell>,
-    /// Engine time of its jobs.
+    /// The engine time of the file's jobs.
     pub(crate) work: Work,
-    /// Events of the display.
+    /// The events of the display.
     pub(crate) outbox: Arc<Outbox>,
-    /// Held by the submission that is next; those behind it wait.
+    /// Held by a submission, so that submissions of the file are made one after the other.
     pub(crate) submitting: Mutex<()>,
-    /// `true` once its process was killed: what is submitted then is dropped.
+    /// `true` if the process was killed: later submissions are dropped.
     killed: AtomicBool,
-    /// CPU mappings by address: their length, and the BO they keep alive.
+    /// The CPU mappings by address, with their length and the BO that they keep alive.
     pub(crate) mappings: Mutex<HashMap<usize, (usize, Arc<Bo>)>>,
 }
 
 impl File {
-    /// A file of the render node.
+    /// Creates a file of the render node.
     pub(crate) fn new(gpu: &Arc<Gpu>) -> Self {
         Self::of_node(gpu, gpu.machine.next_file(), Node::Render)
     }
 
-    /// A file of the primary node.
+    /// Creates a file of the primary node.
     pub(crate) fn primary(gpu: &Arc<Gpu>, is_admin: bool) -> Self {
         Self::of_node(gpu, gpu.machine.next_file(), Node::primary(&gpu.masters, is_admin))
     }
@@ -106,17 +106,17 @@ impl File {
         }
     }
 
-    /// The BO of a handle.
+    /// Returns the BO of a handle.
     pub(crate) fn bo(&self, handle: u32) -> Option<Arc<Bo>> {
         self.handles.lock().get(handle).cloned()
     }
 
-    /// GEM_CLOSE: the file's bindings of the BO go with its handle, and only then is the number free again.
+    /// Performs GEM_CLOSE: removes the file's mappings of the BO, then frees the handle.
     ///
     /// Source: Linux 6.12 `amdgpu_gem.c`, `amdgpu_gem_object_close`.
     pub(crate) fn close_handle(&self, handle: u32) -> Result<(), Errno> {
         let bo = self.bo(handle).ok_or(Errno::EINVAL)?;
-        // It cannot be bound again in between: that needs this lock too.
+        // The BO cannot be mapped again concurrently, because this lock is needed for that.
         let mut vm = self.vm.lock();
         let mut handles = self.handles.lock();
         handles.remove(handle, &bo)?;
@@ -137,17 +137,17 @@ impl File {
         self.syncobjs.lock().get(handle).cloned()
     }
 
-    /// Returns `true` if its process was killed.
+    /// Returns `true` if the file's process was killed.
     pub(crate) fn is_killed(&self) -> bool {
         self.killed.load(Ordering::Acquire)
     }
 
-    /// Returns `true` if a job of it waits for room on a hardware ring.
+    /// Returns `true` if a job of the file waits for room on a hardware ring.
     pub(crate) fn has_queued_jobs(&self) -> bool {
         self.gpu.rings().iter().any(|ring| ring.has_queued(self.number))
     }
 
-    /// Drops the jobs that are queued a second from now, or those that are submitted after that.
+    /// Drops the jobs that are still queued after a second, and all later jobs.
     ///
     /// Source: Linux 6.12 `sched_entity.c`, `drm_sched_entity_flush` and `drm_sched_entity_kill`; `amdgpu_drv.c`,
     /// `amdgpu_flush`.
@@ -157,7 +157,7 @@ impl File {
         events.wait(deadline, || (!self.has_queued_jobs()).then_some(()));
         self.killed.store(true, Ordering::Release);
         let rings = {
-            // A submission is in all of its queues, or sees that its process was killed.
+            // A submission is either in all of its queues, or detects that its process was killed.
             let _device_order = self.gpu.submitting.lock();
             let rings = self.gpu.rings();
             for ring in &rings {
@@ -195,8 +195,8 @@ impl File {
 }
 
 impl Drop for File {
-    /// Closes the file: user queues, framebuffers and blobs, sync objects, handles, its being master, contexts, the address space, BO lists. Jobs that still run keep what they
-    /// use. The last file leaves the display to the console.
+    /// Closes the file: user queues, framebuffers and blobs, sync objects, handles, the DRM master, contexts, the address space, BO
+    /// lists. Running jobs keep the objects that they use. After the last file is closed, the console uses the display.
     ///
     /// Source: Linux 6.12 `drm_file.c`, `drm_file_free`; `amdgpu_kms.c`, `amdgpu_driver_postclose_kms`.
     fn drop(&mut self) {

@@ -12,13 +12,13 @@ use crate::kernel::{
     mm::bo::Bo,
 };
 
-/// Handles by number, how many of them each BO has, and which of them stand for dma-bufs.
+/// The handles by number, the number of handles of each BO, and the handles of dma-bufs.
 #[derive(Debug)]
 pub(crate) struct Handles {
     bos: Ids<Arc<Bo>>,
-    /// By the BO's mmap offset.
+    /// The number of handles of each BO, by its mmap offset.
     counts: HashMap<u64, u32>,
-    /// The handle that was exported as a dma-buf or imported from one: importing it again gives that handle.
+    /// The handle of each exported or imported dma-buf: importing the dma-buf again returns this handle.
     prime: HashMap<FileId, u32>,
     dma_bufs: HashMap<u32, FileId>,
 }
@@ -34,12 +34,12 @@ impl Handles {
         self.bos.get(handle)
     }
 
-    /// Returns `true` if the BO has a handle here.
+    /// Returns `true` if the BO has a handle in this file.
     pub(crate) fn holds(&self, bo: &Bo) -> bool {
         self.counts.contains_key(&bo.mmap_offset())
     }
 
-    /// A new handle.
+    /// Creates a handle.
     pub(crate) fn insert(&mut self, bo: &Arc<Bo>) -> Result<u32, Errno> {
         let handle = self.bos.insert(Arc::clone(bo)).map_err(|_| Errno::ENOSPC)?;
         *self.counts.entry(bo.mmap_offset()).or_default() += 1;
@@ -47,7 +47,7 @@ impl Handles {
         Ok(handle)
     }
 
-    /// Takes a handle away from the BO, if it still is the BO's. The caller closes the BO's side (`Gpu::handle_closed`).
+    /// Removes a handle if it still belongs to the BO. The caller updates the BO (`Gpu::handle_closed`).
     pub(crate) fn remove(&mut self, handle: u32, bo: &Arc<Bo>) -> Result<(), Errno> {
         if !self.get(handle).is_some_and(|known| Arc::ptr_eq(known, bo)) {
             return Err(Errno::EINVAL);
@@ -64,12 +64,12 @@ impl Handles {
         self.bos.remove(handle).map(drop).ok_or(Errno::EINVAL)
     }
 
-    /// The handle that stands for a dma-buf.
+    /// Returns the handle of a dma-buf.
     pub(crate) fn of_dma_buf(&self, id: FileId) -> Option<u32> {
         self.prime.get(&id).copied()
     }
 
-    /// A handle stands for a dma-buf from now on, unless another one does.
+    /// Associates a handle with a dma-buf, unless the dma-buf already has one.
     ///
     /// Source: Linux 6.12 `drm_prime.c`, `drm_prime_add_buf_handle`.
     pub(crate) fn remember_dma_buf(&mut self, id: FileId, handle: u32) {
@@ -79,7 +79,7 @@ impl Handles {
         }
     }
 
-    /// Takes all handles away: their BOs, one for each handle.
+    /// Removes all handles, and returns a BO for each handle.
     pub(crate) fn clear(&mut self) -> Vec<Arc<Bo>> {
         self.counts.clear();
         self.prime.clear();
@@ -91,7 +91,7 @@ impl Handles {
         self.bos.len()
     }
 
-    /// Bytes of all BOs.
+    /// Returns the size of all BOs in bytes.
     pub(crate) fn bytes(&self) -> u64 {
         self.bos.iter().map(|(_, bo)| bo.size()).sum()
     }

@@ -1,11 +1,11 @@
-//! Handle spaces: numbers from 1, the lowest free one first.
+//! Tables of handles: numbers from 1 on, of which the lowest free one is used first.
 
 use std::collections::BTreeSet;
 
-/// Handles of a kind at most in one file; the kernel's limit is the memory for them.
+/// The maximum number of handles of a kind in a file. The kernel's limit is its memory.
 pub(crate) const MOST_HANDLES: u32 = i32::MAX as u32;
 
-/// A table of things with numbers.
+/// A table of objects with numbers.
 #[derive(Debug)]
 pub(crate) struct Ids<T> {
     slots: Vec<Option<T>>,
@@ -14,12 +14,12 @@ pub(crate) struct Ids<T> {
 }
 
 impl<T> Ids<T> {
-    /// A table that hands out at most `limit` numbers.
+    /// Creates a table with at most `limit` numbers.
     pub(crate) const fn new(limit: u32) -> Self {
         Self { slots: Vec::new(), free: BTreeSet::new(), limit }
     }
 
-    /// Gives a thing the lowest free number; the thing back when there is none.
+    /// Inserts an object at the lowest free number; returns the object if there is none.
     pub(crate) fn insert(&mut self, thing: T) -> Result<u32, T> {
         if let Some(id) = self.free.pop_first() {
             self.slots[id as usize - 1] = Some(thing);
@@ -42,7 +42,7 @@ impl<T> Ids<T> {
         Some(thing)
     }
 
-    /// Puts another thing under a number that is taken; the old one back.
+    /// Replaces the object of a number in use and returns the old object.
     pub(crate) fn replace(&mut self, id: u32, thing: T) -> Result<T, T> {
         match self.slots.get_mut((id as usize).wrapping_sub(1)) {
             Some(Some(slot)) => Ok(std::mem::replace(slot, thing)),
@@ -58,7 +58,7 @@ impl<T> Ids<T> {
         self.slots.len() - self.free.len()
     }
 
-    /// Takes everything out.
+    /// Removes all objects and returns them.
     pub(crate) fn clear(&mut self) -> Vec<T> {
         self.free.clear();
         std::mem::take(&mut self.slots).into_iter().flatten().collect()

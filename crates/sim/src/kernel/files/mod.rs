@@ -1,4 +1,4 @@
-//! Open files: handles, names and descriptors, and the nodes they were opened through.
+//! Open files: handles, names and descriptors, and the nodes through which they are opened.
 
 pub(crate) mod census;
 pub(crate) mod descriptors;

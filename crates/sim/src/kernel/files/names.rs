@@ -1,4 +1,4 @@
-//! GEM names: BOs by a number that every file of the device knows.
+//! GEM names: global numbers of BOs for all files of a device.
 //!
 //! Source: Linux 6.12 `drm_gem.c`, `drm_gem_flink_ioctl`, `drm_gem_open_ioctl`, `drm_gem_object_handle_put_unlocked`.
 
@@ -14,7 +14,7 @@ use crate::kernel::{
     mm::bo::{Bo, WeakBo},
 };
 
-/// The names of a device. Their lock also orders what opens and closes handles of shared BOs (`object_name_lock`).
+/// The names of a device. The lock also orders the opening and closing of handles of shared BOs (`object_name_lock`).
 #[derive(Debug)]
 pub(crate) struct Names(Ids<WeakBo>);
 
@@ -25,11 +25,11 @@ impl Default for Names {
 }
 
 impl Names {
-    /// The name of a BO, a new one if it has none.
+    /// Returns the name of a BO; creates one if it has none.
     ///
     /// # Errors
     ///
-    /// ENOENT when its last handle went meanwhile.
+    /// ENOENT if the last handle of the BO was closed concurrently.
     pub(crate) fn name(&mut self, bo: &Arc<Bo>) -> Result<u32, Errno> {
         if !bo.sharing.has_handles() {
             return Err(Errno::ENOENT);
@@ -43,12 +43,13 @@ impl Names {
         Ok(name)
     }
 
-    /// The BO of a name.
+    /// Returns the BO with a name.
     pub(crate) fn find(&self, name: u32) -> Option<Arc<Bo>> {
         self.0.get(name).and_then(WeakBo::upgrade)
     }
 
-    /// A handle of the BO went. With the last one its name goes, and its link to the dma-buf, which is given back.
+    /// Handles the closing of a handle of a BO. After the last handle, removes its name and its link to the dma-buf, which is
+    /// returned.
     pub(crate) fn handle_closed(&mut self, bo: &Bo) -> Option<OwnedFd> {
         if !bo.sharing.close() {
             return None;

@@ -1,4 +1,4 @@
-//! Primary and render nodes: who is master, who is authenticated.
+//! Primary and render nodes: DRM master and authentication.
 //!
 //! Source: Linux 6.12 `drm_auth.c`; `drm_file.c`, `drm_file_alloc`; `drm_ioctl.c`, `drm_ioctl_permit`.
 
@@ -13,12 +13,12 @@ use std::{
 use amdgpu_uapi::Errno;
 use parking_lot::{Mutex, MutexGuard};
 
-/// Through which node a file was opened.
+/// The node through which a file was opened.
 #[derive(Debug)]
 pub(crate) enum Node {
-    /// Anybody may use it, for what is allowed there.
+    /// The render node, without master and authentication.
     Render,
-    /// Master and authentication count.
+    /// The primary node, with master and authentication.
     Primary(Primary),
 }
 
@@ -26,41 +26,41 @@ pub(crate) enum Node {
 #[derive(Debug)]
 pub(crate) struct Primary {
     authenticated: Arc<AtomicBool>,
-    /// Opened with CAP_SYS_ADMIN.
+    /// `true` if the file was opened with CAP_SYS_ADMIN.
     is_admin: bool,
     state: Mutex<FileState>,
     caps: Mutex<ClientCaps>,
 }
 
-/// Capabilities that a client has said it has.
+/// The capabilities that a client has set.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct ClientCaps {
-    /// It sees planes that are no overlays.
+    /// `true` if the client sees all planes, not only overlays.
     pub(crate) universal_planes: bool,
-    /// It sees what atomic mode setting needs.
+    /// `true` if the client sees the properties for atomic mode setting.
     pub(crate) atomic: bool,
 }
 
-/// The part of a primary file that its requests change.
+/// The state of a primary file that its requests change.
 #[derive(Debug)]
 struct FileState {
-    /// The master that the file belongs to: its own, or that of the time when it was opened.
+    /// The master of the file: its own, or the master at the time of its opening.
     master: Arc<Master>,
-    /// `true` if the master was made for this file.
+    /// `true` if the master was created for this file.
     is_master: bool,
     was_master: bool,
-    /// The token for GET_MAGIC, once asked for.
+    /// The token of GET_MAGIC, once it was requested.
     magic: Option<u32>,
 }
 
-/// A master, with the files that it may let in. One that drops its rights and takes them again is the same.
+/// A master, with the files that it may authenticate. A master that drops its rights and sets them again stays the same.
 ///
 /// Source: Linux 6.12 `drm_auth.h`, `struct drm_master`.
 #[derive(Debug, Default)]
 struct Master {
-    /// `true` if it asked for an interface version, which gives it a bus id.
+    /// `true` if it requested an interface version, which assigns a bus ID.
     has_unique: AtomicBool,
-    /// Files by their tokens; `None` for one that was let in already. Its token is not given out again while it is open.
+    /// The files by their tokens; `None` for an authenticated file, whose token is not reused while the file is open.
     magics: Mutex<BTreeMap<u32, Option<Arc<AtomicBool>>>>,
 }
 
@@ -69,7 +69,7 @@ struct Master {
 pub(crate) struct Masters(Mutex<Option<Arc<Master>>>);
 
 impl Node {
-    /// A file of the primary node. The first one without a master becomes it.
+    /// Creates a file of the primary node, which becomes master if there is none.
     pub(crate) fn primary(masters: &Masters, is_admin: bool) -> Self {
         let mut current = masters.0.lock();
         let is_master = current.is_none();
@@ -82,7 +82,7 @@ impl Node {
         })
     }
 
-    /// The primary file, if it is one.
+    /// Returns the primary file, if this is one.
     pub(crate) fn as_primary(&self) -> Option<&Primary> {
         match self {
             Self::Render => None,
@@ -96,17 +96,17 @@ impl Primary {
         self.authenticated.load(Ordering::Acquire)
     }
 
-    /// Returns `true` if it was opened with CAP_SYS_ADMIN.
+    /// Returns `true` if the file was opened with CAP_SYS_ADMIN.
     pub(crate) const fn is_admin(&self) -> bool {
         self.is_admin
     }
 
-    /// The client's capabilities.
+    /// Returns the client's capabilities.
     pub(crate) fn caps(&self) -> MutexGuard<'_, ClientCaps> {
         self.caps.lock()
     }
 
-    /// SET_VERSION gives the file's master a bus id.
+    /// Assigns a bus ID to the file's master, after SET_VERSION.
     pub(crate) fn give_unique(&self) {
         self.state.lock().master.has_unique.store(true, Ordering::Release);
     }
@@ -116,7 +116,7 @@ impl Primary {
         self.state.lock().master.has_unique.load(Ordering::Acquire)
     }
 
-    /// GET_MAGIC: the same token every time, the lowest that is free among those of the file's master.
+    /// Performs GET_MAGIC: returns the file's token, the lowest one that was free for its master at the first call.
     pub(crate) fn magic(&self) -> u32 {
         let mut state = self.state.lock();
         if let Some(magic) = state.magic {
@@ -130,7 +130,7 @@ impl Primary {
         magic
     }
 
-    /// AUTH_MAGIC: lets in a file of this file's master, by its token, each once.
+    /// Performs AUTH_MAGIC: authenticates a file of this file's master by its token, once.
     pub(crate) fn authenticate(&self, magic: u32) -> Result<(), Errno> {
         let state = self.state.lock();
         let found = state.master.magics.lock().get_mut(&magic).and_then(Option::take);
@@ -151,7 +151,7 @@ impl Masters {
         node.as_primary().is_some_and(|primary| primary.state.lock().is_current(self.0.lock().as_ref()))
     }
 
-    /// SET_MASTER. A file that was never master becomes a new one, with magics of its own.
+    /// Performs SET_MASTER. A file that was never master becomes a new one, with its own tokens.
     pub(crate) fn set(&self, primary: &Primary) -> Result<(), Errno> {
         let mut state = primary.state.lock();
         if !primary.is_admin && !state.was_master {
@@ -172,7 +172,7 @@ impl Masters {
         Ok(())
     }
 
-    /// DROP_MASTER.
+    /// Performs DROP_MASTER.
     pub(crate) fn drop_master(&self, primary: &Primary) -> Result<(), Errno> {
         let state = primary.state.lock();
         if !primary.is_admin && !state.was_master {
@@ -181,12 +181,12 @@ impl Masters {
         if self.resign(&state) { Ok(()) } else { Err(Errno::EINVAL) }
     }
 
-    /// Takes the mastery from a file. Returns `true` if it had it.
+    /// Ends a file's being master. Returns `true` if it was master.
     fn resign(&self, state: &FileState) -> bool {
         self.0.lock().take_if(|current| state.is_current(Some(current))).is_some()
     }
 
-    /// The file is closed.
+    /// Handles the closing of a file.
     pub(crate) fn forget(&self, node: &Node) {
         if let Some(primary) = node.as_primary() {
             let state = primary.state.lock();

@@ -1,4 +1,4 @@
-//! Memory: buffer objects, page tables, and the address space that a job sees.
+//! Memory: buffer objects, page tables, and the address spaces of jobs.
 
 pub(crate) mod bo;
 pub(crate) mod space;

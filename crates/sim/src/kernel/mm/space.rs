@@ -1,4 +1,4 @@
-//! A job's view of memory: the bindings of its submission, and the BOs that are resident for it.
+//! The address space of a job: the mappings at its submission, and the BOs that are resident for it.
 
 use std::{collections::HashSet, sync::Arc};
 
@@ -16,18 +16,18 @@ use crate::{
     },
 };
 
-/// The GPU's view of one file's memory at the moment of a submission.
+/// The address space of a file at the time of a submission.
 #[derive(Clone, Debug)]
 pub(crate) struct Space {
     table: Table,
-    /// BOs that the job may touch, if that is enforced.
+    /// The BOs that the job may access, if this is enforced.
     listed: Option<Arc<Listed>>,
 }
 
-/// The BOs that a submission lists, which are resident while it runs.
+/// The BOs in a submission's list, which are resident while it runs.
 #[derive(Debug)]
 pub(crate) struct Listed {
-    /// Their mmap offsets, which tell BOs apart.
+    /// The mmap offsets of the BOs, which identify them.
     offsets: HashSet<u64>,
     complaints: Arc<Complaints>,
 }
@@ -37,7 +37,8 @@ impl Listed {
         Self { offsets: bos.iter().map(|bo| bo.mmap_offset()).collect(), complaints: Arc::clone(complaints) }
     }
 
-    /// Returns `true` if a BO is resident for the job; complains if not. Those that the file created always valid are.
+    /// Returns `true` if a BO is resident for the job, and records a complaint if it is not. BOs that the file created as always
+    /// valid are resident.
     fn has(&self, bo: &Bo, va: GpuVa) -> bool {
         let is_resident =
             bo.attributes().flags.contains(GemCreateFlags::VM_ALWAYS_VALID) || self.offsets.contains(&bo.mmap_offset());
@@ -48,15 +49,15 @@ impl Listed {
     }
 }
 
-/// A piece of a range that lies in one binding.
+/// A part of a range in one mapping.
 struct Piece<'s> {
     bound: &'s Bound,
-    /// Byte offset into the BO.
+    /// The offset in the BO in bytes.
     offset: u64,
     len: u64,
 }
 
-/// Bytes of a fill that are written at once.
+/// The number of bytes that a fill writes at once.
 const FILL_BYTES: usize = 4096;
 
 impl Space {
@@ -64,14 +65,14 @@ impl Space {
         Self { table, listed }
     }
 
-    /// Returns `true` if the BO that is bound at an address prefers VRAM.
+    /// Returns `true` if the BO that is mapped at an address prefers VRAM.
     pub(crate) fn is_in_vram(&self, va: GpuVa) -> bool {
         let piece = self.piece(va, 1, Access::Read).ok();
         let bo = piece.and_then(|piece| piece.bound.bo.as_ref().map(|bo| bo.attributes()));
         bo.is_some_and(|attributes| attributes.preferred.contains(GemDomain::VRAM))
     }
 
-    /// The part of `[va, va + len)` that the binding at `va` covers.
+    /// Returns the part of `[va, va + len)` in the mapping at `va`.
     fn piece(&self, va: GpuVa, len: u64, access: Access) -> Result<Piece<'_>, PageFault> {
         let fault = PageFault { va, access };
         let address = va.low_48_bits();
@@ -89,7 +90,7 @@ impl Space {
         Ok(Piece { bound, offset: bound.bo_page * PAGE + into, len: len.min(bound.pages * PAGE - into) })
     }
 
-    /// Walks a range binding by binding.
+    /// Processes a range mapping by mapping.
     fn walk(
         &self,
         va: GpuVa,
@@ -108,7 +109,7 @@ impl Space {
     }
 }
 
-/// Returns the first lane of a mask without holes whose lanes read dwords that follow each other, as lanes mostly do.
+/// Returns the first lane of a contiguous mask whose lanes read consecutive dwords, which is the common case.
 fn in_a_row(addresses: &[u64; 64], lanes: u64) -> Option<usize> {
     let first = lanes.trailing_zeros() as usize;
     let run = lanes.checked_shr(first as u32)?;
@@ -117,7 +118,7 @@ fn in_a_row(addresses: &[u64; 64], lanes: u64) -> Option<usize> {
     (run & run.wrapping_add(1) == 0 && row.windows(2).all(follows)).then_some(first)
 }
 
-/// A binding without a BO is PRT, which allows everything and does nothing.
+/// Returns `true` if a mapping permits an access. A mapping without a BO is PRT, where accesses have no effect.
 fn allows(bound: &Bound, access: Access) -> bool {
     let Some(bo) = &bound.bo else { return access != Access::Fetch };
     let needed = match access {
@@ -138,7 +139,7 @@ impl Memory for Space {
         })
     }
 
-    /// Looks a binding up once for lanes that follow each other in it.
+    /// Looks up a mapping once for lanes with consecutive addresses in it.
     fn read_lanes(&self, addresses: &[u64; 64], lanes: u64, out: &mut [u32; 64]) -> Result<(), PageFault> {
         if let Some(first) = in_a_row(addresses, lanes)
             && let Ok(piece) =
@@ -160,7 +161,7 @@ impl Memory for Space {
             rest &= rest - 1;
             let (at, va) = (addresses[lane], GpuVa::from_48_bits(addresses[lane]));
             if !known.as_ref().is_some_and(|(first, end, _)| (*first..*end).contains(&at)) {
-                // From the binding's first byte to the last one at which a dword starts.
+                // The range from the mapping's first byte to the last byte at which a dword can start.
                 known = self.piece(va, u64::MAX, Access::Read).ok().map(|piece| {
                     let first = at - (piece.offset - piece.bound.bo_page * PAGE);
                     let end = (at + piece.len).saturating_sub(3);
@@ -209,7 +210,7 @@ impl Memory for Space {
         let mut bytes = [0; FILL_BYTES];
         self.walk(to, len, Access::Write, |done, piece| {
             let Some(bo) = &piece.bound.bo else { return };
-            // The pattern goes on where the last piece ended.
+            // The pattern continues where the last part ended.
             let turned = pattern.rotate_right((done % 4) as u32 * 8).to_le_bytes();
             for chunk in bytes.chunks_exact_mut(4) {
                 chunk.copy_from_slice(&turned);
@@ -222,7 +223,7 @@ impl Memory for Space {
     }
 }
 
-/// Copies as much as the target piece holds, which is at most the source.
+/// Copies as many bytes as the target part has, which must be at most as large as the source.
 fn copy_piece(target: &Piece<'_>, source: &Piece<'_>) {
     let Some(to) = &target.bound.bo else { return };
     if let Some(from) = &source.bound.bo

@@ -1,6 +1,6 @@
-//! Questions to timelines: fences in a chain, each with a point.
+//! Queries of timelines: chains of fences with a point each.
 //!
-//! The chain has the kernel's own shape, because what QUERY reports after points out of order follows from it.
+//! The chain has the same structure as the kernel's, because it determines the result of QUERY after points out of order.
 //!
 //! Source: Linux 6.12 `dma-fence-chain.c`.
 
@@ -8,9 +8,10 @@ use std::sync::Arc;
 
 use crate::kernel::sync::fence::Fence;
 
-/// The fence to wait for to reach a point of what a sync object holds: 0 is all of it. `None` while the point is not there.
+/// Returns the fence to wait for to reach a point of a sync object; 0 means the whole chain. Returns `None` if the point is not yet
+/// submitted.
 ///
-/// Source: `dma_fence_chain_find_seqno`; a part that was collected has signalled (`drm_syncobj_find_fence`).
+/// Source: `dma_fence_chain_find_seqno`; a fence that was collected has signalled (`drm_syncobj_find_fence`).
 pub(crate) fn find(newest: &Arc<Fence>, point: u64) -> Option<Arc<Fence>> {
     if point == 0 {
         return Some(Arc::clone(newest));
@@ -32,7 +33,7 @@ pub(crate) fn find(newest: &Arc<Fence>, point: u64) -> Option<Arc<Fence>> {
     }
 }
 
-/// The newest point; 0 for what is no timeline.
+/// Returns the newest point; 0 if the fence is not a timeline.
 pub(crate) fn newest_point(fence: &Fence) -> u64 {
     match fence {
         Fence::Link(link) => link.point(),
@@ -40,10 +41,10 @@ pub(crate) fn newest_point(fence: &Fence) -> u64 {
     }
 }
 
-/// The highest point such that it and all before it have signalled; 0 for what is no timeline.
+/// Returns the highest point that has signalled together with all earlier points; 0 if the fence is not a timeline.
 ///
-/// Source: Linux 6.12 `drm_syncobj.c`, `drm_syncobj_query_ioctl`. Looks no further back than the present order of points: a
-/// point out of order makes this 0 until all is over.
+/// Source: Linux 6.12 `drm_syncobj.c`, `drm_syncobj_query_ioctl`. Only points in ascending order are considered: after a point out
+/// of order the result is 0 until all have signalled.
 pub(crate) fn reached_point(fence: &Arc<Fence>) -> u64 {
     let Fence::Link(head) = &**fence else { return 0 };
     let mut oldest = Arc::clone(fence);

@@ -1,8 +1,8 @@
-//! dma-bufs: BOs by descriptor.
+//! dma-bufs: BOs that are exported by descriptor.
 //!
-//! The descriptor is an open file of the BO's memory, so that it can be mapped, and measured with lseek. Operations that the file
-//! cannot do by itself (dma-buf ioctls, poll, refusing to map or to seek where a dma-buf does) are here, for those who stand
-//! between a client and its system calls.
+//! The descriptor is an open file of the BO's memory, so that it can be mapped and its size queried with lseek. This module
+//! implements the operations that the file cannot perform itself (dma-buf ioctls, poll, and the errors of mmap and lseek), for
+//! layers between a client and its system calls.
 //!
 //! Source: Linux 6.12 `dma-buf.c`; `amdgpu_dma_buf.c`.
 
@@ -14,14 +14,14 @@ use parking_lot::Mutex;
 
 use crate::kernel::mm::bo::{Bo, PAGE};
 
-/// Bytes of a name at most, with the NUL that ends it (`DMA_BUF_NAME_LEN`).
+/// The maximum length of a name in bytes, including the NUL (`DMA_BUF_NAME_LEN`).
 pub(crate) const NAME: usize = 32;
 
-/// A BO that was exported.
+/// An exported BO.
 #[derive(Debug)]
 pub(crate) struct DmaBuf {
     bo: Arc<Bo>,
-    /// Name given by SET_NAME, without NUL.
+    /// The name set by SET_NAME, without NUL.
     name: Mutex<Vec<u8>>,
 }
 
@@ -30,7 +30,7 @@ impl DmaBuf {
         Self { bo, name: Mutex::new(Vec::new()) }
     }
 
-    /// The exporter's BO.
+    /// Returns the exporter's BO.
     pub(crate) const fn bo(&self) -> &Arc<Bo> {
         &self.bo
     }
@@ -48,7 +48,7 @@ impl DmaBuf {
         self.name.lock().clone()
     }
 
-    /// POLLIN without writers, POLLOUT without users.
+    /// Returns POLLIN if there are no writers, and POLLOUT if there are no users.
     ///
     /// Source: `dma_buf_poll`.
     pub(crate) fn ready(&self) -> PollFlags {
@@ -71,7 +71,7 @@ impl DmaBuf {
         if private { Err(Errno::EPERM) } else { Ok(()) }
     }
 
-    /// Returns the new position of lseek: the start or the end, and nothing else.
+    /// Returns the new position of lseek, which is the start or the end.
     ///
     /// Source: `dma_buf_llseek`.
     pub(crate) fn seek(&self, offset: i64, whence: i32) -> Result<u64, Errno> {

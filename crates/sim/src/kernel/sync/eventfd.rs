@@ -1,4 +1,4 @@
-//! Clients' eventfds.
+//! The eventfds of clients.
 
 use std::os::fd::{AsRawFd as _, BorrowedFd, OwnedFd};
 
@@ -10,7 +10,7 @@ use nix::{
 
 use crate::kernel::mm::bo::errno_of;
 
-/// A client's eventfd, signalled once.
+/// A client's eventfd, which is signalled once.
 #[derive(Debug)]
 pub(crate) struct EventFd(OwnedFd);
 
@@ -19,7 +19,7 @@ impl EventFd {
     ///
     /// # Errors
     ///
-    /// EINVAL when it is something else, as `eventfd_ctx_fdget` has it.
+    /// EINVAL if the descriptor is not an eventfd, as in `eventfd_ctx_fdget`.
     pub(crate) fn new(fd: BorrowedFd<'_>) -> Result<Self, Errno> {
         let link = std::fs::read_link(format!("/proc/thread-self/fd/{}", fd.as_raw_fd())).map_err(errno_of)?;
         if link.as_os_str() != "anon_inode:[eventfd]" {
@@ -28,7 +28,7 @@ impl EventFd {
         fd.try_clone_to_owned().map(Self).map_err(errno_of)
     }
 
-    /// Adds 1. A counter that is full stays so, as the kernel's own signal leaves it; the write would block.
+    /// Adds 1. A full counter stays unchanged, as with the kernel's own signal; the write would block.
     pub(crate) fn tell(self) {
         use std::os::fd::AsFd as _;
         let mut fds = [PollFd::new(self.0.as_fd(), PollFlags::POLLOUT)];

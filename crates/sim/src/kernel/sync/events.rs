@@ -1,4 +1,4 @@
-//! One place where everything that may end a wait is announced.
+//! A device-wide notification of all changes that may end a wait.
 
 use std::{
     sync::atomic::{AtomicU32, Ordering, fence},
@@ -9,10 +9,10 @@ use parking_lot::{Condvar, Mutex};
 
 use crate::kernel::client;
 
-/// Looks that a wait takes before it sleeps, with the processor offered to others in between.
+/// The number of checks before a wait sleeps, with a yield of the processor in between.
 const LOOKS: u32 = 40;
 
-/// A device-wide bell. Fences, sync objects and queues ring it after they changed; waiters look again.
+/// A device-wide event. Fences, sync objects and queues ring it after changes, and waiters check their conditions again.
 #[derive(Debug, Default)]
 pub(crate) struct Events {
     lock: Mutex<()>,
@@ -21,9 +21,9 @@ pub(crate) struct Events {
 }
 
 impl Events {
-    /// Something changed. Not to be called with a lock held that a waiter's condition takes.
+    /// Notifies waiters of a change. Must not be called with a lock that a waiter's condition takes.
     pub(crate) fn ring(&self) {
-        // Pairs with the fence in `wait`: either this sees the waiter, or the waiter sees what changed.
+        // Pairs with the fence in `wait`: either this call sees the waiter, or the waiter sees the change.
         fence(Ordering::SeqCst);
         if self.waiters.load(Ordering::SeqCst) == 0 {
             return;
@@ -32,12 +32,12 @@ impl Events {
         self.bell.notify_all();
     }
 
-    /// Waits until the condition gives something, or nothing at the deadline or once the client is interrupted.
+    /// Waits until the condition returns a value. Returns `None` at the deadline, or if the client is interrupted.
     pub(crate) fn wait<T>(&self, until: Until, condition: impl FnMut() -> Option<T>) -> Option<T> {
         self.wait_unless(until, condition, client::is_interrupted)
     }
 
-    /// Waits until the condition is true, also for a client that is interrupted: for what is soon over and cannot be undone.
+    /// Waits until the condition is true, even if the client is interrupted, for changes that complete soon and cannot be undone.
     pub(crate) fn wait_through(&self, mut condition: impl FnMut() -> bool) {
         let _ = self.wait_unless(Until::Never, || condition().then_some(()), || false);
     }
@@ -54,7 +54,7 @@ impl Events {
         if matches!(until, Until::Now) {
             return None;
         }
-        // What is short is over before a sleep would have begun.
+        // Short waits end before a sleep would have begun.
         for _ in 0..LOOKS {
             std::thread::yield_now();
             if let Some(found) = condition() {
@@ -87,22 +87,22 @@ impl Events {
     }
 }
 
-/// Duration of a wait.
+/// The deadline of a wait.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Until {
-    /// Only look.
+    /// No wait: the condition is checked once.
     Now,
-    /// Until then.
+    /// A deadline at this time.
     At(Instant),
-    /// For ever.
+    /// No deadline.
     Never,
 }
 
-/// Interval at which a wait on behalf of another process checks that the process still exists.
+/// The interval at which a wait on behalf of another process checks that the process still exists.
 const LOOK_AGAIN: Duration = Duration::from_millis(50);
 
 impl Until {
-    /// A timeout from now on, in nanoseconds; `None` is for ever.
+    /// Returns the deadline for a timeout in nanoseconds; `None` means no deadline.
     pub(crate) fn after(timeout_ns: Option<u64>) -> Self {
         match timeout_ns {
             None => Self::Never,
@@ -111,7 +111,7 @@ impl Until {
         }
     }
 
-    /// The next moment to look up, while another process may be interrupted or die in its wait.
+    /// Returns the time of the next check, because another process may be interrupted or die during its wait.
     fn or_look_again(self) -> Self {
         let soon = Instant::now() + LOOK_AGAIN;
         match self {
@@ -129,14 +129,14 @@ impl Until {
         }
     }
 
-    /// The timeout of amdgpu's own waits: bit 63 is for ever, what has passed polls.
+    /// Returns the deadline for the timeout of amdgpu's own waits: bit 63 means no deadline, a time that has passed polls.
     ///
     /// Source: Linux 6.12 `amdgpu_gem.c`, `amdgpu_gem_timeout`.
     pub(crate) fn amdgpu(absolute: u64) -> Self {
         if absolute >> 63 != 0 { Self::Never } else { Self::monotonic(absolute) }
     }
 
-    /// The timeout of sync object waits: zero and negative values poll.
+    /// Returns the deadline for the timeout of sync object waits: zero and negative values poll.
     ///
     /// Source: Linux 6.12 `drm_syncobj.c`, `drm_timeout_abs_to_jiffies`.
     pub(crate) fn syncobj(absolute: i64) -> Self {
@@ -148,12 +148,12 @@ impl Until {
         if left == 0 {
             return Self::Now;
         }
-        // What is too far away for the clock to name is for ever.
+        // A time that the clock cannot represent means no deadline.
         Instant::now().checked_add(Duration::from_nanos(left)).map_or(Self::Never, Self::At)
     }
 }
 
-/// Nanoseconds of CLOCK_MONOTONIC.
+/// Returns the time of CLOCK_MONOTONIC in nanoseconds.
 pub(crate) fn monotonic_now() -> u64 {
     nix::time::clock_gettime(nix::time::ClockId::CLOCK_MONOTONIC).map_or(0, |now| {
         let seconds = u64::try_from(now.tv_sec()).unwrap_or(0);

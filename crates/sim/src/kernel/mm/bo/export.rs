@@ -1,4 +1,4 @@
-//! The dma-buf of a BO: its memory, opened once more.
+//! The dma-buf of a BO, which is another open file of its memory.
 
 use std::os::fd::{AsRawFd, OwnedFd};
 
@@ -8,15 +8,15 @@ use nix::fcntl::{FcntlArg, fcntl};
 use super::{backing::Backing, object::Bo, page::errno_of};
 
 impl Bo {
-    /// A descriptor of the dma-buf, which closes on exec: one open file for all exports, whose access mode the first one
-    /// fixes.
+    /// Returns a descriptor of the dma-buf with close-on-exec. All exports share one open file, whose access mode is set by the
+    /// first.
     ///
     /// Source: Linux 6.12 `drm_prime.c`, `drm_gem_prime_handle_to_fd`.
     pub(crate) fn dma_buf(&self, writable: bool) -> Result<OwnedFd, Errno> {
         self.sharing.dma_buf(|| self.open_again(writable))
     }
 
-    /// Opens the BO's memory once more, with a lock that lasts as long as any process has this open file.
+    /// Opens the BO's memory again, with a lock that lasts as long as any process has this open file.
     fn open_again(&self, writable: bool) -> Result<OwnedFd, Errno> {
         let memory = self.backing().ok_or(Errno::EPERM)?.file()?;
         let path = format!("/proc/thread-self/fd/{}", memory.as_raw_fd());
@@ -25,21 +25,21 @@ impl Bo {
         Ok(file.into())
     }
 
-    /// Returns `true` if the dma-buf is open: by the BO's own link to it, by a descriptor or by a mapping made through one,
-    /// in any process.
+    /// Returns `true` if the dma-buf is open in any process: by the BO's own link to it, by a descriptor, or by a mapping created
+    /// through one.
     pub(crate) fn is_dma_buf_open(&self) -> bool {
         let Some(Ok(memory)) = self.backing().map(Backing::file) else { return false };
         let mut found = lock(libc::F_WRLCK);
         match fcntl(memory, FcntlArg::F_OFD_GETLK(&mut found)) {
             Ok(_) => i32::from(found.l_type) != libc::F_UNLCK,
-            // A file whose state is unknown is kept.
+            // A file with unknown state is kept.
             Err(_) => true,
         }
     }
 }
 
-/// A lock of the first byte. The bytes behind it are for the locks of mappings that servers of clients make, one byte for each of
-/// their files.
+/// Returns a lock of the first byte. The following bytes are for the locks of mappings by servers of clients, one for each of their
+/// files.
 fn lock(kind: i32) -> libc::flock {
     libc::flock {
         l_type: kind as libc::c_short,

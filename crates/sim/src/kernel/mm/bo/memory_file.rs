@@ -1,4 +1,4 @@
-//! Files in memory that clients get a descriptor of.
+//! Memory files whose descriptors are given to clients.
 
 use std::{ffi::CStr, os::fd::OwnedFd};
 
@@ -9,15 +9,14 @@ use nix::{
     unistd::ftruncate,
 };
 
-/// Makes a file of `len` zero bytes whose size never changes.
+/// Creates a file of `len` zero bytes whose size never changes.
 ///
-/// Any holder of a descriptor of a plain memory file may truncate it, and then every process that has it mapped gets SIGBUS
-/// for a legal load. A real BO or dma-buf cannot be truncated. The seals bind every descriptor of the file, and none can be
-/// added or removed.
+/// Any holder of a descriptor of a plain memory file may truncate it, after which every process that has mapped it gets SIGBUS for
+/// valid loads. A real BO or dma-buf cannot be truncated. The seals apply to every descriptor of the file, and cannot be changed.
 ///
 /// # Errors
 ///
-/// EMFILE, ENFILE, ENOMEM.
+/// EMFILE, ENFILE or ENOMEM if the host has no free descriptor or memory.
 pub(crate) fn memory_file(name: &CStr, len: u64) -> Result<OwnedFd, Errno> {
     let file = memfd_create(name, MFdFlags::MFD_CLOEXEC | MFdFlags::MFD_ALLOW_SEALING)?;
     ftruncate(&file, i64::try_from(len).map_err(|_| Errno::ENOMEM)?)?;

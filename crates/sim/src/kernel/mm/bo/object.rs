@@ -1,4 +1,4 @@
-//! The buffer object itself.
+//! Buffer objects.
 
 use std::{
     os::fd::{AsFd, BorrowedFd, OwnedFd},
@@ -16,19 +16,19 @@ use super::{
     sharing::Sharing, user_pages::UserPages,
 };
 
-/// Attributes that GEM_CREATE fixed, and GEM_OP reports or changes.
+/// The attributes that GEM_CREATE sets, and GEM_OP reports or changes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Attributes {
-    /// Bytes, whole pages.
+    /// The size in bytes, in whole pages.
     pub(crate) size: u64,
-    /// Bytes.
+    /// The alignment in bytes.
     pub(crate) alignment: u64,
     pub(crate) preferred: GemDomain,
     pub(crate) allowed: GemDomain,
     pub(crate) flags: GemCreateFlags,
 }
 
-/// The opaque words that travel with a BO.
+/// The metadata that is stored with a BO.
 #[derive(Clone, Debug)]
 pub(crate) struct Metadata {
     pub(crate) tiling: u64,
@@ -43,18 +43,18 @@ impl Default for Metadata {
     }
 }
 
-/// Storage of the bytes.
+/// The storage of a BO's bytes.
 #[derive(Debug)]
 enum Storage {
-    /// In memory of its own.
+    /// The BO's own memory.
     Memory(Backing),
-    /// In the client's own pages.
+    /// The client's pages.
     User(UserPages),
-    /// In the memory of another device's BO, which stays alive.
+    /// The memory of another device's BO, which is kept alive.
     Imported(Imported),
 }
 
-/// Kind of a BO.
+/// The attributes and mmap offset of a BO.
 #[derive(Debug)]
 pub(crate) struct Identity {
     attributes: Mutex<Attributes>,
@@ -63,11 +63,11 @@ pub(crate) struct Identity {
     size: u64,
 }
 
-/// The BO of another device, as this one has it.
+/// A BO that is imported from another device.
 #[derive(Debug)]
 pub(crate) struct Imported {
     source: Arc<Bo>,
-    /// An empty file: the importer's node lets the BO be mapped, and touching the mapping is a bus error.
+    /// An empty file: the importer's node permits mapping the BO, but accesses give a bus error.
     nothing: OnceLock<OwnedFd>,
 }
 
@@ -76,15 +76,15 @@ impl Imported {
         Self { source, nothing: OnceLock::new() }
     }
 
-    /// The exporter's BO.
+    /// Returns the exporter's BO.
     pub(crate) const fn source(&self) -> &Arc<Bo> {
         &self.source
     }
 
-    /// Source: Linux 6.12 `ttm_bo_vm.c`, `ttm_bo_vm_reserve`: pages of others are VM_FAULT_SIGBUS.
+    /// Returns a file to map. Source: Linux 6.12 `ttm_bo_vm.c`, `ttm_bo_vm_reserve`: pages of other devices give VM_FAULT_SIGBUS.
     pub(super) fn file_to_map(&self) -> Result<BorrowedFd<'_>, Errno> {
         if self.nothing.get().is_none() {
-            // The first thread sets it; the other's descriptor is closed.
+            // The first thread sets it; another thread's descriptor is closed.
             let _ = self.nothing.set(memory_file(c"amdgpu-sim foreign BO", 0)?);
         }
         self.nothing.get().map(AsFd::as_fd).ok_or(Errno::ENOMEM)
@@ -97,14 +97,14 @@ pub(crate) struct Bo {
     identity: Arc<Identity>,
     storage: Storage,
     offsets: Arc<Offsets<Self>>,
-    /// Its share of the pools while it lives, and its place.
+    /// The BO's share of the pools while it lives, and its domain.
     pub(crate) taken: Taken,
     pub(crate) reservation: Arc<Reservation>,
     pub(crate) sharing: Sharing,
     touched_by_cpu: AtomicBool,
 }
 
-/// Requirements of a new BO.
+/// The parameters of a new BO.
 pub(crate) struct New {
     pub(crate) identity: Arc<Identity>,
     pub(crate) offsets: Arc<Offsets<Bo>>,
@@ -114,7 +114,7 @@ pub(crate) struct New {
 }
 
 impl Identity {
-    /// A new one, with a place in the node.
+    /// Creates an identity with an mmap offset on the node.
     pub(crate) fn new(attributes: Attributes, offsets: &Offsets<Bo>) -> Arc<Self> {
         Arc::new(Self {
             attributes: Mutex::new(attributes),
@@ -130,12 +130,12 @@ impl Identity {
 }
 
 impl Bo {
-    /// A BO that mmap finds at its offset from now on.
+    /// Creates a BO and publishes its mmap offset.
     pub(crate) fn create(new: New) -> Arc<Self> {
         Self::new(new).publish()
     }
 
-    /// A BO that is another device's, which stays alive with it.
+    /// Creates a BO for another device's BO, which is kept alive.
     pub(crate) fn import(new: New, source: Imported) -> Arc<Self> {
         Self::with_storage(new, Storage::Imported(source)).publish()
     }
@@ -166,17 +166,17 @@ impl Bo {
         }
     }
 
-    /// Returns its mmap offset on the node, unique on the device. So it names the BO in tables too.
+    /// Returns the mmap offset on the node. It is unique on the device, so that it identifies the BO in tables.
     pub(crate) fn mmap_offset(&self) -> u64 {
         self.identity.mmap_offset
     }
 
-    /// Returns `true` if it is another device's.
+    /// Returns `true` if the BO is imported from another device.
     pub(crate) fn is_imported(&self) -> bool {
         matches!(self.storage, Storage::Imported(_))
     }
 
-    /// Returns `true` if it is a BO of the device whose offsets these are.
+    /// Returns `true` if the BO belongs to the device with these offsets.
     pub(crate) fn is_of(&self, offsets: &Arc<Offsets<Self>>) -> bool {
         Arc::ptr_eq(&self.offsets, offsets)
     }
@@ -185,14 +185,14 @@ impl Bo {
         self.identity.metadata.lock()
     }
 
-    /// Bytes, whole pages.
+    /// Returns the size in bytes, in whole pages.
     pub(crate) fn size(&self) -> u64 {
         self.identity.size
     }
 
     pub(crate) fn attributes(&self) -> Attributes {
         let mut attributes = self.identity.attributes();
-        // Every CPU fault sets the hint again.
+        // Each CPU fault sets the hint again.
         attributes.flags.set(GemCreateFlags::CPU_ACCESS_REQUIRED, self.touched_by_cpu.load(Ordering::Relaxed));
         attributes
     }
@@ -205,12 +205,12 @@ impl Bo {
         self.taken.set_domains(preferred, allowed);
     }
 
-    /// Returns `true` if the GPU's page tables can point at it: BOs in system memory stay out of its reach.
+    /// Returns `true` if the GPU's page tables can map the BO. BOs in the CPU domain cannot be mapped.
     pub(crate) fn is_reachable(&self) -> bool {
         self.taken.is_reachable()
     }
 
-    /// The client's own pages behind it, if it is made of them.
+    /// Returns the client's pages, if the BO is created from them.
     pub(crate) fn user_pages(&self) -> Option<&UserPages> {
         match &self.storage {
             Storage::User(pages) => Some(pages),
@@ -222,17 +222,17 @@ impl Bo {
         self.user_pages().is_some()
     }
 
-    /// Returns `true` if its page-table entries may allow writes.
+    /// Returns `true` if page table entries for the BO may permit writes.
     pub(crate) fn is_writable(&self) -> bool {
         self.user_pages().is_none_or(|pages| !pages.is_read_only())
     }
 
-    /// Returns `true` if the CPU may map it.
+    /// Returns `true` if the CPU may map the BO.
     pub(crate) fn is_mappable(&self) -> bool {
         !self.is_user_memory() && !self.identity.attributes.lock().flags.contains(GemCreateFlags::NO_CPU_ACCESS)
     }
 
-    /// The memory; `None` for user memory.
+    /// Returns the BO's own memory; `None` for user memory.
     pub(super) fn backing(&self) -> Option<&Backing> {
         let backing = match &self.storage {
             Storage::Memory(backing) => backing,
@@ -245,8 +245,8 @@ impl Bo {
         Some(backing)
     }
 
-    /// The file to map, for a client that touches it. Touching is taken to happen at once: a mapping's page faults are not
-    /// seen here.
+    /// Returns the file to map, for a client that will access it. The access is assumed to happen immediately, because page faults
+    /// of a mapping are not visible.
     pub(crate) fn file_to_map(&self) -> Result<BorrowedFd<'_>, Errno> {
         if let Storage::Imported(imported) = &self.storage {
             return imported.file_to_map();
@@ -257,14 +257,14 @@ impl Bo {
         Ok(file)
     }
 
-    /// Returns `true` if others may have it too.
+    /// Returns `true` if others may also have the BO.
     ///
     /// Source: Linux 6.12 `drm_gem.h`, `drm_gem_object_is_shared_for_memory_stats`.
     pub(crate) fn is_shared(&self) -> bool {
         self.sharing.is_shared()
     }
 
-    /// Copies bytes out, for the GPU.
+    /// Reads bytes for the GPU.
     pub(crate) fn read(&self, offset: u64, out: &mut [u8]) {
         match (&self.storage, self.backing()) {
             (Storage::User(pages), _) => pages.read(offset, out),
@@ -273,7 +273,7 @@ impl Bo {
         }
     }
 
-    /// Copies bytes in, for the GPU.
+    /// Writes bytes for the GPU.
     pub(crate) fn write(&self, offset: u64, data: &[u8]) {
         match (&self.storage, self.backing()) {
             (Storage::User(pages), _) => pages.write(offset, data),
@@ -282,8 +282,8 @@ impl Bo {
         }
     }
 
-    /// Copies from another BO, for the GPU; false where one of them is not plain memory and the caller must do it piece
-    /// by piece.
+    /// Copies from another BO for the GPU. Returns `false` if one of them is not plain memory, so that the caller must copy in
+    /// parts.
     pub(crate) fn copy_from(&self, offset: u64, source: &Self, source_offset: u64, len: u64) -> bool {
         match (self.backing(), source.backing()) {
             (Some(to), Some(from)) => to.copy_from(offset, from, source_offset, len),
@@ -302,5 +302,5 @@ impl Drop for Bo {
     }
 }
 
-/// A reference that does not keep the BO alive.
+/// A weak reference to a BO.
 pub(crate) type WeakBo = Weak<Bo>;

@@ -13,15 +13,15 @@ use parking_lot::Mutex;
 
 use super::page::PAGE;
 
-/// Offsets start here and never repeat (Linux 6.12 `drm_vma_manager.h`, `DRM_FILE_PAGE_OFFSET_START`).
+/// The first offset. Offsets are never reused (Linux 6.12 `drm_vma_manager.h`, `DRM_FILE_PAGE_OFFSET_START`).
 const FIRST: u64 = 1 << 32;
 
-/// The BOs of a device by their offset in its node. A BO is in it while it lives.
+/// The live BOs of a device by their mmap offset.
 #[derive(Debug)]
 pub(crate) struct Offsets<B> {
     next: AtomicU64,
     table: Mutex<HashMap<u64, Weak<B>>>,
-    /// BOs of user memory, by the end of their range and their offset.
+    /// The BOs of user memory, by the end of their range and their offset.
     of_users: Mutex<BTreeMap<(u64, u64), OfUser<B>>>,
 }
 
@@ -40,12 +40,12 @@ impl<B> Default for Offsets<B> {
 }
 
 impl<B> Offsets<B> {
-    /// A place for a BO of this size.
+    /// Reserves an offset for a BO of this size.
     pub(crate) fn reserve(&self, size: u64) -> u64 {
         self.next.fetch_add(size.max(PAGE), Ordering::Relaxed)
     }
 
-    /// A BO can be found from now on: at its offset, and if it is made of user memory by its addresses.
+    /// Registers a BO by its offset, and if it is created from user memory also by its addresses.
     pub(super) fn publish(&self, offset: u64, user_memory: Option<Range<u64>>, bo: &Arc<B>) {
         self.table.lock().insert(offset, Arc::downgrade(bo));
         if let Some(range) = user_memory {
@@ -53,7 +53,7 @@ impl<B> Offsets<B> {
         }
     }
 
-    /// Called by a BO that goes. Its offset may be another's already, which took over its memory.
+    /// Removes a BO that is dropped. Its offset may already belong to another BO that took over its memory.
     pub(super) fn forget(&self, offset: u64, user_memory: Option<Range<u64>>) {
         if let Some(range) = user_memory {
             self.of_users.lock().remove(&(range.end, offset));
@@ -64,12 +64,12 @@ impl<B> Offsets<B> {
         }
     }
 
-    /// The BO that starts exactly there.
+    /// Returns the BO with exactly this offset.
     pub(crate) fn find(&self, offset: u64) -> Option<Arc<B>> {
         self.table.lock().get(&offset).and_then(Weak::upgrade)
     }
 
-    /// The BOs of user memory that a range of addresses meets.
+    /// Returns the BOs of user memory that overlap a range of addresses.
     pub(crate) fn of_user_memory(&self, range: &Range<u64>) -> Vec<Arc<B>> {
         let table = self.of_users.lock();
         let behind = table.range((range.start.saturating_add(1), 0)..);
@@ -80,7 +80,7 @@ impl<B> Offsets<B> {
             .collect()
     }
 
-    /// BOs that live.
+    /// Returns the number of live BOs.
     pub(crate) fn live(&self) -> usize {
         self.table.lock().values().filter(|bo| bo.strong_count() > 0).count()
     }

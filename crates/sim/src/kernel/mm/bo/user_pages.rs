@@ -1,4 +1,4 @@
-//! Pages of the client's own as a BO.
+//! BOs of the client's pages.
 
 use std::ops::Range;
 
@@ -6,10 +6,10 @@ use amdgpu_uapi::{Errno, UserptrFlags};
 
 use crate::kernel::client;
 
-/// A range of a process's memory, ours or another client's, that was handed over with GEM_USERPTR.
+/// A range of memory of this or a client's process that was passed to GEM_USERPTR.
 ///
-/// It is reached with `process_vm_readv` and `process_vm_writev`, also in our own process: they answer EFAULT where plain
-/// loads and stores would crash, for a client may unmap the range whenever it likes.
+/// It is accessed with `process_vm_readv` and `process_vm_writev`, even in this process: they return EFAULT where loads and stores
+/// would crash, because a client may unmap the range at any time.
 #[derive(Debug)]
 pub(crate) struct UserPages {
     pid: libc::pid_t,
@@ -19,34 +19,34 @@ pub(crate) struct UserPages {
 }
 
 impl UserPages {
-    /// Pages of the process that is being served. The caller has seen to it that the range does not wrap.
+    /// Creates a range of the client's pages. The caller has checked that the range does not wrap.
     pub(crate) fn new(address: u64, len: u64, flags: UserptrFlags) -> Self {
         Self { pid: client::pid(), address, len, flags }
     }
 
-    /// Their addresses.
+    /// Returns the range of addresses.
     pub(crate) const fn range(&self) -> Range<u64> {
         self.address..self.address + self.len
     }
 
-    /// Returns `true` if they are of the process that is being served.
+    /// Returns `true` if the pages belong to the current client.
     pub(crate) fn are_the_callers(&self) -> bool {
         client::pid() == self.pid
     }
 
-    /// Returns `true` if the GPU may only read them.
+    /// Returns `true` if the GPU may only read the pages.
     pub(crate) const fn is_read_only(&self) -> bool {
         self.flags.contains(UserptrFlags::READONLY)
     }
 
-    /// Checks that the range is still what it must be: what GEM_USERPTR with VALIDATE looks at, and every CS that lists it.
+    /// Checks that the range is still valid. Called for GEM_USERPTR with VALIDATE, and for each CS that lists the BO.
     ///
     /// Source: Linux 6.12 `amdgpu_ttm.c`, `amdgpu_ttm_tt_get_user_pages`; `mm/hmm.c`, `hmm_vma_walk_test`, `hmm_vma_fault`.
     ///
     /// # Errors
     ///
-    /// EFAULT where nothing readable is mapped, EPERM for a file's pages or read-only ones where those are not wanted, and
-    /// for pages of another process than the one that asks (`amdgpu_cs.c`, `amdgpu_cs_parser_bos`).
+    /// EFAULT if a part is not mapped or not readable, EPERM for file pages or read-only pages if they are not permitted, and for
+    /// pages of another process than the current client (`amdgpu_cs.c`, `amdgpu_cs_parser_bos`).
     pub(crate) fn validate(&self) -> Result<(), Errno> {
         if client::pid() != self.pid {
             return Err(Errno::EPERM);
@@ -55,11 +55,11 @@ impl UserPages {
         validate(self.pid, self.address, self.len, anonymous_only, self.is_read_only())
     }
 
-    /// Copies bytes out; pages that are no longer mapped read as zero.
+    /// Reads bytes. Pages that are no longer mapped read as zero.
     pub(crate) fn read(&self, offset: u64, out: &mut [u8]) {
         let Some(remote) = self.remote(offset, out.len()) else { return };
         let local = libc::iovec { iov_base: out.as_mut_ptr().cast(), iov_len: out.len() };
-        // SAFETY: `local` is `out`, exclusive and as long as it says; the kernel checks every byte of `remote`.
+        // SAFETY: `local` is `out`, which is exclusive and has this length; the kernel checks every byte of `remote`.
         let copied = unsafe { libc::process_vm_readv(self.pid, &raw const local, 1, &raw const remote, 1, 0) };
         let copied = usize::try_from(copied).unwrap_or(0);
         if let Some(rest) = out.get_mut(copied..) {
@@ -67,12 +67,12 @@ impl UserPages {
         }
     }
 
-    /// Copies bytes in; stores to pages that are no longer mapped are lost.
+    /// Writes bytes. Writes to pages that are no longer mapped are lost.
     pub(crate) fn write(&self, offset: u64, data: &[u8]) {
         let Some(remote) = self.remote(offset, data.len()) else { return };
         let local = libc::iovec { iov_base: data.as_ptr().cast_mut().cast(), iov_len: data.len() };
-        // SAFETY: `local` is `data`, which the kernel only reads; it checks every byte of `remote`, and that the client
-        // lets the GPU write there is what it vouched for when it made the BO.
+        // SAFETY: `local` is `data`, which the kernel only reads; it checks every byte of `remote`, where the client permitted
+        // writes by the GPU when it created the BO.
         let copied = unsafe { libc::process_vm_writev(self.pid, &raw const local, 1, &raw const remote, 1, 0) };
         if copied < 0 {
             tracing::warn!(errno = %Errno::last(), "a GPU write to user memory was lost");
@@ -86,7 +86,7 @@ impl UserPages {
     }
 }
 
-/// Looks the range up in the process's own list of areas.
+/// Checks the range in the process's list of memory areas.
 fn validate(pid: libc::pid_t, address: u64, len: u64, anonymous_only: bool, read_only: bool) -> Result<(), Errno> {
     let maps = std::fs::read_to_string(format!("/proc/{pid}/maps")).map_err(|_| Errno::EFAULT)?;
     let end = address.checked_add(len).ok_or(Errno::EOVERFLOW)?;
@@ -101,7 +101,7 @@ fn validate(pid: libc::pid_t, address: u64, len: u64, anonymous_only: bool, read
     if area.writable || read_only { Ok(()) } else { Err(Errno::EPERM) }
 }
 
-/// One line of `/proc/PID/maps`.
+/// A line of `/proc/PID/maps`.
 struct Area {
     start: u64,
     end: u64,

@@ -1,4 +1,4 @@
-//! A file's GPU address space: which pages are bound to what.
+//! A file's GPU address space: the mappings of pages.
 
 use std::{
     collections::{BTreeSet, HashMap},
@@ -10,53 +10,53 @@ use imbl::OrdMap;
 
 use crate::kernel::mm::bo::{Bo, PAGE, WeakBo};
 
-/// GEM_VA works on 48 bits of address.
+/// The mask of address bits in GEM_VA: 48 bits.
 const ADDRESS_MASK: u64 = (1 << 48) - 1;
-/// The lowest addresses are never bound (`AMDGPU_VA_RESERVED_BOTTOM`).
+/// The end of the lowest addresses, which are never mapped (`AMDGPU_VA_RESERVED_BOTTOM`).
 const RESERVED_BOTTOM: u64 = 0x1_0000;
-/// Between the halves (`AMDGPU_GMC_HOLE_START` and `_END`).
+/// The hole between the halves of the address space (`AMDGPU_GMC_HOLE_START` and `_END`).
 const HOLE: std::ops::Range<u64> = 0x8000_0000_0000..0xffff_8000_0000_0000;
 
-/// One binding, from its first page on.
+/// A mapping, which starts at its key in the table.
 #[derive(Clone, Debug)]
 pub(crate) struct Bound {
-    /// Pages.
+    /// The number of pages.
     pub(crate) pages: u64,
-    /// Nothing behind it when `None`: PRT, reads zero and drops writes.
+    /// The mapped BO; `None` for PRT, which reads as zero and ignores writes.
     pub(crate) bo: Option<Arc<Bo>>,
-    /// First page of the BO.
+    /// The first page of the BO.
     pub(crate) bo_page: u64,
     pub(crate) flags: VaFlags,
 }
 
-/// Bindings by first page number, of 48-bit addresses. None overlap.
+/// The mappings by first page number, of 48-bit addresses, without overlaps.
 ///
-/// A persistent tree: a copy is one more reference to its root, and a change afterwards makes new nodes only on the way
-/// to what it changes. Bindings lie behind pointers, for nodes that are small to shift and to copy.
+/// A persistent tree: a copy is a reference to its root, and a later change creates new nodes only on the path to the changed
+/// entry. Mappings are behind pointers, so that nodes are small.
 pub(crate) type Table = OrdMap<u64, Arc<Bound>>;
 
-/// The address space.
+/// The address space of a file.
 ///
-/// Each job takes the table as it is at its submission, which costs the same however much is bound. So a job sees the
-/// bindings of its submission and keeps alive what is bound there, and an unbinding never disturbs it, which is what the
-/// kernel's ordering of page-table updates amounts to: Linux clears entries only after the VM's earlier jobs.
+/// Each job takes the table at its submission, at a cost that does not depend on the number of mappings. So a job sees the mappings
+/// of its submission and keeps their BOs alive, and later unmaps do not affect it. This corresponds to the kernel's ordering of
+/// page table updates: Linux clears entries only after earlier jobs of the VM.
 #[derive(Debug)]
 pub(crate) struct Vm {
     table: Table,
-    /// BOs that were bound since they got their handle, or are always valid, by mmap offset.
+    /// The BOs that were mapped since they got their handle, or are always valid, by mmap offset.
     known: HashMap<u64, Known>,
     end: u64,
 }
 
-/// A BO that the address space has to do with.
+/// A BO of the address space.
 #[derive(Debug)]
 struct Known {
     bo: WeakBo,
-    /// The first page of each of its bindings.
+    /// The first page of each mapping of the BO.
     starts: BTreeSet<u64>,
 }
 
-/// A range as GEM_VA was asked for it, judged: whole pages inside the VM.
+/// A validated range of GEM_VA: whole pages inside the VM.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Pages {
     pub(crate) first: u64,
@@ -70,26 +70,26 @@ impl Pages {
 }
 
 impl Vm {
-    /// An empty address space with the limits that DEV_INFO reports.
+    /// Creates an empty address space with the limits that DEV_INFO reports.
     ///
-    /// Linux 6.12 ends the VM 0x41_0000 bytes before its size; a capture of another kernel reports another end, and what
-    /// DEV_INFO reports must be bindable.
+    /// Linux 6.12 ends the VM 0x41_0000 bytes before its size. A capture of another kernel reports another end, and all addresses
+    /// that DEV_INFO reports must be mappable.
     pub(crate) fn new(info: &DevInfo) -> Self {
         let end = if info.high_va_max == 0 { info.virtual_address_max } else { info.high_va_max & ADDRESS_MASK };
         Self { table: Table::default(), known: HashMap::new(), end }
     }
 
-    /// The bindings as they are now, for a job.
+    /// Returns the current mappings, for a job.
     pub(crate) fn snapshot(&self) -> Table {
         self.table.clone()
     }
 
-    /// Returns the first address behind all that can be bound, 48 bits.
+    /// Returns the exclusive end of the mappable addresses, with 48 bits.
     pub(crate) const fn end(&self) -> u64 {
         self.end
     }
 
-    /// Returns the BO that is bound at an address, if its binding goes on for this many bytes, counted in whole pages.
+    /// Returns the BO that is mapped at an address, if its mapping continues for this many bytes, in whole pages.
     ///
     /// Source: Linux 6.18 `amdgpu_userq.c`, `amdgpu_userq_input_va_validate`.
     pub(crate) fn bound_at(&self, va: u64, bytes: u64) -> Option<&Arc<Bo>> {
@@ -99,21 +99,21 @@ impl Vm {
         bound.bo.as_ref().filter(|_| left >= bytes / PAGE)
     }
 
-    /// Steps 1 to 3 of GEM_VA: the address, before anything else is looked at.
+    /// Performs steps 1 to 3 of GEM_VA, which check the address before anything else.
     ///
     /// Source: Linux 6.12 `amdgpu_gem.c`, `amdgpu_gem_va_ioctl`.
     pub(crate) fn check_address(&self, va: u64, size: u64) -> Result<(), Errno> {
         if va < RESERVED_BOTTOM || HOLE.contains(&va) {
             return Err(Errno::EINVAL);
         }
-        // A sum that wraps passes here, as in the kernel, and is caught by `pages`.
+        // A sum that wraps passes this check, as in the kernel, and is rejected by `pages`.
         if (va & ADDRESS_MASK).wrapping_add(size) > self.end {
             return Err(Errno::EINVAL);
         }
         Ok(())
     }
 
-    /// The checks that MAP, REPLACE and CLEAR share.
+    /// Performs the checks for MAP, REPLACE and CLEAR.
     ///
     /// Source: Linux 6.12 `amdgpu_vm.c`, `amdgpu_vm_verify_parameters`.
     pub(crate) fn pages(&self, va: u64, size: u64, offset: u64, bo_size: Option<u64>) -> Result<Pages, Errno> {
@@ -129,7 +129,7 @@ impl Vm {
         Ok(Pages { first: va / PAGE, count: size / PAGE })
     }
 
-    /// Binds; any overlap is EINVAL and changes nothing.
+    /// Maps a range; EINVAL without a change if it overlaps an existing mapping.
     pub(crate) fn map(&mut self, pages: Pages, bo: Option<Arc<Bo>>, offset: u64, flags: VaFlags) -> Result<(), Errno> {
         let before = self.table.get_prev(&(pages.end() - 1));
         if before.is_some_and(|(&first, bound)| first + bound.pages > pages.first) {
@@ -139,7 +139,7 @@ impl Vm {
         Ok(())
     }
 
-    /// Removes the one binding of `bo` (PRT for `None`) that starts at the address.
+    /// Removes the mapping of `bo` (PRT for `None`) that starts at the address.
     pub(crate) fn unmap(&mut self, va: u64, bo: Option<&Arc<Bo>>) -> Result<(), Errno> {
         let page = (va & ADDRESS_MASK) / PAGE;
         let found = self.table.get(&page).is_some_and(|bound| same(bound.bo.as_ref(), bo));
@@ -150,7 +150,7 @@ impl Vm {
         Ok(())
     }
 
-    /// Removes everything in a range; what sticks out stays bound.
+    /// Removes all mappings in a range. Parts of mappings outside the range remain.
     pub(crate) fn clear(&mut self, pages: Pages) {
         let mut hit: Vec<u64> = self.table.range(pages.first..pages.end()).map(|(&first, _)| first).collect();
         let before = pages.first.checked_sub(1).and_then(|page| self.table.get_prev(&page));
@@ -169,14 +169,14 @@ impl Vm {
         }
     }
 
-    /// Removes every binding of a BO, as closing its last handle does.
+    /// Removes every mapping of a BO, as closing its last handle does.
     pub(crate) fn forget(&mut self, bo: &Bo) {
         for first in self.known.remove(&bo.mmap_offset()).map(|known| known.starts).unwrap_or_default() {
             self.table.remove(&first);
         }
     }
 
-    /// A BO that is always valid here counts from the start.
+    /// Registers a BO that is always valid in this address space.
     pub(crate) fn know(&mut self, bo: &Arc<Bo>) {
         self.entry(bo);
     }
@@ -186,7 +186,7 @@ impl Vm {
         self.known.entry(bo.mmap_offset()).or_insert_with(new)
     }
 
-    /// The BOs that this address space has to do with.
+    /// Returns the BOs of this address space.
     pub(crate) fn known(&self) -> Vec<Arc<Bo>> {
         self.known.values().filter_map(|known| known.bo.upgrade()).collect()
     }
@@ -207,7 +207,7 @@ impl Vm {
         Some(bound)
     }
 
-    /// Bindings, and the bytes they cover.
+    /// Returns the number of mappings, and their size in bytes.
     pub(crate) fn census(&self) -> (usize, u64) {
         (self.table.len(), self.table.values().map(|bound| bound.pages * PAGE).sum())
     }

@@ -1,4 +1,4 @@
-//! The address space against a model that knows each page by itself.
+//! Comparison of the address space with a model that stores each page.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +8,7 @@ use proptest::prelude::*;
 use super::*;
 use crate::kernel::mm::bo::{Attributes, Identity, New, Offsets, Pools};
 
-/// Pages that operations play on, from [`FIRST`] on.
+/// The number of pages that operations use, from [`FIRST`] on.
 const PAGES: u64 = 24;
 const FIRST: u64 = 0x100;
 const BOS: usize = 3;
@@ -32,7 +32,7 @@ enum Op {
     Forget {
         bo: usize,
     },
-    /// A submission takes the table; later operations must not change what it took.
+    /// A submission takes the table, which later operations must not change.
     Snapshot,
 }
 
@@ -48,14 +48,14 @@ fn any_op() -> impl Strategy<Value = Op> {
     ]
 }
 
-/// The binding of a page: the first page of its binding, the BO and the BO's page.
+/// The mapping of a page: the first page of the mapping, the BO, and the BO's page.
 type Page = (u64, Option<usize>, u64);
 
 #[derive(Clone, Debug, Default)]
 struct Model(BTreeMap<u64, Page>);
 
 impl Model {
-    /// Returns the answer of the address space, and applies it to the pages.
+    /// Applies an operation to the pages and returns the expected result.
     fn apply(&mut self, op: &Op) -> Result<(), Errno> {
         match *op {
             Op::Map { first, count, bo, offset } => {
@@ -73,7 +73,7 @@ impl Model {
             Op::Clear { first, count } => {
                 let end = first + count;
                 self.0.retain(|page, _| !(first..end).contains(page));
-                // What begins before and went on behind is a binding of its own there.
+                // A mapping that begins before and continues after the range becomes a separate mapping there.
                 for (_, (start, ..)) in self.0.range_mut(end..).filter(|&(_, &mut (start, ..))| start < end) {
                     *start = end;
                 }
@@ -89,7 +89,7 @@ impl Model {
     }
 }
 
-/// The table page by page.
+/// Returns the table page by page.
 fn pages_of(table: &Table, bos: &[Arc<Bo>]) -> BTreeMap<u64, Page> {
     let name = |bo: &Arc<Bo>| bos.iter().position(|known| Arc::ptr_eq(known, bo)).expect("a BO of the test");
     let pages = |(&first, bound): (&u64, &Arc<Bound>)| {

@@ -1,4 +1,4 @@
-//! The bytes of a BO: the GPU's own memory, or a file that the CPU may map too.
+//! The bytes of a BO: memory that only the GPU uses, or a file that the CPU can map.
 
 mod block;
 mod view;
@@ -24,26 +24,26 @@ use parking_lot::{RwLock, RwLockReadGuard};
 use self::{block::Block, view::View};
 use super::memory_file::memory_file;
 
-/// BOs up to this size live in the heap as long as only the GPU knows them, bytes. Larger ones are few, and may be larger
-/// than memory, because most of their pages are never touched.
+/// The maximum size in bytes of BOs that are stored in the heap as long as only the GPU uses them. Larger BOs are few, and may
+/// exceed the memory, because most of their pages are never accessed.
 const SMALL: u64 = 64 << 10;
 
 /// The memory of a BO.
 ///
-/// Nothing is there before it is touched; what was never touched reads as zero. Memory that only the GPU touches takes no
-/// descriptor and no mapping, of which a process may not have a hundred thousand. When the CPU or another process comes,
-/// the bytes move into a memfd for good. The GPU's view of that is mapped when the GPU comes; where the process has no room
-/// for another mapping (`vm.max_map_count`), the GPU reads and writes the file instead, which shows the same bytes.
+/// Memory is allocated at the first access, and reads as zero before. Memory that only the GPU uses needs neither a descriptor nor
+/// a mapping, of which a process may not have a hundred thousand. When the CPU or another process needs the memory, the bytes move
+/// to a memfd permanently. The GPU maps it at its first access. If the process cannot create another mapping (`vm.max_map_count`),
+/// the GPU reads and writes the file instead, with the same result.
 #[derive(Debug)]
 pub(crate) struct Backing {
     len: u64,
-    /// Nothing once there is a file. Written to under its lock alone; changed under a write lock.
+    /// The heap memory; `None` if there is a file. Its contents are written under its lock, and it is replaced under a write lock.
     heap: RwLock<Option<Block>>,
-    /// Set under a write lock of the heap.
+    /// The file, which is set under a write lock of the heap.
     file: OnceLock<Shared>,
 }
 
-/// Memory that others may map.
+/// Memory that others can map.
 #[derive(Debug)]
 struct Shared {
     file: std::fs::File,
@@ -51,7 +51,7 @@ struct Shared {
     view: OnceLock<Option<View>>,
 }
 
-/// Location of the bytes, for as long as this lives.
+/// The location of the bytes while this value lives.
 enum Home<'b> {
     Nowhere,
     Heap(RwLockReadGuard<'b, Option<Block>>),
@@ -59,7 +59,7 @@ enum Home<'b> {
 }
 
 impl Home<'_> {
-    /// The bytes as memory, where they are.
+    /// Returns the address of the bytes, if they are in memory.
     fn start(&self, offset: u64, len: u64) -> Option<*mut u8> {
         match self {
             Self::Nowhere => None,
@@ -71,16 +71,16 @@ impl Home<'_> {
 
 #[expect(unsafe_code, reason = "memory that clients map too")]
 impl Backing {
-    /// `len` zero bytes, a multiple of the page size and not none.
+    /// Creates memory of `len` zero bytes: a multiple of the page size, more than none.
     pub(crate) const fn new(len: u64) -> Self {
         Self { len, heap: RwLock::new(None), file: OnceLock::new() }
     }
 
-    /// The file, for clients to map; made now if there was none.
+    /// Returns the file for clients to map, and creates it if necessary.
     ///
     /// # Errors
     ///
-    /// EMFILE, ENFILE, ENOMEM: what making one answers.
+    /// EMFILE, ENFILE or ENOMEM if the file cannot be created.
     pub(crate) fn file(&self) -> Result<BorrowedFd<'_>, Errno> {
         let mut heap = self.heap.write();
         if self.file.get().is_none() {
@@ -88,7 +88,7 @@ impl Backing {
             if let Some(block) = heap.as_ref() {
                 block.save(|offset, bytes| shared.file.write_all_at(bytes, offset))?;
             }
-            // No other thread sets it while the lock is held.
+            // No other thread can set it while the lock is held.
             let _ = self.file.set(shared);
             *heap = None;
         }
@@ -96,7 +96,7 @@ impl Backing {
         self.file.get().map(|shared| shared.file.as_fd()).ok_or(Errno::ENOMEM)
     }
 
-    /// Throws the bytes away: they are zero again.
+    /// Discards the bytes, which are then zero.
     pub(crate) fn discard(&self) {
         let mut heap = self.heap.write();
         *heap = None;
@@ -105,18 +105,18 @@ impl Backing {
         }
     }
 
-    /// Copies bytes out. The caller stays within the size; what does not is not copied.
+    /// Reads bytes. The caller must stay within the size; bytes beyond it are not copied.
     ///
-    /// An aligned dword or qword is one atomic access: rings poll memory that others write, and what was written before it is
-    /// seen.
+    /// An aligned dword or qword is one atomic access with acquire ordering: rings poll memory that other threads write, and must
+    /// see earlier writes.
     pub(crate) fn read(&self, offset: u64, out: &mut [u8]) {
         let home = self.home(false);
         if let Some(from) = home.start(offset, out.len() as u64) {
             if let Ok(word) = <&mut [u8; 4]>::try_from(&mut *out)
                 && from.addr().is_multiple_of(size_of::<u32>())
             {
-                // SAFETY: an aligned dword in the range that `start` checked, of memory that `home` keeps. The copies of
-                // other rings may race with it where a program does not wait; each byte is then old or new.
+                // SAFETY: an aligned dword in the range that `start` checked, of memory that `home` keeps. Copies of other rings
+                // may race with it if a program does not wait; each byte is then old or new.
                 let memory = unsafe { AtomicU32::from_ptr(from.cast()) };
                 *word = memory.load(Ordering::Acquire).to_ne_bytes();
                 return;
@@ -124,12 +124,12 @@ impl Backing {
             if let Ok(words) = <&mut [u8; 8]>::try_from(&mut *out)
                 && from.addr().is_multiple_of(size_of::<u64>())
             {
-                // SAFETY: an aligned qword; else as above.
+                // SAFETY: an aligned qword; otherwise as above.
                 *words = unsafe { AtomicU64::from_ptr(from.cast()) }.load(Ordering::Acquire).to_ne_bytes();
                 return;
             }
-            // SAFETY: `start` checked the range of memory that `home` keeps; `out` is ours alone and cannot overlap memory
-            // into which no reference is held.
+            // SAFETY: `start` checked the range of memory that `home` keeps; `out` is exclusive and cannot overlap memory without
+            // references.
             return unsafe { std::ptr::copy_nonoverlapping(from, out.as_mut_ptr(), out.len()) };
         }
         match home {
@@ -138,7 +138,7 @@ impl Backing {
         }
     }
 
-    /// Copies bytes in. The caller stays within the size; what does not is not copied.
+    /// Writes bytes. The caller must stay within the size; bytes beyond it are not copied.
     pub(crate) fn write(&self, offset: u64, data: &[u8]) {
         let home = self.home(true);
         if let Some(to) = home.start(offset, data.len() as u64) {
@@ -165,10 +165,10 @@ impl Backing {
         }
     }
 
-    /// Copies between two backings, or within one even where the ranges overlap. False when one of them is not memory, and
-    /// nothing was done.
+    /// Copies between two backings, or within one even if the ranges overlap. Returns `false` without a copy if one of them is not
+    /// in memory.
     pub(crate) fn copy_from(&self, offset: u64, source: &Self, source_offset: u64, len: u64) -> bool {
-        // The target first: where both are one, the source finds what was made for the target.
+        // The target comes first: if both are the same, the source finds the memory that was allocated for the target.
         let (target, source) = (self.home(true), source.home(false));
         let (Some(to), Some(from)) = (target.start(offset, len), source.start(source_offset, len)) else {
             return false;
@@ -178,13 +178,13 @@ impl Backing {
         true
     }
 
-    /// Returns the location of the bytes; for a write, they are somewhere if there is any memory.
+    /// Returns the location of the bytes. For a write, memory is allocated if possible.
     fn home(&self, to_write: bool) -> Home<'_> {
         loop {
             if let Some(shared) = self.file.get() {
                 return Home::File(shared);
             }
-            // A copy within one BO comes twice, and must not wait for a writer in between.
+            // A copy within one BO takes the lock twice, and must not wait for a writer in between.
             let heap = self.heap.read_recursive();
             if self.file.get().is_some() {
                 continue;
@@ -199,7 +199,7 @@ impl Backing {
         }
     }
 
-    /// Makes what is written to for the first time.
+    /// Allocates the memory for the first write.
     fn make(&self) -> Result<(), Errno> {
         if self.len > SMALL {
             return self.file().map(drop);
@@ -213,7 +213,7 @@ impl Backing {
 }
 
 impl Shared {
-    /// A process that has no descriptor left for it gets more, as far as it may have them: a real BO takes none.
+    /// Creates the file. If the process has no free descriptor, raises its limit as far as permitted, because a real BO needs none.
     fn new(len: u64) -> Result<Self, Errno> {
         let make = || memory_file(c"amdgpu-sim BO", len);
         let file = make().or_else(|errno| {
@@ -235,7 +235,7 @@ impl Shared {
         }
     }
 
-    /// The GPU's mapping, if there is room for one.
+    /// Returns the GPU's mapping, if it can be created.
     fn view(&self) -> Option<&View> {
         self.view.get_or_init(|| View::new(self.file.as_fd(), self.len).ok()).as_ref()
     }
@@ -255,7 +255,7 @@ fn report(result: std::io::Result<()>) {
 mod tests {
     use super::*;
 
-    /// In the heap, in a file that is mapped, and in one that found no room for a mapping.
+    /// Returns memory in the heap, in a mapped file, and in a file without a mapping.
     fn all(len: u64) -> [Backing; 3] {
         let mapped = Backing::new(len);
         mapped.file().unwrap();

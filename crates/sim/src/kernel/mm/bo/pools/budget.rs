@@ -1,27 +1,27 @@
-//! Budget of bytes that a submission may move.
+//! The limit on the bytes that a submission may move.
 
 use std::time::{Duration, Instant};
 
-/// The rate of moves that is allowed in the long run: 8 bytes a microsecond (`amdgpu_moverate`, 8 MB/s).
+/// The long-term rate of moves: 8 bytes per microsecond (`amdgpu_moverate`, 8 MB/s).
 const LOG2_BYTES_PER_MICROSECOND: u32 = 3;
-/// Allowance is saved up for at most this long, in microseconds.
+/// The maximum time in microseconds for which allowance accumulates.
 const MOST_SAVED: i64 = 200_000;
-/// With this much VRAM free, or an eighth of it, moving is always allowed. Bytes.
+/// The number of bytes of free VRAM from which moves are always permitted; an eighth of VRAM also suffices.
 const MUCH_FREE: u64 = 128 << 20;
 
-/// The allowance for moves, in time: what has passed may be spent on moving, and what was moved beyond is owed.
+/// The allowance for moves as a time: it increases with time, decreases with moved bytes, and may become negative.
 ///
 /// Source: Linux 6.12 `amdgpu_cs.c`, `amdgpu_cs_get_threshold_for_moves`, `amdgpu_cs_report_moved_bytes`.
 #[derive(Debug, Default)]
 pub(super) struct Budget {
     last: Option<Instant>,
-    /// Microseconds; negative when in debt.
+    /// The allowance in microseconds; negative after too many moves.
     saved: i64,
-    /// The same for visible VRAM.
+    /// The allowance for visible VRAM in microseconds.
     saved_visible: i64,
 }
 
-/// Fill level of a heap, bytes.
+/// The fill level of a heap in bytes.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Fill {
     pub(super) total: u64,
@@ -34,7 +34,7 @@ impl Fill {
     }
 }
 
-/// Bytes that one submission may move, and has moved. It may go on while it has moved less than it may.
+/// The bytes that a submission may move, and has moved. It may move another BO as long as it has moved less than permitted.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Allowance {
     most: u64,
@@ -44,7 +44,7 @@ pub(super) struct Allowance {
 }
 
 impl Allowance {
-    /// Returns `true` if another BO may be moved where it prefers to be, into visible VRAM or elsewhere.
+    /// Returns `true` if another BO may be moved to its preferred domain. `visible` is `true` for visible VRAM.
     pub(super) const fn is_left(&self, visible: bool) -> bool {
         self.moved < self.most && (!visible || self.moved_visible < self.most_visible)
     }
@@ -58,7 +58,7 @@ impl Allowance {
 }
 
 impl Budget {
-    /// Returns the bytes that a submission may move now. `visible` is `None` if the CPU sees all VRAM.
+    /// Returns the bytes that a submission may move now. `visible` is `None` if all VRAM is visible.
     pub(super) fn open(&mut self, now: Instant, is_apu: bool, vram: Fill, visible: Option<Fill>) -> Allowance {
         let passed = self.last.map_or(Duration::MAX, |last| now.saturating_duration_since(last));
         let passed = i64::try_from(passed.as_micros()).unwrap_or(MOST_SAVED).min(MOST_SAVED + self.debt());
@@ -78,30 +78,30 @@ impl Budget {
         Allowance { most, most_visible, ..Allowance::default() }
     }
 
-    /// One that has saved all it can.
+    /// Creates a budget with the maximum allowance.
     #[cfg(test)]
     pub(super) const fn full() -> Self {
         Self { last: None, saved: MOST_SAVED, saved_visible: MOST_SAVED }
     }
 
-    /// Accounts for the bytes moved.
+    /// Subtracts the moved bytes.
     pub(super) fn close(&mut self, allowance: Allowance) {
         self.saved = self.saved.saturating_sub(microseconds(allowance.moved));
         self.saved_visible = self.saved_visible.saturating_sub(microseconds(allowance.moved_visible));
     }
 
-    /// The larger debt, microseconds: time beyond it changes nothing.
+    /// Returns the larger debt in microseconds. Time beyond it has no effect.
     fn debt(&self) -> i64 {
         self.saved.min(self.saved_visible).min(0).saturating_neg()
     }
 }
 
-/// Returns the time that moving takes at the allowed rate.
+/// Returns the time that a move takes at the long-term rate.
 fn microseconds(bytes: u64) -> i64 {
     (bytes >> LOG2_BYTES_PER_MICROSECOND).cast_signed()
 }
 
-/// Returns the bytes that may be moved in that time.
+/// Returns the bytes that may be moved in this time.
 fn bytes(microseconds: i64) -> u64 {
     u64::try_from(microseconds).unwrap_or(0) << LOG2_BYTES_PER_MICROSECOND
 }

@@ -1,8 +1,8 @@
-//! The memory pools: what is in VRAM, visible VRAM and GTT.
+//! The memory pools: the usage of VRAM, visible VRAM and GTT.
 //!
-//! A BO's bytes are in its file wherever the BO is said to be: the CPU's mappings show the same file before and after a
-//! move, so moving is a matter of bookkeeping and contents survive by construction. Only what the driver throws away is
-//! really emptied, see [`Signs::lost`].
+//! A BO's bytes are in one file regardless of its domain: CPU mappings show the same file before and after a move, so a move only
+//! changes the accounting, and contents always survive. Only contents that the driver discards are really erased, see
+//! [`Signs::lost`].
 
 mod budget;
 mod pinned;
@@ -32,19 +32,19 @@ pub(crate) use self::{pinned::Pinned, place::Place};
 use super::reservation::Reservation;
 use crate::Profile;
 
-/// Request of a new BO.
+/// A request for a new BO.
 #[derive(Debug)]
 pub(crate) struct Request {
-    /// Bytes, whole pages.
+    /// The size in bytes, in whole pages.
     pub(crate) bytes: u64,
     pub(crate) domains: GemDomain,
     pub(crate) flags: GemCreateFlags,
-    /// The file that it is always valid in.
+    /// The file in which the BO is always valid, if any.
     pub(crate) vm: Option<u64>,
     pub(crate) reservation: Arc<Reservation>,
 }
 
-/// Current and preferred place of a BO, for statistics.
+/// The current and preferred domain of a BO, for statistics.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Standing {
     pub(crate) place: Place,
@@ -54,7 +54,7 @@ pub(crate) struct Standing {
 }
 
 impl Standing {
-    /// Returns `true` if all of it is where the CPU sees it.
+    /// Returns `true` if the whole BO is in visible VRAM.
     pub(crate) fn is_visible(&self) -> bool {
         self.place == Place::Vram { visible: self.bytes }
     }
@@ -69,7 +69,7 @@ pub(crate) struct Pools {
     state: Mutex<State>,
 }
 
-/// A BO's share of the pools, given back on drop.
+/// A BO's share of the pools, which is freed on drop.
 #[derive(Debug)]
 pub(crate) struct Taken {
     pools: Arc<Pools>,
@@ -77,7 +77,7 @@ pub(crate) struct Taken {
     signs: Arc<Signs>,
 }
 
-/// The BOs of a submission are where they may be, and stay there while this lives.
+/// A guard that keeps the BOs of a submission in their domains.
 #[derive(Debug)]
 pub(crate) struct Settled<'p>(#[expect(dead_code, reason = "held, not used")] MutexGuard<'p, State>);
 
@@ -91,17 +91,17 @@ impl Pools {
         })
     }
 
-    /// Finds a place for a new BO, with the fallbacks of the ioctl: first the CPU access hint is dropped, then a request
-    /// for VRAM alone may go to GTT too. The domains as they are afterwards.
+    /// Places a new BO, with the fallbacks of the ioctl: first the hint for CPU access is dropped, then a request for VRAM only may
+    /// also use GTT. Returns the resulting domains.
     ///
-    /// Each attempt first looks for a free place in all domains; then it evicts, in VRAM if that is among them.
+    /// Each attempt first looks for free memory in all domains, and then evicts, preferably from VRAM.
     ///
     /// Source: Linux 6.12 `amdgpu_gem.c`, `amdgpu_gem_create_ioctl`; `amdgpu_object.c`, `amdgpu_bo_create`; `ttm_bo.c`,
     /// `ttm_bo_validate`.
     ///
     /// # Errors
     ///
-    /// ENOMEM when the request is larger than its heap, or nothing that may go has a place to go to.
+    /// ENOMEM if the request is larger than its heap, or no BO can be evicted.
     pub(crate) fn place(self: &Arc<Self>, request: Request) -> Result<(Taken, GemDomain), Errno> {
         let Request { domains, flags, .. } = request;
         let for_cpu = flags.contains(GemCreateFlags::CPU_ACCESS_REQUIRED);
@@ -138,7 +138,7 @@ impl Pools {
             bytes,
             preferred,
             allowed: allowed(preferred, is_discardable),
-            // A hint for the first placement only, until the CPU does come.
+            // The hint is only for the first placement, until the CPU accesses the BO.
             for_cpu: false,
             class: if is_discardable { Class::Discardable } else { Class::Normal },
             vm,
@@ -151,11 +151,11 @@ impl Pools {
         Taken { pools: Arc::clone(self), id, signs }
     }
 
-    /// Takes user memory in. It counts as GTT once it was validated; until then nothing is known of it.
+    /// Adds user memory. It counts as GTT once it has been validated.
     ///
     /// # Errors
     ///
-    /// ENOMEM when there is no room for it.
+    /// ENOMEM if there is no room for it.
     pub(crate) fn take_user(self: &Arc<Self>, bytes: u64, reservation: &Arc<Reservation>) -> Result<Taken, Errno> {
         if self.sizes.is_too_large(bytes, GemDomain::GTT) {
             return Err(Errno::ENOMEM);
@@ -167,17 +167,17 @@ impl Pools {
         Ok(self.take(&mut state, request, place, GemDomain::GTT))
     }
 
-    /// Brings the BOs of a submission where they may be: those it lists, and those that are always valid in the file.
+    /// Moves the BOs of a submission to their domains: the BOs in its list, and the always valid BOs of the file.
     ///
-    /// Each goes where it prefers to be as long as the allowance for moves lasts, else where it may be. BOs that the
-    /// submission uses are not evicted for it.
+    /// Each BO moves to its preferred domain as long as the allowance for moves lasts, otherwise to an allowed domain. BOs of the
+    /// submission are not evicted for others.
     ///
     /// Source: Linux 6.12 `amdgpu_cs.c`, `amdgpu_cs_parser_bos`, `amdgpu_cs_bo_validate`; `amdgpu_vm.c`,
     /// `amdgpu_vm_validate`.
     ///
     /// # Errors
     ///
-    /// ENOMEM when they do not fit together.
+    /// ENOMEM if they do not fit together.
     pub(crate) fn settle<'t>(
         &self,
         vm: u64,
@@ -214,7 +214,7 @@ impl Pools {
         let Some(resident) = state.get(id) else { return Ok(()) };
         let (preferred, allowed) = (resident.preferred, resident.allowed);
         if resident.is_on_chip() {
-            // It was restless because the chip has not that much of it.
+            // The BO needed to move because the chip lacks enough of this resource.
             return Err(Errno::ENOMEM);
         }
         let needs_visible = resident.for_cpu && !self.sizes.is_all_visible();
@@ -229,23 +229,23 @@ impl Pools {
         Ok(())
     }
 
-    /// Page tables that are gone.
+    /// Removes page tables that were destroyed.
     pub(crate) fn forget_vm(&self, vm: u64) {
         self.state.lock().forget_vm(vm);
     }
 
-    /// Returns the moves.
+    /// Returns the counts of moves.
     pub(crate) fn moves(&self) -> Moves {
         self.state.lock().moves
     }
 
-    /// From now on evictions lose what they evict, or do so no longer.
+    /// Sets whether evictions lose contents.
     pub(crate) fn lose_evicted(&self, lose: bool) {
         self.state.lock().loses_evicted = lose;
     }
 
-    /// The answer to MEMORY: totals of the capture, usage of now. Where the capture lacks the usable sizes they follow
-    /// the kernel's formulas with nothing pinned.
+    /// Returns the answer to MEMORY: the totals of the capture and the current usage. If the capture lacks the usable sizes, they
+    /// are computed by the kernel's formulas without pinned memory.
     ///
     /// Source: Linux 6.12 `amdgpu_kms.c`, `amdgpu_info_ioctl`.
     pub(crate) fn memory_info(&self) -> MemoryInfo {
@@ -269,7 +269,7 @@ impl Pools {
     }
 }
 
-/// Returns the allowed domains of a BO that prefers these.
+/// Returns the allowed domains of a BO with these preferred domains.
 ///
 /// Source: Linux 6.12 `amdgpu_object.c`, `amdgpu_bo_create`; `amdgpu_gem.c`, `amdgpu_gem_op_ioctl`.
 pub(crate) fn allowed(preferred: GemDomain, is_discardable: bool) -> GemDomain {
@@ -278,24 +278,24 @@ pub(crate) fn allowed(preferred: GemDomain, is_discardable: bool) -> GemDomain {
 }
 
 impl Taken {
-    /// Returns its current and preferred place.
+    /// Returns the current and preferred domain of the BO.
     pub(crate) fn standing(&self) -> Option<Standing> {
         let state = self.pools.state.lock();
         let &Resident { place, bytes, preferred, for_cpu, .. } = state.get(self.id)?;
         Some(Standing { place, bytes, preferred, for_cpu })
     }
 
-    /// Returns `true` if page tables can point at it.
+    /// Returns `true` if page tables can map the BO.
     pub(crate) fn is_reachable(&self) -> bool {
         self.signs.reachable.load(Ordering::Relaxed)
     }
 
-    /// Returns `true` if what was in it is gone; said once.
+    /// Returns `true` once after the contents were lost.
     pub(crate) fn take_loss(&self) -> bool {
         self.signs.lost.load(Ordering::Relaxed) && self.signs.lost.swap(false, Ordering::AcqRel)
     }
 
-    /// It wants to be elsewhere. Nothing moves before it is used.
+    /// Sets the preferred and allowed domains. The BO moves at its next use.
     pub(crate) fn set_domains(&self, preferred: GemDomain, allowed: GemDomain) {
         let mut state = self.pools.state.lock();
         if let Some(resident) = state.get_mut(self.id) {
@@ -305,19 +305,19 @@ impl Taken {
         state.note_displaced(self.id, &self.pools.sizes);
     }
 
-    /// Brings it where it prefers to be, which only its own kind of BO does outside a submission.
+    /// Moves the BO to its preferred domain. Only special kinds of BOs do this outside a submission.
     ///
     /// # Errors
     ///
-    /// ENOMEM when there is no room.
+    /// ENOMEM if there is no room.
     pub(crate) fn settle(&self) -> Result<(), Errno> {
         let mut state = self.pools.state.lock();
         let preferred = state.get(self.id).map_or(GemDomain::empty(), |resident| resident.preferred);
         state.settle(self.id, preferred, &self.pools.sizes, Keep::NOBODY).map(drop)
     }
 
-    /// The CPU touches it. A BO in invisible VRAM moves to where the CPU can see it: into visible VRAM if there
-    /// is room, else into GTT. When there is none either it stays; a real CPU would get SIGBUS.
+    /// Handles an access by the CPU. A BO in invisible VRAM moves to visible VRAM, or to GTT if there is no room. If neither has
+    /// room it stays; a real CPU would get SIGBUS.
     ///
     /// Source: Linux 6.12 `amdgpu_object.c`, `amdgpu_bo_fault_reserve_notify`.
     pub(crate) fn fault_in(&self) {

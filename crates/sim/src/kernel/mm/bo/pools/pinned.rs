@@ -1,4 +1,4 @@
-//! Pinned memory, which is never evicted: what a display scans out, what firmware keeps, the pinned memory of others.
+//! Pinned memory, which is never evicted: for scanout, firmware, and other processes' pinned memory.
 
 use std::sync::Arc;
 
@@ -9,7 +9,7 @@ use super::{
     state::{Keep, Want},
 };
 
-/// Pinned bytes; they are free again when this is dropped.
+/// Pinned bytes, which are freed on drop.
 #[derive(Debug)]
 pub(crate) struct Pinned {
     pools: Arc<Pools>,
@@ -18,11 +18,11 @@ pub(crate) struct Pinned {
 }
 
 impl Pools {
-    /// Pins bytes in a heap, and evicts for them who is in the way. They are in no queue, so nothing evicts them in turn.
+    /// Pins bytes in a heap, and evicts BOs to make room. Pinned bytes are in no queue, so they are never evicted.
     ///
     /// # Errors
     ///
-    /// ENOMEM when there is no room even then; who had to go for it stays away.
+    /// ENOMEM if evictions do not make enough room; evicted BOs stay evicted.
     pub(crate) fn pin(self: &Arc<Self>, domain: GemDomain, for_cpu: bool, bytes: u64) -> Result<Pinned, Errno> {
         let want = Want { bytes, domains: domain, for_cpu, gtt_is_fallback: false };
         let mut state = self.state.lock();

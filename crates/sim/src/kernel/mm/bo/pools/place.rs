@@ -1,46 +1,46 @@
-//! Places of BOs, and what the pools report to a BO about itself.
+//! The domains of BOs, and the state that the pools publish for each BO.
 
 use std::sync::atomic::AtomicBool;
 
-/// Place of a BO.
+/// The domain in which a BO is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Place {
     /// VRAM.
     Vram {
-        /// Number of its bytes that the CPU can map.
+        /// The number of its bytes in visible VRAM.
         visible: u64,
     },
     /// System memory that the GPU can map.
     Gtt,
-    /// System memory out of the GPU's reach.
+    /// System memory that the GPU cannot map.
     System,
-    /// On the chip, or thrown away: counted nowhere.
+    /// An on-chip resource, or discarded: not counted.
     Nowhere,
 }
 
 impl Place {
-    /// Returns `true` if page tables can point there.
+    /// Returns `true` if page tables can map the domain.
     pub(super) const fn is_in_reach(self) -> bool {
         matches!(self, Self::Vram { .. } | Self::Gtt)
     }
 }
 
-/// Moves since the device was created.
+/// The counts of moves since the device was created.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Moves {
-    /// Bytes copied, evictions included.
+    /// The number of copied bytes, including evictions.
     pub(crate) bytes: u64,
-    /// Copies that made room for others.
+    /// The number of copies that made room for others.
     pub(crate) evictions: u64,
-    /// Times that the CPU touched VRAM where it cannot see it.
+    /// The number of CPU accesses to invisible VRAM.
     pub(crate) cpu_page_faults: u64,
 }
 
-/// State that the pools publish for a BO, which it reads without their lock.
+/// The state that the pools publish for a BO, which can be read without their lock.
 #[derive(Debug, Default)]
 pub(crate) struct Signs {
-    /// Page tables can point at it, by the last time it was placed on purpose.
+    /// `true` if page tables can map the BO, according to its last deliberate placement.
     pub(super) reachable: AtomicBool,
-    /// `true` if its contents are gone.
+    /// `true` if the contents were lost.
     pub(super) lost: AtomicBool,
 }

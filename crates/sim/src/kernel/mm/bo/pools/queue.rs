@@ -1,23 +1,23 @@
-//! Eviction order of the BOs of a heap.
+//! The eviction order of the BOs of a heap.
 
 use std::collections::BTreeSet;
 
-/// Eviction class: a lower one goes first, whenever it was used.
+/// The eviction class. A lower class is evicted first, regardless of use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Class {
-    /// Its contents may be thrown away.
+    /// The contents may be discarded.
     Discardable,
-    /// Everything else.
+    /// All other BOs.
     Normal,
 }
 
-/// A BO's place in the queue: its class, when it was last used as far as the queue knows, and its name.
+/// A BO's position in the queue: its class, the last use known to the queue, and its ID.
 pub(super) type Ticket = (Class, u64, usize);
 
-/// The BOs of a heap, least recently used first.
+/// The BOs of a heap, the least recently used first.
 ///
-/// A use is not reported to the queue: with thousands of BOs in each submission that would cost more than the submission. A
-/// BO that comes up to go and was used since is put where it belongs then.
+/// Uses are not reported to the queue: with thousands of BOs in each submission that would cost more than the submission. A BO at
+/// the front that was used since it was queued is moved to its proper position.
 #[derive(Debug, Default)]
 pub(super) struct Queue(BTreeSet<Ticket>);
 
@@ -30,7 +30,7 @@ impl Queue {
         self.0.remove(&ticket);
     }
 
-    /// The first one behind another.
+    /// Returns the first position after another.
     pub(super) fn behind(&self, ticket: Option<Ticket>) -> Option<Ticket> {
         use std::ops::Bound::{Excluded, Unbounded};
         let start = ticket.map_or(Unbounded, Excluded);

@@ -1,4 +1,4 @@
-//! Sizes of the heaps, and the bytes in use of each.
+//! The sizes of the heaps, and the bytes in use of each.
 
 use amdgpu_hw::GfxLevel;
 use amdgpu_uapi::{GemDomain, MemoryInfo};
@@ -6,24 +6,24 @@ use amdgpu_uapi::{GemDomain, MemoryInfo};
 use super::place::Place;
 use crate::{Profile, chips::gds_config, kernel::mm::bo::PAGE};
 
-/// VRAM that the kernel keeps for page tables (`AMDGPU_VM_RESERVED_VRAM`), bytes.
+/// The VRAM in bytes that the kernel reserves for page tables (`AMDGPU_VM_RESERVED_VRAM`).
 const RESERVED_VRAM: u64 = 8 << 20;
 
-/// Doorbells that one BO may have, bytes: the doorbell aperture.
+/// The maximum size of a BO of doorbells in bytes: the doorbell aperture.
 ///
 /// Source: Linux 6.17 `amdgpu_doorbell_mgr.c`, `amdgpu_doorbell_init`.
 const DOORBELLS: u64 = 2 << 20;
 
-/// Sizes of the domains of BOs, bytes.
+/// The sizes of the domains in bytes.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Sizes {
     pub(super) vram: u64,
-    /// VRAM that BOs cannot have.
+    /// The VRAM that is not available for BOs.
     pub(super) reserved: u64,
     pub(super) visible: u64,
     pub(super) gtt: u64,
-    /// System memory and swap for what GTT has no room for. GTT is half of the memory of a machine, which is taken to have
-    /// as much swap space as memory: three times the GTT beside it.
+    /// The system memory and swap beyond GTT. GTT is half of a machine's memory, which is assumed to have as much swap as memory,
+    /// so this is three times the size of GTT.
     pub(super) system: u64,
     pub(super) is_apu: bool,
     pub(super) gfx_level: GfxLevel,
@@ -43,12 +43,12 @@ impl Sizes {
         }
     }
 
-    /// Returns `true` if the CPU sees all VRAM.
+    /// Returns `true` if all VRAM is visible.
     pub(super) const fn is_all_visible(&self) -> bool {
         self.visible == self.vram
     }
 
-    /// Returns `true` if a request is beyond its heap at once. The GTT counts where it is among the domains, else VRAM.
+    /// Returns `true` if a request is larger than its heap: GTT if it is among the domains, otherwise VRAM.
     ///
     /// Source: Linux 6.12 `amdgpu_object.c`, `amdgpu_bo_validate_size`.
     pub(super) fn is_too_large(&self, bytes: u64, domains: GemDomain) -> bool {
@@ -63,7 +63,7 @@ impl Sizes {
         }
     }
 
-    /// Returns `true` if the chip has that much of an on-chip resource. Sizes are pages, one for each unit.
+    /// Returns `true` if the chip has this much of an on-chip resource. Sizes are pages, one for each unit.
     pub(super) fn has_on_chip(&self, bytes: u64, domains: GemDomain) -> bool {
         if domains.contains(GemDomain::DOORBELL) {
             return bytes <= DOORBELLS;
@@ -80,7 +80,7 @@ impl Sizes {
     }
 }
 
-/// Bytes in use.
+/// The bytes in use.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Used {
     pub(super) invisible: u64,
@@ -94,7 +94,8 @@ impl Used {
         self.invisible + self.visible
     }
 
-    /// Returns a place in VRAM with room for a BO: all of it visible if the CPU needs it, else as little as possible.
+    /// Returns a location in VRAM with room for a BO: fully visible if the CPU needs it, otherwise with as little visible VRAM as
+    /// possible.
     pub(super) fn room_in_vram(&self, sizes: &Sizes, bytes: u64, for_cpu: bool) -> Option<Place> {
         let fits = |used: u64, size: u64| used.checked_add(bytes).is_some_and(|sum| sum <= size);
         if !fits(self.vram(), sizes.vram.saturating_sub(sizes.reserved)) {
@@ -107,7 +108,7 @@ impl Used {
         Some(Place::Vram { visible: bytes - invisible })
     }
 
-    /// Returns `true` if a BO finds room in VRAM where the CPU does not see it.
+    /// Returns `true` if invisible VRAM has room for a BO.
     pub(super) const fn has_invisible_room(&self, sizes: &Sizes, bytes: u64) -> bool {
         sizes.vram - sizes.visible - self.invisible >= bytes
     }
@@ -120,7 +121,7 @@ impl Used {
         self.system.checked_add(bytes).is_some_and(|sum| sum <= sizes.system).then_some(Place::System)
     }
 
-    /// Counts a BO in.
+    /// Counts a BO as in use.
     pub(super) const fn add(&mut self, place: Place, bytes: u64) {
         match place {
             Place::Vram { visible } => {
@@ -133,7 +134,7 @@ impl Used {
         }
     }
 
-    /// Counts a BO out that was counted in.
+    /// Removes a BO from the counts.
     pub(super) const fn subtract(&mut self, place: Place, bytes: u64) {
         match place {
             Place::Vram { visible } => {

@@ -18,22 +18,22 @@ use super::{
 };
 use crate::kernel::mm::bo::reservation::Reservation;
 
-/// Domains of on-chip resources, doorbells among them.
+/// The domains of on-chip resources, including doorbells.
 const ON_CHIP: GemDomain = GemDomain::GDS.union(GemDomain::GWS).union(GemDomain::OA).union(GemDomain::DOORBELL);
 
-/// One BO.
+/// A BO in the pools.
 #[derive(Debug)]
 pub(super) struct Resident {
     pub(super) place: Place,
     pub(super) bytes: u64,
     pub(super) preferred: GemDomain,
     pub(super) allowed: GemDomain,
-    /// `true` if it has to be where the CPU sees it.
+    /// `true` if the BO must be visible to the CPU.
     pub(super) for_cpu: bool,
     pub(super) class: Class,
-    /// The file whose page tables it shares a reservation with, for a BO that was created VM_ALWAYS_VALID.
+    /// The file with whose page tables the BO shares a reservation, for a BO created with VM_ALWAYS_VALID.
     pub(super) vm: Option<u64>,
-    /// When it was used last, and when its queue thinks it was.
+    /// The time of the last use, and the last use known to its queue.
     pub(super) used: u64,
     pub(super) queued: u64,
     pub(super) signs: Arc<Signs>,
@@ -41,7 +41,7 @@ pub(super) struct Resident {
 }
 
 impl Resident {
-    /// Returns `true` if it may stay where it is. When others would have to go for it, a BO that is as good as placed stays.
+    /// Returns `true` if the BO may stay in its current domain. Without `force`, a domain that is only a fallback does not suffice.
     fn is_compatible(&self, sizes: &Sizes, domains: GemDomain, force: bool) -> bool {
         match self.place {
             Place::Vram { visible } => domains.contains(GemDomain::VRAM) && (!self.for_cpu || visible == self.bytes),
@@ -51,12 +51,12 @@ impl Resident {
         }
     }
 
-    /// On a card, GTT is only second best for what may be in VRAM.
+    /// Returns `true` if GTT is only a fallback: on a discrete GPU for BOs that prefer VRAM.
     fn is_gtt_fallback(&self, sizes: &Sizes, domains: GemDomain) -> bool {
         !sizes.is_apu && (domains & self.preferred).contains(GemDomain::VRAM)
     }
 
-    /// Returns `true` if it is where it wants to be.
+    /// Returns `true` if the BO is in its preferred domain.
     pub(super) fn is_content(&self, sizes: &Sizes) -> bool {
         if self.is_on_chip() {
             return sizes.has_on_chip(self.bytes, self.preferred);
@@ -64,9 +64,9 @@ impl Resident {
         self.is_compatible(sizes, self.preferred, false)
     }
 
-    /// Returns `true` if it is in a domain that it prefers, if not in the best: an always-valid BO is then left in peace.
+    /// Returns `true` if the BO is in any of its preferred domains. An always valid BO is then not moved.
     ///
-    /// Source: Linux 6.12 `amdgpu_vm.c`, `amdgpu_vm_bo_update`: only other ones are on the list of the evicted.
+    /// Source: Linux 6.12 `amdgpu_vm.c`, `amdgpu_vm_bo_update`: only other BOs are in the list of evicted BOs.
     fn is_at_home(&self, sizes: &Sizes) -> bool {
         self.is_compatible(sizes, self.preferred, true)
     }
@@ -80,26 +80,26 @@ impl Resident {
     }
 }
 
-/// Reason of a move.
+/// The reason for a move.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Why {
-    /// Others need the room.
+    /// Other BOs need the room.
     Eviction,
-    /// It is used.
+    /// The BO is used.
     Use,
 }
 
-/// Requirements of a place.
+/// The requirements of a BO for its placement.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Want {
     pub(super) bytes: u64,
     pub(super) domains: GemDomain,
     pub(super) for_cpu: bool,
-    /// GTT only where others would have to go for VRAM.
+    /// `true` to use GTT only if VRAM would require evictions.
     pub(super) gtt_is_fallback: bool,
 }
 
-/// BOs that must not be evicted: those used since, and those that share their reservation with these page tables.
+/// The BOs that must not be evicted: BOs that were used since a time, and BOs that share their reservation with these page tables.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Keep {
     pub(super) since: u64,
@@ -111,7 +111,7 @@ impl Keep {
     pub(super) const NOBODY: Self = Self { since: u64::MAX, vm: None };
 }
 
-/// A heap that is full.
+/// A heap without enough room.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Heap {
     Vram,
@@ -124,20 +124,20 @@ pub(super) struct State {
     pub(super) used: Used,
     residents: Vec<Option<Resident>>,
     free: Vec<usize>,
-    /// Counts uses.
+    /// The counter of uses, which serves as the time.
     now: u64,
-    /// BOs with bytes in visible VRAM.
+    /// The BOs with bytes in visible VRAM.
     visible: Queue,
-    /// BOs elsewhere in VRAM.
+    /// The BOs in invisible VRAM.
     invisible: Queue,
     gtt: Queue,
-    /// When page tables were last used by a submission, and with them the BOs that are always valid there.
+    /// The time of the last use of page tables by a submission, and thereby of their always valid BOs.
     vms: HashMap<u64, u64>,
-    /// Always-valid BOs that are in no domain they prefer: the next submission looks after them.
+    /// The always valid BOs outside their preferred domains, which the next submission checks.
     displaced: HashMap<u64, BTreeSet<usize>>,
     pub(super) budget: Budget,
     pub(super) moves: Moves,
-    /// Every eviction loses what was in the BO: a mutation that a test must notice.
+    /// `true` if evictions lose contents: a mutation that tests must detect.
     pub(super) loses_evicted: bool,
 }
 
@@ -150,13 +150,13 @@ impl State {
         self.residents.get_mut(id)?.as_mut()
     }
 
-    /// The time of a new use.
+    /// Returns the time of a new use.
     pub(super) const fn tick(&mut self) -> u64 {
         self.now += 1;
         self.now
     }
 
-    /// Takes a BO in at the place it says. Its name.
+    /// Adds a BO in its domain and returns its ID.
     pub(super) fn add(&mut self, mut resident: Resident, sizes: &Sizes) -> usize {
         resident.used = self.tick();
         resident.queued = resident.used;
@@ -175,7 +175,7 @@ impl State {
         id
     }
 
-    /// Lets a BO go.
+    /// Removes a BO.
     pub(super) fn remove(&mut self, id: usize) {
         let Some(resident) = self.residents.get_mut(id).and_then(Option::take) else { return };
         self.used.subtract(resident.place, resident.bytes);
@@ -188,18 +188,18 @@ impl State {
         self.free.push(id);
     }
 
-    /// A submission uses these page tables.
+    /// Records the use of page tables by a submission.
     pub(super) fn use_vm(&mut self, vm: u64, now: u64) {
         self.vms.insert(vm, now);
     }
 
-    /// Page tables that are gone.
+    /// Removes page tables that were destroyed.
     pub(super) fn forget_vm(&mut self, vm: u64) {
         self.vms.remove(&vm);
         self.displaced.remove(&vm);
     }
 
-    /// Always-valid BOs that the next submission of these page tables has to look after.
+    /// Returns the always valid BOs that the next submission with these page tables must check.
     pub(super) fn displaced(&self, vm: u64) -> Vec<usize> {
         self.displaced.get(&vm).into_iter().flatten().copied().collect()
     }
@@ -223,7 +223,7 @@ impl State {
         }
     }
 
-    /// Brings a BO into its domains: to a free place, or with force by sending others away.
+    /// Moves a BO to one of its domains: to free memory, or with `force` by evicting others.
     pub(super) fn settle(
         &mut self,
         id: usize,
@@ -250,7 +250,7 @@ impl State {
         Err(Errno::ENOMEM)
     }
 
-    /// A place in one of the domains, in the order VRAM, GTT, system memory.
+    /// Finds room in one of the domains, in the order VRAM, GTT, system memory.
     pub(super) fn find(&mut self, want: Want, force: bool, sizes: &Sizes, keep: Keep) -> Option<Place> {
         let Want { bytes, domains, for_cpu, gtt_is_fallback } = want;
         if domains.intersects(ON_CHIP) {
@@ -281,7 +281,7 @@ impl State {
         may_be_system.then(|| self.used.room_in_system(sizes, bytes))?
     }
 
-    /// Evicts from VRAM until there is room: from all of it while that is full, and from the visible part while only that is.
+    /// Evicts from VRAM until there is room: from all VRAM while that is full, otherwise from the visible part.
     fn make_room(
         &mut self,
         room: impl Fn(&Self) -> Option<Place>,
@@ -298,7 +298,7 @@ impl State {
         }
     }
 
-    /// Evicts the least recently used BO. Returns `false` when no BO is left that may be evicted and has a place to go to.
+    /// Evicts the least recently used BO. Returns `false` if no BO may be evicted, or there is no room for it elsewhere.
     fn evict_one(&mut self, heap: Heap, sizes: &Sizes, keep: Keep) -> bool {
         let victim = match heap {
             Heap::Gtt => self.victim(Place::Gtt, heap, sizes, keep),
@@ -314,7 +314,7 @@ impl State {
         let is_lost = place == Place::Nowhere || self.loses_evicted;
         self.move_to(id, place, Why::Eviction, sizes);
         if let Some(resident) = self.get(id).filter(|_| is_lost) {
-            // What a job still works on is not thrown away under it.
+            // Contents that a job still uses are not discarded.
             if resident.reservation.is_idle() {
                 resident.signs.lost.store(true, Ordering::Release);
             }
@@ -322,7 +322,7 @@ impl State {
         true
     }
 
-    /// The first of a queue that may go. Those that were used since they were queued are queued anew on the way.
+    /// Returns the first BO of a queue that may be evicted. BOs that were used since they were queued are queued again.
     fn victim(&mut self, queue: Place, heap: Heap, sizes: &Sizes, keep: Keep) -> Option<Ticket> {
         let mut looked_at = None;
         while let Some(ticket) = self.queue(queue)?.behind(looked_at) {
@@ -344,7 +344,7 @@ impl State {
         None
     }
 
-    /// Returns the place that a BO is evicted to.
+    /// Returns the domain to which a BO is evicted.
     fn refuge(&self, id: usize, heap: Heap, sizes: &Sizes) -> Option<Place> {
         let resident = self.get(id)?;
         let bytes = resident.bytes;
@@ -379,7 +379,7 @@ impl State {
             resident.place = place;
             resident.queued = now;
             if why == Why::Use {
-                // Who is only evicted stays in reach of the jobs that are under way.
+                // A BO that is evicted stays mapped for running jobs.
                 resident.signs.reachable.store(place.is_in_reach(), Ordering::Relaxed);
             }
             let ticket = resident.ticket(id);

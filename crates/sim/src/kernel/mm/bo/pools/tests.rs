@@ -1,4 +1,4 @@
-//! The pools against a model that looks at every BO for every decision.
+//! Comparison of the pools with a model that checks every BO for every decision.
 
 use std::collections::BTreeMap;
 
@@ -9,10 +9,10 @@ use super::*;
 
 const VRAM: GemDomain = GemDomain::VRAM;
 const GTT: GemDomain = GemDomain::GTT;
-/// Files whose page tables take part.
+/// The number of files with page tables.
 const VMS: u64 = 2;
 
-/// So small that a handful of BOs fills everything. The allowance for moves never runs out at this scale.
+/// Sizes so small that a few BOs fill all heaps. The allowance for moves is never exhausted at this scale.
 fn small(is_apu: bool, visible: u64) -> Sizes {
     Sizes { vram: 32, reserved: 2, visible, gtt: 20, system: 24, is_apu, gfx_level: GfxLevel::Gfx10_3 }
 }
@@ -54,7 +54,7 @@ fn any_op() -> impl Strategy<Value = Op> {
     ]
 }
 
-/// A BO of the model.
+/// A BO in the model.
 #[derive(Clone, Copy, Debug)]
 struct Known {
     place: Place,
@@ -89,7 +89,7 @@ impl Model {
         self.bos.values().map(count).sum()
     }
 
-    /// Bytes in VRAM, in its visible part, in GTT and in system memory.
+    /// Returns the bytes in VRAM, in its visible part, in GTT and in system memory.
     fn used(&self) -> [u64; 4] {
         let visible = |bo: &Known| if let Place::Vram { visible } = bo.place { visible } else { 0 };
         let within = |place: Place| self.sum(|bo| if bo.place == place { bo.bytes } else { 0 });
@@ -123,7 +123,7 @@ impl Model {
         }
     }
 
-    /// The least recently used one that may go and has somewhere to go to.
+    /// Evicts the least recently used BO that may be evicted and has room elsewhere.
     fn evict(&mut self, full: Full, since: u64, vm: Option<u64>) -> bool {
         let in_the_way = |place: Place| match (full, place) {
             (Full::Vram, Place::Vram { .. }) | (Full::Gtt, Place::Gtt) => true,
@@ -153,7 +153,7 @@ impl Model {
         (bo.place, bo.moved) = (place, self.now);
     }
 
-    /// Looks for a free place, or with force for one that others leave.
+    /// Finds free room, or with `force` evicts others.
     fn find(&mut self, want: Want, force: bool, since: u64, vm: Option<u64>) -> Option<Place> {
         let Want { bytes, domains, for_cpu, gtt_is_fallback } = want;
         let mut heaps = Vec::new();
@@ -261,7 +261,7 @@ impl Model {
     }
 }
 
-/// Both, with the BOs that live.
+/// The pools and the model, with the live BOs.
 struct Pair {
     pools: Arc<Pools>,
     model: Model,
