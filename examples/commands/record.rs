@@ -30,7 +30,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let secondary = secondary.finish()?;
 
     let mut recorder = Recorder::new(pool.stream(target, 64)?);
-    recorder.annotate("clear")?; // words that a dump shows
+    recorder.annotate("clear")?; // text that a dump shows
     recorder.fill(Span::of(memory.binding(), 0, 64 << 10)?, 0)?; // a command
     recorder.barrier(Barrier::TRANSFER)?;
     recorder.push(&pm4::EventWrite::new(pm4::Event::CS_PARTIAL_FLUSH))?; // a typed packet

@@ -35,7 +35,7 @@ pub enum Error {
     Encode(#[from] EncodeError),
 
     /// More dwords in one call than an IB can hold. Nothing was recorded.
-    #[error("{needed} dwords at once, an IB holds {most}")]
+    #[error("{needed} dwords in one call, an IB holds at most {most}")]
     TooLong {
         /// Number of dwords requested.
         needed: usize,
@@ -44,7 +44,7 @@ pub enum Error {
     },
 
     /// A stream capacity of zero, or above the limit of an IB's size field.
-    #[error("a stream cannot begin with {dwords} dwords, only with 1 to {most}")]
+    #[error("a stream cannot begin with {dwords} dwords: the capacity must be 1 to {most}")]
     StreamCapacity {
         /// Number of dwords requested.
         dwords: usize,
@@ -53,7 +53,7 @@ pub enum Error {
     },
 
     /// The chip has no ring of this IP, or fewer rings than the index requires.
-    #[error("ring {ring} of {ip} does not exist: the chip has {rings}")]
+    #[error("ring {ring} of {ip} does not exist: the chip has {rings} rings")]
     NoSuchRing {
         /// The IP that was requested.
         ip: Ip,
@@ -64,14 +64,14 @@ pub enum Error {
     },
 
     /// The library records no packets for this IP.
-    #[error("{ip} takes neither PM4 nor SDMA packets")]
+    #[error("{ip} accepts neither PM4 nor SDMA packets")]
     NoLanguage {
         /// The IP that was requested.
         ip: Ip,
     },
 
     /// A command list was submitted to a queue of another ring or generation than it was recorded for.
-    #[error("recorded for {recorded}, submitted to {queue}")]
+    #[error("a command list for {recorded} cannot be submitted to {queue}")]
     WrongQueue {
         /// The target that the list was recorded for.
         recorded: Target,
@@ -80,7 +80,7 @@ pub enum Error {
     },
 
     /// A command list was executed in a stream for another ring or generation.
-    #[error("recorded for {recorded}, run in a stream for {stream}")]
+    #[error("commands for {recorded} cannot be executed in a stream for {stream}")]
     WrongStream {
         /// The target that the list was recorded for.
         recorded: Target,
@@ -89,19 +89,19 @@ pub enum Error {
     },
 
     /// A command list that calls others was executed in a secondary stream. Calls cannot be nested.
-    #[error("a list that calls others cannot run in a secondary stream")]
+    #[error("a list that calls others cannot be executed in a secondary stream")]
     NestedCall,
 
     /// A command list with another one chained to it was executed in a stream.
-    #[error("a list with another one chained to it cannot run in a stream")]
+    #[error("a list with another one chained to it cannot be executed in a stream")]
     ChainedList,
 
     /// A command list that jumps through memory of others was executed in a stream.
-    #[error("a list with a detour cannot run in a stream")]
+    #[error("a list with a detour cannot be executed in a stream")]
     DetouredList,
 
     /// Another [`Queue`](super::Queue) exists for this ring of the context.
-    #[error("ring {ring} of {ip} of context {context} is taken: a queue has one object")]
+    #[error("context {context} already has a queue for ring {ring} of {ip}")]
     QueueTaken {
         /// The context's id.
         context: u32,
@@ -112,7 +112,7 @@ pub enum Error {
     },
 
     /// A submission without command lists that neither waits for anything nor signals anything.
-    #[error("nothing to submit: no command list, nothing to wait for, nothing to signal")]
+    #[error("nothing to submit: no command lists, no waits, no signals")]
     NothingToSubmit,
 
     /// The preambles use all IBs of a call.
@@ -120,11 +120,11 @@ pub enum Error {
     NoRoomForIbs(#[from] NoRoomForIbs),
 
     /// The queues cannot form a gang.
-    #[error("not a gang: {0}")]
+    #[error("the queues cannot form a gang: {0}")]
     NoGang(#[from] GangFault),
 
     /// The part of one queue in a gang submission does not fit into one kernel call, and a gang submission cannot be split.
-    #[error("{ibs} IBs for ring {ring} of {ip} in a gang, at most {limit} fit")]
+    #[error("{ibs} IBs for ring {ring} of {ip} in a gang, at most {limit} fit into one call")]
     GangTooLong {
         /// The IP of the queue.
         ip: Ip,
@@ -137,7 +137,7 @@ pub enum Error {
     },
 
     /// The submitter was dropped, or its thread ended, before it submitted this submission.
-    #[error("the submitter was dropped before it came to the submission")]
+    #[error("the submitter ended before it made the submission")]
     Abandoned,
 
     /// The system could not start a thread.
@@ -148,7 +148,7 @@ pub enum Error {
     },
 
     /// The process or the system has no free file descriptor.
-    #[error("no descriptor for a fence: {errno}")]
+    #[error("no file descriptor for a fence: {errno}")]
     NoDescriptor {
         /// The cause.
         errno: Errno,

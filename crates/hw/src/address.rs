@@ -14,7 +14,7 @@ pub struct GpuVa(u64);
 
 /// The error of an address between the low and the high half, for which `AMDGPU_GEM_VA` returns EINVAL.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("GPU address {0:#x} lies in the hole between the low and the high half")]
+#[error("GPU address {0:#x} is in the hole between the low and the high half")]
 pub struct InTheHole(pub u64);
 
 impl GpuVa {

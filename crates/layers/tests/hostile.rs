@@ -288,19 +288,19 @@ fn bos_share_no_memory_whatever_their_offsets_and_numbers() {
     let mut records = honest.clone();
     let Record::Call(Call { action: Action::Map { memory, .. }, .. }) = &mut records[second_map] else { panic!() };
     *memory = first;
-    is_nonsense(&replayed(&records, two_bos), "memory has the number of other memory");
+    is_nonsense(&replayed(&records, two_bos), "the number of other memory");
     // One offset in the node for both.
     let mut records = honest.clone();
     let mut offsets = ioctls(&mut records, GemMmap::REQUEST.bits());
     let offset = offsets[0].1.changed.clone();
     offsets[1].1.changed = offset;
-    is_nonsense(&replayed(&records, two_bos), "two BOs have one offset");
+    is_nonsense(&replayed(&records, two_bos), "two BOs have the same offset");
     // One handle for both.
     let mut records = honest.clone();
     let mut bos = ioctls(&mut records, GemCreate::REQUEST.bits());
     let handle = bos[0].1.changed.clone();
     bos[1].1.changed = handle;
-    is_nonsense(&replayed(&records, two_bos), "a handle is given out that another BO has");
+    is_nonsense(&replayed(&records, two_bos), "a handle that another BO has");
 }
 
 #[test]
@@ -380,7 +380,7 @@ fn a_file_that_is_no_eventfd_is_not_written() {
     counter.read().unwrap();
     replayed(&records, tell(counter.as_fd())).0.unwrap();
     assert_eq!(counter.read(), Ok(1), "a client's eventfd is told");
-    is_nonsense(&replayed(&records, tell(file.as_fd())), "an eventfd that is none is told");
+    is_nonsense(&replayed(&records, tell(file.as_fd())), "a sync object signals a file that is not an eventfd");
     let mut content = Vec::new();
     file.rewind().unwrap();
     file.read_to_end(&mut content).unwrap();

@@ -115,7 +115,7 @@ fn another_call_stops_the_replay_and_is_named() {
     let device = Device::new(replay.open_file().unwrap()).unwrap();
     assert_eq!(device.timestamp().unwrap_err().errno(), Some(Errno::ENODEV));
     let error = replay.error().unwrap().to_string();
-    assert!(error.contains("recorded f1 t0 open, came f0 t0 AMDGPU_INFO"), "{error}");
+    assert!(error.contains("recorded f1 t0 open, made f0 t0 AMDGPU_INFO"), "{error}");
 }
 
 #[test]

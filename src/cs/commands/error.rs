@@ -54,7 +54,7 @@ pub enum CommandError {
     },
 
     /// A range that extends beyond the end of the address space, or of one half of it.
-    #[error("{bytes} bytes from {va} on leave the address space")]
+    #[error("{bytes} bytes at {va} extend beyond the address space")]
     OutOfAddresses {
         /// Start of the range.
         va: GpuVa,
@@ -63,7 +63,7 @@ pub enum CommandError {
     },
 
     /// An address or a length that is not a multiple of the unit in which the engine works.
-    #[error("{command}: {value:#x} is no multiple of {multiple}")]
+    #[error("{command}: {value:#x} is not a multiple of {multiple}")]
     Misaligned {
         /// The command.
         command: &'static str,
@@ -74,7 +74,7 @@ pub enum CommandError {
     },
 
     /// Two ranges that must have the same length and have not.
-    #[error("{command} of {from} bytes to {to} bytes")]
+    #[error("{command} of {from} bytes to a range of {to} bytes")]
     Lengths {
         /// The command.
         command: &'static str,
@@ -96,7 +96,7 @@ pub enum CommandError {
     },
 
     /// A box of texels that is not inside the level of an image.
-    #[error("{first} to {end} of {axis} is not inside {extent}")]
+    #[error("{axis} from {first} to {end} is not inside the extent {extent}")]
     OutsideImage {
         /// `x`, `y` or `z`.
         axis: char,
@@ -109,7 +109,7 @@ pub enum CommandError {
     },
 
     /// Rows or slices of texels that overlap because their pitch is too small.
-    #[error("{what} of {pitch} elements overlap where each takes {least}")]
+    #[error("{what} overlap: the pitch is {pitch} elements, at least {least} are needed")]
     RowPitch {
         /// `rows` or `slices`.
         what: &'static str,
@@ -129,7 +129,7 @@ pub enum CommandError {
     },
 
     /// A copy between tiled images that ends at the largest coordinate, on a chip whose copy engine does not support this.
-    #[error("{first} to {end} of {axis}: copies between tiled images on this chip may not end there")]
+    #[error("{axis} from {first} to {end}: copies between tiled images may not end there on this chip")]
     TilesEnd {
         /// `x` or `y`.
         axis: char,
@@ -141,7 +141,7 @@ pub enum CommandError {
 
     /// An image whose layout has DCC or HTILE, which the copy would not update. Use `DISABLE_DCC` and `NO_HTILE` for a layout
     /// without them.
-    #[error("an image with {bytes} bytes of DCC or HTILE, which the copy would not keep")]
+    #[error("an image with {bytes} bytes of DCC or HTILE, which the copy would not update")]
     Compressed {
         /// Bytes of the metadata.
         bytes: u64,

@@ -23,16 +23,16 @@ pub const MAX_GANG: usize = 4;
 #[non_exhaustive]
 pub enum GangFault {
     /// The gang has a leader but no followers.
-    #[error("a leader without followers")]
+    #[error("there are no followers")]
     NoFollowers,
     /// The gang has more than [`MAX_GANG`] queues.
-    #[error("{count} queues, at most {MAX_GANG} run together")]
+    #[error("{count} queues, a gang has at most {MAX_GANG}")]
     TooMany {
         /// Number of queues, including the leader.
         count: usize,
     },
     /// A queue occurs twice in the gang.
-    #[error("follower {at} is in the gang already")]
+    #[error("follower {at} is already in the gang")]
     Twice {
         /// Index of the follower, from 0.
         at: usize,

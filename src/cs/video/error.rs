@@ -24,14 +24,14 @@ use crate::{
 #[non_exhaustive]
 pub enum VideoError {
     /// The IP is not a video engine that the library supports. [`Queue`](crate::cs::Queue) submits to the other IPs.
-    #[error("{ip} is no video engine")]
+    #[error("{ip} is not a supported video engine")]
     NotVideo {
         /// The IP that was requested.
         ip: Ip,
     },
 
     /// The chip has no ring of this IP, or fewer rings than the index requires, or the kernel is too old to report the IP.
-    #[error("ring {ring} of {ip} does not exist: the chip has {rings}")]
+    #[error("ring {ring} of {ip} does not exist: the chip has {rings} rings")]
     NoSuchRing {
         /// The IP that was requested.
         ip: Ip,
@@ -42,7 +42,7 @@ pub enum VideoError {
     },
 
     /// Another [`VideoQueue`](super::VideoQueue) exists for this ring of the context.
-    #[error("ring {ring} of {ip} of context {context} is taken: a queue has one object")]
+    #[error("context {context} already has a queue for ring {ring} of {ip}")]
     QueueTaken {
         /// The context's id.
         context: u32,

@@ -47,7 +47,7 @@ pub struct VideoIb<'a> {
 #[non_exhaustive]
 pub enum VideoIbFault {
     /// The IB is not inside its memory.
-    #[error("{dwords} dwords at offset {offset} of a memory of {size} bytes")]
+    #[error("{dwords} dwords at offset {offset} are not inside the memory of {size} bytes")]
     Outside {
         /// Offset of the IB in bytes.
         offset: u64,
@@ -57,7 +57,7 @@ pub enum VideoIbFault {
         size: u64,
     },
     /// The offset is not a multiple of 4.
-    #[error("offset {offset} is no multiple of 4")]
+    #[error("offset {offset} is not a multiple of 4")]
     Misaligned {
         /// Offset of the IB in bytes.
         offset: u64,

@@ -33,13 +33,13 @@ pub enum FileError {
         error: io::Error,
     },
     /// The file does not begin with the header of a recording.
-    #[error("no recording: it begins with {0:02x?}")]
+    #[error("not a recording: the file begins with {0:02x?}")]
     NoRecording(Vec<u8>),
     /// The file has an unsupported version of the format.
     #[error("version {0} of the format; this program reads versions {OLDEST_VERSION} to {VERSION}")]
     Version(u32),
     /// The file ends before [`Record::End`], because its writer was stopped.
-    #[error("cut off at byte {offset}: the file ends inside of a record, or before the record that ends it")]
+    #[error("cut off at byte {offset}: the file ends within a record, or before the final record")]
     CutOff {
         /// Offset of the end of the last complete record, bytes.
         offset: u64,

@@ -23,7 +23,7 @@ pub(crate) fn put_bytes(out: &mut Vec<u8>, bytes: &[u8]) {
 #[non_exhaustive]
 pub enum Malformed {
     /// The record ends within the named field.
-    #[error("the record ends inside of {0}")]
+    #[error("the record ends within {0}")]
     Short(&'static str),
     /// The named number is larger than its field permits.
     #[error("{0} is {1:#x}, which is too large")]
@@ -32,7 +32,7 @@ pub enum Malformed {
     #[error("{0} bytes follow the record's last field")]
     Surplus(usize),
     /// The kind of record does not exist.
-    #[error("there is no kind of record {0}")]
+    #[error("there is no record of kind {0}")]
     Kind(u8),
     /// The named text is not UTF-8.
     #[error("{0} is not UTF-8")]

@@ -12,7 +12,7 @@ pub enum ReplayError {
     #[error("the recording cannot be read: {0}")]
     File(#[from] FileError),
     /// The client made a different call than the recorded one.
-    #[error("call {call} diverges: recorded {recorded}, came {came}")]
+    #[error("call {call} diverges: recorded {recorded}, made {came}")]
     Diverged {
         /// Number of the call.
         call: u64,
@@ -30,7 +30,7 @@ pub enum ReplayError {
         came: String,
     },
     /// A thread waited too long for its turn, because another thread did not make the recorded call that precedes it.
-    #[error("call {call} did not come, while {came} waited for it: recorded {recorded}")]
+    #[error("call {call} was not made, while {came} waited for it: recorded {recorded}")]
     Stalled {
         /// Number of the missing call.
         call: u64,
@@ -56,7 +56,7 @@ pub enum ReplayError {
         errno: Errno,
     },
     /// The client ended before the end of the recording.
-    #[error("call {call} was recorded and did not come: {recorded}")]
+    #[error("call {call} was recorded but not made: {recorded}")]
     Unplayed {
         /// Number of the call.
         call: u64,

@@ -52,7 +52,7 @@ impl Replayer {
         let succeeded = errno == 0;
         let (mut now, made) = answered(request, question, recorded, succeeded)?;
         if now != question.raw && argument.is_null() {
-            return Err(Refused::Nonsense("an answer to no argument"));
+            return Err(Refused::Nonsense("a result without an argument"));
         }
         if succeeded {
             if recorded.returned < 0 {
@@ -61,13 +61,14 @@ impl Replayer {
             let out = question.pieces.iter().filter(|piece| piece.way == Way::Out);
             for (piece, bytes) in out.zip(&recorded.written) {
                 if bytes.len() > piece.len {
-                    return Err(Refused::Nonsense("the kernel wrote more than there is room for"));
+                    return Err(Refused::Nonsense("the kernel wrote more than the client's buffer holds"));
                 }
                 let lost = |_| Refused::Nonsense("the client's memory cannot be written");
                 memory::poke(piece.address, bytes).map_err(lost)?;
             }
             if let Some(fd) = calls::eventfd(request, &question.raw) {
-                memory::ring(fd).map_err(|_| Refused::Nonsense("an eventfd that is none is told"))?;
+                memory::ring(fd)
+                    .map_err(|_| Refused::Nonsense("a sync object signals a file that is not an eventfd"))?;
             }
         }
         self.learn(state, request, question, recorded, &now, made.as_ref().map(|(fd, _)| fd), succeeded)?;
@@ -117,7 +118,7 @@ impl Replayer {
             calls::EXPORT => made.map_or(Ok(()), |dma_buf| objects.exported(file, before(0), dma_buf)),
             calls::IMPORT => {
                 memory::with_descriptor(before(8).cast_signed(), |fd| objects.imported(file, after(0), fd))
-                    .unwrap_or(Err(Refused::Nonsense("an import of no descriptor")))
+                    .unwrap_or(Err(Refused::Nonsense("an import without a descriptor")))
             }
             calls::CTX if before(0) == ctx_op::ALLOC_CTX => objects.made(file, Other::Context, after(0)),
             calls::BO_LIST if before(0) == bo_list_op::CREATE => objects.made(file, Other::List, after(0)),
@@ -159,7 +160,7 @@ fn answered(
     for (offset, bytes) in &recorded.changed {
         let offset = *offset as usize;
         let place = offset.checked_add(bytes.len()).and_then(|end| now.get_mut(offset..end));
-        place.ok_or(Refused::Nonsense("a change lies outside of the argument"))?.copy_from_slice(bytes);
+        place.ok_or(Refused::Nonsense("a change outside the argument"))?.copy_from_slice(bytes);
     }
     let new = calls::new_descriptor(request, &question.raw);
     for field in question.fields.iter().filter(|field| field.kind != FieldKind::Moment && Some(field.offset) != new) {
@@ -169,7 +170,7 @@ fn answered(
         }
     }
     let Some(offset) = new else { return Ok((now, None)) };
-    let place = now.get_mut(offset..offset + 4).ok_or(Refused::Nonsense("a descriptor outside of the argument"))?;
+    let place = now.get_mut(offset..offset + 4).ok_or(Refused::Nonsense("a descriptor outside the argument"))?;
     if !succeeded {
         place.copy_from_slice(question.raw.get(offset..offset + 4).unwrap_or(&[0xff; 4]));
         return Ok((now, None));

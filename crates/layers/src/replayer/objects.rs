@@ -143,7 +143,7 @@ impl Objects {
                 Ok(())
             }
             Some(known) if known == id => Ok(()),
-            Some(_) => Err(Refused::Nonsense("a handle is given out that another BO has")),
+            Some(_) => Err(Refused::Nonsense("a handle that another BO has")),
         }
     }
 
@@ -174,7 +174,7 @@ impl Objects {
 
     fn number(&mut self, memory: u32, id: Id) -> Result<(), Refused> {
         match self.memories.insert(memory, id) {
-            Some(known) if known != id => Err(Refused::Nonsense("memory has the number of other memory")),
+            Some(known) if known != id => Err(Refused::Nonsense("the number of other memory")),
             _ => Ok(()),
         }
     }
@@ -207,7 +207,7 @@ impl Objects {
     pub(crate) fn found_at(&mut self, file: u32, handle: u32, offset: u64) -> Result<(), Refused> {
         let id = self.named(file, handle)?;
         if self.offsets.insert(offset, id).is_some_and(|known| known != id) {
-            return Err(Refused::Nonsense("two BOs have one offset in the node"));
+            return Err(Refused::Nonsense("two BOs have the same offset in the node"));
         }
         match self.live.entry(id).or_default().offset.replace(offset) {
             Some(known) if known != offset => Err(Refused::Nonsense("a BO has two offsets in the node")),
@@ -260,7 +260,7 @@ impl Objects {
         if number == 0 || self.others.insert((file, other, number)) {
             return Ok(());
         }
-        Err(Refused::Nonsense("a number is given out that another object has"))
+        Err(Refused::Nonsense("an ID that another object has"))
     }
 
     /// Removes a context, a BO list or a sync object.

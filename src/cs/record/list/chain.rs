@@ -53,13 +53,13 @@ pub enum ChainFault {
     #[error("the list is in use")]
     InUse,
     /// Another list is already chained to this one.
-    #[error("the list is chained already")]
+    #[error("another list is already chained to this one")]
     Chained,
     /// The next list is already chained to another list.
-    #[error("the next list is chained to another one already")]
+    #[error("the next list is already chained to another one")]
     Behind,
     /// The chain would be circular.
-    #[error("the chain of lists would be a circle")]
+    #[error("the chain of lists would be circular")]
     Circle,
 }
 

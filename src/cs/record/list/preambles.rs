@@ -63,13 +63,13 @@ pub struct Preambles {
 #[non_exhaustive]
 pub enum NotOneIb {
     /// The list has several IBs.
-    #[error("a preamble is one IB, this list has {ibs}")]
+    #[error("a preamble must be a single IB, this list has {ibs}")]
     Ibs {
         /// Number of its IBs.
         ibs: usize,
     },
     /// The list is for a different ring than the other preambles.
-    #[error("a preamble for {target} among those for {others}")]
+    #[error("a preamble for {target} cannot be combined with others for {others}")]
     OtherRing {
         /// The ring of the list.
         target: Target,
