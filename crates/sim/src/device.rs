@@ -106,7 +106,7 @@ impl SimDevice {
     /// ```
     pub fn watch_shaders(&self, watch: Watch, sink: ShaderSink) {
         let watching = Some(Watching { watch, sink });
-        let interpreter = Interpreter::new(self.gpu.options.shader_instructions, &self.gpu.profile, watching);
+        let interpreter = Interpreter::new(&self.gpu.options, &self.gpu.profile, watching);
         self.gpu.shaders.plug(Arc::new(interpreter));
     }
 

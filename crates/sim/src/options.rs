@@ -1,6 +1,6 @@
 //! Options of a simulated device.
 
-use std::time::Duration;
+use std::{thread::available_parallelism, time::Duration};
 
 use crate::{display::Display, lockup::LockupTimeout, release::KernelRelease, sysfs::Place};
 
@@ -47,6 +47,12 @@ pub struct SimOptions {
     pub shaders: bool,
     /// The number of instructions that the waves of a dispatch may execute. A dispatch that exceeds it hangs its ring.
     pub shader_instructions: u64,
+    /// The number of threads that execute a long dispatch: the thread of its ring and additional threads for the time of the
+    /// dispatch. With 0 or 1, work-groups start in the order of the grid on the thread of the ring, so that work-groups that race with
+    /// each other always do so in the same order. Without races the results are the same for any number. Watched dispatches
+    /// ([`SimDevice::watch_shaders`](crate::SimDevice::watch_shaders)), dispatches of user queues, and dispatches with a deliberate
+    /// mistake use one thread.
+    pub shader_threads: usize,
     /// `true` if fills of the copy engines 4.0 to 5.2 (GFX9 to GFX10.3) have sizes of 30 bits. IGT's `amd_basic` tests need this,
     /// because they fill 1 GiB at once. Linux's headers (`sdma0/*_sdma_pkt_open.h`) and Mesa define 22 bits, and by default a
     /// larger size makes the packet malformed.
@@ -79,6 +85,7 @@ impl Default for SimOptions {
             strict: true,
             shaders: true,
             shader_instructions: Self::SHADER_INSTRUCTIONS,
+            shader_threads: available_parallelism().map_or(1, usize::from).min(Self::SHADER_THREADS),
             wide_fills: false,
             user_queues: false,
             kernel_vram: 0,
@@ -90,6 +97,9 @@ impl Default for SimOptions {
 impl SimOptions {
     /// The default number of instructions of a dispatch: minutes of an endless shader.
     pub const SHADER_INSTRUCTIONS: u64 = 1 << 28;
+
+    /// The highest default number of threads of a dispatch; computers with fewer processors use one thread for each processor.
+    pub const SHADER_THREADS: usize = 4;
 
     /// Returns the default options with another lockup timeout, so that tests of hangs need not wait ten seconds.
     #[must_use]
@@ -131,6 +141,7 @@ impl SimOptions {
         strict: true,
         shaders: true,
         shader_instructions: Self::SHADER_INSTRUCTIONS,
+        shader_threads: 1,
         wide_fills: false,
         user_queues: false,
         kernel_vram: 0,

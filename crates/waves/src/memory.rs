@@ -1,5 +1,8 @@
 //! The memory interface of shaders.
 
+/// The address bits that page tables translate.
+pub(crate) const ADDRESS_MASK: u64 = (1 << 48) - 1;
+
 /// The kind of a memory access.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Access {
@@ -40,6 +43,7 @@ pub trait Memory {
     fn store(&self, va: u64, data: &[u8]) -> Result<(), PageFault>;
 
     /// Atomically replaces the 4 or 8 bytes at `va`, which is aligned, with the result of `change`, and returns the old value.
+    /// If another access changes the bytes in between, `change` is called again with the new value; the last call counts.
     ///
     /// # Errors
     ///
@@ -76,6 +80,23 @@ pub trait Memory {
                     0
                 }
             };
+        }
+        result
+    }
+
+    /// Writes a dword for each lane of a bit mask, the lowest lane first. The addresses need not be aligned. Dwords without a page
+    /// are lost.
+    ///
+    /// # Errors
+    ///
+    /// [`PageFault`] of the lowest lane that cannot write.
+    fn store_lanes(&self, addresses: &[u64; 64], lanes: u64, data: &[u32; 64]) -> Result<(), PageFault> {
+        let mut result = Ok(());
+        let mut rest = lanes;
+        while rest != 0 {
+            let lane = rest.trailing_zeros() as usize % 64;
+            rest &= rest - 1;
+            result = result.and(self.store(addresses[lane], &data[lane].to_le_bytes()));
         }
         result
     }

@@ -81,22 +81,36 @@ struct Totals {
 /// Executes a dispatch to its end on this thread, a few work-groups at a time, in the order of the grid.
 pub fn run(dispatch: &Dispatch, memory: &dyn Memory, limits: Limits) -> Outcome {
     let shared = Shared::new(dispatch, limits);
-    shared.work(memory, 0, shared.slots().min(limits.window.max(1)), &Unobserved);
+    shared.work(memory, 0, shared.slots().min(limits.window.max(1)), &Unobserved, None);
     shared.outcome(memory)
 }
 
-/// Executes a dispatch to its end on several threads. The outcome and the memory contents are those of [`run`], unless work-groups
-/// race with each other.
+/// The number of instructions after which a dispatch is worth more threads. Starting a thread takes tens of microseconds, executing
+/// this number of instructions about a millisecond.
+const ALONE: u64 = 30_000;
+
+/// Executes a dispatch to its end on up to `threads` threads: the calling thread, and others that start once the dispatch has
+/// executed enough instructions. If the process cannot create a thread, the existing threads execute the dispatch.
+///
+/// The outcome and the memory contents are those of [`run`], unless work-groups race with each other. If several work-groups hang or
+/// fault, the lowest one is reported. If the budget is used up, the lowest work-group that has not ended is reported. Each thread
+/// keeps up to [`Limits::window`] work-groups alive.
 pub fn run_on_threads(dispatch: &Dispatch, memory: &(dyn Memory + Sync), limits: Limits, threads: usize) -> Outcome {
     let shared = Shared::new(dispatch, limits);
     let groups = usize::try_from(dispatch.groups()).unwrap_or(usize::MAX);
     let threads = threads.clamp(1, 256).min(shared.slots()).min(groups).max(1);
     let window = (shared.slots() / threads).min(limits.window.max(1));
     thread::scope(|scope| {
-        for worker in 0..threads {
-            let shared = &shared;
-            scope.spawn(move || shared.work(memory, worker, window, &Unobserved));
-        }
+        let shared = &shared;
+        let mut start_others = || {
+            for worker in 1..threads {
+                let work = move || shared.work(memory, worker, window, &Unobserved, None);
+                if thread::Builder::new().name(format!("waves {worker}")).spawn_scoped(scope, work).is_err() {
+                    return;
+                }
+            }
+        };
+        shared.work(memory, 0, window, &Unobserved, Some(&mut start_others));
     });
     shared.outcome(memory)
 }
@@ -135,16 +149,31 @@ impl<'s> Shared<'s> {
         }
     }
 
-    /// Executes work-groups until none are left.
-    pub(crate) fn work<O: Observer>(&self, memory: &dyn Memory, worker: usize, window: usize, observer: &O) {
+    /// Executes work-groups until none are left. Calls `start_others` once, when all waves together have executed [`ALONE`]
+    /// instructions.
+    pub(crate) fn work<O: Observer>(
+        &self,
+        memory: &dyn Memory,
+        worker: usize,
+        window: usize,
+        observer: &O,
+        start_others: Option<&mut dyn FnMut()>,
+    ) {
         match self.limits.flaw {
-            None => self.work_on(memory, worker, window, observer),
-            Some(flaw) => self.work_on(&Flawed { memory, flaw }, worker, window, observer),
+            None => self.work_on(memory, worker, window, observer, start_others),
+            Some(flaw) => self.work_on(&Flawed { memory, flaw }, worker, window, observer, start_others),
         }
     }
 
     /// Executes work-groups until none are left, on memory with or without a flaw.
-    fn work_on<O: Observer>(&self, memory: &dyn Memory, worker: usize, window: usize, observer: &O) {
+    fn work_on<O: Observer>(
+        &self,
+        memory: &dyn Memory,
+        worker: usize,
+        window: usize,
+        observer: &O,
+        mut start_others: Option<&mut dyn FnMut()>,
+    ) {
         let mut code = Code::new(self.dispatch.shape());
         let mut images = Images::new(self.dispatch.level, self.dispatch.chip.as_ref());
         let waves = self.dispatch.waves_per_group();
@@ -164,6 +193,9 @@ impl<'s> Shared<'s> {
                 let Some(group) = entry else { continue };
                 if self.ends(group, memory) || self.slice(group, (&mut code, &mut images), memory, observer) {
                     *entry = None;
+                }
+                if let Some(start) = start_others.take_if(|_| self.used.load(Ordering::Relaxed) > ALONE) {
+                    start();
                 }
             }
             if live.iter().all(Option::is_none) && self.next.load(Ordering::Relaxed) >= self.end.load(Ordering::Relaxed)

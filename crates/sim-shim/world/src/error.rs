@@ -40,6 +40,12 @@ pub enum WorldError {
         /// The number as it was given.
         text: String,
     },
+    /// An invalid number of threads.
+    #[error("{}={text}: this is no number of threads from 1 to 256", crate::SHADER_THREADS_VARIABLE)]
+    ShaderThreads {
+        /// The number as it was given.
+        text: String,
+    },
     /// More devices than minor numbers.
     #[error("{count} devices; a world holds {} at most", amdgpu_sim::sysfs::MOST_DEVICES)]
     TooMany {

@@ -82,5 +82,8 @@ pub const KERNEL_VRAM_VARIABLE: &str = "AMDGPU_SIM_KERNEL_VRAM";
 /// The environment variable that says how many instructions the waves of a dispatch may execute before they count as hung
 /// ([`SimOptions::shader_instructions`](amdgpu_sim::SimOptions::shader_instructions)).
 pub const SHADER_INSTRUCTIONS_VARIABLE: &str = "AMDGPU_SIM_SHADER_INSTRUCTIONS";
+/// The environment variable that says on how many threads a dispatch is executed
+/// ([`SimOptions::shader_threads`](amdgpu_sim::SimOptions::shader_threads)).
+pub const SHADER_THREADS_VARIABLE: &str = "AMDGPU_SIM_SHADER_THREADS";
 /// The chip of a world for which none was named.
 pub const DEFAULT_GPU: &str = "navi21";

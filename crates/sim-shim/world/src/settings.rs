@@ -6,7 +6,8 @@ use amdgpu_sim::{KernelRelease, LoadError, LoadScript, SimOptions};
 
 use crate::{
     DISPLAY_VARIABLE, KERNEL_VARIABLE, KERNEL_VRAM_VARIABLE, LOCKUP_VARIABLE, RAS_VARIABLE,
-    SHADER_INSTRUCTIONS_VARIABLE, USER_QUEUES_VARIABLE, VIDEO_VARIABLE, WIDE_FILLS_VARIABLE, WorldError,
+    SHADER_INSTRUCTIONS_VARIABLE, SHADER_THREADS_VARIABLE, USER_QUEUES_VARIABLE, VIDEO_VARIABLE, WIDE_FILLS_VARIABLE,
+    WorldError,
 };
 
 /// Returns the options of a world's devices. Each variable that is set and not empty changes one of them; `variable` looks
@@ -14,8 +15,8 @@ use crate::{
 ///
 /// # Errors
 ///
-/// [`WorldError::Kernel`], [`WorldError::Display`], [`WorldError::Lockup`], [`WorldError::KernelVram`] and
-/// [`WorldError::ShaderInstructions`].
+/// [`WorldError::Kernel`], [`WorldError::Display`], [`WorldError::Lockup`], [`WorldError::KernelVram`],
+/// [`WorldError::ShaderInstructions`] and [`WorldError::ShaderThreads`].
 pub fn options(variable: impl Fn(&str) -> Option<String>) -> Result<SimOptions, WorldError> {
     let set = |name| variable(name).filter(|text| !text.is_empty());
     // As the kernel, which lets a job touch what its submission does not list.
@@ -31,6 +32,10 @@ pub fn options(variable: impl Fn(&str) -> Option<String>) -> Result<SimOptions, 
     }
     if let Some(text) = set(SHADER_INSTRUCTIONS_VARIABLE) {
         options.shader_instructions = text.parse().map_err(|_| WorldError::ShaderInstructions { text })?;
+    }
+    if let Some(text) = set(SHADER_THREADS_VARIABLE) {
+        let threads = text.parse().ok().filter(|threads| (1..=256).contains(threads));
+        options.shader_threads = threads.ok_or(WorldError::ShaderThreads { text })?;
     }
     let is_on = |name| set(name).is_some_and(|text| text != "0");
     options.wide_fills = is_on(WIDE_FILLS_VARIABLE);
@@ -80,6 +85,16 @@ mod tests {
         assert_eq!(with("").unwrap().shader_instructions, SimOptions::SHADER_INSTRUCTIONS);
         assert_eq!(with("5000000000").unwrap().shader_instructions, 5_000_000_000);
         for wrong in ["many", "-1", "1e9"] {
+            assert!(with(wrong).unwrap_err().to_string().contains(wrong));
+        }
+    }
+
+    #[test]
+    fn a_variable_limits_the_threads_of_a_dispatch() {
+        let with = |text: &str| options(|name| (name == SHADER_THREADS_VARIABLE).then(|| text.to_owned()));
+        assert_eq!(with("").unwrap().shader_threads, SimOptions::default().shader_threads);
+        assert_eq!(with("3").unwrap().shader_threads, 3);
+        for wrong in ["many", "-1", "0", "257"] {
             assert!(with(wrong).unwrap_err().to_string().contains(wrong));
         }
     }

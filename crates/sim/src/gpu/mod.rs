@@ -41,6 +41,7 @@ mod tests;
 pub(crate) mod video;
 mod wait;
 
+pub(crate) use self::interface::memory::UPDATES;
 pub use self::{
     engine::Engine,
     interface::{

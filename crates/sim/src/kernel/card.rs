@@ -88,7 +88,7 @@ impl Gpu {
         let hooks: Arc<dyn Hooks> = Arc::<Control>::clone(&control);
         let clock = Ticker::new(hooks, profile.dev_info.gpu_counter_freq);
         let shaders = if options.shaders {
-            ShaderSlot::new(Arc::new(Interpreter::new(options.shader_instructions, &profile, None)))
+            ShaderSlot::new(Arc::new(Interpreter::new(&options, &profile, None)))
         } else {
             ShaderSlot::default()
         };

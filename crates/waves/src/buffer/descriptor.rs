@@ -3,6 +3,14 @@
 use amdgpu_hw::GfxLevel;
 
 use super::format::Format;
+use crate::{
+    alu::{
+        kernel::{LANES, Lanes, WideLanes},
+        mask,
+        unit::{Unit, for_each_unit},
+    },
+    memory::ADDRESS_MASK,
+};
 
 /// A buffer descriptor (V#).
 #[derive(Clone, Copy, Debug)]
@@ -159,6 +167,41 @@ impl Reach {
         Some(self.start.wrapping_add(within))
     }
 
+    /// Returns `true` if elements are not interleaved, so that [`Self::linear`] computes the addresses.
+    pub(crate) fn is_linear(&self) -> bool {
+        self.element == 0
+    }
+
+    /// Writes the addresses of all lanes' accesses to a buffer without interleaved elements, and returns the mask of the lanes in
+    /// range. `added` is added to each offset.
+    pub(crate) fn linear(
+        &self,
+        unit: Unit,
+        (index, offset, added): (&Lanes, &Lanes, u32),
+        addresses: &mut WideLanes,
+    ) -> u64 {
+        let mut in_range = [0; LANES];
+        let compute = for_each_unit!(|addresses: &mut WideLanes,
+                                      in_range: &mut Lanes,
+                                      index: &Lanes,
+                                      offset: &Lanes,
+                                      added: u32,
+                                      reach: &Reach| {
+            let numbers = u64::from(reach.adds_lane);
+            for lane in 0..LANES {
+                let index = u64::from(index[lane]) + numbers * lane as u64;
+                let offset = u64::from(offset[lane].wrapping_add(added));
+                let linear = index * reach.stride + offset;
+                // Without a branch for each lane.
+                let [first, second] = [index < reach.ends.index, offset < reach.ends.offset].map(u32::from);
+                in_range[lane] = first & second & u32::from(linear < reach.ends.linear);
+                addresses[lane] = reach.start.wrapping_add(linear) & ADDRESS_MASK;
+            }
+        });
+        compute(unit, addresses, &mut in_range, index, offset, added, self);
+        mask::gather(&in_range)
+    }
+
     /// Returns the offset of a byte in a buffer with interleaved elements.
     fn swizzled(&self, index: u64, offset: u64) -> u64 {
         let rows = index / self.index_stride * self.stride + offset / self.element * self.element;
@@ -168,7 +211,36 @@ impl Reach {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
+
+    proptest! {
+        #[test]
+        fn all_lanes_at_once_have_the_addresses_of_each_lane(
+            words in any::<[u32; 4]>(), level in prop::sample::select(&GfxLevel::ALL[..]), small in any::<bool>(),
+            (index, offset) in (any::<[u32; 32]>(), any::<[u32; 32]>()), (added, scalar) in (0..4096_u32, 0..4096_u32),
+            has_index in any::<bool>(),
+        ) {
+            // Small buffers and places have both lanes that are in range and lanes that are not.
+            let limit = |value: u32| if small { value % 512 } else { value };
+            let words = [words[0], if small { words[1] & 0x3f_ffff } else { words[1] & 0x3fff_ffff }, limit(words[2]), words[3]];
+            let spread = |values: [u32; 32]| std::array::from_fn(|lane| limit(values[lane % 32]));
+            let (index, offset): (Lanes, Lanes) = (spread(index), spread(offset));
+            let index = if has_index { index } else { [0; LANES] };
+            let reach = Buffer::new(level, words).reach(has_index, scalar, 4);
+            prop_assert!(reach.is_linear());
+            for unit in [Unit::Baseline, Unit::detect()] {
+                let mut addresses = [0; LANES];
+                let in_range = reach.linear(unit, (&index, &offset, added), &mut addresses);
+                for lane in 0..LANES {
+                    let one = reach.address(index[lane], lane as u32, offset[lane].wrapping_add(added));
+                    let found = (in_range >> lane & 1 != 0).then_some(addresses[lane]);
+                    prop_assert_eq!(found, one.map(|address| address & ADDRESS_MASK), "lane {}", lane);
+                }
+            }
+        }
+    }
 
     fn place(index: Option<u32>, offset: u32, scalar: u32) -> Place {
         Place { index, lane: 5, offset, scalar, bytes: 4 }

@@ -98,7 +98,7 @@ pub fn run_watched(
             ends: false,
         }),
     };
-    shared.work(memory, 0, shared.slots().min(limits.window.max(1)), &watcher);
+    shared.work(memory, 0, shared.slots().min(limits.window.max(1)), &watcher, None);
     let state = watcher.state.into_inner();
     let missed = state.shadow.missed;
     (shared.outcome(memory), WatchReport { missed: state.report.missed + missed, ..state.report })

@@ -110,6 +110,10 @@ pub(crate) struct World {
     /// $AMDGPU_SIM_SHADER_INSTRUCTIONS, else 268435456]
     #[arg(long, value_name = "COUNT")]
     pub(crate) shader_instructions: Option<u64>,
+    /// Threads that a dispatch is executed on, 1 to 256 [default: $AMDGPU_SIM_SHADER_THREADS, else the number of processors, 4 at
+    /// most]
+    #[arg(long, value_name = "COUNT", value_parser = clap::value_parser!(u16).range(1..=256))]
+    pub(crate) shader_threads: Option<u16>,
     /// Let fills of the copy engines of GFX9 to GFX10.3 take sizes of 30 bits, as IGT's tests have it [default:
     /// $AMDGPU_SIM_WIDE_FILLS, else 22 bits, as the kernel's headers have it]
     #[arg(long)]

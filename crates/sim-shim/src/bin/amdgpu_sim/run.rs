@@ -100,6 +100,7 @@ pub(crate) fn prepare(arguments: &World, null: bool) -> Result<Prepared, RunErro
     options.lockup_timeout = arguments.lockup_timeout.unwrap_or(options.lockup_timeout);
     options.kernel_vram = arguments.kernel_vram.map_or(options.kernel_vram, |mebibytes| u64::from(mebibytes) << 20);
     options.shader_instructions = arguments.shader_instructions.unwrap_or(options.shader_instructions);
+    options.shader_threads = arguments.shader_threads.map_or(options.shader_threads, usize::from);
     options.wide_fills |= arguments.wide_fills;
     options.video |= arguments.video;
     options.ras |= arguments.ras;

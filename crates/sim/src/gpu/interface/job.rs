@@ -25,6 +25,11 @@ pub trait Job {
         false
     }
 
+    /// Returns the job if several threads may query it at once.
+    fn shared(&self) -> Option<&(dyn Job + Sync)> {
+        None
+    }
+
     /// Returns a deliberate mistake for the shaders of the job, if any.
     fn flaw(&self) -> Option<Flaw> {
         None

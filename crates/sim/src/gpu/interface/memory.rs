@@ -1,6 +1,10 @@
 //! The memory interface of the GPU.
 
 use amdgpu_hw::GpuVa;
+use parking_lot::Mutex;
+
+/// Held for an update that is a read and a write, so that the updates of several rings do not mix.
+pub(crate) static UPDATES: Mutex<()> = Mutex::new(());
 
 /// The kind of a memory access.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -57,6 +61,43 @@ pub trait Memory {
     ///
     /// [`PageFault`] with the first byte that cannot be written.
     fn write(&self, va: GpuVa, data: &[u8]) -> Result<(), PageFault>;
+
+    /// Writes a dword for each lane of a bit mask, the lowest lane first; addresses have 48 bits and need not be aligned. Dwords
+    /// that can not be written are lost.
+    ///
+    /// # Errors
+    ///
+    /// The first byte that the lowest such lane can not write.
+    fn write_lanes(&self, addresses: &[u64; 64], lanes: u64, data: &[u32; 64]) -> Result<(), PageFault> {
+        let mut result = Ok(());
+        for lane in (0..64).filter(|lane| lanes >> lane & 1 != 0) {
+            let written = self.write(GpuVa::from_48_bits(addresses[lane]), &data[lane].to_le_bytes());
+            result = result.and(written);
+        }
+        result
+    }
+
+    /// Replaces the `bytes` (4 or 8) at an aligned address by what `change` makes of them, and returns the old value. No other
+    /// update of these bytes happens in between. Memory that is shared with clients and threads also excludes writes in between;
+    /// `change` is then called again with the value written.
+    ///
+    /// # Errors
+    ///
+    /// The first byte that can not be read or written.
+    fn update(&self, va: GpuVa, bytes: u8, change: &mut dyn FnMut(u64) -> u64) -> Result<u64, PageFault> {
+        let _guard = UPDATES.lock();
+        let mut word = [0; 8];
+        let word_len = usize::from(bytes).min(8);
+        self.read(va, &mut word[..word_len])?;
+        let old = u64::from_le_bytes(word);
+        self.write(va, &change(old).to_le_bytes()[..word_len])?;
+        Ok(old)
+    }
+
+    /// Returns the memory if several threads may use it at once.
+    fn shared(&self) -> Option<&(dyn Memory + Sync)> {
+        None
+    }
 
     /// Copies `len` bytes between ranges that do not overlap.
     ///

@@ -11,6 +11,7 @@ use crate::{
         complaints::Complaints,
         mm::{
             bo::{Bo, PAGE},
+            lanes::LaneAddresses,
             vm::{Bound, Table},
         },
     },
@@ -90,6 +91,13 @@ impl Space {
         Ok(Piece { bound, offset: bound.bo_page * PAGE + into, len: len.min(bound.pages * PAGE - into) })
     }
 
+    /// Returns the BO that all lanes access, and the offset of the lowest address; `None` if there is no such BO.
+    fn bo_of(&self, access: &LaneAddresses<'_>, kind: Access) -> Option<(&Bo, u64)> {
+        let piece = self.piece(GpuVa::from_48_bits(access.first()), access.len(), kind).ok()?;
+        let bo = piece.bound.bo.as_deref()?;
+        (piece.len == access.len()).then_some((bo, piece.offset))
+    }
+
     /// Processes a range mapping by mapping.
     fn walk(
         &self,
@@ -107,15 +115,6 @@ impl Space {
         }
         Ok(())
     }
-}
-
-/// Returns the first lane of a contiguous mask whose lanes read consecutive dwords, which is the common case.
-fn in_a_row(addresses: &[u64; 64], lanes: u64) -> Option<usize> {
-    let first = lanes.trailing_zeros() as usize;
-    let run = lanes.checked_shr(first as u32)?;
-    let follows = |pair: &[u64]| pair[1] == pair[0] + 4;
-    let row = addresses.get(first..first + run.trailing_ones() as usize)?;
-    (run & run.wrapping_add(1) == 0 && row.windows(2).all(follows)).then_some(first)
 }
 
 /// Returns `true` if a mapping permits an access. A mapping without a BO is PRT, where accesses have no effect.
@@ -139,19 +138,12 @@ impl Memory for Space {
         })
     }
 
-    /// Looks up a mapping once for lanes with consecutive addresses in it.
+    /// Looks up a mapping once if all lanes access it.
     fn read_lanes(&self, addresses: &[u64; 64], lanes: u64, out: &mut [u32; 64]) -> Result<(), PageFault> {
-        if let Some(first) = in_a_row(addresses, lanes)
-            && let Ok(piece) =
-                self.piece(GpuVa::from_48_bits(addresses[first]), 4 * u64::from(lanes.count_ones()), Access::Read)
-            && piece.len == 4 * u64::from(lanes.count_ones())
-            && let Some(bo) = &piece.bound.bo
+        if let Some(access) = LaneAddresses::new(addresses, lanes)
+            && let Some((bo, offset)) = self.bo_of(&access, Access::Read)
+            && bo.read_lanes(offset, &access, out)
         {
-            let mut bytes = [0; 256];
-            bo.read(piece.offset, &mut bytes[..piece.len as usize]);
-            for (out, word) in out[first..].iter_mut().zip(bytes[..piece.len as usize].as_chunks().0) {
-                *out = u32::from_le_bytes(*word);
-            }
             return Ok(());
         }
         let (mut result, mut known) = (Ok(()), None::<(u64, u64, Piece<'_>)>);
@@ -182,6 +174,35 @@ impl Memory for Space {
             result = result.and(read);
         }
         result
+    }
+
+    fn write_lanes(&self, addresses: &[u64; 64], lanes: u64, data: &[u32; 64]) -> Result<(), PageFault> {
+        if let Some(access) = LaneAddresses::new(addresses, lanes)
+            && let Some((bo, offset)) = self.bo_of(&access, Access::Write)
+            && bo.write_lanes(offset, &access, data)
+        {
+            return Ok(());
+        }
+        let mut result = Ok(());
+        for lane in (0..64).filter(|lane| lanes >> lane & 1 != 0) {
+            let written = self.write(GpuVa::from_48_bits(addresses[lane]), &data[lane].to_le_bytes());
+            result = result.and(written);
+        }
+        result
+    }
+
+    /// Changes the memory itself by a compare-and-exchange, where the process has it.
+    fn update(&self, va: GpuVa, bytes: u8, change: &mut dyn FnMut(u64) -> u64) -> Result<u64, PageFault> {
+        self.piece(va, bytes.into(), Access::Read)?;
+        let piece = self.piece(va, bytes.into(), Access::Write)?;
+        match &piece.bound.bo {
+            Some(bo) => Ok(bo.update(piece.offset, bytes, change)),
+            None => Ok(0),
+        }
+    }
+
+    fn shared(&self) -> Option<&(dyn Memory + Sync)> {
+        Some(self)
     }
 
     fn write(&self, va: GpuVa, data: &[u8]) -> Result<(), PageFault> {
@@ -239,23 +260,5 @@ fn copy_piece(target: &Piece<'_>, source: &Piece<'_>) {
             None => part.fill(0),
         }
         to.write(target.offset + start, part);
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::in_a_row;
-
-    #[test]
-    fn lanes_are_in_a_row_where_dwords_follow_and_no_lane_is_left_out() {
-        let mut addresses: [u64; 64] = std::array::from_fn(|lane| 0x1000 + 4 * lane as u64);
-        assert_eq!(in_a_row(&addresses, u64::MAX), Some(0));
-        assert_eq!(in_a_row(&addresses, 0b1_1100), Some(2));
-        assert_eq!(in_a_row(&addresses, 1 << 63), Some(63));
-        assert_eq!(in_a_row(&addresses, 0b101), None);
-        assert_eq!(in_a_row(&addresses, 0), None);
-        addresses[5] += 4;
-        assert_eq!(in_a_row(&addresses, u64::MAX), None);
-        assert_eq!(in_a_row(&addresses, 0b1_1111), Some(0));
     }
 }

@@ -11,13 +11,12 @@ use amdgpu_packets::{
     },
 };
 use amdgpu_surface::{Chip, ChipRegisters};
-use amdgpu_waves::{Access, Limits, Outcome, PageFault, Reason, run, run_watched};
-use parking_lot::Mutex;
+use amdgpu_waves::{Access, Limits, Outcome, PageFault, Reason, run, run_on_threads, run_watched};
 
 use crate::{
-    Profile,
+    Profile, SimOptions,
     chips::Register as Captured,
-    gpu::{self, Dispatch, Scene, Shaders, State, WaveHang, Work},
+    gpu::{self, Dispatch, Job, Memory, Scene, Shaders, State, WaveHang, Work},
     kernel::sched::shader_watch::{ShaderNews, Watching},
 };
 
@@ -26,18 +25,30 @@ pub(crate) struct Interpreter {
     limits: Limits,
     /// The tiling of the chip; `None` where a capture lacks it or has values that no layout is defined for.
     chip: Option<Chip>,
+    /// Threads of a dispatch that is not watched.
+    threads: usize,
     watching: Option<Watching>,
 }
 
 impl Interpreter {
-    pub(crate) fn new(instructions: u64, profile: &Profile, watching: Option<Watching>) -> Self {
-        Self { limits: Limits { instructions, ..Limits::default() }, chip: tiling(profile), watching }
+    /// Returns the executor of a device's shaders.
+    pub(crate) fn new(options: &SimOptions, profile: &Profile, watching: Option<Watching>) -> Self {
+        let limits = Limits { instructions: options.shader_instructions, ..Limits::default() };
+        Self { limits, chip: tiling(profile), threads: options.shader_threads, watching }
     }
 
     /// Executes a dispatch, and tells what is watched of it.
     fn execute(&self, dispatch: &amdgpu_waves::Dispatch, scene: &Scene<'_>, limits: Limits) -> Outcome {
-        let memory = JobMemory { scene };
-        let Some(Watching { watch, sink }) = &self.watching else { return run(dispatch, &memory, limits) };
+        let memory = JobMemory { memory: scene.memory, job: scene.job };
+        let Some(Watching { watch, sink }) = &self.watching else {
+            // A device with a mistake on purpose makes the same one each time.
+            return match (scene.memory.shared(), scene.job.shared()) {
+                (Some(memory), Some(job)) if self.threads > 1 && limits.flaw.is_none() => {
+                    run_on_threads(dispatch, &JobMemory { memory, job }, limits, self.threads)
+                }
+                _ => run(dispatch, &memory, limits),
+            };
+        };
         let (program, groups, packet) = (dispatch.program, dispatch.end, scene.place.to_string());
         // Only a wave can be stopped.
         let _ = sink(&ShaderNews::Start { program, groups, packet });
@@ -80,9 +91,6 @@ fn border_colors(level: GfxLevel, state: &State) -> u64 {
     if level == GfxLevel::Gfx6 { at(0x950c) << 8 } else { (at(0x30e00) | at(0x30e04) << 32) << 8 }
 }
 
-/// Held for an atomic operation, so that those of several rings do not mix.
-static ATOMICS: Mutex<()> = Mutex::new(());
-
 /// Bits of COMPUTE_DISPATCH_INITIATOR.
 mod initiator {
     pub(super) const PARTIAL_TG_EN: u32 = 1 << 1;
@@ -90,9 +98,10 @@ mod initiator {
     pub(super) const USE_THREAD_DIMENSIONS: u32 = 1 << 5;
 }
 
-/// The memory of a job, as waves see it.
-struct JobMemory<'s> {
-    scene: &'s Scene<'s>,
+/// The memory of a job, as waves see it, and the job, which may be cancelled.
+struct JobMemory<'s, M: ?Sized, J: ?Sized> {
+    memory: &'s M,
+    job: &'s J,
 }
 
 /// Returns a fault in the words of waves.
@@ -100,34 +109,37 @@ fn fault(va: u64, access: Access) -> PageFault {
     PageFault { va, access }
 }
 
-impl amdgpu_waves::Memory for JobMemory<'_> {
+impl<M: Memory + ?Sized, J: Job + ?Sized> amdgpu_waves::Memory for JobMemory<'_, M, J> {
     fn load(&self, va: u64, out: &mut [u8]) -> Result<(), PageFault> {
-        let read = self.scene.memory.read(GpuVa::from_48_bits(va), out);
+        let read = self.memory.read(GpuVa::from_48_bits(va), out);
         read.map_err(|at| fault(at.va.low_48_bits(), Access::Load))
     }
 
     fn store(&self, va: u64, data: &[u8]) -> Result<(), PageFault> {
-        let written = self.scene.memory.write(GpuVa::from_48_bits(va), data);
+        let written = self.memory.write(GpuVa::from_48_bits(va), data);
         written.map_err(|at| fault(at.va.low_48_bits(), Access::Store))
     }
 
     fn atomic(&self, va: u64, bytes: u8, change: &mut dyn FnMut(u64) -> u64) -> Result<u64, PageFault> {
-        let _guard = ATOMICS.lock();
-        let mut word = [0; 8];
-        let word_len = usize::from(bytes);
-        self.load(va, &mut word[..word_len])?;
-        let old = u64::from_le_bytes(word);
-        self.store(va, &change(old).to_le_bytes()[..word_len])?;
-        Ok(old)
+        let old = self.memory.update(GpuVa::from_48_bits(va), bytes, change);
+        old.map_err(|at| {
+            let access = if at.access == gpu::Access::Read { Access::Load } else { Access::Store };
+            fault(at.va.low_48_bits(), access)
+        })
     }
 
     fn load_lanes(&self, addresses: &[u64; 64], lanes: u64, out: &mut [u32; 64]) -> Result<(), PageFault> {
-        let read = self.scene.memory.read_lanes(addresses, lanes, out);
+        let read = self.memory.read_lanes(addresses, lanes, out);
         read.map_err(|at| fault(at.va.low_48_bits(), Access::Load))
     }
 
+    fn store_lanes(&self, addresses: &[u64; 64], lanes: u64, data: &[u32; 64]) -> Result<(), PageFault> {
+        let written = self.memory.write_lanes(addresses, lanes, data);
+        written.map_err(|at| fault(at.va.low_48_bits(), Access::Store))
+    }
+
     fn is_stopped(&self) -> bool {
-        self.scene.job.is_cancelled()
+        self.job.is_cancelled()
     }
 }
 

@@ -65,6 +65,14 @@ impl Memory for View {
         self.space().read_lanes(addresses, lanes, out)
     }
 
+    fn write_lanes(&self, addresses: &[u64; 64], lanes: u64, data: &[u32; 64]) -> Result<(), PageFault> {
+        self.space().write_lanes(addresses, lanes, data)
+    }
+
+    fn update(&self, va: GpuVa, bytes: u8, change: &mut dyn FnMut(u64) -> u64) -> Result<u64, PageFault> {
+        self.space().update(va, bytes, change)
+    }
+
     fn write(&self, va: GpuVa, data: &[u8]) -> Result<(), PageFault> {
         self.space().write(va, data)
     }
@@ -98,6 +106,14 @@ impl Memory for Overlay<'_> {
 
     fn read_lanes(&self, addresses: &[u64; 64], lanes: u64, out: &mut [u32; 64]) -> Result<(), PageFault> {
         self.view.read_lanes(addresses, lanes, out)
+    }
+
+    fn write_lanes(&self, addresses: &[u64; 64], lanes: u64, data: &[u32; 64]) -> Result<(), PageFault> {
+        self.view.write_lanes(addresses, lanes, data)
+    }
+
+    fn update(&self, va: GpuVa, bytes: u8, change: &mut dyn FnMut(u64) -> u64) -> Result<u64, PageFault> {
+        self.view.update(va, bytes, change)
     }
 
     fn write(&self, va: GpuVa, data: &[u8]) -> Result<(), PageFault> {

@@ -195,3 +195,121 @@ fn lanes_load_from_any_page_and_those_without_one_get_nothing() {
     let said = device.complaints().join("\n");
     assert!(said.contains("page fault: Read"), "{said}");
 }
+
+/// Runs a program on a device whose dispatches have some threads; returns the results and the complaints, or the error of the job.
+fn on_threads(threads: usize, program: (&[&str], u32), memory: u64) -> (Result<Vec<u32>, Errno>, Vec<String>) {
+    let options = SimOptions { strict: false, shader_threads: threads, ..SimOptions::hanging_for(HANG) };
+    let device = SimDevice::new(profile("navi21").unwrap(), options);
+    let rig = Rig::new(&device);
+    let ended = dispatch(&rig, Ip::Compute, WaveSize::Wave64, program, DATA + RESULTS);
+    let results = ended.map(|()| (0..memory).map(|at| rig.load(RESULTS + 4 * at)).collect());
+    (results, device.complaints())
+}
+
+/// Multiplies and adds a thread's number 100 times, and stores the result of 512 groups at s[0:1] + 16 + 4 * number. Counts the
+/// waves at s[0:1], adds the numbers of groups at s[0:1] + 4, and keeps the largest at s[0:1] + 8.
+const LONG_WORK: [&str; 17] = [
+    "v_lshl_add_u32 v1, s2, 6, v0",
+    "v_lshlrev_b32_e32 v2, 2, v1",
+    "s_movk_i32 s3, 100",
+    "v_mul_lo_u32 v1, v1, 0x19660d",
+    "v_add_nc_u32_e32 v1, 0x3c6ef35f, v1",
+    "s_sub_u32 s3, s3, 1",
+    "s_cmp_lg_u32 s3, 0",
+    "s_cbranch_scc1 65528",
+    "global_store_dword v2, v1, s[0:1] offset:16",
+    "s_mov_b64 exec, 1",
+    "v_mov_b32_e32 v3, 0",
+    "v_mov_b32_e32 v4, 1",
+    "v_mov_b32_e32 v5, s2",
+    "global_atomic_add v3, v4, s[0:1]",
+    "global_atomic_add v3, v5, s[0:1] offset:4",
+    "global_atomic_umax v3, v5, s[0:1] offset:8",
+    "s_endpgm",
+];
+
+#[test]
+fn a_dispatch_leaves_the_same_memory_on_any_number_of_threads() {
+    let (groups, words) = (512, 4 + 512 * 64);
+    let (alone, complaints) = on_threads(1, (&LONG_WORK, groups), words);
+    assert_eq!(complaints, Vec::<String>::new());
+    let expected =
+        |thread: u32| (0..100).fold(thread, |value, _| value.wrapping_mul(0x19_660d).wrapping_add(0x3c6e_f35f));
+    let sum = groups * (groups - 1) / 2;
+    let all = [groups, sum, groups - 1, 0].into_iter().chain((0..groups * 64).map(expected));
+    assert_eq!(alone, Ok(all.collect::<Vec<_>>()));
+    for threads in [0, 2, 3, 8] {
+        assert_eq!(on_threads(threads, (&LONG_WORK, groups), words), (alone.clone(), vec![]), "{threads} threads");
+    }
+}
+
+/// Loops for a while; the groups from 300 on then load a page that is missing, whose address has the group's number.
+const FAULTS: [&str; 10] = [
+    "s_movk_i32 s3, 500",
+    "s_sub_u32 s3, s3, 1",
+    "s_cmp_lg_u32 s3, 0",
+    "s_cbranch_scc1 65533",
+    "s_cmpk_lt_u32 s2, 300",
+    "s_cbranch_scc1 4",
+    "v_mov_b32_e32 v2, s2",
+    "v_mov_b32_e32 v3, 64",
+    "global_load_dword v1, v[2:3], off",
+    "s_endpgm",
+];
+
+/// Loops for a while; the groups from 300 on then halt.
+const HANGS: [&str; 9] = [
+    "s_movk_i32 s3, 500",
+    "s_sub_u32 s3, s3, 1",
+    "s_cmp_lg_u32 s3, 0",
+    "s_cbranch_scc1 65533",
+    "s_cmpk_lt_u32 s2, 300",
+    "s_cbranch_scc1 1",
+    "s_sethalt 1",
+    "s_nop 0",
+    "s_endpgm",
+];
+
+#[test]
+fn the_fault_or_hang_of_the_lowest_group_is_reported_on_any_number_of_threads() {
+    for (program, said) in [(&FAULTS[..], "Read at 0x400000012c"), (&HANGS[..], "group [300, 0, 0]")] {
+        let (results, complaints) = on_threads(1, (program, 512), 1);
+        assert!(complaints.iter().any(|complaint| complaint.contains(said)), "{complaints:?}");
+        for threads in [2, 8] {
+            assert_eq!(on_threads(threads, (program, 512), 1), (results.clone(), complaints.clone()), "{threads}");
+        }
+    }
+}
+
+#[test]
+fn a_dispatch_of_many_threads_ends_with_its_budget_or_its_device() {
+    let endless = ["s_nop 0", "s_branch 65534"];
+    for threads in [1, 4] {
+        let options = SimOptions {
+            shader_threads: threads,
+            shader_instructions: 200_000,
+            strict: false,
+            ..SimOptions::hanging_for(HANG)
+        };
+        let device = SimDevice::new(profile("navi21").unwrap(), options);
+        let rig = Rig::new(&device);
+        assert!(dispatch(&rig, Ip::Compute, WaveSize::Wave64, (&endless, 512), DATA + RESULTS).is_err());
+        let said = device.complaints().join("\n");
+        assert!(
+            said.contains("the budget of 200000 instructions is used up") && said.contains("group [0, 0, 0]"),
+            "{said}"
+        );
+        // With a budget that lasts for minutes, the end of the device ends the waves.
+        let options = SimOptions { shader_instructions: u64::MAX, ..options };
+        let device = SimDevice::new(profile("navi21").unwrap(), options);
+        let rig = Rig::new(&device);
+        std::thread::scope(|scope| {
+            let waits = scope.spawn(|| dispatch(&rig, Ip::Compute, WaveSize::Wave64, (&endless, 512), DATA + RESULTS));
+            while device.tally().dispatches == 0 {
+                std::thread::yield_now();
+            }
+            device.reset();
+            assert!(waits.join().unwrap().is_err(), "{threads} threads");
+        });
+    }
+}

@@ -1,12 +1,16 @@
 //! Buffer operations.
 
 use super::{
-    access::{Ends, Global, Space, all_lanes_of_memory},
+    access::{Addresses, Ends, Global, Space, all_lanes_of_memory, lane_by_lane},
     components::{read_components, write_components},
 };
 use crate::{
+    alu::{
+        kernel::{LANES, WideLanes},
+        unit::Unit,
+    },
     buffer::{
-        descriptor::{Buffer, Place},
+        descriptor::{Buffer, Place, Reach},
         format::Format,
     },
     flaw::Flaw,
@@ -39,6 +43,48 @@ fn address(registers: &Registers, step: &BufferStep, buffer: &Buffer, place: Pla
     buffer.address(place)
 }
 
+/// The addresses of an access without a format.
+struct BufferAddresses<'s> {
+    step: &'s BufferStep,
+    buffer: &'s Buffer,
+    reach: Reach,
+    scalar: u32,
+    /// Bytes that must be in range.
+    bytes: u32,
+    /// `true` if all lanes share the memory of the first.
+    shares: bool,
+    unit: Unit,
+}
+
+impl Addresses for BufferAddresses<'_> {
+    fn of_lane(&self, registers: &Registers, lane: usize, byte: u32) -> Option<u64> {
+        let step = self.step;
+        if step.address64 {
+            let place = place(registers, step, self.scalar, lane, self.bytes);
+            let first = address(registers, step, self.buffer, place, lane);
+            return first.map(|address| address.wrapping_add(byte.into()));
+        }
+        let register = |offset: u16| registers.vectors[usize::from(step.address + offset)][lane];
+        let index = if step.has_index { register(0) } else { 0 };
+        let offset = if step.has_offset { register(u16::from(step.has_index)) } else { 0 };
+        // Each dword is in range or not for itself.
+        let offset = offset.wrapping_add(step.offset).wrapping_add(byte);
+        self.reach.address(index, if self.shares { 0 } else { lane as u32 }, offset)
+    }
+
+    fn of_all(&self, registers: &Registers, byte: u32, on: u64, addresses: &mut WideLanes) -> u64 {
+        let step = self.step;
+        if step.address64 || self.shares || !self.reach.is_linear() {
+            return lane_by_lane(self, registers, byte, on, addresses);
+        }
+        let register = |is_there: bool, offset: bool| {
+            if is_there { &registers.vectors[usize::from(step.address + u16::from(offset))] } else { &[0; LANES] }
+        };
+        let (index, offset) = (register(step.has_index, false), register(step.has_offset, step.has_index));
+        on & self.reach.linear(self.unit, (index, offset, step.offset.wrapping_add(byte)), addresses)
+    }
+}
+
 impl Wave {
     /// Executes a buffer operation.
     pub(crate) fn buffer(&mut self, step: &BufferStep, around: &mut Surroundings<'_, impl Observer>) {
@@ -58,19 +104,8 @@ impl Wave {
             let kind = if buffer.adds_lane { touched::Place::Scratch } else { touched::Place::Memory };
             let mut space = Global { place: kind, ..Global::new(around, &mut self.fault) };
             let reach = buffer.reach(step.has_index, scalar, bytes);
-            all_lanes_of_memory(&mut self.registers, &mut space, step.kind, ends, |registers, lane, byte| {
-                if step.address64 {
-                    let place = place(registers, step, scalar, lane, bytes);
-                    return address(registers, step, &buffer, place, lane)
-                        .map(|address| address.wrapping_add(byte.into()));
-                }
-                let register = |offset: u16| registers.vectors[usize::from(step.address + offset)][lane];
-                let index = if step.has_index { register(0) } else { 0 };
-                let offset = if step.has_offset { register(u16::from(step.has_index)) } else { 0 };
-                // Each dword is in range or not for itself.
-                let offset = offset.wrapping_add(step.offset).wrapping_add(byte);
-                reach.address(index, if shares { 0 } else { lane as u32 }, offset)
-            });
+            let places = BufferAddresses { step, buffer: &buffer, reach, scalar, bytes, shares, unit: self.unit };
+            all_lanes_of_memory(&mut self.registers, &mut space, step.kind, ends, &places);
         }
         if step.residency {
             self.clear_residency(step);

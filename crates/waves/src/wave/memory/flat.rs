@@ -1,16 +1,58 @@
 //! FLAT, GLOBAL and SCRATCH.
 
-use super::access::{Ends, Flat, Global, Local, all_lanes_of_memory, one_lane};
+use super::access::{Addresses, Ends, Flat, Global, Local, all_lanes_of_memory, one_lane};
 use crate::{
+    alu::{
+        kernel::{LANES, Lanes, WideLanes},
+        unit::{Unit, for_each_unit},
+    },
     flaw::Flaw,
+    memory::ADDRESS_MASK,
     outcome::Reason,
     program::{
         data::DataKind,
         step::{FlatStep, MemoryKind, Segment, Source},
     },
     watch::observer::{Observer, Place},
-    wave::state::{Surroundings, Wave},
+    wave::{
+        registers::Registers,
+        state::{Surroundings, Wave},
+    },
 };
+
+/// The addresses of a GLOBAL operation.
+struct GlobalAddresses {
+    /// The base; `None` if registers have whole addresses.
+    base: Option<u64>,
+    vaddr: u16,
+    offset: u64,
+    unit: Unit,
+}
+
+impl Addresses for GlobalAddresses {
+    fn of_lane(&self, registers: &Registers, lane: usize, byte: u32) -> Option<u64> {
+        let vaddr = Source::Vgpr(self.vaddr);
+        let address = match self.base {
+            Some(base) => base.wrapping_add(registers.lane(vaddr, 1, lane)),
+            None => registers.lane(vaddr, 2, lane),
+        };
+        Some(address.wrapping_add(self.offset).wrapping_add(byte.into()))
+    }
+
+    fn of_all(&self, registers: &Registers, byte: u32, on: u64, addresses: &mut WideLanes) -> u64 {
+        let (base, vaddr) = (self.base.unwrap_or(0), usize::from(self.vaddr));
+        let high = if self.base.is_none() { &registers.vectors[vaddr + 1] } else { &[0; LANES] };
+        let start = base.wrapping_add(self.offset).wrapping_add(byte.into());
+        let compute = for_each_unit!(|addresses: &mut WideLanes, low: &Lanes, high: &Lanes, start: u64| {
+            for lane in 0..LANES {
+                let vaddr = u64::from(low[lane]) | u64::from(high[lane]) << 32;
+                addresses[lane] = vaddr.wrapping_add(start) & ADDRESS_MASK;
+            }
+        });
+        compute(self.unit, addresses, &registers.vectors[vaddr], high, start);
+        on
+    }
+}
 
 impl Wave {
     /// Executes a FLAT, GLOBAL or SCRATCH operation.
@@ -20,15 +62,9 @@ impl Wave {
         match step.segment {
             Segment::Global => {
                 let base = step.scalar.map(|scalar| self.registers.scalar(scalar, 2));
-                let vaddr = Source::Vgpr(step.address.unwrap_or(0));
+                let places = GlobalAddresses { base, vaddr: step.address.unwrap_or(0), offset, unit: self.unit };
                 let mut space = Global::new(around, &mut self.fault);
-                all_lanes_of_memory(&mut self.registers, &mut space, step.kind, ends, |registers, lane, byte| {
-                    let address = match base {
-                        Some(base) => base.wrapping_add(registers.lane(vaddr, 1, lane)),
-                        None => registers.lane(vaddr, 2, lane),
-                    };
-                    Some(address.wrapping_add(offset).wrapping_add(byte.into()))
-                });
+                all_lanes_of_memory(&mut self.registers, &mut space, step.kind, ends, &places);
             }
             Segment::Flat => {
                 let vaddr = Source::Vgpr(step.address.unwrap_or(0));
@@ -71,7 +107,7 @@ impl Wave {
             MemoryKind::Access(DataKind::Load(data) | DataKind::Store(data)) => data.bytes(),
             MemoryKind::Atomic { bytes, .. } => bytes.into(),
         };
-        let vaddr = |registers: &crate::wave::registers::Registers, lane| {
+        let vaddr = |registers: &Registers, lane| {
             step.address.map_or(0, |register| registers.lane(Source::Vgpr(register), 1, lane))
         };
         if scratch.lane_bytes != 0 {
@@ -84,7 +120,7 @@ impl Wave {
         }
         let shares = self.flaw == Some(Flaw::SharedScratch);
         let mut space = Global { place: Place::Scratch, ..Global::new(around, &mut self.fault) };
-        all_lanes_of_memory(&mut self.registers, &mut space, step.kind, ends, |registers, lane, byte| {
+        all_lanes_of_memory(&mut self.registers, &mut space, step.kind, ends, &|registers: &Registers, lane, byte| {
             let offset = offset_of(vaddr(registers, lane)) + u64::from(byte);
             let lane = if shares { 0 } else { lane };
             Some(start.wrapping_add((offset / 4 * lanes + lane as u64) * 4 + offset % 4))

@@ -15,6 +15,7 @@ use super::{
     backing::Backing, memory_file::memory_file, offsets::Offsets, pools::Taken, reservation::Reservation,
     sharing::Sharing, user_pages::UserPages,
 };
+use crate::{gpu::UPDATES, kernel::mm::lanes::LaneAddresses};
 
 /// The attributes that GEM_CREATE sets, and GEM_OP reports or changes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -280,6 +281,32 @@ impl Bo {
             (_, Some(backing)) => backing.write(offset, data),
             _ => {}
         }
+    }
+
+    /// Loads the dwords of lanes, whose lowest address is that of the byte at `offset`. Returns `false`, having loaded nothing,
+    /// if the bytes are not plain memory.
+    pub(crate) fn read_lanes(&self, offset: u64, access: &LaneAddresses<'_>, out: &mut [u32; 64]) -> bool {
+        self.backing().is_some_and(|backing| backing.read_lanes(offset, access, out))
+    }
+
+    /// Stores the dwords of lanes. Returns `false`, having stored nothing, if the bytes are not plain memory.
+    pub(crate) fn write_lanes(&self, offset: u64, access: &LaneAddresses<'_>, data: &[u32; 64]) -> bool {
+        self.backing().is_some_and(|backing| backing.write_lanes(offset, access, data))
+    }
+
+    /// Replaces 4 or 8 aligned bytes by what `change` makes of them, and returns the old value. Only in memory of a client's own,
+    /// which is not part of this process, a write may come in between.
+    pub(crate) fn update(&self, offset: u64, bytes: u8, change: &mut dyn FnMut(u64) -> u64) -> u64 {
+        if let Some(old) = self.backing().and_then(|backing| backing.update(offset, bytes, change)) {
+            return old;
+        }
+        let _guard = UPDATES.lock();
+        let mut word = [0; 8];
+        let word_len = usize::from(bytes).min(8);
+        self.read(offset, &mut word[..word_len]);
+        let old = u64::from_le_bytes(word);
+        self.write(offset, &change(old).to_le_bytes()[..word_len]);
+        old
     }
 
     /// Copies from another BO for the GPU. Returns `false` if one of them is not plain memory, so that the caller must copy in

@@ -495,6 +495,10 @@ impl gpu::Job for Running<'_> {
         self.shared.is_cancelled()
     }
 
+    fn shared(&self) -> Option<&(dyn gpu::Job + Sync)> {
+        Some(self)
+    }
+
     fn flaw(&self) -> Option<Flaw> {
         self.shared.hooks.mutation_of(self.shared.name.0).and_then(Mutation::flaw)
     }

@@ -10,7 +10,7 @@ use std::{
     },
     sync::{
         OnceLock,
-        atomic::{AtomicU32, AtomicU64, Ordering},
+        atomic::{AtomicU32, AtomicU64, Ordering, fence},
     },
 };
 
@@ -23,6 +23,7 @@ use parking_lot::{RwLock, RwLockReadGuard};
 
 use self::{block::Block, view::View};
 use super::memory_file::memory_file;
+use crate::kernel::mm::lanes::LaneAddresses;
 
 /// The maximum size in bytes of BOs that are stored in the heap as long as only the GPU uses them. Larger BOs are few, and may
 /// exceed the memory, because most of their pages are never accessed.
@@ -165,6 +166,78 @@ impl Backing {
         }
     }
 
+    /// Loads the dwords of lanes, whose lowest address is that of the byte at `offset`. Returns `false`, having loaded nothing,
+    /// where the bytes are not in memory or pass the end.
+    pub(crate) fn read_lanes(&self, offset: u64, access: &LaneAddresses<'_>, out: &mut [u32; 64]) -> bool {
+        let home = self.home(false);
+        let Some(from) = home.start(offset, access.len()) else { return false };
+        // A lane alone may wait for another wave: its dword is one atomic access.
+        if let Some((first, count)) = access.row().filter(|&(_, count)| count > 1)
+            && let Some(out) = out.get_mut(first..first + count)
+        {
+            // SAFETY: `start` checked the `4 * count` bytes of a row, of memory that `home` keeps; `out` is as long, ours alone,
+            // and cannot overlap memory into which no reference is held.
+            unsafe { std::ptr::copy_nonoverlapping(from, out.as_mut_ptr().cast(), 4 * count) };
+            fence(Ordering::Acquire);
+            for word in out {
+                *word = u32::from_le(*word);
+            }
+            return true;
+        }
+        for (lane, distance) in access.each() {
+            // SAFETY: `start` checked the bytes up to `access.len()`, and the distance of a dword is at least 4 less; the memory
+            // is one that `home` keeps.
+            let word = unsafe { load_dword(from.wrapping_add(distance as usize)) };
+            out[lane] = u32::from_le(word);
+        }
+        true
+    }
+
+    /// Stores the dwords of lanes, the lowest lane first. Returns `false`, having stored nothing, where the bytes are not in memory
+    /// or pass the end.
+    pub(crate) fn write_lanes(&self, offset: u64, access: &LaneAddresses<'_>, data: &[u32; 64]) -> bool {
+        let home = self.home(true);
+        let Some(to) = home.start(offset, access.len()) else { return false };
+        let little_endian = data.map(u32::to_le);
+        if let Some((first, count)) = access.row().filter(|&(_, count)| count > 1)
+            && let Some(data) = little_endian.get(first..first + count)
+        {
+            fence(Ordering::Release);
+            // SAFETY: as in `read_lanes`; `data` is a copy of our own.
+            unsafe { std::ptr::copy_nonoverlapping(data.as_ptr().cast(), to, 4 * count) };
+            return true;
+        }
+        for (lane, distance) in access.each() {
+            // SAFETY: as in `read_lanes`.
+            unsafe { store_dword(to.wrapping_add(distance as usize), little_endian[lane]) };
+        }
+        true
+    }
+
+    /// Replaces 4 or 8 bytes by what `change` makes of them, in one atomic access, and returns the old value. `None`, with nothing
+    /// changed, where the bytes are not in memory, pass the end or are not aligned.
+    pub(crate) fn update(&self, offset: u64, bytes: u8, change: &mut dyn FnMut(u64) -> u64) -> Option<u64> {
+        let home = self.home(true);
+        let at = home.start(offset, bytes.into()).filter(|at| at.addr().is_multiple_of(bytes.into()))?;
+        let (acquire, both) = (Ordering::Acquire, Ordering::AcqRel);
+        match bytes {
+            4 => {
+                // SAFETY: an aligned dword in the range that `start` checked, of memory that `home` keeps.
+                let word = unsafe { AtomicU32::from_ptr(at.cast()) };
+                let old =
+                    word.fetch_update(both, acquire, |old| Some((change(u32::from_le(old).into()) as u32).to_le()));
+                old.ok().map(|old| u32::from_le(old).into())
+            }
+            8 => {
+                // SAFETY: an aligned qword; else as above.
+                let word = unsafe { AtomicU64::from_ptr(at.cast()) };
+                let old = word.fetch_update(both, acquire, |old| Some(change(u64::from_le(old)).to_le()));
+                old.ok().map(u64::from_le)
+            }
+            _ => None,
+        }
+    }
+
     /// Copies between two backings, or within one even if the ranges overlap. Returns `false` without a copy if one of them is not
     /// in memory.
     pub(crate) fn copy_from(&self, offset: u64, source: &Self, source_offset: u64, len: u64) -> bool {
@@ -245,6 +318,39 @@ impl Shared {
     }
 }
 
+/// Loads a dword, in one atomic access if it is aligned.
+///
+/// # Safety
+///
+/// The four bytes are valid memory. Other threads may read and write them, by atomic accesses or as engines of a GPU do.
+#[expect(unsafe_code, reason = "memory that clients map too")]
+unsafe fn load_dword(from: *mut u8) -> u32 {
+    if from.addr().is_multiple_of(size_of::<u32>()) {
+        // SAFETY: an aligned dword of valid memory, by the contract.
+        return unsafe { AtomicU32::from_ptr(from.cast()) }.load(Ordering::Acquire);
+    }
+    let mut word = [0; 4];
+    // SAFETY: four bytes of valid memory, by the contract, and of our own.
+    unsafe { std::ptr::copy_nonoverlapping(from, word.as_mut_ptr(), word.len()) };
+    u32::from_ne_bytes(word)
+}
+
+/// Stores a dword, in one atomic access if it is aligned.
+///
+/// # Safety
+///
+/// That of [`load_dword`].
+#[expect(unsafe_code, reason = "memory that clients map too")]
+unsafe fn store_dword(to: *mut u8, word: u32) {
+    if to.addr().is_multiple_of(size_of::<u32>()) {
+        // SAFETY: an aligned dword of valid memory, by the contract.
+        return unsafe { AtomicU32::from_ptr(to.cast()) }.store(word, Ordering::Release);
+    }
+    let bytes = word.to_ne_bytes();
+    // SAFETY: four bytes of valid memory, by the contract, and of our own.
+    unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), to, bytes.len()) };
+}
+
 fn report(result: std::io::Result<()>) {
     if let Err(error) = result {
         tracing::error!(%error, "a BO's memory could not be reached");
@@ -290,6 +396,66 @@ mod tests {
         std::fs::File::from(file).read_exact_at(&mut found, 5000).unwrap();
         assert_eq!(found, [7; 16]);
         assert_eq!(read(&backing, 5000), [7; 16]);
+    }
+
+    #[test]
+    fn lanes_load_and_store_dwords_in_rows_and_anywhere_in_memory_of_both_kinds() {
+        let rows: [u64; 64] = std::array::from_fn(|lane| 0x1000 + 4 * lane as u64);
+        let reversed: [u64; 64] = std::array::from_fn(|lane| 0x1000 + 4 * (63 - lane) as u64);
+        let unaligned = reversed.map(|address| address + 1);
+        let data: [u32; 64] = std::array::from_fn(|lane| 0x0102_0304 * (lane as u32 + 1));
+        let [heap, mapped, unmapped] = all(8192);
+        for (addresses, lanes) in
+            [(rows, u64::MAX), (rows, 0xff0), (reversed, u64::MAX), (unaligned, 0x8001_0001_0000_0001)]
+        {
+            let access = LaneAddresses::new(&addresses, lanes).unwrap();
+            for backing in [&heap, &mapped] {
+                backing.write(0, &[0x77; 512]);
+                assert!(backing.write_lanes(7, &access, &data));
+                let mut expected = [0x77; 512];
+                for (lane, distance) in access.each() {
+                    expected[7 + distance as usize..][..4].copy_from_slice(&data[lane].to_le_bytes());
+                }
+                assert_eq!(read(backing, 0), expected);
+                let mut found = [5; 64];
+                assert!(backing.read_lanes(7, &access, &mut found));
+                assert_eq!(found, std::array::from_fn(|lane| if lanes >> lane & 1 != 0 { data[lane] } else { 5 }));
+                assert!(!backing.read_lanes(8192 - access.len() + 1, &access, &mut found), "past the end");
+                assert!(!backing.write_lanes(8192 - access.len() + 1, &access, &data), "past the end");
+            }
+            assert!(!unmapped.read_lanes(0, &access, &mut [0; 64]) && !unmapped.write_lanes(0, &access, &data));
+        }
+    }
+
+    #[test]
+    fn an_update_is_of_an_aligned_word_in_memory() {
+        let [heap, mapped, unmapped] = all(4096);
+        for backing in [&heap, &mapped] {
+            backing.write(8, &0x1122_3344_5566_7788_u64.to_le_bytes());
+            assert_eq!(backing.update(8, 4, &mut |old| old + 1), Some(0x5566_7788));
+            assert_eq!(backing.update(8, 8, &mut |old| old << 8), Some(0x1122_3344_5566_7789));
+            assert_eq!(read(backing, 8), 0x2233_4455_6677_8900_u64.to_le_bytes());
+            assert_eq!(backing.update(6, 4, &mut |old| old), None);
+            assert_eq!(backing.update(4096, 4, &mut |old| old), None);
+        }
+        assert_eq!(unmapped.update(8, 4, &mut |old| old), None);
+    }
+
+    #[test]
+    fn an_update_starts_again_after_a_write_in_between() {
+        let [heap, mapped, _] = all(4096);
+        for (backing, bytes) in [(&heap, 4), (&heap, 8), (&mapped, 4), (&mapped, 8)] {
+            backing.write(8, &[0; 8]);
+            let mut calls = 0;
+            let old = backing.update(8, bytes, &mut |old| {
+                calls += 1;
+                if calls == 1 {
+                    backing.write(8, &7_u64.to_le_bytes());
+                }
+                old + 1
+            });
+            assert_eq!((old, calls, read(backing, 8)), (Some(7), 2, 8_u64.to_le_bytes()));
+        }
     }
 
     #[test]
