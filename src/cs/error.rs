@@ -75,7 +75,7 @@ pub enum Error {
     WrongQueue {
         /// The target that the list was recorded for.
         recorded: Target,
-        /// The target of the queue.
+        /// The ring and generation of the queue.
         queue: Target,
     },
 
@@ -84,7 +84,7 @@ pub enum Error {
     WrongStream {
         /// The target that the list was recorded for.
         recorded: Target,
-        /// The target of the stream.
+        /// The ring and generation of the stream.
         stream: Target,
     },
 
@@ -103,7 +103,7 @@ pub enum Error {
     /// Another [`Queue`](super::Queue) exists for this ring of the context.
     #[error("context {context} already has a queue for ring {ring} of {ip}")]
     QueueTaken {
-        /// The context's id.
+        /// The kernel's ID of the context.
         context: u32,
         /// The IP of the queue.
         ip: Ip,
@@ -143,14 +143,14 @@ pub enum Error {
     /// The system could not start a thread.
     #[error("cannot start the thread of a submitter: {reason}")]
     Thread {
-        /// The system's message.
+        /// The system's error message.
         reason: String,
     },
 
     /// The process or the system has no free file descriptor.
     #[error("no file descriptor for a fence: {errno}")]
     NoDescriptor {
-        /// The cause.
+        /// The errno of the failed system call.
         errno: Errno,
     },
 
@@ -160,9 +160,9 @@ pub enum Error {
     PartlySubmitted {
         /// Index of the refused call, from 0.
         part: usize,
-        /// Number of calls.
+        /// Number of kernel calls of the submission.
         parts: usize,
-        /// The cause.
+        /// The error of the refused kernel call.
         source: winsys::Error,
     },
 
@@ -176,7 +176,7 @@ pub enum Error {
     /// More BOs than one submission can list.
     #[error("{count} BOs in one submission, at most {limit} are allowed", limit = crate::uapi::BO_LIST_MAX_ENTRIES)]
     TooManyBos {
-        /// Number of BOs.
+        /// Number of BOs in the submission.
         count: usize,
     },
 

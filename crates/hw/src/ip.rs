@@ -22,9 +22,9 @@ pub enum Ip {
     VcnDec = 6,
     /// The VCN video encoder, since Raven. From VCN 4 on its ring decodes too.
     VcnEnc = 7,
-    /// The JPEG decoder.
+    /// The JPEG decoder of VCN.
     VcnJpeg = 8,
-    /// The video processing engine.
+    /// The video processing engine (VPE).
     Vpe = 9,
 }
 

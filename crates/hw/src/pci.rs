@@ -5,7 +5,7 @@ use std::fmt;
 /// The address of a device on the PCI bus.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct PciAddress {
-    /// PCI domain.
+    /// PCI domain (segment).
     pub domain: u32,
     /// Bus number.
     pub bus: u8,

@@ -20,14 +20,14 @@ use crate::{
     format::{Action, Call, FileError, GENERATION, Ib, Ioctl, Reader, Record},
 };
 
-/// A recorded submission.
+/// A submission in a recording, with the kernel's result.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Submitted {
     /// Number of the call in the recording, from 0.
     pub call: u64,
-    /// Number of the open file.
+    /// Number of the open file, from 0.
     pub file: u32,
-    /// Number of the calling thread.
+    /// Number of the calling thread, from 0.
     pub lane: u32,
     /// The kernel's ID of the context.
     pub context: u32,
@@ -35,7 +35,7 @@ pub struct Submitted {
     pub sequence: u64,
     /// The errno if the kernel refused the submission, otherwise 0.
     pub errno: i32,
-    /// The IBs of the submission.
+    /// The IBs that the submission passed to the kernel.
     pub ibs: Vec<SubmittedIb>,
 }
 

@@ -37,9 +37,9 @@ pub enum AtomicOp {
     Swap,
     /// Replaces the value by the operand if the value equals this one.
     CompareSwap(u64),
-    /// Adds the operand; overflow wraps.
+    /// Adds the operand to the value; overflow wraps.
     Add,
-    /// Subtracts the operand; overflow wraps.
+    /// Subtracts the operand from the value; overflow wraps.
     Sub,
     /// Stores the smaller of value and operand, both signed.
     SignedMin,
@@ -49,11 +49,11 @@ pub enum AtomicOp {
     SignedMax,
     /// Stores the larger of value and operand, both unsigned.
     UnsignedMax,
-    /// Bitwise AND with the operand.
+    /// Replaces the value by its bitwise AND with the operand.
     And,
-    /// Bitwise OR with the operand.
+    /// Replaces the value by its bitwise OR with the operand.
     Or,
-    /// Bitwise XOR with the operand.
+    /// Replaces the value by its bitwise XOR with the operand.
     Xor,
     /// Adds one; a value that is equal to or above the operand becomes zero.
     Increment,
@@ -81,7 +81,7 @@ pub enum AtomicOp {
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Atomic {
-    /// The operation.
+    /// The operation that is executed.
     pub op: AtomicOp,
     /// The operand; below 2^32 for a dword.
     pub operand: u64,

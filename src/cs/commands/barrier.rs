@@ -26,13 +26,13 @@ bitflags! {
         const COMMAND = 1 << 0;
         /// Vertex, tessellation and geometry shaders.
         const VERTEX = 1 << 1;
-        /// Fragment shaders.
+        /// Fragment (pixel) shaders.
         const FRAGMENT = 1 << 2;
         /// Compute shaders.
         const COMPUTE = 1 << 3;
         /// Copies, fills and updates that [`Commands`](super::Commands) records.
         const TRANSFER = 1 << 4;
-        /// The CPU.
+        /// The CPU, which reads or writes mapped memory.
         const HOST = 1 << 5;
     }
 }
@@ -59,17 +59,17 @@ bitflags! {
         const INSTRUCTION_READ = 1 << 1;
         /// Shader reads of memory that no shader writes.
         const UNIFORM_READ = 1 << 2;
-        /// Shader reads.
+        /// Shader reads of memory that may also be written by shaders.
         const SHADER_READ = 1 << 3;
         /// Shader writes.
         const SHADER_WRITE = 1 << 4;
-        /// Reads by copies.
+        /// Reads of the source by copies.
         const TRANSFER_READ = 1 << 5;
         /// Writes by copies, fills and updates.
         const TRANSFER_WRITE = 1 << 6;
-        /// CPU reads.
+        /// CPU reads of mapped memory.
         const HOST_READ = 1 << 7;
-        /// CPU writes.
+        /// CPU writes to mapped memory.
         const HOST_WRITE = 1 << 8;
     }
 }
@@ -99,9 +99,9 @@ impl Access {
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Scope {
-    /// Pipeline stages.
+    /// Pipeline stages that the scope includes.
     pub stages: Stages,
-    /// Kinds of access by those stages.
+    /// Kinds of memory access by the stages of the scope.
     pub access: Access,
 }
 
@@ -174,7 +174,7 @@ pub struct Barrier {
 pub struct Flushes {
     /// Stages to wait for: shaders, and CP DMA for [`Stages::TRANSFER`].
     pub waits: Stages,
-    /// Cache operations.
+    /// Cache operations after the waits.
     pub caches: CacheActions,
 }
 

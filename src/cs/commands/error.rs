@@ -38,7 +38,7 @@ pub enum CommandError {
     /// A range or a box without bytes.
     #[error("{command} of no bytes")]
     Empty {
-        /// The command.
+        /// Name of the command.
         command: &'static str,
     },
 
@@ -47,36 +47,36 @@ pub enum CommandError {
     OutOfBounds {
         /// Start of the range in the memory, bytes.
         offset: u64,
-        /// The range's length in bytes.
+        /// Length of the range in bytes.
         bytes: u64,
-        /// The memory's size in bytes.
+        /// Size of the memory in bytes.
         size: u64,
     },
 
     /// A range that extends beyond the end of the address space, or of one half of it.
     #[error("{bytes} bytes at {va} extend beyond the address space")]
     OutOfAddresses {
-        /// Start of the range.
+        /// GPU address of the start of the range.
         va: GpuVa,
-        /// Length in bytes.
+        /// Length of the range in bytes.
         bytes: u64,
     },
 
     /// An address or a length that is not a multiple of the unit in which the engine works.
     #[error("{command}: {value:#x} is not a multiple of {multiple}")]
     Misaligned {
-        /// The command.
+        /// Name of the command.
         command: &'static str,
-        /// The address or length.
+        /// The address or length that is not a multiple.
         value: u64,
-        /// Required multiple, bytes.
+        /// The required multiple in bytes or elements.
         multiple: u64,
     },
 
     /// Two ranges that must have the same length and have not.
     #[error("{command} of {from} bytes to a range of {to} bytes")]
     Lengths {
-        /// The command.
+        /// Name of the command.
         command: &'static str,
         /// Length of the source in bytes.
         from: u64,
@@ -87,20 +87,20 @@ pub enum CommandError {
     /// Source and destination of a copy overlap. The engines do not define the order of their accesses.
     #[error("a copy of {bytes} bytes from {from} to {to}, which overlap")]
     Overlap {
-        /// Destination.
+        /// GPU address of the destination.
         to: GpuVa,
-        /// Source.
+        /// GPU address of the source.
         from: GpuVa,
-        /// Length in bytes.
+        /// Length of each range in bytes.
         bytes: u64,
     },
 
     /// A box of texels that is not inside the level of an image.
     #[error("{axis} from {first} to {end} is not inside the extent {extent}")]
     OutsideImage {
-        /// `x`, `y` or `z`.
+        /// The axis: `x`, `y` or `z`.
         axis: char,
-        /// The first element.
+        /// Index of the first element of the box along the axis.
         first: u32,
         /// The end of the box, exclusive.
         end: u64,
@@ -111,7 +111,7 @@ pub enum CommandError {
     /// Rows or slices of texels that overlap because their pitch is too small.
     #[error("{what} overlap: the pitch is {pitch} elements, at least {least} are needed")]
     RowPitch {
-        /// `rows` or `slices`.
+        /// The kind of pitch: `rows` or `slices`.
         what: &'static str,
         /// Elements from the start of one row or slice to the next.
         pitch: u64,
@@ -122,20 +122,20 @@ pub enum CommandError {
     /// A copy between images whose elements differ in size.
     #[error("a copy of elements of {from} bytes to elements of {to} bytes")]
     ElementBytes {
-        /// Bytes of the destination's elements.
+        /// Size of the destination's elements in bytes.
         to: u32,
-        /// Bytes of the source's.
+        /// Size of the source's elements in bytes.
         from: u32,
     },
 
     /// A copy between tiled images that ends at the largest coordinate, on a chip whose copy engine does not support this.
     #[error("{axis} from {first} to {end}: copies between tiled images may not end there on this chip")]
     TilesEnd {
-        /// `x` or `y`.
+        /// The axis: `x` or `y`.
         axis: char,
-        /// The first element.
+        /// Index of the first element along the axis.
         first: u32,
-        /// The end, exclusive.
+        /// Index after the last element along the axis.
         end: u64,
     },
 
@@ -143,7 +143,7 @@ pub enum CommandError {
     /// without them.
     #[error("an image with {bytes} bytes of DCC or HTILE, which the copy would not update")]
     Compressed {
-        /// Bytes of the metadata.
+        /// Size of the DCC or HTILE metadata in bytes.
         bytes: u64,
     },
 
@@ -154,7 +154,7 @@ pub enum CommandError {
     /// An operation that the ring does not support.
     #[error("{target} does not support {what}")]
     Unsupported {
-        /// The unsupported feature.
+        /// Name of the unsupported operation.
         what: &'static str,
         /// The ring and generation of the stream.
         target: Target,

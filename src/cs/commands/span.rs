@@ -97,7 +97,7 @@ impl Span {
         self.va
     }
 
-    /// Returns the length in bytes.
+    /// Returns the length of the range in bytes.
     #[inline]
     pub const fn len(self) -> u64 {
         self.bytes

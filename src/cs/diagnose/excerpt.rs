@@ -60,7 +60,7 @@ pub struct Excerpt {
     pub ib: GpuVa,
     /// Index in the IB of the first dword shown, at which a packet begins.
     pub first: usize,
-    /// The dwords shown.
+    /// The dwords of the excerpt, starting at index [`first`](Self::first) of the IB.
     pub dwords: Vec<u32>,
     /// Index in the IB of the packet that wrote the last mark that the ring has reached. `None` without such a mark; the excerpt is
     /// then the beginning of the first IB of the submission.

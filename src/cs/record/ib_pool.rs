@@ -94,7 +94,7 @@ impl IbPool {
         self.shared.idle.lock().dwords
     }
 
-    /// Frees all idle memory.
+    /// Frees all idle memory of the pool.
     pub fn trim(&self) {
         // Dropped at the end of the function, after the lock is released.
         let _idle = std::mem::take(&mut *self.shared.idle.lock());

@@ -19,7 +19,7 @@ pub struct PacketBuf<L> {
 }
 
 impl<L: Language> PacketBuf<L> {
-    /// Creates an empty buffer.
+    /// Creates an empty buffer for packets in this language.
     pub const fn new(language: L) -> Self {
         Self { language, dwords: Vec::new() }
     }

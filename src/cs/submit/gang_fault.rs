@@ -1,6 +1,6 @@
 //! The errors of gangs.
 
-/// The most queues of a gang, including the leader.
+/// The maximum number of queues in a gang, including the leader.
 ///
 /// Source: Linux 6.12 `amdgpu_cs.h`, `AMDGPU_CS_GANG_SIZE`.
 pub const MAX_GANG: usize = 4;
@@ -46,9 +46,9 @@ pub enum GangFault {
     /// The number of shares differs from the number of followers.
     #[error("{given} shares for {followers} followers")]
     Shares {
-        /// Number of shares.
+        /// Number of shares passed to [`Gang::submit`](super::Gang::submit).
         given: usize,
-        /// Number of followers.
+        /// Number of followers of the gang.
         followers: usize,
     },
 }

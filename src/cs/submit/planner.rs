@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-/// The most IBs of one call, whatever the limits of its queues.
+/// The maximum number of IBs in one kernel call, whatever the limits of its queues.
 ///
 /// Source: Mesa 25.0.7 `src/amd/vulkan/winsys/amdgpu/radv_amdgpu_cs.c`, `RADV_MAX_IBS_PER_SUBMIT`; the kernel's own limits
 /// are those of each IP (Linux 6.12 `amdgpu_ring.c`, `amdgpu_ring_max_ibs`).
@@ -21,7 +21,8 @@ pub const MAX_IBS_PER_CALL: usize = 192;
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CallLimits {
-    /// The most IBs of one call, including preambles and postambles: the limit of the queue, at most [`MAX_IBS_PER_CALL`].
+    /// The maximum number of IBs in one call, including preambles and postambles: the limit of the queue, at most
+    /// [`MAX_IBS_PER_CALL`].
     pub per_call: usize,
     /// Number of preamble and postamble IBs in the first call.
     pub around_first: usize,
@@ -55,7 +56,7 @@ impl CallLimits {
 pub struct NoRoomForIbs {
     /// Number of preamble and postamble IBs.
     pub around: usize,
-    /// The most IBs of one call.
+    /// The maximum number of IBs in one call.
     pub per_call: usize,
 }
 

@@ -20,7 +20,7 @@ use std::time::Duration;
 pub struct RetryPolicy {
     /// Time from the first refusal to the last attempt.
     pub total: Duration,
-    /// Time between two attempts.
+    /// Pause between two attempts.
     pub pause: Duration,
 }
 
@@ -33,7 +33,7 @@ impl Default for RetryPolicy {
 }
 
 impl RetryPolicy {
-    /// A single attempt without retries.
+    /// The policy of a single attempt, without retries.
     pub const NONE: Self = Self { total: Duration::ZERO, pause: Duration::ZERO };
 }
 

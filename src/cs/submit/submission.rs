@@ -23,7 +23,7 @@ use crate::{
 /// ```
 #[derive(Clone, Copy, Debug)]
 pub struct SyncPoint<'a> {
-    /// The sync object.
+    /// The sync object that has the point.
     pub syncobj: &'a Syncobj,
     /// The point; 0 for the binary state.
     pub point: u64,

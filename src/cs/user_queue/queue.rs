@@ -237,7 +237,8 @@ impl UserQueue {
         Ok(self.0.page_tables.wait(deadline)?)
     }
 
-    /// Releases the resources of completed submissions, and returns the number of the others. Makes no ioctl.
+    /// Releases the resources of completed submissions, and returns the number of submissions that have not completed. Makes no
+    /// ioctl.
     pub fn in_flight(&self) -> usize {
         let mut state = self.0.state.lock();
         state.retire();

@@ -44,7 +44,7 @@ pub enum VideoError {
     /// Another [`VideoQueue`](super::VideoQueue) exists for this ring of the context.
     #[error("context {context} already has a queue for ring {ring} of {ip}")]
     QueueTaken {
-        /// The context's id.
+        /// The kernel's ID of the context.
         context: u32,
         /// The IP of the queue.
         ip: Ip,
@@ -64,7 +64,7 @@ pub enum VideoError {
     TooManyIbs {
         /// The IP of the queue.
         ip: Ip,
-        /// Number of IBs.
+        /// Number of IBs in the submission.
         ibs: usize,
         /// The maximum number of IBs, see [`GpuInfo::max_ibs`](crate::winsys::GpuInfo::max_ibs).
         limit: usize,
@@ -82,7 +82,7 @@ pub enum VideoError {
     /// More BOs than one submission can list.
     #[error("{count} BOs in one submission, at most {limit} are allowed", limit = crate::uapi::BO_LIST_MAX_ENTRIES)]
     TooManyBos {
-        /// Number of BOs.
+        /// Number of BOs in the submission.
         count: usize,
     },
 

@@ -5,7 +5,7 @@ use crate::{
     winsys::{Binding, Ip},
 };
 
-/// The most dwords of an IB.
+/// The maximum length of an IB in dwords.
 ///
 /// Source: Linux 6.12 `amdgpu_cs.c`, `amdgpu_cs_p2_ib`, and `amdgpu_ring.h`, `AMDGPU_RING_MAX_IB_DW` of video rings.
 const MOST_DWORDS: u32 = 0x7f_fff0;

@@ -120,7 +120,8 @@ impl VideoQueue {
         self.0.wait(sequence, deadline)
     }
 
-    /// Releases the resources of ended submissions. Makes one ioctl for each of them, and one for the first that still runs.
+    /// Releases the resources of ended submissions. Makes one ioctl for each ended submission, and one for the first that still
+    /// runs.
     ///
     /// # Errors
     ///
@@ -130,7 +131,7 @@ impl VideoQueue {
         self.0.retire()
     }
 
-    /// Retires ended submissions, and returns the number of the others.
+    /// Retires ended submissions, and returns the number of submissions that have not ended.
     ///
     /// # Errors
     ///

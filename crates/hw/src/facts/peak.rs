@@ -5,9 +5,9 @@ use crate::{Chip, GfxLevel, VramType};
 /// The units of a GPU and their clocks, as the kernel reports them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Units {
-    /// Graphics IP generation.
+    /// The graphics IP generation of the GPU.
     pub level: GfxLevel,
-    /// The chip.
+    /// The chip, which decides whether RB+ is used.
     pub chip: Chip,
     /// Number of shader engines that have at least one active compute unit.
     pub engines: u32,
@@ -25,7 +25,7 @@ pub struct Units {
     pub memory_mhz: u32,
     /// Width of the memory bus in bits.
     pub memory_bits: u32,
-    /// Type of the memory.
+    /// Type of the video memory.
     pub memory: VramType,
 }
 
@@ -50,13 +50,13 @@ pub struct Peaks {
     pub rop_pixels_per_clock: u64,
     /// Pixels that all render backends write, in millions per second.
     pub rop_mpixels_per_s: u64,
-    /// Primitives drawn per clock.
+    /// Number of primitives drawn per clock; `None` if unknown.
     pub primitives_per_clock: Option<u64>,
-    /// Primitives culled per clock.
+    /// Number of primitives culled per clock; `None` if unknown.
     pub culled_primitives_per_clock: Option<u64>,
     /// Primitives drawn, in millions per second.
     pub primitives_mtris_per_s: Option<u64>,
-    /// Pixels rasterized per clock.
+    /// Number of pixels rasterized per clock; `None` if unknown.
     pub raster_pixels_per_clock: Option<u64>,
     /// Pixels rasterized, in millions per second.
     pub raster_mpixels_per_s: Option<u64>,

@@ -26,7 +26,7 @@ pub struct Mecs {
     spread: bool,
 }
 
-/// The most hardware queues that the kernel reserves, unless `num_kcq` sets another number.
+/// The maximum number of hardware queues that the kernel reserves, unless `num_kcq` sets another number.
 const KERNEL_QUEUES: u8 = 8;
 
 impl Mecs {

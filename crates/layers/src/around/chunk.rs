@@ -10,7 +10,7 @@ use crate::client::{calls, chunks, memory};
 pub struct Chunk {
     /// Kind of the chunk, one of [`chunk_id`](amdgpu_uapi::chunk_id).
     pub id: u32,
-    /// Content in dwords.
+    /// Content of the chunk in dwords.
     pub payload: Vec<u32>,
     /// The entries if the chunk is a BO list, otherwise empty.
     pub bos: Vec<BoListEntry>,

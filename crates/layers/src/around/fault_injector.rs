@@ -11,28 +11,28 @@ use super::{Answered, Forward, Ioctl, Layer, Mapped, Mmap, Munmap, Reserve, Rese
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Attempt<'c> {
-    /// An ioctl.
+    /// An ioctl is made.
     Ioctl {
-        /// Request number and argument size.
+        /// The request, with its number and argument size.
         request: Request,
         /// The argument that would be passed to the kernel.
         argument: &'c [u8],
     },
-    /// An mmap call.
+    /// Memory of the device node is mapped (mmap).
     Mmap {
-        /// Size in bytes.
+        /// Length of the mapping in bytes.
         len: usize,
         /// Offset in the device node, bytes.
         offset: u64,
     },
-    /// A munmap call.
+    /// A mapping is removed (munmap).
     Munmap {
-        /// Size in bytes.
+        /// Length of the mapping in bytes.
         len: usize,
     },
     /// A reserve call, which ends a mapping and keeps its addresses reserved.
     Reserve {
-        /// Size in bytes.
+        /// Length of the mapping in bytes.
         len: usize,
     },
 }

@@ -84,12 +84,12 @@ pub struct Forward<K, L = ()> {
 }
 
 impl<K, L> Forward<K, L> {
-    /// Returns the inner kernel.
+    /// Returns the inner kernel, which gets the forwarded calls.
     pub fn inner(&self) -> &K {
         &self.inner
     }
 
-    /// Returns the layer.
+    /// Returns the layer that handles the calls.
     pub fn layer(&self) -> &L {
         &self.layer
     }

@@ -50,7 +50,7 @@ impl<'c> Ioctl<'c> {
         structure(self.bytes())
     }
 
-    /// Returns the chunks of a CS ioctl, without those that cannot be read; empty for other requests.
+    /// Returns the chunks of a CS ioctl, without chunks that cannot be read. The result is empty for other requests.
     pub fn chunks(&self) -> Vec<Chunk> {
         Chunk::of(self.request, self.bytes())
     }

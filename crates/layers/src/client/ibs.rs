@@ -12,16 +12,16 @@ use super::{
 };
 use crate::format::Ib;
 
-/// The most IBs of one submission, including called ones, and the most dwords in sum over all IBs.
+/// The maximum number of IBs of one submission, including called ones, and the maximum number of dwords in all IBs.
 const MOST_IBS: usize = 4096;
 const MOST_DWORDS: usize = 16 << 20;
 
 /// An IB that a CS ioctl submits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SubmittedIb {
-    /// The IP.
+    /// The IP whose ring executes the IB.
     pub ip: Ip,
-    /// The ring.
+    /// Index of the ring that executes the IB.
     pub ring: u32,
     /// Flags of the IB chunk.
     pub flags: IbFlags,

@@ -17,7 +17,7 @@ const MAGIC: [u8; 8] = *b"AMDGPUrr";
 pub const VERSION: u32 = 2;
 /// The oldest version of the file format that this crate reads. Version 2 added [`Record::Ib`].
 pub const OLDEST_VERSION: u32 = 1;
-/// The most bytes of a record. The writer creates no longer one, so a longer one is damaged.
+/// The maximum length of a record in bytes. The writer creates no longer record, so a longer one is damaged.
 const MOST_BYTES: u32 = 128 << 20;
 
 /// The reason why reading a recording failed.
@@ -27,9 +27,9 @@ pub enum FileError {
     /// The file cannot be read or written.
     #[error("at byte {offset}: {error}")]
     Io {
-        /// Offset from the start, bytes.
+        /// Offset from the start of the file, bytes.
         offset: u64,
-        /// The cause.
+        /// The error of the operating system.
         error: io::Error,
     },
     /// The file does not begin with the header of a recording.
@@ -59,7 +59,7 @@ pub enum FileError {
     Malformed {
         /// Offset of the start of the record, bytes.
         offset: u64,
-        /// The invalid field.
+        /// The invalid field and the reason.
         why: Malformed,
     },
 }

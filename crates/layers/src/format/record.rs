@@ -5,7 +5,7 @@ use super::wire::{Fields, Malformed, put, put_bytes};
 /// The key of the note in which a recorder stores the generation of the chip.
 pub(crate) const GENERATION: &str = "generation";
 
-/// One record of a recording.
+/// A record of a recording: a call, a change of memory, or a note.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Record {
@@ -33,7 +33,7 @@ pub struct Call {
     pub file: u32,
     /// Number of the calling thread, counted from 0 in the order of first calls.
     pub lane: u32,
-    /// The kind of call.
+    /// The kind of call, with its arguments and results.
     pub action: Action,
     /// The errno of a failed call, otherwise 0.
     pub errno: i32,
@@ -43,35 +43,35 @@ pub struct Call {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Action {
-    /// A file was opened.
+    /// The client opened a file.
     Open,
-    /// The file was closed.
+    /// The client closed a file.
     Close,
-    /// An ioctl was made.
+    /// The client made an ioctl.
     Ioctl(Ioctl),
-    /// A mapping was made.
+    /// The client mapped memory.
     Map {
         /// Number of the mapped memory, from 0. Mappings of the same BO have the same number.
         memory: u32,
         /// Offset in the device node, bytes.
         offset: u64,
-        /// Size in bytes.
+        /// Length of the mapping in bytes.
         len: u64,
         /// `true` if the mapping is writable.
         writable: bool,
         /// `true` if the client requested a fixed address.
         fixed: bool,
     },
-    /// A mapping was removed.
+    /// The client removed a mapping.
     Unmap {
         /// Number of the mapped memory.
         memory: u32,
-        /// Size in bytes.
+        /// Length of the mapping in bytes.
         len: u64,
     },
 }
 
-/// An ioctl with its argument.
+/// An ioctl with its argument and the memory that the kernel accessed for it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Ioctl {
     /// The request number, as in `<linux/ioctl.h>`.
@@ -121,18 +121,18 @@ pub struct Page {
 /// A run of consecutive dwords in a page.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Run {
-    /// Dwords with individual values.
+    /// A run of dwords with individual values.
     Each {
         /// Index of the first dword within the page.
         first: u16,
-        /// Values of the dwords.
+        /// Values of the dwords, in order.
         dwords: Vec<u32>,
     },
     /// Dwords that all have the same value.
     Fill {
         /// Index of the first dword within the page.
         first: u16,
-        /// Number of dwords.
+        /// Number of dwords in the run.
         count: u16,
         /// Value of the dwords.
         dword: u32,

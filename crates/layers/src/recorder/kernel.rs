@@ -39,7 +39,7 @@ impl<K: Kernel> Recorder<K> {
         Self { journal, file, inner, space: Mutex::new(Space::new()), level: OnceLock::new() }
     }
 
-    /// Returns the inner kernel.
+    /// Returns the inner kernel, whose calls are recorded.
     pub fn inner(&self) -> &K {
         &self.inner
     }

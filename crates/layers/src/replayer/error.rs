@@ -14,7 +14,7 @@ pub enum ReplayError {
     /// The client made a different call than the recorded one.
     #[error("call {call} diverges: recorded {recorded}, made {came}")]
     Diverged {
-        /// Number of the call.
+        /// Number of the call in the recording.
         call: u64,
         /// The recorded call.
         recorded: String,
@@ -32,7 +32,7 @@ pub enum ReplayError {
     /// A thread waited too long for its turn, because another thread did not make the recorded call that precedes it.
     #[error("call {call} was not made, while {came} waited for it: recorded {recorded}")]
     Stalled {
-        /// Number of the missing call.
+        /// Number of the missing call in the recording.
         call: u64,
         /// The missing call as recorded.
         recorded: String,
@@ -42,25 +42,25 @@ pub enum ReplayError {
     /// The recording contains a result that no kernel could have returned.
     #[error("call {call} cannot be replayed: {why}")]
     Nonsense {
-        /// Number of the call.
+        /// Number of the call in the recording.
         call: u64,
-        /// The reason.
+        /// The reason why no kernel could have returned this result.
         why: &'static str,
     },
     /// The host has not enough resources for the recorded call.
     #[error("call {call} cannot be replayed on this host: {errno}")]
     Host {
-        /// Number of the call.
+        /// Number of the call in the recording.
         call: u64,
-        /// The cause.
+        /// The error of the host.
         errno: Errno,
     },
     /// The client ended before the end of the recording.
     #[error("call {call} was recorded but not made: {recorded}")]
     Unplayed {
-        /// Number of the call.
+        /// Number of the first call that was not made.
         call: u64,
-        /// The recorded call.
+        /// The call as recorded.
         recorded: String,
     },
 }

@@ -57,7 +57,7 @@ impl TexelBox {
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct ImageRows {
-    /// The memory of the rows.
+    /// The memory that contains the rows.
     pub memory: Span,
     /// Distance between the starts of consecutive rows, in elements (`VkBufferImageCopy::bufferRowLength`, in elements).
     pub pitch: u32,

@@ -62,18 +62,18 @@ pub struct Preambles {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum NotOneIb {
-    /// The list has several IBs.
+    /// The list has several IBs instead of one.
     #[error("a preamble must be a single IB, this list has {ibs}")]
     Ibs {
-        /// Number of its IBs.
+        /// Number of IBs of the list.
         ibs: usize,
     },
     /// The list is for a different ring than the other preambles.
     #[error("a preamble for {target} cannot be combined with others for {others}")]
     OtherRing {
-        /// The ring of the list.
+        /// The ring and generation of the list.
         target: Target,
-        /// The ring of the other preambles.
+        /// The ring and generation of the other preambles.
         others: Target,
     },
 }
@@ -102,7 +102,7 @@ impl Preambles {
     ///
     /// # Errors
     ///
-    /// [`NotOneIb::Ibs`] if the list has several IBs, [`NotOneIb::OtherRing`] if it is for a different ring than the others.
+    /// [`NotOneIb::Ibs`] if the list has several IBs, [`NotOneIb::OtherRing`] if it is for a different ring than the earlier lists.
     pub fn with_further(self, list: CommandList) -> Result<Self, NotOneIb> {
         let mut all = self;
         all.check(&list)?;
@@ -114,7 +114,7 @@ impl Preambles {
     ///
     /// # Errors
     ///
-    /// [`NotOneIb::Ibs`] if the list has several IBs, [`NotOneIb::OtherRing`] if it is for a different ring than the others.
+    /// [`NotOneIb::Ibs`] if the list has several IBs, [`NotOneIb::OtherRing`] if it is for a different ring than the earlier lists.
     pub fn with_postamble(self, list: CommandList) -> Result<Self, NotOneIb> {
         let mut all = self;
         all.check(&list)?;
@@ -133,7 +133,7 @@ impl Preambles {
         }
     }
 
-    /// Returns all lists, preambles first.
+    /// Returns all lists: preambles first, then postambles.
     pub fn lists(&self) -> impl Iterator<Item = &CommandList> {
         [&self.initial_full_flush, &self.initial, &self.further, &self.postamble].into_iter().flatten()
     }
@@ -153,7 +153,7 @@ impl Preambles {
         &self.postamble
     }
 
-    /// Returns the most IBs that the preambles and the postamble add to one kernel submission.
+    /// Returns the maximum number of IBs that preambles and postambles add to one kernel call.
     pub fn most_ibs(&self) -> usize {
         let first = self.initial_full_flush.len().max(self.initial.len()).max(self.further.len());
         first + self.postamble.len()
