@@ -56,13 +56,13 @@ impl GpuVa {
         self.0
     }
 
-    /// Returns bits 31..=0.
+    /// Returns the low dword of the address, bits 31..=0.
     #[inline]
     pub const fn low(self) -> u32 {
         self.0 as u32
     }
 
-    /// Returns bits 63..=32.
+    /// Returns the high dword of the address, bits 63..=32.
     #[inline]
     pub const fn high(self) -> u32 {
         (self.0 >> 32) as u32

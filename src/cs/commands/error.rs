@@ -73,7 +73,7 @@ pub enum CommandError {
         multiple: u64,
     },
 
-    /// Two ranges that must have the same length and have not.
+    /// Two ranges differ in length that must have the same length.
     #[error("{command} of {from} bytes to a range of {to} bytes")]
     Lengths {
         /// Name of the command.
@@ -147,7 +147,7 @@ pub enum CommandError {
         bytes: u64,
     },
 
-    /// A level of an image whose texels have no addresses.
+    /// The tiler cannot address the level: the image does not have it, or has only stencil.
     #[error(transparent)]
     Texels(#[from] TilerError),
 

@@ -37,7 +37,7 @@ pub struct Breadcrumbs {
     page: MarkerPage,
 }
 
-/// The progress of a ring, as its last marks; 0 before the first mark.
+/// The progress of a ring: the last marks that it wrote, or 0 before the first mark.
 ///
 /// ```
 /// use amdgpu_winsys::{cs::{Breadcrumbs, Progress, Stream, Submission}, winsys::Deadline};

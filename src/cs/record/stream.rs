@@ -215,12 +215,12 @@ impl<L: Language> Stream<L> {
         }
     }
 
-    /// Returns space for exactly `dwords` dwords of packets that are already encoded. All of them count as recorded and have
-    /// undefined content, so the caller must write each.
+    /// Returns space for exactly `dwords` dwords of packets that are already encoded. All of them count as recorded. The
+    /// memory keeps its previous content, so the caller must write every dword.
     ///
     /// # Errors
     ///
-    /// [`Error::TooLong`] if an IB cannot hold so many dwords: the stream is then unchanged. [`Error::Address`] or
+    /// [`Error::TooLong`] if `dwords` exceeds an IB: the stream is then unchanged. [`Error::Address`] or
     /// [`Error::Winsys`] if the stream cannot grow: it is then poisoned.
     #[inline]
     pub fn reserve(&mut self, dwords: usize) -> Result<&mut [u32]> {

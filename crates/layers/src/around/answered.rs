@@ -75,7 +75,7 @@ impl Answered<'_> {
     ///
     /// # Safety
     ///
-    /// The same as for [`write`](Self::write).
+    /// The conditions of [`write`](Self::write).
     pub unsafe fn write_bytes(&mut self, bytes: &[u8]) {
         let Some(to) = NonNull::new(self.argument.cast::<u8>()) else { return };
         let len = bytes.len().min(self.request.size());

@@ -105,18 +105,18 @@ impl<K: Kernel> Forward<K, Faults> {
         self.plan(|_| true, n, errno, false);
     }
 
-    /// Fails the `n`-th ioctl of one request from now on, once, counted from 0. Replaces the previous plan.
+    /// Makes the `n`-th ioctl of this request from now on fail, once. Ioctls are counted from 0. Replaces the previous plan.
     pub fn fail_nth_ioctl(&self, request: Request, n: u64, errno: Errno) {
         self.plan(move |attempt| attempt.is(request), n, errno, false);
     }
 
-    /// Fails every ioctl of one request from now on. Replaces the previous plan.
+    /// Makes every ioctl of this request fail from now on. Replaces the previous plan.
     pub fn fail_every_ioctl(&self, request: Request, errno: Errno) {
         self.plan(move |attempt| attempt.is(request), 0, errno, true);
     }
 
-    /// Fails the `n`-th call from now on for which `fits` returns `true`, once, counted from 0. Replaces the previous plan. The
-    /// predicate must not call this injector.
+    /// Makes the `n`-th call from now on fail, once, counting only calls for which `fits` returns `true`, from 0. Replaces the
+    /// previous plan. The predicate must not call this injector.
     ///
     /// ```
     /// use amdgpu_layers::{Attempt, FaultInjector};
@@ -131,8 +131,8 @@ impl<K: Kernel> Forward<K, Faults> {
         self.plan(fits, n, errno, false);
     }
 
-    /// Fails every call from now on for which `fits` returns `true`. Replaces the previous plan. The predicate must not call this
-    /// injector.
+    /// Makes every call fail from now on for which `fits` returns `true`. Replaces the previous plan. The predicate must not call
+    /// this injector.
     pub fn fail_every_where(&self, errno: Errno, fits: impl Fn(&Attempt<'_>) -> bool + Send + 'static) {
         self.plan(fits, 0, errno, true);
     }

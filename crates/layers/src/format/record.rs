@@ -26,7 +26,7 @@ pub enum Record {
     End,
 }
 
-/// A call with all its inputs and outputs.
+/// A recorded call of a client, with all inputs and outputs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Call {
     /// Number of the open file, counted from 0 in the order of opening.

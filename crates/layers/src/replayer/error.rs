@@ -8,7 +8,7 @@ use crate::format::FileError;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ReplayError {
-    /// The recording cannot be read further.
+    /// The recording cannot be read: its file is missing, damaged or cut off.
     #[error("the recording cannot be read: {0}")]
     File(#[from] FileError),
     /// The client made a different call than the recorded one.

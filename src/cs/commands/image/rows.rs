@@ -59,7 +59,8 @@ impl TexelBox {
 pub struct ImageRows {
     /// The memory that contains the rows.
     pub memory: Span,
-    /// Distance between the starts of consecutive rows, in elements (`VkBufferImageCopy::bufferRowLength`, in elements).
+    /// Distance between the starts of consecutive rows, in elements: `VkBufferImageCopy::bufferRowLength` divided by the width of a
+    /// compressed block.
     pub pitch: u32,
     /// Distance between the starts of consecutive slices, in elements; not used for a single slice.
     pub slice: u32,
