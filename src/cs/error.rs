@@ -52,7 +52,7 @@ pub enum Error {
         most: usize,
     },
 
-    /// The chip has no ring of this IP, or fewer rings than the index requires.
+    /// The chip has no ring of this IP, or no ring with this index.
     #[error("ring {ring} of {ip} does not exist: the chip has {rings} rings")]
     NoSuchRing {
         /// The IP that was requested.
@@ -70,7 +70,7 @@ pub enum Error {
         ip: Ip,
     },
 
-    /// A command list was submitted to a queue of another ring or generation than it was recorded for.
+    /// A command list was submitted to a queue for a different ring or generation than that of the recording.
     #[error("a command list for {recorded} cannot be submitted to {queue}")]
     WrongQueue {
         /// The target that the list was recorded for.

@@ -1,4 +1,4 @@
-//! A map from ranges to values, with as few pieces as possible.
+//! A map from intervals to values, which merges intervals where possible.
 
 use std::{collections::BTreeMap, ops::Range};
 
@@ -24,11 +24,11 @@ use std::{collections::BTreeMap, ops::Range};
 /// assert_eq!(map.len(), 1);
 /// ```
 pub trait Run: Clone {
-    /// Returns the value that applies `by` units after the start of this one.
+    /// Returns the value that applies `by` units after the start of this value.
     #[must_use]
     fn skip(&self, by: u64) -> Self;
 
-    /// Returns `true` if `next` continues the value after `len` units, so that both can be merged into one piece.
+    /// Returns `true` if `next` continues the value after `len` units, so that both can be merged into one interval.
     fn continues(&self, len: u64, next: &Self) -> bool;
 }
 
@@ -86,8 +86,8 @@ impl<T: Run> IntervalMap<T> {
         Self { pieces: BTreeMap::new() }
     }
 
-    /// Sets the value of an interval, or removes it with `None`. Calls `removed` for each piece that is replaced, with its
-    /// range and value.
+    /// Sets the value of an interval, or removes it with `None`. Calls `removed` with the range and value of each interval, or part
+    /// of one, that this replaces.
     pub fn set(&mut self, range: Range<u64>, value: Option<T>, mut removed: impl FnMut(Range<u64>, &T)) {
         if range.is_empty() {
             return;
@@ -106,19 +106,20 @@ impl<T: Run> IntervalMap<T> {
         }
     }
 
-    /// Returns the piece that contains a position; `None` if no piece does.
+    /// Returns the interval that contains a position, with its value; `None` if no interval contains it.
     pub fn get(&self, at: u64) -> Option<(Range<u64>, &T)> {
         let (&start, (end, value)) = self.pieces.range(..=at).next_back()?;
         (at < *end).then_some((start..*end, value))
     }
 
-    /// Returns the last piece that ends at or before a position; `None` if there is none, or if the position is inside a piece.
+    /// Returns the last interval that ends at or before a position, with its value; `None` if there is none, or if an interval that
+    /// starts before the position contains it.
     pub fn last_before(&self, at: u64) -> Option<(Range<u64>, &T)> {
         let (&start, (end, value)) = self.pieces.range(..at).next_back()?;
         (*end <= at).then_some((start..*end, value))
     }
 
-    /// Returns the first piece that starts after a position; `None` if there is none.
+    /// Returns the first interval that starts after a position, with its value; `None` if there is none.
     pub fn first_after(&self, at: u64) -> Option<(Range<u64>, &T)> {
         let (&start, (end, value)) = self.pieces.range(at..).find(|&(&start, _)| start > at)?;
         Some((start..*end, value))
@@ -129,12 +130,12 @@ impl<T: Run> IntervalMap<T> {
         self.pieces.values_mut().map(|(_, value)| value).for_each(change);
     }
 
-    /// Returns all pieces in ascending order.
+    /// Returns all intervals with their values, in ascending order.
     pub fn iter(&self) -> impl Iterator<Item = (Range<u64>, &T)> {
         self.pieces.iter().map(|(&start, (end, value))| (start..*end, value))
     }
 
-    /// Returns the number of pieces.
+    /// Returns the number of intervals.
     pub fn len(&self) -> usize {
         self.pieces.len()
     }

@@ -25,17 +25,19 @@ use amdgpu_hw::GfxLevel;
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct VaLimits {
-    /// `virtual_address_offset`: the first usable address of the low half.
+    /// The first usable address of the low half (`virtual_address_offset`).
     pub low_offset: u64,
-    /// `virtual_address_max`: the end of the low half, exclusive.
+    /// The end of the low half, exclusive (`virtual_address_max`).
     pub low_max: u64,
-    /// `high_va_offset`: the first address of the high half; 0 if there is none (GFX6 to GFX8).
+    /// The first address of the high half (`high_va_offset`); 0 on GFX6 to GFX8, which have no high half.
     pub high_offset: u64,
-    /// `high_va_max`: the end of the high half, exclusive; 0 if there is none.
+    /// The end of the high half, exclusive (`high_va_max`); 0 if there is no high half.
     pub high_max: u64,
-    /// `virtual_address_alignment`: the alignment of the address and size of every binding. A power of two, at least 4096.
+    /// The alignment in bytes of the address and size of every binding (`virtual_address_alignment`): a power of two, at least
+    /// 4096.
     pub alignment: u64,
-    /// `pte_fragment_size`: the size and alignment from which on one TLB entry covers a fragment. A power of two.
+    /// The size of a page-table fragment in bytes (`pte_fragment_size`). One TLB entry covers a binding of this size and alignment.
+    /// A power of two.
     pub pte_fragment: u64,
     /// `true` if half of the topmost half is reserved for sparse buffers, see [`VaLimits::halves_for_sparse`].
     pub half_for_sparse: bool,
@@ -79,9 +81,9 @@ impl VaLimits {
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Half {
-    /// The low half: [`VaLimits::low_offset`] and [`VaLimits::low_max`].
+    /// The low half, from [`VaLimits::low_offset`] to [`VaLimits::low_max`].
     Low,
-    /// The high half: [`VaLimits::high_offset`] and [`VaLimits::high_max`].
+    /// The high half, from [`VaLimits::high_offset`] to [`VaLimits::high_max`].
     High,
 }
 
@@ -91,7 +93,7 @@ impl fmt::Display for Half {
     }
 }
 
-/// An error in the limits of the address space, which no kernel reports.
+/// An error in the limits of the address space. No known kernel reports such limits.
 ///
 /// ```
 /// use amdgpu_va::{LimitsError, VaLimits, VaManager};

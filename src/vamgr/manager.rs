@@ -13,8 +13,8 @@ use amdgpu_hw::GfxLevel;
 
 /// A manager that leases GPU addresses.
 ///
-/// Cloning is cheap and gives another handle to the same addresses. Leases keep the required parts of the manager alive, so
-/// they may outlive it. Each window has a lock of its own, which is held during one descent of a tree.
+/// Cloning is cheap and returns another handle to the same manager. Leases keep the required parts of the manager alive, so they
+/// may outlive it. Each window has its own lock, which is held only briefly: while one search tree is descended once.
 ///
 /// ```
 /// use amdgpu_va::{VaLimits, VaManager, VaRequest};

@@ -164,7 +164,8 @@ impl fmt::Debug for VaRange {
 
 /// The address windows of a device.
 ///
-/// A device without a high half has two windows. Queries for the windows of the high half return those of the low half.
+/// A device without a high half has two windows. Queries for a window of the high half then return the corresponding window of the
+/// low half.
 ///
 /// ```
 /// use amdgpu_va::{VaWindow, Windows};

@@ -141,7 +141,7 @@ pub enum DescriptorError {
         /// The offset in bytes.
         offset: u64,
     },
-    /// The view's range of levels or layers exceeds those of the image, or its last is before its first.
+    /// The view has levels or layers that the image does not have, or its last level or layer is before the first.
     #[error("{first} to {last} is no part of {count} {what}")]
     Span {
         /// The kind of range: `levels` or `layers`.

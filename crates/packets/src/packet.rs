@@ -19,7 +19,7 @@ pub trait Language: Copy + Into<Target> {
     /// The length in dwords of the packet that chains to another IB; 0 if the language has none.
     const CHAIN_DWORDS: usize;
 
-    /// Fills `gap`, of any length, with packets that do nothing.
+    /// Fills `gap`, of any length, with NOP packets.
     ///
     /// Source: Mesa 25.0.7 `src/amd/vulkan/winsys/amdgpu/radv_amdgpu_cs.c`, `radv_amdgpu_winsys_cs_pad`.
     fn fill(self, gap: &mut [u32]);
@@ -31,8 +31,8 @@ pub trait Language: Copy + Into<Target> {
     /// The errors of [`Packet::encode`]; [`EncodeError::NoSuchPacket`] if the language has no such packet.
     fn chain(self, tail: &mut [u32], va: GpuVa, dwords: u32) -> Result<(), EncodeError>;
 
-    /// Returns the number of padding dwords for an IB of `used` dwords, such that it ends on a multiple of [`Self::PAD_DWORDS`]
-    /// after `reserve` more dwords (4 if a chain packet follows, otherwise 0).
+    /// Returns the number of padding dwords for an IB of `used` dwords. With the padding and `reserve` more dwords (4 if a chain
+    /// packet follows, otherwise 0), the length of the IB is a multiple of [`Self::PAD_DWORDS`].
     fn padding(self, used: usize, reserve: usize) -> usize {
         (Self::PAD_DWORDS - (used % Self::PAD_DWORDS + reserve % Self::PAD_DWORDS) % Self::PAD_DWORDS)
             % Self::PAD_DWORDS
@@ -104,7 +104,7 @@ impl Target {
         }
     }
 
-    /// Returns [`Language::PAD_DWORDS`] of the target's language.
+    /// Returns the unit of IB lengths in dwords, see [`Language::PAD_DWORDS`].
     pub const fn pad_dwords(self) -> usize {
         match self {
             Self::Pm4(_) => pm4::Target::PAD_DWORDS,
@@ -112,7 +112,7 @@ impl Target {
         }
     }
 
-    /// Returns [`Language::padding`] of the target's language.
+    /// Returns the number of padding dwords for an IB of `used` dwords, see [`Language::padding`].
     pub fn padding(self, used: usize, reserve: usize) -> usize {
         match self {
             Self::Pm4(target) => target.padding(used, reserve),
@@ -120,7 +120,7 @@ impl Target {
         }
     }
 
-    /// Calls [`Language::fill`] of the target's language.
+    /// Fills `gap`, of any length, with NOP packets of the target's language, see [`Language::fill`].
     pub fn fill(self, gap: &mut [u32]) {
         match self {
             Self::Pm4(target) => target.fill(gap),

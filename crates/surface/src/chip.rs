@@ -122,7 +122,7 @@ impl AddrConfig {
     /// Decodes the value of the register.
     ///
     /// # Errors
-    /// [`ChipError::AddrConfig`] if a count exceeds those of all chips, so that no layout is defined for it.
+    /// [`ChipError::AddrConfig`] if a count is larger than on any chip, so that no layout is defined for it.
     pub fn decode(level: GfxLevel, value: u32) -> Result<Self, ChipError> {
         let new = level >= GfxLevel::Gfx9;
         let refuse = |field, found| Err(ChipError::AddrConfig { value, field, found });

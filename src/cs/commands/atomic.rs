@@ -81,7 +81,7 @@ pub enum AtomicOp {
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Atomic {
-    /// The operation that is executed.
+    /// The operation that combines the value in memory with the operand.
     pub op: AtomicOp,
     /// The operand; below 2^32 for a dword.
     pub operand: u64,

@@ -34,5 +34,6 @@ pub(super) fn check_update(to: Span, data: &[u32]) -> Result<()> {
     error::require_multiple("update", to.address().as_u64(), 4)
 }
 
-/// The most dwords of one packet of an update, which is the limit of WRITE_DATA. An IB of usual size can hold such a packet.
+/// The maximum number of data dwords in one packet of an update: the limit of WRITE_DATA. An IB of usual size can hold
+/// such a packet.
 pub(super) const UPDATE_DWORDS: usize = WriteData::MAX_DATA;

@@ -12,7 +12,7 @@ use crate::{
     vamgr::GpuVa,
 };
 
-/// The maximum number of dwords in the packets that depend on a condition. The field has 14 bits.
+/// The maximum number of dwords in the packets that depend on a condition. The field of the packet has 14 bits.
 pub const MAX_CONDITIONAL_DWORDS: usize = 0x3fff;
 
 fn check(packet: &'static str, target: Target, at: GpuVa, dwords: usize) -> Result<(), EncodeError> {

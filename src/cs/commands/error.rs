@@ -45,7 +45,7 @@ pub enum CommandError {
     /// A range that is not inside its memory.
     #[error("{bytes} bytes at offset {offset:#x} are not inside the memory of {size} bytes")]
     OutOfBounds {
-        /// Start of the range in the memory, bytes.
+        /// Offset of the range in the memory, in bytes.
         offset: u64,
         /// Length of the range in bytes.
         bytes: u64,
@@ -53,7 +53,7 @@ pub enum CommandError {
         size: u64,
     },
 
-    /// A range that extends beyond the end of the address space, or of one half of it.
+    /// A range that extends beyond the half (low or high) of the address space in which it starts.
     #[error("{bytes} bytes at {va} extend beyond the address space")]
     OutOfAddresses {
         /// GPU address of the start of the range.

@@ -12,7 +12,7 @@ use crate::{cs::IbPlacement, winsys::Device};
 pub(in crate::cs) struct Shared {
     pub(in crate::cs) device: Device,
     pub(in crate::cs) placement: IbPlacement,
-    /// The most idle memory that the pool keeps, in dwords.
+    /// The maximum amount of idle memory that the pool keeps, in dwords.
     pub(in crate::cs) most: usize,
     pub(in crate::cs) idle: Mutex<Idle>,
 }

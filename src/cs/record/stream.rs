@@ -131,10 +131,10 @@ impl<L: Language> Stream<L> {
         Ok(Self { level, placement, ..Self::over(memory, part, language) })
     }
 
-    /// The most dwords of an IB after its packets: padding and jump.
+    /// The maximum number of dwords after the packets of an IB: padding and jump.
     const TAIL_DWORDS: usize = L::PAD_DWORDS + L::CHAIN_DWORDS;
 
-    /// The most dwords of packets in one IB.
+    /// The maximum number of packet dwords in one IB.
     pub(super) const MOST_DWORDS: usize = Self::limit(MAX_IB_DWORDS);
 
     /// Returns the number of dwords of an IB that packets may use.

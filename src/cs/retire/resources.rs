@@ -16,7 +16,7 @@ use crate::{
     winsys::ResidencySet,
 };
 
-/// The most lists of a job that is reused for the next submission. They are compared under a lock.
+/// The maximum number of lists of a job that is reused for the next submission. They are compared under a lock.
 const MOST_LISTS: usize = 4;
 
 /// Returns `true` if a job keeps exactly the lists of a submission, if these are to be kept again and refer to no other lists and

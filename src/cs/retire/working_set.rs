@@ -6,8 +6,8 @@ use crate::{
     winsys::{Binding, BoList, Device, ResidencySet, Residents, WeakResidents},
 };
 
-/// The most handles with a stamp. Handles are small, because the kernel assigns the lowest free one. A BO with a larger handle may
-/// be listed twice, which the kernel allows.
+/// The number of handles that can have a stamp. Handles are small, because the kernel assigns the lowest free handle. A BO with a
+/// larger handle may be listed twice, which the kernel allows.
 const MOST_STAMPS: usize = 1 << 20;
 
 /// The BO list of a submission: first the members of its sets, which stay in place as long as the sets do not change, then the

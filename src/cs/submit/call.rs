@@ -23,7 +23,7 @@ use crate::{
 /// The priority of IBs in the BO list, the same as in RADV; memory has its own priorities.
 const IB_PRIORITY: u32 = 31;
 
-/// The most lists for which IBs are listed in one pass, before it is known that they fit into one call.
+/// The maximum number of lists for which IBs are listed in one pass, before it is known that they fit into one call.
 const MOST_IN_ONE_PASS: usize = 16;
 
 /// Another queue of the gang, with the lists that run on it in the same call.

@@ -37,7 +37,7 @@ pub enum GangFault {
         /// Index of the follower, from 0.
         at: usize,
     },
-    /// A follower belongs to another context than the leader.
+    /// A follower and the leader belong to different contexts.
     #[error("follower {at} belongs to another context than the leader")]
     OtherContext {
         /// Index of the follower, from 0.

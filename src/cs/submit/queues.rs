@@ -91,7 +91,7 @@ impl Queues {
         self.get(ip, count(turn % rings))
     }
 
-    /// Returns all queues of an IP, ordered by ring, and creates those that do not exist yet.
+    /// Returns all queues of an IP, ordered by ring. Creates the queues that do not exist yet.
     ///
     /// # Errors
     ///

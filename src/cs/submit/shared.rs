@@ -23,7 +23,7 @@ pub(in crate::cs) struct Shared {
     pub(in crate::cs) ring: u32,
     pub(in crate::cs) target: Target,
     pub(super) options: QueueOptions,
-    /// The most IBs of this queue in one call.
+    /// The maximum number of IBs of this queue in one call.
     pub(super) most_ibs: usize,
     pub(in crate::cs) user_fence: UserFence,
     pub(in crate::cs) jobs: Jobs<SubmitBuffers>,

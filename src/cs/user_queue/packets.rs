@@ -13,9 +13,9 @@ use amdgpu_packets::{
 
 use crate::vamgr::GpuVa;
 
-/// The most dwords of a call of an IB, including alignment.
+/// The maximum number of dwords of a call of an IB, including alignment.
 pub(super) const MOST_OF_A_CALL: usize = 14;
-/// The most dwords of the packets that end a submission.
+/// The maximum number of dwords of the packets that end a submission.
 pub(super) const MOST_OF_AN_END: usize = 24;
 
 /// Appends a call of an IB. `place` is the position of `ring` in the ring buffer, in dwords.

@@ -139,8 +139,8 @@ impl UserQueue {
         self.0.target
     }
 
-    /// Submits lists with the memory that they use, without an ioctl. If the ring is full, the call waits for space; other
-    /// submissions to the queue then wait for it, but fences and all other methods do not.
+    /// Submits lists with the memory that they use. Makes no ioctl. If the ring is full, the call waits for space. This blocks
+    /// other submissions to the queue, but neither its fences nor its other methods.
     ///
     /// # Errors
     ///
@@ -148,7 +148,7 @@ impl UserQueue {
     /// * [`Error::RingFull`] if the ring is too small for the IBs, or had no space for ten seconds;
     /// * [`Error::Winsys`] if an object belongs to another device, or the process has no memory left.
     ///
-    /// After an error nothing was submitted.
+    /// If an error is returned, no work was submitted.
     pub fn submit(&self, lists: &[&CommandList], memory: &[&dyn Resident]) -> Result<UserQueueFence> {
         let used = self.name_resources(lists, memory)?;
         let _turn = self.0.turn.lock();

@@ -30,7 +30,7 @@ pub enum VideoError {
         ip: Ip,
     },
 
-    /// The chip has no ring of this IP, or fewer rings than the index requires, or the kernel is too old to report the IP.
+    /// The chip has no ring of this IP, or no ring with this index, or the kernel is too old to report the IP.
     #[error("ring {ring} of {ip} does not exist: the chip has {rings} rings")]
     NoSuchRing {
         /// The IP that was requested.

@@ -10,7 +10,7 @@ use crate::winsys::{Context, Deadline, Device, Error as WinsysError, Ip};
 /// It submits commands that the caller has recorded. A [`Queue`](crate::cs::Queue) reads its progress from a user fence in memory,
 /// but the kernel refuses user fences on video rings, so this queue has to query the kernel. [`VideoFence::wait`] makes one ioctl,
 /// and resources of ended submissions are released in [`VideoFence::wait`], [`VideoQueue::retire`] and [`VideoQueue::submit`]. On
-/// rings whose commands the kernel parses (UVD and VCE before VCN, JPEG) it refuses commands that it does not permit with EINVAL.
+/// rings whose commands the kernel parses (UVD and VCE before VCN, JPEG) the kernel refuses forbidden commands with EINVAL.
 ///
 /// Dropping the last handle does not wait: the kernel keeps the memory that running jobs use. Encrypted memory is not supported.
 ///
@@ -100,7 +100,7 @@ impl VideoQueue {
     /// * [`VideoError::TooManyBos`] if it lists more BOs than the kernel accepts;
     /// * [`VideoError::Winsys`] if an object belongs to another device, the GPU is lost, or the kernel refuses.
     ///
-    /// After an error nothing was submitted, and no sync object has changed.
+    /// If an error is returned, no work was submitted and no sync object has changed.
     pub fn submit(&self, submission: &VideoSubmission<'_>) -> Result<VideoFence, VideoError> {
         self.check(submission)?;
         let sequence = self.0.send(submission)?;

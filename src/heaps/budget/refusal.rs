@@ -24,7 +24,7 @@ use crate::heaps::{Budgets, HeapBudget};
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Limit {
-    /// The heap's size.
+    /// The size of the heap.
     HeapSize,
     /// The heap's budget: its size minus the usage of other processes.
     Budget,
@@ -32,7 +32,7 @@ pub enum Limit {
     Quota,
 }
 
-/// An allocation that the admission policy refused, with the figures of all heaps at that time.
+/// An allocation that the admission policy refused, with the budget and usage of all heaps at the time of the request.
 ///
 /// ```
 /// use amdgpu_winsys::heaps::{AdmissionPolicy, AllocateInfo, Limit, MemoryError, Response};
@@ -58,13 +58,13 @@ pub struct Refusal {
     pub size: u64,
     /// Index of the heap.
     pub heap: u32,
-    /// This process's usage of the heap at that time, bytes.
+    /// This process's usage of the heap at the time of the request, in bytes.
     pub usage: u64,
     /// The kind of limit that the allocation would have exceeded.
     pub limit: Limit,
-    /// The limit in bytes.
+    /// The value of the limit in bytes.
     pub most: u64,
-    /// The budget and usage of all heaps at that time.
+    /// The budget and usage of all heaps at the time of the request.
     pub heaps: Budgets,
 }
 

@@ -40,8 +40,8 @@ pub enum ResidencyPolicy {
     AlwaysValid,
     /// All memory is listed, as in radeonsi.
     Listed,
-    /// Memory is always valid if this process, with the allocation, uses at most the given percentage of the heap; otherwise
-    /// listed.
+    /// Memory is always valid if this process's usage of the heap, including the new allocation, is at most the given percentage
+    /// of the heap's size. Otherwise the memory is listed.
     UpTo {
         /// Percentage, 0 to 100; larger values count as 100.
         percent: u8,

@@ -14,7 +14,7 @@ use crate::{
     winsys::{self, Binding, Bo, BoMetadata, DeviceRef, Event, IsLent, MapOnce, Mapped, Mapping, Resident},
 };
 
-/// Vulkan's `nonCoherentAtomSize`: the alignment of ranges to flush, bytes.
+/// Alignment of ranges to flush or invalidate, in bytes: Vulkan's `nonCoherentAtomSize`.
 pub const NON_COHERENT_ATOM: u64 = 64;
 
 /// Vulkan's `VK_WHOLE_SIZE`: as the size of a range, it selects everything from the offset to the end of the memory.
@@ -33,7 +33,7 @@ pub const WHOLE_SIZE: u64 = u64::MAX;
 /// }
 /// ```
 ///
-/// and one that leaves the function that owns the memory:
+/// It also rejects a mapping that is returned from the function that owns the memory:
 ///
 /// ```compile_fail,E0515
 /// # use amdgpu_winsys::{heaps::{DeviceMemory, MemoryError}, winsys::Mapped};
@@ -42,7 +42,7 @@ pub const WHOLE_SIZE: u64 = u64::MAX;
 /// }
 /// ```
 ///
-/// In this order it compiles:
+/// A function that uses the mapping before it frees the memory compiles:
 ///
 /// ```
 /// # use amdgpu_winsys::heaps::{DeviceMemory, MemoryError};
@@ -53,8 +53,8 @@ pub const WHOLE_SIZE: u64 = u64::MAX;
 /// }
 /// ```
 ///
-/// Threads share the memory in an `Arc`, and each may map and unmap it. A mapping that one thread uses stays valid until that
-/// thread drops it:
+/// Threads can share the memory in an `Arc`, and each of them may map and unmap it. A mapping that a thread uses stays valid until
+/// that thread drops it:
 ///
 /// ```
 /// use std::sync::Arc;
@@ -302,8 +302,9 @@ impl DeviceMemory {
         }
     }
 
-    /// Returns the handle types that the memory can be exported as: both descriptor types if it was allocated as
-    /// [`EXPORTABLE`](crate::heaps::AllocateFlags::EXPORTABLE) or imported from a descriptor, otherwise none.
+    /// Returns the handle types as which the memory can be exported. Memory that was allocated with
+    /// [`EXPORTABLE`](crate::heaps::AllocateFlags::EXPORTABLE) or imported from a descriptor has both descriptor types; other
+    /// memory has none.
     pub fn exportable_as(&self) -> ExternalHandleTypes {
         if self.is_always_valid() || self.kind.has(Kind::HOST_MEMORY) {
             return ExternalHandleTypes::empty();
@@ -311,12 +312,13 @@ impl DeviceMemory {
         ExternalHandleTypes::OPAQUE_FD | ExternalHandleTypes::DMA_BUF
     }
 
-    /// Exports the memory as a descriptor that the caller owns (`vkGetMemoryFdKHR`). `handle_type` is exactly one type; both
-    /// [types](Self::exportable_as) give a dma-buf.
+    /// Exports the memory as a file descriptor that the caller owns (`vkGetMemoryFdKHR`). `handle_type` must be one of the
+    /// [exportable types](Self::exportable_as); the descriptor is a dma-buf for each of them.
     ///
     /// # Errors
     ///
-    /// [`MemoryError::NotExportable`] for any other set of types; [`MemoryError::Winsys`] if the kernel refuses.
+    /// [`MemoryError::NotExportable`] if `handle_type` is not exactly one of these types; [`MemoryError::Winsys`] if the kernel
+    /// refuses the request.
     pub fn export(&self, handle_type: ExternalHandleTypes) -> Result<OwnedFd, MemoryError> {
         if !self.exportable_as().contains(handle_type) || handle_type.bits().count_ones() != 1 {
             return Err(MemoryError::NotExportable { memory_type: self.memory_type(), handle_type });

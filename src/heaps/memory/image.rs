@@ -98,7 +98,7 @@ pub enum ImageMetadataError {
     /// DCC begins more than 4 GiB into the image, an offset that the tiling word cannot hold.
     #[error("an image of {bytes} bytes, whose DCC lies beyond what the tiling word can say")]
     DccOffset {
-        /// Size of the image with its metadata, bytes.
+        /// Size of the image with its metadata, in bytes.
         bytes: u64,
     },
     /// The metadata for other drivers cannot be encoded.

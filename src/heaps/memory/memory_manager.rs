@@ -239,11 +239,11 @@ impl MemoryManager {
     /// Returns the budget and usage of every heap, from the kernel's last answer. If that is older than the
     /// [interval](Self::with_budget_interval), the kernel is queried again. The usage of this process is always current.
     ///
-    /// Takes no lock unless it queries the kernel. While one thread does, others get the previous answer.
+    /// Takes no lock unless it queries the kernel. While one thread queries, other threads get the previous answer.
     ///
     /// # Errors
     ///
-    /// [`MemoryError::Winsys`] if the kernel was queried and refused.
+    /// [`MemoryError::Winsys`] if a new query was necessary and the kernel refused it.
     pub fn cached_budgets(&self, rule: BudgetRule) -> Result<Budgets, MemoryError> {
         self.monitor.budgets(self.heaps(), rule)
     }
@@ -264,7 +264,7 @@ impl MemoryManager {
     ///
     /// # Errors
     ///
-    /// [`MemoryError::Winsys`] if the kernel was queried and refused.
+    /// [`MemoryError::Winsys`] if a new query was necessary and the kernel refused it.
     pub fn cached_usage(&self) -> Result<UsageReading, MemoryError> {
         self.monitor.usage(self.heaps())
     }
@@ -293,13 +293,13 @@ impl MemoryManager {
     ///
     /// # Errors
     ///
-    /// [`MemoryError::Winsys`] if the kernel was queried and refused.
+    /// [`MemoryError::Winsys`] if a new query was necessary and the kernel refused it.
     pub fn effective_pool(&self, host: &HostMemory) -> Result<EffectivePool, MemoryError> {
         let system = self.cached_usage()?.usage;
         Ok(EffectivePool::new(self.properties().facts(), &self.usage_tracker().usage(), &system, host))
     }
 
-    /// Checks that the BOs that a submission lists can be resident together with those that are always valid. Takes one ioctl.
+    /// Checks that the BOs that a submission lists can be resident together with all always-valid BOs. Takes one ioctl.
     /// The kernel can still refuse the submission if it pins more memory after the check.
     ///
     /// # Errors
@@ -363,8 +363,8 @@ impl MemoryManager {
     /// Imports a descriptor, which must be a dma-buf even if its Vulkan type is opaque. On success the descriptor is consumed
     /// and closed.
     ///
-    /// The size and placement are those that the kernel reports, whatever the caller states. A BO that is imported twice uses
-    /// its memory once, but gets an address for each import.
+    /// The size and placement come from the kernel, whatever the caller states. A BO that is imported twice is counted once, but
+    /// has an address for each import.
     ///
     /// # Errors
     ///
@@ -439,7 +439,7 @@ impl MemoryManager {
     /// | `bos` | `handle`, `name`, `size`, `domains`, `memory_type` |
     /// | `bound`, `freed` | `handle`, `name`, `address`, `len`, `offset` in the BO, of each current and each earlier binding |
     ///
-    /// Sizes are integers in bytes; addresses are hexadecimal strings. The BOs and addresses are those that `map` has recorded,
+    /// Sizes are integers in bytes; addresses are hexadecimal strings. The BOs and addresses come from `map`,
     /// so it must have observed the device since the device was opened.
     ///
     /// # Errors

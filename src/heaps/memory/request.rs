@@ -188,18 +188,18 @@ pub enum AllocateError {
     /// [`AllocateError::vk_result`] must therefore write the null handle first.
     #[error("allocation of no bytes of memory type {memory_type}")]
     ZeroSize {
-        /// The requested memory type.
+        /// Index of the requested memory type.
         memory_type: u32,
     },
     /// The memory type does not exist. RADV reads past its table.
     #[error("memory type {memory_type} does not exist, there are {count}")]
     NoSuchType {
-        /// The requested index.
+        /// The requested index of a memory type, which is not below `count`.
         memory_type: u32,
-        /// Number of memory types.
+        /// Number of memory types of the device.
         count: u32,
     },
-    /// The size exceeds that of the whole heap, which Vulkan forbids. RADV passes it to the kernel, which refuses it.
+    /// The size exceeds the size of the whole heap, which Vulkan forbids. RADV passes it to the kernel, which refuses it.
     #[error("{size} bytes do not fit heap {heap} of {heap_size} bytes")]
     BeyondHeap {
         /// The requested size in bytes.

@@ -44,7 +44,7 @@ const LOOK: Duration = Duration::from_millis(50);
 pub struct SparsePoint {
     /// The sync object.
     pub syncobj: Syncobj,
-    /// The point; 0 is the binary state.
+    /// The point of the timeline; 0 selects the binary state.
     pub point: u64,
 }
 
@@ -70,11 +70,11 @@ pub struct SparsePoint {
 /// ```
 #[derive(Clone, Debug, Default)]
 pub struct SparseSubmission {
-    /// Points to wait for. A point for which no work was submitted yet is waited for too.
+    /// Points to wait for, including points for which no work has been submitted yet.
     pub waits: Vec<SparsePoint>,
-    /// The changes of each range.
+    /// The ranges to change, each with its changes.
     pub binds: Vec<(SparseRange, Vec<SparseBind>)>,
-    /// Points to signal after the changes are made.
+    /// Points to signal after all changes have been made.
     pub signals: Vec<SparsePoint>,
 }
 
@@ -146,7 +146,7 @@ pub struct SparseFence {
 }
 
 impl SparseFence {
-    /// Waits until the changes are made. Returns `false` if the deadline passes first.
+    /// Waits until the submission has completed. Returns `false` if the deadline passes first.
     ///
     /// # Errors
     ///
@@ -183,7 +183,7 @@ impl SparseQueue {
         Ok(Self { device: device.clone(), jobs: Some(jobs), worker: Some(worker), abandoned })
     }
 
-    /// Submits changes and returns without waiting for them.
+    /// Queues a submission and returns at once. The queue's thread executes its waits, binds and signals later.
     ///
     /// # Errors
     ///

@@ -28,9 +28,9 @@ const MAX_ORDER: u32 = 20;
 pub struct SizeClass(u8);
 
 impl SizeClass {
-    /// Size of the smallest entries, bytes.
+    /// Size of the smallest entries in bytes.
     pub const SMALLEST: u64 = 1 << MIN_ORDER;
-    /// Size of the largest entries, bytes.
+    /// Size of the largest entries in bytes.
     pub const LARGEST: u64 = 1 << MAX_ORDER;
     /// Number of size classes: 13 powers of two, and 12 sizes of three quarters.
     pub const COUNT: usize = 2 * index(MAX_ORDER - MIN_ORDER) + 1;

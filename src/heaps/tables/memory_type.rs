@@ -30,7 +30,7 @@ pub struct MemoryHeap {
     pub size: u64,
     /// Property flags, as Vulkan defines them.
     pub flags: HeapFlags,
-    /// Kind of memory.
+    /// Kind of memory that the heap consists of.
     pub kind: HeapKind,
 }
 
@@ -74,7 +74,7 @@ pub enum Addressing {
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MemoryType {
-    /// Index of the heap.
+    /// Index of the heap that the memory type belongs to.
     pub heap: u32,
     /// Property flags, as Vulkan defines them.
     pub properties: MemoryPropertyFlags,

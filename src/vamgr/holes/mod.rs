@@ -198,7 +198,7 @@ impl Holes {
         self.list.as_slice().iter().copied().chain(tree)
     }
 
-    /// Returns the size of the index in host memory, bytes.
+    /// Returns the host memory that the index occupies, in bytes.
     pub fn host_bytes(&self) -> usize {
         size_of::<Self>() + self.tree.host_bytes()
     }

@@ -10,7 +10,7 @@ impl Bo {
     /// Creates a `Bo` from a GEM handle that the caller made with its own requests on the device's open file, for drivers
     /// that move to this library object by object.
     ///
-    /// Size, placement and flags are those that the kernel reports. If the same handle is passed twice, or is also
+    /// Size, placement and flags come from the kernel. If the same handle is passed twice, or is also
     /// imported, the library counts it as one handle and closes it once; it never closes the handle if any call borrowed
     /// it. On error, the handle still belongs to the caller.
     ///

@@ -37,7 +37,7 @@ impl Bo {
     /// Imports a dma-buf. If the device already has a handle of the same BO, because it created or imported it, both share
     /// that handle.
     ///
-    /// Size, placement and flags are those that the kernel reports.
+    /// Size, placement and flags come from the kernel.
     ///
     /// Requests: PRIME_FD_TO_HANDLE, AMDGPU_GEM_OP.
     ///

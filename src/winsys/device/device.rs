@@ -211,10 +211,10 @@ impl Device {
     /// The `instance` of [`Device::read_registers`] that selects every shader engine and array.
     pub const ALL_INSTANCES: u32 = u32::MAX;
 
-    /// Makes an INFO query by its number, one of [`uapi::query`](crate::uapi::query), and copies the answer into `answer`.
-    /// The kernel is told the length of `answer`; bytes that it does not write are zero.
+    /// Makes the INFO query with number `question`, a constant of [`uapi::query`](crate::uapi::query), and copies the answer into
+    /// `answer`. The length of `answer` is passed to the kernel; bytes that the kernel does not write become zero.
     ///
-    /// Drivers use it for properties that [`GpuInfo`] does not have, or to compute with the raw answers.
+    /// Drivers use this method for properties that [`GpuInfo`] does not have, or if they need the raw answers.
     ///
     /// # Errors
     ///

@@ -140,13 +140,13 @@ impl Binding {
         Self::owning(Bo::create_with(device, request)?, lease, flags, guard_page, priority)
     }
 
-    /// Binds `len` bytes of a BO from byte offset `offset` on, at the start of `lease`.
+    /// Binds a part of a BO at the start of `lease`: the `len` bytes that start at byte offset `offset`.
     ///
     /// Request: AMDGPU_GEM_VA (map).
     ///
     /// # Errors
     ///
-    /// On error the lease is returned beside the error, for another attempt.
+    /// On error, the lease is returned together with the error, so that the caller can try again.
     ///
     /// * [`Error::Range`] if the part is empty, is not inside the BO or is longer than the lease.
     /// * [`Error::Misaligned`] if the offset or the length is not a multiple of the page size.

@@ -61,7 +61,7 @@ impl Reservation {
         }
     }
 
-    /// Returns the device of the addresses.
+    /// Returns the device whose address space contains the range.
     pub fn device(&self) -> &Device {
         &self.device
     }
@@ -71,7 +71,7 @@ impl Reservation {
         self.range
     }
 
-    /// Binds `len` bytes of `bo` from byte offset `bo_offset` on, at byte offset `offset` of the range. Replaces existing
+    /// Binds `len` bytes of `bo`, starting at byte offset `bo_offset`, at byte offset `offset` of the range. Replaces existing
     /// bindings there.
     ///
     /// Request: AMDGPU_GEM_VA (replace).
@@ -104,7 +104,7 @@ impl Reservation {
         Ok(Event::Bound { range: piece, handle: bo.handle(), bo_offset, flags })
     }
 
-    /// Removes all bindings in the `len` bytes from byte offset `offset` on.
+    /// Removes all bindings in the `len` bytes that start at byte offset `offset` of the range.
     ///
     /// Request: AMDGPU_GEM_VA (replace, PRT).
     ///

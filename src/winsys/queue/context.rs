@@ -142,7 +142,7 @@ impl Context {
     /// # Errors
     ///
     /// * [`Error::DeviceLost`] if the job, or an earlier one of the queue, ended with an error. From then on the kernel
-    ///   reports the error for every submission of the queue, even for those that succeeded.
+    ///   reports the error for every submission of the queue, even if the submission succeeded.
     /// * [`Error::Ioctl`] if the kernel refuses the request: `EINVAL` if the sequence number has not been issued yet.
     pub fn wait(&self, ip: Ip, ring: u32, sequence: u64, deadline: Deadline) -> Result<bool> {
         self.try_wait(ip, ring, sequence, deadline)

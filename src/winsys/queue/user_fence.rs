@@ -8,7 +8,8 @@ use crate::{
 /// A page of system memory to which the GPU writes the sequence number of each finished submission that uses it
 /// ([`Chunks::user_fence`](crate::winsys::Chunks::user_fence)).
 ///
-/// The GPU may write at any time, so only this type is accepted, which gives out no references to the bytes.
+/// The GPU may write to the page at any time. Submissions therefore accept only this type, which returns no references to the
+/// bytes.
 ///
 /// The kernel requires a BO of exactly one page that is neither bound nor listed. The GPU writes 8 bytes, and up to 24 more
 /// when a job is preempted (Linux 6.12 `amdgpu_cs.c`, `amdgpu_cs_p1_user_fence`).
@@ -37,7 +38,7 @@ pub struct UserFence {
 }
 
 impl UserFence {
-    /// Allocates and maps a page, with sequence number 0.
+    /// Creates a user fence: allocates and maps a page, and stores sequence number 0.
     ///
     /// # Errors
     ///
@@ -58,7 +59,7 @@ impl UserFence {
         Ok(Self { mapping })
     }
 
-    /// Returns the device that the page belongs to.
+    /// Returns the device that the user fence belongs to.
     pub fn device(&self) -> &Device {
         self.mapping.bo().device()
     }
@@ -67,8 +68,8 @@ impl UserFence {
         CsChunkFence { handle: self.mapping.bo().handle(), offset: 0 }
     }
 
-    /// Waits until every submission that uses the page has ended, including the followers of a gang, whether it wrote its
-    /// sequence number or not. Returns `false` if the deadline passes first.
+    /// Waits until every submission that uses the user fence has ended, including the followers of a gang and submissions that did
+    /// not write a sequence number. Returns `false` if the deadline passes first.
     ///
     /// After a loss of work, a wait for the sequence number fails with the queue's error, even while later jobs still run
     /// (Linux 6.12 `amdgpu_ctx.c`, `amdgpu_ctx_get_entity`). The page's BO has the fences of all jobs (`amdgpu_cs.c`,

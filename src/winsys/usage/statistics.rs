@@ -95,29 +95,29 @@ impl MoveCounters {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(u32)]
 pub enum Sensor {
-    /// Shader clock, MHz.
+    /// Shader clock in MHz.
     ShaderClock = 1,
-    /// Memory clock, MHz.
+    /// Memory clock in MHz.
     MemoryClock = 2,
-    /// Temperature, thousandths of a degree Celsius.
+    /// Temperature in thousandths of a degree Celsius.
     Temperature = 3,
-    /// Load, percent.
+    /// Load in percent.
     Load = 4,
-    /// Average power, watts.
+    /// Average power in watts.
     AveragePower = 5,
-    /// Voltage of the northbridge, millivolts; only APUs have it.
+    /// Voltage of the northbridge in millivolts; only APUs have this sensor.
     NorthbridgeVoltage = 6,
-    /// Voltage of the graphics block, millivolts.
+    /// Voltage of the graphics block in millivolts.
     GraphicsVoltage = 7,
-    /// Shader clock of the stable power state, MHz.
+    /// Shader clock of the stable power state in MHz.
     StableShaderClock = 8,
-    /// Memory clock of the stable power state, MHz.
+    /// Memory clock of the stable power state in MHz.
     StableMemoryClock = 9,
-    /// Highest shader clock of the stable power state, MHz.
+    /// Highest shader clock of the stable power state in MHz.
     PeakShaderClock = 10,
-    /// Highest memory clock of the stable power state, MHz.
+    /// Highest memory clock of the stable power state in MHz.
     PeakMemoryClock = 11,
-    /// Current power, watts.
+    /// Current power in watts.
     InputPower = 12,
 }
 

@@ -251,7 +251,7 @@ impl UsageTracker {
     }
 }
 
-/// The charge of a BO on a [`UsageTracker`], which lasts until the BO's handle is closed.
+/// The amount by which a BO raises the counters of a [`UsageTracker`] until the BO's handle is closed.
 ///
 /// ```
 /// use amdgpu_winsys::winsys::Account;

@@ -58,7 +58,7 @@ pub struct SetRegisters<'a> {
 }
 
 impl<'a> SetRegisters<'a> {
-    /// Creates a write of `values` to the registers from byte offset `first` on.
+    /// Creates a write of `values` to consecutive registers, starting at byte offset `first`.
     pub const fn new(first: u32, values: &'a [u32]) -> Self {
         Self { first, flags: HeaderFlags::empty(), values }
     }

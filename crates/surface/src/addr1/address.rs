@@ -169,7 +169,7 @@ impl Addresser {
         Self::new(chip, &image, &level, bank_swizzle, pipe_swizzle)
     }
 
-    /// Returns the address of a texel in bytes, relative to its level.
+    /// Returns the address of a texel in bytes, relative to the start of its level.
     ///
     /// # Errors
     /// [`Cause::Coordinate`] if the texel is outside the level.

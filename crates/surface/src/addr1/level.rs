@@ -216,7 +216,7 @@ pub(crate) fn extent(image: &Image, level: u32, base_pitch: u32) -> [u32; 3] {
 ///
 /// # Errors
 ///
-/// [`AddrError`] with the cause, if addrlib rejects the image, or if a size exceeds those of all hardware.
+/// [`AddrError`] with the cause, if addrlib rejects the image, or if a size exceeds the limits of all hardware.
 pub fn layout(chip: &Chip, image: &Image) -> Result<Layout, AddrError> {
     layout_checked(chip, image).map_err(|(error, _)| error)
 }
@@ -225,7 +225,7 @@ pub fn layout(chip: &Chip, image: &Image) -> Result<Layout, AddrError> {
 ///
 /// # Errors
 ///
-/// [`AddrError`] with the cause and the level, if addrlib rejects the image, or if a size exceeds those of all hardware.
+/// [`AddrError`] with the cause and the level, if addrlib rejects the image, or if a size exceeds the limits of all hardware.
 pub fn layout_checked(chip: &Chip, image: &Image) -> Result<Layout, (AddrError, u32)> {
     chain(chip, image, None)
 }
@@ -235,7 +235,7 @@ pub fn layout_checked(chip: &Chip, image: &Image) -> Result<Layout, (AddrError, 
 ///
 /// # Errors
 ///
-/// [`AddrError`] with the cause, if addrlib rejects the image, or if a size exceeds those of all hardware.
+/// [`AddrError`] with the cause, if addrlib rejects the image, or if a size exceeds the limits of all hardware.
 pub fn layout_of_view(chip: &Chip, image: &Image, tile_index: u32) -> Result<Layout, AddrError> {
     let index = i32::try_from(tile_index).map_err(|_| AddrError::Invalid(Cause::TileIndex(i32::MAX)))?;
     chain(chip, image, Some(index)).map_err(|(error, _)| error)

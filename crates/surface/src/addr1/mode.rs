@@ -25,20 +25,20 @@ impl TileMode {
     pub const XTHICK_2D: Self = Self(16);
     /// Macro tiles of micro tiles of 8x8x8 elements; slices are rotated over pipes.
     pub const XTHICK_3D: Self = Self(17);
-    /// Tiles of partially resident images, without rotation.
+    /// Tiles for partially resident images; slices are not rotated.
     pub const PRT_THIN: Self = Self(19);
-    /// Tiles of partially resident images, rotated over banks.
+    /// Tiles for partially resident images; slices are rotated over banks.
     pub const PRT_THIN_2D: Self = Self(20);
-    /// Tiles of partially resident images, rotated over pipes.
+    /// Tiles for partially resident images; slices are rotated over pipes.
     pub const PRT_THIN_3D: Self = Self(21);
-    /// Thick tiles of partially resident images, without rotation.
+    /// Thick tiles for partially resident images; slices are not rotated.
     pub const PRT_THICK: Self = Self(22);
-    /// Thick tiles of partially resident images, rotated over banks.
+    /// Thick tiles for partially resident images; slices are rotated over banks.
     pub const PRT_THICK_2D: Self = Self(23);
-    /// Thick tiles of partially resident images, rotated over pipes.
+    /// Thick tiles for partially resident images; slices are rotated over pipes.
     pub const PRT_THICK_3D: Self = Self(24);
 
-    /// Returns the mode with addrlib's number; `None` if there is no such mode.
+    /// Returns the mode that has this number in addrlib; `None` if there is no such mode.
     pub const fn new(number: u8) -> Option<Self> {
         match number {
             0..=4 | 7 | 12 | 13 | 16 | 17 | 19..=24 => Some(Self(number)),

@@ -53,9 +53,9 @@ pub struct Metadata {
 /// The DCC parameters of GFX9 to GFX11.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Dcc {
-    /// `true` if DCC is aligned to render backends.
+    /// `true` if DCC is RB-aligned: the metadata of an element is at the element's render backend.
     pub rb_aligned: bool,
-    /// `true` if DCC is aligned to pipes.
+    /// `true` if DCC is pipe-aligned: the metadata of an element is in the element's pipe.
     pub pipe_aligned: bool,
     /// The size of a DCC block of 256 bytes, in elements.
     pub block: [u32; 3],
@@ -80,7 +80,7 @@ pub struct DisplayDcc {
     pub pitch_max: u32,
     /// The height in elements.
     pub height: u32,
-    /// The inputs of the address computation.
+    /// The inputs for computing the addresses of metadata.
     pub image: Option<MetaImage>,
 }
 
@@ -190,9 +190,9 @@ pub struct SurfaceLayout {
     pub swizzle_mode: u8,
     /// The resource type: 0 for 1D, 1 for 2D, 2 for 3D (GFX9 and later).
     pub resource_type: u8,
-    /// The pitch of level 0.
+    /// The pitch of level 0 in elements.
     pub pitch: u32,
-    /// The height of level 0.
+    /// The height of level 0 in elements.
     pub height: u32,
     /// The size of a slice in bytes.
     pub slice_bytes: u64,
@@ -212,7 +212,7 @@ pub struct SurfaceLayout {
     pub hiz: Option<HizHis>,
     /// The HiS of a stencil image (GFX12).
     pub his: Option<HizHis>,
-    /// The inputs of the address computation of HTILE.
+    /// The inputs for computing the addresses of HTILE.
     pub htile_image: Option<MetaImage>,
     /// The values that only exist on GFX6 to GFX8.
     pub legacy: Option<Legacy>,

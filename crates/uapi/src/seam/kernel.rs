@@ -81,7 +81,7 @@ pub unsafe trait Kernel: Send + Sync {
     ///
     /// # Safety
     ///
-    /// `address` and `len` are those of one live mapping, which is no longer used.
+    /// `address` and `len` must describe exactly one existing mapping, which no code uses any longer.
     unsafe fn munmap(&self, address: NonNull<u8>, len: usize) -> Result<(), Errno>;
 
     /// Removes a mapping created by `mmap`, but keeps its addresses reserved and inaccessible.
@@ -123,7 +123,7 @@ pub struct NotReserved {
 ///
 /// # Safety
 ///
-/// `address` and `len` are those of one live mapping, which is no longer used.
+/// `address` and `len` must describe exactly one existing mapping, which no code uses any longer.
 pub unsafe fn replace_by_nothing(address: NonNull<u8>, len: usize) -> Result<(), NotReserved> {
     // SAFETY: the caller no longer uses the mapping.
     unsafe { hold(address, len, MapFlags::MAP_FIXED) }.map_err(|errno| NotReserved { errno, is_mapped: true })

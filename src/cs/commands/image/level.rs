@@ -94,8 +94,8 @@ pub struct ImageLevel {
 }
 
 impl ImageLevel {
-    /// Creates the description of a level of the image at the start of `memory`. `chip` and `config` must be those that the layout
-    /// was computed with. For an image with depth and stencil, this is the depth.
+    /// Creates the description of a level of the image at the start of `memory`. `chip` and `config` must be the
+    /// values from which the layout was computed. For an image with depth and stencil, this is the depth.
     ///
     /// # Errors
     ///

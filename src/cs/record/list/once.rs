@@ -47,7 +47,7 @@ impl<T> Default for Once<T> {
 }
 
 impl<T: Handle> Once<T> {
-    /// The most objects that are searched linearly.
+    /// The maximum number of objects that are searched linearly.
     const FEW: usize = 8;
 
     /// Adds an object unless the set contains it.

@@ -126,7 +126,7 @@ pub struct GpuInfo {
     pub tiling: TilingRegisters,
     /// Capabilities of the kernel and the chip.
     pub capabilities: Capabilities,
-    /// The fields of DEV_INFO that the kernel filled in; values of the others are unknown.
+    /// The fields of DEV_INFO that the kernel filled in. The values of other fields are unknown.
     pub answered: DevInfoAnswer,
 }
 
@@ -251,8 +251,8 @@ impl GpuInfo {
         generation.map_or(0, |per_lane| u64::from(self.pcie_lanes) * per_lane * 1024 / 1000)
     }
 
-    /// Returns the numbers of units and their clocks. Engines are counted as in RADV: from GFX10.3 on, engines without
-    /// compute units are left out.
+    /// Returns the numbers of units and their clocks. Shader engines are counted as in RADV: on GFX10.3 and later, engines without
+    /// compute units are not counted.
     pub fn units(&self) -> Units {
         let shader = &self.shader;
         let counts_alive = self.gfx_level >= GfxLevel::Gfx10_3 && shader.max_engines > 1;
@@ -294,12 +294,13 @@ impl GpuInfo {
         }))
     }
 
-    /// Returns the peak rates of the GPU.
+    /// Returns the peak compute, fill and memory rates of the GPU.
     pub fn peaks(&self) -> Peaks {
         self.units().peaks()
     }
 
-    /// Returns the hardware queues of the graphics and compute engines, from tables by chip and generation.
+    /// Returns the numbers of pipes and hardware queues of the graphics and compute engines. They come from the
+    /// library's tables of chips and generations.
     pub fn topology(&self) -> Topology {
         Topology::of(self.gfx_level, self.chip)
     }

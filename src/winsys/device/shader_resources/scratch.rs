@@ -17,8 +17,8 @@ use crate::winsys::{Chip, GfxLevel, GpuInfo, Ip};
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ScratchLimits {
-    /// Maximum number of waves that need scratch memory at once: 32 for each compute unit, but at least those of one
-    /// work-group.
+    /// Maximum number of waves that need scratch memory at once: 32 for each compute unit, but at least the waves of
+    /// one work-group.
     pub waves: u32,
     /// Value of the field WAVES of a TMPRING_SIZE register for that many waves; from GFX11 on it counts the waves of one
     /// engine.

@@ -36,7 +36,7 @@ impl CacheRange {
         Self { base: 0, blocks }
     }
 
-    /// Returns the blocks that contain the `bytes` bytes from `va` on.
+    /// Returns the blocks that contain the `bytes` bytes that start at `va`.
     #[inline]
     pub const fn of(va: GpuVa, bytes: u64) -> Self {
         let base = va.as_u64() >> 8;
@@ -50,13 +50,13 @@ choices! {
     ///
     /// Source: Mesa 25.0.7 `src/amd/common/sid.h`, `V_580_CP_PFP` and its like.
     pub enum PwsStage: Stage {
-        /// Before depth is written.
+        /// The stage before depth is written.
         PreDepth = PRE_DEPTH,
-        /// Before any shader.
+        /// The stage before any shader.
         PreShader = PRE_SHADER,
-        /// Before colour is written.
+        /// The stage before colour is written.
         PreColor = PRE_COLOR,
-        /// Before pixel shaders.
+        /// The stage before pixel shaders.
         PrePixelShader = PRE_PIXEL_SHADER,
         /// PFP.
         Pfp = CP_PFP,
@@ -119,9 +119,9 @@ pub enum AcquireWait {
 /// `gfx_v9_0.c`, `gfx_v9_0_emit_mem_sync`, and `gfx_v10_0.c`, `gfx_v10_0_emit_mem_sync`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AcquireMem {
-    /// The cache actions up to GFX9; empty from GFX10 on.
+    /// The cache actions on GFX6 to GFX9; empty on GFX10 and later.
     pub coher: CoherCntl,
-    /// The cache actions from GFX10 on; empty before.
+    /// The cache actions on GFX10 and later; empty on GFX6 to GFX9.
     pub gcr: Gcr,
     /// The memory to which the actions apply.
     pub range: CacheRange,

@@ -34,7 +34,7 @@ choices! {
 }
 
 impl EopEvent {
-    /// Returns `true` if the event is the end of shaders rather than of the whole pipe.
+    /// Returns `true` for end-of-shader events, and `false` for end-of-pipe events.
     #[inline]
     pub const fn is_end_of_shader(self) -> bool {
         matches!(self, Self::ComputeDone | Self::PixelDone)

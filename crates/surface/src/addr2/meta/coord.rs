@@ -7,7 +7,7 @@ use crate::bits::mask;
 /// The maximum number of bits of a metadata address.
 pub(super) const BITS: usize = 49;
 
-/// A bit of an equation: a set of coordinate bits.
+/// The term of one address bit in an equation: a set of coordinate bits, whose XOR is the address bit.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct CoordTerm {
     /// The mask of bits of x.
@@ -123,7 +123,8 @@ impl MetaEquation9 {
         Self { bits: [CoordTerm { x: 0, y: 0, z: 0, s: 0, m: 0 }; BITS], len, pipe_bits: 0 }
     }
 
-    /// Returns the bits that a driver needs. Each bit above them is the next bit of the block index.
+    /// Returns the term of each address bit, lowest bit first. The equation continues after the last term: every higher address bit
+    /// is the next bit of the block index.
     pub fn terms(&self) -> &[CoordTerm] {
         let mut len = self.len.min(32);
         while len > 1 {
@@ -137,7 +138,7 @@ impl MetaEquation9 {
         &self.bits[..len]
     }
 
-    /// Returns the number of bits that select a pipe, from bit 9 on.
+    /// Returns the number of address bits that select a pipe. The lowest of them is bit 9.
     pub const fn pipe_bits(&self) -> u32 {
         self.pipe_bits
     }

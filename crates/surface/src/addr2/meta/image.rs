@@ -64,11 +64,11 @@ pub struct MetaLevel {
 /// The sizes of metadata. Lengths are in elements of the image (HTILE and CMASK: in pixels) unless the field says bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MetaLayout {
-    /// The pitch, padded to meta blocks.
+    /// The pitch in elements (HTILE and CMASK: in pixels), padded to a multiple of the meta block's width.
     pub pitch: u32,
-    /// The padded height.
+    /// The height in elements (HTILE and CMASK: in pixels), padded to a multiple of the meta block's height.
     pub height: u32,
-    /// The padded depth or number of layers.
+    /// The depth or number of layers, padded to a multiple of the meta block's depth.
     pub depth: u32,
     /// The size of a slice in bytes; for DCC on GFX9 the number of bytes that a fast clear writes.
     pub slice_bytes: u64,
