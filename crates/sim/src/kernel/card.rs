@@ -1,4 +1,4 @@
-//! The device behind its files: what all of them share.
+//! The state that all files of a device share.
 
 use std::{
     collections::{HashMap, hash_map::Entry},
@@ -42,17 +42,17 @@ use crate::{
     testing::{control::Control, hooks::Hooks},
 };
 
-/// The device behind its files.
+/// The state that all files of a device share.
 #[derive(Debug)]
 pub(crate) struct Gpu {
     pub(crate) profile: Arc<Profile>,
-    /// Its video engines, also those without a ring.
+    /// The video engines of the chip, including those without a ring.
     pub(crate) video: Vec<VideoBlock>,
     pub(crate) options: SimOptions,
     pub(crate) machine: Arc<Machine>,
     pub(crate) names: Mutex<Names>,
     pub(crate) pools: Arc<Pools>,
-    /// VRAM of the kernel's own.
+    /// The VRAM that the kernel itself uses.
     _own: Option<Pinned>,
     pub(crate) offsets: Arc<Offsets<Bo>>,
     pub(crate) events: Arc<Events>,
@@ -60,25 +60,25 @@ pub(crate) struct Gpu {
     pub(crate) files: AtomicU32,
     pub(crate) pstate: Mutex<Pstate>,
     pub(crate) masters: Masters,
-    /// The display engine, as requests about modes see it.
+    /// The display engine, for requests about modes.
     pub(crate) modes: Modes,
-    /// The display that is plugged in.
+    /// The connected display.
     pub(crate) screen: Option<Arc<Screen>>,
     pub(crate) control: Arc<Control>,
     pub(crate) clock: Ticker,
     pub(crate) shaders: Arc<ShaderSlot>,
-    /// Power management, with what the rings did.
+    /// Power management, with the activity of the rings.
     pub(crate) power: Arc<Power>,
-    /// Counted errors and lasting faults.
+    /// Counts of hardware errors, and lasting faults.
     pub(crate) health: Arc<Health>,
-    /// Held while a submission orders itself among all others: its dependencies, its fences, its place in the queues.
+    /// Held while a submission is ordered among all others: its dependencies, its fences, and its place in the queues.
     pub(crate) submitting: Mutex<()>,
     pub(crate) gangs: Arc<Gangs>,
     resets: AtomicU32,
     losses: AtomicU32,
     unplugged: AtomicBool,
     rings: Mutex<HashMap<(Ip, u32), Arc<Ring>>>,
-    /// The fences of its user queues, as they lie in memory.
+    /// The fences of the device's user queues in memory.
     pub(crate) slots: Arc<Slots>,
 }
 
@@ -142,7 +142,7 @@ impl Gpu {
         self.losses.load(Ordering::Acquire)
     }
 
-    /// A full reset that no job is the cause of.
+    /// Resets the whole GPU, without a guilty job.
     pub(crate) fn reset_all(&self, loses_vram: bool) {
         let rings = self.rings.lock();
         self.losses.fetch_add(loses_vram.into(), Ordering::AcqRel);
@@ -157,12 +157,12 @@ impl Gpu {
         self.events.ring();
     }
 
-    /// Returns `true` if the GPU is gone, which every request asks first.
+    /// Returns `true` if the GPU was unplugged, which every request checks first.
     pub(crate) fn is_unplugged(&self) -> bool {
         self.unplugged.load(Ordering::Acquire)
     }
 
-    /// The parts that a ring uses.
+    /// Returns the parts of the device that a ring uses.
     pub(crate) fn board(self: &Arc<Self>, ip: Ip, executor: Executor) -> Board {
         let hooks: Arc<dyn Hooks> = Arc::<Control>::clone(&self.control);
         let gpu: Weak<Self> = Arc::downgrade(self);
@@ -188,13 +188,13 @@ impl Gpu {
         rings.for_each(|ring| ring.cancel_running());
     }
 
-    /// The block of an IP, as far as the options let it exist.
+    /// Returns the block of an IP, if the options enable it.
     pub(crate) fn ip(&self, ip: Ip) -> Option<InfoHwIp> {
         let video = || self.video(ip).map(|known| known.block).filter(|block| block.available_rings != 0);
         self.profile.ip(ip).filter(|_| ip != Ip::Sdma || self.options.sdma).or_else(video)
     }
 
-    /// Returns `true` if processes may have queues of their own.
+    /// Returns `true` if processes may create user queues.
     ///
     /// Source: Linux 6.17 `gfx_v11_0.c`, `gfx_v11_0_early_init` and `gfx_v11_0_sw_init`; `amdgpu_userq.c`.
     pub(crate) fn has_user_queues(&self) -> bool {
@@ -202,7 +202,7 @@ impl Gpu {
         options.user_queues && options.kernel >= KernelRelease::V6_17 && profile.gfx_level >= GfxLevel::Gfx11
     }
 
-    /// Returns a bit for each IP that has user queues.
+    /// Returns a mask of the IPs that support user queues.
     ///
     /// Source: Linux 6.17 `amdgpu_userq.c`, `amdgpu_userq_get_supported_ip_mask`.
     pub(crate) fn user_queue_ips(&self) -> u32 {
@@ -210,41 +210,41 @@ impl Gpu {
         [Ip::Gfx, Ip::Compute, Ip::Sdma].iter().filter(|ip| has(ip)).map(|&ip| 1 << ip as u32).sum()
     }
 
-    /// Returns the resets of the rings of an IP, where the kernel has a file that lists them.
+    /// Returns the kinds of reset of an IP's rings; `None` if the kernel has no file that lists them.
     pub(crate) fn reset_kinds(&self, ip: Ip) -> Option<ResetKinds> {
         let version = self.ip(ip)?.hw_ip_version_major;
         ResetKinds::of(&self.profile, self.options.kernel, (ip, version))
     }
 
-    /// The video engines of an IP, which may have no ring.
+    /// Returns the video engines of an IP, which may have no ring.
     pub(crate) fn video(&self, ip: Ip) -> Option<&VideoBlock> {
         self.video.iter().find(|known| known.ip == ip)
     }
 
-    /// Returns what stands behind the rings of an IP.
+    /// Returns the executor of an IP's rings.
     pub(crate) fn executor(&self, ip: Ip) -> Option<Executor> {
         let engine = Target::new(self.profile.gfx_level, ip).map(Executor::Engine);
         engine.or_else(|| self.video_engine(ip).map(Executor::Video))
     }
 
-    /// Returns the video engine behind the rings of an IP.
+    /// Returns the video engine of an IP's rings.
     pub(crate) fn video_engine(&self, ip: Ip) -> Option<VideoEngine> {
         let block = self.video(ip)?.block;
         VideoEngine::new(ip, block.hw_ip_version_major, block.hw_ip_version_minor)
     }
 
-    /// Returns the number of rings of an IP that the chip has for user space.
+    /// Returns the number of an IP's rings for user space.
     pub(crate) fn ring_count(&self, ip: Ip) -> u32 {
         self.ip(ip).map_or(0, |block| block.available_rings.count_ones())
     }
 
-    /// Returns `true` if a ring of an IP has a job that is to come, waits or runs.
+    /// Returns `true` if a ring of an IP has a pending, waiting or running job.
     pub(crate) fn is_busy(&self, ip: Ip) -> bool {
         self.rings.lock().iter().any(|((of, _), ring)| *of == ip && ring.load() > 0)
     }
 
-    /// The ring for the next job of an entity, which counts as the ring's from now on: where its last job still is, else
-    /// the least loaded one.
+    /// Returns the ring for the next job of an entity, and counts the job as load of the ring. This is the ring of its last job if
+    /// that has not ended, otherwise the ring with the least load.
     ///
     /// Source: Linux 6.12 `sched_entity.c`, `drm_sched_entity_select_rq`.
     pub(crate) fn ring_for(self: &Arc<Self>, ip: Ip, entity: &Entity) -> Result<Arc<Ring>, Errno> {
@@ -269,7 +269,8 @@ impl Gpu {
         self.rings.lock().values().cloned().collect()
     }
 
-    /// A file closed a handle of the BO. With the last one in any file the BO lives on only as long as its dma-buf is open.
+    /// Handles the closing of a BO's handle by a file. After the last handle of all files, the BO lives only as long as its dma-buf
+    /// is open.
     pub(crate) fn handle_closed(&self, bo: &Bo) {
         let link = self.names.lock().handle_closed(bo);
         let id = link.as_ref().and_then(|link| FileId::of(link).ok());

@@ -1,8 +1,8 @@
-//! The health of a device: errors of memory and bus that were counted, the trained link, and heat.
+//! The health of a device: counted errors of memory and bus, the trained PCI Express link, and overheating.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-/// A fault of the hardware that the driver, the PCI core or a sensor tells of.
+/// A hardware fault that the driver, the PCI core or a sensor reports.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum HardwareError {
@@ -14,7 +14,7 @@ pub enum HardwareError {
     AerFatal,
     /// A completion timeout on the PCI Express link, which is not fatal.
     AerNonfatal,
-    /// A bad packet (TLP) that the PCI Express link sent again.
+    /// A bad packet (TLP) that was retransmitted on the PCI Express link.
     AerCorrectable,
     /// The link is trained with half of its lanes.
     NarrowLink,
@@ -24,10 +24,10 @@ pub enum HardwareError {
     Overheating,
 }
 
-/// Critical temperature at the edge of the die, thousandths of a degree Celsius.
+/// The critical temperature at the edge of the die in thousandths of a degree Celsius.
 pub(crate) const CRITICAL_EDGE: i32 = 100_000;
 
-/// Errors counted since the device came to life, and lasting faults.
+/// The errors since the device was created, and lasting faults.
 #[derive(Debug, Default)]
 pub(crate) struct Health {
     ras_uncorrectable: AtomicU64,
@@ -41,7 +41,7 @@ pub(crate) struct Health {
 }
 
 impl Health {
-    /// Counts an error, or keeps a lasting fault.
+    /// Counts an error, or sets a lasting fault.
     pub(crate) fn suffer(&self, error: HardwareError) {
         match error {
             HardwareError::NarrowLink => self.narrow.store(true, Ordering::Release),
@@ -55,7 +55,7 @@ impl Health {
         }
     }
 
-    /// Returns the number of errors of a kind that is counted, 0 for others.
+    /// Returns the number of errors of a kind; 0 for lasting faults.
     pub(crate) fn count(&self, error: HardwareError) -> u64 {
         self.counter(error).map_or(0, |counter| counter.load(Ordering::Acquire))
     }
@@ -71,17 +71,17 @@ impl Health {
         })
     }
 
-    /// Returns the number of lanes in use, of those that the link has.
+    /// Returns the number of active lanes. `most` is the number of lanes of the link.
     pub(crate) fn lanes(&self, most: u32) -> u32 {
         if self.narrow.load(Ordering::Acquire) { (most / 2).max(1) } else { most }
     }
 
-    /// Returns the generation whose speed the link has, at most the one given.
+    /// Returns the generation whose speed the link has, at most `most`.
     pub(crate) fn generation(&self, most: u32) -> u32 {
         if self.slow.load(Ordering::Acquire) { most.min(1) } else { most }
     }
 
-    /// Returns the temperature of a die that is too hot, thousandths of a degree Celsius.
+    /// Returns the temperature of an overheating die in thousandths of a degree Celsius; `None` if it does not overheat.
     pub(crate) fn heat(&self) -> Option<i32> {
         self.hot.load(Ordering::Acquire).then_some(CRITICAL_EDGE)
     }

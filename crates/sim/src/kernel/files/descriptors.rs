@@ -81,11 +81,11 @@ struct Table {
     entries: HashMap<FileId, Entry>,
     /// The dma-bufs whose BO had no handle at the last check.
     orphans: HashSet<FileId>,
-    /// Entries after the last look at all of them.
+    /// The number of entries after the last check of all entries.
     looked_at: usize,
 }
 
-/// The minimum growth in entries after which the table is swept; otherwise it is swept when it has doubled.
+/// The minimum growth in entries before the table is swept. A larger table is swept when it has doubled.
 const GROWTH: usize = 64;
 
 impl Descriptors {

@@ -4,7 +4,7 @@ use std::{sync::Arc, time::Instant};
 
 use crate::{gpu::Clock, testing::hooks::Hooks};
 
-/// The GPU clock: ticks at its frequency since the device came to life, unless a test has stopped it.
+/// The GPU clock: ticks at its frequency since the device was created, unless a test has stopped it.
 #[derive(Clone, Debug)]
 pub(crate) struct Ticker {
     hooks: Arc<dyn Hooks>,
@@ -13,7 +13,7 @@ pub(crate) struct Ticker {
 }
 
 impl Ticker {
-    /// A clock of the given frequency in kHz that starts now.
+    /// Creates a clock with this frequency in kHz that starts now.
     pub(crate) fn new(hooks: Arc<dyn Hooks>, khz: u32) -> Self {
         Self { hooks, born: Instant::now(), khz }
     }

@@ -17,10 +17,10 @@ use crate::{
     kernel::{files::ids::Ids, sync::fence::Fence},
 };
 
-/// Number of submissions of an entity that the kernel remembers; no more can be outstanding (`sched_jobs`).
+/// The number of submissions of an entity that the kernel stores, which is the maximum number of outstanding ones (`sched_jobs`).
 pub(crate) const REMEMBERED: u64 = 32;
 
-/// Entities of each IP in a context: the queue indices that exist, whatever the hardware has.
+/// Returns the number of entities of an IP in a context: the valid queue indices, regardless of the hardware.
 ///
 /// Source: Linux 6.12 `amdgpu_ctx.c`, `amdgpu_ctx_num_entities`.
 pub(crate) const fn entities_of(ip: Ip) -> u32 {
@@ -34,22 +34,22 @@ pub(crate) const fn entities_of(ip: Ip) -> u32 {
 /// The contexts of a file.
 pub(crate) type Contexts = Mutex<Ids<Arc<Context>>>;
 
-/// One context of a file.
+/// A context of a file.
 #[derive(Debug)]
 pub(crate) struct Context {
-    /// The device's reset counter when it was made.
+    /// The device's reset counter when the context was created.
     resets_at_birth: u32,
-    /// The counter at the last QUERY_STATE.
+    /// The reset counter at the last QUERY_STATE.
     resets_seen: AtomicU32,
-    /// VRAM-lost counter when it was made.
+    /// The VRAM-lost counter when the context was created.
     losses_at_birth: u32,
     guilty: AtomicBool,
-    /// Scheduling priority of its jobs.
+    /// The scheduling priority of the context's jobs.
     priority: AtomicI32,
     entities: Mutex<HashMap<(Ip, u32), Arc<Entity>>>,
 }
 
-/// One FIFO of jobs: (context, IP, ring).
+/// A queue of jobs for (context, IP, ring).
 #[derive(Debug, Default)]
 pub(crate) struct Entity {
     state: Mutex<EntityState>,
@@ -59,27 +59,27 @@ pub(crate) struct Entity {
 
 #[derive(Debug, Default)]
 struct EntityState {
-    /// The last number handed out.
+    /// The last sequence number.
     issued: u64,
-    /// The fences of the last submissions, oldest first; the last one has number `issued`.
+    /// The fences of the last submissions, the oldest first. The last one has the sequence number `issued`.
     fences: VecDeque<Arc<Fence>>,
-    /// The ring that took its last job, and that job's fence, whether it has a number or not.
+    /// The ring of the last job, and that job's fence, whether or not it has a sequence number.
     ring: u32,
     last: Option<Arc<Fence>>,
-    /// Error of the last job that reached the hardware.
+    /// The error of the last job that reached the hardware.
     error: Option<Errno>,
 }
 
-/// Meaning of a sequence number.
+/// The meaning of a sequence number.
 #[derive(Debug)]
 pub(crate) enum Numbered {
-    /// So long ago that it is forgotten, or nothing at all.
+    /// The job has completed so long ago that its fence is no longer stored, or there is none.
     Done,
-    /// A fence.
+    /// The fence of the job.
     Fence(Arc<Fence>),
 }
 
-/// The stable pstate of a device: at most one context has set it.
+/// The stable pstate of a device, which at most one context has set.
 ///
 /// Source: Linux 6.12 `amdgpu_ctx.c`, `amdgpu_ctx_set_stable_pstate`.
 #[derive(Debug, Default)]
@@ -93,7 +93,7 @@ impl Pstate {
         self.level
     }
 
-    /// Sets the level for a context that owns the setting, or comes to own it by changing it; EBUSY for any other.
+    /// Sets the pstate for the context that has set it before, or for the first context that changes it; EBUSY for all others.
     pub(crate) fn set(&mut self, context: &Arc<Context>, level: u32) -> Result<(), Errno> {
         let owner = self.owner.upgrade();
         if owner.is_some_and(|owner| !Arc::ptr_eq(&owner, context)) {
@@ -106,7 +106,7 @@ impl Pstate {
         Ok(())
     }
 
-    /// The context goes: what it set goes too.
+    /// Resets the pstate if the context, which is being destroyed, has set it.
     pub(crate) fn release(&mut self, context: &Arc<Context>) {
         if std::ptr::eq(self.owner.as_ptr(), Arc::as_ptr(context)) {
             *self = Self::default();
@@ -126,7 +126,7 @@ impl Context {
         }
     }
 
-    /// The entity that IP type, instance and ring name, by the checks every user of one makes.
+    /// Returns the entity for IP type, instance and ring, after the checks of all requests.
     ///
     /// Source: Linux 6.12 `amdgpu_ctx.c`, `amdgpu_ctx_get_entity`.
     pub(crate) fn entity(&self, ip_type: u32, instance: u32, ring: u32) -> Result<(Ip, Arc<Entity>), Errno> {
@@ -141,12 +141,12 @@ impl Context {
         }
     }
 
-    /// SCHED: another priority than the one it was made with.
+    /// Performs SCHED: overrides the priority of the context.
     pub(crate) fn override_priority(&self, priority: i32) {
         self.priority.store(priority, Ordering::Relaxed);
     }
 
-    /// The scheduler's three levels, the highest first to be served: what is no priority counts as normal.
+    /// Returns the scheduler's level, of three: the highest is served first. An invalid priority counts as normal.
     ///
     /// Source: Linux 6.12 `amdgpu_ctx.c`, `amdgpu_ctx_to_drm_sched_prio`.
     pub(crate) fn level(&self) -> i32 {
@@ -161,17 +161,17 @@ impl Context {
         self.guilty.load(Ordering::Acquire)
     }
 
-    /// A job of this context hung the GPU.
+    /// Marks the context as guilty of hanging the GPU.
     pub(crate) fn blame(&self) {
         self.guilty.store(true, Ordering::Release);
     }
 
-    /// Returns `true` if VRAM was lost since it was made: all its submissions are refused from then on.
+    /// Returns `true` if VRAM was lost since the context was created: all its submissions are then refused.
     pub(crate) fn is_stale(&self, losses: u32) -> bool {
         self.losses_at_birth != losses
     }
 
-    /// QUERY_STATE2.
+    /// Performs QUERY_STATE2.
     pub(crate) fn state(&self, resets: u32, losses: u32) -> CtxStateFlags {
         let mut flags = CtxStateFlags::empty();
         flags.set(CtxStateFlags::RESET, resets != self.resets_at_birth);
@@ -180,30 +180,30 @@ impl Context {
         flags
     }
 
-    /// QUERY_STATE: whether there was a reset since the last time.
+    /// Performs QUERY_STATE: returns `true` if there was a reset since the last query.
     pub(crate) fn take_reset(&self, resets: u32) -> bool {
         self.resets_seen.swap(resets, Ordering::AcqRel) != resets
     }
 }
 
 impl Entity {
-    /// The ring that it is bound to, as long as its last job is not done.
+    /// Returns the ring of the last job, if that has not ended.
     pub(crate) fn busy_on(&self) -> Option<u32> {
         let state = self.state.lock();
         state.last.as_ref().filter(|last| !last.is_signalled()).map(|_| state.ring)
     }
 
-    /// Its next job goes to this ring.
+    /// Sets the ring of the next job.
     pub(crate) fn settle_on(&self, ring: u32) {
         self.state.lock().ring = ring;
     }
 
-    /// A job of it was queued.
+    /// Records the fence of a queued job.
     pub(crate) fn queued(&self, fence: &Arc<Fence>) {
         self.state.lock().last = Some(Arc::clone(fence));
     }
 
-    /// Hands out the next number for a job's fence.
+    /// Assigns the next sequence number to a job's fence.
     pub(crate) fn issue(&self, fence: &Arc<Fence>) -> u64 {
         let mut state = self.state.lock();
         state.issued += 1;
@@ -214,7 +214,7 @@ impl Entity {
         state.issued
     }
 
-    /// The fence that must signal before another job may be issued.
+    /// Returns the fence that must signal before another job may be submitted.
     pub(crate) fn oldest_outstanding(&self) -> Option<Arc<Fence>> {
         let state = self.state.lock();
         let full = state.fences.len() as u64 >= REMEMBERED;
@@ -238,12 +238,12 @@ impl Entity {
         })
     }
 
-    /// A job of this entity ended with an error, so it accepts no further jobs.
+    /// Records the error of a job, after which the entity accepts no further jobs.
     pub(crate) fn fail(&self, errno: Errno) {
         self.state.lock().error.get_or_insert(errno);
     }
 
-    /// Returns the error of its jobs, once one has failed.
+    /// Returns the error of the entity's jobs, if one has failed.
     pub(crate) fn error(&self) -> Option<Errno> {
         self.state.lock().error
     }

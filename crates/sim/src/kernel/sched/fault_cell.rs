@@ -1,4 +1,4 @@
-//! The last page fault of an open file.
+//! The last VM fault of an open file.
 
 use amdgpu_hw::GfxLevel;
 use amdgpu_uapi::GpuvmFault;
@@ -6,7 +6,7 @@ use parking_lot::Mutex;
 
 use crate::gpu::{Access, PageFault};
 
-/// The last page fault of a file's address space.
+/// The last VM fault in a file's address space.
 #[derive(Debug)]
 pub(crate) struct FaultCell {
     last: Mutex<GpuvmFault>,
@@ -14,7 +14,7 @@ pub(crate) struct FaultCell {
 }
 
 impl FaultCell {
-    /// One without a fault.
+    /// Creates a cell without a fault.
     pub(crate) const fn new(level: GfxLevel) -> Self {
         Self { last: Mutex::new(GpuvmFault::ZEROED), level }
     }
@@ -29,8 +29,8 @@ impl FaultCell {
     }
 }
 
-/// The status word of a fault, with the fields that the access decides: that permission was missing, whether it was a
-/// write, and since GFX9 the client, which is always said to be the command processor's fetcher.
+/// Returns the status register of a fault with the fields that depend on the access: missing permission, read or write, and from
+/// GFX9 on the client, which is always the command processor's fetcher.
 ///
 /// Source: Linux 6.12 `drivers/gpu/drm/amd/include/asic_reg`, GCVM_L2_PROTECTION_FAULT_STATUS of `gc/gc_10_1_0_sh_mask.h`,
 /// VM_CONTEXT1_PROTECTION_FAULT_STATUS of `gmc/gmc_8_1_sh_mask.h`.

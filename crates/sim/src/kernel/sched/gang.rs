@@ -6,11 +6,11 @@ use parking_lot::Mutex;
 
 use crate::kernel::sync::fence::Fence;
 
-/// The gangs of a device, of which one starts at a time: two that each have a part of the rings they need would wait for
-/// each other for ever.
+/// The gangs of a device. One gang starts at a time, because two gangs that each occupy some of the rings that both need would
+/// deadlock.
 #[derive(Debug, Default)]
 pub(crate) struct Gangs {
-    /// The leader of the gang that starts, or was the last to.
+    /// The leader of the gang that is starting, or that started last.
     current: Mutex<Weak<Fence>>,
 }
 
@@ -26,8 +26,8 @@ impl Gang {
         Self { leader: Arc::clone(leader), gangs: Arc::clone(gangs) }
     }
 
-    /// Returns `true` if a job of it may start, which makes it the one that starts: when all of the one before has started.
-    /// A leader starts last, so it speaks for its gang.
+    /// Returns `true` if a job of the gang may start, which makes it the starting gang: all jobs of the previous gang must have
+    /// started. A leader starts last, so its start is that of the whole gang.
     ///
     /// Source: Linux 6.12 `amdgpu_device.c`, `amdgpu_device_switch_gang`.
     pub(crate) fn may_start(&self) -> bool {

@@ -1,4 +1,4 @@
-//! Compute shaders of dispatches, executed on the memory of their job.
+//! Execution of dispatches' compute shaders on the memory of their job.
 
 use amdgpu_hw::{GfxLevel, GpuVa};
 use amdgpu_packets::{
@@ -20,12 +20,12 @@ use crate::{
     kernel::sched::shader_watch::{ShaderNews, Watching},
 };
 
-/// The simulator's own [`Shaders`]: dispatches are executed, draws are not.
+/// The simulator's [`Shaders`]: it executes dispatches but no draws.
 pub(crate) struct Interpreter {
     limits: Limits,
-    /// The tiling of the chip; `None` where a capture lacks it or has values that no layout is defined for.
+    /// The chip, for the tiling of images; `None` if the capture lacks register values or has invalid ones.
     chip: Option<Chip>,
-    /// Threads of a dispatch that is not watched.
+    /// The number of threads that execute a dispatch that is not watched.
     threads: usize,
     watching: Option<Watching>,
 }
@@ -37,11 +37,11 @@ impl Interpreter {
         Self { limits, chip: tiling(profile), threads: options.shader_threads, watching }
     }
 
-    /// Executes a dispatch, and tells what is watched of it.
+    /// Executes a dispatch, and reports watched events.
     fn execute(&self, dispatch: &amdgpu_waves::Dispatch, scene: &Scene<'_>, limits: Limits) -> Outcome {
         let memory = JobMemory { memory: scene.memory, job: scene.job };
         let Some(Watching { watch, sink }) = &self.watching else {
-            // A device with a mistake on purpose makes the same one each time.
+            // A deliberate mistake is the same each time only on a single thread.
             return match (scene.memory.shared(), scene.job.shared()) {
                 (Some(memory), Some(job)) if self.threads > 1 && limits.flaw.is_none() => {
                     run_on_threads(dispatch, &JobMemory { memory, job }, limits, self.threads)
@@ -50,7 +50,7 @@ impl Interpreter {
             };
         };
         let (program, groups, packet) = (dispatch.program, dispatch.end, scene.place.to_string());
-        // Only a wave can be stopped.
+        // Only a wave can be stopped by the result.
         let _ = sink(&ShaderNews::Start { program, groups, packet });
         let (outcome, report) =
             run_watched(dispatch, &memory, limits, watch, &mut |event| sink(&ShaderNews::Wave(event)));
@@ -65,7 +65,7 @@ impl Interpreter {
     }
 }
 
-/// Returns the facts of a chip that images are laid out with.
+/// Returns the properties of a chip that determine the layout of images.
 ///
 /// Source: libdrm 2.4.124 `amdgpu_gpu_info.c`, `amdgpu_query_gpu_info_init`, for the registers.
 pub(crate) fn tiling(profile: &Profile) -> Option<Chip> {
@@ -91,20 +91,20 @@ fn border_colors(level: GfxLevel, state: &State) -> u64 {
     if level == GfxLevel::Gfx6 { at(0x950c) << 8 } else { (at(0x30e00) | at(0x30e04) << 32) << 8 }
 }
 
-/// Bits of COMPUTE_DISPATCH_INITIATOR.
+/// The bits of COMPUTE_DISPATCH_INITIATOR.
 mod initiator {
     pub(super) const PARTIAL_TG_EN: u32 = 1 << 1;
     pub(super) const FORCE_START_AT_000: u32 = 1 << 2;
     pub(super) const USE_THREAD_DIMENSIONS: u32 = 1 << 5;
 }
 
-/// The memory of a job, as waves see it, and the job, which may be cancelled.
+/// The memory of a job, as waves access it, and the job, which may be cancelled.
 struct JobMemory<'s, M: ?Sized, J: ?Sized> {
     memory: &'s M,
     job: &'s J,
 }
 
-/// Returns a fault in the words of waves.
+/// Returns a page fault of the type that waves use.
 fn fault(va: u64, access: Access) -> PageFault {
     PageFault { va, access }
 }
@@ -147,7 +147,7 @@ impl Shaders for Interpreter {
     fn run(&self, work: &Work, scene: &Scene<'_>) -> Result<(), WaveHang> {
         let Work::Dispatch(grid) = work else { return Ok(()) };
         let Target::Pm4(target) = scene.place.target else { return Ok(()) };
-        // Task shaders hand payloads to mesh shaders, which are not executed.
+        // Task shaders pass payloads to mesh shaders, which are not executed.
         if scene.place.packet.starts_with("DISPATCH_TASKMESH") || grid.program == GpuVa::NULL {
             return Ok(());
         }
@@ -167,7 +167,7 @@ impl Shaders for Interpreter {
                 report(fault);
                 Ok(())
             }
-            // The packet has already reported a program that is not there at all.
+            // The packet has already reported a program that is not mapped.
             Outcome::Hang(hang) if matches!(hang.reason, Reason::Fetch(_)) => {
                 if hang.pc != grid.program.low_48_bits()
                     && let Reason::Fetch(fault) = hang.reason
@@ -184,7 +184,7 @@ impl Shaders for Interpreter {
     }
 }
 
-/// Returns the dispatch that the registers describe.
+/// Returns the dispatch for the values of registers.
 fn dispatch(level: GfxLevel, grid: &Dispatch, state: &State, chip: Option<&Chip>) -> amdgpu_waves::Dispatch {
     let at = |register: NamedRegister, index: u32| {
         let first = register.offset(level).and_then(Register::at_byte);

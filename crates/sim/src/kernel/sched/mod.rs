@@ -1,4 +1,4 @@
-//! Queues: contexts, the rings that run their jobs, and what a job uses.
+//! Queues: contexts, rings, and the jobs that rings run.
 
 pub(crate) mod captures;
 pub(crate) mod clock;

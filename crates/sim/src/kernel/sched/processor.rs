@@ -1,4 +1,4 @@
-//! Engines behind rings.
+//! The engines of rings.
 
 use std::fmt;
 
@@ -10,7 +10,7 @@ use crate::gpu::{
     video::{VideoEngine, VideoStop},
 };
 
-/// The kind of what stands behind a ring.
+/// The kind of engine of a ring.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Executor {
     /// An engine that executes packets.
@@ -20,7 +20,7 @@ pub(crate) enum Executor {
 }
 
 impl Executor {
-    /// Returns the packets that it executes; `None` for a video engine.
+    /// Returns the target whose packets it executes; `None` for a video engine.
     pub(crate) const fn target(self) -> Option<Target> {
         match self {
             Self::Engine(target) => Some(target),
@@ -28,7 +28,7 @@ impl Executor {
         }
     }
 
-    /// Returns `true` for a graphics or compute ring of this generation or a later one.
+    /// Returns `true` for a graphics or compute ring of this or a later generation.
     pub(crate) fn is_pm4_from(self, first: GfxLevel) -> bool {
         matches!(self, Self::Engine(Target::Pm4(target)) if target.level >= first)
     }
@@ -43,19 +43,19 @@ impl fmt::Display for Executor {
     }
 }
 
-/// Reason why a job did not come to its end.
+/// The reason why a job did not run to its end.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum Halt {
-    /// That of an engine that executes packets.
+    /// The reason of an engine that executes packets.
     #[error(transparent)]
     Engine(#[from] Stop),
-    /// That of a video engine.
+    /// The reason of a video engine.
     #[error(transparent)]
     Video(#[from] VideoStop),
 }
 
 impl Halt {
-    /// Returns the failed fetch that it is about, if it is about one.
+    /// Returns the failed fetch, if that is the reason.
     pub(crate) const fn fetch(&self) -> Option<PageFault> {
         match *self {
             Self::Engine(Stop::Fetch { fault, .. }) | Self::Video(VideoStop::Fetch { fault, .. }) => Some(fault),
@@ -63,13 +63,13 @@ impl Halt {
         }
     }
 
-    /// Returns `true` if waves hang, and not the engine itself.
+    /// Returns `true` if waves hang instead of the engine itself.
     pub(crate) const fn is_of_waves(&self) -> bool {
         matches!(self, Self::Engine(Stop::Wave { .. }))
     }
 }
 
-/// An engine behind a ring.
+/// The engine of a ring.
 #[derive(Debug)]
 pub(crate) enum Processor {
     /// An engine that executes packets.
@@ -87,7 +87,7 @@ impl Processor {
         }
     }
 
-    /// Executes the IBs of a job, beside those that are the constant engine's.
+    /// Executes the IBs of a job, concurrently with those of the constant engine.
     pub(crate) fn run_beside(&mut self, constant: &[Ib], ibs: &[Ib], env: &Environment<'_>) -> Result<(), Halt> {
         match self {
             Self::Engine(engine) => Ok(engine.run_beside(constant, ibs, env)?),
@@ -95,11 +95,11 @@ impl Processor {
         }
     }
 
-    /// Goes on with the state of another context, and gives back the one it had.
+    /// Replaces the state with that of another context, and returns the old state.
     pub(crate) fn switch(&mut self, state: gpu::State) -> gpu::State {
         match self {
             Self::Engine(engine) => engine.switch(state),
-            // It has none.
+            // It has no state.
             Self::Video(_) => state,
         }
     }

@@ -1,4 +1,4 @@
-//! The resets that the kernel has for each kind of ring, and what a reset of one ring leaves.
+//! The kinds of reset that the kernel supports for each kind of ring, and the effects of resetting one ring.
 //!
 //! Source: Linux 6.13 and 6.17 `sw_init` of `gfx_v9_0.c` to `gfx_v12_0.c`, `sdma_v5_0.c` to `sdma_v7_0.c`, `vcn_v2_0.c` to
 //! `vcn_v5_0_0.c` and `jpeg_v2_0.c` to `jpeg_v5_0_0.c`; `amdgpu_device.c`, `amdgpu_get_soft_full_reset_mask`.
@@ -9,14 +9,14 @@ use amdgpu_hw::{Chip, GfxLevel, Ip};
 
 use crate::{chips::Profile, kernel::sched::processor::Executor, options::SimOptions, release::KernelRelease};
 
-/// The resets of a kind of ring, as a file of sysfs lists them.
+/// The kinds of reset of a ring, as a file in sysfs lists them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct ResetKinds {
-    /// Its waves can be killed.
+    /// `true` if its waves can be killed.
     pub(crate) soft: bool,
-    /// It can be reset alone.
+    /// `true` if only the ring can be reset.
     pub(crate) queue: bool,
-    /// The whole GPU is reset for it.
+    /// `true` if the whole GPU can be reset.
     pub(crate) full: bool,
 }
 
@@ -31,19 +31,20 @@ impl fmt::Display for ResetKinds {
     }
 }
 
-/// The way in which a ring that is stuck is reset alone.
+/// The way in which a stuck ring is reset without the GPU.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum RingReset {
-    /// It is not: the whole GPU is reset.
+    /// The ring cannot be reset alone: the whole GPU is reset.
     None,
-    /// Every job on the hardware ring is lost.
+    /// All jobs on the hardware ring are lost.
     Lossy,
-    /// Only the job that hangs is lost; those of others behind it are written to the ring again.
+    /// Only the job that hangs is lost; later jobs of other contexts are written to the ring again.
     Selective,
 }
 
 impl ResetKinds {
-    /// Returns the resets of the rings of an IP, by the major version of its block, where the kernel has a file that lists them.
+    /// Returns the kinds of reset of an IP's rings, by the major version of its block; `None` if the kernel has no file that lists
+    /// them.
     pub(crate) fn of(profile: &Profile, release: KernelRelease, (ip, version): (Ip, u32)) -> Option<Self> {
         if release < KernelRelease::V6_13 {
             return None;
@@ -70,7 +71,7 @@ impl ResetKinds {
 }
 
 impl RingReset {
-    /// Returns the way in which the kernel resets a ring of an IP alone, by the kinds of resets that it lists for the IP.
+    /// Returns the way in which the kernel resets a ring of an IP alone, by the kinds of reset that it lists for the IP.
     ///
     /// Source: Linux 6.12 `gfx_v7_0.c` to `gfx_v12_0.c`, `reset` of the graphics and compute rings' functions; Linux 6.17
     /// `amdgpu_ring.c`, `amdgpu_ring_reset_helper_begin`.
@@ -83,7 +84,7 @@ impl RingReset {
     }
 }
 
-/// Returns `true` if the driver resets a graphics or compute ring alone, which on some chips depends on its microcode.
+/// Returns `true` if the driver resets a graphics or compute ring alone. On some chips this depends on the microcode.
 fn resets_shader_queue(profile: &Profile, release: KernelRelease, ip: Ip) -> bool {
     let is_new = release >= KernelRelease::V6_17;
     let microcode = |me, mec| profile.firmware.me.ver >= me && profile.firmware.mec.ver >= mec;
@@ -99,8 +100,8 @@ fn resets_shader_queue(profile: &Profile, release: KernelRelease, ip: Ip) -> boo
     }
 }
 
-/// Returns `true` if the driver resets a copy engine of GFX10 to GFX11 alone. It wants microcode of 2024 or later, of which no
-/// capture tells the version: here it is new enough.
+/// Returns `true` if the driver resets a copy engine of GFX10 to GFX11 alone. It requires microcode of 2024 or later; no capture
+/// contains the version, which is assumed to suffice.
 fn resets_copy_queue(profile: &Profile) -> bool {
     use Chip::{
         CHIP_GFX1100, CHIP_GFX1101, CHIP_GFX1102, CHIP_NAVI10, CHIP_NAVI12, CHIP_NAVI14, CHIP_NAVI21, CHIP_NAVI22,

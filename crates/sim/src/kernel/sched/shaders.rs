@@ -1,4 +1,4 @@
-//! Executor of a device's shaders, and the amount of work it was given.
+//! The executor of a device's shaders, and the counts of its work.
 
 use std::{
     fmt,
@@ -12,7 +12,7 @@ use parking_lot::RwLock;
 
 use crate::gpu::{NoShaders, Scene, Shaders, Tally, WaveHang, Work};
 
-/// The place for a shader interpreter, with a count of what went through it.
+/// A slot for an executor of shaders, with counts of its work.
 pub(crate) struct ShaderSlot {
     plugged: RwLock<Arc<dyn Shaders + Send + Sync>>,
     draws: AtomicU64,
@@ -20,19 +20,19 @@ pub(crate) struct ShaderSlot {
 }
 
 impl ShaderSlot {
-    /// Returns a slot with something plugged.
+    /// Creates a slot with an executor.
     pub(crate) fn new(shaders: Arc<dyn Shaders + Send + Sync>) -> Self {
         let slot = Self::default();
         slot.plug(shaders);
         slot
     }
 
-    /// From now on.
+    /// Replaces the executor.
     pub(crate) fn plug(&self, shaders: Arc<dyn Shaders + Send + Sync>) {
         *self.plugged.write() = shaders;
     }
 
-    /// Returns the work started so far.
+    /// Returns the counts of the work.
     pub(crate) fn tally(&self) -> Tally {
         let (draws, dispatches) = (self.draws.load(Ordering::Relaxed), self.dispatches.load(Ordering::Relaxed));
         Tally { draws, dispatches }
@@ -52,7 +52,7 @@ impl Shaders for ShaderSlot {
             Work::Dispatch(_) => &self.dispatches,
         };
         counter.fetch_add(1, Ordering::Relaxed);
-        // Not under the lock: shaders may take long, and plug in others.
+        // Called without the lock, because shaders may run long and replace the executor.
         let plugged = Arc::clone(&self.plugged.read());
         plugged.run(work, scene)
     }

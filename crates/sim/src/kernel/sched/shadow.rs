@@ -1,8 +1,8 @@
-//! Register shadowing: a graphics job's registers live in memory that its client gives.
+//! Register shadowing: storage of a graphics job's registers in memory of its client.
 //!
-//! The kernel puts SET_Q_PREEMPTION_MODE with the addresses in front of the job's IBs, and the firmware keeps the registers in the
-//! shadow area from then on. The area is loaded here before the first IB and stored after the last one. The other two
-//! areas are for preemption in the middle of an IB, which does not happen here: they are not touched.
+//! The kernel inserts SET_Q_PREEMPTION_MODE with the addresses before the job's IBs, and from then on the firmware stores the
+//! registers in the shadow area. Here the area is loaded before the first IB and stored after the last. The other two areas are for
+//! preemption inside an IB, which is not simulated: they are not accessed.
 //!
 //! Source: Linux 6.12 `amdgpu_cs.c`, `amdgpu_cs_p2_shadow`; `gfx_v11_0.c`, `gfx_v11_0_ring_emit_gfx_shadow`.
 
@@ -11,25 +11,25 @@ use zerocopy::{FromZeros, IntoBytes};
 
 use crate::gpu::{self, Memory, PageFault};
 
-/// Shadow area of a job.
+/// The shadow area of a job.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Shadow {
     va: GpuVa,
-    /// `true` if the job initialises it.
+    /// `true` if the job initializes the area.
     is_new: bool,
 }
 
 impl Shadow {
-    /// Returns the area at an address; `None` for the null address, which turns shadowing off.
+    /// Returns the area at an address; `None` for the null address, which disables shadowing.
     pub(crate) fn new(va: u64, is_new: bool) -> Option<Self> {
         (va != 0).then(|| Self { va: GpuVa::from_48_bits(va), is_new })
     }
 
-    /// Starts a job: loads its registers, or initialises the area with zeros.
+    /// Prepares the registers of a job: loads them from the area, or initializes the area with zeros.
     ///
     /// # Errors
     ///
-    /// [`PageFault`] if the area is not mapped; the registers stay as they are.
+    /// [`PageFault`] if the area is not mapped; the registers are then unchanged.
     pub(crate) fn begin(self, state: &mut gpu::State, memory: &dyn Memory) -> Result<(), PageFault> {
         let mut area = gpu::State::new().registers().to_shadow();
         area.zero();
@@ -42,7 +42,7 @@ impl Shadow {
         Ok(())
     }
 
-    /// Ends a job: stores its registers.
+    /// Stores the registers after a job.
     ///
     /// # Errors
     ///

@@ -1,4 +1,4 @@
-//! Engine time of a file.
+//! The engine time of files.
 
 use std::{
     sync::Arc,
@@ -8,7 +8,7 @@ use std::{
 use amdgpu_hw::Ip;
 use parking_lot::Mutex;
 
-/// Engine time of one open file, by IP.
+/// The engine time of an open file, by IP.
 #[derive(Debug)]
 pub(crate) struct Work([Arc<Meter>; Ip::ALL.len()]);
 
@@ -19,19 +19,19 @@ impl Default for Work {
 }
 
 impl Work {
-    /// The meter of an IP's engines, which the file's jobs run by.
+    /// Returns the meter of an IP, to which the file's jobs add their time.
     pub(crate) fn meter(&self, ip: Ip) -> Arc<Meter> {
         Arc::clone(&self.0[ip as usize])
     }
 
-    /// Engine time until now of each IP.
+    /// Returns the engine time of each IP up to now.
     pub(crate) fn times(&self) -> impl Iterator<Item = (Ip, Duration)> {
         let now = Instant::now();
         Ip::ALL.into_iter().zip(&self.0).map(move |(ip, meter)| (ip, meter.time(now)))
     }
 }
 
-/// A sum from the start to the end of each job. Jobs that still wait count nothing.
+/// The sum of the times from the start to the end of each job. Waiting jobs do not count.
 ///
 /// Source: Linux 6.12 `amdgpu_ctx.c`, `amdgpu_ctx_fence_time`.
 #[derive(Debug, Default)]
@@ -40,11 +40,11 @@ pub(crate) struct Meter(Mutex<Times>);
 #[derive(Debug, Default)]
 struct Times {
     over: Duration,
-    /// When those began that run.
+    /// The start times of running jobs.
     running: Vec<Instant>,
 }
 
-/// A job that runs, until it is dropped.
+/// A running job, until it is dropped.
 #[derive(Debug)]
 pub(crate) struct Running<'m> {
     meter: &'m Meter,
@@ -52,7 +52,7 @@ pub(crate) struct Running<'m> {
 }
 
 impl Meter {
-    /// A job begins.
+    /// Starts the time of a job.
     pub(crate) fn start(&self) -> Running<'_> {
         let since = Instant::now();
         self.0.lock().running.push(since);
@@ -68,7 +68,7 @@ impl Meter {
 
 impl Drop for Running<'_> {
     fn drop(&mut self) {
-        // Even the shortest job took some time, on any clock.
+        // Even the shortest job takes some time.
         let time = self.since.elapsed().max(Duration::from_nanos(1));
         let mut times = self.meter.0.lock();
         times.over += time;

@@ -1,4 +1,4 @@
-//! Fences: something that will be done, well or badly.
+//! Fences: events that will be signalled, with success or an error.
 
 use std::{
     collections::HashSet,
@@ -20,16 +20,16 @@ use crate::kernel::{
     userq::Number,
 };
 
-/// A fence. It signals once, with an error or without.
+/// A fence. It is signalled once, with or without an error.
 #[derive(Debug)]
 pub(crate) enum Fence {
-    /// The end of a job, a vertical blank, or a point of a timeline that user space moves.
+    /// The end of a job, a vertical blank, or a point of a timeline that user space advances.
     Single(Single),
-    /// A moment of the CPU's choosing, in ns of CLOCK_MONOTONIC.
+    /// A fence that the CPU signalled at this time, in ns of CLOCK_MONOTONIC.
     Signalled(u64),
-    /// Done when all of them are, each a single one; its error is the first one's that has any.
+    /// A fence that is signalled when all of these single fences are. Its error is the first error among them.
     All(Vec<Arc<Fence>>),
-    /// A point of a timeline: done when its own fence is, and those of the earlier points.
+    /// A point of a timeline, which is signalled when its own fence and those of all earlier points are.
     Link(Link),
 }
 
@@ -37,11 +37,11 @@ pub(crate) enum Fence {
 pub(crate) struct Single {
     end: OnceLock<End>,
     started: AtomicBool,
-    /// The file whose job it is; 0 for none.
+    /// The file that submitted the job; 0 for none.
     owner: u64,
     origin: Origin,
     events: Arc<Events>,
-    /// To be called when it signals.
+    /// The functions to call when the fence signals.
     callbacks: Mutex<Vec<Callback>>,
 }
 
@@ -50,23 +50,23 @@ pub(crate) struct Single {
 enum Origin {
     /// A job.
     Job,
-    /// A timeline that user space moves.
+    /// A timeline that user space advances.
     Point(Point),
     /// A user queue, which writes this value.
     Number(Arc<Number>, u64),
-    /// A CRTC, by its id, which shows a commit.
+    /// A CRTC with this ID, which shows a commit.
     Crtc(u32),
 }
 
-/// Result and time of a job's end.
+/// The result and time of a fence's signal.
 #[derive(Clone, Copy, Debug)]
 struct End {
     outcome: Result<(), Errno>,
-    /// ns of CLOCK_MONOTONIC.
+    /// The time in ns of CLOCK_MONOTONIC.
     at: u64,
 }
 
-/// A function called when a fence signals.
+/// A function that is called when a fence signals.
 struct Callback(Box<dyn FnOnce() + Send + Sync>);
 
 impl fmt::Debug for Callback {
@@ -76,28 +76,28 @@ impl fmt::Debug for Callback {
 }
 
 impl Fence {
-    /// An unsignalled fence that belongs to no job.
+    /// Creates an unsignalled fence that belongs to no job.
     #[cfg(test)]
     pub(crate) fn pending(events: &Arc<Events>) -> Arc<Self> {
         Self::of_job(events, 0)
     }
 
-    /// The end of a job that a file submits.
+    /// Creates the fence of a job that a file submits.
     pub(crate) fn of_job(events: &Arc<Events>, owner: u64) -> Arc<Self> {
         Self::single(events, owner, Origin::Job)
     }
 
-    /// The moment at which a CRTC, by its id, shows a commit.
+    /// Creates a fence that signals when the CRTC with this ID shows a commit.
     pub(crate) fn of_crtc(events: &Arc<Events>, id: u32) -> Arc<Self> {
         Self::single(events, 0, Origin::Crtc(id))
     }
 
-    /// A point of a timeline that user space moves.
+    /// Creates the fence of a point of a timeline that user space advances.
     pub(crate) fn of_point(events: &Arc<Events>, point: Point) -> Arc<Self> {
         Self::single(events, 0, Origin::Point(point))
     }
 
-    /// A value that a file's user queue comes to.
+    /// Creates a fence that signals when a file's user queue reaches a value.
     pub(crate) fn of_number(events: &Arc<Events>, owner: u64, number: &Arc<Number>, value: u64) -> Arc<Self> {
         Self::single(events, owner, Origin::Number(Arc::clone(number), value))
     }
@@ -113,7 +113,7 @@ impl Fence {
         }))
     }
 
-    /// The point of a timeline that user space moves; `None` for every other fence.
+    /// Returns the point of a timeline that user space advances; `None` for all other fences.
     pub(crate) fn point(&self) -> Option<&Point> {
         match self {
             Self::Single(Single { origin: Origin::Point(point), .. }) => Some(point),
@@ -121,7 +121,7 @@ impl Fence {
         }
     }
 
-    /// The number that a user queue's fence waits for, and its value then; `None` for every other one.
+    /// Returns the number and value for which the fence of a user queue waits; `None` for all other fences.
     pub(crate) fn number(&self) -> Option<(&Arc<Number>, u64)> {
         match self {
             Self::Single(Single { origin: Origin::Number(number, value), .. }) => Some((number, *value)),
@@ -129,7 +129,7 @@ impl Fence {
         }
     }
 
-    /// The CRTC that shows a commit, by its id; `None` for every other fence.
+    /// Returns the ID of the CRTC that shows a commit; `None` for all other fences.
     pub(crate) fn crtc(&self) -> Option<u32> {
         match self {
             Self::Single(Single { origin: Origin::Crtc(id), .. }) => Some(*id),
@@ -137,7 +137,7 @@ impl Fence {
         }
     }
 
-    /// Tells all that it consists of, and that has not signalled, the time by which a waiter wants it.
+    /// Passes a waiter's deadline to all parts of the fence that have not signalled.
     ///
     /// Source: Linux 6.12 `dma-fence.c`, `dma_fence_set_deadline`; `dma-fence-chain.c`, `dma-fence-array.c`.
     pub(crate) fn set_deadline(self: &Arc<Self>, deadline_ns: u64) {
@@ -148,8 +148,9 @@ impl Fence {
         }
     }
 
-    /// Done when all of these are. Only those count that are not done yet, each once, and what they consist of: so fences
-    /// made of fences are never deep, and keep nothing alive that is over. Failures before it are forgotten with it.
+    /// Returns a fence that is signalled when all of these are. It contains only unsignalled fences without duplicates, and single
+    /// fences in place of compound ones: so compound fences are not nested, and keep no signalled fence alive. Errors of fences
+    /// that have already signalled are lost.
     ///
     /// Source: Linux 6.12 `dma-fence-unwrap.c`, `__dma_fence_unwrap_merge`.
     pub(crate) fn merge(fences: impl IntoIterator<Item = Arc<Self>>) -> Arc<Self> {
@@ -168,12 +169,12 @@ impl Fence {
         }
     }
 
-    /// One that signals now.
+    /// Creates a fence that is signalled now.
     pub(crate) fn signalled() -> Arc<Self> {
         Arc::new(Self::Signalled(monotonic_now()))
     }
 
-    /// The fences that it consists of, newest first for a timeline: neither merged ones nor timelines are among them.
+    /// Returns the single fences of this fence, for a timeline the newest first.
     ///
     /// Source: Linux 6.12 `dma-fence-unwrap.c`, `dma_fence_unwrap_first` and `dma_fence_unwrap_next`.
     pub(crate) fn leaves(self: &Arc<Self>) -> Vec<Arc<Self>> {
@@ -191,7 +192,7 @@ impl Fence {
         leaves
     }
 
-    /// Returns the result; `None` before it signals. A timeline does not report its fences' errors.
+    /// Returns the result; `None` before the signal. A timeline does not report the errors of its fences.
     pub(crate) fn outcome(&self) -> Option<Result<(), Errno>> {
         match self {
             Self::Single(single) => single.end.get().map(|end| end.outcome),
@@ -216,7 +217,7 @@ impl Fence {
         }
     }
 
-    /// When the fence signalled, in ns of CLOCK_MONOTONIC. A timeline's own time is that of its newest fence.
+    /// Returns the time of the signal in ns of CLOCK_MONOTONIC. The time of a timeline is that of its newest fence.
     pub(crate) fn signalled_at(&self) -> Option<u64> {
         match self {
             Self::Single(single) => single.end.get().map(|end| end.at),
@@ -226,7 +227,7 @@ impl Fence {
         }
     }
 
-    /// The file whose job it ends; `None` where it is no job's end.
+    /// Returns the file that submitted the job; `None` if the fence is not that of a job.
     pub(crate) fn owner(&self) -> Option<u64> {
         match self {
             Self::Single(single) => Some(single.owner).filter(|&owner| owner != 0),
@@ -234,7 +235,7 @@ impl Fence {
         }
     }
 
-    /// Returns `true` if the job behind it has started, which scheduled dependencies wait for.
+    /// Returns `true` if the job of the fence has started, for which scheduled dependencies wait.
     pub(crate) fn has_started(&self) -> bool {
         match self {
             Self::Single(single) => single.started.load(Ordering::Acquire) || single.end.get().is_some(),
@@ -250,12 +251,12 @@ impl Fence {
         }
     }
 
-    /// Signals; later outcomes change nothing.
+    /// Signals the fence. Later calls have no effect.
     pub(crate) fn signal(&self, outcome: Result<(), Errno>) {
         if let Self::Single(single) = self
             && single.end.set(End { outcome, at: monotonic_now() }).is_ok()
         {
-            // Outside the lock: what is called may wait for another fence.
+            // Called without the lock, because a callback may wait for another fence.
             let callbacks = std::mem::take(&mut *single.callbacks.lock());
             for Callback(call) in callbacks {
                 call();
@@ -264,8 +265,8 @@ impl Fence {
         }
     }
 
-    /// Calls when all is done; at once if it is. On the way it waits for one fence after the other, and it keeps what it
-    /// waits for alive.
+    /// Calls the function when the whole fence is signalled; immediately if it already is. It waits for one single fence after the
+    /// other, and keeps them alive.
     pub(crate) fn when_signalled(self: &Arc<Self>, call: impl FnOnce() + Send + Sync + 'static) {
         self.call_later(Box::new(call));
     }
@@ -274,7 +275,7 @@ impl Fence {
         let mut call = call;
         while let Some(leaf) = self.pending_leaf() {
             let Self::Single(single) = &*leaf else { break };
-            // The leaf must not keep itself alive.
+            // The single fence must not keep itself alive.
             let whole = (!Arc::ptr_eq(&leaf, self)).then(|| Arc::clone(self));
             let again = move || match whole {
                 Some(fence) => fence.call_later(call),
@@ -288,7 +289,7 @@ impl Fence {
         call();
     }
 
-    /// A part of it that has not signalled.
+    /// Returns a single fence of this fence that has not signalled.
     fn pending_leaf(self: &Arc<Self>) -> Option<Arc<Self>> {
         let mut at = Arc::clone(self);
         loop {
@@ -307,7 +308,7 @@ impl Fence {
 }
 
 impl Single {
-    /// Registers a callback; gives it back if the fence has signalled.
+    /// Registers a callback; returns it if the fence has signalled.
     fn attach(&self, callback: Callback) -> Result<(), Callback> {
         let mut callbacks = self.callbacks.lock();
         // `signal` sets the end first and takes the callbacks under the lock afterwards.
@@ -319,24 +320,24 @@ impl Single {
     }
 }
 
-/// One point of a timeline.
+/// A point of a timeline.
 ///
 /// A timeline is a linked list from the newest point to the oldest, as in Linux 6.12 `dma-fence-chain.c`.
 #[derive(Debug)]
 pub(crate) struct Link {
     point: u64,
-    /// The point before it, 0 where the order of points starts anew.
+    /// The previous point; 0 if a new order of points starts here.
     earlier: u64,
-    /// The same for all points that were added in order.
+    /// An identity that is shared by all points that were added in order.
     order: Arc<()>,
     own: Arc<Fence>,
-    /// The fence that must signal first: the point before, or a plain fence that was there before the timeline.
+    /// The fence that must signal first: the previous point, or a plain fence from before the timeline.
     previous: Mutex<Option<Arc<Fence>>>,
 }
 
 impl Link {
-    /// A point behind what is there already. One that is not beyond the newest point takes the newest's number, and a new
-    /// order starts with it.
+    /// Creates a point after the existing ones. A point that is not greater than the newest point takes the newest's number, and
+    /// starts a new order.
     ///
     /// Source: `dma_fence_chain_init`.
     pub(crate) fn append(previous: Option<Arc<Fence>>, point: u64, own: Arc<Fence>) -> Arc<Fence> {
@@ -350,7 +351,7 @@ impl Link {
             None => (point, 0, Arc::new(())),
         };
         let link = Self { point, earlier, order, own, previous: Mutex::new(previous) };
-        // Collects what is over.
+        // Collects signalled points.
         link.walk();
         Arc::new(Fence::Link(link))
     }
@@ -359,7 +360,7 @@ impl Link {
         self.point
     }
 
-    /// The point before it, 0 where the order of points starts anew.
+    /// Returns the previous point; 0 if a new order of points starts here.
     pub(crate) const fn earlier(&self) -> u64 {
         self.earlier
     }
@@ -369,12 +370,12 @@ impl Link {
         Arc::ptr_eq(&self.order, &other.order)
     }
 
-    /// The fence of this point alone.
+    /// Returns the fence of this point alone.
     pub(crate) fn own(&self) -> &Arc<Fence> {
         &self.own
     }
 
-    /// Returns the earlier fence that has not signalled. Points whose own fence has signalled are taken out of the chain.
+    /// Returns the previous fence that has not signalled. Points whose own fence has signalled are removed from the chain.
     ///
     /// Source: `dma_fence_chain_walk`.
     pub(crate) fn walk(&self) -> Option<Arc<Fence>> {
@@ -397,7 +398,7 @@ impl Link {
 }
 
 impl Drop for Link {
-    /// Takes the chain apart link by link: it may be long, and the stack is not.
+    /// Drops the chain link by link, because recursion could overflow the stack.
     fn drop(&mut self) {
         let mut next = self.previous.get_mut().take();
         while let Some(fence) = next {

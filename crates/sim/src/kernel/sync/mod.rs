@@ -1,4 +1,4 @@
-//! Fences, and the objects that carry them from one client to another.
+//! Fences, and the objects that share them between clients.
 
 pub(crate) mod chain;
 pub(crate) mod dma_buf;

@@ -1,4 +1,4 @@
-//! Points of timelines that user space moves, as their fences know them.
+//! Points of timelines that user space advances.
 //!
 //! Source: Linux 6.12 `drivers/dma-buf/sw_sync.c`.
 
@@ -9,13 +9,13 @@ use parking_lot::Mutex;
 /// The name of a timeline.
 #[derive(Debug)]
 pub(crate) struct Name {
-    /// The process that opened it.
+    /// The process that opened the timeline.
     pub(crate) process: String,
-    /// A number of its own (`dma_fence_context_alloc`).
+    /// The unique number of the timeline (`dma_fence_context_alloc`).
     pub(crate) context: u64,
 }
 
-/// One point of a timeline, as its fence knows it.
+/// A point of a timeline, for its fence.
 #[derive(Debug)]
 pub(crate) struct Point {
     timeline: Arc<Name>,
@@ -24,7 +24,7 @@ pub(crate) struct Point {
 }
 
 impl Point {
-    /// A point without a deadline.
+    /// Creates a point without a deadline.
     pub(crate) fn new(timeline: &Arc<Name>, value: u32) -> Self {
         Self { timeline: Arc::clone(timeline), value, deadline_ns: Mutex::default() }
     }
@@ -34,18 +34,18 @@ impl Point {
         &self.timeline.process
     }
 
-    /// The name of a sync file of it, without the driver's: timeline, context and value (`sync_file_get_name`).
+    /// Returns the name of a sync file of the point, without the driver's: timeline, context and value (`sync_file_get_name`).
     pub(crate) fn full_name(&self) -> String {
         format!("{}{}-{}", self.timeline.process, self.timeline.context, self.value)
     }
 
-    /// Keeps the earlier of two deadlines.
+    /// Sets the deadline if it is earlier than the existing one.
     pub(crate) fn set_deadline(&self, deadline_ns: u64) {
         let mut earliest = self.deadline_ns.lock();
         *earliest = Some(earliest.map_or(deadline_ns, |known| known.min(deadline_ns)));
     }
 
-    /// The earliest deadline that was set, in ns of CLOCK_MONOTONIC.
+    /// Returns the earliest deadline in ns of CLOCK_MONOTONIC, if any was set.
     pub(crate) fn deadline(&self) -> Option<u64> {
         *self.deadline_ns.lock()
     }

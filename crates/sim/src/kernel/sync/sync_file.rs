@@ -1,4 +1,4 @@
-//! Sync files: a fence as a descriptor that can be polled.
+//! Sync files: fences as descriptors that can be polled.
 //!
 //! Source: Linux 6.12 `sync_file.c`.
 
@@ -11,14 +11,14 @@ use crate::kernel::{
     sync::{fence::Fence, point::Point},
 };
 
-/// Bytes of a name, with the NUL that ends it.
+/// The size of a name in bytes, including the NUL.
 pub(crate) const NAME: usize = 32;
 
-/// A snapshot of the fences waited for.
+/// A sync file: the fences at the time of its creation.
 #[derive(Debug)]
 pub(crate) struct SyncFile {
     fence: Arc<Fence>,
-    /// Name given by MERGE; empty for a file without a name of its own.
+    /// The name set by MERGE; empty if none was set.
     name: [u8; NAME],
 }
 
@@ -27,7 +27,7 @@ impl SyncFile {
         Self { fence, name: [0; NAME] }
     }
 
-    /// SYNC_IOC_MERGE: signals when both have. The name is cut to end with a NUL.
+    /// Performs SYNC_IOC_MERGE: creates a sync file that signals when both have signalled. The name is truncated to end with a NUL.
     pub(crate) fn merge(&self, other: &Self, request: &SyncMerge) -> Self {
         let mut name = request.name;
         name[NAME - 1] = 0;
@@ -38,11 +38,11 @@ impl SyncFile {
         &self.fence
     }
 
-    /// Makes the peer of a socket readable once the fence has signalled, well or badly.
+    /// Makes the other end of a socket readable once the fence has signalled, with or without an error.
     pub(crate) fn make_readable_when_signalled(&self, end: &UnixStream) -> Result<(), Errno> {
         let mut end = end.try_clone().map_err(errno_of)?;
         self.fence.when_signalled(move || {
-            // The peer may be closed, and then the byte is not needed.
+            // The other end may be closed, in which case the byte is not needed.
             if let Err(error) = end.write(&[1]) {
                 tracing::debug!(%error, "nobody polls a sync file");
             }
@@ -50,12 +50,12 @@ impl SyncFile {
         Ok(())
     }
 
-    /// SYNC_IOC_FILE_INFO: the answer, and an entry for each fence where the caller has room for all of them. Without room
-    /// at all only the whole is reported.
+    /// Performs SYNC_IOC_FILE_INFO: returns the state, and an entry for each fence if the caller has room for all of them. Without
+    /// any room only the state is returned.
     ///
     /// # Errors
     ///
-    /// EINVAL for some room but not enough.
+    /// EINVAL if there is some room, but not enough.
     pub(crate) fn info(&self, room: u32) -> Result<(SyncFileInfo, Vec<SyncFenceInfo>), Errno> {
         let leaves = self.fence.leaves();
         let num_fences = u32::try_from(leaves.len()).map_err(|_| Errno::EINVAL)?;
@@ -66,7 +66,7 @@ impl SyncFile {
         let status = if room == 0 {
             status(&self.fence)
         } else {
-            // The first that is not signalled well decides.
+            // The first fence that is not signalled without an error determines the status.
             entries.iter().map(|entry| entry.status).find(|&status| status <= 0).unwrap_or(1)
         };
         Ok((SyncFileInfo { name: self.name(), status, num_fences, ..SyncFileInfo::ZEROED }, entries))
@@ -87,7 +87,7 @@ impl SyncFile {
     }
 }
 
-/// Returns the status of a fence: 0 active, 1 signalled, or the error it ended with, negative.
+/// Returns the status of a fence: 0 if active, 1 if signalled, or a negative errno.
 fn status(fence: &Fence) -> i32 {
     match fence.outcome() {
         None => 0,
@@ -106,7 +106,8 @@ fn entry(fence: &Fence) -> SyncFenceInfo {
     }
 }
 
-/// The end of a job is the scheduler's fence, a CRTC's is the driver's own; what the CPU signals is a stub.
+/// Returns the driver name of a fence: the scheduler's for jobs, the driver's for CRTCs, and a stub for fences that the CPU
+/// signals.
 ///
 /// Source: Linux 6.12 `drm_crtc.c`, `drm_crtc_fence_get_driver_name` and `drm_crtc_fence_get_timeline_name`.
 fn driver(fence: &Fence) -> &'static str {
@@ -126,7 +127,7 @@ fn timeline(fence: &Fence) -> Cow<'_, str> {
     }
 }
 
-/// As much of a text as fits with a NUL behind it.
+/// Returns the text, truncated to fit with a NUL.
 fn text(text: &str) -> [u8; NAME] {
     let mut bytes = [0; NAME];
     bytes.iter_mut().take(NAME - 1).zip(text.bytes()).for_each(|(to, from)| *to = from);

@@ -1,4 +1,4 @@
-//! Timelines that user space moves.
+//! Timelines that user space advances.
 //!
 //! Source: Linux 6.12 `drivers/dma-buf/sw_sync.c`.
 
@@ -16,12 +16,12 @@ use crate::kernel::sync::{
     point::{Name, Point},
 };
 
-/// The farthest that the counter moves at once, and the farthest that a point may be ahead of it.
+/// The maximum distance by which the counter advances at once, and by which a point may be ahead of it.
 const FARTHEST: u32 = i32::MAX.unsigned_abs();
-/// Growth in points after which those are forgotten that have no fence any more, unless their number has doubled before.
+/// The minimum growth in points before points without a live fence are removed. A larger table is swept when it has doubled.
 const GROWTH: usize = 64;
 
-/// An open sw_sync file: a counter, and fences for what it will reach.
+/// An open sw_sync file: a counter, and fences for its future values.
 #[derive(Debug)]
 pub(crate) struct Timeline {
     name: Arc<Name>,
@@ -33,9 +33,9 @@ pub(crate) struct Timeline {
 struct State {
     counter: u32,
     is_closed: bool,
-    /// Fences ahead of the counter, by their points. A fence that is not held by any client needs no signal.
+    /// The fences ahead of the counter, by their points. A fence without references needs no signal.
     pending: HashMap<u32, Weak<Fence>>,
-    /// Points after the last look at all of them.
+    /// The number of points after the last sweep.
     looked_at: usize,
 }
 
@@ -48,7 +48,7 @@ impl Timeline {
         }
     }
 
-    /// The fence of a point, which has signalled if the counter is there: one for all who ask while it has not.
+    /// Returns the fence of a point. It has signalled if the counter has reached the point; until then all callers share one fence.
     ///
     /// Source: `sync_pt_create`.
     pub(crate) fn fence(&self, value: u32) -> Arc<Fence> {
@@ -68,7 +68,7 @@ impl Timeline {
         fence
     }
 
-    /// Moves the counter, which signals the points on the way in their order.
+    /// Advances the counter, and signals the points up to it in order.
     ///
     /// Source: `sw_sync_ioctl_inc`, `sync_timeline_signal`.
     pub(crate) fn advance(&self, by: u32) {
@@ -91,7 +91,7 @@ impl Timeline {
         reached.iter().filter_map(|(_, fence)| fence.upgrade()).for_each(|fence| fence.signal(Ok(())));
     }
 
-    /// The last copy of the descriptor was closed: what has not signalled never will.
+    /// Handles the closing of the last copy of the descriptor: unsignalled fences end with an error.
     ///
     /// Source: `sw_sync_debugfs_release`.
     pub(crate) fn close(&self) {
@@ -141,7 +141,7 @@ mod tests {
     }
 
     proptest! {
-        /// A model with a counter that does not wrap: a point has signalled if the counter has come so far.
+        /// A model with a counter that does not wrap: a point has signalled if the counter has reached it.
         #[test]
         fn a_point_signals_when_the_counter_has_come_so_far(
             start in prop::sample::select(vec![0, 5, i32::MAX as u32, 1 << 31, u32::MAX - 2]),

@@ -1,8 +1,8 @@
-//! The open sw_sync files of a machine, and their ends.
+//! The open sw_sync files of a machine, and their closing.
 //!
-//! The client's descriptor is one end of a socket pair, which is duplicated and sent to other processes as it likes; the
-//! other end reports a hang-up once the last copy of the first is closed. A thread waits for that, and every request looks,
-//! so that what a client closed before it is closed when it is served.
+//! The client's descriptor is one end of a socket pair, which can be duplicated and sent to other processes. The other end reports
+//! a hang-up after the last copy of the first is closed. A thread waits for that, and every request checks it, so that files that a
+//! client closed before a request are closed when the request is performed.
 
 use std::{
     collections::HashMap,
@@ -26,24 +26,24 @@ use crate::kernel::{
     sync::{events::Events, timeline::Timeline},
 };
 
-/// Open files at most, each of which takes a descriptor.
+/// The maximum number of open files. Each needs a descriptor.
 const MOST: usize = 1024;
-/// epoll's data for the end of the machine; timelines count from 1.
+/// The data of epoll for the end of the machine. Timelines are numbered from 1.
 const MACHINE: u64 = 0;
 
-/// All open timelines. The thread that waits for their ends starts with the first.
+/// All open timelines. The thread that waits for their closing starts with the first timeline.
 #[derive(Debug)]
 pub(crate) struct Timelines {
-    /// Open timelines at most.
+    /// The maximum number of open timelines.
     most: usize,
     /// The number of the next timeline.
     next: AtomicU64,
-    /// `true` if there ever was a timeline.
+    /// `true` if any timeline was ever opened.
     is_used: AtomicBool,
     watched: Mutex<Option<Watched>>,
 }
 
-/// The descriptors that are watched, and the stream whose end tells the thread that the machine is gone.
+/// The watched descriptors, and the stream whose closing ends the thread.
 #[derive(Debug)]
 struct Watched {
     open: Arc<Open>,
@@ -69,11 +69,11 @@ impl Timelines {
         Self { most, next: AtomicU64::new(1), is_used: AtomicBool::new(false), watched: Mutex::default() }
     }
 
-    /// A new timeline, and a descriptor of it for a client, which closes on exec.
+    /// Opens a timeline, and returns it with a descriptor for a client, with close-on-exec.
     ///
     /// # Errors
     ///
-    /// ENFILE when too many are open; EMFILE and EAGAIN when the host has no descriptor or thread left.
+    /// ENFILE if too many are open; EMFILE or EAGAIN if the host has no free descriptor or thread.
     pub(crate) fn open(&self, process: &str, events: &Arc<Events>) -> Result<(OwnedFd, Arc<Timeline>), Errno> {
         let open = {
             let mut watched = self.watched.lock();
@@ -97,7 +97,7 @@ impl Timelines {
         Ok((theirs.into(), timeline))
     }
 
-    /// Closes those whose last descriptor was closed before the call.
+    /// Closes the timelines whose last descriptor was closed before the call.
     pub(crate) fn close_what_is_over(&self) {
         if !self.is_used.load(Ordering::Acquire) {
             return;
@@ -128,13 +128,13 @@ impl Watched {
 }
 
 impl Open {
-    /// Waits until something is over.
+    /// Waits until a descriptor is closed.
     fn sleep(&self) {
-        // A signal is the only reason to fail, and a look follows.
+        // Only a signal can interrupt it, and the descriptors are checked afterwards.
         let _ = self.epoll.wait(&mut [EpollEvent::empty()], EpollTimeout::NONE);
     }
 
-    /// Returns `false` once the machine is gone.
+    /// Closes timelines whose descriptors were closed. Returns `false` after the end of the machine.
     fn close_what_is_over(&self) -> bool {
         let mut events = [EpollEvent::empty(); 32];
         let mut goes_on = true;
@@ -145,7 +145,7 @@ impl Open {
                 goes_on &= event.data() != MACHINE;
                 let gone = self.by_number.lock().remove(&event.data());
                 if let Some((end, timeline)) = gone {
-                    // It goes with the descriptor anyway.
+                    // It is removed with the descriptor anyway.
                     let _ = self.epoll.delete(&end);
                     timeline.close();
                 }

@@ -1,4 +1,4 @@
-//! A directory of numbered files, of which only the last stay.
+//! A directory of numbered files, of which only the latest are kept.
 
 use std::{
     fs::{self, File, OpenOptions},
@@ -9,23 +9,24 @@ use std::{
 
 use parking_lot::Mutex;
 
-/// Name of the file that processes lock and that tells the next number and, in a ring, the names of the files that are there.
+/// The name of the file that processes lock. It contains the next number and a ring buffer of the names of existing files.
 const RING: &str = ".ring";
-/// Bytes of a record of that file: text, filled up with spaces, and a line feed.
+/// The size of a record of that file in bytes: text, padded with spaces, and a line feed.
 const RECORD: usize = 96;
 
-/// A directory of files whose names begin with rising numbers, over all processes that write there. Where a number of files is
-/// given, the oldest file goes when there is one more.
+/// A directory of files whose names start with increasing numbers, shared by all processes that write there. If the number of files
+/// is limited, the oldest file is removed for each new one.
 #[derive(Debug)]
 pub(super) struct CaptureDirectory {
     path: PathBuf,
-    /// Files that stay; 0 for all.
+    /// The number of files to keep; 0 for all.
     keep: u64,
     ring: Mutex<Option<File>>,
 }
 
 impl CaptureDirectory {
-    /// Creates the value; the directory is made when the first file is written. Of its files, the last `keep` stay, or all where `keep` is 0.
+    /// Creates the value without touching the directory, which is created with the first file. The latest `keep` files are kept, or
+    /// all if `keep` is 0.
     pub(super) const fn new(path: PathBuf, keep: u64) -> Self {
         Self { path, keep, ring: Mutex::new(None) }
     }
@@ -35,12 +36,12 @@ impl CaptureDirectory {
         self.path.display()
     }
 
-    /// Writes a file, whose name is the next number, a dash and `name`.
+    /// Writes a file whose name is the next number, a dash and `name`.
     pub(super) fn write(&self, name: &str, content: &[u8]) -> io::Result<()> {
         let mut open = self.ring.lock();
         let result = self.write_locked(&mut open, name, content);
         if result.is_err() {
-            // The directory may be another one by now.
+            // The directory may have been replaced in the meantime.
             *open = None;
         }
         result
@@ -60,7 +61,7 @@ impl CaptureDirectory {
         result
     }
 
-    /// Writes a file while the ring is locked.
+    /// Writes a file while the ring file is locked.
     fn add(&self, ring: &File, name: &str, content: &[u8]) -> io::Result<()> {
         let number = match self.next(ring) {
             Some(number) => number,
@@ -78,14 +79,14 @@ impl CaptureDirectory {
         fs::write(self.path.join(name), content)
     }
 
-    /// Returns the next number; `None` where the ring is new or was made for another number of files.
+    /// Returns the next number; `None` if the ring file is new or was created for another number of files.
     fn next(&self, ring: &File) -> Option<u64> {
         let head = read(ring, 0)?;
         let (next, keep) = head.split_once(' ')?;
         (keep.parse() == Ok(self.keep)).then(|| next.parse().ok())?
     }
 
-    /// Makes the ring anew from the files of the directory, and returns the next number.
+    /// Creates the ring file anew from the files of the directory, and returns the next number.
     fn begin(&self, ring: &File) -> io::Result<u64> {
         ring.set_len(0)?;
         let mut names = Vec::new();
@@ -107,7 +108,7 @@ impl CaptureDirectory {
     }
 }
 
-/// Returns the number that a captured file's name begins with.
+/// Returns the number at the start of a captured file's name.
 fn number_of(name: &str) -> Option<u64> {
     let is_plain = name.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'.' | b'_'));
     let (number, rest) = name.split_once('-')?;
@@ -124,7 +125,7 @@ fn remove(path: &Path) -> io::Result<()> {
     }
 }
 
-/// Reads a record of the ring; `None` where there is none.
+/// Reads a record of the ring file; `None` if there is none.
 fn read(ring: &File, record: u64) -> Option<String> {
     let mut bytes = [0; RECORD];
     ring.read_exact_at(&mut bytes, record * RECORD as u64).ok()?;

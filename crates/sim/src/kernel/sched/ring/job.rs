@@ -1,4 +1,4 @@
-//! Jobs of rings.
+//! The jobs of rings.
 
 use std::sync::Arc;
 
@@ -19,39 +19,39 @@ use crate::{
     },
 };
 
-/// One submission to one ring.
+/// A submission to one ring.
 #[derive(Debug)]
 pub(crate) struct Job {
     pub(crate) ibs: Vec<Ib>,
-    /// IBs of the constant engine.
+    /// The IBs for the constant engine.
     pub(crate) constant: Vec<Ib>,
     pub(crate) space: Space,
     pub(crate) context: Arc<Context>,
     pub(crate) entity: Arc<Entity>,
     pub(crate) fence: Arc<Fence>,
-    /// Must have signalled.
+    /// The fences that must have signalled.
     pub(crate) dependencies: Vec<Arc<Fence>>,
-    /// Must have started.
+    /// The fences whose jobs must have started.
     pub(crate) scheduled: Vec<Arc<Fence>>,
-    /// The gang it belongs to, when it is not alone.
+    /// The gang of the job, if any.
     pub(crate) gang: Option<Gang>,
-    /// Destination of the sequence number.
+    /// The destination of the sequence number.
     pub(crate) user_fence: Option<(Arc<Bo>, u64, u64)>,
-    /// Place of its registers, if they lie in memory.
+    /// The shadow area, if registers are shadowed.
     pub(crate) shadow: Option<Shadow>,
     pub(crate) faults: Arc<FaultCell>,
-    /// Meter that its time is added to.
+    /// The meter to which the job's time is added.
     pub(crate) meter: Arc<Meter>,
-    /// BOs that live until the job has ended.
+    /// The BOs that are kept alive until the job has ended.
     pub(crate) keep: Vec<Arc<Bo>>,
-    /// `true` if it is on the hardware ring already, behind the one that runs: errors of its entity come too late for it.
+    /// `true` if the job is already on the hardware ring, after the running job: it no longer sees errors of its entity.
     pub(crate) is_on_the_ring: bool,
     /// `true` if its process was killed while it was queued: it does not run.
     pub(crate) is_killed: bool,
 }
 
 impl Job {
-    /// Returns `true` if what it waits for is there. A killed job waits for the end of every dependency.
+    /// Returns `true` if all dependencies are satisfied. A killed job waits for the end of every dependency.
     ///
     /// Source: Linux 6.12 `sched_entity.c`, `drm_sched_entity_kill_jobs_cb`, for killed jobs.
     pub(super) fn is_due(&self) -> bool {
@@ -59,19 +59,19 @@ impl Job {
         self.dependencies.iter().all(|fence| fence.is_signalled()) && self.scheduled.iter().all(|fence| is_ready(fence))
     }
 
-    /// Returns `true` if its gang may start, if it has one. A gang that may is the one that starts, so only a job that is
-    /// about to run asks.
+    /// Returns `true` if the job's gang may start, or if it has none. This makes the gang the starting gang, so only a job that is
+    /// about to run calls it.
     pub(super) fn may_start(&self) -> bool {
         self.is_killed || self.gang.as_ref().is_none_or(Gang::may_start)
     }
 
-    /// Returns `true` if the file submitted it, and it is not on the hardware ring yet.
+    /// Returns `true` if the file submitted the job, and the job is not yet on the hardware ring.
     pub(super) fn is_queued_by(&self, file: u64) -> bool {
         self.fence.owner() == Some(file) && !self.is_on_the_ring
     }
 }
 
-/// The address of an IB as the kernel takes it: 48 bits of it count.
+/// Returns an IB for an address of a submission, of which the kernel uses 48 bits.
 pub(crate) const fn ib(va: u64, bytes: u32) -> Ib {
     Ib { va: GpuVa::from_48_bits(va), dwords: bytes / 4 }
 }

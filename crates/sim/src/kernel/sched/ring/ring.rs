@@ -44,20 +44,20 @@ use crate::{
     },
 };
 
-/// The GPU around a ring, as far as the end of a job concerns it.
+/// The functions of the GPU that a ring needs at the end of a job.
 pub(crate) trait Recovery: std::fmt::Debug + Send + Sync {
-    /// Returns `true` if the GPU is gone.
+    /// Returns `true` if the GPU was unplugged.
     fn is_unplugged(&self) -> bool;
 
-    /// Resets that lost VRAM.
+    /// Returns the number of resets that lost VRAM.
     fn losses(&self) -> u32;
 
-    /// The kernel killed the waves of a job, or reset its ring alone. Returns `true` if it came to that before another reset
-    /// took the job. Contexts see that there was a reset, and none is guilty.
+    /// Records that the kernel killed the waves of a job or reset its ring. Returns `true` unless another reset took the job first.
+    /// Contexts see a reset, and none is guilty.
     fn recovered(&self, is_lost: &dyn Fn() -> bool) -> bool;
 
-    /// A full reset without loss of VRAM: every job that had started is lost. Not for a culprit that was itself lost to
-    /// a reset in the meantime.
+    /// Resets the whole GPU without loss of VRAM: every job that has started is lost. Does nothing if the culprit itself was lost
+    /// to another reset in the meantime.
     fn reset_for(&self, culprit: &Context, is_lost: &dyn Fn() -> bool);
 }
 
@@ -72,16 +72,16 @@ pub(crate) struct Board {
     pub(crate) shaders: Arc<ShaderSlot>,
     pub(crate) power: Arc<Power>,
     pub(crate) health: Arc<Health>,
-    /// A bit for each render backend.
+    /// The mask of render backends.
     pub(crate) render_backends: u32,
     pub(crate) wide_fills: bool,
-    /// The tiling of images.
+    /// The chip, for the tiling of images.
     pub(crate) tiling: Option<Chip>,
     pub(crate) lockup_timeout: LockupTimeout,
     pub(crate) ring_reset: RingReset,
 }
 
-/// A hardware ring: jobs that wait, and the thread that runs them.
+/// A hardware ring: waiting jobs, and the thread that runs them.
 #[derive(Debug)]
 pub(crate) struct Ring {
     shared: Arc<Shared>,
@@ -90,7 +90,7 @@ pub(crate) struct Ring {
 
 #[derive(Debug)]
 struct Shared {
-    /// Only looked at for a moment: a job does not keep its device alive, and ends when the device goes.
+    /// Only upgraded for short times: a job does not keep its device alive, and ends with the device.
     gpu: Weak<dyn Recovery>,
     events: Arc<Events>,
     complaints: Arc<Complaints>,
@@ -101,14 +101,14 @@ struct Shared {
     power: Arc<Power>,
     health: Arc<Health>,
     waiting: Mutex<VecDeque<Job>>,
-    /// The entity of the job that runs. Changes with `waiting` locked.
+    /// The entity of the running job. Changed only with `waiting` locked.
     running: Mutex<Option<Arc<Entity>>>,
-    /// The page tables of the last job, on a device that mixes them up.
+    /// The page tables of the last job, for a mutation that uses stale ones.
     stale: Mutex<Option<Space>>,
-    /// Jobs that are to come, wait or run.
+    /// The number of pending, waiting and running jobs.
     load: AtomicUsize,
     stopping: AtomicBool,
-    /// The running job is to be given up.
+    /// `true` if the running job should be cancelled.
     cancelled: AtomicBool,
     executor: Executor,
     lockup_timeout: Duration,
@@ -117,7 +117,7 @@ struct Shared {
 }
 
 impl Ring {
-    /// A ring and its thread, which does not keep the device alive.
+    /// Starts a ring and its thread, which does not keep the device alive.
     pub(crate) fn start(board: Board, executor: Executor, name: RingName) -> Result<Self, Errno> {
         let shared = Arc::new(Shared {
             gpu: board.gpu,
@@ -159,7 +159,7 @@ impl Ring {
         Ok(Self { shared, thread: Mutex::new(Some(thread)) })
     }
 
-    /// Jobs that are to come, wait or run.
+    /// Returns the number of pending, waiting and running jobs.
     pub(crate) fn load(&self) -> usize {
         self.shared.load.load(Ordering::Acquire)
     }
@@ -169,7 +169,7 @@ impl Ring {
         self.shared.load.fetch_add(1, Ordering::AcqRel);
     }
 
-    /// Takes a job that was announced.
+    /// Adds an announced job.
     pub(crate) fn push(&self, mut job: Job) {
         if self.shared.hooks.mutation_of(self.shared.name.0) == Some(Mutation::IgnoredWait) {
             job.dependencies.clear();
@@ -184,13 +184,13 @@ impl Ring {
         self.shared.waiting.lock().iter().any(|job| job.is_queued_by(file))
     }
 
-    /// Kills the queued jobs of a file. Each ends once its dependencies and the job before it in its entity have: see
+    /// Kills the queued jobs of a file. Each ends after its dependencies and the previous job of its entity, see
     /// [`end_killed`](Self::end_killed).
     pub(crate) fn kill_queued(&self, file: u64) {
         self.shared.waiting.lock().iter_mut().filter(|job| job.is_queued_by(file)).for_each(|job| job.is_killed = true);
     }
 
-    /// Ends the killed jobs that have nothing left to wait for, though the ring is busy. Returns `true` if there were any.
+    /// Ends the killed jobs that have nothing left to wait for, even if the ring is busy. Returns `true` if there were any.
     pub(crate) fn end_killed(&self) -> bool {
         let over = {
             let mut waiting = self.shared.waiting.lock();
@@ -202,7 +202,7 @@ impl Ring {
         over.map(|job| self.shared.end(job, Err(Errno::ESRCH))).is_some()
     }
 
-    /// The running job, if any, is to be given up. Its waits notice with the next look or ring of the bell.
+    /// Cancels the running job, if any. Its waits detect this at their next check or notification.
     pub(crate) fn cancel_running(&self) {
         self.shared.cancelled.store(true, Ordering::Release);
     }
@@ -215,14 +215,14 @@ impl Drop for Ring {
         self.shared.events.ring();
         let thread = self.thread.lock().take();
         if let Some(thread) = thread.filter(|thread| thread.thread().id() != std::thread::current().id()) {
-            // A thread that panicked has already said so on standard error.
+            // A thread that panicked has already printed a message.
             let _ = thread.join();
         }
         self.shared.hooks.ring_ends(self.shared.name);
     }
 }
 
-/// Next action of a ring.
+/// The next action of a ring.
 enum Next {
     Run(Box<Job>),
     Stop,
@@ -240,7 +240,7 @@ impl Shared {
         }
     }
 
-    /// The first job that can start and is the oldest of its entity, unless the ring is to stop.
+    /// Returns the first job that can start and is the oldest of its entity, unless the ring should stop.
     fn next(&self) -> Option<Next> {
         if self.stopping.load(Ordering::Acquire) {
             return Some(Next::Stop);
@@ -293,7 +293,7 @@ impl Shared {
         self.end(job, outcome);
     }
 
-    /// Notes a page fault of a job's shadow area, if there was one.
+    /// Records a page fault of a job's shadow area, if there was one.
     fn note_shadow(&self, job: &Job, accessed: Result<(), PageFault>) {
         if let Err(fault) = accessed {
             job.faults.record(fault);
@@ -301,7 +301,7 @@ impl Shared {
         }
     }
 
-    /// Runs the IBs of a job, one after the other.
+    /// Executes the IBs of a job one after the other.
     fn follow(&self, engine: &mut Processor, job: &Job, running: &Running<'_>) -> Result<(), Halt> {
         let run = |engine: &mut Processor, memory: &dyn gpu::Memory| {
             let env = Environment { memory, clock: &self.clock, job: running, shaders: running };
@@ -325,8 +325,8 @@ impl Shared {
         }
     }
 
-    /// Returns the reason why a job is not even started: errors are inherited within an entity, a guilty or stale context
-    /// runs nothing, a killed process's queued jobs are dropped, and nothing runs on a GPU that is gone.
+    /// Returns the reason why a job is not started: errors are inherited within an entity, a guilty or stale context runs no jobs,
+    /// queued jobs of a killed process are dropped, and an unplugged GPU runs no jobs.
     ///
     /// Source: Linux 6.12 `amdgpu_job.c`, `amdgpu_job_run`; `sched_entity.c`, `drm_sched_entity_error`.
     fn refusal(&self, job: &Job) -> Option<Errno> {
@@ -340,9 +340,9 @@ impl Shared {
         job.entity.error().filter(|_| !job.is_on_the_ring).or_else(|| is_cut_off.then_some(Errno::ECANCELED))
     }
 
-    /// Releases what the job used, and then signals its fence, so that a waiter finds nothing left of the job.
+    /// Releases the objects of the job, and then signals its fence, so that waiters find nothing left of the job.
     fn end(&self, job: Job, outcome: Result<(), Errno>) {
-        // An entity's error is that of the last job of it that reached the hardware ring.
+        // An entity's error is that of its last job that reached the hardware ring.
         let has_successor = outcome == Err(Errno::ENODATA) && self.is_followed_by(&job.entity);
         if let Err(errno) = outcome
             && !has_successor
@@ -352,7 +352,7 @@ impl Shared {
         let Job { fence, user_fence, keep, space, .. } = job;
         let mutation = self.hooks.mutation_of(self.name.0);
         drop((keep, space));
-        // A ring whose waves were killed goes on with the packet that writes the number.
+        // After the waves were killed, the ring continues with the packet that writes the sequence number.
         if let (Ok(()) | Err(Errno::ENODATA), Some((bo, offset, number))) = (outcome, user_fence) {
             let number = if mutation == Some(Mutation::WrongFenceValue) { number - 1 } else { number };
             bo.write(offset, &number.to_le_bytes());
@@ -366,8 +366,8 @@ impl Shared {
         }
     }
 
-    /// Hangs, as hardware does with a stream it cannot follow, until the ring times out and the GPU is reset. If another
-    /// ring's job is the first to time out, this one is lost with all others, and is not to blame.
+    /// Hangs until the ring times out and the GPU is reset, as hardware does for a stream that it cannot execute. If another ring's
+    /// job times out first, this job is lost with all others, and is not guilty.
     ///
     /// Source: Linux 6.12 `amdgpu_job.c`, `amdgpu_job_timedout`, and `amdgpu_device.c`, `amdgpu_device_gpu_recover`: a full
     /// reset without loss of VRAM.
@@ -379,8 +379,7 @@ impl Shared {
         self.time_out(job, started, stop, hang)
     }
 
-    /// Recovers a ring that is stuck, as the kernel does: it kills the job's waves, resets the ring, or resets the GPU,
-    /// whichever helps first.
+    /// Recovers a stuck ring as the kernel does: kills the job's waves, resets the ring, or resets the GPU, whichever helps first.
     fn time_out(&self, job: &Job, started: Instant, why: &dyn std::fmt::Display, hang: Hang) -> Errno {
         let set = if let Some(Target::Pm4(target)) = self.executor.target() {
             job.entity.gpu.lock().registers().shown(target.level)
@@ -396,7 +395,7 @@ impl Shared {
             if !gpu.recovered(&|| self.is_cancelled()) {
                 return Errno::ECANCELED;
             }
-            // The job behind is on the hardware ring by now.
+            // The next job is on the hardware ring by now.
             self.advance_next();
             return Errno::ENODATA;
         }
@@ -412,12 +411,13 @@ impl Shared {
         Errno::ECANCELED
     }
 
-    /// Source: Linux 6.12 `gfx_v7_0.c` to `gfx_v12_0.c`, `soft_recovery` of the graphics and compute rings' functions.
+    /// Returns `true` if the waves of a job can be killed. Source: Linux 6.12 `gfx_v7_0.c` to `gfx_v12_0.c`, `soft_recovery` of the
+    /// graphics and compute rings' functions.
     fn can_kill_waves(&self) -> bool {
         self.executor.is_pm4_from(GfxLevel::Gfx7)
     }
 
-    /// Puts the job that comes next on the hardware ring, which holds two jobs: the one that runs, and one behind it.
+    /// Puts the next job on the hardware ring, which has room for the running job and one more.
     ///
     /// Source: Linux 6.12 `amdgpu_drv.c`, `amdgpu_sched_hw_submission`.
     fn advance_next(&self) {
@@ -446,15 +446,15 @@ impl Queue for Shared {
     }
 }
 
-/// Returns the indices of the jobs that are due and the oldest of their entities.
+/// Returns the jobs that are due and the oldest of their entities, with their indices.
 fn due(waiting: &VecDeque<Job>) -> impl Iterator<Item = (usize, &Job)> {
-    // Entities whose oldest job was looked at: what comes behind it waits for it.
+    // The entities whose oldest job was found: later jobs wait for it.
     let mut seen = HashSet::new();
     let oldest = waiting.iter().enumerate().filter(move |(_, job)| seen.insert(Arc::as_ptr(&job.entity)));
     oldest.filter(|(_, job)| job.is_due())
 }
 
-/// The one of those that starts: of the context with the highest priority, and of several the oldest.
+/// Returns the job to start: of the context with the highest priority, and of several the oldest.
 fn most_urgent(waiting: &VecDeque<Job>) -> Option<usize> {
     if waiting.front().is_some_and(|job| job.is_on_the_ring) {
         return Some(0);
@@ -471,7 +471,7 @@ struct Running<'r> {
     started: Instant,
 }
 
-/// Time that a wait sleeps between two polls of memory.
+/// The time that a wait sleeps between two polls of memory.
 const LOOK_AGAIN: Duration = Duration::from_micros(50);
 
 impl gpu::Job for Running<'_> {
@@ -510,7 +510,7 @@ impl gpu::Job for Running<'_> {
     }
 }
 
-/// The executor of shaders, which finds them kept.
+/// An executor of shaders that captures them.
 impl gpu::Shaders for Running<'_> {
     fn run(&self, work: &gpu::Work, scene: &gpu::Scene<'_>) -> Result<(), gpu::WaveHang> {
         let Shared { captures, executor, complaints, .. } = self.shared;

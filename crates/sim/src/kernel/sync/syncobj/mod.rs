@@ -1,4 +1,4 @@
-//! Sync objects: at most one fence, which may be a timeline.
+//! Sync objects: each has at most one fence, which may be a timeline.
 //!
 //! Source: Linux 6.12 `drm_syncobj.c`.
 
@@ -13,15 +13,15 @@ use crate::kernel::sync::{
     fence::{Fence, Link},
 };
 
-/// A sync object. Nothing is fixed at creation: every operation may turn it from binary to timeline and back.
+/// A sync object. Every operation may turn it from a binary sync object to a timeline and back.
 #[derive(Debug, Default)]
 pub(crate) struct Syncobj(Mutex<State>);
 
 #[derive(Debug, Default)]
 struct State {
-    /// Nothing was submitted yet, a plain fence, or the newest point of a timeline.
+    /// `None` if nothing was submitted; otherwise a plain fence, or the newest point of a timeline.
     fence: Option<Arc<Fence>>,
-    /// Waiters for a point to be submitted.
+    /// The waiters for the submission of a point.
     watchers: Vec<Watcher>,
 }
 
@@ -34,15 +34,15 @@ struct Watcher {
 
 #[derive(Debug)]
 enum Then {
-    /// A waiting thread is given the fence, and keeps it whatever becomes of the sync object.
+    /// Passes the fence to a waiting thread, which keeps it even if the sync object changes.
     Fill(Weak<Expected>),
-    /// An eventfd is signalled at once.
+    /// Signals an eventfd immediately.
     Tell(EventFd),
-    /// An eventfd is signalled when the fence signals.
+    /// Signals an eventfd when the fence signals.
     TellWhenSignalled(EventFd),
 }
 
-/// The fence of a point, once it is there.
+/// The fence of a point, once it is submitted.
 pub(crate) type Expected = OnceLock<Arc<Fence>>;
 
 impl Then {
@@ -54,7 +54,7 @@ impl Then {
         match self {
             Self::Fill(slot) => {
                 if let Some(slot) = slot.upgrade() {
-                    // Filled once: the watcher is gone afterwards.
+                    // It is only set once, because the watcher is then removed.
                     let _ = slot.set(fence);
                 }
             }
@@ -65,7 +65,7 @@ impl Then {
 }
 
 impl State {
-    /// Puts a fence in place: those who waited for it, with what they get.
+    /// Sets the fence, and returns the waiters that it satisfies with their fences.
     fn attach(&mut self, fence: Arc<Fence>) -> Vec<(Then, Arc<Fence>)> {
         let mut ready = Vec::new();
         for watcher in std::mem::take(&mut self.watchers) {
@@ -80,7 +80,7 @@ impl State {
     }
 }
 
-/// Outside the lock, because observers may look at the sync object.
+/// Called without the lock, because observers may use the sync object.
 fn run(ready: Vec<(Then, Arc<Fence>)>) {
     for (then, fence) in ready {
         then.run(fence);
@@ -92,19 +92,19 @@ impl Syncobj {
         Self(Mutex::new(State { fence, watchers: Vec::new() }))
     }
 
-    /// RESET: removes the fence.
+    /// Performs RESET: removes the fence.
     pub(crate) fn reset(&self) {
         let gone = self.0.lock().fence.take();
         drop(gone);
     }
 
-    /// Replaces whatever is there.
+    /// Replaces the fence.
     pub(crate) fn replace(&self, fence: Arc<Fence>) {
         let ready = self.0.lock().attach(fence);
         run(ready);
     }
 
-    /// Adds a point; 0 replaces instead.
+    /// Adds a point; 0 replaces the fence instead.
     ///
     /// Source: `drm_syncobj_add_point`.
     pub(crate) fn add_point(&self, point: u64, fence: Arc<Fence>) {
@@ -119,21 +119,21 @@ impl Syncobj {
         run(ready);
     }
 
-    /// The fence of a point: 0 is the newest state as a whole; a point not there yet is `None`.
+    /// Returns the fence of a point; 0 means the newest state as a whole. Returns `None` if the point is not yet submitted.
     pub(crate) fn find(&self, point: u64) -> Option<Arc<Fence>> {
         let newest = self.0.lock().fence.clone()?;
         chain::find(&newest, point)
     }
 
-    /// The fence of a point, now or as soon as it is submitted. The waiter keeps the slot; dropping it ends the wait.
+    /// Returns a slot for the fence of a point, which is set as soon as the point is submitted. Dropping the slot ends the wait.
     pub(crate) fn expect(&self, point: u64) -> Arc<Expected> {
         let slot = Arc::new(Expected::new());
         self.watch(point, Then::Fill(Arc::downgrade(&slot)));
         slot
     }
 
-    /// EVENTFD: tells once when the point is there, or has signalled too. A registration that still waits for the point
-    /// dies with the sync object.
+    /// Performs EVENTFD: signals the eventfd once when the point is submitted, or when it is signalled. A registration that still
+    /// waits for the submission ends with the sync object.
     ///
     /// Source: `drm_syncobj_add_eventfd`, `syncobj_eventfd_entry_func`.
     pub(crate) fn tell(&self, point: u64, eventfd: EventFd, when_available: bool) {
@@ -152,13 +152,13 @@ impl Syncobj {
         }
     }
 
-    /// The highest point reached, or the newest attached one; 0 without a timeline.
+    /// Returns the highest signalled point, or the newest submitted point; 0 if there is no timeline.
     pub(crate) fn query(&self, last_submitted: bool) -> u64 {
         let Some(fence) = self.0.lock().fence.clone() else { return 0 };
         if last_submitted { chain::newest_point(&fence) } else { chain::reached_point(&fence) }
     }
 
-    /// Copies the fence of a point, as TRANSFER and CS do it: EINVAL where there is none.
+    /// Returns the fence of a point for TRANSFER and CS; EINVAL if there is none.
     pub(crate) fn fence(&self, point: u64) -> Result<Arc<Fence>, Errno> {
         self.find(point).ok_or(Errno::EINVAL)
     }
