@@ -1,4 +1,4 @@
-//! From a request number to the code that serves it.
+//! The table from request numbers to their functions.
 //!
 //! Source: Linux 6.12 `drm_ioctl.c`, `drm_ioctl` and `drm_ioctl_permit`; the table of `amdgpu_drv.c`.
 
@@ -21,52 +21,52 @@ use crate::{
     release::KernelRelease,
 };
 
-/// A function that serves one request: the argument's bytes, zero-extended to the kernel's size, in and out.
+/// A function that performs a request. The argument's bytes, zero-extended to the kernel's size, are input and output.
 pub(crate) type Handler = fn(&File, &mut [u8]) -> Result<(), Errno>;
 
-/// One line of the table.
+/// An entry of the table.
 pub(crate) struct Entry {
     pub(crate) name: &'static str,
-    /// The kernel's size of the argument, bytes.
+    /// The kernel's size of the argument in bytes.
     pub(crate) size: usize,
     request: Request,
     access: Access,
-    /// `None` for what is not simulated.
+    /// The function; `None` for requests that are not simulated.
     handler: Option<Handler>,
 }
 
-/// Permissions that a request requires.
+/// The permissions that a request requires.
 #[derive(Clone, Copy, PartialEq, Eq)]
 struct Access {
-    /// Files of the render node.
+    /// `true` to permit files of the render node.
     render: bool,
-    /// Files of the primary node only when authenticated.
+    /// `true` to permit only authenticated files of the primary node.
     authenticated: bool,
-    /// Files of the primary node only when master.
+    /// `true` to permit only the master among files of the primary node.
     master: bool,
 }
 
 impl Access {
-    /// Any client.
+    /// Permits all clients.
     const ALL: Self = Self { render: true, authenticated: false, master: false };
-    /// Render nodes, and primary nodes of the authenticated: amdgpu's own requests.
+    /// Permits render nodes, and authenticated files of primary nodes: amdgpu's own requests.
     const DRIVER: Self = Self { render: true, authenticated: true, master: false };
-    /// Not render nodes.
+    /// Permits all files of primary nodes.
     const PRIMARY: Self = Self { render: false, authenticated: false, master: false };
-    /// The master alone.
+    /// Permits only the master.
     const MASTER: Self = Self { render: false, authenticated: false, master: true };
 }
 
 impl Entry {
-    /// Returns whether the argument is copied in, and whether it is copied out: where both the caller's number and the
-    /// kernel's definition say so.
+    /// Returns whether the argument is copied in, and whether it is copied out. Both the caller's number and the kernel's
+    /// definition must say so.
     pub(crate) fn directions(&self, request: Request) -> (bool, bool) {
         let copy_in = request.writes_to_kernel() && self.request.writes_to_kernel();
         let copy_out = request.reads_from_kernel() && self.request.reads_from_kernel();
         (copy_in, copy_out)
     }
 
-    /// Serves the request, whose argument was copied in. Only now the permission is looked at.
+    /// Performs the request after its argument was copied in. The permission is checked only now.
     pub(crate) fn run(&self, file: &File, bytes: &mut [u8]) -> Result<(), Errno> {
         self.permit(file)?;
         if let Some(handler) = self.handler {
@@ -93,7 +93,7 @@ fn render<A: Argument>(handler: Handler) -> Entry {
 }
 
 fn render_as<A: Argument>(request: Request, name: &'static str, handler: Handler) -> Entry {
-    // The numbers from 0x40 to 0x9f are the driver's.
+    // The numbers from 0x40 to 0x9f belong to the driver.
     let access = if matches!(request.number(), 0x40..0xa0) { Access::DRIVER } else { Access::ALL };
     Entry { name, size: size_of::<A>(), request, access, handler: Some(handler) }
 }
@@ -102,21 +102,21 @@ fn primary(request: Request, name: &'static str, access: Access, handler: Handle
     Entry { name, size: request.size(), request, access, handler: Some(handler) }
 }
 
-/// A request of the primary node about its display engine.
+/// Returns the entry of a request of the primary node for its display engine.
 fn display<A: Argument>(handler: Handler) -> Entry {
     primary(A::REQUEST, A::NAME, modes(A::REQUEST.number()), handler)
 }
 
-/// A request of the primary node that is answered with EOPNOTSUPP, as on a device without displays.
+/// Returns the entry of a request of the primary node that fails with EOPNOTSUPP, as on a device without displays.
 fn refused(request: Request, name: &'static str, access: Access) -> Entry {
     Entry { name, size: request.size(), request, access, handler: None }
 }
 
-/// The table's line for a request. Only type and number count; size and direction may differ.
+/// Returns the entry of a request. Only type and number must match; size and direction may differ.
 ///
 /// # Errors
 ///
-/// ENODEV when the GPU is gone, ENOTTY for another type than DRM's, EINVAL for a number without a line.
+/// ENODEV if the GPU was unplugged, ENOTTY for a type other than DRM's, EINVAL if there is no entry.
 pub(crate) fn lookup(file: &File, request: Request) -> Result<Entry, Errno> {
     if file.gpu.is_unplugged() {
         return Err(Errno::ENODEV);
@@ -132,10 +132,11 @@ pub(crate) fn lookup(file: &File, request: Request) -> Result<Entry, Errno> {
     })
 }
 
-/// GEM_FLINK and GEM_OPEN: global names are for the authenticated.
+/// The permissions of GEM_FLINK and GEM_OPEN: global names require authentication.
 const NAMES: Access = Access { authenticated: true, ..Access::PRIMARY };
 
-/// Mode setting. Most of it is the master's alone; the rest only reads, or creates objects that are not displayed yet.
+/// Returns the permissions for mode setting. Most requests are for the master; the others only read, or create objects that are not
+/// displayed yet.
 const fn modes(number: u8) -> Access {
     match number {
         0xa2 | 0xa3 | 0xa5 | 0xa8 | 0xa9 | 0xab | 0xb0 | 0xb1 | 0xb7 | 0xba..=0xbc | 0xc6..=0xc9 => Access::MASTER,
@@ -143,7 +144,7 @@ const fn modes(number: u8) -> Access {
     }
 }
 
-/// The lines that Linux 6.17 has beside, or instead.
+/// Returns the entry of a request that Linux 6.17 adds or changes.
 fn newer_line(number: u8) -> Option<Entry> {
     use uapi::{GemVaTimeline, Userq, UserqSignal, UserqWait};
     Some(match number {
@@ -234,7 +235,7 @@ fn line(number: u8) -> Option<Entry> {
         0xbe => display::<ModeDestroyBlob>(blobs::destroy),
         0xce => primary(uapi::MODE_GETFB2, "MODE_GETFB2", modes(number), framebuffers::get_with_modifier),
         0xd0 => display::<ModeCloseFb>(framebuffers::close),
-        // ATTACHMODE and DETACHMODE do nothing in any kernel of today (`drm_noop`).
+        // ATTACHMODE and DETACHMODE do nothing in current kernels (`drm_noop`).
         0xa8 | 0xa9 => primary(Request::bare(b'd', number), "MODE_ATTACHMODE", modes(number), |_, _| Ok(())),
         0xc6..=0xc9 => refused(Request::bare(b'd', number), "MODE_*", modes(number)),
         0xbf => render::<SyncobjCreate>(syncobj::create),
@@ -257,14 +258,14 @@ fn line(number: u8) -> Option<Entry> {
     })
 }
 
-/// The BO that an mmap of the node means.
+/// Returns the BO that an mmap of the node refers to.
 ///
 /// Source: Linux 6.12 `drm_gem.c`, `drm_gem_mmap`; `amdgpu_gem.c`, `amdgpu_gem_object_mmap`.
 ///
 /// # Errors
 ///
-/// ENODEV when the GPU is gone, EINVAL for an offset that is not exactly a BO's or a length beyond it, EACCES without a handle in this file, EPERM for
-/// a BO that the CPU may not map.
+/// ENODEV if the GPU was unplugged, EINVAL if the offset is not that of a BO or the range is beyond it, EACCES if the BO has no
+/// handle in this file, EPERM if the CPU may not map the BO.
 pub(crate) fn mmap_target(file: &File, offset: u64, len: u64) -> Result<Arc<Bo>, Errno> {
     if file.gpu.is_unplugged() {
         return Err(Errno::ENODEV);

@@ -1,4 +1,4 @@
-//! The requests: `dispatch.rs` is the table, and each request has a function in the file of its subject.
+//! The requests. `dispatch.rs` has the table, and each request has a function in the file of its subject.
 
 pub(crate) mod args;
 pub(crate) mod dispatch;

@@ -53,7 +53,7 @@ pub(crate) struct Context {
 #[derive(Debug, Default)]
 pub(crate) struct Entity {
     state: Mutex<EntityState>,
-    /// GPU state set by its jobs, while none of them runs.
+    /// The GPU state set by the entity's jobs, while none of them runs.
     pub(crate) gpu: Mutex<gpu::State>,
 }
 

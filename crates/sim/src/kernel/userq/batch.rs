@@ -1,4 +1,4 @@
-//! One batch of a user queue: the packets between the read pointer and the write pointer.
+//! A batch of a user queue: the packets between the read pointer and the write pointer.
 
 use std::{
     cell::Cell,
@@ -16,16 +16,16 @@ use super::{
 };
 use crate::gpu::{self, Engine, Environment, Ib, Memory as _, PageFault, Place, Stop};
 
-/// Bytes of a ring that are looked at at once: more than the longest packet has.
+/// The number of bytes of a ring that are processed at once: more than the longest packet.
 const WINDOW: u64 = 8 << 20;
-/// Times that a wait sleeps between two looks at memory.
+/// The shortest time that a wait sleeps between two polls of memory.
 const SOONEST: Duration = Duration::from_micros(50);
 const LATEST: Duration = Duration::from_millis(1);
 
-/// Reason why a queue hangs.
+/// The reason why a queue hangs.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum Halt {
-    /// The write pointer is further ahead than the ring is long, or within a dword.
+    /// The write pointer is ahead by more than the size of the ring, or inside a dword.
     #[error(
         "the write pointer {write:#x} does not follow the read pointer {read:#x} in a ring of {ring_bytes:#x} bytes"
     )]
@@ -37,23 +37,23 @@ pub(super) enum Halt {
         /// Bytes of the ring.
         ring_bytes: u64,
     },
-    /// The ring cannot be read.
+    /// The ring is not mapped.
     #[error("fetching the ring failed: {0}")]
     Fetch(PageFault),
-    /// The ring's packets make no sense.
+    /// The ring contains an invalid packet.
     #[error("dword {offset:#x} of the ring: {source}")]
     Ring {
-        /// The packet's place, dwords from the start of the ring.
+        /// The offset of the packet from the start of the ring in dwords.
         offset: u64,
-        /// The fault.
+        /// The error of the packet.
         source: Wrong,
     },
-    /// The ring waits for a fence that does not come.
+    /// The ring waits for a fence that is not signalled in time.
     #[error("gave up waiting for {value:#x} at {va}")]
     GaveUp {
-        /// The address.
+        /// The address of the fence.
         va: GpuVa,
-        /// The value that it should have come to.
+        /// The value that signals the fence.
         value: u64,
     },
     /// The engine stopped.
@@ -62,7 +62,7 @@ pub(super) enum Halt {
 }
 
 impl Halt {
-    /// Returns the failed fetch that it is about, if it is about one.
+    /// Returns the failed fetch, if that is the reason.
     pub(super) const fn fetch(&self) -> Option<PageFault> {
         match *self {
             Self::Fetch(fault) | Self::Engine(Stop::Fetch { fault, .. }) => Some(fault),
@@ -71,13 +71,13 @@ impl Halt {
     }
 }
 
-/// A batch that runs.
+/// A batch that is being executed.
 pub(super) struct Batch<'b> {
     queue: &'b Shared,
     target: Target,
-    /// The read pointer at its begin, in the units of the ring: dwords of PM4, bytes of copy engines.
+    /// The read pointer at the start of the batch, in the units of the ring: dwords for PM4, bytes for copy engines.
     read: u64,
-    /// Sleep of the next wait.
+    /// The duration of the next sleep in a wait.
     pause: Cell<Duration>,
 }
 
@@ -86,7 +86,7 @@ impl<'b> Batch<'b> {
         Self { queue, target, read, pause: Cell::new(SOONEST) }
     }
 
-    /// Follows the ring up to a write pointer.
+    /// Executes the ring up to a write pointer.
     pub(super) fn run(&self, engine: &mut Engine, write: u64) -> Result<(), Halt> {
         let ring_bytes = self.queue.parts.ring_bytes;
         let distance = write.wrapping_sub(self.read).checked_mul(self.unit());
@@ -100,7 +100,7 @@ impl<'b> Batch<'b> {
         Ok(())
     }
 
-    /// Bytes of one step of the pointers.
+    /// Returns the size of a step of the pointers in bytes.
     const fn unit(&self) -> u64 {
         match self.target {
             Target::Pm4(_) => 4,
@@ -108,14 +108,14 @@ impl<'b> Batch<'b> {
         }
     }
 
-    /// Returns the address of a byte of the batch, and the bytes from there to the end of the ring.
+    /// Returns the address of a byte of the batch, and the number of bytes from there to the end of the ring.
     fn place(&self, done: u64) -> (GpuVa, u64) {
         let parts = &self.queue.parts;
         let offset = self.read.wrapping_mul(self.unit()).wrapping_add(done) & (parts.ring_bytes - 1);
         (GpuVa::from_48_bits(parts.ring_va.wrapping_add(offset)), parts.ring_bytes - offset)
     }
 
-    /// Runs whole packets from a byte of the batch on, and returns their bytes.
+    /// Executes whole packets from a byte of the batch on, and returns their size in bytes.
     fn window(&self, engine: &mut Engine, done: u64, left: u64) -> Result<u64, Halt> {
         let mut dwords = vec![0_u32; (left.min(WINDOW) / 4) as usize];
         let (va, to_end) = self.place(done);
@@ -147,7 +147,7 @@ impl<'b> Batch<'b> {
         self.queue.parts.view.read(va, out).map_err(|fault| Halt::Fetch(as_fetch(fault)))
     }
 
-    /// Executes a packet of the ring alone, which ends at a byte of the batch.
+    /// Executes a packet that only rings have. `end` is the byte of the batch at which it ends.
     fn item(&self, engine: &mut Engine, item: Item<'_>, end: u64) -> Result<(), Halt> {
         match item {
             Item::Ib(ib) => {
@@ -165,7 +165,7 @@ impl<'b> Batch<'b> {
         }
     }
 
-    /// Executes the packets that are as in an IB, up to the next other one, and returns their dwords.
+    /// Executes the packets that are the same as in an IB, up to the next other packet, and returns their size in dwords.
     fn plain(&self, engine: &mut Engine, place: u64, rest: &[u32]) -> Result<usize, Halt> {
         let mut len = 0;
         while let Some((Item::Plain, more)) =
@@ -183,7 +183,7 @@ impl<'b> Batch<'b> {
         Environment { memory, clock: &self.queue.board.clock, job: self, shaders: &*self.queue.board.shaders }
     }
 
-    /// Waits until a fence has signalled, whose address and value four dwords hold.
+    /// Waits until a fence has signalled. Four dwords contain its address and value.
     fn wait(&self, pair: &[u32]) -> Result<(), Halt> {
         let qword = |at: usize| u64::from(pair[at]) | u64::from(pair[at + 1]) << 32;
         let (va, value) = (GpuVa::from_48_bits(qword(0) & !7), qword(2));

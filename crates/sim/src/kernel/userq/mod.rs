@@ -1,8 +1,8 @@
-//! User queues: rings in a process's memory that it fills itself, and starts with a store to a doorbell.
+//! User queues: rings in a process's memory that it fills itself and starts by a store to a doorbell.
 //!
-//! Each queue has a thread that looks at its doorbell, often while there is work and seldom while there is none. It follows the
-//! ring up to the write pointer that the doorbell was given. All that the thread reads can change under it and is not to be
-//! trusted: what makes no sense hangs the queue, and no other one.
+//! Each queue has a thread that polls its doorbell: frequently while there is work, and rarely otherwise. It executes the ring up
+//! to the write pointer in the doorbell. All data that the thread reads can change concurrently and need not be valid: invalid data
+//! hangs the queue, but no other queue.
 //!
 //! Source: Linux 6.17 `amdgpu_userq.c`, `amdgpu_userq_fence.c`, `mes_userqueue.c`.
 
@@ -17,7 +17,7 @@ mod view;
 pub(crate) use self::{number::Number, queue::UserQueue, shared::Parts, slots::Slots, view::View};
 use amdgpu_uapi::UqFwAreas;
 
-/// Areas that the firmware of GFX11 wants beside a graphics queue.
+/// The areas that the firmware of GFX11 needs for a graphics queue.
 ///
 /// Source: Linux 6.17 `gfx_v11_0.c`, `MQD_SHADOW_BASE_SIZE` and `MQD_FWWORKAREA_SIZE`.
 pub(crate) const AREAS: UqFwAreas =

@@ -1,13 +1,13 @@
-//! The number in memory that the fences of a queue wait for.
+//! The number in memory for which the fences of a queue wait.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use amdgpu_hw::GpuVa;
 
-/// Bytes of a number.
+/// The size of a number in bytes.
 pub(crate) const BYTES: u64 = size_of::<u64>() as u64;
 
-/// The number of a queue. Its place is taken as long as it lives, also by a fence.
+/// The number of a queue. Its place is reserved as long as it lives, which may be as long as a fence.
 #[derive(Debug)]
 pub(crate) struct Number {
     /// The place among all numbers, from 1.
@@ -16,7 +16,7 @@ pub(crate) struct Number {
 }
 
 impl Number {
-    /// A number of 0 at a place.
+    /// Creates a number with the value 0 at a place.
     pub(crate) const fn new(id: u32) -> Self {
         Self { id, value: AtomicU64::new(0) }
     }
@@ -31,7 +31,7 @@ impl Number {
         self.value.store(value, Ordering::Release);
     }
 
-    /// Returns the address, where the window of all numbers begins at another one.
+    /// Returns the address of the number. `window` is the address of the first number.
     pub(crate) fn address(&self, window: u64) -> GpuVa {
         GpuVa::from_48_bits(window + u64::from(self.id - 1) * BYTES)
     }

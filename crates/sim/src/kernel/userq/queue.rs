@@ -1,4 +1,4 @@
-//! A user queue and its thread.
+//! User queues and their threads.
 
 use std::{
     sync::{
@@ -24,15 +24,15 @@ use crate::{
     },
 };
 
-/// Intervals between two looks at the doorbell of a queue without work: after some work, and after a while.
+/// The interval between two polls of the doorbell of a queue without work: shortly after work, and after a while.
 const SOONEST: Duration = Duration::from_micros(50);
 const LATEST: Duration = Duration::from_millis(4);
-/// Time that the end of a queue leaves to its last fence.
+/// The time that the destruction of a queue waits for its last fence.
 ///
 /// Source: Linux 6.17 `amdgpu_userq.c`, `amdgpu_userq_wait_for_last_fence`.
 const GRACE: Duration = Duration::from_millis(100);
 
-/// A user queue. Dropping it stops what it runs.
+/// A user queue. Dropping it stops its work.
 #[derive(Debug)]
 pub(crate) struct UserQueue {
     shared: Arc<Shared>,
@@ -40,13 +40,13 @@ pub(crate) struct UserQueue {
 }
 
 impl UserQueue {
-    /// A queue and its thread, which does not keep the device alive.
+    /// Starts a queue and its thread, which does not keep the device alive.
     ///
     /// # Errors
     ///
-    /// ENOMEM when there is no room for a thread.
+    /// ENOMEM if the host cannot create a thread.
     pub(crate) fn start(parts: Parts, board: Board) -> Result<Self, Errno> {
-        // A doorbell holds nothing: what an earlier queue was told is over.
+        // The doorbell is cleared, so that values of an earlier queue have no effect.
         parts.doorbell.write(parts.doorbell_offset, &[0; 8]);
         let lockup_timeout = board.lockup_timeout.of(parts.ip);
         let (is_stopping, is_hung) = (AtomicBool::new(false), AtomicBool::new(false));
@@ -59,11 +59,11 @@ impl UserQueue {
         Ok(Self { shared, thread: Mutex::new(Some(thread)) })
     }
 
-    /// SIGNAL: a fence for all up to the write pointer of now.
+    /// Performs SIGNAL: returns a fence for all work up to the current write pointer.
     ///
     /// # Errors
     ///
-    /// EINVAL when the write pointer is not mapped any more.
+    /// EINVAL if the write pointer is no longer mapped.
     pub(crate) fn signal(&self) -> Result<Arc<Fence>, Errno> {
         let Parts { view, write_va, slot, owner, .. } = &self.shared.parts;
         let write = view.read_u64(*write_va).map_err(|_| Errno::EINVAL)?;
@@ -72,7 +72,7 @@ impl UserQueue {
         Ok(fence)
     }
 
-    /// Waits a moment for the last fence; then the queue goes.
+    /// Waits for the last fence for a short time, and stops the queue.
     pub(crate) fn finish(&self) {
         let slot = &self.shared.parts.slot;
         let is_done = || (slot.is_idle() || self.shared.is_hung()).then_some(());
@@ -86,7 +86,7 @@ impl UserQueue {
         let thread = self.thread.lock().take();
         if let Some(thread) = thread {
             thread.thread().unpark();
-            // A thread that panicked has already said so on standard error.
+            // A thread that panicked has already printed a message.
             let _ = thread.join();
         }
         self.shared.parts.slot.cancel();
@@ -128,7 +128,7 @@ impl Shared {
         parts.slot.cancel();
     }
 
-    /// Hangs until the queue is freed. Nothing but a pending fence tells the kernel.
+    /// Hangs until the queue is freed. The kernel only detects this by a pending fence.
     fn hang(&self, why: &Halt) {
         if self.is_over() {
             return;
@@ -141,7 +141,7 @@ impl Shared {
         self.board.events.ring();
     }
 
-    /// Resets a queue that hangs once one of its fences is overdue: what is pending is lost.
+    /// Resets a hung queue once one of its fences is overdue: pending work is lost.
     ///
     /// Source: Linux 6.19 `amdgpu_userq.c`, `amdgpu_userq_start_hang_detect_work`; `amdgpu_userq_fence.c`,
     /// `amdgpu_userq_fence_driver_force_completion`.

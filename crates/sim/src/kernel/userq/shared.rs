@@ -21,22 +21,22 @@ use crate::{
     },
 };
 
-/// Parameters of a queue, which were checked.
+/// The validated parameters of a queue.
 #[derive(Debug)]
 pub(crate) struct Parts {
     pub(crate) ip: Ip,
     pub(crate) target: Target,
-    /// Address of the ring.
+    /// The address of the ring.
     pub(crate) ring_va: u64,
-    /// Bytes of the ring, a power of two.
+    /// The size of the ring in bytes, a power of two.
     pub(crate) ring_bytes: u64,
-    /// Destination of the read pointer.
+    /// The address to which the read pointer is written.
     pub(crate) read_va: GpuVa,
-    /// Address of the write pointer.
+    /// The address of the write pointer.
     pub(crate) write_va: GpuVa,
-    /// BO with the doorbell.
+    /// The BO with the doorbell.
     pub(crate) doorbell: Arc<Bo>,
-    /// The doorbell's place in its BO, bytes.
+    /// The offset of the doorbell in its BO in bytes.
     pub(crate) doorbell_offset: u64,
     /// The BO that the write pointer is in, which stays as long as the queue.
     #[expect(dead_code, reason = "kept alive, not used")]
@@ -45,7 +45,7 @@ pub(crate) struct Parts {
     pub(crate) slot: Slot,
     pub(crate) faults: Arc<FaultCell>,
     pub(crate) meter: Arc<Meter>,
-    /// The file whose queue it is.
+    /// The file that owns the queue.
     pub(crate) owner: u64,
 }
 
@@ -54,7 +54,7 @@ pub(super) struct Shared {
     pub(super) parts: Parts,
     pub(super) board: Board,
     pub(super) is_stopping: AtomicBool,
-    /// `true` once it came to something that it could not follow.
+    /// `true` after something that the queue could not execute.
     pub(super) is_hung: AtomicBool,
     pub(super) lockup_timeout: Duration,
 }
@@ -66,20 +66,20 @@ impl fmt::Debug for Shared {
 }
 
 impl Shared {
-    /// The write pointer that the doorbell was given last.
+    /// Returns the last write pointer in the doorbell.
     pub(super) fn doorbell(&self) -> u64 {
         let mut bytes = [0; 8];
         self.parts.doorbell.read(self.parts.doorbell_offset, &mut bytes);
         u64::from_le_bytes(bytes)
     }
-    /// Writes the read pointer where the process wants it.
+    /// Writes the read pointer to the process's memory.
     pub(super) fn publish(&self, read: u64) {
         if let Err(fault) = self.parts.view.write(self.parts.read_va, &read.to_le_bytes()) {
             self.parts.faults.record(fault);
         }
     }
 
-    /// Returns `true` if the queue is to go, or its GPU is gone.
+    /// Returns `true` if the queue should stop, or its GPU was unplugged.
     pub(super) fn is_over(&self) -> bool {
         self.is_stopping.load(Ordering::Acquire) || self.board.gpu.upgrade().is_none_or(|gpu| gpu.is_unplugged())
     }
@@ -88,7 +88,7 @@ impl Shared {
         self.is_hung.load(Ordering::Acquire)
     }
 
-    /// Returns `true` if a fence is pending for longer than a job may run.
+    /// Returns `true` if a fence has been pending for longer than a job may run.
     pub(super) fn is_overdue(&self, now: Instant) -> bool {
         self.parts.slot.waits_since().is_some_and(|since| now.duration_since(since) >= self.lockup_timeout)
     }

@@ -1,4 +1,4 @@
-//! Fences of user queues as values in memory: a slot for each queue, which every process may read and only its queue writes.
+//! The fences of user queues as values in memory: a slot for each queue, which every process can read and only its queue writes.
 //!
 //! Source: Linux 6.17 `amdgpu_seq64.c`; `amdgpu_userq_fence.c`, `amdgpu_userq_fence_driver_alloc` and
 //! `amdgpu_userq_fence_driver_process`.
@@ -17,7 +17,7 @@ use crate::kernel::{
     sync::{events::Events, fence::Fence},
 };
 
-/// Bytes of addresses with slots (`AMDGPU_VA_RESERVED_SEQ64_SIZE`).
+/// The size of the address range with slots in bytes (`AMDGPU_VA_RESERVED_SEQ64_SIZE`).
 const WINDOW: u64 = 2 << 20;
 
 /// The slots of a device.
@@ -31,11 +31,11 @@ impl Default for Slots {
 }
 
 impl Slots {
-    /// Takes a slot, whose value is 0.
+    /// Reserves a slot with the value 0.
     ///
     /// # Errors
     ///
-    /// ENOMEM when all are taken.
+    /// ENOMEM if all slots are in use.
     pub(crate) fn take(&self) -> Result<Slot, Errno> {
         let mut numbers = self.0.lock();
         let gone: Vec<u32> =
@@ -45,12 +45,12 @@ impl Slots {
         }
         let id = numbers.insert(Weak::new()).map_err(|_| Errno::ENOMEM)?;
         let number = Arc::new(Number::new(id));
-        // The place was taken a moment ago.
+        // The place was just reserved.
         let _ = numbers.replace(id, Arc::downgrade(&number));
         Ok(Slot { number, pending: Mutex::default() })
     }
 
-    /// Copies bytes of the window out; bytes of no slot are zero. False where they lie beyond it.
+    /// Reads bytes of the slots; unused slots read as zero. Returns `false` if the range is beyond the slots.
     pub(crate) fn read(&self, offset: u64, out: &mut [u8]) -> bool {
         if offset.checked_add(out.len() as u64).is_none_or(|end| end > WINDOW) {
             return false;
@@ -78,7 +78,7 @@ pub(crate) struct Slot {
     pending: Mutex<Vec<Pending>>,
 }
 
-/// A fence that has yet to signal.
+/// A fence that has not signalled.
 #[derive(Debug)]
 struct Pending {
     value: u64,
@@ -87,11 +87,11 @@ struct Pending {
 }
 
 impl Slot {
-    /// Makes a fence that signals once the slot has this value or a greater one.
+    /// Creates a fence that signals once the slot has at least this value.
     pub(crate) fn fence(&self, value: u64, events: &Arc<Events>, owner: u64) -> Arc<Fence> {
         let fence = Fence::of_number(events, owner, &self.number, value);
         let mut pending = self.pending.lock();
-        // `write` stores first and looks under the lock afterwards.
+        // `write` first stores the value and then checks the fences under the lock.
         if self.number.value() >= value {
             drop(pending);
             fence.signal(Ok(()));
@@ -101,13 +101,13 @@ impl Slot {
         fence
     }
 
-    /// The queue has come this far.
+    /// Stores the value that the queue has reached.
     pub(crate) fn write(&self, value: u64) {
         self.number.set(value);
         self.end(Ok(()), |pending| pending.value <= value);
     }
 
-    /// Ends all that is pending with an error.
+    /// Ends all pending fences with an error.
     pub(crate) fn cancel(&self) {
         self.end(Err(Errno::ECANCELED), |_| true);
     }
@@ -119,7 +119,7 @@ impl Slot {
         }
     }
 
-    /// Returns the moment when the oldest pending fence was made.
+    /// Returns the creation time of the oldest pending fence.
     pub(crate) fn waits_since(&self) -> Option<Instant> {
         self.pending.lock().iter().map(|pending| pending.since).min()
     }

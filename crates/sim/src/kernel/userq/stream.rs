@@ -1,6 +1,6 @@
-//! The packets of a user queue's ring, as far as the ring itself treats them in a way of its own.
+//! The packets of a user queue's ring that the ring handles differently from an IB.
 //!
-//! Source: Mesa 25.2 `src/gallium/winsys/amdgpu/drm/amdgpu_cs.cpp`, which fills such rings; IGT 2.3 `lib/amdgpu/amd_userq.c`.
+//! Source: Mesa 25.2 `src/gallium/winsys/amdgpu/drm/amdgpu_cs.cpp`, which writes such rings; IGT 2.3 `lib/amdgpu/amd_userq.c`.
 
 use amdgpu_hw::GpuVa;
 use amdgpu_packets::{DecodeError, DecodeFault, Target, layout, pm4, sdma::Version};
@@ -10,37 +10,37 @@ use crate::gpu::Ib;
 /// A packet of a ring.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Item<'r> {
-    /// Runs an IB, and comes back.
+    /// Calls an IB.
     Ib(Ib),
     /// Writes the read pointer to the queue's slot.
     Fence,
-    /// Waits for fences: dwords in groups of four, an address and a value each.
+    /// Waits for fences. Each is a group of four dwords with an address and a value.
     Wait(&'r [u32]),
-    /// Means the same as in an IB.
+    /// A packet with the same meaning as in an IB.
     Plain,
 }
 
-/// Reason why a ring cannot be followed.
+/// The reason why a ring cannot be executed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub(super) enum Wrong {
-    /// The rest is shorter than the packet that begins there.
+    /// The ring ends before the packet does.
     #[error("the packet {header:#010x} goes beyond the write pointer")]
     Cut {
-        /// The packet's header.
+        /// The header of the packet.
         header: u32,
     },
-    /// A header that begins no packet.
+    /// The dword is not the header of a packet.
     #[error("{header:#010x} begins no packet")]
     NoPacket {
         /// The dword.
         header: u32,
     },
-    /// A jump, which rings do not have.
+    /// A chain, which rings do not support.
     #[error("an IB in the ring is chained to, or lacks the valid bit of compute rings")]
     NoCall,
 }
 
-/// Returns the first packet of dwords that are not empty, and its length.
+/// Returns the first packet of non-empty dwords, and its length in dwords.
 pub(super) fn first(dwords: &[u32], target: Target) -> Result<(Item<'_>, usize), Wrong> {
     let header = dwords.first().copied().unwrap_or_default();
     let len = match target {
@@ -55,7 +55,7 @@ pub(super) fn first(dwords: &[u32], target: Target) -> Result<(Item<'_>, usize),
     Ok((item, len))
 }
 
-/// The length of a PM4 packet, dwords: of type 3, or a NOP of one dword.
+/// Returns the length of a PM4 packet in dwords: of type 3, or a NOP of one dword.
 const fn pm4_len(header: u32) -> Result<usize, Wrong> {
     const NOP_ALONE: u32 = 0xffff_1000;
     match header >> 30 {
@@ -87,12 +87,12 @@ fn pm4_item(packet: &[u32], target: pm4::Target) -> Result<Item<'_>, Wrong> {
     }
 }
 
-/// INDIRECT, which is the kernel's alone in other rings.
+/// INDIRECT, which in other rings is reserved for the kernel.
 const INDIRECT: u32 = 4;
 /// The fence of a ring: FENCE with a sub-opcode.
 const FENCE: u32 = 5;
 
-/// The sub-opcode of the ring's fence.
+/// Returns the sub-opcode of the ring's fence.
 fn fence_sub_opcode(version: Version) -> u32 {
     if version >= Version::V7_0 { 3 } else { 1 }
 }
@@ -124,7 +124,7 @@ fn sdma_item(packet: &[u32], version: Version) -> Item<'_> {
     }
 }
 
-/// The IB that three dwords name.
+/// Returns the IB for three dwords of a packet.
 fn ib(low: u32, high: u32, control: u32) -> Ib {
     Ib { va: GpuVa::from_48_bits(u64::from(high) << 32 | u64::from(low)), dwords: control & 0xf_ffff }
 }

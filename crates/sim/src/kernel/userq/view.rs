@@ -1,4 +1,4 @@
-//! The memory that a user queue sees: the bindings of its file as they are at each access, and the slots of all fences.
+//! The memory that a user queue accesses: the mappings of its file at each access, and the slots of all fences.
 
 use std::sync::Arc;
 
@@ -14,10 +14,10 @@ use crate::{
     },
 };
 
-/// Bytes between the last address that can be bound and the slots (`AMDGPU_VA_RESERVED_TRAP_SIZE`).
+/// The number of bytes between the last mappable address and the slots (`AMDGPU_VA_RESERVED_TRAP_SIZE`).
 const TRAP: u64 = 0x1_0000;
 
-/// The memory that a user queue sees.
+/// The memory that a user queue accesses.
 #[derive(Clone, Debug)]
 pub(crate) struct View {
     vm: Arc<Mutex<Vm>>,
@@ -26,20 +26,20 @@ pub(crate) struct View {
 }
 
 impl View {
-    /// The memory of a file's queues.
+    /// Creates the view of a file's queues.
     pub(crate) fn new(vm: &Arc<Mutex<Vm>>, slots: &Arc<Slots>) -> Self {
         let window = Self::window(&vm.lock());
         Self { vm: Arc::clone(vm), slots: Arc::clone(slots), window }
     }
 
-    /// Returns the first address of the slots, 48 bits.
+    /// Returns the first address of the slots, with 48 bits.
     ///
     /// Source: Linux 6.12 `amdgpu_vm.h`, `AMDGPU_VA_RESERVED_SEQ64_START`.
     pub(crate) const fn window(vm: &Vm) -> u64 {
         vm.end() + TRAP
     }
 
-    /// The bindings of now.
+    /// Returns the current mappings.
     fn space(&self) -> Space {
         let table = self.vm.lock().snapshot();
         Space::new(table, None)
@@ -86,10 +86,10 @@ impl Memory for View {
     }
 }
 
-/// A view in which packets of the ring stay as they were when they were looked at, also those that go over its end.
+/// A view in which the packets of the ring keep their first contents, including packets that wrap around its end.
 pub(super) struct Overlay<'o> {
     pub(super) view: &'o View,
-    /// The address of the first of the packets.
+    /// The address of the first packet.
     pub(super) va: GpuVa,
     pub(super) dwords: &'o [u32],
 }

@@ -13,7 +13,7 @@ use crate::kernel::{
     user,
 };
 
-/// BO_LIST. The entries are read before the operation is looked at.
+/// Performs BO_LIST. The entries are read before the operation is checked.
 pub(crate) fn bo_list(file: &File, bytes: &mut [u8]) -> Result<(), Errno> {
     let request: BoList = argument(bytes)?;
     let entries = read_entries(&request)?;
@@ -36,7 +36,7 @@ pub(crate) fn bo_list(file: &File, bytes: &mut [u8]) -> Result<(), Errno> {
     answer::<BoList>(bytes, &BoListAnswer { list_handle, pad: 0 })
 }
 
-/// Reads the entries, at whatever stride the caller has.
+/// Reads the entries with the caller's stride.
 pub(crate) fn read_entries(request: &BoList) -> Result<Vec<BoListEntry>, Errno> {
     if request.bo_number > BO_LIST_MAX_ENTRIES {
         return Err(Errno::EINVAL);
@@ -56,7 +56,7 @@ pub(crate) fn read_entries(request: &BoList) -> Result<Vec<BoListEntry>, Errno> 
     Ok(entries)
 }
 
-/// The BOs of a list, in order, duplicates and all.
+/// Returns the BOs of a list in order, including duplicates.
 pub(crate) fn resolve(file: &File, entries: &[BoListEntry]) -> Result<file::BoList, Errno> {
     let handles = file.handles.lock();
     entries

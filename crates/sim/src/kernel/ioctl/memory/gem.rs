@@ -1,4 +1,4 @@
-//! GEM: making BOs, and everything about one BO.
+//! Requests that create BOs, and requests for a single BO.
 //!
 //! Source: Linux 6.12 `amdgpu_gem.c`, `amdgpu_object.c`.
 
@@ -18,13 +18,13 @@ use crate::kernel::{
     user,
 };
 
-/// GEM_CLOSE. An unknown handle is EINVAL, not ENOENT.
+/// Performs GEM_CLOSE. An unknown handle gives EINVAL, not ENOENT.
 pub(crate) fn close(file: &File, bytes: &mut [u8]) -> Result<(), Errno> {
     let close: GemClose = argument(bytes)?;
     file.close_handle(close.handle)
 }
 
-/// Flags that user space may pass to GEM_CREATE.
+/// The flags that user space may pass to GEM_CREATE.
 const ACCEPTED: GemCreateFlags = GemCreateFlags::CPU_ACCESS_REQUIRED
     .union(GemCreateFlags::NO_CPU_ACCESS)
     .union(GemCreateFlags::CPU_GTT_USWC)
@@ -35,15 +35,15 @@ const ACCEPTED: GemCreateFlags = GemCreateFlags::CPU_ACCESS_REQUIRED
     .union(GemCreateFlags::GFX12_DCC)
     .union(GemCreateFlags::DISCARDABLE);
 
-/// Domains of on-chip resources.
+/// The domains of on-chip resources.
 const ON_CHIP: GemDomain = GemDomain::GDS.union(GemDomain::GWS).union(GemDomain::OA);
-/// Domains that go with nothing else.
+/// The domains that cannot be combined with others.
 const SPECIAL: GemDomain = ON_CHIP.union(GemDomain::DOORBELL);
 
-/// Flags that every BO has, asked for or not.
+/// The flags that every BO has, even if not requested.
 const FORCED: GemCreateFlags = GemCreateFlags::VRAM_CLEARED.union(GemCreateFlags::VRAM_WIPE_ON_RELEASE);
 
-/// GEM_CREATE.
+/// Performs GEM_CREATE.
 pub(crate) fn create(file: &File, bytes: &mut [u8]) -> Result<(), Errno> {
     let request: GemCreate = argument(bytes)?;
     let (domains, flags) = check_create(file, &request)?;
@@ -78,12 +78,12 @@ pub(crate) fn create(file: &File, bytes: &mut [u8]) -> Result<(), Errno> {
         file.vm.lock().know(&bo);
     }
     let handle = file.handles.lock().insert(&bo)?;
-    // What is behind the answer is cleared.
+    // The bytes after the answer are cleared.
     bytes.fill(0);
     answer::<GemCreate>(bytes, &GemCreateAnswer { handle, pad: 0 })
 }
 
-/// The checks before anything is allocated, in the kernel's order.
+/// Performs the checks before the allocation, in the kernel's order.
 fn check_create(file: &File, request: &GemCreate) -> Result<(GemDomain, GemCreateFlags), Errno> {
     let domains = GemDomain::from_bits(request.domains);
     if domains.is_some_and(|domains| domains.contains(GemDomain::DOORBELL)) && !file.gpu.has_user_queues() {
@@ -102,7 +102,7 @@ fn check_create(file: &File, request: &GemCreate) -> Result<(GemDomain, GemCreat
     if refused { Err(Errno::EINVAL) } else { Ok((domains, flags)) }
 }
 
-/// GDS counts each byte as a page, GWS and OA each unit.
+/// Returns the size in bytes of a BO. GDS uses a page for each byte, GWS and OA for each unit.
 fn rounded_size(request: &GemCreate, domains: GemDomain) -> u64 {
     if domains.contains(GemDomain::GDS) {
         request.bo_size.checked_next_multiple_of(4).and_then(|size| size.checked_mul(PAGE)).unwrap_or(0)
@@ -114,13 +114,13 @@ fn rounded_size(request: &GemCreate, domains: GemDomain) -> u64 {
     }
 }
 
-/// VRAM comes from a buddy allocator: a power-of-two number of pages, or none.
+/// Returns `true` if VRAM supports the alignment: a power-of-two number of pages, or none.
 fn is_vram_alignment(alignment: u64) -> bool {
     let pages = alignment.div_ceil(PAGE);
     pages == 0 || pages.is_power_of_two()
 }
 
-/// GEM_MMAP. The argument is zeroed before anything is checked.
+/// Performs GEM_MMAP. The argument is zeroed before it is checked.
 pub(crate) fn mmap(file: &File, bytes: &mut [u8]) -> Result<(), Errno> {
     let request: GemMmap = argument(bytes)?;
     answer::<GemMmap>(bytes, &GemMmapAnswer { addr_ptr: 0 })?;
@@ -131,7 +131,7 @@ pub(crate) fn mmap(file: &File, bytes: &mut [u8]) -> Result<(), Errno> {
     answer::<GemMmap>(bytes, &GemMmapAnswer { addr_ptr: bo.mmap_offset() })
 }
 
-/// GEM_METADATA. An unknown operation does nothing, successfully.
+/// Performs GEM_METADATA. An unknown operation succeeds without effect.
 pub(crate) fn metadata(file: &File, bytes: &mut [u8]) -> Result<(), Errno> {
     let mut request: GemMetadata = argument(bytes)?;
     let bo = file.bo(request.handle).ok_or(Errno::ENOENT)?;
@@ -165,7 +165,8 @@ pub(crate) fn metadata(file: &File, bytes: &mut [u8]) -> Result<(), Errno> {
     fill(bytes, &request)
 }
 
-/// The only thing that the kernel checks about tiling: the tile split of GFX6 to GFX8 has seven values.
+/// Returns `true` if the tiling flags are valid: the kernel only checks that the tile split of GFX6 to GFX8 has one of seven
+/// values.
 ///
 /// Source: Linux 6.12 `amdgpu_object.c`, `amdgpu_bo_set_tiling_flags`.
 fn is_tiling(file: &File, tiling: u64) -> bool {
@@ -174,7 +175,7 @@ fn is_tiling(file: &File, tiling: u64) -> bool {
     file.gpu.profile.dev_info.family > FAMILY_CZ || tiling >> TILE_SPLIT_SHIFT & 7 <= 6
 }
 
-/// GEM_WAIT_IDLE. A timeout is no error.
+/// Performs GEM_WAIT_IDLE. A timeout is not an error.
 pub(crate) fn wait_idle(file: &File, bytes: &mut [u8]) -> Result<(), Errno> {
     let request: GemWaitIdle = argument(bytes)?;
     let bo = file.bo(request.handle).ok_or(Errno::ENOENT)?;
@@ -182,7 +183,7 @@ pub(crate) fn wait_idle(file: &File, bytes: &mut [u8]) -> Result<(), Errno> {
     answer::<GemWaitIdle>(bytes, &GemWaitIdleAnswer { status: u32::from(idle.is_none()), domain: 0 })
 }
 
-/// GEM_OP.
+/// Performs GEM_OP.
 pub(crate) fn op(file: &File, bytes: &mut [u8]) -> Result<(), Errno> {
     let request: GemOp = argument(bytes)?;
     let bo = file.bo(request.handle).ok_or(Errno::ENOENT)?;
@@ -193,7 +194,7 @@ pub(crate) fn op(file: &File, bytes: &mut [u8]) -> Result<(), Errno> {
             user::write_slice(request.value, &[info])
         }
         GEM_OP_SET_PLACEMENT if bo.is_user_memory() => Err(Errno::EPERM),
-        // Another device's memory stays where it is.
+        // Memory of another device stays where it is.
         GEM_OP_SET_PLACEMENT if bo.is_imported() && request.value & GemDomain::VRAM.bits() != 0 => Err(Errno::EINVAL),
         GEM_OP_SET_PLACEMENT => {
             let movable = GemDomain::VRAM | GemDomain::GTT | GemDomain::CPU;
@@ -205,7 +206,7 @@ pub(crate) fn op(file: &File, bytes: &mut [u8]) -> Result<(), Errno> {
     }
 }
 
-/// GEM_USERPTR.
+/// Performs GEM_USERPTR.
 pub(crate) fn userptr(file: &File, bytes: &mut [u8]) -> Result<(), Errno> {
     let mut request: GemUserptr = argument(bytes)?;
     if !request.addr.is_multiple_of(PAGE) || !request.size.is_multiple_of(PAGE) {

@@ -12,7 +12,7 @@ use crate::kernel::{
     mm::bo::Bo,
 };
 
-/// GEM_FLINK: the name of a BO, the same at every call.
+/// Performs GEM_FLINK: returns the name of a BO, which is the same for every call.
 pub(crate) fn flink(file: &File, bytes: &mut [u8]) -> Result<(), Errno> {
     let mut request: GemFlink = argument(bytes)?;
     let bo = file.bo(request.handle).ok_or(Errno::ENOENT)?;
@@ -20,7 +20,7 @@ pub(crate) fn flink(file: &File, bytes: &mut [u8]) -> Result<(), Errno> {
     fill(bytes, &request)
 }
 
-/// GEM_OPEN: a new handle every time, even where the file has one.
+/// Performs GEM_OPEN: returns a new handle for every call, even if the file already has one.
 pub(crate) fn open(file: &File, bytes: &mut [u8]) -> Result<(), Errno> {
     let mut request: GemOpen = argument(bytes)?;
     let names = file.gpu.names.lock();
@@ -34,7 +34,7 @@ pub(crate) fn open(file: &File, bytes: &mut [u8]) -> Result<(), Errno> {
     fill(bytes, &request)
 }
 
-/// Returns `true` if the BO belongs to another file's address space, or is made of another process's memory.
+/// Returns `true` if the BO belongs to another file's address space, or is created from another process's memory.
 ///
 /// Source: Linux 6.12 `amdgpu_gem.c`, `amdgpu_gem_object_open`.
 fn is_private(file: &File, bo: &Bo) -> bool {

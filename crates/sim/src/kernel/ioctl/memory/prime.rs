@@ -1,4 +1,4 @@
-//! PRIME: BOs as dma-bufs.
+//! PRIME: export and import of BOs as dma-bufs.
 //!
 //! Source: Linux 6.12 `drm_prime.c`; `amdgpu_dma_buf.c`.
 
@@ -16,7 +16,7 @@ use crate::kernel::{
     user,
 };
 
-/// PRIME_HANDLE_TO_FD.
+/// Performs PRIME_HANDLE_TO_FD.
 pub(crate) fn handle_to_fd(file: &File, bytes: &mut [u8]) -> Result<(), Errno> {
     let mut request: PrimeHandle = argument(bytes)?;
     if request.flags & !(PRIME_CLOEXEC | PRIME_RDWR) != 0 {
@@ -27,7 +27,7 @@ pub(crate) fn handle_to_fd(file: &File, bytes: &mut [u8]) -> Result<(), Errno> {
     if bo.is_user_memory() || private {
         return Err(Errno::EPERM);
     }
-    // The lock keeps the last handle from being closed meanwhile.
+    // The lock prevents the last handle from being closed concurrently.
     let names = file.gpu.names.lock();
     let mut handles = file.handles.lock();
     if !handles.holds(&bo) {
@@ -45,13 +45,13 @@ pub(crate) fn handle_to_fd(file: &File, bytes: &mut [u8]) -> Result<(), Errno> {
     fill(bytes, &request)
 }
 
-/// PRIME_FD_TO_HANDLE. A dma-buf has one handle in a file, and getting it again is not counted.
+/// Performs PRIME_FD_TO_HANDLE. A dma-buf has one handle in a file, which repeated imports return without counting.
 pub(crate) fn fd_to_handle(file: &File, bytes: &mut [u8]) -> Result<(), Errno> {
     let mut request: PrimeHandle = argument(bytes)?;
     let fd = user::descriptor(request.fd)?;
     let id = FileId::of(fd)?;
     let Some(Shared::DmaBuf(dma_buf)) = file.gpu.machine.descriptors.find(fd)? else { return Err(Errno::EINVAL) };
-    // One after the other: two imports of one dma-buf are one handle.
+    // Imports are serialized, so that two imports of one dma-buf return one handle.
     let _names = file.gpu.names.lock();
     let mut handles = file.handles.lock();
     request.handle = if let Some(known) = handles.of_dma_buf(id) {
@@ -72,9 +72,9 @@ pub(crate) fn fd_to_handle(file: &File, bytes: &mut [u8]) -> Result<(), Errno> {
     fill(bytes, &request)
 }
 
-/// A BO over another device's: in GTT and nowhere else, whatever it is there, with the fences of both in one place.
+/// Creates a BO for another device's BO: always in GTT, with a common reservation.
 ///
-/// Source: `amdgpu_dma_buf_create_obj`. The kernel counts it in GTT only once the GPU uses it.
+/// Source: `amdgpu_dma_buf_create_obj`. The kernel counts it in GTT only after the GPU has used it.
 fn import_foreign(gpu: &Gpu, source: &Arc<Bo>) -> Result<Arc<Bo>, Errno> {
     let flags = source.attributes().flags & GemCreateFlags::CPU_GTT_USWC;
     let (preferred, allowed) = (GemDomain::GTT, GemDomain::GTT);

@@ -1,4 +1,4 @@
-//! GEM_VA: bindings.
+//! GEM_VA: mappings of GPU addresses.
 //!
 //! Source: Linux 6.12 `amdgpu_gem.c`, `amdgpu_gem_va_ioctl`; `amdgpu_vm.c`.
 
@@ -11,7 +11,7 @@ use crate::kernel::{
     user,
 };
 
-/// Flags of an ordinary binding.
+/// The flags of an ordinary mapping.
 const ORDINARY: VaFlags = VaFlags::DELAY_UPDATE
     .union(VaFlags::READABLE)
     .union(VaFlags::WRITEABLE)
@@ -19,10 +19,10 @@ const ORDINARY: VaFlags = VaFlags::DELAY_UPDATE
     .union(VaFlags::MTYPE_MASK)
     .union(VaFlags::NOALLOC);
 
-/// Flags of a partially resident one.
+/// The flags of a partially resident mapping.
 const PARTIAL: VaFlags = VaFlags::DELAY_UPDATE.union(VaFlags::PRT);
 
-/// GEM_VA.
+/// Performs GEM_VA.
 pub(crate) fn gem_va(file: &File, bytes: &mut [u8]) -> Result<(), Errno> {
     let request: GemVa = argument(bytes)?;
     let mut vm = file.vm.lock();
@@ -60,8 +60,8 @@ pub(crate) fn gem_va(file: &File, bytes: &mut [u8]) -> Result<(), Errno> {
     }
 }
 
-/// GEM_VA of Linux 6.17: waits for sync objects first, and puts a fence for the new page tables into another one. Page tables
-/// change at once here, so the fence has signalled.
+/// Performs GEM_VA of Linux 6.17: waits for sync objects first, and stores a fence for the new page tables in another sync object.
+/// Page tables change immediately here, so the fence has signalled.
 ///
 /// Source: Linux 6.17 `amdgpu_gem.c`, `amdgpu_gem_va_ioctl`, `amdgpu_gem_add_input_fence` and
 /// `amdgpu_gem_update_timeline_node`.

@@ -1,4 +1,4 @@
-//! Setting properties of objects, as a part of a commit.
+//! Setting of objects' properties as a part of a commit.
 //!
 //! Source: Linux 6.12 `drm_atomic_uapi.c`, `drm_atomic_set_property` with `drm_atomic_plane_set_property` and the others of the
 //! kind.
@@ -21,20 +21,20 @@ struct Wanted {
     object: Object,
     property: &'static Property,
     value: u64,
-    /// The fence that the value names by a descriptor.
+    /// The fence for a value that is a descriptor.
     fence: Option<Arc<Fence>>,
 }
 
-/// The properties that a request sets, in order. The client is asked for all that its memory and its descriptors hold, so that
-/// a commit, for which others wait, does not wait for the client.
+/// The properties that a request sets, in order. All data of the client's memory and descriptors is read in advance, so that a
+/// commit, for which others wait, does not wait for the client.
 #[derive(Clone, Debug)]
 pub(super) struct List {
     wanted: Vec<Wanted>,
-    /// The reason why the request has no further properties.
+    /// The reason why there are no further properties.
     end: Result<(), Errno>,
 }
 
-/// Properties of one request at most: far more than all objects have.
+/// The maximum number of properties of a request: far more than all objects have.
 const MOST: usize = 1 << 16;
 
 impl List {
@@ -43,7 +43,7 @@ impl List {
         Self { wanted: Vec::new(), end: Ok(()) }
     }
 
-    /// Ends the list with what made reading it end.
+    /// Ends the list with the result of reading it.
     pub(super) fn end(&mut self, end: Result<(), Errno>) {
         self.end = end;
     }
@@ -52,7 +52,7 @@ impl List {
     ///
     /// # Errors
     ///
-    /// ENOMEM for too many, EFAULT for a fence's place that cannot be written.
+    /// ENOMEM if there are too many properties, EFAULT if the address for a fence cannot be written.
     pub(super) fn add(
         &mut self,
         file: &File,
@@ -76,7 +76,7 @@ impl List {
         Ok(())
     }
 
-    /// Returns the addresses that take descriptors of fences, by the index of the CRTC that signals them.
+    /// Returns the addresses for descriptors of fences, by the index of the CRTC that signals them.
     pub(super) fn places_of_fences(&self) -> BTreeMap<u32, u64> {
         let places = self.wanted.iter().filter(|wanted| wanted.property.key == Key::OutFencePtr && wanted.value != 0);
         places
@@ -87,12 +87,11 @@ impl List {
             .collect()
     }
 
-    /// Makes the change that the properties ask for.
+    /// Applies the properties to a change.
     ///
     /// # Errors
     ///
-    /// EINVAL for a value that the property does not take or an object that it names and that does not exist; what ended the
-    /// list.
+    /// EINVAL if a value is not valid for its property or refers to an object that does not exist; the error that ended the list.
     pub(super) fn make(&self, file: &File, change: &mut Change<'_>) -> Result<(), Errno> {
         let screen = file.gpu.screen.as_ref().ok_or(Errno::EINVAL)?;
         let mut assignment = Assignment { file, screen, change };
@@ -101,7 +100,7 @@ impl List {
     }
 }
 
-/// A commit of properties in the making.
+/// A commit of properties that is being prepared.
 #[derive(Debug)]
 struct Assignment<'a, 's> {
     file: &'a File,
@@ -113,7 +112,7 @@ impl Assignment<'_, '_> {
     fn set(&mut self, wanted: &Wanted) -> Result<(), Errno> {
         let &Wanted { object, property, value, ref fence } = wanted;
         let takes = property.takes(value).ok_or(Errno::EINVAL)?;
-        // What a property names exists, whatever it is set for.
+        // The object in the value of a property must exist, regardless of the property.
         match takes {
             Takes::Blob(id) => drop(self.screen.blob(id).ok_or(Errno::EINVAL)?),
             Takes::Object(MODE_OBJECT_FB, id) => drop(self.screen.framebuffer(id).ok_or(Errno::EINVAL)?),
@@ -131,7 +130,7 @@ impl Assignment<'_, '_> {
     }
 
     fn set_of_plane(&mut self, index: u32, (key, value): (Key, u64), fence: Option<&Arc<Fence>>) -> Result<(), Errno> {
-        // The ranges of the properties keep to 32 bits.
+        // The ranges of the properties have at most 32 bits.
         let (wide, signed) = (value as u32, value as i32);
         let change: Box<dyn FnOnce(&mut PlaneState)> = match key {
             Key::FbId => {
@@ -143,7 +142,7 @@ impl Assignment<'_, '_> {
                 Box::new(move |plane| plane.crtc = crtc)
             }
             Key::InFenceFd => {
-                // The plane takes part even where there is nothing to wait for.
+                // The plane takes part even if there is no fence to wait for.
                 self.change.plane(index, |_| ()).ok_or(Errno::EINVAL)?;
                 return match signed {
                     -1 => Ok(()),
@@ -197,15 +196,15 @@ impl Assignment<'_, '_> {
                 self.change.connect(index, crtc);
                 Ok(())
             }
-            // The link is good, and only the driver says otherwise.
+            // The link is good; only the driver could report otherwise.
             Key::LinkStatus => Ok(()),
-            // DPMS is no part of an atomic commit.
+            // DPMS is not part of an atomic commit.
             _ => Err(Errno::EINVAL),
         }
     }
 }
 
-/// Returns the index of a CRTC, or none for the id 0.
+/// Returns the index of a CRTC; `None` for the ID 0.
 fn crtc(file: &File, id: u32) -> Result<Option<u32>, Errno> {
     match file.gpu.modes.find(id) {
         None if id == 0 => Ok(None),
@@ -214,7 +213,7 @@ fn crtc(file: &File, id: u32) -> Result<Option<u32>, Errno> {
     }
 }
 
-/// Returns the fence of a client's sync file; `None` for any other descriptor.
+/// Returns the fence of a client's sync file; `None` for all other descriptors.
 fn fence(file: &File, fd: i32) -> Option<Arc<Fence>> {
     let fd = user::descriptor(fd).ok()?;
     match file.gpu.machine.descriptors.find(fd).ok()? {

@@ -26,12 +26,12 @@ const FLAGS: u32 = MODE_PAGE_FLIP_EVENT
     | MODE_ATOMIC_NONBLOCK
     | MODE_ATOMIC_ALLOW_MODESET;
 
-/// Returns the property with an id, if the object has it.
+/// Returns the property with an ID, if the object has it.
 fn property_of(object: Object, id: u32) -> Option<&'static Property> {
     Property::find(id).filter(|property| object.properties().is_some_and(|all| all.contains(&property.key)))
 }
 
-/// MODE_ATOMIC.
+/// Performs MODE_ATOMIC.
 pub(crate) fn commit(file: &File, bytes: &mut [u8]) -> Result<(), Errno> {
     let screen = screen(file)?;
     let request: ModeAtomic = argument(bytes)?;
@@ -68,7 +68,7 @@ pub(crate) fn commit(file: &File, bytes: &mut [u8]) -> Result<(), Errno> {
             outlast(file, &obstacles)?;
             continue;
         }
-        // The client takes its descriptors in its own time, which is not that of others.
+        // The client installs its descriptors without holding the display's lock.
         let Some(ready) = prepared.take_if(|prepared| prepared.told == told) else {
             drop(change);
             prepared = Some(Prepared::new(file, told, events, request.user_data, &fences)?);
@@ -82,19 +82,19 @@ pub(crate) fn commit(file: &File, bytes: &mut [u8]) -> Result<(), Errno> {
     }
 }
 
-/// Events and fences that tell a client when its commit is scanned out. What it does not come to is taken back.
+/// The events and fences that signal the scanout of a commit to its client. They are withdrawn on drop unless the commit is made.
 #[derive(Debug)]
 struct Prepared<'f> {
     file: &'f File,
-    /// CRTCs that tell, by their index.
+    /// The mask of the CRTCs that signal.
     told: u32,
     signals: Vec<Signal>,
-    /// Addresses of the descriptors that were given out.
+    /// The addresses of the installed descriptors.
     places: Vec<u64>,
 }
 
 impl<'f> Prepared<'f> {
-    /// Reserves room for events of some CRTCs, and gives the client descriptors of fences.
+    /// Reserves room for events of some CRTCs, and installs descriptors of fences in the client.
     fn new(file: &'f File, told: u32, events: u32, user_data: u64, places: &BTreeMap<u32, u64>) -> Result<Self, Errno> {
         let mut prepared = Self { file, told, signals: Vec::new(), places: Vec::new() };
         for crtc in (0..u32::BITS).filter(|crtc| told >> crtc & 1 != 0) {
@@ -116,9 +116,9 @@ impl<'f> Prepared<'f> {
         Ok(prepared)
     }
 
-    /// Commits a change that tells of itself with this.
+    /// Commits a change with these events and fences.
     fn commit(mut self, change: Change<'_>, may_set_modes: bool) -> Result<Arc<Fence>, Errno> {
-        // Were it refused, it would tell all the same.
+        // A rejected commit must not signal.
         change.check(may_set_modes, self.told)?;
         self.places.clear();
         change.commit(may_set_modes, std::mem::take(&mut self.signals))
@@ -168,13 +168,13 @@ fn read_into(file: &File, request: &ModeAtomic, list: &mut List) -> Result<(), E
     Ok(())
 }
 
-/// MODE_OBJ_SETPROPERTY. A kind of 0 is any.
+/// Performs MODE_OBJ_SETPROPERTY. A kind of 0 matches any object.
 pub(crate) fn set_property(file: &File, bytes: &mut [u8]) -> Result<(), Errno> {
     let ModeObjSetProperty { value, prop_id, obj_id, obj_type, .. } = argument(bytes)?;
     set(file, (obj_id, obj_type), prop_id, value)
 }
 
-/// MODE_SETPROPERTY.
+/// Performs MODE_SETPROPERTY.
 pub(crate) fn set_connector_property(file: &File, bytes: &mut [u8]) -> Result<(), Errno> {
     let ModeConnectorSetProperty { value, prop_id, connector_id } = argument(bytes)?;
     set(file, (connector_id, MODE_OBJECT_CONNECTOR), prop_id, value)
@@ -190,7 +190,7 @@ fn set(file: &File, (id, kind): (u32, u32), property: u32, value: u64) -> Result
         let Object::Connector(index, _) = object else { return Err(Errno::EINVAL) };
         return super::commit(file, screen, |change| {
             if let Some(crtc) = change.new_configuration().feeds(index) {
-                // Every value but "On" is off.
+                // All values but "On" disable the CRTC.
                 change.crtc(crtc, |crtc| crtc.is_active = value == 0);
             }
             Ok(())

@@ -12,7 +12,7 @@ use crate::kernel::{
     user,
 };
 
-/// MODE_CREATEPROPBLOB.
+/// Performs MODE_CREATEPROPBLOB.
 pub(crate) fn create(file: &File, bytes: &mut [u8]) -> Result<(), Errno> {
     let screen = screen(file)?;
     let request: ModeCreateBlob = argument(bytes)?;
@@ -25,13 +25,13 @@ pub(crate) fn create(file: &File, bytes: &mut [u8]) -> Result<(), Errno> {
     fill(bytes, &ModeCreateBlob { blob_id, ..request })
 }
 
-/// MODE_DESTROYPROPBLOB: a blob that is in use lives on.
+/// Performs MODE_DESTROYPROPBLOB. A blob in use stays alive.
 pub(crate) fn destroy(file: &File, bytes: &mut [u8]) -> Result<(), Errno> {
     let ModeDestroyBlob { blob_id } = argument(bytes)?;
     screen(file)?.destroy_blob(file.number, blob_id)
 }
 
-/// MODE_GETPROPBLOB: the content where the room is just as long, and the length.
+/// Performs MODE_GETPROPBLOB: returns the length, and the content if the buffer has exactly that length.
 pub(crate) fn get(file: &File, bytes: &mut [u8]) -> Result<(), Errno> {
     let request: ModeGetBlob = argument(bytes)?;
     // Without a display there are no blobs.

@@ -9,12 +9,12 @@ use crate::kernel::{
     ioctl::args::argument,
 };
 
-/// The client's capabilities.
+/// Returns the client's capabilities.
 pub(super) fn of(file: &File) -> Result<ClientCaps, Errno> {
     Ok(*file.node.as_primary().ok_or(Errno::EACCES)?.caps())
 }
 
-/// SET_CLIENT_CAP. Atomic mode setting brings all planes with it.
+/// Performs SET_CLIENT_CAP. Atomic mode setting also enables all planes.
 pub(crate) fn set(file: &File, bytes: &mut [u8]) -> Result<(), Errno> {
     let SetClientCap { capability, value } = argument(bytes)?;
     let mut caps = file.node.as_primary().ok_or(Errno::EACCES)?.caps();
@@ -22,7 +22,7 @@ pub(crate) fn set(file: &File, bytes: &mut [u8]) -> Result<(), Errno> {
         client_cap::STEREO_3D | client_cap::UNIVERSAL_PLANES | client_cap::ASPECT_RATIO => 1,
         client_cap::ATOMIC => 2,
         client_cap::WRITEBACK_CONNECTORS if caps.atomic => 1,
-        // amdgpu is no virtual machine's display.
+        // amdgpu is not the display of a virtual machine.
         client_cap::CURSOR_PLANE_HOTSPOT => return Err(Errno::EOPNOTSUPP),
         _ => return Err(Errno::EINVAL),
     };
@@ -32,7 +32,7 @@ pub(crate) fn set(file: &File, bytes: &mut [u8]) -> Result<(), Errno> {
     match capability {
         client_cap::UNIVERSAL_PLANES => caps.universal_planes = value != 0,
         client_cap::ATOMIC => *caps = ClientCaps { atomic: value != 0, universal_planes: value != 0 },
-        // Nothing that they change is there.
+        // The other capabilities have no effect here.
         _ => {}
     }
     Ok(())

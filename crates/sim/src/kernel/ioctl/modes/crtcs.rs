@@ -16,7 +16,7 @@ use crate::kernel::{
     user,
 };
 
-/// MODE_SETCRTC. The display can be shown by any CRTC, by one at a time, in its own mode.
+/// Performs MODE_SETCRTC. The display can be shown by any CRTC, but only by one at a time, in its own mode.
 pub(crate) fn set(file: &File, bytes: &mut [u8]) -> Result<(), Errno> {
     let screen = screen(file)?;
     let request: ModeCrtc = argument(bytes)?;
@@ -44,7 +44,7 @@ pub(crate) fn set(file: &File, bytes: &mut [u8]) -> Result<(), Errno> {
             return Err(Errno::EINVAL);
         }
         let plane = whole(framebuffer, crtc, mode, (request.x, request.y))?;
-        // Nothing is plugged into the others.
+        // No display is connected to the other connectors.
         if connectors.clone()? != [file.gpu.modes.connectors().start] {
             return Err(Errno::EINVAL);
         }
@@ -52,7 +52,7 @@ pub(crate) fn set(file: &File, bytes: &mut [u8]) -> Result<(), Errno> {
     })
 }
 
-/// Returns a primary plane that fills a mode from a point of a framebuffer on.
+/// Returns a primary plane that fills a mode, starting at a point of a framebuffer.
 fn whole(framebuffer: Arc<Framebuffer>, crtc: u32, mode: ModeInfo, (x, y): (u32, u32)) -> Result<PlaneState, Errno> {
     let (width, height) = (u32::from(mode.hdisplay), u32::from(mode.vdisplay));
     if x + width > framebuffer.width || y + height > framebuffer.height {
@@ -70,7 +70,7 @@ fn whole(framebuffer: Arc<Framebuffer>, crtc: u32, mode: ModeInfo, (x, y): (u32,
 ///
 /// # Errors
 ///
-/// EINVAL for none or too many, ENOENT for one that is not there, EFAULT.
+/// EINVAL if there are none or too many, ENOENT if one does not exist, EFAULT if they cannot be read.
 fn read_connectors(file: &File, request: &ModeCrtc) -> Result<Vec<u32>, Errno> {
     let connectors = file.gpu.modes.connectors();
     let count = usize::try_from(request.count_connectors).unwrap_or(usize::MAX);
@@ -107,7 +107,7 @@ fn turn_on(change: &mut Change<'_>, screen: &Screen, plane: PlaneState, mode: Mo
     Ok(())
 }
 
-/// MODE_PAGE_FLIP.
+/// Performs MODE_PAGE_FLIP.
 pub(crate) fn page_flip(file: &File, bytes: &mut [u8]) -> Result<(), Errno> {
     let screen = screen(file)?;
     let ModePageFlip { crtc_id, fb_id, flags, reserved, user_data } = argument(bytes)?;
@@ -120,7 +120,7 @@ pub(crate) fn page_flip(file: &File, bytes: &mut [u8]) -> Result<(), Errno> {
     let next = screen.framebuffer(fb_id).ok_or(Errno::ENOENT)?;
     let format = next.format;
     change.plane(crtc, |plane| plane.framebuffer = Some(next));
-    // A framebuffer that is too small comes first.
+    // A framebuffer that is too small is reported first.
     if let Err(Errno::ENOSPC) = change.check(false, 0) {
         return Err(Errno::ENOSPC);
     }

@@ -1,4 +1,4 @@
-//! Dumb buffers: BOs for pixels, whose layout the kernel chooses.
+//! Dumb buffers: BOs for images whose layout the kernel chooses.
 //!
 //! Source: Linux 6.12 `drm_dumb_buffers.c`, `drm_mode_create_dumb`; `amdgpu_gem.c`, `amdgpu_mode_dumb_create` and
 //! `amdgpu_gem_align_pitch`.
@@ -18,7 +18,7 @@ use crate::kernel::{
     mm::bo::PAGE,
 };
 
-/// The pixels of a row with its padding.
+/// Returns the pitch in pixels for a width.
 fn aligned(width: u32, pixel_bytes: u32) -> Option<u32> {
     let multiple = match pixel_bytes {
         1 => 256,
@@ -29,7 +29,7 @@ fn aligned(width: u32, pixel_bytes: u32) -> Option<u32> {
     width.checked_next_multiple_of(multiple)
 }
 
-/// MODE_CREATE_DUMB.
+/// Performs MODE_CREATE_DUMB.
 pub(crate) fn create(file: &File, bytes: &mut [u8]) -> Result<(), Errno> {
     let request: ModeCreateDumb = argument(bytes)?;
     let ModeCreateDumb { height, width, bpp, .. } = request;
@@ -52,7 +52,7 @@ pub(crate) fn create(file: &File, bytes: &mut [u8]) -> Result<(), Errno> {
     fill(bytes, &ModeCreateDumb { handle, pitch, size, ..request })
 }
 
-/// MODE_MAP_DUMB.
+/// Performs MODE_MAP_DUMB.
 pub(crate) fn map(file: &File, bytes: &mut [u8]) -> Result<(), Errno> {
     let request: ModeMapDumb = argument(bytes)?;
     let mut mmap = GemMmap { handle: request.handle, pad: 0 };
@@ -61,7 +61,7 @@ pub(crate) fn map(file: &File, bytes: &mut [u8]) -> Result<(), Errno> {
     fill(bytes, &ModeMapDumb { offset: addr_ptr, ..request })
 }
 
-/// MODE_DESTROY_DUMB.
+/// Performs MODE_DESTROY_DUMB.
 pub(crate) fn destroy(file: &File, bytes: &mut [u8]) -> Result<(), Errno> {
     let ModeDestroyDumb { handle } = argument(bytes)?;
     gem::close(file, GemClose { handle, pad: 0 }.as_mut_bytes())

@@ -1,4 +1,4 @@
-//! Requests that make framebuffers and tell of them.
+//! Requests that create, query and remove framebuffers.
 //!
 //! Source: Linux 6.12 `drm_framebuffer.c`, `drm_mode_addfb`, `drm_mode_addfb2`, `drm_mode_rmfb`, `drm_mode_closefb`,
 //! `drm_mode_getfb`, `drm_mode_getfb2_ioctl` and `drm_mode_dirtyfb_ioctl`; `amdgpu_display.c`,
@@ -19,7 +19,7 @@ use crate::kernel::{
     user,
 };
 
-/// MODE_ADDFB.
+/// Performs MODE_ADDFB.
 pub(crate) fn add(file: &File, bytes: &mut [u8]) -> Result<(), Errno> {
     screen(file)?;
     let ModeFbCmd { width, height, pitch, bpp, depth, handle, .. } = argument(bytes)?;
@@ -30,7 +30,7 @@ pub(crate) fn add(file: &File, bytes: &mut [u8]) -> Result<(), Errno> {
     fill(bytes, &ModeFbCmd { fb_id, ..argument(bytes)? })
 }
 
-/// MODE_ADDFB2.
+/// Performs MODE_ADDFB2.
 pub(crate) fn add_by_format(file: &File, bytes: &mut [u8]) -> Result<(), Errno> {
     screen(file)?;
     let command: ModeFbCmd2 = argument(bytes)?;
@@ -47,7 +47,7 @@ fn add_of_file(file: &File, command: &ModeFbCmd2, format: Format) -> Result<u32,
     Ok(screen(file)?.add(Some(file.number), framebuffer)?.id)
 }
 
-/// Makes a framebuffer of the first plane of a command.
+/// Creates a framebuffer from the first plane of a command.
 pub(super) fn create(file: &File, command: &ModeFbCmd2, format: Format) -> Result<Framebuffer, Errno> {
     let screen = screen(file)?;
     let &ModeFbCmd2 { width, height, flags, handles, pitches, offsets, modifier, .. } = command;
@@ -68,7 +68,7 @@ pub(super) fn create(file: &File, command: &ModeFbCmd2, format: Format) -> Resul
     if !has_modifiers && modifier[0] != 0 {
         return Err(Errno::EINVAL);
     }
-    // A client that knows no modifiers may leave anything in what belongs to other planes.
+    // A client without modifiers may leave any values in the fields of other planes.
     let others = [&handles[1..], &pitches[1..], &offsets[1..]];
     if has_modifiers
         && (others.concat().iter().any(|value| *value != 0) || modifier[1..].iter().any(|value| *value != 0))
@@ -83,13 +83,13 @@ pub(super) fn create(file: &File, command: &ModeFbCmd2, format: Format) -> Resul
     Ok(Framebuffer { id: 0, bo, width, height, format, pitch, offset, modifier })
 }
 
-/// MODE_RMFB.
+/// Performs MODE_RMFB.
 pub(crate) fn remove(file: &File, bytes: &mut [u8]) -> Result<(), Errno> {
     let id = u32::read_from_bytes(bytes.get(..4).unwrap_or_default()).map_err(|_| Errno::EINVAL)?;
     screen(file)?.remove(file.number, id)
 }
 
-/// MODE_CLOSEFB: planes that show it keep it.
+/// Performs MODE_CLOSEFB. Planes that show the framebuffer keep it.
 pub(crate) fn close(file: &File, bytes: &mut [u8]) -> Result<(), Errno> {
     let screen = screen(file)?;
     let ModeCloseFb { fb_id, pad } = argument(bytes)?;
@@ -99,7 +99,7 @@ pub(crate) fn close(file: &File, bytes: &mut [u8]) -> Result<(), Errno> {
     screen.close(file.number, fb_id).map(drop)
 }
 
-/// Returns a new handle of a framebuffer's BO for a client that may have it, else 0.
+/// Returns a new handle of a framebuffer's BO for a privileged client, otherwise 0.
 fn handle(file: &File, framebuffer: &Framebuffer) -> Result<u32, Errno> {
     let is_admin = file.node.as_primary().is_some_and(Primary::is_admin);
     if !is_admin && !file.gpu.masters.is_master(&file.node) {
@@ -108,7 +108,7 @@ fn handle(file: &File, framebuffer: &Framebuffer) -> Result<u32, Errno> {
     file.handles.lock().insert(&framebuffer.bo)
 }
 
-/// MODE_GETFB.
+/// Performs MODE_GETFB.
 pub(crate) fn get(file: &File, bytes: &mut [u8]) -> Result<(), Errno> {
     let ModeFbCmd { fb_id, .. } = argument(bytes)?;
     let framebuffer = screen(file)?.framebuffer(fb_id).ok_or(Errno::ENOENT)?;
@@ -118,7 +118,7 @@ pub(crate) fn get(file: &File, bytes: &mut [u8]) -> Result<(), Errno> {
     fill(bytes, &ModeFbCmd { fb_id, width, height, pitch, bpp, depth, handle })
 }
 
-/// MODE_GETFB2.
+/// Performs MODE_GETFB2.
 pub(crate) fn get_with_modifier(file: &File, bytes: &mut [u8]) -> Result<(), Errno> {
     let ModeFbCmd2 { fb_id, .. } = argument(bytes)?;
     let screen = screen(file)?;
@@ -139,7 +139,7 @@ pub(crate) fn get_with_modifier(file: &File, bytes: &mut [u8]) -> Result<(), Err
     fill(bytes, &answer)
 }
 
-/// MODE_DIRTYFB: the picture is read from memory when it is looked at, so there is nothing to bring up to date.
+/// Performs MODE_DIRTYFB. The image is read from memory when it is needed, so there is nothing to update.
 pub(crate) fn dirty(file: &File, bytes: &mut [u8]) -> Result<(), Errno> {
     const MOST_CLIPS: u32 = 256;
     let ModeFbDirty { fb_id, flags, num_clips, clips_ptr, .. } = argument(bytes)?;

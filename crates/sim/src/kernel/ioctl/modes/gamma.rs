@@ -1,4 +1,4 @@
-//! Requests about gamma tables, without properties.
+//! Requests for gamma tables without properties.
 //!
 //! Source: Linux 6.12 `drm_color_mgmt.c`, `drm_mode_gamma_set_ioctl`, `drm_mode_gamma_get_ioctl` and
 //! `drm_crtc_legacy_gamma_set`.
@@ -16,7 +16,7 @@ use crate::kernel::{
     user,
 };
 
-/// Returns the request, the display and the CRTC by its index.
+/// Returns the request, the display and the index of the CRTC.
 fn of<'f>(file: &'f File, bytes: &[u8]) -> Result<(ModeCrtcLut, &'f Arc<Screen>, u32), Errno> {
     let screen = screen(file)?;
     let request: ModeCrtcLut = argument(bytes)?;
@@ -24,7 +24,7 @@ fn of<'f>(file: &'f File, bytes: &[u8]) -> Result<(ModeCrtcLut, &'f Arc<Screen>,
     if request.gamma_size as usize == GAMMA { Ok((request, screen, crtc)) } else { Err(Errno::EINVAL) }
 }
 
-/// MODE_SETGAMMA.
+/// Performs MODE_SETGAMMA.
 pub(crate) fn set(file: &File, bytes: &mut [u8]) -> Result<(), Errno> {
     let (request, screen, crtc) = of(file, bytes)?;
     let column = |address: u64| user::read_slice::<u16>(address, GAMMA);
@@ -38,7 +38,7 @@ pub(crate) fn set(file: &File, bytes: &mut [u8]) -> Result<(), Errno> {
     })
 }
 
-/// MODE_GETGAMMA: zeros before a table of this size was set.
+/// Performs MODE_GETGAMMA: returns zeros until a table of this size was set.
 pub(crate) fn get(file: &File, bytes: &mut [u8]) -> Result<(), Errno> {
     let (request, screen, crtc) = of(file, bytes)?;
     let blob = screen.configuration().crtc(crtc).gamma;

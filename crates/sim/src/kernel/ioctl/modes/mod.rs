@@ -27,7 +27,7 @@ use crate::kernel::{
     user,
 };
 
-/// Returns the display, without which what is shown is not simulated.
+/// Returns the display. Scanout is not simulated without one.
 fn screen(file: &File) -> Result<&Arc<Screen>, Errno> {
     file.gpu.screen.as_ref().ok_or_else(|| {
         file.gpu.complaints.say("framebuffers and modes are simulated with a display alone".to_owned());
@@ -35,8 +35,8 @@ fn screen(file: &File) -> Result<&Arc<Screen>, Errno> {
     })
 }
 
-/// Waits until a commit is scanned out, at the next vertical blank: what it waits for is done. No interruption ends this, for
-/// the client would commit once more.
+/// Waits until a commit is scanned out at the next vertical blank, after its fences. An interruption does not end the wait, because
+/// the client would repeat the commit.
 fn finish(file: &File, commit: &Fence) {
     file.gpu.events.wait_through(|| commit.is_signalled());
 }
@@ -45,20 +45,20 @@ fn finish(file: &File, commit: &Fence) {
 ///
 /// # Errors
 ///
-/// EINTR when the client is interrupted.
+/// EINTR if the client is interrupted.
 fn outlast(file: &File, fences: &[Arc<Fence>]) -> Result<(), Errno> {
     let are_over = || fences.iter().all(|fence| fence.is_signalled()).then_some(());
     file.gpu.events.wait(Until::Never, are_over).ok_or(Errno::EINTR)
 }
 
-/// Makes a change and commits it once nothing is in its way, then waits until it is scanned out.
+/// Prepares a change and commits it when nothing blocks it, then waits until it is scanned out.
 ///
-/// While this waits, others make theirs, and so this one is made anew afterwards. `make` is called with the display locked for
-/// all clients: it must not wait for any of them, nor read their memory.
+/// While this waits, other clients may commit, so the change is prepared again afterwards. `make` is called with the display locked
+/// for all clients: it must neither wait for any of them nor access their memory.
 ///
 /// # Errors
 ///
-/// Those of `make` and of the checks of a commit, and EINTR when the client is interrupted before anything changed.
+/// The errors of `make` and of the checks of a commit, and EINTR if the client is interrupted before anything has changed.
 fn commit(file: &File, screen: &Arc<Screen>, make: impl Fn(&mut Change<'_>) -> Result<(), Errno>) -> Result<(), Errno> {
     loop {
         let mut change = screen.change();
@@ -75,14 +75,14 @@ fn commit(file: &File, screen: &Arc<Screen>, make: impl Fn(&mut Change<'_>) -> R
     }
 }
 
-/// Writes as many values as the client has room for; the number that there are.
+/// Writes as many values as the client has room for, and returns the number of values.
 fn list<T: IntoBytes + Immutable>(address: u64, room: u32, values: &[T]) -> Result<u32, Errno> {
     let room = usize::try_from(room).unwrap_or(usize::MAX);
     user::write_slice(address, values.get(..room).unwrap_or(values))?;
     Ok(count(values.len()))
 }
 
-/// Writes the values if the client has room for all; the number that there are.
+/// Writes the values if the client has room for all, and returns the number of values.
 fn whole<T: IntoBytes + Immutable>(address: u64, room: u32, values: &[T]) -> Result<u32, Errno> {
     let there = count(values.len());
     if room >= there {

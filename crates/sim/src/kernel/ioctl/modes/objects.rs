@@ -1,4 +1,4 @@
-//! Requests that list and describe CRTCs, planes, encoders and connectors.
+//! Requests that list and query CRTCs, planes, encoders and connectors.
 //!
 //! Source: Linux 6.12 `drm_mode_config.c`, `drm_mode_getresources`; `drm_crtc.c`, `drm_mode_getcrtc`; `drm_encoder.c`,
 //! `drm_mode_getencoder`; `drm_connector.c`, `drm_mode_getconnector`; `drm_plane.c`, `drm_mode_getplane_res` and
@@ -20,12 +20,12 @@ use crate::{
     },
 };
 
-/// Largest framebuffer, pixels either way.
+/// The maximum width and height of a framebuffer in pixels.
 ///
 /// Source: Linux 6.12 `amdgpu_dm.c`, `amdgpu_dm_mode_config_init`.
 pub(super) const LARGEST: u32 = 16384;
 
-/// MODE_GETRESOURCES. Framebuffers are those of the file.
+/// Performs MODE_GETRESOURCES. The framebuffers are those of the file.
 pub(crate) fn resources(file: &File, bytes: &mut [u8]) -> Result<(), Errno> {
     let mut request: ModeCardRes = argument(bytes)?;
     let modes = file.gpu.modes;
@@ -40,7 +40,7 @@ pub(crate) fn resources(file: &File, bytes: &mut [u8]) -> Result<(), Errno> {
     fill(bytes, &request)
 }
 
-/// MODE_GETCRTC: the mode, and the framebuffer of the primary plane, which has the CRTC's index.
+/// Performs MODE_GETCRTC: returns the mode, and the framebuffer of the primary plane with the CRTC's index.
 pub(crate) fn crtc(file: &File, bytes: &mut [u8]) -> Result<(), Errno> {
     let request: ModeCrtc = argument(bytes)?;
     let Some(Object::Crtc(index)) = file.gpu.modes.find(request.crtc_id) else { return Err(Errno::ENOENT) };
@@ -60,7 +60,7 @@ pub(crate) fn crtc(file: &File, bytes: &mut [u8]) -> Result<(), Errno> {
     fill(bytes, &answer)
 }
 
-/// MODE_GETENCODER.
+/// Performs MODE_GETENCODER.
 pub(crate) fn encoder(file: &File, bytes: &mut [u8]) -> Result<(), Errno> {
     let ModeGetEncoder { encoder_id, .. } = argument(bytes)?;
     let modes = file.gpu.modes;
@@ -75,7 +75,7 @@ pub(crate) fn encoder(file: &File, bytes: &mut [u8]) -> Result<(), Errno> {
     fill(bytes, &answer)
 }
 
-/// MODE_GETCONNECTOR. What nothing is plugged into has no modes.
+/// Performs MODE_GETCONNECTOR. A connector without a display has no modes.
 pub(crate) fn connector(file: &File, bytes: &mut [u8]) -> Result<(), Errno> {
     let request: ModeGetConnector = argument(bytes)?;
     let modes = file.gpu.modes;
@@ -109,7 +109,8 @@ pub(crate) fn connector(file: &File, bytes: &mut [u8]) -> Result<(), Errno> {
     fill(bytes, &answer)
 }
 
-/// MODE_GETPLANERESOURCES: overlays alone, of which there are none, for a client that has not asked for all planes.
+/// Performs MODE_GETPLANERESOURCES. For a client without the capability for all planes it returns only overlays, of which there are
+/// none.
 pub(crate) fn plane_resources(file: &File, bytes: &mut [u8]) -> Result<(), Errno> {
     let mut request: ModeGetPlaneRes = argument(bytes)?;
     let planes: Vec<_> = if caps::of(file)?.universal_planes { file.gpu.modes.planes().collect() } else { Vec::new() };
@@ -117,7 +118,7 @@ pub(crate) fn plane_resources(file: &File, bytes: &mut [u8]) -> Result<(), Errno
     fill(bytes, &request)
 }
 
-/// MODE_GETPLANE.
+/// Performs MODE_GETPLANE.
 pub(crate) fn plane(file: &File, bytes: &mut [u8]) -> Result<(), Errno> {
     let mut request: ModeGetPlane = argument(bytes)?;
     let found = file.gpu.modes.find(request.plane_id);
