@@ -96,7 +96,8 @@ pub enum Error {
     #[error("a list with another one chained to it cannot be executed in a stream")]
     ChainedList,
 
-    /// A command list that jumps through memory of others was executed in a stream.
+    /// A command list that jumps through commands outside it was executed in a stream, see
+    /// [`Stream::detour`](super::Stream::detour).
     #[error("a list with a detour cannot be executed in a stream")]
     DetouredList,
 

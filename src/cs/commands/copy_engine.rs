@@ -36,7 +36,7 @@ impl Recorder<Version> {
         Ok(())
     }
 
-    /// Executes the packets of `body` if the dword at `at` is 1, and skips them if it is 0.
+    /// Records the packets of `body`, which the engine executes if the dword at `at` is 1 and skips if it is 0.
     ///
     /// # Errors
     ///

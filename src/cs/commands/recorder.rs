@@ -91,7 +91,7 @@ impl<L: Language> Recorder<L> {
         self.stream.reserve(dwords)
     }
 
-    /// Returns a writer with space for at least `dwords` dwords of small packets, see [`Stream::packet_writer`].
+    /// Returns a writer with space for at most `dwords` dwords of small packets, see [`Stream::packet_writer`].
     ///
     /// # Errors
     ///

@@ -76,8 +76,8 @@ impl Recorder<Target> {
         Ok(self.stream.push(&packet)?)
     }
 
-    /// Executes the packets of `body` if the dword at `at` is 1, and skips them if it is 0. On the graphics ring PFP waits for ME
-    /// first.
+    /// Records the packets of `body`, which the ring executes if the dword at `at` is 1 and skips if it is 0. On the graphics ring
+    /// PFP waits for ME first.
     ///
     /// # Errors
     ///

@@ -27,7 +27,8 @@ use crate::{
 /// ```
 #[derive(Clone, Copy, Default)]
 pub struct VideoSubmission<'a> {
-    /// The IBs to execute, in order; at least one. Only JPEG rings accept more than one ([`GpuInfo::max_ibs`](crate::winsys::GpuInfo::max_ibs)).
+    /// The IBs to execute, in order; at least one. Only JPEG rings accept more than one
+    /// ([`GpuInfo::max_ibs`](crate::winsys::GpuInfo::max_ibs)).
     pub ibs: &'a [VideoIb<'a>],
     /// The memory that the engine reads or writes: bitstreams, pictures, sessions. It is resident while the IBs run, and kept alive
     /// until the queue has retired the submission.

@@ -99,8 +99,8 @@ impl<K: Kernel> Forward<K, Faults> {
         self.layer().clone().over(inner)
     }
 
-    /// Fails the `n`-th call from now on, once. Counts every ioctl, mmap, munmap and reserve call from 0. Replaces the previous
-    /// plan.
+    /// Makes the `n`-th kernel call from now on fail, once. Every ioctl, mmap, munmap and reserve call counts, from 0. Replaces the
+    /// previous plan.
     pub fn fail_nth(&self, n: u64, errno: Errno) {
         self.plan(|_| true, n, errno, false);
     }

@@ -138,8 +138,8 @@ impl Preambles {
         [&self.initial_full_flush, &self.initial, &self.further, &self.postamble].into_iter().flatten()
     }
 
-    /// Returns the lists that run first in kernel submission `part`, from 0, of a submission. `waits` is `true` if the submission
-    /// waits for something.
+    /// Returns the lists that run first in kernel call number `part` of a submission, counted from 0. `waits` is `true` if the
+    /// submission waits for something.
     pub fn before(&self, part: usize, waits: bool) -> &[CommandList] {
         match (part, waits) {
             (0, true) => &self.initial_full_flush,
