@@ -69,6 +69,9 @@ fn a_wrong_command_line_ends_with_2_and_a_wrong_file_with_3() {
     fs::write(scratch.0.join("odd"), [0xff; 5]).unwrap();
     let output = run(&["dump", scratch.0.join("odd").to_str().unwrap(), "--chip", "navi21"]);
     assert_eq!(output.status.code(), Some(3));
+    let output = run(&["dump", scratch.0.to_str().unwrap()]);
+    assert_eq!(output.status.code(), Some(3));
+    assert!(text(&output.stderr).contains("is a directory; name one of its files, or use check"), "{output:?}");
 }
 
 /// A dispatch of the shader at 0x80000200 in wave32 on GFX10.3, after its address and user data were set.

@@ -17,6 +17,12 @@ pub enum InputError {
         /// The I/O error.
         error: io::Error,
     },
+    /// The path is that of a directory, such as the one in which the simulator keeps IBs.
+    #[error("{name}: is a directory; name one of its files, or use check, which reads all of them")]
+    Directory {
+        /// The directory.
+        name: String,
+    },
     /// The file is larger than any IB.
     #[error("{name}: found more than {most} bytes, which no IB has")]
     TooLong {

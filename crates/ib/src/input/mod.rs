@@ -65,6 +65,9 @@ impl Input {
             return Self::read(io::stdin(), &name);
         }
         let file = File::open(path).map_err(|error| InputError::Io { name: name.clone(), error })?;
+        if file.metadata().is_ok_and(|about| about.is_dir()) {
+            return Err(InputError::Directory { name });
+        }
         let mut input = Self::read(file, &name)?;
         if let (Self::Ibs(ibs), Some(facts)) = (&mut input, Kept::name(path))
             && let [only] = ibs.as_mut_slice()
