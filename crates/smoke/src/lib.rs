@@ -56,7 +56,7 @@ pub use self::{
         peers::PeerCopy,
         report::{Facts, Gpu, HeapRow, Report, SCHEMA, Summary, TypeRow},
         resumed::{ResumeError, Resumed},
-        soak::{FirstFailure, Soak, SoakCheck},
+        soak::{FirstFailure, Soak, SoakCheck, SoakEvent},
         status::{Expected, Status},
         tested::{Progress, Tested},
     },

@@ -13,7 +13,7 @@ use nix::{
     unistd::Pid,
 };
 use serde_json::Value;
-use support::Scratch;
+use support::{Scratch, output};
 
 fn program(arguments: &[&str]) -> Command {
     support::program(&[&["--sim", "navi21"], arguments].concat())
@@ -90,4 +90,21 @@ fn the_first_round_is_complete_however_short_the_time() {
     for wrong in [&["--for", "8"][..], &["--for", "1h", "--no-fork"], &["--for", "-1s"]] {
         assert_eq!(program(wrong).output().unwrap().status.code(), Some(79), "{wrong:?}");
     }
+}
+
+#[test]
+fn events_of_the_hardware_are_in_the_report_of_a_soak() {
+    let scratch = Scratch::new("events");
+    let json = format!("--json={}", scratch.path("r.json"));
+    let run =
+        ["--sim", "navi21", "--mutate", "aer-correctable", "--filter", r"^exec\.nop\.gfx0$", "--for", "1s", &json];
+    let run = output(&run);
+    assert_eq!(run.status.code(), Some(0), "{run:?}");
+    let report = scratch.json("r.json");
+    let schema: Value = serde_json::from_str(include_str!("../schema/amdgpu-smoke-1.json")).unwrap();
+    let validator = jsonschema::validator_for(&schema).unwrap();
+    assert!(validator.is_valid(&report), "{report:#}");
+    let event = &report["soak"]["hardware"][0];
+    assert_eq!((&event["round"], &event["check"]), (&1.into(), &"exec.nop.gfx0".into()), "{report:#}");
+    assert_eq!(event["first"]["rule"], "aer-correctable");
 }

@@ -4,7 +4,10 @@ use std::time::Duration;
 
 use serde::Serialize;
 
-use crate::result::{check_result::CheckResult, status::Status};
+use crate::{
+    hardware::state::HardwareEvent,
+    result::{check_result::CheckResult, status::Status},
+};
 
 /// Counts of a soak: rounds, and failures of each check. Its size depends on the plan, and not on the number of rounds.
 #[derive(Clone, Debug, Default, Serialize)]
@@ -19,6 +22,22 @@ pub struct Soak {
     pub interrupted: bool,
     /// The checks, in the order of the plan.
     pub checks: Vec<SoakCheck>,
+    /// Events of the hardware, one entry for each rule and source.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub hardware: Vec<SoakEvent>,
+}
+
+/// An event of the hardware, and how often it came.
+#[derive(Clone, Debug, Serialize)]
+pub struct SoakEvent {
+    /// Round of the first time, from 1.
+    pub round: u64,
+    /// Id of the check of the first time.
+    pub check: String,
+    /// The event at its first time.
+    pub first: HardwareEvent,
+    /// Number of checks during which it came.
+    pub checks: u64,
 }
 
 /// Counts of one check.
@@ -70,6 +89,7 @@ impl Soak {
 
     /// Counts a result, and returns it if it is the first failure of its check.
     pub(crate) fn add(&mut self, round: Round, after: Duration, result: &CheckResult) -> Option<CheckResult> {
+        self.add_events(round, result);
         if !self.checks.iter().any(|check| check.id == result.id) {
             self.checks.push(SoakCheck::new(&result.id));
         }
@@ -92,6 +112,19 @@ impl Soak {
         let after_seconds = after.as_secs_f64();
         check.first_failure = Some(FirstFailure { round: number, seed, after_seconds, result: result.clone() });
         Some(told)
+    }
+
+    /// Counts the hardware's events, which would be lost with the result of a check that passes again later.
+    fn add_events(&mut self, round: Round, result: &CheckResult) {
+        for event in result.hardware.iter().flat_map(|hardware| &hardware.events) {
+            let is_same = |known: &&mut SoakEvent| known.first.rule == event.rule && known.first.source == event.source;
+            if let Some(known) = self.hardware.iter_mut().find(is_same) {
+                known.checks += 1;
+                continue;
+            }
+            let (check, first) = (result.id.clone(), event.clone());
+            self.hardware.push(SoakEvent { round: round.number, check, first, checks: 1 });
+        }
     }
 
     /// Returns the number of failures of all checks.
@@ -123,6 +156,9 @@ impl Soak {
             ));
         }
         lines.push(format!("{} of {} checks never failed.", self.checks.len() - failed.len(), self.checks.len()));
+        for SoakEvent { round, check, first, checks } in &self.hardware {
+            lines.push(format!("{first} (round {round}, {check}; in {checks} checks)"));
+        }
         lines
     }
 }
@@ -160,6 +196,7 @@ impl std::fmt::Display for Span {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::hardware::state::{Hardware, HardwareRule};
 
     #[test]
     fn failures_are_rates_of_the_runs_and_the_first_is_kept_whole() {
@@ -183,6 +220,25 @@ mod tests {
         let lines = soak.lines();
         assert!(lines[2].ends_with("0.40 %  round 250, seed 7, after 4 min"), "{lines:?}");
         assert_eq!(lines[3], "2 of 3 checks never failed.");
+    }
+
+    #[test]
+    fn an_event_of_the_hardware_is_kept_when_its_check_passes_again() {
+        let mut soak = Soak::new(Duration::from_hours(8));
+        for number in 1..=100 {
+            let counted = |before: u64, after: u64| HardwareEvent {
+                rule: HardwareRule::AerCorrectable,
+                source: "aer_dev_correctable".to_owned(),
+                before: before.to_string(),
+                after: after.to_string(),
+            };
+            let events = if number % 40 == 0 { vec![counted(number / 40 - 1, number / 40)] } else { Vec::new() };
+            let hardware = Some(Hardware { events, ..Hardware::default() });
+            let result = CheckResult::new("exec.nop.gfx0", Status::Pass, "", Duration::ZERO);
+            soak.add(Round { number, seed: 0 }, Duration::ZERO, &CheckResult { hardware, ..result });
+        }
+        let told = "new corrected PCIe error: aer_dev_correctable 0, then 1 (round 40, exec.nop.gfx0; in 2 checks)";
+        assert_eq!(soak.lines().last().unwrap(), told);
     }
 
     #[test]

@@ -7,7 +7,7 @@ use crate::{hardware::state::Sensors, output::markup::escaped};
 
 /// Height of a panel and of the space below it, pixels.
 const PANEL: f64 = 56.0;
-const GAP: f64 = 12.0;
+const GAP: f64 = 20.0;
 /// Width of the figures at the right, pixels.
 const FIGURES: f64 = 110.0;
 
@@ -30,7 +30,7 @@ const PANELS: [Panel; 3] = [
         curves: &[
             ("edge", "first", |sensors| sensors.edge_mc),
             ("junction", "second", |sensors| sensors.junction_mc),
-            ("memory", "third", |sensors| sensors.memory_mc),
+            ("mem", "third", |sensors| sensors.memory_mc),
         ],
     },
     Panel { name: "Power", unit: "W", divisor: 1_000_000, curves: &[("power", "second", |sensors| sensors.power_uw)] },
@@ -92,7 +92,12 @@ impl Panel {
         let width = WIDTH - NAMES - FIGURES;
         let bottom = top + PANEL;
         let mut body = String::new();
-        for (edge, value) in [(top, highest), (bottom, lowest)] {
+        let edges = if lowest == highest {
+            vec![(f64::midpoint(top, bottom), highest)]
+        } else {
+            vec![(top, highest), (bottom, lowest)]
+        };
+        for (edge, value) in edges {
             // Writing into a string does not fail.
             let _ = write!(
                 body,
