@@ -77,7 +77,7 @@ impl Queues {
         Ok(queue)
     }
 
-    /// Returns the queues of an IP in turn, one with each call.
+    /// Returns the next queue of an IP in round-robin order, and creates it if it does not exist yet.
     ///
     /// # Errors
     ///

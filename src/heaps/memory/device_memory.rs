@@ -302,9 +302,9 @@ impl DeviceMemory {
         }
     }
 
-    /// Returns the handle types as which the memory can be exported. Memory that was allocated with
-    /// [`EXPORTABLE`](crate::heaps::AllocateFlags::EXPORTABLE) or imported from a descriptor has both descriptor types; other
-    /// memory has none.
+    /// Returns the handle types as which the memory can be exported: both descriptor types, but none for always-valid memory and
+    /// imported host memory. Memory that was allocated with [`EXPORTABLE`](crate::heaps::AllocateFlags::EXPORTABLE) is never always
+    /// valid, see [`ResidencyPolicy`](crate::heaps::ResidencyPolicy).
     pub fn exportable_as(&self) -> ExternalHandleTypes {
         if self.is_always_valid() || self.kind.has(Kind::HOST_MEMORY) {
             return ExternalHandleTypes::empty();

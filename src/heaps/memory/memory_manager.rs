@@ -255,7 +255,8 @@ impl MemoryManager {
     }
 
     /// Returns the budget and usage of every heap from the kernel's last answer, whatever its age; `None` before the first.
-    /// Takes no ioctl and no lock and reads no clock, for callers that refresh at times of their own, such as once a frame.
+    /// Makes no ioctl, takes no lock and reads no clock. For callers that [refresh](Self::refresh_usage) at
+    /// times of their own choice, for example once a frame.
     pub fn last_budgets(&self, rule: BudgetRule) -> Option<Budgets> {
         Some(self.budgets_from(&self.monitor.last_usage()?, rule))
     }

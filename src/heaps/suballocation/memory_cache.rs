@@ -68,7 +68,7 @@ impl Default for CacheLimits {
 pub struct CacheStats {
     /// Number of memory objects in the cache.
     pub entries: usize,
-    /// Their size in bytes.
+    /// Total size of the cached memory objects in bytes.
     pub bytes: u64,
     /// Number of these objects that the GPU still uses.
     pub busy: usize,

@@ -69,7 +69,7 @@ pub enum FactsError {
     TooLarge {
         /// The kind of memory: "VRAM", "visible VRAM" or "GTT".
         what: &'static str,
-        /// Its size in bytes.
+        /// The reported size in bytes.
         bytes: u64,
     },
     /// The page size is not a power of two of at least 4096 bytes.

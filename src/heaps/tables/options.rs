@@ -19,8 +19,9 @@
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Profile {
-    /// The tables of RADV 26.2, the default. Each type also exists with 32-bit addresses (its *32-bit twin*), there are uncached
-    /// and protected types, and two thirds of an APU's memory form the device-local heap.
+    /// The tables of RADV 26.2, the default. All types except write-combined system memory also exist with 32-bit addresses (as
+    /// *32-bit twins*). There are uncached and protected types if the device supports them. Two thirds of an APU's memory form the
+    /// device-local heap.
     #[default]
     Radv,
     /// The tables of RADV of about 2021, which has no types with 32-bit addresses: four types, and on GFX9 and later their four
@@ -78,7 +79,7 @@ pub(super) struct Rules {
     pub(super) drop_small_remainder: bool,
     /// Two thirds of an APU's memory form a device-local heap.
     pub(super) split_apu: bool,
-    /// Types have twins with 32-bit addresses.
+    /// All types except write-combined system memory have twins with 32-bit addresses.
     pub(super) twins: bool,
     /// There are protected types if the device supports them.
     pub(super) protected: bool,

@@ -20,7 +20,7 @@ use crate::winsys::{GfxLevel, TilingRegisters};
 pub struct UnknownPipeConfig {
     /// The value of the register.
     pub tile_mode: u32,
-    /// Its PIPE_CONFIG field, bits 10..=6.
+    /// The PIPE_CONFIG field of the register, bits 10..=6.
     pub config: u32,
 }
 

@@ -21,8 +21,8 @@ pub struct TessellationRings {
     pub buffers: u32,
     /// Maximum number of off-chip buffers that the chip supports without triggering hardware bugs.
     pub most_buffers: u32,
-    /// Value of the field OFFCHIP_BUFFERING of VGT_HS_OFFCHIP_PARAM for [`buffers`](Self::buffers). From GFX11 on it counts
-    /// the buffers of one engine, and from GFX8 on it is the number minus 1.
+    /// Value of the field OFFCHIP_BUFFERING of VGT_HS_OFFCHIP_PARAM for [`buffers`](Self::buffers). On GFX8 and
+    /// later, the field holds the number of buffers minus 1; on GFX11 and later, it counts the buffers of one shader engine.
     pub buffering_field: u32,
 }
 
