@@ -14,6 +14,9 @@ use super::binding_state::BindingState;
 ///
 /// The host memory of both is kept for the next binding that the thread creates. It holds no device and no kernel object. A
 /// program that frees and allocates repeatedly therefore allocates and frees no host memory for them.
+///
+/// What a thread keeps is freed when it exits. Until then glibc does not unload a shared library with this code, such as the Vulkan
+/// driver, on `dlclose`.
 #[derive(Clone)]
 pub(super) struct BindingRef(
     /// `Some` until `Drop` takes it.
