@@ -48,14 +48,18 @@ impl Display {
         (self.width() * 254 / 960, self.height() * 254 / 960)
     }
 
-    /// Returns the mode with the reduced blanking of VESA's CVT 1.2.
+    /// Returns the mode with the reduced blanking of VESA's CVT 1.2. Small pictures have longer lines, because a timing with a
+    /// clock below 10 MHz is invalid in an EDID.
     pub(crate) fn mode(self) -> ModeInfo {
         // The time of a frame, and the minimum vertical blanking, in nanoseconds.
         const FRAME: u32 = 16_666_667;
         const BLANK: u32 = 460_000;
+        // The lowest pixel clock, in Hz.
+        const SLOWEST: u32 = 10_000_000;
         let line = (FRAME - BLANK) / self.height();
         let blank = (BLANK / line + 1).max(15);
-        let total = (self.width() + 160, self.height() + blank);
+        let lines = self.height() + blank;
+        let total = ((self.width() + 160).max(SLOWEST.div_ceil(60 * lines)), lines);
         let clock = u64::from(total.0) * u64::from(total.1) * 60 / 1000;
         let (width, height) = (self.width, self.height);
         let mut name = [0; 32];
@@ -66,7 +70,7 @@ impl Display {
             hdisplay: width,
             hsync_start: width + 48,
             hsync_end: width + 80,
-            htotal: width + 160,
+            htotal: u16::try_from(total.0).unwrap_or(u16::MAX),
             vdisplay: height,
             vsync_start: height + 3,
             vsync_end: height + 9,
@@ -115,11 +119,12 @@ mod tests {
 
     #[test]
     fn a_mode_has_sixty_frames_a_second() {
-        for (text, clock) in [("1920x1080", 138_652), ("640x480", 23_712), ("3840x2160", 533_280)] {
+        for (text, clock) in [("1920x1080", 138_652), ("640x480", 23_712), ("3840x2160", 533_280), ("64x64", 10_000)] {
             let mode = text.parse::<Display>().unwrap().mode();
             let frames = u64::from(mode.clock) * 1000 / (u64::from(mode.htotal) * u64::from(mode.vtotal));
             assert!((59..=60).contains(&frames), "{text}: {frames}");
             assert!(mode.clock.abs_diff(clock) < 600, "{text}: {}", mode.clock);
+            assert!(mode.clock >= 10_000 && mode.htotal > mode.hsync_end, "{text}");
             assert!(mode.name.starts_with(text.as_bytes()) && mode.vsync_end <= mode.vtotal);
         }
     }
