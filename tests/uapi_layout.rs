@@ -59,6 +59,10 @@ fn structures_of_displays() -> Vec<Structure> {
         CrtcGetSequence,
         CrtcQueueSequence,
         EventCrtcSequence,
+        ModeCreateLease,
+        ModeListLessees,
+        ModeGetLease,
+        ModeRevokeLease,
     )
 }
 

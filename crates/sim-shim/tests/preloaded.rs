@@ -132,6 +132,11 @@ fn a_program_sets_a_mode_and_its_picture_is_kept() {
 }
 
 #[test]
+fn a_program_leases_display_objects_to_a_descriptor() {
+    both_ways(&["lease"]);
+}
+
+#[test]
 fn a_gpu_is_removed_and_found_again_by_writing_to_sysfs() {
     both_ways(&["hotplug"]);
 }

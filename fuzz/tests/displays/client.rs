@@ -9,8 +9,8 @@ use amdgpu_sim::{Client, SimDevice, SimKernel};
 use amdgpu_winsys::{
     uapi::{
         Argument, DROP_MASTER, MODE_CURSOR_BO, MODE_FB_MODIFIERS, MODE_PAGE_FLIP_EVENT, MODE_SETCRTC, MODE_SETGAMMA,
-        ModeCardRes, ModeCreateDumb, ModeCrtc, ModeCrtcLut, ModeCursor, ModeFbCmd2, ModeGetConnector, ModeGetPlaneRes,
-        ModeInfo, ModeMapDumb, ModePageFlip, Request, SET_MASTER, SetClientCap, client_cap,
+        ModeCardRes, ModeCreateDumb, ModeCreateLease, ModeCrtc, ModeCrtcLut, ModeCursor, ModeFbCmd2, ModeGetConnector,
+        ModeGetPlaneRes, ModeInfo, ModeMapDumb, ModePageFlip, Request, SET_MASTER, SetClientCap, client_cap,
     },
     winsys::{Errno, Kernel as _, Protection},
 };
@@ -48,7 +48,7 @@ impl Client for Own {
 }
 
 /// Ids and handles of a file.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Known {
     pub(crate) crtcs: Vec<u32>,
     pub(crate) connectors: Vec<u32>,
@@ -63,6 +63,8 @@ pub(crate) struct Hostile {
     pub(crate) kernel: SimKernel,
     pub(crate) mode: ModeInfo,
     pub(crate) known: Mutex<Known>,
+    /// Files that it has leased objects to.
+    lessees: Mutex<Vec<Arc<Self>>>,
     descriptors: Arc<Mutex<Vec<OwnedFd>>>,
 }
 
@@ -86,7 +88,13 @@ impl Hostile {
     }
 
     fn of(kernel: SimKernel) -> Self {
-        let mut client = Self { kernel, mode: ModeInfo::ZEROED, known: Mutex::default(), descriptors: Arc::default() };
+        let mut client = Self {
+            kernel,
+            mode: ModeInfo::ZEROED,
+            known: Mutex::default(),
+            lessees: Mutex::default(),
+            descriptors: Arc::default(),
+        };
         client.learn_mode();
         client
     }
@@ -140,6 +148,34 @@ impl Hostile {
     pub(crate) fn raw(&self, request: Request, address: u64) -> Result<(), Errno> {
         let own = Own(Arc::clone(&self.descriptors));
         self.kernel.serve(Arc::new(own), request, address).map(drop)
+    }
+
+    /// Leases objects to a new file, which knows what this one knows. Returns `true` if it was granted.
+    pub(crate) fn lease(&self, objects: &[u32], flags: u32) -> bool {
+        let (object_ids, object_count) = (address(objects), objects.len() as u32);
+        let request = ModeCreateLease { object_ids, object_count, flags, ..ModeCreateLease::ZEROED };
+        let Ok(created) = self.told(request) else { return false };
+        let descriptor = self.descriptors.lock().get(created.fd as usize).and_then(|fd| fd.try_clone().ok());
+        let kernel = descriptor.and_then(|fd| self.kernel.take_lessee(fd.as_fd()).ok().flatten());
+        let lessee = Self::of(kernel.expect("the file of the lease"));
+        *lessee.known.lock() = self.known.lock().clone();
+        self.lessees.lock().push(Arc::new(lessee));
+        true
+    }
+
+    /// One of the files that it has leased objects to.
+    pub(crate) fn lessee(&self, at: u32) -> Option<Arc<Self>> {
+        let lessees = self.lessees.lock();
+        lessees.get(at as usize % lessees.len().max(1)).cloned()
+    }
+
+    /// Closes one of them.
+    pub(crate) fn close_lessee(&self, at: u32) -> bool {
+        let mut lessees = self.lessees.lock();
+        let at = at as usize % lessees.len().max(1);
+        let gone = (at < lessees.len()).then(|| lessees.swap_remove(at));
+        drop(lessees);
+        gone.is_some()
     }
 
     /// Opens a timeline of sw_sync, for fences that nothing signals.

@@ -6,9 +6,9 @@ use amdgpu_winsys::uapi::{
     MODE_ATOMIC_NONBLOCK, MODE_ATOMIC_TEST_ONLY, MODE_GETFB, MODE_GETFB2, MODE_PAGE_FLIP_EVENT, MODE_RMFB,
     MODE_SETCRTC, MODE_SETGAMMA, ModeAtomic, ModeCloseFb, ModeConnectorSetProperty, ModeCreateBlob, ModeCreateDumb,
     ModeCrtc, ModeCrtcLut, ModeCursor, ModeDestroyBlob, ModeFbCmd, ModeFbCmd2, ModeFbDirty, ModeGetBlob,
-    ModeGetConnector, ModeGetEncoder, ModeGetPlane, ModeGetProperty, ModeObjGetProperties, ModeObjSetProperty,
-    ModePageFlip, ModeSetPlane, SW_SYNC_CREATE_FENCE, SW_SYNC_INC, SwSyncCreateFence, VBLANK_EVENT, VBLANK_RELATIVE,
-    WaitVblank,
+    ModeGetConnector, ModeGetEncoder, ModeGetLease, ModeGetPlane, ModeGetProperty, ModeListLessees,
+    ModeObjGetProperties, ModeObjSetProperty, ModePageFlip, ModeRevokeLease, ModeSetPlane, SW_SYNC_CREATE_FENCE,
+    SW_SYNC_INC, SwSyncCreateFence, VBLANK_EVENT, VBLANK_RELATIVE, WaitVblank,
 };
 use zerocopy::IntoBytes as _;
 
@@ -124,6 +124,7 @@ pub(crate) fn act(gpu: &SimDevice, files: &[Hostile; 3], (who, kind, words, list
             true
         }
         35 => anything(&draw, list),
+        36 | 37 => lease(&draw, list),
         _ => look(&draw),
     }
 }
@@ -163,6 +164,40 @@ fn atomic(draw: &Draw<'_>, list: &[(u8, u8, u32)]) -> bool {
         _ => {}
     }
     draw.client.send(&mut request).is_ok()
+}
+
+/// Leases objects, or does something with a lease or as a lessee.
+fn lease(draw: &Draw<'_>, list: &[(u8, u8, u32)]) -> bool {
+    let (client, [first, second, ..]) = (draw.client, draw.words);
+    let mut ids = [0; 4];
+    let list_at = if first.is_multiple_of(16) { first.into() } else { address_mut(&mut ids) };
+    match (second % 16, client.lessee(first)) {
+        (0..6, _) | (_, None) => {
+            let named = list.iter().take(4).map(|(_, _, raw)| *raw);
+            let own = named.map(|raw| Draw { client, words: [raw; 4] }.object(0));
+            let usual = [draw.crtc(0), draw.connector(1), draw.plane(2)];
+            let objects: Vec<u32> = usual.into_iter().chain(own).take(first as usize % 8).collect();
+            let flags = if (second >> 8).is_multiple_of(16) { first } else { 0 };
+            client.lease(&objects, flags)
+        }
+        (6, _) => client.told(ModeListLessees { count_lessees: second >> 8 & 7, pad: 0, lessees_ptr: list_at }).is_ok(),
+        (7, Some(lessee)) => {
+            let from = if second >> 8 & 1 == 0 { client } else { &lessee };
+            from.told(ModeGetLease { count_objects: second >> 9 & 3, pad: 0, objects_ptr: list_at }).is_ok()
+        }
+        (8, _) => client.told(ModeRevokeLease { lessee_id: second >> 8 & 3 }).is_ok(),
+        (9, _) => client.close_lessee(first),
+        (kind, Some(lessee)) => {
+            let draw = Draw { client: &lessee, words: draw.words };
+            match kind {
+                10 | 11 => atomic(&draw, list),
+                12 => set_crtc(&draw),
+                13 => flip(&draw),
+                14 => add_framebuffer(&draw) | set_plane(&draw),
+                _ => look(&draw) | cursor(&draw) | mastery(&draw),
+            }
+        }
+    }
 }
 
 fn set_property(draw: &Draw<'_>, list: &[(u8, u8, u32)]) -> bool {

@@ -48,6 +48,7 @@ fn main() -> ExitCode {
         "hotplug" => hotplug::hotplug(),
         "power" => power::power(),
         "screen" => screen::screen(),
+        "lease" => screen::lease(),
         "share" => descriptors::share(),
         "first-client" => books::first_client(),
         "second-client" => books::second_client(),

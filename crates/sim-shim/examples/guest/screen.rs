@@ -1,12 +1,24 @@
 //! A client that sets a mode, draws, and flips pages.
 
-use std::{fs::File, io::Read as _, os::fd::AsFd as _, time::Duration};
+use std::{
+    fs::File,
+    io::Read as _,
+    os::{
+        fd::{AsFd as _, FromRawFd as _, OwnedFd},
+        unix::fs::MetadataExt as _,
+    },
+    time::Duration,
+};
 
 use amdgpu_winsys::uapi::{
     EVENT_FLIP_COMPLETE, EventVblank, MODE_CONNECTED, MODE_FB_MODIFIERS, MODE_PAGE_FLIP_EVENT, MODE_SETCRTC,
-    ModeCardRes, ModeCreateDumb, ModeCrtc, ModeFbCmd2, ModeGetConnector, ModeInfo, ModePageFlip,
+    ModeCardRes, ModeCreateDumb, ModeCreateLease, ModeCrtc, ModeFbCmd2, ModeGetConnector, ModeInfo, ModePageFlip,
 };
-use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
+use nix::{
+    errno::Errno,
+    poll::{PollFd, PollFlags, PollTimeout, poll},
+    sys::stat::makedev,
+};
 use zerocopy::{FromBytes as _, IntoBytes as _};
 
 use crate::node::{ioctl, ioctl_as, map, open};
@@ -85,4 +97,42 @@ pub(crate) fn screen() {
     let event = EventVblank::read_from_bytes(&bytes[..read]).expect("one event");
     let told = (event.kind, event.length, event.user_data, event.crtc_id);
     assert_eq!(told, (EVENT_FLIP_COMPLETE, 32, 0x1234_5678_9abc, crtcs[0]));
+}
+
+/// A lease's descriptor is a node with fewer objects, also in another process, and is closed like one.
+#[expect(unsafe_code, reason = "a descriptor by number")]
+pub(crate) fn lease() {
+    let node = open("/dev/dri/card0");
+    let counts = |node: &OwnedFd| {
+        let mut resources = ModeCardRes::ZEROED;
+        ioctl(node, &mut resources).expect("MODE_GETRESOURCES");
+        (resources.count_crtcs, resources.count_connectors)
+    };
+    let (mut crtcs, mut connectors) = ([0_u32; 8], [0_u32; 8]);
+    let mut resources = ModeCardRes {
+        crtc_id_ptr: address(&mut crtcs),
+        count_crtcs: 8,
+        connector_id_ptr: address(&mut connectors),
+        count_connectors: 8,
+        ..ModeCardRes::ZEROED
+    };
+    ioctl(&node, &mut resources).expect("MODE_GETRESOURCES");
+    let mut objects = [crtcs[1], connectors[0]];
+    let lease = |objects: &mut [u32]| {
+        let flags = libc::O_CLOEXEC.cast_unsigned();
+        let mut request =
+            ModeCreateLease { object_ids: address(objects), object_count: 2, flags, ..ModeCreateLease::ZEROED };
+        ioctl(&node, &mut request).map(|()| {
+            // SAFETY: the request has just made it for us.
+            (request.lessee_id, unsafe { OwnedFd::from_raw_fd(request.fd.cast_signed()) })
+        })
+    };
+    let (number, lessee) = lease(&mut objects).expect("a lease");
+    assert_eq!((number, counts(&lessee)), (1, (1, 1)));
+    assert_eq!(File::from(lessee.try_clone().expect("dup")).metadata().expect("fstat").rdev(), makedev(226, 0));
+    crate::node::in_child(|| assert_eq!(counts(&lessee), (1, 1), "a descriptor of the same file"));
+    assert_eq!(lease(&mut objects).expect_err("it is leased"), Errno::EBUSY);
+    drop(lessee);
+    let (number, _lessee) = lease(&mut objects).expect("its file is closed");
+    assert_eq!(number, 1);
 }

@@ -16,7 +16,7 @@ use std::{
 };
 
 use amdgpu_sim::{
-    Client as _, LoadScript, Profile, SimDevice, SimMachine, SimOptions, chip,
+    Client as _, LoadScript, Profile, SimDevice, SimKernel, SimMachine, SimOptions, chip,
     sysfs::{Place, Store, is_true},
 };
 use amdgpu_uapi::Request;
@@ -267,7 +267,7 @@ impl Server {
     }
 
     /// Serves one connection until it ends.
-    fn serve(&self, remote: &Arc<Remote>, _: &Seat) {
+    fn serve(self: &Arc<Self>, remote: &Arc<Remote>, _: &Seat) {
         let mut shown = HashSet::new();
         while let Ok(call) = remote.next_call() {
             // What the client closed before this call is gone when it is served.
@@ -311,7 +311,7 @@ impl Server {
     }
 
     fn answer(
-        &self,
+        self: &Arc<Self>,
         remote: &Arc<Remote>,
         shown: &mut HashSet<u64>,
         call: &Message,
@@ -365,7 +365,7 @@ impl Server {
     /// Opens a node.
     ///
     /// Source: Linux 6.12 `drm_file.c`, `drm_open_helper`.
-    fn open(&self, minor: u64, flags: u64, is_admin: bool) -> Result<OwnedFd, Errno> {
+    fn open(self: &Arc<Self>, minor: u64, flags: u64, is_admin: bool) -> Result<OwnedFd, Errno> {
         let minor = u32::try_from(minor).map_err(|_| Errno::ENODEV)?;
         let device = self.devices.lock().of_minor(minor).cloned().ok_or(Errno::ENODEV)?;
         if flags & u64::from(libc::O_EXCL.unsigned_abs()) != 0 {
@@ -373,9 +373,19 @@ impl Server {
         }
         let kernel =
             if minor == device.place().primary_minor() { device.open_primary(is_admin) } else { device.open() };
-        let opened = self.files.add(&self.layout.name(), minor, kernel)?;
+        let opened = self.add_file(minor, kernel)?;
         self.traffic.openings.fetch_add(1, Ordering::Relaxed);
         Ok(opened)
+    }
+
+    /// Gives a client a descriptor of a file. The files of its lessees get theirs in the same way.
+    fn add_file(self: &Arc<Self>, minor: u32, kernel: SimKernel) -> Result<OwnedFd, Errno> {
+        let server = Arc::downgrade(self);
+        kernel.open_lessees_by(move |lessee| {
+            let server = server.upgrade().ok_or(Errno::ENODEV)?;
+            Ok(server.add_file(minor, lessee)?)
+        });
+        self.files.add(&self.layout.name(), minor, kernel)
     }
 
     fn refresh(&self, all: bool) -> Result<(), Errno> {

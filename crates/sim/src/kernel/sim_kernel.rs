@@ -2,24 +2,33 @@
 
 use std::{
     ffi::{c_int, c_void},
+    fmt,
     num::NonZeroUsize,
-    os::fd::BorrowedFd,
+    os::{
+        fd::{BorrowedFd, OwnedFd},
+        unix::net::UnixStream,
+    },
     ptr::NonNull,
     sync::Arc,
 };
 
 use amdgpu_uapi::{
-    Errno, EventVblank, FileIdentity, Kernel, NotReserved, OpenFile, Protection, Request, replace_by_nothing,
+    Errno, EventVblank, FileIdentity, Kernel, ModeCreateLease, NotReserved, OpenFile, Protection, Request,
+    replace_by_nothing,
 };
-use nix::sys::mman::{MapFlags, ProtFlags, mmap, munmap};
+use nix::{
+    fcntl::{FcntlArg, FdFlag, fcntl},
+    sys::mman::{MapFlags, ProtFlags, mmap, munmap},
+};
+use parking_lot::Mutex;
 
 use crate::{
     kernel::{
         card::Gpu,
         client::{self, Client},
-        files::{census::Census, file::File, file_id::FileId},
-        ioctl::dispatch,
-        mm::bo::Bo,
+        files::{census::Census, descriptors::has_peer, file::File, file_id::FileId},
+        ioctl::{args, dispatch},
+        mm::bo::{Bo, errno_of},
         user,
     },
     sysfs::Place,
@@ -31,15 +40,20 @@ use crate::{
 pub struct SimKernel {
     file: File,
     identity: FileIdentity,
+    lessees: Lessees,
 }
 
 impl SimKernel {
     pub(crate) fn new(gpu: &Arc<Gpu>) -> Self {
-        Self { file: File::new(gpu), identity: FileIdentity::new() }
+        Self::of(File::new(gpu))
     }
 
     pub(crate) fn primary(gpu: &Arc<Gpu>, is_admin: bool) -> Self {
-        Self { file: File::primary(gpu, is_admin), identity: FileIdentity::new() }
+        Self::of(File::primary(gpu, is_admin))
+    }
+
+    fn of(file: File) -> Self {
+        Self { file, identity: FileIdentity::new(), lessees: Lessees::default() }
     }
 
     pub(crate) const fn file(&self) -> &File {
@@ -96,6 +110,42 @@ impl SimKernel {
         self.file.kill();
     }
 
+    /// Sets the code that gives clients descriptors of the files which MODE_CREATE_LEASE opens: it takes the file, and returns
+    /// its descriptor or an errno for the client. A server calls this once for each file of a primary node.
+    ///
+    /// Without it, MODE_CREATE_LEASE gives this process a descriptor that stands for the file: see
+    /// [`take_lessee`](Self::take_lessee).
+    pub fn open_lessees_by(&self, open: impl Fn(Self) -> Result<OwnedFd, Errno> + Send + Sync + 'static) {
+        *self.lessees.open.lock() = Some(Arc::new(open));
+    }
+
+    /// Takes the file of a lease that this file has created, by the descriptor that MODE_CREATE_LEASE returned; `None` for
+    /// another descriptor. The descriptor is of no further use.
+    ///
+    /// # Errors
+    ///
+    /// EBADF if the descriptor is not open.
+    pub fn take_lessee(&self, fd: BorrowedFd<'_>) -> Result<Option<Self>, Errno> {
+        let id = FileId::of(fd)?;
+        Ok(self.lessees.kept.lock().extract_if(.., |(known, _, _)| *known == id).next().map(|(_, _, kernel)| kernel))
+    }
+
+    /// Gives the client a descriptor of the file that a request has just leased objects to.
+    fn hand_out_lessee(&self, bytes: &mut [u8]) -> Result<(), Errno> {
+        let mut request: ModeCreateLease = args::argument(bytes)?;
+        let lessee = Self::of(self.file.take_lessee(request.lessee_id).ok_or(Errno::EINVAL)?);
+        let open = self.lessees.open.lock().clone();
+        let descriptor = match open {
+            Some(open) => open(lessee)?,
+            None => self.lessees.keep(lessee)?,
+        };
+        let closes_on_exec = request.flags & libc::O_CLOEXEC.cast_unsigned() != 0;
+        let flags = if closes_on_exec { FdFlag::FD_CLOEXEC } else { FdFlag::empty() };
+        fcntl(&descriptor, FcntlArg::F_SETFD(flags))?;
+        request.fd = client::install(descriptor)?.cast_unsigned();
+        args::fill(bytes, &request)
+    }
+
     /// Performs an ioctl of another process, whose argument is at `address` in the client's memory.
     ///
     /// # Errors
@@ -134,6 +184,7 @@ impl SimKernel {
         }
         let control = &self.file.gpu.control;
         let result = control.serve(request.number(), bytes, |bytes| entry.run(&self.file, bytes));
+        let result = result.and_then(|()| if entry.opens_a_file() { self.hand_out_lessee(bytes) } else { Ok(()) });
         tracing::trace!(request = entry.name, ?result, "ioctl");
         if client::was_interrupted() {
             // Waits do not change the argument when they fail.
@@ -158,6 +209,35 @@ impl SimKernel {
     /// Returns the complaints about requests of the device's clients that are invalid or not simulated, the oldest first.
     pub fn complaints(&self) -> Vec<String> {
         self.file.gpu.complaints.list()
+    }
+}
+
+/// Code that gives a client a descriptor of a file.
+type OpenLessee = Arc<dyn Fn(SimKernel) -> Result<OwnedFd, Errno> + Send + Sync>;
+
+/// Files that a file has leased objects to.
+#[derive(Default)]
+struct Lessees {
+    open: Mutex<Option<OpenLessee>>,
+    /// Files of this process, by the descriptors that stand for them: with the other end of each descriptor.
+    kept: Mutex<Vec<(FileId, UnixStream, SimKernel)>>,
+}
+
+impl Lessees {
+    /// Keeps a file until it is taken by its descriptor. Files whose descriptors were closed are dropped.
+    fn keep(&self, kernel: SimKernel) -> Result<OwnedFd, Errno> {
+        let (theirs, ours) = UnixStream::pair().map_err(errno_of)?;
+        let id = FileId::of(&theirs)?;
+        let gone: Vec<_> = self.kept.lock().extract_if(.., |(_, end, _)| !has_peer(end)).collect();
+        drop(gone);
+        self.kept.lock().push((id, ours, kernel));
+        Ok(theirs.into())
+    }
+}
+
+impl fmt::Debug for Lessees {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Lessees").field("kept", &self.kept.lock().len()).finish_non_exhaustive()
     }
 }
 

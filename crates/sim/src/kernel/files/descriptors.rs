@@ -65,7 +65,7 @@ impl Entry {
 }
 
 /// Returns `true` if the other end is open.
-fn has_peer(end: &UnixStream) -> bool {
+pub(crate) fn has_peer(end: &UnixStream) -> bool {
     let mut fds = [PollFd::new(end.as_fd(), PollFlags::empty())];
     let found = poll(&mut fds, PollTimeout::ZERO);
     let events = fds[0].revents().unwrap_or(PollFlags::empty());

@@ -1,7 +1,7 @@
 //! Open files, with their handles and address space.
 
 use std::{
-    collections::HashMap,
+    collections::{BTreeSet, HashMap},
     sync::{
         Arc,
         atomic::{AtomicBool, Ordering},
@@ -18,13 +18,13 @@ use crate::kernel::{
         census::Census,
         handles::Handles,
         ids::{Ids, MOST_HANDLES},
-        node::Node,
+        node::{Node, Primary},
     },
     mm::{
         bo::{Bo, Reservation},
         vm::Vm,
     },
-    modes::Outbox,
+    modes::{Object, Outbox},
     sched::{
         context::{Context, Contexts},
         fault_cell::FaultCell,
@@ -67,6 +67,8 @@ pub(crate) struct File {
     pub(crate) outbox: Arc<Outbox>,
     /// Held by a submission, so that submissions of the file are made one after the other.
     pub(crate) submitting: Mutex<()>,
+    /// Files that it has leased objects to and that have no descriptor yet, by the lessees' numbers.
+    lessees: Mutex<Vec<(u32, Self)>>,
     /// `true` if the process was killed: later submissions are dropped.
     killed: AtomicBool,
     /// The CPU mappings by address, with their length and the BO that they keep alive.
@@ -101,9 +103,36 @@ impl File {
             work: Work::default(),
             outbox: Arc::default(),
             submitting: Mutex::default(),
+            lessees: Mutex::default(),
             killed: AtomicBool::new(false),
             mappings: Mutex::default(),
         }
+    }
+
+    /// Makes a file for a lessee of this file's master, which waits for [`take_lessee`](Self::take_lessee). Returns its number.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Node::lessee`].
+    pub(crate) fn lend(&self, lessor: &Primary, objects: BTreeSet<u32>) -> Result<u32, Errno> {
+        let (node, number) = Node::lessee(lessor, objects)?;
+        let file = Self::of_node(&self.gpu, self.gpu.machine.next_file(), node);
+        self.lessees.lock().push((number, file));
+        Ok(number)
+    }
+
+    /// Takes the file of a new lessee.
+    pub(crate) fn take_lessee(&self, number: u32) -> Option<Self> {
+        let mut lessees = self.lessees.lock();
+        let at = lessees.iter().position(|(other, _)| *other == number)?;
+        Some(lessees.swap_remove(at).1)
+    }
+
+    /// Returns the object with an id, if the file's master may use it.
+    ///
+    /// Source: Linux 6.12 `drm_mode_object.c`, `__drm_mode_object_find`.
+    pub(crate) fn object(&self, id: u32) -> Option<Object> {
+        self.gpu.modes.find(id).filter(|object| !object.is_leasable() || self.node.holds(id))
     }
 
     /// Returns the BO of a handle.

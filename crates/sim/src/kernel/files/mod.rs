@@ -6,5 +6,6 @@ pub(crate) mod file;
 pub(crate) mod file_id;
 pub(crate) mod handles;
 pub(crate) mod ids;
+mod master;
 pub(crate) mod names;
 pub(crate) mod node;

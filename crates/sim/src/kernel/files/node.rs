@@ -3,7 +3,7 @@
 //! Source: Linux 6.12 `drm_auth.c`; `drm_file.c`, `drm_file_alloc`; `drm_ioctl.c`, `drm_ioctl_permit`.
 
 use std::{
-    collections::BTreeMap,
+    collections::BTreeSet,
     sync::{
         Arc,
         atomic::{AtomicBool, Ordering},
@@ -12,6 +12,8 @@ use std::{
 
 use amdgpu_uapi::Errno;
 use parking_lot::{Mutex, MutexGuard};
+
+use super::master::Master;
 
 /// The node through which a file was opened.
 #[derive(Debug)]
@@ -53,17 +55,6 @@ struct FileState {
     magic: Option<u32>,
 }
 
-/// A master, with the files that it may authenticate. A master that drops its rights and sets them again stays the same.
-///
-/// Source: Linux 6.12 `drm_auth.h`, `struct drm_master`.
-#[derive(Debug, Default)]
-struct Master {
-    /// `true` if it requested an interface version, which assigns a bus ID.
-    has_unique: AtomicBool,
-    /// The files by their tokens; `None` for an authenticated file, whose token is not reused while the file is open.
-    magics: Mutex<BTreeMap<u32, Option<Arc<AtomicBool>>>>,
-}
-
 /// The current master of a device.
 #[derive(Debug, Default)]
 pub(crate) struct Masters(Mutex<Option<Arc<Master>>>);
@@ -80,6 +71,30 @@ impl Node {
             state: Mutex::new(FileState { master, is_master, was_master: is_master, magic: None }),
             caps: Mutex::default(),
         })
+    }
+
+    /// A file of the primary node for a lessee of a file's master, and the lessee's number.
+    ///
+    /// # Errors
+    ///
+    /// EINVAL if the master is a lessee itself, EBUSY if one of the objects is leased already.
+    pub(crate) fn lessee(lessor: &Primary, objects: BTreeSet<u32>) -> Result<(Self, u32), Errno> {
+        let master = lessor.state.lock().master.lend(objects)?;
+        let number = master.number().ok_or(Errno::EINVAL)?;
+        let node = Self::Primary(Primary {
+            authenticated: Arc::new(AtomicBool::new(true)),
+            is_admin: lessor.is_admin,
+            state: Mutex::new(FileState { master, is_master: true, was_master: false, magic: None }),
+            caps: Mutex::default(),
+        });
+        Ok((node, number))
+    }
+
+    /// Returns `true` if the file's master may use an object that can be leased.
+    ///
+    /// Source: Linux 6.12 `drm_lease.c`, `drm_lease_held`.
+    pub(crate) fn holds(&self, id: u32) -> bool {
+        self.as_primary().is_none_or(|primary| primary.state.lock().master.holds(id))
     }
 
     /// Returns the primary file, if this is one.
@@ -108,12 +123,12 @@ impl Primary {
 
     /// Assigns a bus ID to the file's master, after SET_VERSION.
     pub(crate) fn give_unique(&self) {
-        self.state.lock().master.has_unique.store(true, Ordering::Release);
+        self.state.lock().master.give_unique();
     }
 
     /// Returns `true` if the file's master has a bus id.
     pub(crate) fn has_unique(&self) -> bool {
-        self.state.lock().master.has_unique.load(Ordering::Acquire)
+        self.state.lock().master.has_unique()
     }
 
     /// Performs GET_MAGIC: returns the file's token, the lowest one that was free for its master at the first call.
@@ -122,26 +137,45 @@ impl Primary {
         if let Some(magic) = state.magic {
             return magic;
         }
-        let mut magics = state.master.magics.lock();
-        let magic = (1..u32::MAX).find(|magic| !magics.contains_key(magic)).unwrap_or(u32::MAX);
-        magics.insert(magic, Some(Arc::clone(&self.authenticated)));
-        drop(magics);
+        let magic = state.master.add_magic(&self.authenticated);
         state.magic = Some(magic);
         magic
     }
 
     /// Performs AUTH_MAGIC: authenticates a file of this file's master by its token, once.
     pub(crate) fn authenticate(&self, magic: u32) -> Result<(), Errno> {
-        let state = self.state.lock();
-        let found = state.master.magics.lock().get_mut(&magic).and_then(Option::take);
+        let found = self.state.lock().master.take_file(magic);
         found.ok_or(Errno::EINVAL)?.store(true, Ordering::Release);
         Ok(())
+    }
+
+    /// Returns `true` if the file's master leases its objects from another one.
+    pub(crate) fn is_lessee(&self) -> bool {
+        self.state.lock().master.is_lessee()
+    }
+
+    /// MODE_LIST_LESSEES.
+    pub(crate) fn lessees(&self) -> Vec<u32> {
+        self.state.lock().master.lessees()
+    }
+
+    /// MODE_GET_LEASE: the objects of a lessee; `None` for an owner.
+    pub(crate) fn leased(&self) -> Option<Vec<u32>> {
+        self.state.lock().master.leased()
+    }
+
+    /// MODE_REVOKE_LEASE.
+    pub(crate) fn revoke(&self, lessee: u32) -> Result<(), Errno> {
+        self.state.lock().master.revoke(lessee)
     }
 }
 
 impl FileState {
+    /// Returns `true` if the file is master: its own master, or the one that this leases from, is the current one.
+    ///
+    /// Source: Linux 6.12 `drm_auth.c`, `drm_is_current_master_locked`.
     fn is_current(&self, current: Option<&Arc<Master>>) -> bool {
-        self.is_master && current.is_some_and(|current| Arc::ptr_eq(current, &self.master))
+        self.is_master && current.is_some_and(|current| Arc::ptr_eq(current, self.master.owner()))
     }
 }
 
@@ -164,6 +198,9 @@ impl Masters {
         if current.is_some() {
             return Err(Errno::EBUSY);
         }
+        if state.is_master && state.master.is_lessee() {
+            return Err(Errno::EINVAL);
+        }
         if !state.is_master {
             *state = FileState { master: Arc::default(), is_master: true, was_master: true, magic: state.magic };
             primary.authenticated.store(true, Ordering::Release);
@@ -181,9 +218,9 @@ impl Masters {
         if self.resign(&state) { Ok(()) } else { Err(Errno::EINVAL) }
     }
 
-    /// Ends a file's being master. Returns `true` if it was master.
+    /// Ends a file's being master. Returns `true` if it was master, which a lessee is not by itself.
     fn resign(&self, state: &FileState) -> bool {
-        self.0.lock().take_if(|current| state.is_current(Some(current))).is_some()
+        self.0.lock().take_if(|current| state.is_master && Arc::ptr_eq(current, &state.master)).is_some()
     }
 
     /// Handles the closing of a file.
@@ -191,9 +228,12 @@ impl Masters {
         if let Some(primary) = node.as_primary() {
             let state = primary.state.lock();
             if let Some(magic) = state.magic {
-                state.master.magics.lock().remove(&magic);
+                state.master.remove_magic(magic);
             }
             self.resign(&state);
+            if state.is_master {
+                state.master.revoke_all();
+            }
         }
     }
 }

@@ -12,7 +12,7 @@ use crate::{
         ioctl::{
             memory::{bo_list, gem, names, prime, va},
             modes::{atomic, blobs, caps, crtcs, dumb, framebuffers, gamma, objects, planes, properties, vblank},
-            node::{core, info, primary},
+            node::{core, info, leases, primary},
             queues::{context, sched, submit, userq, userq_fences, wait},
             sync::syncobj,
         },
@@ -31,8 +31,8 @@ pub(crate) struct Entry {
     pub(crate) size: usize,
     request: Request,
     access: Access,
-    /// The function; `None` for requests that are not simulated.
-    handler: Option<Handler>,
+    /// The function.
+    handler: Handler,
 }
 
 /// The permissions that a request requires.
@@ -69,11 +69,12 @@ impl Entry {
     /// Performs the request after its argument was copied in. The permission is checked only now.
     pub(crate) fn run(&self, file: &File, bytes: &mut [u8]) -> Result<(), Errno> {
         self.permit(file)?;
-        if let Some(handler) = self.handler {
-            return handler(file, bytes);
-        }
-        file.gpu.complaints.say(format!("{} is not simulated: there are no displays to scan out to", self.name));
-        Err(Errno::EOPNOTSUPP)
+        (self.handler)(file, bytes)
+    }
+
+    /// Returns `true` if the request opens a file, whose descriptor its argument takes.
+    pub(crate) fn opens_a_file(&self) -> bool {
+        self.request.number() == 0xc6
     }
 
     fn permit(&self, file: &File) -> Result<(), Errno> {
@@ -95,21 +96,16 @@ fn render<A: Argument>(handler: Handler) -> Entry {
 fn render_as<A: Argument>(request: Request, name: &'static str, handler: Handler) -> Entry {
     // The numbers from 0x40 to 0x9f belong to the driver.
     let access = if matches!(request.number(), 0x40..0xa0) { Access::DRIVER } else { Access::ALL };
-    Entry { name, size: size_of::<A>(), request, access, handler: Some(handler) }
+    Entry { name, size: size_of::<A>(), request, access, handler }
 }
 
 fn primary(request: Request, name: &'static str, access: Access, handler: Handler) -> Entry {
-    Entry { name, size: request.size(), request, access, handler: Some(handler) }
+    Entry { name, size: request.size(), request, access, handler }
 }
 
 /// Returns the entry of a request of the primary node for its display engine.
 fn display<A: Argument>(handler: Handler) -> Entry {
     primary(A::REQUEST, A::NAME, modes(A::REQUEST.number()), handler)
-}
-
-/// Returns the entry of a request of the primary node that fails with EOPNOTSUPP, as on a device without displays.
-fn refused(request: Request, name: &'static str, access: Access) -> Entry {
-    Entry { name, size: request.size(), request, access, handler: None }
 }
 
 /// Returns the entry of a request. Only type and number must match; size and direction may differ.
@@ -152,6 +148,18 @@ fn newer_line(number: u8) -> Option<Entry> {
         0x56 => render::<Userq>(userq::userq),
         0x57 => render::<UserqSignal>(userq_fences::signal),
         0x58 => render::<UserqWait>(userq_fences::wait),
+        _ => return None,
+    })
+}
+
+/// Returns the entry of a request about leases.
+fn lease_line(number: u8) -> Option<Entry> {
+    use uapi::{ModeCreateLease, ModeGetLease, ModeListLessees, ModeRevokeLease};
+    Some(match number {
+        0xc6 => display::<ModeCreateLease>(leases::create),
+        0xc7 => display::<ModeListLessees>(leases::list),
+        0xc8 => display::<ModeGetLease>(leases::get),
+        0xc9 => display::<ModeRevokeLease>(leases::revoke),
         _ => return None,
     })
 }
@@ -237,7 +245,7 @@ fn line(number: u8) -> Option<Entry> {
         0xd0 => display::<ModeCloseFb>(framebuffers::close),
         // ATTACHMODE and DETACHMODE do nothing in current kernels (`drm_noop`).
         0xa8 | 0xa9 => primary(Request::bare(b'd', number), "MODE_ATTACHMODE", modes(number), |_, _| Ok(())),
-        0xc6..=0xc9 => refused(Request::bare(b'd', number), "MODE_*", modes(number)),
+        0xc6..=0xc9 => return lease_line(number),
         0xbf => render::<SyncobjCreate>(syncobj::create),
         0xc0 => render::<SyncobjDestroy>(syncobj::destroy),
         0xc1 => render::<SyncobjHandle>(syncobj::handle_to_fd),

@@ -66,6 +66,8 @@ impl Screen {
         if is_open() {
             return;
         }
+        // The commit of a vertical blank that has just come keeps its framebuffers until it is over.
+        let _delivering = self.delivering.lock();
         let mut state = self.state.lock();
         let commits = std::mem::take(&mut state.pending);
         let mut gone = Gone { awaited: std::mem::take(&mut state.awaited), shown: None };
@@ -141,6 +143,7 @@ impl Screen {
     /// is left to do.
     fn blank(&self, is_forced: bool) -> bool {
         let count = self.blanks.count();
+        let _delivering = self.delivering.lock();
         let mut state = self.state.lock();
         let is_ready = state.pending.front().is_some_and(|commit| is_forced || commit.is_ready());
         let commit = if is_ready { state.pending.pop_front() } else { None };

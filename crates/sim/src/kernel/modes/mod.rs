@@ -91,6 +91,13 @@ impl Object {
         }
     }
 
+    /// Returns `true` for the kinds that a lease is about.
+    ///
+    /// Source: Linux 6.12 `drm_mode_object.c`, `drm_mode_object_lease_required`.
+    pub(crate) const fn is_leasable(self) -> bool {
+        matches!(self, Self::Plane(_) | Self::Crtc(_) | Self::Connector(..))
+    }
+
     /// The properties, by their meaning; `None` for what has none.
     pub(crate) const fn properties(self) -> Option<&'static [Key]> {
         match self {
@@ -172,6 +179,11 @@ impl Modes {
     /// The id of the encoder with an index.
     pub(crate) fn encoder(self, index: u32) -> u32 {
         self.encoders().start + index
+    }
+
+    /// The ids of all objects, properties among them.
+    pub(crate) fn ids(self) -> impl Iterator<Item = u32> {
+        (0..self.connectors().end).filter(move |id| self.find(*id).is_some())
     }
 
     /// Returns the object with an id.

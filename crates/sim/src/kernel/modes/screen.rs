@@ -47,6 +47,8 @@ pub(crate) struct Screen {
     pub(super) chip: Option<Chip>,
     /// Held while a commit is made, which then sees what the one before it left.
     pub(super) committing: Mutex<()>,
+    /// Held at a vertical blank until its clients are told. Taken after `committing`.
+    pub(super) delivering: Mutex<()>,
     pub(super) state: Mutex<State>,
     in_formats: Option<[Arc<Blob>; 2]>,
     edid: Option<Arc<Blob>>,
@@ -138,6 +140,7 @@ impl Screen {
             level,
             chip,
             committing: Mutex::default(),
+            delivering: Mutex::default(),
             state: Mutex::new(state),
             in_formats,
             edid,
@@ -202,6 +205,12 @@ impl Screen {
     /// Returns the framebuffer with an id.
     pub(crate) fn framebuffer(&self, id: u32) -> Option<Arc<Framebuffer>> {
         self.state.lock().framebuffers.find(id)
+    }
+
+    /// Returns the ids of all framebuffers and blobs.
+    pub(crate) fn ids(&self) -> Vec<u32> {
+        let state = self.state.lock();
+        state.framebuffers.ids().chain(state.blobs.ids()).collect()
     }
 
     /// Returns the blob with an id.

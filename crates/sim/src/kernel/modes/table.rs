@@ -59,6 +59,11 @@ impl<T> Table<T> {
         self.entries.get(&id)?.object.upgrade()
     }
 
+    /// Returns the ids of all objects, in ascending order.
+    pub(super) fn ids(&self) -> impl Iterator<Item = u32> {
+        self.entries.iter().filter(|(_, entry)| entry.object.strong_count() > 0).map(|(id, _)| *id)
+    }
+
     /// Returns `true` if an object has this id.
     pub(super) fn has(&self, id: u32) -> bool {
         self.entries.get(&id).is_some_and(|entry| entry.object.strong_count() > 0)

@@ -2,6 +2,7 @@
 
 mod atomic;
 mod hostile;
+mod leases;
 mod planes;
 mod resources;
 mod scanout;
@@ -133,16 +134,18 @@ impl Client {
             ..ModeCardRes::ZEROED
         };
         file.send(&mut resources).unwrap();
+        let mode = Self::mode_of(&file, connectors[0]);
+        Self { file, crtc: crtcs[1], connector: connectors[0], mode }
+    }
+
+    /// The mode of the display behind a connector.
+    fn mode_of(file: &File, connector_id: u32) -> ModeInfo {
         let mut modes = [ModeInfo::ZEROED];
-        let mut connector = ModeGetConnector {
-            connector_id: connectors[0],
-            modes_ptr: address_mut(&mut modes),
-            count_modes: 1,
-            ..ModeGetConnector::ZEROED
-        };
+        let modes_ptr = address_mut(&mut modes);
+        let mut connector = ModeGetConnector { connector_id, modes_ptr, count_modes: 1, ..ModeGetConnector::ZEROED };
         file.send(&mut connector).unwrap();
         assert_eq!((connector.connection, connector.count_modes), (MODE_CONNECTED, 1));
-        Self { file, crtc: crtcs[1], connector: connectors[0], mode: modes[0] }
+        modes[0]
     }
 
     /// A dumb buffer of a colour.

@@ -205,9 +205,14 @@ impl Assignment<'_, '_> {
 }
 
 /// Returns the index of a CRTC; `None` for the ID 0.
+///
+/// # Errors
+///
+/// EINVAL for another object, EACCES for a CRTC that the file's master may not use.
 fn crtc(file: &File, id: u32) -> Result<Option<u32>, Errno> {
     match file.gpu.modes.find(id) {
         None if id == 0 => Ok(None),
+        Some(Object::Crtc(_)) if !file.node.holds(id) => Err(Errno::EACCES),
         Some(Object::Crtc(index)) => Ok(Some(index)),
         _ => Err(Errno::EINVAL),
     }

@@ -155,7 +155,7 @@ fn read_into(file: &File, request: &ModeAtomic, list: &mut List) -> Result<(), E
     let mut property_at = 0;
     for index in 0..u64::from(request.count_objs) {
         let id: u32 = user::read(nth(request.objs_ptr, index, 4))?;
-        let object = file.gpu.modes.find(id).filter(|object| object.properties().is_some()).ok_or(Errno::ENOENT)?;
+        let object = file.object(id).filter(|object| object.properties().is_some()).ok_or(Errno::ENOENT)?;
         let count: u32 = user::read(nth(request.count_props_ptr, index, 4))?;
         for _ in 0..count {
             let id: u32 = user::read(nth(request.props_ptr, property_at, 4))?;
@@ -182,7 +182,7 @@ pub(crate) fn set_connector_property(file: &File, bytes: &mut [u8]) -> Result<()
 
 fn set(file: &File, (id, kind): (u32, u32), property: u32, value: u64) -> Result<(), Errno> {
     let screen = screen(file)?;
-    let found = file.gpu.modes.find(id);
+    let found = file.object(id);
     let object = found.filter(|object| [0, object.kind()].contains(&kind)).ok_or(Errno::ENOENT)?;
     let property = property_of(object, property).ok_or(Errno::EINVAL)?;
     if property.key == Key::Dpms {

@@ -24,7 +24,8 @@ pub(crate) fn set(file: &File, bytes: &mut [u8]) -> Result<(), Errno> {
     if request.x > u16::MAX.into() || request.y > u16::MAX.into() {
         return Err(Errno::ERANGE);
     }
-    let Some(Object::Crtc(crtc)) = file.gpu.modes.find(request.crtc_id) else { return Err(Errno::ENOENT) };
+    let Some(Object::Crtc(crtc)) = file.object(request.crtc_id) else { return Err(Errno::ENOENT) };
+    require_plane(file, crtc, request.mode_valid != 0)?;
     let connectors = read_connectors(file, &request);
     commit(file, screen, |change| {
         if request.mode_valid == 0 {
@@ -52,6 +53,12 @@ pub(crate) fn set(file: &File, bytes: &mut [u8]) -> Result<(), Errno> {
     })
 }
 
+/// Refuses to show something on a CRTC whose primary plane was not leased with it (EACCES). Turning it off is allowed.
+fn require_plane(file: &File, crtc: u32, is_shown: bool) -> Result<(), Errno> {
+    let plane = file.gpu.modes.planes().start + crtc;
+    if is_shown && !file.node.holds(plane) { Err(Errno::EACCES) } else { Ok(()) }
+}
+
 /// Returns a primary plane that fills a mode, starting at a point of a framebuffer.
 fn whole(framebuffer: Arc<Framebuffer>, crtc: u32, mode: ModeInfo, (x, y): (u32, u32)) -> Result<PlaneState, Errno> {
     let (width, height) = (u32::from(mode.hdisplay), u32::from(mode.vdisplay));
@@ -73,12 +80,13 @@ fn whole(framebuffer: Arc<Framebuffer>, crtc: u32, mode: ModeInfo, (x, y): (u32,
 /// EINVAL if there are none or too many, ENOENT if one does not exist, EFAULT if they cannot be read.
 fn read_connectors(file: &File, request: &ModeCrtc) -> Result<Vec<u32>, Errno> {
     let connectors = file.gpu.modes.connectors();
+    let is_there = |id: &u32| matches!(file.object(*id), Some(Object::Connector(..)));
     let count = usize::try_from(request.count_connectors).unwrap_or(usize::MAX);
     if count == 0 || count > connectors.len() {
         return Err(Errno::EINVAL);
     }
     let named: Vec<u32> = user::read_slice(request.set_connectors_ptr, count)?;
-    if named.iter().all(|id| connectors.contains(id)) { Ok(named) } else { Err(Errno::ENOENT) }
+    if named.iter().all(is_there) { Ok(named) } else { Err(Errno::ENOENT) }
 }
 
 fn turn_off(change: &mut Change<'_>, crtc: u32) {
@@ -114,7 +122,8 @@ pub(crate) fn page_flip(file: &File, bytes: &mut [u8]) -> Result<(), Errno> {
     if flags & !(MODE_PAGE_FLIP_EVENT | MODE_PAGE_FLIP_ASYNC) != 0 || reserved != 0 {
         return Err(Errno::EINVAL);
     }
-    let Some(Object::Crtc(crtc)) = file.gpu.modes.find(crtc_id) else { return Err(Errno::ENOENT) };
+    let Some(Object::Crtc(crtc)) = file.object(crtc_id) else { return Err(Errno::ENOENT) };
+    require_plane(file, crtc, true)?;
     let mut change = screen.change();
     let shown = change.new_configuration().plane(crtc).framebuffer.ok_or(Errno::EBUSY)?;
     let next = screen.framebuffer(fb_id).ok_or(Errno::ENOENT)?;

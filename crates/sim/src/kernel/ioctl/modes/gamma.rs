@@ -20,7 +20,7 @@ use crate::kernel::{
 fn of<'f>(file: &'f File, bytes: &[u8]) -> Result<(ModeCrtcLut, &'f Arc<Screen>, u32), Errno> {
     let screen = screen(file)?;
     let request: ModeCrtcLut = argument(bytes)?;
-    let Some(Object::Crtc(crtc)) = file.gpu.modes.find(request.crtc_id) else { return Err(Errno::ENOENT) };
+    let Some(Object::Crtc(crtc)) = file.object(request.crtc_id) else { return Err(Errno::ENOENT) };
     if request.gamma_size as usize == GAMMA { Ok((request, screen, crtc)) } else { Err(Errno::EINVAL) }
 }
 

@@ -25,11 +25,11 @@ use crate::{
 /// Source: Linux 6.12 `amdgpu_dm.c`, `amdgpu_dm_mode_config_init`.
 pub(super) const LARGEST: u32 = 16384;
 
-/// Performs MODE_GETRESOURCES. The framebuffers are those of the file.
+/// Performs MODE_GETRESOURCES. The framebuffers are those of the file, the CRTCs and connectors those that its master may use.
 pub(crate) fn resources(file: &File, bytes: &mut [u8]) -> Result<(), Errno> {
     let mut request: ModeCardRes = argument(bytes)?;
     let modes = file.gpu.modes;
-    let ids = |range: std::ops::Range<u32>| range.collect::<Vec<_>>();
+    let ids = |range: std::ops::Range<u32>| range.filter(|id| file.object(*id).is_some()).collect::<Vec<_>>();
     let framebuffers = file.gpu.screen.as_ref().map(|screen| screen.of_file(file.number)).unwrap_or_default();
     request.count_fbs = list(request.fb_id_ptr, request.count_fbs, &framebuffers)?;
     request.count_crtcs = list(request.crtc_id_ptr, request.count_crtcs, &ids(modes.crtcs()))?;
@@ -43,7 +43,7 @@ pub(crate) fn resources(file: &File, bytes: &mut [u8]) -> Result<(), Errno> {
 /// Performs MODE_GETCRTC: returns the mode, and the framebuffer of the primary plane with the CRTC's index.
 pub(crate) fn crtc(file: &File, bytes: &mut [u8]) -> Result<(), Errno> {
     let request: ModeCrtc = argument(bytes)?;
-    let Some(Object::Crtc(index)) = file.gpu.modes.find(request.crtc_id) else { return Err(Errno::ENOENT) };
+    let Some(Object::Crtc(index)) = file.object(request.crtc_id) else { return Err(Errno::ENOENT) };
     let configuration = values::configuration(file);
     let (plane, mode) = (configuration.plane(index), configuration.crtc(index).mode);
     let mut answer = ModeCrtc {
@@ -60,6 +60,20 @@ pub(crate) fn crtc(file: &File, bytes: &mut [u8]) -> Result<(), Errno> {
     fill(bytes, &answer)
 }
 
+/// Returns the id of a CRTC that a file's master may use; 0 for none or another one.
+fn crtc_id(file: &File, crtc: Option<u32>) -> u32 {
+    crtc.map(|index| file.gpu.modes.crtc(index)).filter(|id| file.node.holds(*id)).unwrap_or(0)
+}
+
+/// Returns the CRTCs of a mask that a file's master may use, counted among those.
+///
+/// Source: Linux 6.12 `drm_lease.c`, `drm_lease_filter_crtcs`.
+fn visible_crtcs(file: &File, mask: u32) -> u32 {
+    let crtcs = file.gpu.modes.crtcs();
+    let visible = (0..).zip(crtcs).filter(|(_, id)| file.node.holds(*id));
+    (0..).zip(visible).map(|(at, (index, _))| (mask >> index & 1) << at).sum()
+}
+
 /// Performs MODE_GETENCODER.
 pub(crate) fn encoder(file: &File, bytes: &mut [u8]) -> Result<(), Errno> {
     let ModeGetEncoder { encoder_id, .. } = argument(bytes)?;
@@ -68,8 +82,8 @@ pub(crate) fn encoder(file: &File, bytes: &mut [u8]) -> Result<(), Errno> {
     let answer = ModeGetEncoder {
         encoder_id,
         encoder_type: MODE_ENCODER_TMDS,
-        crtc_id: values::configuration(file).feeds(index).map_or(0, |crtc| modes.crtc(crtc)),
-        possible_crtcs: modes.crtc_mask(),
+        crtc_id: crtc_id(file, values::configuration(file).feeds(index)),
+        possible_crtcs: visible_crtcs(file, modes.crtc_mask()),
         possible_clones: 1 << index,
     };
     fill(bytes, &answer)
@@ -79,7 +93,7 @@ pub(crate) fn encoder(file: &File, bytes: &mut [u8]) -> Result<(), Errno> {
 pub(crate) fn connector(file: &File, bytes: &mut [u8]) -> Result<(), Errno> {
     let request: ModeGetConnector = argument(bytes)?;
     let modes = file.gpu.modes;
-    let found = modes.find(request.connector_id);
+    let found = file.object(request.connector_id);
     let Some(object @ Object::Connector(index, connector)) = found else { return Err(Errno::ENOENT) };
     let lists = (request.props_ptr, request.prop_values_ptr);
     let count_props = properties::write(file, object, lists, request.count_props)?;
@@ -113,7 +127,8 @@ pub(crate) fn connector(file: &File, bytes: &mut [u8]) -> Result<(), Errno> {
 /// none.
 pub(crate) fn plane_resources(file: &File, bytes: &mut [u8]) -> Result<(), Errno> {
     let mut request: ModeGetPlaneRes = argument(bytes)?;
-    let planes: Vec<_> = if caps::of(file)?.universal_planes { file.gpu.modes.planes().collect() } else { Vec::new() };
+    let seen = file.gpu.modes.planes().filter(|id| file.object(*id).is_some());
+    let planes: Vec<_> = if caps::of(file)?.universal_planes { seen.collect() } else { Vec::new() };
     request.count_planes = list(request.plane_id_ptr, request.count_planes, &planes)?;
     fill(bytes, &request)
 }
@@ -121,13 +136,13 @@ pub(crate) fn plane_resources(file: &File, bytes: &mut [u8]) -> Result<(), Errno
 /// Performs MODE_GETPLANE.
 pub(crate) fn plane(file: &File, bytes: &mut [u8]) -> Result<(), Errno> {
     let mut request: ModeGetPlane = argument(bytes)?;
-    let found = file.gpu.modes.find(request.plane_id);
+    let found = file.object(request.plane_id);
     let Some(Object::Plane(index)) = found else { return Err(Errno::ENOENT) };
     let (state, (crtc, is_cursor)) = (values::configuration(file).plane(index), file.gpu.modes.plane_use(index));
-    request.crtc_id = state.crtc.map_or(0, |crtc| file.gpu.modes.crtc(crtc));
+    request.crtc_id = crtc_id(file, state.crtc);
     request.fb_id = state.framebuffer.map_or(0, |framebuffer| framebuffer.id);
     request.gamma_size = 0;
-    request.possible_crtcs = 1 << crtc;
+    request.possible_crtcs = visible_crtcs(file, 1 << crtc);
     let formats: &[[u8; 4]] = if is_cursor { &CURSOR } else { &PRIMARY };
     request.count_format_types = whole(request.format_type_ptr, request.count_format_types, formats)?;
     fill(bytes, &request)

@@ -15,12 +15,12 @@ use crate::kernel::{
 pub(crate) fn set(file: &File, bytes: &mut [u8]) -> Result<(), Errno> {
     let screen = screen(file)?;
     let request: ModeSetPlane = argument(bytes)?;
-    let Some(Object::Plane(index)) = file.gpu.modes.find(request.plane_id) else { return Err(Errno::ENOENT) };
+    let Some(Object::Plane(index)) = file.object(request.plane_id) else { return Err(Errno::ENOENT) };
     let shown = if request.fb_id == 0 {
         None
     } else {
         let framebuffer = screen.framebuffer(request.fb_id).ok_or(Errno::ENOENT)?;
-        let Some(Object::Crtc(crtc)) = file.gpu.modes.find(request.crtc_id) else { return Err(Errno::ENOENT) };
+        let Some(Object::Crtc(crtc)) = file.object(request.crtc_id) else { return Err(Errno::ENOENT) };
         Some(PlaneState {
             crtc: Some(crtc),
             framebuffer: Some(framebuffer),
@@ -60,8 +60,11 @@ fn set_cursor(file: &File, request: ModeCursor) -> Result<(), Errno> {
     if flags == 0 || flags & !(MODE_CURSOR_BO | MODE_CURSOR_MOVE) != 0 {
         return Err(Errno::EINVAL);
     }
-    let Some(Object::Crtc(crtc)) = file.gpu.modes.find(crtc_id) else { return Err(Errno::ENOENT) };
+    let Some(Object::Crtc(crtc)) = file.object(crtc_id) else { return Err(Errno::ENOENT) };
     let index = file.gpu.modes.cursor_of(crtc);
+    if !file.node.holds(file.gpu.modes.planes().start + index) {
+        return Err(Errno::EACCES);
+    }
     let mut change = screen.change();
     let framebuffer = if flags & MODE_CURSOR_BO == 0 {
         change.new_configuration().plane(index).framebuffer

@@ -36,7 +36,7 @@ pub(super) fn write(file: &File, object: Object, lists: (u64, u64), room: u32) -
 /// MODE_OBJ_GETPROPERTIES. A kind of 0 is any.
 pub(crate) fn of_object(file: &File, bytes: &mut [u8]) -> Result<(), Errno> {
     let mut request: ModeObjGetProperties = argument(bytes)?;
-    let found = file.gpu.modes.find(request.obj_id);
+    let found = file.object(request.obj_id);
     let object = found.filter(|object| [0, object.kind()].contains(&request.obj_type)).ok_or(Errno::ENOENT)?;
     let lists = (request.props_ptr, request.prop_values_ptr);
     request.count_props = write(file, object, lists, request.count_props)?;
@@ -46,7 +46,7 @@ pub(crate) fn of_object(file: &File, bytes: &mut [u8]) -> Result<(), Errno> {
 /// MODE_GETPROPERTY.
 pub(crate) fn describe(file: &File, bytes: &mut [u8]) -> Result<(), Errno> {
     let mut request: ModeGetProperty = argument(bytes)?;
-    let found = file.gpu.modes.find(request.prop_id);
+    let found = file.object(request.prop_id);
     let Some(Object::Property(property)) = found else { return Err(Errno::ENOENT) };
     (request.name, request.flags) = (text(property.name), property.flags);
     request.count_values = list(request.values_ptr, request.count_values, property.values)?;

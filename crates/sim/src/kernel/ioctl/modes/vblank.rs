@@ -47,6 +47,12 @@ fn tell(file: &File, screen: &Arc<Screen>, awaited: Awaited) -> Result<u64, Errn
     Ok(wanted)
 }
 
+/// Returns the index of a CRTC from its index among those that the file's master may use.
+fn nth_visible(file: &File, nth: u32) -> Result<u32, Errno> {
+    let visible = (0..).zip(file.gpu.modes.crtcs()).filter(|(_, id)| file.node.holds(*id));
+    visible.map(|(index, _)| index).nth(nth as usize).ok_or(Errno::EINVAL)
+}
+
 /// WAIT_VBLANK.
 pub(crate) fn wait(file: &File, bytes: &mut [u8]) -> Result<(), Errno> {
     let request: WaitVblank = argument(bytes)?;
@@ -55,7 +61,8 @@ pub(crate) fn wait(file: &File, bytes: &mut [u8]) -> Result<(), Errno> {
         return Err(Errno::EINVAL);
     }
     let by_index = (request.kind & VBLANK_HIGH_CRTC_MASK) >> VBLANK_HIGH_CRTC_MASK.trailing_zeros();
-    let crtc = if by_index != 0 { by_index } else { u32::from(has(VBLANK_SECONDARY)) };
+    let asked = if by_index != 0 { by_index } else { u32::from(has(VBLANK_SECONDARY)) };
+    let crtc = nth_visible(file, asked)?;
     let screen = active(file, crtc)?;
     let (blanks, count) = (screen.blanks, screen.blanks.count());
     let asked = if has(VBLANK_RELATIVE) { count + u64::from(request.sequence) } else { blanks.wide(request.sequence) };
@@ -84,7 +91,7 @@ pub(crate) fn wait(file: &File, bytes: &mut [u8]) -> Result<(), Errno> {
 /// CRTC_GET_SEQUENCE.
 pub(crate) fn get_sequence(file: &File, bytes: &mut [u8]) -> Result<(), Errno> {
     let CrtcGetSequence { crtc_id, .. } = argument(bytes)?;
-    let Some(Object::Crtc(crtc)) = file.gpu.modes.find(crtc_id) else { return Err(Errno::ENOENT) };
+    let Some(Object::Crtc(crtc)) = file.object(crtc_id) else { return Err(Errno::ENOENT) };
     let blanks = active(file, crtc)?.blanks;
     let sequence = blanks.count();
     let sequence_ns = blanks.at(sequence).cast_signed();
@@ -95,7 +102,7 @@ pub(crate) fn get_sequence(file: &File, bytes: &mut [u8]) -> Result<(), Errno> {
 pub(crate) fn queue_sequence(file: &File, bytes: &mut [u8]) -> Result<(), Errno> {
     let request: CrtcQueueSequence = argument(bytes)?;
     let CrtcQueueSequence { crtc_id, flags, user_data, .. } = request;
-    let Some(Object::Crtc(crtc)) = file.gpu.modes.find(crtc_id) else { return Err(Errno::ENOENT) };
+    let Some(Object::Crtc(crtc)) = file.object(crtc_id) else { return Err(Errno::ENOENT) };
     if flags & !(CRTC_SEQUENCE_RELATIVE | CRTC_SEQUENCE_NEXT_ON_MISS) != 0 {
         return Err(Errno::EINVAL);
     }

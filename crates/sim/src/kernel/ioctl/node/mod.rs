@@ -2,5 +2,6 @@
 
 pub(crate) mod core;
 pub(crate) mod info;
+pub(crate) mod leases;
 pub(crate) mod primary;
 pub(crate) mod registers;
