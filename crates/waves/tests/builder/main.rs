@@ -1,7 +1,8 @@
-//! Programs of the builder, run: texels of compressed blocks, dot products of chosen halves, 64-bit operations against Rust's integers, loads against the bytes of memory,
+//! Programs of the builder, run: texels of compressed blocks, carries of all bytes, dot products of chosen halves, 64-bit operations against Rust's integers, loads against the bytes of memory,
 //! threads against one.
 
 mod blocks;
+mod carries;
 mod dot;
 mod int64;
 mod loads;
