@@ -27,6 +27,8 @@ pub(super) struct Span {
 pub(super) const WIDTH: f64 = 860.0;
 pub(super) const NAMES: f64 = 150.0;
 const FIGURES: f64 = 200.0;
+/// Space at the right of pictures over time, which have the same scale, pixels.
+pub(super) const RIGHT: f64 = 80.0;
 /// Width of a bar of full length, pixels.
 const FULL: f64 = WIDTH - NAMES - FIGURES;
 
@@ -132,7 +134,7 @@ pub(super) fn bandwidths(figures: &[&Bandwidth]) -> String {
 /// Draws when each check ran, a lane for each area.
 pub(super) fn timeline(spans: &[Span]) -> String {
     let end = spans.iter().map(|span| span.end).fold(1.0, f64::max);
-    let width = WIDTH - NAMES - 40.0;
+    let width = WIDTH - NAMES - RIGHT;
     let mut areas: Vec<&str> = Vec::new();
     let mut body = String::new();
     for span in spans {

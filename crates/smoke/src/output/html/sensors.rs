@@ -2,14 +2,12 @@
 
 use std::fmt::Write;
 
-use super::picture::{NAMES, Span, WIDTH};
+use super::picture::{NAMES, RIGHT, Span, WIDTH};
 use crate::{hardware::state::Sensors, output::markup::escaped};
 
 /// Height of a panel and of the space below it, pixels.
 const PANEL: f64 = 56.0;
 const GAP: f64 = 20.0;
-/// Width of the figures at the right, pixels.
-const FIGURES: f64 = 110.0;
 
 /// One figure of a panel.
 type Figure = fn(&Sensors) -> Option<i64>;
@@ -89,7 +87,7 @@ impl Panel {
         } else {
             (number(lowest), number(highest) - number(lowest))
         };
-        let width = WIDTH - NAMES - FIGURES;
+        let width = WIDTH - NAMES - RIGHT;
         let bottom = top + PANEL;
         let mut body = String::new();
         let edges = if lowest == highest {
@@ -165,7 +163,7 @@ mod tests {
         let hardware = Hardware { before, peak, after: before, events: Vec::new() };
         let picture = course(&[span(0.0, Some(hardware)), span(10.0, None)]);
         assert_eq!(picture.matches("<polyline ").count(), 2, "{picture}");
-        assert!(picture.contains("points=\"150.0,62.0 300.0,6.0 450.0,62.0\""), "{picture}");
+        assert!(picture.contains("points=\"150.0,62.0 307.5,6.0 465.0,62.0\""), "{picture}");
         assert!(picture.contains(">60 °C<") && picture.contains(">40 °C<") && picture.contains(">7 W<"), "{picture}");
         assert!(!picture.contains("NaN") && !picture.contains("inf"), "{picture}");
     }
