@@ -11,7 +11,7 @@ use crate::kernel::{
     modes::{CURSOR, Change, Format, Object, Place, PlaneState, Source},
 };
 
-/// MODE_SETPLANE.
+/// Performs MODE_SETPLANE.
 pub(crate) fn set(file: &File, bytes: &mut [u8]) -> Result<(), Errno> {
     let screen = screen(file)?;
     let request: ModeSetPlane = argument(bytes)?;
@@ -43,12 +43,12 @@ pub(crate) fn set(file: &File, bytes: &mut [u8]) -> Result<(), Errno> {
     commit(file, screen, make)
 }
 
-/// MODE_CURSOR.
+/// Performs MODE_CURSOR.
 pub(crate) fn cursor(file: &File, bytes: &mut [u8]) -> Result<(), Errno> {
     set_cursor(file, argument(bytes)?)
 }
 
-/// MODE_CURSOR2. The point that points is for virtual machines.
+/// Performs MODE_CURSOR2. The hot spot of the cursor is for virtual machines and is ignored.
 pub(crate) fn cursor_with_point(file: &File, bytes: &mut [u8]) -> Result<(), Errno> {
     let ModeCursor2 { flags, crtc_id, x, y, width, height, handle, .. } = argument(bytes)?;
     set_cursor(file, ModeCursor { flags, crtc_id, x, y, width, height, handle })

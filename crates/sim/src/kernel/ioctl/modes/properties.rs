@@ -12,15 +12,15 @@ use crate::kernel::{
     modes::{Object, Property},
 };
 
-/// A name with zeros behind it.
+/// Returns a name padded with zeros.
 fn text(name: &str) -> [u8; 32] {
     let mut bytes = [0; 32];
     bytes.iter_mut().take(31).zip(name.bytes()).for_each(|(to, from)| *to = from);
     bytes
 }
 
-/// Writes the properties of an object that a client sees, as far as it has room; the number that there are. Objects without
-/// any are EINVAL.
+/// Writes the properties of an object that a client sees, as many as fit, and returns their number. EINVAL for objects without
+/// properties.
 pub(super) fn write(file: &File, object: Object, lists: (u64, u64), room: u32) -> Result<u32, Errno> {
     let keys = object.properties().ok_or(Errno::EINVAL)?;
     let (caps, configuration) = (caps::of(file)?, values::configuration(file));
@@ -33,7 +33,7 @@ pub(super) fn write(file: &File, object: Object, lists: (u64, u64), room: u32) -
     list(lists.0, room, &ids)
 }
 
-/// MODE_OBJ_GETPROPERTIES. A kind of 0 is any.
+/// Performs MODE_OBJ_GETPROPERTIES. The type 0 means any type.
 pub(crate) fn of_object(file: &File, bytes: &mut [u8]) -> Result<(), Errno> {
     let mut request: ModeObjGetProperties = argument(bytes)?;
     let found = file.object(request.obj_id);
@@ -43,7 +43,7 @@ pub(crate) fn of_object(file: &File, bytes: &mut [u8]) -> Result<(), Errno> {
     fill(bytes, &request)
 }
 
-/// MODE_GETPROPERTY.
+/// Performs MODE_GETPROPERTY.
 pub(crate) fn describe(file: &File, bytes: &mut [u8]) -> Result<(), Errno> {
     let mut request: ModeGetProperty = argument(bytes)?;
     let found = file.object(request.prop_id);

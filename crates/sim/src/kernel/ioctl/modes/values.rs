@@ -11,17 +11,17 @@ use crate::kernel::{
 const ON: u64 = 0;
 const OFF: u64 = 3;
 
-/// Returns the configuration of the display engine, which is empty where no display is plugged in.
+/// Returns the configuration of the display engine. It is empty if no display is plugged in.
 pub(super) fn configuration(file: &File) -> Configuration {
     file.gpu.screen.as_ref().map(|screen| screen.configuration()).unwrap_or_default()
 }
 
-/// Returns the id of the display's EDID, or 0.
+/// Returns the id of the EDID of the display, or 0.
 fn edid(file: &File) -> u64 {
     file.gpu.screen.as_ref().and_then(|screen| screen.edid()).map_or(0, |blob| blob.id.into())
 }
 
-/// Returns the value of a property of an object; `None` where the object has not got it.
+/// Returns the value of a property of an object; `None` if the object does not have the property.
 pub(super) fn value(file: &File, all: &Configuration, object: Object, key: Key) -> Option<u64> {
     let crtc_id = |index: Option<u32>| index.map_or(0, |index| u64::from(file.gpu.modes.crtc(index)));
     let signed = |value: i32| i64::from(value).cast_unsigned();

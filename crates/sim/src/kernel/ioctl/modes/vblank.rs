@@ -20,21 +20,22 @@ use crate::kernel::{
 
 const KNOWN: u32 =
     VBLANK_RELATIVE | VBLANK_HIGH_CRTC_MASK | VBLANK_EVENT | VBLANK_NEXT_ON_MISS | VBLANK_SECONDARY | VBLANK_SIGNAL;
-/// Time that a request waits for its vertical blank.
+/// The longest time that a request waits for its vertical blank.
 const LONGEST: Duration = Duration::from_secs(3);
 
-/// Returns the display, if a CRTC is active, by its index.
+/// Returns the display if the CRTC with the given index is active.
 fn active(file: &File, crtc: u32) -> Result<&Arc<Screen>, Errno> {
     let screen = screen(file)?;
     if screen.configuration().is_active(crtc) { Ok(screen) } else { Err(Errno::EINVAL) }
 }
 
-/// Returns the vertical blank that counts: the next one in place of one that is over, where the client wants that.
+/// Returns the vertical blank to wait for: the requested one or, if that is over and `moves_on` is set, the next one.
 const fn wanted(count: u64, asked: u64, moves_on: bool) -> u64 {
     if moves_on && has_passed(count, asked) { count + 1 } else { asked }
 }
 
-/// Tells the file of a vertical blank. Returns its number, which is the last one's where it is over.
+/// Sends the event of a vertical blank to the file, now or when the vertical blank comes. Returns the number of the vertical blank,
+/// or of the last one if it is already over.
 fn tell(file: &File, screen: &Arc<Screen>, awaited: Awaited) -> Result<u64, Errno> {
     file.outbox.reserve()?;
     let count = screen.blanks.count();
@@ -53,7 +54,7 @@ fn nth_visible(file: &File, nth: u32) -> Result<u32, Errno> {
     visible.map(|(index, _)| index).nth(nth as usize).ok_or(Errno::EINVAL)
 }
 
-/// WAIT_VBLANK.
+/// Performs WAIT_VBLANK.
 pub(crate) fn wait(file: &File, bytes: &mut [u8]) -> Result<(), Errno> {
     let request: WaitVblank = argument(bytes)?;
     let has = |flag: u32| request.kind & flag != 0;
@@ -88,7 +89,7 @@ pub(crate) fn wait(file: &File, bytes: &mut [u8]) -> Result<(), Errno> {
     fill(bytes, &answer)
 }
 
-/// CRTC_GET_SEQUENCE.
+/// Performs CRTC_GET_SEQUENCE.
 pub(crate) fn get_sequence(file: &File, bytes: &mut [u8]) -> Result<(), Errno> {
     let CrtcGetSequence { crtc_id, .. } = argument(bytes)?;
     let Some(Object::Crtc(crtc)) = file.object(crtc_id) else { return Err(Errno::ENOENT) };
@@ -98,7 +99,7 @@ pub(crate) fn get_sequence(file: &File, bytes: &mut [u8]) -> Result<(), Errno> {
     fill(bytes, &CrtcGetSequence { crtc_id, active: 1, sequence, sequence_ns })
 }
 
-/// CRTC_QUEUE_SEQUENCE.
+/// Performs CRTC_QUEUE_SEQUENCE.
 pub(crate) fn queue_sequence(file: &File, bytes: &mut [u8]) -> Result<(), Errno> {
     let request: CrtcQueueSequence = argument(bytes)?;
     let CrtcQueueSequence { crtc_id, flags, user_data, .. } = request;

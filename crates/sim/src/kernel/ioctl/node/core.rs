@@ -1,4 +1,4 @@
-//! DRM core: who the driver is and what it can do.
+//! Requests of the DRM core about the driver and its capabilities.
 
 use amdgpu_uapi::{Errno, GetCap, Version, cap};
 
@@ -8,14 +8,14 @@ use crate::kernel::{
     user,
 };
 
-/// Answer of VERSION.
+/// The driver's name, the answer of VERSION.
 ///
 /// Source: Linux 6.12 `drm_ioctl.c`, `drm_version`; `amdgpu_drv.c`.
 const NAME: &str = "amdgpu";
 const DATE: &str = "0";
 const DESCRIPTION: &str = "AMD GPU";
 
-/// VERSION: as much of each string as fits, then its real length.
+/// Performs VERSION: writes as much of each string as fits, and the string's whole length.
 pub(crate) fn version(file: &File, bytes: &mut [u8]) -> Result<(), Errno> {
     let mut version: Version = argument(bytes)?;
     version.version_major = 3;
@@ -37,9 +37,9 @@ fn copy_string(text: &str, len: &mut u64, address: u64) -> Result<(), Errno> {
     Ok(())
 }
 
-/// GET_CAP.
+/// Performs GET_CAP.
 ///
-/// Source: Linux 6.12 `drm_ioctl.c`, `drm_getcap`. Without a display the cursor has the core's default size.
+/// Source: Linux 6.12 `drm_ioctl.c`, `drm_getcap`. Without a display, the size of the cursor is the core's default.
 pub(crate) fn get_cap(file: &File, bytes: &mut [u8]) -> Result<(), Errno> {
     let mut query: GetCap = argument(bytes)?;
     query.value = 0;
@@ -67,8 +67,8 @@ pub(crate) fn get_cap(file: &File, bytes: &mut [u8]) -> Result<(), Errno> {
     value.map(|_| ()).ok_or(Errno::EINVAL)
 }
 
-/// Framebuffer modifiers exist on GFX9 and later. The captures were taken with them on every chip, and with driver 3.54
-/// the answer is theirs.
+/// Returns 1 if framebuffer modifiers are supported: on GFX9 and later. The captures were taken with modifiers on every chip, and
+/// with driver 3.54 the answer is that of the captures.
 fn modifiers(file: &File) -> u64 {
     use amdgpu_hw::GfxLevel;
     let recording = file.gpu.options == crate::SimOptions::RECORDING;

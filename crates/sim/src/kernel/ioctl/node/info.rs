@@ -1,4 +1,4 @@
-//! INFO: one request, many questions.
+//! The INFO request.
 //!
 //! Source: Linux 6.12 `amdgpu_kms.c`, `amdgpu_info_ioctl`.
 
@@ -17,7 +17,7 @@ use crate::{
     release::KernelRelease,
 };
 
-/// INFO. The answer is cut to the size the caller gave; the rest of its buffer is not touched.
+/// Performs INFO. The answer is cut to the size that the caller gave; the rest of the caller's buffer is not changed.
 pub(crate) fn info(file: &File, bytes: &mut [u8]) -> Result<(), Errno> {
     let request: Info = argument(bytes)?;
     if request.return_size == 0 || request.return_pointer == 0 {
@@ -79,7 +79,7 @@ pub(crate) fn info(file: &File, bytes: &mut [u8]) -> Result<(), Errno> {
     }
 }
 
-/// The bytes of DEV_INFO. Linux 6.17 has a mask of the IPs with user queues behind what was there before.
+/// Returns the bytes of DEV_INFO. From Linux 6.17 on, a mask of the IPs with user queues follows the earlier fields.
 fn dev_info(file: &File) -> Vec<u8> {
     let mut bytes = file.gpu.profile.dev_info.as_bytes().to_vec();
     if file.gpu.options.kernel >= KernelRelease::V6_17 {
@@ -90,7 +90,7 @@ fn dev_info(file: &File) -> Vec<u8> {
     bytes
 }
 
-/// Areas that the firmware wants beside a graphics queue, which it has told of no other queue.
+/// Returns the areas that the firmware needs beside a graphics queue. No other queue has such areas.
 ///
 /// Source: Linux 6.17 `amdgpu_kms.c`, `amdgpu_userq_metadata_info_gfx`; `gfx_v11_0.c`,
 /// `gfx_v11_0_get_gfx_shadow_info_nocheck`.
@@ -104,7 +104,7 @@ fn firmware_areas(level: GfxLevel, ip: u32) -> Result<UqFwAreas, Errno> {
     Ok(userq::AREAS)
 }
 
-/// Destination of an answer.
+/// The buffer for an answer.
 struct Answer {
     address: u64,
     room: usize,
@@ -120,7 +120,7 @@ impl Answer {
     }
 }
 
-/// IBs of one entity in one submission at most.
+/// Returns the most IBs that a submission can have for one entity.
 ///
 /// Source: Linux 6.12 `amdgpu_ring.c`, `amdgpu_ring_max_ibs`.
 pub(crate) fn max_ibs(ip: Ip) -> u32 {
@@ -132,7 +132,7 @@ pub(crate) fn max_ibs(ip: Ip) -> u32 {
     }
 }
 
-/// A block that the chip lacks answers zeros, successfully.
+/// Describes a hardware IP. For a block that the chip lacks, the answer is zeros and no error.
 fn hw_ip_info(file: &File, kind: u32, instance: u32) -> Result<InfoHwIp, Errno> {
     let ip = Ip::from_raw(kind).ok_or(Errno::EINVAL)?;
     if instance != 0 {
@@ -142,7 +142,7 @@ fn hw_ip_info(file: &File, kind: u32, instance: u32) -> Result<InfoHwIp, Errno> 
     Ok(block.unwrap_or(InfoHwIp::ZEROED))
 }
 
-/// A block that the chip lacks is EINVAL here.
+/// Returns the number of instances of a hardware IP; EINVAL for a block that the chip lacks.
 fn hw_ip_count(file: &File, kind: u32) -> Result<u32, Errno> {
     let ip = Ip::from_raw(kind).ok_or(Errno::EINVAL)?;
     if let Some(known) = file.gpu.video(ip) {
@@ -152,7 +152,7 @@ fn hw_ip_count(file: &File, kind: u32) -> Result<u32, Errno> {
     Ok(if ip == Ip::Sdma { file.gpu.profile.sdma_engines } else { 1 })
 }
 
-/// Firmware that is absent, or was not captured, is version 0.
+/// Returns the version of a firmware. It is 0 if the firmware is absent or was not captured.
 fn fw_version(file: &File, [kind, instance, index, _]: [u32; 4]) -> Result<InfoFirmware, Errno> {
     let known = &file.gpu.profile.firmware;
     let indices = match kind {
@@ -174,7 +174,7 @@ fn fw_version(file: &File, [kind, instance, index, _]: [u32; 4]) -> Result<InfoF
     })
 }
 
-/// A sensor: none on a kernel without power management.
+/// Returns the value of a sensor. A kernel without power management has no sensors.
 ///
 /// Source: Linux 6.12 `amdgpu_kms.c`, `amdgpu_info_ioctl`, AMDGPU_INFO_SENSOR.
 fn sensor(file: &File, kind: u32) -> Result<u32, Errno> {
@@ -202,7 +202,7 @@ fn sensor(file: &File, kind: u32) -> Result<u32, Errno> {
     })
 }
 
-/// A video BIOS of no bytes: nothing was captured.
+/// Answers a request for the video BIOS with zero bytes, because none was captured.
 fn vbios(answer: &Answer, [kind, ..]: [u32; 4]) -> Result<(), Errno> {
     match kind {
         1 => answer.put(&0_u32),

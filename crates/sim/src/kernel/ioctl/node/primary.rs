@@ -1,4 +1,4 @@
-//! Requests of primary nodes about masters, clients and names of the device.
+//! Requests of primary nodes about masters and clients, and about the device's name.
 //!
 //! Source: Linux 6.12 `drm_ioctl.c`, `drm_getunique`, `drm_getclient`, `drm_setversion`; `drm_auth.c`.
 
@@ -11,18 +11,18 @@ use crate::kernel::{
     user,
 };
 
-/// User id that stands for users unknown in the caller's namespace (`overflowuid`).
+/// The user id for users that are unknown in the caller's namespace (`overflowuid`).
 const NOBODY: u64 = 65_534;
-/// Version of the DRM interface, of which 1.4 is the last.
+/// The version of the DRM interface. 1.4 is the last version.
 const INTERFACE: (i32, i32) = (1, 4);
-/// Major version of the driver.
+/// The driver's major version.
 const DRIVER_MAJOR: i32 = 3;
 
 fn primary(file: &File) -> Result<&Primary, Errno> {
     file.node.as_primary().ok_or(Errno::EACCES)
 }
 
-/// GET_UNIQUE: empty until the master asked for a version; a buffer that is too small stays as it is.
+/// Performs GET_UNIQUE. The name is empty until the master has set a version; a buffer that is too small is not written.
 pub(crate) fn get_unique(file: &File, bytes: &mut [u8]) -> Result<(), Errno> {
     let mut request: Unique = argument(bytes)?;
     let name = if primary(file)?.has_unique() { bus_id(file) } else { String::new() };
@@ -37,19 +37,19 @@ fn bus_id(file: &File) -> String {
     format!("pci:{}", file.gpu.options.place.pci())
 }
 
-/// GET_MAGIC.
+/// Performs GET_MAGIC.
 pub(crate) fn get_magic(file: &File, bytes: &mut [u8]) -> Result<(), Errno> {
     let magic = primary(file)?.magic();
     fill(bytes, &Auth { magic })
 }
 
-/// AUTH_MAGIC.
+/// Performs AUTH_MAGIC.
 pub(crate) fn auth_magic(file: &File, bytes: &mut [u8]) -> Result<(), Errno> {
     let request: Auth = argument(bytes)?;
     primary(file)?.authenticate(request.magic)
 }
 
-/// GET_CLIENT: only number 0 answers, about the caller, whose user it does not report.
+/// Performs GET_CLIENT. It answers for index 0 only, with the caller itself, and does not report the caller's user.
 pub(crate) fn get_client(file: &File, bytes: &mut [u8]) -> Result<(), Errno> {
     let request: Client = argument(bytes)?;
     if request.idx != 0 {
@@ -60,14 +60,14 @@ pub(crate) fn get_client(file: &File, bytes: &mut [u8]) -> Result<(), Errno> {
     fill(bytes, &Client { idx: 0, auth, pid, uid: NOBODY, magic: 0, iocs: 0 })
 }
 
-/// GET_STATS: zeros, for the counters went long ago.
+/// Performs GET_STATS. The answer is zeros, because Linux no longer has the counters.
 ///
 /// Source: Linux 6.12 `drm_ioctl.c`, `drm_getstats`.
 pub(crate) fn get_stats(_: &File, bytes: &mut [u8]) -> Result<(), Errno> {
     fill(bytes, &Stats::ZEROED)
 }
 
-/// SET_VERSION: -1 only asks. The version is reported even when the request is refused.
+/// Performs SET_VERSION. A version of -1 requests the current version only. The version is reported even if the request is refused.
 pub(crate) fn set_version(file: &File, bytes: &mut [u8]) -> Result<(), Errno> {
     let wanted: SetVersion = argument(bytes)?;
     let minor = file.gpu.options.drm_minor;
@@ -89,12 +89,12 @@ pub(crate) fn set_version(file: &File, bytes: &mut [u8]) -> Result<(), Errno> {
     if interface && driver { Ok(()) } else { Err(Errno::EINVAL) }
 }
 
-/// SET_MASTER.
+/// Performs SET_MASTER.
 pub(crate) fn set_master(file: &File, _: &mut [u8]) -> Result<(), Errno> {
     file.gpu.masters.set(primary(file)?)
 }
 
-/// DROP_MASTER.
+/// Performs DROP_MASTER.
 pub(crate) fn drop_master(file: &File, _: &mut [u8]) -> Result<(), Errno> {
     file.gpu.masters.drop_master(primary(file)?)
 }

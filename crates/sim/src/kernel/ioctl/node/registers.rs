@@ -1,4 +1,4 @@
-//! READ_MMR_REG: the registers that clients may read.
+//! READ_MMR_REG: reads of the registers that clients may read.
 //!
 //! Source: Linux 6.12 `amdgpu_kms.c`, `amdgpu_info_ioctl`; `soc15.c`, `soc15_allowed_read_registers`, and its siblings of the
 //! other generations.
@@ -8,18 +8,20 @@ use amdgpu_uapi::Errno;
 
 use crate::kernel::files::file::File;
 
-/// GRBM_STATUS in dwords, on every generation. Load monitors that do without fdinfo read it many times a second.
+/// The dword offset of GRBM_STATUS on every generation. Load monitors that do not use fdinfo read the register many times a second.
 const GRBM_STATUS: u32 = 0x8010 / 4;
-/// The command processor is at work.
+/// Set if the command processor is busy.
 const CP_BUSY: u32 = 1 << 29;
-/// Any block of the graphics engine is.
+/// Set if any block of the graphics engine is busy.
 const GUI_ACTIVE: u32 = 1 << 31;
 
-/// Registers on the chip's list: those that the capture has, and GRBM_STATUS, which tells whether the rings are busy now.
+/// Reads registers on the chip's list. The values are those of the capture, except for GRBM_STATUS, which says whether the rings
+/// are busy now.
 ///
 /// # Errors
 ///
-/// EINVAL for engines and arrays that no chip has and for more than 128 registers, EFAULT when one of them is not on the list.
+/// EINVAL for engines and arrays that no chip has and for more than 128 registers; EFAULT if one of the registers is not on the
+/// list.
 pub(super) fn read(file: &File, [first, count, instance, _]: [u32; 4]) -> Result<Vec<u32>, Errno> {
     let (engine, array) = (instance & 0xff, instance >> 8 & 0xff);
     if (engine >= 4 && engine != 0xff) || (array >= 2 && array != 0xff) || count > 128 {
@@ -37,7 +39,7 @@ fn value(file: &File, offset: u32, instance: u32) -> Option<u32> {
     file.gpu.profile.register(offset, instance).map(|one| one.value)
 }
 
-/// The copy engines are not under this register's block.
+/// Returns the value of GRBM_STATUS. The register does not report the copy engines.
 fn status(file: &File) -> u32 {
     if file.gpu.is_busy(Ip::Gfx) || file.gpu.is_busy(Ip::Compute) { GUI_ACTIVE | CP_BUSY } else { 0 }
 }

@@ -1,4 +1,4 @@
-//! CTX and VM.
+//! The CTX and VM requests.
 //!
 //! Source: Linux 6.12 `amdgpu_ctx.c`, `amdgpu_ctx_ioctl`; `amdgpu_vm.c`, `amdgpu_vm_ioctl`.
 
@@ -12,7 +12,7 @@ use zerocopy::{Immutable, IntoBytes};
 
 use crate::kernel::{files::file::File, ioctl::args::argument, sched::context::Context};
 
-/// CTX.
+/// Performs CTX.
 pub(crate) fn ctx(file: &File, bytes: &mut [u8]) -> Result<(), Errno> {
     let request: Ctx = argument(bytes)?;
     if request.flags != 0 && request.op != ctx_op::SET_STABLE_PSTATE {
@@ -69,7 +69,7 @@ fn set_pstate(file: &File, request: &Ctx) -> Result<(), Errno> {
     file.gpu.pstate.lock().set(&context, request.flags)
 }
 
-/// VM. One VMID is shared by all files that reserve it, so there is nothing to run out of.
+/// Performs VM. All files that reserve a VMID share one, so VMIDs cannot run out.
 pub(crate) fn vm(_file: &File, bytes: &mut [u8]) -> Result<(), Errno> {
     let request: Vm = argument(bytes)?;
     let known = matches!(request.op, VM_OP_RESERVE_VMID | VM_OP_UNRESERVE_VMID);

@@ -1,4 +1,4 @@
-//! SCHED: the master's word on the priority of others.
+//! The SCHED request, by which the master changes the priority of other clients.
 //!
 //! Source: Linux 6.12 `amdgpu_sched.c`, `amdgpu_sched_ioctl`.
 
@@ -10,7 +10,7 @@ use crate::kernel::{
     user,
 };
 
-/// SCHED.
+/// Performs SCHED.
 pub(crate) fn sched(file: &File, bytes: &mut [u8]) -> Result<(), Errno> {
     let request: Sched = argument(bytes)?;
     if !is_priority(request.priority) {
@@ -32,7 +32,7 @@ pub(crate) fn sched(file: &File, bytes: &mut [u8]) -> Result<(), Errno> {
     Ok(())
 }
 
-/// The five priorities; not the one that means none.
+/// Returns `true` for the five valid priorities. The value for an unset priority is not one of them.
 ///
 /// Source: Linux 6.12 `amdgpu_ctx.c`, `amdgpu_ctx_priority_is_valid`.
 fn is_priority(value: i32) -> bool {

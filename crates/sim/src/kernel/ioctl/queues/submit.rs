@@ -1,7 +1,7 @@
-//! CS: a submission.
+//! The CS request: submissions.
 //!
-//! The kernel makes two passes over the chunks and promises that nothing observable happens unless the whole succeeds;
-//! so does this.
+//! The kernel processes the chunks in two passes, and guarantees that nothing observable happens unless the whole request succeeds.
+//! So does the simulator.
 //!
 //! Source: Linux 6.12 `amdgpu_cs.c`, `amdgpu_cs_ioctl` and the functions it calls.
 
@@ -39,10 +39,10 @@ use crate::{
     },
 };
 
-/// Entities in one submission at most (`AMDGPU_CS_GANG_SIZE`).
+/// The most entities in a submission (`AMDGPU_CS_GANG_SIZE`).
 const GANG: usize = 4;
 
-/// CS.
+/// Performs CS.
 pub(crate) fn cs(file: &File, bytes: &mut [u8]) -> Result<(), Errno> {
     let request: Cs = argument(bytes)?;
     if request.num_chunks == 0 {
@@ -65,36 +65,36 @@ pub(crate) fn cs(file: &File, bytes: &mut [u8]) -> Result<(), Errno> {
     answer::<Cs>(bytes, &CsAnswer { handle: number })
 }
 
-/// A chunk with its payload.
+/// A chunk and its payload.
 struct Chunk {
     id: u32,
     payload: Vec<u32>,
 }
 
 impl Chunk {
-    /// The payload as one structure; EINVAL when it is too short.
+    /// Returns the payload as one structure; EINVAL if it is too short.
     fn one<T: FromBytes>(&self) -> Result<T, Errno> {
         T::read_from_prefix(self.payload.as_bytes()).map(|(value, _)| value).map_err(|_| Errno::EINVAL)
     }
 
-    /// The payload as an array; a partial element at its end does not count.
+    /// Returns the payload as an array, without a partial element at the end.
     fn all<T: FromBytes>(&self) -> impl Iterator<Item = T> {
         self.payload.as_bytes().chunks_exact(size_of::<T>()).filter_map(|bytes| T::read_from_bytes(bytes).ok())
     }
 }
 
-/// Chunks in one submission: far more than IBs and dependencies can need.
+/// The most chunks in a submission, far more than IBs and dependencies need.
 const MOST_CHUNKS: u32 = 1 << 16;
-/// Bytes of one submission's chunks and of the list in it, together. The kernel takes as much as there is memory for, and
-/// answers ENOMEM then; a server of many clients cannot give all of it to one of them. The largest list of BOs that a
-/// client has any use for takes a tenth of this.
+/// The most bytes that the chunks of a submission, and the list in it, can have together. The kernel takes as much as there is
+/// memory for, and returns ENOMEM beyond that; a server of many clients cannot give all its memory to one of them. The largest
+/// useful list of BOs takes a tenth of this.
 const MOST_BYTES: usize = 16 << 20;
 
-/// Bytes that the chunks of a submission may still take.
+/// The number of bytes that the chunks of a submission may still take.
 struct Allowance(usize);
 
 impl Allowance {
-    /// Charges the given number of bytes before they are read.
+    /// Deducts the size of `count` elements before they are read.
     fn take(&mut self, count: usize, each: usize) -> Result<(), Errno> {
         let left = count.checked_mul(each).and_then(|bytes| self.0.checked_sub(bytes));
         self.0 = left.ok_or(Errno::ENOMEM)?;
@@ -110,7 +110,7 @@ impl Allowance {
     }
 }
 
-/// One entity's share of a submission.
+/// The part of a submission for one entity.
 struct Member {
     ip: Ip,
     entity: Arc<Entity>,
@@ -119,20 +119,20 @@ struct Member {
 
 #[derive(Default)]
 struct Parsed {
-    /// In the order of their first IB; the leader is remembered apart.
+    /// The members in the order of their first IBs. The leader is recorded separately.
     members: Vec<Member>,
-    /// Index of the entity of the last IB chunk.
+    /// The index of the entity of the last IB chunk.
     leader: usize,
     user_fence: Option<(Arc<Bo>, u64)>,
     bos: Option<file::BoList>,
     dependencies: Vec<Arc<Fence>>,
     scheduled: Vec<Arc<Fence>>,
     signals: Vec<(Arc<Syncobj>, u64)>,
-    /// Of the graphics jobs; the last chunk counts.
+    /// The shadow area of the graphics jobs, from the last such chunk.
     shadow: Option<Shadow>,
 }
 
-/// Reads the chunks and makes the checks that need nothing but the chunk itself, one chunk after the other.
+/// Reads the chunks, and makes the checks that need one chunk alone, chunk by chunk.
 fn first_pass(file: &File, context: &Context, request: &Cs) -> Result<(Parsed, Vec<Chunk>), Errno> {
     if request.num_chunks > MOST_CHUNKS {
         return Err(Errno::ENOMEM);
@@ -224,7 +224,7 @@ fn check_user_fence(file: &File, fence: CsChunkFence) -> Result<(Arc<Bo>, u64), 
     Ok((bo, offset))
 }
 
-/// IB sizes, dependencies and sync objects, in array order.
+/// Processes the sizes of IBs, the dependencies and the sync objects, in the order of the chunks.
 fn second_pass(file: &File, parsed: &mut Parsed, chunks: &[Chunk]) -> Result<(), Errno> {
     let mut signals_seen = false;
     let mut preemptible = (false, false);
@@ -293,9 +293,9 @@ fn check_ib(ib: &CsChunkIb, has_user_fence: bool, preemptible: &mut (bool, bool)
     if ib.ib_bytes / 4 > most { Err(Errno::EINVAL) } else { Ok(()) }
 }
 
-/// Refuses an IB of a constant engine that is not there. Linux 6.12 accepts it, and then fails an assertion in the thread of the
-/// scheduler (`gfx_v11_0.c`, `gfx_v11_0_ring_emit_ib_gfx`); from 6.17 on it refuses it, like all such IBs
-/// (`amdgpu_cs.c`, `amdgpu_cs_p2_ib`).
+/// Refuses an IB for a constant engine that the chip lacks. Linux 6.12 accepts it, and then fails an assertion in the scheduler's
+/// thread (`gfx_v11_0.c`, `gfx_v11_0_ring_emit_ib_gfx`). From 6.17 on, Linux refuses all such IBs (`amdgpu_cs.c`,
+/// `amdgpu_cs_p2_ib`).
 fn check_engine(file: &File, ib: &CsChunkIb) -> Result<(), Errno> {
     let level = file.gpu.profile.gfx_level;
     if ib.ip_type == Ip::Gfx as u32 && is_constant(Ip::Gfx, ib) && level > GfxLevel::Gfx10_3 {
@@ -305,8 +305,8 @@ fn check_engine(file: &File, ib: &CsChunkIb) -> Result<(), Errno> {
     Ok(())
 }
 
-/// Returns the shadow area of a submission's graphics jobs. Where the firmware does not shadow registers, the kernel takes the
-/// chunk and does nothing with it.
+/// Returns the shadow area of a submission's graphics jobs. If the firmware does not shadow registers, the kernel accepts the chunk
+/// and ignores it.
 ///
 /// Source: `amdgpu_cs_p2_shadow`; Linux 6.12 `gfx_v11_0.c`, `gfx_v11_0_ring_emit_gfx_shadow`.
 fn shadow(file: &File, chunk: &CsChunkCpGfxShadow) -> Result<Option<Shadow>, Errno> {
@@ -318,7 +318,7 @@ fn shadow(file: &File, chunk: &CsChunkCpGfxShadow) -> Result<Option<Shadow>, Err
     Ok(Shadow::new(chunk.shadow_va, is_new).filter(|_| is_shadowed))
 }
 
-/// The fence of a dependency; one that is done and forgotten is none.
+/// Returns the fence of a dependency; `None` if the fence has signalled and is forgotten.
 fn dependency(file: &File, dep: &CsChunkDep) -> Result<Option<Arc<Fence>>, Errno> {
     let context = file.context(dep.ctx_id)?;
     let (_, entity) = context.entity(dep.ip_type, dep.ip_instance, dep.ring)?;
@@ -328,7 +328,7 @@ fn dependency(file: &File, dep: &CsChunkDep) -> Result<Option<Arc<Fence>>, Errno
     })
 }
 
-/// The BOs that the submission names. The client's own memory among them must still be there.
+/// Returns the BOs that the submission lists. The client's own memory among them must still be mapped.
 fn listed_bos(file: &File, request: &Cs, inline: Option<file::BoList>) -> Result<Vec<Arc<Bo>>, Errno> {
     let listed = match (request.bo_list_handle, inline) {
         (0, inline) => inline,
@@ -340,11 +340,11 @@ fn listed_bos(file: &File, request: &Cs, inline: Option<file::BoList>) -> Result
     Ok(bos)
 }
 
-/// Waits for room among the leader's submissions, and submits.
+/// Waits until the leader has room for a submission, and submits.
 ///
-/// The submissions of a file come one after the other, and one that has to wait makes the others wait: the kernel holds
-/// the reservation of the page tables meanwhile. Among files they are put in one order, so that what two of them share is
-/// used by one after the other.
+/// The submissions of a file are made one after the other, and one that has to wait delays the others, because the kernel holds the
+/// reservation of the page tables meanwhile. The submissions of all files are put into one order, so that two submissions use what
+/// they share in that order.
 fn commit(file: &File, context: &Arc<Context>, parsed: &Parsed, mut bos: Vec<Arc<Bo>>) -> Result<u64, Errno> {
     let _file_order = file.submitting.lock();
     let leader = &parsed.members[parsed.leader].entity;
@@ -358,7 +358,7 @@ fn commit(file: &File, context: &Arc<Context>, parsed: &Parsed, mut bos: Vec<Arc
     let settled = file.gpu.pools.settle(file.number, bos.iter().map(|bo| &bo.taken))?;
     let rings: Vec<_> =
         parsed.members.iter().map(|member| file.gpu.ring_for(member.ip, &member.entity)).collect::<Result<_, _>>()?;
-    // Nothing fails from here on.
+    // No error is possible from here on.
     let mut dependencies = parsed.dependencies.clone();
     dependencies.extend(implicit_dependencies(file, &bos));
     let fences: Vec<_> = parsed.members.iter().map(|_| Fence::of_job(&file.gpu.events, file.number)).collect();
@@ -380,7 +380,7 @@ fn commit(file: &File, context: &Arc<Context>, parsed: &Parsed, mut bos: Vec<Arc
         let is_leader = Arc::ptr_eq(fence, leader_fence);
         let mut scheduled = parsed.scheduled.clone();
         if is_leader {
-            // A gang's leader does not start before its members have.
+            // The leader of a gang does not start before the gang's other members have started.
             scheduled.extend(followers.iter().cloned());
         }
         let user_fence = parsed.user_fence.as_ref().filter(|_| is_leader);
@@ -408,18 +408,18 @@ fn commit(file: &File, context: &Arc<Context>, parsed: &Parsed, mut bos: Vec<Arc
     Ok(number)
 }
 
-/// Returns `true` if an IB is for the constant engine, which the flag says on graphics rings; others do not look at it.
+/// Returns `true` if an IB is for the constant engine. Graphics rings have a flag for it; other rings ignore the flag.
 fn is_constant(ip: Ip, ib: &CsChunkIb) -> bool {
     ip == Ip::Gfx && IbFlags::from_bits_retain(ib.flags).contains(IbFlags::CE)
 }
 
-/// Returns the IBs of a member that have dwords and are, or are not, for the constant engine.
+/// Returns the IBs of a member that are not empty and that are wanted: `wanted` gets whether the IB is for the constant engine.
 fn ibs_of(member: &Member, wanted: impl Fn(bool) -> bool) -> Vec<Ib> {
     let chosen = member.ibs.iter().filter(|ib| wanted(is_constant(member.ip, ib)));
     chosen.map(|ib| ring::ib(ib.va_start, ib.ib_bytes)).filter(|ib| ib.dwords > 0).collect()
 }
 
-/// Looks at the IBs of video engines, where the kernel does.
+/// Checks the IBs of video engines where the kernel does.
 ///
 /// Source: Linux 6.12 `amdgpu_cs.c`, `amdgpu_cs_patch_ibs` and `amdgpu_cs_find_mapping`.
 fn parse_video_ibs(file: &File, parsed: &Parsed, bos: &[Arc<Bo>]) -> Result<(), Errno> {
@@ -444,8 +444,8 @@ fn parse_video_ibs(file: &File, parsed: &Parsed, bos: &[Arc<Bo>]) -> Result<(), 
     Ok(())
 }
 
-/// Returns the fences of other users of the listed BOs that a submission waits for: fences that are no jobs of amdgpu's
-/// always, jobs of other files unless the BO opts out.
+/// Returns the fences of other users of the listed BOs that a submission waits for: always the fences that are no jobs of amdgpu,
+/// and jobs of other files unless the BO opts out.
 ///
 /// Source: Linux 6.12 `amdgpu_sync.c`, `amdgpu_sync_test_fence`.
 fn implicit_dependencies(file: &File, bos: &[Arc<Bo>]) -> Vec<Arc<Fence>> {

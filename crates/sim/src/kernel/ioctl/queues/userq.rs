@@ -1,7 +1,7 @@
-//! USERQ: user queues are made and freed.
+//! The USERQ request, which creates and frees user queues.
 //!
-//! Linux 6.17 does not look at the addresses of a queue, and lets one with wrong addresses hang; the checks here are those of
-//! Linux 6.18.
+//! Linux 6.17 does not check the addresses of a queue, and a queue with wrong addresses hangs. The checks here are those of Linux
+//! 6.18.
 //!
 //! Source: Linux 6.17 and 6.18 `amdgpu_userq.c`, `amdgpu_userq_ioctl` and `amdgpu_userq_create`; `mes_userqueue.c`,
 //! `mes_userq_mqd_create`.
@@ -26,21 +26,21 @@ use crate::kernel::{
     userq::{AREAS, Parts, UserQueue, View},
 };
 
-/// The kernel's own number for what is not supported, which programs have no name for.
+/// The kernel's own error number for an unsupported operation. Programs have no name for it.
 const ENOTSUPP: i32 = 524;
-/// Bytes of the area that a compute queue has for ends of pipes.
+/// The size in bytes of the end-of-pipe area of a compute queue.
 const EOP_BYTES: u64 = 2048;
-/// Bytes of the save area of a copy queue.
+/// The size in bytes of the save area of a copy queue.
 const COPY_SAVE_BYTES: u64 = 32;
-/// Bytes of a doorbell.
+/// The size of a doorbell in bytes.
 const DOORBELL: u64 = 8;
 
-/// Refuses requests about user queues where there are none.
+/// Returns an error if the device has no user queues.
 pub(crate) fn require(file: &File) -> Result<(), Errno> {
     if file.gpu.has_user_queues() { Ok(()) } else { Err(Errno::from_raw(ENOTSUPP)) }
 }
 
-/// USERQ.
+/// Performs USERQ.
 pub(crate) fn userq(file: &File, bytes: &mut [u8]) -> Result<(), Errno> {
     require(file)?;
     let request: Userq = argument(bytes)?;
@@ -100,7 +100,7 @@ fn create(file: &File, request: &Userq) -> Result<UserQueue, Errno> {
     UserQueue::start(parts, file.gpu.board(ip, executor))
 }
 
-/// The checks of the argument alone.
+/// Checks the argument alone, and returns the IP of the queue.
 ///
 /// Source: `amdgpu_userq_input_args_validate`.
 fn check(file: &File, request: &Userq) -> Result<Ip, Errno> {
@@ -128,7 +128,7 @@ fn check_addresses(vm: &Vm, request: &Userq) -> Result<(), Errno> {
     require_bound(vm, request.wptr_va, PAGE)
 }
 
-/// The doorbell's BO, and its place there in bytes.
+/// Returns the BO of the doorbell, and the offset of the doorbell in it in bytes.
 ///
 /// Source: `amdgpu_userq_get_doorbell_index`.
 fn doorbell(file: &File, request: &Userq) -> Result<(Arc<Bo>, u64), Errno> {
@@ -140,7 +140,7 @@ fn doorbell(file: &File, request: &Userq) -> Result<(Arc<Bo>, u64), Errno> {
     Ok((bo, offset))
 }
 
-/// The areas that the engine wants.
+/// Checks the areas that the engine needs.
 fn check_areas(file: &File, ip: Ip, request: &Userq) -> Result<(), Errno> {
     match ip {
         Ip::Gfx => {
@@ -160,7 +160,7 @@ fn check_areas(file: &File, ip: Ip, request: &Userq) -> Result<(), Errno> {
     }
 }
 
-/// The engine's own parameters.
+/// Returns the engine's own parameters.
 fn own<T: FromBytes + IntoBytes>(request: &Userq) -> Result<T, Errno> {
     if request.mqd_size != size_of::<T>() as u64 || request.mqd == 0 {
         return Err(Errno::EINVAL);
@@ -168,7 +168,7 @@ fn own<T: FromBytes + IntoBytes>(request: &Userq) -> Result<T, Errno> {
     user::read(request.mqd)
 }
 
-/// The BO of the write pointer, which the scheduler's firmware reads too.
+/// Returns the BO of the write pointer. The scheduler's firmware reads it too.
 ///
 /// Source: `mes_userq_create_wptr_mapping`.
 fn write_pointer(vm: &Vm, request: &Userq) -> Result<Arc<Bo>, Errno> {
@@ -176,7 +176,7 @@ fn write_pointer(vm: &Vm, request: &Userq) -> Result<Arc<Bo>, Errno> {
     if bo.size() > PAGE { Err(Errno::EINVAL) } else { Ok(Arc::clone(bo)) }
 }
 
-/// Brings all BOs that are bound where the GPU reaches them. A queue has them all the time.
+/// Moves all bound BOs to where the GPU can access them. A queue needs them there for all its life.
 ///
 /// Source: Linux 6.17 `amdgpu_userq.c`, `amdgpu_userq_validate_bos`.
 fn settle(file: &File) -> Result<(), Errno> {

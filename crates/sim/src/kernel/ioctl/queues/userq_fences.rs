@@ -1,4 +1,4 @@
-//! USERQ_SIGNAL and USERQ_WAIT: fences of user queues for others, and fences of others for user queues.
+//! USERQ_SIGNAL and USERQ_WAIT: other users wait for fences of user queues, and user queues wait for fences of others.
 //!
 //! Source: Linux 6.17 `amdgpu_userq_fence.c`, `amdgpu_userq_signal_ioctl` and `amdgpu_userq_wait_ioctl`.
 
@@ -19,10 +19,10 @@ use crate::kernel::{
     userq::{Number, View},
 };
 
-/// Handles of a kind in one request at most (`AMDGPU_USERQ_MAX_HANDLES`).
+/// The most handles of one type in a request (`AMDGPU_USERQ_MAX_HANDLES`).
 const MOST_HANDLES: u32 = 1 << 16;
 
-/// USERQ_SIGNAL.
+/// Performs USERQ_SIGNAL.
 pub(crate) fn signal(file: &File, bytes: &mut [u8]) -> Result<(), Errno> {
     require(file)?;
     let request: UserqSignal = argument(bytes)?;
@@ -54,7 +54,7 @@ fn bos(file: &File, handles: u64, count: u32) -> Result<Vec<Arc<Bo>>, Errno> {
     handles.into_iter().map(|handle| file.bo(handle).ok_or(Errno::ENOENT)).collect()
 }
 
-/// USERQ_WAIT. Fences of others than user queues are waited for here.
+/// Performs USERQ_WAIT. Fences that are not of user queues are waited for during the request.
 pub(crate) fn wait(file: &File, bytes: &mut [u8]) -> Result<(), Errno> {
     require(file)?;
     let mut request: UserqWait = argument(bytes)?;
@@ -87,7 +87,7 @@ pub(crate) fn wait(file: &File, bytes: &mut [u8]) -> Result<(), Errno> {
     fill(bytes, &request)
 }
 
-/// All fences that are asked for, in the kernel's order.
+/// Returns all requested fences, in the kernel's order.
 fn fences(file: &File, request: &UserqWait) -> Result<Vec<Arc<Fence>>, Errno> {
     let wait_for_submit = SyncobjWaitFlags::WAIT_FOR_SUBMIT.bits();
     let read = bos(file, request.bo_read_handles, request.num_bo_read_handles)?;
@@ -97,7 +97,7 @@ fn fences(file: &File, request: &UserqWait) -> Result<Vec<Arc<Fence>>, Errno> {
     let timelines: Vec<u32> = user::read_slice(request.syncobj_timeline_handles, points)?;
     let points: Vec<u64> = user::read_slice(request.syncobj_timeline_points, points)?;
     let mut found = Vec::new();
-    // A reader is told of all users and a writer of the writers: so the kernel has it.
+    // A reader gets the fences of all users and a writer those of the writers, as in the kernel.
     found.extend(read.iter().flat_map(|bo| bo.reservation.uses()).map(|user| user.fence));
     let writers = written.iter().flat_map(|bo| bo.reservation.uses()).filter(|user| user.writes);
     found.extend(writers.map(|user| user.fence));

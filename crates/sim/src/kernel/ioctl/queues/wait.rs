@@ -1,4 +1,4 @@
-//! Waiting for submissions by number.
+//! Waits for submissions by sequence number.
 //!
 //! Source: Linux 6.12 `amdgpu_cs.c`, `amdgpu_cs_wait_ioctl`, `amdgpu_cs_wait_fences_ioctl`,
 //! `amdgpu_cs_fence_to_handle_ioctl`.
@@ -18,7 +18,7 @@ use crate::kernel::{
     user,
 };
 
-/// Returns the meaning of a sequence number.
+/// Returns what a sequence number stands for.
 fn look_up(file: &File, fence: &CsFence) -> Result<Numbered, Errno> {
     let context = file.context(fence.ctx_id)?;
     let (_, entity) = context.entity(fence.ip_type, fence.ip_instance, fence.ring)?;
@@ -26,7 +26,7 @@ fn look_up(file: &File, fence: &CsFence) -> Result<Numbered, Errno> {
 }
 
 impl Numbered {
-    /// Its fence; one that is done and forgotten is an already signalled one.
+    /// Returns the fence of the number. For one that has signalled and is forgotten, it is a signalled fence.
     fn into_fence(self) -> Arc<Fence> {
         match self {
             Self::Done => Fence::signalled(),
@@ -35,7 +35,7 @@ impl Numbered {
     }
 }
 
-/// WAIT_CS. A timeout is no error; a fence that ended with an error makes the wait fail with it.
+/// Performs WAIT_CS. A timeout is no error; if the fence has signalled with an error, the wait fails with that error.
 pub(crate) fn wait_cs(file: &File, bytes: &mut [u8]) -> Result<(), Errno> {
     let request: WaitCs = argument(bytes)?;
     let WaitCs { handle: seq_no, ip_type, ip_instance, ring, ctx_id, .. } = request;
@@ -47,7 +47,7 @@ pub(crate) fn wait_cs(file: &File, bytes: &mut [u8]) -> Result<(), Errno> {
     answer::<WaitCs>(bytes, &WaitCsAnswer { status })
 }
 
-/// WAIT_FENCES.
+/// Performs WAIT_FENCES.
 pub(crate) fn wait_fences(file: &File, bytes: &mut [u8]) -> Result<(), Errno> {
     let request: WaitFences = argument(bytes)?;
     let numbers: Vec<CsFence> = user::read_slice(request.fences, request.fence_count as usize)?;
@@ -67,7 +67,8 @@ pub(crate) fn wait_fences(file: &File, bytes: &mut [u8]) -> Result<(), Errno> {
     outcome
 }
 
-/// Looks each number up when its turn comes, and waits for it: a timeout or an error hides what is wrong behind it.
+/// Waits for all numbers, one after the other. Each is looked up only when its turn comes, so a timeout or an error hides invalid
+/// numbers after it.
 fn wait_for_all(file: &File, numbers: &[CsFence], until: Until) -> Result<bool, Errno> {
     for number in numbers {
         let fence = look_up(file, number)?.into_fence();
@@ -79,10 +80,10 @@ fn wait_for_all(file: &File, numbers: &[CsFence], until: Until) -> Result<bool, 
     Ok(true)
 }
 
-/// Result of a job.
+/// The result of a job.
 type Outcome = Result<(), Errno>;
 
-/// The first fence found signalled, with its outcome. One that is forgotten ends the search before others are looked up.
+/// Returns the first signalled fence and its result. A forgotten fence ends the search before later numbers are looked up.
 fn wait_for_any(file: &File, numbers: &[CsFence], until: Until) -> Result<Option<(u32, Outcome)>, Errno> {
     let mut fences = Vec::with_capacity(numbers.len());
     for (index, number) in (0..).zip(numbers) {
@@ -95,7 +96,7 @@ fn wait_for_any(file: &File, numbers: &[CsFence], until: Until) -> Result<Option
     Ok(file.gpu.events.wait(until, first))
 }
 
-/// FENCE_TO_HANDLE: as a sync object, as a descriptor that shares one, or as a sync file.
+/// Performs FENCE_TO_HANDLE: returns the fence as a sync object, as a descriptor of one, or as a sync file.
 pub(crate) fn fence_to_handle(file: &File, bytes: &mut [u8]) -> Result<(), Errno> {
     let request: FenceToHandle = argument(bytes)?;
     let fence = look_up(file, &request.fence)?.into_fence();

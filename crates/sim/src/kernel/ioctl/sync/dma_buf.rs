@@ -1,4 +1,4 @@
-//! ioctls on dma-bufs.
+//! The ioctls of dma-bufs.
 //!
 //! Source: Linux 6.12 `dma-buf.c`, `dma_buf_ioctl`.
 
@@ -20,7 +20,7 @@ use crate::kernel::{
     user,
 };
 
-/// Serves an ioctl on a dma-buf. Requests count with size and direction.
+/// Performs an ioctl on a dma-buf. The number of a request includes its size and direction.
 pub(crate) fn serve(machine: &Machine, dma_buf: &DmaBuf, request: Request, address: u64) -> Result<(), Errno> {
     match request {
         DMA_BUF_SYNC => sync(machine, dma_buf, address),
@@ -34,7 +34,7 @@ pub(crate) fn serve(machine: &Machine, dma_buf: &DmaBuf, request: Request, addre
     }
 }
 
-/// DMA_BUF_IOCTL_SYNC. The beginning of an access waits, however long, for the jobs that it must not meet.
+/// Performs DMA_BUF_IOCTL_SYNC. The start of an access waits, with no time limit, for the jobs that must not overlap it.
 ///
 /// Source: `dma_buf_begin_cpu_access`.
 fn sync(machine: &Machine, dma_buf: &DmaBuf, address: u64) -> Result<(), Errno> {
@@ -50,7 +50,7 @@ fn sync(machine: &Machine, dma_buf: &DmaBuf, address: u64) -> Result<(), Errno> 
     Ok(())
 }
 
-/// The flags of both sync-file requests: whether the access writes.
+/// Returns whether the access writes, by the flags of either sync-file request.
 fn writes(flags: u32) -> Result<bool, Errno> {
     if flags & !(SYNC_READ | SYNC_WRITE) != 0 || flags == 0 {
         return Err(Errno::EINVAL);
@@ -58,7 +58,7 @@ fn writes(flags: u32) -> Result<bool, Errno> {
     Ok(flags & SYNC_WRITE != 0)
 }
 
-/// DMA_BUF_IOCTL_EXPORT_SYNC_FILE: what an access with these flags would wait for.
+/// Performs DMA_BUF_IOCTL_EXPORT_SYNC_FILE: returns the fences that an access with the flags would wait for.
 fn export(machine: &Machine, dma_buf: &DmaBuf, address: u64) -> Result<(), Errno> {
     let mut request: DmaBufSyncFile = user::read(address)?;
     let fence = dma_buf.bo().reservation.fence(writes(request.flags)?);
@@ -66,7 +66,7 @@ fn export(machine: &Machine, dma_buf: &DmaBuf, address: u64) -> Result<(), Errno
     user::write_slice(address, &[request])
 }
 
-/// DMA_BUF_IOCTL_IMPORT_SYNC_FILE: what the sync file stands for reads or writes the BO from now on.
+/// Performs DMA_BUF_IOCTL_IMPORT_SYNC_FILE: adds the sync file's fence to the BO, as a reader or a writer.
 fn import(machine: &Machine, dma_buf: &DmaBuf, address: u64) -> Result<(), Errno> {
     let request: DmaBufSyncFile = user::read(address)?;
     let writes = writes(request.flags)?;
@@ -75,7 +75,7 @@ fn import(machine: &Machine, dma_buf: &DmaBuf, address: u64) -> Result<(), Errno
     Ok(())
 }
 
-/// The sync file behind a client's descriptor; EINVAL for anything else.
+/// Returns the sync file of a client's descriptor; EINVAL for any other file.
 pub(crate) fn sync_file(machine: &Machine, fd: i32) -> Result<Arc<SyncFile>, Errno> {
     match user::descriptor(fd).and_then(|fd| machine.descriptors.find(fd)) {
         Ok(Some(Shared::SyncFile(sync_file))) => Ok(sync_file),
@@ -83,7 +83,7 @@ pub(crate) fn sync_file(machine: &Machine, fd: i32) -> Result<Arc<SyncFile>, Err
     }
 }
 
-/// The bytes up to a NUL; EINVAL for a name without one where it must be at the latest.
+/// Reads a name up to its NUL; EINVAL if the name is too long.
 fn read_name(address: u64) -> Result<Vec<u8>, Errno> {
     let mut name = Vec::new();
     for at in 0..NAME as u64 {

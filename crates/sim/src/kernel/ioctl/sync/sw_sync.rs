@@ -1,4 +1,4 @@
-//! ioctls on sw_sync files.
+//! The ioctls of sw_sync files.
 //!
 //! Source: Linux 6.12 `drivers/dma-buf/sw_sync.c`, `sw_sync_ioctl`.
 
@@ -13,7 +13,7 @@ use crate::kernel::{
     user,
 };
 
-/// Serves an ioctl on a sw_sync file. Requests count with size and direction.
+/// Performs an ioctl on a sw_sync file. The number of a request includes its size and direction.
 pub(crate) fn serve(machine: &Machine, timeline: &Timeline, request: Request, address: u64) -> Result<(), Errno> {
     match request {
         SW_SYNC_CREATE_FENCE => create_fence(machine, timeline, address),
@@ -26,17 +26,17 @@ pub(crate) fn serve(machine: &Machine, timeline: &Timeline, request: Request, ad
     }
 }
 
-/// SW_SYNC_IOC_CREATE_FENCE.
+/// Performs SW_SYNC_IOC_CREATE_FENCE.
 fn create_fence(machine: &Machine, timeline: &Timeline, address: u64) -> Result<(), Errno> {
     let mut request: SwSyncCreateFence = user::read(address)?;
-    // An argument that cannot be written back must not cost the client a descriptor.
+    // If the argument cannot be written back, the client must not lose a descriptor.
     user::write_slice(address, &[request])?;
     let sync_file = SyncFile::new(timeline.fence(request.value));
     request.fence = user::install(machine.descriptors.add_sync_file(sync_file)?)?;
     user::write_slice(address, &[request])
 }
 
-/// SW_SYNC_GET_DEADLINE: ENOENT while none was set.
+/// Performs SW_SYNC_GET_DEADLINE; ENOENT if no deadline was set.
 fn get_deadline(machine: &Machine, address: u64) -> Result<(), Errno> {
     let mut request: SwSyncGetDeadline = user::read(address)?;
     if request.deadline_ns != 0 || request.pad != 0 {

@@ -1,4 +1,4 @@
-//! ioctls on sync files.
+//! The ioctls of sync files.
 //!
 //! Source: Linux 6.12 `sync_file.c`, `sync_file_ioctl`.
 
@@ -8,7 +8,7 @@ use amdgpu_uapi::{
 
 use crate::kernel::{files::descriptors::Shared, machine::Machine, sync::sync_file::SyncFile, user};
 
-/// Serves an ioctl on a sync file. Requests count with size and direction.
+/// Performs an ioctl on a sync file. The number of a request includes its size and direction.
 pub(crate) fn serve(machine: &Machine, sync_file: &SyncFile, request: Request, address: u64) -> Result<(), Errno> {
     match request {
         SYNC_FILE_MERGE => merge(machine, sync_file, address),
@@ -25,7 +25,7 @@ pub(crate) fn serve(machine: &Machine, sync_file: &SyncFile, request: Request, a
     }
 }
 
-/// SYNC_IOC_MERGE.
+/// Performs SYNC_IOC_MERGE.
 fn merge(machine: &Machine, sync_file: &SyncFile, address: u64) -> Result<(), Errno> {
     let mut request: SyncMerge = user::read(address)?;
     if request.flags != 0 || request.pad != 0 {
@@ -38,7 +38,7 @@ fn merge(machine: &Machine, sync_file: &SyncFile, address: u64) -> Result<(), Er
     user::write_slice(address, &[request])
 }
 
-/// SYNC_IOC_FILE_INFO.
+/// Performs SYNC_IOC_FILE_INFO.
 fn info(sync_file: &SyncFile, address: u64) -> Result<(), Errno> {
     let request: SyncFileInfo = user::read(address)?;
     if request.flags != 0 || request.pad != 0 {

@@ -1,4 +1,4 @@
-//! The sync object requests.
+//! Requests about sync objects.
 //!
 //! Source: Linux 6.12 `drm_syncobj.c`.
 
@@ -27,10 +27,10 @@ use crate::kernel::{
     user,
 };
 
-/// Time that CS and TRANSFER wait for a point to be submitted.
+/// The time that CS and TRANSFER wait until a point is submitted.
 const SUBMIT_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// SYNCOBJ_CREATE.
+/// Performs SYNCOBJ_CREATE.
 pub(crate) fn create(file: &File, bytes: &mut [u8]) -> Result<(), Errno> {
     let mut request: SyncobjCreate = argument(bytes)?;
     if request.flags & !CREATE_SIGNALED != 0 {
@@ -45,7 +45,7 @@ fn add(file: &File, syncobj: Arc<Syncobj>) -> Result<u32, Errno> {
     file.syncobjs.lock().insert(syncobj).map_err(|_| Errno::ENOSPC)
 }
 
-/// SYNCOBJ_DESTROY. An unknown handle is EINVAL.
+/// Performs SYNCOBJ_DESTROY. EINVAL for an unknown handle.
 pub(crate) fn destroy(file: &File, bytes: &mut [u8]) -> Result<(), Errno> {
     let request: SyncobjDestroy = argument(bytes)?;
     if request.pad != 0 {
@@ -54,7 +54,7 @@ pub(crate) fn destroy(file: &File, bytes: &mut [u8]) -> Result<(), Errno> {
     file.syncobjs.lock().remove(request.handle).map(drop).ok_or(Errno::EINVAL)
 }
 
-/// SYNCOBJ_HANDLE_TO_FD: a descriptor that shares the object, or a sync file with its present fence.
+/// Performs SYNCOBJ_HANDLE_TO_FD: returns a descriptor that shares the object, or a sync file of its present fence.
 pub(crate) fn handle_to_fd(file: &File, bytes: &mut [u8]) -> Result<(), Errno> {
     let mut request: SyncobjHandle = argument(bytes)?;
     if request.pad != 0 || request.flags & !SYNC_FILE != 0 {
@@ -71,7 +71,7 @@ pub(crate) fn handle_to_fd(file: &File, bytes: &mut [u8]) -> Result<(), Errno> {
     fill(bytes, &request)
 }
 
-/// SYNCOBJ_FD_TO_HANDLE: a new handle each time, or a sync file's fence for a handle that is there.
+/// Performs SYNCOBJ_FD_TO_HANDLE: returns a new handle each time, or puts the fence of a sync file into an existing sync object.
 pub(crate) fn fd_to_handle(file: &File, bytes: &mut [u8]) -> Result<(), Errno> {
     let mut request: SyncobjHandle = argument(bytes)?;
     if request.pad != 0 || request.flags & !SYNC_FILE != 0 {
@@ -89,7 +89,7 @@ pub(crate) fn fd_to_handle(file: &File, bytes: &mut [u8]) -> Result<(), Errno> {
     fill(bytes, &request)
 }
 
-/// SYNCOBJ_EVENTFD.
+/// Performs SYNCOBJ_EVENTFD.
 pub(crate) fn eventfd(file: &File, bytes: &mut [u8]) -> Result<(), Errno> {
     let request: SyncobjEventfd = argument(bytes)?;
     let available = SyncobjWaitFlags::WAIT_AVAILABLE.bits();
@@ -102,7 +102,7 @@ pub(crate) fn eventfd(file: &File, bytes: &mut [u8]) -> Result<(), Errno> {
     Ok(())
 }
 
-/// SYNCOBJ_RESET.
+/// Performs SYNCOBJ_RESET.
 pub(crate) fn reset(file: &File, bytes: &mut [u8]) -> Result<(), Errno> {
     for syncobj in array(file, bytes)? {
         syncobj.reset();
@@ -110,7 +110,7 @@ pub(crate) fn reset(file: &File, bytes: &mut [u8]) -> Result<(), Errno> {
     Ok(())
 }
 
-/// SYNCOBJ_SIGNAL.
+/// Performs SYNCOBJ_SIGNAL.
 pub(crate) fn signal(file: &File, bytes: &mut [u8]) -> Result<(), Errno> {
     for syncobj in array(file, bytes)? {
         syncobj.replace(Fence::signalled());
@@ -132,7 +132,7 @@ fn look_up(file: &File, handles: u64, count: u32) -> Result<Vec<Arc<Syncobj>>, E
     handles.into_iter().map(|handle| file.syncobj(handle).ok_or(Errno::ENOENT)).collect()
 }
 
-/// SYNCOBJ_TIMELINE_SIGNAL.
+/// Performs SYNCOBJ_TIMELINE_SIGNAL.
 pub(crate) fn timeline_signal(file: &File, bytes: &mut [u8]) -> Result<(), Errno> {
     let request: SyncobjTimelineArray = argument(bytes)?;
     if request.flags != 0 || request.count_handles == 0 {
@@ -147,12 +147,12 @@ pub(crate) fn timeline_signal(file: &File, bytes: &mut [u8]) -> Result<(), Errno
     Ok(())
 }
 
-/// An address of zero means that all points are.
+/// Reads the points of a request. With the address 0, all points are 0.
 fn read_points(address: u64, count: u32) -> Result<Vec<u64>, Errno> {
     if address == 0 { Ok(vec![0; count as usize]) } else { user::read_slice(address, count as usize) }
 }
 
-/// SYNCOBJ_QUERY.
+/// Performs SYNCOBJ_QUERY.
 pub(crate) fn query(file: &File, bytes: &mut [u8]) -> Result<(), Errno> {
     let request: SyncobjTimelineArray = argument(bytes)?;
     if request.flags & !QUERY_LAST_SUBMITTED != 0 || request.count_handles == 0 {
@@ -164,7 +164,7 @@ pub(crate) fn query(file: &File, bytes: &mut [u8]) -> Result<(), Errno> {
     user::write_slice(request.points, &points)
 }
 
-/// SYNCOBJ_TRANSFER.
+/// Performs SYNCOBJ_TRANSFER.
 pub(crate) fn transfer(file: &File, bytes: &mut [u8]) -> Result<(), Errno> {
     let request: SyncobjTransfer = argument(bytes)?;
     if request.pad != 0 {
@@ -172,14 +172,14 @@ pub(crate) fn transfer(file: &File, bytes: &mut [u8]) -> Result<(), Errno> {
     }
     let target = file.syncobj(request.dst_handle).ok_or(Errno::ENOENT)?;
     let fence = find_fence(file, request.src_handle, request.src_point, request.flags)?;
-    // Replacing takes the fence as it is, a timeline with its points; a point consists of plain fences.
+    // Replacing takes the fence as it is, including the points of a timeline; a point consists of plain fences.
     let fence = if request.dst_point == 0 { fence } else { Fence::merge([fence]) };
     target.add_point(request.dst_point, fence);
     file.gpu.events.ring();
     Ok(())
 }
 
-/// The fence of a point, waited for where the flag says so.
+/// Returns the fence of a point. If the flag is set, it waits until the point has a fence.
 ///
 /// Source: Linux 6.12 `drm_syncobj.c`, `drm_syncobj_find_fence`.
 pub(crate) fn find_fence(file: &File, handle: u32, point: u64, flags: u32) -> Result<Arc<Fence>, Errno> {
@@ -196,7 +196,7 @@ pub(crate) fn find_fence(file: &File, handle: u32, point: u64, flags: u32) -> Re
     file.gpu.events.wait(deadline, || expected.get().cloned()).ok_or(Errno::ETIME)
 }
 
-/// SYNCOBJ_WAIT.
+/// Performs SYNCOBJ_WAIT.
 pub(crate) fn wait(file: &File, bytes: &mut [u8]) -> Result<(), Errno> {
     let mut request: SyncobjWait = argument(bytes)?;
     let allowed = SyncobjWaitFlags::WAIT_ALL | SyncobjWaitFlags::WAIT_FOR_SUBMIT | SyncobjWaitFlags::WAIT_DEADLINE;
@@ -210,7 +210,7 @@ pub(crate) fn wait(file: &File, bytes: &mut [u8]) -> Result<(), Errno> {
     fill(bytes, &request)
 }
 
-/// SYNCOBJ_TIMELINE_WAIT.
+/// Performs SYNCOBJ_TIMELINE_WAIT.
 pub(crate) fn timeline_wait(file: &File, bytes: &mut [u8]) -> Result<(), Errno> {
     let mut request: SyncobjTimelineWait = argument(bytes)?;
     let flags = checked_flags(request.flags, SyncobjWaitFlags::all())?;
@@ -227,8 +227,8 @@ fn checked_flags(raw: u32, allowed: SyncobjWaitFlags) -> Result<SyncobjWaitFlags
     SyncobjWaitFlags::from_bits(raw).filter(|flags| allowed.contains(*flags)).ok_or(Errno::EINVAL)
 }
 
-/// Waits for all or any; the index of a signalled one. A waiter keeps the fence it has seen, whatever becomes of the sync
-/// object meanwhile.
+/// Waits for all fences or any of them, and returns the index of a signalled one. A waiter keeps the fence that it has found, even
+/// if the sync object changes meanwhile.
 fn wait_for(
     file: &File,
     syncobjs: &[Arc<Syncobj>],
