@@ -4,28 +4,28 @@
 
 use amdgpu_uapi::{MODE_CONNECTOR_HDMI_A, ModeInfo};
 
-/// Bytes of an EDID without extensions.
+/// The size of an EDID without extensions in bytes.
 pub(crate) const LENGTH: usize = 128;
-/// Three letters of 5 bits each, from `A` as 1 on, of which no maker has these.
+/// The manufacturer's three letters, 5 bits each, with `A` as 1. No manufacturer has these.
 const MAKER: [u8; 3] = *b"SIM";
 /// The chromaticity of sRGB.
 const SRGB: [u8; 10] = [0xee, 0x91, 0xa3, 0x54, 0x4c, 0x99, 0x26, 0x0f, 0x50, 0x54];
 /// The name of the display, padded.
 const NAME: [u8; 13] = *b"amdgpu-sim\n  ";
 
-/// Returns the EDID of a display of one mode on a connector of some kind; `None` for a mode that is larger or faster than its
-/// fields hold.
+/// Returns the EDID of a display with one mode on a connector of a type; `None` if the mode is larger or faster than the fields of
+/// an EDID can contain.
 pub(crate) fn edid(mode: &ModeInfo, connector: u32, millimetres: (u32, u32)) -> Option<Vec<u8>> {
     let mut edid = vec![0, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0];
     let maker = MAKER.iter().fold(0_u16, |packed, letter| packed << 5 | u16::from(letter - b'A' + 1));
     edid.extend(maker.to_be_bytes());
-    // Product 1 of serial number 1, made in the first week of 2025, in the form of version 1.4.
+    // Product 1 with serial number 1, made in the first week of 2025, EDID version 1.4.
     edid.extend([1, 0, 1, 0, 0, 0, 1, 35, 1, 4]);
-    // A digital display of 8 bits a colour.
+    // A digital display with 8 bits per colour.
     edid.push(0xa0 | if connector == MODE_CONNECTOR_HDMI_A { 2 } else { 5 });
     let centimetres = |length: u32| u8::try_from(length / 10).ok();
     edid.extend([centimetres(millimetres.0)?, centimetres(millimetres.1)?]);
-    // Gamma 2.2; colours are sRGB, and the first timing is the display's own.
+    // Gamma 2.2; sRGB colours; the first timing is the native one.
     edid.extend([120, 0x06]);
     edid.extend(SRGB);
     // No other timings.
@@ -35,7 +35,7 @@ pub(crate) fn edid(mode: &ModeInfo, connector: u32, millimetres: (u32, u32)) -> 
     edid.extend([0, 0, 0, 0xfc, 0]);
     edid.extend(NAME);
     edid.extend(limits(mode)?);
-    // A descriptor of nothing.
+    // An empty descriptor.
     edid.extend([0, 0, 0, 0x10]);
     edid.resize(LENGTH - 1, 0);
     let sum = edid.iter().fold(0_u8, |sum, byte| sum.wrapping_add(*byte));
@@ -43,7 +43,7 @@ pub(crate) fn edid(mode: &ModeInfo, connector: u32, millimetres: (u32, u32)) -> 
     Some(edid)
 }
 
-/// Returns a value's lower 8 bits and its 4 bits above them.
+/// Returns a value's lower 8 bits and the 4 bits above them.
 fn split(value: u16) -> Option<[u8; 2]> {
     (value < 1 << 12).then_some([value as u8, (value >> 8) as u8])
 }
@@ -79,7 +79,7 @@ fn timing(mode: &ModeInfo, millimetres: (u32, u32)) -> Option<[u8; 18]> {
         across[1] << 4 | down[1],
         0,
         0,
-        // Separate signals, the horizontal one positive and the vertical one negative, as the mode has them.
+        // Separate sync signals, the horizontal one positive and the vertical one negative, as in the mode.
         0x1a,
     ])
 }
@@ -87,7 +87,7 @@ fn timing(mode: &ModeInfo, millimetres: (u32, u32)) -> Option<[u8; 18]> {
 /// Returns the descriptor of the frequencies, which are those of one mode.
 fn limits(mode: &ModeInfo) -> Option<[u8; 18]> {
     let lines = mode.clock / u32::from(mode.htotal);
-    // Rates above 255 kHz would need offsets; no clock that a timing holds has them.
+    // Rates above 255 kHz would need offsets; no clock that a timing can contain has such rates.
     let (least, most) = (u8::try_from(lines).ok()?, u8::try_from(lines + 1).ok()?);
     let clock = u8::try_from(mode.clock.div_ceil(10_000)).ok()?;
     let mut limits = [0x20; 18];

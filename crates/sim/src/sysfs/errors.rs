@@ -1,14 +1,14 @@
-//! Files that count errors: of the PCI Express link, and of memory with ECC.
+//! Files that count errors: those of the PCI Express link, and those of memory with ECC.
 
 use std::fmt::Write as _;
 
 use crate::{device::SimDevice, kernel::health::HardwareError};
 
-/// Names of the correctable errors of a link, in the order of their bits.
+/// The names of a link's correctable errors, in the order of their bits.
 const CORRECTABLE: [&str; 8] =
     ["RxErr", "BadTLP", "BadDLLP", "Rollover", "Timeout", "NonFatalErr", "CorrIntErr", "HeaderOF"];
 
-/// Names of its uncorrectable errors, in the order of their bits.
+/// The names of a link's uncorrectable errors, in the order of their bits.
 const UNCORRECTABLE: [&str; 18] = [
     "Undefined",
     "DLP",
@@ -30,8 +30,8 @@ const UNCORRECTABLE: [&str; 18] = [
     "PoisonTLPBlocked",
 ];
 
-/// Returns the files of errors that a device's directory has, by their paths in it, as they read now: those of the PCI device, and with
-/// [`SimOptions::ras`](crate::SimOptions::ras) the directory `ras`.
+/// Returns the files of errors in a device's directory: the path of each file in the directory, and its present content. They are
+/// those of the PCI device and, with [`SimOptions::ras`](crate::SimOptions::ras), the directory `ras`.
 ///
 /// Source: Linux 6.12 `drivers/pci/pcie/aer.c`, `aer_stats_attrs`; `amdgpu_ras.c`, `amdgpu_ras_sysfs_read` and
 /// `amdgpu_ras_sysfs_features_read`.
@@ -44,18 +44,18 @@ pub fn error_files(device: &SimDevice) -> Vec<(&'static str, String)> {
     ];
     if device.has_ras() {
         let (ue, ce) = (count(HardwareError::RasUncorrectable), count(HardwareError::RasCorrectable));
-        // Bit 0 is that of the memory controller (`AMDGPU_RAS_BLOCK__UMC`).
+        // Bit 0 stands for the memory controller (`AMDGPU_RAS_BLOCK__UMC`).
         files.push(("ras/features", "feature mask: 0x1\n".to_owned()));
         files.push(("ras/umc_err_count", format!("ue: {ue}\nce: {ce}\nde: 0\n")));
     }
     files
 }
 
-/// Returns a line for each kind of error, one of which was counted, and the total.
+/// Returns a line with the count of each error, and a line with the total. Only the error `counted` has a count.
 fn table(names: &[&str], counted: &str, total: &str, count: u64) -> String {
     let mut text = String::new();
     for name in names {
-        // Writing to a string does not fail.
+        // Writing to a string cannot fail.
         let _ = writeln!(text, "{name} {}", if *name == counted { count } else { 0 });
     }
     let _ = writeln!(text, "TOTAL_ERR_{total} {count}");

@@ -1,4 +1,4 @@
-//! A commit in the making.
+//! Changes of the configuration that are not committed yet.
 
 use std::{collections::BTreeMap, sync::Arc};
 
@@ -13,18 +13,18 @@ use super::{
 };
 use crate::kernel::sync::fence::Fence;
 
-/// A change of the configuration that is not committed yet. No other can be made meanwhile.
+/// A change of the configuration that is not committed yet. No other change can be made meanwhile.
 #[derive(Debug)]
 pub(crate) struct Change<'s> {
     screen: &'s Arc<Screen>,
     _committing: MutexGuard<'s, ()>,
     old: Configuration,
     new: Configuration,
-    /// Planes that take part, by their index.
+    /// The planes that take part, as a mask by index.
     planes: u32,
-    /// CRTCs that take part, by their index.
+    /// The CRTCs that take part, as a mask by index.
     crtcs: u32,
-    /// Fences that planes wait for in place of those of their BOs.
+    /// The fences that planes wait for instead of those of their BOs.
     fences: BTreeMap<u32, Arc<Fence>>,
 }
 
@@ -39,17 +39,17 @@ impl Screen {
 }
 
 impl Change<'_> {
-    /// Returns the configuration as it will be.
+    /// Returns the configuration that the change results in.
     pub(crate) const fn new_configuration(&self) -> &Configuration {
         &self.new
     }
 
-    /// Returns the CRTCs that take part, by their index.
+    /// Returns the CRTCs that take part, as a mask by index.
     pub(crate) const fn crtcs(&self) -> u32 {
         self.crtcs
     }
 
-    /// Changes a plane. Its CRTC takes part, before and after.
+    /// Changes a plane. Its CRTCs before and after the change take part.
     pub(crate) fn plane<T>(&mut self, index: u32, change: impl FnOnce(&mut PlaneState) -> T) -> Option<T> {
         let plane = self.new.planes.get_mut(index as usize)?;
         self.crtcs |= bit(plane.crtc);
@@ -66,7 +66,7 @@ impl Change<'_> {
         Some(change(crtc))
     }
 
-    /// Feeds a connector from a CRTC, or from none. Both that CRTC and the one before take part.
+    /// Connects a connector to a CRTC, or to none. Both that CRTC and the earlier one take part.
     pub(crate) fn connect(&mut self, connector: u32, crtc: Option<u32>) {
         if let Some(from) = self.new.connectors.get_mut(connector as usize) {
             self.crtcs |= bit(*from) | bit(crtc);
@@ -74,11 +74,11 @@ impl Change<'_> {
         }
     }
 
-    /// Lets a plane wait for a fence.
+    /// Makes a plane wait for a fence.
     ///
     /// # Errors
     ///
-    /// EINVAL where it waits for one already.
+    /// EINVAL if the plane waits for a fence already.
     pub(crate) fn wait_for(&mut self, plane: u32, fence: Arc<Fence>) -> Result<(), Errno> {
         if self.fences.contains_key(&plane) {
             return Err(Errno::EINVAL);
@@ -87,11 +87,11 @@ impl Change<'_> {
         Ok(())
     }
 
-    /// Checks the change, of which the CRTCs in `told` tell when it is scanned out.
+    /// Checks the change. `told` is the mask of the CRTCs that send an event when the change is scanned out.
     ///
     /// # Errors
     ///
-    /// EINVAL, ERANGE or ENOSPC, as the checks of an atomic commit say.
+    /// EINVAL, ERANGE or ENOSPC if a check of an atomic commit fails.
     pub(crate) fn check(&self, may_set_modes: bool, told: u32) -> Result<(), Errno> {
         let screen = self.screen;
         let (modes, display, cursor) = (screen.modes, &screen.mode, screen.cursor);
@@ -99,13 +99,13 @@ impl Change<'_> {
         Checked { modes, display, cursor, old, new, planes, crtcs, told, may_set_modes }.check()
     }
 
-    /// Returns `true` if a commit of one of its CRTCs is to be scanned out.
+    /// Returns `true` if a commit of one of its CRTCs is not scanned out yet.
     pub(crate) fn is_busy(&self) -> bool {
         !self.screen.pending(self.crtcs).is_empty()
     }
 
-    /// Returns what must be over before a commit that waits can be made: the commits of its CRTCs that are not scanned out yet,
-    /// and its own fences.
+    /// Returns the fences that must signal before a blocking commit can be made: those of earlier commits of its CRTCs that are not
+    /// scanned out yet, and its own.
     ///
     /// Source: Linux 6.12 `drm_atomic_helper.c`, `stall_checks`, and `drm_atomic_helper_commit`, which waits for the fences of
     /// such a commit before it changes anything.
@@ -116,7 +116,7 @@ impl Change<'_> {
         fences
     }
 
-    /// Returns the fences that planes wait for: their own, or those that write to their BOs.
+    /// Returns the fences that planes wait for: their own fences, or those of writes to their BOs.
     ///
     /// Source: Linux 6.12 `drm_gem_atomic_helper.c`, `drm_gem_plane_helper_prepare_fb`.
     fn waits(&self) -> Vec<Arc<Fence>> {
@@ -129,12 +129,12 @@ impl Change<'_> {
         taking_part.filter_map(fence_of).collect()
     }
 
-    /// Commits the change. It is the configuration from now on, and is scanned out from the next vertical blank on at which
-    /// what it waits for is done. Returns the fence that signals then.
+    /// Commits the change. It is the configuration from now on. It is scanned out from the first vertical blank at which all fences
+    /// that it waits for have signalled. Returns the fence that signals then.
     ///
     /// # Errors
     ///
-    /// Those of [`check`](Self::check), and EBUSY where another of its CRTCs is not scanned out yet.
+    /// Those of [`check`](Self::check), and EBUSY if another commit of its CRTCs is not scanned out yet.
     pub(crate) fn commit(self, may_set_modes: bool, signals: Vec<Signal>) -> Result<Arc<Fence>, Errno> {
         let told = signals.iter().fold(0, |told, signal| told | 1 << signal.crtc);
         self.check(may_set_modes, told)?;
@@ -148,7 +148,7 @@ impl Change<'_> {
         Ok(done)
     }
 
-    /// Commits the change of one plane, which is scanned out at once: a cursor waits for nothing.
+    /// Commits the change of one plane. It is scanned out at once, because a cursor does not wait.
     ///
     /// Source: Linux 6.12 `drm_atomic_helper.c`, `legacy_cursor_update`.
     ///

@@ -1,4 +1,4 @@
-//! Checks that a commit passes before anything changes.
+//! The checks of a commit, made before anything changes.
 //!
 //! Source: Linux 6.12 `drm_atomic.c`, `drm_atomic_check_only` with `drm_atomic_plane_check` and `drm_atomic_crtc_check`;
 //! `drm_atomic_helper.c`, `drm_atomic_helper_check_modeset`; `amdgpu_dm_crtc.c`, `amdgpu_dm_crtc_helper_atomic_check`;
@@ -12,43 +12,43 @@ use super::{
     framebuffer::CURSOR,
 };
 
-/// Largest enlargement and reduction of a plane.
+/// The largest factors by which a plane can be enlarged and reduced.
 ///
 /// Source: Linux 6.12 `dcn30_resource.c` and others, `max_upscale_factor` and `max_downscale_factor`.
 const ENLARGED: u64 = 16;
 /// See [`ENLARGED`].
 const REDUCED: u64 = 4;
 
-/// Entries of the gamma table of clients that know no properties (`MAX_COLOR_LEGACY_LUT_ENTRIES`).
+/// The number of entries of the gamma table of clients that do not use properties (`MAX_COLOR_LEGACY_LUT_ENTRIES`).
 pub(crate) const GAMMA: usize = 256;
-/// Entries of the gamma table that a property names (`MAX_COLOR_LUT_ENTRIES`).
+/// The number of entries of a gamma table that a property names (`MAX_COLOR_LUT_ENTRIES`).
 pub(crate) const GAMMA_LARGE: usize = 4096;
 
-/// A commit as far as its check needs it.
+/// The part of a commit that the checks need.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Checked<'c> {
     pub(super) modes: Modes,
     /// The only mode of the display.
     pub(super) display: &'c ModeInfo,
-    /// Width and height of the largest cursor, pixels.
+    /// The width and height of the largest cursor, in pixels.
     pub(super) cursor: u32,
     pub(super) old: &'c Configuration,
     pub(super) new: &'c Configuration,
-    /// Planes that take part, by their index.
+    /// The planes that take part, as a mask by index.
     pub(super) planes: u32,
-    /// CRTCs that take part, by their index.
+    /// The CRTCs that take part, as a mask by index.
     pub(super) crtcs: u32,
-    /// CRTCs that tell when it is done.
+    /// The CRTCs that send an event when the commit is done.
     pub(super) told: u32,
     pub(super) may_set_modes: bool,
 }
 
-/// Returns a mode without what does not count for its timing.
+/// Returns a mode without the fields that do not change its timing.
 pub(crate) const fn timing(mode: ModeInfo) -> ModeInfo {
     ModeInfo { name: [0; 32], kind: 0, vrefresh: 0, ..mode }
 }
 
-/// Returns `true` if a rectangle of a framebuffer lies within it. A length of 65536 is a pixel.
+/// Returns `true` if the plane's rectangle lies within its framebuffer. The rectangle is in units of 1/65536 of a pixel.
 fn is_within(state: &PlaneState, (width, height): (u32, u32)) -> bool {
     let fits = |at: u32, len: u32, all: u32| u64::from(at) + u64::from(len) <= u64::from(all) << 16;
     fits(state.source.x, state.source.width, width) && fits(state.source.y, state.source.height, height)
@@ -59,8 +59,8 @@ impl Checked<'_> {
     ///
     /// # Errors
     ///
-    /// EINVAL, ERANGE for a plane beyond what numbers hold or that is scaled too much, ENOSPC for a part that is not in its
-    /// framebuffer.
+    /// EINVAL; ERANGE for a plane that is out of the range of its fields or scaled too much; ENOSPC for a rectangle that is not
+    /// within its framebuffer.
     pub(super) fn check(&self) -> Result<(), Errno> {
         let taking_part = |mask: u32, count: u32| (0..count).filter(move |index| mask >> index & 1 != 0);
         for index in taking_part(self.planes, self.modes.planes().len() as u32) {
@@ -69,7 +69,7 @@ impl Checked<'_> {
         for index in taking_part(self.crtcs, self.modes.crtcs().len() as u32) {
             self.check_crtc(index)?;
         }
-        // Nothing is plugged into the other connectors.
+        // No display is plugged into the other connectors.
         let others = self.new.connectors.get(1..).unwrap_or_default();
         if others.iter().any(Option::is_some) {
             return Err(Errno::EINVAL);
@@ -103,7 +103,7 @@ impl Checked<'_> {
         if is_cursor { self.check_cursor(&new) } else { Ok(()) }
     }
 
-    /// A cursor is small, whole, linear, and its rows are as long as it is wide.
+    /// Checks a cursor: it is small, shown whole and linear, and its pitch is its width.
     fn check_cursor(&self, state: &PlaneState) -> Result<(), Errno> {
         let Some(framebuffer) = &state.framebuffer else { return Ok(()) };
         let (width, height) = (framebuffer.width, framebuffer.height);

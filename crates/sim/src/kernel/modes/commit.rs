@@ -1,4 +1,4 @@
-//! Commits on their way to the display.
+//! Commits that are not scanned out yet.
 //!
 //! Source: Linux 6.12 `drm_atomic_helper.c`, `drm_atomic_helper_setup_commit` and `drm_atomic_helper_commit_hw_done`;
 //! `drm_vblank.c`, `drm_handle_vblank` and `drm_crtc_vblank_off`.
@@ -21,12 +21,12 @@ use super::{
 use crate::kernel::sync::fence::Fence;
 
 impl Screen {
-    /// Queues a commit behind those of other CRTCs that are to be scanned out. One that changes nothing that is shown needs no
-    /// vertical blank, and takes no place in the queue.
+    /// Queues a commit after those of other CRTCs that are not scanned out yet. A commit that changes nothing visible needs no
+    /// vertical blank and is not queued.
     ///
     /// # Errors
     ///
-    /// EBUSY where another commit of its CRTCs is to be scanned out.
+    /// EBUSY if another commit of its CRTCs is not scanned out yet.
     pub(super) fn queue(self: &Arc<Self>, commit: Pending, shows: bool) -> Result<(), Errno> {
         let mut state = self.state.lock();
         if state.pending.iter().any(|earlier| earlier.crtcs & commit.crtcs != 0) {
@@ -39,7 +39,7 @@ impl Screen {
             return Ok(());
         }
         let gone = if let Some(last) = state.pending.back_mut() {
-            // It was made on top of that one.
+            // The commit includes the changes of the last one.
             last.to = commit.to.clone();
             Gone::default()
         } else {
@@ -50,15 +50,15 @@ impl Screen {
         Ok(())
     }
 
-    /// Returns the fences of the commits of these CRTCs that are to be scanned out.
+    /// Returns the fences of the commits of these CRTCs that are not scanned out yet.
     pub(super) fn pending(&self, crtcs: u32) -> Vec<Arc<Fence>> {
         let state = self.state.lock();
         let of_them = state.pending.iter().filter(|earlier| earlier.crtcs & crtcs != 0);
         of_them.map(|earlier| Arc::clone(&earlier.done)).collect()
     }
 
-    /// Shows nothing any more, unless a file is open by now: the console has the display once the last file is closed, and
-    /// the simulated one is empty. What is to be scanned out is shown first.
+    /// Turns the display off, unless a file is open by now. In Linux the console gets the display when the last file is closed, and
+    /// the simulated console is empty. Queued commits are scanned out first.
     ///
     /// Source: Linux 6.12 `drm_file.c`, `drm_lastclose`; `drm_fb_helper.c`, `drm_fb_helper_restore_fbdev_mode_unlocked`.
     pub(crate) fn give_to_console(&self, is_open: impl FnOnce() -> bool) {
@@ -88,14 +88,14 @@ impl Screen {
         state.configurations().filter_map(|all| all.planes.get_mut(plane as usize)).for_each(|at| *at = shown.clone());
     }
 
-    /// Takes a framebuffer off all planes, at once.
+    /// Removes a framebuffer from all planes, at once.
     pub(super) fn hide(&self, framebuffer: &Arc<Framebuffer>) {
         let _committing = self.committing.lock();
         let mut state = self.state.lock();
         if !state.configurations().any(|configuration| configuration.shows(framebuffer)) {
             return;
         }
-        // A commit that only waits for its vertical blank has been shown by then.
+        // A commit that only waits for its vertical blank counts as shown.
         let ready = state.pending.iter().take_while(|commit| commit.is_ready()).last().map(|commit| commit.to.clone());
         let mut gone = ready.map(|to| self.scan_out(&mut state, to)).unwrap_or_default();
         let mut scanned = state.scanned.clone();
@@ -106,14 +106,14 @@ impl Screen {
         self.tell(None, gone);
     }
 
-    /// Tells a client of a vertical blank once it comes.
+    /// Sends an event to a client when its vertical blank comes.
     pub(crate) fn await_blank(self: &Arc<Self>, awaited: Awaited) {
         let mut state = self.state.lock();
         state.awaited.push(awaited);
         self.watch(state);
     }
 
-    /// Scans out another configuration. Returns what goes with the one before.
+    /// Scans out another configuration. Returns what ends with the earlier one.
     fn scan_out(&self, state: &mut State, to: Configuration) -> Gone {
         let is_dark = state.scanned.feeds(0).is_some_and(|crtc| !to.is_active(crtc));
         let before = std::mem::replace(&mut state.scanned, to);
@@ -134,13 +134,13 @@ impl Screen {
         let screen = Arc::downgrade(self);
         let spawned = thread::Builder::new().name("vertical blank".to_owned()).spawn(move || wait(&screen));
         if spawned.is_err() {
-            // Without a thread all is shown at once.
+            // Without a thread, all commits are scanned out at once.
             while !self.blank(true) {}
         }
     }
 
-    /// A vertical blank: the next commit is scanned out, if what it waits for is done or `is_forced`. Returns `true` if nothing
-    /// is left to do.
+    /// Performs a vertical blank: scans out the next commit if all that it waits for is done or `is_forced` is set. Returns `true`
+    /// if nothing is left to do.
     fn blank(&self, is_forced: bool) -> bool {
         let count = self.blanks.count();
         let _delivering = self.delivering.lock();
@@ -159,7 +159,7 @@ impl Screen {
         is_idle
     }
 
-    /// Tells clients that a commit is scanned out and that vertical blanks came, and keeps the picture before it.
+    /// Sends the events of a commit that is scanned out and of vertical blanks, and keeps the picture before the commit.
     fn tell(&self, commit: Option<Pending>, gone: Gone) {
         let count = self.blanks.count();
         for one in gone.awaited {
@@ -182,12 +182,12 @@ impl Screen {
     }
 }
 
-/// The end of a configuration that was scanned out.
+/// What ends when another configuration is scanned out.
 #[derive(Debug, Default)]
 struct Gone {
-    /// Vertical blanks that came, or that will not come because their CRTC went off.
+    /// The events for vertical blanks that came, or that will not come because their CRTC was turned off.
     awaited: Vec<Awaited>,
-    /// The configuration, if the display went dark after it.
+    /// The earlier configuration, if the display is dark after it.
     shown: Option<Configuration>,
 }
 
@@ -199,13 +199,13 @@ impl Gone {
 }
 
 impl State {
-    /// The configurations of now, on the display, and on the way there.
+    /// Returns the present configuration, the one that is scanned out and those of queued commits.
     fn configurations(&mut self) -> impl Iterator<Item = &mut Configuration> {
         [&mut self.now, &mut self.scanned].into_iter().chain(self.pending.iter_mut().map(|commit| &mut commit.to))
     }
 }
 
-/// Waits for vertical blanks until nothing is left to do at them, or the display is gone.
+/// Waits for vertical blanks until they are not needed any more, or the display is removed.
 fn wait(screen: &Weak<Screen>) {
     loop {
         let Some(left) = screen.upgrade().map(|screen| screen.blanks.until_next()) else { return };

@@ -1,4 +1,4 @@
-//! The picture that a CRTC makes of its planes.
+//! Composition of a CRTC's picture from its planes.
 
 use amdgpu_surface::Chip;
 use amdgpu_uapi::ColorLut;
@@ -10,8 +10,8 @@ use super::{
 };
 use crate::display::Picture;
 
-/// Returns the picture of a CRTC: its primary plane over black, its cursor over that, and all through its gamma table. `None`
-/// for one that is off, or where nothing tells how the tiles of a framebuffer lie.
+/// Returns the picture of a CRTC: its primary plane on black, its cursor on that, all mapped by its gamma table. `None` for a CRTC
+/// that is off, or if the layout of a framebuffer's tiles is unknown.
 pub(super) fn picture(configuration: &Configuration, crtc: u32, chip: Option<&Chip>) -> Option<Picture> {
     let state = configuration.crtc(crtc);
     let mode = state.mode.as_ref().filter(|_| state.is_active)?.info;
@@ -19,7 +19,7 @@ pub(super) fn picture(configuration: &Configuration, crtc: u32, chip: Option<&Ch
     let mut rgba = vec![0; width as usize * height as usize * 4];
     rgba.iter_mut().skip(3).step_by(4).for_each(|alpha| *alpha = u8::MAX);
     let mut picture = Picture { width, height, rgba };
-    // The primary planes come first.
+    // Primary planes come first.
     let shown = configuration.planes.iter().filter(|plane| plane.crtc == Some(crtc));
     for (layer, plane) in shown.enumerate() {
         let Some(framebuffer) = &plane.framebuffer else { continue };
@@ -29,7 +29,7 @@ pub(super) fn picture(configuration: &Configuration, crtc: u32, chip: Option<&Ch
     Some(picture)
 }
 
-/// Draws a plane, each pixel the one of the framebuffer that lies there.
+/// Draws a plane. Each pixel is the framebuffer's pixel at its place, without filtering.
 fn draw(
     picture: &mut Picture,
     plane: &PlaneState,
@@ -71,7 +71,7 @@ fn draw(
                 shown.copy_from_slice(&colour);
                 continue;
             }
-            // Colours of a cursor are multiplied by its alpha already.
+            // The colours of a cursor are premultiplied by its alpha.
             let behind = 255 - (value >> 24);
             for (to, colour) in shown.iter_mut().zip(colour) {
                 *to = (u32::from(colour) + u32::from(*to) * behind / 255).min(255) as u8;

@@ -1,4 +1,4 @@
-//! The state of the display engine that commits change.
+//! The state of the display engine, which commits change.
 //!
 //! Source: Linux 6.12 `drm_plane.h`, `drm_crtc.h` and `drm_connector.h`: `struct drm_plane_state` and the others of the kind.
 
@@ -8,7 +8,7 @@ use amdgpu_uapi::ModeInfo;
 
 use super::framebuffer::Framebuffer;
 
-/// Bytes that a client made for a property to name.
+/// Bytes that a property can name, from a client.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Blob {
     pub(crate) id: u32,
@@ -36,7 +36,7 @@ pub(crate) struct Place {
 /// A plane.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct PlaneState {
-    /// The CRTC that shows it, by its index.
+    /// The index of the CRTC that shows the plane.
     pub(crate) crtc: Option<u32>,
     pub(crate) framebuffer: Option<Arc<Framebuffer>>,
     pub(crate) source: Source,
@@ -48,7 +48,7 @@ impl PlaneState {
         self.framebuffer.as_ref().is_some_and(|shown| Arc::ptr_eq(shown, framebuffer))
     }
 
-    /// Takes the plane off its CRTC. The rectangles stay.
+    /// Removes the plane from its CRTC. The rectangles stay.
     pub(crate) fn turn_off(&mut self) {
         (self.crtc, self.framebuffer) = (None, None);
     }
@@ -70,33 +70,33 @@ pub(crate) struct CrtcState {
 }
 
 impl CrtcState {
-    /// Takes the mode away.
+    /// Removes the mode.
     pub(crate) fn turn_off(&mut self) {
         (self.is_active, self.mode) = (false, None);
     }
 }
 
-/// All planes, CRTCs and connectors, each by its index.
+/// The states of all planes, CRTCs and connectors, by index.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Configuration {
     pub(crate) planes: Vec<PlaneState>,
     pub(crate) crtcs: Vec<CrtcState>,
-    /// The CRTC that feeds each connector, by its index.
+    /// The index of the CRTC of each connector, by the connector's index.
     pub(crate) connectors: Vec<Option<u32>>,
 }
 
 impl Configuration {
-    /// Returns the state of a plane; that of one that is off where there is no such plane.
+    /// Returns the state of a plane; that of a plane that is off if there is no such plane.
     pub(crate) fn plane(&self, index: u32) -> PlaneState {
         self.planes.get(index as usize).cloned().unwrap_or_default()
     }
 
-    /// Returns the state of a CRTC; that of one that is off where there is no such CRTC.
+    /// Returns the state of a CRTC; that of a CRTC that is off if there is no such CRTC.
     pub(crate) fn crtc(&self, index: u32) -> CrtcState {
         self.crtcs.get(index as usize).cloned().unwrap_or_default()
     }
 
-    /// Returns the CRTC that feeds a connector.
+    /// Returns the CRTC of a connector.
     pub(crate) fn feeds(&self, connector: u32) -> Option<u32> {
         self.connectors.get(connector as usize).copied().flatten()
     }
@@ -106,7 +106,7 @@ impl Configuration {
         self.crtcs.get(crtc as usize).is_some_and(|crtc| crtc.is_active)
     }
 
-    /// Takes the mode of a CRTC and its connectors away.
+    /// Removes the mode of a CRTC and disconnects its connectors.
     pub(crate) fn turn_off(&mut self, crtc: u32) {
         if let Some(state) = self.crtcs.get_mut(crtc as usize) {
             state.turn_off();
@@ -119,7 +119,8 @@ impl Configuration {
         self.planes.iter().any(|plane| plane.shows(framebuffer))
     }
 
-    /// Takes a framebuffer off all planes, and turns a CRTC off that loses its primary plane, which has the CRTC's index.
+    /// Removes a framebuffer from all planes. A CRTC whose primary plane loses its framebuffer is turned off; the primary plane has
+    /// the CRTC's index.
     pub(super) fn remove(&mut self, framebuffer: &Arc<Framebuffer>) {
         for index in 0..self.planes.len() as u32 {
             let Some(plane) = self.planes.get_mut(index as usize).filter(|plane| plane.shows(framebuffer)) else {
@@ -132,7 +133,7 @@ impl Configuration {
         }
     }
 
-    /// Returns `true` if any connector is fed from a CRTC.
+    /// Returns `true` if a CRTC has a connector.
     pub(crate) fn has_connectors(&self, crtc: u32) -> bool {
         self.connectors.contains(&Some(crtc))
     }

@@ -1,4 +1,4 @@
-//! The blob that tells formats and modifiers of a plane.
+//! The blob that lists the formats and modifiers of a plane.
 //!
 //! Source: Linux 6.12 `drm_plane.c`, `create_in_format_blob`; `include/uapi/drm/drm_mode.h`, `struct drm_format_modifier_blob`
 //! and `struct drm_format_modifier`; `amdgpu_dm_plane.c`, `amdgpu_dm_plane_get_plane_modifiers`.
@@ -9,10 +9,10 @@ use super::framebuffer::{Format, LINEAR};
 
 /// `FORMAT_BLOB_CURRENT`.
 const VERSION: u32 = 1;
-/// Bytes of the head.
+/// The size of the header in bytes.
 const HEAD: u32 = 24;
 
-/// Returns the content of the blob IN_FORMATS of a plane with these formats. A cursor is linear.
+/// Returns the content of the IN_FORMATS blob of a plane with these formats. Cursors are linear only.
 pub(super) fn in_formats(chip: &Chip, formats: &[[u8; 4]], is_cursor: bool) -> Vec<u8> {
     let known: Vec<Vec<u64>> = formats
         .iter()
@@ -34,7 +34,7 @@ pub(super) fn in_formats(chip: &Chip, formats: &[[u8; 4]], is_cursor: bool) -> V
     for modifier in all {
         let has = |list: &Vec<u64>| u64::from(list.contains(&modifier));
         let mask = known.iter().enumerate().fold(0, |mask, (at, list)| mask | has(list) << at);
-        // The mask's first bit is the first format.
+        // The first bit of the mask stands for the first format.
         blob.extend([mask, 0, modifier].into_iter().flat_map(u64::to_le_bytes));
     }
     blob

@@ -1,4 +1,4 @@
-//! Framebuffers: BOs as pictures, by format and modifier.
+//! Framebuffers: BOs that are pictures of a format and modifier.
 //!
 //! Source: Linux 6.12 `drm_framebuffer.c`, `framebuffer_check`; `amdgpu_display.c`, `amdgpu_display_verify_sizes`.
 
@@ -15,12 +15,12 @@ use amdgpu_uapi::Errno;
 
 use crate::kernel::mm::bo::Bo;
 
-/// Formats of primary planes (`drm_fourcc.h`), as far as every chip has them.
+/// The formats of primary planes (`drm_fourcc.h`) that every chip has.
 ///
 /// Source: Linux 6.12 `amdgpu_dm_plane.c`, `rgb_formats`.
 pub(crate) const PRIMARY: [[u8; 4]; 9] =
     [*b"XR24", *b"AR24", *b"XB24", *b"AB24", *b"RG16", *b"XR30", *b"AR30", *b"XB30", *b"AB30"];
-/// Formats of cursors.
+/// The formats of cursors.
 ///
 /// Source: Linux 6.12 `amdgpu_dm_plane.c`, `cursor_formats`.
 pub(crate) const CURSOR: [[u8; 4]; 1] = [*b"AR24"];
@@ -32,12 +32,12 @@ pub(super) const LINEAR: u64 = 0;
 pub(crate) struct Format([u8; 4]);
 
 impl Format {
-    /// Returns the format of a code.
+    /// Returns the format with a code.
     pub(crate) fn find(code: u32) -> Option<Self> {
         PRIMARY.into_iter().find(|known| *known == code.to_le_bytes()).map(Self)
     }
 
-    /// Returns the format of a framebuffer that is described by bits of a pixel and of its colour.
+    /// Returns the format of a framebuffer that is described by its bits per pixel and its colour depth.
     ///
     /// Source: Linux 6.12 `drm_fourcc.c`, `drm_mode_legacy_fb_format`.
     pub(crate) const fn legacy(bits: u32, depth: u32) -> Option<Self> {
@@ -50,17 +50,17 @@ impl Format {
         }
     }
 
-    /// Returns the code (`drm_fourcc.h`).
+    /// Returns the format's code (`drm_fourcc.h`).
     pub(crate) const fn code(self) -> u32 {
         u32::from_le_bytes(self.0)
     }
 
-    /// Returns `true` if it has this code.
+    /// Returns `true` if the format has this code.
     pub(crate) fn is(self, code: [u8; 4]) -> bool {
         self.0 == code
     }
 
-    /// Returns bits of a pixel and of its colour, the latter 0 for a format that came later than such descriptions.
+    /// Returns the bits per pixel and the colour depth. The latter is 0 for a format that is newer than such descriptions.
     ///
     /// Source: Linux 6.12 `drm_fourcc.c`, `__drm_format_info`.
     pub(crate) fn bits_and_depth(self) -> (u32, u32) {
@@ -73,19 +73,19 @@ impl Format {
         (self.bytes() * 8, depth)
     }
 
-    /// Returns the bytes of a pixel.
+    /// Returns the number of bytes of a pixel.
     pub(crate) fn bytes(self) -> u32 {
         if self.0 == *b"RG16" { 2 } else { 4 }
     }
 
-    /// Returns the modifiers that the chip scans out.
+    /// Returns the modifiers of the format that the chip can scan out.
     pub(super) fn modifiers(self, chip: &Chip) -> Vec<u64> {
         let class = FormatClass { bits: self.bytes() * 8, compressed: false, depth_stencil: false, planes: 1 };
         let list = ModifierList::new(chip, class, ListOptions { dcc: false, retile: false });
         list.as_slice().iter().map(|modifier| modifier.encode()).collect()
     }
 
-    /// Returns red, green and blue of a pixel, 8 bits each.
+    /// Returns the red, green and blue components of a pixel, each with 8 bits.
     pub(super) fn colour(self, pixel: u32) -> [u8; 3] {
         let eight = |low: u32, bits: u32| (((pixel >> low) & ((1 << bits) - 1)) * 255 / ((1 << bits) - 1)) as u8;
         let [_, order, ..] = self.0;
@@ -99,24 +99,24 @@ impl Format {
     }
 }
 
-/// A BO as a picture.
+/// A picture in a BO.
 #[derive(Clone, Debug)]
 pub(crate) struct Framebuffer {
-    /// 0 before it has one.
+    /// The id; 0 before the framebuffer has one.
     pub(crate) id: u32,
     pub(crate) bo: Arc<Bo>,
     pub(crate) width: u32,
     pub(crate) height: u32,
     pub(crate) format: Format,
-    /// Bytes from one row to the next.
+    /// The number of bytes from one row to the next.
     pub(crate) pitch: u32,
-    /// Start in the BO, bytes.
+    /// The offset of the picture in the BO in bytes.
     pub(crate) offset: u32,
-    /// The modifier, where the client gave one; the BO's tiling flags count otherwise.
+    /// The modifier if the client gave one; otherwise the BO's tiling flags count.
     pub(crate) modifier: Option<u64>,
 }
 
-/// Pixels of a block and its bytes, as exponents of two.
+/// The size of a block in pixels and bytes, as exponents of two.
 struct Block {
     width: u32,
     height: u32,
@@ -124,7 +124,7 @@ struct Block {
 }
 
 impl Block {
-    /// The block of a modifier's tiles.
+    /// Returns the block of a modifier's tiles.
     ///
     /// Source: Linux 6.12 `amdgpu_display.c`, `get_block_dimensions` and `get_block_size_log2`.
     fn of(level: GfxLevel, modifier: u64, pixel: u32) -> Self {
@@ -141,22 +141,22 @@ impl Block {
 }
 
 impl Framebuffer {
-    /// Checks what the display engine of a chip checks.
+    /// Makes the checks of a chip's display engine.
     ///
     /// # Errors
     ///
-    /// EINVAL for a modifier that the chip does not have or that compresses, for rows or a start that are not aligned to its
+    /// EINVAL for a modifier that the chip does not have or that compresses, for a pitch or an offset that is not aligned to
     /// blocks, and for a BO that is too small.
     pub(crate) fn check(&self, level: GfxLevel, chip: Option<&Chip>) -> Result<(), Errno> {
         let pixel = self.format.bytes();
         if level < GfxLevel::Gfx9 {
-            // Their tiling flags alone count.
+            // Only their tiling flags count.
             return if self.modifier.is_none() && self.ends_within(self.rows()) { Ok(()) } else { Err(Errno::EINVAL) };
         }
         let modifier = match self.modifier {
             Some(modifier) => modifier,
             None if self.bo.metadata().tiling == 0 => LINEAR,
-            // The kernel makes a modifier of them; here they count as they are.
+            // The kernel makes a modifier of the tiling flags; here the flags are used directly.
             None => return if self.ends_within(self.rows()) { Ok(()) } else { Err(Errno::EINVAL) },
         };
         let (pitch, offset) = (u64::from(self.pitch), u64::from(self.offset));
@@ -182,17 +182,17 @@ impl Framebuffer {
         u64::from(self.offset) + bytes <= self.bo.size()
     }
 
-    /// Returns `true` if its rows lie one after the other.
+    /// Returns `true` if the framebuffer is linear.
     pub(super) fn is_linear(&self) -> bool {
         self.modifier.map_or_else(|| self.bo.metadata().tiling == 0, |modifier| modifier == LINEAR)
     }
 
-    /// Returns rows of the picture; `None` where nothing tells how its tiles lie.
+    /// Returns rows of the picture, untiled; `None` if the layout of its tiles is unknown.
     pub(super) fn untiled(&self, chip: Option<&Chip>, wanted: Range<u32>) -> Option<Vec<u8>> {
         let height = wanted.end.saturating_sub(wanted.start);
         let mut rows = vec![0; usize::try_from(u64::from(self.pitch) * u64::from(height)).ok()?];
         let pixel = self.format.bytes();
-        // What is laid out for the length of its rows has rows of that length.
+        // A surface that is laid out for the pitch has rows of that length.
         let mut config = SurfaceConfig::new(self.pitch / pixel, self.height, pixel);
         config.usage = SurfaceUsage::DISABLE_DCC | SurfaceUsage::NO_FMASK | SurfaceUsage::NO_HTILE;
         let flags = self.bo.metadata().tiling;

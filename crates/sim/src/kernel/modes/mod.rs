@@ -1,6 +1,6 @@
-//! The display engine: its objects, by their ids, and the display that may be plugged in.
+//! The display engine: its objects by their ids, and the display if one is plugged in.
 //!
-//! No capture tells how many there are of each; the numbers are those of a usual card.
+//! No capture contains the numbers of objects; those here are the numbers of a usual card.
 
 mod change;
 mod check;
@@ -35,10 +35,10 @@ pub(crate) use self::{
     vblank::{Awaited, has_passed},
 };
 
-/// The first id behind those of properties.
+/// The first id after those of properties.
 const FIRST: u32 = 64;
 
-/// A connector: its kind, and its number among those of its kind.
+/// A connector: its type, and its number among those of the type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Connector {
     pub(crate) kind: u32,
@@ -46,7 +46,7 @@ pub(crate) struct Connector {
 }
 
 impl fmt::Display for Connector {
-    /// Writes the name, as `DP-1` (Linux 6.12 `drm_connector.c`, `drm_connector_enum_list`).
+    /// Writes the name, such as `DP-1` (Linux 6.12 `drm_connector.c`, `drm_connector_enum_list`).
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}-{}", if self.kind == MODE_CONNECTOR_HDMI_A { "HDMI-A" } else { "DP" }, self.number)
     }
@@ -71,16 +71,16 @@ pub(crate) struct Modes {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Object {
     Property(&'static Property),
-    /// All others by their index.
+    /// A plane; like all variants after it, by its index.
     Plane(u32),
     Crtc(u32),
-    /// The index is also that of its connector.
+    /// An encoder. Its connector has the same index.
     Encoder(u32),
     Connector(u32, Connector),
 }
 
 impl Object {
-    /// The kind, as the uAPI numbers it.
+    /// Returns the type's number in the uAPI.
     pub(crate) const fn kind(self) -> u32 {
         match self {
             Self::Property(_) => MODE_OBJECT_PROPERTY,
@@ -98,7 +98,7 @@ impl Object {
         matches!(self, Self::Plane(_) | Self::Crtc(_) | Self::Connector(..))
     }
 
-    /// The properties, by their meaning; `None` for what has none.
+    /// Returns the meanings of the object's properties; `None` for an object that cannot have properties.
     pub(crate) const fn properties(self) -> Option<&'static [Key]> {
         match self {
             Self::Plane(_) => Some(properties::PLANE),
@@ -110,7 +110,7 @@ impl Object {
 }
 
 impl Modes {
-    /// The display engine of an APU or of a card.
+    /// Returns the display engine of an APU or of a card.
     pub(crate) const fn new(is_apu: bool) -> Self {
         if is_apu { Self { pipes: 4, sockets: OF_APU } } else { Self { pipes: 6, sockets: OF_CARD } }
     }
@@ -124,30 +124,30 @@ impl Modes {
         u32::try_from(self.sockets.len()).unwrap_or(0)
     }
 
-    /// The ids of the planes: the primary ones, then the cursors.
+    /// Returns the ids of the planes: the primary planes, then the cursors.
     pub(crate) const fn planes(self) -> Range<u32> {
         FIRST..FIRST + 2 * self.pipes
     }
 
-    /// The ids of the CRTCs.
+    /// Returns the ids of the CRTCs.
     pub(crate) const fn crtcs(self) -> Range<u32> {
         let first = self.planes().end;
         first..first + self.pipes
     }
 
-    /// The ids of the encoders.
+    /// Returns the ids of the encoders.
     pub(crate) fn encoders(self) -> Range<u32> {
         let first = self.crtcs().end;
         first..first + self.socket_count()
     }
 
-    /// The ids of the connectors.
+    /// Returns the ids of the connectors.
     pub(crate) fn connectors(self) -> Range<u32> {
         let first = self.encoders().end;
         first..first + self.socket_count()
     }
 
-    /// The mask of all CRTCs, by their index.
+    /// Returns the mask of all CRTCs, by index.
     pub(crate) const fn crtc_mask(self) -> u32 {
         (1 << self.pipes) - 1
     }
@@ -161,22 +161,22 @@ impl Modes {
         }
     }
 
-    /// The CRTC, by its index, that can show a plane, and whether the plane is a cursor.
+    /// Returns the index of the CRTC that can show a plane, and whether the plane is a cursor.
     pub(crate) const fn plane_use(self, index: u32) -> (u32, bool) {
         (index % self.pipes, index >= self.pipes)
     }
 
-    /// The cursor of a CRTC, by their indices. The primary plane has the CRTC's own.
+    /// Returns the index of a CRTC's cursor. The primary plane has the CRTC's own index.
     pub(crate) const fn cursor_of(self, crtc: u32) -> u32 {
         self.pipes + crtc
     }
 
-    /// The id of the CRTC with an index.
+    /// Returns the id of the CRTC with an index.
     pub(crate) const fn crtc(self, index: u32) -> u32 {
         self.crtcs().start + index
     }
 
-    /// The id of the encoder with an index.
+    /// Returns the id of the encoder with an index.
     pub(crate) fn encoder(self, index: u32) -> u32 {
         self.encoders().start + index
     }

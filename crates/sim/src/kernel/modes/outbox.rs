@@ -1,4 +1,4 @@
-//! Events that a primary node's file reads.
+//! The events that the file of a primary node reads.
 
 use std::{collections::VecDeque, fmt, sync::OnceLock};
 
@@ -6,16 +6,16 @@ use amdgpu_uapi::{Errno, EventCrtcSequence, EventVblank};
 use parking_lot::Mutex;
 use zerocopy::IntoBytes as _;
 
-/// Bytes of events that a file may have to come or unread.
+/// The most bytes of expected and unread events of a file.
 ///
 /// Source: Linux 6.12 `drm_file.c`, `drm_file_alloc`, `event_space`.
 const ROOM: usize = 4096;
 
-/// Bytes of an event, of which all kinds have the same number.
+/// The size of an event in bytes. All types of events have the same size.
 pub(crate) const EVENT: u32 = size_of::<EventVblank>() as u32;
 const _: () = assert!(size_of::<EventCrtcSequence>() == size_of::<EventVblank>());
 
-/// A function that takes an event of a file for its client, and tells whether there was room.
+/// A function that passes an event of a file to its client. Returns `true` if there was room for the event.
 pub(crate) type Sink = Box<dyn Fn(&[u8]) -> bool + Send + Sync>;
 
 /// The events of a file.
@@ -32,13 +32,13 @@ struct State {
 }
 
 impl Outbox {
-    /// Leads events to a client from now on.
+    /// Passes events to a client from now on.
     pub(crate) fn lead_to(&self, sink: Sink) {
-        // One that is there already stays.
+        // An earlier sink stays.
         let _ = self.sink.set(sink);
     }
 
-    /// Reserves room for an event that is to come.
+    /// Reserves room for an expected event.
     pub(crate) fn reserve(&self) -> Result<(), Errno> {
         let mut state = self.state.lock();
         if (state.to_come + state.unread.len() + 1) * size_of::<EventVblank>() > ROOM {
@@ -48,13 +48,13 @@ impl Outbox {
         Ok(())
     }
 
-    /// Gives room back for an event that will not come.
+    /// Releases the room of an event that will not come.
     pub(crate) fn release(&self) {
         let mut state = self.state.lock();
         state.to_come = state.to_come.saturating_sub(1);
     }
 
-    /// The event has come.
+    /// Delivers an event for which room is reserved.
     pub(crate) fn deliver(&self, event: EventVblank) {
         let mut state = self.state.lock();
         state.to_come = state.to_come.saturating_sub(1);
@@ -65,7 +65,7 @@ impl Outbox {
         }
     }
 
-    /// Takes the oldest event that nothing led to a client.
+    /// Removes and returns the oldest event that was not passed to a client.
     pub(crate) fn read(&self) -> Option<EventVblank> {
         self.state.lock().unread.pop_front()
     }

@@ -42,13 +42,13 @@ pub(crate) struct Property {
     pub(crate) key: Key,
     pub(crate) name: &'static str,
     pub(crate) flags: u32,
-    /// Bounds of a range, values of an enum, the kind of an object.
+    /// The bounds of a range, the values of an enum, or the type of an object.
     pub(crate) values: &'static [u64],
-    /// Names of an enum's values, in their order.
+    /// The names of an enum's values, in the order of the values.
     pub(crate) names: &'static [&'static str],
 }
 
-/// The largest and the least number of 32 bits, with sign.
+/// The largest and the smallest signed number of 32 bits, as 64 bits.
 const MOST: u64 = 0x7fff_ffff;
 const LEAST: u64 = 0xffff_ffff_8000_0000;
 
@@ -78,7 +78,7 @@ const fn extent(key: Key, name: &'static str) -> Property {
     plain(key, name, MODE_PROP_RANGE | MODE_PROP_ATOMIC, &[0, MOST])
 }
 
-/// All of them; the id of each is its place, from 1 on.
+/// All properties. The id of a property is its position, counted from 1.
 static ALL: [Property; 23] = [
     named(Key::PlaneType, "type", MODE_PROP_IMMUTABLE, &[0, 1, 2], &["Overlay", "Primary", "Cursor"]),
     plain(Key::FbId, "FB_ID", MODE_PROP_OBJECT | MODE_PROP_ATOMIC, &[MODE_OBJECT_FB as u64]),
@@ -105,7 +105,7 @@ static ALL: [Property; 23] = [
     plain(Key::GammaLutSize, "GAMMA_LUT_SIZE", MODE_PROP_RANGE | MODE_PROP_IMMUTABLE, &[0, u64::MAX]),
 ];
 
-/// The properties of each kind of object.
+/// The properties of each type of object.
 pub(super) const PLANE: &[Key] = &[
     Key::PlaneType,
     Key::FbId,
@@ -124,14 +124,14 @@ pub(super) const PLANE: &[Key] = &[
 pub(super) const CRTC: &[Key] = &[Key::Active, Key::ModeId, Key::OutFencePtr, Key::GammaLut, Key::GammaLutSize];
 pub(super) const CONNECTOR: &[Key] = &[Key::Edid, Key::Dpms, Key::LinkStatus, Key::NonDesktop, Key::Tile, Key::CrtcId];
 
-/// The values that a property takes.
+/// The meaning of a value of a property.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Takes {
-    /// The numbers that the property itself knows, of which this is one.
+    /// A number, of which the property itself gives the valid ones.
     Number,
-    /// A blob with this id.
+    /// The blob with this id.
     Blob(u32),
-    /// An object of this kind with this id.
+    /// The object with this type and id.
     Object(u32, u32),
 }
 
@@ -141,28 +141,28 @@ impl Property {
         ALL.get(usize::try_from(id).ok()?.checked_sub(1)?)
     }
 
-    /// Returns the property of a meaning, and its id.
+    /// Returns the property with a meaning, and its id.
     pub(crate) fn of(key: Key) -> Option<(u32, &'static Self)> {
         (1_u32..).zip(&ALL).find(|(_, property)| property.key == key)
     }
 
-    /// Returns `true` if it has named values.
+    /// Returns `true` if the property has named values.
     pub(crate) const fn is_enum(&self) -> bool {
         self.flags & MODE_PROP_ENUM != 0
     }
 
-    /// Returns `true` if only clients of atomic mode setting see it.
+    /// Returns `true` if only clients of atomic mode setting see the property.
     pub(crate) const fn is_atomic(&self) -> bool {
         self.flags & MODE_PROP_ATOMIC != 0
     }
 
-    /// Returns the meaning of a value that a client may set; `None` for one that it may not set.
+    /// Returns the meaning of a value that a client may set; `None` if the client may not set it.
     pub(crate) fn takes(&self, value: u64) -> Option<Takes> {
         const EXTENDED: u32 = MODE_PROP_OBJECT | MODE_PROP_SIGNED_RANGE;
         if self.flags & MODE_PROP_IMMUTABLE != 0 {
             return None;
         }
-        // A client's ids have 32 bits, of which the others are cut off.
+        // Ids have 32 bits; the upper bits are cut off.
         let id = value as u32;
         if self.flags & MODE_PROP_BLOB != 0 {
             return Some(if value == 0 { Takes::Number } else { Takes::Blob(id) });

@@ -1,4 +1,4 @@
-//! The display that is plugged in, and what clients made to show on it.
+//! The display that is plugged in, and the framebuffers and blobs that clients made for it.
 //!
 //! Source: Linux 6.12 `drm_framebuffer.c`, `drm_mode_rmfb`, `drm_mode_closefb`, `atomic_remove_fb` and `drm_fb_release`;
 //! `drm_property.c`, `drm_property_create_blob` and `drm_property_destroy_user_blobs`.
@@ -29,23 +29,23 @@ use crate::{
 
 /// The first id of framebuffers and blobs.
 const FIRST: u32 = 0x1000;
-/// Framebuffers, or blobs, of a file at most, so that none takes the memory of all others.
+/// The most framebuffers, or blobs, of a file, so that no file uses the memory of all others.
 const MOST: usize = 1 << 14;
-/// Bytes of a file's blobs at most.
+/// The most bytes of a file's blobs.
 const MOST_BYTES: usize = 256 << 20;
 
 /// A display that is plugged in.
 #[derive(Debug)]
 pub(crate) struct Screen {
     pub(crate) mode: ModeInfo,
-    /// Width and height of the largest cursor, pixels.
+    /// The width and height of the largest cursor, in pixels.
     pub(crate) cursor: u32,
     pub(crate) blanks: Blanks,
     pub(super) modes: Modes,
     pub(super) events: Arc<Events>,
     level: GfxLevel,
     pub(super) chip: Option<Chip>,
-    /// Held while a commit is made, which then sees what the one before it left.
+    /// Held while a commit is made, so that the next one sees its changes.
     pub(super) committing: Mutex<()>,
     /// Held at a vertical blank until its clients are told. Taken after `committing`.
     pub(super) delivering: Mutex<()>,
@@ -64,19 +64,19 @@ pub(super) struct State {
     pub(super) now: Configuration,
     /// The configuration that is scanned out.
     pub(super) scanned: Configuration,
-    /// Commits that are to be scanned out, oldest first.
+    /// The commits that are not scanned out yet, oldest first.
     pub(super) pending: VecDeque<Pending>,
     pub(super) awaited: Vec<Awaited>,
     /// `true` while a thread waits for the vertical blank.
     pub(super) is_watched: bool,
-    /// Positions of the cursors of clients that know no planes.
+    /// The positions of the cursors of clients that do not know planes.
     pub(super) cursors: Vec<(i32, i32)>,
     /// The last picture that was shown before the display went dark.
     pub(super) last: Option<Picture>,
 }
 
 impl State {
-    /// Returns an id that nothing has. Ids come again once all were given out.
+    /// Returns an unused id. Ids are used again after all have been given out.
     fn next_id(&mut self) -> u32 {
         loop {
             let id = self.next.max(FIRST);
@@ -88,7 +88,7 @@ impl State {
     }
 }
 
-/// Returns width and height of a chip's largest cursor, pixels.
+/// Returns the width and height of a chip's largest cursor, in pixels.
 ///
 /// Source: Linux 6.12 `dce60_resource.c` to `dcn321_resource.c`, `max_cursor_size`.
 pub(crate) fn cursor_size(profile: &Profile) -> u32 {
@@ -156,22 +156,22 @@ impl Screen {
         self.state.lock().now.clone()
     }
 
-    /// Returns the id of the blob that tells formats and modifiers of primary planes or of cursors.
+    /// Returns the id of the blob that lists the formats and modifiers of primary planes or of cursors.
     pub(crate) fn in_formats(&self, is_cursor: bool) -> Option<u32> {
         let [primary, cursor] = self.in_formats.as_ref()?;
         Some(if is_cursor { cursor.id } else { primary.id })
     }
 
-    /// Returns the blob with the display's EDID; `None` for a display that is too large to have one.
+    /// Returns the blob of the display's EDID; `None` for a display that is too large for an EDID.
     pub(crate) fn edid(&self) -> Option<&Arc<Blob>> {
         self.edid.as_ref()
     }
 
-    /// Adds a framebuffer, which a file has or else the plane that shows it.
+    /// Adds a framebuffer. Its owner is a file, or otherwise the plane that shows it.
     ///
     /// # Errors
     ///
-    /// EINVAL where the display engine cannot show it, ENOMEM for too many of a file.
+    /// EINVAL if the display engine cannot show it; ENOMEM if the file has too many.
     pub(crate) fn add(&self, owner: Option<u64>, framebuffer: Framebuffer) -> Result<Arc<Framebuffer>, Errno> {
         framebuffer.check(self.level, self.chip.as_ref())?;
         let mut state = self.state.lock();
@@ -184,11 +184,11 @@ impl Screen {
         Ok(framebuffer)
     }
 
-    /// Adds a blob, which a file has or else the configuration that names it.
+    /// Adds a blob. Its owner is a file, or otherwise the configuration that names it.
     ///
     /// # Errors
     ///
-    /// ENOMEM for too many of a file, or too many bytes.
+    /// ENOMEM if the file has too many blobs, or too many bytes of them.
     pub(crate) fn add_blob(&self, owner: Option<u64>, data: Vec<u8>) -> Result<Arc<Blob>, Errno> {
         let mut state = self.state.lock();
         let (count, bytes) = owner.map_or((0, 0), |file| state.blobs.share(file));
@@ -218,38 +218,38 @@ impl Screen {
         self.state.lock().blobs.find(id)
     }
 
-    /// Takes a blob from the file that made it.
+    /// Removes a blob from the file that made it.
     ///
     /// # Errors
     ///
-    /// ENOENT for no blob, EPERM for another's.
+    /// ENOENT if there is no such blob, EPERM if it is another file's.
     pub(crate) fn destroy_blob(&self, owner: u64, id: u32) -> Result<(), Errno> {
         let mut state = self.state.lock();
         let known = state.blobs.find(id).ok_or(Errno::ENOENT)?;
         state.blobs.take(known.id, owner).map(|_| ()).ok_or(Errno::EPERM)
     }
 
-    /// Takes a framebuffer from the file that made it; planes that show it keep it.
+    /// Removes a framebuffer from the file that made it. Planes that show it keep it.
     ///
     /// # Errors
     ///
-    /// ENOENT for no framebuffer of the file.
+    /// ENOENT if the file has no such framebuffer.
     pub(crate) fn close(&self, owner: u64, id: u32) -> Result<Arc<Framebuffer>, Errno> {
         self.state.lock().framebuffers.take(id, owner).ok_or(Errno::ENOENT)
     }
 
-    /// Removes a framebuffer of a file. Planes that show it go off, and with a primary plane its CRTC.
+    /// Removes a framebuffer of a file. Planes that show it are turned off, and so is the CRTC of a primary plane.
     ///
     /// # Errors
     ///
-    /// ENOENT for no framebuffer of the file.
+    /// ENOENT if the file has no such framebuffer.
     pub(crate) fn remove(&self, owner: u64, id: u32) -> Result<(), Errno> {
         let framebuffer = self.close(owner, id)?;
         self.hide(&framebuffer);
         Ok(())
     }
 
-    /// Removes what a file made, and forgets the vertical blanks that it waits for.
+    /// Removes everything that a file made, and the events that it waits for.
     pub(crate) fn remove_all(&self, owner: u64, outbox: &Arc<Outbox>) {
         let mut state = self.state.lock();
         state.awaited.retain(|awaited| !Arc::ptr_eq(&awaited.outbox, outbox));
@@ -270,7 +270,7 @@ impl Screen {
         self.state.lock().framebuffers.of_file(owner)
     }
 
-    /// Keeps the picture of a configuration that is not shown any more. Composing it takes a while, in which the display goes on.
+    /// Keeps the picture of a configuration that is not shown any more. The display continues while the picture is composed.
     pub(super) fn keep_picture(&self, shown: &Configuration) {
         if let Some(picture) = self.picture_of(shown) {
             self.state.lock().last = Some(picture);
@@ -281,13 +281,13 @@ impl Screen {
         compose::picture(shown, shown.feeds(0)?, self.chip.as_ref())
     }
 
-    /// Returns the picture that the display shows, or that it showed last.
+    /// Returns the picture that the display shows, or the last one that it showed.
     pub(crate) fn picture(&self) -> Option<Picture> {
         let shown = self.state.lock().scanned.clone();
         self.picture_of(&shown).or_else(|| self.state.lock().last.clone())
     }
 
-    /// Returns the position of a CRTC's cursor that a client set which knows no planes.
+    /// Returns the position of a CRTC's cursor that was set by a client that does not know planes.
     pub(crate) fn cursor_at(&self, crtc: u32) -> (i32, i32) {
         self.state.lock().cursors.get(crtc as usize).copied().unwrap_or_default()
     }

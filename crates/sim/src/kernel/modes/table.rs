@@ -1,35 +1,35 @@
-//! Objects that clients make: framebuffers and blobs.
+//! Framebuffers and blobs, which clients make.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
     sync::{Arc, Weak},
 };
 
-/// Objects by their ids. One that a file made lives while the file has it, and each lives while a configuration uses it.
+/// Objects by their ids. An object lives while a file owns it or a configuration uses it.
 #[derive(Debug)]
 pub(super) struct Table<T> {
     entries: BTreeMap<u32, Entry<T>>,
     of_files: BTreeMap<u64, Share>,
-    /// Entries after the last look for those that nothing uses any more.
+    /// The number of entries after the last search for unused ones.
     looked_at: usize,
 }
 
 #[derive(Debug)]
 struct Entry<T> {
     object: Weak<T>,
-    /// The number of the file that has it.
+    /// The number of the file that owns it, and the object.
     owner: Option<(u64, Arc<T>)>,
     bytes: usize,
 }
 
-/// The objects of a file.
+/// What a file owns.
 #[derive(Debug, Default)]
 struct Share {
     ids: BTreeSet<u32>,
     bytes: usize,
 }
 
-/// Growth in entries after which a table is looked through, unless it has doubled before.
+/// The number of new entries after which unused ones are searched for, unless the table has doubled before.
 const GROWTH: usize = 64;
 
 impl<T> Default for Table<T> {
@@ -39,7 +39,7 @@ impl<T> Default for Table<T> {
 }
 
 impl<T> Table<T> {
-    /// Adds an object of some bytes under an id, and forgets now and then those that nothing uses any more.
+    /// Adds an object of a size under an id. Now and then it removes objects that are not used any more.
     pub(super) fn add(&mut self, id: u32, owner: Option<u64>, object: &Arc<T>, bytes: usize) {
         if self.entries.len() > self.looked_at.saturating_add(GROWTH.max(self.looked_at)) {
             self.entries.retain(|_, entry| entry.object.strong_count() > 0);
@@ -64,12 +64,12 @@ impl<T> Table<T> {
         self.entries.iter().filter(|(_, entry)| entry.object.strong_count() > 0).map(|(id, _)| *id)
     }
 
-    /// Returns `true` if an object has this id.
+    /// Returns `true` if there is an object with an id.
     pub(super) fn has(&self, id: u32) -> bool {
         self.entries.get(&id).is_some_and(|entry| entry.object.strong_count() > 0)
     }
 
-    /// Takes an object from the file that has it; `None` if another has it.
+    /// Takes an object from the file that owns it; `None` if another file owns it.
     pub(super) fn take(&mut self, id: u32, file: u64) -> Option<Arc<T>> {
         let Entry { owner, bytes, .. } = self.entries.get_mut(&id)?;
         let (_, object) = owner.take_if(|(owner, _)| *owner == file)?;
@@ -88,7 +88,7 @@ impl<T> Table<T> {
         self.of_files.get(&file).map(|share| share.ids.iter().copied().collect()).unwrap_or_default()
     }
 
-    /// Returns the number of a file's objects and their bytes.
+    /// Returns the number of a file's objects and their size in bytes.
     pub(super) fn share(&self, file: u64) -> (usize, usize) {
         self.of_files.get(&file).map_or((0, 0), |share| (share.ids.len(), share.bytes))
     }

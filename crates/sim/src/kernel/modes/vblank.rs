@@ -1,4 +1,4 @@
-//! The clock of the display: vertical blanks by the monotonic clock, and who waits for one.
+//! The clock of the display: vertical blanks at times of the monotonic clock, and the clients that wait for them.
 //!
 //! Source: Linux 6.12 `drm_vblank.c`.
 
@@ -10,17 +10,17 @@ use zerocopy::transmute;
 use super::outbox::{EVENT, Outbox};
 use crate::kernel::sync::events::monotonic_now;
 
-/// Vertical blanks at regular times.
+/// Vertical blanks at regular intervals.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Blanks {
-    /// Time of the first, ns of the monotonic clock.
+    /// The time of the first vertical blank, in ns of the monotonic clock.
     start: u64,
-    /// Time between two, ns.
+    /// The time between two vertical blanks, in ns.
     period: u64,
 }
 
 impl Blanks {
-    /// Returns vertical blanks of a period from now on.
+    /// Returns vertical blanks with a period, from now on.
     pub(super) fn new(period: Duration) -> Self {
         Self { start: monotonic_now(), period: u64::try_from(period.as_nanos()).unwrap_or(u64::MAX).max(1) }
     }
@@ -30,31 +30,32 @@ impl Blanks {
         monotonic_now().saturating_sub(self.start) / self.period
     }
 
-    /// Returns the time of a vertical blank, ns of the monotonic clock.
+    /// Returns the time of a vertical blank, in ns of the monotonic clock.
     pub(crate) const fn at(self, count: u64) -> u64 {
         self.start.saturating_add(count.saturating_mul(self.period))
     }
 
-    /// Returns the time until the next.
+    /// Returns the time until the next vertical blank.
     pub(super) fn until_next(self) -> Duration {
         Duration::from_nanos(self.at(self.count() + 1).saturating_sub(monotonic_now()))
     }
 
-    /// Returns the vertical blank that a client names by the lower 32 bits of its number.
+    /// Returns the vertical blank whose number has the given lower 32 bits.
     pub(crate) fn wide(self, narrow: u32) -> u64 {
         let count = self.count();
         count.wrapping_add_signed(i64::from(narrow.wrapping_sub(count as u32).cast_signed()))
     }
 }
 
-/// Returns `true` if a vertical blank is over at the time of another, and not so long ago that it counts as one to come.
+/// Returns `true` if the vertical blank `wanted` is over at `count`. One that is more than 2^23 vertical blanks ago counts as one
+/// to come.
 ///
 /// Source: Linux 6.12 `drm_vblank.c`, `drm_vblank_passed`.
 pub(crate) const fn has_passed(count: u64, wanted: u64) -> bool {
     count.wrapping_sub(wanted) <= 1 << 23
 }
 
-/// Returns an event about a vertical blank.
+/// Returns the event of a vertical blank.
 pub(super) fn event(kind: u32, crtc_id: u32, user_data: u64, count: u64, at: u64) -> EventVblank {
     let time = Duration::from_nanos(at);
     EventVblank {
@@ -71,19 +72,19 @@ pub(super) fn event(kind: u32, crtc_id: u32, user_data: u64, count: u64, at: u64
 /// An event that a client waits for.
 #[derive(Debug)]
 pub(crate) struct Awaited {
-    /// The vertical blank.
+    /// The number of the vertical blank.
     pub(crate) count: u64,
-    /// The CRTC, by its id.
+    /// The id of the CRTC.
     pub(crate) crtc_id: u32,
     pub(crate) user_data: u64,
     /// `true` for the event of CRTC_QUEUE_SEQUENCE.
     pub(crate) is_sequence: bool,
-    /// The file that reads it, where its room is reserved.
+    /// The file that reads the event, with room reserved.
     pub(crate) outbox: Arc<Outbox>,
 }
 
 impl Awaited {
-    /// Tells the client of the vertical blank with a number.
+    /// Sends the client the event with the vertical blank's number.
     pub(crate) fn deliver(self, blanks: Blanks, count: u64) {
         let at = blanks.at(count);
         let event = if self.is_sequence {

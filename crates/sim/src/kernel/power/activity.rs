@@ -5,12 +5,12 @@ use std::time::{Duration, Instant};
 use amdgpu_hw::Ip;
 use parking_lot::Mutex;
 
-/// Time of one bucket.
+/// The length of a bucket.
 const BUCKET: Duration = Duration::from_millis(10);
-/// Buckets of the window over which the share is taken: a second, about as long as firmware averages.
+/// The number of buckets over which the share is taken. They cover a second, about as long as firmware averages.
 const BUCKETS: usize = 100;
 
-/// Kinds of work that are told apart.
+/// Types of work.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
     /// Graphics and compute rings.
@@ -31,7 +31,7 @@ impl Kind {
     }
 }
 
-/// The last second of a device's rings.
+/// The activity of a device's rings in the last second.
 #[derive(Debug)]
 pub(crate) struct Activity {
     born: Instant,
@@ -39,19 +39,19 @@ pub(crate) struct Activity {
 }
 
 impl Activity {
-    /// Rings that never ran.
+    /// Returns the activity of rings that never ran.
     pub(crate) fn new() -> Self {
         Self { born: Instant::now(), histories: Default::default() }
     }
 
-    /// A job of an IP begins; it ends when the answer is dropped.
+    /// Starts a job of an IP. The job ends when the result is dropped.
     pub(crate) fn start(&self, ip: Ip) -> Busy<'_> {
         let (history, since) = (self.history(Kind::of(ip)), self.born.elapsed());
         history.lock().running.push(since);
         Busy { activity: self, history, since }
     }
 
-    /// Returns the share of the last second in which there was work of a kind, in percent.
+    /// Returns the percentage of the last second in which there was work of a type.
     pub(crate) fn percent(&self, kind: Kind) -> u32 {
         let now = self.born.elapsed();
         let mut history = self.history(kind).lock();
@@ -75,7 +75,7 @@ impl Activity {
     }
 }
 
-/// A job that runs, until it is dropped.
+/// A running job. It ends when it is dropped.
 #[derive(Debug)]
 pub(crate) struct Busy<'a> {
     activity: &'a Activity,
@@ -94,12 +94,12 @@ impl Drop for Busy<'_> {
     }
 }
 
-/// Work of the last second. Times count from the birth of the device.
+/// The work of the last second. Times are counted from the device's creation.
 #[derive(Debug)]
 struct History {
-    /// Number of each bucket, and the work in it.
+    /// The number of each bucket, and the time of work in it.
     buckets: [(u64, Duration); BUCKETS],
-    /// The beginnings of the jobs that run.
+    /// The start times of running jobs.
     running: Vec<Duration>,
 }
 
@@ -129,7 +129,7 @@ impl History {
             if bucket.0 != number {
                 *bucket = (number, Duration::ZERO);
             }
-            // Several rings may have worked at once.
+            // Several rings can work at the same time.
             bucket.1 = BUCKET.min(bucket.1 + part);
         }
     }

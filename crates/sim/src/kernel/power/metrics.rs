@@ -1,4 +1,4 @@
-//! gpu_metrics: one binary file with everything, in a form of each generation.
+//! gpu_metrics: a binary file with all figures, in a format that depends on the generation.
 
 use std::time::Duration;
 
@@ -8,11 +8,11 @@ use zerocopy::IntoBytes;
 use super::figures::Figures;
 use crate::chips::Profile;
 
-/// Little-endian fields, one behind the other. What is not known has all bits set, as the kernel leaves it.
+/// Little-endian fields, one after the other. Unknown values have all bits set, as in the kernel.
 struct Fields(Vec<u8>);
 
 impl Fields {
-    /// The header, whose length is filled in at the end.
+    /// Returns the header. Its length is set at the end.
     fn new(format: u8, content: u8) -> Self {
         Self(vec![0, 0, format, content])
     }
@@ -48,16 +48,16 @@ impl Fields {
     }
 }
 
-/// Form of the file on a chip.
+/// The format of the file on a chip.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Form {
-    /// A card's, version 1.0, 1.1 or 1.3.
+    /// The format of a card, version 1.0, 1.1 or 1.3.
     Card(u8),
-    /// An APU's, version 2.1 to 2.3.
+    /// The format of an APU, version 2.1 to 2.3.
     Apu(u8),
 }
 
-/// Returns the form; `None` where there is no such file.
+/// Returns the format; `None` if the chip has no such file.
 ///
 /// Source: Linux 6.12 `amdgpu_pm.c`, `default_attr_update` (none before GFX 9.1), and `get_gpu_metrics` of each driver of
 /// power management.
@@ -73,7 +73,7 @@ fn form(profile: &Profile, chip: Option<Chip>) -> Option<Form> {
     }
 }
 
-/// Returns the content of gpu_metrics; `None` where a chip has none.
+/// Returns the content of gpu_metrics; `None` if the chip has no such file.
 ///
 /// Source: Linux 6.12 `kgd_pp_interface.h`, `struct gpu_metrics_v1_0`, `v1_3` and `v2_1` to `v2_3`.
 pub(crate) fn gpu_metrics(profile: &Profile, figures: &Figures, uptime: Duration) -> Option<Vec<u8>> {
@@ -87,13 +87,13 @@ pub(crate) fn gpu_metrics(profile: &Profile, figures: &Figures, uptime: Duration
     })
 }
 
-/// Temperatures of a card, degrees: edge, hotspot, memory, and three regulators.
+/// Returns the temperatures of a card in degrees: edge, hotspot, memory and three regulators.
 fn temperatures(figures: &Figures) -> [u32; 6] {
     let edge = u32::try_from(figures.edge / 1000).unwrap_or(0);
     [edge, edge + 8, edge + 4, edge + 2, edge + 1, edge + 1]
 }
 
-/// Lanes and tenths of GT/s of the link.
+/// Returns the link's number of lanes and its speed in tenths of GT/s.
 fn link(profile: &Profile) -> [u32; 2] {
     let speed = match profile.dev_info.pcie_gen {
         0 | 1 => 25,
@@ -154,7 +154,7 @@ fn card_v1_3(profile: &Profile, figures: &Figures, uptime: u64) -> Vec<u8> {
 
 fn apu(figures: &Figures, uptime: u64, content: u8) -> Vec<u8> {
     let mut fields = Fields::new(2, content);
-    // Hundredths of a degree and of a percent.
+    // In hundredths of a degree and of a percent.
     let edge = u32::try_from(figures.edge / 10).unwrap_or(0);
     fields.words(&[edge, edge]);
     fields.unknown_words(8 + 2);
@@ -170,7 +170,7 @@ fn apu(figures: &Figures, uptime: u64, content: u8) -> Vec<u8> {
     }
     fields.unknown_words(8 + 2);
     fields.dword(0);
-    // The fan, which is the laptop's, and padding.
+    // The fan, which the laptop controls, and padding.
     fields.unknown_words(1 + 3);
     if content >= 2 {
         fields.qword(0);

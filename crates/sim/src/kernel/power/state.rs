@@ -11,7 +11,7 @@ use super::{
 };
 use crate::chips::Profile;
 
-/// Load of a device, by its rings or by a script.
+/// The load of a device, from its rings or from a script.
 #[derive(Debug)]
 pub(crate) struct Power {
     pub(crate) activity: Activity,
@@ -20,27 +20,27 @@ pub(crate) struct Power {
 }
 
 impl Power {
-    /// An idle device.
+    /// Returns the state of an idle device.
     pub(crate) fn new() -> Self {
         Self { activity: Activity::new(), born: Instant::now(), script: Mutex::default() }
     }
 
-    /// Follows a script from now on, or the rings again.
+    /// Takes the load from a script from now on, or from the rings again.
     pub(crate) fn follow(&self, script: Option<LoadScript>) {
         *self.script.lock() = script.map(|script| (script, Instant::now()));
     }
 
-    /// Returns the script that is followed.
+    /// Returns the script if the load is taken from one.
     pub(crate) fn script(&self) -> Option<LoadScript> {
         self.script.lock().as_ref().map(|(script, _)| script.clone())
     }
 
-    /// Returns the time since the device came to life.
+    /// Returns the time since the device was created.
     pub(crate) fn uptime(&self) -> Duration {
         self.born.elapsed()
     }
 
-    /// Returns the figures now, at a temperature (thousandths of a degree Celsius) if one is given.
+    /// Returns the figures of now, with a given temperature (thousandths of a degree Celsius) or the calculated one.
     pub(crate) fn figures(&self, profile: &Profile, temperature: Option<i32>) -> Figures {
         let load = self.load();
         Figures::new(profile, Load { temperature: temperature.or(load.temperature), ..load })
@@ -53,7 +53,7 @@ impl Power {
             return Load { shaders: step.shaders, memory: step.memory, video, temperature: step.temperature };
         }
         let [shaders, copies] = [Kind::Shaders, Kind::Copies].map(|kind| self.activity.percent(kind));
-        // Copies are memory traffic alone; of shaders half of the time is taken to be.
+        // Copies use memory only. Shaders are assumed to use memory half of their time.
         Load { shaders, memory: (copies + shaders / 2).min(100), video, temperature: None }
     }
 }
