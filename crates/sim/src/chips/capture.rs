@@ -1,4 +1,4 @@
-//! Reading a capture.
+//! Reading of captures.
 
 use amdgpu_hw::{Family, GfxLevel, Ip};
 use amdgpu_uapi::{DevInfo, HeapInfo, InfoFirmware, InfoHwIp, MemoryInfo};
@@ -13,28 +13,28 @@ use super::{
     video_block::VideoBlock,
 };
 
-/// A hundred times as much as the largest capture.
+/// The most bytes of a capture, a hundred times as many as the largest capture has.
 pub(super) const MOST_BYTES: usize = 1 << 20;
-/// Characters of a name.
+/// The most characters of a name.
 const MOST_CHARACTERS: usize = 64;
-/// Registers; twenty times the count of the largest capture.
+/// The most registers, twenty times as many as the largest capture has.
 const MOST_REGISTERS: usize = 2048;
-/// The one form there is.
+/// The only version of the format.
 const SCHEMA_VERSION: u32 = 1;
-/// The word for sizes that were captured in full.
+/// The text that marks memory sizes that were captured in full.
 pub(super) const CAPTURED: &str = "captured";
 
 impl Profile {
-    /// Reads a capture of a GPU: JSON of the form of `data/devices`, as `amdgpu-smoke capture` writes it.
+    /// Reads a capture of a GPU: JSON in the format of `data/devices`, which `amdgpu-smoke capture` writes.
     ///
-    /// Required are `dev_info` with the fields that user space cannot do without, the totals of `memory`, one of the blocks
-    /// `gfx` and `compute` in `hw_ip`, and in `mmr_regs` the registers that user space of the generation reads. Other keys may
-    /// be missing, and unknown ones are passed over. Video engines that are null are not captured; see
+    /// The required keys are `dev_info` with the fields that user space always needs, the totals of `memory`, one of the blocks
+    /// `gfx` and `compute` in `hw_ip`, and in `mmr_regs` the registers that user space of the generation reads. Other keys may be
+    /// missing, and unknown keys are ignored. A video engine that is null was not captured; see
     /// [`SimOptions::video`](crate::SimOptions::video).
     ///
     /// # Errors
     ///
-    /// [`CaptureError`], which names the key: what is there must be true of some GPU.
+    /// [`CaptureError`] names the key. The values must be possible for some GPU.
     pub fn from_capture(json: impl AsRef<[u8]>) -> Result<Self, CaptureError> {
         read(json.as_ref())
     }
@@ -90,7 +90,7 @@ fn check_version(root: &Node<'_>) -> Result<(), CaptureError> {
     }
 }
 
-/// A name that can be printed.
+/// Returns a name of printable characters.
 fn name(root: &Node<'_>, key: &str) -> Result<Option<String>, CaptureError> {
     let Some(node) = root.get(key)? else { return Ok(None) };
     let text = node.text()?;
@@ -101,7 +101,7 @@ fn name(root: &Node<'_>, key: &str) -> Result<Option<String>, CaptureError> {
     Ok(Some(text.to_owned()))
 }
 
-/// The generation, which follows from the version of the main block too.
+/// Returns the generation. It also follows from the version of the main block.
 fn gfx_level(root: &Node<'_>, told: Option<GfxLevel>) -> Result<GfxLevel, CaptureError> {
     const OTHER: &str = "the versions in hw_ip";
     let Some(node) = root.get("gfx_level")? else {
@@ -122,7 +122,7 @@ fn has_dedicated_vram(root: &Node<'_>, profile: &Profile) -> Result<(), CaptureE
     }
 }
 
-/// A block; null stands for one that was not captured.
+/// Returns a block; `None` for null, which stands for a block that was not captured.
 fn block(blocks: &Node<'_>, name: &str) -> Result<Option<InfoHwIp>, CaptureError> {
     let Some(node) = blocks.get(name)? else { return Ok(None) };
     let block = structure::read(&node)?;
@@ -141,7 +141,8 @@ fn memory(node: &Node<'_>) -> Result<MemoryInfo, CaptureError> {
     Ok(memory)
 }
 
-/// Returns `true` if more than the totals was captured: the key says so, or else the fields.
+/// Returns `true` if more than the totals of the memory was captured. A key says so; without the key, the presence of the fields
+/// does.
 fn is_captured(root: &Node<'_>) -> Result<bool, CaptureError> {
     if let Some(node) = root.get("memory_source")? {
         return Ok(node.text()? == CAPTURED);
@@ -166,7 +167,7 @@ pub(super) const VIDEO: [(&str, Ip); 6] = [
     ("vcn_jpeg", Ip::VcnJpeg),
 ];
 
-/// The video engines. A block of zeros is one that the chip lacks.
+/// Returns the video engines. The chip lacks a block that is all zeros.
 fn video(root: &Node<'_>, blocks: &Node<'_>) -> Result<Vec<VideoBlock>, CaptureError> {
     let mut video = Vec::new();
     for (name, ip) in VIDEO {
@@ -177,7 +178,7 @@ fn video(root: &Node<'_>, blocks: &Node<'_>) -> Result<Vec<VideoBlock>, CaptureE
     Ok(video)
 }
 
-/// The answer to HW_IP_COUNT for a block, which the older captures lack.
+/// Returns the answer to HW_IP_COUNT for a block. Older captures do not contain it.
 fn engines(root: &Node<'_>, name: &str) -> Result<Option<u32>, CaptureError> {
     let Some(counts) = root.get("hw_ip_count")? else { return Ok(None) };
     let Some(node) = counts.get(name)? else { return Ok(None) };

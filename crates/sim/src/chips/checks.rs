@@ -1,4 +1,4 @@
-//! Rules that hold for every GPU: a capture that breaks one is refused, as user space would refuse the device.
+//! Rules that hold for every GPU. A capture that breaks one is refused, because user space would refuse such a device.
 
 use std::ops::RangeInclusive;
 
@@ -10,7 +10,7 @@ use super::{
     profile::{Profile, Register},
 };
 
-/// Copy engines that the driver has room for.
+/// The most copy engines that the driver supports.
 ///
 /// Source: Linux 6.12 `amdgpu_sdma.h`, `AMDGPU_MAX_SDMA_INSTANCES`.
 pub(super) const MOST_ENGINES: u32 = 16;
@@ -18,22 +18,22 @@ pub(super) const MOST_ENGINES: u32 = 16;
 const FAMILY_CI: u32 = 120;
 /// The first family of GFX9.
 const FAMILY_AI: u32 = 141;
-/// A heap of more bytes than any GPU of these generations has.
+/// The largest size of a heap in bytes, more than any GPU of these generations has.
 const HEAP: u64 = 1 << 44;
-/// VRAM that the kernel keeps for itself, bytes, twice: less would leave nothing.
+/// The least VRAM in bytes: twice what the kernel keeps for itself.
 const LEAST_VRAM: u64 = 16 << 20;
 const PAGE: u64 = 4096;
-/// GPU addresses have 48 bits.
+/// The size of the address space: GPU addresses have 48 bits.
 const ADDRESSES: u64 = 1 << 48;
 /// The first address of the high half.
 const HIGH_HALF: u64 = 0xffff_8000_0000_0000;
-/// Clocks are below 100 GHz, in kHz.
+/// The range of clocks in kHz. Clocks are below 100 GHz.
 const CLOCK: RangeInclusive<u64> = 0..=100_000_000;
 
-/// A field, its value and the values it can have.
+/// A field, its value, the range of valid values, and the error's text.
 type Range = (&'static str, u64, RangeInclusive<u64>, &'static str);
 
-/// Checks the fields of DEV_INFO that the driver limits, or user space relies on.
+/// Checks the fields of DEV_INFO that the driver limits or that user space depends on.
 pub(super) fn dev_info(node: &Node<'_>, dev: &DevInfo) -> Result<(), CaptureError> {
     ranges(
         node,
@@ -113,7 +113,7 @@ pub(super) fn memory(node: &Node<'_>, memory: &MemoryInfo) -> Result<(), Capture
     for (name, heap, least) in heaps {
         let HeapInfo { total_heap_size: total, usable_heap_size, max_allocation, .. } = *heap;
         let node = node.need(name)?;
-        // Real kernels count as visible what they reserved in the invisible part.
+        // Real kernels count what they reserved in the invisible part as visible.
         let most = if name == "gtt" { total } else { memory.vram.total_heap_size };
         ranges(
             &node,
@@ -129,7 +129,7 @@ pub(super) fn memory(node: &Node<'_>, memory: &MemoryInfo) -> Result<(), Capture
     ranges(&node.need("cpu_accessible_vram")?, &[("total_heap_size", visible, 0..=memory.vram.total_heap_size, reason)])
 }
 
-/// Checks a block: its rings, and how IBs for it are aligned.
+/// Checks a block's rings, and the alignment of IBs for it.
 pub(super) fn block(node: &Node<'_>, block: &InfoHwIp) -> Result<(), CaptureError> {
     for (field, value) in
         [("ib_start_alignment", block.ib_start_alignment), ("ib_size_alignment", block.ib_size_alignment)]
@@ -153,7 +153,7 @@ pub(super) fn instance(node: &Node<'_>, instance: u32) -> Result<(), CaptureErro
     Err(out_of_range(node, "instance", instance.into(), "no shader engine and array"))
 }
 
-/// Checks that the registers are there that user space of the generation reads before anything else.
+/// Checks that the capture has the registers that user space of the generation reads first.
 ///
 /// Source: libdrm 2.4.124 `amdgpu_gpu_info.c`, `amdgpu_query_gpu_info_init`.
 pub(super) fn registers(profile: &Profile) -> Result<(), CaptureError> {

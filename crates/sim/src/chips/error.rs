@@ -1,99 +1,99 @@
-//! Errors of captures and of names of chips.
+//! Errors of captures and of chip names.
 
 use std::{io, path::PathBuf};
 
-/// The reason why a text is no capture of a GPU.
+/// The reason why a text is not a capture of a GPU.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum CaptureError {
-    /// The text is longer than any capture.
+    /// The text is longer than a capture can be.
     #[error("the text is longer than {most} bytes")]
     TooLong {
-        /// The limit, bytes.
+        /// The limit in bytes.
         most: usize,
     },
     /// The text is not JSON.
     #[error("not JSON: {reason}")]
     Syntax {
-        /// The parser's words, with line and column.
+        /// The parser's message, with line and column.
         reason: String,
     },
-    /// A key that every capture has is missing, or is null.
+    /// A required key is missing or null.
     #[error("{key} is missing")]
     Missing {
-        /// Path of the key, such as `dev_info.family`.
+        /// The path of the key, such as `dev_info.family`.
         key: String,
     },
-    /// A value is of another type.
+    /// A value has the wrong type.
     #[error("{key} is {found}, not {expected}")]
     WrongType {
-        /// Path of the key.
+        /// The path of the key.
         key: String,
-        /// The type that the form asks for.
+        /// The required type.
         expected: &'static str,
         /// The type that was found.
         found: &'static str,
     },
-    /// A text stands for nothing that is known.
+    /// A text has no known meaning.
     #[error("{key} is {text:?}: {reason}")]
     BadText {
-        /// Path of the key.
+        /// The path of the key.
         key: String,
-        /// The beginning of the text.
+        /// The start of the text.
         text: String,
-        /// The rule that it breaks.
+        /// The rule that the text breaks.
         reason: &'static str,
     },
-    /// A number that no GPU has there.
+    /// A number is not possible for any GPU.
     #[error("{key} is {value:#x}: {reason}")]
     OutOfRange {
-        /// Path of the key.
+        /// The path of the key.
         key: String,
         /// The value.
         value: u64,
-        /// The rule that it breaks.
+        /// The rule that the value breaks.
         reason: &'static str,
     },
-    /// A list of another length.
+    /// A list has the wrong length.
     #[error("{key} has {count} entries, not {least} to {most}")]
     BadLength {
-        /// Path of the key.
+        /// The path of the key.
         key: String,
-        /// Entries found.
+        /// The number of entries.
         count: usize,
-        /// Entries at least.
+        /// The least number of entries.
         least: usize,
-        /// Entries at most.
+        /// The largest number of entries.
         most: usize,
     },
     /// Two values contradict each other.
     #[error("{key} contradicts {other}")]
     Contradiction {
-        /// Path of the key.
+        /// The path of the key.
         key: String,
-        /// Path of the other key.
+        /// The path of the other key.
         other: &'static str,
     },
-    /// A register that user space of the generation reads is not among `mmr_regs`.
+    /// A register that user space of the generation reads is missing from `mmr_regs`.
     #[error("mmr_regs lacks the register at dword {dword_offset:#x} for instance {instance:#x}")]
     NoRegister {
-        /// Offset in dwords.
+        /// The register's offset in dwords.
         dword_offset: u32,
-        /// The instance, as READ_MMR_REG takes it.
+        /// The instance, as in READ_MMR_REG.
         instance: u32,
     },
 }
 
-/// The reason why a word stands for no chip.
+/// The reason why a name does not select a chip.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ChipError {
-    /// Neither a known name nor a path.
+    /// It is neither a known name nor a path.
     #[error("no simulated chip is called {name:?}; there are {known}, and files with a slash or .json in their names")]
     NoSuchChip {
         /// The name.
         name: String,
-        /// The names that there are.
+        /// The known names.
         known: String,
     },
     /// The file cannot be read.
@@ -104,12 +104,12 @@ pub enum ChipError {
         /// The operating system's reason.
         source: io::Error,
     },
-    /// The file is no capture.
+    /// The file is not a capture.
     #[error("{} is no capture of a GPU: {source}", path.display())]
     Capture {
         /// The file.
         path: PathBuf,
-        /// The capture's fault.
+        /// The error of the capture.
         source: CaptureError,
     },
 }

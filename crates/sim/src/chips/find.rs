@@ -1,4 +1,4 @@
-//! Chips by word: a name, or the file of a capture.
+//! Selection of a chip by a name or the file of a capture.
 
 use std::{fs::File, io::Read as _, path::Path, sync::Arc};
 
@@ -9,12 +9,12 @@ use super::{
     profile::Profile,
 };
 
-/// Returns the chip that a word of a command line stands for: a known name, or the path of a capture's file, which has a slash
-/// in it or ends in `.json`.
+/// Returns the chip that an argument of a command line selects: a known name, or the path of a capture. A path contains a slash or
+/// ends in `.json`.
 ///
 /// # Errors
 ///
-/// [`ChipError`].
+/// [`ChipError`] if there is no such chip, or the capture cannot be read or is not valid.
 pub fn chip(word: &str) -> Result<Arc<Profile>, ChipError> {
     if let Some(known) = profile(word) {
         return Ok(Arc::new(known.clone()));
@@ -26,7 +26,7 @@ pub fn chip(word: &str) -> Result<Arc<Profile>, ChipError> {
     }
     let failed = |source| ChipError::Read { path: path.to_owned(), source };
     let mut text = Vec::new();
-    // One byte more than a capture may have: enough to see that it has too many.
+    // One byte more than the limit is enough to detect that the capture is too long.
     File::open(path).map_err(failed)?.take(MOST_BYTES as u64 + 1).read_to_end(&mut text).map_err(failed)?;
     Profile::from_capture(&text).map(Arc::new).map_err(|source| ChipError::Capture { path: path.to_owned(), source })
 }

@@ -1,13 +1,13 @@
-//! JSON values that know where in the capture they stand.
+//! JSON values with their paths in the capture.
 
 use serde_json::Value;
 
 use super::error::CaptureError;
 
-/// Characters of a text that an error repeats.
+/// The number of characters of a text that an error contains.
 const SHOWN: usize = 40;
 
-/// A value with the path of its key.
+/// A value and the path of its key.
 #[derive(Clone, Debug)]
 pub(super) struct Node<'a> {
     key: String,
@@ -20,29 +20,29 @@ impl<'a> Node<'a> {
         Self { key: String::new(), value }
     }
 
-    /// Returns the path of its key, such as `memory.gtt`.
+    /// Returns the path of the value's key, such as `memory.gtt`.
     pub(super) fn key(&self) -> String {
         if self.key.is_empty() { "the capture".to_owned() } else { self.key.clone() }
     }
 
-    /// Returns the path of a key in it.
+    /// Returns the path of a key of the object.
     pub(super) fn path(&self, key: &str) -> String {
         if self.key.is_empty() { key.to_owned() } else { format!("{}.{key}", self.key) }
     }
 
-    /// Returns the value of a key; `None` when it is missing or null.
+    /// Returns the value of a key; `None` if it is missing or null.
     pub(super) fn get(&self, key: &str) -> Result<Option<Self>, CaptureError> {
         let object = self.value.as_object().ok_or_else(|| self.is_not("an object"))?;
         let value = object.get(key).filter(|value| !value.is_null());
         Ok(value.map(|value| Self { key: self.path(key), value }))
     }
 
-    /// Returns the value of a key that must be there.
+    /// Returns the value of a required key.
     pub(super) fn need(&self, key: &str) -> Result<Self, CaptureError> {
         self.get(key)?.ok_or_else(|| CaptureError::Missing { key: self.path(key) })
     }
 
-    /// Returns the entries of a list that has from `least` to `most` of them.
+    /// Returns the entries of a list, of which there must be `least` to `most`.
     pub(super) fn list(&self, least: usize, most: usize) -> Result<Vec<Self>, CaptureError> {
         let list = self.value.as_array().ok_or_else(|| self.is_not("a list"))?;
         if !(least..=most).contains(&list.len()) {
@@ -52,17 +52,17 @@ impl<'a> Node<'a> {
         Ok(list.iter().enumerate().map(entry).collect())
     }
 
-    /// Returns the text.
+    /// Returns the text of the value.
     pub(super) fn text(&self) -> Result<&'a str, CaptureError> {
         self.value.as_str().ok_or_else(|| self.is_not("a text"))
     }
 
-    /// Returns the truth value.
+    /// Returns the boolean value.
     pub(super) fn boolean(&self) -> Result<bool, CaptureError> {
         self.value.as_bool().ok_or_else(|| self.is_not("true or false"))
     }
 
-    /// Returns the number, of `bits` bits at most: decimal, or a text of hexadecimal digits behind 0x.
+    /// Returns the number, which must fit into `bits` bits. It is decimal, or a text of `0x` and hexadecimal digits.
     pub(super) fn number(&self, bits: u32) -> Result<u64, CaptureError> {
         let number = match self.value {
             Value::String(text) => hexadecimal(text).ok_or_else(|| self.bad_text(text, "no 0x and 1 to 16 digits")),
@@ -74,7 +74,7 @@ impl<'a> Node<'a> {
         Ok(number)
     }
 
-    /// Returns the number, of 32 bits at most.
+    /// Returns the number, which must fit into 32 bits.
     pub(super) fn word(&self) -> Result<u32, CaptureError> {
         self.number(u32::BITS).map(|number| number as u32)
     }
@@ -105,7 +105,7 @@ impl<'a> Node<'a> {
 
 fn hexadecimal(text: &str) -> Option<u64> {
     let digits = text.strip_prefix("0x").or_else(|| text.strip_prefix("0X"))?;
-    // `from_str_radix` would take a sign.
+    // `from_str_radix` would accept a sign.
     let is_plain = (1..=16).contains(&digits.len()) && digits.bytes().all(|digit| digit.is_ascii_hexdigit());
     is_plain.then(|| u64::from_str_radix(digits, 16).ok()).flatten()
 }

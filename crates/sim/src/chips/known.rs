@@ -1,4 +1,4 @@
-//! The captures that come with the simulator.
+//! The captures that are part of the simulator.
 
 use std::sync::LazyLock;
 
@@ -10,27 +10,27 @@ macro_rules! captures {
     };
 }
 
-/// Mesa's collection for its no-op shim, by name.
+/// The captures of Mesa's collection for its no-op shim, by name.
 const CAPTURES: [&str; 12] = captures! {
     "navi10" "navi21" "navi31" "pitcairn" "polaris10" "polaris12" "raphael_mendocino" "raven" "renoir" "stoney" "vangogh"
     "vega10"
 };
 
-/// A test sees to it that each of them is a capture.
+/// The parsed captures. A test checks that each of them is valid.
 static PROFILES: LazyLock<Vec<Profile>> =
     LazyLock::new(|| CAPTURES.iter().filter_map(|capture| Profile::from_capture(capture).ok()).collect());
 
-/// Returns the chips that come with the simulator, by name.
+/// Returns the chips that are part of the simulator, sorted by name.
 pub fn profiles() -> &'static [Profile] {
     &PROFILES
 }
 
-/// Returns the chip with this name among those that come with the simulator.
+/// Returns the chip with a name among those that are part of the simulator.
 pub fn profile(name: &str) -> Option<&'static Profile> {
     profiles().iter().find(|profile| profile.name == name)
 }
 
-/// Returns the names of all of them, for people.
+/// Returns the names of all of them, as text for error messages.
 pub(super) fn names() -> String {
     profiles().iter().map(|profile| profile.name.as_str()).collect::<Vec<_>>().join(", ")
 }

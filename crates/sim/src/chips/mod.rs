@@ -1,7 +1,7 @@
-//! The chips that can be simulated: captures of real ones, as JSON.
+//! The chips that can be simulated: captures of real GPUs, as JSON.
 //!
-//! A capture holds what an amdgpu kernel said about one GPU. Twelve come with the simulator; more are read from files. Values that a
-//! capture lacks follow from `rules`.
+//! A capture contains what an amdgpu kernel reported about one GPU. Twelve captures are part of the simulator; others are read from
+//! files. Values that a capture lacks follow from `rules`.
 
 mod capture;
 mod checks;

@@ -1,4 +1,4 @@
-//! One chip.
+//! The description of a chip.
 
 use std::sync::Arc;
 
@@ -8,7 +8,7 @@ use amdgpu_uapi::{DevInfo, IdsFlags, InfoFirmware, InfoHwIp, InfoVideoCaps, Memo
 
 use super::{rules, video_block::VideoBlock, video_codecs::video_caps};
 
-/// Offsets of registers, in dwords.
+/// Register offsets in dwords.
 ///
 /// Source: Mesa `src/amd/common/amdgfxregs.h`, GB_ADDR_CONFIG at 0x98f8, GB_TILE_MODE0 at 0x9910, GB_MACROTILE_MODE0 at 0x9990.
 mod registers {
@@ -17,69 +17,69 @@ mod registers {
     pub(super) const GB_MACROTILE_MODE0: u32 = 0x9990 / 4;
 }
 
-/// The answers of a kernel about one GPU.
+/// A kernel's answers about one GPU.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Profile {
     /// The chip's name in lower case, such as `navi21`.
     pub name: String,
-    /// The name on the box.
+    /// The marketing name.
     pub marketing_name: String,
-    /// Generation of the graphics block.
+    /// The generation of the graphics block.
     pub gfx_level: GfxLevel,
     /// The answer to DEV_INFO.
     pub dev_info: DevInfo,
     /// The answer to MEMORY on an idle device.
     pub memory: MemoryInfo,
-    /// `true` if the usable sizes and the largest allocations in `memory` were captured, not only the totals.
+    /// `true` if the usable sizes and the largest allocations in `memory` were captured too, not only the totals.
     pub memory_usable_captured: bool,
-    /// The graphics block; no ring on a chip without.
+    /// The graphics block. A chip without one has a block without rings.
     pub gfx: InfoHwIp,
-    /// The compute block; no ring on a chip without.
+    /// The compute block. A chip without one has a block without rings.
     pub compute: InfoHwIp,
-    /// The copy engines as user space sees them; `None` where they were not captured, and the driver's rules say.
+    /// The copy engines as user space sees them; `None` if they were not captured. They then follow from the driver's rules.
     pub sdma: Option<InfoHwIp>,
-    /// Copy engines that the driver sets up for the chip.
+    /// The number of copy engines that the driver sets up for the chip.
     pub sdma_engines: u32,
-    /// The video engines that were captured. Where there are none, [`SimOptions::video`](crate::SimOptions::video) adds those
-    /// that the driver sets up for the chip.
+    /// The captured video engines. If there are none, [`SimOptions::video`](crate::SimOptions::video) adds those that the driver
+    /// sets up for the chip.
     pub video: Vec<VideoBlock>,
-    /// Microcode of the command processors.
+    /// The microcode versions of the command processors.
     pub firmware: Firmware,
-    /// The registers that READ_MMR_REG answers.
+    /// The registers that READ_MMR_REG can read.
     pub registers: Vec<Register>,
 }
 
-/// Microcode of the command processors.
+/// The microcode versions of the command processors.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Firmware {
-    /// Micro engine.
+    /// The micro engine.
     pub me: InfoFirmware,
-    /// Prefetch parser.
+    /// The prefetch parser.
     pub pfp: InfoFirmware,
-    /// Compute micro engine.
+    /// The micro engine for compute.
     pub mec: InfoFirmware,
 }
 
-/// One register of READ_MMR_REG.
+/// A register that READ_MMR_REG can read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Register {
-    /// Its name; may be empty.
+    /// The register's name. It may be empty.
     pub name: String,
-    /// Offset in dwords.
+    /// The register's offset in dwords.
     pub dword_offset: u32,
-    /// Shader engine in bits 7..0, array in bits 15..8; 0xff is all.
+    /// The shader engine in bits 7..0 and the shader array in bits 15..8. 0xff stands for all.
     pub instance: u32,
-    /// The value that it reads.
+    /// The register's value.
     pub value: u32,
 }
 
 impl Register {
-    /// Every engine and array.
+    /// The instance that stands for all shader engines and arrays.
     pub const BROADCAST: u32 = u32::MAX;
 }
 
 impl Profile {
-    /// Returns the block of an IP; `None` when the chip lacks it or it is not simulated.
+    /// Returns the block of an IP; `None` if the chip lacks it or it is not simulated.
     pub fn ip(&self, ip: Ip) -> Option<InfoHwIp> {
         let block = match ip {
             Ip::Gfx => self.gfx,
@@ -90,7 +90,7 @@ impl Profile {
         (block.available_rings != 0).then_some(block)
     }
 
-    /// Returns the video engines that the driver sets up for the chip, for a capture without any.
+    /// Returns the video engines that the driver sets up for the chip. They are used for a capture without any.
     pub(crate) fn video_by_rule(&self) -> Vec<VideoBlock> {
         rules::video(&self.dev_info, self.gfx.ip_discovery_version != 0)
     }
@@ -100,14 +100,14 @@ impl Profile {
         video_caps(rules::chip(&self.dev_info)?, encodes)
     }
 
-    /// Returns the register at an offset in dwords as an instance reads it, or else all do.
+    /// Returns the register at an offset in dwords of an instance, or otherwise the one of all instances.
     pub(crate) fn register(&self, dword_offset: u32, instance: u32) -> Option<&Register> {
         let of = |wanted| move |one: &&Register| one.dword_offset == dword_offset && one.instance == wanted;
         let exact = self.registers.iter().find(of(instance));
         exact.or_else(|| self.registers.iter().find(of(Register::BROADCAST)))
     }
 
-    /// Returns what image layouts depend on, as a kernel with this minor version of its interface reports it.
+    /// Returns the values that image layouts depend on, as a kernel with this minor version of its interface reports them.
     pub fn reported(&self, drm_minor: u32) -> Reported {
         let info = &self.dev_info;
         let read = |offset: u32| {
@@ -132,12 +132,12 @@ impl Profile {
         }
     }
 
-    /// Returns the chip that DEV_INFO reports; `None` when no table knows it.
+    /// Returns the chip that DEV_INFO reports; `None` if it is not in the tables.
     pub(crate) fn chip(&self) -> Option<Chip> {
         rules::chip(&self.dev_info)
     }
 
-    /// Returns `true` if it is an APU.
+    /// Returns `true` if the chip is an APU.
     pub fn is_apu(&self) -> bool {
         IdsFlags::from_bits_retain(self.dev_info.ids_flags).contains(IdsFlags::FUSION)
     }

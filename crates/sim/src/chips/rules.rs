@@ -1,16 +1,16 @@
-//! Rules of the driver for what captures lack.
+//! The driver's rules for values that captures lack.
 
 use amdgpu_hw::{Chip, Family, GfxLevel, Ip, identify};
 use amdgpu_uapi::{DevInfo, IdsFlags, InfoGds, InfoHwIp};
 
 use super::video_block::VideoBlock;
 
-/// Copy engines that user space sees at most: the entities of a context.
+/// The most copy engines that user space sees: the number of entities of a context.
 ///
 /// Source: Linux 6.12 `amdgpu_ctx.c`, `amdgpu_ctx_num_entities`.
 const MOST_SDMA_RINGS: u32 = 2;
 
-/// Returns the copy engines that the driver sets up for a chip whose capture does not say.
+/// Returns the number of copy engines that the driver sets up for a chip whose capture does not contain it.
 ///
 /// Source: Linux 6.12 `early_init` in `si_dma.c`, `cik_sdma.c`, `sdma_v2_4.c`, `sdma_v3_0.c`, `sdma_v4_0.c`; from IP discovery
 /// on, the number of the chips that have been seen: one on APUs, two on cards.
@@ -49,13 +49,13 @@ pub(super) fn sdma_block(gfx_level: GfxLevel, engines: u32) -> InfoHwIp {
     }
 }
 
-/// The video engines of a chip, by their versions.
+/// The versions of a chip's video engines.
 pub(super) struct Video {
-    /// UVD's, major and minor.
+    /// The major and minor version of UVD.
     uvd: Option<(u32, u32)>,
-    /// VCE's.
+    /// The major and minor version of VCE.
     vce: Option<(u32, u32)>,
-    /// VCN's, with the number of its instances.
+    /// The version of VCN, and the number of its instances.
     pub(super) vcn: Option<([u32; 3], u32)>,
 }
 
@@ -114,13 +114,13 @@ impl Video {
     }
 }
 
-/// The kernel's form of an IP discovery version.
+/// Returns an IP discovery version in the kernel's format.
 const fn discovered([major, minor, revision]: [u32; 3]) -> u32 {
     major << 16 | minor << 8 | revision
 }
 
-/// Returns the video blocks that the driver sets up for a chip whose capture does not have them. A block without a ring for
-/// user space tells its version all the same.
+/// Returns the video blocks that the driver sets up for a chip whose capture does not contain them. A block without rings for user
+/// space has a version too.
 ///
 /// Source: Linux 6.12 `amdgpu_kms.c`, `amdgpu_hw_ip_info`, and the IP versions and ring numbers of `uvd_v3_1.c` to
 /// `uvd_v7_0.c`, `vce_v2_0.c` to `vce_v4_0.c`, `vcn_v1_0.c` to `vcn_v5_0_0.c`, `jpeg_v1_0.c` to `jpeg_v5_0_0.c`.
@@ -151,12 +151,12 @@ pub(super) fn video(dev_info: &DevInfo, tells_discovery: bool) -> Vec<VideoBlock
     }
     if let Some((version, instances)) = vcn {
         let (encodes, has_jpeg) = (chip != Chip::CHIP_NAVI24, chip != Chip::CHIP_NAVI24);
-        // The driver's blocks know fewer versions than there are.
+        // The driver's blocks have fewer versions than the hardware.
         let driver = match version {
             [2, 5 | 6, _] => (2, version[1]),
             [major, ..] => (major, 0),
         };
-        // One ring is for both from VCN 4 on.
+        // From VCN 4 on, one ring both decodes and encodes.
         blocks.push(block(Ip::VcnDec, driver, version, driver.0 < 4, instances));
         blocks.push(block(Ip::VcnEnc, driver, version, encodes, instances));
         blocks.push(block(Ip::VcnJpeg, driver, version, has_jpeg, instances));
@@ -164,12 +164,12 @@ pub(super) fn video(dev_info: &DevInfo, tells_discovery: bool) -> Vec<VideoBlock
     blocks
 }
 
-/// Returns the chip that DEV_INFO reports; `None` when no table knows it.
+/// Returns the chip that DEV_INFO reports; `None` if it is not in the tables.
 pub(super) fn chip(dev_info: &DevInfo) -> Option<Chip> {
     identify(Family::from(dev_info.family), dev_info.external_rev)
 }
 
-/// Returns the generation of a graphics or compute block; `None` when no table knows its version.
+/// Returns the generation of a graphics or compute block; `None` if its version is not in the tables.
 ///
 /// Source: Mesa 25.0.7 `src/amd/common/ac_gpu_info.c`, `ac_query_gpu_info`: IP discovery tells, and where there is none, the
 /// driver's own version, which is 10.0 for all of GFX10.
@@ -201,7 +201,7 @@ fn driver_minor(block: &InfoHwIp, chip: Chip, family: Family) -> u32 {
     }
 }
 
-/// Returns the on-chip memory, semaphores and append counters of a generation.
+/// Returns the sizes of the global data share (GDS), of global wave sync (GWS) and of ordered append (OA) of a generation.
 pub(crate) fn gds_config(level: GfxLevel) -> InfoGds {
     let gds = match level {
         GfxLevel::Gfx12 => 0,

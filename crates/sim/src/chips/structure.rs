@@ -6,13 +6,13 @@ use zerocopy::{FromBytes, Immutable, IntoBytes};
 
 use super::{error::CaptureError, json::Node};
 
-/// A structure of the kernel that captures hold.
+/// A kernel structure that captures contain.
 pub(super) trait Recorded: Layout + FromBytes + IntoBytes + Immutable {
-    /// Names of the fields that C has no name for, in order.
+    /// The names of the fields that have no name in C, in order.
     const UNNAMED: &'static [&'static str] = &[];
-    /// Fields that cannot be missing; others are zero then.
+    /// The required fields. Other fields are zero if they are missing.
     const REQUIRED: &'static [&'static str];
-    /// Fields of 32 bits that are written in hexadecimal, as all of 64 bits are.
+    /// The fields of 32 bits that are written in hexadecimal. All fields of 64 bits are.
     const HEXADECIMAL: &'static [&'static str] = &[];
 }
 
@@ -60,10 +60,10 @@ impl Recorded for InfoFirmware {
     const REQUIRED: &'static [&'static str] = &["ver"];
 }
 
-/// Rows and columns of the one kind of field that is no plain number: bitmaps by shader engine and array.
+/// The numbers of rows and columns of the fields that are not plain numbers: bitmaps by shader engine and array.
 const BITMAP: usize = 4;
 
-/// The fields: their names, and where they lie.
+/// Returns the names of the fields and their positions.
 fn fields<T: Recorded>() -> impl Iterator<Item = (&'static str, std::ops::Range<usize>)> {
     let mut unnamed = T::UNNAMED.iter();
     T::FIELDS.iter().enumerate().map(move |(index, &(name, offset))| {

@@ -1,4 +1,4 @@
-//! Writing a capture.
+//! Writing of captures.
 
 use amdgpu_hw::{Family, Ip};
 use amdgpu_uapi::InfoHwIp;
@@ -12,13 +12,13 @@ use super::{
 };
 
 impl Profile {
-    /// Writes the capture that [`from_capture`](Self::from_capture) reads back.
+    /// Returns the chip as a capture, which [`from_capture`](Self::from_capture) can read.
     pub fn to_capture(&self) -> String {
         capture(self)
     }
 }
 
-/// The text, with a line break at its end.
+/// Returns the capture's text, with a newline at its end.
 fn capture(profile: &Profile) -> String {
     let memory = &profile.memory;
     let heaps = [("vram", &memory.vram), ("cpu_accessible_vram", &memory.cpu_accessible_vram), ("gtt", &memory.gtt)];
@@ -47,7 +47,7 @@ fn capture(profile: &Profile) -> String {
     format!("{document:#}\n")
 }
 
-/// The blocks; null where nothing is known.
+/// Returns the blocks; an unknown one is null.
 fn blocks(profile: &Profile) -> Value {
     const NAMES: [&str; 10] =
         ["gfx", "compute", "dma", "uvd", "vce", "uvd_enc", "vcn_dec", "vcn_enc", "vcn_jpeg", "vpe"];
@@ -66,7 +66,7 @@ fn blocks(profile: &Profile) -> Value {
         .into()
 }
 
-/// The instances of copy and video engines.
+/// Returns the numbers of instances of copy and video engines.
 fn counts(profile: &Profile) -> Value {
     let mut counts = Map::new();
     counts.insert("dma".to_owned(), profile.sdma_engines.into());

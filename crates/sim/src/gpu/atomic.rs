@@ -1,4 +1,4 @@
-//! Atomic operations on memory, by the numbers that L2 gives them.
+//! Atomic operations on memory, with the operation numbers of L2.
 
 use std::cmp::Ordering;
 
@@ -11,7 +11,7 @@ use super::port::Port;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Atomic {
     operation: Operation,
-    /// The operand is a qword.
+    /// `true` if the operand is a qword.
     wide: bool,
     /// `true` if the previous value is kept for COPY_DATA.
     returns: bool,
@@ -41,17 +41,17 @@ enum Operation {
     FloatMax,
 }
 
-/// Result of an atomic.
+/// The result of an atomic operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Done {
     /// The previous value.
     pub(super) before: u64,
-    /// `true` if a comparison held; true for operations without one.
+    /// `true` if the comparison was true, and for operations without a comparison.
     pub(super) matched: bool,
 }
 
 impl Atomic {
-    /// An operation by its value on the wire: 0x20 stands for qwords, 0x40 for "without return".
+    /// Returns the operation for a number in a packet. Bit 0x20 stands for qwords, bit 0x40 for no returned value.
     ///
     /// Source: Mesa 25.0.7 `src/amd/registers/pkt3.json`, `TC_OP`; Linux 6.12 `cikd.h`, `TC_OP_*`.
     pub(super) const fn new(op: TcOp, source: u64, compare: u64) -> Option<Self> {
@@ -81,7 +81,7 @@ impl Atomic {
         Some(Self { operation, wide, returns, source, compare })
     }
 
-    /// The length of the operand, and what its address is a multiple of.
+    /// Returns the size of the operand, which is also the alignment of its address.
     pub(super) const fn bytes(&self) -> u64 {
         if self.wide { 8 } else { 4 }
     }
@@ -94,7 +94,7 @@ impl Atomic {
         matches!(self.operation, Operation::CompareSwap | Operation::FloatCompareSwap)
     }
 
-    /// Does it once.
+    /// Performs the operation once.
     pub(super) fn run(&self, port: &Port<'_>, va: GpuVa) -> Done {
         let before = if self.wide { port.read_u64(va) } else { port.read_u32(va).into() };
         let matched = !self.compares() || self.equals(before);
@@ -115,7 +115,7 @@ impl Atomic {
         }
     }
 
-    /// The operand as a number with a fraction.
+    /// Returns the operand as a floating-point number.
     fn float(&self, bits: u64) -> f64 {
         if self.wide { f64::from_bits(bits) } else { f32::from_bits(bits as u32).into() }
     }
@@ -124,7 +124,7 @@ impl Atomic {
         if self.wide { bits.cast_signed() } else { (bits as u32).cast_signed() as i64 }
     }
 
-    /// Returns the new value; of a dword the lower half counts.
+    /// Returns the new value. For a dword, only the lower half is valid.
     fn result(&self, old: u64) -> u64 {
         let source = if self.wide { self.source } else { self.source & 0xffff_ffff };
         let choose = |first: bool| if first { old } else { source };

@@ -1,33 +1,33 @@
-//! Work budget of a job: beyond it the job is taken to be an endless loop.
+//! The work budget of a job. A job that exceeds it counts as an endless loop.
 
 use std::cell::Cell;
 
 use super::{Environment, Ib, Place, Stop};
 
-/// Counts down what a job may do. Everything that a packet's own length does not bound is paid for: other IBs, copies,
-/// the parts of a multi-draw.
+/// Counts down the work that a job may do. All work that the length of a packet does not limit is paid for: other IBs, copies, the
+/// parts of a multi-draw.
 pub(super) struct Budget {
     left: Cell<u64>,
     packets: Cell<u64>,
-    /// Budget left until the job is asked again.
+    /// The budget until the job is queried again.
     until_asked: Cell<u64>,
 }
 
 impl Budget {
-    /// Budget of a job: one unit for each packet and each dword fetched. No honest stream has 4 GiB of commands.
+    /// The budget of a job: one unit for each packet and each fetched dword. No valid stream has 4 GiB of commands.
     const WHOLE: u64 = 1 << 30;
-    /// Cost of beginning another IB, besides its dwords.
+    /// The cost of starting another IB, in addition to its dwords.
     const JUMP: u64 = 1 << 10;
-    /// Interval at which the job is asked, in units of the budget.
+    /// The interval at which the job is queried, in units of the budget.
     const ASK: u64 = 1 << 16;
-    /// Cost of each further draw or dispatch started by one packet.
+    /// The cost of each further draw or dispatch that one packet starts.
     pub(super) const DRAW: u64 = 1 << 8;
 
     pub(super) const fn new() -> Self {
         Self { left: Cell::new(Self::WHOLE), packets: Cell::new(0), until_asked: Cell::new(Self::ASK) }
     }
 
-    /// Returns the cost of copying or filling `bytes` bytes: no honest IB moves a tebibyte.
+    /// Returns the cost of copying or filling a number of bytes. No valid IB copies a tebibyte.
     pub(super) const fn of_bytes(bytes: u64) -> u64 {
         bytes >> 10
     }
@@ -38,13 +38,13 @@ impl Budget {
         self.spend(1, place, env)
     }
 
-    /// Pays for going to another IB, and asks whether the job still wants to.
+    /// Pays for the start of another IB, and queries whether the job should continue.
     pub(super) fn jump(&self, ib: Ib, place: Place, env: &Environment<'_>) -> Result<(), Stop> {
         self.until_asked.set(0);
         self.spend(Self::JUMP + u64::from(ib.dwords), place, env)
     }
 
-    /// Pays, and asks now and then whether the job still wants to.
+    /// Pays a cost, and periodically queries whether the job should continue.
     pub(super) fn spend(&self, cost: u64, place: Place, env: &Environment<'_>) -> Result<(), Stop> {
         let left = self.left.get().checked_sub(cost);
         self.left.set(left.ok_or(Stop::Endless { place, packets: self.packets.get() })?);

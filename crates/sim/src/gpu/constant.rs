@@ -1,14 +1,14 @@
-//! The constant engine's memory and counters, GFX6 to GFX10.3.
+//! The memory and counters of the constant engine of GFX6 to GFX10.3.
 
 use super::ram::Ram;
 
-/// State of the constant engine.
+/// The state of the constant engine.
 #[derive(Clone, Debug)]
 pub(super) struct Constant {
     pub(super) ram: Ram,
-    /// Raised by the constant engine; modulo 2^32.
+    /// The counter that the constant engine increments, modulo 2^32.
     pub(super) ce: u32,
-    /// Raised by the draw engine; modulo 2^32.
+    /// The counter that the draw engine increments, modulo 2^32.
     pub(super) de: u32,
 }
 
@@ -17,7 +17,7 @@ impl Constant {
         Self { ram: Ram::new(), ce: 0, de: 0 }
     }
 
-    /// Returns the lead of the constant engine.
+    /// Returns by how much the constant engine is ahead of the draw engine.
     pub(super) const fn lead(&self) -> i32 {
         self.ce.wrapping_sub(self.de).cast_signed()
     }

@@ -1,4 +1,4 @@
-//! Copies and fills, as the command processor and the copy engine both do them.
+//! Copies and fills, for the command processor and the copy engine.
 
 use amdgpu_hw::GpuVa;
 
@@ -6,11 +6,11 @@ use super::Stop;
 use super::budget::Budget;
 use super::port::Port;
 
-/// Copies `bytes` bytes. A copy onto itself, which drivers use to bring data into L2, does nothing.
+/// Copies a number of bytes. A copy onto itself, which drivers use to load data into L2, does nothing.
 ///
 /// # Errors
 ///
-/// The ranges overlap otherwise: hardware makes no promise then.
+/// The ranges overlap otherwise. The hardware's behaviour is undefined then.
 pub(super) fn copy(port: &Port<'_>, to: GpuVa, from: GpuVa, bytes: u64) -> Result<(), Stop> {
     if bytes == 0 || to == from {
         return Ok(());
@@ -23,11 +23,11 @@ pub(super) fn copy(port: &Port<'_>, to: GpuVa, from: GpuVa, bytes: u64) -> Resul
     Ok(())
 }
 
-/// Fills `bytes` bytes.
+/// Fills a number of bytes.
 ///
 /// # Errors
 ///
-/// The job's budget is spent.
+/// The job's budget is used up.
 pub(super) fn fill(port: &Port<'_>, to: GpuVa, pattern: u32, bytes: u64) -> Result<(), Stop> {
     port.spend(Budget::of_bytes(bytes))?;
     if bytes > 0 {

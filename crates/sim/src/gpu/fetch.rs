@@ -1,4 +1,4 @@
-//! An IB on its way through the engine.
+//! The IB that an engine is executing.
 
 use amdgpu_hw::GpuVa;
 use amdgpu_packets::Target;
@@ -7,8 +7,8 @@ use zerocopy::IntoBytes;
 use super::port::{clip, pages};
 use super::{Access, Environment, Ib, PageFault, Place, Stop};
 
-/// The IB that one level executes, fetched as a whole when it begins: what is written to it later comes too late, as it
-/// may on hardware, which fetches ahead.
+/// The IB of one level. All of it is fetched when it starts, so later writes to it have no effect. Hardware may do the same,
+/// because it prefetches.
 #[derive(Debug)]
 pub(super) struct Frame {
     ib: Ib,
@@ -22,14 +22,14 @@ impl Frame {
         Self { ib: Ib { va: GpuVa::NULL, dwords: 0 }, dwords: Vec::new(), next: 0, fault: None }
     }
 
-    /// Forgets the IB.
+    /// Removes the IB.
     pub(super) fn clear(&mut self) {
         self.dwords.clear();
         self.next = 0;
         self.fault = None;
     }
 
-    /// Fetches `ib`. Dwords that are not mapped are noticed when the engine reaches them.
+    /// Fetches an IB. Dwords that are not mapped are reported when the engine reaches them.
     pub(super) fn load(&mut self, ib: Ib, env: &Environment<'_>) {
         let (bytes, fault) = clip(ib.va, 4 * u64::from(ib.dwords), Access::Fetch);
         self.ib = ib;
@@ -57,12 +57,12 @@ impl Frame {
         self.dwords.truncate(done / 4);
     }
 
-    /// The dwords that could be fetched.
+    /// Returns the dwords that were fetched.
     pub(super) fn dwords(&self) -> &[u32] {
         &self.dwords
     }
 
-    /// Returns the fetch that failed, which the engine may not have come to.
+    /// Returns the failed fetch. The engine may not have reached it.
     pub(super) const fn fault(&self) -> Option<PageFault> {
         self.fault
     }
@@ -76,7 +76,7 @@ impl Frame {
         self.next += dwords;
     }
 
-    /// The fetch that failed, if the engine has come to it.
+    /// Returns the error of the failed fetch, for an engine that has reached it.
     pub(super) fn failed_fetch(&self, target: Target, level: u8) -> Option<Stop> {
         let fault = self.fault?;
         Some(Stop::Fetch { place: self.place(target, level, "command fetch"), fault })

@@ -1,4 +1,4 @@
-//! A packet's way to memory: what is not mapped is reported, and never stops the packet.
+//! Memory accesses of packets. An access to unmapped memory is reported and does not stop the packet.
 
 use std::cell::Cell;
 
@@ -8,13 +8,13 @@ use zerocopy::IntoBytes;
 use super::budget::Budget;
 use super::{Access, Environment, PageFault, Place, Stop};
 
-/// The smallest page of the GPU, in bytes; the unit in which faulting accesses go on.
+/// The smallest page of the GPU in bytes. After a fault, an access continues at the next page.
 pub(super) const PAGE: u64 = 4096;
 
 const _: () =
     assert!(cfg!(target_endian = "little"), "dwords are handed to the little-endian GPU as they lie in memory");
 
-/// The data side of one packet.
+/// The memory accesses of a packet.
 pub(super) struct Port<'e> {
     env: &'e Environment<'e>,
     budget: &'e Budget,
@@ -35,12 +35,12 @@ impl<'e> Port<'e> {
         self.env
     }
 
-    /// Pays for a part of what the packet does, see [`Budget::spend`].
+    /// Pays for a part of the packet's work; see [`Budget::spend`].
     pub(super) fn spend(&self, cost: u64) -> Result<(), Stop> {
         self.budget.spend(cost, self.place, self.env)
     }
 
-    /// Tells the job, once for each kind of access.
+    /// Reports a fault to the job, once for each type of access.
     pub(super) fn report(&self, fault: PageFault) {
         let (read, write) = self.told.get();
         let (told, now) = match fault.access {
@@ -53,7 +53,7 @@ impl<'e> Port<'e> {
         }
     }
 
-    /// Clips like [`clip`], and reports to the job.
+    /// Clips as [`clip`] does, and reports a fault to the job.
     fn clip(&self, va: GpuVa, len: u64, access: Access) -> u64 {
         let (len, fault) = clip(va, len, access);
         if let Some(fault) = fault {
@@ -62,7 +62,7 @@ impl<'e> Port<'e> {
         len
     }
 
-    /// Reads; what is not mapped is zero.
+    /// Reads memory. Unmapped memory reads as zero.
     pub(super) fn read(&self, va: GpuVa, out: &mut [u8]) {
         let len = self.clip(va, out.len() as u64, Access::Read);
         let (out, behind) = out.split_at_mut(out.len().min(len as usize));
@@ -93,7 +93,7 @@ impl<'e> Port<'e> {
         u64::from_le_bytes(bytes)
     }
 
-    /// Writes; what is not mapped is lost.
+    /// Writes memory. Writes to unmapped memory are dropped.
     pub(super) fn write(&self, va: GpuVa, data: &[u8]) {
         let len = self.clip(va, data.len() as u64, Access::Write);
         let data = data.get(..len as usize).unwrap_or(data);
@@ -142,7 +142,7 @@ impl<'e> Port<'e> {
         }
         let mut done = 0u32;
         for (va, len) in pages(to, len) {
-            // A page that does not begin where the pattern does gets it rotated.
+            // On a page that does not start at a multiple of the pattern, the pattern is rotated.
             let turned = pattern.rotate_right(done % 4 * 8);
             if let Err(fault) = self.env.memory.fill(va, turned, len) {
                 self.report(fault);
@@ -152,8 +152,8 @@ impl<'e> Port<'e> {
     }
 }
 
-/// `len`, or what is left of it before the end of this half of the address space, where nothing is ever mapped; then
-/// with the fault that going on would be.
+/// Returns `len`, or the length up to the end of this half of the address space if that is less. In that case, it also returns the
+/// fault of an access beyond it, because nothing is mapped there.
 pub(super) fn clip(va: GpuVa, len: u64, access: Access) -> (u64, Option<PageFault>) {
     let room = match va.as_u64() >> 47 {
         0 => (1 << 47) - va.as_u64(),
@@ -163,7 +163,7 @@ pub(super) fn clip(va: GpuVa, len: u64, access: Access) -> (u64, Option<PageFaul
     (len.min(room), (len > room).then_some(PageFault { va: last, access }))
 }
 
-/// Cuts a range at the ends of pages.
+/// Splits a range at page boundaries.
 pub(super) fn pages(va: GpuVa, len: u64) -> impl Iterator<Item = (GpuVa, u64)> {
     let mut left = Some((va, len)).filter(|&(_, len)| len > 0);
     std::iter::from_fn(move || {

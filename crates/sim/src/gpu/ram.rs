@@ -1,18 +1,18 @@
-//! The small memories on the chip: global data share (GFX6 to GFX11.5) and the constant engine's (GFX6 to GFX10.3).
+//! The small on-chip memories: the global data share (GFX6 to GFX11.5) and that of the constant engine (GFX6 to GFX10.3).
 
-/// A memory of 64 KiB, which takes no room until it is written.
+/// A memory of 64 KiB. It allocates nothing until it is written.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Ram(Vec<u8>);
 
 impl Ram {
-    /// In bytes: the most any chip has, and what offsets of 16 bits reach.
+    /// The size in bytes: the largest of all chips, and the range of 16-bit offsets.
     pub(super) const SIZE: usize = 64 << 10;
 
     pub(super) const fn new() -> Self {
         Self(Vec::new())
     }
 
-    /// Reads from `offset` on; what lies behind the end is zero.
+    /// Reads from `offset` on. Bytes beyond the end are zero.
     pub(super) fn read(&self, offset: u32, out: &mut [u8]) {
         let stored = self.0.get(offset as usize..).unwrap_or_default();
         let known = out.len().min(stored.len());
@@ -21,7 +21,7 @@ impl Ram {
         behind.fill(0);
     }
 
-    /// Writes from `offset` on; what lies behind the end is lost.
+    /// Writes from `offset` on. Bytes beyond the end are dropped.
     pub(super) fn write(&mut self, offset: u32, data: &[u8]) {
         self.0.resize(Self::SIZE, 0);
         let room = self.0.get_mut(offset as usize..).unwrap_or_default();

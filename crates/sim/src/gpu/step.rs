@@ -1,4 +1,4 @@
-//! One packet on its way to being executed.
+//! The execution of one packet.
 
 use amdgpu_hw::GpuVa;
 use amdgpu_packets::layout::Reader;
@@ -9,7 +9,7 @@ use amdgpu_packets::{DecodeError, DecodeFault, FieldError};
 use super::port::Port;
 use super::{Place, Stop};
 
-/// The dwords of a packet, its reader, and its way to memory.
+/// A packet's dwords, its decoder, and its memory accesses.
 #[derive(Clone, Copy)]
 pub(super) struct Step<'s, 'e> {
     pub(super) dwords: &'s [u32],
@@ -22,22 +22,22 @@ impl Step<'_, '_> {
         self.port.place()
     }
 
-    /// Returns the stop for a packet that asks for something illegal or not simulated.
+    /// Returns the stop for a packet that requests something invalid or not simulated.
     pub(super) const fn refuse(&self, what: &'static str) -> Stop {
         Stop::Refused { place: self.place(), what }
     }
 
-    /// A field is wrong.
+    /// Returns the stop for a packet with an invalid field.
     pub(super) fn wrong(&self, source: FieldError) -> Stop {
         wrong(self.place(), self.dwords, source)
     }
 
-    /// An address that a field holds.
+    /// Returns the address in a field.
     pub(super) fn address(&self, field: &'static str, raw: u64) -> Result<GpuVa, Stop> {
         GpuVa::new(raw).map_err(|source| self.wrong(FieldError::Address { field, source }))
     }
 
-    /// An address that a field holds, which must be a multiple of `bytes`, a power of two.
+    /// Returns the address in a field. It must be a multiple of `bytes`, a power of two.
     pub(super) fn aligned(&self, field: &'static str, raw: u64, bytes: u64) -> Result<GpuVa, Stop> {
         let va = self.address(field, raw)?;
         self.require_multiple(field, raw, bytes)?;
@@ -51,13 +51,14 @@ impl Step<'_, '_> {
         }
     }
 
-    /// A register by its index; GFX12 has six more bits in a second field, in which nothing lies that a stream may reach.
+    /// Returns the register with an index. GFX12 has six more bits of the index in a second field, but no register that a stream
+    /// can access needs them.
     pub(super) fn register(&self, index: u64) -> Result<Register, Stop> {
         let index = u32::try_from(index).map_err(|_| self.refuse("names a register outside the apertures"))?;
         Ok(Register::new(index))
     }
 
-    /// The comparison that a field holds.
+    /// Returns the comparison in a field.
     pub(super) fn compare(&self, value: values::Compare) -> Result<Compare, Stop> {
         let value = value.number();
         let unknown = FieldError::Unknown { field: "function", value };
@@ -65,14 +66,14 @@ impl Step<'_, '_> {
     }
 }
 
-/// A packet with a wrong field.
+/// Returns the stop for a packet with an invalid field.
 pub(super) fn wrong(place: Place, packet: &[u32], source: FieldError) -> Stop {
     let header = packet.first().copied().unwrap_or_default();
     let fault = DecodeFault::Field { packet: place.packet, source };
     Stop::Malformed { place, source: DecodeError { offset: place.offset, header, target: place.target, fault } }
 }
 
-/// As [`Compare::holds`], for qwords.
+/// Compares as [`Compare::holds`] does, but qwords.
 pub(super) const fn holds(function: Compare, value: u64, reference: u64) -> bool {
     match function {
         Compare::Always => true,

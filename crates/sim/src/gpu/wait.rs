@@ -1,4 +1,4 @@
-//! Waits, as both kinds of engine do them.
+//! Waits, for both types of engines.
 
 use amdgpu_hw::GpuVa;
 use amdgpu_packets::pm4::Compare;
@@ -7,7 +7,7 @@ use super::port::Port;
 use super::step::holds;
 use super::{Stop, Watched};
 
-/// Condition of a wait.
+/// The condition of a wait.
 #[derive(Clone, Copy)]
 pub(super) struct Condition {
     pub(super) function: Compare,
@@ -16,13 +16,13 @@ pub(super) struct Condition {
 }
 
 impl Condition {
-    /// Returns `true` if a value passes.
+    /// Returns `true` if a value meets the condition.
     pub(super) const fn is_met(&self, value: u64) -> bool {
         holds(self.function, value & self.mask, self.reference)
     }
 }
 
-/// Looks until the condition is met or the job's patience ends.
+/// Waits until the condition is met or the job's wait limit is reached.
 pub(super) fn wait(
     port: &Port<'_>,
     at: Watched,
@@ -41,12 +41,13 @@ pub(super) fn wait(
     }
 }
 
-/// Waits for a dword, or a qword, of memory.
+/// Waits for a dword or qword in memory.
 pub(super) fn wait_for_memory(port: &Port<'_>, va: GpuVa, wide: bool, condition: &Condition) -> Result<(), Stop> {
     wait(port, Watched::Memory(va), condition, || if wide { port.read_u64(va) } else { port.read_u32(va).into() })
 }
 
-/// A counter in a qword: a signal raises it (or makes it one), a wait lowers it as soon as it is not zero.
+/// Performs a semaphore operation on a qword: a signal increments it (or sets it to one), a wait decrements it as soon as it is not
+/// zero.
 pub(super) fn semaphore(port: &Port<'_>, va: GpuVa, signals: bool, writes_one: bool) -> Result<(), Stop> {
     if signals {
         let raised = if writes_one { 1 } else { port.read_u64(va).wrapping_add(1) };

@@ -1,6 +1,6 @@
-//! The constant engine: a second stream beside the graphics one, GFX6 to GFX10.3.
+//! The constant engine of GFX6 to GFX10.3, which executes a second stream beside the graphics stream.
 //!
-//! It runs as far as it can whenever it is given an IB and whenever the draw engine's counter goes up, which is a legal
+//! It executes as far as it can whenever it gets an IB and whenever the draw engine's counter is incremented. This is a valid
 //! schedule of two processors.
 
 use amdgpu_hw::GfxLevel;
@@ -19,18 +19,18 @@ use crate::gpu::{
 
 use super::{Flow, Walk};
 
-/// Level of the constant engine's IB in the place of a packet.
+/// The level of the constant engine's IB in a packet's location.
 const LEVEL: u8 = 1;
 
 impl Engine {
-    /// Gives the constant engine another IB, once it is done with the one before.
+    /// Starts another IB on the constant engine after the earlier one has ended.
     pub(super) fn start_constant(&mut self, frame: &mut Frame, ib: Ib, walk: &Walk<'_>) -> Result<(), Stop> {
         self.finish_constant(frame, walk)?;
         frame.load(ib, walk.env);
         self.run_constant(frame, walk)
     }
 
-    /// Finishes the constant engine's work, which must not wait for a draw engine that has ended.
+    /// Finishes the work of the constant engine. It must not wait for the draw engine, which has ended.
     pub(super) fn finish_constant(&mut self, frame: &mut Frame, walk: &Walk<'_>) -> Result<(), Stop> {
         self.run_constant(frame, walk)?;
         if frame.next() < frame.dwords().len() {
@@ -40,13 +40,13 @@ impl Engine {
         Ok(())
     }
 
-    /// The draw engine's side: INCREMENT_DE_COUNTER.
+    /// Executes INCREMENT_DE_COUNTER of the draw engine.
     pub(super) fn increment_de(&mut self, frame: &mut Frame, walk: &Walk<'_>) -> Result<(), Stop> {
         self.state.constant.de = self.state.constant.de.wrapping_add(1);
         self.run_constant(frame, walk)
     }
 
-    /// The draw engine's side: WAIT_ON_CE_COUNTER.
+    /// Executes WAIT_ON_CE_COUNTER of the draw engine.
     pub(super) fn wait_on_ce(&mut self, step: &Step<'_, '_>, frame: &mut Frame, walk: &Walk<'_>) -> Result<(), Stop> {
         self.run_constant(frame, walk)?;
         match self.state.constant.lead() {
@@ -55,7 +55,7 @@ impl Engine {
         }
     }
 
-    /// Executes until the end of the IB and of those that are queued, or until the draw engine is needed.
+    /// Executes up to the end of the IB and of the queued ones, or until the constant engine must wait for the draw engine.
     pub(super) fn run_constant(&mut self, frame: &mut Frame, walk: &Walk<'_>) -> Result<(), Stop> {
         let (target, level) = (walk.target, walk.target.level);
         loop {
@@ -134,7 +134,7 @@ impl Engine {
             Packet::IncrementCeCounter(_) => self.raise_ce(),
             Packet::SetCeDeCounters(packet) => {
                 let (low, high) = (packet.counter as u32, (packet.counter >> 32) as u32);
-                // From GFX7 on one dword is for both.
+                // From GFX7 on, one dword is for both counters.
                 self.state.constant.ce = low;
                 self.state.constant.de = if level == GfxLevel::Gfx6 { high } else { low };
             }
@@ -155,20 +155,20 @@ impl Engine {
         self.state.constant.ce = self.state.constant.ce.wrapping_add(1);
     }
 
-    /// LOAD_CONST_RAM: memory to the engine's own.
+    /// Executes LOAD_CONST_RAM: copies memory of the GPU to the engine's own memory.
     fn load_const_ram(&mut self, packet: &LoadConstRam, step: &Step<'_, '_>) -> Result<(), Stop> {
         let va = step.aligned("addr_lo", packet.addr, 32)?;
         step.require_multiple("num_dwords", packet.num_dwords.into(), 8)?;
-        // At most 15 bits' worth of dwords.
+        // The number of dwords has at most 15 bits.
         let mut data = vec![0; 4 * packet.num_dwords as usize];
         step.port.read(va, &mut data);
         self.state.constant.ram.write(packet.ram_offset, &data);
         Ok(())
     }
 
-    /// DUMP_CONST_RAM and its relative form: the engine's memory to the GPU's.
+    /// Executes DUMP_CONST_RAM or its relative form: copies the engine's own memory to memory of the GPU.
     fn dump_const_ram(&mut self, step: &Step<'_, '_>, va: GpuVa, offset: u32, dwords: u32, increments_ce: bool) {
-        // At most 15 bits' worth of dwords.
+        // The number of dwords has at most 15 bits.
         let mut data = vec![0; 4 * dwords as usize];
         self.state.constant.ram.read(offset, &mut data);
         step.port.write(va, &data);

@@ -1,4 +1,4 @@
-//! Draws and dispatches: what they are started with, and the registers they write on the way.
+//! Draws and dispatches: their parameters, and the registers that they write.
 
 use amdgpu_hw::GfxLevel;
 use amdgpu_hw::GpuVa;
@@ -26,14 +26,14 @@ use crate::gpu::{
 
 use super::signals::is_graphics;
 
-/// COMPUTE_DISPATCH_INITIATOR: groups run at all.
+/// The bit of COMPUTE_DISPATCH_INITIATOR without which no group runs.
 const SHADER_EN: u32 = 1;
 
-/// Arguments of indirect draws and dispatches: their address, stride and number.
+/// The arguments of indirect draws and dispatches: address, stride and count.
 #[derive(Clone, Copy)]
 struct Arguments {
     count: u32,
-    /// A dword in memory that may lower the count.
+    /// The address of a dword that may reduce the count.
     count_address: Option<u64>,
     stride: u32,
 }
@@ -41,19 +41,19 @@ struct Arguments {
 impl Arguments {
     const ONCE: Self = Self { count: 1, count_address: None, stride: 0 };
 
-    /// Returns the number of draws that the packet stands for.
+    /// Returns the number of draws of the packet.
     fn draws(self, step: &Step<'_, '_>) -> Result<u32, Stop> {
         let Some(address) = self.count_address else { return Ok(self.count) };
         Ok(self.count.min(step.port.read_u32(step.aligned("count_addr_lo", address, 4)?)))
     }
 }
 
-/// DRAW_INDIRECT and its kin.
+/// The fields of DRAW_INDIRECT and similar packets.
 pub(super) struct IndirectDraw {
     is_indexed: bool,
     offset: u32,
     arguments: Arguments,
-    /// Register that passes them to the shader; 0 names no register.
+    /// The shader register that gets the vertex offset; 0 for none.
     vertex_location: u32,
     instance_location: u32,
     index_location: u32,
@@ -123,16 +123,16 @@ impl From<DrawIndexIndirectMulti> for IndirectDraw {
     }
 }
 
-/// DISPATCH_MESH_INDIRECT_MULTI, and the same for task shaders on a compute ring.
+/// The fields of DISPATCH_MESH_INDIRECT_MULTI, or of the packet for task shaders on a compute ring.
 pub(super) struct IndirectMesh {
     is_task: bool,
-    /// An address for task shaders, else an offset from a base.
+    /// An address for task shaders; otherwise an offset from a base.
     address: u64,
     arguments: Arguments,
-    /// Register that passes them to the shader; 0 names no register.
+    /// The shader register that gets the size of the grid; 0 for none.
     grid_location: u32,
     number_location: u32,
-    /// The shader is given the grid.
+    /// `true` if the shader gets the size of the grid.
     tells_grid: bool,
     initiator: u32,
 }
@@ -180,12 +180,12 @@ impl Engine {
         env.shaders.run(&work, &scene).map_err(|_| Stop::Wave { place })
     }
 
-    /// INDEX_TYPE: the length of the indices of later draws.
+    /// Executes INDEX_TYPE, which sets the size of the indices of later draws.
     pub(super) fn set_index_type(&mut self, packet: IndexType) {
         self.state.index.bytes = IndexBuffer::bytes_of(packet.index_type.number());
     }
 
-    /// INDEX_ATTRIBUTES_INDIRECT: address, size in bytes and type, 16 bytes for each entry.
+    /// Executes INDEX_ATTRIBUTES_INDIRECT. An entry has 16 bytes: address, size in bytes and type.
     pub(super) fn load_index_attributes(
         &mut self,
         packet: &IndexAttributesIndirect,
@@ -199,7 +199,7 @@ impl Engine {
         Ok(())
     }
 
-    /// The length of an index. From GFX9 on VGT_INDEX_TYPE has taken the place of INDEX_TYPE.
+    /// Returns the size of an index. From GFX9 on, VGT_INDEX_TYPE replaces INDEX_TYPE.
     fn index_bytes(&self, step: &Step<'_, '_>) -> u32 {
         let register = match step.reader {
             Reader::Ring(target) if target.level >= GfxLevel::Gfx9 => VGT_INDEX_TYPE.offset(target.level),
@@ -224,25 +224,25 @@ impl Engine {
         self.start(step, Work::Draw(draw))
     }
 
-    /// DRAW_INDEX_AUTO: no indices.
+    /// Executes DRAW_INDEX_AUTO, a draw without indices.
     pub(super) fn draw_index_auto(&mut self, packet: DrawIndexAuto, step: &Step<'_, '_>) -> Result<(), Stop> {
         self.draw(step, (packet.vertex_count, 0), None, packet.draw_initiator)
     }
 
-    /// DRAW_INDEX_2: indices at an address of the packet's.
+    /// Executes DRAW_INDEX_2, a draw with indices at an address in the packet.
     pub(super) fn draw_index_2(&mut self, packet: &DrawIndex2, step: &Step<'_, '_>) -> Result<(), Stop> {
         let va = step.address("index_base_lo", packet.index_base)?;
         let indices = IndexBuffer { va, count: packet.max_size, bytes: self.index_bytes(step) };
         self.draw(step, (packet.index_count, 0), Some(indices), packet.draw_initiator)
     }
 
-    /// DRAW_INDEX_OFFSET_2: indices at INDEX_BASE's address.
+    /// Executes DRAW_INDEX_OFFSET_2, a draw with indices at the address of INDEX_BASE.
     pub(super) fn draw_index_offset_2(&mut self, packet: &DrawIndexOffset2, step: &Step<'_, '_>) -> Result<(), Stop> {
         let indices = IndexBuffer { count: packet.max_size, bytes: self.index_bytes(step), ..self.state.index };
         self.draw(step, (packet.index_count, packet.index_offset), Some(indices), packet.draw_initiator)
     }
 
-    /// DRAW_INDEX_IMMD: indices in the packet.
+    /// Executes DRAW_INDEX_IMMD, a draw with indices in the packet.
     pub(super) fn draw_index_immd(&mut self, packet: &DrawIndexImmd<'_>, step: &Step<'_, '_>) -> Result<(), Stop> {
         let behind = step.place().ib.va.checked_add(4 * (step.place().offset as u64 + 3));
         let va = behind.ok_or_else(|| step.refuse("has its indices beyond the end of the address space"))?;
@@ -250,7 +250,7 @@ impl Engine {
         self.draw(step, (packet.index_count, 0), Some(indices), packet.draw_initiator)
     }
 
-    /// DRAW_INDIRECT and its kin: once, or as often as the packet or a dword in memory says.
+    /// Executes DRAW_INDIRECT and similar packets. The number of draws is one, or is given by the packet or a dword in memory.
     pub(super) fn draw_indirect(
         &mut self,
         packet: &IndirectDraw,
@@ -288,7 +288,7 @@ impl Engine {
         Ok(())
     }
 
-    /// Tells a shader register what the draw was started with; 0 names none.
+    /// Writes a parameter of the draw to a shader register; location 0 stands for none.
     fn write_location(&mut self, step: &Step<'_, '_>, location: u32, value: u32, level: GfxLevel) -> Result<(), Stop> {
         match location {
             0 => Ok(()),
@@ -296,7 +296,7 @@ impl Engine {
         }
     }
 
-    /// Starts a grid.
+    /// Starts a dispatch.
     pub(super) fn dispatch(&mut self, step: &Step<'_, '_>, groups: [u32; 3], initiator: u32) -> Result<(), Stop> {
         if groups.contains(&0) || initiator & SHADER_EN == 0 {
             return Ok(());
@@ -305,9 +305,9 @@ impl Engine {
         self.start(step, Work::Dispatch(Dispatch { groups, program, number: 0, initiator }))
     }
 
-    /// DISPATCH_INDIRECT: the grid lies behind SET_BASE's address, or at an address of the packet's.
+    /// Executes DISPATCH_INDIRECT. The grid is at an offset from the address of SET_BASE, or at an address in the packet.
     pub(super) fn dispatch_indirect(&mut self, packet: &DispatchIndirect, step: &Step<'_, '_>) -> Result<(), Stop> {
-        /// The length of the form with an offset.
+        /// The number of dwords of the form with an offset.
         const WITH_OFFSET: usize = 3;
         if step.dwords.len() == WITH_OFFSET {
             return self.dispatch_from_base(step, packet.data_offset, packet.dispatch_initiator);
@@ -319,7 +319,7 @@ impl Engine {
         self.dispatch(step, groups, packet.dispatch_initiator)
     }
 
-    /// Starts a grid that lies behind SET_BASE's address.
+    /// Starts a dispatch whose grid is at an offset from the address of SET_BASE.
     pub(super) fn dispatch_from_base(&mut self, step: &Step<'_, '_>, offset: u32, initiator: u32) -> Result<(), Stop> {
         if !is_graphics(step) {
             return Err(step.refuse("takes its address from SET_BASE, which MEC does not have"));
@@ -329,7 +329,7 @@ impl Engine {
         self.dispatch(step, groups, initiator)
     }
 
-    /// The compute shader. A dispatch without one that can be fetched is a page fault.
+    /// Returns the address of the compute shader. If the shader cannot be fetched, a page fault is reported.
     fn program(&self, step: &Step<'_, '_>) -> GpuVa {
         let Reader::Ring(target) = step.reader else { return GpuVa::NULL };
         let [low, high] = [COMPUTE_PGM_LO, COMPUTE_PGM_HI].map(|register| {
@@ -337,7 +337,7 @@ impl Engine {
             register.map_or(0, |register| self.state.register(register))
         });
         let raw = (u64::from(high & 0xff) << 32 | u64::from(low)) << 8;
-        // 48 bits, of which the highest one repeats.
+        // The address has 48 bits and is sign-extended.
         let va = GpuVa::from_48_bits(raw);
         if step.port.env().memory.read(va, &mut [0; 4]).is_err() {
             step.port.report(PageFault { va, access: Access::Fetch });
@@ -345,7 +345,7 @@ impl Engine {
         va
     }
 
-    /// DISPATCH_MESH_DIRECT.
+    /// Executes DISPATCH_MESH_DIRECT.
     pub(super) fn mesh(&mut self, packet: &DispatchMeshDirect, step: &Step<'_, '_>) -> Result<(), Stop> {
         let groups = [packet.dim_x, packet.dim_y, packet.dim_z];
         let initiator = packet.draw_initiator;
@@ -355,7 +355,7 @@ impl Engine {
         self.start(step, Work::Mesh(Dispatch { groups, program: GpuVa::NULL, number: 0, initiator }))
     }
 
-    /// DISPATCH_MESH_INDIRECT_MULTI, and the same for task shaders on a compute ring.
+    /// Executes DISPATCH_MESH_INDIRECT_MULTI, or the packet for task shaders on a compute ring.
     pub(super) fn mesh_indirect(
         &mut self,
         packet: &IndirectMesh,
@@ -368,7 +368,7 @@ impl Engine {
         } else {
             (entry(step, self.state.base(SetBaseIndex::DRAW_INDEX_INDIRECT), packet.address)?, GpuVa::NULL)
         };
-        // GFX10_3 has no flag in the packet of mesh shaders; a location that is not 0 is meant.
+        // On GFX10_3, the packet of mesh shaders has no flag; a location other than 0 means that the flag is set.
         let tells_grid = packet.tells_grid || (!packet.is_task && level < GfxLevel::Gfx11);
         for number in 0..packet.arguments.draws(step)? {
             if number > 0 {
@@ -390,8 +390,8 @@ impl Engine {
         Ok(())
     }
 
-    /// DISPATCH_TASKMESH_GFX: mesh groups that task shaders asked for. None of those ran, so there are none; the packet
-    /// is told of with an empty grid.
+    /// Executes DISPATCH_TASKMESH_GFX, a dispatch of the mesh groups that task shaders requested. Task shaders are not executed, so
+    /// there are no groups, and the packet is reported with an empty grid.
     pub(super) fn taskmesh(&mut self, packet: &DispatchTaskmeshGfx, step: &Step<'_, '_>) -> Result<(), Stop> {
         let initiator = packet.draw_initiator;
         self.start(step, Work::Mesh(Dispatch { groups: [0; 3], program: GpuVa::NULL, number: 0, initiator }))

@@ -12,15 +12,15 @@ use crate::gpu::{
 
 use super::{Flow, flow};
 
-/// Packets that only the kernel puts into its rings, and what it says about one in a user's IB.
+/// The error for packets that only the kernel writes into its rings.
 const KERNEL: &str = "belongs to the kernel and has no place in a user's IB";
-/// Packets of queues that user space drives itself.
+/// The error for packets of user queues.
 const USER_QUEUE: &str = "belongs to user queues, which this kernel does not have";
-/// Packets whose effect no public source describes.
+/// The error for packets whose effect no public source describes.
 const UNDESCRIBED: &str = "what it does is not described anywhere, so it is not simulated";
 
 impl Engine {
-    /// Executes a packet; `rest` are the dwords of the IB behind it.
+    /// Executes a packet. `rest` is the dwords of the IB after the packet.
     #[expect(clippy::too_many_lines, reason = "a table of packets, with one arm for each")]
     pub(super) fn execute(
         &mut self,
@@ -142,7 +142,7 @@ impl Engine {
             }
             Packet::DispatchTaskmeshGfx(packet) => self.taskmesh(packet, step)?,
 
-            // Each packet is finished before the next. Caches, counters, hints and the order of things: nothing is left to do.
+            // Packets about caches, counters, hints and ordering. Each packet completes before the next, so they have no effect.
             Packet::Nop(_)
             | Packet::PfpSyncMe(_)
             | Packet::AcquireMem(_)
@@ -177,8 +177,8 @@ impl Engine {
     }
 }
 
-/// Shadowing keeps registers in memory; a user's stream asks for it only where the kernel asked first, which this one
-/// never does.
+/// Executes CONTEXT_CONTROL. Shadowing keeps registers in memory. A user's stream requests it only if the kernel requested it
+/// before, and the simulated kernel never does.
 ///
 /// Source: Mesa 25.0.7 `src/amd/common/ac_shadowed_regs.c`.
 fn context_control(packet: &ContextControl, step: &Step<'_, '_>) -> Result<(), Stop> {
@@ -193,7 +193,7 @@ fn context_control(packet: &ContextControl, step: &Step<'_, '_>) -> Result<(), S
     Ok(())
 }
 
-/// MEM_WRITE of GFX6: a dword, a qword or the clock.
+/// Executes MEM_WRITE of GFX6: writes a dword, a qword or the clock.
 fn mem_write(packet: &MemWrite, step: &Step<'_, '_>) -> Result<(), Stop> {
     let va = step.aligned("addr_lo", packet.addr, 8)?;
     if packet.clock_count {
@@ -206,13 +206,13 @@ fn mem_write(packet: &MemWrite, step: &Step<'_, '_>) -> Result<(), Stop> {
     Ok(())
 }
 
-/// MEM_SEMAPHORE: a counter that is raised, or waited for and lowered.
+/// Executes MEM_SEMAPHORE: increments a counter, or waits for it and decrements it.
 fn mem_semaphore(packet: &MemSemaphore, step: &Step<'_, '_>) -> Result<(), Stop> {
     let va = step.aligned("addr_lo", packet.addr, 8)?;
     crate::gpu::wait::semaphore(step.port, va, packet.sem_sel == SemSel::SIGNAL, packet.signal_type)
 }
 
-/// TIMESTAMP of GFX11: the clock at the top, at the bottom, or at both.
+/// Executes TIMESTAMP of GFX11: stores the clock at the top of the pipe, the bottom, or both.
 fn timestamp(packet: &Timestamp, step: &Step<'_, '_>) -> Result<(), Stop> {
     for (is_enabled, field, va) in [
         (packet.enable_top, "top_addr_lo", packet.top_addr),

@@ -1,4 +1,4 @@
-//! The way through a stream: what is skipped, what is waited for, and where it goes on.
+//! Control flow of a stream: skipped packets, waits, and jumps.
 
 use amdgpu_hw::{GfxLevel, GpuVa};
 use amdgpu_packets::FieldError;
@@ -21,7 +21,7 @@ use crate::gpu::{
 use super::Flow;
 
 impl Engine {
-    /// SET_PREDICATION: looks now, and remembers what it means for packets whose header asks.
+    /// Executes SET_PREDICATION: evaluates the condition now, and stores the result for packets whose headers request predication.
     pub(super) fn set_predication(&mut self, packet: &SetPredication, step: &Step<'_, '_>) -> Result<(), Stop> {
         let multiple = match packet.op {
             PredicationOp::CLEAR => {
@@ -54,8 +54,8 @@ impl Engine {
         Ok(())
     }
 
-    /// The samples that passed between the beginning and the end of an occlusion query: a pair of counts for each render
-    /// backend. Waits until all are there, or answers `None`.
+    /// Returns the number of samples that passed between the start and the end of an occlusion query, from a pair of counts for
+    /// each render backend. If a count is missing, it waits or returns `None`.
     pub(super) fn samples_between(&self, step: &Step<'_, '_>, va: GpuVa, waits: bool) -> Result<Option<u64>, Stop> {
         const VALID: u64 = 1 << 63;
         let is_valid = Condition { function: Compare::Equal, mask: VALID, reference: VALID };
@@ -77,7 +77,7 @@ impl Engine {
         Ok(Some(sum))
     }
 
-    /// Waits for a register, which nothing but this very stream changes.
+    /// Waits for a register. Only this stream changes it.
     pub(super) fn wait_for_register(
         &self,
         step: &Step<'_, '_>,
@@ -91,9 +91,9 @@ impl Engine {
     }
 }
 
-/// The rules of levels: MEC chains only, and says `valid`; level 2 does not call; a chain leads somewhere.
+/// Checks the rules for IBs: MEC only chains, and sets `valid`; level 2 does not call; a chain has a target.
 pub(super) fn indirect_buffer(packet: &IndirectBuffer, step: &Step<'_, '_>) -> Result<Flow, Stop> {
-    /// Bits that the kernel sets in its own IBs: an address space, and the action after a preemption.
+    /// The bits that the kernel sets in its own IBs: an address space, and the action after a preemption.
     const KERNEL: u32 = !(CACHE_POLICY | VALID | PREAMBLE | CHAIN | SIZE);
     const CACHE_POLICY: u32 = 3 << 28;
     const VALID: u32 = 1 << 23;
@@ -126,18 +126,18 @@ pub(super) fn indirect_buffer(packet: &IndirectBuffer, step: &Step<'_, '_>) -> R
     Ok(if ib.dwords == 0 { Flow::On } else { Flow::Call(ib) })
 }
 
-/// COND_EXEC: the next dwords are for those who find something else than zero.
+/// Executes COND_EXEC: skips the next dwords if the value in memory is zero.
 pub(super) fn cond_exec(packet: &CondExec, step: &Step<'_, '_>, rest: &[u32]) -> Result<Flow, Stop> {
     let va = step.aligned("addr_lo", packet.addr, 4)?;
     skip_unless(step, step.port.read_u32(va) != 0, packet.exec_count, rest)
 }
 
-/// PRED_EXEC: the next dwords are for the devices of a mask. There is one device, number 0.
+/// Executes PRED_EXEC: the next dwords are for the devices of a mask. The only device is number 0.
 pub(super) fn pred_exec(packet: PredExec, step: &Step<'_, '_>, rest: &[u32]) -> Result<Flow, Stop> {
     skip_unless(step, packet.device_select & 1 != 0, packet.exec_count, rest)
 }
 
-/// COND_INDIRECT_BUFFER: a call, or on MEC a jump, that depends on a qword.
+/// Executes COND_INDIRECT_BUFFER: a call, or on MEC a jump, that depends on a qword.
 pub(super) fn cond_indirect_buffer(packet: &CondIndirectBuffer, step: &Step<'_, '_>) -> Result<Flow, Stop> {
     let at = step.aligned("compare_addr_lo", packet.compare_addr, 8)?;
     let found = step.port.read_u64(at) & packet.mask;
@@ -158,7 +158,7 @@ pub(super) fn cond_indirect_buffer(packet: &CondIndirectBuffer, step: &Step<'_, 
     }
 }
 
-/// INDIRECT_BUFFER_CONST: an IB for the constant engine.
+/// Executes INDIRECT_BUFFER_CONST: starts an IB on the constant engine.
 pub(super) fn indirect_buffer_const(packet: &IndirectBufferConst, step: &Step<'_, '_>) -> Result<Flow, Stop> {
     if packet.vmid != 0 {
         return Err(step.refuse("names an address space, which is the kernel's to choose"));
@@ -167,8 +167,7 @@ pub(super) fn indirect_buffer_const(packet: &IndirectBufferConst, step: &Step<'_
     Ok(if ib.dwords == 0 { Flow::On } else { Flow::Constant(ib) })
 }
 
-/// REWIND: the engine reads the packet again and again until it says that the following packets are valid. They were
-/// fetched with the IB.
+/// Executes REWIND: reads the packet repeatedly until it says that the following packets are valid. These were fetched with the IB.
 pub(super) fn rewind(packet: Rewind, step: &Step<'_, '_>) -> Result<(), Stop> {
     const VALID: u64 = 1 << 31;
     if packet.valid {
@@ -181,14 +180,14 @@ pub(super) fn rewind(packet: Rewind, step: &Step<'_, '_>) -> Result<(), Stop> {
     wait_for_memory(step.port, va, false, &condition)
 }
 
-/// Stream-out statistics at the beginning and the end of a query, each the primitives that needed room and those that
-/// were written.
+/// Returns `true` if stream-out did not overflow during a query. The query has statistics of its start and its end. Each has the
+/// number of primitives that needed space and the number of written ones.
 fn has_not_overflowed(step: &Step<'_, '_>, va: GpuVa) -> bool {
     let at = |offset| va.checked_add(offset).map_or(0, |va| step.port.read_u64(va));
     at(16).wrapping_sub(at(0)) == at(24).wrapping_sub(at(8))
 }
 
-/// Skips the packets that the next `exec_count` dwords hold. They must be whole, and of this IB.
+/// Skips the packets in the next `exec_count` dwords unless `runs` is set. They must be complete, and all in this IB.
 fn skip_unless(step: &Step<'_, '_>, runs: bool, count: u32, rest: &[u32]) -> Result<Flow, Stop> {
     let count = count as usize;
     let mut at = 0;

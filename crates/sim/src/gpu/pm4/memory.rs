@@ -1,4 +1,4 @@
-//! Packets that move data.
+//! Packets that copy data.
 
 use amdgpu_hw::GfxLevel;
 use amdgpu_hw::GpuVa;
@@ -16,27 +16,27 @@ use zerocopy::IntoBytes;
 
 use crate::gpu::{Engine, Stop, Watched, atomic::Atomic, budget::Budget, dma, ram::Ram, step::Step};
 
-/// One side of a CP DMA.
+/// One side of a copy by CP DMA.
 #[derive(Clone, Copy)]
 enum Side {
     Memory(GpuVa),
-    /// A byte offset into global data share.
+    /// A byte offset into the global data share.
     Gds(u32),
     Register(Register),
-    /// A pattern; as a destination, nowhere.
+    /// A pattern. As a destination, the data is dropped.
     Value(u32),
 }
 
-/// CP_DMA and DMA_DATA, which say the same in other places.
+/// The fields of CP_DMA or DMA_DATA, which have the same meaning.
 pub(super) struct Dma {
     source: DmaSrc,
     destination: DmaDst,
     from: u64,
     to: u64,
     pattern: u32,
-    /// The source, and the destination, is a register where it would be memory.
+    /// Whether the source and the destination are registers instead of memory.
     names_registers: (bool, bool),
-    /// The source, and the destination, stays where it is.
+    /// Whether the source and the destination have a fixed address.
     holds: (bool, bool),
     swaps: bool,
     is_indirect: bool,
@@ -77,13 +77,13 @@ impl From<DmaData> for Dma {
     }
 }
 
-/// A register and those behind it.
+/// Iterates over registers from the first one on.
 fn registers(first: Register) -> impl Iterator<Item = Register> {
     std::iter::successors(Some(first), |register| register.next())
 }
 
 impl Engine {
-    /// WRITE_DATA: dwords of the stream to memory, registers or global data share.
+    /// Executes WRITE_DATA: writes dwords of the stream to memory, registers or the global data share.
     pub(super) fn write_data(
         &mut self,
         packet: &WriteData<'_>,
@@ -107,7 +107,7 @@ impl Engine {
         Ok(())
     }
 
-    /// COPY_DATA: a dword or qword between memory, registers, the packet and the clocks.
+    /// Executes COPY_DATA: copies a dword or qword between memory, registers, the packet and the clocks.
     pub(super) fn copy_data(&mut self, packet: &CopyData, step: &Step<'_, '_>, level: GfxLevel) -> Result<(), Stop> {
         let wide = packet.count_sel == CountSel::QWORD;
         let bytes = if wide { 8 } else { 4 };
@@ -160,7 +160,7 @@ impl Engine {
         Ok(u64::from(high) << 32 | u64::from(low))
     }
 
-    /// CP_DMA and DMA_DATA between sides of all kinds.
+    /// Executes CP_DMA or DMA_DATA, between sides of all types.
     pub(super) fn dma(&mut self, packet: &Dma, step: &Step<'_, '_>, level: GfxLevel) -> Result<(), Stop> {
         if packet.swaps {
             return Err(step.refuse("swaps bytes, which is not simulated"));
@@ -171,7 +171,7 @@ impl Engine {
         let (from, to) = (source(packet, step)?, destination(packet, step)?);
         let (bytes, (holds_from, holds_to)) = (packet.bytes, packet.holds);
         match (from, to) {
-            // What is brought into L2 has no effect here.
+            // Data that is loaded into L2 has no effect here.
             (_, Side::Value(_)) => Ok(()),
             (Side::Memory(from), Side::Memory(to)) if !holds_from && !holds_to => {
                 dma::copy(step.port, to, from, bytes.into())
@@ -179,7 +179,7 @@ impl Engine {
             (Side::Value(pattern), Side::Memory(to)) if !holds_to => dma::fill(step.port, to, pattern, bytes.into()),
             _ => {
                 step.require_multiple("byte_count", bytes.into(), 4)?;
-                // A side that stays where it is, or one that is no memory: dword by dword.
+                // If a side has a fixed address or is not memory, the copy is made dword by dword.
                 for offset in (0..bytes).step_by(4) {
                     step.port.spend(1)?;
                     let value = self.load(from, if holds_from { 0 } else { offset }, level, step)?;
@@ -215,7 +215,7 @@ impl Engine {
         Ok(())
     }
 
-    /// COPY_DW of GFX6 and GFX7: a dword between memory and registers.
+    /// Executes COPY_DW of GFX6 and GFX7: copies a dword between memory and registers.
     pub(super) fn copy_dw(&mut self, packet: &CopyDw, step: &Step<'_, '_>, level: GfxLevel) -> Result<(), Stop> {
         let value = if packet.src_space == CopyDwSpace::MEMORY {
             step.port.read_u32(step.aligned("src_lo", packet.src, 4)?)
@@ -229,12 +229,12 @@ impl Engine {
         self.set_register(Register::new(packet.dst as u32), value, level, step.port)
     }
 
-    /// WRITE_GDS_RAM of GFX6.
+    /// Executes WRITE_GDS_RAM of GFX6.
     pub(super) fn write_gds_ram(&mut self, packet: &WriteGdsRam<'_>) {
         self.state.gds.write(packet.gds_index.saturating_mul(4), packet.data.as_bytes());
     }
 
-    /// ATOMIC_MEM: once, or until the comparison holds.
+    /// Executes ATOMIC_MEM: once, or until the comparison is true.
     pub(super) fn atomic_mem(&mut self, packet: &AtomicMem, step: &Step<'_, '_>) -> Result<(), Stop> {
         let unknown = FieldError::Unknown { field: "op", value: packet.op.number() };
         let atomic = Atomic::new(packet.op, packet.src, packet.cmp).ok_or_else(|| step.wrong(unknown))?;
@@ -260,7 +260,7 @@ impl Engine {
         }
     }
 
-    /// COND_WRITE: one look, and a store if it holds.
+    /// Executes COND_WRITE: one comparison, and a write if it is true.
     pub(super) fn cond_write(&mut self, packet: &CondWrite, step: &Step<'_, '_>, level: GfxLevel) -> Result<(), Stop> {
         let value = if packet.poll_space == Space::MEMORY {
             step.port.read_u32(step.aligned("poll_addr_lo", packet.poll_addr, 4)?)
@@ -282,8 +282,8 @@ impl Engine {
         Ok(())
     }
 
-    /// STRMOUT_BUFFER_UPDATE: how far a stream-out buffer is filled, from here or there, and to memory. Bytes and dwords are
-    /// stored as they come, as no recorder mixes them.
+    /// Executes STRMOUT_BUFFER_UPDATE: sets the filled size of a stream-out buffer, and stores it to memory. Bytes and dwords are
+    /// stored without conversion, because no driver mixes them.
     ///
     /// Source: Mesa 25.0.7 `src/amd/vulkan/radv_cmd_buffer.c`, `radv_emit_streamout_begin` and `_end`.
     pub(super) fn strmout_buffer_update(
@@ -297,7 +297,7 @@ impl Engine {
             let filled = self.state.filled.get(buffer).copied().unwrap_or_default();
             step.port.write_dwords(step.address("dst_addr_lo", packet.dst_addr)?, &[filled]);
         }
-        // Before GFX11 an offset and the low half of an address share a field.
+        // Before GFX11, an offset and the low half of an address have the same field.
         let shared = packet.offset_or_src_addr;
         let offset = match packet.source_select {
             StrmoutSource::PACKET_OFFSET if level >= GfxLevel::Gfx11 => Some(packet.offset),
@@ -309,24 +309,24 @@ impl Engine {
                 let va = step.aligned("offset_or_src_addr_lo", packet.src_addr | shared, 4)?;
                 Some(step.port.read_u32(va))
             }
-            // The chip's own count is the one that is kept here.
+            // The chip's own count is the one in the simulator's state.
             _ => None,
         };
         if let (Some(filled), Some(offset)) = (self.state.filled.get_mut(buffer), offset) {
             *filled = offset;
         }
-        // CP_STRMOUT_CNTL says that the update is done, for the wait that comes next.
+        // CP_STRMOUT_CNTL reports that the update is done, for the wait that follows.
         match CP_STRMOUT_CNTL.offset(level).and_then(Register::at_byte) {
             Some(control) => self.set_register(control, 1, level, step.port),
             None => Ok(()),
         }
     }
 
-    /// Copies a range of global data share to memory.
+    /// Copies a range of the global data share to memory.
     pub(super) fn store_gds(&self, step: &Step<'_, '_>, va: GpuVa, offset: u32, dwords: u32) -> Result<(), Stop> {
         let bytes = 4 * u64::from(dwords);
         step.port.spend(Budget::of_bytes(bytes))?;
-        // At most 16 bits' worth of dwords.
+        // The number of dwords has at most 16 bits.
         let mut data = vec![0; bytes.min(4 * Ram::SIZE as u64) as usize];
         self.state.gds.read(offset, &mut data);
         step.port.write(va, &data);
@@ -356,7 +356,7 @@ fn destination(packet: &Dma, step: &Step<'_, '_>) -> Result<Side, Stop> {
     })
 }
 
-/// The register at the byte that the low half of an address names.
+/// Returns the register whose byte offset is the low half of an address.
 fn register_at(step: &Step<'_, '_>, address: u64) -> Result<Side, Stop> {
     let byte = address as u32;
     let misaligned = FieldError::Misaligned { field: "register", value: byte.into(), multiple: 4 };

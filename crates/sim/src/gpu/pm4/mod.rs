@@ -1,4 +1,4 @@
-//! Executing PM4: the way through IBs.
+//! The execution of PM4 IBs.
 
 mod constant;
 mod draws;
@@ -21,23 +21,23 @@ use super::port::Port;
 use super::step::{Step, wrong};
 use super::{Engine, Environment, Ib, Place, Registers, Stop};
 
-/// The continuation after a packet.
+/// Where execution continues after a packet.
 enum Flow {
-    /// Behind the packet.
+    /// After the packet.
     On,
-    /// This many dwords behind the packet.
+    /// This many dwords after the packet.
     Skip(usize),
-    /// In another IB, without coming back.
+    /// In another IB, without a return.
     Chain(Ib),
-    /// In another IB, and then behind the packet.
+    /// In another IB, and then after the packet.
     Call(Ib),
-    /// Behind the packet, and the constant engine in an IB of its own.
+    /// After the packet; the constant engine starts an IB of its own.
     Constant(Ib),
-    /// Here again, when the draw engine has come further. Only the constant engine waits like this.
+    /// At the same packet, when the draw engine has made progress. Only the constant engine waits in this way.
     Blocked,
 }
 
-/// State shared by all levels of a job.
+/// The state shared by all levels of a job.
 struct Walk<'w> {
     target: Target,
     env: &'w Environment<'w>,
@@ -50,12 +50,12 @@ impl<'w> Walk<'w> {
     }
 }
 
-/// A packet that was read.
+/// A decoded packet.
 struct Understood<'f> {
     packet: Packet<'f>,
     name: &'static str,
     dwords: &'f [u32],
-    /// Its header asks for predication.
+    /// `true` if the packet's header requests predication.
     is_predicated: bool,
 }
 
@@ -85,14 +85,14 @@ impl Engine {
             outer.load(ib, walk.env);
             while let Some(called) = self.level(outer, constant, 1, walk)? {
                 inner.load(called, walk.env);
-                // It calls nothing in turn: `indirect_buffer` refuses that on level 2.
+                // Level 2 calls no other IB: `indirect_buffer` refuses that.
                 self.level(inner, constant, 2, walk)?;
             }
         }
         self.finish_constant(constant, walk)
     }
 
-    /// Executes an IB and those it chains to, up to the end or to a call.
+    /// Executes an IB and the IBs that it chains to, up to the end or a call.
     fn level(
         &mut self,
         frame: &mut Frame,
@@ -114,7 +114,7 @@ impl Engine {
             let step = Step { dwords, reader: Reader::Ring(target), port: &port };
             let flow = match packet {
                 _ if is_predicated && self.state.predicate.skips && !target.is_mec() => Flow::On,
-                // The draw engine came further, so the constant engine may.
+                // The draw engine made progress, so the constant engine may continue.
                 Packet::IncrementDeCounter(_) => {
                     self.increment_de(constant, walk)?;
                     Flow::On
@@ -166,7 +166,7 @@ impl Engine {
     }
 }
 
-/// The packet at the frame's place; `None` at the end.
+/// Decodes the packet at the frame's position; `None` at the end.
 fn understand(frame: &Frame, level: u8, target: Target) -> Result<Option<Understood<'_>>, Stop> {
     let rest = frame.dwords().get(frame.next()..).unwrap_or_default();
     let Some(found) = layout::packets(rest, target).next() else { return Ok(None) };
@@ -186,7 +186,7 @@ fn understand(frame: &Frame, level: u8, target: Target) -> Result<Option<Underst
     Ok(Some(Understood { packet, name, dwords, is_predicated }))
 }
 
-/// Returns the stop for a packet that cannot be decoded, with the library's error if it has a type for the packet.
+/// Returns the stop for a packet that cannot be decoded. It contains the library's error if the library has a type for the packet.
 fn misunderstood(frame: &Frame, level: u8, target: Target, error: DecodeError) -> Stop {
     let typed = match pm4::decode_at(frame.dwords(), frame.next(), target) {
         Some(Err(typed)) => return malformed(frame, target.into(), level, typed),

@@ -1,4 +1,4 @@
-//! Packets that set, load and change registers, and the bases that others start from.
+//! Packets that set, load and change registers, and packets that set base addresses.
 
 use std::ops::Range;
 
@@ -23,10 +23,10 @@ use crate::gpu::{
     step::Step,
 };
 
-/// The most that the short form of packed pairs takes.
+/// The most registers that the short form of packed pairs can contain.
 const SHORT: u32 = 14;
 
-/// LOAD_*_REG_INDEX of an aperture.
+/// The fields of LOAD_*_REG_INDEX of a range of registers.
 pub(super) struct IndexedLoad {
     aperture: Range<u32>,
     index: LoadIndex,
@@ -61,7 +61,7 @@ impl From<LoadUconfigRegIndex<'_>> for IndexedLoad {
 }
 
 impl Engine {
-    /// Writes the register `offset` dwords into an aperture.
+    /// Writes the register that is `offset` dwords after the start of a range.
     fn set_relative(
         &mut self,
         step: &Step<'_, '_>,
@@ -77,8 +77,8 @@ impl Engine {
         self.set_register(Register::new(index), value, level, step.port)
     }
 
-    /// SET_*_REG and SET_*_REG_INDEX: one register after the other. The index asks firmware to do something besides; the
-    /// register gets the value all the same, and there is no mask of compute units to apply.
+    /// Executes SET_*_REG and SET_*_REG_INDEX: writes consecutive registers. The index requests another action of the firmware; the
+    /// register gets the value in any case, and there is no mask of compute units to apply.
     pub(super) fn set_registers(
         &mut self,
         step: &Step<'_, '_>,
@@ -93,7 +93,7 @@ impl Engine {
         Ok(())
     }
 
-    /// SET_SH_REG and SET_SH_REG_INDEX.
+    /// Executes SET_SH_REG and SET_SH_REG_INDEX.
     pub(super) fn set_sh_registers(
         &mut self,
         step: &Step<'_, '_>,
@@ -108,7 +108,7 @@ impl Engine {
         self.set_registers(step, &PERSISTENT, first, values, level)
     }
 
-    /// SET_*_REG_PAIRS: offset and value, again and again.
+    /// Executes SET_*_REG_PAIRS: pairs of an offset and a value.
     pub(super) fn set_pairs(
         &mut self,
         step: &Step<'_, '_>,
@@ -123,7 +123,7 @@ impl Engine {
         Ok(())
     }
 
-    /// SET_*_REG_PAIRS_PACKED: a count, then two offsets in a dword and their values.
+    /// Executes SET_*_REG_PAIRS_PACKED: a count, then groups of two offsets in a dword and their values.
     pub(super) fn set_packed_pairs(
         &mut self,
         step: &Step<'_, '_>,
@@ -143,7 +143,7 @@ impl Engine {
         Ok(())
     }
 
-    /// SET_SH_REG_PAIRS_PACKED_N: the short form.
+    /// Executes SET_SH_REG_PAIRS_PACKED_N, the short form.
     pub(super) fn set_few_packed_pairs(
         &mut self,
         step: &Step<'_, '_>,
@@ -156,7 +156,7 @@ impl Engine {
         self.set_packed_pairs(step, &PERSISTENT, count, level)
     }
 
-    /// LOAD_*_REG: ranges of registers from an image of the whole aperture.
+    /// Executes LOAD_*_REG: loads ranges of registers from an image of the whole range.
     pub(super) fn load_registers(
         &mut self,
         step: &Step<'_, '_>,
@@ -175,7 +175,7 @@ impl Engine {
         Ok(())
     }
 
-    /// `count` registers from `offset` on get what lies at `from`.
+    /// Loads `count` registers, starting at `offset`, from the memory at `from`.
     fn load_block(
         &mut self,
         step: &Step<'_, '_>,
@@ -193,7 +193,7 @@ impl Engine {
         self.set_registers(step, aperture, offset, &values, level)
     }
 
-    /// LOAD_*_REG_INDEX: registers from memory where they lie side by side, or each with its offset.
+    /// Executes LOAD_*_REG_INDEX: loads registers from memory, which has consecutive values, or each value with its offset.
     pub(super) fn load_registers_indexed(
         &mut self,
         step: &Step<'_, '_>,
@@ -230,7 +230,7 @@ impl Engine {
         Ok(())
     }
 
-    /// CONTEXT_REG_RMW: some bits of a context register.
+    /// Executes CONTEXT_REG_RMW: changes some bits of a context register.
     pub(super) fn context_reg_rmw(
         &mut self,
         packet: &ContextRegRmw,
@@ -242,7 +242,7 @@ impl Engine {
         self.set_relative(step, &CONTEXT, reg_offset, old & !mask | data & mask, level)
     }
 
-    /// REG_RMW: some bits of any register, by masks in the packet or in other registers.
+    /// Executes REG_RMW: changes some bits of any register, with masks in the packet or in other registers.
     pub(super) fn reg_rmw(&mut self, packet: &RegRmw, step: &Step<'_, '_>, level: GfxLevel) -> Result<(), Stop> {
         let mask = |from: RmwSrc, value: u32| match from {
             RmwSrc::IMMEDIATE => Ok(value),
@@ -254,7 +254,8 @@ impl Engine {
         self.set_register(register, old & and | or, level, step.port)
     }
 
-    /// SET_SH_REG_OFFSET: an address relative to the IB, or one or two dwords from behind SET_BASE's address.
+    /// Executes SET_SH_REG_OFFSET: sets an address relative to the IB, or one or two dwords from memory at an offset from the
+    /// address of SET_BASE.
     pub(super) fn set_sh_reg_offset(
         &mut self,
         packet: &SetShRegOffset,
@@ -280,12 +281,12 @@ impl Engine {
         self.set_relative(step, &PERSISTENT, packet.reg_offset + 1, (value >> 32) as u32, level)
     }
 
-    /// SET_BASE: an address for later packets; on the constant engine also the bounds of its memory, which mean nothing
-    /// to one that has it all.
+    /// Executes SET_BASE: sets an address for later packets. On the constant engine it also sets the bounds of its memory, which
+    /// are ignored because the engine has all of it.
     pub(super) fn set_base(&mut self, packet: &SetBase, step: &Step<'_, '_>) -> Result<(), Stop> {
         let index = packet.base_index;
         let is_mec = matches!(step.reader, Reader::Ring(target) if target.ring == Ring::Compute && target.is_mec());
-        // What MEC knows a base for.
+        // The bases that MEC has.
         if is_mec && index != SetBaseIndex::EXECUTE_INDIRECT_V2 {
             return Err(step.wrong(FieldError::Unknown { field: "base_index", value: index.number() }));
         }
@@ -299,9 +300,9 @@ impl Engine {
         Ok(())
     }
 
-    /// CLEAR_STATE: context registers to their first values, which are zero here; or put aside, and taken back.
+    /// Executes CLEAR_STATE: resets the context registers to their initial values, which are zero here, or saves and restores them.
     pub(super) fn clear_state(&mut self, packet: ClearState, step: &Step<'_, '_>) -> Result<(), Stop> {
-        /// No driver nests deeper.
+        /// No driver nests deeper than this.
         const DEPTH: usize = 16;
         let command = packet.cmd;
         let state = &mut self.state;
@@ -323,7 +324,7 @@ impl Engine {
         Ok(())
     }
 
-    /// DRAW_PREAMBLE: three registers of the front end.
+    /// Executes DRAW_PREAMBLE, which sets three registers of the front end.
     ///
     /// Source: Mesa 25.0.7 `src/amd/registers/gfx7.json` and `gfx8.json`, VGT_PRIMITIVE_TYPE, IA_MULTI_VGT_PARAM and
     /// VGT_LS_HS_CONFIG.
@@ -347,7 +348,7 @@ impl Engine {
     }
 }
 
-/// Nothing is left over after the last group of dwords.
+/// Checks that no dwords are left after the last group.
 fn require_whole(step: &Step<'_, '_>, rest: &[u32]) -> Result<(), Stop> {
     match rest.len() {
         0 => Ok(()),

@@ -1,4 +1,4 @@
-//! Waits, events and stores at the end of work.
+//! Waits, events and end-of-pipe stores.
 
 use amdgpu_hw::GfxLevel;
 use amdgpu_hw::GpuVa;
@@ -17,10 +17,10 @@ use crate::gpu::{
     wait::{Condition, wait_for_memory},
 };
 
-/// Says of a count that it was stored.
+/// The bit that marks a count as stored.
 const STORED: u64 = 1 << 63;
 
-/// WAIT_REG_MEM and its form for qwords.
+/// The fields of WAIT_REG_MEM, or of its form for qwords.
 pub(super) struct Wait {
     wide: bool,
     function: Compare,
@@ -30,7 +30,7 @@ pub(super) struct Wait {
     space: WaitSpace,
     address: u64,
     register: u32,
-    /// For the operation that writes a register before and after, and waits for another one.
+    /// The register that is written, for the operation that writes one register before and after it waits for another.
     written: u32,
     watched: u32,
 }
@@ -69,7 +69,7 @@ impl From<WaitRegMem64> for Wait {
     }
 }
 
-/// EVENT_WRITE_EOP and RELEASE_MEM.
+/// The fields of EVENT_WRITE_EOP or RELEASE_MEM.
 pub(super) struct EndOfPipe {
     is_wait: bool,
     destination: EopDst,
@@ -93,7 +93,7 @@ impl From<ReleaseMem> for EndOfPipe {
 }
 
 impl Engine {
-    /// WAIT_REG_MEM: until memory or a register compares.
+    /// Executes WAIT_REG_MEM: waits until the comparison of memory or a register is true.
     pub(super) fn wait(&mut self, packet: &Wait, step: &Step<'_, '_>, level: GfxLevel) -> Result<(), Stop> {
         let Wait { wide, mask, reference, .. } = *packet;
         let condition = Condition { function: step.compare(packet.function)?, mask, reference };
@@ -113,20 +113,20 @@ impl Engine {
         self.wait_for_register(step, register, wide, &condition)
     }
 
-    /// EVENT_WRITE.
+    /// Executes EVENT_WRITE.
     pub(super) fn event_write(&self, packet: &EventWrite, step: &Step<'_, '_>) -> Result<(), Stop> {
         let Reader::Ring(target) = step.reader else { return Err(step.refuse("has no place on this engine")) };
         let (event, index) = (packet.event_type, packet.event_index);
         if !indices(event, target.level).contains(&index) {
             return Err(step.wrong(FieldError::Unknown { field: "event_index", value: index.number() }));
         }
-        // The dwords behind this event are no address.
+        // The dwords after this event are not an address.
         let has_address = step.dwords.len() > 2 && event != Event::PIXEL_PIPE_STAT_CONTROL;
         let at = if has_address { Some(step.address("addr_lo", packet.addr)?) } else { None };
         self.event(event, at, target, step.port)
     }
 
-    /// Stores the result of an event. Nothing is ever drawn, so every count is zero; bit 63 says that it was stored.
+    /// Stores the result of an event. Draws are not executed, so all counts are zero; bit 63 marks a count as stored.
     ///
     /// Source: Mesa 25.0.7 `src/amd/vulkan/radv_query.c`, where the layouts of the pools are.
     fn event(&self, event: Event, at: Option<GpuVa>, target: Target, port: &Port<'_>) -> Result<(), Stop> {
@@ -149,7 +149,7 @@ impl Engine {
             Event::ZPASS_DONE | Event::PIXEL_PIPE_STAT_DUMP => self.store_sample_counts(va, port),
             Event::SAMPLE_PIPELINESTAT => {
                 let counters = match (target.is_mec(), target.level >= GfxLevel::Gfx11) {
-                    // MEC is given the address of the one counter that it has.
+                    // MEC gets the address of the only counter that it has.
                     (true, _) => 1,
                     (false, true) => 14,
                     (false, false) => 11,
@@ -166,7 +166,7 @@ impl Engine {
         Ok(())
     }
 
-    /// Each render backend that is there stores its count, 16 bytes behind the one before.
+    /// Stores the count of each present render backend, at intervals of 16 bytes.
     pub(super) fn store_sample_counts(&self, va: GpuVa, port: &Port<'_>) {
         for backend in (0..32).filter(|backend| self.render_backends >> backend & 1 != 0) {
             if let Some(slot) = va.checked_add(16 * backend) {
@@ -175,7 +175,7 @@ impl Engine {
         }
     }
 
-    /// EVENT_WRITE_EOP and RELEASE_MEM: a store, or nothing, at the end of the pipe.
+    /// Executes EVENT_WRITE_EOP or RELEASE_MEM: a store, or nothing, at the end of the pipe.
     pub(super) fn end_of_pipe(&self, packet: &EndOfPipe, step: &Step<'_, '_>) -> Result<(), Stop> {
         if packet.is_wait {
             return Ok(());
@@ -192,13 +192,13 @@ impl Engine {
                 let (offset, dwords) = (packet.data as u32 & 0xffff, packet.data as u32 >> 16);
                 self.store_gds(step, aligned(4)?, offset, dwords)?;
             }
-            // The clocks: GPU, system, and the emulated one of shaders.
+            // The clocks: those of the GPU and the system, and the emulated one of shaders.
             _ => step.port.write_u64(aligned(8)?, step.port.env().clock.ticks()),
         }
         Ok(())
     }
 
-    /// EVENT_WRITE_EOS: a store when shaders are done.
+    /// Executes EVENT_WRITE_EOS: a store after shaders are done.
     pub(super) fn end_of_shader(&self, packet: &EventWriteEos, step: &Step<'_, '_>) -> Result<(), Stop> {
         let va = step.aligned("addr_lo", packet.addr, 4)?;
         match packet.command {
@@ -209,7 +209,7 @@ impl Engine {
         Ok(())
     }
 
-    /// OCCLUSION_QUERY: the sum of what begin and end are apart.
+    /// Executes OCCLUSION_QUERY: stores the sum of the differences between end and start counts.
     pub(super) fn occlusion_query(&self, packet: &OcclusionQuery, step: &Step<'_, '_>) -> Result<(), Stop> {
         let pairs = step.aligned("start_addr_lo", packet.start_addr, 16)?;
         let to = step.aligned("query_addr_lo", packet.query_addr, 4)?;
@@ -219,7 +219,7 @@ impl Engine {
     }
 }
 
-/// The indices that an event goes with. AMD PAL numbers the stream-out statistics of GFX11 by stream, Mesa does not.
+/// Returns the valid indices of an event. AMD PAL numbers the stream-out statistics of GFX11 by stream; Mesa does not.
 const fn indices(event: Event, level: GfxLevel) -> &'static [EventIndex] {
     match event {
         Event::ZPASS_DONE if (level as u8) < GfxLevel::Gfx11 as u8 => &[EventIndex::ZPASS_OR_PIXEL_PIPE_STAT],
@@ -240,7 +240,7 @@ const fn indices(event: Event, level: GfxLevel) -> &'static [EventIndex] {
     }
 }
 
-/// Returns `true` if a packet's ring is the graphics one, or one of GFX6's, which read the graphics forms.
+/// Returns `true` if a packet's ring is a graphics ring, or any ring of GFX6, where all read the graphics forms.
 pub(super) fn is_graphics(step: &Step<'_, '_>) -> bool {
     !matches!(step.reader, Reader::Ring(target) if target.ring == Ring::Compute && target.is_mec())
 }

@@ -16,8 +16,8 @@ use super::reads::Reads;
 use super::tiled::{copy_between_tiled, copy_tiled};
 use super::windows::{SWAPPED, SubWindow, copy_sub_window};
 
-/// Number of attempts after which the engine's own timer ends an atomic that loops. Memory is left alone then, and the job
-/// goes on.
+/// The number of attempts after which the engine's own timer ends an atomic operation that loops. Memory is not changed then, and
+/// the job continues.
 ///
 /// Source: libdrm 2.4.124 `tests/amdgpu/basic_tests.c`, `amdgpu_command_submission_write_linear_helper_with_secure`, which
 /// expects the end; how long it takes is not said.
@@ -27,7 +27,7 @@ const TILED: &str = "moves a run of tiled data, and which elements those are is 
 const KERNEL: &str = "belongs to the kernel and has no place in a user's IB";
 const UNDESCRIBED: &str = "what it does is not described anywhere, so it is not simulated";
 
-/// Packets that are known and not executed, and why.
+/// The packets that are known but not executed, with the reasons.
 const REFUSED: &[(&Layout, &str)] = &[
     (&layout::sdma::COPY_TILED, TILED),
     (&layout::sdma::COPY_STRUCT, UNDESCRIBED),
@@ -49,15 +49,15 @@ const REFUSED: &[(&Layout, &str)] = &[
     (&layout::sdma::REGISTER_RMW, KERNEL),
 ];
 
-/// The name of a packet that is not executed, and why; `None` for the others.
+/// Returns the name of a packet that is not executed, and the reason; `None` for other packets.
 pub(super) fn refused(header: u32, version: Version) -> Option<(&'static str, &'static str)> {
-    // The sub-opcode, which 1.0 does not have, is in bits 15:8.
+    // The sub-opcode is in bits 15:8. Version 1.0 has none.
     let opcode = if version == Version::V1_0 { (header >> 28) as u16 } else { header as u16 };
     let is_it = |layout: &Layout| layout.opcode() == opcode && Reader::Copy(version).takes(layout);
     REFUSED.iter().find(|row| is_it(row.0)).map(|row| (row.0.name(), row.1))
 }
 
-/// Executes a packet, and says how many of the `left` dwords behind it are skipped.
+/// Executes a packet, and returns how many of the `left` dwords after it are skipped.
 pub(super) fn execute(
     packet: &Packet<'_>,
     step: &Step<'_, '_>,
@@ -108,7 +108,7 @@ pub(super) fn execute(
         }
         Packet::CondExe(packet) => {
             let found = port.read_u32(step.aligned("addr_lo", packet.addr, 4)?);
-            // Before 2.4 there is no reference: everything but zero runs.
+            // Before version 2.4 there is no reference: any value but zero executes the packets.
             let runs = if version < Version::V2_4 { found != 0 } else { found == packet.reference };
             return skip_unless(step, runs, packet.exec_count, left);
         }
@@ -121,7 +121,7 @@ pub(super) fn execute(
     Ok(0)
 }
 
-/// Skips `exec_count` dwords, which must be of this IB.
+/// Returns the number of dwords to skip unless `runs` is set. All of them must be in this IB.
 fn skip_unless(step: &Step<'_, '_>, runs: bool, count: u32, left: usize) -> Result<usize, Stop> {
     match count as usize {
         count if count > left => Err(step.refuse("skips beyond the end of its IB")),
@@ -130,12 +130,12 @@ fn skip_unless(step: &Step<'_, '_>, runs: bool, count: u32, left: usize) -> Resu
     }
 }
 
-/// The bytes that a copy moves: from 4.0 on the field holds one less.
+/// Returns the number of bytes of a copy. From version 4.0 on, the field contains one less.
 fn bytes_of(count: u32, version: Version) -> u64 {
     u64::from(count) + u64::from(version >= Version::V4_0)
 }
 
-/// COPY_LINEAR. Its flags change nothing of what is moved.
+/// Executes COPY_LINEAR. Its flags have no effect on the copied bytes.
 fn copy_linear(packet: &CopyLinear<'_>, step: &Step<'_, '_>, version: Version) -> Result<(), Stop> {
     if packet.src_sw != 0 || packet.dst_sw != 0 {
         return Err(step.refuse(SWAPPED));
@@ -148,7 +148,7 @@ fn copy_linear(packet: &CopyLinear<'_>, step: &Step<'_, '_>, version: Version) -
     dma::copy(step.port, to, from, bytes)
 }
 
-/// COPY_BROADCAST_LINEAR: to two places.
+/// Executes COPY_BROADCAST_LINEAR, a copy to two destinations.
 fn copy_twice(packet: &CopyBroadcastLinear, step: &Step<'_, '_>, version: Version) -> Result<(), Stop> {
     let (from, bytes) = (step.address("src_addr_lo", packet.src_addr)?, bytes_of(packet.count, version));
     for (field, to) in [("dst1_addr_lo", packet.dst1_addr), ("dst2_addr_lo", packet.dst2_addr)] {
@@ -157,7 +157,7 @@ fn copy_twice(packet: &CopyBroadcastLinear, step: &Step<'_, '_>, version: Versio
     Ok(())
 }
 
-/// WRITE_LINEAR, and WRITE of 1.0: dwords of the stream.
+/// Executes WRITE_LINEAR, or WRITE of version 1.0: writes dwords of the stream.
 fn write(step: &Step<'_, '_>, to: u64, swap: u32, data: &[u32]) -> Result<(), Stop> {
     if swap != 0 {
         return Err(step.refuse(SWAPPED));
@@ -166,7 +166,7 @@ fn write(step: &Step<'_, '_>, to: u64, swap: u32, data: &[u32]) -> Result<(), St
     Ok(())
 }
 
-/// CONST_FILL: a pattern of dwords. With whole dwords the two low bits of the count do not count.
+/// Executes CONST_FILL, a fill with a pattern. If the pattern is dwords, the two low bits of the count are ignored.
 fn const_fill(packet: &ConstFill, step: &Step<'_, '_>, version: Version) -> Result<(), Stop> {
     if packet.sw != 0 {
         return Err(step.refuse(SWAPPED));
@@ -181,7 +181,7 @@ fn const_fill(packet: &ConstFill, step: &Step<'_, '_>, version: Version) -> Resu
     dma::fill(step.port, step.aligned("dst_addr_lo", packet.dst_addr, multiple)?, pattern, bytes)
 }
 
-/// ATOMIC: once, or again and again until the comparison holds or the engine's timer ends it.
+/// Executes ATOMIC: once, or repeatedly until the comparison is true or the engine's timer ends it.
 fn atomic(packet: &AtomicPacket, step: &Step<'_, '_>) -> Result<(), Stop> {
     let AtomicPacket { atomic_op, src_data, cmp, .. } = *packet;
     let unknown = FieldError::Unknown { field: "atomic_op", value: atomic_op.number() };

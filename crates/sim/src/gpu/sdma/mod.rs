@@ -1,4 +1,4 @@
-//! Executing copy-engine packets: the way through an IB.
+//! The execution of copy-engine IBs.
 
 use amdgpu_packets::layout::records::sdma::Packet;
 use amdgpu_packets::layout::{self, Reader};
@@ -21,7 +21,7 @@ mod windows;
 use reads::Reads;
 
 impl Engine {
-    /// Executes an IB. The copy engine has neither calls nor chains, so one level is all there is.
+    /// Executes an IB. The copy engine has neither calls nor chains, so there is only one level.
     pub(super) fn run_sdma(&mut self, ib: Ib, version: Version, env: &Environment<'_>) -> Result<(), Stop> {
         let [frame, ..] = &mut self.frames;
         frame.load(ib, env);
@@ -31,14 +31,14 @@ impl Engine {
     }
 }
 
-/// A packet that was read.
+/// A decoded packet.
 struct Understood<'f> {
     packet: Packet<'f>,
     name: &'static str,
     dwords: &'f [u32],
 }
 
-/// Follows the packets. Those of CONST_FILL have the form of `reads.fills`.
+/// Executes the packets of an IB. CONST_FILL has the format of the version `reads.fills`.
 fn level(frame: &mut Frame, state: &mut State, reads: &Reads<'_>, env: &Environment<'_>) -> Result<(), Stop> {
     let Reads { version, fills, .. } = *reads;
     let target = Target::Sdma(version);
@@ -57,7 +57,7 @@ fn level(frame: &mut Frame, state: &mut State, reads: &Reads<'_>, env: &Environm
     frame.failed_fetch(target, 1).map_or(Ok(()), Err)
 }
 
-/// Reads the next packet; `None` at the end.
+/// Decodes the next packet; `None` at the end.
 fn understand(frame: &Frame, version: Version, fills: Version) -> Result<Option<Understood<'_>>, Stop> {
     let rest = frame.dwords().get(frame.next()..).unwrap_or_default();
     let is_fill = rest.first().is_some_and(|&header| header as u16 == layout::sdma::CONST_FILL.opcode());
@@ -76,7 +76,7 @@ fn understand(frame: &Frame, version: Version, fills: Version) -> Result<Option<
     }
 }
 
-/// Returns the stop for a packet that cannot be decoded, with the library's error if it has a type for the packet.
+/// Returns the stop for a packet that cannot be decoded. It contains the library's error if the library has a type for the packet.
 fn misunderstood(frame: &Frame, version: Version, error: DecodeError) -> Stop {
     let target = Target::Sdma(version);
     if let Some(Err(typed)) = sdma::decode_at(frame.dwords(), frame.next(), version) {
@@ -89,7 +89,7 @@ fn misunderstood(frame: &Frame, version: Version, error: DecodeError) -> Stop {
     match error.fault {
         DecodeFault::Field { packet, source } => {
             let dwords = frame.dwords().get(frame.next()..).unwrap_or_default();
-            // The rest of the packet may lie where nothing could be fetched.
+            // The rest of the packet may be in memory that could not be fetched.
             let is_cut = matches!(source, FieldError::Missing { .. });
             let failed = frame.failed_fetch(target, 1).filter(|_| is_cut);
             failed.unwrap_or_else(|| wrong(place(packet), dwords, source))

@@ -1,4 +1,4 @@
-//! Waiting for memory or a register.
+//! Waits for memory or a register.
 
 use amdgpu_hw::GfxLevel;
 use amdgpu_packets::layout::records::sdma::{PollRegMem, PollRegmem};
@@ -8,7 +8,7 @@ use amdgpu_packets::sdma::Version;
 
 use crate::gpu::{Registers, State, Stop, Watched, port::Port, step::Step, wait::Condition};
 
-/// POLL_REGMEM, and POLL_REG_MEM of 1.0.
+/// The fields of POLL_REGMEM, or of POLL_REG_MEM of version 1.0.
 pub(super) struct Poll {
     is_memory: bool,
     address: u64,
@@ -49,7 +49,7 @@ pub(super) fn poll_reg_mem(packet: &Poll, step: &Step<'_, '_>, version: Version,
     poll(step.port, Watched::Register(register), &condition, retries, || state.register(register))
 }
 
-/// Looks until the value compares, the retries are used up (then the engine goes on), or the job's patience ends.
+/// Polls until the comparison is true, the retries are used up (the engine then continues), or the job's wait limit is reached.
 fn poll(
     port: &Port<'_>,
     at: Watched,
@@ -71,7 +71,7 @@ fn poll(
     }
 }
 
-/// A generation that has this version: what decides which registers there are.
+/// Returns a generation with this version. It decides which registers there are.
 const fn generation(version: Version) -> GfxLevel {
     match version {
         Version::V1_0 => GfxLevel::Gfx6,

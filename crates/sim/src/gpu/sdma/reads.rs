@@ -1,4 +1,4 @@
-//! The facts of a copy engine that its packets are executed with.
+//! The properties of a copy engine that the execution of packets depends on.
 
 use amdgpu_packets::sdma::Version;
 use amdgpu_surface::Chip;
@@ -6,8 +6,8 @@ use amdgpu_surface::Chip;
 /// The version of a copy engine and its tiling.
 pub(super) struct Reads<'c> {
     pub(super) version: Version,
-    /// The version whose form CONST_FILL has.
+    /// The version whose format CONST_FILL has.
     pub(super) fills: Version,
-    /// The tiling of images, without which none is copied.
+    /// The tiling of images. Without it, no tiled image is copied.
     pub(super) chip: Option<&'c Chip>,
 }

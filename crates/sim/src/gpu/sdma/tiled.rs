@@ -1,4 +1,4 @@
-//! Copies of boxes of elements into tiled surfaces, out of them and between them.
+//! Copies of boxes of elements to, from and between tiled surfaces.
 
 use amdgpu_hw::GpuVa;
 use amdgpu_packets::FieldError;
@@ -11,21 +11,21 @@ use super::reads::Reads;
 use super::windows::{SWAPPED, Side, Window, less_one};
 use crate::gpu::{Stop, step::Step};
 
-/// A tiled surface, as a packet describes it: counts are one less.
+/// A tiled surface as described in a packet. Counts are one less.
 #[derive(Clone, Copy)]
 struct Description {
     address: u64,
-    /// The first element.
+    /// The coordinates of the first element.
     first: [u32; 3],
-    /// The length of an element, as a power of two.
+    /// The size of an element, as an exponent of two.
     element: u32,
-    /// GFX7 and GFX8: tiles in a row and in a slice.
+    /// GFX7 and GFX8: the numbers of tiles in a row and in a slice.
     tiles: [u32; 2],
-    /// GFX7 and GFX8: array mode, micro tile mode, pipe configuration.
+    /// GFX7 and GFX8: the array mode, micro tile mode and pipe configuration.
     modes: [u32; 3],
-    /// GFX7 and GFX8: exponents of the split, bank width, bank height, aspect, and of half the banks.
+    /// GFX7 and GFX8: the exponents of the split, bank width, bank height and aspect, and of half the number of banks.
     banks: [u32; 5],
-    /// GFX9 and later: elements of level 0.
+    /// GFX9 and later: the numbers of elements of level 0.
     extent: [u32; 3],
     swizzle_mode: u32,
     dimension: u32,
@@ -37,7 +37,7 @@ struct Description {
 /// A tiled surface with its addresses.
 struct Tiled {
     base: u64,
-    /// Spreading over channels inside a block.
+    /// The XOR of the address bits in a block, which distributes accesses over channels.
     xor: u64,
     level: Subresource,
     first: [u32; 3],
@@ -91,7 +91,7 @@ impl Description {
         }
     }
 
-    /// Returns the destination of a copy between tiled surfaces. From 2.4 to 3.0 it has no element size of its own.
+    /// Returns the destination of a copy between tiled surfaces. From version 2.4 to 3.0 it has no element size of its own.
     fn destination(packet: &CopyT2tSubWindow<'_>, version: Version) -> Self {
         let one_size = matches!(version, Version::V2_4 | Version::V3_0);
         Self {
@@ -116,7 +116,7 @@ impl Description {
         }
     }
 
-    /// Works out the addresses of the surface.
+    /// Calculates the layout of the surface.
     fn surface(&self, field: &'static str, step: &Step<'_, '_>, reads: &Reads<'_>) -> Result<Tiled, Stop> {
         let lacking = "moves tiled data, and the tiling registers of this chip are not known";
         let chip = reads.chip.ok_or_else(|| step.refuse(lacking))?;
@@ -136,7 +136,7 @@ impl Description {
         8 << self.element
     }
 
-    /// A level of GFX7 or GFX8.
+    /// Returns the layout of a level of GFX7 or GFX8.
     fn tiles(&self, chip: &Chip, base: u64) -> Result<Tiled, TilerError> {
         let [array_mode, micro_mode, pipe_config] = self.modes;
         let [split, bank_width, bank_height, aspect, banks] = self.banks;
@@ -157,10 +157,10 @@ impl Description {
             bits: self.bits(),
             pitch,
             height: (self.tiles[1] + 1) / (self.tiles[0] + 1) * 8,
-            // The packet has no number of slices: as many as its fields can count.
+            // The packet has no number of slices. This is as many as its fields can count.
             depth: 1 << 12,
         };
-        // The low bits of the address of a level in macro tiles rotate pipes and banks.
+        // The low bits of a macro-tiled level's address rotate the pipes and banks.
         let (pipes, banks) = (u64::from(info.pipes()), u64::from(info.banks));
         let is_macro = tiles.mode.is_macro();
         let mask = if is_macro { (pipes * banks) << 8 } else { 1 } - 1;
@@ -170,7 +170,7 @@ impl Description {
         Ok(Tiled { base: base & !mask, xor: 0, level, first: self.first })
     }
 
-    /// A level of GFX9 to GFX11.5.
+    /// Returns the layout of a level of GFX9 to GFX11.5.
     fn blocks(&self, chip: &Chip, base: u64) -> Result<Tiled, TilerError> {
         let wrong = AddrError::Invalid(amdgpu_surface::Cause::Mode(self.swizzle_mode));
         let mode = u8::try_from(self.swizzle_mode).ok().and_then(addr2::SwizzleMode::new).ok_or(wrong)?;
@@ -199,7 +199,7 @@ impl Description {
         Ok(self.in_blocks(Subresource::gfx9(&addresser, self.level)?, base, layout.align))
     }
 
-    /// A level of GFX12, whose mode tells volumes from layers.
+    /// Returns the layout of a level of GFX12. The mode distinguishes volumes from layers.
     fn modern(&self, chip: &Chip, base: u64) -> Result<Tiled, TilerError> {
         let wrong = AddrError::Invalid(amdgpu_surface::Cause::Mode(self.swizzle_mode));
         let mode = u8::try_from(self.swizzle_mode).ok().and_then(addr3::Mode::new).ok_or(wrong)?;
@@ -217,7 +217,7 @@ impl Description {
         Ok(self.in_blocks(Subresource::gfx12(&image, &layout, self.level)?, base, layout.align))
     }
 
-    /// Returns the surface of a level in blocks, whose offsets the low bits of the address are XOR-ed into.
+    /// Returns the layout of a level in blocks. The low bits of the address are XORed into its offsets.
     fn in_blocks(&self, level: Subresource, base: u64, align: u32) -> Tiled {
         let mask = u64::from(align.max(1) - 1);
         Tiled { base: base & !mask, xor: base & mask, level, first: self.first }
@@ -234,8 +234,7 @@ impl Tiled {
         va.ok_or_else(|| step.refuse("runs over the end of the address space"))
     }
 
-    /// Goes through a row of the box in runs of elements that lie one after the other: the address of a run, and its bytes of
-    /// the row.
+    /// Iterates over a row of the box in runs of contiguous elements. Each run has its address and its bytes of the row.
     fn runs(
         &self,
         [y, z]: [u32; 2],
@@ -259,7 +258,7 @@ impl Tiled {
     }
 }
 
-/// Goes through the rows of a box. Each element costs as much as a packet.
+/// Iterates over the rows of a box. Each element costs as much as a packet.
 fn rows(
     size: [u32; 3],
     bytes: u32,
@@ -279,7 +278,7 @@ fn rows(
 
 const COMPRESSED: &str = "copies a compressed surface, which is not simulated";
 
-/// COPY_TILED_SUB_WINDOW.
+/// Executes COPY_TILED_SUB_WINDOW.
 pub(super) fn copy_tiled(packet: &CopyTiledSubWindow<'_>, step: &Step<'_, '_>, reads: &Reads<'_>) -> Result<(), Stop> {
     if packet.linear_sw != 0 || packet.tile_sw != 0 {
         return Err(step.refuse(SWAPPED));
@@ -311,7 +310,8 @@ pub(super) fn copy_tiled(packet: &CopyTiledSubWindow<'_>, step: &Step<'_, '_>, r
     })
 }
 
-/// COPY_T2T_SUB_WINDOW. From 2.4 to 3.0 whole tiles of 8 by 8 elements are moved, and sizes are those of all but the last.
+/// Executes COPY_T2T_SUB_WINDOW. From version 2.4 to 3.0 it copies whole tiles of 8 by 8 elements, and the sizes do not include the
+/// last tile.
 ///
 /// Source: Mesa 17.0 `src/gallium/drivers/radeonsi/cik_sdma.c`, `cik_sdma_copy_texture`.
 pub(super) fn copy_between_tiled(

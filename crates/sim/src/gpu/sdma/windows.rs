@@ -7,41 +7,41 @@ use amdgpu_packets::sdma::Version;
 
 use crate::gpu::{Stop, dma, step::Step};
 
-/// Complaint about a packet that changes the order of bytes.
+/// The error for a packet that swaps bytes.
 pub(super) const SWAPPED: &str = "swaps bytes, which is not simulated";
 
-/// One side of a sub-window, as the packet says it: pitches are one less.
+/// One side of a sub-window as described in the packet. Pitches are one less.
 #[derive(Clone, Copy)]
 pub(super) struct Side {
     pub(super) address: u64,
-    /// Of the first element, in elements.
+    /// The coordinates of the first element, in elements.
     pub(super) first: [u32; 3],
-    /// From row to row.
+    /// The distance between rows.
     pub(super) pitch: u32,
-    /// From slice to slice.
+    /// The distance between slices.
     pub(super) slice: u64,
 }
 
-/// Returns the elements of a box in each direction, less one: the first version counts them whole.
+/// Returns the number of elements of a box in each direction, less one. The first version has the numbers themselves.
 ///
 /// Source: Mesa 25.0.7 `src/gallium/drivers/radeonsi/si_sdma_copy_image.c`, `cik_sdma_copy_texture`.
 pub(super) fn less_one(version: Version, size: [u32; 3]) -> [u32; 3] {
     if version == Version::V2_0 { size.map(|count| count.saturating_sub(1)) } else { size }
 }
 
-/// COPY_LINEAR_SUB_WINDOW and its larger form.
+/// The fields of COPY_LINEAR_SUB_WINDOW or its larger form.
 pub(super) struct SubWindow {
     swaps: bool,
-    /// The length of an element, as a power of two.
+    /// The size of an element, as an exponent of two.
     element: u32,
     from: Side,
     to: Side,
-    /// Elements in each direction, less one.
+    /// The number of elements in each direction, less one.
     size: [u32; 3],
 }
 
 impl SubWindow {
-    /// Returns the window as a version means it.
+    /// Returns the window with the sizes as the version defines them.
     #[must_use]
     pub(super) fn of(self, version: Version) -> Self {
         Self { size: less_one(version, self.size), ..self }
@@ -74,7 +74,7 @@ impl From<CopyLinearSubWindowLarge> for SubWindow {
     fn from(packet: CopyLinearSubWindowLarge) -> Self {
         Self {
             swaps: packet.src_sw != 0 || packet.dst_sw != 0,
-            // The large form counts bytes.
+            // The large form has sizes in bytes.
             element: 0,
             from: Side {
                 address: packet.src_addr,
@@ -96,11 +96,11 @@ impl From<CopyLinearSubWindowLarge> for SubWindow {
 /// One side of a sub-window.
 pub(super) struct Window {
     base: GpuVa,
-    /// Of the first element, in elements.
+    /// The coordinate of the first element, in elements.
     x: u64,
     y: u64,
     z: u64,
-    /// From row to row and from slice to slice, in elements.
+    /// The distances between rows and between slices, in elements.
     pitch: u64,
     slice: u64,
 }
@@ -112,9 +112,9 @@ impl Window {
         Ok(Self { base, x, y, z, pitch: u64::from(side.pitch) + 1, slice: side.slice + 1 })
     }
 
-    /// Returns the start of a row; `None` beyond the end of the address space.
+    /// Returns the address of the start of a row; `None` beyond the end of the address space.
     pub(super) fn row(&self, y: u64, z: u64, shift: u32) -> Option<GpuVa> {
-        // Fields have 48 and 32 bits at most: 128 hold every product.
+        // The fields have at most 48 and 32 bits, so no product overflows 128 bits.
         let slices = u128::from(self.z + z) * u128::from(self.slice);
         let elements = slices + u128::from(self.y + y) * u128::from(self.pitch) + u128::from(self.x);
         self.base.checked_add(u64::try_from(elements << shift).ok()?)
@@ -123,7 +123,7 @@ impl Window {
 
 /// Copies a box, row by row.
 pub(super) fn copy_sub_window(packet: &SubWindow, step: &Step<'_, '_>) -> Result<(), Stop> {
-    /// A row costs as much as its bytes, and at least this.
+    /// The least cost of a row; otherwise a row costs as much as its bytes.
     const ROW: u64 = 8;
     if packet.swaps {
         return Err(step.refuse(SWAPPED));

@@ -1,14 +1,14 @@
 //! Commands of video engines.
 
-/// The commands that a ring of a video engine takes.
+/// The commands of a video engine's ring.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Commands {
-    /// Packets of types 0 and 2, which write registers of UVD or of a VCN decoder.
+    /// Packets of types 0 and 2. They write registers of UVD or of a VCN decoder.
     Decode {
-        /// Offsets in dwords of the registers that a write does nothing to.
+        /// The dword offsets of the registers that ignore writes.
         no_op: &'static [u32],
     },
-    /// Commands of VCE, each with its length in bytes before it.
+    /// Commands of VCE. The length of a command in bytes is before it.
     Vce,
     /// Commands of the encoders of UVD and VCN.
     Encode,
@@ -16,13 +16,13 @@ pub(crate) enum Commands {
     Jpeg,
 }
 
-/// Something in an IB that is no NOP.
+/// A command in an IB that is not a NOP.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Found {
-    /// The place in the IB, in dwords.
+    /// Its offset in the IB, in dwords.
     pub(crate) offset: usize,
-    /// The dword there.
+    /// The dword at the offset.
     pub(crate) dword: u32,
-    /// A description of it.
+    /// A description of the command.
     pub(crate) what: &'static str,
 }

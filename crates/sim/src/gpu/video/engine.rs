@@ -10,12 +10,12 @@ use super::{
 };
 use crate::gpu::{Environment, Ib, PageFault, fetch::Frame};
 
-/// One kind of video engine.
+/// A type of video engine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct VideoEngine {
     /// The block.
     pub(crate) ip: Ip,
-    /// Version of the driver's IP block.
+    /// The major version of the driver's IP block.
     pub(super) major: u32,
     pub(super) minor: u32,
 }
@@ -26,20 +26,20 @@ impl fmt::Display for VideoEngine {
     }
 }
 
-/// Offset of UVD_NO_OP before SOC15 chips.
+/// The offset of UVD_NO_OP before SOC15 chips.
 ///
 /// Source: Linux 6.12 `uvd/uvd_6_0_d.h`, `mmUVD_NO_OP`.
 const UVD_NO_OP: u32 = 0x3bff;
-/// The same from UVD 7.0 on, and on VCN 1.0: segment 1 of the block, at 0x7e00, and 0x3ff. Mesa pads the IBs of later
-/// decoders with it too.
+/// The same from UVD 7.0 on, and on VCN 1.0: 0x3ff in segment 1 of the block, which starts at 0x7e00. Mesa uses it as padding in
+/// the IBs of later decoders too.
 const SOC15_NO_OP: u32 = 0x81ff;
-/// The same as VCN 2.0 and later know it from the inside.
+/// The same as an internal offset of VCN 2.0 and later.
 ///
 /// Source: Linux 6.12 `vcn_v2_0.c`, `mmUVD_NO_OP_INTERNAL_OFFSET`.
 const INTERNAL_NO_OP: u32 = 0x53f;
 
 impl VideoEngine {
-    /// Returns the engine of a block; `None` for blocks of other kinds.
+    /// Returns the engine of a block; `None` for other types of blocks.
     pub(crate) const fn new(ip: Ip, major: u32, minor: u32) -> Option<Self> {
         match ip {
             Ip::Uvd | Ip::Vce | Ip::UvdEnc | Ip::VcnDec | Ip::VcnEnc | Ip::VcnJpeg => Some(Self { ip, major, minor }),
@@ -58,11 +58,11 @@ impl VideoEngine {
         }
     }
 
-    /// Executes an IB to its end: NOPs.
+    /// Executes an IB, which can only contain NOPs.
     ///
     /// # Errors
     ///
-    /// [`VideoStop`] for an IB with anything else, or one that cannot be fetched.
+    /// [`VideoStop`] if the IB contains other commands or cannot be fetched.
     pub(crate) fn run(self, ib: Ib, env: &Environment<'_>) -> Result<(), VideoStop> {
         let mut frame = Frame::new();
         frame.load(ib, env);
@@ -73,10 +73,10 @@ impl VideoEngine {
     }
 }
 
-/// Reason why a video engine stopped.
+/// The reason why a video engine stopped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum VideoStop {
-    /// Something else than a NOP.
+    /// A command is not a NOP.
     #[error(
         "dword {} of the IB at {} ({} dwords), {engine}: {} ({:#x}): video engines execute NOPs alone here",
         found.offset, ib.va, ib.dwords, found.what, found.dword
@@ -89,7 +89,7 @@ pub(crate) enum VideoStop {
         /// The command.
         found: Found,
     },
-    /// The IB lies where nothing is mapped, in part at least.
+    /// The IB is not mapped, or only a part of it is.
     #[error("the IB at {} ({} dwords), {engine}: fetching commands failed: {fault}", ib.va, ib.dwords)]
     Fetch {
         /// The engine.

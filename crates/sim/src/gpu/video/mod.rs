@@ -1,4 +1,4 @@
-//! Video engines, as far as they are simulated: they fetch an IB and do nothing in it.
+//! Simulated video engines. They fetch an IB but execute only NOPs.
 
 mod commands;
 mod engine;

@@ -1,17 +1,17 @@
-//! The NOPs of each kind of video engine.
+//! The NOPs of each type of video engine.
 
 use super::commands::{Commands, Found};
 
-/// Bits 31:30 of a header of the decoders: writes of registers.
+/// Bits 31:30 of a decoder's header for writes of registers.
 const TYPE0: u32 = 0;
-/// The same: a NOP of one dword.
+/// Bits 31:30 of a decoder's header for a NOP of one dword.
 const TYPE2: u32 = 2;
-/// The NOP of the JPEG decoder, a header of type 6; a dword that does not matter follows.
+/// The NOP of the JPEG decoder, a header of type 6. The dword after it is ignored.
 ///
 /// Source: Linux 6.12 `soc15d.h`, `CP_PACKETJ_NOP`.
 pub(super) const JPEG_NOP: u32 = 0x6000_0000;
 
-/// Returns the first thing in an IB that is no NOP.
+/// Returns the first command in an IB that is not a NOP.
 ///
 /// Source: Linux 6.12 `insert_nop` and `nop` of the ring functions in `uvd_v3_1.c` to `uvd_v7_0.c`, `vcn_v1_0.c` to
 /// `vcn_v5_0_0.c` and `jpeg_v1_0.c` to `jpeg_v5_0_0.c`; Mesa 25.0.7 `amdgpu_cs.cpp`, `amdgpu_cs_flush`, for padding.
@@ -21,12 +21,12 @@ pub(super) fn first_command(dwords: &[u32], commands: Commands) -> Option<Found>
         // HEVC_ENC_CMD_NO_OP and VCN_ENC_CMD_NO_OP are 0.
         Commands::Encode => first(dwords, 1, 0, "a command"),
         Commands::Jpeg => first(dwords, 2, JPEG_NOP, "a packet"),
-        // The kernel's parser wants each IB to begin with a session, so what reaches the engine is never a NOP.
+        // The kernel's parser requires a session at the start of each IB, so an IB that reaches the engine never starts with a NOP.
         Commands::Vce => first(dwords, 1, u32::MAX, "a command"),
     }
 }
 
-/// Returns the first of the dwords at multiples of `step` that is no NOP.
+/// Returns the first dword at a multiple of `step` that is not a NOP.
 fn first(dwords: &[u32], step: usize, nop: u32, what: &'static str) -> Option<Found> {
     let mut headers = dwords.iter().copied().enumerate().step_by(step);
     headers.find(|&(_, dword)| dword != nop).map(|(offset, dword)| Found { offset, dword, what })

@@ -1,24 +1,24 @@
-//! The kernel's look at an IB before a video engine gets it.
+//! The kernel's checks of an IB before a video engine gets it.
 
 use amdgpu_hw::Ip;
 
 use super::{engine::VideoEngine, nops::JPEG_NOP};
 
-/// A look that the kernel takes at each IB of an engine.
+/// The type of check that the kernel makes for an engine's IBs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Check {
-    /// UVD that has no address spaces: each packet, and a message for the firmware.
+    /// UVD without address spaces: checks each packet, and requires a message for the firmware.
     Uvd,
-    /// VCE: lengths, and a session at the start.
+    /// VCE: checks lengths, and requires a session at the start.
     Vce,
-    /// JPEG 1.0: each packet concerns a register of the decoder or of its link to memory.
+    /// JPEG 1.0: each packet must access a register of the decoder or of its memory interface.
     Jpeg1,
-    /// JPEG from 2.0 on: each packet concerns a register of the decoder.
+    /// JPEG from 2.0 on: each packet must access a register of the decoder.
     Jpeg2,
 }
 
 impl VideoEngine {
-    /// Returns the look that the kernel takes at an IB; `None` if it takes none.
+    /// Returns the check that the kernel makes for an IB; `None` if it makes none.
     ///
     /// Source: Linux 6.12 `parse_cs` of the ring functions: `uvd_v3_1.c` to `uvd_v6_0.c` (up to 6.2 they have no address spaces), `vce_v2_0.c`
     /// to `vce_v4_0.c`, `jpeg_v1_0.c`, `jpeg_v2_0.c` and later.
@@ -37,7 +37,7 @@ impl VideoEngine {
 ///
 /// # Errors
 ///
-/// The reason why the kernel refuses it (EINVAL).
+/// The reason why the kernel refuses the IB (EINVAL).
 pub(crate) fn check(dwords: &[u32], check: Check) -> Result<(), &'static str> {
     match check {
         Check::Uvd => check_uvd(dwords),
@@ -69,7 +69,7 @@ fn check_uvd(dwords: &[u32]) -> Result<(), &'static str> {
                     let value = *dwords.get(at).ok_or("a write to registers goes on after the end of the IB")?;
                     at += 1;
                     match register {
-                        // Bits 31:1 are the command, of which 0 is a message.
+                        // Bits 31:1 are the command. 0 is a message.
                         GPCOM_VCPU_CMD => has_message |= value >> 1 == 0,
                         GPCOM_VCPU_DATA0 | GPCOM_VCPU_DATA1 | ENGINE_CNTL | NO_OP => {}
                         _ => return Err("a register that UVD's IBs may not write"),
@@ -88,7 +88,7 @@ fn check_vce(dwords: &[u32]) -> Result<(), &'static str> {
     let mut at = 0;
     let mut has_session = false;
     while at < dwords.len() {
-        // The kernel reads zeros behind the end.
+        // The kernel reads zeros beyond the end.
         let value = |index: usize| dwords.get(index).copied().unwrap_or(0);
         let (len, command) = (value(at), value(at + 1));
         if len < 8 || !len.is_multiple_of(4) {
@@ -119,10 +119,10 @@ fn check_jpeg(dwords: &[u32], is_packet: fn(JpegHeader) -> bool) -> Result<(), &
     Ok(())
 }
 
-/// The header of a packet for JPEG.
+/// The header of a JPEG packet.
 #[derive(Clone, Copy)]
 struct JpegHeader {
-    /// Offset in dwords.
+    /// The register's offset in dwords.
     register: u32,
     condition: u32,
     kind: u32,
@@ -138,7 +138,7 @@ fn is_packet_of_jpeg1(header: JpegHeader) -> bool {
     condition == 0
         && (DECODER.contains(&register)
             || match kind {
-                // The bases of writes and reads, and the index and data of the context's registers.
+                // The bases of writes and reads, and the index and data registers of the context.
                 0 => matches!(register, 0x8238 | 0x8239 | 0x825a | 0x825b | 0x8328 | CTX_DATA),
                 1 => register == CTX_DATA,
                 3 => register == SOFT_RESET,

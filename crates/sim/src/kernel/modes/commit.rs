@@ -124,7 +124,7 @@ impl Screen {
         Gone { awaited, shown: is_dark.then_some(before) }
     }
 
-    /// Lets a thread wait for vertical blanks while there is anything to do at them.
+    /// Starts a thread that waits for vertical blanks as long as they are needed.
     fn watch(self: &Arc<Self>, mut state: MutexGuard<'_, State>) {
         if state.is_watched {
             return;
