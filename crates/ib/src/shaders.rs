@@ -169,7 +169,7 @@ fn listing(va: GpuVa, level: GfxLevel, wave: WaveSize, code: &[u32]) -> Value {
     })
 }
 
-/// Prints a program. The result tells whether all of it could be decoded.
+/// Prints a program. Returns `true` if all of it could be decoded.
 pub(crate) fn disassemble(
     level: GfxLevel,
     wave: WaveSize,

@@ -84,8 +84,8 @@ pub trait Memory {
         result
     }
 
-    /// Writes a dword for each lane of a bit mask, the lowest lane first. The addresses need not be aligned. Dwords without a page
-    /// are lost.
+    /// Writes a dword for each lane of a bit mask, the lowest lane first. The addresses need not be aligned. Dwords on unmapped
+    /// pages are dropped.
     ///
     /// # Errors
     ///

@@ -275,7 +275,7 @@ impl Encoder {
     fn address(&mut self, text: &str) -> Result<(), Misfit> {
         let field = if self.has(Field::Vaddr) { Field::Vaddr } else { Field::Addr };
         if text == "off" {
-            // Without a scalar address behind it either; that one replaces the number otherwise.
+            // If no scalar address follows either; otherwise the scalar address replaces the number.
             if self.opcode.format == Format::Scratch && self.level == GfxLevel::Gfx10_3 {
                 self.set(Field::Saddr, 0x7f);
             }

@@ -110,8 +110,8 @@ impl SimKernel {
         self.file.kill();
     }
 
-    /// Sets the code that gives clients descriptors of the files which MODE_CREATE_LEASE opens: it takes the file, and returns
-    /// its descriptor or an errno for the client. A server calls this once for each file of a primary node.
+    /// Sets the function that passes a file to the client. MODE_CREATE_LEASE opens such a file. The function gets the file, and
+    /// returns the client's descriptor of it or an errno for the client. A server calls this once for each file of a primary node.
     ///
     /// Without it, MODE_CREATE_LEASE gives this process a descriptor that stands for the file: see
     /// [`take_lessee`](Self::take_lessee).

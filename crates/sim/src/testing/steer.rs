@@ -105,8 +105,9 @@ impl SimDevice {
         self.events().ring();
     }
 
-    /// Lets the hardware have an error, which the files of sysfs then tell: counted ones go up by one, others last. Errors of memory
-    /// show with [`SimOptions::ras`](crate::SimOptions::ras), heat with [`SimOptions::power`](crate::SimOptions::power).
+    /// Causes an error of the hardware, which files of sysfs then report: the count of a counted error is incremented, other errors
+    /// last. Errors of memory are visible with [`SimOptions::ras`](crate::SimOptions::ras), overheating with
+    /// [`SimOptions::power`](crate::SimOptions::power).
     ///
     /// ```
     /// use amdgpu_sim::{HardwareError, SimDevice, SimOptions, profile, sysfs::error_files};

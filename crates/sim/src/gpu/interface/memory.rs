@@ -3,7 +3,7 @@
 use amdgpu_hw::GpuVa;
 use parking_lot::Mutex;
 
-/// Held for an update that is a read and a write, so that the updates of several rings do not mix.
+/// Held during an update, which is a read and a write, so that the updates of several rings are not interleaved.
 pub(crate) static UPDATES: Mutex<()> = Mutex::new(());
 
 /// The kind of a memory access.
@@ -62,12 +62,12 @@ pub trait Memory {
     /// [`PageFault`] with the first byte that cannot be written.
     fn write(&self, va: GpuVa, data: &[u8]) -> Result<(), PageFault>;
 
-    /// Writes a dword for each lane of a bit mask, the lowest lane first; addresses have 48 bits and need not be aligned. Dwords
-    /// that can not be written are lost.
+    /// Writes a dword for each lane of a bit mask, the lowest lane first. Addresses have 48 bits and need not be aligned. Dwords
+    /// that cannot be written are dropped.
     ///
     /// # Errors
     ///
-    /// The first byte that the lowest such lane can not write.
+    /// The first byte that the lowest such lane cannot write.
     fn write_lanes(&self, addresses: &[u64; 64], lanes: u64, data: &[u32; 64]) -> Result<(), PageFault> {
         let mut result = Ok(());
         for lane in (0..64).filter(|lane| lanes >> lane & 1 != 0) {
@@ -83,7 +83,7 @@ pub trait Memory {
     ///
     /// # Errors
     ///
-    /// The first byte that can not be read or written.
+    /// The first byte that cannot be read or written.
     fn update(&self, va: GpuVa, bytes: u8, change: &mut dyn FnMut(u64) -> u64) -> Result<u64, PageFault> {
         let _guard = UPDATES.lock();
         let mut word = [0; 8];

@@ -67,7 +67,7 @@ pub(crate) struct File {
     pub(crate) outbox: Arc<Outbox>,
     /// Held by a submission, so that submissions of the file are made one after the other.
     pub(crate) submitting: Mutex<()>,
-    /// Files that it has leased objects to and that have no descriptor yet, by the lessees' numbers.
+    /// The files of new lessees that have no descriptor yet, by the lessees' numbers.
     lessees: Mutex<Vec<(u32, Self)>>,
     /// `true` if the process was killed: later submissions are dropped.
     killed: AtomicBool,
@@ -109,7 +109,8 @@ impl File {
         }
     }
 
-    /// Makes a file for a lessee of this file's master, which waits for [`take_lessee`](Self::take_lessee). Returns its number.
+    /// Creates a file for a lessee of this file's master, and keeps it for [`take_lessee`](Self::take_lessee). Returns the lessee's
+    /// number.
     ///
     /// # Errors
     ///
@@ -121,7 +122,7 @@ impl File {
         Ok(number)
     }
 
-    /// Takes the file of a new lessee.
+    /// Removes and returns the file of a new lessee.
     pub(crate) fn take_lessee(&self, number: u32) -> Option<Self> {
         let mut lessees = self.lessees.lock();
         let at = lessees.iter().position(|(other, _)| *other == number)?;

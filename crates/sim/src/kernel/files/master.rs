@@ -58,7 +58,7 @@ impl Master {
         self.magics.lock().remove(&magic);
     }
 
-    /// Takes the file of a token, which is let in once.
+    /// Removes and returns the file of a token. A token can be used once.
     pub(super) fn take_file(&self, magic: u32) -> Option<Arc<AtomicBool>> {
         self.magics.lock().get_mut(&magic).and_then(Option::take)
     }
@@ -138,7 +138,7 @@ impl Master {
         Ok(())
     }
 
-    /// Takes all objects from this master and from its lessees, as the end of its file does.
+    /// Removes all objects from this master and from its lessees. This happens when its file is closed.
     pub(super) fn revoke_all(&self) {
         if let Some(lease) = &self.lease {
             lease.objects.lock().clear();

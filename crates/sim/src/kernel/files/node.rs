@@ -73,7 +73,7 @@ impl Node {
         })
     }
 
-    /// A file of the primary node for a lessee of a file's master, and the lessee's number.
+    /// Returns a file of the primary node for a lessee of a file's master, and the lessee's number.
     ///
     /// # Errors
     ///
@@ -154,17 +154,17 @@ impl Primary {
         self.state.lock().master.is_lessee()
     }
 
-    /// MODE_LIST_LESSEES.
+    /// Returns the answer to MODE_LIST_LESSEES.
     pub(crate) fn lessees(&self) -> Vec<u32> {
         self.state.lock().master.lessees()
     }
 
-    /// MODE_GET_LEASE: the objects of a lessee; `None` for an owner.
+    /// Returns the answer to MODE_GET_LEASE: the objects of a lessee; `None` for an owner.
     pub(crate) fn leased(&self) -> Option<Vec<u32>> {
         self.state.lock().master.leased()
     }
 
-    /// MODE_REVOKE_LEASE.
+    /// Performs MODE_REVOKE_LEASE.
     pub(crate) fn revoke(&self, lessee: u32) -> Result<(), Errno> {
         self.state.lock().master.revoke(lessee)
     }
@@ -218,7 +218,7 @@ impl Masters {
         if self.resign(&state) { Ok(()) } else { Err(Errno::EINVAL) }
     }
 
-    /// Ends a file's being master. Returns `true` if it was master, which a lessee is not by itself.
+    /// Ends the master rights of a file. Returns `true` if it was master. A lessee is never master by itself.
     fn resign(&self, state: &FileState) -> bool {
         self.0.lock().take_if(|current| state.is_master && Arc::ptr_eq(current, &state.master)).is_some()
     }

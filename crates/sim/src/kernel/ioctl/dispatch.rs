@@ -31,7 +31,7 @@ pub(crate) struct Entry {
     pub(crate) size: usize,
     request: Request,
     access: Access,
-    /// The function.
+    /// The function that performs the request.
     handler: Handler,
 }
 
@@ -72,7 +72,7 @@ impl Entry {
         (self.handler)(file, bytes)
     }
 
-    /// Returns `true` if the request opens a file, whose descriptor its argument takes.
+    /// Returns `true` if the request opens a file. The request's argument then contains the descriptor.
     pub(crate) fn opens_a_file(&self) -> bool {
         self.request.number() == 0xc6
     }

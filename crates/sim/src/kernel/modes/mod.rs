@@ -91,7 +91,7 @@ impl Object {
         }
     }
 
-    /// Returns `true` for the kinds that a lease is about.
+    /// Returns `true` for the types of objects that can be leased.
     ///
     /// Source: Linux 6.12 `drm_mode_object.c`, `drm_mode_object_lease_required`.
     pub(crate) const fn is_leasable(self) -> bool {
@@ -181,7 +181,7 @@ impl Modes {
         self.encoders().start + index
     }
 
-    /// The ids of all objects, properties among them.
+    /// Returns the ids of all objects, including properties.
     pub(crate) fn ids(self) -> impl Iterator<Item = u32> {
         (0..self.connectors().end).filter(move |id| self.find(*id).is_some())
     }

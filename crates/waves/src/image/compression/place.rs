@@ -54,7 +54,7 @@ pub(crate) struct Blocks {
     image: addr2::Layout,
     layout: MetaLayout,
     block: Block,
-    /// The first byte, and the part of the tile swizzle that lies in its low bits.
+    /// The address of the first byte, including the part of the tile swizzle in its low bits.
     base: u64,
     xor: u32,
     levels: [Option<Level>; addr2::MAX_LEVELS],
@@ -107,8 +107,7 @@ impl Places {
         })
     }
 
-    /// Returns the unit of a texel whose element lies at `offset` from the start of the view; `None` for a level without
-    /// metadata.
+    /// Returns the unit of a texel whose element is at `offset` from the start of the view; `None` for a level without metadata.
     pub(crate) fn unit(&mut self, level: u32, texel: Texel, offset: u64) -> Result<Option<Unit>, ImageError> {
         Ok(match self {
             Self::Beside { base, shift, bytes } => {

@@ -1,4 +1,4 @@
-//! Addresses along one axis: texels of a coordinate, and what lies outside.
+//! Addressing along one axis: the texel of a coordinate, and coordinates outside of the image.
 
 /// Addressing outside of an image, by the numbers of SQ_TEX_CLAMP.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -74,8 +74,8 @@ impl Span {
 /// Places beyond which coordinates are the same as far outside.
 const FAR: f64 = (1_u64 << 40) as f64;
 
-/// Returns the texel that a coordinate, counted in texels, lies in, and how far it is from its start; infinities are far
-/// outside, NaN is 0.
+/// Returns the texel of a coordinate in texels, and the distance of the coordinate from the texel's start. Infinities are far
+/// outside; NaN is 0.
 pub(crate) fn split(coordinate: f64) -> (i64, f64) {
     let coordinate = if coordinate.is_nan() { 0.0 } else { coordinate.clamp(-FAR, FAR) };
     let start = coordinate.floor();

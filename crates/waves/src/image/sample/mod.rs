@@ -1,4 +1,4 @@
-//! Sampling: the texels that a sampler looks at, and their weights.
+//! Sampling: the texels that a sampler reads, and their weights.
 
 pub(crate) mod address;
 mod cube;

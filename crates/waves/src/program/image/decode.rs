@@ -71,7 +71,7 @@ fn operation(instruction: &Instruction) -> Option<Operation> {
     }
 }
 
-/// Returns the VGPRs of the address: each by its own number as far as the instruction names them, the rest behind the last.
+/// Returns the VGPRs of the address. The instruction names the first ones; the rest follow the last named one.
 fn addresses(instruction: &Instruction) -> [u16; MOST_ADDRESSES] {
     let field = |field| instruction.field(field);
     let mut named = vec![];

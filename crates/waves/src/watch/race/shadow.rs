@@ -38,7 +38,7 @@ fn conflict(first: &Access, second: &Access) -> bool {
         && first.mask & second.mask != 0
         && match (first.act, second.act) {
             (Act::Load, Act::Load) | (Act::Atomic, Act::Atomic) => false,
-            // A plain load beside an atomic operation polls it.
+            // A plain load concurrent with an atomic operation is a poll.
             (Act::Load, Act::Atomic) | (Act::Atomic, Act::Load) => false,
             _ => true,
         }

@@ -33,7 +33,7 @@ fn place(registers: &Registers, step: &BufferStep, scalar: u32, lane: usize, byt
     Place { index, lane: lane as u32, offset: offset.wrapping_add(step.offset), scalar, bytes }
 }
 
-/// Returns the address behind which an access lies.
+/// Returns the address of a lane's access.
 fn address(registers: &Registers, step: &BufferStep, buffer: &Buffer, place: Place, lane: usize) -> Option<u64> {
     if step.address64 {
         let vaddr = registers.lane(Source::Vgpr(step.address), 2, lane);

@@ -9,7 +9,7 @@ use crate::{
 };
 
 impl Wave {
-    /// Returns the address of an access and, for buffers, the bytes behind the base that are in range.
+    /// Returns the base address and the offset of an access and, for buffers, the number of bytes after the base that are in range.
     fn scalar_place(&self, step: &ScalarLoad) -> (u64, u64, Option<u64>) {
         let registers = &self.registers;
         let offset = step.register_offset.map_or(0, |source| registers.scalar(source, 1));

@@ -34,7 +34,7 @@ pub(crate) fn create(file: &File, bytes: &mut [u8]) -> Result<(), Errno> {
     fill(bytes, &ModeCreateLease { lessee_id, ..request })
 }
 
-/// Returns the ids of the objects that a client names. With a CRTC go its planes, for a client that does not see all planes.
+/// Returns the ids of the objects that a client names. For a client that does not see all planes, a CRTC includes its planes.
 ///
 /// # Errors
 ///
@@ -110,7 +110,7 @@ pub(crate) fn revoke(file: &File, bytes: &mut [u8]) -> Result<(), Errno> {
     primary(file)?.revoke(lessee_id)
 }
 
-/// Writes as many ids as the client has room for; the number that there are.
+/// Writes as many ids as the client has room for, and returns the number of all ids.
 fn write(address: u64, room: u32, ids: &[u32]) -> Result<u32, Errno> {
     let room = usize::try_from(room).unwrap_or(usize::MAX);
     user::write_bytes(address, ids.get(..room).unwrap_or(ids).as_bytes())?;

@@ -225,7 +225,7 @@ mod tests {
         let names = scratch.names();
         assert_eq!(names, ["000001-notes.txt", "000002-x.ib", "a-b.ib", "notes-1.txt"]);
         fs::remove_dir_all(&scratch.0).unwrap();
-        // The directory is gone: the next write is told, and the one behind it makes the directory again.
+        // The directory is deleted: the next write fails, and the one after it creates the directory again.
         let _ = directory.write("x.ib", b"");
         directory.write("x.ib", b"").unwrap();
         assert!(!scratch.names().is_empty());

@@ -27,8 +27,8 @@ pub(crate) fn user_data(level: GfxLevel, state: &State) -> Vec<Option<u32>> {
 }
 
 impl IbCaptures {
-    /// Writes the memory from which a dispatch's shader loads descriptors, as far as its instructions tell: each content once for
-    /// each IB. What fails is complained of.
+    /// Writes the memory from which a dispatch's shader loads descriptors, as far as it follows from the shader's instructions.
+    /// Each content is written once for each IB. Errors are reported.
     pub(crate) fn keep_descriptors(
         &self,
         (level, wave): (GfxLevel, WaveSize),
@@ -55,7 +55,7 @@ impl IbCaptures {
     }
 }
 
-/// Returns dwords that lie one behind the other together, with the address of the first.
+/// Returns runs of consecutive dwords, each with the address of its first dword.
 fn pieces(dwords: &BTreeMap<u64, u32>) -> Vec<(u64, Vec<u32>)> {
     let mut pieces: Vec<(u64, Vec<u32>)> = Vec::new();
     for (&at, &dword) in dwords {
