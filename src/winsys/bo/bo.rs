@@ -111,11 +111,11 @@ impl Bo {
         }
     }
 
-    /// Closes the BO if this is its only handle. Returns `true` if another BO can be [allocated](Self::recreate) in its host
+    /// Closes the BO if this is its only handle. Returns the device if another BO can be [allocated](Self::recreate) in its host
     /// memory.
     #[inline]
-    pub(in crate::winsys) fn close(&mut self) -> bool {
-        Arc::get_mut(&mut self.0).is_some_and(|state| state.handle.close())
+    pub(in crate::winsys) fn close(&mut self) -> Option<DeviceRef> {
+        Arc::get_mut(&mut self.0).and_then(|state| state.handle.close())
     }
 
     /// Returns the GEM handle, which is valid in the device's open file.

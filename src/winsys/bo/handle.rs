@@ -64,12 +64,12 @@ impl Handle {
         self.device = Some(device);
     }
 
-    /// Gives the share up, and closes the handle if this was the last one. Returns `true` if the share is blank and can be
+    /// Gives the share up, and closes the handle if this was the last one. Returns the device if the share is blank now and can be
     /// [opened](Self::open) again.
     #[inline]
-    pub(super) fn close(&mut self) -> bool {
+    pub(super) fn close(&mut self) -> Option<DeviceRef> {
         let is_plain = self.rare.get().is_none();
-        let Some(device) = self.device.take() else { return is_plain };
+        let device = self.device.take()?;
         if self.shared().is_none() {
             let closed = close(&device, self.raw);
             if let Some(entry) = self.entry {
@@ -77,7 +77,7 @@ impl Handle {
             }
             tell(&device, self.raw, closed);
         }
-        is_plain
+        Some(device).filter(|_| is_plain)
     }
 
     fn imported(shared: Arc<SharedHandle>, room: BoxRoom<Rare>) -> Self {

@@ -2,6 +2,7 @@
 
 use std::{array, fmt, ops::Deref, sync::Arc};
 
+use super::spare_objects::SpareObjects;
 use crate::{
     host_memory::{ArcRoom, NoHostMemory},
     winsys::Device,
@@ -14,11 +15,29 @@ use amdgpu_sharding::{STRIPES, Striped, stripe};
 /// that creates many BOs therefore keeps [`DeviceRefs`] and clones its references, so that each thread changes a count in a
 /// cache line of its own.
 #[derive(Clone)]
-pub(crate) struct DeviceRef(Arc<Striped<Device>>);
+pub(crate) struct DeviceRef(Arc<Striped<Shared>>);
+
+/// The state that clones of a reference share.
+struct Shared {
+    device: Device,
+    spare: SpareObjects,
+}
+
+impl Shared {
+    fn new(device: &Device) -> Striped<Self> {
+        Striped(Self { device: device.clone(), spare: SpareObjects::default() })
+    }
+}
 
 impl DeviceRef {
     pub(crate) fn new(device: &Device) -> Result<Self, NoHostMemory> {
-        Ok(Self(ArcRoom::new()?.fill(Striped(device.clone()))))
+        Ok(Self(ArcRoom::new()?.fill(Shared::new(device))))
+    }
+
+    /// Returns the released objects whose host memory new ones reuse.
+    #[inline]
+    pub(crate) fn spare(&self) -> &SpareObjects {
+        &self.0.0.spare
     }
 }
 
@@ -27,7 +46,7 @@ impl Deref for DeviceRef {
 
     #[inline]
     fn deref(&self) -> &Device {
-        &self.0.0
+        &self.0.0.device
     }
 }
 
@@ -54,7 +73,7 @@ pub struct DeviceRefs([DeviceRef; STRIPES]);
 impl DeviceRefs {
     /// Creates references to `device`.
     pub fn new(device: &Device) -> Self {
-        Self(array::from_fn(|_| DeviceRef(Arc::new(Striped(device.clone())))))
+        Self(array::from_fn(|_| DeviceRef(Arc::new(Shared::new(device)))))
     }
 
     /// Returns a reference for an object that the calling thread creates.

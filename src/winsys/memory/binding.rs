@@ -120,7 +120,7 @@ impl Binding {
     }
 
     /// Allocates a BO and binds the whole BO, with a guard page if requested. Without one it reuses the host memory of the binding
-    /// that the calling thread dropped last.
+    /// that was released last with this reference to the device.
     #[inline]
     pub(crate) fn create(
         device: DeviceRef,
@@ -131,7 +131,7 @@ impl Binding {
         priority: u32,
     ) -> Result<Self> {
         if !guard_page
-            && let Some(mut released) = BindingRef::take_released()
+            && let Some(mut released) = device.spare().take::<BindingState>()
             && let Some(state) = Arc::get_mut(&mut released)
         {
             state.rebind(device, request, lease, flags, narrow(priority))?;

@@ -149,10 +149,10 @@ impl BindingState {
         self.lease.as_ref().map_or(GpuVa::from_48_bits(0), VaLease::start)
     }
 
-    /// Unbinds the memory, and closes the BO unless it has other handles. Returns `true` if the state can be
+    /// Unbinds the memory, and closes the BO unless it has other handles. Returns the device if the state can be
     /// [reused](Self::rebind).
     #[inline]
-    pub(super) fn release(&mut self) -> bool {
+    pub(super) fn release(&mut self) -> Option<DeviceRef> {
         self.unbind();
         self.bo.close()
     }

@@ -31,6 +31,15 @@ int main(int argc, char **argv)
    void (*destroy_sync)(struct agw_sync *);
    void (*unref_device)(struct agw_device *);
    const char *(*last_error)(void);
+   int32_t (*create_manager)(const struct agw_device *, const struct agw_memory_manager_options *,
+                             struct agw_memory_manager **);
+   int32_t (*allocate)(const struct agw_memory_manager *, const struct agw_memory_request *, struct agw_memory **);
+   void (*unref_memory)(struct agw_memory *);
+   void (*unref_manager)(struct agw_memory_manager *);
+   find(library, "agw_memory_manager_create", &create_manager);
+   find(library, "agw_memory_allocate", &allocate);
+   find(library, "agw_memory_unref", &unref_memory);
+   find(library, "agw_memory_manager_unref", &unref_manager);
    find(library, "agw_device_open", &open_device);
    find(library, "agw_sync_create", &create_sync);
    find(library, "agw_sync_wait", &wait);
@@ -50,6 +59,18 @@ int main(int argc, char **argv)
    if (wait(&nothing, 1, 0, 0) != AGW_ERROR_INVALID_ARGUMENT)
       return 1;
    destroy_sync(sync);
+   /* Memory that was freed: the library keeps its host memory for the next one, and must not keep it with the thread. */
+   struct agw_memory_manager *manager;
+   struct agw_memory *memory;
+   struct agw_memory_request request = {0};
+   request.struct_size = sizeof(request);
+   request.size = 65536;
+   if (create_manager(device, NULL, &manager) != AGW_SUCCESS || allocate(manager, &request, &memory) != AGW_SUCCESS) {
+      fprintf(stderr, "%s\n", last_error());
+      return 1;
+   }
+   unref_memory(memory);
+   unref_manager(manager);
    unref_device(device);
    dlclose(library);
    if (dlopen(argv[1], RTLD_NOW | RTLD_NOLOAD)) {
