@@ -124,15 +124,18 @@ impl Hostile {
         let mut connectors = [0; 8];
         let connector_id_ptr = address_mut(&mut connectors);
         let resources = ModeCardRes { connector_id_ptr, count_connectors: 8, ..ModeCardRes::ZEROED };
-        if self.told(resources).is_err() {
-            return;
+        // A lessee may have no connector, and learns from its lessor.
+        if self.told(resources).is_ok_and(|found| found.count_connectors > 0) {
+            self.mode = self.mode_of(connectors[0]);
         }
+    }
+
+    fn mode_of(&self, connector_id: u32) -> ModeInfo {
         let mut modes = [ModeInfo::ZEROED];
         let modes_ptr = address_mut(&mut modes);
-        let connector =
-            ModeGetConnector { connector_id: connectors[0], modes_ptr, count_modes: 1, ..ModeGetConnector::ZEROED };
+        let connector = ModeGetConnector { connector_id, modes_ptr, count_modes: 1, ..ModeGetConnector::ZEROED };
         self.told(connector).expect("the first connector");
-        self.mode = modes[0];
+        modes[0]
     }
 
     /// Makes a request.
@@ -157,7 +160,8 @@ impl Hostile {
         let Ok(created) = self.told(request) else { return false };
         let descriptor = self.descriptors.lock().get(created.fd as usize).and_then(|fd| fd.try_clone().ok());
         let kernel = descriptor.and_then(|fd| self.kernel.take_lessee(fd.as_fd()).ok().flatten());
-        let lessee = Self::of(kernel.expect("the file of the lease"));
+        let mut lessee = Self::of(kernel.expect("the file of the lease"));
+        lessee.mode = self.mode;
         *lessee.known.lock() = self.known.lock().clone();
         self.lessees.lock().push(Arc::new(lessee));
         true
