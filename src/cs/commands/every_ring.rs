@@ -128,7 +128,7 @@ pub trait Commands {
     /// engines.
     fn store(&mut self, at: GpuVa, value: u32, after: Point) -> Result<()>;
 
-    /// Waits until the dword at `at`, ANDed with `mask`, passes the comparison `function` with `reference`.
+    /// Waits until the dword at `at`, masked with `mask`, passes the comparison `function` with `reference`.
     ///
     /// # Errors
     ///
