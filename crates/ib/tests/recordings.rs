@@ -249,7 +249,7 @@ fn a_recording_that_is_none_or_was_cut_off_ends_with_3_and_says_why() {
     let scratch = Scratch::new("cut");
     fs::write(&scratch.0, b"not one").unwrap();
     let none = run(&["dump", "--recording", scratch.path()]);
-    assert_eq!((none.status.code(), text(&none.stderr).contains("no recording")), (Some(3), true));
+    assert_eq!((none.status.code(), text(&none.stderr).contains("not a recording")), (Some(3), true));
     record("navi21", &scratch.0);
     let bytes = fs::read(&scratch.0).unwrap();
     fs::write(&scratch.0, &bytes[..bytes.len() - 40]).unwrap();

@@ -41,7 +41,7 @@ pub struct VideoIb<'a> {
 /// use amdgpu_winsys::cs::VideoIbFault;
 ///
 /// let fault = VideoIbFault::Outside { offset: 4096, dwords: 16, size: 4096 };
-/// assert_eq!(fault.to_string(), "16 dwords at offset 4096 of a memory of 4096 bytes");
+/// assert_eq!(fault.to_string(), "16 dwords at offset 4096 are not inside the memory of 4096 bytes");
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
