@@ -1,5 +1,7 @@
 //! Texels behind compression metadata.
 
+use std::sync::{Mutex, PoisonError};
+
 use super::access::Space;
 use crate::image::{
     compression::{
@@ -10,6 +12,10 @@ use crate::image::{
     error::ImageError,
     texel::Texel,
 };
+
+/// The right to make a block plain. A block has texels of several work-groups, which may run on several threads: without the lock one
+/// of them could fill the block after another has stored a texel in it. It protects no data of this process.
+static FILLS_BLOCK: Mutex<()> = Mutex::new(());
 
 /// The metadata that an instruction looked at last: neighbouring lanes mostly share it.
 #[derive(Default)]
@@ -68,6 +74,12 @@ impl LastUnit {
         if !image.writes_metadata() {
             return Ok(());
         }
+        if let None | Some((_, State::Plain)) = self.state(space, image, (texel, address))? {
+            return Ok(());
+        }
+        let _fills_block = FILLS_BLOCK.lock().unwrap_or_else(PoisonError::into_inner);
+        // Another thread may have filled the block meanwhile.
+        self.0 = None;
         let (unit, element) = match self.state(space, image, (texel, address))? {
             None | Some((_, State::Plain)) => return Ok(()),
             Some((unit, State::Cleared(element))) => (unit, element.to_le_bytes()),
