@@ -129,9 +129,9 @@ fn a_refusal_in_reused_host_memory_leaves_nothing_behind() {
     }
 }
 
-/// The kept host memory holds no device.
+/// A device is closed with its last owner, whatever host memory is kept for it.
 #[test]
-fn a_thread_keeps_no_device() {
+fn kept_host_memory_keeps_no_device() {
     let mut ended: Vec<Kernel> = Vec::new();
     for count in [1, 3, 40] {
         let (kernel, device, shares) = rig();

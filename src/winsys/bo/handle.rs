@@ -77,7 +77,7 @@ impl Handle {
             }
             tell(&device, self.raw, closed);
         }
-        Some(device).filter(|_| is_plain)
+        is_plain.then_some(device)
     }
 
     fn imported(shared: Arc<SharedHandle>, room: BoxRoom<Rare>) -> Self {

@@ -11,8 +11,8 @@ use super::binding_state::BindingState;
 /// A counted reference to the state of a binding. Dropping the last one releases the binding, and its BO unless that has other
 /// handles.
 ///
-/// The device keeps the host memory of both, about 250 bytes, for the next binding (`DeviceRef::spare`). A program that frees and allocates repeatedly
-/// therefore allocates and frees no host memory for them.
+/// The host memory of both, about 250 bytes, is kept with the reference to the device for the next binding (`DeviceRef::spare`). A
+/// program that frees and allocates repeatedly therefore allocates and frees no host memory for them.
 #[derive(Clone)]
 pub(super) struct BindingRef(
     /// `Some` until `Drop` takes it.
