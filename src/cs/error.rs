@@ -112,7 +112,7 @@ pub enum Error {
         ring: u32,
     },
 
-    /// A submission without command lists that neither waits for anything nor signals anything.
+    /// A submission without command lists and waits that signals nothing, or that names memory or sets although nothing would run.
     #[error("nothing to submit: no command lists, no waits, no signals")]
     NothingToSubmit,
 

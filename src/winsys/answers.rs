@@ -4,7 +4,6 @@
 //! still holds the request, and a number in it may be the handle or descriptor of another owner, which would be closed in
 //! the end. Answer fields are therefore initialized to a value that no kernel returns. If the answer overlaps the request,
 //! the request is made such that the two can be told apart.
-//! answer over the question, the question is made such that the two can be distinguished.
 
 use std::os::fd::{AsRawFd as _, FromRawFd as _, OwnedFd};
 

@@ -154,7 +154,7 @@ impl Queue {
     ///
     /// # Errors
     ///
-    /// * [`Error::NothingToSubmit`] if the submission has no lists and neither waits nor signals;
+    /// * [`Error::NothingToSubmit`] if the submission has no lists and no waits, and either no signals, or memory or sets;
     /// * [`Error::TooManyBos`] if it lists more BOs than the kernel accepts;
     /// * [`Error::WrongQueue`] if a list is for another ring or generation;
     /// * [`Error::NoRoomForIbs`] if its preambles use all IBs of a call;

@@ -117,7 +117,7 @@ pub enum Keep {
 /// ```
 #[derive(Clone, Copy, Default)]
 pub struct Submission<'a> {
-    /// The lists to execute. May be empty if the submission waits for or signals something.
+    /// The lists to execute. May be empty if the submission waits for something, or signals something and has no memory and sets.
     pub lists: &'a [&'a CommandList],
     /// Lists to execute before and after `lists` in each kernel call.
     pub preambles: Option<&'a Preambles>,

@@ -86,8 +86,8 @@ pub struct MemoryPolicy {
     /// The policy that decides which memory submissions need not list.
     pub residency: ResidencyPolicy,
     /// For debugging: leaves a gap of addresses after each allocation, so that an access past its end is a VM fault. The gap is
-    /// four times the alignment and at least 64 KiB. Freed addresses are also
-    /// reused only after eight more frees, instead of three, and then by any allocation for which they are the lowest fit.
+    /// four times the alignment and at least 64 KiB. Freed addresses are also reused only after eight more frees, instead of
+    /// three, and then by any allocation for which they are the lowest fit.
     ///
     /// Source: Mesa 25.0.7 `amdgpu_bo.c` of radeonsi's winsys, `amdgpu_create_bo`, `check_vm`.
     pub guard_gaps: bool,
@@ -255,8 +255,8 @@ impl MemoryManager {
     }
 
     /// Returns the budget and usage of every heap from the kernel's last answer, whatever its age; `None` before the first.
-    /// Makes no ioctl, takes no lock and reads no clock. For callers that [refresh](Self::refresh_usage) at
-    /// times of their own choice, for example once a frame.
+    /// Makes no ioctl, takes no lock and reads no clock. For callers that [refresh](Self::refresh_usage) at times of their own
+    /// choice, for example once a frame.
     pub fn last_budgets(&self, rule: BudgetRule) -> Option<Budgets> {
         Some(self.budgets_from(&self.monitor.last_usage()?, rule))
     }

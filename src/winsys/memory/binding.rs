@@ -266,10 +266,10 @@ impl Binding {
     }
 
     /// Returns the priority in the BO lists of submissions. If VRAM is full, memory with a higher priority is evicted
-    /// later. The default is 14; RADV gives applications' memory at most 27, and the kernel accepts at most 31.
+    /// later. The default is 14; RADV gives applications' memory at most 27, and the kernel treats values above 32 as 32.
     ///
-    /// Source: Mesa 25.0.7 `radv_device_memory.c`, `radv_alloc_memory`; the kernel has 32 levels (Linux 6.12
-    /// `amdgpu_bo_list.h`, `AMDGPU_BO_LIST_MAX_PRIORITY`).
+    /// Source: Mesa 25.0.7 `radv_device_memory.c`, `radv_alloc_memory`; Linux 6.12 `amdgpu_bo_list.c`,
+    /// `AMDGPU_BO_LIST_MAX_PRIORITY`.
     pub fn priority(&self) -> u32 {
         self.0.priority.load(Relaxed).into()
     }

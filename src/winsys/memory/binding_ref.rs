@@ -1,4 +1,4 @@
-//! References to the shared state of bindings, which reuse its host memory.
+//! References to the shared state of bindings. The last one keeps its host memory for reuse.
 
 use std::{
     fmt,
@@ -11,7 +11,8 @@ use super::binding_state::BindingState;
 /// A counted reference to the state of a binding. Dropping the last one releases the binding, and its BO unless that has other
 /// handles.
 ///
-/// The host memory of both, about 250 bytes, is kept with the reference to the device for the next binding (`DeviceRef::spare`). A
+/// The host memory of both, about 250 bytes, is kept with the BO's reference to the device (`DeviceRef::spare`) for the next binding
+/// that is created with it, unless the binding has weak handles, or the BO has other handles, a name, or was exported or imported. A
 /// program that frees and allocates repeatedly therefore allocates and frees no host memory for them.
 #[derive(Clone)]
 pub(super) struct BindingRef(

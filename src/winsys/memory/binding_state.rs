@@ -1,4 +1,4 @@
-//! The state of a binding: how it is bound and unbound.
+//! The shared state of a binding, with the requests that bind and unbind it.
 
 use std::sync::atomic::AtomicU8;
 

@@ -9,8 +9,8 @@ use amdgpu_hw::num::wide;
 
 /// The members by key, each with the number of times it was added.
 ///
-/// Adding and removing a member is one hash look-up, whatever the size of the set. Members are kept in a vector, so that
-/// iteration reads contiguous memory. The last member moves to the place of a removed one.
+/// Adding a member takes one hash look-up, and removing one at most three, whatever the size of the set. Members are kept in a
+/// vector, so that iteration reads contiguous memory. The last member moves to the place of a removed one.
 #[derive(Debug)]
 pub(super) struct CountedSet<K, T> {
     /// Indices into `list`.
