@@ -106,6 +106,20 @@ fn tap_13_is_accepted_by_prove() {
     assert!(judged.status.success(), "{judged:?}");
 }
 
+#[test]
+fn the_table_of_memory_types_is_that_of_the_check_of_heaps() {
+    let has_table = |more: &[&str]| {
+        let text = stdout(&output(&[&["--sim", "navi21"], more].concat()));
+        let table = "type heap addresses  properties";
+        assert!(text.contains("AMD Radeon RX 6800: NAVI21, GFX10_3"), "{text}");
+        text.lines().filter(|line| line.starts_with("heap  ") || *line == table).count() == 2
+    };
+    assert!(has_table(&["--level", "inventory"]));
+    assert!(has_table(&["--filter", "heaps"]));
+    assert!(!has_table(&["--filter", r"^bo\."]));
+    assert!(!has_table(&["--level", "inventory", "--filter", "nothing"]));
+}
+
 /// Without the times and positions in columns, which no two runs have in common.
 fn plain(line: &str) -> String {
     let times = regex::Regex::new(r"\d+\.\d+ ms").unwrap().replace_all(line, "TIME");

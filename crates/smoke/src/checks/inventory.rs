@@ -20,12 +20,15 @@ use crate::{
 /// The check that is the opening itself.
 pub(crate) const OPEN: &str = "inventory.open";
 
+/// The check of heaps and memory types.
+pub(crate) const HEAPS: &str = "inventory.heaps";
+
 pub(crate) const CHECKS: &[Check] = &[
     Check::inventory(OPEN, "the node opens and the library knows the GPU behind it", open),
     Check::inventory("inventory.rings", "there are rings, and the kernel says how to submit to them", rings),
     Check::inventory("inventory.firmware", "the command processors run firmware", firmware),
     Check::inventory("inventory.pools", "no memory pool is fuller than it is large", pools),
-    Check::inventory("inventory.heaps", "heaps and memory types are what Vulkan demands of them", heaps),
+    Check::inventory(HEAPS, "heaps and memory types are what Vulkan demands of them", heaps),
     Check::inventory("inventory.clock", "the GPU's clock counter advances", clock),
 ];
 

@@ -7,6 +7,7 @@ use std::{
 };
 
 use crate::{
+    checks::inventory,
     hardware::state::Watched,
     output::sink::Sink,
     result::{
@@ -77,7 +78,12 @@ impl Human {
         if let Some(watched) = watched {
             self.line(format_args!("Watched around each check: {watched}"));
         }
-        self.line(format_args!("\nheap {:>11}  {:<14} flags", "size", "memory"));
+        self.line("");
+    }
+
+    /// Prints the heaps and memory types.
+    fn tables(&mut self, facts: &Facts) {
+        self.line(format_args!("heap {:>11}  {:<14} flags", "size", "memory"));
         for (index, heap) in facts.heaps.iter().enumerate() {
             self.line(format_args!("{index:>4} {:>11}  {:<14} {}", Size(heap.size), heap.kind, Flags(&heap.flags)));
         }
@@ -165,6 +171,9 @@ impl Observer for Human {
         self.planned = ids.len();
         if let Some(facts) = &gpu.facts {
             self.facts(facts, gpu.watched.as_ref());
+            if ids.contains(&inventory::HEAPS) {
+                self.tables(facts);
+            }
         }
     }
 
