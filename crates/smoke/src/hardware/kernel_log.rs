@@ -1,8 +1,9 @@
 //! Kernel log messages about a GPU during a check.
 
 use std::{
+    borrow::Cow,
     fs::{File, OpenOptions},
-    io::{ErrorKind, Read, Seek, SeekFrom},
+    io::{self, ErrorKind, Read, Seek, SeekFrom},
     os::unix::fs::OpenOptionsExt,
 };
 
@@ -11,11 +12,10 @@ use super::source::is_pci;
 /// `/dev/kmsg` from some point on, where it may be read.
 #[derive(Debug)]
 pub(crate) struct KernelLog {
-    file: Option<File>,
+    /// The open file, or the reason why there is none.
+    file: Result<File, Cow<'static, str>>,
     /// The GPU's PCI address, if it is known.
     pci: Option<String>,
-    /// The reason why there is no file.
-    trouble: Option<String>,
 }
 
 /// A warning of the kernel, or worse.
@@ -37,53 +37,44 @@ const MOST: usize = 50;
 impl KernelLog {
     /// Reads nothing: nothing of a simulated GPU is in the log.
     pub(crate) const fn none() -> Self {
-        Self { file: None, pci: None, trouble: None }
+        Self { file: Err(Cow::Borrowed("the GPU is simulated")), pci: None }
     }
 
     /// Reads from now on what is said of the GPU at this PCI address, or of all amdgpu GPUs.
     pub(crate) fn open(device: Option<(String, String)>) -> Self {
         let nonblocking = nix::fcntl::OFlag::O_NONBLOCK.bits();
         let opened = OpenOptions::new().read(true).custom_flags(nonblocking).open("/dev/kmsg");
-        let pci = device.map(|(name, _)| name);
-        match opened {
-            Ok(file) => Self { file: Some(file), pci, trouble: None },
-            Err(error) => Self { file: None, pci, trouble: Some(format!("/dev/kmsg: {error}")) },
-        }
+        Self::over(opened, device.map(|(name, _)| name))
+    }
+
+    /// Reads from the end of this file on.
+    pub(super) fn over(file: io::Result<File>, pci: Option<String>) -> Self {
+        let at_end = file.and_then(|mut file| file.seek(SeekFrom::End(0)).map(|_| file));
+        Self { file: at_end.map_err(|error| Cow::Owned(format!("/dev/kmsg: {error}"))), pci }
     }
 
     /// Returns the reason why nothing is read, if so.
     pub(crate) fn trouble(&self) -> Option<&str> {
-        match &self.file {
-            Some(_) => None,
-            None => Some(self.trouble.as_deref().unwrap_or("the GPU is simulated")),
-        }
+        self.file.as_ref().err().map(|reason| &**reason)
     }
 
-    /// Forgets what was said so far.
-    pub(crate) fn skip(&mut self) {
-        if let Some(file) = &mut self.file
-            && file.seek(SeekFrom::End(0)).is_err()
-        {
-            self.file = None;
-        }
-    }
-
-    /// Returns the warnings that were logged since the last call.
+    /// Returns the warnings that were logged since the last call, the first [`MOST`] of them.
     pub(crate) fn read(&mut self) -> Vec<Message> {
-        let Some(file) = &mut self.file else { return Vec::new() };
+        let Ok(file) = &mut self.file else { return Vec::new() };
         let mut found = Vec::new();
         // One read is one record.
         let mut record = [0; 8192];
-        loop {
+        while found.len() < MOST {
             match file.read(&mut record) {
                 Ok(0) => break,
                 Ok(len) => found.extend(record.get(..len).and_then(|record| warning(record, self.pci.as_deref()))),
-                // Records were overwritten before they were read.
-                Err(error) if error.kind() == ErrorKind::BrokenPipe => {}
-                Err(_) => break,
+                // Records were overwritten before they were read (Linux 6.12 `printk.c`, `devkmsg_read`), or a signal came.
+                Err(error) if matches!(error.kind(), ErrorKind::BrokenPipe | ErrorKind::Interrupted) => {}
+                Err(_) => return found,
             }
         }
-        found.truncate(MOST);
+        // A GPU that logs without end must hold the report up no longer.
+        let _ = file.seek(SeekFrom::End(0));
         found
     }
 }
@@ -133,8 +124,8 @@ mod tests {
 
     #[test]
     fn a_log_that_cannot_be_read_is_told_with_the_reason() {
-        let log = KernelLog { trouble: Some("/dev/kmsg: Permission denied".to_owned()), ..KernelLog::none() };
-        assert_eq!(log.trouble(), Some("/dev/kmsg: Permission denied"));
+        let log = KernelLog::over(Err(ErrorKind::PermissionDenied.into()), None);
+        assert_eq!(log.trouble(), Some("/dev/kmsg: permission denied"));
         assert_eq!(KernelLog::none().trouble(), Some("the GPU is simulated"));
     }
 }

@@ -106,9 +106,14 @@ impl Files {
         self.read_links(source, &mut reading);
         for file in &self.ras {
             let Ok(text) = source.read(&format!("ras/{file}")) else { continue };
-            // During a reset the file says in words that it cannot be queried.
+            // During a reset the file says in words that it cannot be queried (Linux 6.12 `amdgpu_ras.c`,
+            // `amdgpu_ras_sysfs_read`).
             for (key, value) in numbers(&text) {
-                let rule = if key == "ue" { HardwareRule::RasUncorrectable } else { HardwareRule::RasCorrectable };
+                let rule = match key {
+                    "ue" => HardwareRule::RasUncorrectable,
+                    "de" => HardwareRule::RasDeferred,
+                    _ => HardwareRule::RasCorrectable,
+                };
                 reading.counters.insert(format!("ras/{file} {key}"), (rule, value));
             }
         }
@@ -132,6 +137,7 @@ impl Files {
         reading
     }
 
+    /// Source: Linux 6.12 `Documentation/gpu/amdgpu/thermal.rst`, "HWMON Interfaces"; `amdgpu_pm.c`, `hwmon_attributes_visible`.
     fn read_sensors(&self, source: &dyn Source, reading: &mut Reading) {
         let number = |path: &str| source.read(path).ok()?.trim().parse::<i64>().ok();
         let sensors = &mut reading.sensors;
@@ -176,10 +182,14 @@ fn numbers(text: &str) -> impl Iterator<Item = (&str, u64)> {
 }
 
 /// Returns the rate of a link such as `16.0 GT/s PCIe`, millions of transfers a second.
+///
+/// Source: Linux 6.12 `drivers/pci/probe.c`, `pci_speed_string`. Older kernels write `16 GT/s`.
 fn rate(text: &str) -> Option<i64> {
-    let (whole, rest) = text.strip_suffix(" GT/s PCIe\n").or_else(|| text.strip_suffix(" GT/s\n"))?.split_once('.')?;
-    let (whole, tenth) = (whole.parse::<i64>().ok()?, rest.get(..1)?.parse::<i64>().ok()?);
-    whole.checked_mul(1000)?.checked_add(tenth * 100)
+    let text = text.trim_end();
+    let number = text.strip_suffix(" PCIe").unwrap_or(text).strip_suffix(" GT/s")?;
+    let (whole, tenth) = number.split_once('.').unwrap_or((number, "0"));
+    let (whole, tenth) = (whole.parse::<u16>().ok()?, tenth.parse::<u8>().ok().filter(|&tenth| tenth < 10)?);
+    Some(i64::from(whole) * 1000 + i64::from(tenth) * 100)
 }
 
 #[cfg(test)]
@@ -240,6 +250,7 @@ mod tests {
         let counters = files.read(&*source).counters;
         assert_eq!(counters["ras/umc_err_count ce"], (HardwareRule::RasCorrectable, 1));
         assert_eq!(counters["ras/umc_err_count ue"], (HardwareRule::RasUncorrectable, 0));
+        assert_eq!(counters["ras/umc_err_count de"], (HardwareRule::RasDeferred, 0));
         assert_eq!(counters["aer_dev_fatal of 0000:03:00.0"], (HardwareRule::AerFatal, 1));
         assert_eq!(counters["aer_dev_correctable of 0000:03:00.0"], (HardwareRule::AerCorrectable, 0));
     }
@@ -259,9 +270,14 @@ mod tests {
 
     #[test]
     fn words_in_place_of_numbers_are_no_reading() {
-        for (text, expected) in
-            [("16.0 GT/s PCIe\n", Some(16_000)), ("2.5 GT/s PCIe\n", Some(2_500)), ("Unknown\n", None)]
-        {
+        for (text, expected) in [
+            ("16.0 GT/s PCIe\n", Some(16_000)),
+            ("2.5 GT/s PCIe\n", Some(2_500)),
+            ("8 GT/s\n", Some(8_000)),
+            ("Unknown\n", None),
+            ("99999999999999999999.5 GT/s\n", None),
+            ("1.é GT/s\n", None),
+        ] {
             assert_eq!(rate(text), expected, "{text}");
         }
         assert_eq!(numbers("Query currently inaccessible\n").count(), 0);

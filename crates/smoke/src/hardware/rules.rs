@@ -8,7 +8,7 @@ use super::state::{Hardware, HardwareEvent, HardwareRule, Sensors, Speed};
 /// Load from which on a link has no reason to be slow, percent.
 const UNDER_LOAD: i64 = 50;
 
-/// What is remembered from check to check.
+/// Facts that are kept from check to check.
 #[derive(Debug, Default)]
 pub(crate) struct Memory {
     /// The fastest that each link was.
@@ -94,7 +94,7 @@ impl Course {
             (now > before).then(|| event(rule, name, before.to_string(), now.to_string()))
         });
         let mut events: Vec<_> = risen.collect();
-        // What fails the check comes first.
+        // Events that fail the check come first.
         events.sort_by_key(|event| !event.rule.is_fatal());
         events
     }

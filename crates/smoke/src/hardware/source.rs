@@ -154,6 +154,6 @@ mod tests {
         nix::unistd::mkfifo(&directory.join("ras"), nix::sys::stat::Mode::S_IRWXU).unwrap();
         let read = Directory(directory.clone()).read("ras");
         fs::remove_dir_all(&directory).unwrap();
-        assert_eq!(read.ok().as_deref(), Some(""), "nobody writes to it");
+        assert_eq!(read.ok().as_deref(), Some(""), "a FIFO without a writer");
     }
 }

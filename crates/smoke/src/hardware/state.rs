@@ -14,7 +14,7 @@ pub struct Hardware {
     pub peak: Sensors,
     /// Figures after it.
     pub after: Sensors,
-    /// What happened meanwhile.
+    /// Events between the two.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub events: Vec<HardwareEvent>,
 }
@@ -81,7 +81,9 @@ impl Sensors {
 pub enum HardwareRule {
     /// A RAS counter of uncorrectable errors went up.
     RasUncorrectable,
-    /// A RAS counter of corrected or deferred errors went up.
+    /// A RAS counter of deferred errors went up: memory is corrupt, and its data was not used yet.
+    RasDeferred,
+    /// A RAS counter of corrected errors went up.
     RasCorrectable,
     /// The AER counter of fatal errors went up.
     AerFatal,
@@ -111,6 +113,7 @@ impl HardwareRule {
     pub const fn words(self) -> &'static str {
         match self {
             Self::RasUncorrectable => "new uncorrectable RAS error",
+            Self::RasDeferred => "new deferred RAS error",
             Self::RasCorrectable => "new corrected RAS error",
             Self::AerFatal => "new fatal PCIe error",
             Self::AerNonfatal => "new uncorrectable PCIe error, not fatal",

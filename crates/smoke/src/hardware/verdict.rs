@@ -54,8 +54,9 @@ mod tests {
     use super::*;
     use crate::hardware::{kernel_log::Message, state::Hardware};
 
-    const ALL: [HardwareRule; 10] = [
+    const ALL: [HardwareRule; 11] = [
         HardwareRule::RasUncorrectable,
+        HardwareRule::RasDeferred,
         HardwareRule::RasCorrectable,
         HardwareRule::AerFatal,
         HardwareRule::AerNonfatal,

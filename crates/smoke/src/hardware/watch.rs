@@ -31,7 +31,7 @@ enum Request {
     End(Sender<Hardware>),
 }
 
-/// Everything that was seen during a check.
+/// Everything that was seen during a check, or since the check before.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Seen {
     /// The state around it, if the GPU tells any.
@@ -44,13 +44,15 @@ pub(crate) struct Seen {
 #[derive(Debug)]
 pub(crate) struct Watch {
     thread: Option<Sender<Request>>,
+    /// `true` from the request that the thread did not answer until the result of a check has the event.
+    is_silent: bool,
     log: KernelLog,
 }
 
 impl Watch {
     /// Watches nothing.
     pub(crate) const fn none() -> Self {
-        Self { thread: None, log: KernelLog::none() }
+        Self { thread: None, is_silent: false, log: KernelLog::none() }
     }
 
     /// Watches a GPU from now on, and the kernel's log if the GPU is real.
@@ -65,7 +67,7 @@ impl Watch {
             let thread = thread::Builder::new().name("hardware watch".to_owned());
             thread.spawn(move || Reader::new(source).serve(&requests)).ok().map(|_| sender)
         });
-        Self { thread, log }
+        Self { thread, is_silent: false, log }
     }
 
     /// Returns what is watched, nothing without a GPU.
@@ -78,16 +80,15 @@ impl Watch {
         Some(watched)
     }
 
-    /// A check begins.
+    /// Begins a check.
     pub(crate) fn begin(&mut self) {
-        self.log.skip();
         self.ask(Request::Begin);
     }
 
-    /// The check is over.
+    /// Ends the check, and returns everything that was seen during it and since the check before.
     pub(crate) fn end(&mut self) -> Seen {
-        let was_watched = self.thread.is_some();
-        let hardware = self.ask(Request::End).or_else(|| was_watched.then(silent));
+        let hardware = self.ask(Request::End);
+        let hardware = hardware.or_else(|| std::mem::take(&mut self.is_silent).then(silent));
         Seen { hardware, messages: self.log.read() }
     }
 
@@ -98,6 +99,7 @@ impl Watch {
             self.thread.as_ref()?.send(request(answer)).ok().and_then(|()| answers.recv_timeout(PATIENCE).ok());
         if answered.is_none() {
             self.thread = None;
+            self.is_silent = true;
         }
         answered
     }
@@ -128,7 +130,7 @@ impl Reader {
         Self { source, files, memory: Memory::default(), last, course: None }
     }
 
-    /// Answers until there is nobody to ask. Nobody waits for the answer of a reading that took too long.
+    /// Answers requests until the watch is dropped. The watch does not wait for the answer of a reading that took too long.
     fn serve(mut self, requests: &Receiver<Request>) {
         loop {
             let request = match &self.course {
@@ -174,7 +176,8 @@ impl Reader {
 mod tests {
     use std::{
         collections::BTreeSet,
-        io::{self, ErrorKind},
+        fs::File,
+        io::{self, ErrorKind, Write},
         sync::{Arc, Mutex},
     };
 
@@ -194,6 +197,24 @@ mod tests {
         assert_eq!(watch.end().hardware.unwrap().events.len(), 1);
         watch.begin();
         assert_eq!(watch.end().hardware.unwrap().events, []);
+    }
+
+    #[test]
+    fn messages_between_two_checks_are_those_of_the_later_one_and_earlier_ones_are_left_out() {
+        let path = std::env::temp_dir().join(format!("amdgpu-smoke-kmsg-{}", std::process::id()));
+        let mut written = File::create(&path).unwrap();
+        let mut say = |text: &str| written.write_all(format!("3,1,2,-;amdgpu: {text}\n").as_bytes()).unwrap();
+        say("before the run");
+        let mut watch = Watch { log: KernelLog::over(File::open(&path), None), ..Watch::none() };
+        let mut check = || {
+            watch.begin();
+            watch.end().messages.into_iter().map(|message| message.text).collect::<Vec<_>>()
+        };
+        assert_eq!(check(), Vec::<String>::new());
+        say("between two checks");
+        assert_eq!(check(), ["amdgpu: between two checks"]);
+        assert_eq!(check(), Vec::<String>::new());
+        std::fs::remove_file(&path).unwrap();
     }
 
     /// A GPU that tells when its fan has been read, the last figure of a reading.
@@ -300,6 +321,22 @@ mod tests {
         let held = LOCK.lock().unwrap();
         let hardware = watch.end().hardware.unwrap();
         assert_eq!(hardware.events[0].rule, HardwareRule::NoAnswer);
+        watch.begin();
+        assert_eq!(watch.end(), Seen::default());
+        drop(held);
+        reader.join().unwrap();
+    }
+
+    #[test]
+    fn files_that_never_answered_are_told_too() {
+        static LOCK: Mutex<()> = Mutex::new(());
+        let held = LOCK.lock().unwrap();
+        let (sender, requests) = mpsc::channel();
+        let reader = thread::spawn(move || Reader::new(Box::new(Stuck(&LOCK))).serve(&requests));
+        let mut watch = Watch { thread: Some(sender), ..Watch::none() };
+        watch.begin();
+        assert_eq!(watch.sources(), None);
+        assert_eq!(watch.end().hardware.unwrap().events[0].rule, HardwareRule::NoAnswer);
         watch.begin();
         assert_eq!(watch.end(), Seen::default());
         drop(held);

@@ -200,9 +200,10 @@ impl Parent {
         let ended_badly =
             told.result.as_ref().is_some_and(|result| matches!(result.word, Status::Timeout | Status::Crash));
         if ended_badly && told.abort.is_none() && !options.keep_going {
-            // Is there still a GPU?
-            let health =
-                self.child(inventory::OPEN, &["--child", inventory::OPEN], PLANNING, pass, start, watch, &mut ());
+            // Is there still a GPU? Its result is thrown away, so events during it are left to the next check.
+            let open = ["--child", inventory::OPEN];
+            let unwatched = &mut Watch::none();
+            let health = self.child(inventory::OPEN, &open, PLANNING, pass, start, unwatched, &mut ());
             let is_well = health.result.is_some_and(|result| result.word == Status::Pass);
             told.lost = (!is_well).then(|| format!("the GPU does not open any more after {}", step.id));
         }
