@@ -122,9 +122,9 @@ pub(crate) struct RunArguments {
     #[arg(long)]
     pub(crate) keep_going: bool,
 
-    /// Fail a check during which the hardware had a corrected error, an uncorrectable PCIe error that is not fatal, a narrower or
-    /// slower PCIe link, a critical temperature or an error in the kernel log; without this they are warnings. Uncorrectable
-    /// memory errors and fatal PCIe errors always fail it.
+    /// Fail a check during which the hardware had a corrected or deferred error, an uncorrectable PCIe error that is not fatal, a
+    /// narrower or slower PCIe link, a critical temperature or an error in the kernel log; without this they are warnings.
+    /// Uncorrectable memory errors and fatal PCIe errors always fail it.
     #[arg(long)]
     pub(crate) strict_hardware: bool,
 

@@ -73,7 +73,7 @@ impl KernelLog {
                 Err(_) => return found,
             }
         }
-        // A GPU that logs without end must hold the report up no longer.
+        // Messages beyond the most are left out: a GPU that logs without end must not delay the report.
         let _ = file.seek(SeekFrom::End(0));
         found
     }
