@@ -70,7 +70,7 @@ pub enum Error {
         ip: Ip,
     },
 
-    /// A command list was submitted to a queue for a different ring or generation than that of the recording.
+    /// A command list was submitted to a queue of another ring or generation than it was recorded for.
     #[error("a command list for {recorded} cannot be submitted to {queue}")]
     WrongQueue {
         /// The target that the list was recorded for.

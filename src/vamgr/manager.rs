@@ -103,7 +103,7 @@ impl VaManager {
     }
 
     /// Returns the alignment in bytes for imported user memory: at least the GART page, and the page-table fragment if the size
-    /// reaches it. From GFX9 on it is also at least the highest power of two in the size, up to 1 GiB.
+    /// reaches it. On GFX9 and later it is also at least the highest power of two in the size, up to 1 GiB.
     pub fn user_memory_alignment(&self, size: u64, gart_page: u64, level: GfxLevel) -> u64 {
         request::user_memory_alignment(size, gart_page, self.shared.pte_fragment, level)
     }

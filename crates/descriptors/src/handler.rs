@@ -21,11 +21,11 @@ pub trait Word: Clone {
     #[must_use]
     fn extract(&self, builder: &mut Self::Builder, low: u32, bits: u32) -> Self;
 
-    /// Returns the dword with `bits` bits from bit `low` on replaced by `value`, which must fit.
+    /// Returns the dword with the `bits` bits that start at bit `low` replaced by `value`, which must fit.
     #[must_use]
     fn insert(&self, builder: &mut Self::Builder, low: u32, bits: u32, value: &Self) -> Self;
 
-    /// Returns the value that is composed of parts, each with the lowest bit of its position.
+    /// Combines parts into one value. Each part comes with the position of its lowest bit.
     fn join(builder: &mut Self::Builder, parts: &[(Self, u32)]) -> Self;
 }
 
@@ -53,8 +53,8 @@ const MOST_PARTS: usize = 2;
 /// The maximum number of cached fields.
 const MOST_KEPT: usize = 16;
 
-/// An editor of a descriptor. Values are the stored numbers of fields: the number less one, or in units, for fields that are stored
-/// that way.
+/// An editor of a descriptor. Values are the encoded numbers of the fields: a field that stores a count minus one, or a multiple of
+/// a unit, is read and written in that encoding.
 #[derive(Debug)]
 pub struct Handler<K: Kind, V: Word, F> {
     level: GfxLevel,

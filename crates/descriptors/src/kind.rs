@@ -19,9 +19,9 @@ pub trait Kind: sealed::Sealed + Sized + 'static {
     const NAME: &'static str;
     /// The name of the kind in dumps.
     const WORD: &'static str;
-    /// All fields of the kind, on any generation.
+    /// All fields of the kind, on all generations.
     const FIELDS: &'static [Field<Self>];
-    /// The array of dwords.
+    /// The array type that holds the descriptor's dwords.
     type Words: Copy + Default + Eq + Debug + AsRef<[u32]> + AsMut<[u32]>;
 }
 

@@ -18,7 +18,7 @@ pub struct GpuVa(u64);
 pub struct InTheHole(pub u64);
 
 impl GpuVa {
-    /// Address zero, which no VA window contains, because the lowest 64 KiB are reserved.
+    /// Address zero. No VA window contains it, because the lowest 64 KiB are reserved.
     pub const NULL: Self = Self(0);
 
     /// Creates an address from a number in canonical form.

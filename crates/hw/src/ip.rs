@@ -20,7 +20,7 @@ pub enum Ip {
     UvdEnc = 5,
     /// The VCN video decoder, since Raven.
     VcnDec = 6,
-    /// The VCN video encoder, since Raven. From VCN 4 on its ring decodes too.
+    /// The VCN video encoder, since Raven. On VCN 4 and later its ring also decodes.
     VcnEnc = 7,
     /// The JPEG decoder of VCN.
     VcnJpeg = 8,

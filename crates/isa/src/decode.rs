@@ -16,7 +16,7 @@ use crate::{
 pub(crate) const LITERAL: u32 = 255;
 /// The source number that selects SDWA.
 const SDWA: u32 = 249;
-/// The source number that selects DPP; from GFX10 on DPP16.
+/// The source number that selects DPP, or DPP16 on GFX10 and later.
 const DPP: u32 = 250;
 /// The source numbers that select DPP8, without and with fetching from inactive lanes.
 pub(crate) const DPP8: [u32; 2] = [233, 234];

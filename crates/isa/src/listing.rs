@@ -40,8 +40,8 @@ pub struct Line {
 }
 
 impl Listing {
-    /// Decodes all of `program`. A dword that is not the start of an instruction becomes a line, and decoding continues with the
-    /// next dword.
+    /// Decodes all of `program`. A dword that does not start an instruction becomes a line of its own, and decoding continues with
+    /// the next dword.
     pub fn new(level: GfxLevel, wave: WaveSize, program: &[u32]) -> Self {
         let mut lines: Vec<_> = lines(level, wave, program).collect();
         let mut targets: Vec<_> = lines.iter().filter_map(|line| line.target).collect();

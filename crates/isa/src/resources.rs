@@ -50,9 +50,9 @@ const COUNT: usize = 106;
 /// The mask of address bits.
 const ADDRESS: u64 = (1 << 48) - 1;
 
-/// Returns the descriptors that the instructions of `program` use, in program order. `user` has the values of registers at the
-/// program's entry, from s0 on, and `memory` returns the dword at a 48-bit address. A register is unknown after a write by an
-/// operation other than a move or load, and after a branch target that different writes could reach.
+/// Returns the descriptors that the instructions of `program` use, in program order. `user` contains the values of scalar registers
+/// at the program's entry, starting with s0. `memory` returns the dword at a 48-bit address. The value of a register becomes
+/// unknown when an operation other than a move or load writes it, and at a branch target that different writes can reach.
 pub fn resources(
     level: GfxLevel,
     wave: WaveSize,

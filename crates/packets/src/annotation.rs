@@ -9,7 +9,7 @@ const MAGIC: u32 = u32::from_le_bytes(*b"ANNO");
 /// The number of dwords of magic and length.
 const HEAD_DWORDS: usize = 2;
 
-/// The longest annotation, in bytes of UTF-8.
+/// The maximum length of an annotation in bytes of UTF-8.
 pub const MAX_ANNOTATION_BYTES: usize = 4 * (0x3fff - HEAD_DWORDS);
 
 /// Returns the text of a NOP's payload if it was created by [`annotation`]; `None` otherwise.
@@ -31,7 +31,7 @@ pub fn read_annotation(skipped: &[u32]) -> Option<String> {
     Some(String::from_utf8_lossy(&text).into_owned())
 }
 
-/// Returns the annotations of an IB with their offsets in dwords from the start of the IB. Other packets are skipped. The iteration
+/// Returns the annotations of an IB with their offsets in dwords from the start of the IB. Other packets are skipped. The iterator
 /// ends at a packet of unknown length.
 pub fn annotations(ib: &[u32], target: Target) -> Annotations<'_> {
     Annotations { packets: layout::packets(ib, target) }

@@ -11,7 +11,7 @@ use amdgpu_hw::{GfxLevel, Ip};
 ///
 /// Streams are generic over the language, so that recording a copy-engine packet in a graphics stream does not compile.
 pub trait Language: Copy + Into<Target> {
-    /// The number of dwords to a multiple of which IBs are padded.
+    /// The unit of IB lengths in dwords: IBs are padded to a multiple of it.
     ///
     /// Source: Mesa 25.0.7 `src/amd/common/ac_gpu_info.c`, `ib_pad_dw_mask`.
     const PAD_DWORDS: usize;

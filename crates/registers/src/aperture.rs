@@ -6,7 +6,7 @@ use amdgpu_hw::GfxLevel;
 
 use crate::{Register, RegisterSet, at};
 
-/// A window of the register space, with a SET packet of its own.
+/// A window of the register space. Each aperture has its own SET packet.
 ///
 /// | aperture | bytes             | packet           | holds                                                        |
 /// |----------|-------------------|------------------|--------------------------------------------------------------|
@@ -20,21 +20,21 @@ use crate::{Register, RegisterSet, at};
 /// counters out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Aperture {
-    /// Global state of GFX6.
+    /// Global state of GFX6; privileged on later generations.
     Config,
-    /// Shader state.
+    /// Shader state: shader programs and the COMPUTE_* registers.
     Sh,
     /// State of draws.
     Context,
-    /// Global state from GFX7 on.
+    /// Global state of GFX7 and later, and counters.
     Uconfig,
 }
 
 impl Aperture {
-    /// Every aperture.
+    /// All apertures, in ascending order of their offsets.
     pub const ALL: [Self; 4] = [Self::Config, Self::Sh, Self::Context, Self::Uconfig];
 
-    /// Returns the bytes that it covers; `None` where the generation has none.
+    /// Returns the range of byte offsets that the aperture covers; `None` if the generation does not have the aperture.
     #[inline]
     pub fn bytes(self, level: GfxLevel) -> Option<Range<u32>> {
         match self {
@@ -45,13 +45,14 @@ impl Aperture {
         }
     }
 
-    /// Returns the aperture that a byte offset lies in.
+    /// Returns the aperture that contains a byte offset; `None` if no aperture does.
     #[inline]
     pub fn of(offset: u32, level: GfxLevel) -> Option<Self> {
         Self::ALL.into_iter().find(|aperture| aperture.bytes(level).is_some_and(|bytes| bytes.contains(&offset)))
     }
 
-    /// Returns the register at an index of the aperture, counted in dwords, as SET packets count.
+    /// Returns the register at a dword index relative to the start of the aperture, as in SET packets; `None` if there is no
+    /// register.
     pub fn at(self, index: u32, set: impl Into<RegisterSet>) -> Option<Register> {
         let set = set.into();
         let bytes = self.bytes(set.level())?;
@@ -59,7 +60,7 @@ impl Aperture {
         bytes.contains(&offset).then(|| at(offset, set)).flatten()
     }
 
-    /// Returns the opcode of its SET packet.
+    /// Returns the opcode of the SET packet that writes to the aperture.
     pub const fn opcode(self) -> u8 {
         match self {
             Self::Config => 0x68,
@@ -69,7 +70,7 @@ impl Aperture {
         }
     }
 
-    /// Returns its name.
+    /// Returns the name of the aperture in lower case, such as `uconfig`.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Config => "config",
@@ -79,7 +80,8 @@ impl Aperture {
         }
     }
 
-    /// Returns the aperture that a packet of this name writes to: SET_*, LOAD_* and the pairs.
+    /// Returns the aperture that a packet with this name writes to, such as SET_CONTEXT_REG or LOAD_SH_REG; `None` for other
+    /// packets.
     pub fn of_packet(name: &str) -> Option<Self> {
         let has = |part| name.contains(part);
         match () {

@@ -1,5 +1,5 @@
-//! Every graphics, compute, context, shader and user-configuration register of AMD GPUs from GFX6 to GFX12: by name and by
-//! address, with fields and the names of their values.
+//! The graphics, compute, context, shader and user-configuration registers of AMD GPUs from GFX6 to GFX12, by name and by address,
+//! with their fields and the names of field values.
 //!
 //! ```
 //! use amdgpu_hw::GfxLevel;
@@ -17,11 +17,12 @@
 //! assert_eq!((shown[1].field.name(), shown[1].value), ("simd_dest_cntl", 1));
 //! ```
 //!
-//! The tables are packed: a name is a number, and registers with the same fields share them. A look-up by address or by
-//! name is one binary search and allocates nothing. All tables together take 249 KiB of read-only data ([`TABLE_BYTES`]).
+//! The tables are packed: names are stored as numbers, and registers with the same fields share the field tables. A look-up by
+//! address or by name is one binary search and allocates nothing. All tables together take 249 KiB of read-only data
+//! ([`TABLE_BYTES`]).
 //!
-//! They come from the text tables in `spec`, which say for each register the places and fields on every generation.
-//! `cargo run -p xtask -- registers` writes the packed tables anew, and a test compares them.
+//! They are generated from the text tables in `spec`, which list the offsets and fields of each register on every generation.
+//! `cargo run -p xtask -- registers` regenerates the packed tables, and a test checks that they are up to date.
 //!
 //! Source: Mesa 25.0.7 `src/amd/registers/`.
 

@@ -7,7 +7,7 @@ use crate::generated::registers::{BY_OFFSET, PLACES, REGISTERS};
 use crate::tables::{fields, name};
 use crate::{Field, FieldValue, RegisterSet};
 
-/// A register: the same on every generation that has one of its name.
+/// A register, identified by its name. Registers of different generations with the same name are the same `Register`.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Register(u16);
 
@@ -22,18 +22,18 @@ impl Register {
         Self(number)
     }
 
-    /// Returns its name in AMD's headers.
+    /// Returns the name of the register in AMD's headers.
     pub const fn name(self) -> &'static str {
         name(self.0)
     }
 
-    /// Returns its place in bytes from the start of the register space; `None` where there is none.
+    /// Returns the offset in bytes from the start of the register space; `None` if the set does not have the register.
     #[inline]
     pub fn offset(self, set: impl Into<RegisterSet>) -> Option<u32> {
         self.offset_in(set.into())
     }
 
-    /// Returns its place as [`offset`](Self::offset) does, for constants.
+    /// Returns the same as [`offset`](Self::offset), in constant expressions.
     #[inline]
     pub const fn offset_in(self, set: RegisterSet) -> Option<u32> {
         let (first, count) = REGISTERS[self.0 as usize].places();
@@ -47,18 +47,18 @@ impl Register {
         None
     }
 
-    /// Returns its fields, lowest first; none where it is one number. A few fields overlap.
+    /// Returns the fields, starting with the lowest bit; none if the whole register is one number. A few fields overlap.
     pub fn fields(self, set: impl Into<RegisterSet>) -> impl Iterator<Item = Field> {
         let set = set.into();
         self.rows().filter(move |field| field.is_on(set))
     }
 
-    /// Returns the field of a name, in any case.
+    /// Returns the field with a name, ignoring case; `None` if there is none.
     pub fn field(self, name: &str, set: impl Into<RegisterSet>) -> Option<Field> {
         self.fields(set).find(|field| field.name().eq_ignore_ascii_case(name))
     }
 
-    /// Returns each field's part of a value.
+    /// Decodes a value of the register into its fields.
     pub fn decode(self, value: u32, set: impl Into<RegisterSet>) -> impl Iterator<Item = FieldValue> {
         let set = set.into();
         self.fields(set).map(move |field| FieldValue {
@@ -68,7 +68,7 @@ impl Register {
         })
     }
 
-    /// Returns the bits that no field has; none where the register is one number.
+    /// Returns the mask of the bits that belong to no field; 0 if the whole register is one number.
     pub fn unnamed_bits(self, set: impl Into<RegisterSet>) -> u32 {
         match self.fields(set).fold(0, |bits, field| bits | field.mask()) {
             0 => 0,
@@ -82,13 +82,13 @@ impl Register {
     }
 }
 
-/// Returns every register, by name.
+/// Returns all registers in the order of their names.
 pub fn all() -> impl ExactSizeIterator<Item = Register> {
     (0..REGISTERS.len() as u16).map(Register)
 }
 
-/// Returns the register at a byte offset. On GFX9 0xb894 has two names, of which it is the one that gives compute units
-/// to a shader engine.
+/// Returns the register at a byte offset; `None` if there is none. On GFX9, 0xb894 has two names: the result is the register that
+/// assigns compute units to a shader engine.
 pub fn at(offset: u32, set: impl Into<RegisterSet>) -> Option<Register> {
     let set = set.into();
     let place = |index: &u16| PLACES.get(usize::from(*index));
@@ -98,7 +98,7 @@ pub fn at(offset: u32, set: impl Into<RegisterSet>) -> Option<Register> {
     Some(Register(found.register))
 }
 
-/// Returns the register of a name, in any case.
+/// Returns the register with a name, ignoring case; `None` if there is none.
 pub fn named(name: &str) -> Option<Register> {
     let order = |known: &str| {
         let upper = name.bytes().map(|byte| byte.to_ascii_uppercase());

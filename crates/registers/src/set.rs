@@ -2,35 +2,35 @@
 
 use amdgpu_hw::{Chip, GfxLevel};
 
-/// A set of registers. Each generation has one; Stoney and MI300 differ from their generations and have their own.
+/// A set of registers. Each generation has a set. Stoney and MI300 have their own sets, because their registers differ.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum RegisterSet {
-    /// GFX6.
+    /// The registers of GFX6.
     Gfx6,
-    /// GFX7.
+    /// The registers of GFX7.
     Gfx7,
-    /// GFX8 but for Stoney.
+    /// The registers of GFX8, except Stoney.
     Gfx8,
-    /// Stoney, which is [`GfxLevel::Gfx8`].
+    /// The registers of Stoney, a chip of [`GfxLevel::Gfx8`].
     Gfx8_1,
-    /// GFX9 but for MI300.
+    /// The registers of GFX9, except MI300.
     Gfx9,
-    /// GFX10.
+    /// The registers of GFX10.
     Gfx10,
-    /// GFX10.3.
+    /// The registers of GFX10.3.
     Gfx10_3,
-    /// GFX11.
+    /// The registers of GFX11.
     Gfx11,
-    /// GFX11.5.
+    /// The registers of GFX11.5.
     Gfx11_5,
-    /// GFX12.
+    /// The registers of GFX12.
     Gfx12,
-    /// MI300, which is [`GfxLevel::Gfx9`].
+    /// The registers of MI300, a chip of [`GfxLevel::Gfx9`].
     Gfx9_4,
 }
 
 impl RegisterSet {
-    /// Every set.
+    /// All register sets.
     pub const ALL: [Self; 11] = [
         Self::Gfx6,
         Self::Gfx7,
@@ -45,7 +45,7 @@ impl RegisterSet {
         Self::Gfx9_4,
     ];
 
-    /// Returns the set of a generation.
+    /// Returns the register set of a generation.
     #[inline]
     pub const fn new(level: GfxLevel) -> Self {
         match level {
@@ -61,7 +61,7 @@ impl RegisterSet {
         }
     }
 
-    /// Returns the set of a chip.
+    /// Returns the register set of a chip of generation `level`.
     pub const fn of(level: GfxLevel, chip: Chip) -> Self {
         match chip {
             Chip::CHIP_STONEY => Self::Gfx8_1,
@@ -70,7 +70,7 @@ impl RegisterSet {
         }
     }
 
-    /// Returns the generation that the set belongs to.
+    /// Returns the generation of the chips that have these registers.
     #[inline]
     pub const fn level(self) -> GfxLevel {
         match self {

@@ -30,7 +30,7 @@ pub(crate) fn values(choices: u16) -> &'static [Value] {
     VALUES.get(first..first + usize::from(choices.count)).unwrap_or_default()
 }
 
-/// Returns a name by its number; empty for a number that is no name's.
+/// Returns the name with a number; the empty string if no name has the number.
 pub(crate) const fn name(number: u16) -> &'static str {
     let number = number as usize;
     if number >= ENDS.len() {

@@ -1,4 +1,4 @@
-//! Values of registers, put together field by field.
+//! Values of registers that are composed field by field.
 
 use core::fmt;
 use core::marker::PhantomData;
@@ -6,13 +6,13 @@ use core::marker::PhantomData;
 use crate::tables::name;
 use crate::{Field, Register, RegisterSet};
 
-/// A register whose fields are constants in [`fields`](crate::fields).
+/// A register type, whose fields are constants in [`fields`](crate::fields).
 pub trait TypedRegister {
-    /// The register.
+    /// The register of this type.
     const REGISTER: Register;
 }
 
-/// A field of the register `R`, on every generation that has one of its name.
+/// A field of the register `R`, identified by its name. Its bits can differ between generations.
 pub struct TypedField<R> {
     name: u16,
     register: PhantomData<fn() -> R>,
@@ -37,49 +37,49 @@ impl<R> TypedField<R> {
         Self { name, register: PhantomData }
     }
 
-    /// Returns its name in AMD's headers, in lower case.
+    /// Returns the name of the field in AMD's headers, in lower case.
     pub const fn name(self) -> &'static str {
         name(self.name)
     }
 }
 
 impl<R: TypedRegister> TypedField<R> {
-    /// Returns the bits of this name on a set; `None` where there are none.
+    /// Returns the field in a register set; `None` if the register does not have it there.
     pub fn on(self, set: impl Into<RegisterSet>) -> Option<Field> {
         let set = set.into();
         R::REGISTER.rows().find(|field| field.0.name == self.name && set.is_in(field.0.sets))
     }
 }
 
-/// A value that does not go into a field.
+/// An error of accessing a field of a register value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum TypedFieldError {
-    /// The generation has no such field.
+    /// The register does not have the field on this generation.
     #[error("{register} has no {field} on {set:?}")]
     NoSuchField {
-        /// The register.
+        /// The name of the register.
         register: &'static str,
-        /// The field.
+        /// The name of the field.
         field: &'static str,
-        /// The generation.
+        /// The register set of the value.
         set: RegisterSet,
     },
-    /// The value is too large; values are never cut.
+    /// The value is too large for the field. Values are never truncated.
     #[error("{register}.{field} = {value:#x} is above {max:#x}, the most its field holds")]
     TooWide {
-        /// The register.
+        /// The name of the register.
         register: &'static str,
-        /// The field.
+        /// The name of the field.
         field: &'static str,
-        /// The value.
+        /// The rejected value.
         value: u32,
         /// The largest value that fits.
         max: u32,
     },
 }
 
-/// A value of the register `R`, put together field by field.
+/// A value of the register `R` that is composed field by field.
 ///
 /// ```
 /// use amdgpu_hw::GfxLevel;
@@ -115,17 +115,17 @@ impl<R> Clone for RegisterValue<R> {
 impl<R> Copy for RegisterValue<R> {}
 
 impl<R: TypedRegister> RegisterValue<R> {
-    /// Returns the value with all bits zero.
+    /// Creates a value with all bits zero.
     pub fn new(set: impl Into<RegisterSet>) -> Self {
         Self::from_raw(0, set)
     }
 
-    /// Returns a value that is known as a number.
+    /// Creates a value from a number.
     pub fn from_raw(raw: u32, set: impl Into<RegisterSet>) -> Self {
         Self { raw, set: set.into(), register: PhantomData }
     }
 
-    /// Returns the value as the number that goes into the register.
+    /// Returns the value as a number, as it is written to the register.
     pub const fn raw(self) -> u32 {
         self.raw
     }
@@ -135,11 +135,12 @@ impl<R: TypedRegister> RegisterValue<R> {
         field.on(set).ok_or(TypedFieldError::NoSuchField { register, field: field.name(), set })
     }
 
-    /// Returns the value with a number in a field.
+    /// Returns the value with a field set to `value`.
     ///
     /// # Errors
     ///
-    /// [`TypedFieldError`] where the generation has no such field, or the field is too narrow.
+    /// [`TypedFieldError::NoSuchField`] if the register does not have the field on this generation, [`TypedFieldError::TooWide`] if
+    /// `value` does not fit.
     pub fn with(self, field: TypedField<R>, value: u32) -> Result<Self, TypedFieldError> {
         let found = self.field(field)?;
         let (register, max) = (R::REGISTER.name(), found.max());
@@ -147,7 +148,7 @@ impl<R: TypedRegister> RegisterValue<R> {
         Ok(Self { raw: found.set(self.raw, value).ok_or(wrong)?, ..self })
     }
 
-    /// Returns a field's part of the value.
+    /// Returns the value of a field.
     ///
     /// # Errors
     ///

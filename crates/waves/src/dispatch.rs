@@ -31,7 +31,7 @@ pub struct Dispatch {
     pub end: [u32; 3],
     /// The value of COMPUTE_TMPRING_SIZE.
     pub scratch_ring: u32,
-    /// The address in COMPUTE_DISPATCH_SCRATCH_BASE in bytes, from GFX11 on.
+    /// The address in COMPUTE_DISPATCH_SCRATCH_BASE in bytes (GFX11 and later).
     pub scratch_base: u64,
     /// The chip, whose pipes and banks determine the tiling of images. Without it images cannot be accessed.
     pub chip: Option<Chip>,

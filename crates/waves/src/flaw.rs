@@ -2,7 +2,7 @@
 
 use crate::memory::{Memory, PageFault};
 
-/// A mistake that every wave makes, to prove that a test detects it.
+/// A deliberate fault in the execution of waves, to prove that a test detects it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Flaw {

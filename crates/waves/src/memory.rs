@@ -28,14 +28,14 @@ pub struct PageFault {
 ///
 /// If several threads use the memory concurrently, accesses of up to eight aligned bytes must be atomic.
 pub trait Memory {
-    /// Reads `out.len()` bytes from `va` on.
+    /// Reads `out.len()` bytes, starting at `va`.
     ///
     /// # Errors
     ///
     /// [`PageFault`] with the first address that cannot be read.
     fn load(&self, va: u64, out: &mut [u8]) -> Result<(), PageFault>;
 
-    /// Writes `data` from `va` on.
+    /// Writes `data` to memory, starting at `va`.
     ///
     /// # Errors
     ///
@@ -50,7 +50,7 @@ pub trait Memory {
     /// [`PageFault`] if the address cannot be read and written.
     fn atomic(&self, va: u64, bytes: u8, change: &mut dyn FnMut(u64) -> u64) -> Result<u64, PageFault>;
 
-    /// Fetches `out.len()` bytes of instructions from `va` on.
+    /// Fetches `out.len()` bytes of instructions, starting at `va`.
     ///
     /// # Errors
     ///

@@ -9,11 +9,11 @@ use crate::{image::error::ImageError, memory::PageFault};
 pub enum Outcome {
     /// All waves ended.
     Done(Counters),
-    /// All waves ended, but some accesses were to unmapped addresses: they read 0 and wrote nothing.
+    /// All waves ended, but some accessed unmapped addresses. These loads returned 0, and these stores were dropped.
     Fault {
         /// The first access that faulted, in the lowest work-group.
         fault: PageFault,
-        /// The counts of the work.
+        /// The counters of the dispatch.
         counters: Counters,
     },
     /// A wave cannot continue.
@@ -100,7 +100,7 @@ pub struct Counters {
     pub waves: u64,
     /// The number of instructions that waves executed.
     pub instructions: u64,
-    /// The number of active lanes in vector instructions, summed up.
+    /// The number of active lanes, summed over all vector instructions.
     pub lanes: u64,
 }
 

@@ -27,9 +27,9 @@ pub struct Limits {
     pub instructions: u64,
     /// The number of work-groups that each thread executes concurrently, so that work-groups can wait for each other.
     pub window: usize,
-    /// A deliberate mistake that all waves make, for tests of tests.
+    /// A deliberate fault in all waves, to check that tests detect it.
     pub flaw: Option<Flaw>,
-    /// The vector instructions of the host that may be used.
+    /// The host's vector instructions that the interpreter may use.
     pub vectors: Vectors,
 }
 

@@ -197,9 +197,9 @@ impl Barrier {
 
     /// Returns the waits and cache operations that a graphics or compute ring needs for a barrier.
     ///
-    /// Shaders access memory through L2 on every generation. CP DMA does from GFX9 on, and the other stores of the command
-    /// processor from GFX10 on. The CPU never does. L2 is therefore written back if the reader bypasses it, and invalidated if the
-    /// writer did. Without a write before the barrier no cache is touched.
+    /// Shaders access memory through L2 on every generation. CP DMA does on GFX9 and later, and the other stores of the command
+    /// processor on GFX10 and later. The CPU never does. L2 is therefore written back if the reader bypasses it, and invalidated if
+    /// the writer did. Without a write before the barrier no cache is touched.
     ///
     /// Source: Mesa 25.0.7 `src/amd/vulkan/radv_cmd_buffer.c`, `radv_src_access_flush`, `radv_dst_access_flush` and
     /// `radv_stage_flush`, for buffers that are not known to be coherent.

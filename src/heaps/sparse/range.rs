@@ -70,7 +70,7 @@ pub struct SparseBind {
     pub offset: u64,
     /// Length in bytes, not zero.
     pub len: u64,
-    /// The memory to bind. With `None`, reads return zero from then on, and writes are discarded.
+    /// The memory to bind. `None` unbinds the range: reads then return zero, and writes are discarded.
     pub backing: Option<Backing>,
 }
 

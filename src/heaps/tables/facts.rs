@@ -226,7 +226,7 @@ impl MemoryFacts {
         self.raw.drm_minor
     }
 
-    /// Returns `true` if page-table entries can disable the L2 cache (MTYPE UC), which is the case from GFX9 on.
+    /// Returns `true` if page-table entries can disable the L2 cache (MTYPE UC), as on GFX9 and later.
     pub fn has_uncached_l2(&self) -> bool {
         self.raw.gfx_level >= GfxLevel::Gfx9
     }

@@ -35,7 +35,7 @@ const LARGEST_TILE: u64 = 8 * 8 * 16 * 8;
 /// * GFX6 to GFX8: the largest macro tile in the tile tables;
 /// * GFX9 and GFX10: the 64 KiB swizzle block;
 /// * GFX10.3: one 16 KiB slice per pipe, as the variable-size blocks are that large;
-/// * GFX11 on: the 256 KiB swizzle block.
+/// * GFX11 and later: the 256 KiB swizzle block.
 ///
 /// If all registers are zero, the result is the smallest alignment of the generation.
 ///

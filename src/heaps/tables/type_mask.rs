@@ -30,7 +30,7 @@ impl TypeMask {
         self.0
     }
 
-    /// Returns `true` if type `index` is in the set. Returns `false` for every index from 32 on.
+    /// Returns `true` if type `index` is in the set. Returns `false` for indices of 32 and above.
     pub const fn contains(self, index: u32) -> bool {
         index < u32::BITS && self.0 >> index & 1 == 1
     }

@@ -174,8 +174,8 @@ impl Bo {
         Ok(argument.answer().status == 0)
     }
 
-    /// Sets the domains that the kernel prefers for the BO from its next validation on; this call does not move it. With
-    /// VRAM alone, GTT is allowed too.
+    /// Sets the domains that the kernel prefers when it next validates the BO; this call does not move it. With VRAM alone, GTT is
+    /// allowed too.
     ///
     /// Request: AMDGPU_GEM_OP (set placement).
     ///

@@ -83,9 +83,9 @@ impl Bo {
 
     /// Returns the origin of the memory, as far as the kernel reports it.
     ///
-    /// A BO of another GPU or driver is in GTT and has almost no flags. From DRM 3.59 on, GEM_CREATE sets VRAM_CLEARED,
-    /// which tells such a BO from one of this GPU; before that, the two cannot be told apart. The CPU cannot map a foreign
-    /// BO through this device, because an access to its pages would raise SIGBUS. It can map the dma-buf itself.
+    /// A BO of another GPU or driver is in GTT and has almost no flags. Since DRM 3.59, GEM_CREATE sets VRAM_CLEARED, which
+    /// distinguishes a BO of this GPU from such a BO; older kernels do not distinguish the two. The CPU cannot map a foreign BO
+    /// through this device, because an access to its pages would raise SIGBUS. It can map the dma-buf itself.
     ///
     /// Source: Linux 6.12 `amdgpu_dma_buf.c`, `amdgpu_dma_buf_create_obj`; `amdgpu_gem.c`, `amdgpu_gem_create_ioctl`.
     pub fn origin(&self) -> Origin {

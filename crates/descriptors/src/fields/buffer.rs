@@ -20,7 +20,7 @@ pub const STRIDE: Field<Buffer> = Field::new("stride", &[on(Gfx6, Gfx12, &[(1, 1
 /// Swizzles addresses for the texture cache.
 pub const CACHE_SWIZZLE: Field<Buffer> = Field::new("cache_swizzle", &[on(Gfx6, Gfx10_3, &[(1, 30, 1)])]);
 
-/// Interleaves the records of a wave. From GFX11 on the value is also the size of an element: 1, 2 and 3 for 4, 8 and 16 bytes.
+/// Interleaves the records of a wave. On GFX11 and later the value also selects the element size: 1, 2 and 3 for 4, 8 and 16 bytes.
 pub const SWIZZLE_ENABLE: Field<Buffer> =
     Field::new("swizzle_enable", &[on(Gfx11, Gfx12, &[(1, 30, 2)]), on(Gfx6, Gfx10_3, &[(1, 31, 1)])]);
 

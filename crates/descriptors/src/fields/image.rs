@@ -156,7 +156,7 @@ pub const ATC: Field<Image> = Field::new("atc", &[on(Gfx6, Gfx8, &[(3, 27, 1)])]
 /// The kind of resource: the type of the image.
 pub const TYPE: Field<Image> = Field::new("type", &[on(Gfx6, Gfx12, &[(3, 28, 4)]).named(SQ_RSRC_IMG_TYPE)]);
 
-/// The last slice of a 3D image, or the last layer of an array; up to GFX8 the number of slices or layers less one.
+/// The last slice of a 3D image, or the last layer of an array; up to GFX8 the number of slices or layers minus one.
 pub const DEPTH: Field<Image> =
     Field::new("depth", &[on(Gfx6, Gfx11_5, &[(4, 0, 13)]), on(Gfx12, Gfx12, &[(4, 0, 14)])]);
 

@@ -220,7 +220,7 @@ impl Format {
         if can { Ok(number) } else { Err(self.missing(FormatUse::Buffer, level)) }
     }
 
-    /// Returns the format numbers for colour targets. `E5B9G9R9_UFLOAT_PACK32` is supported from GFX10.3 on.
+    /// Returns the format numbers for colour targets. `E5B9G9R9_UFLOAT_PACK32` is supported on GFX10.3 and later.
     ///
     /// # Errors
     ///

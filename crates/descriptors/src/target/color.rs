@@ -145,7 +145,7 @@ pub struct ColorRegisters {
     pub attrib3: Option<u32>,
     /// CB_COLOR0_BASE.
     pub base: Base,
-    /// CB_COLOR0_DCC_CONTROL, CB_COLOR0_FDCC_CONTROL from GFX11 on.
+    /// CB_COLOR0_DCC_CONTROL; on GFX11 and later CB_COLOR0_FDCC_CONTROL.
     pub dcc_control: Option<u32>,
     /// CB_COLOR0_DCC_BASE.
     pub dcc_base: Option<Base>,

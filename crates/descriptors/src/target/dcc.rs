@@ -13,7 +13,7 @@ const BYTES_128: u32 = 1;
 const BYTES_256: u32 = 2;
 
 impl ColorTarget {
-    /// Returns the value of CB_COLOR0_DCC_CONTROL, CB_COLOR0_FDCC_CONTROL from GFX11 on; `None` before GFX8.
+    /// Returns the value of CB_COLOR0_DCC_CONTROL, or on GFX11 and later of CB_COLOR0_FDCC_CONTROL; `None` before GFX8.
     pub(super) fn dcc_control(&self, level: GfxLevel) -> Result<Option<u32>, DescriptorError> {
         let has_fragments = self.storage_samples > 1 && level <= GfxLevel::Gfx9;
         let max_uncompressed = match self.format.bytes() {

@@ -64,13 +64,13 @@ pub struct DepthTarget {
     pub z_read_only: bool,
     /// `true` if stencil is not written.
     pub stencil_read_only: bool,
-    /// `true` if the precision of HTILE's depth range is that for clears to 1 (GFX6 to GFX11.5).
+    /// `true` if HTILE's depth range is encoded with the precision for depth clears to 1 (GFX6 to GFX11.5).
     pub zrange_precision: bool,
     /// The HTILE of the image, if it is enabled.
     pub htile: Option<DepthHtile>,
     /// `true` if 16-bit depth is not compressed (GFX6 to GFX8).
     pub no_d16_compression: bool,
-    /// `true` if the chip has the hardware bug with two planes and iteration over 256 bytes (some chips of GFX10).
+    /// `true` if the chip has the two-plane bug of `ITERATE_256` (some chips of GFX10).
     pub two_planes_bug: bool,
     /// The tiling of the image.
     pub tiling: DepthTiling,
@@ -87,7 +87,7 @@ pub struct DepthRegisters {
     pub depth_view: u32,
     /// DB_DEPTH_VIEW1.
     pub depth_view1: Option<u32>,
-    /// DB_DEPTH_SIZE, DB_DEPTH_SIZE_XY from GFX10 on.
+    /// DB_DEPTH_SIZE; on GFX10 and later DB_DEPTH_SIZE_XY.
     pub depth_size: u32,
     /// DB_Z_READ_BASE and DB_Z_WRITE_BASE.
     pub depth_base: Base,

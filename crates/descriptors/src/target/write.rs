@@ -19,7 +19,7 @@ pub struct RegisterWrite {
 pub struct Base(pub u64);
 
 impl Base {
-    /// Returns the write of the low 32 bits, and from GFX9 on also of the high bits; no writes if `base` is `None`.
+    /// Returns the write of the low 32 bits, and on GFX9 and later also of the high bits; no writes if `base` is `None`.
     pub(super) fn writes(
         base: Option<Self>,
         low: Register,

@@ -37,7 +37,8 @@ pub struct BufferView {
     pub format: Format,
     /// The source of each component that the shader sees.
     pub swizzle: Swizzle,
-    /// Interleaving of the records of a wave: 0 or 1; from GFX11 on 0 to 3 for no interleaving or elements of 4, 8 or 16 bytes.
+    /// Interleaving of the records of a wave: 0 or 1; on GFX11 and later 0 to 3 for no interleaving, or elements of 4, 8 or 16
+    /// bytes.
     pub swizzle_enable: u32,
     /// The number of lanes to interleave: 0 to 3 for 8, 16, 32 or 64.
     pub index_stride: u32,

@@ -71,7 +71,7 @@ impl Builder {
         self.level
     }
 
-    /// Returns `count` user registers from `index` on.
+    /// Returns `count` user registers, starting at `index`.
     pub const fn user(&self, index: u8, count: u8) -> Scalar {
         Scalar { first: index, count }
     }
@@ -136,7 +136,7 @@ impl Builder {
         self.note((bytes > 4096).then_some(BuildError::Memory(bytes, "scratch")));
     }
 
-    /// Records an instruction with the waits that it needs. The operation has its name of GFX10 or earlier.
+    /// Records an instruction with the waits that it needs. The operation is given by its name on GFX10 and earlier.
     pub fn op(&mut self, text: impl Display) {
         let text = text.to_string();
         let (name, operands) = text.split_once(' ').unwrap_or((&text, ""));

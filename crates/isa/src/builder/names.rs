@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use amdgpu_hw::GfxLevel;
 
-/// Renamed operations: the name up to GFX10, and from GFX11 on.
+/// Renamed operations: the name up to GFX10, and the name on GFX11 and later.
 const RENAMED: &[(&str, &str)] = &[
     ("v_ffbh_u32", "v_clz_i32_u32"),
     ("v_ffbh_i32", "v_cls_i32"),
@@ -35,7 +35,7 @@ const RENAMED_AGAIN: &[(&str, &str)] = &[
     ("s_subb_u32", "s_sub_co_ci_u32"),
 ];
 
-/// Sizes in the names of loads and stores: up to GFX10, and from GFX11 on.
+/// Sizes in the names of loads and stores: up to GFX10, and on GFX11 and later.
 const SIZES: &[(&str, &str)] = &[
     ("_dwordx16", "_b512"),
     ("_dwordx8", "_b256"),

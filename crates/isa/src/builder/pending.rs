@@ -1,6 +1,6 @@
 //! The registers of outstanding memory operations.
 
-/// The registers that outstanding memory operations read or write. Vector registers have numbers from 256 on.
+/// The registers that outstanding memory operations read or write. The numbers of vector registers start at 256.
 #[derive(Clone, Debug)]
 pub(super) struct Pending {
     pub(super) registers: [bool; 512],

@@ -73,7 +73,7 @@ impl Program {
         waves & 0xfff | self.wave_scratch().div_ceil(unit) << 12
     }
 
-    /// Returns the value of COMPUTE_DISPATCH_INITIATOR: the shader enabled, work-groups from 0 on, and the wave size.
+    /// Returns the value of COMPUTE_DISPATCH_INITIATOR: the shader enabled, work-groups starting at 0, and the wave size.
     pub fn initiator(&self) -> u32 {
         let narrow = self.level >= GfxLevel::Gfx10 && self.wave == WaveSize::Wave32;
         1 | 1 << 2 | u32::from(narrow) << 15

@@ -20,11 +20,11 @@ pub struct Vector {
     pub count: u8,
 }
 
-/// The number of TTMP0. GFX12 has the work-group IDs in registers from it on.
+/// The number of TTMP0. On GFX12 TTMP registers contain the work-group IDs.
 pub(super) const TTMP: u8 = 108;
 
 impl Scalar {
-    /// Returns `count` of the registers, from `index` on.
+    /// Returns `count` of the registers, starting at `index`.
     #[must_use]
     pub const fn part(self, index: u8, count: u8) -> Self {
         Self { first: self.first + index, count }
@@ -38,7 +38,7 @@ impl Scalar {
 }
 
 impl Vector {
-    /// Returns `count` of the registers, from `index` on.
+    /// Returns `count` of the registers, starting at `index`.
     #[must_use]
     pub const fn part(self, index: u8, count: u8) -> Self {
         Self { first: self.first.wrapping_add(index), count }

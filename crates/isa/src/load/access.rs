@@ -26,8 +26,8 @@ pub enum Shift {
 /// A load of components with their alignment.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Access {
-    /// The offset in bytes of the access from the first requested byte. For a dynamic shift it is given for an address exactly at
-    /// the alignment's offset.
+    /// The offset in bytes of the access from the first requested byte. For a dynamic shift it applies to an address exactly at the
+    /// alignment's offset.
     pub at: i32,
     /// Bits of a component: 8 to 64.
     pub bits: u8,
@@ -91,8 +91,8 @@ fn wish(kind: Kind, bytes: u32, bits: u32, align: Alignment) -> Wish {
 ///
 /// # Errors
 ///
-/// [`LoadError`] for a request of impossible shape. Scalar loads of sub-dword components and unaligned ones are possible
-/// here, for this phase widens them.
+/// [`LoadError`] for a request of impossible shape. Scalar loads with sub-dword components or without dword alignment are allowed,
+/// because this phase widens them.
 pub fn accesses(request: &Request) -> Result<Accesses, LoadError> {
     request.check_shape(MOST_BYTES)?;
     let kind = request.kind;

@@ -29,7 +29,7 @@ pub enum AddressStep {
 /// A load instruction.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Load {
-    /// The operation, by its name up to GFX10. On GFX11 each has one new name.
+    /// The name of the operation up to GFX10. On GFX11 each operation has one new name.
     pub op: &'static str,
     /// The offset of the load from the first byte of the access, in bytes.
     pub distance: i32,

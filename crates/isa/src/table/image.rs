@@ -2,7 +2,7 @@
 
 use amdgpu_hw::GfxLevel;
 
-/// Dimensions of an image instruction from GFX10 on, by the number in its `dim` field: coordinates and gradients.
+/// Dimensions of an image instruction of GFX10 and later, by the number in its `dim` field: coordinates and gradients.
 const DIMENSIONS: [(u32, u32); 8] = [(1, 2), (2, 4), (3, 6), (3, 4), (2, 2), (3, 4), (3, 4), (4, 4)];
 
 /// Returns the number of address dwords that an image operation reads.

@@ -2,7 +2,7 @@
 
 use super::{Format, FormatLayout, Opcode};
 
-/// The scalar operand numbers of a generation: SGPRs from 0 on, and named registers above.
+/// The scalar operand numbers of a generation: SGPRs starting at 0, and named registers above them.
 #[derive(Debug)]
 pub struct Scalars {
     /// The number of the last SGPR.

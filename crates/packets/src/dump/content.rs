@@ -8,7 +8,7 @@ use amdgpu_hw::GpuVa;
 /// A dump of one or more IBs. `Display` formats it as text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Dump {
-    /// The engine and generation that reads the packets.
+    /// The engine and generation that the packets were decoded for.
     pub reader: Reader,
     /// The IBs: first the requested one, then those that it calls or chains to, in the order in which they were found.
     pub ibs: Vec<Ib>,
@@ -114,7 +114,7 @@ pub enum Shown {
 /// A field of a packet.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Field {
-    /// The name of the field; for two halves of a number the name of the number.
+    /// The name of the field. If a number is split into two fields, this is the name of the number.
     pub name: &'static str,
     /// The value of the field.
     pub value: u64,

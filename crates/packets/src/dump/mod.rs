@@ -100,7 +100,7 @@ impl<'d> Dumper<'d> {
     }
 
     /// Dumps the rest of an IB and the IBs that it calls or chains to. `va` is the address of the IB, if known. `excerpt` is its
-    /// content from dword `first` on, and should start at a packet.
+    /// content starting at dword `first`, which should be the start of a packet.
     pub fn dump_excerpt(&self, excerpt: &[u32], first: usize, va: Option<GpuVa>) -> Dump {
         follow::follow(&self.0, excerpt, first, va)
     }

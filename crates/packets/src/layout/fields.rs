@@ -177,7 +177,7 @@ impl<'p> Fields<'p> {
         self.packet
     }
 
-    /// Returns the dwords from index `dword` on; the header is dword 0.
+    /// Returns the dwords starting at index `dword`; the header is dword 0.
     pub fn tail(&self, dword: usize) -> &'p [u32] {
         self.packet.get(dword..).unwrap_or_default()
     }

@@ -61,7 +61,7 @@ pub mod pm4 {
     }
 }
 
-/// The packets of the copy engines from GFX7 on.
+/// The packets of the copy engines of GFX7 and later.
 pub mod sdma {
     pub use super::generated::sdma::*;
 
@@ -81,7 +81,7 @@ pub mod dma {
     }
 }
 
-/// A structure with all fields for every packet, for code that executes packets.
+/// One structure per packet with all its fields, for code that executes packets.
 ///
 /// A packet is first read with its layout, which rejects invalid packets. This function then extracts the fields: an address in two
 /// fields is one number, a field of one bit without a selector is a `bool`, and a field that the generation does not have is zero.

@@ -42,10 +42,10 @@ pub struct IndirectBuffer {
 }
 
 impl IndirectBuffer {
-    /// The maximum length of an IB in dwords: 4 MiB less 4 bytes.
+    /// The maximum length of an IB in dwords: 4 MiB minus 4 bytes.
     pub const MAX_DWORDS: u32 = 0xf_ffff;
 
-    /// The length of the packet in dwords. Recorders reserve as much at the end of each IB.
+    /// The length of the packet in dwords. Recorders reserve this much space at the end of each IB.
     pub const LEN: usize = 4;
 
     /// Creates a call, after which the engine returns.

@@ -64,5 +64,5 @@ impl fmt::Display for Target {
 /// A one-dword NOP of type 2, which all generations accept and only GFX6 needs.
 pub(super) const TYPE_2_FILLER: u32 = 0x8000_0000;
 
-/// A NOP without payload: the reserved COUNT 0x3fff, supported from GFX7 on.
+/// A NOP without payload: the reserved COUNT 0x3fff, supported on GFX7 and later.
 pub(super) const HEADER_ONLY_NOP: u32 = 0xffff_1000;

@@ -39,7 +39,7 @@ choices! {
 pub struct ConstFill {
     /// The destination address; a multiple of 4 in units of dwords.
     pub to: GpuVa,
-    /// The pattern.
+    /// The pattern, a dword; in units of bytes its four bytes should be equal.
     pub pattern: u32,
     /// The size in bytes: at least 1, a multiple of 4 in units of dwords. Recorders should not exceed [`Version::max_fill_bytes`]
     /// per packet.

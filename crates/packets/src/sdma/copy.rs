@@ -35,7 +35,7 @@ pub struct CopyLinear {
     pub to: GpuVa,
     /// The source address.
     pub from: GpuVa,
-    /// The size in bytes: at least 1. Recorders should not exceed [`Version::max_copy_bytes`] per packet.
+    /// The number of bytes to copy, at least 1. Recorders should not exceed [`Version::max_copy_bytes`] per packet.
     pub bytes: u32,
     /// `true` to count in dwords (1.0 only). Both addresses and the length must then be multiples of 4, and the maximum length is
     /// four times as large.

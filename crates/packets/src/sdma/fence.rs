@@ -23,7 +23,7 @@ use amdgpu_hw::GpuVa;
 pub struct Fence {
     /// The destination address, a multiple of 4.
     pub va: GpuVa,
-    /// The value.
+    /// The value to store.
     pub value: u32,
     /// The memory type of the store, 0 to 7; not present on 1.0.
     pub mtype: u8,

@@ -51,7 +51,7 @@ impl Version {
     /// that is valid for every alignment.
     ///
     /// The maximum of the count field is slightly larger. Up to 3.0 the engine rounds the start down to 32 bytes and counts from
-    /// there, so the maximum depends on the address. From 4.0 on the limits are RADV's.
+    /// there, so the maximum depends on the address. For 4.0 and later the limits are RADV's.
     ///
     /// Source: Linux 6.12 `si_dma.c`, `cik_sdma.c`, `sdma_v3_0.c`, `copy_max_bytes` in the buffer functions; Mesa
     /// 25.0.7 `src/amd/common/sid.h`, `CIK_SDMA_COPY_MAX_SIZE` and `SDMA_V5_2_COPY_MAX_SIZE`.
@@ -90,7 +90,7 @@ impl Version {
         }
     }
 
-    /// Returns the number that is subtracted from a count before it is written: one from 4.0 on, otherwise zero.
+    /// Returns the number that is subtracted from a count before it is written: one for 4.0 and later, otherwise zero.
     #[inline]
     pub(super) const fn count_bias(self) -> u32 {
         match self {

@@ -221,7 +221,7 @@ pub fn layout(chip: &Chip, image: &Image) -> Result<Layout, AddrError> {
     layout_checked(chip, image).map_err(|(error, _)| error)
 }
 
-/// Computes the layout of an image, as [`layout`] does. An error comes with the level that caused it.
+/// Computes the layout of an image like [`layout`], but an error also names the level that caused it.
 ///
 /// # Errors
 ///

@@ -131,7 +131,7 @@ impl SwizzleMode {
     /// The linear mode.
     pub const LINEAR: Self = Self(0);
 
-    /// Returns the mode with this number; `None` above 31. Whether the mode exists depends on the generation ([`Self::exists`]).
+    /// Returns the mode with this number; `None` above 31. A generation need not have the mode, see [`Self::exists`].
     pub const fn new(number: u8) -> Option<Self> {
         if number < 32 { Some(Self(number)) } else { None }
     }

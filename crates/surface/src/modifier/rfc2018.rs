@@ -126,7 +126,7 @@ pub enum Tiling {
 pub struct Rfc2018 {
     /// The chip whose tiling the layout uses.
     pub chip: ChipGeneration,
-    /// `true` if the image has DCC. A third plane then tells which blocks are compressed.
+    /// `true` if the image has DCC. A third plane then records which blocks are compressed.
     pub dcc: bool,
     /// The tiling parameters.
     pub tiling: Tiling,
@@ -269,8 +269,8 @@ impl Rfc2018 {
         Self::decode(common | own).map(|_| common | own)
     }
 
-    /// Returns the number of memory planes: with DCC also the DCC data and a block of 64 bytes that tells which blocks are
-    /// compressed.
+    /// Returns the number of memory planes. With DCC, the DCC data and a block of 64 bytes that records which blocks are compressed
+    /// are additional planes.
     pub const fn planes(&self) -> u32 {
         if self.dcc { 3 } else { 1 }
     }

@@ -27,7 +27,7 @@ pub enum TilingMode {
     Linear,
     /// Rows of micro tiles.
     Tiled1d,
-    /// Macro tiles; from GFX9 on the generation's blocks.
+    /// Macro tiles; on GFX9 and later the swizzle blocks of the generation.
     #[default]
     Tiled2d,
 }
@@ -109,7 +109,7 @@ bitflags! {
 }
 
 impl SurfaceUsage {
-    /// Depth, stencil or both.
+    /// The flags of depth and stencil images.
     pub const Z_OR_S: Self = Self::ZBUFFER.union(Self::SBUFFER);
     /// Disables DCC, FMASK and HTILE.
     pub const UNCOMPRESSED: Self = Self::DISABLE_DCC.union(Self::NO_FMASK).union(Self::NO_HTILE);

@@ -122,7 +122,7 @@ pub enum Absence {
     OneSample,
     /// The only level of the image is in the metadata's mip tail.
     AllInTail,
-    /// FMASK, which the metadata describes, is absent.
+    /// The image has no FMASK, which the metadata would describe.
     NoFmask,
     /// The metadata would be unaligned, as the display requires.
     Unaligned,

@@ -11,8 +11,8 @@ use crate::tiler::{Subresource, TilerError};
 use crate::{addr2, addr3};
 
 impl SurfaceLayout {
-    /// Prepares a level of colour or depth for computing addresses, which count from the start of the buffer. `config` and `chip`
-    /// must be those that the layout was computed from.
+    /// Prepares a level of colour or depth for computing addresses, which are relative to the start of the buffer. The layout must
+    /// have been computed from `config` and `chip`.
     ///
     /// # Errors
     /// [`TilerError`] if the image lacks the level, if it has only stencil, or if the hardware defines no addresses for it.

@@ -106,7 +106,7 @@ pub struct Subresource {
 }
 
 impl Subresource {
-    /// Prepares a level of an image of GFX6 to GFX8. Addresses count from the start of the level.
+    /// Prepares a level of an image of GFX6 to GFX8. Addresses are relative to the start of the level.
     ///
     /// # Errors
     ///
@@ -198,7 +198,8 @@ impl Subresource {
         }
     }
 
-    /// Returns the address of an element in bytes, from the start of the image, or up to GFX8 from the start of the level.
+    /// Returns the address of an element in bytes, relative to the start of the image, or on GFX6 to GFX8 to the start of the
+    /// level.
     ///
     /// # Errors
     ///

@@ -26,10 +26,10 @@ use crate::{Argument, Errno, OpenFile, Request};
 ///
 /// * `ioctl` accesses no memory but the `request.size()` bytes of the argument, and the memory at addresses inside a well-formed
 ///   argument. It may write any byte pattern there, or nothing.
-/// * If a request that creates an object succeeds, its answer either names a new object or is not written at all. New are handles,
-///   contexts and lists that no live object of the file has, and descriptors that were just installed for the caller. The handle of
-///   an import may be an existing handle of the imported BO in this file. (The library detects and rejects answers that were not
-///   written.)
+/// * If a request that creates an object succeeds, its answer either names a new object or is not written at all. Handles, contexts
+///   and lists are new if no live object of the file has them; descriptors are new if they were just installed for the caller. The
+///   handle of an import may be an existing handle of the imported BO in this file. (The library detects and rejects answers that
+///   were not written.)
 /// * Two BOs share memory only if one was imported from the other. Nothing else uses the memory of a BO, unless it was created from
 ///   user memory. The kernel and the GPU write only where submissions and bindings allow it.
 /// * `mmap` returns either an error or an address at which `len` bytes (rounded up to pages) stay mapped with the requested
@@ -64,7 +64,7 @@ pub unsafe trait Kernel: Send + Sync {
     ///
     /// # Safety
     ///
-    /// If `at` is given, the caller owns the `len` bytes from there, and nothing else uses them.
+    /// If `at` is given, the caller owns the `len` bytes that start there, and nothing else uses them.
     unsafe fn mmap(
         &self,
         len: usize,

@@ -11,13 +11,13 @@ use super::{
 uapi! {
     /// CTX: creates, frees and queries contexts.
     struct Ctx = "drm_amdgpu_ctx_in", 16 bytes {
-        /// A constant of [`ctx_op`].
+        /// The operation: a constant of [`ctx_op`].
         0 op: u32,
         /// 0, or the stable pstate to set.
         4 flags: u32,
-        /// The context; ignored by ALLOC.
+        /// ID of the context; ignored by ALLOC_CTX.
         8 ctx_id: u32,
-        /// A constant of [`priority`]; other values count as normal.
+        /// Priority of the new context: a constant of [`priority`]; other values count as normal.
         12 priority: i32,
     }
 
@@ -41,15 +41,15 @@ uapi! {
 
     /// The answer to GET_STABLE_PSTATE.
     struct CtxPstateAnswer = "", 8 bytes {
-        /// The pstate, 0..=4.
+        /// The device's stable pstate, 0 to 4.
         0 flags: u32,
         /// Always 0.
         4 pad: u32 as "_pad",
     }
 
-    /// VM: reserves a VMID for debugging tools.
+    /// VM: reserves or releases a VMID, for debugging tools.
     struct Vm = "drm_amdgpu_vm_in", 8 bytes {
-        /// [`VM_OP_RESERVE_VMID`] or [`VM_OP_UNRESERVE_VMID`].
+        /// The operation: [`VM_OP_RESERVE_VMID`] or [`VM_OP_UNRESERVE_VMID`].
         0 op: u32,
         /// Must be 0.
         4 flags: u32,
@@ -57,13 +57,13 @@ uapi! {
 
     /// SCHED: overrides the priority of another file's contexts (DRM master only).
     struct Sched = "drm_amdgpu_sched_in", 16 bytes {
-        /// [`SCHED_OP_PROCESS_PRIORITY_OVERRIDE`] or [`SCHED_OP_CONTEXT_PRIORITY_OVERRIDE`].
+        /// The operation: [`SCHED_OP_PROCESS_PRIORITY_OVERRIDE`] or [`SCHED_OP_CONTEXT_PRIORITY_OVERRIDE`].
         0 op: u32,
-        /// A descriptor of the other file.
+        /// A file descriptor of the file whose contexts change priority.
         4 fd: u32,
-        /// A constant of [`priority`].
+        /// The new priority: a constant of [`priority`].
         8 priority: i32,
-        /// The context, for [`SCHED_OP_CONTEXT_PRIORITY_OVERRIDE`].
+        /// ID of the context, for [`SCHED_OP_CONTEXT_PRIORITY_OVERRIDE`].
         12 ctx_id: u32,
     }
 }

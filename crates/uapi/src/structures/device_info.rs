@@ -30,7 +30,7 @@ uapi! {
         40 max_memory_clock: u64,
         /// Number of active compute units.
         48 cu_active_number: u32,
-        /// Not to be used.
+        /// Invalid according to the kernel's header; use `cu_ao_bitmap` instead.
         52 cu_ao_mask: u32,
         /// Mask of the active compute units, indexed by `[engine % 4][array + engine / 4 * 2]`.
         56 cu_bitmap: [[u32; 4]; 4],
@@ -46,7 +46,7 @@ uapi! {
         136 ids_flags: u64,
         /// The first usable GPU address.
         144 virtual_address_offset: u64,
-        /// The exclusive end of the low address range.
+        /// The end of the low address range, exclusive.
         152 virtual_address_max: u64,
         /// Granularity of GPU addresses in bytes.
         160 virtual_address_alignment: u32,
@@ -82,7 +82,7 @@ uapi! {
         236 param_buf_size: u32,
         /// Number of lanes in a wave.
         240 wave_front_size: u32,
-        /// Number of vector registers that a shader can use (reliable from minor 45 on).
+        /// Number of vector registers that a shader can use (reliable since minor 45).
         244 num_shader_visible_vgprs: u32,
         /// Maximum number of compute units in a shader array.
         248 num_cu_per_sh: u32,
@@ -100,11 +100,11 @@ uapi! {
         272 cu_ao_bitmap: [[u32; 4]; 4],
         /// The start of the high address range; 0 if there is none.
         336 high_va_offset: u64,
-        /// The exclusive end of the high address range; 0 if there is none.
+        /// The end of the high address range, exclusive; 0 if there is none.
         344 high_va_max: u64,
         /// Raster steering of GFX10 and later (`pa_sc_tile_steering_override`).
         352 pa_sc_tile_steering_override: u32,
-        /// Padding the C compiler inserts.
+        /// Padding that the C compiler inserts.
         356 pad: u32 as "",
         /// Mask of the fused-off L2 slices (minor 35).
         360 tcc_disabled_mask: u64,

@@ -13,7 +13,7 @@ uapi! {
         4 version_minor: i32,
         /// Patch level.
         8 version_patchlevel: i32,
-        /// Padding the C compiler inserts.
+        /// Padding that the C compiler inserts.
         12 pad: u32 as "",
         /// Length in bytes of the buffer at `name`; on return the length of the name.
         16 name_len: u64,
@@ -39,13 +39,13 @@ uapi! {
 
     /// GET_MAGIC and AUTH_MAGIC: the token with which a client is authenticated.
     struct Auth = "drm_auth", 4 bytes {
-        /// The token that a master authenticates.
+        /// The token, which the client passes to the DRM master.
         0 magic: u32,
     }
 
     /// GET_CLIENT: the clients that have the primary node open.
     struct Client = "drm_client", 40 bytes {
-        /// Client number; the kernel only knows 0.
+        /// Index of the client; the kernel supports only 0.
         0 idx: i32,
         /// 1 if the client is authenticated.
         4 auth: i32,
@@ -69,13 +69,13 @@ uapi! {
 
     /// SET_VERSION: the interface version that a master requests.
     struct SetVersion = "drm_set_version", 16 bytes {
-        /// Interface major, or -1.
+        /// Requested major version of the DRM interface, or -1; on return the kernel's version.
         0 drm_di_major: i32,
-        /// Interface minor, or -1.
+        /// Requested minor version of the DRM interface, or -1; on return the kernel's version.
         4 drm_di_minor: i32,
-        /// Driver major, or -1.
+        /// Requested major version of the driver, or -1; on return the driver's version.
         8 drm_dd_major: i32,
-        /// Driver minor, or -1.
+        /// Requested minor version of the driver, or -1; on return the driver's version.
         12 drm_dd_minor: i32,
     }
 
@@ -91,13 +91,13 @@ uapi! {
     struct GemFlink = "drm_gem_flink", 8 bytes {
         /// GEM handle of the BO.
         0 handle: u32,
-        /// The BO's name, from 1 on. Each call returns the same name.
+        /// The BO's global name, 1 or greater. Each call for the same BO returns the same name.
         4 name: u32,
     }
 
     /// GEM_OPEN: creates a handle for a global name (primary nodes only).
     struct GemOpen = "drm_gem_open", 16 bytes {
-        /// The name.
+        /// The global name that GEM_FLINK returned.
         0 name: u32,
         /// A new handle for every call.
         4 handle: u32,
@@ -115,7 +115,7 @@ uapi! {
 
     /// SET_CLIENT_CAP: declares a capability of the client (not on render nodes).
     struct SetClientCap = "drm_set_client_cap", 16 bytes {
-        /// The capability that the client has.
+        /// The capability: a constant of [`client_cap`](super::client_cap).
         0 capability: u64,
         /// The value of the capability.
         8 value: u64,

@@ -17,13 +17,13 @@ uapi! {
         8 alignment: u64,
         /// The allowed domains, a [`GemDomain`].
         16 domains: u64,
-        /// The [`GemCreateFlags`].
+        /// The creation flags, [`GemCreateFlags`].
         24 domain_flags: u64,
     }
 
     /// The answer to [`GemCreate`].
     struct GemCreateAnswer = "drm_amdgpu_gem_create_out", 8 bytes {
-        /// The new handle: the lowest free one.
+        /// GEM handle of the new BO: the lowest free handle of the file.
         0 handle: u32,
         /// Always 0.
         4 pad: u32 as "_pad",
@@ -51,13 +51,13 @@ uapi! {
         4 op: u32,
         /// Opaque flags.
         8 flags: u64 as "data.flags",
-        /// The tiling flags.
+        /// The tiling flags, whose layout depends on the generation.
         16 tiling_info: u64 as "data.tiling_info",
         /// The number of valid bytes in `data`, at most 256.
         24 data_size_bytes: u32 as "data.data_size_bytes",
-        /// The opaque data.
+        /// The opaque data, which the kernel does not interpret.
         28 data: [u32; 64] as "data.data",
-        /// Padding the C compiler inserts.
+        /// Padding that the C compiler inserts.
         284 pad: u32 as "",
     }
 
@@ -85,9 +85,9 @@ uapi! {
         0 handle: u32,
         /// Ignored.
         4 pad: u32 as "_pad",
-        /// A [`VaOperation`].
+        /// The operation, a [`VaOperation`].
         8 operation: u32,
-        /// The [`VaFlags`].
+        /// The mapping flags, [`VaFlags`].
         12 flags: u32,
         /// GPU address, a multiple of 4096.
         16 va_address: u64,
@@ -103,9 +103,9 @@ uapi! {
         0 handle: u32,
         /// Ignored.
         4 pad: u32 as "_pad",
-        /// A [`VaOperation`].
+        /// The operation, a [`VaOperation`].
         8 operation: u32,
-        /// The [`VaFlags`].
+        /// The mapping flags, [`VaFlags`].
         12 flags: u32,
         /// GPU address, a multiple of 4096.
         16 va_address: u64,
@@ -127,7 +127,7 @@ uapi! {
     struct GemOp = "drm_amdgpu_gem_op", 16 bytes {
         /// GEM handle of the BO.
         0 handle: u32,
-        /// [`GEM_OP_GET_CREATE_INFO`] or [`GEM_OP_SET_PLACEMENT`].
+        /// The operation: [`GEM_OP_GET_CREATE_INFO`] or [`GEM_OP_SET_PLACEMENT`].
         4 op: u32,
         /// Address of a [`GemCreate`] to fill in, or the new domains.
         8 value: u64,
@@ -139,9 +139,9 @@ uapi! {
         0 addr: u64,
         /// Size in bytes, a multiple of the page size.
         8 size: u64,
-        /// The [`UserptrFlags`].
+        /// The flags, [`UserptrFlags`].
         16 flags: u32,
-        /// The new handle.
+        /// GEM handle of the new BO.
         20 handle: u32,
     }
 }
@@ -169,7 +169,7 @@ pub const METADATA_OP_SET: u32 = 1;
 pub const METADATA_OP_GET: u32 = 2;
 /// A value of [`GemOp::op`] that writes the creation parameters to the address in `value`.
 pub const GEM_OP_GET_CREATE_INFO: u32 = 0;
-/// A value of [`GemOp::op`] that makes the domains in `value` preferred from the next validation on.
+/// A value of [`GemOp::op`] that makes the kernel prefer the domains in `value` when it next validates the BO.
 pub const GEM_OP_SET_PLACEMENT: u32 = 1;
 
 /// The operations of GEM_VA.

@@ -43,7 +43,8 @@ uapi! {
         20 ib_size_alignment: u32,
         /// Mask of the available rings.
         24 available_rings: u32,
-        /// major << 16 | minor << 8 | revision; 0 before GFX9 and before minor 48.
+        /// Version of the IP block from the discovery table: `major << 16 | minor << 8 | revision`; 0 before GFX9 and before minor
+        /// 48.
         28 ip_discovery_version: u32,
     }
 

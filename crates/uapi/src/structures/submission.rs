@@ -11,7 +11,7 @@ use super::{
 uapi! {
     /// BO_LIST: creates, updates and destroys BO lists. Also the payload of a BO_HANDLES chunk.
     struct BoList = "drm_amdgpu_bo_list_in", 24 bytes {
-        /// A constant of [`bo_list_op`]; ignored in a chunk.
+        /// The operation: a constant of [`bo_list_op`]; ignored in a chunk.
         0 operation: u32,
         /// The list for DESTROY and UPDATE; ignored in a chunk.
         4 list_handle: u32,
@@ -27,7 +27,7 @@ uapi! {
     struct BoListEntry = "drm_amdgpu_bo_list_entry", 8 bytes {
         /// GEM handle of the BO.
         0 bo_handle: u32,
-        /// Validation order, 0..=32; higher stays resident longer.
+        /// Validation priority, 0 to 32; BOs with a higher priority stay resident longer.
         4 bo_priority: u32,
     }
 
@@ -41,7 +41,7 @@ uapi! {
 
     /// CS: submits command buffers.
     struct Cs = "drm_amdgpu_cs_in", 24 bytes {
-        /// The context.
+        /// ID of the context.
         0 ctx_id: u32,
         /// Handle of a BO list; 0 for none.
         4 bo_list_handle: u32,
@@ -55,13 +55,13 @@ uapi! {
 
     /// The answer to [`Cs`].
     struct CsAnswer = "drm_amdgpu_cs_out", 8 bytes {
-        /// Sequence number, from 1, on the queue of the last IB.
+        /// Sequence number of the submission on the queue of its last IB, counted from 1.
         0 handle: u64,
     }
 
     /// The header of a chunk.
     struct CsChunk = "drm_amdgpu_cs_chunk", 16 bytes {
-        /// A constant of [`chunk_id`].
+        /// The kind of chunk: a constant of [`chunk_id`].
         0 chunk_id: u32,
         /// Length of the payload in dwords.
         4 length_dw: u32,
@@ -73,7 +73,7 @@ uapi! {
     struct CsChunkIb = "drm_amdgpu_cs_chunk_ib", 32 bytes {
         /// Ignored.
         0 pad: u32 as "_pad",
-        /// The [`IbFlags`].
+        /// The flags of the IB, [`IbFlags`].
         4 flags: u32,
         /// GPU address of the first dword.
         8 va_start: u64,
@@ -93,11 +93,11 @@ uapi! {
         0 ip_type: u32,
         /// Must be 0.
         4 ip_instance: u32,
-        /// Index of the queue.
+        /// Index of the context's queue on that IP.
         8 ring: u32,
-        /// Context of the queue.
+        /// ID of the context that the queue belongs to.
         12 ctx_id: u32,
-        /// Sequence number; all bits set for the latest.
+        /// Sequence number of the submission; all bits set for the latest.
         16 handle: u64,
     }
 
@@ -139,13 +139,13 @@ uapi! {
 
     /// A fence, named by a sequence number on a queue.
     struct CsFence = "drm_amdgpu_fence", 24 bytes {
-        /// Context of the queue.
+        /// ID of the context that the queue belongs to.
         0 ctx_id: u32,
         /// A constant `AMDGPU_HW_IP_*`.
         4 ip_type: u32,
         /// Must be 0.
         8 ip_instance: u32,
-        /// Index of the queue.
+        /// Index of the context's queue on that IP.
         12 ring: u32,
         /// Sequence number; 0 is always signalled, all bits set for the latest.
         16 seq_no: u64,
@@ -161,9 +161,9 @@ uapi! {
         16 ip_type: u32,
         /// Must be 0.
         20 ip_instance: u32,
-        /// Index of the queue.
+        /// Index of the context's queue on that IP.
         24 ring: u32,
-        /// Context of the queue.
+        /// ID of the context that the queue belongs to.
         28 ctx_id: u32,
     }
 
@@ -205,7 +205,7 @@ uapi! {
 
     /// The answer to [`FenceToHandle`].
     struct FenceToHandleAnswer = "", 4 bytes {
-        /// The handle or descriptor.
+        /// The sync object handle or the file descriptor, depending on [`FenceToHandle::what`].
         0 handle: u32,
     }
 }
@@ -257,7 +257,7 @@ pub mod chunk_id {
     pub const SYNCOBJ_OUT: u32 = 0x05;
     /// A BO list: a [`BoList`](super::BoList).
     pub const BO_HANDLES: u32 = 0x06;
-    /// Fences of jobs whose start is waited for: [`CsChunkDep`](super::CsChunkDep)s.
+    /// Fences of jobs that must have started: [`CsChunkDep`](super::CsChunkDep)s.
     pub const SCHEDULED_DEPENDENCIES: u32 = 0x07;
     /// Timeline points to wait for: [`CsChunkSyncobj`](super::CsChunkSyncobj)s.
     pub const SYNCOBJ_TIMELINE_WAIT: u32 = 0x08;

@@ -5,7 +5,7 @@ use super::{
     step::{BufferStep, Destination, FlatStep, LaneKind, LaneStep, LdsKind, LdsStep, MemoryKind, Source, Vector},
 };
 
-/// Returns the last of `count` registers from `first` on.
+/// Returns the last of the `count` registers that start at `first`.
 fn last(first: u16, count: u16) -> u32 {
     u32::from(first) + u32::from(count.max(1)) - 1
 }

@@ -37,7 +37,7 @@ fn named(level: GfxLevel, number: u32) -> Option<&'static str> {
     table(level).sources.name(number)
 }
 
-/// The floating-point constants with source numbers from 240 on.
+/// The floating-point constants, whose source numbers start at 240.
 const FLOATS: [f64; 8] = [0.5, -0.5, 1.0, -1.0, 2.0, -2.0, 4.0, -4.0];
 
 /// Returns a float constant's bits as operand of a type.

@@ -56,7 +56,7 @@ impl InstructionClass {
         }
     }
 
-    /// Returns `true` if instructions of the class are executed by lanes.
+    /// Returns `true` if each lane executes the instructions of this class.
     pub const fn is_of_lanes(self) -> bool {
         matches!(self, Self::Vector | Self::Lds | Self::Memory | Self::Image)
     }
@@ -90,9 +90,9 @@ impl InstructionClass {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct WatchCounts {
     pub(super) instructions: [u64; InstructionClass::ALL.len()],
-    /// The number of active lanes in lane instructions, summed up.
+    /// The number of active lanes, summed over all instructions that lanes execute.
     pub lanes_on: u64,
-    /// The number of all lanes of the waves, summed up over the same instructions.
+    /// The number of lanes of the wave, active or not, summed over the same instructions.
     pub lanes: u64,
     /// The number of lane instructions with fewer active lanes than at the start of their wave.
     pub divergent: u64,

@@ -103,7 +103,7 @@ impl ImageLevel {
     ///   images, and thick or rotated tiles on GFX7 and GFX8;
     /// * [`CommandError::Compressed`] for an image with DCC or HTILE, which the copy would have to update;
     /// * [`CommandError::OutOfBounds`] if the memory is too short, [`CommandError::Misaligned`] if it is not aligned for the image;
-    /// * [`CommandError::Texels`] if the image does not have the level, or has stencil alone.
+    /// * [`CommandError::Texels`] if the image does not have the level, or has only stencil.
     pub fn new(chip: &Chip, config: &SurfaceConfig, layout: &SurfaceLayout, memory: Span, level: u32) -> Result<Self> {
         let refuse = |what| Err(CommandError::Unsupported { what, target: Target::Sdma(Version::of(chip.level())) });
         if chip.level() == GfxLevel::Gfx6 {

@@ -27,7 +27,7 @@ choices! {
 pub enum CopySource {
     /// 0: a register; for a qword also the next register.
     Register(Register),
-    /// 1: memory. An alias of 2 from GFX10 on.
+    /// 1: memory. On GFX10 and later an alias of 2.
     Memory(GpuVa),
     /// 2: memory through L2.
     L2(GpuVa),
@@ -93,7 +93,7 @@ pub enum CopyTo {
     Grbm(GpuVa),
     /// 2: memory through L2.
     L2(GpuVa),
-    /// 5: memory. An alias of L2 from GFX10 on. Drivers use it on all generations.
+    /// 5: memory. On GFX10 and later an alias of L2. Drivers use it on all generations.
     Memory(GpuVa),
 }
 

@@ -89,7 +89,7 @@ impl DmaTo {
     }
 }
 
-/// A copy or fill by the command processor: DMA_DATA (opcode 0x50) from GFX7 on, CP_DMA (0x41) on GFX6.
+/// A copy or fill by the command processor: DMA_DATA (opcode 0x50) on GFX7 and later, CP_DMA (0x41) on GFX6.
 ///
 /// | DMA_DATA   | CP_DMA     | field               | meaning                                                      |
 /// |------------|------------|---------------------|--------------------------------------------------------------|
@@ -123,7 +123,7 @@ pub struct CpDma {
     pub sync: bool,
     /// `true` if the transfer begins only after the writes of earlier CP DMA.
     pub raw_wait: bool,
-    /// `true` if stores are done only when they are confirmed.
+    /// `true` if the packet completes only after its stores have been confirmed.
     pub confirm: bool,
     /// The caching of the reads.
     pub from_caching: Caching,
@@ -141,8 +141,8 @@ impl CpDma {
         }
     }
 
-    /// Returns the size of the chunks into which drivers split long transfers: a multiple of 32 bytes, for speed. From GFX11 on it
-    /// is below 32 KiB, as in RADV, although the field has more bits.
+    /// Returns the size of the chunks into which drivers split long transfers: a multiple of 32 bytes, for speed. On GFX11 and
+    /// later it is below 32 KiB, as in RADV, although the field has more bits.
     ///
     /// Source: Mesa 25.0.7 `src/amd/vulkan/radv_cp_dma.c`, `cp_dma_max_byte_count`.
     #[inline]
@@ -153,7 +153,7 @@ impl CpDma {
         }
     }
 
-    /// Returns this generation's path to memory: through L2 from GFX9 on, as in RADV.
+    /// Returns this generation's path to memory: through L2 on GFX9 and later, as in RADV.
     #[inline]
     fn path(level: GfxLevel) -> DmaPath {
         if level >= GfxLevel::Gfx9 { DmaPath::L2 } else { DmaPath::Memory }

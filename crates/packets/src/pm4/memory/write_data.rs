@@ -20,7 +20,7 @@ choices! {
         Grbm = MEMORY_GRBM_SYNC,
         /// Into L2.
         L2 = TC_L2,
-        /// Directly to memory. An alias of L2 from GFX10 on. Drivers use it on all generations.
+        /// Directly to memory. On GFX10 and later an alias of L2. Drivers use it on all generations.
         Memory = MEMORY,
     }
 }

@@ -151,7 +151,7 @@ impl AcquireMem {
         Self { coher, gcr, range: CacheRange::all(target), wait }
     }
 
-    /// Returns the actions up to GFX9, and the actions from GFX10 on; one of them is empty.
+    /// Returns the actions for GFX6 to GFX9, and the actions for GFX10 and later; one of the two is empty.
     #[inline(always)]
     fn actions(self, level: GfxLevel) -> Result<(u32, u32), FieldError> {
         let bits = self.coher.difference(CoherCntl::known(level)).bits();

@@ -45,10 +45,10 @@ macro_rules! pick {
 }
 
 impl CoherCntl {
-    /// Returns the actions in this generation's bits; empty from GFX10 on.
+    /// Returns the actions in this generation's bits; empty on GFX10 and later.
     ///
-    /// GFX6 and GFX7 cannot write back L2 without invalidating it. From GFX8 on a write-back without invalidation is restricted to
-    /// non-coherent lines.
+    /// GFX6 and GFX7 cannot write back L2 without invalidating it. On GFX8 and later, a write-back without invalidation is
+    /// restricted to non-coherent lines.
     ///
     /// Source: Mesa 25.0.7 `src/amd/vulkan/radv_cs.c`, `radv_cs_emit_cache_flush`.
     #[inline]

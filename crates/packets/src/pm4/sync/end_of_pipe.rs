@@ -84,14 +84,14 @@ pub enum EopStore {
     Dword {
         /// The destination address.
         va: GpuVa,
-        /// The value.
+        /// The value to store.
         value: u32,
     },
     /// 2: 64 bits at an address that is a multiple of 8.
     Qword {
         /// The destination address.
         va: GpuVa,
-        /// The value.
+        /// The value to store.
         value: u64,
     },
     /// 3: the GPU's reference clock counter, 64 bits at an address that is a multiple of 8.
@@ -168,8 +168,8 @@ impl EopStore {
     }
 }
 
-/// A store that is triggered by the end of the pipe or of shaders: RELEASE_MEM (opcode 0x49) on MEC and from GFX9 on, otherwise
-/// EVENT_WRITE_EOP (0x47), or EVENT_WRITE_EOS (0x48) for the end of shaders.
+/// A store that is triggered by the end of the pipe or of shaders: RELEASE_MEM (opcode 0x49) on MEC and on GFX9 and later;
+/// otherwise EVENT_WRITE_EOP (0x47), or EVENT_WRITE_EOS (0x48) for the end of shaders.
 ///
 /// | RELEASE_MEM | ..._EOP  | ..._EOS  | field                                                            |
 /// |-------------|----------|----------|------------------------------------------------------------------|
@@ -196,9 +196,9 @@ impl EopStore {
 pub struct EndOfPipe {
     /// The event that triggers the store.
     pub event: EopEvent,
-    /// The cache actions up to GFX9; empty from GFX10 on.
+    /// The cache actions on GFX6 to GFX9; empty on GFX10 and later.
     pub tc: TcActions,
-    /// The cache actions from GFX10 on; empty before.
+    /// The cache actions on GFX10 and later; empty before.
     pub gcr: Gcr,
     /// The store.
     pub store: EopStore,

@@ -123,8 +123,8 @@ impl MetaEquation9 {
         Self { bits: [CoordTerm { x: 0, y: 0, z: 0, s: 0, m: 0 }; BITS], len, pipe_bits: 0 }
     }
 
-    /// Returns the term of each address bit, lowest bit first. The equation continues after the last term: every higher address bit
-    /// is the next bit of the block index.
+    /// Returns the term of each address bit, starting with the lowest bit. The equation continues after the last term: every higher
+    /// address bit is the next bit of the block index.
     pub fn terms(&self) -> &[CoordTerm] {
         let mut len = self.len.min(32);
         while len > 1 {

@@ -21,7 +21,7 @@ uapi! {
         32 prop_values_ptr: u64,
         /// Must be 0.
         40 reserved: u64,
-        /// A number that the events repeat.
+        /// A number of the caller, which the kernel copies to the events.
         48 user_data: u64,
     }
 
@@ -37,17 +37,17 @@ uapi! {
 
     /// MODE_DESTROYPROPBLOB: destroys a blob of the file.
     struct ModeDestroyBlob = "drm_mode_destroy_blob", 4 bytes {
-        /// The blob.
+        /// ID of the blob.
         0 blob_id: u32,
     }
 
     /// MODE_OBJ_SETPROPERTY: sets one property of an object.
     struct ModeObjSetProperty = "drm_mode_obj_set_property", 24 bytes {
-        /// The new value.
+        /// The new value of the property.
         0 value: u64,
-        /// The property.
+        /// ID of the property.
         8 prop_id: u32,
-        /// The object.
+        /// ID of the object.
         12 obj_id: u32,
         /// Kind of the object, such as [`MODE_OBJECT_CRTC`](super::MODE_OBJECT_CRTC); 0 for any.
         16 obj_type: u32,
@@ -57,11 +57,11 @@ uapi! {
 
     /// MODE_SETPROPERTY: sets one property of a connector.
     struct ModeConnectorSetProperty = "drm_mode_connector_set_property", 16 bytes {
-        /// The new value.
+        /// The new value of the property.
         0 value: u64,
-        /// The property.
+        /// ID of the property.
         8 prop_id: u32,
-        /// The connector.
+        /// ID of the connector.
         12 connector_id: u32,
     }
 }

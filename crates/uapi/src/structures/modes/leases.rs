@@ -7,41 +7,41 @@ use crate::structures::macros::{requests, uapi};
 uapi! {
     /// MODE_CREATE_LEASE: opens the node once more, as a master of the given objects.
     struct ModeCreateLease = "drm_mode_create_lease", 24 bytes {
-        /// Address of the ids of the objects.
+        /// Address of an array of the objects' IDs.
         0 object_ids: u64,
         /// Number of objects.
         8 object_count: u32,
         /// `O_CLOEXEC` and `O_NONBLOCK` or neither.
         12 flags: u32,
-        /// The lessee's number, from 1.
+        /// Number of the new lessee, 1 or greater.
         16 lessee_id: u32,
         /// Descriptor of the new file.
         20 fd: u32,
     }
 
-    /// MODE_LIST_LESSEES: the lessees of the file's master that still have objects.
+    /// MODE_LIST_LESSEES: queries the lessees of the file's master that still have objects.
     struct ModeListLessees = "drm_mode_list_lessees", 16 bytes {
-        /// Room for lessees, afterwards their number.
+        /// Length of the array; on return the number of lessees.
         0 count_lessees: u32,
         /// Must be 0.
         4 pad: u32,
-        /// Address for the numbers of the lessees.
+        /// Address of an array for the numbers of the lessees.
         8 lessees_ptr: u64,
     }
 
-    /// MODE_GET_LEASE: the objects that the file's master may use.
+    /// MODE_GET_LEASE: queries the objects that the file's master may use.
     struct ModeGetLease = "drm_mode_get_lease", 16 bytes {
-        /// Room for objects, afterwards their number.
+        /// Length of the array; on return the number of objects.
         0 count_objects: u32,
         /// Must be 0.
         4 pad: u32,
-        /// Address for the ids of the objects.
+        /// Address of an array for the objects' IDs.
         8 objects_ptr: u64,
     }
 
-    /// MODE_REVOKE_LEASE: takes the objects from a lessee.
+    /// MODE_REVOKE_LEASE: revokes the lease of a lessee.
     struct ModeRevokeLease = "drm_mode_revoke_lease", 4 bytes {
-        /// The lessee's number.
+        /// Number of the lessee.
         0 lessee_id: u32,
     }
 }

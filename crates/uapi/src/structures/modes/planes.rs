@@ -10,7 +10,7 @@ use crate::structures::{
 uapi! {
     /// MODE_SETPLANE: shows a part of a framebuffer on a plane.
     struct ModeSetPlane = "drm_mode_set_plane", 48 bytes {
-        /// The plane.
+        /// ID of the plane.
         0 plane_id: u32,
         /// The CRTC on which it is shown.
         4 crtc_id: u32,
@@ -40,7 +40,7 @@ uapi! {
     struct ModeCursor = "drm_mode_cursor", 28 bytes {
         /// [`MODE_CURSOR_BO`] and [`MODE_CURSOR_MOVE`].
         0 flags: u32,
-        /// The CRTC.
+        /// ID of the CRTC.
         4 crtc_id: u32,
         /// Horizontal position on the display in pixels.
         8 x: i32,
@@ -58,7 +58,7 @@ uapi! {
     struct ModeCursor2 = "drm_mode_cursor2", 36 bytes {
         /// [`MODE_CURSOR_BO`] and [`MODE_CURSOR_MOVE`].
         0 flags: u32,
-        /// The CRTC.
+        /// ID of the CRTC.
         4 crtc_id: u32,
         /// Horizontal position on the display in pixels.
         8 x: i32,
@@ -78,7 +78,7 @@ uapi! {
 
     /// MODE_GETGAMMA and MODE_SETGAMMA: read or write the gamma table of a CRTC.
     struct ModeCrtcLut = "drm_mode_crtc_lut", 32 bytes {
-        /// The CRTC.
+        /// ID of the CRTC.
         0 crtc_id: u32,
         /// Number of entries of each table.
         4 gamma_size: u32,

@@ -40,7 +40,7 @@ uapi! {
         0 set_connectors_ptr: u64,
         /// Length of the array.
         8 count_connectors: u32,
-        /// The CRTC.
+        /// ID of the CRTC.
         12 crtc_id: u32,
         /// The framebuffer that the CRTC scans out; 0 for none.
         16 fb_id: u32,
@@ -58,7 +58,7 @@ uapi! {
 
     /// MODE_GETENCODER: queries an encoder.
     struct ModeGetEncoder = "drm_mode_get_encoder", 20 bytes {
-        /// The encoder.
+        /// ID of the encoder.
         0 encoder_id: u32,
         /// Kind of the encoder, such as [`MODE_ENCODER_TMDS`].
         4 encoder_type: u32,
@@ -88,13 +88,13 @@ uapi! {
         40 count_encoders: u32,
         /// The encoder in use; 0 for none.
         44 encoder_id: u32,
-        /// The connector.
+        /// ID of the connector.
         48 connector_id: u32,
         /// Kind of the connector, such as [`MODE_CONNECTOR_DISPLAY_PORT`].
         52 connector_type: u32,
-        /// Number among the connectors of this kind, from 1 on.
+        /// Number of the connector among those of its kind, counted from 1.
         56 connector_type_id: u32,
-        /// [`MODE_CONNECTED`](super::MODE_CONNECTED), [`MODE_DISCONNECTED`], or 3 for unknown.
+        /// [`MODE_CONNECTED`](super::MODE_CONNECTED), [`MODE_DISCONNECTED`], or 3 if unknown.
         60 connection: u32,
         /// Width of the display in mm.
         64 mm_width: u32,
@@ -112,7 +112,7 @@ uapi! {
         0 values_ptr: u64,
         /// Address of an array of [`ModePropertyEnum`].
         8 enum_blob_ptr: u64,
-        /// The property.
+        /// ID of the property.
         16 prop_id: u32,
         /// Type and flags of the property, such as [`MODE_PROP_RANGE`].
         20 flags: u32,
@@ -126,7 +126,7 @@ uapi! {
 
     /// A value of an enum property.
     struct ModePropertyEnum = "drm_mode_property_enum", 40 bytes {
-        /// The value.
+        /// The number that represents the value.
         0 value: u64,
         /// Name of the value, NUL-terminated.
         8 name: [u8; 32],
@@ -134,7 +134,7 @@ uapi! {
 
     /// MODE_GETPROPBLOB: reads the content of a blob.
     struct ModeGetBlob = "drm_mode_get_blob", 16 bytes {
-        /// The blob.
+        /// ID of the blob.
         0 blob_id: u32,
         /// Size of the buffer in bytes; on return the length of the blob.
         4 length: u32,
@@ -188,7 +188,7 @@ uapi! {
 
     /// MODE_GETPLANE: queries a plane.
     struct ModeGetPlane = "drm_mode_get_plane", 32 bytes {
-        /// The plane.
+        /// ID of the plane.
         0 plane_id: u32,
         /// The CRTC that shows the plane; 0 for none.
         4 crtc_id: u32,
@@ -212,7 +212,7 @@ uapi! {
         8 prop_values_ptr: u64,
         /// Length of the arrays; on return the number of properties.
         16 count_props: u32,
-        /// The object.
+        /// ID of the object.
         20 obj_id: u32,
         /// Kind of the object, such as [`MODE_OBJECT_CRTC`]; 0 for any.
         24 obj_type: u32,

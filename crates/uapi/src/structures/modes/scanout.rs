@@ -85,23 +85,23 @@ uapi! {
         72 modifier: [u64; 4],
     }
 
-    /// MODE_PAGE_FLIP: shows another framebuffer from the next vertical blank on.
+    /// MODE_PAGE_FLIP: shows another framebuffer, starting with the next vertical blank.
     struct ModePageFlip = "drm_mode_crtc_page_flip", 24 bytes {
-        /// The CRTC.
+        /// ID of the CRTC.
         0 crtc_id: u32,
-        /// The framebuffer.
+        /// ID of the framebuffer.
         4 fb_id: u32,
         /// [`MODE_PAGE_FLIP_EVENT`] and [`MODE_PAGE_FLIP_ASYNC`].
         8 flags: u32,
         /// Must be 0.
         12 reserved: u32,
-        /// A number that the event repeats.
+        /// A number of the caller, which the kernel copies to the event.
         16 user_data: u64,
     }
 
     /// MODE_DIRTYFB: reports that the CPU has drawn to a framebuffer.
     struct ModeFbDirty = "drm_mode_fb_dirty_cmd", 24 bytes {
-        /// The framebuffer.
+        /// ID of the framebuffer.
         0 fb_id: u32,
         /// [`MODE_FB_DIRTY_COPY`] and [`MODE_FB_DIRTY_FILL`].
         4 flags: u32,
@@ -115,7 +115,7 @@ uapi! {
 
     /// MODE_CLOSEFB: releases a framebuffer of the file. Planes that show it keep it.
     struct ModeCloseFb = "drm_mode_closefb", 8 bytes {
-        /// The framebuffer.
+        /// ID of the framebuffer.
         0 fb_id: u32,
         /// Must be 0.
         4 pad: u32,
@@ -127,15 +127,15 @@ uapi! {
         0 kind: u32 as "base.type",
         /// Length of the event in bytes.
         4 length: u32 as "base.length",
-        /// The number from the request.
+        /// The `user_data` of the request.
         8 user_data: u64,
-        /// Seconds of the vertical blank's time of CLOCK_MONOTONIC.
+        /// Time of the vertical blank on CLOCK_MONOTONIC: whole seconds.
         16 tv_sec: u32,
-        /// Microseconds of that time.
+        /// Time of the vertical blank on CLOCK_MONOTONIC: microseconds within the second.
         20 tv_usec: u32,
-        /// Number of the vertical blank.
+        /// Number of the vertical blank, counted by the CRTC.
         24 sequence: u32,
-        /// The CRTC.
+        /// ID of the CRTC.
         28 crtc_id: u32,
     }
 }
@@ -158,7 +158,7 @@ pub const MODE_GETFB: Request = Request::read_write::<ModeFbCmd>(b'd', 0xad);
 /// The request MODE_GETFB2, which carries a [`ModeFbCmd2`].
 pub const MODE_GETFB2: Request = Request::read_write::<ModeFbCmd2>(b'd', 0xce);
 
-/// A flag of [`ModeFbDirty::flags`]: the rectangles are pairs, of which the second is a copy of the first.
+/// A flag of [`ModeFbDirty::flags`]: the rectangles are pairs of a source and the destination to which it was copied.
 pub const MODE_FB_DIRTY_COPY: u32 = 1;
 /// A flag of [`ModeFbDirty::flags`]: the rectangles were filled with one colour.
 pub const MODE_FB_DIRTY_FILL: u32 = 2;

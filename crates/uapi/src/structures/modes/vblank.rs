@@ -5,14 +5,14 @@
 use crate::structures::macros::{requests, uapi};
 
 uapi! {
-    /// WAIT_VBLANK: waits for a vertical blank, or requests an event for it. The answer has the time in the place of the number for
-    /// the event.
+    /// WAIT_VBLANK: waits for a vertical blank, or requests an event for it. In the answer, `signal` and `microseconds` contain the
+    /// time of the vertical blank.
     struct WaitVblank = "drm_wait_vblank", 24 bytes {
         /// [`VBLANK_RELATIVE`], [`VBLANK_EVENT`], [`VBLANK_NEXT_ON_MISS`] and the index of a CRTC.
         0 kind: u32 as "request.type",
         /// The number of the vertical blank; in the answer the number of the last one.
         4 sequence: u32 as "request.sequence",
-        /// A number that the event repeats; in the answer the seconds of CLOCK_MONOTONIC.
+        /// A number of the caller, which the kernel copies to the event; in the answer the seconds of CLOCK_MONOTONIC.
         8 signal: u64 as "request.signal",
         /// In the answer the microseconds of the time.
         16 microseconds: u64 as "reply.tval_usec",
@@ -20,11 +20,11 @@ uapi! {
 
     /// CRTC_GET_SEQUENCE: queries the number of vertical blanks of a CRTC.
     struct CrtcGetSequence = "drm_crtc_get_sequence", 24 bytes {
-        /// The CRTC.
+        /// ID of the CRTC.
         0 crtc_id: u32,
         /// 1 if the CRTC has a mode.
         4 active: u32,
-        /// Number of vertical blanks since the start.
+        /// Current vertical-blank count of the CRTC.
         8 sequence: u64,
         /// Time of the last vertical blank in ns of CLOCK_MONOTONIC.
         16 sequence_ns: i64,
@@ -32,13 +32,13 @@ uapi! {
 
     /// CRTC_QUEUE_SEQUENCE: requests an event for a vertical blank.
     struct CrtcQueueSequence = "drm_crtc_queue_sequence", 24 bytes {
-        /// The CRTC.
+        /// ID of the CRTC.
         0 crtc_id: u32,
         /// [`CRTC_SEQUENCE_RELATIVE`] and [`CRTC_SEQUENCE_NEXT_ON_MISS`].
         4 flags: u32,
         /// The number of the vertical blank; in the answer the absolute number.
         8 sequence: u64,
-        /// A number that the event repeats.
+        /// A number of the caller, which the kernel copies to the event.
         16 user_data: u64,
     }
 
@@ -48,7 +48,7 @@ uapi! {
         0 kind: u32 as "base.type",
         /// Length of the event in bytes.
         4 length: u32 as "base.length",
-        /// The number from the request.
+        /// The `user_data` of the request.
         8 user_data: u64,
         /// Time of the vertical blank in ns of CLOCK_MONOTONIC.
         16 time_ns: i64,

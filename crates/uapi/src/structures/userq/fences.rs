@@ -10,7 +10,7 @@ use crate::structures::{
 uapi! {
     /// USERQ_SIGNAL: creates a fence for all work that has been submitted to the queue.
     struct UserqSignal = "drm_amdgpu_userq_signal", 48 bytes {
-        /// The queue.
+        /// ID of the queue.
         0 queue_id: u32,
         /// Ignored.
         4 pad: u32,

@@ -12,7 +12,7 @@ use crate::structures::{
 uapi! {
     /// USERQ: creates or frees a queue.
     struct Userq = "drm_amdgpu_userq_in", 72 bytes {
-        /// A constant of [`userq_op`]. With FREE, all fields but `op` and `queue_id` must be zero.
+        /// The operation: a constant of [`userq_op`]. With FREE, all fields but `op` and `queue_id` must be zero.
         0 op: u32,
         /// The queue to free.
         4 queue_id: u32,
