@@ -34,9 +34,9 @@ pub(super) struct Dma {
     from: u64,
     to: u64,
     pattern: u32,
-    /// Whether the source and the destination are registers instead of memory.
+    /// `true` for the source and the destination if they are registers instead of memory.
     names_registers: (bool, bool),
-    /// Whether the source and the destination have a fixed address.
+    /// `true` for the source and the destination if their address is fixed: every dword is read from or written to it.
     holds: (bool, bool),
     swaps: bool,
     is_indirect: bool,

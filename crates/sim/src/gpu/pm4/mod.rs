@@ -21,7 +21,7 @@ use super::port::Port;
 use super::step::{Step, wrong};
 use super::{Engine, Environment, Ib, Place, Registers, Stop};
 
-/// Where execution continues after a packet.
+/// The place at which execution continues after a packet.
 enum Flow {
     /// After the packet.
     On,

@@ -182,7 +182,7 @@ impl Screen {
     }
 }
 
-/// What ends when another configuration is scanned out.
+/// The events and the configuration that end when another configuration is scanned out.
 #[derive(Debug, Default)]
 struct Gone {
     /// The events for vertical blanks that came, or that will not come because their CRTC was turned off.

@@ -22,7 +22,7 @@ struct Entry<T> {
     bytes: usize,
 }
 
-/// What a file owns.
+/// The entries of a table that a file owns.
 #[derive(Debug, Default)]
 struct Share {
     ids: BTreeSet<u32>,

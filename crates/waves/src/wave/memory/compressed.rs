@@ -1,6 +1,9 @@
 //! Texels behind compression metadata.
 
-use std::sync::{Mutex, PoisonError};
+use std::sync::{
+    Mutex, PoisonError,
+    atomic::{Ordering, fence},
+};
 
 use super::access::Space;
 use crate::image::{
@@ -13,8 +16,9 @@ use crate::image::{
     texel::Texel,
 };
 
-/// The right to make a block plain. A block has texels of several work-groups, which may run on several threads: without the lock one
-/// of them could fill the block after another has stored a texel in it. It protects no data of this process.
+/// Held to make a block plain. A block has texels of several work-groups, which may run on several threads: without the lock one of
+/// them could fill the block after another has stored a texel in it. The lock protects memory of the GPU, which the dispatches of
+/// several rings share, so it belongs to neither a dispatch nor the memory interface of a job.
 static FILLS_BLOCK: Mutex<()> = Mutex::new(());
 
 /// The metadata that an instruction looked at last: neighbouring lanes mostly share it.
@@ -38,6 +42,8 @@ impl LastUnit {
         }
         let mut bytes = [0; 4];
         space.load_unseen(unit.address, &mut bytes[..unit.bytes.into()]);
+        // The texels of a block are read and written after its state is known.
+        fence(Ordering::Acquire);
         let state = coding.state(u32::from_le_bytes(bytes) >> unit.bit, image.format.plain)?;
         self.0 = Some((unit, state));
         Ok(self.0)
@@ -50,17 +56,23 @@ impl LastUnit {
         image: &mut Image,
         texel: Texel,
     ) -> Result<Option<u128>, ImageError> {
-        let Some(mut address) = image.address(texel)? else { return Ok(None) };
+        let Some(address) = image.address(texel)? else { return Ok(None) };
+        let mut bytes = [0; 16];
+        let element = &mut bytes[..image.format.bytes() as usize];
         match self.state(space, image, (texel, address))? {
             Some((_, State::Cleared(element))) => return Ok(Some(element)),
             Some((_, State::Single)) => {
                 let first = image.first_of_block(texel);
-                address = image.address(first)?.unwrap_or(address);
+                space.load(image.address(first)?.unwrap_or(address), element);
+                fence(Ordering::Acquire);
+                // Another thread may have made the block plain and stored its first texel before the load.
+                self.0 = None;
+                if !matches!(self.state(space, image, (texel, address))?, Some((_, State::Single))) {
+                    space.load(address, element);
+                }
             }
-            _ => {}
+            _ => space.load(address, element),
         }
-        let mut bytes = [0; 16];
-        space.load(address, &mut bytes[..image.format.bytes() as usize]);
         Ok(Some(u128::from_le_bytes(bytes)))
     }
 
@@ -96,7 +108,10 @@ impl LastUnit {
                 space.store_unseen(address, &element[..image.format.bytes() as usize]);
             }
         }
+        // A thread that finds the block plain finds its texels filled, and a stored texel makes the plain block visible.
+        fence(Ordering::Release);
         space.store_unseen(unit.address, &[PLAIN; 4][..unit.bytes.into()]);
+        fence(Ordering::Release);
         self.0 = Some((unit, State::Plain));
         Ok(())
     }
@@ -104,7 +119,7 @@ impl LastUnit {
 
 #[cfg(test)]
 mod tests {
-    use std::collections::HashMap;
+    use std::{collections::HashMap, sync::Barrier, thread};
 
     use amdgpu_descriptors::{
         format::{Format, Swizzle},
@@ -228,6 +243,103 @@ mod tests {
             }
             // A block of 64 texels and its byte of metadata.
             assert_eq!(space.stored.len(), 4 * 64 + 1);
+        }
+    }
+
+    /// Memory that several threads use. Another access happens after the first load of metadata.
+    struct SharedBytes<'m> {
+        bytes: &'m Mutex<Bytes>,
+        other: Option<&'m mut dyn FnMut()>,
+    }
+
+    impl Space for SharedBytes<'_> {
+        fn load(&mut self, address: u64, out: &mut [u8]) {
+            self.bytes.lock().unwrap().load(address, out);
+        }
+
+        fn store(&mut self, address: u64, data: &[u8]) {
+            self.bytes.lock().unwrap().store(address, data);
+        }
+
+        fn load_unseen(&mut self, address: u64, out: &mut [u8]) {
+            self.load(address, out);
+            if let Some(other) = self.other.take() {
+                other();
+            }
+        }
+
+        fn store_unseen(&mut self, address: u64, data: &[u8]) {
+            self.store(address, data);
+            thread::yield_now();
+        }
+
+        fn atomic(&mut self, _: u64, _: u8, _: &mut dyn FnMut(u64) -> u64) -> u64 {
+            0
+        }
+
+        fn lane(&mut self, _: usize) {}
+    }
+
+    /// Stores a texel as an instruction of its own does.
+    fn store(image: &mut Image, space: &mut SharedBytes<'_>, texel: Texel, element: u32) {
+        let address = image.address(texel).unwrap().unwrap();
+        LastUnit::default().make_plain(space, image, (texel, address)).unwrap();
+        space.store(address, &element.to_le_bytes());
+    }
+
+    #[test]
+    fn a_store_keeps_the_texels_that_are_stored_after_it_has_read_the_metadata() {
+        for code in [0x40, 0x10] {
+            let ((mut first, bytes), (mut second, _)) = (image(code), image(code));
+            let bytes = Mutex::new(bytes);
+            let mut other = || store(&mut second, &mut SharedBytes { bytes: &bytes, other: None }, at(47, 71), 0x1234);
+            store(&mut first, &mut SharedBytes { bytes: &bytes, other: Some(&mut other) }, at(40, 64), 0x5678);
+            let mut space = SharedBytes { bytes: &bytes, other: None };
+            for (texel, element) in [(at(47, 71), 0x1234), (at(40, 64), 0x5678)] {
+                let found = LastUnit::default().element(&mut space, &mut first, texel);
+                assert_eq!(found, Ok(Some(element)), "{code:#x} {texel:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_load_of_a_texel_of_one_colour_does_not_return_what_is_stored_in_the_first_of_its_block() {
+        let ((mut first, mut bytes), (mut second, _)) = (image(0x10), image(0x10));
+        bytes.store(first.address(at(40, 64)).unwrap().unwrap(), &[9, 0, 0, 0]);
+        let bytes = Mutex::new(bytes);
+        let mut other = || store(&mut second, &mut SharedBytes { bytes: &bytes, other: None }, at(40, 64), 0x1234);
+        let mut space = SharedBytes { bytes: &bytes, other: Some(&mut other) };
+        let found = LastUnit::default().element(&mut space, &mut first, at(43, 66));
+        assert_eq!(found, Ok(Some(9)));
+    }
+
+    #[test]
+    fn threads_that_store_the_texels_of_the_same_blocks_lose_none() {
+        const THREADS: u32 = 4;
+        const BLOCKS: u32 = 700;
+        let texel = |block: u32, index: u32| at(8 * (block % 70) + index % 8, 8 * (block / 70) + index / 8);
+        let element = |block: u32, index: u32| 0x8000_0000 | block << 6 | index;
+        let bytes = Mutex::new(image(0x40).1);
+        let barrier = Barrier::new(THREADS as usize);
+        thread::scope(|scope| {
+            for thread in 0..THREADS {
+                let (bytes, barrier) = (&bytes, &barrier);
+                scope.spawn(move || {
+                    let mut image = image(0x40).0;
+                    for block in 0..BLOCKS {
+                        barrier.wait();
+                        for index in (thread..64).step_by(THREADS as usize) {
+                            let mut space = SharedBytes { bytes, other: None };
+                            store(&mut image, &mut space, texel(block, index), element(block, index));
+                        }
+                    }
+                });
+            }
+        });
+        let (mut image, mut space) = (image(0x40).0, bytes.into_inner().unwrap());
+        for (block, index) in (0..BLOCKS).flat_map(|block| (0..64).map(move |index| (block, index))) {
+            let found = load(&mut image, &mut space, texel(block, index));
+            assert_eq!(found, Ok(Some(element(block, index).into())), "block {block}, texel {index}");
         }
     }
 }
