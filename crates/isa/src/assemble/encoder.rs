@@ -8,6 +8,9 @@ use crate::{
     table::{FormatLayout, Opcode, OperandKind, Table},
 };
 
+/// The scalar register number of EXEC.
+const EXEC: u32 = 0x7e;
+
 /// The operand or modifier that does not fit a candidate.
 pub(super) enum Misfit {
     Operand(String),
@@ -82,7 +85,13 @@ impl Encoder {
     pub(super) fn defaults(&mut self) {
         let null = if self.level >= GfxLevel::Gfx11 { 0x7c } else { 0x7d };
         match self.opcode.format {
-            Format::Smem if self.level >= GfxLevel::Gfx10 => self.set(Field::Soffset, null),
+            Format::Smem if self.level >= GfxLevel::Gfx10 && self.opcode.has(OperandKind::Sbase) => {
+                self.set(Field::Soffset, null);
+            }
+            // The only destination is EXEC.
+            Format::Vop3 if self.level >= GfxLevel::Gfx10 && self.opcode.name.starts_with("v_cmpx_") => {
+                self.set(Field::Vdst, EXEC);
+            }
             Format::Flat if self.level >= GfxLevel::Gfx10 => self.set(Field::Saddr, null),
             Format::Vflat => self.set(Field::Saddr, null),
             Format::Global | Format::Scratch | Format::Vglobal | Format::Vscratch => {
