@@ -1,4 +1,4 @@
-//! A client of the kernel below the library: requests as they are, through any kernel.
+//! A client that makes kernel requests directly, below the library, on any kernel.
 #![expect(unsafe_code, reason = "the seam is unsafe; here it gets arguments of its own requests")]
 #![expect(clippy::missing_panics_doc, reason = "a refused request is the end of any benchmark, as the type says")]
 
@@ -11,54 +11,54 @@ use amdgpu_winsys::{
 };
 use zerocopy::{FromBytes, IntoBytes};
 
-/// One open file, with a context. Requests that are refused end the process: a benchmark has no use for them.
+/// An open file with a context, for benchmarks. A refused request panics.
 #[derive(Debug)]
 pub struct Client<K> {
     /// The open file.
     pub kernel: K,
-    /// The context that it begins with.
+    /// The kernel's ID of the first context.
     pub context: u32,
 }
 
 impl<K: Kernel> Client<K> {
-    /// Creates the context.
+    /// Creates a client on an open file, with one context.
     pub fn new(kernel: K) -> Self {
         let mut client = Self { kernel, context: 0 };
         client.context = client.context();
         client
     }
 
-    /// Makes a request.
+    /// Sends a request to the kernel.
     pub fn send<A: Argument>(&self, argument: &mut A) {
         // SAFETY: the argument is the request's own structure; addresses in it are of live buffers of the right length.
         unsafe { self.kernel.ioctl(A::REQUEST, std::ptr::from_mut(argument).cast()) }.expect(A::NAME);
     }
 
-    /// Makes a request and returns its answer.
+    /// Sends a request to the kernel and returns the answer.
     pub fn ask<A: Answered>(&self, mut question: A) -> A::Answer {
         self.send(&mut question);
         question.answer()
     }
 
-    /// Creates a BO of system memory, `bo_size` bytes, and returns its handle.
+    /// Creates a BO of `bo_size` bytes in GTT and returns its handle.
     pub fn create(&self, bo_size: u64) -> u32 {
         let domains = GemDomain::GTT.bits();
         self.ask(GemCreate { bo_size, alignment: 0, domains, domain_flags: 0 }).handle
     }
 
-    /// Closes a handle.
+    /// Closes a GEM handle.
     pub fn close(&self, handle: u32) {
         self.send(&mut GemClose { handle, pad: 0 });
     }
 
-    /// Binds `map_size` bytes of a BO to an address, or ends that.
+    /// Maps `map_size` bytes of a BO at a GPU address, or unmaps them, depending on `operation`.
     pub fn va(&self, operation: VaOperation, handle: u32, va_address: u64, map_size: u64) {
         let flags = (VaFlags::READABLE | VaFlags::WRITEABLE | VaFlags::EXECUTABLE).bits();
         let operation = operation as u32;
         self.send(&mut GemVa { handle, pad: 0, operation, flags, va_address, offset_in_bo: 0, map_size });
     }
 
-    /// Creates a BO that is bound.
+    /// Creates a BO that is mapped at a GPU address, and returns its handle.
     pub fn bound(&self, va: u64, size: u64) -> u32 {
         let handle = self.create(size);
         self.va(VaOperation::Map, handle, va, size);
@@ -77,14 +77,14 @@ impl<K: Kernel> Client<K> {
         unsafe { self.kernel.munmap(base, bytes.len()) }.expect("munmap");
     }
 
-    /// Creates one more context.
+    /// Creates another context and returns its ID.
     pub fn context(&self) -> u32 {
         let mut request = Ctx { op: ctx_op::ALLOC_CTX, ..Ctx::ZEROED };
         self.send(&mut request);
         CtxAllocAnswer::read_from_prefix(request.as_bytes()).expect("an answer").0.ctx_id
     }
 
-    /// Submits one IB, by its address and its bytes, and returns the number of the submission.
+    /// Submits one IB, given by its address and its length in bytes, and returns the sequence number of the submission.
     pub fn submit(&self, ctx_id: u32, ip: Ip, ib: (u64, u32), bos: &[BoListEntry]) -> u64 {
         let ib = CsChunkIb { va_start: ib.0, ib_bytes: ib.1, ip_type: ip as u32, ..CsChunkIb::ZEROED };
         let list = BoList {
@@ -103,7 +103,7 @@ impl<K: Kernel> Client<K> {
         self.ask(Cs { ctx_id, bo_list_handle: 0, num_chunks: 2, flags: 0, chunks }).handle
     }
 
-    /// Waits for a submission.
+    /// Waits without a time limit until a submission has completed.
     pub fn wait(&self, ctx_id: u32, ip: Ip, handle: u64) {
         let ip_type = ip as u32;
         let answer = self.ask(WaitCs { handle, timeout: u64::MAX, ip_type, ip_instance: 0, ring: 0, ctx_id });

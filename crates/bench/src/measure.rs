@@ -1,33 +1,33 @@
-//! Times, taken so that what is compared was measured in the same moments.
+//! Measurements of times that are compared with each other, taken in the same period.
 //!
-//! Machines are shared and noisy: sides are timed in turn, many times, and medians are compared.
+//! Because machines are shared and noisy, the sides are timed alternately, many times, and medians are compared.
 
 use std::time::Instant;
 
-/// Number of times [`in_turn`] times each side; odd, so that there is a median.
+/// The number of times that [`in_turn`] times each side; odd, so that the median is one of the times.
 const ROUNDS: usize = 101;
 
 /// A measured operation: runs the given number of repetitions.
 pub type Work<'a> = dyn FnMut(usize) + 'a;
 
-/// Returns the time of a call, in nanoseconds.
+/// Returns the duration of a call in nanoseconds.
 pub fn timed(work: impl FnOnce()) -> f64 {
     let start = Instant::now();
     work();
     start.elapsed().as_secs_f64() * 1e9
 }
 
-/// Returns the nanoseconds of one of `count` repetitions.
+/// Repeats a call `count` times and returns the average duration in nanoseconds.
 pub fn each(count: u32, mut work: impl FnMut()) -> f64 {
     timed(|| (0..count).for_each(|_| work())) / f64::from(count)
 }
 
-/// Returns the middle one; of an even number the upper of the two, of none 0.
+/// Returns the median; the upper of the two middle values if their number is even, and 0 if there are none.
 pub fn median(times: &mut [f64]) -> f64 {
     part(times, 5)
 }
 
-/// Returns the one that a tenth are below: what is left where nothing else ran.
+/// Returns the first decile, which approximates the time on an otherwise idle machine.
 pub fn first_decile(times: &mut [f64]) -> f64 {
     part(times, 1)
 }
@@ -38,7 +38,8 @@ fn part(times: &mut [f64], tenths: usize) -> f64 {
     times.get(times.len() * tenths / 10).copied().unwrap_or(0.0)
 }
 
-/// Returns the nanoseconds of one repetition of each side: medians of batches of `batch` that were timed in turn.
+/// Times several operations alternately, in batches of `batch` repetitions, and returns the median duration of one repetition of
+/// each in nanoseconds.
 pub fn in_turn<const N: usize>(batch: usize, mut sides: [&mut Work<'_>; N]) -> [f64; N] {
     let mut times: [Vec<f64>; N] = std::array::from_fn(|_| Vec::with_capacity(ROUNDS));
     for side in &mut sides {
@@ -52,36 +53,36 @@ pub fn in_turn<const N: usize>(batch: usize, mut sides: [&mut Work<'_>; N]) -> [
     times.map(|mut times| median(&mut times))
 }
 
-/// Times of two sides.
+/// The times of two operations that are compared.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Compared {
-    /// Of what is looked at.
+    /// The time of the measured operation, in nanoseconds.
     pub ours: f64,
-    /// Of what it cannot be faster than, or of a rival.
+    /// The time of its lower bound or of a competing implementation, in nanoseconds.
     pub floor: f64,
 }
 
 impl Compared {
-    /// Returns the ratio of our time to the floor.
+    /// Returns the ratio of the measured time to the floor.
     pub fn ratio(self) -> f64 {
         self.ours / self.floor
     }
 
-    /// Returns both for one of `count` parts.
+    /// Returns both times divided by `count`.
     #[must_use]
     pub fn each(self, count: u32) -> Self {
         Self { ours: self.ours / f64::from(count), floor: self.floor / f64::from(count) }
     }
 }
 
-/// Returns the medians of two sides that time themselves, in turn, `rounds` times.
+/// Calls two functions alternately, `rounds` times, and returns the medians of the times that they return.
 pub fn compare(rounds: usize, mut ours: impl FnMut() -> f64, mut floor: impl FnMut() -> f64) -> Compared {
     let (mut ours, mut floor): (Vec<_>, Vec<_>) = (0..rounds).map(|_| (ours(), floor())).unzip();
     Compared { ours: median(&mut ours), floor: median(&mut floor) }
 }
 
-/// Returns the least times of two sides that time themselves, in turn, `rounds` times: for work that fills the memory's bandwidth, which
-/// other programs on the machine take from.
+/// Calls two functions alternately, `rounds` times, and returns the minimum of the times that they return. The minimum suits work
+/// that is limited by memory bandwidth, which other programs of the machine also use.
 pub fn compare_least(rounds: usize, mut ours: impl FnMut() -> f64, mut floor: impl FnMut() -> f64) -> Compared {
     let none = Compared { ours: f64::MAX, floor: f64::MAX };
     (0..rounds).fold(none, |least, _| Compared { ours: least.ours.min(ours()), floor: least.floor.min(floor()) })

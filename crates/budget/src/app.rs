@@ -1,4 +1,4 @@
-//! The program: a command line around a source and a view.
+//! The program: a command line that connects a source with a view.
 
 use std::{
     ffi::OsString,
@@ -15,12 +15,12 @@ use crate::{
     session::{Outcome, Stop},
 };
 
-/// Runs the program with its arguments, the program's name first, and returns its exit status.
+/// Runs the program and returns its exit status. The first argument is the name of the program.
 pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     run(arguments, &mut io::stdout().lock()).into()
 }
 
-/// Runs like [`main`], with an output of the caller's choice.
+/// Runs the program like [`main`], but writes to the given output.
 pub fn run(arguments: impl IntoIterator<Item = OsString>, out: &mut dyn Write) -> Exit {
     let arguments = match Arguments::try_parse_from(arguments) {
         Ok(arguments) => arguments,

@@ -1,31 +1,31 @@
-//! Exit codes: what scripts rely on.
+//! Exit codes, on which scripts rely.
 
 use std::process::ExitCode;
 
-/// Exit status of a run. The numbers 64 to 77 are those of `sysexits.h`; `check` follows the monitoring plug-ins' convention
+/// The exit status of a run. The numbers 64 to 77 are those of `sysexits.h`; `check` follows the monitoring plug-ins' convention
 /// instead ([`Exit::Check`]).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Exit {
-    /// Fine; also when the reader closed the pipe.
+    /// The run succeeded. A reader that closes the output pipe also ends a run with this status.
     Fine,
-    /// Something failed while running.
+    /// An error occurred during the run.
     Failed,
-    /// The command line makes no sense (EX_USAGE).
+    /// The command line is invalid (EX_USAGE).
     Usage,
-    /// There is no amdgpu GPU (EX_UNAVAILABLE).
+    /// There is no GPU with the amdgpu driver (EX_UNAVAILABLE).
     NoGpu,
     /// The output could not be written (EX_IOERR).
     NotWritten,
-    /// There is something, but nothing of it may be read (EX_NOPERM).
+    /// There is a GPU, but the process has no permission to read its files (EX_NOPERM).
     NotReadable,
-    /// `wait` ran out of time, as `timeout(1)` says it.
+    /// `wait` reached its time limit. The number is that of `timeout(1)`.
     TimedOut,
-    /// Result of `check`: 0 OK, 1 WARNING, 2 CRITICAL, 3 UNKNOWN.
+    /// The result of `check`: 0 OK, 1 WARNING, 2 CRITICAL, 3 UNKNOWN.
     Check(u8),
 }
 
 impl Exit {
-    /// Every code but those of `check`, with what it means: the table of the man page.
+    /// All codes except those of `check`, with their meanings, for the man page.
     pub const TABLE: [(Self, &'static str); 7] = [
         (Self::Fine, "fine, also when the reader closed the pipe"),
         (Self::Failed, "failed while running; the reason is on standard error"),

@@ -10,11 +10,11 @@
 //!  Recording ----+
 //! ```
 //!
-//! A [`model::Snapshot`] is all there is: no view asks the kernel anything. So `--from FILE` shows what `top` showed, and every
-//! figure is the same in every view.
+//! All views use only a [`model::Snapshot`] and never query the kernel. Therefore `--from FILE` shows exactly what `top` showed,
+//! and every figure is the same in every view.
 //!
-//! The features leave parts out: `cli` is the program with its command line, `tui` the screen of `top`, `png` plots as PNG. All are
-//! on by default; without them the crate is a library of snapshots, figures and text.
+//! Features select parts of the crate: `cli` is the program with its command line, `tui` is the screen of `top`, `png` writes plots
+//! as PNG. All are enabled by default. Without them the crate is a library of snapshots, figures and text.
 //!
 //! ```
 //! use amdgpu_budget::{collect::{Collector, CollectOptions}, machine::Simulated};

@@ -10,7 +10,7 @@ use crate::{
     text::{self, Style, ps},
 };
 
-/// Returns the look of text on this output.
+/// Returns the style of text for this output.
 pub fn style(global: &Global) -> Style {
     let variable = |name: &str| std::env::var(name).unwrap_or_default();
     let terminal = io::stdout().is_terminal() && variable("TERM") != "dumb";
@@ -33,21 +33,21 @@ fn is_ascii_only() -> bool {
 /// A view of a snapshot.
 #[derive(Clone, Debug)]
 pub enum Shown {
-    /// One of those without options.
+    /// A view without options.
     Plain(View),
-    /// Processes.
+    /// The processes, with their selection and order.
     Ps(ps::Options),
-    /// Heaps in the layout of vulkaninfo.
+    /// The Vulkan heaps, in the layout of vulkaninfo.
     AsVulkan,
-    /// Explanations of the figures that begin so.
+    /// Explanations of the figures whose name begins with this text; of all figures if it is `None`.
     Explain(Option<String>),
 }
 
-/// Writes a snapshot as the options say.
+/// Writes a snapshot in the format that the options select.
 ///
 /// # Errors
 ///
-/// Those of `out`.
+/// The errors of writing to `out`.
 pub fn render(
     snapshot: &Snapshot,
     shown: &Shown,
@@ -103,11 +103,11 @@ fn json(snapshot: &Snapshot, shown: &Shown, indented: bool, out: &mut dyn Write)
     }
 }
 
-/// Writes a whole object with a newline, in one write.
+/// Writes an object as JSON followed by a newline, in one write.
 ///
 /// # Errors
 ///
-/// Those of `out`.
+/// The errors of writing to `out`.
 pub fn object(value: &impl serde::Serialize, indented: bool, out: &mut dyn Write) -> Result<(), Stop> {
     let text = if indented { serde_json::to_vec_pretty(value) } else { serde_json::to_vec(value) };
     let mut text = text.map_err(Stop::failed)?;

@@ -1,4 +1,4 @@
-//! The machine and source that the options name, and the ways a command ends; shared by all commands.
+//! The machine and source that the options select, and the outcomes of a command. All commands use this module.
 
 use std::{
     io::{self, Write as _},
@@ -15,14 +15,14 @@ use crate::{
     source::{Source, recording::Recording},
 };
 
-/// The reason a command ended early.
+/// The reason why a command ended early.
 #[derive(Debug)]
 pub enum Stop {
-    /// With this exit, and nothing to say.
+    /// The command ends with this status and without a message.
     Exit(Exit),
-    /// With something to say.
+    /// The command ends with this status and a message.
     Message(Exit, String),
-    /// The output took no more.
+    /// Writing to the output failed.
     Output(io::Error),
 }
 
@@ -44,7 +44,7 @@ impl From<LookError> for Stop {
 }
 
 impl Stop {
-    /// Returns a failure in words.
+    /// Creates a failure with a message.
     pub fn failed(message: impl std::fmt::Display) -> Self {
         Self::Message(Exit::Failed, message.to_string())
     }
@@ -53,11 +53,11 @@ impl Stop {
 /// The result of a command.
 pub type Outcome = Result<Exit, Stop>;
 
-/// Returns the machine that the options name.
+/// Returns the machine that the options select.
 ///
 /// # Errors
 ///
-/// A chip or a directory that does not exist.
+/// [`Stop::Message`] if the chip or the directory does not exist or cannot be used.
 pub fn machine(global: &Global) -> Result<Box<dyn Machine>, Stop> {
     if let Some(chips) = &global.sim {
         let machine = Simulated::new(chips, global.sim_step);
@@ -77,16 +77,16 @@ pub fn machine(global: &Global) -> Result<Box<dyn Machine>, Stop> {
     Ok(Box::<Live>::default())
 }
 
-/// Returns the options of a collection from the machine.
+/// Returns the options for collecting snapshots.
 pub fn wishes(global: &Global, per_client: bool) -> CollectOptions {
     CollectOptions { wake: global.wake, processes: !global.no_processes, per_client }
 }
 
-/// Returns the source that the options name.
+/// Returns the source of snapshots that the options select.
 ///
 /// # Errors
 ///
-/// Those of [`machine`]; a recording that cannot be opened.
+/// The errors of [`machine`] and [`recording`].
 pub fn source(global: &Global, per_client: bool) -> Result<Box<dyn Source>, Stop> {
     match &global.from {
         Some(path) => Ok(Box::new(recording(path)?)),
@@ -94,20 +94,20 @@ pub fn source(global: &Global, per_client: bool) -> Result<Box<dyn Source>, Stop
     }
 }
 
-/// Returns a recording.
+/// Opens a recording.
 ///
 /// # Errors
 ///
-/// Those of opening it.
+/// [`Stop::Message`] if the file cannot be opened.
 pub fn recording(path: &Path) -> Result<Recording, Stop> {
     Recording::open(path).map_err(|error| Stop::failed(format_args!("{}: {error}", path.display())))
 }
 
-/// Returns the next snapshot, with the GPUs that are wanted.
+/// Returns the next snapshot, reduced to the GPUs that the options select; `None` at the end of the source.
 ///
 /// # Errors
 ///
-/// Those of the source; [`Exit::NoGpu`] when `--gpu` selects none.
+/// The errors of the source; a message with [`Exit::NoGpu`] if `--gpu` selects no GPU.
 pub fn next(source: &mut dyn Source, global: &Global) -> Result<Option<Snapshot>, Stop> {
     let Some(mut snapshot) = source.next()? else { return Ok(None) };
     if !global.gpu.is_empty() {
@@ -134,16 +134,16 @@ pub fn next(source: &mut dyn Source, global: &Global) -> Result<Option<Snapshot>
     Ok(Some(snapshot))
 }
 
-/// Returns the first snapshot.
+/// Returns the first snapshot of a source.
 ///
 /// # Errors
 ///
-/// Those of [`next`]; an empty recording.
+/// The errors of [`next`]; a message if the recording is empty.
 pub fn first(source: &mut dyn Source, global: &Global) -> Result<Snapshot, Stop> {
     next(source, global)?.ok_or_else(|| Stop::failed("the recording is empty"))
 }
 
-/// Returns `true` if `--gpu wanted` means this GPU.
+/// Returns `true` if `--gpu wanted` selects this GPU.
 fn is_meant(gpu: &Gpu, wanted: &str) -> bool {
     let node = gpu.render.as_deref();
     let name = || gpu.name.as_deref().is_some_and(|name| name.to_lowercase().contains(&wanted.to_lowercase()));
@@ -158,7 +158,7 @@ fn is_meant(gpu: &Gpu, wanted: &str) -> bool {
         || !wanted.is_empty() && name()
 }
 
-/// Waits until the next look, where the source does not go on by itself.
+/// Waits the given number of seconds before the next snapshot if the source has real time.
 pub fn pause(source: &dyn Source, seconds: f64) {
     if source.has_real_time() {
         std::thread::sleep(Duration::from_secs_f64(seconds));

@@ -1,4 +1,4 @@
-//! The program: a command line around a run.
+//! The program: a command line that starts runs.
 
 use std::{
     ffi::OsString,
@@ -40,7 +40,7 @@ use crate::{
     run::run,
 };
 
-/// Runs the program with its arguments, the program's name first, and returns its exit status.
+/// Runs the program and returns its exit status. The first argument is the name of the program.
 pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     log_to_stderr();
     let arguments: Vec<_> = arguments.into_iter().collect();

@@ -6,13 +6,13 @@ use amdgpu_winsys::{
     winsys::{self, Device, Ip, RawInfo},
 };
 
-/// Asks the kernel behind a device, and returns its answers as a chip of the simulator.
+/// Queries the kernel of a device, and returns its answers as a chip profile for the simulator.
 ///
-/// The names are the library's; what was in use is left out, so that two captures of one GPU are equal.
+/// The names are the library's. Memory usage is omitted, so that two captures of the same GPU are equal.
 ///
 /// # Errors
 ///
-/// Those of [`RawInfo::query`].
+/// The errors of [`RawInfo::query`].
 pub fn capture(device: &Device) -> winsys::Result<Profile> {
     let raw = RawInfo::query(device.kernel())?;
     let info = device.info();

@@ -4,46 +4,46 @@ use std::{fmt, str::FromStr};
 
 use regex::Regex;
 
-/// Selection of checks within a level. The default takes all.
+/// The selection of checks within a level. The default selects all checks.
 #[derive(Clone, Debug, Default)]
 pub struct Choice {
-    /// Only checks whose id the expression matches, anywhere in it.
+    /// Selects only checks whose ID contains a match of the expression.
     pub filter: Option<Filter>,
-    /// Only one part of them.
+    /// Selects only one part of the plan.
     pub shard: Option<Shard>,
-    /// Number of times each check runs; 0 counts as 1.
+    /// The number of times that each check runs; 0 counts as 1.
     pub repeat: u32,
 }
 
-/// A regular expression for ids of checks.
+/// A regular expression that selects checks by their ID.
 #[derive(Clone, Debug)]
 pub struct Filter(Regex);
 
 impl Filter {
-    /// Takes an expression of the `regex` crate.
+    /// Compiles an expression in the syntax of the `regex` crate.
     ///
     /// # Errors
     ///
-    /// The error in the expression.
+    /// [`BadFilter`] with the error in the expression.
     pub fn new(expression: &str) -> Result<Self, BadFilter> {
         Regex::new(expression).map(Self).map_err(|error| BadFilter(last_line(&error)))
     }
 
-    /// Returns the filter that fits one id and no other.
+    /// Returns the filter that matches exactly one ID.
     ///
     /// # Errors
     ///
-    /// None for an id of any reasonable length.
+    /// [`BadFilter`] only if the ID is unreasonably long.
     pub fn exactly(id: &str) -> Result<Self, BadFilter> {
         Self::new(&format!("^{}$", regex::escape(id)))
     }
 
-    /// Returns the expression.
+    /// Returns the text of the expression.
     pub fn as_str(&self) -> &str {
         self.0.as_str()
     }
 
-    /// Returns `true` if the pattern matches the id.
+    /// Returns `true` if the expression matches the ID.
     pub fn fits(&self, id: &str) -> bool {
         self.0.is_match(id)
     }
@@ -64,12 +64,12 @@ impl FromStr for Filter {
     }
 }
 
-/// An invalid expression.
+/// The error of an invalid filter expression.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("not a regular expression: {0}")]
 pub struct BadFilter(String);
 
-/// One of several parts of a plan, each of which takes every n-th check.
+/// One of `n` parts of a plan. Each part contains every n-th check.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Shard {
     /// Number of the part, from 1.
@@ -78,7 +78,7 @@ pub struct Shard {
     pub(crate) count: usize,
 }
 
-/// Not a part of a whole.
+/// The error of parsing a text that is not a valid shard.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("a shard is I/N with 1 <= I <= N")]
 pub struct BadShard;

@@ -1,8 +1,8 @@
-//! The hardware smoke test: does this GPU, with this kernel, do what a Vulkan driver needs of it?
+//! A hardware smoke test: it checks that a GPU and its kernel driver provide what a Vulkan driver needs.
 //!
-//! [`run()`] takes a [`Target`], a Radeon or the embedded simulator, through a plan of small checks: open it, lay out its
-//! heaps, allocate memory at managed addresses, record packets, submit them to every ring, and compare what the GPU
-//! wrote byte for byte. Each check has a stable id and ends in one of IGT's [words](Status), a failure with its evidence.
+//! [`run()`] executes a plan of small checks on a [`Target`], which is a Radeon or the embedded simulator. The checks open the GPU,
+//! lay out its heaps, allocate memory at managed addresses, record packets, submit them to every ring, and compare the bytes that
+//! the GPU wrote. Each check has a stable ID and ends with one of IGT's [statuses](Status); a failure includes its evidence.
 //!
 //! ```
 //! use amdgpu_smoke::{Exit, Options, Target, run};
@@ -14,7 +14,7 @@
 //! # Ok(()) }
 //! ```
 //!
-//! The binary `amdgpu-smoke` is [`main`]: a command line around `run()`, with a report for people or as JSON.
+//! The binary `amdgpu-smoke` is [`main`]: a command line around `run()`, with a report as text or as JSON.
 
 mod app;
 mod capture;

@@ -7,36 +7,36 @@ use crate::{
     result::{baseline::Baseline, check_result::CheckResult, expectations::Expectations, resumed::Resumed},
 };
 
-/// Options of a run.
+/// The options of a run.
 #[derive(Clone, Debug, Default)]
 pub struct Options {
-    /// Level of testing.
+    /// The level of testing.
     pub level: Level,
-    /// Selection of checks within the level. A GPU that cannot be opened is always reported.
+    /// The selection of checks within the level. A GPU that cannot be opened is always reported.
     pub choice: Choice,
-    /// Seed of the random numbers. Zero is a valid seed.
+    /// The seed of the random numbers. Zero is a valid seed.
     pub seed: u32,
-    /// The most bytes that a check takes at once; half of what the fullest heap has left, 4 GiB at most, or 64 MiB of a
-    /// simulated GPU's, when nothing is said.
+    /// The maximum number of bytes that a check allocates at once. `None` means half of the free memory of the fullest heap, but at
+    /// most 4 GiB, or 64 MiB on a simulated GPU.
     pub memory: Option<u64>,
-    /// Go on after the GPU was lost or reset.
+    /// `true` to continue after the GPU was lost or reset.
     pub keep_going: bool,
-    /// `true` if each event of the hardware that is a warning otherwise fails its check.
+    /// `true` if hardware events that are otherwise warnings make their check fail.
     pub strict_hardware: bool,
-    /// Checks that are known to fail, known to be flaky, or to be left out.
+    /// The checks that are known to fail, known to be flaky, or to be skipped.
     pub expectations: Expectations,
-    /// An earlier report that bandwidths are compared with.
+    /// An earlier report with which bandwidths are compared.
     pub baseline: Option<Baseline>,
-    /// The beginning of this run, if it is not to be repeated. Runs in this process ignore it.
+    /// The results of an interrupted run, which are not repeated. Runs in this process ignore it.
     pub resumed: Option<Resumed>,
 }
 
 impl Options {
-    /// Returns the default with checks whose ids the expression matches.
+    /// Returns the default options with a filter for the IDs of checks.
     ///
     /// # Errors
     ///
-    /// The error in the expression.
+    /// [`BadFilter`](crate::BadFilter) with the error in the expression.
     pub fn filtered(expression: &str) -> Result<Self, BadFilter> {
         let choice = Choice { filter: Some(Filter::new(expression)?), ..Choice::default() };
         Ok(Self { choice, ..Self::default() })

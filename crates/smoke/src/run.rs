@@ -23,14 +23,14 @@ use crate::{
     },
 };
 
-/// An observer of a run in progress. `()` ignores everything.
+/// An observer of a run in progress. The implementation for `()` ignores all events.
 pub trait Observer {
-    /// It begins; nothing was opened yet.
+    /// The run begins. No GPU has been opened yet.
     fn began(&mut self, gpu: &Gpu) {
         let _ = gpu;
     }
 
-    /// The GPU is open, or could not be opened; these checks follow.
+    /// The GPU was opened, or could not be opened. `ids` are the IDs of the checks that follow.
     fn planned(&mut self, gpu: &Gpu, ids: &[&str]) {
         let _ = (gpu, ids);
     }
@@ -40,7 +40,7 @@ pub trait Observer {
         let _ = id;
     }
 
-    /// The check that runs has come this far.
+    /// The running check has made progress.
     fn progressed(&mut self, id: &str, progress: Progress) {
         let _ = (id, progress);
     }
@@ -50,7 +50,7 @@ pub trait Observer {
         let _ = result;
     }
 
-    /// A round of a soak has ended: the counts so far.
+    /// A round of a soak has ended. `soak` contains the results so far.
     fn soaked(&mut self, soak: &Soak) {
         let _ = soak;
     }
@@ -63,10 +63,10 @@ pub trait Observer {
 
 impl Observer for () {}
 
-/// Takes a GPU through the plan, in this process.
+/// Executes the plan on a GPU, in this process, and returns the report.
 ///
-/// A check that panics is reported as crashed. When a check has failed and the GPU turns out to be lost, the rest of the
-/// plan is not run, unless the options say so: nothing it found could be trusted.
+/// A check that panics is reported as crashed. If a check fails and the GPU is lost, the plan ends early, because later results
+/// would not be reliable, unless [`Options::keep_going`] is set.
 pub fn run(target: &Target, options: &Options, observer: &mut dyn Observer) -> Report {
     observer.began(target.gpu());
     let start = Instant::now();

@@ -11,16 +11,16 @@
 
 use std::collections::BTreeMap;
 
-/// Bytes by domain; `None` where the file says nothing.
+/// Bytes in each memory domain; `None` if the file does not contain the figure.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ByDomain {
-    /// Video memory.
+    /// Bytes in VRAM.
     pub vram: Option<u64>,
-    /// The part of it that the CPU can map.
+    /// Bytes in the part of VRAM that the CPU can map.
     pub visible_vram: Option<u64>,
-    /// System memory that the GPU maps.
+    /// Bytes in GTT, the system memory that the GPU maps.
     pub gtt: Option<u64>,
-    /// System memory that the GPU does not map at the moment.
+    /// Bytes in system memory that the GPU does not currently map.
     pub cpu: Option<u64>,
 }
 
@@ -36,34 +36,34 @@ impl ByDomain {
     }
 }
 
-/// One open file of a GPU.
+/// The contents of the fdinfo file of one open file of a GPU.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FdInfo {
-    /// The driver's name; kernels before 5.19 do not say it.
+    /// The name of the driver. Kernels before 5.19 do not report it.
     pub driver: Option<String>,
-    /// The client: file descriptors with the same number (on the same GPU) are one open file.
+    /// The client ID. File descriptors with the same client ID on the same GPU refer to one open file.
     pub client: Option<u64>,
     /// The GPU's PCI address.
     pub pci: Option<String>,
-    /// Number of the address space; identifies the client where there is no client id.
+    /// The ID of the address space (PASID). It identifies the client if the kernel reports no client ID.
     pub pasid: Option<u64>,
-    /// Bytes where they are.
+    /// Resident bytes, by the domain in which they are.
     pub resident: ByDomain,
-    /// Bytes of [`FdInfo::resident`] that another client or a dma-buf holds too.
+    /// The part of [`FdInfo::resident`] that is shared with another client or through a dma-buf.
     pub shared: ByDomain,
-    /// Bytes that ought to be there.
+    /// Bytes that the client requested, by the preferred domain.
     pub requested: ByDomain,
-    /// Bytes that ought to be in VRAM and are not.
+    /// Bytes whose preferred domain is VRAM but which are not in VRAM.
     pub evicted: ByDomain,
-    /// Bytes that the kernel may take without asking.
+    /// Bytes that the kernel may reclaim at any time.
     pub purgeable: ByDomain,
-    /// Nanoseconds of work by engine (`gfx`, `compute`, `dma`, ...).
+    /// The time that each engine (`gfx`, `compute`, `dma`, ...) has worked for the client, in nanoseconds.
     pub engines_ns: BTreeMap<String, u64>,
 }
 
-/// At most this much of a file is looked at; a real one has about two KiB.
+/// The maximum number of bytes that are read from a file. Real files have about 2 KiB.
 pub const MOST_BYTES: usize = 64 << 10;
-/// At most this many engines: the kernel has ten kinds.
+/// The maximum number of engines. The kernel has ten kinds.
 const MOST_ENGINES: usize = 64;
 
 /// Quality of a key as a source of the resident figure: a better one replaces a worse one.
@@ -88,8 +88,7 @@ impl Qualities {
 }
 
 impl FdInfo {
-    /// Reads the text of an fdinfo file. Lines it does not know or cannot read are skipped: what they would have said stays
-    /// `None`.
+    /// Parses the text of an fdinfo file. Unknown and malformed lines are skipped, and their figures stay `None`.
     pub fn parse(text: &str) -> Self {
         let mut info = Self::default();
         let mut quality = Qualities::default();
@@ -101,7 +100,7 @@ impl FdInfo {
         info
     }
 
-    /// Returns `true` if the file is one of amdgpu's: it names the driver, or it has the keys that only amdgpu had before
+    /// Returns `true` if the file belongs to amdgpu: it names the driver, or it has the keys that only amdgpu wrote before Linux
     /// 5.19.
     pub fn is_amdgpu(&self) -> bool {
         match &self.driver {
@@ -110,7 +109,8 @@ impl FdInfo {
         }
     }
 
-    /// Returns the number that distinguishes clients of one GPU: the client id, else the number of the address space.
+    /// Returns the number that distinguishes the clients of a GPU: the client ID, or the ID of the address space if there is no
+    /// client ID.
     pub fn client_key(&self) -> Option<u64> {
         self.client.or(self.pasid)
     }
@@ -166,8 +166,8 @@ impl FdInfo {
     }
 }
 
-/// A size as the kernel prints it: a whole number and a unit, or no unit for bytes. `None` for anything else, and for what
-/// is more than 2^56 bytes: no page table reaches that far.
+/// Parses a size as the kernel prints it: a whole number with a unit, or without one for bytes. Returns `None` for other texts and
+/// for more than 2^56 bytes, which exceeds every page table.
 fn bytes(value: &str) -> Option<u64> {
     let (number, unit) = value.split_once(char::is_whitespace).unwrap_or((value, ""));
     let shift = match unit.trim() {

@@ -1,4 +1,4 @@
-//! Asking an open GPU: what never changes, what is in use, and the driver's counters.
+//! Queries of an open GPU: constant facts, memory usage, and the driver's counters.
 #![expect(unsafe_code, reason = "INFO carries the address of its answer")]
 
 use amdgpu_winsys::{
@@ -8,23 +8,23 @@ use amdgpu_winsys::{
 
 use crate::snapshot::model::Counters;
 
-/// The answers to one round of questions.
+/// The answers to one round of INFO queries.
 #[derive(Clone, Debug)]
 pub struct Answers {
-    /// Facts that never change.
+    /// Facts about the GPU that never change.
     pub gpu: GpuInfo,
-    /// Sizes and usage of the pools.
+    /// Sizes and usage of the memory pools, or the errno of the query.
     pub memory: Result<MemoryInfo, Errno>,
     /// The driver's counters.
     pub counters: Counters,
 }
 
-/// Asks everything, always in the same order, so that a recorded session can be played back. `known` is what an earlier round
-/// learnt, which is not asked again.
+/// Makes all queries, always in the same order, so that a recorded session can be replayed. The facts in `known`, from an earlier
+/// round, are not queried again.
 ///
 /// # Errors
 ///
-/// Those of [`GpuInfo::query`], in words.
+/// The message of an error of [`GpuInfo::query`].
 pub fn ask(kernel: &dyn Kernel, known: Option<GpuInfo>) -> Result<Answers, String> {
     let gpu = match known {
         Some(gpu) => gpu,
@@ -54,9 +54,9 @@ fn memory(words: &[u64; 12]) -> MemoryInfo {
     memory
 }
 
-/// Asks one question whose answer is `N` 64-bit words.
+/// Makes a query whose answer has `N` 64-bit words.
 ///
-/// The buffer is a KiB whatever is asked: Mesa's no-op shim writes as much as it likes.
+/// The buffer always has 1 KiB, because Mesa's no-op shim does not respect the size in the request.
 fn question<const N: usize>(kernel: &dyn Kernel, number: u32) -> Result<[u64; N], Errno> {
     const { assert!(N <= 128) };
     let mut answer = [0_u64; 128];

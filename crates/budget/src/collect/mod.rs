@@ -1,4 +1,4 @@
-//! From files and answers to a [`Snapshot`].
+//! Collection of a [`Snapshot`] from files of the kernel and from INFO queries.
 
 pub mod fdinfo;
 mod gpus;
@@ -21,14 +21,14 @@ use crate::{
     },
 };
 
-/// Options of a snapshot.
+/// Options for collecting a snapshot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CollectOptions {
-    /// Open GPUs that sleep, which wakes them.
+    /// `true` to open GPUs that are suspended, which wakes them.
     pub wake: bool,
-    /// Look at processes.
+    /// `true` to read the processes that use the GPUs.
     pub processes: bool,
-    /// Keep the figures of every open file.
+    /// `true` to include the figures of each open file.
     pub per_client: bool,
 }
 
@@ -41,18 +41,18 @@ impl Default for CollectOptions {
 /// The reason why there is no snapshot.
 #[derive(Debug, thiserror::Error)]
 pub enum LookError {
-    /// sysfs shows no GPU with this driver.
+    /// sysfs has no GPU that uses the amdgpu driver.
     #[error("no amdgpu GPU: {0}")]
     NoGpu(String),
-    /// sysfs may not be read.
+    /// The process has no permission to read sysfs.
     #[error("nothing may be read: {0}")]
     NotReadable(String),
-    /// A recording is damaged.
+    /// The recording is damaged.
     #[error("{0}")]
     Recording(String),
 }
 
-/// A collector that looks at a machine again and again, and remembers what does not change.
+/// A collector that takes snapshots of a machine, and caches facts that do not change.
 pub struct Collector<M> {
     machine: M,
     wishes: CollectOptions,
@@ -62,22 +62,22 @@ pub struct Collector<M> {
 }
 
 impl<M: Machine> Collector<M> {
-    /// Creates a collector that has seen nothing yet.
+    /// Creates a collector for a machine, with an empty cache.
     pub fn new(machine: M, wishes: CollectOptions) -> Self {
         Self { machine, wishes, known: BTreeMap::new(), scanner: Scanner::default(), is_first: true }
     }
 
-    /// Returns the machine.
+    /// Returns the machine whose snapshots are taken.
     pub fn machine(&self) -> &M {
         &self.machine
     }
 
-    /// Looks once more; `None` once there is nothing new to see.
+    /// Takes the next snapshot; `None` if the machine does not change any more.
     ///
     /// # Errors
     ///
-    /// [`LookError`] when there is no GPU, or nothing of it may be read. A part that cannot be read is no error: it is listed
-    /// in [`Gpu::missing`].
+    /// [`LookError`] if there is no GPU, or none of its files can be read. A source that cannot be read is not an error; it is
+    /// listed in [`Gpu::missing`].
     pub fn look(&mut self) -> Result<Option<Snapshot>, LookError> {
         if !self.is_first {
             if !self.machine.changes() {
@@ -89,11 +89,11 @@ impl<M: Machine> Collector<M> {
         self.look_again().map(Some)
     }
 
-    /// Looks at the moment where the machine is: at the same one again, where time does not go on by itself.
+    /// Takes a snapshot of the machine's current moment, without advancing simulated time.
     ///
     /// # Errors
     ///
-    /// Those of [`look`](Self::look).
+    /// The errors of [`look`](Self::look).
     pub fn look_again(&mut self) -> Result<Snapshot, LookError> {
         let nodes = gpus::enumerate(self.machine.files()).map_err(|error| match error.kind() {
             io::ErrorKind::PermissionDenied => LookError::NotReadable(format!("/sys/class/drm: {error}")),

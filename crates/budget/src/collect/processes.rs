@@ -1,9 +1,10 @@
 //! Scanning processes for open files of GPUs.
 //!
-//! A look at every descriptor of every process costs too much every second, so the scanner keeps an index: of a process whose
-//! descriptor table is as it was ([`Files::stamp`]), only the fdinfo of the descriptors that are known to be GPU clients is read,
-//! once for each client, from a file that stays open ([`Files::keep`]): two system calls a process. Kernels before 6.2 do not tell how many descriptors there are; there each process is looked at anew in
-//! one of [`ROUNDS`] looks. The same slow round catches a process that closed one file and opened another.
+//! Examining every descriptor of every process once a second is too expensive, so the scanner keeps an index. If the descriptor
+//! table of a process has not changed ([`Files::stamp`]), only the fdinfo of descriptors that are known GPU clients is read, once
+//! for each client, from a file that stays open ([`Files::keep`]). This takes two system calls per process. Kernels before 6.2 do
+//! not report the number of descriptors; there each process is examined again in one of [`ROUNDS`] snapshots. The same slow round
+//! detects a process that closed one file and opened another.
 
 use std::{
     collections::{BTreeMap, BTreeSet, HashMap},

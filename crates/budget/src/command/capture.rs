@@ -1,7 +1,7 @@
 //! `capture`: a bug report that is a test case.
 //!
-//! The collector runs over a [`Tee`], so that exactly what it read is written, and the session with each GPU is recorded as it
-//! was. Names are replaced by numbers unless they are wanted.
+//! The collector reads through a [`Tee`], so that exactly the files that it read are written, and the session with each GPU is
+//! recorded unchanged. Names are replaced by numbers unless the user wants to keep them.
 
 use std::{
     collections::BTreeMap,

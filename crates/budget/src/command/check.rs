@@ -1,7 +1,7 @@
 //! `check`: a monitoring plug-in.
 //!
-//! One line on standard output: a word, what is wrong, and after a bar `label=value;warn;crit;min;max` for each figure. The
-//! exit status is that of the worst GPU.
+//! Writes one line to standard output: the status, the problem, and after a bar `label=value;warn;crit;min;max` for each figure.
+//! The exit status is that of the GPU with the worst state.
 
 use std::io::Write;
 

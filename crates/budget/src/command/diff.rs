@@ -1,4 +1,4 @@
-//! `diff`: who grew.
+//! `diff`: the processes whose memory grew.
 
 use std::{collections::BTreeMap, io::Write, path::Path};
 

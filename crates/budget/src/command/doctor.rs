@@ -1,4 +1,4 @@
-//! `doctor`: what can be read, what cannot, and how to fix it.
+//! `doctor`: the sources that can and cannot be read, and how to fix missing ones.
 
 use std::io::Write;
 

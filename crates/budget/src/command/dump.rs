@@ -1,4 +1,5 @@
-//! Dumps of the library's memory manager (`MemoryManager::dump_json`): what only the process itself knows of its memory.
+//! Dumps of the library's memory manager (`MemoryManager::dump_json`), which contain details of a process's memory that only the
+//! process itself knows.
 
 use std::{
     fs::File,

@@ -1,4 +1,4 @@
-//! `export`: the heaps for other tools, and with a dump of a process what it has in them.
+//! `export`: the heaps for other tools and, with a dump of a process, its allocations in them.
 
 use std::{io::Write, path::Path};
 

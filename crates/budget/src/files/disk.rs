@@ -1,4 +1,4 @@
-//! A tree on disk, read with as few system calls as it takes: `top` reads a thousand files of `/proc` a second.
+//! A tree on disk, read with few system calls, because `top` reads a thousand files of `/proc` per second.
 
 use std::{
     ffi::CStr,
@@ -27,32 +27,32 @@ const NAMES: usize = 16 << 10;
 /// Longest part of a link's target that is read, bytes.
 const MOST_PREFIX: usize = 64;
 
-/// A tree on disk: `/`, or a captured one.
+/// A tree of files on disk: `/`, or the directory of a capture.
 #[derive(Clone, Debug)]
 pub struct Disk {
     root: PathBuf,
 }
 
 impl Disk {
-    /// Returns the tree below `root`.
+    /// Creates a view of the tree below `root`.
     pub fn new(root: &Path) -> Self {
         Self { root: root.to_owned() }
     }
 }
 
-/// A file of `/proc` that stays open, to be read again from its beginning with one system call.
+/// A file of `/proc` that stays open, so that it can be reread with one system call.
 ///
-/// The text is always that of the process for which it was opened, never of another one that got its number: the kernel keeps the
-/// process's identity in the inode and answers ESRCH or ENOENT once it is gone (Linux 6.12 `fs/proc/fd.c`, `seq_show`).
+/// The contents always belong to the process for which the file was opened, even if its process ID is reused: the inode identifies
+/// the process, and after its end the kernel returns ESRCH or ENOENT (Linux 6.12 `fs/proc/fd.c`, `seq_show`).
 #[derive(Debug)]
 pub struct Kept(File);
 
 impl Kept {
-    /// Reads the file's current contents into `bytes`, replacing what it held.
+    /// Reads the current contents of the file into `bytes`, and replaces its previous contents.
     ///
     /// # Errors
     ///
-    /// Those of `pread`.
+    /// The errors of `pread`.
     pub fn read(&self, bytes: &mut Vec<u8>) -> io::Result<()> {
         read_piece(&self.0, bytes)
     }

@@ -1,4 +1,4 @@
-//! Reading sysfs and proc: the real ones, a captured tree, or a simulated machine's.
+//! Access to sysfs and proc: those of this computer, of a captured tree, or of a simulated machine.
 
 mod disk;
 
@@ -6,71 +6,72 @@ use std::{cell::RefCell, collections::BTreeMap, io};
 
 pub use self::disk::{Disk, Kept};
 
-/// At most this much of one file is read: what sysfs and proc say is shorter.
+/// The maximum number of bytes that are read from a file. Files of sysfs and proc are shorter.
 const MOST_BYTES: u64 = 1 << 20;
 
-/// A tree of files. Paths are absolute within it, without the leading slash: `proc/1/comm`.
+/// A tree of files. Paths are relative to its root, such as `proc/1/comm`.
 pub trait Files {
-    /// A file's text; bytes that are no UTF-8 become replacement characters, and what is beyond a MiB is cut.
+    /// Reads the first MiB of a file as text. Bytes that are not UTF-8 become replacement characters.
     ///
     /// # Errors
     ///
-    /// Those of opening and reading.
+    /// The errors of opening and reading the file.
     fn read(&self, path: &str) -> io::Result<String>;
 
-    /// A file's bytes in place of what `bytes` held, of a file that the kernel writes in one piece: those of `/proc/PID` that
-    /// are read here are such (Linux 6.12 `fs/proc/base.c` and `fs/proc/fd.c`, `single_open`). It saves asking for its end.
+    /// Replaces `bytes` with the contents of a file that the kernel produces in one piece, such as the files of `/proc/PID` that
+    /// are read here (Linux 6.12 `fs/proc/base.c` and `fs/proc/fd.c`, `single_open`). This saves the system call that detects the
+    /// end of the file.
     ///
     /// # Errors
     ///
-    /// Those of opening and reading.
+    /// The errors of opening and reading the file.
     fn read_piece(&self, path: &str, bytes: &mut Vec<u8>) -> io::Result<()> {
         *bytes = self.read(path)?.into_bytes();
         Ok(())
     }
 
-    /// Opens a file of `/proc/PID` to read it again and again; nothing where that saves nothing, or cannot be.
+    /// Opens a file of `/proc/PID` for repeated reading; `None` if this is not possible or saves nothing.
     fn keep(&self, _path: &str) -> Option<Kept> {
         None
     }
 
-    /// Returns the target of a link.
+    /// Returns the target of a symbolic link.
     ///
     /// # Errors
     ///
-    /// Those of `readlink`.
+    /// The errors of `readlink`.
     fn link(&self, path: &str) -> io::Result<String>;
 
-    /// The names in a directory, in no order, of links to places whose names begin with `prefix`.
+    /// Returns the names of a directory's symbolic links whose targets begin with `prefix`, in any order.
     ///
     /// # Errors
     ///
-    /// Those of `readdir`. A link that is gone by now, or cannot be read, is none.
+    /// The errors of `readdir`. A link that cannot be read, for example because it no longer exists, is omitted.
     fn links_to(&self, path: &str, prefix: &str) -> io::Result<Vec<String>> {
         let mut names = self.list(path)?;
         names.retain(|name| self.link(&format!("{path}/{name}")).is_ok_and(|target| target.starts_with(prefix)));
         Ok(names)
     }
 
-    /// The names in a directory, in no order.
+    /// Returns the names in a directory, in any order.
     ///
     /// # Errors
     ///
-    /// Those of `readdir`.
+    /// The errors of `readdir`.
     fn list(&self, path: &str) -> io::Result<Vec<String>>;
 
-    /// Something that changes when a directory's contents may have; `None` where nothing says so.
+    /// Returns a value that changes whenever the contents of a directory may have changed; `None` if the tree has no such value.
     ///
-    /// For `/proc/PID/fd` that is the inode, which differs when the number of the process is used again, and the size: the
-    /// number of open descriptors since Linux 6.2 (`fs/proc/fd.c`, `proc_fd_getattr`), always 0 before.
+    /// For `/proc/PID/fd` it consists of the inode, which changes when the process ID is reused, and the size. Since Linux 6.2 the
+    /// size is the number of open descriptors (`fs/proc/fd.c`, `proc_fd_getattr`); before that it is always 0.
     ///
     /// # Errors
     ///
-    /// Those of `stat`.
+    /// The errors of `stat`.
     fn stamp(&self, path: &str) -> io::Result<Option<Stamp>>;
 }
 
-/// See [`Files::stamp`].
+/// A value that changes whenever the contents of a directory may have changed, returned by [`Files::stamp`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Stamp {
     inode: u64,
@@ -78,41 +79,41 @@ pub struct Stamp {
 }
 
 impl Stamp {
-    /// Returns `true` if a size of 0 may mean that this kernel does not report it.
+    /// Returns `true` if the kernel reports the size. Returns `false` for a size of 0, because old kernels always report 0.
     pub const fn tells(&self) -> bool {
         self.size > 0
     }
 }
 
-/// A tree in memory: a simulated machine's, or one that a test makes up.
+/// A tree of files in memory, for simulated machines and tests.
 #[derive(Clone, Debug, Default)]
 pub struct Memory {
     entries: BTreeMap<String, Entry>,
 }
 
-/// A directory entry.
+/// An entry of a tree in memory.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Entry {
-    /// A file and its text.
+    /// A file with its text.
     File(String),
-    /// A link and where it leads.
+    /// A symbolic link with its target.
     Link(String),
-    /// Something that may not be looked at.
+    /// An entry that the process has no permission to read.
     Denied,
 }
 
 impl Memory {
-    /// Puts a file, in place of what was there.
+    /// Adds a file with the given text, and replaces any entry at this path.
     pub fn put(&mut self, path: impl Into<String>, text: impl Into<String>) {
         self.entries.insert(path.into(), Entry::File(text.into()));
     }
 
-    /// Puts anything.
+    /// Adds an entry, and replaces any entry at this path.
     pub fn put_entry(&mut self, path: impl Into<String>, entry: Entry) {
         self.entries.insert(path.into(), entry);
     }
 
-    /// Takes everything at and below a path away.
+    /// Removes the entry at a path and all entries below it.
     pub fn remove(&mut self, path: &str) {
         let below = format!("{path}/");
         self.entries.retain(|name, _| name != path && !name.starts_with(&below));
@@ -159,19 +160,20 @@ impl Files for Memory {
     }
 }
 
-/// Files that remember everything that is read through them: what a captured tree must hold to give the same answers.
+/// A wrapper of a tree that remembers all files and links read through it, which a captured tree must contain to give the same
+/// results.
 pub struct Tee<F> {
     inner: F,
     seen: RefCell<Memory>,
 }
 
 impl<F: Files> Tee<F> {
-    /// Wraps a tree.
+    /// Wraps a tree. Nothing has been read yet.
     pub fn new(inner: F) -> Self {
         Self { inner, seen: RefCell::default() }
     }
 
-    /// Returns everything read so far, by path.
+    /// Returns all entries read so far, by path.
     pub fn seen(&self) -> BTreeMap<String, Entry> {
         self.seen.borrow().entries.clone()
     }
@@ -199,7 +201,7 @@ impl<F: Files> Files for Tee<F> {
     }
 }
 
-/// Writes the reason of a failure in few words, for people and for `null`'s neighbour.
+/// Returns the reason for an I/O error in a few words, for messages and for the JSON output.
 pub fn reason(error: &io::Error) -> String {
     match error.kind() {
         io::ErrorKind::NotFound if error.get_ref().is_none() => "not there".to_owned(),

@@ -10,9 +10,9 @@ use crate::http::{
     message::{Answer, MOST_REQUEST, Request, message, request},
 };
 
-/// Time for a client to send its whole request.
+/// The time limit for a client to send its whole request.
 pub const REQUEST_TIME: Duration = Duration::from_secs(1);
-/// Time for a client to take its answer.
+/// The time limit for a client to receive its answer.
 pub const ANSWER_TIME: Duration = Duration::from_secs(10);
 
 /// A client's connection.

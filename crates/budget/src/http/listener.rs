@@ -18,12 +18,12 @@ use std::{
 use listenfd::ListenFd;
 use nix::sys::socket::{getsockopt, sockopt};
 
-/// Address of a listening socket.
+/// The address of a listening socket.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Address {
-    /// An address and a port.
+    /// An IP address and a TCP port.
     Tcp(SocketAddr),
-    /// A path, written `unix:PATH`.
+    /// The path of a Unix socket, written as `unix:PATH`.
     Unix(PathBuf),
 }
 
@@ -53,18 +53,18 @@ impl fmt::Display for Address {
 /// A listening socket.
 #[derive(Debug)]
 pub enum Listener {
-    /// Of TCP.
+    /// A TCP socket.
     Tcp(TcpListener),
-    /// Of a path or an abstract name.
+    /// A Unix socket with a path or an abstract name.
     Unix(UnixListener),
 }
 
 impl Listener {
-    /// Binds a socket. A Unix socket that a server left behind when it was killed is replaced.
+    /// Binds a socket. A Unix socket that was left behind by a killed server is replaced.
     ///
     /// # Errors
     ///
-    /// The address is in use or not available; the path is a file that is not a socket.
+    /// An I/O error if the address is in use or not available, or the path is a file that is not a socket.
     pub fn bind(address: &Address) -> io::Result<Self> {
         match address {
             Address::Tcp(address) => TcpListener::bind(address).map(Self::Tcp),
@@ -72,12 +72,12 @@ impl Listener {
         }
     }
 
-    /// Takes the sockets that systemd or another service manager has bound for this process: those of `LISTEN_FDS`, as
-    /// `sd_listen_fds(3)` describes it.
+    /// Takes over the sockets that systemd or another service manager has bound for this process and passed in `LISTEN_FDS`
+    /// (`sd_listen_fds(3)`).
     ///
     /// # Errors
     ///
-    /// A descriptor is not a listening socket of TCP or of a Unix stream.
+    /// An I/O error if a descriptor is not a listening TCP or Unix stream socket.
     pub fn inherited() -> io::Result<Vec<Self>> {
         let mut sockets = ListenFd::from_env();
         let mut listeners = Vec::new();
@@ -96,11 +96,11 @@ impl Listener {
         Ok(listeners)
     }
 
-    /// Returns the address that clients connect to. A Unix socket without a path has an empty one.
+    /// Returns the address that clients connect to. For a Unix socket without a path, the path is empty.
     ///
     /// # Errors
     ///
-    /// The kernel does not say.
+    /// The error of `getsockname`.
     pub fn address(&self) -> io::Result<Address> {
         match self {
             Self::Tcp(listener) => listener.local_addr().map(Address::Tcp),

@@ -1,6 +1,6 @@
 //! Requests as they are read, and answers as they are written.
 
-/// Bytes of a request at most.
+/// The maximum size of a request in bytes.
 pub const MOST_REQUEST: usize = 16 << 10;
 
 /// Header lines of a request at most.
@@ -9,16 +9,16 @@ const MOST_HEADERS: usize = 64;
 /// An answer to a request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Answer {
-    /// Status code and reason, such as `200 OK`.
+    /// The status code and reason, such as `200 OK`.
     pub status: &'static str,
-    /// Media type.
+    /// The media type of the body.
     pub kind: &'static str,
-    /// Body.
+    /// The body, as text.
     pub body: String,
 }
 
 impl Answer {
-    /// Returns an answer of plain text.
+    /// Creates an answer of plain text.
     pub fn text(status: &'static str, body: impl Into<String>) -> Self {
         Self { status, kind: "text/plain; charset=utf-8", body: body.into() }
     }

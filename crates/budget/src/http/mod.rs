@@ -1,7 +1,7 @@
-//! A small HTTP/1.1 server for many slow clients: one thread, sockets that do not block, one answer a connection.
+//! A small HTTP/1.1 server for many slow clients, with one thread, non-blocking sockets and one answer per connection.
 //!
-//! A client has [`REQUEST_TIME`] for its whole request, however it spreads the bytes, and [`ANSWER_TIME`] to take the answer. Of
-//! [`MOST_CONNECTIONS`] at once, the oldest makes room for a new one. So no client can hold up another.
+//! A client has [`REQUEST_TIME`] to send its whole request and [`ANSWER_TIME`] to receive the answer. When there are
+//! [`MOST_CONNECTIONS`] connections, the oldest one is closed for a new one. A client therefore cannot delay other clients.
 
 mod connection;
 mod listener;
@@ -25,10 +25,10 @@ pub use self::{
     message::{Answer, MOST_REQUEST},
 };
 
-/// Connections at once.
+/// The maximum number of concurrent connections.
 pub const MOST_CONNECTIONS: usize = 512;
 
-/// A server with its connections.
+/// An HTTP server with its open connections.
 #[derive(Debug)]
 pub struct Server {
     listeners: Vec<Listener>,
@@ -37,22 +37,22 @@ pub struct Server {
 }
 
 impl Server {
-    /// Creates a server on bound sockets, whose connections share the limits.
+    /// Creates a server on bound sockets. The limits apply to the connections of all sockets together.
     ///
     /// # Errors
     ///
-    /// A socket cannot be made non-blocking.
+    /// An I/O error if a socket cannot be made non-blocking.
     pub fn new(listeners: Vec<Listener>) -> io::Result<Self> {
         listeners.iter().try_for_each(Listener::set_nonblocking)?;
         Ok(Self { listeners, connections: VecDeque::new() })
     }
 
-    /// Waits until something can be done and does it. Calls `answer` with the path of each GET or HEAD request, without its
-    /// query, and returns the number of requests that were answered completely, refusals included.
+    /// Waits for events on the sockets and handles them. Calls `answer` with the path, without the query, of each GET or HEAD
+    /// request. Returns the number of requests that were answered completely, including refused ones.
     ///
     /// # Errors
     ///
-    /// Waiting fails. Misbehaviour of a client is no error.
+    /// An I/O error if waiting fails. An invalid request or a broken connection is not an error.
     pub fn step(&mut self, mut answer: impl FnMut(&str) -> Answer) -> io::Result<u64> {
         let ready = self.wait()?;
         let now = Instant::now();

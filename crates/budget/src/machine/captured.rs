@@ -1,4 +1,4 @@
-//! A captured computer: what `capture` wrote.
+//! A captured computer, as the command `capture` writes it.
 
 use std::{
     io,
@@ -11,7 +11,8 @@ use amdgpu_winsys::winsys::Kernel;
 use super::{Machine, Moment};
 use crate::files::{Disk, Files};
 
-/// File in a captured tree with the time of the capture: milliseconds since 1970 and nanoseconds of the monotonic clock.
+/// The path of the file in a captured tree that contains the time of the capture: milliseconds since 1970 and nanoseconds of the
+/// monotonic clock.
 pub const MOMENT_FILE: &str = "amdgpu-budget/moment";
 
 /// Returns the path of a GPU's recorded session in a captured tree.
@@ -19,7 +20,7 @@ pub fn session_path(pci: &str) -> String {
     format!("amdgpu-budget/info/{pci}.rec")
 }
 
-/// A directory with parts of `sys` and `proc`, and recorded sessions with the GPUs.
+/// A captured computer: a directory with parts of `/sys` and `/proc`, and recorded sessions with the GPUs.
 #[derive(Debug)]
 pub struct Captured {
     root: PathBuf,
@@ -27,11 +28,11 @@ pub struct Captured {
 }
 
 impl Captured {
-    /// Opens the tree below `root`.
+    /// Opens the captured tree below `root`.
     ///
     /// # Errors
     ///
-    /// The system's error if `root` is not a directory that can be read.
+    /// An I/O error if `root` is not a directory or cannot be read.
     pub fn open(root: &Path) -> io::Result<Self> {
         root.read_dir()?;
         Ok(Self { root: root.to_owned(), files: Disk::new(root) })

@@ -1,27 +1,27 @@
-//! Moments: a date for people, and nanoseconds that never step.
+//! Moments: a date for display, and monotonic nanoseconds for differences.
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use nix::time::{ClockId, clock_gettime};
 
-/// A moment.
+/// A moment, on the clock for dates and on the monotonic clock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Moment {
-    /// Milliseconds since 1970, UTC.
+    /// Milliseconds since the start of 1970, UTC.
     pub unix_ms: u64,
     /// Nanoseconds of CLOCK_MONOTONIC.
     pub monotonic_ns: u64,
 }
 
 impl Moment {
-    /// Returns the time now.
+    /// Returns the current time.
     pub fn now() -> Self {
         let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         let monotonic = clock_gettime(ClockId::CLOCK_MONOTONIC).map_or(Duration::ZERO, Duration::from);
         Self { unix_ms: saturated(since.as_millis()), monotonic_ns: saturated(monotonic.as_nanos()) }
     }
 
-    /// Writes the time as RFC 3339: UTC, with milliseconds.
+    /// Returns the time as text in the format of RFC 3339: UTC, with milliseconds.
     pub fn rfc3339(&self) -> String {
         let (days, ms) = (self.unix_ms / 86_400_000, self.unix_ms % 86_400_000);
         let (year, month, day) = date(days);

@@ -7,7 +7,7 @@ use amdgpu_winsys::winsys::{Kernel, RenderNode};
 use super::{Machine, Moment};
 use crate::files::{Disk, Files};
 
-/// This computer's `/proc`, `/sys` and `/dev/dri`.
+/// This computer, with its `/proc`, `/sys` and `/dev/dri`.
 #[derive(Debug)]
 pub struct Live {
     files: Disk,

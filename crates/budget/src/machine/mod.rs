@@ -1,4 +1,4 @@
-//! The computers that can be looked at: this one, a simulated one, a captured one.
+//! The computers of which snapshots can be taken: this one, a simulated one, or a captured one.
 
 mod captured;
 mod clock;
@@ -17,38 +17,38 @@ pub use self::{
 };
 use crate::files::Files;
 
-/// A computer: its files, its GPUs, its clock.
+/// A computer, with its files, GPUs and clock.
 pub trait Machine {
     /// Returns the kind of machine: `live`, `sim` or `root`.
     fn kind(&self) -> &'static str;
 
-    /// Its `/proc` and `/sys`.
+    /// Returns the machine's `/proc` and `/sys`.
     fn files(&self) -> &dyn Files;
 
-    /// Opens a render node, such as `renderD128` of the GPU at `0000:03:00.0`. It may wake the GPU.
+    /// Opens a render node, such as `renderD128` of the GPU at `0000:03:00.0`. This may wake the GPU.
     ///
     /// # Errors
     ///
-    /// Those of `open`.
+    /// The errors of `open`.
     fn open(&self, node: &str, pci: &str) -> io::Result<Box<dyn Kernel>>;
 
     /// Returns the machine's current time.
     fn now(&self) -> Moment;
 
-    /// Returns `true` if a session with a GPU is always the same, because it is replayed.
+    /// Returns `true` if sessions with GPUs are replayed, so that the same requests must be made in each session.
     fn is_played_back(&self) -> bool {
         false
     }
 
-    /// Returns `true` if a later look can differ: a captured tree never changes.
+    /// Returns `true` if a later snapshot can differ. Returns `false` for a captured tree, which never changes.
     fn changes(&self) -> bool {
         true
     }
 
-    /// Goes on to the next moment, where time does not go on by itself.
+    /// Advances simulated time to the next moment. Does nothing if time passes by itself.
     fn advance(&mut self) {}
 
-    /// Returns `true` if time passes by itself; otherwise there is no need to wait for the next moment.
+    /// Returns `true` if the machine runs in real time, so that the caller must wait between snapshots.
     fn has_real_time(&self) -> bool {
         false
     }

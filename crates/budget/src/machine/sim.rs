@@ -1,8 +1,8 @@
 //! A simulated computer under a scripted load.
 //!
-//! The processes are scripted, what they hold is not: each client is an open file of the simulated GPU that allocates through the
-//! library, and every figure of fdinfo, sysfs and INFO is what the simulated kernel says. A step is a second; every step is the
-//! same in every run. Engine time alone comes from the script: nothing is executed.
+//! The processes are scripted, but their memory is not: each client is an open file of the simulated GPU that allocates through the
+//! library, and the simulated kernel provides all figures of fdinfo, sysfs and INFO. A step is one second, and every run has the
+//! same steps. Only engine times come from the script, because nothing is executed.
 
 use std::{io, sync::Arc};
 
@@ -18,7 +18,7 @@ use amdgpu_winsys::{
 use super::{Machine, Moment};
 use crate::files::{Files, Memory};
 
-/// The step a single look is taken at: everything has been started and VRAM is full.
+/// The step of the script at which a single snapshot is taken: all processes have started and VRAM is full.
 pub const SHOWN_STEP: u64 = 14;
 /// Steps after which the script begins again.
 const PERIOD: u64 = 40;
@@ -133,16 +133,16 @@ pub struct Simulated {
     files: Memory,
 }
 
-/// The reason why there is no such machine.
+/// The reason why a simulated machine cannot be created.
 #[derive(Debug, thiserror::Error)]
 pub enum SimError {
-    /// Not one of the simulator's chips, or no capture.
+    /// The name is not that of a simulated chip, or the file is not a capture.
     #[error(transparent)]
     Chip(#[from] amdgpu_sim::ChipError),
-    /// More GPUs than a computer has minor numbers for.
+    /// There are more GPUs than minor numbers of DRM nodes. The value is the number of GPUs.
     #[error("{0} simulated GPUs are more than one computer has room for")]
     TooMany(usize),
-    /// The simulator failed.
+    /// The simulator returned an error, whose message is the value.
     #[error("the simulator failed: {0}")]
     Failed(String),
 }
@@ -152,11 +152,11 @@ fn failed(error: &dyn std::fmt::Display) -> SimError {
 }
 
 impl Simulated {
-    /// Creates a computer with these chips (names, or files of captures, separated by commas), at a step of the script.
+    /// Creates a computer at a step of the script. `chips` are names of chips or files of captures, separated by commas.
     ///
     /// # Errors
     ///
-    /// [`SimError`].
+    /// [`SimError`] if there is no such chip, there are too many, or the simulator fails.
     pub fn new(chips: &str, step: u64) -> Result<Self, SimError> {
         let machine = SimMachine::new();
         let names: Vec<&str> = chips.split(',').map(str::trim).collect();
@@ -174,7 +174,7 @@ impl Simulated {
         Ok(this)
     }
 
-    /// Returns the files, to change them: what a test wants to see go wrong.
+    /// Returns the files for modification, so that tests can simulate failures.
     pub fn files_mut(&mut self) -> &mut Memory {
         &mut self.files
     }

@@ -1,4 +1,4 @@
-//! A picture as PNG: the same shapes, and the letters of Noto Sans Mono as grey pixels.
+//! A plot as a PNG picture, with text in Noto Sans Mono.
 
 use noto_sans_mono_bitmap::{FontWeight, RasterHeight, RasterizedChar, get_raster, get_raster_width};
 use tiny_skia::{FillRule, Paint, Path, PathBuilder, Pixmap, Rect, Stroke, StrokeDash, Transform};
@@ -11,13 +11,13 @@ const SIZE: RasterHeight = RasterHeight::Size16;
 /// Pixels from the top of a letter's picture to the line that it stands on.
 const BASELINE: f32 = 13.0;
 
-/// A bitmap.
+/// A bitmap on which a plot is drawn.
 pub struct Bitmap {
     pixels: Pixmap,
 }
 
 impl Bitmap {
-    /// Creates an empty picture on white; `None` without memory for it.
+    /// Creates an empty white picture; `None` if there is no memory for it.
     pub fn new(width: u16, height: u16) -> Option<Self> {
         let mut pixels = Pixmap::new(width.into(), height.into())?;
         pixels.fill(tiny_skia::Color::WHITE);
@@ -36,11 +36,11 @@ impl Bitmap {
         }
     }
 
-    /// Returns the picture as PNG.
+    /// Encodes the picture as PNG.
     ///
     /// # Errors
     ///
-    /// Those of the encoder, in words.
+    /// The error message of the encoder.
     pub fn into_png(self) -> Result<Vec<u8>, String> {
         self.pixels.encode_png().map_err(|error| error.to_string())
     }

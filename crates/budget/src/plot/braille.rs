@@ -1,4 +1,5 @@
-//! A panel in dots, for terminals: the sum of what is in use, two moments wide and four dots high a cell.
+//! A panel in Braille dots for terminals. It shows the sum of the layers; each character cell covers two moments and four steps of
+//! height.
 
 use std::fmt::Write as _;
 
@@ -8,7 +9,7 @@ use crate::snapshot::units::Units;
 /// Bits of a braille cell's dots, from the bottom up, for the left and the right column (Unicode 15, chapter 21.1).
 const DOTS: [[u32; 4]; 2] = [[0x40, 0x04, 0x02, 0x01], [0x80, 0x20, 0x10, 0x08]];
 
-/// Draws the sums as text of `width` by `height` cells with a scale on the left.
+/// Draws the sums of a panel's layers as text of `width` by `height` character cells, with a scale on the left.
 pub fn draw(series: &Panel, width: usize, height: usize, ascii: bool) -> String {
     let top = series.top();
     let columns = width * 2;

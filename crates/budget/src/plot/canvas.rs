@@ -1,23 +1,23 @@
 //! Drawing surface of a plot.
 
-/// Red, green, blue.
+/// A colour: red, green and blue, each from 0 to 255.
 pub type Colour = (u8, u8, u8);
 
-/// Anchor point of a text.
+/// The anchor point of a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Anchor {
-    /// At its start.
+    /// The position is the start of the text.
     Start,
-    /// At its end.
+    /// The position is the end of the text.
     End,
 }
 
-/// Shapes in pixels from the upper left corner.
+/// A drawing surface. Coordinates are in pixels from the upper left corner.
 pub trait Canvas {
-    /// A filled shape.
+    /// Fills a polygon.
     fn polygon(&mut self, points: &[(f32, f32)], colour: Colour);
-    /// A line through points.
+    /// Draws a line through the given points.
     fn line(&mut self, points: &[(f32, f32)], colour: Colour, width: f32, dashed: bool);
-    /// A text whose base line is at `y`.
+    /// Draws a text whose baseline is at `y`.
     fn text(&mut self, x: f32, y: f32, text: &str, anchor: Anchor, colour: Colour);
 }

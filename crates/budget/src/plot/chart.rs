@@ -1,4 +1,4 @@
-//! The picture itself: panels below each other, each with its layers, axes with round numbers and a legend.
+//! The layout of a plot: panels below each other, each with its layers, axes with round numbers, and a legend.
 
 use super::{
     canvas::{Anchor, Canvas, Colour},
@@ -6,9 +6,9 @@ use super::{
 };
 use crate::snapshot::units::Units;
 
-/// Pixels.
+/// The width of a plot in pixels.
 pub const WIDTH: u16 = 960;
-/// Pixels of one panel.
+/// The height of one panel in pixels.
 pub const PANEL_HEIGHT: u16 = 300;
 
 /// Edges of the field.
@@ -26,12 +26,12 @@ const LIMIT: Colour = (160, 0, 0);
 /// Bytes that are not where their owner wants them.
 const MISSING: Colour = (240, 180, 150);
 
-/// Returns the height of a picture of that many panels, in pixels.
+/// Returns the height in pixels of a plot with this number of panels.
 pub fn height(panels: usize) -> u16 {
     u16::try_from(panels.max(1)).unwrap_or(u16::MAX).saturating_mul(PANEL_HEIGHT)
 }
 
-/// Draws the panels.
+/// Draws the panels onto a canvas.
 pub fn draw<C: Canvas>(panels: &[Panel], mut canvas: C) -> C {
     for (panel, number) in panels.iter().zip(0_u16..) {
         let mut place = Place { canvas: &mut canvas, down: f32::from(number.saturating_mul(PANEL_HEIGHT)) };

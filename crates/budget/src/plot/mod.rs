@@ -1,4 +1,4 @@
-//! `plot`: memory in use over time, as a picture that goes into a bug report.
+//! `plot`: memory in use over time, as a picture for a bug report.
 
 #[cfg(feature = "png")]
 pub mod bitmap;

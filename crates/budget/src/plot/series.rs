@@ -1,7 +1,7 @@
 //! Data of a plot: bytes over time, in layers.
 //!
-//! A panel shows memory that one limit applies to: the VRAM of a card, its GTT, or the pool of an APU, where both are the same
-//! memory. So no layer counts against a limit that is another memory's.
+//! A panel shows memory to which one limit applies: the VRAM of a card, its GTT, or the pool of an APU, where both are the same
+//! memory. Each layer is therefore compared with the limit of its own memory.
 
 use std::{cmp::Reverse, collections::BTreeMap, time::Duration};
 
@@ -15,59 +15,59 @@ const LAYERS: usize = 6;
 /// Panels of one picture.
 const MOST_PANELS: usize = 64;
 
-/// Layers of one memory of one GPU, each as long as `seconds`.
+/// A panel of a plot: the layers of one kind of memory of one GPU. Each layer has as many values as `seconds`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Panel {
-    /// Title: the GPU and the memory.
+    /// The title: the GPU and the kind of memory.
     pub title: String,
-    /// Second of the day (UTC) of the first moment, where known.
+    /// The time of day of the first moment, in seconds since midnight UTC; `None` if unknown.
     pub began: Option<u64>,
-    /// When, from the first moment on.
+    /// The moments, in seconds since the first one.
     pub seconds: Vec<f64>,
-    /// From the bottom up.
+    /// The layers, from the bottom to the top.
     pub layers: Vec<Layer>,
-    /// Bytes that can be in use.
+    /// The maximum of the memory in use, if known.
     pub limit: Option<Limit>,
 }
 
-/// One layer.
+/// A layer of a panel.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Layer {
-    /// Name of the layer.
+    /// The name of the layer, for the legend.
     pub name: String,
-    /// Bytes; what is unknown is drawn as none.
+    /// The bytes at each moment. An unknown number is drawn as zero.
     pub bytes: Vec<u64>,
-    /// `true` for bytes that would like to be here and are not.
+    /// `true` if the layer shows evicted memory: bytes whose preferred domain this is, but which are elsewhere.
     pub is_missing: bool,
 }
 
-/// A line.
+/// A limit, drawn as a horizontal line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Limit {
-    /// Name of the line.
+    /// The name of the limit.
     pub name: String,
-    /// Its height.
+    /// The limit in bytes.
     pub bytes: u64,
 }
 
-/// Memory that a panel shows.
+/// The kind of memory that a panel shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// VRAM of a card.
+    /// The VRAM of a card.
     Vram,
-    /// System memory that a card maps.
+    /// The system memory that a card maps.
     Gtt,
-    /// All memory of an APU.
+    /// The whole memory of an APU.
     Pool,
 }
 
 impl Kind {
-    /// Returns the panels of a GPU.
+    /// Returns the kinds of memory of a GPU, one for each panel.
     pub fn of(gpu: &Gpu) -> &'static [Self] {
         if gpu.apu == Some(true) { &[Self::Pool] } else { &[Self::Vram, Self::Gtt] }
     }
 
-    /// Returns the name of the memory.
+    /// Returns the name of the memory, for titles.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Vram => "VRAM",
@@ -76,7 +76,7 @@ impl Kind {
         }
     }
 
-    /// Returns the limit of this memory.
+    /// Returns the limit of this kind of memory on a GPU; `None` if it is unknown.
     pub fn limit(self, gpu: &Gpu) -> Option<Limit> {
         let domains = &gpu.domains;
         let (name, bytes) = match self {
@@ -106,7 +106,7 @@ impl Kind {
     }
 }
 
-/// Returns the panels of all GPUs of the first snapshot through all snapshots.
+/// Returns the panels over all snapshots, for the GPUs of the first snapshot.
 pub fn panels(snapshots: &[Snapshot], by: By) -> Vec<Panel> {
     let Some(first) = snapshots.first() else { return Vec::new() };
     let mut panels = Vec::new();
@@ -142,7 +142,7 @@ fn panel(snapshots: &[Snapshot], first: &Snapshot, gpu: &Gpu, kind: Kind, by: By
     }
 }
 
-/// Returns the second of the day of an RFC 3339 time.
+/// Returns the time of day of an RFC 3339 time, in seconds since midnight; `None` if the text is invalid.
 pub fn second_of_day(time: &str) -> Option<u64> {
     let clock = time.split_once('T')?.1.get(..8)?;
     let mut parts = clock.split(':').map(|part| part.parse::<u64>().ok());
@@ -151,7 +151,7 @@ pub fn second_of_day(time: &str) -> Option<u64> {
 }
 
 impl Panel {
-    /// Returns the height of the picture in bytes: no layer and no limit is higher.
+    /// Returns the top of the vertical axis in bytes: the largest sum of the layers, or the limit if it is larger.
     pub fn top(&self) -> u64 {
         let sum = |index: usize| {
             self.layers
@@ -163,7 +163,7 @@ impl Panel {
         highest.max(self.limit.as_ref().map_or(0, |limit| limit.bytes)).max(1)
     }
 
-    /// Writes the time of day of a moment, else the seconds since the first.
+    /// Returns the time of day of a moment as text; if it is unknown, the seconds since the first moment.
     pub fn clock(&self, seconds: f64) -> String {
         let Some(began) = self.began else { return format!("{seconds:.0} s") };
         let now = began.saturating_add(Duration::try_from_secs_f64(seconds).unwrap_or_default().as_secs());

@@ -11,7 +11,7 @@ pub struct Svg {
 }
 
 impl Svg {
-    /// Creates an empty picture on white.
+    /// Creates an empty white picture.
     pub fn new(width: u16, height: u16) -> Self {
         let text = format!(
             "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width}\" height=\"{height}\" viewBox=\"0 0 {width} {height}\" \
@@ -20,14 +20,14 @@ impl Svg {
         Self { text }
     }
 
-    /// Returns the document.
+    /// Returns the text of the document.
     pub fn into_text(mut self) -> String {
         self.text.push_str("</svg>\n");
         self.text
     }
 }
 
-/// Escapes a text for XML; control characters are left out.
+/// Escapes a text for XML and removes control characters.
 pub fn escape(text: &str) -> String {
     text.chars().fold(String::new(), |mut safe, c| {
         match c {

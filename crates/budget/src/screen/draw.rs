@@ -15,7 +15,7 @@ use super::{
     state::{Screen, State},
 };
 
-/// Draws the state. Any size will do: what has no room is left out.
+/// Draws the state in a frame of any size. Parts for which there is no room are omitted.
 pub fn draw(frame: &mut Frame<'_>, state: &mut State) {
     let area = frame.area();
     let (top, rest) = split_top(area, 1);

@@ -16,27 +16,27 @@ const MOST: usize = 3600;
 /// Nanoseconds.
 const MINUTE: u64 = 60_000_000_000;
 
-/// One GPU at one moment.
+/// The figures of a GPU at one moment. Figures that are not known are `None`.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Point {
-    /// Seconds since the first look.
+    /// Seconds since the first snapshot.
     pub seconds: f64,
-    /// Second of the day, UTC.
+    /// Time of day in seconds since midnight, UTC.
     pub second_of_day: Option<u64>,
-    /// VRAM in use.
+    /// VRAM in use, in bytes.
     pub vram: Option<u64>,
-    /// GTT in use.
+    /// GTT in use, in bytes.
     pub gtt: Option<u64>,
-    /// Bytes that should be in VRAM and are not.
+    /// Bytes whose preferred domain is VRAM but which are not in VRAM.
     pub evicted: Option<u64>,
-    /// Changes per second since the snapshot before.
+    /// Changes per second since the previous snapshot.
     pub rates: Rates,
 }
 
 /// A number for each process, by GPU and number.
 type ByProcess = BTreeMap<(String, u32), u64>;
 
-/// The past.
+/// The history of a few figures of each GPU and process.
 #[derive(Clone, Debug, Default)]
 pub struct History {
     points: BTreeMap<String, VecDeque<Point>>,
@@ -53,7 +53,7 @@ fn by_process(snapshot: &Snapshot, of: impl Fn(&crate::snapshot::model::Process)
 }
 
 impl History {
-    /// Remembers a look; `earlier` is the one before.
+    /// Adds a snapshot to the history. `earlier` is the previous snapshot.
     pub fn remember(&mut self, earlier: Option<&Snapshot>, snapshot: &Snapshot) {
         let now = snapshot.monotonic_ns;
         let began = *self.began.get_or_insert(now);
@@ -81,13 +81,13 @@ impl History {
             by_process(snapshot, |process| process.engines_ns.values().fold(0, |a, &b| a.saturating_add(b)));
     }
 
-    /// Returns the past of a GPU, oldest first.
+    /// Returns the history of a GPU, the oldest point first.
     pub fn points(&self, pci: &str) -> impl DoubleEndedIterator<Item = &Point> + ExactSizeIterator + Clone {
         static NONE: VecDeque<Point> = VecDeque::new();
         self.points.get(pci).unwrap_or(&NONE).iter()
     }
 
-    /// Returns the bytes by which a process has grown in a minute; `None` until there was a minute to measure.
+    /// Returns the growth of a process in bytes per minute; `None` until the history covers a minute.
     pub fn growth(&self, pci: &str, pid: u32) -> Option<i128> {
         let ((then, was), (now, is)) = (self.memory.front()?, self.memory.back()?);
         let elapsed = i128::from(now.checked_sub(*then).filter(|&elapsed| elapsed >= MINUTE)?);
@@ -96,7 +96,7 @@ impl History {
         Some(change * i128::from(MINUTE) / elapsed)
     }
 
-    /// Returns the percent of the time since the look before that a process kept engines busy, all of them together.
+    /// Returns the load of all engines together by a process since the previous snapshot, in percent.
     pub fn busy(&self, pci: &str, pid: u32) -> Option<u64> {
         let (now, _) = self.memory.back()?;
         let then = self.memory.iter().rev().nth(1)?.0;
@@ -105,7 +105,7 @@ impl History {
         crate::snapshot::units::percent(worked, now.checked_sub(then)?)
     }
 
-    /// Returns the past of a GPU as panels of a plot.
+    /// Returns the history of a GPU as panels of a plot.
     pub fn panels(&self, gpu: &Gpu, window: f64) -> Vec<Panel> {
         let points = self.points(&gpu.pci);
         let last = points.clone().next_back().map_or(0.0, |point| point.seconds);

@@ -8,16 +8,16 @@ use super::{
 };
 use crate::text::ps::Sort;
 
-/// A key and what it does; the keys of amdgpu_top and htop where they agree.
+/// A key and its effect. Keys on which amdgpu_top and htop agree have the same effect here.
 pub struct Key {
-    /// Its letters.
+    /// The letters of the key, as the help shows them.
     pub keys: &'static str,
-    /// For the help.
+    /// The description in the help.
     pub help: &'static str,
     does: fn(&mut State, char),
 }
 
-/// Every key but the arrows, which are `j` and `k`, and Enter, which is `3`.
+/// All keys except the arrows, which act like `j` and `k`, and Enter, which acts like `3`.
 pub const KEYS: [Key; 16] = [
     Key { keys: "?h", help: "this help", does: |state, _| state.help = !state.help },
     Key { keys: "123456", help: "screens; Tab is the next one", does: screen },
@@ -45,7 +45,7 @@ pub const KEYS: [Key; 16] = [
     Key { keys: "w", help: "save these settings", does: |state, _| state.message = Some(settings::save(state)) },
 ];
 
-/// Does what a key says; false for the one that quits.
+/// Applies a key to the state. Returns `false` for the key that quits.
 pub fn press(state: &mut State, code: KeyCode) -> bool {
     state.message = None;
     if state.typing {

@@ -1,7 +1,7 @@
-//! `top`: a screen that keeps up.
+//! `top`: a screen that updates continuously.
 //!
-//! [`State`] is all that is on the screen, [`keys`] changes it, [`draw`](draw::draw) shows it; neither knows a terminal, so that
-//! tests look at every screen in every size.
+//! [`State`] contains everything that the screen shows, [`keys`] changes it, and [`draw`](draw::draw) draws it. Neither needs a
+//! terminal, so that tests can check every screen in every size.
 
 pub mod draw;
 pub mod history;
@@ -132,11 +132,11 @@ fn once(
     Ok(Exit::Fine)
 }
 
-/// Draws the screen in a size, without a terminal.
+/// Draws the screen in the given size, without a terminal.
 ///
 /// # Errors
 ///
-/// Those of the drawing library, which has none here.
+/// The errors of the drawing library. Drawing to a buffer has none.
 pub fn render(state: &mut State, (width, height): (u16, u16)) -> Result<Buffer, String> {
     let mut terminal = Terminal::new(TestBackend::new(width, height)).map_err(|error| error.to_string())?;
     terminal.draw(|frame| draw::draw(frame, state)).map_err(|error| error.to_string())?;

@@ -1,4 +1,4 @@
-//! The screen as a picture, and what is seen as files.
+//! The screen as a picture, and the current view as files.
 
 use std::{fmt::Write as _, fs};
 

@@ -1,4 +1,4 @@
-//! Settings that are kept from one time to the next.
+//! Settings that are kept between runs.
 
 use std::{env, fs, path::PathBuf};
 

@@ -1,4 +1,4 @@
-//! Everything that is on the screen.
+//! The state of the screen.
 
 use super::history::History;
 use crate::{
@@ -9,27 +9,27 @@ use crate::{
 /// The screens, in the order of their keys.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Screen {
-    /// Bars, rates and processes of a GPU.
+    /// The bars, rates and processes of a GPU.
     #[default]
     Overview,
     /// All columns of all processes.
     Processes,
-    /// One process.
+    /// The details of one process.
     Process,
-    /// Vulkan's view.
+    /// The Vulkan heaps and memory types.
     Heaps,
-    /// The past.
+    /// The history of the GPU, as plots.
     History,
-    /// The arithmetic.
+    /// The explanation of each figure.
     Explain,
 }
 
 impl Screen {
-    /// All of them.
+    /// All screens, in the order of their keys.
     pub const ALL: [Self; 6] =
         [Self::Overview, Self::Processes, Self::Process, Self::Heaps, Self::History, Self::Explain];
 
-    /// Returns its name.
+    /// Returns the name of the screen.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Overview => "Overview",
@@ -42,41 +42,41 @@ impl Screen {
     }
 }
 
-/// The state.
+/// The state of `top`: everything that the screen shows.
 #[derive(Clone, Debug)]
 pub struct State {
-    /// The last snapshot.
+    /// The latest snapshot.
     pub snapshot: Snapshot,
-    /// Earlier snapshots.
+    /// Figures of earlier snapshots.
     pub history: History,
-    /// Style of text.
+    /// The style of text.
     pub style: Style,
-    /// The screen shown.
+    /// The screen that is shown.
     pub screen: Screen,
     /// Index of the GPU shown in [`Snapshot::gpus`].
     pub gpu: usize,
-    /// Selection and order of processes.
+    /// The selection and order of processes.
     pub options: ps::Options,
-    /// The place of the chosen process.
+    /// The index of the selected process in the list.
     pub row: usize,
-    /// The first line of what is longer than the screen.
+    /// The index of the first visible line of content that is longer than the screen.
     pub scroll: u16,
-    /// The past that is shown, seconds.
+    /// The duration of the history that is shown, in seconds.
     pub window: f64,
-    /// Seconds between two looks.
+    /// The time between two snapshots in seconds.
     pub interval: f64,
-    /// No view is shown.
+    /// `true` if no new snapshots are shown.
     pub paused: bool,
-    /// The keys are shown.
+    /// `true` if the help with the keys is shown.
     pub help: bool,
-    /// A filter is being typed.
+    /// `true` while the user types a filter.
     pub typing: bool,
-    /// Message in the last line.
+    /// The message in the last line, if there is one.
     pub message: Option<String>,
 }
 
 impl State {
-    /// Creates a state in which nothing was seen yet.
+    /// Creates a state without a snapshot.
     pub fn new(style: Style, interval: f64) -> Self {
         Self {
             snapshot: Snapshot::default(),
@@ -96,7 +96,7 @@ impl State {
         }
     }
 
-    /// Takes a look in.
+    /// Shows a new snapshot, and adds its figures to the history.
     pub fn see(&mut self, snapshot: Snapshot) {
         let is_first = self.snapshot.gpus.is_empty();
         self.history.remember((!is_first).then_some(&self.snapshot), &snapshot);
@@ -104,26 +104,26 @@ impl State {
         self.gpu = self.gpu.min(self.snapshot.gpus.len().saturating_sub(1));
     }
 
-    /// Returns the GPU that is shown.
+    /// Returns the GPU that is shown; `None` before the first snapshot.
     pub fn gpu(&self) -> Option<&Gpu> {
         self.snapshot.gpus.get(self.gpu)
     }
 
-    /// Returns the processes that are shown, with their depth.
+    /// Returns the processes that are shown, each with its depth in the process tree.
     pub fn processes(&self) -> Vec<(usize, &Process)> {
         self.gpu().and_then(|gpu| gpu.processes.as_deref()).map(|list| self.options.choose(list)).unwrap_or_default()
     }
 
-    /// Returns the chosen process.
+    /// Returns the selected process; `None` if no process is shown.
     pub fn process(&self) -> Option<&Process> {
         let processes = self.processes();
         processes.get(self.row.min(processes.len().saturating_sub(1))).map(|(_, process)| *process)
     }
 
-    /// Returns `ok`, `tight` or `thrashing`, from what is wanted and not there and from how much is moved, not from percent
-    /// alone.
+    /// Returns `ok`, `tight` or `thrashing`. This depends on evicted memory and on the rate of moves, not only on the share of
+    /// memory in use.
     ///
-    /// On an APU, GTT is as fast as the carve-out, so only a pool that runs out is tight.
+    /// On an APU, GTT is as fast as the carve-out, so memory is tight only if the whole pool runs out.
     pub fn pressure(&self) -> &'static str {
         let Some(gpu) = self.gpu() else { return "unknown" };
         let rates = self.history.points(&gpu.pci).next_back().map(|point| point.rates).unwrap_or_default();

@@ -5,15 +5,15 @@
 //! | `dgpu` | usable VRAM | usable VRAM that is not in use |
 //! | `apu` | carve-out, and GTT up to MemTotal | free carve-out, and free GTT up to MemAvailable |
 //!
-//! An APU's GTT is ordinary memory that all other processes want too: a machine with 128 GB of RAM that says "132 GB for the GPU"
-//! counts the same bytes twice, and one that says "2 GB" because the carve-out is small has 98 GB free. A limit of the cgroup on
-//! the GPU's own memory (`dmem.max`) comes off at the end; system memory that the GPU maps is charged to no memory cgroup.
+//! The GTT of an APU is ordinary system memory, which all processes share. A tool that reports 132 GB for the GPU of a machine with
+//! 128 GB of RAM counts the same bytes twice; a tool that reports only a carve-out of 2 GB ignores 98 GB of free memory. A limit of
+//! the cgroup on the GPU's own memory (`dmem.max`) is applied last. System memory that the GPU maps is charged to no memory cgroup.
 //!
 //! A sum with an unknown term is unknown.
 
 use crate::snapshot::model::{CgroupLimit, Domains, Effective, System};
 
-/// Returns the effective pool of a GPU.
+/// Returns the effective memory pool of a GPU.
 pub fn effective(apu: Option<bool>, domains: &Domains, system: &System, limit: Option<&CgroupLimit>) -> Effective {
     let mut effective = match apu {
         Some(false) => card(domains),

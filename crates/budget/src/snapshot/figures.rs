@@ -4,22 +4,22 @@ use std::fmt::Write as _;
 
 use crate::snapshot::model::{Domain, Gpu, Process, Snapshot};
 
-/// One number that is known.
+/// A known figure of a snapshot.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Figure<'s> {
-    /// Kind of object: `domain`, `sensor`, `effective`, `counter`, `heap` or `process`.
+    /// The kind of object: `domain`, `sensor`, `effective`, `counter`, `heap` or `process`.
     pub kind: &'static str,
-    /// Identifier of the object: a PCI address, a domain, an index, a process number.
+    /// The identifier of the object, such as a domain, a heap index or a process ID.
     pub id: String,
-    /// Name of the figure, such as `used`.
+    /// The name of the figure, such as `used`.
     pub metric: String,
-    /// Bytes, or a count.
+    /// The value: bytes, a count, or the unit in the name.
     pub value: u64,
-    /// The process's name, for rows of processes.
+    /// The name of the process, for figures of processes.
     pub name: Option<&'s str>,
 }
 
-/// Returns all that is known of a GPU, in a fixed order. The unknown is left out.
+/// Returns all known figures of a GPU in a fixed order. Unknown figures are omitted.
 pub fn of(gpu: &Gpu) -> Vec<Figure<'_>> {
     let mut list = Vec::new();
     let mut put = |kind, id: &str, metric: &str, value: Option<u64>, name| {
@@ -94,12 +94,12 @@ fn process_figures(process: &Process) -> [(&'static str, Option<u64>); 11] {
     ]
 }
 
-/// The heading of the CSV.
+/// The header line of the CSV format.
 pub const CSV_HEADER: &str = "time,gpu,kind,id,metric,value";
 
-/// Writes a snapshot as CSV, RFC 4180: a row for each known number.
+/// Returns a snapshot as CSV (RFC 4180), with a row for each known figure.
 ///
-/// With `kind` only the rows of objects of that kind, such as `process`.
+/// With `kind`, only objects of this kind, such as `process`, have rows.
 pub fn csv(snapshot: &Snapshot, kind: Option<&str>) -> String {
     let mut text = String::new();
     for gpu in &snapshot.gpus {

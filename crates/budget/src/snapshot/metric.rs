@@ -5,49 +5,50 @@ use crate::snapshot::{
     units::{parse_size, percent},
 };
 
-/// A figure of a GPU.
+/// A named figure of a GPU.
 #[derive(Clone, Copy, Debug)]
 pub struct Metric {
-    /// Its name.
+    /// The name, as conditions use it.
     pub name: &'static str,
-    /// Description.
+    /// A short description for the help.
     pub help: &'static str,
-    /// `true` if it counts bytes; otherwise a plain number.
+    /// `true` if the figure is in bytes, `false` if it is a plain number.
     pub is_bytes: bool,
     of: fn(&Gpu, &Rates) -> Option<u64>,
     whole: fn(&Gpu) -> Option<u64>,
 }
 
 impl Metric {
-    /// Returns the figure.
+    /// Returns the value of the figure; `None` if it is unknown.
     pub fn value(&self, gpu: &Gpu, rates: &Rates) -> Option<u64> {
         (self.of)(gpu, rates)
     }
 
-    /// Returns the figure's 100 %; `None` where there is none, or it is unknown.
+    /// Returns the value that corresponds to 100 %; `None` if the figure has no such value or it is unknown.
     pub fn whole(&self, gpu: &Gpu) -> Option<u64> {
         (self.whole)(gpu)
     }
 
-    /// Returns the figure of this name.
+    /// Returns the figure with this name; `None` if there is none.
     pub fn named(name: &str) -> Option<&'static Self> {
         METRICS.iter().find(|metric| metric.name == name)
     }
 }
 
-/// Changes per second since an earlier snapshot.
+/// The changes of counters per second since an earlier snapshot; `None` if unknown.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Rates {
-    /// Evictions.
+    /// Evictions per second.
     pub evictions: Option<u64>,
-    /// Bytes moved.
+    /// Bytes per second that the kernel moved.
     pub bytes_moved: Option<u64>,
-    /// CPU page faults.
+    /// CPU page faults on invisible VRAM per second.
     pub cpu_page_faults: Option<u64>,
 }
 
 impl Rates {
-    /// Returns the rates between two snapshots of the same GPU; unknown where time stood still or a counter began anew.
+    /// Returns the rates between two snapshots of the GPU at `pci`. A rate is unknown if no time passed between the snapshots, or
+    /// if the counter was reset.
     pub fn between(earlier: &Snapshot, later: &Snapshot, pci: &str) -> Self {
         let elapsed = later.monotonic_ns.saturating_sub(earlier.monotonic_ns);
         let find = |snapshot: &Snapshot| snapshot.gpus.iter().find(|gpu| gpu.pci == pci).map(|gpu| gpu.counters);
@@ -73,7 +74,7 @@ fn process_max(gpu: &Gpu) -> Option<u64> {
 const NO_WHOLE: fn(&Gpu) -> Option<u64> = |_| None;
 const VRAM: fn(&Gpu) -> Option<u64> = |gpu| gpu.domains.vram.total;
 
-/// Every figure that has a name.
+/// All named figures.
 pub static METRICS: [Metric; 14] = [
     Metric {
         name: "free",
@@ -169,21 +170,21 @@ pub static METRICS: [Metric; 14] = [
     },
 ];
 
-/// Value that a figure is compared with.
+/// A value that a figure is compared with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Threshold {
     /// A number of bytes, or a plain number.
     Value(u64),
-    /// Percent of what there is.
+    /// A percentage of the figure's [whole](Metric::whole), from 0 to 100.
     Percent(u64),
 }
 
 impl Threshold {
-    /// Reads `4GiB`, `80%` or `12`.
+    /// Parses a threshold such as `4GiB`, `80%` or `12`.
     ///
     /// # Errors
     ///
-    /// In words.
+    /// A message if the text is not a size, a number or a percentage up to 100.
     pub fn parse(text: &str) -> Result<Self, String> {
         match text.trim().strip_suffix('%') {
             Some(number) => {
@@ -207,7 +208,7 @@ enum Operator {
     MoreOrEqual,
 }
 
-/// Comparisons that must all hold, on the same GPU.
+/// A condition: comparisons that must all be true for the same GPU.
 #[derive(Clone, Debug)]
 pub struct Condition {
     terms: Vec<(Metric, Operator, Threshold)>,
@@ -246,7 +247,7 @@ fn term(text: &str) -> Result<(Metric, Operator, Threshold), String> {
 }
 
 impl Condition {
-    /// Returns `true` if the condition holds on a GPU; `None` if a figure is unknown.
+    /// Returns `true` if the condition is met on a GPU; `None` if a figure is unknown.
     pub fn holds(&self, gpu: &Gpu, rates: &Rates) -> Option<bool> {
         let mut all = true;
         for (metric, operator, threshold) in &self.terms {

@@ -1,4 +1,4 @@
-//! The snapshot, and what follows from it alone.
+//! The snapshot, and everything that is computed from it alone.
 
 pub(crate) mod container;
 pub mod effective;

@@ -1,74 +1,74 @@
-//! The snapshot: everything known at one moment, as the JSON schema `amdgpu-budget/1` names it.
+//! The snapshot: everything known at one moment, with the names of the JSON schema `amdgpu-budget/1`.
 //!
-//! Every view (text, CSV, Prometheus, plot, screen) is made from a [`Snapshot`] and nothing else, so that a figure is the same
-//! everywhere and a recording can be looked at as if it were now. Bytes are integers; what is unknown is `null`, never zero.
+//! Every view (text, CSV, Prometheus, plot, screen) is made from a [`Snapshot`] alone. A figure is therefore the same in all views,
+//! and a recording can be viewed like a live GPU. Bytes are integers; an unknown value is `null`, never zero.
 
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-/// Name and major version of the schema.
+/// The name and major version of the JSON schema.
 pub const SCHEMA: &str = "amdgpu-budget/1";
 
-/// All GPUs at one moment.
+/// The state of all GPUs at one moment.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Snapshot {
-    /// [`SCHEMA`].
+    /// The schema, always [`SCHEMA`].
     pub schema: String,
-    /// When, UTC, RFC 3339 with milliseconds.
+    /// The time of the snapshot: UTC, RFC 3339 with milliseconds.
     pub time: String,
-    /// The same moment on a clock that never steps, nanoseconds; comparable within one recording.
+    /// The time of the snapshot on a monotonic clock in nanoseconds, comparable only within one recording.
     pub monotonic_ns: u64,
-    /// Version of this program.
+    /// The version of the program that took the snapshot.
     pub tool: String,
-    /// Source of the figures: `live`, `sim`, `root` or `recording`.
+    /// The source of the figures: `live`, `sim`, `root` or `recording`.
     pub source: String,
-    /// The machine's own memory.
+    /// The system memory of the machine.
     #[serde(default)]
     pub system: System,
-    /// By PCI address.
+    /// The GPUs, ordered by PCI address.
     #[serde(default)]
     pub gpus: Vec<Gpu>,
-    /// Warnings.
+    /// Warnings about the state of the GPUs.
     #[serde(default)]
     pub warnings: Vec<Warning>,
 }
 
-/// `/proc/meminfo` and the limits of this process's cgroup.
+/// The system memory of the machine, from `/proc/meminfo`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct System {
-    /// MemTotal, bytes.
+    /// `MemTotal` in bytes.
     pub mem_total: Option<u64>,
-    /// MemAvailable, bytes.
+    /// `MemAvailable` in bytes.
     pub mem_available: Option<u64>,
 }
 
-/// One GPU.
+/// The state of one GPU.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Gpu {
-    /// Place in the order of PCI addresses.
+    /// The index of the GPU in the order of PCI addresses.
     pub index: usize,
-    /// PCI address: the name that stays.
+    /// The PCI address, which identifies the GPU across snapshots.
     pub pci: String,
-    /// The render node.
+    /// The path of the render node.
     pub render: Option<String>,
-    /// The name on the box.
+    /// The marketing name.
     pub name: Option<String>,
-    /// The chip, lower case.
+    /// The code name of the chip in lower case.
     pub chip: Option<String>,
-    /// `true` if its memory is the system's.
+    /// `true` if the GPU is an APU, whose memory is system memory.
     pub apu: Option<bool>,
-    /// `active`, `suspended`, ...: the kernel's word.
+    /// The runtime power state as the kernel reports it, such as `active` or `suspended`.
     pub power: Option<String>,
-    /// Version of the kernel's driver.
+    /// The version of the kernel driver.
     pub driver: Option<String>,
-    /// Manufacturer of the memory.
+    /// The manufacturer of the video memory.
     pub vram_vendor: Option<String>,
-    /// The kernel's view.
+    /// The memory domains, as the kernel reports them.
     pub domains: Domains,
-    /// The memory that a program can really get.
+    /// The memory that a program can actually allocate.
     pub effective: Effective,
-    /// Counters since the driver was loaded.
+    /// The driver's counters, which start when the driver is loaded.
     pub counters: Counters,
     /// Load, clocks, temperature and power, as far as the kernel reports them.
     #[serde(default)]
@@ -76,114 +76,114 @@ pub struct Gpu {
     /// The limit of this process's cgroup on the GPU's memory.
     #[serde(default)]
     pub cgroup_limit: Option<CgroupLimit>,
-    /// Vulkan's view, as a process that has just started sees it; `null` when the GPU could not be asked.
+    /// The Vulkan heaps, as a process that has just started sees them; `null` if the GPU could not be queried.
     pub heaps: Option<Vec<Heap>>,
-    /// Vulkan's memory types.
+    /// The Vulkan memory types; `null` if the GPU could not be queried.
     #[serde(default)]
     pub memory_types: Option<Vec<MemoryType>>,
-    /// Processes that hold memory; `null` if they were not read.
+    /// The processes that hold memory; `null` if processes were not read.
     pub processes: Option<Vec<Process>>,
     /// Memory in use that belongs to no process.
     pub unattributed: Option<Unattributed>,
-    /// Processes that could not be looked at.
+    /// The processes that could not be read.
     pub unreadable: Unreadable,
-    /// Sources that gave nothing, with the reason.
+    /// The sources that could not be read, with the reason.
     #[serde(default)]
     pub missing: Vec<Missing>,
 }
 
-/// The kernel's memory domains.
+/// The memory domains of a GPU, as the kernel reports them.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Domains {
-    /// Video memory; on an APU the carve-out.
+    /// Video memory (VRAM); on an APU the carve-out.
     pub vram: Domain,
-    /// The part of it that the CPU can map.
+    /// The part of VRAM that the CPU can map.
     pub visible_vram: Domain,
     /// System memory that the GPU may map.
     pub gtt: Domain,
 }
 
-/// One domain, bytes.
+/// The state of one memory domain. All figures are in bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Domain {
-    /// Size.
+    /// The size of the domain.
     pub total: Option<u64>,
-    /// Size less what is pinned or reserved.
+    /// The size without pinned and reserved memory.
     pub usable: Option<u64>,
-    /// In use by all processes and the kernel.
+    /// The memory in use by all processes and the kernel.
     pub used: Option<u64>,
-    /// The largest allocation the kernel advises.
+    /// The largest allocation that the kernel recommends.
     pub max_allocation: Option<u64>,
-    /// Sum of what all clients would like here and do not have here.
+    /// The evicted memory of all clients: bytes whose preferred domain this is, but which are elsewhere.
     pub evicted: Option<u64>,
 }
 
 impl Domain {
-    /// Returns the unused bytes: of the usable size if it is known, else of the total.
+    /// Returns the number of free bytes: the usable size, or the total if that is unknown, minus the memory in use.
     pub fn free(&self) -> Option<u64> {
         Some(self.usable.or(self.total)?.saturating_sub(self.used?))
     }
 }
 
-/// The answer to "how much memory is there, really?"
+/// The memory that programs can actually use, over all domains.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Effective {
-    /// Bytes that programs can have at most.
+    /// The maximum number of bytes that programs can allocate.
     pub total: Option<u64>,
-    /// Bytes that one could still have now.
+    /// The number of bytes that can still be allocated.
     pub available: Option<u64>,
-    /// `dgpu`, `apu` or `unknown`.
+    /// The rule by which the figures were computed: `dgpu`, `apu` or `unknown`.
     pub rule: String,
-    /// Term that sets the limit of `available`: `vram`, `gtt`, `mem_available` or `cgroup`.
+    /// The term that limits `available`: `vram`, `gtt`, `mem_available` or `cgroup`.
     pub limited_by: Option<String>,
 }
 
-/// Counters of the driver.
+/// Counters of the kernel driver; `null` if unknown.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Counters {
-    /// Evictions that copied.
+    /// Number of evictions that copied memory.
     pub evictions: Option<u64>,
-    /// Bytes copied by moves and evictions.
+    /// Number of bytes copied by moves and evictions.
     pub bytes_moved: Option<u64>,
-    /// CPU faults on VRAM that the CPU does not see.
+    /// Number of CPU page faults on VRAM outside the visible part.
     pub cpu_page_faults: Option<u64>,
-    /// Resets that lost VRAM.
+    /// Number of GPU resets that lost VRAM.
     pub vram_lost: Option<u64>,
 }
 
-/// Load, clocks, temperature and power of a GPU that is awake.
+/// Load, clocks, temperature and power of a GPU; unknown while the GPU is suspended.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Sensors {
-    /// Percent of the time that the shaders were busy (`gpu_busy_percent`).
+    /// Load of the graphics engine in percent (`gpu_busy_percent`).
     pub busy_percent: Option<u64>,
-    /// Percent of the time that the memory controller was busy (`mem_busy_percent`).
+    /// Load of the memory controller in percent (`mem_busy_percent`).
     pub memory_busy_percent: Option<u64>,
-    /// Clock of the shaders, Hz (hwmon `freq1_input`).
+    /// Shader clock in Hz (hwmon `freq1_input`).
     pub shader_clock_hz: Option<u64>,
-    /// Clock of the memory, Hz (hwmon `freq2_input`).
+    /// Memory clock in Hz (hwmon `freq2_input`).
     pub memory_clock_hz: Option<u64>,
-    /// Temperature of the die's edge, thousandths of a degree Celsius (hwmon `temp1_input`).
+    /// Edge temperature in thousandths of a degree Celsius (hwmon `temp1_input`).
     pub temperature_mc: Option<u64>,
-    /// Power, microwatts (hwmon `power1_average`, else `power1_input`).
+    /// Power in microwatts (hwmon `power1_average`, or else `power1_input`).
     pub power_uw: Option<u64>,
 }
 
-/// `dmem` of cgroup v2, bytes.
+/// The limits of a cgroup (v2) on the GPU's memory, from its `dmem` controller. All figures are in bytes.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct CgroupLimit {
-    /// The cgroup.
+    /// The path of the cgroup.
     pub path: String,
-    /// `dmem.current`.
+    /// The memory in use: `dmem.current`.
     pub current: Option<u64>,
-    /// `dmem.low`.
+    /// The memory that is protected from eviction if possible: `dmem.low`.
     pub low: Option<u64>,
-    /// `dmem.min`.
+    /// The memory that is always protected from eviction: `dmem.min`.
     pub min: Option<u64>,
-    /// `dmem.max`; `null` without a limit.
+    /// The limit: `dmem.max`; `null` if there is none.
     pub max: Option<u64>,
 }
 
-/// One Vulkan heap.
+/// A Vulkan memory heap with its budget.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Heap {
     /// `heapIndex`.
@@ -197,13 +197,13 @@ pub struct Heap {
     pub size: u64,
     /// `heapBudget`.
     pub budget: u64,
-    /// `heapUsage`: what the process that asks has; 0 for one that has just started.
+    /// `heapUsage`: the bytes that the querying process uses; 0 for a process that has just started.
     pub usage: u64,
-    /// Heaps that take from the same bytes.
+    /// Indices of the heaps that share memory with this one.
     pub shares_with: Vec<usize>,
 }
 
-/// One Vulkan memory type.
+/// A Vulkan memory type.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct MemoryType {
     /// `memoryTypeIndex`.
@@ -214,67 +214,67 @@ pub struct MemoryType {
     pub flags: Vec<String>,
 }
 
-/// Memory of one process on one GPU. A client (open file) that several processes share is charged to the one with the lowest
-/// number; the others list it.
+/// The memory of a process on one GPU. A client (open file) that several processes share is charged to the process with the lowest
+/// process ID; the others only list it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Process {
-    /// Process id.
+    /// The process ID.
     pub pid: u32,
-    /// Its parent.
+    /// The process ID of the parent.
     #[serde(default)]
     pub ppid: Option<u32>,
-    /// Its name (`comm`).
+    /// The name of the process (`comm`).
     pub name: Option<String>,
-    /// Its user: the name, else the number.
+    /// The user of the process: the name, or the number if there is no name.
     pub user: Option<String>,
-    /// Its cgroup.
+    /// The cgroup of the process.
     #[serde(default)]
     pub cgroup: Option<String>,
-    /// Its container, and the pod of that, if the cgroup is one's.
+    /// The container of the process, and its pod, if the cgroup belongs to a container.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub container: Option<String>,
-    /// Seconds since it was started.
+    /// The age of the process in seconds.
     #[serde(default)]
     pub age_s: Option<u64>,
-    /// The open files of the GPU that it holds, each once.
+    /// The client numbers of the GPU's open files that the process holds, each once.
     pub clients: Vec<u64>,
-    /// Those of `clients` that are charged to another process.
+    /// The members of `clients` that are charged to another process.
     #[serde(default)]
     pub charged_elsewhere: Vec<u64>,
-    /// Bytes in VRAM, shared ones included.
+    /// Bytes in VRAM, including shared memory.
     pub vram: Option<u64>,
-    /// Bytes in VRAM that no other client holds: `vram` less `shared.vram`.
+    /// Bytes in VRAM that no other client holds: `vram` minus `shared.vram`.
     #[serde(default)]
     pub own_vram: Option<u64>,
     /// Bytes of `vram` that the CPU can map.
     pub visible_vram: Option<u64>,
-    /// Bytes in GTT, shared ones included.
+    /// Bytes in GTT, including shared memory.
     pub gtt: Option<u64>,
-    /// Bytes in GTT that no other client holds: `gtt` less `shared.gtt`.
+    /// Bytes in GTT that no other client holds: `gtt` minus `shared.gtt`.
     #[serde(default)]
     pub own_gtt: Option<u64>,
     /// Bytes that were moved out to system memory.
     pub cpu: Option<u64>,
-    /// Bytes of `vram` and `gtt` that other clients hold too.
+    /// Bytes of `vram` and `gtt` that are shared with other clients.
     pub shared: Pair,
-    /// Bytes that the process would like to have there.
+    /// Bytes that the process requested, by preferred domain.
     pub requested: Pair,
     /// Bytes that were evicted.
     pub evicted: Evicted,
-    /// Nanoseconds of work by engine.
+    /// The time that each engine has worked for the process, in nanoseconds.
     pub engines_ns: BTreeMap<String, u64>,
-    /// The same for each open file, where asked for.
+    /// The figures of each open file, if they were requested.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub per_client: Vec<Client>,
 }
 
 impl Process {
-    /// Returns the memory of this process alone: resident less shared.
+    /// Returns the memory that only this process holds: resident minus shared.
     pub fn own(&self) -> Pair {
         own(Pair { vram: self.vram, gtt: self.gtt }, self.shared)
     }
 
-    /// Returns VRAM and GTT together, shared memory included. Sorting by memory uses it.
+    /// Returns the sum of VRAM and GTT, including shared memory. Processes are sorted by it.
     pub fn memory(&self) -> u64 {
         self.vram.unwrap_or(0).saturating_add(self.gtt.unwrap_or(0))
     }
@@ -285,102 +285,103 @@ fn own(resident: Pair, shared: Pair) -> Pair {
     Pair { vram: less(resident.vram, shared.vram), gtt: less(resident.gtt, shared.gtt) }
 }
 
-/// One open file.
+/// The memory of one open file of a GPU.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Client {
-    /// Its number.
+    /// The client number of the open file.
     pub client: u64,
-    /// Bytes in VRAM, shared ones included.
+    /// Bytes in VRAM, including shared memory.
     pub vram: Option<u64>,
-    /// Bytes in VRAM that no other client holds: `vram` less `shared.vram`.
+    /// Bytes in VRAM that no other client holds: `vram` minus `shared.vram`.
     #[serde(default)]
     pub own_vram: Option<u64>,
     /// Bytes of `vram` that the CPU can map.
     pub visible_vram: Option<u64>,
-    /// Bytes in GTT, shared ones included.
+    /// Bytes in GTT, including shared memory.
     pub gtt: Option<u64>,
-    /// Bytes in GTT that no other client holds: `gtt` less `shared.gtt`.
+    /// Bytes in GTT that no other client holds: `gtt` minus `shared.gtt`.
     #[serde(default)]
     pub own_gtt: Option<u64>,
     /// Bytes that were moved out to system memory.
     pub cpu: Option<u64>,
-    /// Bytes of `vram` and `gtt` that other clients hold too.
+    /// Bytes of `vram` and `gtt` that are shared with other clients.
     pub shared: Pair,
-    /// Bytes that the client would like to have there.
+    /// Bytes that the client requested, by preferred domain.
     pub requested: Pair,
     /// Bytes that were evicted.
     pub evicted: Evicted,
 }
 
 impl Client {
-    /// Returns the memory of this client alone: resident less shared.
+    /// Returns the memory that only this client holds: resident minus shared.
     pub fn own(&self) -> Pair {
         own(Pair { vram: self.vram, gtt: self.gtt }, self.shared)
     }
 }
 
-/// Bytes in the two domains.
+/// Bytes in VRAM and GTT.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Pair {
-    /// Video memory.
+    /// Bytes in VRAM.
     pub vram: Option<u64>,
-    /// System memory that the GPU maps.
+    /// Bytes in GTT, the system memory that the GPU maps.
     pub gtt: Option<u64>,
 }
 
 /// Bytes that were moved out of the memory that their owner prefers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Evicted {
-    /// Bytes that prefer VRAM and are not there.
+    /// Bytes whose preferred domain is VRAM but which are not in VRAM.
     pub vram: Option<u64>,
 }
 
-/// The difference that makes the columns add up, for each domain:
-/// `used + overcounted = sum of processes' own + shared + the figure here`.
+/// Memory in use that belongs to no listed process, so that for each domain `used + overcounted = sum of processes' own + shared +
+/// unattributed`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Unattributed {
-    /// VRAM that no listed process holds: the kernel's own, page tables, framebuffers, processes that could not be read.
+    /// VRAM that no listed process holds: the kernel's own memory, page tables, framebuffers, and the memory of processes that
+    /// could not be read.
     pub vram: Option<u64>,
-    /// GTT likewise.
+    /// GTT that no listed process holds.
     pub gtt: Option<u64>,
-    /// Lower bound of what clients share: the most that any process reports as shared.
+    /// A lower bound of the shared memory: the largest amount that any process reports as shared.
     #[serde(default)]
     pub shared: Pair,
-    /// Excess of the processes' sum over the use: the figures are not all of one moment.
+    /// The excess of the processes' sum over the memory in use, which occurs because the figures are not read at the same moment.
     #[serde(default)]
     pub overcounted: Pair,
 }
 
-/// Processes that could not be looked at.
+/// Processes whose files could not be read.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Unreadable {
-    /// Number of processes.
+    /// The number of these processes.
     pub processes: u64,
     /// The reason; `null` if there are none.
     pub reason: Option<String>,
 }
 
-/// A source that gave nothing.
+/// A source that could not be read.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Missing {
-    /// The source.
+    /// The name of the source, such as a file.
     pub source: String,
-    /// The reason.
+    /// The reason why it could not be read.
     pub reason: String,
 }
 
-/// Something to look at.
+/// A warning about a state that needs attention.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Warning {
-    /// A name that stays.
+    /// The stable name of the kind of warning.
     pub code: String,
-    /// The GPU's index.
+    /// The index of the GPU; `null` if the warning is about no single GPU.
     pub gpu: Option<usize>,
-    /// For people.
+    /// The text of the warning.
     pub text: String,
 }
 
-/// Adds what is known; unknown and unknown is unknown.
+/// Adds a value to a sum. An unknown value leaves the sum unchanged, and the sum of unknown values is unknown.
 pub fn add(sum: &mut Option<u64>, more: Option<u64>) {
     if let Some(more) = more {
         *sum = Some(sum.unwrap_or(0).saturating_add(more));

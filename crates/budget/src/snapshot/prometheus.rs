@@ -1,7 +1,7 @@
 //! A snapshot in Prometheus's text format, version 0.0.4.
 //!
-//! Names follow Prometheus's rules: the base unit at the end, `_total` for counters only, no type and no label in a name. Each
-//! series has a HELP line. Processes are series only on request: each is a new one for the database.
+//! Names follow Prometheus's rules: the base unit at the end, `_total` for counters only, no types and labels in names. Each series
+//! has a HELP line. Processes have series only on request, because each process is a new series for the database.
 
 use std::fmt::Write as _;
 
@@ -10,12 +10,12 @@ use crate::{
     text::ps::Sort,
 };
 
-/// Selection of the processes that are series.
+/// The selection of the processes that have series.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Labels {
-    /// `true` for a series for each process.
+    /// `true` if processes have series.
     pub per_process: bool,
-    /// Number of processes at most, those with the most memory first.
+    /// The maximum number of processes with series; the ones with the most memory are chosen.
     pub most_processes: usize,
 }
 
@@ -196,7 +196,7 @@ fn hundredths(percent: Option<u64>) -> Samples {
     percent.map(|percent| (String::new(), Value::Milli(percent.saturating_mul(10)))).into_iter().collect()
 }
 
-/// Writes a snapshot as text. What is unknown has no series.
+/// Returns a snapshot in the text format of Prometheus. Unknown figures have no series.
 pub fn prometheus(snapshot: &Snapshot, labels: Labels) -> String {
     let mut text = String::new();
     for family in &FAMILIES {

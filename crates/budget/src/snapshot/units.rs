@@ -25,7 +25,7 @@ const GIB: u64 = 1 << 30;
 const TIB: u64 = 1 << 40;
 
 impl Units {
-    /// Writes this many bytes in words. Never more than there are: a free GiB that is not quite one is not called one.
+    /// Returns a size as text with a unit. Sizes are rounded down, so that the text never promises more than there is.
     pub fn text(self, bytes: u64) -> String {
         match self {
             Self::Bytes => bytes.to_string(),
@@ -39,12 +39,12 @@ impl Units {
         }
     }
 
-    /// Writes like [`text`](Self::text), and `-` for an unknown value.
+    /// Returns a size like [`text`](Self::text), or `-` if it is unknown.
     pub fn known(self, bytes: Option<u64>) -> String {
         bytes.map_or_else(|| "-".to_owned(), |bytes| self.text(bytes))
     }
 
-    /// Returns the next way of writing, for the key that goes round.
+    /// Returns the next unit, for the key that cycles through the units.
     #[must_use]
     pub const fn next(self) -> Self {
         match self {
@@ -63,7 +63,7 @@ fn decimal(bytes: u64, unit: u64, digits: u32, name: &str) -> String {
     format!("{}.{:0width$} {name}", hundredths / scale, hundredths % scale, width = digits as usize)
 }
 
-/// Returns `part` of `whole` in percent, rounded down; `None` of nothing.
+/// Returns `part` as a percentage of `whole`, rounded down; `None` if `whole` is zero.
 pub fn percent(part: u64, whole: u64) -> Option<u64> {
     let share = (u128::from(part) * 100).checked_div(u128::from(whole))?;
     u64::try_from(share).ok()
@@ -72,22 +72,22 @@ pub fn percent(part: u64, whole: u64) -> Option<u64> {
 /// The reason why a text is not a size.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SizeError {
-    /// Neither a whole number nor one with a point.
+    /// The text has no decimal number.
     #[error("'{0}' is not a number of bytes such as 4GiB, 512M or 1048576")]
     Number(String),
-    /// A unit that does not exist.
+    /// The unit does not exist.
     #[error("'{0}' is not a unit: B, KiB, MiB, GiB and TiB are (K, M, G and T mean the same)")]
     Unit(String),
-    /// More than 2^64 bytes.
+    /// The size has more than 64 bits.
     #[error("'{0}' is more than any memory has")]
     TooLarge(String),
 }
 
-/// Reads `4GiB`, `1.5 GiB`, `512M`, `1048576`. Units are powers of 1024.
+/// Parses a size such as `4GiB`, `1.5 GiB`, `512M` or `1048576`. Units are powers of 1024.
 ///
 /// # Errors
 ///
-/// [`SizeError`].
+/// [`SizeError`] if the number or the unit is invalid, or the size is too large.
 pub fn parse_size(text: &str) -> Result<u64, SizeError> {
     let text = text.trim();
     let end = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
@@ -116,7 +116,7 @@ pub fn parse_size(text: &str) -> Result<u64, SizeError> {
     whole.checked_add(part as u64).ok_or_else(large)
 }
 
-/// A number of seconds, milliseconds and so on, for people.
+/// An age in seconds, whose text form has a suitable unit.
 pub struct Age(pub u64);
 
 impl fmt::Display for Age {

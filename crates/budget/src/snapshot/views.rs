@@ -1,7 +1,7 @@
-//! The views as JSON: what `list`, `ps`, `heaps` and `explain` show, and nothing else.
+//! The views as JSON: the content of `list`, `ps`, `heaps` and `explain`.
 //!
-//! The whole snapshot is the JSON of `show`; recordings are made of it. Each view has a schema of its own, whose name says the
-//! view: `amdgpu-budget-ps/1`.
+//! The JSON of `show` is the whole snapshot, which recordings contain too. Each other view has its own schema, which is named after
+//! the view: `amdgpu-budget-ps/1`.
 
 use serde_json::{Value, json};
 
@@ -28,7 +28,7 @@ fn view(name: &str, snapshot: &Snapshot, of: impl Fn(&Gpu) -> Value) -> Value {
     })
 }
 
-/// Returns the GPUs.
+/// Returns the JSON of the view `list`: the GPUs.
 pub fn list(snapshot: &Snapshot) -> Value {
     view("list", snapshot, |gpu| {
         json!({
@@ -38,7 +38,7 @@ pub fn list(snapshot: &Snapshot) -> Value {
     })
 }
 
-/// Returns the chosen processes in their order, and what belongs to none.
+/// Returns the JSON of the view `ps`: the selected processes in order, and the memory that belongs to no process.
 pub fn processes(snapshot: &Snapshot, options: &ps::Options) -> Value {
     view("ps", snapshot, |gpu| {
         let chosen = gpu
@@ -49,12 +49,13 @@ pub fn processes(snapshot: &Snapshot, options: &ps::Options) -> Value {
     })
 }
 
-/// Returns Vulkan's heaps and memory types.
+/// Returns the JSON of the view `heaps`: the Vulkan heaps and memory types.
 pub fn heaps(snapshot: &Snapshot) -> Value {
     view("heaps", snapshot, |gpu| json!({ "heaps": gpu.heaps, "memory_types": gpu.memory_types }))
 }
 
-/// Returns the explanations of the figures whose name begins with `figure`, of all without one.
+/// Returns the JSON of the view `explain`: the explanations of the figures whose name begins with `figure`, or of all figures if it
+/// is `None`.
 pub fn explanations(snapshot: &Snapshot, figure: Option<&str>) -> Value {
     let style = Style { units: crate::snapshot::units::Units::Bytes, ..Style::default() };
     view("explain", snapshot, |gpu| {

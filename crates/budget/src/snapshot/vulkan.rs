@@ -1,4 +1,4 @@
-//! Vulkan's view of a GPU's memory, by the library's heap code.
+//! The Vulkan heaps and memory types of a GPU, computed by the library's heap code.
 
 use amdgpu_winsys::{
     heaps::{
@@ -10,25 +10,25 @@ use amdgpu_winsys::{
 
 use crate::snapshot::model::{Domains, Heap, MemoryType, Process};
 
-/// The heap and type tables of a GPU.
+/// The tables of Vulkan heaps and memory types of a GPU.
 #[derive(Clone, Debug)]
 pub struct Tables {
     properties: MemoryProperties,
 }
 
 impl Tables {
-    /// Builds them as RADV does with no option set.
+    /// Builds the tables as RADV does without any options.
     ///
     /// # Errors
     ///
-    /// [`FactsError`] for numbers that no GPU can mean.
+    /// [`FactsError`] if the kernel's values are not possible for any GPU.
     pub fn new(gpu: &GpuInfo) -> Result<Self, FactsError> {
         let facts = MemoryFacts::try_from(gpu)?;
         Ok(Self { properties: MemoryProperties::new(&facts, &TableOptions::default()) })
     }
 
-    /// Returns the heaps with the budget of a process that has `own`, when this much is in use. An unknown usage counts as
-    /// none.
+    /// Returns the heaps with the budgets of a process whose own usage is `own`. The usage by all processes is in `domains`; an
+    /// unknown usage counts as zero.
     pub fn heaps(&self, own: &OwnUsage, domains: &Domains) -> Vec<Heap> {
         let system = SystemUsage {
             vram: domains.vram.used.unwrap_or(0),
@@ -51,7 +51,7 @@ impl Tables {
             .collect()
     }
 
-    /// Returns the memory types.
+    /// Returns the memory types, ordered by index.
     pub fn types(&self) -> Vec<MemoryType> {
         let types = self.properties.types().iter().enumerate();
         let flags = |flags: MemoryPropertyFlags| names(flags.iter_names());
@@ -70,7 +70,7 @@ impl Tables {
     }
 }
 
-/// Returns a process's memory as the kernel reports it: where it is, not where it was requested.
+/// Returns the memory usage of a process, by the domains in which its memory is, not the domains that it requested.
 pub fn own_usage(process: &Process) -> OwnUsage {
     let (vram, visible) = (process.vram.unwrap_or(0), process.visible_vram.unwrap_or(0));
     OwnUsage {

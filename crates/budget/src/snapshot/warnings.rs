@@ -5,7 +5,7 @@ use crate::snapshot::{
     units::{Units, percent},
 };
 
-/// Returns the warnings of a snapshot.
+/// Returns the warnings about the state in a snapshot.
 pub fn of(snapshot: &Snapshot) -> Vec<Warning> {
     snapshot.gpus.iter().flat_map(|gpu| of_gpu(gpu, snapshot)).collect()
 }

@@ -1,4 +1,4 @@
-//! Sources of snapshots: one trait over machines and recordings.
+//! Sources of snapshots: machines and recordings.
 
 pub mod recording;
 
@@ -9,16 +9,16 @@ use crate::{
     source::recording::Recording,
 };
 
-/// Something that gives one snapshot after the other.
+/// A source of consecutive snapshots: a machine or a recording.
 pub trait Source {
-    /// The next one; `None` when there will be no other.
+    /// Returns the next snapshot; `None` at the end of the source.
     ///
     /// # Errors
     ///
-    /// [`LookError`].
+    /// [`LookError`] if there is no GPU, none can be read, or the recording is damaged.
     fn next(&mut self) -> Result<Option<Snapshot>, LookError>;
 
-    /// Returns `true` if time passes by itself between two snapshots, so that the caller waits for the next.
+    /// Returns `true` if the source has real time, so that the caller must wait before the next snapshot.
     fn has_real_time(&self) -> bool;
 }
 

@@ -19,29 +19,29 @@ const MOST_BYTES: u64 = 64 << 20;
 /// The first bytes of a gzip member (RFC 1952).
 const GZIP: [u8; 2] = [0x1f, 0x8b];
 
-/// A recording that is being read.
+/// A reader of a recording.
 pub struct Recording {
     input: BufReader<Box<dyn Read + Send>>,
     line: u64,
 }
 
 impl Recording {
-    /// Reads a file; `-` is standard input.
+    /// Opens a recording in a file; `-` is standard input.
     ///
     /// # Errors
     ///
-    /// Those of opening it.
+    /// The errors of opening the file.
     pub fn open(path: &Path) -> io::Result<Self> {
         let input: Box<dyn Read + Send> =
             if path == Path::new("-") { Box::new(io::stdin()) } else { Box::new(File::open(path)?) };
         Self::new(input)
     }
 
-    /// Reads from anything; what begins as gzip is decompressed.
+    /// Creates a reader of a recording from any input. Input that begins like a gzip file is decompressed.
     ///
     /// # Errors
     ///
-    /// Those of the first read.
+    /// The errors of the first read.
     pub fn new(input: impl Read + Send + 'static) -> io::Result<Self> {
         let mut input = BufReader::new(Box::new(input) as Box<dyn Read + Send>);
         if input.fill_buf()?.starts_with(&GZIP) {
@@ -51,11 +51,11 @@ impl Recording {
         Ok(Self { input, line: 0 })
     }
 
-    /// Returns the next snapshot; `None` at the end. Both JSON lines and a single indented document are understood.
+    /// Returns the next snapshot; `None` at the end. The input may be JSON lines or a single indented document.
     ///
     /// # Errors
     ///
-    /// [`LookError::Recording`] with the line and the reason.
+    /// [`LookError::Recording`] with the line and the reason, if a line cannot be read or parsed.
     pub fn look(&mut self) -> Result<Option<Snapshot>, LookError> {
         let bad = |line: u64, reason: String| LookError::Recording(format!("line {line} of the recording: {reason}"));
         loop {

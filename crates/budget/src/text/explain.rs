@@ -1,4 +1,4 @@
-//! `explain`: the arithmetic of every figure, where its terms are from, and what would change it.
+//! `explain`: the arithmetic of every figure, the sources of its terms, and the settings and events that change it.
 
 use std::io::{self, Write};
 
@@ -7,18 +7,18 @@ use serde::Serialize;
 use super::{Style, known};
 use crate::snapshot::model::{Domain, Gpu, Heap, Snapshot, System};
 
-/// One explanation: the figure, how it comes about, and what would change it.
+/// The explanation of a figure: its arithmetic, its source, and the settings and events that change it.
 #[derive(Clone, Debug, Serialize)]
 pub struct Explanation {
-    /// Name of the figure, such as `effective.available`.
+    /// The name of the figure, such as `effective.available`.
     pub figure: String,
-    /// Its value, bytes.
+    /// The value in bytes; `None` if it is unknown.
     pub value: Option<u64>,
-    /// The terms that it is made of.
+    /// The terms from which the value is computed, as text.
     pub arithmetic: String,
-    /// The rule that it follows: file and function of the kernel or of Mesa.
+    /// The source of the rule: a file and function of the kernel or of Mesa.
     pub source: &'static str,
-    /// Settings and events that change it; may be empty.
+    /// The settings and events that change the value. May be empty.
     pub change: &'static str,
 }
 
@@ -35,11 +35,12 @@ pub fn names(snapshot: &Snapshot) -> Vec<String> {
     names
 }
 
-/// Writes an explanation of every figure, or of those whose name begins with `figure`. Returns `true` if there was any.
+/// Writes an explanation of every figure, or only of the figures whose name begins with `figure`. Returns `false` if there are
+/// none.
 ///
 /// # Errors
 ///
-/// Those of `out`.
+/// The errors of writing to `out`.
 pub fn write(snapshot: &Snapshot, figure: Option<&str>, style: &Style, out: &mut dyn Write) -> io::Result<bool> {
     let mut is_any = false;
     for gpu in &snapshot.gpus {

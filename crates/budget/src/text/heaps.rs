@@ -1,4 +1,4 @@
-//! `heaps`: Vulkan's view.
+//! `heaps`: the Vulkan heaps and memory types.
 
 use std::io::{self, Write};
 
@@ -8,11 +8,11 @@ use crate::snapshot::{
     units::Units,
 };
 
-/// Writes heaps and memory types.
+/// Writes the Vulkan heaps and memory types.
 ///
 /// # Errors
 ///
-/// Those of `out`.
+/// The errors of writing to `out`.
 pub fn write(snapshot: &Snapshot, style: &Style, out: &mut dyn Write) -> io::Result<()> {
     for gpu in &snapshot.gpus {
         writeln!(out, "GPU {}  {}  {}", gpu.index, gpu.pci, known(gpu.name.as_deref()))?;
@@ -53,11 +53,11 @@ fn flags(flags: &[String]) -> String {
     if flags.is_empty() { "-".to_owned() } else { flags.join(" ") }
 }
 
-/// Writes them in the layout of vulkaninfo.
+/// Writes the Vulkan heaps and memory types in the layout of vulkaninfo.
 ///
 /// # Errors
 ///
-/// Those of `out`.
+/// The errors of writing to `out`.
 pub fn write_as_vulkan(snapshot: &Snapshot, out: &mut dyn Write) -> io::Result<()> {
     for gpu in &snapshot.gpus {
         writeln!(out, "GPU{}:\n{}\n", gpu.index, known(gpu.name.as_deref()))?;

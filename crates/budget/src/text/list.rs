@@ -1,15 +1,15 @@
-//! `list`: which GPUs there are.
+//! `list`: the GPUs of the machine.
 
 use std::io::{self, Write};
 
 use super::{Style, Table, known};
 use crate::snapshot::model::Snapshot;
 
-/// Writes a line for each GPU.
+/// Writes one line for each GPU.
 ///
 /// # Errors
 ///
-/// Those of `out`.
+/// The errors of writing to `out`.
 pub fn write(snapshot: &Snapshot, style: &Style, out: &mut dyn Write) -> io::Result<()> {
     let headings = ["GPU", "PCI", "NODE", "KIND", "POWER", "DRIVER", "CHIP", "NAME"];
     let mut table = Table::new(if style.header { &headings } else { &[] }, &[0]);

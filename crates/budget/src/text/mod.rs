@@ -1,4 +1,4 @@
-//! Snapshots as text for people.
+//! Snapshots as readable text.
 
 pub mod explain;
 pub mod heaps;
@@ -10,16 +10,16 @@ mod table;
 pub use self::table::Table;
 use crate::snapshot::units::Units;
 
-/// Style of text.
+/// The style of text output.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Style {
-    /// Of sizes.
+    /// The units of sizes.
     pub units: Units,
-    /// Nothing but ASCII.
+    /// `true` to use only ASCII characters.
     pub ascii: bool,
-    /// Escape sequences for colours.
+    /// `true` to use escape sequences for colours.
     pub colour: bool,
-    /// Headings of columns.
+    /// `true` to write the headings of columns.
     pub header: bool,
 }
 
@@ -30,12 +30,12 @@ impl Default for Style {
 }
 
 impl Style {
-    /// Writes text in a colour, given by its SGR number.
+    /// Returns text in a colour, which is given by its SGR number. Without colours, the text is unchanged.
     pub fn paint(&self, colour: u8, text: &str) -> String {
         if self.colour { format!("\x1b[{colour}m{text}\x1b[0m") } else { text.to_owned() }
     }
 
-    /// Draws a bar of `width` cells, filled in proportion; an unknown share is a row of question marks.
+    /// Returns a bar of `width` cells that is filled in proportion. If the share is unknown, the cells are question marks.
     pub fn bar(&self, part: Option<u64>, whole: Option<u64>, width: usize) -> String {
         let (full, empty) = if self.ascii { ("#", ".") } else { ("█", "░") };
         let (Some(part), Some(whole)) = (part, whole.filter(|&whole| whole > 0)) else { return "?".repeat(width) };
@@ -43,18 +43,18 @@ impl Style {
         format!("{}{}", full.repeat(cells), empty.repeat(width - cells))
     }
 
-    /// Returns a mark in front of a warning.
+    /// Returns the mark that precedes a warning.
     pub const fn mark(&self) -> &'static str {
         if self.ascii { "!" } else { "▲" }
     }
 }
 
-/// Writes a value, and `-` for what is unknown.
+/// Returns a value as text, or `-` if it is unknown.
 pub fn known(text: Option<&str>) -> &str {
     text.unwrap_or("-")
 }
 
-/// Cuts a text to a maximum number of characters.
+/// Truncates a text to a maximum number of characters.
 pub fn cut(text: &str, width: usize) -> String {
     if text.chars().count() <= width {
         return text.to_owned();

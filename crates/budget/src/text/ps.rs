@@ -1,4 +1,4 @@
-//! `ps`: who holds memory.
+//! `ps`: the processes that hold memory.
 
 use std::{
     cmp::Reverse,
@@ -32,7 +32,7 @@ pub enum Sort {
 }
 
 impl Sort {
-    /// Sorts; equal ones by their number.
+    /// Sorts processes by this key. Processes with equal keys are sorted by process ID.
     pub fn sort(self, processes: &mut [&Process]) {
         let known = |value: Option<u64>| Reverse(value.unwrap_or(0));
         match self {
@@ -46,26 +46,26 @@ impl Sort {
     }
 }
 
-/// Selection and order of processes.
+/// The selection and order of processes.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Options {
-    /// The order.
+    /// The sort key.
     pub sort: Sort,
-    /// Reverses the order.
+    /// `true` to reverse the order.
     pub reverse: bool,
-    /// Children below their parents.
+    /// `true` to list children below their parents.
     pub tree: bool,
-    /// A row for each open file.
+    /// `true` to write a row for each open file.
     pub clients: bool,
-    /// Only these processes; all if there are none.
+    /// Selects only these process IDs; empty for all processes.
     pub pids: Vec<u32>,
-    /// Only those whose name holds this.
+    /// Selects only processes whose name contains this text.
     pub name: Option<String>,
-    /// Only those of this user.
+    /// Selects only processes of this user.
     pub user: Option<String>,
-    /// Only those whose cgroup or container holds this.
+    /// Selects only processes whose cgroup, container or pod contains this text.
     pub cgroup: Option<String>,
-    /// Maximum number of rows.
+    /// The maximum number of processes with a row of their own; the others share one row. `None` for no limit.
     pub limit: Option<usize>,
 }
 
@@ -82,12 +82,12 @@ impl Options {
             && (self.user.is_none() || self.user == process.user)
     }
 
-    /// Returns `true` if any process may be left out.
+    /// Returns `true` if the options may omit processes.
     pub fn is_partial(&self) -> bool {
         !self.pids.is_empty() || self.name.is_some() || self.user.is_some() || self.cgroup.is_some()
     }
 
-    /// Returns the wanted processes with how deep each is below the one before, in order.
+    /// Returns the selected processes in order, each with its depth in the process tree.
     pub fn choose<'p>(&self, processes: &'p [Process]) -> Vec<(usize, &'p Process)> {
         let mut chosen: Vec<&Process> = processes.iter().filter(|process| self.wants(process)).collect();
         self.sort.sort(&mut chosen);
@@ -125,7 +125,7 @@ fn tree<'p>(processes: &[&'p Process]) -> Vec<(usize, &'p Process)> {
 ///
 /// # Errors
 ///
-/// Those of `out`.
+/// The errors of writing to `out`.
 pub fn write(snapshot: &Snapshot, options: &Options, style: &Style, out: &mut dyn Write) -> io::Result<()> {
     for (index, gpu) in snapshot.gpus.iter().enumerate() {
         if snapshot.gpus.len() > 1 {
@@ -146,11 +146,11 @@ pub fn write(snapshot: &Snapshot, options: &Options, style: &Style, out: &mut dy
 const HEADINGS: [&str; 11] =
     ["PID", "USER", "OWN VRAM", "VISIBLE", "OWN GTT", "SHARED", "REQUESTED", "EVICTED", "CLIENTS", "AGE", "NAME"];
 
-/// Writes the processes of a GPU, and the rows that make the columns add up.
+/// Writes the processes of a GPU, and rows for the remaining memory, so that the columns add up.
 ///
 /// # Errors
 ///
-/// Those of `out`.
+/// The errors of writing to `out`.
 pub fn write_gpu(gpu: &Gpu, options: &Options, style: &Style, out: &mut dyn Write) -> io::Result<()> {
     let Some(processes) = &gpu.processes else { return writeln!(out, "processes were not read") };
     let mut table = Table::new(if style.header { &HEADINGS } else { &[] }, &[0, 2, 3, 4, 5, 6, 7, 8, 9]);
@@ -191,7 +191,7 @@ fn row(process: &Process, depth: usize, style: &Style) -> Vec<String> {
     ]
 }
 
-/// Returns the bytes of both domains that other clients hold too.
+/// Returns the bytes in both domains that are shared with other clients.
 pub fn shared(pair: &Pair) -> Option<u64> {
     match (pair.vram, pair.gtt) {
         (None, None) => None,
@@ -199,7 +199,7 @@ pub fn shared(pair: &Pair) -> Option<u64> {
     }
 }
 
-/// Returns the share of the memory requested in VRAM that is not there.
+/// Returns the evicted share of the memory that was requested in VRAM.
 pub fn evicted_share(process: &Process) -> String {
     let share = process.evicted.vram.zip(process.requested.vram);
     let share = share.map(|(evicted, requested)| percent(evicted, requested).unwrap_or(0));

@@ -13,11 +13,11 @@ const BAR: usize = 30;
 /// Processes that are shown.
 const PROCESSES: usize = 5;
 
-/// Writes everything that matters, briefly.
+/// Writes a summary of a snapshot, with one screen for each GPU.
 ///
 /// # Errors
 ///
-/// Those of `out`.
+/// The errors of writing to `out`.
 pub fn write(snapshot: &Snapshot, style: &Style, out: &mut dyn Write) -> io::Result<()> {
     for (index, gpu) in snapshot.gpus.iter().enumerate() {
         if index > 0 {
@@ -85,7 +85,7 @@ fn percent_text(part: Option<u64>, whole: Option<u64>) -> String {
     share.map_or_else(|| "-".to_owned(), |share| format!("{share}%"))
 }
 
-/// Writes load, clock, temperature and power in a line; `None` where nothing of them is known.
+/// Returns load, clock, temperature and power in one line; `None` if all of them are unknown.
 pub fn sensors(sensors: &Sensors) -> Option<String> {
     let tenths = |value: u64, unit: u64| format!("{}.{}", value / unit, value % unit * 10 / unit);
     let known = [

@@ -1,8 +1,8 @@
-//! Columns that line up.
+//! Tables with aligned columns.
 
 use std::io::{self, Write};
 
-/// Rows of cells; the last column is not padded.
+/// A table of text cells. The last column is not padded.
 #[derive(Debug, Default)]
 pub struct Table {
     rows: Vec<Vec<String>>,
@@ -11,7 +11,7 @@ pub struct Table {
 }
 
 impl Table {
-    /// Creates a table with headings; an empty list for none.
+    /// Creates a table with these headings, or without headings if the list is empty.
     pub fn new(headings: &[&str], right: &[usize]) -> Self {
         let mut table = Self { rows: Vec::new(), right: right.to_vec() };
         if !headings.is_empty() {
@@ -20,16 +20,16 @@ impl Table {
         table
     }
 
-    /// Adds a row.
+    /// Appends a row.
     pub fn row(&mut self, cells: Vec<String>) {
         self.rows.push(cells);
     }
 
-    /// Writes it with this much space in front.
+    /// Writes the table, with every line indented by the given number of spaces.
     ///
     /// # Errors
     ///
-    /// Those of `out`.
+    /// The errors of writing to `out`.
     pub fn write(&self, out: &mut dyn Write, indent: &str) -> io::Result<()> {
         let columns = self.rows.iter().map(Vec::len).max().unwrap_or(0);
         let width = |column: usize| {

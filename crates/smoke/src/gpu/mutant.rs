@@ -1,20 +1,21 @@
-//! Simulated GPUs that make one mistake, by the names they have on the command line.
+//! Simulated GPUs with a deliberate mistake, by their names on the command line.
 
 use std::{fmt, str::FromStr};
 
 use amdgpu_sim::{Mutation, SimDevice};
 use amdgpu_winsys::winsys::Ip;
 
-/// One mistake of a simulated GPU, of all its rings or of those of one IP: `drop-write`, `short-copy:sdma`.
+/// A deliberate mistake of a simulated GPU, on all its rings or on the rings of one IP. The text form is `drop-write` or
+/// `short-copy:sdma`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Mutant {
-    /// The mistake.
+    /// The kind of mistake.
     pub mutation: Mutation,
-    /// IP block whose rings it affects; all rings, or none in particular, if absent.
+    /// The IP whose rings have the mistake; `None` for the whole device.
     pub ip: Option<Ip>,
 }
 
-/// No mistake of the simulator's.
+/// The error of a name that is not a mistake of the simulator.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("no mutation is called {0:?}; there is {known}", known = known())]
 pub struct UnknownMutant(String);
@@ -22,7 +23,7 @@ pub struct UnknownMutant(String);
 const IPS: [Ip; 3] = [Ip::Gfx, Ip::Compute, Ip::Sdma];
 
 impl Mutant {
-    /// Returns every mistake, and each mistake of a ring once more for each IP.
+    /// Returns all mutants: a mistake of rings once for each IP that can have it, and any other mistake once.
     pub fn all() -> impl Iterator<Item = Self> {
         Mutation::ALL.into_iter().flat_map(|mutation| {
             let ips: &[Ip] = match mutation {

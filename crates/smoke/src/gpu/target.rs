@@ -22,11 +22,12 @@ use crate::{
 /// The chip that is simulated when the machine has no Radeon and none was asked for.
 const DEFAULT_PROFILE: &str = "navi21";
 
-/// Ways on for those who have no Radeon.
+/// Advice for users without a Radeon.
 const NO_RADEON: &str = "/dev/dri has no render node of one. --or-simulated tests the embedded simulator instead, \
     --sim NAME a chip of your choice";
 
-/// When a simulated ring counts as hung: much less than on real ones, and more than a busy machine keeps a thread waiting.
+/// The time after which a simulated ring counts as hung: much less than on real hardware, but more than a thread waits on a busy
+/// machine.
 const HANG: Duration = Duration::from_secs(1);
 
 type OpenDevice = dyn Fn() -> winsys::Result<Device>;
@@ -41,10 +42,10 @@ pub(crate) struct Peer {
 
 type CountAll = dyn Fn() -> Vec<Count>;
 
-/// Name and amount of a counted resource: a number of objects, or bytes.
+/// The name of a counted resource, with the number of objects or bytes.
 pub type Count = (&'static str, u64);
 
-/// A device to test: a Radeon, a simulated GPU, or a kernel of the caller's.
+/// A device to test: a Radeon, a simulated GPU, or a kernel that the caller provides.
 pub struct Target {
     gpu: Gpu,
     open: Box<OpenDevice>,
@@ -71,22 +72,22 @@ impl fmt::Debug for Target {
     }
 }
 
-/// Reasons why there is no device to test.
+/// The reason why there is no device to test.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum NoTarget {
-    /// This computer has no AMD GPU, and none was asked for.
+    /// The computer has no AMD GPU, and the user requested none.
     #[error("no AMD GPU: {NO_RADEON}")]
     NoRadeon,
-    /// No node fits what was asked for.
+    /// No node matches the requested GPU.
     #[error("no AMD GPU {wanted:?}; there is {}", listed(present))]
     NoSuchGpu {
-        /// The device asked for.
+        /// The requested GPU.
         wanted: String,
-        /// The nodes there are.
+        /// The existing nodes.
         present: Vec<Node>,
     },
-    /// The simulator has no such chip, or the file is no capture.
+    /// The simulator has no such chip, or the file is not a capture.
     #[error(transparent)]
     Chip(#[from] amdgpu_sim::ChipError),
     /// `/dev/dri` cannot be read.
@@ -95,7 +96,7 @@ pub enum NoTarget {
 }
 
 impl NoTarget {
-    /// Returns `true` if the request is invalid on any machine, rather than naming a GPU that this one lacks.
+    /// Returns `true` if the request is invalid on every machine. Returns `false` if only this machine lacks the GPU.
     pub fn is_usage(&self) -> bool {
         matches!(self, Self::Chip(_))
     }
@@ -113,11 +114,11 @@ fn place(node: &Node) -> String {
 }
 
 impl Target {
-    /// Returns the GPU asked for, else the first Radeon by the number of its node.
+    /// Returns the simulated GPU `sim`, or the GPU `gpu`, or if neither is given the Radeon whose node has the lowest number.
     ///
     /// # Errors
     ///
-    /// [`NoTarget`]; [`NoTarget::NoRadeon`] where nothing was asked for.
+    /// [`NoTarget`] if there is no such GPU; [`NoTarget::NoRadeon`] if neither is given and there is no Radeon.
     pub fn choose(gpu: Option<&str>, sim: Option<&str>) -> Result<Self, NoTarget> {
         if let Some(name) = sim {
             return Self::simulated(name);
@@ -141,18 +142,18 @@ impl Target {
         Ok(target)
     }
 
-    /// Returns the simulator's default GPU, marked as a stand-in for a Radeon that is not there.
+    /// Creates the simulator's default GPU, marked in the report as a substitute for a missing Radeon.
     ///
     /// # Errors
     ///
-    /// [`NoTarget::Chip`].
+    /// [`NoTarget::Chip`] if the simulator does not have its default chip.
     pub fn stand_in() -> Result<Self, NoTarget> {
         let mut target = Self::simulated(DEFAULT_PROFILE)?;
         target.gpu.fallback = true;
         Ok(target)
     }
 
-    /// Opens the GPU behind a render node.
+    /// Creates a target for the GPU of a render node. The node is opened by the run.
     pub fn real(node: Node) -> Self {
         let location = place(&node);
         let path = node.path;
@@ -209,17 +210,17 @@ impl Target {
         Ok(self.with_peers(peers))
     }
 
-    /// Creates a target from a path, which is not opened yet.
+    /// Creates a target for the GPU of the node at a path. The node is opened by the run.
     pub fn at(path: PathBuf) -> Self {
         let (node, monitor) = (Some(path.clone()), Monitor::Node(path.clone()));
         Self { node, monitor, ..Self::over(path.display().to_string(), move || render_node(&path)) }
     }
 
-    /// Creates a simulated GPU, fresh from the factory: a chip's name, or the file of a capture.
+    /// Creates a target with a new simulated GPU. `name` is the name of a chip or the file of a capture.
     ///
     /// # Errors
     ///
-    /// [`NoTarget::Chip`].
+    /// [`NoTarget::Chip`] if there is no such chip, or the file is not a capture.
     pub fn simulated(name: &str) -> Result<Self, NoTarget> {
         Self::simulated_as(name, None)
     }
@@ -247,28 +248,28 @@ impl Target {
         Self { device: Some(machine), monitor, ..target }.beside(&[name])
     }
 
-    /// Creates a simulated GPU that makes one mistake whenever it can, to see that the test finds it.
+    /// Creates a target with a simulated GPU that makes a deliberate mistake whenever possible, to check that the test detects it.
     ///
     /// # Errors
     ///
-    /// [`NoTarget::Chip`].
+    /// [`NoTarget::Chip`] if there is no such chip, or the file is not a capture.
     pub fn mutant(name: &str, mutant: Mutant) -> Result<Self, NoTarget> {
         let mut target = Self::simulated_as(name, Some(mutant))?;
         target.gpu.mutation = Some(mutant.to_string());
         Ok(target)
     }
 
-    /// Creates a target over the kernels that `open` returns, each an open file of its own.
+    /// Creates a target from a function that returns kernels. Each kernel must be a separate open file.
     pub fn over(location: impl Into<String>, open: impl Fn() -> winsys::Result<Arc<dyn Kernel>> + 'static) -> Self {
         let kernel: Rc<OpenKernel> = Rc::new(open);
         let opener = Rc::clone(&kernel);
         Self { kernel: Some(kernel), ..Self::new(location, move || Device::new(opener()?)) }
     }
 
-    /// Returns the same target, with every call recorded, and notes of what is tested. Its kernel's own counts are no longer
-    /// taken: a replay, for which they do not exist, must come to the same report.
+    /// Returns a target that records every call, and notes about the tested GPU, in `recording`. It does not use the census of the
+    /// kernel, which does not exist in a replay, so that a replay gives the same report.
     ///
-    /// A target made by [`Target::new`] hides its kernels, and is recorded as if it never opened anything.
+    /// A target that was created by [`Target::new`] hides its kernels, so its calls are not recorded.
     #[must_use]
     pub fn recorded(self, recording: &Recording) -> Self {
         recording.note(LOCATION, &self.gpu.location);
@@ -285,7 +286,7 @@ impl Target {
         Self { gpu: self.gpu, monitor: self.monitor, ..target }
     }
 
-    /// Returns the GPU of a recording, which answers what it answered then, in that order.
+    /// Creates a target that replays a recording: the recorded answers, in the recorded order.
     pub fn replayed(replay: &Replay) -> Self {
         let noted = |key| replay.note(key).unwrap_or_default();
         let (location, simulated) = (noted(LOCATION).to_owned(), noted(SIMULATED) == "yes");
@@ -301,8 +302,8 @@ impl Target {
         if simulated { target.simulating() } else { target }
     }
 
-    /// Creates a target over the devices that `open` returns; each call gives an open file of its own, with its own handles
-    /// and addresses.
+    /// Creates a target from a function that opens devices. Each call must return a separate open file, with its own handles and
+    /// addresses.
     pub fn new(location: impl Into<String>, open: impl Fn() -> winsys::Result<Device> + 'static) -> Self {
         let gpu = Gpu { location: location.into(), ..Gpu::default() };
         Self {
@@ -319,14 +320,15 @@ impl Target {
         }
     }
 
-    /// Returns the same target, called simulated in the report.
+    /// Returns the target, marked as simulated in the report.
     #[must_use]
     pub fn simulating(mut self) -> Self {
         self.gpu.simulated = true;
         self
     }
 
-    /// Returns the same target, with what its kernel counts of all that can leak: always the same things in the same order.
+    /// Returns the target with a function that counts the kernel's objects, to detect leaks. It must always return the same
+    /// resources in the same order.
     #[must_use]
     pub fn counting(self, census: impl Fn() -> Vec<Count> + 'static) -> Self {
         Self { census: Some(Box::new(census)), ..self }
@@ -365,7 +367,7 @@ impl Target {
         }
     }
 
-    /// Returns the GPU's description, as far as it is known without opening it.
+    /// Returns the description of the GPU, as far as it is known before the GPU is opened.
     pub fn gpu(&self) -> &Gpu {
         &self.gpu
     }

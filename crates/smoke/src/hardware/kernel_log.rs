@@ -40,7 +40,7 @@ impl KernelLog {
         Self { file: Err(Cow::Borrowed("the GPU is simulated")), pci: None }
     }
 
-    /// Reads from now on what is said of the GPU at this PCI address, or of all amdgpu GPUs.
+    /// Starts reading the messages about the GPU at this PCI address, or about all amdgpu GPUs.
     pub(crate) fn open(device: Option<(String, String)>) -> Self {
         let nonblocking = nix::fcntl::OFlag::O_NONBLOCK.bits();
         let opened = OpenOptions::new().read(true).custom_flags(nonblocking).open("/dev/kmsg");

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::reading::{Files, Reading};
 use super::state::{Hardware, HardwareEvent, HardwareRule, Sensors, Speed};
 
-/// Load from which on a link has no reason to be slow, percent.
+/// The load in percent at and above which a link must run at full speed.
 const UNDER_LOAD: i64 = 50;
 
 /// Facts that are kept from check to check.
@@ -87,7 +87,8 @@ impl Course {
         Hardware { before: self.before.sensors, peak: self.peak, after: after.sensors, events }
     }
 
-    /// Returns the counters that went up. One that was not readable, or that began anew, is compared from there on.
+    /// Returns the counters that increased. A counter that was not readable or was reset is compared starting with the next
+    /// reading.
     fn counted(&self, after: &Reading) -> Vec<HardwareEvent> {
         let risen = after.counters.iter().filter_map(|(name, &(rule, now))| {
             let (_, before) = *self.before.counters.get(name)?;

@@ -4,53 +4,53 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-/// The hardware around one check.
+/// The state of the hardware before, during and after a check.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Hardware {
-    /// Figures before the check.
+    /// The sensor values before the check.
     pub before: Sensors,
-    /// The highest figures while it ran, read ten times a second.
+    /// The highest sensor values during the check, which are read ten times a second.
     pub peak: Sensors,
-    /// Figures after it.
+    /// The sensor values after the check.
     pub after: Sensors,
     /// Events between the two.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub events: Vec<HardwareEvent>,
 }
 
-/// Figures of a GPU at a moment. One that the GPU does not tell is absent.
+/// The sensor values of a GPU at one moment. `None` if the GPU does not report the value.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Sensors {
-    /// Temperature at the edge of the die, thousandths of a degree Celsius.
+    /// Edge temperature of the die in thousandths of a degree Celsius.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub edge_mc: Option<i64>,
-    /// Temperature of the hottest place of the die, thousandths of a degree Celsius.
+    /// Junction temperature, that of the hottest point of the die, in thousandths of a degree Celsius.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub junction_mc: Option<i64>,
-    /// Temperature of the memory, thousandths of a degree Celsius.
+    /// Memory temperature in thousandths of a degree Celsius.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub memory_mc: Option<i64>,
-    /// Power, millionths of a watt.
+    /// Power in microwatts.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub power_uw: Option<i64>,
-    /// Shader clock, Hz.
+    /// Shader clock in Hz.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub shader_clock_hz: Option<i64>,
-    /// Memory clock, Hz.
+    /// Memory clock in Hz.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub memory_clock_hz: Option<i64>,
-    /// Speed of the fan, turns a minute.
+    /// Fan speed in revolutions per minute.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub fan_rpm: Option<i64>,
-    /// Load of the engines, percent.
+    /// Load of the graphics engine in percent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub busy_percent: Option<i64>,
-    /// Transfer rate of the slowest PCI Express link on the way to the GPU, millions of transfers a second and lane.
+    /// Transfer rate of the slowest PCI Express link between the host and the GPU, in MT/s per lane.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub link_mts: Option<i64>,
-    /// Lanes of the narrowest link on the way.
+    /// Number of lanes of the narrowest PCI Express link between the host and the GPU.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub link_width: Option<i64>,
 }
@@ -74,42 +74,42 @@ impl Sensors {
     }
 }
 
-/// A rule of the watch.
+/// A rule of the hardware watch, which an event breaks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
 pub enum HardwareRule {
-    /// A RAS counter of uncorrectable errors went up.
+    /// A RAS counter of uncorrectable errors increased.
     RasUncorrectable,
     /// A RAS counter of deferred errors went up: memory is corrupt, and its data was not used yet.
     RasDeferred,
     /// A RAS counter of corrected errors went up.
     RasCorrectable,
-    /// The AER counter of fatal errors went up.
+    /// The AER counter of fatal errors increased.
     AerFatal,
-    /// The AER counter of uncorrectable errors that are not fatal went up.
+    /// The AER counter of non-fatal uncorrectable errors increased.
     AerNonfatal,
-    /// The AER counter of corrected errors went up.
+    /// The AER counter of corrected errors increased.
     AerCorrectable,
     /// A PCI Express link lost lanes.
     LinkWidth,
     /// A PCI Express link is slower under load than it was before.
     LinkSpeed,
-    /// A temperature reached the critical limit.
+    /// A temperature reached its critical limit.
     Temperature,
-    /// The kernel logged an error of this GPU.
+    /// The kernel logged an error about the GPU.
     KernelError,
-    /// The files of the GPU did not answer in time.
+    /// Reading the files of the GPU took too long.
     NoAnswer,
 }
 
 impl HardwareRule {
-    /// Returns `true` if a check during which this happens fails, whatever it found itself.
+    /// Returns `true` if such an event makes a check fail regardless of its own result.
     pub const fn is_fatal(self) -> bool {
         matches!(self, Self::RasUncorrectable | Self::AerFatal)
     }
 
-    /// Returns the rule in words.
+    /// Returns a description of the broken rule.
     pub const fn words(self) -> &'static str {
         match self {
             Self::RasUncorrectable => "new uncorrectable RAS error",
@@ -127,16 +127,16 @@ impl HardwareRule {
     }
 }
 
-/// Something that happened to the hardware during a check.
+/// A hardware event during a check.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct HardwareEvent {
-    /// The rule that it broke.
+    /// The rule that the event broke.
     pub rule: HardwareRule,
-    /// Counter, sensor or file.
+    /// The counter, sensor or file that reported it.
     pub source: String,
-    /// Its value before the check, or the limit.
+    /// The value before the check, or the limit.
     pub before: String,
-    /// Its value during or after the check, or the message.
+    /// The value during or after the check, or the message.
     pub after: String,
 }
 
@@ -153,7 +153,7 @@ impl fmt::Display for HardwareEvent {
 }
 
 impl Hardware {
-    /// Returns the figures in one line, empty where the GPU tells none.
+    /// Returns the sensor values in one line; empty if the GPU reports none.
     pub fn line(&self) -> String {
         let figures = [
             ("edge", self.before.edge_mc, self.peak.edge_mc, 1_000, "°C"),
@@ -184,12 +184,12 @@ impl fmt::Display for Speed {
     }
 }
 
-/// The sources of the watch on a GPU.
+/// The sources that the hardware watch of a GPU reads.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Watched {
-    /// Sources that are read.
+    /// The sources that are read.
     pub sources: Vec<String>,
-    /// Sources that are not, each with the reason.
+    /// The sources that cannot be read, each with the reason.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub missing: Vec<String>,
 }

@@ -55,7 +55,7 @@ impl Watch {
         Self { thread: None, is_silent: false, log: KernelLog::none() }
     }
 
-    /// Watches a GPU from now on, and the kernel's log if the GPU is real.
+    /// Starts watching a GPU, and the kernel log if the GPU is real.
     pub(crate) fn new(monitor: &Monitor) -> Self {
         let source = monitor.open();
         let log = match monitor {

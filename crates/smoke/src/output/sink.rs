@@ -25,7 +25,7 @@ impl Troubles {
     }
 }
 
-/// Text that goes somewhere until that fails once; from then on it goes nowhere, and the run goes on.
+/// An output for text. After the first error, text is discarded and the run continues.
 pub(crate) struct Sink {
     out: Option<Box<dyn Write + Send>>,
     name: String,

@@ -4,11 +4,11 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-/// The way that bytes take in a copy.
+/// The direction of a copy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Direction {
-    /// From system memory to the GPU's own.
+    /// From system memory to the GPU's own memory.
     Upload,
     /// From the GPU's own memory to system memory.
     Download,
@@ -20,7 +20,7 @@ impl Direction {
     /// All directions, in the order in which they are measured.
     pub const ALL: [Self; 3] = [Self::Upload, Self::Local, Self::Download];
 
-    /// Returns the name in reports.
+    /// Returns the name of the direction in reports.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Upload => "upload",
@@ -33,15 +33,15 @@ impl Direction {
 /// A measured bandwidth of one engine in one direction.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Bandwidth {
-    /// The ring, such as `sdma0`.
+    /// The name of the ring, such as `sdma0`.
     pub engine: String,
-    /// The way of the bytes.
+    /// The direction of the copy.
     pub direction: Direction,
-    /// Size of the copy, bytes.
+    /// The size of the copy in bytes.
     pub bytes: u64,
-    /// Bytes per second of the fastest copy, each timed by the CPU from its submission to its end.
+    /// The bandwidth of the fastest copy in bytes per second. The CPU measures the time from submission to completion.
     pub bytes_per_second: u64,
-    /// The same figure of the report that this run is compared with, if there is one.
+    /// The bandwidth in the report with which this run is compared, in bytes per second; `None` if there is none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub baseline: Option<u64>,
 }

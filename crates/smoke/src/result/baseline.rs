@@ -15,7 +15,7 @@ use crate::result::{
     status::Status,
 };
 
-/// An earlier report whose bandwidths are the standard for a run.
+/// An earlier report with which the bandwidths of a run are compared.
 #[derive(Clone, Debug)]
 pub struct Baseline {
     path: PathBuf,
@@ -26,7 +26,7 @@ pub struct Baseline {
     rings: Vec<String>,
 }
 
-/// The share of a bandwidth that may be missing, with two digits after the point. The default is 10 %.
+/// The share by which a bandwidth may be below the baseline, in percent with two decimal places. The default is 10 %.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Tolerance {
     /// Hundredths of a percent, less than [`WHOLE`].
@@ -73,7 +73,7 @@ impl Tolerance {
     }
 }
 
-/// Not a percentage.
+/// The error of parsing a text that is not a percentage.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("a tolerance is a percentage from 0 to 99.99")]
 pub struct BadTolerance;
@@ -82,32 +82,32 @@ pub struct BadTolerance;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum BaselineError {
-    /// It cannot be read.
+    /// The file cannot be read.
     #[error("{}: {source}", path.display())]
     Read {
-        /// The file.
+        /// The path of the file.
         path: PathBuf,
-        /// The cause.
+        /// The error of the operating system.
         source: std::io::Error,
     },
-    /// It is no report of this program.
+    /// The file is not a report of this program.
     #[error("{}: not a report of the schema {SCHEMA}: {reason}", path.display())]
     NoReport {
-        /// The file.
+        /// The path of the file.
         path: PathBuf,
-        /// The cause.
+        /// The parser's message.
         reason: String,
     },
-    /// It has no bandwidths.
+    /// The report contains no bandwidths.
     #[error("{}: holds no bandwidths; --level core measures them", path.display())]
     NoFigures {
-        /// The file.
+        /// The path of the file.
         path: PathBuf,
     },
-    /// It is of another GPU.
+    /// The report is about another GPU.
     #[error("{}: the baseline is of {then}, and this run tests {now}", path.display())]
     OtherGpu {
-        /// The file.
+        /// The path of the file.
         path: PathBuf,
         /// The GPU of the baseline.
         then: String,
@@ -151,12 +151,12 @@ impl Baseline {
         Ok(Self { path, gpu: earlier.gpu, figures, tolerance, rings: Vec::new() })
     }
 
-    /// Checks that the baseline is of this GPU: the same profile if both are simulated, else the same model and chip.
-    /// The PCI address may differ: a card may have moved.
+    /// Checks that the baseline belongs to this GPU: the same profile if both are simulated, otherwise the same model and chip. The
+    /// PCI address may differ, because a card may have been moved to another slot.
     ///
     /// # Errors
     ///
-    /// [`BaselineError::OtherGpu`].
+    /// [`BaselineError::OtherGpu`] if it belongs to another GPU.
     pub fn fits(&self, gpu: &Gpu) -> Result<(), BaselineError> {
         let model = |gpu: &Gpu| gpu.facts.as_ref().map(|facts| (facts.name.clone(), facts.chip.clone()));
         let is_same = self.gpu.simulated == gpu.simulated

@@ -15,34 +15,34 @@ use crate::{
     },
 };
 
-/// The outcome of one check.
+/// The result of a check.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct CheckResult {
-    /// `area.name`, stable; the ring follows where the check is for a ring.
+    /// The stable ID of the check, `area.name`. The name of the ring follows if the check is for one ring.
     pub id: String,
-    /// The outcome.
+    /// The status of the check.
     pub word: Status,
-    /// Figures of a pass, evidence of a failure, the reason of a skip.
+    /// The figures of a passed check, the evidence of a failure, or the reason for a skip.
     pub detail: String,
-    /// Duration; in milliseconds in JSON.
+    /// The duration of the check; in JSON in milliseconds.
     #[serde(with = "milliseconds", rename = "ms")]
     pub time: Duration,
-    /// Bandwidths that the check has measured.
+    /// The bandwidths that the check measured.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub bandwidths: Vec<Bandwidth>,
-    /// Copies between GPUs that the check has measured.
+    /// The copies between GPUs that the check measured.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub peers: Vec<PeerCopy>,
-    /// Memory that the check has tested, if that is its purpose.
+    /// The memory that the check tested, if it is a memory test.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tested: Option<Tested>,
-    /// Further evidence of a failure.
+    /// Additional evidence of a failure.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub evidence: Option<Box<Evidence>>,
-    /// The hardware's state around the check, where it is watched.
+    /// The state of the hardware during the check, if the hardware is watched.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hardware: Option<Hardware>,
-    /// The expectation of the user's lists, if they name it.
+    /// The expectation for the check, if the user's lists name it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expected: Option<Expected>,
 }
@@ -62,7 +62,7 @@ impl CheckResult {
         lines
     }
 
-    /// Returns `true` if it makes the run fail.
+    /// Returns `true` if the result makes the run fail.
     pub fn is_failure(&self) -> bool {
         match self.expected {
             Some(Expected::Fail | Expected::Flake) => false,

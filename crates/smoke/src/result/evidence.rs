@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-/// Everything that is known about a check that did not pass, beside the line in the report.
+/// Details about a check that did not pass, in addition to its line in the report.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Evidence {
@@ -12,17 +12,17 @@ pub struct Evidence {
     /// The request that the kernel refused.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub refusal: Option<Refusal>,
-    /// The page fault that came up during the check, and whose address that is.
+    /// The page fault that occurred during the check, with the object at its address.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub fault: Option<String>,
-    /// Answers of the reset and eviction queries that differ from those before the check.
+    /// The answers to reset and eviction queries that changed during the check.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub changes: Vec<String>,
-    /// The library's hang report, when a job was lost or not done in time: how far its queue came, the commands there with all
-    /// their fields, and the page fault with its object.
+    /// The library's hang report, if a job was lost or did not complete in time: the progress of its queue, the commands at that
+    /// point with all fields, and the page fault with its object.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub hang: Vec<String>,
-    /// The packets of the last command list that the check recorded, one a line.
+    /// The packets of the last command list that the check recorded, one per line.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub ib: Vec<String>,
     /// The kernel's messages during the check.
@@ -36,7 +36,7 @@ impl Evidence {
         *self == Self::default()
     }
 
-    /// Writes it as lines of text, for reports that are read by people.
+    /// Returns the evidence as lines of text, for text reports.
     pub fn lines(&self) -> Vec<String> {
         let mut lines = Vec::new();
         if let Some(Difference { offset, of, found, expected, bytes }) = &self.difference {
@@ -68,26 +68,26 @@ impl Evidence {
 /// The first difference between two ranges of bytes that should be equal.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Difference {
-    /// The first byte that differs, counted from the start of the range.
+    /// The offset in bytes of the first difference from the start of the range.
     pub offset: u64,
-    /// Bytes compared.
+    /// The number of compared bytes.
     pub of: u64,
-    /// Bytes that differ.
+    /// The number of bytes that differ.
     pub bytes: u64,
-    /// Bytes found from there on, in hexadecimal.
+    /// The bytes found at that offset, in hexadecimal.
     pub found: String,
-    /// Bytes expected from there on, in hexadecimal.
+    /// The bytes expected at that offset, in hexadecimal.
     pub expected: String,
 }
 
 /// A request that the kernel refused.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Refusal {
-    /// The ioctl, or the query of one.
+    /// The name of the ioctl, or of the query that it makes.
     pub request: String,
-    /// The error number.
+    /// The errno as a number.
     pub errno: i32,
-    /// Its name.
+    /// The name of the errno.
     pub name: String,
 }
 

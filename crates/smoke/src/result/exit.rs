@@ -4,18 +4,18 @@ use std::process::ExitCode;
 
 use crate::result::report::Report;
 
-/// The way a run ended.
+/// The exit status of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Exit {
-    /// Everything that ran passed.
+    /// All checks that ran passed.
     Pass = 0,
-    /// No device, or everything was skipped.
+    /// There is no device, or all checks were skipped.
     Skip = 77,
-    /// Bad usage.
+    /// The command line is invalid.
     Invalid = 79,
     /// At least one check failed.
     Fail = 98,
-    /// The machine cannot be trusted any more: the GPU was lost, and the plan ended early.
+    /// The GPU was lost and the plan ended early. Later results on this machine are not reliable.
     Aborted = 112,
 }
 
@@ -44,7 +44,7 @@ impl Exit {
         }
     }
 
-    /// Returns the process's exit status.
+    /// Returns the exit code of the process.
     pub const fn code(self) -> u8 {
         self as u8
     }

@@ -17,7 +17,7 @@ use crate::result::{
     status::{Expected, Status},
 };
 
-/// Known failures of a GPU.
+/// The expected results of a GPU: checks that are known to fail, that fail sometimes, or that are skipped.
 #[derive(Clone, Debug, Default)]
 pub struct Expectations {
     fails: BTreeMap<String, Status>,
@@ -25,38 +25,38 @@ pub struct Expectations {
     skips: Vec<Regex>,
 }
 
-/// A list that cannot be used.
+/// The reason why a list of expectations cannot be used.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ExpectationsError {
-    /// It cannot be read.
+    /// The file cannot be read.
     #[error("{}: {source}", path.display())]
     Read {
-        /// The file.
+        /// The path of the file.
         path: PathBuf,
-        /// The cause.
+        /// The error of the operating system.
         source: std::io::Error,
     },
-    /// A line of it makes no sense.
+    /// A line of the file is invalid.
     #[error("{}:{line}: {reason}", path.display())]
     Line {
-        /// The file.
+        /// The path of the file.
         path: PathBuf,
-        /// Its number, from 1.
+        /// The line number, counted from 1.
         line: usize,
-        /// The cause.
+        /// The reason why it is invalid.
         reason: String,
     },
 }
 
-/// The list that a file holds.
+/// The kind of list in a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum List {
-    /// Known failures.
+    /// Checks that are known to fail.
     Fails,
-    /// Checks that fail now and then.
+    /// Checks that fail sometimes.
     Flakes,
-    /// Checks that are left out.
+    /// Checks that are skipped.
     Skips,
 }
 
@@ -65,7 +65,7 @@ impl Expectations {
     ///
     /// # Errors
     ///
-    /// [`ExpectationsError`], with the line.
+    /// [`ExpectationsError`] if the file cannot be read or a line is invalid.
     pub fn add(&mut self, list: List, path: &Path) -> Result<(), ExpectationsError> {
         let text =
             fs::read_to_string(path).map_err(|source| ExpectationsError::Read { path: path.to_owned(), source })?;
@@ -82,11 +82,11 @@ impl Expectations {
         Ok(())
     }
 
-    /// Adds `CHIP-fails.txt`, `CHIP-flakes.txt` and `CHIP-skips.txt` of a directory, as far as they exist.
+    /// Adds the files `CHIP-fails.txt`, `CHIP-flakes.txt` and `CHIP-skips.txt` of a directory. Files that do not exist are ignored.
     ///
     /// # Errors
     ///
-    /// [`ExpectationsError`].
+    /// [`ExpectationsError`] if an existing file cannot be read or has an invalid line.
     pub fn add_directory(&mut self, directory: &Path, chip: &str) -> Result<(), ExpectationsError> {
         for (list, name) in [(List::Fails, "fails"), (List::Flakes, "flakes"), (List::Skips, "skips")] {
             let path = directory.join(format!("{chip}-{name}.txt"));
@@ -115,12 +115,12 @@ impl Expectations {
         Ok(())
     }
 
-    /// Returns `true` if a check is to be left out.
+    /// Returns `true` if a check should be skipped.
     pub fn skips(&self, id: &str) -> bool {
         self.skips.iter().any(|skip| skip.is_match(id))
     }
 
-    /// Writes into a result what the lists say of it.
+    /// Stores the expectation of the lists in a result.
     pub fn judge(&self, result: &mut CheckResult) {
         let listed = self.fails.get(&result.id);
         let is_flake = self.flakes.iter().any(|flake| flake.is_match(&result.id));

@@ -4,22 +4,22 @@ use serde::{Deserialize, Serialize};
 
 use crate::result::bandwidth::Rate;
 
-/// Copies of one GPU's copy engine to and from another GPU's memory.
+/// Measured copies between a GPU's copy engine and the memory of another GPU.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PeerCopy {
-    /// The GPU whose engine copies.
+    /// The GPU whose copy engine is used.
     pub engine: String,
-    /// The GPU whose memory it reaches.
+    /// The GPU whose memory is accessed.
     pub memory: String,
-    /// Bytes of a copy.
+    /// The size of a copy in bytes.
     pub bytes: u64,
-    /// Bytes per second to the other GPU's memory.
+    /// The bandwidth of copies to the other GPU's memory, in bytes per second.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub write: Option<u64>,
-    /// Bytes per second from the other GPU's memory.
+    /// The bandwidth of copies from the other GPU's memory, in bytes per second.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub read: Option<u64>,
-    /// The kernel's refusal, in words.
+    /// The error message, if the kernel refused the copies.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub refused: Option<String>,
 }

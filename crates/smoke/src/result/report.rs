@@ -17,33 +17,33 @@ use crate::{
     },
 };
 
-/// The version of the JSON layout.
+/// The name and version of the JSON schema.
 pub const SCHEMA: &str = "amdgpu-smoke/1";
 
-/// One run over one GPU.
+/// The report of a run on one GPU.
 #[derive(Clone, Debug, Serialize)]
 pub struct Report {
-    /// The version of this layout.
+    /// The schema of the report, always [`SCHEMA`].
     pub schema: &'static str,
-    /// Version of this program.
+    /// The version of the program.
     pub version: &'static str,
     /// The tested GPU.
     pub gpu: Gpu,
-    /// The level asked for.
+    /// The requested level.
     pub level: &'static str,
-    /// Seed of the random numbers: the same seed gives the same bytes.
+    /// The seed of the random numbers. The same seed gives the same data.
     pub seed: u32,
-    /// One entry for each check that ran, in order.
+    /// The results of the checks that ran, in order.
     pub results: Vec<CheckResult>,
     /// `true` if the plan ended early.
     pub aborted: bool,
-    /// The reason it ended early.
+    /// The reason why the plan ended early.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
-    /// Rounds and failure rates, if the plan was run over and over again.
+    /// The rounds and failure rates of a soak, if the plan was repeated.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub soak: Option<Soak>,
-    /// Number of results by status.
+    /// The number of results with each status.
     pub summary: Summary,
 }
 
@@ -76,31 +76,31 @@ impl Report {
 /// The tested GPU.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Gpu {
-    /// `true` if this is the simulator.
+    /// `true` if the GPU is simulated.
     pub simulated: bool,
-    /// `true` if the simulator stands in for a Radeon that is not there.
+    /// `true` if the simulator is used because there is no Radeon.
     pub fallback: bool,
-    /// The mistake that the simulator makes on purpose, by its name on the command line.
+    /// The deliberate mistake of the simulator, by its name on the command line.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mutation: Option<String>,
-    /// The reason why this GPU is tested and not another.
+    /// The reason why this GPU was chosen.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub chosen: Option<String>,
-    /// Other AMD GPUs of the computer, which are not tested.
+    /// The other AMD GPUs of the computer, which are not tested.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub others: Vec<String>,
-    /// The sources of the watch on the hardware, if it is watched.
+    /// The sources of the hardware watch, if the hardware is watched.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub watched: Option<Watched>,
-    /// A node with its PCI address, or the simulator's profile.
+    /// The path of the node with its PCI address, or the name of the simulated chip.
     pub location: String,
-    /// Facts known once it is open.
+    /// The facts that are known after the GPU was opened.
     #[serde(flatten)]
     pub facts: Option<Facts>,
 }
 
 impl Gpu {
-    /// Returns the location as every report names it: with the word "simulated" and the mutation where they apply.
+    /// Returns the location as all reports show it, with the word "simulated" and the mutation if they apply.
     pub fn label(&self) -> String {
         let simulated = if self.simulated { "simulated " } else { "" };
         format!("{simulated}{}", self.location_and_mutation())
@@ -127,47 +127,47 @@ impl Gpu {
 /// Facts about an open GPU.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Facts {
-    /// Marketing name.
+    /// The marketing name.
     pub name: String,
     /// RADV's name of the chip.
     pub chip: String,
-    /// Graphics generation.
+    /// The graphics generation.
     pub gfx_level: String,
-    /// Version of the driver's interface.
+    /// The version of the kernel driver's interface.
     pub driver: String,
-    /// Release of the kernel, where it can be read and the GPU is not simulated.
+    /// The release of the running kernel; `None` if it cannot be read or the GPU is simulated.
     pub kernel: Option<String>,
-    /// Firmware of the command processors: which, and its version.
+    /// The firmware of the command processors: name and version.
     pub firmware: Vec<(String, u32)>,
-    /// `true` if the kernel only pretends: it accepts every request and does nothing, as Mesa's no-op shim.
+    /// `true` if the kernel is a stub that accepts every request and does nothing, like Mesa's no-op shim.
     pub stand_in: bool,
-    /// Rings that are tested.
+    /// The names of the tested rings.
     pub rings: Vec<String>,
-    /// Memory heaps, by index.
+    /// The memory heaps, by index.
     pub heaps: Vec<HeapRow>,
-    /// Memory types, by index.
+    /// The memory types, by index.
     pub memory_types: Vec<TypeRow>,
 }
 
-/// One memory heap.
+/// A memory heap in a report.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct HeapRow {
-    /// Bytes.
+    /// The size in bytes.
     pub size: u64,
-    /// Vulkan's names of the flags, without prefix and suffix.
+    /// The Vulkan names of the flags, without prefix and suffix.
     pub flags: Vec<String>,
     /// The kind of memory.
     pub kind: String,
 }
 
-/// One memory type.
+/// A memory type in a report.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct TypeRow {
-    /// Index of its heap.
+    /// The index of the heap.
     pub heap: u32,
-    /// Vulkan's names of the property flags, without prefix and suffix.
+    /// The Vulkan names of the property flags, without prefix and suffix.
     pub properties: Vec<String>,
-    /// Width of its addresses in bits: 32 or 64.
+    /// The width of addresses in bits: 32 or 64.
     pub addressing: u32,
 }
 
@@ -235,31 +235,31 @@ impl TypeRow {
     }
 }
 
-/// Number of results by status.
+/// The number of results with each status.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Summary {
-    /// Checks that passed.
+    /// The number of checks that passed.
     pub pass: usize,
-    /// Checks that failed.
+    /// The number of checks that failed.
     pub fail: usize,
-    /// Checks that were skipped.
+    /// The number of checks that were skipped.
     pub skip: usize,
-    /// Checks that broke.
+    /// The number of checks that crashed.
     pub crash: usize,
-    /// Checks that passed with a warning of this program.
+    /// The number of checks that passed with a warning of this program.
     pub warn: usize,
-    /// Checks that took too long.
+    /// The number of checks that exceeded their time limit.
     pub timeout: usize,
-    /// Checks that could not be ended.
+    /// The number of checks that did not end.
     pub incomplete: usize,
-    /// Checks that passed with a warning of the kernel.
+    /// The number of checks that passed with a warning in the kernel log.
     #[serde(rename = "dmesg-warn")]
     pub dmesg_warn: usize,
-    /// Checks that an abort kept from running.
+    /// The number of checks that did not run because the plan ended early.
     pub notrun: usize,
-    /// Failures that the user's lists expect; they are counted under their words too.
+    /// The number of failures that the user's lists expect. They are also counted under their status.
     pub expected: usize,
-    /// Passes that the user's lists do not expect.
+    /// The number of passes that the user's lists do not expect.
     pub unexpected_pass: usize,
 }
 

@@ -1,4 +1,4 @@
-//! A run that stopped, as its JSON lines tell it.
+//! An interrupted run, read from its JSON lines.
 
 use std::{
     fs,
@@ -10,7 +10,7 @@ use serde::Deserialize;
 
 use crate::result::{check_result::CheckResult, report::Gpu, status::Status};
 
-/// The beginning of a run whose machine stopped: the checks that were done, and the one that was under way.
+/// The beginning of a run that was interrupted because the machine stopped: the completed checks, and the check that was running.
 #[derive(Clone, Debug)]
 pub struct Resumed {
     path: PathBuf,
@@ -28,33 +28,33 @@ pub enum ResumeError {
     /// The file cannot be read.
     #[error("{}: {source}", path.display())]
     Read {
-        /// The file.
+        /// The path of the file.
         path: PathBuf,
-        /// The cause.
+        /// The error of the operating system.
         source: std::io::Error,
     },
-    /// A line other than the last is no event.
+    /// A line other than the last is not an event.
     #[error("{}:{line}: not an event of --jsonl: {reason}", path.display())]
     Line {
-        /// The file.
+        /// The path of the file.
         path: PathBuf,
-        /// Its number, from 1.
+        /// The line number, counted from 1.
         line: usize,
-        /// The cause.
+        /// The parser's message.
         reason: String,
     },
-    /// The plan was not made yet, or the run has ended.
+    /// There is nothing to resume: the run has no plan yet, or it has ended.
     #[error("{}: {reason}", path.display())]
     Nothing {
-        /// The file.
+        /// The path of the file.
         path: PathBuf,
-        /// The cause.
+        /// The reason why there is nothing to resume.
         reason: &'static str,
     },
-    /// It is of another GPU or another plan.
+    /// The file is from another GPU or another plan.
     #[error("{}: it is of {then}, and this run of {now}", path.display())]
     Other {
-        /// The file.
+        /// The path of the file.
         path: PathBuf,
         /// The GPU or plan of the file.
         then: String,
@@ -82,7 +82,8 @@ enum Event {
 }
 
 impl Resumed {
-    /// Reads the file of `--jsonl`. Half a line at its end, which was being written when the machine stopped, is ignored.
+    /// Reads a file that `--jsonl` wrote. An incomplete line at the end, which was being written when the machine stopped, is
+    /// ignored.
     ///
     /// # Errors
     ///

@@ -9,53 +9,54 @@ use crate::{
     result::{check_result::CheckResult, status::Status},
 };
 
-/// Counts of a soak: rounds, and failures of each check. Its size depends on the plan, and not on the number of rounds.
+/// The results of a soak: the number of rounds, and the failures of each check. The size depends on the plan, not on the number of
+/// rounds.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct Soak {
-    /// Time that was asked for, seconds.
+    /// The requested duration in seconds.
     pub asked_seconds: f64,
-    /// Time that it took, seconds.
+    /// The actual duration in seconds.
     pub seconds: f64,
-    /// Number of complete rounds.
+    /// The number of complete rounds.
     pub rounds: u64,
-    /// `true` if the user ended it before its time was over.
+    /// `true` if the user ended the soak early.
     pub interrupted: bool,
     /// The checks, in the order of the plan.
     pub checks: Vec<SoakCheck>,
-    /// Events of the hardware, one entry for each rule and source.
+    /// The hardware events, with one entry for each rule and source.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub hardware: Vec<SoakEvent>,
 }
 
-/// An event of the hardware, and how often it came.
+/// A hardware event in a soak, with the number of checks during which it occurred.
 #[derive(Clone, Debug, Serialize)]
 pub struct SoakEvent {
-    /// Round of the first time, from 1.
+    /// The round of the first occurrence, counted from 1.
     pub round: u64,
-    /// Id of the check of the first time.
+    /// The ID of the check during which it first occurred.
     pub check: String,
-    /// The event at its first time.
+    /// The first occurrence of the event.
     pub first: HardwareEvent,
-    /// Number of checks during which it came.
+    /// The number of checks during which it occurred.
     pub checks: u64,
 }
 
-/// Counts of one check.
+/// The results of one check in a soak.
 #[derive(Clone, Debug, Serialize)]
 pub struct SoakCheck {
-    /// Id of the check.
+    /// The ID of the check.
     pub id: String,
-    /// Number of runs that were not skipped.
+    /// The number of runs, without skipped ones.
     pub runs: u64,
-    /// Number of runs that failed.
+    /// The number of runs that failed.
     pub failures: u64,
-    /// Share of the runs that failed, from 0 to 1.
+    /// The share of the runs that failed, from 0 to 1.
     pub rate: f64,
-    /// Duration of the shortest run, milliseconds.
+    /// The duration of the shortest run in milliseconds.
     pub shortest_ms: f64,
-    /// Duration of the longest run, milliseconds.
+    /// The duration of the longest run in milliseconds.
     pub longest_ms: f64,
-    /// The first failure, whole.
+    /// The first failure, if the check failed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub first_failure: Option<FirstFailure>,
 }
@@ -63,11 +64,11 @@ pub struct SoakCheck {
 /// The first failure of a check.
 #[derive(Clone, Debug, Serialize)]
 pub struct FirstFailure {
-    /// Round, from 1.
+    /// The round, counted from 1.
     pub round: u64,
-    /// Seed of that round.
+    /// The seed of the round.
     pub seed: u32,
-    /// Seconds from the start of the run to the end of that round.
+    /// The time from the start of the run to the end of the round, in seconds.
     pub after_seconds: f64,
     /// The result with its evidence.
     pub result: CheckResult,
@@ -127,7 +128,7 @@ impl Soak {
         }
     }
 
-    /// Returns the number of failures of all checks.
+    /// Returns the total number of failures of all checks.
     pub fn failures(&self) -> u64 {
         self.checks.iter().map(|check| check.failures).sum()
     }

@@ -1,35 +1,35 @@
-//! The outcome of a check in one word, and what was expected of it.
+//! The status of a check, and the expectation for it.
 
 use serde::{Deserialize, Serialize};
 
-/// The outcome of one check, in IGT's words.
+/// The status of a check, with IGT's names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Status {
-    /// It holds.
+    /// The check passed.
     Pass,
-    /// It does not.
+    /// The check failed.
     Fail,
-    /// It could not be tried here; the reason says why.
+    /// The check could not run on this GPU or system.
     Skip,
-    /// The check itself broke.
+    /// The check crashed.
     Crash,
-    /// It holds, and something else happened that should not.
+    /// The check passed, but something else went wrong.
     Warn,
-    /// It took longer than it may, and was ended.
+    /// The check exceeded its time limit and was ended.
     Timeout,
-    /// It could not be ended, or the user ended the run.
+    /// The check could not be ended, or the user ended the run.
     Incomplete,
-    /// It holds, and the kernel complained of the GPU meanwhile.
+    /// The check passed, but the kernel logged a warning about the GPU.
     DmesgWarn,
 }
 
 impl Status {
-    /// All there are.
+    /// All statuses.
     pub const ALL: [Self; 8] =
         [Self::Pass, Self::Fail, Self::Skip, Self::Crash, Self::Warn, Self::Timeout, Self::Incomplete, Self::DmesgWarn];
 
-    /// Returns the name that IGT writes.
+    /// Returns IGT's name of the status.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Pass => "pass",
@@ -43,22 +43,22 @@ impl Status {
         }
     }
 
-    /// Returns `true` if the GPU, or the check, did not do what it should.
+    /// Returns `true` if the status reports a fault of the GPU or of the check.
     pub const fn is_bad(self) -> bool {
         matches!(self, Self::Fail | Self::Crash | Self::Timeout | Self::Incomplete)
     }
 }
 
-/// The expectation of the lists for a result.
+/// The comparison of a result with the user's lists.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Expected {
-    /// It fails as listed.
+    /// The check failed, as listed.
     Fail,
-    /// It fails, and is known to do so now and then.
+    /// The check failed, and is listed as failing sometimes.
     Flake,
-    /// It was left out.
+    /// The check is listed to be skipped.
     Skip,
-    /// It is listed as failing, and passed.
+    /// The check passed, although it is listed as failing.
     UnexpectedPass,
 }

@@ -6,23 +6,23 @@ use serde::{Deserialize, Serialize};
 
 use crate::result::bandwidth::Rate;
 
-/// Memory that a check has tested, and the speeds at which it did.
+/// The memory that a check tested, with the speed of the test.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Tested {
-    /// Bytes that held every pattern.
+    /// The number of bytes that were tested with all patterns.
     pub bytes: u64,
-    /// Bytes of the GPU's own memory that were free before.
+    /// The number of free bytes of the GPU's own memory before the test.
     pub free: u64,
-    /// Patterns that each byte held.
+    /// The number of patterns that were written to each byte.
     pub patterns: u32,
-    /// Bytes written per second.
+    /// The write speed in bytes per second.
     pub written_per_second: u64,
-    /// Bytes read back per second.
+    /// The read speed in bytes per second.
     pub read_per_second: u64,
 }
 
 impl Tested {
-    /// Returns the tested share of the free memory, percent, rounded down.
+    /// Returns the tested share of the free memory in percent, rounded down.
     pub fn percent(&self) -> u64 {
         u64::try_from(u128::from(self.bytes) * 100 / u128::from(self.free.max(1))).unwrap_or(u64::MAX)
     }
@@ -37,17 +37,17 @@ impl fmt::Display for Tested {
     }
 }
 
-/// Bytes that a long check has gone through, of those it will.
+/// The progress of a long check in bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Progress {
-    /// Bytes that are done.
+    /// The number of bytes that have been processed.
     pub done: u64,
-    /// Bytes in all.
+    /// The total number of bytes to process.
     pub total: u64,
 }
 
 impl Progress {
-    /// Returns the part that is done, percent, rounded down.
+    /// Returns the completed share in percent, rounded down.
     pub fn percent(self) -> u64 {
         u64::try_from(u128::from(self.done) * 100 / u128::from(self.total.max(1))).unwrap_or(u64::MAX)
     }
