@@ -15,7 +15,7 @@ pub(crate) struct BriefLock<T>(SpinMutex<T>);
 /// Number of attempts before the first sleep, which take some microseconds.
 const LOOKS: u32 = 100;
 
-/// Time between two attempts from then on.
+/// The time between two later attempts.
 const PAUSE: Duration = Duration::from_micros(20);
 
 impl<T> BriefLock<T> {

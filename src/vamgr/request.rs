@@ -152,7 +152,7 @@ pub(super) const fn fragment_alignment(size: u64, alignment: u64, pte_fragment: 
 /// Base-2 logarithm of the largest alignment that follows from the size alone: 1 GiB.
 const LARGEST_MAGNITUDE: u32 = 30;
 
-/// Returns the alignment of user memory: at least the GART page, the fragment by the fragment rule, and from GFX9 on the
+/// Returns the alignment of user memory: at least the GART page, the fragment by the fragment rule, and on GFX9 and later the
 /// highest power of two in the size, because larger fragments are useful there.
 ///
 /// The alignment wastes addresses, in RADV as many as the import has: 5 GiB are aligned to 4 GiB. Here it is limited to 1 GiB,

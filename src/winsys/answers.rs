@@ -1,9 +1,9 @@
 //! Checks that the kernel wrote an answer.
 //!
-//! A shim that replaces the kernel (Mesa's no-op shim) may return success without writing an answer. The argument then
-//! still holds the request, and a number in it may be the handle or descriptor of another owner, which would be closed in
-//! the end. Answer fields are therefore initialized to a value that no kernel returns. If the answer overlaps the request,
-//! the request is made such that the two can be told apart.
+//! A shim that replaces the kernel (Mesa's no-op shim) may return success without writing an answer. The argument then still holds
+//! the request, and a number in it may be the handle or descriptor of another owner, which would be closed in the end. Answer
+//! fields are therefore initialized to a value that no kernel returns. If the answer overlaps the request, the request is made such
+//! that the two cases can be distinguished.
 
 use std::os::fd::{AsRawFd as _, FromRawFd as _, OwnedFd};
 
@@ -57,7 +57,7 @@ impl Occupied {
     }
 }
 
-/// Returns a duplicate with the lowest free number from `lowest` on; `None` if the process's limit is lower.
+/// Returns a duplicate with the lowest free number that is at least `lowest`; `None` if the process's limit is lower.
 fn copy_from(event: &EventFd, lowest: i32) -> Result<Option<OwnedFd>, Errno> {
     // SAFETY: the call takes numbers only, and the descriptor is open.
     let copied = Errno::result(unsafe { libc::fcntl(event.as_raw_fd(), libc::F_DUPFD_CLOEXEC, lowest) });

@@ -98,7 +98,7 @@ fn is_dispatch(packet: &Packet) -> bool {
     packet.name.starts_with("DISPATCH_DIRECT") || packet.name.starts_with("DISPATCH_INDIRECT")
 }
 
-/// Returns the wave size that COMPUTE_DISPATCH_INITIATOR selects; CS_W32_EN exists from GFX10 on.
+/// Returns the wave size that COMPUTE_DISPATCH_INITIATOR selects; CS_W32_EN exists on GFX10 and later.
 fn wave(level: GfxLevel, initiator: u64) -> WaveSize {
     const CS_W32_EN: u64 = 1 << 15;
     if level >= GfxLevel::Gfx10 && initiator & CS_W32_EN != 0 { WaveSize::Wave32 } else { WaveSize::Wave64 }

@@ -14,7 +14,7 @@
 //!
 //! [`Recording`] wraps real or simulated kernels in [`Recorder`]s that write every call to a file. [`Replay`] reads such a file and
 //! serves it through [`Replayer`]s. Both are [`Kernel`](amdgpu_uapi::Kernel)s, which a client uses like any other. A failure on a
-//! remote machine can thus be examined on any machine, any number of times. To record the real kernel, wrap a `RenderNode` of
+//! remote machine can therefore be examined on any machine, any number of times. To record the real kernel, wrap a `RenderNode` of
 //! `amdgpu-winsys`.
 //!
 //! ```no_run

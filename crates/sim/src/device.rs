@@ -85,15 +85,15 @@ impl SimDevice {
         self.gpu.complaints.list()
     }
 
-    /// Replaces the executor of shaders, from the next draw or dispatch on. The default is the simulator's interpreter for compute
-    /// shaders, unless [`SimOptions::shaders`] disables it. The executor is called on the threads of the rings; if it panics, the
-    /// ring's thread ends.
+    /// Replaces the executor of shaders, starting with the next draw or dispatch. The default is the simulator's interpreter for
+    /// compute shaders, unless [`SimOptions::shaders`] disables it. The executor is called on the threads of the rings; if it
+    /// panics, the ring's thread ends.
     pub fn plug_shaders(&self, shaders: Arc<dyn Shaders + Send + Sync>) {
         self.gpu.shaders.plug(shaders);
     }
 
-    /// Reports the execution of compute shaders to `sink`, from the next dispatch on. Waves then run one after the other. This
-    /// replaces the executor of [`plug_shaders`](Self::plug_shaders). It costs nothing on devices that are not watched.
+    /// Reports the execution of compute shaders to `sink`, starting with the next dispatch. Waves then run one after the other.
+    /// This replaces the executor of [`plug_shaders`](Self::plug_shaders). It costs nothing on devices that are not watched.
     ///
     /// ```
     /// use amdgpu_sim::{ShaderWatch, SimDevice, SimOptions, TracedWaves, profile, shader_log};

@@ -34,9 +34,9 @@ pub struct SimOptions {
     pub max_ibs: bool,
     /// `true` if the process may use context priorities above normal.
     pub may_raise_priority: bool,
-    /// `true` if the kernel resets only the ring after a failed soft recovery, for graphics rings from GFX7 on and compute rings
-    /// from GFX9 on: the job is lost and no context is guilty. `false` if it resets the whole GPU. From Linux 6.17 on the driver
-    /// decides by the chip, and this option is ignored.
+    /// `true` if the kernel resets only the ring after a failed soft recovery, for graphics rings of GFX7 and later and compute
+    /// rings of GFX9 and later: the job is lost and no context is guilty. `false` if it resets the whole GPU. Since Linux 6.17 the
+    /// driver decides by the chip, and this option is ignored.
     ///
     /// Source: Linux 6.12 `amdgpu_job.c`, `amdgpu_job_timedout`.
     pub ring_reset: bool,
@@ -58,7 +58,7 @@ pub struct SimOptions {
     /// larger size makes the packet malformed.
     pub wide_fills: bool,
     /// `true` if user queues are enabled, like the driver's parameter `user_queue` with value 1; they are disabled by default. They
-    /// exist from Linux 6.17 on, on GFX11 and later. Linux also requires newer microcode than that of the captured navi31, which is
+    /// exist since Linux 6.17, on GFX11 and later. Linux also requires newer microcode than that of the captured navi31, which is
     /// not checked here.
     pub user_queues: bool,
     /// The VRAM in bytes that the kernel itself uses: page tables, rings, microcode, the console's framebuffer. It counts as used

@@ -179,7 +179,7 @@ impl Packet for AtomicMem {
     }
 }
 
-/// The ATOMIC packet of copy engines from 3.0 on, which does not return the old value: [`layout::sdma::ATOMIC`].
+/// The ATOMIC packet of copy engines 3.0 and later, which does not return the old value: [`layout::sdma::ATOMIC`].
 ///
 /// Source: Linux 6.12 `drivers/gpu/drm/amd/amdgpu/vega10_sdma_pkt_open.h`, `SDMA_PKT_ATOMIC`.
 #[derive(Clone, Copy, Debug)]

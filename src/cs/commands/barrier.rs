@@ -261,7 +261,7 @@ mod tests {
         }
     }
 
-    /// Copies write to L2 from GFX9 on; updates bypass it up to GFX9.
+    /// Copies write to L2 on GFX9 and later; updates bypass it up to GFX9.
     #[test]
     fn what_transfers_wrote_in_l2_is_written_back_for_the_host() {
         for level in GfxLevel::ALL {

@@ -48,7 +48,7 @@ impl WorkingSet {
         self.sets.len() == sets.len() && self.sets.iter().zip(sets).all(same)
     }
 
-    /// Lists these sets from now on. After an error no set is listed.
+    /// Replaces the listed sets with these sets. After an error no set is listed.
     pub(in crate::cs) fn list_sets(&mut self, sets: &[Residents]) -> Result<(), NoHostMemory> {
         self.entries.clear();
         self.set_entries = 0;

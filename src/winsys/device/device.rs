@@ -183,7 +183,7 @@ impl Device {
     /// Reads `values.len()` consecutive registers, starting at dword offset `first`. The kernel permits only registers that describe
     /// the configuration of the chip, at most 128 for each request.
     ///
-    /// `instance` selects the shader engine in bits 7..0 and the array in bits 15..8, of which 0xff selects all;
+    /// `instance` selects the shader engine in bits 7..0 and the shader array in bits 15..8, where 0xff selects all;
     /// [`ALL_INSTANCES`](Self::ALL_INSTANCES) is right for registers that exist once.
     ///
     /// Source: Linux 6.12 `amdgpu_kms.c`, `amdgpu_info_ioctl`, READ_MMR_REG.

@@ -138,7 +138,7 @@ pub(super) unsafe fn reserve(bo: &Bo, base: NonNull<u8>) -> Result<(), (bool, Er
 ///
 /// # Safety
 ///
-/// If `at` is given, the caller owns the addresses from there on, for the size of the BO.
+/// If `at` is given, the caller owns the addresses that start there, for the size of the BO.
 pub(super) unsafe fn map(bo: &Bo, at: Option<NonNull<u8>>) -> Result<NonNull<u8>> {
     let handle = bo.handle();
     let value = at.map_or(0, |at| wide(at.addr().get()));

@@ -174,7 +174,7 @@ impl MapOnce {
         Ok(slot.take())
     }
 
-    /// Restores a mapping that was taken. If another mapping exists by then, `mapping` is dropped.
+    /// Restores a mapping that was taken. If another mapping has been created in the meantime, `mapping` is dropped.
     pub fn put_back(&self, mapping: Mapping) {
         let _making = self.making.lock();
         if !self.is_full.load(SeqCst) {

@@ -186,7 +186,8 @@ fn domains(gpus: &[&Gpu], kind: Kind) -> Vec<Layer> {
     }
 }
 
-/// The processes that once had the most, all others, and what no process has for itself.
+/// Returns the layers of the processes that had the most memory at any moment, of all other processes, and of memory that no
+/// process holds alone.
 fn processes(gpus: &[&Gpu], kind: Kind) -> Vec<Layer> {
     let mut all: BTreeMap<u32, Layer> = BTreeMap::new();
     let mut rest: Vec<u64> = gpus.iter().map(|gpu| kind.used(gpu)).collect();

@@ -44,7 +44,8 @@ impl Answered<'_> {
         structure(unsafe { std::slice::from_raw_parts(argument.as_ptr(), self.request.size()) })
     }
 
-    /// Overwrites the answer of INFO from byte `offset` on, as far as the caller's buffer extends. Does nothing for other requests.
+    /// Overwrites the answer of INFO, starting at byte `offset`, as far as the caller's buffer extends. Does nothing for other
+    /// requests.
     pub fn patch_info(&mut self, offset: usize, bytes: &[u8]) {
         let is_info = (self.request.kind(), self.request.number()) == (Info::REQUEST.kind(), Info::REQUEST.number());
         let info: Info = self.read();

@@ -48,7 +48,7 @@ impl Counter {
         self.ioctls.iter().map(|count| count.load(Relaxed)).sum()
     }
 
-    /// Returns how often a request was made so far, whatever the size of its argument.
+    /// Returns the number of ioctls of this request so far, regardless of the size of the argument.
     pub fn of(&self, request: Request) -> u64 {
         self.ioctls[usize::from(request.number())].load(Relaxed)
     }

@@ -38,7 +38,7 @@ pub enum Attempt<'c> {
 }
 
 impl Attempt<'_> {
-    /// Returns `true` if the attempt is this request, whatever the size of its argument.
+    /// Returns `true` if the attempt is this request, regardless of the size of the argument.
     pub fn is(&self, wanted: Request) -> bool {
         matches!(self, Self::Ioctl { request, .. } if (request.kind(), request.number()) == (wanted.kind(), wanted.number()))
     }
@@ -99,24 +99,24 @@ impl<K: Kernel> Forward<K, Faults> {
         self.layer().clone().over(inner)
     }
 
-    /// Makes the `n`-th kernel call from now on fail, once. Every ioctl, mmap, munmap and reserve call counts, from 0. Replaces the
-    /// previous plan.
+    /// Makes the `n`-th of the following kernel calls fail, once. All ioctl, mmap, munmap and reserve calls are counted, starting
+    /// at 0. Replaces the previous plan.
     pub fn fail_nth(&self, n: u64, errno: Errno) {
         self.plan(|_| true, n, errno, false);
     }
 
-    /// Makes the `n`-th ioctl of this request from now on fail, once. Ioctls are counted from 0. Replaces the previous plan.
+    /// Makes the `n`-th of the following ioctls of this request fail, once. Ioctls are counted from 0. Replaces the previous plan.
     pub fn fail_nth_ioctl(&self, request: Request, n: u64, errno: Errno) {
         self.plan(move |attempt| attempt.is(request), n, errno, false);
     }
 
-    /// Makes every ioctl of this request fail from now on. Replaces the previous plan.
+    /// Makes every following ioctl of this request fail. Replaces the previous plan.
     pub fn fail_every_ioctl(&self, request: Request, errno: Errno) {
         self.plan(move |attempt| attempt.is(request), 0, errno, true);
     }
 
-    /// Makes the `n`-th call from now on fail, once, counting only calls for which `fits` returns `true`, from 0. Replaces the
-    /// previous plan. The predicate must not call this injector.
+    /// Makes the `n`-th of the following calls for which `fits` returns `true` fail, once. These calls are counted from 0. Replaces
+    /// the previous plan. The predicate must not call this injector.
     ///
     /// ```
     /// use amdgpu_layers::{Attempt, FaultInjector};
@@ -131,7 +131,7 @@ impl<K: Kernel> Forward<K, Faults> {
         self.plan(fits, n, errno, false);
     }
 
-    /// Makes every call fail from now on for which `fits` returns `true`. Replaces the previous plan. The predicate must not call
+    /// Makes every following call for which `fits` returns `true` fail. Replaces the previous plan. The predicate must not call
     /// this injector.
     pub fn fail_every_where(&self, errno: Errno, fits: impl Fn(&Attempt<'_>) -> bool + Send + 'static) {
         self.plan(fits, 0, errno, true);

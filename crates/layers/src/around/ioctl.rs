@@ -28,7 +28,7 @@ impl<'c> Ioctl<'c> {
         self.request
     }
 
-    /// Returns `true` if the ioctl is this request, whatever the size of its argument.
+    /// Returns `true` if the ioctl is this request, regardless of the size of the argument.
     pub fn is(&self, wanted: Request) -> bool {
         (self.request.kind(), self.request.number()) == (wanted.kind(), wanted.number())
     }

@@ -42,8 +42,8 @@ pub(crate) unsafe fn write(argument: *mut c_void, offset: usize, bytes: &[u8]) {
     unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), to, bytes.len()) };
 }
 
-/// Reads memory of this process through the kernel, which checks that it is mapped. Addresses of a client are thus trusted no more
-/// than the kernel trusts them.
+/// Reads memory of this process through the kernel, which checks that it is mapped. Therefore, addresses of a client are trusted no
+/// more than the kernel trusts them.
 pub(crate) fn peek(address: u64, out: &mut [u8]) -> Result<(), Errno> {
     let len = out.len();
     let remote = remote(address, len)?;

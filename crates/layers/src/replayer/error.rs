@@ -47,7 +47,7 @@ pub enum ReplayError {
         /// The reason why no kernel could have returned this result.
         why: &'static str,
     },
-    /// The host has not enough resources for the recorded call.
+    /// The host lacks the resources for the recorded call.
     #[error("call {call} cannot be replayed on this host: {errno}")]
     Host {
         /// Number of the call in the recording.

@@ -1,8 +1,8 @@
 //! Decoding of PM4: from dwords to typed packets.
 //!
 //! Generated code reads packets that have a type, without the tables: it extracts the fields, creates the typed value, and compares
-//! the value's encoding with the dwords. Thus exactly those packets are accepted that could have been written, because both
-//! directions are generated from one description. The tables are only used after a failure, to find the reason.
+//! the value's encoding with the dwords. Exactly the packets that can be written are therefore accepted, because both directions
+//! are generated from one description. The tables are only used after a failure, to find the reason.
 
 use super::header::{Header, HeaderFlags};
 use super::sink::{Sink, Typed};

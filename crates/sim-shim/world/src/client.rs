@@ -1,4 +1,4 @@
-//! The server's side of a client: whose memory and descriptors the call at hand names.
+//! The server's view of a client: the memory and descriptors that a call refers to.
 
 use std::{
     os::fd::{AsFd, AsRawFd, OwnedFd, RawFd},

@@ -17,29 +17,29 @@ use crate::{
     wire::{Call, Message, receive, send},
 };
 
-/// A connection to a world's server. It carries one call at a time.
+/// A client's connection to the server of a world. It carries one call at a time.
 #[derive(Debug)]
 pub struct Connection {
     fd: OwnedFd,
 }
 
-/// Result of a call.
+/// The result of a call.
 #[derive(Debug)]
 pub struct Answer {
-    /// The return value.
+    /// The return value of the call.
     pub value: u64,
-    /// The descriptor that came with it.
+    /// The descriptor that the server sent with it; `None` if it sent none.
     pub descriptor: Option<OwnedFd>,
 }
 
 impl Connection {
-    /// Connects to the server whose socket is at this path, which must be this user's, or root's. A process that may not
-    /// enter its directory (or no longer may) is served by it too, as far as its descriptors of nodes go.
+    /// Connects to the server whose socket is at this path. The server must belong to this user or to root. A process that has no
+    /// access to the directory of the socket (any more) can connect too, and use the node descriptors that it has.
     ///
     /// # Errors
     ///
-    /// ENOENT, ECONNREFUSED or ECONNRESET when there is no server (or no longer one), EACCES when it is another user's or
-    /// refuses this user, EUSERS when it serves as many connections as it can, or as one process may have.
+    /// ENOENT, ECONNREFUSED or ECONNRESET if there is no server (any more); EACCES if it belongs to another user or refuses this
+    /// user; EUSERS if the server, or this process, has the maximum number of connections.
     pub fn open(socket_path: &Path) -> Result<Self, Errno> {
         let fd = socket(AddressFamily::Unix, SockType::SeqPacket, SockFlag::SOCK_CLOEXEC, None)?;
         let address = UnixAddr::new(socket_path)?;
@@ -61,21 +61,22 @@ impl Connection {
         }
     }
 
-    /// Takes over a connection.
+    /// Creates a connection from the descriptor of a connected socket.
     pub fn from_fd(fd: OwnedFd) -> Self {
         Self { fd }
     }
 
-    /// Gives up ownership of the descriptor.
+    /// Returns the descriptor of the connection, which the caller then owns.
     pub fn into_fd(self) -> OwnedFd {
         self.fd
     }
 
-    /// Makes a call and waits for its end. A signal that is not to be restarted ends a wait at the server.
+    /// Makes a call and waits for its result. A signal whose handler does not restart system calls interrupts a wait in the server.
     ///
     /// # Errors
     ///
-    /// The errno of the call; ENODEV when the server is gone or talks nonsense, after which the connection is of no use.
+    /// The errno of the call; ENODEV if the server has ended or sends an invalid message, after which the connection cannot be
+    /// used.
     pub fn call(&self, message: &Message) -> Result<Answer, Errno> {
         let lost = |_| Errno::ENODEV;
         send(self.fd.as_fd(), message, None).map_err(lost)?;

@@ -8,64 +8,64 @@ use nix::errno::Errno;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum WorldError {
-    /// The file of a load cannot be read, or is none.
+    /// The file cannot be read, or is not a load script.
     #[error("{}: {reason}", path.display())]
     Load {
-        /// The file.
+        /// The path of the file.
         path: PathBuf,
-        /// The cause.
+        /// The reason why it cannot be used.
         reason: String,
     },
-    /// No such chip, or no capture.
+    /// There is no such chip, or the file is not a capture.
     #[error(transparent)]
     Chip(#[from] amdgpu_sim::ChipError),
-    /// A kernel that is not simulated.
+    /// The kernel release is not simulated.
     #[error(transparent)]
     Kernel(#[from] amdgpu_sim::KernelReleaseError),
-    /// No display.
+    /// The text is not the size of a display.
     #[error(transparent)]
     Display(#[from] amdgpu_sim::DisplayError),
-    /// An invalid lockup timeout.
+    /// The lockup timeout is invalid.
     #[error(transparent)]
     Lockup(#[from] amdgpu_sim::LockupTimeoutError),
-    /// An invalid number of MiB.
+    /// The number of MiB of VRAM that the kernel uses is invalid.
     #[error("{}={text}: this is no number of MiB", crate::KERNEL_VRAM_VARIABLE)]
     KernelVram {
-        /// The number as it was given.
+        /// The rejected text.
         text: String,
     },
-    /// An invalid number of instructions.
+    /// The number of shader instructions is invalid.
     #[error("{}={text}: this is no number of instructions", crate::SHADER_INSTRUCTIONS_VARIABLE)]
     ShaderInstructions {
-        /// The number as it was given.
+        /// The rejected text.
         text: String,
     },
-    /// An invalid number of threads.
+    /// The number of shader threads is invalid.
     #[error("{}={text}: this is no number of threads from 1 to 256", crate::SHADER_THREADS_VARIABLE)]
     ShaderThreads {
-        /// The number as it was given.
+        /// The rejected text.
         text: String,
     },
-    /// More devices than minor numbers.
+    /// There are more GPUs than minor numbers of DRM nodes.
     #[error("{count} devices; a world holds {} at most", amdgpu_sim::sysfs::MOST_DEVICES)]
     TooMany {
-        /// Number of GPUs requested.
+        /// The requested number of GPUs.
         count: usize,
     },
-    /// The directory could not be made.
+    /// The directory of the world could not be created.
     #[error("cannot write {}: {source}", path.display())]
     Write {
         /// The file that could not be written.
         path: PathBuf,
-        /// The cause.
+        /// The error of the operating system.
         source: io::Error,
     },
-    /// The server could not start.
+    /// The server could not be started.
     #[error("cannot {what}: {errno}")]
     Start {
         /// The step that failed.
         what: &'static str,
-        /// The cause.
+        /// The errno of the failed step.
         errno: Errno,
     },
 }

@@ -1,4 +1,4 @@
-//! The name of a node descriptor's socket, by which it says what it is.
+//! The name of a node descriptor's socket, which identifies the file.
 
 use std::{
     hash::{BuildHasher as _, RandomState},
@@ -10,16 +10,16 @@ use nix::sys::socket::{UnixAddr, getsockname};
 /// First part of every name.
 const PREFIX: &str = "amdgpu-sim/";
 
-/// The open file of a node descriptor: the abstract Unix address that its socket is bound to.
+/// The identity of the open file of a node descriptor, encoded in the abstract Unix address of its socket.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NodeName {
-    /// The world's name: the last part of its directory.
+    /// The name of the world: the last component of its directory.
     pub world: String,
-    /// Minor number of the node.
+    /// The minor number of the node.
     pub minor: u32,
-    /// The file's number in its world.
+    /// The number of the file in its world.
     pub file: u64,
-    /// A random number: abstract addresses belong to the first process that binds them, and any user may.
+    /// A random number, which makes the name unguessable: any user may bind an abstract address that is not in use.
     pub nonce: u128,
 }
 
@@ -31,7 +31,7 @@ impl NodeName {
         Self { world: world.to_owned(), minor, file, nonce: high << 64 | low }
     }
 
-    /// Returns the text behind the leading zero byte of the address.
+    /// Returns the text that follows the leading zero byte of the address.
     pub fn to_bytes(&self) -> Vec<u8> {
         format!("{PREFIX}{}/{}/{}/{:032x}", self.world, self.minor, self.file, self.nonce).into_bytes()
     }
@@ -46,7 +46,7 @@ impl NodeName {
         Some(Self { world: parts.next()?.to_owned(), minor, file, nonce })
     }
 
-    /// Returns the file of a descriptor; `None` for one that is no node of any world.
+    /// Returns the file of a descriptor; `None` if the descriptor is not a node of any world.
     pub fn of(fd: RawFd) -> Option<Self> {
         let address = getsockname::<UnixAddr>(fd).ok()?;
         Self::parse(address.as_abstract()?)

@@ -1,4 +1,4 @@
-//! The state of client processes, as the host's kernel tells it.
+//! The state of client processes, as the host's kernel reports it.
 
 /// Flag of a process that is ending (`PF_EXITING`). The host's kernel sets it before it closes the process's descriptors.
 const EXITING: u32 = 0x4;

@@ -49,11 +49,12 @@ use crate::{
 /// Time that the server waits if it has no descriptor left for a connection: until a client closes one.
 const OUT_OF_DESCRIPTORS: Duration = Duration::from_millis(5);
 
-/// Returns the chips of a list such as `navi21,renoir`; a path in it is that of a captured GPU's file.
+/// Parses a list of chips such as `navi21,renoir`. An element can also be the path of a captured GPU's file.
 ///
 /// # Errors
 ///
-/// [`WorldError::Chip`] and [`WorldError::TooMany`].
+/// [`WorldError::Chip`] if there is no such chip or the file is not a capture, [`WorldError::TooMany`] if there are more GPUs than
+/// minor numbers.
 pub fn gpus(list: &str) -> Result<Vec<Arc<Profile>>, WorldError> {
     let found = list.split(',').map(|word| chip(word.trim())).collect::<Result<Vec<_>, _>>()?;
     match found.len() {
@@ -62,7 +63,7 @@ pub fn gpus(list: &str) -> Result<Vec<Arc<Profile>>, WorldError> {
     }
 }
 
-/// A world's devices, and everything that clients hold of them.
+/// The server of a world: its devices, and the files and mappings that clients have of them.
 #[derive(Debug)]
 pub struct Server {
     layout: Layout,
@@ -72,12 +73,12 @@ pub struct Server {
     directory: Mutex<Option<Directory>>,
     files: Files,
     seats: Arc<Seats>,
-    /// Connections of processes of other users, which take no room from the others.
+    /// The connections of processes of other users, which have their own limit.
     strangers: Arc<Seats>,
     traffic: Counters,
 }
 
-/// Counters of what clients did, from the start of a world on.
+/// The counters of client activity since the start of a world.
 #[derive(Debug, Default)]
 struct Counters {
     connections: AtomicU64,
@@ -85,38 +86,37 @@ struct Counters {
     requests: AtomicU64,
 }
 
-/// Clients' use of a world, from its start on.
+/// The activity of clients since the start of a world.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Traffic {
-    /// Connections that were made; a process makes one for each of its threads that asks something.
+    /// The number of connections. A process makes one for each of its threads that makes calls at the same time.
     pub connections: u64,
-    /// Nodes that were opened.
+    /// The number of times that a node was opened.
     pub openings: u64,
-    /// Requests (`ioctl`) on them.
+    /// The number of ioctls on nodes.
     pub requests: u64,
 }
 
-/// A running server. Dropping it removes the world's directory; its threads serve those who are connected until the
-/// process ends.
+/// A running server. Dropping it removes the world's directory, but its threads serve connected clients until the process ends.
 #[derive(Debug)]
 pub struct Running {
     server: Arc<Server>,
 }
 
 impl Running {
-    /// Returns the paths of the world.
+    /// Returns the paths in the world's directory.
     pub fn layout(&self) -> &Layout {
         &self.server.layout
     }
 
-    /// Lets every device pretend a load.
+    /// Makes every device report the load of a script.
     pub fn follow_load(&self, load: &LoadScript) {
         for device in self.devices() {
             device.follow_load(Some(load.clone()));
         }
     }
 
-    /// Returns the use that clients made of the world.
+    /// Returns the activity of clients so far.
     pub fn traffic(&self) -> Traffic {
         let Counters { connections, openings, requests } = &self.server.traffic;
         let [connections, openings, requests] =
@@ -124,7 +124,7 @@ impl Running {
         Traffic { connections, openings, requests }
     }
 
-    /// Returns the devices of the world that are there.
+    /// Returns the devices of the world, without unplugged ones.
     pub fn devices(&self) -> Vec<SimDevice> {
         self.server.devices.lock().present().cloned().collect()
     }
@@ -141,14 +141,14 @@ impl Drop for Running {
 }
 
 impl Server {
-    /// Starts a server of these chips on threads of this process. Each has the given options, at a place of its own.
+    /// Starts a server on threads of this process, with one device for each chip. All devices have the given options, but each has
+    /// its own place.
     ///
-    /// Its threads have descriptors of their own, apart from the rest of the process, so that it can live in a client's
-    /// process too.
+    /// The threads have their own descriptor table, so that the server can also run in the process of a client.
     ///
     /// # Errors
     ///
-    /// [`WorldError`].
+    /// [`WorldError`] if there are too many chips, the directory cannot be created, or the server cannot be started.
     pub fn start(profiles: &[Arc<Profile>], options: SimOptions) -> Result<Running, WorldError> {
         // One machine: its GPUs take each other's dma-bufs and fences.
         let machine = SimMachine::new();
@@ -499,8 +499,8 @@ thread_local! {
     static SERVES: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Returns `true` if the calling thread is one of a server's. In a process that serves itself, the preload library shows
-/// such a thread descriptors as they are, not as nodes: two open files of a node must not look like one.
+/// Returns `true` if the calling thread belongs to a server. In a process that contains its own server, the preload library shows
+/// such a thread the real descriptors instead of nodes, because two open files of a node must not look like the same file.
 pub fn is_server_thread() -> bool {
     SERVES.get()
 }

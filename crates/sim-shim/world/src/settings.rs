@@ -10,13 +10,13 @@ use crate::{
     WorldError,
 };
 
-/// Returns the options of a world's devices. Each variable that is set and not empty changes one of them; `variable` looks
-/// one up.
+/// Returns the options of a world's devices. Each environment variable that is set and not empty changes an option; `variable`
+/// returns the value of a variable.
 ///
 /// # Errors
 ///
 /// [`WorldError::Kernel`], [`WorldError::Display`], [`WorldError::Lockup`], [`WorldError::KernelVram`],
-/// [`WorldError::ShaderInstructions`] and [`WorldError::ShaderThreads`].
+/// [`WorldError::ShaderInstructions`] or [`WorldError::ShaderThreads`] if the value of the variable is invalid.
 pub fn options(variable: impl Fn(&str) -> Option<String>) -> Result<SimOptions, WorldError> {
     let set = |name| variable(name).filter(|text| !text.is_empty());
     // As the kernel, which lets a job touch what its submission does not list.
@@ -45,11 +45,11 @@ pub fn options(variable: impl Fn(&str) -> Option<String>) -> Result<SimOptions, 
     Ok(options)
 }
 
-/// Returns the load that the file at a path describes.
+/// Reads a load script from a file.
 ///
 /// # Errors
 ///
-/// [`WorldError::Load`].
+/// [`WorldError::Load`] if the file cannot be read or is not a load script.
 pub fn load(path: &Path) -> Result<LoadScript, WorldError> {
     let failed = |reason: String| WorldError::Load { path: path.to_owned(), reason };
     let file = File::open(path).map_err(|error| failed(error.to_string()))?;

@@ -12,11 +12,11 @@ use nix::{
     sys::memfd::{MFdFlags, memfd_create},
 };
 
-/// Creates a sealed file that reads as this text.
+/// Creates a sealed memory file with this text.
 ///
 /// # Errors
 ///
-/// EMFILE, ENFILE, ENOMEM.
+/// EMFILE or ENFILE if there are no free descriptors, ENOMEM if there is no memory.
 pub fn text_file(name: &CStr, text: &[u8]) -> Result<OwnedFd, Errno> {
     let mut file = std::fs::File::from(memfd_create(name, MFdFlags::MFD_CLOEXEC | MFdFlags::MFD_ALLOW_SEALING)?);
     let written = file.write_all(text).and_then(|()| file.rewind());

@@ -1,4 +1,4 @@
-//! Users that a client and a server deal with.
+//! Rules that decide which users' servers and clients are trusted.
 
 use nix::{sys::socket::UnixCredentials, unistd::geteuid};
 

@@ -1,7 +1,7 @@
-//! Messages between client and server: one fixed structure, with at most one descriptor beside it.
+//! Messages between client and server: a fixed structure, with at most one descriptor.
 //!
-//! Both directions are one message per datagram of a `SOCK_SEQPACKET` socket. Nothing here allocates: the client's side
-//! runs inside other programs' calls of ioctl.
+//! In both directions, each datagram of a `SOCK_SEQPACKET` socket is one message. This module does not allocate memory, because the
+//! client's side runs inside the ioctl calls of other programs.
 
 use std::{
     mem::MaybeUninit,
@@ -11,50 +11,51 @@ use std::{
 use nix::errno::Errno;
 use zerocopy::{FromBytes, Immutable, IntoBytes};
 
-/// Kinds of messages.
+/// The kinds of messages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u32)]
 pub enum Call {
     /// Client: open the node `words[0]` (minor) with the flags `words[1]`; `words[2]` is 1 for an administrator.
     Open = 1,
-    /// Client: ioctl on `file` with request `words[0]` and the argument at address `words[1]`. The descriptor `words[2]` of
-    /// the client's shows that it has the file: the server asks for it once on each connection.
+    /// Client: ioctl on `file` with request `words[0]` and the argument at address `words[1]`. The client's descriptor `words[2]`
+    /// proves that it has the file; the server fetches it once on each connection.
     Ioctl,
-    /// Client: ioctl on the descriptor `words[2]`, which is no node (a dma-buf, a sync file or a sw_sync file), with request `words[0]` and
-    /// the argument at address `words[1]`. ENOTTY when it is none of these.
+    /// Client: ioctl on the descriptor `words[2]` of a dma-buf, a sync file or a sw_sync file, with request `words[0]` and the
+    /// argument at address `words[1]`. ENOTTY if the descriptor is none of these.
     DescriptorIoctl,
-    /// Client: map `words[1]` bytes of `file`, which the descriptor `words[2]` is of, at offset `words[0]`.
+    /// Client: map `words[1]` bytes of `file`, whose descriptor is `words[2]`, at offset `words[0]`.
     Map,
-    /// Client: which node is the socket with inode `words[0]`?
+    /// Client: query the node whose socket has inode `words[0]`.
     Inode,
-    /// Client: write the files of sysfs that change: those about memory, or all if `words[0]` is not 0.
+    /// Client: update the sysfs files that change over time: only the memory files, or all if `words[0]` is not 0.
     Refresh,
-    /// Client: the driver's part of fdinfo for the node whose descriptor has inode `words[0]`.
+    /// Client: query the driver's part of fdinfo for the node whose descriptor has inode `words[0]`.
     Fdinfo,
-    /// Client: what is alive in the world, as text.
+    /// Client: query the numbers of live objects of the world, as text.
     Census,
-    /// Client: what the first GPU's display shows, or showed last: width and height as two halves of a number, and red, green,
-    /// blue and alpha of its pixels in a file.
+    /// Client: query the current or last image on the first GPU's display. The answer has width and height as two halves of a
+    /// number, and a file with red, green, blue and alpha of the pixels.
     Picture,
     /// Client: open sw_sync.
     SwSync,
-    /// Client: open the file of sysfs with inode `words[0]` for writing.
+    /// Client: open the sysfs file with inode `words[0]` for writing.
     OpenStore,
-    /// Client: tell what came of the last write to such a file, whose descriptor has inode `words[0]`.
+    /// Client: query the outcome of the last write to a sysfs file whose descriptor has inode `words[0]`.
     Outcome,
-    /// Client, during a call: a signal came; give up a wait.
+    /// Client, during a call: a signal was received; the server should end a wait.
     Interrupt,
     /// Client, answer to [`Self::Fetch`]: the descriptor, or `errno`.
     Give,
-    /// Client, answer to [`Self::Install`]: `words[0]` is the number, or `errno`.
+    /// Client, answer to [`Self::Install`]: the number of the descriptor in `words[0]`, or `errno`.
     Installed,
-    /// Server: the call is over with `errno` (0 for none) and `words[0]`, perhaps with a descriptor.
+    /// Server: the call has ended, with `errno` (0 for success), the return value `words[0]`, and possibly a descriptor.
     Done,
-    /// Server, during a call: send your descriptor `words[0]`.
+    /// Server, during a call: the client must send its descriptor `words[0]`.
     Fetch,
-    /// Server, during a call: take this descriptor, closing on exec if `words[0]` is 1, and tell its number.
+    /// Server, during a call: the client must install this descriptor, with close-on-exec if `words[0]` is not 0, and send its
+    /// number.
     Install,
-    /// Server, first of all: the connection is served, or not, for the reason `errno`.
+    /// Server, first message: the connection is accepted, or refused with `errno`.
     Welcome,
 }
 
@@ -82,26 +83,26 @@ impl Call {
     ];
 }
 
-/// One message.
+/// A message between client and server.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, FromBytes, IntoBytes, Immutable)]
 #[repr(C)]
 pub struct Message {
     kind: u32,
-    /// 0, or what went wrong.
+    /// 0, or the errno of a failure.
     pub errno: i32,
-    /// The open file meant.
+    /// The number of the open file.
     pub file: u64,
-    /// See [`Call`].
+    /// The arguments or results; [`Call`] describes them for each kind.
     pub words: [u64; 3],
 }
 
 impl Message {
-    /// Creates a message without errors.
+    /// Creates a message without an errno.
     pub const fn new(call: Call, file: u64, words: [u64; 3]) -> Self {
         Self { kind: call as u32, errno: 0, file, words }
     }
 
-    /// Returns an answer that carries an errno, or a word.
+    /// Creates an answer with an errno or a word.
     pub fn answer(call: Call, result: Result<u64, Errno>) -> Self {
         match result {
             Ok(word) => Self::new(call, 0, [word, 0, 0]),
@@ -109,16 +110,16 @@ impl Message {
         }
     }
 
-    /// Returns the kind; `None` for one that this version does not know.
+    /// Returns the kind of the message; `None` if this version does not know it.
     pub fn call(&self) -> Option<Call> {
         Call::ALL.into_iter().find(|call| *call as u32 == self.kind)
     }
 
-    /// Returns the first word, or the errno.
+    /// Returns the first word of an answer.
     ///
     /// # Errors
     ///
-    /// The errno it carries.
+    /// The errno of the message, if it has one.
     pub fn result(&self) -> Result<u64, Errno> {
         if self.errno == 0 { Ok(self.words[0]) } else { Err(Errno::from_raw(self.errno)) }
     }

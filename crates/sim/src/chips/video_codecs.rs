@@ -20,7 +20,7 @@ const AV1: usize = 7;
 const OLDEST_DECODE: &[Codec] =
     &[(MPEG2, 2048, 1152, 3), (MPEG4, 2048, 1152, 5), (AVC, 2048, 1152, 41), (VC1, 2048, 1152, 4)];
 const OLDEST_ENCODE: &[Codec] = &[(AVC, 2048, 1152, 0)];
-/// The codecs that UVD decodes from Tonga on, and VCN before version 4.
+/// The codecs that UVD decodes on Tonga and later, and VCN before version 4.
 const OLD: [Codec; 4] = [(MPEG2, 4096, 4096, 3), (MPEG4, 4096, 4096, 5), (AVC, 4096, 4096, 52), (VC1, 4096, 4096, 4)];
 const TONGA_ENCODE: &[Codec] = &[(AVC, 4096, 2304, 0)];
 const SMALL_HEVC: [Codec; 2] = [(HEVC, 4096, 4096, 186), (JPEG, 4096, 4096, 0)];

@@ -137,7 +137,7 @@ impl Engine {
         }
     }
 
-    /// Executes the IBs of a job, of which `constant` are for the constant engine, as after INDIRECT_BUFFER_CONST on the ring. It
+    /// Executes the IBs of a job. The IBs in `constant` are for the constant engine, as after INDIRECT_BUFFER_CONST on the ring. It
     /// executes them in order, concurrently with the others, and shares its counters with them. The job ends when all are complete.
     ///
     /// Only graphics rings up to GFX10.3 have a constant engine. On other rings `constant` is ignored.

@@ -12,7 +12,7 @@ impl Ram {
         Self(Vec::new())
     }
 
-    /// Reads from `offset` on. Bytes beyond the end are zero.
+    /// Reads bytes, starting at `offset`. Bytes beyond the end are zero.
     pub(super) fn read(&self, offset: u32, out: &mut [u8]) {
         let stored = self.0.get(offset as usize..).unwrap_or_default();
         let known = out.len().min(stored.len());
@@ -21,7 +21,7 @@ impl Ram {
         behind.fill(0);
     }
 
-    /// Writes from `offset` on. Bytes beyond the end are dropped.
+    /// Writes bytes, starting at `offset`. Bytes beyond the end are dropped.
     pub(super) fn write(&mut self, offset: u32, data: &[u8]) {
         self.0.resize(Self::SIZE, 0);
         let room = self.0.get_mut(offset as usize..).unwrap_or_default();

@@ -72,7 +72,7 @@ impl SimKernel {
         Ok(())
     }
 
-    /// Sends the display's events to `sink` from now on. `sink` gets the bytes that the client reads from its descriptor, and
+    /// Sends all further events of the display to `sink`. `sink` gets the bytes that the client reads from its descriptor, and
     /// returns `true` if it had room for them.
     pub fn lead_events_to(&self, sink: impl Fn(&[u8]) -> bool + Send + Sync + 'static) {
         self.file.outbox.lead_to(Box::new(sink));

@@ -82,7 +82,7 @@ impl SimMachine {
         self.serve_descriptor(fd, request, argument.expose_provenance() as u64).map(|()| 0)
     }
 
-    /// Performs an ioctl of another process on a descriptor, of which `fd` is a copy. The argument is at `address` in the client's
+    /// Performs an ioctl of another process on a descriptor; `fd` is a copy of it. The argument is at `address` in the client's
     /// memory.
     ///
     /// # Errors

@@ -8,8 +8,9 @@ use std::{
 /// The number of numbers that a thread reserves at a time.
 const BLOCK: u32 = 64;
 
-/// A source of unused numbers for any number of threads, from 2 on (a context ID of 1 would need special treatment). Each thread
-/// reserves a block of numbers at a time, so that threads do not contend for one counter, which would distort measurements.
+/// A source of unused numbers for any number of threads. Numbers start at 2, because a context ID of 1 would need special
+/// treatment. Each thread reserves a block of numbers at a time, so that threads do not contend for one counter, which would
+/// distort measurements.
 #[derive(Debug)]
 pub(super) struct Numbers {
     /// The identity of the kernel that the block belongs to.

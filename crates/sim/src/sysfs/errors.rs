@@ -1,4 +1,4 @@
-//! Files that count errors: those of the PCI Express link, and those of memory with ECC.
+//! Files that count errors of the PCI Express link and of memory with ECC.
 
 use std::fmt::Write as _;
 
@@ -30,8 +30,8 @@ const UNCORRECTABLE: [&str; 18] = [
     "PoisonTLPBlocked",
 ];
 
-/// Returns the files of errors in a device's directory: the path of each file in the directory, and its present content. They are
-/// those of the PCI device and, with [`SimOptions::ras`](crate::SimOptions::ras), the directory `ras`.
+/// Returns the files of errors in a device's directory: the path of each file in the directory, and its current contents. These are
+/// the AER counters of the PCI device and, with [`SimOptions::ras`](crate::SimOptions::ras), the directory `ras`.
 ///
 /// Source: Linux 6.12 `drivers/pci/pcie/aer.c`, `aer_stats_attrs`; `amdgpu_ras.c`, `amdgpu_ras_sysfs_read` and
 /// `amdgpu_ras_sysfs_features_read`.

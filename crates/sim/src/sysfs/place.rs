@@ -22,13 +22,13 @@ impl Place {
     /// The place of the first device.
     pub const FIRST: Self = Self { index: 0, minor: 0 };
 
-    /// Returns the place of the device with this index; `None` from [`MOST_DEVICES`] on.
+    /// Returns the place of the device with this index; `None` if `index` is [`MOST_DEVICES`] or more.
     pub fn new(index: usize) -> Option<Self> {
         u8::try_from(index).ok().filter(|_| index < MOST_DEVICES).map(|index| Self { index, minor: index })
     }
 
-    /// Returns the same slot with other nodes, `cardN` and `renderD(128 + N)`; `None` from [`MOST_DEVICES`] on. A device that is
-    /// discovered again gets new nodes while files of the old nodes are open.
+    /// Returns the same slot with other nodes, `cardN` and `renderD(128 + N)`; `None` if `N` is [`MOST_DEVICES`] or more. A device
+    /// that is discovered again gets new nodes while files of the old nodes are open.
     ///
     /// Source: Linux 6.12 `drm_drv.c`, `drm_minor_alloc` and `drm_minor_alloc_release`.
     #[must_use]

@@ -125,8 +125,8 @@ fn pci_files(profile: &Profile, pci: PciAddress) -> Vec<(&'static str, Vec<u8>)>
     files
 }
 
-/// Returns the files of the link in the device's directory, as they read now. It is trained at its best unless
-/// [`SimDevice::inject_hardware_error`] said otherwise.
+/// Returns the current files of the PCI Express link in the device's directory. The link has its full width and speed, unless
+/// [`SimDevice::inject_hardware_error`] changed them.
 ///
 /// Source: Linux 6.12 `drivers/pci/pci-sysfs.c`, `current_link_speed_show` and its neighbours.
 pub fn link_files(device: &SimDevice) -> Vec<(&'static str, String)> {

@@ -102,7 +102,7 @@ impl Control {
         let _ = self.clock.fetch_update(Ordering::AcqRel, Ordering::Acquire, later);
     }
 
-    /// Determines the order of jobs by a random generator from now on.
+    /// Makes a random generator determine the order of jobs.
     pub(crate) fn seed(&self, seed: u64) {
         self.schedule.lock().random = seed;
         self.seeded.store(true, Ordering::Release);

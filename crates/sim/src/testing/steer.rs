@@ -81,8 +81,8 @@ impl SimDevice {
         self.control().hang((ip, index), Hang::Waves);
     }
 
-    /// Stops the GPU's clock permanently. From now on only [`SimDevice::advance_clock`] advances it: a clock that continued would
-    /// stay behind forever.
+    /// Stops the GPU's clock permanently. Only [`SimDevice::advance_clock`] then advances it. The clock cannot be restarted,
+    /// because it would stay behind forever.
     pub fn stop_clock(&self) {
         self.control().stop_clock(self.ticks());
     }
@@ -95,18 +95,18 @@ impl SimDevice {
         self.events().ring();
     }
 
-    /// Runs one job at a time on the whole device from now on, and selects the next one at random among all jobs that can start, on
-    /// any ring and queue. The generator starts with `seed`. If the same jobs are queued in the same order on rings that are all
+    /// Makes the device run one job at a time. The next job is selected at random among all jobs that can start, on any ring and
+    /// queue. The generator starts with `seed`. If the same jobs are queued in the same order on rings that are all
     /// [held](SimDevice::hold_all_rings) and then released, they run in the same order every time.
     ///
-    /// A job that waits for a memory write of another job can then wait in vain, and time out.
+    /// A job that polls for a memory write of another job can then time out.
     pub fn schedule_by_seed(&self, seed: u64) {
         self.control().seed(seed);
         self.events().ring();
     }
 
-    /// Causes an error of the hardware, which files of sysfs then report: the count of a counted error is incremented, other errors
-    /// last. Errors of memory are visible with [`SimOptions::ras`](crate::SimOptions::ras), overheating with
+    /// Causes an error of the hardware, which files of sysfs then report: a counted error increments its counter, other errors
+    /// persist. Errors of memory are visible with [`SimOptions::ras`](crate::SimOptions::ras), overheating with
     /// [`SimOptions::power`](crate::SimOptions::power).
     ///
     /// ```
@@ -122,13 +122,13 @@ impl SimDevice {
         self.health().suffer(error);
     }
 
-    /// Sets the mutation of the device from now on; `None` removes it. Concurrent requests may be performed either way.
+    /// Sets the mutation of the device; `None` removes it. Concurrent requests may be performed either way.
     pub fn mutate(&self, mutation: Option<Mutation>) {
         self.set_mutation(mutation, None);
     }
 
-    /// Sets the mutation of the rings of one IP from now on. A mutation that is [not a ring's](Mutation::is_of_a_ring) affects the
-    /// whole device, as with [`SimDevice::mutate`].
+    /// Sets the mutation of the rings of one IP. A mutation that is [not a ring's](Mutation::is_of_a_ring) affects the whole
+    /// device, as with [`SimDevice::mutate`].
     pub fn mutate_rings(&self, ip: Ip, mutation: Mutation) {
         self.set_mutation(Some(mutation), Some(ip));
     }

@@ -14,7 +14,7 @@ pub struct Hardware {
     pub peak: Sensors,
     /// The sensor values after the check.
     pub after: Sensors,
-    /// Events between the two.
+    /// The hardware events during the check.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub events: Vec<HardwareEvent>,
 }
@@ -81,9 +81,9 @@ impl Sensors {
 pub enum HardwareRule {
     /// A RAS counter of uncorrectable errors increased.
     RasUncorrectable,
-    /// A RAS counter of deferred errors went up: memory is corrupt, and its data was not used yet.
+    /// A RAS counter of deferred errors increased: memory is corrupt, but its data has not been used yet.
     RasDeferred,
-    /// A RAS counter of corrected errors went up.
+    /// A RAS counter of corrected errors increased.
     RasCorrectable,
     /// The AER counter of fatal errors increased.
     AerFatal,

@@ -129,7 +129,7 @@ impl Baseline {
     ///
     /// # Errors
     ///
-    /// [`BaselineError`]: the file cannot be read, is no report, or has no bandwidths.
+    /// [`BaselineError`] if the file cannot be read, is not a report, or contains no bandwidths.
     pub fn read(path: &Path, tolerance: Tolerance) -> Result<Self, BaselineError> {
         let path = path.to_owned();
         let text = match fs::read_to_string(&path) {

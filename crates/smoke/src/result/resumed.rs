@@ -87,7 +87,7 @@ impl Resumed {
     ///
     /// # Errors
     ///
-    /// [`ResumeError`]: the file cannot be read, is none of `--jsonl`, or there is nothing to resume.
+    /// [`ResumeError`] if the file cannot be read, was not written by `--jsonl`, or there is nothing to resume.
     pub fn read(path: &Path) -> Result<Self, ResumeError> {
         let path = path.to_owned();
         let text = match fs::read(&path) {

@@ -100,7 +100,7 @@ impl Bins {
         self.rows &= !(u32::from(self.steps[row] == 0) << row);
     }
 
-    /// Returns the first bin from `bin` on that has a hole.
+    /// Returns the first bin, starting at `bin`, that has a hole.
     #[inline]
     pub(super) fn first_from(&self, bin: Bin) -> Option<Bin> {
         let row = bin.row();

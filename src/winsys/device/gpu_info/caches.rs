@@ -18,7 +18,7 @@ const MIB: u64 = 1024 * KIB;
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CacheSizes {
-    /// Size of a compute unit's vector cache: L0 from GFX10 on, L1 before.
+    /// Size of a compute unit's vector cache: L0 on GFX10 and later, L1 before.
     pub vector: u64,
     /// Size of the scalar data cache; `None` if unknown.
     pub scalar: Option<u64>,

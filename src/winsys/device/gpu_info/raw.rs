@@ -68,7 +68,7 @@ pub struct RegisterValue {
     pub index: Option<u32>,
     /// Offset of the register in dwords.
     pub dword_offset: u32,
-    /// Instance: shader engine in bits 7..0, array in bits 15..8, of which 0xff selects all.
+    /// The instance: shader engine in bits 7..0, shader array in bits 15..8; 0xff selects all.
     pub instance: u32,
     /// The value of the register.
     pub value: u32,

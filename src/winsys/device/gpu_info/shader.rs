@@ -27,12 +27,12 @@ pub struct ShaderArray {
     pub compute_units: u32,
     /// Number of compute units in a shader array, including fused-off ones.
     pub max_units_per_array: u32,
-    /// Number of compute units in the smallest shader array, derived from the total; a multiple of 2 from GFX10 on.
+    /// Number of compute units in the smallest shader array, derived from the total; a multiple of 2 on GFX10 and later.
     pub least_units_per_array: u32,
-    /// Number of compute units in the largest shader array, derived from the total; a multiple of 2 from GFX10 on.
+    /// Number of compute units in the largest shader array, derived from the total; a multiple of 2 on GFX10 and later.
     pub most_units_per_array: u32,
-    /// Number of vector registers of a SIMD, for waves of 32 lanes from GFX10 on and of 64 lanes before; `None` if the
-    /// kernel does not report it (before DRM 3.45).
+    /// Number of vector registers of a SIMD, for waves of 32 lanes on GFX10 and later, and of 64 lanes before; `None` if the kernel
+    /// does not report it (before DRM 3.45).
     pub vector_registers: Option<u32>,
     /// Number of render backends in use.
     pub render_backends: u32,

@@ -5,7 +5,7 @@ use crate::{
     winsys::{Kernel, Result, device::query::registers},
 };
 
-/// The tiling registers. Only `gb_addr_config` exists on every generation; the others are zero from GFX9 on.
+/// The tiling registers. Only `gb_addr_config` exists on every generation; the others are zero on GFX9 and later.
 ///
 /// Source: libdrm 2.4.124 `amdgpu_gpu_info.c`, `amdgpu_query_gpu_info_init`.
 ///

@@ -3,7 +3,7 @@
 use super::sizes::{KIB, MIB};
 use crate::winsys::{GfxLevel, GpuInfo};
 
-/// Sizes and offsets of the rings in memory that geometry shaders write from GFX11 on: attributes, followed on GFX12 by
+/// Sizes and offsets of the rings in memory that geometry shaders write on GFX11 and later: attributes, followed on GFX12 by
 /// positions and primitives. All are in one BO.
 ///
 /// ```

@@ -70,8 +70,8 @@ impl GeometryRings {
 }
 
 impl GpuInfo {
-    /// Returns the sizing rules for the rings of geometry shaders without NGG; `None` from GFX11 on, where all geometry
-    /// uses NGG.
+    /// Returns the sizing rules for the rings of geometry shaders without NGG; `None` on GFX11 and later, where all geometry uses
+    /// NGG.
     pub fn geometry_rings(&self) -> Option<GeometryRings> {
         GeometryRings::new(self)
     }

@@ -18,7 +18,7 @@ use crate::winsys::{Chip, GfxLevel, GpuInfo};
 pub struct LdsLimits {
     /// Maximum allocation of a work-group, in bytes.
     pub per_workgroup: u64,
-    /// LDS size of a compute unit, or from GFX10 on of a work-group processor, in bytes.
+    /// LDS size in bytes of a compute unit or, on GFX10 and later, of a work-group processor.
     pub per_processor: u64,
     /// Unit of the register field LDS_SIZE, in bytes.
     pub encode_granularity: u64,

@@ -20,7 +20,7 @@ pub struct ScratchLimits {
     /// Maximum number of waves that need scratch memory at once: 32 for each compute unit, but at least the waves of
     /// one work-group.
     pub waves: u32,
-    /// Value of the field WAVES of a TMPRING_SIZE register for that many waves; from GFX11 on it counts the waves of one
+    /// Value of the field WAVES of a TMPRING_SIZE register for this number of waves; on GFX11 and later it counts the waves of one
     /// engine.
     pub waves_field: u32,
     /// Unit of a wave's scratch size, and of the field WAVESIZE of a TMPRING_SIZE register, in bytes.

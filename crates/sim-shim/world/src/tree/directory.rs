@@ -21,7 +21,7 @@ use crate::{WorldError, tree::slots::Slots};
 
 /// Names of world directories start with this. None has that name before it is locked.
 const PREFIX: &str = "amdgpu-sim.";
-/// Paths of sw_sync: the device file of Android's kernels, and the file of debugfs.
+/// The paths of sw_sync: the device file of Android kernels, and the file in debugfs.
 ///
 /// Source: Linux 6.12 `drivers/dma-buf/sync_debug.c`, `sync_debugfs_init`.
 pub const SW_SYNC: [&str; 2] = ["/dev/sw_sync", "/sys/kernel/debug/sync/sw_sync"];
@@ -36,24 +36,24 @@ const PARENTS: [&str; 2] = ["/dev/shm", "/tmp"];
 /// Names that are tried before the parent is given up.
 const ATTEMPTS: usize = 8;
 
-/// Paths in a world's directory.
+/// The paths in the directory of a world.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Layout {
     directory: PathBuf,
 }
 
 impl Layout {
-    /// Returns the layout of the world in this directory.
+    /// Creates the layout of the world in this directory.
     pub fn new(directory: PathBuf) -> Self {
         Self { directory }
     }
 
-    /// Returns the directory itself.
+    /// Returns the path of the directory.
     pub fn directory(&self) -> &Path {
         &self.directory
     }
 
-    /// Returns the server's socket.
+    /// Returns the path of the server's socket.
     pub fn socket(&self) -> PathBuf {
         self.directory.join("socket")
     }
@@ -63,19 +63,19 @@ impl Layout {
         format!("amdgpu-sim/{}/server", self.name())
     }
 
-    /// Returns the root of the tree: `/dev/dri` is at `root/dev/dri`.
+    /// Returns the path of the root of the tree, in which `/dev/dri` is `root/dev/dri`.
     pub fn root(&self) -> PathBuf {
         self.directory.join("root")
     }
 
-    /// Returns the world's name.
+    /// Returns the name of the world: the last component of its directory.
     pub fn name(&self) -> String {
         self.directory.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()
     }
 }
 
-/// A world's directory, which goes when dropped. While it lives it is locked; one whose lock is free has lost its owner, and
-/// the next world removes it.
+/// The directory of a world, which is removed on drop. It is locked as long as this value exists. A directory that is not locked
+/// has lost its owner, and the next world removes it.
 #[derive(Debug)]
 pub struct Directory {
     layout: Layout,
@@ -83,7 +83,7 @@ pub struct Directory {
 }
 
 impl Directory {
-    /// Makes the directory of a world and fills in its tree.
+    /// Creates the directory of a world with its tree.
     ///
     /// # Errors
     ///
@@ -127,7 +127,7 @@ impl Directory {
         Ok(())
     }
 
-    /// Returns the paths.
+    /// Returns the paths in the directory.
     pub fn layout(&self) -> &Layout {
         &self.layout
     }

@@ -1,4 +1,4 @@
-//! The world's tree of files, the devices that it is of, and what clients write to it.
+//! The world's tree of files, its devices, and the writes of clients to files.
 
 pub(crate) mod directory;
 pub(crate) mod slots;

@@ -1,8 +1,7 @@
 //! Files of sysfs that can be written, as clients have them open.
 //!
-//! A client's write is a message on a socket, of which the server has the other end. It is carried out before the next call of
-//! any client is served, or as soon as the server's waiting thread is told, whichever is first; a client that wants to know
-//! the outcome asks for it.
+//! A client's write is a message on a socket whose other end is in the server. The server performs it before it serves the next
+//! call of any client, or when its waiting thread receives the message, whichever is first. A client can query the outcome.
 
 use std::{
     collections::HashMap,

@@ -10,8 +10,8 @@ pub trait Job {
     /// it returns. Returns `false` if the job has timed out or was cancelled.
     fn keep_waiting(&self) -> bool;
 
-    /// Reports a page fault of a packet. The packet continues: its writes to the page are lost, and its reads return zero. Called
-    /// once for each packet and kind of access.
+    /// Reports a page fault of a packet. The packet continues: its writes to the page are lost, and its reads return zero. It is
+    /// called once for each packet and kind of access.
     fn fault(&self, fault: PageFault, place: Place);
 
     /// Reports why a wave of the job cannot continue.

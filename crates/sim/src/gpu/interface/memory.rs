@@ -32,7 +32,7 @@ pub struct PageFault {
 /// A call that fails may have accessed the bytes before the faulting byte; the engine then continues page by page. Ranges may be
 /// empty, and may end at the end of either half of the address space, but do not extend beyond it.
 pub trait Memory {
-    /// Reads `out.len()` bytes from `va` on.
+    /// Reads `out.len()` bytes, starting at `va`.
     ///
     /// # Errors
     ///
@@ -55,7 +55,7 @@ pub trait Memory {
         result
     }
 
-    /// Writes `data` from `va` on.
+    /// Writes `data` to memory, starting at `va`.
     ///
     /// # Errors
     ///
@@ -67,7 +67,7 @@ pub trait Memory {
     ///
     /// # Errors
     ///
-    /// The first byte that the lowest such lane cannot write.
+    /// [`PageFault`] with the first byte that the lowest such lane cannot write.
     fn write_lanes(&self, addresses: &[u64; 64], lanes: u64, data: &[u32; 64]) -> Result<(), PageFault> {
         let mut result = Ok(());
         for lane in (0..64).filter(|lane| lanes >> lane & 1 != 0) {
@@ -77,13 +77,13 @@ pub trait Memory {
         result
     }
 
-    /// Replaces the `bytes` (4 or 8) at an aligned address by what `change` makes of them, and returns the old value. No other
-    /// update of these bytes happens in between. Memory that is shared with clients and threads also excludes writes in between;
-    /// `change` is then called again with the value written.
+    /// Replaces the `bytes` (4 or 8) at an aligned address with the result of `change`, and returns the old value. No other update
+    /// of these bytes happens in between. Memory that is shared with clients and threads also excludes writes in between; `change`
+    /// is then called again with the value written.
     ///
     /// # Errors
     ///
-    /// The first byte that cannot be read or written.
+    /// [`PageFault`] with the first byte that cannot be read or written.
     fn update(&self, va: GpuVa, bytes: u8, change: &mut dyn FnMut(u64) -> u64) -> Result<u64, PageFault> {
         let _guard = UPDATES.lock();
         let mut word = [0; 8];

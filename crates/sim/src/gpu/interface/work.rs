@@ -113,7 +113,7 @@ pub struct Dispatch {
 }
 
 impl Dispatch {
-    /// Returns the wave size that the initiator selects; CS_W32_EN exists from GFX10 on.
+    /// Returns the wave size that the initiator selects. CS_W32_EN exists on GFX10 and later.
     pub fn wave(&self, level: GfxLevel) -> WaveSize {
         const CS_W32_EN: u32 = 1 << 15;
         let is_short = level >= GfxLevel::Gfx10 && self.initiator & CS_W32_EN != 0;

@@ -13,7 +13,7 @@ pub(crate) enum Check {
     Vce,
     /// JPEG 1.0: each packet must access a register of the decoder or of its memory interface.
     Jpeg1,
-    /// JPEG from 2.0 on: each packet must access a register of the decoder.
+    /// JPEG 2.0 and later: each packet must access a register of the decoder.
     Jpeg2,
 }
 

@@ -1,4 +1,4 @@
-//! Tables of handles: numbers from 1 on, of which the lowest free one is used first.
+//! Tables of handles. Handles are numbers starting at 1, and a new handle gets the lowest free number.
 
 use std::collections::BTreeSet;
 

@@ -32,7 +32,7 @@ struct State {
 }
 
 impl Outbox {
-    /// Passes events to a client from now on.
+    /// Passes all further events to a client.
     pub(crate) fn lead_to(&self, sink: Sink) {
         // An earlier sink stays.
         let _ = self.sink.set(sink);

@@ -20,7 +20,7 @@ pub(crate) struct Blanks {
 }
 
 impl Blanks {
-    /// Returns vertical blanks with a period, from now on.
+    /// Creates a sequence of vertical blanks with this period that starts now.
     pub(super) fn new(period: Duration) -> Self {
         Self { start: monotonic_now(), period: u64::try_from(period.as_nanos()).unwrap_or(u64::MAX).max(1) }
     }

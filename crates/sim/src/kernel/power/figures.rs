@@ -125,7 +125,7 @@ impl Figures {
 
 /// Returns the levels of a clock in MHz, with the index of the one in force.
 ///
-/// Drivers from Navi on show the ends of the range and the clock at hand between them (Linux 6.12 `navi10_ppt.c`,
+/// Drivers of Navi and later show the ends of the range and the current clock between them (Linux 6.12 `navi10_ppt.c`,
 /// `navi10_emit_clk_levels`), those before a table of eight.
 pub(crate) fn levels(level: GfxLevel, (low, high): (u32, u32), now: u32) -> (Vec<u32>, usize) {
     if level >= GfxLevel::Gfx10 {

@@ -25,7 +25,7 @@ impl Power {
         Self { activity: Activity::new(), born: Instant::now(), script: Mutex::default() }
     }
 
-    /// Takes the load from a script from now on, or from the rings again.
+    /// Sets the source of the load: a script, or the rings.
     pub(crate) fn follow(&self, script: Option<LoadScript>) {
         *self.script.lock() = script.map(|script| (script, Instant::now()));
     }

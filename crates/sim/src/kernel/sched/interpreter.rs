@@ -85,7 +85,7 @@ pub(crate) fn tiling(profile: &Profile) -> Option<Chip> {
     .ok()
 }
 
-/// Returns the address in TA_CS_BC_BASE_ADDR, which has a high half from GFX7 on.
+/// Returns the address in TA_CS_BC_BASE_ADDR, which has a high half on GFX7 and later.
 fn border_colors(level: GfxLevel, state: &State) -> u64 {
     let at = |offset| Register::at_byte(offset).map_or(0, |register| u64::from(state.register(register)));
     if level == GfxLevel::Gfx6 { at(0x950c) << 8 } else { (at(0x30e00) | at(0x30e04) << 32) << 8 }

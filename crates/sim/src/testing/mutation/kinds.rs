@@ -92,15 +92,15 @@ pub enum Mutation {
     RasUncorrectable,
     /// Each job leaves an error in memory that ECC corrects.
     RasCorrectable,
-    /// Each job leaves a fatal error of the PCI Express link.
+    /// Each job causes a fatal error of the PCI Express link.
     AerFatal,
-    /// Each job leaves an error of the link that is not fatal.
+    /// Each job causes a non-fatal error of the PCI Express link.
     AerNonfatal,
-    /// Each job leaves an error of the link that was corrected.
+    /// Each job causes a corrected error of the PCI Express link.
     AerCorrectable,
-    /// From the first job on half of the link's lanes are gone.
+    /// After the first job, the link has only half of its lanes.
     NarrowLink,
-    /// From the first job on the die is at its critical temperature.
+    /// After the first job, the die is at its critical temperature.
     Overheating,
 }
 
@@ -154,7 +154,7 @@ impl Mutation {
         Self::Overheating,
     ];
 
-    /// Returns `true` if the mutation is one of rings, so that it can be restricted to the rings of one IP.
+    /// Returns `true` if the mutation affects rings and can be restricted to the rings of one IP.
     pub const fn is_of_a_ring(self) -> bool {
         self.is_of_a_shader()
             || matches!(
@@ -174,7 +174,7 @@ impl Mutation {
             )
     }
 
-    /// Returns `true` if the mutation is one of shaders, which SDMA rings do not run.
+    /// Returns `true` if the mutation affects shaders, which SDMA rings do not run.
     pub const fn is_of_a_shader(self) -> bool {
         self.flaw().is_some()
     }
@@ -196,7 +196,7 @@ impl Mutation {
         })
     }
 
-    /// Returns the fault that the hardware has with each job, if it is one of the hardware.
+    /// Returns the hardware fault that each job causes; `None` if the mutation is not a hardware fault.
     pub const fn hardware_error(self) -> Option<HardwareError> {
         Some(match self {
             Self::RasUncorrectable => HardwareError::RasUncorrectable,
@@ -210,7 +210,7 @@ impl Mutation {
         })
     }
 
-    /// Returns the number of the mutation, from 1 on.
+    /// Returns the number of the mutation, counted from 1.
     pub(crate) const fn number(self) -> u8 {
         self as u8 + 1
     }

@@ -61,7 +61,7 @@ impl Peaks {
         at
     }
 
-    /// Returns the first child from `slot` on that offers at least `need`.
+    /// Returns the first child, starting at `slot`, that offers at least `need`.
     pub(crate) fn first_from(&self, slot: usize, lane: usize, need: i32) -> Option<usize> {
         (slot..N).find(|&slot| self.get(slot).get(lane) >= need)
     }
