@@ -1,4 +1,4 @@
-//! An experimental Vulkan driver without a shader compiler, to be read: [`amdgpu_winsys`] as an installable client driver.
+//! An experimental Vulkan driver without a shader compiler, meant as an example: [`amdgpu_winsys`] as an installable client driver.
 //!
 //! The Vulkan loader opens the shared object that this crate is, and asks the three functions of [`loader`] for all others.
 //!

@@ -16,17 +16,17 @@ use crate::{
     objects::Instance,
 };
 
-/// The oldest version of the interface that is spoken: from it on the loader checks a program's `apiVersion` itself.
+/// The oldest supported version of the interface. Since this version, the loader itself checks the `apiVersion` of a program.
 const OLDEST: u32 = 5;
 
-/// The newest version that is spoken.
+/// The newest supported version of the interface.
 const NEWEST: u32 = 7;
 
-/// Agrees on a version of the interface: the loader's, or the newest here.
+/// Negotiates the version of the interface: the loader's version, or the newest supported one if that is older.
 ///
 /// # Safety
 ///
-/// `version` points to the newest version that the loader speaks.
+/// `version` points to the newest version that the loader supports.
 // SAFETY: no other object of the process defines this name but drivers, which the loader opens apart from each other.
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vk_icdNegotiateLoaderICDInterfaceVersion(version: *mut u32) -> vk::Result {
@@ -34,10 +34,10 @@ pub unsafe extern "system" fn vk_icdNegotiateLoaderICDInterfaceVersion(version: 
     unsafe { version.as_mut() }.map_or(vk::Result::ERROR_INCOMPATIBLE_DRIVER, negotiate)
 }
 
-/// Type of [`vk_icdNegotiateLoaderICDInterfaceVersion`].
+/// The type of [`vk_icdNegotiateLoaderICDInterfaceVersion`].
 type Negotiate = unsafe extern "system" fn(*mut u32) -> vk::Result;
 
-/// Asks a table of functions with arguments from C.
+/// Looks up a function in a table, with arguments from C.
 ///
 /// # Safety
 ///
@@ -54,7 +54,7 @@ unsafe fn ask(
     table(instance, name).give()
 }
 
-/// Returns a function of the driver by its name.
+/// Returns the function of the driver with a name; null if there is none.
 ///
 /// # Safety
 ///
@@ -69,7 +69,7 @@ pub unsafe extern "system" fn vk_icdGetInstanceProcAddr(
     unsafe { ask(of_instance, instance, name) }
 }
 
-/// Returns a function of the driver whose first argument is a physical device.
+/// Returns the function of the driver with a name whose first argument is a physical device; null if there is none.
 ///
 /// # Safety
 ///
@@ -84,7 +84,7 @@ pub unsafe extern "system" fn vk_icdGetPhysicalDeviceProcAddr(
     unsafe { ask(dispatch::of_physical_device, instance, name) }
 }
 
-/// Agrees on a version, for a loader that asks for the function by name.
+/// Negotiates the version, for a loader that queries this function by name.
 fn negotiate(version: &mut u32) -> vk::Result {
     if *version < OLDEST {
         return vk::Result::ERROR_INCOMPATIBLE_DRIVER;
@@ -93,7 +93,7 @@ fn negotiate(version: &mut u32) -> vk::Result {
     vk::Result::SUCCESS
 }
 
-/// Returns one of the three functions, which version 7 asks for by name.
+/// Returns one of the three functions, which version 7 queries by name.
 fn own(name: Name<'_>) -> vk::PFN_vkVoidFunction {
     match name.0?.to_bytes() {
         b"vk_icdNegotiateLoaderICDInterfaceVersion" => Some(one(negotiate, None::<Negotiate>)),
@@ -105,7 +105,7 @@ fn own(name: Name<'_>) -> vk::PFN_vkVoidFunction {
     }
 }
 
-/// Returns a function of the driver by its name, one of the loader's three or a command.
+/// Returns the function of the driver with a name: one of the loader's three functions, or a command.
 fn of_instance(instance: Option<&Instance>, name: Name<'_>) -> vk::PFN_vkVoidFunction {
     own(name).or_else(|| dispatch::of_instance(instance, name))
 }

@@ -1,8 +1,8 @@
-//! Prints the manifest with which the Vulkan loader finds the driver: `VK_DRIVER_FILES` names a file with this text.
+//! Prints the manifest with which the Vulkan loader finds the driver. `VK_DRIVER_FILES` must name a file with this text.
 
 use std::{env, path::PathBuf, process::ExitCode};
 
-/// Name of the driver's shared object.
+/// The file name of the driver's shared object.
 const LIBRARY: &str = "libvulkan_amdgpu_winsys.so";
 
 fn main() -> ExitCode {

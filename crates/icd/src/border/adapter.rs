@@ -1,4 +1,4 @@
-//! C functions made of Rust functions.
+//! Adapters that make C functions from Rust functions.
 
 use std::{
     mem,
@@ -9,10 +9,10 @@ use ash::vk;
 
 use super::{Answer, Argument};
 
-/// A C function of any signature, as Vulkan's loader takes it.
+/// A C function of any signature, as the Vulkan loader expects it.
 pub(crate) type Function = unsafe extern "system" fn();
 
-/// Runs an entry point. A refused argument and a panic become a result, and nothing unwinds into C.
+/// Runs an entry point. A refused argument or a panic becomes a result, so that no panic unwinds into C.
 fn guarded<R: Answer>(lost: vk::Result, call: impl FnOnce() -> Option<R>) -> R::Raw {
     match catch_unwind(AssertUnwindSafe(call)) {
         Ok(Some(answer)) => answer.give(),
@@ -23,9 +23,8 @@ fn guarded<R: Answer>(lost: vk::Result, call: impl FnOnce() -> Option<R>) -> R::
 
 /// Makes one constructor of C functions for each number of arguments.
 ///
-/// A constructor takes a Rust function, and the type of the C function that it is to be: `ash`'s, which is generated from
-/// Vulkan's registry. So the compiler checks each argument against the C prototype: every pair of types needs an
-/// [`Argument`].
+/// A constructor takes a Rust function and the type of the C function, which `ash` generates from the Vulkan registry. The compiler
+/// therefore checks each argument against the C prototype: every pair of types needs an [`Argument`].
 macro_rules! arities {
     ($($arity:ident: $First:ident $FirstRaw:ident $first:ident $(, $T:ident $Raw:ident $argument:ident)*;)*) => {$(
         /// Returns the C function of an entry point.

@@ -1,4 +1,4 @@
-//! Arguments and answers of C functions, as Rust sees them.
+//! Arguments and results of C functions as Rust types.
 
 use std::{
     ffi::{CStr, c_char, c_void},
@@ -10,12 +10,12 @@ use ash::vk;
 
 use super::Failure;
 
-/// An argument of an entry point, made of what C passes.
+/// An argument of an entry point, converted from the argument of the C function.
 pub(crate) trait Argument<Raw>: Sized {
     /// The result of a panic in a command whose first argument this is.
     const LOST: vk::Result = vk::Result::ERROR_UNKNOWN;
 
-    /// Takes an argument over; `None` if it is a null that may not be, or no live handle.
+    /// Converts an argument; `None` if it is null although it must not be, or is not a live handle.
     ///
     /// # Safety
     ///
@@ -52,7 +52,7 @@ impl<'a, T> Argument<*mut T> for Option<&'a mut T> {
     }
 }
 
-/// Values that C passes as they are.
+/// Implements [`Argument`] for types that are the same in C and Rust.
 macro_rules! plain {
     ($($T:ty),*) => {$(
         impl Argument<$T> for $T {
@@ -94,7 +94,7 @@ plain!(
     vk::SampleCountFlags
 );
 
-/// Allocation callbacks: accepted, and not used, for the library has no hook for them.
+/// Allocation callbacks. They are accepted but not used, because the library has no hook for them.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Allocator;
 
@@ -104,7 +104,7 @@ impl Argument<*const vk::AllocationCallbacks<'_>> for Allocator {
     }
 }
 
-/// An argument that a command has no use for.
+/// An argument that a command does not use.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Ignored;
 
@@ -114,7 +114,7 @@ impl<Raw> Argument<Raw> for Ignored {
     }
 }
 
-/// A name, or none.
+/// A name as a C string, or a null pointer.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Name<'a>(pub(crate) Option<&'a CStr>);
 
@@ -166,7 +166,7 @@ impl<'a> Data<'a> {
     }
 }
 
-/// Room for an answer, which may hold anything so far.
+/// An output parameter, whose memory may be uninitialized.
 #[derive(Debug)]
 pub(crate) struct Out<'a, T>(*mut T, PhantomData<&'a mut T>);
 
@@ -177,14 +177,14 @@ impl<T> Argument<*mut T> for Out<'_, T> {
 }
 
 impl<T> Out<'_, T> {
-    /// Writes the answer.
+    /// Writes the value of the output parameter.
     pub(crate) fn set(&mut self, value: T) {
         // SAFETY: not null, and by valid usage a valid pointer to a `T` that this command alone has.
         unsafe { self.0.write(value) }
     }
 }
 
-/// Room for a list of answers, whose length is another argument, or nothing.
+/// An output array, whose length is another argument, or a null pointer.
 #[derive(Debug)]
 pub(crate) struct OutArray<'a, T>(*mut T, PhantomData<&'a mut T>);
 
@@ -195,7 +195,7 @@ impl<T> Argument<*mut T> for OutArray<'_, T> {
 }
 
 impl<T> OutArray<'_, T> {
-    /// Writes element `index`, which is below the length that Vulkan names.
+    /// Writes element `index`, which must be below the length of the array.
     pub(crate) fn put(&mut self, index: usize, value: T) {
         if !self.0.is_null() {
             // SAFETY: valid usage: an array of more than `index` elements.
@@ -205,8 +205,8 @@ impl<T> OutArray<'_, T> {
         }
     }
 
-    /// Answers in Vulkan's way: with no array the number of items; with one those that there is room for, and
-    /// [`vk::Result::INCOMPLETE`] if there are more.
+    /// Returns a list by Vulkan's protocol: without an array, writes the number of items; with an array, writes the items that fit,
+    /// and returns [`vk::Result::INCOMPLETE`] if there are more.
     pub(crate) fn fill(&mut self, room: &mut u32, items: impl ExactSizeIterator<Item = T>) -> vk::Result {
         let all = u32::try_from(items.len()).unwrap_or(u32::MAX);
         if self.0.is_null() {
@@ -220,14 +220,14 @@ impl<T> OutArray<'_, T> {
 }
 
 impl<'a, T> OutArray<'a, T> {
-    /// Returns the elements, if there is an array: for structures with a chain, which the caller has filled in.
+    /// Returns the elements; `None` for a null pointer. This is for structures with a chain, which the caller has initialized.
     pub(crate) fn of(self, count: u32) -> Option<&'a mut [T]> {
         // SAFETY: valid usage: an array of `count` structures that this command alone has, whose type and chain are set.
         (!self.0.is_null()).then(|| unsafe { slice::from_raw_parts_mut(self.0, count as usize) })
     }
 }
 
-/// Room for data whose length is another argument, in bytes.
+/// An output buffer, whose length in bytes is another argument.
 #[derive(Debug)]
 pub(crate) struct OutData<'a>(*mut c_void, PhantomData<&'a mut u8>);
 
@@ -244,7 +244,7 @@ impl Argument<*mut c_void> for Option<OutData<'_>> {
 }
 
 impl OutData<'_> {
-    /// Writes bytes at an offset. All of them are within the length that Vulkan names.
+    /// Writes bytes at an offset. All bytes must be within the length of the buffer.
     pub(crate) fn put(&mut self, offset: usize, bytes: &[u8]) {
         // SAFETY: valid usage: memory of at least `offset + bytes.len()` bytes.
         let place = unsafe { self.0.cast::<u8>().add(offset) };
@@ -253,15 +253,15 @@ impl OutData<'_> {
     }
 }
 
-/// The answer of an entry point.
+/// The result of an entry point.
 pub(crate) trait Answer {
-    /// The C type.
+    /// The type of the result in C.
     type Raw;
 
-    /// Returns what C gets.
+    /// Returns the result for C.
     fn give(self) -> Self::Raw;
 
-    /// Returns what C gets where nothing was done.
+    /// Returns the result for C if the command could not be performed.
     fn failed(result: vk::Result) -> Self::Raw;
 }
 

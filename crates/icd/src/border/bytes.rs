@@ -1,16 +1,16 @@
-//! Structures as plain numbers.
+//! Structures viewed as plain numbers.
 
 use std::slice;
 
 use ash::vk::{self, BaseInStructure, TaggedStructure};
 
-/// Structures that hold nothing but switches, behind the two words of a chain.
+/// A structure that contains only switches after the two fields of a chain.
 ///
 /// # Safety
 ///
 /// The structure is `#[repr(C)]`, and `COUNT` fields of type `VkBool32` follow its `p_next`.
 pub(crate) unsafe trait Switches: TaggedStructure {
-    /// Number of switches.
+    /// The number of switches.
     const COUNT: usize;
 }
 

@@ -1,26 +1,27 @@
-//! Callbacks of the program's.
+//! Message callbacks of the program.
 
 use std::ffi::c_void;
 
 use ash::vk;
 
-/// A callback for messages, and the messages that it wants.
+/// A callback for messages, with the severities and types of the messages that it receives.
 pub(crate) struct Callback {
     severities: vk::DebugUtilsMessageSeverityFlagsEXT,
     kinds: vk::DebugUtilsMessageTypeFlagsEXT,
     function: vk::PFN_vkDebugUtilsMessengerCallbackEXT,
-    /// The program's pointer, which it gets back.
+    /// The program's user pointer, which is passed to the callback.
     user: usize,
 }
 
 impl Callback {
-    /// Takes a callback over.
+    /// Creates a callback from its creation parameters.
     pub(crate) fn new(info: &vk::DebugUtilsMessengerCreateInfoEXT<'_>) -> Self {
         let user = info.p_user_data.expose_provenance();
         Self { severities: info.message_severity, kinds: info.message_type, function: info.pfn_user_callback, user }
     }
 
-    /// Calls it with a message, if it wants that. Its answer is for layers.
+    /// Calls the callback with a message, if it receives messages of this kind. Its return value is ignored, because it is meant
+    /// for layers.
     pub(crate) fn call(
         &self,
         severity: vk::DebugUtilsMessageSeverityFlagsEXT,

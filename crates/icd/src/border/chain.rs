@@ -2,10 +2,10 @@
 
 use ash::vk::{BaseInStructure, BaseOutStructure, TaggedStructure};
 
-/// Longest chain that is followed: a program whose chain bites its tail gets an answer too.
+/// The maximum length of a chain that is followed, so that a circular chain does not cause an endless loop.
 const LONGEST: usize = 1024;
 
-/// Returns the first structure of a type behind `head`. Unknown ones are skipped.
+/// Returns the first structure of a type in the chain after `head`. Unknown structures are skipped.
 pub(crate) fn find<'a, T: TaggedStructure>(head: &'a impl TaggedStructure) -> Option<&'a T> {
     let mut next = std::ptr::from_ref(head).cast::<BaseInStructure<'a>>();
     for _ in 0..LONGEST {
@@ -22,7 +22,7 @@ pub(crate) fn find<'a, T: TaggedStructure>(head: &'a impl TaggedStructure) -> Op
     None
 }
 
-/// Returns the first structure of a type behind `head`, to be filled in.
+/// Returns the first structure of a type in the chain after `head`, for writing.
 pub(crate) fn find_mut<'a, T: TaggedStructure>(head: &'a mut impl TaggedStructure) -> Option<&'a mut T> {
     let mut next = std::ptr::from_mut(head).cast::<BaseOutStructure<'a>>();
     for _ in 0..LONGEST {

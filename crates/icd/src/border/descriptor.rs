@@ -1,4 +1,4 @@
-//! Descriptors and addresses that a program hands over.
+//! Descriptors and addresses that a program passes.
 
 use std::{
     ffi::{c_int, c_void},
@@ -15,14 +15,14 @@ use ash::vk;
 
 use super::Failure;
 
-/// The result for a descriptor or an address that is none.
+/// The result for an invalid descriptor or address.
 const INVALID: Failure = Failure(vk::Result::ERROR_INVALID_EXTERNAL_HANDLE);
 
-/// Uses a descriptor that an import takes over: from its success on it is the driver's, and else the program's as before.
+/// Imports a descriptor. If the import succeeds, the driver owns the descriptor; otherwise the program still owns it.
 ///
 /// # Errors
 ///
-/// Those of `import`; `VK_ERROR_INVALID_EXTERNAL_HANDLE` for a negative number.
+/// The errors of `import`; `VK_ERROR_INVALID_EXTERNAL_HANDLE` if the descriptor is negative.
 pub(crate) fn import<T>(fd: c_int, import: impl FnOnce(&OwnedFd) -> Result<T, Failure>) -> Result<T, Failure> {
     if fd < 0 {
         return Err(INVALID);
@@ -36,11 +36,11 @@ pub(crate) fn import<T>(fd: c_int, import: impl FnOnce(&OwnedFd) -> Result<T, Fa
     imported
 }
 
-/// Asks about a descriptor that stays the program's.
+/// Queries a descriptor, which the program still owns.
 ///
 /// # Errors
 ///
-/// Those of `ask`; `VK_ERROR_INVALID_EXTERNAL_HANDLE` for a negative number.
+/// The errors of `ask`; `VK_ERROR_INVALID_EXTERNAL_HANDLE` if the descriptor is negative.
 pub(crate) fn borrow<T>(fd: c_int, ask: impl FnOnce(BorrowedFd<'_>) -> Result<T, Failure>) -> Result<T, Failure> {
     if fd < 0 {
         return Err(INVALID);
@@ -49,11 +49,11 @@ pub(crate) fn borrow<T>(fd: c_int, ask: impl FnOnce(BorrowedFd<'_>) -> Result<T,
     ask(unsafe { BorrowedFd::borrow_raw(fd) })
 }
 
-/// Makes device memory of pages of the process.
+/// Imports pages of the process as device memory.
 ///
 /// # Errors
 ///
-/// `VK_ERROR_INVALID_EXTERNAL_HANDLE` for a null pointer; those of the import.
+/// `VK_ERROR_INVALID_EXTERNAL_HANDLE` for a null pointer; the errors of the import.
 pub(crate) fn import_host(
     manager: &MemoryManager,
     address: *mut c_void,
@@ -65,7 +65,7 @@ pub(crate) fn import_host(
     Ok(unsafe { manager.import_host_pointer(UserMemory::new(address, len), info) }?)
 }
 
-/// Returns bytes of the program's memory from `offset` on; `None` for a null pointer.
+/// Returns bytes of the program's memory, starting at `offset`; `None` for a null pointer.
 pub(crate) fn host_bytes<'a>(memory: *const c_void, offset: u64, len: u64) -> Option<&'a [u8]> {
     let (offset, len) = (usize::try_from(offset).ok()?, usize::try_from(len).ok()?);
     let first = NonNull::new(memory.cast_mut().cast::<u8>())?;
@@ -74,7 +74,7 @@ pub(crate) fn host_bytes<'a>(memory: *const c_void, offset: u64, len: u64) -> Op
     Some(unsafe { slice::from_raw_parts(first.as_ptr().wrapping_add(offset), len) })
 }
 
-/// Returns bytes of the program's memory from `offset` on, to be written; `None` for a null pointer.
+/// Returns bytes of the program's memory for writing, starting at `offset`; `None` for a null pointer.
 pub(crate) fn host_bytes_mut<'a>(memory: *mut c_void, offset: u64, len: u64) -> Option<&'a mut [u8]> {
     let (offset, len) = (usize::try_from(offset).ok()?, usize::try_from(len).ok()?);
     let first = NonNull::new(memory.cast::<u8>())?;
@@ -83,11 +83,11 @@ pub(crate) fn host_bytes_mut<'a>(memory: *mut c_void, offset: u64, len: u64) -> 
     Some(unsafe { slice::from_raw_parts_mut(first.as_ptr().wrapping_add(offset), len) })
 }
 
-/// Maps memory at an address of the program's choice.
+/// Maps memory at an address that the program chooses.
 ///
 /// # Errors
 ///
-/// `VK_ERROR_MEMORY_MAP_FAILED` for a null pointer; those of the mapping.
+/// `VK_ERROR_MEMORY_MAP_FAILED` for a null pointer; the errors of the mapping.
 pub(crate) fn map_placed(memory: &DeviceMemory, address: *mut c_void) -> Result<*mut u8, Failure> {
     let address = NonNull::new(address.cast::<u8>()).ok_or(vk::Result::ERROR_MEMORY_MAP_FAILED)?;
     // SAFETY: valid usage of `VkMemoryMapPlacedInfoEXT`: the program owns the addresses while the memory is mapped.

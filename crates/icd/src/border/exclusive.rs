@@ -1,13 +1,13 @@
-//! State that programs synchronize.
+//! State whose accesses the program synchronizes.
 
 use std::cell::UnsafeCell;
 #[cfg(debug_assertions)]
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// State of an object whose commands Vulkan makes a program synchronize ("host access to ... must be externally synchronized").
+/// The state of an object whose accesses the program must synchronize ("host access to ... must be externally synchronized").
 ///
-/// A release build believes the program, as it does with handles, so that a recorded command takes no lock. In a debug build a
-/// command that meets another one's change is refused.
+/// A release build trusts the program, as for handles, so that recording a command takes no lock. A debug build refuses a command
+/// that accesses the state while another command changes it.
 #[derive(Debug)]
 pub(crate) struct Exclusive<T> {
     value: UnsafeCell<T>,
@@ -20,7 +20,7 @@ pub(crate) struct Exclusive<T> {
 unsafe impl<T: Send + Sync> Sync for Exclusive<T> {}
 
 impl<T> Exclusive<T> {
-    /// Takes a state over.
+    /// Creates a cell with this state.
     pub(crate) const fn new(value: T) -> Self {
         Self {
             value: UnsafeCell::new(value),
@@ -29,8 +29,8 @@ impl<T> Exclusive<T> {
         }
     }
 
-    /// Changes the state, in a command of an object for which Vulkan demands external synchronization. Returns `None`, in a
-    /// debug build only, where another change is under way. `change` must not use the same state in another way.
+    /// Changes the state, in a command of an object for which Vulkan demands external synchronization. In a debug build, returns
+    /// `None` if another command is changing the state. `change` must not access the same state in another way.
     #[inline]
     pub(crate) fn change<R>(&self, change: impl FnOnce(&mut T) -> R) -> Option<R> {
         let _changing = Changing::begin(self)?;
@@ -39,8 +39,8 @@ impl<T> Exclusive<T> {
         Some(change(unsafe { &mut *self.value.get() }))
     }
 
-    /// Returns the state, in a command that only reads the object: several may at once. Returns `None`, in a debug build only,
-    /// where a change is under way.
+    /// Returns the state, in a command that only reads the object. Several commands may read at once. In a debug build, returns
+    /// `None` if another command is changing the state.
     #[inline]
     pub(crate) fn get(&self) -> Option<&T> {
         #[cfg(debug_assertions)]
@@ -52,7 +52,7 @@ impl<T> Exclusive<T> {
     }
 }
 
-/// A change under way. Dropped, also in a panic, it is over.
+/// A change in progress, which ends on drop, even after a panic.
 struct Changing<'a> {
     #[cfg(debug_assertions)]
     flag: &'a AtomicBool,
@@ -61,7 +61,7 @@ struct Changing<'a> {
 }
 
 impl<'a> Changing<'a> {
-    /// Begins a change, unless one is under way.
+    /// Begins a change; `None` if another one is in progress.
     #[cfg(debug_assertions)]
     fn begin<T>(state: &'a Exclusive<T>) -> Option<Self> {
         let flag = &state.is_changing;

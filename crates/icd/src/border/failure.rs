@@ -1,9 +1,9 @@
-//! Errors as Vulkan's results.
+//! Errors as Vulkan results.
 
 use amdgpu_winsys::{cs, heaps::MemoryError, winsys};
 use ash::vk;
 
-/// A result that is an error.
+/// A Vulkan result that is an error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Failure(pub(crate) vk::Result);
 

@@ -6,25 +6,25 @@ use ash::vk::Handle;
 
 use super::live;
 
-/// The word that the loader expects at the begin of an object that it dispatches by. It writes its own pointer there.
+/// The word that the loader expects at the start of a dispatchable object. The loader overwrites it with its own pointer.
 ///
 /// Source: `ICD_LOADER_MAGIC` in the Vulkan loader's `vk_icd.h`.
 const LOADER_MAGIC: usize = 0x01CD_C0DE;
 
-/// An object that Vulkan knows by a handle.
+/// An object that has a Vulkan handle.
 pub(crate) trait Object: Send + Sync + 'static {
-    /// The handle's type.
+    /// The type of the handle.
     type Handle: Handle;
 }
 
-/// An object where its handle points to. The loader owns the first word from the moment it has the handle.
+/// An object in the memory that its handle points to. The loader owns the first word once it has the handle.
 #[repr(C)]
 struct Place<T> {
     loader: usize,
     object: T,
 }
 
-/// An object that has a handle, and its owner: dropped, the handle is dead.
+/// The owner of an object that has a handle. The handle becomes invalid on drop.
 pub(crate) struct Handed<T: Object>(NonNull<Place<T>>);
 
 // SAFETY: it owns a `T`, which is `Send` and `Sync` as every object is; the loader's word is not touched after `new`.
@@ -34,7 +34,7 @@ unsafe impl<T: Object> Send for Handed<T> {}
 unsafe impl<T: Object> Sync for Handed<T> {}
 
 impl<T: Object> Handed<T> {
-    /// Puts an object where it stays, and gives it a handle.
+    /// Moves an object to a fixed address, and creates a handle for it.
     pub(crate) fn new(object: T) -> Self {
         let place = NonNull::from(Box::leak(Box::new(Place { loader: LOADER_MAGIC, object })));
         live::enter(place.addr().get() as u64, T::Handle::TYPE);
@@ -46,18 +46,20 @@ impl<T: Object> Handed<T> {
         T::Handle::from_raw(self.0.as_ptr().expose_provenance() as u64)
     }
 
-    /// Gives the object away for its handle; [`Handed::of`] takes it back.
+    /// Transfers ownership of the object to its handle; [`Handed::of`] takes it back.
     pub(crate) fn give(self) -> T::Handle {
         let handle = self.handle();
         std::mem::forget(self);
         handle
     }
 
-    /// Takes an object back from its handle; `None` for the null handle, and in a debug build for one that is not live.
+    /// Takes back ownership of an object from its handle; `None` for the null handle, and in a debug build for a handle that is not
+    /// live.
     ///
     /// # Safety
     ///
-    /// `handle` was given away by [`Handed::give`] and is not used again: valid usage of every command that destroys.
+    /// `handle` was returned by [`Handed::give`] and is not used again, as valid usage of every command that destroys an object
+    /// requires.
     pub(super) unsafe fn of(handle: T::Handle) -> Option<Self> {
         place::<T>(handle).map(Self)
     }
@@ -87,17 +89,18 @@ impl<T: Object> fmt::Debug for Handed<T> {
     }
 }
 
-/// Returns the place of a handle, if it is one.
+/// Returns the object in memory of a handle; `None` if the handle is invalid.
 fn place<T: Object>(handle: T::Handle) -> Option<NonNull<Place<T>>> {
     let raw = handle.as_raw();
     let address = usize::try_from(raw).ok().filter(|_| live::is_live(raw, T::Handle::TYPE))?;
     NonNull::new(std::ptr::with_exposed_provenance_mut(address))
 }
 
-/// Returns the object of a handle that a command got; `None` for the null handle, and in a debug build for one that is not live.
+/// Returns the object of a handle that was passed to a command; `None` for the null handle, and in a debug build for a handle that
+/// is not live.
 ///
-/// It is for handles that came with the command: valid usage says that they are null or live, and that nothing destroys them
-/// while the command uses them.
+/// Use it only for handles that were passed to the current command: by valid usage they are null or live, and they are not
+/// destroyed while the command uses them.
 pub(crate) fn object<'a, T: Object>(handle: T::Handle) -> Option<&'a T> {
     let place = place::<T>(handle)?;
     // SAFETY: a handle that `Handed` gave away, by valid usage of the command; the object is dropped by the command that
@@ -105,7 +108,7 @@ pub(crate) fn object<'a, T: Object>(handle: T::Handle) -> Option<&'a T> {
     Some(unsafe { &(*place.as_ptr()).object })
 }
 
-/// Declares types as the objects of Vulkan's handles, and these as arguments.
+/// Declares types as the objects of Vulkan handles, and the handles as arguments.
 macro_rules! objects {
     ($($T:ty: $Handle:ty, $lost:expr;)*) => {$(
         impl Object for $T {

@@ -1,4 +1,4 @@
-//! Types behind handles, and the result of a panic in a command whose first argument is one.
+//! The object types of handles, and the result of a panic in a command whose first argument is such a handle.
 
 use ash::vk;
 

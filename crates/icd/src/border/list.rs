@@ -2,7 +2,7 @@
 
 use std::slice;
 
-/// Returns the elements of an array that a command got, with the length that belongs to it.
+/// Returns the elements of an array in a structure that was passed to a command.
 pub(super) fn slice<'a, T>(first: *const T, count: u32) -> &'a [T] {
     if first.is_null() || count == 0 {
         return &[];
@@ -11,7 +11,7 @@ pub(super) fn slice<'a, T>(first: *const T, count: u32) -> &'a [T] {
     unsafe { slice::from_raw_parts(first, count as usize) }
 }
 
-/// Gives structures methods for the lists in them, each of a count and a pointer.
+/// Adds methods to structures that return their lists, each of which is a count and a pointer.
 macro_rules! lists {
     ($($(#[$doc:meta])* $Trait:ident for $Structure:ident { $($method:ident: [$T:ty] = $first:ident, $count:ident;)* })*) => {$(
         $(#[$doc])*
@@ -146,7 +146,7 @@ lists! {
 
 /// The features of Vulkan 1.0 in a [`vk::DeviceCreateInfo`].
 pub(crate) trait DeviceFeatures {
-    /// Returns the features of Vulkan 1.0 that are enabled, if they are told here.
+    /// Returns the enabled features of Vulkan 1.0; `None` if this structure does not list them.
     fn features(&self) -> Option<&vk::PhysicalDeviceFeatures>;
 }
 
@@ -157,7 +157,7 @@ impl DeviceFeatures for vk::DeviceCreateInfo<'_> {
     }
 }
 
-/// Returns the buffer that memory requirements are asked for without it.
+/// Returns the creation parameters of the buffer, for a query of memory requirements without a buffer object.
 pub(crate) fn create_info<'a>(
     info: &'a vk::DeviceBufferMemoryRequirements<'_>,
 ) -> Option<&'a vk::BufferCreateInfo<'a>> {
@@ -165,7 +165,7 @@ pub(crate) fn create_info<'a>(
     unsafe { info.p_create_info.cast::<vk::BufferCreateInfo<'a>>().as_ref() }
 }
 
-/// Returns the image that memory requirements are asked for without it.
+/// Returns the creation parameters of the image, for a query of memory requirements without an image object.
 pub(crate) fn image_create_info<'a>(
     info: &'a vk::DeviceImageMemoryRequirements<'_>,
 ) -> Option<&'a vk::ImageCreateInfo<'a>> {
@@ -173,7 +173,8 @@ pub(crate) fn image_create_info<'a>(
     unsafe { info.p_create_info.cast::<vk::ImageCreateInfo<'a>>().as_ref() }
 }
 
-/// Answers with a list in a structure, in Vulkan's way: without an array the number of items, with one those it has room for.
+/// Returns a list in a structure by Vulkan's protocol: without an array, writes the number of items; with an array, writes the
+/// items that fit.
 pub(crate) fn put_all<T>(array: *mut T, room: &mut u32, items: impl ExactSizeIterator<Item = T>) {
     let all = u32::try_from(items.len()).unwrap_or(u32::MAX);
     if array.is_null() {
@@ -189,7 +190,7 @@ pub(crate) fn put_all<T>(array: *mut T, room: &mut u32, items: impl ExactSizeIte
     }
 }
 
-/// Writes the first element of an array in a structure, which has room for one.
+/// Writes the first element of an array in a structure. The array must have room for one element.
 pub(crate) fn put_first<T>(array: *mut T, value: T) {
     if !array.is_null() {
         // SAFETY: valid usage: an array of as many elements as the counts beside it say, at least one.

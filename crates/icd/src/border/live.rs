@@ -1,4 +1,4 @@
-//! Live handles, in debug builds: a command with any other is refused. A release build believes the program.
+//! The set of live handles, in debug builds, which refuse commands with other handles. Release builds trust the program.
 
 #[cfg(debug_assertions)]
 mod list {
@@ -7,7 +7,7 @@ mod list {
     use ash::vk::ObjectType;
     use parking_lot::Mutex;
 
-    /// The only state of the process: handles are addresses, which are the process's too.
+    /// The live handles. This is global state, because handles are addresses of the process.
     static LIVE: Mutex<BTreeMap<u64, ObjectType>> = Mutex::new(BTreeMap::new());
 
     pub(in crate::border) fn enter(handle: u64, kind: ObjectType) {

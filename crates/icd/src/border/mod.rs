@@ -1,13 +1,13 @@
 //! The border between Vulkan's C and this crate's Rust, and the only module with `unsafe` code.
 //!
-//! Entry points are plain Rust functions: they get references, lists and owners, and answer with a `Result`. This module makes
-//! C functions of them ([`adapter`]), turns pointers and handles into what they take ([`Argument`]), and reads what structures
-//! point at ([`chain`], [`list`]).
+//! Entry points are plain Rust functions: they take references, lists and owners, and return a `Result`. This module makes C
+//! functions of them ([`adapter`]), converts pointers and handles into their arguments ([`Argument`]), and reads the memory that
+//! structures point to ([`chain`], [`list`]).
 //!
-//! All of it stands on one premise: a program that calls a Vulkan command obeys its valid usage (specification, section
-//! "Valid Usage"). Pointers are then valid for the length of the call, lists are as long as their counts say, handles are live,
-//! and what needs external synchronization has it. What a program may get wrong all the same is checked: null pointers, in a
-//! debug build handles and synchronization, and everywhere ranges and numbers, which the entry points check themselves.
+//! All of it relies on one assumption: a program that calls a Vulkan command obeys its valid usage (specification, section "Valid
+//! Usage"). Pointers are then valid for the length of the call, lists are as long as their counts say, handles are live, and what
+//! needs external synchronization has it. What a program may get wrong all the same is checked: null pointers, in a debug build
+//! handles and synchronization, and everywhere ranges and numbers, which the entry points check themselves.
 #![expect(unsafe_code, reason = "pointers and handles of a C interface become references here")]
 
 pub(crate) mod adapter;

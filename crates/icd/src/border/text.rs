@@ -1,8 +1,8 @@
-//! Names in C's form.
+//! Names as C strings.
 
 use std::ffi::{CStr, c_char};
 
-/// Returns a name in a list of names.
+/// Returns a name from a list of C strings.
 pub(crate) fn name<'a>(pointer: *const c_char) -> Option<&'a CStr> {
     if pointer.is_null() {
         return None;
@@ -11,7 +11,7 @@ pub(crate) fn name<'a>(pointer: *const c_char) -> Option<&'a CStr> {
     Some(unsafe { CStr::from_ptr(pointer) })
 }
 
-/// Returns a text as an array of C's characters, cut where it does not fit, with zeros behind it.
+/// Returns a text as an array of C characters, truncated if necessary and padded with zeros.
 pub(crate) fn copy_text<const N: usize>(text: &str) -> [c_char; N] {
     let mut array = [0; N];
     let most = N.saturating_sub(1);

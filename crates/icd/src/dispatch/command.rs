@@ -1,9 +1,9 @@
-//! Commands of Vulkan.
+//! The commands of Vulkan.
 
-/// Object that a command is dispatched by.
+/// The kind of object by which a command is dispatched.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Level {
-    /// None: it can be called without an instance.
+    /// No object: the command can be called without an instance.
     Global,
     /// `VkInstance`.
     Instance,
@@ -16,12 +16,12 @@ pub(super) enum Level {
 /// A command of Vulkan.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Command {
-    /// Its name.
+    /// The name of the command.
     pub(super) name: &'static str,
-    /// Object that it is dispatched by.
+    /// The kind of object by which the command is dispatched.
     pub(super) level: Level,
-    /// The command that does the same; empty if none does.
+    /// The name of an equivalent command; empty if there is none.
     pub(super) alias: &'static str,
-    /// Versions and extensions, each of which brings the command.
+    /// The versions and extensions that provide the command.
     pub(super) by: &'static [&'static str],
 }

@@ -1,4 +1,4 @@
-//! The functions of this driver.
+//! The table of the driver's functions.
 
 use ash::vk;
 
@@ -15,7 +15,7 @@ use crate::{
     objects::Face,
 };
 
-/// The functions of both faces, by name.
+/// The functions that both faces have, ordered by name.
 pub(super) static ENTRIES: &[(&str, Function)] = entries! {
     PFN_vkAllocateCommandBuffers: three(command_buffer::allocate);
     PFN_vkAllocateMemory: four(memory::allocate);
@@ -175,7 +175,7 @@ pub(super) static ENTRIES: &[(&str, Function)] = entries! {
     PFN_vkWaitSemaphores: three(semaphore::wait);
 };
 
-/// Finds a function of a face.
+/// Returns the function with a name in a face; `None` if there is none.
 pub(super) fn find(name: &str, face: Face) -> vk::PFN_vkVoidFunction {
     find_in(ENTRIES, name).or_else(|| if face == Face::Full { find_in(FULL, name) } else { None })
 }

@@ -1,4 +1,4 @@
-//! The functions that the face `full` has beside those of `transfer`.
+//! The functions that only the face `full` has.
 
 use ash::vk;
 
@@ -8,7 +8,7 @@ use crate::{
     entries::full::{command, descriptor, object, pipeline},
 };
 
-/// The functions, by name.
+/// The functions, ordered by name.
 pub(super) static FULL: &[(&str, Function)] = entries! {
     PFN_vkAllocateDescriptorSets: three(descriptor::allocate);
     PFN_vkCmdBeginQuery: four(command::begin_query);

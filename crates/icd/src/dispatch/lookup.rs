@@ -1,4 +1,4 @@
-//! Looking a command up.
+//! Look-up of commands by name.
 
 use std::ffi::CStr;
 
@@ -16,19 +16,18 @@ use crate::{
 };
 
 impl Command {
-    /// Finds a command.
+    /// Returns the command with a name; `None` if Vulkan has no such command.
     fn find(name: &CStr) -> Option<&'static Self> {
         let name = name.to_str().ok()?;
         COMMANDS.binary_search_by_key(&name, |command| command.name).ok().and_then(|index| COMMANDS.get(index))
     }
 
-    /// Returns its function in a face, its own or its alias'.
+    /// Returns the function of the command, or of its alias, in a face; `None` if the driver does not implement it.
     fn function(&self, face: Face) -> vk::PFN_vkVoidFunction {
         proc_addr(self.name).or_else(|| entries::find(self.name, face)).or_else(|| entries::find(self.alias, face))
     }
 
-    /// Returns `true` if a device has it: it is of the device's version, or of an extension that was enabled, of its own or
-    /// of the instance.
+    /// Returns `true` if the command belongs to the device's version, or to an enabled extension of the device or of the instance.
     fn is_enabled(&self, device: &Device) -> bool {
         let version = api_version(device.gpu.face);
         let is_brought = |by: &str| match by.strip_prefix("VK_VERSION_1_") {
@@ -48,7 +47,7 @@ fn proc_addr(name: &str) -> vk::PFN_vkVoidFunction {
     }
 }
 
-/// Returns a function of the driver. Without an instance only those that need none.
+/// Returns a function of the driver. Without an instance, only functions that do not need one are found.
 pub(crate) fn of_instance(instance: Option<&Instance>, name: Name<'_>) -> vk::PFN_vkVoidFunction {
     let command = name.0.and_then(Command::find)?;
     (instance.is_some() || command.level == Level::Global)
@@ -63,7 +62,7 @@ pub(crate) fn of_physical_device(instance: Option<&Instance>, name: Name<'_>) ->
         .function(instance.map_or(Face::Transfer, Instance::face))
 }
 
-/// Returns a function of a device; none for commands of extensions that were not enabled.
+/// Returns a function of a device; `None` for commands of extensions that are not enabled.
 pub(crate) fn of_device(device: &Device, name: Name<'_>) -> vk::PFN_vkVoidFunction {
     let command = name.0.and_then(Command::find)?;
     (command.level == Level::Device && command.is_enabled(device)).then(|| command.function(device.gpu.face))?
@@ -110,7 +109,7 @@ mod tests {
         assert!(draw.function(Face::Transfer).is_none(), "there are no draws");
     }
 
-    /// Commands of listed extensions on what is not there: markers, swapchains.
+    /// Commands of supported extensions that operate on unsupported objects: markers and swapchains.
     const ABSENT: &[&str] = &[
         "vkAcquireNextImage2KHR",
         "vkCmdWriteBufferMarker2AMD",

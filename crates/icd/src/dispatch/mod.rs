@@ -1,7 +1,8 @@
 //! From the name of a command to its function.
 //!
-//! Two tables: [`commands`] has every command of Vulkan and is generated from Khronos' registry; [`entries`] has the functions
-//! of this driver, and [`full`] those that the face `full` adds. A command that is an alias of another has that one's function.
+//! There are two tables. [`commands`] contains every command of Vulkan and is generated from the Khronos registry. [`entries`]
+//! contains the functions of this driver, and [`full`] the functions that the face `full` adds. A command that is an alias of
+//! another command uses the same function.
 
 mod command;
 mod commands;

@@ -4,7 +4,7 @@ use ash::vk;
 
 use crate::border::adapter::Function;
 
-/// Pairs each function with its name, which is that of its type without `PFN_`.
+/// Pairs each function with its name, which is the name of its type without `PFN_`.
 macro_rules! entries {
     ($($pfn:ident: $arity:ident($entry:path);)*) => {
         &[$((stringify!($pfn).split_at("PFN_".len()).1, $arity($entry, None::<vk::$pfn>)),)*]

@@ -36,14 +36,14 @@ pub(crate) fn requirements(device: &Device, buffer: &Buffer, mut out: Out<'_, vk
     out.set(of(device, buffer));
 }
 
-/// Returns what a buffer asks of memory.
+/// Returns the memory requirements of a buffer.
 fn of(device: &Device, buffer: &Buffer) -> vk::MemoryRequirements {
     let sparse = vk::BufferCreateFlags::SPARSE_BINDING;
     let flags = if buffer.range().is_some() { sparse } else { vk::BufferCreateFlags::empty() };
     device.gpu.buffer_requirements(buffer.size, flags, device.has_coherent_memory)
 }
 
-/// Fills in requirements; no buffer wants memory of its own.
+/// Fills in memory requirements. No buffer requires a dedicated allocation.
 fn fill(requirements: vk::MemoryRequirements, out: &mut vk::MemoryRequirements2<'_>) {
     out.memory_requirements = requirements;
     fill_chain!(out; MemoryDedicatedRequirements {
@@ -85,7 +85,8 @@ pub(crate) fn bind2(_: &Device, count: u32, infos: Array<'_, vk::BindBufferMemor
     Ok(())
 }
 
-/// Also its opaque capture address: a buffer is where its memory is, or its sparse range.
+/// Returns the device address of a buffer, which is also its opaque capture address: the address in its memory or of its sparse
+/// range.
 pub(crate) fn address(_: &Device, info: &vk::BufferDeviceAddressInfo<'_>) -> u64 {
     object::<Buffer>(info.buffer).and_then(Buffer::address).map_or(0, GpuVa::as_u64)
 }

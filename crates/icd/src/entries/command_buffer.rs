@@ -69,5 +69,5 @@ pub(crate) fn execute(buffer: &CommandBuffer, count: u32, secondaries: Array<'_,
     secondaries.for_each(|secondary| buffer.execute(secondary));
 }
 
-/// A device is a group of one, so its mask has one value.
+/// Does nothing: a device group has one device, so the mask has only one possible value.
 pub(crate) fn set_device_mask(_: &CommandBuffer, _: u32) {}

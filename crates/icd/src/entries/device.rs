@@ -1,4 +1,4 @@
-//! Devices: their queues, faults, clocks, and numbers that programs attach to objects.
+//! Devices: queues, faults, clocks, and private data of objects.
 
 use std::sync::Arc;
 
@@ -38,7 +38,7 @@ pub(crate) fn create(
     Ok(())
 }
 
-/// Opens the queues of one family, on a context of their priority.
+/// Creates the queues of one family, on a context with their priority.
 fn open_queues(
     physical: &PhysicalDevice,
     wanted: &vk::DeviceQueueCreateInfo<'_>,
@@ -73,18 +73,18 @@ pub(crate) fn queue(device: &Device, family: u32, index: u32, mut queue: Out<'_,
     queue.set(device.queue(family, index).map_or(vk::Queue::null(), Handed::handle));
 }
 
-/// Queues have no flags, for there is no protected one.
+/// Returns a queue. Queue flags are ignored, because there are no protected queues.
 pub(crate) fn queue2(device: &Device, info: &vk::DeviceQueueInfo2<'_>, out: Out<'_, vk::Queue>) {
     queue(device, info.queue_family_index, info.queue_index, out);
 }
 
-/// A device is a group of one, which reaches all of its own memory.
+/// Returns the peer memory features. A device group has one device, which can access all of its own memory.
 pub(crate) fn peer_memory(_: &Device, _heap: u32, _: u32, _: u32, mut out: Out<'_, vk::PeerMemoryFeatureFlags>) {
     use vk::PeerMemoryFeatureFlags as Features;
     out.set(Features::COPY_SRC | Features::COPY_DST | Features::GENERIC_SRC | Features::GENERIC_DST);
 }
 
-/// Tells the last page fault of the GPU, if there was one.
+/// Returns the last page fault of the GPU, if there was one.
 pub(crate) fn fault(
     device: &Device,
     counts: &mut vk::DeviceFaultCountsEXT<'_>,
@@ -115,7 +115,7 @@ pub(crate) fn fault(
     Ok(vk::Result::SUCCESS)
 }
 
-/// Clocks that can be read together.
+/// The clocks that can be read together.
 const DOMAINS: [vk::TimeDomainKHR; 3] =
     [vk::TimeDomainKHR::DEVICE, vk::TimeDomainKHR::CLOCK_MONOTONIC, vk::TimeDomainKHR::CLOCK_MONOTONIC_RAW];
 
@@ -127,7 +127,7 @@ pub(crate) fn time_domains(
     list.fill(count, DOMAINS.into_iter())
 }
 
-/// Returns a clock of the host, in nanoseconds.
+/// Returns the time of a host clock in nanoseconds.
 fn nanoseconds(clock: ClockId) -> Result<u64, Failure> {
     let time = clock_gettime(clock).map_err(|_| Failure(vk::Result::ERROR_UNKNOWN))?;
     let (seconds, rest) = (u64::try_from(time.tv_sec()).unwrap_or(0), u64::try_from(time.tv_nsec()).unwrap_or(0));

@@ -10,7 +10,7 @@ use crate::{
     objects::{Device, Fence, Payload},
 };
 
-/// Returns a time-out of Vulkan as a point in time.
+/// Converts a Vulkan timeout to a deadline.
 pub(super) fn deadline(nanoseconds: u64) -> Deadline {
     match nanoseconds {
         0 => Deadline::POLL,
@@ -78,7 +78,7 @@ pub(crate) fn import(device: &Device, info: &vk::ImportFenceFdInfoKHR<'_>) -> Re
     Ok(())
 }
 
-/// Makes a sync object of a descriptor of one, or of a sync file, of which -1 is one that has signalled.
+/// Imports a sync object from its descriptor or from a sync file; -1 as a sync file stands for a signalled fence.
 ///
 /// # Errors
 ///

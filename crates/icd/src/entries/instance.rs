@@ -1,4 +1,4 @@
-//! Instances, and what can be asked before there is one.
+//! Instances, and queries that need no instance.
 
 use ash::vk;
 
@@ -50,7 +50,7 @@ pub(crate) fn enumerate_physical_devices(
     list.fill(count, instance.physical_devices().iter().map(Handed::handle))
 }
 
-/// Each physical device is a group of its own.
+/// Enumerates the device groups: each physical device is a separate group.
 pub(crate) fn enumerate_groups(
     instance: &Instance,
     count: &mut u32,

@@ -30,7 +30,7 @@ pub(crate) fn allocate(
     Ok(())
 }
 
-/// Returns what an allocation asks of the library.
+/// Returns the library's request for an allocation.
 #[inline]
 fn request(info: &vk::MemoryAllocateInfo<'_>) -> Result<AllocateInfo, Failure> {
     let mut request = AllocateInfo::new(info.memory_type_index, info.allocation_size);
@@ -48,12 +48,12 @@ fn request(info: &vk::MemoryAllocateInfo<'_>) -> Result<AllocateInfo, Failure> {
     Ok(request)
 }
 
-/// Returns the priority that an allocation asks for, Vulkan's default without.
+/// Returns the requested priority of an allocation, or Vulkan's default.
 fn priority(info: &vk::MemoryAllocateInfo<'_>) -> f32 {
     chain::find::<vk::MemoryPriorityAllocateInfoEXT<'_>>(info).map_or(0.5, |it| it.priority)
 }
 
-/// Makes memory of a descriptor or of pages of the process, where the chain names one.
+/// Imports memory from a descriptor or from pages of the process, if the chain specifies one; otherwise returns `None`.
 fn import(device: &Device, info: &vk::MemoryAllocateInfo<'_>) -> Result<Option<DeviceMemory>, Failure> {
     let manager = &device.gpu.memory;
     let wanted =
@@ -79,7 +79,7 @@ pub(crate) fn free(_: &Device, memory: Option<Handed<Memory>>, _: Allocator) {
     drop(memory);
 }
 
-/// Maps all of it, once, and returns the address of a byte.
+/// Maps the whole memory, if it is not mapped yet, and returns the address of a byte.
 fn mapped(memory: &Memory, offset: u64) -> Result<*mut c_void, Failure> {
     let failed = Failure(vk::Result::ERROR_MEMORY_MAP_FAILED);
     let memory = memory.memory.read();
@@ -144,7 +144,7 @@ pub(crate) fn invalidate(_: &Device, count: u32, ranges: Array<'_, vk::MappedMem
     Ok(())
 }
 
-/// No type is allocated lazily, so all of the memory is there.
+/// Returns the size of the memory, because no memory type is allocated lazily.
 pub(crate) fn commitment(_: &Device, memory: &Memory, mut bytes: Out<'_, u64>) {
     bytes.set(memory.memory.read().size());
 }

@@ -36,7 +36,7 @@ pub(crate) fn submit(
     instance.program.send(severity, kinds, message);
 }
 
-/// Names and tags are for layers, which keep them.
+/// Does nothing, because names and tags are for layers, which store them.
 pub(crate) fn describe(_: &Device, _: Ignored) -> vk::Result {
     vk::Result::SUCCESS
 }

@@ -1,4 +1,4 @@
-//! Vulkan's commands, a module for each kind of object they work on. Each is a few lines over the library.
+//! Vulkan's commands, with a module for each kind of object. Each command takes a few lines on top of the library.
 
 pub(crate) mod buffer;
 pub(crate) mod command_buffer;

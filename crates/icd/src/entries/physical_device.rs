@@ -1,4 +1,4 @@
-//! Questions to a physical device.
+//! Queries of a physical device.
 
 use ash::vk;
 

@@ -11,7 +11,7 @@ use crate::{
     objects::{Buffer, CommandBuffer, Device, QueryPool},
 };
 
-/// The result of what valid usage forbids.
+/// The result if the call violates valid usage.
 const UNKNOWN: Failure = Failure(vk::Result::ERROR_UNKNOWN);
 
 pub(crate) fn create(
@@ -36,7 +36,7 @@ pub(crate) fn reset(_: &Device, pool: &QueryPool, first: u32, count: u32) {
     let _ = pool.reset(first, count);
 }
 
-/// Waits for a query, as long as the device works.
+/// Waits until a query is available, or the device is lost.
 fn waited(device: &Device, pool: &QueryPool, query: u32) -> Result<u64, Failure> {
     loop {
         if let Some(value) = pool.value(query)? {
@@ -104,7 +104,7 @@ pub(crate) fn cmd_timestamp2(this: &CommandBuffer, stage: vk::PipelineStageFlags
     timestamp(this, if is_top { Point::Top } else { Point::Bottom }, pool, query);
 }
 
-/// Records a timestamp, and behind it that it is there.
+/// Records a timestamp, followed by its availability.
 fn timestamp(this: &CommandBuffer, point: Point, pool: &QueryPool, query: u32) {
     this.record(|commands| {
         let (value, is_there) = pool.addresses(query)?;
@@ -113,7 +113,7 @@ fn timestamp(this: &CommandBuffer, point: Point, pool: &QueryPool, query: u32) {
     });
 }
 
-/// Records copies of results. Without WAIT the value of a query that is not there is copied too, as 0.
+/// Records copies of results. Without WAIT, the value of an unavailable query is copied as 0.
 #[expect(clippy::too_many_arguments, reason = "Vulkan's")]
 pub(crate) fn cmd_copy_results(
     this: &CommandBuffer,

@@ -15,11 +15,11 @@ use crate::{
     objects::{Buffer, CommandBuffer, Fence, Memory, Queue, Semaphore, Wait, Work},
 };
 
-/// The result of what valid usage forbids.
+/// The result if the call violates valid usage.
 const UNKNOWN: Failure = Failure(vk::Result::ERROR_UNKNOWN);
 
-/// Returns the wait for a semaphore; `None` for the value 0 of a timeline, which begins there. The value of a binary semaphore is
-/// ignored, as Vulkan says.
+/// Returns the wait for a semaphore; `None` for value 0 of a timeline, at which every timeline starts. The value of a binary
+/// semaphore is ignored, as Vulkan specifies.
 fn wait_of<'a>(semaphore: vk::Semaphore, value: u64) -> Result<Option<Wait<'a>>, Failure> {
     let Semaphore { payload, is_timeline } = object::<Semaphore>(semaphore).ok_or(UNKNOWN)?;
     Ok(match (is_timeline, value) {
@@ -35,7 +35,7 @@ fn signal_of(semaphore: vk::Semaphore, value: u64) -> Result<(Syncobj, u64), Fai
     Ok((semaphore.payload.current(), if semaphore.is_timeline { value } else { 0 }))
 }
 
-/// Returns the values behind a structure for its waits and its signals, with zeros where it has none.
+/// Returns the values for waits and signals in the chain of a structure, with zeros for missing values.
 fn values<'a>(info: &'a impl vk::TaggedStructure) -> (impl Iterator<Item = u64> + 'a, impl Iterator<Item = u64> + 'a) {
     let timeline = chain::find::<vk::TimelineSemaphoreSubmitInfo<'a>>(info);
     let (waits, signals) = timeline.map_or((&[][..], &[][..]), |it| (it.wait_values(), it.signal_values()));
@@ -50,7 +50,7 @@ fn add_list(work: &mut Work<'_>, buffer: vk::CommandBuffer) -> Result<(), Failur
     Ok(())
 }
 
-/// Submits works in order; the fence signals with the last. All are looked at before the first is submitted.
+/// Submits works in order; the fence signals with the last one. All works are checked before the first one is submitted.
 #[inline]
 fn submit_all<'a, T>(
     queue: &Queue,
@@ -85,7 +85,7 @@ fn submit_all<'a, T>(
     works.iter_mut().try_for_each(|work| queue.submit(work))
 }
 
-/// Adds what a [`vk::SubmitInfo`] names.
+/// Adds the contents of a [`vk::SubmitInfo`].
 fn add_submit<'a>(work: &mut Work<'a>, info: &'a vk::SubmitInfo<'_>) -> Result<(), Failure> {
     let (wait_values, signal_values) = values(info);
     for (&semaphore, value) in info.waits().iter().zip(wait_values) {
@@ -100,7 +100,7 @@ fn add_submit<'a>(work: &mut Work<'a>, info: &'a vk::SubmitInfo<'_>) -> Result<(
     Ok(())
 }
 
-/// Adds what a [`vk::SubmitInfo2`] names.
+/// Adds the contents of a [`vk::SubmitInfo2`].
 #[inline]
 fn add_submit2<'a>(work: &mut Work<'a>, info: &'a vk::SubmitInfo2<'_>) -> Result<(), Failure> {
     for wait in info.waits() {
@@ -136,7 +136,7 @@ pub(crate) fn wait_idle(queue: &Queue) -> Result<(), Failure> {
     queue.wait_idle()
 }
 
-/// Returns a bind of a sparse buffer as the library's.
+/// Converts a bind of a sparse buffer to a change of the library.
 fn sparse_bind(bind: &vk::SparseMemoryBind) -> Result<SparseBind, Failure> {
     let backing = object::<Memory>(bind.memory)
         .map(|memory| Backing { memory: memory.memory.read().binding().clone(), offset: bind.memory_offset });

@@ -1,4 +1,4 @@
-//! Semaphores, binary ones and timelines.
+//! Binary and timeline semaphores.
 
 use std::os::fd::IntoRawFd;
 

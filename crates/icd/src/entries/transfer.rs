@@ -1,4 +1,4 @@
-//! Commands that move data, and barriers between them.
+//! Commands that copy data, and barriers between them.
 
 use amdgpu_winsys::cs::commands::{Access, Barrier, Scope, Stages};
 use ash::vk;
@@ -12,7 +12,7 @@ use crate::{
     objects::{Buffer, CommandBuffer},
 };
 
-/// The result of what valid usage forbids.
+/// The result if the call violates valid usage.
 const UNKNOWN: Failure = Failure(vk::Result::ERROR_UNKNOWN);
 
 /// Records copies of regions: pairs of offsets, and sizes.
@@ -68,7 +68,8 @@ pub(crate) fn update_buffer(this: &CommandBuffer, buffer: &Buffer, offset: u64, 
     });
 }
 
-/// Returns one side of a barrier. Stages that only draws and dispatches have count as everything: a barrier too many is right.
+/// Returns one side of a barrier. Stages that only draws and dispatches have count as all stages, because a stronger barrier is
+/// always correct.
 fn scope(stages: vk::PipelineStageFlags2, access: vk::AccessFlags2) -> Scope {
     use vk::{AccessFlags2 as A, PipelineStageFlags2 as S};
     let transfers = S::ALL_TRANSFER | S::COPY | S::CLEAR | S::BLIT | S::RESOLVE;
@@ -86,7 +87,7 @@ fn scope(stages: vk::PipelineStageFlags2, access: vk::AccessFlags2) -> Scope {
     scope
 }
 
-/// Records one barrier for several.
+/// Records one barrier that combines several.
 pub(super) fn barrier(this: &CommandBuffer, barriers: impl Iterator<Item = Barrier>) {
     let merge = |one: Scope, other: Scope| Scope::new(one.stages | other.stages, one.access | other.access);
     let merged = barriers.reduce(|one, other| Barrier::new(merge(one.from, other.from), merge(one.to, other.to)));
@@ -104,17 +105,17 @@ pub(super) fn dependencies(info: &vk::DependencyInfo<'_>) -> impl Iterator<Item 
     memory.chain(buffers).chain(images).map(|(from, read, to, write)| Barrier::new(scope(from, read), scope(to, write)))
 }
 
-/// Returns a stage of Vulkan 1.0 as one of 1.3, whose bits are the same.
+/// Converts a stage mask of Vulkan 1.0 to Vulkan 1.3, which has the same bits.
 fn stage2(stages: vk::PipelineStageFlags) -> vk::PipelineStageFlags2 {
     vk::PipelineStageFlags2::from_raw(stages.as_raw().into())
 }
 
-/// Returns an access of Vulkan 1.0 as one of 1.3, whose bits are the same.
+/// Converts an access mask of Vulkan 1.0 to Vulkan 1.3, which has the same bits.
 fn access2(access: vk::AccessFlags) -> vk::AccessFlags2 {
     vk::AccessFlags2::from_raw(access.as_raw().into())
 }
 
-/// Returns the barriers of the lists of Vulkan 1.0, one for the stages alone among them.
+/// Returns the barriers of the lists of Vulkan 1.0, including one for the stages alone.
 #[expect(clippy::too_many_arguments, reason = "Vulkan's")]
 pub(super) fn barriers<'a>(
     from: vk::PipelineStageFlags,

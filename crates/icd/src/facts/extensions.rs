@@ -1,4 +1,4 @@
-//! Extensions.
+//! The supported extensions.
 
 use ash::{amd, ext, khr, vk};
 use std::ffi::CStr;
@@ -8,10 +8,10 @@ use crate::{
     objects::Face,
 };
 
-/// An extension, and the version of its specification.
+/// The name of an extension and the version of its specification.
 type Extension = (&'static CStr, u32);
 
-/// Extensions of an instance.
+/// The instance extensions.
 pub(crate) const INSTANCE: &[Extension] = &[
     (ext::debug_utils::NAME, 2),
     (khr::device_group_creation::NAME, 1),
@@ -21,7 +21,7 @@ pub(crate) const INSTANCE: &[Extension] = &[
     (khr::get_physical_device_properties2::NAME, 2),
 ];
 
-/// Extensions of a device.
+/// The device extensions.
 pub(crate) const DEVICE: &[Extension] = &[
     (amd::device_coherent_memory::NAME, 1),
     (ext::calibrated_timestamps::NAME, 2),
@@ -67,7 +67,7 @@ pub(crate) const DEVICE: &[Extension] = &[
     (khr::timeline_semaphore::NAME, 2),
 ];
 
-/// Returns the version of Vulkan that devices have.
+/// Returns the Vulkan version of devices.
 pub(crate) const fn api_version(face: Face) -> u32 {
     match face {
         Face::Transfer => vk::make_api_version(0, 1, 1, 281),
@@ -75,7 +75,7 @@ pub(crate) const fn api_version(face: Face) -> u32 {
     }
 }
 
-/// Returns Vulkan's structures of a list.
+/// Returns a list of extensions as Vulkan structures.
 pub(crate) fn properties(list: &'static [Extension]) -> impl ExactSizeIterator<Item = vk::ExtensionProperties> {
     list.iter().map(|(name, version)| vk::ExtensionProperties {
         extension_name: copy_text(&name.to_string_lossy()),
@@ -83,11 +83,11 @@ pub(crate) fn properties(list: &'static [Extension]) -> impl ExactSizeIterator<I
     })
 }
 
-/// Finds the extensions that a program enables.
+/// Returns the extensions that a program enables.
 ///
 /// # Errors
 ///
-/// `VK_ERROR_EXTENSION_NOT_PRESENT` for one that is not in the list.
+/// `VK_ERROR_EXTENSION_NOT_PRESENT` if an extension is not supported.
 pub(crate) fn enabled(
     list: &'static [Extension],
     names: &[*const std::ffi::c_char],

@@ -1,15 +1,15 @@
-//! Memory, fences and semaphores of other processes and APIs.
+//! Memory, fences and semaphores that are shared with other processes and APIs.
 
 use amdgpu_winsys::heaps::{ExternalBufferProperties, ExternalHandleTypes};
 use ash::vk;
 
-/// Returns what a buffer's memory can be exported and imported as.
+/// Returns the handle types as which the memory of a buffer can be exported and imported.
 pub(crate) fn buffer(kind: vk::ExternalMemoryHandleTypeFlags) -> vk::ExternalMemoryProperties {
     ExternalBufferProperties::of(ExternalHandleTypes::from(kind)).into()
 }
 
-/// Returns what an image's memory can be exported and imported as: a dma-buf says nothing of tiles that no modifier names, and
-/// memory of the process is for rows.
+/// Returns the handle types as which the memory of an image can be exported and imported. A dma-buf does not describe a tiling
+/// without a modifier, and host memory is only for linear images.
 pub(crate) fn image(kind: vk::ExternalMemoryHandleTypeFlags, tiling: vk::ImageTiling) -> vk::ExternalMemoryProperties {
     use vk::{ExternalMemoryHandleTypeFlags as Kind, ImageTiling as Tiling};
     let is_known = match kind {
@@ -25,7 +25,7 @@ pub(crate) fn image(kind: vk::ExternalMemoryHandleTypeFlags, tiling: vk::ImageTi
     found
 }
 
-/// Fills in what a fence can be exported and imported as: a descriptor of a sync object, or a sync file.
+/// Fills in the handle types as which a fence can be exported and imported: a descriptor of a sync object, or a sync file.
 pub(crate) fn fence(kind: vk::ExternalFenceHandleTypeFlags, out: &mut vk::ExternalFenceProperties<'_>) {
     use vk::{ExternalFenceFeatureFlags as Feature, ExternalFenceHandleTypeFlags as Kind};
     let (kinds, features) = match kind {
@@ -38,7 +38,7 @@ pub(crate) fn fence(kind: vk::ExternalFenceHandleTypeFlags, out: &mut vk::Extern
     out.external_fence_features = features;
 }
 
-/// Fills in what a semaphore can be exported and imported as. A timeline has no sync file.
+/// Fills in the handle types as which a semaphore can be exported and imported. A timeline has no sync file.
 pub(crate) fn semaphore(
     kind: vk::ExternalSemaphoreHandleTypeFlags,
     semaphore: vk::SemaphoreType,

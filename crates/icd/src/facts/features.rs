@@ -1,4 +1,4 @@
-//! Features: what needs a shader is `false`.
+//! Features. Features that need shaders are `false`.
 
 use amdgpu_winsys::winsys::Capabilities;
 use ash::vk;
@@ -20,12 +20,12 @@ pub(crate) fn core(gpu: &Gpu) -> vk::PhysicalDeviceFeatures {
     }
 }
 
-/// Structures of features that are known, with what is `true` in them.
+/// Declares the known feature structures with their supported features.
 ///
-/// One table is read twice: to answer a program, and to check what it enables.
+/// The same table is used to answer queries and to check the features that a program enables.
 macro_rules! known {
     ($($Structure:ident { $($field:ident: $value:expr),* })*) => {
-        /// Fills in every known structure of features behind `head`; what is not named is `false`.
+        /// Fills in every known feature structure in the chain after `head`. Features that the table does not list are `false`.
         pub(crate) fn fill(gpu: &Gpu, head: &mut vk::PhysicalDeviceFeatures2<'_>) {
             head.features = core(gpu);
             $(if let Some(out) = chain::find_mut::<vk::$Structure<'_>>(head) {
@@ -37,7 +37,7 @@ macro_rules! known {
         ///
         /// # Errors
         ///
-        /// `VK_ERROR_FEATURE_NOT_PRESENT` for one that [`fill`] calls `false`.
+        /// `VK_ERROR_FEATURE_NOT_PRESENT` if [`fill`] reports a feature as `false`.
         pub(crate) fn check(gpu: &Gpu, info: &vk::DeviceCreateInfo<'_>, core_ones: Option<&vk::PhysicalDeviceFeatures>) -> Result<(), Failure> {
             let mut all_present = true;
             let mut both = |wanted: &[vk::Bool32], present: &[vk::Bool32]| {
@@ -88,7 +88,7 @@ known! {
     PhysicalDeviceGlobalPriorityQueryFeaturesKHR { global_priority_query: vk::TRUE }
 }
 
-/// Returns `true` if a program enables the types of memory that the device does not cache.
+/// Returns `true` if a program enables the memory types that the device does not cache.
 pub(crate) fn wants_coherent_memory(info: &vk::DeviceCreateInfo<'_>) -> bool {
     chain::find::<vk::PhysicalDeviceCoherentMemoryFeaturesAMD<'_>>(info)
         .is_some_and(|wanted| wanted.device_coherent_memory == vk::TRUE)

@@ -1,11 +1,11 @@
-//! Formats of texels: uncompressed colours of 1, 2, 4, 8, 12 or 16 bytes; those of 12 bytes lie in rows alone.
+//! Texel formats: uncompressed colours of 1, 2, 4, 8, 12 or 16 bytes. Formats with 12 bytes are only for linear images.
 
 use ash::vk;
 
 use super::fill_chain;
 use crate::objects::Gpu;
 
-/// Meaning of a channel's bits.
+/// The meaning of a channel's bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Numeric {
     Unorm,
@@ -18,27 +18,27 @@ enum Numeric {
     Sfloat,
 }
 
-/// Channels from the lowest bit up: the component, red to alpha, and its bits.
+/// Channels, starting with the lowest bit: the component, red to alpha, and its number of bits.
 type Channels = &'static [(usize, u32)];
 
-/// A row of the table: formats whose numbers follow each other, which differ in what their bits mean.
+/// A row of the table: formats with consecutive numbers, which differ in the meaning of their bits.
 struct Row(vk::Format, &'static [Numeric], Channels);
 
-/// Meanings in the order of the formats of 8 bits a channel.
+/// The meanings in the order of the formats with 8 bits per channel.
 const EIGHT: &[Numeric] = {
     use Numeric::{Sint, Snorm, Srgb, Sscaled, Uint, Unorm, Uscaled};
     &[Unorm, Snorm, Uscaled, Sscaled, Uint, Sint, Srgb]
 };
-/// Meanings in the order of the formats of 10 bits a channel.
+/// The meanings in the order of the formats with 10 bits per channel.
 const TEN: &[Numeric] = EIGHT.split_at(6).0;
-/// Meanings in the order of the formats of 16 bits a channel.
+/// The meanings in the order of the formats with 16 bits per channel.
 const SIXTEEN: &[Numeric] = {
     use Numeric::{Sfloat, Sint, Snorm, Sscaled, Uint, Unorm, Uscaled};
     &[Unorm, Snorm, Uscaled, Sscaled, Uint, Sint, Sfloat]
 };
-/// Meanings in the order of the formats of 32 and 64 bits a channel.
+/// The meanings in the order of the formats with 32 and 64 bits per channel.
 const WIDE: &[Numeric] = &[Numeric::Uint, Numeric::Sint, Numeric::Sfloat];
-/// The one meaning of the packed formats of 8 and 16 bits.
+/// The only meaning of the packed formats with 8 and 16 bits.
 const PACKED: &[Numeric] = &[Numeric::Unorm];
 
 /// The formats.
@@ -74,7 +74,7 @@ const TABLE: &[Row] = {
     ]
 };
 
-/// A format of texels.
+/// A texel format.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Texel {
     numeric: Numeric,
@@ -82,7 +82,7 @@ pub(crate) struct Texel {
 }
 
 impl Texel {
-    /// Finds a format; `None` for one that no image can have here.
+    /// Returns the texel format; `None` if images cannot have this format.
     pub(crate) fn of(format: vk::Format) -> Option<Self> {
         TABLE.iter().find_map(|Row(first, numerics, channels)| {
             let index = usize::try_from(format.as_raw() - first.as_raw()).ok()?;
@@ -90,22 +90,24 @@ impl Texel {
         })
     }
 
-    /// Returns the size of a texel, bytes.
+    /// Returns the size of a texel in bytes.
     pub(crate) fn bytes(self) -> u32 {
         self.channels.iter().map(|(_, bits)| bits).sum::<u32>() / 8
     }
 
-    /// Returns `true` if tiles can hold it: no engine of any generation has tiles of 12 bytes.
+    /// Returns `true` if tiled images can have the format. No generation has tiles with texels of 12 bytes.
     pub(crate) fn has_tiles(self) -> bool {
         self.bytes().is_power_of_two()
     }
 
-    /// Returns the elements that a texel is laid out as: three dwords for 12 bytes, which addresses are not defined for.
+    /// Returns the number of elements of a texel in the layout: three dwords for 12 bytes, for which no addresses are defined,
+    /// otherwise one.
     pub(crate) fn elements(self) -> u32 {
         if self.has_tiles() { 1 } else { 3 }
     }
 
-    /// Returns a texel of a colour, repeated to a dword at least. The colour is four words: a float's bits, or an integer.
+    /// Returns a texel with a colour, repeated to at least a dword. The colour is given as four words, the bits of floats or
+    /// integers.
     pub(crate) fn pack(self, color: [u32; 4]) -> Vec<u32> {
         let (mut texel, mut at) = (0_u128, 0);
         for &(component, bits) in self.channels {
@@ -123,7 +125,7 @@ impl Texel {
     }
 }
 
-/// Rounds a number to an integer; what does not fit saturates.
+/// Rounds a number to an integer, with saturation.
 fn rounded(value: f64) -> i64 {
     value.round_ties_even() as i64
 }
@@ -160,7 +162,7 @@ impl Numeric {
     }
 }
 
-/// Returns the 16-bit float next to a 32-bit one, the even one of two.
+/// Converts a 32-bit float to the nearest 16-bit float, rounding ties to even.
 fn half(raw: u32) -> u32 {
     let (sign, magnitude) = (raw >> 16 & 0x8000, raw & 0x7fff_ffff);
     sign | match magnitude {
@@ -176,21 +178,21 @@ fn half(raw: u32) -> u32 {
     }
 }
 
-/// Features of a format in every tiling: it is copied, by queues and by the CPU.
+/// The features of a format in every tiling: copies by queues and by the CPU.
 const COPIED: vk::FormatFeatureFlags2 = vk::FormatFeatureFlags2::from_raw(
     vk::FormatFeatureFlags2::TRANSFER_SRC.as_raw()
         | vk::FormatFeatureFlags2::TRANSFER_DST.as_raw()
         | vk::FormatFeatureFlags2::HOST_IMAGE_TRANSFER_EXT.as_raw(),
 );
 
-/// Returns the features of a format as Vulkan 1.3 tells them, for images of rows and of tiles. There are no buffers of texels.
+/// Returns the features of a format in the form of Vulkan 1.3, for linear and tiled images. Texel buffers are not supported.
 fn features(gpu: &Gpu, format: vk::Format) -> [vk::FormatFeatureFlags2; 2] {
     let texel = Texel::of(format).filter(|_| gpu.tiles.is_some());
     let are_there = [texel.is_some(), texel.is_some_and(Texel::has_tiles)];
     are_there.map(|is_there| if is_there { COPIED } else { vk::FormatFeatureFlags2::empty() })
 }
 
-/// Returns features as Vulkan 1.0 tells them, whose bits are the same as far as they go.
+/// Returns features in the form of Vulkan 1.0, which has the same bits but fewer of them.
 fn old(features: vk::FormatFeatureFlags2) -> vk::FormatFeatureFlags {
     vk::FormatFeatureFlags::from_raw(u32::try_from(features.as_raw() & 0x7fff_ffff).unwrap_or(0))
 }

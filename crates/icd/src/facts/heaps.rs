@@ -11,7 +11,8 @@ pub(crate) fn properties(gpu: &Gpu) -> vk::PhysicalDeviceMemoryProperties {
     gpu.memory.properties().into()
 }
 
-/// Fills in the heaps and types, and the budgets where they are asked for. Without an answer from the kernel they are the sizes.
+/// Fills in the heaps and types, and the budgets if the chain requests them. If the kernel does not answer, the budgets are the
+/// heap sizes.
 pub(crate) fn fill(gpu: &Gpu, out: &mut vk::PhysicalDeviceMemoryProperties2<'_>) {
     out.memory_properties = properties(gpu);
     let sizes = out.memory_properties.memory_heaps.map(|heap| heap.size);
@@ -23,7 +24,7 @@ pub(crate) fn fill(gpu: &Gpu, out: &mut vk::PhysicalDeviceMemoryProperties2<'_>)
     }
 }
 
-/// Returns `true` if budgets are asked for.
+/// Returns `true` if the chain requests budgets.
 fn chain_has_budget(out: &mut vk::PhysicalDeviceMemoryProperties2<'_>) -> bool {
     crate::border::chain::find_mut::<vk::PhysicalDeviceMemoryBudgetPropertiesEXT<'_>>(out).is_some()
 }

@@ -1,4 +1,4 @@
-//! Images that can be: for copies, of one sample.
+//! The supported images: single-sampled images for copies.
 
 use ash::vk;
 
@@ -8,14 +8,14 @@ use crate::{
     objects::Gpu,
 };
 
-/// Usages that images can have.
+/// The usages that images can have.
 const USAGE: vk::ImageUsageFlags = vk::ImageUsageFlags::from_raw(
     vk::ImageUsageFlags::TRANSFER_SRC.as_raw()
         | vk::ImageUsageFlags::TRANSFER_DST.as_raw()
         | vk::ImageUsageFlags::HOST_TRANSFER_EXT.as_raw(),
 );
 
-/// Flags that images can have: none of them changes a layout. Sparse and protected images there are not.
+/// The flags that images can have. None of them changes a layout. Sparse and protected images are not supported.
 const FLAGS: vk::ImageCreateFlags = vk::ImageCreateFlags::from_raw(
     vk::ImageCreateFlags::MUTABLE_FORMAT.as_raw()
         | vk::ImageCreateFlags::EXTENDED_USAGE.as_raw()
@@ -24,28 +24,28 @@ const FLAGS: vk::ImageCreateFlags = vk::ImageCreateFlags::from_raw(
         | vk::ImageCreateFlags::TYPE_2D_ARRAY_COMPATIBLE.as_raw(),
 );
 
-/// Properties of an image that its possibility depends on.
+/// The properties of an image that determine whether it is supported.
 #[derive(Clone, Copy)]
 pub(crate) struct ImageKind {
-    /// Format.
+    /// The format.
     pub(crate) format: vk::Format,
-    /// Dimension.
+    /// The dimension.
     pub(crate) dimension: vk::ImageType,
-    /// Tiling.
+    /// The tiling.
     pub(crate) tiling: vk::ImageTiling,
-    /// Usage.
+    /// The usage flags.
     pub(crate) usage: vk::ImageUsageFlags,
-    /// Flags.
+    /// The creation flags.
     pub(crate) flags: vk::ImageCreateFlags,
-    /// Modifier, where that is the tiling.
+    /// The format modifier, if the tiling is given by one.
     pub(crate) modifier: Option<u64>,
 }
 
-/// Returns the largest numbers of an image of a kind.
+/// Returns the limits of images of a kind.
 ///
 /// # Errors
 ///
-/// `VK_ERROR_FORMAT_NOT_SUPPORTED` for a kind that there is not.
+/// `VK_ERROR_FORMAT_NOT_SUPPORTED` if images of this kind are not supported.
 pub(crate) fn properties(gpu: &Gpu, kind: &ImageKind) -> Result<vk::ImageFormatProperties, Failure> {
     let absent = Failure(vk::Result::ERROR_FORMAT_NOT_SUPPORTED);
     let texel = Texel::of(kind.format).filter(|_| gpu.tiles.is_some()).ok_or(absent)?;
@@ -87,12 +87,12 @@ pub(crate) fn properties(gpu: &Gpu, kind: &ImageKind) -> Result<vk::ImageFormatP
     })
 }
 
-/// Checks an image against what images of its kind can be at most.
+/// Checks an image against the limits of its kind.
 ///
 /// # Errors
 ///
-/// `VK_ERROR_FORMAT_NOT_SUPPORTED`, which is the answer of `vkGetPhysicalDeviceImageFormatProperties` too, for a kind that there
-/// is not, and for sizes and numbers above the largest.
+/// `VK_ERROR_FORMAT_NOT_SUPPORTED`, as from `vkGetPhysicalDeviceImageFormatProperties`, if the kind is not supported or the image
+/// exceeds a limit.
 pub(crate) fn check(gpu: &Gpu, kind: &ImageKind, info: &vk::ImageCreateInfo<'_>) -> Result<(), Failure> {
     let most = properties(gpu, kind)?;
     let side = |value: u32, most: u32| (1..=most).contains(&value);
@@ -107,11 +107,11 @@ pub(crate) fn check(gpu: &Gpu, kind: &ImageKind, info: &vk::ImageCreateInfo<'_>)
     if fits { Ok(()) } else { Err(Failure(vk::Result::ERROR_FORMAT_NOT_SUPPORTED)) }
 }
 
-/// Fills in the largest numbers of an image of a kind, and the ways in which its memory leaves.
+/// Fills in the limits of images of a kind, and the handle types for sharing their memory.
 ///
 /// # Errors
 ///
-/// Those of [`properties`], and `VK_ERROR_FORMAT_NOT_SUPPORTED` for memory that cannot come or go in the way that is asked for.
+/// The errors of [`properties`], and `VK_ERROR_FORMAT_NOT_SUPPORTED` if the memory cannot be shared as the requested handle type.
 pub(crate) fn fill(
     gpu: &Gpu,
     info: &vk::PhysicalDeviceImageFormatInfo2<'_>,
@@ -146,7 +146,7 @@ pub(crate) fn fill(
     Ok(())
 }
 
-/// Layouts in which the CPU copies: all that an image for copies can have, for they are the same.
+/// The layouts in which the CPU can copy: all layouts of an image for copies, because they are all the same.
 pub(crate) const LAYOUTS: [vk::ImageLayout; 4] = [
     vk::ImageLayout::GENERAL,
     vk::ImageLayout::TRANSFER_SRC_OPTIMAL,

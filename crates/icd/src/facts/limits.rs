@@ -1,4 +1,4 @@
-//! Limits: the hardware's and the kernel's where the library knows them, and else the least that Vulkan allows.
+//! Limits: those of hardware and kernel if the library knows them, otherwise the minimum that Vulkan requires.
 
 use amdgpu_winsys::{
     heaps::NON_COHERENT_ATOM,
@@ -8,15 +8,15 @@ use ash::vk;
 
 use crate::objects::Gpu;
 
-/// The largest allocation that RADV promises, `RADV_MAX_MEMORY_ALLOCATION_SIZE`: sizes in buffer descriptors have 32 bits.
+/// The largest allocation that RADV supports, `RADV_MAX_MEMORY_ALLOCATION_SIZE`: sizes in buffer descriptors have 32 bits.
 ///
 /// Source: Mesa 25.0.7 `src/amd/vulkan/radv_constants.h`.
 const RADV_MAX_ALLOCATION: u64 = 0xffff_fffc;
 
-/// The most descriptors of a set.
+/// The maximum number of descriptors in a set.
 pub(crate) const MAX_DESCRIPTORS: u32 = 1024;
 
-/// Returns the largest allocation: RADV's limit, or the largest heap.
+/// Returns the size of the largest allocation in bytes: RADV's limit, or the size of the largest heap if that is smaller.
 pub(crate) fn max_allocation(gpu: &Gpu) -> u64 {
     let largest = gpu.memory.properties().heaps().iter().map(|heap| heap.size).max().unwrap_or(0);
     largest.min(RADV_MAX_ALLOCATION)
@@ -24,8 +24,8 @@ pub(crate) fn max_allocation(gpu: &Gpu) -> u64 {
 
 /// Returns the limits.
 ///
-/// Source: Vulkan 1.3 specification, tables "Required Limits" and "Required Limit Types"; RADV 26.2.6's answers where the
-/// number is a fact of kernel or hardware.
+/// Source: Vulkan 1.3 specification, tables "Required Limits" and "Required Limit Types"; RADV 26.2.6's answers for facts of kernel
+/// or hardware.
 pub(crate) fn limits(gpu: &Gpu) -> vk::PhysicalDeviceLimits {
     let info = gpu.device.info();
     let has_sparse = info.capabilities.contains(Capabilities::SPARSE);
@@ -47,7 +47,7 @@ pub(crate) fn limits(gpu: &Gpu) -> vk::PhysicalDeviceLimits {
     }
 }
 
-/// Returns the least that Vulkan allows of each limit.
+/// Returns the minimum that Vulkan requires of each limit.
 fn required() -> vk::PhysicalDeviceLimits {
     let one_and_four = vk::SampleCountFlags::TYPE_1 | vk::SampleCountFlags::TYPE_4;
     vk::PhysicalDeviceLimits {

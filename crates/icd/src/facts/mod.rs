@@ -1,4 +1,4 @@
-//! Answers about a physical device, each a function of the GPU.
+//! Answers to queries of a physical device. Each is a function of the GPU.
 
 pub(crate) mod extensions;
 pub(crate) mod external;
@@ -10,7 +10,7 @@ pub(crate) mod limits;
 pub(crate) mod properties;
 pub(crate) mod queue_families;
 
-/// Fills in the structures of a chain that are there.
+/// Fills in the known structures of a chain.
 macro_rules! fill_chain {
     ($head:expr; $($Structure:ident { $($field:ident: $value:expr),* $(,)? })*) => {$(
         if let Some(out) = $crate::border::chain::find_mut::<ash::vk::$Structure<'_>>($head) {

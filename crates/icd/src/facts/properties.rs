@@ -8,22 +8,22 @@ use crate::{
     objects::Gpu,
 };
 
-/// AMD's PCI vendor id.
+/// AMD's PCI vendor ID.
 const AMD: u32 = 0x1002;
 
-/// `DRM_MAJOR` of Linux.
+/// The major number of DRM nodes: `DRM_MAJOR` of Linux.
 const DRM_MAJOR: i64 = 226;
 
-/// The driver's own identity, by which programs know memory of the same driver.
+/// The UUID of the driver, by which programs recognize memory of the same driver.
 const DRIVER_UUID: [u8; vk::UUID_SIZE] = *b"amdgpu-winsysICD";
 
-/// Alignment of texel buffers, bytes: `minTexelBufferOffsetAlignment`.
+/// The alignment of texel buffers in bytes: `minTexelBufferOffsetAlignment`.
 const TEXEL_BUFFER_ALIGNMENT: u64 = 4;
 
-/// Name of the driver.
+/// The name of the driver.
 const DRIVER_NAME: &str = "amdgpu-winsys";
 
-/// Version of this package, in Vulkan's form.
+/// Returns the version of this package in Vulkan's encoding.
 fn driver_version() -> u32 {
     let part = |text: &str| text.parse().unwrap_or(0);
     vk::make_api_version(
@@ -34,7 +34,7 @@ fn driver_version() -> u32 {
     )
 }
 
-/// Returns the identity of pipeline caches: the chip and the driver's version.
+/// Returns the UUID of pipeline caches, made from the chip and the driver's version.
 fn cache_uuid(gpu: &Gpu) -> [u8; vk::UUID_SIZE] {
     let info = gpu.device.info();
     let parts = [driver_version(), info.device_id, info.external_revision, u32::from_be_bytes(*b"ICD0")];
@@ -74,7 +74,7 @@ pub(crate) fn core(gpu: &Gpu) -> vk::PhysicalDeviceProperties {
     }
 }
 
-/// Fills in every known structure of properties.
+/// Fills in every known structure of properties in the chain.
 pub(crate) fn fill(gpu: &Gpu, out: &mut vk::PhysicalDeviceProperties2<'_>) {
     out.properties = core(gpu);
     let max_allocation = limits::max_allocation(gpu);
@@ -174,7 +174,7 @@ fn host_copies(gpu: &Gpu, out: &mut vk::PhysicalDeviceProperties2<'_>) {
     }
 }
 
-/// Fills in the structures of Vulkan 1.2 and 1.3; shaders have the least values, or none.
+/// Fills in the structures of Vulkan 1.2 and 1.3. Properties of shaders have the minimum values, or 0.
 fn vulkan12_and_13(gpu: &Gpu, out: &mut vk::PhysicalDeviceProperties2<'_>) {
     if let Some(twelve) = crate::border::chain::find_mut::<vk::PhysicalDeviceVulkan12Properties<'_>>(out) {
         *twelve = vk::PhysicalDeviceVulkan12Properties {

@@ -5,7 +5,7 @@ use ash::vk;
 use super::fill_chain;
 use crate::objects::Family;
 
-/// Global priorities, lowest first: which of them a process may have, the kernel says at vkCreateDevice.
+/// The global priorities, lowest first. The kernel decides at vkCreateDevice which of them a process may use.
 const PRIORITIES: [vk::QueueGlobalPriorityKHR; 4] = [
     vk::QueueGlobalPriorityKHR::LOW,
     vk::QueueGlobalPriorityKHR::MEDIUM,

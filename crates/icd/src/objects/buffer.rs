@@ -13,55 +13,55 @@ use ash::vk;
 use super::Gpu;
 use crate::border::Failure;
 
-/// Alignment of a buffer in memory, bytes: RADV's.
+/// The alignment of a buffer in memory in bytes, as in RADV.
 const ALIGNMENT: u64 = 16;
 
-/// Alignment of a sparse buffer's parts, bytes: the granularity of `sparseBinding`.
+/// The alignment of the parts of a sparse buffer in bytes: the granularity of `sparseBinding`.
 const SPARSE_ALIGNMENT: u64 = 64 << 10;
 
-/// A part of device memory.
+/// A part of device memory that a buffer is bound to.
 #[derive(Debug)]
 struct Bound {
-    /// Keeps the addresses bound.
+    /// The binding, which keeps the addresses bound.
     _memory: Binding,
-    /// The buffer's bytes.
+    /// The addresses of the buffer.
     bytes: Span,
 }
 
 /// The memory of a buffer.
 #[derive(Debug)]
 enum Place {
-    /// Bound once.
+    /// Device memory, which can be bound once.
     Bound(OnceLock<Bound>),
-    /// A range of addresses whose pages come and go, and the buffer's bytes.
+    /// A sparse range, and the addresses of the buffer in it.
     Sparse(SparseRange, Span),
 }
 
-/// A `VkBuffer`: a size, and the memory it was bound to.
+/// A `VkBuffer`: a size, and the memory that it is bound to.
 #[derive(Debug)]
 pub(crate) struct Buffer {
-    /// Size, bytes.
+    /// The size in bytes.
     pub(crate) size: u64,
     place: Place,
 }
 
 impl Buffer {
-    /// Makes a buffer that is to be bound.
+    /// Creates a buffer without memory.
     pub(crate) fn new(size: u64) -> Self {
         Self { size, place: Place::Bound(OnceLock::new()) }
     }
 
-    /// Makes a buffer of sparse pages.
+    /// Creates a sparse buffer on a range.
     ///
     /// # Errors
     ///
-    /// `VK_ERROR_UNKNOWN` for a size of 0, which valid usage forbids.
+    /// `VK_ERROR_UNKNOWN` if the size is 0, which valid usage forbids.
     pub(crate) fn sparse(size: u64, range: SparseRange) -> Result<Self, Failure> {
         let bytes = Span::new(range.address(), size)?;
         Ok(Self { size, place: Place::Sparse(range, bytes) })
     }
 
-    /// Returns the addresses of a sparse buffer.
+    /// Returns the sparse range; `None` if the buffer is not sparse.
     pub(crate) fn range(&self) -> Option<&SparseRange> {
         match &self.place {
             Place::Bound(_) => None,
@@ -69,12 +69,12 @@ impl Buffer {
         }
     }
 
-    /// Binds it to memory from `offset` on.
+    /// Binds the buffer to memory, starting at `offset`.
     ///
     /// # Errors
     ///
-    /// `VK_ERROR_UNKNOWN` where the memory ends before the buffer, or the buffer is sparse, bound or empty: valid usage forbids
-    /// these.
+    /// `VK_ERROR_UNKNOWN` if the memory ends before the buffer, or if the buffer is sparse, already bound or empty. Valid usage
+    /// forbids these cases.
     pub(crate) fn bind(&self, memory: &Binding, offset: u64) -> Result<(), Failure> {
         let fits = offset.checked_add(self.size).is_some_and(|end| end <= memory.len());
         match &self.place {
@@ -87,12 +87,12 @@ impl Buffer {
         }
     }
 
-    /// Returns the address of its first byte, once it has memory.
+    /// Returns the GPU address of the buffer; `None` if it has no memory yet.
     pub(crate) fn address(&self) -> Option<GpuVa> {
         self.bytes().map(Span::address)
     }
 
-    /// Returns its addresses, once it has memory.
+    /// Returns the addresses of the buffer; `None` if it has no memory yet.
     #[inline]
     fn bytes(&self) -> Option<Span> {
         match &self.place {
@@ -101,11 +101,11 @@ impl Buffer {
         }
     }
 
-    /// Returns a part of it for a command.
+    /// Returns a part of the buffer for a command.
     ///
     /// # Errors
     ///
-    /// `VK_ERROR_UNKNOWN` for a part that it does not have, and without memory.
+    /// `VK_ERROR_UNKNOWN` if the part is not within the buffer, or the buffer has no memory.
     #[inline]
     pub(crate) fn part(&self, offset: u64, bytes: u64) -> Result<Span, Failure> {
         let unknown = Failure(vk::Result::ERROR_UNKNOWN);
@@ -113,14 +113,14 @@ impl Buffer {
     }
 }
 
-/// Returns the size that a buffer takes in memory; `None` beyond what addresses can tell.
+/// Returns the size that a buffer occupies in memory, in bytes; `None` if it exceeds 64 bits.
 pub(super) fn rounded(size: u64, flags: vk::BufferCreateFlags) -> Option<u64> {
     let is_sparse = flags.contains(vk::BufferCreateFlags::SPARSE_BINDING);
     size.checked_next_multiple_of(if is_sparse { SPARSE_ALIGNMENT } else { ALIGNMENT })
 }
 
 impl Gpu {
-    /// Returns what a buffer asks of memory: RADV's sizes and types.
+    /// Returns the memory requirements of a buffer, with RADV's sizes and types.
     ///
     /// Source: Mesa 25.0.7 `src/amd/vulkan/radv_buffer.c`, `radv_get_buffer_memory_requirements`.
     pub(crate) fn buffer_requirements(
@@ -137,7 +137,7 @@ impl Gpu {
         }
     }
 
-    /// Returns the memory types of buffers and images: those that the device does not cache need a feature.
+    /// Returns the memory types of buffers and images. Types that the device does not cache require a feature.
     pub(crate) fn usable_types(&self, is_protected: bool, has_coherent_memory: bool) -> u32 {
         let properties = self.memory.properties();
         let is_coherent = |index: &u32| {
@@ -151,11 +151,11 @@ impl Gpu {
         usable.fold(0, |bits, index| bits | 1 << index)
     }
 
-    /// Makes a sparse buffer, at an address of an earlier run if one is given.
+    /// Creates a sparse buffer, at an address of an earlier run if one is given.
     ///
     /// # Errors
     ///
-    /// Those of the library, and `VK_ERROR_INVALID_OPAQUE_CAPTURE_ADDRESS`.
+    /// The errors of the library; `VK_ERROR_INVALID_OPAQUE_CAPTURE_ADDRESS` if the given address is not available.
     pub(crate) fn sparse_buffer(&self, size: u64, captured: u64) -> Result<Buffer, Failure> {
         let len = rounded(size, vk::BufferCreateFlags::SPARSE_BINDING).ok_or(vk::Result::ERROR_OUT_OF_DEVICE_MEMORY)?;
         let request = amdgpu_winsys::vamgr::VaRequest::new(len).aligned(SPARSE_ALIGNMENT);

@@ -12,23 +12,23 @@ use ash::vk;
 use super::{Gpu, Program};
 use crate::border::{Exclusive, Failure};
 
-/// The result of what valid usage forbids.
+/// The result if the call violates valid usage.
 const UNKNOWN: Failure = Failure(vk::Result::ERROR_UNKNOWN);
 
-/// Dwords that a command buffer begins with; it grows.
+/// The initial size of a command buffer in dwords.
 const FIRST_DWORDS: usize = 1024;
 
-/// A recorder of either language.
+/// A recorder of either packet language.
 #[derive(Debug)]
 pub(crate) enum AnyRecorder {
-    /// For a graphics or compute ring.
+    /// A recorder for a graphics or compute ring.
     Pm4(Recorder<pm4::Target>),
-    /// For a copy engine.
+    /// A recorder for a copy engine.
     Sdma(Recorder<sdma::Version>),
 }
 
 impl AnyRecorder {
-    /// Begins a stream of a pool.
+    /// Starts a stream with memory of a pool.
     fn new(ibs: &IbPool, target: Target, is_primary: bool) -> Result<Self, Failure> {
         Ok(match (target, is_primary) {
             (Target::Pm4(target), true) => Self::Pm4(Recorder::new(ibs.stream(target, FIRST_DWORDS)?)),
@@ -38,7 +38,7 @@ impl AnyRecorder {
         })
     }
 
-    /// Returns the commands that both have.
+    /// Returns the interface with the commands of all rings.
     pub(crate) fn commands(&mut self) -> &mut dyn Commands {
         match self {
             Self::Pm4(recorder) => recorder,
@@ -46,12 +46,12 @@ impl AnyRecorder {
         }
     }
 
-    /// Records a copy of bytes: the command that programs record most, which compilers do not inline through
+    /// Records a copy of bytes. This most frequent command has its own function, because compilers do not inline it through
     /// [`AnyRecorder::commands`].
     ///
     /// # Errors
     ///
-    /// Those of [`Commands::copy`].
+    /// The errors of [`Commands::copy`].
     #[inline]
     pub(crate) fn copy(&mut self, to: Span, from: Span) -> Result<(), CommandError> {
         match self {
@@ -60,12 +60,12 @@ impl AnyRecorder {
         }
     }
 
-    /// Records a copy by the packet of a copy engine that knows tiles; `false` where nothing was recorded: the ring is no copy
-    /// engine, or its engine cannot do this one.
+    /// Records a copy with the copy engine's packet for tiled images. Returns `false`, and records nothing, if the ring is not a
+    /// copy engine or the engine does not support this copy.
     ///
     /// # Errors
     ///
-    /// Those of the stream.
+    /// The errors of the stream.
     pub(crate) fn by_engine(
         &mut self,
         copy: impl FnOnce(&mut Recorder<sdma::Version>) -> Result<(), CommandError>,
@@ -96,17 +96,18 @@ impl AnyRecorder {
     }
 }
 
-/// State of a command buffer: specification, section "Command Buffer Lifecycle". A pending one is executable here.
+/// The state of a command buffer, see section "Command Buffer Lifecycle" of the specification. The pending state is not
+/// distinguished from the executable state.
 #[derive(Debug)]
 enum State {
     Initial,
     Recording(Box<AnyRecorder>),
     Executable(CommandList),
-    /// A command could not be recorded, and why.
+    /// A command could not be recorded, with the error.
     Invalid(Failure),
 }
 
-/// A `VkCommandBuffer`: commands that become a list of the library.
+/// A `VkCommandBuffer`: commands that become a command list of the library.
 pub(crate) struct CommandBuffer {
     gpu: Arc<Gpu>,
     program: Arc<Program>,
@@ -117,21 +118,21 @@ pub(crate) struct CommandBuffer {
 }
 
 impl CommandBuffer {
-    /// Makes an empty one.
+    /// Creates an empty command buffer.
     pub(crate) fn new(gpu: Arc<Gpu>, program: Arc<Program>, ibs: IbPool, target: Target, is_primary: bool) -> Self {
         Self { gpu, program, ibs, target, is_primary, state: Exclusive::new(State::Initial) }
     }
 
-    /// Returns the GPU that it is for.
+    /// Returns the GPU of the command buffer.
     pub(crate) fn gpu(&self) -> &Gpu {
         &self.gpu
     }
 
-    /// Begins to record, and forgets what was recorded before.
+    /// Begins recording, and discards earlier commands.
     ///
     /// # Errors
     ///
-    /// Those of the stream.
+    /// The errors of the stream.
     pub(crate) fn begin(&self) -> Result<(), Failure> {
         self.reset();
         let recorder = AnyRecorder::new(&self.ibs, self.target, self.is_primary)?;
@@ -156,16 +157,16 @@ impl CommandBuffer {
         ended.ok_or(UNKNOWN)?
     }
 
-    /// Forgets what was recorded.
+    /// Discards the recorded commands.
     pub(crate) fn reset(&self) {
         let _dropped_after_the_change = self.state.change(|state| std::mem::replace(state, State::Initial));
     }
 
-    /// Returns the recorded list.
+    /// Returns the recorded command list.
     ///
     /// # Errors
     ///
-    /// `VK_ERROR_UNKNOWN` without one, which valid usage forbids.
+    /// `VK_ERROR_UNKNOWN` if recording has not ended, which valid usage forbids.
     pub(crate) fn list(&self) -> Result<&CommandList, Failure> {
         match self.state.get().ok_or(UNKNOWN)? {
             State::Executable(list) => Ok(list),
@@ -174,7 +175,7 @@ impl CommandBuffer {
         }
     }
 
-    /// Records something; its first error is that of the end.
+    /// Runs a recording function. The first error is returned by [`CommandBuffer::end`].
     #[inline]
     pub(crate) fn attempt(&self, record: impl FnOnce(&mut AnyRecorder) -> Result<(), Failure>) {
         self.state.change(|state| {
@@ -191,7 +192,7 @@ impl CommandBuffer {
         self.attempt(|recorder| record(recorder.commands()));
     }
 
-    /// Refuses a command: the end fails, and a message says why.
+    /// Refuses a command: [`CommandBuffer::end`] fails, and a message states the reason.
     pub(crate) fn refuse(&self, command: &str, reason: &str) {
         self.attempt(|_recorder| Err(UNKNOWN));
         self.program.refuse(command, reason);
@@ -205,7 +206,7 @@ impl CommandBuffer {
 }
 
 impl From<CommandError> for Failure {
-    /// Returns the result of a command that could not be recorded: what valid usage forbids, or the stream's.
+    /// Returns the result of a command that could not be recorded: a violation of valid usage, or an error of the stream.
     fn from(error: CommandError) -> Self {
         match error {
             CommandError::Stream(error) => error.into(),

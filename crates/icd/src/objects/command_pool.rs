@@ -9,29 +9,29 @@ use parking_lot::Mutex;
 use super::{CommandBuffer, Device, Family, Gpu, Program};
 use crate::border::{Failure, Handed};
 
-/// Dwords that a pool keeps for later: 4 MiB.
+/// The number of idle dwords that a pool keeps for reuse: 4 MiB.
 const KEPT_DWORDS: usize = 1 << 20;
 
 /// A `VkCommandPool`: the memory of its command buffers' IBs, and the command buffers.
 pub(crate) struct CommandPool {
     gpu: Arc<Gpu>,
     program: Arc<Program>,
-    /// Memory of primary command buffers.
+    /// The IB memory of primary command buffers.
     primaries: IbPool,
-    /// Memory of secondary ones, which the CPU may copy from.
+    /// The IB memory of secondary command buffers, which the CPU may copy from.
     secondaries: IbPool,
-    /// The rings that they are for.
+    /// The rings that the command buffers are for.
     target: Target,
-    /// The command buffers, which go with the pool.
+    /// The command buffers, which are freed with the pool.
     buffers: Mutex<Vec<Handed<CommandBuffer>>>,
 }
 
 impl CommandPool {
-    /// Makes a pool for the rings of a family.
+    /// Creates a pool for the rings of a family.
     ///
     /// # Errors
     ///
-    /// `VK_ERROR_UNKNOWN` for a family without commands.
+    /// `VK_ERROR_UNKNOWN` if the library records no commands for the family.
     pub(crate) fn new(device: &Device, family: Family) -> Result<Self, Failure> {
         let gpu = &device.gpu;
         let info = gpu.device.info();
@@ -46,7 +46,7 @@ impl CommandPool {
         })
     }
 
-    /// Makes a command buffer.
+    /// Creates a command buffer.
     pub(crate) fn allocate(&self, is_primary: bool) -> vk::CommandBuffer {
         let ibs = if is_primary { &self.primaries } else { &self.secondaries };
         let (gpu, program) = (Arc::clone(&self.gpu), Arc::clone(&self.program));
@@ -56,7 +56,7 @@ impl CommandPool {
         handle
     }
 
-    /// Frees command buffers; null handles, and those of other pools, are ignored.
+    /// Frees command buffers. Null handles and handles of other pools are ignored.
     pub(crate) fn free(&self, handles: &[vk::CommandBuffer]) {
         let mut buffers = self.buffers.lock();
         let gone: Vec<_> = buffers.extract_if(.., |buffer| handles.contains(&buffer.handle())).collect();
@@ -64,12 +64,12 @@ impl CommandPool {
         drop(gone);
     }
 
-    /// Resets every command buffer.
+    /// Resets all command buffers of the pool.
     pub(crate) fn reset(&self) {
         self.buffers.lock().iter().for_each(|buffer| buffer.reset());
     }
 
-    /// Frees the memory that lies idle.
+    /// Frees idle memory.
     pub(crate) fn trim(&self) {
         self.primaries.trim();
         self.secondaries.trim();

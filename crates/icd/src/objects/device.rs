@@ -13,51 +13,51 @@ use crate::border::{Failure, Handed};
 pub(crate) struct Device {
     /// The GPU.
     pub(crate) gpu: Arc<Gpu>,
-    /// Families of the physical device.
+    /// The queue families of the physical device.
     pub(crate) families: Vec<Family>,
-    /// The queues that were asked for at its creation.
+    /// The queues that were requested when the device was created.
     pub(crate) queues: Vec<Handed<Queue>>,
-    /// Extensions that were enabled.
+    /// The enabled device extensions.
     pub(crate) extensions: Vec<&'static str>,
-    /// `true` if the types of memory that the device does not cache were enabled.
+    /// `true` if memory types that the device does not cache are enabled.
     pub(crate) has_coherent_memory: bool,
-    /// The program's requests to the instance.
+    /// The instance extensions and message callbacks of the program.
     pub(crate) program: Arc<Program>,
 }
 
 impl Device {
-    /// Returns a queue by family and index.
+    /// Returns the queue with this family and index; `None` if it was not created.
     pub(crate) fn queue(&self, family: u32, index: u32) -> Option<&Handed<Queue>> {
         self.queues.iter().find(|queue| queue.place == (family, index))
     }
 
-    /// Returns a family by its index.
+    /// Returns the family with this index.
     ///
     /// # Errors
     ///
-    /// `VK_ERROR_UNKNOWN` for an index that there is not.
+    /// `VK_ERROR_UNKNOWN` if there is no such family.
     pub(crate) fn family(&self, index: u32) -> Result<Family, Failure> {
         let family = usize::try_from(index).ok().and_then(|index| self.families.get(index));
         family.copied().ok_or(Failure(vk::Result::ERROR_UNKNOWN))
     }
 
-    /// Asks if work of any queue was lost.
+    /// Checks that no queue has lost work.
     ///
     /// # Errors
     ///
-    /// `VK_ERROR_DEVICE_LOST`.
+    /// `VK_ERROR_DEVICE_LOST` if work of a queue was lost.
     pub(crate) fn check(&self) -> Result<(), Failure> {
         self.queues.iter().try_for_each(|queue| queue.check())
     }
 
-    /// Returns `true` if a fence or semaphore has signalled, and nothing was lost; `wait` waits for that until a deadline.
+    /// Returns `true` if a fence or semaphore has signalled and no work was lost. `wait` waits for the signal until a deadline.
     ///
-    /// The wait is made in steps, and between them the device is asked for a loss: what a submission was to signal that could
-    /// not be made never signals.
+    /// The wait is divided into steps, between which the device is checked for lost work, because the signals of a submission that
+    /// could not be made never occur.
     ///
     /// # Errors
     ///
-    /// Those of `wait`, and `VK_ERROR_DEVICE_LOST`.
+    /// The errors of `wait`; `VK_ERROR_DEVICE_LOST` if work was lost.
     pub(crate) fn wait(
         &self,
         until: Deadline,
@@ -77,6 +77,6 @@ impl Device {
     }
 }
 
-/// A `VkPrivateDataSlot`: a number for each object that has one.
+/// A `VkPrivateDataSlot`: a number for each object for which one was set.
 #[derive(Debug, Default)]
 pub(crate) struct PrivateSlot(pub(crate) Mutex<BTreeMap<(i32, u64), u64>>);

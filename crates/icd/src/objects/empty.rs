@@ -1,11 +1,11 @@
-//! Objects that hold nothing, for there are no shaders that would use them: the face `full` hands them out.
+//! Empty objects of the face `full`. They have no contents, because there are no shaders that could use them.
 
 use ash::vk;
 use parking_lot::Mutex;
 
 use crate::border::{Failure, Handed};
 
-/// Declares objects that hold nothing.
+/// Declares empty objects.
 macro_rules! empty {
     ($($Object:ident),*) => {$(
         #[doc = concat!("A `Vk", stringify!($Object), "`, which holds nothing.")]
@@ -29,7 +29,7 @@ empty!(
     ShaderModule
 );
 
-/// A `VkDescriptorPool`: sets that hold nothing, as many as it was made for.
+/// A `VkDescriptorPool` of empty sets, with a maximum number of sets.
 #[derive(Debug)]
 pub(crate) struct DescriptorPool {
     most: usize,
@@ -37,16 +37,16 @@ pub(crate) struct DescriptorPool {
 }
 
 impl DescriptorPool {
-    /// Makes a pool of at most `most` sets.
+    /// Creates a pool of at most `most` sets.
     pub(crate) fn new(most: u32) -> Self {
         Self { most: usize::try_from(most).unwrap_or(usize::MAX), sets: Mutex::default() }
     }
 
-    /// Makes a set.
+    /// Allocates a set.
     ///
     /// # Errors
     ///
-    /// `VK_ERROR_OUT_OF_POOL_MEMORY` where the pool has as many as it was made for.
+    /// `VK_ERROR_OUT_OF_POOL_MEMORY` if the pool has its maximum number of sets.
     pub(crate) fn allocate(&self) -> Result<vk::DescriptorSet, Failure> {
         let mut sets = self.sets.lock();
         if sets.len() >= self.most {
@@ -58,12 +58,12 @@ impl DescriptorPool {
         Ok(handle)
     }
 
-    /// Frees sets; null handles, and those of other pools, are ignored.
+    /// Frees sets. Null handles and handles of other pools are ignored.
     pub(crate) fn free(&self, handles: &[vk::DescriptorSet]) {
         self.sets.lock().retain(|set| !handles.contains(&set.handle()));
     }
 
-    /// Frees every set.
+    /// Frees all sets of the pool.
     pub(crate) fn reset(&self) {
         self.sets.lock().clear();
     }

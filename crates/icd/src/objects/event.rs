@@ -10,44 +10,44 @@ use amdgpu_winsys::{
 use super::{Gpu, Memory};
 use crate::border::Failure;
 
-/// Bytes of an event's memory: a page, which is the least that the kernel gives.
+/// The size of an event's memory in bytes: a page, the minimum that the kernel allocates.
 const BYTES: u64 = 4096;
 
-/// A `VkEvent`: a dword that CPU and GPU see.
+/// A `VkEvent`: a dword that CPU and GPU can access.
 #[derive(Debug)]
 pub(crate) struct Event(Memory);
 
 impl Event {
-    /// Makes an event that is not set.
+    /// Creates an event that is not set.
     ///
     /// # Errors
     ///
-    /// Those of the allocation.
+    /// The errors of the allocation.
     pub(crate) fn new(gpu: &Arc<Gpu>) -> Result<Self, Failure> {
         let event = Self(Memory::internal(gpu, BYTES)?);
         event.set(false)?;
         Ok(event)
     }
 
-    /// Returns its address.
+    /// Returns the GPU address of the event.
     pub(crate) fn address(&self) -> GpuVa {
         self.0.memory.read().address()
     }
 
-    /// Returns `true` if it is set.
+    /// Returns `true` if the event is set.
     ///
     /// # Errors
     ///
-    /// Those of the mapping.
+    /// The errors of mapping the memory.
     pub(crate) fn is_set(&self) -> Result<bool, Failure> {
         Ok(self.0.memory.read().map()?.load_u32(0)? == EVENT_SET)
     }
 
-    /// Sets or resets it.
+    /// Sets or resets the event.
     ///
     /// # Errors
     ///
-    /// Those of the mapping.
+    /// The errors of mapping the memory.
     pub(crate) fn set(&self, is_set: bool) -> Result<(), Failure> {
         let value = if is_set { EVENT_SET } else { EVENT_RESET };
         Ok(self.0.memory.read().map()?.store_u32(0, value)?)

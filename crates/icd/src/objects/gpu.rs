@@ -1,4 +1,4 @@
-//! A GPU that was opened.
+//! An open GPU.
 
 use amdgpu_surface::Chip;
 use amdgpu_winsys::{
@@ -8,39 +8,39 @@ use amdgpu_winsys::{
 
 use crate::border::Failure;
 
-/// Face of the driver.
+/// The face of the driver: the Vulkan version and the queues that it presents to programs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Face {
-    /// Transfer queues and Vulkan 1.1: nothing is claimed that is not there.
+    /// Transfer queues and Vulkan 1.1, all of which is supported.
     #[default]
     Transfer,
-    /// Queues for graphics and compute and Vulkan 1.3, for programs that insist on them. Without shaders that is not legal.
+    /// Graphics and compute queues and Vulkan 1.3, for programs that require them. Without shaders this does not conform to Vulkan.
     Full,
 }
 
-/// One open file of a GPU, and the memory manager on it: everything of one `VkPhysicalDevice` shares it.
+/// An open file of a GPU with its memory manager. All objects of a `VkPhysicalDevice` share it.
 #[derive(Debug)]
 pub(crate) struct Gpu {
     /// The library's device.
     pub(crate) device: Device,
-    /// Heaps, types, budgets and allocations.
+    /// The memory manager, with heaps, types, budgets and allocations.
     pub(crate) memory: MemoryManager,
-    /// Memory that submissions list, because the kernel does not keep it resident by itself.
+    /// The memory that submissions must list, because the kernel does not always keep it resident.
     pub(crate) residents: ResidencySet,
-    /// Place on the bus.
+    /// The PCI address.
     pub(crate) pci: PciAddress,
-    /// Minor number of the render node.
+    /// The minor number of the render node.
     pub(crate) render_minor: u32,
-    /// Minor number of the primary node, if there is one.
+    /// The minor number of the primary node, if there is one.
     pub(crate) primary_minor: Option<u32>,
-    /// Face of the driver.
+    /// The face that the driver presents.
     pub(crate) face: Face,
-    /// Facts that images are laid out with; without them there are no images.
+    /// The properties from which image layouts are computed. Without them images are not supported.
     pub(crate) tiles: Option<Chip>,
 }
 
 impl Gpu {
-    /// Makes the tables of a device.
+    /// Creates the GPU of an open device, with its tables of heaps and memory types.
     pub(crate) fn new(
         device: Device,
         pci: PciAddress,

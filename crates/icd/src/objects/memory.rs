@@ -9,18 +9,18 @@ use parking_lot::RwLock;
 use super::Gpu;
 use crate::border::Failure;
 
-/// A `VkDeviceMemory`. Memory that the kernel does not keep resident by itself is a member of the GPU's set for as long as it
-/// lives, and every submission lists the set.
+/// A `VkDeviceMemory`. Memory that the kernel does not always keep resident is a member of the GPU's residency set as long as it
+/// exists, and every submission lists the set.
 #[derive(Debug)]
 pub(crate) struct Memory {
-    /// The library's memory; taken for writing by what unmaps.
+    /// The library's memory object. It is locked for writing to unmap it.
     pub(crate) memory: RwLock<DeviceMemory>,
-    /// The GPU whose set it is a member of, if it is of one.
+    /// The GPU whose residency set contains the memory, if any.
     resident_of: Option<Arc<Gpu>>,
 }
 
 impl Memory {
-    /// Takes memory over.
+    /// Creates the object for memory of the library.
     pub(crate) fn new(gpu: &Arc<Gpu>, memory: DeviceMemory) -> Self {
         let resident_of = (!memory.is_always_valid()).then(|| {
             gpu.residents.add(memory.binding());
@@ -33,7 +33,7 @@ impl Memory {
     ///
     /// # Errors
     ///
-    /// Those of the allocation.
+    /// The errors of the allocation.
     pub(crate) fn internal(gpu: &Arc<Gpu>, size: u64) -> Result<Self, Failure> {
         use MemoryPropertyFlags as Flags;
         let properties = gpu.memory.properties();

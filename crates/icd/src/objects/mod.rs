@@ -1,4 +1,4 @@
-//! Vulkan's objects: each is a few values of the library. The commands on them are in `entries`.
+//! Vulkan's objects, each of which consists of a few values of the library. Their commands are in `entries`.
 
 mod buffer;
 mod command_buffer;

@@ -1,11 +1,11 @@
-//! Fences and semaphores: sync objects, and those that stand in for them after an import.
+//! Fences and semaphores: their sync objects, and the temporary ones after an import.
 
 use amdgpu_winsys::winsys::{Device, Syncobj};
 use parking_lot::Mutex;
 
 use crate::border::Failure;
 
-/// The sync object of a fence or a semaphore. After a temporary import there are two, and the temporary one counts.
+/// The sync object of a fence or a semaphore. After a temporary import there are two, and the temporary one is used.
 #[derive(Debug)]
 pub(crate) struct Payload {
     permanent: Mutex<Syncobj>,
@@ -13,23 +13,23 @@ pub(crate) struct Payload {
 }
 
 impl Payload {
-    /// Makes a sync object.
+    /// Creates a sync object.
     ///
     /// # Errors
     ///
-    /// Those of the kernel.
+    /// The errors of the kernel.
     pub(crate) fn new(device: &Device, is_signalled: bool) -> Result<Self, Failure> {
         let permanent = Mutex::new(Syncobj::new(device, is_signalled)?);
         Ok(Self { permanent, temporary: Mutex::new(None) })
     }
 
-    /// Returns the sync object that counts.
+    /// Returns the sync object in use.
     pub(crate) fn current(&self) -> Syncobj {
         let temporary = self.temporary.lock().clone();
         temporary.unwrap_or_else(|| self.permanent.lock().clone())
     }
 
-    /// Puts an imported sync object in its place.
+    /// Replaces the sync object with an imported one, temporarily or permanently.
     pub(crate) fn import(&self, imported: Syncobj, is_temporary: bool) {
         // What it replaces is dropped without the lock.
         let _replaced = if is_temporary {
@@ -41,12 +41,12 @@ impl Payload {
         };
     }
 
-    /// Takes the signal away, as resetting a fence and waiting for a binary semaphore do: a temporary sync object goes, and the
-    /// permanent one counts again.
+    /// Resets the signal, as for a fence reset or a wait for a binary semaphore. A temporary sync object is dropped, and the
+    /// permanent one is used again.
     ///
     /// # Errors
     ///
-    /// Those of the kernel.
+    /// The errors of the kernel.
     pub(crate) fn consume(&self) -> Result<(), Failure> {
         let temporary = self.temporary.lock().take();
         if temporary.is_none() {
@@ -55,21 +55,21 @@ impl Payload {
         Ok(())
     }
 
-    /// Resets a fence: a temporary sync object goes, and the permanent one is reset.
+    /// Resets a fence. A temporary sync object is dropped, and the permanent one is reset.
     ///
     /// # Errors
     ///
-    /// Those of the kernel.
+    /// The errors of the kernel.
     pub(crate) fn reset(&self) -> Result<(), Failure> {
         let _dropped_without_the_lock = self.temporary.lock().take();
         Ok(self.current().reset()?)
     }
 
-    /// Takes the sync object out for a wait that is made later, and leaves a new one for the next signal.
+    /// Takes the sync object for a later wait, and replaces it with a new one for the next signal.
     ///
     /// # Errors
     ///
-    /// Those of the kernel.
+    /// The errors of the kernel.
     pub(crate) fn take(&self) -> Result<Syncobj, Failure> {
         if let Some(temporary) = self.temporary.lock().take() {
             return Ok(temporary);
@@ -89,6 +89,6 @@ pub(crate) struct Fence(pub(crate) Payload);
 pub(crate) struct Semaphore {
     /// The sync object.
     pub(crate) payload: Payload,
-    /// `true` for a timeline.
+    /// `true` for a timeline semaphore.
     pub(crate) is_timeline: bool,
 }

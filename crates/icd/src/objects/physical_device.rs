@@ -8,16 +8,16 @@ use ash::vk;
 
 use super::{Face, Gpu, Program};
 
-/// A queue family: the rings of one IP block.
+/// A queue family: the rings of an IP block.
 #[derive(Clone, Copy)]
 pub(crate) struct Family {
-    /// The block.
+    /// The IP block.
     pub(crate) ip: Ip,
-    /// Number of queues.
+    /// The number of queues.
     pub(crate) count: u32,
-    /// Commands that its queues take.
+    /// The kinds of commands that the queues support.
     pub(crate) flags: vk::QueueFlags,
-    /// `true` if its queues write timestamps: copy engines do so from 2.0 (GFX7) on.
+    /// `true` if the queues support timestamps. Copy engines support them since 2.0 (GFX7).
     pub(crate) has_timestamps: bool,
 }
 
@@ -25,14 +25,15 @@ pub(crate) struct Family {
 pub(crate) struct PhysicalDevice {
     /// The GPU.
     pub(crate) gpu: Arc<Gpu>,
-    /// Its queue families.
+    /// The queue families of the device.
     pub(crate) families: Vec<Family>,
-    /// The program's requests to the instance.
+    /// The instance extensions and message callbacks of the program.
     pub(crate) program: Arc<Program>,
 }
 
 impl PhysicalDevice {
-    /// Works out the queue families: graphics, compute, copy engines, in this order, where there are rings.
+    /// Creates the physical device of a GPU. The queue families are graphics, compute and copy engines, in this order, without
+    /// those that have no rings.
     pub(crate) fn new(gpu: Arc<Gpu>, program: &Arc<Program>) -> Self {
         let info = gpu.device.info();
         let shaders = |flags| if gpu.face == Face::Full { flags } else { vk::QueueFlags::empty() };

@@ -8,10 +8,10 @@ use ash::vk;
 use super::{Gpu, Memory};
 use crate::border::Failure;
 
-/// Bytes of a query: its value and, behind it, 1 if that is there.
+/// The size of a query in bytes: its value, followed by 1 if the value is available.
 const STRIDE: u64 = 16;
 
-/// A `VkQueryPool` of timestamps, in memory that CPU and GPU see.
+/// A `VkQueryPool` of timestamps, in memory that CPU and GPU can access.
 #[derive(Debug)]
 pub(crate) struct QueryPool {
     memory: Memory,
@@ -19,18 +19,18 @@ pub(crate) struct QueryPool {
 }
 
 impl QueryPool {
-    /// Makes a pool of queries that are reset.
+    /// Creates a pool in which all queries are reset.
     ///
     /// # Errors
     ///
-    /// Those of the allocation.
+    /// The errors of the allocation.
     pub(crate) fn new(gpu: &Arc<Gpu>, count: u32) -> Result<Self, Failure> {
         let pool = Self { memory: Memory::internal(gpu, STRIDE * u64::from(count.max(1)))?, count };
         pool.reset(0, count)?;
         Ok(pool)
     }
 
-    /// Checks that the pool has `count` queries from `first` on, and returns the offset of the first.
+    /// Checks that the pool has `count` queries starting at `first`, and returns the offset of the first one in bytes.
     fn offset(&self, first: u32, count: u32) -> Result<u64, Failure> {
         let fits = first.checked_add(count).is_some_and(|end| end <= self.count);
         if fits { Ok(STRIDE * u64::from(first)) } else { Err(Failure(vk::Result::ERROR_UNKNOWN)) }
@@ -40,7 +40,7 @@ impl QueryPool {
     ///
     /// # Errors
     ///
-    /// `VK_ERROR_UNKNOWN` for queries that there are not.
+    /// `VK_ERROR_UNKNOWN` if the pool does not have the queries.
     pub(crate) fn reset(&self, first: u32, count: u32) -> Result<(), Failure> {
         let offset = self.offset(first, count)?;
         let memory = self.memory.memory.read();
@@ -49,11 +49,11 @@ impl QueryPool {
         Ok(words.collect::<Result<(), _>>()?)
     }
 
-    /// Returns a query's value, if that is there.
+    /// Returns the value of a query; `None` if it is not available.
     ///
     /// # Errors
     ///
-    /// `VK_ERROR_UNKNOWN` for a query that there is not.
+    /// `VK_ERROR_UNKNOWN` if the pool does not have the query.
     pub(crate) fn value(&self, query: u32) -> Result<Option<u64>, Failure> {
         let offset = self.offset(query, 1)?;
         let memory = self.memory.memory.read();
@@ -62,11 +62,11 @@ impl QueryPool {
         Ok(if is_there { Some(mapping.load_u64(offset)?) } else { None })
     }
 
-    /// Returns the addresses of a query's value and of the word that says it is there.
+    /// Returns the GPU addresses of a query's value and of its availability.
     ///
     /// # Errors
     ///
-    /// `VK_ERROR_UNKNOWN` for a query that there is not.
+    /// `VK_ERROR_UNKNOWN` if the pool does not have the query.
     pub(crate) fn addresses(&self, query: u32) -> Result<(GpuVa, GpuVa), Failure> {
         let offset = self.offset(query, 1)?;
         let first = self.memory.memory.read().address();
@@ -78,7 +78,7 @@ impl QueryPool {
     ///
     /// # Errors
     ///
-    /// `VK_ERROR_UNKNOWN` for queries that there are not, and for none.
+    /// `VK_ERROR_UNKNOWN` if the pool does not have the queries, or their number is 0.
     pub(crate) fn span(&self, first: u32, count: u32) -> Result<Span, Failure> {
         let (address, _) = self.addresses(first)?;
         self.offset(first, count)?;

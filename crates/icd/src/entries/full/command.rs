@@ -1,9 +1,10 @@
-//! Commands on shaders, attachments and blits: what changes a state that nothing reads does nothing, and what would show is refused.
+//! Commands for shaders, attachments and blits. Commands that only change unused state do nothing; commands with a visible effect
+//! are refused.
 #![expect(clippy::too_many_arguments, reason = "Vulkan's")]
 
 use crate::{border::Ignored, objects::CommandBuffer};
 
-/// Declares commands that do nothing, by the number of their arguments.
+/// Declares commands that do nothing, with the number of their arguments.
 macro_rules! nothing {
     ($($name:ident: $($argument:ident)*;)*) => {$(
         #[doc = concat!("Does nothing with arguments `", stringify!($($argument)*), "`.")]
@@ -24,7 +25,7 @@ nothing! {
     eight: a b c d e f g;
 }
 
-/// Declares commands that are refused: the end of the command buffer fails, and a message says why.
+/// Declares commands that are refused: vkEndCommandBuffer fails, and a message states the reason.
 macro_rules! refused {
     ($($name:ident($($argument:ident)*): $command:literal, $reason:literal;)*) => {$(
         #[doc = concat!("Refuses `", $command, "`: ", $reason, ".")]

@@ -1,4 +1,4 @@
-//! Descriptor sets, which hold nothing.
+//! Descriptor sets, which are empty objects.
 
 use ash::vk;
 
@@ -31,7 +31,7 @@ pub(crate) fn reset_pool(_: &Device, pool: &DescriptorPool, _: Ignored) -> vk::R
     vk::Result::SUCCESS
 }
 
-/// Makes all sets or none: after a failure every handle is null, as Vulkan says.
+/// Allocates all sets or none. After a failure every handle is null, as Vulkan requires.
 pub(crate) fn allocate(
     _: &Device,
     info: &vk::DescriptorSetAllocateInfo<'_>,
@@ -55,13 +55,13 @@ pub(crate) fn free(_: &Device, pool: &DescriptorPool, count: u32, sets: Array<'_
     vk::Result::SUCCESS
 }
 
-/// Nothing reads descriptors.
+/// Does nothing, because descriptors are never read.
 pub(crate) fn update(_: &Device, _: Ignored, _: Ignored, _: Ignored, _: Ignored) {}
 
-/// Nothing reads descriptors.
+/// Does nothing, because descriptors are never read.
 pub(crate) fn update_with_template(_: &Device, _: Ignored, _: Ignored, _: Ignored) {}
 
-/// A layout is supported up to as many descriptors as `maxPerSetDescriptors` says.
+/// Reports a layout as supported if it has at most `maxPerSetDescriptors` descriptors.
 pub(crate) fn layout_support(
     _: &Device,
     info: &vk::DescriptorSetLayoutCreateInfo<'_>,

@@ -1,4 +1,4 @@
-//! Commands of the face `full` alone: objects that hold nothing, and commands that do nothing or are refused.
+//! Commands that only the face `full` has: empty objects, and commands that do nothing or are refused.
 
 pub(crate) mod command;
 pub(crate) mod descriptor;

@@ -1,4 +1,4 @@
-//! Objects that hold nothing: made, and destroyed.
+//! Creation and destruction of empty objects.
 
 use ash::vk;
 
@@ -10,7 +10,7 @@ use crate::{
     },
 };
 
-/// Declares the two commands of an object that holds nothing.
+/// Declares the commands that create and destroy an empty object.
 macro_rules! empty {
     ($($create:ident, $destroy:ident: $Object:ident;)*) => {$(
         pub(crate) fn $create(_: &Device, _: Ignored, _: Allocator, mut object: Out<'_, vk::$Object>) -> vk::Result {
@@ -36,7 +36,7 @@ empty! {
     create_shader_module, destroy_shader_module: ShaderModule;
 }
 
-/// The least area of a render pass: a texel.
+/// Returns the render area granularity: one texel.
 pub(crate) fn granularity(_: &Device, _: Ignored, mut out: Out<'_, vk::Extent2D>) {
     out.set(vk::Extent2D { width: 1, height: 1 });
 }

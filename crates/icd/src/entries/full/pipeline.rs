@@ -1,4 +1,4 @@
-//! Pipelines, of which there are none, and their caches, which are empty.
+//! Pipelines, which cannot be created, and pipeline caches, which are empty.
 
 use ash::vk;
 
@@ -8,7 +8,7 @@ use crate::{
     objects::Device,
 };
 
-/// Refuses pipelines, and says so: every handle is null, as Vulkan says of a failure.
+/// Refuses to create pipelines and sends a message. Every handle is null, as Vulkan requires after a failure.
 fn refuse(device: &Device, command: &str, count: u32, mut pipelines: OutArray<'_, vk::Pipeline>) -> vk::Result {
     let count = usize::try_from(count).unwrap_or(usize::MAX);
     (0..count).for_each(|index| pipelines.put(index, vk::Pipeline::null()));
@@ -38,10 +38,10 @@ pub(crate) fn create_compute(
     refuse(device, "vkCreateComputePipelines", count, pipelines)
 }
 
-/// There is none but the null handle.
+/// Does nothing, because the only possible handle is null.
 pub(crate) fn destroy(_: &Device, _: Ignored, _: Allocator) {}
 
-/// Returns the header of a cache, behind which nothing follows.
+/// Returns the data of a cache, which is only the header.
 pub(crate) fn cache_data(device: &Device, _: Ignored, size: &mut usize, data: Option<OutData<'_>>) -> vk::Result {
     let header = properties::cache_header(&device.gpu);
     let Some(mut data) = data else {

@@ -16,7 +16,8 @@ use crate::{
     objects::{Device, Image, Run, runs},
 };
 
-/// Lends the mapping of an image's memory, and the offset of its first byte there. It stays, as one of `vkMapMemory` does.
+/// Calls a function with the mapping of an image's memory and the offset of the image in it. The mapping persists, like that of
+/// `vkMapMemory`.
 fn mapped<T>(image: &Image, work: impl FnOnce(&Mapping, u64) -> Result<T, Failure>) -> Result<T, Failure> {
     if !image.has_host_copies {
         return Err(UNKNOWN);
@@ -28,7 +29,7 @@ fn mapped<T>(image: &Image, work: impl FnOnce(&Mapping, u64) -> Result<T, Failur
     })
 }
 
-/// Returns a region as a copy of rows. With MEMCPY the rows have no gaps: that is the order of the image's own here.
+/// Returns a region as a copy of rows. With MEMCPY the rows have no gaps, which is this driver's order for such copies.
 fn rows_copy(
     flags: vk::HostImageCopyFlagsEXT,
     (row_length, height): (u32, u32),
@@ -88,7 +89,7 @@ pub(crate) fn between_images(device: &Device, info: &vk::CopyImageToImageInfoEXT
     Ok(())
 }
 
-/// Every layout is the same to this driver.
+/// Does nothing, because this driver treats all layouts alike.
 pub(crate) fn transition(_: &Device, _: u32, _: Array<'_, vk::HostImageLayoutTransitionInfoEXT<'_>>) -> vk::Result {
     vk::Result::SUCCESS
 }

@@ -12,7 +12,7 @@ use crate::{
     objects::{Device, Image},
 };
 
-/// The result of what valid usage forbids.
+/// The result if the call violates valid usage.
 const UNKNOWN: Failure = Failure(vk::Result::ERROR_UNKNOWN);
 
 pub(crate) fn create(
@@ -33,7 +33,7 @@ pub(crate) fn requirements(device: &Device, image: &Image, mut out: Out<'_, vk::
     out.set(device.gpu.image_requirements(image, device.has_coherent_memory));
 }
 
-/// Fills in requirements.
+/// Fills in memory requirements.
 fn fill(device: &Device, image: &Image, out: &mut vk::MemoryRequirements2<'_>) {
     out.memory_requirements = device.gpu.image_requirements(image, device.has_coherent_memory);
     let is_dedicated = vk::Bool32::from(image.is_dedicated);
@@ -114,7 +114,7 @@ pub(crate) fn subresource_layout(
     out.set(place.unwrap_or_default());
 }
 
-/// Also the bytes of a copy in the image's own order, which is that of rows without gaps here.
+/// Returns the layout of a subresource, and the size of a MEMCPY copy, which has rows without gaps.
 pub(crate) fn subresource_layout2(
     device: &Device,
     image: &Image,

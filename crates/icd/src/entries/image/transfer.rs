@@ -1,7 +1,7 @@
 //! Copies and clears of images by queues.
 //!
-//! A copy engine copies a box of texels by one packet, where it can. Elsewhere, and on the other rings, each run of texels that lie
-//! together is a copy of bytes: a row of a linear image, and of a tiled one what its tiles leave together.
+//! A copy engine copies a box of texels with one packet if it can. Otherwise, and on other rings, each run of contiguous texels is
+//! a copy of bytes: a row of a linear image, or the contiguous texels of a tile.
 
 use amdgpu_winsys::cs::commands::{CommandError, ImageLevel, ImageRows, TexelBox};
 use ash::vk;
@@ -16,7 +16,7 @@ use crate::{
     objects::{Buffer, CommandBuffer, Gpu, Image, Run, Texels, runs},
 };
 
-/// A part of an image as commands name it.
+/// A part of an image, as commands specify it.
 #[derive(Clone, Copy)]
 pub(super) struct Part {
     layers: vk::ImageSubresourceLayers,
@@ -28,7 +28,7 @@ impl Part {
         Self { layers, offset }
     }
 
-    /// Returns the number of slices or layers, in a copy that is `depth` deep.
+    /// Returns the number of slices or layers in a copy of depth `depth`.
     pub(super) fn slices(&self, image: &Image, depth: u32) -> Result<u32, Failure> {
         if image.is_volume {
             return Ok(depth);
@@ -46,7 +46,7 @@ impl Part {
         Ok([at(self.offset.x)?, at(self.offset.y)?, z])
     }
 
-    /// Returns the texels of `extent` from here on.
+    /// Returns the texels of the region with this extent that starts at the part's offset.
     pub(super) fn texels(&self, gpu: &Gpu, image: &Image, extent: [u32; 3]) -> Result<Texels, Failure> {
         image.texels(gpu, self.layers.mip_level, self.first(image)?, extent)
     }
@@ -74,8 +74,8 @@ impl RowsCopy {
         Ok([width, height, self.part.slices(image, depth)?])
     }
 
-    /// Returns the texels of the image, and the rows in a buffer, as copy engines take them; `None` for a buffer that ends
-    /// before its rows.
+    /// Returns the texels of the image and the rows of the buffer in the form for copy engines; `None` if the buffer ends before
+    /// its rows.
     fn rows(&self, image: &Image, buffer: &Buffer) -> Result<Option<(TexelBox, ImageRows)>, Failure> {
         let extent = self.extent(image)?;
         let or = |length: u32, else_: u32| if length == 0 { else_ } else { length };
@@ -191,7 +191,7 @@ pub(crate) fn to_buffer2(this: &CommandBuffer, info: &vk::CopyImageToBufferInfo2
     read(this, both, info.regions().iter().map(RowsCopy::from));
 }
 
-/// Returns the extent of a copy between images, whose texels have one size: columns, rows, and slices or layers.
+/// Returns the extent of a copy between images with texels of the same size: columns, rows, and slices or layers.
 fn common(
     (from, to): (&Image, &Image),
     (source, destination): (Part, Part),
@@ -208,7 +208,7 @@ fn common(
     Ok([extent.width, extent.height, slices])
 }
 
-/// Calls `each` with the runs of a copy between images, whose texels have one size.
+/// Calls `each` with the runs of a copy between images with texels of the same size.
 pub(super) fn between(
     gpu: &Gpu,
     (from, to): (&Image, &Image),

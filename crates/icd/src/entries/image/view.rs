@@ -1,4 +1,4 @@
-//! Image views and samplers. Nothing reads images through them, for there are no shaders.
+//! Image views and samplers. They are not used for accesses, because there are no shaders.
 
 use ash::vk;
 
@@ -8,7 +8,7 @@ use crate::{
     objects::{Device, Image, ImageView, Sampler},
 };
 
-/// A view is of an image that there is, and of a format whose texels have the size of its own.
+/// Creates an image view. The image must exist, and the texels of both formats must have the same size.
 pub(crate) fn create_view(
     _: &Device,
     info: &vk::ImageViewCreateInfo<'_>,

@@ -16,58 +16,58 @@ use crate::{
     objects::{Gpu, Memory},
 };
 
-/// The result of what valid usage forbids.
+/// The result if the call violates valid usage.
 const UNKNOWN: Failure = Failure(vk::Result::ERROR_UNKNOWN);
 
-/// Memory that an image was bound to.
+/// The memory that an image is bound to.
 #[derive(Debug)]
 pub(super) struct Bound {
     binding: Binding,
-    /// Offset of the image's first byte.
+    /// The offset of the image in the memory, in bytes.
     offset: u64,
-    /// The memory, which by valid usage lives longer than the image is used: the CPU copies through its mapping.
+    /// The memory object. The CPU copies through its mapping. By valid usage it exists as long as the image is used.
     memory: vk::DeviceMemory,
 }
 
-/// A `VkImage`: a layout, and the memory it was bound to.
+/// A `VkImage`: a layout, and the memory that it is bound to.
 #[derive(Debug)]
 pub(crate) struct Image {
     pub(super) layout: SurfaceLayout,
     pub(super) config: SurfaceConfig,
-    /// Format of its texels.
+    /// The texel format.
     pub(crate) texel: Texel,
-    /// Mip levels.
+    /// The number of mip levels.
     pub(crate) levels: u32,
-    /// Array layers.
+    /// The number of array layers.
     pub(crate) layers: u32,
     pub(super) extent: [u32; 3],
-    /// `true` for a volume, whose slices are no layers.
+    /// `true` for a 3D image, which has slices instead of layers.
     pub(crate) is_volume: bool,
-    /// The modifier, if it is laid out by one.
+    /// The format modifier, if the layout is given by one.
     pub(crate) modifier: Option<u64>,
-    /// `true` if it wants memory of its own: it is shared, and its tiles are not named by a modifier.
+    /// `true` if the image requires a dedicated allocation, because it is shared and its tiling is not described by a modifier.
     pub(crate) is_dedicated: bool,
-    /// `true` if the CPU copies it.
+    /// `true` if the CPU may copy the image.
     pub(crate) has_host_copies: bool,
     pub(super) place: OnceLock<Bound>,
 }
 
 impl Image {
-    /// Returns the bytes that it takes in memory, a multiple of its alignment.
+    /// Returns the size of the image in memory in bytes, a multiple of its alignment.
     pub(crate) fn size(&self) -> u64 {
         self.layout.total_bytes.next_multiple_of(self.alignment())
     }
 
-    /// Returns its alignment in memory, bytes.
+    /// Returns the alignment of the image in memory in bytes.
     pub(crate) fn alignment(&self) -> u64 {
         1 << self.layout.total_align_log2.min(32)
     }
 
-    /// Binds it to memory from `offset` on.
+    /// Binds the image to memory, starting at `offset`.
     ///
     /// # Errors
     ///
-    /// `VK_ERROR_UNKNOWN` where the memory ends before the image, or the image is bound: valid usage forbids these.
+    /// `VK_ERROR_UNKNOWN` if the memory ends before the image, or the image is already bound. Valid usage forbids these cases.
     pub(crate) fn bind(&self, memory: vk::DeviceMemory, offset: u64) -> Result<(), Failure> {
         let binding = object::<Memory>(memory).ok_or(UNKNOWN)?.memory.read().binding().clone();
         let fits = offset.checked_add(self.layout.total_bytes).is_some_and(|end| end <= binding.len());
@@ -77,11 +77,11 @@ impl Image {
         self.place.set(Bound { binding, offset, memory }).map_err(|_| UNKNOWN)
     }
 
-    /// Returns a part of it for a command.
+    /// Returns a part of the image's memory for a command.
     ///
     /// # Errors
     ///
-    /// `VK_ERROR_UNKNOWN` for a part that it does not have, and without memory.
+    /// `VK_ERROR_UNKNOWN` if the part is not within the image, or the image has no memory.
     pub(crate) fn part(&self, at: u64, bytes: u64) -> Result<Span, Failure> {
         let Bound { binding, offset, .. } = self.place.get().ok_or(UNKNOWN)?;
         let fits = at.checked_add(bytes).is_some_and(|end| end <= self.layout.total_bytes);
@@ -89,11 +89,11 @@ impl Image {
         Span::of(binding, at, bytes).map_err(|_| UNKNOWN)
     }
 
-    /// Lends its memory and the offset of its first byte there.
+    /// Calls a function with the image's memory and the offset of the image in it.
     ///
     /// # Errors
     ///
-    /// `VK_ERROR_UNKNOWN` without memory.
+    /// `VK_ERROR_UNKNOWN` if the image has no memory.
     pub(crate) fn with_memory<T>(&self, work: impl FnOnce(&Memory, u64) -> Result<T, Failure>) -> Result<T, Failure> {
         let bound = self.place.get().ok_or(UNKNOWN)?;
         work(object::<Memory>(bound.memory).ok_or(UNKNOWN)?, bound.offset)
@@ -103,7 +103,7 @@ impl Image {
     ///
     /// # Errors
     ///
-    /// `VK_ERROR_UNKNOWN` for a level that it does not have.
+    /// `VK_ERROR_UNKNOWN` if the image does not have the level.
     pub(crate) fn extent(&self, level: u32) -> Result<[u32; 3], Failure> {
         if level >= self.levels {
             return Err(UNKNOWN);
@@ -112,11 +112,11 @@ impl Image {
         Ok([width, height, if self.is_volume { depth } else { self.layers }])
     }
 
-    /// Returns the texels of a level from a first one on, of which a region is to be used.
+    /// Returns the texels of a level starting at `first`, if the region with `extent` is inside the level.
     ///
     /// # Errors
     ///
-    /// `VK_ERROR_UNKNOWN` for texels that it does not have.
+    /// `VK_ERROR_UNKNOWN` if the image does not have these texels.
     pub(crate) fn texels(&self, gpu: &Gpu, level: u32, first: [u32; 3], extent: [u32; 3]) -> Result<Texels, Failure> {
         let whole = self.extent(level)?;
         let is_inside = first
@@ -134,8 +134,8 @@ impl Image {
     ///
     /// # Errors
     ///
-    /// Those of [`ImageLevel::new`], [`CommandError::Empty`] without memory, and [`CommandError::ElementBytes`] for texels of 12
-    /// bytes, which no engine knows.
+    /// The errors of [`ImageLevel::new`]; [`CommandError::Empty`] if the image has no memory; [`CommandError::ElementBytes`] for
+    /// texels of 12 bytes, which no engine supports.
     pub(crate) fn level(&self, gpu: &Gpu, level: u32) -> Result<ImageLevel, CommandError> {
         let memory = self.part(0, self.layout.total_bytes);
         if !self.texel.has_tiles() {
@@ -146,11 +146,11 @@ impl Image {
         ImageLevel::new(chip, &self.config, &self.layout, memory, level)
     }
 
-    /// Returns the place of a level's layer in memory: for an image of rows that of its rows, else that of its first tile.
+    /// Returns the location of a layer of a level in memory: for a linear image that of its rows, otherwise that of its first tile.
     ///
     /// # Errors
     ///
-    /// `VK_ERROR_UNKNOWN` for a level or layer that it does not have.
+    /// `VK_ERROR_UNKNOWN` if the image does not have the level or layer.
     pub(crate) fn place(&self, gpu: &Gpu, level: u32, layer: u32) -> Result<vk::SubresourceLayout, Failure> {
         let [_, height, slices] = self.extent(level)?;
         if layer >= self.layers {

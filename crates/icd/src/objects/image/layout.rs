@@ -1,4 +1,4 @@
-//! Laying an image out.
+//! The computation of image layouts.
 
 use std::sync::OnceLock;
 
@@ -22,7 +22,7 @@ use crate::{
     objects::Gpu,
 };
 
-/// Returns the modifiers that a program lets the driver choose from, and the layout of the plane that it prescribes.
+/// Returns the modifiers from which the driver may choose, and the plane layout that the program prescribes, if any.
 fn modifiers<'a>(info: &'a vk::ImageCreateInfo<'_>) -> (&'a [u64], Option<&'a [vk::SubresourceLayout]>) {
     let explicit = chain::find::<vk::ImageDrmFormatModifierExplicitCreateInfoEXT<'a>>(info);
     if let Some(explicit) = explicit {
@@ -33,7 +33,7 @@ fn modifiers<'a>(info: &'a vk::ImageCreateInfo<'_>) -> (&'a [u64], Option<&'a [v
 }
 
 impl Gpu {
-    /// Returns the modifier of an image: the first of the chip's, which are best first, that the program allows.
+    /// Returns the modifier of an image: the best modifier of the chip that the program allows.
     fn choose(&self, info: &vk::ImageCreateInfo<'_>, texel: Texel) -> Result<Option<u64>, Failure> {
         if info.tiling != vk::ImageTiling::DRM_FORMAT_MODIFIER_EXT {
             return Ok(None);
@@ -43,12 +43,13 @@ impl Gpu {
         chosen.map(Some).ok_or(Failure(vk::Result::ERROR_FORMAT_NOT_SUPPORTED))
     }
 
-    /// Lays an image out.
+    /// Computes the layout of an image.
     ///
     /// # Errors
     ///
-    /// `VK_ERROR_FORMAT_NOT_SUPPORTED` for one that there cannot be, `VK_ERROR_OUT_OF_DEVICE_MEMORY` for one above the largest
-    /// allocation, and `VK_ERROR_INVALID_DRM_FORMAT_MODIFIER_PLANE_LAYOUT_EXT` for a plane that the modifier does not have so.
+    /// `VK_ERROR_FORMAT_NOT_SUPPORTED` if the image is not supported; `VK_ERROR_OUT_OF_DEVICE_MEMORY` if it exceeds the largest
+    /// allocation; `VK_ERROR_INVALID_DRM_FORMAT_MODIFIER_PLANE_LAYOUT_EXT` if the prescribed plane layout does not match the
+    /// modifier.
     pub(crate) fn image(&self, info: &vk::ImageCreateInfo<'_>) -> Result<Image, Failure> {
         let absent = Failure(vk::Result::ERROR_FORMAT_NOT_SUPPORTED);
         let texel = Texel::of(info.format).ok_or(absent)?;
@@ -102,7 +103,7 @@ impl Gpu {
         Ok(image)
     }
 
-    /// Returns what an image asks of memory: types as buffers, or those of them that the CPU sees.
+    /// Returns the memory requirements of an image. The memory types are those of buffers, or the host-visible ones among them.
     pub(crate) fn image_requirements(&self, image: &Image, has_coherent_memory: bool) -> vk::MemoryRequirements {
         let types = self.usable_types(false, has_coherent_memory);
         vk::MemoryRequirements {

@@ -1,4 +1,4 @@
-//! The modifiers of a GPU, and its memory types that the CPU sees.
+//! The format modifiers of a GPU, and its host-visible memory types.
 
 use amdgpu_surface::modifier::{FormatClass, ListOptions, Modifier, ModifierList};
 use amdgpu_winsys::heaps::MemoryPropertyFlags;
@@ -6,7 +6,7 @@ use amdgpu_winsys::heaps::MemoryPropertyFlags;
 use crate::objects::Gpu;
 
 impl Gpu {
-    /// Returns the modifiers of a format, by the size of its texel in bytes, best first; all have one plane, for none is compressed.
+    /// Returns the modifiers for texels of this size in bytes, best first. All have one plane, because none is compressed.
     pub(crate) fn modifiers(&self, bytes: u32) -> Vec<u64> {
         let class = FormatClass { bits: bytes * 8, compressed: false, depth_stencil: false, planes: 1 };
         let plain = ListOptions { dcc: false, retile: false };
@@ -16,7 +16,7 @@ impl Gpu {
         all.collect()
     }
 
-    /// Returns those of some memory types that the CPU sees.
+    /// Returns the host-visible types among the given memory types.
     pub(crate) fn host_types(&self, types: u32) -> u32 {
         let all = self.memory.properties().types().iter().zip(0..);
         let unseen = all.filter(|(kind, _)| !kind.properties.contains(MemoryPropertyFlags::HOST_VISIBLE));

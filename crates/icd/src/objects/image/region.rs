@@ -1,29 +1,29 @@
-//! Parts of images and of memory in rows, and the bytes that two of them have in common.
+//! Parts of images and of linear memory, and the contiguous runs of bytes in copies between them.
 
 use amdgpu_surface::tiler::Subresource;
 use ash::vk;
 
 use crate::border::Failure;
 
-/// The result of what valid usage forbids.
+/// The result if the call violates valid usage.
 const UNKNOWN: Failure = Failure(vk::Result::ERROR_UNKNOWN);
 
 /// Texels in memory: a part of a level, or rows.
 #[derive(Debug)]
 pub(crate) enum Texels {
-    /// A level of an image from a texel on, each of which is `elements` elements of the layout; `is_linear` if its rows are rows
-    /// in memory.
+    /// The texels of a level, starting at `first`. A texel has `elements` elements of the layout. `is_linear` is `true` if the rows
+    /// are contiguous in memory.
     Level { level: Box<Subresource>, first: [u32; 3], elements: u32, is_linear: bool },
-    /// Rows, with the bytes from one row and from one slice to the next.
+    /// Rows, with the distances between consecutive rows and slices in bytes.
     Rows { start: u64, row: u64, slice: u64 },
 }
 
 impl Texels {
-    /// Returns rows as Vulkan describes them: lengths in texels, where 0 is that of the region.
+    /// Returns rows as Vulkan describes them: with lengths in texels, where 0 stands for the size of the region.
     ///
     /// # Errors
     ///
-    /// `VK_ERROR_UNKNOWN` for rows beyond what addresses can tell.
+    /// `VK_ERROR_UNKNOWN` if the rows exceed the range of addresses.
     pub(crate) fn rows(
         start: u64,
         (row_length, height): (u32, u32),
@@ -36,7 +36,7 @@ impl Texels {
         Ok(Self::Rows { start, row, slice })
     }
 
-    /// Returns the offset of a texel, and the number of texels that follow each other from there.
+    /// Returns the offset of a texel in bytes, and the number of contiguous texels that start there.
     fn run(&self, [x, y, z]: [u32; 3], rest: u32, texel: u32) -> Result<(u64, u32), Failure> {
         match self {
             Self::Level { level, first, elements, is_linear } => {
@@ -54,22 +54,22 @@ impl Texels {
     }
 }
 
-/// Bytes that lie together on both sides of a copy.
+/// A run of bytes that are contiguous on both sides of a copy.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Run {
-    /// Offset of the source.
+    /// The offset in the source, in bytes.
     pub(crate) from: u64,
-    /// Offset of the destination.
+    /// The offset in the destination, in bytes.
     pub(crate) to: u64,
-    /// Size, bytes.
+    /// The size in bytes.
     pub(crate) bytes: u64,
 }
 
-/// Cuts a copy into runs, each as long as both sides allow.
+/// Divides a copy into runs of maximum length, and calls `each` with each run.
 ///
 /// # Errors
 ///
-/// `VK_ERROR_UNKNOWN` for texels that a side lacks; those of `each`.
+/// `VK_ERROR_UNKNOWN` if a side does not have the texels; the errors of `each`.
 pub(crate) fn runs(
     from: &Texels,
     to: &Texels,

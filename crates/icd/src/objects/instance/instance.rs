@@ -8,22 +8,22 @@ use crate::{
     objects::{Face, Gpu, PhysicalDevice},
 };
 
-/// A `VkInstance`. Its GPUs are opened by the first enumeration, so that a program that makes an instance only to ask for extensions
-/// waits for no kernel, and are fixed from then on, so that every enumeration has one answer.
+/// A `VkInstance`. Its GPUs are opened by the first enumeration, so that a program that creates an instance only to query
+/// extensions does not wait for the kernel. They do not change afterwards, so that every enumeration returns the same GPUs.
 pub(crate) struct Instance {
     machine: Machine,
     physical_devices: OnceLock<Vec<Handed<PhysicalDevice>>>,
-    /// Extensions that were enabled, and where messages go.
+    /// The enabled extensions and the message callbacks.
     pub(crate) program: Arc<Program>,
 }
 
 impl Instance {
-    /// Makes an instance of a machine.
+    /// Creates an instance for the GPUs of a machine.
     pub(crate) fn new(machine: Machine, program: Program) -> Self {
         Self { machine, physical_devices: OnceLock::new(), program: Arc::new(program) }
     }
 
-    /// Makes an instance of open GPUs of a machine.
+    /// Creates an instance with the open GPUs of a machine.
     #[cfg(test)]
     pub(crate) fn of(machine: Machine, gpus: impl Iterator<Item = Gpu>, program: Program) -> Self {
         let instance = Self::new(machine, program);
@@ -31,7 +31,7 @@ impl Instance {
         Self { physical_devices: OnceLock::from(devices), ..instance }
     }
 
-    /// Returns its physical devices, in the order of their nodes. A GPU that cannot be opened is left out, with a line on standard
+    /// Returns the physical devices, in the order of their nodes. A GPU that cannot be opened is omitted and reported on standard
     /// error.
     pub(crate) fn physical_devices(&self) -> &[Handed<PhysicalDevice>] {
         self.physical_devices.get_or_init(|| {
@@ -47,7 +47,7 @@ impl Instance {
         gpus.map(|gpu| Handed::new(PhysicalDevice::new(Arc::new(gpu), &self.program))).collect()
     }
 
-    /// Returns the face of its devices.
+    /// Returns the face that the devices of the instance have.
     pub(crate) fn face(&self) -> Face {
         self.machine.face
     }

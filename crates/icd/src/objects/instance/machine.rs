@@ -13,31 +13,31 @@ use crate::{
     objects::{Face, Gpu},
 };
 
-/// First minor number of a render node.
+/// The minor number of the first render node.
 const FIRST_RENDER_MINOR: u32 = 128;
 
-/// Settings from the environment.
+/// The settings from the environment: the GPUs to use, and how the driver presents them.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Machine {
-    /// Names of simulated chips (`AMDGPU_WINSYS_ICD_SIM=navi21,renoir`); none for the render nodes of this computer.
+    /// The names of simulated chips (`AMDGPU_WINSYS_ICD_SIM=navi21,renoir`). If empty, the render nodes of this computer are used.
     pub(crate) simulated: Vec<String>,
-    /// Face of the driver (`AMDGPU_WINSYS_ICD=transfer` or `full`).
+    /// The face of the driver (`AMDGPU_WINSYS_ICD=transfer` or `full`).
     pub(crate) face: Face,
-    /// Generation of the memory tables (`AMDGPU_WINSYS_ICD_TABLE=eight`, `four` or `radv`).
+    /// The generation of the memory tables (`AMDGPU_WINSYS_ICD_TABLE=eight`, `four` or `radv`).
     pub(crate) tables: Profile,
 }
 
-/// A GPU before it is opened.
+/// A GPU that has not been opened yet.
 #[derive(Debug)]
 pub(crate) enum Found {
     /// A render node.
     Node(Node),
-    /// A simulated chip, and its number.
+    /// A simulated chip with its index.
     Simulated(String, u8),
 }
 
 impl Machine {
-    /// Reads the environment.
+    /// Reads the settings from the environment.
     pub(crate) fn from_environment() -> Self {
         let value = |name: &str| env::var(name).unwrap_or_default();
         let simulated = value("AMDGPU_WINSYS_ICD_SIM");
@@ -52,7 +52,7 @@ impl Machine {
         }
     }
 
-    /// Returns the GPUs there are. An unreadable `/dev/dri` holds none.
+    /// Returns the existing GPUs. If `/dev/dri` cannot be read, there are none.
     pub(crate) fn gpus(&self) -> Vec<Found> {
         if self.simulated.is_empty() {
             return Node::enumerate(Path::new("/")).unwrap_or_default().into_iter().map(Found::Node).collect();

@@ -1,4 +1,4 @@
-//! Instances, and what they are made of.
+//! Instances, and the machines and program settings that they consist of.
 
 mod instance;
 mod machine;

@@ -7,16 +7,16 @@ use parking_lot::Mutex;
 
 use crate::border::Callback;
 
-/// Extensions of an instance that are enabled, and the callbacks that messages go to.
+/// The enabled extensions of an instance, and the callbacks that receive messages.
 #[derive(Default)]
 pub(crate) struct Program {
-    /// Extensions of the instance that were enabled.
+    /// The enabled instance extensions.
     pub(crate) extensions: Vec<&'static str>,
     callbacks: Mutex<Vec<Arc<Callback>>>,
 }
 
 impl Program {
-    /// Makes one without callbacks.
+    /// Creates a value without callbacks.
     pub(crate) fn new(extensions: Vec<&'static str>) -> Self {
         Self { extensions, callbacks: Mutex::default() }
     }
@@ -26,12 +26,12 @@ impl Program {
         self.callbacks.lock().push(Arc::clone(callback));
     }
 
-    /// Takes a callback away.
+    /// Removes a callback.
     pub(crate) fn forget(&self, callback: &Arc<Callback>) {
         self.callbacks.lock().retain(|other| !Arc::ptr_eq(other, callback));
     }
 
-    /// Sends a message to every callback that wants it. None is called under the lock.
+    /// Sends a message to every callback that receives messages of this kind. The lock is not held during the calls.
     pub(crate) fn send(
         &self,
         severity: vk::DebugUtilsMessageSeverityFlagsEXT,
@@ -44,12 +44,12 @@ impl Program {
         }
     }
 
-    /// Tells why a command was refused.
+    /// Sends an error message with the reason why a command was refused.
     pub(crate) fn refuse(&self, command: &str, reason: &str) {
         self.say(vk::DebugUtilsMessageSeverityFlagsEXT::ERROR, format!("{command}: {reason}"));
     }
 
-    /// Tells something that is no error.
+    /// Sends a message that is not an error.
     pub(crate) fn note(&self, text: &str) {
         self.say(vk::DebugUtilsMessageSeverityFlagsEXT::INFO, text.to_owned());
     }
@@ -62,5 +62,5 @@ impl Program {
     }
 }
 
-/// A `VkDebugUtilsMessengerEXT`: a callback of the program's.
+/// A `VkDebugUtilsMessengerEXT`: a callback of the program.
 pub(crate) struct Messenger(pub(crate) Arc<Callback>);

@@ -1,4 +1,4 @@
-//! Submissions that wait for something that was not submitted yet, and all behind them.
+//! Submissions that wait for work that has not been submitted yet, and all submissions after them.
 
 use std::collections::VecDeque;
 
@@ -10,7 +10,7 @@ use amdgpu_winsys::{
 use super::Loss;
 use crate::border::Failure;
 
-/// The thread that holds submissions back, and those that it may still hold.
+/// The thread that holds back submissions, and the submissions that it may still hold.
 #[derive(Debug, Default)]
 pub(super) struct Late {
     submitter: Option<Submitter>,
@@ -18,11 +18,11 @@ pub(super) struct Late {
 }
 
 impl Late {
-    /// Hands a submission to the thread, which the first of them starts.
+    /// Passes a submission to the thread. The first submission starts the thread.
     ///
     /// # Errors
     ///
-    /// Those of the library.
+    /// The errors of the library.
     pub(super) fn submit(&mut self, ring: &cs::Queue, submission: OwnedSubmission) -> Result<(), Failure> {
         let submitter = match self.submitter.take() {
             Some(submitter) => submitter,
@@ -32,7 +32,7 @@ impl Late {
         Ok(())
     }
 
-    /// Forgets the submissions that were made, and returns their number. One that could not be made is the loss of the device.
+    /// Removes the submissions that have been made, and returns their number. If one could not be made, declares the device lost.
     pub(super) fn settle(&mut self, loss: &Loss) -> u64 {
         let mut made = 0;
         while let Some(outcome) = self.held.front().map(|first| first.submitted(Deadline::POLL)) {

@@ -9,10 +9,10 @@ use ash::vk;
 
 use crate::border::Failure;
 
-/// The loss of a device by a submission that its command had answered with success, and that could not be made later.
+/// The loss of a device because a submission could not be made after its command had returned success.
 ///
-/// Its signals never come, so the program is told by `VK_ERROR_DEVICE_LOST`: every command of the device that may answer so does,
-/// and those that wait do in finite time.
+/// The signals of such a submission never occur, so the program gets `VK_ERROR_DEVICE_LOST`: every command of the device that can
+/// return this error does so, and commands that wait return in finite time.
 ///
 /// Source: Vulkan 1.3 specification, sections "Lost Device" and "Queue Submission" (`vkQueueSubmit`, where a failed submission
 /// leaves semaphores, fences and resources as they were, or the device is lost).
@@ -20,16 +20,16 @@ use crate::border::Failure;
 pub(crate) struct Loss(Arc<AtomicBool>);
 
 impl Loss {
-    /// Declares the device lost, for good.
+    /// Declares the device lost permanently.
     pub(super) fn declare(&self) {
         self.0.store(true, Ordering::Release);
     }
 
-    /// Asks if the device was lost.
+    /// Checks that the device is not lost.
     ///
     /// # Errors
     ///
-    /// `VK_ERROR_DEVICE_LOST`.
+    /// `VK_ERROR_DEVICE_LOST` if it is lost.
     pub(super) fn check(&self) -> Result<(), Failure> {
         if self.0.load(Ordering::Acquire) { Err(Failure(vk::Result::ERROR_DEVICE_LOST)) } else { Ok(()) }
     }

@@ -22,55 +22,56 @@ use crate::{
     objects::{Family, Gpu, Payload},
 };
 
-/// Interval at which waits look for the loss of the device.
+/// The interval at which waits check for the loss of the device.
 pub(crate) const STEP: Duration = Duration::from_millis(50);
 
 /// A wait of a submission.
 #[derive(Debug)]
 pub(crate) struct Wait<'a> {
-    /// The semaphore's sync objects.
+    /// The sync objects of the semaphore.
     pub(crate) payload: &'a Payload,
     /// The point of a timeline; `None` for a binary semaphore, which the wait resets.
     pub(crate) point: Option<u64>,
 }
 
-/// One submission.
+/// A submission to a queue.
 #[derive(Debug, Default)]
 pub(crate) struct Work<'a> {
-    /// Command lists, in order. A few need no memory.
+    /// The command lists, in order. A few of them need no heap allocation.
     pub(crate) lists: SmallVec<[&'a CommandList; 4]>,
-    /// Waits before them.
+    /// The waits before the command lists.
     pub(crate) waits: Vec<Wait<'a>>,
-    /// Points of sync objects that signal after them; 0 is the binary state.
+    /// The points of sync objects that signal after the command lists; 0 is the binary state.
     pub(crate) signals: SmallVec<[(Syncobj, u64); 2]>,
 }
 
-/// A `VkQueue`: a ring, through a context of its `VkDevice`.
+/// A `VkQueue`: a ring, used through a context of its `VkDevice`.
 #[derive(Debug)]
 pub(crate) struct Queue {
-    /// Family and index.
+    /// The queue family and the index in it.
     pub(crate) place: (u32, u32),
     gpu: Arc<Gpu>,
     ring: cs::Queue,
     late: Mutex<Late>,
-    /// `true` if `late` may hold a submission back. It is set and cleared with the lock.
+    /// `true` if `late` may hold back a submission. It is only changed under the lock.
     is_holding: AtomicBool,
     sparse: Mutex<Option<Arc<SparseQueue>>>,
     loss: Loss,
-    /// Number that grows before and after each submission. Programs synchronize these, so it is not added to but stored.
+    /// A number that increases before and after each submission. Programs synchronize submissions, so it is updated by plain
+    /// stores.
     submitted: AtomicU64,
-    /// Number of submissions that were held back and are made.
+    /// The number of submissions that were held back and have been made.
     settled: AtomicU64,
-    /// The sum of both when all work was last found to be done, and none of it lost.
+    /// The sum of both numbers when all work was last known to be complete without loss.
     checked: AtomicU64,
 }
 
 impl Queue {
-    /// Opens ring `index` of a family.
+    /// Creates the queue for ring `index` of a family.
     ///
     /// # Errors
     ///
-    /// Those of the library.
+    /// The errors of the library.
     pub(crate) fn new(
         gpu: &Arc<Gpu>,
         context: &Context,
@@ -84,12 +85,12 @@ impl Queue {
         Ok(Self { place, gpu, ring, late, is_holding, sparse, loss, submitted, settled, checked })
     }
 
-    /// Submits what is in `work`: at once if everything that is waited for was submitted, else from a thread of its own, and
-    /// with it all that comes later.
+    /// Submits `work`. If its waits depend on work that has not been submitted yet, a separate thread makes this and all later
+    /// submissions.
     ///
     /// # Errors
     ///
-    /// Those of the library; `VK_ERROR_DEVICE_LOST` once a submission that was held back could not be made.
+    /// The errors of the library; `VK_ERROR_DEVICE_LOST` if an earlier submission that was held back could not be made.
     #[inline]
     pub(crate) fn submit(&self, work: &mut Work<'_>) -> Result<(), Failure> {
         let is_held = self.check_held()?;
@@ -102,7 +103,7 @@ impl Queue {
         outcome
     }
 
-    /// Counts the begin or the end of a submission.
+    /// Counts the start or the end of a submission.
     fn count(&self) {
         self.submitted.store(self.submitted.load(Ordering::Relaxed).wrapping_add(1), Ordering::Release);
     }
@@ -111,7 +112,7 @@ impl Queue {
     ///
     /// # Errors
     ///
-    /// `VK_ERROR_DEVICE_LOST` if one of any queue could not be made.
+    /// `VK_ERROR_DEVICE_LOST` if a submission of any queue could not be made.
     #[inline]
     pub(crate) fn check_held(&self) -> Result<bool, Failure> {
         let is_held = self.is_holding.load(Ordering::Acquire) && self.settle();
@@ -119,7 +120,7 @@ impl Queue {
         Ok(is_held)
     }
 
-    /// Looks which of the submissions that were held back are made. Returns `true` if one is still held back.
+    /// Checks which of the held-back submissions have been made. Returns `true` if one is still held back.
     #[cold]
     fn settle(&self) -> bool {
         let mut late = self.late.lock();
@@ -143,7 +144,7 @@ impl Queue {
         work.waits.iter().filter(|wait| wait.point.is_none()).try_for_each(|wait| wait.payload.consume())
     }
 
-    /// Gives the kernel the command lists of a work, with these points.
+    /// Submits the command lists of `work` to the kernel, with these points.
     #[inline]
     fn hand_over(&self, work: &Work<'_>, waits: &[SyncPoint<'_>], signals: &[SyncPoint<'_>]) -> Result<(), Failure> {
         let residents: &[&ResidencySet] = &[&self.gpu.residents];
@@ -178,11 +179,11 @@ impl Queue {
         Ok(())
     }
 
-    /// Waits for everything submitted so far, and asks if any of it was lost.
+    /// Waits until all submissions so far have completed, and checks that none was lost.
     ///
     /// # Errors
     ///
-    /// `VK_ERROR_DEVICE_LOST`, and those of the library.
+    /// `VK_ERROR_DEVICE_LOST` if work was lost; the errors of the library.
     pub(crate) fn wait_idle(&self) -> Result<(), Failure> {
         while self.check_held()? {
             let first = self.late.lock().first();
@@ -193,11 +194,12 @@ impl Queue {
         Ok(self.ring.check()?)
     }
 
-    /// Asks if work was lost: waiting for a sync object does not tell. The kernel is asked until all that was submitted is done.
+    /// Checks that no work was lost, which a wait for a sync object does not report. The kernel is queried until all submissions
+    /// have completed.
     ///
     /// # Errors
     ///
-    /// `VK_ERROR_DEVICE_LOST`.
+    /// `VK_ERROR_DEVICE_LOST` if work was lost.
     pub(crate) fn check(&self) -> Result<(), Failure> {
         let is_held = self.check_held()?;
         let submitted = self.submitted.load(Ordering::Acquire).wrapping_add(self.settled.load(Ordering::Acquire));
@@ -213,11 +215,11 @@ impl Queue {
         Ok(())
     }
 
-    /// Returns the queue's thread for sparse bindings, which the first of them starts.
+    /// Returns the queue's thread for sparse bindings. The first sparse binding starts it.
     ///
     /// # Errors
     ///
-    /// `VK_ERROR_UNKNOWN` where the system gives no thread; `VK_ERROR_DEVICE_LOST`.
+    /// `VK_ERROR_UNKNOWN` if the system cannot start a thread; `VK_ERROR_DEVICE_LOST` if the device is lost.
     pub(crate) fn sparse(&self) -> Result<Arc<SparseQueue>, Failure> {
         self.loss.check()?;
         let mut sparse = self.sparse.lock();
@@ -229,7 +231,7 @@ impl Queue {
 }
 
 impl Work<'_> {
-    /// Returns `true` if everything that is waited for was submitted.
+    /// Returns `true` if all work that the waits depend on has been submitted.
     fn is_ready(&self) -> Result<bool, Failure> {
         if self.waits.is_empty() {
             return Ok(true);
