@@ -316,7 +316,7 @@ pub enum Error {
     DependencyLost {
         /// The request's name.
         request: &'static str,
-        /// The context's id.
+        /// The kernel's ID of the context.
         context: u32,
         /// The kernel's errno: ECANCELED, ENODATA or ETIME.
         errno: Errno,
@@ -327,7 +327,7 @@ pub enum Error {
     DeviceLost {
         /// The name of the request that reported the loss.
         request: &'static str,
-        /// The context's id.
+        /// The kernel's ID of the context.
         context: u32,
         /// The kernel's errno: ECANCELED, ENODATA, ETIME, ENODEV or EHWPOISON.
         errno: Errno,

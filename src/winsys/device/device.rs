@@ -98,7 +98,7 @@ impl Device {
     /// # Errors
     ///
     /// * [`Error::FileInUse`] if a device of this process, or an object of one, uses the kernel's open file;
-    /// * [`Error::FilesNotCompared`] if the kernel does not tell whether two descriptors refer to the same file;
+    /// * [`Error::FilesNotCompared`] if it cannot be determined whether two descriptors refer to the same file;
     /// * [`Error::Addresses`] if the kernel reports impossible address ranges;
     /// * the errors of [`GpuInfo::query`].
     pub fn new(kernel: impl Kernel + 'static) -> Result<Self> {
@@ -294,7 +294,7 @@ impl Device {
         }))
     }
 
-    /// Queries the driver's version again, as a cheap check that the GPU is still there.
+    /// Queries the driver's version again, as a cheap check that the GPU has not been unplugged.
     ///
     /// # Errors
     ///

@@ -43,7 +43,7 @@ pub struct Node {
     pub primary_minor: Option<u32>,
     /// PCI address of the GPU.
     pub pci: PciAddress,
-    /// PCI device id.
+    /// PCI device ID.
     pub device_id: u16,
     /// PCI revision.
     pub revision: u8,
@@ -52,8 +52,8 @@ pub struct Node {
 impl Node {
     /// Lists all render nodes of AMD GPUs, in order of their minor numbers.
     ///
-    /// Nodes of other vendors and nodes whose sysfs files are missing or unreadable are left out. `root` is `/`, or a
-    /// directory that holds a captured `dev/dri` and `sys/dev/char`.
+    /// Nodes of other vendors and nodes whose sysfs files are missing or unreadable are omitted. `root` is `/`, or a directory with
+    /// a captured `dev/dri` and `sys/dev/char`.
     ///
     /// # Errors
     ///

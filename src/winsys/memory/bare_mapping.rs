@@ -78,7 +78,7 @@ impl Bo {
     ///
     /// # Errors
     ///
-    /// [`Error::Bo`] if the addresses cannot be reserved. The flag beside the error is `true` if the BO is still mapped.
+    /// [`Error::Bo`] if the addresses cannot be reserved. The flag that is returned with the error is `true` if the BO is still mapped.
     ///
     /// # Safety
     ///
@@ -119,7 +119,7 @@ pub(super) unsafe fn unmap(bo: &Bo, base: NonNull<u8>, forget: impl FnOnce()) {
     unmapped.report("munmap", bo.handle());
 }
 
-/// Unmaps the mapping at `base` and reserves its addresses. The flag beside the error is `true` if the BO is still mapped.
+/// Unmaps the mapping at `base` and reserves its addresses. The flag that is returned with the error is `true` if the BO is still mapped.
 ///
 /// # Safety
 ///

@@ -124,13 +124,13 @@ impl Mapping {
         Ok(Self { base, bo: bo.clone(), pages: pages(bo), ending: Ending::Leave })
     }
 
-    /// Unmaps the memory but keeps its addresses reserved: they are not reused by this process, an access to them faults,
-    /// and another memory can be [placed](Mapping::placed) there (`VK_MEMORY_UNMAP_RESERVE_BIT_EXT`). The addresses then
-    /// belong to the caller. User memory stays mapped.
+    /// Unmaps the memory but keeps its addresses reserved: they are not reused by this process, an access to them faults, and
+    /// another BO can be [placed](Mapping::placed) there (`VK_MEMORY_UNMAP_RESERVE_BIT_EXT`). The addresses then belong to the
+    /// caller. User memory stays mapped.
     ///
     /// # Errors
     ///
-    /// [`Error::Bo`] if the addresses cannot be reserved. The mapping is returned beside the error if it still exists.
+    /// [`Error::Bo`] if the addresses cannot be reserved. The mapping is returned with the error if it still exists.
     pub fn unmap_reserving(mut self) -> Result<(), (Option<Self>, Error)> {
         if self.ending == Ending::Leave {
             return Ok(());

@@ -10,7 +10,7 @@ use crate::{
     },
 };
 
-/// A lease whose addresses the GPU may access at any time: where no BO is bound, reads return zero and writes are
+/// A lease whose addresses the GPU may access at any time. If no BO is bound at an address, reads return zero and writes are
 /// discarded. This is *partially resident* (PRT) memory, on which Vulkan's sparse resources are built.
 ///
 /// BOs are bound and unbound piece by piece; a new piece replaces the bindings that it overlaps. A reservation does not
@@ -52,7 +52,7 @@ impl Reservation {
     ///
     /// # Errors
     ///
-    /// [`Error::Bind`] if the kernel refuses the request. The lease is returned beside the error.
+    /// [`Error::Bind`] if the kernel refuses the request. The lease is returned with the error.
     pub fn new(device: &Device, lease: VaLease) -> Result<Self, (VaLease, Error)> {
         let range = lease.range();
         match operate(device, VaOperation::Map, range, None, VaFlags::PRT) {

@@ -35,9 +35,9 @@ use crate::{
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
-/// Adding and removing takes constant time, whatever the size of the set. A memory can be added several times and stays in
-/// the set until it was removed the same number of times. If a queue is given the same unchanged set again, it does no work
-/// for it.
+/// Adding and removing takes constant time, regardless of the size of the set. A memory object can be added several times; it stays
+/// in the set until it has been removed the same number of times. A submission with the same set as before costs nothing if the set
+/// has not changed.
 ///
 /// Memory that can never be shared ([`VM_ALWAYS_VALID`](crate::uapi::GemCreateFlags::VM_ALWAYS_VALID)) is resident for
 /// every submission of its file. The set lists it only to keep it alive; a driver whose applications must keep it alive
@@ -189,7 +189,7 @@ impl ResidencySet {
         Arc::as_ptr(&self.0).addr()
     }
 
-    /// Adds a memory. Returns `true` if it is new to the set.
+    /// Adds a memory object. Returns `true` if it was not in the set before.
     pub fn add(&self, memory: &Binding) -> bool {
         self.add_times(memory, 1)
     }
@@ -200,7 +200,7 @@ impl ResidencySet {
         self.remove_times(memory, 1)
     }
 
-    /// Returns the number of distinct memories in the set.
+    /// Returns the number of distinct memory objects in the set.
     pub fn len(&self) -> usize {
         self.0.members.lock().memories.len()
     }

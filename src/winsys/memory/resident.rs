@@ -2,7 +2,8 @@
 
 use super::{binding::Binding, residency_set::Residents};
 
-/// Memory that a submission can list ([`Submission::memory`](crate::cs::Submission::memory)): one memory or an array.
+/// Memory that a submission can list ([`Submission::memory`](crate::cs::Submission::memory)): one memory object or an array of
+/// them.
 ///
 /// Bindings implement it, and so do the types of `heaps` that own memory, so that a driver can pass its own objects. The
 /// elements of an array have one type, which may be `&dyn Resident`.

@@ -105,7 +105,7 @@ impl Context {
         self.0.priority
     }
 
-    /// Returns the id of the context, which is valid in the device's open file.
+    /// Returns the kernel's ID of the context, which is valid in the device's open file.
     pub fn id(&self) -> u32 {
         self.0.id
     }
@@ -135,14 +135,14 @@ impl Context {
 
     /// Waits for the submission `sequence` of the queue (`ip`, `ring`). Returns `false` if the deadline passes first.
     ///
-    /// Sequence number 0 and numbers more than 32 submissions back count as finished.
+    /// Sequence number 0 and sequence numbers of submissions before the last 32 count as finished.
     ///
     /// Request: AMDGPU_WAIT_CS.
     ///
     /// # Errors
     ///
-    /// * [`Error::DeviceLost`] if the job, or an earlier one of the queue, ended with an error. From then on the kernel
-    ///   reports the error for every submission of the queue, even if the submission succeeded.
+    /// * [`Error::DeviceLost`] if the job, or an earlier one of the queue, ended with an error. The kernel then reports the error
+    ///   for every later submission of the queue too, even if the submission succeeded.
     /// * [`Error::Ioctl`] if the kernel refuses the request: `EINVAL` if the sequence number has not been issued yet.
     pub fn wait(&self, ip: Ip, ring: u32, sequence: u64, deadline: Deadline) -> Result<bool> {
         self.try_wait(ip, ring, sequence, deadline)
@@ -162,8 +162,8 @@ impl Context {
         Ok(argument.answer().status == 0)
     }
 
-    /// Checks that the queue (`ip`, `ring`) of the context still works, and returns an error with the kind of loss if it
-    /// does not. A wait for a sync object cannot tell, because a lost job signals it as well.
+    /// Checks that the queue (`ip`, `ring`) of the context still works, and returns an error with the kind of loss if it does not.
+    /// A wait for a sync object does not detect this, because a lost job signals it as well.
     ///
     /// Makes at most two requests: QUERY_STATE2, and WAIT_CS for sequence number 0, which fails only if the queue has lost
     /// work.

@@ -60,8 +60,8 @@ pub fn wait_fences(
 impl Context {
     /// Creates a sync object with the fence of the submission `sequence` of the queue (`ip`, `ring`).
     ///
-    /// The fence is passed through a descriptor, because FENCE_TO_HANDLE writes a handle over the context's id, from which
-    /// an unwritten answer could not be told apart.
+    /// The fence is passed through a descriptor, because FENCE_TO_HANDLE overwrites the context's ID with a handle, so that a
+    /// handle could not be distinguished from an answer that was not written.
     ///
     /// Requests: AMDGPU_FENCE_TO_HANDLE, SYNCOBJ_FD_TO_HANDLE.
     ///

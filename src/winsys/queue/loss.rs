@@ -4,7 +4,7 @@ use std::fmt;
 
 use crate::uapi::{CtxStateFlags, Errno};
 
-/// The reason for which the GPU did not finish its work.
+/// The reason why the GPU did not finish its work.
 ///
 /// ```
 /// use amdgpu_winsys::winsys::LossReason;
@@ -78,7 +78,7 @@ pub enum Blame {
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Loss {
-    /// The reason of the loss.
+    /// The reason for the loss.
     pub reason: LossReason,
     /// The context that caused it.
     pub blame: Blame,

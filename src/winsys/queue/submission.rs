@@ -58,8 +58,8 @@ pub struct Chunks<'a> {
     /// let chunks = Chunks { user_fence: Some(&any_page), ..Chunks::default() };
     /// ```
     pub user_fence: Option<&'a UserFence>,
-    /// The areas in which the firmware keeps the registers of the graphics queue, each as large and as aligned as
-    /// [`ShadowAreas`](crate::winsys::ShadowAreas) says, mapped and among the BOs. The kernel ignores them where
+    /// The areas in which the firmware keeps the registers of the graphics queue, with the sizes and alignments of
+    /// [`ShadowAreas`](crate::winsys::ShadowAreas). They must be mapped and listed among the BOs. The kernel ignores them if
     /// [`GpuInfo::shadow`](crate::winsys::GpuInfo::shadow) is `None`, and refuses them (EINVAL) before minor 53.
     pub shadow: Option<&'a CsChunkCpGfxShadow>,
 }

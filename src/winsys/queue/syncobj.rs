@@ -61,7 +61,7 @@ impl PartialEq for Syncobj {
 
 impl Eq for Syncobj {}
 
-/// The sync objects that a wait for several waits for: all of them or any one.
+/// The sync objects that end a wait for several sync objects: all of them, or any one.
 ///
 /// ```
 /// use amdgpu_winsys::winsys::{Deadline, Syncobj, WaitFor};

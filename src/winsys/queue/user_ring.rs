@@ -170,7 +170,7 @@ impl UserRing {
         self.ip
     }
 
-    /// Returns the kernel's id of the queue.
+    /// Returns the kernel's ID of the queue.
     pub fn id(&self) -> u32 {
         self.queue.id
     }

@@ -41,7 +41,7 @@ impl From<&MemoryInfo> for SystemUsage {
     }
 }
 
-/// Counters of moved memory since the driver was loaded. They only grow.
+/// Counters of moved memory since the driver was loaded. They never decrease.
 ///
 /// ```
 /// use amdgpu_winsys::winsys::MoveCounters;
@@ -122,7 +122,7 @@ pub enum Sensor {
 }
 
 impl Sensor {
-    /// Every sensor, by number.
+    /// All sensors, ordered by number.
     pub const ALL: [Self; 12] = [
         Self::ShaderClock,
         Self::MemoryClock,

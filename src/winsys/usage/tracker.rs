@@ -41,7 +41,7 @@ pub enum Account {
 }
 
 impl Account {
-    /// Every account.
+    /// All accounts.
     pub const ALL: [Self; 3] = [Self::InvisibleVram, Self::VisibleVram, Self::Gtt];
 
     /// Returns the account of a BO with these domains and flags; `None` if it is in neither VRAM nor GTT.

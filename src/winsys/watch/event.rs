@@ -90,7 +90,7 @@ pub enum Event {
     },
     /// The kernel accepted a submission.
     Submitted {
-        /// The context's id.
+        /// The kernel's ID of the context.
         context: u32,
         /// Sequence number of the submission on its leading queue.
         sequence: u64,

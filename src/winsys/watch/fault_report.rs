@@ -177,7 +177,7 @@ impl PageFault {
     }
 }
 
-/// The likely mistake behind a fault, judged from the bindings at and around the address.
+/// The likely cause of a fault, derived from the bindings at and around the address.
 ///
 /// ```
 /// use amdgpu_winsys::{heaps::AllocateInfo, winsys::{FaultAccess, Verdict}};
@@ -201,7 +201,7 @@ pub enum Verdict {
     ReadOnly,
     /// The addresses are bound now. They were not at the time of the fault, or the access was not permitted.
     BoundNow,
-    /// The addresses were bound once, but are not any more.
+    /// The addresses were bound earlier, but are no longer bound.
     UseAfterFree,
     /// The addresses were never bound, and a bound range ends at most [`NEAR`] bytes before the access.
     Overrun {
@@ -221,7 +221,7 @@ pub enum Verdict {
 pub const NEAR: u64 = 2 << 20;
 
 impl Verdict {
-    /// Judges the result of a lookup in a [`VaMap`].
+    /// Determines the likely mistake from the result of a lookup in a [`VaMap`].
     pub fn new(finding: &VaLookup, access: FaultAccess) -> Self {
         let is_read_only = |place: &MappedRange| !place.flags.contains(VaFlags::WRITEABLE);
         let near =
@@ -270,7 +270,7 @@ pub struct FaultReport {
     pub client: Option<&'static str>,
     /// The BO that is or was bound at the page.
     pub finding: VaLookup,
-    /// The likely mistake.
+    /// The likely cause of the fault.
     pub verdict: Verdict,
     /// The recorded events of the page, oldest first.
     pub history: Vec<HistoryEntry>,

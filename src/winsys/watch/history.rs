@@ -39,8 +39,8 @@ pub struct HistoryEntry {
 /// A bounded history of the last events of BOs and their bindings. RADV's log instead grows for the lifetime of the device
 /// and is never freed (Mesa 25.0.7 `src/amd/vulkan/winsys/amdgpu/radv_amdgpu_bo.c`, `radv_amdgpu_log_bo`).
 ///
-/// A [`VaMap`](crate::winsys::VaMap) tells the last binding at an address; a history tells the order of events there. To
-/// have both, use a `Vec` of them as the observer.
+/// A [`VaMap`](crate::winsys::VaMap) records the last binding at an address; a history records the order of events there. To have
+/// both, use a `Vec` of them as the observer.
 ///
 /// A `BoHistory` is a reference-counted handle: its clones are the same history and compare equal.
 ///
@@ -100,8 +100,8 @@ impl BoHistory {
         ring.count.saturating_sub(wide(ring.entries.len()))
     }
 
-    /// Returns the recorded map and unmap events of an address, oldest first. `address` may be canonical or cut to 48 bits, as for
-    /// [`VaMap::lookup`](crate::winsys::VaMap::lookup).
+    /// Returns the recorded map and unmap events of an address, oldest first. `address` may be canonical or truncated to 48 bits,
+    /// as for [`VaMap::lookup`](crate::winsys::VaMap::lookup).
     pub fn about(&self, address: u64) -> Vec<HistoryEntry> {
         let at = GpuVa::from_48_bits(address);
         let is_about = |entry: &&HistoryEntry| entry.event.addresses().is_some_and(|range| range.contains(at));

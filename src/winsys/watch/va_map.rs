@@ -126,7 +126,7 @@ pub struct MappedRange {
     pub flags: VaFlags,
     /// The bound range.
     pub range: VaRange,
-    /// Offset in the BO of the requested address; for a neighbour of it, of the start of the range.
+    /// Offset in the BO of the requested address; for a neighbouring range, the offset of its start.
     pub offset: u64,
 }
 
@@ -217,8 +217,8 @@ impl VaMap {
         });
     }
 
-    /// Returns the BO that is or was bound at a GPU address. `address` may be canonical or cut to 48 bits; its upper 16
-    /// bits are ignored.
+    /// Returns the BO that is or was bound at a GPU address. `address` may be canonical or truncated to 48 bits; its upper 16 bits
+    /// are ignored.
     pub fn lookup(&self, address: u64) -> VaLookup {
         let at = GpuVa::from_48_bits(address).low_48_bits();
         let pages = self.0.pages.lock();

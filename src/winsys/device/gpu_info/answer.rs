@@ -31,8 +31,8 @@ const SINCE: &[(&str, i32)] = &[
 
 /// The fields of [`DevInfo`] that the kernel filled in.
 ///
-/// Kernels append fields to the structure. An older kernel writes fewer bytes; values derived from missing fields are then
-/// `None` or 0, as their docs say. Of a newer kernel's longer answer, only the fields of [`DevInfo`] are read.
+/// Kernels append fields to the structure. An older kernel writes fewer bytes; values derived from missing fields are then `None`
+/// or 0, as their docs say. If a newer kernel returns a longer answer, only the fields of [`DevInfo`] are read.
 ///
 /// ```
 /// # let device = amdgpu_winsys::winsys::Device::new(amdgpu_sim::SimKernel::open(amdgpu_sim::profile("navi21").ok_or("no such chip")?))?;

@@ -56,13 +56,13 @@ pub struct GpuInfo {
     pub driver: DriverVersion,
     /// The chip, identified by the family's table of revisions.
     pub chip: Chip,
-    /// The family the chip belongs to.
+    /// The family that the chip belongs to.
     pub family: Family,
     /// Generation of the graphics block.
     pub gfx_level: GfxLevel,
     /// Product name from libdrm's `amdgpu.ids`; "AMD Radeon Graphics" if that table lacks the chip.
     pub marketing_name: String,
-    /// PCI device id.
+    /// PCI device ID.
     pub device_id: u32,
     /// PCI revision.
     pub pci_revision: u32,

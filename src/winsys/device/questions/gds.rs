@@ -7,8 +7,8 @@ use crate::{
 
 /// Sizes of the global data share and of the related on-chip units, which all shaders of a chip share.
 ///
-/// BOs of [`GemDomain::GDS`](crate::uapi::GemDomain::GDS), `GWS` and `OA` are allocated from them. All sizes are 0 from
-/// GFX12 on.
+/// BOs of [`GemDomain::GDS`](crate::uapi::GemDomain::GDS), `GWS` and `OA` are allocated from them. All sizes are 0 on GFX12 and
+/// later.
 ///
 /// ```
 /// # let device = amdgpu_winsys::winsys::Device::new(amdgpu_sim::SimKernel::open(amdgpu_sim::profile("navi21").ok_or("no such chip")?))?;

@@ -124,9 +124,9 @@ impl VideoCapabilities {
 }
 
 impl Device {
-    /// Queries the codecs of the video engines; `None` if the kernel has no table of them for the chip, or before DRM 3.41.
-    /// The answer describes the hardware alone: [`GpuInfo::ring_count`](crate::winsys::GpuInfo::ring_count) tells whether
-    /// user space may submit to the engine.
+    /// Queries the codecs of the video engines; `None` if the kernel has no table of them for the chip, or before DRM 3.41. The
+    /// answer describes only the hardware; [`GpuInfo::ring_count`](crate::winsys::GpuInfo::ring_count) is the number of rings to
+    /// which user space may submit.
     ///
     /// # Errors
     ///

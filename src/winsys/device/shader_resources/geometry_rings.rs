@@ -22,7 +22,7 @@ pub struct GeometryRings {
     pub most: u64,
     /// Number of waves of the geometry stage that run at once.
     pub waves: u32,
-    /// Number of vertices that stay in use between primitives; the ESGS ring has room for at least these.
+    /// Number of vertices that are reused between primitives; the ESGS ring has room for at least this many.
     pub reused_vertices: u32,
     /// `true` if ES writes to a ring instead of the LDS.
     pub has_esgs: bool,
