@@ -8,6 +8,14 @@ pub(super) const MACRO_TILES: &[u32] = &[18, 17, 16, 15, 14, 13, 12];
 /// The logarithm of the number of contiguous cells in a line that lets the processor prefetch the next cell.
 const IN_LINE_LOG2: usize = 4;
 
+/// The logarithm of the size in bytes up to which rows of adjacent areas are copied together. Shorter pieces of rows take longer to
+/// reach from memory, because each begins in another page.
+const GROUP_ROW_LOG2: u32 = 11;
+
+/// The logarithm of the size in bytes up to which adjacent areas are copied together, so that they fit in a processor's
+/// second-level cache.
+const GROUP_LOG2: u32 = 19;
+
 /// A rectangle of elements that occupies a contiguous range of memory. A copy from area to area uses whole pages of the image, and
 /// knows the next range in advance.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -21,6 +29,12 @@ pub(super) struct Area {
 impl Area {
     /// The logarithm of a size that no level reaches.
     pub(super) const MOST_SIDE_LOG2: u32 = 28;
+
+    /// Returns the logarithm of the number of adjacent areas that are copied together, row by row, for elements of `bytes` bytes.
+    pub(super) fn group_log2(&self, bytes: usize) -> u32 {
+        let row_log2 = self.sides_log2[0] + bytes.ilog2();
+        GROUP_ROW_LOG2.saturating_sub(row_log2).min(GROUP_LOG2.saturating_sub(self.bytes_log2))
+    }
 
     /// Finds an area whose size in bytes is a power of two in `sizes`. `x` and `y` are the contributions of each bit of a
     /// coordinate to an address. Returns `None` if no such area is a rectangle, and if the cells of a line are contiguous in
@@ -46,6 +60,20 @@ mod tests {
 
     fn columns(given: &[u64]) -> [u64; 16] {
         core::array::from_fn(|at| given.get(at).copied().unwrap_or(0))
+    }
+
+    #[test]
+    fn areas_with_short_rows_are_copied_together_up_to_the_size_of_a_cache() {
+        let group = |sides_log2: [u32; 2], bytes: usize| {
+            let bytes_log2 = sides_log2[0] + sides_log2[1] + bytes.ilog2();
+            Area { sides_log2, bytes_log2 }.group_log2(bytes)
+        };
+        // Rows of 512 bytes, and of 1 KiB.
+        assert_eq!((group([7, 7], 4), group([8, 8], 4)), (2, 1));
+        // Rows of 2 KiB and more are long enough.
+        assert_eq!((group([7, 5], 16), group([10, 6], 4)), (0, 0));
+        // Rows of 256 bytes, of which eight together would be too large from blocks of 256 KiB on.
+        assert_eq!((group([8, 8], 1), group([8, 10], 1)), (3, 1));
     }
 
     #[test]

@@ -1,7 +1,12 @@
 //! Copies of bytes between linear rows and tiled images, in either direction.
 
+use core::hint::black_box;
+
 use super::cell::{Cell, places};
 use super::error::TilerError;
+
+/// The size of a cache line in bytes on most processors. Where lines are longer, some are read twice.
+const CACHE_LINE: usize = 64;
 
 /// The direction of a copy. The copy functions return `None`, with nothing or a part copied, if they would exceed either buffer.
 pub(super) trait Direction {
@@ -20,8 +25,8 @@ pub(super) trait Direction {
         row: usize,
         pitch: usize,
     ) -> Option<()>;
-    /// Reads a byte of each cache line of a cell, so that the cell is in the cache when it is copied.
-    fn touch(&self, tiled: usize);
+    /// Reads a byte of each cache line in `count` bytes of the image, so that they are in the cache when they are copied.
+    fn fetch(&self, tiled: usize, count: usize);
 }
 
 /// Returns the error of a copy between byte `tiled` of the image and byte `row` of the rows, with lines of `count` bytes each.
@@ -115,11 +120,11 @@ pub(super) struct Detile<'a> {
     pub(super) rows: &'a mut [u8],
 }
 
-/// Reads a byte of each cache line in 256 bytes.
-#[inline]
-fn touch(tiled: &[u8], at: usize) {
-    if let Some(lines) = tiled.get(at..).and_then(<[u8]>::first_chunk::<256>) {
-        core::hint::black_box([lines[0], lines[64], lines[128], lines[192]]);
+/// Reads a byte of each cache line in `count` bytes. The reads do not depend on each other, so that the processor waits for many of
+/// them at once.
+fn fetch(tiled: &[u8], at: usize, count: usize) {
+    if let Some(bytes) = tiled.get(at..).and_then(|bytes| bytes.get(..count)) {
+        black_box(bytes.as_chunks::<CACHE_LINE>().0.iter().fold(0, |all, line| all ^ line[0]));
     }
 }
 
@@ -161,9 +166,8 @@ impl Direction for Tile<'_> {
         Some(())
     }
 
-    #[inline]
-    fn touch(&self, tiled: usize) {
-        touch(self.tiled, tiled);
+    fn fetch(&self, tiled: usize, count: usize) {
+        fetch(self.tiled, tiled, count);
     }
 }
 
@@ -205,8 +209,7 @@ impl Direction for Detile<'_> {
         Some(())
     }
 
-    #[inline]
-    fn touch(&self, tiled: usize) {
-        touch(self.tiled, tiled);
+    fn fetch(&self, tiled: usize, count: usize) {
+        fetch(self.tiled, tiled, count);
     }
 }

@@ -62,16 +62,15 @@ pub(super) fn copy<D: Direction, P: Plane>(
     if columns.is_empty() || rows.is_empty() {
         return elements(plane, x, y, place, to);
     }
-    let areas = plane.area().copied();
-    let [across, down] = areas.map_or([Area::MOST_SIDE_LOG2; 2], |area| area.sides_log2);
+    let area = plane.area();
+    let [across, down] = area.map_or([Area::MOST_SIDE_LOG2; 2], |area| area.sides_log2);
+    let group = area.map_or(0, |area| area.group_log2(place.bytes));
     for top in steps(&rows, down) {
-        for left in steps(&columns, across) {
-            let ahead = areas.and_then(|area| {
-                let right = (left.end < columns.end).then_some((left.end, top.start));
-                let (x, y) = right.or_else(|| (top.end < rows.end).then_some((columns.start, top.end)))?;
-                usize::try_from(plane.at(plane.line(y), x) >> area.bytes_log2 << area.bytes_log2).ok()
-            });
-            cells(plane, cell, [left, top.clone()], place, ahead, to)?;
+        for left in steps(&columns, across + group) {
+            if let Some(area) = area {
+                steps(&left, across).for_each(|left| fetch(plane, area, [left, top.clone()], to));
+            }
+            cells(plane, cell, [left, top.clone()], place, to)?;
         }
     }
     elements(plane, x.clone(), y.start..rows.start, place, to)?;
@@ -88,24 +87,33 @@ fn steps(range: &Range<u32>, log2: u32) -> impl Iterator<Item = Range<u32>> + us
     (first..=last).map(move |at| (at << log2).max(start)..(at << log2 | mask).saturating_add(1).min(end))
 }
 
-/// Copies the cells of a part of an area in the order of the rows. Meanwhile the cells of the next area, from `ahead` on, are read
-/// into the cache: processors do not foresee the order of cells in the image, and would wait for memory at each cell.
+/// Reads an area into the cache in the order of memory, unless most of it is not copied. Processors do not foresee the order of
+/// cells in the image, and would wait for memory at each cell.
+fn fetch<D: Direction, P: Plane>(plane: &P, area: &Area, [x, y]: [Range<u32>; 2], to: &D) {
+    let bytes_log2 = area.bytes_log2;
+    let elements = area.sides_log2[0] + area.sides_log2[1];
+    let copied = (x.len() * y.len()) as u64;
+    if 2 * copied >= 1 << elements {
+        let start = plane.at(plane.line(y.start), x.start) >> bytes_log2 << bytes_log2;
+        // A copy to or from an offset that is too large fails later.
+        if let Ok(start) = usize::try_from(start) {
+            to.fetch(start, 1 << bytes_log2);
+        }
+    }
+}
+
+/// Copies cells in the order of the rows.
 fn cells<D: Direction, P: Plane>(
     plane: &P,
     cell: &Cell,
     [x, y]: [Range<u32>; 2],
     place: &Place,
-    mut ahead: Option<usize>,
     to: &mut D,
 ) -> Result<(), TilerError> {
     let (copier, [w, h]) = (copier::<D>(cell), cell.sides_log2);
     for line in y.step_by(1 << h) {
         let start = plane.line(line);
         for column in x.clone().step_by(1 << w) {
-            if let Some(next) = &mut ahead {
-                to.touch(*next);
-                *next += cell.bytes;
-            }
             let (at, row) = (plane.at(start, column), place.of(column, line));
             let copied = usize::try_from(at).ok().and_then(|at| copier(to, cell, at, row, place.pitch));
             if copied.is_none() {
