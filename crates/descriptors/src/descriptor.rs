@@ -55,7 +55,7 @@ impl<K: Kind> fmt::Debug for Descriptor<K> {
 /// A field of a descriptor with its number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FieldValue<K> {
-    /// The field.
+    /// The field of the descriptor.
     pub field: Field<K>,
     /// The value, in the field's unit.
     pub value: i64,
@@ -71,7 +71,7 @@ impl<K: Kind> Descriptor<K> {
         Self { words }
     }
 
-    /// Returns the dwords.
+    /// Returns the dwords of the descriptor.
     pub const fn words(self) -> K::Words {
         self.words
     }
@@ -144,7 +144,7 @@ impl ImageDescriptor {
         matches!(self.get(fields::image::TYPE, level), Ok(11..=13 | 15))
     }
 
-    /// Returns the number of samples.
+    /// Returns the number of samples; 1 for an image that is not multisampled.
     pub fn samples(self, level: GfxLevel) -> u32 {
         match self.get(fields::image::TYPE, level) {
             Ok(14 | 15) => 1 << self.get(fields::image::LAST_LEVEL, level).unwrap_or_default().clamp(0, 31),

@@ -17,7 +17,7 @@ pub enum FieldError {
         descriptor: &'static str,
         /// The name of the field.
         field: &'static str,
-        /// The generation.
+        /// The generation that lacks the field.
         level: GfxLevel,
     },
     /// The number does not fit into the field. Numbers are never truncated.
@@ -62,10 +62,10 @@ pub enum FieldError {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum Feature {
-    /// Delta colour compression.
+    /// Delta colour compression (DCC).
     #[error("DCC")]
     Dcc,
-    /// HTILE readable by the texture units.
+    /// HTILE that the texture units can read.
     #[error("HTILE")]
     Htile,
     /// FMASK, the map of samples to stored fragments.
@@ -112,7 +112,7 @@ pub enum DescriptorError {
     NoFeature {
         /// The missing feature.
         feature: Feature,
-        /// The generation.
+        /// The generation that lacks the feature.
         level: GfxLevel,
     },
     /// The number of samples or of stored samples is not a power of two up to 16.
@@ -126,7 +126,7 @@ pub enum DescriptorError {
     /// The pitch is zero or not a multiple of the generation's unit.
     #[error("a pitch of {pitch} elements of {bytes} bytes is no multiple of {alignment} bytes")]
     Pitch {
-        /// The pitch in elements.
+        /// The rejected pitch in elements.
         pitch: u32,
         /// The size of an element in bytes.
         bytes: u32,

@@ -55,7 +55,7 @@ impl Kind for Sampler {
 pub enum Resource {
     /// A buffer. A descriptor of zeros is a valid null buffer descriptor.
     Buffer,
-    /// An image.
+    /// The descriptor is an image descriptor.
     Image,
 }
 

@@ -1,13 +1,13 @@
 //! The kinds of descriptors, as types.
 
-/// Buffer descriptors (V#): 4 dwords.
+/// The kind of buffer descriptors (V#), which have 4 dwords.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Buffer;
 
-/// Image descriptors (T#): 8 dwords.
+/// The kind of image descriptors (T#), which have 8 dwords.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Image;
 
-/// Sampler descriptors (S#): 4 dwords.
+/// The kind of sampler descriptors (S#), which have 4 dwords.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Sampler;

@@ -29,7 +29,7 @@ pub struct UmdMetadata {
     pub image: ImageDescriptor,
     /// The offset of each level in bytes (GFX6 to GFX8), multiples of 256.
     pub levels: [u64; MOST_LEVELS],
-    /// The number of levels.
+    /// The number of mip levels of the image.
     pub level_count: u32,
 }
 
@@ -40,7 +40,7 @@ pub enum UmdError {
     /// There are fewer words than the format needs.
     #[error("{len} words of metadata, where {least} are needed")]
     TooShort {
-        /// The number of words.
+        /// The number of words found.
         len: usize,
         /// The smallest number of words needed.
         least: usize,

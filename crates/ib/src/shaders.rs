@@ -32,7 +32,7 @@ pub struct KeptShader {
     pub level: GfxLevel,
     /// The wave size with which the shader was executed.
     pub wave: WaveSize,
-    /// The GPU address.
+    /// The GPU address of the shader.
     pub va: GpuVa,
     /// The machine code.
     pub code: Vec<u32>,

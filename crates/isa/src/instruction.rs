@@ -12,7 +12,7 @@ use crate::{
 pub enum WaveSize {
     /// 32 lanes; GFX10 and later.
     Wave32,
-    /// 64 lanes.
+    /// 64 lanes; all generations.
     Wave64,
 }
 
@@ -39,7 +39,7 @@ impl WaveSize {
 pub struct Extension {
     /// The kind of extra dword: `Sdwa`, `Sdwab`, `Dpp`, `Dpp16` or `Dpp8`.
     pub format: Format,
-    /// The dword.
+    /// The value of the extra dword.
     pub dword: u32,
 }
 

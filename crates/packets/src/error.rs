@@ -47,7 +47,7 @@ pub enum FieldError {
     Address {
         /// The name of the field.
         field: &'static str,
-        /// The address.
+        /// The error with the rejected address.
         source: InTheHole,
     },
     /// The value is not a multiple of the alignment that the hardware requires.
@@ -55,7 +55,7 @@ pub enum FieldError {
     Misaligned {
         /// The name of the field.
         field: &'static str,
-        /// The address or length.
+        /// The rejected address or length.
         value: u64,
         /// The required alignment in bytes.
         multiple: u64,
@@ -69,7 +69,7 @@ pub enum FieldError {
     /// The packet does not have this variant on this generation or ring.
     #[error("{form} is not possible here")]
     NoSuchForm {
-        /// A description of the variant.
+        /// A description of the missing variant.
         form: &'static str,
     },
     /// The packet does not have this field on this generation or ring, or another field disables it.

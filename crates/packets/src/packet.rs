@@ -194,7 +194,7 @@ pub struct DecodeError {
     pub header: u32,
     /// The target of the packet.
     pub target: Target,
-    /// The reason.
+    /// The reason why the dwords are not a valid packet.
     pub fault: DecodeFault,
 }
 

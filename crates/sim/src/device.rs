@@ -62,7 +62,7 @@ impl SimDevice {
         SimMachine::of(&self.gpu.machine)
     }
 
-    /// Opens the render node.
+    /// Opens the render node, and returns the open file.
     pub fn open(&self) -> SimKernel {
         SimKernel::new(&self.gpu)
     }

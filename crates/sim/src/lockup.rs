@@ -72,9 +72,9 @@ pub enum LockupTimeoutError {
     /// A part is not a number of milliseconds.
     #[error("lockup timeout {text:?}: {part:?} is no number of milliseconds: {reason}")]
     Number {
-        /// The whole text.
+        /// The whole rejected text.
         text: String,
-        /// The part.
+        /// The part that is not a number.
         part: String,
         /// The cause of the error.
         reason: ParseIntError,
@@ -82,7 +82,7 @@ pub enum LockupTimeoutError {
     /// The text has more parts than there are kinds of rings.
     #[error("lockup timeout {text:?}: more than four parts (graphics, compute, SDMA, video)")]
     TooMany {
-        /// The whole text.
+        /// The whole rejected text.
         text: String,
     },
 }

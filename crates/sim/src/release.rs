@@ -29,12 +29,12 @@ use std::{fmt, str::FromStr};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum KernelRelease {
-    /// Linux 6.12, the reference.
+    /// Linux 6.12, on which all simulated behaviour is based.
     #[default]
     V6_12,
-    /// Linux 6.13.
+    /// Linux 6.13, which adds reset files in sysfs.
     V6_13,
-    /// Linux 6.17.
+    /// Linux 6.17, which adds user queues and resets of single rings on more chips.
     V6_17,
 }
 

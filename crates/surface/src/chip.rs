@@ -82,11 +82,11 @@ pub enum ChipError {
     /// A field of GB_ADDR_CONFIG is out of range.
     #[error("GB_ADDR_CONFIG {value:#x}: {field} is {found}")]
     AddrConfig {
-        /// The value of the register.
+        /// The value of the whole register.
         value: u32,
-        /// The name of the field.
+        /// The name of the field that is out of range.
         field: &'static str,
-        /// The value of the field.
+        /// The value of the field, which no chip has.
         found: u32,
     },
 }
@@ -247,12 +247,12 @@ impl Chip {
         })
     }
 
-    /// Returns the generation.
+    /// Returns the generation of the chip.
     pub const fn level(&self) -> GfxLevel {
         self.info.level
     }
 
-    /// Returns the decoded GB_ADDR_CONFIG.
+    /// Returns the decoded fields of GB_ADDR_CONFIG.
     pub const fn addr_config(&self) -> AddrConfig {
         self.config
     }

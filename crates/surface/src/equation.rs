@@ -6,15 +6,15 @@ pub const MAX_BITS: usize = 20;
 /// The coordinates of one element.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Texel {
-    /// The column, in elements.
+    /// The column of the element, from 0.
     pub x: u32,
-    /// The row, in elements.
+    /// The row of the element, from 0.
     pub y: u32,
     /// The array layer, or the slice of a 3D image.
     pub z: u32,
-    /// The sample (fragment).
+    /// The index of the sample (fragment); 0 for single-sampled images.
     pub sample: u32,
-    /// The mip level.
+    /// The index of the mip level.
     pub level: u32,
 }
 

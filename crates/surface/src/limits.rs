@@ -11,9 +11,9 @@ use crate::chip::{Chip, Family};
 /// Alignments, in bytes, that suffice for every image on a chip.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MaxAlignments {
-    /// The alignment of texels.
+    /// The alignment that suffices for the texels of every image.
     pub base: u32,
-    /// The alignment of metadata.
+    /// The alignment that suffices for the metadata of every image.
     pub metadata: u32,
 }
 

@@ -9,9 +9,9 @@ use crate::chip::{ChipRegisters, Family};
 pub struct Reported {
     /// The generation of the graphics IP.
     pub level: GfxLevel,
-    /// The family ID.
+    /// The family ID, such as 0x8f for Navi.
     pub family_id: u32,
-    /// The external revision.
+    /// The external revision, which distinguishes the chips of a family.
     pub external_rev: u32,
     /// The chip revision (stepping).
     pub chip_rev: u32,
@@ -23,7 +23,7 @@ pub struct Reported {
     pub macrotile_modes: [u32; 16],
     /// A mask of the enabled render backends.
     pub enabled_rb_mask: u64,
-    /// The number of render backends.
+    /// The number of render backends, as the kernel reports it.
     pub render_backends: u32,
     /// The number of enabled compute units.
     pub compute_units: u32,

@@ -11,7 +11,7 @@ use crate::{number::mode::Mode, program::shape::Shape};
 /// The fields contain the values of the COMPUTE_* registers of the same name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Dispatch {
-    /// The generation.
+    /// The generation of the chip that executes the dispatch.
     pub level: GfxLevel,
     /// The wave size: CS_W32_EN of COMPUTE_DISPATCH_INITIATOR.
     pub wave: WaveSize,

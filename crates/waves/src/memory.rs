@@ -20,7 +20,7 @@ pub enum Access {
 pub struct PageFault {
     /// The first address that faulted, with 48 bits.
     pub va: u64,
-    /// The kind of access.
+    /// The kind of access that faulted.
     pub access: Access,
 }
 

@@ -27,16 +27,16 @@ pub const SWIZZLE_ENABLE: Field<Buffer> =
 /// The number of records; the number of bytes if the stride is 0.
 pub const NUM_RECORDS: Field<Buffer> = Field::new("num_records", &[on(Gfx6, Gfx12, &[(2, 0, 32)])]);
 
-/// The source of component x.
+/// The source of component x: a component of the data, 0 or 1.
 pub const DST_SEL_X: Field<Buffer> = Field::new("dst_sel_x", &[on(Gfx6, Gfx12, &[(3, 0, 3)]).named(SQ_SEL_XYZW01)]);
 
-/// The source of component y.
+/// The source of component y: a component of the data, 0 or 1.
 pub const DST_SEL_Y: Field<Buffer> = Field::new("dst_sel_y", &[on(Gfx6, Gfx12, &[(3, 3, 3)]).named(SQ_SEL_XYZW01)]);
 
-/// The source of component z.
+/// The source of component z: a component of the data, 0 or 1.
 pub const DST_SEL_Z: Field<Buffer> = Field::new("dst_sel_z", &[on(Gfx6, Gfx12, &[(3, 6, 3)]).named(SQ_SEL_XYZW01)]);
 
-/// The source of component w.
+/// The source of component w: a component of the data, 0 or 1.
 pub const DST_SEL_W: Field<Buffer> = Field::new("dst_sel_w", &[on(Gfx6, Gfx12, &[(3, 9, 3)]).named(SQ_SEL_XYZW01)]);
 
 /// The layout and numeric type of an element.
@@ -48,7 +48,7 @@ pub const FORMAT: Field<Buffer> = Field::new(
 /// The numeric type of an element.
 pub const NUM_FORMAT: Field<Buffer> = Field::new("num_format", &[on(Gfx6, Gfx9, &[(3, 12, 3)]).named(BUF_NUM_FORMAT)]);
 
-/// The layout of an element.
+/// The layout of an element: the number and sizes of its components.
 pub const DATA_FORMAT: Field<Buffer> =
     Field::new("data_format", &[on(Gfx6, Gfx9, &[(3, 15, 4)]).named(BUF_DATA_FORMAT)]);
 
@@ -106,7 +106,7 @@ pub const NV: Field<Buffer> = Field::new("nv", &[on(Gfx9, Gfx9, &[(3, 27, 1)])])
 pub const OOB_SELECT: Field<Buffer> =
     Field::new("oob_select", &[on(Gfx10, Gfx12, &[(3, 28, 2)]).named(SQ_BUF_RSRC_WORD3__OOB_SELECT)]);
 
-/// The kind of resource.
+/// The kind of resource, which distinguishes buffers from images.
 pub const TYPE: Field<Buffer> = Field::new("type", &[on(Gfx6, Gfx12, &[(3, 30, 2)]).named(SQ_RSRC_BUF_TYPE)]);
 
 /// All fields, ordered by their first dword and bit on the oldest generation that has them.

@@ -54,7 +54,7 @@ pub const FORMAT: Field<Image> = Field::new(
     ],
 );
 
-/// The layout of an element.
+/// The layout of an element: the number and sizes of its components.
 pub const DATA_FORMAT: Field<Image> =
     Field::new("data_format", &[on(Gfx6, Gfx9, &[(1, 20, 6)]).named(IMG_DATA_FORMAT)]);
 
@@ -110,16 +110,16 @@ pub const INTERLACED: Field<Image> = Field::new("interlaced", &[on(Gfx6, Gfx8, &
 /// Always 1 on GFX10 and GFX10.3.
 pub const RESOURCE_LEVEL: Field<Image> = Field::new("resource_level", &[on(Gfx10, Gfx10_3, &[(2, 31, 1)])]);
 
-/// The source of component x.
+/// The source of component x: a component of the texel, 0 or 1.
 pub const DST_SEL_X: Field<Image> = Field::new("dst_sel_x", &[on(Gfx6, Gfx12, &[(3, 0, 3)]).named(SQ_SEL_XYZW01)]);
 
-/// The source of component y.
+/// The source of component y: a component of the texel, 0 or 1.
 pub const DST_SEL_Y: Field<Image> = Field::new("dst_sel_y", &[on(Gfx6, Gfx12, &[(3, 3, 3)]).named(SQ_SEL_XYZW01)]);
 
-/// The source of component z.
+/// The source of component z: a component of the texel, 0 or 1.
 pub const DST_SEL_Z: Field<Image> = Field::new("dst_sel_z", &[on(Gfx6, Gfx12, &[(3, 6, 3)]).named(SQ_SEL_XYZW01)]);
 
-/// The source of component w.
+/// The source of component w: a component of the texel, 0 or 1.
 pub const DST_SEL_W: Field<Image> = Field::new("dst_sel_w", &[on(Gfx6, Gfx12, &[(3, 9, 3)]).named(SQ_SEL_XYZW01)]);
 
 /// Disables clamping of reads from partial compressed blocks at the edge.
@@ -129,7 +129,7 @@ pub const NO_EDGE_CLAMP: Field<Image> = Field::new("no_edge_clamp", &[on(Gfx12, 
 pub const LAST_LEVEL: Field<Image> =
     Field::new("last_level", &[on(Gfx12, Gfx12, &[(3, 15, 5)]), on(Gfx6, Gfx11_5, &[(3, 16, 4)])]);
 
-/// The swizzle mode.
+/// The swizzle mode: the order of the texels in memory.
 pub const SW_MODE: Field<Image> = Field::new("sw_mode", &[on(Gfx9, Gfx12, &[(3, 20, 5)])]);
 
 /// The index into the table of tile modes.
@@ -171,7 +171,7 @@ pub const PITCH: Field<Image> = Field::new(
     ],
 );
 
-/// The first layer.
+/// The first layer of the view.
 pub const BASE_ARRAY: Field<Image> = Field::new(
     "base_array",
     &[on(Gfx10, Gfx11_5, &[(4, 16, 13)]), on(Gfx12, Gfx12, &[(4, 16, 14)]), on(Gfx6, Gfx9, &[(5, 0, 13)])],

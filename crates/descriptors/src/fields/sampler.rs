@@ -80,18 +80,18 @@ pub const LOD_BIAS: Field<Sampler> = Field::new("lod_bias", &[on(Gfx6, Gfx12, &[
 /// The second bias of the level of detail, in 1/16.
 pub const LOD_BIAS_SEC: Field<Sampler> = Field::new("lod_bias_sec", &[on(Gfx6, Gfx12, &[(2, 14, 6)]).signed()]);
 
-/// The magnification filter.
+/// The filter for magnification.
 pub const XY_MAG_FILTER: Field<Sampler> =
     Field::new("xy_mag_filter", &[on(Gfx6, Gfx12, &[(2, 20, 2)]).named(SQ_TEX_XY_FILTER)]);
 
-/// The minification filter.
+/// The filter for minification.
 pub const XY_MIN_FILTER: Field<Sampler> =
     Field::new("xy_min_filter", &[on(Gfx6, Gfx12, &[(2, 22, 2)]).named(SQ_TEX_XY_FILTER)]);
 
-/// The filter between slices.
+/// The filter between slices of a 3D image.
 pub const Z_FILTER: Field<Sampler> = Field::new("z_filter", &[on(Gfx6, Gfx12, &[(2, 24, 2)]).named(SQ_TEX_Z_FILTER)]);
 
-/// The filter between levels.
+/// The filter between mip levels.
 pub const MIP_FILTER: Field<Sampler> =
     Field::new("mip_filter", &[on(Gfx6, Gfx12, &[(2, 26, 2)]).named(SQ_TEX_MIP_FILTER)]);
 
@@ -122,7 +122,7 @@ pub const BORDER_COLOR_PTR: Field<Sampler> =
 /// Marks the depth format as wider than the requested one.
 pub const UPGRADED_DEPTH: Field<Sampler> = Field::new("upgraded_depth", &[on(Gfx6, Gfx8, &[(3, 29, 1)])]);
 
-/// The type of border colour.
+/// The type of border colour: a constant, or an entry of the table of border colours.
 pub const BORDER_COLOR_TYPE: Field<Sampler> =
     Field::new("border_color_type", &[on(Gfx6, Gfx12, &[(3, 30, 2)]).named(SQ_TEX_BORDER_COLOR)]);
 

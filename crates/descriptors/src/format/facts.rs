@@ -20,10 +20,10 @@ pub enum FormatUse {
     /// Loads from and stores to images.
     #[error("images")]
     Image,
-    /// Colour targets.
+    /// Rendering to colour targets.
     #[error("colour targets")]
     Color,
-    /// Depth targets.
+    /// Rendering to depth targets.
     #[error("depth targets")]
     Depth,
 }
@@ -32,11 +32,11 @@ pub enum FormatUse {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 #[error("{format} is no format of {usage} on {level}")]
 pub struct NoFormat {
-    /// The format.
+    /// The format that is not supported.
     pub format: Format,
-    /// The use.
+    /// The use for which it is not supported.
     pub usage: FormatUse,
-    /// The generation.
+    /// The generation of the chip.
     pub level: GfxLevel,
 }
 
@@ -116,7 +116,7 @@ impl Format {
         self.row().name
     }
 
-    /// Returns the `VkFormat` number.
+    /// Returns the format's number in Vulkan (`VkFormat`).
     pub fn vulkan(self) -> u32 {
         self.row().vulkan
     }

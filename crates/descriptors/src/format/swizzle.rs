@@ -13,7 +13,7 @@ impl Swizzle {
     pub const DEPTH: Self = Self([4, 0, 0, 1]);
     /// The two halves of a 64-bit integer (`R64_UINT` and `R64_SINT`), which shaders access with 32-bit instructions.
     pub const HALVES: Self = Self([4, 5, 1, 0]);
-    /// Zero for all components.
+    /// All components are zero.
     pub const ZERO: Self = Self([0; 4]);
 
     /// Returns the swizzle named by four letters of `xyzw01`, with `-` for 0; `None` for any other letter.

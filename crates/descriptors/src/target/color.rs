@@ -102,11 +102,11 @@ pub struct ColorTarget {
     pub last_layer: u32,
     /// The last layer of the image, or the depth of a 3D image less one (GFX9 and later).
     pub mip0_depth: u32,
-    /// The number of samples.
+    /// The number of samples; 1 without multisampling.
     pub samples: u32,
     /// The number of stored samples.
     pub storage_samples: u32,
-    /// The level that is bound.
+    /// The mip level that is bound.
     pub level: u32,
     /// The number of levels of the image.
     pub num_levels: u32,

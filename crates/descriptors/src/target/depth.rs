@@ -50,11 +50,11 @@ pub struct DepthTarget {
     pub width: u32,
     /// The height of level 0 in pixels.
     pub height: u32,
-    /// The level that is bound.
+    /// The mip level that is bound.
     pub level: u32,
     /// The number of levels of the image.
     pub num_levels: u32,
-    /// The number of samples.
+    /// The number of samples; 1 without multisampling.
     pub samples: u32,
     /// The first layer of the view.
     pub first_layer: u32,

@@ -9,7 +9,7 @@ pub struct HizHis {
     pub width: u32,
     /// The height in tiles of 8x8 pixels.
     pub height: u32,
-    /// The swizzle mode.
+    /// The swizzle mode of the buffer.
     pub mode: u32,
 }
 

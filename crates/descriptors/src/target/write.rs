@@ -8,7 +8,7 @@ use crate::error::DescriptorError;
 /// A write of a value to a register.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RegisterWrite {
-    /// The register.
+    /// The register to write.
     pub register: Register,
     /// The value to write.
     pub value: u32,

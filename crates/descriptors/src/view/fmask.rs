@@ -24,13 +24,13 @@ pub struct FmaskView {
     pub height: u32,
     /// The number of layers (GFX6 to GFX8).
     pub layers: u32,
-    /// The first layer.
+    /// The first layer of the view.
     pub first_layer: u32,
-    /// The last layer.
+    /// The last layer of the view.
     pub last_layer: u32,
-    /// The number of samples.
+    /// The number of samples of the image.
     pub samples: u32,
-    /// The number of stored samples.
+    /// The number of stored samples of the image.
     pub storage_samples: u32,
     /// The tiling of FMASK, with FMASK's pitch.
     pub tiling: Tiling,

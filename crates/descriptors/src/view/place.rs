@@ -18,14 +18,14 @@ pub enum Tiling {
     },
     /// The swizzle modes of GFX9.
     Gfx9 {
-        /// The swizzle mode.
+        /// The swizzle mode of the image.
         mode: u32,
         /// The epitch of addrlib: the pitch less one, or for some images the height less one.
         epitch: u32,
     },
     /// The swizzle modes of GFX10 and later.
     Modern {
-        /// The swizzle mode.
+        /// The swizzle mode of the image.
         mode: u32,
         /// The pitch in elements of a linear image, if it differs from the hardware's default (GFX10.3 and later).
         pitch: Option<u32>,

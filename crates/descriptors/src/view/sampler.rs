@@ -62,9 +62,9 @@ pub struct SamplerState {
     pub border_color_type: u32,
     /// The index into the table of border colours.
     pub border_color_ptr: u32,
-    /// The smallest level of detail.
+    /// The smallest level of detail, in levels.
     pub min_lod: f32,
-    /// The largest level of detail.
+    /// The largest level of detail, in levels.
     pub max_lod: f32,
     /// The bias of the level of detail.
     pub lod_bias: f32,

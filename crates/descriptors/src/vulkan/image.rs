@@ -26,19 +26,19 @@ mod usage {
 /// The part of `VkImageCreateInfo` that determines the layout of an image that is not shared with other processes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct VulkanImage {
-    /// `format`.
+    /// The format of the image (`format`).
     pub format: Format,
-    /// `imageType`.
+    /// The dimension of the image (`imageType`).
     pub dimension: Dimension,
-    /// `extent`.
+    /// Width, height and depth of level 0 in texels (`extent`).
     pub extent: [u32; 3],
-    /// `arrayLayers`.
+    /// The number of array layers (`arrayLayers`).
     pub layers: u32,
-    /// `mipLevels`.
+    /// The number of mip levels (`mipLevels`).
     pub levels: u32,
-    /// `samples`.
+    /// The number of samples (`samples`).
     pub samples: u32,
-    /// `true` for `VK_IMAGE_TILING_LINEAR`.
+    /// `true` if the image is linear (`VK_IMAGE_TILING_LINEAR`).
     pub linear: bool,
     /// The bits of `usage` (`VkImageUsageFlags`).
     pub usage: u32,
@@ -47,16 +47,16 @@ pub struct VulkanImage {
 /// The aspect of a format that a view shows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Aspect {
-    /// Colour.
+    /// The colour aspect.
     #[default]
     Color,
-    /// Depth.
+    /// The depth aspect.
     Depth,
-    /// Stencil.
+    /// The stencil aspect.
     Stencil,
 }
 
-/// `VkImageViewType`.
+/// The type of an image view (`VkImageViewType`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ViewType {
     /// A 1D view or an array of 1D views.
@@ -72,19 +72,19 @@ pub enum ViewType {
 /// The part of `VkImageViewCreateInfo` that determines a descriptor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct VulkanView {
-    /// `viewType`.
+    /// The type of the view (`viewType`).
     pub view: ViewType,
-    /// `aspectMask`.
+    /// The aspect that the view shows (`aspectMask`).
     pub aspect: Aspect,
-    /// `baseMipLevel`.
+    /// The first mip level of the view (`baseMipLevel`).
     pub base_level: u32,
-    /// `levelCount`.
+    /// The number of mip levels of the view (`levelCount`).
     pub level_count: u32,
-    /// `baseArrayLayer`.
+    /// The first array layer of the view (`baseArrayLayer`).
     pub base_layer: u32,
-    /// `layerCount`.
+    /// The number of array layers of the view (`layerCount`).
     pub layer_count: u32,
-    /// `components`. [`Swizzle::IDENTITY`] maps each component to itself.
+    /// The component mapping (`components`). [`Swizzle::IDENTITY`] maps each component to itself.
     pub swizzle: Swizzle,
     /// `true` if the view is for stores, `false` if it is for sampling.
     pub storage: bool,

@@ -123,7 +123,7 @@ pub struct VulkanSampler {
     pub unnormalized: bool,
     /// The reduction of the filtered texels (`reductionMode`).
     pub reduction: Reduction,
-    /// `true` for `VK_SAMPLER_CREATE_NON_SEAMLESS_CUBE_MAP_BIT_EXT`.
+    /// `true` to filter cube maps within one face (`VK_SAMPLER_CREATE_NON_SEAMLESS_CUBE_MAP_BIT_EXT`).
     pub non_seamless: bool,
 }
 

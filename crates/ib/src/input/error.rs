@@ -12,7 +12,7 @@ pub enum InputError {
     /// The file cannot be read.
     #[error("{name}: {error}")]
     Io {
-        /// The file.
+        /// The name of the file.
         name: String,
         /// The I/O error.
         error: io::Error,
@@ -20,13 +20,13 @@ pub enum InputError {
     /// The path is that of a directory, such as the one in which the simulator keeps IBs.
     #[error("{name}: is a directory; name one of its files, or use check, which reads all of them")]
     Directory {
-        /// The directory.
+        /// The path of the directory.
         name: String,
     },
     /// The file is larger than any IB.
     #[error("{name}: found more than {most} bytes, which no IB has")]
     TooLong {
-        /// The file.
+        /// The name of the file.
         name: String,
         /// The maximum size in bytes.
         most: u64,
@@ -34,7 +34,7 @@ pub enum InputError {
     /// The file is of another kind.
     #[error("{name}: found {found}; {READABLE}")]
     Foreign {
-        /// The file.
+        /// The name of the file.
         name: String,
         /// A description of its kind.
         found: &'static str,
@@ -42,7 +42,7 @@ pub enum InputError {
     /// The file is binary and has no whole dwords.
     #[error("{name}: found {bytes} bytes of binary data, which are not a multiple of 4; {READABLE}")]
     NoDwords {
-        /// The file.
+        /// The name of the file.
         name: String,
         /// The size of the file in bytes.
         bytes: usize,
@@ -50,7 +50,7 @@ pub enum InputError {
     /// A word of the text is not a dword.
     #[error("{name}: found text, of which line {line} has {word:?} where a hexadecimal dword belongs; {READABLE}")]
     NoNumber {
-        /// The file.
+        /// The name of the file.
         name: String,
         /// The line number, from 1.
         line: usize,
@@ -60,13 +60,13 @@ pub enum InputError {
     /// The file is a devcoredump of an idle GPU.
     #[error("{name}: found a devcoredump without IBs, all of whose rings are idle")]
     Idle {
-        /// The file.
+        /// The name of the file.
         name: String,
     },
     /// The directory has no captured IBs.
     #[error("{name}: no IBs are kept here")]
     NoIbs {
-        /// The directory.
+        /// The path of the directory.
         name: String,
     },
 }

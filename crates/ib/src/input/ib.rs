@@ -14,13 +14,13 @@ pub struct FileIb {
     pub title: Option<String>,
     /// The kind of engine that executes the IB.
     pub engine: Option<Engine>,
-    /// The generation.
+    /// The generation of the chip; `None` if the file does not contain it.
     pub level: Option<GfxLevel>,
     /// The version of the copy engine.
     pub sdma: Option<Version>,
-    /// The GPU address.
+    /// The GPU address of the IB; `None` if the file does not contain it.
     pub va: Option<GpuVa>,
-    /// The contents.
+    /// The dwords of the IB.
     pub dwords: Vec<u32>,
     /// `true` if the file shows the IB as part of another IB, which calls it.
     pub is_called: bool,

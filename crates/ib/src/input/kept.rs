@@ -22,9 +22,9 @@ pub struct Kept {
     pub path: PathBuf,
     /// The ring and generation that executed the IB.
     pub target: Target,
-    /// The GPU address.
+    /// The GPU address of the IB.
     pub va: GpuVa,
-    /// The contents.
+    /// The dwords of the IB.
     pub dwords: Vec<u32>,
 }
 

@@ -9,15 +9,15 @@ pub enum AssembleError {
     /// The generation has no operation with this name and suffix.
     #[error("{level} has no operation `{name}`")]
     UnknownName {
-        /// The generation.
+        /// The generation for which the text was assembled.
         level: GfxLevel,
-        /// The name.
+        /// The unknown name.
         name: String,
     },
     /// An operand is missing, superfluous, or invalid at its position.
     #[error("`{text}`: {operand} does not fit")]
     Operand {
-        /// The whole text.
+        /// The whole text of the instruction.
         text: String,
         /// The invalid operand, or the kind of the missing one.
         operand: String,
@@ -25,9 +25,9 @@ pub enum AssembleError {
     /// The operation does not have this modifier.
     #[error("`{text}`: modifier {modifier} does not fit")]
     Modifier {
-        /// The whole text.
+        /// The whole text of the instruction.
         text: String,
-        /// The modifier.
+        /// The unknown modifier.
         modifier: String,
     },
 }

@@ -6,7 +6,7 @@ use amdgpu_hw::GfxLevel;
 
 use crate::{WaveSize, decode};
 
-/// A finished program.
+/// A finished compute program with the register values to dispatch it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Program {
     pub(super) level: GfxLevel,
@@ -29,7 +29,7 @@ impl Program {
         &self.words
     }
 
-    /// Returns the wave size.
+    /// Returns the wave size for which the program was built.
     pub const fn wave(&self) -> WaveSize {
         self.wave
     }

@@ -12,7 +12,7 @@ pub enum Wide {
     Vector(Vector),
     /// Scalar registers with a value for all lanes: two, or one. For a truth value a lane mask.
     Scalar(Scalar),
-    /// A constant.
+    /// A 64-bit constant.
     Constant(u64),
 }
 

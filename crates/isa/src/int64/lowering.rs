@@ -6,7 +6,7 @@ use super::Op;
 /// truth values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Value {
-    /// A constant.
+    /// A 32-bit constant.
     Constant(u32),
     /// The value with this number. Inputs are numbered before the outputs of steps.
     Number(u16),
@@ -103,7 +103,7 @@ impl StepOp {
 /// A step of a lowered operation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Step {
-    /// The operation.
+    /// The operation of the step.
     pub op: StepOp,
     /// The inputs of the operation.
     pub inputs: Vec<Value>,
@@ -122,11 +122,11 @@ pub struct Steps {
     pub outputs: Vec<Value>,
 }
 
-/// A lowered operation.
+/// The result of lowering an operation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Lowering {
     /// The native instructions with ACO's names, without copies, splits and joins of registers. For wave32 on GFX10 and later.
     Native(Vec<&'static str>),
-    /// Steps.
+    /// Steps of 32-bit operations.
     Steps(Steps),
 }

@@ -7,47 +7,47 @@ bitflags::bitflags! {
     /// `src/amd/vulkan/radv_shader.c` (22.3.6) for the sets.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
     pub struct Options: u32 {
-        /// `imul64`.
+        /// Lowers multiplication (`imul64`).
         const IMUL = 1 << 0;
-        /// `imul_high64`.
+        /// Lowers the high half of products (`imul_high64`).
         const IMUL_HIGH = 1 << 1;
-        /// `imul_2x32_64`.
+        /// Lowers 64-bit products of 32-bit values (`imul_2x32_64`).
         const IMUL_2X32 = 1 << 2;
-        /// `divmod64`.
+        /// Lowers division and remainder (`divmod64`).
         const DIVMOD = 1 << 3;
-        /// `minmax64`.
+        /// Lowers minimum and maximum (`minmax64`).
         const MINMAX = 1 << 4;
-        /// `iabs64`.
+        /// Lowers the absolute value (`iabs64`).
         const IABS = 1 << 5;
-        /// `iadd_sat64`.
+        /// Lowers signed saturating addition and subtraction (`iadd_sat64`).
         const IADD_SAT = 1 << 6;
-        /// `conv64`.
+        /// Lowers conversions between integer sizes, floating point and truth values (`conv64`).
         const CONV = 1 << 7;
-        /// `iadd64`.
+        /// Lowers addition and subtraction (`iadd64`).
         const IADD = 1 << 8;
-        /// `ineg64`.
+        /// Lowers negation (`ineg64`).
         const INEG = 1 << 9;
-        /// `isign64`.
+        /// Lowers the sign function (`isign64`).
         const ISIGN = 1 << 10;
-        /// `icmp64`.
+        /// Lowers comparisons (`icmp64`).
         const ICMP = 1 << 11;
-        /// `logic64`.
+        /// Lowers bitwise operations (`logic64`).
         const LOGIC = 1 << 12;
-        /// `shift64`.
+        /// Lowers shifts (`shift64`).
         const SHIFT = 1 << 13;
-        /// `bcsel64`.
+        /// Lowers selection (`bcsel64`).
         const BCSEL = 1 << 14;
-        /// `extract64`.
+        /// Lowers the extraction of bytes and words (`extract64`).
         const EXTRACT = 1 << 15;
-        /// `bit_count64`.
+        /// Lowers the count of set bits (`bit_count64`).
         const BIT_COUNT = 1 << 16;
-        /// `ufind_msb64`.
+        /// Lowers the search for the highest set bit (`ufind_msb64`).
         const UFIND_MSB = 1 << 17;
-        /// `find_lsb64`.
+        /// Lowers the search for the lowest set bit (`find_lsb64`).
         const FIND_LSB = 1 << 18;
-        /// `usub_sat64`.
+        /// Lowers unsigned saturating subtraction (`usub_sat64`).
         const USUB_SAT = 1 << 19;
-        /// `uadd_sat64`.
+        /// Lowers unsigned saturating addition (`uadd_sat64`).
         const UADD_SAT = 1 << 20;
 
         /// The options that RADV set in Mesa 22.3.6.

@@ -25,11 +25,11 @@ pub enum Place {
     /// There is no address or offset.
     #[default]
     None,
-    /// It is a constant.
+    /// The address or offset is a constant.
     Constant,
-    /// It is in scalar registers.
+    /// The address or offset is in scalar registers.
     Scalar,
-    /// It is in vector registers.
+    /// The address or offset is in vector registers.
     Vector,
 }
 
@@ -64,7 +64,7 @@ impl Alignment {
 /// A request to load `components * component_bytes` bytes of memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Request {
-    /// The kind of memory.
+    /// The memory to load from, and the kind of instructions.
     pub kind: Kind,
     /// The number of components: 1 to 64.
     pub components: u8,
@@ -152,9 +152,9 @@ pub enum LoadError {
     /// The alignment is not a power of two, or its offset is not below it.
     #[error("alignment {mul} with offset {offset}: the first must be a power of two and the second below it")]
     Alignment {
-        /// The alignment in bytes.
+        /// The rejected alignment in bytes.
         mul: u32,
-        /// The offset in bytes.
+        /// The rejected offset in bytes.
         offset: u32,
     },
     /// The request has a component stride without swizzling.
@@ -166,9 +166,9 @@ pub enum LoadError {
     /// A scalar load is not known to be aligned to dwords.
     #[error("a scalar load at alignment {mul} with offset {offset}; it must be a multiple of 4")]
     ScalarAlignment {
-        /// The alignment in bytes.
+        /// The known alignment in bytes.
         mul: u32,
-        /// The offset in bytes.
+        /// The known offset from that alignment in bytes.
         offset: u32,
     },
     /// The address of a scalar load is in vector registers.

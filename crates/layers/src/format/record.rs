@@ -134,7 +134,7 @@ pub enum Run {
         first: u16,
         /// Number of dwords in the run.
         count: u16,
-        /// Value of the dwords.
+        /// The value that all dwords of the run have.
         dword: u32,
     },
 }

@@ -60,7 +60,7 @@ pub enum ReplayError {
     Unplayed {
         /// Number of the first call that was not made.
         call: u64,
-        /// The call as recorded.
+        /// The first call that was not made, as recorded.
         recorded: String,
     },
 }

@@ -23,7 +23,7 @@ impl Dump {
     }
 }
 
-/// A dumped IB.
+/// An IB in a dump.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Ib {
     /// The GPU address of the IB, if known.
@@ -49,7 +49,7 @@ pub struct Origin {
     pub is_chain: bool,
 }
 
-/// A dumped packet.
+/// A packet in a dump.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Packet {
     /// The offset of the packet in the IB, in dwords.

@@ -124,7 +124,7 @@ choices! {
     /// Source: Mesa 25.0.7 `src/amd/common/sid.h`, `WAIT_REG_MEM_*`; Linux 6.12 `soc15d.h`, `WAIT_REG_MEM_FUNCTION`.
     #[derive(Default)]
     pub enum Compare: CompareWith {
-        /// Always passes.
+        /// The comparison always passes.
         Always = ALWAYS,
         /// Passes if the value is less than the reference.
         Less = LESS,

@@ -141,11 +141,11 @@ pub struct Decoded<'ib> {
     pub offset: usize,
     /// The length of the packet in dwords, including the header.
     pub len: usize,
-    /// The header dword.
+    /// The first dword of the packet: its header.
     pub header: u32,
     /// The flags of the header.
     pub flags: HeaderFlags,
-    /// The packet.
+    /// The decoded packet.
     pub command: Command<'ib>,
 }
 

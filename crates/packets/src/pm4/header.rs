@@ -121,6 +121,6 @@ impl Header {
 pub struct Flagged<P> {
     /// The flags of the header.
     pub flags: HeaderFlags,
-    /// The packet.
+    /// The packet to which the flags are added.
     pub packet: P,
 }

@@ -18,21 +18,21 @@ pub enum RegisterError {
     NoSuchRegister {
         /// The name of the register.
         register: &'static str,
-        /// The generation.
+        /// The generation that lacks the register.
         level: GfxLevel,
     },
     /// No SET packet of this ring can write the offset.
     #[error("no SET packet reaches register {offset:#x} on {target}")]
     OutOfReach {
-        /// The offset in bytes.
+        /// The rejected register offset in bytes.
         offset: u32,
-        /// The ring.
+        /// The generation and ring of the writer.
         target: Target,
     },
     /// The offset is not a multiple of 4.
     #[error("register offset {offset:#x} is not a multiple of 4")]
     Misaligned {
-        /// The offset in bytes.
+        /// The rejected register offset in bytes.
         offset: u32,
     },
 }

@@ -95,9 +95,9 @@ pub struct Decoded<'ib> {
     pub offset: usize,
     /// The length of the packet in dwords, including the header.
     pub len: usize,
-    /// The header dword.
+    /// The first dword of the packet: its header.
     pub header: u32,
-    /// The packet.
+    /// The decoded packet.
     pub command: Command<'ib>,
 }
 

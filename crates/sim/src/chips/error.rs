@@ -9,7 +9,7 @@ pub enum CaptureError {
     /// The text is longer than a capture can be.
     #[error("the text is longer than {most} bytes")]
     TooLong {
-        /// The limit in bytes.
+        /// The maximum length in bytes.
         most: usize,
     },
     /// The text is not JSON.
@@ -29,7 +29,7 @@ pub enum CaptureError {
     WrongType {
         /// The path of the key.
         key: String,
-        /// The required type.
+        /// The type that the key must have.
         expected: &'static str,
         /// The type that was found.
         found: &'static str,
@@ -49,7 +49,7 @@ pub enum CaptureError {
     OutOfRange {
         /// The path of the key.
         key: String,
-        /// The value.
+        /// The rejected value.
         value: u64,
         /// The rule that the value breaks.
         reason: &'static str,
@@ -59,7 +59,7 @@ pub enum CaptureError {
     BadLength {
         /// The path of the key.
         key: String,
-        /// The number of entries.
+        /// The number of entries found.
         count: usize,
         /// The least number of entries.
         least: usize,
@@ -88,18 +88,18 @@ pub enum CaptureError {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ChipError {
-    /// It is neither a known name nor a path.
+    /// The text is neither the name of a known chip nor a path.
     #[error("no simulated chip is called {name:?}; there are {known}, and files with a slash or .json in their names")]
     NoSuchChip {
-        /// The name.
+        /// The unknown name.
         name: String,
-        /// The known names.
+        /// The known names, as text.
         known: String,
     },
     /// The file cannot be read.
     #[error("cannot read {}: {source}", path.display())]
     Read {
-        /// The file.
+        /// The path of the file.
         path: PathBuf,
         /// The operating system's reason.
         source: io::Error,
@@ -107,7 +107,7 @@ pub enum ChipError {
     /// The file is not a capture.
     #[error("{} is no capture of a GPU: {source}", path.display())]
     Capture {
-        /// The file.
+        /// The path of the file.
         path: PathBuf,
         /// The error of the capture.
         source: CaptureError,

@@ -52,11 +52,11 @@ pub struct Profile {
 /// The microcode versions of the command processors.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Firmware {
-    /// The micro engine.
+    /// The microcode of the micro engine (ME).
     pub me: InfoFirmware,
-    /// The prefetch parser.
+    /// The microcode of the prefetch parser (PFP).
     pub pfp: InfoFirmware,
-    /// The micro engine for compute.
+    /// The microcode of the compute micro engine (MEC).
     pub mec: InfoFirmware,
 }
 
@@ -69,7 +69,7 @@ pub struct Register {
     pub dword_offset: u32,
     /// The shader engine in bits 7..0 and the shader array in bits 15..8. 0xff stands for all.
     pub instance: u32,
-    /// The register's value.
+    /// The value that READ_MMR_REG returns.
     pub value: u32,
 }
 

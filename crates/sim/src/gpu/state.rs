@@ -73,7 +73,7 @@ impl State {
         }
     }
 
-    /// Returns the registers.
+    /// Returns the registers that packets have written.
     pub const fn registers(&self) -> &Registers {
         &self.registers
     }

@@ -36,7 +36,7 @@ impl Place {
         Self::new(number).map(|Self { minor, .. }| Self { minor, ..self })
     }
 
-    /// Returns the PCI address.
+    /// Returns the PCI address of the device.
     pub fn pci(self) -> PciAddress {
         PciAddress { domain: 0, bus: FIRST_BUS + self.index, device: 0, function: 0 }
     }

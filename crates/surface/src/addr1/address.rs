@@ -63,19 +63,19 @@ fn order(tile_type: TileType, bits: u32, thickness: u32) -> ([u8; 9], usize) {
 /// A level with explicit tiling parameters, as in packets of copy engines: colour or depth with one sample.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Tiles {
-    /// The tile mode.
+    /// The tile mode of the level.
     pub mode: TileMode,
     /// The order of elements in a micro tile.
     pub tile_type: TileType,
-    /// The macro tile parameters.
+    /// The macro tile parameters; unused without macro tiles.
     pub info: TileInfo,
     /// The size of an element in bits: 8 to 128.
     pub bits: u32,
-    /// The pitch in elements.
+    /// The row pitch of the level in elements.
     pub pitch: u32,
-    /// The padded height in elements.
+    /// The height of the level in elements, including padding.
     pub height: u32,
-    /// The number of slices.
+    /// The number of slices or layers of the level.
     pub depth: u32,
 }
 

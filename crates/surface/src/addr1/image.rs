@@ -56,7 +56,7 @@ bitflags! {
 /// The description of an image with a given tile mode.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Image {
-    /// The tile mode.
+    /// The requested tile mode.
     pub mode: TileMode,
     /// The order of elements in a micro tile.
     pub tile_type: TileType,
@@ -64,9 +64,9 @@ pub struct Image {
     pub bits: u32,
     /// `true` if elements are compressed blocks.
     pub block_compressed: bool,
-    /// The width in elements.
+    /// The width of level 0 in elements.
     pub width: u32,
-    /// The height in elements.
+    /// The height of level 0 in elements.
     pub height: u32,
     /// The number of array layers, or the depth of a 3D image.
     pub slices: u32,
@@ -116,13 +116,13 @@ pub struct Level {
     pub tile_index: i32,
     /// The index into the table of macro tile modes (GFX7-8); -1 for none.
     pub macro_index: i32,
-    /// The macro tile parameters.
+    /// The macro tile parameters of the level.
     pub info: TileInfo,
-    /// The pitch in elements.
+    /// The row pitch in elements, including padding.
     pub pitch: u32,
-    /// The height in elements.
+    /// The height in elements, including padding.
     pub height: u32,
-    /// The number of slices.
+    /// The number of slices or layers, including padding.
     pub depth: u32,
     /// The size of a slice in bytes.
     pub slice_bytes: u64,
@@ -148,7 +148,7 @@ pub struct Level {
     pub change: Option<TileChange>,
 }
 
-/// The layout of an image.
+/// The layout of an image with all its levels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Layout {
     levels: [Option<(Level, u64)>; MAX_LEVELS],

@@ -16,13 +16,13 @@ pub struct Mask {
     info: TileInfo,
     linear: bool,
     element: u32,
-    /// The pitch in pixels.
+    /// The row pitch of the mask in pixels of the image.
     pub pitch: u32,
-    /// The height in pixels.
+    /// The height of the mask in pixels of the image.
     pub height: u32,
     /// The size of a slice in bytes.
     pub slice_bytes: u64,
-    /// The size in bytes.
+    /// The size of the mask, with all slices, in bytes.
     pub bytes: u64,
     /// The alignment of the address in bytes.
     pub align: u32,
@@ -44,7 +44,7 @@ fn macro_tile(chip: &Chip, info: &TileInfo, linear: bool, cache: u32, element: u
     if wide { [64, 64] } else { [32, 32] }
 }
 
-/// Computes the layout of CMASK.
+/// Computes the layout of the CMASK of a level.
 pub fn cmask(chip: &Chip, level: &Level, linear: bool) -> Mask {
     let info = level.info;
     let base = info.pipes() * 256;

@@ -13,10 +13,10 @@ use crate::bits::{align64, log2};
 use crate::chip::Chip;
 use crate::error::AddrError;
 
-/// The DCC of a level.
+/// The size and alignment of a level's DCC.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct DccInfo {
-    /// The size in bytes.
+    /// The size of the DCC in bytes.
     pub bytes: u64,
     /// The alignment of the address in bytes.
     pub align: u32,
@@ -57,18 +57,18 @@ pub fn dcc(chip: &Chip, level: &Level, colour_bytes: u64, bits: u32, samples: u3
     Some(dcc)
 }
 
-/// The HTILE of a level.
+/// The size and alignment of a level's HTILE.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct HtileInfo {
-    /// The size in bytes.
+    /// The size of the HTILE in bytes.
     pub bytes: u64,
     /// The size of a slice in bytes.
     pub slice_bytes: u64,
     /// The alignment of the address in bytes.
     pub align: u32,
-    /// The pitch in pixels.
+    /// The row pitch in pixels, including padding.
     pub pitch: u32,
-    /// The height in pixels.
+    /// The height in pixels, including padding.
     pub height: u32,
     /// `true` if HTILE is TC-compatible and the next level may have HTILE.
     pub next_level: bool,

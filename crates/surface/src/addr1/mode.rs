@@ -46,7 +46,7 @@ impl TileMode {
         }
     }
 
-    /// Returns addrlib's number.
+    /// Returns addrlib's number of the mode.
     pub const fn number(self) -> u8 {
         self.0
     }

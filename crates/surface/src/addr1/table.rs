@@ -8,7 +8,7 @@ use crate::chip::Chip;
 /// The parameters of macro tiles: their distribution over pipes and banks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct TileInfo {
-    /// The number of banks.
+    /// The number of memory banks.
     pub banks: u32,
     /// The bank width: the number of horizontally adjacent micro tiles in a bank.
     pub bank_width: u32,
@@ -27,7 +27,7 @@ impl TileInfo {
     pub(crate) const GENERAL: Self =
         Self { banks: 2, bank_width: 1, bank_height: 1, aspect: 1, tile_split: 64, pipe_config: 1 };
 
-    /// Returns the number of pipes.
+    /// Returns the number of pipes of the pipe configuration.
     pub const fn pipes(&self) -> u32 {
         match self.pipe_config {
             5..=8 => 4,
@@ -41,7 +41,7 @@ impl TileInfo {
 /// An entry of the table of tile modes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TileEntry {
-    /// The tile mode.
+    /// The tile mode of the entry.
     pub mode: TileMode,
     /// The order of elements in a micro tile.
     pub tile_type: TileType,

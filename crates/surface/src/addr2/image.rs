@@ -35,7 +35,7 @@ bitflags! {
         const DEPTH = 1 << 1;
         /// The image is a stencil target.
         const STENCIL = 1 << 2;
-        /// The image is sampled.
+        /// The texture units sample the image.
         const TEXTURE = 1 << 3;
         /// The display scans out the image.
         const DISPLAY = 1 << 4;
@@ -67,17 +67,17 @@ bitflags! {
 /// The description of an image with a given swizzle mode.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Image {
-    /// The swizzle mode.
+    /// The swizzle mode of the image.
     pub mode: SwizzleMode,
-    /// The dimension.
+    /// The dimension of the image: 1D, 2D or 3D.
     pub dimension: Dimension,
-    /// The class of the format.
+    /// The class of the format, which restricts the modes.
     pub format: Format,
     /// The size of an element in bits: 8 to 128.
     pub bits: u32,
-    /// The width in elements.
+    /// The width of level 0 in elements.
     pub width: u32,
-    /// The height in elements.
+    /// The height of level 0 in elements.
     pub height: u32,
     /// The number of array layers, or the depth of a 3D image.
     pub slices: u32,
@@ -147,9 +147,9 @@ impl Image {
 /// The layout of a mip level.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Level {
-    /// The pitch in elements.
+    /// The row pitch of the level in elements.
     pub pitch: u32,
-    /// The padded height in elements.
+    /// The height of the level in elements, including padding.
     pub height: u32,
     /// The padded depth or number of layers.
     pub depth: u32,
@@ -198,11 +198,11 @@ impl core::ops::Index<u32> for Levels {
 /// The sizes of an image. Sizes are in elements unless the field says bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Layout {
-    /// The pitch of level 0.
+    /// The row pitch of level 0.
     pub pitch: u32,
     /// The pitch in pixels: a third of `pitch` for elements of 96 bits.
     pub pixel_pitch: u32,
-    /// The height of level 0.
+    /// The height of level 0, including padding.
     pub height: u32,
     /// The padded number of layers or slices.
     pub slices: u32,
@@ -210,9 +210,9 @@ pub struct Layout {
     pub slice_bytes: u64,
     /// The size of the image in bytes.
     pub bytes: u64,
-    /// The alignment in bytes.
+    /// The alignment of the image's address in bytes.
     pub align: u32,
-    /// The dimensions of a block.
+    /// The width, height and depth of a block.
     pub block: [u32; 3],
     /// The pitch of the mip chain with all levels (GFX9); later the pitch of level 0.
     pub chain_pitch: u32,
@@ -226,6 +226,6 @@ pub struct Layout {
     pub chain_in_tail: bool,
     /// The first level in the mip tail; the number of levels if there is no mip tail.
     pub first_tail: u32,
-    /// The levels.
+    /// The layout of each mip level, the largest first.
     pub levels: Levels,
 }

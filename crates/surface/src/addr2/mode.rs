@@ -14,13 +14,13 @@ pub struct SwizzleMode(u8);
 /// The order of elements in a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Order {
-    /// Depth, and Morton order.
+    /// Morton order, used for depth.
     Z,
-    /// Standard.
+    /// The standard order.
     S,
-    /// Display.
+    /// The order that the display engine can read.
     D,
-    /// Rotated (GFX9), render target (GFX10 and later).
+    /// The rotated order (GFX9), or the order for render targets (GFX10 and later).
     R,
 }
 
@@ -42,7 +42,7 @@ pub mod sets {
         pub block_64k: u32,
         /// The modes with blocks of variable size (GFX10) or 256 KiB (GFX11).
         pub block_big: u32,
-        /// The modes of each [`super::Order`].
+        /// The modes with each order of elements, indexed by [`super::Order`].
         pub orders: [u32; 4],
         /// The modes with a pipe and bank XOR.
         pub xor: u32,
@@ -140,7 +140,7 @@ impl SwizzleMode {
         Self((number & 31) as u8)
     }
 
-    /// Returns the mode's number.
+    /// Returns the number of the mode in SW_MODE fields.
     pub const fn number(self) -> u8 {
         self.0
     }

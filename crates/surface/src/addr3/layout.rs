@@ -14,13 +14,13 @@ pub type PaddedLevel = Level;
 /// The sizes of an image. Sizes are in elements unless the field says bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Layout {
-    /// The pitch of level 0.
+    /// The row pitch of level 0.
     pub pitch: u32,
     /// The pitch in pixels: a third of `pitch` for elements of 96 bits.
     pub pixel_pitch: u32,
     /// The pitch from which the size of a slice is computed. For linear images it is a multiple of 256 bytes.
     pub slice_pitch: u32,
-    /// The height of level 0.
+    /// The height of level 0, including padding.
     pub height: u32,
     /// The padded number of layers or slices.
     pub slices: u32,
@@ -30,15 +30,15 @@ pub struct Layout {
     pub dense_slice_bytes: u64,
     /// The size of the image in bytes.
     pub bytes: u64,
-    /// The alignment in bytes.
+    /// The alignment of the image's address in bytes.
     pub align: u32,
-    /// The dimensions of a block.
+    /// The width, height and depth of a block.
     pub block: [u32; 3],
     /// `true` if the whole chain is in one mip tail.
     pub chain_in_tail: bool,
     /// The first level in the mip tail; the number of levels if there is no mip tail.
     pub first_tail: u32,
-    /// The levels.
+    /// The layout of each mip level, the largest first.
     pub levels: Levels,
 }
 

@@ -41,17 +41,17 @@ bitflags! {
 /// The description of an image with a given swizzle mode.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Image {
-    /// The swizzle mode.
+    /// The swizzle mode of the image.
     pub mode: Mode,
-    /// The dimension.
+    /// The dimension of the image: 1D, 2D or 3D.
     pub dimension: Dimension,
-    /// The class of the format.
+    /// The class of the format, which restricts the modes.
     pub format: Format,
     /// The size of an element in bits: 8 to 128.
     pub bits: u32,
-    /// The width in elements.
+    /// The width of level 0 in elements.
     pub width: u32,
-    /// The height in elements.
+    /// The height of level 0 in elements.
     pub height: u32,
     /// The number of array layers, or the depth of a 3D image.
     pub slices: u32,

@@ -40,7 +40,7 @@ impl Mode {
         if number < 8 { Some(Self::ALL[number as usize]) } else { None }
     }
 
-    /// Returns the mode's number.
+    /// Returns the number of the mode in the hardware's fields.
     pub const fn number(self) -> u8 {
         self as u8
     }

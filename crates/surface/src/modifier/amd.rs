@@ -12,15 +12,15 @@ const INVALID: u64 = 0x00ff_ffff_ffff_ffff;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[repr(u8)]
 pub enum TileVersion {
-    /// GFX9.
+    /// The swizzle modes of GFX9.
     Gfx9 = 1,
-    /// GFX10.
+    /// The swizzle modes of GFX10.
     Gfx10 = 2,
-    /// GFX10.3.
+    /// The swizzle modes of GFX10.3.
     Gfx10RbPlus = 3,
-    /// GFX11.
+    /// The swizzle modes of GFX11.
     Gfx11 = 4,
-    /// GFX12.
+    /// The swizzle modes of GFX12.
     Gfx12 = 5,
 }
 
@@ -28,12 +28,12 @@ pub enum TileVersion {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[repr(u8)]
 pub enum MaxBlock {
-    /// 64 bytes.
+    /// Blocks of at most 64 bytes.
     #[default]
     B64 = 0,
-    /// 128 bytes.
+    /// Blocks of at most 128 bytes.
     B128 = 1,
-    /// 256 bytes.
+    /// Blocks of at most 256 bytes.
     B256 = 2,
 }
 
@@ -70,7 +70,7 @@ pub struct DccModifier {
 /// The fields of AMD's modifier of a tiled layout.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct AmdModifier {
-    /// The tile version.
+    /// The tile version, which defines the meaning of [`tile`](Self::tile).
     pub version: TileVersion,
     /// The swizzle mode's number in the tile version.
     pub tile: u8,
@@ -106,13 +106,13 @@ pub enum ModifierError {
     /// The modifier belongs to another vendor.
     #[error("a modifier of vendor {vendor:#x}")]
     Vendor {
-        /// The vendor byte.
+        /// The vendor byte of the modifier (bits 63..56).
         vendor: u8,
     },
     /// A field has an undefined value.
     #[error("modifier {modifier:#x}: {field} is {value}")]
     Field {
-        /// The modifier.
+        /// The 64-bit value of the modifier.
         modifier: u64,
         /// The field's name, as in `drm_fourcc.h`.
         field: &'static str,

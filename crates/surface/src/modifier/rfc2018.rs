@@ -116,7 +116,7 @@ pub enum Tiling {
     },
     /// The swizzle modes of GFX9.
     Gfx9 {
-        /// The swizzle mode.
+        /// The number of the swizzle mode.
         mode: u8,
     },
 }

@@ -17,7 +17,7 @@ use thiserror::Error;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 #[error("tiling flags {flags:#x}: {field} is {value}")]
 pub struct TilingFlagsError {
-    /// The tiling flags.
+    /// The tiling flags of the BO.
     pub flags: u64,
     /// The name of the invalid field, as in `amdgpu_drm.h`.
     pub field: &'static str,

@@ -41,7 +41,7 @@ pub enum MicroMode {
     Display = 0,
     /// The standard order; the thin order on GFX6-8.
     Standard = 1,
-    /// The order for depth.
+    /// The order for depth and stencil images.
     Depth = 2,
     /// The order for render targets; the rotated order on GFX6-9.
     Render = 3,

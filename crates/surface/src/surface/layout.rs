@@ -23,9 +23,9 @@ pub struct Prt {
 /// The layout of stencil in an image with depth.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Stencil {
-    /// The offset in bytes.
+    /// The offset of stencil in the image, in bytes.
     pub offset: u64,
-    /// The swizzle mode.
+    /// The swizzle mode of stencil.
     pub swizzle_mode: u8,
     /// The pitch field of the descriptor (GFX9).
     pub epitch: u32,
@@ -36,13 +36,13 @@ pub struct Stencil {
 pub struct Metadata {
     /// The offset in the buffer, in bytes; 0 if the metadata is not in the buffer.
     pub offset: u64,
-    /// The size in bytes.
+    /// The size of the metadata in bytes.
     pub bytes: u64,
     /// The size of a slice in bytes.
     pub slice_bytes: u64,
     /// The base-2 logarithm of the alignment in bytes.
     pub align_log2: u32,
-    /// The pitch in elements (HTILE).
+    /// The row pitch in elements, for HTILE.
     pub pitch: u32,
     /// The number of levels that have metadata.
     pub levels: u32,
@@ -61,7 +61,7 @@ pub struct Dcc {
     pub block: [u32; 3],
     /// The pitch in elements, less one.
     pub pitch_max: u32,
-    /// The height in elements.
+    /// The height of the DCC in elements, including padding.
     pub height: u32,
     /// The inputs for computing the addresses of metadata; `None` if the image is not 2D.
     pub image: Option<MetaImage>,
@@ -72,13 +72,13 @@ pub struct Dcc {
 pub struct DisplayDcc {
     /// The offset in the buffer, in bytes.
     pub offset: u64,
-    /// The size in bytes.
+    /// The size of the second DCC in bytes.
     pub bytes: u64,
     /// The base-2 logarithm of the alignment in bytes.
     pub align_log2: u32,
     /// The pitch in elements, less one.
     pub pitch_max: u32,
-    /// The height in elements.
+    /// The height of the second DCC in elements, including padding.
     pub height: u32,
     /// The inputs for computing the addresses of metadata.
     pub image: Option<MetaImage>,
@@ -89,7 +89,7 @@ pub struct DisplayDcc {
 pub struct Fmask {
     /// The offset in the buffer, in bytes.
     pub offset: u64,
-    /// The size in bytes.
+    /// The size of the FMASK in bytes.
     pub bytes: u64,
     /// The size of a slice in bytes.
     pub slice_bytes: u64,
@@ -108,24 +108,24 @@ pub struct Fmask {
 pub struct HizHis {
     /// The offset in the buffer, in bytes.
     pub offset: u64,
-    /// The size in bytes.
+    /// The size of the buffer in bytes.
     pub bytes: u64,
     /// The width in elements of 8x8 pixels.
     pub width: u32,
     /// The height in elements of 8x8 pixels.
     pub height: u32,
-    /// The swizzle mode.
+    /// The swizzle mode of the buffer.
     pub swizzle_mode: u8,
     /// The alignment, in bytes, that the mode requires. Mesa 25.0.7 ignores it, and so does the offset here.
     pub align: u32,
 }
 
-/// The layout of CMASK.
+/// The layout of the CMASK of a colour image.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Cmask {
     /// The offset in the buffer, in bytes; 0 for a single-sampled image, whose CMASK is in a separate buffer.
     pub offset: u64,
-    /// The size in bytes.
+    /// The size of the CMASK in bytes.
     pub bytes: u64,
     /// The size of a slice in bytes.
     pub slice_bytes: u64,
@@ -182,9 +182,9 @@ pub struct SurfaceLayout {
     pub display_dcc: Option<DisplayDcc>,
     /// The pitch, less one, of the DCC that the display reads; also set if there is no second DCC.
     pub display_pitch_max: u32,
-    /// The layout of FMASK.
+    /// The layout of FMASK, if the image has one.
     pub fmask: Option<Fmask>,
-    /// The layout of CMASK.
+    /// The layout of CMASK, if the image has one.
     pub cmask: Option<Cmask>,
     /// The swizzle mode (GFX9 and later).
     pub swizzle_mode: u8,

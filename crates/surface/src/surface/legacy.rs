@@ -17,13 +17,13 @@ pub enum LevelMode {
 /// The layout of a level on GFX6 to GFX8.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LegacyLevel {
-    /// The offset in bytes.
+    /// The offset of the level in the image, in bytes.
     pub offset: u64,
     /// The size of a slice in bytes.
     pub slice_bytes: u64,
-    /// The pitch in elements.
+    /// The row pitch of the level in elements.
     pub pitch: u32,
-    /// The height in elements.
+    /// The height of the level in elements, including padding.
     pub height: u32,
     /// The tiling of the level.
     pub mode: LevelMode,
@@ -38,11 +38,11 @@ pub struct LegacyTiles {
     pub bank_width: u32,
     /// The bank height: the number of vertically adjacent micro tiles in a bank.
     pub bank_height: u32,
-    /// The macro tile aspect.
+    /// The macro tile aspect: the factor by which a macro tile is wider than its default.
     pub aspect: u32,
     /// The tile split: the number of bytes after which the samples of a tile are split.
     pub tile_split: u32,
-    /// The number of banks.
+    /// The number of memory banks.
     pub banks: u32,
     /// The PIPE_CONFIG field of the tile mode register.
     pub pipe_config: u32,
@@ -58,13 +58,13 @@ impl LegacyTiles {
 /// The values of a layout that only exist on GFX6 to GFX8.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Legacy {
-    /// The levels.
+    /// The layout of each level of colour or depth.
     pub levels: [LegacyLevel; MAX_LEVELS],
-    /// The levels of stencil.
+    /// The layout of each level of stencil.
     pub stencil_levels: [LegacyLevel; MAX_LEVELS],
     /// The DCC of each level: its offset and size for fast clears, and the fast clear size of one slice.
     pub dcc_levels: [(LevelPlace, u32); MAX_LEVELS],
-    /// The macro tile parameters.
+    /// The macro tile parameters of the image.
     pub tiles: LegacyTiles,
     /// The tile split of stencil: the number of bytes after which the samples of a tile are split.
     pub stencil_tile_split: u32,
@@ -76,7 +76,7 @@ pub struct Legacy {
     pub cmask_slice_tile_max: u32,
     /// The size of an FMASK slice in tiles, less one.
     pub fmask_slice_tile_max: u32,
-    /// The tile index of FMASK.
+    /// The index of FMASK into the table of tile modes.
     pub fmask_tile_index: i32,
     /// The bank height of FMASK.
     pub fmask_bank_height: u32,

@@ -44,10 +44,10 @@ pub struct DccSettings {
     pub max_block: MaxBlock,
 }
 
-/// The location of a level.
+/// The location of a mip level in an image or in its metadata.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LevelPlace {
-    /// The offset in bytes.
+    /// The offset of the level in bytes.
     pub offset: u64,
     /// The pitch in elements; for metadata, the size of the level in bytes.
     pub pitch: u32,

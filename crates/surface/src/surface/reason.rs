@@ -13,11 +13,11 @@ pub enum ModeReason {
     Asked,
     /// The chip has no image instructions, so all its images are linear.
     NoImageInstructions,
-    /// The modifier gives the mode.
+    /// The format modifier determines the mode.
     Modifier,
     /// The image is imported, and its exporter chose the mode.
     Imported,
-    /// The description gives the mode.
+    /// The description forces the mode.
     Forced,
     /// Images of shading rates have only one mode.
     ShadingRates,
@@ -37,16 +37,16 @@ pub enum ModeReason {
     ThinnestVolume,
     /// addrlib replaced the mode that the driver requested (GFX6-8).
     Changed {
-        /// The requested mode.
+        /// The mode that the driver requested.
         from: TileMode,
-        /// The reason for the change.
+        /// The reason why addrlib replaced it.
         why: TileChange,
     },
     /// addrlib's preference among the modes that the use allows (GFX9-11).
     Suggested {
         /// A mask of the allowed modes.
         modes: u32,
-        /// The rule that decided.
+        /// The rule that determined the choice.
         step: addr2::Reason,
     },
     /// The largest block whose estimated size is within its limit (GFX12).
@@ -73,7 +73,7 @@ pub struct Estimate {
     pub limit: f64,
 }
 
-/// The presence of a kind of metadata.
+/// The presence or absence of a kind of metadata.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Presence {
     /// The image has the metadata.
@@ -98,7 +98,7 @@ impl Presence {
 /// The reason why an image lacks a kind of metadata.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Absence {
-    /// The description disables it.
+    /// The description disables this kind of metadata.
     NotWanted,
     /// The modifier does not include it.
     Modifier,
@@ -204,14 +204,14 @@ impl fmt::Display for Absence {
 pub struct Reasons {
     /// The reason for the tile or swizzle mode.
     pub mode: ModeReason,
-    /// The presence of DCC.
+    /// The presence of DCC, with the reason if it is absent.
     pub dcc: Presence,
-    /// The presence of the second DCC, which the display reads.
+    /// The presence of the second DCC, which the display reads, with the reason if it is absent.
     pub display_dcc: Presence,
-    /// The presence of HTILE; of HiZ on GFX12.
+    /// The presence of HTILE, or of HiZ on GFX12, with the reason if it is absent.
     pub htile: Presence,
-    /// The presence of FMASK.
+    /// The presence of FMASK, with the reason if it is absent.
     pub fmask: Presence,
-    /// The presence of CMASK.
+    /// The presence of CMASK, with the reason if it is absent.
     pub cmask: Presence,
 }

@@ -16,7 +16,7 @@ pub enum TilerError {
     Missing {
         /// The kind of number: `level` or `sample`.
         what: &'static str,
-        /// The requested number.
+        /// The requested level or sample.
         number: u32,
         /// The number of levels or samples of the image.
         count: u32,

@@ -17,7 +17,7 @@ pub struct Region {
     pub first: [u32; 3],
     /// The number of columns, of rows, and of layers or slices.
     pub extent: [u32; 3],
-    /// The sample.
+    /// The index of the sample to copy.
     pub sample: u32,
 }
 

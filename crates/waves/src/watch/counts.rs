@@ -21,14 +21,14 @@ pub enum InstructionClass {
     Image,
     /// Branches and jumps.
     Branch,
-    /// Barriers.
+    /// Barriers between the waves of a work-group.
     Barrier,
     /// Waits, hints, and the end of the program.
     Other,
 }
 
 impl InstructionClass {
-    /// All classes.
+    /// All classes of instructions.
     pub const ALL: [Self; 9] = [
         Self::Scalar,
         Self::ScalarMemory,

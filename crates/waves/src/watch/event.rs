@@ -59,9 +59,9 @@ pub struct Hit {
 /// The kind of memory in which a race occurs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MemoryKind {
-    /// LDS of a work-group.
+    /// The LDS of a work-group.
     Lds,
-    /// Memory with page tables.
+    /// Global memory, which is accessed through page tables.
     Memory,
 }
 

@@ -30,9 +30,9 @@ use crate::{
 /// The waves whose instructions are traced.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TracedWaves {
-    /// All waves.
+    /// Traces all waves.
     All,
-    /// A single wave.
+    /// Traces a single wave.
     One {
         /// The work-group ID in x, y and z.
         group: [u32; 3],
@@ -55,7 +55,7 @@ pub struct Watch {
 /// The results of watching a dispatch.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct WatchReport {
-    /// The counts.
+    /// The counts of instructions, lanes and bytes.
     pub counts: WatchCounts,
     /// The number of pairs of instructions that race.
     pub races: u64,

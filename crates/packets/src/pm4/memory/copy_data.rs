@@ -13,9 +13,9 @@ use amdgpu_hw::{GfxLevel, GpuVa};
 choices! {
     /// The size that COPY_DATA copies.
     pub enum CopySize: CountSel {
-        /// 32 bits.
+        /// Copies 32 bits.
         Dword = DWORD,
-        /// 64 bits. Memory addresses must be multiples of 8, and registers are used in pairs.
+        /// Copies 64 bits. Memory addresses must be multiples of 8, and registers are used in pairs.
         Qword = QWORD,
     }
 }

@@ -113,9 +113,9 @@ impl DmaTo {
 pub struct CpDma {
     /// The engine that `sync` stalls.
     pub engine: Engine,
-    /// The source.
+    /// The source of the transfer.
     pub from: DmaSource,
-    /// The destination.
+    /// The destination of the transfer.
     pub to: DmaTo,
     /// The number of bytes, at most [`CpDma::max_bytes`]. 0 transfers nothing.
     pub bytes: u32,

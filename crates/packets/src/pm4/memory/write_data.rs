@@ -64,7 +64,7 @@ impl WriteTo {
 pub struct WriteData<'a> {
     /// The engine that stores.
     pub engine: Engine,
-    /// The destination.
+    /// The destination of the dwords.
     pub to: WriteTo,
     /// `true` to store all dwords to the same address, so that the last one remains.
     pub no_increment: bool,

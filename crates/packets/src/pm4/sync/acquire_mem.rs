@@ -17,7 +17,7 @@ use amdgpu_hw::{GfxLevel, GpuVa};
 pub struct CacheRange {
     /// The address of the first block divided by 256.
     pub base: u64,
-    /// The number of blocks.
+    /// The number of blocks of 256 bytes.
     pub blocks: u64,
 }
 
@@ -58,9 +58,9 @@ choices! {
         PreColor = PRE_COLOR,
         /// The stage before pixel shaders.
         PrePixelShader = PRE_PIXEL_SHADER,
-        /// PFP.
+        /// The prefetch parser (PFP).
         Pfp = CP_PFP,
-        /// ME.
+        /// The micro engine (ME).
         Me = CP_ME,
     }
 }

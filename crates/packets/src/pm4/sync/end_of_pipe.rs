@@ -200,7 +200,7 @@ pub struct EndOfPipe {
     pub tc: TcActions,
     /// The cache actions on GFX10 and later; empty before.
     pub gcr: Gcr,
-    /// The store.
+    /// The value to store and its destination.
     pub store: EopStore,
     /// The path of the store.
     pub path: EopPath,

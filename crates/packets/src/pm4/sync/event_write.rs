@@ -60,7 +60,7 @@ impl Event {
 /// Source: Mesa 25.0.7 `src/amd/common/sid.h`, `PKT3_EVENT_WRITE`; `src/amd/vulkan/radv_query.c`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct EventWrite {
-    /// The event.
+    /// The event to trigger.
     pub event: Event,
     /// The destination address, for events that [sample](Event::samples); `None` for all other events.
     pub at: Option<GpuVa>,

@@ -23,7 +23,7 @@ pub enum Access {
 pub struct PageFault {
     /// The first byte that could not be accessed.
     pub va: GpuVa,
-    /// The kind of access.
+    /// The kind of access that faulted.
     pub access: Access,
 }
 

@@ -11,7 +11,7 @@ use crate::gpu::{Ib, PageFault};
 /// A location in a job.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Place {
-    /// The engine.
+    /// The target of the engine: its ring and generation.
     pub target: Target,
     /// The IB that contains the packet.
     pub ib: Ib,
@@ -89,13 +89,13 @@ pub enum Stop {
     GaveUp {
         /// The location in the job.
         place: Place,
-        /// The polled location.
+        /// The location that the wait polled.
         at: Watched,
         /// The comparison that was not satisfied.
         function: Compare,
         /// The mask that is applied to the value.
         mask: u64,
-        /// The reference value.
+        /// The reference value of the comparison.
         reference: u64,
         /// The last value read, without the mask.
         last: u64,

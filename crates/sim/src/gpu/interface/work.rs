@@ -65,7 +65,7 @@ pub struct Scene<'s> {
     pub job: &'s dyn Job,
 }
 
-/// Work for shaders.
+/// A draw or dispatch, with its parameters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Work {

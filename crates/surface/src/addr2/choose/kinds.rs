@@ -89,11 +89,11 @@ pub struct Choice {
     pub blocks: Blocks,
     /// The orders of these modes.
     pub orders: Orders,
-    /// The preferred orders.
+    /// The orders that the description or the restrictions prefer.
     pub preferred: Orders,
     /// `true` if any of the modes has a pipe and bank XOR.
     pub can_xor: bool,
-    /// The rule that decided.
+    /// The rule that determined the preferred mode.
     pub reason: Reason,
 }
 

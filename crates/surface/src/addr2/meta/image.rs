@@ -18,7 +18,7 @@ pub enum MetaKind {
 /// The description of metadata of an image with a given mode.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MetaImage {
-    /// The kind of metadata.
+    /// The kind of metadata to describe.
     pub kind: MetaKind,
     /// The mode of the image: of the colour, depth or FMASK surface.
     pub mode: SwizzleMode,
@@ -26,9 +26,9 @@ pub struct MetaImage {
     pub dimension: Dimension,
     /// The size of an element in bits.
     pub bits: u32,
-    /// The width in elements.
+    /// The width of the image in elements.
     pub width: u32,
-    /// The height in elements.
+    /// The height of the image in elements.
     pub height: u32,
     /// The number of array layers, or the depth of a 3D image.
     pub slices: u32,
@@ -46,7 +46,7 @@ pub struct MetaImage {
     pub first_tail: u32,
 }
 
-/// A level of metadata.
+/// The layout of one level of metadata.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct MetaLevel {
     /// `true` if the level shares a meta block with smaller levels.
@@ -74,7 +74,7 @@ pub struct MetaLayout {
     pub slice_bytes: u64,
     /// The size of all slices in bytes.
     pub bytes: u64,
-    /// The alignment in bytes.
+    /// The alignment of the metadata's address in bytes.
     pub align: u32,
     /// The dimensions of the block of elements that one unit of metadata describes.
     pub compressed_block: [u32; 3],

@@ -89,7 +89,7 @@ impl MetaImage {
     }
 }
 
-/// The address computation of metadata.
+/// A converter from coordinates in an image to addresses of metadata.
 #[derive(Clone, Debug)]
 pub struct MetaAddresser {
     image: MetaImage,
