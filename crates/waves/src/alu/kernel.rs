@@ -20,8 +20,10 @@ pub(crate) enum Type {
     F64,
     Int16,
     Int32,
-    /// 32 bits that are moved; sign modifiers apply, denormals are kept.
+    /// Bits of a float that are not computed with; sign modifiers apply, denormals are kept.
+    Bits16,
     Bits32,
+    Bits64,
     /// 64-bit integer; a literal is zero-extended.
     Unsigned64,
     /// 64-bit integer; a literal is sign-extended.
@@ -34,22 +36,22 @@ impl Type {
     /// Returns the number of dwords.
     pub(crate) fn dwords(self) -> u8 {
         match self {
-            Self::F64 | Self::Unsigned64 | Self::Signed64 => 2,
+            Self::F64 | Self::Bits64 | Self::Unsigned64 | Self::Signed64 => 2,
             _ => 1,
         }
     }
 
     /// Returns `true` if the type has 16 bits.
     pub(crate) fn is_16_bits(self) -> bool {
-        matches!(self, Self::F16 | Self::Int16)
+        matches!(self, Self::F16 | Self::Bits16 | Self::Int16)
     }
 
     /// Returns the bit that negation changes; `None` for integers.
     pub(crate) fn sign_bit(self) -> Option<u32> {
         match self {
-            Self::F16 => Some(15),
+            Self::F16 | Self::Bits16 => Some(15),
             Self::F32 | Self::Bits32 => Some(31),
-            Self::F64 => Some(63),
+            Self::F64 | Self::Bits64 => Some(63),
             _ => None,
         }
     }
@@ -82,9 +84,17 @@ macro_rules! lane {
     };
 }
 
+/// Bits of a float that are not computed with.
+#[derive(Clone, Copy)]
+pub(crate) struct Bits16(pub(crate) u16);
+
 /// 32 bits that are moved without computation.
 #[derive(Clone, Copy)]
 pub(crate) struct Bits32(pub(crate) u32);
+
+/// Bits of a float that are not computed with.
+#[derive(Clone, Copy)]
+pub(crate) struct Bits64(pub(crate) u64);
 
 /// The NaN that operations produce from other values.
 const NAN32: u32 = 0x7fc0_0000;
@@ -98,7 +108,9 @@ lane! {
     u64, Unsigned64, |word| word, |value| value;
     i64, Signed64, |word| word as i64, |value| value as u64;
     Half, F16, |word| Half(word as u16), |value| u64::from(value.0);
+    Bits16, Bits16, |word| Bits16(word as u16), |value| u64::from(value.0);
     Bits32, Bits32, |word| Bits32(word as u32), |value| u64::from(value.0);
+    Bits64, Bits64, |word| Bits64(word), |value| value.0;
     bool, Mask, |word| word & 1 != 0, |value| u64::from(value);
     f32, F32, |word| f32::from_bits(word as u32), |value| u64::from(if value.is_nan() { NAN32 } else { value.to_bits() });
     f64, F64, |word| f64::from_bits(word), |value| if value.is_nan() { NAN64 } else { value.to_bits() };

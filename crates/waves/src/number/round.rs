@@ -44,6 +44,14 @@ pub(crate) fn odd_sum(a: f64, b: f64) -> f64 {
     if error.abs() > 0.0 && bits & 1 == 0 { f64::from_bits(adjusted) } else { sum }
 }
 
+/// Returns `a + b` rounded to odd, from which rounding in a direction gives the correctly rounded sum: a sum that is exactly zero
+/// is -0 if results are rounded down, unless both operands are +0.
+pub(crate) fn directed_sum(a: f64, b: f64, direction: Direction) -> f64 {
+    let sum = odd_sum(a, b);
+    let has_negative = a.is_sign_negative() || b.is_sign_negative();
+    if sum == 0.0 && has_negative && direction == Direction::Down { -0.0 } else { sum }
+}
+
 /// Returns `a * b + c`, rounded once to nearest. `FUSES` is `true` if there is an instruction for it: otherwise Rust would call a
 /// function, which is slower than two 64-bit operations.
 #[inline(always)]
@@ -104,8 +112,12 @@ pub(crate) fn to_f32(value: f64, direction: Direction) -> f32 {
 
 /// Returns the neighbour of a result rounded to nearest that the direction requires, by the sign of the rounding error.
 pub(crate) fn direct(nearest: f64, error: f64, direction: Direction) -> f64 {
-    if error == 0.0 || error.is_nan() || !nearest.is_finite() {
+    if error == 0.0 || error.is_nan() || nearest.is_nan() {
         return nearest;
+    }
+    if nearest.is_infinite() {
+        // An overflow: infinity itself has no error.
+        return if direction.overflows(nearest < 0.0) { nearest } else { f64::MAX.copysign(nearest) };
     }
     match direction {
         Direction::Up if error > 0.0 => nearest.next_up(),
@@ -119,6 +131,10 @@ pub(crate) fn direct(nearest: f64, error: f64, direction: Direction) -> f64 {
 /// Returns the rounding error of `a + b` to nearest.
 pub(crate) fn sum_error(a: f64, b: f64) -> f64 {
     let sum = a + b;
+    if sum.is_infinite() {
+        // Of an overflow the error has the other sign.
+        return if a.is_finite() && b.is_finite() { -sum } else { 0.0 };
+    }
     let part = sum - a;
     (a - (sum - part)) + (b - part)
 }

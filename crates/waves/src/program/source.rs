@@ -43,8 +43,8 @@ const FLOATS: [f64; 8] = [0.5, -0.5, 1.0, -1.0, 2.0, -2.0, 4.0, -4.0];
 /// Returns a float constant's bits as operand of a type.
 fn float(value: f64, kind: Type) -> u64 {
     match kind {
-        Type::F64 | Type::Unsigned64 | Type::Signed64 => value.to_bits(),
-        Type::F16 | Type::Int16 => {
+        Type::F64 | Type::Bits64 | Type::Unsigned64 | Type::Signed64 => value.to_bits(),
+        Type::F16 | Type::Bits16 | Type::Int16 => {
             u64::from(crate::number::half::Half::rounded(value, crate::number::round::Direction::Nearest).0)
         }
         _ => u64::from((value as f32).to_bits()),
@@ -54,8 +54,8 @@ fn float(value: f64, kind: Type) -> u64 {
 /// Returns 1 / (2 pi), as the units have it.
 fn inverse_turn(kind: Type) -> u64 {
     match kind {
-        Type::F64 | Type::Unsigned64 | Type::Signed64 => 0x3fc4_5f30_6dc9_c882,
-        Type::F16 | Type::Int16 => 0x3118,
+        Type::F64 | Type::Bits64 | Type::Unsigned64 | Type::Signed64 => 0x3fc4_5f30_6dc9_c882,
+        Type::F16 | Type::Bits16 | Type::Int16 => 0x3118,
         _ => 0x3e22_f983,
     }
 }
@@ -63,9 +63,9 @@ fn inverse_turn(kind: Type) -> u64 {
 /// Returns a literal as operand of a type.
 pub(crate) fn literal(value: u32, kind: Type) -> u64 {
     match kind {
-        Type::F64 => u64::from(value) << 32,
+        Type::F64 | Type::Bits64 => u64::from(value) << 32,
         Type::Signed64 => i64::from(value.cast_signed()).cast_unsigned(),
-        Type::F16 | Type::Int16 => u64::from(value & 0xffff),
+        Type::F16 | Type::Bits16 | Type::Int16 => u64::from(value & 0xffff),
         _ => u64::from(value),
     }
 }

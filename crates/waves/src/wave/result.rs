@@ -65,13 +65,15 @@ impl Wave {
                     *bits = half::Half::new(value, mode).0.into();
                 }
             }
-            Type::F64 if modifies => {
+            Type::F64 if modifies || mode.flushes_output64() => {
                 for bits in &mut self.pad.wide_out {
                     let mut value = f64::from_bits(*bits) * factor(modifiers.scale);
                     if modifiers.clamp {
                         value = clamped(value, mode.clamps_nan());
                     }
-                    *bits = value.to_bits();
+                    let is_denormal = value.abs() < f64::MIN_POSITIVE;
+                    *bits =
+                        if is_denormal && mode.flushes_output64() { 0.0_f64.copysign(value) } else { value }.to_bits();
                 }
             }
             _ => {}

@@ -1,9 +1,9 @@
 //! Operations on 64-bit floats.
 
-use crate::alu::kernel::operations;
+use crate::alu::kernel::{Bits64, operations};
 use crate::number::{
     mode::Mode,
-    round::{direct, sum_error},
+    round::{Direction, direct, directed_sum, sum_error},
 };
 
 fn minimum(a: f64, b: f64) -> f64 {
@@ -26,22 +26,59 @@ fn maximum_nan(a: f64, b: f64) -> f64 {
 
 /// Returns the sum, rounded as the mode says.
 fn sum(a: f64, b: f64, mode: Mode) -> f64 {
-    direct(a + b, sum_error(a, b), mode.round64())
+    let direction = mode.round64();
+    let sum = a + b;
+    if sum == 0.0 { directed_sum(a, b, direction) } else { direct(sum, sum_error(a, b), direction) }
 }
 
 /// Returns the product, rounded as the mode says.
 fn product(a: f64, b: f64, mode: Mode) -> f64 {
     let nearest = a * b;
-    direct(nearest, a.mul_add(b, -nearest), mode.round64())
+    if mode.round64() == Direction::Nearest {
+        nearest
+    } else {
+        direct(nearest, fma_error(a, b, 0.0, nearest), mode.round64())
+    }
+}
+
+/// Returns a number with the sign of the rounding error of `a * b + c`, of which `nearest` is the result rounded to nearest.
+fn fma_error(a: f64, b: f64, c: f64, nearest: f64) -> f64 {
+    let is_finite = a.is_finite() && b.is_finite() && c.is_finite();
+    if !is_finite || nearest.is_infinite() {
+        return if is_finite { -nearest } else { 0.0 };
+    }
+    if a == 0.0 || b == 0.0 {
+        return 0.0;
+    }
+    let (exponent_of_product, sign) = (exponent(a) + exponent(b), a.signum() * b.signum());
+    let apart = if c == 0.0 { 4000 } else { exponent_of_product - exponent(c) };
+    if apart < -200 {
+        return sign;
+    }
+    // Scaled by a power of two, the product is near 1, and nothing underflows.
+    let (a, b) = (mantissa(a), mantissa(b));
+    let [addend, nearest] = [c, nearest].map(|value| scaled(value, -exponent_of_product));
+    let product = a * b;
+    let rest = a.mul_add(b, -product);
+    if apart > 200 {
+        let error = (product - nearest) + rest;
+        return if error == 0.0 { c } else { error };
+    }
+    let (sum, of_sum) = (product + addend, sum_error(product, addend));
+    let (small, of_small) = (of_sum + rest, sum_error(of_sum, rest));
+    ((sum - nearest) + small) + of_small
 }
 
 /// Returns the fused sum of a product and `c`, rounded as the mode says.
 fn fma(a: f64, b: f64, c: f64, mode: Mode) -> f64 {
     let nearest = a.mul_add(b, c);
-    // What is left of the exact product and `c` after the result is taken away; only its sign matters.
-    let product = a * b;
-    let rest = a.mul_add(b, -product);
-    direct(nearest, ((product - nearest) + c) + rest, mode.round64())
+    let direction = mode.round64();
+    if direction == Direction::Nearest {
+        return nearest;
+    }
+    let error = fma_error(a, b, c, nearest);
+    // A sum that is exactly zero has the sign that the direction gives it.
+    if nearest == 0.0 && error == 0.0 { directed_sum(a * b, c, direction) } else { direct(nearest, error, direction) }
 }
 
 fn exponent(value: f64) -> i32 {
@@ -56,6 +93,9 @@ fn exponent(value: f64) -> i32 {
 pub(crate) fn scaled(value: f64, exponent: i32) -> f64 {
     let mut exponent = exponent.clamp(-2200, 2200);
     let mut value = value;
+    if value == 0.0 || !value.is_finite() {
+        return value;
+    }
     while exponent > 1000 {
         value *= 2.0_f64.powi(1000);
         exponent -= 1000;
@@ -65,9 +105,14 @@ pub(crate) fn scaled(value: f64, exponent: i32) -> f64 {
     }
     // Normal numbers stay exact on the way down to about 1; the last step alone may round.
     let size = self::exponent(value).max(0);
-    let first = size.min(-exponent - 1);
-    value *= 2.0_f64.powi(-first);
-    exponent += first;
+    let mut rest = size.min(-exponent - 1);
+    exponent += rest;
+    // 2^-1024 and less are not normal numbers.
+    while rest > 0 {
+        let step = rest.min(1000);
+        value *= 2.0_f64.powi(-step);
+        rest -= step;
+    }
     if exponent < -1022 {
         let second = -1022 - exponent;
         return value * 2.0_f64.powi(-second) * 2.0_f64.powi(-1022);
@@ -79,8 +124,22 @@ fn mantissa(value: f64) -> f64 {
     if value == 0.0 || !value.is_finite() { value } else { scaled(value, -exponent(value)) }
 }
 
+/// Returns the fractional part, below 1; a NaN stays.
 fn fraction(value: f64) -> f64 {
-    (value - value.floor()).min(f64::from_bits(0x3fef_ffff_ffff_ffff))
+    const LARGEST: f64 = f64::from_bits(0x3fef_ffff_ffff_ffff);
+    let fraction = value - value.floor();
+    if fraction > LARGEST { LARGEST } else { fraction }
+}
+
+/// Returns `value * 2^exponent`, rounded as the mode says.
+fn ldexp(value: f64, exponent: i32, mode: Mode) -> f64 {
+    let nearest = scaled(value, exponent);
+    if mode.round64() == Direction::Nearest || value == 0.0 || !value.is_finite() {
+        return nearest;
+    }
+    // Scaled back, the result is exact again.
+    let error = if nearest.is_infinite() { -nearest } else { value - scaled(nearest, exponent.saturating_neg()) };
+    direct(nearest, error, mode.round64())
 }
 
 fn division_fixup(quotient: f64, denominator: f64, numerator: f64) -> f64 {
@@ -158,10 +217,10 @@ operations! { TABLE;
     wide ["v_sqrt_f64"] (a: f64) -> f64 { a.sqrt() }
     wide ["v_frexp_mant_f64"] (a: f64) -> f64 { mantissa(a) }
     wide ["v_frexp_exp_i32_f64"] (a: f64) -> i32 { exponent(a) }
-    wide ["v_ldexp_f64"] (a: f64, b: i32) -> f64 { scaled(a, b) }
+    wide ["v_ldexp_f64"] (a: f64, b: i32; mode) -> f64 { ldexp(a, b, mode) }
     wide ["v_div_fixup_f64"] (a: f64, b: f64, c: f64) -> f64 { division_fixup(a, b, c) }
     wide ["v_trig_preop_f64"] (a: f64, b: u32) -> f64 { trig_preop(a, b) }
-    wide ["v_cmp_class_f64"] (a: f64, b: u32) -> bool { class(a.to_bits(), b) }
+    wide ["v_cmp_class_f64"] (a: Bits64, b: u32) -> bool { class(a.0, b) }
 }
 
 #[cfg(test)]

@@ -1,8 +1,8 @@
 //! Operations on 16-bit floats, computed in 64 bits and rounded once.
 
 use super::single;
-use crate::alu::kernel::operations;
-use crate::number::half::Half;
+use crate::alu::kernel::{Bits16, operations};
+use crate::number::{half::Half, mode::Mode, round::directed_sum};
 
 fn minimum(a: Half, b: Half) -> Half {
     if single::minimum(a.value(), b.value()).to_bits() == a.value().to_bits() || b.is_nan() { a } else { b }
@@ -42,8 +42,14 @@ fn mantissa(value: Half) -> f64 {
 }
 
 fn fraction(value: f64) -> f64 {
-    // At most the largest half below 1.
-    (value - value.floor()).min(0.999_511_718_75)
+    let fraction = value - value.floor();
+    // At most the largest half below 1; a NaN stays.
+    if fraction > 0.999_511_718_75 { 0.999_511_718_75 } else { fraction }
+}
+
+/// Returns the sum of exact values, rounded once.
+fn sum(a: f64, b: f64, mode: Mode) -> Half {
+    Half::new(directed_sum(a, b, mode.round64()), mode)
 }
 
 fn division_fixup(quotient: Half, denominator: Half, numerator: Half) -> f64 {
@@ -61,9 +67,9 @@ fn division_fixup(quotient: Half, denominator: Half, numerator: Half) -> f64 {
     }
 }
 
-fn class(value: Half, mask: u32) -> bool {
-    let exponent = value.0 >> 10 & 31;
-    super::class::has(value.0 >> 15 != 0, exponent == 31, exponent == 0, value.0 & 0x3ff, 1 << 9, mask)
+fn class(bits: u16, mask: u32) -> bool {
+    let exponent = bits >> 10 & 31;
+    super::class::has(bits >> 15 != 0, exponent == 31, exponent == 0, bits & 0x3ff, 1 << 9, mask)
 }
 
 fn turns(value: f64, function: impl Fn(f64) -> f64) -> f64 {
@@ -71,12 +77,12 @@ fn turns(value: f64, function: impl Fn(f64) -> f64) -> f64 {
 }
 
 operations! { TABLE;
-    narrow ["v_add_f16"] (a: Half, b: Half; mode) -> Half { Half::new(a.wide() + b.wide(), mode) }
-    narrow ["v_sub_f16"] (a: Half, b: Half; mode) -> Half { Half::new(a.wide() - b.wide(), mode) }
-    narrow ["v_subrev_f16"] (a: Half, b: Half; mode) -> Half { Half::new(b.wide() - a.wide(), mode) }
+    narrow ["v_add_f16"] (a: Half, b: Half; mode) -> Half { sum(a.wide(), b.wide(), mode) }
+    narrow ["v_sub_f16"] (a: Half, b: Half; mode) -> Half { sum(a.wide(), -b.wide(), mode) }
+    narrow ["v_subrev_f16"] (a: Half, b: Half; mode) -> Half { sum(b.wide(), -a.wide(), mode) }
     narrow ["v_mul_f16"] (a: Half, b: Half; mode) -> Half { Half::new(a.wide() * b.wide(), mode) }
-    narrow ["v_fma_f16", "v_fmac_f16", "v_fmaak_f16", "v_fmamk_f16", "v_fma_legacy_f16"] (a: Half, b: Half, c: Half; mode) -> Half { Half::new(a.wide() * b.wide() + c.wide(), mode) }
-    narrow ["v_mad_f16", "v_mac_f16", "v_madak_f16", "v_madmk_f16", "v_mad_legacy_f16"] (a: Half, b: Half, c: Half; mode) -> Half { Half::new(Half::new(a.wide() * b.wide(), mode).wide() + c.wide(), mode) }
+    narrow ["v_fma_f16", "v_fmac_f16", "v_fmaak_f16", "v_fmamk_f16", "v_fma_legacy_f16"] (a: Half, b: Half, c: Half; mode) -> Half { sum(a.wide() * b.wide(), c.wide(), mode) }
+    narrow ["v_mad_f16", "v_mac_f16", "v_madak_f16", "v_madmk_f16", "v_mad_legacy_f16"] (a: Half, b: Half, c: Half; mode) -> Half { sum(Half::new(a.wide() * b.wide(), mode).wide(), c.wide(), mode) }
     narrow ["v_min_f16", "v_min_num_f16"] (a: Half, b: Half) -> Half { minimum(a, b) }
     narrow ["v_max_f16", "v_max_num_f16"] (a: Half, b: Half) -> Half { maximum(a, b) }
     narrow ["v_minimum_f16"] (a: Half, b: Half) -> Half { minimum_nan(a, b) }
@@ -107,5 +113,5 @@ operations! { TABLE;
     narrow ["v_ldexp_f16"] (a: Half, b: i16; mode) -> Half { Half::new(a.wide() * 2.0_f64.powi(i32::from(b).clamp(-100, 100)), mode) }
     narrow ["v_div_fixup_f16", "v_div_fixup_legacy_f16"] (a: Half, b: Half, c: Half; mode) -> Half { Half::new(division_fixup(a, b, c), mode) }
     narrow ["v_pack_b32_f16"] (a: Half, b: Half) -> u32 { u32::from(a.0) | u32::from(b.0) << 16 }
-    narrow ["v_cmp_class_f16"] (a: Half, b: u32) -> bool { class(a, b) }
+    narrow ["v_cmp_class_f16"] (a: Bits16, b: u32) -> bool { class(a.0, b) }
 }

@@ -3,7 +3,7 @@
 use crate::alu::kernel::operations;
 use crate::number::{
     mode::Mode,
-    round::{fma32, odd_sum, to_f32},
+    round::{directed_sum, fma32, to_f32},
 };
 
 /// Returns zero of the same sign for a denormal.
@@ -56,6 +56,46 @@ fn mad(a: f32, b: f32, c: f32) -> f32 {
     flushed(flushed(flushed(a) * flushed(b)) + flushed(c))
 }
 
+/// Returns [`mad`] where zero times anything is zero.
+fn legacy_mad(a: f32, b: f32, c: f32) -> f32 {
+    flushed(flushed(legacy_product(flushed(a), flushed(b))) + flushed(c))
+}
+
+/// Returns a sum, rounded as the mode says.
+fn sum(a: f64, b: f64, mode: Mode) -> f32 {
+    to_f32(directed_sum(a, b, mode.round32()), mode.round32())
+}
+
+/// Returns a product, rounded as the mode says.
+fn product(a: f32, b: f32, mode: Mode) -> f32 {
+    to_f32(f64::from(a) * f64::from(b), mode.round32())
+}
+
+/// Returns [`mad`], or [`legacy_mad`], with both steps rounded as the mode says.
+fn directed_mad(a: f32, b: f32, c: f32, mode: Mode, is_legacy: bool) -> f32 {
+    let (a, b) = (flushed(a), flushed(b));
+    let zero = is_legacy && (a == 0.0 || b == 0.0);
+    let product = if zero { 0.0 } else { flushed(product(a, b, mode)) };
+    flushed(sum(product.into(), flushed(c).into(), mode))
+}
+
+/// Returns the product where zero times anything is zero, unless an operand of lighting asks for the least number.
+fn lit(a: f32, b: f32, c: f32, product: impl Fn(f32, f32) -> f32) -> f32 {
+    let is_least = b == -f32::MAX || b == f32::NEG_INFINITY || b.is_nan() || c <= 0.0 || c.is_nan();
+    if is_least {
+        -f32::MAX
+    } else if a == 0.0 || b == 0.0 {
+        0.0
+    } else {
+        product(a, b)
+    }
+}
+
+/// Returns the value, or zero of its sign if it is infinite.
+fn without_infinity(value: f32) -> f32 {
+    if value.is_infinite() { 0.0_f32.copysign(value) } else { value }
+}
+
 /// Returns a function of the value in 64 bits, rounded once, without denormals.
 fn approximate(value: f32, function: impl Fn(f64) -> f64) -> f32 {
     flushed(function(f64::from(flushed(value))) as f32)
@@ -84,9 +124,11 @@ pub(crate) fn scaled(value: f32, exponent: i32, mode: Mode) -> f32 {
     to_f32(f64::from(value) * 2.0_f64.powi(exponent), mode.round32())
 }
 
-/// Returns the fractional part, below 1.
+/// Returns the fractional part, below 1; a NaN stays.
 fn fraction(value: f32) -> f32 {
-    (value - value.floor()).min(f32::from_bits(0x3f7f_ffff))
+    const LARGEST: f32 = f32::from_bits(0x3f7f_ffff);
+    let fraction = value - value.floor();
+    if fraction > LARGEST { LARGEST } else { fraction }
 }
 
 /// Returns the sine of an angle in turns.
@@ -147,19 +189,23 @@ fn class(bits: u32, mask: u32) -> bool {
 
 operations! { TABLE;
     float ["v_add_f32"] (a: f32, b: f32) -> f32 { a + b }
-    narrow ["v_add_f32:directed"] (a: f32, b: f32; mode) -> f32 { to_f32(odd_sum(f64::from(a), f64::from(b)), mode.round32()) }
+    narrow ["v_add_f32:directed"] (a: f32, b: f32; mode) -> f32 { sum(a.into(), b.into(), mode) }
     float ["v_sub_f32"] (a: f32, b: f32) -> f32 { a - b }
-    narrow ["v_sub_f32:directed"] (a: f32, b: f32; mode) -> f32 { to_f32(odd_sum(f64::from(a), -f64::from(b)), mode.round32()) }
+    narrow ["v_sub_f32:directed"] (a: f32, b: f32; mode) -> f32 { sum(a.into(), -f64::from(b), mode) }
     float ["v_subrev_f32"] (a: f32, b: f32) -> f32 { b - a }
-    narrow ["v_subrev_f32:directed"] (a: f32, b: f32; mode) -> f32 { to_f32(odd_sum(f64::from(b), -f64::from(a)), mode.round32()) }
+    narrow ["v_subrev_f32:directed"] (a: f32, b: f32; mode) -> f32 { sum(b.into(), -f64::from(a), mode) }
     float ["v_mul_f32"] (a: f32, b: f32) -> f32 { a * b }
-    narrow ["v_mul_f32:directed"] (a: f32, b: f32; mode) -> f32 { to_f32(f64::from(a) * f64::from(b), mode.round32()) }
+    narrow ["v_mul_f32:directed"] (a: f32, b: f32; mode) -> f32 { product(a, b, mode) }
     float ["v_mul_legacy_f32", "v_mul_dx9_zero_f32"] (a: f32, b: f32) -> f32 { legacy_product(a, b) }
+    narrow ["v_mul_legacy_f32:directed", "v_mul_dx9_zero_f32:directed"] (a: f32, b: f32; mode) -> f32 { if a == 0.0 || b == 0.0 { 0.0 } else { product(a, b, mode) } }
     float ["v_mac_f32", "v_mad_f32", "v_madak_f32", "v_madmk_f32"] (a: f32, b: f32, c: f32) -> f32 { mad(a, b, c) }
-    narrow ["v_mac_legacy_f32", "v_mad_legacy_f32"] (a: f32, b: f32, c: f32) -> f32 { flushed(legacy_product(flushed(a), flushed(b)) + flushed(c)) }
+    narrow ["v_mac_legacy_f32", "v_mad_legacy_f32"] (a: f32, b: f32, c: f32) -> f32 { legacy_mad(a, b, c) }
+    narrow ["v_mac_f32:directed", "v_mad_f32:directed", "v_madak_f32:directed", "v_madmk_f32:directed"] (a: f32, b: f32, c: f32; mode) -> f32 { directed_mad(a, b, c, mode, false) }
+    narrow ["v_mac_legacy_f32:directed", "v_mad_legacy_f32:directed"] (a: f32, b: f32, c: f32; mode) -> f32 { directed_mad(a, b, c, mode, true) }
     float ["v_fma_f32", "v_fmac_f32", "v_fmaak_f32", "v_fmamk_f32"] (a: f32, b: f32, c: f32) -> f32 { fma32::<FUSES>(a, b, c) }
-    narrow ["v_fma_f32:directed"] (a: f32, b: f32, c: f32; mode) -> f32 { to_f32(odd_sum(f64::from(a) * f64::from(b), f64::from(c)), mode.round32()) }
+    narrow ["v_fma_f32:directed"] (a: f32, b: f32, c: f32; mode) -> f32 { sum(f64::from(a) * f64::from(b), c.into(), mode) }
     narrow ["v_fma_legacy_f32", "v_fmac_legacy_f32", "v_fma_dx9_zero_f32", "v_fmac_dx9_zero_f32"] (a: f32, b: f32, c: f32) -> f32 { legacy_fma::<FUSES>(a, b, c) }
+    narrow ["v_fma_legacy_f32:directed", "v_fmac_legacy_f32:directed", "v_fma_dx9_zero_f32:directed", "v_fmac_dx9_zero_f32:directed"] (a: f32, b: f32, c: f32; mode) -> f32 { if a == 0.0 || b == 0.0 { c } else { sum(f64::from(a) * f64::from(b), c.into(), mode) } }
     float ["v_min_f32", "v_min_num_f32"] (a: f32, b: f32) -> f32 { minimum(a, b) }
     float ["v_max_f32", "v_max_num_f32"] (a: f32, b: f32) -> f32 { maximum(a, b) }
     narrow ["v_min_legacy_f32"] (a: f32, b: f32) -> f32 { if a < b { a } else { b } }
@@ -181,12 +227,14 @@ operations! { TABLE;
     narrow ["v_rndne_f32"] (a: f32) -> f32 { a.round_ties_even() }
     narrow ["v_fract_f32"] (a: f32) -> f32 { fraction(a) }
     narrow ["v_rcp_f32", "v_rcp_iflag_f32", "v_s_rcp_f32"] (a: f32) -> f32 { approximate(a, |a| 1.0 / a) }
-    narrow ["v_rcp_clamp_f32", "v_rcp_legacy_f32"] (a: f32) -> f32 { approximate(a, |a| 1.0 / a).clamp(-f32::MAX, f32::MAX) }
+    narrow ["v_rcp_clamp_f32"] (a: f32) -> f32 { approximate(a, |a| 1.0 / a).clamp(-f32::MAX, f32::MAX) }
+    narrow ["v_rcp_legacy_f32"] (a: f32) -> f32 { without_infinity(approximate(a, |a| 1.0 / a)) }
     narrow ["v_rsq_f32", "v_s_rsq_f32"] (a: f32) -> f32 { approximate(a, |a| if a == 0.0 { 1.0 / a } else { 1.0 / a.sqrt() }) }
-    narrow ["v_rsq_clamp_f32", "v_rsq_legacy_f32"] (a: f32) -> f32 { approximate(a, |a| 1.0 / a.sqrt()).clamp(-f32::MAX, f32::MAX) }
+    narrow ["v_rsq_clamp_f32"] (a: f32) -> f32 { approximate(a, |a| 1.0 / a.sqrt()).clamp(-f32::MAX, f32::MAX) }
+    narrow ["v_rsq_legacy_f32"] (a: f32) -> f32 { without_infinity(approximate(a, |a| 1.0 / a.sqrt())) }
     narrow ["v_sqrt_f32", "v_s_sqrt_f32"] (a: f32) -> f32 { approximate(a, f64::sqrt) }
     narrow ["v_log_f32", "v_log_legacy_f32", "v_s_log_f32"] (a: f32) -> f32 { approximate(a, f64::log2) }
-    narrow ["v_log_clamp_f32"] (a: f32) -> f32 { approximate(a, f64::log2).max(-f32::MAX) }
+    narrow ["v_log_clamp_f32"] (a: f32) -> f32 { approximate(a, f64::log2).clamp(-f32::MAX, f32::INFINITY) }
     narrow ["v_exp_f32", "v_exp_legacy_f32", "v_s_exp_f32"] (a: f32) -> f32 { approximate(a, f64::exp2) }
     narrow ["v_sin_f32"] (a: f32) -> f32 { approximate(a, sine_of_turns) }
     narrow ["v_cos_f32"] (a: f32) -> f32 { approximate(a, cosine_of_turns) }
@@ -198,7 +246,8 @@ operations! { TABLE;
     narrow ["v_cubesc_f32"] (a: f32, b: f32, c: f32) -> f32 { Cube::new(a, b, c).s }
     narrow ["v_cubetc_f32"] (a: f32, b: f32, c: f32) -> f32 { Cube::new(a, b, c).t }
     narrow ["v_div_fixup_f32"] (a: f32, b: f32, c: f32) -> f32 { division_fixup(a, b, c) }
-    narrow ["v_mullit_f32"] (a: f32, b: f32, c: f32) -> f32 { if b == -f32::MAX || b.is_infinite() && b < 0.0 || b.is_nan() || c <= 0.0 || c.is_nan() { -f32::MAX } else { legacy_product(a, b) } }
+    narrow ["v_mullit_f32"] (a: f32, b: f32, c: f32) -> f32 { lit(a, b, c, |a, b| a * b) }
+    narrow ["v_mullit_f32:directed"] (a: f32, b: f32, c: f32; mode) -> f32 { lit(a, b, c, |a, b| product(a, b, mode)) }
     narrow ["v_cmp_class_f32"] (a: crate::alu::kernel::Bits32, b: u32) -> bool { class(a.0, b) }
 }
 
