@@ -101,7 +101,7 @@ pub enum VaError {
     NoSpace {
         /// The requested size, rounded up.
         size: u64,
-        /// The requested alignment, raised to the granule.
+        /// The requested alignment, raised to a multiple of the granule.
         alignment: u64,
         /// The requested window.
         window: VaWindow,

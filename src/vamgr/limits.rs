@@ -133,21 +133,21 @@ pub enum LimitsError {
     /// A half has no addresses.
     #[error("the {half} half is empty or reversed: {offset:#x}..{max:#x}")]
     Empty {
-        /// The half.
+        /// The half that is empty.
         half: Half,
-        /// The first address.
+        /// The first address of the half.
         offset: u64,
-        /// The end, exclusive.
+        /// The end of the half, exclusive.
         max: u64,
     },
     /// A half extends beyond its part of the address space, into the non-canonical addresses.
     #[error("the {half} half {offset:#x}..{max:#x} has addresses outside {first:#x}..={last:#x}")]
     Outside {
-        /// The half.
+        /// The half with invalid bounds.
         half: Half,
-        /// The first address.
+        /// The reported first address of the half.
         offset: u64,
-        /// The end, exclusive.
+        /// The reported end of the half, exclusive.
         max: u64,
         /// The first canonical address of the half.
         first: u64,
@@ -157,11 +157,11 @@ pub enum LimitsError {
     /// A bound of a half is not a multiple of the alignment.
     #[error("the {half} half {offset:#x}..{max:#x} is not aligned to {alignment:#x}")]
     Unaligned {
-        /// The half.
+        /// The half with an unaligned bound.
         half: Half,
-        /// The first address.
+        /// The reported first address of the half.
         offset: u64,
-        /// The end, exclusive.
+        /// The reported end of the half, exclusive.
         max: u64,
         /// The value of [`VaLimits::alignment`].
         alignment: u64,

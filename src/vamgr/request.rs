@@ -65,7 +65,7 @@ pub enum Placement {
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fallback {
-    /// Returns an error.
+    /// Returns an error if the requested window has no room.
     None,
     /// Tries the 32-bit window of the same half, as libdrm always does. That window is optional here because it has only 4 GiB,
     /// for allocations that require 32-bit addresses.

@@ -72,13 +72,13 @@ impl FromIterator<u64> for HoleHistogram {
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct WindowStats {
-    /// Number of leases.
+    /// Number of live leases in the window.
     pub leases: u64,
     /// Total size of the leases.
     pub leased: u64,
     /// Total size of the holes.
     pub free: u64,
-    /// Number of holes.
+    /// Number of holes between the leases.
     pub holes: u64,
     /// Size of the largest hole.
     pub largest_hole: u64,

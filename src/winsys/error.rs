@@ -94,9 +94,9 @@ pub enum Error {
     /// The graphics IP version is not in the library's tables.
     #[error("unknown graphics IP version {major}.{minor}")]
     UnknownGfxVersion {
-        /// Major version.
+        /// Major version of the graphics IP.
         major: u32,
-        /// Minor version.
+        /// Minor version of the graphics IP.
         minor: u32,
     },
 
@@ -202,7 +202,7 @@ pub enum Error {
     Descriptor {
         /// The request's name.
         request: &'static str,
-        /// The file descriptor.
+        /// The file descriptor that the caller passed.
         fd: i32,
         /// The kernel's errno.
         errno: Errno,

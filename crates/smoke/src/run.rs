@@ -35,7 +35,7 @@ pub trait Observer {
         let _ = (gpu, ids);
     }
 
-    /// A check begins.
+    /// The check with this ID begins.
     fn started(&mut self, id: &str) {
         let _ = id;
     }

@@ -60,7 +60,7 @@ pub struct NoRoomForIbs {
     pub per_call: usize,
 }
 
-/// One kernel call of a submission.
+/// A kernel call that is part of a submission.
 ///
 /// ```
 /// use amdgpu_winsys::cs::{Call, CallLimits, plan};

@@ -39,13 +39,13 @@ const LOOK: Duration = Duration::from_millis(50);
 /// ```
 #[derive(Clone, Debug, Default)]
 pub struct OwnedSubmission {
-    /// See [`Submission::lists`].
+    /// The lists to execute, see [`Submission::lists`].
     pub lists: Vec<CommandList>,
-    /// See [`Submission::preambles`].
+    /// The preambles and postambles, see [`Submission::preambles`].
     pub preambles: Option<Preambles>,
-    /// See [`Submission::memory`].
+    /// The memory that the lists access, see [`Submission::memory`].
     pub memory: Vec<Binding>,
-    /// See [`Submission::sets`]. The members at the time of the kernel call are used.
+    /// Sets of further memory, see [`Submission::sets`]. The members at the time of the kernel call are used.
     pub sets: Vec<ResidencySet>,
     /// Points of sync objects that must signal before the lists run. A [`Submitter`] waits without a time limit until the work
     /// behind them has been submitted.

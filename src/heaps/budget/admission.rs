@@ -31,7 +31,7 @@ use crate::{
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Response {
-    /// Allocate without notice.
+    /// Allocate without notifying the observer.
     #[default]
     Ignore,
     /// Notify the observer ([`Event::OverCommitted`](crate::winsys::Event::OverCommitted)) and allocate.

@@ -49,7 +49,7 @@ impl Clock for CoarseClock {
     }
 }
 
-/// A memory usage of the device as the kernel reported it, and the number of that answer.
+/// The memory usage of the device, as the kernel reported it, with the number of the answer.
 ///
 /// ```
 /// # let device = amdgpu_winsys::winsys::Device::new(amdgpu_sim::SimKernel::open(amdgpu_sim::profile("navi21").ok_or("no such chip")?))?;

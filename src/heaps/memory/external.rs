@@ -71,7 +71,7 @@ const DESCRIPTORS: ExternalHandleTypes = ExternalHandleTypes::OPAQUE_FD.union(Ex
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ExternalBufferProperties {
-    /// Supported operations.
+    /// The operations that memory of the handle type supports.
     pub features: ExternalFeatures,
     /// Handle types that an import of this type can be exported as.
     pub export_from_imported: ExternalHandleTypes,

@@ -30,7 +30,7 @@ use crate::{
 pub struct ImageRequirements {
     /// Bytes of texels and image metadata. A driver that keeps data of its own for an image places it after them.
     pub size: u64,
-    /// Alignment in bytes.
+    /// Alignment of the image in memory, in bytes.
     pub alignment: u64,
     /// The memory types that the image can use.
     pub types: TypeMask,

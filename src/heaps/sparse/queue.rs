@@ -42,7 +42,7 @@ const LOOK: Duration = Duration::from_millis(50);
 /// ```
 #[derive(Clone, Debug)]
 pub struct SparsePoint {
-    /// The sync object.
+    /// The sync object that has the point.
     pub syncobj: Syncobj,
     /// The point of the timeline; 0 selects the binary state.
     pub point: u64,

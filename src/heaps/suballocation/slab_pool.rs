@@ -79,7 +79,7 @@ struct TypeSlabs {
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SlabStats {
-    /// Number of slabs.
+    /// Number of slabs of all memory types and size classes.
     pub slabs: usize,
     /// Size of the slabs in bytes.
     pub slab_bytes: u64,

@@ -31,7 +31,7 @@ pub struct RawMemoryFacts {
     pub has_dedicated_vram: bool,
     /// `true` if the kernel supports encrypted memory (`ids_flags`, TMZ).
     pub offers_tmz: bool,
-    /// The chip.
+    /// The chip, which determines hardware bugs and features.
     pub chip: Chip,
     /// `gart_page_size` in bytes: 4096, or the CPU's page size if that is larger.
     pub gart_page_size: u32,

@@ -5,10 +5,10 @@ use crate::{
     uapi::{GemCreateFlags, GemDomain, VaFlags},
 };
 
-/// Vulkan's `VK_MAX_MEMORY_HEAPS`.
+/// The maximum number of memory heaps: Vulkan's `VK_MAX_MEMORY_HEAPS`.
 pub const MAX_HEAPS: usize = 16;
 
-/// Vulkan's `VK_MAX_MEMORY_TYPES`.
+/// The maximum number of memory types: Vulkan's `VK_MAX_MEMORY_TYPES`.
 pub const MAX_TYPES: usize = 32;
 
 /// A memory heap: `VkMemoryHeap`, and the kind of memory that it consists of.
@@ -26,7 +26,7 @@ pub const MAX_TYPES: usize = 32;
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MemoryHeap {
-    /// Size in bytes.
+    /// Size of the heap in bytes.
     pub size: u64,
     /// Property flags, as Vulkan defines them.
     pub flags: HeapFlags,

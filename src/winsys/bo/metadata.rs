@@ -31,7 +31,7 @@ use crate::{
 pub struct BoMetadata {
     /// The tiling word; its layout depends on the generation: see [`Tiling`](super::Tiling).
     pub tiling: u64,
-    /// Opaque flags.
+    /// Flags that the kernel does not interpret.
     pub flags: u64,
     /// Up to 256 bytes that the driver defines.
     pub data: Vec<u8>,
@@ -58,7 +58,7 @@ const MOST_BYTES: usize = 256;
 pub struct BoWords {
     /// The tiling word, as in [`BoMetadata::tiling`].
     pub tiling: u64,
-    /// Opaque flags.
+    /// Flags that the kernel does not interpret.
     pub flags: u64,
     /// Size of the BO's opaque data in bytes, which may be larger than the caller's buffer.
     pub data_len: usize,

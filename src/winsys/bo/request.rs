@@ -27,6 +27,6 @@ pub struct BoRequest {
     pub alignment: u64,
     /// Domains in which the kernel may place the BO.
     pub domains: GemDomain,
-    /// Creation flags.
+    /// Flags for the creation of the BO.
     pub flags: GemCreateFlags,
 }

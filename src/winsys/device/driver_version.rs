@@ -21,6 +21,6 @@ pub struct DriverVersion {
     pub major: i32,
     /// DRM minor version: every feature of this and all earlier minor versions is supported.
     pub minor: i32,
-    /// Patch level.
+    /// Patch level, which no feature depends on.
     pub patch: i32,
 }

@@ -30,7 +30,7 @@ pub enum StablePstate {
     MinEngine = 2,
     /// The lowest memory clock.
     MinMemory = 3,
-    /// The highest clocks.
+    /// The highest shader and memory clocks.
     Peak = 4,
 }
 

@@ -16,14 +16,14 @@ use crate::uapi::priority;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[repr(i32)]
 pub enum Priority {
-    /// VK_QUEUE_GLOBAL_PRIORITY_LOW.
+    /// Low priority: VK_QUEUE_GLOBAL_PRIORITY_LOW.
     Low = priority::LOW,
-    /// VK_QUEUE_GLOBAL_PRIORITY_MEDIUM: the default.
+    /// Normal priority, the default: VK_QUEUE_GLOBAL_PRIORITY_MEDIUM.
     #[default]
     Normal = priority::NORMAL,
-    /// VK_QUEUE_GLOBAL_PRIORITY_HIGH.
+    /// High priority: VK_QUEUE_GLOBAL_PRIORITY_HIGH.
     High = priority::HIGH,
-    /// VK_QUEUE_GLOBAL_PRIORITY_REALTIME.
+    /// The highest priority: VK_QUEUE_GLOBAL_PRIORITY_REALTIME.
     VeryHigh = priority::VERY_HIGH,
 }
 

@@ -101,7 +101,7 @@ pub enum Sensor {
     MemoryClock = 2,
     /// Temperature in thousandths of a degree Celsius.
     Temperature = 3,
-    /// Load in percent.
+    /// Load of the GPU in percent.
     Load = 4,
     /// Average power in watts.
     AveragePower = 5,

@@ -39,7 +39,7 @@ pub enum Event {
     },
     /// A GEM handle was closed, which releases this file's reference to the BO. The kernel may reuse the number.
     BoClosed {
-        /// The handle.
+        /// The GEM handle that was closed.
         handle: u32,
     },
     /// A BO was allocated as device memory, like memory from vkAllocateMemory. This event follows [`Event::BoOpened`] and

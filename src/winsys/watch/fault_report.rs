@@ -23,7 +23,7 @@ use crate::{
 pub enum FaultAccess {
     /// A load, or an instruction fetch.
     Read,
-    /// A store.
+    /// A store to memory.
     Write,
     /// An atomic operation.
     Atomic,

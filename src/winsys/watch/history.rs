@@ -32,7 +32,7 @@ pub struct HistoryEntry {
     pub number: u64,
     /// Time since the history was created.
     pub at: Duration,
-    /// The event.
+    /// The recorded event.
     pub event: Event,
 }
 

@@ -36,7 +36,7 @@ use crate::winsys::{BoHistory, Event, VaMap};
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub trait Observer: Send + Sync + fmt::Debug {
-    /// Receives an event.
+    /// Receives an event of the device.
     fn observe(&self, event: &Event);
 
     /// Returns the VA map that this observer is or contains, for [`Device::va_map`](crate::winsys::Device::va_map).

@@ -15,7 +15,7 @@ pub struct Answers {
     pub gpu: GpuInfo,
     /// Sizes and usage of the memory pools, or the errno of the query.
     pub memory: Result<MemoryInfo, Errno>,
-    /// The driver's counters.
+    /// The driver's counters of evictions, moves, page faults and resets.
     pub counters: Counters,
 }
 

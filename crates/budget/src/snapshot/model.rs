@@ -186,18 +186,18 @@ pub struct CgroupLimit {
 /// A Vulkan memory heap with its budget.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Heap {
-    /// `heapIndex`.
+    /// The index of the heap (`heapIndex`).
     pub index: usize,
-    /// `VkMemoryHeapFlagBits`, without prefix.
+    /// The names of the flags (`VkMemoryHeapFlagBits`), without prefix.
     pub flags: Vec<String>,
     /// Kind of memory: `invisible_vram`, `visible_vram` or `gtt`.
     #[serde(default)]
     pub kind: String,
-    /// `size`.
+    /// The size of the heap in bytes (`size`).
     pub size: u64,
-    /// `heapBudget`.
+    /// The budget of the process in bytes (`heapBudget`).
     pub budget: u64,
-    /// `heapUsage`: the bytes that the querying process uses; 0 for a process that has just started.
+    /// The bytes that the querying process uses (`heapUsage`); 0 for a process that has just started.
     pub usage: u64,
     /// Indices of the heaps that share memory with this one.
     pub shares_with: Vec<usize>,
@@ -206,11 +206,11 @@ pub struct Heap {
 /// A Vulkan memory type.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct MemoryType {
-    /// `memoryTypeIndex`.
+    /// The index of the memory type (`memoryTypeIndex`).
     pub index: usize,
-    /// `heapIndex`.
+    /// The index of the type's heap (`heapIndex`).
     pub heap: usize,
-    /// `VkMemoryPropertyFlagBits`, without prefix.
+    /// The names of the property flags (`VkMemoryPropertyFlagBits`), without prefix.
     pub flags: Vec<String>,
 }
 

@@ -16,7 +16,7 @@ pub struct MecQueue {
 /// The compute engines (MECs) of a GPU.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Mecs {
-    /// Number of compute engines.
+    /// Number of compute engines (MECs).
     pub count: u8,
     /// Number of pipes in each engine.
     pub pipes: u8,

@@ -10,7 +10,7 @@ use clap::ValueEnum;
 /// An IB of a file, with the properties that the file contains.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FileIb {
-    /// A description of its place in the file, if the file has several IBs.
+    /// A description of the IB's place in the file; `None` if the file has only one IB.
     pub title: Option<String>,
     /// The kind of engine that executes the IB.
     pub engine: Option<Engine>,

@@ -27,7 +27,7 @@ pub enum FileError {
     /// The file cannot be read or written.
     #[error("at byte {offset}: {error}")]
     Io {
-        /// Offset from the start of the file, bytes.
+        /// Offset of the error from the start of the file, in bytes.
         offset: u64,
         /// The error of the operating system.
         error: io::Error,

@@ -203,7 +203,7 @@ impl Errno {
         Self(raw)
     }
 
-    /// Returns the number.
+    /// Returns the error number, which is positive.
     #[inline]
     pub const fn raw(self) -> i32 {
         self.0

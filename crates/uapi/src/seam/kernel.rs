@@ -109,7 +109,7 @@ pub unsafe trait Kernel: Send + Sync {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the addresses of a mapping were not kept: {errno}")]
 pub struct NotReserved {
-    /// The cause.
+    /// The errno of the failed system call.
     pub errno: Errno,
     /// `true` if the mapping still exists.
     pub is_mapped: bool,

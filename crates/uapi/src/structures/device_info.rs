@@ -16,7 +16,7 @@ uapi! {
         8 external_rev: u32,
         /// PCI revision.
         12 pci_rev: u32,
-        /// A constant `AMDGPU_FAMILY_*`.
+        /// Family of the chip: a constant `AMDGPU_FAMILY_*`.
         16 family: u32,
         /// Number of shader engines, including fused-off ones.
         20 num_shader_engines: u32,
@@ -42,7 +42,7 @@ uapi! {
         128 num_hw_gfx_contexts: u32,
         /// Highest PCIe generation that device and host support; 0 if unknown (minor 51).
         132 pcie_gen: u32,
-        /// The [`IdsFlags`].
+        /// Properties of the device, [`IdsFlags`].
         136 ids_flags: u64,
         /// The first usable GPU address.
         144 virtual_address_offset: u64,
@@ -56,7 +56,7 @@ uapi! {
         168 gart_page_size: u32,
         /// Size of the constant engine RAM in bytes.
         172 ce_ram_size: u32,
-        /// A constant `AMDGPU_VRAM_TYPE_*`.
+        /// Type of the memory chips: a constant `AMDGPU_VRAM_TYPE_*`.
         176 vram_type: u32,
         /// Width of the memory bus in bits.
         180 vram_bit_width: u32,

@@ -44,7 +44,7 @@ uapi! {
 
     /// SYNC_IOC_FILE_INFO: queries the state of a sync file and its fences.
     struct SyncFileInfo = "sync_file_info", 56 bytes {
-        /// Name, NUL-terminated.
+        /// Name of the sync file, NUL-terminated.
         0 name: [u8; 32],
         /// 0 if active, 1 if signalled, a negative errno if it ended with an error.
         32 status: i32,

@@ -11,7 +11,7 @@ uapi! {
         0 version_major: i32,
         /// Minor version, which increases with new features.
         4 version_minor: i32,
-        /// Patch level.
+        /// Patch level of the driver.
         8 version_patchlevel: i32,
         /// Padding that the C compiler inserts.
         12 pad: u32 as "",
@@ -33,7 +33,7 @@ uapi! {
     struct Unique = "drm_unique", 16 bytes {
         /// Length in bytes of the buffer; on return the length of the string.
         0 unique_len: u64,
-        /// Address of the buffer for the string.
+        /// Address of the buffer for the bus ID, which is not NUL-terminated.
         8 unique: u64,
     }
 
@@ -49,9 +49,9 @@ uapi! {
         0 idx: i32,
         /// 1 if the client is authenticated.
         4 auth: i32,
-        /// Process ID.
+        /// Process ID of the client.
         8 pid: u64,
-        /// User ID.
+        /// User ID of the client.
         16 uid: u64,
         /// Always 0.
         24 magic: u64,

@@ -49,7 +49,7 @@ uapi! {
         0 handle: u32,
         /// [`METADATA_OP_SET`] or [`METADATA_OP_GET`]; other values succeed without effect.
         4 op: u32,
-        /// Opaque flags.
+        /// Flags that the kernel does not interpret.
         8 flags: u64 as "data.flags",
         /// The tiling flags, whose layout depends on the generation.
         16 tiling_info: u64 as "data.tiling_info",
@@ -194,7 +194,7 @@ bitflags::bitflags! {
         const CPU = 0x1;
         /// System memory that the GPU can map.
         const GTT = 0x2;
-        /// Video memory.
+        /// Video memory (VRAM).
         const VRAM = 0x4;
         /// Global data share (GDS).
         const GDS = 0x8;

@@ -50,7 +50,7 @@ uapi! {
 
     /// A memory pool in the answer to MEMORY.
     struct HeapInfo = "drm_amdgpu_heap_info", 32 bytes {
-        /// Size in bytes.
+        /// Size of the pool in bytes.
         0 total_heap_size: u64,
         /// Size without pinned and reserved memory, in bytes.
         8 usable_heap_size: u64,
@@ -122,7 +122,7 @@ uapi! {
     struct InfoVbios = "drm_amdgpu_info_vbios", 200 bytes {
         /// Name of the VBIOS, NUL-terminated.
         0 name: [u8; 64],
-        /// Part number, NUL-terminated.
+        /// Part number of the VBIOS, NUL-terminated.
         64 vbios_pn: [u8; 64],
         /// Version of the VBIOS.
         128 version: u32,
@@ -209,21 +209,21 @@ pub mod query {
     pub const VRAM_USAGE: u32 = 0x10;
     /// u64: GTT in use in bytes.
     pub const GTT_USAGE: u32 = 0x11;
-    /// [`InfoGds`](super::InfoGds).
+    /// [`InfoGds`](super::InfoGds): sizes of GDS, GWS and OA.
     pub const GDS_CONFIG: u32 = 0x13;
-    /// [`InfoVramGtt`](super::InfoVramGtt).
+    /// [`InfoVramGtt`](super::InfoVramGtt): usable sizes of VRAM and GTT.
     pub const VRAM_GTT: u32 = 0x14;
     /// u32 for each register; input: dword offset, count, instance, flags.
     pub const READ_MMR_REG: u32 = 0x15;
-    /// [`DevInfo`](crate::DevInfo).
+    /// [`DevInfo`](crate::DevInfo): properties of the device.
     pub const DEV_INFO: u32 = 0x16;
     /// u64: visible VRAM in use in bytes.
     pub const VIS_VRAM_USAGE: u32 = 0x17;
     /// u64: number of evictions that copied memory.
     pub const NUM_EVICTIONS: u32 = 0x18;
-    /// [`MemoryInfo`](super::MemoryInfo).
+    /// [`MemoryInfo`](super::MemoryInfo): sizes and usage of the memory pools.
     pub const MEMORY: u32 = 0x19;
-    /// [`InfoVceClockTable`](super::InfoVceClockTable).
+    /// [`InfoVceClockTable`](super::InfoVceClockTable): the clock levels of VCE.
     pub const VCE_CLOCK_TABLE: u32 = 0x1a;
     /// Size, image or [`InfoVbios`](super::InfoVbios), by the type; input: type, offset.
     pub const VBIOS: u32 = 0x1b;
@@ -239,9 +239,9 @@ pub mod query {
     pub const RAS_ENABLED_FEATURES: u32 = 0x20;
     /// [`InfoVideoCaps`](super::InfoVideoCaps); input: 0 for decoding, 1 for encoding.
     pub const VIDEO_CAPS: u32 = 0x21;
-    /// [`InfoMaxIbs`](super::InfoMaxIbs).
+    /// [`InfoMaxIbs`](super::InfoMaxIbs): the maximum number of IBs in a submission.
     pub const MAX_IBS: u32 = 0x22;
-    /// [`GpuvmFault`](super::GpuvmFault).
+    /// [`GpuvmFault`](super::GpuvmFault): the last VM fault of the file.
     pub const GPUVM_FAULT: u32 = 0x23;
     /// [`UqFwAreas`](crate::UqFwAreas): the areas that the firmware needs for a user queue; input: IP type.
     pub const UQ_FW_AREAS: u32 = 0x24;
@@ -249,32 +249,32 @@ pub mod query {
 
 /// The firmware types of FW_VERSION.
 pub mod firmware {
-    /// Video encoder.
+    /// Firmware of the video encoder (VCE).
     pub const VCE: u32 = 0x01;
-    /// Video decoder.
+    /// Firmware of the video decoder (UVD).
     pub const UVD: u32 = 0x02;
-    /// Memory controller.
+    /// Firmware of the memory controller (GMC).
     pub const GMC: u32 = 0x03;
-    /// Micro engine.
+    /// Microcode of the micro engine (ME).
     pub const GFX_ME: u32 = 0x04;
-    /// Prefetch parser.
+    /// Microcode of the prefetch parser (PFP).
     pub const GFX_PFP: u32 = 0x05;
-    /// Constant engine.
+    /// Microcode of the constant engine (CE).
     pub const GFX_CE: u32 = 0x06;
-    /// Run-list controller.
+    /// Firmware of the run-list controller (RLC).
     pub const GFX_RLC: u32 = 0x07;
-    /// Compute micro engine, with index 0 or 1.
+    /// Microcode of the compute micro engine (MEC), with index 0 or 1.
     pub const GFX_MEC: u32 = 0x08;
-    /// System management controller.
+    /// Firmware of the system management controller (SMC).
     pub const SMC: u32 = 0x0a;
-    /// Copy engine, with the engine's index.
+    /// Microcode of the copy engine (SDMA), with the engine's index.
     pub const SDMA: u32 = 0x0b;
-    /// Security processor.
+    /// Firmware of the security processor (SOS).
     pub const SOS: u32 = 0x0c;
-    /// Security driver.
+    /// Firmware of the security driver (ASD).
     pub const ASD: u32 = 0x0d;
-    /// Video block since Raven (VCN).
+    /// Firmware of VCN, the video block since Raven.
     pub const VCN: u32 = 0x0e;
-    /// Video processing engine (VPE), the highest type in Linux 6.12.
+    /// Firmware of the video processing engine (VPE), the highest type in Linux 6.12.
     pub const VPE: u32 = 0x1c;
 }

@@ -77,9 +77,9 @@ uapi! {
         4 flags: u32,
         /// GPU address of the first dword.
         8 va_start: u64,
-        /// Length in bytes.
+        /// Length of the IB in bytes.
         16 ib_bytes: u32,
-        /// A constant `AMDGPU_HW_IP_*`.
+        /// The IP that executes the IB: a constant `AMDGPU_HW_IP_*`.
         20 ip_type: u32,
         /// Must be 0.
         24 ip_instance: u32,
@@ -89,7 +89,7 @@ uapi! {
 
     /// An element of a DEPENDENCIES or SCHEDULED_DEPENDENCIES chunk.
     struct CsChunkDep = "drm_amdgpu_cs_chunk_dep", 24 bytes {
-        /// A constant `AMDGPU_HW_IP_*`.
+        /// The IP of the queue: a constant `AMDGPU_HW_IP_*`.
         0 ip_type: u32,
         /// Must be 0.
         4 ip_instance: u32,
@@ -133,7 +133,7 @@ uapi! {
         8 csa_va: u64,
         /// GPU address of the GDS backup.
         16 gds_va: u64,
-        /// [`CP_GFX_SHADOW_INIT`] or 0.
+        /// Options of shadowing: [`CP_GFX_SHADOW_INIT`] or 0.
         24 flags: u64,
     }
 
@@ -141,7 +141,7 @@ uapi! {
     struct CsFence = "drm_amdgpu_fence", 24 bytes {
         /// ID of the context that the queue belongs to.
         0 ctx_id: u32,
-        /// A constant `AMDGPU_HW_IP_*`.
+        /// The IP of the queue: a constant `AMDGPU_HW_IP_*`.
         4 ip_type: u32,
         /// Must be 0.
         8 ip_instance: u32,
@@ -157,7 +157,7 @@ uapi! {
         0 handle: u64,
         /// Deadline in ns of CLOCK_MONOTONIC; 0 polls, bit 63 waits without limit.
         8 timeout: u64,
-        /// A constant `AMDGPU_HW_IP_*`.
+        /// The IP of the queue: a constant `AMDGPU_HW_IP_*`.
         16 ip_type: u32,
         /// Must be 0.
         20 ip_instance: u32,

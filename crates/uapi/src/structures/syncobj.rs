@@ -13,7 +13,7 @@ uapi! {
     struct SyncobjCreate = "drm_syncobj_create", 8 bytes {
         /// The new handle: the lowest free one.
         0 handle: u32,
-        /// [`CREATE_SIGNALED`] or 0.
+        /// The initial state: [`CREATE_SIGNALED`] or 0.
         4 flags: u32,
     }
 
@@ -31,7 +31,7 @@ uapi! {
         0 handle: u32,
         /// 0 to share the object itself, [`SYNC_FILE`] to export or import its fence as a sync file.
         4 flags: u32,
-        /// The descriptor.
+        /// The file descriptor of the sync object or sync file.
         8 fd: i32,
         /// Must be 0.
         12 pad: u32,
@@ -47,7 +47,7 @@ uapi! {
         8 src_point: u64,
         /// Point of the destination; 0 to replace its fence.
         16 dst_point: u64,
-        /// [`SyncobjWaitFlags::WAIT_FOR_SUBMIT`] or 0.
+        /// Options of the transfer: [`SyncobjWaitFlags::WAIT_FOR_SUBMIT`] or 0.
         24 flags: u32,
         /// Must be 0.
         28 pad: u32,
@@ -61,7 +61,7 @@ uapi! {
         8 timeout_nsec: i64,
         /// Number of handles.
         16 count_handles: u32,
-        /// [`SyncobjWaitFlags`] without `WAIT_AVAILABLE`.
+        /// Options of the wait: [`SyncobjWaitFlags`] without `WAIT_AVAILABLE`.
         20 flags: u32,
         /// Index of a signalled sync object, unless the wait was for all.
         24 first_signaled: u32,
@@ -81,7 +81,7 @@ uapi! {
         16 timeout_nsec: i64,
         /// Number of handles.
         24 count_handles: u32,
-        /// [`SyncobjWaitFlags`].
+        /// Options of the wait: [`SyncobjWaitFlags`].
         28 flags: u32,
         /// Index of a signalled sync object, unless the wait was for all.
         32 first_signaled: u32,
@@ -117,9 +117,9 @@ uapi! {
     struct SyncobjEventfd = "drm_syncobj_eventfd", 24 bytes {
         /// Handle of the sync object.
         0 handle: u32,
-        /// [`SyncobjWaitFlags::WAIT_AVAILABLE`] or 0.
+        /// The condition: [`SyncobjWaitFlags::WAIT_AVAILABLE`], or 0 for a signalled point.
         4 flags: u32,
-        /// The timeline point.
+        /// The timeline point to watch.
         8 point: u64,
         /// Descriptor of the eventfd.
         16 fd: i32,

@@ -53,7 +53,7 @@ pub enum ChunkError {
         /// The requested alignment in bytes.
         alignment: u64,
     },
-    /// No hole fits.
+    /// No hole fits the requested size and alignment.
     #[error("no hole for {size} bytes aligned to {alignment} of {free} free bytes")]
     NoSpace {
         /// The requested size in bytes.
@@ -87,6 +87,6 @@ pub enum ChunkError {
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the chunk at {:#x} is not of this block", chunk.offset())]
 pub struct NotOfThisBlock {
-    /// The chunk, unchanged.
+    /// The chunk that was passed, unchanged.
     pub chunk: Chunk,
 }

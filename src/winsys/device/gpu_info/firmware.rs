@@ -17,9 +17,9 @@ use crate::{
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Firmware {
-    /// Firmware version.
+    /// Version of the firmware image.
     pub version: u32,
-    /// Feature version.
+    /// Feature version, which increases with new firmware features.
     pub feature: u32,
 }
 

@@ -42,7 +42,7 @@ pub struct IpVersion {
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct IpBlock {
-    /// The IP block.
+    /// The kind of IP block.
     pub ip: Ip,
     /// Version of the block, from IP discovery if available, otherwise from the driver, corrected for GFX10.
     pub version: IpVersion,

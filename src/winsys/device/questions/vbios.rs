@@ -22,7 +22,7 @@ pub struct Vbios {
     pub name: String,
     /// Part number, such as `113-D4120100-O02`.
     pub part_number: String,
-    /// Version number.
+    /// Version of the video BIOS as a number.
     pub version: u32,
     /// Version as text, such as `020.001.000.038.015697`.
     pub version_text: String,

@@ -14,7 +14,7 @@ use crate::winsys::{Chip, GfxLevel, GpuInfo};
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ParameterCache {
-    /// Number of lines.
+    /// Number of lines of the parameter cache.
     pub lines: u32,
     /// Maximum number of allocations in a batch of the binning rasterizer.
     pub batch_allocations: u32,

@@ -3,7 +3,7 @@
 use amdgpu_hw::GpuVa;
 use amdgpu_packets::layout::values::IndexType;
 
-/// An index buffer.
+/// The index buffer of a draw.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct IndexBuffer {
     /// The address of the first index.

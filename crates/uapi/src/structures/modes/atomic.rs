@@ -7,9 +7,10 @@ use crate::structures::macros::{requests, uapi};
 uapi! {
     /// MODE_ATOMIC: sets properties of several objects in one commit, which succeeds or fails as a whole.
     struct ModeAtomic = "drm_mode_atomic", 56 bytes {
-        /// [`MODE_ATOMIC_TEST_ONLY`], [`MODE_ATOMIC_NONBLOCK`], [`MODE_ATOMIC_ALLOW_MODESET`] and the flags of page flips.
+        /// Options of the commit: [`MODE_ATOMIC_TEST_ONLY`], [`MODE_ATOMIC_NONBLOCK`], [`MODE_ATOMIC_ALLOW_MODESET`] and the flags
+        /// of page flips.
         0 flags: u32,
-        /// Number of objects.
+        /// Number of objects whose properties are set.
         4 count_objs: u32,
         /// Address of an array of the objects' IDs.
         8 objs_ptr: u64,

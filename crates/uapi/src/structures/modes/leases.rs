@@ -9,7 +9,7 @@ uapi! {
     struct ModeCreateLease = "drm_mode_create_lease", 24 bytes {
         /// Address of an array of the objects' IDs.
         0 object_ids: u64,
-        /// Number of objects.
+        /// Number of objects to lease.
         8 object_count: u32,
         /// `O_CLOEXEC` and `O_NONBLOCK` or neither.
         12 flags: u32,

@@ -38,7 +38,7 @@ uapi! {
 
     /// MODE_CURSOR: moves the cursor of a CRTC, or changes its image.
     struct ModeCursor = "drm_mode_cursor", 28 bytes {
-        /// [`MODE_CURSOR_BO`] and [`MODE_CURSOR_MOVE`].
+        /// The changes to make: [`MODE_CURSOR_BO`], [`MODE_CURSOR_MOVE`] or both.
         0 flags: u32,
         /// ID of the CRTC.
         4 crtc_id: u32,
@@ -56,7 +56,7 @@ uapi! {
 
     /// MODE_CURSOR2: moves the cursor of a CRTC, or changes its image and hot spot.
     struct ModeCursor2 = "drm_mode_cursor2", 36 bytes {
-        /// [`MODE_CURSOR_BO`] and [`MODE_CURSOR_MOVE`].
+        /// The changes to make: [`MODE_CURSOR_BO`], [`MODE_CURSOR_MOVE`] or both.
         0 flags: u32,
         /// ID of the CRTC.
         4 crtc_id: u32,

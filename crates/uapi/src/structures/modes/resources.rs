@@ -144,9 +144,9 @@ uapi! {
 
     /// MODE_CREATE_DUMB: allocates a BO for images that the CPU draws.
     struct ModeCreateDumb = "drm_mode_create_dumb", 32 bytes {
-        /// Height in pixels.
+        /// Height of the buffer in pixels.
         0 height: u32,
-        /// Width in pixels.
+        /// Width of the buffer in pixels.
         4 width: u32,
         /// Bits per pixel.
         8 bpp: u32,

@@ -21,7 +21,7 @@ uapi! {
         8 hsync_end: u16,
         /// Total width of a line in pixels.
         10 htotal: u16,
-        /// Skew in pixels.
+        /// Horizontal skew in pixels.
         12 hskew: u16,
         /// Visible height in lines.
         14 vdisplay: u16,
@@ -47,9 +47,9 @@ uapi! {
     struct ModeFbCmd = "drm_mode_fb_cmd", 28 bytes {
         /// ID of the framebuffer.
         0 fb_id: u32,
-        /// Width in pixels.
+        /// Width of the framebuffer in pixels.
         4 width: u32,
-        /// Height in pixels.
+        /// Height of the framebuffer in pixels.
         8 height: u32,
         /// Distance between rows in bytes.
         12 pitch: u32,
@@ -65,11 +65,11 @@ uapi! {
     struct ModeFbCmd2 = "drm_mode_fb_cmd2", 104 bytes {
         /// ID of the framebuffer.
         0 fb_id: u32,
-        /// Width in pixels.
+        /// Width of the framebuffer in pixels.
         4 width: u32,
-        /// Height in pixels.
+        /// Height of the framebuffer in pixels.
         8 height: u32,
-        /// Format (`drm_fourcc.h`).
+        /// Pixel format, a constant of `drm_fourcc.h`.
         12 pixel_format: u32,
         /// Flags, such as [`MODE_FB_MODIFIERS`] if the modifiers are valid.
         16 flags: u32,
@@ -91,7 +91,7 @@ uapi! {
         0 crtc_id: u32,
         /// ID of the framebuffer.
         4 fb_id: u32,
-        /// [`MODE_PAGE_FLIP_EVENT`] and [`MODE_PAGE_FLIP_ASYNC`].
+        /// Options of the flip: [`MODE_PAGE_FLIP_EVENT`] and [`MODE_PAGE_FLIP_ASYNC`].
         8 flags: u32,
         /// Must be 0.
         12 reserved: u32,
@@ -103,7 +103,7 @@ uapi! {
     struct ModeFbDirty = "drm_mode_fb_dirty_cmd", 24 bytes {
         /// ID of the framebuffer.
         0 fb_id: u32,
-        /// [`MODE_FB_DIRTY_COPY`] and [`MODE_FB_DIRTY_FILL`].
+        /// The meaning of the rectangles: [`MODE_FB_DIRTY_COPY`] or [`MODE_FB_DIRTY_FILL`]; 0 for changed areas.
         4 flags: u32,
         /// Colour of a fill.
         8 color: u32,

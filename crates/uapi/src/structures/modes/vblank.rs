@@ -8,7 +8,7 @@ uapi! {
     /// WAIT_VBLANK: waits for a vertical blank, or requests an event for it. In the answer, `signal` and `microseconds` contain the
     /// time of the vertical blank.
     struct WaitVblank = "drm_wait_vblank", 24 bytes {
-        /// [`VBLANK_RELATIVE`], [`VBLANK_EVENT`], [`VBLANK_NEXT_ON_MISS`] and the index of a CRTC.
+        /// The kind of wait: [`VBLANK_RELATIVE`], [`VBLANK_EVENT`], [`VBLANK_NEXT_ON_MISS`] and the index of a CRTC.
         0 kind: u32 as "request.type",
         /// The number of the vertical blank; in the answer the number of the last one.
         4 sequence: u32 as "request.sequence",
@@ -34,7 +34,7 @@ uapi! {
     struct CrtcQueueSequence = "drm_crtc_queue_sequence", 24 bytes {
         /// ID of the CRTC.
         0 crtc_id: u32,
-        /// [`CRTC_SEQUENCE_RELATIVE`] and [`CRTC_SEQUENCE_NEXT_ON_MISS`].
+        /// The meaning of `sequence`: [`CRTC_SEQUENCE_RELATIVE`] and [`CRTC_SEQUENCE_NEXT_ON_MISS`].
         4 flags: u32,
         /// The number of the vertical blank; in the answer the absolute number.
         8 sequence: u64,
@@ -44,7 +44,7 @@ uapi! {
 
     /// The event that CRTC_QUEUE_SEQUENCE requests, which is read from a primary node's file.
     struct EventCrtcSequence = "drm_event_crtc_sequence", 32 bytes {
-        /// Always [`EVENT_CRTC_SEQUENCE`].
+        /// Kind of the event, always [`EVENT_CRTC_SEQUENCE`].
         0 kind: u32 as "base.type",
         /// Length of the event in bytes.
         4 length: u32 as "base.length",
