@@ -59,8 +59,8 @@ pub enum VkResult {
 }
 
 impl Error {
-    /// Returns RADV's result for this error. An error that reports lost work gives
-    /// [`VkResult::DeviceLost`], whichever request it comes from.
+    /// Returns RADV's result for this error. An error that reports lost work gives [`VkResult::DeviceLost`], regardless of the
+    /// request.
     ///
     /// Source: Mesa 25.0.7 `radv_amdgpu_bo.c` and `radv_amdgpu_cs.c`.
     pub fn vk_result(&self) -> VkResult {

@@ -199,7 +199,7 @@ impl Windows {
     ///
     /// * if the low half has less than 4 GiB, [`VaWindow::Low`] is empty; libdrm extends it up to 4 GiB, where the GPU has no
     ///   page tables;
-    /// * the lowest 64 KiB, which the kernel refuses to bind, are in no window, whatever the limits are;
+    /// * the lowest 64 KiB, which the kernel refuses to bind, are in no window, regardless of the limits;
     /// * a half that ends at a power of two is divided in the middle for sparse buffers; libdrm's arithmetic leaves none of it.
     ///   No kernel reports such a half, because the kernel's own areas are at the top.
     ///

@@ -128,7 +128,8 @@ impl ImageDescriptor {
         GpuVa::from_48_bits(value.cast_unsigned())
     }
 
-    /// Returns the address in the descriptor without the tile swizzle. `align_log2` is the logarithm of the image's alignment.
+    /// Returns the address in the descriptor without the tile swizzle. `align_log2` is the base-2 logarithm of the image's
+    /// alignment.
     pub fn base_address_aligned(self, level: GfxLevel, align_log2: u32) -> GpuVa {
         let mask = u64::MAX.checked_shl(align_log2).unwrap_or_default();
         GpuVa::from_48_bits(self.base_address(level).as_u64() & mask)

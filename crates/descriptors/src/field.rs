@@ -34,7 +34,7 @@ impl Place {
         self
     }
 
-    /// Sets that the number less one is stored.
+    /// Sets that the number minus one is stored.
     pub(crate) const fn less_one(mut self) -> Self {
         self.less = 1;
         self

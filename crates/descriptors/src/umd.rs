@@ -59,7 +59,7 @@ pub enum UmdError {
     /// The number of levels or samples in the descriptor differs from that of the image.
     #[error("the descriptor ends with level {found}, the image with {own}")]
     Levels {
-        /// The last level, or the logarithm of the samples, in the descriptor.
+        /// The last level, or the base-2 logarithm of the samples, in the descriptor.
         found: i64,
         /// The same number for the image.
         own: i64,

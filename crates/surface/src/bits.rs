@@ -10,7 +10,7 @@ pub(crate) const fn align64(value: u64, align: u64) -> u64 {
     (value.wrapping_add(align - 1)) & !(align - 1)
 }
 
-/// Returns the logarithm of `value`, rounded down; 0 for 0.
+/// Returns the base-2 logarithm of `value`, rounded down; 0 for 0.
 pub(crate) const fn log2(value: u32) -> u32 {
     if value == 0 { 0 } else { value.ilog2() }
 }

@@ -96,21 +96,21 @@ pub enum ChipError {
 /// Source: Mesa `amdgfxregs.h`, `R_0098F8_GB_ADDR_CONFIG`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AddrConfig {
-    /// The logarithm of the number of pipes.
+    /// The base-2 logarithm of the number of pipes.
     pub pipes: u32,
-    /// The logarithm of the pipe interleave in bytes: the contiguous bytes in one pipe.
+    /// The base-2 logarithm of the pipe interleave in bytes: the contiguous bytes in one pipe.
     pub interleave: u32,
-    /// The logarithm of the maximum number of compressed fragments.
+    /// The base-2 logarithm of the maximum number of compressed fragments.
     pub compressed_fragments: u32,
-    /// The logarithm of the number of packers (GFX10.3 and later).
+    /// The base-2 logarithm of the number of packers (GFX10.3 and later).
     pub packers: u32,
-    /// The logarithm of the number of banks (GFX9).
+    /// The base-2 logarithm of the number of banks (GFX9).
     pub banks: u32,
-    /// The logarithm of the number of shader engines (GFX6-9).
+    /// The base-2 logarithm of the number of shader engines (GFX6-9).
     pub shader_engines: u32,
-    /// The logarithm of the number of render backends of a shader engine (GFX9).
+    /// The base-2 logarithm of the number of render backends of a shader engine (GFX9).
     pub rbs_per_engine: u32,
-    /// The logarithm of the size of a DRAM row in bytes (GFX6-8).
+    /// The base-2 logarithm of the size of a DRAM row in bytes (GFX6-8).
     pub row_bytes: u32,
 }
 

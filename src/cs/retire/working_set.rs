@@ -13,7 +13,7 @@ const MOST_STAMPS: usize = 1 << 20;
 /// The BO list of a submission: first the members of its sets, which stay in place as long as the sets do not change, then the
 /// other BOs.
 ///
-/// A set that has not changed costs nothing, whatever its size. Every other BO costs one step, because a table by handle shows
+/// A set that has not changed costs nothing, regardless of its size. Every other BO costs one step, because a table by handle shows
 /// which are listed already. RADV searches the list for each BO, and copies the list of the device each time (Mesa 25.0.7
 /// `radv_amdgpu_cs.c`, `radv_amdgpu_get_bo_list`, `radv_amdgpu_add_cs_to_bo_list`).
 #[derive(Debug, Default)]

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-/// The maximum number of IBs in one kernel call, whatever the limits of its queues.
+/// The maximum number of IBs in one kernel call, regardless of the limits of its queues.
 ///
 /// Source: Mesa 25.0.7 `src/amd/vulkan/winsys/amdgpu/radv_amdgpu_cs.c`, `RADV_MAX_IBS_PER_SUBMIT`; the kernel's own limits
 /// are those of each IP (Linux 6.12 `amdgpu_ring.c`, `amdgpu_ring_max_ibs`).

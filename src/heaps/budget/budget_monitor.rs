@@ -182,7 +182,7 @@ impl BudgetMonitor {
         Ok(heaps.budgets(&self.newer_usage(heaps, last.0)?.usage, rule))
     }
 
-    /// Returns the last answer, whatever its age; `None` before the first.
+    /// Returns the last answer, regardless of its age; `None` before the first.
     pub(in crate::heaps) fn last_usage(&self) -> Option<SystemUsage> {
         let (last, _) = self.last.read();
         (last.generation > 0).then_some(last.usage)

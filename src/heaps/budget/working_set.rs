@@ -12,7 +12,7 @@ use crate::{
 /// [`MemoryManager::check_working_set`](crate::heaps::MemoryManager::check_working_set) adds the always-valid memory of the
 /// file.
 ///
-/// The sums count whole BOs, because the kernel makes a BO resident as a whole, however little of it is bound.
+/// The sums count whole BOs, because the kernel makes a whole BO resident even if only a part of it is bound.
 ///
 /// ```
 /// use amdgpu_winsys::heaps::{AllocateFlags, AllocateInfo, WorkingSet};

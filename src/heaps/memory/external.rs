@@ -118,7 +118,7 @@ pub enum Resource {
     Buffer,
     /// An image with linear tiling, whose layout any importer can compute.
     LinearImage,
-    /// An image with any other tiling.
+    /// An image with a tiling other than linear.
     TiledImage,
 }
 

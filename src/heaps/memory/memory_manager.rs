@@ -254,7 +254,7 @@ impl MemoryManager {
         self.heaps().budgets(system, rule)
     }
 
-    /// Returns the budget and usage of every heap from the kernel's last answer, whatever its age; `None` before the first.
+    /// Returns the budget and usage of every heap from the kernel's last answer, regardless of its age; `None` before the first.
     /// Makes no ioctl, takes no lock and reads no clock. For callers that [refresh](Self::refresh_usage) at times of their own
     /// choice, for example once a frame.
     pub fn last_budgets(&self, rule: BudgetRule) -> Option<Budgets> {
@@ -364,8 +364,8 @@ impl MemoryManager {
     /// Imports a descriptor, which must be a dma-buf even if its Vulkan type is opaque. On success the descriptor is consumed
     /// and closed.
     ///
-    /// The size and placement come from the kernel, whatever the caller states. A BO that is imported twice is counted once, but
-    /// has an address for each import.
+    /// The size and placement come from the kernel, not from the caller. A BO that is imported twice is counted once, but has an
+    /// address for each import.
     ///
     /// # Errors
     ///

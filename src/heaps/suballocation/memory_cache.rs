@@ -196,7 +196,7 @@ impl MemoryCache {
             .map(own)
     }
 
-    /// Frees all idle memory in the cache, whatever its age, and returns the number of bytes freed.
+    /// Frees all idle memory in the cache, regardless of its age, and returns the number of bytes freed.
     pub fn flush(&self) -> u64 {
         self.free_where(|_| true)
     }

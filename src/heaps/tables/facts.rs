@@ -45,7 +45,7 @@ pub struct RawMemoryFacts {
     pub tiling: TilingRegisters,
 }
 
-/// An error in the facts that the kernel reports.
+/// The reason why the memory facts of a device are invalid.
 ///
 /// ```
 /// use amdgpu_winsys::heaps::{FactsError, MemoryFacts, RawMemoryFacts};

@@ -53,8 +53,8 @@ pub struct TableOptions {
     pub profile: Profile,
     /// Presents the memory of an APU as one device-local heap, without a GTT heap (`radv_enable_unified_heap_on_apu`).
     pub unified_heap_on_apu: bool,
-    /// Presents VRAM that is all visible as a visible heap of 256 MiB and an invisible heap, as without resizable BAR
-    /// (`radv_hide_rebar_on_dgpu`). Applies to cards only.
+    /// Presents fully visible VRAM as a visible heap of 256 MiB and an invisible heap, as without resizable BAR
+    /// (`radv_hide_rebar_on_dgpu`). Applies only to discrete GPUs.
     pub hide_rebar: bool,
     /// Upper limit of the size of VRAM in MiB; `None` for no limit (`override_vram_size`).
     pub override_vram_mib: Option<u32>,

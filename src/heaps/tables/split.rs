@@ -18,7 +18,7 @@ use crate::heaps::{MemoryFacts, TableOptions};
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum HeapKind {
-    /// VRAM that the CPU cannot map, beyond a small BAR or presented as such.
+    /// VRAM that the CPU cannot map because it is outside a small BAR, or VRAM that the options present in this way.
     InvisibleVram,
     /// System memory that the GPU maps.
     Gtt,

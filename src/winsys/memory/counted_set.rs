@@ -9,7 +9,7 @@ use amdgpu_hw::num::wide;
 
 /// The members by key, each with the number of times it was added.
 ///
-/// Adding a member takes one hash look-up, and removing one at most three, whatever the size of the set. Members are kept in a
+/// Adding a member takes one hash look-up, and removing one at most three, regardless of the size of the set. Members are kept in a
 /// vector, so that iteration reads contiguous memory. The last member moves to the place of a removed one.
 #[derive(Debug)]
 pub(super) struct CountedSet<K, T> {

@@ -61,7 +61,7 @@ pub struct PinnedClocks {
 }
 
 impl Context {
-    /// Returns the stable power state of the GPU, whichever context set it.
+    /// Returns the stable power state of the GPU, regardless of the context that set it.
     ///
     /// Request: AMDGPU_CTX (get stable pstate).
     ///

@@ -52,7 +52,7 @@ pub const NUM_FORMAT: Field<Buffer> = Field::new("num_format", &[on(Gfx6, Gfx9, 
 pub const DATA_FORMAT: Field<Buffer> =
     Field::new("data_format", &[on(Gfx6, Gfx9, &[(3, 15, 4)]).named(BUF_DATA_FORMAT)]);
 
-/// The logarithm of the factor by which the stride is multiplied.
+/// The base-2 logarithm of the factor by which the stride is multiplied.
 pub const STRIDE_SCALE: Field<Buffer> = Field::new("stride_scale", &[on(Gfx12, Gfx12, &[(3, 18, 2)])]);
 
 /// The size of an element of a swizzled buffer: 0 to 3 for 2, 4, 8 or 16 bytes.

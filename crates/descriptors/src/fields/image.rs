@@ -25,7 +25,7 @@ pub const MIN_LOD: Field<Image> = Field::new(
     ],
 );
 
-/// The last level of the image; for multisampled images the logarithm of the number of samples.
+/// The last level of the image; for multisampled images the base-2 logarithm of the number of samples.
 pub const MAX_MIP: Field<Image> = Field::new(
     "max_mip",
     &[
@@ -125,7 +125,7 @@ pub const DST_SEL_W: Field<Image> = Field::new("dst_sel_w", &[on(Gfx6, Gfx12, &[
 /// Disables clamping of reads from partial compressed blocks at the edge.
 pub const NO_EDGE_CLAMP: Field<Image> = Field::new("no_edge_clamp", &[on(Gfx12, Gfx12, &[(3, 12, 1)])]);
 
-/// The last level of the view; for multisampled images the logarithm of the number of samples.
+/// The last level of the view; for multisampled images the base-2 logarithm of the number of samples.
 pub const LAST_LEVEL: Field<Image> =
     Field::new("last_level", &[on(Gfx12, Gfx12, &[(3, 15, 5)]), on(Gfx6, Gfx11_5, &[(3, 16, 4)])]);
 
@@ -177,7 +177,7 @@ pub const BASE_ARRAY: Field<Image> = Field::new(
     &[on(Gfx10, Gfx11_5, &[(4, 16, 13)]), on(Gfx12, Gfx12, &[(4, 16, 14)]), on(Gfx6, Gfx9, &[(5, 0, 13)])],
 );
 
-/// 1 for stores to the slices of a 3D image; on GFX9 the logarithm of the distance between layers.
+/// 1 for stores to the slices of a 3D image; on GFX9 the base-2 logarithm of the distance between layers.
 pub const ARRAY_PITCH: Field<Image> =
     Field::new("array_pitch", &[on(Gfx10, Gfx11_5, &[(5, 0, 4)]), on(Gfx9, Gfx9, &[(5, 13, 4)])]);
 

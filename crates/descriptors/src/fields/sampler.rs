@@ -20,7 +20,7 @@ pub const CLAMP_Y: Field<Sampler> = Field::new("clamp_y", &[on(Gfx6, Gfx12, &[(0
 /// The addressing mode in z for coordinates outside the image.
 pub const CLAMP_Z: Field<Sampler> = Field::new("clamp_z", &[on(Gfx6, Gfx12, &[(0, 6, 3)]).named(SQ_TEX_CLAMP)]);
 
-/// The logarithm of the maximum ratio of anisotropy.
+/// The base-2 logarithm of the maximum anisotropy.
 pub const MAX_ANISO_RATIO: Field<Sampler> = Field::new("max_aniso_ratio", &[on(Gfx6, Gfx12, &[(0, 9, 3)])]);
 
 /// The depth comparison function.
@@ -30,16 +30,16 @@ pub const DEPTH_COMPARE_FUNC: Field<Sampler> =
 /// Makes coordinates unnormalized, in units of texels.
 pub const FORCE_UNNORMALIZED: Field<Sampler> = Field::new("force_unnormalized", &[on(Gfx6, Gfx12, &[(0, 15, 1)])]);
 
-/// The threshold of anisotropy below which no samples are added.
+/// The anisotropy below which no samples are added.
 pub const ANISO_THRESHOLD: Field<Sampler> = Field::new("aniso_threshold", &[on(Gfx6, Gfx12, &[(0, 16, 3)])]);
 
 /// Truncates coordinates for motion compensation.
 pub const MC_COORD_TRUNC: Field<Sampler> = Field::new("mc_coord_trunc", &[on(Gfx6, Gfx12, &[(0, 19, 1)])]);
 
-/// Decodes sRGB whatever the format is.
+/// Decodes sRGB regardless of the format.
 pub const FORCE_DEGAMMA: Field<Sampler> = Field::new("force_degamma", &[on(Gfx6, Gfx12, &[(0, 20, 1)])]);
 
-/// The bias of the ratio of anisotropy.
+/// The bias that is added to the anisotropy.
 pub const ANISO_BIAS: Field<Sampler> = Field::new("aniso_bias", &[on(Gfx6, Gfx12, &[(0, 21, 6)])]);
 
 /// Truncates coordinates instead of rounding them.
@@ -67,11 +67,11 @@ pub const MIN_LOD: Field<Sampler> =
 pub const MAX_LOD: Field<Sampler> =
     Field::new("max_lod", &[on(Gfx6, Gfx11_5, &[(1, 12, 12)]), on(Gfx12, Gfx12, &[(1, 13, 13)])]);
 
-/// The width of the blend between levels.
+/// The width of the range of levels of detail in which two mip levels are blended.
 pub const PERF_MIP: Field<Sampler> =
     Field::new("perf_mip", &[on(Gfx6, Gfx11_5, &[(1, 24, 4)]), on(Gfx12, Gfx12, &[(2, 30, 2), (3, 0, 2)])]);
 
-/// The width of the blend between slices.
+/// The width of the range in which two slices of a 3D image are blended.
 pub const PERF_Z: Field<Sampler> = Field::new("perf_z", &[on(Gfx6, Gfx12, &[(1, 28, 4)])]);
 
 /// The bias of the level of detail, in 1/256.

@@ -17,7 +17,7 @@ use crate::view::{ImageMeta, address, log2_samples};
 /// The tiling of a colour target.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ColorTiling {
-    /// The tile modes of GFX6 to GFX8.
+    /// The tiling of GFX6 to GFX8, given by tile modes.
     Legacy {
         /// The index into the table of tile modes.
         index: u32,
@@ -29,10 +29,10 @@ pub enum ColorTiling {
         macro_tiled: bool,
         /// The bank height (GFX6, without FMASK).
         bank_height: u32,
-        /// The number of CMASK tiles of a slice, less one (`slice_tile_max`).
+        /// The number of CMASK tiles of a slice, minus one (`slice_tile_max`).
         cmask_slice_tile_max: u32,
     },
-    /// The swizzle modes of GFX9 and later.
+    /// The tiling of GFX9 and later, given by swizzle modes.
     Modern {
         /// The swizzle mode of the image.
         mode: u32,
@@ -60,7 +60,7 @@ pub struct ColorFmask {
     pub index: u32,
     /// The number of elements in a row (GFX7 and GFX8).
     pub pitch: u32,
-    /// The number of tiles of a slice, less one (GFX6 to GFX8).
+    /// The number of tiles of a slice, minus one (GFX6 to GFX8).
     pub slice_tile_max: u32,
     /// The bank height (GFX6).
     pub bank_height: u32,
@@ -100,7 +100,7 @@ pub struct ColorTarget {
     pub first_layer: u32,
     /// The last layer of the view.
     pub last_layer: u32,
-    /// The last layer of the image, or the depth of a 3D image less one (GFX9 and later).
+    /// The last layer of the image, or the depth of a 3D image minus one (GFX9 and later).
     pub mip0_depth: u32,
     /// The number of samples; 1 without multisampling.
     pub samples: u32,

@@ -16,7 +16,7 @@ pub struct HizHis {
 /// The tiling of a depth target.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DepthTiling {
-    /// The tile modes of GFX6 to GFX8.
+    /// The tiling of GFX6 to GFX8, given by tile modes.
     Legacy {
         /// The number of elements in a row of the level.
         blocks_x: u32,
@@ -33,7 +33,7 @@ pub enum DepthTiling {
         /// The value of GB_MACROTILE_MODE for depth (GFX7 and GFX8).
         macrotile_mode: u32,
     },
-    /// The swizzle modes of GFX9 and later.
+    /// The tiling of GFX9 and later, given by swizzle modes.
     Modern {
         /// The swizzle mode of depth.
         mode: u32,

@@ -37,7 +37,7 @@ pub(super) fn one(register: Register, value: Option<u32>) -> Option<RegisterWrit
     value.map(|value| RegisterWrite { register, value })
 }
 
-/// Returns `value` less one, for registers that store a size less one.
+/// Returns `value` minus one, for registers that store a size less one.
 ///
 /// # Errors
 ///

@@ -7,7 +7,7 @@ use crate::error::DescriptorError;
 /// The tiling of an image: the order of its texels in memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Tiling {
-    /// The tile modes of GFX6 to GFX8.
+    /// The tiling of GFX6 to GFX8, given by a tile mode.
     Legacy {
         /// The index into the table of tile modes.
         index: u32,
@@ -16,14 +16,14 @@ pub enum Tiling {
         /// `true` if the first level has macro tiles.
         macro_tiled: bool,
     },
-    /// The swizzle modes of GFX9.
+    /// The tiling of GFX9, given by a swizzle mode.
     Gfx9 {
         /// The swizzle mode of the image.
         mode: u32,
-        /// The epitch of addrlib: the pitch less one, or for some images the height less one.
+        /// The epitch of addrlib: the pitch minus one, or for some images the height minus one.
         epitch: u32,
     },
-    /// The swizzle modes of GFX10 and later.
+    /// The tiling of GFX10 and later, given by a swizzle mode.
     Modern {
         /// The swizzle mode of the image.
         mode: u32,
@@ -41,7 +41,7 @@ pub enum ImageMeta {
         offset: u64,
         /// The offset of the first level's DCC from `offset`, in bytes (GFX8).
         level_offset: u64,
-        /// The logarithm of the alignment of DCC.
+        /// The base-2 logarithm of the alignment of DCC.
         align_log2: u32,
         /// `true` if DCC is aligned to pipes (GFX9 and later).
         pipe_aligned: bool,
@@ -83,7 +83,7 @@ pub(crate) fn address(base: GpuVa, offset: u64) -> Result<u64, DescriptorError> 
     Ok(sum.low_48_bits())
 }
 
-/// Returns the logarithm of `samples`.
+/// Returns the base-2 logarithm of `samples`.
 pub(crate) fn log2_samples(samples: u32, stored: u32) -> Result<u32, DescriptorError> {
     if samples.is_power_of_two() && samples <= 16 {
         Ok(samples.ilog2())

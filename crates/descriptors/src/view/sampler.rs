@@ -38,7 +38,7 @@ pub enum Clamp {
 pub struct SamplerState {
     /// The addressing modes in x, y and z.
     pub clamp: [Clamp; 3],
-    /// The logarithm of the maximum ratio of anisotropy, 0 to 4.
+    /// The base-2 logarithm of the maximum anisotropy, 0 to 4.
     pub max_aniso_ratio: u32,
     /// The comparison: 0 to 7 for never, less, equal, less or equal, greater, not equal, greater or equal, always.
     pub depth_compare_func: u32,

@@ -34,7 +34,7 @@ choices! {
 ///
 /// Source: Linux 6.12 `drivers/gpu/drm/amd/amdgpu/`, `*_sdma_pkt_open.h`, `SDMA_PKT_CONSTANT_FILL`, and `si_dma.c`,
 /// `si_dma_emit_fill_buffer`; Mesa 25.0.7 `src/amd/vulkan/radv_sdma.c`, `radv_sdma_fill_buffer`, which writes bytes
-/// less one on 2.x and 3.x too, where the kernel writes bytes.
+/// minus one on 2.x and 3.x too, where the kernel writes bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ConstFill {
     /// The destination address; a multiple of 4 in units of dwords.

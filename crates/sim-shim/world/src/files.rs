@@ -37,8 +37,8 @@ const DOUBTS: u64 = u64::MAX;
 /// Time between two checks of doubtful mappings while no client calls.
 const LOOK_AGAIN: Duration = Duration::from_millis(10);
 
-/// Time for which a mapping stays doubtful: far more than a thread needs from telling that a file is closed to giving up its
-/// locks, however loaded the machine is.
+/// Time for which a mapping stays doubtful: far more than a thread needs from telling that a file is closed to giving up its locks,
+/// regardless of the load of the machine.
 const DOUBTED_FOR: Duration = Duration::from_secs(5);
 
 /// Open files of a world at most, each of which takes a descriptor of the server's.

@@ -146,13 +146,13 @@ pub struct MaskTables {
     /// The contributions of bits 3 to 6 of x and of y to the pipe.
     pipes: [[u8; 16]; 2],
     pipe_bits: u32,
-    /// The logarithm of the size of an element in bits.
+    /// The base-2 logarithm of the size of an element in bits.
     element_log2: u32,
     /// The shift of a group's number, and its bits after the shift. The bits below contain the tile's index.
     group_shift: u32,
     group_mask: u64,
     linear: bool,
-    /// The logarithms of a macro tile's dimensions.
+    /// The base-2 logarithms of a macro tile's dimensions.
     macro_log2: [u32; 2],
     /// The number of macro tiles in a row; the number of groups if they are linear.
     row: u64,

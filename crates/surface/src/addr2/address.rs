@@ -10,7 +10,8 @@ use crate::equation::{Equation, Texel};
 use crate::error::{AddrError, Cause, invalid};
 use crate::tiler::BlockPlan;
 
-/// The address computation of one image. After preparation, an address takes one evaluation of the block's equation.
+/// A converter from coordinates in one image to addresses. After preparation, each address takes one evaluation of the block's
+/// equation.
 #[derive(Clone, Debug)]
 pub struct Addresser {
     image: Image,

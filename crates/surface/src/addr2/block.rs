@@ -3,7 +3,7 @@
 use super::image::Image;
 use crate::chip::Chip;
 
-/// The dimensions of 256-byte blocks, by the logarithm of the element size (`Block256_2d`).
+/// The dimensions of 256-byte blocks, by the base-2 logarithm of the element size (`Block256_2d`).
 pub(crate) const MICRO_2D: [[u32; 2]; 5] = [[16, 16], [16, 8], [8, 8], [8, 4], [4, 4]];
 
 /// The dimensions of 256-byte blocks with several slices: Z order on GFX9, all orders on GFX10 and later (`Block256_3d`).

@@ -10,8 +10,8 @@ use crate::chip::Chip;
 use crate::equation::{Equation, Term};
 use crate::tables::{gfx10, gfx11};
 
-/// The patterns of one order, by the logarithm of the element size, starting at the first bit above the bytes of an element. Each
-/// bit is two characters: the axis and the number of the coordinate bit. Source: the micro-tile tables of `gfx9addrlib.cpp`.
+/// The patterns of one order, by the base-2 logarithm of the element size, starting at the first bit above the bytes of an element.
+/// Each bit is two characters: the axis and the number of the coordinate bit. Source: the micro-tile tables of `gfx9addrlib.cpp`.
 type Micro = [&'static str; 5];
 
 const S_2D: Micro = ["x0x1x2x3y0y1y2y3", "x0x1x2y0y1y2x3", "x0x1y0y1y2x2", "x0y0y1x1x2", "y0y1x0x1"];

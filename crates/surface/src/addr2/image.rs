@@ -130,7 +130,7 @@ impl Image {
         self.bits >> 3
     }
 
-    /// Returns the logarithm of the size of an element in bytes.
+    /// Returns the base-2 logarithm of the size of an element in bytes.
     pub(crate) const fn bytes_log2(&self) -> u32 {
         crate::bits::log2(self.bits >> 3)
     }

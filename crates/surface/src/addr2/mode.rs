@@ -184,7 +184,7 @@ impl SwizzleMode {
         self.0 >= 1 && self.0 <= 3
     }
 
-    /// Returns the logarithm of the size of a block in bytes; 8 for the linear mode.
+    /// Returns the base-2 logarithm of the size of a block in bytes; 8 for the linear mode.
     pub const fn block_bits(self, chip: &Chip) -> u32 {
         match self.0 {
             0..=3 => 8,

@@ -15,7 +15,7 @@ use crate::error::{AddrError, Cause};
 const BANKS_16: [[u32; 16]; 2] =
     [[0, 7, 4, 3, 8, 15, 12, 11, 1, 6, 5, 2, 9, 14, 13, 10], [0, 7, 8, 15, 4, 3, 12, 11, 1, 6, 9, 14, 5, 2, 13, 10]];
 
-/// The bank values by the number of bank bits less one (GFX10 and later).
+/// The bank values by the number of bank bits minus one (GFX10 and later).
 const BANKS: [[u32; 8]; 4] =
     [[0, 1, 0, 1, 0, 1, 0, 1], [0, 2, 1, 3, 2, 0, 3, 1], [0, 4, 2, 6, 1, 5, 3, 7], [0, 8, 4, 12, 2, 10, 6, 14]];
 

@@ -7,7 +7,8 @@ use crate::error::{AddrError, Cause, invalid};
 use crate::tables::gfx12 as t;
 use crate::tiler::BlockPlan;
 
-/// The address computation of one image. After preparation, an address takes one evaluation of the block's equation.
+/// A converter from coordinates in one image to addresses. After preparation, each address takes one evaluation of the block's
+/// equation.
 #[derive(Clone, Debug)]
 pub struct Addresser {
     image: Image,

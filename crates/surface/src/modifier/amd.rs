@@ -80,11 +80,11 @@ pub struct AmdModifier {
     pub pipe_xor_bits: u8,
     /// The number of bits of the bank XOR (GFX9).
     pub bank_xor_bits: u8,
-    /// The logarithm of the number of packers (GFX10.3, GFX11).
+    /// The base-2 logarithm of the number of packers (GFX10.3, GFX11).
     pub packers: u8,
-    /// The logarithm of the number of render backends (GFX9 with DCC).
+    /// The base-2 logarithm of the number of render backends (GFX9 with DCC).
     pub rb: u8,
-    /// The logarithm of the number of pipes (GFX9 with DCC).
+    /// The base-2 logarithm of the number of pipes (GFX9 with DCC).
     pub pipe: u8,
 }
 

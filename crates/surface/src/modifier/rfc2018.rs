@@ -85,16 +85,16 @@ pub enum MicroTile {
     Rotated = 4,
 }
 
-/// The macro tile parameters of a plane, in the codes of the register: logarithms, for the number of banks less one.
+/// The macro tile parameters of a plane, in the codes of the register: logarithms, for the number of banks minus one.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Banks {
-    /// The logarithm of the bank width.
+    /// The base-2 logarithm of the bank width.
     pub width: u8,
-    /// The logarithm of the bank height.
+    /// The base-2 logarithm of the bank height.
     pub height: u8,
-    /// The logarithm of the macro tile aspect.
+    /// The base-2 logarithm of the macro tile aspect.
     pub aspect: u8,
-    /// The logarithm of the number of banks, less one.
+    /// The base-2 logarithm of the number of banks, minus one.
     pub count: u8,
 }
 

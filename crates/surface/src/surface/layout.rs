@@ -59,7 +59,7 @@ pub struct Dcc {
     pub pipe_aligned: bool,
     /// The size of a DCC block of 256 bytes, in elements.
     pub block: [u32; 3],
-    /// The pitch in elements, less one.
+    /// The pitch in elements, minus one.
     pub pitch_max: u32,
     /// The height of the DCC in elements, including padding.
     pub height: u32,
@@ -76,7 +76,7 @@ pub struct DisplayDcc {
     pub bytes: u64,
     /// The base-2 logarithm of the alignment in bytes.
     pub align_log2: u32,
-    /// The pitch in elements, less one.
+    /// The pitch in elements, minus one.
     pub pitch_max: u32,
     /// The height of the second DCC in elements, including padding.
     pub height: u32,
@@ -99,7 +99,7 @@ pub struct Fmask {
     pub tile_swizzle: u32,
     /// The swizzle mode (GFX9 and later).
     pub swizzle_mode: u8,
-    /// The pitch in elements, less one (GFX9 and later).
+    /// The pitch in elements, minus one (GFX9 and later).
     pub epitch: u32,
 }
 
@@ -147,11 +147,11 @@ pub struct Cmask {
 pub struct SurfaceLayout {
     /// The size of the texels in bytes.
     pub bytes: u64,
-    /// The logarithm of the alignment of the texels.
+    /// The base-2 logarithm of the alignment of the texels.
     pub align_log2: u32,
     /// The size of the buffer in bytes.
     pub total_bytes: u64,
-    /// The logarithm of the alignment of the buffer.
+    /// The base-2 logarithm of the alignment of the buffer.
     pub total_align_log2: u32,
     /// The order of elements in a micro tile.
     pub micro_mode: MicroMode,
@@ -180,7 +180,7 @@ pub struct SurfaceLayout {
     pub dcc_settings: DccSettings,
     /// The second DCC, which the display reads.
     pub display_dcc: Option<DisplayDcc>,
-    /// The pitch, less one, of the DCC that the display reads; also set if there is no second DCC.
+    /// The pitch, minus one, of the DCC that the display reads; also set if there is no second DCC.
     pub display_pitch_max: u32,
     /// The layout of FMASK, if the image has one.
     pub fmask: Option<Fmask>,

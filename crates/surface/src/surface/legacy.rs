@@ -72,9 +72,9 @@ pub struct Legacy {
     pub macro_index: u32,
     /// `true` if the pitch of stencil differs from the pitch of depth.
     pub stencil_adjusted: bool,
-    /// The size of a CMASK slice in units of 128x128 pixels, less one.
+    /// The size of a CMASK slice in units of 128x128 pixels, minus one.
     pub cmask_slice_tile_max: u32,
-    /// The size of an FMASK slice in tiles, less one.
+    /// The size of an FMASK slice in tiles, minus one.
     pub fmask_slice_tile_max: u32,
     /// The index of FMASK into the table of tile modes.
     pub fmask_tile_index: i32,

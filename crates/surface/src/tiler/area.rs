@@ -2,17 +2,17 @@
 
 use super::cell::Cell;
 
-/// The logarithms of the sizes of areas of macro tiles in bytes, in order of preference.
+/// The base-2 logarithms of the sizes of areas of macro tiles in bytes, in order of preference.
 pub(super) const MACRO_TILES: &[u32] = &[18, 17, 16, 15, 14, 13, 12];
 
-/// The logarithm of the number of contiguous cells in a line that lets the processor prefetch the next cell.
+/// The base-2 logarithm of the number of contiguous cells in a line that lets the processor prefetch the next cell.
 const IN_LINE_LOG2: usize = 4;
 
-/// The logarithm of the size in bytes up to which rows of adjacent areas are copied together. Shorter pieces of rows take longer to
-/// reach from memory, because each begins in another page.
+/// The base-2 logarithm of the size in bytes up to which rows of adjacent areas are copied together. Shorter pieces of rows take
+/// longer to reach from memory, because each begins in another page.
 const GROUP_ROW_LOG2: u32 = 11;
 
-/// The logarithm of the size in bytes up to which adjacent areas are copied together, so that they fit in a processor's
+/// The base-2 logarithm of the size in bytes up to which adjacent areas are copied together, so that they fit in a processor's
 /// second-level cache.
 const GROUP_LOG2: u32 = 19;
 
@@ -20,17 +20,18 @@ const GROUP_LOG2: u32 = 19;
 /// knows the next range in advance.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Area {
-    /// The logarithms of the numbers of columns and rows.
+    /// The base-2 logarithms of the numbers of columns and rows.
     pub(super) sides_log2: [u32; 2],
-    /// The logarithm of the size in bytes.
+    /// The base-2 logarithm of the size in bytes.
     pub(super) bytes_log2: u32,
 }
 
 impl Area {
-    /// The logarithm of a size that no level reaches.
+    /// The base-2 logarithm of a size that no level reaches.
     pub(super) const MOST_SIDE_LOG2: u32 = 28;
 
-    /// Returns the logarithm of the number of adjacent areas that are copied together, row by row, for elements of `bytes` bytes.
+    /// Returns the base-2 logarithm of the number of adjacent areas that are copied together, row by row, for elements of `bytes`
+    /// bytes.
     pub(super) fn group_log2(&self, bytes: usize) -> u32 {
         let row_log2 = self.sides_log2[0] + bytes.ilog2();
         GROUP_ROW_LOG2.saturating_sub(row_log2).min(GROUP_LOG2.saturating_sub(self.bytes_log2))

@@ -13,9 +13,9 @@ pub(crate) struct BlockPlan {
     pub(crate) constant: u32,
     /// The value added to coordinates before the equation: the location in the mip tail (GFX10 and later).
     pub(crate) origin: [u32; 3],
-    /// The logarithms of a block's dimensions.
+    /// The base-2 logarithms of a block's dimensions.
     pub(crate) block_log2: [u32; 3],
-    /// The logarithm of a block's size in bytes.
+    /// The base-2 logarithm of a block's size in bytes.
     pub(crate) block_bits: u32,
     /// The offset of the level in bytes.
     pub(crate) base: u64,
@@ -25,7 +25,7 @@ pub(crate) struct BlockPlan {
     pub(crate) slice_bytes: u64,
 }
 
-/// The logarithm of the size in bytes from which blocks are large enough to be prefetched.
+/// The base-2 logarithm of the size in bytes from which blocks are large enough to be prefetched.
 const LEAST_AREA_LOG2: u32 = 12;
 
 /// The contributions of the low and the high byte of a coordinate to the offset in a block.
@@ -110,7 +110,7 @@ impl BlockTables {
         plane.at(plane.line(y), x)
     }
 
-    /// Returns the logarithms of a block's dimensions.
+    /// Returns the base-2 logarithms of a block's dimensions.
     pub const fn block_log2(&self) -> [u32; 3] {
         self.plan.block_log2
     }

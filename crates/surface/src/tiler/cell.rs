@@ -1,6 +1,6 @@
 //! Cells: rectangles of elements that occupy a contiguous range of memory, with the same order of elements in each cell.
 
-/// The logarithm of the size in bytes up to which neither pipes nor banks matter.
+/// The base-2 logarithm of the size in bytes up to which neither pipes nor banks matter.
 const MOST_LOG2: u32 = 8;
 
 /// The code of the lowest bit of x and of y in [`Cell::order`], where 0 ends the list of bits.
@@ -10,7 +10,7 @@ const Y: u32 = 9;
 /// The size of a cell and the order of its elements.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Cell {
-    /// The logarithms of the numbers of columns and rows.
+    /// The base-2 logarithms of the numbers of columns and rows.
     pub(super) sides_log2: [u32; 2],
     /// The size of a cell in bytes.
     pub(super) bytes: usize,

@@ -26,11 +26,11 @@ pub enum TilerError {
     Outside {
         /// The axis: `x`, `y` or `z`.
         axis: char,
-        /// The first element of the region.
+        /// The index of the region's first element along the axis.
         first: u32,
-        /// The exclusive end of the region.
+        /// The end of the region along the axis, exclusive.
         end: u64,
-        /// The padded extent of the level.
+        /// The extent of the level along the axis, including padding.
         extent: u32,
     },
     /// The buffer of the image ends before the region does.
@@ -38,7 +38,7 @@ pub enum TilerError {
     TiledTooShort {
         /// The size of the buffer in bytes.
         len: usize,
-        /// The offset of a missing byte: the last byte of the first cell, element or row that does not fit.
+        /// The offset in bytes of the last byte of the first cell, element or row that does not fit.
         at: u64,
     },
     /// The buffer of the rows ends before the region does.
@@ -46,7 +46,7 @@ pub enum TilerError {
     RowsTooShort {
         /// The size of the buffer in bytes.
         len: usize,
-        /// The offset of a missing byte: the last byte of the first cell, element or row that does not fit.
+        /// The offset in bytes of the last byte of the first cell, element or row that does not fit.
         at: u64,
     },
     /// Rows or slices would overlap.

@@ -23,7 +23,7 @@ pub(crate) struct Turn {
     pub(crate) step: u32,
     /// The number of bits by which the product is shifted.
     pub(crate) shift: u32,
-    /// The number of pipes or banks, less one.
+    /// The number of pipes or banks, minus one.
     pub(crate) mask: u32,
 }
 
@@ -45,7 +45,7 @@ pub(crate) struct TilePlan {
     pub(crate) axes: [[Contribution; 16]; 2],
     /// The contributions of each sample.
     pub(crate) samples: [Contribution; 16],
-    /// The logarithm of the number of slices in a tile.
+    /// The base-2 logarithm of the number of slices in a tile.
     pub(crate) thickness_log2: u32,
     /// The number of bytes that each slice of a thick tile adds.
     pub(crate) slices: [u64; 8],
@@ -62,13 +62,13 @@ pub(super) struct TileTables {
     turns: [[[u8; 256]; 2]; 2],
     plan: TilePlan,
     start: u64,
-    /// The logarithms of the number of pipes, and of pipes times banks.
+    /// The base-2 logarithms of the number of pipes, and of pipes times banks.
     spread: [u32; 2],
     cell: Option<Cell>,
     area: Option<Area>,
 }
 
-/// The logarithm of the contiguous bytes in one pipe.
+/// The base-2 logarithm of the contiguous bytes in one pipe.
 const INTERLEAVE: u32 = 8;
 
 impl TileTables {

@@ -97,8 +97,8 @@ impl TexelFormat {
 
     /// Returns the format of an FMASK by its bits, samples and fragments, such as `8_S4_F2` or `_8_4_2`.
     ///
-    /// A sample has the logarithm of the number of fragments as its bits, one more if samples may be unknown, and four instead of
-    /// three (addrlib's `Gfx9Lib::GetFmaskBpp`).
+    /// A sample has the base-2 logarithm of the number of fragments as its bits, one more if samples may be unknown, and four
+    /// instead of three (addrlib's `Gfx9Lib::GetFmaskBpp`).
     fn mask(name: &str) -> Option<Self> {
         let mut numbers = name.split('_').filter(|part| !part.is_empty());
         let mut next = || numbers.next()?.trim_start_matches(['S', 'F']).parse::<u32>().ok();

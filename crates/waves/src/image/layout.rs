@@ -22,7 +22,8 @@ enum Order {
 pub(super) struct Layout {
     order: Order,
     base: u64,
-    /// The logarithm of a block's size in bytes, whose offsets are XOR-ed with the low bits of the address; 0 for linear images.
+    /// The base-2 logarithm of a block's size in bytes, whose offsets are XOR-ed with the low bits of the address; 0 for linear
+    /// images.
     block_bits: u32,
     /// The number of elements of a texel: three for 96 bits.
     elements: u32,
@@ -231,7 +232,7 @@ fn custom_pitch(reader: &Reader, kind: ImageKind, is_linear: bool) -> u32 {
     if fits && pitch > 1 { pitch } else { 0 }
 }
 
-/// Computes the layout of an image on GFX9 to GFX11.5, and the logarithm of a block's size in bytes.
+/// Computes the layout of an image on GFX9 to GFX11.5, and the base-2 logarithm of a block's size in bytes.
 fn blocks(
     reader: &Reader,
     chip: &Chip,
@@ -271,7 +272,7 @@ fn blocks(
     Ok((Order::Blocks { addresser: addr2::Addresser::new(chip, &image, &layout, 0)?, image, layout }, bits))
 }
 
-/// Computes the layout of an image on GFX12, and the logarithm of a block's size in bytes.
+/// Computes the layout of an image on GFX12, and the base-2 logarithm of a block's size in bytes.
 fn modern(
     reader: &Reader,
     chip: &Chip,

@@ -40,8 +40,8 @@ pub const MAX_CELLS: u32 = i32::MAX as u32;
 /// no hole fits, as in the reference model of the tests. (Checking more holes of a bin to find the lowest one was a third
 /// slower and saved only one percent of the space.)
 ///
-/// Allocating and freeing are O(1), except for a request that fits nowhere or only in a few holes because of its alignment:
-/// then every hole of the bins in question is checked. Freeing never allocates memory.
+/// Allocating and freeing are O(1), except for a request that fits nowhere or only in a few holes because of its alignment: then
+/// every hole of these bins is checked. Freeing never allocates memory.
 #[derive(Debug)]
 pub struct VirtualBlock {
     pub(super) nodes: Nodes,

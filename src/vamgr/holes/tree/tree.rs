@@ -22,9 +22,9 @@ pub(in crate::holes) struct Tree {
     pub(super) inners: Vec<Inner>,
     /// The offers of the children of inner nodes, for four classes each.
     pub(super) offers: Vec<Offers>,
-    /// The lane of the largest class that divides an alignment, by the logarithm of the alignment.
+    /// The lane of the largest class that divides an alignment, by the base-2 logarithm of the alignment.
     pub(super) lane_of: [u8; CLASSES],
-    /// The unsuccessful searches by the logarithm of the alignment, and the number of takes at the last one.
+    /// The unsuccessful searches by the base-2 logarithm of the alignment, and the number of takes at the last one.
     pub(super) wasted: [Waste; CLASSES],
     pub(super) free_leaves: Vec<u32>,
     pub(super) free_inners: Vec<u32>,

@@ -94,8 +94,8 @@ const fn l2_slice(chip: Chip) -> u64 {
     }
 }
 
-/// Sizes of the areas to which the command processor of GFX11 saves registers and contexts, if a driver provides them
-/// (`AMDGPU_CHUNK_ID_CP_GFX_SHADOW`).
+/// Sizes of the memory areas in which the command processor of GFX11 saves registers and contexts. A driver can provide them with
+/// each submission (`AMDGPU_CHUNK_ID_CP_GFX_SHADOW`).
 ///
 /// ```
 /// # let device = amdgpu_winsys::winsys::Device::new(amdgpu_sim::SimKernel::open(amdgpu_sim::profile("navi21").ok_or("no such chip")?))?;

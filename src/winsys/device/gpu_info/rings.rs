@@ -138,8 +138,8 @@ pub(super) fn gfx_level(blocks: &[Option<IpBlock>; 10]) -> Result<GfxLevel> {
 
 /// Returns the maximum number of IBs in a submission for each IP. If the kernel does not report it, RADV's limits are used.
 ///
-/// RADV submits one IB at a time to the old video blocks, whatever the kernel allows. Source: Mesa `ac_gpu_info.c` (MAX_IBS
-/// and its fallback), `radv_amdgpu_winsys.c`.
+/// RADV submits one IB at a time to the old video blocks, even if the kernel allows more. Source: Mesa `ac_gpu_info.c` (MAX_IBS and
+/// its fallback), `radv_amdgpu_winsys.c`.
 pub(super) fn max_ibs(kernel: &dyn Kernel, gfx_level: GfxLevel, blocks: &[Option<IpBlock>; 10]) -> [u32; 10] {
     let answer = info::<InfoMaxIbs>(kernel, "MAX_IBS", query::MAX_IBS, [0; 4]).map(|answer| answer.max_ibs);
     let mut limits = match answer {

@@ -80,7 +80,7 @@ impl<'a> WriteData<'a> {
     /// The maximum number of dwords of a packet.
     pub const MAX_DATA: usize = MAX_PAYLOAD - 3;
 
-    /// Creates a store of `data` to memory from `va` (a multiple of 4) by ME, and waits for it.
+    /// Creates a store of `data` by ME to memory, starting at `va`, a multiple of 4. The next packet waits for the store.
     ///
     /// ```
     /// use amdgpu_packets::{Packet, pm4};

@@ -22,7 +22,7 @@ pub(super) struct Side {
     pub(super) slice: u64,
 }
 
-/// Returns the number of elements of a box in each direction, less one. The first version has the numbers themselves.
+/// Returns the number of elements of a box in each direction, minus one. The first version has the numbers themselves.
 ///
 /// Source: Mesa 25.0.7 `src/gallium/drivers/radeonsi/si_sdma_copy_image.c`, `cik_sdma_copy_texture`.
 pub(super) fn less_one(version: Version, size: [u32; 3]) -> [u32; 3] {
@@ -36,7 +36,7 @@ pub(super) struct SubWindow {
     element: u32,
     from: Side,
     to: Side,
-    /// The number of elements in each direction, less one.
+    /// The number of elements in each direction, minus one.
     size: [u32; 3],
 }
 

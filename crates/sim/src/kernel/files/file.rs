@@ -39,7 +39,7 @@ const MOST_WAIT_FOR_ROOM: Duration = Duration::from_secs(1);
 
 /// The maximum number of contexts of a file (`AMDGPU_VM_MAX_NUM_CTX`).
 const MOST_CONTEXTS: u32 = 4095;
-/// The maximum number of user queues of a file (`AMDGPU_MAX_USERQ_COUNT`, less one that is not used).
+/// The maximum number of user queues of a file (`AMDGPU_MAX_USERQ_COUNT`, minus one that is not used).
 const MOST_USER_QUEUES: u32 = 511;
 /// A list of BOs that submissions refer to by number. It keeps the BOs alive, but not their handles.
 pub(crate) type BoList = Arc<Vec<Arc<Bo>>>;

@@ -83,15 +83,15 @@ pub struct Choice {
     pub mode: SwizzleMode,
     /// The dimension for which the mode was chosen.
     pub dimension: Dimension,
-    /// A mask of all modes that the restrictions allow.
+    /// A mask of all modes that the restrictions allow, by mode number.
     pub modes: u32,
-    /// The block types of these modes.
+    /// The block types of the allowed modes.
     pub blocks: Blocks,
-    /// The orders of these modes.
+    /// The element orders of the allowed modes.
     pub orders: Orders,
     /// The orders that the description or the restrictions prefer.
     pub preferred: Orders,
-    /// `true` if any of the modes has a pipe and bank XOR.
+    /// `true` if any of the allowed modes has a pipe and bank XOR.
     pub can_xor: bool,
     /// The rule that determined the preferred mode.
     pub reason: Reason,

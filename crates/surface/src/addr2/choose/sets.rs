@@ -3,7 +3,7 @@
 use super::kinds::{Blocks, Orders};
 use crate::addr2::mode::sets::{self, Sets};
 
-/// The block types in the order in which sizes are compared. The index is addrlib's number less one.
+/// The block types in the order in which sizes are compared. The index is addrlib's number minus one.
 pub(super) const BY_SIZE: [Blocks; 8] = [
     Blocks::LINEAR,
     Blocks::MICRO,

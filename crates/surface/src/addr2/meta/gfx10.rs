@@ -15,13 +15,13 @@ use crate::equation::Equation;
 use crate::error::{AddrError, Cause, invalid};
 use crate::tables::{PatternSet, gfx10 as t10, gfx11 as t11};
 
-/// A meta block: the logarithm of its size in bytes, and its dimensions.
+/// A meta block: the base-2 logarithm of its size in bytes, and its dimensions.
 pub(super) struct Block {
     pub(super) bytes_log2: u32,
     pub(super) size: [u32; 3],
 }
 
-/// Returns the logarithm of the number of shader arrays of a chip.
+/// Returns the base-2 logarithm of the number of shader arrays of a chip.
 const fn arrays(chip: &Chip) -> i32 {
     chip.config.packers.saturating_sub(1) as i32
 }

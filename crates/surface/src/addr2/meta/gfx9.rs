@@ -11,7 +11,7 @@ use crate::bits::align64;
 use crate::chip::Chip;
 use amdgpu_hw::GfxLevel;
 
-/// The dimensions of 256-byte blocks of standard 3D modes, by the logarithm of the element size (`Block256_3dS`).
+/// The dimensions of 256-byte blocks of standard 3D modes, by the base-2 logarithm of the element size (`Block256_3dS`).
 const MICRO_3D_S: [[u32; 3]; 5] = [[16, 4, 4], [8, 4, 4], [4, 4, 4], [2, 4, 4], [1, 4, 4]];
 
 fn compressed_block(image: &MetaImage, thick: bool) -> [u32; 3] {

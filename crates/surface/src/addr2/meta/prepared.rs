@@ -15,7 +15,7 @@ pub struct MetaTables {
     /// The contributions of the low and the high byte of x, y and the slice, in nibbles.
     axes: [[[u32; 256]; 2]; 3],
     samples: [u32; 16],
-    /// The logarithms of the meta block's dimensions.
+    /// The base-2 logarithms of the meta block's dimensions.
     block_log2: [u32; 3],
     /// The number of meta blocks in a row, and in a slice.
     blocks: [u64; 2],

@@ -22,7 +22,7 @@ uapi! {
         32 prop_values_ptr: u64,
         /// Must be 0.
         40 reserved: u64,
-        /// A number of the caller, which the kernel copies to the events.
+        /// A value chosen by the caller, which the kernel copies to the events.
         48 user_data: u64,
     }
 

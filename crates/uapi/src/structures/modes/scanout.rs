@@ -95,7 +95,7 @@ uapi! {
         8 flags: u32,
         /// Must be 0.
         12 reserved: u32,
-        /// A number of the caller, which the kernel copies to the event.
+        /// A value chosen by the caller, which the kernel copies to the event.
         16 user_data: u64,
     }
 

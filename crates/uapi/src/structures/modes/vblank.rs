@@ -12,7 +12,7 @@ uapi! {
         0 kind: u32 as "request.type",
         /// The number of the vertical blank; in the answer the number of the last one.
         4 sequence: u32 as "request.sequence",
-        /// A number of the caller, which the kernel copies to the event; in the answer the seconds of CLOCK_MONOTONIC.
+        /// A value chosen by the caller, which the kernel copies to the event; in the answer the seconds of CLOCK_MONOTONIC.
         8 signal: u64 as "request.signal",
         /// In the answer the microseconds of the time.
         16 microseconds: u64 as "reply.tval_usec",
@@ -38,7 +38,7 @@ uapi! {
         4 flags: u32,
         /// The number of the vertical blank; in the answer the absolute number.
         8 sequence: u64,
-        /// A number of the caller, which the kernel copies to the event.
+        /// A value chosen by the caller, which the kernel copies to the event.
         16 user_data: u64,
     }
 
