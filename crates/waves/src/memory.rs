@@ -101,6 +101,32 @@ pub trait Memory {
         result
     }
 
+    /// Reads the dwords from `va` on, one for each lane of a wave: at most 64.
+    ///
+    /// This is called for loads whose lanes follow each other, so that implementations can look a page up once and copy a block.
+    ///
+    /// # Errors
+    ///
+    /// [`PageFault`] if any of them cannot be read; `out` is undefined then, and the caller reads lane by lane.
+    fn load_row(&self, va: u64, out: &mut [u32]) -> Result<(), PageFault> {
+        for (at, word) in (va..).step_by(4).zip(out) {
+            let mut bytes = [0; 4];
+            self.load(at, &mut bytes)?;
+            *word = u32::from_le_bytes(bytes);
+        }
+        Ok(())
+    }
+
+    /// Writes the dwords of the lanes of a wave, at most 64, from `va` on.
+    ///
+    /// # Errors
+    ///
+    /// [`PageFault`] if any of them cannot be written. Any of the others are written then, and the caller writes all of them again
+    /// lane by lane.
+    fn store_row(&self, va: u64, data: &[u32]) -> Result<(), PageFault> {
+        (va..).step_by(4).zip(data).try_for_each(|(at, word)| self.store(at, &word.to_le_bytes()))
+    }
+
     /// Returns `true` if the dispatch should end because its job was cancelled. Called often; must not block.
     fn is_stopped(&self) -> bool {
         false

@@ -83,6 +83,11 @@ impl Buffer {
         if self.stride == 0 { self.records } else { self.records * self.stride }
     }
 
+    /// Returns `true` if the elements are dwords that follow each other.
+    pub(crate) fn has_dword_stride(&self) -> bool {
+        self.stride == 4
+    }
+
     /// Returns the parameters of an instruction's accesses that are the same for all lanes.
     pub(crate) fn reach(&self, has_index: bool, scalar: u32, bytes: u32) -> Reach {
         let (records, stride, bytes, scalar) = (self.records, self.stride, u64::from(bytes), u64::from(scalar));
@@ -177,9 +182,14 @@ impl Reach {
     pub(crate) fn linear(
         &self,
         unit: Unit,
-        (index, offset, added): (&Lanes, &Lanes, u32),
+        (index, offset, added): (Option<&Lanes>, &Lanes, u32),
         addresses: &mut WideLanes,
     ) -> u64 {
+        let index = match index {
+            None if !self.adds_lane => return self.linear_by_offset(unit, (offset, added), addresses),
+            None => &[0; LANES],
+            Some(index) => index,
+        };
         let mut in_range = [0; LANES];
         let compute = for_each_unit!(|addresses: &mut WideLanes,
                                       in_range: &mut Lanes,
@@ -199,6 +209,29 @@ impl Reach {
             }
         });
         compute(unit, addresses, &mut in_range, index, offset, added, self);
+        mask::gather(&in_range)
+    }
+
+    /// Does the work of [`Self::linear`] where every lane has index 0, which needs no multiplication and compares 32 bits.
+    fn linear_by_offset(&self, unit: Unit, (offset, added): (&Lanes, u32), addresses: &mut WideLanes) -> u64 {
+        let end = if self.ends.index == 0 { 0 } else { self.ends.offset.min(self.ends.linear) };
+        // The last offset in range; all 32 bits of an offset are in range behind it.
+        let Some(last) = end.checked_sub(1) else { return 0 };
+        let last = u32::try_from(last).unwrap_or(u32::MAX);
+        let mut in_range = [0; LANES];
+        let compute = for_each_unit!(|addresses: &mut WideLanes,
+                                      in_range: &mut Lanes,
+                                      offset: &Lanes,
+                                      added: u32,
+                                      start: u64,
+                                      last: u32| {
+            for lane in 0..LANES {
+                let offset = offset[lane].wrapping_add(added);
+                in_range[lane] = u32::from(offset <= last);
+                addresses[lane] = start.wrapping_add(offset.into()) & ADDRESS_MASK;
+            }
+        });
+        compute(unit, addresses, &mut in_range, offset, added, self.start, last);
         mask::gather(&in_range)
     }
 
@@ -232,7 +265,8 @@ mod tests {
             prop_assert!(reach.is_linear());
             for unit in [Unit::Baseline, Unit::detect()] {
                 let mut addresses = [0; LANES];
-                let in_range = reach.linear(unit, (&index, &offset, added), &mut addresses);
+                let indices = has_index.then_some(&index);
+                let in_range = reach.linear(unit, (indices, &offset, added), &mut addresses);
                 for lane in 0..LANES {
                     let one = reach.address(index[lane], lane as u32, offset[lane].wrapping_add(added));
                     let found = (in_range >> lane & 1 != 0).then_some(addresses[lane]);

@@ -104,6 +104,37 @@ fn vectors_of_all_shapes_are_loaded_from_all_memories() {
     }
 }
 
+/// Loads a dword for each lane from `start` on and stores it at the lane's place in the first dwords; returns them.
+fn row_from(start: u32, (level, wave): (GfxLevel, WaveSize)) -> Vec<u32> {
+    let mut code = Builder::new(level, wave, 4);
+    let (buffer, at, to, value) = (code.user(0, 4), code.vector(1), code.vector(1), code.vector(1));
+    let lane = code.thread();
+    code.op(format_args!("v_lshlrev_b32 {to}, 2, {lane}"));
+    code.op(format_args!("v_mov_b32 {at}, {start:#x}"));
+    code.add(at, to, at);
+    code.buffer_load(value, at, buffer);
+    code.buffer_store(value, to, buffer);
+    let program = code.finish().unwrap();
+    let data = run_wave(level, &program, (0..SOURCE).map(byte).collect());
+    data.as_chunks().0.iter().take(wave.lanes() as usize).map(|bytes| u32::from_le_bytes(*bytes)).collect()
+}
+
+#[test]
+fn lanes_that_follow_each_other_pass_either_end_of_a_buffer_one_by_one() {
+    for place in places() {
+        for start in [0, 2, SOURCE - 64, SOURCE - 4, 0_u32.wrapping_sub(64), 0_u32.wrapping_sub(256)] {
+            let expected: Vec<u32> =
+                (0..place.1.lanes())
+                    .map(|lane| start.wrapping_add(4 * lane))
+                    .map(|at| {
+                        if at <= SOURCE - 4 { u32::from_le_bytes([0, 1, 2, 3].map(|next| byte(at + next))) } else { 0 }
+                    })
+                    .collect();
+            assert_eq!(row_from(start, place), expected, "{place:?} from {start:#x}");
+        }
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 256, failure_persistence: None, ..ProptestConfig::default() })]
 

@@ -12,6 +12,7 @@ use amdgpu_packets::{
 };
 use amdgpu_surface::{Chip, ChipRegisters};
 use amdgpu_waves::{Access, Limits, Outcome, PageFault, Reason, run, run_on_threads, run_watched};
+use zerocopy::IntoBytes;
 
 use crate::{
     Profile, SimOptions,
@@ -136,6 +137,23 @@ impl<M: Memory + ?Sized, J: Job + ?Sized> amdgpu_waves::Memory for JobMemory<'_,
     fn store_lanes(&self, addresses: &[u64; 64], lanes: u64, data: &[u32; 64]) -> Result<(), PageFault> {
         let written = self.memory.write_lanes(addresses, lanes, data);
         written.map_err(|at| fault(at.va.low_48_bits(), Access::Store))
+    }
+
+    fn load_row(&self, va: u64, out: &mut [u32]) -> Result<(), PageFault> {
+        self.load(va, out.as_mut_bytes())?;
+        for word in out {
+            *word = u32::from_le(*word);
+        }
+        Ok(())
+    }
+
+    fn store_row(&self, va: u64, data: &[u32]) -> Result<(), PageFault> {
+        let mut row = [0; 64];
+        let row = &mut row[..data.len()];
+        for (to, word) in row.iter_mut().zip(data) {
+            *to = word.to_le();
+        }
+        self.store(va, row.as_bytes())
     }
 
     fn is_stopped(&self) -> bool {

@@ -2,7 +2,6 @@
 
 use crate::wave::registers::{Registers, lanes};
 use crate::{
-    alu::kernel::WideLanes,
     atomic::Atomic,
     memory::{ADDRESS_MASK, Memory, PageFault},
     program::{
@@ -58,7 +57,8 @@ impl<'s, O: Observer> Global<'s, O> {
         }
     }
 
-    fn note(&mut self, fault: PageFault) {
+    /// Records the first fault.
+    pub(super) fn note(&mut self, fault: PageFault) {
         self.fault.get_or_insert(fault);
     }
 }
@@ -327,126 +327,6 @@ pub(super) fn atomic_lane(
 pub(super) struct Ends {
     pub(super) data: u16,
     pub(super) destination: u16,
-}
-
-/// The addresses that the lanes of an instruction access.
-pub(super) trait Addresses {
-    /// Returns the address of a byte of a lane's data; `None` where it is out of range.
-    fn of_lane(&self, registers: &Registers, lane: usize, byte: u32) -> Option<u64>;
-
-    /// Writes the address of a byte of the data of every lane in `on`, in 48 bits, and returns the lanes in range. The addresses
-    /// of other lanes are undefined.
-    fn of_all(&self, registers: &Registers, byte: u32, on: u64, addresses: &mut WideLanes) -> u64 {
-        lane_by_lane(self, registers, byte, on, addresses)
-    }
-}
-
-/// Does the work of [`Addresses::of_all`] for one lane after the other.
-pub(super) fn lane_by_lane(
-    places: &(impl Addresses + ?Sized),
-    registers: &Registers,
-    byte: u32,
-    on: u64,
-    addresses: &mut WideLanes,
-) -> u64 {
-    let mut in_range = 0;
-    for lane in lanes(on) {
-        if let Some(at) = places.of_lane(registers, lane, byte) {
-            addresses[lane] = at & ADDRESS_MASK;
-            in_range |= 1 << lane;
-        }
-    }
-    in_range
-}
-
-impl<F: Fn(&Registers, usize, u32) -> Option<u64>> Addresses for F {
-    fn of_lane(&self, registers: &Registers, lane: usize, byte: u32) -> Option<u64> {
-        self(registers, lane, byte)
-    }
-}
-
-/// Loads dwords for every lane that is on, all lanes at once.
-fn load_all<O: Observer>(
-    registers: &mut Registers,
-    space: &mut Global<'_, O>,
-    (dwords, destination): (u8, u16),
-    places: &impl Addresses,
-) {
-    let exec = registers.exec();
-    let mut values = [[0; 64]; 4];
-    let mut addresses = [0; 64];
-    for (dword, values) in (0..).zip(&mut values).take(dwords.into()) {
-        let in_range = places.of_all(registers, 4 * dword, exec, &mut addresses);
-        if let Err(fault) = space.memory.load_lanes(&addresses, in_range, values) {
-            space.note(fault);
-        }
-    }
-    // Results may overwrite the registers of the address, so they come last.
-    for (register, values) in (destination..).zip(&values).take(dwords.into()) {
-        registers.write(register, values, exec);
-    }
-}
-
-/// Stores dwords of every lane that is on, all lanes at once. Returns `false`, having stored nothing, if the data of lanes may
-/// overlap: a lane then stores all its dwords before the next lane does.
-fn store_all<O: Observer>(
-    registers: &Registers,
-    space: &mut Global<'_, O>,
-    (dwords, source): (u8, u16),
-    places: &impl Addresses,
-) -> bool {
-    let exec = registers.exec();
-    let mut addresses = [0; 64];
-    let mut in_range = places.of_all(registers, 0, exec, &mut addresses);
-    if dwords > 1 && !is_apart(&addresses, exec, in_range, 4 * u64::from(dwords)) {
-        return false;
-    }
-    for dword in 0..dwords {
-        if dword > 0 {
-            in_range = places.of_all(registers, 4 * u32::from(dword), exec, &mut addresses);
-        }
-        let values = &registers.vectors[usize::from(source + u16::from(dword))];
-        if let Err(fault) = space.memory.store_lanes(&addresses, in_range, values) {
-            space.note(fault);
-        }
-    }
-    true
-}
-
-/// Returns `true` if all lanes that are on are in range, and each has its data of `bytes` behind that of the lane before it.
-fn is_apart(addresses: &WideLanes, on: u64, in_range: u64, bytes: u64) -> bool {
-    let mut end = 0;
-    in_range == on
-        && lanes(on).all(|lane| {
-            let follows = addresses[lane] >= end;
-            end = addresses[lane] + bytes;
-            // At the end of the address space the data of a lane would go on at its start.
-            follows && end <= ADDRESS_MASK
-        })
-}
-
-/// Does an access of memory behind page tables for every lane that is on.
-pub(super) fn all_lanes_of_memory<O: Observer>(
-    registers: &mut Registers,
-    space: &mut Global<'_, O>,
-    kind: MemoryKind,
-    ends: Ends,
-    places: &impl Addresses,
-) {
-    // An observer wants to know of each lane.
-    let at_once = match kind {
-        MemoryKind::Access(DataKind::Load(Data::Dwords(dwords))) if !O::ON => {
-            load_all(registers, space, (dwords, ends.destination), places);
-            true
-        }
-        MemoryKind::Access(DataKind::Store(Data::Dwords(dwords))) if !O::ON => {
-            store_all(registers, space, (dwords, ends.data), places)
-        }
-        _ => false,
-    };
-    if !at_once {
-        all_lanes(registers, space, kind, ends, |registers, lane, byte| places.of_lane(registers, lane, byte));
-    }
 }
 
 /// Does an access for every lane that is on. `address` gives the address of a byte of a lane's data.

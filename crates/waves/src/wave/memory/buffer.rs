@@ -1,7 +1,8 @@
 //! Buffer operations.
 
 use super::{
-    access::{Addresses, Ends, Global, Space, all_lanes_of_memory, lane_by_lane},
+    access::{Ends, Global, Space},
+    at_once::{Addresses, all_lanes_of_memory, lane_by_lane, rises_by},
     components::{read_components, write_components},
 };
 use crate::{
@@ -72,15 +73,35 @@ impl Addresses for BufferAddresses<'_> {
         self.reach.address(index, if self.shares { 0 } else { lane as u32 }, offset)
     }
 
+    fn row(&self, registers: &Registers, byte: u32) -> Option<u64> {
+        let step = self.step;
+        // Each lane's offset, or its index, has to be 4 bytes from that of the lane before it.
+        let rise = match (step.has_index, step.has_offset) {
+            (false, true) => 4,
+            (true, false) if self.buffer.has_dword_stride() => 1,
+            _ => return None,
+        };
+        if step.address64 || self.shares || self.buffer.adds_lane || !self.reach.is_linear() {
+            return None;
+        }
+        let last = registers.lanes as usize - 1;
+        let values = &registers.vectors[usize::from(step.address)][..=last];
+        if !rises_by(rise, values) {
+            return None;
+        }
+        // Bounds are upper bounds: lanes between two that are in range are in range too, unless the offset that is added wraps.
+        let (first, last) = (self.of_lane(registers, 0, byte)?, self.of_lane(registers, last, byte)?);
+        (last.wrapping_sub(first) == 4 * (values.len() as u64 - 1)).then_some(first)
+    }
+
     fn of_all(&self, registers: &Registers, byte: u32, on: u64, addresses: &mut WideLanes) -> u64 {
         let step = self.step;
         if step.address64 || self.shares || !self.reach.is_linear() {
             return lane_by_lane(self, registers, byte, on, addresses);
         }
-        let register = |is_there: bool, offset: bool| {
-            if is_there { &registers.vectors[usize::from(step.address + u16::from(offset))] } else { &[0; LANES] }
-        };
-        let (index, offset) = (register(step.has_index, false), register(step.has_offset, step.has_index));
+        let register = |offset: bool| &registers.vectors[usize::from(step.address + u16::from(offset))];
+        let index = step.has_index.then(|| register(false));
+        let offset = if step.has_offset { register(step.has_index) } else { &[0; LANES] };
         on & self.reach.linear(self.unit, (index, offset, step.offset.wrapping_add(byte)), addresses)
     }
 }

@@ -1,6 +1,9 @@
 //! FLAT, GLOBAL and SCRATCH.
 
-use super::access::{Addresses, Ends, Flat, Global, Local, all_lanes_of_memory, one_lane};
+use super::{
+    access::{Ends, Flat, Global, Local, one_lane},
+    at_once::{Addresses, all_lanes_of_memory, rises_by},
+};
 use crate::{
     alu::{
         kernel::{LANES, Lanes, WideLanes},
@@ -37,6 +40,13 @@ impl Addresses for GlobalAddresses {
             None => registers.lane(vaddr, 2, lane),
         };
         Some(address.wrapping_add(self.offset).wrapping_add(byte.into()))
+    }
+
+    fn row(&self, registers: &Registers, byte: u32) -> Option<u64> {
+        let (vaddr, count) = (usize::from(self.vaddr), registers.lanes as usize);
+        let is_row = rises_by(4, &registers.vectors[vaddr][..count])
+            && (self.base.is_some() || rises_by(0, &registers.vectors[vaddr + 1][..count]));
+        is_row.then(|| self.of_lane(registers, 0, byte)).flatten()
     }
 
     fn of_all(&self, registers: &Registers, byte: u32, on: u64, addresses: &mut WideLanes) -> u64 {

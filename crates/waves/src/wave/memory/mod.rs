@@ -1,6 +1,7 @@
 //! Loads, stores and atomic operations of a wave: LDS, memory behind page tables, images, scratch.
 
 mod access;
+mod at_once;
 mod buffer;
 mod components;
 mod compressed;

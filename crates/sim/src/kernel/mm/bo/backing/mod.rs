@@ -131,7 +131,8 @@ impl Backing {
             }
             // SAFETY: `start` checked the range of memory that `home` keeps; `out` is exclusive and cannot overlap memory without
             // references.
-            return unsafe { std::ptr::copy_nonoverlapping(from, out.as_mut_ptr(), out.len()) };
+            unsafe { std::ptr::copy_nonoverlapping(from, out.as_mut_ptr(), out.len()) };
+            return fence(Ordering::Acquire);
         }
         match home {
             Home::File(shared) => report(shared.file.read_exact_at(out, offset)),
@@ -157,6 +158,7 @@ impl Backing {
                 unsafe { AtomicU64::from_ptr(to.cast()) }.store(u64::from_ne_bytes(words), Ordering::Release);
                 return;
             }
+            fence(Ordering::Release);
             // SAFETY: as in `read`; `data` is borrowed memory of Rust's.
             return unsafe { std::ptr::copy_nonoverlapping(data.as_ptr(), to, data.len()) };
         }

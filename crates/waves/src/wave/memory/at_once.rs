@@ -1,0 +1,185 @@
+//! Accesses of all lanes at once to memory behind page tables.
+
+use super::access::{Ends, Global, all_lanes};
+use crate::{
+    alu::kernel::WideLanes,
+    memory::ADDRESS_MASK,
+    program::{
+        data::{Data, DataKind},
+        step::MemoryKind,
+    },
+    watch::observer::Observer,
+    wave::registers::{Registers, lanes},
+};
+
+/// The addresses that the lanes of an instruction access.
+pub(super) trait Addresses {
+    /// Returns the address of a byte of a lane's data; `None` where it is out of range.
+    fn of_lane(&self, registers: &Registers, lane: usize, byte: u32) -> Option<u64>;
+
+    /// Returns the address of a byte of the first lane's data, if every lane of the wave is in range and the dword of each follows
+    /// that of the lane before it; `None` also where this is not looked for. Asked only with all lanes on.
+    fn row(&self, _registers: &Registers, _byte: u32) -> Option<u64> {
+        None
+    }
+
+    /// Writes the address of a byte of the data of every lane in `on`, in 48 bits, and returns the lanes in range. The addresses
+    /// of other lanes are undefined.
+    fn of_all(&self, registers: &Registers, byte: u32, on: u64, addresses: &mut WideLanes) -> u64 {
+        lane_by_lane(self, registers, byte, on, addresses)
+    }
+}
+
+/// Does the work of [`Addresses::of_all`] for one lane after the other.
+pub(super) fn lane_by_lane(
+    places: &(impl Addresses + ?Sized),
+    registers: &Registers,
+    byte: u32,
+    on: u64,
+    addresses: &mut WideLanes,
+) -> u64 {
+    let mut in_range = 0;
+    for lane in lanes(on) {
+        if let Some(at) = places.of_lane(registers, lane, byte) {
+            addresses[lane] = at & ADDRESS_MASK;
+            in_range |= 1 << lane;
+        }
+    }
+    in_range
+}
+
+impl<F: Fn(&Registers, usize, u32) -> Option<u64>> Addresses for F {
+    fn of_lane(&self, registers: &Registers, lane: usize, byte: u32) -> Option<u64> {
+        self(registers, lane, byte)
+    }
+}
+
+/// Returns `true` if each value is greater than the one before it by `step`.
+pub(super) fn rises_by(step: u32, values: &[u32]) -> bool {
+    let differs = values.windows(2).fold(0, |differs, pair| differs | pair[1] ^ pair[0].wrapping_add(step));
+    // Past the end of 32 bits the last would be less than the first.
+    differs == 0 && values.first() <= values.last()
+}
+
+/// Returns the address of the row of dwords that all lanes access; `None` if lanes are off, or their dwords are not in a row.
+fn row_of(registers: &Registers, places: &impl Addresses, byte: u32) -> Option<u64> {
+    if registers.exec() != registers.all() {
+        return None;
+    }
+    let start = places.row(registers, byte)? & ADDRESS_MASK;
+    (start + 4 * u64::from(registers.lanes) <= ADDRESS_MASK).then_some(start)
+}
+
+/// Loads `DWORDS` or fewer dwords for every lane that is on, all lanes at once.
+fn load_all<const DWORDS: usize, O: Observer>(
+    registers: &mut Registers,
+    space: &mut Global<'_, O>,
+    (dwords, destination): (u8, u16),
+    places: &impl Addresses,
+) {
+    let exec = registers.exec();
+    let count = registers.lanes as usize;
+    let mut values = [[0; 64]; DWORDS];
+    for (dword, values) in (0..).zip(&mut values).take(dwords.into()) {
+        let row = row_of(registers, places, 4 * dword);
+        // If a page of the row is missing, the dwords of the others are still read.
+        if row.is_none_or(|start| space.memory.load_row(start, &mut values[..count]).is_err()) {
+            load_scattered(registers, space, (exec, 4 * dword), places, values);
+        }
+    }
+    // Results may overwrite the registers of the address, so they come last.
+    for (register, values) in (destination..).zip(&values).take(dwords.into()) {
+        registers.write(register, values, exec);
+    }
+}
+
+/// Loads a dword for every lane in `on` from an address of its own.
+#[inline(never)]
+fn load_scattered<O: Observer>(
+    registers: &Registers,
+    space: &mut Global<'_, O>,
+    (on, byte): (u64, u32),
+    places: &impl Addresses,
+    values: &mut [u32; 64],
+) {
+    let mut addresses = [0; 64];
+    let in_range = places.of_all(registers, byte, on, &mut addresses);
+    // Lanes out of range read 0, also after a row that could not be loaded.
+    *values = [0; 64];
+    if let Err(fault) = space.memory.load_lanes(&addresses, in_range, values) {
+        space.note(fault);
+    }
+}
+
+/// Stores dwords of every lane that is on, all lanes at once. Returns `false`, having stored nothing, if the data of lanes may
+/// overlap: a lane then stores all its dwords before the next lane does.
+fn store_all<O: Observer>(
+    registers: &Registers,
+    space: &mut Global<'_, O>,
+    (dwords, source): (u8, u16),
+    places: &impl Addresses,
+) -> bool {
+    let exec = registers.exec();
+    if dwords == 1
+        && let Some(start) = row_of(registers, places, 0)
+        && let values = &registers.vectors[usize::from(source)][..registers.lanes as usize]
+        && space.memory.store_row(start, values).is_ok()
+    {
+        return true;
+    }
+    let mut addresses = [0; 64];
+    let mut in_range = places.of_all(registers, 0, exec, &mut addresses);
+    if dwords > 1 && !is_apart(&addresses, exec, in_range, 4 * u64::from(dwords)) {
+        return false;
+    }
+    for dword in 0..dwords {
+        if dword > 0 {
+            in_range = places.of_all(registers, 4 * u32::from(dword), exec, &mut addresses);
+        }
+        let values = &registers.vectors[usize::from(source + u16::from(dword))];
+        if let Err(fault) = space.memory.store_lanes(&addresses, in_range, values) {
+            space.note(fault);
+        }
+    }
+    true
+}
+
+/// Returns `true` if all lanes that are on are in range, and each has its data of `bytes` behind that of the lane before it.
+fn is_apart(addresses: &WideLanes, on: u64, in_range: u64, bytes: u64) -> bool {
+    let mut end = 0;
+    in_range == on
+        && lanes(on).all(|lane| {
+            let follows = addresses[lane] >= end;
+            end = addresses[lane] + bytes;
+            // At the end of the address space the data of a lane would go on at its start.
+            follows && end <= ADDRESS_MASK
+        })
+}
+
+/// Does an access of memory behind page tables for every lane that is on.
+pub(super) fn all_lanes_of_memory<O: Observer>(
+    registers: &mut Registers,
+    space: &mut Global<'_, O>,
+    kind: MemoryKind,
+    ends: Ends,
+    places: &impl Addresses,
+) {
+    // An observer wants to know of each lane.
+    let at_once = match kind {
+        MemoryKind::Access(DataKind::Load(Data::Dwords(1))) if !O::ON => {
+            load_all::<1, O>(registers, space, (1, ends.destination), places);
+            true
+        }
+        MemoryKind::Access(DataKind::Load(Data::Dwords(dwords))) if !O::ON => {
+            load_all::<4, O>(registers, space, (dwords, ends.destination), places);
+            true
+        }
+        MemoryKind::Access(DataKind::Store(Data::Dwords(dwords))) if !O::ON => {
+            store_all(registers, space, (dwords, ends.data), places)
+        }
+        _ => false,
+    };
+    if !at_once {
+        all_lanes(registers, space, kind, ends, |registers, lane, byte| places.of_lane(registers, lane, byte));
+    }
+}
