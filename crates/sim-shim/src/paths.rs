@@ -36,6 +36,14 @@ pub(crate) struct Place {
     pub(crate) world: &'static World,
 }
 
+impl Place {
+    /// Returns the last part of the path.
+    pub(crate) fn name(&self) -> &str {
+        let name = self.text.as_bytes().rsplit(|&byte| byte == b'/').next();
+        name.and_then(|name| std::str::from_utf8(name).ok()).unwrap_or_default()
+    }
+}
+
 /// Returns the place of a path, seen from a directory descriptor; `None` for a path outside the world. The threads of a
 /// server see all paths as they are.
 ///

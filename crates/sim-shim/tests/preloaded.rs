@@ -93,6 +93,16 @@ fn files_of_power_management_follow_a_load() {
 }
 
 #[test]
+fn a_card_that_is_not_used_sleeps_and_its_world_tells_what_woke_it() {
+    let mut run = command(LAUNCHER);
+    run.args(["run", "--gpu", "navi21", "--runtime-pm", "--shim"]).arg(shim()).arg("--");
+    expect_success(&run.arg(guest()).arg("sleep").output().expect("the launcher"));
+    let mut run = command(guest());
+    run.arg("sleep").env("LD_PRELOAD", shim()).env("AMDGPU_SIM", "navi21").env("AMDGPU_SIM_RUNTIME_PM", "1");
+    expect_success(&run.output().expect("the guest"));
+}
+
+#[test]
 fn error_counters_of_link_and_memory_can_be_read() {
     let counters = ["aer_dev_fatal", "aer_dev_correctable", "ras/umc_err_count", "current_link_width"];
     let paths = counters.map(|name| format!("/sys/class/drm/renderD128/device/{name}"));

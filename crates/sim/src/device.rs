@@ -117,6 +117,7 @@ impl SimDevice {
 
     /// Returns the answer to MEMORY: the current sizes and usage of the heaps.
     pub fn memory_info(&self) -> amdgpu_uapi::MemoryInfo {
+        self.gpu.suspend_if_due();
         self.gpu.pools.memory_info()
     }
 
@@ -162,7 +163,7 @@ impl SimDevice {
     /// Returns the numbers of objects of the whole device.
     pub fn census(&self) -> DeviceCensus {
         self.gpu.machine.descriptors.sweep();
-        let memory = self.gpu.pools.memory_info();
+        let memory = self.memory_info();
         DeviceCensus {
             files: self.gpu.files.load(Ordering::Acquire),
             bos: self.gpu.offsets.live(),
@@ -246,6 +247,10 @@ impl SimDevice {
 
     pub(crate) fn power_figures(&self) -> Option<Figures> {
         self.gpu.options.power.then(|| self.gpu.power.figures(&self.gpu.profile, self.gpu.health.heat()))
+    }
+
+    pub(crate) const fn gpu(&self) -> &Arc<Gpu> {
+        &self.gpu
     }
 
     pub(crate) fn health(&self) -> &Health {

@@ -40,6 +40,7 @@ mod lockup;
 mod null;
 mod options;
 mod release;
+mod runtime_pm;
 pub mod sysfs;
 mod testing;
 
@@ -48,10 +49,10 @@ pub use self::{
     device::SimDevice,
     display::{Display, DisplayError, Picture},
     kernel::{
-        client::Client,
+        client::{Client, on_behalf_of},
         files::census::{Census, DeviceCensus},
         health::HardwareError,
-        power::{LoadError, LoadScript},
+        power::{LoadError, LoadScript, Process, WakeCause, WakeUp, WakeUps},
         sched::{
             captures::{DEFAULT_KEPT, IBS_VARIABLE, KEPT_VARIABLE},
             shader_watch::{ShaderNews, ShaderSink, shader_log},

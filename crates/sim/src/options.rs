@@ -22,6 +22,17 @@ pub struct SimOptions {
     /// `true` if the kernel manages power: there are sensors, and files with clocks, temperatures and load. Their values depend on
     /// the work of the rings or on a script ([`SimDevice::follow_load`](crate::SimDevice::follow_load)).
     pub power: bool,
+    /// `true` if the driver suspends the GPU when it is not used, as Linux does by default with cards that have no display. It only
+    /// affects cards from GFX7 on whose driver supports that, which excludes Vega 10, Vega 20 and Arcturus. A card with a display
+    /// stays active.
+    ///
+    /// The GPU is suspended 5 seconds after the last request, job or user queue, by its own clock; files in the directory `power`
+    /// change the delay and prevent suspension. BOs leave VRAM and keep their contents. Each access that wakes the GPU is recorded:
+    /// [`SimDevice::wake_ups`](crate::SimDevice::wake_ups).
+    ///
+    /// Source: Linux 6.12 `amdgpu_device.c`, `amdgpu_device_detect_runtime_pm_mode`; `amdgpu_drv.c`,
+    /// `amdgpu_runtime_idle_check_display`.
+    pub runtime_pm: bool,
     /// `true` if the memory has ECC whose errors the driver counts (directory `ras` of sysfs), as on workstation cards. No capture
     /// contains it.
     ///
@@ -77,6 +88,7 @@ impl Default for SimOptions {
             sdma: true,
             video: false,
             power: false,
+            runtime_pm: false,
             ras: false,
             display: None,
             max_ibs: true,
@@ -133,6 +145,7 @@ impl SimOptions {
         sdma: false,
         video: false,
         power: false,
+        runtime_pm: false,
         ras: false,
         display: None,
         max_ibs: false,

@@ -47,6 +47,7 @@ fn main() -> ExitCode {
         "submit" => descriptors::submit(),
         "hotplug" => hotplug::hotplug(),
         "power" => power::power(),
+        "sleep" => power::sleep(),
         "screen" => screen::screen(),
         "lease" => screen::lease(),
         "share" => descriptors::share(),

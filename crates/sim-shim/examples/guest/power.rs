@@ -1,9 +1,11 @@
 //! Files in which tools read a GPU's load.
 
 use std::{
-    fs,
+    fs::{self, File},
     time::{Duration, Instant},
 };
+
+use crate::node::{RENDER, census};
 
 const DEVICE: &str = "/sys/class/drm/card0/device";
 
@@ -52,4 +54,29 @@ pub(crate) fn power() {
             other => panic!("{other} percent"),
         }
     }
+}
+
+/// A card that may sleep. With a delay of 0 it is suspended between any two accesses, each of which wakes it or does not.
+pub(crate) fn sleep() {
+    let file = |name: &str| format!("{DEVICE}/power/{name}");
+    assert_eq!([read("power/control"), read("power/runtime_status")], ["auto", "active"]);
+    fs::write(file("autosuspend_delay_ms"), "0\n").expect("a setting");
+    assert_eq!([read("power/runtime_status"), read("power/runtime_usage")], ["suspended", "0"]);
+    let monitors: Vec<_> = fs::read_dir(format!("{DEVICE}/hwmon")).expect("hwmon").flatten().collect();
+    let monitor = format!("hwmon/{}", monitors[0].file_name().to_string_lossy());
+    for name in ["uevent", "config", "mem_info_vram_used", "current_link_speed", &format!("{monitor}/temp1_label")] {
+        fs::read(format!("{DEVICE}/{name}")).expect(name);
+    }
+    assert!(census().ends_with("card0 suspended woken 0\n"), "{}", census());
+    read(&format!("{monitor}/temp1_input"));
+    drop(File::open(RENDER).expect("a node"));
+    fs::write(file("control"), "on").expect("a setting");
+    assert_eq!([read("power/control"), read("power/runtime_status")], ["on", "active"]);
+    let refused = |name: &str, text: &str| fs::write(file(name), text).unwrap_err().raw_os_error();
+    assert_eq!([refused("control", "off"), refused("autosuspend_delay_ms", "1 s")], [Some(libc::EINVAL); 2]);
+    assert_eq!(refused("runtime_status", "suspended"), Some(libc::EACCES));
+    let by = format!("card0 woken by {} guest: ", std::process::id());
+    let causes = [&format!("read {monitor}/temp1_input"), "open", "close", "write power/control"];
+    let expected = causes.map(|cause| format!("{by}{cause}\n")).concat();
+    assert!(census().ends_with(&format!("card0 active woken 4\n{expected}")), "{}", census());
 }

@@ -5,7 +5,7 @@ use std::{
     os::fd::{AsFd, FromRawFd, IntoRawFd, OwnedFd},
 };
 
-use amdgpu_sim::sysfs::{changes, node_name};
+use amdgpu_sim::sysfs::{changes, node_name, wakes};
 use amdgpu_sim_world::{Call, Message};
 use libc::{FILE, mode_t};
 use nix::{
@@ -45,10 +45,8 @@ unsafe fn open_at(directory: c_int, path: *const c_char, flags: c_int, mode: mod
         if place.is_sw_sync && flags & libc::O_PATH == 0 {
             return open_sw_sync(&place, flags).map(IntoRawFd::into_raw_fd);
         }
-        if flags & libc::O_PATH == 0
-            && let Some(inode) = store::inode(&place)
-        {
-            return store::open(&place, inode, flags).map(IntoRawFd::into_raw_fd);
+        if flags & libc::O_PATH == 0 && store::is_one(&place, flags & libc::O_ACCMODE != libc::O_RDONLY) {
+            return store::open(&place, flags).map(IntoRawFd::into_raw_fd);
         }
         prepare(&place, flags & libc::O_ACCMODE != libc::O_RDONLY || flags & libc::O_CREAT != 0)?;
         // SAFETY: the translated path is a C string.
@@ -86,13 +84,17 @@ fn prepare(place: &Place, writes: bool) -> Result<(), Errno> {
     if writes {
         return Err(Errno::EACCES);
     }
-    let name = place.text.as_bytes().rsplit(|&byte| byte == b'/').next();
-    let name = name.and_then(|name| std::str::from_utf8(name).ok()).unwrap_or_default();
-    if changes(name) {
-        let is_all = !name.starts_with("mem_info_");
-        calls::call(place.world, &Message::new(Call::Refresh, 0, [is_all.into(), 0, 0]))?;
+    let name = place.name();
+    let (is_all, wakes) = (!name.starts_with("mem_info_"), wakes(name));
+    if !changes(name) && !wakes {
+        return Ok(());
     }
-    Ok(())
+    let refresh =
+        |inode| calls::call(place.world, &Message::new(Call::Refresh, 0, [is_all.into(), inode, 0])).map(drop);
+    if wakes {
+        return store::with_inode(place, refresh).unwrap_or_else(|| refresh(0));
+    }
+    refresh(0)
 }
 
 /// Opens a node: the server makes the descriptor, with the flags of an open file here.
@@ -212,10 +214,10 @@ unsafe fn open_stream(path: *const c_char, mode: *const c_char) -> *mut FILE {
             // SAFETY: the descriptor is ours to give away, and `mode` is what the program passed.
             return Ok(unsafe { libc::fdopen(fd, mode) });
         }
-        if let Some(inode) = store::inode(&place) {
+        if store::is_one(&place, writes) {
             let on_exec = if how.contains(&b'e') { libc::O_CLOEXEC } else { 0 };
             let access = if how.starts_with(b"r") || how.contains(&b'+') { libc::O_RDWR } else { libc::O_WRONLY };
-            let fd = store::open(&place, inode, on_exec | access)?.into_raw_fd();
+            let fd = store::open(&place, on_exec | access)?.into_raw_fd();
             // SAFETY: the descriptor is ours to give away, and `mode` is what the program passed.
             return Ok(unsafe { libc::fdopen(fd, mode) });
         }

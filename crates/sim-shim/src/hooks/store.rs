@@ -6,6 +6,7 @@ use std::{
     sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering},
 };
 
+use amdgpu_sim::sysfs::is_setting;
 use amdgpu_sim_world::{Call, Message};
 use libc::{size_t, ssize_t};
 use nix::{
@@ -25,6 +26,8 @@ static NEXT: AtomicUsize = AtomicUsize::new(0);
 static ANY: AtomicBool = AtomicBool::new(false);
 /// Bytes that a file of sysfs takes at once.
 const PAGE: usize = 4096;
+/// The number of times that the server is asked about a file which it writes at the same time.
+const ATTEMPTS: usize = 16;
 
 /// Asks for the mode and inode of a file.
 fn about(ask: impl FnOnce(*mut libc::stat) -> c_int) -> Option<(libc::mode_t, u64)> {
@@ -33,14 +36,33 @@ fn about(ask: impl FnOnce(*mut libc::stat) -> c_int) -> Option<(libc::mode_t, u6
     (ask(&raw mut about) == 0).then_some((about.st_mode, about.st_ino))
 }
 
-/// Returns the inode of a file of the world's tree that can only be written; `None` for any other.
-pub(super) fn inode(place: &Place) -> Option<u64> {
+/// Returns the mode and inode of a regular file of the world's tree; `None` for any other.
+fn file(place: &Place) -> Option<(libc::mode_t, u64)> {
     if place.is_real || place.node.is_some() || place.is_sw_sync {
         return None;
     }
     // SAFETY: the translated path is a C string, and the structure outlives the call.
-    let (mode, inode) = about(|out| unsafe { real::fstatat(libc::AT_FDCWD, place.text.as_ptr(), out, 0) })?;
-    (mode & libc::S_IFMT == libc::S_IFREG && mode & 0o444 == 0).then_some(inode)
+    let found = about(|out| unsafe { real::fstatat(libc::AT_FDCWD, place.text.as_ptr(), out, 0) });
+    found.filter(|(mode, _)| mode & libc::S_IFMT == libc::S_IFREG)
+}
+
+/// Returns `true` if a file is opened by [`open`]: one that can only be written, or a setting that is opened to be written.
+pub(super) fn is_one(place: &Place, writes: bool) -> bool {
+    file(place).is_some_and(|(mode, _)| mode & 0o444 == 0 || writes && is_setting(place.name()))
+}
+
+/// Calls the server with the inode of a file of the tree. A file gets a new inode whenever the server writes it, so the call is
+/// repeated if the server does not know the inode any more. Returns `None` if there is no such file.
+pub(super) fn with_inode<T>(place: &Place, call: impl Fn(u64) -> Result<T, Errno>) -> Option<Result<T, Errno>> {
+    let mut result = None;
+    for _ in 0..ATTEMPTS {
+        let (_, inode) = file(place)?;
+        result = Some(call(inode));
+        if !matches!(result, Some(Err(Errno::ESTALE | Errno::ENOENT))) {
+            break;
+        }
+    }
+    result
 }
 
 /// Opens such a file: a socket, and what is written to it is done by the server.
@@ -49,7 +71,7 @@ pub(super) fn inode(place: &Place) -> Option<u64> {
 ///
 /// EACCES when it is to be read, which the kernel refuses root too (Linux 6.12 `fs/kernfs/file.c`, `kernfs_fop_open`), and
 /// for a process that may not write it.
-pub(super) fn open(place: &Place, inode: u64, flags: c_int) -> Result<OwnedFd, Errno> {
+pub(super) fn open(place: &Place, flags: c_int) -> Result<OwnedFd, Errno> {
     // SAFETY: the translated path is a C string.
     let may_write = || unsafe { real::access(place.text.as_ptr(), libc::W_OK) } == 0;
     if flags & libc::O_DIRECTORY != 0 {
@@ -58,7 +80,11 @@ pub(super) fn open(place: &Place, inode: u64, flags: c_int) -> Result<OwnedFd, E
     if flags & libc::O_ACCMODE != libc::O_WRONLY || !may_write() {
         return Err(Errno::EACCES);
     }
-    let fd = calls::call_for_descriptor(place.world, Call::OpenStore, 0, [inode, 0, 0])?;
+    let ask = |inode| calls::call_for_descriptor(place.world, Call::OpenStore, 0, [inode, 0, 0]);
+    let fd = match with_inode(place, ask) {
+        Some(Err(Errno::ENOENT)) => Err(Errno::EACCES),
+        other => other.unwrap_or(Err(Errno::ENOENT)),
+    }?;
     if flags & libc::O_CLOEXEC == 0 {
         fcntl(fd.as_fd(), FcntlArg::F_SETFD(FdFlag::empty()))?;
     }

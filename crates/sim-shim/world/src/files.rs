@@ -157,10 +157,10 @@ impl Files {
     }
 
     /// Opens a file that can be written; the client's end.
-    pub(crate) fn open_store(&self, store: Store, device: Option<SimDevice>) -> Result<OwnedFd, Errno> {
+    pub(crate) fn open_store(&self, store: (Store, Option<SimDevice>), pid: libc::pid_t) -> Result<OwnedFd, Errno> {
         let number = self.next.fetch_add(1, Ordering::Relaxed);
         let wanted = EpollFlags::EPOLLIN | EpollFlags::EPOLLRDHUP;
-        self.stores.open(number, store, device, |end| self.epoll.add(end, EpollEvent::new(wanted, number)))
+        self.stores.open(number, store, pid, |end| self.epoll.add(end, EpollEvent::new(wanted, number)))
     }
 
     /// The file of that number, while it has descriptors.

@@ -70,6 +70,9 @@ pub const VIDEO_VARIABLE: &str = "AMDGPU_SIM_VIDEO";
 /// The environment variable that, if set to anything but 0, gives the devices memory with ECC, whose errors the driver counts
 /// ([`SimOptions::ras`](amdgpu_sim::SimOptions::ras)).
 pub const RAS_VARIABLE: &str = "AMDGPU_SIM_RAS";
+/// The environment variable that, if set to anything but 0, lets the driver suspend cards that are not used
+/// ([`SimOptions::runtime_pm`](amdgpu_sim::SimOptions::runtime_pm)).
+pub const RUNTIME_PM_VARIABLE: &str = "AMDGPU_SIM_RUNTIME_PM";
 /// The environment variable that, if set to anything but 0, enables user queues if the kernel release and the chip support them
 /// ([`SimOptions::user_queues`](amdgpu_sim::SimOptions::user_queues)).
 pub const USER_QUEUES_VARIABLE: &str = "AMDGPU_SIM_USER_QUEUES";

@@ -16,7 +16,7 @@ use std::{
 };
 
 use amdgpu_sim::{
-    Client as _, LoadScript, Profile, SimDevice, SimKernel, SimMachine, SimOptions, chip,
+    Client as _, LoadScript, Profile, SimDevice, SimKernel, SimMachine, SimOptions, chip, on_behalf_of,
     sysfs::{Place, Store, is_true},
 };
 use amdgpu_uapi::Request;
@@ -329,9 +329,12 @@ impl Server {
                 | Call::Census
                 | Call::Picture,
             ) if !remote.is_trusted() => Err(Errno::EACCES),
-            Some(Call::Open) => self.open(first, second, third != 0).map(|fd| (0, Some(fd))),
+            Some(Call::Open) => {
+                let opened = on_behalf_of(remote.pid(), || self.open(first, second, third != 0));
+                opened.map(|fd| (0, Some(fd)))
+            }
             Some(Call::SwSync) => Ok((0, Some(self.machine.open_sw_sync(&remote.command())?))),
-            Some(Call::OpenStore) => self.open_store(first).map(|fd| (0, Some(fd))),
+            Some(Call::OpenStore) => self.open_store(first, remote.pid()).map(|fd| (0, Some(fd))),
             Some(Call::Outcome) => self.files.stores.outcome(first).map(|()| (0, None)),
             Some(Call::Ioctl) => {
                 self.traffic.requests.fetch_add(1, Ordering::Relaxed);
@@ -351,7 +354,7 @@ impl Server {
             }
             Some(Call::Map) => self.files.map(&file()?, first, second).map(|fd| (0, Some(fd))),
             Some(Call::Inode) => self.files.of_inode(first).map(|file| (file.minor.into(), None)).ok_or(Errno::ENOENT),
-            Some(Call::Refresh) => self.refresh(first != 0).map(|()| (0, None)),
+            Some(Call::Refresh) => on_behalf_of(remote.pid(), || self.refresh(first != 0, second)).map(|()| (0, None)),
             Some(Call::Fdinfo) => {
                 let file = self.files.of_inode(first).ok_or(Errno::ENOENT)?;
                 text_file(c"amdgpu-sim text", fdinfo(&file).as_bytes()).map(|fd| (0, Some(fd)))
@@ -388,32 +391,38 @@ impl Server {
         self.files.add(&self.layout.name(), minor, kernel)
     }
 
-    fn refresh(&self, all: bool) -> Result<(), Errno> {
+    /// Writes the files of sysfs anew, for a client that is about to read the file with this inode. With inode 0 its reading wakes no
+    /// GPU.
+    fn refresh(&self, all: bool, inode: u64) -> Result<(), Errno> {
         let devices = self.devices.lock();
         let directory = self.directory.lock();
+        if inode != 0 && devices.present().any(SimDevice::has_runtime_pm) {
+            // Each refresh gives the files new inodes.
+            let found = directory.as_ref().and_then(|directory| directory.waking_file(inode, &devices));
+            let (device, name) = found.ok_or(Errno::ESTALE)?;
+            device.before_read(&name);
+        }
         let result = directory.as_ref().map_or(Ok(()), |directory| directory.refresh(&devices, all));
         result.map_err(|error| errno_of(&error))
     }
 
     /// Opens the file of sysfs with this inode for writing.
-    fn open_store(&self, inode: u64) -> Result<OwnedFd, Errno> {
+    fn open_store(&self, inode: u64, pid: libc::pid_t) -> Result<OwnedFd, Errno> {
         let devices = self.devices.lock();
         let found = self.directory.lock().as_ref().and_then(|directory| directory.store(inode, &devices));
-        let (store, device) = found.ok_or(Errno::ENOENT)?;
-        self.files.open_store(store, device)
+        self.files.open_store(found.ok_or(Errno::ENOENT)?, pid)
     }
 
     /// Does what clients wrote to files of sysfs.
     fn carry_out(&self) {
         self.files.stores.carry_out(|written| {
-            if !is_true(&written.text)? {
-                return Ok(());
-            }
-            match (written.store, &written.device) {
-                (Store::Remove, Some(device)) => self.remove(device),
-                (Store::Remove, None) => Err(Errno::ENODEV),
-                (Store::Rescan, _) => self.rescan(),
-            }
+            let device = written.device.as_ref().ok_or(Errno::ENODEV);
+            on_behalf_of(written.pid, || match written.store {
+                Store::Setting(setting) => Ok(device?.write_setting(setting, &written.text)?),
+                Store::Remove | Store::Rescan if !is_true(&written.text)? => Ok(()),
+                Store::Remove => self.remove(device?),
+                Store::Rescan => self.rescan(),
+            })
         });
     }
 
@@ -442,7 +451,7 @@ impl Server {
         Ok(())
     }
 
-    /// Returns the live objects, one line for the world and one for each device.
+    /// Returns the live objects, one line for the world and one for each device, with the wake-ups of a device that can sleep.
     fn census(&self) -> String {
         let (open, mapped) = self.files.counts();
         let mut text = format!("open {open} mapped {mapped}\n");
@@ -459,6 +468,9 @@ impl Server {
                 census.visible_vram_bytes,
                 census.gtt_bytes
             );
+            if device.has_runtime_pm() {
+                text.push_str(&sleep_of(device));
+            }
         }
         text
     }
@@ -484,6 +496,14 @@ impl Server {
     fn say(&self, what: &str) {
         let _ = writeln!(std::io::stderr(), "amdgpu-sim: {what}");
     }
+}
+
+/// Returns whether a device is suspended and what woke it before, a line each.
+fn sleep_of(device: &SimDevice) -> String {
+    let (card, woken) = (device.place().primary_minor(), device.wake_ups());
+    let status = if device.is_suspended() { "suspended" } else { "active" };
+    let first = format!("card{card} {status} woken {}\n", woken.count);
+    woken.latest.iter().fold(first, |text, wake_up| text + &format!("card{card} woken by {wake_up}\n"))
 }
 
 /// The driver's part of a file's fdinfo: who it is, and what it has and does.

@@ -5,7 +5,7 @@ use std::{fs::File, io::Read as _, path::Path};
 use amdgpu_sim::{KernelRelease, LoadError, LoadScript, SimOptions};
 
 use crate::{
-    DISPLAY_VARIABLE, KERNEL_VARIABLE, KERNEL_VRAM_VARIABLE, LOCKUP_VARIABLE, RAS_VARIABLE,
+    DISPLAY_VARIABLE, KERNEL_VARIABLE, KERNEL_VRAM_VARIABLE, LOCKUP_VARIABLE, RAS_VARIABLE, RUNTIME_PM_VARIABLE,
     SHADER_INSTRUCTIONS_VARIABLE, SHADER_THREADS_VARIABLE, USER_QUEUES_VARIABLE, VIDEO_VARIABLE, WIDE_FILLS_VARIABLE,
     WorldError,
 };
@@ -41,6 +41,7 @@ pub fn options(variable: impl Fn(&str) -> Option<String>) -> Result<SimOptions, 
     options.wide_fills = is_on(WIDE_FILLS_VARIABLE);
     options.video = is_on(VIDEO_VARIABLE);
     options.ras = is_on(RAS_VARIABLE);
+    options.runtime_pm = is_on(RUNTIME_PM_VARIABLE);
     options.user_queues = is_on(USER_QUEUES_VARIABLE);
     Ok(options)
 }
@@ -125,6 +126,7 @@ mod tests {
             assert_eq!((video.wide_fills, video.video), (false, is_on), "{text:?}");
             assert_eq!(with(USER_QUEUES_VARIABLE).user_queues, is_on, "{text:?}");
             assert_eq!(with(RAS_VARIABLE).ras, is_on, "{text:?}");
+            assert_eq!(with(RUNTIME_PM_VARIABLE).runtime_pm, is_on, "{text:?}");
         }
     }
 

@@ -27,7 +27,8 @@ pub enum Call {
     Map,
     /// Client: query the node whose socket has inode `words[0]`.
     Inode,
-    /// Client: update the sysfs files that change over time: only the memory files, or all if `words[0]` is not 0.
+    /// Client: update the sysfs files that change over time: only the memory files, or all if `words[0]` is not 0. If `words[1]` is
+    /// not 0, it is the inode of a file that is about to be read and that may wake its GPU; ESTALE if there is no such file any more.
     Refresh,
     /// Client: query the driver's part of fdinfo for the node whose descriptor has inode `words[0]`.
     Fdinfo,
@@ -38,7 +39,7 @@ pub enum Call {
     Picture,
     /// Client: open sw_sync.
     SwSync,
-    /// Client: open the sysfs file with inode `words[0]` for writing.
+    /// Client: open the sysfs file with inode `words[0]` for writing. ENOENT if that file cannot be written.
     OpenStore,
     /// Client: query the outcome of the last write to a sysfs file whose descriptor has inode `words[0]`.
     Outcome,

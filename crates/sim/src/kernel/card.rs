@@ -6,9 +6,10 @@ use std::{
         Arc, Weak,
         atomic::{AtomicBool, AtomicU32, Ordering},
     },
+    time::Duration,
 };
 
-use amdgpu_hw::{GfxLevel, Ip};
+use amdgpu_hw::{Chip, GfxLevel, Ip};
 use amdgpu_packets::Target;
 use amdgpu_uapi::{Errno, GemDomain, InfoHwIp};
 use parking_lot::Mutex;
@@ -17,13 +18,14 @@ use crate::{
     chips::{Profile, VideoBlock},
     gpu::video::VideoEngine,
     kernel::{
+        client,
         complaints::Complaints,
         files::{file_id::FileId, names::Names, node::Masters},
         health::Health,
         machine::Machine,
         mm::bo::{Bo, Offsets, PAGE, Pinned, Pools},
         modes::{Modes, Screen},
-        power::Power,
+        power::{Power, Process, RuntimePm, RuntimeState, WakeCause},
         sched::{
             clock::Ticker,
             context::{Context, Entity, Pstate},
@@ -92,6 +94,8 @@ impl Gpu {
         } else {
             ShaderSlot::default()
         };
+        let has_runtime_pm = options.runtime_pm && has_runtime_pm(&profile);
+        let power = Power::new(has_runtime_pm.then(|| RuntimePm::new(clock.clone(), options.display.is_some())));
         let (pools, complaints) = (Pools::new(&profile), Arc::<Complaints>::default());
         let own = Some(options.kernel_vram).filter(|&bytes| bytes <= profile.memory.vram.total_heap_size);
         let own = own.and_then(|bytes| pools.pin(GemDomain::VRAM, false, bytes.next_multiple_of(PAGE)).ok());
@@ -122,7 +126,7 @@ impl Gpu {
             control,
             clock,
             shaders: Arc::new(shaders),
-            power: Arc::new(Power::new()),
+            power: Arc::new(power),
             health: Arc::default(),
             submitting: Mutex::default(),
             gangs: Arc::default(),
@@ -132,6 +136,30 @@ impl Gpu {
             rings: Mutex::default(),
             slots: Arc::default(),
         })
+    }
+
+    /// Performs an action on the state of runtime power management, after a suspension that is due. Returns `None` if the driver has
+    /// none for this device.
+    pub(crate) fn runtime<T>(&self, action: impl FnOnce(&mut RuntimeState, Duration) -> T) -> Option<T> {
+        let (result, fell_asleep) = self.power.runtime.as_ref()?.with(action);
+        if fell_asleep {
+            self.pools.evict_vram();
+        }
+        Some(result)
+    }
+
+    /// Suspends the GPU if that is due.
+    pub(crate) fn suspend_if_due(&self) {
+        self.runtime(|_, _| ());
+    }
+
+    /// Resumes the GPU if it is suspended, and keeps it active until the result is dropped.
+    ///
+    /// Source: Linux 6.12 `amdgpu_kms.c`, `amdgpu_driver_open_kms` and `amdgpu_driver_postclose_kms`; `amdgpu_drv.c`,
+    /// `amdgpu_drm_ioctl`.
+    pub(crate) fn awake(&self, process: impl FnOnce() -> Process, cause: WakeCause) -> Option<Awake<'_>> {
+        self.runtime(|state, now| state.get(now, process, cause))?;
+        Some(Awake(&self.power))
     }
 
     pub(crate) fn resets(&self) -> u32 {
@@ -152,6 +180,8 @@ impl Gpu {
     }
 
     pub(crate) fn unplug(&self) {
+        // The driver resumes the GPU before it lets go of it (Linux 6.12 `amdgpu_drv.c`, `amdgpu_pci_remove`).
+        self.runtime(|state, now| state.get(now, current_process, WakeCause::Write("remove".to_owned())));
         self.unplugged.store(true, Ordering::Release);
         self.rings.lock().values().for_each(|ring| ring.cancel_running());
         self.events.ring();
@@ -279,6 +309,30 @@ impl Gpu {
             self.machine.descriptors.orphan(id);
         }
     }
+}
+
+/// A use of the GPU, which is not suspended until it is dropped.
+#[must_use = "the GPU is kept active until it is dropped"]
+pub(crate) struct Awake<'g>(&'g Power);
+
+impl Drop for Awake<'_> {
+    fn drop(&mut self) {
+        self.0.end_use();
+    }
+}
+
+/// Returns the process that accesses the GPU on this thread.
+pub(crate) fn current_process() -> Process {
+    Process::of(client::accessing())
+}
+
+/// Returns `true` if the driver suspends chips of this kind.
+///
+/// Source: Linux 6.12 `amdgpu_device.c`, `amdgpu_device_detect_runtime_pm_mode`; `si.c`, `si_asic_supports_baco`; `amdgpu_gmc.c`,
+/// `amdgpu_gmc_noretry_set`.
+fn has_runtime_pm(profile: &Profile) -> bool {
+    let is_excluded = matches!(profile.chip(), Some(Chip::CHIP_VEGA10 | Chip::CHIP_VEGA20 | Chip::CHIP_ARCTURUS));
+    !profile.is_apu() && profile.gfx_level >= GfxLevel::Gfx7 && !is_excluded
 }
 
 impl Recovery for Gpu {

@@ -5,7 +5,7 @@
 //! and descriptors through `user.rs`.
 
 use std::{
-    cell::RefCell,
+    cell::{Cell, RefCell},
     fmt,
     os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd, RawFd},
     sync::{
@@ -92,6 +92,24 @@ pub(crate) fn foreign_pid() -> Option<libc::pid_t> {
 /// Returns the process ID of the client, or of this process if there is no client.
 pub(crate) fn pid() -> libc::pid_t {
     foreign_pid().unwrap_or_else(|| std::process::id().cast_signed())
+}
+
+thread_local! {
+    static ACTING_FOR: Cell<Option<libc::pid_t>> = const { Cell::new(None) };
+}
+
+/// Performs an action that a process has asked for by other means than an ioctl: the opening of a node, or an access to a file of
+/// sysfs. If the action wakes a suspended GPU, [`SimDevice::wake_ups`](crate::SimDevice::wake_ups) names that process.
+pub fn on_behalf_of<T>(pid: libc::pid_t, action: impl FnOnce() -> T) -> T {
+    let before = ACTING_FOR.replace(Some(pid));
+    let result = action();
+    ACTING_FOR.set(before);
+    result
+}
+
+/// Returns the process ID of the process that accesses the GPU on this thread.
+pub(crate) fn accessing() -> libc::pid_t {
+    ACTING_FOR.get().unwrap_or_else(pid)
 }
 
 /// Returns a copy of a client's descriptor, which is closed when the request ends; `None` without a client.

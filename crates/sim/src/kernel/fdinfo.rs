@@ -36,6 +36,7 @@ impl SimKernel {
     /// Returns the same text with the caller's client number and PCI address, which must be unique in a machine.
     pub fn fdinfo_as(&self, client: u64, pci_address: &str) -> String {
         let file = self.file();
+        file.gpu.suspend_if_due();
         let pasid = FIRST_PASID + client.saturating_sub(1) % FIRST_PASID;
         let mut text = format!(
             "drm-driver:\tamdgpu\ndrm-client-id:\t{client}\ndrm-pdev:\t{pci_address}\npasid:\t{pasid}\n{}",

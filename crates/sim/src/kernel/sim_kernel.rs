@@ -24,11 +24,12 @@ use parking_lot::Mutex;
 
 use crate::{
     kernel::{
-        card::Gpu,
+        card::{Gpu, current_process},
         client::{self, Client},
         files::{census::Census, descriptors::has_peer, file::File, file_id::FileId},
         ioctl::{args, dispatch},
         mm::bo::{Bo, errno_of},
+        power::WakeCause,
         user,
     },
     sysfs::Place,
@@ -170,7 +171,10 @@ impl SimKernel {
 
     fn dispatch(&self, request: Request, address: u64) -> Result<c_int, Errno> {
         self.file.gpu.machine.timelines.close_what_is_over();
-        let entry = dispatch::lookup(&self.file, request)?;
+        let entry = dispatch::lookup(&self.file, request);
+        let name = entry.as_ref().ok().map(|entry| entry.name);
+        let _awake = self.file.gpu.awake(current_process, WakeCause::Ioctl(name));
+        let entry = entry?;
         let size = request.size();
         let (copy_in, copy_out) = entry.directions(request);
         // One buffer for the sizes of both sides' structure; bytes that were not read are zero.

@@ -9,6 +9,7 @@ mod errors;
 mod place;
 mod power;
 mod resets;
+mod sleep;
 mod store;
 mod tree;
 
@@ -18,6 +19,7 @@ pub use self::{
     place::{DRM_MAJOR, FIRST_RENDER_MINOR, MOST_DEVICES, Place, node_name},
     power::{changes, power_files},
     resets::reset_files,
-    store::{RESCAN, Store, is_true},
+    sleep::{is_setting, wakes},
+    store::{RESCAN, Setting, Store, is_true},
     tree::{Entry, link_files, memory_files, tree},
 };

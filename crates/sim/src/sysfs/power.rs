@@ -1,6 +1,6 @@
 //! Files of power management with current values: load, clocks, temperatures, power and fans.
 
-use std::fmt::Write as _;
+use std::{fmt::Write as _, time::Duration};
 
 use amdgpu_hw::GfxLevel;
 
@@ -13,7 +13,7 @@ use crate::{
 };
 
 /// The prefixes of the names of files whose contents change while the GPU works.
-const CHANGING: [&str; 17] = [
+const CHANGING: [&str; 19] = [
     "mem_info_",
     "gpu_busy_percent",
     "mem_busy_percent",
@@ -31,6 +31,8 @@ const CHANGING: [&str; 17] = [
     "aer_dev_",
     "umc_err_count",
     "current_link_",
+    "control",
+    "autosuspend_delay_ms",
 ];
 
 /// Returns `true` if the contents of a file change over time. `name` is the last part of its path.
@@ -45,14 +47,8 @@ pub fn changes(name: &str) -> bool {
 /// `drivers/base/power/sysfs.c`.
 pub fn power_files(device: &SimDevice) -> Vec<(String, Vec<u8>)> {
     let uptime = device.uptime();
-    // The GPU of a desktop is not suspended: amdgpu.runpm is for GPUs that can be powered off.
-    let mut files = vec![
-        ("power/control".to_owned(), "on\n".to_owned()),
-        ("power/runtime_status".to_owned(), "active\n".to_owned()),
-        ("power/runtime_active_time".to_owned(), format!("{}\n", uptime.as_millis())),
-        ("power/runtime_suspended_time".to_owned(), "0\n".to_owned()),
-        ("power/runtime_usage".to_owned(), "1\n".to_owned()),
-    ];
+    let mut files: Vec<_> =
+        runtime_files(device).into_iter().map(|(name, text)| (format!("power/{name}"), text)).collect();
     let mut metrics = None;
     if let Some(figures) = device.power_figures() {
         files.extend(device_files(device, &figures).into_iter().map(|(name, text)| (name.to_owned(), text)));
@@ -63,6 +59,23 @@ pub fn power_files(device: &SimDevice) -> Vec<(String, Vec<u8>)> {
     }
     let mut files: Vec<(String, Vec<u8>)> = files.into_iter().map(|(name, text)| (name, text.into_bytes())).collect();
     files.extend(metrics.map(|bytes| ("gpu_metrics".to_owned(), bytes)));
+    files
+}
+
+/// Returns the files of the directory `power`. A device whose driver does not suspend it stays active.
+fn runtime_files(device: &SimDevice) -> Vec<(&'static str, String)> {
+    let status = device.runtime_status();
+    let word = |condition, yes: &str, no: &str| format!("{}\n", if condition { yes } else { no });
+    let (active, suspended) =
+        status.map_or((device.uptime(), Duration::ZERO), |status| (status.active, status.suspended));
+    let mut files = vec![
+        ("control", word(status.is_some_and(|status| status.is_allowed), "auto", "on")),
+        ("runtime_status", word(status.is_some_and(|status| status.is_suspended), "suspended", "active")),
+        ("runtime_active_time", format!("{}\n", active.as_millis())),
+        ("runtime_suspended_time", format!("{}\n", suspended.as_millis())),
+        ("runtime_usage", format!("{}\n", status.map_or(1, |status| status.usage))),
+    ];
+    files.extend(status.map(|status| ("autosuspend_delay_ms", format!("{}\n", status.delay))));
     files
 }
 

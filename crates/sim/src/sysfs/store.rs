@@ -2,17 +2,41 @@
 
 use amdgpu_uapi::Errno;
 
-/// The effect of writing a non-zero number to a file.
+/// A file that can be written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Store {
-    /// Removes the device of the directory: [`SimDevice::unplug`](crate::SimDevice::unplug).
+    /// A non-zero number removes the device of the directory: [`SimDevice::unplug`](crate::SimDevice::unplug).
     ///
     /// Source: Linux 6.12 `pci-sysfs.c`, `remove_store`.
     Remove,
-    /// Discovers removed devices again: [`SimDevice::found_again`](crate::SimDevice::found_again).
+    /// A non-zero number discovers removed devices again: [`SimDevice::found_again`](crate::SimDevice::found_again).
     ///
     /// Source: Linux 6.12 `pci-sysfs.c`, `rescan_store` and `dev_rescan_store`.
     Rescan,
+    /// A setting of runtime power management: [`SimDevice::write_setting`](crate::SimDevice::write_setting).
+    Setting(Setting),
+}
+
+/// A setting of runtime power management, which exists with [`SimOptions::runtime_pm`](crate::SimOptions::runtime_pm).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Setting {
+    /// `power/control`: `auto` permits suspension, `on` prevents it.
+    Control,
+    /// `power/autosuspend_delay_ms`: the delay in milliseconds; a negative one prevents suspension.
+    AutosuspendDelay,
+}
+
+impl Setting {
+    /// All settings.
+    pub const ALL: [Self; 2] = [Self::Control, Self::AutosuspendDelay];
+
+    /// Returns the path of the file in the device's directory.
+    pub const fn path(self) -> &'static str {
+        match self {
+            Self::Control => "power/control",
+            Self::AutosuspendDelay => "power/autosuspend_delay_ms",
+        }
+    }
 }
 
 /// The path of the file that rescans all PCI buses.

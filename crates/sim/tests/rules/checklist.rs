@@ -10,7 +10,7 @@ use std::{
 };
 
 /// Rules are numbered from 1 to this.
-const RULES: u32 = 167;
+const RULES: u32 = 171;
 /// Openings of a reason.
 const REASONS: [&str; 2] = ["not simulated: ", "reached only through "];
 

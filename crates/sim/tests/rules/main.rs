@@ -12,6 +12,7 @@ mod info;
 mod jobs;
 mod memory;
 mod primary;
+mod sleep;
 mod support;
 mod sync;
 mod user_queues;

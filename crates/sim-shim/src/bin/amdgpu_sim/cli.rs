@@ -126,6 +126,10 @@ pub(crate) struct World {
     /// $AMDGPU_SIM_RAS, else none]
     #[arg(long)]
     pub(crate) ras: bool,
+    /// Let the driver suspend cards that are not used for 5 seconds, and record what wakes them: "amdgpu-sim census" prints it
+    /// [default: $AMDGPU_SIM_RUNTIME_PM, else off]
+    #[arg(long)]
+    pub(crate) runtime_pm: bool,
     /// Turn user queues on, as 1 for the kernel's parameter user_queue does: they exist with --kernel 6.17 on GFX11 and later
     /// [default: $AMDGPU_SIM_USER_QUEUES, else off]
     #[arg(long)]

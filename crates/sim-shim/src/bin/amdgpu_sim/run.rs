@@ -104,6 +104,7 @@ pub(crate) fn prepare(arguments: &World, null: bool) -> Result<Prepared, RunErro
     options.wide_fills |= arguments.wide_fills;
     options.video |= arguments.video;
     options.ras |= arguments.ras;
+    options.runtime_pm |= arguments.runtime_pm;
     options.user_queues |= arguments.user_queues;
     let first = TracedWaves::One { group: [0; 3], wave: 0 };
     let watch = ShaderWatch {

@@ -10,7 +10,7 @@ use std::{
 
 use amdgpu_sim::{
     SimDevice,
-    sysfs::{self, Entry, Store},
+    sysfs::{self, Entry, Setting, Store},
 };
 use nix::{
     fcntl::{Flock, FlockArg},
@@ -168,10 +168,28 @@ impl Directory {
             return Some((Store::Rescan, None));
         }
         devices.present().find_map(|device| {
+            let settings = Setting::ALL.iter().filter(|_| device.has_runtime_pm());
+            let mut settings =
+                settings.map(|&setting| (setting, format!("{}/{}", device.place().directory(), setting.path())));
+            if let Some((setting, _)) = settings.find(|(_, path)| has_inode(path)) {
+                return Some((Store::Setting(setting), Some(device.clone())));
+            }
             sysfs::tree(device, device.place()).into_iter().find_map(|(path, entry)| match entry {
                 Entry::Store(store) if has_inode(&path) => Some((store, Some(device.clone()))),
                 _ => None,
             })
+        })
+    }
+
+    /// Returns the device and the path in its directory of the file with this inode, if its reading may wake a GPU.
+    pub(crate) fn waking_file(&self, inode: u64, devices: &Slots) -> Option<(SimDevice, String)> {
+        devices.present().find_map(|device| {
+            let directory = self.path(&device.place().directory());
+            let names = sysfs::power_files(device).into_iter().map(|(name, _)| name);
+            let mut waking = names.filter(|name| sysfs::wakes(name.rsplit('/').next().unwrap_or_default()));
+            let name =
+                waking.find(|name| fs::metadata(directory.join(name)).is_ok_and(|about| about.ino() == inode))?;
+            Some((device.clone(), name))
         })
     }
 

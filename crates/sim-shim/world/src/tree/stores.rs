@@ -30,6 +30,8 @@ const MOST_MESSAGES: usize = 1024;
 struct Opened {
     store: Store,
     device: Option<SimDevice>,
+    /// The process that opened it.
+    pid: libc::pid_t,
     /// Inode of the client's end.
     inode: u64,
     end: OwnedFd,
@@ -43,6 +45,8 @@ pub(crate) struct Written {
     number: u64,
     pub(crate) store: Store,
     pub(crate) device: Option<SimDevice>,
+    /// The process that opened the file.
+    pub(crate) pid: libc::pid_t,
     pub(crate) text: Vec<u8>,
 }
 
@@ -61,8 +65,8 @@ impl Stores {
     pub(crate) fn open(
         &self,
         number: u64,
-        store: Store,
-        device: Option<SimDevice>,
+        (store, device): (Store, Option<SimDevice>),
+        pid: libc::pid_t,
         watch: impl FnOnce(&OwnedFd) -> Result<(), Errno>,
     ) -> Result<OwnedFd, Errno> {
         let mut opened = self.opened.lock();
@@ -72,7 +76,7 @@ impl Stores {
         let (end, theirs) = socketpair(AddressFamily::Unix, SockType::SeqPacket, None, SockFlag::SOCK_CLOEXEC)?;
         let inode = fstat(&theirs)?.st_ino;
         watch(&end)?;
-        opened.insert(number, Opened { store, device, inode, end, outcome: Ok(()) });
+        opened.insert(number, Opened { store, device, pid, inode, end, outcome: Ok(()) });
         Ok(theirs)
     }
 
@@ -87,7 +91,7 @@ impl Stores {
             // A write of nothing has no effect, and looks like the end.
             let Some(text) = page.get(..len).filter(|text| !text.is_empty()) else { break };
             let (text, device) = (text.to_vec(), one.device.clone());
-            self.written.lock().push(Written { number, store: one.store, device, text });
+            self.written.lock().push(Written { number, store: one.store, device, pid: one.pid, text });
         }
         if is_closed {
             opened.remove(&number);

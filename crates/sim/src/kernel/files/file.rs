@@ -13,7 +13,7 @@ use amdgpu_uapi::{BO_LIST_MAX_ENTRIES, Errno};
 use parking_lot::Mutex;
 
 use crate::kernel::{
-    card::Gpu,
+    card::{Gpu, current_process},
     files::{
         census::Census,
         handles::Handles,
@@ -25,6 +25,7 @@ use crate::kernel::{
         vm::Vm,
     },
     modes::{Object, Outbox},
+    power::{Process, WakeCause},
     sched::{
         context::{Context, Contexts},
         fault_cell::FaultCell,
@@ -51,6 +52,8 @@ pub(crate) struct File {
     /// Never used again by another file of the machine.
     pub(crate) number: u64,
     pub(crate) node: Node,
+    /// The process that opened the file, if it may have to be named as the cause of a wake-up.
+    opener: Option<Process>,
     pub(crate) handles: Mutex<Handles>,
     /// The address space, shared with the user queues, which use its current state.
     pub(crate) vm: Arc<Mutex<Vm>>,
@@ -87,11 +90,14 @@ impl File {
     }
 
     fn of_node(gpu: &Arc<Gpu>, number: u64, node: Node) -> Self {
+        let opener = gpu.power.runtime.is_some().then(current_process);
+        let _awake = opener.clone().and_then(|opener| gpu.awake(|| opener, WakeCause::Open));
         gpu.files.fetch_add(1, Ordering::AcqRel);
         Self {
             gpu: Arc::clone(gpu),
             number,
             node,
+            opener,
             handles: Mutex::default(),
             vm: Arc::new(Mutex::new(Vm::new(&gpu.profile.dev_info))),
             contexts: Arc::new(Mutex::new(Ids::new(MOST_CONTEXTS))),
@@ -230,6 +236,8 @@ impl Drop for File {
     ///
     /// Source: Linux 6.12 `drm_file.c`, `drm_file_free`; `amdgpu_kms.c`, `amdgpu_driver_postclose_kms`.
     fn drop(&mut self) {
+        let gpu = Arc::clone(&self.gpu);
+        let _awake = self.opener.take().and_then(|opener| gpu.awake(|| opener, WakeCause::Close));
         for queue in self.user_queues.get_mut().clear() {
             queue.finish();
         }

@@ -189,7 +189,7 @@ mod tests {
 
     fn metrics(name: &str) -> Option<Vec<u8>> {
         let profile = profile(name).unwrap();
-        let power = Power::new();
+        let power = Power::new(None);
         power.follow(Some("60 50 25 61".parse().unwrap()));
         gpu_metrics(profile, &power.figures(profile, None), Duration::from_nanos(77))
     }

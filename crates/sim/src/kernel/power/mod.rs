@@ -1,14 +1,20 @@
-//! Power management: the activity of the GPU, and the resulting clocks, temperatures and power.
+//! Power management: the activity of the GPU, the resulting clocks, temperatures and power, and its sleep.
 
 mod activity;
 mod figures;
 mod metrics;
+mod runtime;
 mod script;
 mod state;
+mod wake_up;
 
-pub use self::script::{LoadError, LoadScript};
 pub(crate) use self::{
     figures::{Figures, levels},
     metrics::gpu_metrics,
+    runtime::{RuntimePm, RuntimeStatus, State as RuntimeState},
     state::Power,
+};
+pub use self::{
+    script::{LoadError, LoadScript},
+    wake_up::{Process, WakeCause, WakeUp, WakeUps},
 };

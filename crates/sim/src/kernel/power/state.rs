@@ -7,6 +7,7 @@ use parking_lot::Mutex;
 use super::{
     activity::{Activity, Kind},
     figures::{Figures, Load},
+    runtime::RuntimePm,
     script::LoadScript,
 };
 use crate::chips::Profile;
@@ -17,12 +18,28 @@ pub(crate) struct Power {
     pub(crate) activity: Activity,
     born: Instant,
     script: Mutex<Option<(LoadScript, Instant)>>,
+    /// The state of runtime power management, if the driver has it for this device.
+    pub(crate) runtime: Option<RuntimePm>,
 }
 
 impl Power {
     /// Returns the state of an idle device.
-    pub(crate) fn new() -> Self {
-        Self { activity: Activity::new(), born: Instant::now(), script: Mutex::default() }
+    pub(crate) fn new(runtime: Option<RuntimePm>) -> Self {
+        Self { activity: Activity::new(), born: Instant::now(), script: Mutex::default(), runtime }
+    }
+
+    /// Keeps the GPU active for a job or user queue, which an active GPU got.
+    pub(crate) fn begin_use(&self) {
+        if let Some(runtime) = &self.runtime {
+            runtime.begin_use();
+        }
+    }
+
+    /// Ends a use of the GPU.
+    pub(crate) fn end_use(&self) {
+        if let Some(runtime) = &self.runtime {
+            runtime.end_use();
+        }
     }
 
     /// Sets the source of the load: a script, or the rings.

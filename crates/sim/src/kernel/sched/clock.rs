@@ -1,6 +1,9 @@
 //! The GPU's clock.
 
-use std::{sync::Arc, time::Instant};
+use std::{
+    sync::Arc,
+    time::{Duration, Instant},
+};
 
 use crate::{gpu::Clock, testing::hooks::Hooks};
 
@@ -16,6 +19,12 @@ impl Ticker {
     /// Creates a clock with this frequency in kHz that starts now.
     pub(crate) fn new(hooks: Arc<dyn Hooks>, khz: u32) -> Self {
         Self { hooks, born: Instant::now(), khz }
+    }
+
+    /// Returns the time of the clock since the device was created.
+    pub(crate) fn time(&self) -> Duration {
+        let nanoseconds = u128::from(self.ticks()) * 1_000_000 / u128::from(self.khz.max(1));
+        Duration::from_nanos(u64::try_from(nanoseconds).unwrap_or(u64::MAX))
     }
 }
 

@@ -56,6 +56,7 @@ impl UserQueue {
             .name(format!("user {}", shared.parts.ip))
             .spawn(move || worker.run())
             .map_err(|_| Errno::ENOMEM)?;
+        shared.board.power.begin_use();
         Ok(Self { shared, thread: Mutex::new(Some(thread)) })
     }
 
@@ -96,6 +97,7 @@ impl UserQueue {
 impl Drop for UserQueue {
     fn drop(&mut self) {
         self.stop();
+        self.shared.board.power.end_use();
     }
 }
 

@@ -116,3 +116,18 @@ fn r148_doorbells_mix_with_no_memory_and_are_not_endless() {
     assert_eq!(create(4 << 20, GemDomain::DOORBELL), Err(Errno::ENOMEM));
     assert!(doorbell(&file).is_ok());
 }
+
+#[test]
+fn r170_a_user_queue_keeps_its_card_awake() {
+    let options = SimOptions { user_queues: true, runtime_pm: true, ..newer() };
+    let device = SimDevice::new(profile("navi31").unwrap(), options);
+    let minute = 60_000 * u64::from(device.profile().dev_info.gpu_counter_freq);
+    device.stop_clock();
+    let bench = Bench::new(&device, Ip::Compute);
+    let queue = bench.create().unwrap();
+    device.advance_clock(minute);
+    assert!(!device.is_suspended());
+    bench.free(queue).unwrap();
+    device.advance_clock(minute);
+    assert!(device.is_suspended());
+}

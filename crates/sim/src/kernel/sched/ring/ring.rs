@@ -167,6 +167,7 @@ impl Ring {
     /// Announces a job, so that others choose another ring.
     pub(crate) fn reserve(&self) {
         self.shared.load.fetch_add(1, Ordering::AcqRel);
+        self.shared.power.begin_use();
     }
 
     /// Adds an announced job.
@@ -361,6 +362,7 @@ impl Shared {
             self.health.suffer(error);
         }
         self.load.fetch_sub(1, Ordering::AcqRel);
+        self.power.end_use();
         if mutation != Some(Mutation::LostWakeUp) {
             fence.signal(outcome);
         }

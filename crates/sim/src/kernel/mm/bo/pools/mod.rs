@@ -229,6 +229,13 @@ impl Pools {
         Ok(())
     }
 
+    /// Evicts all BOs from VRAM, which a suspended GPU does not keep. A BO without room elsewhere stays, as does pinned memory.
+    ///
+    /// Source: Linux 6.12 `amdgpu_device.c`, `amdgpu_device_prepare` and `amdgpu_device_evict_resources`.
+    pub(crate) fn evict_vram(&self) {
+        self.state.lock().evict_vram(&self.sizes);
+    }
+
     /// Removes page tables that were destroyed.
     pub(crate) fn forget_vm(&self, vm: u64) {
         self.state.lock().forget_vm(vm);

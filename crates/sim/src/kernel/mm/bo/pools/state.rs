@@ -298,6 +298,11 @@ impl State {
         }
     }
 
+    /// Evicts all BOs from VRAM for which there is room elsewhere.
+    pub(super) fn evict_vram(&mut self, sizes: &Sizes) {
+        while self.evict_one(Heap::Vram, sizes, Keep::NOBODY) {}
+    }
+
     /// Evicts the least recently used BO. Returns `false` if no BO may be evicted, or there is no room for it elsewhere.
     fn evict_one(&mut self, heap: Heap, sizes: &Sizes, keep: Keep) -> bool {
         let victim = match heap {
