@@ -1,4 +1,4 @@
-//! Several GPUs at once: a run of this program for each, with reports of its own.
+//! Tests of several GPUs at once: a run of this program for each GPU, with separate reports.
 
 use std::{
     collections::HashSet,
@@ -33,18 +33,18 @@ use crate::{
 /// The value of `--gpu` that names all GPUs.
 const ALL: &str = "all";
 
-/// One of the GPUs.
+/// One of the GPUs to test.
 #[derive(Debug)]
 struct One {
-    /// Name in file names and before each line of text.
+    /// The name of the GPU in file names and before each line of text.
     name: String,
-    /// Arguments that choose it.
+    /// The arguments that select the GPU.
     chosen_by: [String; 2],
-    /// The reason why it is tested.
+    /// The reason why the GPU is tested.
     reason: String,
 }
 
-/// Runs the test on all the GPUs that are asked for at the same time; nothing if only one is.
+/// Runs the test on all requested GPUs at the same time; `None` if only one GPU is requested.
 ///
 /// Text has the GPU's name before each line. Every file has it before its extension.
 pub(crate) fn run(arguments: &RunArguments, given: &[OsString], interrupted: &AtomicBool) -> Option<Exit> {
@@ -79,7 +79,7 @@ fn on_stdout(outputs: &Outputs) -> bool {
     [&outputs.json, &outputs.jsonl, &outputs.tap].into_iter().flatten().any(|path| path.as_os_str() == STDOUT)
 }
 
-/// The GPUs of this computer, without those that sleep.
+/// Returns the GPUs of this computer, without suspended ones.
 fn present() -> std::io::Result<Vec<One>> {
     let nodes = Node::enumerate(Path::new("/"))?;
     let count = nodes.len();
@@ -155,10 +155,10 @@ fn together(arguments: &RunArguments, given: &[OsString], gpus: &[One], interrup
     after_troubles(worst(&exits.iter().map(|(_, code)| *code).collect::<Vec<_>>()), &troubles)
 }
 
-/// Time between two looks at the children.
+/// The time between two checks of the child processes.
 const LOOK: Duration = Duration::from_millis(20);
 
-/// Returns the exit status of all runs together: the worst there is, and 77 only if nothing ran at all.
+/// Returns the exit status of all runs together: the worst one, and 77 only if all runs were skipped.
 fn worst(codes: &[Option<i32>]) -> Exit {
     let has = |exit: Exit| codes.contains(&Some(exit.code().into()));
     let known = [Exit::Pass, Exit::Skip, Exit::Invalid, Exit::Fail, Exit::Aborted].map(|exit| Some(exit.code().into()));

@@ -1,4 +1,4 @@
-//! Runs that are written down, and runs of what was.
+//! Recording of runs, and replay of recorded runs.
 
 use std::{
     collections::BTreeMap,
@@ -22,7 +22,7 @@ use crate::{
     result::exit::Exit,
 };
 
-/// Notes of a recording.
+/// The keys of notes in a recording.
 const LEVEL: &str = "level";
 const FILTER: &str = "filter";
 const SEED: &str = "seed";
@@ -47,8 +47,8 @@ pub(crate) fn record(path: &Path, target: Target, options: &Options, test: impl 
     }
 }
 
-/// Runs the test of a recording. The client's requests must be the recorded ones, to the end.
-/// Of a bundle, it is the recording of `check`, or of the one check that did not pass.
+/// Replays a recorded test. The client must make exactly the recorded requests. For a bundle, replays the recording of `check`, or
+/// of the only check that did not pass.
 pub(crate) fn replay(
     path: &Path,
     check: Option<&str>,
@@ -110,7 +110,7 @@ pub(crate) fn dump(path: &Path) -> Exit {
     trouble.map_or(Exit::Pass, |error| refuse(path, &error))
 }
 
-/// The reason why a bundle gives no recording.
+/// The reason why no recording can be taken from a bundle.
 #[derive(Debug, thiserror::Error)]
 enum NoRecording {
     #[error(transparent)]
@@ -125,7 +125,7 @@ enum NoRecording {
     NoBundle,
 }
 
-/// Returns the bytes of a recording in a bundle; nothing if the file is no tar file.
+/// Returns the bytes of a recording in a bundle; `None` if the file is not a tar file.
 fn unpacked(path: &Path, check: Option<&str>) -> Result<Option<Vec<u8>>, NoRecording> {
     // A POSIX header has its magic at byte 257 (IEEE Std 1003.1, pax: ustar interchange format).
     let mut head = Vec::new();

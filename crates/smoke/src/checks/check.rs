@@ -1,4 +1,4 @@
-//! A check: what it proves, and how it is tried.
+//! A check: the claim that it proves, and the code that runs it.
 
 use std::time::Duration;
 
@@ -8,20 +8,20 @@ use crate::{
     result::outcome::{Outcome, Stop, skip},
 };
 
-/// One check: what it proves, and how.
+/// A check: the claim that it proves, and the code that runs it.
 #[derive(Clone, Copy)]
 pub(crate) struct Check {
-    /// `area.name`, stable. A check that runs on each ring gets the ring appended.
+    /// The stable ID, `area.name`. If a check runs on each ring, the name of the ring is appended.
     pub(crate) id: &'static str,
-    /// The level it belongs to.
+    /// The level that the check belongs to.
     pub(crate) level: Level,
     /// The claim that a pass proves, in one sentence.
     pub(crate) proves: &'static str,
-    /// Requirements without which it is skipped, besides an amdgpu device that opens.
+    /// The requirements without which the check is skipped, besides an amdgpu device that can be opened.
     pub(crate) needs: &'static str,
-    /// The test of the IGT suite that looks after the same thing; empty where there is none.
+    /// The test of the IGT suite that checks the same feature; empty if there is none.
     pub(crate) anchor: &'static str,
-    /// Time limit.
+    /// The time limit of the check.
     pub(crate) budget: Duration,
     /// The code that runs it.
     pub(crate) body: Body,
@@ -83,33 +83,33 @@ impl Check {
         Self::new(Level::Quick, id, proves, Body::EachShaderRing(body))
     }
 
-    /// The same at another level, with that level's time.
+    /// Moves the check to another level, with the time limit of that level.
     pub(crate) const fn at(self, level: Level) -> Self {
         let moved = Self::new(level, self.id, self.proves, self.body);
         Self { needs: self.needs, anchor: self.anchor, needs_a_kernel: self.needs_a_kernel, ..moved }
     }
 
-    /// The same with another time limit.
+    /// Sets another time limit.
     pub(crate) const fn lasting(self, budget: Duration) -> Self {
         Self { budget, ..self }
     }
 
-    /// The same, skipped where the kernel only pretends to have what is checked.
+    /// Marks the check as skipped if it fails on a stub kernel that only pretends to have the feature.
     pub(crate) const fn needing_a_kernel(self) -> Self {
         Self { needs_a_kernel: true, ..self }
     }
 
-    /// The same with what it is skipped without.
+    /// Sets the requirements without which the check is skipped.
     pub(crate) const fn needs(self, needs: &'static str) -> Self {
         Self { needs, ..self }
     }
 
-    /// The same with its place in IGT.
+    /// Sets the corresponding test of IGT.
     pub(crate) const fn anchor(self, anchor: &'static str) -> Self {
         Self { anchor, ..self }
     }
 
-    /// The id with the place of the ring held.
+    /// Returns the ID with a placeholder for the ring.
     pub(crate) fn pattern(&self) -> String {
         match self.body {
             Body::Once(_) => self.id.to_owned(),
@@ -117,7 +117,7 @@ impl Check {
         }
     }
 
-    /// Tries it with `body`, and forgives what only a pretending kernel fails at.
+    /// Runs the check with `body`. A failure that only a stub kernel causes counts as a skip.
     pub(crate) fn try_with(&self, test: &TestContext<'_>, body: impl FnOnce() -> Outcome) -> Outcome {
         match body() {
             Err(Stop::Fail(failure)) if self.needs_a_kernel && test.is_stand_in() => {

@@ -9,7 +9,7 @@ use std::{
 
 use super::source::is_pci;
 
-/// `/dev/kmsg` from some point on, where it may be read.
+/// A reader of `/dev/kmsg` that starts at some point, if the process may read it.
 #[derive(Debug)]
 pub(crate) struct KernelLog {
     /// The open file, or the reason why there is none.
@@ -18,12 +18,12 @@ pub(crate) struct KernelLog {
     pci: Option<String>,
 }
 
-/// A warning of the kernel, or worse.
+/// A kernel message that is a warning or worse.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Message {
     /// `true` if it is an error or worse (`KERN_ERR`).
     pub(crate) is_error: bool,
-    /// Its text.
+    /// The text of the message.
     pub(crate) text: String,
 }
 
@@ -31,11 +31,11 @@ pub(crate) struct Message {
 const ERROR: u32 = 3;
 const WARNING: u32 = 4;
 
-/// Lines kept for one check.
+/// The maximum number of messages that are kept for one check.
 const MOST: usize = 50;
 
 impl KernelLog {
-    /// Reads nothing: nothing of a simulated GPU is in the log.
+    /// Creates a reader that reads nothing, for simulated GPUs, which write nothing to the log.
     pub(crate) const fn none() -> Self {
         Self { file: Err(Cow::Borrowed("the GPU is simulated")), pci: None }
     }
@@ -47,13 +47,13 @@ impl KernelLog {
         Self::over(opened, device.map(|(name, _)| name))
     }
 
-    /// Reads from the end of this file on.
+    /// Creates a reader that starts at the end of this file.
     pub(super) fn over(file: io::Result<File>, pci: Option<String>) -> Self {
         let at_end = file.and_then(|mut file| file.seek(SeekFrom::End(0)).map(|_| file));
         Self { file: at_end.map_err(|error| Cow::Owned(format!("/dev/kmsg: {error}"))), pci }
     }
 
-    /// Returns the reason why nothing is read, if so.
+    /// Returns the reason why the log cannot be read, if so.
     pub(crate) fn trouble(&self) -> Option<&str> {
         self.file.as_ref().err().map(|reason| &**reason)
     }
@@ -79,7 +79,7 @@ impl KernelLog {
     }
 }
 
-/// The text of a record `level,sequence,time,flags;text` that warns of amdgpu, and names no other GPU.
+/// Returns the text of a record `level,sequence,time,flags;text` that is a warning about amdgpu and names no other GPU.
 ///
 /// Source: Linux `Documentation/ABI/testing/dev-kmsg`.
 fn warning(record: &[u8], pci: Option<&str>) -> Option<Message> {

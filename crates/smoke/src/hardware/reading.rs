@@ -5,16 +5,16 @@ use std::collections::BTreeMap;
 use super::source::Source;
 use super::state::{HardwareRule, Sensors, Watched};
 
-/// Files to read, found once.
+/// The files to read, which are found once.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Files {
     /// The directory of the hardware monitor with a slash, if there is one.
     monitor: Option<String>,
     /// Number, name and critical limit (thousandths of a degree Celsius) of each temperature.
     temperatures: Vec<(u32, String, Option<i64>)>,
-    /// Files of RAS counters.
+    /// The files of RAS counters.
     ras: Vec<String>,
-    /// Devices on the way to the root port, and the paths of their directories.
+    /// The devices between the GPU and the root port, with the paths of their directories.
     path: Vec<(String, String)>,
 }
 
@@ -27,32 +27,32 @@ const AER: [(&str, &str, HardwareRule); 3] = [
     ("aer_dev_correctable", "TOTAL_ERR_COR", HardwareRule::AerCorrectable),
 ];
 
-/// Temperatures that a GPU may have, `temp1` and so on.
+/// The maximum number of temperatures of a GPU, `temp1` and so on.
 const MOST_TEMPERATURES: u32 = 8;
 
-/// One PCI Express link as it is trained.
+/// The current state of a PCI Express link.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Link {
-    /// Millions of transfers a second and lane.
+    /// The transfer rate in MT/s per lane.
     pub(crate) speed: Option<i64>,
-    /// Lanes.
+    /// The number of lanes.
     pub(crate) width: Option<i64>,
 }
 
-/// The state at a moment.
+/// The state of the hardware at one moment.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Reading {
     pub(crate) sensors: Sensors,
     /// Thousandths of a degree Celsius, in the order of [`Files::limits`].
     pub(crate) temperatures: Vec<Option<i64>>,
-    /// Counters by name.
+    /// The counters, by name.
     pub(crate) counters: BTreeMap<String, (HardwareRule, u64)>,
-    /// Links by the device at their lower end.
+    /// The links, by the device at their lower end.
     pub(crate) links: BTreeMap<String, Link>,
 }
 
 impl Files {
-    /// Finds the files.
+    /// Finds the files to read.
     pub(crate) fn find(source: &dyn Source) -> Self {
         let monitor = source.list("hwmon").into_iter().next().map(|name| format!("hwmon/{name}/"));
         let number = |path: String| source.read(&path).ok()?.trim().parse::<i64>().ok();
@@ -75,7 +75,7 @@ impl Files {
         self.temperatures.iter().map(|(_, label, limit)| (&**label, *limit))
     }
 
-    /// Returns the sources that this GPU has, as the first reading shows them.
+    /// Returns the sources that this GPU has, according to the first reading.
     pub(crate) fn watched(&self, first: &Reading) -> Watched {
         let mut watched = Watched::default();
         let mut add = |name: &str, is_there: bool, reason: &str| {
@@ -99,7 +99,7 @@ impl Files {
         watched
     }
 
-    /// Reads all of them.
+    /// Reads all sensors and counters.
     pub(crate) fn read(&self, source: &dyn Source) -> Reading {
         let mut reading = Reading::default();
         self.read_sensors(source, &mut reading);
@@ -129,7 +129,7 @@ impl Files {
         reading
     }
 
-    /// Reads what changes with the load: all but the counters.
+    /// Reads the values that change with the load: everything except the counters.
     pub(crate) fn sample(&self, source: &dyn Source) -> Reading {
         let mut reading = Reading::default();
         self.read_sensors(source, &mut reading);

@@ -11,7 +11,7 @@ const UNDER_LOAD: i64 = 50;
 /// Facts that are kept from check to check.
 #[derive(Debug, Default)]
 pub(crate) struct Memory {
-    /// The fastest that each link was.
+    /// The highest speed of each link so far.
     fastest: BTreeMap<String, i64>,
 }
 
@@ -20,9 +20,9 @@ pub(crate) struct Memory {
 pub(crate) struct Course {
     before: Reading,
     peak: Sensors,
-    /// The highest of each temperature, in the order of [`Files::limits`].
+    /// The highest value of each temperature, in the order of [`Files::limits`].
     hottest: Vec<Option<i64>>,
-    /// The fewest lanes of each link.
+    /// The smallest number of lanes of each link.
     narrowest: BTreeMap<String, i64>,
     /// The lowest speed of each link under load.
     slowest: BTreeMap<String, i64>,
@@ -31,7 +31,7 @@ pub(crate) struct Course {
 }
 
 impl Course {
-    /// Begins with the reading before the check.
+    /// Starts with the reading before the check.
     pub(crate) fn new(before: Reading, memory: &mut Memory) -> Self {
         let mut course = Self::default();
         course.fold(&before, memory);
@@ -54,7 +54,7 @@ impl Course {
         self.loaded = now;
     }
 
-    /// Adds what counts also of an idle GPU.
+    /// Adds the values that also count if the GPU is idle.
     fn fold(&mut self, reading: &Reading, memory: &mut Memory) {
         self.peak = self.peak.highest(reading.sensors);
         self.hottest.resize(reading.temperatures.len().max(self.hottest.len()), None);
@@ -72,7 +72,7 @@ impl Course {
         }
     }
 
-    /// Ends with the reading after the check, and judges.
+    /// Ends with the reading after the check, and returns the sensor values and events.
     pub(crate) fn end(mut self, after: &Reading, files: &Files, memory: &mut Memory) -> Hardware {
         self.fold(after, memory);
         let mut events = self.counted(after);

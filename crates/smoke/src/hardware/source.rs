@@ -1,4 +1,4 @@
-//! Files in which the kernel tells a GPU's state: those of sysfs, or of the simulated kernel.
+//! The files in which the kernel reports the state of a GPU, in sysfs or of the simulated kernel.
 
 use std::{
     collections::BTreeSet,
@@ -13,31 +13,31 @@ use amdgpu_winsys::winsys::PciAddress;
 
 use crate::gpu::surroundings;
 
-/// Bytes of a file that are read: more than any of them has.
+/// The maximum number of bytes that are read from a file, which is more than any file has.
 const LONGEST: u64 = 64 << 10;
 
 /// The directory of a GPU's PCI device.
 pub(crate) trait Source: fmt::Debug + Send {
-    /// Reads a file by its path in the directory. Each call opens it anew: a file that stays open answers ENODEV for ever once
+    /// Reads a file by its path in the directory. Each call opens the file again, because an open file returns ENODEV forever after
     /// the driver was bound again.
     fn read(&self, name: &str) -> io::Result<String>;
 
-    /// Returns the names in a directory below, none where it is not there.
+    /// Returns the names in a subdirectory; none if it does not exist.
     fn list(&self, directory: &str) -> BTreeSet<String>;
 
-    /// Returns the devices from the GPU towards the root port, each with the path from the GPU's directory. The root port is
-    /// left out: its link is that of the device below it.
+    /// Returns the devices from the GPU towards the root port, each with its path from the GPU's directory. The root port is
+    /// omitted, because its link is that of the device below it.
     fn path(&self) -> Vec<(String, String)>;
 }
 
-/// The place where a GPU's files are.
+/// The location of a GPU's files.
 #[derive(Clone, Debug)]
 pub(crate) enum Monitor {
-    /// Nowhere.
+    /// There are no files.
     None,
-    /// In sysfs, found by its node.
+    /// The files are in sysfs, found by the node.
     Node(PathBuf),
-    /// In this process.
+    /// The files are those of a simulated GPU in this process.
     Simulated(SimDevice),
 }
 

@@ -1,4 +1,4 @@
-//! The state of the hardware around a check, and what happened to it meanwhile.
+//! The state of the hardware before, during and after a check, and the events during it.
 
 use std::fmt;
 

@@ -1,4 +1,4 @@
-//! The consequence of what the watch saw for the result of a check.
+//! The effect of hardware events on the result of a check.
 
 use super::{
     rules::event,
@@ -7,8 +7,8 @@ use super::{
 };
 use crate::result::{check_result::CheckResult, evidence::Evidence, status::Status};
 
-/// Adds to a result what the watch saw, and changes its status by the rules of [`HardwareRule`]: a fatal event fails the check, every
-/// other one is a warning, and a failure if `strict`.
+/// Adds the observations of the watch to a result, and changes its status by the rules of [`HardwareRule`]: a fatal event fails the
+/// check; any other event is a warning, or a failure if `strict`.
 pub(crate) fn apply(result: &mut CheckResult, seen: Seen, strict: bool) {
     let Seen { hardware, messages } = seen;
     result.hardware = hardware.or(result.hardware.take());
@@ -36,7 +36,7 @@ pub(crate) fn apply(result: &mut CheckResult, seen: Seen, strict: bool) {
     result.word = word;
 }
 
-/// Returns the status that events make of another, if they change it.
+/// Returns the new status after the events; `None` if they do not change it.
 fn changed(word: Status, events: &[HardwareEvent], strict: bool) -> Option<Status> {
     let has_run = word != Status::Skip;
     match word {

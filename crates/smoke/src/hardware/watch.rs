@@ -14,33 +14,33 @@ use super::{
     source::{Monitor, Source},
 };
 
-/// Time between two readings while a check runs.
+/// The time between two readings while a check runs.
 const INTERVAL: Duration = Duration::from_millis(100);
 
-/// Time that a reading may take. The driver answers in milliseconds; of a GPU that hangs it may never answer.
+/// The time limit of a reading. The driver answers in milliseconds, but may never answer for a GPU that hangs.
 const PATIENCE: Duration = Duration::from_secs(2);
 
 /// A request to the thread.
 #[derive(Debug)]
 enum Request {
-    /// Says what is watched.
+    /// Queries the sources that are watched.
     Sources(Sender<Watched>),
     /// A check begins.
     Begin(Sender<()>),
-    /// It is over.
+    /// The check has ended.
     End(Sender<Hardware>),
 }
 
-/// Everything that was seen during a check, or since the check before.
+/// The observations during a check, or since the previous check.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Seen {
-    /// The state around it, if the GPU tells any.
+    /// The state of the hardware, if the GPU reports any.
     pub(crate) hardware: Option<Hardware>,
-    /// Messages of the kernel.
+    /// The messages of the kernel.
     pub(crate) messages: Vec<Message>,
 }
 
-/// A watch on one GPU. The reading is done by a thread of its own, so that files that do not answer hold up no check and no report.
+/// A watch on one GPU. A separate thread reads the files, so that files that do not answer delay neither checks nor reports.
 #[derive(Debug)]
 pub(crate) struct Watch {
     thread: Option<Sender<Request>>,
@@ -50,7 +50,7 @@ pub(crate) struct Watch {
 }
 
 impl Watch {
-    /// Watches nothing.
+    /// Creates a watch without a GPU, which observes nothing.
     pub(crate) const fn none() -> Self {
         Self { thread: None, is_silent: false, log: KernelLog::none() }
     }
@@ -70,7 +70,7 @@ impl Watch {
         Self { thread, is_silent: false, log }
     }
 
-    /// Returns what is watched, nothing without a GPU.
+    /// Returns the sources that are watched; `None` without a GPU.
     pub(crate) fn sources(&mut self) -> Option<Watched> {
         let mut watched = self.ask(Request::Sources)?;
         match self.log.trouble() {
@@ -80,19 +80,19 @@ impl Watch {
         Some(watched)
     }
 
-    /// Begins a check.
+    /// Starts the observation of a check.
     pub(crate) fn begin(&mut self) {
         self.ask(Request::Begin);
     }
 
-    /// Ends the check, and returns everything that was seen during it and since the check before.
+    /// Ends the observation of a check, and returns the observations since the previous check.
     pub(crate) fn end(&mut self) -> Seen {
         let hardware = self.ask(Request::End);
         let hardware = hardware.or_else(|| std::mem::take(&mut self.is_silent).then(silent));
         Seen { hardware, messages: self.log.read() }
     }
 
-    /// Asks the thread, and does not ask it again if it does not answer.
+    /// Sends a request to the thread. If the thread does not answer, it gets no further requests.
     fn ask<T>(&mut self, request: impl FnOnce(Sender<T>) -> Request) -> Option<T> {
         let (answer, answers) = mpsc::channel();
         let answered =

@@ -1,4 +1,4 @@
-//! The other side of the fork: a process that tries one check.
+//! The child process, which runs one check.
 
 use std::{
     io::{self, Write},
@@ -21,7 +21,7 @@ use crate::{
     run::{in_lab, judged, shielded},
 };
 
-/// Task of a child: the first makes the plan, each other one runs a check of it.
+/// The task of a child: the first child makes the plan, and each further child runs one check of it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Task {
     Plan,
@@ -82,7 +82,7 @@ pub(crate) fn work(task: &Task, target: &Target, options: &Options, trouble: Opt
     Exit::Pass
 }
 
-/// The check, whether or not the user's choice holds it: the parent asks for the opening after every trouble.
+/// Returns the check, even if the user did not select it, because the parent runs the opening after every failure.
 fn step(test: &TestContext<'_>, options: &Options, id: &str) -> Option<Step> {
     plan::plan(&test.rings, options.level, &Choice::default()).into_iter().find(|step| step.id == id)
 }
@@ -91,7 +91,7 @@ fn told((result, lost): (CheckResult, Option<String>)) {
     tell(&Message::Result { result: Box::new(result), lost });
 }
 
-/// Tells the parent of each percent once.
+/// Reports each percent of progress to the parent once.
 fn progressed(progress: Progress) {
     static TOLD: AtomicU64 = AtomicU64::new(0);
     let percent = progress.percent();

@@ -1,4 +1,4 @@
-//! One process: started, listened to, and ended when it takes too long.
+//! A child process that is started, observed, and ended if it takes too long.
 
 use std::{
     fs,
@@ -19,20 +19,20 @@ use crate::isolation::message::Message;
 /// Time and output limits of a process.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Limits {
-    /// From start to end.
+    /// The time limit from start to end.
     pub(crate) whole: Duration,
-    /// Without a sign of life.
+    /// The time limit without a message from the process.
     pub(crate) silence: Duration,
-    /// To end after SIGTERM, and after SIGKILL.
+    /// The time to end after SIGTERM, and again after SIGKILL.
     pub(crate) grace: Duration,
 }
 
 /// The way a process ended.
 #[derive(Debug)]
 pub(crate) enum Ended {
-    /// By itself.
+    /// The process exited by itself.
     Exited(ExitStatus),
-    /// It was made to, because of this.
+    /// The process was ended for this reason.
     Stopped(Why),
     /// The child did not end when asked: the reason, and its state in `/proc/PID/stat`.
     Stuck(Why, char),
@@ -41,22 +41,22 @@ pub(crate) enum Ended {
 /// The reason why a process was ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Why {
-    /// It took too long.
+    /// The process exceeded its time limit.
     Time(Duration),
-    /// It gave no sign of life for too long.
+    /// The process sent no message for too long.
     Silence(Duration),
     /// The run has no time left.
     NoTimeLeft,
-    /// The user wants no more.
+    /// The user interrupted the run.
     Interrupted,
-    /// Its output was not understood.
+    /// The process wrote invalid output.
     Babble,
 }
 
-/// Looks this often whether the user wants no more.
+/// The interval at which an interruption by the user is checked.
 const LOOK: Duration = Duration::from_millis(50);
 
-/// Runs a process, and hands on what it says, until it ends. `stop` says whether it is to be ended early.
+/// Runs a process until it ends, and passes on its messages. `stop` decides whether to end it early.
 pub(crate) fn run(
     command: &mut Command,
     limits: Limits,
@@ -101,7 +101,7 @@ pub(crate) fn run(
     Ok(Ended::Stuck(why, state(child.id())))
 }
 
-/// The lines of the child's standard output, understood or not, as they come.
+/// Returns the lines of the child's standard output as they arrive, valid or not.
 fn listen(child: &mut Child) -> io::Result<mpsc::Receiver<Result<Message, ()>>> {
     let (sender, lines) = mpsc::channel();
     let Some(out) = child.stdout.take() else { return Ok(lines) };
@@ -116,7 +116,7 @@ fn listen(child: &mut Child) -> io::Result<mpsc::Receiver<Result<Message, ()>>> 
     Ok(lines)
 }
 
-/// The status of a child that has closed its output: it is about to end.
+/// Waits for the exit status of a child that has closed its output and is about to end.
 fn ended(child: &mut Child, limits: Limits) -> io::Result<ExitStatus> {
     if let Some(status) = ends_within(child, limits.grace)? {
         return Ok(status);
@@ -140,7 +140,7 @@ fn ends_within(child: &mut Child, time: Duration) -> io::Result<Option<ExitStatu
     }
 }
 
-/// The state letter of a process; `?` where it cannot be read. D is a sleep that nothing interrupts.
+/// Returns the state letter of a process, or `?` if it cannot be read. D is an uninterruptible sleep.
 fn state(pid: u32) -> char {
     let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
     // The name before it is in parentheses, and may hold any character.

@@ -4,21 +4,21 @@ use serde::{Deserialize, Serialize};
 
 use crate::result::{check_result::CheckResult, report::Gpu, tested::Progress};
 
-/// One line.
+/// A message, which is one line.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub(crate) enum Message {
-    /// The GPU is open, and this is the plan.
+    /// The GPU was opened, and the plan was made.
     Planned { gpu: Box<Gpu>, steps: Vec<Planned> },
-    /// A check is over.
+    /// A check has ended.
     Result {
         result: Box<CheckResult>,
-        /// The reason if the GPU can no longer be trusted.
+        /// The reason why the GPU is no longer reliable, if so.
         lost: Option<String>,
     },
-    /// The child is at work: sent now and then while a check runs.
+    /// The child is working. Sent periodically while a check runs.
     Alive,
-    /// A long check has come this far.
+    /// A long check has made progress.
     Progress(Progress),
 }
 
@@ -26,12 +26,12 @@ pub(crate) enum Message {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Planned {
     pub(crate) id: String,
-    /// Time limit, seconds.
+    /// The time limit in seconds.
     pub(crate) seconds: u64,
 }
 
 impl Message {
-    /// The line, without its end.
+    /// Returns the line, without the line break.
     pub(crate) fn line(&self) -> String {
         serde_json::to_string(self).unwrap_or_default()
     }

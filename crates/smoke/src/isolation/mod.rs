@@ -1,4 +1,4 @@
-//! A process for each check.
+//! The execution of each check in a separate process.
 
 pub(crate) mod child;
 pub(crate) mod fork;

@@ -1,7 +1,7 @@
 //! Running a plan with a process for each check.
 //!
-//! The parent opens no GPU: a check that hangs in the kernel, kills its process or never ends takes nothing with it but
-//! itself, and the report is finished in any case.
+//! The parent opens no GPU. A check that hangs in the kernel, kills its process or never ends affects only itself, and the report
+//! is completed in any case.
 
 use std::{
     collections::HashSet,
@@ -33,21 +33,21 @@ use crate::{
 /// A parent that runs each check in a child process.
 #[derive(Debug)]
 pub(crate) struct Parent {
-    /// This program.
+    /// The path of this program.
     pub(crate) program: PathBuf,
-    /// Arguments that each child gets besides its task.
+    /// The arguments of each child besides its task.
     pub(crate) arguments: Vec<String>,
-    /// No check may take longer; each has a limit of its own too.
+    /// The time limit for every check, in addition to its own limit.
     pub(crate) check: Option<Duration>,
-    /// Without a sign of life.
+    /// The time limit without a message from a child.
     pub(crate) silence: Duration,
-    /// For all checks together.
+    /// The time limit for all checks together.
     pub(crate) overall: Option<Duration>,
-    /// Between SIGTERM and SIGKILL, and after that.
+    /// The time between SIGTERM and SIGKILL, and after SIGKILL.
     pub(crate) grace: Duration,
-    /// Set when the user wants no more.
+    /// Set when the user interrupts the run.
     pub(crate) interrupted: Arc<AtomicBool>,
-    /// The files that tell the state of the GPU.
+    /// The files that report the state of the GPU.
     pub(crate) monitor: Monitor,
     /// `true` if each event of the hardware fails its check.
     pub(crate) strict_hardware: bool,
@@ -55,18 +55,18 @@ pub(crate) struct Parent {
     pub(crate) recordings: Option<PathBuf>,
 }
 
-/// Conditions of one way through the plan.
+/// The conditions of one pass through the plan.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Pass {
     /// Seed of the checks.
     pub(crate) seed: u32,
-    /// No check begins after this.
+    /// The time after which no check begins.
     pub(crate) until: Option<Instant>,
-    /// Checks whose recordings are kept as they are.
+    /// The checks whose recordings must not be overwritten.
     pub(crate) recorded: HashSet<String>,
 }
 
-/// The first process, which makes the plan, may take this long.
+/// The time limit of the first process, which makes the plan.
 const PLANNING: Duration = Duration::from_mins(1);
 
 /// The results of one process.
@@ -75,22 +75,22 @@ struct Told {
     plan: Option<(Gpu, Vec<Planned>)>,
     result: Option<CheckResult>,
     lost: Option<String>,
-    /// The reason if the remaining checks must not run.
+    /// The reason why the remaining checks must not run, if so.
     abort: Option<String>,
 }
 
-/// The name of the file that holds a check's recording.
+/// Returns the name of the file with the recording of a check.
 pub(crate) fn recording(id: &str) -> String {
     format!("{id}.rec")
 }
 
 impl Parent {
-    /// Begins to watch a real GPU. A simulated one is watched by each child, in whose process it is.
+    /// Starts watching a real GPU. A simulated GPU is watched by each child, because it is in the child's process.
     pub(crate) fn watch(&self, gpu: &Gpu) -> Watch {
         if gpu.simulated { Watch::none() } else { Watch::new(&self.monitor) }
     }
 
-    /// Takes a GPU through the plan.
+    /// Executes the plan on a GPU.
     pub(crate) fn run(&self, gpu: &Gpu, options: &Options, observer: &mut dyn Observer) -> Report {
         observer.began(gpu);
         let mut watch = self.watch(gpu);
@@ -111,7 +111,7 @@ impl Parent {
     ///
     /// # Errors
     ///
-    /// The report of a GPU that does not open, of which the observer was told.
+    /// The report of a GPU that cannot be opened, which the observer has already received.
     pub(crate) fn plan(
         &self,
         gpu: &Gpu,
@@ -210,12 +210,12 @@ impl Parent {
         told
     }
 
-    /// Returns `true` if the user wants no more.
+    /// Returns `true` if the user has interrupted the run.
     pub(crate) fn is_interrupted(&self) -> bool {
         self.interrupted.load(Ordering::Acquire)
     }
 
-    /// Returns the reason if no further check is started.
+    /// Returns the reason why no further check is started; `None` if the run continues.
     fn stops(&self, start: Instant) -> Option<Why> {
         if self.is_interrupted() {
             return Some(Why::Interrupted);
@@ -223,7 +223,7 @@ impl Parent {
         self.overall.is_some_and(|limit| start.elapsed() >= limit).then_some(Why::NoTimeLeft)
     }
 
-    /// Runs one process, and makes of it what the check came to.
+    /// Runs one process, and converts its outcome to the result of the check.
     #[expect(clippy::too_many_arguments, reason = "the task, its limits, and who is told of it")]
     fn child(
         &self,

@@ -1,4 +1,4 @@
-//! A plan that is run over and over again.
+//! A soak: repeated execution of a plan.
 
 use std::time::{Duration, Instant};
 
@@ -14,8 +14,8 @@ use crate::{
     run::{Ending, Observer},
 };
 
-/// Takes a GPU through the plan again and again for a time, each round with the next seed. The first round is always
-/// complete; later, no check begins when the time is over. An interrupt ends the soak as the end of its time does.
+/// Executes the plan repeatedly for a period of time, each round with the next seed. The first round is always complete; in later
+/// rounds, no check begins after the end of the period. An interrupt ends the soak in the same way.
 ///
 /// Observers see each check once, at its first failure or at the end, and rounds as [`Observer::soaked`].
 pub(crate) fn run(
@@ -80,7 +80,7 @@ pub(crate) fn run(
     report
 }
 
-/// Puts a result in the place of the earlier one of the same check.
+/// Replaces the earlier result of the same check.
 fn replace(results: &mut Vec<CheckResult>, result: CheckResult) {
     match results.iter_mut().find(|earlier| earlier.id == result.id) {
         Some(earlier) => *earlier = result,

@@ -1,4 +1,4 @@
-//! One file for a bug report: what was found, what the GPU is, and what the kernel was asked.
+//! A bundle for a bug report: one file with the results, the description of the GPU, and the recorded kernel requests.
 
 use std::{
     fs::{self, File},
@@ -15,22 +15,22 @@ use crate::{
     result::{report::Report, status::Status},
 };
 
-/// A bundle that is being made: a directory for the children's recordings, and the file it all goes into.
+/// A bundle in preparation: a directory for the recordings of child processes, and the file to write.
 #[derive(Debug)]
 pub(crate) struct Bundle {
     path: PathBuf,
     file: File,
     scratch: PathBuf,
-    /// Held while the directory is in use; the kernel lets go of it however this process ends.
+    /// The lock of the directory while it is in use. The kernel releases it however this process ends.
     _lock: Flock<File>,
 }
 
-/// Beginning of the name of a directory for recordings, and the name of the locked file in it.
+/// The prefix of the names of directories for recordings, and the name of the locked file in them.
 const SCRATCH: &str = "amdgpu-smoke-";
 const LOCK: &str = "lock";
 
 impl Bundle {
-    /// Creates the file now, so that a wrong path fails before anything runs.
+    /// Creates the file immediately, so that an invalid path fails before any check runs.
     pub(crate) fn create(path: &Path) -> io::Result<Self> {
         let file = File::create(path)?;
         let temporary = std::env::temp_dir();
@@ -51,8 +51,8 @@ impl Bundle {
         &self.scratch
     }
 
-    /// Packs everything: `report.json`, `report.txt`, `device.json`, `dmesg.txt`, and in `recordings/` what the inventory
-    /// and each check that did not pass said to the kernel.
+    /// Packs the bundle: `report.json`, `report.txt`, `device.json`, `dmesg.txt`, and in `recordings/` the kernel requests of the
+    /// inventory and of each check that did not pass.
     pub(crate) fn finish(&self, report: &Report, text: &str) -> io::Result<()> {
         let mut tar = tar::Builder::new(BufWriter::new(&self.file));
         let modified = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |time| time.as_secs());
@@ -83,7 +83,7 @@ impl Bundle {
     }
 }
 
-/// Removes the directories of runs that were killed: those whose lock nothing holds.
+/// Removes the directories of killed runs, whose locks are free.
 fn sweep(temporary: &Path) {
     for entry in fs::read_dir(temporary).into_iter().flatten().flatten() {
         let name = entry.file_name();

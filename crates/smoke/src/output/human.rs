@@ -1,4 +1,4 @@
-//! The report for people: one line a check, while the run goes on.
+//! The text report: one line for each check, written during the run.
 
 use std::{
     fmt::{self, Display, Write},
@@ -21,26 +21,26 @@ use crate::{
     run::Observer,
 };
 
-/// Writes a run as text. On a terminal the check that runs is shown while it does.
+/// A writer of the text report. On a terminal it also shows the running check.
 pub(crate) struct Human {
     out: Sink,
     coloured: bool,
-    /// `true` if a line can be overwritten.
+    /// `true` if the output is a terminal on which a line can be overwritten.
     terminal: bool,
-    /// Width of the widest id.
+    /// The width of the longest check ID.
     width: usize,
     planned: usize,
     done: usize,
-    /// Instructions for reporting a failure, besides this text.
+    /// The path of the bundle to attach to a bug report, if one is written.
     bundle: Option<String>,
-    /// The levels at which a filter that fits nothing fits something.
+    /// A hint for a filter that matches no check: the levels at which it matches one.
     hint: Option<String>,
 }
 
-/// Events of the hardware in the summary; all of them are in the JSON report.
+/// The maximum number of hardware events in the summary. The JSON report contains all of them.
 const EVENTS: usize = 12;
 
-/// Lines of evidence shown for a check; all of them are in the JSON report.
+/// The maximum number of lines of evidence for a check. The JSON report contains all of them.
 const EVIDENCE: usize = 24;
 
 impl Human {
@@ -48,12 +48,12 @@ impl Human {
         Self { out, coloured, terminal, width: 0, planned: 0, done: 0, bundle: None, hint: None }
     }
 
-    /// The same, naming the bundle that is made.
+    /// Sets the bundle that the report names.
     pub(crate) fn with_bundle(self, bundle: Option<String>) -> Self {
         Self { bundle, ..self }
     }
 
-    /// The same, which says this where no check fits.
+    /// Sets the hint for a filter that matches no check.
     pub(crate) fn with_hint(self, hint: Option<String>) -> Self {
         Self { hint, ..self }
     }
@@ -62,7 +62,7 @@ impl Human {
         self.out.line(&line.to_string());
     }
 
-    /// Takes the line of progress away.
+    /// Erases the line of progress.
     fn clear(&mut self) {
         if self.terminal {
             self.out.write("\r\x1b[2K");
@@ -95,7 +95,7 @@ impl Human {
         self.line("");
     }
 
-    /// Prints what happened to the hardware, and during which checks.
+    /// Prints the hardware events, with the checks during which they occurred.
     fn hardware(&mut self, report: &Report) {
         let events: Vec<_> = report.hardware_events().collect();
         if events.is_empty() {
@@ -250,7 +250,7 @@ impl Observer for Human {
     }
 }
 
-/// Returns the last line: results by status, those that the user's lists name under deqp-runner's words.
+/// Returns the last line: the results by status. Results that the user's lists name have the words of deqp-runner.
 fn counts(report: &Report) -> String {
     let count = |which: &dyn Fn(&CheckResult) -> bool| report.results.iter().filter(|result| which(result)).count();
     let unlisted =
@@ -290,7 +290,7 @@ pub(crate) fn stdout_is_terminal() -> bool {
     std::io::stdout().is_terminal() && std::env::var_os("TERM").is_none_or(|term| term != "dumb")
 }
 
-/// A word, five columns wide.
+/// A status, five columns wide.
 struct Word {
     status: Status,
     expected: Option<Expected>,
@@ -316,7 +316,7 @@ impl Display for Word {
     }
 }
 
-/// Flags as Vulkan lists them.
+/// Flags in the format of Vulkan tools.
 struct Flags<'a>(&'a [String]);
 
 impl Display for Flags<'_> {
@@ -325,7 +325,7 @@ impl Display for Flags<'_> {
     }
 }
 
-/// Bytes in the unit that suits a heap.
+/// A size in a unit that suits heaps.
 struct Size(u64);
 
 impl Display for Size {
@@ -338,7 +338,7 @@ impl Display for Size {
     }
 }
 
-/// A time with one digit after the point.
+/// A duration in milliseconds with one decimal place.
 struct Milliseconds(Duration);
 
 impl Display for Milliseconds {

@@ -1,4 +1,4 @@
-//! The results of a run in the form that IGT's runner leaves behind, for the tools that read those.
+//! The results of a run in the format of IGT's runner, for tools that read this format.
 //!
 //! Source: igt-gpu-tools `runner/resultgen.c`, whose `results.json` has version 10; `piglit` summarises such files.
 
@@ -13,7 +13,7 @@ use crate::{
     run::Observer,
 };
 
-/// Version of the layout.
+/// The version of the format.
 const RESULTS_VERSION: u32 = 10;
 
 /// Writes the results when the run has ended.
@@ -35,7 +35,7 @@ impl Observer for Igt {
     }
 }
 
-/// Seconds since 1970.
+/// Returns the current time in seconds since 1970.
 fn now() -> f64 {
     SystemTime::now().duration_since(UNIX_EPOCH).map_or(0.0, |time| time.as_secs_f64())
 }

@@ -1,4 +1,4 @@
-//! The run as JSON, an object a line, while it goes on.
+//! The run as JSON lines, one object per line, written during the run.
 
 use serde_json::{Value, json};
 
@@ -12,7 +12,7 @@ use crate::{
     run::Observer,
 };
 
-/// Writes an event a line: `began`, `planned`, `started`, `result`, `ended`.
+/// A writer of one event per line: `began`, `planned`, `started`, `result`, `ended`.
 pub(crate) struct JsonLines(pub(crate) Sink);
 
 impl JsonLines {

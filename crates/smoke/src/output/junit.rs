@@ -1,4 +1,4 @@
-//! JUnit XML, as CI systems read it: a suite for the GPU, its facts as properties.
+//! JUnit XML for CI systems: a test suite for the GPU, with its facts as properties.
 
 use std::fmt::Write;
 

@@ -1,4 +1,4 @@
-//! The reports of a run, one file for each form.
+//! The reports of a run, with a module for each format.
 
 pub(crate) mod bundle;
 pub(crate) mod html;

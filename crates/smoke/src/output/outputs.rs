@@ -45,7 +45,7 @@ pub(crate) enum NoReports {
 }
 
 impl Reports {
-    /// Opens the reports. `so_far` is what is known of the run before it begins.
+    /// Opens the outputs of the reports. `so_far` is the report before the run begins.
     pub(crate) fn new(outputs: &Outputs, hint: Option<String>, so_far: &Report) -> Result<Self, NoReports> {
         let troubles = Troubles::default();
         let on_stdout =
@@ -94,12 +94,12 @@ impl Reports {
         Ok(Self { observers, troubles, bundle })
     }
 
-    /// Returns the folder for recordings of the checks, if they are wanted.
+    /// Returns the folder for recordings of the checks; `None` if recordings are not needed.
     pub(crate) fn recordings(&self) -> Option<PathBuf> {
         self.bundle.as_ref().map(|(bundle, _)| bundle.scratch().to_owned())
     }
 
-    /// Ends what is ended after the run: what could not be written.
+    /// Finishes the reports after the run, and returns the write errors.
     pub(crate) fn finish(self, report: &Report) -> Troubles {
         if let Some((bundle, text)) = &self.bundle
             && let Err(error) = bundle.finish(report, &text.get())

@@ -7,19 +7,19 @@ use std::{
     sync::{Arc, Mutex, PoisonError},
 };
 
-/// Write errors of all outputs of a run.
+/// The write errors of all outputs of a run.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Troubles(Arc<Mutex<Vec<String>>>);
 
 impl Troubles {
-    /// Notes that something could not be written. A reader who has left is no trouble.
+    /// Records a write error. A closed pipe is not an error.
     pub(crate) fn note(&self, name: &str, error: &io::Error) {
         if error.kind() != ErrorKind::BrokenPipe {
             self.0.lock().unwrap_or_else(PoisonError::into_inner).push(format!("{name}: {error}"));
         }
     }
 
-    /// Returns the errors noted so far.
+    /// Returns the errors recorded so far.
     pub(crate) fn all(&self) -> Vec<String> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
@@ -30,14 +30,14 @@ pub(crate) struct Sink {
     out: Option<Box<dyn Write + Send>>,
     name: String,
     troubles: Troubles,
-    /// The file, if it is one that another can take the place of.
+    /// The path of the file, if it is a regular file that can be replaced.
     file: Option<PathBuf>,
 }
 
 /// The name that stands for standard output.
 pub(crate) const STDOUT: &str = "-";
 
-/// A file that cannot be made.
+/// The error of an output file that cannot be created.
 #[derive(Debug, thiserror::Error)]
 #[error("{}: {source}", path.display())]
 pub(crate) struct CannotCreate {
@@ -54,7 +54,7 @@ impl Sink {
         Self::new(io::stdout(), "standard output", troubles)
     }
 
-    /// A file, which is created now, so that a wrong path fails before anything runs; `-` is standard output.
+    /// Creates a file immediately, so that an invalid path fails before any check runs. `-` is standard output.
     pub(crate) fn create(path: &Path, troubles: &Troubles) -> Result<Self, CannotCreate> {
         if path.as_os_str() == STDOUT {
             return Ok(Self::stdout(troubles));
@@ -66,8 +66,8 @@ impl Sink {
         Ok(Self { file: file_path, ..Self::new(BufWriter::new(file), &path.display().to_string(), troubles) })
     }
 
-    /// The same as [`Sink::create`], with everything on the disk when a write returns: what was told of a run survives a
-    /// machine that freezes.
+    /// Creates a file like [`Sink::create`], whose writes return only when the data is on the disk, so that it survives a machine
+    /// that freezes.
     pub(crate) fn create_synced(path: &Path, troubles: &Troubles) -> Result<Self, CannotCreate> {
         if path.as_os_str() == STDOUT {
             return Ok(Self::stdout(troubles));
@@ -76,7 +76,7 @@ impl Sink {
         Ok(Self::new(BufWriter::new(Synced(file)), &path.display().to_string(), troubles))
     }
 
-    /// Writes, and lets it be seen at once.
+    /// Writes text and flushes it.
     pub(crate) fn write(&mut self, text: &str) {
         let Some(out) = &mut self.out else { return };
         if let Err(error) = out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
@@ -85,7 +85,7 @@ impl Sink {
         }
     }
 
-    /// Replaces the whole file, at once for who reads it; does nothing where the output is no file that can be replaced.
+    /// Replaces the whole file atomically. Does nothing if the output is not a file that can be replaced.
     pub(crate) fn replace(&mut self, text: &str) {
         let Some(path) = self.file.clone().filter(|_| self.out.is_some()) else { return };
         let mut beside = path.clone().into_os_string();
@@ -101,7 +101,7 @@ impl Sink {
         }
     }
 
-    /// Writes a document that is complete: replaces the file, or writes to what is no file.
+    /// Writes a complete document: replaces the file, or writes to an output that is not a file.
     pub(crate) fn write_whole(&mut self, text: &str) {
         if self.file.is_some() { self.replace(text) } else { self.write(text) }
     }
@@ -112,7 +112,7 @@ impl Sink {
     }
 }
 
-/// A file whose flush waits for the disk.
+/// A file whose flush waits until the data is on the disk.
 struct Synced(File);
 
 impl Write for Synced {

@@ -25,7 +25,7 @@ pub(crate) enum TapVersion {
     V14,
 }
 
-/// Writes a run as TAP, a test point for each check.
+/// A writer of TAP, with a test point for each check.
 pub(crate) struct Tap {
     out: Sink,
     version: TapVersion,
@@ -101,7 +101,7 @@ fn diagnostics(result: &CheckResult) -> Vec<String> {
     lines
 }
 
-/// A YAML string in double quotes: JSON's strings are such strings.
+/// Returns a YAML string in double quotes, which is written like a JSON string.
 fn quoted(text: &str) -> String {
     serde_json::Value::from(text).to_string()
 }

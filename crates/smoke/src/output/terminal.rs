@@ -1,4 +1,4 @@
-//! Lines on standard output, and complaints on standard error.
+//! Lines on standard output, and errors on standard error.
 
 use std::io::{self, Write as _};
 
@@ -20,7 +20,8 @@ pub(crate) fn complain(error: &dyn std::fmt::Display) {
     let _ = writeln!(io::stderr(), "amdgpu-smoke: {error}");
 }
 
-/// A report that did not arrive makes a run that passed a bad one.
+/// Prints the write errors of a run, and returns its exit status: with an error, a passed or skipped run is
+/// [`Exit::Invalid`].
 pub(crate) fn after_troubles(exit: Exit, troubles: &Troubles) -> Exit {
     let all = troubles.all();
     for trouble in &all {

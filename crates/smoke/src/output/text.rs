@@ -1,4 +1,4 @@
-//! Text that is kept in memory.
+//! An output for text in memory.
 
 use std::{
     io::{self, Write},
@@ -7,7 +7,7 @@ use std::{
 
 use crate::output::sink::{Sink, Troubles};
 
-/// The text written to its sink.
+/// The text that was written to the sink.
 #[derive(Clone, Default)]
 pub(crate) struct Text(Arc<Mutex<Vec<u8>>>);
 

@@ -1,4 +1,4 @@
-//! Reports that are one document, such as JSON and JUnit: a file that is complete at any time.
+//! Reports that consist of one document, such as JSON and JUnit. The file is complete at any time.
 
 use crate::{
     output::sink::Sink,
@@ -9,8 +9,8 @@ use crate::{
     run::Observer,
 };
 
-/// A report as a document. Its file is replaced whenever a check starts, by the report of what has ended until then, so that a
-/// run that is killed leaves one that says so.
+/// A report as a document. Whenever a check starts, its file is replaced with the report of the checks that have ended, so that a
+/// killed run leaves a valid report.
 pub(crate) struct Whole {
     sink: Sink,
     write: fn(&Report) -> String,
@@ -19,7 +19,7 @@ pub(crate) struct Whole {
 }
 
 impl Whole {
-    /// Creates the report. `so_far` has what is known before the run.
+    /// Creates the report. `so_far` is the report before the run begins.
     pub(crate) fn new(sink: Sink, write: fn(&Report) -> String, so_far: Report) -> Self {
         Self { sink, write, so_far, planned: 0 }
     }

@@ -1,4 +1,4 @@
-//! The report as one HTML page that needs no other file.
+//! The report as a single self-contained HTML page.
 
 mod page;
 mod picture;

@@ -20,7 +20,7 @@ use crate::{
 /// Colours and layout, for light and dark screens.
 const STYLE: &str = include_str!("page.css");
 
-/// Returns the whole page. Scripts and other files are forbidden to it by its own policy.
+/// Returns the whole page. Its content security policy forbids scripts and other files.
 pub(super) fn document(report: &Report, spans: &[Span]) -> String {
     let label = escaped(&report.gpu.label());
     let name = report.gpu.facts.as_ref().map_or("GPU that does not open", |facts| &facts.name);
@@ -63,7 +63,7 @@ fn section(page: &mut String, title: &str, body: &str) {
     let _ = write!(page, "<h2>{title}</h2>\n{body}");
 }
 
-/// Says what keeps the report from being one of a healthy Radeon.
+/// Adds notices about everything that distinguishes the report from one of a healthy Radeon.
 fn notices(page: &mut String, report: &Report) {
     let mut notices = Vec::new();
     if report.gpu.simulated {
@@ -143,7 +143,7 @@ fn matrix(page: &mut String, copies: &[PeerCopy]) {
     section(page, "Copies between GPUs", &table);
 }
 
-/// Adds the course of temperature, power and clock, and what happened to the hardware.
+/// Adds the graphs of temperature, power and clock, and the hardware events.
 fn hardware(page: &mut String, report: &Report, spans: &[Span]) {
     let course = sensors::course(spans);
     let mut events = String::new();
@@ -170,7 +170,7 @@ fn hardware(page: &mut String, report: &Report, spans: &[Span]) {
     section(page, "Hardware", &body);
 }
 
-/// Adds the lines of a soak.
+/// Adds the failure rates of a soak.
 fn rates(page: &mut String, soak: &Soak) {
     let lines = soak.lines().join("\n");
     section(page, "Soak", &format!("<pre>{}</pre>\n", escaped(&lines)));

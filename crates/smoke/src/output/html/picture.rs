@@ -19,7 +19,7 @@ pub(super) struct Span {
     pub(super) word: Status,
     pub(super) start: f64,
     pub(super) end: f64,
-    /// The hardware's state around it.
+    /// The state of the hardware during the check.
     pub(super) hardware: Option<Hardware>,
 }
 
@@ -53,7 +53,7 @@ impl Rows {
         Self { body: String::new(), height: 6.0 }
     }
 
-    /// Adds a name, a bar of a class, a figure behind it, and a mark at another length.
+    /// Adds a name, a bar of a class, a figure after it, and a mark at another length.
     fn bar(&mut self, name: &str, class: &str, length: f64, figure: &str, mark: Option<f64>) {
         let (y, middle) = (self.height, self.height + ROW * 0.7);
         let (name, figure, length) = (escaped(name), escaped(figure), (length * FULL).max(1.0));
@@ -131,7 +131,7 @@ pub(super) fn bandwidths(figures: &[&Bandwidth]) -> String {
     rows.finish("Bandwidth of each engine and direction")
 }
 
-/// Draws when each check ran, a lane for each area.
+/// Draws the time line of the checks, with a lane for each area.
 pub(super) fn timeline(spans: &[Span]) -> String {
     let end = spans.iter().map(|span| span.end).fold(1.0, f64::max);
     let width = WIDTH - NAMES - RIGHT;

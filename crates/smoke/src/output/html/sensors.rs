@@ -49,8 +49,8 @@ fn number(value: i64) -> f64 {
     value as f64
 }
 
-/// Draws temperature, power and clock over the time of the run: before, at the highest in the middle of, and after each check. Empty if
-/// nothing was read.
+/// Draws temperature, power and clock over the time of the run. Each check has three points: before it, the highest value in its
+/// middle, and after it. Empty if no sensors were read.
 pub(super) fn course(spans: &[Span]) -> String {
     let mut moments: Vec<(f64, &Sensors)> = Vec::new();
     for span in spans {
