@@ -2,11 +2,12 @@
 
 use std::{collections::HashMap, sync::LazyLock};
 
+use super::float::single::{flushed, maximum, maximum_nan, minimum, minimum_nan, product, sum};
 use crate::number::{
     half::Half,
     integer::{leading_signs, leading_zeros, trailing_zeros},
     mode::Mode,
-    round::{Direction, fma32},
+    round::{Direction, directed_sum, to_f32},
 };
 
 /// The operands of a scalar operation.
@@ -100,20 +101,40 @@ fn count_or_minus_one(value: u64, count: u32) -> u64 {
     if value == 0 { low(u64::MAX) } else { u64::from(count) }
 }
 
-fn float(bits: u64) -> f32 {
-    f32::from_bits(bits as u32)
+/// Returns the operands as floats of 32 bits.
+fn singles(input: Input) -> [f32; 3] {
+    let flushes = input.mode.flushes_input32();
+    [input.a, input.b, input.c].map(|bits| {
+        let value = f32::from_bits(bits as u32);
+        if flushes { flushed(value) } else { value }
+    })
 }
 
-fn from_float(value: f32) -> Output {
+/// Returns the operands as floats of 16 bits.
+fn halves(input: Input) -> [Half; 3] {
+    let flushes = input.mode.flushes_input64();
+    [input.a, input.b, input.c].map(|bits| {
+        let value = Half(bits as u16);
+        if flushes { value.flushed() } else { value }
+    })
+}
+
+/// Returns what a function makes of the operands as floats of 32 bits.
+fn single(input: Input, function: impl Fn([f32; 3]) -> f32) -> Output {
+    let value = function(singles(input));
+    let value = if input.mode.flushes_output32() { flushed(value) } else { value };
     Value(u64::from(if value.is_nan() { 0x7fc0_0000 } else { value.to_bits() }))
 }
 
-fn half(bits: u64) -> Half {
-    Half(bits as u16)
+/// Returns what a function makes of the operands as floats of 16 bits, rounded once.
+fn half(input: Input, function: impl Fn([f64; 3]) -> f64) -> Output {
+    Value(u64::from(Half::new(function(halves(input).map(Half::wide)), input.mode).0))
 }
 
-fn from_half(value: f64, mode: Mode) -> Output {
-    Value(u64::from(Half::new(value, mode).0))
+/// Returns what a function chooses of floats of 16 bits.
+fn chosen_half(input: Input, choose: impl Fn(Half, Half) -> Half) -> Output {
+    let [a, b, _] = halves(input);
+    Value(u64::from(choose(a, b).0))
 }
 
 macro_rules! scalars {
@@ -226,35 +247,41 @@ scalars! {
     "s_bitcmp1_b32" => |i| Scc(i.a >> (i.b & 31) & 1 != 0);
     "s_bitcmp0_b64" => |i| Scc(i.a >> (i.b & 63) & 1 == 0);
     "s_bitcmp1_b64" => |i| Scc(i.a >> (i.b & 63) & 1 != 0);
-    "s_add_f32" => |i| from_float(float(i.a) + float(i.b));
-    "s_sub_f32" => |i| from_float(float(i.a) - float(i.b));
-    "s_mul_f32" => |i| from_float(float(i.a) * float(i.b));
-    "s_min_num_f32" => |i| from_float(super::float::single::minimum(float(i.a), float(i.b)));
-    "s_max_num_f32" => |i| from_float(super::float::single::maximum(float(i.a), float(i.b)));
-    "s_fmac_f32" | "s_fmaak_f32" | "s_fmamk_f32" => |i| from_float(fma32::<false>(float(i.a), float(i.b), float(i.c)));
-    "s_ceil_f32" => |i| from_float(float(i.a).ceil());
-    "s_floor_f32" => |i| from_float(float(i.a).floor());
-    "s_trunc_f32" => |i| from_float(float(i.a).trunc());
-    "s_rndne_f32" => |i| from_float(float(i.a).round_ties_even());
-    "s_cvt_f32_i32" => |i| from_float(i.a as i32 as f32);
-    "s_cvt_f32_u32" => |i| from_float(i.a as u32 as f32);
-    "s_cvt_i32_f32" => |i| Value(u64::from(float(i.a) as i32 as u32));
-    "s_cvt_u32_f32" => |i| Value(u64::from(float(i.a) as u32));
-    "s_cvt_f16_f32" => |i| from_half(f64::from(float(i.a)), i.mode);
-    "s_cvt_f32_f16" => |i| from_float(half(i.a).value());
-    "s_cvt_hi_f32_f16" => |i| from_float(half(i.a >> 16).value());
+    "s_add_f32" => |i| single(i, |[a, b, _]| sum(a.into(), b.into(), i.mode));
+    "s_sub_f32" => |i| single(i, |[a, b, _]| sum(a.into(), -f64::from(b), i.mode));
+    "s_mul_f32" => |i| single(i, |[a, b, _]| product(a, b, i.mode));
+    "s_min_num_f32" => |i| single(i, |[a, b, _]| minimum(a, b));
+    "s_max_num_f32" => |i| single(i, |[a, b, _]| maximum(a, b));
+    "s_minimum_f32" => |i| single(i, |[a, b, _]| minimum_nan(a, b));
+    "s_maximum_f32" => |i| single(i, |[a, b, _]| maximum_nan(a, b));
+    "s_fmac_f32" | "s_fmaak_f32" | "s_fmamk_f32" => |i| single(i, |[a, b, c]| sum(f64::from(a) * f64::from(b), c.into(), i.mode));
+    "s_ceil_f32" => |i| single(i, |[a, ..]| a.ceil());
+    "s_floor_f32" => |i| single(i, |[a, ..]| a.floor());
+    "s_trunc_f32" => |i| single(i, |[a, ..]| a.trunc());
+    "s_rndne_f32" => |i| single(i, |[a, ..]| a.round_ties_even());
+    "s_cvt_f32_i32" => |i| single(i, |_| to_f32(f64::from(i.a as i32), i.mode.round32()));
+    "s_cvt_f32_u32" => |i| single(i, |_| to_f32(f64::from(i.a as u32), i.mode.round32()));
+    "s_cvt_i32_f32" => |i| Value(u64::from(singles(i)[0] as i32 as u32));
+    "s_cvt_u32_f32" => |i| Value(u64::from(singles(i)[0] as u32));
+    "s_cvt_f16_f32" => |i| Value(u64::from(Half::new(f64::from(f32::from_bits(i.a as u32)), i.mode).0));
+    "s_cvt_f32_f16" => |i| single(i, |_| halves(i)[0].value());
+    "s_cvt_hi_f32_f16" => |i| single(i, |_| halves(Input { a: i.a >> 16, ..i })[0].value());
     "s_cvt_pk_rtz_f16_f32" => |i| {
-        let rounded = |bits| u64::from(Half::rounded(f64::from(float(bits)), Direction::Zero).0);
+        let rounded = |bits| u64::from(Half::rounded(f64::from(f32::from_bits(bits as u32)), Direction::Zero).0);
         Value(rounded(i.a) | rounded(i.b) << 16)
     };
-    "s_add_f16" => |i| from_half(half(i.a).wide() + half(i.b).wide(), i.mode);
-    "s_sub_f16" => |i| from_half(half(i.a).wide() - half(i.b).wide(), i.mode);
-    "s_mul_f16" => |i| from_half(half(i.a).wide() * half(i.b).wide(), i.mode);
-    "s_fmac_f16" => |i| from_half(half(i.a).wide() * half(i.b).wide() + half(i.c).wide(), i.mode);
-    "s_ceil_f16" => |i| from_half(half(i.a).wide().ceil(), i.mode);
-    "s_floor_f16" => |i| from_half(half(i.a).wide().floor(), i.mode);
-    "s_trunc_f16" => |i| from_half(half(i.a).wide().trunc(), i.mode);
-    "s_rndne_f16" => |i| from_half(half(i.a).wide().round_ties_even(), i.mode);
+    "s_add_f16" => |i| half(i, |[a, b, _]| directed_sum(a, b, i.mode.round64()));
+    "s_sub_f16" => |i| half(i, |[a, b, _]| directed_sum(a, -b, i.mode.round64()));
+    "s_mul_f16" => |i| half(i, |[a, b, _]| a * b);
+    "s_fmac_f16" => |i| half(i, |[a, b, c]| directed_sum(a * b, c, i.mode.round64()));
+    "s_ceil_f16" => |i| half(i, |[a, ..]| a.ceil());
+    "s_floor_f16" => |i| half(i, |[a, ..]| a.floor());
+    "s_trunc_f16" => |i| half(i, |[a, ..]| a.trunc());
+    "s_rndne_f16" => |i| half(i, |[a, ..]| a.round_ties_even());
+    "s_min_num_f16" => |i| chosen_half(i, super::float::half::minimum);
+    "s_max_num_f16" => |i| chosen_half(i, super::float::half::maximum);
+    "s_minimum_f16" => |i| chosen_half(i, super::float::half::minimum_nan);
+    "s_maximum_f16" => |i| chosen_half(i, super::float::half::maximum_nan);
 }
 
 /// Returns `true` if a floating-point condition such as `nlt` holds.
@@ -281,8 +308,8 @@ fn condition(name: &str, a: f32, b: f32) -> Option<bool> {
 macro_rules! float_compares {
     ($($name:literal)*) => {
         static COMPARES: &[(&str, Scalar)] = &[$(
-            (concat!("s_cmp_", $name, "_f32"), |i| condition($name, float(i.a), float(i.b)).map_or(Nothing, Scc)),
-            (concat!("s_cmp_", $name, "_f16"), |i| condition($name, half(i.a).value(), half(i.b).value()).map_or(Nothing, Scc)),
+            (concat!("s_cmp_", $name, "_f32"), |i| condition($name, singles(i)[0], singles(i)[1]).map_or(Nothing, Scc)),
+            (concat!("s_cmp_", $name, "_f16"), |i| condition($name, halves(i)[0].value(), halves(i)[1].value()).map_or(Nothing, Scc)),
         )*];
     };
 }

@@ -16,7 +16,8 @@ fn flush64(bits: u64) -> u64 {
     if bits & 0x7ff0_0000_0000_0000 == 0 { bits & 1 << 63 } else { bits }
 }
 
-fn flush16(bits: u32) -> u32 {
+/// Returns zero of the same sign for the bits of a 16-bit denormal.
+pub(super) fn flush16(bits: u32) -> u32 {
     if bits & 0x7c00 == 0 { bits & 0x8000 } else { bits }
 }
 

@@ -1,6 +1,6 @@
 //! Packed 16-bit operations, dot products of chosen halves, and multiplications of mixed sizes.
 
-use super::{registers::Registers, state::Wave};
+use super::{operands::flush16, registers::Registers, state::Wave};
 use crate::{
     alu::{
         float::single::flushed,
@@ -53,8 +53,10 @@ impl Wave {
             for (index, kind) in packed.operation.sources.iter().enumerate() {
                 let high = packed.highs[part] >> index & 1 != 0;
                 let sign = if packed.negates[part] >> index & 1 != 0 && *kind == Type::F16 { 0x8000 } else { 0 };
+                let flushes = *kind == Type::F16 && registers.mode.flushes_input64();
                 for lane in 0..64 {
-                    pad.narrow[index][lane] = half(registers, packed.sources[index], lane, high) ^ sign;
+                    let value = half(registers, packed.sources[index], lane, high) ^ sign;
+                    pad.narrow[index][lane] = if flushes { flush16(value) } else { value };
                 }
             }
             let [x, y, z] = &pad.narrow;

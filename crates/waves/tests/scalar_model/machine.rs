@@ -145,7 +145,11 @@ impl Machine {
             std::array::from_fn(|lane| u32::from_le_bytes(words[lane]))
         };
         let mut after = state.clone();
-        (after.vectors[0], after.vectors[6], after.vectors[7]) = (row(9), row(10), row(11));
+        // Lanes that a wave does not have stay.
+        let lanes = self.wave.lanes() as usize;
+        for (register, stored) in [(0, 9), (6, 10), (7, 11)] {
+            after.vectors[register][..lanes].copy_from_slice(&row(stored)[..lanes]);
+        }
         let scalars = row(12);
         let pair = |index: usize| u64::from(scalars[index]) | u64::from(scalars[index + 1]) << 32;
         after.scalars.copy_from_slice(&scalars[..10]);

@@ -17,6 +17,9 @@
 mod float;
 mod integer;
 mod machine;
+mod packed_tests;
+mod scalar;
+mod scalar_tests;
 mod table;
 mod values;
 mod vector;

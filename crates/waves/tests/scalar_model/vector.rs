@@ -227,7 +227,7 @@ impl Case {
 
 /// Returns a float, with zero in place of a denormal if MODE says so: bit `first` of FLOAT_MODE permits those of 32 bits, and two bits
 /// above it those of 16 and 64 bits.
-fn without_denormal(kind: char, value: i128, env: Env, first: u32) -> i128 {
+pub(super) fn without_denormal(kind: char, value: i128, env: Env, first: u32) -> i128 {
     let is_kept = |bit: u32| env.float_mode >> bit & 1 != 0;
     match kind {
         'f' if !is_kept(first) => bits(flushed(float::<Single>(value))),

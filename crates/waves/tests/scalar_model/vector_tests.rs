@@ -14,10 +14,10 @@ use super::{
 };
 
 /// Values of FLOAT_MODE: RADV's, one that keeps all denormals and one that keeps none, and the three other roundings.
-const MODES: [u32; 6] = [0xc0, 0xf0, 0x00, 0xf5, 0xfa, 0xff];
+pub(crate) const MODES: [u32; 6] = [0xc0, 0xf0, 0x00, 0xf5, 0xfa, 0xff];
 
 /// Returns the model of all vector operations.
-fn model() -> Table {
+pub(crate) fn model() -> Table {
     let mut table = Table::default();
     integer::add_to(&mut table);
     float::add_to(&mut table);

@@ -4,21 +4,21 @@ use super::single;
 use crate::alu::kernel::{Bits16, operations};
 use crate::number::{half::Half, mode::Mode, round::directed_sum};
 
-fn minimum(a: Half, b: Half) -> Half {
+pub(crate) fn minimum(a: Half, b: Half) -> Half {
     if single::minimum(a.value(), b.value()).to_bits() == a.value().to_bits() || b.is_nan() { a } else { b }
 }
 
-fn maximum(a: Half, b: Half) -> Half {
+pub(crate) fn maximum(a: Half, b: Half) -> Half {
     if single::maximum(a.value(), b.value()).to_bits() == a.value().to_bits() || b.is_nan() { a } else { b }
 }
 
 const NAN: Half = Half(0x7e00);
 
-fn minimum_nan(a: Half, b: Half) -> Half {
+pub(crate) fn minimum_nan(a: Half, b: Half) -> Half {
     if a.is_nan() || b.is_nan() { NAN } else { minimum(a, b) }
 }
 
-fn maximum_nan(a: Half, b: Half) -> Half {
+pub(crate) fn maximum_nan(a: Half, b: Half) -> Half {
     if a.is_nan() || b.is_nan() { NAN } else { maximum(a, b) }
 }
 

@@ -3,5 +3,5 @@
 mod class;
 pub(super) mod division;
 pub(super) mod double;
-pub(super) mod half;
+pub(crate) mod half;
 pub(crate) mod single;

@@ -24,12 +24,12 @@ pub(crate) fn maximum(a: f32, b: f32) -> f32 {
 }
 
 /// Returns a NaN if either operand is one, else the smaller value.
-fn minimum_nan(a: f32, b: f32) -> f32 {
+pub(crate) fn minimum_nan(a: f32, b: f32) -> f32 {
     if a.is_nan() || b.is_nan() { f32::NAN } else { minimum(a, b) }
 }
 
 /// Returns a NaN if either operand is one, else the larger value.
-fn maximum_nan(a: f32, b: f32) -> f32 {
+pub(crate) fn maximum_nan(a: f32, b: f32) -> f32 {
     if a.is_nan() || b.is_nan() { f32::NAN } else { maximum(a, b) }
 }
 
@@ -62,12 +62,12 @@ fn legacy_mad(a: f32, b: f32, c: f32) -> f32 {
 }
 
 /// Returns a sum, rounded as the mode says.
-fn sum(a: f64, b: f64, mode: Mode) -> f32 {
+pub(crate) fn sum(a: f64, b: f64, mode: Mode) -> f32 {
     to_f32(directed_sum(a, b, mode.round32()), mode.round32())
 }
 
 /// Returns a product, rounded as the mode says.
-fn product(a: f32, b: f32, mode: Mode) -> f32 {
+pub(crate) fn product(a: f32, b: f32, mode: Mode) -> f32 {
     to_f32(f64::from(a) * f64::from(b), mode.round32())
 }
 
