@@ -108,6 +108,14 @@ fn images() -> Vec<(&'static str, SurfaceConfig, u32)> {
         ("layers of rows", SurfaceConfig { layers: 3, mode: TilingMode::Linear, ..plain(140, 30, 2) }, 0),
         ("a volume", SurfaceConfig { depth: 20, dimension: Dimension::D3, ..plain(60, 50, 4) }, 0),
         ("compressed blocks", SurfaceConfig { block: (4, 4), ..plain(260, 190, 8) }, 0),
+        (
+            "depth beside stencil",
+            SurfaceConfig {
+                usage: SurfaceUsage::ZBUFFER | SurfaceUsage::SBUFFER | SurfaceUsage::NO_HTILE,
+                ..plain(300, 200, 4)
+            },
+            0,
+        ),
         ("depth", SurfaceConfig { usage: SurfaceUsage::ZBUFFER | SurfaceUsage::NO_HTILE, ..plain(300, 200, 4) }, 0),
     ]
 }
@@ -259,6 +267,10 @@ fn what_no_engine_copies_is_refused_by_name() {
     };
     assert_eq!(what(&chip, SurfaceConfig { samples: 4, storage_samples: 4, ..plain }), "a copy of samples");
     assert_eq!(what(&chip, SurfaceConfig { bytes: 12, ..plain }), "a copy of elements of 96 bits");
+    let rows_of_96_bits = SurfaceConfig { bytes: 12, mode: TilingMode::Linear, ..plain };
+    assert_eq!(what(&chip, rows_of_96_bits), "a copy of elements of 96 bits");
+    let stencil = SurfaceConfig { bytes: 1, usage: SurfaceUsage::SBUFFER, ..plain };
+    assert_eq!(what(&chip, stencil), "a copy of stencil alone");
     let pitcairn = device("pitcairn").info().surface_chip().unwrap();
     assert_eq!(what(&pitcairn, plain), "a copy of an image");
     assert!(matches!(refusal(&chip, &SurfaceConfig::new(640, 480, 4)), CommandError::Compressed { bytes: 1.. }));

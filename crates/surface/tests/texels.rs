@@ -106,6 +106,54 @@ proptest! {
 }
 
 #[test]
+fn stencil_follows_depth_and_has_bytes_of_its_own() {
+    let usage = SurfaceUsage::ZBUFFER | SurfaceUsage::SBUFFER;
+    let config = SurfaceConfig { usage, layers: 2, levels: 3, ..SurfaceConfig::new(80, 50, 4) };
+    let mut chips = 0;
+    for (name, chip) in all() {
+        let Ok(layout) = SurfaceLayout::new(&chip, &config) else { continue };
+        if chip.level() <= GfxLevel::Gfx8 {
+            assert!(layout.stencil_texels(&chip, &config, 0).is_err(), "{name}");
+            continue;
+        }
+        let mut seen = HashSet::new();
+        for number in 0..config.levels {
+            let level = layout.stencil_texels(&chip, &config, number).unwrap();
+            let side = |side: u32| side >> number;
+            for (z, y, x) in
+                (0..config.layers).flat_map(|z| (0..side(50)).flat_map(move |y| (0..side(80)).map(move |x| (z, y, x))))
+            {
+                let at = level.address(x, y, z, 0).unwrap();
+                assert!((layout.stencil.offset..layout.bytes).contains(&at), "{name} {number}: {at:#x}");
+                assert!(seen.insert(at), "{name} {number}: {x} {y} {z} is at {at:#x} like another");
+            }
+        }
+        assert!(layout.stencil_texels(&chip, &config, 3).is_err(), "{name}");
+        let depth = SurfaceConfig { usage: SurfaceUsage::ZBUFFER, ..config };
+        assert!(layout.stencil_texels(&chip, &depth, 0).is_err(), "{name}");
+        chips += 1;
+    }
+    assert!(chips > 10, "{chips}");
+}
+
+#[test]
+fn rows_of_elements_of_96_bits_end_where_the_pitch_says() {
+    for (name, chip) in all() {
+        let config = SurfaceConfig { mode: TilingMode::Linear, ..SurfaceConfig::new(301, 203, 12) };
+        if chip.level() <= GfxLevel::Gfx8 {
+            continue;
+        }
+        let layout = SurfaceLayout::new(&chip, &config).unwrap();
+        let level = layout.texels(&chip, &config, 0).unwrap();
+        // The pitch is in units of 32 bits.
+        let row = u64::from(layout.levels[0].pitch) * 4;
+        assert_eq!(u64::from(level.extent()[0]), row / 12, "{name}");
+        assert_eq!(level.address(300, 202, 0, 0).unwrap(), 202 * row + 3600, "{name}");
+        assert!(203 * row <= layout.bytes, "{name}");
+    }
+}
+
+#[test]
 fn what_the_kernel_reports_tells_the_rest() {
     for (name, chip) in all() {
         let golden = chip.registers();

@@ -84,8 +84,8 @@ impl Addresser {
         let bytes = u64::from(image.bytes());
         if image.mode.is_linear() {
             let slice = u64::from(texel.z) * self.layout.slice_bytes;
-            let row = u64::from(texel.y) * u64::from(level.pitch);
-            return Ok(slice + level.offset + (row + u64::from(texel.x)) * bytes);
+            let row = u64::from(texel.y) * self.row_bytes(&level);
+            return Ok(slice + level.offset + row + u64::from(texel.x) * bytes);
         }
         Ok(if self.gfx9 { self.gfx9(texel, &level) } else { self.gfx10(texel, &level) })
     }
@@ -99,15 +99,20 @@ impl Addresser {
     pub(crate) fn extent(&self, level: u32) -> Option<([u32; 3], u32, u32)> {
         let found = self.layout.levels.as_slice().get(level as usize)?;
         // Levels in the tail have their own, unpadded extent.
-        let extent = [found.pitch, found.height, found.depth.max(self.layout.slices)];
+        let extent = [found.pitch / self.image.expansion(), found.height, found.depth.max(self.layout.slices)];
         Some((extent, self.image.samples, self.image.bytes()))
     }
 
     /// Returns the offset of a level and the sizes of rows and slices in bytes, if the image is linear.
     pub(crate) fn linear(&self, level: u32) -> Option<(u64, u64, u64)> {
         let found = self.layout.levels.as_slice().get(level as usize)?;
-        let pitch = u64::from(found.pitch) * u64::from(self.image.bytes());
+        let pitch = self.row_bytes(found);
         self.image.mode.is_linear().then_some((found.offset, pitch, self.layout.slice_bytes))
+    }
+
+    /// Returns the size of a row of a linear level in bytes. The pitch of elements of 96 bits is in units of 32 bits.
+    fn row_bytes(&self, level: &Level) -> u64 {
+        u64::from(level.pitch) * u64::from(self.image.bytes() / self.image.expansion())
     }
 
     /// Returns the parameters for preparing the addresses of a level in blocks.

@@ -130,6 +130,11 @@ impl Image {
         self.bits >> 3
     }
 
+    /// Returns the number of units of a pitch in an element: elements of 96 bits are laid out as three of 32 bits.
+    pub(crate) const fn expansion(&self) -> u32 {
+        if self.bits == 96 { 3 } else { 1 }
+    }
+
     /// Returns the base-2 logarithm of the size of an element in bytes.
     pub(crate) const fn bytes_log2(&self) -> u32 {
         crate::bits::log2(self.bits >> 3)

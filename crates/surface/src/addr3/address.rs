@@ -1,6 +1,7 @@
 //! Addresses of texels. Source: `Gfx12Lib::HwlComputeSurfaceAddrFromCoordTiled`, `-Linear`.
 
 use super::{Image, Layout, Mode};
+use crate::addr2::Level;
 use crate::bits::log2;
 use crate::equation::{Equation, Texel};
 use crate::error::{AddrError, Cause, invalid};
@@ -59,8 +60,8 @@ impl Addresser {
         let level = self.layout.levels[texel.level];
         let (x, y, z) = (texel.x, texel.y, texel.z);
         if self.image.mode.is_linear() {
-            let element = u64::from(y) * u64::from(level.pitch) + u64::from(x);
-            return Ok(self.layout.slice_bytes * u64::from(z) + level.offset + element * u64::from(self.image.bytes()));
+            let row = u64::from(y) * self.row_bytes(&level) + u64::from(x) * u64::from(self.image.bytes());
+            return Ok(self.layout.slice_bytes * u64::from(z) + level.offset + row);
         }
         let [w, h, d] = self.block_log2;
         let offset = self.equation.evaluate(x + level.tail[0], y + level.tail[1], z + level.tail[2], texel.sample);
@@ -77,15 +78,20 @@ impl Addresser {
     /// Returns the padded extent of a level, the number of samples, and the size of an element in bytes.
     pub(crate) fn extent(&self, level: u32) -> Option<([u32; 3], u32, u32)> {
         let found = self.layout.levels.as_slice().get(level as usize)?;
-        let extent = [found.pitch, found.height, found.depth.max(self.layout.slices)];
+        let extent = [found.pitch / self.image.expansion(), found.height, found.depth.max(self.layout.slices)];
         Some((extent, self.image.samples, self.image.bytes()))
     }
 
     /// Returns the offset of a level and the sizes of rows and slices in bytes, if the image is linear.
     pub(crate) fn linear(&self, level: u32) -> Option<(u64, u64, u64)> {
         let found = self.layout.levels.as_slice().get(level as usize)?;
-        let pitch = u64::from(found.pitch) * u64::from(self.image.bytes());
+        let pitch = self.row_bytes(found);
         self.image.mode.is_linear().then_some((found.offset, pitch, self.layout.slice_bytes))
+    }
+
+    /// Returns the size of a row of a linear level in bytes. The pitch of elements of 96 bits is in units of 32 bits.
+    fn row_bytes(&self, level: &Level) -> u64 {
+        u64::from(level.pitch) * u64::from(self.image.bytes() / self.image.expansion())
     }
 
     /// Returns the parameters for preparing the addresses of a level in blocks.

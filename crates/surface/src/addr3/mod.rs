@@ -98,6 +98,11 @@ impl Image {
         self.bits >> 3
     }
 
+    /// Returns the number of units of a pitch in an element: elements of 96 bits are laid out as three of 32 bits.
+    const fn expansion(&self) -> u32 {
+        if self.bits == 96 { 3 } else { 1 }
+    }
+
     fn bytes_log2(&self) -> u32 {
         crate::bits::log2(self.bits >> 3)
     }

@@ -3,7 +3,7 @@
 use amdgpu_hw::GfxLevel;
 
 use super::config::{SurfaceConfig, SurfaceUsage};
-use super::layout::SurfaceLayout;
+use super::layout::{Stencil, SurfaceLayout};
 use super::{gfx6, gfx9, gfx12};
 use crate::chip::Chip;
 use crate::error::{AddrError, Cause};
@@ -35,7 +35,7 @@ impl SurfaceLayout {
                 let pitch = if self.custom_pitch { self.pitch } else { 0 };
                 let image = addr3::Image { mode, pitch, ..gfx12::describe(config) };
                 let layout = addr3::layout(chip, &image)?;
-                Subresource::gfx12_spread(&image, &layout, level, self.tile_swizzle)
+                Subresource::gfx12_at(&image, &layout, level, self.tile_swizzle, 0)
             }
             _ => {
                 let mode = addr2::SwizzleMode::new(mode).ok_or(missing)?;
@@ -47,5 +47,36 @@ impl SurfaceLayout {
                 Subresource::gfx9(&addresser, level)
             }
         }
+    }
+    /// Prepares a level of stencil, alone or beside depth, for computing addresses, which are relative to the start of the buffer.
+    /// The layout must have been computed from `config` and `chip`.
+    ///
+    /// # Errors
+    /// [`TilerError`] if the image lacks stencil or the level, or if the chip is older than GFX9.
+    pub fn stencil_texels(&self, chip: &Chip, config: &SurfaceConfig, level: u32) -> Result<Subresource, TilerError> {
+        if !config.has(SurfaceUsage::SBUFFER) || chip.level() <= GfxLevel::Gfx8 {
+            return Err(AddrError::NotSupported(Cause::Usage).into());
+        }
+        if level >= config.levels {
+            return Err(TilerError::Missing { what: "level", number: level, count: config.levels });
+        }
+        let Stencil { offset, swizzle_mode, .. } = self.stencil;
+        let missing = AddrError::Invalid(Cause::Mode(u32::from(swizzle_mode)));
+        if chip.level() >= GfxLevel::Gfx12 {
+            let mut image = gfx12::describe(config);
+            image.mode = addr3::Mode::new(swizzle_mode).ok_or(missing)?;
+            (image.bits, image.format) = (8, addr2::Format::Plain);
+            image.usage.remove(addr3::Usage::DEPTH);
+            image.usage |= addr3::Usage::STENCIL;
+            let layout = addr3::layout(chip, &image)?;
+            return Subresource::gfx12_at(&image, &layout, level, 0, offset);
+        }
+        let mut image = gfx9::describe(chip, config);
+        image.mode = addr2::SwizzleMode::new(swizzle_mode).ok_or(missing)?;
+        (image.bits, image.format) = (8, addr2::Format::Plain);
+        image.usage.remove(addr2::Usage::DEPTH);
+        image.usage |= addr2::Usage::STENCIL;
+        let layout = addr2::layout(chip, &image)?;
+        Subresource::gfx9_at(&addr2::Addresser::new(chip, &image, &layout, 0)?, level, offset)
     }
 }

@@ -137,14 +137,21 @@ impl Subresource {
     ///
     /// [`TilerError::Missing`] if the image lacks the level.
     pub fn gfx9(image: &addr2::Addresser, level: u32) -> Result<Self, TilerError> {
+        Self::gfx9_at(image, level, 0)
+    }
+
+    /// Prepares a level of an image of GFX9 to GFX11.5 that starts at offset `start` of its buffer. Addresses count from the start
+    /// of the buffer.
+    pub(crate) fn gfx9_at(image: &addr2::Addresser, level: u32, start: u64) -> Result<Self, TilerError> {
         let count = image.level_count();
         let missing = TilerError::Missing { what: "level", number: level, count };
         let (extent, samples, bytes) = image.extent(level).ok_or(missing)?;
-        let order = if let Some(plan) = image.plan(level) {
+        let order = if let Some(mut plan) = image.plan(level) {
+            plan.base += start;
             Order::Blocks(BlockTables::new(&plan, bytes.ilog2()))
         } else {
             let (base, pitch, slice) = image.linear(level).ok_or(missing)?;
-            Order::Linear { base, pitch, slice }
+            Order::Linear { base: base + start, pitch, slice }
         };
         Ok(Self { order, bytes, extent, samples })
     }
@@ -155,26 +162,29 @@ impl Subresource {
     ///
     /// [`TilerError`] if the image lacks the level, or if addrlib does not define its addresses.
     pub fn gfx12(image: &addr3::Image, layout: &addr3::Layout, level: u32) -> Result<Self, TilerError> {
-        Self::gfx12_spread(image, layout, level, 0)
+        Self::gfx12_at(image, layout, level, 0, 0)
     }
 
-    /// Prepares a level of an image of GFX12 with a tile swizzle, in units of 256 bytes.
-    pub(crate) fn gfx12_spread(
+    /// Prepares a level of an image of GFX12 that starts at offset `start` of its buffer, with a tile swizzle in units of 256 bytes.
+    /// Addresses count from the start of the buffer.
+    pub(crate) fn gfx12_at(
         image: &addr3::Image,
         layout: &addr3::Layout,
         level: u32,
         swizzle: u32,
+        start: u64,
     ) -> Result<Self, TilerError> {
         let addresser = addr3::Addresser::new(image, layout)?;
         let count = addresser.level_count();
         let missing = TilerError::Missing { what: "level", number: level, count };
         let (extent, samples, bytes) = addresser.extent(level).ok_or(missing)?;
         let order = if let Some(mut plan) = addresser.plan(level) {
+            plan.base += start;
             plan.constant ^= swizzle << 8 & crate::bits::mask(plan.block_bits);
             Order::Blocks(BlockTables::new(&plan, bytes.ilog2()))
         } else {
             let (base, pitch, slice) = addresser.linear(level).ok_or(missing)?;
-            Order::Linear { base, pitch, slice }
+            Order::Linear { base: base + start, pitch, slice }
         };
         Ok(Self { order, bytes, extent, samples })
     }

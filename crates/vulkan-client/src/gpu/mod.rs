@@ -37,7 +37,10 @@ pub(crate) use self::{
     commands::Order,
     external::received,
     handle_type::HandleType,
-    image::{Answer, BoundImage, FormatSupport, ImageKind, ImagePart, Importer, Part, Shape, Texture, TextureKind},
+    image::{
+        Answer, BoundImage, FormatSupport, ImageKind, ImagePart, Importer, Part, Shape, Texture, TextureKind,
+        aspect_format, chroma_shift, planes,
+    },
     memory::{Memory, Place, Source},
     shared::SharedGpu,
     sparse::Bind,

@@ -3,7 +3,7 @@
 use amdgpu_surface::{
     Chip, GfxLevel,
     addr1::TileMode,
-    surface::{Dimension, Legacy, LegacyLevel, LevelMode, MicroMode, SurfaceConfig, SurfaceLayout},
+    surface::{Dimension, Legacy, LegacyLevel, LevelMode, MicroMode, SurfaceConfig, SurfaceLayout, SurfaceUsage},
 };
 
 use crate::{
@@ -99,11 +99,11 @@ impl ImageLevel {
     ///
     /// # Errors
     ///
-    /// * [`CommandError::Unsupported`] for GFX6, multisampled images, elements of 96 bits, texels that share chroma, tiled 1D
-    ///   images, and thick or rotated tiles on GFX7 and GFX8;
+    /// * [`CommandError::Unsupported`] for GFX6, multisampled images, elements of 96 bits, stencil alone, texels that share chroma,
+    ///   tiled 1D images, and thick or rotated tiles on GFX7 and GFX8;
     /// * [`CommandError::Compressed`] for an image with DCC or HTILE, which the copy would have to update;
     /// * [`CommandError::OutOfBounds`] if the memory is too short, [`CommandError::Misaligned`] if it is not aligned for the image;
-    /// * [`CommandError::Texels`] if the image does not have the level, or has only stencil.
+    /// * [`CommandError::Texels`] if the image does not have the level.
     pub fn new(chip: &Chip, config: &SurfaceConfig, layout: &SurfaceLayout, memory: Span, level: u32) -> Result<Self> {
         let refuse = |what| Err(CommandError::Unsupported { what, target: Target::Sdma(Version::of(chip.level())) });
         if chip.level() == GfxLevel::Gfx6 {
@@ -114,6 +114,9 @@ impl ImageLevel {
         }
         if !config.bytes.is_power_of_two() {
             return refuse("a copy of elements of 96 bits");
+        }
+        if config.usage & (SurfaceUsage::ZBUFFER | SurfaceUsage::SBUFFER) == SurfaceUsage::SBUFFER {
+            return refuse("a copy of stencil alone");
         }
         if config.block == (2, 1) {
             return refuse("a copy of texels that share chroma");

@@ -15,7 +15,7 @@ use ash::vk;
 
 use super::cases::{Case, Piece};
 use crate::{
-    gpu::{Gpu, Importer, TextureKind},
+    gpu::{Gpu, ImageKind, Importer, TextureKind, aspect_format, chroma_shift, planes},
     outcome::{Doing, Stop, fail},
 };
 
@@ -32,6 +32,8 @@ pub(super) struct Layouts {
 pub(super) struct Texels {
     format: Format,
     bytes: u64,
+    /// The offset of the copied plane.
+    offset: u64,
     /// `true` if the image has compression metadata.
     pub(super) compressed: bool,
     levels: Vec<Subresource>,
@@ -55,10 +57,34 @@ impl Layouts {
     ///
     /// [`Stop::Fail`] for an image that there is no layout for.
     pub(super) fn texels(&self, case: &Case) -> Result<Texels, Stop> {
-        let (kind, shape) = (case.kind(), case.shape());
-        let format = format_of(kind.format)?;
+        let kind = case.kind();
+        let parts = match planes(kind.format) {
+            [] => &[case.aspect],
+            planes => planes,
+        };
+        let (mut bytes, mut found) = (0, None);
+        for &aspect in parts {
+            let texels = self.part(case, &kind, aspect, bytes)?;
+            bytes = texels.offset + texels.bytes;
+            if aspect == case.aspect {
+                found = Some(texels);
+            }
+        }
+        match found {
+            Some(texels) => Ok(Texels { bytes, ..texels }),
+            None => fail(format!("{} has no {:?}", case.name, case.aspect)),
+        }
+    }
+
+    /// Lays an aspect out, behind the `start` bytes of planes before it.
+    fn part(&self, case: &Case, kind: &ImageKind, aspect: vk::ImageAspectFlags, start: u64) -> Result<Texels, Stop> {
+        let shape = case.shape();
+        let Some(format) = aspect_format(kind.format, aspect) else {
+            return fail(format!("{:?} has no layout of ours", kind.format));
+        };
+        let is_plane = !planes(kind.format).is_empty();
         let image = VulkanImage {
-            format,
+            format: if is_plane { format } else { format_of(kind.format)? },
             dimension: match kind.dimension {
                 vk::ImageType::TYPE_1D => Dimension::D1,
                 vk::ImageType::TYPE_3D => Dimension::D3,
@@ -71,16 +97,27 @@ impl Layouts {
             linear: kind.tiling == vk::ImageTiling::LINEAR,
             usage: kind.usage.as_raw(),
         };
-        let index = (self.spreads && !format.is_depth_or_stencil()).then(|| self.spread.get());
-        let config = image.surface_in(self.chip.level(), &ImageMemory::default(), index);
+        let index = (self.spreads && !image.format.is_depth_or_stencil()).then(|| self.spread.get());
+        let mut config = image.surface_in(self.chip.level(), &ImageMemory::default(), index);
+        if is_plane {
+            // Source: Mesa 25.0.7 `radv_image_create_layout`.
+            let [x, y] = chroma_shift(aspect);
+            (config.width, config.height) = (config.width.div_ceil(1 << x), config.height.div_ceil(1 << y));
+            config.usage |= SurfaceUsage::UNCOMPRESSED;
+            config.channels = format.channel_count();
+        }
         let layout = SurfaceLayout::new(&self.chip, &config).doing(case.name)?;
         if layout.takes_index {
             self.spread.set(self.spread.get() + 1);
         }
-        let levels = (0..shape.levels).map(|level| layout.texels(&self.chip, &config, level));
+        let levels = (0..shape.levels).map(|level| match aspect {
+            vk::ImageAspectFlags::STENCIL => layout.stencil_texels(&self.chip, &config, level),
+            _ => layout.texels(&self.chip, &config, level),
+        });
         let levels = levels.collect::<Result<_, _>>().doing(case.name)?;
         let compressed = layout.meta.is_some_and(|meta| meta.bytes > 0);
-        Ok(Texels { format, bytes: layout.bytes, compressed, levels })
+        let offset = start.next_multiple_of(1 << layout.total_align_log2);
+        Ok(Texels { format, bytes: layout.bytes, offset, compressed, levels })
     }
 
     /// Returns `true` if an image has HTILE that shaders can read. RADV clears other depth images by a draw.
@@ -155,6 +192,8 @@ impl Texels {
     ///
     /// [`TilerError`] for a box that the image does not have.
     pub(super) fn tile(&self, piece: &Piece, rows: &[u8], tiled: &mut [u8]) -> Result<(), TilerError> {
+        let (at, len) = (self.offset as usize, tiled.len());
+        let tiled = tiled.get_mut(at..).ok_or(TilerError::TiledTooShort { len, at: self.offset })?;
         self.level(piece)?.tile(&self.region(piece), rows, self.rows(piece).0, tiled)
     }
 
@@ -164,6 +203,8 @@ impl Texels {
     ///
     /// [`TilerError`] for a box that the image does not have.
     pub(super) fn detile(&self, piece: &Piece, tiled: &[u8], rows: &mut [u8]) -> Result<(), TilerError> {
+        let (at, len) = (self.offset as usize, tiled.len());
+        let tiled = tiled.get(at..).ok_or(TilerError::TiledTooShort { len, at: self.offset })?;
         self.level(piece)?.detile(&self.region(piece), tiled, rows, self.rows(piece).0)
     }
 }

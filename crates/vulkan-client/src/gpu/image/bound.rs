@@ -1,6 +1,5 @@
 //! Images with memory of their own that the CPU sees, and copies of them.
 
-use amdgpu_descriptors::format::Format;
 use ash::{prelude::VkResult, vk};
 
 use super::{Bare, ImageKind, Shape};
@@ -13,6 +12,7 @@ pub(crate) struct BoundImage<'g> {
     memory: Memory<'g>,
     kind: ImageKind,
     shape: Shape,
+    aspect: vk::ImageAspectFlags,
 }
 
 /// A box of a level: of a volume its slices, else its layers.
@@ -27,12 +27,17 @@ pub(crate) struct Part {
 }
 
 impl Gpu {
-    /// Creates an image in memory that the CPU sees.
+    /// Creates an image in memory that the CPU sees, and of which one aspect is copied.
     ///
     /// # Errors
     ///
     /// The errors of creating, allocating and binding; `FEATURE_NOT_PRESENT` if no memory type fits.
-    pub(crate) fn bound_image(&self, kind: &ImageKind, shape: &Shape) -> VkResult<BoundImage<'_>> {
+    pub(crate) fn bound_image(
+        &self,
+        kind: &ImageKind,
+        shape: &Shape,
+        aspect: vk::ImageAspectFlags,
+    ) -> VkResult<BoundImage<'_>> {
         let bare = self.bare_image(kind, shape)?;
         // SAFETY: alive.
         let needs = unsafe { self.device.get_image_memory_requirements(bare.raw) };
@@ -41,7 +46,7 @@ impl Gpu {
             self.allocate(needs.size, kind_of_memory.ok_or(vk::Result::ERROR_FEATURE_NOT_PRESENT)?, Source::Fresh)?;
         // SAFETY: alive, alone; the image has no memory yet, and the memory was sized for it.
         unsafe { self.device.bind_image_memory(bare.raw, memory.raw, 0) }?;
-        Ok(BoundImage { bare, memory, kind: *kind, shape: *shape })
+        Ok(BoundImage { bare, memory, kind: *kind, shape: *shape, aspect })
     }
 }
 
@@ -54,7 +59,9 @@ impl<'g> BoundImage<'g> {
     /// Panics unless the part is in the image.
     fn check(&self, part: &Part) {
         let is_volume = self.kind.dimension == vk::ImageType::TYPE_3D;
+        let [x, y] = super::chroma_shift(self.aspect);
         let [width, height, depth] = self.shape.extent.map(|size| (size >> part.level.min(31)).max(1));
+        let (width, height) = (width >> x, height >> y);
         let limits = [width, height, if is_volume { depth } else { self.shape.layers }];
         let ends = part.first.iter().zip(part.extent).map(|(&first, extent)| first.checked_add(extent));
         let fits = ends.zip(limits).all(|(end, limit)| end.is_some_and(|end| end <= limit));
@@ -68,7 +75,7 @@ impl<'g> BoundImage<'g> {
         let is_volume = self.kind.dimension == vk::ImageType::TYPE_3D;
         let (layer, layers, z, depth) = if is_volume { (0, 1, z, depth) } else { (z, depth, 0, 1) };
         let layers = vk::ImageSubresourceLayers {
-            aspect_mask: self.aspects(),
+            aspect_mask: self.aspect,
             mip_level: part.level,
             base_array_layer: layer,
             layer_count: layers,
@@ -77,9 +84,12 @@ impl<'g> BoundImage<'g> {
         (layers, vk::Offset3D { x, y, z }, vk::Extent3D { width, height, depth })
     }
 
+    /// Returns all aspects, which change their layout together.
     fn aspects(&self) -> vk::ImageAspectFlags {
         match self.kind.format {
             vk::Format::D16_UNORM | vk::Format::D32_SFLOAT => vk::ImageAspectFlags::DEPTH,
+            vk::Format::S8_UINT => vk::ImageAspectFlags::STENCIL,
+            vk::Format::D32_SFLOAT_S8_UINT => vk::ImageAspectFlags::DEPTH | vk::ImageAspectFlags::STENCIL,
             _ => vk::ImageAspectFlags::COLOR,
         }
     }
@@ -142,7 +152,7 @@ impl<'a> Recorder<'a> {
 /// If the buffer is too short for its rows.
 fn region(image: &BoundImage<'_>, part: &Part, buffer: &Buffer<'_>, [pitch, rows]: [u32; 2]) -> vk::BufferImageCopy {
     let (layers, offset, extent) = image.described(part);
-    let format = u32::try_from(image.kind.format.as_raw()).ok().and_then(Format::of_vulkan);
+    let format = super::aspect_format(image.kind.format, image.aspect);
     let Some(format) = format else { panic!("a check copies an image of no known format") };
     let (width, height) = format.block();
     let slice = u64::from(pitch.div_ceil(width)) * u64::from(rows.div_ceil(height)) * u64::from(format.bytes());

@@ -1,5 +1,6 @@
 //! Images: for the driver's answers about them, without memory or with some that is exported, and for copies.
 
+mod aspect;
 mod bound;
 mod exported;
 mod target;
@@ -9,6 +10,7 @@ use amdgpu_winsys::winsys::BoMetadata;
 use ash::{prelude::VkResult, vk};
 
 pub(crate) use self::{
+    aspect::{aspect_format, chroma_shift, planes},
     bound::{BoundImage, Part as ImagePart},
     exported::Importer,
     texture::{Texture, TextureKind},
