@@ -1,4 +1,6 @@
-//! A cache of recently freed leases.
+//! A cache of recently freed leases, and of the objects that their owners want to reuse.
+
+use std::{any::Any, mem, ops::DerefMut, sync::Arc};
 
 use super::VaLease;
 use amdgpu_sharding::{STRIPES, Striped, stripe};
@@ -13,6 +15,12 @@ const LONGEST: u64 = 64 << 20;
 const RING: usize = 8;
 /// Number of later frees after which a lease may be reused.
 const REST: usize = 3;
+/// Maximum number of spare objects of each stripe.
+const SPARE: usize = 8;
+
+/// An object whose owner freed it together with a lease, and whose host memory the owner of a later lease may reuse. A manager
+/// keeps such objects beside its freed leases, because both are then found under one lock.
+pub type SpareObject = Arc<dyn Any + Send + Sync>;
 
 /// Leases of freed device memory, kept for reuse.
 ///
@@ -36,6 +44,9 @@ struct Ring {
     leases: [Option<VaLease>; RING],
     /// Index of the next entry to replace, which is the oldest one.
     next: usize,
+    /// A stack of spare objects.
+    spare: [Option<SpareObject>; SPARE],
+    spare_count: usize,
 }
 
 impl Ring {
@@ -59,6 +70,23 @@ impl Ring {
         // PANIC: a remainder is below the length.
         self.leases[at].replace(lease)
     }
+
+    #[inline]
+    fn take_spare(&mut self) -> Option<SpareObject> {
+        let top = self.spare_count.checked_sub(1)?;
+        self.spare_count = top;
+        self.spare.get_mut(top)?.take()
+    }
+
+    /// Returns the object if the stack is full.
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "otherwise the reference is copied through memory right after it was stored")]
+    fn put_spare(&mut self, object: SpareObject) -> Option<SpareObject> {
+        let Some(place) = self.spare.get_mut(self.spare_count) else { return Some(object) };
+        self.spare_count += 1;
+        *place = Some(object);
+        None
+    }
 }
 
 impl LeaseCache {
@@ -66,22 +94,57 @@ impl LeaseCache {
     /// there is none.
     #[inline]
     pub(super) fn take(&self, len: u64, alignment: u64) -> Option<VaLease> {
-        // PANIC: a stripe is below the length.
-        self.stripes[stripe()].0.try_lock()?.take(len, alignment)
+        self.ring()?.take(len, alignment)
+    }
+
+    /// Removes such a lease, and the spare object that was cached last, as far as there are any.
+    #[inline]
+    pub(super) fn take_both(&self, len: u64, alignment: u64) -> (Option<VaLease>, Option<SpareObject>) {
+        self.ring().map_or((None, None), |mut ring| (ring.take(len, alignment), ring.take_spare()))
+    }
+
+    /// Removes the spare object of the calling thread's stripe that was cached last.
+    #[inline]
+    pub(super) fn take_spare(&self) -> Option<SpareObject> {
+        self.ring()?.take_spare()
     }
 
     /// Caches a lease, and frees the oldest one in exchange. Frees the lease at once if it is too long or the stripe is locked.
-    #[inline]
-    pub(super) fn put(&self, lease: VaLease) {
-        if lease.len() > LONGEST {
-            return;
-        }
-        // PANIC: a stripe is below the length.
-        let Some(mut ring) = self.stripes[stripe()].0.try_lock() else { return };
-        let oldest = ring.put(lease);
-        // Do not take the lock of the index inside this one.
+    /// Likewise caches a spare object, or drops it if there are too many.
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "otherwise the lease is copied through memory right after it was stored")]
+    pub(super) fn put(&self, lease: Option<VaLease>, object: Option<SpareObject>) {
+        let Some(mut ring) = self.ring() else { return };
+        let oldest = match lease {
+            Some(lease) if lease.len() <= LONGEST => ring.put(lease),
+            too_long => too_long,
+        };
+        let left = object.and_then(|object| ring.put_spare(object));
+        // Do not take the lock of the index, or drop an object, inside this one.
         drop(ring);
+        if left.is_some() {
+            drop_object(left);
+        }
         drop(oldest);
+    }
+
+    /// Returns the calling thread's stripe, unless it is locked.
+    #[inline]
+    fn ring(&self) -> Option<impl DerefMut<Target = Ring>> {
+        // PANIC: a stripe is below the length.
+        self.stripes[stripe()].0.try_lock()
+    }
+
+    /// Drops every spare object.
+    #[cold]
+    pub(super) fn drop_spare(&self) {
+        for stripe in &self.stripes {
+            let mut ring = stripe.0.lock();
+            let objects = mem::take(&mut ring.spare);
+            ring.spare_count = 0;
+            drop(ring);
+            drop(objects);
+        }
     }
 
     /// Frees every cached lease. Returns `true` if there was one.
@@ -89,16 +152,25 @@ impl LeaseCache {
     pub(super) fn drain(&self) -> bool {
         let mut any = false;
         for stripe in &self.stripes {
-            let leases = std::mem::take(&mut stripe.0.lock().leases);
+            let leases = mem::take(&mut stripe.0.lock().leases);
             any |= leases.iter().any(Option::is_some);
         }
         any
     }
 }
 
+/// Drops an object. Not inlined, so that the reference is in memory only if it is dropped.
+#[cold]
+#[inline(never)]
+fn drop_object(object: Option<SpareObject>) {
+    drop(object);
+}
+
 #[cfg(test)]
 mod tests {
-    use crate::{VaError, VaLease, VaLimits, VaManager, VaRange, VaRequest, VaWindow};
+    use std::sync::Arc;
+
+    use crate::{SpareObject, VaError, VaLease, VaLimits, VaManager, VaRange, VaRequest, VaWindow};
 
     const PAGE: u64 = 4096;
     const GIB_4: u64 = 1 << 32;
@@ -181,6 +253,48 @@ mod tests {
         assert!(matches!(again_or_lowest(&manager, request(64)), Err(VaError::NoSpace { .. })));
         drop(again);
         assert!(again_or_lowest(&manager, request(64)).is_ok());
+    }
+
+    fn spare(number: u32) -> (Arc<u32>, SpareObject) {
+        let object = Arc::new(number);
+        (Arc::clone(&object), object)
+    }
+
+    fn number(object: SpareObject) -> u32 {
+        *object.downcast().unwrap()
+    }
+
+    #[test]
+    fn the_spare_object_kept_last_is_taken_first_and_more_than_fit_are_dropped() {
+        let manager = manager(1 << 30);
+        let usual = request(1);
+        assert!(matches!(manager.rested_with_spare(&usual), (None, None)));
+        let (watched, objects): (Vec<_>, Vec<_>) = (0..10).map(spare).unzip();
+        for object in objects {
+            manager.free_with_spare(Some(manager.allocate(usual).unwrap()), object);
+        }
+        assert_eq!(watched.iter().map(Arc::strong_count).collect::<Vec<_>>(), [2, 2, 2, 2, 2, 2, 2, 2, 1, 1]);
+        assert!(manager.rested(&usual).is_some(), "takes no object");
+        // With a lease, without one of that size, and for addresses that are not cached.
+        let (lease, first) = manager.rested_with_spare(&usual);
+        let (none, second) = manager.rested_with_spare(&request(2));
+        let (low, third) = manager.rested_with_spare(&usual.within(VaWindow::Low32));
+        assert_eq!([first, second, third].map(|object| object.map(number)), [7, 6, 5].map(Some));
+        assert!(lease.is_some() && none.is_none() && low.is_none());
+        manager.drop_spare();
+        assert!(watched.iter().all(|object| Arc::strong_count(object) == 1));
+        assert!(manager.rested_with_spare(&usual).1.is_none());
+    }
+
+    #[test]
+    fn a_spare_object_is_kept_also_with_a_lease_that_is_not_or_without_one() {
+        let manager = manager(1 << 30);
+        let low = manager.allocate(request(1).within(VaWindow::Low32)).unwrap();
+        manager.free_with_spare(Some(low), spare(1).1);
+        manager.free_with_spare(None, spare(2).1);
+        assert_eq!(manager.leased_bytes(), 0);
+        let taken = [(); 3].map(|()| manager.rested_with_spare(&request(1)).1.map(number));
+        assert_eq!(taken, [Some(2), Some(1), None]);
     }
 
     #[test]

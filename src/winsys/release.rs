@@ -47,6 +47,12 @@ impl Release {
     /// comparison of the whole structure reads no uninitialized bytes.
     pub(super) const DONE: Self = Self { is_done: true, refused: Errno::ENODEV, times: 0 };
 
+    /// Returns `true` if the resource was released at the first attempt.
+    #[inline]
+    pub(super) fn is_done_at_once(self) -> bool {
+        self.is_done && self.times == 0
+    }
+
     /// Returns `true` if the resource was released.
     pub(super) fn is_done(self) -> bool {
         self.is_done

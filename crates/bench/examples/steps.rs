@@ -16,12 +16,13 @@ use amdgpu_winsys::{
 type Failure = Box<dyn std::error::Error>;
 
 /// The names of all rows.
-const ROWS: [&str; 19] = [
+const ROWS: [&str; 20] = [
     "submit-empty",
     "submit-listed",
     "submit-set-1000",
     "submit-listed-1000",
     "allocate-64K",
+    "allocate-drop-64K",
     "allocate-map-64K",
     "allocate-1000",
     "va",
@@ -66,6 +67,7 @@ fn run(row: &str, count: u32) -> Result<(), Failure> {
         "submit-set-1000" => submit(&manager, count, 1000, true),
         "submit-listed-1000" => submit(&manager, count, 1000, false),
         "allocate-64K" => allocate(&manager, count, 0, false),
+        "allocate-drop-64K" => allocate_and_drop(&manager, count),
         "allocate-map-64K" => allocate(&manager, count, 0, true),
         "allocate-1000" => allocate(&manager, count, 1000, false),
         "va" => addresses(&device, count, 0),
@@ -141,6 +143,15 @@ fn allocate(manager: &MemoryManager, count: u32, members: usize, is_mapped: bool
         if is_mapped {
             black_box(memory.map()?);
         }
+        manager.free(memory);
+    }
+    Ok(())
+}
+
+fn allocate_and_drop(manager: &MemoryManager, count: u32) -> Result<(), Failure> {
+    let info = AllocateInfo::new(0, 64 << 10);
+    for _ in 0..count {
+        drop(manager.allocate(black_box(&info))?);
     }
     Ok(())
 }

@@ -11,7 +11,7 @@ use crate::{
     heaps::{Addressing, AllocationPlan, ExternalHandleTypes, MemoryError, Replay, UsageEntry},
     uapi::GemCreateFlags,
     vamgr::{GpuVa, VaLease, VaManager, VaRequest, VaWindow},
-    winsys::{self, Binding, Bo, BoMetadata, DeviceRef, Event, IsLent, MapOnce, Mapped, Mapping, Resident},
+    winsys::{self, Binding, Bo, BoMetadata, DeviceRef, DeviceRefs, Event, IsLent, MapOnce, Mapped, Mapping, Resident},
 };
 
 /// Alignment of ranges to flush or invalidate, in bytes: Vulkan's `nonCoherentAtomSize`.
@@ -87,33 +87,33 @@ pub struct DeviceMemory {
     kind: Kind,
 }
 
-/// Properties of the memory, packed into one word. Separate bytes would be stored one by one but copied together, and the copy
-/// would wait for the stores.
+/// Properties of the memory, packed into one word of 64 bits. Separate bytes, or a smaller word with padding, would be stored in
+/// parts but copied together, and the copy would wait for the stores.
 #[derive(Clone, Copy, Debug)]
-struct Kind(u32);
+struct Kind(u64);
 
 impl Kind {
     /// The CPU mapping is a lasting one, of the host memory that was imported.
-    const HOST_MEMORY: u32 = 1 << 16;
-    const ALWAYS_VALID: u32 = 1 << 17;
+    const HOST_MEMORY: u64 = 1 << 16;
+    const ALWAYS_VALID: u64 = 1 << 17;
 
     /// Packs the indices and `flags`. Vulkan has at most 32 memory types and 16 heaps, so both indices fit.
     #[inline]
-    fn new(memory_type: u32, heap: u32, flags: u32) -> Self {
-        Self(memory_type & 0xff | (heap & 0xff) << 8 | flags)
+    fn new(memory_type: u32, heap: u32, flags: u64) -> Self {
+        Self(u64::from(memory_type & 0xff | (heap & 0xff) << 8) | flags)
     }
 
     #[inline]
     fn memory_type(self) -> u32 {
-        self.0 & 0xff
+        self.0 as u32 & 0xff
     }
 
     fn heap(self) -> u32 {
-        self.0 >> 8 & 0xff
+        self.0 as u32 >> 8 & 0xff
     }
 
     #[inline]
-    fn has(self, flag: u32) -> bool {
+    fn has(self, flag: u64) -> bool {
         self.0 & flag != 0
     }
 }
@@ -132,13 +132,14 @@ impl DeviceMemory {
 
     /// Allocates device memory as planned. With `reuses`, a recently freed lease is used if one fits.
     #[inline]
-    pub(super) fn new(device: DeviceRef, plan: &AllocationPlan, reuses: bool) -> Result<Self, MemoryError> {
+    pub(super) fn new(device: &DeviceRef, plan: &AllocationPlan, reuses: bool) -> Result<Self, MemoryError> {
         let request = va_request(plan);
-        let lease = match if reuses { device.addresses().rested(&request) } else { None } {
+        let (rested, spare) = if reuses { device.addresses().rested_with_spare(&request) } else { (None, None) };
+        let lease = match rested {
             Some(lease) => lease,
             None => lease(device.addresses(), request, plan)?,
         };
-        let binding = Binding::create(device, &plan.bo, lease, plan.va_flags, plan.guard_page, plan.priority).map_err(
+        let binding = Binding::create(device, spare, &plan.bo, lease, plan.va_flags, plan.guard_page, plan.priority).map_err(
             |error| match (plan.replay, error) {
                 (Replay::At(at), source @ winsys::Error::Bind { .. }) => MemoryError::CapturedAddress { at, source },
                 (_, error) => error.into(),
@@ -148,6 +149,13 @@ impl DeviceMemory {
         let flags = if is_always_valid { Kind::ALWAYS_VALID } else { 0 };
         let kind = Kind::new(plan.memory_type, plan.heap, flags);
         Ok(Self { mapping: MapOnce::new(), binding, kind })
+    }
+
+    /// Drops the memory, and leaves its reference to the device to `shares`.
+    #[inline]
+    pub(super) fn free(self, shares: &DeviceRefs) {
+        drop(self.mapping);
+        shares.release(self.binding);
     }
 
     /// Creates imported memory. `host` is the mapping of host memory, if that was imported.

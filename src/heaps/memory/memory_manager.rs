@@ -185,6 +185,25 @@ impl MemoryManager {
         DeviceMemory::new(self.state.shares.share(), plan, !self.state.policy.guard_gaps)
     }
 
+    /// Frees device memory (`vkFreeMemory`). Dropping the memory has the same effect; this call takes less time if the memory was
+    /// the last owner of its [binding](DeviceMemory::binding), because the manager reuses the memory's reference to the device for
+    /// its next allocation. Memory of another manager is freed as well.
+    ///
+    /// ```
+    /// # use amdgpu_winsys::{heaps::{AllocateInfo, MemoryManager, TableOptions}, winsys::Device};
+    /// # let kernel = amdgpu_sim::SimKernel::open(amdgpu_sim::profile("navi21").ok_or("no such chip")?);
+    /// # let device = Device::new(kernel)?;
+    /// let manager = MemoryManager::new(&device, &TableOptions::default())?;
+    /// let memory = manager.allocate(&AllocateInfo::new(0, 4096))?;
+    /// manager.free(memory);
+    /// assert_eq!(manager.usage_tracker().usage().total(), 0);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[inline]
+    pub fn free(&self, memory: DeviceMemory) {
+        memory.free(&self.state.shares);
+    }
+
     /// Allocates and notifies the observer.
     #[cold]
     fn allocate_aloud(&self, plan: &AllocationPlan) -> Result<DeviceMemory, MemoryError> {

@@ -111,6 +111,12 @@ impl Bo {
         }
     }
 
+    /// Returns `true` if [closing](Self::close) the BO would return its device.
+    #[inline]
+    pub(in crate::winsys) fn is_plain(&self) -> bool {
+        self.0.is_unique() && self.0.handle.is_plain()
+    }
+
     /// Closes the BO if this is its only handle. Returns the device if another BO can be [allocated](Self::recreate) in its host
     /// memory.
     #[inline]

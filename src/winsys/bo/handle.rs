@@ -64,11 +64,17 @@ impl Handle {
         self.device = Some(device);
     }
 
+    /// Returns `true` if the share was neither shared nor named.
+    #[inline]
+    pub(super) fn is_plain(&self) -> bool {
+        self.rare.get().is_none()
+    }
+
     /// Gives the share up, and closes the handle if this was the last one. Returns the device if the share is blank now and can be
     /// [opened](Self::open) again.
     #[inline]
     pub(super) fn close(&mut self) -> Option<DeviceRef> {
-        let is_plain = self.rare.get().is_none();
+        let is_plain = self.is_plain();
         let device = self.device.take()?;
         if self.shared().is_none() {
             let closed = close(&device, self.raw);

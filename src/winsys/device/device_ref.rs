@@ -2,7 +2,6 @@
 
 use std::{array, fmt, ops::Deref, sync::Arc};
 
-use super::spare_objects::SpareObjects;
 use crate::{
     host_memory::{ArcRoom, NoHostMemory},
     winsys::Device,
@@ -15,29 +14,11 @@ use amdgpu_sharding::{STRIPES, Striped, stripe};
 /// that creates many BOs therefore keeps [`DeviceRefs`] and clones its references, so that each thread changes a count in a
 /// cache line of its own.
 #[derive(Clone)]
-pub(crate) struct DeviceRef(Arc<Striped<Shared>>);
-
-/// The state that clones of a reference share.
-struct Shared {
-    device: Device,
-    spare: SpareObjects,
-}
-
-impl Shared {
-    fn new(device: &Device) -> Striped<Self> {
-        Striped(Self { device: device.clone(), spare: SpareObjects::default() })
-    }
-}
+pub(crate) struct DeviceRef(Arc<Striped<Device>>);
 
 impl DeviceRef {
     pub(crate) fn new(device: &Device) -> Result<Self, NoHostMemory> {
-        Ok(Self(ArcRoom::new()?.fill(Shared::new(device))))
-    }
-
-    /// Returns the released objects whose host memory new ones reuse.
-    #[inline]
-    pub(crate) fn spare(&self) -> &SpareObjects {
-        &self.0.0.spare
+        Ok(Self(ArcRoom::new()?.fill(Striped(device.clone()))))
     }
 }
 
@@ -46,7 +27,7 @@ impl Deref for DeviceRef {
 
     #[inline]
     fn deref(&self) -> &Device {
-        &self.0.0.device
+        &self.0.0
     }
 }
 
@@ -73,13 +54,22 @@ pub struct DeviceRefs([DeviceRef; STRIPES]);
 impl DeviceRefs {
     /// Creates references to `device`.
     pub fn new(device: &Device) -> Self {
-        Self(array::from_fn(|_| DeviceRef(Arc::new(Shared::new(device)))))
+        Self(array::from_fn(|_| DeviceRef(Arc::new(Striped(device.clone())))))
     }
 
-    /// Returns a reference for an object that the calling thread creates.
+    /// Returns the reference to clone for an object that the calling thread creates.
     #[inline]
-    pub(crate) fn share(&self) -> DeviceRef {
+    pub(crate) fn share(&self) -> &DeviceRef {
         // PANIC: the stripe number is below the length of the array.
-        self.0[stripe()].clone()
+        &self.0[stripe()]
+    }
+}
+
+/// Drops the references to the device that [released](DeviceRefs::release) bindings left for reuse. They are kept in the device's
+/// own address manager, so the device would otherwise never be closed. No binding is being released here, because that takes a
+/// reference to a `DeviceRefs`.
+impl Drop for DeviceRefs {
+    fn drop(&mut self) {
+        self.share().addresses().drop_spare();
     }
 }

@@ -13,7 +13,6 @@ mod questions;
 #[expect(unsafe_code, reason = "the seam: the system calls themselves")]
 mod render_node;
 mod shader_resources;
-mod spare_objects;
 
 pub use self::{
     device::Device,

@@ -11,7 +11,7 @@ use super::{
 };
 use crate::{
     uapi::{VaFlags, VaOperation},
-    vamgr::{GpuVa, VaLease},
+    vamgr::{GpuVa, SpareObject, VaLease},
     winsys::{Bo, BoRequest, Device, DeviceRef, Error, PAGE_SIZE, Result},
 };
 
@@ -119,11 +119,12 @@ impl Binding {
         Ok(Self(state.into()))
     }
 
-    /// Allocates a BO and binds the whole BO, with a guard page if requested. Without one it reuses the host memory of the binding
-    /// that was released last with this reference to the device.
+    /// Allocates a BO and binds the whole BO, with a guard page if requested. Without one it reuses the host memory of a released
+    /// binding if `spare` is that.
     #[inline]
     pub(crate) fn create(
-        device: DeviceRef,
+        device: &DeviceRef,
+        spare: Option<SpareObject>,
         request: &BoRequest,
         lease: VaLease,
         flags: VaFlags,
@@ -131,13 +132,20 @@ impl Binding {
         priority: u32,
     ) -> Result<Self> {
         if !guard_page
-            && let Some(mut released) = device.spare().take::<BindingState>()
+            && let Some(spare) = spare
+            && let Ok(mut released) = spare.downcast::<BindingState>()
             && let Some(state) = Arc::get_mut(&mut released)
         {
             state.rebind(device, request, lease, flags, narrow(priority))?;
             return Ok(Self(released.into()));
         }
-        Self::owning(Bo::create_with(device, request)?, lease, flags, guard_page, priority)
+        Self::owning(Bo::create_with(device.clone(), request)?, lease, flags, guard_page, priority)
+    }
+
+    /// Drops this handle; see `BindingRef::release_to`.
+    #[inline]
+    pub(super) fn release_to(self, device: &Device) {
+        self.0.release_to(device);
     }
 
     /// Binds a part of a BO at the start of `lease`: the `len` bytes that start at byte offset `offset`.

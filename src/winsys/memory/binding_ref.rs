@@ -7,13 +7,14 @@ use std::{
 };
 
 use super::binding_state::BindingState;
+use crate::winsys::Device;
 
 /// A counted reference to the state of a binding. Dropping the last one releases the binding, and its BO unless that has other
 /// handles.
 ///
-/// The host memory of both, about 250 bytes, is kept with the BO's reference to the device (`DeviceRef::spare`) for the next binding
-/// that is created with it, unless the binding has weak handles, or the BO has other handles, a name, or was exported or imported. A
-/// program that frees and allocates repeatedly therefore allocates and frees no host memory for them.
+/// The host memory of both, about 250 bytes, is kept with the freed addresses (`VaManager::free_with_spare`) for the next binding
+/// of the device, unless the binding has weak handles, or the BO has other handles, a name, or was exported or imported. A program
+/// that frees and allocates repeatedly therefore allocates and frees no host memory for them.
 #[derive(Clone)]
 pub(super) struct BindingRef(
     /// `Some` until `Drop` takes it.
@@ -28,6 +29,24 @@ impl BindingRef {
 
     pub(super) fn downgrade(&self) -> Weak<BindingState> {
         self.0.as_ref().map_or_else(Weak::new, Arc::downgrade)
+    }
+}
+
+impl BindingRef {
+    /// Drops the reference like `Drop`. If it was the last one and the binding is of `device`, the reference to the device is kept
+    /// together with the host memory, which saves the next binding two locked instructions. The caller removes it before it drops
+    /// its last reference to the device ([`VaManager::drop_spare`](crate::vamgr::VaManager::drop_spare)).
+    #[inline]
+    pub(super) fn release_to(mut self, device: &Device) {
+        if self.device_address == device.address()
+            && let Some(mut state) = self.0.take_if(|state| Arc::strong_count(state) == 1)
+            && let Some(own) = Arc::get_mut(&mut state)
+            && let Some(reference) = own.release()
+        {
+            own.keep(reference);
+            let lease = own.take_unbound();
+            device.addresses().free_with_spare(lease, state);
+        }
     }
 }
 
@@ -60,9 +79,11 @@ impl Drop for BindingRef {
         if let Some(mut state) = self.0.take()
             // A plain load first: `get_mut` takes a locked instruction to rule out weak references.
             && Arc::strong_count(&state) == 1
-            && let Some(device) = Arc::get_mut(&mut state).and_then(BindingState::release)
+            && let Some(own) = Arc::get_mut(&mut state)
+            && let Some(device) = own.release()
         {
-            device.spare().keep(state);
+            let lease = own.take_unbound();
+            device.addresses().free_with_spare(lease, state);
         }
     }
 }

@@ -16,8 +16,10 @@ use crate::{
 /// The state that all handles of a binding share.
 #[derive(Debug)]
 pub(super) struct BindingState {
-    /// `None` if nothing is bound any more.
+    /// `None` once the addresses were freed.
     lease: Option<VaLease>,
+    /// `true` until the memory is unbound, which the addresses may outlive.
+    is_bound: bool,
     pub(super) bo: Bo,
     pub(super) offset: u64,
     pub(super) len: u64,
@@ -28,6 +30,8 @@ pub(super) struct BindingState {
     pub(super) bo_handle: u32,
     pub(super) device_address: usize,
     pub(super) priority: AtomicU8,
+    /// A reference for the next binding in this host memory; see `BindingRef::release_to`.
+    kept: Option<DeviceRef>,
 }
 
 /// The bound part of a BO, with its access flags.
@@ -131,6 +135,7 @@ impl BindingState {
         let Part { offset, len, flags } = part;
         Self {
             lease: Some(lease),
+            is_bound: true,
             bo_handle: bo.handle(),
             device_address: bo.device().address(),
             bo,
@@ -139,39 +144,55 @@ impl BindingState {
             flags,
             has_guard_page: false,
             priority: AtomicU8::new(priority),
+            kept: None,
         }
     }
 
     /// Returns the first bound address.
     #[inline]
     pub(super) fn start(&self) -> GpuVa {
-        // Only `unbind` takes the lease, after the last use of the address.
+        // Only a release takes the lease, after the last use of the address.
         self.lease.as_ref().map_or(GpuVa::from_48_bits(0), VaLease::start)
     }
 
     /// Unbinds the memory, and closes the BO unless it has other handles. Returns the device if the state can be
-    /// [reused](Self::rebind).
+    /// [reused](Self::rebind). The caller then frees the [rest of the addresses](Self::take_unbound).
     #[inline]
     pub(super) fn release(&mut self) -> Option<DeviceRef> {
-        self.unbind();
+        let keeps_lease = self.bo.is_plain() && !self.bo.device().is_heard();
+        self.unbind(keeps_lease);
         self.bo.close()
     }
 
-    /// Allocates a BO and binds the whole BO, in a state that was [released](Self::release).
+    /// Returns the addresses of a state that was [released](Self::release), if they are still to be freed.
+    #[inline]
+    pub(super) fn take_unbound(&mut self) -> Option<VaLease> {
+        self.lease.take()
+    }
+
+    /// Stores a reference to the device for the next binding, in a state that was [released](Self::release).
+    #[inline]
+    pub(super) fn keep(&mut self, device: DeviceRef) {
+        self.kept = Some(device);
+    }
+
+    /// Allocates a BO and binds the whole BO, in a state that was [released](Self::release). The BO takes the stored reference to
+    /// the device, otherwise a clone of `device`.
     #[inline]
     pub(super) fn rebind(
         &mut self,
-        device: DeviceRef,
+        device: &DeviceRef,
         request: &BoRequest,
         lease: VaLease,
         flags: VaFlags,
         priority: u8,
     ) -> Result<()> {
         let is_heard = device.is_heard();
+        let device = self.kept.take().unwrap_or_else(|| device.clone());
         self.bo.recreate(device, request)?;
         let len = self.bo.size();
         bind(&self.bo, 0, len, &lease, flags)?;
-        self.lease = Some(lease);
+        (self.lease, self.is_bound) = (Some(lease), true);
         (self.bo_handle, self.device_address) = (self.bo.handle(), self.bo.device().address());
         (self.offset, self.len, self.flags, self.has_guard_page) = (0, len, flags, false);
         *self.priority.get_mut() = priority;
@@ -181,11 +202,17 @@ impl BindingState {
         Ok(())
     }
 
-    /// Removes the binding from the page tables, then frees the addresses. Does nothing if that was done before.
-    fn unbind(&mut self) {
-        let Some(lease) = self.lease.take() else { return };
+    /// Removes the binding from the page tables, then frees the addresses. With `keeps_lease`, which is for a device without
+    /// observers, the addresses stay in the state if the kernel removed the binding at once. Does nothing if the binding was
+    /// removed before.
+    #[inline]
+    fn unbind(&mut self, keeps_lease: bool) {
+        if !self.is_bound {
+            return;
+        }
+        self.is_bound = false;
         let has_guard_page = self.has_guard_page;
-        let (at, device) = (lease.start(), self.bo.device());
+        let (at, device) = (self.start(), self.bo.device());
         let unbind = |at, offset, len, flags| {
             let mut argument = argument(self.bo_handle, VaOperation::Unmap, at, offset, len, flags);
             release(|| send_quietly(device.kernel(), &mut argument))
@@ -194,6 +221,10 @@ impl BindingState {
         let guard =
             behind.map_or(Release::DONE, |behind| unbind(behind, 0, PAGE_SIZE, self.flags - VaFlags::WRITEABLE));
         let bound = unbind(at, self.offset, self.len, self.flags);
+        if keeps_lease && bound.is_done_at_once() && guard.is_done_at_once() {
+            return;
+        }
+        let Some(lease) = self.lease.take() else { return };
         if bound.is_done() && guard.is_done() {
             device.addresses().free(lease);
         } else {
@@ -212,6 +243,6 @@ impl BindingState {
 
 impl Drop for BindingState {
     fn drop(&mut self) {
-        self.unbind();
+        self.unbind(false);
     }
 }

@@ -76,7 +76,7 @@ impl Bo {
     /// # Ok(()) }
     /// ```
     pub fn create_bound(device: &Device, request: &BoundRequest) -> Result<Binding> {
-        create_bound(DeviceRef::new(device).map_err(|error| error.of("a BO"))?, request)
+        create_bound(&DeviceRef::new(device).map_err(|error| error.of("a BO"))?, request)
     }
 }
 
@@ -117,13 +117,39 @@ impl DeviceRefs {
     pub fn create_bound(&self, request: &BoundRequest) -> Result<Binding> {
         create_bound(self.share(), request)
     }
+
+    /// Drops a handle of a binding. If it is the last one, the binding is released as usual, but the next one that
+    /// [`DeviceRefs::create_bound`] creates also reuses its reference to the device. The result is the same as that of dropping the
+    /// handle; for a binding of another device there is no difference at all.
+    ///
+    /// Requests: AMDGPU_GEM_VA (unmap), GEM_CLOSE.
+    ///
+    /// ```
+    /// # use amdgpu_winsys::{uapi::{GemCreateFlags, GemDomain, VaFlags}, vamgr::VaRequest};
+    /// # use amdgpu_winsys::winsys::{BoRequest, BoundRequest, Device, DeviceRefs};
+    /// # let kernel = amdgpu_sim::SimKernel::open(amdgpu_sim::profile("navi21").ok_or("no such chip")?);
+    /// # let device = Device::new(kernel)?;
+    /// # let bo = BoRequest { size: 1 << 16, alignment: 0, domains: GemDomain::GTT, flags: GemCreateFlags::empty() };
+    /// # let (addresses, flags) = (VaRequest::new(1 << 16), VaFlags::READABLE);
+    /// # let request = BoundRequest { bo, addresses, flags, priority: 14, guard_page: false };
+    /// let shares = DeviceRefs::new(&device);
+    /// let binding = shares.create_bound(&request)?;
+    /// assert_eq!(device.usage_tracker().usage().gtt, 1 << 16);
+    /// shares.release(binding);
+    /// assert_eq!(device.usage_tracker().usage().gtt, 0);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[inline]
+    pub fn release(&self, binding: Binding) {
+        binding.release_to(self.share());
+    }
 }
 
 #[inline]
-fn create_bound(device: DeviceRef, request: &BoundRequest) -> Result<Binding> {
+fn create_bound(device: &DeviceRef, request: &BoundRequest) -> Result<Binding> {
     let &BoundRequest { ref bo, addresses, flags, priority, guard_page } = request;
     let refused = |source| Error::Address { is_fixed: addresses.is_fixed(), source };
-    let rested = device.addresses().rested(&addresses);
+    let (rested, spare) = device.addresses().rested_with_spare(&addresses);
     let lease = rested.map_or_else(|| device.addresses().allocate(addresses).map_err(refused), Ok)?;
-    Binding::create(device, bo, lease, flags, guard_page, priority)
+    Binding::create(device, spare, bo, lease, flags, guard_page, priority)
 }

@@ -96,7 +96,7 @@ impl Memories for Ours<'_> {
 
     #[inline]
     fn free(&mut self, memory: DeviceMemory) {
-        drop(memory);
+        self.manager.free(memory);
     }
 }
 
@@ -197,6 +197,7 @@ fn beside_radv(
                         for _ in 0..n {
                             let memory = ours.allocate(size);
                             std::hint::black_box(memory.map().expect("the null kernel refuses nothing"));
+                            ours.free(memory);
                         }
                     },
                     &mut |n| {

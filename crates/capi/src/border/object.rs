@@ -117,10 +117,13 @@ pub(crate) unsafe fn release<H: Handle>(handle: *mut H, argument: &str) {
     }
     // SAFETY: the caller's promise.
     let Ok(shared) = (unsafe { shell::<H>(handle, argument) }) else { return };
-    if shared.references.fetch_sub(1, Ordering::Release) > 1 {
-        return;
+    // No other thread can change a count of one, so the last reference needs no locked instruction.
+    if shared.references.load(Ordering::Acquire) > 1 {
+        if shared.references.fetch_sub(1, Ordering::Release) > 1 {
+            return;
+        }
+        fence(Ordering::Acquire);
     }
-    fence(Ordering::Acquire);
     checked::freed(handle.addr());
     let place = handle.cast::<Shell<H>>();
     // SAFETY: it was the last reference, so nothing else uses the object.

@@ -53,6 +53,16 @@ impl<T: Object> Handed<T> {
         handle
     }
 
+    /// Removes the object from its place; the handle is no longer valid.
+    #[inline]
+    pub(crate) fn take(self) -> T {
+        live::leave(self.0.addr().get() as u64);
+        let place = self.0;
+        std::mem::forget(self);
+        // SAFETY: the pointer is of a `Box` that `new` leaked, and the owner that was forgotten was its only one.
+        unsafe { Box::from_raw(place.as_ptr()) }.object
+    }
+
     /// Takes back ownership of an object from its handle; `None` for the null handle, and in a debug build for a handle that is not
     /// live.
     ///

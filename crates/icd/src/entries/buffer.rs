@@ -73,14 +73,14 @@ pub(crate) fn requirements_without(
 }
 
 pub(crate) fn bind(_: &Device, buffer: &Buffer, memory: &Memory, offset: u64) -> Result<(), Failure> {
-    buffer.bind(memory.memory.read().binding(), offset)
+    buffer.bind(memory.binding(), offset)
 }
 
 pub(crate) fn bind2(_: &Device, count: u32, infos: Array<'_, vk::BindBufferMemoryInfo<'_>>) -> Result<(), Failure> {
     for info in infos.of(count) {
         let both = object::<Buffer>(info.buffer).zip(object::<Memory>(info.memory));
         let (buffer, memory) = both.ok_or(vk::Result::ERROR_UNKNOWN)?;
-        buffer.bind(memory.memory.read().binding(), info.memory_offset)?;
+        buffer.bind(memory.binding(), info.memory_offset)?;
     }
     Ok(())
 }

@@ -75,14 +75,15 @@ fn import(device: &Device, info: &vk::MemoryAllocateInfo<'_>) -> Result<Option<D
 }
 
 #[inline]
-pub(crate) fn free(_: &Device, memory: Option<Handed<Memory>>, _: Allocator) {
-    drop(memory);
+pub(crate) fn free(device: &Device, memory: Option<Handed<Memory>>, _: Allocator) {
+    if let Some(memory) = memory {
+        memory.take().free(&device.gpu);
+    }
 }
 
 /// Maps the whole memory, if it is not mapped yet, and returns the address of a byte.
 fn mapped(memory: &Memory, offset: u64) -> Result<*mut c_void, Failure> {
     let failed = Failure(vk::Result::ERROR_MEMORY_MAP_FAILED);
-    let memory = memory.memory.read();
     let offset = usize::try_from(offset).ok().filter(|_| offset < memory.size()).ok_or(failed)?;
     Ok(memory.map()?.as_ptr().as_ptr().wrapping_add(offset).cast())
 }
@@ -108,22 +109,22 @@ pub(crate) fn map2(
     let is_placed = info.flags.contains(vk::MemoryMapFlags::PLACED_EXT);
     match chain::find::<vk::MemoryMapPlacedInfoEXT<'_>>(info).filter(|_| is_placed) {
         // The whole of it, for ranges cannot be placed.
-        Some(placed) => pointer.set(descriptor::map_placed(&memory.memory.read(), placed.p_placed_address)?.cast()),
+        Some(placed) => pointer.set(descriptor::map_placed(memory, placed.p_placed_address)?.cast()),
         None => pointer.set(mapped(memory, info.offset)?),
     }
     Ok(())
 }
 
 pub(crate) fn unmap(_: &Device, memory: &Memory) {
-    memory.memory.read().unmap();
+    memory.unmap();
 }
 
 pub(crate) fn unmap2(_: &Device, info: &vk::MemoryUnmapInfoKHR<'_>) -> Result<(), Failure> {
     let memory = object::<Memory>(info.memory).ok_or(vk::Result::ERROR_UNKNOWN)?;
     if info.flags.contains(vk::MemoryUnmapFlagsKHR::RESERVE_EXT) {
-        memory.memory.read().unmap_reserving()?;
+        memory.unmap_reserving()?;
     } else {
-        memory.memory.read().unmap();
+        memory.unmap();
     }
     Ok(())
 }
@@ -131,7 +132,7 @@ pub(crate) fn unmap2(_: &Device, info: &vk::MemoryUnmapInfoKHR<'_>) -> Result<()
 pub(crate) fn flush(_: &Device, count: u32, ranges: Array<'_, vk::MappedMemoryRange<'_>>) -> Result<(), Failure> {
     for range in ranges.of(count) {
         let memory = object::<Memory>(range.memory).ok_or(vk::Result::ERROR_UNKNOWN)?;
-        memory.memory.read().flush(range.offset, range.size)?;
+        memory.flush(range.offset, range.size)?;
     }
     Ok(())
 }
@@ -139,28 +140,28 @@ pub(crate) fn flush(_: &Device, count: u32, ranges: Array<'_, vk::MappedMemoryRa
 pub(crate) fn invalidate(_: &Device, count: u32, ranges: Array<'_, vk::MappedMemoryRange<'_>>) -> Result<(), Failure> {
     for range in ranges.of(count) {
         let memory = object::<Memory>(range.memory).ok_or(vk::Result::ERROR_UNKNOWN)?;
-        memory.memory.read().invalidate(range.offset, range.size)?;
+        memory.invalidate(range.offset, range.size)?;
     }
     Ok(())
 }
 
 /// Returns the size of the memory, because no memory type is allocated lazily.
 pub(crate) fn commitment(_: &Device, memory: &Memory, mut bytes: Out<'_, u64>) {
-    bytes.set(memory.memory.read().size());
+    bytes.set(memory.size());
 }
 
 pub(crate) fn capture_address(_: &Device, info: &vk::DeviceMemoryOpaqueCaptureAddressInfo<'_>) -> u64 {
-    object::<Memory>(info.memory).map_or(0, |memory| memory.memory.read().address().as_u64())
+    object::<Memory>(info.memory).map_or(0, |memory| memory.address().as_u64())
 }
 
 pub(crate) fn set_priority(_: &Device, memory: &Memory, priority: f32) {
-    memory.memory.read().set_priority(priority);
+    memory.set_priority(priority);
 }
 
 pub(crate) fn export(_: &Device, info: &vk::MemoryGetFdInfoKHR<'_>, mut fd: Out<'_, i32>) -> Result<(), Failure> {
     let memory = object::<Memory>(info.memory).ok_or(vk::Result::ERROR_UNKNOWN)?;
     let kind = ExternalHandleTypes::from_bits_truncate(info.handle_type.as_raw());
-    fd.set(memory.memory.read().export(kind)?.into_raw_fd());
+    fd.set(memory.export(kind)?.into_raw_fd());
     Ok(())
 }
 

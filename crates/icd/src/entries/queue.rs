@@ -139,7 +139,7 @@ pub(crate) fn wait_idle(queue: &Queue) -> Result<(), Failure> {
 /// Converts a bind of a sparse buffer to a change of the library.
 fn sparse_bind(bind: &vk::SparseMemoryBind) -> Result<SparseBind, Failure> {
     let backing = object::<Memory>(bind.memory)
-        .map(|memory| Backing { memory: memory.memory.read().binding().clone(), offset: bind.memory_offset });
+        .map(|memory| Backing { memory: memory.binding().clone(), offset: bind.memory_offset });
     if backing.is_none() && bind.memory != vk::DeviceMemory::null() {
         return Err(UNKNOWN);
     }

@@ -31,7 +31,7 @@ impl Event {
 
     /// Returns the GPU address of the event.
     pub(crate) fn address(&self) -> GpuVa {
-        self.0.memory.read().address()
+        self.0.address()
     }
 
     /// Returns `true` if the event is set.
@@ -40,7 +40,7 @@ impl Event {
     ///
     /// The errors of mapping the memory.
     pub(crate) fn is_set(&self) -> Result<bool, Failure> {
-        Ok(self.0.memory.read().map()?.load_u32(0)? == EVENT_SET)
+        Ok(self.0.map()?.load_u32(0)? == EVENT_SET)
     }
 
     /// Sets or resets the event.
@@ -50,6 +50,6 @@ impl Event {
     /// The errors of mapping the memory.
     pub(crate) fn set(&self, is_set: bool) -> Result<(), Failure> {
         let value = if is_set { EVENT_SET } else { EVENT_RESET };
-        Ok(self.0.memory.read().map()?.store_u32(0, value)?)
+        Ok(self.0.map()?.store_u32(0, value)?)
     }
 }

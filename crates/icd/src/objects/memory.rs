@@ -1,10 +1,9 @@
 //! Device memory.
 
-use std::sync::Arc;
+use std::{ops::Deref, sync::Arc};
 
 use amdgpu_winsys::heaps::{AllocateFlags, AllocateInfo, DeviceMemory, MemoryPropertyFlags};
 use ash::vk;
-use parking_lot::RwLock;
 
 use super::Gpu;
 use crate::border::Failure;
@@ -13,8 +12,8 @@ use crate::border::Failure;
 /// exists, and every submission lists the set.
 #[derive(Debug)]
 pub(crate) struct Memory {
-    /// The library's memory object. It is locked for writing to unmap it.
-    pub(crate) memory: RwLock<DeviceMemory>,
+    /// The library's memory object, until `free` takes it.
+    memory: Option<DeviceMemory>,
     /// The GPU whose residency set contains the memory, if any.
     resident_of: Option<Arc<Gpu>>,
 }
@@ -26,7 +25,7 @@ impl Memory {
             gpu.residents.add(memory.binding());
             Arc::clone(gpu)
         });
-        Self { memory: RwLock::new(memory), resident_of }
+        Self { memory: Some(memory), resident_of }
     }
 
     /// Allocates cached system memory for the driver's own use: events and queries.
@@ -44,12 +43,37 @@ impl Memory {
         let info = AllocateInfo { flags: AllocateFlags::INTERNAL, ..AllocateInfo::new(kind, size) };
         Ok(Self::new(gpu, gpu.memory.allocate(&info)?))
     }
+
+    /// Frees the memory. Unlike dropping it, this leaves its reference to the device to the next allocation.
+    #[inline]
+    pub(crate) fn free(mut self, gpu: &Gpu) {
+        self.leave();
+        if let Some(memory) = self.memory.take() {
+            gpu.memory.free(memory);
+        }
+    }
+
+    /// Removes the memory from the set of the GPU.
+    #[inline]
+    fn leave(&mut self) {
+        if let Some((gpu, memory)) = self.resident_of.take().zip(self.memory.as_ref()) {
+            gpu.residents.remove(memory.binding());
+        }
+    }
+}
+
+impl Deref for Memory {
+    type Target = DeviceMemory;
+
+    #[inline]
+    fn deref(&self) -> &DeviceMemory {
+        // PANIC: only `free` takes it, which takes this object too.
+        self.memory.as_ref().expect("the memory was not freed")
+    }
 }
 
 impl Drop for Memory {
     fn drop(&mut self) {
-        if let Some(gpu) = &self.resident_of {
-            gpu.residents.remove(self.memory.get_mut().binding());
-        }
+        self.leave();
     }
 }

@@ -43,8 +43,7 @@ impl QueryPool {
     /// `VK_ERROR_UNKNOWN` if the pool does not have the queries.
     pub(crate) fn reset(&self, first: u32, count: u32) -> Result<(), Failure> {
         let offset = self.offset(first, count)?;
-        let memory = self.memory.memory.read();
-        let mapping = memory.map()?;
+        let mapping = self.memory.map()?;
         let words = (0..u64::from(count) * 2).map(|word| mapping.store_u64(offset + 8 * word, 0));
         Ok(words.collect::<Result<(), _>>()?)
     }
@@ -56,8 +55,7 @@ impl QueryPool {
     /// `VK_ERROR_UNKNOWN` if the pool does not have the query.
     pub(crate) fn value(&self, query: u32) -> Result<Option<u64>, Failure> {
         let offset = self.offset(query, 1)?;
-        let memory = self.memory.memory.read();
-        let mapping = memory.map()?;
+        let mapping = self.memory.map()?;
         let is_there = mapping.load_u64(offset + 8)? != 0;
         Ok(if is_there { Some(mapping.load_u64(offset)?) } else { None })
     }
@@ -69,7 +67,7 @@ impl QueryPool {
     /// `VK_ERROR_UNKNOWN` if the pool does not have the query.
     pub(crate) fn addresses(&self, query: u32) -> Result<(GpuVa, GpuVa), Failure> {
         let offset = self.offset(query, 1)?;
-        let first = self.memory.memory.read().address();
+        let first = self.memory.address();
         let both = first.checked_add(offset).zip(first.checked_add(offset + 8));
         both.ok_or(Failure(vk::Result::ERROR_UNKNOWN))
     }

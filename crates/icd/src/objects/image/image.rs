@@ -69,7 +69,7 @@ impl Image {
     ///
     /// `VK_ERROR_UNKNOWN` if the memory ends before the image, or the image is already bound. Valid usage forbids these cases.
     pub(crate) fn bind(&self, memory: vk::DeviceMemory, offset: u64) -> Result<(), Failure> {
-        let binding = object::<Memory>(memory).ok_or(UNKNOWN)?.memory.read().binding().clone();
+        let binding = object::<Memory>(memory).ok_or(UNKNOWN)?.binding().clone();
         let fits = offset.checked_add(self.layout.total_bytes).is_some_and(|end| end <= binding.len());
         if !fits || !offset.is_multiple_of(self.alignment()) {
             return Err(UNKNOWN);
