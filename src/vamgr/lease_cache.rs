@@ -80,7 +80,10 @@ impl Ring {
 
     /// Returns the object if the stack is full.
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "otherwise the reference is copied through memory right after it was stored")]
+    #[expect(
+        clippy::inline_always,
+        reason = "otherwise the reference is copied through memory right after it was stored"
+    )]
     fn put_spare(&mut self, object: SpareObject) -> Option<SpareObject> {
         let Some(place) = self.spare.get_mut(self.spare_count) else { return Some(object) };
         self.spare_count += 1;

@@ -139,12 +139,11 @@ impl DeviceMemory {
             Some(lease) => lease,
             None => lease(device.addresses(), request, plan)?,
         };
-        let binding = Binding::create(device, spare, &plan.bo, lease, plan.va_flags, plan.guard_page, plan.priority).map_err(
-            |error| match (plan.replay, error) {
+        let binding = Binding::create(device, spare, &plan.bo, lease, plan.va_flags, plan.guard_page, plan.priority)
+            .map_err(|error| match (plan.replay, error) {
                 (Replay::At(at), source @ winsys::Error::Bind { .. }) => MemoryError::CapturedAddress { at, source },
                 (_, error) => error.into(),
-            },
-        )?;
+            })?;
         let is_always_valid = plan.bo.flags.contains(GemCreateFlags::VM_ALWAYS_VALID);
         let flags = if is_always_valid { Kind::ALWAYS_VALID } else { 0 };
         let kind = Kind::new(plan.memory_type, plan.heap, flags);

@@ -23,7 +23,7 @@ fn mapped<T>(image: &Image, work: impl FnOnce(&Mapping, u64) -> Result<T, Failur
         return Err(UNKNOWN);
     }
     image.with_memory(|memory, offset| {
-            let mapping = memory.map()?;
+        let mapping = memory.map()?;
         work(&mapping, offset)
     })
 }
