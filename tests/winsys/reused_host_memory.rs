@@ -152,7 +152,7 @@ fn a_release_that_the_kernel_refuses_once_is_repeated() {
             kernel.fail_nth_ioctl(refused, 0, Errno::EINTR);
             release(&shares, binding);
             assert!(kernel.has_fired());
-            assert_eq!((kernel.inner().census(), device.addresses().leased_bytes()), (before.clone(), 0));
+            assert_eq!((kernel.inner().census(), device.addresses().leased_bytes()), (before, 0));
         }
     }
 }
