@@ -6,7 +6,7 @@ use std::{
     sync::atomic::{AtomicU8, Ordering},
 };
 
-use amdgpu_sim::sysfs::{FIRST_RENDER_MINOR, RESCAN};
+use amdgpu_sim::sysfs::{DEBUG, FIRST_RENDER_MINOR, RESCAN};
 use amdgpu_sim_world::{CLASSES, SW_SYNC, is_server_thread};
 use nix::errno::Errno;
 
@@ -17,7 +17,8 @@ use crate::{
 };
 
 /// Directories that the world replaces as a whole: what is really there is hidden.
-const REPLACED: [&[u8]; 4] = [b"/dev/dri", b"/sys/class/drm", b"/sys/bus/pci/devices", b"/sys/bus/pci/drivers/amdgpu"];
+const REPLACED: [&[u8]; 5] =
+    [b"/dev/dri", b"/sys/class/drm", b"/sys/bus/pci/devices", b"/sys/bus/pci/drivers/amdgpu", DEBUG.as_bytes()];
 /// The world has every character device of DRM's major number.
 const DRM_DEVICES: &[u8] = b"/sys/dev/char/226:";
 /// The world's devices sit on root complexes of their own.
@@ -243,6 +244,7 @@ mod tests {
             "/sys/class/drm/card0",
             "/dev/sw_sync",
             "/sys/bus/pci/rescan",
+            "/sys/kernel/debug/dri/0",
         ] {
             assert!(is_ours(ours.as_bytes()), "{ours}");
         }

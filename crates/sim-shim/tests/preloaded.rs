@@ -152,6 +152,12 @@ fn a_gpu_is_removed_and_found_again_by_writing_to_sysfs() {
 }
 
 #[test]
+fn root_resets_one_gpu_by_reading_a_file_of_debugfs() {
+    launched("navi21,renoir", &["recover"]);
+    hosted("navi21,renoir", &["recover"]);
+}
+
+#[test]
 fn a_program_makes_and_signals_fences_of_its_own() {
     both_ways(&["sw-sync"]);
 }

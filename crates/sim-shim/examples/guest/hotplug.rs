@@ -1,16 +1,24 @@
-//! A GPU that is taken out and found again, by writing to files of sysfs.
+//! A GPU that is taken out and found again by writing to files of sysfs, or reset by reading a file of debugfs.
 
 use std::{
     fs::{self, File},
     io::Write as _,
-    os::fd::OwnedFd,
+    os::{
+        fd::OwnedFd,
+        unix::fs::{MetadataExt as _, OpenOptionsExt as _},
+    },
     path::Path,
     process::Command,
     thread,
     time::{Duration, Instant},
 };
 
-use nix::errno::Errno;
+use amdgpu_winsys::uapi::{CTX_NO_RESET, CTX_UNKNOWN_RESET, Ctx, CtxAllocAnswer, CtxStateAnswer, ctx_op};
+use nix::{
+    errno::Errno,
+    unistd::{Uid, geteuid, seteuid},
+};
+use zerocopy::{FromBytes as _, IntoBytes as _};
 
 use crate::node::{self, RENDER};
 
@@ -36,6 +44,8 @@ fn is_there(number: u32) -> bool {
         format!("/dev/dri/renderD{}", 128 + number),
         format!("/sys/class/drm/card{number}/device/vendor"),
         format!("/sys/dev/char/226:{number}"),
+        format!("/sys/kernel/debug/dri/{number}"),
+        format!("/sys/kernel/debug/dri/{}/amdgpu_gpu_recover", 128 + number),
     ];
     let there = paths.iter().filter(|path| Path::new(path).exists()).count();
     assert!(there == 0 || there == paths.len(), "only some of {paths:?}");
@@ -113,4 +123,57 @@ fn by_shells() {
             await_nodes(0, there);
         }
     }
+}
+
+/// Returns QUERY_STATE's answer for a context: `true` if there was a reset since the last query.
+fn was_reset(file: &OwnedFd, ctx_id: u32) -> bool {
+    let mut request = Ctx { op: ctx_op::QUERY_STATE, ctx_id, ..Ctx::ZEROED };
+    node::ioctl(file, &mut request).expect("QUERY_STATE");
+    let (answer, _) = CtxStateAnswer::read_from_prefix(request.as_bytes()).expect("large enough");
+    match answer.reset_status {
+        CTX_NO_RESET => false,
+        CTX_UNKNOWN_RESET => true,
+        other => panic!("reset status {other}"),
+    }
+}
+
+/// Opens the file that resets the first GPU, by all its paths and in all ways. The second GPU goes on.
+pub(crate) fn recover() {
+    let directories = ["0", "128", "0000:03:00.0"].map(|name| format!("/sys/kernel/debug/dri/{name}"));
+    let paths = directories.each_ref().map(|directory| format!("{directory}/amdgpu_gpu_recover"));
+    let contexts = [RENDER, "/dev/dri/renderD129"].map(|path| {
+        let file = node::open(path);
+        let mut request = Ctx { op: ctx_op::ALLOC_CTX, ..Ctx::ZEROED };
+        node::ioctl(&file, &mut request).expect("ALLOC_CTX");
+        let (answer, _) = CtxAllocAnswer::read_from_prefix(request.as_bytes()).expect("large enough");
+        (file, answer.ctx_id)
+    });
+    let resets = || contexts.each_ref().map(|(file, context)| was_reset(file, *context));
+    let [path, ..] = &paths;
+
+    // None of these reads the file.
+    let inodes = paths.each_ref().map(|path| fs::metadata(path).expect(path).ino());
+    assert!(inodes.iter().all(|inode| inode == &inodes[0]));
+    let named = File::options().read(true).custom_flags(libc::O_PATH).open(path);
+    assert!(named.is_ok());
+    let listed = File::options().read(true).custom_flags(libc::O_DIRECTORY).open(path);
+    assert_eq!(errno(listed).err(), Some(Errno::ENOTDIR));
+    assert_eq!(errno(File::options().write(true).open(path)).err(), Some(Errno::EACCES));
+    assert_eq!(resets(), [false, false]);
+
+    if geteuid().is_root() {
+        let missing = fs::read("/sys/kernel/debug/dri/2/amdgpu_gpu_recover");
+        assert_eq!(errno(missing).err(), Some(Errno::ENOENT));
+        for path in &paths {
+            assert_eq!(fs::read_to_string(path).expect(path), "0\n");
+            assert_eq!(resets(), [true, false], "{path}");
+        }
+        let output = Command::new("cat").arg(path).output().expect("cat");
+        assert_eq!(output.stdout, b"0\n");
+        assert_eq!(resets(), [true, false], "another program");
+        // Nobody.
+        seteuid(Uid::from_raw(65534)).expect("seteuid");
+    }
+    assert_eq!(errno(fs::read(path)).err(), Some(Errno::EACCES), "only root may");
+    assert_eq!(resets(), [false, false]);
 }

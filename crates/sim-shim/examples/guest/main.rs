@@ -46,6 +46,7 @@ fn main() -> ExitCode {
         "dropped-jobs" => descriptors::dropped_jobs(),
         "submit" => descriptors::submit(),
         "hotplug" => hotplug::hotplug(),
+        "recover" => hotplug::recover(),
         "power" => power::power(),
         "sleep" => power::sleep(),
         "screen" => screen::screen(),

@@ -5,7 +5,7 @@ use std::{
     os::fd::{AsFd, FromRawFd, IntoRawFd, OwnedFd},
 };
 
-use amdgpu_sim::sysfs::{changes, node_name, wakes};
+use amdgpu_sim::sysfs::{RECOVER, changes, node_name, wakes};
 use amdgpu_sim_world::{Call, Message};
 use libc::{FILE, mode_t};
 use nix::{
@@ -49,6 +49,9 @@ unsafe fn open_at(directory: c_int, path: *const c_char, flags: c_int, mode: mod
             return store::open(&place, flags).map(IntoRawFd::into_raw_fd);
         }
         prepare(&place, flags & libc::O_ACCMODE != libc::O_RDONLY || flags & libc::O_CREAT != 0)?;
+        if flags & (libc::O_PATH | libc::O_DIRECTORY) == 0 {
+            recover(&place)?;
+        }
         // SAFETY: the translated path is a C string.
         Ok(unsafe { real::open(place.text.as_ptr(), flags, mode) })
     })
@@ -95,6 +98,26 @@ fn prepare(place: &Place, writes: bool) -> Result<(), Errno> {
         return store::with_inode(place, refresh).unwrap_or_else(|| refresh(0));
     }
     refresh(0)
+}
+
+/// Resets the GPU if this is its file of debugfs for that. The file is opened only to be read, so the GPU is reset when it is
+/// opened; the kernel waits for the first read.
+///
+/// # Errors
+///
+/// EACCES except for root, who alone may enter debugfs.
+///
+/// Source: Linux 6.12 `amdgpu_fence.c`, `gpu_recover_get`; `fs/debugfs/inode.c`, `DEBUGFS_DEFAULT_MODE`.
+fn recover(place: &Place) -> Result<(), Errno> {
+    if place.is_real || place.name() != RECOVER {
+        return Ok(());
+    }
+    if !nix::unistd::geteuid().is_root() {
+        return Err(Errno::EACCES);
+    }
+    let recover = |inode| calls::call(place.world, &Message::new(Call::Recover, 0, [inode, 0, 0])).map(drop);
+    // A file that does not exist is refused when it is opened.
+    store::with_inode(place, recover).unwrap_or(Ok(()))
 }
 
 /// Opens a node: the server makes the descriptor, with the flags of an open file here.
@@ -223,6 +246,7 @@ unsafe fn open_stream(path: *const c_char, mode: *const c_char) -> *mut FILE {
         }
         let Some(minor) = place.node else {
             prepare(&place, writes)?;
+            recover(&place)?;
             // SAFETY: the translated path is a C string, and `mode` is what the program passed.
             return Ok(unsafe { real::fopen(place.text.as_ptr(), mode) });
         };

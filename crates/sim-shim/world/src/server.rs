@@ -324,6 +324,7 @@ impl Server {
                 | Call::SwSync
                 | Call::OpenStore
                 | Call::Outcome
+                | Call::Recover
                 | Call::Refresh
                 | Call::Fdinfo
                 | Call::Census
@@ -336,6 +337,7 @@ impl Server {
             Some(Call::SwSync) => Ok((0, Some(self.machine.open_sw_sync(&remote.command())?))),
             Some(Call::OpenStore) => self.open_store(first, remote.pid()).map(|fd| (0, Some(fd))),
             Some(Call::Outcome) => self.files.stores.outcome(first).map(|()| (0, None)),
+            Some(Call::Recover) => self.recover(first).map(|()| (0, None)),
             Some(Call::Ioctl) => {
                 self.traffic.requests.fetch_add(1, Ordering::Relaxed);
                 let request = Request::from_bits(first as u32);
@@ -404,6 +406,13 @@ impl Server {
         }
         let result = directory.as_ref().map_or(Ok(()), |directory| directory.refresh(&devices, all));
         result.map_err(|error| errno_of(&error))
+    }
+
+    /// Resets the GPU of the file of debugfs with this inode.
+    fn recover(&self, inode: u64) -> Result<(), Errno> {
+        let devices = self.devices.lock();
+        let found = self.directory.lock().as_ref().and_then(|directory| directory.reset_by(inode, &devices));
+        found.map(|device| device.reset()).ok_or(Errno::ENOENT)
     }
 
     /// Opens the file of sysfs with this inode for writing.

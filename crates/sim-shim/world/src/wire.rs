@@ -43,6 +43,8 @@ pub enum Call {
     OpenStore,
     /// Client: query the outcome of the last write to a sysfs file whose descriptor has inode `words[0]`.
     Outcome,
+    /// Client: reset the GPU by the debugfs file with inode `words[0]`.
+    Recover,
     /// Client, during a call: a signal was received; the server should end a wait.
     Interrupt,
     /// Client, answer to [`Self::Fetch`]: the descriptor, or `errno`.
@@ -61,7 +63,7 @@ pub enum Call {
 }
 
 impl Call {
-    const ALL: [Self; 19] = [
+    const ALL: [Self; 20] = [
         Self::Open,
         Self::Ioctl,
         Self::DescriptorIoctl,
@@ -74,6 +76,7 @@ impl Call {
         Self::SwSync,
         Self::OpenStore,
         Self::Outcome,
+        Self::Recover,
         Self::Interrupt,
         Self::Give,
         Self::Installed,

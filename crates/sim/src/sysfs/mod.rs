@@ -5,6 +5,7 @@
 //! `amdgpu_gtt_mgr.c`.
 
 mod connectors;
+mod debug;
 mod errors;
 mod place;
 mod power;
@@ -15,6 +16,7 @@ mod tree;
 
 pub use self::{
     connectors::connector_files,
+    debug::{DEBUG, RECOVER, debug_directory, recover_path},
     errors::error_files,
     place::{DRM_MAJOR, FIRST_RENDER_MINOR, MOST_DEVICES, Place, node_name},
     power::{changes, power_files},

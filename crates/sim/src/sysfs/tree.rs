@@ -11,6 +11,7 @@ use amdgpu_hw::PciAddress;
 use super::place::{DRM_MAJOR, FIRST_RENDER_MINOR, Place, node_name};
 use super::{
     connectors::{connector_files, connector_links},
+    debug::debug_files,
     errors::error_files,
     power::power_files,
     resets::reset_files,
@@ -31,6 +32,8 @@ pub enum Entry {
     Node(u32),
     /// A file that can only be written.
     Store(Store),
+    /// A file that resets the device when it is read, and then contains the result, `0`.
+    Recover,
 }
 
 /// Returns the entries of a device, with their absolute paths.
@@ -66,6 +69,7 @@ pub fn tree(device: &SimDevice, place: Place) -> Vec<(String, Entry)> {
     for minor in [place.primary_minor(), place.render_minor()] {
         tree.extend(node_files(&directory, pci, minor));
     }
+    tree.extend(debug_files(place));
     tree.extend(connector_links(device, place).into_iter().map(|(path, target)| (path, Entry::Link(target))));
     tree
 }

@@ -158,12 +158,22 @@ impl Directory {
                 fs::remove_file(self.path(&path))?;
             }
         }
+        fs::remove_dir_all(self.path(&sysfs::debug_directory(place)))?;
         fs::remove_dir_all(self.path(&place.directory()))
+    }
+
+    /// Returns the device that the file of debugfs with this inode resets.
+    pub(crate) fn reset_by(&self, inode: u64, devices: &Slots) -> Option<SimDevice> {
+        devices.present().find(|device| self.has_inode(&sysfs::recover_path(device.place()), inode)).cloned()
+    }
+
+    fn has_inode(&self, path: &str, inode: u64) -> bool {
+        fs::metadata(self.path(path)).is_ok_and(|about| about.ino() == inode)
     }
 
     /// Returns the file that can be written and has this inode, with its device.
     pub(crate) fn store(&self, inode: u64, devices: &Slots) -> Option<(Store, Option<SimDevice>)> {
-        let has_inode = |path: &str| fs::metadata(self.path(path)).is_ok_and(|about| about.ino() == inode);
+        let has_inode = |path: &str| self.has_inode(path, inode);
         if has_inode(sysfs::RESCAN) {
             return Some((Store::Rescan, None));
         }
@@ -279,6 +289,10 @@ fn write_in_place(path: &Path, entry: &Entry) -> io::Result<()> {
         Entry::Store(_) => {
             fs::write(path, [])?;
             fs::set_permissions(path, Permissions::from_mode(0o220))
+        }
+        Entry::Recover => {
+            fs::write(path, "0\n")?;
+            fs::set_permissions(path, Permissions::from_mode(0o444))
         }
     }
 }

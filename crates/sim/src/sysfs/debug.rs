@@ -1,0 +1,27 @@
+//! The directory of a device in debugfs.
+
+use super::{place::Place, tree::Entry};
+
+/// The directory of all devices in debugfs.
+pub const DEBUG: &str = "/sys/kernel/debug/dri";
+/// The name of the file that resets a device.
+pub const RECOVER: &str = "amdgpu_gpu_recover";
+
+/// Returns the absolute path of the device's directory in debugfs.
+pub fn debug_directory(place: Place) -> String {
+    format!("{DEBUG}/{}", place.pci())
+}
+
+/// Returns the absolute path of the file that resets the device.
+pub fn recover_path(place: Place) -> String {
+    format!("{}/{RECOVER}", debug_directory(place))
+}
+
+/// Returns the entries of a device in debugfs: its directory, to which the minor number of each node is a link.
+///
+/// Source: Linux 6.12 `drm_debugfs.c`, `drm_debugfs_dev_init` and `drm_debugfs_register`; `amdgpu_fence.c`,
+/// `amdgpu_debugfs_fence_init`.
+pub(super) fn debug_files(place: Place) -> Vec<(String, Entry)> {
+    let link = |minor| (format!("{DEBUG}/{minor}"), Entry::Link(place.pci().to_string()));
+    vec![(recover_path(place), Entry::Recover), link(place.primary_minor()), link(place.render_minor())]
+}
