@@ -1,7 +1,7 @@
 //! Fences: events that will be signalled, with success or an error.
 
 use std::{
-    collections::HashSet,
+    collections::{HashMap, hash_map::Entry},
     fmt,
     sync::{
         Arc, OnceLock,
@@ -56,6 +56,15 @@ enum Origin {
     Number(Arc<Number>, u64),
     /// A CRTC with this ID, which shows a commit.
     Crtc(u32),
+}
+
+/// The fences of which a merged fence contains only the latest.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+enum Context {
+    /// This fence alone.
+    Own(*const Fence),
+    /// The points of the timeline with this number.
+    Timeline(u64),
 }
 
 /// The result and time of a fence's signal.
@@ -148,18 +157,30 @@ impl Fence {
         }
     }
 
-    /// Returns a fence that is signalled when all of these are. It contains only unsignalled fences without duplicates, and single
-    /// fences in place of compound ones: so compound fences are not nested, and keep no signalled fence alive. Errors of fences
-    /// that have already signalled are lost.
+    /// Returns a fence that is signalled when all of these are. It contains only unsignalled fences without duplicates, of each
+    /// timeline that user space advances only the latest point, and single fences in place of compound ones: so compound fences are
+    /// not nested, and keep no signalled fence alive. Errors of fences that have already signalled are lost.
+    ///
+    /// The kernel also keeps only the latest of several jobs of one queue of a context. They signal in order, so the result differs
+    /// only in its number of fences.
     ///
     /// Source: Linux 6.12 `dma-fence-unwrap.c`, `__dma_fence_unwrap_merge`.
     pub(crate) fn merge(fences: impl IntoIterator<Item = Arc<Self>>) -> Arc<Self> {
-        let (mut pending, mut seen, mut latest) = (Vec::new(), HashSet::new(), 0);
+        let (mut pending, mut seen, mut latest) = (Vec::<Arc<Self>>::new(), HashMap::new(), 0);
         for leaf in fences.into_iter().flat_map(|fence| fence.leaves()) {
-            match leaf.signalled_at() {
-                Some(at) => latest = latest.max(at),
-                None if seen.insert(Arc::as_ptr(&leaf)) => pending.push(leaf),
-                None => {}
+            if let Some(at) = leaf.signalled_at() {
+                latest = latest.max(at);
+                continue;
+            }
+            match seen.entry(leaf.context()) {
+                Entry::Vacant(new) => {
+                    new.insert(pending.len());
+                    pending.push(leaf);
+                }
+                Entry::Occupied(known) => match pending.get_mut(*known.get()) {
+                    Some(kept) if leaf.is_later_than(kept) => *kept = leaf,
+                    _ => {}
+                },
             }
         }
         match pending.len() {
@@ -167,6 +188,15 @@ impl Fence {
             1 => pending.swap_remove(0),
             _ => Arc::new(Self::All(pending)),
         }
+    }
+
+    fn context(self: &Arc<Self>) -> Context {
+        self.point().map_or_else(|| Context::Own(Arc::as_ptr(self)), |point| Context::Timeline(point.context()))
+    }
+
+    /// Returns `true` for a later point of the same timeline.
+    fn is_later_than(&self, other: &Self) -> bool {
+        self.point().zip(other.point()).is_some_and(|(point, other)| point.is_later_than(other))
     }
 
     /// Creates a fence that is signalled now.

@@ -34,6 +34,18 @@ impl Point {
         &self.timeline.process
     }
 
+    /// Returns the number of its timeline.
+    pub(crate) fn context(&self) -> u64 {
+        self.timeline.context
+    }
+
+    /// Returns `true` if the timeline reaches this point after another one of its points, at most half of the numbers behind it.
+    ///
+    /// Source: Linux 6.12 `include/linux/dma-fence.h`, `__dma_fence_is_later`.
+    pub(crate) fn is_later_than(&self, other: &Self) -> bool {
+        self.value.wrapping_sub(other.value).cast_signed() > 0
+    }
+
     /// Returns the name of a sync file of the point, without the driver's: timeline, context and value (`sync_file_get_name`).
     pub(crate) fn full_name(&self) -> String {
         format!("{}{}-{}", self.timeline.process, self.timeline.context, self.value)

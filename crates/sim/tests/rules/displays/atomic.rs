@@ -6,8 +6,8 @@ use amdgpu_sim::SimDevice;
 use amdgpu_uapi::Errno;
 use amdgpu_winsys::uapi::{
     ColorLut, EVENT_FLIP_COMPLETE, MODE_ATOMIC_ALLOW_MODESET, MODE_ATOMIC_NONBLOCK, MODE_ATOMIC_TEST_ONLY,
-    MODE_OBJECT_CRTC, MODE_PAGE_FLIP_EVENT, ModeAtomic, ModeCreateBlob, ModeDestroyBlob, ModeGetBlob,
-    ModeObjSetProperty, SW_SYNC_CREATE_FENCE, SW_SYNC_INC, SwSyncCreateFence, client_cap,
+    MODE_OBJECT_BLOB, MODE_OBJECT_CRTC, MODE_OBJECT_FB, MODE_PAGE_FLIP_EVENT, ModeAtomic, ModeCreateBlob,
+    ModeDestroyBlob, ModeGetBlob, ModeObjSetProperty, SW_SYNC_CREATE_FENCE, SW_SYNC_INC, SwSyncCreateFence, client_cap,
 };
 use zerocopy::{FromBytes, IntoBytes};
 
@@ -343,6 +343,14 @@ fn r156_properties_are_set_one_at_a_time_too() {
     let table: Vec<ColorLut> = (0..256).map(|_| ColorLut { green: 0x8000, ..ColorLut::ZEROED }).collect();
     set(client.crtc, "GAMMA_LUT", client.blob(table.as_bytes()).into()).unwrap();
     assert_eq!(first_pixel(device.scanned_out()), Some([0, 0x80, 0, 0xff]));
+    for (obj_id, kind) in [(client.framebuffer(0xff), MODE_OBJECT_FB), (client.blob(b"blob"), MODE_OBJECT_BLOB)] {
+        let results = [0, kind, MODE_OBJECT_CRTC].map(|obj_type| {
+            let mut set = ModeObjSetProperty { obj_id, obj_type, ..ModeObjSetProperty::ZEROED };
+            (client.file.properties(obj_id, obj_type).err(), client.file.send(&mut set).err())
+        });
+        let [none, missing] = [Errno::EINVAL, Errno::ENOENT].map(|errno| (Some(errno), Some(errno)));
+        assert_eq!(results, [none, none, missing], "an object without properties");
+    }
     let request = ModeObjSetProperty { obj_id: plane, obj_type: MODE_OBJECT_CRTC, ..ModeObjSetProperty::ZEROED };
     assert_eq!(client.file.send(&mut { request }), Err(Errno::ENOENT), "no CRTC");
     let request = ModeObjSetProperty { obj_id: plane, prop_id: 99, ..ModeObjSetProperty::ZEROED };

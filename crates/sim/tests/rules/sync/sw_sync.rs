@@ -109,7 +109,28 @@ fn r136_a_sync_file_tells_timeline_and_driver() {
     // Two sync files of one point are the same fence, two points are two.
     let (again, other) = (timeline.fence(5), timeline.fence(6));
     let count = |one, other| sync_file_info(&timeline.machine, &timeline.merge(one, other), 0).unwrap().0.num_fences;
-    assert_eq!((count(&fence, &again), count(&fence, &other)), (1, 2));
+    assert_eq!(count(&fence, &again), 1);
+    assert_eq!(timeline.status(&other), 0);
+}
+
+#[test]
+fn r136_a_merged_sync_file_has_the_latest_point_of_each_timeline() {
+    let device = card();
+    let (one, other) = (Timeline::new(&device), Timeline::new(&device));
+    one.advance(u32::MAX);
+    let points = [0, 2, 1].map(|value| one.fence(value));
+    let elsewhere = other.fence(1);
+    let count = |fence: &OwnedFd| sync_file_info(&one.machine, fence, 0).unwrap().0.num_fences;
+    let mut merged = one.merge(&points[0], &points[1]);
+    assert_eq!(count(&merged), 1);
+    merged = one.merge(&merged, &elsewhere);
+    merged = one.merge(&points[2], &merged);
+    assert_eq!(count(&merged), 2);
+    other.advance(1);
+    one.advance(2);
+    assert_eq!((one.status(&points[2]), one.status(&merged)), (1, 0), "the latest is still to come");
+    one.advance(1);
+    assert_eq!(one.status(&merged), 1);
 }
 
 #[test]

@@ -11,7 +11,7 @@ use amdgpu_uapi::{
     MODE_PAGE_FLIP_ASYNC, MODE_PAGE_FLIP_EVENT, ModeAtomic, ModeConnectorSetProperty, ModeObjSetProperty,
 };
 
-use super::{assign::List, caps, finish, outlast, screen};
+use super::{assign::List, caps, finish, outlast, properties, screen};
 use crate::kernel::{
     files::file::File,
     ioctl::args::argument,
@@ -182,8 +182,7 @@ pub(crate) fn set_connector_property(file: &File, bytes: &mut [u8]) -> Result<()
 
 fn set(file: &File, (id, kind): (u32, u32), property: u32, value: u64) -> Result<(), Errno> {
     let screen = screen(file)?;
-    let found = file.object(id);
-    let object = found.filter(|object| [0, object.kind()].contains(&kind)).ok_or(Errno::ENOENT)?;
+    let object = properties::find(file, id, kind)?;
     let property = property_of(object, property).ok_or(Errno::EINVAL)?;
     if property.key == Key::Dpms {
         property.takes(value).ok_or(Errno::EINVAL)?;

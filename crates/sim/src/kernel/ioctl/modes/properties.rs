@@ -3,7 +3,7 @@
 //! Source: Linux 6.12 `drm_property.c`, `drm_mode_getproperty_ioctl`; `drm_mode_object.c`,
 //! `drm_mode_obj_get_properties_ioctl`.
 
-use amdgpu_uapi::{Errno, ModeGetProperty, ModeObjGetProperties, ModePropertyEnum};
+use amdgpu_uapi::{Errno, MODE_OBJECT_BLOB, MODE_OBJECT_FB, ModeGetProperty, ModeObjGetProperties, ModePropertyEnum};
 
 use super::{caps, list, values};
 use crate::kernel::{
@@ -33,11 +33,29 @@ pub(super) fn write(file: &File, object: Object, lists: (u64, u64), room: u32) -
     list(lists.0, room, &ids)
 }
 
+/// Returns the object with an id and a type, where the type 0 means any.
+///
+/// # Errors
+///
+/// ENOENT if there is no such object, EINVAL for a framebuffer or a blob, which have no properties.
+///
+/// Source: Linux 6.12 `drm_mode_object.c`, `drm_mode_obj_get_properties_ioctl` and `drm_mode_obj_set_property_ioctl`.
+pub(super) fn find(file: &File, id: u32, kind: u32) -> Result<Object, Errno> {
+    let is_wanted = |found: u32| [0, found].contains(&kind);
+    if let Some(object) = file.object(id) {
+        return Some(object).filter(|object| is_wanted(object.kind())).ok_or(Errno::ENOENT);
+    }
+    // Without a display there are neither framebuffers nor blobs.
+    let screen = file.gpu.screen.as_ref().ok_or(Errno::ENOENT)?;
+    let is_framebuffer = is_wanted(MODE_OBJECT_FB) && screen.framebuffer(id).is_some();
+    let is_blob = is_wanted(MODE_OBJECT_BLOB) && screen.blob(id).is_some();
+    Err(if is_framebuffer || is_blob { Errno::EINVAL } else { Errno::ENOENT })
+}
+
 /// Performs MODE_OBJ_GETPROPERTIES. The type 0 means any type.
 pub(crate) fn of_object(file: &File, bytes: &mut [u8]) -> Result<(), Errno> {
     let mut request: ModeObjGetProperties = argument(bytes)?;
-    let found = file.object(request.obj_id);
-    let object = found.filter(|object| [0, object.kind()].contains(&request.obj_type)).ok_or(Errno::ENOENT)?;
+    let object = find(file, request.obj_id, request.obj_type)?;
     let lists = (request.props_ptr, request.prop_values_ptr);
     request.count_props = write(file, object, lists, request.count_props)?;
     fill(bytes, &request)
