@@ -1,6 +1,6 @@
 //! The directory of a device in debugfs.
 
-use super::{place::Place, tree::Entry};
+use super::place::Place;
 
 /// The directory of all devices in debugfs.
 pub const DEBUG: &str = "/sys/kernel/debug/dri";
@@ -17,11 +17,10 @@ pub fn recover_path(place: Place) -> String {
     format!("{}/{RECOVER}", debug_directory(place))
 }
 
-/// Returns the entries of a device in debugfs: its directory, to which the minor number of each node is a link.
+/// Returns the links to the device's directory in debugfs, with their absolute paths: the minor number of each node.
 ///
 /// Source: Linux 6.12 `drm_debugfs.c`, `drm_debugfs_dev_init` and `drm_debugfs_register`; `amdgpu_fence.c`,
 /// `amdgpu_debugfs_fence_init`.
-pub(super) fn debug_files(place: Place) -> Vec<(String, Entry)> {
-    let link = |minor| (format!("{DEBUG}/{minor}"), Entry::Link(place.pci().to_string()));
-    vec![(recover_path(place), Entry::Recover), link(place.primary_minor()), link(place.render_minor())]
+pub(super) fn debug_links(place: Place) -> [(String, String); 2] {
+    [place.primary_minor(), place.render_minor()].map(|minor| (format!("{DEBUG}/{minor}"), place.pci().to_string()))
 }

@@ -11,7 +11,7 @@ use amdgpu_hw::PciAddress;
 use super::place::{DRM_MAJOR, FIRST_RENDER_MINOR, Place, node_name};
 use super::{
     connectors::{connector_files, connector_links},
-    debug::debug_files,
+    debug::{debug_links, recover_path},
     errors::error_files,
     power::power_files,
     resets::reset_files,
@@ -69,7 +69,8 @@ pub fn tree(device: &SimDevice, place: Place) -> Vec<(String, Entry)> {
     for minor in [place.primary_minor(), place.render_minor()] {
         tree.extend(node_files(&directory, pci, minor));
     }
-    tree.extend(debug_files(place));
+    tree.push((recover_path(place), Entry::Recover));
+    tree.extend(debug_links(place).map(|(path, target)| (path, Entry::Link(target))));
     tree.extend(connector_links(device, place).into_iter().map(|(path, target)| (path, Entry::Link(target))));
     tree
 }
