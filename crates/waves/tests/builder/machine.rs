@@ -96,6 +96,21 @@ pub(crate) fn run_groups(
     }
 }
 
+/// Runs two groups of `threads`, the second of which has only `partial` of them unless that is 0; returns the data they leave.
+pub(crate) fn run_partial(
+    level: GfxLevel,
+    program: &Program,
+    data: Vec<u8>,
+    (threads, partial): (u32, u32),
+) -> Vec<u8> {
+    let (mut dispatch, ram) = prepared(level, program, data, (2, threads));
+    dispatch.partial = [partial, 0, 0];
+    match run_on_threads(&dispatch, &ram, Limits::default(), 1) {
+        Outcome::Done(_) => ram.data.into_inner().unwrap(),
+        other => panic!("{level}: {other:?}\n{}", program.text()),
+    }
+}
+
 /// Returns the dispatch of some groups of some lanes, and its memory.
 fn prepared(level: GfxLevel, program: &Program, data: Vec<u8>, (groups, lanes): (u32, u32)) -> (Dispatch, Ram) {
     let mut user_data = [0; 16];

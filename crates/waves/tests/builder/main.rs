@@ -1,5 +1,5 @@
-//! Programs of the builder, run: texels of compressed blocks, carries of all bytes, dot products of chosen halves, 64-bit operations against Rust's integers, loads against the bytes of memory,
-//! threads against one.
+//! Programs of the builder, run: texels of compressed blocks, carries of all bytes, dot products of chosen halves, 64-bit operations
+//! against Rust's integers, loads against the bytes of memory, rules that no compiled shader depends on, threads against one.
 
 mod blocks;
 mod carries;
@@ -7,5 +7,6 @@ mod dot;
 mod int64;
 mod loads;
 mod machine;
+mod rules;
 mod threads;
 mod watch;
