@@ -38,24 +38,30 @@ fn works(fd: &OwnedFd) -> Result<(), Errno> {
     node::close_handle(fd, node::create(fd, 4096)?)
 }
 
-fn is_there(number: u32) -> bool {
-    let paths = [
+/// The paths of a GPU by its number.
+fn paths(number: u32) -> [String; 6] {
+    [
         format!("/dev/dri/card{number}"),
         format!("/dev/dri/renderD{}", 128 + number),
         format!("/sys/class/drm/card{number}/device/vendor"),
         format!("/sys/dev/char/226:{number}"),
         format!("/sys/kernel/debug/dri/{number}"),
         format!("/sys/kernel/debug/dri/{}/amdgpu_gpu_recover", 128 + number),
-    ];
+    ]
+}
+
+/// Returns `true` if the GPU is there. Must not be called while it is being removed or added.
+fn is_there(number: u32) -> bool {
+    let paths = paths(number);
     let there = paths.iter().filter(|path| Path::new(path).exists()).count();
     assert!(there == 0 || there == paths.len(), "only some of {paths:?}");
     there > 0
 }
 
-/// Waits until the nodes are there, or are not: a write by the C library's streams is carried out a moment later.
+/// Waits until all paths are there, or none: a write by the C library's streams is carried out a moment later, path by path.
 fn await_nodes(number: u32, expected: bool) {
     let begun = Instant::now();
-    while is_there(number) != expected {
+    while paths(number).iter().any(|path| Path::new(path).exists() != expected) {
         assert!(begun.elapsed() < Duration::from_secs(30), "card{number} is still as it was");
         thread::sleep(Duration::from_millis(2));
     }
