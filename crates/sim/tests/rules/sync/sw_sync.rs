@@ -183,8 +183,9 @@ fn r138_what_sw_sync_refuses() {
 
 #[test]
 fn r138_the_earliest_deadline_is_kept() {
-    let timeline = Timeline::new(&card());
-    let (fence, other) = (timeline.fence(1), timeline.fence(2));
+    let device = card();
+    let (timeline, second) = (Timeline::new(&device), Timeline::new(&device));
+    let (fence, other) = (timeline.fence(1), second.fence(2));
     let set = |fd: &OwnedFd, deadline_ns| {
         let mut request = SyncSetDeadline { deadline_ns, pad: 0 };
         ioctl_on(&timeline.machine, fd, SYNC_FILE_SET_DEADLINE, &mut request).unwrap();
