@@ -227,11 +227,12 @@ fn common<T: Float + 'static>(table: &mut Table, size: Size) {
     comparisons::<T>(table, size);
 }
 
-/// Adds comparisons.
-fn comparisons<T: Float + 'static>(table: &mut Table, Size { name, of, .. }: Size) {
-    type Compare<T> = fn(T, T) -> bool;
-    let conditions: [(&str, &str, Compare<T>); 8] = [
-        ("f", "t", |_, _| false),
+/// A comparison of two numbers.
+type Compare<T> = fn(T, T) -> bool;
+
+/// Returns the names of the comparisons and of their opposites, with the condition of the first.
+pub(crate) fn conditions<T: Float>() -> [(&'static str, &'static str, Compare<T>); 7] {
+    [
         ("lt", "nlt", |a, b| a < b),
         ("eq", "neq", |a, b| a == b),
         ("le", "nle", |a, b| a <= b),
@@ -239,8 +240,13 @@ fn comparisons<T: Float + 'static>(table: &mut Table, Size { name, of, .. }: Siz
         ("lg", "nlg", |a, b| !a.is_nan() && !b.is_nan() && a != b),
         ("ge", "nge", |a, b| a >= b),
         ("o", "u", |a, b| !a.is_nan() && !b.is_nan()),
-    ];
-    for (condition, opposite, compare) in conditions {
+    ]
+}
+
+/// Adds comparisons.
+fn comparisons<T: Float + 'static>(table: &mut Table, Size { name, of, .. }: Size) {
+    let constant: (_, _, Compare<T>) = ("f", "t", |_, _| false);
+    for (condition, opposite, compare) in conditions::<T>().into_iter().chain([constant]) {
         for (condition, holds) in [(condition, true), (opposite, false)] {
             let also = if condition == "t" { "tru" } else { "" };
             let stems = [condition, also].into_iter().filter(|stem| !stem.is_empty());

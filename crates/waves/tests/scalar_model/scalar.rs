@@ -8,11 +8,11 @@ use rustc_apfloat::{
 };
 
 use super::{
-    float::{bits, float, greatest, integer, least, round32, round64},
+    float::{bits, conditions, float, greatest, integer, least, round32, round64},
     table::{Env, is_signed, width},
 };
 
-/// What a scalar operation reads besides registers.
+/// The state that a scalar operation reads besides registers.
 #[derive(Clone, Copy)]
 pub(crate) struct Input {
     /// The sources, and the destination's old value.
@@ -22,7 +22,7 @@ pub(crate) struct Input {
     pub(crate) env: Env,
 }
 
-/// What a scalar operation writes.
+/// The results of a scalar operation.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Output {
     pub(crate) value: Option<i128>,
@@ -271,17 +271,7 @@ fn comparisons(scalars: &mut Scalars) {
 }
 
 fn float_comparisons<T: Float + 'static>(scalars: &mut Scalars, size: &str, of: char) {
-    type Compare<T> = fn(T, T) -> bool;
-    let conditions: [(&str, &str, Compare<T>); 7] = [
-        ("lt", "nlt", |a, b| a < b),
-        ("eq", "neq", |a, b| a == b),
-        ("le", "nle", |a, b| a <= b),
-        ("gt", "ngt", |a, b| a > b),
-        ("lg", "nlg", |a, b| !a.is_nan() && !b.is_nan() && a != b),
-        ("ge", "nge", |a, b| a >= b),
-        ("o", "u", |a, b| !a.is_nan() && !b.is_nan()),
-    ];
-    for (condition, opposite, compare) in conditions {
+    for (condition, opposite, compare) in conditions::<T>() {
         for (condition, holds) in [(condition, true), (opposite, false)] {
             scalars.condition(&format!("s_cmp_{condition}_{size}"), &format!("{of}{of}"), move |a, b| {
                 compare(float(a), float(b)) == holds
