@@ -232,6 +232,10 @@ fn modifiers(instruction: &Instruction, operation: &Operation, clamp: bool) -> R
         dpp: None,
         sdwa: None,
     };
+    // An accumulator is the half that is written.
+    if operation.sources.len() == 3 && !has_third(instruction) && modifiers.half == Half::High {
+        modifiers.highs |= 4;
+    }
     if names_halves(instruction) {
         let named = |number: u32| number & 128 != 0;
         let vgpr = |number: u32| (256..512).contains(&number) && named(number);
@@ -264,6 +268,12 @@ fn modifiers(instruction: &Instruction, operation: &Operation, clamp: bool) -> R
         return Err("DPP of 64-bit operands is not executed");
     }
     Ok(modifiers)
+}
+
+/// Returns `true` if the third operand has a field of its own, or is VCC or a literal.
+fn has_third(instruction: &Instruction) -> bool {
+    let kinds = [OperandKind::Src2, OperandKind::MaskSrc2, OperandKind::Vcc, OperandKind::Literal];
+    kinds.into_iter().any(|kind| instruction.opcode().has(kind))
 }
 
 /// Returns the place of a 16-bit result.

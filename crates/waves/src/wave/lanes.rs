@@ -45,6 +45,8 @@ impl Wave {
             }
             LaneKind::Move { source, destination, split } => self.move_indexed(step, source, destination, split)?,
             LaneKind::Permute { crosses, variable } => self.permute_rows(step, crosses, variable),
+            // A wave of 32 lanes has no other half: nothing happens.
+            LaneKind::SwapHalves if count == 32 => {}
             LaneKind::SwapHalves => {
                 for lane in 0..64 {
                     self.pad.out[lane] = self.registers.lane(step.sources[0], 1, lane ^ 32) as u32;

@@ -3,19 +3,23 @@
 use super::{operands::flush_lanes, state::Wave};
 use crate::{
     alu::kernel::Type,
-    number::half,
+    number::{
+        half,
+        round::{direct, to_f32},
+    },
     program::{
         lanes::place,
         step::{Half, Modifiers},
     },
 };
 
-/// Returns the factor of an output scale.
-fn factor(scale: u8) -> f64 {
+/// Returns the factor of an output scale, which has no effect where denormals of the result's size are written. (LLVM's
+/// `SIFoldOperands::isOMod` and ACO's `can_use_omod` rely on it.)
+fn factor(scale: u8, flushes: bool) -> f64 {
     match scale {
-        1 => 2.0,
-        2 => 4.0,
-        3 => 0.5,
+        1 if flushes => 2.0,
+        2 if flushes => 4.0,
+        3 if flushes => 0.5,
         _ => 1.0,
     }
 }
@@ -40,13 +44,16 @@ impl Wave {
                     flush_lanes(&mut self.pad.out);
                 }
                 if modifies {
-                    let scale = if mode.flushes_output32() { factor(modifiers.scale) } else { 1.0 };
+                    let scale = factor(modifiers.scale, mode.flushes_output32());
                     for bits in &mut self.pad.out {
                         let mut value = f64::from(f32::from_bits(*bits)) * scale;
                         if modifiers.clamp {
                             value = clamped(value, mode.clamps_nan());
                         }
-                        *bits = (value as f32).to_bits();
+                        *bits = to_f32(value, mode.round32()).to_bits();
+                    }
+                    if mode.flushes_output32() {
+                        flush_lanes(&mut self.pad.out);
                     }
                 }
             }
@@ -57,8 +64,9 @@ impl Wave {
                 }
             }
             Type::F16 if modifies => {
+                let scale = factor(modifiers.scale, mode.flushes_output64());
                 for bits in &mut self.pad.out {
-                    let mut value = half::Half(*bits as u16).wide() * factor(modifiers.scale);
+                    let mut value = half::Half(*bits as u16).wide() * scale;
                     if modifiers.clamp {
                         value = clamped(value, mode.clamps_nan());
                     }
@@ -66,8 +74,13 @@ impl Wave {
                 }
             }
             Type::F64 if modifies || mode.flushes_output64() => {
+                let scale = factor(modifiers.scale, mode.flushes_output64());
                 for bits in &mut self.pad.wide_out {
-                    let mut value = f64::from_bits(*bits) * factor(modifiers.scale);
+                    let exact = f64::from_bits(*bits);
+                    let mut value = exact * scale;
+                    if value.is_infinite() && exact.is_finite() {
+                        value = direct(value, -value, mode.round64());
+                    }
                     if modifiers.clamp {
                         value = clamped(value, mode.clamps_nan());
                     }

@@ -63,10 +63,10 @@ fn chosen(a: i128, b: i128, selector: i128) -> i128 {
 
 /// Adds the operations of 32 bits that move bits.
 fn bitwise(table: &mut Table) {
-    table.add("v_mov_b32", "b>b", |[a, ..], _| a);
+    table.add("v_mov_b32", "m>m", |[a, ..], _| a);
     table.add("v_mov_b16", "w>w", |[a, ..], _| a);
-    table.add("v_cndmask_b32", "bbc>b", |[a, b, c], _| if c == 0 { a } else { b });
-    table.add("v_cndmask_b16", "wwc>w", |[a, b, c], _| if c == 0 { a } else { b });
+    table.add("v_cndmask_b32", "mmc>m", |[a, b, c], _| if c == 0 { a } else { b });
+    table.add("v_cndmask_b16", "qqc>q", |[a, b, c], _| if c == 0 { a } else { b });
     for (name, types) in [("32", "uu>u"), ("16", "ww>w")] {
         table.add(&format!("v_and_b{name}"), types, |[a, b, _], _| a & b);
         table.add(&format!("v_or_b{name}"), types, |[a, b, _], _| a | b);

@@ -7,6 +7,8 @@ use amdgpu_hw::{GfxLevel, GpuVa};
 use amdgpu_isa::{Instruction, WaveSize, assemble};
 use amdgpu_waves::{Access, Dispatch, Limits, Memory, Outcome, PageFault, run};
 
+use super::table::Env;
+
 /// Addresses of the program and of the data.
 const PROGRAM: u64 = 0x10_0000;
 const DATA: u64 = 0x20_0000;
@@ -103,8 +105,13 @@ impl Machine {
     }
 
     /// Executes an instruction and returns the state that it leaves, or the reason why it is not executed.
-    pub(crate) fn run(&self, instruction: &Instruction, float_mode: u32, state: &State) -> Result<State, String> {
-        let words = self.before.iter().chain(instruction.dwords()).chain(&self.after);
+    pub(crate) fn run(&self, instruction: &Instruction, env: Env, state: &State) -> Result<State, String> {
+        self.run_words(instruction.dwords(), env, state)
+    }
+
+    /// Executes instructions and returns the state that they leave, or the reason why they are not executed.
+    pub(crate) fn run_words(&self, words: &[u32], env: Env, state: &State) -> Result<State, String> {
+        let words = self.before.iter().chain(words).chain(&self.after);
         let program = words.flat_map(|word| word.to_le_bytes()).collect();
         let mut rows = vec![[0; 64]; ROWS];
         rows[..8].copy_from_slice(&state.vectors);
@@ -122,7 +129,7 @@ impl Machine {
             wave: self.wave,
             program: PROGRAM,
             // At least 32 VGPRs, the float mode, clamping of NaNs, and four user registers.
-            resources: [7 | float_mode << 12 | 1 << 21, 4 << 1, 0],
+            resources: [7 | env.float_mode << 12 | u32::from(!env.keeps_nan) << 21, 4 << 1, 0],
             user_data,
             threads: [self.wave.lanes(), 1, 1],
             partial: [0; 3],

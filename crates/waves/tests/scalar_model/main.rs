@@ -15,9 +15,12 @@
 )]
 
 mod float;
+mod forms;
 mod integer;
+mod lanes;
 mod machine;
 mod packed_tests;
+mod results;
 mod scalar;
 mod scalar_tests;
 mod table;

@@ -11,9 +11,9 @@ use rustc_apfloat::{
 use super::{
     float::{bits, float, flushed, round32},
     machine::{Machine, State},
+    results::{finished, without_denormal},
     table::{Env, Operation, Table, is_signed, width},
     values::Random,
-    vector::{finished, without_denormal},
     vector_tests::{MODES, model, places},
 };
 
@@ -137,7 +137,7 @@ fn compare(machine: &Machine, opcode: &Opcode, operation: &Operation) -> Result<
         Modifiers { negates, .. } => *negates == [0; 2] || is_float && !is_mixed,
     };
     for (index, float_mode) in modes.iter().copied().enumerate() {
-        let env = Env { float_mode };
+        let env = Env::new(float_mode);
         for modifiers in VARIANTS.into_iter().filter(fits) {
             let instruction = case(machine, opcode, modifiers, is_float)?;
             let before = Random(u64::from(opcode.number) << 16 | index as u64).state(machine.wave, 2);
@@ -146,7 +146,7 @@ fn compare(machine: &Machine, opcode: &Opcode, operation: &Operation) -> Result<
                 let sources = [0, 2, 4].map(|register| before.vectors[register][lane]);
                 expected.vectors[6][lane] = result(operation, opcode.name, sources, modifiers, env);
             }
-            let found = machine.run(&instruction, float_mode, &before)?;
+            let found = machine.run(&instruction, Env::new(float_mode), &before)?;
             let place = format!("{} {:?} {instruction}, mode {float_mode:#x}", machine.level, machine.wave);
             for lane in 0..machine.wave.lanes() as usize {
                 let [found, wanted] = [&found, &expected].map(|state| state.vectors[6][lane]);

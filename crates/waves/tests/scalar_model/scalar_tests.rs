@@ -5,10 +5,10 @@ use amdgpu_isa::{Format, Instruction, Opcode, OperandKind, WaveSize, assemble, t
 
 use super::{
     machine::{Machine, State},
+    results::{finished, without_denormal},
     scalar::{Input, Operation, Scalars},
     table::{Env, is_signed, width},
     values::Random,
-    vector::{finished, without_denormal},
     vector_tests::{MODES, places},
 };
 
@@ -73,7 +73,7 @@ fn case(level: GfxLevel, wave: WaveSize, opcode: &Opcode, constant: u16) -> Resu
 
 /// Returns the state after an instruction, as the model has it.
 fn expected(operation: &Operation, sources: &[Source], before: &State, float_mode: u32) -> State {
-    let env = Env { float_mode };
+    let env = Env::new(float_mode);
     let typed = |kind: char, raw: u64| {
         let bits = width(kind);
         let cut = i128::from(raw) & ((1 << bits) - 1);
@@ -127,7 +127,7 @@ fn compare(machine: &Machine, opcode: &Opcode, operation: &Operation) -> Result<
             let before = random.state(machine.wave, 2);
             let (instruction, sources) = case(machine.level, machine.wave, opcode, random.next() as u16)?;
             let expected = expected(operation, &sources, &before, float_mode);
-            let found = machine.run(&instruction, float_mode, &before)?;
+            let found = machine.run(&instruction, Env::new(float_mode), &before)?;
             if !is_same(operation.types[2], &found, &expected) {
                 let shown = |state: &State| {
                     let State { scalars, exec, scc, .. } = state;

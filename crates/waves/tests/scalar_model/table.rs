@@ -7,6 +7,15 @@ use std::collections::HashMap;
 pub(crate) struct Env {
     /// FLOAT_MODE: rounding in bits 3:0, denormals in bits 7:4, those of 32 bits in the lower half of each.
     pub(crate) float_mode: u32,
+    /// Clamping keeps a NaN, which DX10_CLAMP replaces by zero.
+    pub(crate) keeps_nan: bool,
+}
+
+impl Env {
+    /// Returns the mode with a FLOAT_MODE and DX10_CLAMP.
+    pub(crate) const fn new(float_mode: u32) -> Self {
+        Self { float_mode, keeps_nan: false }
+    }
 }
 
 /// The result of a lane, exact where it is an integer: it is cut to the size of its type, or saturated.
@@ -26,7 +35,8 @@ pub(crate) enum Tolerance {
 /// A vector operation.
 pub(crate) struct Operation {
     /// The types of the sources, a letter each: `u` and `s` integers of 32 bits without and with sign, `w` and `x` those of 16 bits,
-    /// `U` and `S` those of 64 bits; `f`, `h` and `d` floats of 32, 16 and 64 bits; `b` 32 bits that are moved; `c` a bit of a mask.
+    /// `U` and `S` those of 64 bits; `f`, `h` and `d` floats of 32, 16 and 64 bits; `b` a float of 32 bits whose denormals do not depend on the mode;
+    /// `m` and `q` floats of 32 and 16 bits that are moved; `c` a bit of a mask.
     pub(crate) sources: Vec<char>,
     /// The type of the result; `k` and `K` are integers of 32 and 64 bits with a carry.
     pub(crate) result: char,
@@ -37,7 +47,7 @@ pub(crate) struct Operation {
 impl Operation {
     /// Returns `true` if the operation reads or writes floats.
     pub(crate) fn is_float(&self) -> bool {
-        let is_float = |kind: &char| matches!(kind, 'f' | 'h' | 'd' | 'b');
+        let is_float = |kind: &char| matches!(kind, 'f' | 'h' | 'd' | 'b' | 'm' | 'q');
         self.sources.iter().any(is_float) || is_float(&self.result)
     }
 }
@@ -82,7 +92,7 @@ impl Table {
 pub(crate) fn width(kind: char) -> u32 {
     match kind {
         'c' => 1,
-        'w' | 'x' | 'h' => 16,
+        'w' | 'x' | 'h' | 'q' => 16,
         'U' | 'S' | 'd' | 'K' => 64,
         _ => 32,
     }
@@ -91,4 +101,9 @@ pub(crate) fn width(kind: char) -> u32 {
 /// Returns `true` if the number of a type has a sign.
 pub(crate) fn is_signed(kind: char) -> bool {
     matches!(kind, 's' | 'x' | 'S')
+}
+
+/// Returns the bit that sign modifiers change; `None` for integers.
+pub(crate) fn sign_bit(kind: char) -> Option<u32> {
+    matches!(kind, 'f' | 'h' | 'd' | 'b' | 'm' | 'q').then(|| width(kind) - 1)
 }

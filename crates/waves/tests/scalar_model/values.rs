@@ -74,7 +74,7 @@ impl Random {
     }
 
     /// Returns one of the items.
-    fn of<T: Copy>(&mut self, items: &[T]) -> T {
+    pub(crate) fn of<T: Copy>(&mut self, items: &[T]) -> T {
         items[self.next() as usize % items.len()]
     }
 

@@ -6,7 +6,9 @@ use amdgpu_hw::GfxLevel;
 use amdgpu_isa::{Format, Opcode, WaveSize, table as isa_table};
 
 use super::{
-    float, integer,
+    float,
+    forms::Form,
+    integer,
     machine::{Machine, State},
     table::{Env, Operation, Table},
     values::Random,
@@ -32,14 +34,20 @@ pub(crate) fn places() -> Vec<(GfxLevel, WaveSize)> {
 }
 
 /// Returns the vector operations of a generation.
-fn vector_operations(level: GfxLevel) -> impl Iterator<Item = &'static Opcode> {
+pub(crate) fn vector_operations(level: GfxLevel) -> impl Iterator<Item = &'static Opcode> {
     let is_vector =
         |opcode: &&Opcode| matches!(opcode.format, Format::Vop1 | Format::Vop2 | Format::Vopc | Format::Vop3);
     isa_table(level).opcodes().iter().filter(is_vector)
 }
 
 /// Returns the first difference between the state that an instruction leaves and that of the model.
-fn difference(case: &Case, table: &Table, before: &State, found: &State, expected: &State) -> Option<String> {
+pub(crate) fn difference(
+    case: &Case,
+    table: &Table,
+    before: &State,
+    found: &State,
+    expected: &State,
+) -> Option<String> {
     let operation = table.get(&Case::key(case.instruction.opcode()))?;
     let lanes = case.instruction.wave().lanes() as usize;
     for lane in 0..lanes {
@@ -48,9 +56,9 @@ fn difference(case: &Case, table: &Table, before: &State, found: &State, expecte
         let (high_found, high_expected) = (found >> 32, expected >> 32);
         let is_wide = super::table::width(operation.result) == 64;
         let is_same = if is_wide {
-            matches(operation, found, expected)
+            matches(operation, case.form(), found, expected)
         } else {
-            high_found == high_expected && matches(operation, found & 0xffff_ffff, expected & 0xffff_ffff)
+            high_found == high_expected && matches(operation, case.form(), found & 0xffff_ffff, expected & 0xffff_ffff)
         };
         if !is_same {
             let operands: Vec<_> = before.vectors.iter().map(|register| format!("{:#x}", register[lane])).collect();
@@ -63,7 +71,7 @@ fn difference(case: &Case, table: &Table, before: &State, found: &State, expecte
 }
 
 /// Vector operations that are not compared, with the reason.
-const NOT_COMPARED: [(&str, &[&str]); 9] = [
+pub(crate) const NOT_COMPARED: [(&str, &[&str]); 9] = [
     ("there is no result", &["v_nop", "v_clrexcp", "v_pipeflush"]),
     (
         "8-bit floats are not executed",
@@ -105,7 +113,7 @@ const NOT_COMPARED: [(&str, &[&str]); 9] = [
         ],
     ),
     (
-        "it moves values between lanes or by register numbers in M0",
+        "it moves values between lanes or by register numbers in M0: the module `lanes` has these",
         &[
             "v_mbcnt_hi_u32_b32",
             "v_mbcnt_lo_u32_b32",
@@ -131,15 +139,15 @@ const NOT_COMPARED: [(&str, &[&str]); 9] = [
 const COMPARED: usize = 6281;
 
 /// Compares an operation in some modes; fails with the first difference.
-fn compare(machine: &Machine, table: &Table, case: &Case, modes: &[u32], clamps: bool) -> Result<(), String> {
+fn compare(machine: &Machine, table: &Table, case: &Case, modes: &[u32]) -> Result<(), String> {
     let number = case.instruction.opcode().number;
     for (index, float_mode) in modes.iter().copied().enumerate() {
         let mut random = Random(u64::from(number) << 16 | index as u64);
         // Only the first mode has the wave of which no lane is on.
         for lanes in [0, 1, 2].into_iter().filter(|lanes| index == 0 || *lanes != 1) {
             let before = random.state(machine.wave, lanes);
-            let expected = case.expected(table, Env { float_mode }, &before, clamps).ok_or("there is no model")?;
-            let found = machine.run(&case.instruction, float_mode, &before)?;
+            let expected = case.expected(table, Env::new(float_mode), &before).ok_or("there is no model")?;
+            let found = machine.run(&case.instruction, Env::new(float_mode), &before)?;
             if let Some(why) = difference(case, table, &before, &found, &expected) {
                 let (level, wave) = (machine.level, machine.wave);
                 return Err(format!("{level} {wave:?} {} mode {float_mode:#x}: {why}", case.instruction));
@@ -176,16 +184,16 @@ fn vector_operations_give_what_the_model_gives() {
             }
             let key = Case::key(opcode);
             // The modes are the same on all generations. Integers do not depend on them.
-            let is_new = table.get(&key).is_some_and(Operation::is_float) && seen.insert((key, opcode.format));
+            let is_new = table.get(&key).is_some_and(Operation::is_float) && seen.insert((key.clone(), opcode.format));
             let modes = if is_new { &MODES[..] } else { &MODES[..1] };
-            let compared_with = |modifiers: &str, modes: &[u32], clamps| {
-                let case = Case::new(level, wave, opcode, modifiers)?;
-                compare(&machine, &table, &case, modes, clamps)
+            let compared_with = |form: Form, modes: &[u32]| {
+                let case = Case::new(level, wave, opcode, table.get(&key), form)?;
+                compare(&machine, &table, &case, modes)
             };
-            let mut result = compared_with("", modes, false);
+            let mut result = compared_with(Form::default(), modes);
             if saturates(opcode, level) && result.is_ok() {
                 saturated += usize::from(is_first_wave);
-                result = compared_with(" clamp", &MODES[..1], true);
+                result = compared_with(Form::clamped(), &MODES[..1]);
             }
             match result {
                 Ok(()) => compared += usize::from(is_first_wave),

@@ -1,6 +1,6 @@
 //! Operations on 16-bit integers.
 
-use crate::alu::kernel::operations;
+use crate::alu::kernel::{Bits16, operations};
 
 operations! { TABLE;
     narrow ["v_mov_b16"] (a: u16) -> u16 { a }
@@ -8,7 +8,7 @@ operations! { TABLE;
     narrow ["v_and_b16"] (a: u16, b: u16) -> u16 { a & b }
     narrow ["v_or_b16"] (a: u16, b: u16) -> u16 { a | b }
     narrow ["v_xor_b16"] (a: u16, b: u16) -> u16 { a ^ b }
-    narrow ["v_cndmask_b16"] (a: u16, b: u16, c: bool) -> u16 { if c { b } else { a } }
+    narrow ["v_cndmask_b16"] (a: Bits16, b: Bits16, c: bool) -> Bits16 { if c { b } else { a } }
     narrow ["v_add_u16", "v_add_nc_u16", "v_add_i16", "v_add_nc_i16"] (a: u16, b: u16) -> u16 { a.wrapping_add(b) }
     narrow ["v_sub_u16", "v_sub_nc_u16", "v_sub_i16", "v_sub_nc_i16"] (a: u16, b: u16) -> u16 { a.wrapping_sub(b) }
     narrow ["v_subrev_u16"] (a: u16, b: u16) -> u16 { b.wrapping_sub(a) }
