@@ -82,7 +82,7 @@ impl Builder {
                 self.op(format_args!("v_and_b32 {}, -{}, {}", moved.at(0), access.align.mul, moved.at(0)));
             }
             Shift::Known(_) | Shift::None => {
-                self.add_to(moved, base, i64::from(piece.rebase).cast_unsigned());
+                self.add_to(moved, base, piece.rebase.cast_unsigned());
                 let known = if let Shift::Known(bytes) = access.shift { bytes } else { 0 };
                 self.op(format_args!("v_mov_b32 {shift}, {known}"));
             }

@@ -5,7 +5,8 @@
 //! 1. [`accesses`] cuts and widens a request, so that sub-dword and badly aligned loads become dwords plus shifts.
 //! 2. [`split`] cuts one access into instructions, by size, alignment and the limits of immediate offsets.
 //!
-//! [`plan`] performs both phases. The phases do not allocate: their results are lists of limited length.
+//! [`plan`] performs both phases. The phases do not allocate: their results are lists of limited length. [`seed`] is the form of
+//! Mesa 22.3, in which one step both cuts and shifts.
 
 mod access;
 mod address;
@@ -13,6 +14,7 @@ mod list;
 mod pick;
 mod plan;
 mod request;
+mod seed;
 mod split;
 
 pub use access::{Access, Accesses, Shift, accesses};
@@ -20,4 +22,5 @@ pub use address::Address;
 pub use list::List;
 pub use plan::{Piece, Plan, plan};
 pub use request::{Alignment, Kind, LoadError, Place, Request};
+pub use seed::{Traits, seed};
 pub use split::{AddressStep, Load, Loads, split};

@@ -9,8 +9,9 @@ use super::{Access, LoadError, Loads, Request, Shift, accesses, split};
 pub struct Piece {
     /// The access, with the bytes to drop and the bytes that it provides.
     pub access: Access,
-    /// The number of bytes to add to the address registers first: 0, or negative if the access starts before their address.
-    pub rebase: i32,
+    /// The number of bytes to add to the address registers first. It is 0 for a dynamic shift, whose address is the whole address
+    /// rounded down.
+    pub rebase: i64,
     /// The load instructions.
     pub loads: Loads,
 }
@@ -33,7 +34,7 @@ pub fn plan(request: &Request, level: GfxLevel) -> Result<Plan, LoadError> {
         let (rebase, const_offset) = match request.const_offset.checked_add_signed(access.at) {
             _ if access.shift == Shift::Dynamic => (0, 0),
             Some(constant) => (0, constant),
-            None => (access.at.saturating_add_unsigned(request.const_offset), 0),
+            None => (i64::from(access.at) + i64::from(request.const_offset), 0),
         };
         let part = Request {
             components: access.components,

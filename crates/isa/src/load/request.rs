@@ -99,8 +99,13 @@ impl Request {
     ///
     /// [`LoadError`] with the value that is out of range.
     pub fn check(&self) -> Result<(), LoadError> {
-        self.check_shape(MOST_BYTES)?;
+        self.check_size()?;
         self.check_scalar()
+    }
+
+    /// Checks components, alignment and stride, and that the request is not too large for one access.
+    pub(super) fn check_size(&self) -> Result<(), LoadError> {
+        self.check_shape(MOST_BYTES)
     }
 
     /// Checks components, alignment and stride.
@@ -124,18 +129,28 @@ impl Request {
     /// Checks the rules of scalar memory instructions.
     fn check_scalar(&self) -> Result<(), LoadError> {
         let Alignment { mul, offset } = self.align;
-        if matches!(self.kind, Kind::ScalarBuffer | Kind::ScalarGlobal) {
+        if self.is_scalar() {
             if self.component_bytes < 4 {
                 return Err(LoadError::ScalarComponent(self.component_bytes));
             }
             if self.align.known() < 4 {
                 return Err(LoadError::ScalarAlignment { mul, offset });
             }
-            if self.offset == Place::Vector || self.address == Place::Vector {
-                return Err(LoadError::ScalarFromVector);
-            }
+        }
+        self.check_bank()
+    }
+
+    /// Checks that scalar memory instructions have their address in scalar registers.
+    pub(super) fn check_bank(&self) -> Result<(), LoadError> {
+        if self.is_scalar() && (self.offset == Place::Vector || self.address == Place::Vector) {
+            return Err(LoadError::ScalarFromVector);
         }
         Ok(())
+    }
+
+    /// Returns `true` if the request is for scalar memory instructions.
+    pub(super) const fn is_scalar(&self) -> bool {
+        matches!(self.kind, Kind::ScalarBuffer | Kind::ScalarGlobal)
     }
 }
 

@@ -92,30 +92,31 @@ pub fn split(request: &Request, level: GfxLevel) -> Result<Loads, LoadError> {
 }
 
 /// Adds the address steps to a picked load.
-fn finish(request: &Request, level: GfxLevel, picked: &Picked, distance: i32, whole: u32) -> Load {
+pub(super) fn finish(request: &Request, level: GfxLevel, picked: &Picked, distance: i32, whole: u32) -> Load {
     let mut before = List::default();
     let mut step = |step: AddressStep| {
         // Three steps are the most that any kind needs; the list has room for them.
         let _ = before.push(Some(step));
     };
     match request.kind {
-        Kind::Global | Kind::ScalarGlobal if request.offset == Place::None || request.offset == Place::Constant => {
-            if whole != 0 {
-                step(AddressStep::AddAddress(whole.into()));
-            }
+        _ if whole == 0 => {}
+        Kind::Global => step(AddressStep::AddAddress(whole.into())),
+        Kind::ScalarGlobal if matches!(request.offset, Place::None | Place::Constant) => {
+            step(AddressStep::AddAddress(whole.into()));
         }
-        _ => {
-            if whole != 0 {
-                step(AddressStep::AddOffset(whole));
-            }
-        }
+        _ => step(AddressStep::AddOffset(whole)),
     }
     if picked.to_offset != 0 {
         step(AddressStep::AddOffset(picked.to_offset));
     }
-    let global_without_offset = request.kind == Kind::Global
-        && (level <= GfxLevel::Gfx8 || request.address == Place::Vector)
-        && matches!(request.offset, Place::Scalar | Place::Vector);
+    // Only GFX6 and the form with a scalar address have a register for the offset.
+    let separate = match level {
+        GfxLevel::Gfx6 => request.offset != Place::Vector,
+        GfxLevel::Gfx7 | GfxLevel::Gfx8 => false,
+        _ => request.address != Place::Vector,
+    };
+    let global_without_offset =
+        request.kind == Kind::Global && !separate && matches!(request.offset, Place::Scalar | Place::Vector);
     if global_without_offset {
         step(AddressStep::AddOffsetToAddress);
     }
