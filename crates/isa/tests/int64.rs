@@ -5,7 +5,7 @@
 mod support;
 
 use amdgpu_hw::GfxLevel;
-use amdgpu_isa::int64::{Bank, Lowering, Op, Options, lower};
+use amdgpu_isa::int64::{Bank, Lowering, Op, Options, StepOp, lower};
 use serde_json::Value;
 use support::{folder, level, text};
 
@@ -70,6 +70,35 @@ fn options_are_radvs() {
     }
 }
 
+/// Requirement I-1: an operation is native, and stays in a lowered form, only if its option is not set.
+#[test]
+fn the_options_decide_what_is_lowered() {
+    let lines = lines();
+    for options in [Options::SEED, Options::RADV_25, Options::ALL, Options::NONE] {
+        for line in &lines {
+            let op = operation(line);
+            for level in GfxLevel::ALL {
+                for bank in [Bank::Vector, Bank::Scalar] {
+                    match lower(op, level, bank, options) {
+                        Lowering::Native(_) => assert!(!options.contains(op.option()), "{op:?} {level} {options:?}"),
+                        Lowering::Steps(steps) => {
+                            for step in &steps.steps {
+                                if let StepOp::Native(inner) = step.op {
+                                    assert!(!options.contains(inner.option()), "{inner:?} of {op:?} {options:?}");
+                                }
+                            }
+                        }
+                    }
+                }
+            }
+            if options == Options::RADV_25 && line["lowered"] == true {
+                let lowering = lower(op, GfxLevel::Gfx9, Bank::Vector, options);
+                assert!(matches!(lowering, Lowering::Steps(_)), "{op:?} is lowered by Mesa");
+            }
+        }
+    }
+}
+
 /// With all options no 64-bit operation is left.
 #[test]
 fn nothing_of_64_bits_is_left_when_all_is_lowered() {
@@ -78,7 +107,7 @@ fn nothing_of_64_bits_is_left_when_all_is_lowered() {
             let Lowering::Steps(steps) = lower(op, level, Bank::Vector, Options::ALL) else {
                 panic!("{op:?} is native")
             };
-            let wide = |step: &&amdgpu_isa::int64::Step| matches!(step.op, amdgpu_isa::int64::StepOp::Native(_));
+            let wide = |step: &&amdgpu_isa::int64::Step| matches!(step.op, StepOp::Native(_));
             assert_eq!(steps.steps.iter().find(wide), None, "{op:?}");
         }
     }

@@ -282,11 +282,42 @@ fn constants_and_registers_give_the_same() {
     }
 }
 
+/// Requirement I-3.
+#[test]
+fn shift_amounts_are_taken_modulo_64() {
+    let inputs: Vec<Inputs> = (0..=130)
+        .chain([u64::from(u32::MAX), 1 << 31, u64::from(u32::MAX) - 31])
+        .flat_map(|amount| [0x8123_4567_89ab_cdef, 1].map(|value| [value, amount, 0]))
+        .collect();
+    for (level, wave) in places() {
+        for op in [Op::Ishl, Op::Ishr, Op::Ushr] {
+            check(op, level, wave, &inputs);
+        }
+    }
+}
+
+/// Requirement I-3.
+#[test]
+fn the_smallest_number_divided_by_minus_one_is_itself() {
+    let inputs = [[1 << 63, u64::MAX, 0]];
+    for (level, wave) in places() {
+        for (op, result) in [(Op::Idiv, 1 << 63), (Op::Irem, 0), (Op::Imod, 0)] {
+            for options in [Options::SEED, Options::ALL] {
+                let program = program(level, wave, op, options);
+                assert_eq!(execute(level, &program, &inputs), [result], "{level} {op:?} {options:?}");
+            }
+        }
+    }
+}
+
 #[test]
 fn division_by_zero_ends() {
-    for op in [Op::Udiv, Op::Idiv, Op::Umod, Op::Imod, Op::Irem] {
-        let program = program(GfxLevel::Gfx9, WaveSize::Wave64, op, Options::ALL);
-        execute(GfxLevel::Gfx9, &program, &[[5, 0, 0], [u64::MAX, 0, 0]]);
+    for (level, wave) in places() {
+        for op in [Op::Udiv, Op::Idiv, Op::Umod, Op::Imod, Op::Irem] {
+            for options in [Options::SEED, Options::ALL] {
+                execute(level, &program(level, wave, op, options), &[[5, 0, 0], [u64::MAX, 0, 0], [1 << 63, 0, 0]]);
+            }
+        }
     }
 }
 
@@ -347,12 +378,7 @@ fn operations_give_the_goldens_results() {
     }
     println!("{count} results, {} operations; {unsaturated} sums that do not saturate", lines.len());
     assert!(count > 0);
-    for (level, wave) in [
-        (GfxLevel::Gfx6, WaveSize::Wave64),
-        (GfxLevel::Gfx8, WaveSize::Wave64),
-        (GfxLevel::Gfx9, WaveSize::Wave64),
-        (GfxLevel::Gfx11, WaveSize::Wave32),
-    ] {
+    for (level, wave) in places() {
         for (op, inputs, results) in lines.values() {
             for options in OPTIONS {
                 let program = program(level, wave, *op, options);
