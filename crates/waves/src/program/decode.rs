@@ -28,6 +28,7 @@ fn action(shape: Shape, instruction: &Instruction) -> Result<Action, Refusal> {
     match instruction.format() {
         Format::Sop1 | Format::Sop2 | Format::Sopc | Format::Sopk | Format::Sopp => scalar::action(shape, instruction),
         Format::Smem | Format::Smrd => scalar::memory(instruction),
+        Format::Vop2 if instruction.name() == "v_pk_fmac_f16" => vector::packed_sum(instruction),
         Format::Vop1 | Format::Vop2 | Format::Vopc | Format::Vop3 | Format::Vop3Sdst => {
             vector::action(shape, instruction)
         }

@@ -441,6 +441,35 @@ pub(super) fn packed(instruction: &Instruction) -> Result<Action, Refusal> {
     })))
 }
 
+/// Decodes `v_pk_fmac_f16`, the short form of `v_pk_fma_f16`, which adds to its destination and chooses no halves.
+///
+/// A float constant is the low half alone up to GFX10.3, and both halves from GFX11 on; a literal has 32 bits (LLVM's
+/// `getPKFMACF16InlineEncoding`).
+pub(super) fn packed_sum(instruction: &Instruction) -> Result<Action, Refusal> {
+    if instruction.extension().is_some() {
+        return Err("DPP and SDWA of packed operations are not executed");
+    }
+    let operation = names::operation("v_fma_f16").ok_or("the packed operation is not executed")?;
+    let number = instruction.field(Field::Src0);
+    let is_float = (240..=248).contains(&number);
+    let factor = match source(instruction, number, if is_float { Type::F16 } else { Type::Int32 })? {
+        Source::Constant(half) if is_float && instruction.level() >= GfxLevel::Gfx11 => {
+            Source::Constant(half | half << 16)
+        }
+        other => other,
+    };
+    let destination = instruction.field(Field::Vdst) as u16;
+    let sources = [factor, Source::Vgpr(instruction.field(Field::Vsrc1) as u16), Source::Vgpr(destination)];
+    Ok(Action::Packed(Box::new(Packed {
+        operation,
+        sources,
+        destination,
+        highs: [0, 7],
+        negates: [0; 2],
+        clamp: false,
+    })))
+}
+
 /// Returns whether a mixed multiplication is fused, and the place of a 16-bit result.
 fn mix(name: &str) -> Option<(bool, Option<Half>)> {
     Some(match name {

@@ -7,6 +7,7 @@ mod dot;
 mod int64;
 mod loads;
 mod machine;
+mod packed;
 mod rules;
 mod threads;
 mod watch;
