@@ -55,7 +55,8 @@ pub(super) fn swap_halves(case: &Case, before: &State) -> State {
     each(case, before, |lane| (case.lanes() == 64).then(|| before.vectors[0][(lane + 32) % 64]))
 }
 
-/// Reads the lane that a pattern names: four lanes of two bits each, or masks of and, or, xor.
+/// Reads the lane that a pattern names: four lanes of two bits each, or masks of and, or, xor. Rotations are those of GFX8 and newer,
+/// as ACO uses them (Mesa 25.0.7, `emit_rotate_by_constant`).
 pub(super) fn swizzle(case: &Case, before: &State) -> State {
     let pattern = case.offset as usize;
     let masks = [pattern % 32, pattern / 32 % 32, pattern / 1024 % 32];
@@ -65,7 +66,7 @@ pub(super) fn swizzle(case: &Case, before: &State) -> State {
             half + (((lane % 32) & masks[0] | masks[1]) ^ masks[2])
         } else if case.level >= GfxLevel::Gfx9 && pattern >= 0xe000 {
             half + transformed(lane % 32, masks[0])
-        } else if case.level >= GfxLevel::Gfx9 && pattern >= 0xc000 {
+        } else if case.level >= GfxLevel::Gfx8 && pattern >= 0xc000 {
             let up = pattern & 0x400 == 0;
             let moved = if up { lane % 32 + masks[1] } else { lane % 32 + 32 - masks[1] } % 32;
             half + ((lane % 32) & masks[0] | moved & !masks[0])
