@@ -35,6 +35,14 @@ pub(crate) struct Arguments {
     #[arg(long, conflicts_with_all = ["list", "only", "picture", "images"])]
     pub(crate) time_shaders: bool,
 
+    /// Run the compute shaders of the jobs in this folder (NAME.json or lines of jobs.jsonl, with NAME.spv), and exit.
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["list", "only", "picture", "images", "random_shaders"])]
+    pub(crate) shader_jobs: Option<PathBuf>,
+
+    /// Run the jobs on this queue only: graphics or compute.
+    #[arg(long, value_name = "QUEUE", value_parser = ["graphics", "compute"], requires = "shader_jobs")]
+    pub(crate) queue: Option<String>,
+
     /// Run this number of random compute shaders, keep or compare their results, and exit.
     #[arg(long, value_name = "COUNT", conflicts_with_all = ["list", "only", "picture"])]
     pub(crate) random_shaders: Option<u64>,
@@ -43,12 +51,13 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "SEED", default_value_t = 0, requires = "random_shaders")]
     pub(crate) seed: u64,
 
-    /// Lanes of the random shaders' subgroups: 32 or 64.
-    #[arg(long, value_name = "LANES", default_value_t = 64, requires = "random_shaders")]
-    pub(crate) subgroup_size: u32,
+    /// Lanes of the shaders' subgroups: 32 or 64. Random shaders have 64 unless told otherwise, jobs both.
+    #[arg(long, value_name = "LANES")]
+    pub(crate) subgroup_size: Option<u32>,
 
-    /// Folder for the random shaders' results, which this driver computes without subgroup operations.
-    #[arg(long, value_name = "DIR", requires = "random_shaders", conflicts_with = "compare")]
+    /// Folder for results: of random shaders, which are computed without subgroup operations, or the jobs, with this driver's
+    /// outputs as the expected ones where a job has none.
+    #[arg(long, value_name = "DIR", conflicts_with = "compare")]
     pub(crate) save: Option<PathBuf>,
 
     /// Folder of saved results, with which this driver's are compared.

@@ -5,6 +5,7 @@
 //!
 //! - [`gpu`] owns the Vulkan objects: all the unsafe code is there, and what it hands out is safe to use in any order.
 //! - [`checks`] are what is proved, one function each.
+//! - [`jobs`] runs compute shaders of a folder and judges their outputs, on request.
 //! - [`images`] asks about images of every kind, on request.
 //! - [`peer`] is the other process of the checks that share something.
 //! - [`picture`] is one that a compute shader makes, on request; [`speed`] times shaders.
@@ -17,6 +18,7 @@ mod exit;
 #[expect(unsafe_code, reason = "Vulkan's functions are C functions")]
 mod gpu;
 mod images;
+mod jobs;
 mod outcome;
 mod peer;
 mod picture;

@@ -12,7 +12,7 @@ use crate::{
     cli::Arguments,
     exit::Exit,
     gpu::Gpu,
-    images,
+    images, jobs,
     outcome::{Outcome, Stop, say},
     peer, picture, random, speed,
 };
@@ -42,6 +42,9 @@ pub(crate) fn run(arguments: &Arguments) -> Exit {
     }
     if let Some(count) = arguments.random_shaders {
         return random::run(count, arguments);
+    }
+    if let Some(folder) = &arguments.shader_jobs {
+        return jobs::run(folder, arguments);
     }
     match &arguments.only {
         Some(name) => only(name, arguments),

@@ -13,6 +13,22 @@ const TRANSFERS: vk::BufferUsageFlags = vk::BufferUsageFlags::from_raw(
     vk::BufferUsageFlags::TRANSFER_SRC.as_raw() | vk::BufferUsageFlags::TRANSFER_DST.as_raw(),
 );
 
+/// The usage of the buffers of programs.
+const ANYTHING: vk::BufferUsageFlags = vk::BufferUsageFlags::from_raw(
+    TRANSFERS.as_raw()
+        | vk::BufferUsageFlags::STORAGE_BUFFER.as_raw()
+        | vk::BufferUsageFlags::UNIFORM_BUFFER.as_raw()
+        | vk::BufferUsageFlags::STORAGE_TEXEL_BUFFER.as_raw()
+        | vk::BufferUsageFlags::UNIFORM_TEXEL_BUFFER.as_raw()
+        | vk::BufferUsageFlags::INDIRECT_BUFFER.as_raw(),
+);
+
+/// A buffer seen as texels.
+pub(crate) struct TexelView<'b> {
+    gpu: &'b Gpu,
+    pub(super) raw: vk::BufferView,
+}
+
 /// A buffer that is copied from and to.
 pub(crate) struct Buffer<'g> {
     pub(super) gpu: &'g Gpu,
@@ -41,6 +57,20 @@ impl Gpu {
     pub(crate) fn storage_buffer(&self, size: u64, place: Place) -> VkResult<Buffer<'_>> {
         let usage = vk::BufferUsageFlags::STORAGE_BUFFER | TRANSFERS;
         self.used(size, usage, vk::BufferCreateFlags::empty(), None)?.filled_by(place, Source::Fresh)
+    }
+
+    /// A buffer for any use by a program, with memory of its own.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`buffer`](Self::buffer).
+    pub(crate) fn program_buffer(&self, size: u64, place: Place) -> VkResult<Buffer<'_>> {
+        let (usage, source) = if self.has_addresses() {
+            (ANYTHING | vk::BufferUsageFlags::SHADER_DEVICE_ADDRESS, Source::Addressed)
+        } else {
+            (ANYTHING, Source::Fresh)
+        };
+        self.used(size, usage, vk::BufferCreateFlags::empty(), None)?.filled_by(place, source)
     }
 
     /// A buffer whose memory may be exported.
@@ -92,9 +122,7 @@ impl Gpu {
         flags: vk::BufferCreateFlags,
         external: Option<vk::ExternalMemoryHandleTypeFlags>,
     ) -> VkResult<Buffer<'_>> {
-        let mut families: Vec<u32> = self.lanes.iter().map(|lane| lane.family).collect();
-        families.sort_unstable();
-        families.dedup();
+        let families = self.families();
         let mut outside = vk::ExternalMemoryBufferCreateInfo::default();
         let mut info = vk::BufferCreateInfo::default().size(size).flags(flags).usage(usage);
         if families.len() > 1 {
@@ -127,6 +155,25 @@ impl<'g> Buffer<'g> {
         unsafe { self.gpu.device.get_buffer_memory_requirements(self.raw) }
     }
 
+    /// Returns its address, for a device whose shaders use addresses.
+    pub(crate) fn address(&self) -> Option<u64> {
+        let info = vk::BufferDeviceAddressInfo::default().buffer(self.raw);
+        // SAFETY: alive, local; the feature is enabled, and a buffer of a program then has the usage and the memory for it.
+        self.gpu.has_addresses().then(|| unsafe { self.gpu.device.get_buffer_device_address(&info) })
+    }
+
+    /// Creates a view of all of a program's buffer as texels.
+    ///
+    /// # Errors
+    ///
+    /// The errors of vkCreateBufferView.
+    pub(crate) fn texels(&self, format: vk::Format) -> VkResult<TexelView<'_>> {
+        let info = vk::BufferViewCreateInfo::default().buffer(self.raw).format(format).range(vk::WHOLE_SIZE);
+        // SAFETY: alive, local; the buffer has the usage.
+        let raw = unsafe { self.gpu.device.create_buffer_view(&info, None) }?;
+        Ok(TexelView { gpu: self.gpu, raw })
+    }
+
     fn filled_by(self, place: Place, source: Source<'g>) -> VkResult<Self> {
         let needs = self.requirements();
         let kind = self.gpu.memory_type(needs.memory_type_bits, place).ok_or(vk::Result::ERROR_FEATURE_NOT_PRESENT)?;
@@ -146,5 +193,12 @@ impl Drop for Buffer<'_> {
     fn drop(&mut self) {
         // SAFETY: alive, alone, done. The memory is a field and therefore freed afterwards.
         unsafe { self.gpu.device.destroy_buffer(self.raw, None) };
+    }
+}
+
+impl Drop for TexelView<'_> {
+    fn drop(&mut self) {
+        // SAFETY: alive, alone, done.
+        unsafe { self.gpu.device.destroy_buffer_view(self.raw, None) };
     }
 }

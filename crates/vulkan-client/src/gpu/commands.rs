@@ -250,7 +250,7 @@ impl<'a> Recorder<'a> {
 }
 
 /// Panics unless the bytes lie inside the buffer and are whole dwords from a dword on, or a copy's.
-fn check(buffer: &Buffer<'_>, offset: u64, len: u64) {
+pub(super) fn check(buffer: &Buffer<'_>, offset: u64, len: u64) {
     let inside = offset.checked_add(len).is_some_and(|end| end <= buffer.size);
     assert!(inside && len > 0, "a check records outside of its buffer");
 }

@@ -4,6 +4,8 @@ use std::ffi::CStr;
 
 use ash::{ext, khr, vk};
 
+use super::features::EXTENSIONS;
+
 /// Extensions that the checks use.
 const WANTED: [&CStr; 8] = [
     khr::external_memory_fd::NAME,
@@ -28,10 +30,11 @@ pub(crate) struct Extensions {
     pub(crate) modifiers: bool,
 }
 
-/// The wanted ones among the offered.
-pub(super) fn wanted(offered: &[vk::ExtensionProperties]) -> Vec<&'static CStr> {
+/// The wanted ones among the offered, with those that only shaders use on request.
+pub(super) fn wanted(offered: &[vk::ExtensionProperties], for_shaders: bool) -> Vec<&'static CStr> {
     let has = |name: &CStr| offered.iter().any(|one| one.extension_name_as_c_str().is_ok_and(|it| it == name));
-    WANTED.into_iter().filter(|name| has(name)).collect()
+    let more = EXTENSIONS.into_iter().filter(|_| for_shaders);
+    WANTED.into_iter().chain(more).filter(|name| has(name)).collect()
 }
 
 impl Extensions {

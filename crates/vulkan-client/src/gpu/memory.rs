@@ -22,6 +22,8 @@ pub(crate) enum Place {
 pub(crate) enum Source<'a> {
     /// New, for this device only.
     Fresh,
+    /// New, with addresses for shaders.
+    Addressed,
     /// New, and may be exported as this.
     Exportable(HandleType),
     /// From a descriptor of this type; consumed on success, closed on failure.
@@ -73,12 +75,14 @@ impl Gpu {
     /// The errors of vkAllocateMemory or vkMapMemory.
     pub(crate) fn allocate<'a>(&'a self, size: u64, kind: u32, source: Source<'a>) -> VkResult<Memory<'a>> {
         let mut export = vk::ExportMemoryAllocateInfo::default();
+        let mut addressed = vk::MemoryAllocateFlagsInfo::default().flags(vk::MemoryAllocateFlags::DEVICE_ADDRESS);
         let mut descriptor = vk::ImportMemoryFdInfoKHR::default();
         let mut pages = vk::ImportMemoryHostPointerInfoEXT::default();
         let plain = vk::MemoryAllocateInfo::default().allocation_size(size).memory_type_index(kind);
         let mut handed = None;
         let info = match source {
             Source::Fresh => plain,
+            Source::Addressed => plain.push_next(&mut addressed),
             Source::Exportable(what) => {
                 export.handle_types = what.of_memory();
                 plain.push_next(&mut export)

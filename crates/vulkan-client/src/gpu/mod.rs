@@ -19,6 +19,7 @@ mod features;
 mod handle_type;
 mod image;
 mod memory;
+mod program;
 mod shared;
 mod sparse;
 mod sync;
@@ -33,19 +34,23 @@ use std::{
 use ash::{prelude::VkResult, vk};
 
 pub(crate) use self::{
-    buffer::Buffer,
+    buffer::{Buffer, TexelView},
     commands::Order,
     external::received,
     handle_type::HandleType,
     image::{
-        Answer, BoundImage, FormatSupport, ImageKind, ImagePart, Importer, Part, Shape, Texture, TextureKind,
-        aspect_format, chroma_shift, planes,
+        Answer, BoundImage, FormatSupport, ImageKind, ImagePart, ImageView, Importer, Part, Shape, Texture,
+        TextureKind, aspect_format, chroma_shift, planes,
     },
     memory::{Memory, Place, Source},
+    program::{Constants, Dispatch, Resource, Sampler, SamplerKind, Slot},
     shared::SharedGpu,
     sparse::Bind,
 };
-use self::{extensions::Extensions, features::Newer};
+use self::{
+    extensions::Extensions,
+    features::{AllFeatures, Newer},
+};
 use crate::outcome::{Doing, Stop, skip};
 
 /// The PCI vendor id of AMD.
@@ -113,6 +118,8 @@ pub(crate) struct Gpu {
     features: vk::PhysicalDeviceFeatures,
     /// Features newer than Vulkan 1.0 that shaders use.
     pub(crate) newer: Newer,
+    /// All features, if all are enabled.
+    pub(crate) all_features: Option<AllFeatures>,
     memory: vk::PhysicalDeviceMemoryProperties,
     lanes: Vec<Lane>,
     /// Held while a queue is given work: one at a time, whoever shares the device.
@@ -138,6 +145,19 @@ impl Gpu {
     ///
     /// [`Stop::Skip`] without a Vulkan loader or such a device; [`Stop::Fail`] when the driver refuses to bring it up.
     pub(crate) fn open(any_device: bool) -> Result<Self, Stop> {
+        Self::open_with(any_device, false)
+    }
+
+    /// Opens the same with all features of Vulkan 1.3 and of the extensions that only shaders use.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`open`](Self::open); [`Stop::Skip`] without Vulkan 1.3.
+    pub(crate) fn open_with_all_features(any_device: bool) -> Result<Self, Stop> {
+        Self::open_with(any_device, true)
+    }
+
+    fn open_with(any_device: bool, all_features: bool) -> Result<Self, Stop> {
         // SAFETY: the loader library is the machine's own; its initialisers are as trusted as this program's.
         let entry = match unsafe { ash::Entry::load() } {
             Ok(entry) => entry,
@@ -154,7 +174,7 @@ impl Gpu {
         let Some((physical, properties)) = opening.first(any_device).doing("enumerate devices")? else {
             return skip(if any_device { "no Vulkan device" } else { "no AMD device (try --any-device)" });
         };
-        opening.bring_up(physical, &properties, any_device)
+        opening.bring_up(physical, &properties, any_device, all_features)
     }
 
     /// Returns `true` if the checks of what AMD's memory does apply.
@@ -184,6 +204,19 @@ impl Gpu {
     /// [`Stop::Skip`] if there is none.
     pub(crate) fn need(&self, kind: Kind) -> Result<&Lane, Stop> {
         self.lane(kind).map_or_else(|| skip(format!("no {} queue here", kind.name())), Ok)
+    }
+
+    /// The queue family of each queue, once.
+    fn families(&self) -> Vec<u32> {
+        let mut families: Vec<u32> = self.lanes.iter().map(|lane| lane.family).collect();
+        families.sort_unstable();
+        families.dedup();
+        families
+    }
+
+    /// Returns `true` if shaders use addresses of buffers.
+    fn has_addresses(&self) -> bool {
+        self.all_features.as_ref().is_some_and(|all| all.has("bufferDeviceAddress") == Some(true))
     }
 
     /// Two different queues.
@@ -224,6 +257,7 @@ impl Opening {
         physical: vk::PhysicalDevice,
         properties: &vk::PhysicalDeviceProperties,
         any_device: bool,
+        all_features: bool,
     ) -> Result<Gpu, Stop> {
         // SAFETY: alive; `physical` is of this instance.
         let families = unsafe { self.instance.get_physical_device_queue_family_properties(physical) };
@@ -233,7 +267,7 @@ impl Opening {
         let memory = unsafe { self.instance.get_physical_device_memory_properties(physical) };
         // SAFETY: alive; `physical` is of this instance.
         let offered = unsafe { self.instance.enumerate_device_extension_properties(physical) };
-        let names = extensions::wanted(&offered.doing("enumerate extensions")?);
+        let names = extensions::wanted(&offered.doing("enumerate extensions")?, all_features);
 
         let chosen = choose(&families);
         let mut used: Vec<u32> = chosen.iter().map(|&(_, family)| family).collect();
@@ -254,6 +288,14 @@ impl Opening {
             .push_next(&mut core_1_2);
         if newer.has_1_3 {
             info = info.push_next(&mut core_1_3);
+        }
+        if all_features && !newer.has_1_3 {
+            return skip("no Vulkan 1.3 here");
+        }
+        let mut all = all_features.then(|| AllFeatures::of(&self.instance, physical, &names));
+        if let Some(all) = &mut all {
+            info = all
+                .enable(vk::DeviceCreateInfo::default().queue_create_infos(&queues).enabled_extension_names(&pointers));
         }
         // SAFETY: alive, local; extensions, features and families are those the device just reported. Every driver of
         // Vulkan 1.2 has timeline semaphores and host query reset (both mandatory).
@@ -278,6 +320,7 @@ impl Opening {
             properties: *properties,
             features,
             newer,
+            all_features: all.map(AllFeatures::unchained),
             memory,
             lanes,
             queues: Mutex::default(),

@@ -35,7 +35,7 @@ use crate::{
 
 /// Runs `count` shaders, and keeps or compares their results.
 pub(crate) fn run(count: u64, arguments: &Arguments) -> Exit {
-    if ![32, 64].contains(&arguments.subgroup_size) {
+    if ![32, 64].contains(&lanes(arguments)) {
         eprintln!("subgroups have 32 or 64 lanes");
         return Exit::Invalid;
     }
@@ -82,8 +82,13 @@ pub(crate) fn run(count: u64, arguments: &Arguments) -> Exit {
     Exit::of(passed, failed)
 }
 
+/// Returns the number of lanes that the subgroups have.
+fn lanes(arguments: &Arguments) -> u32 {
+    arguments.subgroup_size.unwrap_or(64)
+}
+
 fn one(gpu: &Gpu, seed: u64, arguments: &Arguments) -> Outcome {
-    let (size, saves) = (arguments.subgroup_size, arguments.save.is_some());
+    let (size, saves) = (lanes(arguments), arguments.save.is_some());
     let subgroups = if saves { Subgroups::Emulated(size) } else { Subgroups::Native(size) };
     let shader = generator::shader(seed, subgroups).doing("make a shader")?;
     supported(gpu, &shader)?;

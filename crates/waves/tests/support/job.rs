@@ -2,23 +2,21 @@
 
 use amdgpu_hw::GfxLevel;
 use amdgpu_isa::WaveSize;
+use amdgpu_shader_jobs::Job;
 use amdgpu_surface::Chip;
 use amdgpu_waves::{Dispatch, Limits, Outcome, run, run_on_threads};
 use serde_json::Value;
 
 use super::{
     arena::{Arena, START},
-    compare::difference,
     files::bytes,
     image::{TestImage, sampler},
-    model,
 };
 
 /// A buffer or an image of a job.
 struct Output {
     name: String,
     place: Place,
-    compare: Option<String>,
 }
 
 enum Place {
@@ -75,20 +73,6 @@ fn add_image(set: &mut Vec<u8>, level: GfxLevel, image: &TestImage, binding: &Va
     }
 }
 
-/// Corrects what is expected of the second and third word of each row of `packing`: the components of
-/// `unpackHalf2x16(packHalf2x16(f))`, which are the halves of the first word. The data has the first one rounded to nearest,
-/// where rounding toward zero is as good, and the second one not rounded at all.
-fn round_halves(expected: &mut [u8], found: &[u8]) {
-    for (row, found) in expected.chunks_exact_mut(48).zip(found.chunks_exact(48)) {
-        for part in 0..2 {
-            let half = u32::from(u16::from_le_bytes([found[2 * part], found[2 * part + 1]]));
-            let (sign, magnitude) = ((half & 0x8000) << 16, half & 0x7fff);
-            let value = f32::from_bits(magnitude << 13) * 2.0_f32.powi(112);
-            row[4 + 4 * part..][..4].copy_from_slice(&(sign | value.to_bits()).to_le_bytes());
-        }
-    }
-}
-
 /// Runs a job. Returns what is wrong.
 pub(crate) fn check(chip: &Chip, job: &Value, code: &Value, threads: usize) -> Result<(), String> {
     let level = chip.level();
@@ -97,26 +81,20 @@ pub(crate) fn check(chip: &Chip, job: &Value, code: &Value, threads: usize) -> R
     let mut outputs = Vec::new();
     let mut sets: [Vec<u8>; 4] = Default::default();
     let mut push = bytes(job["push"].as_str().unwrap_or(""));
-    let mut inputs = [Vec::new(), Vec::new()];
     for binding in job["bindings"].as_array().unwrap() {
         let set = number(&binding["set"]) as usize;
-        let compare =
-            binding["out"].as_bool().unwrap_or(false).then(|| binding["compare"].as_str().unwrap().to_owned());
         if binding["type"].as_str().unwrap().contains("image") {
             let data = bytes(binding["init"].as_str().unwrap_or(""));
             let image = TestImage::new(chip, &arena, binding, &data);
             add_image(&mut sets[set], level, &image, binding, high);
             let name = format!("{set}.{}.0", binding["binding"]);
-            outputs.push(Output { name, place: Place::Image(Box::new(image)), compare });
+            outputs.push(Output { name, place: Place::Image(Box::new(image)) });
             continue;
         }
         let len = number(&binding["size"]) as usize;
         let mut init = bytes(binding["init"].as_str().unwrap_or(""));
         let count = binding["array"].as_u64().unwrap_or(1) as usize;
         init.resize(len * count, 0);
-        if let (0, Some(input)) = (set, inputs.get_mut(number(&binding["binding"]) as usize)) {
-            *input = init.chunks_exact(4).map(|word| u32::from_le_bytes(word.try_into().unwrap())).collect();
-        }
         for element in 0..count {
             let va = high | arena.add(&init[element * len..][..len]);
             let words = descriptor(level, va, len, binding["format"].as_str());
@@ -126,7 +104,7 @@ pub(crate) fn check(chip: &Chip, job: &Value, code: &Value, threads: usize) -> R
                 push[at as usize..][..8].copy_from_slice(&va.to_le_bytes());
             }
             let name = format!("{set}.{}.{element}", binding["binding"]);
-            outputs.push(Output { name, place: Place::Buffer(va, len), compare: compare.clone() });
+            outputs.push(Output { name, place: Place::Buffer(va, len) });
         }
     }
     let dispatch = dispatch(chip, job, code, &arena, (&sets, &push));
@@ -142,27 +120,14 @@ pub(crate) fn check(chip: &Chip, job: &Value, code: &Value, threads: usize) -> R
             other => return Err(format!("{other:?}")),
         }
     }
-    let size = number(&code["wave_size"]) as usize;
-    let modelled = job["model"].as_str().and_then(|name| model::output(name, &inputs[0], &inputs[1], size));
-    for output in outputs {
-        let Some(rule) = &output.compare else { continue };
-        let found = match &output.place {
+    let judged: Job = serde_json::from_value(job.clone()).unwrap();
+    judged.judge(number(&code["wave_size"]) as u32, |name| {
+        let output = outputs.iter().find(|output| output.name == name)?;
+        Some(match &output.place {
             Place::Buffer(va, len) => arena.read(*va, *len),
             Place::Image(image) => image.read(&arena),
-        };
-        let mut expected = match (&modelled, job["expected"][&output.name].as_str()) {
-            (Some(model), _) => model.iter().flat_map(|word| word.to_le_bytes()).collect(),
-            (None, Some(expected)) => bytes(expected),
-            (None, None) => return Err(format!("nothing is expected of {}", output.name)),
-        };
-        if job["name"] == "packing" {
-            round_halves(&mut expected, &found);
-        }
-        if let Some(difference) = difference(rule, &found, &expected) {
-            return Err(format!("{} ({rule}), {difference}", output.name));
-        }
-    }
-    Ok(())
+        })
+    })
 }
 
 fn dispatch(chip: &Chip, job: &Value, code: &Value, arena: &Arena, (sets, push): (&[Vec<u8>], &[u8])) -> Dispatch {

@@ -1,8 +1,6 @@
 //! Jobs of shaders: their inputs in memory, and what must come out.
 
 pub(crate) mod arena;
-pub(crate) mod compare;
 pub(crate) mod files;
 pub(crate) mod image;
 pub(crate) mod job;
-pub(crate) mod model;

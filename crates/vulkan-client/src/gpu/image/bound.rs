@@ -8,11 +8,11 @@ use crate::gpu::{Buffer, Gpu, Memory, Place, Source, commands::Recorder};
 /// An image that is copied from and to, in memory that the CPU sees.
 pub(crate) struct BoundImage<'g> {
     // Dropped before the memory.
-    bare: Bare<'g>,
+    pub(super) bare: Bare<'g>,
     memory: Memory<'g>,
-    kind: ImageKind,
+    pub(super) kind: ImageKind,
     shape: Shape,
-    aspect: vk::ImageAspectFlags,
+    pub(super) aspect: vk::ImageAspectFlags,
 }
 
 /// A box of a level: of a volume its slices, else its layers.
@@ -38,7 +38,31 @@ impl Gpu {
         shape: &Shape,
         aspect: vk::ImageAspectFlags,
     ) -> VkResult<BoundImage<'_>> {
-        let bare = self.bare_image(kind, shape)?;
+        self.bound_image_of(kind, shape, aspect, &[])
+    }
+
+    /// Creates the same for all queues at once.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`bound_image`](Self::bound_image).
+    pub(crate) fn concurrent_image(
+        &self,
+        kind: &ImageKind,
+        shape: &Shape,
+        aspect: vk::ImageAspectFlags,
+    ) -> VkResult<BoundImage<'_>> {
+        self.bound_image_of(kind, shape, aspect, &self.families())
+    }
+
+    fn bound_image_of(
+        &self,
+        kind: &ImageKind,
+        shape: &Shape,
+        aspect: vk::ImageAspectFlags,
+        families: &[u32],
+    ) -> VkResult<BoundImage<'_>> {
+        let bare = self.bare_image(kind, shape, families)?;
         // SAFETY: alive.
         let needs = unsafe { self.device.get_image_memory_requirements(bare.raw) };
         let kind_of_memory = self.memory_type(needs.memory_type_bits, Place::Host);

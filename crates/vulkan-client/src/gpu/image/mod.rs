@@ -5,6 +5,7 @@ mod bound;
 mod exported;
 mod target;
 mod texture;
+mod view;
 
 use amdgpu_winsys::winsys::BoMetadata;
 use ash::{prelude::VkResult, vk};
@@ -14,6 +15,7 @@ pub(crate) use self::{
     bound::{BoundImage, Part as ImagePart},
     exported::Importer,
     texture::{Texture, TextureKind},
+    view::ImageView,
 };
 use super::Gpu;
 
@@ -149,12 +151,12 @@ impl Gpu {
         (answer.is_ok() && exportable).then_some(limits)
     }
 
-    /// Creates an image.
+    /// Creates an image, which all of the queue families use at once if there are several.
     ///
     /// # Errors
     ///
     /// The errors of vkCreateImage.
-    fn bare_image(&self, kind: &ImageKind, shape: &Shape) -> VkResult<Bare<'_>> {
+    fn bare_image(&self, kind: &ImageKind, shape: &Shape, families: &[u32]) -> VkResult<Bare<'_>> {
         let [width, height, depth] = shape.extent;
         let named = [kind.modifier.unwrap_or_default()];
         let mut modifiers = vk::ImageDrmFormatModifierListCreateInfoEXT::default().drm_format_modifiers(&named);
@@ -169,6 +171,9 @@ impl Gpu {
             .samples(vk::SampleCountFlags::from_raw(shape.samples))
             .tiling(kind.tiling)
             .usage(kind.usage);
+        if families.len() > 1 {
+            info = info.sharing_mode(vk::SharingMode::CONCURRENT).queue_family_indices(families);
+        }
         if kind.modifier.is_some() {
             info = info.push_next(&mut modifiers);
         }
@@ -192,7 +197,7 @@ impl Gpu {
         planes: u32,
         importer: Option<&Importer>,
     ) -> VkResult<Answer> {
-        let image = self.bare_image(kind, shape)?;
+        let image = self.bare_image(kind, shape, &[])?;
         // SAFETY: alive.
         let needs = unsafe { self.device.get_image_memory_requirements(image.raw) };
         let sparse = if kind.flags.contains(vk::ImageCreateFlags::SPARSE_RESIDENCY) {

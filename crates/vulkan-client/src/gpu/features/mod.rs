@@ -1,8 +1,12 @@
 //! Features of shaders from Vulkan 1.2 and 1.3.
 
+mod all;
+
 use std::ops::RangeInclusive;
 
 use ash::vk;
+
+pub(crate) use self::all::{AllFeatures, EXTENSIONS};
 
 /// The features that the device has, all of which are enabled.
 #[derive(Clone, Debug)]

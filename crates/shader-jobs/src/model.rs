@@ -7,9 +7,10 @@ struct Invocations<'a> {
     size: usize,
 }
 
-/// Returns the output buffer of a shader; `None` for an unknown one.
+/// Returns the output buffer of a shader; `None` for an unknown one, and for inputs or subgroups that the models do not fit.
 pub(crate) fn output(name: &str, a: &[u32], b: &[u32], size: usize) -> Option<Vec<u32>> {
-    let all = Invocations { a, b, size };
+    let fits = matches!(size, 8 | 16 | 32 | 64) && a.len().is_multiple_of(size) && b.len() >= a.len();
+    let all = fits.then_some(Invocations { a, b, size })?;
     let row: fn(&Invocations<'_>, usize) -> Vec<u32> = match name {
         "sg_basic" => basic,
         "sg_vote" => vote,
@@ -121,4 +122,30 @@ fn quad(all: &Invocations<'_>, index: usize) -> Vec<u32> {
         cluster(2).iter().fold(0, |all, a| all ^ a),
         quad[3],
     ]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::output;
+
+    #[test]
+    fn each_model_has_rows_for_all_invocations_of_subgroups_that_fit() {
+        let (a, b): (Vec<u32>, Vec<u32>) = ((0..128).collect(), (0..128).rev().collect());
+        for (name, row) in [("sg_basic", 12), ("sg_vote", 8), ("sg_arith", 12), ("sg_shuffle", 8), ("sg_quad", 8)] {
+            for size in [8, 32, 64] {
+                assert_eq!(output(name, &a, &b, size).map(|words| words.len()), Some(128 * row), "{name}");
+            }
+            assert_eq!(output(name, &a, &b, 4), None);
+            assert_eq!(output(name, &a[..100], &b, 64), None);
+            assert_eq!(output(name, &a, &b[..1], 64), None);
+        }
+        assert_eq!(output("sg_unknown", &a, &b, 64), None);
+    }
+
+    #[test]
+    fn sums_are_those_of_the_subgroup() {
+        let (a, b): (Vec<u32>, Vec<u32>) = ((0..128).collect(), vec![0; 128]);
+        let sums = |size| output("sg_arith", &a, &b, size).unwrap()[12 * 70];
+        assert_eq!((sums(32), sums(64)), ((64..96).sum(), (64..128).sum()));
+    }
 }

@@ -1,0 +1,62 @@
+//! Dispatches of programs.
+
+use ash::vk;
+
+use super::Program;
+use crate::gpu::{Buffer, commands::Recorder};
+
+/// The workgroups of a dispatch.
+#[derive(Clone, Copy)]
+pub(crate) enum Dispatch<'d> {
+    /// The numbers of workgroups.
+    Groups([u32; 3]),
+    /// The first workgroup and the numbers of workgroups.
+    Base([u32; 3], [u32; 3]),
+    /// Three 32-bit numbers of workgroups at an offset of a buffer.
+    Indirect(&'d Buffer<'d>, u64),
+}
+
+impl<'a> Recorder<'a> {
+    /// Binds a program with its push constants.
+    ///
+    /// # Panics
+    ///
+    /// If there are more push constants than the program has.
+    pub(crate) fn bind(&self, program: &'a Program<'_>, push: &[u8]) {
+        assert!(push.len() as u64 <= u64::from(program.push), "a check pushes more constants than its program has");
+        let (device, point) = (&self.gpu.device, vk::PipelineBindPoint::COMPUTE);
+        // SAFETY: alive, alone.
+        unsafe { device.cmd_bind_pipeline(self.raw, point, program.raw) };
+        if !program.sets.is_empty() {
+            // SAFETY: alive, alone, local; the sets have the layouts of the pipeline.
+            unsafe { device.cmd_bind_descriptor_sets(self.raw, point, program.layout, 0, &program.sets, &[]) };
+        }
+        if !push.is_empty() {
+            let stages = vk::ShaderStageFlags::COMPUTE;
+            // SAFETY: alive, alone, local; inside the range of the layout, as was just checked.
+            unsafe { device.cmd_push_constants(self.raw, program.layout, stages, 0, push) };
+        }
+    }
+
+    /// Dispatches the program that was bound last.
+    ///
+    /// # Panics
+    ///
+    /// If the numbers of an indirect dispatch lie outside of their buffer.
+    pub(crate) fn dispatch_bound(&self, dispatch: Dispatch<'a>) {
+        let device = &self.gpu.device;
+        match dispatch {
+            // SAFETY: alive, alone; a pipeline and its sets are bound, as the checks take care of.
+            Dispatch::Groups([x, y, z]) => unsafe { device.cmd_dispatch(self.raw, x, y, z) },
+            // SAFETY: as above; the pipeline was made for any first workgroup.
+            Dispatch::Base([bx, by, bz], [x, y, z]) => unsafe {
+                device.cmd_dispatch_base(self.raw, bx, by, bz, x, y, z);
+            },
+            Dispatch::Indirect(buffer, offset) => {
+                super::super::commands::check(buffer, offset, 12);
+                // SAFETY: as above; inside the buffer, as was just checked.
+                unsafe { device.cmd_dispatch_indirect(self.raw, buffer.raw, offset) };
+            }
+        }
+    }
+}
