@@ -29,6 +29,7 @@ mod dispatch;
 mod flaw;
 mod group;
 mod image;
+mod matrix;
 mod memory;
 mod number;
 mod outcome;

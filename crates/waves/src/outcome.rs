@@ -50,6 +50,14 @@ pub enum Reason {
     /// The dwords are not an instruction.
     #[error("illegal instruction: {0}")]
     Illegal(#[from] amdgpu_isa::DecodeError),
+    /// The dwords decode, but the generation does not define what an instruction with these operands or modifiers does.
+    #[error("illegal instruction: {instruction}: {why}")]
+    IllegalForm {
+        /// The text of the instruction.
+        instruction: String,
+        /// The rule that is broken.
+        why: &'static str,
+    },
     /// The instruction is valid but not supported.
     #[error("{instruction} is not executed: {why}")]
     NotExecuted {

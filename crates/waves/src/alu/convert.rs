@@ -6,6 +6,7 @@ use crate::number::{
     integer::saturate,
     mode::Mode,
     round::{Direction, to_f32},
+    small::SmallFloat::{self, Bf8, Fp8},
 };
 
 /// Returns two halves as one dword.
@@ -44,6 +45,18 @@ fn with_byte(old: u32, index: u32, byte: u32) -> u32 {
 fn saturate_pair(value: u32) -> u16 {
     let byte = |half: u16| half.cast_signed().clamp(0, 255) as u16;
     byte(value as u16) | byte((value >> 16) as u16) << 8
+}
+
+/// Returns the values of two bytes, the second in the upper half.
+fn small_pair(format: SmallFloat, word: u32) -> u64 {
+    let value = |byte: u32| u64::from(format.value(byte as u8).to_bits());
+    value(word) | value(word >> 8) << 32
+}
+
+/// Returns two values as bytes. They saturate if MODE says that 16-bit floats do.
+fn small(format: SmallFloat, values: [f32; 2], mode: Mode) -> u32 {
+    let [low, high] = values.map(|value| u32::from(format.rounded(f64::from(value), mode.saturates16())));
+    low | high << 8
 }
 
 operations! { TABLE;
@@ -88,4 +101,12 @@ operations! { TABLE;
     wide ["v_cvt_u32_f64"] (a: f64) -> u32 { a as u32 }
     wide ["v_cvt_f64_i32"] (a: i32) -> f64 { f64::from(a) }
     wide ["v_cvt_f64_u32"] (a: u32) -> f64 { f64::from(a) }
+    narrow ["v_cvt_f32_fp8"] (a: u32) -> f32 { Fp8.value(a as u8) }
+    narrow ["v_cvt_f32_bf8"] (a: u32) -> f32 { Bf8.value(a as u8) }
+    wide ["v_cvt_pk_f32_fp8"] (a: u32) -> u64 { small_pair(Fp8, a) }
+    wide ["v_cvt_pk_f32_bf8"] (a: u32) -> u64 { small_pair(Bf8, a) }
+    narrow ["v_cvt_pk_fp8_f32"] (a: f32, b: f32; mode) -> u32 { small(Fp8, [a, b], mode) }
+    narrow ["v_cvt_pk_bf8_f32"] (a: f32, b: f32; mode) -> u32 { small(Bf8, [a, b], mode) }
+    narrow ["v_cvt_sr_fp8_f32"] (a: f32, b: u32; mode) -> u32 { u32::from(Fp8.stochastic(a, b, mode.saturates16())) }
+    narrow ["v_cvt_sr_bf8_f32"] (a: f32, b: u32; mode) -> u32 { u32::from(Bf8.stochastic(a, b, mode.saturates16())) }
 }

@@ -3,7 +3,7 @@
 use amdgpu_isa::{Format, Instruction, decode};
 
 use super::{
-    dual, image, memory, scalar,
+    dual, image, memory, packed, scalar,
     shape::Shape,
     source::Refusal,
     step::{Action, Source, Step},
@@ -14,12 +14,15 @@ use crate::outcome::Reason;
 /// Decodes the instruction at the start of `words`.
 pub(crate) fn step(shape: Shape, words: &[u32]) -> Result<Step, Reason> {
     let instruction = decode(shape.level, shape.wave, words)?;
-    let action = action(shape, &instruction).unwrap_or_else(Action::Refused);
+    let action = action(shape, &instruction).map_err(|refusal| {
+        let instruction = instruction.to_string();
+        match refusal {
+            Refusal::Illegal(why) => Reason::IllegalForm { instruction, why },
+            Refusal::NotExecuted(why) => Reason::NotExecuted { instruction, why },
+        }
+    })?;
     if let Some(register) = largest_vgpr(&action).filter(|register| *register >= shape.vgprs) {
         return Err(Reason::Register { register, allocated: shape.vgprs });
-    }
-    if let Action::Refused(why) = action {
-        return Err(Reason::NotExecuted { instruction: instruction.to_string(), why });
     }
     Ok(Step { bytes: 4 * instruction.dwords().len() as u8, action })
 }
@@ -28,21 +31,21 @@ fn action(shape: Shape, instruction: &Instruction) -> Result<Action, Refusal> {
     match instruction.format() {
         Format::Sop1 | Format::Sop2 | Format::Sopc | Format::Sopk | Format::Sopp => scalar::action(shape, instruction),
         Format::Smem | Format::Smrd => scalar::memory(instruction),
-        Format::Vop2 if instruction.name() == "v_pk_fmac_f16" => vector::packed_sum(instruction),
+        Format::Vop2 if instruction.name() == "v_pk_fmac_f16" => packed::sum(instruction),
         Format::Vop1 | Format::Vop2 | Format::Vopc | Format::Vop3 | Format::Vop3Sdst => {
             vector::action(shape, instruction)
         }
-        Format::Vop3p => vector::packed(instruction),
+        Format::Vop3p => packed::action(instruction),
         Format::Vopd => dual::action(instruction),
         Format::Ds => memory::lds(instruction),
-        Format::Flat | Format::Vflat | Format::Vglobal | Format::Vscratch => memory::flat(instruction),
-        Format::Mubuf | Format::Mtbuf | Format::Vbuffer => memory::buffer(instruction),
+        Format::Flat | Format::Vflat | Format::Vglobal | Format::Vscratch => memory::flat(shape, instruction),
+        Format::Mubuf | Format::Mtbuf | Format::Vbuffer => memory::buffer(shape, instruction),
         Format::Mimg | Format::Vimage | Format::Vsample => image::decode::action(instruction),
-        Format::Exp | Format::Vexport => Err("exports belong to graphics shaders"),
+        Format::Exp | Format::Vexport => Err(Refusal::NotExecuted("exports belong to graphics shaders")),
         Format::Ldsdir | Format::Vdsdir | Format::Vinterp | Format::Vintrp => {
-            Err("interpolation belongs to pixel shaders")
+            Err(Refusal::NotExecuted("interpolation belongs to pixel shaders"))
         }
-        _ => Err("the format is unknown"),
+        _ => Err(Refusal::NotExecuted("the format is unknown")),
     }
 }
 
@@ -60,10 +63,12 @@ fn largest_vgpr(action: &Action) -> Option<u32> {
             packed.sources.iter().filter_map(|one| source(one, 1)).max().max(run(packed.destination, 1))
         }
         Action::Mix(mix) => mix.sources.iter().filter_map(|one| source(one, 1)).max().max(run(mix.destination, 1)),
+        Action::Matrix(matrix) => Some(matrix.largest_vgpr()),
         Action::Lane(lane) => lane.largest_vgpr(),
         Action::Lds(lds) => lds.largest_vgpr(),
         Action::Flat(flat) => flat.largest_vgpr(),
         Action::Buffer(buffer) => buffer.largest_vgpr(),
+        Action::LdsTransfer(transfer) => transfer.largest_vgpr(),
         _ => None,
     }
 }

@@ -4,9 +4,12 @@ use amdgpu_hw::GfxLevel;
 use amdgpu_isa::{Field, Format, Instruction, OperandKind};
 
 use super::{
-    data::{Data, DataKind},
+    data::{Data, DataKind, Place},
+    shape::Shape,
     source::{Refusal, source},
-    step::{Action, BufferStep, FlatStep, LdsKind, LdsStep, MemoryKind, Segment, Source},
+    step::{
+        Action, BufferStep, FlatStep, LdsKind, LdsStep, LdsTransfer, LdsTransferAccess, MemoryKind, Segment, Source,
+    },
 };
 use crate::{alu::kernel::Type, atomic::Atomic};
 
@@ -17,7 +20,7 @@ pub(super) fn lds(instruction: &Instruction) -> Result<Action, Refusal> {
         return Ok(Action::Nothing);
     }
     if instruction.field(Field::Gds) != 0 || name.starts_with("ds_gws_") || name == "ds_ordered_count" {
-        return Err("global data share is not there");
+        return Err(Refusal::NotExecuted("global data share is not there"));
     }
     let kind = lds_kind(name)?;
     let field = |field| instruction.field(field);
@@ -92,7 +95,7 @@ fn memory_kind(instruction: &Instruction, rest: &str) -> Result<MemoryKind, Refu
 }
 
 /// Decodes FLAT, GLOBAL and SCRATCH of all generations.
-pub(super) fn flat(instruction: &Instruction) -> Result<Action, Refusal> {
+pub(super) fn flat(shape: Shape, instruction: &Instruction) -> Result<Action, Refusal> {
     let name = instruction.name();
     if matches!(name, "global_inv" | "global_wb" | "global_wbinv") {
         return Ok(Action::Nothing);
@@ -104,9 +107,6 @@ pub(super) fn flat(instruction: &Instruction) -> Result<Action, Refusal> {
         Format::Scratch | Format::Vscratch => (Segment::Scratch, name.strip_prefix("scratch_")),
         _ => (Segment::Flat, name.strip_prefix("flat_")),
     };
-    if field(Field::Lds) != 0 {
-        return Err("loads to LDS are not executed");
-    }
     let kind = memory_kind(instruction, rest.unwrap_or(name))?;
     let offset = match (level, segment) {
         (GfxLevel::Gfx6 | GfxLevel::Gfx7 | GfxLevel::Gfx8, _) | (GfxLevel::Gfx10, Segment::Flat) => 0,
@@ -136,32 +136,30 @@ pub(super) fn flat(instruction: &Instruction) -> Result<Action, Refusal> {
         _ => (field(Field::Sve) != 0).then_some(vaddr),
     };
     let data = if newest { field(Field::Vsrc) } else { field(Field::Data) } as u16;
-    Ok(Action::Flat(Box::new(FlatStep {
-        segment,
-        kind,
-        address,
-        scalar,
-        offset,
-        data,
-        destination: field(Field::Vdst) as u16,
-    })))
+    let destination = field(Field::Vdst) as u16;
+    let step = FlatStep { segment, kind, address, scalar, offset, data, destination };
+    if field(Field::Lds) != 0 {
+        let passed = passed_by_lds(shape, kind)?;
+        let access = LdsTransferAccess::Flat(FlatStep { data: passed, destination: passed, ..step });
+        return Ok(transfer(access, offset as u32, kind));
+    }
+    Ok(Action::Flat(Box::new(step)))
 }
 
 /// Decodes MUBUF, MTBUF and VBUFFER.
-pub(super) fn buffer(instruction: &Instruction) -> Result<Action, Refusal> {
+pub(super) fn buffer(shape: Shape, instruction: &Instruction) -> Result<Action, Refusal> {
     let name = instruction.name();
     if ["buffer_gl", "buffer_wb", "buffer_inv"].iter().any(|prefix| name.starts_with(prefix)) {
         return Ok(Action::Nothing);
-    }
-    if instruction.field(Field::Lds) != 0 || name.contains("_lds_") {
-        return Err("loads to LDS are not executed");
     }
     let field = |field| instruction.field(field);
     let (rest, typed) = match name.strip_prefix("tbuffer_") {
         Some(rest) => (rest, true),
         None => (name.strip_prefix("buffer_").unwrap_or(name), false),
     };
-    let kind = memory_kind(instruction, rest)?;
+    // Accesses of LDS have names of their own on GFX11, and a bit before.
+    let named = rest.replacen("_lds_", "_", 1);
+    let kind = memory_kind(instruction, &named)?;
     let format = match (typed, instruction.has_field(Field::Dfmt)) {
         (false, _) => None,
         (true, true) => Some((field(Field::Dfmt), field(Field::Nfmt))),
@@ -170,12 +168,12 @@ pub(super) fn buffer(instruction: &Instruction) -> Result<Action, Refusal> {
     let newest = instruction.has_field(Field::Ioffset);
     let resource = if newest { field(Field::Rsrc) } else { 4 * field(Field::Srsrc) };
     if resource > 124 {
-        return Err("the scalar resource does not exist");
+        return Err(Refusal::Illegal("the scalar resource does not exist"));
     }
     let has_soffset = instruction.opcode().operands.iter().any(|operand| operand.kind == OperandKind::Soffset);
     let scalar_offset =
         if has_soffset { source(instruction, field(Field::Soffset), Type::Int32)? } else { Source::Constant(0) };
-    Ok(Action::Buffer(Box::new(BufferStep {
+    let step = BufferStep {
         kind,
         address: field(Field::Vaddr) as u16,
         data: field(Field::Vdata) as u16,
@@ -187,7 +185,34 @@ pub(super) fn buffer(instruction: &Instruction) -> Result<Action, Refusal> {
         address64: field(Field::Addr64) != 0,
         format,
         residency: field(Field::Tfe) != 0,
-    })))
+    };
+    if field(Field::Lds) != 0 || named != rest {
+        if step.residency {
+            return Err(Refusal::Illegal("LDS has no place for the residency code"));
+        }
+        let offset = step.offset;
+        let access = LdsTransferAccess::Buffer(BufferStep { data: passed_by_lds(shape, kind)?, ..step });
+        return Ok(transfer(access, offset, kind));
+    }
+    Ok(Action::Buffer(Box::new(step)))
+}
+
+/// Returns the register behind the last one, through which the dword of a lane passes between memory and LDS.
+fn passed_by_lds(shape: Shape, kind: MemoryKind) -> Result<u16, Refusal> {
+    let is_dword = |data: Data| match data {
+        Data::Dwords(dwords) => dwords == 1,
+        Data::Part { place, .. } => place == Place::Whole,
+        Data::Format { components, half, .. } => components == 1 && !half,
+    };
+    match kind {
+        MemoryKind::Access(kind) if is_dword(kind.data()) => Ok(shape.vgprs as u16),
+        _ => Err(Refusal::Illegal("LDS takes one dword of a lane")),
+    }
+}
+
+fn transfer(access: LdsTransferAccess, offset: u32, kind: MemoryKind) -> Action {
+    let stores = matches!(kind, MemoryKind::Access(DataKind::Store(_)));
+    Action::LdsTransfer(Box::new(LdsTransfer { access, offset, stores }))
 }
 
 impl MemoryKind {

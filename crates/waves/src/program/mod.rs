@@ -7,6 +7,7 @@ mod dual;
 pub(crate) mod image;
 pub(crate) mod lanes;
 mod memory;
+mod packed;
 mod registers;
 mod scalar;
 pub(crate) mod shape;

@@ -2,7 +2,10 @@
 
 use super::{
     data::DataKind,
-    step::{BufferStep, Destination, FlatStep, LaneKind, LaneStep, LdsKind, LdsStep, MemoryKind, Source, Vector},
+    step::{
+        BufferStep, Destination, FlatStep, LaneKind, LaneStep, LdsKind, LdsStep, LdsTransfer, LdsTransferAccess,
+        MemoryKind, Source, Vector,
+    },
 };
 
 /// Returns the last of the `count` registers that start at `first`.
@@ -91,12 +94,17 @@ impl MemoryKind {
 }
 
 impl FlatStep {
+    /// Returns the last VGPR of the address.
+    fn last_of_address(&self) -> Option<u32> {
+        let dwords = if self.scalar.is_none() && self.segment != super::step::Segment::Scratch { 2 } else { 1 };
+        self.address.map(|address| last(address, dwords))
+    }
+
     /// Returns the largest VGPR that the operation names.
     pub(crate) fn largest_vgpr(&self) -> Option<u32> {
         let (read, written) = self.kind.registers();
-        let dwords = if self.scalar.is_none() && self.segment != super::step::Segment::Scratch { 2 } else { 1 };
         [
-            self.address.map(|address| last(address, dwords)),
+            self.last_of_address(),
             (read > 0).then(|| last(self.data, read)),
             (written > 0).then(|| last(self.destination, written)),
         ]
@@ -111,8 +119,22 @@ impl BufferStep {
     pub(crate) fn largest_vgpr(&self) -> Option<u32> {
         let (read, written) = self.kind.registers();
         let data = read.max(written) + u16::from(self.residency);
+        self.last_of_address().max(Some(last(self.data, data)))
+    }
+
+    /// Returns the last VGPR of the address.
+    fn last_of_address(&self) -> Option<u32> {
         let address = u16::from(self.has_offset) + u16::from(self.has_index) + 2 * u16::from(self.address64);
-        let address = (address > 0).then(|| last(self.address, address));
-        address.max(Some(last(self.data, data)))
+        (address > 0).then(|| last(self.address, address))
+    }
+}
+
+impl LdsTransfer {
+    /// Returns the largest VGPR that the operation names.
+    pub(crate) fn largest_vgpr(&self) -> Option<u32> {
+        match &self.access {
+            LdsTransferAccess::Buffer(step) => step.last_of_address(),
+            LdsTransferAccess::Flat(step) => step.last_of_address(),
+        }
     }
 }

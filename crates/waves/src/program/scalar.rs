@@ -149,10 +149,10 @@ fn flow(instruction: &Instruction) -> Result<Option<Action>, Refusal> {
         | "s_barrier_join"
         | "s_barrier_leave"
         | "s_wakeup_barrier"
-        | "s_get_barrier_state" => return Err("named barriers are not executed"),
+        | "s_get_barrier_state" => return Err(Refusal::NotExecuted("named barriers are not executed")),
         "s_sendmsg" => match instruction.field(Field::Simm16) & 0xff {
             1 | 3 => Action::Nothing,
-            _ => return Err("the message belongs to graphics shaders"),
+            _ => return Err(Refusal::NotExecuted("the message belongs to graphics shaders")),
         },
         "s_sendmsghalt" => Action::Halt,
         "s_sendmsg_rtn_b32" | "s_sendmsg_rtn_b64" => match instruction.field(Field::Ssrc0) {
@@ -160,12 +160,18 @@ fn flow(instruction: &Instruction) -> Result<Option<Action>, Refusal> {
                 destination: destination(instruction.level(), instruction.field(Field::Sdst))?,
                 dwords: instruction.opcode().operands[0].dwords,
             },
-            _ => return Err("the message has no answer"),
+            _ => return Err(Refusal::NotExecuted("the message has no answer")),
         },
-        "s_rfe_b64" | "s_rfe_restore_b64" => return Err("there is no trap handler to return from"),
-        "s_cbranch_g_fork" | "s_cbranch_i_fork" | "s_cbranch_join" => return Err("forks are not executed"),
-        "s_subvector_loop_begin" | "s_subvector_loop_end" => return Err("subvector loops are not executed"),
-        "s_setvskip" => return Err("skipping of vector instructions is not executed"),
+        "s_rfe_b64" | "s_rfe_restore_b64" => {
+            return Err(Refusal::NotExecuted("there is no trap handler to return from"));
+        }
+        "s_cbranch_g_fork" | "s_cbranch_i_fork" | "s_cbranch_join" => {
+            return Err(Refusal::NotExecuted("forks are not executed"));
+        }
+        "s_subvector_loop_begin" | "s_subvector_loop_end" => {
+            return Err(Refusal::NotExecuted("subvector loops are not executed"));
+        }
+        "s_setvskip" => return Err(Refusal::NotExecuted("skipping of vector instructions is not executed")),
         _ => return Ok(None),
     }))
 }
@@ -242,7 +248,7 @@ pub(super) fn memory(instruction: &Instruction) -> Result<Action, Refusal> {
                 dwords: 2,
             });
         }
-        "s_get_waveid_in_workgroup" => return Err("the wave's number in its group is not told"),
+        "s_get_waveid_in_workgroup" => return Err(Refusal::NotExecuted("the wave's number in its group is not told")),
         _ => {}
     }
     if ["s_dcache", "s_gl1", "s_prefetch", "s_buffer_prefetch", "s_atc"].iter().any(|prefix| name.starts_with(prefix)) {
@@ -271,7 +277,7 @@ pub(super) fn memory(instruction: &Instruction) -> Result<Action, Refusal> {
     let (kind, rest) = match (rest.strip_prefix("load_"), rest.strip_prefix("store_")) {
         (Some(rest), _) => (ScalarKind::Load, rest),
         (_, Some(rest)) => (ScalarKind::Store, rest),
-        _ => return Err("the scalar memory operation is not known"),
+        _ => return Err(Refusal::NotExecuted("the scalar memory operation is not known")),
     };
     (place.kind, place.dwords) = match rest {
         "dword" | "b32" => (kind, 1),
@@ -284,10 +290,10 @@ pub(super) fn memory(instruction: &Instruction) -> Result<Action, Refusal> {
         "i8" => (ScalarKind::Part(1, true), 1),
         "u16" => (ScalarKind::Part(2, false), 1),
         "i16" => (ScalarKind::Part(2, true), 1),
-        _ => return Err("the size of the scalar access is not known"),
+        _ => return Err(Refusal::NotExecuted("the size of the scalar access is not known")),
     };
     if usize::from(place.base) + if buffer { 4 } else { 2 } > 128 {
-        return Err("the scalar base does not exist");
+        return Err(Refusal::Illegal("the scalar base does not exist"));
     }
     Ok(Action::ScalarLoad(place))
 }

@@ -20,8 +20,19 @@ pub(crate) const PRIVATE_APERTURE: u64 = 0x0002_0000;
 /// The first number of vector registers in nine-bit sources.
 const VGPRS: u32 = 256;
 
-/// The reason why an instruction is not supported.
-pub(crate) type Refusal = &'static str;
+/// The reason why an instruction has no step.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Refusal {
+    /// The generation does not define what it does.
+    Illegal(&'static str),
+    NotExecuted(&'static str),
+}
+
+impl From<&'static str> for Refusal {
+    fn from(why: &'static str) -> Self {
+        Self::NotExecuted(why)
+    }
+}
 
 /// Returns the index of a scalar register that can be written.
 pub(crate) fn destination(level: GfxLevel, number: u32) -> Result<u8, Refusal> {
@@ -29,7 +40,7 @@ pub(crate) fn destination(level: GfxLevel, number: u32) -> Result<u8, Refusal> {
         Some("null") => Ok(SINK),
         Some("m0") => Ok(M0),
         _ if number < 128 => Ok(number as u8),
-        _ => Err("the scalar destination does not exist"),
+        _ => Err(Refusal::Illegal("the scalar destination does not exist")),
     }
 }
 
@@ -96,8 +107,8 @@ pub(crate) fn source(instruction: &Instruction, number: u32, kind: Type) -> Resu
             Some("null") => Source::Constant(0),
             Some("m0") => Source::Scalar(M0),
             _ if number < 128 => Source::Scalar(number as u8),
-            Some("src_pops_exiting_wave_id") => return Err("ordered pixel shading is not there"),
-            _ => return Err("the source operand does not exist"),
+            Some("src_pops_exiting_wave_id") => return Err(Refusal::NotExecuted("ordered pixel shading is not there")),
+            _ => return Err(Refusal::Illegal("the source operand does not exist")),
         },
     })
 }

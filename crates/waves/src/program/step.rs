@@ -5,6 +5,7 @@ use crate::{
         kernel::Operation,
         scalar::{Combine, Scalar},
     },
+    matrix::step::MatrixStep,
     program::{data::DataKind, image::step::ImageStep, lanes::Dpp, lanes::Sdwa},
 };
 
@@ -78,12 +79,13 @@ pub(crate) enum Action {
     /// A dot product whose first two sources are not taken as they lie.
     Dot(Box<Packed>),
     Mix(Box<Mix>),
+    Matrix(Box<MatrixStep>),
     Lane(Box<LaneStep>),
     Lds(Box<LdsStep>),
     Flat(Box<FlatStep>),
     Buffer(Box<BufferStep>),
+    LdsTransfer(Box<LdsTransfer>),
     Image(Box<ImageStep>),
-    Refused(&'static str),
 }
 
 /// A scalar operation.
@@ -233,6 +235,7 @@ pub(crate) struct Packed {
     pub(crate) highs: [u8; 2],
     pub(crate) negates: [u8; 2],
     pub(crate) clamp: bool,
+    pub(crate) dpp: Option<Dpp>,
 }
 
 /// A multiplication and addition of floats of either size.
@@ -248,6 +251,7 @@ pub(crate) struct Mix {
     pub(crate) negates: u8,
     pub(crate) absolutes: u8,
     pub(crate) clamp: bool,
+    pub(crate) dpp: Option<Dpp>,
 }
 
 /// Operations across lanes.
@@ -367,4 +371,20 @@ pub(crate) struct BufferStep {
     /// The format of a typed instruction: data and number format, or the unified number.
     pub(crate) format: Option<(u32, u32)>,
     pub(crate) residency: bool,
+}
+
+/// A load or store between memory and LDS, in place of a VGPR. LDS holds a dword of each lane from M0 + `offset` on.
+#[derive(Clone)]
+pub(crate) struct LdsTransfer {
+    /// The access, whose data goes through a register behind the last one.
+    pub(crate) access: LdsTransferAccess,
+    pub(crate) offset: u32,
+    /// `true` if memory is stored to.
+    pub(crate) stores: bool,
+}
+
+#[derive(Clone)]
+pub(crate) enum LdsTransferAccess {
+    Buffer(BufferStep),
+    Flat(FlatStep),
 }

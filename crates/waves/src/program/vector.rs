@@ -4,13 +4,13 @@ use amdgpu_hw::GfxLevel;
 use amdgpu_isa::{Extension, Field, Format, Instruction, OperandKind};
 
 use super::{
-    lanes::{Dpp, Sdwa},
+    lanes::{Dpp, Part, Sdwa, Unused},
     shape::Shape,
     source::{Refusal, VCC, destination, literal, source},
-    step::{Action, Destination, Half, LaneKind, LaneStep, Mix, Modifiers, Packed, Source, Vector},
+    step::{Action, Destination, Half, LaneKind, LaneStep, Modifiers, Source, Vector},
 };
 use crate::alu::{
-    kernel::{Kernel, Operation, Type},
+    kernel::{Operation, Type},
     names,
 };
 
@@ -122,7 +122,7 @@ fn sources(instruction: &Instruction, operation: &Operation) -> Result<[Source; 
             OperandKind::Src2 | OperandKind::MaskSrc2 => mask_or(instruction, Field::Src2, kind)?,
             OperandKind::Literal => Source::Constant(literal(instruction.literal().unwrap_or(0), kind)),
             OperandKind::Vcc => Source::Scalar(VCC),
-            _ => return Err("the operand is not known"),
+            _ => return Err(Refusal::NotExecuted("the operand is not known")),
         };
         if count < 3 {
             sources[count] = read;
@@ -136,7 +136,7 @@ fn sources(instruction: &Instruction, operation: &Operation) -> Result<[Source; 
         count += 1;
     }
     if count < operation.sources.len() {
-        return Err("the instruction has fewer operands than its operation");
+        return Err(Refusal::NotExecuted("the instruction has fewer operands than its operation"));
     }
     Ok(sources)
 }
@@ -213,7 +213,7 @@ fn destinations(shape: Shape, instruction: &Instruction) -> Result<(Destination,
         return Ok((Destination::Scalar(destination(level, vgpr.into())?), None));
     }
     if instruction.opcode().operands.first().is_some_and(|operand| operand.kind == OperandKind::SdstVdst) {
-        return Err("the vector operation is not executed");
+        return Err(Refusal::NotExecuted("the vector operation is not executed"));
     }
     Ok((Destination::Vgpr(vgpr), carry))
 }
@@ -260,12 +260,18 @@ fn modifiers(instruction: &Instruction, operation: &Operation, clamp: bool) -> R
             modifiers.sdwa = Some(Sdwa::new(extension, instruction));
         }
         Some(extension) => {
-            modifiers.dpp = Some(Dpp::new(extension, instruction).ok_or("the DPP control does not exist")?);
+            modifiers.dpp =
+                Some(Dpp::new(extension, instruction).ok_or(Refusal::Illegal("the DPP control does not exist"))?);
         }
         None => {}
     }
-    if modifiers.dpp.is_some() && operation.sources[0].dwords() == 2 {
-        return Err("DPP of 64-bit operands is not executed");
+    let is_wide = operation.sources.iter().chain([&operation.result]).any(|kind| kind.dwords() == 2);
+    if modifiers.dpp.is_some() && is_wide {
+        return Err(Refusal::Illegal("operations on 64 bits have no DPP"));
+    }
+    if let Some(parts) = small_parts(instruction) {
+        modifiers.sdwa = Some(parts);
+        (modifiers.highs, modifiers.half) = (0, Half::Low);
     }
     Ok(modifiers)
 }
@@ -274,6 +280,23 @@ fn modifiers(instruction: &Instruction, operation: &Operation, clamp: bool) -> R
 fn has_third(instruction: &Instruction) -> bool {
     let kinds = [OperandKind::Src2, OperandKind::MaskSrc2, OperandKind::Vcc, OperandKind::Literal];
     kinds.into_iter().any(|kind| instruction.opcode().has(kind))
+}
+
+/// Returns the bytes of registers that conversions of 8-bit floats read and write, which op_sel chooses.
+///
+/// Source: LLVM's encodings of `byte_sel` and `op_sel`.
+fn small_parts(instruction: &Instruction) -> Option<Sdwa> {
+    let select = instruction.field(Field::OpSel) as u8;
+    let whole = Part { select: 6, signed: false };
+    let read = |select| Sdwa { sources: [Part { select, signed: false }, whole], destination: None };
+    let write = |select| Sdwa { sources: [whole; 2], destination: Some((select, Unused::Keep)) };
+    Some(match instruction.name() {
+        "v_cvt_f32_fp8" | "v_cvt_f32_bf8" => read((select & 1) << 1 | select >> 1 & 1),
+        "v_cvt_pk_f32_fp8" | "v_cvt_pk_f32_bf8" => read(4 + (select & 1)),
+        "v_cvt_pk_fp8_f32" | "v_cvt_pk_bf8_f32" => write(4 + (select >> 3 & 1)),
+        "v_cvt_sr_fp8_f32" | "v_cvt_sr_bf8_f32" => write(select >> 2 & 3),
+        _ => return None,
+    })
 }
 
 /// Returns the place of a 16-bit result.
@@ -337,148 +360,13 @@ fn lane(shape: Shape, instruction: &Instruction) -> Result<Option<LaneStep>, Ref
     let destination = if scalar { destination(shape.level, vdst)?.into() } else { vdst as u16 };
     let dpp = match instruction.extension() {
         Some(extension) if !matches!(extension.format, Format::Sdwa | Format::Sdwab) => {
-            Some(Dpp::new(extension, instruction).ok_or("the DPP control does not exist")?)
+            Some(Dpp::new(extension, instruction).ok_or(Refusal::Illegal("the DPP control does not exist"))?)
         }
-        Some(_) => return Err("SDWA of this operation is not executed"),
+        Some(_) => return Err(Refusal::Illegal("the operation has no SDWA")),
         None => None,
     };
+    if dpp.is_some() && !matches!(kind, LaneKind::CountLow | LaneKind::CountHigh | LaneKind::Move { .. }) {
+        return Err(Refusal::Illegal("the operation has no DPP"));
+    }
     Ok(Some(LaneStep { kind, sources, destination, flags: instruction.field(Field::OpSel) as u8, dpp }))
-}
-
-/// Decodes VOP3P.
-pub(super) fn packed(instruction: &Instruction) -> Result<Action, Refusal> {
-    let name = instruction.name();
-    let field = |field| instruction.field(field) as u8;
-    let destination = instruction.field(Field::Vdst) as u16;
-    let high = field(Field::OpSelHi) | field(Field::OpSelHi2) << 2;
-    let clamp = field(Field::Clamp) != 0;
-    let read = |index: usize, kind: Type| {
-        let fields = [Field::Src0, Field::Src1, Field::Src2];
-        source(instruction, instruction.field(fields[index]), kind)
-    };
-    if instruction.extension().is_some() {
-        return Err("DPP of packed operations is not executed");
-    }
-    if let Some((fused, half)) = mix(name) {
-        let read = |index: usize| {
-            let kind = if high >> index & 1 != 0 { Type::F16 } else { Type::F32 };
-            // A literal keeps its 32 bits: the half is chosen from it.
-            let number = instruction.field([Field::Src0, Field::Src1, Field::Src2][index]);
-            source(instruction, number, if number == 255 { Type::F32 } else { kind })
-        };
-        return Ok(Action::Mix(Box::new(Mix {
-            fused,
-            half,
-            sources: [read(0)?, read(1)?, read(2)?],
-            destination,
-            halves: high,
-            highs: field(Field::OpSel),
-            negates: field(Field::NegLo),
-            absolutes: field(Field::NegHi),
-            clamp,
-        })));
-    }
-    let count = instruction.opcode().operands.len() - 1;
-    if let "v_dot4_i32_iu8" | "v_dot8_i32_iu4" = name {
-        let bits = if name.ends_with('8') { 8 } else { 4 };
-        let sources = [read(0, Type::Int32)?, read(1, Type::Int32)?, read(2, Type::Int32)?];
-        let flags = field(Field::NegLo) | u8::from(clamp) << 7;
-        return Ok(Action::Lane(Box::new(LaneStep {
-            kind: LaneKind::Dot { bits, highs: [field(Field::OpSel), high] },
-            sources,
-            destination,
-            flags,
-            dpp: None,
-        })));
-    }
-    let Some(rest) = name.strip_prefix("v_pk_") else {
-        let unknown = "matrix and packed operations of this kind are not executed";
-        let form = if clamp { format!("{name}:clamp") } else { name.to_owned() };
-        let operation = names::operation(&form).or_else(|| names::operation(name)).ok_or(unknown)?;
-        let mut sources = [Source::Constant(0); 3];
-        for (index, slot) in sources.iter_mut().enumerate().take(count.min(3)) {
-            *slot = read(index, operation.sources.get(index).copied().unwrap_or(Type::Int32))?;
-        }
-        // ACO makes constants of 16 bits by op_sel of the first two sources; that of the sum is ignored.
-        let highs = [field(Field::OpSel), high];
-        if name.starts_with("v_dot") && highs.map(|mask| mask & 3) != [0, 3] {
-            let negates = [0; 2];
-            return Ok(Action::Dot(Box::new(Packed { operation, sources, destination, highs, negates, clamp })));
-        }
-        let vector = Vector {
-            operation,
-            directed: None,
-            sources,
-            destination: Destination::Vgpr(destination),
-            carry: None,
-            modifiers: Modifiers { negates: 0, clamp, ..Modifiers::NONE },
-            plain: true,
-            rescales: false,
-        };
-        return Ok(Action::Vector(Box::new(vector)));
-    };
-    let plain = format!("v_{rest}");
-    let operation = names::operation(&plain).ok_or("the packed operation is not executed")?;
-    let saturating = if clamp { names::operation(&format!("{plain}:clamp")) } else { None };
-    let operation = saturating.unwrap_or(operation);
-    if !matches!(operation.kernel, Kernel::Narrow(_)) {
-        return Err("the packed operation is not executed");
-    }
-    let mut sources = [Source::Constant(0); 3];
-    for (index, slot) in sources.iter_mut().enumerate().take(count.min(3)) {
-        let number = instruction.field([Field::Src0, Field::Src1, Field::Src2][index]);
-        // Literals and integers have 32 bits, of which a half is chosen; floats are in the low half alone.
-        let kind = if (240..=248).contains(&number) { Type::F16 } else { Type::Int32 };
-        *slot = source(instruction, number, kind)?;
-    }
-    Ok(Action::Packed(Box::new(Packed {
-        operation,
-        sources,
-        destination,
-        highs: [field(Field::OpSel), high],
-        negates: [field(Field::NegLo), field(Field::NegHi)],
-        clamp,
-    })))
-}
-
-/// Decodes `v_pk_fmac_f16`, the short form of `v_pk_fma_f16`, which adds to its destination and chooses no halves.
-///
-/// A float constant is the low half alone up to GFX10.3, and both halves from GFX11 on; a literal has 32 bits (LLVM's
-/// `getPKFMACF16InlineEncoding`).
-pub(super) fn packed_sum(instruction: &Instruction) -> Result<Action, Refusal> {
-    if instruction.extension().is_some() {
-        return Err("DPP and SDWA of packed operations are not executed");
-    }
-    let operation = names::operation("v_fma_f16").ok_or("the packed operation is not executed")?;
-    let number = instruction.field(Field::Src0);
-    let is_float = (240..=248).contains(&number);
-    let factor = match source(instruction, number, if is_float { Type::F16 } else { Type::Int32 })? {
-        Source::Constant(half) if is_float && instruction.level() >= GfxLevel::Gfx11 => {
-            Source::Constant(half | half << 16)
-        }
-        other => other,
-    };
-    let destination = instruction.field(Field::Vdst) as u16;
-    let sources = [factor, Source::Vgpr(instruction.field(Field::Vsrc1) as u16), Source::Vgpr(destination)];
-    Ok(Action::Packed(Box::new(Packed {
-        operation,
-        sources,
-        destination,
-        highs: [0, 7],
-        negates: [0; 2],
-        clamp: false,
-    })))
-}
-
-/// Returns whether a mixed multiplication is fused, and the place of a 16-bit result.
-fn mix(name: &str) -> Option<(bool, Option<Half>)> {
-    Some(match name {
-        "v_fma_mix_f32" => (true, None),
-        "v_fma_mixlo_f16" => (true, Some(Half::Low)),
-        "v_fma_mixhi_f16" => (true, Some(Half::High)),
-        "v_mad_mix_f32" => (false, None),
-        "v_mad_mixlo_f16" => (false, Some(Half::Low)),
-        "v_mad_mixhi_f16" => (false, Some(Half::High)),
-        _ => return None,
-    })
 }

@@ -46,6 +46,10 @@ impl Wave {
                 self.count_lanes_on();
                 self.mix(mix);
             }
+            Action::Matrix(matrix) => {
+                self.count_lanes_on();
+                self.matrix(matrix);
+            }
             Action::Lane(lane) => {
                 self.count_lanes_on();
                 self.lane_step(lane)?;
@@ -67,6 +71,10 @@ impl Wave {
                 self.count_lanes_on();
                 self.buffer(buffer, around);
             }
+            Action::LdsTransfer(transfer) => {
+                self.count_lanes_on();
+                self.lds_transfer(transfer, around)?;
+            }
             Action::Image(image) => {
                 self.count_lanes_on();
                 self.image(image, around)?;
@@ -82,9 +90,6 @@ impl Wave {
             Action::Time { destination, dwords } => {
                 let time = self.counters.instructions;
                 self.registers.set_scalar(*destination, *dwords, time);
-            }
-            Action::Refused(why) => {
-                return Err(Reason::NotExecuted { instruction: String::new(), why });
             }
         }
         Ok(Flow::Next)

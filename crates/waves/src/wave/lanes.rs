@@ -71,13 +71,18 @@ impl Wave {
         Ok(())
     }
 
-    /// Counts the bits of a mask that belong to lanes below each lane.
-    fn count_lanes(&mut self, step: &LaneStep) {
+    /// Returns the lane that each lane reads its first source from (`None` reads 0), and the lanes that stay on.
+    fn selected(&self, step: &LaneStep) -> ([Option<u8>; 64], u64) {
         let exec = self.registers.exec();
-        let (sources, on) = match &step.dpp {
+        match &step.dpp {
             Some(dpp) => dpp.resolve(exec, self.registers.lanes),
             None => (std::array::from_fn(|lane| Some(lane as u8)), exec),
-        };
+        }
+    }
+
+    /// Counts the bits of a mask that belong to lanes below each lane.
+    fn count_lanes(&mut self, step: &LaneStep) {
+        let (sources, on) = self.selected(step);
         let high = step.kind == LaneKind::CountHigh;
         for lane in 0..64_usize {
             let mask = sources[lane].map_or(0, |from| self.registers.lane(step.sources[0], 1, from.into())) as u32;
@@ -113,11 +118,11 @@ impl Wave {
         };
         let raised = u32::from(step.destination).saturating_add(if destination { to } else { 0 });
         let written = self.checked(raised, 1)?;
+        let (sources, on) = self.selected(step);
         for lane in 0..64 {
-            self.pad.out[lane] = self.registers.lane(read, 1, lane) as u32;
+            self.pad.out[lane] = sources[lane].map_or(0, |from| self.registers.lane(read, 1, from.into())) as u32;
         }
-        let exec = self.registers.exec();
-        self.registers.write(written, &self.pad.out, exec);
+        self.registers.write(written, &self.pad.out, on);
         Ok(())
     }
 

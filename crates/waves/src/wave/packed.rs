@@ -1,6 +1,10 @@
 //! Packed 16-bit operations, dot products of chosen halves, and multiplications of mixed sizes.
 
-use super::{operands::flush16, registers::Registers, state::Wave};
+use super::{
+    operands::{Selection, flush16},
+    registers::Registers,
+    state::Wave,
+};
 use crate::{
     alu::{
         float::single::flushed,
@@ -10,13 +14,33 @@ use crate::{
         half::Half as HalfFloat,
         round::{Direction, fma32, odd_sum, to_f32},
     },
-    program::step::{Half, Mix, Modifiers, Packed, Source},
+    program::{
+        lanes::Dpp,
+        step::{Half, Mix, Modifiers, Packed, Source},
+    },
 };
 
 /// Returns a half of a lane's operand.
 fn half(registers: &Registers, source: Source, lane: usize, high: bool) -> u32 {
     let value = registers.lane(source, 1, lane) as u32;
     if high { value >> 16 } else { value & 0xffff }
+}
+
+/// Returns a lane's operand after the selection of lanes, which only the first source has: 0 where there is no lane.
+fn selected(registers: &Registers, selection: &Selection, (source, index): (Source, usize), lane: usize) -> u32 {
+    match selection {
+        Some(lanes) if index == 0 => lanes[lane].map_or(0, |from| registers.lane(source, 1, from.into()) as u32),
+        _ => registers.lane(source, 1, lane) as u32,
+    }
+}
+
+/// Returns the selection of the lanes of the first source, and the lanes that stay on.
+fn selection(registers: &Registers, dpp: Option<&Dpp>) -> (Selection, u64) {
+    let exec = registers.exec();
+    dpp.map_or((None, exec), |dpp| {
+        let (lanes, on) = dpp.resolve(exec, registers.lanes);
+        (Some(lanes), on)
+    })
 }
 
 /// Returns a word of the halves of a lane's operand that op_sel (`highs[0]`) and op_sel_hi (`highs[1]`) choose for source `index`.
@@ -30,16 +54,23 @@ impl Wave {
     pub(crate) fn dot(&mut self, dot: &Packed) {
         let Kernel::Narrow(function) = dot.operation.kernel else { return };
         let Self { registers, pad, unit, .. } = self;
+        let (selection, on) = selection(registers, dot.dpp.as_ref());
+        let bit = |mask: u8, index: usize| mask >> index & 1 != 0;
+        let sign = |part: usize, index: usize| if bit(dot.negates[part], index) { 0x8000_u32 } else { 0 };
         for lane in 0..64 {
             for index in 0..2 {
-                pad.narrow[index][lane] = halves(registers, dot.sources[index], index, lane, dot.highs);
+                let word = selected(registers, &selection, (dot.sources[index], index), lane);
+                let part = |high: bool| if high { word >> 16 } else { word & 0xffff };
+                let [low, high] = dot.highs.map(|mask| part(bit(mask, index)));
+                pad.narrow[index][lane] = low ^ sign(0, index) | (high ^ sign(1, index)) << 16;
             }
-            pad.narrow[2][lane] = registers.lane(dot.sources[2], 1, lane) as u32;
+            let added = registers.lane(dot.sources[2], 1, lane) as u32;
+            // The sum has 32 bits: one modifier is its sign, the other removes it.
+            pad.narrow[2][lane] = added & !(sign(1, 2) << 16) ^ sign(0, 2) << 16;
         }
         let [x, y, z] = &pad.narrow;
         function(*unit, &mut pad.out, &[x, y, z], registers.mode);
         self.finish(dot.operation.result, &Modifiers { clamp: dot.clamp, ..Modifiers::NONE });
-        let on = self.registers.exec();
         self.registers.write(dot.destination, &self.pad.out, on);
     }
 
@@ -50,12 +81,14 @@ impl Wave {
         let mut results = [[0; 64]; 2];
         for (part, result) in results.iter_mut().enumerate() {
             let Self { registers, pad, unit, .. } = self;
+            let (selection, _) = selection(registers, packed.dpp.as_ref());
             for (index, kind) in packed.operation.sources.iter().enumerate() {
                 let high = packed.highs[part] >> index & 1 != 0;
                 let sign = if packed.negates[part] >> index & 1 != 0 && *kind == Type::F16 { 0x8000 } else { 0 };
                 let flushes = *kind == Type::F16 && registers.mode.flushes_input64();
                 for lane in 0..64 {
-                    let value = half(registers, packed.sources[index], lane, high) ^ sign;
+                    let word = selected(registers, &selection, (packed.sources[index], index), lane);
+                    let value = if high { word >> 16 } else { word & 0xffff } ^ sign;
                     pad.narrow[index][lane] = if flushes { flush16(value) } else { value };
                 }
             }
@@ -67,7 +100,7 @@ impl Wave {
         for lane in 0..64 {
             self.pad.out[lane] = results[0][lane] & 0xffff | results[1][lane] << 16;
         }
-        let on = self.registers.exec();
+        let (_, on) = selection(&self.registers, packed.dpp.as_ref());
         self.registers.write(packed.destination, &self.pad.out, on);
     }
 
@@ -75,13 +108,15 @@ impl Wave {
     pub(crate) fn mix(&mut self, mix: &Mix) {
         let Self { registers, pad, .. } = self;
         let mode = registers.mode;
+        let (selection, on) = selection(registers, mix.dpp.as_ref());
         let bit = |mask: u8, index: usize| mask >> index & 1 != 0;
         for lane in 0..64 {
             let operand = |index: usize| {
+                let word = selected(registers, &selection, (mix.sources[index], index), lane);
                 let mut value = if bit(mix.halves, index) {
-                    HalfFloat(half(registers, mix.sources[index], lane, bit(mix.highs, index)) as u16).value()
+                    HalfFloat(if bit(mix.highs, index) { word >> 16 } else { word } as u16).value()
                 } else {
-                    let value = f32::from_bits(registers.lane(mix.sources[index], 1, lane) as u32);
+                    let value = f32::from_bits(word);
                     if mode.flushes_input32() { flushed(value) } else { value }
                 };
                 if bit(mix.absolutes, index) {
@@ -113,7 +148,6 @@ impl Wave {
                 }
             };
         }
-        let on = registers.exec();
         registers.write(mix.destination, &pad.out, on);
     }
 }

@@ -4,10 +4,10 @@ use std::{ops::ControlFlow, sync::Mutex};
 
 use amdgpu_descriptors::view::BufferView;
 use amdgpu_hw::{GfxLevel, GpuVa};
-use amdgpu_isa::{WaveSize, builder::Program};
+use amdgpu_isa::{WaveSize, assemble, builder::Program};
 use amdgpu_surface::Chip;
 use amdgpu_waves::{
-    Access, Counters, Dispatch, Event, Limits, Memory, Outcome, PageFault, Watch, WatchReport, run_on_threads,
+    Access, Counters, Dispatch, Event, Limits, Memory, Outcome, PageFault, Reason, Watch, WatchReport, run_on_threads,
     run_watched,
 };
 
@@ -81,6 +81,19 @@ pub(crate) fn run_with_image(chip: &Chip, program: &Program, image: [u32; 8], da
     }
 }
 
+/// Returns why a wave does not execute an instruction, all of whose registers are allocated; `None` if it does.
+pub(crate) fn refusal((level, wave): (GfxLevel, WaveSize), words: &[u32]) -> Option<Reason> {
+    let end = assemble(level, wave, "s_endpgm").unwrap();
+    let program = words.iter().chain(end.dwords()).chain(&[0; 4]).flat_map(|word| word.to_le_bytes()).collect();
+    let ram = Ram { program, data: Mutex::new(vec![0; 4096]) };
+    // 256 VGPRs and LDS.
+    let resources = [if wave == WaveSize::Wave32 { 31 } else { 63 }, 4 << 1 | 2 << 15, 0];
+    match run_on_threads(&dispatch(level, wave, resources, (1, wave.lanes())), &ram, Limits::default(), 1) {
+        Outcome::Hang(hang) => Some(hang.reason),
+        _ => None,
+    }
+}
+
 /// Runs groups of one wave on some threads; returns what they did and the data they leave.
 pub(crate) fn run_groups(
     level: GfxLevel,
@@ -113,14 +126,20 @@ pub(crate) fn run_partial(
 
 /// Returns the dispatch of some groups of some lanes, and its memory.
 fn prepared(level: GfxLevel, program: &Program, data: Vec<u8>, (groups, lanes): (u32, u32)) -> (Dispatch, Ram) {
-    let mut user_data = [0; 16];
-    user_data[..4].copy_from_slice(&raw_buffer(level, DATA, data.len() as u32));
-    let dispatch = Dispatch {
+    let mut dispatch = dispatch(level, program.wave(), program.resources(), (groups, lanes));
+    dispatch.user_data[..4].copy_from_slice(&raw_buffer(level, DATA, data.len() as u32));
+    let code = program.words().iter().flat_map(|word| word.to_le_bytes()).collect();
+    (dispatch, Ram { program: code, data: Mutex::new(data) })
+}
+
+/// Returns a dispatch of some groups of some lanes.
+fn dispatch(level: GfxLevel, wave: WaveSize, resources: [u32; 3], (groups, lanes): (u32, u32)) -> Dispatch {
+    Dispatch {
         level,
-        wave: program.wave(),
+        wave,
         program: PROGRAM,
-        resources: program.resources(),
-        user_data,
+        resources,
+        user_data: [0; 16],
         threads: [lanes, 1, 1],
         partial: [0; 3],
         start: [0; 3],
@@ -129,9 +148,7 @@ fn prepared(level: GfxLevel, program: &Program, data: Vec<u8>, (groups, lanes): 
         scratch_base: 0,
         chip: None,
         border_colors: 0,
-    };
-    let code = program.words().iter().flat_map(|word| word.to_le_bytes()).collect();
-    (dispatch, Ram { program: code, data: Mutex::new(data) })
+    }
 }
 
 /// Results of a watched dispatch: its end, the report, the news in order, and the data it leaves.

@@ -74,7 +74,7 @@ pub(crate) fn difference(
 pub(crate) const NOT_COMPARED: [(&str, &[&str]); 10] = [
     ("there is no result", &["v_nop", "v_clrexcp", "v_pipeflush"]),
     (
-        "8-bit floats are not executed",
+        "tests of their own compare 8-bit floats",
         &[
             "v_cvt_f32_bf8",
             "v_cvt_f32_fp8",

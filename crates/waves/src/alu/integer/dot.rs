@@ -2,7 +2,11 @@
 
 use crate::{
     alu::{float::single::flushed, kernel::operations},
-    number::half::Half,
+    number::{
+        half::Half,
+        round::odd_sum,
+        small::SmallFloat::{self, Bf8, Fp8},
+    },
 };
 
 fn half(value: u32, index: u32) -> f32 {
@@ -27,6 +31,13 @@ fn products(a: u32, b: u32, bits: u32, part: fn(u32, u32, u32) -> i64) -> i64 {
     (0..32 / bits).map(|index| part(a, bits, index) * part(b, bits, index)).sum()
 }
 
+/// Returns the sum of the products of four bytes and of a third operand, rounded once.
+fn small_products((a, first): (u32, SmallFloat), (b, second): (u32, SmallFloat), added: f32) -> f32 {
+    let bytes = a.to_le_bytes().into_iter().zip(b.to_le_bytes());
+    let products: f64 = bytes.map(|(a, b)| f64::from(first.value(a)) * f64::from(second.value(b))).sum();
+    odd_sum(products, f64::from(added)) as f32
+}
+
 fn clamped(value: i64) -> i32 {
     value.clamp(i64::from(i32::MIN), i64::from(i32::MAX)) as i32
 }
@@ -38,6 +49,10 @@ fn clamped_unsigned(value: i64) -> u32 {
 operations! { TABLE;
     narrow ["v_dot2_f32_f16", "v_dot2acc_f32_f16", "v_dot2c_f32_f16"] (a: u32, b: u32, c: f32) -> f32 { flushed((f64::from(half(a, 0) * half(b, 0)) + f64::from(half(a, 1) * half(b, 1)) + f64::from(c)) as f32) }
     narrow ["v_dot2_f32_bf16", "v_dot2acc_f32_bf16"] (a: u32, b: u32, c: f32) -> f32 { flushed((f64::from(brain(a, 0)) * f64::from(brain(b, 0)) + f64::from(brain(a, 1)) * f64::from(brain(b, 1)) + f64::from(c)) as f32) }
+    narrow ["v_dot4_f32_fp8_fp8"] (a: u32, b: u32, c: f32) -> f32 { small_products((a, Fp8), (b, Fp8), c) }
+    narrow ["v_dot4_f32_fp8_bf8"] (a: u32, b: u32, c: f32) -> f32 { small_products((a, Fp8), (b, Bf8), c) }
+    narrow ["v_dot4_f32_bf8_fp8"] (a: u32, b: u32, c: f32) -> f32 { small_products((a, Bf8), (b, Fp8), c) }
+    narrow ["v_dot4_f32_bf8_bf8"] (a: u32, b: u32, c: f32) -> f32 { small_products((a, Bf8), (b, Bf8), c) }
     narrow ["v_dot2_i32_i16"] (a: u32, b: u32, c: i32) -> i32 { (products(a, b, 16, signed) + i64::from(c)) as i32 }
     narrow ["v_dot2_u32_u16"] (a: u32, b: u32, c: u32) -> u32 { (products(a, b, 16, unsigned) + i64::from(c)) as u32 }
     narrow ["v_dot4_i32_i8", "v_dot4c_i32_i8"] (a: u32, b: u32, c: i32) -> i32 { (products(a, b, 8, signed) + i64::from(c)) as i32 }

@@ -99,7 +99,7 @@ pub(crate) fn action(instruction: &Instruction) -> Result<Action, Refusal> {
         (4 * field(Field::Srsrc), 4 * field(Field::Ssamp))
     };
     if resource > 120 || sampler > 124 {
-        return Err("the scalar resource does not exist");
+        return Err(Refusal::Illegal("the scalar resource does not exist"));
     }
     let half_addresses = field(Field::A16) != 0;
     let has_g16 = instruction.level() >= GfxLevel::Gfx10;

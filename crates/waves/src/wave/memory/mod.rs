@@ -11,3 +11,4 @@ mod lds;
 mod sampled;
 mod scalar;
 mod texel;
+mod transfer;

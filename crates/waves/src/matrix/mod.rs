@@ -1,0 +1,7 @@
+//! Multiplications of matrices (WMMA of GFX11, WMMA and SWMMAC of GFX12): the elements that registers hold, and their products.
+
+pub(crate) mod decode;
+mod element;
+mod layout;
+mod product;
+pub(crate) mod step;
