@@ -1,7 +1,7 @@
 //! `amdgpu-vulkan-client`: what a Vulkan driver and the kernel beneath it do with memory, queues and time, checked.
 //!
-//! Its checks have no shaders, so it runs where nothing interprets them: on RADV above the simulated GPU as well as on a Radeon.
-//! Commands for which RADV uses compute shaders of its own are left out (see [`checks::copies`] for the sizes).
+//! It runs on RADV above the simulated GPU as well as on a Radeon. Commands for which RADV draws on a graphics queue are left out there,
+//! since the simulator does not draw.
 //!
 //! - [`gpu`] owns the Vulkan objects: all the unsafe code is there, and what it hands out is safe to use in any order.
 //! - [`checks`] are what is proved, one function each.

@@ -9,6 +9,7 @@ mod heaps;
 mod host;
 mod images;
 mod order;
+mod shaders;
 pub(crate) mod share;
 mod sparse;
 mod time;
@@ -21,6 +22,7 @@ pub(crate) use self::check::Step;
 pub(crate) fn plan() -> Vec<Step> {
     [
         copies::CHECKS,
+        shaders::CHECKS,
         images::CHECKS,
         time::CHECKS,
         events::CHECKS,

@@ -65,11 +65,13 @@ impl Gpu {
     ///
     /// Those of [`buffer`](Self::buffer).
     pub(crate) fn program_buffer(&self, size: u64, place: Place) -> VkResult<Buffer<'_>> {
-        let (usage, source) = if self.has_addresses() {
-            (ANYTHING | vk::BufferUsageFlags::SHADER_DEVICE_ADDRESS, Source::Addressed)
-        } else {
-            (ANYTHING, Source::Fresh)
-        };
+        let (mut usage, mut source) = (ANYTHING, Source::Fresh);
+        if self.has_addresses() {
+            (usage, source) = (usage | vk::BufferUsageFlags::SHADER_DEVICE_ADDRESS, Source::Addressed);
+        }
+        if self.has_conditions() {
+            usage |= vk::BufferUsageFlags::CONDITIONAL_RENDERING_EXT;
+        }
         self.used(size, usage, vk::BufferCreateFlags::empty(), None)?.filled_by(place, source)
     }
 

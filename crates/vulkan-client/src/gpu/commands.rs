@@ -229,6 +229,24 @@ impl<'a> Recorder<'a> {
         unsafe { self.gpu.device.cmd_write_timestamp(self.raw, stage, stamps.raw, index) };
     }
 
+    /// vkCmdCopyQueryPoolResults of all queries, `stride` bytes apart from an offset of the buffer on.
+    ///
+    /// # Panics
+    ///
+    /// If the results do not fit.
+    pub(crate) fn copy_results(
+        &self,
+        stamps: &'a Timestamps<'_>,
+        (to, offset): (&'a Buffer<'_>, u64),
+        stride: u64,
+        flags: vk::QueryResultFlags,
+    ) {
+        check(to, offset, stride * u64::from(stamps.count));
+        let (device, count) = (&self.gpu.device, stamps.count);
+        // SAFETY: alive, alone; inside pool and buffer, as was just checked.
+        unsafe { device.cmd_copy_query_pool_results(self.raw, stamps.raw, 0, count, to.raw, offset, stride, flags) };
+    }
+
     /// Sets an event after a stage.
     pub(crate) fn set_event(&self, event: &'a Event<'_>, stage: vk::PipelineStageFlags) {
         // SAFETY: alive, alone.

@@ -25,6 +25,7 @@ pub(crate) struct Extensions {
     pub(crate) fence_fd: Option<khr::external_fence_fd::Device>,
     pub(crate) host: Option<ext::external_memory_host::Device>,
     pub(crate) clocks: Option<ext::calibrated_timestamps::Device>,
+    pub(crate) conditions: Option<ext::conditional_rendering::Device>,
     pub(crate) dma_buf: bool,
     pub(crate) budget: bool,
     pub(crate) modifiers: bool,
@@ -51,6 +52,8 @@ impl Extensions {
                 .then(|| ext::external_memory_host::Device::new(instance, device)),
             clocks: has(ext::calibrated_timestamps::NAME)
                 .then(|| ext::calibrated_timestamps::Device::new(instance, device)),
+            conditions: has(ext::conditional_rendering::NAME)
+                .then(|| ext::conditional_rendering::Device::new(instance, device)),
             dma_buf: has(ext::external_memory_dma_buf::NAME),
             budget: has(ext::memory_budget::NAME),
             modifiers: has(ext::image_drm_format_modifier::NAME),

@@ -43,7 +43,7 @@ pub(crate) use self::{
         TextureKind, aspect_format, chroma_shift, planes,
     },
     memory::{Memory, Place, Source},
-    program::{Constants, Dispatch, Resource, Sampler, SamplerKind, Slot},
+    program::{Constants, Dispatch, Program, Resource, Sampler, SamplerKind, Slot},
     shared::SharedGpu,
     sparse::Bind,
 };
@@ -212,6 +212,11 @@ impl Gpu {
         families.sort_unstable();
         families.dedup();
         families
+    }
+
+    /// Returns `true` if dispatches may depend on conditions.
+    pub(crate) fn has_conditions(&self) -> bool {
+        self.all_features.as_ref().is_some_and(|all| all.has("conditionalRendering") == Some(true))
     }
 
     /// Returns `true` if shaders use addresses of buffers.

@@ -100,7 +100,21 @@ impl Timestamps<'_> {
     ///
     /// `NOT_READY` if a slot was not written, or what vkGetQueryPoolResults answers.
     pub(crate) fn read(&self) -> VkResult<Vec<u64>> {
-        let mut values = vec![0_u64; self.count as usize];
+        self.read_first(self.count)
+    }
+
+    /// The first `count` slots, whose commands have ended.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`read`](Self::read).
+    ///
+    /// # Panics
+    ///
+    /// If there are fewer slots.
+    pub(crate) fn read_first(&self, count: u32) -> VkResult<Vec<u64>> {
+        assert!(count <= self.count, "a check reads outside of its timestamps");
+        let mut values = vec![0_u64; count as usize];
         let flags = vk::QueryResultFlags::TYPE_64;
         // SAFETY: alive, local; one 64-bit value a slot.
         unsafe { self.gpu.device.get_query_pool_results(self.raw, 0, &mut values, flags) }?;

@@ -4,8 +4,9 @@ use std::ffi::CStr;
 
 use ash::{ext, khr, vk};
 
-/// Extensions that only shaders use.
-pub(crate) const EXTENSIONS: [&CStr; 2] = [ext::shader_image_atomic_int64::NAME, khr::shader_subgroup_rotate::NAME];
+/// Extensions that only shaders and their dispatches use.
+pub(crate) const EXTENSIONS: [&CStr; 3] =
+    [ext::conditional_rendering::NAME, ext::shader_image_atomic_int64::NAME, khr::shader_subgroup_rotate::NAME];
 
 /// The features of Vulkan 1.0 to 1.3 and of [`EXTENSIONS`].
 pub(crate) struct AllFeatures {
@@ -15,6 +16,7 @@ pub(crate) struct AllFeatures {
     pub(super) core_1_3: vk::PhysicalDeviceVulkan13Features<'static>,
     pub(super) image_int64: Option<vk::PhysicalDeviceShaderImageAtomicInt64FeaturesEXT<'static>>,
     pub(super) rotate: Option<vk::PhysicalDeviceShaderSubgroupRotateFeaturesKHR<'static>>,
+    conditions: Option<vk::PhysicalDeviceConditionalRenderingFeaturesEXT<'static>>,
     /// Rounding and denormals, which shaders choose.
     floats: vk::PhysicalDeviceFloatControlsProperties<'static>,
 }
@@ -29,6 +31,7 @@ impl AllFeatures {
             core_1_3: vk::PhysicalDeviceVulkan13Features::default(),
             image_int64: names.contains(&ext::shader_image_atomic_int64::NAME).then(Default::default),
             rotate: names.contains(&khr::shader_subgroup_rotate::NAME).then(Default::default),
+            conditions: names.contains(&ext::conditional_rendering::NAME).then(Default::default),
             floats: vk::PhysicalDeviceFloatControlsProperties::default(),
         };
         let mut features = vk::PhysicalDeviceFeatures2::default()
@@ -40,6 +43,9 @@ impl AllFeatures {
         }
         if let Some(rotate) = &mut all.rotate {
             features = features.push_next(rotate);
+        }
+        if let Some(conditions) = &mut all.conditions {
+            features = features.push_next(conditions);
         }
         // SAFETY: alive, local; `physical` is of this instance, and has the version and the extensions of the structures.
         unsafe { instance.get_physical_device_features2(physical, &mut features) };
@@ -61,6 +67,10 @@ impl AllFeatures {
             Some(image_int64) => info.push_next(image_int64),
             None => info,
         };
+        let info = match &mut self.conditions {
+            Some(conditions) => info.push_next(conditions),
+            None => info,
+        };
         match &mut self.rotate {
             Some(rotate) => info.push_next(rotate),
             None => info,
@@ -78,6 +88,9 @@ impl AllFeatures {
         }
         if let Some(rotate) = &mut self.rotate {
             rotate.p_next = std::ptr::null_mut();
+        }
+        if let Some(conditions) = &mut self.conditions {
+            conditions.p_next = std::ptr::null_mut();
         }
         self
     }
@@ -113,6 +126,7 @@ impl AllFeatures {
             "shaderImageInt64Atomics" => self.image_int64.map_or(vk::FALSE, |it| it.shader_image_int64_atomics),
             "shaderSubgroupRotate" => self.rotate.map_or(vk::FALSE, |it| it.shader_subgroup_rotate),
             "shaderSubgroupRotateClustered" => self.rotate.map_or(vk::FALSE, |it| it.shader_subgroup_rotate_clustered),
+            "conditionalRendering" => self.conditions.map_or(vk::FALSE, |it| it.conditional_rendering),
             "shaderDenormPreserveFloat32" => self.floats.shader_denorm_preserve_float32,
             "shaderDenormFlushToZeroFloat32" => self.floats.shader_denorm_flush_to_zero_float32,
             "shaderRoundingModeRTZFloat32" => self.floats.shader_rounding_mode_rtz_float32,

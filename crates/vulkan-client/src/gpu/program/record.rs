@@ -3,7 +3,10 @@
 use ash::vk;
 
 use super::Program;
-use crate::gpu::{Buffer, commands::Recorder};
+use crate::gpu::{
+    Buffer,
+    commands::{Recorder, check},
+};
 
 /// The workgroups of a dispatch.
 #[derive(Clone, Copy)]
@@ -17,6 +20,35 @@ pub(crate) enum Dispatch<'d> {
 }
 
 impl<'a> Recorder<'a> {
+    /// vkCmdBeginConditionalRenderingEXT: until its end commands run if a word of the buffer is not 0, or if it is 0.
+    ///
+    /// # Panics
+    ///
+    /// If the word lies outside of the buffer, or the device has no conditional rendering.
+    pub(crate) fn begin_condition(&self, buffer: &'a Buffer<'_>, offset: u64, inverted: bool) {
+        check(buffer, offset, 4);
+        let Some(functions) = &self.gpu.extensions.conditions else { panic!("a check records an unknown condition") };
+        let flags = if inverted {
+            vk::ConditionalRenderingFlagsEXT::INVERTED
+        } else {
+            vk::ConditionalRenderingFlagsEXT::empty()
+        };
+        let info = vk::ConditionalRenderingBeginInfoEXT::default().buffer(buffer.raw).offset(offset).flags(flags);
+        // SAFETY: alive, alone, local; inside the buffer, as was just checked, and the feature is enabled.
+        unsafe { (functions.fp().cmd_begin_conditional_rendering_ext)(self.raw, &raw const info) };
+    }
+
+    /// vkCmdEndConditionalRenderingEXT.
+    ///
+    /// # Panics
+    ///
+    /// If the device has no conditional rendering.
+    pub(crate) fn end_condition(&self) {
+        let Some(functions) = &self.gpu.extensions.conditions else { panic!("a check records an unknown condition") };
+        // SAFETY: alive, alone; a condition was begun, as the checks take care of.
+        unsafe { (functions.fp().cmd_end_conditional_rendering_ext)(self.raw) };
+    }
+
     /// Binds a program with its push constants.
     ///
     /// # Panics
@@ -53,7 +85,7 @@ impl<'a> Recorder<'a> {
                 device.cmd_dispatch_base(self.raw, bx, by, bz, x, y, z);
             },
             Dispatch::Indirect(buffer, offset) => {
-                super::super::commands::check(buffer, offset, 12);
+                check(buffer, offset, 12);
                 // SAFETY: as above; inside the buffer, as was just checked.
                 unsafe { device.cmd_dispatch_indirect(self.raw, buffer.raw, offset) };
             }
