@@ -192,11 +192,15 @@ impl Encoder {
     }
 
     pub(super) fn finish(mut self, rest: &str) -> Result<Instruction, Misfit> {
-        let (operands, modifiers) = parse::split(self.opcode, rest);
-        for modifier in &modifiers {
-            self.modifier(modifier)?;
+        if matches!(self.layout.format, Format::Exp | Format::Vexport) {
+            self.export(rest)?;
+        } else {
+            let (operands, modifiers) = parse::split(self.opcode, rest);
+            for modifier in &modifiers {
+                self.modifier(modifier)?;
+            }
+            self.operands(&operands)?;
         }
-        self.operands(&operands)?;
         let mut len = usize::from(self.layout.bytes) / 4;
         for dword in self.addresses.chunks(4) {
             let mut bytes = [0; 4];

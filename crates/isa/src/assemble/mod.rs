@@ -6,6 +6,7 @@
 mod dual;
 mod encoder;
 mod error;
+mod export;
 mod modifier;
 mod operand;
 mod parse;

@@ -133,8 +133,7 @@ impl Encoder {
                 self.fit(Field::Offset1, value >> 8)
             }
             Format::Smem => special::smem_extra_offset(self, value),
-            Format::Vbuffer => self.fit(Field::Ioffset, plain?),
-            Format::Vflat | Format::Vglobal | Format::Vscratch => {
+            Format::Vbuffer | Format::Vflat | Format::Vglobal | Format::Vscratch => {
                 let value = signed(24)?;
                 self.fit(Field::Ioffset, value)
             }
@@ -154,30 +153,29 @@ impl Encoder {
 
     fn hint(&mut self, value: &str, word: &str) -> Result<(), Misfit> {
         let at = if let Some(rest) = value.strip_prefix("TH_ATOMIC_") {
-            rest.split('_').try_fold(0, |all, part| {
-                Some(
-                    all | match part {
-                        "RETURN" => 1,
-                        "NT" => 2,
-                        "CASCADE" => 4,
-                        "RT" => 0,
-                        _ => return None,
-                    },
-                )
+            let plain = number(rest).and_then(|value| u32::try_from(value).ok());
+            plain.or_else(|| {
+                rest.split('_').try_fold(0, |all, part| {
+                    Some(
+                        all | match part {
+                            "RETURN" => 1,
+                            "NT" => 2,
+                            "CASCADE" => 4,
+                            "RT" => 0,
+                            _ => return None,
+                        },
+                    )
+                })
             })
         } else {
+            let stores = value.starts_with("TH_STORE_");
             let hint = value.strip_prefix("TH_LOAD_").or_else(|| value.strip_prefix("TH_STORE_"));
-            let names = [
-                "RT",
-                "NT",
-                "HT",
-                if value.contains("LOAD") { "LU" } else { "WB" },
-                "NT_RT",
-                "RT_NT",
-                "NT_HT",
-                "NT_WB",
-            ];
-            hint.and_then(|hint| names.iter().position(|known| *known == hint)).map(|at| at as u32)
+            let at = |hint| text::HINTS[usize::from(stores)].iter().position(|known| *known == hint);
+            match hint {
+                Some("BYPASS") => Some(3),
+                Some(hint) => at(hint).map(|at| at as u32),
+                None => number(value).and_then(|value| u32::try_from(value).ok()),
+            }
         };
         let value = at.ok_or_else(|| misfit(word))?;
         self.fit(Field::Th, value)

@@ -57,12 +57,15 @@ impl Encoder {
         if self.layout.format == Format::Mtbuf && self.level <= GfxLevel::Gfx7 {
             self.old_formats(&mut texts);
         }
-        for operand in self.opcode.operands {
+        let probe = self.opcode.name.starts_with("s_atc_probe");
+        for (index, operand) in self.opcode.operands.iter().enumerate() {
             if self.is_silent(*operand) {
                 continue;
             }
             let text = texts.pop_front().ok_or_else(|| Misfit::Operand("a missing operand".to_owned()))?;
-            self.operand(*operand, text)?;
+            // The first operand of a probe is a number in the data field.
+            let kind = if probe && index == 0 { OperandKind::PrefetchOffset } else { operand.kind };
+            self.operand(Operand { kind, ..*operand }, text)?;
         }
         texts.pop_front().map_or(Ok(()), |left| Err(misfit(left)))
     }
@@ -84,6 +87,7 @@ impl Encoder {
     fn is_silent(&self, operand: Operand) -> bool {
         let atomic = self.opcode.name.contains("_atomic_");
         match operand.kind {
+            OperandKind::Vdata => self.get(Field::Lds) != 0,
             OperandKind::SdstVdst => self.opcode.name.starts_with("v_cmpx_") && self.level >= GfxLevel::Gfx10,
             OperandKind::Vdst if atomic && self.layout.format == Format::Flat => self.get(Field::Glc) == 0,
             OperandKind::Vdst if atomic && self.has(Field::Th) => self.get(Field::Th) & 1 == 0,
@@ -136,7 +140,15 @@ impl Encoder {
             }
             OperandKind::Vcc => {
                 let name = if self.wave == WaveSize::Wave32 { "vcc_lo" } else { "vcc" };
-                if text == name { Ok(()) } else { Err(misfit(text)) }
+                if text == name {
+                    return Ok(());
+                }
+                let value = scalar(destinations, text, self.mask(2)).ok_or_else(|| misfit(text))?;
+                if self.set_extension(Field::Sd, 1) && self.set_extension(Field::Sdst, value) {
+                    Ok(())
+                } else {
+                    Err(misfit(text))
+                }
             }
             OperandKind::Literal => {
                 let value = number(text).ok_or_else(|| misfit(text))?;

@@ -21,8 +21,7 @@ pub(super) fn operand(encoder: &mut Encoder, kind: OperandKind, text: &str) -> R
             return encoder.fit(Field::Sdata, plain.ok_or_else(|| misfit(text))?);
         }
         OperandKind::SendmsgRtn => {
-            let message = numbers(text, "sendmsg").and_then(|numbers| numbers.first().copied());
-            return encoder.fit(Field::Ssrc0, message.ok_or_else(|| misfit(text))?);
+            return encoder.fit(Field::Ssrc0, sendmsg(encoder.level, text).ok_or_else(|| misfit(text))?);
         }
         OperandKind::GprIdxSrc1 => return encoder.fit(Field::Ssrc1, plain.ok_or_else(|| misfit(text))?),
         _ if plain.is_some() => plain,
@@ -37,21 +36,8 @@ pub(super) fn operand(encoder: &mut Encoder, kind: OperandKind, text: &str) -> R
     encoder.fit(Field::Simm16, value.ok_or_else(|| misfit(text))?)
 }
 
-fn numbers(text: &str, name: &str) -> Option<Vec<u32>> {
-    arguments(text, name)?.into_iter().map(|item| item.parse().ok()).collect()
-}
-
 fn sendmsg(level: GfxLevel, text: &str) -> Option<u32> {
-    if let [name] = arguments(text, "sendmsg")?[..] {
-        return crate::text::message_number(level, name);
-    }
-    match numbers(text, "sendmsg")?[..] {
-        [message @ 0..256, 0, 0] if level >= GfxLevel::Gfx11 => Some(message),
-        [message @ 0..16, operation @ 0..8, stream @ 0..4] if level < GfxLevel::Gfx11 => {
-            Some(message | operation << 4 | stream << 8)
-        }
-        _ => None,
-    }
+    crate::text::message_number(level, &arguments(text, "sendmsg")?)
 }
 
 fn hwreg(level: GfxLevel, text: &str) -> Option<u32> {
@@ -141,10 +127,6 @@ fn smem_offset(encoder: &mut Encoder, text: &str) -> Result<(), Misfit> {
             Err(misfit(text))
         }
     };
-    if encoder.opcode.name.starts_with("s_atc_probe") && !text.starts_with("0x") && plain.is_some() {
-        return encoder
-            .fit(Field::Sdata, plain.and_then(|value| u32::try_from(value).ok()).ok_or_else(|| misfit(text))?);
-    }
     match (encoder.layout.format, plain) {
         (Format::Smrd, Some(value @ 0..=255)) => {
             encoder.set(Field::Imm, 1);

@@ -1172,6 +1172,7 @@ pub(crate) static TABLE: Table = Table {
         Opcode::new(T::Vbuffer, 143, "tbuffer_store_d16_format_xyzw", &L114),
         Opcode::new(T::Vdsdir, 0, "ds_param_load", &L112),
         Opcode::new(T::Vdsdir, 1, "ds_direct_load", &L84),
+        Opcode::new(T::Vexport, 0, "export", &L28),
         Opcode::new(T::Vflat, 16, "flat_load_u8", &L129),
         Opcode::new(T::Vflat, 17, "flat_load_i8", &L129),
         Opcode::new(T::Vflat, 18, "flat_load_u16", &L129),

@@ -24,7 +24,7 @@ pub(crate) fn image_address_dwords(level: GfxLevel, name: &str, dim: u32, a16: b
     let components = coordinates + last;
     let components = if a16 { components.div_ceil(2) } else { components };
     let derivatives = has("d") || has("cd");
-    let packed = has("g16") || a16 && level < GfxLevel::Gfx10_3;
+    let packed = has("g16") || a16 && level < GfxLevel::Gfx10;
     let gradients = match (derivatives, packed) {
         (false, _) => 0,
         (true, false) => gradients,

@@ -42,10 +42,13 @@ fn word(word: &str) -> Option<SourceType> {
 pub(crate) fn source_type(name: &str, index: u32) -> SourceType {
     let last = name.rsplit('_').find_map(word).unwrap_or(SourceType::Other);
     match (name, index) {
-        ("v_cndmask_b32", 0 | 1) => SourceType::Float,
+        // The sources of a dot product are pairs of halves, whose constants have 32 bits.
+        ("v_cndmask_b32", 0 | 1) | ("v_dot2c_f32_f16" | "v_dot2acc_f32_f16", _) => SourceType::Float,
         ("v_cndmask_b16", 0 | 1) => SourceType::F16,
         ("v_ldexp_f32" | "v_ldexp_f64" | "v_trig_preop_f64", 1)
         | ("v_cvt_pk_u8_f32", 1 | 2)
+        // The addend is as wide as the result.
+        | ("v_mad_i32_i16" | "v_mad_u32_u16", 2)
         | ("v_sat_pk_u8_i16" | "v_sad_u16" | "v_pk_fmac_f16", _) => SourceType::Other,
         ("v_ldexp_f16", 1) => SourceType::Int16,
         _ if name.contains("_class_") && index == 1 || name.starts_with("v_div_scale_") => SourceType::Other,

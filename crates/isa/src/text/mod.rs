@@ -1,6 +1,8 @@
 //! The assembler text of an instruction, as LLVM prints it.
 
 mod buffer_format;
+mod export;
+mod message;
 mod modifier;
 mod operand;
 mod register;
@@ -14,8 +16,10 @@ use crate::{Format, Instruction, OperandKind, table::table};
 use operand::Operands;
 
 pub(crate) use buffer_format::parse as parse_buffer_format;
-pub(crate) use modifier::DIMENSIONS;
-pub(crate) use special::{COUNTERS, DELAYS, SKIPS, message_number, register_number};
+pub(crate) use export::{MODIFIERS as EXPORT_MODIFIERS, target_number};
+pub(crate) use message::parse as message_number;
+pub(crate) use modifier::{DIMENSIONS, HINTS};
+pub(crate) use special::{COUNTERS, DELAYS, SKIPS, register_number};
 
 impl fmt::Display for Instruction {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -76,7 +76,10 @@ fn selects_halves(instruction: &Instruction) -> bool {
     let name = instruction.name();
     let opcode = instruction.opcode;
     let halves = ["f16", "i16", "u16", "b16", "fp8", "bf8"];
-    !opcode.has(OperandKind::MaskSrc2)
+    // The former forms write whole registers, and sums of differences are packed.
+    let whole = name.contains("_legacy_") || name.contains("qsad_");
+    !whole
+        && !opcode.has(OperandKind::MaskSrc2)
         && !opcode.has(OperandKind::Attribute)
         && !opcode.has(OperandKind::SdstVdst)
         && halves.iter().any(|part| name.contains(part))
@@ -195,31 +198,39 @@ fn buffer(instruction: &Instruction, out: &mut String) -> fmt::Result {
     flag(instruction, Field::Lds, "lds", out)
 }
 
+/// The temporal hints of loads and stores, by their number.
+pub(crate) const HINTS: [[&str; 8]; 2] = [
+    ["RT", "NT", "HT", "LU", "NT_RT", "RT_NT", "NT_HT", ""],
+    ["RT", "NT", "HT", "RT_WB", "NT_RT", "RT_NT", "NT_HT", "NT_WB"],
+];
+
 fn scope_and_hint(instruction: &Instruction, out: &mut String) -> fmt::Result {
     let th = instruction.field(Field::Th);
     let name = instruction.name();
+    let scope = instruction.field(Field::Scope);
     let text = if name.contains("_atomic_") {
-        let mut words = vec![];
-        if th & 4 != 0 {
-            words.push("CASCADE");
+        let returns = if th & 1 != 0 { "_RETURN" } else { "" };
+        match th & 6 {
+            0 if th & 1 != 0 => "TH_ATOMIC_RETURN".to_owned(),
+            // Cascading needs a scope of the device or more.
+            4 | 6 if scope < 2 => format!("TH_ATOMIC_{th:#x}"),
+            4 => format!("TH_ATOMIC_CASCADE_RT{returns}"),
+            6 => format!("TH_ATOMIC_CASCADE_NT{returns}"),
+            _ => format!("TH_ATOMIC_NT{returns}"),
         }
-        if th & 2 != 0 {
-            words.push("NT");
-        }
-        if th & 1 != 0 {
-            words.push("RETURN");
-        }
-        (th != 0).then(|| format!("TH_ATOMIC_{}", words.join("_")))
     } else {
-        let class = if name.contains("store") { "STORE" } else { "LOAD" };
-        let hint = ["", "NT", "HT", if class == "LOAD" { "LU" } else { "WB" }, "NT_RT", "RT_NT", "NT_HT", "NT_WB"]
-            [th as usize & 7];
-        (th != 0).then(|| format!("TH_{class}_{hint}"))
+        let stores = name.contains("store");
+        let class = if stores { "STORE" } else { "LOAD" };
+        match HINTS[usize::from(stores)][th as usize & 7] {
+            _ if th == 3 && scope == 3 => format!("TH_{class}_BYPASS"),
+            "" => format!("{th:#x}"),
+            hint => format!("TH_{class}_{hint}"),
+        }
     };
-    if let Some(text) = text {
+    if th != 0 {
         write!(out, " th:{text}")?;
     }
-    match instruction.field(Field::Scope) {
+    match scope {
         1 => out.write_str(" scope:SCOPE_SE"),
         2 => out.write_str(" scope:SCOPE_DEV"),
         3 => out.write_str(" scope:SCOPE_SYS"),
@@ -241,10 +252,7 @@ fn vbuffer(instruction: &Instruction, out: &mut String) -> fmt::Result {
     }
     flag(instruction, Field::Idxen, "idxen", out)?;
     flag(instruction, Field::Offen, "offen", out)?;
-    let offset = instruction.field(Field::Ioffset);
-    if offset != 0 {
-        write!(out, " offset:{offset}")?;
-    }
+    signed24(instruction, out)?;
     scope_and_hint(instruction, out)?;
     flag(instruction, Field::Tfe, "tfe", out)
 }
@@ -289,7 +297,7 @@ fn flat(instruction: &Instruction, out: &mut String) -> fmt::Result {
     let width = instruction.layout.field(Field::Offset).map_or(32, crate::table::FieldLayout::width);
     let offset = instruction.field(Field::Offset);
     let offset = if instruction.opcode.format == Format::Flat {
-        i64::from(offset & ((1 << (width - 1)) - 1))
+        i64::from(offset)
     } else {
         i64::from((offset << (32 - width)).cast_signed() >> (32 - width))
     };

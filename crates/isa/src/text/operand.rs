@@ -38,6 +38,8 @@ impl<'a> Operands<'a> {
         let destinations = &self.table.destinations;
         match operand.kind {
             OperandKind::Vdst => self.vdst(dwords, out),
+            // A load into LDS has no data register.
+            OperandKind::Vdata if self.field(Field::Lds) != 0 => Ok(()),
             OperandKind::Vdata => register::vector(self.field(Field::Vdata), self.data_dwords(dwords), out),
             OperandKind::SdstVdst => self.sdst_vdst(dwords, out),
             OperandKind::Sdst if self.instruction.layout.format == Format::Vop3Sdst => register::scalar(
@@ -72,6 +74,10 @@ impl<'a> Operands<'a> {
                     out.write_str(&buffer_format::as_operands(self.instruction))?;
                 }
                 register::source(self.table, self.field(Field::Soffset), 1, None, out)
+            }
+            OperandKind::Vcc if self.instruction.extension_field(Field::Sd) != 0 => {
+                let mask = self.mask(2);
+                register::scalar(destinations, aligned(self.instruction.extension_field(Field::Sdst), mask), mask, out)
             }
             OperandKind::Vcc => register::vcc(self.instruction.wave, out),
             OperandKind::Literal => write!(out, "{:#x}", self.instruction.literal.unwrap_or(0)),
@@ -109,7 +115,6 @@ impl<'a> Operands<'a> {
         let compares = self.instruction.layout.format == Format::Sopc;
         let kind = match source_type(self.instruction.name(), 0) {
             SourceType::F16 if compares => SourceType::Int16,
-            SourceType::F16 => SourceType::F16,
             _ => SourceType::Other,
         };
         register::typed_source(self.table, self.field(field), dwords, self.instruction.literal, kind, false, out)
@@ -143,8 +148,7 @@ impl<'a> Operands<'a> {
     fn data_dwords(&self, dwords: u8) -> u8 {
         let tfe = u8::from(self.field(Field::Tfe) != 0);
         if !self.instruction.has_field(Field::Dmask) {
-            let lds = self.field(Field::Lds) != 0;
-            return if lds { 0 } else { dwords + tfe };
+            return dwords + tfe;
         }
         let name = self.instruction.name();
         let lanes = self.field(Field::Dmask).count_ones().max(1) as u8;
@@ -293,11 +297,6 @@ impl<'a> Operands<'a> {
             (self.field(Field::Rsrc), dwords)
         } else {
             (self.field(Field::Srsrc) * 4, dwords)
-        };
-        let dwords = if self.field(Field::R128) != 0 && dwords == 8 && self.instruction.level < GfxLevel::Gfx10 {
-            4
-        } else {
-            dwords
         };
         register::scalar(&self.table.sources, number, dwords, out)
     }

@@ -1,10 +1,10 @@
-//! Immediates of scalar instructions: counters, messages, hardware registers, offsets.
+//! Immediates of scalar instructions: counters, hardware registers, offsets.
 
 use std::fmt::{self, Write};
 
 use amdgpu_hw::GfxLevel;
 
-use super::register;
+use super::{export, message, register};
 use crate::{Field, Format, Instruction, OperandKind, table::table};
 
 /// The dependencies of `s_delay_alu`, by their number.
@@ -44,60 +44,22 @@ pub(super) fn write(instruction: &Instruction, kind: OperandKind, out: &mut Stri
     match kind {
         _ if plain => write!(out, "{value:#x}"),
         OperandKind::Simm16 => write!(out, "{value:#x}"),
-        // The common barrier is number -1.
-        OperandKind::Simm16Decimal if value > 0x7fff => write!(out, "{value:#x}"),
+        // Decimal as far as inline constants reach.
+        OperandKind::Simm16Decimal if value > 64 => write!(out, "{value:#x}"),
         OperandKind::Simm16Decimal | OperandKind::Target if instruction.level <= GfxLevel::Gfx7 => {
             write!(out, "{value:#x}")
         }
         OperandKind::Simm16Decimal | OperandKind::Target => write!(out, "{value}"),
         OperandKind::Hwreg => hwreg(instruction.level, value, out),
         OperandKind::Waitcnt => waitcnt(instruction.level, value, out),
-        OperandKind::Sendmsg => sendmsg(instruction.level, value, out),
-        OperandKind::SendmsgRtn => {
-            write!(out, "sendmsg({}, 0, 0)", instruction.field(Field::Ssrc0))
-        }
+        OperandKind::Sendmsg => message::write(instruction.level, value, out),
+        OperandKind::SendmsgRtn => message::write(instruction.level, instruction.field(Field::Ssrc0), out),
         OperandKind::GprIdx => gpr_idx(value, out),
         OperandKind::GprIdxSrc1 => write!(out, "{:#x}", instruction.field(Field::Ssrc1)),
         OperandKind::Delay => delay(value, out),
         OperandKind::Depctr => depctr(instruction.level, value, out),
         _ => Ok(()),
     }
-}
-
-/// Messages without an operation: number, name, the generations that have it.
-const MESSAGES: [(u32, &str, GfxLevel, GfxLevel); 4] = [
-    (1, "MSG_INTERRUPT", GfxLevel::Gfx6, GfxLevel::Gfx12),
-    (2, "MSG_HS_TESSFACTOR", GfxLevel::Gfx11, GfxLevel::Gfx12),
-    (3, "MSG_DEALLOC_VGPRS", GfxLevel::Gfx11, GfxLevel::Gfx12),
-    (9, "MSG_GS_ALLOC_REQ", GfxLevel::Gfx9, GfxLevel::Gfx12),
-];
-
-/// Writes a message by name, else by its fields, and as a number if it has bits that no field has.
-fn sendmsg(level: GfxLevel, value: u32, out: &mut String) -> fmt::Result {
-    let (message, operation, stream) =
-        if level >= GfxLevel::Gfx11 { (value & 0xff, 0, 0) } else { (value & 0xf, value >> 4 & 7, value >> 8 & 3) };
-    let named = message | operation << 4 | stream << 8;
-    match message_name(level, named) {
-        Some(name) => write!(out, "sendmsg({name})"),
-        None if named == value => write!(out, "sendmsg({message}, {operation}, {stream})"),
-        None => write!(out, "{value}"),
-    }
-}
-
-/// Returns the name of a message.
-fn message_name(level: GfxLevel, value: u32) -> Option<&'static str> {
-    MESSAGES
-        .iter()
-        .find(|(number, _, from, to)| *number == value && (*from..=*to).contains(&level))
-        .map(|(_, name, ..)| *name)
-}
-
-/// Returns the number of a message's name.
-pub(crate) fn message_number(level: GfxLevel, name: &str) -> Option<u32> {
-    MESSAGES
-        .iter()
-        .find(|(_, known, from, to)| *known == name && (*from..=*to).contains(&level))
-        .map(|(number, ..)| *number)
 }
 
 /// Hardware registers: number, name, the generations that have it.
@@ -181,6 +143,9 @@ fn waitcnt(level: GfxLevel, value: u32, out: &mut String) -> fmt::Result {
 }
 
 fn gpr_idx(value: u32, out: &mut String) -> fmt::Result {
+    if value > 0xf {
+        return write!(out, "{value:#x}");
+    }
     let names = ["SRC0", "SRC1", "SRC2", "DST"];
     let set = names.iter().enumerate().filter(|(bit, _)| value >> bit & 1 != 0).map(|(_, name)| *name);
     write!(out, "gpr_idx({})", set.collect::<Vec<_>>().join(","))
@@ -225,7 +190,8 @@ fn depctr(level: GfxLevel, value: u32, out: &mut String) -> fmt::Result {
 
 /// Writes the data field as a number, for operations that take a constant there.
 pub(super) fn decimal_data(instruction: &Instruction, out: &mut String) -> fmt::Result {
-    write!(out, "{}", instruction.field(Field::Sdata))
+    let value = instruction.field(Field::Sdata);
+    if value > 64 { write!(out, "{value:#x}") } else { write!(out, "{value}") }
 }
 
 /// Writes the offset of a scalar memory instruction.
@@ -288,6 +254,7 @@ pub(super) fn without_operands(instruction: &Instruction, f: &mut fmt::Formatter
     let value = instruction.field(Field::Simm16);
     match instruction.name() {
         "s_endpgm" if value != 0 && instruction.level >= GfxLevel::Gfx8 => write!(f, " {value}"),
+        _ if matches!(instruction.layout.format, Format::Exp | Format::Vexport) => export::write(instruction, f),
         _ if matches!(instruction.layout.format, Format::Ds | Format::Vglobal) => {
             let mut text = String::new();
             super::modifier::write(instruction, &mut text)?;

@@ -26,7 +26,7 @@ fn loaded((level, wave): (GfxLevel, WaveSize), size: &str, exec: u32) -> Vec<u32
         };
         format!("buffer_load_lds_{size} {at}, {buffer}, 0 offen offset:16")
     } else {
-        format!("buffer_load_{size} {value}, {at}, {buffer}, 0 offen offset:16 lds")
+        format!("buffer_load_{size} {at}, {buffer}, 0 offen offset:16 lds")
     };
     code.op(load);
     code.wait_for_all();
