@@ -59,13 +59,9 @@ struct Wish {
     align: u32,
 }
 
-fn is_scalar(kind: Kind) -> bool {
-    matches!(kind, Kind::ScalarBuffer | Kind::ScalarGlobal)
-}
-
 /// Returns the best load of `bytes` bytes of components of `bits` bits at `align`.
 fn wish(kind: Kind, bytes: u32, bits: u32, align: Alignment) -> Wish {
-    let scalar = is_scalar(kind);
+    let scalar = kind.is_scalar();
     let known = align.known();
     let bits = if bits == 8 && known.is_multiple_of(2) && bytes.is_multiple_of(2) { 16 } else { bits };
     let most = |bits: u32| if scalar { (512 / bits).min(16) } else { 4 };

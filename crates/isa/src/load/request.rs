@@ -19,6 +19,13 @@ pub enum Kind {
     SwizzledBuffer,
 }
 
+impl Kind {
+    /// Returns `true` for scalar memory instructions.
+    pub const fn is_scalar(self) -> bool {
+        matches!(self, Self::ScalarBuffer | Self::ScalarGlobal)
+    }
+}
+
 /// The registers that contain an address or offset.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Place {
@@ -129,7 +136,7 @@ impl Request {
     /// Checks the rules of scalar memory instructions.
     fn check_scalar(&self) -> Result<(), LoadError> {
         let Alignment { mul, offset } = self.align;
-        if self.is_scalar() {
+        if self.kind.is_scalar() {
             if self.component_bytes < 4 {
                 return Err(LoadError::ScalarComponent(self.component_bytes));
             }
@@ -142,15 +149,10 @@ impl Request {
 
     /// Checks that scalar memory instructions have their address in scalar registers.
     pub(super) fn check_bank(&self) -> Result<(), LoadError> {
-        if self.is_scalar() && (self.offset == Place::Vector || self.address == Place::Vector) {
+        if self.kind.is_scalar() && (self.offset == Place::Vector || self.address == Place::Vector) {
             return Err(LoadError::ScalarFromVector);
         }
         Ok(())
-    }
-
-    /// Returns `true` if the request is for scalar memory instructions.
-    pub(super) const fn is_scalar(&self) -> bool {
-        matches!(self.kind, Kind::ScalarBuffer | Kind::ScalarGlobal)
     }
 }
 

@@ -104,6 +104,43 @@ fn vectors_of_all_shapes_are_loaded_from_all_memories() {
     }
 }
 
+/// Runs a load whose scalar registers hold `start`; returns the bytes of each lane.
+fn loaded_uniformly(request: &Request, (level, wave): (GfxLevel, WaveSize), start: u32) -> Vec<Vec<u8>> {
+    let mut code = Builder::new(level, wave, 4);
+    let (buffer, at, lane) = (code.user(0, 4), code.scalar(2), code.thread());
+    let from = if matches!(request.kind, Kind::Global | Kind::ScalarGlobal) {
+        code.op(format_args!("s_mov_b32 {}, {:#x}", at.at(0), DATA as u32 + start));
+        code.op(format_args!("s_mov_b32 {}, 0", at.at(1)));
+        LoadFrom::UniformGlobal(at)
+    } else {
+        code.op(format_args!("s_mov_b32 {}, {start:#x}", at.at(0)));
+        LoadFrom::UniformBuffer(buffer, at.at(0))
+    };
+    let result = code.load(request, from);
+    let (to, value) = (code.vector(1), code.vector(1));
+    code.op(format_args!("v_lshlrev_b32 {to}, 6, {lane}"));
+    code.op(format_args!("v_mov_b32 {value}, {SOURCE:#x}"));
+    code.add(to, to, value);
+    for index in 0..result.count {
+        code.buffer_store(result.at(index), to, buffer);
+        code.add(to, 4, to);
+    }
+    let program = code.finish().unwrap_or_else(|error| panic!("{level} {request:?}: {error}"));
+    let mut data: Vec<u8> = (0..SOURCE).map(byte).collect();
+    data.resize((SOURCE + wave.lanes() * 64) as usize, 0);
+    let data = run_wave(level, &program, data);
+    data[SOURCE as usize..].chunks(64).map(|bytes| bytes[..request.bytes() as usize].to_vec()).collect()
+}
+
+/// The request for an address in scalar registers.
+fn uniform(kind: Kind, components: u8, component_bytes: u8, align: Alignment, const_offset: u32) -> Request {
+    let request = request(kind, components, component_bytes, align, const_offset);
+    match kind {
+        Kind::Global | Kind::ScalarGlobal => Request { offset: Place::None, address: Place::Scalar, ..request },
+        _ => Request { offset: Place::Scalar, ..request },
+    }
+}
+
 /// Loads a dword for each lane from `start` on and stores it at the lane's place in the first dwords; returns them.
 fn row_from(start: u32, (level, wave): (GfxLevel, WaveSize)) -> Vec<u32> {
     let mut code = Builder::new(level, wave, 4);
@@ -135,6 +172,17 @@ fn lanes_that_follow_each_other_pass_either_end_of_a_buffer_one_by_one() {
     }
 }
 
+#[test]
+fn a_request_from_other_registers_than_it_names_is_an_error() {
+    let mut code = Builder::new(GfxLevel::Gfx9, WaveSize::Wave64, 4);
+    let (buffer, at) = (code.user(0, 4), code.scalar(2));
+    code.load(
+        &request(Kind::Buffer, 1, 4, Alignment { mul: 4, offset: 0 }, 0),
+        LoadFrom::UniformBuffer(buffer, at.at(0)),
+    );
+    assert!(code.finish().is_err());
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 256, failure_persistence: None, ..ProptestConfig::default() })]
 
@@ -158,5 +206,31 @@ proptest! {
         // The whole address has the alignment: the register has what the constant lacks.
         let start = 256 + (offset.wrapping_sub(constant) & ((1 << mul) - 1));
         check(&request, place, start, step << mul);
+    }
+
+    /// The same with an address in scalar registers, by scalar loads and by vector loads.
+    #[test]
+    fn any_load_from_scalar_registers_gives_its_bytes(
+        place in proptest::sample::select(places()),
+        kind in proptest::sample::select(vec![
+            Kind::Buffer, Kind::ScalarBuffer, Kind::Global, Kind::ScalarGlobal,
+        ]),
+        components in 1_u8..=16,
+        size in 0_u32..4,
+        mul in 0_u32..5,
+        part in 0_u32..16,
+        constant in prop_oneof![0_u32..600, 1000_u32..2100],
+    ) {
+        let component_bytes = 1_u8 << size;
+        let mul = if component_bytes >= 4 { mul.max(2) } else { mul };
+        let offset = part & ((1 << mul) - 1) & if component_bytes >= 4 { !3 } else { !0 };
+        let align = Alignment { mul: 1 << mul, offset };
+        let request = uniform(kind, components.min(64 / component_bytes), component_bytes, align, constant);
+        let start = 256 + (offset.wrapping_sub(constant) & ((1 << mul) - 1));
+        let first = start + constant;
+        let expected: Vec<u8> = (first..first + request.bytes()).map(byte).collect();
+        for found in loaded_uniformly(&request, place, start) {
+            prop_assert_eq!(&found, &expected, "{} {:?} from {:#x}", place.0, request, start);
+        }
     }
 }

@@ -1,7 +1,7 @@
 //! Recording of planned loads, with joining of their bytes.
 
-use super::{BuildError, Builder, Scalar, Vector};
-use crate::load::{Address, AddressStep, Kind, Load, Piece, Place, Request, Shift, plan};
+use crate::builder::{BuildError, Builder, Scalar, Vector};
+use crate::load::{Access, Address, AddressStep, Kind, Load, Piece, Place, Request, Shift, plan};
 use amdgpu_hw::GfxLevel;
 
 /// The registers with the address of a load.
@@ -13,12 +13,18 @@ pub enum LoadFrom {
     Global(Vector),
     /// A byte offset in LDS for each lane.
     Lds(Vector),
+    /// A buffer descriptor, and a byte offset that is the same for all lanes.
+    UniformBuffer(Scalar, Scalar),
+    /// A 64-bit address that is the same for all lanes.
+    UniformGlobal(Scalar),
 }
 
 impl LoadFrom {
-    fn register(self) -> Vector {
+    /// Returns the vector registers; `None` if the address is in scalar registers.
+    fn register(self) -> Option<Vector> {
         match self {
-            Self::Buffer(_, register) | Self::Global(register) | Self::Lds(register) => register,
+            Self::Buffer(_, register) | Self::Global(register) | Self::Lds(register) => Some(register),
+            Self::UniformBuffer(..) | Self::UniformGlobal(_) => None,
         }
     }
 
@@ -26,6 +32,14 @@ impl LoadFrom {
     fn fits(self, request: &Request) -> bool {
         match self {
             Self::Buffer(..) => request.kind == Kind::Buffer && request.offset == Place::Vector,
+            Self::UniformBuffer(..) => {
+                matches!(request.kind, Kind::Buffer | Kind::ScalarBuffer) && request.offset == Place::Scalar
+            }
+            Self::UniformGlobal(_) => {
+                matches!(request.kind, Kind::Global | Kind::ScalarGlobal)
+                    && request.address == Place::Scalar
+                    && request.offset == Place::None
+            }
             Self::Lds(_) => request.kind == Kind::Lds && request.offset == Place::Vector,
             Self::Global(_) => {
                 request.kind == Kind::Global && request.address == Place::Vector && request.offset == Place::None
@@ -37,12 +51,19 @@ impl LoadFrom {
 impl Builder {
     /// Records the loads for a request, split by [`plan`], and returns the result. Byte `k` of the request is byte `k % 4` of
     /// register `k / 4`. The result is rounded up to whole dwords.
+    ///
+    /// Addresses in scalar registers are used by scalar loads if the request is for these; otherwise they are copied to vector
+    /// registers. Scalar loads change SCC.
     pub fn load(&mut self, request: &Request, from: LoadFrom) -> Vector {
         let dwords = request.bytes().div_ceil(4);
         let result = self.vector(u8::try_from(dwords).unwrap_or(u8::MAX));
         if !from.fits(request) {
             self.note(Some(BuildError::Missing("a load from other registers than its request names")));
             return result;
+        }
+        if from.register().is_none() && !request.kind.is_scalar() {
+            self.free_vector(result);
+            return self.load_by_vector(request, from);
         }
         let plan = match plan(request, self.level) {
             Ok(plan) => plan,
@@ -56,21 +77,19 @@ impl Builder {
             self.op(format_args!("v_mov_b32 {}, 0", result.at(register)));
         }
         for piece in &plan {
-            self.piece(request, piece, from, done, result);
+            match from.register() {
+                Some(base) => self.piece(request, piece, (from, base), done, result),
+                None => self.uniform_piece(request, piece, from, done, result),
+            }
             done += piece.access.yields;
         }
         result
     }
 
     /// Records the loads of one access, and places their bytes in the result.
-    fn piece(&mut self, request: &Request, piece: &Piece, from: LoadFrom, done: u32, result: Vector) {
+    fn piece(&mut self, request: &Request, piece: &Piece, (from, base): (LoadFrom, Vector), done: u32, result: Vector) {
         let access = &piece.access;
-        let loaded: u32 = piece.loads.iter().map(|load| u32::from(load.bytes)).sum();
-        let bytes = self.vector(u8::try_from(loaded.div_ceil(4) + 1).unwrap_or(u8::MAX));
-        for register in 0..bytes.count {
-            self.op(format_args!("v_mov_b32 {}, 0", bytes.at(register)));
-        }
-        let base = from.register();
+        let bytes = self.empty_bytes(piece);
         let moved = self.vector(base.count);
         let shift = self.vector(1);
         match access.shift {
@@ -92,7 +111,24 @@ impl Builder {
             self.one_load(load, from, moved, bytes, at);
             at += u32::from(load.bytes);
         }
-        // Bytes from `shift` on of the loaded data become the bytes from `done` on of the result.
+        self.combine(access, (bytes, shift), done, result);
+        for register in [bytes, moved, shift] {
+            self.free_vector(register);
+        }
+    }
+
+    /// Allocates registers for the bytes that a piece loads, and one more, and clears them.
+    pub(super) fn empty_bytes(&mut self, piece: &Piece) -> Vector {
+        let loaded: u32 = piece.loads.iter().map(|load| u32::from(load.bytes)).sum();
+        let bytes = self.vector(u8::try_from(loaded.div_ceil(4) + 1).unwrap_or(u8::MAX));
+        for register in 0..bytes.count {
+            self.op(format_args!("v_mov_b32 {}, 0", bytes.at(register)));
+        }
+        bytes
+    }
+
+    /// Records that the loaded bytes from `shift` on become the bytes from `done` on of the result.
+    pub(super) fn combine(&mut self, access: &Access, (bytes, shift): (Vector, Vector), done: u32, result: Vector) {
         for index in 0..access.yields.div_ceil(4) {
             let left = access.yields - index * 4;
             let index = u8::try_from(index).unwrap_or(u8::MAX);
@@ -101,9 +137,6 @@ impl Builder {
             self.op(format_args!("v_alignbyte_b32 {dword}, {high}, {low}, {shift}"));
             self.merge(dword, left.min(4), done + u32::from(index) * 4, result);
             self.free_vector(dword);
-        }
-        for register in [bytes, moved, shift] {
-            self.free_vector(register);
         }
     }
 
@@ -144,16 +177,7 @@ impl Builder {
         let count = u8::try_from(u32::from(load.bytes).div_ceil(4)).unwrap_or(1);
         let to = self.vector(count);
         let mut address = base;
-        let added: u64 = load
-            .before
-            .iter()
-            .flatten()
-            .map(|step| match step {
-                AddressStep::AddOffset(bytes) => u64::from(*bytes),
-                AddressStep::AddAddress(bytes) => *bytes,
-                AddressStep::AddOffsetToAddress | AddressStep::ToVector => 0,
-            })
-            .sum();
+        let added = added(load);
         if added != 0 {
             address = self.vector(base.count);
             self.add_to(address, base, added);
@@ -180,7 +204,7 @@ impl Builder {
             }
             (Address::Vaddr, _) => self.op(format_args!("{} {to}, {address}, off{offset}", load.op)),
             (Address::Addr64, _) => self.addr64(load.op, to, address, &offset),
-            _ => self.note(Some(BuildError::Missing("a load by scalar registers"))),
+            _ => self.note(Some(BuildError::Missing("a load by scalar and vector registers"))),
         }
         let mut left = u32::from(load.bytes);
         for index in 0..count {
@@ -207,7 +231,17 @@ impl Builder {
     }
 }
 
+/// Returns the number of bytes that the steps before a load add to its address.
+pub(super) fn added(load: &Load) -> u64 {
+    let steps = load.before.iter().flatten().map(|step| match step {
+        AddressStep::AddOffset(bytes) => u64::from(*bytes),
+        AddressStep::AddAddress(bytes) => *bytes,
+        AddressStep::AddOffsetToAddress | AddressStep::ToVector => 0,
+    });
+    steps.sum()
+}
+
 /// Returns the low and the high half.
-const fn halves(value: u64) -> [u32; 2] {
+pub(super) const fn halves(value: u64) -> [u32; 2] {
     [value as u32, (value >> 32) as u32]
 }

@@ -1,0 +1,6 @@
+//! Planned loads: recording, and joining of their bytes.
+
+mod join;
+mod uniform;
+
+pub use join::LoadFrom;
