@@ -33,6 +33,8 @@ pub(crate) enum Atomic {
     AddBrains,
     /// Replaces the bits in a mask.
     MaskOr,
+    /// Subtracts the second operand if the old value is not less, and adds the first otherwise.
+    Wrap,
 }
 
 impl Atomic {
@@ -73,6 +75,7 @@ impl Atomic {
             ("csub" | "sub_clamp", _) => Self::SubClamp,
             ("cond_sub", _) => Self::ConditionalSub,
             ("mskor", _) => Self::MaskOr,
+            ("wrap", _) => Self::Wrap,
             _ => return None,
         };
         Some((atomic, if wide { 8 } else { 4 }))
@@ -80,10 +83,10 @@ impl Atomic {
 
     /// Returns `true` if the operation has a second operand.
     pub(crate) fn compares(self) -> bool {
-        matches!(self, Self::CompareSwap | Self::FloatCompareSwap | Self::MaskOr)
+        matches!(self, Self::CompareSwap | Self::FloatCompareSwap | Self::MaskOr | Self::Wrap)
     }
 
-    /// Returns the new value. `other` is the comparison value, or the mask of [`Self::MaskOr`].
+    /// Returns the new value. `other` is the comparison value, or the mask of [`Self::MaskOr`], or what [`Self::Wrap`] subtracts.
     pub(crate) fn apply(self, bytes: u8, old: u64, data: u64, other: u64) -> u64 {
         let wide = bytes == 8;
         let signed = |value: u64| if wide { value.cast_signed() } else { i64::from(value as i32) };
@@ -113,6 +116,8 @@ impl Atomic {
             }
             Self::UnsignedMin => old.min(data),
             Self::UnsignedMax => old.max(data),
+            Self::Wrap if old >= other => old - other,
+            Self::Wrap => old.wrapping_add(data),
             Self::And => old & data,
             Self::Or => old | data,
             Self::Xor => old ^ data,

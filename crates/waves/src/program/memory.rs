@@ -107,7 +107,10 @@ pub(super) fn flat(shape: Shape, instruction: &Instruction) -> Result<Action, Re
         Format::Scratch | Format::Vscratch => (Segment::Scratch, name.strip_prefix("scratch_")),
         _ => (Segment::Flat, name.strip_prefix("flat_")),
     };
-    let kind = memory_kind(instruction, rest.unwrap_or(name))?;
+    // Addresses of `addtid` operations have the number of the lane in place of a register.
+    let plain = rest.unwrap_or(name).replacen("_addtid", "", 1);
+    let adds_lane = plain != rest.unwrap_or(name);
+    let kind = memory_kind(instruction, &plain)?;
     let offset = match (level, segment) {
         (GfxLevel::Gfx6 | GfxLevel::Gfx7 | GfxLevel::Gfx8, _) | (GfxLevel::Gfx10, Segment::Flat) => 0,
         (GfxLevel::Gfx9, Segment::Flat) => i64::from(field(Field::Offset) & 0xfff),
@@ -130,6 +133,7 @@ pub(super) fn flat(shape: Shape, instruction: &Instruction) -> Result<Action, Re
         Some(source(instruction, saddr, if segment == Segment::Global { Type::Unsigned64 } else { Type::Int32 })?)
     };
     let address = match (segment, level) {
+        (Segment::Global, _) if adds_lane => None,
         (Segment::Flat | Segment::Global, _) => Some(vaddr),
         (_, GfxLevel::Gfx9) => scalar.is_none().then_some(vaddr),
         (_, GfxLevel::Gfx10 | GfxLevel::Gfx10_3) => (saddr == 125).then_some(vaddr),

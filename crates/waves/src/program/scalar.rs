@@ -248,7 +248,9 @@ pub(super) fn memory(instruction: &Instruction) -> Result<Action, Refusal> {
                 dwords: 2,
             });
         }
-        "s_get_waveid_in_workgroup" => return Err(Refusal::NotExecuted("the wave's number in its group is not told")),
+        "s_get_waveid_in_workgroup" => {
+            return Ok(Action::WaveNumber(destination(level, instruction.field(Field::Sdata))?));
+        }
         _ => {}
     }
     if ["s_dcache", "s_gl1", "s_prefetch", "s_buffer_prefetch", "s_atc"].iter().any(|prefix| name.starts_with(prefix)) {

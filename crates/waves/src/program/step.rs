@@ -73,6 +73,8 @@ pub(crate) enum Action {
         destination: u8,
         dwords: u8,
     },
+    /// Reads the number of the wave in its group into a scalar register.
+    WaveNumber(u8),
     Vector(Box<Vector>),
     Dual(Box<[Vector; 2]>),
     Packed(Box<Packed>),
@@ -348,7 +350,7 @@ pub(crate) enum MemoryKind {
 pub(crate) struct FlatStep {
     pub(crate) segment: Segment,
     pub(crate) kind: MemoryKind,
-    /// The VGPR of the address; none for scratch without one.
+    /// The VGPR of the address; none for scratch without one, and for dwords that follow each other lane by lane.
     pub(crate) address: Option<u16>,
     pub(crate) scalar: Option<Source>,
     pub(crate) offset: i64,

@@ -87,6 +87,7 @@ impl Wave {
             Action::Mode(mask, value) => self.registers.mode.0 = self.registers.mode.0 & !mask | value,
             Action::ScalarMove(moved) => self.scalar_move(*moved),
             Action::IndexMode { source, mode, on } => self.index_mode(*source, *mode, *on),
+            Action::WaveNumber(destination) => self.registers.set_scalar(*destination, 1, self.number.into()),
             Action::Time { destination, dwords } => {
                 let time = self.counters.instructions;
                 self.registers.set_scalar(*destination, *dwords, time);

@@ -91,7 +91,7 @@ pub(crate) const NOT_COMPARED: [(&str, &[&str]); 10] = [
         &["v_div_fmas_f32", "v_div_fmas_f64", "v_div_scale_f32", "v_div_scale_f64", "v_trig_preop_f64"],
     ),
     ("hardware rounds the sum of products in an order of its own", &["v_dot2acc_f32_f16", "v_dot2c_f32_f16"]),
-    ("dot products of 16-bit results are not executed", &["v_dot2_bf16_bf16", "v_dot2_f16_f16"]),
+    ("a test of its own compares dot products of 16-bit results", &["v_dot2_bf16_bf16", "v_dot2_f16_f16"]),
     (
         "fragment shaders interpolate",
         &["v_interp_mov_f32", "v_interp_p1ll_f16", "v_interp_p1lv_f16", "v_interp_p2_f16", "v_interp_p2_legacy_f16"],

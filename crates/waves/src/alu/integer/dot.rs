@@ -1,10 +1,13 @@
 //! Dot products of packed numbers.
 
 use crate::{
-    alu::{float::single::flushed, kernel::operations},
+    alu::{
+        float::single::flushed,
+        kernel::{Bits16, operations},
+    },
     number::{
         half::Half,
-        round::odd_sum,
+        round::{Direction, encode, odd_sum},
         small::SmallFloat::{self, Bf8, Fp8},
     },
 };
@@ -49,6 +52,15 @@ fn clamped_unsigned(value: i64) -> u32 {
 operations! { TABLE;
     narrow ["v_dot2_f32_f16", "v_dot2acc_f32_f16", "v_dot2c_f32_f16"] (a: u32, b: u32, c: f32) -> f32 { flushed((f64::from(half(a, 0) * half(b, 0)) + f64::from(half(a, 1) * half(b, 1)) + f64::from(c)) as f32) }
     narrow ["v_dot2_f32_bf16", "v_dot2acc_f32_bf16"] (a: u32, b: u32, c: f32) -> f32 { flushed((f64::from(brain(a, 0)) * f64::from(brain(b, 0)) + f64::from(brain(a, 1)) * f64::from(brain(b, 1)) + f64::from(c)) as f32) }
+    narrow ["v_dot2_f16_f16"] (a: u32, b: u32, c: Half; mode) -> Half {
+        let product = |index| f64::from(half(a, index)) * f64::from(half(b, index));
+        Half::new(odd_sum(product(0) + product(1), c.wide()), mode)
+    }
+    narrow ["v_dot2_bf16_bf16"] (a: u32, b: u32, c: Bits16) -> Bits16 {
+        let product = |index| f64::from(brain(a, index)) * f64::from(brain(b, index));
+        let sum = odd_sum(product(0) + product(1), f64::from(brain(c.0.into(), 0)));
+        Bits16(encode(sum, 7, 127, Direction::Nearest) as u16)
+    }
     narrow ["v_dot4_f32_fp8_fp8"] (a: u32, b: u32, c: f32) -> f32 { small_products((a, Fp8), (b, Fp8), c) }
     narrow ["v_dot4_f32_fp8_bf8"] (a: u32, b: u32, c: f32) -> f32 { small_products((a, Fp8), (b, Bf8), c) }
     narrow ["v_dot4_f32_bf8_fp8"] (a: u32, b: u32, c: f32) -> f32 { small_products((a, Bf8), (b, Fp8), c) }

@@ -72,8 +72,16 @@ impl Wave {
         match step.segment {
             Segment::Global => {
                 let base = step.scalar.map(|scalar| self.registers.scalar(scalar, 2));
-                let places = GlobalAddresses { base, vaddr: step.address.unwrap_or(0), offset, unit: self.unit };
                 let mut space = Global::new(around, &mut self.fault);
+                let Some(vaddr) = step.address else {
+                    let start = base.unwrap_or(0).wrapping_add(offset);
+                    let places = |_: &Registers, lane: usize, byte: u32| {
+                        Some(start.wrapping_add(4 * lane as u64).wrapping_add(byte.into()))
+                    };
+                    all_lanes_of_memory(&mut self.registers, &mut space, step.kind, ends, &places);
+                    return Ok(());
+                };
+                let places = GlobalAddresses { base, vaddr, offset, unit: self.unit };
                 all_lanes_of_memory(&mut self.registers, &mut space, step.kind, ends, &places);
             }
             Segment::Flat => {
