@@ -56,7 +56,8 @@ pub struct SimOptions {
     pub strict: bool,
     /// `true` if compute shaders are executed; `false` if dispatches are only counted and reported, like draws.
     pub shaders: bool,
-    /// The number of instructions that the waves of a dispatch may execute. A dispatch that exceeds it hangs its ring.
+    /// The number of instructions that the waves of a dispatch may execute before the next work-group ends, and a 64th of those
+    /// that they may execute altogether. A dispatch that exceeds either hangs its ring.
     pub shader_instructions: u64,
     /// The number of threads that execute a long dispatch: the thread of its ring and additional threads for the time of the
     /// dispatch. With 0 or 1, work-groups start in the order of the grid on the thread of the ring, so that work-groups that race with

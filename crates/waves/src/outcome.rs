@@ -90,7 +90,7 @@ pub enum Reason {
         /// The reason why they cannot be accessed.
         why: ImageError,
     },
-    /// The dispatch exceeds its instruction budget.
+    /// The dispatch exceeds an instruction budget of [`Limits`](crate::Limits).
     #[error("the budget of {0} instructions is used up")]
     Budget(u64),
     /// The receiver of a [watched](crate::run_watched) dispatch's events ended it.

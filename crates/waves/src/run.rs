@@ -23,7 +23,8 @@ use crate::{
 /// Limits and options of the execution of a dispatch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// The number of instructions that all waves together may execute.
+    /// The number of instructions that all waves together may execute before the next work-group ends. A dispatch may execute
+    /// [`WHOLE`](Self::WHOLE) times as many altogether.
     pub instructions: u64,
     /// The number of work-groups that each thread executes concurrently, so that work-groups can wait for each other.
     pub window: usize,
@@ -53,6 +54,11 @@ impl Vectors {
     }
 }
 
+impl Limits {
+    /// The number of times that a dispatch of many work-groups may execute [`instructions`](Self::instructions).
+    pub const WHOLE: u64 = 64;
+}
+
 impl Default for Limits {
     fn default() -> Self {
         Self { instructions: 1 << 32, window: 16, flaw: None, vectors: Vectors::Detected }
@@ -65,7 +71,9 @@ pub(crate) struct Shared<'s> {
     limits: Limits,
     unit: Unit,
     next: AtomicU64,
+    /// Instructions executed by the dispatch, and by all waves since the last work-group ended.
     used: AtomicU64,
+    waited: AtomicU64,
     /// The lowest work-group that hangs. Later work-groups are not started.
     end: AtomicU64,
     totals: Mutex<Totals>,
@@ -123,6 +131,7 @@ impl<'s> Shared<'s> {
             unit: limits.vectors.unit(),
             next: AtomicU64::new(0),
             used: AtomicU64::new(0),
+            waited: AtomicU64::new(0),
             end: AtomicU64::new(dispatch.groups()),
             totals: Mutex::default(),
         }
@@ -223,6 +232,20 @@ impl<'s> Shared<'s> {
         stopped || group.index > self.end.load(Ordering::Relaxed)
     }
 
+    /// Counts instructions of a work-group, which may have ended with them. Returns the budget that is exceeded.
+    fn exceeded(&self, instructions: u64, has_ended: bool) -> Option<u64> {
+        let add = |counter: &AtomicU64| counter.fetch_add(instructions, Ordering::Relaxed).saturating_add(instructions);
+        let whole = self.limits.instructions.saturating_mul(Limits::WHOLE);
+        if add(&self.used) > whole {
+            return Some(whole);
+        }
+        if has_ended {
+            self.waited.store(0, Ordering::Relaxed);
+            return None;
+        }
+        (add(&self.waited) > self.limits.instructions).then_some(self.limits.instructions)
+    }
+
     /// Executes a slice of a work-group. Returns `true` if the work-group has ended.
     fn slice<O: Observer>(
         &self,
@@ -234,13 +257,10 @@ impl<'s> Shared<'s> {
         let before = group.counters().instructions;
         let result = group.slice(code, images, memory, observer);
         let counters = group.counters();
-        let used =
-            self.used.fetch_add(counters.instructions - before, Ordering::Relaxed) + counters.instructions - before;
-        let result = match result {
-            Ok(_) if used > self.limits.instructions => {
-                Err(Box::new(group.out_of_budget(self.limits.instructions, memory)))
-            }
-            result => result,
+        let exceeded = self.exceeded(counters.instructions - before, matches!(result, Ok(true)));
+        let result = match (result, exceeded) {
+            (Ok(_), Some(budget)) => Err(Box::new(group.out_of_budget(budget, memory))),
+            (result, _) => result,
         };
         let over = match &result {
             Ok(done) => *done,

@@ -192,11 +192,19 @@ fn groups_without_threads_are_none() {
 }
 
 #[test]
-fn the_largest_grid_ends_by_its_budget() {
+fn the_largest_grid_ends_by_the_budget_of_the_whole_dispatch() {
     let dispatch = Dispatch { end: [u32::MAX; 3], ..dispatch(GfxLevel::Gfx9, WaveSize::Wave64, 1) };
     let outcome = run(&dispatch, &Pages::new(&[0xbf80_0000, 0xbf81_0000, 0, 0, 0, 0]), limits());
     let Outcome::Hang(hang) = outcome else { panic!("{outcome:?}") };
-    assert_eq!(hang.reason, Reason::Budget(20_000));
+    assert_eq!(hang.reason, Reason::Budget(20_000 * Limits::WHOLE));
+}
+
+#[test]
+fn each_end_of_a_work_group_renews_the_budget() {
+    let pages = Pages::new(&[0xbf80_0000, 0xbf81_0000, 0, 0, 0, 0]);
+    let dispatch = dispatch(GfxLevel::Gfx9, WaveSize::Wave64, 40_000);
+    let Outcome::Done(counters) = run(&dispatch, &pages, limits()) else { panic!("the dispatch did not end") };
+    assert!(counters.instructions > 2 * limits().instructions, "{counters:?}");
 }
 
 #[test]

@@ -106,8 +106,8 @@ pub(crate) struct World {
     /// MiB of VRAM that the kernel itself has, which count as used [default: $AMDGPU_SIM_KERNEL_VRAM, else 0]
     #[arg(long, value_name = "MIB")]
     pub(crate) kernel_vram: Option<u32>,
-    /// Instructions that the waves of a dispatch may execute before they count as hung [default:
-    /// $AMDGPU_SIM_SHADER_INSTRUCTIONS, else 268435456]
+    /// Instructions that the waves of a dispatch may execute before the next work-group ends, or they count as hung; 64 times as
+    /// many altogether [default: $AMDGPU_SIM_SHADER_INSTRUCTIONS, else 268435456]
     #[arg(long, value_name = "COUNT")]
     pub(crate) shader_instructions: Option<u64>,
     /// Threads that a dispatch is executed on, 1 to 256 [default: $AMDGPU_SIM_SHADER_THREADS, else the number of processors, 4 at
