@@ -45,6 +45,6 @@ pub use memory::{Access, Memory, PageFault};
 pub use outcome::{Counters, Hang, Outcome, Reason};
 pub use run::{Limits, Vectors, run, run_on_threads};
 pub use watch::{
-    Change, Event, Hit, InstructionClass, MemoryKind, Race, RaceSide, TracedStep, TracedWaves, Watch, WatchCounts,
-    WatchReport, run_watched,
+    Change, Event, Hit, InstructionClass, MemoryKind, MissingWait, Race, RaceSide, RegisterName, RequiredWait,
+    TracedStep, TracedWaves, WaitSide, WaitedFor, Watch, WatchCounts, WatchReport, run_watched,
 };

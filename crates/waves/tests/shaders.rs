@@ -6,19 +6,21 @@
 #[expect(clippy::cast_sign_loss, reason = "positions that are not negative")]
 mod support;
 
+use amdgpu_hw::GfxLevel;
+use amdgpu_isa::{WaveSize, decode};
 use amdgpu_surface::Chip;
 use serde_json::Value;
 use support::{
-    files::{folder, jobs, text},
+    files::{bytes, folder, jobs, text},
     image,
-    job::check,
+    job::{Execution, check},
 };
 
 const CHIPS: [&str; 9] =
     ["pitcairn", "bonaire", "polaris10", "vega10", "renoir", "navi10", "navi21", "navi31", "gfx1201"];
 
 /// Runs every shader of a chip; returns how many were right, and what was wrong.
-fn run_chip(jobs: &[Value], chip: &Chip, code: &str, threads: usize) -> (u32, Vec<String>) {
+fn run_chip(jobs: &[Value], chip: &Chip, code: &str, execution: Execution) -> (u32, Vec<String>) {
     let (mut right, mut wrong) = (0, Vec::new());
     for line in code.lines() {
         let code: Value = serde_json::from_str(line).unwrap();
@@ -27,7 +29,7 @@ fn run_chip(jobs: &[Value], chip: &Chip, code: &str, threads: usize) -> (u32, Ve
             wrong.push(format!("{name}: no job"));
             continue;
         };
-        match check(chip, job, &code, threads) {
+        match check(chip, job, &code, execution) {
             Ok(()) => right += 1,
             Err(error) => wrong.push(format!("{name}: {error}")),
         }
@@ -35,7 +37,7 @@ fn run_chip(jobs: &[Value], chip: &Chip, code: &str, threads: usize) -> (u32, Ve
     (right, wrong)
 }
 
-fn all_chips(threads: usize) -> Vec<String> {
+fn all_chips(execution: Execution) -> Vec<String> {
     let folder = folder();
     let jobs = jobs(&folder);
     let mut all = Vec::new();
@@ -45,7 +47,7 @@ fn all_chips(threads: usize) -> Vec<String> {
         for lanes in [32, 64] {
             let path = folder.join(format!("code/{chip}.wave{lanes}.jsonl"));
             let Some(code) = text(&path) else { continue };
-            let (right, wrong) = run_chip(&jobs, &facts, &code, threads);
+            let (right, wrong) = run_chip(&jobs, &facts, &code, execution);
             println!("{chip} wave{lanes}: {right} right, {} wrong", wrong.len());
             total += right;
             all.extend(wrong.into_iter().map(|wrong| format!("{chip} wave{lanes} {wrong}")));
@@ -57,11 +59,59 @@ fn all_chips(threads: usize) -> Vec<String> {
 
 #[test]
 fn every_shader_computes_what_is_expected() {
-    let wrong = all_chips(1);
+    let wrong = all_chips(Execution::Threads(1));
     for line in &wrong {
         println!("{line}");
     }
     assert_eq!(wrong.len(), 0);
+}
+
+#[test]
+fn no_shader_lacks_a_wait() {
+    let wrong = all_chips(Execution::Watched);
+    for line in &wrong {
+        println!("{line}");
+    }
+    assert_eq!(wrong.len(), 0);
+}
+
+/// Returns the code of a shader with `s_nop` in place of waits.
+fn without_waits(level: GfxLevel, code: &Value) -> Value {
+    const NOP: u32 = 0xbf80_0000;
+    let wave = if code["wave_size"] == 32 { WaveSize::Wave32 } else { WaveSize::Wave64 };
+    let bytes = bytes(code["code"].as_str().unwrap());
+    let mut words: Vec<u32> = bytes.chunks_exact(4).map(|word| u32::from_le_bytes(word.try_into().unwrap())).collect();
+    let (mut at, end) = (0, code["exec_size"].as_u64().unwrap() as usize / 4);
+    while at < end {
+        let instruction = decode(level, wave, &words[at..]).unwrap();
+        if instruction.name().starts_with("s_wait") {
+            words[at] = NOP;
+        }
+        at += instruction.dwords().len();
+    }
+    let mut code = code.clone();
+    let digits: Vec<String> = words.iter().map(|word| format!("{:08x}", word.swap_bytes())).collect();
+    code["code"] = digits.concat().into();
+    code
+}
+
+#[test]
+fn every_shader_without_its_waits_lacks_some() {
+    let folder = folder();
+    let jobs = jobs(&folder);
+    for chip in CHIPS {
+        let facts = image::chip(chip);
+        for lanes in [32, 64] {
+            let Some(code) = text(&folder.join(format!("code/{chip}.wave{lanes}.jsonl"))) else { continue };
+            for line in code.lines() {
+                let code: Value = serde_json::from_str(line).unwrap();
+                let job = jobs.iter().find(|job| job["name"] == code["shader"]).unwrap();
+                let found = check(&facts, job, &without_waits(facts.level(), &code), Execution::Watched);
+                let found = found.expect_err("no wait is missing");
+                assert!(found.contains("missing wait"), "{chip} wave{lanes} {}: {found}", code["shader"]);
+            }
+        }
+    }
 }
 
 #[test]
@@ -70,7 +120,7 @@ fn results_do_not_depend_on_the_number_of_threads() {
     let jobs = jobs(&folder);
     let code = text(&folder.join("code/navi31.wave32.jsonl")).expect("the file of one chip");
     for threads in [2, 7] {
-        let (right, wrong) = run_chip(&jobs, &image::chip("navi31"), &code, threads);
+        let (right, wrong) = run_chip(&jobs, &image::chip("navi31"), &code, Execution::Threads(threads));
         assert!(right > 50 && wrong.is_empty(), "{threads} threads: {wrong:?}");
     }
 }

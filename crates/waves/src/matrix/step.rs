@@ -64,20 +64,26 @@ impl MatrixStep {
 
     /// Returns the largest VGPR that the operation names.
     pub(crate) fn largest_vgpr(&self) -> u32 {
+        let last = |(first, dwords): (u16, u32)| u32::from(first) + dwords - 1;
+        self.read_vgprs().chain([self.written_vgprs()]).map(last).max().unwrap_or(0)
+    }
+
+    /// Returns the runs of VGPRs that the operation reads: the first register and the number of registers.
+    pub(crate) fn read_vgprs(&self) -> impl Iterator<Item = (u16, u32)> {
         let layout = self.layout;
-        let last = |first: u16, dwords: u32| u32::from(first) + dwords - 1;
-        let sums = layout.sum_dwords(self.result);
         let added = match self.added.place {
-            Place::Registers(first) => last(first, sums),
-            Place::Constant(_) => 0,
+            Place::Registers(first) => Some((first, layout.sum_dwords(self.result))),
+            Place::Constant(_) => None,
         };
-        let registers = [
-            last(self.a.register, layout.factor_dwords(self.stored_depth(), self.a.element)),
-            last(self.b.register, layout.factor_dwords(self.depth, self.b.element)),
-            last(self.destination, sums),
-            added,
-            self.index.map_or(0, |index| index.register.into()),
+        let factors = [
+            (self.a.register, layout.factor_dwords(self.stored_depth(), self.a.element)),
+            (self.b.register, layout.factor_dwords(self.depth, self.b.element)),
         ];
-        registers.into_iter().max().unwrap_or(0)
+        factors.into_iter().chain(added).chain(self.index.map(|index| (index.register, 1)))
+    }
+
+    /// Returns the first VGPR of the result, and the number of registers.
+    pub(crate) fn written_vgprs(&self) -> (u16, u32) {
+        (self.destination, self.layout.sum_dwords(self.result))
     }
 }

@@ -27,7 +27,8 @@ pub(crate) fn step(shape: Shape, words: &[u32]) -> Result<Step, Reason> {
     Ok(Step { bytes: 4 * instruction.dwords().len() as u8, action })
 }
 
-fn action(shape: Shape, instruction: &Instruction) -> Result<Action, Refusal> {
+/// Decodes an instruction without checking its registers.
+pub(crate) fn action(shape: Shape, instruction: &Instruction) -> Result<Action, Refusal> {
     match instruction.format() {
         Format::Sop1 | Format::Sop2 | Format::Sopc | Format::Sopk | Format::Sopp => scalar::action(shape, instruction),
         Format::Smem | Format::Smrd => scalar::memory(instruction),

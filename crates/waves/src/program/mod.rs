@@ -2,7 +2,7 @@
 
 pub(crate) mod code;
 pub(crate) mod data;
-mod decode;
+pub(crate) mod decode;
 mod dual;
 pub(crate) mod image;
 pub(crate) mod lanes;

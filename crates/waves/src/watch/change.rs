@@ -58,7 +58,7 @@ pub(super) fn changes(before: &Registers, after: &Registers) -> Vec<Change> {
 }
 
 /// Writes the name of a scalar register.
-fn name(f: &mut fmt::Formatter<'_>, register: u8) -> fmt::Result {
+pub(super) fn name(f: &mut fmt::Formatter<'_>, register: u8) -> fmt::Result {
     match register {
         106 => f.write_str("vcc_lo"),
         107 => f.write_str("vcc_hi"),

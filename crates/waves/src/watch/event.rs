@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::change::Change;
+use super::{change::Change, waits::MissingWait};
 
 /// An event of a watched dispatch. Its text form is one line.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -14,6 +14,8 @@ pub enum Event {
     Store(Hit),
     /// Two accesses race.
     Race(Race),
+    /// An instruction accesses a register of an outstanding operation.
+    MissingWait(MissingWait),
 }
 
 /// An instruction of a traced wave.
@@ -156,6 +158,7 @@ impl fmt::Display for Event {
             Self::Step(step) => step.fmt(f),
             Self::Store(hit) => hit.fmt(f),
             Self::Race(race) => race.fmt(f),
+            Self::MissingWait(wait) => wait.fmt(f),
         }
     }
 }

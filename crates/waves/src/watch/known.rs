@@ -4,7 +4,7 @@ use std::{collections::HashMap, rc::Rc};
 
 use amdgpu_isa::{Field, Instruction, decode};
 
-use super::counts::InstructionClass;
+use super::{counts::InstructionClass, waits::Facts};
 use crate::{
     memory::Memory,
     program::{code::words, shape::Shape},
@@ -19,6 +19,8 @@ pub(super) struct Known {
     pub(super) class: InstructionClass,
     /// `true` if loads and stores bypass the caches of a compute unit, as atomic operations do.
     pub(super) coherent: bool,
+    /// Facts about waits; `None` if waves do not execute the instruction.
+    pub(super) facts: Option<Facts>,
 }
 
 /// The maximum number of cached instructions.
@@ -60,8 +62,15 @@ impl KnownCode {
                     bytes: 4 * instruction.dwords().len() as u64,
                     class: InstructionClass::of(&instruction),
                     coherent: is_coherent(&instruction),
+                    facts: Facts::of(shape, &instruction),
                 },
-                None => Known { text: "?".to_owned(), bytes: 4, class: InstructionClass::Other, coherent: false },
+                None => Known {
+                    text: "?".to_owned(),
+                    bytes: 4,
+                    class: InstructionClass::Other,
+                    coherent: false,
+                    facts: None,
+                },
             })
         };
         Rc::clone(self.known.entry(pc).or_insert_with(read))

@@ -1,14 +1,18 @@
-//! Observation of waves: traces, stores to an address, counts of instructions and bytes, data races.
+//! Observation of waves: traces, stores to an address, counts of instructions and bytes, data races, missing waits.
 
 mod change;
 mod counts;
 mod event;
 mod known;
 pub(crate) mod observer;
+mod options;
 mod race;
+mod waits;
 mod watcher;
 
 pub use change::Change;
 pub use counts::{InstructionClass, WatchCounts};
 pub use event::{Event, Hit, MemoryKind, Race, RaceSide, TracedStep};
-pub use watcher::{TracedWaves, Watch, WatchReport, run_watched};
+pub use options::{TracedWaves, Watch, WatchReport};
+pub use waits::{MissingWait, RegisterName, RequiredWait, WaitSide, WaitedFor};
+pub use watcher::run_watched;

@@ -4,17 +4,19 @@ use std::{
     cell::{Cell, RefCell},
     collections::{HashMap, HashSet},
     mem,
-    ops::{ControlFlow, Range},
+    ops::ControlFlow,
     rc::Rc,
 };
 
 use super::{
     change::changes,
-    counts::{InstructionClass, WatchCounts},
+    counts::InstructionClass,
     event::{Event, Hit, MemoryKind, Race, RaceSide, TracedStep},
     known::{Known, KnownCode},
     observer::{Act, Observer, Place, Touch},
+    options::{TracedWaves, Watch, WatchReport},
     race::{Access, Clock, Shadow, WaveNumber},
+    waits::Outstanding,
 };
 use crate::{
     dispatch::Dispatch,
@@ -27,42 +29,6 @@ use crate::{
     },
 };
 
-/// The waves whose instructions are traced.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum TracedWaves {
-    /// Traces all waves.
-    All,
-    /// Traces a single wave.
-    One {
-        /// The work-group ID in x, y and z.
-        group: [u32; 3],
-        /// The index of the wave in the work-group.
-        wave: u32,
-    },
-}
-
-/// The events to report. The counts are always collected.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Watch {
-    /// The waves whose instructions and register changes are reported.
-    pub trace: Option<TracedWaves>,
-    /// The addresses whose stores are reported.
-    pub stores: Option<Range<u64>>,
-    /// `true` to report races of accesses to LDS and memory.
-    pub races: bool,
-}
-
-/// The results of watching a dispatch.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct WatchReport {
-    /// The counts of instructions, lanes and bytes.
-    pub counts: WatchCounts,
-    /// The number of pairs of instructions that race.
-    pub races: u64,
-    /// The number of accesses that were not checked for races, because more than a million dwords were in use.
-    pub missed: u64,
-}
-
 /// A receiver of events. It ends the dispatch with [`ControlFlow::Break`].
 type Sink<'s> = &'s mut dyn FnMut(&Event) -> ControlFlow<()>;
 
@@ -72,6 +38,10 @@ type Sink<'s> = &'s mut dyn FnMut(&Event) -> ControlFlow<()>;
 /// Two accesses race if they access the same byte from different waves, at least one of them stores, and nothing orders them:
 /// neither a barrier that both waves reach, nor a chain of atomic operations or coherent accesses to one address (`glc`, and scopes
 /// beyond a compute unit). The lanes of a wave execute together, so accesses of a wave do not race with each other.
+///
+/// A wait is missing if an instruction reads or overwrites a register that an outstanding operation writes, or on GFX6 overwrites the
+/// data of an outstanding store, and no wait makes sure that the operation has completed. Results do not depend on it here, but do on
+/// hardware. Not checked are registers that M0 selects, EXEC, and the order of accesses to memory.
 pub fn run_watched(
     dispatch: &Dispatch,
     memory: &dyn Memory,
@@ -95,6 +65,7 @@ pub fn run_watched(
             shadow: Shadow::default(),
             turns: HashMap::new(),
             told: HashSet::new(),
+            told_waits: HashSet::new(),
             ends: false,
         }),
     };
@@ -111,6 +82,7 @@ struct Living {
     /// The mask of lanes that were active at its start.
     start: Option<u64>,
     previous: Option<Rc<Known>>,
+    outstanding: Outstanding,
 }
 
 /// A live work-group.
@@ -145,6 +117,8 @@ struct State<'s> {
     turns: HashMap<u64, Clock>,
     /// The pairs of instructions whose race was reported.
     told: HashSet<(u64, u64)>,
+    /// The pairs of instructions whose missing wait was reported.
+    told_waits: HashSet<(u64, u64)>,
     ends: bool,
 }
 
@@ -261,6 +235,21 @@ impl Watcher<'_> {
         }
     }
 
+    /// Searches for missing waits before the instruction that a wave is about to execute.
+    fn note_wait(&self, state: &mut State<'_>, wave: &Wave, known: &Known) {
+        let level = self.dispatch.level;
+        let Some(group) = state.groups.get_mut(&state.index) else { return };
+        let (id, waves) = (group.id, &mut group.waves);
+        let (Some(living), Some(facts)) = (waves.get_mut(wave.number as usize), &known.facts) else { return };
+        for conflict in living.outstanding.step(level, wave, facts) {
+            if state.told_waits.len() < MOST_TURNS && state.told_waits.insert((conflict.pc, wave.pc)) {
+                state.report.waits += 1;
+                let texts = [known.text.clone(), state.known.text(conflict.pc)];
+                state.tell(&Event::MissingWait(conflict.finding(level, id, wave, texts)));
+            }
+        }
+    }
+
     /// Returns a side of a race.
     fn side(&self, state: &State<'_>, access: &Access) -> RaceSide {
         RaceSide {
@@ -295,6 +284,9 @@ impl Observer for Watcher<'_> {
         self.lane.set(None);
         let state = &mut *self.state.borrow_mut();
         let known = state.known.at(wave.pc, memory);
+        if self.watch.waits {
+            self.note_wait(state, wave, &known);
+        }
         let exec = wave.registers.exec();
         let counts = &mut state.report.counts;
         counts.count(known.class);

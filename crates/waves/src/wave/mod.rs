@@ -3,7 +3,7 @@
 mod execute;
 mod hardware;
 mod lanes;
-mod memory;
+pub(crate) mod memory;
 mod operands;
 mod packed;
 mod permute;

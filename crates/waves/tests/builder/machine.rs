@@ -1,14 +1,18 @@
 //! One group of lanes that runs a built program on a piece of memory.
 
-use std::{ops::ControlFlow, sync::Mutex};
+use std::{
+    collections::HashSet,
+    ops::ControlFlow,
+    sync::{LazyLock, Mutex},
+};
 
 use amdgpu_descriptors::view::BufferView;
 use amdgpu_hw::{GfxLevel, GpuVa};
 use amdgpu_isa::{WaveSize, assemble, builder::Program};
 use amdgpu_surface::Chip;
 use amdgpu_waves::{
-    Access, Counters, Dispatch, Event, Limits, Memory, Outcome, PageFault, Reason, Watch, WatchReport, run_on_threads,
-    run_watched,
+    Access, Counters, Dispatch, Event, Limits, Memory, MissingWait, Outcome, PageFault, Reason, Watch, WatchReport,
+    run_on_threads, run_watched,
 };
 
 /// The address of the program.
@@ -102,11 +106,36 @@ pub(crate) fn run_groups(
     groups: u32,
     threads: usize,
 ) -> (Counters, Vec<u8>) {
+    let watched =
+        is_new(level, program).then(|| watch_waits(level, program, data.clone(), (groups, program.wave().lanes())));
     let (dispatch, ram) = prepared(level, program, data, (groups, program.wave().lanes()));
     match run_on_threads(&dispatch, &ram, Limits::default(), threads) {
-        Outcome::Done(counters) => (counters, ram.data.into_inner().unwrap()),
+        Outcome::Done(counters) => {
+            let data = ram.data.into_inner().unwrap();
+            if let Some(watched) = watched {
+                assert_eq!(data, watched, "{level}: a watched dispatch computes the same");
+            }
+            (counters, data)
+        }
         other => panic!("{level}: {other:?}\n{}", program.text()),
     }
+}
+
+/// Returns `true` the first time that a program is run.
+fn is_new(level: GfxLevel, program: &Program) -> bool {
+    type Programs = Mutex<HashSet<(GfxLevel, Vec<u32>)>>;
+    static RUN: LazyLock<Programs> = LazyLock::new(Mutex::default);
+    RUN.lock().unwrap().insert((level, program.words().to_vec()))
+}
+
+/// Runs groups of some lanes, and fails if a wait is missing; returns the data that they leave.
+fn watch_waits(level: GfxLevel, program: &Program, data: Vec<u8>, size: (u32, u32)) -> Vec<u8> {
+    let (dispatch, ram) = prepared(level, program, data, size);
+    let watch = Watch { waits: true, ..Watch::default() };
+    let _ = run_watched(&dispatch, &ram, Limits::default(), &watch, &mut |event| {
+        panic!("{level}: {event}\n{}", program.text());
+    });
+    ram.data.into_inner().unwrap()
 }
 
 /// Runs two groups of `threads`, the second of which has only `partial` of them unless that is 0; returns the data they leave.
@@ -174,6 +203,22 @@ pub(crate) fn watch_groups(
         if ends(event) { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     });
     Watched { outcome, report, events, data: ram.data.into_inner().unwrap() }
+}
+
+/// Runs one group of lanes of `words` in place of a program's code, on 4 KiB of zeroes; returns the missing waits.
+pub(crate) fn missing_waits(level: GfxLevel, program: &Program, words: &[u32], groups: u32) -> Vec<MissingWait> {
+    let (dispatch, mut ram) = prepared(level, program, vec![0; 4096], (groups, program.wave().lanes()));
+    ram.program = words.iter().flat_map(|word| word.to_le_bytes()).collect();
+    let watch = Watch { waits: true, ..Watch::default() };
+    let mut found = Vec::new();
+    let (outcome, report) = run_watched(&dispatch, &ram, Limits::default(), &watch, &mut |event| {
+        let Event::MissingWait(wait) = event else { panic!("{event}") };
+        found.push(wait.clone());
+        ControlFlow::Continue(())
+    });
+    assert!(matches!(outcome, Outcome::Done(_)), "{level}: {outcome:?}");
+    assert_eq!(report.waits, found.len() as u64);
+    found
 }
 
 /// Every generation with a wave size that it has.

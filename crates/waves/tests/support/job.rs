@@ -1,10 +1,12 @@
 //! One shader on one chip: descriptors, user data, dispatch, and the check of its outputs.
 
+use std::ops::ControlFlow;
+
 use amdgpu_hw::GfxLevel;
 use amdgpu_isa::WaveSize;
 use amdgpu_shader_jobs::Job;
 use amdgpu_surface::Chip;
-use amdgpu_waves::{Dispatch, Limits, Outcome, run, run_on_threads};
+use amdgpu_waves::{Dispatch, Limits, Outcome, Watch, run, run_on_threads, run_watched};
 use serde_json::Value;
 
 use super::{
@@ -73,8 +75,34 @@ fn add_image(set: &mut Vec<u8>, level: GfxLevel, image: &TestImage, binding: &Va
     }
 }
 
+/// The way in which a job is executed.
+#[derive(Clone, Copy)]
+pub(crate) enum Execution {
+    Threads(usize),
+    /// Watched for missing waits.
+    Watched,
+}
+
+/// Executes a dispatch. Fails if a wait is missing.
+fn execute(dispatch: &Dispatch, arena: &Arena, execution: Execution) -> Result<Outcome, String> {
+    let limits = Limits::default();
+    match execution {
+        Execution::Threads(1) => Ok(run(dispatch, arena, limits)),
+        Execution::Threads(threads) => Ok(run_on_threads(dispatch, arena, limits, threads)),
+        Execution::Watched => {
+            let watch = Watch { waits: true, ..Watch::default() };
+            let mut found = String::new();
+            let (outcome, report) = run_watched(dispatch, arena, limits, &watch, &mut |event| {
+                found = format!("{found}\n  {event}");
+                ControlFlow::Continue(())
+            });
+            if report.waits > 0 || !found.is_empty() { Err(found) } else { Ok(outcome) }
+        }
+    }
+}
+
 /// Runs a job. Returns what is wrong.
-pub(crate) fn check(chip: &Chip, job: &Value, code: &Value, threads: usize) -> Result<(), String> {
+pub(crate) fn check(chip: &Chip, job: &Value, code: &Value, execution: Execution) -> Result<(), String> {
     let level = chip.level();
     let arena = Arena::new();
     let high = if level >= GfxLevel::Gfx9 { 0x8000_u64 << 32 } else { 0 };
@@ -109,12 +137,7 @@ pub(crate) fn check(chip: &Chip, job: &Value, code: &Value, threads: usize) -> R
     }
     let dispatch = dispatch(chip, job, code, &arena, (&sets, &push));
     for _ in 0..job["dispatches"].as_u64().unwrap_or(1) {
-        let limits = Limits::default();
-        let outcome = match threads {
-            1 => run(&dispatch, &arena, limits),
-            _ => run_on_threads(&dispatch, &arena, limits, threads),
-        };
-        match outcome {
+        match execute(&dispatch, &arena, execution)? {
             Outcome::Done(_) => {}
             Outcome::Hang(hang) => return Err(hang.to_string()),
             other => return Err(format!("{other:?}")),

@@ -150,6 +150,9 @@ pub(crate) struct World {
     /// Look for accesses of LDS and memory that no barrier and no atomic operation puts in an order
     #[arg(long, requires = "trace_shader")]
     pub(crate) find_races: bool,
+    /// Look for instructions that access a register before a load or store is done with it, for which a wait is missing
+    #[arg(long, requires = "trace_shader")]
+    pub(crate) check_waits: bool,
     /// The preload library [default: libamdgpu_sim_shim.so beside this program, in ../lib or in ../lib/amdgpu-sim]
     #[arg(long, value_name = "PATH")]
     pub(crate) shim: Option<PathBuf>,

@@ -111,6 +111,7 @@ pub(crate) fn prepare(arguments: &World, null: bool) -> Result<Prepared, RunErro
         trace: arguments.trace_wave.map_or(Some(first), |traced| traced.0),
         stores: arguments.break_on_store.map(|address| address..address.saturating_add(4)),
         races: arguments.find_races,
+        waits: arguments.check_waits,
     };
     let log = arguments.trace_shader.as_deref().map(shader_file).transpose()?;
     let of_variable = || env::var_os(LOAD_VARIABLE).filter(|path| !path.is_empty()).map(PathBuf::from);

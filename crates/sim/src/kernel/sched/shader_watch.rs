@@ -41,7 +41,8 @@ impl fmt::Display for ShaderNews<'_> {
             }
             Self::Wave(event) => event.fmt(f),
             Self::End { how, report } => {
-                write!(f, "{how}; {}; {} pairs of instructions race", report.counts, report.races)?;
+                write!(f, "{how}; {}; {} waits missing; ", report.counts, report.waits)?;
+                write!(f, "{} pairs of instructions race", report.races)?;
                 if report.missed > 0 {
                     write!(f, ", {} accesses were not looked at", report.missed)?;
                 }

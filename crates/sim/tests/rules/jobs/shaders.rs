@@ -130,7 +130,7 @@ fn a_watched_dispatch_computes_the_same_and_tells_what_it_does() {
     }
     assert!(steps[0].contains("v1 = 0:0x40 1:0x41"), "{}", steps[0]);
     assert!(last.starts_with("done; instructions: vector 6, memory 3,") && last.contains("768 stored"), "{last}");
-    assert!(last.ends_with("0 pairs of instructions race"), "{last}");
+    assert!(last.ends_with("; 0 waits missing; 0 pairs of instructions race"), "{last}");
 }
 
 /// A log that a test reads.

@@ -10,5 +10,5 @@ mod image;
 mod lds;
 mod sampled;
 mod scalar;
-mod texel;
+pub(crate) mod texel;
 mod transfer;

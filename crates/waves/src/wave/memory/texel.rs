@@ -6,17 +6,17 @@ use crate::{image::texel::Texel, program::image::step::ImageStep, wave::register
 
 /// Coordinates of an image instruction, by the number of its dimension.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Coordinates {
+pub(crate) struct Coordinates {
     /// Axes of texels: one to three.
-    pub(super) axes: u8,
-    pub(super) is_cube: bool,
-    pub(super) has_layer: bool,
-    pub(super) has_sample: bool,
+    pub(crate) axes: u8,
+    pub(crate) is_cube: bool,
+    pub(crate) has_layer: bool,
+    pub(crate) has_sample: bool,
 }
 
 impl Coordinates {
     /// Returns the coordinates of an instruction; up to GFX9 they follow from the descriptor.
-    pub(super) fn of(step: &ImageStep, kind: ImageKind) -> Self {
+    pub(crate) fn of(step: &ImageStep, kind: ImageKind) -> Self {
         let number = step.dimension.unwrap_or(match (kind, step.has_layer) {
             (ImageKind::D1, _) | (ImageKind::D1Array, false) => 0,
             (ImageKind::D2, _) | (ImageKind::D2Array, false) => 1,
@@ -40,7 +40,7 @@ impl Coordinates {
     }
 
     /// Returns their number.
-    pub(super) fn count(self) -> usize {
+    pub(crate) fn count(self) -> usize {
         usize::from(self.axes) + usize::from(self.has_layer) + usize::from(self.has_sample)
     }
 }

@@ -1,0 +1,4 @@
+//! Watched dispatches.
+
+mod events;
+mod waits;
