@@ -7,8 +7,8 @@ use amdgpu_layers::FaultInjector;
 use amdgpu_sim::{SimDevice, SimKernel, SimOptions};
 use amdgpu_winsys::{
     cs::{
-        self, CommandList, Execution, IbPlacement, IbPool, Inclusion, Language, NotOneIb, PacketBuf, Preambles, Queue,
-        Stream, Submission, Target, annotations, pm4, sdma,
+        self, CommandList, Execution, IbPlacement, IbPool, Inclusion, Language, NotOneIb, Packet, PacketBuf, Preambles,
+        Queue, Stream, Submission, Target, annotations, pm4, sdma,
     },
     heaps::DeviceMemory,
     vamgr::GpuVa,
@@ -528,6 +528,38 @@ fn a_pool_counts_what_lies_idle_in_it_and_gives_the_smallest_that_fits() {
 }
 
 #[test]
+fn a_compute_ring_comes_back_from_a_detour_and_gfx8_writes_l2_back_before() {
+    for name in ["stoney", "polaris10", "vega10", "navi21"] {
+        let device = device(name);
+        let target = compute(&device);
+        let memory = host_memory(&device, 4096);
+        let at = |offset| memory.address().checked_add(offset).unwrap();
+        // The commands that the GPU would generate: a store, and NOPs where the jump back will stand.
+        let mut commands = [0xffff_1000; 16];
+        pm4::WriteData::new(at(2048), &[41]).encode(target, &mut commands).unwrap();
+        memory.map().unwrap().write_dwords(0, &commands).unwrap();
+        let mut stream = Stream::new(&device, target, 64).unwrap();
+        stream.keep(memory.binding());
+        stream.detour(memory.address(), 16, at(12 * 4)).unwrap();
+        stream.push(&pm4::WriteData::new(at(2052), &[42])).unwrap();
+        let list = stream.finish().unwrap();
+        // ACQUIRE_MEM of five more dwords, then the actions TC_WB (bit 18) and TC_NC (bit 3), behind the store of the jump.
+        let first = list.dwords().next().unwrap();
+        let at_actions = first.windows(2).position(|pair| pair[0] & !2 == 0xc005_5800 && pair[1] == 1 << 18 | 1 << 3);
+        let is_gfx8 = matches!(name, "stoney" | "polaris10");
+        assert_eq!(at_actions, is_gfx8.then_some(8), "{name}");
+        let queue = queue(&device, Ip::Compute, 0);
+        for _ in 0..2 {
+            memory.map().unwrap().write_dwords(2048, &[0, 0]).unwrap();
+            let submission = Submission { lists: &[&list], ..Submission::default() };
+            assert!(queue.submit(&submission).unwrap().wait(job_time()).unwrap(), "{name}");
+            let stored = [2048, 2052].map(|offset| memory.map().unwrap().load_u32(offset).unwrap());
+            assert_eq!(stored, [41, 42], "{name}");
+        }
+    }
+}
+
+#[test]
 fn a_detour_is_refused_where_the_ring_cannot_come_back() {
     let at = GpuVa::new(0x80_0010_0000).unwrap();
     let device = device("navi21");
@@ -541,7 +573,7 @@ fn a_detour_is_refused_where_the_ring_cannot_come_back() {
     assert_eq!(list.ibs().count(), 2);
     let mut outer = Stream::new(&device, compute(&device), 64).unwrap();
     assert_eq!(outer.execute(&list, Inclusion::Auto), Err(cs::Error::DetouredList));
-    let old = crate::support::device("polaris10");
+    let old = crate::support::device("pitcairn");
     let mut stream = Stream::new(&old, compute(&old), 64).unwrap();
     assert!(matches!(stream.detour(at, 16, at), Err(cs::Error::Encode(_))));
     let mut graphics = Stream::new(&old, gfx(&old), 64).unwrap();

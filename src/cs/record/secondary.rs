@@ -6,7 +6,7 @@ use super::{list::recorded::Detour, stream::StreamLevel};
 use crate::{
     cs::{
         CommandList, EncodeError, Error, Language, Packet, Result, Stream, Target,
-        pm4::{self, IndirectBuffer, Ring, WriteData},
+        pm4::{self, AcquireMem, CacheActions, IndirectBuffer, Ring, WriteData},
     },
     host_memory::NoHostMemory,
     vamgr::GpuVa,
@@ -139,6 +139,8 @@ impl Stream<pm4::Target> {
     /// graphics ring calls them. Compute rings cannot call, so the stream jumps there: a packet first overwrites the last four dwords,
     /// at `trailer`, with a jump back, so they must be NOPs. The stream continues in another IB.
     ///
+    /// On GFX8, whose command fetches bypass the L2 cache, the stream writes that cache back before it jumps.
+    ///
     /// The caller must [keep](Stream::keep) the memory, which must be writable for the GPU and used by only one submission at a
     /// time.
     ///
@@ -181,8 +183,8 @@ impl Stream<pm4::Target> {
     /// # Errors
     ///
     /// * [`Error::NestedCall`] in a secondary stream;
-    /// * [`Error::Encode`] if the jump cannot hold the address or length, and on compute rings before GFX9, whose command fetches
-    ///   bypass the cache in which the jump back is stored.
+    /// * [`Error::Encode`] if the jump cannot hold the address or length, and on compute rings before GFX8, for which RADV does not
+    ///   offer the extension (`radv_physical_device.c`, `radv_physical_device_get_supported_extensions`).
     ///
     /// In these cases the stream is unchanged. If the stream cannot grow, the errors of [`Stream::push`].
     pub fn detour(&mut self, va: GpuVa, dwords: usize, trailer: GpuVa) -> Result<()> {
@@ -193,15 +195,21 @@ impl Stream<pm4::Target> {
         if target.ring == Ring::Gfx {
             return self.push(&IndirectBuffer::call(va, count(dwords)));
         }
-        if target.level < GfxLevel::Gfx9 {
+        if target.level < GfxLevel::Gfx8 {
             return Err(EncodeError::NoSuchPacket { packet: "INDIRECT_BUFFER", target: target.into() }.into());
         }
         target.chain(&mut [0; IndirectBuffer::LEN], va, count(dwords))?;
         let back = [0; IndirectBuffer::LEN];
         let store = WriteData::new(trailer, &back);
-        self.grow(store.len_dwords(target)?)?;
+        let writeback = AcquireMem::all(target, CacheActions::WRITE_BACK_L2);
+        let needs_writeback = target.level == GfxLevel::Gfx8;
+        let behind = if needs_writeback { writeback.len_dwords(target)? } else { 0 };
+        self.grow(store.len_dwords(target)? + behind)?;
         self.push(&store)?;
         let patch = self.chunk_len() - back.len();
+        if needs_writeback {
+            self.push(&writeback)?;
+        }
         self.go_on(1)?;
         if let Some(last) = self.part_mut().ibs.last_mut() {
             last.detour = Some(Detour { to: (va, dwords), patch });
