@@ -9,7 +9,8 @@
 //!
 //! A [`UserQueue`] submits without an ioctl, on kernels and chips that have user queues.
 //!
-//! A [`VideoQueue`] submits command buffers that the caller recorded itself to UVD, VCE, VCN and JPEG rings.
+//! A [`VideoQueue`] submits commands to rings of UVD, VCE, VCN, JPEG and VPE. The caller encodes them itself, into its own memory
+//! or a [`VideoStream`].
 //!
 //! [`Queues`] holds all queues of a context, a [`Gang`] runs jobs of several queues at the same time, and a [`Submitter`] waits on
 //! its own thread for dependencies that are not submitted yet. [`plan`] splits a submission into kernel calls. If work is lost, the
@@ -64,7 +65,7 @@ pub use self::{
         Submitter, SyncPoint, plan,
     },
     user_queue::{UserQueue, UserQueueFence},
-    video::{VideoError, VideoFence, VideoIb, VideoIbFault, VideoQueue, VideoSubmission},
+    video::{VideoError, VideoFence, VideoIb, VideoIbFault, VideoList, VideoQueue, VideoStream, VideoSubmission},
 };
 pub use amdgpu_packets::{
     Annotations, DecodeError, DecodeFault, Described, EncodeError, FieldError, Language, MAX_ANNOTATION_BYTES, Packet,

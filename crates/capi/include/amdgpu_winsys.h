@@ -555,7 +555,10 @@ struct agw_memory;
 struct agw_memory_manager;
 
 /**
- * A queue of a context, for one ring.
+ * A queue of a context, for one ring. Several threads may use one queue.
+ *
+ * The kernel supports no user fences on rings of video engines: there, every query of completion takes an ioctl, and memory that
+ * submissions keep alive is released by further submissions, `agw_queue_wait_idle` and `agw_queue_retire`.
  */
 struct agw_queue;
 
@@ -580,9 +583,9 @@ struct agw_stream;
 struct agw_sync;
 
 /**
- * A queue of a context, for a ring of UVD, VCE, VCN or JPEG.
+ * A queue of a context, for a ring of UVD, VCE, VCN, JPEG or VPE, and for commands that the caller stores in its own BOs.
  *
- * The caller stores the commands in BOs. The kernel supports no user fences on these rings, so every query of a submission's
+ * An `agw_queue` submits streams to the same rings. The kernel supports no user fences on these rings, so every query of a submission's
  * completion takes an ioctl. Several threads may use one queue.
  */
 struct agw_video_queue;
@@ -2610,7 +2613,7 @@ int32_t agw_stream_call(struct agw_stream *stream,
                         bool predicate);
 
 /**
- * Executes commands that the GPU generates. Graphics rings call them. Compute rings, from GFX9 on, jump to them and back: this
+ * Executes commands that the GPU generates. Graphics rings call them. Compute rings, from GFX8 on, jump to them and back: this
  * stream stores the jump back at `trailer_va`, the address of the last four dwords of the commands.
  *
  * # Safety
@@ -2701,7 +2704,8 @@ int32_t agw_queue_wait_idle(const struct agw_queue *queue,
                             uint64_t deadline_ns);
 
 /**
- * Releases the memory of completed submissions. Takes no ioctl, unless work was lost.
+ * Releases the memory of completed submissions. Takes no ioctl, unless work was lost. On a ring of a video engine it takes one for
+ * each completed submission and one for the first that is running, and returns `AGW_ERROR_DEVICE_LOST` if one was lost.
  *
  * # Safety
  *
@@ -2739,7 +2743,8 @@ void agw_queue_abandon(struct agw_queue *queue);
 struct agw_queue *agw_queue_ref(struct agw_queue *queue);
 
 /**
- * Removes a reference to a queue. The last one waits for the last submission, for two seconds at most.
+ * Removes a reference to a queue. The last one waits for the last submission, for two seconds at most; that of a video engine's
+ * ring does not wait, because the kernel keeps the memory that running jobs use.
  *
  * # Safety
  *
@@ -2748,8 +2753,11 @@ struct agw_queue *agw_queue_ref(struct agw_queue *queue);
 void agw_queue_unref(struct agw_queue *queue);
 
 /**
- * Creates a stream for the rings of an IP, with room for `dwords` dwords before it grows. Returns
- * `AGW_ERROR_FEATURE_NOT_PRESENT` for IPs that use neither PM4 nor SDMA packets.
+ * Creates a stream for the rings of an IP, with room for `dwords` dwords before it grows.
+ *
+ * A stream for a video engine (`AGW_IP_UVD` to `AGW_IP_VPE`) has one IB of dwords that the caller encodes: when it
+ * grows, the window moves to larger memory with a copy of the dwords. It is padded where the engine has NOPs, ignores annotations,
+ * copies the streams that it executes, and is never chained.
  *
  * # Safety
  *
@@ -2805,7 +2813,10 @@ void agw_stream_destroy(struct agw_stream *stream);
  * Submits to a queue. Writes the sequence number of the submission to `sequence`, unless that is null.
  *
  * A submission with more IBs than the kernel accepts at once takes several calls to the kernel, of which the first waits and
- * the last signals.
+ * the last signals. On rings of video engines each stream is a call of its own, unless the engine accepts more IBs at once.
+ *
+ * Rings of video engines have no preambles (`initial`, `further`, `last`), followers and options. Their submissions without an IB
+ * wait for nothing in the kernel: each point of `waits` must have a fence already.
  *
  * # Safety
  *
@@ -2819,7 +2830,7 @@ int32_t agw_queue_submit(const struct agw_queue *queue,
 
 /**
  * Creates a queue for a video ring of a context. Returns `AGW_ERROR_IN_USE` if the ring already has a queue, and
- * `AGW_ERROR_FEATURE_NOT_PRESENT` if the chip has no such ring or the IP is not one of `AGW_IP_UVD` to `AGW_IP_VCN_JPEG`.
+ * `AGW_ERROR_FEATURE_NOT_PRESENT` if the chip has no such ring or the IP is not one of `AGW_IP_UVD` to `AGW_IP_VPE`.
  *
  * # Safety
  *

@@ -2,6 +2,7 @@
 
 use super::VideoIbFault;
 use crate::{
+    cs,
     vk_result::VkResult,
     winsys::{self, Ip, Loss},
 };
@@ -79,6 +80,19 @@ pub enum VideoError {
         fault: VideoIbFault,
     },
 
+    /// A list was copied into a stream for another engine.
+    #[error("commands for {recorded} cannot be copied into a stream for {ip}")]
+    OtherEngine {
+        /// The IP that the list was recorded for.
+        recorded: Ip,
+        /// The IP of the stream.
+        ip: Ip,
+    },
+
+    /// A [`VideoStream`](super::VideoStream) cannot hold so many dwords, or found no memory or address.
+    #[error(transparent)]
+    Recording(#[from] cs::Error),
+
     /// More BOs than one submission can list.
     #[error("{count} BOs in one submission, at most {limit} are allowed", limit = crate::uapi::BO_LIST_MAX_ENTRIES)]
     TooManyBos {
@@ -94,7 +108,11 @@ pub enum VideoError {
 impl VideoError {
     /// Returns the loss of work that the error reports, if any.
     pub fn loss(&self) -> Option<Loss> {
-        if let Self::Winsys(error) = self { error.loss() } else { None }
+        match self {
+            Self::Winsys(error) => error.loss(),
+            Self::Recording(error) => error.loss(),
+            _ => None,
+        }
     }
 
     /// Returns the result that a Vulkan driver returns for this error.
@@ -102,10 +120,13 @@ impl VideoError {
         match self {
             Self::Winsys(error) => error.vk_result(),
             Self::NotVideo { .. } | Self::NoSuchRing { .. } => VkResult::FeatureNotPresent,
+            Self::Recording(error) => error.vk_result(),
             Self::TooManyBos { .. } => VkResult::OutOfDeviceMemory,
-            Self::QueueTaken { .. } | Self::NoIb { .. } | Self::TooManyIbs { .. } | Self::Ib { .. } => {
-                VkResult::Unknown
-            }
+            Self::QueueTaken { .. }
+            | Self::NoIb { .. }
+            | Self::TooManyIbs { .. }
+            | Self::Ib { .. }
+            | Self::OtherEngine { .. } => VkResult::Unknown,
         }
     }
 }

@@ -2,13 +2,13 @@
 
 use crate::{
     uapi::CsChunkIb,
-    winsys::{Binding, Ip},
+    winsys::{Binding, GpuInfo, Ip},
 };
 
 /// The maximum length of an IB in dwords.
 ///
 /// Source: Linux 6.12 `amdgpu_cs.c`, `amdgpu_cs_p2_ib`, and `amdgpu_ring.h`, `AMDGPU_RING_MAX_IB_DW` of video rings.
-const MOST_DWORDS: u32 = 0x7f_fff0;
+pub(super) const MOST_DWORDS: u32 = 0x7f_fff0;
 
 /// Commands for a video engine: dwords that the caller has written to memory.
 ///
@@ -90,16 +90,56 @@ impl VideoIb<'_> {
     }
 }
 
+/// Returns `true` if `ip` is a video engine.
+pub(super) const fn is_video(ip: Ip) -> bool {
+    matches!(ip, Ip::Uvd | Ip::Vce | Ip::UvdEnc | Ip::VcnDec | Ip::VcnEnc | Ip::VcnJpeg | Ip::Vpe)
+}
+
+/// Returns the unit of IB lengths in dwords.
+pub(super) fn unit(info: &GpuInfo, ip: Ip) -> usize {
+    info.ip_block(ip).map_or(1, |block| block.ib_pad_dword_mask as usize + 1)
+}
+
+/// Returns the dwords that pad an IB of `dwords` dwords to a length that the engine requires, see
+/// [`VideoQueue::padding`](super::VideoQueue::padding).
+pub(super) fn padding(info: &GpuInfo, ip: Ip, dwords: usize) -> impl Iterator<Item = u32> + use<> {
+    nops(ip, dwords.next_multiple_of(unit(info, ip)) - dwords)
+}
+
+/// Returns NOP packets of `dwords` dwords, or of one less if a packet does not fit; none if the engine has no NOPs.
+pub(super) fn nops(ip: Ip, dwords: usize) -> impl Iterator<Item = u32> + use<> {
+    let filler = filler(ip);
+    let whole = dwords - dwords.checked_rem(filler.len()).unwrap_or(dwords);
+    filler.iter().copied().cycle().take(whole)
+}
+
 /// Returns a packet that the ring ignores; empty if commands state their own length.
 ///
 /// Source: Mesa 25.0.7 `src/amd/vulkan/winsys/amdgpu/radv_amdgpu_cs.c`, `get_nop_packet`, and radeonsi's
 /// `src/gallium/winsys/amdgpu/drm/amdgpu_cs.cpp`, `amdgpu_cs_flush`; Linux 6.12 `amdgpu_uvd.c`, `amdgpu_uvd_cs_reg` and its
-/// caller, which passes packets of type 2.
-pub(super) fn filler(ip: Ip) -> &'static [u32] {
+/// caller, which passes packets of type 2, and `amdgpu_vpe.c`, `vpe_ring_funcs`.
+fn filler(ip: Ip) -> &'static [u32] {
     match ip {
         Ip::Uvd => &[0x8000_0000],
         Ip::VcnDec => &[0x81ff, 0],
         Ip::VcnJpeg => &[0x6000_0000, 0],
+        Ip::Vpe => &[0],
         _ => &[],
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nops_are_whole_packets_of_engines_that_have_any() {
+        let nops = |ip, dwords| nops(ip, dwords).collect::<Vec<_>>();
+        assert_eq!(nops(Ip::Vpe, 3), [0; 3]);
+        assert_eq!(nops(Ip::Uvd, 3), [0x8000_0000; 3]);
+        assert_eq!((nops(Ip::VcnDec, 5), nops(Ip::VcnJpeg, 1)), (vec![0x81ff, 0, 0x81ff, 0], vec![]));
+        for ip in [Ip::Vce, Ip::UvdEnc, Ip::VcnEnc] {
+            assert_eq!(nops(ip, 16), [0; 0]);
+        }
     }
 }

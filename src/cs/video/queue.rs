@@ -2,13 +2,16 @@
 
 use std::sync::Arc;
 
-use super::{VideoError, VideoFence, VideoSubmission, ib::filler, state::State};
-use crate::winsys::{Context, Deadline, Device, Error as WinsysError, Ip};
+use super::{VideoError, VideoFence, VideoSubmission, ib, state::State};
+use crate::{
+    cs::SyncPoint,
+    winsys::{Context, Deadline, Device, Error as WinsysError, Ip},
+};
 
-/// A queue of a context on a video ring: UVD, VCE, VCN or JPEG.
+/// A queue of a context on a video ring: UVD, VCE, VCN, JPEG or VPE.
 ///
 /// It submits commands that the caller has recorded. A [`Queue`](crate::cs::Queue) reads its progress from a user fence in memory,
-/// but the kernel refuses user fences on video rings, so this queue has to query the kernel. [`VideoFence::wait`] makes one ioctl,
+/// but the kernel refuses user fences on most video rings, so this queue has to query the kernel. [`VideoFence::wait`] makes one ioctl,
 /// and resources of ended submissions are released in [`VideoFence::wait`], [`VideoQueue::retire`] and [`VideoQueue::submit`]. On
 /// rings whose commands the kernel parses (UVD and VCE before VCN, JPEG) the kernel refuses forbidden commands with EINVAL.
 ///
@@ -51,7 +54,7 @@ impl VideoQueue {
     /// * [`VideoError::NoSuchRing`] if the IP does not have the ring;
     /// * [`VideoError::QueueTaken`] if this queue already exists.
     pub fn new(context: &Context, ip: Ip, ring: u32) -> Result<Self, VideoError> {
-        if !matches!(ip, Ip::Uvd | Ip::Vce | Ip::UvdEnc | Ip::VcnDec | Ip::VcnEnc | Ip::VcnJpeg) {
+        if !ib::is_video(ip) {
             return Err(VideoError::NotVideo { ip });
         }
         let rings = context.device().info().ring_count(ip);
@@ -83,11 +86,7 @@ impl VideoQueue {
     /// none for encoders, because each of their commands states its length. On VCN decoders and JPEG a NOP packet has two dwords,
     /// so an IB of odd length, which ends within a packet, remains odd.
     pub fn padding(&self, dwords: usize) -> impl Iterator<Item = u32> + use<> {
-        let filler = filler(self.0.ip);
-        let block = self.0.context.device().info().ip_block(self.0.ip);
-        let unit = block.map_or(1, |block| block.ib_pad_dword_mask as usize + 1);
-        let missing = if filler.is_empty() { 0 } else { dwords.next_multiple_of(unit) - dwords };
-        filler.iter().copied().cycle().take(missing - missing.checked_rem(filler.len()).unwrap_or(0))
+        ib::padding(self.0.context.device().info(), self.0.ip, dwords)
     }
 
     /// Submits IBs. This takes one ioctl, and one more for each earlier submission that has ended.
@@ -107,6 +106,56 @@ impl VideoQueue {
         // The fence reports a loss.
         let _ = self.0.retire();
         Ok(VideoFence::new(Arc::clone(&self.0), sequence))
+    }
+
+    /// Signals points when all earlier submissions of the queue and the waits have completed, without an IB, which not every engine
+    /// has a harmless one of. Later submissions of the queue wait for the waits too. Returns the sequence number of the last
+    /// submission, 0 if there was none.
+    ///
+    /// A wait must have a fence already. Unlike those of [`VideoQueue::submit`], it does not block until there is one.
+    ///
+    /// Requests: AMDGPU_FENCE_TO_HANDLE, and SYNCOBJ_TRANSFER for each wait and signal: the fences become points of a timeline, of
+    /// which the last is reached when all are (Linux 6.12 `dma-fence-chain.c`, `dma_fence_chain_enable_signaling`). Signals without
+    /// anything to wait for are signalled by the CPU.
+    ///
+    /// ```
+    /// use amdgpu_sim::{SimDevice, SimOptions, profile};
+    /// use amdgpu_winsys::{
+    ///     cs::{SyncPoint, VideoQueue},
+    ///     winsys::{Context, Deadline, Device, Ip, Priority, Syncobj},
+    /// };
+    ///
+    /// let options = SimOptions { video: true, ..SimOptions::default() };
+    /// let device = Device::new(SimDevice::new(profile("navi21").ok_or("no such chip")?, options).open())?;
+    /// let queue = VideoQueue::new(&Context::new(&device, Priority::Normal)?, Ip::VcnEnc, 0)?;
+    /// let (before, after) = (Syncobj::new(&device, true)?, Syncobj::new(&device, false)?);
+    /// queue.signal(&[SyncPoint::binary(&before)], &[SyncPoint::timeline(&after, 3)])?;
+    /// assert!(after.wait_point(3, Deadline::NEVER)?);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`VideoError::Winsys`] if a sync object belongs to another device, the last submission was lost, or the kernel refuses:
+    /// `EINVAL` if a wait has no fence. Some of the signals may then have been replaced.
+    pub fn signal(&self, waits: &[SyncPoint<'_>], signals: &[SyncPoint<'_>]) -> Result<u64, VideoError> {
+        self.check_points(waits, signals)?;
+        self.0.signal(waits, signals)?;
+        Ok(self.0.last())
+    }
+
+    /// Waits until all submissions so far have ended, and releases their resources. Returns `false` if the deadline passes first.
+    ///
+    /// Request: AMDGPU_WAIT_CS.
+    ///
+    /// # Errors
+    ///
+    /// The errors of [`VideoFence::wait`].
+    pub fn wait_idle(&self, deadline: Deadline) -> Result<bool, VideoError> {
+        match self.0.last() {
+            0 => Ok(true),
+            last => self.0.wait(last, deadline),
+        }
     }
 
     /// Waits for the submission with a sequence number, like [`VideoFence::wait`].
@@ -149,17 +198,21 @@ impl VideoQueue {
             ibs if ibs > limit => return Err(VideoError::TooManyIbs { ip, ibs, limit }),
             _ => {}
         }
-        let own = |what, of: &Device| {
-            if of == device { Ok(()) } else { Err(VideoError::from(WinsysError::ForeignDevice { what })) }
-        };
         let mut all_own = submission.ibs.iter().all(|ib| ib.memory.is_of(device));
         submission.memory.each_binding(&mut |binding| all_own &= binding.is_of(device));
         if !all_own {
             return Err(WinsysError::ForeignDevice { what: "memory" }.into());
         }
-        for points in [submission.waits, submission.signals] {
-            points.iter().try_for_each(|point| own("sync object", point.syncobj.device()))?;
-        }
-        submission.after.iter().try_for_each(|fence| own("fence", fence.device()))
+        self.check_points(submission.waits, submission.signals)?;
+        submission.after.iter().try_for_each(|fence| self.check_own("fence", fence.device()))
+    }
+
+    fn check_points(&self, waits: &[SyncPoint<'_>], signals: &[SyncPoint<'_>]) -> Result<(), VideoError> {
+        let mut points = waits.iter().chain(signals);
+        points.try_for_each(|point| self.check_own("sync object", point.syncobj.device()))
+    }
+
+    fn check_own(&self, what: &'static str, of: &Device) -> Result<(), VideoError> {
+        if of == self.0.context.device() { Ok(()) } else { Err(WinsysError::ForeignDevice { what }.into()) }
     }
 }

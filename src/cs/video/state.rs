@@ -6,10 +6,10 @@ use parking_lot::Mutex;
 
 use super::{VideoError, VideoIb, VideoSubmission};
 use crate::{
-    cs::{SyncPoint, retire::working_set::WorkingSet},
+    cs::{Keep, SyncPoint, retire::working_set::WorkingSet},
     host_memory::{NoHostMemory, extend, push, reserve},
     uapi::{BO_LIST_MAX_ENTRIES, CsChunkDep, CsChunkIb, CsChunkSyncobj, SyncobjWaitFlags},
-    winsys::{Binding, ChunkScratch, Chunks, Context, Deadline, Error as WinsysError, Event, Ip},
+    winsys::{Binding, ChunkScratch, Chunks, Context, Deadline, Error as WinsysError, Event, Ip, Syncobj},
 };
 
 /// The priority of IBs in the BO list, the same as on other rings.
@@ -36,9 +36,13 @@ struct Job {
     memory: Vec<Binding>,
 }
 
-/// Containers in which submissions are built, reused by later submissions.
+/// The order of submissions, and the containers in which they are built, reused by later submissions.
 #[derive(Debug, Default)]
 struct Buffers {
+    /// Sequence number of the last submission; 0 if there was none.
+    last: u64,
+    /// A point for which the next submission waits: the waits of signals without IBs.
+    gate: Option<(Syncobj, u64)>,
     working_set: WorkingSet,
     scratch: ChunkScratch,
     ibs: Vec<CsChunkIb>,
@@ -53,7 +57,7 @@ fn no_memory(error: NoHostMemory) -> VideoError {
 
 impl Buffers {
     fn prepare(&mut self, state: &State, submission: &VideoSubmission<'_>) -> Result<(), VideoError> {
-        let Self { working_set, ibs, dependencies, waits, signals, .. } = self;
+        let Self { working_set, ibs, dependencies, waits, signals, gate, .. } = self;
         ibs.clear();
         working_set.begin();
         for (index, ib) in submission.ibs.iter().enumerate() {
@@ -82,18 +86,25 @@ impl Buffers {
             extend(list, points.iter().map(chunk))
         };
         of(waits, submission.waits, SyncobjWaitFlags::WAIT_FOR_SUBMIT).map_err(no_memory)?;
+        if let Some((syncobj, point)) = gate {
+            push(waits, CsChunkSyncobj { handle: syncobj.handle(), flags: 0, point: *point }).map_err(no_memory)?;
+        }
         of(signals, submission.signals, SyncobjWaitFlags::empty()).map_err(no_memory)?;
         dependencies.clear();
         extend(dependencies, submission.after.iter().map(|fence| fence.dependency())).map_err(no_memory)
     }
 }
 
-/// Takes references to all memory of a submission.
+/// Takes references to the memory that a submission keeps alive.
 fn memory_of(submission: &VideoSubmission<'_>) -> Result<Vec<Binding>, NoHostMemory> {
     let mut memory = Vec::new();
-    reserve(&mut memory, submission.ibs.len() + submission.memory.binding_count())?;
-    memory.extend(submission.ibs.iter().map(|&VideoIb { memory, .. }| memory.clone()));
-    submission.memory.each_binding(&mut |binding| memory.push(binding.clone()));
+    if submission.keep != Keep::Nothing {
+        extend(&mut memory, submission.ibs.iter().map(|&VideoIb { memory, .. }| memory.clone()))?;
+    }
+    if submission.keep == Keep::Everything {
+        reserve(&mut memory, submission.memory.binding_count())?;
+        submission.memory.each_binding(&mut |binding| memory.push(binding.clone()));
+    }
     Ok(memory)
 }
 
@@ -110,6 +121,7 @@ impl State {
             buffers.prepare(self, submission)?;
             self.jobs.lock().try_reserve(1).map_err(|_| no_memory(NoHostMemory))?;
             let (sequence, event) = self.call(&mut buffers)?;
+            (buffers.last, buffers.gate) = (sequence, None);
             self.jobs.lock().push_back(Job { sequence, memory });
             (sequence, event)
         };
@@ -120,7 +132,7 @@ impl State {
     }
 
     fn call(&self, buffers: &mut Buffers) -> Result<(u64, Option<Event>), WinsysError> {
-        let Buffers { working_set, scratch, ibs, dependencies, waits, signals } = buffers;
+        let Buffers { working_set, scratch, ibs, dependencies, waits, signals, .. } = buffers;
         let chunks = Chunks {
             ibs,
             bos: working_set.entries(),
@@ -134,6 +146,37 @@ impl State {
         let sequence = self.context.submit_untold(&chunks, scratch)?;
         let is_observed = self.context.device().is_observed();
         Ok((sequence, is_observed.then(|| self.context.submitted(&chunks, sequence))))
+    }
+
+    /// Signals points when all submissions so far and the waits have completed. Later submissions wait for the waits too.
+    pub(super) fn signal(&self, waits: &[SyncPoint<'_>], signals: &[SyncPoint<'_>]) -> Result<(), WinsysError> {
+        let mut buffers = self.buffers.lock();
+        let last = (buffers.last > 0).then(|| self.context.fence_to_syncobj(self.ip, self.ring, buffers.last));
+        let last = last.transpose()?;
+        let before = last.iter().map(|last| (last, 0)).chain(buffers.gate.iter().map(|(gate, point)| (gate, *point)));
+        let before = before.chain(waits.iter().map(|wait| (wait.syncobj, wait.point)));
+        // A point of a timeline is reached when its own fence and all earlier points are.
+        let (all, mut point) = (Syncobj::new(self.context.device(), false)?, 0);
+        for (syncobj, from) in before {
+            point += 1;
+            all.transfer(point, syncobj, from)?;
+        }
+        for signal in signals {
+            match (point, signal.point) {
+                (0, 0) => signal.syncobj.signal()?,
+                (0, to) => signal.syncobj.signal_point(to)?,
+                (_, to) => signal.syncobj.transfer(to, &all, point)?,
+            }
+        }
+        if !waits.is_empty() {
+            buffers.gate = Some((all, point));
+        }
+        Ok(())
+    }
+
+    /// Returns the sequence number of the last submission; 0 if there was none.
+    pub(super) fn last(&self) -> u64 {
+        self.buffers.lock().last
     }
 
     /// Waits for a submission, and then releases the resources of it and all earlier ones.

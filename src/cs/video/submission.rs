@@ -2,7 +2,7 @@
 
 use super::VideoIb;
 use crate::{
-    cs::{Fence, SyncPoint},
+    cs::{Fence, Keep, SyncPoint},
     winsys::Resident,
 };
 
@@ -31,7 +31,7 @@ pub struct VideoSubmission<'a> {
     /// ([`GpuInfo::max_ibs`](crate::winsys::GpuInfo::max_ibs)).
     pub ibs: &'a [VideoIb<'a>],
     /// The memory that the engine reads or writes: bitstreams, pictures, sessions. It is resident while the IBs run, and kept alive
-    /// until the queue has retired the submission.
+    /// until the queue has retired the submission, unless `keep` says otherwise.
     pub memory: &'a dyn Resident,
     /// Sync objects that must signal before the IBs run. If a sync object has no fence yet, the kernel blocks the caller until it
     /// has one, for at most five seconds.
@@ -40,4 +40,6 @@ pub struct VideoSubmission<'a> {
     pub signals: &'a [SyncPoint<'a>],
     /// Submissions to other queues of this device that must have completed first.
     pub after: &'a [&'a Fence],
+    /// What the queue keeps alive until it has retired the submission: IBs count as lists.
+    pub keep: Keep,
 }

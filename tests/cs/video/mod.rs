@@ -1,5 +1,7 @@
 //! Queues on video rings: without a user fence, so that the end is asked for.
 
+mod streams;
+
 use std::{
     sync::{Arc, Mutex},
     time::Duration,
@@ -146,12 +148,12 @@ fn memory_of_a_submission_lives_until_its_end_is_noticed() {
 fn chips_without_a_video_ring_and_other_rings_are_refused_by_name() {
     let bare = crate::support::device("navi21");
     let context = Context::new(&bare, Priority::Normal).unwrap();
-    for ip in [Ip::Uvd, Ip::Vce, Ip::UvdEnc, Ip::VcnDec, Ip::VcnEnc, Ip::VcnJpeg] {
+    for ip in [Ip::Uvd, Ip::Vce, Ip::UvdEnc, Ip::VcnDec, Ip::VcnEnc, Ip::VcnJpeg, Ip::Vpe] {
         let refused = VideoQueue::new(&context, ip, 0).unwrap_err();
         assert_eq!(refused, VideoError::NoSuchRing { ip, ring: 0, rings: 0 });
         assert_eq!(refused.vk_result(), VkResult::FeatureNotPresent);
     }
-    for ip in [Ip::Gfx, Ip::Compute, Ip::Sdma, Ip::Vpe] {
+    for ip in [Ip::Gfx, Ip::Compute, Ip::Sdma] {
         assert_eq!(VideoQueue::new(&context, ip, 0).unwrap_err(), VideoError::NotVideo { ip });
     }
     let (device, _) = with_video("navi21");

@@ -140,9 +140,11 @@ impl From<cs::VideoError> for Failure {
         let failure = match error {
             cs::VideoError::Winsys(error) => error.into(),
             cs::VideoError::QueueTaken { .. } => Self::new(AGW_ERROR_IN_USE, ""),
-            cs::VideoError::NoIb { .. } | cs::VideoError::TooManyIbs { .. } | cs::VideoError::Ib { .. } => {
-                Self::new(AGW_ERROR_INVALID_ARGUMENT, "")
-            }
+            cs::VideoError::Recording(error) => error.into(),
+            cs::VideoError::NoIb { .. }
+            | cs::VideoError::TooManyIbs { .. }
+            | cs::VideoError::Ib { .. }
+            | cs::VideoError::OtherEngine { .. } => Self::new(AGW_ERROR_INVALID_ARGUMENT, ""),
             _ => Self::new(code, ""),
         };
         failure.with_text(text)

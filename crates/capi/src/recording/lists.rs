@@ -4,11 +4,14 @@ use std::{ffi::c_char, ops::Deref};
 
 use amdgpu_hw::num::count;
 use amdgpu_winsys::{
-    cs::{AnyStream, ChainFault, CommandList, Inclusion, Packet, Target, pm4},
+    cs::{AnyStream, ChainFault, CommandList, Error, Inclusion, Packet, Target, pm4},
     vamgr::GpuVa,
 };
 
-use super::stream::{Stage, StreamBody, agw_stream, busy, record, stream};
+use super::{
+    open::List,
+    stream::{Stage, StreamBody, agw_stream, busy, record, stream},
+};
 use crate::{
     border::{AGW_ERROR_IN_USE, Answer, Failure, Turn, array_mut, entry, fill, text},
     objects::{agw_bo, agw_sparse, bo_body, sparse},
@@ -30,27 +33,27 @@ pub struct agw_ib {
 }
 
 /// The list of a finalized stream. It is borrowed, because cloning it would take longer than the access.
-pub(super) struct Closed<'a> {
-    pub(super) list: &'a CommandList,
+pub(super) struct Closed<'a, L = CommandList> {
+    pub(super) list: &'a L,
     pub(super) turn: Turn<'a>,
 }
 
-impl Deref for Closed<'_> {
-    type Target = CommandList;
+impl<L> Deref for Closed<'_, L> {
+    type Target = L;
 
     #[inline]
-    fn deref(&self) -> &CommandList {
+    fn deref(&self) -> &L {
         self.list
     }
 }
 
-/// Returns the list of a finalized stream.
+/// Returns the list of a finalized stream, of any kind of ring.
 ///
 /// # Safety
 ///
 /// Nothing records, finalizes, resets or destroys the stream while the list is used.
 #[inline]
-pub(super) unsafe fn closed<'a>(body: &'a StreamBody, argument: &str) -> Answer<Closed<'a>> {
+pub(super) unsafe fn any_closed<'a>(body: &'a StreamBody, argument: &str) -> Answer<Closed<'a, List>> {
     // SAFETY: the caller's promise.
     let Some(recording) = (unsafe { body.recording.look() }) else { return Err(busy(argument)) };
     let list = recording.part(|recording| match &recording.stage {
@@ -63,17 +66,43 @@ pub(super) unsafe fn closed<'a>(body: &'a StreamBody, argument: &str) -> Answer<
     }
 }
 
-/// Returns the list of the finalized stream of a handle.
+/// Returns the list of a finalized stream of packets.
 ///
 /// # Safety
 ///
-/// `handle` is null or a stream that was not destroyed; the other requirements are those of [`closed`].
+/// The requirements of [`any_closed`].
+#[inline]
+pub(super) unsafe fn closed<'a>(body: &'a StreamBody, argument: &str) -> Answer<Closed<'a>> {
+    // SAFETY: the caller's promise.
+    match unsafe { any_closed(body, argument) }? {
+        Closed { list: List::Packets(list), turn } => Ok(Closed { list, turn }),
+        Closed { list: List::Video(list), .. } => Err(Error::NoLanguage { ip: list.ip() }.into()),
+    }
+}
+
+/// Returns the list of the finalized stream of a handle, of packets.
+///
+/// # Safety
+///
+/// `handle` is null or a stream that was not destroyed; the other requirements are those of [`any_closed`].
 #[inline]
 pub(super) unsafe fn list_of<'a>(handle: *const agw_stream, argument: &str) -> Answer<Closed<'a>> {
     // SAFETY: the caller's promise.
     let stream = unsafe { stream(handle, argument) }?;
     // SAFETY: the caller's promise.
     unsafe { closed(stream.body(), argument) }
+}
+
+/// Returns the list of the finalized stream of a handle, of any kind of ring.
+///
+/// # Safety
+///
+/// The requirements of [`list_of`].
+pub(super) unsafe fn any_list_of<'a>(handle: *const agw_stream, argument: &str) -> Answer<Closed<'a, List>> {
+    // SAFETY: the caller's promise.
+    let stream = unsafe { stream(handle, argument) }?;
+    // SAFETY: the caller's promise.
+    unsafe { any_closed(stream.body(), argument) }
 }
 
 /// Returns the failure for a stream without a list.
@@ -140,7 +169,7 @@ pub unsafe extern "C" fn agw_stream_pad(stream: *mut agw_stream, leave: u32) -> 
         // SAFETY: the caller's promise.
         let stream = unsafe { self::stream(stream, "stream") }?;
         // SAFETY: the caller's promise.
-        unsafe { record(stream, |open| Ok(open.pad(amdgpu_hw::num::index(leave))?)) }
+        unsafe { record(stream, |open| open.pad(amdgpu_hw::num::index(leave))) }
     })
 }
 
@@ -157,7 +186,7 @@ pub unsafe extern "C" fn agw_stream_annotate(stream: *mut agw_stream, words: *co
         // SAFETY: the caller's promise.
         let words = unsafe { text(words, "words") }?;
         // SAFETY: the caller's promise.
-        unsafe { record(stream, |open| Ok(open.annotate(words)?)) }
+        unsafe { record(stream, |open| open.annotate(words)) }
     })
 }
 
@@ -170,21 +199,23 @@ pub unsafe extern "C" fn agw_stream_annotate(stream: *mut agw_stream, words: *co
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn agw_stream_execute(stream: *mut agw_stream, child: *const agw_stream, flags: u32) -> i32 {
     entry(|| {
+        let stream_handle = stream.cast_const();
         // SAFETY: the caller's promise.
         let stream = unsafe { self::stream(stream, "stream") }?;
         if flags & !AGW_EXECUTE_COPY != 0 {
             return Err(Failure::argument("flags", "has unknown bits"));
         }
         // SAFETY: the caller's promise.
-        let list = unsafe { list_of(child, "child") }?.list.clone();
+        let list = unsafe { any_list_of(child, "child") }?;
+        if std::ptr::eq(child, stream_handle) {
+            drop(list);
+            // It was finalized, and records nothing.
+            // SAFETY: the caller's promise.
+            return unsafe { record(stream, |_| Ok(())) };
+        }
         let inclusion = if flags & AGW_EXECUTE_COPY != 0 { Inclusion::Copy } else { Inclusion::Auto };
         // SAFETY: the caller's promise.
-        unsafe {
-            record(stream, |open| {
-                open.execute(&list, inclusion)?;
-                Ok(())
-            })
-        }
+        unsafe { record(stream, |open| open.execute(&list, inclusion)) }
     })
 }
 
@@ -200,7 +231,7 @@ pub unsafe extern "C" fn agw_stream_call(stream: *mut agw_stream, va: u64, dword
         // SAFETY: the caller's promise.
         let stream = unsafe { self::stream(stream, "stream") }?;
         // SAFETY: the caller's promise.
-        unsafe { record(stream, |open| call(open, va, dwords, predicate)) }
+        unsafe { record(stream, |open| call(open.packets()?, va, dwords, predicate)) }
     })
 }
 
@@ -219,7 +250,7 @@ fn call(open: &mut AnyStream, va: u64, dwords: u32, predicate: bool) -> Answer {
     Ok(())
 }
 
-/// Executes commands that the GPU generates. Graphics rings call them. Compute rings, from GFX9 on, jump to them and back: this
+/// Executes commands that the GPU generates. Graphics rings call them. Compute rings, from GFX8 on, jump to them and back: this
 /// stream stores the jump back at `trailer_va`, the address of the last four dwords of the commands.
 ///
 /// # Safety
@@ -232,7 +263,7 @@ pub unsafe extern "C" fn agw_stream_detour(stream: *mut agw_stream, va: u64, dwo
         let stream = unsafe { self::stream(stream, "stream") }?;
         let (va, trailer) = (GpuVa::from_48_bits(va), GpuVa::from_48_bits(trailer_va));
         // SAFETY: the caller's promise.
-        unsafe { record(stream, |open| Ok(open.detour(va, amdgpu_hw::num::index(dwords), trailer)?)) }
+        unsafe { record(stream, |open| Ok(open.packets()?.detour(va, amdgpu_hw::num::index(dwords), trailer)?)) }
     })
 }
 
@@ -281,10 +312,12 @@ unsafe fn put_behind(
             return Ok(());
         }
         // SAFETY: the caller's promise.
-        let first = unsafe { closed(before, "stream") }?;
+        let first = unsafe { any_closed(before, "stream") }?;
         // SAFETY: as above.
-        let second = unsafe { closed(behind, "next") }?;
-        is_chained = chain(&first, &second).is_ok();
+        let second = unsafe { any_closed(behind, "next") }?;
+        if let (List::Packets(first), List::Packets(second)) = (first.list, second.list) {
+            is_chained = chain(first, second).is_ok();
+        }
         Ok(())
     });
     is_chained
@@ -299,7 +332,9 @@ unsafe fn put_behind(
 pub unsafe extern "C" fn agw_stream_unchain(stream: *mut agw_stream) -> i32 {
     entry(|| {
         // SAFETY: the caller's promise.
-        let list = unsafe { list_of(stream, "stream") }?;
+        let list = unsafe { any_list_of(stream, "stream") }?;
+        // Those of video engines are never chained.
+        let List::Packets(list) = list.list else { return Ok(()) };
         // The common case, without the lock that access to the appended list needs.
         if !list.is_chained() {
             return Ok(());
@@ -319,10 +354,18 @@ pub unsafe extern "C" fn agw_stream_unchain(stream: *mut agw_stream) -> i32 {
 pub unsafe extern "C" fn agw_stream_ibs(stream: *const agw_stream, ibs: *mut agw_ib, ib_count: *mut u32) -> i32 {
     entry(|| {
         // SAFETY: the caller's promise.
-        let list = unsafe { list_of(stream, "stream") }?;
-        let all = list.ibs().map(|(va, dwords)| agw_ib { va: va.as_u64(), dwords: count(dwords), pad: 0 });
-        // SAFETY: the caller's promise.
-        unsafe { fill(ibs, ib_count, ["ibs", "ib_count"], all) }
+        let list = unsafe { any_list_of(stream, "stream") }?;
+        let ib = |(va, dwords): (GpuVa, usize)| agw_ib { va: va.as_u64(), dwords: count(dwords), pad: 0 };
+        let names = ["ibs", "ib_count"];
+        match list.list {
+            // SAFETY: the caller's promise.
+            List::Packets(list) => unsafe { fill(ibs, ib_count, names, list.ibs().map(ib)) },
+            List::Video(list) => {
+                let only = list.ib().map(|_| ib((list.address(), list.len())));
+                // SAFETY: the caller's promise.
+                unsafe { fill(ibs, ib_count, names, only.into_iter()) }
+            }
+        }
     })
 }
 
@@ -336,10 +379,13 @@ pub unsafe extern "C" fn agw_stream_ibs(stream: *const agw_stream, ibs: *mut agw
 pub unsafe extern "C" fn agw_stream_read(stream: *const agw_stream, ib: u32, dwords: *mut u32, room: u32) -> i32 {
     entry(|| {
         // SAFETY: the caller's promise.
-        let list = unsafe { list_of(stream, "stream") }?;
+        let list = unsafe { any_list_of(stream, "stream") }?;
         // SAFETY: the caller's promise.
         let places = unsafe { array_mut(dwords, room, "dwords") }?;
-        let contents = list.dwords().nth(amdgpu_hw::num::index(ib));
+        let contents = match list.list {
+            List::Packets(list) => list.dwords().nth(amdgpu_hw::num::index(ib)),
+            List::Video(list) => (ib == 0 && !list.is_empty()).then(|| list.dwords().to_vec()),
+        };
         let contents = contents.ok_or_else(|| Failure::argument("ib", "is not one of the stream's"))?;
         for (place, word) in places.iter_mut().zip(contents) {
             *place = word;

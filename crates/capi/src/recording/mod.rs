@@ -1,10 +1,12 @@
 //! Recording and submission in the upper tier: queues, and streams that are recorded through a window of memory.
 
 mod lists;
+mod open;
 mod queue;
 mod stream;
 mod submission;
 mod submit;
+mod video_lists;
 mod video_queue;
 mod video_submission;
 

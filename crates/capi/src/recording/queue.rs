@@ -2,14 +2,21 @@
 
 use std::sync::Arc;
 
-use amdgpu_winsys::{cs::Queue, uapi::Deadline};
+use amdgpu_winsys::{
+    cs::{Error, Queue, VideoQueue},
+    uapi::Deadline,
+    winsys::Ip,
+};
 
 use crate::{
     border::{Answer, Handle, create, entry, get, out, put, reference, release, within},
     objects::{DeviceState, agw_ctx, ctx, in_time, ip},
 };
 
-/// A queue of a context, for one ring.
+/// A queue of a context, for one ring. Several threads may use one queue.
+///
+/// The kernel supports no user fences on rings of video engines: there, every query of completion takes an ioctl, and memory that
+/// submissions keep alive is released by further submissions, `agw_queue_wait_idle` and `agw_queue_retire`.
 pub struct agw_queue {
     _private: [u8; 0],
 }
@@ -21,8 +28,24 @@ impl Handle for agw_queue {
 }
 
 pub(crate) struct QueueBody {
-    pub(super) queue: Queue,
+    pub(super) queue: AnyQueue,
     state: Arc<DeviceState>,
+}
+
+/// A queue for packets that the library knows, or for a video engine.
+pub(super) enum AnyQueue {
+    Packets(Queue),
+    Video(VideoQueue),
+}
+
+impl AnyQueue {
+    /// Returns the queue for packets, or a failure for a video engine.
+    pub(super) fn packets(&self) -> Answer<&Queue> {
+        match self {
+            Self::Packets(queue) => Ok(queue),
+            Self::Video(queue) => Err(Error::NoLanguage { ip: queue.ip() }.into()),
+        }
+    }
 }
 
 /// Returns the body behind a handle, and records that the current call works on its device.
@@ -54,7 +77,11 @@ pub unsafe extern "C" fn agw_queue_create(
         // SAFETY: the caller's promise.
         let body = unsafe { ctx(context) }?;
         out(queue, "queue")?;
-        let made = Queue::new(&body.context, ip(ip_type)?, ring)?;
+        let (context, ip) = (&body.context, ip(ip_type)?);
+        let made = match ip {
+            Ip::Gfx | Ip::Compute | Ip::Sdma => AnyQueue::Packets(Queue::new(context, ip, ring)?),
+            _ => AnyQueue::Video(VideoQueue::new(context, ip, ring)?),
+        };
         let made = create((), QueueBody { queue: made, state: Arc::clone(&body.state) })?;
         // SAFETY: checked above, and the caller's promise.
         unsafe { put(queue, made) };
@@ -73,11 +100,16 @@ pub unsafe extern "C" fn agw_queue_wait_idle(queue: *const agw_queue, deadline_n
     entry(|| {
         // SAFETY: the caller's promise.
         let body = unsafe { self::queue(queue) }?;
-        in_time(body.queue.wait_idle(Deadline::at(deadline_ns))?)
+        let deadline = Deadline::at(deadline_ns);
+        in_time(match &body.queue {
+            AnyQueue::Packets(queue) => queue.wait_idle(deadline)?,
+            AnyQueue::Video(queue) => queue.wait_idle(deadline)?,
+        })
     })
 }
 
-/// Releases the memory of completed submissions. Takes no ioctl, unless work was lost.
+/// Releases the memory of completed submissions. Takes no ioctl, unless work was lost. On a ring of a video engine it takes one for
+/// each completed submission and one for the first that is running, and returns `AGW_ERROR_DEVICE_LOST` if one was lost.
 ///
 /// # Safety
 ///
@@ -86,7 +118,10 @@ pub unsafe extern "C" fn agw_queue_wait_idle(queue: *const agw_queue, deadline_n
 pub unsafe extern "C" fn agw_queue_retire(queue: *const agw_queue) -> i32 {
     entry(|| {
         // SAFETY: the caller's promise.
-        unsafe { self::queue(queue) }?.queue.retire();
+        match &unsafe { self::queue(queue) }?.queue {
+            AnyQueue::Packets(queue) => queue.retire(),
+            AnyQueue::Video(queue) => queue.retire()?,
+        }
         Ok(())
     })
 }
@@ -100,7 +135,10 @@ pub unsafe extern "C" fn agw_queue_retire(queue: *const agw_queue) -> i32 {
 pub unsafe extern "C" fn agw_queue_check(queue: *const agw_queue) -> i32 {
     entry(|| {
         // SAFETY: the caller's promise.
-        Ok(unsafe { self::queue(queue) }?.queue.check()?)
+        match &unsafe { self::queue(queue) }?.queue {
+            AnyQueue::Packets(queue) => Ok(queue.check()?),
+            AnyQueue::Video(queue) => Ok(queue.context().check(queue.ip(), queue.ring())?),
+        }
     })
 }
 
@@ -115,7 +153,10 @@ pub unsafe extern "C" fn agw_queue_check(queue: *const agw_queue) -> i32 {
 pub unsafe extern "C" fn agw_queue_abandon(queue: *mut agw_queue) {
     // SAFETY: the caller's promise.
     if let Ok(body) = unsafe { within(|| get(queue, "queue")) } {
-        body.queue.abandon();
+        // The handles of a video queue never wait.
+        if let Ok(queue) = body.queue.packets() {
+            queue.abandon();
+        }
     }
     // SAFETY: the caller's promise.
     unsafe { within(|| release(queue, "queue")) };
@@ -132,7 +173,8 @@ pub unsafe extern "C" fn agw_queue_ref(queue: *mut agw_queue) -> *mut agw_queue 
     unsafe { within(|| reference(queue, "queue")) }
 }
 
-/// Removes a reference to a queue. The last one waits for the last submission, for two seconds at most.
+/// Removes a reference to a queue. The last one waits for the last submission, for two seconds at most; that of a video engine's
+/// ring does not wait, because the kernel keeps the memory that running jobs use.
 ///
 /// # Safety
 ///

@@ -3,8 +3,9 @@
 use std::{ffi::c_void, sync::Arc};
 
 use amdgpu_hw::num::{index, wide};
-use amdgpu_winsys::cs::{AnyStream, CommandList, Target};
+use amdgpu_winsys::winsys::Ip;
 
+use super::open::{List, Open};
 use crate::{
     border::{
         AGW_ERROR_IN_USE, Answer, Contracted, Failure, Handle, IS_CHECKED, Shell, broken, create, entry, out, put,
@@ -73,15 +74,15 @@ pub(crate) struct StreamBody {
 /// A stream in one of its stages, and its creation parameters.
 pub(crate) struct Recording {
     pub(crate) stage: Stage,
-    target: Target,
+    ip: Ip,
     is_secondary: bool,
     dwords: usize,
 }
 
 #[expect(clippy::large_enum_variant, reason = "there is one in each stream, which stays where it is")]
 pub(crate) enum Stage {
-    Open(AnyStream),
-    Closed(CommandList),
+    Open(Open),
+    Closed(List),
     /// Recorded dwords are discarded; `agw_stream_finalize` returns the reason.
     Poisoned {
         code: i32,
@@ -110,7 +111,7 @@ pub(crate) unsafe fn stream<'a>(handle: *const agw_stream, argument: &str) -> An
 /// # Safety
 ///
 /// Nothing else uses the stream, as the rules of streams require.
-pub(crate) unsafe fn record(stream: &Shell<agw_stream>, call: impl FnOnce(&mut AnyStream) -> Answer) -> Answer {
+pub(crate) unsafe fn record(stream: &Shell<agw_stream>, call: impl FnOnce(&mut Open) -> Answer) -> Answer {
     let (head, body) = (window_of(stream), stream.body());
     // SAFETY: the caller's promise; `call` uses no other stream.
     let Some(mut recording) = (unsafe { body.recording.change() }) else { return Err(busy("stream")) };
@@ -158,16 +159,16 @@ pub(super) fn busy(argument: &str) -> Failure {
 }
 
 /// Records the dwords that the caller stored.
-fn take_over(open: &mut AnyStream, used: u64) -> Answer {
+fn take_over(open: &mut Open, used: u64) -> Answer {
     let stored = used.checked_sub(wide(open.chunk_len()));
     match stored.and_then(|stored| usize::try_from(stored).ok()) {
-        Some(stored) => Ok(open.advance(stored)?),
+        Some(stored) => open.advance(stored),
         None => Err(Failure::argument("cdw", "is less than it was after the last call")),
     }
 }
 
 /// Returns the window of a stream.
-fn window(open: &mut AnyStream) -> agw_cmd_window {
+fn window(open: &mut Open) -> agw_cmd_window {
     let cdw = wide(open.chunk_len());
     let chunk = open.chunk();
     agw_cmd_window { cdw, max_dw: wide(chunk.len()), reserved_dw: cdw, buf: chunk.as_mut_ptr() }
@@ -185,8 +186,11 @@ unsafe fn poison(stream: &Shell<agw_stream>, stage: &mut Stage, failure: &Failur
     unsafe { window_of(stream).write(agw_cmd_window { cdw: 0, max_dw, reserved_dw: 0, buf }) };
 }
 
-/// Creates a stream for the rings of an IP, with room for `dwords` dwords before it grows. Returns
-/// `AGW_ERROR_FEATURE_NOT_PRESENT` for IPs that use neither PM4 nor SDMA packets.
+/// Creates a stream for the rings of an IP, with room for `dwords` dwords before it grows.
+///
+/// A stream for a video engine (`AGW_IP_UVD` to `AGW_IP_VPE`) has one IB of dwords that the caller encodes: when it
+/// grows, the window moves to larger memory with a copy of the dwords. It is padded where the engine has NOPs, ignores annotations,
+/// copies the streams that it executes, and is never chained.
 ///
 /// # Safety
 ///
@@ -207,24 +211,17 @@ pub unsafe extern "C" fn agw_stream_create(
             return Err(Failure::argument("flags", "has unknown bits"));
         }
         let ip = ip(ip_type)?;
-        let no_language = amdgpu_winsys::cs::Error::NoLanguage { ip };
-        let target = Target::new(state.device.info().gfx_level, ip).ok_or(no_language)?;
         let (is_secondary, dwords) = (flags & AGW_STREAM_SECONDARY != 0, index(dwords));
-        let mut open = start(state, target, is_secondary, dwords)?;
+        let mut open = Open::new(&state.device, ip, is_secondary, dwords)?;
         let head = agw_stream_head { window: window(&mut open), user: std::ptr::null_mut(), ip: ip_type, pad: 0 };
         let is_unchained = flags & AGW_STREAM_UNCHAINED != 0;
-        let recording = Recording { stage: Stage::Open(open), target, is_secondary, dwords };
+        let recording = Recording { stage: Stage::Open(open), ip, is_secondary, dwords };
         let body = StreamBody { recording: Contracted::new(recording), is_unchained, state: Arc::clone(state) };
         let made = create(head, body)?;
         // SAFETY: checked above, and the caller's promise.
         unsafe { put(stream, made) };
         Ok(())
     })
-}
-
-fn start(state: &DeviceState, target: Target, is_secondary: bool, dwords: usize) -> Answer<AnyStream> {
-    let start = if is_secondary { AnyStream::secondary } else { AnyStream::new };
-    Ok(start(&state.device, target, dwords)?)
 }
 
 /// Makes room for at least `dwords` dwords, up to 2^20. Never fails: if there is no memory, the stream is poisoned, stored
@@ -240,7 +237,7 @@ pub unsafe extern "C" fn agw_stream_grow(stream: *mut agw_stream, dwords: u64) {
         let stream = unsafe { self::stream(stream, "stream") }?;
         let dwords = usize::try_from(dwords).unwrap_or(usize::MAX);
         // SAFETY: the caller's promise.
-        unsafe { record(stream, |open| Ok(open.grow(dwords)?)) }
+        unsafe { record(stream, |open| open.grow(dwords)) }
     });
 }
 
@@ -264,14 +261,13 @@ pub unsafe extern "C" fn agw_stream_finalize(stream: *mut agw_stream) -> i32 {
         let Stage::Open(open) = std::mem::replace(stage, empty) else { return Err(busy("stream")) };
         match open.finish() {
             Ok(list) => {
-                let last = list.ibs().last().map_or(0, |(_, dwords)| dwords);
+                let last = list.last_len();
                 // SAFETY: the head of a live object, which only the caller uses. The chunk stays in place: the list owns it.
                 unsafe { (*window_of(stream)).cdw = wide(last) };
                 *stage = Stage::Closed(list);
                 Ok(())
             }
-            Err(error) => {
-                let failure = error.into();
+            Err(failure) => {
                 // SAFETY: the caller's promise.
                 unsafe { poison(stream, stage, &failure) };
                 Err(failure)
@@ -294,15 +290,15 @@ pub unsafe extern "C" fn agw_stream_reset(stream: *mut agw_stream) -> i32 {
         let body = stream.body();
         // SAFETY: the caller's promise.
         let Some(mut recording) = (unsafe { body.recording.change() }) else { return Err(busy("stream")) };
-        let Recording { stage, target, is_secondary, dwords } = &mut *recording;
+        let Recording { stage, ip, is_secondary, dwords } = &mut *recording;
         let empty = Stage::Poisoned { code: AGW_ERROR_IN_USE, text: String::new() };
-        let anew = || start(&body.state, *target, *is_secondary, *dwords);
+        let anew = || Open::new(&body.state.device, *ip, *is_secondary, *dwords);
         let opened = match std::mem::replace(stage, empty) {
             Stage::Open(mut open) => {
                 open.clear();
                 Ok(open)
             }
-            Stage::Closed(list) => AnyStream::record_again(list).or_else(|_in_use| anew()),
+            Stage::Closed(list) => Open::again(list).or_else(|_in_use| anew()),
             Stage::Poisoned { .. } => anew(),
         };
         match opened {

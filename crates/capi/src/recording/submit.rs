@@ -5,15 +5,19 @@ use amdgpu_winsys::cs::{CommandList, Error, Fence, Gang, MAX_IBS_PER_CALL, Queue
 
 use super::{
     lists::{Closed, list_of},
-    queue::{agw_queue, queue},
+    queue::{AnyQueue, agw_queue, queue},
     submission::{Few, Named, Options, agw_submission, points, sets},
+    video_lists,
 };
 use crate::border::{Answer, array, entry, put, view};
 
 /// Submits to a queue. Writes the sequence number of the submission to `sequence`, unless that is null.
 ///
 /// A submission with more IBs than the kernel accepts at once takes several calls to the kernel, of which the first waits and
-/// the last signals.
+/// the last signals. On rings of video engines each stream is a call of its own, unless the engine accepts more IBs at once.
+///
+/// Rings of video engines have no preambles (`initial`, `further`, `last`), followers and options. Their submissions without an IB
+/// wait for nothing in the kernel: each point of `waits` must have a fence already.
 ///
 /// # Safety
 ///
@@ -33,11 +37,17 @@ pub unsafe extern "C" fn agw_queue_submit(
         // SAFETY: the caller's promise.
         let submission = unsafe { view(submission, &mut copy) }?;
         let wants_number = !sequence.is_null();
-        // SAFETY: the caller's promise.
-        let number = match unsafe { in_one_call(&body.queue, submission, wants_number) }? {
-            Some(number) => number,
+        let number = match &body.queue {
+            AnyQueue::Packets(queue) => {
+                // SAFETY: the caller's promise.
+                match unsafe { in_one_call(queue, submission, wants_number) }? {
+                    Some(number) => number,
+                    // SAFETY: the caller's promise.
+                    None => unsafe { in_any_way(queue, submission) }?,
+                }
+            }
             // SAFETY: the caller's promise.
-            None => unsafe { in_any_way(&body.queue, submission) }?,
+            AnyQueue::Video(queue) => unsafe { video_lists::submit(queue, submission) }?,
         };
         if wants_number {
             // SAFETY: not null, and the caller's promise.
@@ -150,7 +160,7 @@ unsafe fn in_any_way(queue: &Queue, submission: &agw_submission) -> Answer<u64> 
     // SAFETY: the caller's promise.
     let followers = unsafe { array(submission.followers, submission.follower_count, "followers") }?;
     // SAFETY: the caller's promise.
-    let followers = followers.iter().map(|&follower| Ok(&unsafe { self::queue(follower) }?.queue));
+    let followers = followers.iter().map(|&follower| unsafe { self::queue(follower) }?.queue.packets());
     let followers: Few<_> = followers.collect::<Answer<_>>()?;
     Ok(submit(queue, &followers, &named)?.map_or(0, |fence| fence.sequence()))
 }

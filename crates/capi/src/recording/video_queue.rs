@@ -10,9 +10,9 @@ use crate::{
     objects::{DeviceState, agw_ctx, ctx, in_time, ip},
 };
 
-/// A queue of a context, for a ring of UVD, VCE, VCN or JPEG.
+/// A queue of a context, for a ring of UVD, VCE, VCN, JPEG or VPE, and for commands that the caller stores in its own BOs.
 ///
-/// The caller stores the commands in BOs. The kernel supports no user fences on these rings, so every query of a submission's
+/// An `agw_queue` submits streams to the same rings. The kernel supports no user fences on these rings, so every query of a submission's
 /// completion takes an ioctl. Several threads may use one queue.
 pub struct agw_video_queue {
     _private: [u8; 0],
@@ -42,7 +42,7 @@ pub(super) unsafe fn video_queue<'a>(handle: *const agw_video_queue) -> Answer<&
 }
 
 /// Creates a queue for a video ring of a context. Returns `AGW_ERROR_IN_USE` if the ring already has a queue, and
-/// `AGW_ERROR_FEATURE_NOT_PRESENT` if the chip has no such ring or the IP is not one of `AGW_IP_UVD` to `AGW_IP_VCN_JPEG`.
+/// `AGW_ERROR_FEATURE_NOT_PRESENT` if the chip has no such ring or the IP is not one of `AGW_IP_UVD` to `AGW_IP_VPE`.
 ///
 /// # Safety
 ///

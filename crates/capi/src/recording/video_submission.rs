@@ -68,9 +68,9 @@ unsafe impl Versioned for agw_video_submission {
 }
 
 /// The memory of a submission: its BOs and the members of its sets.
-struct Memory {
-    bos: Few<Binding>,
-    sets: Few<Residents>,
+pub(super) struct Memory {
+    pub(super) bos: Few<Binding>,
+    pub(super) sets: Few<Residents>,
 }
 
 impl Resident for Memory {
@@ -126,7 +126,7 @@ pub unsafe extern "C" fn agw_video_queue_submit(
             memory: &memory,
             waits: &waits,
             signals: &signals,
-            after: &[],
+            ..VideoSubmission::default()
         })?;
         if !sequence.is_null() {
             // SAFETY: not null, and the caller's promise.

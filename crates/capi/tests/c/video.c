@@ -44,6 +44,58 @@ static uint64_t own_gtt(const struct agw_device *device)
    return bytes;
 }
 
+/* Commands recorded through the window of a stream, more than fit at first, and submitted by a queue of the decoder's ring; then a
+ * submission without commands. */
+static void streams(struct agw_device *device)
+{
+   struct agw_ctx *ctx;
+   struct agw_queue *queue;
+   struct agw_stream *stream;
+   struct agw_sync *done;
+   TRY(agw_ctx_create(device, AGW_PRIORITY_NORMAL, &ctx));
+   TRY(agw_queue_create(ctx, AGW_IP_VCN_DEC, 0, &queue));
+   TRY(agw_stream_create(device, AGW_IP_VCN_DEC, 0, 64, &stream));
+   TRY(agw_sync_create(device, false, &done));
+   for (uint32_t round = 1; round <= ROUNDS; round++) {
+      struct agw_cmd_window *window = agw_stream_window(stream);
+      for (uint32_t i = 0; i < 1000 * round; i++) {
+         agw_stream_reserve(stream, 2);
+         window->buf[window->cdw++] = 0x81ff;
+         window->buf[window->cdw++] = i;
+      }
+      window->buf[1] = 7;
+      TRY(agw_stream_finalize(stream));
+      struct agw_ib ib;
+      uint32_t count = 1, words[4];
+      TRY(agw_stream_ibs(stream, &ib, &count));
+      CHECK(count == 1 && ib.dwords >= 2000 * round && ib.dwords % 16 == 0);
+      TRY(agw_stream_read(stream, 0, words, 4));
+      CHECK(words[0] == 0x81ff && words[1] == 7 && words[3] == 1);
+
+      const struct agw_stream *recorded[] = {stream};
+      const struct agw_sync_point signal = {done, 2 * round - 1}, last = {done, 2 * round};
+      struct agw_submission submission = {.struct_size = sizeof(submission), .keep = AGW_SUBMIT_KEEP_NOTHING};
+      submission.signals = &signal;
+      submission.signal_count = 1;
+      submission.streams = recorded;
+      submission.stream_count = 1;
+      TRY(agw_queue_submit(queue, &submission, NULL));
+      submission.waits = &signal;
+      submission.wait_count = 1;
+      submission.signals = &last;
+      submission.stream_count = 0;
+      TRY(agw_queue_submit(queue, &submission, NULL));
+      TRY(agw_sync_wait(&last, 1, 0, in_seconds(60)));
+      TRY(agw_stream_reset(stream));
+      CHECK(window->cdw == 0);
+   }
+   TRY(agw_queue_wait_idle(queue, in_seconds(60)));
+   agw_stream_destroy(stream);
+   agw_queue_unref(queue);
+   agw_ctx_unref(ctx);
+   agw_sync_destroy(done);
+}
+
 int main(void)
 {
    struct agw_device *device = open_first();
@@ -51,6 +103,7 @@ int main(void)
    struct agw_video_queue *queue, *second = NULL;
    struct agw_sync *waited, *signalled;
    facts(device);
+   streams(device);
    TRY(agw_ctx_create(device, AGW_PRIORITY_NORMAL, &ctx));
    TRY(agw_video_queue_create(ctx, AGW_IP_VCN_DEC, 0, &queue));
    CHECK(agw_video_queue_create(ctx, AGW_IP_VCN_DEC, 0, &second) == AGW_ERROR_IN_USE && !second);

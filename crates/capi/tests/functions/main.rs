@@ -11,6 +11,7 @@ mod foreign;
 mod memory;
 mod refused;
 mod video;
+mod video_streams;
 
 use std::{ffi::CStr, ptr::null_mut};
 

@@ -13,6 +13,7 @@ mod shaders;
 pub(crate) mod share;
 mod sparse;
 mod time;
+mod video;
 mod waits;
 
 use self::check::Check;
@@ -32,6 +33,7 @@ pub(crate) fn plan() -> Vec<Step> {
         share::CHECKS,
         host::CHECKS,
         heaps::CHECKS,
+        video::CHECKS,
         devices::CHECKS,
         images::compressed::CHECKS,
         hang::CHECKS,

@@ -96,7 +96,7 @@ impl Gpu {
         })
     }
 
-    /// Records commands into several command buffers, each by its number, and hands them to a queue together.
+    /// Records commands into several command buffers, each by its number, or none, and hands them to a queue together.
     ///
     /// # Errors
     ///
@@ -113,8 +113,11 @@ impl Gpu {
             .command_pool(pool.raw)
             .level(vk::CommandBufferLevel::PRIMARY)
             .command_buffer_count(count);
-        // SAFETY: alive, alone, local.
-        let buffers = unsafe { self.device.allocate_command_buffers(&info) }?;
+        let buffers = match count {
+            0 => Vec::new(),
+            // SAFETY: alive, alone, local.
+            _ => unsafe { self.device.allocate_command_buffers(&info) }?,
+        };
         let once = vk::CommandBufferBeginInfo::default().flags(vk::CommandBufferUsageFlags::ONE_TIME_SUBMIT);
         for (number, &raw) in (0..).zip(&buffers) {
             // SAFETY: alive, alone, local; just allocated, so in the initial state.

@@ -67,6 +67,10 @@ pub(crate) enum Kind {
     Transfer,
     /// Sparse binding; the queue may be one of the others.
     Sparse,
+    /// Decodes video.
+    Decode,
+    /// Encodes video.
+    Encode,
 }
 
 impl Kind {
@@ -80,6 +84,8 @@ impl Kind {
             Self::Compute => "compute",
             Self::Transfer => "transfer",
             Self::Sparse => "sparse",
+            Self::Decode => "video decode",
+            Self::Encode => "video encode",
         }
     }
 
@@ -92,6 +98,8 @@ impl Kind {
                 has(vk::QueueFlags::TRANSFER) && !flags.intersects(vk::QueueFlags::GRAPHICS | vk::QueueFlags::COMPUTE)
             }
             Self::Sparse => has(vk::QueueFlags::SPARSE_BINDING),
+            Self::Decode => has(vk::QueueFlags::VIDEO_DECODE_KHR),
+            Self::Encode => has(vk::QueueFlags::VIDEO_ENCODE_KHR),
         }
     }
 }
@@ -340,7 +348,7 @@ impl Opening {
 
 /// The family of each kind of queue that the device has.
 fn choose(families: &[vk::QueueFamilyProperties]) -> Vec<(Kind, u32)> {
-    let kinds = Kind::RECORDED.into_iter().chain([Kind::Sparse]);
+    let kinds = Kind::RECORDED.into_iter().chain([Kind::Sparse, Kind::Decode, Kind::Encode]);
     let first = |kind: Kind| (0..).zip(families).find(|(_, family)| kind.fits(family.queue_flags));
     kinds.filter_map(|kind| first(kind).map(|(index, _)| (kind, index))).collect()
 }

@@ -2,7 +2,7 @@
 
 mod chain;
 mod command_list;
-mod once;
+pub(in crate::cs) mod once;
 mod preambles;
 pub(in crate::cs) mod recorded;
 

@@ -8,7 +8,7 @@ use crate::{
 };
 
 /// A reference to a shared object. The object has a unique address while the reference exists.
-pub(in crate::cs::record) trait Handle: Clone {
+pub(in crate::cs) trait Handle: Clone {
     fn address(&self) -> usize;
 }
 
@@ -33,7 +33,7 @@ impl Handle for ResidencySet {
 /// References to shared objects, at most one for each object. Adding takes constant time, and allocates nothing if the containers
 /// are large enough; [`Once::clear`] keeps their capacity.
 #[derive(Debug)]
-pub(in crate::cs::record) struct Once<T> {
+pub(in crate::cs) struct Once<T> {
     all: Vec<T>,
     /// A hash table with open addressing, by the addresses of the objects: indices into `all` from 1, and 0 for a free slot. The
     /// length is 0 while there are few objects, and otherwise a power of two that is at least twice their number.
@@ -55,7 +55,7 @@ impl<T: Handle> Once<T> {
     /// # Errors
     ///
     /// [`NoHostMemory`] if the process has no memory left; the object is not added.
-    pub(in crate::cs::record) fn add(&mut self, object: &T) -> Result<(), NoHostMemory> {
+    pub(in crate::cs) fn add(&mut self, object: &T) -> Result<(), NoHostMemory> {
         // Drivers often add the same object several times in a row.
         if self.all.last().is_some_and(|last| last.address() == object.address()) {
             return Ok(());
@@ -92,12 +92,12 @@ impl<T: Handle> Once<T> {
     }
 
     /// Returns the objects in insertion order.
-    pub(in crate::cs::record) fn as_slice(&self) -> &[T] {
+    pub(in crate::cs) fn as_slice(&self) -> &[T] {
         &self.all
     }
 
     /// Drops all references and keeps the capacity of the containers.
-    pub(in crate::cs::record) fn clear(&mut self) {
+    pub(in crate::cs) fn clear(&mut self) {
         if !self.all.is_empty() {
             self.all.clear();
             self.slots.fill(0);
