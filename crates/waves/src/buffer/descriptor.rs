@@ -309,6 +309,65 @@ mod tests {
         }
     }
 
+    /// Returns a buffer of four records of 16 bytes; `bounds` is the choice of GFX10 and later.
+    fn records(level: GfxLevel, records: u32, swizzled: bool, bounds: u32) -> Buffer {
+        let swizzles = match (swizzled, level >= GfxLevel::Gfx11) {
+            (false, _) => 0,
+            (true, false) => 1 << 31,
+            (true, true) => 1 << 30,
+        };
+        Buffer::new(level, [0x1000, 16 << 16 | swizzles, records, bounds << 28])
+    }
+
+    #[test]
+    fn structured_buffers_end_at_their_last_record_up_to_gfx7_and_on_gfx9() {
+        for level in [GfxLevel::Gfx6, GfxLevel::Gfx7, GfxLevel::Gfx9] {
+            let buffer = records(level, 4, false, 0);
+            assert_eq!(buffer.address(place(Some(3), 0, 0)), Some(0x1030), "{level}");
+            assert_eq!(buffer.address(place(Some(4), 0, 0)), None, "{level}");
+        }
+    }
+
+    #[test]
+    fn gfx8_counts_bytes_unless_elements_are_swizzled() {
+        let (linear, swizzled) = (records(GfxLevel::Gfx8, 64, false, 0), records(GfxLevel::Gfx8, 64, true, 0));
+        assert_eq!(linear.address(place(Some(3), 12, 0)), Some(0x103c));
+        assert_eq!(linear.address(place(Some(4), 0, 0)), None);
+        assert!(swizzled.address(place(Some(63), 0, 0)).is_some() && swizzled.address(place(Some(64), 0, 0)).is_none());
+    }
+
+    #[test]
+    fn structured_buffers_of_gfx10_and_later_end_with_the_stride_and_the_records() {
+        for level in [GfxLevel::Gfx10, GfxLevel::Gfx10_3, GfxLevel::Gfx11, GfxLevel::Gfx12] {
+            let reads = |bounds, index, offset| {
+                records(level, 4, false, bounds).address(place(Some(index), offset, 0)).is_some()
+            };
+            assert!(reads(0, 3, 12) && !reads(0, 3, 16) && !reads(0, 4, 0), "{level}");
+            assert!(reads(1, 3, 16) && !reads(1, 4, 0), "{level}");
+            assert!(reads(2, 9, 16), "{level}");
+            // The size of the access counts from GFX11 on.
+            assert_eq!(reads(0, 3, 14), level < GfxLevel::Gfx11, "{level}");
+        }
+    }
+
+    #[test]
+    fn raw_buffers_with_swizzled_elements_end_with_the_records_from_gfx11_on() {
+        let buffer = records(GfxLevel::Gfx11, 4, true, 3);
+        assert!(buffer.address(place(Some(3), 12, 0)).is_some());
+        assert!(buffer.address(place(Some(4), 0, 0)).is_none());
+    }
+
+    #[test]
+    fn swizzled_elements_have_the_size_in_the_descriptor_up_to_gfx8() {
+        // Elements of 2, 4, 8 and 16 bytes; the lane of the next index follows one element behind.
+        for (code, bytes) in [(0, 2), (1, 4), (2, 8), (3, 16)] {
+            let words = [0x1000, 1 << 31 | 16 << 16, u32::MAX, code << 19];
+            let at = |level, index| Buffer::new(level, words).address(place(Some(index), 0, 0)).unwrap();
+            assert_eq!(at(GfxLevel::Gfx8, 1) - at(GfxLevel::Gfx8, 0), bytes);
+            assert_eq!(at(GfxLevel::Gfx9, 1) - at(GfxLevel::Gfx9, 0), 4);
+        }
+    }
+
     #[test]
     fn swizzled_scratch_interleaves_the_dwords_of_lanes() {
         let buffer = Buffer::new(GfxLevel::Gfx8, [0x1000, 1 << 31, u32::MAX, 0x00e8_7000]);

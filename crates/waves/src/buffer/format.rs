@@ -214,6 +214,13 @@ mod tests {
     use super::*;
 
     #[test]
+    fn components_that_a_format_lacks_are_zero_and_the_fourth_is_one() {
+        let one = 1.0_f32.to_bits();
+        assert_eq!(Format::new(4, 7).unwrap().unpack(5), [5, 0, 0, one]);
+        assert_eq!(Format::new(4, 4).unwrap().unpack(5), [5, 0, 0, 1]);
+    }
+
+    #[test]
     fn every_element_of_one_byte_channels_survives_unpacking_and_packing() {
         for number in [0, 1, 2, 3, 4, 5] {
             let format = Format::new(1, number).unwrap();

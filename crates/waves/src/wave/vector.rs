@@ -79,7 +79,8 @@ impl Wave {
         let selection = vector.modifiers.dpp.as_ref().map(|dpp| dpp.resolve(registers.exec(), registers.lanes).0);
         let [x, y, z] = &mut pad.narrow;
         // Denormals of operands and of the result are replaced in the same pass, where nothing else is done to them.
-        let flushes = |_: &_| vector.plain && mode.flushes_input32() && mode.flushes_output32();
+        // A result that is rescaled may leave the denormals.
+        let flushes = |_: &_| vector.plain && !vector.rescales && mode.flushes_input32() && mode.flushes_output32();
         let flushing = operation.flushing.filter(flushes);
         pad.flushed = flushing.is_some();
         match operation.kernel {

@@ -307,18 +307,18 @@ fn approximations(table: &mut Table) {
     let vanish: Function = |a| if a.is_infinite() { 0.0_f64.copysign(a) } else { a };
     let same: Function = |a| a;
     let functions: [(&str, Function, Function); 12] = [
-        ("v_rcp_f32 v_rcp_iflag_f32", |a| 1.0 / a, same),
+        ("v_rcp_f32 v_rcp_iflag_f32 v_s_rcp_f32", |a| 1.0 / a, same),
         ("v_rcp_clamp_f32", |a| 1.0 / a, limit),
         ("v_rcp_legacy_f32", |a| 1.0 / a, vanish),
-        ("v_rsq_f32", root, same),
+        ("v_rsq_f32 v_s_rsq_f32", root, same),
         ("v_rsq_clamp_f32", root, limit),
         ("v_rsq_legacy_f32", root, vanish),
-        ("v_sqrt_f32", f64::sqrt, same),
-        ("v_log_f32 v_log_legacy_f32", f64::log2, same),
+        ("v_sqrt_f32 v_s_sqrt_f32", f64::sqrt, same),
+        ("v_log_f32 v_log_legacy_f32 v_s_log_f32", f64::log2, same),
         ("v_log_clamp_f32", f64::log2, limit),
-        ("v_exp_f32 v_exp_legacy_f32", f64::exp2, same),
-        ("v_rcp_f16", |a| 1.0 / a, same),
-        ("v_rsq_f16", root, same),
+        ("v_exp_f32 v_exp_legacy_f32 v_s_exp_f32", f64::exp2, same),
+        ("v_rcp_f16 v_s_rcp_f16", |a| 1.0 / a, same),
+        ("v_rsq_f16 v_s_rsq_f16", root, same),
     ];
     for (names, function, after) in functions {
         if names.ends_with("16") {
@@ -330,8 +330,11 @@ fn approximations(table: &mut Table) {
             bits(flushed(converted::<Single>(result, Round::NearestTiesToEven)))
         });
     }
-    for (name, function) in [("v_sqrt_f16", f64::sqrt as Function), ("v_log_f16", f64::log2), ("v_exp_f16", f64::exp2)]
-    {
+    for (name, function) in [
+        ("v_sqrt_f16 v_s_sqrt_f16", f64::sqrt as Function),
+        ("v_log_f16 v_s_log_f16", f64::log2),
+        ("v_exp_f16 v_s_exp_f16", f64::exp2),
+    ] {
         table.add_tolerant(name, "h>h", NEAR16, move |[a, ..], _| half_of(function, a));
     }
     for (name, function) in [("sin", f64::sin as Function), ("cos", f64::cos)] {

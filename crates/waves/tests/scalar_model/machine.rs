@@ -128,8 +128,12 @@ impl Machine {
             level: self.level,
             wave: self.wave,
             program: PROGRAM,
-            // At least 32 VGPRs, the float mode, clamping of NaNs, and four user registers.
-            resources: [7 | env.float_mode << 12 | u32::from(!env.keeps_nan) << 21, 4 << 1, 0],
+            // At least 32 VGPRs, the float mode, clamping of NaNs (which has no bit on GFX12), and four user registers.
+            resources: [
+                7 | env.float_mode << 12 | u32::from(!env.keeps_nan && self.level < GfxLevel::Gfx12) << 21,
+                4 << 1,
+                0,
+            ],
             user_data,
             threads: [self.wave.lanes(), 1, 1],
             partial: [0; 3],

@@ -14,6 +14,7 @@
     reason = "registers are bits that operations read as numbers of either sign"
 )]
 
+mod division;
 mod float;
 mod forms;
 mod integer;

@@ -14,7 +14,7 @@ use super::{
     results::{finished, without_denormal},
     table::{Env, Operation, Table, is_signed, width},
     values::Random,
-    vector_tests::{MODES, model, places},
+    vector_tests::{MODES, MOST_FAULTS, model, places},
 };
 
 /// Stems of operations that are not compared, with the reason.
@@ -190,6 +190,7 @@ fn packed_operations_give_what_the_model_gives() {
                 Ok(()) => compared += usize::from(is_first_wave),
                 Err(why) => faults.push(format!("{}: {why}", opcode.name)),
             }
+            assert!(faults.len() < MOST_FAULTS, "{}", faults.join("\n"));
         }
     }
     println!("{compared} of {total} packed operations compared");

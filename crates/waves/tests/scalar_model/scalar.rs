@@ -52,6 +52,7 @@ impl Scalars {
         comparisons(&mut scalars);
         floats(&mut scalars);
         exec(&mut scalars);
+        waits(&mut scalars);
         scalars
     }
 
@@ -366,4 +367,10 @@ fn exec(scalars: &mut Scalars) {
             }
         }
     }
+}
+
+/// Adds operations that wait, or tell the hardware something: they have no effect on registers.
+fn waits(scalars: &mut Scalars) {
+    let names = "s_waitcnt_vscnt s_waitcnt_vmcnt s_waitcnt_expcnt s_waitcnt_lgkmcnt s_version s_sleep_var";
+    scalars.add(names, "uu>u", |_| Output::default());
 }

@@ -188,7 +188,8 @@ impl Case {
         let mut after = before.clone();
         if self.instruction.name().starts_with("v_s_") {
             let exact = (operation.function)(self.operands(operation, env, before, (0, Some(0))), env);
-            after.scalars[4] = finished(operation.result, exact, env, false).0 as u32;
+            let (value, _) = finished(operation.result, exact, env, false);
+            after.scalars[4] = modified(operation.result, value, env, &self.form) as u32;
             return Some(after);
         }
         let lanes = self.instruction.wave().lanes();

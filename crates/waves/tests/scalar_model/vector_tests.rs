@@ -66,7 +66,11 @@ pub(crate) fn difference(
         }
     }
     let scalars = |state: &State| State { vectors: [[0; 64]; 8], ..state.clone() };
-    let (found, expected) = (scalars(found), scalars(expected));
+    let (mut found, expected) = (scalars(found), scalars(expected));
+    let [result, wanted] = [found.scalars[4], expected.scalars[4]].map(u64::from);
+    if case.instruction.name().starts_with("v_s_") && matches(operation, case.form(), result, wanted) {
+        found.scalars[4] = expected.scalars[4];
+    }
     (found != expected).then(|| format!("the scalars are {found:x?} instead of {expected:x?}"))
 }
 
@@ -87,8 +91,12 @@ pub(crate) const NOT_COMPARED: [(&str, &[&str]); 10] = [
         ],
     ),
     (
-        "a step of a division or of a sine, whose result counts only behind the last step: `shaders.rs` has these",
-        &["v_div_fmas_f32", "v_div_fmas_f64", "v_div_scale_f32", "v_div_scale_f64", "v_trig_preop_f64"],
+        "it is a step of a division: the module `division` has these",
+        &["v_div_fmas_f32", "v_div_fmas_f64", "v_div_scale_f32", "v_div_scale_f64"],
+    ),
+    (
+        "it is a step of a sine, whose result counts only behind the last step: `shaders.rs` has it",
+        &["v_trig_preop_f64"],
     ),
     ("hardware rounds the sum of products in an order of its own", &["v_dot2acc_f32_f16", "v_dot2c_f32_f16"]),
     ("a test of its own compares dot products of 16-bit results", &["v_dot2_bf16_bf16", "v_dot2_f16_f16"]),
@@ -98,21 +106,6 @@ pub(crate) const NOT_COMPARED: [(&str, &[&str]); 10] = [
     ),
     ("it is not executed", &["v_mqsad_u32_u8", "v_screen_partition_4se_b32"]),
     ("it is packed: `packed.rs` of `builder` has it", &["v_pk_fmac_f16"]),
-    (
-        "the approximation of a function writes a scalar register",
-        &[
-            "v_s_exp_f16",
-            "v_s_exp_f32",
-            "v_s_log_f16",
-            "v_s_log_f32",
-            "v_s_rcp_f16",
-            "v_s_rcp_f32",
-            "v_s_rsq_f16",
-            "v_s_rsq_f32",
-            "v_s_sqrt_f16",
-            "v_s_sqrt_f32",
-        ],
-    ),
     (
         "it moves values between lanes or by register numbers in M0: the module `lanes` has these",
         &[
@@ -136,8 +129,11 @@ pub(crate) const NOT_COMPARED: [(&str, &[&str]); 10] = [
     ),
 ];
 
+/// Differences after which a comparison ends.
+pub(crate) const MOST_FAULTS: usize = 3;
+
 /// Operations that must be compared, of all generations together.
-const COMPARED: usize = 6281;
+const COMPARED: usize = 6291;
 
 /// Compares an operation in some modes; fails with the first difference.
 fn compare(machine: &Machine, table: &Table, case: &Case, modes: &[u32]) -> Result<(), String> {
@@ -191,7 +187,7 @@ fn vector_operations_give_what_the_model_gives() {
                 let case = Case::new(level, wave, opcode, table.get(&key), form)?;
                 compare(&machine, &table, &case, modes)
             };
-            let mut result = compared_with(Form::default(), modes);
+            let mut result = compared_with(Form::of(opcode), modes);
             if saturates(opcode, level) && result.is_ok() {
                 saturated += usize::from(is_first_wave);
                 result = compared_with(Form::clamped(), &MODES[..1]);
@@ -200,6 +196,7 @@ fn vector_operations_give_what_the_model_gives() {
                 Ok(()) => compared += usize::from(is_first_wave),
                 Err(why) => faults.push(format!("{}: {why}", opcode.name)),
             }
+            assert!(faults.len() < MOST_FAULTS, "{}", faults.join("\n"));
         }
     }
     println!("{compared} of {total} vector operations compared, {saturated} of them with saturation, too");

@@ -14,7 +14,7 @@ pub(crate) enum Constant {
 }
 
 /// Inline floats: their text, and their bits with 16, 32 and 64 bits.
-pub(crate) const FLOATS: [(&str, u16, u32, u64); 8] = [
+pub(crate) const FLOATS: [(&str, u16, u32, u64); 9] = [
     ("0.5", 0x3800, 0x3f00_0000, 0x3fe0_0000_0000_0000),
     ("-0.5", 0xb800, 0xbf00_0000, 0xbfe0_0000_0000_0000),
     ("1.0", 0x3c00, 0x3f80_0000, 0x3ff0_0000_0000_0000),
@@ -23,6 +23,8 @@ pub(crate) const FLOATS: [(&str, u16, u32, u64); 8] = [
     ("-2.0", 0xc000, 0xc000_0000, 0xc000_0000_0000_0000),
     ("4.0", 0x4400, 0x4080_0000, 0x4010_0000_0000_0000),
     ("-4.0", 0xc400, 0xc080_0000, 0xc010_0000_0000_0000),
+    // 1 / (2 pi), from GFX8 on.
+    ("0.15915494", 0x3118, 0x3e22_f983, 0x3fc4_5f30_6dc9_c882),
 ];
 
 impl Constant {

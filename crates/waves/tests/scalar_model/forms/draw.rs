@@ -107,11 +107,12 @@ impl Subject<'_> {
         } else if !is_register && ((bits >> 24).is_multiple_of(4) || !self.is_long()) {
             let has_literal =
                 !self.has_literal() && !self.is_class() && (!self.is_long() || self.level >= GfxLevel::Gfx10);
+            let floats = FLOATS.len() - usize::from(self.level < GfxLevel::Gfx8);
             form.first = Some(match bits >> 32 & 3 {
                 0 => Constant::Register,
                 1 => Constant::Integer((bits >> 40) as i8 % 17),
                 2 if has_literal => Constant::Literal((bits >> 32) as u32 | 0x100),
-                _ => Constant::Float((bits >> 40) as usize % FLOATS.len()),
+                _ => Constant::Float((bits >> 40) as usize % floats),
             });
             // Halves are chosen of registers; short forms name no halves of scalar ones.
             if form.first != Some(Constant::Register) || !self.is_long() || width(first) != 16 {

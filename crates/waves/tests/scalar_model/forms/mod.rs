@@ -8,6 +8,8 @@ mod tests;
 
 use std::fmt::Write as _;
 
+use amdgpu_isa::Opcode;
+
 pub(crate) use constants::Constant;
 pub(crate) use parts::Parts;
 pub(crate) use selection::Selection;
@@ -33,6 +35,11 @@ pub(crate) struct Form {
 }
 
 impl Form {
+    /// Returns the form of an operation without modifiers: functions of scalar registers have one of those as operand.
+    pub(crate) fn of(opcode: &Opcode) -> Self {
+        Self { first: opcode.name.starts_with("v_s_").then_some(Constant::Register), ..Self::default() }
+    }
+
     /// Returns a form that saturates.
     pub(crate) fn clamped() -> Self {
         Self { clamps: true, ..Self::default() }

@@ -108,8 +108,13 @@ fn compare(machine: &Machine, (name, text): (&'static str, &str), limit: Limit, 
             Limit::None => {}
         }
         let (mode, least) = if limit == Limit::Scalar { (11, 1) } else { (3, 0) };
-        // Half of all patterns name four lanes, rotate, or transform.
-        let offset = (bits >> 16) as u32 & if name == "ds_swizzle_b32" { 0xffff } else { 0xff };
+        // Patterns have masks, name four lanes, rotate, or transform.
+        let offset = match ((bits >> 16) as u32, name) {
+            (bits, "ds_swizzle_b32") => bits & 0x1fff | [0, 0x8000, 0xc000, 0xe000][number as usize / 4 % 4],
+            (bits, _) => bits & 0xff,
+        };
+        // The reversal of bits is not defined up to GFX8.
+        let offset = if level <= GfxLevel::Gfx8 { offset & 0xdfff } else { offset };
         let case = Case { level, wave, name, flags: (bits >> 8) as u32 & mode | least, offset };
         let expected = model(&case, &before);
         let found = machine.run_words(&words(&case, text)?, Env::new(0xc0), &before)?;

@@ -1,0 +1,131 @@
+//! The start of waves, barriers, turns, and modes.
+
+use amdgpu_hw::GfxLevel;
+use amdgpu_isa::WaveSize;
+use amdgpu_waves::{Outcome, Reason};
+
+use crate::machine::{Where, buffer, execute, places, results, results_of};
+
+/// Returns the code that stores a register at the place of each thread.
+fn store_by_thread(level: GfxLevel, register: &str) -> String {
+    let store = buffer(level, "store", "v4", "v3", 0);
+    format!("v_lshlrev_b32_e32 v3, 2, v0\nv_mov_b32_e32 v4, {register}\n{store}")
+}
+
+#[test]
+fn the_size_of_the_group_has_waves_number_and_first_bit() {
+    for place in places().into_iter().filter(|(level, _)| *level < GfxLevel::Gfx12) {
+        let (level, wave) = place;
+        // The second of three waves, which the third does not fill.
+        let lanes = wave.lanes();
+        let (outcome, data) = execute(place, &store_by_thread(level, "s4"), &[], |dispatch| {
+            dispatch.threads = [2 * lanes + 3, 1, 1];
+            dispatch.resources[1] |= 1 << 10;
+        });
+        assert!(matches!(outcome, Outcome::Done(_)));
+        for number in 0..3 {
+            let newer = if level >= GfxLevel::Gfx10_3 { number << 20 } else { 0 };
+            let expected = 3 | number << 6 | newer | u32::from(number == 0) << 31;
+            assert_eq!(data[(number * lanes) as usize], expected, "{place:?} wave {number}");
+        }
+    }
+}
+
+#[test]
+fn the_number_of_a_wave_is_in_ttmp8_on_gfx12() {
+    for wave in [WaveSize::Wave32, WaveSize::Wave64] {
+        let place = (GfxLevel::Gfx12, wave);
+        let (_, data) = execute(place, &store_by_thread(place.0, "ttmp8"), &[], |dispatch| {
+            dispatch.threads = [2 * wave.lanes(), 1, 1];
+        });
+        assert_eq!([data[0] >> 25, data[wave.lanes() as usize] >> 25], [0, 1], "{wave:?}");
+    }
+}
+
+/// Returns the text of a barrier.
+fn barrier(level: GfxLevel) -> &'static str {
+    if level >= GfxLevel::Gfx12 { "s_barrier_signal -1\ns_barrier_wait 0xffff\n" } else { "s_barrier\n" }
+}
+
+/// Returns code that the first wave of a group jumps over, by a number of dwords: waves whose first thread is not 0 execute it.
+fn unless_first(dwords: usize) -> String {
+    format!("v_readfirstlane_b32 s20, v0\ns_cmp_eq_u32 s20, 0\ns_cbranch_scc1 {dwords}\n")
+}
+
+#[test]
+fn a_wave_that_has_ended_does_not_hold_a_barrier() {
+    for place in places() {
+        let (level, wave) = place;
+        // The first wave jumps over one dword to its end.
+        let code = format!(
+            "v_readfirstlane_b32 s20, v0\ns_cmp_lg_u32 s20, 0\ns_cbranch_scc1 1\ns_endpgm\n{}{}",
+            barrier(level),
+            store_by_thread(level, "7")
+        );
+        let (outcome, data) = execute(place, &code, &[], |dispatch| dispatch.threads = [2 * wave.lanes(), 1, 1]);
+        assert!(matches!(outcome, Outcome::Done(_)), "{place:?}: {outcome:?}");
+        assert_eq!([data[0], data[wave.lanes() as usize]], [0, 7], "{place:?}");
+    }
+}
+
+#[test]
+fn a_wave_that_waits_for_another_lets_it_go_on() {
+    for place in places() {
+        let (level, wave) = place;
+        // The second wave stores a dword in LDS, for which the first one loads until it is there.
+        let (read, write) =
+            if level >= GfxLevel::Gfx11 { ("ds_load_b32", "ds_store_b32") } else { ("ds_read_b32", "ds_write_b32") };
+        let code = format!(
+            "s_mov_b32 m0, -1\nv_mov_b32_e32 v4, 16\nv_mov_b32_e32 v5, 9
+            {}{write} v4, v5\ns_branch 5
+            {read} v6, v4\nv_readfirstlane_b32 s21, v6\ns_cmp_eq_u32 s21, 0\ns_cbranch_scc1 65531\n{}",
+            unless_first(3),
+            store_by_thread(level, "v5")
+        );
+        let (outcome, data) = execute(place, &code, &[], |dispatch| {
+            dispatch.threads = [2 * wave.lanes(), 1, 1];
+            dispatch.resources[1] |= 1 << 15;
+        });
+        assert!(matches!(outcome, Outcome::Done(_)), "{place:?}: {outcome:?}");
+        assert_eq!([data[0], data[wave.lanes() as usize]], [9, 9], "{place:?}");
+    }
+}
+
+#[test]
+fn halves_saturate_with_fp16_ovfl() {
+    for place in places().into_iter().filter(|(level, _)| *level >= GfxLevel::Gfx9) {
+        for (bit, expected) in [(0, 0x7c00), (1, 0x7bff)] {
+            let code = "v_mov_b32_e32 v2, 0x49742400\nv_mov_b32_e32 v3, 0\nv_cvt_f16_f32_e32 v3, v2";
+            let found = results_of(place, code, &["v3"], &[], |dispatch| dispatch.resources[0] |= bit << 26);
+            assert_eq!(found, [expected], "{place:?}");
+        }
+    }
+}
+
+#[test]
+fn fractions_are_less_than_one() {
+    for place in places() {
+        let code = "v_mov_b32_e32 v2, 0xaf000000\nv_fract_f32_e32 v3, v2";
+        assert_eq!(results(place, code, &["v3"], &[]), [0x3f7f_ffff], "{place:?}");
+    }
+}
+
+#[test]
+fn vgprs_end_with_the_allocation() {
+    let uses = |(level, wave): Where, register: u32| {
+        let (outcome, _) = execute((level, wave), &format!("v_mov_b32_e32 v{register}, 0"), &[], |_| {});
+        match outcome {
+            Outcome::Done(_) => true,
+            Outcome::Hang(hang) => {
+                assert!(matches!(hang.reason, Reason::Register { .. }), "{:?}", hang.reason);
+                false
+            }
+            other => panic!("{other:?}"),
+        }
+    };
+    for place in places() {
+        // RSRC1 says 7.
+        let count = if place.1 == WaveSize::Wave32 { 64 } else { 32 };
+        assert!(uses(place, count - 1) && !uses(place, count), "{place:?}");
+    }
+}
