@@ -12,7 +12,7 @@ use crate::{
     },
     number::{
         half::Half as HalfFloat,
-        round::{Direction, fma32, odd_sum, to_f32},
+        round::{Direction, directed_sum, fma32, to_f32},
     },
     program::{
         lanes::Dpp,
@@ -125,13 +125,13 @@ impl Wave {
                 if bit(mix.negates, index) { -value } else { value }
             };
             let (a, b, c) = (operand(0), operand(1), operand(2));
-            let exact = odd_sum(f64::from(a) * f64::from(b), f64::from(c));
+            let exact = |direction| directed_sum(f64::from(a) * f64::from(b), f64::from(c), direction);
             let mut value = if !mix.fused {
                 a * b + c
             } else if mode.round32() == Direction::Nearest {
                 fma32::<false>(a, b, c)
             } else {
-                to_f32(exact, mode.round32())
+                to_f32(exact(mode.round32()), mode.round32())
             };
             if mix.clamp {
                 value = if value > 0.0 { value.min(1.0) } else { 0.0 };
@@ -141,7 +141,7 @@ impl Wave {
                 None if mode.flushes_output32() => flushed(value).to_bits(),
                 None => value.to_bits(),
                 Some(place) => {
-                    let wide = if mix.fused && !mix.clamp { exact } else { f64::from(value) };
+                    let wide = if mix.fused && !mix.clamp { exact(mode.round64()) } else { f64::from(value) };
                     let bits = u32::from(HalfFloat::new(wide, mode).0);
                     let old = registers.vectors[usize::from(mix.destination)][lane];
                     if place == Half::High { old & 0xffff | bits << 16 } else { old & 0xffff_0000 | bits }

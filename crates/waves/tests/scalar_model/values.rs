@@ -104,6 +104,7 @@ impl Random {
             1 | 2 => {
                 [bits as u32, (bits as u32).rotate_left(7) & 0x800f_ffff | (0x3f0 + (bits >> 32) as u32 % 32) << 20]
             }
+            3 if bits.is_multiple_of(4) => [0, 0],
             3 => [self.word(), 0],
             4 => [self.word(), u32::MAX],
             _ => [self.word(), self.word()],

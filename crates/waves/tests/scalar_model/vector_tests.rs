@@ -15,8 +15,9 @@ use super::{
     vector::{Case, matches},
 };
 
-/// Values of FLOAT_MODE: RADV's, one that keeps all denormals and one that keeps none, and the three other roundings.
-pub(crate) const MODES: [u32; 6] = [0xc0, 0xf0, 0x00, 0xf5, 0xfa, 0xff];
+/// Values of FLOAT_MODE: RADV's, one that keeps all denormals and one that keeps none, the three other roundings, and two roundings at
+/// once: up of 32 bits, and down of 16 and 64 bits.
+pub(crate) const MODES: [u32; 7] = [0xc0, 0xf0, 0x00, 0xf5, 0xfa, 0xff, 0xf9];
 
 /// Returns the model of all vector operations.
 pub(crate) fn model() -> Table {
