@@ -251,3 +251,34 @@ fn a_list_that_keeps_memory_of_another_device_is_refused() {
     let refused = queue.submit(&Submission { lists: &[&all_of_other], ..Submission::default() }).unwrap_err();
     assert_eq!(refused, cs::Error::Winsys(Error::ForeignDevice { what: "command list" }));
 }
+
+/// The set of a list is not among those that the submission names.
+#[test]
+fn a_set_of_a_list_that_gets_its_first_member_between_two_runs_of_the_list_is_listed() {
+    let device = device("navi21");
+    let queue = queue(&device, Ip::Gfx, 0);
+    let gate = host_memory(&device, 4096);
+    let member = host_memory_with(&device, 4096, AllocateFlags::EXPORTABLE);
+    for keep in [Keep::Everything, Keep::Lists, Keep::Nothing] {
+        let set = ResidencySet::new();
+        let mut stream = Stream::new(&device, pm4::Target::gfx(device.info().gfx_level), 16).unwrap();
+        stream.push(&pm4::WaitRegMem::new(gate.address(), pm4::Compare::Equal, 1)).unwrap();
+        stream.keep(gate.binding());
+        stream.keep_set(&set);
+        let list = stream.finish().unwrap();
+        let submission = Submission { lists: &[&list], keep, ..Submission::default() };
+        for (has_member, runs) in [(false, 3), (true, 3)] {
+            if has_member {
+                set.add(member.binding());
+            }
+            for run in 0..runs {
+                gate.mapping().unwrap().store_u32(0, 0).unwrap();
+                let fence = queue.submit(&submission).unwrap();
+                let is_listed = !member.bo().wait_idle(Deadline::POLL).unwrap();
+                assert_eq!(is_listed, has_member, "{keep:?}, run {run}");
+                gate.mapping().unwrap().store_u32(0, 1).unwrap();
+                assert!(fence.wait(job_time()).unwrap(), "{keep:?}");
+            }
+        }
+    }
+}

@@ -1,10 +1,14 @@
 //! Recording and submitting on every ring of every chip, and what is refused on the way.
 
-use crate::support::{CHIPS, device, host_memory, job_time, queue};
+use std::sync::Arc;
+
+use crate::support::{CHIPS, chip, device, host_memory, job_time, queue};
+use amdgpu_layers::FaultInjector;
+use amdgpu_sim::SimKernel;
 use amdgpu_winsys::{
-    cs::{self, CommandList, Queue, Stream, Submission, SyncPoint, Target, pm4, sdma},
+    cs::{self, CommandList, Keep, Queue, Stream, Submission, SyncPoint, Target, pm4, sdma},
     heaps::DeviceMemory,
-    uapi::CtxStateFlags,
+    uapi::{Argument as _, Cs, CtxStateFlags},
     vamgr::GpuVa,
     winsys::{Binding, Context, Deadline, Device, Errno, Error, Ip, Priority, ResidencySet, Syncobj},
 };
@@ -270,4 +274,32 @@ fn every_error_of_a_submission_has_its_vulkan_result() {
     ] {
         assert_eq!(error.vk_result(), result, "{error}");
     }
+}
+
+/// A submission of the same lists as before takes a shorter path.
+#[test]
+fn a_repeated_submission_that_the_kernel_refuses_is_one_error_and_leaves_the_queue_as_it_was() {
+    let kernel = Arc::new(FaultInjector::new(SimKernel::open(chip("navi21"))));
+    let device = Device::new(Arc::clone(&kernel)).unwrap();
+    let queue = queue(&device, Ip::Compute, 0);
+    let memory = host_memory(&device, 4096);
+    let list = store(&device, queue.target(), memory.address(), 1);
+    let set = ResidencySet::new();
+    set.add(memory.binding());
+    let submission = Submission { lists: &[&list], sets: &[&set], keep: Keep::Nothing, ..Submission::default() };
+    for expected in 1..=3 {
+        assert_eq!(queue.submit(&submission).unwrap().sequence(), expected);
+    }
+    for errno in [Errno::EINVAL, Errno::ENOENT] {
+        kernel.fail_nth_ioctl(Cs::REQUEST, 0, errno);
+        let error = queue.submit(&submission).unwrap_err();
+        assert_eq!(error, cs::Error::Winsys(Error::Ioctl { request: "AMDGPU_CS", errno }));
+    }
+    kernel.fail_nth_ioctl(Cs::REQUEST, 0, Errno::ENOMEM);
+    let last = queue.submit(&submission).expect("tried again");
+    assert_eq!(last.sequence(), 4, "a refused call is not repeated, except without memory");
+    assert!(last.wait(job_time()).unwrap());
+    assert_eq!(queue.in_flight(), 0);
+    kernel.fail_nth_ioctl(Cs::REQUEST, 0, Errno::ENODEV);
+    assert!(queue.submit(&submission).unwrap_err().loss().is_some());
 }

@@ -217,6 +217,42 @@ fn a_list_that_is_put_behind_one_between_two_runs_of_that_one_is_listed_with_it(
     }
 }
 
+/// Another thread may free memory that no submission uses while a submission lists all memory of the device.
+#[test]
+fn memory_that_leaves_its_set_during_a_call_keeps_its_handle_until_the_call_has_ended() {
+    for keep in [Keep::Everything, Keep::Lists, Keep::Nothing] {
+        let gpu = SimDevice::new(chip("navi21"), SimOptions::default());
+        let kernel = Spy::on(gpu.open());
+        let device = Device::new(Arc::clone(&kernel)).unwrap();
+        let queue = queue(&device, Ip::Gfx, 0);
+        let memory = host_memory_with(&device, 4096, AllocateFlags::EXPORTABLE);
+        let (handle, binding) = (memory.bo().handle(), memory.binding().downgrade());
+        let set = ResidencySet::new();
+        set.add(memory.binding());
+        let list = &idle_lists(&device, queue.target(), 1)[0];
+        let submission = Submission { lists: &[list], sets: &[&set], keep, ..Submission::default() };
+        for _ in 0..3 {
+            assert!(queue.submit(&submission).unwrap().wait(job_time()).unwrap());
+        }
+        let (leaving, calls) = (Mutex::new(Some((set.clone(), memory))), Calls::default());
+        let log = Arc::clone(&calls);
+        kernel.layer().watch(move |call| {
+            if call.is::<Cs>()
+                && let Some((set, memory)) = leaving.lock().take()
+            {
+                log.lock().push(call.clone());
+                set.remove(memory.binding());
+            }
+        });
+        let fence = queue.submit(&submission).expect("the handle is still open");
+        assert!(calls.lock()[0].bos().iter().any(|(listed, _)| *listed == handle), "{keep:?}: it was listed");
+        assert!(fence.wait(job_time()).unwrap());
+        assert_eq!(binding.handle_count(), 0, "{keep:?}: nothing keeps it any more");
+        kernel.layer().look_away();
+        assert!(queue.submit(&submission).unwrap().wait(job_time()).unwrap(), "{keep:?}");
+    }
+}
+
 /// A step in the life of three lists, of which the first may have the second behind it.
 #[derive(Clone, Debug)]
 enum Step {

@@ -52,23 +52,28 @@ radv_agw_ctx_destroy(struct radeon_winsys_ctx *rctx)
    free(ctx);
 }
 
-/* Returns a queue, made on first use; NULL if there is none. */
+/* Makes a queue, unless another thread has; NULL if there is none. */
 static struct agw_queue *
-queue_of(struct radv_agw_ctx *ctx, enum amd_ip_type ip, unsigned ring)
+make_queue(struct radv_agw_ctx *ctx, enum amd_ip_type ip, unsigned ring)
 {
-   if (ip >= AMD_NUM_IP_TYPES || ring >= RADV_AGW_MAX_RINGS)
-      return NULL;
-   struct agw_queue **place = &ctx->queues[ip][ring];
-   /* Once made, it stays as long as the context. */
-   struct agw_queue *queue = __atomic_load_n(place, __ATOMIC_ACQUIRE);
-   if (likely(queue))
-      return queue;
+   struct agw_queue **place = &ctx->queues[ip][ring], *queue;
    simple_mtx_lock(&ctx->lock);
    queue = *place;
    if (!queue && agw_queue_create(ctx->ctx, ip, ring, &queue) == AGW_SUCCESS)
       __atomic_store_n(place, queue, __ATOMIC_RELEASE);
    simple_mtx_unlock(&ctx->lock);
    return queue;
+}
+
+/* Returns a queue, made on first use; NULL if there is none. */
+static inline struct agw_queue *
+queue_of(struct radv_agw_ctx *ctx, enum amd_ip_type ip, unsigned ring)
+{
+   if (unlikely(ip >= AMD_NUM_IP_TYPES || ring >= RADV_AGW_MAX_RINGS))
+      return NULL;
+   /* Once made, it stays as long as the context. */
+   struct agw_queue *queue = __atomic_load_n(&ctx->queues[ip][ring], __ATOMIC_ACQUIRE);
+   return likely(queue) ? queue : make_queue(ctx, ip, ring);
 }
 
 static bool
@@ -100,85 +105,108 @@ is_timeline(const struct vk_sync *sync)
    return sync->flags & VK_SYNC_IS_TIMELINE;
 }
 
-static VkResult
-radv_agw_cs_submit(struct radeon_winsys_ctx *rctx, const struct radv_winsys_submit_info *submit, uint32_t wait_count,
-                   const struct vk_sync_wait *waits, uint32_t signal_count, const struct vk_sync_signal *signals)
-{
-   struct radv_agw_ctx *ctx = radv_agw_ctx(rctx);
-   VkResult outcome = VK_ERROR_OUT_OF_HOST_MEMORY;
+/* The points of a submission, waits first. */
+struct points {
+   const struct agw_sync_point *waits, *signals;
+   uint32_t wait_count, signal_count;
+};
 
+/* Converts Mesa's points. `place` has room for all. */
+static struct points
+points_of(struct agw_sync_point *place, uint32_t wait_count, const struct vk_sync_wait *waits, uint32_t signal_count,
+          const struct vk_sync_signal *signals)
+{
+   struct points points = {.waits = place};
+   for (uint32_t i = 0; i < wait_count; i++) {
+      const struct vk_sync *sync = waits[i].sync;
+      if (sync->type == &vk_sync_dummy_type || (is_timeline(sync) && waits[i].wait_value == 0))
+         continue;
+      place[points.wait_count++] = (struct agw_sync_point){
+         .sync = ((const struct radv_agw_sync *)sync)->sync,
+         .point = is_timeline(sync) ? waits[i].wait_value : 0,
+      };
+   }
+   place += points.wait_count;
+   points.signals = place;
+   for (uint32_t i = 0; i < signal_count; i++) {
+      const struct vk_sync *sync = signals[i].sync;
+      if (sync->type == &vk_sync_dummy_type)
+         continue;
+      place[points.signal_count++] = (struct agw_sync_point){
+         .sync = ((const struct radv_agw_sync *)sync)->sync,
+         .point = is_timeline(sync) ? signals[i].signal_value : 0,
+      };
+   }
+   return points;
+}
+
+/* Submits streams and points. */
+static inline VkResult
+submit_points(struct radv_agw_ctx *ctx, const struct radv_winsys_submit_info *submit, const struct points points)
+{
    /* The last stream's IP leads; streams of another one are of a gang. */
    enum amd_ip_type leader = submit->ip_type;
    struct agw_queue *follower = NULL;
    if (submit->cs_count)
       leader = agw_stream_ip(radv_agw_stream(submit->cs_array[submit->cs_count - 1]));
-   for (unsigned i = 0; i < submit->cs_count && !follower; i++) {
+   for (unsigned i = 0; i + 1 < submit->cs_count && !follower; i++) {
       const enum amd_ip_type ip = agw_stream_ip(radv_agw_stream(submit->cs_array[i]));
-      if (ip != leader)
+      if (unlikely(ip != leader))
          follower = queue_of(ctx, ip, submit->queue_index);
    }
    struct agw_queue *queue = queue_of(ctx, leader, submit->queue_index);
-   if (!queue)
+   if (unlikely(!queue))
       return VK_ERROR_OUT_OF_HOST_MEMORY;
 
-   STACK_ARRAY(struct agw_sync_point, points, wait_count + signal_count);
-   if (points) {
-      uint32_t given_waits = 0, given_signals = 0;
-      for (uint32_t i = 0; i < wait_count; i++) {
-         const struct vk_sync *sync = waits[i].sync;
-         if (sync->type == &vk_sync_dummy_type || (is_timeline(sync) && waits[i].wait_value == 0))
-            continue;
-         points[given_waits++] = (struct agw_sync_point){
-            .sync = ((const struct radv_agw_sync *)sync)->sync,
-            .point = is_timeline(sync) ? waits[i].wait_value : 0,
-         };
-      }
-      struct agw_sync_point *signal_points = points + given_waits;
-      for (uint32_t i = 0; i < signal_count; i++) {
-         const struct vk_sync *sync = signals[i].sync;
-         if (sync->type == &vk_sync_dummy_type)
-            continue;
-         signal_points[given_signals++] = (struct agw_sync_point){
-            .sync = ((const struct radv_agw_sync *)sync)->sync,
-            .point = is_timeline(sync) ? signals[i].signal_value : 0,
-         };
-      }
+   const struct agw_residents *sets[] = {ctx->ws->residents};
+   const struct agw_queue *followers[] = {follower};
+   /* Each field is named, or the compiler fills the whole with zeros first. */
+   const struct agw_submission submission = {
+      .struct_size = sizeof(submission),
+      .reserved = 0,
+      .bos = NULL,
+      .bo_count = 0,
+      .pad = 0,
+      /* Vulkan's rules keep alive what is submitted. */
+      .keep = AGW_SUBMIT_KEEP_NOTHING,
+      .flags = submit->uses_shadow_regs ? AGW_SUBMIT_PREEMPTIBLE : 0,
+      .streams = (const struct agw_stream *const *)submit->cs_array,
+      .stream_count = submit->cs_count,
+      .initial = (const struct agw_stream *const *)submit->initial_preamble_cs,
+      .initial_count = submit->initial_preamble_count,
+      .further = (const struct agw_stream *const *)submit->continue_preamble_cs,
+      .further_count = submit->continue_preamble_count,
+      .last = (const struct agw_stream *const *)submit->postamble_cs,
+      .last_count = submit->postamble_count,
+      .followers = followers,
+      .follower_count = follower ? 1 : 0,
+      .sets = sets,
+      .set_count = submit->cs_count ? 1 : 0,
+      .waits = points.waits,
+      .wait_count = points.wait_count,
+      .signals = points.signals,
+      .signal_count = points.signal_count,
+   };
+   const int32_t result = agw_queue_submit(queue, &submission, NULL);
+   if (likely(result == AGW_SUCCESS))
+      return VK_SUCCESS;
+   fprintf(stderr, "radv/agw: %s\n", agw_last_error());
+   return radv_agw_result(result);
+}
 
-      const struct agw_residents *sets[] = {ctx->ws->residents};
-      const struct agw_queue *followers[] = {follower};
-      /* Each field is named, or the compiler fills the whole with zeros first. */
-      const struct agw_submission submission = {
-         .struct_size = sizeof(submission),
-         .reserved = 0,
-         .bos = NULL,
-         .bo_count = 0,
-         .pad = 0,
-         /* Vulkan's rules keep alive what is submitted. */
-         .keep = AGW_SUBMIT_KEEP_NOTHING,
-         .flags = submit->uses_shadow_regs ? AGW_SUBMIT_PREEMPTIBLE : 0,
-         .streams = (const struct agw_stream *const *)submit->cs_array,
-         .stream_count = submit->cs_count,
-         .initial = (const struct agw_stream *const *)submit->initial_preamble_cs,
-         .initial_count = submit->initial_preamble_count,
-         .further = (const struct agw_stream *const *)submit->continue_preamble_cs,
-         .further_count = submit->continue_preamble_count,
-         .last = (const struct agw_stream *const *)submit->postamble_cs,
-         .last_count = submit->postamble_count,
-         .followers = followers,
-         .follower_count = follower ? 1 : 0,
-         .sets = sets,
-         .set_count = submit->cs_count ? 1 : 0,
-         .waits = points,
-         .wait_count = given_waits,
-         .signals = signal_points,
-         .signal_count = given_signals,
-      };
-      const int32_t result = agw_queue_submit(queue, &submission, NULL);
-      outcome = radv_agw_result(result);
-      if (result != AGW_SUCCESS)
-         fprintf(stderr, "radv/agw: %s\n", agw_last_error());
-   }
-   STACK_ARRAY_FINISH(points);
+static VkResult
+radv_agw_cs_submit(struct radeon_winsys_ctx *rctx, const struct radv_winsys_submit_info *submit, uint32_t wait_count,
+                   const struct vk_sync_wait *waits, uint32_t signal_count, const struct vk_sync_signal *signals)
+{
+   struct radv_agw_ctx *ctx = radv_agw_ctx(rctx);
+   if (!(wait_count | signal_count))
+      return submit_points(ctx, submit, (struct points){0});
+
+   VkResult outcome = VK_ERROR_OUT_OF_HOST_MEMORY;
+   STACK_ARRAY(struct agw_sync_point, place, wait_count + signal_count);
+   if (place)
+      outcome = submit_points(ctx, submit, points_of(place, wait_count, waits, signal_count, signals));
+   STACK_ARRAY_FINISH(place);
    return outcome;
 }
 

@@ -152,7 +152,8 @@ impl<'q, B> Underway<'q, B> {
 
     /// Ends the submission after the ioctl. Returns the last sequence number that the kernel assigned, or `None` if it accepted
     /// nothing. Moves the resources to [drop](Jobs::let_go), including those of jobs up to `done`, to `over`.
-    #[inline]
+    #[expect(clippy::inline_always, reason = "a part of the one call that nearly all submissions make")]
+    #[inline(always)]
     pub(in crate::cs) fn end(&mut self, done: u64, over: &mut Over) -> Option<u64> {
         let Self { jobs, has_begun, is_overtaking, job, buffers } = self;
         let (job, buffers) = (job.take(), buffers.take());
@@ -218,7 +219,7 @@ impl<B: Default> Underway<'_, B> {
         state.promise()?;
         self.has_begun = true;
         (self.is_overtaking, self.buffers) = state.take_buffers(waits);
-        match state.running.pop_front_if(|job| job.sequence <= done && (job.is_empty() || is_same(job))) {
+        match state.take_front_if(|job| job.sequence <= done && (job.is_empty() || is_same(job))) {
             Some(mut job) => {
                 job.sequence = 0;
                 self.job = Some(job);
@@ -482,6 +483,12 @@ impl<B> State<B> {
     /// Takes the oldest submission if its sequence number is at most `done`.
     #[inline]
     fn take_up_to(&mut self, done: u64) -> Option<TryBox<Job>> {
-        self.running.pop_front_if(|job| job.sequence <= done)
+        self.take_front_if(|job| job.sequence <= done)
+    }
+
+    /// Takes the oldest submission if it meets a condition. The standard library's function for this is not inlined.
+    #[inline]
+    fn take_front_if(&mut self, is_wanted: impl FnOnce(&Job) -> bool) -> Option<TryBox<Job>> {
+        if is_wanted(self.running.front()?) { self.running.pop_front() } else { None }
     }
 }

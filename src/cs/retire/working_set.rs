@@ -48,6 +48,18 @@ impl WorkingSet {
         self.sets.len() == sets.len() && self.sets.iter().zip(sets).all(same)
     }
 
+    /// Returns the members of these sets, which keeps them alive, if exactly these sets are listed and have not changed since, and
+    /// if there is at most one.
+    #[inline]
+    pub(in crate::cs) fn hold_listed(&self, sets: &[&ResidencySet]) -> Option<Residents> {
+        match (sets, self.sets.as_slice()) {
+            ([], []) => Some(Residents::none()),
+            ([set], []) => set.is_known_empty().then(Residents::none),
+            ([set], [listed]) => set.snapshot_if_still(listed),
+            _ => None,
+        }
+    }
+
     /// Replaces the listed sets with these sets. After an error no set is listed.
     pub(in crate::cs) fn list_sets(&mut self, sets: &[Residents]) -> Result<(), NoHostMemory> {
         self.entries.clear();

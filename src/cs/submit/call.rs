@@ -44,6 +44,48 @@ impl SubmitBuffers {
         self.call(queue, submission, &mut job.sequence)
     }
 
+    /// Makes the call of the previous submission again, if the submission has the same lists and sets and nothing else, and keeps
+    /// nothing. Returns `None`, and does nothing, for any other submission.
+    ///
+    /// This is the most common submission of a driver that keeps its resources alive itself. It takes no references, except for one
+    /// to the members of a set during the call, so that no handle of the BO list is closed meanwhile.
+    #[expect(clippy::inline_always, reason = "a part of the one call that nearly all submissions make")]
+    #[inline(always)]
+    pub(super) fn send_again(
+        &mut self,
+        queue: &Shared,
+        beside: &[Beside<'_, '_>],
+        submission: &Submission<'_>,
+        job: &mut Job,
+    ) -> Option<Result<()>> {
+        let Submission { lists, sets, is_secure, is_preemptible, .. } = *submission;
+        let is_repeated = submission.keep == Keep::Nothing
+            && self.prepared.is_of_plain(lists, is_secure, is_preemptible)
+            && beside.is_empty()
+            && submission.preambles.is_none()
+            && !submission.has_sync()
+            && submission.memory.binding_count() == 0
+            && queue.options.bo_list_mode == BoListMode::Inline
+            && !queue.device().is_observed();
+        if !is_repeated {
+            return None;
+        }
+        let _held = self.working_set.hold_listed(sets)?;
+        let call = Chunks {
+            ibs: &self.ibs,
+            bos: self.working_set.entries(),
+            user_fence: Some(&queue.user_fence),
+            ..Chunks::default()
+        };
+        match queue.call(&call, &mut self.chunks) {
+            Ok(taken) => {
+                job.sequence = taken;
+                Some(Ok(()))
+            }
+            Err(source) => Some(Err(source.into())),
+        }
+    }
+
     /// Takes the events for observers.
     pub(super) fn take_events(&mut self) -> Vec<Event> {
         std::mem::take(&mut self.events)

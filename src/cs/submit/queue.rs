@@ -192,6 +192,8 @@ impl Queue {
     /// # Errors
     ///
     /// The errors of [`Queue::submit`].
+    #[expect(clippy::inline_always, reason = "a call of its own costs more than what it does")]
+    #[inline(always)]
     pub fn submit_without_fence(&self, submission: &Submission<'_>) -> Result<()> {
         if submission.lists.is_empty() {
             return self.submit_nothing(submission).map(drop);
@@ -450,8 +452,30 @@ impl Shared {
             left.refuse(error.of(SUBMISSION).into());
             return None;
         }
+        if let Some((job, buffers)) = underway.parts()
+            && let Some(outcome) = buffers.send_again(self, beside, submission, job)
+        {
+            if let Err(error) = outcome {
+                left.refuse(error);
+            }
+        } else {
+            self.hand_over_other(&mut underway, beside, submission, left);
+        }
+        underway.end(done, &mut left.over)
+    }
+
+    /// Names the resources of a submission that is not a repetition, and makes its kernel calls.
+    #[expect(clippy::inline_always, reason = "a part of the one call that nearly all submissions make")]
+    #[inline(always)]
+    fn hand_over_other(
+        &self,
+        underway: &mut Underway<'_, SubmitBuffers>,
+        beside: &[(&Self, &[&CommandList])],
+        submission: &Submission<'_>,
+        left: &mut Left,
+    ) {
         // Uses `match`, because a closure here is a call, and its captures go through memory.
-        match name_resources(&mut underway, &mut left.over, beside, submission) {
+        match name_resources(underway, &mut left.over, beside, submission) {
             Ok(()) => {
                 if let Some((job, buffers)) = underway.parts()
                     && let Err(error) = buffers.send(self, beside, submission, job, &mut left.over)
@@ -475,7 +499,6 @@ impl Shared {
                 left.report.get_or_insert_default().events = buffers.take_events();
             }
         }
-        underway.end(done, &mut left.over)
     }
 
     /// Makes sync objects signal when the last submission has completed.

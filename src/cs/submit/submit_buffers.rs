@@ -40,9 +40,17 @@ pub(super) struct Prepared {
     lists: Vec<u64>,
     is_secure: bool,
     is_preemptible: bool,
+    /// `true` if none of the lists keeps sets.
+    are_without_sets: bool,
 }
 
 impl Prepared {
+    /// Returns `true` if the buffers have the IBs and the memory of the lists of a submission, and none of these lists keeps sets.
+    #[inline]
+    pub(super) fn is_of_plain(&self, lists: &[&CommandList], is_secure: bool, is_preemptible: bool) -> bool {
+        self.are_without_sets && self.is_of(lists, is_secure, is_preemptible)
+    }
+
     /// Returns `true` if the buffers have the IBs and the memory of the lists of a submission.
     #[inline]
     pub(super) fn is_of(&self, lists: &[&CommandList], is_secure: bool, is_preemptible: bool) -> bool {
@@ -66,6 +74,7 @@ impl Prepared {
         let numbers = lists.iter().map(|list| list.recorded().number());
         if host_memory::extend(&mut self.lists, numbers).is_ok() {
             (self.is_secure, self.is_preemptible) = (is_secure, is_preemptible);
+            self.are_without_sets = lists.iter().all(|list| list.recorded().sets().is_empty());
         }
     }
 }

@@ -126,6 +126,12 @@ impl Residents {
         Ok(Self(if all.is_empty() { None } else { Some(host_memory::arc_of(all)?) }))
     }
 
+    /// Returns the empty snapshot, which has no reference count.
+    #[inline]
+    pub(crate) fn none() -> Self {
+        Self(None)
+    }
+
     /// Returns an empty snapshot with a reference count, for tests of its lifetime.
     #[cfg(test)]
     pub(crate) fn counted() -> Self {
@@ -244,6 +250,7 @@ impl ResidencySet {
     }
 
     /// Returns the snapshot `known` if the set has not changed since. Takes no lock.
+    #[inline]
     pub(crate) fn snapshot_if_still(&self, known: &WeakResidents) -> Option<Residents> {
         // No other snapshot gets the address while `known` exists, so equal addresses are the same snapshot.
         if self.0.current.load(Acquire) != known.address() {

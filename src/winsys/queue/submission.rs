@@ -64,6 +64,14 @@ pub struct Chunks<'a> {
     pub shadow: Option<&'a CsChunkCpGfxShadow>,
 }
 
+impl Chunks<'_> {
+    /// Returns `true` if there are dependencies, waits or signals.
+    #[inline]
+    fn has_sync(&self) -> bool {
+        self.dependencies.len() | self.scheduled.len() | self.waits.len() | self.signals.len() != 0
+    }
+}
+
 /// Storage for chunk headers, reused between submissions so that repeated submissions allocate nothing.
 ///
 /// ```
@@ -87,21 +95,67 @@ pub struct Chunks<'a> {
 #[derive(Debug, Default)]
 pub struct ChunkScratch {
     headers: Vec<CsChunk>,
+    /// The addresses of the headers, in order. There may be more than headers.
     addresses: Vec<u64>,
     wait_handles: Vec<u32>,
     signal_handles: Vec<u32>,
+    /// The payloads of two chunks, kept here because headers of an earlier call are used again.
+    user_fence: CsChunkFence,
+    inline: uapi::BoList,
+    /// The payloads to which the headers refer; `None` if they refer to others as well.
+    listed: Option<Listed>,
+}
+
+/// Addresses and lengths of the payloads of a call without sync objects. A later call with equal ones needs no new headers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Listed {
+    ibs: (usize, usize),
+    /// Addresses of `user_fence` and `inline`, which change when the scratch is moved; 0 without such a chunk.
+    user_fence: usize,
+    inline: usize,
+}
+
+impl Listed {
+    /// Returns the payloads of chunks; `None` if headers for them are always listed anew. The contents of the payloads may change
+    /// between calls.
+    #[inline]
+    fn of(chunks: &Chunks<'_>, user_fence: &CsChunkFence, inline: &uapi::BoList) -> Option<Self> {
+        if chunks.has_sync() || chunks.shadow.is_some() {
+            return None;
+        }
+        // Exposed in each call, because the headers contain only addresses.
+        let address = |is_used: bool, address: usize| if is_used { address } else { 0 };
+        Some(Self {
+            ibs: (chunks.ibs.as_ptr().expose_provenance(), chunks.ibs.len()),
+            user_fence: address(chunks.user_fence.is_some(), std::ptr::from_ref(user_fence).expose_provenance()),
+            inline: address(chunks.bo_list.is_none(), std::ptr::from_ref(inline).expose_provenance()),
+        })
+    }
+}
+
+/// Adds the header of a chunk, for which [`Context::list_chunks`] has reserved room.
+#[inline]
+fn push<T>(headers: &mut Vec<CsChunk>, chunk_id: u32, payload: &[T]) {
+    headers.push(CsChunk {
+        chunk_id,
+        length_dw: count(size_of_val(payload) / 4),
+        chunk_data: wide(payload.as_ptr().expose_provenance()),
+    });
 }
 
 impl ChunkScratch {
-    /// Adds a chunk, for which [`Context::list_chunks`] has reserved room.
+    /// Returns the address of the list of all header addresses.
     #[inline]
-    fn push<T>(&mut self, chunk_id: u32, payload: &[T]) {
-        let header = CsChunk {
-            chunk_id,
-            length_dw: count(size_of_val(payload) / 4),
-            chunk_data: wide(payload.as_ptr().expose_provenance()),
-        };
-        self.headers.push(header);
+    fn list_addresses(&mut self) -> Result<u64> {
+        let Self { headers, addresses, .. } = self;
+        // The addresses of an earlier call remain valid as long as the headers do not move.
+        let start = wide(headers.as_ptr().expose_provenance());
+        if addresses.len() < headers.len() || addresses.first() != Some(&start) {
+            addresses.clear();
+            let address = |header: &CsChunk| wide(std::ptr::from_ref(header).expose_provenance());
+            host_memory::extend(addresses, headers.iter().map(address)).map_err(no_memory)?;
+        }
+        Ok(wide(addresses.as_ptr().expose_provenance()))
     }
 }
 
@@ -191,59 +245,60 @@ impl Context {
         if chunks.bos.len() > MOST_ENTRIES {
             return Err(Error::Ioctl { request: Cs::NAME, errno: Errno::EINVAL });
         }
-        let user_fence = chunks.user_fence.map(UserFence::chunk);
-        let inline = uapi::BoList {
+        if let Some(page) = chunks.user_fence {
+            scratch.user_fence = page.chunk();
+        }
+        scratch.inline = uapi::BoList {
             operation: u32::MAX,
             list_handle: u32::MAX,
             bo_number: count(chunks.bos.len()),
             bo_info_size: count(size_of::<BoListEntry>()),
             bo_info_ptr: wide(chunks.bos.as_ptr().expose_provenance()),
         };
-        self.list_chunks(chunks, user_fence.as_ref(), &inline, scratch)?;
-        let ChunkScratch { headers, addresses, .. } = &mut *scratch;
-        addresses.clear();
-        let address = |header: &CsChunk| wide(std::ptr::from_ref(header).expose_provenance());
-        host_memory::extend(addresses, headers.iter().map(address)).map_err(no_memory)?;
+        let listed = Listed::of(chunks, &scratch.user_fence, &scratch.inline);
+        if listed.is_none() || listed != scratch.listed {
+            scratch.listed = None;
+            self.list_chunks(chunks, scratch)?;
+            scratch.listed = listed;
+        }
+        let addresses = scratch.list_addresses()?;
         let mut argument = Cs {
             ctx_id: self.id(),
             bo_list_handle: chunks.bo_list.map_or(0, BoList::handle),
-            num_chunks: count(scratch.addresses.len()),
+            num_chunks: count(scratch.headers.len()),
             flags: 0,
-            chunks: wide(scratch.addresses.as_ptr().expose_provenance()),
+            chunks: addresses,
         };
         // SAFETY: `chunks` is the address of `num_chunks` addresses of headers in `scratch.headers`, which does not change
-        // until the call returns. The payload of each header is a slice borrowed for this call, one of the handle lists in
-        // `scratch`, `user_fence`, the shadow areas or `inline`, with its length in dwords. The kernel only reads them.
+        // until the call returns. The payload of each header is a slice borrowed for this call, the shadow areas, or one of the
+        // handle lists, `user_fence` or `inline` in `scratch`, with its length in dwords: headers of an earlier call are used
+        // only if the payloads of this one have the same addresses and lengths. The kernel only reads them.
         unsafe { send_raw(self.device().kernel(), Cs::REQUEST, &mut argument) }
             .map_err(|errno| self.refused(chunks, errno))?;
         Ok(argument.answer().handle)
     }
 
-    /// Lists all chunks. `inline` is the chunk with the BOs, used if there is no BO list.
-    #[inline]
-    fn list_chunks(
-        &self,
-        chunks: &Chunks<'_>,
-        user_fence: Option<&CsChunkFence>,
-        inline: &uapi::BoList,
-        scratch: &mut ChunkScratch,
-    ) -> Result<()> {
+    /// Lists the headers of all chunks.
+    #[inline(never)]
+    fn list_chunks(&self, chunks: &Chunks<'_>, scratch: &mut ChunkScratch) -> Result<()> {
         scratch.headers.clear();
         host_memory::reserve(&mut scratch.headers, chunks.ibs.len() + MOST_OTHERS).map_err(no_memory)?;
         for ib in chunks.ibs {
-            scratch.push(chunk_id::IB, std::slice::from_ref(ib));
+            push(&mut scratch.headers, chunk_id::IB, std::slice::from_ref(ib));
         }
-        if let Some(fence) = user_fence {
-            scratch.push(chunk_id::FENCE, std::slice::from_ref(fence));
+        if chunks.user_fence.is_some() {
+            let ChunkScratch { headers, user_fence, .. } = scratch;
+            push(headers, chunk_id::FENCE, std::slice::from_ref(user_fence));
         }
-        if chunks.dependencies.len() | chunks.scheduled.len() | chunks.waits.len() | chunks.signals.len() != 0 {
+        if chunks.has_sync() {
             self.list_sync(chunks, scratch)?;
         }
         if let Some(shadow) = chunks.shadow {
-            scratch.push(chunk_id::CP_GFX_SHADOW, std::slice::from_ref(shadow));
+            push(&mut scratch.headers, chunk_id::CP_GFX_SHADOW, std::slice::from_ref(shadow));
         }
         if chunks.bo_list.is_none() {
-            scratch.push(chunk_id::BO_HANDLES, std::slice::from_ref(inline));
+            let ChunkScratch { headers, inline, .. } = scratch;
+            push(headers, chunk_id::BO_HANDLES, std::slice::from_ref(inline));
         }
         Ok(())
     }
@@ -251,22 +306,22 @@ impl Context {
     /// Lists the chunks of dependencies, waits and signals.
     fn list_sync(&self, chunks: &Chunks<'_>, scratch: &mut ChunkScratch) -> Result<()> {
         if !chunks.dependencies.is_empty() {
-            scratch.push(chunk_id::DEPENDENCIES, chunks.dependencies);
+            push(&mut scratch.headers, chunk_id::DEPENDENCIES, chunks.dependencies);
         }
         if !chunks.scheduled.is_empty() {
             if !self.device().info().capabilities.contains(Capabilities::SCHEDULED_DEPENDENCY) {
                 return Err(Error::Unsupported { feature: Feature::StartDependencies });
             }
-            scratch.push(chunk_id::SCHEDULED_DEPENDENCIES, chunks.scheduled);
+            push(&mut scratch.headers, chunk_id::SCHEDULED_DEPENDENCIES, chunks.scheduled);
         }
         if !self.has_timelines() {
             return scratch.push_binary(chunks.waits, chunks.signals);
         }
         if !chunks.waits.is_empty() {
-            scratch.push(chunk_id::SYNCOBJ_TIMELINE_WAIT, chunks.waits);
+            push(&mut scratch.headers, chunk_id::SYNCOBJ_TIMELINE_WAIT, chunks.waits);
         }
         if !chunks.signals.is_empty() {
-            scratch.push(chunk_id::SYNCOBJ_TIMELINE_SIGNAL, chunks.signals);
+            push(&mut scratch.headers, chunk_id::SYNCOBJ_TIMELINE_SIGNAL, chunks.signals);
         }
         Ok(())
     }

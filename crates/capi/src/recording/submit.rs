@@ -1,15 +1,18 @@
 //! Submission to queues.
 
+use std::mem;
+
 use amdgpu_hw::num::index;
-use amdgpu_winsys::cs::{CommandList, Error, Fence, Gang, MAX_IBS_PER_CALL, Queue, Submission};
+use amdgpu_winsys::cs::{CommandList, Error, Fence, Gang, MAX_IBS_PER_CALL, Queue, Submission, Target};
 
 use super::{
     lists::{Closed, list_of},
     queue::{AnyQueue, agw_queue, queue},
+    stream::agw_stream,
     submission::{Few, Named, Options, agw_submission, points, sets},
     video_lists,
 };
-use crate::border::{Answer, array, entry, put, view};
+use crate::border::{Answer, IS_CHECKED, Turn, array, entry, put, view};
 
 /// Submits to a queue. Writes the sequence number of the submission to `sequence`, unless that is null.
 ///
@@ -68,28 +71,18 @@ unsafe fn in_one_call(queue: &Queue, submission: &agw_submission, wants_number: 
     if submission.stream_count == 0 || submission.follower_count | submission.bo_count != 0 {
         return Ok(None);
     }
-    let target = queue.target();
     let (mut lists, mut turns) = (Few::new(), Vec::new());
-    // The number of IBs, and whether a stream is for another ring and therefore for a gang. Preambles for other rings are left
-    // out.
-    let (mut ibs, mut is_gang) = (0, false);
-    let initial = (submission.initial, submission.initial_count, "initial", false);
-    let streams = (submission.streams, submission.stream_count, "streams", true);
-    let last = (submission.last, submission.last_count, "last", false);
-    for (start, len, name, is_work) in [initial, streams, last] {
-        // SAFETY: the caller's promise.
-        for &handle in unsafe { array(start, len, name) }? {
-            // SAFETY: the caller's promise.
-            let Closed { list, turn } = unsafe { list_of(handle, name) }?;
-            if list.target() == target {
-                ibs += list.submitted_ibs().len();
-                lists.push(list);
-                turns.extend(turn);
-            } else {
-                is_gang |= is_work;
-            }
-        }
-    }
+    // Preambles for other rings are left out, and streams for other rings are of a gang.
+    let target = queue.target();
+    // SAFETY: the caller's promise.
+    let (initial, _) =
+        unsafe { add(&mut lists, &mut turns, target, submission.initial, submission.initial_count, "initial") }?;
+    // SAFETY: the caller's promise.
+    let (streams, is_gang) =
+        unsafe { add(&mut lists, &mut turns, target, submission.streams, submission.stream_count, "streams") }?;
+    // SAFETY: the caller's promise.
+    let (last, _) = unsafe { add(&mut lists, &mut turns, target, submission.last, submission.last_count, "last") }?;
+    let ibs = initial + streams + last;
     if submission.further_count > 0 {
         // A single call does not use them, but invalid ones are still an error.
         // SAFETY: the caller's promise.
@@ -122,7 +115,45 @@ unsafe fn in_one_call(queue: &Queue, submission: &agw_submission, wants_number: 
         return Ok(Some(queue.submit(&call)?.sequence()));
     }
     queue.submit_without_fence(&call)?;
+    if !IS_CHECKED {
+        // It is empty, but the compiler does not see that, and calls its drop.
+        mem::forget(turns);
+    }
     Ok(Some(0))
+}
+
+/// Adds the lists of an array of streams that are for `target`. Returns the number of their IBs, and `true` if there are streams
+/// for other rings. `turns` is used by checked builds only.
+///
+/// # Safety
+///
+/// `start` is null or has `len` streams, each null, or neither destroyed nor changed for as long as `lists` is used.
+#[expect(clippy::inline_always, reason = "a part of the one call that nearly all submissions make")]
+#[inline(always)]
+unsafe fn add<'a>(
+    lists: &mut Few<&'a CommandList>,
+    turns: &mut Vec<Turn<'a>>,
+    target: Target,
+    start: *const *const agw_stream,
+    len: u32,
+    name: &str,
+) -> Answer<(usize, bool)> {
+    let (mut ibs, mut has_others) = (0, false);
+    // SAFETY: the caller's promise.
+    for &handle in unsafe { array(start, len, name) }? {
+        // SAFETY: the caller's promise.
+        let Closed { list, turn } = unsafe { list_of(handle, name) }?;
+        if list.target() == target {
+            ibs += list.submitted_ibs().len();
+            lists.push(list);
+        } else {
+            has_others = true;
+        }
+        if IS_CHECKED {
+            turns.push(turn);
+        }
+    }
+    Ok((ibs, has_others))
 }
 
 /// Checks the streams for the start of further calls.

@@ -258,6 +258,7 @@ impl CommandList {
     }
 
     /// Returns `true` if another list is chained to this one.
+    #[inline]
     pub fn is_chained(&self) -> bool {
         self.recorded().is_chained()
     }
