@@ -40,6 +40,6 @@ pub struct VideoSubmission<'a> {
     pub signals: &'a [SyncPoint<'a>],
     /// Submissions to other queues of this device that must have completed first.
     pub after: &'a [&'a Fence],
-    /// What the queue keeps alive until it has retired the submission: IBs count as lists.
+    /// Resources that the queue keeps alive until it has retired the submission. IBs count as lists.
     pub keep: Keep,
 }

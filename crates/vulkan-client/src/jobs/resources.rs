@@ -9,7 +9,7 @@ use crate::{
     outcome::{Doing, Stop, fail},
 };
 
-/// What a binding of a job binds.
+/// The objects made for one binding of a job.
 enum Made<'g> {
     Buffers(Vec<Buffer<'g>>),
     Picture(Box<Picture<'g>>, Option<Sampler<'g>>),

@@ -48,27 +48,38 @@ fn registers(kind: DataKind) -> u16 {
     kind.data().registers(false)
 }
 
-impl LdsStep {
-    /// Returns the largest VGPR that the operation names.
-    pub(crate) fn largest_vgpr(&self) -> Option<u32> {
-        let (data, second, destination) = match self.kind {
-            LdsKind::Access(kind @ DataKind::Load(_)) => (0, 0, registers(kind)),
-            LdsKind::Access(kind) => (registers(kind), 0, 0),
-            LdsKind::Load2(bytes) => (0, 0, u16::from(bytes) / 2),
-            LdsKind::Store2(bytes) => (u16::from(bytes) / 4, u16::from(bytes) / 4, 0),
-            LdsKind::Exchange2(bytes) => (u16::from(bytes) / 4, u16::from(bytes) / 4, u16::from(bytes) / 2),
-            LdsKind::Atomic { atomic, bytes, returns, .. } => {
+impl LdsKind {
+    /// Returns the numbers of VGPRs of the first and second data that is read, and of the result.
+    pub(crate) fn registers(self) -> (u16, u16, u16) {
+        match self {
+            Self::Access(kind @ DataKind::Load(_)) => (0, 0, registers(kind)),
+            Self::Access(kind) => (registers(kind), 0, 0),
+            Self::Load2(bytes) => (0, 0, u16::from(bytes) / 2),
+            Self::Store2(bytes) => (u16::from(bytes) / 4, u16::from(bytes) / 4, 0),
+            Self::Exchange2(bytes) => (u16::from(bytes) / 4, u16::from(bytes) / 4, u16::from(bytes) / 2),
+            Self::Atomic { atomic, bytes, returns, .. } => {
                 let dwords = u16::from(bytes) / 4;
                 (dwords, if atomic.compares() { dwords } else { 0 }, if returns { dwords } else { 0 })
             }
-            LdsKind::AtomicFromMemory { .. } => (0, 0, 0),
-            LdsKind::Append(_) | LdsKind::Swizzle => (0, 0, 1),
-            LdsKind::Permute | LdsKind::BackwardPermute => (1, 0, 1),
-            LdsKind::LaneAddress(store) => (u16::from(store), 0, u16::from(!store)),
-        };
-        let address = !matches!(self.kind, LdsKind::Append(_) | LdsKind::LaneAddress(_));
+            Self::AtomicFromMemory { .. } => (0, 0, 0),
+            Self::Append(_) | Self::Swizzle => (0, 0, 1),
+            Self::Permute | Self::BackwardPermute => (1, 0, 1),
+            Self::LaneAddress(store) => (u16::from(store), 0, u16::from(!store)),
+        }
+    }
+
+    /// Returns `true` if a VGPR holds the address.
+    pub(crate) fn has_address(self) -> bool {
+        !matches!(self, Self::Append(_) | Self::LaneAddress(_))
+    }
+}
+
+impl LdsStep {
+    /// Returns the largest VGPR that the operation names.
+    pub(crate) fn largest_vgpr(&self) -> Option<u32> {
+        let (data, second, destination) = self.kind.registers();
         [
-            address.then(|| self.address.into()),
+            self.kind.has_address().then(|| self.address.into()),
             (data > 0).then(|| last(self.data[0], data)),
             (second > 0).then(|| last(self.data[1], second)),
             (destination > 0).then(|| last(self.destination, destination)),

@@ -11,8 +11,8 @@ use crate::{
         shape::Shape,
         source::{EXEC, SINK, VCC},
         step::{
-            Action, BufferStep, Condition, Destination, FlatStep, Jump, LaneKind, LaneStep, LdsKind, LdsStep,
-            LdsTransferAccess, MemoryKind, RegisterAccess, ScalarKind, ScalarLoad, ScalarStep, Segment, Source, Vector,
+            Action, BufferStep, Condition, Destination, FlatStep, Jump, LaneKind, LaneStep, LdsStep, LdsTransferAccess,
+            MemoryKind, RegisterAccess, ScalarKind, ScalarLoad, ScalarStep, Segment, Source, Vector,
         },
     },
     wave::memory::texel::Coordinates,
@@ -249,24 +249,8 @@ impl Accesses {
     }
 
     fn lds(&mut self, step: &LdsStep) {
-        let registers = |kind: DataKind| kind.data().registers(false);
-        let (data, second, destination) = match step.kind {
-            LdsKind::Access(kind @ DataKind::Load(_)) => (0, 0, registers(kind)),
-            LdsKind::Access(kind @ DataKind::Store(_)) => (registers(kind), 0, 0),
-            LdsKind::Load2(bytes) => (0, 0, u16::from(bytes) / 2),
-            LdsKind::Store2(bytes) => (u16::from(bytes) / 4, u16::from(bytes) / 4, 0),
-            LdsKind::Exchange2(bytes) => (u16::from(bytes) / 4, u16::from(bytes) / 4, u16::from(bytes) / 2),
-            LdsKind::Atomic { atomic, bytes, returns, .. } => {
-                let dwords = u16::from(bytes) / 4;
-                (dwords, if atomic.compares() { dwords } else { 0 }, if returns { dwords } else { 0 })
-            }
-            LdsKind::AtomicFromMemory { .. } => (0, 0, 0),
-            LdsKind::Append(_) | LdsKind::Swizzle => (0, 0, 1),
-            LdsKind::Permute | LdsKind::BackwardPermute => (1, 0, 1),
-            LdsKind::LaneAddress(store) => (u16::from(store), 0, u16::from(!store)),
-        };
-        let address = !matches!(step.kind, LdsKind::Append(_) | LdsKind::LaneAddress(_));
-        self.read_vectors(step.address, u16::from(address));
+        let (data, second, destination) = step.kind.registers();
+        self.read_vectors(step.address, u16::from(step.kind.has_address()));
         self.read_vectors(step.data[0], data);
         self.read_vectors(step.data[1], second);
         self.write_vectors(step.destination, destination);
