@@ -6,6 +6,7 @@ pub(crate) mod features;
 pub(crate) mod formats;
 pub(crate) mod heaps;
 pub(crate) mod images;
+mod indexing;
 pub(crate) mod limits;
 pub(crate) mod properties;
 pub(crate) mod queue_families;

@@ -2,7 +2,7 @@
 
 use ash::vk;
 
-use super::{extensions::api_version, fill_chain, images::LAYOUTS, limits};
+use super::{extensions::api_version, fill_chain, images::LAYOUTS, indexing, limits};
 use crate::{
     border::{chain, copy_text, list::put_all},
     objects::Gpu,
@@ -159,6 +159,10 @@ pub(crate) fn fill(gpu: &Gpu, out: &mut vk::PhysicalDeviceProperties2<'_>) {
             render_minor: gpu.render_minor.into(),
         }
     );
+    if let Some(all) = chain::find_mut::<vk::PhysicalDeviceDescriptorIndexingProperties<'_>>(out) {
+        let p_next = all.p_next;
+        *all = vk::PhysicalDeviceDescriptorIndexingProperties { p_next, ..indexing::properties(&limits::limits(gpu)) };
+    }
     vulkan12_and_13(gpu, out);
     host_copies(gpu, out);
 }
@@ -185,7 +189,7 @@ fn vulkan12_and_13(gpu: &Gpu, out: &mut vk::PhysicalDeviceProperties2<'_>) {
             framebuffer_integer_color_sample_counts: vk::SampleCountFlags::TYPE_1,
             supported_depth_resolve_modes: vk::ResolveModeFlags::SAMPLE_ZERO,
             supported_stencil_resolve_modes: vk::ResolveModeFlags::SAMPLE_ZERO,
-            ..vk::PhysicalDeviceVulkan12Properties::default()
+            ..indexing::properties12(&limits::limits(gpu))
         };
     }
     if let Some(thirteen) = crate::border::chain::find_mut::<vk::PhysicalDeviceVulkan13Properties<'_>>(out) {
