@@ -350,6 +350,12 @@
 #define AGW_DEVICE_RESERVE_VMID (1 << 1)
 
 /**
+ * A BO without other handles is unbound by closing it, which saves a request to the kernel; nothing else opens handles of its BOs in
+ * the file. Has no effect together with `AGW_DEVICE_OBSERVE`.
+ */
+#define AGW_DEVICE_UNBIND_BY_CLOSING (1 << 2)
+
+/**
  * Number of IP types that the kernel defines.
  */
 #define AGW_IP_COUNT 10

@@ -129,7 +129,7 @@ radv_agw_start(int fd, uint64_t debug_flags, uint64_t perftest_flags, bool reser
    ws->zeroes_vram = debug_flags & RADV_DEBUG_ZERO_VRAM;
    ws->perftest = perftest_flags;
 
-   struct agw_device_options options = {.struct_size = sizeof(options)};
+   struct agw_device_options options = {.struct_size = sizeof(options), .flags = AGW_DEVICE_UNBIND_BY_CLOSING};
    if (ws->lists_all_bos || ws->logs_bos)
       options.flags |= AGW_DEVICE_OBSERVE;
    if (reserve_vmid)

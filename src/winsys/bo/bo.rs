@@ -4,7 +4,7 @@ use amdgpu_hw::num::wide;
 use triomphe::{Arc, UniqueArc};
 
 use super::{
-    handle::Handle,
+    handle::{Closed, Handle},
     request::{BoRequest, PAGE_SIZE},
 };
 use crate::host_memory::unique;
@@ -120,7 +120,7 @@ impl Bo {
     /// Closes the BO if this is its only handle. Returns the device if another BO can be [allocated](Self::recreate) in its host
     /// memory.
     #[inline]
-    pub(in crate::winsys) fn close(&mut self) -> Option<DeviceRef> {
+    pub(in crate::winsys) fn close(&mut self) -> Option<Closed> {
         Arc::get_mut(&mut self.0).and_then(|state| state.handle.close())
     }
 

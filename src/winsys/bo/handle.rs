@@ -41,6 +41,13 @@ pub(super) struct Handle {
     rare: OnceBox<Rare>,
 }
 
+/// The device of a BO that was given up.
+pub(in crate::winsys) struct Closed {
+    pub(in crate::winsys) device: DeviceRef,
+    /// `true` if the kernel has closed the handle.
+    pub(in crate::winsys) is_done: bool,
+}
+
 /// State that few BOs have.
 #[derive(Debug, Default)]
 struct Rare {
@@ -73,17 +80,19 @@ impl Handle {
     /// Gives the share up, and closes the handle if this was the last one. Returns the device if the share is blank now and can be
     /// [opened](Self::open) again.
     #[inline]
-    pub(super) fn close(&mut self) -> Option<DeviceRef> {
+    pub(super) fn close(&mut self) -> Option<Closed> {
         let is_plain = self.is_plain();
         let device = self.device.take()?;
+        let mut is_done = false;
         if self.shared().is_none() {
             let closed = close(&device, self.raw);
+            is_done = closed.is_done();
             if let Some(entry) = self.entry {
                 device.usage_tracker().remove(entry);
             }
             tell(&device, self.raw, closed);
         }
-        is_plain.then_some(device)
+        is_plain.then_some(Closed { device, is_done })
     }
 
     fn imported(shared: Arc<SharedHandle>, room: BoxRoom<Rare>) -> Self {

@@ -1,13 +1,14 @@
 //! The shared state of a binding, with the requests that bind and unbind it.
 
-use std::sync::atomic::AtomicU8;
+use std::{mem, sync::atomic::AtomicU8};
 
 use crate::{
     host_memory::ArcRoom,
     uapi::{Argument, GemVa, VaFlags, VaOperation},
     vamgr::{GpuVa, VaLease, VaRange},
     winsys::{
-        Bo, BoRequest, DeviceRef, Error, Event, PAGE_SIZE, Result,
+        Bo, BoRequest, Device, DeviceRef, Error, Event, PAGE_SIZE, Result,
+        bo::Closed,
         kernel::{send, send_quietly},
         release::{Release, release},
     },
@@ -157,11 +158,39 @@ impl BindingState {
 
     /// Unbinds the memory, and closes the BO unless it has other handles. Returns the device if the state can be
     /// [reused](Self::rebind). The caller then frees the [rest of the addresses](Self::take_unbound).
+    ///
+    /// The kernel removes all bindings of a BO with its last handle (Linux 6.12 `amdgpu_gem.c`, `amdgpu_gem_object_close`), so that
+    /// closing the only handle is enough on a device that [allows it](Device::unbind_by_closing).
     #[inline]
     pub(super) fn release(&mut self) -> Option<DeviceRef> {
-        let keeps_lease = self.bo.is_plain() && !self.bo.device().is_heard();
-        self.unbind(keeps_lease);
-        self.bo.close()
+        let device = self.bo.device();
+        let keeps_lease = self.bo.is_plain() && !device.is_heard();
+        let closes = keeps_lease && device.unbinds_by_closing();
+        if !closes {
+            self.unbind(keeps_lease);
+        }
+        let Closed { device, is_done } = self.bo.close()?;
+        if mem::take(&mut self.is_bound) && !is_done {
+            self.unbind_from(&device);
+        }
+        Some(device)
+    }
+
+    /// Removes the binding from the page tables of a BO that could not be closed.
+    #[cold]
+    fn unbind_from(&mut self, device: &Device) {
+        let Some(lease) = self.lease.take() else { return };
+        let mut is_done = true;
+        let guard_page = if self.has_guard_page { lease.start().checked_add(self.len) } else { None };
+        let parts = [Some((lease.start(), self.offset, self.len)), guard_page.map(|at| (at, 0, PAGE_SIZE))];
+        for (at, offset, len) in parts.into_iter().flatten() {
+            let flags = if at == lease.start() { self.flags } else { self.flags - VaFlags::WRITEABLE };
+            let mut argument = argument(self.bo_handle, VaOperation::Unmap, at, offset, len, flags);
+            let unbound = release(|| send_quietly(device.kernel(), &mut argument));
+            is_done &= unbound.is_done();
+            unbound.report(GemVa::NAME, self.bo_handle);
+        }
+        if is_done { device.addresses().free(lease) } else { device.strand(lease) }
     }
 
     /// Returns the addresses of a state that was [released](Self::release), if they are still to be freed.

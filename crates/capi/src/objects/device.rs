@@ -20,6 +20,9 @@ use crate::border::{
 pub const AGW_DEVICE_OBSERVE: u32 = 1 << 0;
 /// Reserves a VMID, so that all jobs of the device run on it.
 pub const AGW_DEVICE_RESERVE_VMID: u32 = 1 << 1;
+/// A BO without other handles is unbound by closing it, which saves a request to the kernel; nothing else opens handles of its BOs in
+/// the file. Has no effect together with `AGW_DEVICE_OBSERVE`.
+pub const AGW_DEVICE_UNBIND_BY_CLOSING: u32 = 1 << 2;
 
 /// Number of freed ranges and past events that an observed device records.
 const REMEMBERED: usize = 4096;
@@ -175,7 +178,7 @@ pub fn device_of_kernel(kernel: impl Kernel + 'static) -> Result<*mut agw_device
 }
 
 fn open(kernel: impl Kernel + 'static, flags: u32) -> Answer<*mut agw_device> {
-    if flags & !(AGW_DEVICE_OBSERVE | AGW_DEVICE_RESERVE_VMID) != 0 {
+    if flags & !(AGW_DEVICE_OBSERVE | AGW_DEVICE_RESERVE_VMID | AGW_DEVICE_UNBIND_BY_CLOSING) != 0 {
         return Err(Failure::argument("flags", "has unknown bits"));
     }
     let device = if flags & AGW_DEVICE_OBSERVE == 0 {
@@ -185,6 +188,9 @@ fn open(kernel: impl Kernel + 'static, flags: u32) -> Answer<*mut agw_device> {
             vec![Arc::new(VaMap::new(REMEMBERED)), Arc::new(BoHistory::new(REMEMBERED))];
         Device::with_observer(kernel, Arc::new(observers))?
     };
+    if flags & AGW_DEVICE_UNBIND_BY_CLOSING != 0 {
+        device.unbind_by_closing();
+    }
     let vmid = if flags & AGW_DEVICE_RESERVE_VMID == 0 { None } else { Some(VmidReservation::new(&device)?) };
     let name = CString::new(device.info().marketing_name.as_str()).unwrap_or_default();
     let sink = Sink::new()?;
