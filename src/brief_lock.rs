@@ -22,17 +22,23 @@ impl<T> BriefLock<T> {
     /// Acquires the lock, and waits for it if necessary.
     #[inline]
     pub(crate) fn lock(&self) -> SpinMutexGuard<'_, T> {
-        match self.0.try_lock() {
+        match self.try_lock() {
             Some(guard) => guard,
             None => self.wait(),
         }
+    }
+
+    /// Acquires the lock if it is free.
+    #[inline]
+    pub(crate) fn try_lock(&self) -> Option<SpinMutexGuard<'_, T>> {
+        self.0.try_lock()
     }
 
     #[cold]
     fn wait(&self) -> SpinMutexGuard<'_, T> {
         let mut looks = 0;
         loop {
-            if let Some(guard) = self.0.try_lock() {
+            if let Some(guard) = self.try_lock() {
                 return guard;
             }
             if looks < LOOKS {

@@ -57,6 +57,8 @@ mod sync;
 mod vk_result;
 #[cfg(feature = "ash")]
 pub mod vulkan;
+#[cfg(not(interleaved))]
+mod wait_queue;
 pub mod winsys;
 
 pub use self::vk_result::VkResult;

@@ -11,9 +11,10 @@ mod shipped {
         atomic::{AtomicBool, AtomicU64},
     };
 
-    pub(crate) use crate::brief_lock::BriefLock;
+    pub(crate) use crate::{brief_lock::BriefLock, wait_queue::WaitQueue};
     pub(crate) use once_cell::sync::OnceCell;
     pub(crate) use parking_lot::{Mutex, RwLock, RwLockReadGuard};
+    pub(crate) use spin::mutex::SpinMutexGuard as BriefGuard;
 }
 
 #[cfg(interleaved)]
@@ -22,7 +23,9 @@ mod scheduled;
 
 #[cfg(interleaved)]
 pub(crate) use self::scheduled::{
-    AtomicBool, AtomicU64, BriefLock, Mutex, OnceCell, OnceLock, RwLock, RwLockReadGuard,
+    AtomicBool, AtomicU64, BriefGuard, BriefLock, Mutex, OnceCell, OnceLock, RwLock, RwLockReadGuard, WaitQueue,
 };
 #[cfg(not(interleaved))]
-pub(crate) use self::shipped::{AtomicBool, AtomicU64, BriefLock, Mutex, OnceCell, OnceLock, RwLock, RwLockReadGuard};
+pub(crate) use self::shipped::{
+    AtomicBool, AtomicU64, BriefGuard, BriefLock, Mutex, OnceCell, OnceLock, RwLock, RwLockReadGuard, WaitQueue,
+};

@@ -7,6 +7,7 @@ mod support;
 
 mod gangs;
 mod hang_reports;
+mod lent;
 mod lost_work;
 mod planner;
 mod queues;

@@ -1537,9 +1537,9 @@ struct agw_stream_head {
     */
    uint32_t ip;
    /**
-    * Reserved, zero.
+    * 1 while `agw_stream_unchain` has something to undo, else 0; read-only.
     */
-   uint32_t pad;
+   uint32_t is_chained;
 };
 
 #ifdef __cplusplus

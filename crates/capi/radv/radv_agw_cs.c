@@ -64,7 +64,8 @@ radv_agw_cs_chain(struct radeon_cmdbuf *cs, struct radeon_cmdbuf *next, bool pre
 static void
 radv_agw_cs_unchain(struct radeon_cmdbuf *cs)
 {
-   agw_stream_unchain(radv_agw_stream(cs));
+   if (unlikely(agw_stream_head(radv_agw_stream(cs))->is_chained))
+      agw_stream_unchain(radv_agw_stream(cs));
 }
 
 static VkResult

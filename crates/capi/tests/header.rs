@@ -124,7 +124,7 @@ fn layouts() -> Vec<Layout> {
         agw_heap_budget { budget, usage }
         agw_memory_request { struct_size, reserved, size, address, memory_type, flags, priority, pad }
         agw_cmd_window { cdw, max_dw, reserved_dw, buf }
-        agw_stream_head { window, user, ip, pad }
+        agw_stream_head { window, user, ip, is_chained }
         agw_ib { va, dwords, pad }
         agw_submission {
             struct_size, reserved, streams, initial, further, last, followers, bos, sets, waits, signals, stream_count,

@@ -12,6 +12,8 @@ use crate::{
 pub(in crate::cs) struct Job {
     /// The last sequence number that the kernel assigned to the submission; 0 while the kernel has accepted none of it.
     pub(in crate::cs) sequence: u64,
+    /// The first one, if the kernel has accepted any of it.
+    pub(in crate::cs) first: u64,
     /// Also empty if the caller keeps the lists alive.
     pub(in crate::cs) lists: Vec<Arc<Recorded>>,
     pub(in crate::cs) memory: Vec<Binding>,
@@ -20,6 +22,20 @@ pub(in crate::cs) struct Job {
 }
 
 impl Job {
+    /// Stores the sequence number that the kernel assigned to the next call of the submission.
+    #[inline]
+    pub(in crate::cs) fn accept(&mut self, sequence: u64) {
+        if self.sequence == 0 {
+            self.first = sequence;
+        }
+        self.sequence = sequence;
+    }
+
+    /// Returns `true` if a sequence number is that of a call of the submission, or lies between those of two calls.
+    pub(super) fn has(&self, sequence: u64) -> bool {
+        (self.first..=self.sequence).contains(&sequence)
+    }
+
     /// Returns `true` if the job keeps nothing, because the submission leaves this to its caller.
     #[inline]
     pub(super) fn is_empty(&self) -> bool {
@@ -54,7 +70,7 @@ impl Job {
     }
 
     /// Drops all resources and keeps the containers.
-    pub(super) fn clear(&mut self) {
+    pub(in crate::cs) fn clear(&mut self) {
         self.sequence = 0;
         self.lists.clear();
         self.memory.clear();

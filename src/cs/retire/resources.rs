@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use super::{
     job::{Job, Same},
-    jobs::{Over, Underway},
+    over::Over,
+    underway::Underway,
 };
 use crate::{
     cs::{
@@ -62,10 +63,7 @@ pub(in crate::cs) fn name_resources(
 ) -> Result<(), NoHostMemory> {
     let Some((job, buffers)) = underway.parts() else { return Ok(()) };
     if job.lists.is_empty() {
-        if are_lent(beside, submission) {
-            return name_sets(job, buffers, submission);
-        }
-        return name_all(job, buffers, beside, submission);
+        return name_in_empty_job(job, buffers, beside, submission);
     }
     let same = in_common(job, submission);
     if same.is_all() {
@@ -75,6 +73,23 @@ pub(in crate::cs) fn name_resources(
         name_sets(job, buffers, submission)
     } else {
         name_others(underway, over, beside, submission)
+    }
+}
+
+/// Takes references to the lists that a submission runs, unless they [are lent](are_lent), and to the members of its sets. The job is
+/// empty.
+#[expect(clippy::inline_always, reason = "as for `name_resources`")]
+#[inline(always)]
+pub(in crate::cs) fn name_in_empty_job(
+    job: &mut Job,
+    buffers: &SubmitBuffers,
+    beside: &[(&Shared, &[&CommandList])],
+    submission: &Submission<'_>,
+) -> Result<(), NoHostMemory> {
+    if are_lent(beside, submission) {
+        name_sets(job, buffers, submission)
+    } else {
+        name_all(job, buffers, beside, submission)
     }
 }
 

@@ -1,13 +1,15 @@
 //! Tests of random sequences of submissions against a slow model.
 
-use std::{sync::Arc, time::Duration};
+use std::{collections::BTreeSet, ops::RangeInclusive, sync::Arc, time::Duration};
 
 use amdgpu_sim::{SimKernel, profile};
 use proptest::prelude::*;
 
 use super::{
     job::{Job, Same},
-    jobs::{Jobs, Over, Underway},
+    jobs::Jobs,
+    over::Over,
+    underway::Underway,
 };
 use crate::{
     cs::{CommandList, Stream, pm4},
@@ -25,7 +27,11 @@ enum Step {
         more: u64,
         done: u64,
     },
-    /// The same, but a panic ends it.
+    /// A submission that keeps nothing, of the given number of kernel calls.
+    SubmitUnkept {
+        calls: u64,
+    },
+    /// The same as the first, but a panic ends it.
     Panic {
         sets: usize,
         more: u64,
@@ -43,6 +49,7 @@ enum Step {
 fn step() -> impl Strategy<Value = Step> {
     prop_oneof![
         6 => (0..4_usize, 0..4_u64, 0..20_u64).prop_map(|(sets, more, done)| Step::Submit { sets, more, done }),
+        4 => (0..3_u64).prop_map(|calls| Step::SubmitUnkept { calls }),
         2 => (0..4_usize, 0..3_u64).prop_map(|(sets, more)| Step::Panic { sets, more }),
         2 => (0..20_u64).prop_map(|done| Step::Retire { done }),
         1 => Just(Step::Doubt),
@@ -53,10 +60,17 @@ fn step() -> impl Strategy<Value = Step> {
 /// A slow model of a queue.
 #[derive(Debug, Default)]
 struct Model {
-    running: Vec<(u64, Vec<Trace>)>,
+    /// The sequence numbers of each submission that keeps resources, in order.
+    running: Vec<(RangeInclusive<u64>, Vec<Trace>)>,
+    /// The sequence numbers of those that keep nothing.
+    unkept: BTreeSet<u64>,
     over: Vec<Trace>,
     lost: Option<u64>,
     last: u64,
+    /// The last number of a submission that has ended.
+    ended: u64,
+    /// The last number that the GPU has written.
+    done: u64,
     is_in_doubt: bool,
 }
 
@@ -71,35 +85,60 @@ impl Model {
             self.over.extend(traces);
             return None;
         }
+        let numbers = self.last + 1..=self.last + more;
+        numbers.clone().for_each(|number| job.accept(number));
         self.last += more;
-        job.sequence = self.last;
-        self.running.push((self.last, traces));
+        self.running.push((numbers, traces));
         Some(self.last)
     }
 
+    /// Returns the number that is nearest to `done` among those that the GPU may write now: they were assigned, and do not decrease.
+    fn written(&self, done: u64) -> u64 {
+        done.clamp(self.done, self.last)
+    }
+
     fn retire(&mut self, done: u64) {
-        let over = self.running.extract_if(.., |(sequence, _)| *sequence <= done);
+        self.done = self.done.max(done);
+        let over = self.running.extract_if(.., |(numbers, _)| *numbers.end() <= done);
         self.over.extend(over.flat_map(|(_, traces)| traces));
+    }
+
+    /// Returns the last number of the submission that the next number after `done` belongs to.
+    fn first_after(&self, done: u64) -> Option<u64> {
+        let first = self.ended.max(done) + 1;
+        let running = self.running.iter().map(|(numbers, _)| numbers).find(|numbers| numbers.contains(&first));
+        running.map(|numbers| *numbers.end()).or_else(|| self.unkept.contains(&first).then_some(first))
     }
 
     fn lose(&mut self, done: u64, over: u64) {
         self.retire(done);
         self.is_in_doubt = false;
-        let first = self.running.first().map(|(sequence, _)| *sequence).filter(|&sequence| sequence <= over);
-        self.lost = self.lost.or(first);
+        if over > done {
+            self.lost = self.lost.or(self.first_after(done));
+        }
+        self.ended = self.ended.max(over);
         self.retire(over);
     }
 
     fn stuck_behind(&self, done: u64) -> Option<u64> {
-        let first = self.running.first().map(|(sequence, _)| *sequence);
-        self.lost.or(first).filter(|&sequence| sequence > done)
+        match self.lost {
+            Some(lost) => Some(lost).filter(|&sequence| sequence > done),
+            None => self.first_after(done),
+        }
     }
 
     fn check(&self, jobs: &Jobs<()>) {
-        assert_eq!((jobs.len(), jobs.last()), (self.running.len(), self.last));
-        assert_eq!(jobs.are_in_doubt(), self.is_in_doubt && !self.running.is_empty());
-        for done in 0..=self.last + 1 {
+        assert_eq!((jobs.job_count(), jobs.last()), (self.running.len(), self.last));
+        for done in self.done..=self.last + 1 {
+            let ended = self.ended.max(done);
+            let unkept = self.unkept.iter().filter(|&&number| number > ended).count();
+            let kept = self.running.iter().filter(|(numbers, _)| *numbers.end() > ended).count();
+            assert_eq!(jobs.count_after(done), kept + unkept, "{done}");
+            let runs = !self.running.is_empty() || self.last > self.ended.max(done);
+            assert_eq!(jobs.are_in_doubt(done), self.is_in_doubt && runs, "{done}");
             assert_eq!(jobs.stuck_behind(done).map(|(sequence, _)| sequence), self.stuck_behind(done), "{done}");
+            let oldest = self.running.first().is_some_and(|(numbers, _)| *numbers.end() <= done);
+            assert_eq!(jobs.has_job_up_to(|| done), oldest, "{done}");
         }
         let mut kept = self.running.iter().flat_map(|(_, traces)| traces);
         assert!(kept.all(|trace| trace.handle_count() == 1), "a running job keeps what it uses");
@@ -132,8 +171,7 @@ proptest! {
         for step in steps {
             match step {
                 Step::Submit { sets, more, done } => {
-                    // The GPU only writes numbers that were assigned.
-                    let done = done.min(model.last);
+                    let done = model.written(done);
                     let mut underway = begin(&jobs);
                     let given = model.begin(&mut underway, sets, more);
                     let mut over = Over::default();
@@ -141,12 +179,25 @@ proptest! {
                     jobs.let_go(&mut over, done);
                     model.retire(done);
                 }
+                Step::SubmitUnkept { calls } => {
+                    let mut taken = jobs.take_buffers(false).unwrap();
+                    let job = &mut taken.parts().job;
+                    assert!(job.sequence == 0 && job.lists.is_empty());
+                    for _ in 0..calls {
+                        model.last += 1;
+                        model.unkept.insert(model.last);
+                    }
+                    if calls > 0 {
+                        jobs.end_without_job(taken, model.last);
+                    }
+                }
                 Step::Panic { sets, more } => {
                     let mut underway = begin(&jobs);
                     model.begin(&mut underway, sets, more);
                     drop(underway);
                 }
                 Step::Retire { done } => {
+                    let done = model.written(done);
                     jobs.retire_up_to(done);
                     model.retire(done);
                 }
@@ -155,6 +206,8 @@ proptest! {
                     model.is_in_doubt = true;
                 }
                 Step::Lose { done, over } => {
+                    // The kernel only reports the end of what it was given.
+                    let (done, over) = (model.written(done), over.min(model.last));
                     jobs.lose(done, over);
                     model.lose(done, over);
                 }
@@ -185,7 +238,7 @@ fn what_is_let_go_of_lives_until_the_lock_is_free() {
     let mut submit = |sets: usize, done: u64, over: &mut Over| {
         let mut underway = begin(&jobs);
         let (job, ()) = underway.parts().unwrap();
-        job.sequence = jobs.last() + 1;
+        job.accept(jobs.last() + 1);
         job.sets = (0..sets).map(|_| Residents::counted()).collect();
         traces.extend(job.sets.iter().map(Residents::downgrade));
         underway.end(done, over);
@@ -195,7 +248,7 @@ fn what_is_let_go_of_lives_until_the_lock_is_free() {
     let mut over = Over::default();
     submit(1, 2, &mut over);
     let kept = || traces.iter().map(WeakResidents::handle_count).collect::<Vec<_>>();
-    assert_eq!((kept(), jobs.len()), (vec![1; 5], 1), "two jobs are over");
+    assert_eq!((kept(), jobs.job_count()), (vec![1; 5], 1), "two jobs are over");
     jobs.let_go(&mut over, 2);
     assert_eq!(kept(), [0, 0, 0, 0, 1]);
 }
@@ -206,7 +259,8 @@ fn a_finished_job_serves_the_next_submission_only_if_that_runs_the_same_lists() 
     let kept = Residents::counted();
     let mut underway = begin(&jobs);
     let (job, ()) = underway.parts().unwrap();
-    (job.sequence, job.sets) = (1, vec![kept.clone()]);
+    job.accept(1);
+    job.sets = vec![kept.clone()];
     underway.end(0, &mut Over::default());
     let sets = |done: u64, is_same: bool| {
         let mut underway = begin_with(&jobs, done, false, |job| is_same && job.sequence == 1);
@@ -214,17 +268,17 @@ fn a_finished_job_serves_the_next_submission_only_if_that_runs_the_same_lists() 
         let found = job.sets.len();
         assert_eq!(job.sequence, 0, "the kernel has taken nothing of it");
         if found > 0 {
-            job.sequence = 2;
+            job.accept(2);
         }
         underway.end(0, &mut Over::default());
-        (found, jobs.len(), kept.downgrade().handle_count())
+        (found, jobs.job_count(), kept.downgrade().handle_count())
     };
     assert_eq!(sets(0, true), (0, 1, 2), "it still runs");
     assert_eq!(sets(1, false), (0, 1, 2), "it has finished, and stays until it is let go of");
     assert_eq!(sets(1, true), (1, 1, 2), "no reference more");
     let underway = begin_with(&jobs, 2, false, |_| false);
     jobs.retire_up_to(2);
-    assert_eq!((jobs.len(), kept.downgrade().handle_count()), (0, 1), "let go of while another is made");
+    assert_eq!((jobs.job_count(), kept.downgrade().handle_count()), (0, 1), "let go of while another is made");
     drop(underway);
 }
 
@@ -232,12 +286,12 @@ fn a_finished_job_serves_the_next_submission_only_if_that_runs_the_same_lists() 
 fn a_finished_job_that_keeps_nothing_serves_the_next_submission() {
     let jobs = Jobs::<()>::default();
     let mut underway = begin(&jobs);
-    underway.parts().unwrap().0.sequence = 1;
+    underway.parts().unwrap().0.accept(1);
     underway.end(0, &mut Over::default());
     drop(begin_with(&jobs, 0, false, |_| false));
-    assert_eq!(jobs.len(), 1, "it still runs");
+    assert_eq!(jobs.job_count(), 1, "it still runs");
     let mut underway = begin_with(&jobs, 1, false, |_| false);
-    assert_eq!((jobs.len(), underway.parts().unwrap().0.sequence), (0, 0));
+    assert_eq!((jobs.job_count(), underway.parts().unwrap().0.sequence), (0, 0));
 }
 
 #[test]
@@ -267,7 +321,7 @@ fn the_buffers_are_one_submissions_at_a_time_unless_that_one_waits() {
     let (mut first, mut overtaking) = (begin(true), begin(false));
     assert_eq!((number(&mut first), number(&mut overtaking)), (0, 0), "each has its own");
     drop((overtaking, first));
-    assert_eq!(jobs.change_buffers(|number| *number), Some(7));
+    assert_eq!(jobs.change_buffers(|number| *number), 7);
     let mut first = begin(false);
     assert_eq!(number(&mut first), 7, "kept between submissions");
     std::thread::scope(|scope| {
@@ -277,7 +331,7 @@ fn the_buffers_are_one_submissions_at_a_time_unless_that_one_waits() {
         assert!(!second.is_finished() && !changing.is_finished(), "the first has them");
         *first.parts().unwrap().1 = 8;
         drop(first);
-        assert!(matches!(second.join().unwrap(), 7 | 8) && matches!(changing.join().unwrap(), Some(7 | 8)));
+        assert!(matches!(second.join().unwrap(), 7 | 8) && matches!(changing.join().unwrap(), 7 | 8));
     });
     assert_eq!(jobs.take_overtaking().len(), 1);
     assert!(jobs.take_overtaking().is_empty());
@@ -292,11 +346,12 @@ fn lists_of_jobs_that_are_given_up_are_never_recorded_again() {
     for (sequence, list) in (1..).zip(&lists) {
         let mut underway = begin(&jobs);
         let (job, ()) = underway.parts().unwrap();
-        (job.sequence, job.lists) = (sequence, vec![Arc::clone(list.recorded())]);
+        job.accept(sequence);
+        job.lists = vec![Arc::clone(list.recorded())];
         underway.end(0, &mut Over::default());
     }
     jobs.retire_up_to(1);
-    assert_eq!((jobs.abandon(), jobs.len()), (2, 0));
+    assert_eq!((jobs.abandon(), jobs.job_count()), (2, 0));
     assert_eq!(jobs.abandon(), 0);
     drop(jobs);
     let is_free = |list: CommandList| list.record_again(target).is_ok();
@@ -313,7 +368,7 @@ fn a_submission_that_was_overtaken_is_let_go_of_in_its_turn() {
             .map(|sequence| {
                 let mut underway = begin_with(&jobs, 0, true, |_| false);
                 let (job, ()) = underway.parts().unwrap();
-                job.sequence = sequence;
+                job.accept(sequence);
                 job.sets = vec![Residents::counted()];
                 traces.extend(job.sets.iter().map(Residents::downgrade));
                 Some(underway)
@@ -323,12 +378,12 @@ fn a_submission_that_was_overtaken_is_let_go_of_in_its_turn() {
             let sequence = underway[at].take().unwrap().end(0, &mut Over::default());
             assert_eq!(sequence, Some(5 + at as u64));
         }
-        assert_eq!((jobs.len(), jobs.last()), (3, 7), "{order:?}");
+        assert_eq!((jobs.job_count(), jobs.last()), (3, 7), "{order:?}");
         for (done, running) in [(4, 3), (5, 2), (6, 1), (7, 0)] {
             jobs.retire_up_to(done);
             let kept: Vec<bool> = traces.iter().map(|trace| trace.handle_count() > 0).collect();
             assert_eq!(kept, [running > 2, running > 1, running > 0], "{order:?} {done}");
-            assert_eq!(jobs.len(), running, "{order:?} {done}");
+            assert_eq!(jobs.job_count(), running, "{order:?} {done}");
         }
     }
 }

@@ -48,15 +48,15 @@ impl WorkingSet {
         self.sets.len() == sets.len() && self.sets.iter().zip(sets).all(same)
     }
 
-    /// Returns the members of these sets, which keeps them alive, if exactly these sets are listed and have not changed since, and
-    /// if there is at most one.
+    /// Returns `true` if exactly these sets are listed and have not changed since, and there is at most one. Another thread may
+    /// remove and free a member at any time.
     #[inline]
-    pub(in crate::cs) fn hold_listed(&self, sets: &[&ResidencySet]) -> Option<Residents> {
+    pub(in crate::cs) fn is_listed(&self, sets: &[&ResidencySet]) -> bool {
         match (sets, self.sets.as_slice()) {
-            ([], []) => Some(Residents::none()),
-            ([set], []) => set.is_known_empty().then(Residents::none),
-            ([set], [listed]) => set.snapshot_if_still(listed),
-            _ => None,
+            ([], []) => true,
+            ([set], []) => set.is_known_empty(),
+            ([set], [listed]) => set.has_last(listed),
+            _ => false,
         }
     }
 

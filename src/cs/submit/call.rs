@@ -4,19 +4,19 @@ use std::sync::Arc;
 
 use super::{
     shared::Shared,
-    submit_buffers::{SUBMISSION, SubmitBuffers},
+    submit_buffers::{Flags, SUBMISSION, SubmitBuffers},
 };
 use crate::{
     cs::{
         BoListMode, CallLimits, CommandList, Error, Keep, MAX_IBS_PER_CALL, Result, Submission, SyncPoint, plan,
         record::list::recorded::Recorded,
-        retire::{job::Job, jobs::Over, working_set::WorkingSet},
+        retire::{job::Job, over::Over, working_set::WorkingSet},
     },
     host_memory::{self, NoHostMemory, extend, push},
-    uapi::{BO_LIST_MAX_ENTRIES, CsChunkIb, CsChunkSyncobj, IbFlags, SyncobjWaitFlags},
+    uapi::{BO_LIST_MAX_ENTRIES, CsChunkIb, CsChunkSyncobj, Errno, IbFlags, SyncobjWaitFlags},
     winsys::{
         Binding, BoList, Capabilities, ChunkScratch, Chunks, Deadline, Device, Error as WinsysError, Event, Feature,
-        Ip, Residents,
+        Ip, ResidencySet, Residents,
     },
 };
 
@@ -27,7 +27,7 @@ const IB_PRIORITY: u32 = 31;
 const MOST_IN_ONE_PASS: usize = 16;
 
 /// Another queue of the gang, with the lists that run on it in the same call.
-type Beside<'a, 'b> = (&'a Shared, &'b [&'b CommandList]);
+pub(super) type Beside<'a, 'b> = (&'a Shared, &'b [&'b CommandList]);
 
 impl SubmitBuffers {
     /// Submits to the kernel in as few calls as possible, and stores the sequence number of the last accepted call in `job`. An
@@ -41,49 +41,75 @@ impl SubmitBuffers {
         over: &mut Over,
     ) -> Result<()> {
         self.prepare(queue, beside, submission, job, over)?;
-        self.call(queue, submission, &mut job.sequence)
+        self.call(queue, submission, job)
     }
 
-    /// Makes the call of the previous submission again, if the submission has the same lists and sets and nothing else, and keeps
-    /// nothing. Returns `None`, and does nothing, for any other submission.
+    /// Makes the one call of a submission that has only these lists and sets and keeps nothing, the most common submission of a driver
+    /// that keeps its resources alive itself. Reuses what the buffers contain of the previous submission. Returns the sequence number;
+    /// `None`, and does nothing, if a list is `None` or the submission must be made in another way.
     ///
-    /// This is the most common submission of a driver that keeps its resources alive itself. It takes no references, except for one
-    /// to the members of a set during the call, so that no handle of the BO list is closed meanwhile.
-    #[expect(clippy::inline_always, reason = "a part of the one call that nearly all submissions make")]
-    #[inline(always)]
-    pub(super) fn send_again(
+    /// Takes no references to members of the sets. If another thread removes a member meanwhile and frees it, the kernel refuses the
+    /// closed handle, or lists the BO that has got the handle since.
+    #[inline]
+    pub(super) fn send_lent<'l>(
         &mut self,
         queue: &Shared,
-        beside: &[Beside<'_, '_>],
-        submission: &Submission<'_>,
-        job: &mut Job,
-    ) -> Option<Result<()>> {
-        let Submission { lists, sets, is_secure, is_preemptible, .. } = *submission;
-        let is_repeated = submission.keep == Keep::Nothing
-            && self.prepared.is_of_plain(lists, is_secure, is_preemptible)
-            && beside.is_empty()
-            && submission.preambles.is_none()
-            && !submission.has_sync()
-            && submission.memory.binding_count() == 0
+        lists: impl Iterator<Item = Option<&'l CommandList>> + Clone,
+        sets: &[&ResidencySet],
+        flags: Flags,
+    ) -> Option<Result<u64, WinsysError>> {
+        let is_possible = self.working_set.is_listed(sets)
             && queue.options.bo_list_mode == BoListMode::Inline
             && !queue.device().is_observed();
-        if !is_repeated {
+        if !is_possible {
             return None;
         }
-        let _held = self.working_set.hold_listed(sets)?;
-        let call = Chunks {
-            ibs: &self.ibs,
-            bos: self.working_set.entries(),
-            user_fence: Some(&queue.user_fence),
-            ..Chunks::default()
-        };
-        match queue.call(&call, &mut self.chunks) {
-            Ok(taken) => {
-                job.sequence = taken;
-                Some(Ok(()))
-            }
-            Err(source) => Some(Err(source.into())),
+        if !self.prepared.is_of_plain(lists.clone(), flags) && !self.prepare_lent(queue, lists, flags) {
+            return None;
         }
+        let Self { ibs, working_set, chunks, .. } = self;
+        match queue.context.submit_listed(ibs, working_set.entries(), &queue.user_fence, chunks) {
+            Some(Ok(sequence)) => Some(Ok(sequence)),
+            Some(Err(errno)) => self.end_lent(queue, sets, Err(errno)),
+            None => self.end_lent(queue, sets, Ok(())),
+        }
+    }
+
+    /// Makes the one call that the buffers contain, or continues after its refusal.
+    #[inline(never)]
+    fn end_lent(
+        &mut self,
+        queue: &Shared,
+        sets: &[&ResidencySet],
+        refusal: Result<(), Errno>,
+    ) -> Option<Result<u64, WinsysError>> {
+        let bos = self.working_set.entries();
+        let call = Chunks { ibs: &self.ibs, bos, user_fence: Some(&queue.user_fence), ..Chunks::default() };
+        let outcome = match refusal {
+            Ok(()) => queue.call(&call, &mut self.chunks),
+            Err(errno) => queue.after_refusal(queue.context.refused(&call, errno), &call, &mut self.chunks),
+        };
+        match outcome {
+            // Made again with the sets as they are now: the kernel may have found a closed handle.
+            Err(_) if !self.working_set.is_listed(sets) => None,
+            outcome => Some(outcome),
+        }
+    }
+
+    /// Lists the memory and the IBs of lists, if these fit into one call and keep no sets.
+    #[inline(never)]
+    fn prepare_lent<'l>(
+        &mut self,
+        queue: &Shared,
+        lists: impl Iterator<Item = Option<&'l CommandList>>,
+        flags: Flags,
+    ) -> bool {
+        self.prepared.clear();
+        if flags.is_secure && !queue.device().info().capabilities.contains(Capabilities::TMZ) {
+            return false;
+        }
+        // The usual way reports errors.
+        matches!(self.prepare_few(queue, lists, flags), Ok(true)) && self.prepared.is_plain()
     }
 
     /// Takes the events for observers.
@@ -103,8 +129,9 @@ impl SubmitBuffers {
             && submission.preambles.is_none()
             && job.memory.is_empty()
             && submission.memory.binding_count() == 0;
-        let Submission { lists, is_secure, is_preemptible, .. } = *submission;
-        let is_prepared = is_plain && self.prepared.is_of(lists, is_secure, is_preemptible);
+        let flags = Flags::of(submission);
+        let lists = submission.lists.iter().map(|list| Some(*list));
+        let is_prepared = is_plain && self.prepared.is_of(lists.clone(), flags);
         if is_prepared && self.working_set.has_listed(&job.sets) {
             if submission.has_sync() {
                 check_sync(queue, submission)?;
@@ -114,44 +141,51 @@ impl SubmitBuffers {
             if !self.working_set.has_listed(&job.sets) {
                 self.list_sets(queue, &job.sets)?;
             }
-            if is_plain && self.prepare_few(queue, submission)? {
-                self.prepared.note(lists, is_secure, is_preemptible);
+            if is_plain && self.prepare_few(queue, lists, flags)? {
+                check_rest(queue, submission)?;
             } else {
+                self.prepared.clear();
                 self.prepare_all(queue, beside, submission, job, over)?;
             }
         }
         if submission.has_sync() { self.list_sync(submission).map_err(no_memory) } else { Ok(()) }
     }
 
-    /// Lists the memory and the IBs of a submission that has only its own lists and few of them, in one pass. Returns `false` for
-    /// any other submission. A function of its own, so that the path without it fits into the instruction cache.
-    #[inline(never)]
-    fn prepare_few(&mut self, queue: &Shared, submission: &Submission<'_>) -> Result<bool> {
-        let lists = submission.lists;
-        if lists.len() > MOST_IN_ONE_PASS || lists.iter().any(|list| list.recorded().is_chained()) {
-            return Ok(false);
-        }
-        let Self { working_set, ibs, calls, .. } = self;
+    /// Lists the memory and the IBs of a few lists in one pass, and notes that the buffers contain them. Returns `false` if one is
+    /// `None`, or if this takes another way. The note must be empty.
+    #[inline]
+    fn prepare_few<'l>(
+        &mut self,
+        queue: &Shared,
+        lists: impl Iterator<Item = Option<&'l CommandList>>,
+        flags: Flags,
+    ) -> Result<bool> {
+        let Self { working_set, ibs, calls, prepared, .. } = self;
         working_set.begin();
         ibs.clear();
         calls.clear();
-        for list in lists {
+        for (index, list) in lists.enumerate() {
+            let Some(list) = list else { return Ok(false) };
             check_list(queue, list)?;
+            if index >= MOST_IN_ONE_PASS || list.recorded().is_chained() {
+                return Ok(false);
+            }
             let bindings = list.recorded().bindings();
             bindings.into_iter().try_for_each(|binding| working_set.add(binding, IB_PRIORITY)).map_err(no_memory)?;
-            let all = queue.ibs(list, submission);
+            let all = queue.ibs(list, flags);
             host_memory::reserve(ibs, all.len()).map_err(no_memory)?;
             for ib in all {
                 ibs.push(ib);
             }
+            prepared.add(list).map_err(no_memory)?;
         }
         if ibs.len() > queue.most_ibs {
             return Ok(false);
         }
-        check_rest(queue, submission)?;
         check_entries(working_set)?;
-        queue.allow_preemption(ibs, submission);
+        queue.allow_preemption(ibs, flags);
         push(calls, 0..ibs.len()).map_err(no_memory)?;
+        prepared.end(flags);
         Ok(true)
     }
 
@@ -243,7 +277,7 @@ impl SubmitBuffers {
         calls.clear();
         for (queue, lists) in beside {
             let start = ibs.len();
-            lists.iter().try_for_each(|list| extend(ibs, queue.ibs(list, submission))).map_err(no_memory)?;
+            lists.iter().try_for_each(|list| extend(ibs, queue.ibs(list, Flags::of(submission)))).map_err(no_memory)?;
             let limit = queue.most_ibs;
             if ibs.len() - start > limit {
                 return Err(Error::GangTooLong { ip: queue.ip, ring: queue.ring, ibs: ibs.len() - start, limit });
@@ -258,27 +292,30 @@ impl SubmitBuffers {
         let lengths = submission.lists.iter().map(|list| list.submitted_ibs().len());
         if limits.take_at_once(lengths.clone().sum()) {
             // Planning takes several times as long.
-            let mut list_all = |list: &CommandList| extend(ibs, queue.ibs(list, submission)).map_err(no_memory);
+            let mut list_all =
+                |list: &CommandList| extend(ibs, queue.ibs(list, Flags::of(submission))).map_err(no_memory);
             before(0).iter().try_for_each(&mut list_all)?;
             submission.lists.iter().try_for_each(|list| list_all(list))?;
             after.iter().try_for_each(&mut list_all)?;
-            queue.allow_preemption(ibs, submission);
+            queue.allow_preemption(ibs, Flags::of(submission));
             return push(calls, 0..ibs.len()).map_err(no_memory);
         }
-        let mut recorded = submission.lists.iter().flat_map(|list| queue.ibs(list, submission));
+        let mut recorded = submission.lists.iter().flat_map(|list| queue.ibs(list, Flags::of(submission)));
         for call in plan(lengths, limits)? {
             if !beside.is_empty() && !call.is_last {
                 let ibs = submission.lists.iter().map(|list| list.submitted_ibs().len()).sum();
                 return Err(Error::GangTooLong { ip: queue.ip, ring: queue.ring, ibs, limit: per_call });
             }
             let start = if call.index == 0 { 0 } else { ibs.len() };
-            let mut list_all = |list: &CommandList| extend(ibs, queue.ibs(list, submission)).map_err(no_memory);
+            let mut list_all =
+                |list: &CommandList| extend(ibs, queue.ibs(list, Flags::of(submission))).map_err(no_memory);
             before(call.index).iter().try_for_each(&mut list_all)?;
             host_memory::reserve(ibs, call.ibs.len()).map_err(no_memory)?;
             ibs.extend(recorded.by_ref().take(call.ibs.len()));
-            let mut list_all = |list: &CommandList| extend(ibs, queue.ibs(list, submission)).map_err(no_memory);
+            let mut list_all =
+                |list: &CommandList| extend(ibs, queue.ibs(list, Flags::of(submission))).map_err(no_memory);
             after.iter().try_for_each(&mut list_all)?;
-            queue.allow_preemption(ibs, submission);
+            queue.allow_preemption(ibs, Flags::of(submission));
             push(calls, start..ibs.len()).map_err(no_memory)?;
         }
         Ok(())
@@ -300,7 +337,7 @@ impl SubmitBuffers {
     }
 
     /// Makes the kernel calls. The first call waits, and the last one signals.
-    fn call(&mut self, queue: &Shared, submission: &Submission<'_>, sequence: &mut u64) -> Result<()> {
+    fn call(&mut self, queue: &Shared, submission: &Submission<'_>, job: &mut Job) -> Result<()> {
         let Self { working_set, chunks, ibs, calls, dependencies, scheduled, waits, signals, events, .. } = self;
         let has_sync = submission.has_sync();
         if queue.options.bo_list_mode == BoListMode::Kept {
@@ -327,7 +364,7 @@ impl SubmitBuffers {
             }
             match queue.call(&call, chunks) {
                 Ok(taken) => {
-                    *sequence = taken;
+                    job.accept(taken);
                     if is_observed {
                         events.push(queue.context.submitted(&call, taken));
                     }
@@ -434,8 +471,8 @@ pub(super) fn most_ibs(device: &Device, ip: Ip) -> usize {
 
 impl Shared {
     /// Returns the IBs of a list as chunks for the kernel.
-    fn ibs(&self, list: &CommandList, submission: &Submission<'_>) -> impl ExactSizeIterator<Item = CsChunkIb> {
-        let flags = if submission.is_secure { IbFlags::SECURE } else { IbFlags::empty() };
+    fn ibs(&self, list: &CommandList, flags: Flags) -> impl ExactSizeIterator<Item = CsChunkIb> {
+        let flags = if flags.is_secure { IbFlags::SECURE } else { IbFlags::empty() };
         let (ip_type, ring) = (self.ip as u32, self.ring);
         list.submitted_ibs().map(move |(va, dwords)| CsChunkIb {
             pad: 0,
@@ -449,8 +486,8 @@ impl Shared {
     }
 
     /// Marks the last IB of a call as preemptible, if the submission is and the queue is a graphics queue.
-    fn allow_preemption(&self, ibs: &mut [CsChunkIb], submission: &Submission<'_>) {
-        if submission.is_preemptible
+    fn allow_preemption(&self, ibs: &mut [CsChunkIb], flags: Flags) {
+        if flags.is_preemptible
             && self.ip == Ip::Gfx
             && let Some(last) = ibs.last_mut()
         {
@@ -463,12 +500,24 @@ impl Shared {
     #[inline]
     fn call(&self, chunks: &Chunks<'_>, scratch: &mut ChunkScratch) -> Result<u64, WinsysError> {
         match self.context.submit_untold(chunks, scratch) {
-            Err(error @ WinsysError::OutOfMemory { .. }) => self.call_again(error, chunks, scratch),
+            Err(error) => self.after_refusal(error, chunks, scratch),
             outcome => outcome,
         }
     }
 
     #[cold]
+    fn after_refusal(
+        &self,
+        error: WinsysError,
+        chunks: &Chunks<'_>,
+        scratch: &mut ChunkScratch,
+    ) -> Result<u64, WinsysError> {
+        match error {
+            WinsysError::OutOfMemory { .. } => self.call_again(error, chunks, scratch),
+            error => Err(error),
+        }
+    }
+
     fn call_again(
         &self,
         first: WinsysError,

@@ -3,22 +3,25 @@
 use std::{mem, sync::Arc};
 
 use super::{
-    call::most_ibs,
+    call::{Beside, most_ibs},
     shared::{End, Shared},
-    submit_buffers::{SUBMISSION, SubmitBuffers},
+    submit_buffers::{Flags, SUBMISSION, SubmitBuffers},
 };
 use crate::{
     cs::{
         CommandList, Error, Fence, Keep, QueueKind, QueueOptions, Result, Submission, SyncPoint, Target,
         record::marker,
         retire::{
+            buffers::{Parts, Taken},
             job::{Job, Unkept},
-            jobs::{Jobs, Over, Underway},
-            resources::{has_lists, name_resources},
+            jobs::Jobs,
+            over::Over,
+            resources::{has_lists, name_in_empty_job, name_resources},
+            underway::Underway,
         },
     },
     host_memory::{ArcRoom, NoHostMemory},
-    winsys::{Context, Deadline, Event, Ip, Syncobj, Until, UserFence, WaitFor},
+    winsys::{Context, Deadline, Event, Ip, ResidencySet, Syncobj, Until, UserFence, WaitFor},
 };
 
 /// A queue of a context, identified by context, IP and ring. Its submissions run in order.
@@ -201,6 +204,52 @@ impl Queue {
         self.shared.send_numbered(&[], submission).map(drop)
     }
 
+    /// Submits lists that the caller keeps alive with everything that they use, like [`Keep::Nothing`], and with the members of sets.
+    /// Returns the sequence number. Reuses what was prepared for the previous submission; if that had the same lists and sets, little
+    /// is left but the ioctl.
+    ///
+    /// Returns `None`, and does nothing, if the submission must be made by [`Queue::submit`]: if there is no list or one is `None`, if
+    /// the lists do not fit into one kernel call, are chained, keep sets or are for another ring, if there are several sets, if the
+    /// members of the set have changed, if another thread submits at the same time, or if the device has an observer.
+    ///
+    /// [`Queue::submit`] itself tries this for submissions without anything else. The call is for drivers that have their lists in
+    /// another form than a slice.
+    ///
+    /// ```
+    /// use amdgpu_winsys::{
+    ///     cs::{Queue, Stream, pm4},
+    ///     winsys::{Context, Deadline, Device, Ip, Priority},
+    /// };
+    ///
+    /// # let device = Device::new(amdgpu_sim::SimKernel::open(amdgpu_sim::profile("navi21").ok_or("no such chip")?))?;
+    /// let queue = Queue::new(&Context::new(&device, Priority::Normal)?, Ip::Gfx, 0)?;
+    /// let list = Stream::new(&device, pm4::Target::gfx(device.info().gfx_level), 64)?.finish()?;
+    /// let lists = [&list, &list];
+    /// for number in 1..=2 {
+    ///     assert_eq!(queue.submit_lent(lists.iter().map(|&list| Some(list)), &[], false, false)?, Some(number));
+    /// }
+    /// assert!(queue.wait_idle(Deadline::NEVER)?);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// The errors of the ioctl among those of [`Queue::submit`].
+    #[inline]
+    pub fn submit_lent<'l>(
+        &self,
+        lists: impl Iterator<Item = Option<&'l CommandList>> + Clone,
+        sets: &[&ResidencySet],
+        is_secure: bool,
+        is_preemptible: bool,
+    ) -> Result<Option<u64>> {
+        let Some(taken) = self.shared.jobs.take_buffers(false) else { return Ok(None) };
+        match self.shared.send_lent(taken, lists, sets, Flags { is_secure, is_preemptible }) {
+            Ok(outcome) => outcome.map(Some),
+            Err(_taken) => Ok(None),
+        }
+    }
+
     #[cold]
     fn submit_nothing(&self, submission: &Submission<'_>) -> Result<Fence> {
         let has_work = submission.memory.binding_count() > 0 || !submission.sets.is_empty();
@@ -292,7 +341,7 @@ impl Queue {
     /// Retires completed submissions, and returns the number of submissions that have not completed.
     pub fn in_flight(&self) -> usize {
         self.shared.retire();
-        self.shared.jobs.len()
+        self.shared.jobs.count_after(self.shared.user_fence.value())
     }
 
     /// Drops the state that makes later submissions cheaper. With [`BoListMode::Kept`], this releases memory that only the kept
@@ -333,7 +382,7 @@ impl Queue {
 /// Runs when the queue and all its fences are dropped.
 impl Drop for Shared {
     fn drop(&mut self) {
-        if self.jobs.len() == 0 {
+        if self.jobs.job_count() == 0 {
             return;
         }
         self.jobs.doubt();
@@ -385,17 +434,119 @@ impl Shared {
 
     /// Submits lists to this queue and, for a gang, to the queues in `beside`.
     #[inline]
-    pub(super) fn send(
-        self: &Arc<Self>,
-        beside: &[(&Self, &[&CommandList])],
-        submission: &Submission<'_>,
-    ) -> Result<Fence> {
+    pub(super) fn send(self: &Arc<Self>, beside: &[Beside<'_, '_>], submission: &Submission<'_>) -> Result<Fence> {
         let sequence = self.send_numbered(beside, submission)?;
         Ok(Fence::new(Arc::clone(self), sequence))
     }
 
     /// Submits, and returns the sequence number that the kernel assigned.
-    fn send_numbered(&self, beside: &[(&Self, &[&CommandList])], submission: &Submission<'_>) -> Result<u64> {
+    fn send_numbered(&self, beside: &[Beside<'_, '_>], submission: &Submission<'_>) -> Result<u64> {
+        if submission.keep != Keep::Nothing {
+            return self.send_kept(beside, submission);
+        }
+        match self.jobs.take_buffers(!submission.waits.is_empty()) {
+            Some(taken) => self.send_unkept(taken, beside, submission),
+            None => self.send_kept(beside, submission),
+        }
+    }
+
+    /// Makes the kernel call of a submission that has only lists and sets and keeps nothing. Returns the buffers, and does nothing, if
+    /// it must be made in another way.
+    #[inline]
+    fn send_lent<'q, 'l>(
+        &'q self,
+        mut taken: Taken<'q, SubmitBuffers>,
+        lists: impl Iterator<Item = Option<&'l CommandList>> + Clone,
+        sets: &[&ResidencySet],
+        flags: Flags,
+    ) -> Result<Result<u64>, Taken<'q, SubmitBuffers>> {
+        match taken.parts().buffers.send_lent(self, lists, sets, flags) {
+            Some(Ok(sequence)) => {
+                self.jobs.end_without_job(taken, sequence);
+                self.retire_finished();
+                Ok(Ok(sequence))
+            }
+            Some(Err(error)) => {
+                drop(taken);
+                Ok(Err(self.refused(error.into())))
+            }
+            None => Err(taken),
+        }
+    }
+
+    /// Retires what has finished, if any of it keeps resources.
+    #[inline]
+    fn retire_finished(&self) {
+        if self.jobs.has_job_up_to(|| self.user_fence.value()) {
+            self.retire();
+        }
+    }
+
+    /// Makes the kernel calls of a submission that keeps nothing.
+    #[inline(never)]
+    fn send_unkept(
+        &self,
+        taken: Taken<'_, SubmitBuffers>,
+        beside: &[Beside<'_, '_>],
+        submission: &Submission<'_>,
+    ) -> Result<u64> {
+        let is_plain = beside.is_empty()
+            && submission.preambles.is_none()
+            && !submission.has_sync()
+            && submission.memory.binding_count() == 0;
+        if !is_plain {
+            return self.send_unkept_slowly(taken, beside, submission);
+        }
+        let lists = submission.lists.iter().map(|list| Some(*list));
+        match self.send_lent(taken, lists, submission.sets, Flags::of(submission)) {
+            Ok(outcome) => outcome,
+            Err(taken) => self.send_unkept_slowly(taken, beside, submission),
+        }
+    }
+
+    /// Makes the kernel calls of any submission that keeps nothing.
+    #[inline(never)]
+    fn send_unkept_slowly(
+        &self,
+        mut taken: Taken<'_, SubmitBuffers>,
+        beside: &[Beside<'_, '_>],
+        submission: &Submission<'_>,
+    ) -> Result<u64> {
+        let mut over = Over::default();
+        let Parts { job, buffers } = taken.parts();
+        // A panic may have left something.
+        job.clear();
+        let outcome = match name_in_empty_job(job, buffers, beside, submission) {
+            Ok(()) => buffers.send(self, beside, submission, job, &mut over),
+            Err(error) => Err(error.of(SUBMISSION).into()),
+        };
+        let sequence = job.sequence;
+        let unkept = if job.sets.is_empty() { None } else { Some(job.take_sets()) };
+        // The caller holds references to all lists.
+        job.clear();
+        let events = buffers.take_events();
+        if sequence > 0 {
+            self.jobs.end_without_job(taken, sequence);
+        } else {
+            drop(taken);
+        }
+        // Resources are dropped, and observers called, without the lock.
+        drop(unkept);
+        drop(over);
+        self.retire_finished();
+        for event in events {
+            self.device().tell(|| event);
+        }
+        match outcome {
+            Ok(()) if sequence == 0 => Err(Error::NothingToSubmit),
+            Ok(()) => Ok(sequence),
+            Err(error) => Err(self.refused(error)),
+        }
+    }
+
+    /// Makes the kernel calls of a submission that keeps resources.
+    #[inline(never)]
+    fn send_kept(&self, beside: &[Beside<'_, '_>], submission: &Submission<'_>) -> Result<u64> {
         let mut left = Left::default();
         // Read first, so that the submission itself is not retired: the next one may run the same lists.
         let done = self.user_fence.value();
@@ -406,7 +557,6 @@ impl Shared {
         } else {
             self.finish(&mut left, done)?;
         }
-        tracing::trace!(ip = %self.ip, ring = self.ring, ?sequence, "submitted");
         sequence.ok_or(Error::NothingToSubmit)
     }
 
@@ -426,11 +576,16 @@ impl Shared {
         for event in events {
             self.device().tell(|| event);
         }
-        let Some(error) = error else { return Ok(()) };
+        error.map_or(Ok(()), |error| Err(self.refused(error)))
+    }
+
+    /// Notes the loss that an error of a submission reports, and returns the error.
+    #[cold]
+    fn refused(&self, error: Error) -> Error {
         if let Error::Winsys(error) | Error::PartlySubmitted { source: error, .. } = &error {
             self.note_loss(error);
         }
-        Err(error)
+        error
     }
 
     /// Makes the kernel calls of a submission, and keeps its resources alive. Returns the last sequence number that the kernel
@@ -442,7 +597,7 @@ impl Shared {
     fn hand_over(
         &self,
         done: u64,
-        beside: &[(&Self, &[&CommandList])],
+        beside: &[Beside<'_, '_>],
         submission: &Submission<'_>,
         left: &mut Left,
     ) -> Option<u64> {
@@ -452,25 +607,17 @@ impl Shared {
             left.refuse(error.of(SUBMISSION).into());
             return None;
         }
-        if let Some((job, buffers)) = underway.parts()
-            && let Some(outcome) = buffers.send_again(self, beside, submission, job)
-        {
-            if let Err(error) = outcome {
-                left.refuse(error);
-            }
-        } else {
-            self.hand_over_other(&mut underway, beside, submission, left);
-        }
+        self.hand_over_resources(&mut underway, beside, submission, left);
         underway.end(done, &mut left.over)
     }
 
-    /// Names the resources of a submission that is not a repetition, and makes its kernel calls.
+    /// Names the resources of a submission, and makes its kernel calls.
     #[expect(clippy::inline_always, reason = "a part of the one call that nearly all submissions make")]
     #[inline(always)]
-    fn hand_over_other(
+    fn hand_over_resources(
         &self,
         underway: &mut Underway<'_, SubmitBuffers>,
-        beside: &[(&Self, &[&CommandList])],
+        beside: &[Beside<'_, '_>],
         submission: &Submission<'_>,
         left: &mut Left,
     ) {

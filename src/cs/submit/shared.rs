@@ -75,8 +75,9 @@ impl Shared {
 
     /// Releases the resources of submissions that have ended. Makes no ioctl unless work was lost before.
     pub(super) fn retire(&self) {
-        self.jobs.retire_up_to(self.user_fence.value());
-        if self.jobs.are_in_doubt() {
+        let done = self.user_fence.value();
+        self.jobs.retire_up_to(done);
+        if self.jobs.are_in_doubt(done) {
             self.wait_for_the_end(Deadline::POLL);
         }
     }

@@ -3,8 +3,8 @@
 use std::ops::Range;
 
 use crate::{
-    cs::{CommandList, retire::working_set::WorkingSet},
-    host_memory,
+    cs::{CommandList, Submission, retire::working_set::WorkingSet},
+    host_memory::{self, NoHostMemory},
     uapi::{CsChunkDep, CsChunkIb, CsChunkSyncobj},
     winsys::{ChunkScratch, Event},
 };
@@ -36,50 +36,77 @@ pub(in crate::cs) struct SubmitBuffers {
 /// and do not change.
 #[derive(Debug, Default)]
 pub(super) struct Prepared {
-    /// Empty unless the buffers have exactly the IBs and memory of these lists, and members of sets.
+    /// The numbers of the lists, until the note is complete of some of them.
     lists: Vec<u64>,
-    is_secure: bool,
-    is_preemptible: bool,
+    /// `true` if the buffers have exactly the IBs and memory of these lists, and members of sets.
+    is_complete: bool,
+    flags: Flags,
     /// `true` if none of the lists keeps sets.
     are_without_sets: bool,
 }
 
-impl Prepared {
-    /// Returns `true` if the buffers have the IBs and the memory of the lists of a submission, and none of these lists keeps sets.
+/// Flags of a submission that change its IBs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Flags {
+    pub(super) is_secure: bool,
+    pub(super) is_preemptible: bool,
+}
+
+impl Flags {
     #[inline]
-    pub(super) fn is_of_plain(&self, lists: &[&CommandList], is_secure: bool, is_preemptible: bool) -> bool {
-        self.are_without_sets && self.is_of(lists, is_secure, is_preemptible)
-    }
-
-    /// Returns `true` if the buffers have the IBs and the memory of the lists of a submission.
-    #[inline]
-    pub(super) fn is_of(&self, lists: &[&CommandList], is_secure: bool, is_preemptible: bool) -> bool {
-        let is_same = |(number, list): (&u64, &&CommandList)| *number == list.recorded().number() && !is_chained(list);
-        !lists.is_empty()
-            && self.lists.len() == lists.len()
-            && self.is_secure == is_secure
-            && self.is_preemptible == is_preemptible
-            && self.lists.iter().zip(lists).all(is_same)
-    }
-
-    /// Invalidates the lists, because the buffers change.
-    pub(super) fn clear(&mut self) {
-        self.lists.clear();
-    }
-
-    /// Stores, after [`Prepared::clear`], that the buffers have exactly the IBs and the memory of these lists, and members of sets.
-    /// None of the lists may have another list chained to it. If there is no memory to store this, the next submission lists
-    /// everything again.
-    pub(super) fn note(&mut self, lists: &[&CommandList], is_secure: bool, is_preemptible: bool) {
-        let numbers = lists.iter().map(|list| list.recorded().number());
-        if host_memory::extend(&mut self.lists, numbers).is_ok() {
-            (self.is_secure, self.is_preemptible) = (is_secure, is_preemptible);
-            self.are_without_sets = lists.iter().all(|list| list.recorded().sets().is_empty());
-        }
+    pub(super) fn of(submission: &Submission<'_>) -> Self {
+        Self { is_secure: submission.is_secure, is_preemptible: submission.is_preemptible }
     }
 }
 
-#[inline]
-fn is_chained(list: &CommandList) -> bool {
-    list.recorded().is_chained()
+impl Prepared {
+    /// Returns `true` if the buffers have the IBs and the memory of these lists, and none of them keeps sets.
+    #[inline]
+    pub(super) fn is_of_plain<'l>(&self, lists: impl Iterator<Item = Option<&'l CommandList>>, flags: Flags) -> bool {
+        self.are_without_sets && self.is_of(lists, flags)
+    }
+
+    /// Returns `true` if the buffers have the IBs and the memory of these lists.
+    #[inline]
+    pub(super) fn is_of<'l>(&self, lists: impl Iterator<Item = Option<&'l CommandList>>, flags: Flags) -> bool {
+        let mut numbers = self.lists.iter();
+        if !self.is_complete || self.flags != flags {
+            return false;
+        }
+        // Not `all`, whose closure would be called once for each part of a chained iterator.
+        for list in lists {
+            let Some(list) = list.map(CommandList::recorded) else { return false };
+            if numbers.next() != Some(&list.number()) || list.is_chained() {
+                return false;
+            }
+        }
+        numbers.next().is_none()
+    }
+
+    /// Returns `true` if the buffers have the IBs and the memory of at least one list, and none keeps sets.
+    pub(super) fn is_plain(&self) -> bool {
+        self.is_complete && self.are_without_sets
+    }
+
+    /// Invalidates the note, because the buffers change.
+    pub(super) fn clear(&mut self) {
+        self.lists.clear();
+        self.is_complete = false;
+        self.are_without_sets = true;
+    }
+
+    /// Notes, after [`Prepared::clear`], that the IBs and the memory of a list are added to the buffers. No other list may be chained
+    /// to it.
+    #[inline]
+    pub(super) fn add(&mut self, list: &CommandList) -> Result<(), NoHostMemory> {
+        let recorded = list.recorded();
+        self.are_without_sets &= recorded.sets().is_empty();
+        host_memory::push(&mut self.lists, recorded.number())
+    }
+
+    /// Notes that the buffers have exactly the IBs and the memory of the added lists, and members of sets. There is at least one list.
+    pub(super) fn end(&mut self, flags: Flags) {
+        self.flags = flags;
+        self.is_complete = !self.lists.is_empty();
+    }
 }

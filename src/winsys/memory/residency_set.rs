@@ -126,12 +126,6 @@ impl Residents {
         Ok(Self(if all.is_empty() { None } else { Some(host_memory::arc_of(all)?) }))
     }
 
-    /// Returns the empty snapshot, which has no reference count.
-    #[inline]
-    pub(crate) fn none() -> Self {
-        Self(None)
-    }
-
     /// Returns an empty snapshot with a reference count, for tests of its lifetime.
     #[cfg(test)]
     pub(crate) fn counted() -> Self {
@@ -249,11 +243,17 @@ impl ResidencySet {
         self.0.current.load(Acquire) == known.address()
     }
 
+    /// Returns `true` if `known` is the last snapshot, and the set has not changed since. Takes no lock.
+    #[inline]
+    pub(crate) fn has_last(&self, known: &WeakResidents) -> bool {
+        // No other snapshot gets the address while `known` exists, so equal addresses are the same snapshot.
+        self.0.current.load(Acquire) == known.address()
+    }
+
     /// Returns the snapshot `known` if the set has not changed since. Takes no lock.
     #[inline]
     pub(crate) fn snapshot_if_still(&self, known: &WeakResidents) -> Option<Residents> {
-        // No other snapshot gets the address while `known` exists, so equal addresses are the same snapshot.
-        if self.0.current.load(Acquire) != known.address() {
+        if !self.has_last(known) {
             return None;
         }
         match &known.0 {

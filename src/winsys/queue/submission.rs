@@ -102,34 +102,55 @@ pub struct ChunkScratch {
     /// The payloads of two chunks, kept here because headers of an earlier call are used again.
     user_fence: CsChunkFence,
     inline: uapi::BoList,
-    /// The payloads to which the headers refer; `None` if they refer to others as well.
-    listed: Option<Listed>,
+    /// The payloads to which the headers refer, and the address of the addresses of the headers; `None` if they refer to others as
+    /// well.
+    listed: Option<(Listed, u64)>,
 }
 
-/// Addresses and lengths of the payloads of a call without sync objects. A later call with equal ones needs no new headers.
+/// The payloads of a call without sync objects. A later call with equal ones needs no new headers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Listed {
+    /// Address and length.
     ibs: (usize, usize),
-    /// Addresses of `user_fence` and `inline`, which change when the scratch is moved; 0 without such a chunk.
-    user_fence: usize,
-    inline: usize,
+    bos: (usize, usize),
+    has_bo_list: bool,
+    user_fence: Option<CsChunkFence>,
+    /// The address of the scratch, because headers refer to `user_fence` and `inline` in it.
+    scratch: usize,
 }
 
 impl Listed {
     /// Returns the payloads of chunks; `None` if headers for them are always listed anew. The contents of the payloads may change
     /// between calls.
     #[inline]
-    fn of(chunks: &Chunks<'_>, user_fence: &CsChunkFence, inline: &uapi::BoList) -> Option<Self> {
+    fn of(chunks: &Chunks<'_>, scratch: &ChunkScratch) -> Option<Self> {
         if chunks.has_sync() || chunks.shadow.is_some() {
             return None;
         }
+        let listed = Self {
+            has_bo_list: chunks.bo_list.is_some(),
+            user_fence: chunks.user_fence.map(UserFence::chunk),
+            ..Self::of_payloads(chunks.ibs, chunks.bos, scratch)
+        };
+        Some(listed)
+    }
+
+    /// Returns the payloads of chunks that are only IBs, BOs and a user fence.
+    #[inline]
+    fn of_plain(ibs: &[CsChunkIb], bos: &[BoListEntry], user_fence: &UserFence, scratch: &ChunkScratch) -> Self {
+        Self { user_fence: Some(user_fence.chunk()), ..Self::of_payloads(ibs, bos, scratch) }
+    }
+
+    #[inline]
+    fn of_payloads(ibs: &[CsChunkIb], bos: &[BoListEntry], scratch: &ChunkScratch) -> Self {
         // Exposed in each call, because the headers contain only addresses.
-        let address = |is_used: bool, address: usize| if is_used { address } else { 0 };
-        Some(Self {
-            ibs: (chunks.ibs.as_ptr().expose_provenance(), chunks.ibs.len()),
-            user_fence: address(chunks.user_fence.is_some(), std::ptr::from_ref(user_fence).expose_provenance()),
-            inline: address(chunks.bo_list.is_none(), std::ptr::from_ref(inline).expose_provenance()),
-        })
+        Self {
+            ibs: (ibs.as_ptr().expose_provenance(), ibs.len()),
+            bos: (bos.as_ptr().expose_provenance(), bos.len()),
+            has_bo_list: false,
+            user_fence: None,
+            scratch: std::ptr::from_ref(scratch).expose_provenance(),
+        }
     }
 }
 
@@ -245,6 +266,60 @@ impl Context {
         if chunks.bos.len() > MOST_ENTRIES {
             return Err(Error::Ioctl { request: Cs::NAME, errno: Errno::EINVAL });
         }
+        let listed = Listed::of(chunks, scratch);
+        let addresses = match (&scratch.listed, &listed) {
+            (Some((before, addresses)), Some(now)) if before == now => *addresses,
+            _ => self.list_chunks(chunks, listed, scratch)?,
+        };
+        // SAFETY: the payload of each header is a slice borrowed for this call, the shadow areas, or one of the handle lists,
+        // `user_fence` or `inline` in `scratch`: headers of an earlier call are used only if the payloads of this one have the same
+        // addresses and lengths, and the scratch was not moved.
+        unsafe { self.send(chunks.bo_list, scratch, addresses) }.map_err(|errno| self.refused(chunks, errno))
+    }
+
+    /// Submits IBs with BOs and a user fence, if the headers in the scratch are those of such a call with payloads of the same
+    /// addresses and lengths. Otherwise returns `None`, and does nothing. The user fence must belong to this device.
+    #[inline]
+    pub(crate) fn submit_listed(
+        &self,
+        ibs: &[CsChunkIb],
+        bos: &[BoListEntry],
+        user_fence: &UserFence,
+        scratch: &ChunkScratch,
+    ) -> Option<Result<u64, Errno>> {
+        let (listed, addresses) = scratch.listed?;
+        if listed != Listed::of_plain(ibs, bos, user_fence, scratch) {
+            return None;
+        }
+        // SAFETY: equal payloads are those of the headers, and are `user_fence` and `inline` in `scratch`, or borrowed for this call.
+        Some(unsafe { self.send(None, scratch, addresses) })
+    }
+
+    /// Makes the request with the headers in `scratch`.
+    ///
+    /// # Safety
+    ///
+    /// `addresses` is the address of the list of the addresses of the headers. Each header has the address and the length of a payload
+    /// that is valid for reading during the call.
+    #[inline]
+    unsafe fn send(&self, bo_list: Option<&BoList>, scratch: &ChunkScratch, addresses: u64) -> Result<u64, Errno> {
+        let mut argument = Cs {
+            ctx_id: self.id(),
+            bo_list_handle: bo_list.map_or(0, BoList::handle),
+            num_chunks: count(scratch.headers.len()),
+            flags: 0,
+            chunks: addresses,
+        };
+        // SAFETY: `chunks` is the address of `num_chunks` addresses of headers in `scratch.headers`, which does not change until the
+        // call returns, and the caller's promise. The kernel only reads them.
+        unsafe { send_raw(self.device().kernel(), Cs::REQUEST, &mut argument) }?;
+        Ok(argument.answer().handle)
+    }
+
+    /// Lists the headers of all chunks, and returns the address of the list of their addresses.
+    #[inline(never)]
+    fn list_chunks(&self, chunks: &Chunks<'_>, listed: Option<Listed>, scratch: &mut ChunkScratch) -> Result<u64> {
+        scratch.listed = None;
         if let Some(page) = chunks.user_fence {
             scratch.user_fence = page.chunk();
         }
@@ -255,32 +330,6 @@ impl Context {
             bo_info_size: count(size_of::<BoListEntry>()),
             bo_info_ptr: wide(chunks.bos.as_ptr().expose_provenance()),
         };
-        let listed = Listed::of(chunks, &scratch.user_fence, &scratch.inline);
-        if listed.is_none() || listed != scratch.listed {
-            scratch.listed = None;
-            self.list_chunks(chunks, scratch)?;
-            scratch.listed = listed;
-        }
-        let addresses = scratch.list_addresses()?;
-        let mut argument = Cs {
-            ctx_id: self.id(),
-            bo_list_handle: chunks.bo_list.map_or(0, BoList::handle),
-            num_chunks: count(scratch.headers.len()),
-            flags: 0,
-            chunks: addresses,
-        };
-        // SAFETY: `chunks` is the address of `num_chunks` addresses of headers in `scratch.headers`, which does not change
-        // until the call returns. The payload of each header is a slice borrowed for this call, the shadow areas, or one of the
-        // handle lists, `user_fence` or `inline` in `scratch`, with its length in dwords: headers of an earlier call are used
-        // only if the payloads of this one have the same addresses and lengths. The kernel only reads them.
-        unsafe { send_raw(self.device().kernel(), Cs::REQUEST, &mut argument) }
-            .map_err(|errno| self.refused(chunks, errno))?;
-        Ok(argument.answer().handle)
-    }
-
-    /// Lists the headers of all chunks.
-    #[inline(never)]
-    fn list_chunks(&self, chunks: &Chunks<'_>, scratch: &mut ChunkScratch) -> Result<()> {
         scratch.headers.clear();
         host_memory::reserve(&mut scratch.headers, chunks.ibs.len() + MOST_OTHERS).map_err(no_memory)?;
         for ib in chunks.ibs {
@@ -300,7 +349,9 @@ impl Context {
             let ChunkScratch { headers, inline, .. } = scratch;
             push(headers, chunk_id::BO_HANDLES, std::slice::from_ref(inline));
         }
-        Ok(())
+        let addresses = scratch.list_addresses()?;
+        scratch.listed = listed.map(|listed| (listed, addresses));
+        Ok(addresses)
     }
 
     /// Lists the chunks of dependencies, waits and signals.
@@ -327,7 +378,7 @@ impl Context {
     }
 
     #[cold]
-    fn refused(&self, chunks: &Chunks<'_>, errno: Errno) -> Error {
+    pub(crate) fn refused(&self, chunks: &Chunks<'_>, errno: Errno) -> Error {
         if errno == Errno::ENOMEM {
             return Error::OutOfMemory { request: Cs::NAME, bos: chunks.bos.len() };
         }

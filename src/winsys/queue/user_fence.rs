@@ -64,6 +64,7 @@ impl UserFence {
         self.mapping.bo().device()
     }
 
+    #[inline]
     pub(super) fn chunk(&self) -> CsChunkFence {
         CsChunkFence { handle: self.mapping.bo().handle(), offset: 0 }
     }

@@ -10,7 +10,7 @@ use amdgpu_winsys::{
 
 use super::{
     open::List,
-    stream::{Stage, StreamBody, agw_stream, busy, record, stream},
+    stream::{Stage, StreamBody, agw_stream, busy, note_chained, record, stream},
 };
 use crate::{
     border::{AGW_ERROR_IN_USE, Answer, Failure, Turn, array_mut, entry, fill, text},
@@ -305,7 +305,8 @@ unsafe fn put_behind(
     let mut is_chained = false;
     entry(|| {
         // SAFETY: the caller's promise.
-        let before = unsafe { self::stream(stream, "stream") }?.body();
+        let stream = unsafe { self::stream(stream, "stream") }?;
+        let before = stream.body();
         // SAFETY: the caller's promise.
         let behind = unsafe { self::stream(next, "next") }?.body();
         if before.is_unchained || behind.is_unchained {
@@ -317,6 +318,10 @@ unsafe fn put_behind(
         let second = unsafe { any_closed(behind, "next") }?;
         if let (List::Packets(first), List::Packets(second)) = (first.list, second.list) {
             is_chained = chain(first, second).is_ok();
+            if is_chained {
+                // SAFETY: the caller's promise.
+                unsafe { note_chained(stream, true) };
+            }
         }
         Ok(())
     });
@@ -332,14 +337,18 @@ unsafe fn put_behind(
 pub unsafe extern "C" fn agw_stream_unchain(stream: *mut agw_stream) -> i32 {
     entry(|| {
         // SAFETY: the caller's promise.
-        let list = unsafe { any_list_of(stream, "stream") }?;
+        let stream = unsafe { self::stream(stream, "stream") }?;
+        // SAFETY: the caller's promise.
+        let list = unsafe { any_closed(stream.body(), "stream") }?;
         // Those of video engines are never chained.
         let List::Packets(list) = list.list else { return Ok(()) };
         // The common case, without the lock that access to the appended list needs.
-        if !list.is_chained() {
-            return Ok(());
+        if list.is_chained() {
+            list.unchain().map_err(|fault| Failure::new(AGW_ERROR_IN_USE, fault.to_string()))?;
         }
-        list.unchain().map_err(|fault| Failure::new(AGW_ERROR_IN_USE, fault.to_string()))
+        // SAFETY: the caller's promise.
+        unsafe { note_chained(stream, false) };
+        Ok(())
     })
 }
 

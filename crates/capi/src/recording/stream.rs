@@ -54,8 +54,8 @@ pub struct agw_stream_head {
     pub user: *mut c_void,
     /// IP type, `AGW_IP_*`; read-only.
     pub ip: u32,
-    /// Reserved, zero.
-    pub pad: u32,
+    /// 1 while `agw_stream_unchain` has something to undo, else 0; read-only.
+    pub is_chained: u32,
 }
 
 impl Handle for agw_stream {
@@ -158,6 +158,16 @@ pub(super) fn busy(argument: &str) -> Failure {
     Failure::new(AGW_ERROR_IN_USE, format!("{argument}: {FAULT}"))
 }
 
+/// Stores in the head of a stream whether another stream is appended to it.
+///
+/// # Safety
+///
+/// Nothing else uses the stream.
+pub(super) unsafe fn note_chained(stream: &Shell<agw_stream>, is_chained: bool) {
+    // SAFETY: the head of a live object, and the caller's promise.
+    unsafe { (*stream.head()).is_chained = is_chained.into() };
+}
+
 /// Records the dwords that the caller stored.
 fn take_over(open: &mut Open, used: u64) -> Answer {
     let stored = used.checked_sub(wide(open.chunk_len()));
@@ -213,7 +223,8 @@ pub unsafe extern "C" fn agw_stream_create(
         let ip = ip(ip_type)?;
         let (is_secondary, dwords) = (flags & AGW_STREAM_SECONDARY != 0, index(dwords));
         let mut open = Open::new(&state.device, ip, is_secondary, dwords)?;
-        let head = agw_stream_head { window: window(&mut open), user: std::ptr::null_mut(), ip: ip_type, pad: 0 };
+        let head =
+            agw_stream_head { window: window(&mut open), user: std::ptr::null_mut(), ip: ip_type, is_chained: 0 };
         let is_unchained = flags & AGW_STREAM_UNCHAINED != 0;
         let recording = Recording { stage: Stage::Open(open), ip, is_secondary, dwords };
         let body = StreamBody { recording: Contracted::new(recording), is_unchained, state: Arc::clone(state) };
@@ -305,6 +316,8 @@ pub unsafe extern "C" fn agw_stream_reset(stream: *mut agw_stream) -> i32 {
             Ok(mut open) => {
                 // SAFETY: the head of a live object, which only the caller uses.
                 unsafe { window_of(stream).write(window(&mut open)) };
+                // SAFETY: the caller's promise.
+                unsafe { note_chained(stream, false) };
                 *stage = Stage::Open(open);
                 Ok(())
             }

@@ -9,10 +9,16 @@ use super::{
     lists::{Closed, list_of},
     queue::{AnyQueue, agw_queue, queue},
     stream::agw_stream,
-    submission::{Few, Named, Options, agw_submission, points, sets},
+    submission::{
+        AGW_SUBMIT_KEEP_NOTHING, AGW_SUBMIT_PREEMPTIBLE, AGW_SUBMIT_SECURE, Few, Named, Options, agw_submission,
+        points, sets,
+    },
     video_lists,
 };
-use crate::border::{Answer, IS_CHECKED, Turn, array, entry, put, view};
+use crate::{
+    border::{Answer, IS_CHECKED, Turn, array, entry, put, view},
+    objects::residents,
+};
 
 /// Submits to a queue. Writes the sequence number of the submission to `sequence`, unless that is null.
 ///
@@ -43,10 +49,10 @@ pub unsafe extern "C" fn agw_queue_submit(
         let number = match &body.queue {
             AnyQueue::Packets(queue) => {
                 // SAFETY: the caller's promise.
-                match unsafe { in_one_call(queue, submission, wants_number) }? {
+                match unsafe { lent(queue, submission) }? {
                     Some(number) => number,
                     // SAFETY: the caller's promise.
-                    None => unsafe { in_any_way(queue, submission) }?,
+                    None => unsafe { in_other_ways(queue, submission, wants_number) }?,
                 }
             }
             // SAFETY: the caller's promise.
@@ -60,7 +66,71 @@ pub unsafe extern "C" fn agw_queue_submit(
     })
 }
 
-/// Submits streams for one ring by one call to the kernel, the most common case. Each list is resolved once, directly into the
+/// Submits streams that the caller keeps alive, if nothing else is to be done. Returns `None`, and does nothing, for any other
+/// submission. Errors of streams are left to [`in_other_ways`].
+///
+/// # Safety
+///
+/// The requirements of [`agw_queue_submit`].
+#[inline]
+unsafe fn lent(queue: &Queue, submission: &agw_submission) -> Answer<Option<u64>> {
+    let agw_submission { keep, flags, .. } = *submission;
+    let others = submission.bo_count | submission.follower_count | submission.wait_count | submission.signal_count;
+    // A checked build keeps a lock on each stream for the duration of the call.
+    if IS_CHECKED
+        || others != 0
+        || keep != AGW_SUBMIT_KEEP_NOTHING
+        || flags & !(AGW_SUBMIT_SECURE | AGW_SUBMIT_PREEMPTIBLE) != 0
+    {
+        return Ok(None);
+    }
+    // SAFETY: the caller's promise, for this and the other arrays.
+    let initial = unsafe { array(submission.initial, submission.initial_count, "initial") }?;
+    // SAFETY: as above.
+    let streams = unsafe { array(submission.streams, submission.stream_count, "streams") }?;
+    // SAFETY: as above.
+    let further = unsafe { array(submission.further, submission.further_count, "further") }?;
+    // SAFETY: as above.
+    let last = unsafe { array(submission.last, submission.last_count, "last") }?;
+    // SAFETY: as above.
+    let sets = unsafe { array(submission.sets, submission.set_count, "sets") }?;
+    let set;
+    let sets = match sets {
+        [] => &[],
+        &[handle] => {
+            // SAFETY: as above.
+            set = [&unsafe { residents(handle) }?.set];
+            &set[..]
+        }
+        _ => return Ok(None),
+    };
+    for &handle in further {
+        // A single call does not use them, but invalid ones are still an error.
+        // SAFETY: as above.
+        unsafe { list_of(handle, "further") }?;
+    }
+    // SAFETY: as above.
+    let list = |&handle: &*const agw_stream| unsafe { list_of(handle, "streams") }.ok().map(|closed| closed.list);
+    let lists = initial.iter().chain(streams).chain(last).map(list);
+    Ok(queue.submit_lent(lists, sets, flags & AGW_SUBMIT_SECURE != 0, flags & AGW_SUBMIT_PREEMPTIBLE != 0)?)
+}
+
+/// Submits any submission, and returns the sequence number, or 0 if `wants_number` is not set.
+///
+/// # Safety
+///
+/// The requirements of [`agw_queue_submit`].
+#[inline(never)]
+unsafe fn in_other_ways(queue: &Queue, submission: &agw_submission, wants_number: bool) -> Answer<u64> {
+    // SAFETY: the caller's promise.
+    match unsafe { in_one_call(queue, submission, wants_number) }? {
+        Some(number) => Ok(number),
+        // SAFETY: the caller's promise.
+        None => unsafe { in_any_way(queue, submission) },
+    }
+}
+
+/// Submits streams for one ring by one call to the kernel, the usual case. Each list is resolved once, directly into the
 /// array that the library takes. Returns the sequence number, or 0 if `wants_number` is not set. Returns `None`, and does
 /// nothing, for other kinds of submissions.
 ///

@@ -1,0 +1,225 @@
+//! Submissions whose resources the caller keeps alive.
+
+use std::sync::Arc;
+
+use crate::spy::Spy;
+use crate::support::{
+    CHIPS, chip, device, host_memory, job_time,
+    jobs::{context, impatient_gpu, load, patient_gpu, store, wait_for},
+    queue,
+};
+use amdgpu_layers::FaultInjector;
+use amdgpu_sim::SimKernel;
+use amdgpu_winsys::{
+    cs::{BoListMode, CommandList, Error, HangReport, Keep, Queue, QueueOptions, Submission, Target},
+    heaps::DeviceMemory,
+    uapi::{Argument as _, Cs, GemClose},
+    vamgr::GpuVa,
+    winsys::{Device, Errno, Event, Ip, Observer, ResidencySet},
+};
+use parking_lot::Mutex;
+
+/// A device with a queue, and memory that lists write.
+struct Rig {
+    device: Device,
+    queue: Queue,
+    memory: DeviceMemory,
+}
+
+impl Rig {
+    fn new(name: &str, ip: Ip) -> Self {
+        Self::on(device(name), ip)
+    }
+
+    fn on(device: Device, ip: Ip) -> Self {
+        let (queue, memory) = (queue(&device, ip, 0), host_memory(&device, 4096));
+        Self { device, queue, memory }
+    }
+
+    fn at(&self, dword: u64) -> GpuVa {
+        self.memory.address().checked_add(4 * dword).unwrap()
+    }
+
+    fn store(&self, dword: u64, value: u32) -> CommandList {
+        store(&self.device, self.queue.target(), self.at(dword), value)
+    }
+
+    fn finish(&self) {
+        assert!(self.queue.last().wait(job_time()).unwrap());
+    }
+}
+
+/// Submits without flags.
+fn lend(queue: &Queue, lists: &[&CommandList], sets: &[&ResidencySet]) -> Result<Option<u64>, Error> {
+    queue.submit_lent(lists.iter().map(|list| Some(*list)), sets, false, false)
+}
+
+fn keeping_nothing<'a>(lists: &'a [&'a CommandList], sets: &'a [&'a ResidencySet]) -> Submission<'a> {
+    Submission { lists, sets, keep: Keep::Nothing, ..Submission::default() }
+}
+
+#[test]
+fn lists_run_in_each_order_in_which_they_are_lent_on_every_chip() {
+    for name in CHIPS {
+        for ip in [Ip::Gfx, Ip::Compute, Ip::Sdma] {
+            let rig = Rig::new(name, ip);
+            let set = ResidencySet::new();
+            set.add(rig.memory.binding());
+            let lists: Vec<_> = (0..3).map(|at| rig.store(0, at)).collect();
+            let [a, b, c] = [&lists[0], &lists[1], &lists[2]];
+            // The set is listed by an ordinary submission first.
+            assert_eq!(lend(&rig.queue, &[a], &[&set]).unwrap(), None, "{name} {ip}: the set is unknown");
+            rig.queue.submit(&keeping_nothing(&[a], &[&set])).unwrap();
+            let orders = [vec![a, b, c], vec![a, b, c], vec![c, b], vec![c], vec![c, c, a], vec![b, c, a, b]];
+            for (order, number) in orders.iter().zip(2..) {
+                assert_eq!(lend(&rig.queue, order, &[&set]).unwrap(), Some(number), "{name} {ip}");
+                rig.finish();
+                let last = lists.iter().position(|list| std::ptr::eq(list, *order.last().unwrap())).unwrap();
+                assert_eq!(load(&rig.memory, 0) as usize, last, "{name} {ip} {number}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_submission_that_takes_more_than_one_call_is_left_to_the_usual_way_and_does_nothing() {
+    let rig = Rig::new("navi21", Ip::Compute);
+    let [list, other] = [rig.store(0, 1), rig.store(1, 2)];
+    let set = ResidencySet::new();
+    rig.queue.submit(&keeping_nothing(&[&list], &[])).unwrap();
+    let many = vec![&list; 300];
+    let graphics = store(&rig.device, queue(&rig.device, Ip::Gfx, 0).target(), rig.at(0), 3);
+    let refuse = |lists: &[Option<&CommandList>], sets: &[&ResidencySet], what: &str| {
+        let answer = rig.queue.submit_lent(lists.iter().copied(), sets, false, false);
+        assert_eq!((answer.unwrap(), rig.queue.last().sequence()), (None, 1), "{what}");
+    };
+    refuse(&[], &[], "no list");
+    refuse(&[Some(&list), None], &[], "an invalid list");
+    refuse(&[Some(&graphics)], &[], "a list for another ring");
+    refuse(&many.iter().map(|list| Some(*list)).collect::<Vec<_>>(), &[], "more IBs than fit");
+    refuse(&[Some(&list)], &[&set, &set], "two sets");
+    set.add(rig.memory.binding());
+    refuse(&[Some(&list)], &[&set], "a set that was not listed");
+    let secure = rig.queue.submit_lent([Some(&list)].into_iter(), &[], true, false);
+    assert_eq!((secure.is_err() || secure.unwrap().is_none(), rig.queue.last().sequence()), (true, 1));
+    list.chain(&other).unwrap();
+    refuse(&[Some(&list)], &[], "a chain");
+    list.unchain().unwrap();
+    assert_eq!(lend(&rig.queue, &[&list], &[]).unwrap(), Some(2));
+    rig.finish();
+    let kept = QueueOptions { bo_list_mode: BoListMode::Kept, ..QueueOptions::default() };
+    let queue = Queue::with_options(&context(&rig.device), Ip::Compute, 0, kept).unwrap();
+    assert_eq!(lend(&queue, &[&list], &[]).unwrap(), None, "the kernel keeps the list of BOs");
+}
+
+/// Stores the BO counts of submissions.
+#[derive(Clone, Debug, Default)]
+struct BoCounts(Arc<Mutex<Vec<usize>>>);
+
+impl Observer for BoCounts {
+    fn observe(&self, event: &Event) {
+        if let Event::Submitted { bos, .. } = event {
+            self.0.lock().push(*bos);
+        }
+    }
+}
+
+#[test]
+fn an_observer_sees_each_submission_that_keeps_nothing() {
+    let counts = BoCounts::default();
+    let kernel = SimKernel::open(chip("navi21"));
+    let rig = Rig::on(Device::with_observer(kernel, counts.clone()).unwrap(), Ip::Compute);
+    let (list, set) = (rig.store(0, 1), ResidencySet::new());
+    set.add(rig.memory.binding());
+    for _ in 0..3 {
+        assert_eq!(lend(&rig.queue, &[&list], &[&set]).unwrap(), None);
+        rig.queue.submit(&keeping_nothing(&[&list], &[&set])).unwrap();
+    }
+    assert_eq!(*counts.0.lock(), [2, 2, 2], "the memory and the list's IB");
+}
+
+/// A member that another thread removes and frees during the call: its handle is closed when the kernel looks at it.
+#[test]
+fn a_member_that_is_freed_during_a_submission_is_left_out_of_it() {
+    let kernel = Spy::on(SimKernel::open(chip("navi21")));
+    let rig = Rig::on(Device::new(Arc::clone(&kernel)).unwrap(), Ip::Compute);
+    let (list, set) = (rig.store(0, 5), ResidencySet::new());
+    let member = host_memory(&rig.device, 4096);
+    set.add(rig.memory.binding());
+    set.add(member.binding());
+    let (lists, sets) = ([&list], [&set]);
+    let submission = keeping_nothing(&lists, &sets);
+    rig.queue.submit(&submission).unwrap();
+    let freed = Mutex::new(Some(member));
+    let (members, calls) = (set.clone(), Arc::new(Mutex::new(Vec::new())));
+    let counted = Arc::clone(&calls);
+    kernel.layer().watch(move |seen| {
+        if seen.is::<Cs>() {
+            counted.lock().push(seen.bos().len());
+            if let Some(member) = freed.lock().take() {
+                members.remove(member.binding());
+            }
+        } else if seen.is::<GemClose>() {
+            counted.lock().push(0);
+        }
+    });
+    assert_eq!(rig.queue.submit(&submission).unwrap().sequence(), 2);
+    kernel.layer().look_away();
+    assert_eq!(*calls.lock(), [3, 0, 2], "refused with the closed handle, and made again without it");
+    rig.finish();
+    assert_eq!(load(&rig.memory, 0), 5);
+}
+
+#[test]
+fn a_refusal_that_no_change_of_the_set_explains_is_an_error() {
+    let kernel = Arc::new(FaultInjector::new(SimKernel::open(chip("navi21"))));
+    let rig = Rig::on(Device::new(Arc::clone(&kernel)).unwrap(), Ip::Compute);
+    let list = rig.store(0, 1);
+    for expected in 1..=2 {
+        assert_eq!(lend(&rig.queue, &[&list], &[]).unwrap(), Some(expected));
+    }
+    kernel.fail_nth_ioctl(Cs::REQUEST, 0, Errno::EINVAL);
+    assert!(matches!(lend(&rig.queue, &[&list], &[]).unwrap_err(), Error::Winsys(_)));
+    kernel.fail_nth_ioctl(Cs::REQUEST, 0, Errno::ENOMEM);
+    assert_eq!(lend(&rig.queue, &[&list], &[]).unwrap(), Some(3), "tried again");
+    kernel.fail_nth_ioctl(Cs::REQUEST, 0, Errno::ENODEV);
+    assert!(lend(&rig.queue, &[&list], &[]).unwrap_err().loss().is_some());
+}
+
+#[test]
+fn submissions_that_keep_nothing_count_as_in_flight_and_retire_what_others_keep() {
+    let rig = Rig::on(Device::new(patient_gpu("navi21").open()).unwrap(), Ip::Compute);
+    let kept = rig.store(1, 1);
+    let bindings = [rig.memory.binding().clone()];
+    let whole = Submission { lists: &[&kept], memory: &bindings, ..Submission::default() };
+    rig.queue.submit(&whole).unwrap();
+    rig.finish();
+    let again = rig.queue.submit(&whole).unwrap();
+    let gate = wait_for(&rig.device, rig.queue.target(), rig.at(0), 1);
+    while !again.is_signalled() {}
+    rig.queue.submit(&keeping_nothing(&[&gate], &[])).unwrap();
+    let Target::Pm4(target) = rig.queue.target() else { panic!("a compute ring") };
+    assert!(kept.record_again(target).is_ok(), "the queue let go of it");
+    let other = rig.store(1, 1);
+    rig.queue.submit(&Submission { lists: &[&other], memory: &bindings, ..Submission::default() }).unwrap();
+    rig.queue.submit(&keeping_nothing(&[&gate], &[])).unwrap();
+    assert_eq!((rig.queue.in_flight(), rig.queue.last().sequence()), (3, 5));
+    rig.memory.mapping().unwrap().store_u32(0, 1).unwrap();
+    rig.finish();
+    assert_eq!(rig.queue.in_flight(), 0);
+}
+
+#[test]
+fn a_hang_report_does_not_blame_a_later_submission_for_one_that_keeps_nothing() {
+    let rig = Rig::on(Device::new(impatient_gpu("navi21").open()).unwrap(), Ip::Compute);
+    let gate = wait_for(&rig.device, rig.queue.target(), rig.at(0), 1);
+    let later = rig.store(1, 1);
+    rig.queue.submit(&keeping_nothing(&[&gate], &[])).unwrap();
+    let bindings = [rig.memory.binding().clone()];
+    rig.queue.submit(&Submission { lists: &[&later], memory: &bindings, ..Submission::default() }).unwrap();
+    let lists = |report: &HangReport| report.queues.iter().filter(|queue| queue.excerpt.is_some()).count();
+    assert_eq!(lists(&HangReport::new(&rig.device).with_queue(&rig.queue, None)), 0);
+    assert!(rig.queue.last().wait(job_time()).is_err(), "the GPU gives it up");
+    assert_eq!(rig.queue.in_flight(), 0, "all have ended");
+    assert_eq!(lists(&HangReport::new(&rig.device).with_queue(&rig.queue, None)), 0);
+}
