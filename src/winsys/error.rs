@@ -209,7 +209,7 @@ pub enum Error {
     },
 
     /// A range is not inside its object.
-    #[error("{len} bytes at offset {offset} are not inside the {size} bytes of BO {handle}")]
+    #[error("{len} bytes at offset {offset} are not inside the {size} bytes of {}", object(*handle))]
     Range {
         /// The BO's handle; 0 if the object is not a BO.
         handle: u32,
@@ -334,6 +334,11 @@ pub enum Error {
         /// The kernel's report of the loss.
         loss: Loss,
     },
+}
+
+/// Names the object that a range should be inside of.
+fn object(handle: u32) -> String {
+    if handle == 0 { "the object".to_owned() } else { format!("BO {handle}") }
 }
 
 impl NoHostMemory {

@@ -137,7 +137,7 @@ const CASES: &[Case] = &[
         // SAFETY: see the first case.
         unsafe { agw_device_fd(memory.as_mut_ptr().cast()) };
     }),
-    ("freed in an array", "agw_sync_wait: argument sync: the agw_sync was freed", || {
+    ("freed in an array", "agw_sync_wait: argument points: the agw_sync was freed", || {
         let mut sync = null_mut();
         // SAFETY: see the first case.
         unsafe {
@@ -153,12 +153,16 @@ const CASES: &[Case] = &[
         // SAFETY: see the first case.
         unsafe { agw_stream_grow(stream, 1 << 16) };
     }),
-    ("size of a structure", "agw_bo_create: argument struct agw_bo_request: struct_size is not its size", || {
-        let (mut request, mut bo) = (request(4096), null_mut());
-        request.struct_size = 0;
-        // SAFETY: see the first case.
-        unsafe { agw_bo_create(device(), &raw const request, &raw mut bo) };
-    }),
+    (
+        "size of a structure",
+        "agw_bo_create: argument request: struct_size is 0, and not the size of a struct agw_bo_request",
+        || {
+            let (mut request, mut bo) = (request(4096), null_mut());
+            request.struct_size = 0;
+            // SAFETY: see the first case.
+            unsafe { agw_bo_create(device(), &raw const request, &raw mut bo) };
+        },
+    ),
     ("length of an array", "agw_sync_wait: argument points: has more than 1 GiB", || {
         let points = [agw_sync_point { sync: null(), point: 0 }];
         // SAFETY: see the first case.

@@ -66,6 +66,16 @@ fn compile(compiler: &str, standard: &str, end: &str) {
     check(compiler, standard, end, "header", text).unwrap();
 }
 
+/// Compiles a program of two parts that both include the header, as those of a driver with headers of its own do.
+#[test]
+fn the_header_may_be_included_twice() {
+    let text =
+        "#include \"amdgpu_winsys.h\"\n#include \"amdgpu_winsys.h\"\nint main(void) { return agw_bo_head(0) != 0; }\n";
+    for (compiler, standard, end) in [("cc", "c99", "c"), ("cc", "c11", "c"), ("c++", "c++17", "cpp")] {
+        check(compiler, standard, end, "twice", text).unwrap();
+    }
+}
+
 #[test]
 fn c99_c11_and_cpp17_take_the_header_without_a_warning() {
     for standard in ["c99", "c11"] {

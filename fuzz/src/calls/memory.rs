@@ -459,7 +459,8 @@ impl Life {
             4 => {
                 // SAFETY: a handle of this life.
                 let result = unsafe { agw_memory_set_priority(handle, f32::from(c) / 100.0) };
-                self.objects.judge("agw_memory_set_priority", result, is_good, &[AGW_SUCCESS]);
+                let fitting = if c <= 100 { AGW_SUCCESS } else { AGW_ERROR_INVALID_ARGUMENT };
+                self.objects.judge("agw_memory_set_priority", result, is_good, &[fitting]);
             }
             _ => {
                 let of = self.objects.device_of(memory);

@@ -34,8 +34,19 @@ pub(crate) fn entry<F: FnOnce() -> Answer>(call: F) -> i32 {
     }
 }
 
+/// Runs a call that returns a value instead of a result. If it fails, the value is `instead`, and the failure is kept for
+/// `agw_last_error`. No panic unwinds out of it.
+pub(crate) fn value<T, F: FnOnce() -> Answer<T>>(instead: T, call: F) -> T {
+    enter::<F>();
+    let outcome = if CATCHES { caught(call) } else { call() };
+    outcome.unwrap_or_else(|failure| {
+        failed(&failure);
+        instead
+    })
+}
+
 /// Runs a call. Marks its device if it panics.
-fn caught<F: FnOnce() -> Answer>(call: F) -> Answer {
+fn caught<T, F: FnOnce() -> Answer<T>>(call: F) -> Answer<T> {
     let outcome = catch_unwind(AssertUnwindSafe(call)).unwrap_or_else(|_panic| {
         let flag = POISONED.get();
         if !flag.is_null() {

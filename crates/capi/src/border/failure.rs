@@ -2,9 +2,9 @@
 
 use amdgpu_winsys::{
     cs,
-    heaps::MemoryError,
+    heaps::{AllocateError, MemoryError},
     vamgr::VaError,
-    winsys::{Errno, Error, Loss},
+    winsys::{BoRuleError, Errno, Error, Loss},
 };
 
 use super::result::{
@@ -99,6 +99,9 @@ impl From<Error> for Failure {
             Error::DependencyLost { .. } => AGW_ERROR_DEPENDENCY_LOST,
             Error::OutOfMemory { .. } => AGW_ERROR_OUT_OF_HOST_MEMORY,
             Error::ClocksTaken => AGW_ERROR_IN_USE,
+            Error::VaFlags { .. } | Error::Range { .. } | Error::ForeignDevice { .. } => AGW_ERROR_INVALID_ARGUMENT,
+            error @ Error::Misaligned { .. } if is_unknown(error) => AGW_ERROR_INVALID_ARGUMENT,
+            Error::BoRule { rule, .. } if is_wrong_everywhere(rule) => AGW_ERROR_INVALID_ARGUMENT,
             // For any request: the kernel has no memory, or the process has no descriptor for it.
             error
                 if is_unknown(error)
@@ -109,8 +112,32 @@ impl From<Error> for Failure {
             error => error.vk_result() as i32,
         };
         let errno = error.errno().map_or(0, Errno::raw);
-        Self { code, details: Some(Box::new(Details { errno, loss: error.loss(), text: error.to_string() })) }
+        let text = match argument_of(&error) {
+            Some(argument) => format!("{argument}: {error}"),
+            None => error.to_string(),
+        };
+        Self { code, details: Some(Box::new(Details { errno, loss: error.loss(), text })) }
     }
+}
+
+/// Returns `true` if no kernel and no chip accepts what breaks the rule.
+fn is_wrong_everywhere(rule: &BoRuleError) -> bool {
+    use BoRuleError::{Alignment, Domain, Flag, MixedDomains, ZeroSize};
+    matches!(rule, ZeroSize | Alignment { .. } | Domain(_) | MixedDomains(_) | Flag(_))
+}
+
+/// Returns the name of the argument or field that an error is about, if it has the same name in all functions.
+fn argument_of(error: &Error) -> Option<&'static str> {
+    Some(match error {
+        Error::VaFlags { .. } => "va_flags",
+        Error::BoRule { rule, .. } => match rule {
+            BoRuleError::ZeroSize | BoRuleError::SizeOverflow { .. } => "size",
+            BoRuleError::Alignment { .. } => "alignment",
+            BoRuleError::Domain(_) | BoRuleError::MixedDomains(_) => "domains",
+            _ => "flags",
+        },
+        _ => return None,
+    })
 }
 
 impl From<cs::Error> for Failure {
@@ -123,6 +150,10 @@ impl From<cs::Error> for Failure {
             }
             cs::Error::QueueTaken { .. } => Self::new(AGW_ERROR_IN_USE, ""),
             cs::Error::NoSuchRing { .. } | cs::Error::NoLanguage { .. } => Self::new(AGW_ERROR_FEATURE_NOT_PRESENT, ""),
+            cs::Error::Address(error) => error.into(),
+            cs::Error::StreamCapacity { .. } | cs::Error::WrongQueue { .. } | cs::Error::WrongStream { .. } => {
+                Self::new(AGW_ERROR_INVALID_ARGUMENT, "")
+            }
             error => {
                 let loss = error.loss();
                 let mut failure = Self::new(error.vk_result() as i32, "");
@@ -152,6 +183,14 @@ impl From<cs::VideoError> for Failure {
 }
 
 impl Failure {
+    /// Adds a reason to the text.
+    #[must_use]
+    pub(crate) fn with_hint(mut self, hint: &str) -> Self {
+        let text = &mut self.details.get_or_insert_default().text;
+        *text = format!("{hint} ({text})");
+        self
+    }
+
     fn with_text(mut self, text: String) -> Self {
         self.details.get_or_insert_default().text = text;
         self
@@ -160,14 +199,15 @@ impl Failure {
 
 impl From<VaError> for Failure {
     fn from(error: VaError) -> Self {
-        let code = if error.is_about_the_address() {
-            AGW_ERROR_INVALID_OPAQUE_CAPTURE_ADDRESS
-        } else if error.is_out_of_space() {
-            AGW_ERROR_OUT_OF_DEVICE_MEMORY
-        } else {
-            AGW_ERROR_INVALID_ARGUMENT
+        let (code, argument) = match error {
+            VaError::ZeroSize => (AGW_ERROR_INVALID_ARGUMENT, "size: "),
+            VaError::SizeOverflow { .. } => (AGW_ERROR_OUT_OF_DEVICE_MEMORY, "size: "),
+            VaError::AlignmentOverflow { .. } | VaError::ZeroAlignment => (AGW_ERROR_INVALID_ARGUMENT, "alignment: "),
+            VaError::HostMemory { .. } => (AGW_ERROR_OUT_OF_HOST_MEMORY, ""),
+            error if error.is_about_the_address() => (AGW_ERROR_INVALID_OPAQUE_CAPTURE_ADDRESS, "address: "),
+            _ => (AGW_ERROR_OUT_OF_DEVICE_MEMORY, ""),
         };
-        Self::new(code, error.to_string())
+        Self::new(code, format!("{argument}{error}"))
     }
 }
 
@@ -175,7 +215,11 @@ impl From<MemoryError> for Failure {
     fn from(error: MemoryError) -> Self {
         let (code, text) = (error.vk_result() as i32, error.to_string());
         match error {
-            MemoryError::Winsys(error) => Self::from(error).with_text(text),
+            MemoryError::Winsys(error) => error.into(),
+            MemoryError::SparseAddress(error) => error.into(),
+            MemoryError::Request(AllocateError::NoSuchType { .. }) | MemoryError::MappedRange { .. } => {
+                Self::new(AGW_ERROR_INVALID_ARGUMENT, text)
+            }
             // RADV returns success for a size of zero; here every failure is an error.
             _ if code >= 0 => Self::new(AGW_ERROR_INVALID_ARGUMENT, text),
             _ => Self::new(code, text),

@@ -11,8 +11,10 @@ use std::{
 use amdgpu_winsys::winsys::{Blame, LossReason};
 
 use super::{
+    checked::within,
     failure::Failure,
-    result::{AGW_ERROR_INVALID_ARGUMENT, AGW_NOT_READY, AGW_SUCCESS},
+    memory::out,
+    result::{AGW_NOT_READY, AGW_SUCCESS},
     versioned::{Versioned, write},
 };
 
@@ -72,8 +74,11 @@ pub(super) fn keep(failure: &Failure) {
         vram_lost: loss.vram_lost.into(),
         errno_value: details.errno,
     }));
+    keep_text(&details.text);
+}
+
+fn keep_text(text: &str) {
     // Cut at the start of a character, so that the rest consists of whole characters.
-    let text = &details.text;
     let len = (0..TEXT_BYTES).rev().find(|&len| text.is_char_boundary(len)).unwrap_or(0);
     let bytes = text.as_bytes().get(..len).unwrap_or(text.as_bytes());
     TEXT.with(|room| {
@@ -107,10 +112,20 @@ pub extern "C" fn agw_last_errno() -> i32 {
 /// `loss` is null, or valid for writing as many bytes as its `struct_size` says.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn agw_last_loss(loss: *mut agw_loss) -> i32 {
-    let Some(last) = LOSS.get() else { return AGW_NOT_READY };
-    // SAFETY: the caller's promise.
-    match unsafe { write(loss, last) } {
+    let answer = || {
+        out(loss, "loss")?;
+        let last = LOSS.get().ok_or_else(|| Failure::outcome(AGW_NOT_READY))?;
+        // SAFETY: the caller's promise.
+        unsafe { write(loss, last) }
+    };
+    match within(answer) {
         Ok(()) => AGW_SUCCESS,
-        Err(_) => AGW_ERROR_INVALID_ARGUMENT,
+        Err(failure) => {
+            // The loss stays, so that the call can be repeated with a valid argument.
+            if failure.code() < 0 {
+                keep_text(failure.text());
+            }
+            failure.code()
+        }
     }
 }

@@ -21,7 +21,7 @@ pub use self::{
 pub(crate) use self::{
     checked::{IS_CHECKED, broken, within},
     contracted::{Contracted, Turn},
-    entry::{entry, touch},
+    entry::{entry, touch, value},
     failure::{Answer, Failure},
     memory::{FEW, array, array_mut, fill, out, put, text},
     object::{Handle, Shell, create, get, reference, release, shell},

@@ -4,7 +4,6 @@ use std::{ffi::c_void, os::fd::IntoRawFd, ptr::NonNull, sync::Arc};
 
 use amdgpu_winsys::{
     heaps::{AllocateFlags, AllocateInfo, DeviceMemory, ExternalHandleTypes, ImportInfo, MemoryError, Replay},
-    vamgr::GpuVa,
     winsys::UserMemory,
 };
 use parking_lot::Mutex;
@@ -15,7 +14,7 @@ use crate::{
         AGW_ERROR_DEVICE_LOST, AGW_ERROR_MEMORY_MAP_FAILED, Answer, Failure, Handle, Versioned, create, entry, get,
         out, put, read, reference, release, within,
     },
-    objects::{DeviceState, agw_bo, agw_bo_head, bo_object, duplicate, lent},
+    objects::{DeviceState, agw_bo, agw_bo_head, bo_object, chosen_address, duplicate, lent},
 };
 
 /// The memory can be exported as a descriptor.
@@ -96,6 +95,10 @@ pub struct agw_memory_request {
 // SAFETY: all fields are numbers for which every bit pattern is valid, and the first two are the size and zero.
 unsafe impl Versioned for agw_memory_request {
     const NAME: &'static str = "struct agw_memory_request";
+
+    fn unused(&self) -> u32 {
+        self.reserved | self.pad
+    }
 }
 
 impl Handle for agw_memory {
@@ -131,10 +134,20 @@ fn object(state: &Arc<DeviceState>, memory: DeviceMemory) -> Answer<*mut agw_mem
 
 fn wishes(request: &agw_memory_request) -> Answer<AllocateFlags> {
     only(request.flags, AllocateFlags::all().bits() | AGW_MEMORY_REPLAYABLE, "flags")?;
+    check_priority(request.priority)?;
     Ok(AllocateFlags::from_bits_truncate(request.flags))
 }
 
 /// Converts the request of an import.
+/// Checks a priority, which may be no number at all.
+fn check_priority(priority: f32) -> Answer {
+    if (0.0..=1.0).contains(&priority) {
+        Ok(())
+    } else {
+        Err(Failure::argument("priority", &format!("is {priority}, not 0.0 to 1.0")))
+    }
+}
+
 fn import_info(request: &agw_memory_request) -> Answer<ImportInfo> {
     if request.address != 0 || request.flags & AGW_MEMORY_REPLAYABLE != 0 {
         return Err(Failure::argument("address", "of an import cannot be chosen"));
@@ -165,7 +178,7 @@ pub unsafe extern "C" fn agw_memory_allocate(
         let replay = match request.address {
             0 if request.flags & AGW_MEMORY_REPLAYABLE != 0 => Replay::Capture,
             0 => Replay::No,
-            address => Replay::At(GpuVa::from_48_bits(address)),
+            address => Replay::At(chosen_address(address)?),
         };
         let agw_memory_request { memory_type, size, priority, .. } = request;
         let allocated = body.manager.allocate(&AllocateInfo { memory_type, size, flags, priority, replay })?;
@@ -342,6 +355,9 @@ pub unsafe extern "C" fn agw_memory_export(memory: *const agw_memory, handle_typ
         // SAFETY: the caller's promise.
         let body = unsafe { self::memory(memory) }?;
         out(fd, "fd")?;
+        if ![AGW_HANDLE_OPAQUE_FD, AGW_HANDLE_DMA_BUF].contains(&handle_type) {
+            return Err(Failure::argument("handle_type", "is no AGW_HANDLE_*"));
+        }
         let exported = body.memory.lock().export(ExternalHandleTypes::from_bits_retain(handle_type))?;
         // SAFETY: checked above, and the caller's promise.
         unsafe { put(fd, exported.into_raw_fd()) };
@@ -358,7 +374,9 @@ pub unsafe extern "C" fn agw_memory_export(memory: *const agw_memory, handle_typ
 pub unsafe extern "C" fn agw_memory_set_priority(memory: *const agw_memory, priority: f32) -> i32 {
     entry(|| {
         // SAFETY: the caller's promise.
-        unsafe { self::memory(memory) }?.memory.lock().set_priority(priority);
+        let body = unsafe { self::memory(memory) }?;
+        check_priority(priority)?;
+        body.memory.lock().set_priority(priority);
         Ok(())
     })
 }

@@ -10,7 +10,7 @@ use amdgpu_winsys::heaps::{
 use crate::{
     border::{
         AGW_ERROR_FEATURE_NOT_PRESENT, Answer, Failure, Handle, Versioned, create, entry, fill, get, out, put, read,
-        reference, release, within,
+        reference, release, value, within,
     },
     objects::{DeviceState, agw_device, device, lent},
 };
@@ -285,7 +285,7 @@ pub unsafe extern "C" fn agw_memory_manager_get_budgets(
     })
 }
 
-/// Returns a bit mask of the memory types that a buffer may be bound to; 0 if `manager` is null. `flags` is a combination of
+/// Returns a bit mask of the memory types that a buffer may be bound to; 0 if an argument is invalid. `flags` is a combination of
 /// `AGW_BUFFER_*`.
 ///
 /// # Safety
@@ -293,11 +293,14 @@ pub unsafe extern "C" fn agw_memory_manager_get_budgets(
 /// `manager` is null or a manager that was not freed.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn agw_memory_manager_buffer_types(manager: *const agw_memory_manager, flags: u32) -> u32 {
-    // SAFETY: the caller's promise.
-    let body = unsafe { within(|| self::manager(manager)) };
-    let addressing = if flags & AGW_BUFFER_32BIT != 0 { Addressing::Bits32 } else { Addressing::Bits64 };
-    let is_protected = flags & AGW_BUFFER_PROTECTED != 0;
-    body.map_or(0, |body| body.manager.properties().buffer_types(addressing, is_protected).bits())
+    value(0, || {
+        // SAFETY: the caller's promise.
+        let body = unsafe { self::manager(manager) }?;
+        only(flags, AGW_BUFFER_32BIT | AGW_BUFFER_PROTECTED, "flags")?;
+        let addressing = if flags & AGW_BUFFER_32BIT != 0 { Addressing::Bits32 } else { Addressing::Bits64 };
+        let is_protected = flags & AGW_BUFFER_PROTECTED != 0;
+        Ok(body.manager.properties().buffer_types(addressing, is_protected).bits())
+    })
 }
 
 /// Finds the memory type in `allowed` that has all `required` properties and the most `preferred` ones; among equal types, the
@@ -346,6 +349,24 @@ pub unsafe extern "C" fn agw_memory_manager_fd_types(
         // SAFETY: lent for the duration of this call.
         let fd = unsafe { lent(fd) }?;
         let found = body.manager.fd_types(ExternalHandleTypes::DMA_BUF, fd)?;
+        // SAFETY: checked above, and the caller's promise.
+        unsafe { put(types, found.bits()) };
+        Ok(())
+    })
+}
+
+/// Writes a bit mask of the memory types as which host memory may be imported to `types`.
+///
+/// # Safety
+///
+/// `manager` is null or a manager that was not freed; `types` is null or valid for writing.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn agw_memory_manager_host_types(manager: *const agw_memory_manager, types: *mut u32) -> i32 {
+    entry(|| {
+        // SAFETY: the caller's promise.
+        let body = unsafe { self::manager(manager) }?;
+        out(types, "types")?;
+        let found = body.manager.host_pointer_types(ExternalHandleTypes::HOST_ALLOCATION)?;
         // SAFETY: checked above, and the caller's promise.
         unsafe { put(types, found.bits()) };
         Ok(())

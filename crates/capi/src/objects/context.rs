@@ -3,8 +3,9 @@
 use std::sync::Arc;
 
 use amdgpu_winsys::{
+    cs,
     uapi::{BoListEntry, CsChunkDep, CsChunkIb, CsChunkSyncobj, Deadline},
-    winsys::{ChunkScratch, Chunks, Context, Ip, PinnedClocks, Priority, StablePstate},
+    winsys::{ChunkScratch, Chunks, Context, Errno, Error, Ip, PinnedClocks, Priority, StablePstate},
 };
 use parking_lot::Mutex;
 
@@ -13,7 +14,7 @@ use super::{
     device::{DeviceState, agw_device, device},
 };
 use crate::border::{
-    Answer, Failure, Handle, Versioned, array, create, entry, get, out, put, read, reference, release, within,
+    Answer, Failure, Handle, Versioned, array, create, entry, get, out, put, read, reference, release, value, within,
 };
 
 /// Low priority.
@@ -137,6 +138,10 @@ pub struct agw_cs {
 // SAFETY: integers and raw pointers, and the first two are the size and zero.
 unsafe impl Versioned for agw_cs {
     const NAME: &'static str = "struct agw_cs";
+
+    fn unused(&self) -> u32 {
+        self.reserved | self.pad
+    }
 }
 
 /// Returns the body behind a handle, and records that the current call works on its device.
@@ -144,16 +149,22 @@ unsafe impl Versioned for agw_cs {
 /// # Safety
 ///
 /// The requirements of `shell`.
-pub(crate) unsafe fn ctx<'a>(handle: *const agw_ctx) -> Answer<&'a CtxBody> {
+pub(crate) unsafe fn ctx<'a>(handle: *const agw_ctx, argument: &str) -> Answer<&'a CtxBody> {
     // SAFETY: the caller's promise.
-    let body = unsafe { get(handle, "ctx") }?;
+    let body = unsafe { get(handle, argument) }?;
     body.state.touch()?;
     Ok(body)
 }
 
 /// Returns the IP with a number.
 pub(crate) fn ip(number: u32) -> Answer<Ip> {
-    Ip::from_raw(number).ok_or_else(|| Failure::argument("ip", "is no AGW_IP_*"))
+    Ip::from_raw(number).ok_or_else(|| Failure::argument("ip_type", "is no AGW_IP_*"))
+}
+
+/// Checks the index of a ring.
+fn ring_of(body: &CtxBody, ip: Ip, ring: u32) -> Answer<(Ip, u32)> {
+    let rings = body.state.device.info().ip_block(ip).map_or(0, |block| block.rings);
+    if ring < rings { Ok((ip, ring)) } else { Err(cs::Error::NoSuchRing { ip, ring, rings }.into()) }
 }
 
 /// Creates a context. Returns `AGW_ERROR_NOT_PERMITTED` if the process may not use the priority.
@@ -191,7 +202,7 @@ pub unsafe extern "C" fn agw_ctx_create(device: *const agw_device, priority: i32
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn agw_ctx_id(ctx: *const agw_ctx) -> u32 {
     // SAFETY: the caller's promise.
-    unsafe { within(|| self::ctx(ctx)) }.map_or(0, |body| body.context.id())
+    value(0, || Ok(unsafe { self::ctx(ctx, "ctx") }?.context.id()))
 }
 
 /// Returns `AGW_ERROR_DEVICE_LOST` if work of a ring of the context was lost. A wait for a sync object does not report lost
@@ -204,8 +215,9 @@ pub unsafe extern "C" fn agw_ctx_id(ctx: *const agw_ctx) -> u32 {
 pub unsafe extern "C" fn agw_ctx_check(ctx: *const agw_ctx, ip_type: u32, ring: u32) -> i32 {
     entry(|| {
         // SAFETY: the caller's promise.
-        let body = unsafe { self::ctx(ctx) }?;
-        Ok(body.context.check(ip(ip_type)?, ring)?)
+        let body = unsafe { self::ctx(ctx, "ctx") }?;
+        let (ip, ring) = ring_of(body, ip(ip_type)?, ring)?;
+        Ok(body.context.check(ip, ring)?)
     })
 }
 
@@ -225,8 +237,9 @@ pub unsafe extern "C" fn agw_ctx_wait(
 ) -> i32 {
     entry(|| {
         // SAFETY: the caller's promise.
-        let body = unsafe { self::ctx(ctx) }?;
-        in_time(body.context.wait(ip(ip_type)?, ring, sequence, Deadline::at(deadline_ns))?)
+        let body = unsafe { self::ctx(ctx, "ctx") }?;
+        let (ip, ring) = ring_of(body, ip(ip_type)?, ring)?;
+        in_time(body.context.wait(ip, ring, sequence, Deadline::at(deadline_ns))?)
     })
 }
 
@@ -240,7 +253,7 @@ pub unsafe extern "C" fn agw_ctx_wait(
 pub unsafe extern "C" fn agw_ctx_pin_clocks(ctx: *const agw_ctx, level: u32) -> i32 {
     entry(|| {
         // SAFETY: the caller's promise.
-        let body = unsafe { self::ctx(ctx) }?;
+        let body = unsafe { self::ctx(ctx, "ctx") }?;
         let level = match level {
             0 => StablePstate::None,
             1 => StablePstate::Standard,
@@ -274,7 +287,7 @@ pub unsafe extern "C" fn agw_ctx_submit(ctx: *const agw_ctx, cs: *const agw_cs, 
     }
     entry(|| {
         // SAFETY: the caller's promise.
-        let body = unsafe { self::ctx(ctx) }?;
+        let body = unsafe { self::ctx(ctx, "ctx") }?;
         // SAFETY: the caller's promise.
         let cs = unsafe { read(cs) }?;
         // SAFETY: the caller's promise; the layouts are those of the kernel, and equal.
@@ -287,18 +300,39 @@ pub unsafe extern "C" fn agw_ctx_submit(ctx: *const agw_ctx, cs: *const agw_cs, 
         let waits = unsafe { array(cs.waits.cast::<CsChunkSyncobj>(), cs.wait_count, "waits") }?;
         // SAFETY: as above.
         let signals = unsafe { array(cs.signals.cast::<CsChunkSyncobj>(), cs.signal_count, "signals") }?;
+        if ibs.is_empty() {
+            return Err(Failure::argument("ib_count", "is 0, but a submission needs an IB"));
+        }
         let chunks = Chunks { ibs, bos, dependencies, waits, signals, ..Chunks::default() };
         // If two threads submit at once, the second one allocates its own room.
         let number = match body.scratch.try_lock() {
             Some(mut scratch) => body.context.submit(chunks, &mut scratch),
             None => body.context.submit(chunks, &mut ChunkScratch::default()),
-        }?;
+        }
+        .map_err(|error| explained(error, body, ibs))?;
         if !sequence.is_null() {
             // SAFETY: not null, and the caller's promise.
             unsafe { put(sequence, number) };
         }
         Ok(())
     })
+}
+
+/// Creates the failure of a refused submission. The kernel says only that something is invalid or unknown; the library then finds
+/// out what it can.
+#[cold]
+fn explained(error: Error, body: &CtxBody, ibs: &[CsChunkIb]) -> Failure {
+    let errno = error.errno().map_or(0, Errno::raw);
+    let fault = ibs.iter().zip(0_usize..).find_map(|(ib, at)| {
+        let Some(ip) = Ip::from_raw(ib.ip_type) else { return Some(format!("ibs[{at}].ip is no AGW_IP_*")) };
+        let fault = ring_of(body, ip, ib.ring).err()?;
+        Some(format!("ibs[{at}]: {}", fault.text()))
+    });
+    match (errno, fault) {
+        (libc::EINVAL, Some(fault)) => Failure::from(error).with_hint(&fault),
+        (libc::ENOENT, _) => Failure::from(error).with_hint("the device has no such handle in bos, waits or signals"),
+        _ => error.into(),
+    }
 }
 
 /// Adds a reference to a context, and returns it.

@@ -13,7 +13,8 @@ use amdgpu_winsys::winsys::{
 };
 
 use crate::border::{
-    Answer, Failure, Handle, Versioned, create, entry, get, out, put, read, reference, release, text, touch, within,
+    AGW_ERROR_INCOMPATIBLE_DRIVER, AGW_ERROR_INITIALIZATION_FAILED, AGW_ERROR_UNKNOWN, Answer, Failure, Handle,
+    Versioned, create, entry, get, out, put, read, reference, release, text, touch, value, within,
 };
 
 /// Records the bindings and the history of BOs for `agw_device_dump`.
@@ -52,6 +53,10 @@ pub struct agw_device_options {
 // SAFETY: all fields are integers, and the first two are the size and zero.
 unsafe impl Versioned for agw_device_options {
     const NAME: &'static str = "struct agw_device_options";
+
+    fn unused(&self) -> u32 {
+        self.reserved | self.pad
+    }
 }
 
 /// The state of a device, which every object of the device keeps alive.
@@ -182,11 +187,11 @@ fn open(kernel: impl Kernel + 'static, flags: u32) -> Answer<*mut agw_device> {
         return Err(Failure::argument("flags", "has unknown bits"));
     }
     let device = if flags & AGW_DEVICE_OBSERVE == 0 {
-        Device::new(kernel)?
+        Device::new(kernel).map_err(not_opened)?
     } else {
         let observers: Vec<Arc<dyn Observer>> =
             vec![Arc::new(VaMap::new(REMEMBERED)), Arc::new(BoHistory::new(REMEMBERED))];
-        Device::with_observer(kernel, Arc::new(observers))?
+        Device::with_observer(kernel, Arc::new(observers)).map_err(not_opened)?
     };
     if flags & AGW_DEVICE_UNBIND_BY_CLOSING != 0 {
         device.unbind_by_closing();
@@ -197,6 +202,20 @@ fn open(kernel: impl Kernel + 'static, flags: u32) -> Answer<*mut agw_device> {
     let shares = DeviceRefs::new(&device);
     let state = DeviceState { device, shares, name, poisoned: AtomicBool::new(false), _vmid: vmid, sink };
     create((), Arc::new(state))
+}
+
+/// Creates the failure of a device that cannot be opened.
+fn not_opened(error: Error) -> Failure {
+    // VERSION is the first request. Files of other kinds than DRM nodes do not know it: pipes and regular files return ENOTTY,
+    // some others EINVAL.
+    let is_no_node =
+        matches!(error, Error::Ioctl { request: "VERSION", errno } if [Errno::ENOTTY, Errno::EINVAL].contains(&errno));
+    let failure = Failure::from(error);
+    match failure.code() {
+        _ if is_no_node => failure.with_hint("the file is no DRM node").with_code(AGW_ERROR_INCOMPATIBLE_DRIVER),
+        AGW_ERROR_UNKNOWN => failure.with_code(AGW_ERROR_INITIALIZATION_FAILED),
+        _ => failure,
+    }
 }
 
 /// # Safety
@@ -310,8 +329,7 @@ pub unsafe extern "C" fn agw_device_unref(device: *mut agw_device) {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn agw_device_fd(device: *const agw_device) -> i32 {
     // SAFETY: the caller's promise.
-    let state = unsafe { within(|| get(device, "device")) };
-    state.ok().and_then(|state| state.device.as_fd()).map_or(-1, |fd| fd.as_raw_fd())
+    value(-1, || Ok(unsafe { get(device, "device") }?.device.as_fd().map_or(-1, |fd| fd.as_raw_fd())))
 }
 
 /// Returns `true` if a descriptor refers to the same node as a device. A driver can use it to look up a device in a table, as
@@ -344,6 +362,5 @@ pub unsafe extern "C" fn agw_device_is_of_node(device: *const agw_device, fd: i3
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn agw_device_name(device: *const agw_device) -> *const c_char {
     // SAFETY: the caller's promise.
-    let state = unsafe { within(|| get(device, "device")) };
-    state.map_or(std::ptr::null(), |state| state.name.as_ptr())
+    value(std::ptr::null(), || Ok(unsafe { get(device, "device") }?.name.as_ptr()))
 }

@@ -1,5 +1,6 @@
 //! The lower tier: one function for each operation of the kernel, with objects that own kernel resources.
 
+mod address;
 mod bo;
 mod bo_memory;
 mod context;
@@ -10,8 +11,8 @@ mod residents;
 mod sparse;
 mod sync;
 
-pub use self::{bo::*, bo_memory::*, context::*, device::*, info::*, query::*, residents::*, sparse::*, sync::*};
 pub(crate) use self::{
+    address::{chosen_address, gpu_address},
     bo::{body as bo_body, lent, object as bo_object},
     bo_memory::in_time,
     context::{ctx, ip},
@@ -20,3 +21,4 @@ pub(crate) use self::{
     sparse::sparse,
     sync::sync,
 };
+pub use self::{bo::*, bo_memory::*, context::*, device::*, info::*, query::*, residents::*, sparse::*, sync::*};

@@ -6,7 +6,7 @@ use amdgpu_winsys::winsys::{Device, Sensor};
 
 use super::device::{agw_device, device};
 use crate::border::{
-    AGW_ERROR_FEATURE_NOT_PRESENT, Answer, Failure, Versioned, array_mut, entry, out, put, within, write,
+    AGW_ERROR_FEATURE_NOT_PRESENT, Answer, Failure, Versioned, array_mut, entry, out, put, value, write,
 };
 
 /// Bytes of CPU-invisible VRAM that the device's own BOs occupy.
@@ -222,6 +222,5 @@ pub const AGW_DUMP_HISTORY: u32 = 1 << 0;
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn agw_device_fragment_alignment(device: *const agw_device, size: u64, alignment: u64) -> u64 {
     // SAFETY: the caller's promise.
-    let state = unsafe { within(|| self::device(device)) };
-    state.map_or(0, |state| state.device.addresses().fragment_alignment(size, alignment))
+    value(0, || Ok(unsafe { self::device(device) }?.device.addresses().fragment_alignment(size, alignment)))
 }

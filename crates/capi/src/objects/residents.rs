@@ -33,7 +33,17 @@ pub(crate) struct ResidentsBody {
 /// The requirements of `shell`.
 pub(crate) unsafe fn residents<'a>(handle: *const agw_residents) -> Answer<&'a ResidentsBody> {
     // SAFETY: the caller's promise.
-    let body = unsafe { get(handle, "residents") }?;
+    unsafe { set_of(handle, "sets") }
+}
+
+/// Returns the body behind a handle that is the argument `argument`, like [`residents`].
+///
+/// # Safety
+///
+/// The requirements of `shell`.
+unsafe fn set_of<'a>(handle: *const agw_residents, argument: &str) -> Answer<&'a ResidentsBody> {
+    // SAFETY: the caller's promise.
+    let body = unsafe { get(handle, argument) }?;
     body.state.touch()?;
     Ok(body)
 }
@@ -65,7 +75,7 @@ pub unsafe extern "C" fn agw_residents_create(device: *const agw_device, set: *m
 pub unsafe extern "C" fn agw_residents_add(set: *const agw_residents, bo: *const agw_bo) -> i32 {
     entry(|| {
         // SAFETY: the caller's promise.
-        let set = unsafe { residents(set) }?;
+        let set = unsafe { set_of(set, "set") }?;
         // SAFETY: the caller's promise.
         set.set.add(&unsafe { body(bo) }?.binding);
         Ok(())
@@ -81,7 +91,7 @@ pub unsafe extern "C" fn agw_residents_add(set: *const agw_residents, bo: *const
 pub unsafe extern "C" fn agw_residents_remove(set: *const agw_residents, bo: *const agw_bo) -> i32 {
     entry(|| {
         // SAFETY: the caller's promise.
-        let set = unsafe { residents(set) }?;
+        let set = unsafe { set_of(set, "set") }?;
         // SAFETY: the caller's promise.
         set.set.remove(&unsafe { body(bo) }?.binding);
         Ok(())

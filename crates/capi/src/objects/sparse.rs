@@ -8,6 +8,7 @@ use amdgpu_winsys::{
 };
 
 use super::{
+    address::chosen_address,
     bo::{agw_bo, body, placement},
     device::{DeviceState, agw_device, device},
 };
@@ -60,7 +61,7 @@ pub(crate) struct SparseBody {
 /// The requirements of `shell`.
 pub(crate) unsafe fn sparse<'a>(handle: *const agw_sparse) -> Answer<&'a SparseBody> {
     // SAFETY: the caller's promise.
-    let body = unsafe { get(handle, "sparse") }?;
+    let body = unsafe { get(handle, "range") }?;
     body.state.touch()?;
     Ok(body)
 }
@@ -84,6 +85,7 @@ pub unsafe extern "C" fn agw_sparse_create(
         // SAFETY: the caller's promise.
         let state = unsafe { self::device(device) }?;
         out(range, "range")?;
+        chosen_address(address)?;
         let alignment = state.device.addresses().fragment_alignment(size, alignment.max(1));
         let request = placement(VaRequest::new(size).aligned(alignment), va_placement, address)?;
         let leased = SparseRange::new(&state.device, request)?;

@@ -13,7 +13,10 @@ use super::{
     bo::lent,
     device::{DeviceState, agw_device, device, ownership},
 };
-use crate::border::{AGW_TIMEOUT, Answer, FEW, Failure, Handle, array, create, entry, get, out, put, release, within};
+use crate::border::{
+    AGW_ERROR_INVALID_EXTERNAL_HANDLE, AGW_TIMEOUT, Answer, FEW, Failure, Handle, array, create, entry, get, out, put,
+    release, value, within,
+};
 
 /// A wait ends when the first point is signalled.
 pub const AGW_WAIT_ANY: u32 = 1 << 0;
@@ -64,7 +67,17 @@ impl SyncBody {
 /// The requirements of `shell`.
 pub(crate) unsafe fn sync<'a>(handle: *const agw_sync) -> Answer<&'a SyncBody> {
     // SAFETY: the caller's promise.
-    let body = unsafe { get(handle, "sync") }?;
+    unsafe { named(handle, "sync") }
+}
+
+/// Returns the body behind a handle that is the argument `argument`, like [`sync`].
+///
+/// # Safety
+///
+/// The requirements of `shell`.
+unsafe fn named<'a>(handle: *const agw_sync, argument: &str) -> Answer<&'a SyncBody> {
+    // SAFETY: the caller's promise.
+    let body = unsafe { get(handle, argument) }?;
     body.state.touch()?;
     Ok(body)
 }
@@ -131,6 +144,9 @@ pub unsafe extern "C" fn agw_sync_from_handle(
         // SAFETY: the caller's promise.
         let state = unsafe { self::device(device) }?;
         out(sync, "sync")?;
+        if handle == 0 {
+            return Err(Failure::argument("handle", "is 0, which is no handle"));
+        }
         let made = object(state, Syncobj::from_handle(&state.device, handle, ownership(is_owned)))?;
         // SAFETY: checked above, and the caller's promise.
         unsafe { put(sync, made) };
@@ -146,7 +162,7 @@ pub unsafe extern "C" fn agw_sync_from_handle(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn agw_sync_handle(sync: *const agw_sync) -> u32 {
     // SAFETY: the caller's promise.
-    unsafe { within(|| self::sync(sync)) }.map_or(0, |body| body.syncobj().handle())
+    value(0, || Ok(unsafe { self::sync(sync) }?.syncobj().handle()))
 }
 
 /// Signals a point of the timeline, or the binary state if `point` is 0.
@@ -230,9 +246,9 @@ pub unsafe extern "C" fn agw_sync_transfer(
 ) -> i32 {
     entry(|| {
         // SAFETY: the caller's promise.
-        let to = unsafe { sync(to) }?;
+        let to = unsafe { named(to, "to") }?;
         // SAFETY: the caller's promise.
-        let from = unsafe { sync(from) }?;
+        let from = unsafe { named(from, "from") }?;
         Ok(to.syncobj().transfer(to_point, from.syncobj(), from_point)?)
     })
 }
@@ -247,10 +263,9 @@ pub unsafe extern "C" fn agw_sync_transfer(
 pub unsafe extern "C" fn agw_sync_swap(a: *const agw_sync, b: *const agw_sync) -> i32 {
     entry(|| {
         // SAFETY: the caller's promise.
-        let first = unsafe { get(a, "a") }?;
+        let first = unsafe { named(a, "a") }?;
         // SAFETY: the caller's promise.
-        let second = unsafe { get(b, "b") }?;
-        first.state.touch()?;
+        let second = unsafe { named(b, "b") }?;
         if a == b {
             return Ok(());
         }
@@ -343,7 +358,13 @@ pub unsafe extern "C" fn agw_sync_tell(sync: *const agw_sync, point: u64, flags:
         // SAFETY: the caller's promise.
         let body = unsafe { self::sync(sync) }?;
         // SAFETY: lent for the duration of this call.
-        Ok(body.syncobj().tell(point, until(flags)?, unsafe { lent(eventfd) }?)?)
+        let fd = unsafe { lent(eventfd) }
+            .map_err(|_| Failure::argument("eventfd", "is negative").with_code(AGW_ERROR_INVALID_EXTERNAL_HANDLE))?;
+        // The flag is of waits for several points.
+        if flags & AGW_WAIT_ANY != 0 {
+            return Err(Failure::argument("flags", "has AGW_WAIT_ANY, which is for agw_sync_wait"));
+        }
+        Ok(body.syncobj().tell(point, until(flags)?, fd)?)
     })
 }
 
@@ -370,7 +391,7 @@ pub unsafe extern "C" fn agw_sync_wait(points: *const agw_sync_point, count: u32
         // SAFETY: the caller's promise.
         let points = unsafe { array(points, count, "points") }?;
         // SAFETY: the caller's promise.
-        let points = points.iter().map(|point| Ok((unsafe { sync(point.sync) }?.syncobj(), point.point)));
+        let points = points.iter().map(|point| Ok((unsafe { named(point.sync, "points") }?.syncobj(), point.point)));
         let points: SmallVec<[_; FEW]> = points.collect::<Answer<_>>()?;
         let condition = if flags & AGW_WAIT_ANY != 0 { WaitFor::Any } else { WaitFor::All };
         match Syncobj::wait_points(&points, condition, until(flags)?, Deadline::at(deadline_ns))? {

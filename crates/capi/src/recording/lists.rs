@@ -14,7 +14,7 @@ use super::{
 };
 use crate::{
     border::{AGW_ERROR_IN_USE, Answer, Failure, Turn, array_mut, entry, fill, text},
-    objects::{agw_bo, agw_sparse, bo_body, sparse},
+    objects::{agw_bo, agw_sparse, bo_body, gpu_address, sparse},
 };
 
 /// Copies the list instead of calling it.
@@ -240,7 +240,7 @@ fn call(open: &mut AnyStream, va: u64, dwords: u32, predicate: bool) -> Answer {
         Target::Pm4(target) if target.ring == pm4::Ring::Gfx => target,
         target => return Err(Failure::argument("stream", &format!("{target} calls no IBs"))),
     };
-    let packet = pm4::IndirectBuffer::call(GpuVa::from_48_bits(va), dwords);
+    let packet = pm4::IndirectBuffer::call(gpu_address(va, "va")?, dwords);
     let mut words = [0; pm4::IndirectBuffer::LEN];
     packet.encode(target, &mut words).map_err(amdgpu_winsys::cs::Error::from)?;
     if let Some(header) = words.first_mut() {
@@ -261,9 +261,13 @@ pub unsafe extern "C" fn agw_stream_detour(stream: *mut agw_stream, va: u64, dwo
     entry(|| {
         // SAFETY: the caller's promise.
         let stream = unsafe { self::stream(stream, "stream") }?;
-        let (va, trailer) = (GpuVa::from_48_bits(va), GpuVa::from_48_bits(trailer_va));
         // SAFETY: the caller's promise.
-        unsafe { record(stream, |open| Ok(open.packets()?.detour(va, amdgpu_hw::num::index(dwords), trailer)?)) }
+        unsafe {
+            record(stream, |open| {
+                let (va, trailer) = (gpu_address(va, "va")?, gpu_address(trailer_va, "trailer_va")?);
+                Ok(open.packets()?.detour(va, amdgpu_hw::num::index(dwords), trailer)?)
+            })
+        }
     })
 }
 

@@ -75,7 +75,7 @@ pub unsafe extern "C" fn agw_queue_create(
 ) -> i32 {
     entry(|| {
         // SAFETY: the caller's promise.
-        let body = unsafe { ctx(context) }?;
+        let body = unsafe { ctx(context, "context") }?;
         out(queue, "queue")?;
         let (context, ip) = (&body.context, ip(ip_type)?);
         let made = match ip {

@@ -172,7 +172,7 @@ pub(super) unsafe fn note_chained(stream: &Shell<agw_stream>, is_chained: bool) 
 fn take_over(open: &mut Open, used: u64) -> Answer {
     let stored = used.checked_sub(wide(open.chunk_len()));
     match stored.and_then(|stored| usize::try_from(stored).ok()) {
-        Some(stored) => open.advance(stored),
+        Some(stored) => open.advance(stored).map_err(|_| Failure::argument("cdw", "is more than max_dw")),
         None => Err(Failure::argument("cdw", "is less than it was after the last call")),
     }
 }

@@ -56,7 +56,7 @@ pub unsafe extern "C" fn agw_video_queue_create(
 ) -> i32 {
     entry(|| {
         // SAFETY: the caller's promise.
-        let body = unsafe { ctx(context) }?;
+        let body = unsafe { ctx(context, "context") }?;
         out(queue, "queue")?;
         let made = VideoQueue::new(&body.context, ip(ip_type)?, ring)?;
         let made = create((), VideoQueueBody { queue: made, state: Arc::clone(&body.state) })?;

@@ -65,6 +65,10 @@ pub struct agw_video_submission {
 // SAFETY: integers and raw pointers, and the first two are the size and zero.
 unsafe impl Versioned for agw_video_submission {
     const NAME: &'static str = "struct agw_video_submission";
+
+    fn unused(&self) -> u32 {
+        self.reserved | self.pad
+    }
 }
 
 /// The memory of a submission: its BOs and the members of its sets.

@@ -5,10 +5,12 @@
 #[path = "../support/mod.rs"]
 mod support;
 
+mod arguments;
 mod chains;
 mod facts;
 mod foreign;
 mod memory;
+mod misuse;
 mod refused;
 mod video;
 mod video_streams;

@@ -194,7 +194,7 @@ fn addresses_of_an_earlier_run_are_given_again_and_budgets_are_kept() {
         for (request, result) in [
             (wanted(local, 0, 0), AGW_ERROR_INVALID_ARGUMENT),
             (wanted(local, 1, 1 << 20), AGW_ERROR_INVALID_ARGUMENT),
-            (wanted(99, 4096, 0), AGW_ERROR_UNKNOWN),
+            (wanted(99, 4096, 0), AGW_ERROR_INVALID_ARGUMENT),
             (wanted(local, 1 << 50, 0), AGW_ERROR_OUT_OF_DEVICE_MEMORY),
         ] {
             let refused = agw_memory_allocate(manager, &raw const request, &raw mut third);
