@@ -152,6 +152,8 @@ int main(void)
 
    agw_ctx_unref(ctx);
    agw_sync_destroy(waited);
+   CHECK(agw_video_queue_ref(queue) == queue);
+   agw_video_queue_unref(queue);
    agw_video_queue_unref(queue);
    agw_sync_destroy(signalled);
    agw_device_unref(device);
