@@ -7,7 +7,6 @@ mod support;
 
 mod gangs;
 mod hang_reports;
-mod lent;
 mod lost_work;
 mod planner;
 mod queues;

@@ -20,5 +20,4 @@ mod sparse;
 mod suballocation_cache;
 mod suballocation_model;
 mod suballocation_slabs;
-mod unbinding_by_closing;
 mod va_map;

@@ -9,7 +9,7 @@ use std::{
 use super::{
     buffers::{Buffers, Taken},
     job::{Job, Same},
-    over::Over,
+    over::{Over, Rest},
 };
 use crate::{
     cs::record::list::recorded::Recorded,
@@ -113,8 +113,27 @@ impl<B> Jobs<B> {
         }
     }
 
+    /// Drops the resources in `over`, and then those of further submissions up to this sequence number.
+    #[inline]
+    pub(in crate::cs) fn let_go(&self, over: &mut Over, done: u64) {
+        // In place, because moving it after it was stored takes longer than storing it.
+        if over.rest.is_some() {
+            self.let_go_of_rest(over, done);
+        }
+        over.few = None;
+    }
+
+    #[cold]
+    fn let_go_of_rest(&self, over: &mut Over, done: u64) {
+        let Some(Rest { finished, reused, refused, changed, memory }) = over.rest.take() else { return };
+        for job in [finished, reused, refused].into_iter().flatten() {
+            self.let_go_of(job, done);
+        }
+        drop((changed, memory));
+    }
+
     #[inline(never)]
-    pub(super) fn let_go_of(&self, job: TryBox<Job>, done: u64) {
+    fn let_go_of(&self, job: TryBox<Job>, done: u64) {
         let mut next = Some(job);
         while let Some(mut job) = next {
             job.clear();

@@ -1,9 +1,6 @@
 //! The resources of jobs that have ended, on their way to be dropped.
 
-use super::{
-    job::{Few, Job},
-    jobs::Jobs,
-};
+use super::job::{Few, Job};
 use crate::{
     host_memory::{self, NoHostMemory, TryBox},
     winsys::Binding,
@@ -14,7 +11,7 @@ use crate::{
 pub(in crate::cs) struct Over {
     /// The resources of a small finished job.
     pub(super) few: Option<Few>,
-    rest: Option<Rest>,
+    pub(super) rest: Option<Rest>,
 }
 
 /// Resources that only few submissions leave.
@@ -27,8 +24,8 @@ pub(super) struct Rest {
     /// A job of which the kernel accepted nothing.
     pub(super) refused: Option<TryBox<Job>>,
     /// Resources of the reused job that the submission does not use.
-    changed: Option<Few>,
-    memory: Vec<Binding>,
+    pub(super) changed: Option<Few>,
+    pub(super) memory: Vec<Binding>,
 }
 
 impl Over {
@@ -52,26 +49,5 @@ impl Over {
     #[cold]
     pub(super) fn rest(&mut self) -> &mut Rest {
         self.rest.get_or_insert_default()
-    }
-}
-
-impl<B> Jobs<B> {
-    /// Drops the resources in `over`, and then those of further submissions up to this sequence number.
-    #[inline]
-    pub(in crate::cs) fn let_go(&self, over: &mut Over, done: u64) {
-        // In place, because moving it after it was stored takes longer than storing it.
-        if over.rest.is_some() {
-            self.let_go_of_rest(over, done);
-        }
-        over.few = None;
-    }
-
-    #[cold]
-    fn let_go_of_rest(&self, over: &mut Over, done: u64) {
-        let Some(Rest { finished, reused, refused, changed, memory }) = over.rest.take() else { return };
-        for job in [finished, reused, refused].into_iter().flatten() {
-            self.let_go_of(job, done);
-        }
-        drop((changed, memory));
     }
 }

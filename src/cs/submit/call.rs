@@ -129,7 +129,7 @@ impl SubmitBuffers {
             && submission.preambles.is_none()
             && job.memory.is_empty()
             && submission.memory.binding_count() == 0;
-        let flags = Flags::of(submission);
+        let flags = submission.flags();
         let lists = submission.lists.iter().map(|list| Some(*list));
         let is_prepared = is_plain && self.prepared.is_of(lists.clone(), flags);
         if is_prepared && self.working_set.has_listed(&job.sets) {
@@ -277,7 +277,7 @@ impl SubmitBuffers {
         calls.clear();
         for (queue, lists) in beside {
             let start = ibs.len();
-            lists.iter().try_for_each(|list| extend(ibs, queue.ibs(list, Flags::of(submission)))).map_err(no_memory)?;
+            lists.iter().try_for_each(|list| extend(ibs, queue.ibs(list, submission.flags()))).map_err(no_memory)?;
             let limit = queue.most_ibs;
             if ibs.len() - start > limit {
                 return Err(Error::GangTooLong { ip: queue.ip, ring: queue.ring, ibs: ibs.len() - start, limit });
@@ -292,30 +292,27 @@ impl SubmitBuffers {
         let lengths = submission.lists.iter().map(|list| list.submitted_ibs().len());
         if limits.take_at_once(lengths.clone().sum()) {
             // Planning takes several times as long.
-            let mut list_all =
-                |list: &CommandList| extend(ibs, queue.ibs(list, Flags::of(submission))).map_err(no_memory);
+            let mut list_all = |list: &CommandList| extend(ibs, queue.ibs(list, submission.flags())).map_err(no_memory);
             before(0).iter().try_for_each(&mut list_all)?;
             submission.lists.iter().try_for_each(|list| list_all(list))?;
             after.iter().try_for_each(&mut list_all)?;
-            queue.allow_preemption(ibs, Flags::of(submission));
+            queue.allow_preemption(ibs, submission.flags());
             return push(calls, 0..ibs.len()).map_err(no_memory);
         }
-        let mut recorded = submission.lists.iter().flat_map(|list| queue.ibs(list, Flags::of(submission)));
+        let mut recorded = submission.lists.iter().flat_map(|list| queue.ibs(list, submission.flags()));
         for call in plan(lengths, limits)? {
             if !beside.is_empty() && !call.is_last {
                 let ibs = submission.lists.iter().map(|list| list.submitted_ibs().len()).sum();
                 return Err(Error::GangTooLong { ip: queue.ip, ring: queue.ring, ibs, limit: per_call });
             }
             let start = if call.index == 0 { 0 } else { ibs.len() };
-            let mut list_all =
-                |list: &CommandList| extend(ibs, queue.ibs(list, Flags::of(submission))).map_err(no_memory);
+            let mut list_all = |list: &CommandList| extend(ibs, queue.ibs(list, submission.flags())).map_err(no_memory);
             before(call.index).iter().try_for_each(&mut list_all)?;
             host_memory::reserve(ibs, call.ibs.len()).map_err(no_memory)?;
             ibs.extend(recorded.by_ref().take(call.ibs.len()));
-            let mut list_all =
-                |list: &CommandList| extend(ibs, queue.ibs(list, Flags::of(submission))).map_err(no_memory);
+            let mut list_all = |list: &CommandList| extend(ibs, queue.ibs(list, submission.flags())).map_err(no_memory);
             after.iter().try_for_each(&mut list_all)?;
-            queue.allow_preemption(ibs, Flags::of(submission));
+            queue.allow_preemption(ibs, submission.flags());
             push(calls, start..ibs.len()).map_err(no_memory)?;
         }
         Ok(())

@@ -498,7 +498,7 @@ impl Shared {
             return self.send_unkept_slowly(taken, beside, submission);
         }
         let lists = submission.lists.iter().map(|list| Some(*list));
-        match self.send_lent(taken, lists, submission.sets, Flags::of(submission)) {
+        match self.send_lent(taken, lists, submission.sets, submission.flags()) {
             Ok(outcome) => outcome,
             Err(taken) => self.send_unkept_slowly(taken, beside, submission),
         }

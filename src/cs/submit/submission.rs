@@ -1,5 +1,6 @@
 //! Submissions to a queue.
 
+use super::submit_buffers::Flags;
 use crate::{
     cs::{CommandList, Fence, Preambles},
     winsys::{ResidencySet, Resident, Syncobj},
@@ -151,6 +152,12 @@ impl Submission<'_> {
     /// Returns `true` if the submission waits for something.
     pub(super) fn has_waits(&self) -> bool {
         !self.waits.is_empty() || !self.after.is_empty() || !self.after_start.is_empty()
+    }
+
+    /// Returns the flags that change the IBs.
+    #[inline]
+    pub(super) fn flags(&self) -> Flags {
+        Flags { is_secure: self.is_secure, is_preemptible: self.is_preemptible }
     }
 
     /// Returns `true` if the submission waits for something or signals something.

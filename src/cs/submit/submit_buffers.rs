@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use crate::{
-    cs::{CommandList, Submission, retire::working_set::WorkingSet},
+    cs::{CommandList, retire::working_set::WorkingSet},
     host_memory::{self, NoHostMemory},
     uapi::{CsChunkDep, CsChunkIb, CsChunkSyncobj},
     winsys::{ChunkScratch, Event},
@@ -50,13 +50,6 @@ pub(super) struct Prepared {
 pub(super) struct Flags {
     pub(super) is_secure: bool,
     pub(super) is_preemptible: bool,
-}
-
-impl Flags {
-    #[inline]
-    pub(super) fn of(submission: &Submission<'_>) -> Self {
-        Self { is_secure: submission.is_secure, is_preemptible: submission.is_preemptible }
-    }
 }
 
 impl Prepared {

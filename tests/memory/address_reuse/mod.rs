@@ -1,5 +1,7 @@
 //! Addresses of freed device memory are leased again by the thread that freed it. No other thread notices.
 
+mod unbinding_by_closing;
+
 use amdgpu_sim::{SimDevice, SimOptions, profile};
 use amdgpu_winsys::{
     heaps::{AllocateInfo, MemoryManager, MemoryPolicy, Replay, TableOptions},
