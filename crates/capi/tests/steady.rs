@@ -1,4 +1,4 @@
-//! Allocations of the C functions that a driver calls for each frame, once they are warm: one for the list of a finalized
+//! Allocations of the C functions that a driver calls for each frame, once they are warm: two for the list of a finalized
 //! stream, and none otherwise.
 #![expect(unsafe_code, reason = "a counting allocator, and the functions are C's")]
 #![expect(clippy::multiple_unsafe_ops_per_block, reason = "each block is one step of a frame")]
