@@ -53,6 +53,11 @@ impl VideoList {
         self.ip
     }
 
+    /// Returns the device of the list.
+    pub fn device(&self) -> &Device {
+        &self.device
+    }
+
     /// Returns the IB to submit; `None` if it has no dwords, which no ring accepts.
     pub fn ib(&self) -> Option<VideoIb<'_>> {
         let dwords = u32::try_from(self.len()).ok().filter(|&dwords| dwords > 0)?;

@@ -4,7 +4,7 @@ use super::{VideoError, VideoList, ib, kept::Kept};
 use crate::{
     cs::{Error, IbPlacement, ib::memory::IbMemory},
     host_memory::NoHostMemory,
-    winsys::{Binding, Device, Ip, ResidencySet},
+    winsys::{Binding, Device, Error as WinsysError, Ip, ResidencySet},
 };
 
 /// The object name in out-of-memory errors.
@@ -183,10 +183,15 @@ impl VideoStream {
     ///
     /// # Errors
     ///
-    /// [`VideoError::OtherEngine`] if the list is for another IP, and the errors of [`VideoStream::grow`].
+    /// * [`VideoError::OtherEngine`] if the list is for another IP;
+    /// * [`VideoError::Winsys`] with [`ForeignDevice`](WinsysError::ForeignDevice) if it is of another device;
+    /// * the errors of [`VideoStream::grow`].
     pub fn copy(&mut self, list: &VideoList) -> Result<(), VideoError> {
         if list.ip() != self.ip {
             return Err(VideoError::OtherEngine { recorded: list.ip(), ip: self.ip });
+        }
+        if *list.device() != self.device {
+            return Err(WinsysError::ForeignDevice { what: "command list" }.into());
         }
         let commands = list.commands();
         self.grow(commands.len())?;

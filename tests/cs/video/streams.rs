@@ -130,6 +130,10 @@ fn memory_of_a_list_is_listed_and_kept_as_the_submission_says() {
     assert_eq!((list.dwords(), list.binding_count()), (child.dwords(), 2), "each once, and padded once");
     let foreign = VideoStream::new(&device, Ip::VcnJpeg, 8).unwrap().copy(&child).unwrap_err();
     assert_eq!(foreign, VideoError::OtherEngine { recorded: Ip::VcnDec, ip: Ip::VcnJpeg });
+    let (another, _) = with_video("navi21");
+    let foreign = VideoStream::new(&another, Ip::VcnDec, 8).unwrap().copy(&child).unwrap_err();
+    assert_eq!(foreign, Error::ForeignDevice { what: "command list" }.into());
+    assert_eq!((child.device(), child.device() == &another), (&device, false));
     drop(child);
 
     let (picture, session) = (picture.binding().clone(), session.binding().clone());

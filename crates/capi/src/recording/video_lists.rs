@@ -2,8 +2,8 @@
 
 use amdgpu_hw::num::index;
 use amdgpu_winsys::{
-    cs::{VideoIb, VideoList, VideoQueue, VideoSubmission},
-    winsys::{Binding, Resident},
+    cs::{SyncPoint, VideoIb, VideoList, VideoQueue, VideoSubmission},
+    winsys::{Binding, Error, Resident},
 };
 
 use super::{
@@ -12,7 +12,7 @@ use super::{
     submission::{Few, Options, agw_submission, bindings, points, sets},
     video_submission::Memory,
 };
-use crate::border::{Answer, Failure, array};
+use crate::border::{AGW_ERROR_PARTLY_SUBMITTED, Answer, Failure, array};
 
 /// The memory of a call: that of the submission, and that which the lists name.
 struct All<'a>(&'a Memory, &'a [&'a VideoList]);
@@ -68,24 +68,49 @@ pub(super) unsafe fn submit(queue: &VideoQueue, submission: &agw_submission) -> 
     // PANIC: the array has an entry for each IP.
     let most = index(queue.context().device().info().max_ibs[queue.ip().index()]).max(1);
     let last = ibs.chunks(most).len() - 1;
+    if last > 0 {
+        check_own(queue, &All(&memory, &lists), &signals)?;
+    }
     let mut sequence = 0;
     for (number, (ibs, lists)) in ibs.chunks(most).zip(lists.chunks(most)).enumerate() {
-        let fence = queue.submit(&VideoSubmission {
+        let call = VideoSubmission {
             ibs,
             memory: &All(&memory, lists),
             waits: if number == 0 { &waits } else { &[] },
             signals: if number == last { &signals } else { &[] },
             keep,
             ..VideoSubmission::default()
+        };
+        let fence = queue.submit(&call).map_err(|error| match number {
+            0 => error.into(),
+            _ if error.loss().is_some() => error.into(),
+            _ => Failure::from(error).with_code(AGW_ERROR_PARTLY_SUBMITTED),
         })?;
         sequence = fence.sequence();
     }
     Ok(sequence)
 }
 
-/// Returns the list if it was recorded for the engine of the queue.
+/// Returns a failure if memory or a signal is of another device, which a later call would only find after earlier ones.
+fn check_own(queue: &VideoQueue, memory: &All<'_>, signals: &[SyncPoint<'_>]) -> Answer {
+    let device = queue.context().device();
+    let mut all_own = true;
+    memory.each_binding(&mut |binding| all_own &= binding.device() == device);
+    if !all_own {
+        return Err(Error::ForeignDevice { what: "memory" }.into());
+    }
+    if signals.iter().any(|point| point.syncobj.device() != device) {
+        return Err(Error::ForeignDevice { what: "sync object" }.into());
+    }
+    Ok(())
+}
+
+/// Returns the list if it was recorded for the device and the engine of the queue.
 fn of_engine<'a>(list: &'a List, queue: &VideoQueue) -> Answer<&'a VideoList> {
     match list {
+        List::Video(list) if list.device() != queue.context().device() => {
+            Err(Error::ForeignDevice { what: "command list" }.into())
+        }
         List::Video(list) if list.ip() == queue.ip() => Ok(list),
         List::Video(list) => {
             let text = format!("commands for {} cannot be submitted to {}", list.ip(), queue.ip());

@@ -179,3 +179,114 @@ fn what_a_video_ring_has_not_is_refused() {
         agw_device_unref(device);
     }
 }
+
+#[test]
+fn a_video_engine_takes_no_stream_of_another_device() {
+    let (device, ctx) = with_video();
+    let (other, others_ctx) = with_video();
+    let mut encode = null_mut();
+    ok!(agw_queue_create(ctx, AGW_IP_VCN_ENC, 0, &raw mut encode));
+    let child = stream(other, AGW_IP_VCN_DEC, 0);
+    emit(child, &[0x81ff, 7]);
+    ok!(agw_stream_finalize(child));
+    let parent = stream(device, AGW_IP_VCN_DEC, 0);
+    // SAFETY: live streams.
+    let result = unsafe { agw_stream_execute(parent, child, 0) };
+    assert!(result < 0 && last_error().contains("another device"), "{result}: {}", last_error());
+    // One without an IB too.
+    let empty = stream(other, AGW_IP_VCN_ENC, 0);
+    ok!(agw_stream_finalize(empty));
+    let handles = [empty.cast_const()];
+    let work = submission(&handles, &[]);
+    // SAFETY: live objects, and an array of this test.
+    let result = unsafe { agw_queue_submit(encode, &raw const work, null_mut()) };
+    assert!(result < 0 && last_error().contains("another device"), "{result}: {}", last_error());
+    // SAFETY: one reference each.
+    unsafe {
+        for stream in [child, parent, empty] {
+            agw_stream_destroy(stream);
+        }
+        agw_queue_unref(encode);
+        for ctx in [ctx, others_ctx] {
+            agw_ctx_unref(ctx);
+        }
+        for device in [device, other] {
+            agw_device_unref(device);
+        }
+    }
+}
+
+#[test]
+fn of_several_calls_none_is_made_for_a_signal_or_memory_of_another_device() {
+    let (device, ctx) = with_video();
+    let (other, others_ctx) = with_video();
+    let (mut queue, mut foreign, mut bo, mut sequence) = (null_mut(), null_mut(), null_mut(), 0x77);
+    ok!(agw_queue_create(ctx, AGW_IP_VCN_DEC, 0, &raw mut queue));
+    ok!(agw_sync_create(other, false, &raw mut foreign));
+    ok!(agw_bo_create(other, &request(4096), &raw mut bo));
+    let [plain, mixed] = [0; 2].map(|flags| stream(device, AGW_IP_VCN_DEC, flags));
+    ok!(agw_stream_add_bo(mixed, bo));
+    for stream in [plain, mixed] {
+        ok!(agw_stream_finalize(stream));
+    }
+    let points = [agw_sync_point { sync: foreign, point: 0 }];
+    let (twice, then_mixed) = ([plain.cast_const(); 2], [plain.cast_const(), mixed.cast_const()]);
+    for work in [submission(&twice, &points), submission(&then_mixed, &[])] {
+        // SAFETY: live objects, and arrays of this test.
+        let result = unsafe { agw_queue_submit(queue, &raw const work, &raw mut sequence) };
+        assert!(result < 0 && result != AGW_ERROR_PARTLY_SUBMITTED, "{result}: {}", last_error());
+        assert!(last_error().contains("another device") && sequence == 0x77, "{}", last_error());
+    }
+    ok!(agw_queue_submit(queue, &submission(&twice, &[]), &raw mut sequence));
+    assert_eq!(sequence, 2, "the first two calls");
+    ok!(agw_queue_wait_idle(queue, u64::MAX));
+    // SAFETY: one reference each.
+    unsafe {
+        for stream in [plain, mixed] {
+            agw_stream_destroy(stream);
+        }
+        agw_bo_unref(bo);
+        agw_sync_destroy(foreign);
+        agw_queue_unref(queue);
+        for ctx in [ctx, others_ctx] {
+            agw_ctx_unref(ctx);
+        }
+        for device in [device, other] {
+            agw_device_unref(device);
+        }
+    }
+}
+
+#[test]
+fn a_submission_whose_second_call_the_kernel_refuses_is_partly_submitted() {
+    let (device, ctx) = with_video();
+    let (mut queue, mut sequence) = (null_mut(), 0x77);
+    ok!(agw_queue_create(ctx, AGW_IP_VCN_JPEG, 0, &raw mut queue));
+    let [fine, refused] = [0; 2].map(|flags| stream(device, AGW_IP_VCN_JPEG, flags));
+    // A register that is none of the decoder's.
+    emit(refused, &[0x3fff, 0]);
+    for stream in [fine, refused] {
+        ok!(agw_stream_finalize(stream));
+    }
+    // A call for this engine has 16 IBs at most.
+    for (before, expected) in [(15, AGW_ERROR_UNKNOWN), (16, AGW_ERROR_PARTLY_SUBMITTED)] {
+        let mut handles = vec![fine.cast_const(); before];
+        handles.push(refused.cast_const());
+        let work = submission(&handles, &[]);
+        // SAFETY: live objects, and an array of this test.
+        let result = unsafe { agw_queue_submit(queue, &raw const work, &raw mut sequence) };
+        assert_eq!((result, sequence), (expected, 0x77), "{}", last_error());
+    }
+    ok!(agw_queue_submit(queue, &submission(&[fine.cast_const()], &[]), &raw mut sequence));
+    assert_eq!(sequence, 2, "behind the call that was made");
+    ok!(agw_queue_wait_idle(queue, u64::MAX));
+    // SAFETY: one reference each.
+    unsafe {
+        for stream in [fine, refused] {
+            agw_stream_destroy(stream);
+        }
+        agw_queue_unref(queue);
+        agw_ctx_unref(ctx);
+        agw_device_unref(device);
+    }
+}
