@@ -18,6 +18,7 @@ pub(super) enum Kind {
     Sync,
     Ctx,
     Queue,
+    VideoQueue,
     Stream,
     Sparse,
     Residents,
@@ -26,12 +27,13 @@ pub(super) enum Kind {
 }
 
 impl Kind {
-    pub(super) const ALL: [Self; 10] = [
+    pub(super) const ALL: [Self; 11] = [
         Self::Device,
         Self::Bo,
         Self::Sync,
         Self::Ctx,
         Self::Queue,
+        Self::VideoQueue,
         Self::Stream,
         Self::Sparse,
         Self::Residents,
@@ -54,8 +56,9 @@ macro_rules! typed {
 }
 
 typed! {
-    agw_device Device, agw_bo Bo, agw_sync Sync, agw_ctx Ctx, agw_queue Queue, agw_stream Stream, agw_sparse Sparse,
-    agw_residents Residents, agw_memory_manager Manager, agw_memory Memory,
+    agw_device Device, agw_bo Bo, agw_sync Sync, agw_ctx Ctx, agw_queue Queue, agw_video_queue VideoQueue,
+    agw_stream Stream, agw_sparse Sparse, agw_residents Residents, agw_memory_manager Manager,
+    agw_memory Memory,
 }
 
 /// A stage of a stream.
@@ -76,6 +79,10 @@ pub(super) struct Stream {
     pub(super) is_odd: bool,
     /// BOs that it stores into, by their objects' numbers, with the index of the word.
     pub(super) stores: Vec<(u64, u32)>,
+    /// Its dwords without padding at the end, if it is for a video engine.
+    pub(super) dwords: Vec<u32>,
+    /// `true` if the kernel refuses its IB.
+    pub(super) is_refused: bool,
 }
 
 /// The binary state of a sync object.
@@ -102,10 +109,13 @@ pub(super) enum Facts {
         is_plain: bool,
     },
     Sync(State),
+    /// A queue of either type.
     Queue {
         ctx: u64,
         ip: u32,
         ring: u32,
+        /// Sequence number of its last submission, for a video engine.
+        last: u64,
     },
     Stream(Stream),
     /// `true` if there were members of another device.
@@ -225,6 +235,20 @@ impl Objects {
             self.wrong.set(self.wrong.get() + 1);
         }
         Picked { handle: std::ptr::with_exposed_provenance_mut(address), index }
+    }
+
+    /// Chooses a handle like [`Self::pick`], but one of the objects with such facts if there is any and the handle is not to be
+    /// wrong.
+    pub(super) fn pick_of<T: Typed>(&self, which: u8, is_wanted: impl Fn(&Object) -> bool) -> Picked<T> {
+        let of = |(_, object): &(usize, &Object)| object.kind == T::KIND && is_wanted(object);
+        let wanted = || self.alive.iter().enumerate().filter(of);
+        let number = usize::from(which).checked_rem(wanted().count());
+        match number.and_then(|number| wanted().nth(number)) {
+            Some((index, object)) if which < 232 => {
+                Picked { handle: std::ptr::with_exposed_provenance_mut(object.address), index: Some(index) }
+            }
+            _ => self.pick(which),
+        }
     }
 
     /// Checks a result: with a wrong handle it says so, and otherwise it is one of those that the function may have.

@@ -101,6 +101,7 @@ impl Life {
             // SAFETY: a handle of this life, a structure that is longer than it says or refused, and a place for the new one.
             unsafe { agw_bo_create(device.handle, &raw const request, bo) }
         });
+        self.has_odd_domains |= result == AGW_SUCCESS && odd == 4;
         if let (AGW_SUCCESS, Some(made)) = (result, self.objects.alive.last())
             && is_plain
         {

@@ -5,14 +5,17 @@
 //! that are no objects. At the end all references are given back, in an order that the input chooses, and the simulated kernel
 //! counts what is left.
 
+mod engines;
 mod handles;
 mod memory;
 mod queues;
 mod streams;
 mod syncs;
+mod video;
 
 use std::{
     cell::Cell,
+    collections::BTreeMap,
     os::fd::{AsRawFd, OwnedFd},
     ptr::null_mut,
     sync::{Arc, OnceLock},
@@ -23,7 +26,10 @@ use amdgpu_winsys_c::{border::*, heaps::*, objects::*, recording::*};
 use nix::sys::eventfd::EventFd;
 use parking_lot::Mutex;
 
-use self::handles::{Facts, Kind, Objects, Picked, Typed};
+use self::{
+    engines::Chip,
+    handles::{Facts, Kind, Objects, Picked, Typed},
+};
 
 /// Results that say that an argument, or what it stands for, will not do.
 const REFUSED: [i32; 8] = [
@@ -89,13 +95,23 @@ const START: [Step; 8] = [
     (52, 1, 0, 1),
 ];
 
+/// Steps of some lives behind these: a queue and a stream of a video engine, and a submission.
+const VIDEO_START: [Step; 5] = [(64, 0, 0, 0), (66, 0, 0, 16), (68, 0, 0, 5), (71, 0, 0, 0), (72, 1, 0, 1)];
+
 struct Life {
+    chip: &'static Chip,
     objects: Objects,
     kernels: Vec<Arc<SimKernel>>,
     descriptors: Vec<OwnedFd>,
     event: EventFd,
     /// Words that the GPU stored and the CPU found.
     found: Cell<u32>,
+    /// `true` if a BO was made in any domains. In GDS, GWS or OA a submission may find no room for it.
+    has_odd_domains: bool,
+    /// IBs that rings of video engines accepted.
+    video: u32,
+    /// Numbers of submissions to each video ring of a context.
+    sequences: BTreeMap<(u64, u32), u64>,
     /// Pages of the process, which stay mapped.
     pages: *mut u8,
 }
@@ -179,6 +195,7 @@ impl Life {
             Sync agw_sync same agw_sync_destroy,
             Ctx agw_ctx agw_ctx_ref agw_ctx_unref,
             Queue agw_queue agw_queue_ref agw_queue_unref,
+            VideoQueue agw_video_queue agw_video_queue_ref agw_video_queue_unref,
             Stream agw_stream same agw_stream_destroy,
             Sparse agw_sparse agw_sparse_ref agw_sparse_unref,
             Residents agw_residents agw_residents_ref agw_residents_unref,
@@ -198,17 +215,17 @@ impl Life {
     }
 
     fn step(&mut self, gpu: &SimDevice, (function, a, b, c): Step) {
-        match function % 64 {
+        match function % 80 {
             0..18 => self.memory(function % 18, a, b, c),
             18..30 => self.sync(function % 12, a, b, c),
             30..46 => self.stream(function % 16, a, b, c),
             46..57 => self.queue(function % 11, a, b, c),
             57..60 => self.count(Kind::ALL[usize::from(b) % Kind::ALL.len()], a, false),
             60 => self.count(Kind::ALL[usize::from(b) % Kind::ALL.len()], a, true),
-            61 => self.ask(a, b, c),
             62 => self.open_by_descriptor(a),
-            _ if self.kernels.len() < 2 => self.open(gpu),
-            _ => self.ask(a, b, c),
+            63 if self.kernels.len() < 2 => self.open(gpu),
+            61 | 63 => self.ask(a, b, c),
+            function => self.video(function - 64, a, b, c),
         }
     }
 
@@ -291,6 +308,8 @@ pub struct Lived {
     pub wrong: u32,
     /// Words that the GPU stored and the CPU found.
     pub found: u32,
+    /// IBs that rings of video engines accepted.
+    pub video: u32,
 }
 
 /// Lives a caller's life.
@@ -303,19 +322,32 @@ pub fn live(steps: &[Step]) -> Lived {
     static ALONE: Mutex<()> = Mutex::new(());
     let _alone = ALONE.lock();
     answer_faults();
-    let gpu = SimDevice::new(profile("navi21").expect("a chip"), SimOptions::default());
+    // A life that failed leaves its objects, and the input is lived again while it is made small.
+    // SAFETY: no thread but this one has handles, and nothing uses those of earlier lives.
+    let of_failed = unsafe { forget_freed() };
+    let chip = Chip::of(steps.first().map_or(0, |step| step.2));
+    let options = SimOptions { video: true, ..SimOptions::default() };
+    let gpu = SimDevice::new(profile(chip.name).expect("a chip"), options);
     let closed = gpu.open().census();
     let mut life = Life {
+        chip,
         objects: Objects::default(),
         kernels: Vec::new(),
         descriptors: Vec::new(),
         event: EventFd::new().expect("an eventfd"),
         found: Cell::new(0),
+        has_odd_domains: false,
+        video: 0,
+        sequences: BTreeMap::new(),
         pages: pages(),
     };
     life.open(&gpu);
-    let start = if steps.first().is_some_and(|step| step.3 % 4 != 0) { &START[..] } else { &[] };
-    for &step in start.iter().chain(steps.iter().take(MOST_STEPS)) {
+    let (start, video): (&[Step], &[Step]) = match steps.first().map_or(0, |step| step.3 % 4) {
+        0 => (&[], &[]),
+        1 => (&START, &VIDEO_START),
+        _ => (&START, &[]),
+    };
+    for &step in start.iter().chain(video).chain(steps.iter().take(MOST_STEPS)) {
         life.step(&gpu, step);
     }
     life.end(steps);
@@ -325,6 +357,7 @@ pub fn live(steps: &[Step]) -> Lived {
         assert_eq!(kernel.census(), closed, "something is left");
     }
     // SAFETY: no thread but this one has handles, and those of freed objects end with the life.
-    assert_eq!(unsafe { forget_freed() }, 0, "objects are alive");
-    Lived { successes: life.objects.successes.get(), wrong: life.objects.wrong.get(), found: life.found.get() }
+    assert_eq!(unsafe { forget_freed() }, of_failed, "objects are alive");
+    let Life { objects, found, video, .. } = life;
+    Lived { successes: objects.successes.get(), wrong: objects.wrong.get(), found: found.get(), video }
 }

@@ -10,13 +10,14 @@ use nix::time::{ClockId, clock_gettime};
 
 use super::{
     Life, REFUSED, UNFIT,
-    handles::{Facts, Picked, Stage, State},
+    engines::is_video,
+    handles::{Facts, Picked, Stage, State, Stream},
     perhaps,
     streams::stored,
 };
 
 /// A deadline that no job of a life misses.
-fn soon() -> u64 {
+pub(super) fn soon() -> u64 {
     let now = Duration::from(clock_gettime(ClockId::CLOCK_MONOTONIC).expect("a clock"));
     (now + Duration::from_mins(1)).as_nanos() as u64
 }
@@ -77,15 +78,29 @@ impl Life {
     }
 
     fn create_queue(&mut self, a: u8, b: u8, c: u8) {
-        let ctx: Picked<agw_ctx> = self.objects.pick(a);
         let (ip, ring) = (u32::from(b % 8 / 3), if c > 240 { c.into() } else { u32::from(c % 2) });
+        self.create_queue_for(ip, ring, a);
+    }
+
+    /// Returns the number of a context, and `true` if a queue has the ring of it.
+    pub(super) fn of_ring(&self, ctx: Picked<agw_ctx>, ip: u32, ring: u32) -> (Option<u64>, bool) {
         let id = ctx.index.map(|index| self.objects.alive[index].id);
         let is_taken = self.objects.alive.iter().any(|object| {
-            matches!(object.facts, Facts::Queue { ctx, ip: own, ring: place } if Some(ctx) == id && (own, place) == (ip, ring))
+            matches!(object.facts, Facts::Queue { ctx, ip: own, ring: place, .. } if Some(ctx) == id && (own, place) == (ip, ring))
         });
-        let fitting = if is_taken { vec![AGW_ERROR_IN_USE] } else { vec![AGW_SUCCESS, AGW_ERROR_FEATURE_NOT_PRESENT] };
+        (id, is_taken)
+    }
+
+    pub(super) fn create_queue_for(&mut self, ip: u32, ring: u32, a: u8) {
+        let ctx: Picked<agw_ctx> = self.objects.pick(a);
+        let (id, is_taken) = self.of_ring(ctx, ip, ring);
+        let fitting = match ip {
+            AGW_IP_UVD.. => vec![self.of_new_queue(ip, ring, is_taken)],
+            _ if is_taken => vec![AGW_ERROR_IN_USE],
+            _ => vec![AGW_SUCCESS, AGW_ERROR_FEATURE_NOT_PRESENT],
+        };
         let of = self.objects.device_of(ctx);
-        let facts = |_| Facts::Queue { ctx: id.unwrap_or_default(), ip, ring };
+        let facts = |_| Facts::Queue { ctx: id.unwrap_or_default(), ip, ring, last: 0 };
         self.make("agw_queue_create", of, &fitting, facts, |queue| {
             // SAFETY: a handle of this life, and a place for the new one.
             unsafe { agw_queue_create(ctx.handle, ip, ring, queue) }
@@ -156,7 +171,17 @@ impl Life {
     fn submit(&mut self, a: u8, b: u8, c: u8) {
         let queue: Picked<agw_queue> = self.objects.pick(a);
         let streams: [Picked<agw_stream>; 2] = [self.objects.pick(b), self.objects.pick(b.wrapping_add(c))];
-        let streams = &streams[..usize::from(c % 3)];
+        self.submit_streams(queue, &streams[..usize::from(c % 3)], [a, b, c]);
+    }
+
+    pub(super) fn submit_streams(
+        &mut self,
+        queue: Picked<agw_queue>,
+        streams: &[Picked<agw_stream>],
+        [a, b, c]: [u8; 3],
+    ) {
+        let ip = self.ip_of(queue);
+        let is_of_video = ip.is_some_and(is_video);
         let (signal, wait): (Picked<agw_sync>, Picked<agw_sync>) = (self.objects.pick(c), self.objects.pick(b ^ c));
         let set: Picked<agw_residents> = self.objects.pick(b);
         let bo: Picked<agw_bo> = self.objects.pick(a ^ b);
@@ -196,8 +221,11 @@ impl Life {
             flags: 0,
             pad: 0,
         };
-        // SAFETY: a handle of this life, and arrays that are as long as they are said to be.
-        let result = unsafe { agw_queue_submit(queue.handle, &raw const submission, null_mut()) };
+        let mut sequence = 0x77;
+        let place = if is_of_video || b.is_multiple_of(2) { &raw mut sequence } else { null_mut() };
+        // SAFETY: a handle of this life, arrays that are as long as they are said to be, and null or a place of this function.
+        let result = unsafe { agw_queue_submit(queue.handle, &raw const submission, place) };
+        assert!(result == AGW_SUCCESS || sequence == 0x77, "agw_queue_submit has failed, and has written");
         if signals {
             self.set_state(signal, State::Unknown);
         }
@@ -208,34 +236,45 @@ impl Life {
             && (!sets || set.is_good())
             && (!bos || bo.is_good());
         let device = self.objects.device_of(queue);
-        let ip = match self.objects.facts(queue) {
-            Some(Facts::Queue { ip, .. }) => *ip,
-            _ => u32::MAX,
-        };
         let own: Vec<_> = streams
             .iter()
             .filter_map(|&stream| Some((self.objects.device_of(stream)?, self.objects.stream(stream)?.clone())))
             .collect();
+        let lists: Vec<_> = own.iter().map(|(_, stream)| stream.clone()).collect();
+        let share = ip.filter(|_| is_of_video).map(|ip| self.share(ip, &lists));
+        // BOs and sets are for IBs.
+        let has_ibs = !own.is_empty() && !matches!(share, Some(Some(share)) if share.ibs == 0);
         let is_foreign = own.iter().any(|(of, _)| Some(*of) != device)
             || signals && self.objects.device_of(signal) != device
             || waits && self.objects.device_of(wait) != device
-            || bos && !own.is_empty() && self.objects.device_of(bo) != device;
+            || bos && has_ibs && self.objects.device_of(bo) != device;
         let is_mixed = matches!(self.objects.facts(set), Some(Facts::Residents(true)));
         let has_mixed = sets && (is_mixed || self.objects.device_of(set) != device);
-        let not_closed = own.iter().find(|(_, stream)| stream.stage != Stage::Closed).map(|(_, stream)| stream.stage);
-        let is_plain = own.iter().all(|(_, stream)| !stream.is_odd && stream.ip == ip) && !has_mixed;
-        let fitting = match not_closed {
-            Some(Stage::Open) => vec![AGW_ERROR_INVALID_ARGUMENT],
-            Some(_) => UNFIT.to_vec(),
-            None if is_foreign => REFUSED.to_vec(),
-            None if is_plain => vec![AGW_SUCCESS],
-            None => perhaps(),
+        let is_plain = own.iter().all(|(_, stream)| !stream.is_odd && (is_of_video || Some(stream.ip) == ip))
+            && !has_mixed
+            && !self.has_odd_domains;
+        let of_streams = of_lists(&lists, is_of_video).or((share == Some(None)).then(|| {
+            // A stream of another device has two faults.
+            if is_foreign { REFUSED.to_vec() } else { vec![AGW_ERROR_INVALID_ARGUMENT] }
+        }));
+        let has_faulty_stream = of_streams.is_some() || is_of_video && own.iter().any(|(of, _)| Some(*of) != device);
+        let fitting = match (of_streams, share) {
+            (Some(fitting), _) => fitting,
+            _ if is_foreign => REFUSED.to_vec(),
+            (None, Some(Some(share))) if is_plain || !has_ibs => share.fitting(),
+            _ if is_plain => vec![AGW_SUCCESS],
+            _ => perhaps(),
         };
-        if is_good || not_closed.is_none() {
+        if is_good || !has_faulty_stream {
             self.objects.judge("agw_queue_submit", result, is_good, &fitting);
         } else {
             // Two faults: the first one counts.
             self.objects.judge("agw_queue_submit", result, true, &UNFIT);
+        }
+        if let Some(Some(share)) = share
+            && matches!(result, AGW_SUCCESS | AGW_ERROR_PARTLY_SUBMITTED)
+        {
+            self.count_calls(queue, share, (result == AGW_SUCCESS).then_some(sequence));
         }
         if result == AGW_SUCCESS && keep != AGW_SUBMIT_KEEP_EVERYTHING {
             // The caller keeps what is used, and waits before it lets go.
@@ -259,4 +298,15 @@ impl Life {
             self.found.set(self.found.get() + 1);
         }
     }
+}
+
+/// Returns the results of a submission of streams of which one is not finalized, or is for a video engine and not for the queue;
+/// `None` if there is none. Such a fault is found before those of what comes behind the streams.
+fn of_lists(streams: &[Stream], is_of_video: bool) -> Option<Vec<i32>> {
+    streams.iter().find_map(|stream| match stream.stage {
+        Stage::Open => Some(vec![AGW_ERROR_INVALID_ARGUMENT]),
+        Stage::Poisoned(_) => Some(UNFIT.to_vec()),
+        Stage::Closed if !is_of_video && is_video(stream.ip) => Some(vec![AGW_ERROR_FEATURE_NOT_PRESENT]),
+        Stage::Closed => None,
+    })
 }

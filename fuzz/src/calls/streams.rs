@@ -6,6 +6,7 @@ use amdgpu_winsys_c::{border::*, objects::*, recording::*};
 
 use super::{
     Life, REFUSED, UNFIT,
+    engines::is_video,
     handles::{Facts, Picked, Stage, Stream},
     memory::head,
     perhaps,
@@ -47,15 +48,20 @@ impl Life {
                 }
             }
             13 => {
+                let leave = u32::from(b) << (c % 20);
                 // SAFETY: a handle of this life, and a text.
                 let result = unsafe {
                     if c.is_multiple_of(2) {
-                        agw_stream_pad(handle, u32::from(b) << (c % 20))
+                        agw_stream_pad(handle, leave)
                     } else {
                         agw_stream_annotate(handle, c"a note".as_ptr())
                     }
                 };
-                self.recorded("agw_stream_pad", result, picked, true, &perhaps());
+                let fitting = if self.is_for_video(picked) { vec![AGW_SUCCESS] } else { perhaps() };
+                self.recorded("agw_stream_pad", result, picked, true, &fitting);
+                if result == AGW_SUCCESS && c.is_multiple_of(2) {
+                    self.padded(picked, leave);
+                }
             }
             14 => self.read(picked, b, c),
             _ => {
@@ -68,7 +74,8 @@ impl Life {
                         agw_stream_detour(handle, u64::from(b) << 12, u32::from(c), u64::from(c) << 12)
                     }
                 };
-                self.recorded("agw_stream_call", result, picked, true, &perhaps());
+                let fitting = if self.is_for_video(picked) { vec![AGW_ERROR_FEATURE_NOT_PRESENT] } else { perhaps() };
+                self.recorded("agw_stream_call", result, picked, true, &fitting);
                 if let Some(stream) = self.objects.stream(picked)
                     && result == AGW_SUCCESS
                 {
@@ -91,6 +98,8 @@ impl Life {
         if let Some(stream) = self.objects.stream(picked) {
             stream.stage = Stage::Open;
             stream.stores.clear();
+            stream.dwords.clear();
+            stream.is_refused = false;
         }
     }
 
@@ -115,13 +124,22 @@ impl Life {
     }
 
     fn create_stream(&mut self, a: u8, b: u8, c: u8) {
-        let device: Picked<agw_device> = self.objects.pick(a);
         let ip = if b > 240 { b.into() } else { u32::from(b % 8 / 3) };
+        self.create_stream_for(ip, a, c);
+    }
+
+    pub(super) fn create_stream_for(&mut self, ip: u32, a: u8, c: u8) {
+        let device: Picked<agw_device> = self.objects.pick(a);
         let flags = if c > 200 { u32::from(c) % 8 } else { 0 };
-        let fitting = if b <= 240 && flags < 4 && c > 0 { vec![AGW_SUCCESS] } else { perhaps() };
+        let fitting = match ip {
+            _ if ip > AGW_IP_VPE => vec![AGW_ERROR_INVALID_ARGUMENT],
+            _ if flags < 4 && c > 0 => vec![AGW_SUCCESS],
+            _ => UNFIT.to_vec(),
+        };
         let of = self.objects.device_of(device);
-        let is_odd = flags & AGW_STREAM_SECONDARY != 0;
-        let facts = |_| Facts::Stream(Stream { stage: Stage::Open, ip, is_odd, stores: Vec::new() });
+        let is_odd = flags & AGW_STREAM_SECONDARY != 0 && !is_video(ip);
+        let (stores, dwords) = Default::default();
+        let facts = |_| Facts::Stream(Stream { stage: Stage::Open, ip, is_odd, stores, dwords, is_refused: false });
         self.make("agw_stream_create", of, &fitting, facts, |stream| {
             // SAFETY: a handle of this life, and a place for the new one.
             unsafe { agw_stream_create(device.handle, ip, flags, u32::from(c) << 2, stream) }
@@ -129,7 +147,7 @@ impl Life {
     }
 
     /// Stores words into the stream, and now and then lies about how many.
-    fn emit(picked: Picked<agw_stream>, words: &[u32]) {
+    pub(super) fn emit(picked: Picked<agw_stream>, words: &[u32]) {
         let window = picked.handle.cast::<agw_cmd_window>();
         // SAFETY: a stream that is alive begins with its window, which this thread alone uses; as many words as there is room for.
         unsafe {
@@ -152,6 +170,9 @@ impl Life {
         self.recorded("agw_stream_add_bo", result, picked, bo.is_good(), &[AGW_SUCCESS]);
         if result != AGW_SUCCESS {
             return;
+        }
+        if self.is_for_video(picked) {
+            self.encode(picked, c % 16);
         }
         let is_foreign = self.objects.device_of(picked) != self.objects.device_of(bo);
         let Some(index) = bo.index else { return };
@@ -189,7 +210,7 @@ impl Life {
         unsafe {
             if dwords > 1 << 19 {
                 // Whether it was refused shows in the next call.
-                stream.is_odd = true;
+                stream.is_odd |= !is_video(stream.ip);
                 let result = agw_stream_finalize(picked.handle);
                 stream.stage = if result < 0 { Stage::Poisoned(Some(result)) } else { Stage::Closed };
             } else {
@@ -204,7 +225,7 @@ impl Life {
         }
     }
 
-    fn finalize(&mut self, picked: Picked<agw_stream>) {
+    pub(super) fn finalize(&mut self, picked: Picked<agw_stream>) {
         // SAFETY: a handle of this life.
         let result = unsafe { agw_stream_finalize(picked.handle) };
         self.recorded("agw_stream_finalize", result, picked, true, &[AGW_SUCCESS]);
@@ -212,10 +233,11 @@ impl Life {
             && result == AGW_SUCCESS
         {
             stream.stage = Stage::Closed;
+            self.check_contents(picked);
         }
     }
 
-    fn reset(&mut self, picked: Picked<agw_stream>) {
+    pub(super) fn reset(&mut self, picked: Picked<agw_stream>) {
         // SAFETY: a handle of this life. Jobs of it may run: what was submitted with a queue that keeps nothing was waited for.
         let result = unsafe { agw_stream_reset(picked.handle) };
         self.objects.judge("agw_stream_reset", result, picked.is_good(), &[AGW_SUCCESS]);
@@ -249,11 +271,21 @@ impl Life {
             self.objects.judge("agw_stream_execute", result, picked.is_good() && is_good, &UNFIT);
             return;
         }
-        let fitting = if is_foreign { REFUSED.to_vec() } else { perhaps() };
+        let (ip, their_ip) =
+            (self.objects.stream(picked).map(|stream| stream.ip), theirs.as_ref().map(|stream| stream.ip));
+        let of_video = [ip, their_ip].map(|ip| ip.is_some_and(is_video));
+        let fitting = match of_video {
+            [true, _] | [_, true] if ip != their_ip => vec![AGW_ERROR_INVALID_ARGUMENT],
+            _ if is_foreign => REFUSED.to_vec(),
+            [true, true] => vec![AGW_SUCCESS],
+            _ => perhaps(),
+        };
         self.recorded("agw_stream_execute", result, picked, is_good, &fitting);
         if let (AGW_SUCCESS, Some(theirs), Some(own)) = (result, theirs, self.objects.stream(picked)) {
             own.is_odd |= theirs.is_odd;
             own.stores.extend(theirs.stores);
+            own.dwords.extend(theirs.dwords);
+            own.is_refused |= theirs.is_refused;
         }
     }
 
@@ -267,6 +299,7 @@ impl Life {
                 for place in [picked, next] {
                     let stream = self.objects.stream(place).expect("a stream");
                     assert_eq!(stream.stage, Stage::Closed);
+                    assert!(!is_video(stream.ip), "a stream of a video engine is chained");
                     stream.is_odd = true;
                 }
             } else {

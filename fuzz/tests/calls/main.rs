@@ -26,7 +26,7 @@ fn long_lives_call_with_wrong_handles_and_end_well() {
         seed ^= seed << 17;
         seed.to_le_bytes()
     };
-    let (mut successes, mut wrong, mut found) = (0, 0, 0);
+    let (mut successes, mut wrong, mut found, mut video) = (0, 0, 0, 0);
     for _ in 0..300 {
         let steps: Vec<calls::Step> = (0..48)
             .map(|_| {
@@ -38,7 +38,10 @@ fn long_lives_call_with_wrong_handles_and_end_well() {
         successes += lived.successes;
         wrong += lived.wrong;
         found += lived.found;
+        video += lived.video;
     }
-    println!("{successes} calls succeeded, {wrong} had a wrong handle, {found} words were found");
-    assert!(successes > 3000 && wrong > 500 && found > 100);
+    println!(
+        "{successes} calls succeeded, {wrong} had a wrong handle, {found} words were found, {video} IBs of video engines"
+    );
+    assert!(successes > 3000 && wrong > 500 && found > 100 && video > 200);
 }
