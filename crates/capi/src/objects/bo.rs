@@ -7,14 +7,17 @@ use std::{
     sync::{Arc, atomic::AtomicPtr},
 };
 
-use super::device::{DeviceMark, DeviceState, agw_device, device, ownership};
+use super::{
+    address::chosen_address,
+    device::{DeviceMark, DeviceState, agw_device, device, ownership},
+};
 use crate::border::{
     AGW_ERROR_INVALID_EXTERNAL_HANDLE, AGW_ERROR_INVALID_OPAQUE_CAPTURE_ADDRESS, Answer, Failure, Handle, Versioned,
     create, entry, get, out, put, reference, release, view, within, write,
 };
 use amdgpu_winsys::{
     uapi::{GemCreateFlags, GemDomain, VaFlags},
-    vamgr::{GpuVa, VaRequest, VaWindow},
+    vamgr::{VaRequest, VaWindow},
     winsys::{Binding, Bo, BoRequest, BoundRequest, Error, UserMemory},
 };
 
@@ -75,6 +78,11 @@ pub struct agw_bo_request {
 // SAFETY: all fields are integers, and the first two are the size and zero.
 unsafe impl Versioned for agw_bo_request {
     const NAME: &'static str = "struct agw_bo_request";
+
+    #[inline]
+    fn unused(&self) -> u32 {
+        self.reserved | self.pad
+    }
 }
 
 /// The properties of a BO that the kernel reports.
@@ -140,6 +148,18 @@ pub(crate) fn object(state: &Arc<DeviceState>, binding: Binding, size: u64) -> A
     create(head, BoBody { mapped: AtomicPtr::default(), binding, mark: state.into() })
 }
 
+/// The highest priority in BO lists. Source: Linux 6.12 `amdgpu_bo_list.h`, `AMDGPU_BO_LIST_MAX_PRIORITY`.
+const MOST_PRIORITY: u32 = 31;
+
+/// Checks a priority in BO lists.
+#[inline]
+fn check_priority(priority: u32) -> Answer {
+    if priority > MOST_PRIORITY {
+        return Err(Failure::argument("priority", "is more than 31"));
+    }
+    Ok(())
+}
+
 /// Leases addresses for a BO and binds it there.
 fn bind(bo: &Bo, request: VaRequest, flags: VaFlags, priority: u32) -> Answer<Binding> {
     let lease = bo.device().addresses().allocate(request)?;
@@ -157,12 +177,13 @@ pub(crate) fn placement(request: VaRequest, flags: u32, address: u64) -> Answer<
     Ok(match address {
         0 if flags & AGW_VA_REPLAYABLE != 0 => request.highest(),
         0 => request,
-        address => request.at(GpuVa::from_48_bits(address)),
+        address => request.at(chosen_address(address)?),
     })
 }
 
 fn make(state: &Arc<DeviceState>, request: &agw_bo_request) -> Answer<*mut agw_bo> {
     let agw_bo_request { size, alignment, priority, .. } = *request;
+    check_priority(priority)?;
     let domains = GemDomain::from_bits_retain(request.domains);
     let flags = GemCreateFlags::from_bits_retain(request.flags);
     let addresses = state.device.addresses();
@@ -235,6 +256,7 @@ pub unsafe extern "C" fn agw_bo_from_user_memory(
         let Some(start) = NonNull::new(pointer.cast::<u8>()) else {
             return Err(Failure::argument("pointer", "is null"));
         };
+        check_priority(priority)?;
         let device = &state.device;
         // SAFETY: the caller's promise.
         let made = unsafe { Bo::from_user_memory(device, UserMemory::new(start, size)) }.map_err(|error| {
@@ -290,6 +312,7 @@ pub unsafe extern "C" fn agw_bo_import(
         // SAFETY: the caller's promise.
         let state = unsafe { self::device(device) }?;
         out(bo, "bo")?;
+        check_priority(priority)?;
         // SAFETY: lent for the time of this call.
         let imported = Bo::import(&state.device, unsafe { lent(fd) }?)?;
         let made = bind_foreign(state, &imported, va_flags, priority)?;
@@ -322,6 +345,7 @@ pub unsafe extern "C" fn agw_bo_from_handle(
         // SAFETY: the caller's promise.
         let state = unsafe { self::device(device) }?;
         out(bo, "bo")?;
+        check_priority(priority)?;
         // SAFETY: the caller's promise.
         let adopted = unsafe { Bo::from_handle(&state.device, handle, ownership(is_owned)) }.map_err(|error| {
             let is_lost = error.loss().is_some();

@@ -41,6 +41,10 @@ pub struct agw_bo_metadata {
 // SAFETY: all fields are integers, and the first two are the size and zero.
 unsafe impl Versioned for agw_bo_metadata {
     const NAME: &'static str = "struct agw_bo_metadata";
+
+    fn unused(&self) -> u32 {
+        self.reserved | self.pad
+    }
 }
 
 /// Maps the whole BO for the CPU. A BO has one mapping, which later calls return again. No other call may map or unmap the BO

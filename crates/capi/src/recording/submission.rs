@@ -87,6 +87,11 @@ pub struct agw_submission {
 // SAFETY: integers and raw pointers, and the first two are the size and zero.
 unsafe impl Versioned for agw_submission {
     const NAME: &'static str = "struct agw_submission";
+
+    #[inline]
+    fn unused(&self) -> u32 {
+        self.reserved | self.pad
+    }
 }
 
 /// The items of a submission, on the stack if there are only a few.

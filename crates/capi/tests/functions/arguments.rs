@@ -97,7 +97,7 @@ type Case<T> = (fn(&mut T), i32, &'static str);
 
 #[test]
 fn a_bo_request_is_refused_with_the_name_of_the_field() {
-    let cases: [Case<agw_bo_request>; 13] = [
+    let cases: [Case<agw_bo_request>; 16] = [
         (|r| r.size = 0, INVALID, "size: "),
         (|r| r.size = u64::MAX, AGW_ERROR_OUT_OF_DEVICE_MEMORY, "size: "),
         (|r| r.alignment = 3, INVALID, "alignment: "),
@@ -110,6 +110,9 @@ fn a_bo_request_is_refused_with_the_name_of_the_field() {
         (|r| r.va_flags = 1 << 31, INVALID, "va_flags: "),
         (|r| r.va_placement = 1 << 31, INVALID, "va_placement: "),
         (|r| r.reserved = 1, AGW_ERROR_UNKNOWN_FIELDS, "request: reserved"),
+        (|r| r.pad = 1, AGW_ERROR_UNKNOWN_FIELDS, "request: reserved or pad"),
+        (|r| r.priority = 32, INVALID, "priority: is more than 31"),
+        (|r| r.address = 1 << 50, AGW_ERROR_INVALID_OPAQUE_CAPTURE_ADDRESS, "address: 0x4000000000000 is no address"),
         (|r| r.size = 1 << 50, AGW_ERROR_OUT_OF_DEVICE_MEMORY, "no hole"),
     ];
     let device = device();
