@@ -522,7 +522,8 @@ impl Shared {
         };
         let sequence = job.sequence;
         let unkept = if job.sets.is_empty() { None } else { Some(job.take_sets()) };
-        // The caller holds references to all lists.
+        // Lists of preambles, chains and gangs. The caller holds references to all, but may drop them at any time after the call.
+        let others = if job.lists.is_empty() { Vec::new() } else { mem::take(&mut job.lists) };
         job.clear();
         let events = buffers.take_events();
         if sequence > 0 {
@@ -531,7 +532,7 @@ impl Shared {
             drop(taken);
         }
         // Resources are dropped, and observers called, without the lock.
-        drop(unkept);
+        drop((unkept, others));
         drop(over);
         self.retire_finished();
         for event in events {
