@@ -3,7 +3,10 @@
 use std::mem;
 
 use amdgpu_hw::num::index;
-use amdgpu_winsys::cs::{CommandList, Error, Fence, Gang, MAX_IBS_PER_CALL, Queue, Submission, Target};
+use amdgpu_winsys::{
+    cs::{CommandList, Error, Fence, Gang, MAX_IBS_PER_CALL, Queue, Submission, Target},
+    winsys::Error as WinsysError,
+};
 
 use super::{
     lists::{Closed, list_of},
@@ -16,7 +19,7 @@ use super::{
     video_lists,
 };
 use crate::{
-    border::{Answer, IS_CHECKED, Turn, array, entry, put, view},
+    border::{AGW_ERROR_PARTLY_SUBMITTED, Answer, Failure, IS_CHECKED, Turn, array, entry, put, view},
     objects::residents,
 };
 
@@ -288,6 +291,7 @@ fn submit(queue: &Queue, followers: &[&Queue], named: &Named<'_>) -> Answer<Opti
         return gang(queue, followers, named, &Submission { waits, signals, ..whole }).map(Some);
     }
     let most = most_ibs(queue);
+    check_own(queue, named)?;
     let mut fence = None;
     let mut streams = &named.streams[..];
     while !streams.is_empty() {
@@ -304,10 +308,28 @@ fn submit(queue: &Queue, followers: &[&Queue], named: &Named<'_>) -> Answer<Opti
             signals: if rest.is_empty() { signals } else { &[] },
             ..whole
         };
-        fence = Some(queue.submit(&call)?);
+        let made = queue.submit(&call).map_err(|error| {
+            let is_partly = !is_first && error.loss().is_none();
+            let failure = Failure::from(error);
+            if is_partly { failure.with_code(AGW_ERROR_PARTLY_SUBMITTED) } else { failure }
+        });
+        fence = Some(made?);
         streams = rest;
     }
     Ok(fence)
+}
+
+/// Checks before the first of several calls what the library would find only in a later one.
+fn check_own(queue: &Queue, named: &Named<'_>) -> Answer {
+    let device = queue.context().device();
+    let mut lists = [&named.initial, &named.streams, &named.further, &named.last].into_iter().flatten();
+    if !lists.all(|list| list.is_of(device)) {
+        return Err(WinsysError::ForeignDevice { what: "command list" }.into());
+    }
+    if named.signals.iter().any(|point| point.syncobj.device() != device) {
+        return Err(WinsysError::ForeignDevice { what: "sync object" }.into());
+    }
+    Ok(())
 }
 
 /// Returns the lists for the ring of a queue.

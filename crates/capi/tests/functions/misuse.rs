@@ -51,6 +51,18 @@ fn objects_of_another_device_are_refused_wherever_they_are_used() {
         foreign(submit(&|s| (s.sets, s.set_count) = ((&raw const set).cast(), 1)), "memory");
         foreign(submit(&|s| (s.waits, s.wait_count) = (&raw const points[1], 1)), "sync object");
         foreign(submit(&|s| (s.signals, s.signal_count) = (&raw const points[1], 1)), "sync object");
+        // More streams than fit into one call: nothing is submitted before the fault is found.
+        let mut many = vec![streams[0].cast_const(); 400];
+        let all = |streams: &[*const agw_stream], signals: &[agw_sync_point]| {
+            agw_queue_submit(queue, &submission(streams, signals), null_mut())
+        };
+        foreign(all(&many, &points[1..]), "sync object");
+        many.push(streams[1]);
+        foreign(all(&many, &[]), "command list");
+        let mut sequence = 0;
+        ok!(agw_queue_submit(queue, &raw const plain, &raw mut sequence));
+        assert_eq!(sequence, 1, "the first call of the queue");
+        ok!(agw_queue_wait_idle(queue, u64::MAX));
         ok!(agw_stream_reset(streams[0]));
         foreign(agw_stream_execute(streams[0], streams[1], 0), "command list");
         ok!(agw_stream_reset(streams[0]));

@@ -8,10 +8,13 @@ use std::{
 
 use amdgpu_layers::FaultInjector;
 use amdgpu_sim::SimKernel;
-use amdgpu_winsys::winsys::Errno;
+use amdgpu_winsys::{
+    uapi::{Argument as _, Cs},
+    winsys::Errno,
+};
 use amdgpu_winsys_c::{border::*, heaps::*, objects::*, recording::*};
 
-use super::{emit, kernel, last_error, request, size, store, submission};
+use super::{arguments::made, emit, kernel, last_error, request, size, store, submission};
 
 type Kernel = Arc<FaultInjector<SimKernel>>;
 
@@ -193,4 +196,28 @@ fn a_refused_request_is_a_fitting_result_and_nothing_is_left() {
     let outcomes: Vec<_> = (0..1000).map_while(nth).collect();
     let refused = outcomes.iter().filter(|outcome| outcome.is_err()).count();
     assert!(outcomes.len() < 1000 && refused > 25, "{refused} of {} refused requests were seen", outcomes.len());
+}
+
+#[test]
+fn a_submission_of_which_a_later_call_is_refused_is_partly_submitted() {
+    let kernel: Kernel = Arc::new(FaultInjector::new(kernel()));
+    let device = device_of_kernel(Arc::clone(&kernel)).unwrap();
+    // SAFETY: live objects, and variables of this test.
+    unsafe {
+        let ctx = made(|ctx| agw_ctx_create(device, 0, ctx));
+        let queue = made(|queue| agw_queue_create(ctx, AGW_IP_GFX, 0, queue));
+        let stream = made(|stream| agw_stream_create(device, AGW_IP_GFX, 0, 64, stream));
+        emit(stream, &store(0x1000, 1));
+        assert_eq!(agw_stream_finalize(stream), AGW_SUCCESS);
+        let many = vec![stream.cast_const(); 400];
+        for (call, expected) in [(0, AGW_ERROR_UNKNOWN), (1, AGW_ERROR_PARTLY_SUBMITTED)] {
+            kernel.fail_nth_ioctl(Cs::REQUEST, call, Errno::EINVAL);
+            let result = agw_queue_submit(queue, &submission(&many, &[]), null_mut());
+            assert_eq!(result, expected, "call {call}: {}", last_error());
+        }
+        agw_stream_destroy(stream);
+        agw_queue_unref(queue);
+        agw_ctx_unref(ctx);
+        agw_device_unref(device);
+    }
 }

@@ -7,6 +7,7 @@ use crate::{
     cs::Target,
     host_memory::{ArcRoom, NoHostMemory},
     vamgr::GpuVa,
+    winsys::Device,
 };
 
 /// A closed stream: IBs that no longer change, ready for submission.
@@ -81,6 +82,12 @@ impl CommandList {
     #[inline]
     pub fn target(&self) -> Target {
         self.recorded.target()
+    }
+
+    /// Returns `true` if the list was recorded for this device.
+    #[inline]
+    pub fn is_of(&self, device: &Device) -> bool {
+        self.recorded.is_of(device)
     }
 
     /// Returns the length of all IBs in dwords, including padding and jumps.
