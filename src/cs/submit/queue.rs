@@ -450,6 +450,19 @@ impl Shared {
         }
     }
 
+    /// Reports a submission to subscribers of traces.
+    #[inline]
+    fn trace(&self, sequence: u64) {
+        if tracing::level_enabled!(tracing::Level::TRACE) {
+            self.trace_heard(sequence);
+        }
+    }
+
+    #[cold]
+    fn trace_heard(&self, sequence: u64) {
+        tracing::trace!(ip = %self.ip, ring = self.ring, sequence, "submitted");
+    }
+
     /// Makes the kernel call of a submission that has only lists and sets and keeps nothing. Returns the buffers, and does nothing, if
     /// it must be made in another way.
     #[inline]
@@ -464,6 +477,7 @@ impl Shared {
             Some(Ok(sequence)) => {
                 self.jobs.end_without_job(taken, sequence);
                 self.retire_finished();
+                self.trace(sequence);
                 Ok(Ok(sequence))
             }
             Some(Err(error)) => {
@@ -540,7 +554,10 @@ impl Shared {
         }
         match outcome {
             Ok(()) if sequence == 0 => Err(Error::NothingToSubmit),
-            Ok(()) => Ok(sequence),
+            Ok(()) => {
+                self.trace(sequence);
+                Ok(sequence)
+            }
             Err(error) => Err(self.refused(error)),
         }
     }
@@ -558,7 +575,9 @@ impl Shared {
         } else {
             self.finish(&mut left, done)?;
         }
-        sequence.ok_or(Error::NothingToSubmit)
+        let sequence = sequence.ok_or(Error::NothingToSubmit)?;
+        self.trace(sequence);
+        Ok(sequence)
     }
 
     /// Drops the leftovers of a submission, and reports its events and error.
