@@ -14,7 +14,8 @@ use super::{
 
 /// Dwords of a BO before the IBs that the CPU writes there: streams of other engines store into them.
 const BEHIND_STORES: usize = 16;
-/// What a ring of a video engine gets by a submission of streams for it.
+
+/// The IBs and calls of a submission of streams to a ring of a video engine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Share {
     pub(super) ibs: usize,

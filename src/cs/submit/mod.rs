@@ -6,9 +6,9 @@ mod gang;
 mod gang_fault;
 mod planner;
 mod queue;
-mod queue_kind;
 mod queue_options;
 mod queues;
+mod send;
 pub(super) mod shared;
 mod submission;
 pub(super) mod submit_buffers;
@@ -20,8 +20,7 @@ pub use self::{
     gang_fault::{GangFault, MAX_GANG},
     planner::{Call, CallLimits, Calls, MAX_IBS_PER_CALL, NoRoomForIbs, plan},
     queue::Queue,
-    queue_kind::QueueKind,
-    queue_options::{BoListMode, QueueOptions, RetryPolicy},
+    queue_options::{BoListMode, QueueKind, QueueOptions, RetryPolicy},
     queues::Queues,
     submission::{Keep, Submission, SyncPoint},
     submitter::{OwnedSubmission, PendingFence, Submitter},

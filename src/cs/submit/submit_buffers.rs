@@ -36,7 +36,7 @@ pub(in crate::cs) struct SubmitBuffers {
 /// and do not change.
 #[derive(Debug, Default)]
 pub(super) struct Prepared {
-    /// The numbers of the lists, until the note is complete of some of them.
+    /// The numbers of the lists that were added.
     lists: Vec<u64>,
     /// `true` if the buffers have exactly the IBs and memory of these lists, and members of sets.
     is_complete: bool,

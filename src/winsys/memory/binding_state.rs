@@ -180,15 +180,10 @@ impl BindingState {
     #[cold]
     fn unbind_from(&mut self, device: &Device) {
         let Some(lease) = self.lease.take() else { return };
-        let mut is_done = true;
-        let guard_page = if self.has_guard_page { lease.start().checked_add(self.len) } else { None };
-        let parts = [Some((lease.start(), self.offset, self.len)), guard_page.map(|at| (at, 0, PAGE_SIZE))];
-        for (at, offset, len) in parts.into_iter().flatten() {
-            let flags = if at == lease.start() { self.flags } else { self.flags - VaFlags::WRITEABLE };
-            let mut argument = argument(self.bo_handle, VaOperation::Unmap, at, offset, len, flags);
-            let unbound = release(|| send_quietly(device.kernel(), &mut argument));
-            is_done &= unbound.is_done();
-            unbound.report(GemVa::NAME, self.bo_handle);
+        let outcomes = self.request_unbinding(device, lease.start());
+        let is_done = outcomes.iter().all(|outcome| outcome.is_done());
+        for outcome in outcomes {
+            outcome.report(GemVa::NAME, self.bo_handle);
         }
         if is_done { device.addresses().free(lease) } else { device.strand(lease) }
     }
@@ -231,6 +226,19 @@ impl BindingState {
         Ok(())
     }
 
+    /// Asks the kernel to remove the binding at `at`, and its guard page before it. Returns the outcomes, that of the guard page second.
+    #[inline]
+    fn request_unbinding(&self, device: &Device, at: GpuVa) -> [Release; 2] {
+        let unbind = |at, offset, len, flags| {
+            let mut argument = argument(self.bo_handle, VaOperation::Unmap, at, offset, len, flags);
+            release(|| send_quietly(device.kernel(), &mut argument))
+        };
+        let behind = if self.has_guard_page { at.checked_add(self.len) } else { None };
+        let guard =
+            behind.map_or(Release::DONE, |behind| unbind(behind, 0, PAGE_SIZE, self.flags - VaFlags::WRITEABLE));
+        [unbind(at, self.offset, self.len, self.flags), guard]
+    }
+
     /// Removes the binding from the page tables, then frees the addresses. With `keeps_lease`, which is for a device without
     /// observers, the addresses stay in the state if the kernel removed the binding at once. Does nothing if the binding was
     /// removed before.
@@ -240,16 +248,8 @@ impl BindingState {
             return;
         }
         self.is_bound = false;
-        let has_guard_page = self.has_guard_page;
         let (at, device) = (self.start(), self.bo.device());
-        let unbind = |at, offset, len, flags| {
-            let mut argument = argument(self.bo_handle, VaOperation::Unmap, at, offset, len, flags);
-            release(|| send_quietly(device.kernel(), &mut argument))
-        };
-        let behind = if has_guard_page { at.checked_add(self.len) } else { None };
-        let guard =
-            behind.map_or(Release::DONE, |behind| unbind(behind, 0, PAGE_SIZE, self.flags - VaFlags::WRITEABLE));
-        let bound = unbind(at, self.offset, self.len, self.flags);
+        let [bound, guard] = self.request_unbinding(device, at);
         if keeps_lease && bound.is_done_at_once() && guard.is_done_at_once() {
             return;
         }
@@ -261,7 +261,7 @@ impl BindingState {
             device.strand(lease);
         }
         // The addresses are freed before the observer hears of it.
-        let guard_len = if has_guard_page { PAGE_SIZE } else { 0 };
+        let guard_len = if self.has_guard_page { PAGE_SIZE } else { 0 };
         if let (true, Some(range)) = (bound.is_done(), VaRange::new(at, self.len + guard_len)) {
             device.tell(|| Event::Unbound { range });
         }

@@ -148,7 +148,8 @@ pub(crate) fn object(state: &Arc<DeviceState>, binding: Binding, size: u64) -> A
     create(head, BoBody { mapped: AtomicPtr::default(), binding, mark: state.into() })
 }
 
-/// The highest priority in BO lists. Source: Linux 6.12 `amdgpu_bo_list.h`, `AMDGPU_BO_LIST_MAX_PRIORITY`.
+/// The highest priority that a caller may choose, that of IBs in RADV. The kernel reduces higher ones to 32 (Linux 6.12
+/// `amdgpu_bo_list.c`, `amdgpu_bo_list_create`).
 const MOST_PRIORITY: u32 = 31;
 
 /// Checks a priority in BO lists.

@@ -2,7 +2,7 @@
 
 use amdgpu_winsys::{
     cs::{Keep, SyncPoint},
-    winsys::{Binding, ResidencySet},
+    winsys::{Binding, Device, Error, ResidencySet},
 };
 
 use smallvec::SmallVec;
@@ -13,7 +13,7 @@ use super::{
     stream::agw_stream,
 };
 use crate::{
-    border::{Answer, FEW, Failure, Versioned, array},
+    border::{AGW_ERROR_PARTLY_SUBMITTED, Answer, FEW, Failure, Versioned, array},
     objects::{agw_bo, agw_residents, agw_sync_point, bo_body, residents, sync},
 };
 
@@ -230,4 +230,18 @@ impl Named<'_> {
         self.options = Options::of(submission)?;
         Ok(())
     }
+}
+
+/// Checks before the first of several calls that the signals, which the last call gets, are of the device.
+pub(super) fn check_signals(device: &Device, signals: &[SyncPoint<'_>]) -> Answer {
+    if signals.iter().any(|point| point.syncobj.device() != device) {
+        return Err(Error::ForeignDevice { what: "sync object" }.into());
+    }
+    Ok(())
+}
+
+/// Returns the failure of a call that is one of several: after the first call something was submitted, which a lost device makes
+/// irrelevant.
+pub(super) fn of_call(is_first: bool, is_lost: bool, failure: Failure) -> Failure {
+    if is_first || is_lost { failure } else { failure.with_code(AGW_ERROR_PARTLY_SUBMITTED) }
 }

@@ -14,12 +14,12 @@ use super::{
     stream::agw_stream,
     submission::{
         AGW_SUBMIT_KEEP_NOTHING, AGW_SUBMIT_PREEMPTIBLE, AGW_SUBMIT_SECURE, Few, Named, Options, agw_submission,
-        points, sets,
+        check_signals, of_call, points, sets,
     },
     video_lists,
 };
 use crate::{
-    border::{AGW_ERROR_PARTLY_SUBMITTED, Answer, Failure, IS_CHECKED, Turn, array, entry, put, view},
+    border::{Answer, IS_CHECKED, Turn, array, entry, put, view},
     objects::residents,
 };
 
@@ -308,12 +308,8 @@ fn submit(queue: &Queue, followers: &[&Queue], named: &Named<'_>) -> Answer<Opti
             signals: if rest.is_empty() { signals } else { &[] },
             ..whole
         };
-        let made = queue.submit(&call).map_err(|error| {
-            let is_partly = !is_first && error.loss().is_none();
-            let failure = Failure::from(error);
-            if is_partly { failure.with_code(AGW_ERROR_PARTLY_SUBMITTED) } else { failure }
-        });
-        fence = Some(made?);
+        let made = queue.submit(&call);
+        fence = Some(made.map_err(|error| of_call(is_first, error.loss().is_some(), error.into()))?);
         streams = rest;
     }
     Ok(fence)
@@ -326,10 +322,7 @@ fn check_own(queue: &Queue, named: &Named<'_>) -> Answer {
     if !lists.all(|list| list.is_of(device)) {
         return Err(WinsysError::ForeignDevice { what: "command list" }.into());
     }
-    if named.signals.iter().any(|point| point.syncobj.device() != device) {
-        return Err(WinsysError::ForeignDevice { what: "sync object" }.into());
-    }
-    Ok(())
+    check_signals(device, &named.signals)
 }
 
 /// Returns the lists for the ring of a queue.

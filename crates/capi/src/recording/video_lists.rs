@@ -9,10 +9,10 @@ use amdgpu_winsys::{
 use super::{
     lists::{Closed, any_list_of},
     open::List,
-    submission::{Few, Options, agw_submission, bindings, points, sets},
+    submission::{Few, Options, agw_submission, bindings, check_signals, of_call, points, sets},
     video_submission::Memory,
 };
-use crate::border::{AGW_ERROR_PARTLY_SUBMITTED, Answer, Failure, array};
+use crate::border::{Answer, Failure, array};
 
 /// The memory of a call: that of the submission, and that which the lists name.
 struct All<'a>(&'a Memory, &'a [&'a VideoList]);
@@ -81,11 +81,8 @@ pub(super) unsafe fn submit(queue: &VideoQueue, submission: &agw_submission) -> 
             keep,
             ..VideoSubmission::default()
         };
-        let fence = queue.submit(&call).map_err(|error| match number {
-            0 => error.into(),
-            _ if error.loss().is_some() => error.into(),
-            _ => Failure::from(error).with_code(AGW_ERROR_PARTLY_SUBMITTED),
-        })?;
+        let made = queue.submit(&call);
+        let fence = made.map_err(|error| of_call(number == 0, error.loss().is_some(), error.into()))?;
         sequence = fence.sequence();
     }
     Ok(sequence)
@@ -99,10 +96,7 @@ fn check_own(queue: &VideoQueue, memory: &All<'_>, signals: &[SyncPoint<'_>]) ->
     if !all_own {
         return Err(Error::ForeignDevice { what: "memory" }.into());
     }
-    if signals.iter().any(|point| point.syncobj.device() != device) {
-        return Err(Error::ForeignDevice { what: "sync object" }.into());
-    }
-    Ok(())
+    check_signals(device, signals)
 }
 
 /// Returns the list if it was recorded for the device and the engine of the queue.

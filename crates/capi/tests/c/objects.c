@@ -1,4 +1,5 @@
 /* The functions of the kernel's objects and of memory by memory type that the other programs do not call, each with its effect. */
+#include "check.h"
 #include "common.h"
 
 #include <fcntl.h>
@@ -9,14 +10,6 @@
 #include <unistd.h>
 
 #define BYTES 8192u
-
-#define CHECK(condition)                                                                                               \
-   do {                                                                                                                \
-      if (!(condition)) {                                                                                              \
-         fprintf(stderr, "line %d: %s: %s\n", __LINE__, #condition, agw_last_error());                                 \
-         exit(1);                                                                                                      \
-      }                                                                                                                \
-   } while (0)
 
 /* The hooks count what they are called for. */
 static int live_objects, log_lines, dump_lines;

@@ -1,15 +1,8 @@
 /* Streams that execute, call, chain and detour, on graphics and compute rings, and queues that are shared and given up. */
+#include "check.h"
 #include "common.h"
 
 #include <string.h>
-
-#define CHECK(condition)                                                                                               \
-   do {                                                                                                                \
-      if (!(condition)) {                                                                                              \
-         fprintf(stderr, "line %d: %s: %s\n", __LINE__, #condition, agw_last_error());                                 \
-         exit(1);                                                                                                      \
-      }                                                                                                                \
-   } while (0)
 
 static struct agw_device *device;
 static struct agw_bo *bo;
