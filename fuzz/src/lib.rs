@@ -22,7 +22,7 @@
 //!
 //! `cargo test -p amdgpu-fuzz` tries some thousand inputs of chance. `cargo bolero test --package amdgpu-fuzz any_ioctl`
 //! (of the crate cargo-bolero) lets libFuzzer look for more, led by coverage, for any time;
-//! `BOLERO_RANDOM_ITERATIONS` makes the former longer, and `.ci/fuzz` does so for each target. A target counts the inputs that
+//! `BOLERO_RANDOM_ITERATIONS` makes the former longer, and `.ci/soundness/fuzz` does so for each target. A target counts the inputs that
 //! get behind its first check ([`reach::Reach`]) and fails if there are none.
 
 pub mod arguments;

@@ -25,7 +25,7 @@ impl Reach {
         self.behind.fetch_add(is_behind.into(), Ordering::Relaxed);
     }
 
-    /// Prints both numbers in the form that `.ci/fuzz` reads.
+    /// Prints both numbers in the form that `.ci/soundness/fuzz` reads.
     ///
     /// # Panics
     ///

@@ -1,6 +1,6 @@
 //! Repeats the operation of a bench row without its peer, for a tool that counts instructions.
 //!
-//! `.ci/steps` runs it under callgrind twice, with different counts, and prints the difference for one time: figures that do
+//! `.ci/helpers/steps` runs it under callgrind twice, with different counts, and prints the difference for one time: figures that do
 //! not depend on what else the machine does.
 
 use std::{env, hint::black_box, process::ExitCode};

@@ -6,7 +6,7 @@
 //! * `amdgpu-bench shader [--json] [--only NAME]`: compute shaders, executed, against plain loops of the same work.
 //! * `amdgpu-bench icd [--json] [--only NAME]`: our Vulkan driver (`cargo build --release -p amdgpu-winsys-icd`) beside RADV, through
 //!   the same loader.
-//! * `amdgpu-bench radv [--json] [--only NAME]`: RADV with this library's winsys beside RADV with its own, as `.ci/radv-swap` builds
+//! * `amdgpu-bench radv [--json] [--only NAME]`: RADV with this library's winsys beside RADV with its own, as `.ci/vulkan/radv-swap` builds
 //!   them.
 //! * `amdgpu-bench surface [--json] [--only NAME]`: layouts, addresses and copies of images, against addrlib and memcpy.
 //! * `amdgpu-bench churn [--seconds N]`: no race, but threads that allocate, map, import, submit and free on the simulator,

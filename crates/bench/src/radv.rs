@@ -1,4 +1,4 @@
-//! The rows of `amdgpu-bench radv`: RADV with this library's winsys beside RADV with its own, as `.ci/radv-swap` builds them, through
+//! The rows of `amdgpu-bench radv`: RADV with this library's winsys beside RADV with its own, as `.ci/vulkan/radv-swap` builds them, through
 //! the same loader and on the same null kernel. RADV's part of an operation is the same in both.
 
 use std::{env, ffi::OsStr, path::PathBuf};
@@ -16,7 +16,7 @@ use crate::{
     row::{Goal, Row},
 };
 
-/// The folder in which `.ci/radv-swap` keeps what it builds.
+/// The folder in which `.ci/vulkan/radv-swap` keeps what it builds.
 const FOLDER_VARIABLE: &str = "AMDGPU_RADV_SWAP";
 /// Manifests in that folder: of RADV with this library's winsys, and with its own.
 const MANIFESTS: [&str; 2] = ["swap.json", "own.json"];
@@ -58,7 +58,7 @@ pub(crate) fn all(wanted: &Wanted, add: &mut impl FnMut(Row)) {
     let folder = env::var_os(FOLDER_VARIABLE).map_or_else(cached, PathBuf::from);
     let missing = MANIFESTS.iter().map(|name| folder.join(name)).find(|manifest| !manifest.exists());
     if let Some(manifest) = missing {
-        let why = format!("no {}: .ci/radv-swap makes it", manifest.display());
+        let why = format!("no {}: .ci/vulkan/radv-swap makes it", manifest.display());
         return add(Row::missing("radv", OWN, why));
     }
     on_the_null_kernel_with("radv", wanted, &[(CHILD_VARIABLE, folder.into_os_string())], add);

@@ -1,4 +1,4 @@
-//! RADV's answers about images beside the layouts. The answers are some of those that `.ci/radv-surfaces` compares: Mesa 25.0.7 on
+//! RADV's answers about images beside the layouts. The answers are some of those that `.ci/vulkan/radv-surfaces` compares: Mesa 25.0.7 on
 //! simulated chips, asked by `amdgpu-vulkan-client --images`.
 
 use std::{

@@ -1,12 +1,15 @@
 //! Generates sources from the text tables in the tree: the registers of `crates/registers/spec`, and the packets of
-//! `crates/packets/spec`; and the manual pages of the C ABI from its header.
+//! `crates/packets/spec`; and the manual pages of the C ABI from its header. Reads the
+//! ledgers that name tests.
 //!
 //! The generated files are checked in; `tests/generated.rs` fails when a generated file differs from what its tables say.
 
+mod checks;
 mod manual;
 mod packets;
 mod registers;
 mod text;
+pub mod traceability;
 mod vulkan;
 
 use std::path::{Path, PathBuf};
@@ -78,6 +81,15 @@ pub fn packets() -> Result<Vec<Source>, Error> {
     let spec = packets::spec::read(&home.join("spec"), &registers)?;
     let flags = packets::flags::source(&home.join("spec"), &spec, &registers)?;
     packets::emit::sources(&spec, flags, &home.join("src/layout/generated"))
+}
+
+/// Generates `.ci/README.md` from the first comments of the scripts there.
+///
+/// # Errors
+///
+/// [`Error`] where a script cannot be read, or has no comment.
+pub fn checks() -> Result<Vec<Source>, Error> {
+    Ok(vec![checks::page(&workspace().join(".ci"))?])
 }
 
 /// Generates the manual pages of `crates/capi` from its header.

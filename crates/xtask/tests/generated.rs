@@ -21,6 +21,13 @@ fn the_packets_are_what_their_tables_say() {
 }
 
 #[test]
+fn the_list_of_checks_is_what_the_scripts_say() {
+    let pages = xtask::checks().unwrap();
+    is_current(&pages, "checks");
+    assert!(pages[0].text.contains("| `radv-swap` | yes | Builds RADV"), "{}", pages[0].text);
+}
+
+#[test]
 fn the_manual_is_what_the_header_says() {
     let pages = xtask::manual().unwrap();
     is_current(&pages, "manual");
