@@ -1,5 +1,5 @@
 //! The plan of the house, held against the sources: no file leads back to itself through what it uses, no part uses one above
-//! it, and ARCHITECTURE.md shows which uses which. Folders are small, and ARCHITECTURE.md says what is in them.
+//! it, and ARCHITECTURE.md shows which uses which. Folders of many files have a reason, and ARCHITECTURE.md says what is in them.
 
 mod casts;
 mod examples;
@@ -8,6 +8,7 @@ mod handles;
 mod map;
 mod picture;
 mod prose;
+mod questions;
 mod rooms;
 mod source;
 mod workspace;
