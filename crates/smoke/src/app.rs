@@ -7,6 +7,7 @@ use std::{
     path::Path,
     process::ExitCode,
     sync::{Arc, atomic::AtomicBool},
+    time::Duration,
 };
 
 use clap::Parser;
@@ -29,6 +30,7 @@ use crate::{
     },
     level::Level,
     list, many,
+    mode::{Mode, Test},
     options::Options,
     output::{
         outputs::Reports,
@@ -106,61 +108,56 @@ fn print(text: &str) -> Exit {
 }
 
 fn execute(arguments: &RunArguments, given: &[OsString]) -> Exit {
-    if arguments.list_profiles {
-        return print_lines(amdgpu_sim::profiles().iter().map(|profile| profile.name.clone()));
+    if !parent_is_alive(arguments) {
+        return Exit::Aborted;
     }
-    if arguments.list_checks {
-        return print_lines(list::lines(arguments.level, arguments.filter.as_ref()).into_iter());
-    }
-    if let Some(path) = &arguments.dump {
-        return recordings::dump(path);
-    }
-    if let Some(parent) = arguments.child.parent {
-        // A check does not outlive the report that it is for. The parent may have ended before the request was made.
-        let _ = nix::sys::prctl::set_pdeathsig(nix::sys::signal::Signal::SIGKILL);
-        if nix::unistd::getppid().as_raw() != parent {
-            return Exit::Aborted;
+    match Mode::of(arguments) {
+        Mode::ListProfiles => print_lines(amdgpu_sim::profiles().iter().map(|profile| profile.name.clone())),
+        Mode::ListChecks => print_lines(list::lines(arguments.level, arguments.filter.as_ref()).into_iter()),
+        Mode::Dump(path) => recordings::dump(path),
+        Mode::Replay(path) => {
+            recordings::replay(path, arguments.check.as_deref(), &options(arguments), |target, options| {
+                reported(arguments, |reports| run(target, options, reports))
+            })
         }
+        Mode::Child => {
+            let options = options(arguments);
+            allowed(arguments, options.level).map_or_else(|exit| exit, |target| be_child(arguments, target, &options))
+        }
+        Mode::Several(test) => {
+            many::run(arguments, given, &interrupted()).unwrap_or_else(|| test_one(test, arguments, given))
+        }
+        Mode::One(test) => test_one(test, arguments, given),
     }
-    let several =
-        arguments.gpu.as_deref() == Some("all") || arguments.sim.as_ref().is_some_and(|sim| sim.contains(','));
-    if several && let Some(exit) = many::run(arguments, given, &interrupted()) {
-        return exit;
-    }
+}
+
+/// Returns `true` unless this process is the child of a run that has ended: a check does not outlive the report that it is for.
+fn parent_is_alive(arguments: &RunArguments) -> bool {
+    let Some(parent) = arguments.child.parent else { return true };
+    // The parent may have ended before the request was made.
+    let _ = nix::sys::prctl::set_pdeathsig(nix::sys::signal::Signal::SIGKILL);
+    nix::unistd::getppid().as_raw() == parent
+}
+
+/// Tests the GPU that the arguments name.
+fn test_one(test: Test<'_>, arguments: &RunArguments, given: &[OsString]) -> Exit {
     let mut options = options(arguments);
-    if let Some(path) = &arguments.replay {
-        return recordings::replay(path, arguments.check.as_deref(), &options, |target, options| {
-            reported(arguments, |reports| run(target, options, reports))
-        });
-    }
-    let target = match target(arguments) {
-        Ok(target) => target.helped_by(std::env::current_exe().ok()),
+    let target = match allowed(arguments, options.level) {
+        Ok(target) => target,
         Err(exit) => return exit,
     };
-    if let Err(exit) = may(arguments, &target, options.level) {
-        return exit;
-    }
-    if arguments.child.child_plan || arguments.child.child.is_some() {
-        return be_child(arguments, target, &options);
-    }
     let read = expectations(arguments, &target, &mut options);
     let read = read.and_then(|()| baseline(arguments, &target, &mut options));
     if let Err(error) = read.and_then(|()| resume(arguments, &target, &mut options)) {
         complain(&error);
         return Exit::Invalid;
     }
-    if arguments.dry_run {
-        return dry_run(&target, &options);
-    }
-    if let Some(path) = &arguments.record {
-        return recordings::record(path, target, &options, |target| {
-            reported(arguments, |reports| run(target, &options, reports))
-        });
-    }
-    let program = std::env::current_exe().ok().filter(|_| !arguments.no_fork);
-    reported(arguments, |reports| match program {
-        None => run(&target, &options, reports),
-        Some(program) => {
+    let isolated = |soak: Option<Duration>| {
+        // Without the path of this program its children cannot be started.
+        let Ok(program) = std::env::current_exe() else {
+            return reported(arguments, |reports| run(&target, &options, reports));
+        };
+        reported(arguments, |reports| {
             // The device that `target` would open is each child's own affair.
             let parent = Parent {
                 program,
@@ -168,18 +165,27 @@ fn execute(arguments: &RunArguments, given: &[OsString]) -> Exit {
                 check: arguments.timeout,
                 silence: arguments.inactivity_timeout,
                 overall: arguments.overall_timeout,
-                grace: std::time::Duration::from_millis(arguments.child.grace),
+                grace: Duration::from_millis(arguments.child.grace),
                 interrupted: interrupted(),
                 monitor: target.monitor().clone(),
                 strict_hardware: options.strict_hardware,
                 recordings: reports.recordings(),
             };
-            match arguments.soak {
+            match soak {
                 Some(time) => soak::run(&parent, time, target.gpu(), &options, reports),
                 None => parent.run(target.gpu(), &options, reports),
             }
-        }
-    })
+        })
+    };
+    match test {
+        Test::DryRun => dry_run(&target, &options),
+        Test::Record(path) => recordings::record(path, target, &options, |target| {
+            reported(arguments, |reports| run(target, &options, reports))
+        }),
+        Test::InProcess => reported(arguments, |reports| run(&target, &options, reports)),
+        Test::Isolated => isolated(None),
+        Test::Soak(time) => isolated(Some(time)),
+    }
 }
 
 fn options(arguments: &RunArguments) -> Options {
@@ -217,6 +223,13 @@ fn target(arguments: &RunArguments) -> Result<Target, Exit> {
         Exit::Invalid
     })?;
     Ok(target.with_peers_told_by(arguments.child.peers_told_by.clone()))
+}
+
+/// Returns the GPU that the arguments name, if they allow to test it at a level.
+fn allowed(arguments: &RunArguments, level: Level) -> Result<Target, Exit> {
+    let target = target(arguments)?.helped_by(std::env::current_exe().ok());
+    may(arguments, &target, level)?;
+    Ok(target)
 }
 
 /// Refuses a level that the user has not allowed for a real GPU.

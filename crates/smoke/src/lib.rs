@@ -28,6 +28,7 @@ mod isolation;
 mod level;
 mod list;
 mod many;
+mod mode;
 mod options;
 mod output;
 mod plan;
