@@ -49,7 +49,6 @@
 //! ```
 
 #[cfg(not(interleaved))]
-mod brief_lock;
 pub mod cs;
 pub mod heaps;
 mod host_memory;
@@ -58,7 +57,6 @@ mod vk_result;
 #[cfg(feature = "ash")]
 pub mod vulkan;
 #[cfg(not(interleaved))]
-mod wait_queue;
 pub mod winsys;
 
 pub use self::vk_result::VkResult;

@@ -11,10 +11,8 @@ mod shipped {
         atomic::{AtomicBool, AtomicU64},
     };
 
-    pub(crate) use crate::{brief_lock::BriefLock, wait_queue::WaitQueue};
     pub(crate) use once_cell::sync::OnceCell;
-    pub(crate) use parking_lot::{Mutex, RwLock, RwLockReadGuard};
-    pub(crate) use spin::mutex::SpinMutexGuard as BriefGuard;
+    pub(crate) use parking_lot::{Mutex, MutexGuard, RwLock, RwLockReadGuard};
 }
 
 #[cfg(interleaved)]
@@ -23,9 +21,7 @@ mod scheduled;
 
 #[cfg(interleaved)]
 pub(crate) use self::scheduled::{
-    AtomicBool, AtomicU64, BriefGuard, BriefLock, Mutex, OnceCell, OnceLock, RwLock, RwLockReadGuard, WaitQueue,
+    AtomicBool, AtomicU64, Mutex, MutexGuard, OnceCell, OnceLock, RwLock, RwLockReadGuard,
 };
 #[cfg(not(interleaved))]
-pub(crate) use self::shipped::{
-    AtomicBool, AtomicU64, BriefGuard, BriefLock, Mutex, OnceCell, OnceLock, RwLock, RwLockReadGuard, WaitQueue,
-};
+pub(crate) use self::shipped::{AtomicBool, AtomicU64, Mutex, MutexGuard, OnceCell, OnceLock, RwLock, RwLockReadGuard};

@@ -24,7 +24,7 @@ pub type Result<T, E = Error> = std::result::Result<T, E>;
 /// let error = Queue::new(&context, Ip::Gfx, 0).unwrap_err(); // it exists already
 /// assert_eq!(error, Error::QueueTaken { context: context.id(), ip: Ip::Gfx, ring: 0 });
 /// let error = queue.submit(&Submission::default()).unwrap_err();
-/// assert_eq!((error.loss(), error), (None, Error::NothingToSubmit)); // no work was lost
+/// assert_eq!((error.loss(), error), (None, Error::EmptySubmission)); // no work was lost
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -114,7 +114,7 @@ pub enum Error {
 
     /// A submission without command lists and waits that signals nothing, or that names memory or sets although nothing would run.
     #[error("nothing to submit: no command lists, no waits, no signals")]
-    NothingToSubmit,
+    EmptySubmission,
 
     /// The preambles use all IBs of a call.
     #[error(transparent)]

@@ -46,7 +46,6 @@ mod diagnose;
 mod error;
 mod ib;
 mod record;
-mod retire;
 mod submit;
 mod user_queue;
 mod video;

@@ -162,7 +162,7 @@ fn empty_and_foreign_submissions_are_refused() {
     let foreign_syncobj = Syncobj::new(&abroad, true).unwrap();
     let foreign_points = [SyncPoint::binary(&foreign_syncobj)];
     let nothing = Submission::default();
-    assert_eq!(queue.submit(&nothing).unwrap_err(), cs::Error::NothingToSubmit);
+    assert_eq!(queue.submit(&nothing).unwrap_err(), cs::Error::EmptySubmission);
     for (what, submission) in [
         ("command list", Submission { lists: &[&foreign_list], ..nothing }),
         ("memory", Submission { lists: &[&list], memory: &foreign_memory, ..nothing }),
@@ -270,7 +270,7 @@ fn every_error_of_a_submission_has_its_vulkan_result() {
         (Error::Thread { reason: String::new() }, VkResult::OutOfHostMemory),
         (Error::NoDescriptor { errno: Errno::EMFILE }, VkResult::OutOfHostMemory),
         (Error::Abandoned, VkResult::DeviceLost),
-        (Error::NothingToSubmit, VkResult::Unknown),
+        (Error::EmptySubmission, VkResult::Unknown),
     ] {
         assert_eq!(error.vk_result(), result, "{error}");
     }

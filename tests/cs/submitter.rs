@@ -55,7 +55,7 @@ fn what_is_wrong_with_a_submission_its_fence_tells_and_the_next_one_goes_on() {
     let error = submitter.submit(refused).unwrap().wait(job_time()).unwrap_err();
     assert_eq!(error, cs::Error::Winsys(Error::ForeignDevice { what: "sync object" }));
     let error = submitter.submit(OwnedSubmission::default()).unwrap().wait(job_time()).unwrap_err();
-    assert_eq!(error, cs::Error::NothingToSubmit);
+    assert_eq!(error, cs::Error::EmptySubmission);
     let done = Syncobj::new(&device, false).unwrap();
     let good = OwnedSubmission { signals: vec![(done.clone(), 0)], ..OwnedSubmission::default() };
     assert!(submitter.submit(good).unwrap().wait(job_time()).unwrap() && done.wait(Deadline::POLL).unwrap());

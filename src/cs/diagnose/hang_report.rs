@@ -4,7 +4,10 @@ use std::fmt;
 
 use super::excerpt_text;
 use crate::{
-    cs::{Breadcrumbs, Excerpt, Fence, IbPrinter, Progress, Queue, layout, submit::shared::Shared},
+    cs::{
+        Breadcrumbs, Excerpt, Fence, IbPrinter, Progress, Queue, layout,
+        submit::{in_flight::Unfinished, state::QueueState},
+    },
     winsys::{Device, Error as WinsysError, FaultReport, Ip, PageFault},
 };
 
@@ -151,14 +154,14 @@ impl HangReport {
     /// Adds a queue and, with `breadcrumbs`, the marks that its streams wrote.
     #[must_use]
     pub fn with_queue(mut self, queue: &Queue, breadcrumbs: Option<&Breadcrumbs>) -> Self {
-        self.queues.push(QueueTrace::of(queue.shared(), breadcrumbs));
+        self.queues.push(QueueTrace::of(queue.state(), breadcrumbs));
         self
     }
 
     /// Adds the queue of a fence and, with `breadcrumbs`, the marks that its streams wrote.
     #[must_use]
     pub fn with_fence(mut self, fence: &Fence, breadcrumbs: Option<&Breadcrumbs>) -> Self {
-        self.queues.push(QueueTrace::of(fence.shared(), breadcrumbs));
+        self.queues.push(QueueTrace::of(fence.state(), breadcrumbs));
         self
     }
 
@@ -169,21 +172,21 @@ impl HangReport {
 }
 
 impl QueueTrace {
-    fn of(shared: &Shared, breadcrumbs: Option<&Breadcrumbs>) -> Self {
-        let state = shared.check();
-        let done = shared.user_fence.value();
-        let stuck = shared.jobs.stuck_behind(done);
+    fn of(queue: &QueueState, breadcrumbs: Option<&Breadcrumbs>) -> Self {
+        let state = queue.check();
+        let done = queue.user_fence.value();
+        let unfinished = queue.in_flight.first_unfinished(done);
         Self {
-            context: shared.context.id(),
-            ip: shared.ip,
-            ring: shared.ring,
+            context: queue.context.id(),
+            ip: queue.ring.ip,
+            ring: queue.ring.index,
             done,
-            submitted: shared.jobs.last(),
+            submitted: queue.in_flight.last(),
             progress: breadcrumbs.map(Breadcrumbs::progress),
             state,
-            excerpt: stuck.and_then(|(sequence, lists)| {
-                let map = shared.device().va_map();
-                Excerpt::of(shared.target, sequence, &lists, breadcrumbs, map)
+            excerpt: unfinished.and_then(|Unfinished { sequence, lists }| {
+                let map = queue.device().va_map();
+                Excerpt::of(queue.ring.target, sequence, &lists, breadcrumbs, map)
             }),
         }
     }

@@ -8,7 +8,7 @@ use std::{
 
 use nix::sys::eventfd::{EfdFlags, EventFd};
 
-use super::shared::Shared;
+use super::state::QueueState;
 use crate::{
     cs::{Error, Result},
     uapi::{CsChunkDep, Errno},
@@ -34,23 +34,23 @@ use crate::{
 /// ```
 #[derive(Clone)]
 pub struct Fence {
-    shared: Arc<Shared>,
+    state: Arc<QueueState>,
     sequence: u64,
 }
 
 impl fmt::Debug for Fence {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Fence")
-            .field("ip", &self.shared.ip)
-            .field("ring", &self.shared.ring)
+            .field("ip", &self.state.ring.ip)
+            .field("ring", &self.state.ring.index)
             .field("sequence", &self.sequence)
             .finish_non_exhaustive()
     }
 }
 
 impl Fence {
-    pub(super) fn new(shared: Arc<Shared>, sequence: u64) -> Self {
-        Self { shared, sequence }
+    pub(super) fn new(state: Arc<QueueState>, sequence: u64) -> Self {
+        Self { state, sequence }
     }
 
     /// Returns the kernel's sequence number, which counts the submissions of a queue from 1; 0 if the queue was never used.
@@ -62,7 +62,7 @@ impl Fence {
     /// this way; use [`Fence::wait`]. A job that the kernel stopped alone does signal, because the ring continues after it (Linux
     /// 6.12 `amdgpu_ring.c`, `amdgpu_ring_soft_recovery`); use [`Fence::outcome`].
     pub fn is_signalled(&self) -> bool {
-        self.shared.has_reached(self.sequence)
+        self.state.has_reached(self.sequence)
     }
 
     /// Waits for the submission. Returns `false` if the deadline passes first. Makes no ioctl if the submission has already
@@ -72,7 +72,7 @@ impl Fence {
     ///
     /// [`Error::Winsys`] with [`DeviceLost`](crate::winsys::Error::DeviceLost) if the job was lost to a reset.
     pub fn wait(&self, deadline: Deadline) -> Result<bool> {
-        self.shared.wait(self.sequence, deadline)
+        self.state.wait(self.sequence, deadline)
     }
 
     /// Queries the kernel for the outcome of the submission. Returns `false` while it runs. Unlike [`Fence::wait`] this always
@@ -83,7 +83,7 @@ impl Fence {
     ///
     /// The errors of [`Fence::wait`].
     pub fn outcome(&self) -> Result<bool> {
-        self.shared.ask(self.sequence, Deadline::POLL)
+        self.state.ask(self.sequence, Deadline::POLL)
     }
 
     /// Waits for submissions to queues of one device. With [`WaitFor::All`] returns `Some(0)` when all have completed, with
@@ -96,15 +96,15 @@ impl Fence {
     /// [`DeviceLost`](WinsysError::DeviceLost) if one of the submissions was lost.
     pub fn wait_many(fences: &[&Self], condition: WaitFor, deadline: Deadline) -> Result<Option<usize>> {
         let Some((first, rest)) = fences.split_first() else { return Ok(Some(0)) };
-        rest.iter().try_for_each(|fence| first.shared.own("fence", fence.shared.device()))?;
+        rest.iter().try_for_each(|fence| first.state.own("fence", fence.state.device()))?;
         let (done, running): (Vec<_>, Vec<_>) = (0..).zip(fences).partition(|(_, fence)| fence.is_signalled());
         match (condition, done.first()) {
             (WaitFor::Any, Some(&(index, _))) => return Ok(Some(index)),
             (WaitFor::All, _) if running.is_empty() => return Ok(Some(0)),
             _ => {}
         }
-        let numbers: Vec<_> = running.iter().map(|(_, fence)| fence.shared.number(fence.sequence)).collect();
-        match wait_fences(first.shared.device(), &numbers, condition, deadline) {
+        let numbers: Vec<_> = running.iter().map(|(_, fence)| fence.state.number(fence.sequence)).collect();
+        match wait_fences(first.state.device(), &numbers, condition, deadline) {
             // With `WaitFor::Any` no fence was signalled before, so the indices are those of `fences`.
             Ok(met) => Ok(met),
             Err(error) => Err(Self::first_loss(fences).unwrap_or(error.into())),
@@ -122,7 +122,7 @@ impl Fence {
     ///
     /// [`Error::Winsys`] if the kernel refuses or the job was lost.
     pub fn to_syncobj(&self) -> Result<Syncobj> {
-        Ok(self.shared.context.fence_to_syncobj(self.shared.ip, self.shared.ring, self.sequence)?)
+        Ok(self.state.context.fence_to_syncobj(self.state.ring.ip, self.state.ring.index, self.sequence)?)
     }
 
     /// Creates a sync file: a descriptor that is readable when the submission has completed, and that other drivers and processes
@@ -132,7 +132,7 @@ impl Fence {
     ///
     /// [`Error::Winsys`] if the kernel refuses or the job was lost.
     pub fn to_sync_file(&self) -> Result<OwnedFd> {
-        Ok(self.shared.context.fence_to_sync_file(self.shared.ip, self.shared.ring, self.sequence)?)
+        Ok(self.state.context.fence_to_sync_file(self.state.ring.ip, self.state.ring.index, self.sequence)?)
     }
 
     /// Creates a fence with a descriptor for an event loop.
@@ -155,16 +155,16 @@ impl Fence {
         }
     }
 
-    pub(in crate::cs) fn shared(&self) -> &Shared {
-        &self.shared
+    pub(in crate::cs) fn state(&self) -> &QueueState {
+        &self.state
     }
 
     pub(in crate::cs) fn device(&self) -> &Device {
-        self.shared.device()
+        self.state.device()
     }
 
     pub(in crate::cs) fn dependency(&self) -> CsChunkDep {
-        self.shared.dependency(self.sequence)
+        self.state.dependency(self.sequence)
     }
 }
 

@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use super::shared::Shared;
+use super::{listing::GangMember, state::QueueState};
 use crate::{
     cs::{
-        CommandList, Fence, GangFault, MAX_GANG, Queue, Result, Submission,
+        CommandList, Fence, Queue, Result, Submission,
         record::{
             marker::{self, Step},
             marker_page::MarkerPage,
@@ -13,6 +13,59 @@ use crate::{
     },
     winsys::{Capabilities, Error as WinsysError, Feature, ResidencySet},
 };
+
+/// The maximum number of queues in a gang, including the leader.
+///
+/// Source: Linux 6.12 `amdgpu_cs.h`, `AMDGPU_CS_GANG_SIZE`.
+pub const MAX_GANG: usize = 4;
+
+/// The reason why queues cannot form a gang.
+///
+/// ```
+/// use amdgpu_winsys::cs::{Error, Gang, GangFault};
+///
+/// # let device = amdgpu_winsys::winsys::Device::new(amdgpu_sim::SimKernel::open(amdgpu_sim::profile("navi21").ok_or("no such chip")?))?;
+/// # let context = amdgpu_winsys::winsys::Context::new(&device, amdgpu_winsys::winsys::Priority::Normal)?;
+/// # let queue = amdgpu_winsys::cs::Queue::new(&context, amdgpu_winsys::winsys::Ip::Gfx, 0)?;
+/// assert_eq!(Gang::new(&queue, &[]).unwrap_err(), Error::NoGang(GangFault::NoFollowers));
+/// let five = Gang::new(&queue, &[&queue; 4]).unwrap_err();
+/// assert_eq!(five, Error::NoGang(GangFault::TooMany { count: 5 }));
+/// assert_eq!(Gang::new(&queue, &[&queue]).unwrap_err(), Error::NoGang(GangFault::Twice { at: 0 }));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum GangFault {
+    /// The gang has a leader but no followers.
+    #[error("there are no followers")]
+    NoFollowers,
+    /// The gang has more than [`MAX_GANG`] queues.
+    #[error("{count} queues, a gang has at most {MAX_GANG}")]
+    TooMany {
+        /// Number of queues, including the leader.
+        count: usize,
+    },
+    /// A queue occurs twice in the gang.
+    #[error("follower {at} is already in the gang")]
+    Twice {
+        /// Index of the follower, from 0.
+        at: usize,
+    },
+    /// A follower and the leader belong to different contexts.
+    #[error("follower {at} belongs to another context than the leader")]
+    OtherContext {
+        /// Index of the follower, from 0.
+        at: usize,
+    },
+    /// The number of shares differs from the number of followers.
+    #[error("{given} shares for {followers} followers")]
+    Shares {
+        /// Number of shares passed to [`Gang::submit`](Gang::submit).
+        given: usize,
+        /// Number of followers of the gang.
+        followers: usize,
+    },
+}
 
 /// Several queues whose jobs the kernel starts together, so that work on one may wait for work on another: for example a task
 /// shader on a compute ring that feeds a mesh shader on the graphics ring.
@@ -47,7 +100,7 @@ use crate::{
 /// ```
 #[derive(Debug)]
 pub struct Gang {
-    leader: Arc<Shared>,
+    leader: Arc<QueueState>,
     followers: Vec<Follower>,
     /// Lists that start the followers and wait for their ends.
     around: Option<Around>,
@@ -57,7 +110,7 @@ pub struct Gang {
 
 #[derive(Debug)]
 struct Follower {
-    queue: Arc<Shared>,
+    queue: Arc<QueueState>,
     /// Lists that wait for the leader, and report the end of the follower.
     around: Option<Around>,
 }
@@ -82,14 +135,14 @@ impl Gang {
         let page = MarkerPage::new(leader.device())?;
         let start = |at: usize| page.at(marks(at)[0]);
         let done = |at: usize| page.at(marks(at)[1]);
-        let record = |queue: &Shared, steps: &[Step]| marker::record(queue.device(), queue.target, steps);
+        let record = |queue: &QueueState, steps: &[Step]| marker::record(queue.device(), queue.ring.target, steps);
         let all = 0..followers.len();
         let begin: Vec<_> = all.clone().map(|at| Step::Store(start(at), 1)).collect();
         let end: Vec<_> = all.flat_map(|at| [Step::WaitFor(done(at), 1), Step::Store(done(at), 0)]).collect();
         let resident = ResidencySet::new();
         resident.add(page.binding());
         let followers = followers.iter().enumerate().map(|(at, follower)| {
-            let queue = Arc::clone(follower.shared());
+            let queue = Arc::clone(follower.state());
             let begin = record(&queue, &[Step::WaitFor(start(at), 1), Step::Store(start(at), 0)])?;
             let end = record(&queue, &[Step::Store(done(at), 1)])?;
             Ok(Follower { queue, around: Some(Around { begin, end }) })
@@ -133,7 +186,7 @@ impl Gang {
     /// The errors of [`Gang::new`].
     pub fn bare(leader: &Queue, followers: &[&Queue]) -> Result<Self> {
         let leader = checked(leader, followers)?;
-        let follower = |queue: &&Queue| Follower { queue: Arc::clone(queue.shared()), around: None };
+        let follower = |queue: &&Queue| Follower { queue: Arc::clone(queue.state()), around: None };
         let followers = followers.iter().map(follower).collect();
         Ok(Self { leader, followers, around: None, resident: ResidencySet::new() })
     }
@@ -156,11 +209,12 @@ impl Gang {
             .zip(shares)
             .map(|(follower, share)| around(follower.around.as_ref(), share))
             .collect();
-        let beside: Vec<(&Shared, &[&CommandList])> =
-            self.followers.iter().zip(&shares).map(|(follower, share)| (&*follower.queue, &share[..])).collect();
+        let members: Vec<GangMember<'_, '_>> =
+            self.followers.iter().zip(&shares).map(|(follower, share)| (&follower.queue.ring, &share[..])).collect();
         let lists = around(self.around.as_ref(), submission.lists);
         let sets: Vec<_> = [&self.resident].into_iter().chain(submission.sets.iter().copied()).collect();
-        self.leader.send(&beside, &Submission { lists: &lists, sets: &sets, ..*submission })
+        let sequence = self.leader.submit(&members, &Submission { lists: &lists, sets: &sets, ..*submission })?;
+        Ok(Fence::new(Arc::clone(&self.leader), sequence))
     }
 }
 
@@ -180,8 +234,8 @@ fn around<'a>(around: Option<&'a Around>, lists: &[&'a CommandList]) -> Vec<&'a 
 }
 
 /// Returns the shared state of a leader if it can form a gang with the followers.
-fn checked(leader: &Queue, followers: &[&Queue]) -> Result<Arc<Shared>> {
-    let leader = Arc::clone(leader.shared());
+fn checked(leader: &Queue, followers: &[&Queue]) -> Result<Arc<QueueState>> {
+    let leader = Arc::clone(leader.state());
     check(&leader, followers)?;
     if !leader.device().info().capabilities.contains(Capabilities::GANG_SUBMIT) {
         return Err(WinsysError::Unsupported { feature: Feature::Gangs }.into());
@@ -189,7 +243,7 @@ fn checked(leader: &Queue, followers: &[&Queue]) -> Result<Arc<Shared>> {
     Ok(leader)
 }
 
-fn check(leader: &Arc<Shared>, followers: &[&Queue]) -> Result<(), GangFault> {
+fn check(leader: &Arc<QueueState>, followers: &[&Queue]) -> Result<(), GangFault> {
     if followers.is_empty() {
         return Err(GangFault::NoFollowers);
     }
@@ -198,8 +252,8 @@ fn check(leader: &Arc<Shared>, followers: &[&Queue]) -> Result<(), GangFault> {
         return Err(GangFault::TooMany { count });
     }
     for (at, follower) in followers.iter().enumerate() {
-        let queue = follower.shared();
-        let mut earlier = followers.iter().take(at).map(|earlier| earlier.shared()).chain([leader]);
+        let queue = follower.state();
+        let mut earlier = followers.iter().take(at).map(|earlier| earlier.state()).chain([leader]);
         if earlier.any(|earlier| Arc::ptr_eq(earlier, queue)) {
             return Err(GangFault::Twice { at });
         }

@@ -1,27 +1,32 @@
 //! Queues, gangs and submitters, which submit to the kernel, and the fences that they return.
+//!
+//! A submission goes down through these files: `queue.rs` takes a `submission.rs` with `options.rs`; `ioctl.rs` has its steps;
+//! `plan.rs` is what the kernel is told, kept for the next submission; `listing.rs` makes it, with the BOs in `bo_list.rs` and the
+//! calls in `batch.rs`; `in_flight` is what runs. `state.rs` and `fence.rs` wait and retire. `gang.rs`, `queues.rs` and
+//! `submitter.rs` stand on top.
 
-mod call;
+mod batch;
+pub(super) mod bo_list;
 mod fence;
 mod gang;
-mod gang_fault;
-mod planner;
+pub(super) mod in_flight;
+mod ioctl;
+mod listing;
+mod options;
+mod plan;
 mod queue;
-mod queue_options;
 mod queues;
-mod send;
-pub(super) mod shared;
+pub(super) mod state;
 mod submission;
-pub(super) mod submit_buffers;
 mod submitter;
 
 pub use self::{
+    batch::{Call, CallLimits, Calls, MAX_IBS_PER_CALL, NoRoomForIbs, plan},
     fence::{Fence, PollableFence},
-    gang::Gang,
-    gang_fault::{GangFault, MAX_GANG},
-    planner::{Call, CallLimits, Calls, MAX_IBS_PER_CALL, NoRoomForIbs, plan},
+    gang::{Gang, GangFault, MAX_GANG},
+    options::{BoListMode, Keep, QueueKind, QueueOptions, RetryPolicy},
     queue::Queue,
-    queue_options::{BoListMode, QueueKind, QueueOptions, RetryPolicy},
     queues::Queues,
-    submission::{Keep, Submission, SyncPoint},
+    submission::{Submission, SyncPoint},
     submitter::{OwnedSubmission, PendingFence, Submitter},
 };

@@ -3,17 +3,14 @@
 use std::sync::Arc;
 
 use super::{
-    call::most_ibs,
-    shared::{End, Shared},
-    submit_buffers::Flags,
+    in_flight::InFlightList,
+    plan::{Ring, Turns},
+    state::{QueueEnd, QueueState},
 };
 use crate::{
-    cs::{
-        CommandList, Error, Fence, QueueKind, QueueOptions, Result, Submission, Target, record::marker,
-        retire::jobs::Jobs,
-    },
+    cs::{Error, Fence, MAX_IBS_PER_CALL, QueueKind, QueueOptions, Result, Submission, Target, record::marker},
     host_memory::{ArcRoom, NoHostMemory},
-    winsys::{Context, Deadline, Ip, ResidencySet, Syncobj, Until, UserFence, WaitFor},
+    winsys::{Context, Deadline, Ip, Syncobj, Until, UserFence, WaitFor},
 };
 
 /// A queue of a context, identified by context, IP and ring. Its submissions run in order.
@@ -22,8 +19,9 @@ use crate::{
 /// it, and the kernel orders their submissions in the order of their ioctls. A submission that waits for sync objects without a
 /// fence may spend seconds in the kernel, but does not block submissions of other threads. If a submission needs several kernel
 /// calls ([`plan`](crate::cs::plan)), calls of other threads may come between them. A submission that the kernel blocks because
-/// memory or space in the ring is short blocks other submissions, but not waiting and retiring: the lock of these is never held
-/// during an ioctl, nor while resources are dropped.
+/// space in the ring is short blocks other submissions, but not waiting and retiring: the lock of these is never held during an
+/// ioctl, nor while resources are dropped. Code of the caller ([`Resident`](crate::winsys::Resident), observers) is never called
+/// with a lock of the queue held.
 ///
 /// Dropping a queue waits for its last submission, for at most two seconds, unless the queue was [abandoned](Queue::abandon).
 /// [`Fence`]s may outlive the queue and observe a later end.
@@ -49,16 +47,15 @@ use crate::{
 /// ```
 #[derive(Clone, Debug)]
 pub struct Queue {
-    shared: Arc<Shared>,
-    /// Ends the queue with the last handle. It is beside the state and not around it, so that a submission follows only one
-    /// pointer.
-    end: Arc<End>,
+    state: Arc<QueueState>,
+    /// Ends the queue with the last handle.
+    end: Arc<QueueEnd>,
 }
 
 /// Handles are equal if they refer to the same queue.
 impl PartialEq for Queue {
     fn eq(&self, other: &Self) -> bool {
-        Arc::ptr_eq(&self.shared, &other.shared)
+        Arc::ptr_eq(&self.state, &other.state)
     }
 }
 
@@ -96,12 +93,12 @@ impl Queue {
             return Err(Error::QueueTaken { context: context.id(), ip, ring });
         }
         let context = context.clone();
-        let most_ibs = most_ibs(device, ip);
-        let jobs = Jobs::default();
-        let shared = Shared { context, ip, ring, target, options, most_ibs, user_fence, jobs };
-        let shared = room.fill(shared);
-        let end = room_for_end.fill(End::new(Arc::clone(&shared)));
-        Ok(Self { shared, end })
+        let most_ibs = device.info().max_ibs.get(ip.index()).map_or(1, |&most| most.max(1) as usize);
+        let ring = Ring { ip, index: ring, target, most_ibs: most_ibs.min(MAX_IBS_PER_CALL) };
+        let (turns, in_flight) = (Turns::default(), InFlightList::default());
+        let state = room.fill(QueueState { context, ring, options, user_fence, turns, in_flight });
+        let end = room_for_end.fill(QueueEnd::new(Arc::clone(&state)));
+        Ok(Self { state, end })
     }
 
     /// Returns the number of handles of the queue.
@@ -111,13 +108,13 @@ impl Queue {
 
     /// Returns the IP of the queue.
     pub fn ip(&self) -> Ip {
-        self.shared.ip
+        self.state.ring.ip
     }
 
     /// Returns the ring index of the queue in its context. It does not identify a hardware ring: the kernel moves an idle queue to
     /// the least busy ring of its IP and priority (Linux 6.12 `sched_entity.c`, `drm_sched_entity_select_rq`).
     pub fn ring(&self) -> u32 {
-        self.shared.ring
+        self.state.ring.index
     }
 
     /// Returns the kind of hardware queue.
@@ -127,12 +124,12 @@ impl Queue {
 
     /// Returns the ring and generation for which streams must be recorded.
     pub fn target(&self) -> Target {
-        self.shared.target
+        self.state.ring.target
     }
 
     /// Returns the context of the queue.
     pub fn context(&self) -> &Context {
-        &self.shared.context
+        &self.state.context
     }
 
     /// Submits command lists. This takes one ioctl, and allocates nothing once the queue has seen a submission of this size.
@@ -149,7 +146,7 @@ impl Queue {
     ///
     /// # Errors
     ///
-    /// * [`Error::NothingToSubmit`] if the submission has no lists and no waits, and either no signals, or memory or sets;
+    /// * [`Error::EmptySubmission`] if the submission has no lists and no waits, and either no signals, or memory or sets;
     /// * [`Error::TooManyBos`] if it lists more BOs than the kernel accepts;
     /// * [`Error::WrongQueue`] if a list is for another ring or generation;
     /// * [`Error::NoRoomForIbs`] if its preambles use all IBs of a call;
@@ -159,106 +156,31 @@ impl Queue {
     ///
     /// Except in the last case nothing was submitted, and no sync object has changed.
     pub fn submit(&self, submission: &Submission<'_>) -> Result<Fence> {
-        if submission.lists.is_empty() {
-            return self.submit_nothing(submission);
-        }
-        self.shared.send(&[], submission)
-    }
-
-    /// Submits like [`Queue::submit`], but returns no [`Fence`], which saves reference counting. This is for drivers that wait for
-    /// sync objects; [`Queue::last`] returns the fence of the last submission.
-    ///
-    /// ```
-    /// use amdgpu_winsys::{
-    ///     cs::{Queue, Stream, Submission, SyncPoint, pm4},
-    ///     winsys::{Context, Deadline, Device, Ip, Priority, Syncobj},
-    /// };
-    ///
-    /// # let device = Device::new(amdgpu_sim::SimKernel::open(amdgpu_sim::profile("navi21").ok_or("no such chip")?))?;
-    /// let queue = Queue::new(&Context::new(&device, Priority::Normal)?, Ip::Gfx, 0)?;
-    /// let list = Stream::new(&device, pm4::Target::gfx(device.info().gfx_level), 64)?.finish()?;
-    /// let done = Syncobj::new(&device, false)?;
-    /// let signals = &[SyncPoint::binary(&done)];
-    /// queue.submit_without_fence(&Submission { lists: &[&list], signals, ..Submission::default() })?;
-    /// assert!(done.wait(Deadline::NEVER)? && queue.last().wait(Deadline::NEVER)?);
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    ///
-    /// # Errors
-    ///
-    /// The errors of [`Queue::submit`].
-    #[expect(clippy::inline_always, reason = "a call of its own costs more than what it does")]
-    #[inline(always)]
-    pub fn submit_without_fence(&self, submission: &Submission<'_>) -> Result<()> {
-        if submission.lists.is_empty() {
-            return self.submit_nothing(submission).map(drop);
-        }
-        self.shared.send_numbered(&[], submission).map(drop)
-    }
-
-    /// Submits lists that the caller keeps alive with everything that they use, like [`Keep::Nothing`](crate::cs::Keep::Nothing), and
-    /// with the members of sets. Returns the sequence number. Reuses what was prepared for the previous submission; if that had the
-    /// same lists and sets, little is left but the ioctl.
-    ///
-    /// Returns `None`, and does nothing, if the submission must be made by [`Queue::submit`]: if there is no list or one is `None`, if
-    /// the lists do not fit into one kernel call, are chained, keep sets or are for another ring, if there are several sets, if the
-    /// members of the set have changed, if another thread submits at the same time, or if the device has an observer.
-    ///
-    /// [`Queue::submit`] itself tries this for submissions without anything else. The call is for drivers that have their lists in
-    /// another form than a slice.
-    ///
-    /// ```
-    /// use amdgpu_winsys::{
-    ///     cs::{Queue, Stream, pm4},
-    ///     winsys::{Context, Deadline, Device, Ip, Priority},
-    /// };
-    ///
-    /// # let device = Device::new(amdgpu_sim::SimKernel::open(amdgpu_sim::profile("navi21").ok_or("no such chip")?))?;
-    /// let queue = Queue::new(&Context::new(&device, Priority::Normal)?, Ip::Gfx, 0)?;
-    /// let list = Stream::new(&device, pm4::Target::gfx(device.info().gfx_level), 64)?.finish()?;
-    /// let lists = [&list, &list];
-    /// for number in 1..=2 {
-    ///     assert_eq!(queue.submit_lent(lists.iter().map(|&list| Some(list)), &[], false, false)?, Some(number));
-    /// }
-    /// assert!(queue.wait_idle(Deadline::NEVER)?);
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    ///
-    /// # Errors
-    ///
-    /// The errors of the ioctl among those of [`Queue::submit`].
-    #[inline]
-    pub fn submit_lent<'l>(
-        &self,
-        lists: impl Iterator<Item = Option<&'l CommandList>> + Clone,
-        sets: &[&ResidencySet],
-        is_secure: bool,
-        is_preemptible: bool,
-    ) -> Result<Option<u64>> {
-        let Some(taken) = self.shared.jobs.take_buffers(false) else { return Ok(None) };
-        match self.shared.send_lent(taken, lists, sets, Flags { is_secure, is_preemptible }) {
-            Ok(outcome) => outcome.map(Some),
-            Err(_taken) => Ok(None),
-        }
+        let sequence = if submission.lists.is_empty() {
+            self.submit_nothing(submission)?
+        } else {
+            self.state.submit(&[], submission)?
+        };
+        Ok(Fence::new(Arc::clone(&self.state), sequence))
     }
 
     #[cold]
-    fn submit_nothing(&self, submission: &Submission<'_>) -> Result<Fence> {
+    fn submit_nothing(&self, submission: &Submission<'_>) -> Result<u64> {
         let has_work = submission.memory.binding_count() > 0 || !submission.sets.is_empty();
         if submission.has_waits() {
-            let idle = marker::record(self.shared.device(), self.shared.target, &[])?;
-            return self.shared.send(&[], &Submission { lists: &[&idle], ..*submission });
+            let idle = marker::record(self.state.device(), self.state.ring.target, &[])?;
+            return self.state.submit(&[], &Submission { lists: &[&idle], ..*submission });
         }
         if submission.signals.is_empty() || has_work {
-            return Err(Error::NothingToSubmit);
+            return Err(Error::EmptySubmission);
         }
-        self.shared.signal_with_last(submission.signals)
+        self.state.signal_with_last(submission.signals)
     }
 
     /// Returns the fence of the last submission, which signals when all submissions so far have completed. If the queue was never
     /// used, the fence is already signalled.
     pub fn last(&self) -> Fence {
-        Fence::new(Arc::clone(&self.shared), self.shared.jobs.last())
+        Fence::new(Arc::clone(&self.state), self.state.in_flight.last())
     }
 
     /// Waits until all submissions so far have completed. Returns `false` if the deadline passes first.
@@ -297,7 +219,7 @@ impl Queue {
     ///
     /// [`Error::Winsys`] with [`DeviceLost`](crate::winsys::Error::DeviceLost) if work of the queue was lost.
     pub fn check(&self) -> Result<()> {
-        Ok(self.shared.check()?)
+        Ok(self.state.check()?)
     }
 
     /// Releases the resources of completed submissions. Makes no ioctl unless work was lost.
@@ -327,13 +249,13 @@ impl Queue {
     ///
     /// [`Keep::Nothing`]: crate::cs::Keep::Nothing
     pub fn retire(&self) {
-        self.shared.retire();
+        self.state.retire();
     }
 
     /// Retires completed submissions, and returns the number of submissions that have not completed.
     pub fn in_flight(&self) -> usize {
-        self.shared.retire();
-        self.shared.jobs.count_after(self.shared.user_fence.value())
+        self.state.retire();
+        self.state.in_flight.count_after(self.state.user_fence.value())
     }
 
     /// Drops the state that makes later submissions cheaper. With [`BoListMode::Kept`], this releases memory that only the kept
@@ -341,7 +263,7 @@ impl Queue {
     ///
     /// [`BoListMode::Kept`]: crate::cs::BoListMode::Kept
     pub fn forget_memory(&self) {
-        self.shared.forget_memory();
+        self.state.forget_memory();
     }
 
     /// Makes dropping the last handle of the queue return without waiting. This is for a driver that destroys a device whose GPU
@@ -366,7 +288,7 @@ impl Queue {
         self.end.abandon();
     }
 
-    pub(in crate::cs) fn shared(&self) -> &Arc<Shared> {
-        &self.shared
+    pub(in crate::cs) fn state(&self) -> &Arc<QueueState> {
+        &self.state
     }
 }

@@ -1,8 +1,7 @@
 //! Submissions to a queue.
 
-use super::submit_buffers::Flags;
 use crate::{
-    cs::{CommandList, Fence, Preambles},
+    cs::{CommandList, Fence, Keep, Preambles},
     winsys::{ResidencySet, Resident, Syncobj},
 };
 
@@ -40,49 +39,6 @@ impl<'a> SyncPoint<'a> {
     pub fn timeline(syncobj: &'a Syncobj, point: u64) -> Self {
         Self { syncobj, point }
     }
-}
-
-/// The resources that a queue keeps alive for a submission until it retires the submission.
-///
-/// A queue retires submissions in [`Queue::submit`](crate::cs::Queue::submit), [`Queue::retire`](crate::cs::Queue::retire) and
-/// [`Fence::wait`](crate::cs::Fence::wait), but not when a thread waits for a sync object. A driver whose own rules keep resources
-/// alive, like those of Vulkan, should use [`Keep::Nothing`], so that resources are freed immediately.
-///
-/// Every choice is sound, because the kernel keeps its own references: a job holds a reference to each BO of its BO list (Linux
-/// 6.12 `amdgpu_cs.c`, `amdgpu_cs_submit`, which adds the job's fence to each BO), and an unbinding waits for the jobs that were
-/// submitted before it (`amdgpu_vm.c`, `amdgpu_vm_clear_freed`). Memory that is dropped early therefore exists until the GPU has
-/// finished with it. A list that is not kept can be [recorded again](crate::cs::CommandList::record_again) while the GPU still
-/// reads it. The GPU then executes a mixture of old and new packets in its own address space; the caller must prevent this, as in
-/// Vulkan.
-///
-/// ```
-/// use std::sync::Arc;
-/// use amdgpu_sim::{SimKernel, profile};
-/// use amdgpu_winsys::{
-///     cs::{Keep, Queue, Stream, Submission, SyncPoint, pm4},
-///     winsys::{Context, Deadline, Device, Ip, Priority, Syncobj},
-/// };
-///
-/// let device = Device::new(SimKernel::open(profile("navi21").ok_or("no such chip")?))?;
-/// let queue = Queue::new(&Context::new(&device, Priority::Normal)?, Ip::Gfx, 0)?;
-/// let target = pm4::Target::gfx(device.info().gfx_level);
-/// let (list, done) = (Stream::new(&device, target, 64)?.finish()?, Syncobj::new(&device, false)?);
-/// let signals = [SyncPoint::binary(&done)];
-/// queue.submit(&Submission { lists: &[&list], signals: &signals, keep: Keep::Nothing, ..Submission::default() })?;
-/// assert!(done.wait(Deadline::NEVER)?);
-/// let stream = list.record_again(target).map_err(|_list| "the queue kept it")?;
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub enum Keep {
-    /// Keeps the lists, the preambles, the memory and the members of the sets.
-    #[default]
-    Everything,
-    /// Keeps the lists and the preambles, so that IBs do not return to their pool and lists are not recorded again before they have
-    /// run.
-    Lists,
-    /// Keeps nothing. A [`HangReport`](crate::cs::HangReport) then cannot show the commands.
-    Nothing,
 }
 
 /// A submission: command lists that run in order, the memory that they access, and synchronization.
@@ -154,16 +110,9 @@ impl Submission<'_> {
         !self.waits.is_empty() || !self.after.is_empty() || !self.after_start.is_empty()
     }
 
-    /// Returns the flags that change the IBs.
-    #[inline]
-    pub(super) fn flags(&self) -> Flags {
-        Flags { is_secure: self.is_secure, is_preemptible: self.is_preemptible }
-    }
-
     /// Returns `true` if the submission waits for something or signals something.
     #[inline]
     pub(super) fn has_sync(&self) -> bool {
-        // A single branch for most submissions, which do neither.
-        self.waits.len() | self.signals.len() | self.after.len() | self.after_start.len() != 0
+        self.has_waits() || !self.signals.is_empty()
     }
 }

@@ -6,7 +6,7 @@ use parking_lot::Mutex;
 
 use super::{VideoError, VideoIb, VideoSubmission};
 use crate::{
-    cs::{Keep, SyncPoint, retire::working_set::WorkingSet},
+    cs::{Keep, SyncPoint, submit::bo_list::BoListBuilder},
     host_memory::{NoHostMemory, extend, push, reserve},
     uapi::{BO_LIST_MAX_ENTRIES, CsChunkDep, CsChunkIb, CsChunkSyncobj, SyncobjWaitFlags},
     winsys::{Binding, ChunkScratch, Chunks, Context, Deadline, Error as WinsysError, Event, Ip, Syncobj},
@@ -43,7 +43,7 @@ struct Buffers {
     last: u64,
     /// A point for which the next submission waits: the waits of signals without IBs.
     gate: Option<(Syncobj, u64)>,
-    working_set: WorkingSet,
+    bos: BoListBuilder,
     scratch: ChunkScratch,
     ibs: Vec<CsChunkIb>,
     dependencies: Vec<CsChunkDep>,
@@ -57,22 +57,22 @@ fn no_memory(error: NoHostMemory) -> VideoError {
 
 impl Buffers {
     fn prepare(&mut self, state: &State, submission: &VideoSubmission<'_>) -> Result<(), VideoError> {
-        let Self { working_set, ibs, dependencies, waits, signals, gate, .. } = self;
+        let Self { bos, ibs, dependencies, waits, signals, gate, .. } = self;
         ibs.clear();
-        working_set.begin();
+        bos.begin();
         for (index, ib) in submission.ibs.iter().enumerate() {
             let chunk = ib.chunk(state.ip, state.ring).map_err(|fault| VideoError::Ib { index, fault })?;
             push(ibs, chunk).map_err(no_memory)?;
-            working_set.add(ib.memory, IB_PRIORITY).map_err(no_memory)?;
+            bos.add(ib.memory, IB_PRIORITY).map_err(no_memory)?;
         }
         let mut listed = Ok(());
         submission.memory.each_binding(&mut |binding| {
             if listed.is_ok() {
-                listed = working_set.add(binding, binding.priority());
+                listed = bos.add(binding, binding.priority());
             }
         });
         listed.map_err(no_memory)?;
-        let count = working_set.entries().len();
+        let count = bos.entries().len();
         if count > BO_LIST_MAX_ENTRIES as usize {
             return Err(VideoError::TooManyBos { count });
         }
@@ -132,10 +132,10 @@ impl State {
     }
 
     fn call(&self, buffers: &mut Buffers) -> Result<(u64, Option<Event>), WinsysError> {
-        let Buffers { working_set, scratch, ibs, dependencies, waits, signals, .. } = buffers;
+        let Buffers { bos, scratch, ibs, dependencies, waits, signals, .. } = buffers;
         let chunks = Chunks {
             ibs,
-            bos: working_set.entries(),
+            bos: bos.entries(),
             dependencies,
             waits,
             signals,
@@ -143,7 +143,7 @@ impl State {
             user_fence: None,
             ..Chunks::default()
         };
-        let sequence = self.context.submit_untold(&chunks, scratch)?;
+        let sequence = self.context.submit_quiet(&chunks, scratch)?;
         let is_observed = self.context.device().is_observed();
         Ok((sequence, is_observed.then(|| self.context.submitted(&chunks, sequence))))
     }

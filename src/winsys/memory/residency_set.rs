@@ -5,8 +5,8 @@ use std::{
     sync::{
         Arc, Weak,
         atomic::{
-            AtomicUsize,
-            Ordering::{Acquire, Release},
+            AtomicU64,
+            Ordering::{Acquire, Relaxed, Release},
         },
     },
 };
@@ -64,8 +64,8 @@ impl Eq for ResidencySet {}
 #[derive(Debug, Default)]
 struct SetState {
     members: Mutex<Members>,
-    /// The address of the snapshot; 0 if there is none. Written with the lock held, read without it.
-    current: AtomicUsize,
+    /// The generation of the snapshot; 0 if there is none. Written with the lock held, read without it.
+    current: AtomicU64,
 }
 
 /// The members of a [`ResidencySet`] at one time, as a slice that clones cheaply. Two snapshots are
@@ -86,28 +86,38 @@ struct SetState {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Debug)]
-pub struct Residents(Option<Arc<[Binding]>>);
+pub struct Residents {
+    /// A number that is unique in the process and never reused, except that all empty snapshots have the same.
+    generation: u64,
+    members: Option<Arc<[Binding]>>,
+}
 
 /// A weak handle of a snapshot, which does not keep the members alive.
 #[derive(Debug)]
-pub(crate) struct WeakResidents(Option<Weak<[Binding]>>);
+pub(crate) struct WeakResidents {
+    generation: u64,
+    members: Option<Weak<[Binding]>>,
+}
 
-/// The address that stands for every empty snapshot, which has no reference count. No other snapshot has it.
-const EMPTY: usize = 1;
+/// The generation of every empty snapshot, which has no reference count.
+const EMPTY: u64 = 1;
+
+/// The generation of the last snapshot of any set.
+static LAST_GENERATION: AtomicU64 = AtomicU64::new(EMPTY);
 
 impl Deref for Residents {
     type Target = [Binding];
 
     #[inline]
     fn deref(&self) -> &[Binding] {
-        self.0.as_deref().unwrap_or_default()
+        self.members.as_deref().unwrap_or_default()
     }
 }
 
 /// Two snapshots are equal if the set did not change between them, or if both are empty.
 impl PartialEq for Residents {
     fn eq(&self, other: &Self) -> bool {
-        self.address() == other.address()
+        self.generation == other.generation
     }
 }
 
@@ -116,37 +126,36 @@ impl Eq for Residents {}
 impl Residents {
     /// Creates a snapshot of these members.
     fn of(members: impl ExactSizeIterator<Item = Binding>) -> Self {
-        Self((members.len() > 0).then(|| members.collect()))
+        Self::with((members.len() > 0).then(|| members.collect()))
     }
 
     /// Creates a snapshot of these members; an error if host memory is exhausted.
     fn of_if_room(members: impl ExactSizeIterator<Item = Binding>) -> Result<Self, NoHostMemory> {
         let mut all = Vec::new();
         host_memory::extend(&mut all, members)?;
-        Ok(Self(if all.is_empty() { None } else { Some(host_memory::arc_of(all)?) }))
+        Ok(Self::with(if all.is_empty() { None } else { Some(host_memory::arc_of(all)?) }))
+    }
+
+    fn with(members: Option<Arc<[Binding]>>) -> Self {
+        let generation = if members.is_some() { LAST_GENERATION.fetch_add(1, Relaxed) + 1 } else { EMPTY };
+        Self { generation, members }
     }
 
     /// Returns an empty snapshot with a reference count, for tests of its lifetime.
     #[cfg(test)]
     pub(crate) fn counted() -> Self {
-        Self(Some(Arc::from([])))
-    }
-
-    /// Returns an address that no other snapshot has while this one exists; empty snapshots share one.
-    #[inline]
-    fn address(&self) -> usize {
-        self.0.as_ref().map_or(EMPTY, |members| Arc::as_ptr(members).addr())
+        Self::with(Some(Arc::from([])))
     }
 
     /// Returns `true` if the snapshot is the empty one without a reference count.
     #[inline]
     pub(crate) fn is_none(&self) -> bool {
-        self.0.is_none()
+        self.members.is_none()
     }
 
     #[inline]
     pub(crate) fn downgrade(&self) -> WeakResidents {
-        WeakResidents(self.0.as_ref().map(Arc::downgrade))
+        WeakResidents { generation: self.generation, members: self.members.as_ref().map(Arc::downgrade) }
     }
 }
 
@@ -154,19 +163,13 @@ impl WeakResidents {
     /// Returns the number of handles of the snapshot.
     #[cfg(test)]
     pub(crate) fn handle_count(&self) -> usize {
-        self.0.as_ref().map_or(0, Weak::strong_count)
+        self.members.as_ref().map_or(0, Weak::strong_count)
     }
 
     /// Returns `true` if this handle refers to the snapshot `residents`.
     #[inline]
     pub(crate) fn is_of(&self, residents: &Residents) -> bool {
-        self.address() == residents.address()
-    }
-
-    /// Returns the address of the snapshot, as [`Residents::address`]. It is not reused while this handle exists.
-    #[inline]
-    fn address(&self) -> usize {
-        self.0.as_ref().map_or(EMPTY, |members| members.as_ptr().addr())
+        self.generation == residents.generation
     }
 }
 
@@ -215,7 +218,7 @@ impl ResidencySet {
         let mut members = self.0.members.lock();
         let Members { memories, snapshot } = &mut *members;
         let snapshot = snapshot.get_or_insert_with(|| Residents::of(memories.iter().cloned()));
-        self.0.current.store(snapshot.address(), Release);
+        self.0.current.store(snapshot.generation, Release);
         snapshot.clone()
     }
 
@@ -227,7 +230,7 @@ impl ResidencySet {
             Some(current) => current,
             None => snapshot.insert(Residents::of_if_room(memories.iter().cloned())?),
         };
-        self.0.current.store(current.address(), Release);
+        self.0.current.store(current.generation, Release);
         Ok(current.clone())
     }
 
@@ -240,26 +243,20 @@ impl ResidencySet {
     /// Returns `true` if the set has not changed since the snapshot `known`. Takes no lock.
     #[inline]
     pub(crate) fn is_still(&self, known: &Residents) -> bool {
-        self.0.current.load(Acquire) == known.address()
-    }
-
-    /// Returns `true` if `known` is the last snapshot, and the set has not changed since. Takes no lock.
-    #[inline]
-    pub(crate) fn has_last(&self, known: &WeakResidents) -> bool {
-        // No other snapshot gets the address while `known` exists, so equal addresses are the same snapshot.
-        self.0.current.load(Acquire) == known.address()
+        self.0.current.load(Acquire) == known.generation
     }
 
     /// Returns the snapshot `known` if the set has not changed since. Takes no lock.
     #[inline]
     pub(crate) fn snapshot_if_still(&self, known: &WeakResidents) -> Option<Residents> {
-        if !self.has_last(known) {
+        if self.0.current.load(Acquire) != known.generation {
             return None;
         }
-        match &known.0 {
-            Some(members) => Some(Residents(Some(members.upgrade()?))),
-            None => Some(Residents(None)),
-        }
+        let members = match &known.members {
+            Some(members) => Some(members.upgrade()?),
+            None => None,
+        };
+        Some(Residents { generation: known.generation, members })
     }
 
     pub(crate) fn add_times(&self, memory: &Binding, times: u64) -> bool {

@@ -6,7 +6,6 @@ mod clocks;
 mod context;
 #[expect(unsafe_code, reason = "WAIT_FENCES carries the address of its fences; descriptors")]
 mod fence;
-mod few;
 mod loss;
 mod priority;
 #[expect(unsafe_code, reason = "CS carries the addresses of its chunks")]

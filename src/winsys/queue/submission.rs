@@ -6,8 +6,8 @@ use super::context::Suspects;
 use crate::{
     host_memory::{self, NoHostMemory},
     uapi::{
-        self, Answered, Argument, BoListEntry, Cs, CsChunk, CsChunkCpGfxShadow, CsChunkDep, CsChunkFence, CsChunkIb,
-        CsChunkSyncobj, Errno, chunk_id,
+        self, Answered, Argument, BoListEntry, Cs, CsChunk, CsChunkCpGfxShadow, CsChunkDep, CsChunkIb, CsChunkSyncobj,
+        Errno, chunk_id,
     },
     winsys::{BoList, Capabilities, Context, Error, Event, Feature, Ip, Loss, Result, UserFence, kernel::send_raw},
 };
@@ -95,66 +95,13 @@ impl Chunks<'_> {
 #[derive(Debug, Default)]
 pub struct ChunkScratch {
     headers: Vec<CsChunk>,
-    /// The addresses of the headers, in order. There may be more than headers.
+    /// The addresses of the headers, in order.
     addresses: Vec<u64>,
     wait_handles: Vec<u32>,
     signal_handles: Vec<u32>,
-    /// The payloads of two chunks, kept here because headers of an earlier call are used again.
-    user_fence: CsChunkFence,
-    inline: uapi::BoList,
-    /// The payloads to which the headers refer, and the address of the addresses of the headers; `None` if they refer to others as
-    /// well.
-    listed: Option<(Listed, u64)>,
 }
 
-/// The payloads of a call without sync objects. A later call with equal ones needs no new headers.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Listed {
-    /// Address and length.
-    ibs: (usize, usize),
-    bos: (usize, usize),
-    has_bo_list: bool,
-    user_fence: Option<CsChunkFence>,
-    /// The address of the scratch, because headers refer to `user_fence` and `inline` in it.
-    scratch: usize,
-}
-
-impl Listed {
-    /// Returns the payloads of chunks; `None` if headers for them are always listed anew. The contents of the payloads may change
-    /// between calls.
-    #[inline]
-    fn of(chunks: &Chunks<'_>, scratch: &ChunkScratch) -> Option<Self> {
-        if chunks.has_sync() || chunks.shadow.is_some() {
-            return None;
-        }
-        let listed = Self {
-            has_bo_list: chunks.bo_list.is_some(),
-            user_fence: chunks.user_fence.map(UserFence::chunk),
-            ..Self::of_payloads(chunks.ibs, chunks.bos, scratch)
-        };
-        Some(listed)
-    }
-
-    /// Returns the payloads of chunks that are only IBs, BOs and a user fence.
-    #[inline]
-    fn of_plain(ibs: &[CsChunkIb], bos: &[BoListEntry], user_fence: &UserFence, scratch: &ChunkScratch) -> Self {
-        Self { user_fence: Some(user_fence.chunk()), ..Self::of_payloads(ibs, bos, scratch) }
-    }
-
-    #[inline]
-    fn of_payloads(ibs: &[CsChunkIb], bos: &[BoListEntry], scratch: &ChunkScratch) -> Self {
-        // Exposed in each call, because the headers contain only addresses.
-        Self {
-            ibs: (ibs.as_ptr().expose_provenance(), ibs.len()),
-            bos: (bos.as_ptr().expose_provenance(), bos.len()),
-            has_bo_list: false,
-            user_fence: None,
-            scratch: std::ptr::from_ref(scratch).expose_provenance(),
-        }
-    }
-}
-
-/// Adds the header of a chunk, for which [`Context::list_chunks`] has reserved room.
+/// Adds the header of a chunk, for which [`Context::submit_quiet`] has reserved room.
 #[inline]
 fn push<T>(headers: &mut Vec<CsChunk>, chunk_id: u32, payload: &[T]) {
     headers.push(CsChunk {
@@ -162,22 +109,6 @@ fn push<T>(headers: &mut Vec<CsChunk>, chunk_id: u32, payload: &[T]) {
         length_dw: count(size_of_val(payload) / 4),
         chunk_data: wide(payload.as_ptr().expose_provenance()),
     });
-}
-
-impl ChunkScratch {
-    /// Returns the address of the list of all header addresses.
-    #[inline]
-    fn list_addresses(&mut self) -> Result<u64> {
-        let Self { headers, addresses, .. } = self;
-        // The addresses of an earlier call remain valid as long as the headers do not move.
-        let start = wide(headers.as_ptr().expose_provenance());
-        if addresses.len() < headers.len() || addresses.first() != Some(&start) {
-            addresses.clear();
-            let address = |header: &CsChunk| wide(std::ptr::from_ref(header).expose_provenance());
-            host_memory::extend(addresses, headers.iter().map(address)).map_err(no_memory)?;
-        }
-        Ok(wide(addresses.as_ptr().expose_provenance()))
-    }
 }
 
 /// The maximum number of chunks besides IBs: the user fence, two kinds of dependencies, waits, signals, the shadow areas and the
@@ -250,7 +181,7 @@ impl Context {
         if chunks.user_fence.is_some_and(|page| page.device() != self.device()) {
             return Err(Error::ForeignDevice { what: "user fence" });
         }
-        let sequence = self.submit_untold(&chunks, scratch)?;
+        let sequence = self.submit_quiet(&chunks, scratch)?;
         self.device().tell(|| self.submitted(&chunks, sequence));
         Ok(sequence)
     }
@@ -262,68 +193,12 @@ impl Context {
 
     /// Submits like [`Context::submit`] without an event: callers report it once they hold the memory that the submission
     /// uses. The user fence must belong to this device.
-    pub(crate) fn submit_untold(&self, chunks: &Chunks<'_>, scratch: &mut ChunkScratch) -> Result<u64> {
+    pub(crate) fn submit_quiet(&self, chunks: &Chunks<'_>, scratch: &mut ChunkScratch) -> Result<u64> {
         if chunks.bos.len() > MOST_ENTRIES {
             return Err(Error::Ioctl { request: Cs::NAME, errno: Errno::EINVAL });
         }
-        let listed = Listed::of(chunks, scratch);
-        let addresses = match (&scratch.listed, &listed) {
-            (Some((before, addresses)), Some(now)) if before == now => *addresses,
-            _ => self.list_chunks(chunks, listed, scratch)?,
-        };
-        // SAFETY: the payload of each header is a slice borrowed for this call, the shadow areas, or one of the handle lists,
-        // `user_fence` or `inline` in `scratch`: headers of an earlier call are used only if the payloads of this one have the same
-        // addresses and lengths, and the scratch was not moved.
-        unsafe { self.send(chunks.bo_list, scratch, addresses) }.map_err(|errno| self.refused(chunks, errno))
-    }
-
-    /// Submits IBs with BOs and a user fence, if the headers in the scratch are those of such a call with payloads of the same
-    /// addresses and lengths. Otherwise returns `None`, and does nothing. The user fence must belong to this device.
-    #[inline]
-    pub(crate) fn submit_listed(
-        &self,
-        ibs: &[CsChunkIb],
-        bos: &[BoListEntry],
-        user_fence: &UserFence,
-        scratch: &ChunkScratch,
-    ) -> Option<Result<u64, Errno>> {
-        let (listed, addresses) = scratch.listed?;
-        if listed != Listed::of_plain(ibs, bos, user_fence, scratch) {
-            return None;
-        }
-        // SAFETY: equal payloads are those of the headers, and are `user_fence` and `inline` in `scratch`, or borrowed for this call.
-        Some(unsafe { self.send(None, scratch, addresses) })
-    }
-
-    /// Makes the request with the headers in `scratch`.
-    ///
-    /// # Safety
-    ///
-    /// `addresses` is the address of the list of the addresses of the headers. Each header has the address and the length of a payload
-    /// that is valid for reading during the call.
-    #[inline]
-    unsafe fn send(&self, bo_list: Option<&BoList>, scratch: &ChunkScratch, addresses: u64) -> Result<u64, Errno> {
-        let mut argument = Cs {
-            ctx_id: self.id(),
-            bo_list_handle: bo_list.map_or(0, BoList::handle),
-            num_chunks: count(scratch.headers.len()),
-            flags: 0,
-            chunks: addresses,
-        };
-        // SAFETY: `chunks` is the address of `num_chunks` addresses of headers in `scratch.headers`, which does not change until the
-        // call returns, and the caller's promise. The kernel only reads them.
-        unsafe { send_raw(self.device().kernel(), Cs::REQUEST, &mut argument) }?;
-        Ok(argument.answer().handle)
-    }
-
-    /// Lists the headers of all chunks, and returns the address of the list of their addresses.
-    #[inline(never)]
-    fn list_chunks(&self, chunks: &Chunks<'_>, listed: Option<Listed>, scratch: &mut ChunkScratch) -> Result<u64> {
-        scratch.listed = None;
-        if let Some(page) = chunks.user_fence {
-            scratch.user_fence = page.chunk();
-        }
-        scratch.inline = uapi::BoList {
+        let user_fence = chunks.user_fence.map(UserFence::chunk);
+        let inline = uapi::BoList {
             operation: u32::MAX,
             list_handle: u32::MAX,
             bo_number: count(chunks.bos.len()),
@@ -335,9 +210,8 @@ impl Context {
         for ib in chunks.ibs {
             push(&mut scratch.headers, chunk_id::IB, std::slice::from_ref(ib));
         }
-        if chunks.user_fence.is_some() {
-            let ChunkScratch { headers, user_fence, .. } = scratch;
-            push(headers, chunk_id::FENCE, std::slice::from_ref(user_fence));
+        if let Some(user_fence) = &user_fence {
+            push(&mut scratch.headers, chunk_id::FENCE, std::slice::from_ref(user_fence));
         }
         if chunks.has_sync() {
             self.list_sync(chunks, scratch)?;
@@ -346,12 +220,25 @@ impl Context {
             push(&mut scratch.headers, chunk_id::CP_GFX_SHADOW, std::slice::from_ref(shadow));
         }
         if chunks.bo_list.is_none() {
-            let ChunkScratch { headers, inline, .. } = scratch;
-            push(headers, chunk_id::BO_HANDLES, std::slice::from_ref(inline));
+            push(&mut scratch.headers, chunk_id::BO_HANDLES, std::slice::from_ref(&inline));
         }
-        let addresses = scratch.list_addresses()?;
-        scratch.listed = listed.map(|listed| (listed, addresses));
-        Ok(addresses)
+        let ChunkScratch { headers, addresses, .. } = scratch;
+        addresses.clear();
+        let address = |header: &CsChunk| wide(std::ptr::from_ref(header).expose_provenance());
+        host_memory::extend(addresses, headers.iter().map(address)).map_err(no_memory)?;
+        let mut argument = Cs {
+            ctx_id: self.id(),
+            bo_list_handle: chunks.bo_list.map_or(0, BoList::handle),
+            num_chunks: count(headers.len()),
+            flags: 0,
+            chunks: wide(addresses.as_ptr().expose_provenance()),
+        };
+        // SAFETY: `chunks` is the address of `num_chunks` addresses of headers. All headers were made above; the payload of each is
+        // a slice borrowed for this call, the shadow areas, `user_fence` or `inline` here, or one of the handle lists in `scratch`,
+        // with its length. None of them is changed or dropped before the call returns, and the kernel only reads them.
+        unsafe { send_raw(self.device().kernel(), Cs::REQUEST, &mut argument) }
+            .map_err(|errno| self.refused(chunks, errno))?;
+        Ok(argument.answer().handle)
     }
 
     /// Lists the chunks of dependencies, waits and signals.
@@ -378,7 +265,7 @@ impl Context {
     }
 
     #[cold]
-    pub(crate) fn refused(&self, chunks: &Chunks<'_>, errno: Errno) -> Error {
+    fn refused(&self, chunks: &Chunks<'_>, errno: Errno) -> Error {
         if errno == Errno::ENOMEM {
             return Error::OutOfMemory { request: Cs::NAME, bos: chunks.bos.len() };
         }

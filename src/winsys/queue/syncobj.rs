@@ -6,8 +6,8 @@ use std::{
 };
 
 use amdgpu_hw::num::{count, index, wide};
+use smallvec::SmallVec;
 
-use super::few::Few;
 use crate::{
     host_memory::ArcRoom,
     uapi::{
@@ -284,11 +284,9 @@ impl Syncobj {
         for other in rest {
             first.same_device(other)?;
         }
-        let mut handles = Few::<u32>::default();
-        let handles =
-            handles.fill(syncobjs.iter().map(|syncobj| syncobj.0.handle)).map_err(refused(SyncobjWait::NAME))?;
+        let handles = few(syncobjs.iter().map(|syncobj| syncobj.0.handle)).map_err(refused(SyncobjWait::NAME))?;
         let mut argument = SyncobjWait {
-            handles: address(handles),
+            handles: address(&handles),
             timeout_nsec: deadline.for_syncobj(),
             count_handles: count(handles.len()),
             flags: wait_flags(condition).bits(),
@@ -333,15 +331,14 @@ impl Syncobj {
         for (other, _) in rest {
             first.same_device(other)?;
         }
-        let (mut handles, mut values) = (Few::<u32>::default(), Few::<u64>::default());
         let no_memory = refused(SyncobjTimelineWait::NAME);
-        let handles = handles.fill(points.iter().map(|(syncobj, _)| syncobj.0.handle)).map_err(&no_memory)?;
-        let values = values.fill(points.iter().map(|&(_, point)| point)).map_err(&no_memory)?;
+        let handles = few(points.iter().map(|(syncobj, _)| syncobj.0.handle)).map_err(&no_memory)?;
+        let values = few(points.iter().map(|&(_, point)| point)).map_err(&no_memory)?;
         let mut flags = wait_flags(condition);
         flags.set(SyncobjWaitFlags::WAIT_AVAILABLE, until == Until::Submitted);
         let mut argument = SyncobjTimelineWait {
-            handles: address(handles),
-            points: address(values),
+            handles: address(&handles),
+            points: address(&values),
             timeout_nsec: deadline.for_syncobj(),
             count_handles: count(handles.len()),
             flags: flags.bits(),
@@ -462,6 +459,18 @@ impl Drop for SyncobjState {
         let destroy = || send_quietly(self.device.kernel(), &mut SyncobjDestroy { handle: self.handle, pad: 0 });
         release(destroy).report(SyncobjDestroy::NAME, self.handle);
     }
+}
+
+/// Collects the items of a request, on the stack if there are at most 16, so that a wait for a few objects allocates nothing.
+///
+/// # Errors
+///
+/// ENOMEM if host memory is exhausted.
+fn few<T>(items: impl ExactSizeIterator<Item = T>) -> Result<SmallVec<[T; 16]>, Errno> {
+    let mut few = SmallVec::new();
+    few.try_reserve_exact(items.len()).map_err(|_| Errno::ENOMEM)?;
+    few.extend(items);
+    Ok(few)
 }
 
 fn address<T>(items: &[T]) -> u64 {

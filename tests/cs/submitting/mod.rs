@@ -1,7 +1,8 @@
 //! The requests that a queue makes for a submission: calls, chunks, retries and sync objects. Checklist rows 87 to 90, 95 to
 //! 102.
 
-mod lent;
+mod keeping_nothing;
+mod reentrant;
 
 use std::{
     os::fd::AsFd,

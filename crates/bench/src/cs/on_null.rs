@@ -115,9 +115,6 @@ fn submitting(wanted: &Wanted, manager: &MemoryManager, radv: &Radv, add: &mut i
             ours.push(memory);
             theirs.push(radv.allocate_exported(memory_type, 4096));
         }
-        if wanted.has("submit-fence") {
-            fenced(device, &queue, &memory, &set, live, add);
-        }
         for (name, packets) in [("submit-empty", 0), ("submit-100", 100)] {
             if !wanted.has(name) {
                 continue;
@@ -129,11 +126,10 @@ fn submitting(wanted: &Wanted, manager: &MemoryManager, radv: &Radv, add: &mut i
             radv.end(commands);
             let submission = Submission { lists: &[&list], sets: &[&set], ..Submission::default() };
             let batch = if live > 1000 { 50 } else { 500 };
-            // RADV makes no fence here either.
             let [mine, its] = in_turn(
                 batch,
                 [
-                    &mut |count| (0..count).for_each(|_| queue.submit_without_fence(&submission).expect("not lost")),
+                    &mut |count| (0..count).for_each(|_| drop(queue.submit(&submission).expect("not lost"))),
                     &mut |count| (0..count).for_each(|_| radv.submit(commands)),
                 ],
             );
@@ -147,22 +143,6 @@ fn submitting(wanted: &Wanted, manager: &MemoryManager, radv: &Radv, add: &mut i
         radv.free(memory);
     }
     Ok(())
-}
-
-/// Empty submissions, each with a fence that is dropped at once.
-fn fenced(
-    device: &Device,
-    queue: &Queue,
-    memory: &DeviceMemory,
-    set: &ResidencySet,
-    live: u64,
-    add: &mut impl FnMut(Row),
-) {
-    let list = list(device, memory, 0);
-    let submission = Submission { lists: &[&list], sets: &[set], ..Submission::default() };
-    let submit = |count| (0..count).for_each(|_| drop(queue.submit(&submission).expect("not lost")));
-    let [ours] = in_turn(50, [&mut |count| submit(count)]);
-    add(Row::alone("submit-fence", live, ours, Goal::None));
 }
 
 /// The same memories listed one by one: for those who have no use for a set.

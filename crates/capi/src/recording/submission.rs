@@ -1,7 +1,7 @@
 //! The conversion of submissions from C arrays.
 
 use amdgpu_winsys::{
-    cs::{Keep, SyncPoint},
+    cs::{Keep, Queue, SyncPoint},
     winsys::{Binding, Device, Error, ResidencySet},
 };
 
@@ -9,7 +9,7 @@ use smallvec::SmallVec;
 
 use super::{
     lists::{Closed, list_of},
-    queue::agw_queue,
+    queue::{agw_queue, queue},
     stream::agw_stream,
 };
 use crate::{
@@ -104,6 +104,7 @@ pub(super) struct Named<'a> {
     pub(super) initial: Few<Closed<'a>>,
     pub(super) further: Few<Closed<'a>>,
     pub(super) last: Few<Closed<'a>>,
+    pub(super) followers: Few<&'a Queue>,
     pub(super) bos: Few<Binding>,
     pub(super) sets: Few<&'a ResidencySet>,
     pub(super) waits: Few<SyncPoint<'a>>,
@@ -219,6 +220,11 @@ impl Named<'_> {
         unsafe { lists(&mut self.further, submission.further, submission.further_count, "further") }?;
         // SAFETY: the caller's promise.
         unsafe { lists(&mut self.last, submission.last, submission.last_count, "last") }?;
+        // SAFETY: the caller's promise.
+        for &follower in unsafe { array(submission.followers, submission.follower_count, "followers") }? {
+            // SAFETY: the caller's promise.
+            self.followers.push(unsafe { queue(follower) }?.queue.packets()?);
+        }
         // SAFETY: the caller's promise.
         unsafe { bindings(&mut self.bos, submission.bos, submission.bo_count) }?;
         // SAFETY: the caller's promise.

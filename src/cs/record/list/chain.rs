@@ -6,10 +6,7 @@ use super::{
     command_list::CommandList,
     recorded::{Recorded, has_jumps, jump, jump_to_replayed},
 };
-use crate::{
-    cs::{EncodeError, Target},
-    host_memory::{self, NoHostMemory},
-};
+use crate::cs::{EncodeError, Target};
 
 /// The reason why a list could not be chained to another, or unchained.
 ///
@@ -83,18 +80,8 @@ impl Recorded {
     }
 
     /// Returns the list that is chained to this one.
-    fn behind(&self) -> Option<Arc<Self>> {
+    pub(in crate::cs) fn behind(&self) -> Option<Arc<Self>> {
         self.link.next.lock().clone()
-    }
-
-    /// Adds all lists that follow in the chain to `lists`.
-    pub(in crate::cs) fn followers(&self, lists: &mut Vec<Arc<Self>>) -> Result<(), NoHostMemory> {
-        let mut next = self.behind();
-        while let Some(list) = next {
-            next = list.behind();
-            host_memory::push(lists, list)?;
-        }
-        Ok(())
     }
 
     /// Returns `true` if there are more references than those of the handles and of the previous list in the chain. The caller must

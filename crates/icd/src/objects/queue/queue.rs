@@ -148,14 +148,15 @@ impl Queue {
     #[inline]
     fn hand_over(&self, work: &Work<'_>, waits: &[SyncPoint<'_>], signals: &[SyncPoint<'_>]) -> Result<(), Failure> {
         let residents: &[&ResidencySet] = &[&self.gpu.residents];
-        Ok(self.ring.submit_without_fence(&Submission {
+        self.ring.submit(&Submission {
             lists: &work.lists,
             sets: if work.lists.is_empty() { &[] } else { residents },
             waits,
             signals,
             keep: Keep::Lists,
             ..Submission::default()
-        })?)
+        })?;
+        Ok(())
     }
 
     #[cold]

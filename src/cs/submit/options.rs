@@ -1,4 +1,4 @@
-//! Options and kinds of queues.
+//! Options of queues and submissions.
 
 use std::time::Duration;
 
@@ -37,7 +37,7 @@ impl RetryPolicy {
     pub const NONE: Self = Self { total: Duration::ZERO, pause: Duration::ZERO };
 }
 
-/// The way a queue lists the memory of a submission to the kernel.
+/// How a queue passes its BO list to the kernel.
 ///
 /// ```
 /// use amdgpu_winsys::{
@@ -118,4 +118,47 @@ pub enum QueueKind {
     /// A kernel queue: each submission is a CS ioctl, and the kernel's scheduler selects a hardware ring. User mode queues are of
     /// type [`UserQueue`](crate::cs::UserQueue) instead.
     Kernel,
+}
+
+/// The resources that a queue keeps alive for a submission until it retires the submission.
+///
+/// A queue retires submissions in [`Queue::submit`](crate::cs::Queue::submit), [`Queue::retire`](crate::cs::Queue::retire) and
+/// [`Fence::wait`](crate::cs::Fence::wait), but not when a thread waits for a sync object. A driver whose own rules keep resources
+/// alive, like those of Vulkan, should use [`Keep::Nothing`], so that resources are freed immediately.
+///
+/// Every choice is sound, because the kernel keeps its own references: a job holds a reference to each BO of its BO list (Linux
+/// 6.12 `amdgpu_cs.c`, `amdgpu_cs_submit`, which adds the job's fence to each BO), and an unbinding waits for the jobs that were
+/// submitted before it (`amdgpu_vm.c`, `amdgpu_vm_clear_freed`). Memory that is dropped early therefore exists until the GPU has
+/// finished with it. A list that is not kept can be [recorded again](crate::cs::CommandList::record_again) while the GPU still
+/// reads it. The GPU then executes a mixture of old and new packets in its own address space; the caller must prevent this, as in
+/// Vulkan.
+///
+/// ```
+/// use std::sync::Arc;
+/// use amdgpu_sim::{SimKernel, profile};
+/// use amdgpu_winsys::{
+///     cs::{Keep, Queue, Stream, Submission, SyncPoint, pm4},
+///     winsys::{Context, Deadline, Device, Ip, Priority, Syncobj},
+/// };
+///
+/// let device = Device::new(SimKernel::open(profile("navi21").ok_or("no such chip")?))?;
+/// let queue = Queue::new(&Context::new(&device, Priority::Normal)?, Ip::Gfx, 0)?;
+/// let target = pm4::Target::gfx(device.info().gfx_level);
+/// let (list, done) = (Stream::new(&device, target, 64)?.finish()?, Syncobj::new(&device, false)?);
+/// let signals = [SyncPoint::binary(&done)];
+/// queue.submit(&Submission { lists: &[&list], signals: &signals, keep: Keep::Nothing, ..Submission::default() })?;
+/// assert!(done.wait(Deadline::NEVER)?);
+/// let stream = list.record_again(target).map_err(|_list| "the queue kept it")?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Keep {
+    /// Keeps the lists, the preambles, the memory and the members of the sets.
+    #[default]
+    Everything,
+    /// Keeps the lists and the preambles, so that IBs do not return to their pool and lists are not recorded again before they have
+    /// run.
+    Lists,
+    /// Keeps nothing. A [`HangReport`](crate::cs::HangReport) then cannot show the commands.
+    Nothing,
 }

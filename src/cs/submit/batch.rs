@@ -35,11 +35,6 @@ impl CallLimits {
     fn around(&self) -> usize {
         self.around_first.max(self.around_further)
     }
-
-    /// Returns `true` if a submission of `ibs` IBs fits into one call, so that it needs no plan.
-    pub(super) fn take_at_once(&self, ibs: usize) -> bool {
-        ibs > 0 && self.per_call > self.around() && ibs <= self.per_call - self.around_first
-    }
 }
 
 /// The error of limits that leave no room for a single IB in a call.
@@ -170,27 +165,6 @@ impl<I: Iterator<Item = usize>> Calls<I> {
             } else {
                 return taken;
             }
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use proptest::prelude::*;
-
-    use super::*;
-
-    proptest! {
-        #[test]
-        fn what_is_taken_at_once_is_what_a_plan_puts_into_one_call(
-            lengths in prop::collection::vec(1..6_usize, 0..6),
-            per_call in 0..24_usize,
-            around_first in 0..4_usize,
-            around_further in 0..4_usize,
-        ) {
-            let limits = CallLimits { per_call, around_first, around_further };
-            let calls = plan(lengths.iter().copied(), limits).map_or(0, Iterator::count);
-            prop_assert_eq!(limits.take_at_once(lengths.iter().sum()), calls == 1);
         }
     }
 }

@@ -1,4 +1,4 @@
-//! State shared by a queue and its fences.
+//! The state that the handles of a queue and its fences share.
 
 use std::{
     sync::{
@@ -8,28 +8,30 @@ use std::{
     time::Duration,
 };
 
-use super::submit_buffers::SubmitBuffers;
+use super::{
+    in_flight::InFlightList,
+    plan::{Ring, Turns},
+};
 use crate::{
-    cs::{QueueOptions, Result, Target, retire::jobs::Jobs},
+    cs::{QueueOptions, Result},
     uapi::{CsChunkDep, CsFence, Errno},
-    winsys::{Context, Deadline, Device, Error as WinsysError, Ip, UserFence},
+    winsys::{Context, Deadline, Device, Error as WinsysError, UserFence},
 };
 
-/// State shared by a queue and its fences.
+/// The state that the handles of a queue and its fences share.
 #[derive(Debug)]
-pub(in crate::cs) struct Shared {
+pub(in crate::cs) struct QueueState {
     pub(in crate::cs) context: Context,
-    pub(in crate::cs) ip: Ip,
-    pub(in crate::cs) ring: u32,
-    pub(in crate::cs) target: Target,
+    pub(in crate::cs) ring: Ring,
     pub(super) options: QueueOptions,
-    /// The maximum number of IBs of this queue in one call.
-    pub(super) most_ibs: usize,
+    /// The page to which the GPU writes the sequence number of each submission that has ended.
     pub(in crate::cs) user_fence: UserFence,
-    pub(in crate::cs) jobs: Jobs<SubmitBuffers>,
+    /// The plan of the last submission, and whose turn it is to use it.
+    pub(super) turns: Turns,
+    pub(in crate::cs) in_flight: InFlightList,
 }
 
-impl Shared {
+impl QueueState {
     pub(in crate::cs) fn device(&self) -> &Device {
         self.context.device()
     }
@@ -47,28 +49,28 @@ impl Shared {
         if !self.has_reached(sequence) {
             return self.ask(sequence, deadline);
         }
-        self.jobs.retire_up_to(sequence);
+        self.in_flight.retire_up_to(sequence);
         Ok(true)
     }
 
     /// Waits for a submission in the kernel, even if its sequence number has been written.
     pub(super) fn ask(&self, sequence: u64, deadline: Deadline) -> Result<bool> {
-        let is_done = self.context.wait(self.ip, self.ring, sequence, deadline);
+        let is_done = self.context.wait(self.ring.ip, self.ring.index, sequence, deadline);
         if *is_done.as_ref().inspect_err(|error| self.note_loss(error)).unwrap_or(&false) {
-            self.jobs.retire_up_to(sequence);
+            self.in_flight.retire_up_to(sequence);
         }
         Ok(is_done?)
     }
 
     /// Returns an error if the queue no longer works, with the kind of loss.
     pub(in crate::cs) fn check(&self) -> Result<(), WinsysError> {
-        self.context.check(self.ip, self.ring).inspect_err(|error| self.note_loss(error))
+        self.context.check(self.ring.ip, self.ring.index).inspect_err(|error| self.note_loss(error))
     }
 
-    /// Notes that work was lost. Retires the submissions that have ended; the others are retired later.
+    /// Marks the queue if an error reports lost work, and retires the submissions that have ended; the others are retired later.
     pub(super) fn note_loss(&self, error: &WinsysError) {
         if matches!(error, WinsysError::DeviceLost { .. }) {
-            self.jobs.doubt();
+            self.in_flight.mark_lost();
             self.retire();
         }
     }
@@ -76,8 +78,8 @@ impl Shared {
     /// Releases the resources of submissions that have ended. Makes no ioctl unless work was lost before.
     pub(super) fn retire(&self) {
         let done = self.user_fence.value();
-        self.jobs.retire_up_to(done);
-        if self.jobs.are_in_doubt(done) {
+        self.in_flight.retire_up_to(done);
+        if self.in_flight.may_be_lost() {
             self.wait_for_the_end(Deadline::POLL);
         }
     }
@@ -86,14 +88,22 @@ impl Shared {
     /// deadline passes first, or if the kernel does not report.
     pub(super) fn wait_for_the_end(&self, deadline: Deadline) {
         // Read before the query, because the answer does not cover later submissions.
-        let last = self.jobs.last();
+        let last = self.in_flight.last();
         match self.user_fence.wait_idle(deadline) {
-            Ok(true) => self.jobs.lose(self.user_fence.value(), last),
+            Ok(true) => self.in_flight.retire_lost(self.user_fence.value(), last),
             Ok(false) => {}
             // A GPU that was removed runs nothing, and the kernel refuses all requests.
-            Err(error) if error.errno() == Some(Errno::ENODEV) => self.jobs.lose(self.user_fence.value(), last),
+            Err(error) if error.errno() == Some(Errno::ENODEV) => {
+                self.in_flight.retire_lost(self.user_fence.value(), last)
+            }
             Err(error) => tracing::debug!(%error, "the kernel does not tell whether a queue is idle"),
         }
+    }
+
+    /// Drops the state that makes later submissions cheaper.
+    pub(super) fn forget_memory(&self) {
+        // Dropped here, without a lock.
+        let _forgotten = self.turns.forget();
     }
 
     pub(super) fn dependency(&self, sequence: u64) -> CsChunkDep {
@@ -102,7 +112,28 @@ impl Shared {
     }
 
     pub(super) fn number(&self, sequence: u64) -> CsFence {
-        CsFence { ctx_id: self.context.id(), ip_type: self.ip.raw(), ip_instance: 0, ring: self.ring, seq_no: sequence }
+        CsFence {
+            ctx_id: self.context.id(),
+            ip_type: self.ring.ip.raw(),
+            ip_instance: 0,
+            ring: self.ring.index,
+            seq_no: sequence,
+        }
+    }
+}
+
+/// Runs when the queue and all its fences are dropped.
+impl Drop for QueueState {
+    fn drop(&mut self) {
+        if self.in_flight.count() == 0 {
+            return;
+        }
+        self.in_flight.mark_lost();
+        self.retire();
+        let abandoned = self.in_flight.abandon();
+        if abandoned > 0 {
+            tracing::error!(abandoned, "memory lost: the kernel does not report the end of submissions that use it");
+        }
     }
 }
 
@@ -112,16 +143,16 @@ const DRAIN: Duration = Duration::from_secs(2);
 
 /// The end of a queue: it is dropped with the last handle, waits for the jobs and releases the ring.
 #[derive(Debug)]
-pub(super) struct End {
-    shared: Arc<Shared>,
+pub(super) struct QueueEnd {
+    state: Arc<QueueState>,
     /// `true` if dropping the last handle must not wait.
     is_abandoned: AtomicBool,
 }
 
-impl End {
+impl QueueEnd {
     /// Creates the end of a queue; dropping it waits.
-    pub(super) fn new(shared: Arc<Shared>) -> Self {
-        Self { shared, is_abandoned: AtomicBool::new(false) }
+    pub(super) fn new(state: Arc<QueueState>) -> Self {
+        Self { state, is_abandoned: AtomicBool::new(false) }
     }
 
     /// Makes dropping the value return without waiting.
@@ -130,19 +161,19 @@ impl End {
     }
 }
 
-impl Drop for End {
+impl Drop for QueueEnd {
     fn drop(&mut self) {
-        let Self { shared, is_abandoned } = self;
+        let Self { state, is_abandoned } = self;
         let deadline = if *is_abandoned.get_mut() { Deadline::POLL } else { Deadline::after(DRAIN) };
-        let outcome = shared.wait(shared.jobs.last(), deadline);
+        let outcome = state.wait(state.in_flight.last(), deadline);
         if outcome.is_err() {
             // Work was lost, or the kernel does not support this query. Jobs still in the queue use their memory until they have
             // ended.
-            shared.wait_for_the_end(deadline);
+            state.wait_for_the_end(deadline);
         }
-        shared.forget_memory();
-        shared.context.give_back_queue(shared.ip, shared.ring);
-        let (ip, ring) = (shared.ip, shared.ring);
+        state.forget_memory();
+        let (ip, ring) = (state.ring.ip, state.ring.index);
+        state.context.give_back_queue(ip, ring);
         match outcome {
             Ok(true) => {}
             // Fences may still observe the end. The kernel orders every unbinding after the running jobs.

@@ -17,10 +17,10 @@ const MOST_STAMPS: usize = 1 << 20;
 /// which are listed already. RADV searches the list for each BO, and copies the list of the device each time (Mesa 25.0.7
 /// `radv_amdgpu_cs.c`, `radv_amdgpu_get_bo_list`, `radv_amdgpu_add_cs_to_bo_list`).
 #[derive(Debug, Default)]
-pub(in crate::cs) struct WorkingSet {
+pub(in crate::cs) struct BoListBuilder {
     entries: Vec<BoListEntry>,
-    /// The sets whose entries come first. Weak references reserve their addresses for comparison, but do not keep the members
-    /// alive: memory that left its set is freed when its last job is done.
+    /// The sets whose entries come first. They do not keep the members alive: memory that left its set is freed when its last job is
+    /// done.
     sets: Vec<WeakResidents>,
     /// Number of entries that belong to sets.
     set_entries: usize,
@@ -36,43 +36,39 @@ pub(in crate::cs) struct WorkingSet {
 #[derive(Debug, Default)]
 struct KernelList {
     list: Option<BoList>,
-    /// The round of the sets in `list`; if there is no list, of the sets of the last submission.
-    set_round: u64,
-    rest: Vec<BoListEntry>,
+    /// The entries of `list`; if there is no list, those of the last submission.
+    entries: Vec<BoListEntry>,
 }
 
-impl WorkingSet {
+impl BoListBuilder {
     /// Returns `true` if exactly these sets are listed.
-    pub(in crate::cs) fn has_listed(&self, sets: &[Residents]) -> bool {
-        let same = |(listed, set): (&WeakResidents, &Residents)| listed.is_of(set);
-        self.sets.len() == sets.len() && self.sets.iter().zip(sets).all(same)
-    }
-
-    /// Returns `true` if exactly these sets are listed and have not changed since, and there is at most one. Another thread may
-    /// remove and free a member at any time.
     #[inline]
-    pub(in crate::cs) fn is_listed(&self, sets: &[&ResidencySet]) -> bool {
-        match (sets, self.sets.as_slice()) {
-            ([], []) => true,
-            ([set], []) => set.is_known_empty(),
-            ([set], [listed]) => set.has_last(listed),
-            _ => false,
+    pub(super) fn has_listed<'s>(&self, sets: impl Iterator<Item = &'s Residents>) -> bool {
+        let mut listed = self.sets.iter();
+        for set in sets {
+            if !listed.next().is_some_and(|listed| listed.is_of(set)) {
+                return false;
+            }
         }
+        listed.next().is_none()
     }
 
     /// Replaces the listed sets with these sets. After an error no set is listed.
-    pub(in crate::cs) fn list_sets(&mut self, sets: &[Residents]) -> Result<(), NoHostMemory> {
+    pub(super) fn list_sets<'s>(
+        &mut self,
+        sets: impl Iterator<Item = &'s Residents> + Clone,
+    ) -> Result<(), NoHostMemory> {
         self.entries.clear();
         self.set_entries = 0;
         self.sets.clear();
         self.round += 1;
         self.set_round = self.round;
-        host_memory::reserve(&mut self.sets, sets.len())?;
-        for binding in sets.iter().flat_map(|set| set.iter()) {
+        host_memory::reserve(&mut self.sets, sets.clone().count())?;
+        for binding in sets.clone().flat_map(|set| set.iter()) {
             self.add(binding, binding.priority())?;
         }
         self.set_entries = self.entries.len();
-        self.sets.extend(sets.iter().map(Residents::downgrade));
+        self.sets.extend(sets.map(Residents::downgrade));
         Ok(())
     }
 
@@ -82,20 +78,11 @@ impl WorkingSet {
         self.round += 1;
     }
 
-    /// Adds the members of these sets to `into`, except for sets without members. A set that has not changed is not locked.
+    /// Returns the members of a set, which is number `index` of a submission. A set that is listed and has not changed is not locked.
     #[inline]
-    pub(in crate::cs) fn take_snapshots<'s>(
-        &self,
-        sets: impl ExactSizeIterator<Item = &'s ResidencySet>,
-        into: &mut Vec<Residents>,
-    ) -> Result<(), NoHostMemory> {
-        sets.filter(|set| !set.is_known_empty()).try_for_each(|set| self.take_snapshot(set, into))
-    }
-
-    fn take_snapshot(&self, set: &ResidencySet, into: &mut Vec<Residents>) -> Result<(), NoHostMemory> {
-        let unchanged = self.sets.get(into.len()).and_then(|listed| set.snapshot_if_still(listed));
-        let members = unchanged.map_or_else(|| set.snapshot_if_room(), Ok)?;
-        if members.is_none() { Ok(()) } else { host_memory::push(into, members) }
+    pub(super) fn snapshot(&self, set: &ResidencySet, index: usize) -> Result<Residents, NoHostMemory> {
+        let unchanged = self.sets.get(index).and_then(|listed| set.snapshot_if_still(listed));
+        unchanged.map_or_else(|| set.snapshot_if_room(), Ok)
     }
 
     /// Lists a BO unless it is listed already.
@@ -133,31 +120,27 @@ impl WorkingSet {
     }
 
     /// Updates the kernel BO list: it is created when two submissions in a row list the same BOs, and destroyed when a submission
-    /// lists others.
-    pub(in crate::cs) fn keep_list(&mut self, device: &Device) {
-        let KernelList { list, set_round, rest } = &mut self.kernel_list;
-        let now = self.entries.get(self.set_entries..).unwrap_or_default();
-        if *set_round != self.set_round || rest != now {
+    /// lists others. Without a kernel list, the submission carries the entries itself.
+    pub(super) fn keep_list(&mut self, device: &Device) {
+        let KernelList { list, entries } = &mut self.kernel_list;
+        if *entries != self.entries {
             *list = None;
-            rest.clear();
-            // The kernel list is created only if its entries could be remembered here.
-            let is_known = host_memory::extend(rest, now.iter().copied()).is_ok();
-            *set_round = if is_known { self.set_round } else { 0 };
+            entries.clear();
+            if host_memory::extend(entries, self.entries.iter().copied()).is_err() {
+                entries.clear();
+            }
         } else if list.is_none() {
-            // Without a kernel list, the submission carries the entries itself.
-            *list = BoList::new(device, &self.entries)
-                .inspect_err(|error| tracing::debug!(%error, "the kernel keeps no list"))
-                .ok();
+            *list = BoList::new(device, &self.entries).ok();
         }
     }
 
     /// Returns the kernel BO list, if there is one.
-    pub(in crate::cs) fn kept_list(&self) -> Option<&BoList> {
+    pub(super) fn kernel_list(&self) -> Option<&BoList> {
         self.kernel_list.list.as_ref()
     }
 
     /// Takes the kernel BO list, which keeps its BOs alive in the kernel.
-    pub(in crate::cs) fn take_kernel_list(&mut self) -> Option<BoList> {
+    pub(super) fn take_kernel_list(&mut self) -> Option<BoList> {
         std::mem::take(&mut self.kernel_list).list
     }
 }

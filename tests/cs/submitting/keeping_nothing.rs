@@ -1,17 +1,17 @@
-//! Submissions whose resources the caller keeps alive.
+//! Submissions whose resources the caller keeps alive, and what is used again of the last submission.
 
 use std::sync::Arc;
 
 use crate::spy::Spy;
 use crate::support::{
     CHIPS, chip, device, host_memory, job_time,
-    jobs::{context, impatient_gpu, load, patient_gpu, store, wait_for},
+    jobs::{impatient_gpu, load, patient_gpu, store, wait_for},
     queue,
 };
 use amdgpu_layers::FaultInjector;
 use amdgpu_sim::SimKernel;
 use amdgpu_winsys::{
-    cs::{BoListMode, CommandList, Error, HangReport, Keep, Queue, QueueOptions, Submission, Target},
+    cs::{CommandList, Error, HangReport, Keep, Queue, Submission, Target},
     heaps::DeviceMemory,
     uapi::{Argument as _, Cs, GemClose},
     vamgr::GpuVa,
@@ -49,17 +49,16 @@ impl Rig {
     }
 }
 
-/// Submits without flags.
-fn lend(queue: &Queue, lists: &[&CommandList], sets: &[&ResidencySet]) -> Result<Option<u64>, Error> {
-    queue.submit_lent(lists.iter().map(|list| Some(*list)), sets, false, false)
-}
-
 fn keeping_nothing<'a>(lists: &'a [&'a CommandList], sets: &'a [&'a ResidencySet]) -> Submission<'a> {
     Submission { lists, sets, keep: Keep::Nothing, ..Submission::default() }
 }
 
+fn submit(queue: &Queue, lists: &[&CommandList], sets: &[&ResidencySet]) -> Result<u64, Error> {
+    queue.submit(&keeping_nothing(lists, sets)).map(|fence| fence.sequence())
+}
+
 #[test]
-fn lists_run_in_each_order_in_which_they_are_lent_on_every_chip() {
+fn lists_run_in_each_order_on_every_chip() {
     for name in CHIPS {
         for ip in [Ip::Gfx, Ip::Compute, Ip::Sdma] {
             let rig = Rig::new(name, ip);
@@ -67,12 +66,9 @@ fn lists_run_in_each_order_in_which_they_are_lent_on_every_chip() {
             set.add(rig.memory.binding());
             let lists: Vec<_> = (0..3).map(|at| rig.store(0, at)).collect();
             let [a, b, c] = [&lists[0], &lists[1], &lists[2]];
-            // The set is listed by an ordinary submission first.
-            assert_eq!(lend(&rig.queue, &[a], &[&set]).unwrap(), None, "{name} {ip}: the set is unknown");
-            rig.queue.submit(&keeping_nothing(&[a], &[&set])).unwrap();
             let orders = [vec![a, b, c], vec![a, b, c], vec![c, b], vec![c], vec![c, c, a], vec![b, c, a, b]];
-            for (order, number) in orders.iter().zip(2..) {
-                assert_eq!(lend(&rig.queue, order, &[&set]).unwrap(), Some(number), "{name} {ip}");
+            for (order, number) in orders.iter().zip(1..) {
+                assert_eq!(submit(&rig.queue, order, &[&set]).unwrap(), number, "{name} {ip}");
                 rig.finish();
                 let last = lists.iter().position(|list| std::ptr::eq(list, *order.last().unwrap())).unwrap();
                 assert_eq!(load(&rig.memory, 0) as usize, last, "{name} {ip} {number}");
@@ -81,35 +77,46 @@ fn lists_run_in_each_order_in_which_they_are_lent_on_every_chip() {
     }
 }
 
+/// The same list runs again with others chained to it, with other sets, and among other lists: nothing of the last submission is
+/// told to the kernel instead.
 #[test]
-fn a_submission_that_takes_more_than_one_call_is_left_to_the_usual_way_and_does_nothing() {
-    let rig = Rig::new("navi21", Ip::Compute);
+fn a_submission_that_differs_from_the_last_one_is_listed_anew() {
+    let kernel = Spy::on(SimKernel::open(chip("navi21")));
+    let rig = Rig::on(Device::new(Arc::clone(&kernel)).unwrap(), Ip::Compute);
     let [list, other] = [rig.store(0, 1), rig.store(1, 2)];
-    let set = ResidencySet::new();
-    rig.queue.submit(&keeping_nothing(&[&list], &[])).unwrap();
-    let many = vec![&list; 300];
-    let graphics = store(&rig.device, queue(&rig.device, Ip::Gfx, 0).target(), rig.at(0), 3);
-    let refuse = |lists: &[Option<&CommandList>], sets: &[&ResidencySet], what: &str| {
-        let answer = rig.queue.submit_lent(lists.iter().copied(), sets, false, false);
-        assert_eq!((answer.unwrap(), rig.queue.last().sequence()), (None, 1), "{what}");
-    };
-    refuse(&[], &[], "no list");
-    refuse(&[Some(&list), None], &[], "an invalid list");
-    refuse(&[Some(&graphics)], &[], "a list for another ring");
-    refuse(&many.iter().map(|list| Some(*list)).collect::<Vec<_>>(), &[], "more IBs than fit");
-    refuse(&[Some(&list)], &[&set, &set], "two sets");
+    let (set, later) = (ResidencySet::new(), ResidencySet::new());
+    let extra = host_memory(&rig.device, 4096);
     set.add(rig.memory.binding());
-    refuse(&[Some(&list)], &[&set], "a set that was not listed");
-    let secure = rig.queue.submit_lent([Some(&list)].into_iter(), &[], true, false);
-    assert_eq!((secure.is_err() || secure.unwrap().is_none(), rig.queue.last().sequence()), (true, 1));
+    later.add(rig.memory.binding());
+    let counts = Arc::new(Mutex::new(Vec::new()));
+    let seen = Arc::clone(&counts);
+    kernel.layer().watch(move |call| {
+        if call.is::<Cs>() {
+            seen.lock().push(call.bos().len());
+        }
+    });
+    let runs = |lists: &[&CommandList], sets: &[&ResidencySet], expected: [u32; 2], bos: usize, what: &str| {
+        for _ in 0..2 {
+            [0, 4].iter().for_each(|at| rig.memory.mapping().unwrap().store_u32(*at, 0).unwrap());
+            submit(&rig.queue, lists, sets).unwrap();
+            rig.finish();
+            assert_eq!([0, 4].map(|at| load(&rig.memory, at)), expected, "{what}");
+            assert_eq!(std::mem::take(&mut *counts.lock()), [bos], "{what}");
+        }
+    };
+    runs(&[&list], &[&set], [1, 0], 2, "one list");
+    runs(&[&list, &other], &[&set], [1, 2], 3, "another one behind it");
+    runs(&[&list], &[&set], [1, 0], 2, "one list again");
     list.chain(&other).unwrap();
-    refuse(&[Some(&list)], &[], "a chain");
+    runs(&[&list], &[&set], [1, 2], 3, "another one chained to it");
     list.unchain().unwrap();
-    assert_eq!(lend(&rig.queue, &[&list], &[]).unwrap(), Some(2));
-    rig.finish();
-    let kept = QueueOptions { bo_list_mode: BoListMode::Kept, ..QueueOptions::default() };
-    let queue = Queue::with_options(&context(&rig.device), Ip::Compute, 0, kept).unwrap();
-    assert_eq!(lend(&queue, &[&list], &[]).unwrap(), None, "the kernel keeps the list of BOs");
+    runs(&[&list], &[&later], [1, 0], 2, "another set of the same members");
+    set.add(extra.binding());
+    runs(&[&list], &[&set], [1, 0], 3, "another member");
+    runs(&[&list], &[&later, &set], [1, 0], 3, "two sets");
+    set.remove(extra.binding());
+    runs(&[&list], &[&later, &set], [1, 0], 2, "a member less");
+    kernel.layer().look_away();
 }
 
 /// Stores the BO counts of submissions.
@@ -132,15 +139,14 @@ fn an_observer_sees_each_submission_that_keeps_nothing() {
     let (list, set) = (rig.store(0, 1), ResidencySet::new());
     set.add(rig.memory.binding());
     for _ in 0..3 {
-        assert_eq!(lend(&rig.queue, &[&list], &[&set]).unwrap(), None);
-        rig.queue.submit(&keeping_nothing(&[&list], &[&set])).unwrap();
+        submit(&rig.queue, &[&list], &[&set]).unwrap();
     }
     assert_eq!(*counts.0.lock(), [2, 2, 2], "the memory and the list's IB");
 }
 
-/// A member that another thread removes and frees during the call: its handle is closed when the kernel looks at it.
+/// Another thread removes a member and frees it during the call: it is closed only when the kernel has its own reference.
 #[test]
-fn a_member_that_is_freed_during_a_submission_is_left_out_of_it() {
+fn a_member_that_is_freed_during_a_submission_is_open_until_the_kernel_has_it() {
     let kernel = Spy::on(SimKernel::open(chip("navi21")));
     let rig = Rig::on(Device::new(Arc::clone(&kernel)).unwrap(), Ip::Compute);
     let (list, set) = (rig.store(0, 5), ResidencySet::new());
@@ -165,25 +171,25 @@ fn a_member_that_is_freed_during_a_submission_is_left_out_of_it() {
     });
     assert_eq!(rig.queue.submit(&submission).unwrap().sequence(), 2);
     kernel.layer().look_away();
-    assert_eq!(*calls.lock(), [3, 0, 2], "refused with the closed handle, and made again without it");
+    assert_eq!(*calls.lock(), [3, 0], "submitted with the member, which is closed afterwards");
     rig.finish();
     assert_eq!(load(&rig.memory, 0), 5);
 }
 
 #[test]
-fn a_refusal_that_no_change_of_the_set_explains_is_an_error() {
+fn a_refusal_is_an_error_unless_memory_is_short() {
     let kernel = Arc::new(FaultInjector::new(SimKernel::open(chip("navi21"))));
     let rig = Rig::on(Device::new(Arc::clone(&kernel)).unwrap(), Ip::Compute);
     let list = rig.store(0, 1);
     for expected in 1..=2 {
-        assert_eq!(lend(&rig.queue, &[&list], &[]).unwrap(), Some(expected));
+        assert_eq!(submit(&rig.queue, &[&list], &[]).unwrap(), expected);
     }
     kernel.fail_nth_ioctl(Cs::REQUEST, 0, Errno::EINVAL);
-    assert!(matches!(lend(&rig.queue, &[&list], &[]).unwrap_err(), Error::Winsys(_)));
+    assert!(matches!(submit(&rig.queue, &[&list], &[]).unwrap_err(), Error::Winsys(_)));
     kernel.fail_nth_ioctl(Cs::REQUEST, 0, Errno::ENOMEM);
-    assert_eq!(lend(&rig.queue, &[&list], &[]).unwrap(), Some(3), "tried again");
+    assert_eq!(submit(&rig.queue, &[&list], &[]).unwrap(), 3, "tried again");
     kernel.fail_nth_ioctl(Cs::REQUEST, 0, Errno::ENODEV);
-    assert!(lend(&rig.queue, &[&list], &[]).unwrap_err().loss().is_some());
+    assert!(submit(&rig.queue, &[&list], &[]).unwrap_err().loss().is_some());
 }
 
 #[test]

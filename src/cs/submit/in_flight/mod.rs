@@ -1,0 +1,345 @@
+//! The submissions of a queue that have not ended, and what each of them keeps alive.
+//!
+//! # Why nothing is freed too early, forgotten, or dropped under the lock
+//!
+//! 1. **Order.** `entries` are in the order of their sequence numbers. The kernel assigns these in the order of the ioctls, and
+//!    threads commit in any order, so an entry that was overtaken is inserted in its place.
+//! 2. **A place before the ioctl.** `entries` has room for its entries and for `reserved` more. [`InFlightList::reserve`] is the
+//!    only step that can fail for lack of host memory, and it comes before the ioctl. [`InFlightList::commit`] allocates nothing,
+//!    so that what the kernel has accepted is always recorded.
+//! 3. **Kept until the end.** An entry leaves the list only when all jobs up to its last number have ended: the GPU has written
+//!    that number or a later one (`done`), or the kernel has reported that the queue is idle (`ended`). The jobs of a ring end in
+//!    order. [`InFlightList::abandon`] does not wait for the end, and leaks the lists instead.
+//! 4. **What is kept.** An entry has the resources that `Keep` names, or none: then it is a number. [`InFlightList::commit`] is the
+//!    only place where the choice matters. All resources are referenced until the ioctl has returned, whatever the choice is. From
+//!    then on the kernel holds its own references to the BOs.
+//! 5. **Nothing is dropped under the lock.** What leaves an entry is moved to a [`Retired`] value. Its owner drops it after the lock,
+//!    because that may make ioctls and call observers.
+//! 6. **Steady state.** Emptied containers go to `spare`, and a submission takes its containers from there. A few resources are
+//!    moved out of their containers under the lock, so that it is taken only once. Containers with more are given back later.
+//! 7. **Lost work.** After [`InFlightList::mark_lost`] a job may end without writing its number. Only the kernel's report ends such
+//!    an entry. The first one is kept in `lost` for a hang report.
+
+use std::{collections::VecDeque, mem, sync::Arc};
+
+use smallvec::SmallVec;
+
+use crate::{
+    cs::{Keep, record::list::recorded::Recorded},
+    host_memory::NoHostMemory,
+    sync::Mutex,
+    winsys::{Binding, Residents},
+};
+
+#[cfg(test)]
+mod tests;
+
+/// An object that a submission uses.
+#[derive(Debug)]
+pub(super) enum Resource {
+    List(Arc<Recorded>),
+    Memory(Binding),
+    Members(Residents),
+}
+
+/// The place of a submission that is being made: room for one entry, and the containers of the resources that it uses.
+#[derive(Debug)]
+pub(super) struct Place {
+    pub(super) lists: Vec<Resource>,
+    /// Memory, and members of sets.
+    pub(super) memory: Vec<Resource>,
+}
+
+/// The sequence numbers that the kernel assigned to the calls of a submission; 0 while it has accepted none.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Sequences {
+    pub(super) first: u64,
+    pub(super) last: u64,
+}
+
+impl Sequences {
+    /// Notes the number of the next call.
+    #[inline]
+    pub(super) fn add(&mut self, sequence: u64) {
+        if self.first == 0 {
+            self.first = sequence;
+        }
+        self.last = sequence;
+    }
+}
+
+/// A submission that has not ended. It is only a number if it keeps nothing.
+#[derive(Debug)]
+struct InFlight {
+    sequences: Sequences,
+    lists: Vec<Resource>,
+    memory: Vec<Resource>,
+}
+
+impl InFlight {
+    /// Returns the lists that the submission keeps.
+    fn recorded(&self) -> Vec<Arc<Recorded>> {
+        let list = |resource: &Resource| match resource {
+            Resource::List(list) => Some(Arc::clone(list)),
+            Resource::Memory(_) | Resource::Members(_) => None,
+        };
+        self.lists.iter().filter_map(list).collect()
+    }
+}
+
+/// A submission that has not completed: its last sequence number, and the lists that it keeps.
+#[derive(Clone, Debug)]
+pub(in crate::cs) struct Unfinished {
+    pub(in crate::cs) sequence: u64,
+    pub(in crate::cs) lists: Vec<Arc<Recorded>>,
+}
+
+/// The number of resources that are moved out of their containers, so that these can be reused at once.
+const FEW: usize = 8;
+
+/// Resources that are no longer kept, to be dropped without a lock.
+#[derive(Debug, Default)]
+pub(super) struct Retired {
+    few: SmallVec<[Resource; FEW]>,
+    /// Containers with more resources than fit into `few`.
+    many: SmallVec<[Vec<Resource>; 4]>,
+    /// `true` if further submissions have ended.
+    has_more: bool,
+}
+
+impl Retired {
+    /// Takes resources. Returns their container if it is empty now.
+    #[inline]
+    fn take(&mut self, mut resources: Vec<Resource>) -> Option<Vec<Resource>> {
+        if self.few.len() + resources.len() <= FEW {
+            self.few.extend(resources.drain(..));
+            return Some(resources);
+        }
+        self.many.push(resources);
+        None
+    }
+
+    /// Returns `true` if another submission can be taken without an allocation.
+    #[inline]
+    fn has_room(&self) -> bool {
+        self.few.len() < FEW && self.many.len() + 2 <= self.many.inline_size()
+    }
+}
+
+/// The submissions of a queue that have not ended.
+#[derive(Debug, Default)]
+pub(in crate::cs) struct InFlightList {
+    /// Held for a few steps only: never during an ioctl, and never while resources are dropped.
+    list: Mutex<List>,
+}
+
+#[derive(Debug, Default)]
+struct List {
+    entries: VecDeque<InFlight>,
+    /// The number of places that submissions have and that have no entry yet.
+    reserved: usize,
+    /// Empty containers.
+    spare: Vec<Vec<Resource>>,
+    /// The first submission that was lost.
+    lost: Option<Unfinished>,
+    /// The last sequence number of all entries so far.
+    last: u64,
+    /// The last sequence number that the kernel has reported as ended, written or not.
+    ended: u64,
+    /// `true` if work was lost, so that jobs may end without writing their sequence numbers.
+    may_be_lost: bool,
+}
+
+impl InFlightList {
+    /// Reserves the place of a submission. It must be [committed](Self::commit) or [given back](Self::give_back).
+    pub(super) fn reserve(&self) -> Result<Place, NoHostMemory> {
+        let mut list = self.list.lock();
+        let reserved = list.reserved + 1;
+        list.entries.try_reserve(reserved).map_err(|_| NoHostMemory)?;
+        Ok(list.place())
+    }
+
+    /// Gives back the place of a submission that the kernel has not accepted.
+    #[cold]
+    pub(super) fn give_back(&self, place: Place, retired: &mut Retired) {
+        let mut list = self.list.lock();
+        list.reserved -= 1;
+        list.retire(place.lists, retired);
+        list.retire(place.memory, retired);
+    }
+
+    /// Adds the submission with this place, of which the kernel has accepted at least one call, and keeps of its resources what
+    /// `keep` says. Moves all others to `retired`, and those of submissions up to `done`. Returns a place for the next submission,
+    /// if one is wanted and this takes no allocation.
+    pub(super) fn commit(
+        &self,
+        place: Place,
+        sequences: Sequences,
+        keep: Keep,
+        done: u64,
+        wants_place: bool,
+        retired: &mut Retired,
+    ) -> Option<Place> {
+        let Place { mut lists, mut memory } = place;
+        let mut list = self.list.lock();
+        if keep != Keep::Everything {
+            list.retire(mem::take(&mut memory), retired);
+        }
+        if keep == Keep::Nothing {
+            list.retire(mem::take(&mut lists), retired);
+        }
+        list.reserved -= 1;
+        list.add(InFlight { sequences, lists, memory });
+        list.take_ended(done, retired);
+        let has_room = list.entries.capacity() > list.entries.len() + list.reserved;
+        (wants_place && has_room).then(|| list.place())
+    }
+
+    /// Drops what `retired` has, and what further submissions up to `done` keep.
+    pub(super) fn drop_retired(&self, retired: &mut Retired, done: u64) {
+        loop {
+            retired.few.clear();
+            if retired.many.is_empty() && !retired.has_more {
+                return;
+            }
+            retired.many.iter_mut().for_each(Vec::clear);
+            let mut list = self.list.lock();
+            retired.many.drain(..).for_each(|container| list.recycle(container));
+            list.take_ended(done, retired);
+        }
+    }
+
+    /// Drops what submissions up to this sequence number keep.
+    pub(super) fn retire_up_to(&self, done: u64) {
+        let mut retired = Retired::default();
+        self.list.lock().take_ended(done, &mut retired);
+        self.drop_retired(&mut retired, done);
+    }
+
+    /// Notes that work was lost: jobs may end without writing their sequence numbers.
+    pub(super) fn mark_lost(&self) {
+        self.list.lock().may_be_lost = true;
+    }
+
+    /// Returns `true` if a submission may have ended without writing its sequence number.
+    pub(super) fn may_be_lost(&self) -> bool {
+        let list = self.list.lock();
+        list.may_be_lost && !list.entries.is_empty()
+    }
+
+    /// Drops what submissions up to `ended` keep, all of which have ended. Those after `done` ended without writing their sequence
+    /// numbers, so they were lost; the first of them is kept for a report.
+    pub(super) fn retire_lost(&self, done: u64, ended: u64) {
+        self.retire_up_to(done);
+        let mut list = self.list.lock();
+        list.may_be_lost = false;
+        if list.lost.is_none() && ended > done {
+            list.lost = list.first_after(done);
+        }
+        list.ended = list.ended.max(ended);
+        drop(list);
+        self.retire_up_to(ended);
+    }
+
+    /// Returns the submission after `done` at which the queue stopped: the first lost one, otherwise the oldest running one.
+    pub(in crate::cs) fn first_unfinished(&self, done: u64) -> Option<Unfinished> {
+        let list = self.list.lock();
+        match &list.lost {
+            Some(lost) => Some(lost).filter(|lost| lost.sequence > done).cloned(),
+            None => list.first_after(done),
+        }
+    }
+
+    /// Returns the last sequence number of the submissions so far; 0 before the first.
+    pub(in crate::cs) fn last(&self) -> u64 {
+        self.list.lock().last
+    }
+
+    /// Returns the number of submissions that have not been retired.
+    pub(super) fn count(&self) -> usize {
+        self.list.lock().entries.len()
+    }
+
+    /// Returns the number of submissions after `done` that have not ended.
+    pub(super) fn count_after(&self, done: u64) -> usize {
+        self.list.lock().entries.iter().rev().take_while(|entry| entry.sequences.last > done).count()
+    }
+
+    /// Leaks the lists of submissions that have not ended, and returns the number of these submissions. Nothing will observe their
+    /// end, so their IBs must not be reused. The kernel's own references keep the memory until the jobs have ended.
+    pub(super) fn abandon(&self) -> usize {
+        let entries = mem::take(&mut self.list.lock().entries);
+        let count = entries.len();
+        for entry in entries {
+            mem::forget(entry.lists);
+        }
+        count
+    }
+}
+
+impl List {
+    /// Returns a place, for which `entries` must have room.
+    #[inline]
+    fn place(&mut self) -> Place {
+        self.reserved += 1;
+        Place { lists: self.spare.pop().unwrap_or_default(), memory: self.spare.pop().unwrap_or_default() }
+    }
+
+    /// Moves resources to `retired`, and keeps their container.
+    #[inline]
+    fn retire(&mut self, resources: Vec<Resource>, retired: &mut Retired) {
+        if let Some(container) = retired.take(resources) {
+            self.recycle(container);
+        }
+    }
+
+    /// Keeps an empty container for a later submission, unless there is no room for it.
+    #[inline]
+    fn recycle(&mut self, container: Vec<Resource>) {
+        if container.capacity() > 0 && self.spare.try_reserve(1).is_ok() {
+            self.spare.push(container);
+        }
+    }
+
+    /// Adds an entry, for which there is room.
+    #[inline]
+    fn add(&mut self, entry: InFlight) {
+        let last = entry.sequences.last;
+        if last > self.last {
+            self.last = last;
+            self.entries.push_back(entry);
+        } else {
+            // A submission of another thread has overtaken it.
+            let at = self.entries.partition_point(|other| other.sequences.last < last);
+            self.entries.insert(at, entry);
+        }
+    }
+
+    /// Moves the resources of submissions up to `done` to `retired`, as far as these fit.
+    #[inline]
+    fn take_ended(&mut self, done: u64, retired: &mut Retired) {
+        retired.has_more = false;
+        while self.entries.front().is_some_and(|entry| entry.sequences.last <= done) {
+            if !retired.has_room() {
+                retired.has_more = true;
+                return;
+            }
+            if let Some(InFlight { lists, memory, .. }) = self.entries.pop_front() {
+                self.retire(lists, retired);
+                self.retire(memory, retired);
+            }
+        }
+    }
+
+    /// Returns the oldest submission after `done` that has not ended. Its lists are unknown while it is being committed.
+    fn first_after(&self, done: u64) -> Option<Unfinished> {
+        let first = self.ended.max(done) + 1;
+        let entry = self.entries.iter().find(|entry| entry.sequences.last >= first)?;
+        let Sequences { first: begin, last } = entry.sequences;
+        Some(if begin <= first {
+            Unfinished { sequence: last, lists: entry.recorded() }
+        } else {
+            Unfinished { sequence: first, lists: Vec::new() }
+        })
+    }
+}

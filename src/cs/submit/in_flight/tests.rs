@@ -1,0 +1,284 @@
+//! Tests of random sequences of submissions against a slow model.
+
+use std::{ops::RangeInclusive, sync::Arc};
+
+use amdgpu_sim::{SimKernel, profile};
+use proptest::prelude::*;
+
+use super::{InFlightList, Place, Resource, Retired, Sequences};
+use crate::{
+    cs::{CommandList, Keep, Stream, pm4},
+    winsys::{Device, Residents, WeakResidents},
+};
+
+#[derive(Clone, Debug)]
+enum Step {
+    /// A submission with the given number of sets. The kernel's sequence number is `calls` above the last one; 0 if it accepts nothing.
+    Submit {
+        sets: usize,
+        calls: u64,
+        keep: Keep,
+        done: u64,
+    },
+    Retire {
+        done: u64,
+    },
+    MarkLost,
+    Lose {
+        done: u64,
+        ended: u64,
+    },
+}
+
+fn step() -> impl Strategy<Value = Step> {
+    let keep = prop::sample::select(vec![Keep::Everything, Keep::Lists, Keep::Nothing]);
+    // Up to more than what is moved out of its container.
+    let submit = (0..12_usize, 0..4_u64, keep, 0..20_u64);
+    prop_oneof![
+        6 => submit.prop_map(|(sets, calls, keep, done)| Step::Submit { sets, calls, keep, done }),
+        2 => (0..20_u64).prop_map(|done| Step::Retire { done }),
+        1 => Just(Step::MarkLost),
+        1 => (0..20_u64, 0..20_u64).prop_map(|(done, ended)| Step::Lose { done, ended }),
+    ]
+}
+
+/// A slow model of the list.
+#[derive(Debug, Default)]
+struct Model {
+    /// The sequence numbers of each submission in flight, in order, and the sets that it keeps.
+    running: Vec<(RangeInclusive<u64>, Vec<WeakResidents>)>,
+    over: Vec<WeakResidents>,
+    lost: Option<u64>,
+    last: u64,
+    /// The last number of a submission that has ended.
+    ended: u64,
+    /// The last number that the GPU has written.
+    done: u64,
+    may_be_lost: bool,
+}
+
+impl Model {
+    /// Returns the number that is nearest to `done` among those that the GPU may write now: they were assigned, and do not decrease.
+    fn written(&self, done: u64) -> u64 {
+        done.clamp(self.done, self.last)
+    }
+
+    fn retire(&mut self, done: u64) {
+        self.done = self.done.max(done);
+        let over = self.running.extract_if(.., |(numbers, _)| *numbers.end() <= done);
+        self.over.extend(over.flat_map(|(_, traces)| traces));
+    }
+
+    /// Returns the last number of the submission that the next number after `done` belongs to.
+    fn first_after(&self, done: u64) -> Option<u64> {
+        let first = self.ended.max(done) + 1;
+        self.running
+            .iter()
+            .map(|(numbers, _)| numbers)
+            .find(|numbers| numbers.contains(&first))
+            .map(|numbers| *numbers.end())
+    }
+
+    fn lose(&mut self, done: u64, ended: u64) {
+        self.retire(done);
+        self.may_be_lost = false;
+        if ended > done {
+            self.lost = self.lost.or(self.first_after(done));
+        }
+        self.ended = self.ended.max(ended);
+        self.retire(ended);
+    }
+
+    fn first_unfinished(&self, done: u64) -> Option<u64> {
+        match self.lost {
+            Some(lost) => Some(lost).filter(|&sequence| sequence > done),
+            None => self.first_after(done),
+        }
+    }
+
+    fn check(&self, list: &InFlightList) {
+        assert_eq!((list.count(), list.last()), (self.running.len(), self.last));
+        assert_eq!(list.may_be_lost(), self.may_be_lost && !self.running.is_empty());
+        for done in self.done..=self.last + 1 {
+            let running = self.running.iter().filter(|(numbers, _)| *numbers.end() > done).count();
+            assert_eq!(list.count_after(done), running, "{done}");
+            let first = list.first_unfinished(done).map(|first| first.sequence);
+            assert_eq!(first, self.first_unfinished(done), "{done}");
+        }
+        let mut kept = self.running.iter().flat_map(|(_, traces)| traces);
+        assert!(kept.all(|trace| trace.handle_count() == 1), "a running submission keeps what it uses");
+        assert!(self.over.iter().all(|trace| trace.handle_count() == 0), "what has ended keeps nothing");
+        let state = list.list.lock();
+        assert!(state.entries.capacity() >= state.entries.len() + state.reserved, "each place has room");
+        assert!(state.spare.iter().all(Vec::is_empty));
+    }
+}
+
+/// Returns a place with sets, and handles that do not keep them alive.
+fn place_of(place: Place, sets: usize) -> (Place, Vec<WeakResidents>) {
+    let sets: Vec<_> = (0..sets).map(|_| Residents::counted()).collect();
+    let traces = sets.iter().map(Residents::downgrade).collect();
+    let mut place = place;
+    assert!(place.lists.is_empty() && place.memory.is_empty(), "what it begins with is empty");
+    place.memory.extend(sets.into_iter().map(Resource::Members));
+    (place, traces)
+}
+
+/// Commits a submission with these numbers, and drops what it does not keep.
+fn commit(list: &InFlightList, place: Place, (first, last): (u64, u64), keep: Keep, done: u64) -> Option<Place> {
+    let mut retired = Retired::default();
+    let next = list.commit(place, Sequences { first, last }, keep, done, true, &mut retired);
+    assert!(!retired.few.spilled() && !retired.many.spilled(), "nothing is allocated under the lock");
+    list.drop_retired(&mut retired, done);
+    next
+}
+
+proptest! {
+    #[test]
+    fn a_submission_keeps_what_it_uses_until_its_number_is_written_or_the_kernel_took_nothing_of_it(
+        steps in prop::collection::vec(step(), 1..40),
+    ) {
+        let (list, mut model) = (InFlightList::default(), Model::default());
+        let mut next = None;
+        for step in steps {
+            match step {
+                Step::Submit { sets, calls, keep, done } => {
+                    let done = model.written(done);
+                    let place = next.take().map_or_else(|| list.reserve().unwrap(), |place| place);
+                    let (place, traces) = place_of(place, sets);
+                    if calls == 0 {
+                        let mut retired = Retired::default();
+                        list.give_back(place, &mut retired);
+                        list.drop_retired(&mut retired, 0);
+                        model.over.extend(traces);
+                    } else {
+                        let numbers = (model.last + 1, model.last + calls);
+                        next = commit(&list, place, numbers, keep, done);
+                        model.last = numbers.1;
+                        let kept = keep == Keep::Everything;
+                        let (kept, dropped) = if kept { (traces, Vec::new()) } else { (Vec::new(), traces) };
+                        model.over.extend(dropped);
+                        model.running.push((numbers.0..=numbers.1, kept));
+                        model.retire(done);
+                    }
+                }
+                Step::Retire { done } => {
+                    let done = model.written(done);
+                    list.retire_up_to(done);
+                    model.retire(done);
+                }
+                Step::MarkLost => {
+                    list.mark_lost();
+                    model.may_be_lost = true;
+                }
+                Step::Lose { done, ended } => {
+                    // The kernel only reports the end of what it was given.
+                    let (done, ended) = (model.written(done), ended.min(model.last));
+                    list.retire_lost(done, ended);
+                    model.lose(done, ended);
+                }
+            }
+            model.check(&list);
+            let reserved = list.list.lock().reserved;
+            prop_assert_eq!(reserved, usize::from(next.is_some()), "no place is forgotten");
+        }
+    }
+}
+
+#[test]
+fn what_is_retired_lives_until_the_lock_is_free() {
+    let list = InFlightList::default();
+    let mut all = Vec::new();
+    for (number, sets) in [(1, 1), (2, 30), (3, 3), (4, 5), (5, 30), (6, 30), (7, 1)] {
+        let (place, traces) = place_of(list.reserve().unwrap(), sets);
+        all.extend(traces);
+        let done = if number == 7 { 6 } else { 0 };
+        let mut retired = Retired::default();
+        list.commit(place, Sequences { first: number, last: number }, Keep::Everything, done, false, &mut retired);
+        assert!(all.iter().all(|trace| trace.handle_count() == 1), "{number}");
+        list.drop_retired(&mut retired, done);
+    }
+    assert_eq!(all.iter().filter(|trace| trace.handle_count() == 1).count(), 1, "the last one still runs");
+    assert_eq!(list.count(), 1);
+}
+
+#[test]
+fn lists_are_kept_without_memory_if_only_they_are_to_be_kept() {
+    let device = Device::new(SimKernel::open(profile("navi21").unwrap())).unwrap();
+    let target = pm4::Target::gfx(device.info().gfx_level);
+    for (keep, expected) in [(Keep::Everything, (1, 1)), (Keep::Lists, (1, 0)), (Keep::Nothing, (0, 0))] {
+        let list = Stream::new(&device, target, 8).unwrap().finish().unwrap();
+        let in_flight = InFlightList::default();
+        let (mut place, traces) = place_of(in_flight.reserve().unwrap(), 1);
+        place.lists.push(Resource::List(Arc::clone(list.recorded())));
+        commit(&in_flight, place, (1, 1), keep, 0);
+        let kept = (Arc::strong_count(list.recorded()) - 1, traces[0].handle_count());
+        assert_eq!(kept, expected, "{keep:?}");
+        assert_eq!(in_flight.first_unfinished(0).unwrap().lists.len(), expected.0, "{keep:?}");
+    }
+}
+
+#[test]
+fn a_steady_state_reuses_its_containers() {
+    let list = InFlightList::default();
+    let mut next = None;
+    for number in 1..50_u64 {
+        let place = next.take().map_or_else(|| list.reserve().unwrap(), |place| place);
+        assert!(number < 10 || place.memory.capacity() >= 20, "{number}");
+        let (place, _) = place_of(place, 20);
+        next = commit(&list, place, (number, number), Keep::Everything, number - 1);
+        assert!(next.is_some() || number < 10, "{number}: the place of the next one needs no second look");
+    }
+}
+
+#[test]
+fn lists_of_submissions_that_are_given_up_are_never_recorded_again() {
+    let device = Device::new(SimKernel::open(profile("navi21").unwrap())).unwrap();
+    let target = pm4::Target::gfx(device.info().gfx_level);
+    let lists: Vec<CommandList> = (0..3).map(|_| Stream::new(&device, target, 8).unwrap().finish().unwrap()).collect();
+    let in_flight = InFlightList::default();
+    for (sequence, list) in (1..).zip(&lists) {
+        let mut place = in_flight.reserve().unwrap();
+        place.lists.push(Resource::List(Arc::clone(list.recorded())));
+        commit(&in_flight, place, (sequence, sequence), Keep::Everything, 0);
+    }
+    in_flight.retire_up_to(1);
+    assert_eq!((in_flight.abandon(), in_flight.count()), (2, 0));
+    assert_eq!(in_flight.abandon(), 0);
+    drop(in_flight);
+    let is_free = |list: CommandList| list.record_again(target).is_ok();
+    assert_eq!(lists.into_iter().map(is_free).collect::<Vec<_>>(), [true, false, false]);
+}
+
+/// Concurrent submissions return in any order; the kernel's sequence numbers give the order of their ends.
+#[test]
+fn a_submission_that_was_overtaken_is_retired_in_its_turn() {
+    for order in [[0, 1, 2], [0, 2, 1], [1, 0, 2], [1, 2, 0], [2, 0, 1], [2, 1, 0]] {
+        let list = InFlightList::default();
+        let mut places: Vec<_> = (0..3).map(|_| Some(place_of(list.reserve().unwrap(), 1))).collect();
+        let mut traces: Vec<Vec<WeakResidents>> = (0..3).map(|_| Vec::new()).collect();
+        for at in order {
+            let (place, kept) = places[at].take().unwrap();
+            traces[at] = kept;
+            let sequence = 5 + at as u64;
+            commit(&list, place, (sequence, sequence), Keep::Everything, 0);
+        }
+        assert_eq!((list.count(), list.last()), (3, 7), "{order:?}");
+        for (done, running) in [(4, 3), (5, 2), (6, 1), (7, 0)] {
+            list.retire_up_to(done);
+            let kept: Vec<bool> = traces.iter().map(|trace| trace[0].handle_count() > 0).collect();
+            assert_eq!(kept, [running > 2, running > 1, running > 0], "{order:?} {done}");
+            assert_eq!(list.count(), running, "{order:?} {done}");
+        }
+    }
+}
+
+#[test]
+fn the_lists_of_a_later_submission_are_not_those_of_one_that_is_being_committed() {
+    let list = InFlightList::default();
+    let early = list.reserve().unwrap();
+    commit(&list, list.reserve().unwrap(), (2, 2), Keep::Everything, 0);
+    assert_eq!(list.first_unfinished(0).map(|first| (first.sequence, first.lists.len())), Some((1, 0)));
+    commit(&list, early, (1, 1), Keep::Everything, 0);
+    assert_eq!(list.first_unfinished(1).map(|first| first.sequence), Some(2));
+}

@@ -1,0 +1,231 @@
+//! The steps of a submission: reserve its place, take its turn, make its plan and its kernel calls, and commit it.
+
+use super::{
+    in_flight::{Place, Retired, Sequences},
+    listing::{GangMember, Request, no_memory},
+    plan::{Overtaking, Plan, Turn},
+    state::QueueState,
+};
+use crate::{
+    cs::{BoListMode, Error, Keep, Result, Submission, SyncPoint},
+    host_memory,
+    winsys::{ChunkScratch, Chunks, Deadline, Error as WinsysError, Event},
+};
+
+impl QueueState {
+    /// Submits lists to this queue and, for a gang, to those of its other members. Returns the sequence number of the last call.
+    pub(super) fn submit(&self, gang_members: &[GangMember<'_, '_>], submission: &Submission<'_>) -> Result<u64> {
+        // Read first, so that the submission itself is not retired.
+        let done = self.user_fence.value();
+        let mut retired = Retired::default();
+        let mut guard = SubmissionGuard { state: self, place: None, turn: None, sequences: Sequences::default() };
+        let outcome = guard.submit(gang_members, submission);
+        let events = guard.take_events();
+        let sequence = guard.end(submission.keep, done, &mut retired);
+        // From here on no lock is held: dropping resources makes ioctls, and observers may do anything.
+        self.in_flight.drop_retired(&mut retired, done);
+        for event in events {
+            self.device().tell(|| event);
+        }
+        match outcome {
+            Ok(()) if sequence == 0 => Err(Error::EmptySubmission),
+            Ok(()) => {
+                if tracing::level_enabled!(tracing::Level::TRACE) {
+                    self.trace(sequence);
+                }
+                Ok(sequence)
+            }
+            Err(error) => {
+                if let Error::Winsys(error) | Error::PartlySubmitted { source: error, .. } = &error {
+                    self.note_loss(error);
+                }
+                Err(error)
+            }
+        }
+    }
+
+    #[cold]
+    fn trace(&self, sequence: u64) {
+        tracing::trace!(ip = %self.ring.ip, ring = self.ring.index, sequence, "submitted");
+    }
+
+    /// Makes sync objects signal when the last submission has completed. Returns its sequence number.
+    pub(super) fn signal_with_last(&self, signals: &[SyncPoint<'_>]) -> Result<u64> {
+        for signal in signals {
+            self.own("sync object", signal.syncobj.device())?;
+        }
+        let last = self.in_flight.last();
+        let fence = if self.has_reached(last) {
+            None
+        } else {
+            Some(self.context.fence_to_syncobj(self.ring.ip, self.ring.index, last)?)
+        };
+        for SyncPoint { syncobj, point } in signals {
+            match (&fence, point) {
+                (Some(fence), _) => syncobj.transfer(*point, fence, 0)?,
+                (None, 0) => syncobj.signal()?,
+                (None, _) => syncobj.signal_point(*point)?,
+            }
+        }
+        Ok(last)
+    }
+
+    /// Makes the kernel calls of a plan. The first one waits, and the last one signals.
+    fn make_calls(
+        &self,
+        plan: &mut Plan,
+        submission: &Submission<'_>,
+        overtaking: Overtaking<'_>,
+        sequences: &mut Sequences,
+    ) -> Result<()> {
+        let Plan { bos, scratch, ibs, calls, dependencies, scheduled, waits, signals, events, .. } = plan;
+        if self.options.bo_list_mode == BoListMode::Kept {
+            bos.keep_list(self.device());
+        }
+        let is_observed = self.device().is_observed();
+        if is_observed {
+            host_memory::reserve(events, calls.len()).map_err(no_memory)?;
+        }
+        events.clear();
+        let has_sync = submission.has_sync();
+        for (part, range) in calls.iter().enumerate() {
+            let (is_first, is_last) = (part == 0, part + 1 == calls.len());
+            let mut call = Chunks {
+                ibs: ibs.get(range.clone()).unwrap_or_default(),
+                bos: bos.entries(),
+                bo_list: bos.kernel_list(),
+                user_fence: Some(&self.user_fence),
+                ..Chunks::default()
+            };
+            if has_sync && is_first {
+                (call.dependencies, call.scheduled, call.waits) = (&*dependencies, &*scheduled, &*waits);
+            }
+            if has_sync && is_last {
+                call.signals = &*signals;
+            }
+            match self.call(&call, scratch, overtaking) {
+                Ok(sequence) => {
+                    sequences.add(sequence);
+                    if is_observed {
+                        events.push(self.context.submitted(&call, sequence));
+                    }
+                }
+                Err(source) if is_first => return Err(source.into()),
+                Err(source) => return Err(Error::PartlySubmitted { part, parts: calls.len(), source }),
+            }
+        }
+        Ok(())
+    }
+
+    /// Makes one call. If memory is short, repeats it as the queue's retry policy allows: others may free memory in between, and
+    /// submissions that have ended are retired.
+    #[inline]
+    fn call(
+        &self,
+        chunks: &Chunks<'_>,
+        scratch: &mut ChunkScratch,
+        overtaking: Overtaking<'_>,
+    ) -> Result<u64, WinsysError> {
+        overtaking.allow(!chunks.waits.is_empty());
+        match self.context.submit_quiet(chunks, scratch) {
+            Err(error @ WinsysError::OutOfMemory { .. }) => self.call_again(error, chunks, scratch, overtaking),
+            outcome => outcome,
+        }
+    }
+
+    #[cold]
+    fn call_again(
+        &self,
+        first: WinsysError,
+        chunks: &Chunks<'_>,
+        scratch: &mut ChunkScratch,
+        overtaking: Overtaking<'_>,
+    ) -> Result<u64, WinsysError> {
+        // Retiring calls observers, which may submit to this queue.
+        overtaking.allow(true);
+        let retry = self.options.retry;
+        let (mut error, end) = (first, Deadline::after(retry.total));
+        while !end.remaining().is_zero() {
+            self.in_flight.retire_up_to(self.user_fence.value());
+            std::thread::sleep(retry.pause.min(end.remaining()));
+            error = match self.context.submit_quiet(chunks, scratch) {
+                Err(error @ WinsysError::OutOfMemory { .. }) => error,
+                outcome => return outcome,
+            };
+        }
+        Err(error)
+    }
+}
+
+/// A submission that is being made. When it ends, even by a panic in code of the caller or of the kernel, what the kernel has
+/// accepted is in flight, and the next submission can begin.
+struct SubmissionGuard<'q> {
+    state: &'q QueueState,
+    /// Its place among the submissions in flight, with the resources that it uses.
+    place: Option<Place>,
+    turn: Option<Turn<'q>>,
+    sequences: Sequences,
+}
+
+impl<'q> SubmissionGuard<'q> {
+    /// Makes the submission. After an error some of its calls may have been made.
+    fn submit(&mut self, gang_members: &[GangMember<'_, '_>], submission: &Submission<'_>) -> Result<()> {
+        let state: &'q QueueState = self.state;
+        let Self { place, turn, sequences, .. } = self;
+        let request = Request { device: state.device(), ring: &state.ring, gang_members, submission };
+        if submission.memory.binding_count() > 0 {
+            // Before the turn, because this runs code of the caller.
+            let place = place.insert(state.in_flight.reserve().map_err(no_memory)?);
+            request.acquire_memory(&mut place.memory)?;
+        }
+        let turn = turn.insert(state.turns.take().map_err(no_memory)?);
+        let overtaking = turn.overtaking();
+        let Some(plan) = turn.plan() else { return Ok(()) };
+        let place = match place {
+            Some(place) => place,
+            None => place.insert(match plan.place.take() {
+                Some(place) => place,
+                None => state.in_flight.reserve().map_err(no_memory)?,
+            }),
+        };
+        request.prepare(plan, place)?;
+        state.make_calls(plan, submission, overtaking, sequences)
+    }
+
+    /// Takes the events for observers.
+    fn take_events(&mut self) -> Vec<Event> {
+        let plan = self.turn.as_mut().and_then(Turn::plan);
+        plan.map_or_else(Vec::new, |plan| std::mem::take(&mut plan.events))
+    }
+
+    /// Commits what the kernel has accepted, and ends the turn. Returns the last sequence number. Moves the resources to drop to
+    /// `retired`, including those of submissions up to `done`.
+    fn end(&mut self, keep: Keep, done: u64, retired: &mut Retired) -> u64 {
+        let Self { state, place, turn, sequences } = self;
+        if let Some(place) = place.take() {
+            let plan = turn.as_mut().and_then(|turn| turn.common_plan());
+            if sequences.last == 0 {
+                state.in_flight.give_back(place, retired);
+            } else {
+                let wants_place = plan.as_ref().is_some_and(|plan| plan.place.is_none());
+                let next = state.in_flight.commit(place, *sequences, keep, done, wants_place, retired);
+                if let (Some(plan), Some(next)) = (plan, next) {
+                    plan.place = Some(next);
+                }
+            }
+        }
+        *turn = None;
+        sequences.last
+    }
+}
+
+/// Ends a submission after a panic.
+impl Drop for SubmissionGuard<'_> {
+    fn drop(&mut self) {
+        if self.place.is_some() {
+            let mut retired = Retired::default();
+            self.end(Keep::Everything, 0, &mut retired);
+            self.state.in_flight.drop_retired(&mut retired, 0);
+        }
+    }
+}

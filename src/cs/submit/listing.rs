@@ -1,0 +1,304 @@
+//! What a submission uses and what the kernel is told of it: references, IBs, BOs and sync objects.
+
+use std::sync::Arc;
+
+use super::{
+    batch,
+    in_flight::{Place, Resource},
+    plan::{Flags, Plan, Ring},
+};
+use crate::{
+    cs::{
+        CallLimits, CommandList, Error, MAX_IBS_PER_CALL, Result, Submission, SyncPoint,
+        record::list::recorded::Recorded,
+    },
+    host_memory::{self, NoHostMemory, extend, push},
+    uapi::{BO_LIST_MAX_ENTRIES, CsChunkIb, CsChunkSyncobj, IbFlags, SyncobjWaitFlags},
+    winsys::{Binding, Capabilities, Device, Error as WinsysError, Feature, Ip, ResidencySet, Residents},
+};
+
+/// The priority of IBs in the BO list, the same as in RADV; memory has its own priorities.
+const IB_PRIORITY: u32 = 31;
+
+/// Another queue of a gang, with the lists that run on it in the same call.
+pub(super) type GangMember<'a, 'b> = (&'a Ring, &'b [&'b CommandList]);
+
+/// A submission of lists, to one queue or to a gang.
+#[derive(Clone, Copy)]
+pub(super) struct Request<'a> {
+    pub(super) device: &'a Device,
+    pub(super) ring: &'a Ring,
+    pub(super) gang_members: &'a [GangMember<'a, 'a>],
+    pub(super) submission: &'a Submission<'a>,
+}
+
+impl Request<'_> {
+    /// Takes references to the memory of the submission. This runs code of the caller, so no lock may be held.
+    pub(super) fn acquire_memory(&self, into: &mut Vec<Resource>) -> Result<()> {
+        let mut outcome = Ok(());
+        self.submission.memory.each_binding(&mut |binding| {
+            if outcome.is_ok() {
+                outcome = if binding.is_of(self.device) {
+                    push(into, Resource::Memory(binding.clone())).map_err(no_memory)
+                } else {
+                    Err(foreign("memory"))
+                };
+            }
+        });
+        outcome
+    }
+
+    /// Takes references to all lists, and to the members of all sets.
+    fn acquire_refs(&self, plan: &Plan, place: &mut Place) -> Result<(), NoHostMemory> {
+        let Place { lists, memory } = place;
+        let list = |list: &&CommandList| Resource::List(Arc::clone(list.recorded()));
+        extend(lists, self.submission.lists.iter().map(list))?;
+        for (_, others) in self.gang_members {
+            extend(lists, others.iter().map(list))?;
+        }
+        for at in 0..lists.len() {
+            let mut next =
+                lists.get(at).and_then(Resource::list).filter(|list| list.is_chained()).and_then(|list| list.behind());
+            while let Some(list) = next {
+                next = list.behind();
+                push(lists, Resource::List(list))?;
+            }
+        }
+        if let Some(preambles) = self.submission.preambles {
+            preambles.lists().try_for_each(|preamble| push(lists, list(&preamble)))?;
+        }
+        let first = memory.len();
+        for set in self.submission.sets {
+            acquire_members(plan, set, first, memory)?;
+        }
+        for set in lists.iter().filter_map(Resource::list).flat_map(|list| list.sets()) {
+            let is_there = members(memory).any(|known| set.is_still(known));
+            if !is_there {
+                acquire_members(plan, set, first, memory)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Takes references to what the submission uses, and makes its plan, unless the plan of the last submission is the same.
+    pub(super) fn prepare(&self, plan: &mut Plan, place: &mut Place) -> Result<()> {
+        // Only lists and sets identify a plan.
+        let is_bare = place.memory.is_empty() && self.gang_members.is_empty();
+        self.acquire_refs(plan, place).map_err(no_memory)?;
+        let Submission { lists, .. } = *self.submission;
+        // Chains may change, and preambles depend on the waits.
+        let is_plain = is_bare && place.lists.len() == lists.len();
+        if !(is_plain && plan.is_of(lists, self.flags()) && plan.bos.has_listed(members(&place.memory))) {
+            plan.is_complete = false;
+            self.check_lists()?;
+            self.list_bos(plan, place)?;
+            self.list_ibs(plan)?;
+            if is_plain {
+                plan.lists.clear();
+                extend(&mut plan.lists, lists.iter().map(|list| list.recorded().number())).map_err(no_memory)?;
+                (plan.flags, plan.is_complete) = (self.flags(), true);
+            }
+        }
+        if self.submission.has_sync() {
+            self.check_sync()?;
+            self.list_sync(plan).map_err(no_memory)?;
+        }
+        Ok(())
+    }
+
+    fn flags(&self) -> Flags {
+        let Submission { is_secure, is_preemptible, .. } = *self.submission;
+        Flags { is_secure, is_preemptible }
+    }
+
+    /// Returns an error if a list belongs to another device or ring, or if the device does not support encrypted memory and the
+    /// submission needs it.
+    fn check_lists(&self) -> Result<()> {
+        let check = |ring: &Ring, list: &CommandList| {
+            if !list.recorded().is_of(self.device) {
+                return Err(foreign("command list"));
+            }
+            let recorded = list.target();
+            if recorded == ring.target { Ok(()) } else { Err(Error::WrongQueue { recorded, queue: ring.target }) }
+        };
+        for (ring, lists) in self.gang_members {
+            lists.iter().try_for_each(|list| check(ring, list))?;
+        }
+        self.submission.lists.iter().try_for_each(|list| check(self.ring, list))?;
+        if let Some(preambles) = self.submission.preambles {
+            preambles.lists().try_for_each(|list| check(self.ring, list))?;
+        }
+        if self.submission.is_secure && !self.device.info().capabilities.contains(Capabilities::TMZ) {
+            return Err(WinsysError::Unsupported { feature: Feature::EncryptedMemory }.into());
+        }
+        Ok(())
+    }
+
+    /// Lists the members of the sets, then the memory of the lists and of the submission. Sets that are listed stay.
+    fn list_bos(&self, plan: &mut Plan, place: &Place) -> Result<()> {
+        let bos = &mut plan.bos;
+        let sets = members(&place.memory);
+        if !bos.has_listed(sets.clone()) {
+            if !sets.clone().flat_map(|set| set.iter()).all(|binding| binding.is_of(self.device)) {
+                return Err(foreign("memory"));
+            }
+            bos.list_sets(sets).map_err(no_memory)?;
+        }
+        bos.begin();
+        for list in place.lists.iter().filter_map(Resource::list) {
+            list.bindings().try_for_each(|binding| bos.add(binding, IB_PRIORITY)).map_err(no_memory)?;
+        }
+        for binding in place.memory.iter().filter_map(Resource::memory) {
+            bos.add(binding, binding.priority()).map_err(no_memory)?;
+        }
+        let count = bos.entries().len();
+        if count > BO_LIST_MAX_ENTRIES as usize { Err(Error::TooManyBos { count }) } else { Ok(()) }
+    }
+
+    /// Lists the IBs of each call in order, including preambles and postambles.
+    fn list_ibs(&self, plan: &mut Plan) -> Result<()> {
+        let Plan { ibs, calls, .. } = plan;
+        let (submission, ring, flags) = (self.submission, self.ring, self.flags());
+        ibs.clear();
+        calls.clear();
+        for (ring, lists) in self.gang_members {
+            let start = ibs.len();
+            lists.iter().try_for_each(|list| ring.list(list, flags, ibs))?;
+            let (count, limit) = (ibs.len() - start, ring.most_ibs);
+            if count > limit {
+                return Err(Error::GangTooLong { ip: ring.ip, ring: ring.index, ibs: count, limit });
+            }
+        }
+        let followers = ibs.len();
+        let before = |index| submission.preambles.map_or(&[][..], |all| all.before(index, submission.has_waits()));
+        let after = submission.preambles.map_or(&[][..], |all| all.after());
+        let around = |index| before(index).len() + after.len();
+        let per_call = ring.most_ibs.min(MAX_IBS_PER_CALL.saturating_sub(followers));
+        let limits = CallLimits { per_call, around_first: around(0), around_further: around(1) };
+        let lengths = submission.lists.iter().map(|list| list.submitted_ibs().len());
+        let mut recorded = submission.lists.iter().flat_map(|list| ring.ibs(list, flags));
+        for call in batch::plan(lengths.clone(), limits)? {
+            if !self.gang_members.is_empty() && !call.is_last {
+                return Err(Error::GangTooLong { ip: ring.ip, ring: ring.index, ibs: lengths.sum(), limit: per_call });
+            }
+            let start = if call.index == 0 { 0 } else { ibs.len() };
+            before(call.index).iter().try_for_each(|list| ring.list(list, flags, ibs))?;
+            host_memory::reserve(ibs, call.ibs.len()).map_err(no_memory)?;
+            ibs.extend(recorded.by_ref().take(call.ibs.len()));
+            after.iter().try_for_each(|list| ring.list(list, flags, ibs))?;
+            ring.allow_preemption(ibs, flags);
+            push(calls, start..ibs.len()).map_err(no_memory)?;
+        }
+        Ok(())
+    }
+
+    /// Returns an error if a sync object or fence belongs to another device.
+    fn check_sync(&self) -> Result<()> {
+        let Submission { waits, signals, after, after_start, .. } = *self.submission;
+        for syncs in [waits, signals] {
+            if syncs.iter().any(|sync| sync.syncobj.device() != self.device) {
+                return Err(foreign("sync object"));
+            }
+        }
+        for fences in [after, after_start] {
+            if fences.iter().any(|fence| fence.device() != self.device) {
+                return Err(foreign("fence"));
+            }
+        }
+        Ok(())
+    }
+
+    fn list_sync(&self, plan: &mut Plan) -> Result<(), NoHostMemory> {
+        let Plan { dependencies, scheduled, waits, signals, .. } = plan;
+        let point = |flags: SyncobjWaitFlags| {
+            move |sync: &SyncPoint<'_>| CsChunkSyncobj {
+                handle: sync.syncobj.handle(),
+                flags: flags.bits(),
+                point: sync.point,
+            }
+        };
+        replace(dependencies, self.submission.after, |fence| fence.dependency())?;
+        replace(scheduled, self.submission.after_start, |fence| fence.dependency())?;
+        replace(waits, self.submission.waits, point(SyncobjWaitFlags::WAIT_FOR_SUBMIT))?;
+        replace(signals, self.submission.signals, point(SyncobjWaitFlags::empty()))
+    }
+}
+
+impl Ring {
+    /// Returns the IBs of a list as chunks for the kernel.
+    fn ibs(&self, list: &CommandList, flags: Flags) -> impl ExactSizeIterator<Item = CsChunkIb> {
+        let flags = if flags.is_secure { IbFlags::SECURE } else { IbFlags::empty() };
+        let (ip_type, ring) = (self.ip.raw(), self.index);
+        list.submitted_ibs().map(move |(va, dwords)| CsChunkIb {
+            pad: 0,
+            flags: flags.bits(),
+            va_start: va.as_u64(),
+            ib_bytes: (dwords * 4) as u32,
+            ip_type,
+            ip_instance: 0,
+            ring,
+        })
+    }
+
+    /// Adds the IBs of a list.
+    fn list(&self, list: &CommandList, flags: Flags, into: &mut Vec<CsChunkIb>) -> Result<()> {
+        extend(into, self.ibs(list, flags)).map_err(no_memory)
+    }
+
+    /// Marks the last IB of a call as preemptible, if the submission is and the ring is a graphics ring.
+    fn allow_preemption(&self, ibs: &mut [CsChunkIb], flags: Flags) {
+        if flags.is_preemptible
+            && self.ip == Ip::Gfx
+            && let Some(last) = ibs.last_mut()
+        {
+            last.flags |= IbFlags::PREEMPT.bits();
+        }
+    }
+}
+
+impl Resource {
+    fn list(&self) -> Option<&Arc<Recorded>> {
+        if let Self::List(list) = self { Some(list) } else { None }
+    }
+
+    fn memory(&self) -> Option<&Binding> {
+        if let Self::Memory(binding) = self { Some(binding) } else { None }
+    }
+}
+
+/// Returns the members of sets among resources.
+fn members(resources: &[Resource]) -> impl Iterator<Item = &Residents> + Clone {
+    resources.iter().filter_map(|resource| if let Resource::Members(members) = resource { Some(members) } else { None })
+}
+
+/// Takes references to the members of a set, which follow other resources from index `first` on. A set that the plan has listed is
+/// not locked if it has not changed. A set without members is left out.
+fn acquire_members(
+    plan: &Plan,
+    set: &ResidencySet,
+    first: usize,
+    into: &mut Vec<Resource>,
+) -> Result<(), NoHostMemory> {
+    if set.is_known_empty() {
+        return Ok(());
+    }
+    let members = plan.bos.snapshot(set, into.len() - first)?;
+    if members.is_none() { Ok(()) } else { push(into, Resource::Members(members)) }
+}
+
+/// Replaces the content of `list`.
+fn replace<T, U>(list: &mut Vec<U>, from: &[T], each: impl FnMut(&T) -> U) -> Result<(), NoHostMemory> {
+    list.clear();
+    extend(list, from.iter().map(each))
+}
+
+/// Returns the error of a submission for which there is no host memory.
+#[cold]
+pub(super) fn no_memory(error: NoHostMemory) -> Error {
+    error.of("a submission").into()
+}
+
+#[cold]
+fn foreign(what: &'static str) -> Error {
+    WinsysError::ForeignDevice { what }.into()
+}
