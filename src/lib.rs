@@ -58,6 +58,7 @@ mod vk_result;
 pub mod vulkan;
 #[cfg(not(interleaved))]
 pub mod winsys;
+mod worker;
 
 pub use self::vk_result::VkResult;
 pub use amdgpu_packets::packet;

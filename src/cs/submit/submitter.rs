@@ -1,24 +1,10 @@
 //! Submission on a separate thread, after the dependencies were submitted.
 
-use std::{
-    sync::{
-        Arc,
-        atomic::{AtomicBool, Ordering},
-        mpsc,
-    },
-    thread::JoinHandle,
-    time::Duration,
-};
-
-use parking_lot::{Condvar, Mutex};
-
 use crate::{
     cs::{CommandList, Error, Fence, Keep, Preambles, Queue, Result, Submission, SyncPoint},
     winsys::{Binding, Deadline, Error as WinsysError, ResidencySet, Syncobj, Until, WaitFor},
+    worker::{Outcome, Stop, Worker},
 };
-
-/// Interval at which the thread checks whether its submitter was dropped.
-const LOOK: Duration = Duration::from_millis(50);
 
 /// A [`Submission`] that owns its resources, so that it can be queued for a [`Submitter`].
 ///
@@ -93,30 +79,7 @@ pub struct OwnedSubmission {
 #[derive(Debug)]
 pub struct Submitter {
     queue: Queue,
-    /// The sending end; only `Drop` takes it, which ends the worker.
-    jobs: Option<mpsc::Sender<Job>>,
-    worker: Option<JoinHandle<()>>,
-    abandoned: Arc<AtomicBool>,
-}
-
-#[derive(Debug)]
-struct Job {
-    submission: OwnedSubmission,
-    outcome: Arc<Outcome>,
-}
-
-#[derive(Debug, Default)]
-struct Outcome {
-    fence: Mutex<Option<Result<Fence>>>,
-    decided: Condvar,
-}
-
-/// Ends all waits for a submission that is never made, because the submitter was dropped or its thread has panicked.
-impl Drop for Job {
-    fn drop(&mut self) {
-        self.outcome.fence.lock().get_or_insert(Err(Error::Abandoned));
-        self.outcome.decided.notify_all();
-    }
+    worker: Worker<OwnedSubmission, Result<Fence>>,
 }
 
 /// The fence of a submission that a [`Submitter`] may not have made yet.
@@ -144,7 +107,7 @@ impl Drop for Job {
 /// ```
 #[derive(Clone, Debug)]
 pub struct PendingFence {
-    outcome: Arc<Outcome>,
+    outcome: Outcome<Result<Fence>>,
 }
 
 impl PendingFence {
@@ -154,9 +117,7 @@ impl PendingFence {
     ///
     /// The errors of [`Queue::submit`], and [`Error::Abandoned`] if the submitter was dropped before the submission was made.
     pub fn submitted(&self, deadline: Deadline) -> Result<Option<Fence>> {
-        let mut fence = self.outcome.fence.lock();
-        self.outcome.decided.wait_while_for(&mut fence, |fence| fence.is_none(), deadline.remaining());
-        fence.clone().transpose()
+        self.outcome.wait(deadline).transpose()
     }
 
     /// Waits until the submission has completed. Returns `false` if the deadline passes first.
@@ -179,14 +140,14 @@ impl Submitter {
     ///
     /// [`Error::Thread`] if the system cannot start a thread.
     pub fn new(queue: &Queue) -> Result<Self> {
-        let (jobs, inbox) = mpsc::channel();
-        let abandoned = Arc::new(AtomicBool::new(false));
-        let (target, seen) = (queue.clone(), Arc::clone(&abandoned));
-        let worker = std::thread::Builder::new()
-            .name("submitter".to_owned())
-            .spawn(move || work(&target, &inbox, &seen))
-            .map_err(|error| Error::Thread { reason: error.to_string() })?;
-        Ok(Self { queue: queue.clone(), jobs: Some(jobs), worker: Some(worker), abandoned })
+        let target = queue.clone();
+        let work = move |submission: &OwnedSubmission, stop: &Stop| {
+            submission.wait_for_submitters(&target, stop)?;
+            submission.submit(&target)
+        };
+        let worker =
+            Worker::start("submitter", || Err(Error::Abandoned), work).map_err(|reason| Error::Thread { reason })?;
+        Ok(Self { queue: queue.clone(), worker })
     }
 
     /// Returns the queue to which the thread submits.
@@ -200,47 +161,21 @@ impl Submitter {
     ///
     /// [`Error::Abandoned`] if the thread has ended. Errors of the submission itself are returned by the [`PendingFence`].
     pub fn submit(&self, submission: OwnedSubmission) -> Result<PendingFence> {
-        let outcome = Arc::<Outcome>::default();
-        let job = Job { submission, outcome: Arc::clone(&outcome) };
-        let is_sent = self.jobs.as_ref().is_some_and(|jobs| jobs.send(job).is_ok());
-        if is_sent { Ok(PendingFence { outcome }) } else { Err(Error::Abandoned) }
-    }
-}
-
-impl Drop for Submitter {
-    fn drop(&mut self) {
-        self.abandoned.store(true, Ordering::Release);
-        self.jobs = None;
-        if let Some(worker) = self.worker.take()
-            && worker.join().is_err()
-        {
-            tracing::error!("the thread of a submitter has panicked");
-        }
-    }
-}
-
-fn work(queue: &Queue, inbox: &mpsc::Receiver<Job>, abandoned: &AtomicBool) {
-    for job in inbox {
-        let Job { submission, outcome } = &job;
-        let result = submission.wait_for_submitters(queue, abandoned).and_then(|()| submission.submit(queue));
-        *outcome.fence.lock() = Some(result);
+        self.worker.queue(submission).map(|outcome| PendingFence { outcome }).ok_or(Error::Abandoned)
     }
 }
 
 impl OwnedSubmission {
     /// Waits until work was submitted for all points that the submission waits for.
-    fn wait_for_submitters(&self, queue: &Queue, abandoned: &AtomicBool) -> Result<()> {
+    fn wait_for_submitters(&self, queue: &Queue, stop: &Stop) -> Result<()> {
         let points: Vec<_> = self.waits.iter().map(|(syncobj, point)| (syncobj, *point)).collect();
         let mut devices = points.iter().map(|(syncobj, _)| syncobj.device());
         if devices.any(|device| device != queue.context().device()) {
             return Err(WinsysError::ForeignDevice { what: "sync object" }.into());
         }
-        while Syncobj::wait_points(&points, WaitFor::All, Until::Submitted, Deadline::after(LOOK))?.is_none() {
-            if abandoned.load(Ordering::Acquire) {
-                return Err(Error::Abandoned);
-            }
-        }
-        Ok(())
+        let wait =
+            |deadline| Syncobj::wait_points(&points, WaitFor::All, Until::Submitted, deadline).map(|met| met.is_some());
+        if stop.unless_stopped(wait)? { Ok(()) } else { Err(Error::Abandoned) }
     }
 
     fn submit(&self, queue: &Queue) -> Result<Fence> {

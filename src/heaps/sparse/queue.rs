@@ -1,25 +1,11 @@
 //! Sparse binding as a queue operation.
 
-use std::{
-    sync::{
-        Arc,
-        atomic::{AtomicBool, Ordering},
-        mpsc,
-    },
-    thread::JoinHandle,
-    time::Duration,
-};
-
-use parking_lot::{Condvar, Mutex};
-
 use super::{SparseBind, SparseRange};
 use crate::{
     heaps::MemoryError,
     winsys::{Deadline, Device, Error as WinsysError, Syncobj},
+    worker::{Outcome, Stop, Worker},
 };
-
-/// Interval at which a waiting worker checks whether its queue was dropped.
-const LOOK: Duration = Duration::from_millis(50);
 
 /// A point of a timeline sync object, or the binary state of a sync object.
 ///
@@ -106,22 +92,7 @@ pub struct SparseSubmission {
 #[derive(Debug)]
 pub struct SparseQueue {
     device: Device,
-    /// `None` only in `Drop`, which closes the channel to end the worker.
-    jobs: Option<mpsc::Sender<Job>>,
-    worker: Option<JoinHandle<()>>,
-    abandoned: Arc<AtomicBool>,
-}
-
-#[derive(Debug)]
-struct Job {
-    submission: SparseSubmission,
-    outcome: Arc<Outcome>,
-}
-
-#[derive(Debug, Default)]
-struct Outcome {
-    result: Mutex<Option<Result<(), MemoryError>>>,
-    done: Condvar,
+    worker: Worker<SparseSubmission, Result<(), MemoryError>>,
 }
 
 /// A fence that signals the end of a submission to a [`SparseQueue`].
@@ -142,7 +113,7 @@ struct Outcome {
 /// ```
 #[derive(Clone, Debug)]
 pub struct SparseFence {
-    outcome: Arc<Outcome>,
+    outcome: Outcome<Result<(), MemoryError>>,
 }
 
 impl SparseFence {
@@ -152,17 +123,7 @@ impl SparseFence {
     ///
     /// The error that ended the queue; [`MemoryError::Abandoned`] if the queue was dropped first, or its thread panicked.
     pub fn wait(&self, deadline: Deadline) -> Result<bool, MemoryError> {
-        let mut result = self.outcome.result.lock();
-        self.outcome.done.wait_while_for(&mut result, |result| result.is_none(), deadline.remaining());
-        result.clone().map_or(Ok(false), |result| result.map(|()| true))
-    }
-}
-
-/// Ends the waits for a job that is never executed, because its queue was dropped or its thread panicked.
-impl Drop for Job {
-    fn drop(&mut self) {
-        self.outcome.result.lock().get_or_insert(Err(MemoryError::Abandoned));
-        self.outcome.done.notify_all();
+        self.outcome.wait(deadline).map_or(Ok(false), |result| result.map(|()| true))
     }
 }
 
@@ -173,14 +134,19 @@ impl SparseQueue {
     ///
     /// [`MemoryError::Thread`] if the operating system cannot start a thread.
     pub fn new(device: &Device) -> Result<Self, MemoryError> {
-        let (jobs, inbox) = mpsc::channel();
-        let abandoned = Arc::new(AtomicBool::new(false));
-        let seen = Arc::clone(&abandoned);
-        let worker = std::thread::Builder::new()
-            .name("sparse queue".to_owned())
-            .spawn(move || work(&inbox, &seen))
-            .map_err(|error| MemoryError::Thread { reason: error.to_string() })?;
-        Ok(Self { device: device.clone(), jobs: Some(jobs), worker: Some(worker), abandoned })
+        let mut lost = None;
+        let work = move |submission: &SparseSubmission, stop: &Stop| {
+            if let Some(error) = &lost {
+                return Err(MemoryError::clone(error));
+            }
+            submission.run(stop).inspect_err(|error| {
+                tracing::warn!(%error, "a sparse queue ends");
+                lost = Some(error.clone());
+            })
+        };
+        let worker = Worker::start("sparse queue", || Err(MemoryError::Abandoned), work)
+            .map_err(|reason| MemoryError::Thread { reason })?;
+        Ok(Self { device: device.clone(), worker })
     }
 
     /// Queues a submission and returns at once. The queue's thread executes its waits, binds and signals later.
@@ -196,10 +162,7 @@ impl SparseQueue {
         for (range, _) in &submission.binds {
             self.own("sparse range", range.device())?;
         }
-        let outcome = Arc::<Outcome>::default();
-        let job = Job { submission, outcome: Arc::clone(&outcome) };
-        let sent = self.jobs.as_ref().is_some_and(|jobs| jobs.send(job).is_ok());
-        if sent { Ok(SparseFence { outcome }) } else { Err(MemoryError::Abandoned) }
+        self.worker.queue(submission).map(|outcome| SparseFence { outcome }).ok_or(MemoryError::Abandoned)
     }
 
     fn own(&self, what: &'static str, device: &Device) -> Result<(), WinsysError> {
@@ -207,42 +170,11 @@ impl SparseQueue {
     }
 }
 
-impl Drop for SparseQueue {
-    fn drop(&mut self) {
-        self.abandoned.store(true, Ordering::Release);
-        self.jobs = None;
-        if let Some(worker) = self.worker.take()
-            && worker.join().is_err()
-        {
-            tracing::error!("the thread of a sparse queue has panicked");
-        }
-    }
-}
-
-fn work(inbox: &mpsc::Receiver<Job>, abandoned: &AtomicBool) {
-    let mut lost = None;
-    for job in inbox {
-        let result = match &lost {
-            Some(error) => Err(MemoryError::clone(error)),
-            None => job.submission.run(abandoned),
-        };
-        if let Err(error) = &result
-            && lost.is_none()
-        {
-            tracing::warn!(%error, "a sparse queue ends");
-            lost = Some(error.clone());
-        }
-        *job.outcome.result.lock() = Some(result);
-    }
-}
-
 impl SparseSubmission {
-    fn run(&self, abandoned: &AtomicBool) -> Result<(), MemoryError> {
+    fn run(&self, stop: &Stop) -> Result<(), MemoryError> {
         for point in &self.waits {
-            while !point.wait(Deadline::after(LOOK))? {
-                if abandoned.load(Ordering::Acquire) {
-                    return Err(MemoryError::Abandoned);
-                }
+            if !stop.unless_stopped(|deadline| point.wait(deadline))? {
+                return Err(MemoryError::Abandoned);
             }
         }
         for (range, binds) in &self.binds {
