@@ -1,5 +1,6 @@
 //! The BO list of a submission, with each BO once.
 
+use super::in_flight::{InFlight, Resource};
 use crate::{
     host_memory::{self, NoHostMemory},
     uapi::BoListEntry,
@@ -29,15 +30,12 @@ pub(in crate::cs) struct BoListBuilder {
     /// The round in which the sets were listed (`set_round`), and the current one (`round`), from 1.
     set_round: u64,
     round: u64,
-    kernel_list: KernelList,
-}
-
-/// A kernel BO list with the same entries, for queues with `BoListMode::Kept`.
-#[derive(Debug, Default)]
-struct KernelList {
-    list: Option<BoList>,
-    /// The entries of `list`; if there is no list, those of the last submission.
-    entries: Vec<BoListEntry>,
+    /// A kernel BO list with the same entries, for queues with `BoListMode::Kept`.
+    kernel_list: Option<BoList>,
+    /// The entries of `kernel_list`; if there is none, those of the last submission.
+    kernel_entries: Vec<BoListEntry>,
+    /// The memory in `kernel_list`: no other BO gets one of its handles, so equal entries are the same BOs.
+    kernel_refs: Vec<Resource>,
 }
 
 impl BoListBuilder {
@@ -121,26 +119,36 @@ impl BoListBuilder {
 
     /// Updates the kernel BO list: it is created when two submissions in a row list the same BOs, and destroyed when a submission
     /// lists others. Without a kernel list, the submission carries the entries itself.
-    pub(super) fn keep_list(&mut self, device: &Device) {
-        let KernelList { list, entries } = &mut self.kernel_list;
-        if *entries != self.entries {
-            *list = None;
-            entries.clear();
-            if host_memory::extend(entries, self.entries.iter().copied()).is_err() {
-                entries.clear();
-            }
-        } else if list.is_none() {
-            *list = BoList::new(device, &self.entries).ok();
+    /// `entry` has what the submission uses, and gets what the destroyed list has kept alive.
+    pub(super) fn keep_list(&mut self, device: &Device, entry: &mut InFlight) -> Result<(), NoHostMemory> {
+        if self.kernel_entries != self.entries {
+            host_memory::extend(&mut entry.memory, self.kernel_refs.drain(..))?;
+            self.kernel_list = None;
+            self.kernel_entries.clear();
+            return host_memory::extend(&mut self.kernel_entries, self.entries.iter().copied());
         }
+        if self.kernel_list.is_none() {
+            for binding in entry.lists.iter().filter_map(Resource::list).flat_map(|list| list.bindings()) {
+                host_memory::push(&mut self.kernel_refs, Resource::Memory(binding.clone()))?;
+            }
+            for resource in &entry.memory {
+                if let Some(memory) = resource.share_memory() {
+                    host_memory::push(&mut self.kernel_refs, memory)?;
+                }
+            }
+            self.kernel_list = BoList::new(device, &self.entries).ok();
+        }
+        Ok(())
     }
 
     /// Returns the kernel BO list, if there is one.
     pub(super) fn kernel_list(&self) -> Option<&BoList> {
-        self.kernel_list.list.as_ref()
+        self.kernel_list.as_ref()
     }
 
-    /// Takes the kernel BO list, which keeps its BOs alive in the kernel.
-    pub(super) fn take_kernel_list(&mut self) -> Option<BoList> {
-        std::mem::take(&mut self.kernel_list).list
+    /// Takes the kernel BO list with the memory that it keeps alive.
+    pub(super) fn take_kernel_list(&mut self) -> (Option<BoList>, Vec<Resource>) {
+        self.kernel_entries.clear();
+        (self.kernel_list.take(), std::mem::take(&mut self.kernel_refs))
     }
 }

@@ -1,14 +1,17 @@
 //! The steps of a submission: reserve its place, take its turn, make its plan and its kernel calls, and commit it.
 
+use std::sync::atomic::Ordering;
+
 use super::{
-    in_flight::{Place, Retired, Sequences},
+    in_flight::{InFlight, Retired},
     listing::{GangMember, Request, no_memory},
-    plan::{Overtaking, Plan, Turn},
+    plan::{Plan, Turn},
     state::QueueState,
 };
 use crate::{
     cs::{BoListMode, Error, Keep, Result, Submission, SyncPoint},
     host_memory,
+    sync::AtomicBool,
     winsys::{ChunkScratch, Chunks, Deadline, Error as WinsysError, Event},
 };
 
@@ -18,7 +21,7 @@ impl QueueState {
         // Read first, so that the submission itself is not retired.
         let done = self.user_fence.value();
         let mut retired = Retired::default();
-        let mut guard = SubmissionGuard { state: self, place: None, turn: None, sequences: Sequences::default() };
+        let mut guard = SubmissionGuard { state: self, entry: None, turn: None };
         let outcome = guard.submit(gang_members, submission);
         let events = guard.take_events();
         let sequence = guard.end(submission.keep, done, &mut retired);
@@ -75,12 +78,12 @@ impl QueueState {
         &self,
         plan: &mut Plan,
         submission: &Submission<'_>,
-        overtaking: Overtaking<'_>,
-        sequences: &mut Sequences,
+        is_overtakable: Option<&AtomicBool>,
+        entry: &mut InFlight,
     ) -> Result<()> {
         let Plan { bos, scratch, ibs, calls, dependencies, scheduled, waits, signals, events, .. } = plan;
         if self.options.bo_list_mode == BoListMode::Kept {
-            bos.keep_list(self.device());
+            bos.keep_list(self.device(), entry).map_err(no_memory)?;
         }
         let is_observed = self.device().is_observed();
         if is_observed {
@@ -103,9 +106,9 @@ impl QueueState {
             if has_sync && is_last {
                 call.signals = &*signals;
             }
-            match self.call(&call, scratch, overtaking) {
+            match self.call(&call, scratch, is_overtakable) {
                 Ok(sequence) => {
-                    sequences.add(sequence);
+                    entry.accept(sequence);
                     if is_observed {
                         events.push(self.context.submitted(&call, sequence));
                     }
@@ -124,11 +127,13 @@ impl QueueState {
         &self,
         chunks: &Chunks<'_>,
         scratch: &mut ChunkScratch,
-        overtaking: Overtaking<'_>,
+        is_overtakable: Option<&AtomicBool>,
     ) -> Result<u64, WinsysError> {
-        overtaking.allow(!chunks.waits.is_empty());
+        if let Some(is_overtakable) = is_overtakable {
+            is_overtakable.store(!chunks.waits.is_empty(), Ordering::Release);
+        }
         match self.context.submit_quiet(chunks, scratch) {
-            Err(error @ WinsysError::OutOfMemory { .. }) => self.call_again(error, chunks, scratch, overtaking),
+            Err(error @ WinsysError::OutOfMemory { .. }) => self.call_again(error, chunks, scratch, is_overtakable),
             outcome => outcome,
         }
     }
@@ -139,10 +144,12 @@ impl QueueState {
         first: WinsysError,
         chunks: &Chunks<'_>,
         scratch: &mut ChunkScratch,
-        overtaking: Overtaking<'_>,
+        is_overtakable: Option<&AtomicBool>,
     ) -> Result<u64, WinsysError> {
         // Retiring calls observers, which may submit to this queue.
-        overtaking.allow(true);
+        if let Some(is_overtakable) = is_overtakable {
+            is_overtakable.store(true, Ordering::Release);
+        }
         let retry = self.options.retry;
         let (mut error, end) = (first, Deadline::after(retry.total));
         while !end.remaining().is_zero() {
@@ -162,34 +169,33 @@ impl QueueState {
 struct SubmissionGuard<'q> {
     state: &'q QueueState,
     /// Its place among the submissions in flight, with the resources that it uses.
-    place: Option<Place>,
+    entry: Option<InFlight>,
     turn: Option<Turn<'q>>,
-    sequences: Sequences,
 }
 
 impl<'q> SubmissionGuard<'q> {
     /// Makes the submission. After an error some of its calls may have been made.
     fn submit(&mut self, gang_members: &[GangMember<'_, '_>], submission: &Submission<'_>) -> Result<()> {
         let state: &'q QueueState = self.state;
-        let Self { place, turn, sequences, .. } = self;
+        let Self { entry, turn, .. } = self;
         let request = Request { device: state.device(), ring: &state.ring, gang_members, submission };
         if submission.memory.binding_count() > 0 {
             // Before the turn, because this runs code of the caller.
-            let place = place.insert(state.in_flight.reserve().map_err(no_memory)?);
-            request.acquire_memory(&mut place.memory)?;
+            let entry = entry.insert(state.in_flight.reserve().map_err(no_memory)?);
+            request.acquire_memory(&mut entry.memory)?;
         }
         let turn = turn.insert(state.turns.take().map_err(no_memory)?);
-        let overtaking = turn.overtaking();
+        let is_overtakable = turn.is_overtakable();
         let Some(plan) = turn.plan() else { return Ok(()) };
-        let place = match place {
-            Some(place) => place,
-            None => place.insert(match plan.place.take() {
-                Some(place) => place,
-                None => state.in_flight.reserve().map_err(no_memory)?,
-            }),
+        if entry.is_none() {
+            *entry = plan.place.take();
+        }
+        let entry = match entry {
+            Some(entry) => entry,
+            None => entry.insert(state.in_flight.reserve().map_err(no_memory)?),
         };
-        request.prepare(plan, place)?;
-        state.make_calls(plan, submission, overtaking, sequences)
+        request.prepare(plan, entry)?;
+        state.make_calls(plan, submission, is_overtakable, entry)
     }
 
     /// Takes the events for observers.
@@ -201,28 +207,31 @@ impl<'q> SubmissionGuard<'q> {
     /// Commits what the kernel has accepted, and ends the turn. Returns the last sequence number. Moves the resources to drop to
     /// `retired`, including those of submissions up to `done`.
     fn end(&mut self, keep: Keep, done: u64, retired: &mut Retired) -> u64 {
-        let Self { state, place, turn, sequences } = self;
-        if let Some(place) = place.take() {
-            let plan = turn.as_mut().and_then(|turn| turn.common_plan());
-            if sequences.last == 0 {
-                state.in_flight.give_back(place, retired);
-            } else {
-                let wants_place = plan.as_ref().is_some_and(|plan| plan.place.is_none());
-                let next = state.in_flight.commit(place, *sequences, keep, done, wants_place, retired);
-                if let (Some(plan), Some(next)) = (plan, next) {
-                    plan.place = Some(next);
-                }
+        let Self { state, entry, turn } = self;
+        let Some(entry) = entry.take() else {
+            *turn = None;
+            return 0;
+        };
+        let sequence = entry.sequence();
+        let plan = turn.as_mut().and_then(Turn::common_plan);
+        if sequence == 0 {
+            state.in_flight.give_back(entry, retired);
+        } else {
+            let wants_place = plan.as_ref().is_some_and(|plan| plan.place.is_none());
+            let next = state.in_flight.commit(entry, keep, done, wants_place, retired);
+            if let (Some(plan), Some(next)) = (plan, next) {
+                plan.place = Some(next);
             }
         }
         *turn = None;
-        sequences.last
+        sequence
     }
 }
 
 /// Ends a submission after a panic.
 impl Drop for SubmissionGuard<'_> {
     fn drop(&mut self) {
-        if self.place.is_some() {
+        if self.entry.is_some() {
             let mut retired = Retired::default();
             self.end(Keep::Everything, 0, &mut retired);
             self.state.in_flight.drop_retired(&mut retired, 0);

@@ -4,17 +4,14 @@ use std::sync::Arc;
 
 use super::{
     batch,
-    in_flight::{Place, Resource},
-    plan::{Flags, Plan, Ring},
+    in_flight::{InFlight, Resource},
+    plan::{Plan, Ring},
 };
 use crate::{
-    cs::{
-        CallLimits, CommandList, Error, MAX_IBS_PER_CALL, Result, Submission, SyncPoint,
-        record::list::recorded::Recorded,
-    },
+    cs::{CallLimits, CommandList, Error, MAX_IBS_PER_CALL, Result, Submission, SyncPoint},
     host_memory::{self, NoHostMemory, extend, push},
     uapi::{BO_LIST_MAX_ENTRIES, CsChunkIb, CsChunkSyncobj, IbFlags, SyncobjWaitFlags},
-    winsys::{Binding, Capabilities, Device, Error as WinsysError, Feature, Ip, ResidencySet, Residents},
+    winsys::{Capabilities, Device, Error as WinsysError, Feature, Ip, ResidencySet, Residents},
 };
 
 /// The priority of IBs in the BO list, the same as in RADV; memory has its own priorities.
@@ -49,8 +46,8 @@ impl Request<'_> {
     }
 
     /// Takes references to all lists, and to the members of all sets.
-    fn acquire_refs(&self, plan: &Plan, place: &mut Place) -> Result<(), NoHostMemory> {
-        let Place { lists, memory } = place;
+    fn acquire_refs(&self, plan: &Plan, place: &mut InFlight) -> Result<(), NoHostMemory> {
+        let InFlight { lists, memory, .. } = place;
         let list = |list: &&CommandList| Resource::List(Arc::clone(list.recorded()));
         extend(lists, self.submission.lists.iter().map(list))?;
         for (_, others) in self.gang_members {
@@ -81,7 +78,7 @@ impl Request<'_> {
     }
 
     /// Takes references to what the submission uses, and makes its plan, unless the plan of the last submission is the same.
-    pub(super) fn prepare(&self, plan: &mut Plan, place: &mut Place) -> Result<()> {
+    pub(super) fn prepare(&self, plan: &mut Plan, place: &mut InFlight) -> Result<()> {
         // Only lists and sets identify a plan.
         let is_bare = place.memory.is_empty() && self.gang_members.is_empty();
         self.acquire_refs(plan, place).map_err(no_memory)?;
@@ -106,9 +103,13 @@ impl Request<'_> {
         Ok(())
     }
 
-    fn flags(&self) -> Flags {
+    /// Returns the flags of the IBs. Only graphics rings can be preempted, and of a call only the last IB.
+    fn flags(&self) -> IbFlags {
         let Submission { is_secure, is_preemptible, .. } = *self.submission;
-        Flags { is_secure, is_preemptible }
+        let mut flags = IbFlags::empty();
+        flags.set(IbFlags::SECURE, is_secure);
+        flags.set(IbFlags::PREEMPT, is_preemptible && self.ring.ip == Ip::Gfx);
+        flags
     }
 
     /// Returns an error if a list belongs to another device or ring, or if the device does not support encrypted memory and the
@@ -135,7 +136,7 @@ impl Request<'_> {
     }
 
     /// Lists the members of the sets, then the memory of the lists and of the submission. Sets that are listed stay.
-    fn list_bos(&self, plan: &mut Plan, place: &Place) -> Result<()> {
+    fn list_bos(&self, plan: &mut Plan, place: &InFlight) -> Result<()> {
         let bos = &mut plan.bos;
         let sets = members(&place.memory);
         if !bos.has_listed(sets.clone()) {
@@ -186,7 +187,9 @@ impl Request<'_> {
             host_memory::reserve(ibs, call.ibs.len()).map_err(no_memory)?;
             ibs.extend(recorded.by_ref().take(call.ibs.len()));
             after.iter().try_for_each(|list| ring.list(list, flags, ibs))?;
-            ring.allow_preemption(ibs, flags);
+            if let Some(last) = ibs.last_mut() {
+                last.flags |= (flags & IbFlags::PREEMPT).bits();
+            }
             push(calls, start..ibs.len()).map_err(no_memory)?;
         }
         Ok(())
@@ -226,8 +229,8 @@ impl Request<'_> {
 
 impl Ring {
     /// Returns the IBs of a list as chunks for the kernel.
-    fn ibs(&self, list: &CommandList, flags: Flags) -> impl ExactSizeIterator<Item = CsChunkIb> {
-        let flags = if flags.is_secure { IbFlags::SECURE } else { IbFlags::empty() };
+    fn ibs(&self, list: &CommandList, flags: IbFlags) -> impl ExactSizeIterator<Item = CsChunkIb> {
+        let flags = flags & IbFlags::SECURE;
         let (ip_type, ring) = (self.ip.raw(), self.index);
         list.submitted_ibs().map(move |(va, dwords)| CsChunkIb {
             pad: 0,
@@ -241,34 +244,14 @@ impl Ring {
     }
 
     /// Adds the IBs of a list.
-    fn list(&self, list: &CommandList, flags: Flags, into: &mut Vec<CsChunkIb>) -> Result<()> {
+    fn list(&self, list: &CommandList, flags: IbFlags, into: &mut Vec<CsChunkIb>) -> Result<()> {
         extend(into, self.ibs(list, flags)).map_err(no_memory)
-    }
-
-    /// Marks the last IB of a call as preemptible, if the submission is and the ring is a graphics ring.
-    fn allow_preemption(&self, ibs: &mut [CsChunkIb], flags: Flags) {
-        if flags.is_preemptible
-            && self.ip == Ip::Gfx
-            && let Some(last) = ibs.last_mut()
-        {
-            last.flags |= IbFlags::PREEMPT.bits();
-        }
-    }
-}
-
-impl Resource {
-    fn list(&self) -> Option<&Arc<Recorded>> {
-        if let Self::List(list) = self { Some(list) } else { None }
-    }
-
-    fn memory(&self) -> Option<&Binding> {
-        if let Self::Memory(binding) = self { Some(binding) } else { None }
     }
 }
 
 /// Returns the members of sets among resources.
 fn members(resources: &[Resource]) -> impl Iterator<Item = &Residents> + Clone {
-    resources.iter().filter_map(|resource| if let Resource::Members(members) = resource { Some(members) } else { None })
+    resources.iter().filter_map(Resource::members)
 }
 
 /// Takes references to the members of a set, which follow other resources from index `first` on. A set that the plan has listed is

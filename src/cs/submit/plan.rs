@@ -7,12 +7,15 @@
 
 use std::{ops::Range, sync::atomic::Ordering, time::Duration};
 
-use super::{bo_list::BoListBuilder, in_flight::Place};
+use super::{
+    bo_list::BoListBuilder,
+    in_flight::{InFlight, Resource},
+};
 use crate::{
     cs::{CommandList, Target},
     host_memory::{NoHostMemory, TryBox},
     sync::{AtomicBool, Mutex, MutexGuard},
-    uapi::{CsChunkDep, CsChunkIb, CsChunkSyncobj},
+    uapi::{CsChunkDep, CsChunkIb, CsChunkSyncobj, IbFlags},
     winsys::{BoList, ChunkScratch, Event, Ip},
 };
 
@@ -26,19 +29,12 @@ pub(in crate::cs) struct Ring {
     pub(super) most_ibs: usize,
 }
 
-/// Flags of a submission that change its IBs.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Flags {
-    pub(super) is_secure: bool,
-    pub(super) is_preemptible: bool,
-}
-
 /// The kernel calls of a submission, in containers that later submissions reuse.
 #[derive(Debug, Default)]
 pub(in crate::cs) struct Plan {
     /// The numbers of the lists whose IBs and memory are listed.
     pub(super) lists: Vec<u64>,
-    pub(super) flags: Flags,
+    pub(super) flags: IbFlags,
     /// `true` if `ibs`, `calls` and `bos` are those of `lists`, `flags` and the sets in `bos`, and of nothing else.
     pub(super) is_complete: bool,
     pub(super) bos: BoListBuilder,
@@ -53,13 +49,13 @@ pub(in crate::cs) struct Plan {
     /// Events to report after the submission; empty without observers.
     pub(super) events: Vec<Event>,
     /// The place of the next submission, if it was reserved with that of the last one.
-    pub(super) place: Option<Place>,
+    pub(super) place: Option<InFlight>,
 }
 
 impl Plan {
     /// Returns `true` if the plan is that of these lists with these flags, apart from sets.
     #[inline]
-    pub(super) fn is_of(&self, lists: &[&CommandList], flags: Flags) -> bool {
+    pub(super) fn is_of(&self, lists: &[&CommandList], flags: IbFlags) -> bool {
         let same = |(number, list): (&u64, &&CommandList)| *number == list.recorded().number();
         self.is_complete
             && self.flags == flags
@@ -90,20 +86,6 @@ pub(super) struct Turn<'q> {
     /// The plan of the queue; `None` if the submission overtakes another one.
     common: Option<MutexGuard<'q, Plan>>,
     own: Option<TryBox<Plan>>,
-}
-
-/// The permission to let other submissions overtake.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Overtaking<'q>(Option<&'q AtomicBool>);
-
-impl Overtaking<'_> {
-    /// Determines whether other submissions can overtake. They can do it in any case if this one has overtaken another.
-    #[inline]
-    pub(super) fn allow(self, is_allowed: bool) {
-        if let Some(is_overtakable) = self.0 {
-            is_overtakable.store(is_allowed, Ordering::Release);
-        }
-    }
 }
 
 impl Turns {
@@ -139,11 +121,11 @@ impl Turns {
         }
     }
 
-    /// Waits for the end of the current submission, and takes the kernel's BO list. Also returns the plans of submissions that have
-    /// overtaken another one.
-    pub(super) fn forget(&self) -> (Option<BoList>, Vec<TryBox<Plan>>) {
-        let list = self.plan.lock().bos.take_kernel_list();
-        (list, std::mem::take(&mut self.overtaking.lock()))
+    /// Waits for the end of the current submission, and takes the kernel's BO list, what that keeps alive, and the plans of submissions
+    /// that have overtaken another one.
+    pub(super) fn forget(&self) -> (Option<BoList>, Vec<Resource>, Vec<TryBox<Plan>>) {
+        let (list, memory) = self.plan.lock().bos.take_kernel_list();
+        (list, memory, std::mem::take(&mut self.overtaking.lock()))
     }
 }
 
@@ -163,17 +145,20 @@ impl<'q> Turn<'q> {
         self.common.as_deref_mut()
     }
 
-    /// Returns the permission to let other submissions overtake this one.
+    /// Returns the switch with which others can be allowed to overtake this submission. There is none if it has overtaken another one:
+    /// then they can do it in any case.
     #[inline]
-    pub(super) fn overtaking(&self) -> Overtaking<'q> {
-        Overtaking(self.common.is_some().then_some(&self.turns.is_overtakable))
+    pub(super) fn is_overtakable(&self) -> Option<&'q AtomicBool> {
+        self.common.is_some().then_some(&self.turns.is_overtakable)
     }
 }
 
 impl Drop for Turn<'_> {
     #[inline]
     fn drop(&mut self) {
-        self.overtaking().allow(false);
+        if self.common.is_some() {
+            self.turns.is_overtakable.store(false, Ordering::Release);
+        }
         if let Some(plan) = self.own.take() {
             self.turns.give_back(plan);
         }
@@ -200,9 +185,9 @@ mod tests {
         let turns = Turns::default();
         let mut first = turns.take().unwrap();
         assert!(mark(&mut first, 1).is_empty());
-        first.overtaking().allow(true);
+        first.is_overtakable().unwrap().store(true, Ordering::Release);
         let mut second = turns.take().unwrap();
-        assert!(second.common_plan().is_none());
+        assert!(second.common_plan().is_none() && second.is_overtakable().is_none());
         assert!(mark(&mut second, 2).is_empty(), "a plan of its own");
         drop(second);
         assert_eq!(mark(&mut turns.take().unwrap(), 3), [2], "which is kept");
@@ -223,7 +208,7 @@ mod tests {
             drop(third);
             assert_eq!(waiting.join().unwrap(), [7]);
         });
-        assert_eq!(turns.forget().1.len(), 1);
-        assert!(turns.forget().1.is_empty());
+        assert_eq!(turns.forget().2.len(), 1);
+        assert!(turns.forget().2.is_empty());
     }
 }

@@ -94,7 +94,7 @@ impl QueueState {
             Ok(false) => {}
             // A GPU that was removed runs nothing, and the kernel refuses all requests.
             Err(error) if error.errno() == Some(Errno::ENODEV) => {
-                self.in_flight.retire_lost(self.user_fence.value(), last)
+                self.in_flight.retire_lost(self.user_fence.value(), last);
             }
             Err(error) => tracing::debug!(%error, "the kernel does not tell whether a queue is idle"),
         }

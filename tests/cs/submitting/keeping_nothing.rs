@@ -5,13 +5,13 @@ use std::sync::Arc;
 use crate::spy::Spy;
 use crate::support::{
     CHIPS, chip, device, host_memory, job_time,
-    jobs::{impatient_gpu, load, patient_gpu, store, wait_for},
+    jobs::{context, impatient_gpu, load, patient_gpu, store, wait_for},
     queue,
 };
 use amdgpu_layers::FaultInjector;
 use amdgpu_sim::SimKernel;
 use amdgpu_winsys::{
-    cs::{CommandList, Error, HangReport, Keep, Queue, Submission, Target},
+    cs::{BoListMode, CommandList, Error, HangReport, Keep, Queue, QueueOptions, Submission, Target},
     heaps::DeviceMemory,
     uapi::{Argument as _, Cs, GemClose},
     vamgr::GpuVa,
@@ -117,6 +117,32 @@ fn a_submission_that_differs_from_the_last_one_is_listed_anew() {
     set.remove(extra.binding());
     runs(&[&list], &[&later, &set], [1, 0], 2, "a member less");
     kernel.layer().look_away();
+}
+
+/// The kernel's list has a BO whose handle was closed, and the kernel gives a handle that is free to the next BO.
+#[test]
+fn a_kept_bo_list_is_not_used_for_memory_that_was_allocated_since() {
+    let device = device("navi21");
+    let kept = QueueOptions { bo_list_mode: BoListMode::Kept, ..QueueOptions::default() };
+    let queue = Queue::with_options(&context(&device), Ip::Compute, 0, kept).unwrap();
+    let target = host_memory(&device, 4096);
+    let list = store(&device, queue.target(), target.address(), 1);
+    for keep in [Keep::Everything, Keep::Lists, Keep::Nothing] {
+        let submit = |memory: &DeviceMemory| {
+            let submission = Submission { lists: &[&list], memory: &[&target, memory], keep, ..Submission::default() };
+            assert!(queue.submit(&submission).unwrap().wait(job_time()).unwrap());
+        };
+        let memory = host_memory(&device, 4096);
+        let handle = memory.bo().handle();
+        (0..3).for_each(|_| submit(&memory));
+        drop(memory);
+        let other = host_memory(&device, 4096);
+        assert_ne!(other.bo().handle(), handle, "{keep:?}: the kernel's list has the first one");
+        submit(&other);
+        let third = host_memory(&device, 4096);
+        assert_eq!(third.bo().handle(), handle, "{keep:?}: and lets go of it when other memory is listed");
+        queue.forget_memory();
+    }
 }
 
 /// Stores the BO counts of submissions.

@@ -64,19 +64,17 @@ fn submit(queue: &Queue, named: &Named<'_>) -> Answer<u64> {
     if streams.is_empty() && waits.is_empty() && signals.is_empty() {
         return Ok(0);
     }
-    let whole = Submission {
-        waits,
-        signals,
-        keep: options.keep,
-        is_secure: options.is_secure,
-        is_preemptible: options.is_preemptible,
-        ..Submission::default()
-    };
+    let nothing = Submission { waits, signals, keep: options.keep, ..Submission::default() };
     if streams.is_empty() {
-        let nothing = Submission { waits, signals, keep: options.keep, ..Submission::default() };
         return Ok(queue.submit(&nothing)?.sequence());
     }
-    let whole = Submission { memory: &named.bos.as_slice(), sets: &named.sets, ..whole };
+    let whole = Submission {
+        memory: &named.bos.as_slice(),
+        sets: &named.sets,
+        is_secure: options.is_secure,
+        is_preemptible: options.is_preemptible,
+        ..nothing
+    };
     if streams.iter().any(|list| list.target() != queue.target()) {
         return Ok(gang(queue, named, &whole)?.sequence());
     }
@@ -85,7 +83,8 @@ fn submit(queue: &Queue, named: &Named<'_>) -> Answer<u64> {
         let is_first = sequence == 0;
         let (before, after) = (if is_first { &named.initial } else { &named.further }, &named.last);
         let mut lists: Few<&CommandList> = own(queue, before).collect();
-        let taken = fitting(streams, most_ibs(queue).saturating_sub(lists.len() + own(queue, after).count()));
+        let around = lists.iter().copied().chain(own(queue, after)).map(|list| list.submitted_ibs().len()).sum();
+        let taken = fitting(streams, most_ibs(queue).saturating_sub(around));
         let (these, rest) = streams.split_at(taken);
         if is_first && !rest.is_empty() {
             check_own(queue, named)?;
@@ -111,11 +110,6 @@ fn check_own(queue: &Queue, named: &Named<'_>) -> Answer {
         return Err(WinsysError::ForeignDevice { what: "command list" }.into());
     }
     check_signals(device, &named.signals)
-}
-
-/// Returns the lists for the ring of a queue.
-fn own<'a>(queue: &Queue, lists: &'a [Closed<'_>]) -> impl Iterator<Item = &'a CommandList> + Clone {
-    lists.iter().map(|list| &**list).filter(|list| list.target() == queue.target())
 }
 
 /// Returns the lists for the ring of a queue; others are for other rings of a gang.

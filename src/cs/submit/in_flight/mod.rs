@@ -42,48 +42,58 @@ pub(super) enum Resource {
     Members(Residents),
 }
 
-/// The place of a submission that is being made: room for one entry, and the containers of the resources that it uses.
-#[derive(Debug)]
-pub(super) struct Place {
+impl Resource {
+    pub(super) fn list(&self) -> Option<&Arc<Recorded>> {
+        if let Self::List(list) = self { Some(list) } else { None }
+    }
+
+    pub(super) fn memory(&self) -> Option<&Binding> {
+        if let Self::Memory(binding) = self { Some(binding) } else { None }
+    }
+
+    pub(super) fn members(&self) -> Option<&Residents> {
+        if let Self::Members(members) = self { Some(members) } else { None }
+    }
+
+    /// Returns another reference to memory or to the members of a set.
+    pub(super) fn share_memory(&self) -> Option<Self> {
+        match self {
+            Self::List(_) => None,
+            Self::Memory(binding) => Some(Self::Memory(binding.clone())),
+            Self::Members(members) => Some(Self::Members(members.clone())),
+        }
+    }
+}
+
+/// A submission in flight, or the place of one that is being made. It is only a pair of numbers if it keeps nothing.
+#[derive(Debug, Default)]
+pub(super) struct InFlight {
+    /// The sequence numbers that the kernel assigned to the first and the last call; 0 while it has accepted none.
+    first: u64,
+    last: u64,
     pub(super) lists: Vec<Resource>,
     /// Memory, and members of sets.
     pub(super) memory: Vec<Resource>,
 }
 
-/// The sequence numbers that the kernel assigned to the calls of a submission; 0 while it has accepted none.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Sequences {
-    pub(super) first: u64,
-    pub(super) last: u64,
-}
-
-impl Sequences {
-    /// Notes the number of the next call.
+impl InFlight {
+    /// Notes the sequence number of the next call.
     #[inline]
-    pub(super) fn add(&mut self, sequence: u64) {
+    pub(super) fn accept(&mut self, sequence: u64) {
         if self.first == 0 {
             self.first = sequence;
         }
         self.last = sequence;
     }
-}
 
-/// A submission that has not ended. It is only a number if it keeps nothing.
-#[derive(Debug)]
-struct InFlight {
-    sequences: Sequences,
-    lists: Vec<Resource>,
-    memory: Vec<Resource>,
-}
+    /// Returns the sequence number of the last call; 0 if the kernel has accepted none.
+    pub(super) fn sequence(&self) -> u64 {
+        self.last
+    }
 
-impl InFlight {
     /// Returns the lists that the submission keeps.
     fn recorded(&self) -> Vec<Arc<Recorded>> {
-        let list = |resource: &Resource| match resource {
-            Resource::List(list) => Some(Arc::clone(list)),
-            Resource::Memory(_) | Resource::Members(_) => None,
-        };
-        self.lists.iter().filter_map(list).collect()
+        self.lists.iter().filter_map(Resource::list).cloned().collect()
     }
 }
 
@@ -152,7 +162,7 @@ struct List {
 
 impl InFlightList {
     /// Reserves the place of a submission. It must be [committed](Self::commit) or [given back](Self::give_back).
-    pub(super) fn reserve(&self) -> Result<Place, NoHostMemory> {
+    pub(super) fn reserve(&self) -> Result<InFlight, NoHostMemory> {
         let mut list = self.list.lock();
         let reserved = list.reserved + 1;
         list.entries.try_reserve(reserved).map_err(|_| NoHostMemory)?;
@@ -161,35 +171,34 @@ impl InFlightList {
 
     /// Gives back the place of a submission that the kernel has not accepted.
     #[cold]
-    pub(super) fn give_back(&self, place: Place, retired: &mut Retired) {
+    pub(super) fn give_back(&self, place: InFlight, retired: &mut Retired) {
         let mut list = self.list.lock();
         list.reserved -= 1;
         list.retire(place.lists, retired);
         list.retire(place.memory, retired);
     }
 
-    /// Adds the submission with this place, of which the kernel has accepted at least one call, and keeps of its resources what
+    /// Adds a submission, of which the kernel has accepted at least one call, and keeps of its resources what
     /// `keep` says. Moves all others to `retired`, and those of submissions up to `done`. Returns a place for the next submission,
     /// if one is wanted and this takes no allocation.
     pub(super) fn commit(
         &self,
-        place: Place,
-        sequences: Sequences,
+        entry: InFlight,
         keep: Keep,
         done: u64,
         wants_place: bool,
         retired: &mut Retired,
-    ) -> Option<Place> {
-        let Place { mut lists, mut memory } = place;
+    ) -> Option<InFlight> {
+        let mut entry = entry;
         let mut list = self.list.lock();
         if keep != Keep::Everything {
-            list.retire(mem::take(&mut memory), retired);
+            list.retire(mem::take(&mut entry.memory), retired);
         }
         if keep == Keep::Nothing {
-            list.retire(mem::take(&mut lists), retired);
+            list.retire(mem::take(&mut entry.lists), retired);
         }
         list.reserved -= 1;
-        list.add(InFlight { sequences, lists, memory });
+        list.add(entry);
         list.take_ended(done, retired);
         let has_room = list.entries.capacity() > list.entries.len() + list.reserved;
         (wants_place && has_room).then(|| list.place())
@@ -262,7 +271,7 @@ impl InFlightList {
 
     /// Returns the number of submissions after `done` that have not ended.
     pub(super) fn count_after(&self, done: u64) -> usize {
-        self.list.lock().entries.iter().rev().take_while(|entry| entry.sequences.last > done).count()
+        self.list.lock().entries.iter().rev().take_while(|entry| entry.last > done).count()
     }
 
     /// Leaks the lists of submissions that have not ended, and returns the number of these submissions. Nothing will observe their
@@ -280,9 +289,10 @@ impl InFlightList {
 impl List {
     /// Returns a place, for which `entries` must have room.
     #[inline]
-    fn place(&mut self) -> Place {
+    fn place(&mut self) -> InFlight {
         self.reserved += 1;
-        Place { lists: self.spare.pop().unwrap_or_default(), memory: self.spare.pop().unwrap_or_default() }
+        let (lists, memory) = (self.spare.pop().unwrap_or_default(), self.spare.pop().unwrap_or_default());
+        InFlight { lists, memory, ..InFlight::default() }
     }
 
     /// Moves resources to `retired`, and keeps their container.
@@ -304,13 +314,13 @@ impl List {
     /// Adds an entry, for which there is room.
     #[inline]
     fn add(&mut self, entry: InFlight) {
-        let last = entry.sequences.last;
+        let last = entry.last;
         if last > self.last {
             self.last = last;
             self.entries.push_back(entry);
         } else {
             // A submission of another thread has overtaken it.
-            let at = self.entries.partition_point(|other| other.sequences.last < last);
+            let at = self.entries.partition_point(|other| other.last < last);
             self.entries.insert(at, entry);
         }
     }
@@ -319,7 +329,7 @@ impl List {
     #[inline]
     fn take_ended(&mut self, done: u64, retired: &mut Retired) {
         retired.has_more = false;
-        while self.entries.front().is_some_and(|entry| entry.sequences.last <= done) {
+        while self.entries.front().is_some_and(|entry| entry.last <= done) {
             if !retired.has_room() {
                 retired.has_more = true;
                 return;
@@ -334,10 +344,9 @@ impl List {
     /// Returns the oldest submission after `done` that has not ended. Its lists are unknown while it is being committed.
     fn first_after(&self, done: u64) -> Option<Unfinished> {
         let first = self.ended.max(done) + 1;
-        let entry = self.entries.iter().find(|entry| entry.sequences.last >= first)?;
-        let Sequences { first: begin, last } = entry.sequences;
-        Some(if begin <= first {
-            Unfinished { sequence: last, lists: entry.recorded() }
+        let entry = self.entries.iter().find(|entry| entry.last >= first)?;
+        Some(if entry.first <= first {
+            Unfinished { sequence: entry.last, lists: entry.recorded() }
         } else {
             Unfinished { sequence: first, lists: Vec::new() }
         })

@@ -5,7 +5,7 @@ use std::{ops::RangeInclusive, sync::Arc};
 use amdgpu_sim::{SimKernel, profile};
 use proptest::prelude::*;
 
-use super::{InFlightList, Place, Resource, Retired, Sequences};
+use super::{InFlight, InFlightList, Resource, Retired};
 use crate::{
     cs::{CommandList, Keep, Stream, pm4},
     winsys::{Device, Residents, WeakResidents},
@@ -115,7 +115,7 @@ impl Model {
 }
 
 /// Returns a place with sets, and handles that do not keep them alive.
-fn place_of(place: Place, sets: usize) -> (Place, Vec<WeakResidents>) {
+fn place_of(place: InFlight, sets: usize) -> (InFlight, Vec<WeakResidents>) {
     let sets: Vec<_> = (0..sets).map(|_| Residents::counted()).collect();
     let traces = sets.iter().map(Residents::downgrade).collect();
     let mut place = place;
@@ -125,9 +125,10 @@ fn place_of(place: Place, sets: usize) -> (Place, Vec<WeakResidents>) {
 }
 
 /// Commits a submission with these numbers, and drops what it does not keep.
-fn commit(list: &InFlightList, place: Place, (first, last): (u64, u64), keep: Keep, done: u64) -> Option<Place> {
+fn commit(list: &InFlightList, place: InFlight, (first, last): (u64, u64), keep: Keep, done: u64) -> Option<InFlight> {
     let mut retired = Retired::default();
-    let next = list.commit(place, Sequences { first, last }, keep, done, true, &mut retired);
+    let place = InFlight { first, last, ..place };
+    let next = list.commit(place, keep, done, true, &mut retired);
     assert!(!retired.few.spilled() && !retired.many.spilled(), "nothing is allocated under the lock");
     list.drop_retired(&mut retired, done);
     next
@@ -194,7 +195,8 @@ fn what_is_retired_lives_until_the_lock_is_free() {
         all.extend(traces);
         let done = if number == 7 { 6 } else { 0 };
         let mut retired = Retired::default();
-        list.commit(place, Sequences { first: number, last: number }, Keep::Everything, done, false, &mut retired);
+        let place = InFlight { first: number, last: number, ..place };
+        list.commit(place, Keep::Everything, done, false, &mut retired);
         assert!(all.iter().all(|trace| trace.handle_count() == 1), "{number}");
         list.drop_retired(&mut retired, done);
     }
