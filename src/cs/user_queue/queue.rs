@@ -1,6 +1,6 @@
 //! User mode queues for command lists.
 
-use std::{collections::VecDeque, fmt, sync::Arc, time::Duration};
+use std::{collections::VecDeque, fmt, mem, sync::Arc, time::Duration};
 
 use parking_lot::Mutex;
 
@@ -20,7 +20,8 @@ const PATIENCE: Duration = Duration::from_secs(10);
 /// A user mode queue for command lists. A submission is not an ioctl: the IBs of its lists are called from a ring buffer of this
 /// process, which a doorbell write starts. Requires a kernel with user mode queues ([`UserRing`]).
 ///
-/// Submissions run in order. The memory that they use stays alive until they have ended, as with [`Queue`](crate::cs::Queue).
+/// Submissions run in order. The memory that they use stays alive until they have ended, as with [`Queue`](crate::cs::Queue); if
+/// the kernel refuses to destroy a dropped queue, that of unfinished submissions stays alive until the process ends.
 /// Memory that was bound since the last [`UserQueue::wait_for_bindings`] may not be in the page tables yet.
 ///
 /// This type is separate from [`Queue`](crate::cs::Queue), because it cannot give the same guarantees. The kernel does not see a
@@ -65,7 +66,6 @@ struct Shared {
 
 #[derive(Debug)]
 struct State {
-    // The ring is dropped first: the kernel must destroy the queue before its resources are dropped.
     ring: UserRing,
     /// The number of the last submission; numbers wrap.
     last: u32,
@@ -243,6 +243,17 @@ impl UserQueue {
         let mut state = self.0.state.lock();
         state.retire();
         state.used.len()
+    }
+}
+
+/// The kernel destroys the queue before the resources of its submissions are dropped. If it refuses, the engine may still execute
+/// them, so the resources of unfinished submissions stay alive until the process ends.
+impl Drop for State {
+    fn drop(&mut self) {
+        if !self.ring.free() {
+            self.retire();
+            mem::forget(mem::take(&mut self.used));
+        }
     }
 }
 

@@ -1,8 +1,11 @@
 //! User queues of the kernel: a ring, its pointers and a doorbell.
 
-use std::sync::{
-    Arc,
-    atomic::{Ordering, fence},
+use std::{
+    mem,
+    sync::{
+        Arc,
+        atomic::{Ordering, fence},
+    },
 };
 
 use amdgpu_hw::num::{count, wide};
@@ -50,9 +53,11 @@ const OWN_AREA: u64 = PAGE_SIZE;
 /// while ring.free_dwords()? < ring.dwords() {}
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
+///
+/// Dropping the ring frees the kernel's queue first, then the memory that the queue uses. If the kernel refuses to free the queue,
+/// its engine may still access that memory: the memory and the device then stay open until the process ends.
 #[derive(Debug)]
 pub struct UserRing {
-    // Fields drop in order: the kernel's queue is freed before the memory that it uses.
     queue: QueueId,
     ip: Ip,
     doorbell: Mapping,
@@ -64,14 +69,24 @@ pub struct UserRing {
     /// The number of dwords written so far.
     written: u64,
     page_tables: Arc<PageTables>,
-    _bound: Vec<Binding>,
+    /// The memory that the kernel's queue uses.
+    bound: Vec<Binding>,
 }
 
-/// The kernel's queue, freed on drop.
+/// The kernel's queue.
 #[derive(Debug)]
 struct QueueId {
     device: Device,
     id: u32,
+    state: QueueState,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum QueueState {
+    Live,
+    Freed,
+    /// The kernel refused to free it.
+    Stuck,
 }
 
 impl UserRing {
@@ -141,7 +156,7 @@ impl UserRing {
             number_address,
             written: 0,
             page_tables: room.fill(page_tables),
-            _bound: all,
+            bound: all,
         })
     }
 
@@ -205,6 +220,11 @@ impl UserRing {
     /// [`Error::Range`] if there are more dwords than the ring holds.
     pub fn push(&mut self, dwords: &[u32]) -> Result<()> {
         let start = self.written % (RING_BYTES / 4);
+        // The two parts below are in range one by one, although together they may overlap.
+        let (len, size) = (4 * wide(dwords.len()), RING_BYTES);
+        if len > size {
+            return Err(Error::Range { handle: self.ring.bo().handle(), offset: 4 * start, len, size });
+        }
         let to_end = usize::try_from(RING_BYTES / 4 - start).unwrap_or(usize::MAX).min(dwords.len());
         let (before, behind) = dwords.split_at(to_end);
         self.ring.write_dwords(4 * start, before)?;
@@ -284,6 +304,12 @@ impl UserRing {
     /// [`Error::Ioctl`] if the kernel refuses the request.
     pub fn wait_for_bindings(&self, deadline: Deadline) -> Result<bool> {
         self.page_tables.wait(deadline)
+    }
+
+    /// Frees the kernel's queue, unless that was tried before; nothing can be pushed afterwards. Returns `false` if the kernel refused,
+    /// so that the engine may still execute what was started.
+    pub(crate) fn free(&mut self) -> bool {
+        self.queue.free()
     }
 
     /// Returns the part of the queue that waits for bindings, for callers that wait without borrowing the queue.
@@ -378,18 +404,32 @@ impl QueueId {
         // SAFETY: the only address is that of `parameters`, which outlives the call and is `mqd_size` bytes long.
         let sent = unsafe { send_raw(device.kernel(), Userq::REQUEST, &mut argument) };
         sent.map_err(|errno| Error::Ioctl { request: Userq::NAME, errno })?;
-        Ok(Self { device: device.clone(), id: argument.answer().queue_id })
+        Ok(Self { device: device.clone(), id: argument.answer().queue_id, state: QueueState::Live })
     }
-}
 
-impl Drop for QueueId {
-    fn drop(&mut self) {
+    /// Frees the queue, unless that was tried before. Returns `false` if the kernel still has it.
+    fn free(&mut self) -> bool {
+        if self.state != QueueState::Live {
+            return self.state == QueueState::Freed;
+        }
         let kernel = self.device.kernel();
         let freed = release(|| {
             let mut argument = Userq { op: userq_op::FREE, queue_id: self.id, ..Userq::ZEROED };
             // SAFETY: FREE follows no address, and all of them are null.
             unsafe { send_raw_quietly(kernel, Userq::REQUEST, &mut argument) }
         });
+        self.state = if freed.is_over() { QueueState::Freed } else { QueueState::Stuck };
         freed.report(Userq::NAME, self.id);
+        freed.is_over()
+    }
+}
+
+impl Drop for UserRing {
+    fn drop(&mut self) {
+        if !self.free() {
+            // The engine may still access the memory, and closing a BO's handle would also unbind it.
+            mem::forget(mem::take(&mut self.bound));
+            tracing::error!(queue = self.id(), "memory leaked: the kernel refused to free the user queue that uses it");
+        }
     }
 }

@@ -2,14 +2,14 @@
 
 use std::sync::Arc;
 
-use amdgpu_layers::{Counter, Layer};
-use amdgpu_sim::{KernelRelease, SimDevice, SimOptions};
+use amdgpu_layers::{Counter, FaultInjector, Layer};
+use amdgpu_sim::{KernelRelease, SimDevice, SimKernel, SimOptions};
 use amdgpu_winsys::{
     cs::{Error, Submission, UserQueue},
     heaps::DeviceMemory,
     uapi::{Argument, Userq},
-    vamgr::GpuVa,
-    winsys::{Deadline, Device, Error as WinsysError, Feature, Ip, Syncobj, UserRing},
+    vamgr::{GpuVa, VaError, VaRequest},
+    winsys::{Deadline, Device, Errno, Error as WinsysError, Feature, Ip, Syncobj, UserRing},
 };
 
 use crate::support::{
@@ -185,4 +185,68 @@ fn a_submission_that_waits_for_room_keeps_no_fence_from_answering() {
         assert!(second.join().unwrap().wait(job_time()).unwrap() && first.is_signalled());
     });
     assert_eq!((own.in_flight(), load(&memory, 4)), (0, 5));
+}
+
+/// Returns a GPU whose kernel can be told to refuse requests, and its device.
+fn refusing() -> (SimDevice, Arc<FaultInjector<SimKernel>>, Device) {
+    let gpu = gpu();
+    let injector = Arc::new(FaultInjector::new(gpu.open()));
+    let device = Device::new(Arc::clone(&injector)).unwrap();
+    (gpu, injector, device)
+}
+
+#[test]
+fn memory_of_a_queue_that_the_kernel_did_not_free_is_never_given_to_others() {
+    for ip in ENGINES {
+        let (gpu, injector, device) = refusing();
+        let ring = UserRing::new(&device, ip).unwrap();
+        let used = ring.number_address();
+        let (leased, bos) = (device.addresses().leased_bytes(), gpu.census().bos);
+        injector.fail_every_ioctl(Userq::REQUEST, Errno::ENOMEM);
+        drop(ring);
+        injector.stop();
+        // The unbound range that page table updates name, and the doorbell, which the kernel's queue holds by itself.
+        let free = 4096;
+        assert_eq!(device.addresses().leased_bytes(), leased - free, "{ip}");
+        assert_eq!(gpu.census().bos, bos, "{ip}");
+        let taken = device.addresses().allocate(VaRequest::new(4096).at(used));
+        assert!(matches!(taken, Err(VaError::Taken { .. })), "{ip}: {taken:?}");
+        drop(device);
+        assert_eq!(gpu.census().files, 1, "the queue lives as long as the file");
+    }
+}
+
+#[test]
+fn unfinished_work_of_a_queue_that_the_kernel_did_not_free_keeps_its_memory() {
+    let (gpu, injector, device) = refusing();
+    let (memory, own) = (host_memory(&device, 4096), UserQueue::new(&device, Ip::Gfx).unwrap());
+    let (finished, binding) = (host_memory(&device, 4096), memory.binding().clone());
+    let list = wait_for(&device, own.target(), at(&memory, 0), 1);
+    assert!(own.wait_for_bindings(job_time()).unwrap());
+    assert!(own.submit(&[], &[finished.binding()]).unwrap().wait(job_time()).unwrap());
+    own.submit(&[&list], &[&binding]).unwrap();
+    injector.fail_every_ioctl(Userq::REQUEST, Errno::ENOMEM);
+    drop(own);
+    injector.stop();
+    assert_eq!(finished.binding().handle_count(), 1, "its submission has ended");
+    let bos = gpu.census().bos;
+    drop((memory, list));
+    assert_eq!((binding.handle_count(), gpu.census().bos), (2, bos), "the engine still polls it");
+    assert_eq!(gpu.complaints(), [""; 0]);
+}
+
+#[test]
+fn more_dwords_than_a_ring_holds_are_not_pushed() {
+    let device = Device::new(gpu().open()).unwrap();
+    let mut ring = UserRing::new(&device, Ip::Compute).unwrap();
+    ring.push(&[0xffff_1000; 100]).unwrap();
+    let room = ring.dwords();
+    for many in [room + 1, room + 50, 2 * room] {
+        let error = ring.push(&vec![0xffff_1000; many]).unwrap_err();
+        let (offset, len, size) = (400, 4 * many as u64, 4 * room as u64);
+        assert!(matches!(error, WinsysError::Range { offset: o, len: l, size: s, .. } if (o, l, s) == (offset, len, size)));
+        assert_eq!(ring.pushed(), 100, "nothing was written");
+    }
+    ring.push(&vec![0xffff_1000; room]).unwrap();
+    assert_eq!(ring.pushed(), 100 + room as u64);
 }
