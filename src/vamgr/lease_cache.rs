@@ -3,19 +3,19 @@
 use std::{any::Any, mem, ops::DerefMut, sync::Arc};
 
 use super::VaLease;
-use amdgpu_sharding::{STRIPES, Striped, stripe};
+use super::shard::{CachePadded, SHARDS, own_shard};
 
-/// A lock that is usually tried only by the thread whose stripe it belongs to, and hardly ever waited for. It keeps no record
+/// A lock that is usually tried only by the thread whose shard it belongs to, and hardly ever waited for. It keeps no record
 /// of waiters, so that releasing it is a store; releasing a lock of `parking_lot` is another locked operation.
 type Lock<T> = spin::mutex::SpinMutex<T, spin::Yield>;
 
 /// Maximum size of cached leases in bytes.
 const LONGEST: u64 = 64 << 20;
-/// Number of cached leases for each stripe.
+/// Number of cached leases for each shard.
 const RING: usize = 8;
 /// Number of later frees after which a lease may be reused.
 const REST: usize = 3;
-/// Maximum number of spare objects of each stripe.
+/// Maximum number of spare objects of each shard.
 const SPARE: usize = 8;
 
 /// An object whose owner freed it together with a lease, and whose host memory the owner of a later lease may reuse. A manager
@@ -36,7 +36,7 @@ pub type SpareObject = Arc<dyn Any + Send + Sync>;
 /// cache first.
 #[derive(Debug, Default)]
 pub(super) struct LeaseCache {
-    stripes: [Striped<Lock<Ring>>; STRIPES],
+    shards: [CachePadded<Lock<Ring>>; SHARDS],
 }
 
 #[derive(Debug, Default)]
@@ -93,7 +93,7 @@ impl Ring {
 }
 
 impl LeaseCache {
-    /// Removes a cached lease of the calling thread's stripe, of exactly `len` bytes at a multiple of `alignment`; `None` if
+    /// Removes a cached lease of the calling thread's shard, of exactly `len` bytes at a multiple of `alignment`; `None` if
     /// there is none.
     #[inline]
     pub(super) fn take(&self, len: u64, alignment: u64) -> Option<VaLease> {
@@ -106,13 +106,13 @@ impl LeaseCache {
         self.ring().map_or((None, None), |mut ring| (ring.take(len, alignment), ring.take_spare()))
     }
 
-    /// Removes the spare object of the calling thread's stripe that was cached last.
+    /// Removes the spare object of the calling thread's shard that was cached last.
     #[inline]
     pub(super) fn take_spare(&self) -> Option<SpareObject> {
         self.ring()?.take_spare()
     }
 
-    /// Caches a lease, and frees the oldest one in exchange. Frees the lease at once if it is too long or the stripe is locked.
+    /// Caches a lease, and frees the oldest one in exchange. Frees the lease at once if it is too long or the shard is locked.
     /// Likewise caches a spare object, or drops it if there are too many.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "otherwise the lease is copied through memory right after it was stored")]
@@ -131,18 +131,18 @@ impl LeaseCache {
         drop(oldest);
     }
 
-    /// Returns the calling thread's stripe, unless it is locked.
+    /// Returns the calling thread's shard, unless it is locked.
     #[inline]
     fn ring(&self) -> Option<impl DerefMut<Target = Ring>> {
-        // PANIC: a stripe is below the length.
-        self.stripes[stripe()].0.try_lock()
+        // PANIC: a shard is below the length.
+        self.shards[own_shard()].0.try_lock()
     }
 
     /// Drops every spare object.
     #[cold]
     pub(super) fn drop_spare(&self) {
-        for stripe in &self.stripes {
-            let mut ring = stripe.0.lock();
+        for shard in &self.shards {
+            let mut ring = shard.0.lock();
             let objects = mem::take(&mut ring.spare);
             ring.spare_count = 0;
             drop(ring);
@@ -154,8 +154,8 @@ impl LeaseCache {
     #[cold]
     pub(super) fn drain(&self) -> bool {
         let mut any = false;
-        for stripe in &self.stripes {
-            let leases = mem::take(&mut stripe.0.lock().leases);
+        for shard in &self.shards {
+            let leases = mem::take(&mut shard.0.lock().leases);
             any |= leases.iter().any(Option::is_some);
         }
         any

@@ -90,6 +90,7 @@ mod limits;
 mod manager;
 mod replay;
 mod request;
+pub mod shard;
 mod statistics;
 mod window;
 

@@ -6,7 +6,7 @@ use crate::{
     host_memory::{ArcRoom, NoHostMemory},
     winsys::Device,
 };
-use amdgpu_sharding::{STRIPES, Striped, stripe};
+use crate::vamgr::shard::{CachePadded, SHARDS, own_shard};
 
 /// A reference to a device.
 ///
@@ -14,11 +14,11 @@ use amdgpu_sharding::{STRIPES, Striped, stripe};
 /// that creates many BOs therefore keeps [`DeviceRefs`] and clones its references, so that each thread changes a count in a
 /// cache line of its own.
 #[derive(Clone)]
-pub(crate) struct DeviceRef(Arc<Striped<Device>>);
+pub(crate) struct DeviceRef(Arc<CachePadded<Device>>);
 
 impl DeviceRef {
     pub(crate) fn new(device: &Device) -> Result<Self, NoHostMemory> {
-        Ok(Self(ArcRoom::new()?.fill(Striped(device.clone()))))
+        Ok(Self(ArcRoom::new()?.fill(CachePadded(device.clone()))))
     }
 }
 
@@ -49,19 +49,19 @@ impl fmt::Debug for DeviceRef {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug)]
-pub struct DeviceRefs([DeviceRef; STRIPES]);
+pub struct DeviceRefs([DeviceRef; SHARDS]);
 
 impl DeviceRefs {
     /// Creates references to `device`.
     pub fn new(device: &Device) -> Self {
-        Self(array::from_fn(|_| DeviceRef(Arc::new(Striped(device.clone())))))
+        Self(array::from_fn(|_| DeviceRef(Arc::new(CachePadded(device.clone())))))
     }
 
     /// Returns the reference to clone for an object that the calling thread creates.
     #[inline]
     pub(crate) fn share(&self) -> &DeviceRef {
-        // PANIC: the stripe number is below the length of the array.
-        &self.0[stripe()]
+        // PANIC: the shard number is below the length of the array.
+        &self.0[own_shard()]
     }
 }
 

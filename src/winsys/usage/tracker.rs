@@ -12,7 +12,7 @@
 
 use std::sync::{Arc, atomic::Ordering::Relaxed};
 
-use amdgpu_sharding::{STRIPES, Striped, stripe};
+use crate::vamgr::shard::{CachePadded, SHARDS, own_shard};
 
 use crate::{
     sync::AtomicU64,
@@ -93,15 +93,15 @@ const LARGE: u64 = 1 << 32;
 /// The counters of one kind of BO, in bytes, by account.
 type Counters = [AtomicU64; Account::ALL.len()];
 
-/// The charges of some threads. An entry is removed from the stripe that it was added to, so no counter goes below zero.
+/// The charges of some threads. An entry is removed from the shard that it was added to, so no counter goes below zero.
 #[derive(Debug, Default)]
-struct Stripe {
+struct Shard {
     listed: Counters,
     /// Memory that is resident for every submission of the file.
     always_valid: Counters,
 }
 
-impl Stripe {
+impl Shard {
     #[inline]
     fn counter(&self, account: Account, is_always_valid: bool) -> &AtomicU64 {
         let counters = if is_always_valid { &self.always_valid } else { &self.listed };
@@ -139,10 +139,10 @@ impl Eq for UsageTracker {}
 #[derive(Debug)]
 struct Books {
     page_size: u64,
-    /// The counters of each stripe of threads.
-    stripes: [Striped<Stripe>; STRIPES],
+    /// The counters of each shard of threads.
+    shards: [CachePadded<Shard>; SHARDS],
     /// Charges of at least [`LARGE`] bytes, and all charges while the large ones exceed a quarter of `u64::MAX`.
-    large: Striped<Stripe>,
+    large: CachePadded<Shard>,
 }
 
 impl UsageTracker {
@@ -152,7 +152,7 @@ impl UsageTracker {
     /// Source: Mesa 25.0.7 `radv_amdgpu_bo.c`, `radv_amdgpu_winsys_bo_create` (`gart_page_size`).
     pub fn new(page_size: u64) -> Self {
         let page_size = if page_size.is_power_of_two() { page_size.max(PAGE_SIZE) } else { PAGE_SIZE };
-        Self(Arc::new(Books { page_size, stripes: Default::default(), large: Striped::default() }))
+        Self(Arc::new(Books { page_size, shards: Default::default(), large: CachePadded::default() }))
     }
 
     /// Charges `bytes`, rounded up to whole pages, until the charge is dropped.
@@ -181,9 +181,9 @@ impl UsageTracker {
         if bytes >= LARGE || self.is_flooded(account) {
             return self.enter_large(account, bytes, is_always_valid);
         }
-        let stripe = stripe();
-        self.0.stripes[stripe].0.counter(account, is_always_valid).fetch_add(bytes, Relaxed);
-        UsageEntry { bytes, account, place: Place::new(stripe, is_always_valid) }
+        let shard = own_shard();
+        self.0.shards[shard].0.counter(account, is_always_valid).fetch_add(bytes, Relaxed);
+        UsageEntry { bytes, account, place: Place::new(shard, is_always_valid) }
     }
 
     /// Returns `true` if the large charges are so high that small ones could overflow the sum.
@@ -204,16 +204,16 @@ impl UsageTracker {
                 break after - now;
             }
         };
-        UsageEntry { bytes: added, account, place: Place::new(STRIPES, is_always_valid) }
+        UsageEntry { bytes: added, account, place: Place::new(SHARDS, is_always_valid) }
     }
 
     /// Removes an entry.
     #[inline]
     pub(in crate::winsys) fn remove(&self, entry: UsageEntry) {
         let UsageEntry { bytes, account, place } = entry;
-        let stripe = &self.0.stripes.get(place.stripe()).unwrap_or(&self.0.large).0;
+        let shard = &self.0.shards.get(place.shard()).unwrap_or(&self.0.large).0;
         // The counter cannot go below zero: this entry added the amount to it, and is removed only once.
-        stripe.counter(account, place.is_always_valid()).fetch_sub(bytes, Relaxed);
+        shard.counter(account, place.is_always_valid()).fetch_sub(bytes, Relaxed);
     }
 
     /// Returns the current usage. The counters are read one after the other while other threads may allocate. Every charge
@@ -244,9 +244,9 @@ impl UsageTracker {
 
     #[inline]
     fn sum_of(&self, account: Account, is_always_valid: bool) -> u64 {
-        let read = |stripe: &Striped<Stripe>| stripe.0.counter(account, is_always_valid).load(Relaxed);
+        let read = |shard: &CachePadded<Shard>| shard.0.counter(account, is_always_valid).load(Relaxed);
         // The sum of small charges does not overflow (see `LARGE`).
-        let small = self.0.stripes.iter().map(read).fold(0, u64::wrapping_add);
+        let small = self.0.shards.iter().map(read).fold(0, u64::wrapping_add);
         small.saturating_add(read(&self.0.large))
     }
 }
@@ -281,13 +281,13 @@ struct Place(u8);
 
 impl Place {
     #[inline]
-    fn new(stripe: usize, is_always_valid: bool) -> Self {
-        Self((stripe as u8) << 1 | u8::from(is_always_valid))
+    fn new(shard: usize, is_always_valid: bool) -> Self {
+        Self((shard as u8) << 1 | u8::from(is_always_valid))
     }
 
-    /// Returns the index of the stripe; the number of stripes for the counters of large charges.
+    /// Returns the index of the shard; the number of shards for the counters of large charges.
     #[inline]
-    fn stripe(self) -> usize {
+    fn shard(self) -> usize {
         usize::from(self.0 >> 1)
     }
 
