@@ -24,7 +24,7 @@ use amdgpu_winsys::{
     winsys::{Device, Errno, Event, Ip, Observer},
 };
 use parking_lot::Mutex;
-use support::{Trouble, chip, host_memory, job_time, jobs::store, queue};
+use support::{Trouble, Watch, chip, host_memory, job_time, jobs::store, queue};
 use tracing::{Metadata, Subscriber, span};
 
 /// The panic that a test has planned.
@@ -300,7 +300,7 @@ fn a_submission_that_an_observer_panics_at_keeps_what_it_uses() {
     let queue = queue(&device, Ip::Compute, 0);
     let memory = host_memory(&device, 4096);
     let used = host_memory(&device, 4096);
-    let weak = used.binding().downgrade();
+    let watch = Watch::of(used.binding());
     let target = pm4::Target::compute(device.info().gfx_level);
     let mut lists: Vec<_> = (0..130).map(|_| Stream::new(&device, target, 1).unwrap().finish().unwrap()).collect();
     lists.push(store(&device, queue.target(), memory.address(), 1));
@@ -311,10 +311,10 @@ fn a_submission_that_an_observer_panics_at_keeps_what_it_uses() {
     let panicked = catch_unwind(AssertUnwindSafe(|| queue.submit(&submission))).unwrap_err();
     assert!(panicked.is::<Planned>());
     drop((lists, bindings, used));
-    assert_eq!((queue.in_flight(), queue.last().sequence(), weak.handle_count()), (1, 2, 1));
+    assert_eq!((queue.in_flight(), queue.last().sequence(), watch.is_bound()), (1, 2, true));
     drop(held);
     assert!(queue.wait_idle(job_time()).unwrap());
-    assert_eq!((memory.mapping().unwrap().load_u32(0).unwrap(), weak.handle_count()), (1, 0));
+    assert_eq!((memory.mapping().unwrap().load_u32(0).unwrap(), watch.is_bound()), (1, false));
 }
 
 /// The kernel took a part of a submission, and the news that it refused the rest panics.
@@ -328,7 +328,7 @@ fn a_part_that_the_kernel_took_is_kept_where_the_refusal_of_the_rest_panics() {
     let device = Device::new(Arc::clone(&kernel)).unwrap();
     let queue = queue(&device, Ip::Compute, 0);
     let used = host_memory(&device, 4096);
-    let weak = used.binding().downgrade();
+    let watch = Watch::of(used.binding());
     let target = pm4::Target::compute(device.info().gfx_level);
     let lists: Vec<_> = (0..130).map(|_| Stream::new(&device, target, 1).unwrap().finish().unwrap()).collect();
     let held = gpu.hold_ring(Ip::Compute, 0);
@@ -341,8 +341,8 @@ fn a_part_that_the_kernel_took_is_kept_where_the_refusal_of_the_rest_panics() {
     let panicked = tracing::subscriber::with_default(Subscribed(Arc::clone(&fuse)), caught).unwrap_err();
     assert!(panicked.is::<Planned>());
     drop((lists, bindings, used));
-    assert_eq!((queue.in_flight(), queue.last().sequence(), weak.handle_count()), (1, 1, 1));
+    assert_eq!((queue.in_flight(), queue.last().sequence(), watch.is_bound()), (1, 1, true));
     drop(held);
     assert!(queue.wait_idle(job_time()).unwrap());
-    assert_eq!((queue.in_flight(), weak.handle_count()), (0, 0));
+    assert_eq!((queue.in_flight(), watch.is_bound()), (0, false));
 }

@@ -34,10 +34,7 @@ use super::{GpuVa, VaRange, VaWindow, arena::Arena};
 /// assert_eq!((manager.leased_bytes(), manager.allocate(VaRequest::new(5000))?.start()), (0, start));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-// The order of fields matters: a lease is moved in two parts, and a load of 16 bytes waits for the cache unless one store wrote
-// all of them. The range comes from one store.
 #[must_use = "dropping a lease gives its addresses back"]
-#[repr(C)]
 pub struct VaLease {
     range: VaRange,
     home: Arc<Arena>,

@@ -6,7 +6,7 @@ use super::{
     Fallback, HoleHistogram, LimitsError, Placement, ReplayWindows, VaError, VaLease, VaLimits, VaRange, VaRequest,
     VaWindow, WindowStats, Windows,
     arena::Arena,
-    lease_cache::{LeaseCache, SpareObject},
+    lease_cache::LeaseCache,
     request::{self, Checked},
 };
 use amdgpu_hw::GfxLevel;
@@ -140,40 +140,8 @@ impl VaManager {
     /// Leases addresses that were [freed](VaManager::free) recently, if some have the requested size and alignment; otherwise
     /// returns `None`. Applies only to requests for the lowest free addresses of the usual window, without fallback.
     #[inline]
-    pub fn rested(&self, request: &VaRequest) -> Option<VaLease> {
+    pub fn cached(&self, request: &VaRequest) -> Option<VaLease> {
         self.cached_size(request).and_then(|size| self.shared.lease_cache.take(size, request.alignment))
-    }
-
-    /// Leases addresses like [`VaManager::rested`], and returns them with the [spare object](SpareObject) that this thread, or one
-    /// that shares its cache, stored last. Each of the two is `None` if there is none.
-    ///
-    /// ```
-    /// use std::sync::Arc;
-    /// use amdgpu_va::VaRequest;
-    ///
-    /// # let limits = amdgpu_va::VaLimits {
-    /// #     low_offset: 0x1_0000,
-    /// #     low_max: 0x8000_0000_0000,
-    /// #     high_offset: 0xffff_8000_0000_0000,
-    /// #     high_max: 0xffff_ffff_ffbf_0000,
-    /// #     alignment: 4096,
-    /// #     pte_fragment: 2 << 20,
-    /// #     half_for_sparse: false,
-    /// # };
-    /// # let manager = amdgpu_va::VaManager::new(&limits)?;
-    /// let request = VaRequest::new(4096);
-    /// manager.free_with_spare(Some(manager.allocate(request)?), Arc::new([0_u8; 256]));
-    /// let (lease, object) = manager.rested_with_spare(&request);
-    /// assert!(lease.is_none()); // it can be reused after three more
-    /// assert!(object.is_some_and(|object| object.is::<[u8; 256]>()));
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    #[inline]
-    pub fn rested_with_spare(&self, request: &VaRequest) -> (Option<VaLease>, Option<SpareObject>) {
-        match self.cached_size(request) {
-            Some(size) => self.shared.lease_cache.take_both(size, request.alignment),
-            None => (None, self.shared.lease_cache.take_spare()),
-        }
     }
 
     /// Returns the length of a lease for the request if such leases are cached.
@@ -189,25 +157,12 @@ impl VaManager {
         Some(request.size.wrapping_add(granule - 1) & !(granule - 1))
     }
 
-    /// Frees a lease. If it is from the usual window, [`VaManager::rested`] can reuse its addresses.
+    /// Frees a lease. If it is from the usual window, [`VaManager::cached`] can reuse its addresses.
     #[inline]
     pub fn free(&self, lease: VaLease) {
         if self.caches(&lease) {
-            self.shared.lease_cache.put(Some(lease), None);
+            self.shared.lease_cache.put(lease);
         }
-    }
-
-    /// Frees a lease like [`VaManager::free`], and stores an object that [`VaManager::rested_with_spare`] returns. The object is
-    /// dropped instead if eight are stored already, or another thread is using the cache.
-    #[inline]
-    pub fn free_with_spare(&self, lease: Option<VaLease>, object: SpareObject) {
-        let is_cached = lease.as_ref().is_some_and(|lease| self.caches(lease));
-        self.shared.lease_cache.put(if is_cached { lease } else { None }, Some(object));
-    }
-
-    /// Drops all [spare objects](SpareObject).
-    pub fn drop_spare(&self) {
-        self.shared.lease_cache.drop_spare();
     }
 
     /// Returns `true` if the addresses are from the usual window.

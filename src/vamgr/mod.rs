@@ -99,7 +99,6 @@ pub use error::VaError;
 pub use holes::{BadSpan, CELLS_END, Hole, Holes, NotTaken, SPAN_MAX, Step, TakeError};
 pub use interval_map::{IntervalMap, Run};
 pub use lease::VaLease;
-pub use lease_cache::SpareObject;
 pub use limits::{Half, LimitsError, VaLimits};
 pub use manager::VaManager;
 pub use replay::ReplayWindows;

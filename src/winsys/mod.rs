@@ -24,17 +24,15 @@ pub use self::{
         SwizzleTiling, Tiling, TilingFieldError, UserMemory,
     },
     device::{
-        AttributeRings, CacheSizes, Capabilities, DevInfoAnswer, Device, DeviceRefs, DriverVersion, Firmware, GdsSizes,
-        GeometryRings, GpuInfo, IpBlock, IpVersion, LdsLimits, MINIMUM_MINOR, MemorySizes, Node, ParameterCache,
-        RawInfo, RegisterValue, RenderNode, ScratchLimits, ShaderArray, ShadowAreas, TaskRings, TessellationRings,
-        TilingRegisters, Vbios, VideoCapabilities, VideoCodec, VideoDirection, VideoLimits, WaveLimits,
+        AttributeRings, CacheSizes, Capabilities, DevInfoAnswer, Device, DeviceOptions, DriverVersion, Firmware,
+        GdsSizes, GeometryRings, GpuInfo, IpBlock, IpVersion, LdsLimits, MINIMUM_MINOR, MemorySizes, Node,
+        ParameterCache, RawInfo, RegisterValue, RenderNode, ScratchLimits, ShaderArray, ShadowAreas, TaskRings,
+        TessellationRings, TilingRegisters, Vbios, VideoCapabilities, VideoCodec, VideoDirection, VideoLimits,
+        WaveLimits,
     },
     error::{Error, Result},
     feature::Feature,
-    memory::{
-        Binding, BoundRequest, IsLent, MapOnce, Mapped, Mapping, Reservation, ResidencySet, Resident, Residents,
-        WeakBinding,
-    },
+    memory::{Binding, BoundRequest, IsLent, MapOnce, Mapped, Mapping, Reservation, ResidencySet, Resident, Residents},
     ownership::HandleOwnership,
     queue::{
         Blame, BoList, ChunkScratch, Chunks, Context, Loss, LossReason, PinnedClocks, Priority, StablePstate, Syncobj,
@@ -46,11 +44,7 @@ pub use self::{
         Observer, PageFault, PressureLevel, VaLookup, VaMap, Verdict,
     },
 };
-pub(crate) use self::{
-    device::{DeviceRef, installed_vram},
-    memory::WeakResidents,
-    queue::PageTables,
-};
+pub(crate) use self::{device::installed_vram, memory::WeakResidents, queue::PageTables};
 pub use amdgpu_hw::{Chip, Family, GfxLevel, Ip, MecQueue, Mecs, PciAddress, Peaks, Topology, Units, VramType};
 use amdgpu_uapi as kernel;
 pub use amdgpu_uapi::{

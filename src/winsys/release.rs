@@ -43,17 +43,11 @@ fn release_again(first: Errno, mut attempt: impl FnMut() -> Result<(), Errno>) -
 }
 
 impl Release {
-    /// No resource had to be released, or it was released at the first attempt. All fields have values, so that a
-    /// comparison of the whole structure reads no uninitialized bytes.
+    /// No resource had to be released, or it was released at the first attempt.
     pub(super) const DONE: Self = Self { is_done: true, refused: Errno::ENODEV, times: 0 };
 
-    /// Returns `true` if the resource was released at the first attempt.
-    #[inline]
-    pub(super) fn is_done_at_once(self) -> bool {
-        self.is_done && self.times == 0
-    }
-
     /// Returns `true` if the resource was released.
+    #[inline]
     pub(super) fn is_done(self) -> bool {
         self.is_done
     }

@@ -3,7 +3,7 @@
 use std::{fmt, sync::Arc};
 
 use crate::support::{
-    chip, host_memory, job_time,
+    Watch, chip, host_memory, job_time,
     jobs::{context, impatient_gpu, load, patient_gpu, poke, store},
 };
 use amdgpu_layers::FaultInjector;
@@ -15,10 +15,7 @@ use amdgpu_winsys::{
     },
     heaps::{DeviceMemory, VkResult},
     uapi::{Argument, Cs},
-    winsys::{
-        Blame, Context, Deadline, Device, Errno, Error, Ip, Loss, LossReason, Syncobj, VaLookup, VaMap, WaitFor,
-        WeakBinding,
-    },
+    winsys::{Blame, Context, Deadline, Device, Errno, Error, Ip, Loss, LossReason, Syncobj, VaLookup, VaMap, WaitFor},
 };
 
 const IPS: [Ip; 3] = [Ip::Gfx, Ip::Compute, Ip::Sdma];
@@ -235,20 +232,20 @@ fn what_lost_work_used_is_given_back() {
     let gpu = impatient_gpu("navi21");
     let rig = Rig::new(&gpu, Ip::Gfx);
     let used = host_memory(&rig.device, 4096);
-    let binding: WeakBinding = used.binding().downgrade();
+    let binding = Watch::of(used.binding());
     let list = crate::support::jobs::wait_for(&rig.device, rig.queue.target(), used.address(), 1);
     let bindings = [used.binding().clone()];
     let submission = Submission { lists: &[&list], memory: &bindings, ..Submission::default() };
     let fences = [rig.queue.submit(&submission), rig.queue.submit(&submission)];
     drop((used, bindings));
-    assert!(binding.upgrade().is_some());
+    assert!(binding.is_bound());
     let [first, _behind] = fences;
     assert_eq!(told(first.unwrap().wait(job_time())), (LossReason::Hung, Blame::Guilty));
     // What was queued behind ends a moment later.
     while rig.queue.in_flight() > 0 {
         std::thread::yield_now();
     }
-    assert!(binding.upgrade().is_none());
+    assert!(!binding.is_bound());
 }
 
 /// A stream with marks: 1 is done, 2 hangs.

@@ -1,6 +1,6 @@
 //! Sets of memory that submissions share.
 
-use crate::support::{device, host_memory, host_memory_with, job_time, queue};
+use crate::support::{Watch, device, host_memory, host_memory_with, job_time, queue};
 use amdgpu_winsys::{
     cs::{self, CommandList, Keep, Stream, Submission, pm4},
     heaps::{AllocateFlags, DeviceMemory},
@@ -110,13 +110,13 @@ fn a_memory_that_left_its_set_lives_until_its_last_job_is_done() {
     set.add(gate.binding());
     set.add(memory.binding());
     let fence = queue.submit(&Submission { lists: &[&list], sets: &[&set], ..Submission::default() }).unwrap();
-    let binding = memory.binding().downgrade();
+    let binding = Watch::of(memory.binding());
     assert!(set.remove(memory.binding()));
     drop(memory);
-    assert!(binding.upgrade().is_some(), "the job still may use it");
+    assert!(binding.is_bound(), "the job still may use it");
     gate.mapping().unwrap().store_u32(0, 1).unwrap();
     assert!(fence.wait(job_time()).unwrap());
-    assert!(binding.upgrade().is_none(), "nobody remembers it");
+    assert!(!binding.is_bound(), "nobody remembers it");
 }
 
 #[test]

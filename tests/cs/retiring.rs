@@ -13,7 +13,7 @@ use std::{
 
 use crate::spy::{Seen, Spy};
 use crate::support::{
-    chip, host_memory, job_time,
+    Watch, chip, host_memory, job_time,
     jobs::{context, impatient_gpu, load, patient_gpu, store, wait_for},
     queue,
 };
@@ -26,7 +26,7 @@ use amdgpu_winsys::{
     heaps::{Backing, DeviceMemory, SparseBind, SparseRange},
     uapi::{Argument, Cs, GemClose, GemVa, VaOperation, WaitCs},
     vamgr::{GpuVa, VaRequest},
-    winsys::{Blame, Deadline, Device, GfxLevel, Ip, LossReason, Mapping, ResidencySet, Syncobj, WaitFor, WeakBinding},
+    winsys::{Blame, Deadline, Device, GfxLevel, Ip, LossReason, Mapping, ResidencySet, Syncobj, WaitFor},
 };
 use parking_lot::Mutex;
 
@@ -63,7 +63,7 @@ fn what_runs_behind_a_stopped_job_keeps_its_ibs() {
         let pool = IbPool::new(&device, IbPlacement::System, 1 << 20).unwrap();
         let at = |index: u64| memory.address().checked_add(4 * index).unwrap();
         let used = host_memory(&device, 4096);
-        let binding: WeakBinding = used.binding().downgrade();
+        let binding = Watch::of(used.binding());
         let held = gpu.hold_ring(ip, 0);
         gpu.hang_next_job_in_a_shader(ip, 0);
         let first = submit(&queue, &[&store(&device, queue.target(), at(0), 1)], &memory);
@@ -81,13 +81,13 @@ fn what_runs_behind_a_stopped_job_keeps_its_ibs() {
         let loss = first.outcome().unwrap_err().loss().unwrap();
         assert_eq!((loss.reason, loss.blame), (LossReason::Hung, Blame::Guilty), "{ip}");
         assert_eq!(queue.in_flight(), 1, "{ip}: the second is still to run");
-        assert_eq!((pool.idle_dwords(), binding.handle_count() > 0), (0, true), "{ip}");
+        assert_eq!((pool.idle_dwords(), binding.is_bound()), (0, true), "{ip}");
         let overwritten = pooled_store(&pool, queue.target(), at(2), 1);
         assert_ne!(overwritten.ibs().next().unwrap().0, ib, "{ip}");
         drop(held);
         assert!(second.wait(job_time()).unwrap());
         assert_eq!([1, 2].map(|index| load(&memory, 4 * index)), [1, 0], "{ip}");
-        assert_eq!((queue.in_flight(), binding.handle_count()), (0, 0), "{ip}");
+        assert_eq!((queue.in_flight(), binding.is_bound()), (0, false), "{ip}");
         assert!(pool.idle_dwords() > 0, "{ip}");
         queue.check().unwrap();
         assert!(first.is_signalled(), "the ring wrote its number all the same");
@@ -101,7 +101,7 @@ fn a_lost_queue_lets_go_of_what_it_used_when_the_kernel_reports_it_idle() {
     let device = Device::new(gpu.open()).unwrap();
     let queue = queue(&device, Ip::Compute, 0);
     let used = host_memory(&device, 4096);
-    let binding = used.binding().downgrade();
+    let binding = Watch::of(used.binding());
     let list = wait_for(&device, queue.target(), used.address(), 1);
     let fences = [(); 3].map(|()| submit(&queue, &[&list], &used));
     drop(used);
@@ -109,7 +109,7 @@ fn a_lost_queue_lets_go_of_what_it_used_when_the_kernel_reports_it_idle() {
         assert!(fence.wait(job_time()).unwrap_err().loss().is_some());
     }
     until("what was lost is given back", || queue.in_flight() == 0);
-    assert_eq!(binding.handle_count(), 0);
+    assert!(!binding.is_bound());
 }
 
 /// As the loss is reported, one job may still run: the kernel answers for the queue, not for the job.
@@ -315,8 +315,8 @@ struct Kept {
     queue: Queue,
     pool: IbPool,
     list: CommandList,
-    binding: WeakBinding,
-    member: WeakBinding,
+    binding: Watch,
+    member: Watch,
 }
 
 impl Kept {
@@ -328,7 +328,7 @@ impl Kept {
         let list = pooled_store(&pool, queue.target(), memory.address(), 1);
         let (set, done) = (ResidencySet::new(), Syncobj::new(&device, false).unwrap());
         assert!(set.add(member.binding()));
-        let (binding, weak) = (memory.binding().downgrade(), member.binding().downgrade());
+        let (binding, weak) = (Watch::of(memory.binding()), Watch::of(member.binding()));
         let (bindings, lists) = ([memory.binding().clone()], [&list]);
         let (sets, signals) = ([&set], [SyncPoint::binary(&done)]);
         let submission = Submission {
@@ -348,7 +348,7 @@ impl Kept {
 
     /// Memory, members of sets, and lists that are alive.
     fn alive(&self) -> (bool, bool) {
-        (self.binding.handle_count() > 0, self.member.handle_count() > 0)
+        (self.binding.is_bound(), self.member.is_bound())
     }
 }
 
@@ -390,7 +390,7 @@ fn what_a_submission_does_not_keep_is_still_there_for_the_gpu() {
         let (queue, gate, memory) =
             (queue(&device, Ip::Compute, 0), host_memory(&device, 4096), host_memory(&device, 4096));
         let (bo, at) = (memory.bo().clone(), memory.address());
-        let binding = memory.binding().downgrade();
+        let binding = Watch::of(memory.binding());
         let mut stream = Stream::new(&device, pm4::Target::compute(device.info().gfx_level), 64).unwrap();
         stream.push(&pm4::WaitRegMem::new(gate.address(), pm4::Compare::Equal, 1)).unwrap();
         stream.push(&pm4::EndOfPipe::fence(at, 7)).unwrap();
@@ -399,7 +399,7 @@ fn what_a_submission_does_not_keep_is_still_there_for_the_gpu() {
         let submission = Submission { lists: &[&list], memory: &bindings, keep, ..Submission::default() };
         let fence = queue.submit(&submission).unwrap();
         drop((bindings, memory, list));
-        assert_eq!(binding.handle_count(), 0, "{keep:?}: user space has let go of it");
+        assert!(!binding.is_bound(), "{keep:?}: user space has let go of it");
         gate.mapping().unwrap().store_u32(0, 1).unwrap();
         assert!(fence.wait(job_time()).unwrap(), "{keep:?}");
         assert_eq!(Mapping::new(&bo).unwrap().load_u32(0).unwrap(), 7, "{keep:?}");
@@ -413,15 +413,15 @@ fn a_queue_that_waits_for_points_retires() {
     let device = crate::support::device("navi21");
     let (queue, memory) = (queue(&device, Ip::Gfx, 0), host_memory(&device, 4096));
     let (list, done) = (store(&device, queue.target(), memory.address(), 1), Syncobj::new(&device, false).unwrap());
-    let binding = memory.binding().downgrade();
+    let binding = Watch::of(memory.binding());
     let (bindings, signals) = ([memory.binding().clone()], [SyncPoint::binary(&done)]);
     let submission = Submission { lists: &[&list], memory: &bindings, signals: &signals, ..Submission::default() };
     let fence = queue.submit(&submission).unwrap();
     drop((bindings, memory));
     until("the number is written", || fence.is_signalled());
-    assert!(binding.handle_count() > 0);
+    assert!(binding.is_bound());
     assert_eq!(queue.wait_points(&[(&done, 0)], WaitFor::All, job_time()).unwrap(), Some(0));
-    assert_eq!(binding.handle_count(), 0);
+    assert!(!binding.is_bound());
 }
 
 /// The kernel waits inside a submission for sync objects that nothing was submitted for; others go on meanwhile. Here it
@@ -479,14 +479,14 @@ fn dropping_a_queue_that_hangs_ends() {
     let (queue, memory, used) =
         (queue(&device, Ip::Compute, 0), host_memory(&device, 4096), host_memory(&device, 4096));
     let list = store(&device, queue.target(), memory.address(), 1);
-    let binding = used.binding().downgrade();
+    let binding = Watch::of(used.binding());
     let held = gpu.hold_ring(Ip::Compute, 0);
     let bindings = [memory.binding(), used.binding()].map(Clone::clone);
     drop(queue.submit(&Submission { lists: &[&list], memory: &bindings, ..Submission::default() }).unwrap());
     drop((used, bindings));
     // The ring is held until the drop has ended.
     drop(queue);
-    assert_eq!(binding.handle_count(), 0);
+    assert!(!binding.is_bound());
     let list = list.record_again(pm4::Target::compute(GfxLevel::Gfx10_3)).unwrap_err();
     drop(held);
     until("the job runs", || load(&memory, 0) == 1);

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::support::{CHIPS, chip, device, host_memory, job_time, queue};
+use crate::support::{CHIPS, Watch, chip, device, host_memory, job_time, queue};
 use amdgpu_layers::FaultInjector;
 use amdgpu_sim::SimKernel;
 use amdgpu_winsys::{
@@ -69,15 +69,15 @@ fn what_a_submission_uses_lives_until_its_fence() {
     stream.push(&pm4::WaitRegMem::new(gate.address(), pm4::Compare::Equal, 1)).unwrap();
     stream.push(&pm4::EndOfPipe::fence(memory.address(), 7)).unwrap();
     let list = stream.finish().unwrap();
-    let (bo, binding) = (memory.bo().clone(), memory.binding().downgrade());
+    let (bo, binding) = (memory.bo().clone(), Watch::of(memory.binding()));
     let bindings = [gate.binding().clone(), memory.binding().clone()];
     let fence = queue.submit(&Submission { lists: &[&list], memory: &bindings, ..Submission::default() }).unwrap();
     drop((list, bindings, memory));
-    assert!(binding.upgrade().is_some(), "the job is still to write there");
+    assert!(binding.is_bound(), "the job is still to write there");
     gate.mapping().unwrap().store_u32(0, 1).unwrap();
     assert!(fence.wait(job_time()).unwrap());
     assert_eq!(amdgpu_winsys::winsys::Mapping::new(&bo).unwrap().load_u32(0).unwrap(), 7);
-    assert!(binding.upgrade().is_none(), "nobody uses it any more");
+    assert!(!binding.is_bound(), "nobody uses it any more");
 }
 
 proptest! {

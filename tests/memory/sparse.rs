@@ -5,7 +5,7 @@ use std::{
     time::Duration,
 };
 
-use crate::support::{chip, device, host_memory, job_time, queue};
+use crate::support::{Watch, chip, device, host_memory, job_time, queue};
 use amdgpu_layers::{Attempt, FaultInjector};
 use amdgpu_sim::SimKernel;
 use amdgpu_winsys::{
@@ -150,12 +150,12 @@ fn bound_memory_stays_alive_and_unchanged_residents_are_not_copied() {
     let before = range.residents().snapshot();
     range.bind(&[change(2, 2, None)]).unwrap();
     assert_eq!(before, range.residents().snapshot(), "pages went, but no memory");
-    let binding = memory.binding().downgrade();
+    let binding = Watch::of(memory.binding());
     drop((memory, before));
     assert_eq!(seen_by_gpu(&queue(&device, Ip::Sdma, 0), &range), [50, 51, 0, 0, 54, 55, 56, 57]);
     range.bind(&[change(0, 8, None)]).unwrap();
     assert!(range.residents().is_empty());
-    assert!(binding.upgrade().is_none(), "nobody needs it any more");
+    assert!(!binding.is_bound(), "nobody needs it any more");
 }
 
 #[test]

@@ -9,7 +9,8 @@ use amdgpu_sim::{Profile, SimDevice, SimOptions};
 use amdgpu_winsys::{
     cs::{self, Queue},
     heaps::{self, AllocateFlags, AllocateInfo, DeviceMemory, MemoryManager, MemoryPropertyFlags, TableOptions},
-    winsys::{self, Context, Deadline, Device, Ip, Priority},
+    vamgr::{GpuVa, VaRequest},
+    winsys::{self, Binding, Context, Deadline, Device, Ip, Priority},
 };
 use serde_json::Value;
 
@@ -42,6 +43,23 @@ pub(crate) fn device(name: &str) -> Device {
 /// Far more than any job of a test needs.
 pub(crate) fn job_time() -> Deadline {
     Deadline::after(Duration::from_secs(20))
+}
+
+/// Tells whether a binding still exists, without being one of its handles: its addresses are leased exactly as long.
+#[derive(Debug)]
+pub(crate) struct Watch {
+    device: Device,
+    at: GpuVa,
+}
+
+impl Watch {
+    pub(crate) fn of(binding: &Binding) -> Self {
+        Self { device: binding.device().clone(), at: binding.address() }
+    }
+
+    pub(crate) fn is_bound(&self) -> bool {
+        self.device.addresses().allocate(VaRequest::new(1).at(self.at)).is_err()
+    }
 }
 
 /// Any error of the library.

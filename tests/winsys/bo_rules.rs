@@ -193,10 +193,12 @@ fn a_bo_that_is_bound_as_it_is_made_has_what_was_asked_for() {
         assert_eq!((binding.priority(), binding.has_guard_page()), (kept, guard_page));
         assert_eq!((binding.offset(), binding.len(), binding.flags()), (0, 8192, flags));
         assert_eq!(binding.device(), &device);
-        let weak = binding.downgrade();
-        assert_eq!((binding.handle_count(), weak.handle_count()), (1, 1));
-        assert_eq!(weak.upgrade().as_ref(), Some(&binding));
+        assert_eq!(binding.handle_count(), 1);
+        let another = binding.clone();
+        assert_eq!((&another, binding.handle_count()), (&binding, 2));
         drop(binding);
-        assert!(weak.upgrade().is_none() && weak.handle_count() == 0);
+        assert_eq!((another.handle_count(), device.addresses().leased_bytes()), (1, 8192 + 4096));
+        drop(another);
+        assert_eq!(device.addresses().leased_bytes(), 0);
     }
 }

@@ -19,5 +19,5 @@ mod lasting_refusals;
 mod objects;
 mod promises;
 mod questions;
-mod reused_host_memory;
+mod released_bindings;
 mod unwritten_answers;

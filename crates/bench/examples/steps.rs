@@ -22,7 +22,6 @@ const ROWS: [&str; 20] = [
     "submit-set-1000",
     "submit-listed-1000",
     "allocate-64K",
-    "allocate-drop-64K",
     "allocate-map-64K",
     "allocate-1000",
     "va",
@@ -67,7 +66,6 @@ fn run(row: &str, count: u32) -> Result<(), Failure> {
         "submit-set-1000" => submit(&manager, count, 1000, true),
         "submit-listed-1000" => submit(&manager, count, 1000, false),
         "allocate-64K" => allocate(&manager, count, 0, false),
-        "allocate-drop-64K" => allocate_and_drop(&manager, count),
         "allocate-map-64K" => allocate(&manager, count, 0, true),
         "allocate-1000" => allocate(&manager, count, 1000, false),
         "va" => addresses(&device, count, 0),
@@ -143,15 +141,7 @@ fn allocate(manager: &MemoryManager, count: u32, members: usize, is_mapped: bool
         if is_mapped {
             black_box(memory.map()?);
         }
-        manager.free(memory);
-    }
-    Ok(())
-}
-
-fn allocate_and_drop(manager: &MemoryManager, count: u32) -> Result<(), Failure> {
-    let info = AllocateInfo::new(0, 64 << 10);
-    for _ in 0..count {
-        drop(manager.allocate(black_box(&info))?);
+        drop(memory);
     }
     Ok(())
 }

@@ -28,7 +28,7 @@ impl QueueState {
         // From here on no lock is held: dropping resources makes ioctls, and observers may do anything.
         self.in_flight.drop_retired(&mut retired, done);
         for event in events {
-            self.device().tell(|| event);
+            self.device().notify(|| event);
         }
         match outcome {
             Ok(()) if sequence == 0 => Err(Error::EmptySubmission),

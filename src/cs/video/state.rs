@@ -126,7 +126,7 @@ impl State {
             (sequence, event)
         };
         if let Some(event) = event {
-            self.context.device().tell(|| event);
+            self.context.device().notify(|| event);
         }
         Ok(sequence)
     }

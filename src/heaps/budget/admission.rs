@@ -193,7 +193,7 @@ impl AdmissionPolicy {
 
 fn tell(device: &Device, refusal: &Refusal, refused: bool) {
     let &Refusal { size, heap, usage, most: limit, .. } = refusal;
-    device.tell(|| Event::OverCommitted { heap, size, usage, limit, refused });
+    device.notify(|| Event::OverCommitted { heap, size, usage, limit, refused });
 }
 
 #[cfg(test)]

@@ -220,7 +220,7 @@ impl BudgetMonitor {
         if last.generation == 0 || last.usage != usage {
             let SystemUsage { vram, visible_vram, gtt } = usage;
             let generation = reading.generation;
-            heaps.device.tell(|| Event::BudgetChanged { generation, vram, visible_vram, gtt });
+            heaps.device.notify(|| Event::BudgetChanged { generation, vram, visible_vram, gtt });
         }
         note_pressure(heaps, &usage, &mut asked.levels);
         Ok(reading)
@@ -234,7 +234,7 @@ impl BudgetMonitor {
         let MoveCounters { evictions, bytes_moved } = moved;
         if moved != MoveCounters::default() {
             tracing::debug!(evictions, bytes_moved, "the kernel moved memory");
-            device.tell(|| Event::Evicted { evictions, bytes_moved });
+            device.notify(|| Event::Evicted { evictions, bytes_moved });
         }
         Ok(moved)
     }
@@ -248,7 +248,7 @@ fn note_pressure(heaps: Heaps<'_>, system: &SystemUsage, levels: &mut [PressureL
         if level != *known {
             *known = level;
             tracing::debug!(heap, ?level, usage = now.usage, budget = now.budget, "memory pressure");
-            heaps.device.tell(|| Event::Pressure { heap, level, usage: now.usage, budget: now.budget });
+            heaps.device.notify(|| Event::Pressure { heap, level, usage: now.usage, budget: now.budget });
         }
     }
 }

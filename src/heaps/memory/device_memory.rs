@@ -11,7 +11,7 @@ use crate::{
     heaps::{Addressing, AllocationPlan, ExternalHandleTypes, MemoryError, Replay, UsageEntry},
     uapi::GemCreateFlags,
     vamgr::{GpuVa, VaLease, VaManager, VaRequest, VaWindow},
-    winsys::{self, Binding, Bo, BoMetadata, DeviceRef, DeviceRefs, Event, IsLent, MapOnce, Mapped, Mapping, Resident},
+    winsys::{self, Binding, Bo, BoMetadata, Device, Event, IsLent, MapOnce, Mapped, Mapping, Resident},
 };
 
 /// Alignment of ranges to flush or invalidate, in bytes: Vulkan's `nonCoherentAtomSize`.
@@ -84,45 +84,17 @@ pub struct DeviceMemory {
     // addresses, returns their lease, and closes the BO's handle if the BO has no other owner.
     mapping: MapOnce,
     binding: Binding,
-    kind: Kind,
-}
-
-/// Properties of the memory, packed into one word of 64 bits. Separate bytes, or a smaller word with padding, would be stored in
-/// parts but copied together, and the copy would wait for the stores.
-#[derive(Clone, Copy, Debug)]
-struct Kind(u64);
-
-impl Kind {
-    /// The CPU mapping is a lasting one, of the host memory that was imported.
-    const HOST_MEMORY: u64 = 1 << 16;
-    const ALWAYS_VALID: u64 = 1 << 17;
-
-    /// Packs the indices and `flags`. Vulkan has at most 32 memory types and 16 heaps, so both indices fit.
-    #[inline]
-    fn new(memory_type: u32, heap: u32, flags: u64) -> Self {
-        Self(u64::from(memory_type & 0xff | (heap & 0xff) << 8) | flags)
-    }
-
-    #[inline]
-    fn memory_type(self) -> u32 {
-        self.0 as u32 & 0xff
-    }
-
-    fn heap(self) -> u32 {
-        self.0 as u32 >> 8 & 0xff
-    }
-
-    #[inline]
-    fn has(self, flag: u64) -> bool {
-        self.0 & flag != 0
-    }
+    memory_type: u32,
+    heap: u32,
+    /// `true` if the CPU mapping is a lasting one, of the host memory that was imported.
+    is_host_memory: bool,
 }
 
 impl DeviceMemory {
     /// Notifies the observer of the new device memory.
     #[inline]
     pub(super) fn announce(&self) {
-        self.bo().device().tell(|| Event::Allocated {
+        self.bo().device().notify(|| Event::Allocated {
             handle: self.bo().handle(),
             memory_type: self.memory_type(),
             heap: self.heap(),
@@ -132,38 +104,32 @@ impl DeviceMemory {
 
     /// Allocates device memory as planned. With `reuses`, a recently freed lease is used if one fits.
     #[inline]
-    pub(super) fn new(device: &DeviceRef, plan: &AllocationPlan, reuses: bool) -> Result<Self, MemoryError> {
+    pub(super) fn new(device: &Device, plan: &AllocationPlan, reuses: bool) -> Result<Self, MemoryError> {
         let request = va_request(plan);
-        let (rested, spare) = if reuses { device.addresses().rested_with_spare(&request) } else { (None, None) };
-        let lease = match rested {
+        let cached = if reuses { device.addresses().cached(&request) } else { None };
+        let lease = match cached {
             Some(lease) => lease,
             None => lease(device.addresses(), request, plan)?,
         };
-        let binding = Binding::create(device, spare, &plan.bo, lease, plan.va_flags, plan.guard_page, plan.priority)
-            .map_err(|error| match (plan.replay, error) {
-                (Replay::At(at), source @ winsys::Error::Bind { .. }) => MemoryError::CapturedAddress { at, source },
-                (_, error) => error.into(),
+        let bo = Bo::create(device, plan.bo)?;
+        let binding =
+            Binding::owning(bo, lease, plan.va_flags, plan.guard_page, plan.priority).map_err(|error| {
+                match (plan.replay, error) {
+                    (Replay::At(at), source @ winsys::Error::Bind { .. }) => {
+                        MemoryError::CapturedAddress { at, source }
+                    }
+                    (_, error) => error.into(),
+                }
             })?;
-        let is_always_valid = plan.bo.flags.contains(GemCreateFlags::VM_ALWAYS_VALID);
-        let flags = if is_always_valid { Kind::ALWAYS_VALID } else { 0 };
-        let kind = Kind::new(plan.memory_type, plan.heap, flags);
-        Ok(Self { mapping: MapOnce::new(), binding, kind })
-    }
-
-    /// Drops the memory, and leaves its reference to the device to `shares`.
-    #[inline]
-    pub(super) fn free(self, shares: &DeviceRefs) {
-        drop(self.mapping);
-        shares.release(self.binding);
+        let &AllocationPlan { memory_type, heap, .. } = plan;
+        Ok(Self { mapping: MapOnce::new(), binding, memory_type, heap, is_host_memory: false })
     }
 
     /// Creates imported memory. `host` is the mapping of host memory, if that was imported.
     pub(super) fn imported(binding: Binding, memory_type: u32, heap: u32, host: Option<Mapping>) -> Self {
-        let is_always_valid = binding.bo().flags().contains(GemCreateFlags::VM_ALWAYS_VALID);
-        let flags = if host.is_some() { Kind::HOST_MEMORY } else { 0 };
-        let flags = flags | if is_always_valid { Kind::ALWAYS_VALID } else { 0 };
+        let is_host_memory = host.is_some();
         let mapping = host.map_or_else(MapOnce::new, MapOnce::of);
-        Self { mapping, binding, kind: Kind::new(memory_type, heap, flags) }
+        Self { mapping, binding, memory_type, heap, is_host_memory }
     }
 
     /// Returns the CPU mapping of the whole memory. The first call creates it, and threads that race get the same mapping. It
@@ -313,7 +279,7 @@ impl DeviceMemory {
     /// imported host memory. Memory that was allocated with [`EXPORTABLE`](crate::heaps::AllocateFlags::EXPORTABLE) is never always
     /// valid, see [`ResidencyPolicy`](crate::heaps::ResidencyPolicy).
     pub fn exportable_as(&self) -> ExternalHandleTypes {
-        if self.is_always_valid() || self.kind.has(Kind::HOST_MEMORY) {
+        if self.is_always_valid() || self.is_host_memory {
             return ExternalHandleTypes::empty();
         }
         ExternalHandleTypes::OPAQUE_FD | ExternalHandleTypes::DMA_BUF
@@ -361,12 +327,12 @@ impl DeviceMemory {
 
     /// Returns the index of the memory type.
     pub fn memory_type(&self) -> u32 {
-        self.kind.memory_type()
+        self.memory_type
     }
 
     /// Returns the index of the heap.
     pub fn heap(&self) -> u32 {
-        self.kind.heap()
+        self.heap
     }
 
     /// Returns the priority in submissions, 0 to 27.
@@ -382,7 +348,7 @@ impl DeviceMemory {
     /// Returns `true` if submissions need not list the memory, see [`ResidencyPolicy`](crate::heaps::ResidencyPolicy).
     #[inline]
     pub fn is_always_valid(&self) -> bool {
-        self.kind.has(Kind::ALWAYS_VALID)
+        self.bo().flags().contains(GemCreateFlags::VM_ALWAYS_VALID)
     }
 
     /// Returns the BO that provides the memory.

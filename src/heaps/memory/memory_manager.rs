@@ -20,7 +20,8 @@ use crate::{
         suballocation::Clock,
     },
     uapi::GemCreateFlags,
-    winsys::{Binding, Bo, Device, DeviceRefs, MoveCounters, ResidencySet, UserMemory, VaMap},
+    vamgr::shard::{SHARDS, own_shard},
+    winsys::{Binding, Bo, Device, MoveCounters, ResidencySet, UserMemory, VaMap},
 };
 
 /// An allocator of the memory of one device, which accounts for every allocation.
@@ -52,8 +53,8 @@ pub struct MemoryManager {
 #[derive(Debug)]
 struct ManagerState {
     device: Device,
-    /// References to the device, for allocations.
-    shares: DeviceRefs,
+    /// A handle of the device for each shard of threads, so that threads that allocate do not contend for a reference count.
+    handles: Vec<Device>,
     properties: MemoryProperties,
     residents: ResidencySet,
     policy: MemoryPolicy,
@@ -120,7 +121,7 @@ impl MemoryManager {
         let facts = MemoryFacts::try_from(device.info())?;
         let state = Arc::new(ManagerState {
             device: device.clone(),
-            shares: DeviceRefs::new(device),
+            handles: (0..SHARDS).map(|_| device.separate_handle()).collect::<Result<_, _>>()?,
             properties: MemoryProperties::new(&facts, options),
             residents: ResidencySet::new(),
             policy,
@@ -168,49 +169,30 @@ impl MemoryManager {
     /// * [`MemoryError::CapturedAddress`] if the kernel cannot bind at the address to replay;
     /// * [`MemoryError::Winsys`] if the kernel refuses.
     pub fn allocate(&self, info: &AllocateInfo) -> Result<DeviceMemory, MemoryError> {
-        // Changed in place: moving the plan right after it was stored takes longer than storing it.
-        let mut resolved = self.state.properties.resolve(info);
-        let plan = match resolved {
-            Ok(ref mut plan) => plan,
-            Err(error) => return Err(error.into()),
-        };
+        let mut plan = self.state.properties.resolve(info)?;
         if plan.bo.flags.contains(GemCreateFlags::VM_ALWAYS_VALID) {
-            self.state.policy.residency.apply(plan, &self.state.properties, self.usage_tracker());
+            self.state.policy.residency.apply(&mut plan, &self.state.properties, self.usage_tracker());
         }
         plan.va_size = plan.va_size.saturating_add(self.state.policy.gap(plan.va_alignment));
-        if self.state.device.is_heard() {
-            return self.allocate_aloud(plan);
+        if self.state.device.has_listeners() {
+            return self.allocate_traced(&plan);
         }
-        let _turn = self.admission.admit(self.heaps(), &self.monitor, plan.heap, plan.bo.size)?;
-        DeviceMemory::new(self.state.shares.share(), plan, !self.state.policy.guard_gaps)
+        self.allocate_as(&plan)
     }
 
-    /// Frees device memory (`vkFreeMemory`). Dropping the memory has the same effect; this call takes less time if the memory was
-    /// the last owner of its [binding](DeviceMemory::binding), because the manager reuses the memory's reference to the device for
-    /// its next allocation. Memory of another manager is freed as well.
-    ///
-    /// ```
-    /// # use amdgpu_winsys::{heaps::{AllocateInfo, MemoryManager, TableOptions}, winsys::Device};
-    /// # let kernel = amdgpu_sim::SimKernel::open(amdgpu_sim::profile("navi21").ok_or("no such chip")?);
-    /// # let device = Device::new(kernel)?;
-    /// let manager = MemoryManager::new(&device, &TableOptions::default())?;
-    /// let memory = manager.allocate(&AllocateInfo::new(0, 4096))?;
-    /// manager.free(memory);
-    /// assert_eq!(manager.usage_tracker().usage().total(), 0);
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
+    /// Allocates as planned, if the admission policy permits it.
     #[inline]
-    pub fn free(&self, memory: DeviceMemory) {
-        memory.free(&self.state.shares);
+    fn allocate_as(&self, plan: &AllocationPlan) -> Result<DeviceMemory, MemoryError> {
+        let _turn = self.admission.admit(self.heaps(), &self.monitor, plan.heap, plan.bo.size)?;
+        let device = self.state.handles.get(own_shard()).unwrap_or(&self.state.device);
+        DeviceMemory::new(device, plan, !self.state.policy.guard_gaps)
     }
 
     /// Allocates and notifies the observer.
     #[cold]
-    fn allocate_aloud(&self, plan: &AllocationPlan) -> Result<DeviceMemory, MemoryError> {
+    fn allocate_traced(&self, plan: &AllocationPlan) -> Result<DeviceMemory, MemoryError> {
         let span = tracing::trace_span!("allocate", size = plan.bo.size, memory_type = plan.memory_type).entered();
-        let turn = self.admission.admit(self.heaps(), &self.monitor, plan.heap, plan.bo.size)?;
-        let memory = DeviceMemory::new(self.state.shares.share(), plan, !self.state.policy.guard_gaps)?;
-        drop(turn);
+        let memory = self.allocate_as(plan)?;
         memory.announce();
         // Leave the span while the memory has an owner: a subscriber may panic.
         drop(span);

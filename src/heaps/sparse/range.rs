@@ -189,7 +189,7 @@ impl SparseRange {
         let outcome = changed.try_for_each(|change| change);
         drop(bound);
         for event in events {
-            self.device().tell(|| event);
+            self.device().notify(|| event);
         }
         drop(gone);
         outcome.map(|()| merged.len())

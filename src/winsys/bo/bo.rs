@@ -4,7 +4,7 @@ use amdgpu_hw::num::wide;
 use triomphe::{Arc, UniqueArc};
 
 use super::{
-    handle::{Closed, Handle},
+    handle::Handle,
     request::{BoRequest, PAGE_SIZE},
 };
 use crate::host_memory::unique;
@@ -13,8 +13,9 @@ use crate::uapi::{
     GemOp, GemWaitIdle,
 };
 use crate::winsys::{
-    Deadline, Device, DeviceRef, Error, Event, Result, UsageEntry, answers,
+    Deadline, Device, Error, Event, Result, UsageEntry, answers,
     kernel::{send, send_raw},
+    release::Release,
 };
 
 /// The kernel's record of a BO's creation.
@@ -90,38 +91,29 @@ impl Bo {
     /// * [`Error::BoRule`] if the request breaks a rule of every kernel ([`BoRequest::check`]); no request is made.
     /// * [`Error::HostMemory`] if host memory is exhausted; no request is made.
     /// * [`Error::CreateBo`] if the kernel refuses the request, with `ENOMEM` if no allowed domain has room.
-    pub fn create(device: &Device, request: BoRequest) -> Result<Self> {
-        Self::create_with(DeviceRef::new(device).map_err(|error| error.of("a BO"))?, &request)
-    }
-
-    /// Allocates a BO that holds `device`.
     #[inline]
-    pub(crate) fn create_with(device: DeviceRef, request: &BoRequest) -> Result<Self> {
-        let mut state = BoState::blank()?;
-        state.create(device, request)?;
+    pub fn create(device: &Device, request: BoRequest) -> Result<Self> {
+        let mut state = BoState::blank(device)?;
+        let raw = ask(device, &request)?;
+        let BoRequest { size, domains, flags, .. } = request;
+        state.own(raw, size.next_multiple_of(PAGE_SIZE), domains, flags); // the request was checked
+        if device.has_listeners() {
+            state.announce();
+        }
         Ok(Self(state.shareable()))
     }
 
-    /// Allocates another BO in the host memory of this one, which was [closed](Self::close).
+    /// Closes the GEM handle before the BO is dropped, if nothing else refers to the BO and it was neither shared nor named. Returns
+    /// the outcome, which the caller [reports](Self::report_closed).
     #[inline]
-    pub(in crate::winsys) fn recreate(&mut self, device: DeviceRef, request: &BoRequest) -> Result<()> {
-        match Arc::get_mut(&mut self.0) {
-            Some(state) => state.create(device, request),
-            None => Self::create_with(device, request).map(|bo| *self = bo),
-        }
+    pub(in crate::winsys) fn close_unshared(&mut self) -> Option<Release> {
+        Arc::get_mut(&mut self.0).and_then(|state| state.handle.close_unshared())
     }
 
-    /// Returns `true` if [closing](Self::close) the BO would return its device.
+    /// Reports the outcome of [`close_unshared`](Self::close_unshared) to listeners.
     #[inline]
-    pub(in crate::winsys) fn is_plain(&self) -> bool {
-        self.0.is_unique() && self.0.handle.is_plain()
-    }
-
-    /// Closes the BO if this is its only handle. Returns the device if another BO can be [allocated](Self::recreate) in its host
-    /// memory.
-    #[inline]
-    pub(in crate::winsys) fn close(&mut self) -> Option<Closed> {
-        Arc::get_mut(&mut self.0).and_then(|state| state.handle.close())
+    pub(in crate::winsys) fn report_closed(&self, closed: Release) {
+        self.0.handle.report_closed(closed);
     }
 
     /// Returns the GEM handle, which is valid in the device's open file.
@@ -214,31 +206,18 @@ impl Bo {
 impl BoState {
     /// Allocates the host memory of a BO, before its GEM handle exists.
     #[inline]
-    pub(super) fn blank() -> Result<UniqueArc<Self>> {
-        let blank =
-            Self { handle: Handle::blank(), size: 0, domains: GemDomain::empty(), flags: GemCreateFlags::empty() };
+    pub(super) fn blank(device: &Device) -> Result<UniqueArc<Self>> {
+        let handle = Handle::blank(device.clone());
+        let blank = Self { handle, size: 0, domains: GemDomain::empty(), flags: GemCreateFlags::empty() };
         unique(blank).map_err(|error| error.of("a BO"))
-    }
-
-    /// Allocates a BO in a blank state.
-    #[inline]
-    fn create(&mut self, device: DeviceRef, request: &BoRequest) -> Result<()> {
-        let is_heard = device.is_heard();
-        let raw = ask(&device, request)?;
-        let &BoRequest { size, domains, flags, .. } = request;
-        self.own(device, raw, size.next_multiple_of(PAGE_SIZE), domains, flags); // the request was checked
-        if is_heard {
-            self.announce();
-        }
-        Ok(())
     }
 
     /// Stores a handle without any other owner in a blank state, and charges it. Observers are not told: see
     /// [`announce`](Self::announce).
     #[inline]
-    pub(super) fn own(&mut self, device: DeviceRef, raw: u32, size: u64, domains: GemDomain, flags: GemCreateFlags) {
-        let entry = device.usage_tracker().enter_bo(domains, flags, size);
-        self.handle.open(device, raw, entry);
+    pub(super) fn own(&mut self, raw: u32, size: u64, domains: GemDomain, flags: GemCreateFlags) {
+        let entry = self.handle.device().usage_tracker().enter_bo(domains, flags, size);
+        self.handle.open(raw, entry);
         (self.size, self.domains, self.flags) = (size, domains, flags);
     }
 
@@ -247,7 +226,7 @@ impl BoState {
     pub(super) fn announce(&self) {
         let &Self { ref handle, size, domains, flags } = self;
         tracing::trace!(handle = handle.raw(), size, ?domains, ?flags, "BO opened");
-        handle.device().tell(|| Event::BoOpened { handle: handle.raw(), size, domains, flags });
+        handle.device().notify(|| Event::BoOpened { handle: handle.raw(), size, domains, flags });
     }
 }
 

@@ -53,7 +53,7 @@ impl Bo {
     /// ```
     pub unsafe fn from_handle(device: &Device, handle: u32, ownership: HandleOwnership) -> Result<Self> {
         let info = super::bo::create_info(device, handle)?;
-        let blank = BoState::blank()?;
+        let blank = BoState::blank(device)?;
         let shared = SharedRoom::new(device).map_err(|error| error.of("a BO"))?;
         let handle = device.shared_handles().adopt(shared, handle, ownership).map_err(|error| error.of("a BO"))?;
         Self::shared(blank, device, handle, info)

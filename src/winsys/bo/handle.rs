@@ -9,15 +9,13 @@ use std::{
     },
 };
 
-use once_cell::race::OnceBox;
-
 use super::shared_handles::{Entry, SharedHandles};
 use crate::{
     host_memory::{ArcRoom, BoxRoom, NoHostMemory},
     sync::{Mutex, OnceLock},
     uapi::{Argument, GemClose},
     winsys::{
-        Device, DeviceRef, Error, Event, HandleOwnership, UsageEntry,
+        Device, Error, Event, HandleOwnership, UsageEntry,
         kernel::send_quietly,
         release::{Release, release},
     },
@@ -30,22 +28,16 @@ use crate::{
 /// to a [`SharedHandle`], which later imports of the same BO find.
 #[derive(Debug)]
 pub(super) struct Handle {
-    /// `None` if the share is blank: before the handle exists, and after it was closed.
-    device: Option<DeviceRef>,
+    device: Device,
     raw: u32,
+    /// `false` before the handle exists, and after it was closed.
+    is_open: bool,
     /// `true` if this share was imported or adopted.
     is_imported: bool,
     /// The BO's charge, unless the handle is shared.
     entry: Option<UsageEntry>,
     /// Allocated on demand, because most BOs are never shared or named.
-    rare: OnceBox<Rare>,
-}
-
-/// The device of a BO that was given up.
-pub(in crate::winsys) struct Closed {
-    pub(in crate::winsys) device: DeviceRef,
-    /// `true` if the kernel has closed the handle.
-    pub(in crate::winsys) is_done: bool,
+    rare: OnceLock<Box<Rare>>,
 }
 
 /// State that few BOs have.
@@ -59,47 +51,45 @@ struct Rare {
 impl Handle {
     /// Creates a share without a handle.
     #[inline]
-    pub(super) const fn blank() -> Self {
-        Self { device: None, raw: 0, is_imported: false, entry: None, rare: OnceBox::new() }
+    pub(super) fn blank(device: Device) -> Self {
+        Self { device, raw: 0, is_open: false, is_imported: false, entry: None, rare: OnceLock::new() }
     }
 
     /// Stores a handle that GEM_CREATE or GEM_USERPTR returned, and that has no other owner, in a blank share.
     #[inline]
-    pub(super) fn open(&mut self, device: DeviceRef, raw: u32, entry: Option<UsageEntry>) {
-        self.raw = raw;
-        self.entry = entry;
-        self.device = Some(device);
+    pub(super) fn open(&mut self, raw: u32, entry: Option<UsageEntry>) {
+        (self.raw, self.entry, self.is_open) = (raw, entry, true);
     }
 
-    /// Returns `true` if the share was neither shared nor named.
+    /// Closes the handle early if it was neither shared nor named, and returns the outcome, which the caller
+    /// [reports](Self::report_closed); `None` if it was.
     #[inline]
-    pub(super) fn is_plain(&self) -> bool {
-        self.rare.get().is_none()
+    pub(super) fn close_unshared(&mut self) -> Option<Release> {
+        (self.is_open && self.rare.get().is_none()).then(|| self.close())
     }
 
-    /// Gives the share up, and closes the handle if this was the last one. Returns the device if the share is blank now and can be
-    /// [opened](Self::open) again.
+    /// Closes a handle with no other owner. Listeners are not told: see [`report_closed`](Self::report_closed).
     #[inline]
-    pub(super) fn close(&mut self) -> Option<Closed> {
-        let is_plain = self.is_plain();
-        let device = self.device.take()?;
-        let mut is_done = false;
-        if self.shared().is_none() {
-            let closed = close(&device, self.raw);
-            is_done = closed.is_done();
-            if let Some(entry) = self.entry {
-                device.usage_tracker().remove(entry);
-            }
-            tell(&device, self.raw, closed);
+    fn close(&mut self) -> Release {
+        self.is_open = false;
+        let closed = close(&self.device, self.raw);
+        if let Some(entry) = self.entry {
+            self.device.usage_tracker().remove(entry);
         }
-        is_plain.then_some(Closed { device, is_done })
+        closed
+    }
+
+    /// Reports that the handle was closed.
+    #[inline]
+    pub(super) fn report_closed(&self, closed: Release) {
+        report_closed(&self.device, self.raw, closed);
     }
 
     fn imported(shared: Arc<SharedHandle>, room: BoxRoom<Rare>) -> Self {
         let (device, raw) = (shared.device.clone(), shared.raw);
         room.give_back();
-        let rare = Rare { shared: shared.into(), name: Mutex::default() };
-        Self { device: Some(device), raw, is_imported: true, entry: None, rare: OnceBox::with_value(Box::new(rare)) }
+        let rare = Box::new(Rare { shared: shared.into(), name: Mutex::default() });
+        Self { device, raw, is_open: true, is_imported: true, entry: None, rare: rare.into() }
     }
 
     pub(super) const fn is_imported(&self) -> bool {
@@ -142,23 +132,25 @@ impl Handle {
     }
 
     #[inline]
-    pub(super) fn device(&self) -> &DeviceRef {
-        // PANIC: a BO is opened before it is returned, and closed only by its last owner's drop.
-        self.device.as_ref().expect("a BO is open")
+    pub(super) fn device(&self) -> &Device {
+        &self.device
     }
 }
 
 impl Drop for Handle {
     #[inline]
     fn drop(&mut self) {
-        self.close();
+        if self.is_open && self.shared().is_none() {
+            let closed = self.close();
+            self.report_closed(closed);
+        }
     }
 }
 
 /// A GEM handle that several BOs of this process may share.
 #[derive(Debug)]
 pub(super) struct SharedHandle {
-    device: DeviceRef,
+    device: Device,
     raw: u32,
     /// The generation of its entry in the device's table.
     generation: u64,
@@ -176,7 +168,7 @@ impl Drop for SharedHandle {
             self.device.usage_tracker().remove(entry);
         }
         if let Some(closed) = closed {
-            tell(&self.device, self.raw, closed);
+            report_closed(&self.device, self.raw, closed);
         }
     }
 }
@@ -185,12 +177,12 @@ impl Drop for SharedHandle {
 pub(super) struct SharedRoom {
     handle: ArcRoom<SharedHandle>,
     rare: BoxRoom<Rare>,
-    device: DeviceRef,
+    device: Device,
 }
 
 impl SharedRoom {
     pub(super) fn new(device: &Device) -> Result<Self, NoHostMemory> {
-        Ok(Self { handle: ArcRoom::new()?, rare: BoxRoom::new()?, device: DeviceRef::new(device)? })
+        Ok(Self { handle: ArcRoom::new()?, rare: BoxRoom::new()?, device: device.clone() })
     }
 }
 
@@ -245,7 +237,7 @@ impl SharedHandles {
         &self,
         table: &mut HashMap<u32, Entry>,
         room: ArcRoom<SharedHandle>,
-        device: DeviceRef,
+        device: Device,
         raw: u32,
         entry: OnceLock<Option<UsageEntry>>,
     ) -> Arc<SharedHandle> {
@@ -277,10 +269,10 @@ fn close(device: &Device, raw: u32) -> Release {
 
 /// Reports that a handle was closed, after it has left the table and the usage tracker.
 #[inline]
-fn tell(device: &Device, raw: u32, closed: Release) {
+fn report_closed(device: &Device, raw: u32, closed: Release) {
     if closed.is_done() {
         tracing::trace!(handle = raw, "BO closed");
-        device.tell(|| Event::BoClosed { handle: raw });
+        device.notify(|| Event::BoClosed { handle: raw });
     }
     closed.report(GemClose::NAME, raw);
 }

@@ -12,6 +12,7 @@ mod shared_handles;
 mod tiling;
 mod userptr;
 
+pub(super) use self::shared_handles::SharedHandles;
 pub use self::{
     bo::{Bo, BoCreateInfo},
     metadata::{BoMetadata, BoWords},
@@ -21,4 +22,3 @@ pub use self::{
     tiling::{Gfx12Tiling, LegacyTiling, SwizzleTiling, Tiling, TilingFieldError},
     userptr::UserMemory,
 };
-pub(super) use self::{handle::Closed, shared_handles::SharedHandles};

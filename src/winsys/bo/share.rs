@@ -55,7 +55,7 @@ impl Bo {
                 .and_then(|()| answers::handle(argument.handle))
                 .map_err(|errno| Error::Descriptor { request: "PRIME_FD_TO_HANDLE", fd, errno })
         };
-        let blank = BoState::blank()?;
+        let blank = BoState::blank(device)?;
         let shared = SharedRoom::new(device).map_err(|error| error.of("a BO"))?;
         let handle = device.shared_handles().import(shared, import)?;
         let info = super::bo::create_info(device, handle.raw())?;

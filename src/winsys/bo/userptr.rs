@@ -10,7 +10,7 @@ use super::{
 };
 use crate::{
     uapi::{Argument, GemCreateFlags, GemDomain, GemUserptr, UserptrFlags},
-    winsys::{BoRuleError, Device, DeviceRef, Error, Result, answers, kernel::send_raw},
+    winsys::{BoRuleError, Device, Error, Result, answers, kernel::send_raw},
 };
 
 /// A range of this process's memory for [`Bo::from_user_memory`].
@@ -88,14 +88,14 @@ impl Bo {
         if len == 0 {
             return Err(Error::BoRule { size: len, domains, flags, rule: BoRuleError::ZeroSize });
         }
-        let (mut blank, device_ref) = (BoState::blank()?, DeviceRef::new(device).map_err(|error| error.of("a BO"))?);
+        let mut blank = BoState::blank(device)?;
         let mut argument = GemUserptr { addr: start, size: len, flags: memory.flags().bits(), handle: 0 };
         // SAFETY: the kernel follows `addr` only to look the pages up. The caller guarantees that the GPU may later write
         // there.
         let asked = unsafe { send_raw(device.kernel(), GemUserptr::REQUEST, &mut argument) };
         let handle = asked.and_then(|()| answers::handle(argument.handle));
         let handle = handle.map_err(|errno| Error::Ioctl { request: GemUserptr::NAME, errno })?;
-        blank.own(device_ref, handle, len, domains, flags);
+        blank.own(handle, len, domains, flags);
         blank.announce();
         Ok(Self(blank.shareable()))
     }

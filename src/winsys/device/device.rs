@@ -1,23 +1,18 @@
 //! The device: a GPU through one open file.
 
-use std::{
-    os::fd::BorrowedFd,
-    path::Path,
-    sync::{
-        Arc,
-        atomic::{AtomicBool, Ordering},
-    },
-};
+use std::{os::fd::BorrowedFd, path::Path, sync::Arc};
 
 use parking_lot::Mutex;
 
 use super::{
     claim::Claim,
+    device_options::DeviceOptions,
     query::{info, info_bytes, read_registers, version},
 };
 use crate::{
+    host_memory::unique,
     uapi::{GpuvmFault, MemoryInfo, query},
-    vamgr::{GpuVa, VaLease, VaManager},
+    vamgr::{GpuVa, VaLease, VaManager, shard::CachePadded},
     winsys::{
         BoHistory, Error, Event, GpuInfo, Kernel, Observer, OpenFile, PageFault, RenderNode, Result, UsageTracker,
         VaMap, bo::SharedHandles, watch::observer::tell,
@@ -53,7 +48,11 @@ use crate::{
 /// # Ok(()) }
 /// ```
 #[derive(Clone)]
-pub struct Device(Arc<OpenDevice>);
+pub struct Device(
+    /// The inner reference is to the state that all handles of the device share. The outer one counts the clones of this handle, in
+    /// a cache line of its own: see [`Device::separate_handle`].
+    triomphe::Arc<CachePadded<Arc<OpenDevice>>>,
+);
 
 /// The state that all handles of a device share.
 struct OpenDevice {
@@ -64,11 +63,11 @@ struct OpenDevice {
     addresses: VaManager,
     shared_handles: SharedHandles,
     tracker: UsageTracker,
-    /// Leases whose addresses the kernel refused to unmap.
-    stranded: Mutex<Vec<VaLease>>,
+    /// Leases whose addresses the kernel refused to unmap, kept until the file is closed.
+    leaked: Mutex<Vec<VaLease>>,
     observer: Option<Box<dyn Observer>>,
-    /// `true` if closing the only handle of a BO stands for unbinding it.
-    unbinds_by_closing: AtomicBool,
+    /// See [`DeviceOptions::unbind_by_closing`].
+    unbinds_by_closing: bool,
     /// The number of users of a reserved VMID. The kernel keeps one reservation for each file and does not count.
     vmid_users: Mutex<usize>,
     /// `true` if a context exists whose id is also the value of an unwritten answer.
@@ -84,7 +83,7 @@ impl std::fmt::Debug for Device {
 /// Two handles are equal if they refer to the same device.
 impl PartialEq for Device {
     fn eq(&self, other: &Self) -> bool {
-        Arc::ptr_eq(&self.0, &other.0)
+        Arc::ptr_eq(&self.0.0, &other.0.0)
     }
 }
 
@@ -111,7 +110,7 @@ impl Device {
     /// * [`Error::Addresses`] if the kernel reports impossible address ranges;
     /// * the errors of [`GpuInfo::query`].
     pub fn new(kernel: impl Kernel + 'static) -> Result<Self> {
-        Self::bring_up(kernel, None)
+        Self::with_options(kernel, DeviceOptions::default())
     }
 
     /// Creates a device like [`Device::new`], with an observer that receives the events of the device's objects.
@@ -131,42 +130,78 @@ impl Device {
     ///
     /// The errors of [`Device::new`].
     pub fn with_observer(kernel: impl Kernel + 'static, observer: impl Observer + 'static) -> Result<Self> {
-        Self::bring_up(kernel, Some(Box::new(observer)))
+        let observer: Option<Box<dyn Observer>> = Some(Box::new(observer));
+        Self::with_options(kernel, DeviceOptions { observer, ..DeviceOptions::default() })
     }
 
-    fn bring_up(kernel: impl Kernel + 'static, observer: Option<Box<dyn Observer>>) -> Result<Self> {
+    /// Creates a device like [`Device::new`], with options.
+    ///
+    /// # Errors
+    ///
+    /// The errors of [`Device::new`].
+    pub fn with_options(kernel: impl Kernel + 'static, options: DeviceOptions) -> Result<Self> {
+        let DeviceOptions { observer, unbind_by_closing: unbinds_by_closing } = options;
         let span = tracing::debug_span!("bring-up").entered();
         let claim = Claim::new(kernel.open_file())?;
         let info = GpuInfo::query(&kernel)?;
         tracing::info!(chip = info.chip_name(), driver = ?info.driver, "opened");
         let addresses = VaManager::with_replay_windows(&info.address_limits())?;
         let tracker = UsageTracker::new(info.memory.gart_page.into());
-        let device = Self(Arc::new(OpenDevice {
+        let device = Self(triomphe::Arc::new(CachePadded(Arc::new(OpenDevice {
             _claim: claim,
             kernel: Box::new(kernel),
             info,
             addresses,
             shared_handles: SharedHandles::default(),
             tracker,
-            stranded: Mutex::default(),
+            leaked: Mutex::default(),
             observer,
-            unbinds_by_closing: AtomicBool::new(false),
+            unbinds_by_closing,
             vmid_users: Mutex::new(0),
             has_ambiguous_context: Mutex::new(false),
-        }));
+        }))));
         // The span ends after the device has an owner, because a subscriber of traces may panic.
         drop(span);
         Ok(device)
     }
 
+    /// Returns another handle of the same device, with a reference count of its own.
+    ///
+    /// Every object holds a clone of the handle that it was created with, so threads that create and drop many objects contend for
+    /// the reference count if they use clones of one handle. With a separate handle for each, they do not.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::HostMemory`] if host memory is exhausted.
+    ///
+    /// ```
+    /// use amdgpu_winsys::winsys::Device;
+    ///
+    /// let device = Device::new(amdgpu_sim::SimKernel::open(amdgpu_sim::profile("navi21").ok_or("no such chip")?))?;
+    /// let worker = device.separate_handle()?;
+    /// assert_eq!(device, worker);
+    /// drop(device); // `worker` keeps it open
+    /// worker.ping()?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn separate_handle(&self) -> Result<Self> {
+        let handle = unique(CachePadded(Arc::clone(&self.0.0))).map_err(|error| error.of("a handle of a device"))?;
+        Ok(Self(handle.shareable()))
+    }
+
+    #[inline]
+    fn state(&self) -> &OpenDevice {
+        &self.0.0
+    }
+
     /// Returns the properties of the GPU.
     pub fn info(&self) -> &GpuInfo {
-        &self.0.info
+        &self.state().info
     }
 
     /// Returns the kernel that the device makes its requests to.
     pub fn kernel(&self) -> &dyn Kernel {
-        &*self.0.kernel
+        &*self.state().kernel
     }
 
     /// Returns the descriptor of the device's open file; `None` for a kernel inside the process, such as the simulator.
@@ -184,7 +219,7 @@ impl Device {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn as_fd(&self) -> Option<BorrowedFd<'_>> {
-        match self.0.kernel.open_file() {
+        match self.state().kernel.open_file() {
             OpenFile::Descriptor(fd) => Some(fd),
             _ => None,
         }
@@ -249,7 +284,7 @@ impl Device {
     /// Returns the address of the shared state, which no other device has while this one exists.
     #[inline]
     pub(crate) fn address(&self) -> usize {
-        Arc::as_ptr(&self.0).addr()
+        Arc::as_ptr(&self.0.0).addr()
     }
 
     /// Queries the sizes and the current usage of the memory pools, for all processes together.
@@ -315,92 +350,73 @@ impl Device {
 
     /// Returns the allocator of GPU virtual addresses in the address space of the device's file.
     pub fn addresses(&self) -> &VaManager {
-        &self.0.addresses
+        &self.state().addresses
     }
 
     /// Returns the usage tracker of the device, which counts the memory of every BO.
     pub fn usage_tracker(&self) -> &UsageTracker {
-        &self.0.tracker
+        &self.state().tracker
     }
 
     /// Returns the map of the bound addresses; `None` if the device's observer neither is nor contains a [`VaMap`].
     pub fn va_map(&self) -> Option<&VaMap> {
-        self.0.observer.as_ref()?.va_map()
+        self.state().observer.as_ref()?.va_map()
     }
 
     /// Returns the history of the device's BOs; `None` if the device's observer neither is nor contains a [`BoHistory`].
     pub fn history(&self) -> Option<&BoHistory> {
-        self.0.observer.as_ref()?.history()
+        self.state().observer.as_ref()?.history()
     }
 
     /// Keeps addresses allocated for the rest of the device's life, because the page tables may still map them.
-    pub(in crate::winsys) fn strand(&self, lease: VaLease) {
+    #[cold]
+    pub(in crate::winsys) fn leak(&self, lease: VaLease) {
         let range = lease.range();
-        self.0.stranded.lock().push(lease);
+        let mut leaked = self.state().leaked.lock();
+        if leaked.try_reserve(1).is_ok() {
+            leaked.push(lease);
+        } else {
+            // Not even the end of the device frees these addresses.
+            std::mem::forget(lease);
+        }
+        drop(leaked);
         let (start, len) = (range.start(), range.len());
-        tracing::error!(%start, len, "addresses lost: the kernel refused to unbind them");
+        tracing::error!(%start, len, "addresses leaked: the kernel refused to unbind them");
     }
 
     /// Reports an event to the observer. Without an observer, `event` is not called.
     #[inline]
-    pub(crate) fn tell(&self, event: impl FnOnce() -> Event) {
-        tell(self.0.observer.as_deref(), event);
+    pub(crate) fn notify(&self, event: impl FnOnce() -> Event) {
+        tell(self.state().observer.as_deref(), event);
     }
 
     /// Returns `true` if the device has an observer.
     #[inline]
     pub(crate) fn is_observed(&self) -> bool {
-        self.0.observer.is_some()
+        self.state().observer.is_some()
     }
 
-    /// Makes the release of a binding rely on the kernel, from now on: closing the only handle of a BO also removes its bindings from
-    /// the page tables (Linux 6.12 `amdgpu_gem.c`, `amdgpu_gem_object_close`), so the request that unbinds it first is left out. An
-    /// allocation and its release then take three requests instead of four.
-    ///
-    /// Without this call, memory is unbound before its handle is closed, as RADV does. It is also unbound first if the device has an
-    /// observer, or the BO has other handles, a name, or was exported or imported. Nobody may open a second handle of a BO in the
-    /// device's file past the library (GEM_FLINK and GEM_OPEN), because the bindings would then remain.
-    ///
-    /// ```
-    /// use amdgpu_winsys::{
-    ///     heaps::{AllocateInfo, MemoryManager, MemoryUsage, TableOptions},
-    ///     winsys::Device,
-    /// };
-    ///
-    /// # let device = Device::new(amdgpu_sim::SimKernel::open(amdgpu_sim::profile("navi21").ok_or("no such chip")?))?;
-    /// device.unbind_by_closing();
-    /// let manager = MemoryManager::new(&device, &TableOptions::default())?;
-    /// let upload = manager.properties().type_for(MemoryUsage::Upload).ok_or("no such type")?;
-    /// drop(manager.allocate(&AllocateInfo::new(upload, 4096))?);
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    pub fn unbind_by_closing(&self) {
-        self.0.unbinds_by_closing.store(true, Ordering::Relaxed);
-    }
-
+    /// Returns `true` if closing the only handle of a BO stands for unbinding it, see [`DeviceOptions::unbind_by_closing`].
     #[inline]
     pub(in crate::winsys) fn unbinds_by_closing(&self) -> bool {
-        self.0.unbinds_by_closing.load(Ordering::Relaxed)
+        self.state().unbinds_by_closing
     }
 
     /// Returns `true` if events have a listener: an observer, or possibly a subscriber of traces.
-    ///
-    /// Callers check this before they create an object, because reading the new object for an event would stall on the
-    /// stores that initialize it.
     #[inline]
-    pub(crate) fn is_heard(&self) -> bool {
+    pub(crate) fn has_listeners(&self) -> bool {
         self.is_observed() || tracing::level_enabled!(tracing::Level::TRACE)
     }
 
     pub(in crate::winsys) fn vmid_users(&self) -> &Mutex<usize> {
-        &self.0.vmid_users
+        &self.state().vmid_users
     }
 
     pub(in crate::winsys) fn has_ambiguous_context(&self) -> &Mutex<bool> {
-        &self.0.has_ambiguous_context
+        &self.state().has_ambiguous_context
     }
 
     pub(in crate::winsys) fn shared_handles(&self) -> &SharedHandles {
-        &self.0.shared_handles
+        &self.state().shared_handles
     }
 }

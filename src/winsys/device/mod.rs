@@ -3,7 +3,7 @@
 #[expect(unsafe_code, reason = "fcntl and kcmp compare descriptors")]
 mod claim;
 mod device;
-mod device_ref;
+mod device_options;
 mod driver_version;
 mod gpu_info;
 mod node;
@@ -14,9 +14,10 @@ mod questions;
 mod render_node;
 mod shader_resources;
 
+pub(crate) use self::gpu_info::installed_vram;
 pub use self::{
     device::Device,
-    device_ref::DeviceRefs,
+    device_options::DeviceOptions,
     driver_version::{DriverVersion, MINIMUM_MINOR},
     gpu_info::{
         CacheSizes, Capabilities, DevInfoAnswer, Firmware, GpuInfo, IpBlock, IpVersion, MemorySizes, RawInfo,
@@ -30,4 +31,3 @@ pub use self::{
         WaveLimits,
     },
 };
-pub(crate) use self::{device_ref::DeviceRef, gpu_info::installed_vram};

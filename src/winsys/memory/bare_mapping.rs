@@ -95,12 +95,12 @@ impl Bo {
 
 /// Reports a mapping to the observer, once it has an owner.
 pub(super) fn tell_mapped(bo: &Bo, base: NonNull<u8>) {
-    bo.device().tell(|| Event::Mapped { handle: bo.handle(), base: base.addr().get(), len: bytes(bo) });
+    bo.device().notify(|| Event::Mapped { handle: bo.handle(), base: base.addr().get(), len: bytes(bo) });
 }
 
 /// Reports to the observer that a mapping is gone, after its owner has forgotten it.
 pub(super) fn tell_unmapped(bo: &Bo, base: NonNull<u8>) {
-    bo.device().tell(|| Event::Unmapped { handle: bo.handle(), base: base.addr().get(), len: bytes(bo) });
+    bo.device().notify(|| Event::Unmapped { handle: bo.handle(), base: base.addr().get(), len: bytes(bo) });
 }
 
 /// Unmaps the mapping at `base`. If that succeeds, calls `forget`, which clears the owner's record, and then tells the

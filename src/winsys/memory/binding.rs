@@ -1,18 +1,14 @@
 //! Mappings of BOs in the GPU's page tables.
 
-use std::{
-    ptr,
-    sync::{Arc, Weak, atomic::Ordering::Relaxed},
-};
+use std::sync::atomic::Ordering::Relaxed;
 
-use super::{
-    binding_ref::BindingRef,
-    binding_state::{BindingState, Part, bind, operate, room, tell_bound},
-};
+use triomphe::Arc;
+
+use super::binding_state::{BindingState, Part};
 use crate::{
-    uapi::{VaFlags, VaOperation},
-    vamgr::{GpuVa, SpareObject, VaLease},
-    winsys::{Bo, BoRequest, Device, DeviceRef, Error, PAGE_SIZE, Result},
+    uapi::VaFlags,
+    vamgr::{GpuVa, VaLease},
+    winsys::{Bo, Device, Error, PAGE_SIZE, Result},
 };
 
 /// A mapping of a BO, or part of one, in the GPU's page tables, at the addresses of a lease.
@@ -37,47 +33,20 @@ use crate::{
 /// let bo = Bo::create(&device, request)?;
 /// let lease = device.addresses().allocate(VaRequest::new(bo.size()).aligned(1 << 16))?;
 /// let binding = Binding::new(&bo, lease, VaFlags::READABLE | VaFlags::WRITEABLE).map_err(|(_lease, error)| error)?;
-/// let (submitted, watched) = (binding.clone(), binding.downgrade());
+/// let (submitted, leased) = (binding.clone(), device.addresses().leased_bytes());
 /// drop(binding);
-/// assert_eq!(watched.handle_count(), 1); // the submission keeps the memory bound
+/// assert_eq!(submitted.handle_count(), 1); // the submission keeps the memory bound
 /// drop(submitted);
-/// assert!(watched.upgrade().is_none());
+/// assert_eq!(device.addresses().leased_bytes(), leased - (1 << 20));
 /// # Ok(()) }
 /// ```
 #[derive(Clone, Debug)]
-pub struct Binding(BindingRef);
-
-/// A weak handle of a [`Binding`], which does not keep the memory bound.
-///
-/// ```
-/// # let device = amdgpu_winsys::winsys::Device::new(amdgpu_sim::SimKernel::open(amdgpu_sim::profile("navi21").ok_or("no such chip")?))?;
-/// # let manager = amdgpu_winsys::heaps::MemoryManager::new(&device, &amdgpu_winsys::heaps::TableOptions::default())?;
-/// # let memory = manager.allocate(&amdgpu_winsys::heaps::AllocateInfo::new(0, 4096))?;
-/// let watched = memory.binding().downgrade();
-/// assert_eq!(watched.upgrade().as_ref(), Some(memory.binding()));
-/// drop(memory);
-/// assert_eq!((watched.handle_count(), watched.upgrade()), (0, None)); // unbound
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
-#[derive(Clone, Debug)]
-pub struct WeakBinding(Weak<BindingState>);
-
-impl WeakBinding {
-    /// Returns the binding if at least one handle of it is left.
-    pub fn upgrade(&self) -> Option<Binding> {
-        self.0.upgrade().map(|state| Binding(state.into()))
-    }
-
-    /// Returns the number of handles of the binding; 0 if the memory is no longer bound.
-    pub fn handle_count(&self) -> usize {
-        self.0.strong_count()
-    }
-}
+pub struct Binding(Arc<BindingState>);
 
 /// Two handles are equal if they refer to the same binding.
 impl PartialEq for Binding {
     fn eq(&self, other: &Self) -> bool {
-        ptr::eq(&raw const *self.0, &raw const *other.0)
+        Arc::ptr_eq(&self.0, &other.0)
     }
 }
 
@@ -103,49 +72,19 @@ impl Binding {
     /// is set.
     #[inline]
     pub(crate) fn owning(bo: Bo, lease: VaLease, flags: VaFlags, guard_page: bool, priority: u32) -> Result<Self> {
-        if guard_page {
-            let binding = Self::with_guard_page(&bo, lease, flags)?;
-            binding.set_priority(priority);
-            return Ok(binding);
+        if guard_page && lease.len() < bo.size().saturating_add(PAGE_SIZE) {
+            return Err(Error::Range { handle: bo.handle(), offset: bo.size(), len: PAGE_SIZE, size: lease.len() });
         }
-        let (len, is_heard) = (bo.size(), bo.device().is_heard());
-        let room = room()?;
-        bind(&bo, 0, len, &lease, flags)?;
-        let part = Part { offset: 0, len, flags };
-        let state = room.fill(BindingState::bound(bo, lease, part, narrow(priority)));
-        if is_heard {
+        let part = Part::whole(&bo, flags);
+        let mut state = BindingState::new(bo, part, narrow(priority))?;
+        state.bind(lease).map_err(|(_lease, error)| error)?;
+        if state.bo.device().has_listeners() {
             state.announce();
         }
-        Ok(Self(state.into()))
-    }
-
-    /// Allocates a BO and binds the whole BO, with a guard page if requested. Without one it reuses the host memory of a released
-    /// binding if `spare` is that.
-    #[inline]
-    pub(crate) fn create(
-        device: &DeviceRef,
-        spare: Option<SpareObject>,
-        request: &BoRequest,
-        lease: VaLease,
-        flags: VaFlags,
-        guard_page: bool,
-        priority: u32,
-    ) -> Result<Self> {
-        if !guard_page
-            && let Some(spare) = spare
-            && let Ok(mut released) = spare.downcast::<BindingState>()
-            && let Some(state) = Arc::get_mut(&mut released)
-        {
-            state.rebind(device, request, lease, flags, narrow(priority))?;
-            return Ok(Self(released.into()));
+        if guard_page {
+            state.bind_guard_page()?;
         }
-        Self::owning(Bo::create_with(device.clone(), request)?, lease, flags, guard_page, priority)
-    }
-
-    /// Drops this handle; see `BindingRef::release_to`.
-    #[inline]
-    pub(super) fn release_to(self, device: &Device) {
-        self.0.release_to(device);
+        Ok(Self(state.shareable()))
     }
 
     /// Binds a part of a BO at the start of `lease`: the `len` bytes that start at byte offset `offset`.
@@ -164,14 +103,13 @@ impl Binding {
     ///   the managed addresses.
     #[inline]
     pub fn of_part(bo: &Bo, offset: u64, len: u64, lease: VaLease, flags: VaFlags) -> Result<Self, (VaLease, Error)> {
-        let asked = room().and_then(|room| bind(bo, offset, len, &lease, flags).map(|()| room));
-        let room = match asked {
-            Ok(room) => room,
+        let mut state = match BindingState::new(bo.clone(), Part { offset, len, flags }, DEFAULT_PRIORITY) {
+            Ok(state) => state,
             Err(error) => return Err((lease, error)),
         };
-        let state = room.fill(BindingState::bound(bo.clone(), lease, Part { offset, len, flags }, DEFAULT_PRIORITY));
+        state.bind(lease)?;
         state.announce();
-        Ok(Self(state.into()))
+        Ok(Self(state.shareable()))
     }
 
     /// Binds the whole BO and, directly after it, its first page once more, read-only. The scalar loads of some chips read
@@ -183,39 +121,18 @@ impl Binding {
     ///
     /// The errors of [`Binding::of_part`], without the lease. On error, no part remains bound.
     pub fn with_guard_page(bo: &Bo, lease: VaLease, flags: VaFlags) -> Result<Self> {
-        let size = bo.size();
-        if lease.len() < size.saturating_add(PAGE_SIZE) {
-            return Err(Error::Range { handle: bo.handle(), offset: size, len: PAGE_SIZE, size: lease.len() });
-        }
-        let room = room()?;
-        bind(bo, 0, size, &lease, flags)?;
-        let part = Part { offset: 0, len: size, flags };
-        let mut state = BindingState::bound(bo.clone(), lease, part, DEFAULT_PRIORITY);
-        state.announce();
-        // The lease is at least one page longer, so this address exists.
-        if let Some(behind) = state.start().checked_add(size) {
-            let rights = flags - VaFlags::WRITEABLE;
-            operate(bo, VaOperation::Map, behind, 0, PAGE_SIZE, rights)?;
-            state.has_guard_page = true;
-            tell_bound(bo, behind, 0, PAGE_SIZE, rights);
-        }
-        Ok(Self(room.fill(state).into()))
-    }
-
-    /// Returns a weak handle, which does not keep the memory bound.
-    pub fn downgrade(&self) -> WeakBinding {
-        WeakBinding(self.0.downgrade())
+        Self::owning(bo.clone(), lease, flags, true, DEFAULT_PRIORITY.into())
     }
 
     /// Returns the number of handles of the binding, including those held by lists, submissions and sets of memory.
     pub fn handle_count(&self) -> usize {
-        self.0.count()
+        Arc::count(&self.0)
     }
 
     /// Returns the address of the shared state, which no other binding has while this one exists.
     #[inline]
     pub(crate) fn state_address(&self) -> usize {
-        ptr::from_ref(&*self.0).addr()
+        Arc::as_ptr(&self.0).addr()
     }
 
     /// Returns the bound BO.
@@ -255,17 +172,17 @@ impl Binding {
 
     /// Returns the offset of the bound part in the BO, in bytes.
     pub fn offset(&self) -> u64 {
-        self.0.offset
+        self.0.part.offset
     }
 
     /// Returns the number of bound bytes, a multiple of the page size.
     pub fn len(&self) -> u64 {
-        self.0.len
+        self.0.part.len
     }
 
     /// Returns `false`, because a binding has at least one page.
     pub fn is_empty(&self) -> bool {
-        self.0.len == 0
+        self.0.part.len == 0
     }
 
     /// Returns `true` if the page after the bound range is bound too, read-only.
@@ -290,7 +207,7 @@ impl Binding {
 
     /// Returns the access rights of the pages and their MTYPE.
     pub fn flags(&self) -> VaFlags {
-        self.0.flags
+        self.0.part.flags
     }
 }
 

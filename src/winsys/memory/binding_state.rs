@@ -1,52 +1,130 @@
-//! The shared state of a binding, with the requests that bind and unbind it.
+//! The life of a binding: the one place that decides when memory is bound, and when its addresses are free again.
+//!
+//! A binding is one allocation of host memory: the BO, the lease of the addresses, and the access flags. It begins with
+//! [`BindingState::new`] and [`BindingState::bind`], and ends in `Drop`. Both may fail in the kernel, and the addresses must never be
+//! free while the page tables map them. That holds because:
+//!
+//! 1. The host memory is allocated before the kernel is asked to bind, so no binding of the kernel is ever without an owner here.
+//! 2. `lease` is `Some` exactly while the kernel may have a binding at the addresses: `bind` stores it after the kernel has agreed, and
+//!    returns it to the caller otherwise. A GEM_VA request that is refused binds nothing (Linux 6.12 `amdgpu_gem.c`,
+//!    `amdgpu_gem_va_ioctl`).
+//! 3. All handles of the binding share this state through a count without weak references. `Drop` therefore runs once, on the thread
+//!    that drops the last handle, and no one else can reach the state meanwhile.
+//! 4. `Drop` is the only code that takes the lease. It gives the lease to one of two places: to the address manager if the kernel has
+//!    confirmed that every binding at the addresses is gone, and to the device's list of leaked leases otherwise.
+//! 5. The kernel confirms that in one of two ways. It accepts the requests that unbind, one for the memory and one for its guard
+//!    page. Or it closes the BO's last handle, which removes all bindings of the BO (`amdgpu_gem_object_close`); this counts only if
+//!    the BO has no other handle in the file, so only for a BO that was never shared, and that nothing else here refers to.
+//! 6. The BO's handle is open while the kernel is asked to unbind, because the BO is dropped after the body of `Drop` has run.
+//! 7. Between the kernel's answer and the step 4 no code of a caller runs: observers and subscribers of traces, which may panic, hear
+//!    of the outcome afterwards. A panic there finds the lease already in its place.
 
-use std::{mem, sync::atomic::AtomicU8};
+use std::sync::atomic::AtomicU8;
+
+use triomphe::UniqueArc;
 
 use crate::{
-    host_memory::ArcRoom,
+    host_memory::unique,
     uapi::{Argument, GemVa, VaFlags, VaOperation},
     vamgr::{GpuVa, VaLease, VaRange},
     winsys::{
-        Bo, BoRequest, Device, DeviceRef, Error, Event, PAGE_SIZE, Result,
-        bo::Closed,
+        Bo, Device, Error, Event, PAGE_SIZE, Result,
         kernel::{send, send_quietly},
         release::{Release, release},
     },
 };
 
-/// The state that all handles of a binding share.
+/// The state that all handles of a binding share; see the module for the rules of its life.
 #[derive(Debug)]
 pub(super) struct BindingState {
-    /// `None` once the addresses were freed.
+    /// `None` before the memory is bound.
     lease: Option<VaLease>,
-    /// `true` until the memory is unbound, which the addresses may outlive.
-    is_bound: bool,
     pub(super) bo: Bo,
-    pub(super) offset: u64,
-    pub(super) len: u64,
-    pub(super) flags: VaFlags,
+    pub(super) part: Part,
     pub(super) has_guard_page: bool,
     /// Copies of the BO's handle and of its device's address. Submissions read them for thousands of bindings and need
     /// nothing else of the BO.
     pub(super) bo_handle: u32,
     pub(super) device_address: usize,
     pub(super) priority: AtomicU8,
-    /// A reference for the next binding in this host memory; see `BindingRef::release_to`.
-    kept: Option<DeviceRef>,
 }
 
 /// The bound part of a BO, with its access flags.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug)]
 pub(super) struct Part {
     pub(super) offset: u64,
     pub(super) len: u64,
     pub(super) flags: VaFlags,
 }
 
-/// Allocates the host memory of a binding, before the kernel binds it.
-#[inline]
-pub(super) fn room() -> Result<ArcRoom<BindingState>> {
-    ArcRoom::new().map_err(|error| error.of("a binding"))
+impl Part {
+    /// Returns the whole of a BO.
+    #[inline]
+    pub(super) fn whole(bo: &Bo, flags: VaFlags) -> Self {
+        Self { offset: 0, len: bo.size(), flags }
+    }
+
+    /// Returns the read-only page that follows the binding of a whole BO: the BO's first page.
+    #[inline]
+    pub(super) fn guard_page(self) -> Self {
+        Self { offset: 0, len: PAGE_SIZE, flags: self.flags - VaFlags::WRITEABLE }
+    }
+
+    /// Checks that the part is inside the BO and fits the lease.
+    #[inline]
+    fn check(self, bo: &Bo, lease: &VaLease) -> Result<()> {
+        let Self { offset, len, flags } = self;
+        for (what, value) in [("offset in the BO", offset), ("bound length", len)] {
+            if !value.is_multiple_of(PAGE_SIZE) {
+                return Err(Error::Misaligned { what, value, alignment: PAGE_SIZE });
+            }
+        }
+        let inside = offset.checked_add(len).is_some_and(|end| end <= bo.size());
+        if len == 0 || !inside || len > lease.len() {
+            return Err(Error::Range { handle: bo.handle(), offset, len, size: bo.size().min(lease.len()) });
+        }
+        check_flags(bo, flags)
+    }
+
+    /// Returns the request that maps or unmaps the part at an address.
+    #[inline]
+    fn request(self, operation: VaOperation, handle: u32, at: GpuVa) -> GemVa {
+        let Self { offset, len, flags } = self;
+        GemVa {
+            handle,
+            pad: 0,
+            operation: operation as u32,
+            flags: flags.bits(),
+            va_address: at.as_u64(),
+            offset_in_bo: offset,
+            map_size: len,
+        }
+    }
+
+    #[inline]
+    fn map(self, bo: &Bo, at: GpuVa) -> Result<()> {
+        let mut argument = self.request(VaOperation::Map, bo.handle(), at);
+        send(bo.device().kernel(), &mut argument).map_err(|errno| Error::Bind {
+            request: GemVa::NAME,
+            handle: bo.handle(),
+            at,
+            len: self.len,
+            errno,
+        })
+    }
+
+    #[inline]
+    fn unmap(self, device: &Device, handle: u32, at: GpuVa) -> Release {
+        let mut argument = self.request(VaOperation::Unmap, handle, at);
+        release(|| send_quietly(device.kernel(), &mut argument))
+    }
+
+    fn notify_bound(self, bo: &Bo, at: GpuVa) {
+        let Self { offset: bo_offset, len, flags } = self;
+        if let Some(range) = VaRange::new(at, len) {
+            bo.device().notify(|| Event::Bound { range, handle: bo.handle(), bo_offset, flags });
+        }
+    }
 }
 
 /// Flags that GEM_VA accepts for a BO; PRT is not among them.
@@ -73,205 +151,119 @@ fn check_flags(bo: &Bo, flags: VaFlags) -> Result<()> {
     Ok(())
 }
 
-/// Checks the arguments and binds the part.
-#[inline]
-pub(super) fn bind(bo: &Bo, offset: u64, len: u64, lease: &VaLease, flags: VaFlags) -> Result<()> {
-    let at = lease.start();
-    check(bo, offset, len, lease)?;
-    check_flags(bo, flags)?;
-    operate(bo, VaOperation::Map, at, offset, len, flags)
-}
-
-#[inline]
-fn check(bo: &Bo, offset: u64, len: u64, lease: &VaLease) -> Result<()> {
-    for (what, value) in [("offset in the BO", offset), ("bound length", len)] {
-        if !value.is_multiple_of(PAGE_SIZE) {
-            return Err(Error::Misaligned { what, value, alignment: PAGE_SIZE });
-        }
-    }
-    let inside = offset.checked_add(len).is_some_and(|end| end <= bo.size());
-    if len == 0 || !inside || len > lease.len() {
-        return Err(Error::Range { handle: bo.handle(), offset, len, size: bo.size().min(lease.len()) });
-    }
-    Ok(())
-}
-
-#[inline]
-pub(super) fn operate(bo: &Bo, operation: VaOperation, at: GpuVa, offset: u64, len: u64, flags: VaFlags) -> Result<()> {
-    let mut argument = argument(bo.handle(), operation, at, offset, len, flags);
-    send(bo.device().kernel(), &mut argument).map_err(|errno| Error::Bind {
-        request: GemVa::NAME,
-        handle: bo.handle(),
-        at,
-        len,
-        errno,
-    })
-}
-
-#[inline]
-fn argument(handle: u32, operation: VaOperation, at: GpuVa, offset_in_bo: u64, len: u64, flags: VaFlags) -> GemVa {
-    let (operation, flags) = (operation as u32, flags.bits());
-    GemVa { handle, pad: 0, operation, flags, va_address: at.as_u64(), offset_in_bo, map_size: len }
-}
-
-#[inline]
-pub(super) fn tell_bound(bo: &Bo, at: GpuVa, bo_offset: u64, len: u64, flags: VaFlags) {
-    if let Some(range) = VaRange::new(at, len) {
-        bo.device().tell(|| Event::Bound { range, handle: bo.handle(), bo_offset, flags });
-    }
-}
-
 impl BindingState {
-    /// Reports the binding to the observer, once it owns its addresses.
-    #[cold]
-    pub(super) fn announce(&self) {
-        let (bo, at, len, flags) = (&self.bo, self.start(), self.len, self.flags);
-        tracing::trace!(handle = self.bo_handle, %at, len, ?flags, "bound");
-        tell_bound(bo, at, self.offset, len, flags);
-    }
-
-    /// Creates the owner of a binding that exists in the kernel.
+    /// Allocates the host memory of a binding that does not exist yet.
     #[inline]
-    pub(super) fn bound(bo: Bo, lease: VaLease, part: Part, priority: u8) -> Self {
-        let Part { offset, len, flags } = part;
-        Self {
-            lease: Some(lease),
-            is_bound: true,
+    pub(super) fn new(bo: Bo, part: Part, priority: u8) -> Result<UniqueArc<Self>> {
+        let state = Self {
+            lease: None,
+            part,
+            has_guard_page: false,
             bo_handle: bo.handle(),
             device_address: bo.device().address(),
-            bo,
-            offset,
-            len,
-            flags,
-            has_guard_page: false,
             priority: AtomicU8::new(priority),
-            kept: None,
+            bo,
+        };
+        unique(state).map_err(|error| error.of("a binding"))
+    }
+
+    /// Checks the arguments, binds the part at the start of the lease, and takes the lease. On error, returns the lease.
+    #[inline]
+    pub(super) fn bind(&mut self, lease: VaLease) -> Result<(), (VaLease, Error)> {
+        let bound = self.part.check(&self.bo, &lease).and_then(|()| self.part.map(&self.bo, lease.start()));
+        match bound {
+            Ok(()) => {
+                self.lease = Some(lease);
+                Ok(())
+            }
+            Err(error) => Err((lease, error)),
         }
+    }
+
+    /// Binds the guard page after the bound memory. The lease must be long enough.
+    #[cold]
+    pub(super) fn bind_guard_page(&mut self) -> Result<()> {
+        // The lease extends beyond this address, so it exists.
+        if let Some(behind) = self.start().checked_add(self.part.len) {
+            let page = self.part.guard_page();
+            page.map(&self.bo, behind)?;
+            self.has_guard_page = true;
+            page.notify_bound(&self.bo, behind);
+        }
+        Ok(())
+    }
+
+    /// Reports the binding to listeners, once it owns its addresses.
+    #[cold]
+    pub(super) fn announce(&self) {
+        let (bo, at, Part { len, flags, .. }) = (&self.bo, self.start(), self.part);
+        tracing::trace!(handle = self.bo_handle, %at, len, ?flags, "bound");
+        self.part.notify_bound(bo, at);
     }
 
     /// Returns the first bound address.
     #[inline]
     pub(super) fn start(&self) -> GpuVa {
-        // Only a release takes the lease, after the last use of the address.
+        // A binding is handed out only after it was bound.
         self.lease.as_ref().map_or(GpuVa::from_48_bits(0), VaLease::start)
     }
 
-    /// Unbinds the memory, and closes the BO unless it has other handles. Returns the device if the state can be
-    /// [reused](Self::rebind). The caller then frees the [rest of the addresses](Self::take_unbound).
-    ///
-    /// The kernel removes all bindings of a BO with its last handle (Linux 6.12 `amdgpu_gem.c`, `amdgpu_gem_object_close`), so that
-    /// closing the only handle is enough on a device that [allows it](Device::unbind_by_closing).
+    /// Asks the kernel to remove the guard page, if there is one, and the binding at `at` before it. Returns the outcomes, that of the
+    /// guard page second.
     #[inline]
-    pub(super) fn release(&mut self) -> Option<DeviceRef> {
+    fn request_unbinding(&self, at: GpuVa) -> [Release; 2] {
+        let (device, handle) = (self.bo.device(), self.bo_handle);
+        let behind = if self.has_guard_page { at.checked_add(self.part.len) } else { None };
+        let guard = behind.map_or(Release::DONE, |behind| self.part.guard_page().unmap(device, handle, behind));
+        [self.part.unmap(device, handle, at), guard]
+    }
+
+    /// Unbinds the memory, and frees the addresses if that succeeded.
+    #[inline]
+    fn unbind(&mut self) {
+        let at = self.start();
+        let [memory, guard] = self.request_unbinding(at);
+        let Some(lease) = self.lease.take() else { return };
         let device = self.bo.device();
-        let keeps_lease = self.bo.is_plain() && !device.is_heard();
-        let closes = keeps_lease && device.unbinds_by_closing();
-        if !closes {
-            self.unbind(keeps_lease);
-        }
-        let Closed { device, is_done } = self.bo.close()?;
-        if mem::take(&mut self.is_bound) && !is_done {
-            self.unbind_from(&device);
-        }
-        Some(device)
-    }
-
-    /// Removes the binding from the page tables of a BO that could not be closed.
-    #[cold]
-    fn unbind_from(&mut self, device: &Device) {
-        let Some(lease) = self.lease.take() else { return };
-        let outcomes = self.request_unbinding(device, lease.start());
-        let is_done = outcomes.iter().all(|outcome| outcome.is_done());
-        for outcome in outcomes {
-            outcome.report(GemVa::NAME, self.bo_handle);
-        }
-        if is_done { device.addresses().free(lease) } else { device.strand(lease) }
-    }
-
-    /// Returns the addresses of a state that was [released](Self::release), if they are still to be freed.
-    #[inline]
-    pub(super) fn take_unbound(&mut self) -> Option<VaLease> {
-        self.lease.take()
-    }
-
-    /// Stores a reference to the device for the next binding, in a state that was [released](Self::release).
-    #[inline]
-    pub(super) fn keep(&mut self, device: DeviceRef) {
-        self.kept = Some(device);
-    }
-
-    /// Allocates a BO and binds the whole BO, in a state that was [released](Self::release). The BO takes the stored reference to
-    /// the device, otherwise a clone of `device`.
-    #[inline]
-    pub(super) fn rebind(
-        &mut self,
-        device: &DeviceRef,
-        request: &BoRequest,
-        lease: VaLease,
-        flags: VaFlags,
-        priority: u8,
-    ) -> Result<()> {
-        let is_heard = device.is_heard();
-        let device = self.kept.take().unwrap_or_else(|| device.clone());
-        self.bo.recreate(device, request)?;
-        let len = self.bo.size();
-        bind(&self.bo, 0, len, &lease, flags)?;
-        (self.lease, self.is_bound) = (Some(lease), true);
-        (self.bo_handle, self.device_address) = (self.bo.handle(), self.bo.device().address());
-        (self.offset, self.len, self.flags, self.has_guard_page) = (0, len, flags, false);
-        *self.priority.get_mut() = priority;
-        if is_heard {
-            self.announce();
-        }
-        Ok(())
-    }
-
-    /// Asks the kernel to remove the binding at `at`, and its guard page before it. Returns the outcomes, that of the guard page second.
-    #[inline]
-    fn request_unbinding(&self, device: &Device, at: GpuVa) -> [Release; 2] {
-        let unbind = |at, offset, len, flags| {
-            let mut argument = argument(self.bo_handle, VaOperation::Unmap, at, offset, len, flags);
-            release(|| send_quietly(device.kernel(), &mut argument))
-        };
-        let behind = if self.has_guard_page { at.checked_add(self.len) } else { None };
-        let guard =
-            behind.map_or(Release::DONE, |behind| unbind(behind, 0, PAGE_SIZE, self.flags - VaFlags::WRITEABLE));
-        [unbind(at, self.offset, self.len, self.flags), guard]
-    }
-
-    /// Removes the binding from the page tables, then frees the addresses. With `keeps_lease`, which is for a device without
-    /// observers, the addresses stay in the state if the kernel removed the binding at once. Does nothing if the binding was
-    /// removed before.
-    #[inline]
-    fn unbind(&mut self, keeps_lease: bool) {
-        if !self.is_bound {
-            return;
-        }
-        self.is_bound = false;
-        let (at, device) = (self.start(), self.bo.device());
-        let [bound, guard] = self.request_unbinding(device, at);
-        if keeps_lease && bound.is_done_at_once() && guard.is_done_at_once() {
-            return;
-        }
-        let Some(lease) = self.lease.take() else { return };
-        if bound.is_done() && guard.is_done() {
+        if memory.is_done() && guard.is_done() {
             device.addresses().free(lease);
         } else {
-            // The page tables may still map these addresses, so they must not be reused.
-            device.strand(lease);
+            device.leak(lease);
         }
-        // The addresses are freed before the observer hears of it.
         let guard_len = if self.has_guard_page { PAGE_SIZE } else { 0 };
-        if let (true, Some(range)) = (bound.is_done(), VaRange::new(at, self.len + guard_len)) {
-            device.tell(|| Event::Unbound { range });
+        if let (true, Some(range)) = (memory.is_done(), VaRange::new(at, self.part.len + guard_len)) {
+            device.notify(|| Event::Unbound { range });
         }
-        bound.report(GemVa::NAME, self.bo_handle);
+        memory.report(GemVa::NAME, self.bo_handle);
         guard.report(GemVa::NAME, self.bo_handle);
+    }
+
+    /// Closes the BO in place of unbinding it, where 5. allows that. Unbinds the memory if the kernel does not close the BO. Returns
+    /// `false` if it is not allowed; nothing has changed then.
+    #[inline]
+    fn unbind_by_closing(&mut self) -> bool {
+        let device = self.bo.device();
+        if !device.unbinds_by_closing() || device.is_observed() {
+            return false;
+        }
+        let Some(closed) = self.bo.close_unshared() else { return false };
+        if closed.is_done() {
+            if let Some(lease) = self.lease.take() {
+                self.bo.device().addresses().free(lease);
+            }
+        } else {
+            self.unbind();
+        }
+        self.bo.report_closed(closed);
+        true
     }
 }
 
 impl Drop for BindingState {
+    #[inline]
     fn drop(&mut self) {
-        self.unbind(false);
+        if self.lease.is_some() && !self.unbind_by_closing() {
+            self.unbind();
+        }
     }
 }

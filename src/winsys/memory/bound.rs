@@ -3,7 +3,7 @@
 use crate::{
     uapi::VaFlags,
     vamgr::VaRequest,
-    winsys::{Binding, Bo, BoRequest, Device, DeviceRef, DeviceRefs, Error, Result},
+    winsys::{Binding, Bo, BoRequest, Device, Error, Result},
 };
 
 /// The arguments of [`Bo::create_bound`].
@@ -44,7 +44,8 @@ pub struct BoundRequest {
 
 impl Bo {
     /// Creates a BO and binds it at GPU addresses, like the `buffer_create` of a Mesa winsys. It allocates the addresses,
-    /// then the BO, then binds; if a step fails, the earlier ones are undone.
+    /// then the BO, then binds; if a step fails, the earlier ones are undone. Addresses that this thread freed recently are reused
+    /// first if they fit.
     ///
     /// Requests: AMDGPU_GEM_CREATE, AMDGPU_GEM_VA (map).
     ///
@@ -75,81 +76,12 @@ impl Bo {
     /// assert_eq!((binding.bo().size(), binding.len(), binding.priority()), (1 << 16, 1 << 16, 14));
     /// # Ok(()) }
     /// ```
+    #[inline]
     pub fn create_bound(device: &Device, request: &BoundRequest) -> Result<Binding> {
-        create_bound(&DeviceRef::new(device).map_err(|error| error.of("a BO"))?, request)
+        let &BoundRequest { bo, addresses, flags, priority, guard_page } = request;
+        let refused = |source| Error::Address { is_fixed: addresses.is_fixed(), source };
+        let cached = device.addresses().cached(&addresses);
+        let lease = cached.map_or_else(|| device.addresses().allocate(addresses).map_err(refused), Ok)?;
+        Binding::owning(Self::create(device, bo)?, lease, flags, guard_page, priority)
     }
-}
-
-impl DeviceRefs {
-    /// Creates a BO and binds it at GPU addresses like [`Bo::create_bound`], at less cost: the BO takes one of these
-    /// references to the device instead of a new one, and addresses that this thread freed recently are reused first if
-    /// they fit.
-    ///
-    /// Requests: AMDGPU_GEM_CREATE, AMDGPU_GEM_VA (map).
-    ///
-    /// # Errors
-    ///
-    /// The errors of [`Bo::create_bound`].
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// use amdgpu_winsys::{
-    ///     uapi::{GemCreateFlags, GemDomain, VaFlags},
-    ///     vamgr::VaRequest,
-    ///     winsys::{BoRequest, BoundRequest, Device, DeviceRefs},
-    /// };
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
-    /// # let kernel = amdgpu_sim::SimKernel::open(amdgpu_sim::profile("navi21").ok_or("no such chip")?);
-    /// let shares = DeviceRefs::new(&Device::new(kernel)?);
-    /// let request = BoundRequest {
-    ///     bo: BoRequest { size: 1 << 16, alignment: 0, domains: GemDomain::GTT, flags: GemCreateFlags::empty() },
-    ///     addresses: VaRequest::new(1 << 16),
-    ///     flags: VaFlags::READABLE | VaFlags::WRITEABLE,
-    ///     priority: 14,
-    ///     guard_page: false,
-    /// };
-    /// let (one, other) = (shares.create_bound(&request)?, shares.create_bound(&request)?);
-    /// assert_eq!((one.len(), one.device() == other.device()), (1 << 16, true));
-    /// # Ok(()) }
-    /// ```
-    #[inline]
-    pub fn create_bound(&self, request: &BoundRequest) -> Result<Binding> {
-        create_bound(self.share(), request)
-    }
-
-    /// Drops a handle of a binding. If it is the last one, the binding is released as usual, but the next one that
-    /// [`DeviceRefs::create_bound`] creates also reuses its reference to the device. The result is the same as that of dropping the
-    /// handle; for a binding of another device there is no difference at all.
-    ///
-    /// Requests: AMDGPU_GEM_VA (unmap), GEM_CLOSE.
-    ///
-    /// ```
-    /// # use amdgpu_winsys::{uapi::{GemCreateFlags, GemDomain, VaFlags}, vamgr::VaRequest};
-    /// # use amdgpu_winsys::winsys::{BoRequest, BoundRequest, Device, DeviceRefs};
-    /// # let kernel = amdgpu_sim::SimKernel::open(amdgpu_sim::profile("navi21").ok_or("no such chip")?);
-    /// # let device = Device::new(kernel)?;
-    /// # let bo = BoRequest { size: 1 << 16, alignment: 0, domains: GemDomain::GTT, flags: GemCreateFlags::empty() };
-    /// # let (addresses, flags) = (VaRequest::new(1 << 16), VaFlags::READABLE);
-    /// # let request = BoundRequest { bo, addresses, flags, priority: 14, guard_page: false };
-    /// let shares = DeviceRefs::new(&device);
-    /// let binding = shares.create_bound(&request)?;
-    /// assert_eq!(device.usage_tracker().usage().gtt, 1 << 16);
-    /// shares.release(binding);
-    /// assert_eq!(device.usage_tracker().usage().gtt, 0);
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    #[inline]
-    pub fn release(&self, binding: Binding) {
-        binding.release_to(self.share());
-    }
-}
-
-#[inline]
-fn create_bound(device: &DeviceRef, request: &BoundRequest) -> Result<Binding> {
-    let &BoundRequest { ref bo, addresses, flags, priority, guard_page } = request;
-    let refused = |source| Error::Address { is_fixed: addresses.is_fixed(), source };
-    let (rested, spare) = device.addresses().rested_with_spare(&addresses);
-    let lease = rested.map_or_else(|| device.addresses().allocate(addresses).map_err(refused), Ok)?;
-    Binding::create(device, spare, bo, lease, flags, guard_page, priority)
 }

@@ -3,7 +3,6 @@
 #[expect(unsafe_code, reason = "memory that the GPU writes")]
 mod bare_mapping;
 mod binding;
-mod binding_ref;
 mod binding_state;
 mod bound;
 mod counted_set;
@@ -16,7 +15,7 @@ mod resident;
 
 pub(crate) use self::residency_set::WeakResidents;
 pub use self::{
-    binding::{Binding, WeakBinding},
+    binding::Binding,
     bound::BoundRequest,
     map_once::{IsLent, MapOnce, Mapped},
     mapping::Mapping,

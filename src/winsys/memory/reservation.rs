@@ -86,7 +86,7 @@ impl Reservation {
     /// * [`Error::Bind`] if the kernel refuses the request.
     pub fn bind(&self, offset: u64, len: u64, bo: &Bo, bo_offset: u64, flags: VaFlags) -> Result<()> {
         let event = self.bind_untold(offset, len, bo, bo_offset, flags)?;
-        self.device.tell(|| event);
+        self.device.notify(|| event);
         Ok(())
     }
 
@@ -117,7 +117,7 @@ impl Reservation {
     /// * [`Error::Bind`] if the kernel refuses the request.
     pub fn unbind(&self, offset: u64, len: u64) -> Result<()> {
         let event = self.unbind_untold(offset, len)?;
-        self.device.tell(|| event);
+        self.device.notify(|| event);
         Ok(())
     }
 
@@ -176,11 +176,11 @@ impl Drop for Reservation {
         match self.lease.take() {
             Some(lease) if cleared.is_done() => device.addresses().free(lease),
             // The page tables may still map these addresses, so they must not be reused.
-            Some(lease) => device.strand(lease),
+            Some(lease) => device.leak(lease),
             None => {}
         }
         if cleared.is_done() {
-            device.tell(|| Event::Unbound { range });
+            device.notify(|| Event::Unbound { range });
         }
         cleared.report(GemVa::NAME, 0);
     }

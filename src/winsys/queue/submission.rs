@@ -182,7 +182,7 @@ impl Context {
             return Err(Error::ForeignDevice { what: "user fence" });
         }
         let sequence = self.submit_quiet(&chunks, scratch)?;
-        self.device().tell(|| self.submitted(&chunks, sequence));
+        self.device().notify(|| self.submitted(&chunks, sequence));
         Ok(sequence)
     }
 

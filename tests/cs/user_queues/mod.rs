@@ -244,7 +244,9 @@ fn more_dwords_than_a_ring_holds_are_not_pushed() {
     for many in [room + 1, room + 50, 2 * room] {
         let error = ring.push(&vec![0xffff_1000; many]).unwrap_err();
         let (offset, len, size) = (400, 4 * many as u64, 4 * room as u64);
-        assert!(matches!(error, WinsysError::Range { offset: o, len: l, size: s, .. } if (o, l, s) == (offset, len, size)));
+        assert!(
+            matches!(error, WinsysError::Range { offset: o, len: l, size: s, .. } if (o, l, s) == (offset, len, size))
+        );
         assert_eq!(ring.pushed(), 100, "nothing was written");
     }
     ring.push(&vec![0xffff_1000; room]).unwrap();

@@ -11,7 +11,7 @@ use amdgpu_sim::SimKernel;
 use amdgpu_winsys::{
     uapi::{Argument as _, GemClose, GemCreateFlags, GemDomain, GemVa, VaFlags, VaOperation},
     vamgr::{GpuVa, VaRequest},
-    winsys::{Binding, Bo, BoRequest, BoundRequest, Device, Errno, PAGE_SIZE, VaLookup, VaMap},
+    winsys::{Binding, Bo, BoRequest, BoundRequest, Device, DeviceOptions, Errno, PAGE_SIZE, VaLookup, VaMap},
 };
 use parking_lot::Mutex;
 
@@ -21,8 +21,8 @@ const SIZE: u64 = 1 << 16;
 
 fn rig() -> (Kernel, Device) {
     let kernel = Arc::new(FaultInjector::new(SimKernel::open(chip("navi21"))));
-    let device = Device::new(Arc::clone(&kernel)).unwrap();
-    device.unbind_by_closing();
+    let options = DeviceOptions { unbind_by_closing: true, ..DeviceOptions::default() };
+    let device = Device::with_options(Arc::clone(&kernel), options).unwrap();
     (kernel, device)
 }
 
@@ -108,8 +108,8 @@ fn a_bo_that_others_may_use_is_unbound_first() {
 fn an_observer_is_told_of_both() {
     let kernel = Arc::new(FaultInjector::new(SimKernel::open(chip("navi21"))));
     let map = VaMap::new(16);
-    let device = Device::with_observer(Arc::clone(&kernel), map.clone()).unwrap();
-    device.unbind_by_closing();
+    let options = DeviceOptions { observer: Some(Box::new(map.clone())), unbind_by_closing: true };
+    let device = Device::with_options(Arc::clone(&kernel), options).unwrap();
     let binding = bound(&device, None, false);
     let at = binding.address();
     assert_eq!(releases(&kernel, |_, _| false, || drop(binding)), ["unmap", "close"]);

@@ -96,7 +96,7 @@ impl Memories for Ours<'_> {
 
     #[inline]
     fn free(&mut self, memory: DeviceMemory) {
-        self.manager.free(memory);
+        drop(memory);
     }
 }
 

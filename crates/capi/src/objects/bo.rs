@@ -199,7 +199,7 @@ fn make(state: &Arc<DeviceState>, request: &agw_bo_request) -> Answer<*mut agw_b
         priority,
         guard_page: false,
     };
-    let binding = state.shares.create_bound(&request).map_err(|error| match error {
+    let binding = Bo::create_bound(state.own_handle(), &request).map_err(|error| match error {
         Error::Address { is_fixed: true, source } => {
             Failure::from(source).with_code(AGW_ERROR_INVALID_OPAQUE_CAPTURE_ADDRESS)
         }

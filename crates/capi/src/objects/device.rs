@@ -8,8 +8,10 @@ use std::{
     sync::{Arc, atomic::AtomicBool},
 };
 
+use amdgpu_winsys::vamgr::shard::{SHARDS, own_shard};
 use amdgpu_winsys::winsys::{
-    BoHistory, Device, DeviceRefs, Errno, Error, HandleOwnership, Kernel, Observer, RenderNode, VaMap, VmidReservation,
+    BoHistory, Device, DeviceOptions, Errno, Error, HandleOwnership, Kernel, Observer, RenderNode, VaMap,
+    VmidReservation,
 };
 
 use crate::border::{
@@ -62,8 +64,8 @@ unsafe impl Versioned for agw_device_options {
 /// The state of a device, which every object of the device keeps alive.
 pub(crate) struct DeviceState {
     pub(crate) device: Device,
-    /// References to the device for its BOs.
-    pub(super) shares: DeviceRefs,
+    /// A handle of the device for each shard of threads, so that threads that create BOs do not contend for a reference count.
+    handles: Vec<Device>,
     pub(crate) name: CString,
     poisoned: AtomicBool,
     _vmid: Option<VmidReservation>,
@@ -75,6 +77,12 @@ impl DeviceState {
     #[inline]
     pub(crate) fn touch(&self) -> Answer {
         touch(&self.poisoned)
+    }
+
+    /// Returns the handle of the device for objects that the calling thread creates.
+    #[inline]
+    pub(super) fn own_handle(&self) -> &Device {
+        self.handles.get(own_shard()).unwrap_or(&self.device)
     }
 
     /// Returns memory for commands that are discarded: [`SINK_DWORDS`] dwords.
@@ -186,21 +194,18 @@ fn open(kernel: impl Kernel + 'static, flags: u32) -> Answer<*mut agw_device> {
     if flags & !(AGW_DEVICE_OBSERVE | AGW_DEVICE_RESERVE_VMID | AGW_DEVICE_UNBIND_BY_CLOSING) != 0 {
         return Err(Failure::argument("flags", "has unknown bits"));
     }
-    let device = if flags & AGW_DEVICE_OBSERVE == 0 {
-        Device::new(kernel).map_err(not_opened)?
-    } else {
-        let observers: Vec<Arc<dyn Observer>> =
-            vec![Arc::new(VaMap::new(REMEMBERED)), Arc::new(BoHistory::new(REMEMBERED))];
-        Device::with_observer(kernel, Arc::new(observers)).map_err(not_opened)?
-    };
-    if flags & AGW_DEVICE_UNBIND_BY_CLOSING != 0 {
-        device.unbind_by_closing();
-    }
+    let observer = (flags & AGW_DEVICE_OBSERVE != 0).then(|| -> Box<dyn Observer> {
+        let observers: Vec<Box<dyn Observer>> =
+            vec![Box::new(VaMap::new(REMEMBERED)), Box::new(BoHistory::new(REMEMBERED))];
+        Box::new(observers)
+    });
+    let options = DeviceOptions { observer, unbind_by_closing: flags & AGW_DEVICE_UNBIND_BY_CLOSING != 0 };
+    let device = Device::with_options(kernel, options).map_err(not_opened)?;
     let vmid = if flags & AGW_DEVICE_RESERVE_VMID == 0 { None } else { Some(VmidReservation::new(&device)?) };
     let name = CString::new(device.info().marketing_name.as_str()).unwrap_or_default();
     let sink = Sink::new()?;
-    let shares = DeviceRefs::new(&device);
-    let state = DeviceState { device, shares, name, poisoned: AtomicBool::new(false), _vmid: vmid, sink };
+    let handles = (0..SHARDS).map(|_| device.separate_handle()).collect::<Result<_, _>>()?;
+    let state = DeviceState { device, handles, name, poisoned: AtomicBool::new(false), _vmid: vmid, sink };
     create((), Arc::new(state))
 }
 

@@ -75,9 +75,9 @@ fn import(device: &Device, info: &vk::MemoryAllocateInfo<'_>) -> Result<Option<D
 }
 
 #[inline]
-pub(crate) fn free(device: &Device, memory: Option<Handed<Memory>>, _: Allocator) {
+pub(crate) fn free(_: &Device, memory: Option<Handed<Memory>>, _: Allocator) {
     if let Some(memory) = memory {
-        memory.take().free(&device.gpu);
+        drop(memory.take());
     }
 }
 

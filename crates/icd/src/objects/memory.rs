@@ -12,8 +12,7 @@ use crate::border::Failure;
 /// exists, and every submission lists the set.
 #[derive(Debug)]
 pub(crate) struct Memory {
-    /// The library's memory object, until `free` takes it.
-    memory: Option<DeviceMemory>,
+    memory: DeviceMemory,
     /// The GPU whose residency set contains the memory, if any.
     resident_of: Option<Arc<Gpu>>,
 }
@@ -25,7 +24,7 @@ impl Memory {
             gpu.residents.add(memory.binding());
             Arc::clone(gpu)
         });
-        Self { memory: Some(memory), resident_of }
+        Self { memory, resident_of }
     }
 
     /// Allocates cached system memory for the driver's own use: events and queries.
@@ -43,23 +42,6 @@ impl Memory {
         let info = AllocateInfo { flags: AllocateFlags::INTERNAL, ..AllocateInfo::new(kind, size) };
         Ok(Self::new(gpu, gpu.memory.allocate(&info)?))
     }
-
-    /// Frees the memory. Unlike dropping it, this leaves its reference to the device to the next allocation.
-    #[inline]
-    pub(crate) fn free(mut self, gpu: &Gpu) {
-        self.leave();
-        if let Some(memory) = self.memory.take() {
-            gpu.memory.free(memory);
-        }
-    }
-
-    /// Removes the memory from the set of the GPU.
-    #[inline]
-    fn leave(&mut self) {
-        if let Some((gpu, memory)) = self.resident_of.take().zip(self.memory.as_ref()) {
-            gpu.residents.remove(memory.binding());
-        }
-    }
 }
 
 impl Deref for Memory {
@@ -67,13 +49,16 @@ impl Deref for Memory {
 
     #[inline]
     fn deref(&self) -> &DeviceMemory {
-        // PANIC: only `free` takes it, which takes this object too.
-        self.memory.as_ref().expect("the memory was not freed")
+        &self.memory
     }
 }
 
+/// Removes the memory from the set of the GPU.
 impl Drop for Memory {
+    #[inline]
     fn drop(&mut self) {
-        self.leave();
+        if let Some(gpu) = self.resident_of.take() {
+            gpu.residents.remove(self.memory.binding());
+        }
     }
 }
