@@ -48,7 +48,6 @@
 //! # Ok(()) }
 //! ```
 
-#[cfg(not(interleaved))]
 pub mod cs;
 pub mod heaps;
 mod host_memory;
@@ -56,7 +55,6 @@ mod sync;
 mod vk_result;
 #[cfg(feature = "ash")]
 pub mod vulkan;
-#[cfg(not(interleaved))]
 pub mod winsys;
 mod worker;
 

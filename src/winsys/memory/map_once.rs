@@ -3,7 +3,7 @@
 use std::{ops::Deref, sync::atomic::Ordering::SeqCst};
 
 use crate::{
-    sync::{AtomicBool, Mutex, OnceCell, RwLock, RwLockReadGuard},
+    sync::{AtomicBool, Mutex, OnceLock, RwLock, RwLockReadGuard},
     winsys::Mapping,
 };
 
@@ -34,7 +34,8 @@ use crate::{
 /// ```
 #[derive(Debug, Default)]
 pub struct MapOnce {
-    lasting: OnceCell<Mapping>,
+    /// Written with `making` locked.
+    lasting: OnceLock<Mapping>,
     slot: RwLock<Option<Mapping>>,
     /// `true` if `slot` holds a mapping. Written with the lock held for writing, read without it.
     is_full: AtomicBool,
@@ -48,15 +49,15 @@ pub struct MapOnce {
 impl MapOnce {
     /// Creates a value without a mapping.
     pub const fn new() -> Self {
-        Self::with(OnceCell::new())
+        Self::with(OnceLock::new())
     }
 
     /// Creates a value with a lasting mapping.
     pub fn of(mapping: Mapping) -> Self {
-        Self::with(OnceCell::with_value(mapping))
+        Self::with(mapping.into())
     }
 
-    const fn with(lasting: OnceCell<Mapping>) -> Self {
+    const fn with(lasting: OnceLock<Mapping>) -> Self {
         Self {
             lasting,
             slot: RwLock::new(None),
@@ -137,10 +138,24 @@ impl MapOnce {
     /// The errors of `make`.
     #[inline]
     pub fn get_or_map_lasting<E>(&self, make: impl FnOnce() -> Result<Mapping, E>) -> Result<&Mapping, E> {
-        self.lasting.get_or_try_init(|| match self.take() {
-            Ok(Some(mapping)) => Ok(mapping),
-            Ok(None) | Err(IsLent) => make(),
-        })
+        match self.lasting.get() {
+            Some(mapping) => Ok(mapping),
+            None => self.map_lasting(make),
+        }
+    }
+
+    #[cold]
+    fn map_lasting<E>(&self, make: impl FnOnce() -> Result<Mapping, E>) -> Result<&Mapping, E> {
+        let _making = self.making.lock();
+        if let Some(mapping) = self.lasting.get() {
+            return Ok(mapping);
+        }
+        let mapping = match self.take() {
+            Ok(Some(mapping)) => mapping,
+            Ok(None) | Err(IsLent) => make()?,
+        };
+        // The lock is held, so no other thread has a mapping to store.
+        Ok(self.lasting.get_or_init(|| mapping))
     }
 
     /// Unmaps the memory now, or when the last [`Mapped`] is dropped. Does not affect a lasting mapping.
