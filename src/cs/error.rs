@@ -65,7 +65,7 @@ pub enum Error {
 
     /// The library records no packets for this IP.
     #[error("{ip} accepts neither PM4 nor SDMA packets")]
-    NoLanguage {
+    UnsupportedIp {
         /// The IP that was requested.
         ip: Ip,
     },

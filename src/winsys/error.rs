@@ -111,7 +111,7 @@ pub enum Error {
 
     /// The kernel returned a value that is out of range.
     #[error("the kernel reported {field} = {value:#x}: {reason}")]
-    Absurd {
+    InvalidReply {
         /// The field of the answer.
         field: &'static str,
         /// The reported value.

@@ -181,7 +181,7 @@ fn a_ring_that_does_not_exist_is_refused_and_counted() {
     let error = Queue::new(&context, Ip::Sdma, 1).unwrap_err();
     assert_eq!(error, cs::Error::NoSuchRing { ip: Ip::Sdma, ring: 1, rings: 1 });
     let error = Queue::new(&context, Ip::VcnDec, 0).unwrap_err();
-    assert_eq!(error, cs::Error::NoLanguage { ip: Ip::VcnDec });
+    assert_eq!(error, cs::Error::UnsupportedIp { ip: Ip::VcnDec });
 }
 
 #[test]

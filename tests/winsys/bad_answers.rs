@@ -74,7 +74,7 @@ fn what_is_just_believable_is_believed() {
 #[test]
 fn absurd_facts_are_refused_with_field_and_value() {
     let absurd = |offset, value: u32| match patched(query::DEV_INFO, offset, value.to_le_bytes()) {
-        Error::Absurd { field, value, .. } => (field, value),
+        Error::InvalidReply { field, value, .. } => (field, value),
         other => panic!("{other:?}"),
     };
     assert_eq!(absurd(20, 0), ("num_shader_engines", 0));
@@ -84,15 +84,15 @@ fn absurd_facts_are_refused_with_field_and_value() {
     assert_eq!(absurd(164, 12345), ("pte_fragment_size", 12345));
     assert_eq!(absurd(168, 0), ("gart_page_size", 0));
     let below = patched(query::DEV_INFO, 152, 4096_u64.to_le_bytes());
-    assert!(matches!(below, Error::Absurd { field: "virtual_address_max", value: 4096, .. }), "{below:?}");
+    assert!(matches!(below, Error::InvalidReply { field: "virtual_address_max", value: 4096, .. }), "{below:?}");
 }
 
 #[test]
 fn absurd_memory_pools_are_refused() {
     let huge = patched(query::MEMORY, 0, u64::MAX.to_le_bytes());
-    assert!(matches!(huge, Error::Absurd { field: "vram.total_heap_size", value: u64::MAX, .. }), "{huge:?}");
+    assert!(matches!(huge, Error::InvalidReply { field: "vram.total_heap_size", value: u64::MAX, .. }), "{huge:?}");
     let none = patched(query::MEMORY, 0, [0; 96]);
-    assert!(matches!(none, Error::Absurd { field: "gtt.total_heap_size", value: 0, .. }), "{none:?}");
+    assert!(matches!(none, Error::InvalidReply { field: "gtt.total_heap_size", value: 0, .. }), "{none:?}");
 }
 
 #[test]

@@ -123,8 +123,8 @@ fn an_image_of_the_video_bios_has_the_size_that_was_told() {
     // The size is asked for with a 1 and the image with a 2.
     let echoing = Device::new(Listener::changing(&gpu, query::VBIOS, Change::Echo(11)).0).unwrap();
     assert_eq!(echoing.vbios_image(), Ok(vec![13, 0, 0, 0, 13, 0, 0, 0, 13, 0, 0, 0]));
-    let absurd = answering(query::VBIOS, (16 << 20) + 1).vbios_image();
-    assert!(matches!(absurd, Err(Error::Absurd { field: "VBIOS_SIZE", .. })), "{absurd:?}");
+    let invalid = answering(query::VBIOS, (16 << 20) + 1).vbios_image();
+    assert!(matches!(invalid, Err(Error::InvalidReply { field: "VBIOS_SIZE", .. })), "{invalid:?}");
 }
 
 #[test]

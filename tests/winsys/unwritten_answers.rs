@@ -325,15 +325,15 @@ fn an_imported_bo_without_bytes_is_refused_and_given_back() {
     let before = rig.kernel.inner().census();
     // The answer, elsewhere, stays zero; or has half a page.
     rig.silence(GemOp::REQUEST);
-    let absurd = Bo::import(&rig.device, &shared).unwrap_err();
-    assert!(matches!(absurd, Error::Absurd { field: "bo_size", value: 0, .. }), "{absurd}");
+    let invalid = Bo::import(&rig.device, &shared).unwrap_err();
+    assert!(matches!(invalid, Error::InvalidReply { field: "bo_size", value: 0, .. }), "{invalid}");
     rig.write::<GemOp>(GemOp::REQUEST, |question| {
         let answer = std::ptr::with_exposed_provenance_mut::<GemCreate>(question.value as usize);
         // SAFETY: the library lends a `GemCreate` at this address.
         unsafe { (*answer).bo_size = 2048 };
     });
-    let absurd = Bo::import(&rig.device, &shared).unwrap_err();
-    assert!(matches!(absurd, Error::Absurd { field: "bo_size", value: 2048, .. }), "{absurd}");
+    let invalid = Bo::import(&rig.device, &shared).unwrap_err();
+    assert!(matches!(invalid, Error::InvalidReply { field: "bo_size", value: 2048, .. }), "{invalid}");
     rig.honest();
     assert_eq!(rig.kernel.inner().census(), before);
     Bo::import(&rig.device, &shared).unwrap();
@@ -353,14 +353,16 @@ fn an_index_that_no_fence_has_is_not_passed_on() {
         rig.write::<WaitFences>(WaitFences::REQUEST, move |answer| answer.fences = u64::from(first) << 32 | 1);
         match (any(WaitFor::Any), outcome) {
             (Ok(found), Some(_)) => assert_eq!(found, outcome),
-            (Err(Error::Absurd { field: "first_signaled", value, .. }), None) => assert_eq!(value, u64::from(first)),
+            (Err(Error::InvalidReply { field: "first_signaled", value, .. }), None) => {
+                assert_eq!(value, u64::from(first))
+            }
             (other, _) => panic!("{first}: {other:?}"),
         }
         assert_eq!(any(WaitFor::All), Ok(Some(0)));
     }
     rig.silence(WaitFences::REQUEST);
     let silent = any(WaitFor::All).unwrap_err();
-    assert!(matches!(silent, Error::Absurd { field: "status", .. }), "{silent}");
+    assert!(matches!(silent, Error::InvalidReply { field: "status", .. }), "{silent}");
     rig.honest();
 
     let syncobjs = [(); 3].map(|()| Syncobj::new(&rig.device, true).unwrap());
@@ -369,10 +371,10 @@ fn an_index_that_no_fence_has_is_not_passed_on() {
     assert_eq!(any(), Ok(Some(0)));
     for first in [3, u32::MAX] {
         rig.write::<SyncobjTimelineWait>(SyncobjTimelineWait::REQUEST, move |answer| answer.first_signaled = first);
-        assert!(matches!(any(), Err(Error::Absurd { field: "first_signaled", .. })), "{first}");
+        assert!(matches!(any(), Err(Error::InvalidReply { field: "first_signaled", .. })), "{first}");
     }
     rig.silence(SyncobjTimelineWait::REQUEST);
-    assert!(matches!(any(), Err(Error::Absurd { field: "first_signaled", .. })));
+    assert!(matches!(any(), Err(Error::InvalidReply { field: "first_signaled", .. })));
 }
 
 /// A reused page has a number in it that is taken for one of this queue's.

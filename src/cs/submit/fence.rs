@@ -145,7 +145,7 @@ impl Fence {
         let event = EventFd::from_flags(EfdFlags::EFD_CLOEXEC | EfdFlags::EFD_NONBLOCK)
             .map_err(|errno| Error::NoDescriptor { errno: Errno::from_raw(errno as i32) })?;
         let fence = self.clone();
-        match syncobj.tell(0, Until::Signalled, event.as_fd()) {
+        match syncobj.notify(0, Until::Signalled, event.as_fd()) {
             Ok(()) => Ok(PollableFence { fence, source: Source::Event { event, _told_by: syncobj } }),
             // Before Linux 6.6 sync objects cannot signal an eventfd.
             Err(WinsysError::Descriptor { errno: Errno::EINVAL | Errno::EOPNOTSUPP | Errno::ENOTTY, .. }) => {

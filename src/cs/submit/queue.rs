@@ -66,7 +66,7 @@ impl Queue {
     ///
     /// # Errors
     ///
-    /// * [`Error::NoLanguage`] if `ip` is a video engine, which [`VideoQueue`](crate::cs::VideoQueue) supports;
+    /// * [`Error::UnsupportedIp`] if `ip` is a video engine, which [`VideoQueue`](crate::cs::VideoQueue) supports;
     /// * [`Error::NoSuchRing`] if the IP does not have the ring;
     /// * [`Error::QueueTaken`] if this queue already exists;
     /// * [`Error::Winsys`] if an allocation fails.
@@ -81,7 +81,7 @@ impl Queue {
     /// The errors of [`Queue::new`].
     pub fn with_options(context: &Context, ip: Ip, ring: u32, options: QueueOptions) -> Result<Self> {
         let device = context.device();
-        let target = Target::new(device.info().gfx_level, ip).ok_or(Error::NoLanguage { ip })?;
+        let target = Target::new(device.info().gfx_level, ip).ok_or(Error::UnsupportedIp { ip })?;
         let rings = device.info().ring_count(ip);
         if ring >= rings {
             return Err(Error::NoSuchRing { ip, ring, rings });

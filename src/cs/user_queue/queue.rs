@@ -122,10 +122,10 @@ impl UserQueue {
     ///
     /// # Errors
     ///
-    /// [`Error::NoLanguage`] if `ip` is a video engine; [`Error::Winsys`] with [`Unsupported`](crate::winsys::Error::Unsupported)
+    /// [`Error::UnsupportedIp`] if `ip` is a video engine; [`Error::Winsys`] with [`Unsupported`](crate::winsys::Error::Unsupported)
     /// if the kernel has no user mode queues of the IP, and with the other errors of [`UserRing::new`].
     pub fn new(device: &Device, ip: Ip) -> Result<Self> {
-        let target = Target::new(device.info().gfx_level, ip).ok_or(Error::NoLanguage { ip })?;
+        let target = Target::new(device.info().gfx_level, ip).ok_or(Error::UnsupportedIp { ip })?;
         let room = ArcRoom::new().map_err(no_memory)?;
         let ring = UserRing::new(device, ip)?;
         let page_tables = Arc::clone(ring.page_tables());

@@ -159,11 +159,11 @@ impl Admission {
         }
         if let Some(refusal) = passed {
             tracing::debug!(%refusal, "allocation refused");
-            tell(heaps.device, &refusal, true);
+            notify(heaps.device, &refusal, true);
             return Err(MemoryError::Refused(Box::new(refusal)));
         }
         if let Some(report) = first_passed(Response::Report, &budgets) {
-            tell(heaps.device, &report, false);
+            notify(heaps.device, &report, false);
         }
         Ok(AdmissionGuard { _turn: turn })
     }
@@ -191,7 +191,7 @@ impl AdmissionPolicy {
     }
 }
 
-fn tell(device: &Device, refusal: &Refusal, refused: bool) {
+fn notify(device: &Device, refusal: &Refusal, refused: bool) {
     let &Refusal { size, heap, usage, most: limit, .. } = refusal;
     device.notify(|| Event::OverCommitted { heap, size, usage, limit, refused });
 }

@@ -208,9 +208,9 @@ impl SparseRange {
             Some(Backing { memory, offset }) => {
                 // The memory may itself start at an offset in its BO.
                 let bo_offset = memory.offset() + offset;
-                self.0.reservation.bind_untold(range.start, len, memory.bo(), bo_offset, memory.flags())?
+                self.0.reservation.bind_quiet(range.start, len, memory.bo(), bo_offset, memory.flags())?
             }
-            None => self.0.reservation.unbind_untold(range.start, len)?,
+            None => self.0.reservation.unbind_quiet(range.start, len)?,
         };
         if let Some(backing) = backing {
             self.0.residents.add_times(&backing.memory, len);

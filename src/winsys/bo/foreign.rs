@@ -19,7 +19,7 @@ impl Bo {
     /// # Errors
     ///
     /// * [`Error::Bo`](crate::winsys::Error::Bo) with `ENOENT` if the file has no such handle;
-    /// * [`Error::Absurd`](crate::winsys::Error::Absurd) if the BO's size is not a positive number of pages;
+    /// * [`Error::InvalidReply`](crate::winsys::Error::InvalidReply) if the BO's size is not a positive number of pages;
     /// * [`Error::HostMemory`](crate::winsys::Error::HostMemory) if host memory is exhausted.
     ///
     /// # Safety

@@ -45,7 +45,7 @@ impl Bo {
     ///
     /// * [`Error::Descriptor`] if the kernel refuses the descriptor: `EINVAL` if it is not a dma-buf;
     /// * [`Error::Bo`] if the kernel does not report the BO's size and placement;
-    /// * [`Error::Absurd`] if the BO's size is not a positive number of pages;
+    /// * [`Error::InvalidReply`] if the BO's size is not a positive number of pages;
     /// * [`Error::HostMemory`] if host memory is exhausted.
     pub fn import(device: &Device, dma_buf: impl AsFd) -> Result<Self> {
         let fd = dma_buf.as_fd().as_raw_fd();
@@ -71,7 +71,7 @@ impl Bo {
     ) -> Result<Self> {
         if info.size == 0 || !info.size.is_multiple_of(super::PAGE_SIZE) {
             let reason = "not a positive number of pages";
-            return Err(Error::Absurd { field: "bo_size", value: info.size, reason });
+            return Err(Error::InvalidReply { field: "bo_size", value: info.size, reason });
         }
         let BoCreateInfo { size, domains, flags, .. } = info;
         handle.charge_imported(|| device.usage_tracker().enter_bo(domains, flags, size));

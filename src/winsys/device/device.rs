@@ -15,7 +15,7 @@ use crate::{
     vamgr::{GpuVa, VaLease, VaManager, shard::CachePadded},
     winsys::{
         BoHistory, Error, Event, GpuInfo, Kernel, Observer, OpenFile, PageFault, RenderNode, Result, UsageTracker,
-        VaMap, bo::SharedHandles, watch::observer::tell,
+        VaMap, bo::SharedHandles, watch::observer::notify,
     },
 };
 
@@ -387,7 +387,7 @@ impl Device {
     /// Reports an event to the observer. Without an observer, `event` is not called.
     #[inline]
     pub(crate) fn notify(&self, event: impl FnOnce() -> Event) {
-        tell(self.state().observer.as_deref(), event);
+        notify(self.state().observer.as_deref(), event);
     }
 
     /// Returns `true` if the device has an observer.

@@ -40,7 +40,7 @@ impl Bo {
     pub fn map_bare(&self) -> Result<NonNull<u8>> {
         // SAFETY: without an address the kernel picks free ones, so no mapping is replaced.
         let base = unsafe { map(self, None) }?;
-        tell_mapped(self, base);
+        notify_mapped(self, base);
         Ok(base)
     }
 
@@ -58,7 +58,7 @@ impl Bo {
     pub unsafe fn map_bare_at(&self, at: NonNull<u8>) -> Result<NonNull<u8>> {
         // SAFETY: the caller's promise.
         let base = unsafe { map(self, Some(at)) }?;
-        tell_mapped(self, base);
+        notify_mapped(self, base);
         Ok(base)
     }
 
@@ -85,21 +85,21 @@ impl Bo {
     /// The requirements of [`Bo::unmap_bare`].
     pub unsafe fn unmap_bare_reserving(&self, base: NonNull<u8>) -> Result<(), (bool, Error)> {
         // SAFETY: the caller's promise.
-        unsafe { reserve(self, base) }.inspect(|()| tell_unmapped(self, base)).inspect_err(|&(is_mapped, _)| {
+        unsafe { reserve(self, base) }.inspect(|()| notify_unmapped(self, base)).inspect_err(|&(is_mapped, _)| {
             if !is_mapped {
-                tell_unmapped(self, base);
+                notify_unmapped(self, base);
             }
         })
     }
 }
 
 /// Reports a mapping to the observer, once it has an owner.
-pub(super) fn tell_mapped(bo: &Bo, base: NonNull<u8>) {
+pub(super) fn notify_mapped(bo: &Bo, base: NonNull<u8>) {
     bo.device().notify(|| Event::Mapped { handle: bo.handle(), base: base.addr().get(), len: bytes(bo) });
 }
 
 /// Reports to the observer that a mapping is gone, after its owner has forgotten it.
-pub(super) fn tell_unmapped(bo: &Bo, base: NonNull<u8>) {
+pub(super) fn notify_unmapped(bo: &Bo, base: NonNull<u8>) {
     bo.device().notify(|| Event::Unmapped { handle: bo.handle(), base: base.addr().get(), len: bytes(bo) });
 }
 
@@ -114,7 +114,7 @@ pub(super) unsafe fn unmap(bo: &Bo, base: NonNull<u8>, forget: impl FnOnce()) {
     let unmapped = release(|| unsafe { bo.device().kernel().munmap(base, bytes(bo)) });
     if unmapped.is_done() {
         forget();
-        tell_unmapped(bo, base);
+        notify_unmapped(bo, base);
     }
     unmapped.report("munmap", bo.handle());
 }

@@ -4,7 +4,7 @@ use std::ptr::NonNull;
 
 use amdgpu_hw::num::{index, wide};
 
-use super::bare_mapping::{self, extent, tell_mapped, tell_unmapped};
+use super::bare_mapping::{self, extent, notify_mapped, notify_unmapped};
 use crate::winsys::{Bo, Error, PAGE_SIZE, Result};
 
 /// A CPU mapping of a whole BO, readable and writable.
@@ -109,7 +109,7 @@ impl Mapping {
         let base = unsafe { bare_mapping::map(bo, at) }?;
         // INVARIANT: the kernel keeps the BO's bytes mapped at `base` until munmap.
         let mapping = Self { base, bo: bo.clone(), pages: pages(bo), ending: Ending::Unmap };
-        tell_mapped(bo, base);
+        notify_mapped(bo, base);
         Ok(mapping)
     }
 
@@ -143,7 +143,7 @@ impl Mapping {
             Ok(()) => Ok(()),
         };
         self.ending = Ending::Leave;
-        tell_unmapped(&self.bo, self.base);
+        notify_unmapped(&self.bo, self.base);
         reserved
     }
 

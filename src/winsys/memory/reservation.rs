@@ -85,13 +85,13 @@ impl Reservation {
     /// * [`Error::ForeignDevice`] if the BO belongs to another device;
     /// * [`Error::Bind`] if the kernel refuses the request.
     pub fn bind(&self, offset: u64, len: u64, bo: &Bo, bo_offset: u64, flags: VaFlags) -> Result<()> {
-        let event = self.bind_untold(offset, len, bo, bo_offset, flags)?;
+        let event = self.bind_quiet(offset, len, bo, bo_offset, flags)?;
         self.device.notify(|| event);
         Ok(())
     }
 
     /// Binds like [`Reservation::bind`] and returns the event, which the caller reports once it holds the BO.
-    pub(crate) fn bind_untold(&self, offset: u64, len: u64, bo: &Bo, bo_offset: u64, flags: VaFlags) -> Result<Event> {
+    pub(crate) fn bind_quiet(&self, offset: u64, len: u64, bo: &Bo, bo_offset: u64, flags: VaFlags) -> Result<Event> {
         if *bo.device() != self.device {
             return Err(Error::ForeignDevice { what: "BO" });
         }
@@ -116,13 +116,13 @@ impl Reservation {
     /// * [`Error::Range`] if `len` is 0, or the piece is not inside the range;
     /// * [`Error::Bind`] if the kernel refuses the request.
     pub fn unbind(&self, offset: u64, len: u64) -> Result<()> {
-        let event = self.unbind_untold(offset, len)?;
+        let event = self.unbind_quiet(offset, len)?;
         self.device.notify(|| event);
         Ok(())
     }
 
     /// Unbinds like [`Reservation::unbind`] and returns the event, which the caller reports.
-    pub(crate) fn unbind_untold(&self, offset: u64, len: u64) -> Result<Event> {
+    pub(crate) fn unbind_quiet(&self, offset: u64, len: u64) -> Result<Event> {
         let piece = self.piece(offset, len)?;
         operate(&self.device, VaOperation::Replace, piece, None, VaFlags::PRT)?;
         Ok(Event::Unbound { range: piece })

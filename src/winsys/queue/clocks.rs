@@ -68,12 +68,12 @@ impl Context {
     /// # Errors
     ///
     /// * [`Error::Unsupported`] before DRM 3.45;
-    /// * [`Error::Absurd`] if the level is unknown;
+    /// * [`Error::InvalidReply`] if the level is unknown;
     /// * [`Error::Ioctl`] if the kernel refuses the request.
     pub fn stable_pstate(&self) -> Result<StablePstate> {
         let level = self.pstate(ctx_op::GET_STABLE_PSTATE, 0).map_err(refused)?;
         let known = StablePstate::ALL.into_iter().find(|known| *known as u32 == level);
-        known.ok_or(Error::Absurd { field: "stable pstate", value: level.into(), reason: "no such level" })
+        known.ok_or(Error::InvalidReply { field: "stable pstate", value: level.into(), reason: "no such level" })
     }
 
     /// Pins the clocks of the whole GPU until the guard is dropped. Only one context at a time can pin them. If another

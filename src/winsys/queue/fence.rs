@@ -23,7 +23,7 @@ use crate::{
 ///
 /// * [`Error::Ioctl`] if a submission ended with an error, with its errno ([`Context::check`] tells more), or if the kernel
 ///   refuses the request: `EINVAL` for a sequence number that has not been issued yet;
-/// * [`Error::Absurd`] if the kernel's answer is out of range.
+/// * [`Error::InvalidReply`] if the kernel's answer is out of range.
 pub fn wait_fences(
     device: &Device,
     fences: &[CsFence],
@@ -50,10 +50,10 @@ pub fn wait_fences(
         (1, WaitFor::Any) if index < fences.len() => Ok(Some(index)),
         (1, WaitFor::Any) => {
             let value = answer.first_signaled.into();
-            Err(Error::Absurd { field: "first_signaled", value, reason: "not one of the fences" })
+            Err(Error::InvalidReply { field: "first_signaled", value, reason: "not one of the fences" })
         }
         // An unwritten status is half of the address that the request starts with.
-        (value, _) => Err(Error::Absurd { field: "status", value: value.into(), reason: "neither 0 nor 1" }),
+        (value, _) => Err(Error::InvalidReply { field: "status", value: value.into(), reason: "neither 0 nor 1" }),
     }
 }
 

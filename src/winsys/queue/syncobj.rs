@@ -320,7 +320,7 @@ impl Syncobj {
     ///
     /// * [`Error::ForeignDevice`] if the sync objects belong to different devices;
     /// * [`Error::Ioctl`] if the kernel refuses the request;
-    /// * [`Error::Absurd`] if the kernel's answer is out of range.
+    /// * [`Error::InvalidReply`] if the kernel's answer is out of range.
     pub fn wait_points(
         points: &[(&Self, u64)],
         condition: WaitFor,
@@ -353,9 +353,11 @@ impl Syncobj {
             _ if !is_met => Ok(None),
             WaitFor::All => Ok(Some(0)),
             WaitFor::Any if index(first) < points.len() => Ok(Some(index(first))),
-            WaitFor::Any => {
-                Err(Error::Absurd { field: "first_signaled", value: first.into(), reason: "not one of the points" })
-            }
+            WaitFor::Any => Err(Error::InvalidReply {
+                field: "first_signaled",
+                value: first.into(),
+                reason: "not one of the points",
+            }),
         }
     }
 
@@ -368,7 +370,7 @@ impl Syncobj {
     ///
     /// [`Error::Descriptor`] if the kernel refuses the request: `EINVAL` if the descriptor is not an eventfd, or the kernel
     /// is too old.
-    pub fn tell(&self, point: u64, until: Until, eventfd: BorrowedFd<'_>) -> Result<()> {
+    pub fn notify(&self, point: u64, until: Until, eventfd: BorrowedFd<'_>) -> Result<()> {
         let fd = eventfd.as_raw_fd();
         let flags = match until {
             Until::Submitted => SyncobjWaitFlags::WAIT_AVAILABLE.bits(),

@@ -95,7 +95,7 @@ impl UserRing {
     /// # Errors
     ///
     /// * [`Error::Unsupported`] if the kernel has no user queues of the IP;
-    /// * [`Error::Absurd`] if the kernel reports an area size out of range;
+    /// * [`Error::InvalidReply`] if the kernel reports an area size out of range;
     /// * [`Error::Ioctl`] if the kernel refuses the queue;
     /// * the errors of [`Bo::create_bound`] and [`Mapping::new`].
     pub fn new(device: &Device, ip: Ip) -> Result<Self> {
@@ -199,12 +199,12 @@ impl UserRing {
     ///
     /// # Errors
     ///
-    /// [`Error::Absurd`] if the engine's read pointer is beyond the write pointer, or more than a ring behind it.
+    /// [`Error::InvalidReply`] if the engine's read pointer is beyond the write pointer, or more than a ring behind it.
     pub fn free_dwords(&self) -> Result<usize> {
         let read = self.read.load_u64(0)? / self.unit();
         let left = self.written.checked_sub(read).and_then(|used| (RING_BYTES / 4).checked_sub(used));
-        let absurd = Error::Absurd { field: "read pointer", value: read, reason: "not near the write pointer" };
-        left.map(|dwords| dwords as usize).ok_or(absurd)
+        let invalid = Error::InvalidReply { field: "read pointer", value: read, reason: "not near the write pointer" };
+        left.map(|dwords| dwords as usize).ok_or(invalid)
     }
 
     /// Returns the number of dwords pushed so far.
@@ -388,7 +388,7 @@ fn areas(device: &Device, ip: Ip) -> Result<(Vec<Binding>, Vec<u8>)> {
     device.info_raw(uapi::query::UQ_FW_AREAS, [ip.raw(), 0, 0, 0], wanted.as_mut_bytes())?;
     let area = |field, bytes: u32| {
         if bytes == 0 || bytes > 64 << 20 {
-            return Err(Error::Absurd { field, value: bytes.into(), reason: "not the size of an area" });
+            return Err(Error::InvalidReply { field, value: bytes.into(), reason: "not the size of an area" });
         }
         bound(device, bytes.into())
     };

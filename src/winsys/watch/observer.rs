@@ -110,10 +110,10 @@ pointers!(Arc, Box);
 
 /// Reports an event to the observer. Without an observer, `event` is not called.
 #[inline]
-pub(in crate::winsys) fn tell(observer: Option<&dyn Observer>, event: impl FnOnce() -> Event) {
+pub(in crate::winsys) fn notify(observer: Option<&dyn Observer>, event: impl FnOnce() -> Event) {
     if let Some(observer) = observer {
         if std::thread::panicking() {
-            return tell_while_unwinding(observer, &event());
+            return notify_while_unwinding(observer, &event());
         }
         observer.observe(&event());
     }
@@ -121,12 +121,12 @@ pub(in crate::winsys) fn tell(observer: Option<&dyn Observer>, event: impl FnOnc
 
 /// Reports an event during a panic, when a second panic would abort the process.
 #[cold]
-fn tell_while_unwinding(observer: &dyn Observer, event: &Event) {
-    let told = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| observer.observe(event)));
-    if told.is_err() {
+fn notify_while_unwinding(observer: &dyn Observer, event: &Event) {
+    let notified = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| observer.observe(event)));
+    if notified.is_err() {
         // The first panic is already being reported. The payload of this one is leaked, because dropping it could panic
         // again.
-        std::mem::forget(told);
+        std::mem::forget(notified);
     }
 }
 
@@ -147,14 +147,14 @@ mod tests {
 
     #[test]
     fn without_an_observer_no_event_is_made() {
-        tell(None, || unreachable!("there is no listener"));
+        notify(None, || unreachable!("there is no listener"));
     }
 
     #[test]
-    fn a_list_of_observers_tells_each_of_them() {
+    fn a_list_of_observers_notifies_each_of_them() {
         let (one, two) = (Arc::new(Counter::default()), Arc::new(Counter::default()));
         let all: [Arc<dyn Observer>; 2] = [Arc::clone(&one) as _, Arc::clone(&two) as _];
-        tell(Some(&all.to_vec()), || Event::BoClosed { handle: 1 });
+        notify(Some(&all.to_vec()), || Event::BoClosed { handle: 1 });
         assert_eq!([&one, &two].map(|counter| counter.0.load(Ordering::Relaxed)), [1, 1]);
     }
 }

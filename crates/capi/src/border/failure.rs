@@ -149,7 +149,9 @@ impl From<cs::Error> for Failure {
                 Self::from(source).with_code(AGW_ERROR_PARTLY_SUBMITTED)
             }
             cs::Error::QueueTaken { .. } => Self::new(AGW_ERROR_IN_USE, ""),
-            cs::Error::NoSuchRing { .. } | cs::Error::NoLanguage { .. } => Self::new(AGW_ERROR_FEATURE_NOT_PRESENT, ""),
+            cs::Error::NoSuchRing { .. } | cs::Error::UnsupportedIp { .. } => {
+                Self::new(AGW_ERROR_FEATURE_NOT_PRESENT, "")
+            }
             cs::Error::Address(error) => error.into(),
             cs::Error::StreamCapacity { .. } | cs::Error::WrongQueue { .. } | cs::Error::WrongStream { .. } => {
                 Self::new(AGW_ERROR_INVALID_ARGUMENT, "")

@@ -364,7 +364,7 @@ pub unsafe extern "C" fn agw_sync_tell(sync: *const agw_sync, point: u64, flags:
         if flags & AGW_WAIT_ANY != 0 {
             return Err(Failure::argument("flags", "has AGW_WAIT_ANY, which is for agw_sync_wait"));
         }
-        Ok(body.syncobj().tell(point, until(flags)?, fd)?)
+        Ok(body.syncobj().notify(point, until(flags)?, fd)?)
     })
 }
 

@@ -76,7 +76,7 @@ pub(super) unsafe fn closed<'a>(body: &'a StreamBody, argument: &str) -> Answer<
     // SAFETY: the caller's promise.
     match unsafe { any_closed(body, argument) }? {
         Closed { list: List::Packets(list), turn } => Ok(Closed { list, turn }),
-        Closed { list: List::Video(list), .. } => Err(Error::NoLanguage { ip: list.ip() }.into()),
+        Closed { list: List::Video(list), .. } => Err(Error::UnsupportedIp { ip: list.ip() }.into()),
     }
 }
 

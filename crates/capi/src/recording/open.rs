@@ -56,7 +56,7 @@ impl Open {
     pub(super) fn packets(&mut self) -> Answer<&mut AnyStream> {
         match self {
             Self::Packets(stream) => Ok(stream),
-            Self::Video(stream) => Err(Error::NoLanguage { ip: stream.ip() }.into()),
+            Self::Video(stream) => Err(Error::UnsupportedIp { ip: stream.ip() }.into()),
         }
     }
 

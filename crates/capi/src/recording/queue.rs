@@ -43,7 +43,7 @@ impl AnyQueue {
     pub(super) fn packets(&self) -> Answer<&Queue> {
         match self {
             Self::Packets(queue) => Ok(queue),
-            Self::Video(queue) => Err(Error::NoLanguage { ip: queue.ip() }.into()),
+            Self::Video(queue) => Err(Error::UnsupportedIp { ip: queue.ip() }.into()),
         }
     }
 }

@@ -242,7 +242,7 @@ fn pieces(bytes: u64, most: u32) -> impl Iterator<Item = (u64, u32)> {
 fn offset_by(va: GpuVa, bytes: u64) -> Result<GpuVa> {
     let sum = va.as_u64().wrapping_add(bytes);
     va.checked_add(bytes).ok_or_else(|| {
-        Error::from(amdgpu_winsys::winsys::Error::Absurd {
+        Error::from(amdgpu_winsys::winsys::Error::InvalidReply {
             field: "GPU address",
             value: sum,
             reason: "past the end of its half",

@@ -142,7 +142,7 @@ impl GpuInfo {
     /// * [`Error::NoRings`] if neither graphics nor compute has a ring;
     /// * [`Error::UnknownChip`], [`Error::UnknownGfxVersion`] if the chip is not in the library's tables;
     /// * [`Error::Info`], [`Error::Ioctl`] if the kernel refuses a required query;
-    /// * [`Error::Absurd`] if an answer is out of range.
+    /// * [`Error::InvalidReply`] if an answer is out of range.
     pub fn query(kernel: &dyn Kernel) -> Result<Self> {
         let driver = check_driver(kernel)?;
         if info::<u32>(kernel, "ACCEL_WORKING", query::ACCEL_WORKING, [0; 4])? == 0 {
@@ -317,7 +317,7 @@ fn check_addresses(dev: &DevInfo) -> Result<()> {
         if value.is_power_of_two() {
             Ok(())
         } else {
-            Err(Error::Absurd { field, value: value.into(), reason: "not a power of two" })
+            Err(Error::InvalidReply { field, value: value.into(), reason: "not a power of two" })
         }
     };
     power_of_two("virtual_address_alignment", dev.virtual_address_alignment)?;
@@ -325,13 +325,13 @@ fn check_addresses(dev: &DevInfo) -> Result<()> {
     power_of_two("gart_page_size", dev.gart_page_size)?;
     if dev.virtual_address_max <= dev.virtual_address_offset {
         let reason = "not above virtual_address_offset";
-        return Err(Error::Absurd { field: "virtual_address_max", value: dev.virtual_address_max, reason });
+        return Err(Error::InvalidReply { field: "virtual_address_max", value: dev.virtual_address_max, reason });
     }
     Ok(())
 }
 
 fn mhz(field: &'static str, khz: u64) -> Result<u32> {
-    u32::try_from(khz / 1000).map_err(|_| Error::Absurd { field, value: khz, reason: "more than 4 PHz" })
+    u32::try_from(khz / 1000).map_err(|_| Error::InvalidReply { field, value: khz, reason: "more than 4 PHz" })
 }
 
 #[cfg(test)]
@@ -386,7 +386,7 @@ mod tests {
         assert_eq!((mhz("clock", 2_500_999), mhz("clock", 999)), (Ok(2500), Ok(0)));
         assert_eq!(mhz("clock", (1 << 32) * 1000 - 1), Ok(u32::MAX));
         let refused = mhz("clock", (1 << 32) * 1000).unwrap_err();
-        assert!(matches!(refused, Error::Absurd { field: "clock", value: 0x3e8_0000_0000, .. }), "{refused:?}");
+        assert!(matches!(refused, Error::InvalidReply { field: "clock", value: 0x3e8_0000_0000, .. }), "{refused:?}");
     }
 
     #[test]
@@ -400,7 +400,7 @@ mod tests {
             ..DevInfo::ZEROED
         };
         let field = |dev: DevInfo| match check_addresses(&dev) {
-            Err(Error::Absurd { field, value, .. }) => Some((field, value)),
+            Err(Error::InvalidReply { field, value, .. }) => Some((field, value)),
             outcome => outcome.map(|()| None).unwrap(),
         };
         assert_eq!(field(good), None);

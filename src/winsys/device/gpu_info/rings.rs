@@ -92,7 +92,7 @@ fn query_one(
     {
         if value > 1 << 20 || (value != 0 && !value.is_power_of_two()) {
             let reason = "not a power of two of at most 1 MiB";
-            return Err(Error::Absurd { field, value: value.into(), reason });
+            return Err(Error::InvalidReply { field, value: value.into(), reason });
         }
     }
     Ok(Some(IpBlock {

@@ -59,7 +59,7 @@ impl ShaderArray {
         let limit = |field, value: u32, most: u32| {
             if value == 0 || value > most {
                 let reason = "beyond the arrays of DEV_INFO, or zero";
-                return Err(Error::Absurd { field, value: value.into(), reason });
+                return Err(Error::InvalidReply { field, value: value.into(), reason });
             }
             Ok(value)
         };
@@ -120,7 +120,7 @@ fn l2_slices(dev: &DevInfo, driver: DriverVersion, gfx_level: GfxLevel) -> Resul
     }
     let disabled = dev.tcc_disabled_mask.count_ones();
     let reason = "disables more L2 slices than there are";
-    dev.num_tcc_blocks.checked_sub(disabled).ok_or(Error::Absurd {
+    dev.num_tcc_blocks.checked_sub(disabled).ok_or(Error::InvalidReply {
         field: "tcc_disabled_mask",
         value: dev.tcc_disabled_mask,
         reason,
@@ -171,11 +171,11 @@ mod tests {
         let of = |change: &dyn Fn(&mut DevInfo)| {
             let mut dev = largest();
             change(&mut dev);
-            let absurd = |error| match error {
-                Error::Absurd { field, value, .. } => (field, value),
+            let invalid = |error| match error {
+                Error::InvalidReply { field, value, .. } => (field, value),
                 other => panic!("{other:?}"),
             };
-            let found = ShaderArray::new(&dev, driver(60), GfxLevel::Gfx11).map_err(absurd);
+            let found = ShaderArray::new(&dev, driver(60), GfxLevel::Gfx11).map_err(invalid);
             found.map(|found| (found.max_engines, found.engines, found.compute_units))
         };
         assert_eq!(of(&|_| ()), Ok((8, 8, (1..=16).sum())));
@@ -242,6 +242,9 @@ mod tests {
         }
         assert_eq!(of(GfxLevel::Gfx12, 60, 1), Ok((23, 256, false)));
         let refused = of(GfxLevel::Gfx10, 35, 0x1ff_ffff).unwrap_err();
-        assert!(matches!(refused, Error::Absurd { field: "tcc_disabled_mask", value: 0x1ff_ffff, .. }), "{refused:?}");
+        assert!(
+            matches!(refused, Error::InvalidReply { field: "tcc_disabled_mask", value: 0x1ff_ffff, .. }),
+            "{refused:?}"
+        );
     }
 }

@@ -74,12 +74,12 @@ impl Device {
     /// # Errors
     ///
     /// * [`Error::Info`] if the kernel refuses the query;
-    /// * [`Error::Absurd`] if the image is larger than 16 MiB.
+    /// * [`Error::InvalidReply`] if the image is larger than 16 MiB.
     pub fn vbios_image(&self) -> Result<Vec<u8>> {
         let size: u32 = info(self.kernel(), "VBIOS", query::VBIOS, [SIZE, 0, 0, 0])?;
         if size > MOST {
             let reason = "more than any board has";
-            return Err(Error::Absurd { field: "VBIOS_SIZE", value: size.into(), reason });
+            return Err(Error::InvalidReply { field: "VBIOS_SIZE", value: size.into(), reason });
         }
         let mut image = vec![0; amdgpu_hw::num::index(size)];
         if size != 0 {
