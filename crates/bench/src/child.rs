@@ -5,12 +5,18 @@ use std::{env, ffi::OsString, path::PathBuf, process::Command};
 use crate::row::Row;
 
 /// Selection of benches to run.
-pub(crate) struct Wanted(pub(crate) Option<String>);
+#[derive(Debug, Default)]
+pub(crate) struct Wanted {
+    /// A part of the names of the benches; all if there is none.
+    pub(crate) only: Option<String>,
+    /// `true` if requests to the null kernel take about as long as those to a real one.
+    pub(crate) has_costs: bool,
+}
 
 impl Wanted {
     /// Returns `true` if this one.
     pub(crate) fn has(&self, bench: &str) -> bool {
-        self.0.as_ref().is_none_or(|part| bench.contains(part))
+        self.only.as_ref().is_none_or(|part| bench.contains(part))
     }
 }
 
@@ -40,7 +46,7 @@ pub(crate) fn rows_of(
     environment: &[(&str, OsString)],
 ) -> Result<Vec<Row>, String> {
     command.arg("--json");
-    if let Some(only) = &wanted.0 {
+    if let Some(only) = &wanted.only {
         command.args(["--only", only]);
     }
     for (name, value) in environment {
@@ -72,7 +78,8 @@ pub(crate) fn on_the_null_kernel_with(
             ("AMDGPU_SIM_WORLD", OsString::new()),
             ("MESA_SHADER_CACHE_DISABLE", "true".into()),
         ];
-        rows(&[area, "--on-null"], wanted, &[&environment, more].concat())
+        let costs = [("AMDGPU_SIM_NULL_COSTS", OsString::from(if wanted.has_costs { "1" } else { "" }))];
+        rows(&[area, "--on-null"], wanted, &[&environment, &costs, more].concat())
     });
     match measured {
         Ok(rows) => rows.into_iter().for_each(add),

@@ -8,6 +8,8 @@
 //!   the same loader.
 //! * `amdgpu-bench radv [--json] [--only NAME]`: RADV with this library's winsys beside RADV with its own, as `.ci/vulkan/radv-swap` builds
 //!   them.
+//! * `amdgpu-bench ioctl-cost [--json] [--only NAME]`: allocations and submissions once more, on a null kernel whose requests take
+//!   about as long as those of Linux: what a user sees of the other rows.
 //! * `amdgpu-bench surface [--json] [--only NAME]`: layouts, addresses and copies of images, against addrlib and memcpy.
 //! * `amdgpu-bench churn [--seconds N]`: no race, but threads that allocate, map, import, submit and free on the simulator,
 //!   and a census at the end: exit code 1 if anything is lost.
@@ -26,6 +28,7 @@ mod counting;
 mod counting_requests;
 mod cs;
 mod icd;
+mod ioctl_cost;
 mod memory;
 mod peers;
 mod radv;
@@ -81,6 +84,11 @@ enum Area {
         #[command(flatten)]
         report: Report,
     },
+    /// Allocations and submissions on a kernel whose requests take time.
+    IoctlCost {
+        #[command(flatten)]
+        report: Report,
+    },
     /// Layouts, addresses and copies of images.
     Surface {
         #[command(flatten)]
@@ -125,7 +133,7 @@ impl Report {
             println!("{}", Row::heading());
         }
         let mut rows = Vec::new();
-        measure(&Wanted(only), on_null, &mut |row| {
+        measure(&Wanted { only, has_costs: false }, on_null, &mut |row| {
             if !json {
                 println!("{row}");
             }
@@ -179,6 +187,7 @@ fn main() -> ExitCode {
                 },
             )
         }
+        Area::IoctlCost { report } => report.print(|wanted, _, mut add| ioctl_cost::all(wanted, &mut add)),
         Area::Surface { report } => report.print(|wanted, _, mut add| surface::all(wanted, &mut add)),
         Area::Sim { part, .. } if part.as_one => {
             sim::one_of_a_crowd();

@@ -129,6 +129,12 @@ impl Row {
         row.noting(format!("missing: {why}"))
     }
 
+    /// The row of a bench whose requests to the kernel take time, named after the row without.
+    pub(crate) fn with_costs(self) -> Self {
+        let goal = if self.ratio.is_some() { Goal::RatioAtMost(1.0) } else { Goal::None };
+        Self { bench: format!("cost-{}", self.bench), goal, holds: goal.holds(self.ours, self.ratio), ..self }
+    }
+
     pub(crate) fn noting(self, note: String) -> Self {
         Self { note: Some(note), ..self }
     }

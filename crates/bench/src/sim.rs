@@ -171,7 +171,7 @@ fn under(launcher: &Path, part: &str) -> Result<Command, String> {
 }
 
 fn of_client(launcher: &Path, part: &str) -> Result<Vec<Row>, String> {
-    rows_of(under(launcher, part)?, &Wanted(None), &[])
+    rows_of(under(launcher, part)?, &Wanted::default(), &[])
 }
 
 /// The time that the launcher takes for a program that does nothing.

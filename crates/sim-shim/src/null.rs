@@ -1,6 +1,6 @@
 //! The null kernel: ioctls and mappings of nodes are answered here and at once, not by the server of the world.
 //!
-//! `AMDGPU_SIM_NULL` names the chip. Paths, and what descriptors are, remain the world's business.
+//! `AMDGPU_SIM_NULL` names the chip; with `AMDGPU_SIM_NULL_COSTS=1`, requests take about as long as those of Linux. Paths, and what descriptors are, remain the world's business.
 
 use std::{
     ffi::{c_int, c_void},
@@ -12,12 +12,15 @@ use std::{
     },
 };
 
-use amdgpu_sim::{NullKernel, chip};
+use amdgpu_sim::{NullKernel, RequestCosts, chip};
 use amdgpu_sim_world::NULL_VARIABLE;
 use amdgpu_uapi::{Kernel as _, Protection, Request};
 use nix::errno::Errno;
 
 use crate::world;
+
+/// The variable that makes requests take time.
+const COSTS_VARIABLE: &str = "AMDGPU_SIM_NULL_COSTS";
 
 static KERNEL: OnceLock<Option<NullKernel>> = OnceLock::new();
 
@@ -45,7 +48,13 @@ fn kernel() -> Option<&'static NullKernel> {
 fn make() -> Option<NullKernel> {
     let word = std::env::var(NULL_VARIABLE).ok().filter(|word| !word.is_empty())?;
     let profile = chip(&word).inspect_err(|error| world::say(&format!("{NULL_VARIABLE}={word}: {error}"))).ok()?;
+    let costs = if std::env::var(COSTS_VARIABLE).is_ok_and(|value| value == "1") {
+        RequestCosts::LINUX
+    } else {
+        RequestCosts::default()
+    };
     NullKernel::open(profile)
+        .map(|kernel| kernel.with_costs(costs))
         .inspect_err(|errno| world::say(&format!("{NULL_VARIABLE}={word}: no addresses to map to: {errno}")))
         .ok()
 }

@@ -61,7 +61,7 @@ pub use self::{
         sim_machine::SimMachine,
     },
     lockup::{LockupTimeout, LockupTimeoutError},
-    null::NullKernel,
+    null::{NullKernel, RequestCosts},
     options::SimOptions,
     release::{KernelRelease, KernelReleaseError},
     testing::{

@@ -1,5 +1,6 @@
 //! A kernel in which every request succeeds immediately.
 
+mod costs;
 mod memory;
 mod numbers;
 
@@ -23,13 +24,15 @@ use amdgpu_uapi::{
 use nix::sys::eventfd::{EfdFlags, EventFd};
 use zerocopy::{Immutable, IntoBytes};
 
+pub use self::costs::RequestCosts;
 use self::{memory::NullMemory, numbers::Numbers};
 use crate::{Profile, SimKernel, kernel::user};
 
 /// The point that every timeline reports as signalled.
 const REACHED: u64 = u64::MAX >> 1;
 
-/// A kernel that does nothing and completes everything immediately, for measurements of the time spent in user space.
+/// A kernel that does nothing and completes everything immediately, for measurements of the time spent in user space. Some requests can
+/// be [given a cost](NullKernel::with_costs).
 ///
 /// Initialization requests (VERSION, GET_UNIQUE, GET_CLIENT, GET_CAP, SET_CLIENT_CAP and INFO) are answered from a capture, by a
 /// simulated file. All other requests succeed without validation:
@@ -59,6 +62,7 @@ pub struct NullKernel {
     handles: Numbers,
     submissions: AtomicU64,
     memory: NullMemory,
+    costs: RequestCosts,
 }
 
 impl NullKernel {
@@ -69,7 +73,19 @@ impl NullKernel {
     /// ENOMEM if the host cannot reserve 1 GiB of addresses. The kernel tries 16 TiB first.
     pub fn open(profile: impl Into<Arc<Profile>>) -> Result<Self, Errno> {
         let (handles, submissions) = (Numbers::new(), AtomicU64::new(0));
-        Ok(Self { facts: SimKernel::open(profile), handles, submissions, memory: NullMemory::reserve()? })
+        Ok(Self {
+            facts: SimKernel::open(profile),
+            handles,
+            submissions,
+            memory: NullMemory::reserve()?,
+            costs: RequestCosts::default(),
+        })
+    }
+
+    /// Makes requests take time.
+    #[must_use]
+    pub fn with_costs(self, costs: RequestCosts) -> Self {
+        Self { costs, ..self }
     }
 
     /// Returns `true` if an `mmap` at this offset belongs to a null kernel. No file is that large.
@@ -219,6 +235,7 @@ unsafe impl Kernel for NullKernel {
             // SAFETY: forwarded unchanged.
             return unsafe { self.facts.ioctl(request, argument) };
         }
+        self.costs.spend(request);
         let argument = At { address: argument.expose_provenance() as u64, size: request.size() };
         self.answer(request, &argument).map(|()| 0)
     }
