@@ -12,6 +12,8 @@ mod device;
 mod error;
 mod feature;
 mod memory;
+#[expect(unsafe_code, reason = "requests for objects that the library owns")]
+mod own;
 mod ownership;
 mod queue;
 mod release;
@@ -48,5 +50,5 @@ pub(crate) use self::{device::installed_vram, memory::WeakResidents, queue::Page
 pub use amdgpu_hw::{Chip, Family, GfxLevel, Ip, MecQueue, Mecs, PciAddress, Peaks, Topology, Units, VramType};
 use amdgpu_uapi as kernel;
 pub use amdgpu_uapi::{
-    Deadline, Errno, FileIdentity, Kernel, NotReserved, OpenFile, Plain, Protection, replace_by_nothing,
+    Deadline, Errno, FileIdentity, Harmless, Kernel, NotReserved, OpenFile, Plain, Protection, replace_by_nothing,
 };

@@ -21,11 +21,11 @@ fn with_minor(name: &str, drm_minor: i32) -> Device {
 fn kernel_says(device: &Device, request: BoRequest) -> Result<(), Errno> {
     let BoRequest { size, alignment, domains, flags } = request;
     let mut create = GemCreate { bo_size: size, alignment, domains: domains.bits(), domain_flags: flags.bits() };
-    // SAFETY: the argument is the request's structure, which holds no address.
+    // SAFETY: the argument is the request's structure, which holds no address. It only creates an object.
     unsafe { device.kernel().ioctl(GemCreate::REQUEST, std::ptr::from_mut(&mut create).cast()) }?;
     // The answer begins with the handle.
     let mut close = GemClose { handle: create.bo_size as u32, pad: 0 };
-    // SAFETY: as above.
+    // SAFETY: the argument is the request's structure, which holds no address. The handle was just created here.
     unsafe { device.kernel().ioctl(GemClose::REQUEST, std::ptr::from_mut(&mut close).cast()) }?;
     Ok(())
 }

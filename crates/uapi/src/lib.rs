@@ -18,8 +18,8 @@ pub use self::{
         deadline::Deadline,
         errno::Errno,
         kernel::{
-            Kernel, NotReserved, Plain, Protection, replace_by_nothing, send, send_as, send_quietly, send_raw,
-            send_raw_quietly,
+            Kernel, NotReserved, Protection, replace_by_nothing, send, send_plain, send_plain_as, send_plain_quietly,
+            send_raw, send_raw_quietly,
         },
         open_file::{FileIdentity, IdentityClaim, OpenFile},
     },

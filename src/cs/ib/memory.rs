@@ -28,7 +28,8 @@ const DWORD: u64 = wide(size_of::<u32>());
 /// * `used <= limit <= capacity`, and `fixed <= capacity`.
 /// * While the object is shared, the first `fixed` dwords do not change, and all others are accessed atomically.
 /// * The BO is reachable through this object alone: it is never exported, never mapped twice, and its binding gives the
-///   GPU no right to write. So only the owner of this object ever writes to it.
+///   GPU no right to write. Safe code cannot send requests that would change this
+///   ([`Harmless`](crate::uapi::Harmless)), so only the owner of this object ever writes to it.
 #[derive(Debug)]
 pub(in crate::cs) struct IbMemory {
     dwords: NonNull<u32>,
@@ -47,7 +48,9 @@ pub(in crate::cs) struct IbMemory {
 
 // SAFETY: the pointer leads into the mapping that the object owns, which any thread may access.
 unsafe impl Send for IbMemory {}
-// SAFETY: shared access only reads; writes take `&mut self`.
+// SAFETY: through `&self` the first `fixed` dwords are only read, because what writes to them takes `&mut self`. All other dwords
+// are loaded and stored through `AtomicU32` alone (`tail`), so that `store_tail` in one thread and `shared_dwords` in another are no
+// data race. `fixed` and the window change through `&mut self` only, and `Mapping` and `Binding` are `Sync`.
 unsafe impl Sync for IbMemory {}
 
 impl IbMemory {

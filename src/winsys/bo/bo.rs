@@ -14,7 +14,8 @@ use crate::uapi::{
 };
 use crate::winsys::{
     Deadline, Device, Error, Event, Result, UsageEntry, answers,
-    kernel::{send, send_raw},
+    kernel::send_raw,
+    own::send,
     release::Release,
 };
 

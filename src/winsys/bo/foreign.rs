@@ -45,7 +45,8 @@ impl Bo {
     /// let device = Device::new(kernel)?;
     /// // A driver's own request:
     /// let mut made = GemCreate { bo_size: 8192, alignment: 0, domains: GemDomain::GTT.bits(), domain_flags: 0 };
-    /// uapi::send(device.kernel(), &mut made)?;
+    /// // SAFETY: it only creates an object, which is the driver's.
+    /// unsafe { uapi::send_plain(device.kernel(), &mut made) }?;
     /// // SAFETY: the handle was just created, and no other code uses it.
     /// let bo = unsafe { Bo::from_handle(&device, made.answer().handle, HandleOwnership::Owned) }?;
     /// assert_eq!((bo.size(), bo.domains()), (8192, GemDomain::GTT));

@@ -16,7 +16,7 @@ use crate::{
     uapi::{Argument, GemClose},
     winsys::{
         Device, Error, Event, HandleOwnership, UsageEntry,
-        kernel::send_quietly,
+        own::send_quietly,
         release::{Release, release},
     },
 };

@@ -6,7 +6,7 @@ use zerocopy::FromZeros;
 use super::bo::Bo;
 use crate::{
     uapi::{Argument, GemMetadata, METADATA_OP_GET, METADATA_OP_SET},
-    winsys::{Error, Result, kernel::send},
+    winsys::{Error, Result, own::send},
 };
 
 /// BO metadata: a tiling word, flags and opaque data that an importer of the BO can read.

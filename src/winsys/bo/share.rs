@@ -12,7 +12,7 @@ use crate::{
     uapi::{Argument, GemCreateFlags, GemDomain, PRIME_CLOEXEC, PRIME_FD_TO_HANDLE, PRIME_RDWR, PrimeHandle},
     winsys::{
         Capabilities, Device, Error, Result, answers,
-        kernel::{send, send_as},
+        own::{send, send_as},
     },
 };
 

@@ -200,6 +200,29 @@ impl Device {
     }
 
     /// Returns the kernel that the device makes its requests to.
+    ///
+    /// Safe code can send it queries and waits ([`uapi::send`](crate::uapi::send), [`Harmless`](crate::uapi::Harmless)). All other
+    /// requests are `unsafe`, because they may reach the objects of this library, whose memory it lends to safe code; the contract
+    /// is that of [`Kernel::ioctl`].
+    ///
+    /// ```
+    /// use amdgpu_sim::{SimKernel, profile};
+    /// use amdgpu_winsys::{uapi::{self, GetCap, cap}, winsys::Device};
+    ///
+    /// let device = Device::new(SimKernel::open(profile("navi21").ok_or("no such chip")?))?;
+    /// let mut question = GetCap { capability: cap::SYNCOBJ_TIMELINE, value: 0 };
+    /// uapi::send(device.kernel(), &mut question)?;
+    /// assert_eq!(question.value, 1);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// ```compile_fail,E0277
+    /// # use amdgpu_sim::{SimKernel, profile};
+    /// # use amdgpu_winsys::{uapi::{self, GemClose}, winsys::Device};
+    /// # let device = Device::new(SimKernel::open(profile("navi21").ok_or("no such chip")?))?;
+    /// uapi::send(device.kernel(), &mut GemClose { handle: 1, pad: 0 })?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn kernel(&self) -> &dyn Kernel {
         &*self.state().kernel
     }

@@ -215,7 +215,7 @@ mod tests {
     #[cfg_attr(miri, ignore = "a system call")]
     fn a_file_that_is_no_drm_node_refuses_drm_requests() {
         let node = RenderNode::open(Path::new("/dev/null")).unwrap();
-        let mut close = crate::uapi::GemClose { handle: 1, pad: 0 };
-        assert_eq!(crate::winsys::kernel::send(&node, &mut close), Err(Errno::ENOTTY));
+        let mut question = crate::uapi::GetCap { capability: 1, value: 0 };
+        assert_eq!(crate::winsys::kernel::send(&node, &mut question), Err(Errno::ENOTTY));
     }
 }

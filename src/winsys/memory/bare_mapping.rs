@@ -7,7 +7,7 @@ use amdgpu_hw::num::wide;
 use crate::{
     uapi::{Answered, Argument, Errno, GemCreateFlags, GemMmap},
     winsys::{
-        Bo, Error, Event, NotReserved, Origin, PAGE_SIZE, Protection, Result, answers::UNWRITTEN, kernel::send,
+        Bo, Error, Event, NotReserved, Origin, PAGE_SIZE, Protection, Result, answers::UNWRITTEN, own::send,
         release::release,
     },
 };

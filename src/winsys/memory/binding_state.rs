@@ -29,7 +29,7 @@ use crate::{
     vamgr::{GpuVa, VaLease, VaRange},
     winsys::{
         Bo, Device, Error, Event, PAGE_SIZE, Result,
-        kernel::{send, send_quietly},
+        own::{send, send_quietly},
         release::{Release, release},
     },
 };

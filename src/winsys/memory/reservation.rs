@@ -5,7 +5,7 @@ use crate::{
     vamgr::{VaLease, VaRange},
     winsys::{
         Bo, Device, Error, Event, PAGE_SIZE, Result,
-        kernel::{send, send_quietly},
+        own::{send, send_quietly},
         release::release,
     },
 };

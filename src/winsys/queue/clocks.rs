@@ -2,7 +2,7 @@
 
 use crate::{
     uapi::{Argument, Ctx, Errno, ctx_op},
-    winsys::{Capabilities, Context, Error, Feature, Result, kernel::send},
+    winsys::{Capabilities, Context, Error, Feature, Result, own::send},
 };
 
 /// A stable power state: the level at which the GPU's clocks are pinned.

@@ -10,7 +10,7 @@ use crate::{
     uapi::{Answered, Argument, Ctx, CtxStateFlags, Errno, WaitCs, ctx_op},
     winsys::{
         Deadline, Device, Error, Ip, Loss, Priority, Result, answers,
-        kernel::{send, send_quietly},
+        own::{send, send_quietly},
         release::{Release, release},
     },
 };

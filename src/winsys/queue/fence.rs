@@ -10,7 +10,8 @@ use crate::{
     winsys::{
         Context, Deadline, Device, Error, Ip, Result, Syncobj, WaitFor,
         answers::{Occupied, UNWRITTEN, descriptor},
-        kernel::{send, send_raw},
+        kernel::send_raw,
+        own::send,
     },
 };
 

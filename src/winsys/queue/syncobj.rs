@@ -17,7 +17,8 @@ use crate::{
     },
     winsys::{
         Deadline, Device, Error, HandleOwnership, Result, answers,
-        kernel::{send, send_as, send_quietly, send_raw},
+        kernel::send_raw,
+        own::{send, send_as, send_quietly},
         release::release,
     },
 };

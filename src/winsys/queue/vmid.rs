@@ -4,7 +4,7 @@ use crate::{
     uapi::{Argument, VM_OP_RESERVE_VMID, VM_OP_UNRESERVE_VMID, Vm},
     winsys::{
         Device, Error, Result,
-        kernel::{send, send_quietly},
+        own::{send, send_quietly},
         release::release,
     },
 };

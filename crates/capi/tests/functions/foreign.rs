@@ -4,7 +4,7 @@ use std::{ptr::null_mut, sync::Arc};
 
 use amdgpu_layers::{Counter, Forward, Layer};
 use amdgpu_sim::SimKernel;
-use amdgpu_winsys::uapi::{Answered, Argument, GemClose, GemCreate, SyncobjCreate, SyncobjDestroy, send};
+use amdgpu_winsys::uapi::{Answered, Argument, GemClose, GemCreate, SyncobjCreate, SyncobjDestroy, send_plain};
 use amdgpu_winsys_c::{border::*, objects::*, recording::*};
 
 use super::{emit, kernel, last_error, ok, store, store_by_gpu, submission};
@@ -23,7 +23,8 @@ fn a_bo_of_the_callers_is_closed_only_if_it_was_given_away() {
     for is_owned in [false, true] {
         let (kernel, device) = shared();
         let mut made = GemCreate { bo_size: 8192, alignment: 0, domains: 2, domain_flags: 1 };
-        send(&*kernel, &mut made).unwrap();
+        // SAFETY: it only creates an object, which is the test's.
+        unsafe { send_plain(&*kernel, &mut made) }.unwrap();
         let handle = made.answer().handle;
         let (mut bo, mut pointer) = (null_mut(), null_mut());
         ok!(agw_bo_from_handle(device, handle, is_owned, 0, 0, &raw mut bo));
@@ -50,7 +51,8 @@ fn a_sync_object_of_the_callers_is_destroyed_only_if_it_was_given_away() {
     for is_owned in [false, true] {
         let (kernel, device) = shared();
         let mut made = SyncobjCreate { handle: 0, flags: 1 };
-        send(&*kernel, &mut made).unwrap();
+        // SAFETY: it only creates an object, which is the test's.
+        unsafe { send_plain(&*kernel, &mut made) }.unwrap();
         let mut sync = null_mut();
         ok!(agw_sync_from_handle(device, made.handle, is_owned, &raw mut sync));
         ok!(agw_sync_wait([agw_sync_point { sync, point: 0 }].as_ptr(), 1, 0, 0));

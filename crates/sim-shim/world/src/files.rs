@@ -342,7 +342,7 @@ fn is_mapped(bo: &Mappable, file: u64) -> bool {
 #[cfg(test)]
 mod tests {
     use amdgpu_sim::{SimOptions, profile};
-    use amdgpu_uapi::{Answered as _, GemCreate, GemDomain, GemMmap, send};
+    use amdgpu_uapi::{Answered as _, GemCreate, GemDomain, GemMmap, send_plain};
 
     use super::*;
 
@@ -378,6 +378,7 @@ mod tests {
     }
 
     impl HalfClosed {
+        #[expect(unsafe_code, reason = "requests for a BO of the test's own")]
         fn new() -> Self {
             let device = SimDevice::new(profile("navi21").unwrap(), SimOptions::default());
             let files = Files::new().unwrap();
@@ -385,9 +386,11 @@ mod tests {
             let file = files.get(1).unwrap();
             let mut create =
                 GemCreate { bo_size: 4096, alignment: 4096, domains: GemDomain::GTT.bits(), domain_flags: 0 };
-            send(&file.kernel, &mut create).unwrap();
+            // SAFETY: it only creates an object, which is the test's.
+            unsafe { send_plain(&file.kernel, &mut create) }.unwrap();
             let mut mmap = GemMmap { handle: create.answer().handle, pad: 0 };
-            send(&file.kernel, &mut mmap).unwrap();
+            // SAFETY: the BO was just created here.
+            unsafe { send_plain(&file.kernel, &mut mmap) }.unwrap();
             let mapping = files.map(&file, mmap.answer().addr_ptr, 4096).unwrap();
             // Tells the watch of a close, as the last close of the mapping's own file does.
             let path = path_of(mapping.as_raw_fd());

@@ -13,7 +13,7 @@ use std::{
 use nix::sys::mman::{MapFlags, ProtFlags, mmap_anonymous, munmap};
 
 use super::{errno::of_nix, patience::Patience};
-use crate::{Argument, Errno, OpenFile, Request};
+use crate::{Argument, Errno, Harmless, OpenFile, Plain, Request};
 
 /// An open file of a DRM node, as the library uses it.
 ///
@@ -43,7 +43,7 @@ pub unsafe trait Kernel: Send + Sync {
     fn open_file(&self) -> OpenFile<'_>;
 
     /// Performs one ioctl. Implementations restart it after EINTR, as libdrm's `drmIoctl` does, and return EAGAIN: the number of
-    /// retries on a busy kernel depends on the request ([`send`]).
+    /// retries on a busy kernel depends on the request ([`send_raw`]).
     ///
     /// # Errors
     ///
@@ -51,8 +51,12 @@ pub unsafe trait Kernel: Send + Sync {
     ///
     /// # Safety
     ///
-    /// `argument` points to `request.size()` readable and writable bytes (it may dangle if the size is 0), and every address in it
-    /// that the kernel follows for this request is valid for the kernel's accesses.
+    /// * `argument` points to `request.size()` readable and writable bytes (it may dangle if the size is 0), and every address in it
+    ///   that the kernel follows for this request is valid for the kernel's accesses.
+    /// * The caller owns what the request changes: handles, contexts, lists, sync objects and GPU addresses that the request destroys,
+    ///   shares, binds, replaces or changes were made by the caller, or their owner permits it. Objects that a `Device` made belong
+    ///   to the library, which gives safe access to their memory; so does the memory behind them. Work that the request submits
+    ///   writes only to memory that the caller may change. Queries and waits change nothing.
     unsafe fn ioctl(&self, request: Request, argument: *mut c_void) -> Result<c_int, Errno>;
 
     /// Maps `len` bytes of the node, shared, at `offset` (from GEM_MMAP). If `at` is given, maps them at this address, replacing
@@ -190,49 +194,49 @@ unsafe impl<K: Kernel + ?Sized> Kernel for std::sync::Arc<K> {
     }
 }
 
-/// An [`Argument`] without addresses that the kernel follows, so that sending it needs no `unsafe`.
+/// Sends a query or a wait, with its own request number. This is the only request that safe code can send: every other one may reach
+/// the objects that the library's safe code stands on.
 ///
-/// # Safety
+/// ```
+/// use amdgpu_uapi::{Errno, GetCap, Kernel, cap, send};
 ///
-/// No field of the type is an address that the kernel dereferences, for its own request or for any request that carries the type.
-pub unsafe trait Plain: Argument {}
-
-macro_rules! plain {
-    ($($argument:ident),* $(,)?) => {$(
-        // SAFETY: the fields are handles, numbers, flags, GPU addresses and descriptors, as the docs of the structure list. None of
-        // them is a CPU address.
-        unsafe impl Plain for crate::$argument {}
-    )*};
+/// fn has_timelines(kernel: &dyn Kernel) -> Result<bool, Errno> {
+///     let mut question = GetCap { capability: cap::SYNCOBJ_TIMELINE, value: 0 };
+///     send(kernel, &mut question)?;
+///     Ok(question.value != 0)
+/// }
+/// ```
+///
+/// ```compile_fail,E0277
+/// use amdgpu_uapi::{GemClose, Kernel, send};
+///
+/// fn close(kernel: &dyn Kernel) {
+///     let _ = send(kernel, &mut GemClose { handle: 1, pad: 0 });
+/// }
+/// ```
+///
+/// # Errors
+///
+/// The kernel's errno.
+#[inline]
+pub fn send<A: Harmless>(kernel: &dyn Kernel, argument: &mut A) -> Result<(), Errno> {
+    // SAFETY: a query or a wait changes no object of the file, whoever owns it.
+    unsafe { send_plain(kernel, argument) }
 }
-
-plain!(
-    GemClose,
-    GetCap,
-    PrimeHandle,
-    GemCreate,
-    GemMmap,
-    GemMetadata,
-    GemWaitIdle,
-    GemVa,
-    Ctx,
-    Vm,
-    WaitCs,
-    FenceToHandle,
-    SyncobjCreate,
-    SyncobjDestroy,
-    SyncobjHandle,
-    SyncobjTransfer,
-    SyncobjEventfd,
-);
 
 /// Sends an argument without addresses, with its own request number.
 ///
 /// # Errors
 ///
 /// The kernel's errno.
+///
+/// # Safety
+///
+/// The caller owns what the request changes, as [`Kernel::ioctl`] requires.
 #[inline]
-pub fn send<A: Plain>(kernel: &dyn Kernel, argument: &mut A) -> Result<(), Errno> {
-    send_as(kernel, A::REQUEST, argument)
+pub unsafe fn send_plain<A: Plain>(kernel: &dyn Kernel, argument: &mut A) -> Result<(), Errno> {
+    // SAFETY: the caller's promise is passed on unchanged.
+    unsafe { send_plain_as(kernel, A::REQUEST, argument) }
 }
 
 /// Sends an argument without addresses, with another request number that carries the same structure.
@@ -240,13 +244,17 @@ pub fn send<A: Plain>(kernel: &dyn Kernel, argument: &mut A) -> Result<(), Errno
 /// # Errors
 ///
 /// The kernel's errno; EINVAL if the request does not have the argument's size.
+///
+/// # Safety
+///
+/// `request` is one that carries an `A`, and the caller owns what it changes, as [`Kernel::ioctl`] requires.
 #[inline]
-pub fn send_as<A: Plain>(kernel: &dyn Kernel, request: Request, argument: &mut A) -> Result<(), Errno> {
+pub unsafe fn send_plain_as<A: Plain>(kernel: &dyn Kernel, request: Request, argument: &mut A) -> Result<(), Errno> {
     if request.size() != size_of::<A>() {
         return Err(Errno::EINVAL);
     }
     // SAFETY: `argument` is an exclusive reference to `size_of::<A>()` bytes, which was just compared with the size
-    // that the request claims, and `A: Plain` holds no address.
+    // that the request claims, and `A: Plain` holds no address. The caller owns what the request changes.
     unsafe { send_raw(kernel, request, argument) }
 }
 
@@ -259,8 +267,8 @@ pub fn send_as<A: Plain>(kernel: &dyn Kernel, request: Request, argument: &mut A
 ///
 /// # Safety
 ///
-/// `request` has at most `size_of::<A>()` bytes, and each address in `argument` is valid for the kernel's accesses for this
-/// request.
+/// `request` has at most `size_of::<A>()` bytes, each address in `argument` is valid for the kernel's accesses for this request, and
+/// the caller owns what the request changes, as [`Kernel::ioctl`] requires.
 #[inline]
 pub unsafe fn send_raw<A: Argument>(kernel: &dyn Kernel, request: Request, argument: &mut A) -> Result<(), Errno> {
     // SAFETY: the caller's promises are passed on unchanged.
@@ -272,17 +280,21 @@ fn refused<A: Argument>(errno: Errno) {
     tracing::debug!(request = A::NAME, ?errno, "ioctl refused");
 }
 
-/// Sends like [`send`], but does not log errors. For use in `Drop`, which must restore the state before it calls observers.
+/// Sends like [`send_plain`], but does not log errors. For use in `Drop`, which must restore the state before it calls observers.
 ///
 /// # Errors
 ///
-/// The errors of [`send`].
+/// The errors of [`send_plain`].
+///
+/// # Safety
+///
+/// The requirements of [`send_plain`].
 #[inline]
-pub fn send_quietly<A: Plain>(kernel: &dyn Kernel, argument: &mut A) -> Result<(), Errno> {
+pub unsafe fn send_plain_quietly<A: Plain>(kernel: &dyn Kernel, argument: &mut A) -> Result<(), Errno> {
     if A::REQUEST.size() != size_of::<A>() {
         return Err(Errno::EINVAL);
     }
-    // SAFETY: the size was compared with the request, and `A: Plain` has no addresses.
+    // SAFETY: the size was compared with the request, and `A: Plain` has no addresses. The caller owns what the request changes.
     unsafe { send_raw_quietly(kernel, A::REQUEST, argument) }
 }
 
@@ -302,7 +314,8 @@ pub unsafe fn send_raw_quietly<A: Argument>(
     argument: &mut A,
 ) -> Result<(), Errno> {
     let argument: *mut A = argument;
-    // SAFETY: the caller guarantees that `argument` is exclusive and large enough, and that the addresses in it are valid.
+    // SAFETY: the caller guarantees that `argument` is exclusive and large enough, that the addresses in it are valid, and that what
+    // the request changes is its own.
     let ask = || unsafe { kernel.ioctl(request, argument.cast()) };
     let result = match ask() {
         // SAFETY: the caller lends the bytes that the request covers, which are readable.

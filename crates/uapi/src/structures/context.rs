@@ -69,9 +69,9 @@ uapi! {
 }
 
 requests! {
-    Ctx: "AMDGPU_CTX" = read_write(DRIVER_BASE + 0x02), 0xc010_6442;
-    Vm: "AMDGPU_VM" = read_write(DRIVER_BASE + 0x13), 0xc008_6453;
-    Sched: "AMDGPU_SCHED" = write(DRIVER_BASE + 0x15), 0x4010_6455;
+    Ctx: "AMDGPU_CTX" = read_write(DRIVER_BASE + 0x02), 0xc010_6442, create;
+    Vm: "AMDGPU_VM" = read_write(DRIVER_BASE + 0x13), 0xc008_6453, change;
+    Sched: "AMDGPU_SCHED" = write(DRIVER_BASE + 0x15), 0x4010_6455, change;
 }
 
 answers! {

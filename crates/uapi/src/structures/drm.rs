@@ -133,18 +133,18 @@ uapi! {
 }
 
 requests! {
-    Version: "VERSION" = read_write(0x00), 0xc040_6400;
-    Unique: "GET_UNIQUE" = read_write(0x01), 0xc010_6401;
-    Auth: "GET_MAGIC" = read(0x02), 0x8004_6402;
-    Client: "GET_CLIENT" = read_write(0x05), 0xc028_6405;
-    Stats: "GET_STATS" = read(0x06), 0x80f8_6406;
-    SetVersion: "SET_VERSION" = read_write(0x07), 0xc010_6407;
-    GemClose: "GEM_CLOSE" = write(0x09), 0x4008_6409;
-    GemFlink: "GEM_FLINK" = read_write(0x0a), 0xc008_640a;
-    GemOpen: "GEM_OPEN" = read_write(0x0b), 0xc010_640b;
-    GetCap: "GET_CAP" = read_write(0x0c), 0xc010_640c;
-    SetClientCap: "SET_CLIENT_CAP" = write(0x0d), 0x4010_640d;
-    PrimeHandle: "PRIME_HANDLE_TO_FD" = read_write(0x2d), 0xc00c_642d;
+    Version: "VERSION" = read_write(0x00), 0xc040_6400, query with addresses;
+    Unique: "GET_UNIQUE" = read_write(0x01), 0xc010_6401, query with addresses;
+    Auth: "GET_MAGIC" = read(0x02), 0x8004_6402, share;
+    Client: "GET_CLIENT" = read_write(0x05), 0xc028_6405, query;
+    Stats: "GET_STATS" = read(0x06), 0x80f8_6406, query;
+    SetVersion: "SET_VERSION" = read_write(0x07), 0xc010_6407, change;
+    GemClose: "GEM_CLOSE" = write(0x09), 0x4008_6409, destroy;
+    GemFlink: "GEM_FLINK" = read_write(0x0a), 0xc008_640a, share;
+    GemOpen: "GEM_OPEN" = read_write(0x0b), 0xc010_640b, share;
+    GetCap: "GET_CAP" = read_write(0x0c), 0xc010_640c, query;
+    SetClientCap: "SET_CLIENT_CAP" = write(0x0d), 0x4010_640d, change;
+    PrimeHandle: "PRIME_HANDLE_TO_FD" = read_write(0x2d), 0xc00c_642d, share;
 }
 
 /// The request SET_MASTER, which has no argument.

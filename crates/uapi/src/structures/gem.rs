@@ -147,14 +147,14 @@ uapi! {
 }
 
 requests! {
-    GemCreate: "AMDGPU_GEM_CREATE" = read_write(DRIVER_BASE), 0xc020_6440;
-    GemMmap: "AMDGPU_GEM_MMAP" = read_write(DRIVER_BASE + 0x01), 0xc008_6441;
-    GemMetadata: "AMDGPU_GEM_METADATA" = read_write(DRIVER_BASE + 0x06), 0xc120_6446;
-    GemWaitIdle: "AMDGPU_GEM_WAIT_IDLE" = read_write(DRIVER_BASE + 0x07), 0xc010_6447;
-    GemVa: "AMDGPU_GEM_VA" = write(DRIVER_BASE + 0x08), 0x4028_6448;
-    GemVaTimeline: "AMDGPU_GEM_VA" = write(DRIVER_BASE + 0x08), 0x4040_6448;
-    GemOp: "AMDGPU_GEM_OP" = read_write(DRIVER_BASE + 0x10), 0xc010_6450;
-    GemUserptr: "AMDGPU_GEM_USERPTR" = read_write(DRIVER_BASE + 0x11), 0xc018_6451;
+    GemCreate: "AMDGPU_GEM_CREATE" = read_write(DRIVER_BASE), 0xc020_6440, create;
+    GemMmap: "AMDGPU_GEM_MMAP" = read_write(DRIVER_BASE + 0x01), 0xc008_6441, bind;
+    GemMetadata: "AMDGPU_GEM_METADATA" = read_write(DRIVER_BASE + 0x06), 0xc120_6446, change;
+    GemWaitIdle: "AMDGPU_GEM_WAIT_IDLE" = read_write(DRIVER_BASE + 0x07), 0xc010_6447, wait;
+    GemVa: "AMDGPU_GEM_VA" = write(DRIVER_BASE + 0x08), 0x4028_6448, bind;
+    GemVaTimeline: "AMDGPU_GEM_VA" = write(DRIVER_BASE + 0x08), 0x4040_6448, bind with addresses;
+    GemOp: "AMDGPU_GEM_OP" = read_write(DRIVER_BASE + 0x10), 0xc010_6450, change with addresses;
+    GemUserptr: "AMDGPU_GEM_USERPTR" = read_write(DRIVER_BASE + 0x11), 0xc018_6451, create with addresses;
 }
 
 answers! {

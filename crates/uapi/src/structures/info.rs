@@ -186,7 +186,7 @@ uapi! {
 }
 
 requests! {
-    Info: "AMDGPU_INFO" = write(DRIVER_BASE + 0x05), 0x4020_6445;
+    Info: "AMDGPU_INFO" = write(DRIVER_BASE + 0x05), 0x4020_6445, query with addresses;
 }
 
 /// The queries of INFO, with their answers and inputs.

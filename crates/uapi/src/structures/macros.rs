@@ -72,15 +72,77 @@ macro_rules! c_field {
     };
 }
 
-/// Associates an argument with its request: name, direction and number.
+/// Associates an argument with its request: name, direction, number, and effect. An argument with addresses that the kernel follows
+/// is marked `with addresses`.
+///
+/// ```text
+/// GemClose: "GEM_CLOSE" = write(0x09), 0x4008_6409, destroy;
+/// Info: "AMDGPU_INFO" = write(DRIVER_BASE + 0x05), 0x4020_6445, query with addresses;
+/// ```
 macro_rules! requests {
-    ($( $argument:ty: $name:literal = $direction:ident($number:expr), $bits:literal; )*) => {$(
+    ($(
+        $argument:ty:
+            $name:literal = $direction:ident($number:expr), $bits:literal, $effect:ident $(with $addresses:ident)?;
+    )*) => {$(
         impl $crate::Argument for $argument {
             const REQUEST: $crate::Request = $crate::Request::$direction::<$argument>(b'd', $number);
             const NAME: &'static str = $name;
+            const EFFECT: $crate::Effect = $crate::structures::macros::effect!($effect);
         }
         const _: () = assert!(<$argument as $crate::Argument>::REQUEST.bits() == $bits);
+        $crate::structures::macros::marked!($argument: $effect $(with $addresses)?);
     )*};
+}
+
+/// Returns the [`Effect`](super::Effect) that a table of requests names.
+macro_rules! effect {
+    (query) => {
+        $crate::Effect::Query
+    };
+    (wait) => {
+        $crate::Effect::Wait
+    };
+    (create) => {
+        $crate::Effect::Create
+    };
+    (destroy) => {
+        $crate::Effect::Destroy
+    };
+    (share) => {
+        $crate::Effect::Share
+    };
+    (bind) => {
+        $crate::Effect::Bind
+    };
+    (submit) => {
+        $crate::Effect::Submit
+    };
+    (change) => {
+        $crate::Effect::Change
+    };
+}
+
+/// Implements [`Plain`](super::Plain) for arguments without addresses, and [`Harmless`](super::Harmless) for those of them whose
+/// effect is a query or a wait.
+macro_rules! marked {
+    ($argument:ty: $effect:ident with addresses) => {};
+    ($argument:ty: query) => {
+        $crate::structures::macros::marked!($argument);
+        impl $crate::structures::effect::sealed::Classed for $argument {}
+        impl $crate::Harmless for $argument {}
+    };
+    ($argument:ty: wait) => {
+        $crate::structures::macros::marked!($argument: query);
+    };
+    ($argument:ty: $effect:ident) => {
+        $crate::structures::macros::marked!($argument);
+    };
+    ($argument:ty) => {
+        // SAFETY: the fields are handles, numbers, flags, GPU addresses and descriptors, as the docs of the structure list. None of
+        // them is a CPU address, else the row of the table would say `with addresses`.
+        #[expect(unsafe_code, reason = "a promise about the fields of the structure")]
+        unsafe impl $crate::Plain for $argument {}
+    };
 }
 
 /// Associates an argument that C declares as a union with the structure that the kernel writes over its start.
@@ -93,4 +155,4 @@ macro_rules! answers {
     )*};
 }
 
-pub(super) use {answers, c_field, requests, uapi};
+pub(super) use {answers, c_field, effect, marked, requests, uapi};

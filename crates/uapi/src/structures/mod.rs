@@ -4,6 +4,7 @@ mod context;
 mod device_info;
 mod dma_buf;
 mod drm;
+mod effect;
 mod gem;
 mod info;
 mod macros;
@@ -15,6 +16,17 @@ mod syncobj;
 mod userq;
 
 pub use self::{
-    context::*, device_info::*, dma_buf::*, drm::*, gem::*, info::*, modes::*, request::*, submission::*, sw_sync::*,
-    syncobj::*, userq::*,
+    context::*,
+    device_info::*,
+    dma_buf::*,
+    drm::*,
+    effect::{Effect, Harmless, Plain},
+    gem::*,
+    info::*,
+    modes::*,
+    request::*,
+    submission::*,
+    sw_sync::*,
+    syncobj::*,
+    userq::*,
 };

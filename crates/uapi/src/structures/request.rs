@@ -4,6 +4,8 @@ use std::fmt;
 
 use zerocopy::{FromBytes, FromZeros, Immutable, IntoBytes, KnownLayout};
 
+use super::Effect;
+
 /// The first number of the driver's own requests.
 pub(super) const DRIVER_BASE: u8 = 0x40;
 
@@ -96,11 +98,28 @@ impl fmt::Debug for Request {
 }
 
 /// A structure that a DRM request carries.
+///
+/// A request is not declared without its [`Effect`], which decides whether safe code may send it:
+///
+/// ```compile_fail,E0046
+/// use amdgpu_uapi::{Argument, Request};
+///
+/// #[derive(zerocopy::FromBytes, zerocopy::IntoBytes, zerocopy::Immutable, zerocopy::KnownLayout)]
+/// #[repr(C)]
+/// struct New(u32);
+///
+/// impl Argument for New {
+///     const REQUEST: Request = Request::write::<New>(b'd', 0x5f);
+///     const NAME: &'static str = "NEW";
+/// }
+/// ```
 pub trait Argument: FromBytes + IntoBytes + Immutable + KnownLayout {
     /// The request number that the header associates with this layout.
     const REQUEST: Request;
     /// The request's name without its `DRM_IOCTL_` prefix, for errors and traces.
     const NAME: &'static str;
+    /// What the request does. If the structure carries several operations, the effect of the most powerful one.
+    const EFFECT: Effect;
 }
 
 /// An argument that C declares as a union: the kernel writes the answer over its start.

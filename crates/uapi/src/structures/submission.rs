@@ -211,11 +211,11 @@ uapi! {
 }
 
 requests! {
-    BoList: "AMDGPU_BO_LIST" = read_write(DRIVER_BASE + 0x03), 0xc018_6443;
-    Cs: "AMDGPU_CS" = read_write(DRIVER_BASE + 0x04), 0xc018_6444;
-    WaitCs: "AMDGPU_WAIT_CS" = read_write(DRIVER_BASE + 0x09), 0xc020_6449;
-    WaitFences: "AMDGPU_WAIT_FENCES" = read_write(DRIVER_BASE + 0x12), 0xc018_6452;
-    FenceToHandle: "AMDGPU_FENCE_TO_HANDLE" = read_write(DRIVER_BASE + 0x14), 0xc020_6454;
+    BoList: "AMDGPU_BO_LIST" = read_write(DRIVER_BASE + 0x03), 0xc018_6443, create with addresses;
+    Cs: "AMDGPU_CS" = read_write(DRIVER_BASE + 0x04), 0xc018_6444, submit with addresses;
+    WaitCs: "AMDGPU_WAIT_CS" = read_write(DRIVER_BASE + 0x09), 0xc020_6449, wait;
+    WaitFences: "AMDGPU_WAIT_FENCES" = read_write(DRIVER_BASE + 0x12), 0xc018_6452, wait with addresses;
+    FenceToHandle: "AMDGPU_FENCE_TO_HANDLE" = read_write(DRIVER_BASE + 0x14), 0xc020_6454, share;
 }
 
 answers! {

@@ -129,15 +129,15 @@ uapi! {
 }
 
 requests! {
-    SyncobjCreate: "SYNCOBJ_CREATE" = read_write(0xbf), 0xc008_64bf;
-    SyncobjDestroy: "SYNCOBJ_DESTROY" = read_write(0xc0), 0xc008_64c0;
-    SyncobjHandle: "SYNCOBJ_HANDLE_TO_FD" = read_write(0xc1), 0xc010_64c1;
-    SyncobjWait: "SYNCOBJ_WAIT" = read_write(0xc3), 0xc028_64c3;
-    SyncobjArray: "SYNCOBJ_RESET" = read_write(0xc4), 0xc010_64c4;
-    SyncobjTimelineWait: "SYNCOBJ_TIMELINE_WAIT" = read_write(0xca), 0xc030_64ca;
-    SyncobjTimelineArray: "SYNCOBJ_QUERY" = read_write(0xcb), 0xc018_64cb;
-    SyncobjTransfer: "SYNCOBJ_TRANSFER" = read_write(0xcc), 0xc020_64cc;
-    SyncobjEventfd: "SYNCOBJ_EVENTFD" = read_write(0xcf), 0xc018_64cf;
+    SyncobjCreate: "SYNCOBJ_CREATE" = read_write(0xbf), 0xc008_64bf, create;
+    SyncobjDestroy: "SYNCOBJ_DESTROY" = read_write(0xc0), 0xc008_64c0, destroy;
+    SyncobjHandle: "SYNCOBJ_HANDLE_TO_FD" = read_write(0xc1), 0xc010_64c1, share;
+    SyncobjWait: "SYNCOBJ_WAIT" = read_write(0xc3), 0xc028_64c3, wait with addresses;
+    SyncobjArray: "SYNCOBJ_RESET" = read_write(0xc4), 0xc010_64c4, change with addresses;
+    SyncobjTimelineWait: "SYNCOBJ_TIMELINE_WAIT" = read_write(0xca), 0xc030_64ca, wait with addresses;
+    SyncobjTimelineArray: "SYNCOBJ_QUERY" = read_write(0xcb), 0xc018_64cb, change with addresses;
+    SyncobjTransfer: "SYNCOBJ_TRANSFER" = read_write(0xcc), 0xc020_64cc, change;
+    SyncobjEventfd: "SYNCOBJ_EVENTFD" = read_write(0xcf), 0xc018_64cf, change;
 }
 
 /// The request SYNCOBJ_FD_TO_HANDLE, which carries a [`SyncobjHandle`].

@@ -68,11 +68,11 @@ uapi! {
 }
 
 requests! {
-    ModeConnectorSetProperty: "MODE_SETPROPERTY" = read_write(0xab), 0xc010_64ab;
-    ModeObjSetProperty: "MODE_OBJ_SETPROPERTY" = read_write(0xba), 0xc018_64ba;
-    ModeAtomic: "MODE_ATOMIC" = read_write(0xbc), 0xc038_64bc;
-    ModeCreateBlob: "MODE_CREATEPROPBLOB" = read_write(0xbd), 0xc010_64bd;
-    ModeDestroyBlob: "MODE_DESTROYPROPBLOB" = read_write(0xbe), 0xc004_64be;
+    ModeConnectorSetProperty: "MODE_SETPROPERTY" = read_write(0xab), 0xc010_64ab, change;
+    ModeObjSetProperty: "MODE_OBJ_SETPROPERTY" = read_write(0xba), 0xc018_64ba, change;
+    ModeAtomic: "MODE_ATOMIC" = read_write(0xbc), 0xc038_64bc, change with addresses;
+    ModeCreateBlob: "MODE_CREATEPROPBLOB" = read_write(0xbd), 0xc010_64bd, create with addresses;
+    ModeDestroyBlob: "MODE_DESTROYPROPBLOB" = read_write(0xbe), 0xc004_64be, destroy;
 }
 
 /// A flag of [`ModeAtomic::flags`]: checks the commit without performing it.

@@ -47,8 +47,8 @@ uapi! {
 }
 
 requests! {
-    ModeCreateLease: "MODE_CREATE_LEASE" = read_write(0xc6), 0xc018_64c6;
-    ModeListLessees: "MODE_LIST_LESSEES" = read_write(0xc7), 0xc010_64c7;
-    ModeGetLease: "MODE_GET_LEASE" = read_write(0xc8), 0xc010_64c8;
-    ModeRevokeLease: "MODE_REVOKE_LEASE" = read_write(0xc9), 0xc004_64c9;
+    ModeCreateLease: "MODE_CREATE_LEASE" = read_write(0xc6), 0xc018_64c6, share with addresses;
+    ModeListLessees: "MODE_LIST_LESSEES" = read_write(0xc7), 0xc010_64c7, query with addresses;
+    ModeGetLease: "MODE_GET_LEASE" = read_write(0xc8), 0xc010_64c8, query with addresses;
+    ModeRevokeLease: "MODE_REVOKE_LEASE" = read_write(0xc9), 0xc004_64c9, destroy;
 }

@@ -104,10 +104,10 @@ uapi! {
 }
 
 requests! {
-    ModeCursor: "MODE_CURSOR" = read_write(0xa3), 0xc01c_64a3;
-    ModeCrtcLut: "MODE_GETGAMMA" = read_write(0xa4), 0xc020_64a4;
-    ModeSetPlane: "MODE_SETPLANE" = read_write(0xb7), 0xc030_64b7;
-    ModeCursor2: "MODE_CURSOR2" = read_write(0xbb), 0xc024_64bb;
+    ModeCursor: "MODE_CURSOR" = read_write(0xa3), 0xc01c_64a3, change;
+    ModeCrtcLut: "MODE_GETGAMMA" = read_write(0xa4), 0xc020_64a4, change with addresses;
+    ModeSetPlane: "MODE_SETPLANE" = read_write(0xb7), 0xc030_64b7, change;
+    ModeCursor2: "MODE_CURSOR2" = read_write(0xbb), 0xc024_64bb, change;
 }
 
 /// The request MODE_SETGAMMA, which carries a [`ModeCrtcLut`].

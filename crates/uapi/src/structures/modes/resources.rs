@@ -222,18 +222,18 @@ uapi! {
 }
 
 requests! {
-    ModeCardRes: "MODE_GETRESOURCES" = read_write(0xa0), 0xc040_64a0;
-    ModeCrtc: "MODE_GETCRTC" = read_write(0xa1), 0xc068_64a1;
-    ModeGetEncoder: "MODE_GETENCODER" = read_write(0xa6), 0xc014_64a6;
-    ModeGetConnector: "MODE_GETCONNECTOR" = read_write(0xa7), 0xc050_64a7;
-    ModeGetProperty: "MODE_GETPROPERTY" = read_write(0xaa), 0xc040_64aa;
-    ModeGetBlob: "MODE_GETPROPBLOB" = read_write(0xac), 0xc010_64ac;
-    ModeCreateDumb: "MODE_CREATE_DUMB" = read_write(0xb2), 0xc020_64b2;
-    ModeMapDumb: "MODE_MAP_DUMB" = read_write(0xb3), 0xc010_64b3;
-    ModeDestroyDumb: "MODE_DESTROY_DUMB" = read_write(0xb4), 0xc004_64b4;
-    ModeGetPlaneRes: "MODE_GETPLANERESOURCES" = read_write(0xb5), 0xc010_64b5;
-    ModeGetPlane: "MODE_GETPLANE" = read_write(0xb6), 0xc020_64b6;
-    ModeObjGetProperties: "MODE_OBJ_GETPROPERTIES" = read_write(0xb9), 0xc020_64b9;
+    ModeCardRes: "MODE_GETRESOURCES" = read_write(0xa0), 0xc040_64a0, query with addresses;
+    ModeCrtc: "MODE_GETCRTC" = read_write(0xa1), 0xc068_64a1, change with addresses;
+    ModeGetEncoder: "MODE_GETENCODER" = read_write(0xa6), 0xc014_64a6, query;
+    ModeGetConnector: "MODE_GETCONNECTOR" = read_write(0xa7), 0xc050_64a7, query with addresses;
+    ModeGetProperty: "MODE_GETPROPERTY" = read_write(0xaa), 0xc040_64aa, query with addresses;
+    ModeGetBlob: "MODE_GETPROPBLOB" = read_write(0xac), 0xc010_64ac, query with addresses;
+    ModeCreateDumb: "MODE_CREATE_DUMB" = read_write(0xb2), 0xc020_64b2, create;
+    ModeMapDumb: "MODE_MAP_DUMB" = read_write(0xb3), 0xc010_64b3, bind;
+    ModeDestroyDumb: "MODE_DESTROY_DUMB" = read_write(0xb4), 0xc004_64b4, destroy;
+    ModeGetPlaneRes: "MODE_GETPLANERESOURCES" = read_write(0xb5), 0xc010_64b5, query with addresses;
+    ModeGetPlane: "MODE_GETPLANE" = read_write(0xb6), 0xc020_64b6, query with addresses;
+    ModeObjGetProperties: "MODE_OBJ_GETPROPERTIES" = read_write(0xb9), 0xc020_64b9, query with addresses;
 }
 
 /// The kind of mode object of CRTCs.

@@ -141,11 +141,11 @@ uapi! {
 }
 
 requests! {
-    ModeFbDirty: "MODE_DIRTYFB" = read_write(0xb1), 0xc018_64b1;
-    ModeCloseFb: "MODE_CLOSEFB" = read_write(0xd0), 0xc008_64d0;
-    ModeFbCmd: "MODE_ADDFB" = read_write(0xae), 0xc01c_64ae;
-    ModePageFlip: "MODE_PAGE_FLIP" = read_write(0xb0), 0xc018_64b0;
-    ModeFbCmd2: "MODE_ADDFB2" = read_write(0xb8), 0xc068_64b8;
+    ModeFbDirty: "MODE_DIRTYFB" = read_write(0xb1), 0xc018_64b1, change with addresses;
+    ModeCloseFb: "MODE_CLOSEFB" = read_write(0xd0), 0xc008_64d0, destroy;
+    ModeFbCmd: "MODE_ADDFB" = read_write(0xae), 0xc01c_64ae, share;
+    ModePageFlip: "MODE_PAGE_FLIP" = read_write(0xb0), 0xc018_64b0, change;
+    ModeFbCmd2: "MODE_ADDFB2" = read_write(0xb8), 0xc068_64b8, share;
 }
 
 /// The request MODE_SETCRTC, which carries a [`ModeCrtc`].

@@ -58,9 +58,9 @@ uapi! {
 }
 
 requests! {
-    WaitVblank: "WAIT_VBLANK" = read_write(0x3a), 0xc018_643a;
-    CrtcGetSequence: "CRTC_GET_SEQUENCE" = read_write(0x3b), 0xc018_643b;
-    CrtcQueueSequence: "CRTC_QUEUE_SEQUENCE" = read_write(0x3c), 0xc018_643c;
+    WaitVblank: "WAIT_VBLANK" = read_write(0x3a), 0xc018_643a, change;
+    CrtcGetSequence: "CRTC_GET_SEQUENCE" = read_write(0x3b), 0xc018_643b, query;
+    CrtcQueueSequence: "CRTC_QUEUE_SEQUENCE" = read_write(0x3c), 0xc018_643c, change;
 }
 
 /// A flag of [`WaitVblank::kind`]: the number counts from the current vertical blank.

@@ -75,6 +75,6 @@ uapi! {
 }
 
 requests! {
-    UserqSignal: "AMDGPU_USERQ_SIGNAL" = read_write(DRIVER_BASE + 0x17), 0xc030_6457;
-    UserqWait: "AMDGPU_USERQ_WAIT" = read_write(DRIVER_BASE + 0x18), 0xc048_6458;
+    UserqSignal: "AMDGPU_USERQ_SIGNAL" = read_write(DRIVER_BASE + 0x17), 0xc030_6457, change with addresses;
+    UserqWait: "AMDGPU_USERQ_WAIT" = read_write(DRIVER_BASE + 0x18), 0xc048_6458, change with addresses;
 }

@@ -80,7 +80,7 @@ uapi! {
 }
 
 requests! {
-    Userq: "AMDGPU_USERQ" = read_write(DRIVER_BASE + 0x16), 0xc048_6456;
+    Userq: "AMDGPU_USERQ" = read_write(DRIVER_BASE + 0x16), 0xc048_6456, create with addresses;
 }
 
 answers! {
