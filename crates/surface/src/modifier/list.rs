@@ -103,8 +103,10 @@ fn gfx9(chip: &Chip, format: FormatClass, add: &mut impl FnMut(Modifier)) {
         max_block: MaxBlock::B64,
         constant_encode: chip.info.has_dcc_constant_encode,
     };
+    // Only DCC whose layout depends on pipes and render backends names their numbers. The kernel (`add_gfx9_modifiers` in Linux 6.12
+    // `amdgpu_dm_plane.c`) and Mesa leave both fields 0 otherwise, whatever the chip has.
     let with = |tile, dcc: DccModifier| {
-        let pipe = if dcc.retile || dcc.pipe_align { config.pipes as u8 } else { 0 };
+        let (rb, pipe) = if dcc.retile || dcc.pipe_align { (rb, config.pipes as u8) } else { (0, 0) };
         Modifier::Amd(AmdModifier { dcc: Some(dcc), rb, pipe, ..tiled(tile) })
     };
     add(with(tile::D_64K_X, DccModifier { pipe_align: true, ..dcc }));
@@ -250,5 +252,37 @@ impl Chip {
     /// Returns `true` for Navi12 and Navi14, whose L2 cache supports independent 64-byte parts but no stores to DCC.
     pub(crate) fn is_navi12_or_14(&self) -> bool {
         matches!(self.family, Family::Navi12 | Family::Navi14)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::vec::Vec;
+
+    use crate::chip::ChipRegisters;
+
+    fn with_dcc(rev: u32, gb_addr_config: u32, render_backends: u32) -> Vec<u64> {
+        let registers = ChipRegisters {
+            render_backends,
+            has_dcc_constant_encode: true,
+            display_dcc_retile: true,
+            ..ChipRegisters::new(GfxLevel::Gfx9, 0x8e, rev, gb_addr_config)
+        };
+        let chip = Chip::new(&registers).unwrap();
+        let format = FormatClass { bits: 32, compressed: false, depth_stencil: false, planes: 1 };
+        let list = ModifierList::new(&chip, format, ListOptions { dcc: true, retile: true });
+        list.as_slice().iter().filter(|modifier| modifier.dcc().is_some()).map(|modifier| modifier.encode()).collect()
+    }
+
+    /// Raven 2 (PCI 1002:15d8) has one render backend, but its GB_ADDR_CONFIG counts two. The kernel's list of the display planes has
+    /// the third and the fourth modifier, with these numbers.
+    #[test]
+    fn dcc_that_is_not_aligned_to_pipes_names_neither_pipes_nor_render_backends() {
+        let aligned = [0x0200_0002_4331_ba01, 0x0200_0002_4331_b901];
+        let shown = [0x0200_0000_0331_3901, 0x0200_0002_4331_7901];
+        assert_eq!(with_dcc(0x82, 0x2601_3041, 1), [aligned, shown].concat());
+        // With more render backends every layout of DCC depends on them.
+        assert_eq!(with_dcc(0x82, 0x2601_3041, 2), [aligned[0], aligned[1], shown[1]]);
     }
 }
