@@ -86,7 +86,8 @@ impl SurfaceConfig {
 }
 
 impl SurfaceLayout {
-    /// Returns the tiling flags of the image; `None` if the offset of its DCC does not fit.
+    /// Returns the tiling flags of the image; `None` if the offset of its DCC does not fit, or if it has parameters of macro tiles that
+    /// do not.
     pub fn tiling_flags(&self, chip: &Chip) -> Option<u64> {
         let scanout = u64::from(self.usage.contains(SurfaceUsage::SCANOUT)) << SCANOUT;
         match chip.level() {
@@ -112,6 +113,9 @@ impl SurfaceLayout {
             _ => {
                 let legacy = self.legacy.as_ref()?;
                 let tiles = &legacy.tiles;
+                if !tiles.is_valid() {
+                    return None;
+                }
                 let array = match legacy.levels[0].mode {
                     LevelMode::Linear => 1,
                     LevelMode::Tiled1d => 2,

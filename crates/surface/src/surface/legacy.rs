@@ -49,6 +49,19 @@ pub struct LegacyTiles {
 }
 
 impl LegacyTiles {
+    /// Returns `true` if every parameter is 0, which means that it is not given, or a value that the tiling flags of a BO can hold.
+    pub(super) const fn is_valid(&self) -> bool {
+        const fn side(value: u32) -> bool {
+            matches!(value, 0 | 1 | 2 | 4 | 8)
+        }
+        side(self.bank_width)
+            && side(self.bank_height)
+            && side(self.aspect)
+            && matches!(self.tile_split, 0 | 64 | 128 | 256 | 512 | 1024 | 2048 | 4096)
+            && matches!(self.banks, 0 | 2 | 4 | 8 | 16)
+            && self.pipe_config < 32
+    }
+
     /// Returns `true` if all parameters that an import needs are set.
     pub(super) const fn is_complete(&self) -> bool {
         self.bank_width != 0 && self.bank_height != 0 && self.aspect != 0 && self.tile_split != 0

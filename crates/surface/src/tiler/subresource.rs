@@ -271,17 +271,21 @@ impl Subresource {
             return Ok(());
         }
         let row = u64::from(width) * u64::from(self.bytes);
-        let slice = (layout.pitch as u64).saturating_mul(u64::from(height) - 1).saturating_add(row);
+        // The ends are computed in 128 bits, so that a pitch of any size has its true product.
+        let end = |distance: usize, count: u32, last: u128| distance as u128 * u128::from(count - 1) + last;
+        let slice = end(layout.pitch, height, u128::from(row));
         if height > 1 && (layout.pitch as u64) < row {
             return Err(TilerError::Overlap { what: "rows", bytes: layout.pitch, least: row });
         }
-        if depth > 1 && (layout.slice as u64) < slice {
-            return Err(TilerError::Overlap { what: "slices", bytes: layout.slice, least: slice });
+        if depth > 1 && (layout.slice as u128) < slice {
+            let least = u64::try_from(slice).unwrap_or(u64::MAX);
+            return Err(TilerError::Overlap { what: "slices", bytes: layout.slice, least });
         }
         // The end of the rows fits a usize, so no offset in them overflows.
-        let end = (layout.slice as u64).saturating_mul(u64::from(depth) - 1).saturating_add(slice);
+        let end = end(layout.slice, depth, slice);
         if usize::try_from(end).is_err() {
-            return Err(TilerError::RowsTooShort { len: usize::MAX, at: end });
+            let [_, len] = to.lengths();
+            return Err(TilerError::RowsTooShort { len, at: u64::try_from(end - 1).unwrap_or(u64::MAX) });
         }
         for z in 0..depth {
             let start = layout.slice * z as usize;
@@ -313,7 +317,7 @@ impl Subresource {
         let [x, y, _] = region.first;
         for row in 0..region.extent[1] {
             let at = self.address(x, y + row, z, region.sample)?;
-            let (from, count) = (start + row as usize * pitch, (region.extent[0] * self.bytes) as usize);
+            let (from, count) = (start + row as usize * pitch, region.extent[0] as usize * self.bytes as usize);
             let copied = usize::try_from(at).ok().and_then(|at| to.any(at, from, count));
             if copied.is_none() {
                 return Err(too_short(to, at, from, [count, 1], 0));

@@ -113,7 +113,8 @@ impl Work<'_> {
         )?;
         let tile_swizzle = match config.fmask_index {
             Some(index) if !config.usage.contains(SurfaceUsage::SHAREABLE) => {
-                addr1::surface_swizzle(level.mode, &fmask.info, index + 1, false)
+                // The driver counts images in 32 bits, and the counter starts again at 0.
+                addr1::surface_swizzle(level.mode, &fmask.info, index.wrapping_add(1), false)
             }
             _ => 0,
         };

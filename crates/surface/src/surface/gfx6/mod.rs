@@ -193,6 +193,9 @@ fn lay_out(chip: &Chip, config: &SurfaceConfig, keep: usize) -> Result<(SurfaceL
     };
     let mut legacy = Legacy::EMPTY;
     if let Some(tiles) = config.legacy {
+        if !tiles.is_valid() {
+            return Err(SurfaceError::Config("these parameters of macro tiles"));
+        }
         legacy.tiles = tiles;
         if !z_or_s && request.mode.is_macro() && tiles.is_complete() {
             request.usage.remove(Usage::OPT_4_SPACE);
