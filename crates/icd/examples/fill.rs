@@ -47,9 +47,11 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let commands = unsafe { device.allocate_command_buffers(&info) }?;
     // SAFETY: the command buffer is new, so it is in the initial state.
     unsafe { device.begin_command_buffer(commands[0], &vk::CommandBufferBeginInfo::default()) }?;
-    // SAFETY: it records, and the buffer has memory and may be written by transfers; offset and size are multiples of 4.
+    // SAFETY: it is recording, outside of a render pass, for a family that does graphics, compute or transfers, as every family
+    // without video does. The buffer is bound to memory, was made with TRANSFER_DST, and lives until the queue is idle; the offset
+    // is 0, and WHOLE_SIZE fills its 4096 bytes.
     unsafe { device.cmd_fill_buffer(commands[0], buffer, 0, vk::WHOLE_SIZE, 42) };
-    // SAFETY: it records.
+    // SAFETY: it is recording, outside of a render pass and without an active query.
     unsafe { device.end_command_buffer(commands[0]) }?;
     let submit = vk::SubmitInfo::default().command_buffers(&commands);
     // SAFETY: it is recorded and not submitted yet; what it uses lives until the queue is idle.
@@ -59,7 +61,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
 
     // SAFETY: the memory is of a type that the CPU sees, and not mapped yet.
     let words = unsafe { device.map_memory(memory, 0, vk::WHOLE_SIZE, vk::MemoryMapFlags::empty()) }?;
-    // SAFETY: 4096 bytes are mapped there, aligned for a `u32`, and the GPU is done with them.
+    // SAFETY: the buffer starts at the start of the memory and has 4096 bytes, so that many are mapped. Vulkan aligns mappings to
+    // `minMemoryMapAlignment`, 64 bytes at least. The queue is idle, so the GPU no longer writes, and the memory is coherent.
     let word = unsafe { words.cast::<[u32; 1024]>().read() }[1023];
     println!("{}: {word}", properties.device_name_as_c_str()?.to_string_lossy());
 

@@ -66,7 +66,8 @@ pub(crate) fn create<H: Handle>(head: H::Head, body: H::Body) -> Answer<*mut H> 
 ///
 /// # Safety
 ///
-/// `handle` is null, or came from [`create`] and was not freed.
+/// `handle` is null, or came from [`create`] and is not freed as long as the result is used. Other calls may use the object at the
+/// same time: the result is a shared reference, and what changes in the object is in cells with rules of their own.
 #[inline]
 pub(crate) unsafe fn shell<'a, H: Handle>(handle: *const H, argument: &str) -> Answer<&'a Shell<H>> {
     if handle.is_null() {

@@ -66,7 +66,8 @@ impl SyncBody {
 ///
 /// The requirements of `shell`.
 pub(crate) unsafe fn sync<'a>(handle: *const agw_sync) -> Answer<&'a SyncBody> {
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller promises that `handle` is null, which is answered, or a sync object that nothing frees before this call returns.
+    // The reference ends with the call, and until then the object is changed through its own cells only.
     unsafe { named(handle, "sync") }
 }
 
@@ -76,7 +77,8 @@ pub(crate) unsafe fn sync<'a>(handle: *const agw_sync) -> Answer<&'a SyncBody> {
 ///
 /// The requirements of `shell`.
 unsafe fn named<'a>(handle: *const agw_sync, argument: &str) -> Answer<&'a SyncBody> {
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller promises that `handle` is null, which is answered, or an object of its type that nothing frees before this call
+    // returns. The reference ends with the call, and until then the object is changed through its own cells only.
     let body = unsafe { get(handle, argument) }?;
     body.state.touch()?;
     Ok(body)
@@ -95,12 +97,13 @@ fn object(state: &Arc<DeviceState>, syncobj: Syncobj) -> Answer<*mut agw_sync> {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn agw_sync_create(device: *const agw_device, signalled: bool, sync: *mut *mut agw_sync) -> i32 {
     entry(|| {
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller promises that `device` is null, which is answered, or a device that nothing frees before this call returns.
+        // The reference ends with the call, and until then the object is changed through its own cells only.
         let state = unsafe { self::device(device) }?;
         out(sync, "sync")?;
         let syncobj = Syncobj::new(&state.device, signalled)?;
         let made = object(state, syncobj)?;
-        // SAFETY: checked above, and the caller's promise.
+        // SAFETY: not null and aligned, as `out` has checked, and the caller promises that it is valid for writing.
         unsafe { put(sync, made) };
         Ok(())
     })
@@ -114,13 +117,14 @@ pub unsafe extern "C" fn agw_sync_create(device: *const agw_device, signalled: b
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn agw_sync_import_fd(device: *const agw_device, fd: i32, sync: *mut *mut agw_sync) -> i32 {
     entry(|| {
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller promises that `device` is null, which is answered, or a device that nothing frees before this call returns.
+        // The reference ends with the call, and until then the object is changed through its own cells only.
         let state = unsafe { self::device(device) }?;
         out(sync, "sync")?;
-        // SAFETY: lent for the duration of this call.
+        // SAFETY: the caller keeps the descriptor open until this call returns, and the borrow ends in it.
         let syncobj = Syncobj::import(&state.device, unsafe { lent(fd) }?)?;
         let made = object(state, syncobj)?;
-        // SAFETY: checked above, and the caller's promise.
+        // SAFETY: not null and aligned, as `out` has checked, and the caller promises that it is valid for writing.
         unsafe { put(sync, made) };
         Ok(())
     })
@@ -141,14 +145,15 @@ pub unsafe extern "C" fn agw_sync_from_handle(
     sync: *mut *mut agw_sync,
 ) -> i32 {
     entry(|| {
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller promises that `device` is null, which is answered, or a device that nothing frees before this call returns.
+        // The reference ends with the call, and until then the object is changed through its own cells only.
         let state = unsafe { self::device(device) }?;
         out(sync, "sync")?;
         if handle == 0 {
             return Err(Failure::argument("handle", "is 0, which is no handle"));
         }
         let made = object(state, Syncobj::from_handle(&state.device, handle, ownership(is_owned)))?;
-        // SAFETY: checked above, and the caller's promise.
+        // SAFETY: not null and aligned, as `out` has checked, and the caller promises that it is valid for writing.
         unsafe { put(sync, made) };
         Ok(())
     })
@@ -161,7 +166,8 @@ pub unsafe extern "C" fn agw_sync_from_handle(
 /// `sync` is null or a sync object that was not destroyed.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn agw_sync_handle(sync: *const agw_sync) -> u32 {
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller promises that `sync` is null, which is answered, or a sync object that nothing frees before this call returns.
+    // The reference ends with the call, and until then the object is changed through its own cells only.
     value(0, || Ok(unsafe { self::sync(sync) }?.syncobj().handle()))
 }
 
@@ -173,7 +179,8 @@ pub unsafe extern "C" fn agw_sync_handle(sync: *const agw_sync) -> u32 {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn agw_sync_signal(sync: *const agw_sync, point: u64) -> i32 {
     entry(|| {
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller promises that `sync` is null, which is answered, or a sync object that nothing frees before this call
+        // returns. The reference ends with the call, and until then the object is changed through its own cells only.
         let body = unsafe { self::sync(sync) }?;
         Ok(match point {
             0 => body.syncobj().signal(),
@@ -190,7 +197,8 @@ pub unsafe extern "C" fn agw_sync_signal(sync: *const agw_sync, point: u64) -> i
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn agw_sync_reset(sync: *const agw_sync) -> i32 {
     entry(|| {
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller promises that `sync` is null, which is answered, or a sync object that nothing frees before this call
+        // returns. The reference ends with the call, and until then the object is changed through its own cells only.
         let body = unsafe { self::sync(sync) }?;
         Ok(body.syncobj().reset()?)
     })
@@ -204,11 +212,12 @@ pub unsafe extern "C" fn agw_sync_reset(sync: *const agw_sync) -> i32 {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn agw_sync_query(sync: *const agw_sync, point: *mut u64) -> i32 {
     entry(|| {
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller promises that `sync` is null, which is answered, or a sync object that nothing frees before this call
+        // returns. The reference ends with the call, and until then the object is changed through its own cells only.
         let body = unsafe { self::sync(sync) }?;
         out(point, "point")?;
         let reached = body.syncobj().query()?;
-        // SAFETY: checked above, and the caller's promise.
+        // SAFETY: not null and aligned, as `out` has checked, and the caller promises that it is valid for writing.
         unsafe { put(point, reached) };
         Ok(())
     })
@@ -222,11 +231,12 @@ pub unsafe extern "C" fn agw_sync_query(sync: *const agw_sync, point: *mut u64) 
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn agw_sync_last_submitted(sync: *const agw_sync, point: *mut u64) -> i32 {
     entry(|| {
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller promises that `sync` is null, which is answered, or a sync object that nothing frees before this call
+        // returns. The reference ends with the call, and until then the object is changed through its own cells only.
         let body = unsafe { self::sync(sync) }?;
         out(point, "point")?;
         let newest = body.syncobj().last_submitted()?;
-        // SAFETY: checked above, and the caller's promise.
+        // SAFETY: not null and aligned, as `out` has checked, and the caller promises that it is valid for writing.
         unsafe { put(point, newest) };
         Ok(())
     })
@@ -245,9 +255,11 @@ pub unsafe extern "C" fn agw_sync_transfer(
     from_point: u64,
 ) -> i32 {
     entry(|| {
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller promises that `to` is null, which is answered, or a sync object that nothing frees before this call returns.
+        // The reference ends with the call, and until then the object is changed through its own cells only.
         let to = unsafe { named(to, "to") }?;
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller promises that `from` is null, which is answered, or a sync object that nothing frees before this call
+        // returns. The reference ends with the call, and until then the object is changed through its own cells only.
         let from = unsafe { named(from, "from") }?;
         Ok(to.syncobj().transfer(to_point, from.syncobj(), from_point)?)
     })
@@ -262,9 +274,11 @@ pub unsafe extern "C" fn agw_sync_transfer(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn agw_sync_swap(a: *const agw_sync, b: *const agw_sync) -> i32 {
     entry(|| {
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller promises that `a` is null, which is answered, or a sync object that nothing frees before this call returns.
+        // The reference ends with the call, and until then the object is changed through its own cells only.
         let first = unsafe { named(a, "a") }?;
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller promises that `b` is null, which is answered, or a sync object that nothing frees before this call returns.
+        // The reference ends with the call, and until then the object is changed through its own cells only.
         let second = unsafe { named(b, "b") }?;
         if a == b {
             return Ok(());
@@ -285,11 +299,12 @@ pub unsafe extern "C" fn agw_sync_swap(a: *const agw_sync, b: *const agw_sync) -
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn agw_sync_export_fd(sync: *const agw_sync, fd: *mut i32) -> i32 {
     entry(|| {
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller promises that `sync` is null, which is answered, or a sync object that nothing frees before this call
+        // returns. The reference ends with the call, and until then the object is changed through its own cells only.
         let body = unsafe { self::sync(sync) }?;
         out(fd, "fd")?;
         let exported = body.syncobj().export()?;
-        // SAFETY: checked above, and the caller's promise.
+        // SAFETY: not null and aligned, as `out` has checked, and the caller promises that it is valid for writing.
         unsafe { put(fd, exported.into_raw_fd()) };
         Ok(())
     })
@@ -303,11 +318,12 @@ pub unsafe extern "C" fn agw_sync_export_fd(sync: *const agw_sync, fd: *mut i32)
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn agw_sync_export_sync_file(sync: *const agw_sync, fd: *mut i32) -> i32 {
     entry(|| {
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller promises that `sync` is null, which is answered, or a sync object that nothing frees before this call
+        // returns. The reference ends with the call, and until then the object is changed through its own cells only.
         let body = unsafe { self::sync(sync) }?;
         out(fd, "fd")?;
         let exported = body.syncobj().export_sync_file()?;
-        // SAFETY: checked above, and the caller's promise.
+        // SAFETY: not null and aligned, as `out` has checked, and the caller promises that it is valid for writing.
         unsafe { put(fd, exported.into_raw_fd()) };
         Ok(())
     })
@@ -322,11 +338,12 @@ pub unsafe extern "C" fn agw_sync_export_sync_file(sync: *const agw_sync, fd: *m
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn agw_sync_export_sync_file_at(sync: *const agw_sync, point: u64, fd: *mut i32) -> i32 {
     entry(|| {
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller promises that `sync` is null, which is answered, or a sync object that nothing frees before this call
+        // returns. The reference ends with the call, and until then the object is changed through its own cells only.
         let body = unsafe { self::sync(sync) }?;
         out(fd, "fd")?;
         let exported = body.syncobj().export_sync_file_at(point)?;
-        // SAFETY: checked above, and the caller's promise.
+        // SAFETY: not null and aligned, as `out` has checked, and the caller promises that it is valid for writing.
         unsafe { put(fd, exported.into_raw_fd()) };
         Ok(())
     })
@@ -340,9 +357,10 @@ pub unsafe extern "C" fn agw_sync_export_sync_file_at(sync: *const agw_sync, poi
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn agw_sync_import_sync_file(sync: *const agw_sync, fd: i32) -> i32 {
     entry(|| {
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller promises that `sync` is null, which is answered, or a sync object that nothing frees before this call
+        // returns. The reference ends with the call, and until then the object is changed through its own cells only.
         let body = unsafe { self::sync(sync) }?;
-        // SAFETY: lent for the duration of this call.
+        // SAFETY: the caller keeps the descriptor open until this call returns, and the borrow ends in it.
         Ok(body.syncobj().import_sync_file(unsafe { lent(fd) }?)?)
     })
 }
@@ -355,9 +373,10 @@ pub unsafe extern "C" fn agw_sync_import_sync_file(sync: *const agw_sync, fd: i3
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn agw_sync_tell(sync: *const agw_sync, point: u64, flags: u32, eventfd: i32) -> i32 {
     entry(|| {
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller promises that `sync` is null, which is answered, or a sync object that nothing frees before this call
+        // returns. The reference ends with the call, and until then the object is changed through its own cells only.
         let body = unsafe { self::sync(sync) }?;
-        // SAFETY: lent for the duration of this call.
+        // SAFETY: the caller keeps the descriptor open until this call returns, and the borrow ends in it.
         let fd = unsafe { lent(eventfd) }
             .map_err(|_| Failure::argument("eventfd", "is negative").with_code(AGW_ERROR_INVALID_EXTERNAL_HANDLE))?;
         // The flag is of waits for several points.
@@ -388,9 +407,11 @@ fn until(flags: u32) -> Answer<Until> {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn agw_sync_wait(points: *const agw_sync_point, count: u32, flags: u32, deadline_ns: u64) -> i32 {
     entry(|| {
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller promises that `points` has the stated length, and that it and the objects in it stay as they are until this
+        // call returns, in which all references to them end.
         let points = unsafe { array(points, count, "points") }?;
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller promises that `point.sync` is null, which is answered, or a sync object that nothing frees before this call
+        // returns. The reference ends with the call, and until then the object is changed through its own cells only.
         let points = points.iter().map(|point| Ok((unsafe { named(point.sync, "points") }?.syncobj(), point.point)));
         let points: SmallVec<[_; FEW]> = points.collect::<Answer<_>>()?;
         let condition = if flags & AGW_WAIT_ANY != 0 { WaitFor::Any } else { WaitFor::All };
@@ -408,6 +429,6 @@ pub unsafe extern "C" fn agw_sync_wait(points: *const agw_sync_point, count: u32
 /// `sync` is null or a sync object that was not destroyed.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn agw_sync_destroy(sync: *mut agw_sync) {
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller promises that `sync` is null, which is ignored, or an object whose reference it gives up: it does not use it again.
     unsafe { within(|| release(sync, "sync")) };
 }

@@ -97,7 +97,8 @@ pub(crate) enum Stage {
 /// The requirements of [`shell`].
 #[inline]
 pub(crate) unsafe fn stream<'a>(handle: *const agw_stream, argument: &str) -> Answer<&'a Shell<agw_stream>> {
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller promises that `handle` is null, which is answered, or an object of its type that nothing frees before this call
+    // returns. The reference ends with the call, and until then the object is changed through its own cells only.
     let stream = unsafe { shell(handle, argument) }?;
     stream.body().state.touch()?;
     Ok(stream)
@@ -214,7 +215,8 @@ pub unsafe extern "C" fn agw_stream_create(
     stream: *mut *mut agw_stream,
 ) -> i32 {
     entry(|| {
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller promises that `device` is null, which is answered, or a device that nothing frees before this call returns.
+        // The reference ends with the call, and until then the object is changed through its own cells only.
         let state = unsafe { self::device(device) }?;
         out(stream, "stream")?;
         if flags & !(AGW_STREAM_SECONDARY | AGW_STREAM_UNCHAINED) != 0 {
@@ -229,7 +231,7 @@ pub unsafe extern "C" fn agw_stream_create(
         let recording = Recording { stage: Stage::Open(open), ip, is_secondary, dwords };
         let body = StreamBody { recording: Contracted::new(recording), is_unchained, state: Arc::clone(state) };
         let made = create(head, body)?;
-        // SAFETY: checked above, and the caller's promise.
+        // SAFETY: not null and aligned, as `out` has checked, and the caller promises that it is valid for writing.
         unsafe { put(stream, made) };
         Ok(())
     })
@@ -244,10 +246,12 @@ pub unsafe extern "C" fn agw_stream_create(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn agw_stream_grow(stream: *mut agw_stream, dwords: u64) {
     entry(|| {
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller promises that `stream` is null, which is answered, or a stream that nothing frees before this call returns.
+        // The reference ends with the call, and until then the object is changed through its own cells only.
         let stream = unsafe { self::stream(stream, "stream") }?;
         let dwords = usize::try_from(dwords).unwrap_or(usize::MAX);
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller promises that nothing else uses the stream until this call returns, which is when the exclusive access of
+        // `record` has ended.
         unsafe { record(stream, |open| open.grow(dwords)) }
     });
 }
@@ -261,11 +265,14 @@ pub unsafe extern "C" fn agw_stream_grow(stream: *mut agw_stream, dwords: u64) {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn agw_stream_finalize(stream: *mut agw_stream) -> i32 {
     entry(|| {
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller promises that `stream` is null, which is answered, or a stream that nothing frees before this call returns.
+        // The reference ends with the call, and until then the object is changed through its own cells only.
         let stream = unsafe { self::stream(stream, "stream") }?;
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller promises that nothing else uses the stream until this call returns, which is when the exclusive access of
+        // `record` has ended.
         unsafe { record(stream, |_| Ok(())) }?;
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller promises that nothing else uses the stream until this call returns. Access that an earlier call in this
+        // function took has ended with it, so this is the only one.
         let Some(mut recording) = (unsafe { stream.body().recording.change() }) else { return Err(busy("stream")) };
         let stage = &mut recording.stage;
         let empty = Stage::Poisoned { code: AGW_ERROR_IN_USE, text: String::new() };
@@ -279,7 +286,8 @@ pub unsafe extern "C" fn agw_stream_finalize(stream: *mut agw_stream) -> i32 {
                 Ok(())
             }
             Err(failure) => {
-                // SAFETY: the caller's promise.
+                // SAFETY: the caller promises that nothing else uses the stream until this call returns, and `stage` is the one access to
+                // its state here.
                 unsafe { poison(stream, stage, &failure) };
                 Err(failure)
             }
@@ -296,10 +304,12 @@ pub unsafe extern "C" fn agw_stream_finalize(stream: *mut agw_stream) -> i32 {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn agw_stream_reset(stream: *mut agw_stream) -> i32 {
     entry(|| {
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller promises that `stream` is null, which is answered, or a stream that nothing frees before this call returns.
+        // The reference ends with the call, and until then the object is changed through its own cells only.
         let stream = unsafe { self::stream(stream, "stream") }?;
         let body = stream.body();
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller promises that nothing else uses the stream until this call returns. `record` has returned and given its
+        // access up, so this is the only one.
         let Some(mut recording) = (unsafe { body.recording.change() }) else { return Err(busy("stream")) };
         let Recording { stage, ip, is_secondary, dwords } = &mut *recording;
         let empty = Stage::Poisoned { code: AGW_ERROR_IN_USE, text: String::new() };
@@ -316,13 +326,14 @@ pub unsafe extern "C" fn agw_stream_reset(stream: *mut agw_stream) -> i32 {
             Ok(mut open) => {
                 // SAFETY: the head of a live object, which only the caller uses.
                 unsafe { window_of(stream).write(window(&mut open)) };
-                // SAFETY: the caller's promise.
+                // SAFETY: the caller promises that nothing else uses the stream until this call returns.
                 unsafe { note_chained(stream, false) };
                 *stage = Stage::Open(open);
                 Ok(())
             }
             Err(failure) => {
-                // SAFETY: the caller's promise.
+                // SAFETY: the caller promises that nothing else uses the stream until this call returns, and `stage` is the one access to
+                // its state here.
                 unsafe { poison(stream, stage, &failure) };
                 Err(failure)
             }
@@ -337,6 +348,6 @@ pub unsafe extern "C" fn agw_stream_reset(stream: *mut agw_stream) -> i32 {
 /// `stream` is null or a stream that was not destroyed, and that nothing else uses.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn agw_stream_destroy(stream: *mut agw_stream) {
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller promises that `stream` is null, which is ignored, or an object whose reference it gives up: it does not use it again.
     unsafe { within(|| release(stream, "stream")) };
 }

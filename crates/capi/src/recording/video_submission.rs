@@ -102,27 +102,35 @@ pub unsafe extern "C" fn agw_video_queue_submit(
     sequence: *mut u64,
 ) -> i32 {
     entry(|| {
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller promises that `queue` is null, which is answered, or a queue that nothing frees before this call returns. The
+        // reference ends with the call, and until then the object is changed through its own cells only.
         let body = unsafe { video_queue(queue) }?;
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller promises that `submission` is null, which is answered, or points to as many bytes as its first field says.
+        // They are copied, so no reference to them stays.
         let submission = unsafe { read(submission) }?;
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller promises that `submission.ibs` has the stated length, and that it and the objects in it stay as they are
+        // until this call returns, in which all references to them end.
         let given = unsafe { array(submission.ibs, submission.ib_count, "ibs") }?;
         let ib = |ib: &agw_video_ib| {
-            // SAFETY: the caller's promise.
+            // SAFETY: the caller promises that `ib.bo` is null, which is answered, or a BO that is not freed before this call returns, in
+            // which the reference ends.
             let memory = &unsafe { bo_body(ib.bo) }?.binding;
             Ok(VideoIb { memory, offset: ib.offset, dwords: ib.dwords })
         };
         let ibs: Few<_> = given.iter().map(ib).collect::<Answer<_>>()?;
         let (mut bos, mut named_sets) = (Few::new(), Few::new());
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller promises that `submission.bos` has the stated length, and that it and the objects in it stay as they are
+        // until this call returns, in which all references to them end.
         unsafe { bindings(&mut bos, submission.bos, submission.bo_count) }?;
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller promises that `submission.sets` has the stated length, and that it and the objects in it stay as they are
+        // until this call returns, in which all references to them end.
         unsafe { sets(&mut named_sets, submission.sets, submission.set_count) }?;
         let (mut waits, mut signals) = (Few::new(), Few::new());
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller promises that `submission.waits` has the stated length, and that it and the objects in it stay as they are
+        // until this call returns, in which all references to them end.
         unsafe { points(&mut waits, submission.waits, submission.wait_count, "waits") }?;
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller promises that `submission.signals` has the stated length, and that it and the objects in it stay as they are
+        // until this call returns, in which all references to them end.
         unsafe { points(&mut signals, submission.signals, submission.signal_count, "signals") }?;
         let memory = Memory { bos, sets: named_sets.iter().map(|set| set.snapshot()).collect() };
         let fence = body.queue.submit(&VideoSubmission {
@@ -133,7 +141,7 @@ pub unsafe extern "C" fn agw_video_queue_submit(
             ..VideoSubmission::default()
         })?;
         if !sequence.is_null() {
-            // SAFETY: not null, and the caller's promise.
+            // SAFETY: not null, and the caller promises that `sequence` is then valid for writing.
             unsafe { put(sequence, fence.sequence()) };
         }
         Ok(())

@@ -35,15 +35,15 @@ fn draw(instance: &ash::Instance, device: &ash::Device, made: &mut Made, command
         .array_layers(1)
         .samples(vk::SampleCountFlags::TYPE_1)
         .usage(vk::ImageUsageFlags::TRANSFER_DST | vk::ImageUsageFlags::HOST_TRANSFER_EXT);
-    // SAFETY: the structures are valid, here and below, and the handles live.
+    // SAFETY: `info` and what it chains are locals, no allocator is given, and `device` is live until `program` destroys it.
     made.image = unsafe { device.create_image(&info, None) }?;
-    // SAFETY: as above.
+    // SAFETY: the image was just made by this device.
     let wanted = unsafe { device.get_image_memory_requirements(made.image) };
     let kind = wanted.memory_type_bits.trailing_zeros();
     let memory = vk::MemoryAllocateInfo::default().allocation_size(wanted.size).memory_type_index(kind);
-    // SAFETY: as above.
+    // SAFETY: the size is that of an image, so not zero, and the type is one that the image takes.
     made.image_memory = unsafe { device.allocate_memory(&memory, None) }?;
-    // SAFETY: as above, and the memory is long enough.
+    // SAFETY: the image has no memory yet, and the memory was allocated with its size and type.
     unsafe { device.bind_image_memory(made.image, made.image_memory, 0) }?;
     let layers = vk::ImageSubresourceLayers::default().aspect_mask(vk::ImageAspectFlags::COLOR).layer_count(1);
     let bytes = [3_u8; 16 * 16 * 4];
@@ -71,26 +71,26 @@ fn work(instance: &ash::Instance, device: &ash::Device, made: &mut Made) -> VkRe
     let queries = vk::QueryPoolCreateInfo::default().query_type(vk::QueryType::TIMESTAMP).query_count(2);
     let mut timeline = vk::SemaphoreTypeCreateInfo::default().semaphore_type(vk::SemaphoreType::TIMELINE);
     let semaphore = vk::SemaphoreCreateInfo::default().push_next(&mut timeline);
-    // SAFETY: the structures are valid, here and below, and the handles live.
+    // SAFETY: the size is not zero, type 0 exists on every GPU, and `device` is live until `program` destroys it.
     made.memory = unsafe { device.allocate_memory(&memory, None) }?;
-    // SAFETY: as above.
+    // SAFETY: the structure is a local, and its size is not zero. This driver does not read usages.
     made.buffer = unsafe { device.create_buffer(&buffer, None) }?;
-    // SAFETY: as above.
+    // SAFETY: the structure is a local. This driver makes sparse buffers without reading which features were enabled.
     made.sparse = unsafe { device.create_buffer(&sparse, None) }?;
-    // SAFETY: as above.
+    // SAFETY: the structure is a local and names family 0, of which the device has a queue.
     made.pool = unsafe { device.create_command_pool(&vk::CommandPoolCreateInfo::default(), None) }?;
-    // SAFETY: as above.
+    // SAFETY: the structure is a local, and the number of queries is not zero.
     made.queries = unsafe { device.create_query_pool(&queries, None) }?;
-    // SAFETY: as above.
+    // SAFETY: the structure is a local without flags.
     made.event = unsafe { device.create_event(&vk::EventCreateInfo::default(), None) }?;
-    // SAFETY: as above.
+    // SAFETY: the structure is a local without flags.
     made.fence = unsafe { device.create_fence(&vk::FenceCreateInfo::default(), None) }?;
-    // SAFETY: as above.
+    // SAFETY: the structure and the one that it chains are locals, and Vulkan 1.2 has timelines.
     made.semaphore = unsafe { device.create_semaphore(&semaphore, None) }?;
-    // SAFETY: as above, and the memory is long enough.
+    // SAFETY: the buffer has no memory yet, and the memory has its size.
     unsafe { device.bind_buffer_memory(made.buffer, made.memory, 0) }?;
     let commands = vk::CommandBufferAllocateInfo::default().command_pool(made.pool).command_buffer_count(1);
-    // SAFETY: as above.
+    // SAFETY: the pool was made above, and no other thread uses it.
     let commands = unsafe { device.allocate_command_buffers(&commands) }?;
     // SAFETY: the command buffer is in its initial state.
     unsafe { device.begin_command_buffer(commands[0], &vk::CommandBufferBeginInfo::default()) }?;
@@ -134,27 +134,28 @@ fn program(instance: &ash::Instance) -> VkResult<()> {
     let outcome = work(instance, &device, &mut made);
     // SAFETY: the device is live. That the wait fails too is no reason not to destroy.
     let _ = unsafe { device.device_wait_idle() };
-    // SAFETY: nothing uses it any more, here and below.
+    // SAFETY: the wait has ended or the device is lost: no work uses what is destroyed here and below, and no other thread does. Each
+    // handle is null or was made by this device, and is destroyed once.
     unsafe { device.destroy_semaphore(made.semaphore, None) };
-    // SAFETY: as above.
+    // SAFETY: its one submission has ended, as said above; null is ignored.
     unsafe { device.destroy_fence(made.fence, None) };
-    // SAFETY: as above.
+    // SAFETY: the command buffer that sets it has ended, as said above; null is ignored.
     unsafe { device.destroy_event(made.event, None) };
-    // SAFETY: as above.
+    // SAFETY: the command buffer that writes it has ended, as said above; null is ignored.
     unsafe { device.destroy_query_pool(made.queries, None) };
-    // SAFETY: as above.
+    // SAFETY: its command buffer has ended, as said above, and is freed with it; null is ignored.
     unsafe { device.destroy_command_pool(made.pool, None) };
-    // SAFETY: as above.
+    // SAFETY: the commands that use it have ended, as said above; null is ignored.
     unsafe { device.destroy_image(made.image, None) };
-    // SAFETY: as above.
+    // SAFETY: the image that was bound to it is destroyed; null is ignored.
     unsafe { device.free_memory(made.image_memory, None) };
-    // SAFETY: as above.
+    // SAFETY: its binding has ended, as said above; null is ignored.
     unsafe { device.destroy_buffer(made.sparse, None) };
-    // SAFETY: as above.
+    // SAFETY: the commands that use it have ended, as said above; null is ignored.
     unsafe { device.destroy_buffer(made.buffer, None) };
-    // SAFETY: as above.
+    // SAFETY: both buffers that were bound to it are destroyed; null is ignored.
     unsafe { device.free_memory(made.memory, None) };
-    // SAFETY: as above.
+    // SAFETY: all that was made of it is destroyed, and no queue of it is used again.
     unsafe { device.destroy_device(None) };
     outcome
 }

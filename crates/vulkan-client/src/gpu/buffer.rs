@@ -134,7 +134,8 @@ impl Gpu {
             outside.handle_types = types;
             info = info.push_next(&mut outside);
         }
-        // SAFETY: alive, alone, local.
+        // SAFETY: the handles live as long as their wrappers, which this function holds or borrows, no other call uses them at once and
+        // what the call reads through pointers is local (the premises of `gpu`).
         let raw = unsafe { self.device.create_buffer(&info, None) }?;
         Ok(Buffer { gpu: self, raw, size, memory: None })
     }
@@ -153,14 +154,16 @@ impl<'g> Buffer<'g> {
 
     /// Returns its memory requirements.
     pub(crate) fn requirements(&self) -> vk::MemoryRequirements {
-        // SAFETY: alive.
+        // SAFETY: the handles live as long as their wrappers, which this function holds or borrows (the premises of `gpu`).
         unsafe { self.gpu.device.get_buffer_memory_requirements(self.raw) }
     }
 
     /// Returns its address, for a device whose shaders use addresses.
     pub(crate) fn address(&self) -> Option<u64> {
         let info = vk::BufferDeviceAddressInfo::default().buffer(self.raw);
-        // SAFETY: alive, local; the feature is enabled, and a buffer of a program then has the usage and the memory for it.
+        // SAFETY: the handles live as long as their wrappers, which this function holds or borrows and what the call reads through
+        // pointers is local (the premises of `gpu`); the feature is enabled, and a buffer of a program then has the usage and the memory
+        // for it.
         self.gpu.has_addresses().then(|| unsafe { self.gpu.device.get_buffer_device_address(&info) })
     }
 
@@ -171,7 +174,8 @@ impl<'g> Buffer<'g> {
     /// The errors of vkCreateBufferView.
     pub(crate) fn texels(&self, format: vk::Format) -> VkResult<TexelView<'_>> {
         let info = vk::BufferViewCreateInfo::default().buffer(self.raw).format(format).range(vk::WHOLE_SIZE);
-        // SAFETY: alive, local; the buffer has the usage.
+        // SAFETY: the handles live as long as their wrappers, which this function holds or borrows and what the call reads through
+        // pointers is local (the premises of `gpu`); the buffer has the usage.
         let raw = unsafe { self.gpu.device.create_buffer_view(&info, None) }?;
         Ok(TexelView { gpu: self.gpu, raw })
     }
@@ -184,7 +188,8 @@ impl<'g> Buffer<'g> {
     }
 
     fn bound_to(mut self, memory: Memory<'g>) -> VkResult<Self> {
-        // SAFETY: alive, alone; the buffer has no memory yet, and the memory was sized for it.
+        // SAFETY: the handles live as long as their wrappers, which this function holds or borrows and no other call uses them at once
+        // (the premises of `gpu`); the buffer has no memory yet, and the memory was sized for it.
         unsafe { self.gpu.device.bind_buffer_memory(self.raw, memory.raw, 0) }?;
         self.memory = Some(memory);
         Ok(self)
@@ -193,14 +198,16 @@ impl<'g> Buffer<'g> {
 
 impl Drop for Buffer<'_> {
     fn drop(&mut self) {
-        // SAFETY: alive, alone, done. The memory is a field and therefore freed afterwards.
+        // SAFETY: the handles live as long as their wrappers, which this function holds or borrows, no other call uses them at once and
+        // the work that uses them has ended (the premises of `gpu`). The memory is a field and therefore freed afterwards.
         unsafe { self.gpu.device.destroy_buffer(self.raw, None) };
     }
 }
 
 impl Drop for TexelView<'_> {
     fn drop(&mut self) {
-        // SAFETY: alive, alone, done.
+        // SAFETY: the handles live as long as their wrappers, which this function holds or borrows, no other call uses them at once and
+        // the work that uses them has ended (the premises of `gpu`).
         unsafe { self.gpu.device.destroy_buffer_view(self.raw, None) };
     }
 }

@@ -64,7 +64,8 @@ struct Pool<'g> {
 
 impl Drop for Pool<'_> {
     fn drop(&mut self) {
-        // SAFETY: alive, alone, done.
+        // SAFETY: the handles live as long as their wrappers, which this function holds or borrows, no other call uses them at once and
+        // the work that uses them has ended (the premises of `gpu`).
         unsafe { self.gpu.device.destroy_command_pool(self.raw, None) };
     }
 }
@@ -115,15 +116,18 @@ impl Gpu {
             .command_buffer_count(count);
         let buffers = match count {
             0 => Vec::new(),
-            // SAFETY: alive, alone, local.
+            // SAFETY: the handles live as long as their wrappers, which this function holds or borrows, no other call uses them at once
+            // and what the call reads through pointers is local (the premises of `gpu`).
             _ => unsafe { self.device.allocate_command_buffers(&info) }?,
         };
         let once = vk::CommandBufferBeginInfo::default().flags(vk::CommandBufferUsageFlags::ONE_TIME_SUBMIT);
         for (number, &raw) in (0..).zip(&buffers) {
-            // SAFETY: alive, alone, local; just allocated, so in the initial state.
+            // SAFETY: the handles live as long as their wrappers, which this function holds or borrows, no other call uses them at once
+            // and what the call reads through pointers is local (the premises of `gpu`); just allocated, so in the initial state.
             unsafe { self.device.begin_command_buffer(raw, &once) }?;
             record(number, &Recorder { gpu: self, raw });
-            // SAFETY: alive, alone; it is being recorded, and outside of any render pass.
+            // SAFETY: the handles live as long as their wrappers, which this function holds or borrows and no other call uses them at once
+            // (the premises of `gpu`); it is being recorded, and outside of any render pass.
             unsafe { self.device.end_command_buffer(raw) }?;
         }
         let fence = self.fence(None)?;
@@ -138,13 +142,15 @@ impl Gpu {
     /// The errors of vkQueueSubmit.
     pub(crate) fn signal_after_all(&self, lane: &Lane, fence: &Fence<'_>) -> VkResult<()> {
         let _turn = self.turn();
-        // SAFETY: alive, alone; callers give a fence that is not signalled, wait for it, and only then drop it.
+        // SAFETY: the handles live as long as their wrappers, which this function holds or borrows and no other call uses them at once
+        // (the premises of `gpu`); callers give a fence that is not signalled, wait for it, and only then drop it.
         unsafe { self.device.queue_submit(lane.queue, &[], fence.raw) }
     }
 
     fn pool(&self, lane: &Lane) -> VkResult<Pool<'_>> {
         let info = vk::CommandPoolCreateInfo::default().queue_family_index(lane.family);
-        // SAFETY: alive, local.
+        // SAFETY: the handles live as long as their wrappers, which this function holds or borrows and what the call reads through
+        // pointers is local (the premises of `gpu`).
         let raw = unsafe { self.device.create_command_pool(&info, None) }?;
         Ok(Pool { gpu: self, raw })
     }
@@ -172,7 +178,9 @@ impl Gpu {
             .signal_semaphores(&signals)
             .push_next(&mut values);
         let _turn = self.turn();
-        // SAFETY: alive, alone, local; what the commands use is borrowed by the submission until they have ended.
+        // SAFETY: the handles live as long as their wrappers, which this function holds or borrows, no other call uses them at once and
+        // what the call reads through pointers is local (the premises of `gpu`); what the commands use is borrowed by the submission until
+        // they have ended.
         unsafe { self.device.queue_submit(lane.queue, &[batch], fence.raw) }
     }
 }
@@ -182,14 +190,16 @@ impl<'a> Recorder<'a> {
     pub(crate) fn fill(&self, buffer: &'a Buffer<'_>, range: Range<u64>, value: u32) {
         check(buffer, range.start, range.end - range.start);
         let len = range.end - range.start;
-        // SAFETY: alive, alone; inside the buffer, as `check` made sure.
+        // SAFETY: the handles live as long as their wrappers, which this function holds or borrows and no other call uses them at once
+        // (the premises of `gpu`); inside the buffer, as `check` made sure.
         unsafe { self.gpu.device.cmd_fill_buffer(self.raw, buffer.raw, range.start, len, value) };
     }
 
     /// vkCmdUpdateBuffer of whole dwords.
     pub(crate) fn update(&self, buffer: &'a Buffer<'_>, offset: u64, bytes: &[u8]) {
         check(buffer, offset, bytes.len() as u64);
-        // SAFETY: alive, alone; inside the buffer, as `check` made sure. The bytes are copied at once.
+        // SAFETY: the handles live as long as their wrappers, which this function holds or borrows and no other call uses them at once
+        // (the premises of `gpu`); inside the buffer, as `check` made sure. The bytes are copied at once.
         unsafe { self.gpu.device.cmd_update_buffer(self.raw, buffer.raw, offset, bytes) };
     }
 
@@ -198,19 +208,23 @@ impl<'a> Recorder<'a> {
         check(from.0, from.1, len);
         check(to.0, to.1, len);
         let region = [vk::BufferCopy { src_offset: from.1, dst_offset: to.1, size: len }];
-        // SAFETY: alive, alone, local; inside both buffers, as `check` made sure.
+        // SAFETY: the handles live as long as their wrappers, which this function holds or borrows, no other call uses them at once and
+        // what the call reads through pointers is local (the premises of `gpu`); inside both buffers, as `check` made sure.
         unsafe { self.gpu.device.cmd_copy_buffer(self.raw, from.0.raw, to.0.raw, &region) };
     }
 
     /// vkCmdDispatch of a pipeline's groups.
     pub(crate) fn dispatch(&self, pipeline: &'a Pipeline<'_>, [x, y, z]: [u32; 3]) {
         let (device, point) = (&self.gpu.device, vk::PipelineBindPoint::COMPUTE);
-        // SAFETY: alive, alone.
+        // SAFETY: the handles live as long as their wrappers, which this function holds or borrows and no other call uses them at once
+        // (the premises of `gpu`).
         unsafe { device.cmd_bind_pipeline(self.raw, point, pipeline.raw) };
         let sets = [pipeline.set];
-        // SAFETY: alive, alone, local; the set has the layout of the pipeline.
+        // SAFETY: the handles live as long as their wrappers, which this function holds or borrows, no other call uses them at once and
+        // what the call reads through pointers is local (the premises of `gpu`); the set has the layout of the pipeline.
         unsafe { device.cmd_bind_descriptor_sets(self.raw, point, pipeline.layout, 0, &sets, &[]) };
-        // SAFETY: alive, alone; pipeline and set were just bound.
+        // SAFETY: the handles live as long as their wrappers, which this function holds or borrows and no other call uses them at once
+        // (the premises of `gpu`); pipeline and set were just bound.
         unsafe { device.cmd_dispatch(self.raw, x, y, z) };
     }
 
@@ -221,14 +235,16 @@ impl<'a> Recorder<'a> {
         )];
         let (all, then) = (vk::PipelineStageFlags::ALL_COMMANDS, vk::PipelineStageFlags::HOST);
         let flags = vk::DependencyFlags::empty();
-        // SAFETY: alive, alone, local.
+        // SAFETY: the handles live as long as their wrappers, which this function holds or borrows, no other call uses them at once and
+        // what the call reads through pointers is local (the premises of `gpu`).
         unsafe { self.gpu.device.cmd_pipeline_barrier(self.raw, all, all | then, flags, &memory, &[], &[]) };
     }
 
     /// Writes the clock into slot `index` at a stage.
     pub(crate) fn timestamp(&self, stamps: &'a Timestamps<'_>, index: u32, stage: vk::PipelineStageFlags) {
         assert!(index < stamps.count, "a check writes outside of its timestamps");
-        // SAFETY: alive, alone; the slot exists, and was reset by the CPU when the pool was made.
+        // SAFETY: the handles live as long as their wrappers, which this function holds or borrows and no other call uses them at once
+        // (the premises of `gpu`); the slot exists, and was reset by the CPU when the pool was made.
         unsafe { self.gpu.device.cmd_write_timestamp(self.raw, stage, stamps.raw, index) };
     }
 
@@ -246,26 +262,30 @@ impl<'a> Recorder<'a> {
     ) {
         check(to, offset, stride * u64::from(stamps.count));
         let (device, count) = (&self.gpu.device, stamps.count);
-        // SAFETY: alive, alone; inside pool and buffer, as was just checked.
+        // SAFETY: the handles live as long as their wrappers, which this function holds or borrows and no other call uses them at once
+        // (the premises of `gpu`); inside pool and buffer, as was just checked.
         unsafe { device.cmd_copy_query_pool_results(self.raw, stamps.raw, 0, count, to.raw, offset, stride, flags) };
     }
 
     /// Sets an event after a stage.
     pub(crate) fn set_event(&self, event: &'a Event<'_>, stage: vk::PipelineStageFlags) {
-        // SAFETY: alive, alone.
+        // SAFETY: the handles live as long as their wrappers, which this function holds or borrows and no other call uses them at once
+        // (the premises of `gpu`).
         unsafe { self.gpu.device.cmd_set_event(self.raw, event.raw, stage) };
     }
 
     /// Unsets an event after a stage.
     pub(crate) fn reset_event(&self, event: &'a Event<'_>, stage: vk::PipelineStageFlags) {
-        // SAFETY: alive, alone.
+        // SAFETY: the handles live as long as their wrappers, which this function holds or borrows and no other call uses them at once
+        // (the premises of `gpu`).
         unsafe { self.gpu.device.cmd_reset_event(self.raw, event.raw, stage) };
     }
 
     /// Waits for an event that is set at `stage`.
     pub(crate) fn wait_event(&self, event: &'a Event<'_>, stage: vk::PipelineStageFlags) {
         let all = vk::PipelineStageFlags::ALL_COMMANDS;
-        // SAFETY: alive, alone, local.
+        // SAFETY: the handles live as long as their wrappers, which this function holds or borrows, no other call uses them at once and
+        // what the call reads through pointers is local (the premises of `gpu`).
         unsafe { self.gpu.device.cmd_wait_events(self.raw, &[event.raw], stage, all, &[], &[], &[]) };
     }
 }

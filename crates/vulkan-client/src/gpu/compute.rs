@@ -43,7 +43,8 @@ impl Gpu {
             _buffer: PhantomData,
         };
         let module = vk::ShaderModuleCreateInfo::default().code(words);
-        // SAFETY: alive, local; the words are a valid module: compiled into this program, or of its generator.
+        // SAFETY: the handles live as long as their wrappers, which this function holds or borrows and what the call reads through
+        // pointers is local (the premises of `gpu`); the words are a valid module: compiled into this program, or of its generator.
         made.module = unsafe { self.device.create_shader_module(&module, None) }?;
         let kind = vk::DescriptorType::STORAGE_BUFFER;
         let count = buffers.len() as u32;
@@ -56,25 +57,30 @@ impl Gpu {
         };
         let bindings: Vec<_> = (0..count).map(binding).collect();
         let info = vk::DescriptorSetLayoutCreateInfo::default().bindings(&bindings);
-        // SAFETY: alive, local.
+        // SAFETY: the handles live as long as their wrappers, which this function holds or borrows and what the call reads through
+        // pointers is local (the premises of `gpu`).
         made.set_layout = unsafe { self.device.create_descriptor_set_layout(&info, None) }?;
         let layouts = [made.set_layout];
         let info = vk::PipelineLayoutCreateInfo::default().set_layouts(&layouts);
-        // SAFETY: alive, local.
+        // SAFETY: the handles live as long as their wrappers, which this function holds or borrows and what the call reads through
+        // pointers is local (the premises of `gpu`).
         made.layout = unsafe { self.device.create_pipeline_layout(&info, None) }?;
         let sizes = [vk::DescriptorPoolSize::default().ty(kind).descriptor_count(count)];
         let info = vk::DescriptorPoolCreateInfo::default().max_sets(1).pool_sizes(&sizes);
-        // SAFETY: alive, local.
+        // SAFETY: the handles live as long as their wrappers, which this function holds or borrows and what the call reads through
+        // pointers is local (the premises of `gpu`).
         made.pool = unsafe { self.device.create_descriptor_pool(&info, None) }?;
         let info = vk::DescriptorSetAllocateInfo::default().descriptor_pool(made.pool).set_layouts(&layouts);
-        // SAFETY: alive, alone, local; the pool has room for this one set.
+        // SAFETY: the handles live as long as their wrappers, which this function holds or borrows, no other call uses them at once and
+        // what the call reads through pointers is local (the premises of `gpu`); the pool has room for this one set.
         let sets = unsafe { self.device.allocate_descriptor_sets(&info) }?;
         made.set = sets.first().copied().ok_or(vk::Result::ERROR_UNKNOWN)?;
         let whole = |buffer: &&Buffer<'_>| vk::DescriptorBufferInfo::default().buffer(buffer.raw).range(vk::WHOLE_SIZE);
         let ranges: Vec<_> = buffers.iter().map(whole).collect();
         let write = [vk::WriteDescriptorSet::default().dst_set(made.set).descriptor_type(kind).buffer_info(&ranges)];
-        // SAFETY: alive, alone, local; no commands use the set yet, and the buffers are borrowed as long as the set is. One
-        // write goes on from binding to binding, which are alike.
+        // SAFETY: the handles live as long as their wrappers, which this function holds or borrows, no other call uses them at once and
+        // what the call reads through pointers is local (the premises of `gpu`); no commands use the set yet, and the buffers are borrowed
+        // as long as the set is. One write goes on from binding to binding, which are alike.
         unsafe { self.device.update_descriptor_sets(&write, &[]) };
         let mut size = vk::PipelineShaderStageRequiredSubgroupSizeCreateInfo::default();
         let mut stage = vk::PipelineShaderStageCreateInfo::default()
@@ -86,7 +92,8 @@ impl Gpu {
             stage = stage.flags(vk::PipelineShaderStageCreateFlags::REQUIRE_FULL_SUBGROUPS).push_next(&mut size);
         }
         let info = [vk::ComputePipelineCreateInfo::default().stage(stage).layout(made.layout)];
-        // SAFETY: alive, local.
+        // SAFETY: the handles live as long as their wrappers, which this function holds or borrows and what the call reads through
+        // pointers is local (the premises of `gpu`).
         let pipelines = unsafe { self.device.create_compute_pipelines(vk::PipelineCache::null(), &info, None) };
         made.raw = pipelines.map_err(|(_, error)| error)?.first().copied().ok_or(vk::Result::ERROR_UNKNOWN)?;
         Ok(made)
@@ -96,15 +103,20 @@ impl Gpu {
 impl Drop for Pipeline<'_> {
     fn drop(&mut self) {
         let device = &self.gpu.device;
-        // SAFETY: alive, alone, done; a null handle is ignored.
+        // SAFETY: the handles live as long as their wrappers, which this function holds or borrows, no other call uses them at once and
+        // the work that uses them has ended (the premises of `gpu`); a null handle is ignored.
         unsafe { device.destroy_pipeline(self.raw, None) };
-        // SAFETY: alive, alone, done; the set goes with its pool.
+        // SAFETY: the handles live as long as their wrappers, which this function holds or borrows, no other call uses them at once and
+        // the work that uses them has ended (the premises of `gpu`); the set goes with its pool.
         unsafe { device.destroy_descriptor_pool(self.pool, None) };
-        // SAFETY: alive, alone, done.
+        // SAFETY: the handles live as long as their wrappers, which this function holds or borrows, no other call uses them at once and
+        // the work that uses them has ended (the premises of `gpu`).
         unsafe { device.destroy_pipeline_layout(self.layout, None) };
-        // SAFETY: alive, alone, done.
+        // SAFETY: the handles live as long as their wrappers, which this function holds or borrows, no other call uses them at once and
+        // the work that uses them has ended (the premises of `gpu`).
         unsafe { device.destroy_descriptor_set_layout(self.set_layout, None) };
-        // SAFETY: alive, alone; the pipeline made of it is gone.
+        // SAFETY: the handles live as long as their wrappers, which this function holds or borrows and no other call uses them at once
+        // (the premises of `gpu`); the pipeline made of it is gone.
         unsafe { device.destroy_shader_module(self.module, None) };
     }
 }

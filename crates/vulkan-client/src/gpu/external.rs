@@ -28,7 +28,8 @@ impl Memory<'_> {
     pub(crate) fn export(&self, what: HandleType) -> VkResult<OwnedFd> {
         let functions = self.gpu.extensions.memory_fd.as_ref().ok_or(ABSENT)?;
         let info = vk::MemoryGetFdInfoKHR::default().memory(self.raw).handle_type(what.of_memory());
-        // SAFETY: alive, local.
+        // SAFETY: the handles live as long as their wrappers, which this function holds or borrows and what the call reads through
+        // pointers is local (the premises of `gpu`).
         let fd = unsafe { functions.get_memory_fd(&info) }?;
         owned(fd).ok_or(vk::Result::ERROR_UNKNOWN)
     }
@@ -43,7 +44,8 @@ impl Semaphore<'_> {
     pub(crate) fn export(&self, what: HandleType) -> VkResult<Option<OwnedFd>> {
         let functions = self.gpu.extensions.semaphore_fd.as_ref().ok_or(ABSENT)?;
         let info = vk::SemaphoreGetFdInfoKHR::default().semaphore(self.raw).handle_type(what.semaphore());
-        // SAFETY: alive, alone, local.
+        // SAFETY: the handles live as long as their wrappers, which this function holds or borrows, no other call uses them at once and
+        // what the call reads through pointers is local (the premises of `gpu`).
         unsafe { functions.get_semaphore_fd(&info) }.map(owned)
     }
 
@@ -63,7 +65,8 @@ impl Semaphore<'_> {
             .handle_type(what.semaphore())
             .flags(flags)
             .fd(fd.as_raw_fd());
-        // SAFETY: alive, alone, local; no submitted work uses the semaphore yet.
+        // SAFETY: the handles live as long as their wrappers, which this function holds or borrows, no other call uses them at once and
+        // what the call reads through pointers is local (the premises of `gpu`); no submitted work uses the semaphore yet.
         unsafe { functions.import_semaphore_fd(&info) }?;
         // The driver owns the descriptor now.
         let _: i32 = fd.into_raw_fd();
@@ -80,7 +83,8 @@ impl Fence<'_> {
     pub(crate) fn export(&self, what: HandleType) -> VkResult<Option<OwnedFd>> {
         let functions = self.gpu.extensions.fence_fd.as_ref().ok_or(ABSENT)?;
         let info = vk::FenceGetFdInfoKHR::default().fence(self.raw).handle_type(what.fence());
-        // SAFETY: alive, alone, local.
+        // SAFETY: the handles live as long as their wrappers, which this function holds or borrows, no other call uses them at once and
+        // what the call reads through pointers is local (the premises of `gpu`).
         unsafe { functions.get_fence_fd(&info) }.map(owned)
     }
 
@@ -100,7 +104,8 @@ impl Fence<'_> {
             .handle_type(what.fence())
             .flags(flags)
             .fd(fd.as_raw_fd());
-        // SAFETY: alive, alone, local; no submitted work uses the fence.
+        // SAFETY: the handles live as long as their wrappers, which this function holds or borrows, no other call uses them at once and
+        // what the call reads through pointers is local (the premises of `gpu`); no submitted work uses the fence.
         unsafe { functions.import_fence_fd(&info) }?;
         // The driver owns the descriptor now.
         let _: i32 = fd.into_raw_fd();

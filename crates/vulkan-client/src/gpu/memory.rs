@@ -101,7 +101,9 @@ impl Gpu {
                 plain.push_next(&mut pages)
             }
         };
-        // SAFETY: alive, alone, local; imported pages are borrowed for as long as the memory lives.
+        // SAFETY: the handles live as long as their wrappers, which this function holds or borrows, no other call uses them at once and
+        // what the call reads through pointers is local (the premises of `gpu`); imported pages are borrowed for as long as the memory
+        // lives.
         let raw = unsafe { self.device.allocate_memory(&info, None) }?;
         // The driver owns the descriptor now.
         let _: Option<i32> = handed.map(IntoRawFd::into_raw_fd);
@@ -118,7 +120,8 @@ impl Memory<'_> {
             return Ok(None);
         }
         let flags = vk::MemoryMapFlags::empty();
-        // SAFETY: alive, alone; of a visible type, not mapped yet, and mapped whole.
+        // SAFETY: the handles live as long as their wrappers, which this function holds or borrows and no other call uses them at once
+        // (the premises of `gpu`); of a visible type, not mapped yet, and mapped whole.
         let start = unsafe { self.gpu.device.map_memory(self.raw, 0, vk::WHOLE_SIZE, flags) }?;
         Ok(NonNull::new(start.cast()))
     }
@@ -158,7 +161,9 @@ impl Memory<'_> {
 
 impl Drop for Memory<'_> {
     fn drop(&mut self) {
-        // SAFETY: alive, alone, done; freeing unmaps, and no pointer into the mapping outlives a call above.
+        // SAFETY: the handles live as long as their wrappers, which this function holds or borrows, no other call uses them at once and
+        // the work that uses them has ended (the premises of `gpu`); freeing unmaps, and no pointer into the mapping outlives a call
+        // above.
         unsafe { self.gpu.device.free_memory(self.raw, None) };
     }
 }

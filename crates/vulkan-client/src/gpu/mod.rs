@@ -243,7 +243,7 @@ impl Gpu {
 
     /// Returns `true` if the device offers an extension, enabled or not.
     pub(crate) fn offers(&self, name: &CStr) -> bool {
-        // SAFETY: alive.
+        // SAFETY: the handles live as long as their wrappers, which this function holds or borrows (the premises of `gpu`).
         let all = unsafe { self.instance.enumerate_device_extension_properties(self.physical) };
         all.is_ok_and(|all| all.iter().any(|one| one.extension_name_as_c_str().is_ok_and(|it| it == name)))
     }
@@ -256,10 +256,11 @@ impl Gpu {
 
 impl Opening {
     fn first(&self, any: bool) -> VkResult<Option<(vk::PhysicalDevice, vk::PhysicalDeviceProperties)>> {
-        // SAFETY: alive.
+        // SAFETY: the handles live as long as their wrappers, which this function holds or borrows (the premises of `gpu`).
         let all = unsafe { self.instance.enumerate_physical_devices() }?;
         let mut described = all.into_iter().map(|physical| {
-            // SAFETY: alive; `physical` was just enumerated by this instance.
+            // SAFETY: the handles live as long as their wrappers, which this function holds or borrows (the premises of `gpu`); `physical`
+            // was just enumerated by this instance.
             (physical, unsafe { self.instance.get_physical_device_properties(physical) })
         });
         Ok(described.find(|(_, properties)| any || properties.vendor_id == AMD))
@@ -272,13 +273,17 @@ impl Opening {
         any_device: bool,
         all_features: bool,
     ) -> Result<Gpu, Stop> {
-        // SAFETY: alive; `physical` is of this instance.
+        // SAFETY: the handles live as long as their wrappers, which this function holds or borrows (the premises of `gpu`); `physical` is
+        // of this instance.
         let families = unsafe { self.instance.get_physical_device_queue_family_properties(physical) };
-        // SAFETY: alive; `physical` is of this instance.
+        // SAFETY: the handles live as long as their wrappers, which this function holds or borrows (the premises of `gpu`); `physical` is
+        // of this instance.
         let features = unsafe { self.instance.get_physical_device_features(physical) };
-        // SAFETY: alive; `physical` is of this instance.
+        // SAFETY: the handles live as long as their wrappers, which this function holds or borrows (the premises of `gpu`); `physical` is
+        // of this instance.
         let memory = unsafe { self.instance.get_physical_device_memory_properties(physical) };
-        // SAFETY: alive; `physical` is of this instance.
+        // SAFETY: the handles live as long as their wrappers, which this function holds or borrows (the premises of `gpu`); `physical` is
+        // of this instance.
         let offered = unsafe { self.instance.enumerate_device_extension_properties(physical) };
         let names = extensions::wanted(&offered.doing("enumerate extensions")?, all_features);
 
@@ -310,7 +315,8 @@ impl Opening {
             info = all
                 .enable(vk::DeviceCreateInfo::default().queue_create_infos(&queues).enabled_extension_names(&pointers));
         }
-        // SAFETY: alive, local; extensions, features and families are those the device just reported. Every driver of
+        // SAFETY: the handles live as long as their wrappers, which this function holds or borrows and what the call reads through
+        // pointers is local (the premises of `gpu`); extensions, features and families are those the device just reported. Every driver of
         // Vulkan 1.2 has timeline semaphores and host query reset (both mandatory).
         let device = unsafe { self.instance.create_device(physical, &info, None) }.doing("create a device")?;
 
@@ -320,7 +326,8 @@ impl Opening {
                 kind,
                 timestamp_bits: families.get(family as usize).map_or(0, |family| family.timestamp_valid_bits),
                 family,
-                // SAFETY: alive; the device was created with one queue of this family.
+                // SAFETY: the handles live as long as their wrappers, which this function holds or borrows (the premises of `gpu`); the
+                // device was created with one queue of this family.
                 queue: unsafe { device.get_device_queue(family, 0) },
             })
             .collect();

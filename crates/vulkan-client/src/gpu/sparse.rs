@@ -37,7 +37,9 @@ impl Gpu {
         let info = [vk::BindSparseInfo::default().buffer_binds(&buffers)];
         let fence = self.fence(None)?;
         let _turn = self.turn();
-        // SAFETY: alive, alone, local; the parts are inside the buffer, and callers use multiples of its alignment.
+        // SAFETY: the handles live as long as their wrappers, which this function holds or borrows, no other call uses them at once and
+        // what the call reads through pointers is local (the premises of `gpu`); the parts are inside the buffer, and callers use
+        // multiples of its alignment.
         unsafe { self.device.queue_bind_sparse(lane.queue, &info, fence.raw) }?;
         Ok(fence)
     }

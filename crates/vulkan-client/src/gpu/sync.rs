@@ -56,7 +56,8 @@ impl Gpu {
             outside.handle_types = what.semaphore();
             info = info.push_next(&mut outside);
         }
-        // SAFETY: alive, alone, local.
+        // SAFETY: the handles live as long as their wrappers, which this function holds or borrows, no other call uses them at once and
+        // what the call reads through pointers is local (the premises of `gpu`).
         let raw = unsafe { self.device.create_semaphore(&info, None) }?;
         Ok(Semaphore { gpu: self, raw })
     }
@@ -70,7 +71,8 @@ impl Gpu {
         let (raw, values): (Vec<_>, Vec<_>) = points.iter().map(|&(semaphore, value)| (semaphore.raw, value)).unzip();
         let flags = if any { vk::SemaphoreWaitFlags::ANY } else { vk::SemaphoreWaitFlags::empty() };
         let info = vk::SemaphoreWaitInfo::default().flags(flags).semaphores(&raw).values(&values);
-        // SAFETY: alive, local.
+        // SAFETY: the handles live as long as their wrappers, which this function holds or borrows and what the call reads through
+        // pointers is local (the premises of `gpu`).
         unsafe { self.device.wait_semaphores(&info, nanoseconds(time)) }
     }
 
@@ -86,7 +88,8 @@ impl Gpu {
             outside.handle_types = what.fence();
             info = info.push_next(&mut outside);
         }
-        // SAFETY: alive, alone, local.
+        // SAFETY: the handles live as long as their wrappers, which this function holds or borrows, no other call uses them at once and
+        // what the call reads through pointers is local (the premises of `gpu`).
         let raw = unsafe { self.device.create_fence(&info, None) }?;
         Ok(Fence { gpu: self, raw })
     }
@@ -98,7 +101,8 @@ impl Gpu {
     /// `TIMEOUT`, or what vkWaitForFences answers.
     pub(crate) fn wait_fences(&self, fences: &[&Fence<'_>], any: bool, time: Duration) -> VkResult<()> {
         let raw: Vec<_> = fences.iter().map(|fence| fence.raw).collect();
-        // SAFETY: alive, local.
+        // SAFETY: the handles live as long as their wrappers, which this function holds or borrows and what the call reads through
+        // pointers is local (the premises of `gpu`).
         unsafe { self.device.wait_for_fences(&raw, !any, nanoseconds(time)) }
     }
 
@@ -108,7 +112,8 @@ impl Gpu {
     ///
     /// The errors of vkCreateEvent.
     pub(crate) fn event(&self) -> VkResult<Event<'_>> {
-        // SAFETY: alive, alone, local.
+        // SAFETY: the handles live as long as their wrappers, which this function holds or borrows, no other call uses them at once and
+        // what the call reads through pointers is local (the premises of `gpu`).
         let raw = unsafe { self.device.create_event(&vk::EventCreateInfo::default(), None) }?;
         Ok(Event { gpu: self, raw })
     }
@@ -121,7 +126,7 @@ impl Semaphore<'_> {
     ///
     /// The errors of vkGetSemaphoreCounterValue.
     pub(crate) fn value(&self) -> VkResult<u64> {
-        // SAFETY: alive.
+        // SAFETY: the handles live as long as their wrappers, which this function holds or borrows (the premises of `gpu`).
         unsafe { self.gpu.device.get_semaphore_counter_value(self.raw) }
     }
 
@@ -132,7 +137,8 @@ impl Semaphore<'_> {
     /// The errors of vkSignalSemaphore.
     pub(crate) fn signal(&self, value: u64) -> VkResult<()> {
         let info = vk::SemaphoreSignalInfo::default().semaphore(self.raw).value(value);
-        // SAFETY: alive, alone, local.
+        // SAFETY: the handles live as long as their wrappers, which this function holds or borrows, no other call uses them at once and
+        // what the call reads through pointers is local (the premises of `gpu`).
         unsafe { self.gpu.device.signal_semaphore(&info) }
     }
 
@@ -162,7 +168,7 @@ impl Fence<'_> {
     ///
     /// The errors of vkGetFenceStatus.
     pub(crate) fn is_signalled(&self) -> VkResult<bool> {
-        // SAFETY: alive.
+        // SAFETY: the handles live as long as their wrappers, which this function holds or borrows (the premises of `gpu`).
         unsafe { self.gpu.device.get_fence_status(self.raw) }
     }
 
@@ -172,7 +178,8 @@ impl Fence<'_> {
     ///
     /// The errors of vkResetFences.
     pub(crate) fn reset(&self) -> VkResult<()> {
-        // SAFETY: alive, alone; callers reset fences that were waited for, which no submission refers to any more.
+        // SAFETY: the handles live as long as their wrappers, which this function holds or borrows and no other call uses them at once
+        // (the premises of `gpu`); callers reset fences that were waited for, which no submission refers to any more.
         unsafe { self.gpu.device.reset_fences(&[self.raw]) }
     }
 }
@@ -184,7 +191,7 @@ impl Event<'_> {
     ///
     /// The errors of vkGetEventStatus.
     pub(crate) fn is_set(&self) -> VkResult<bool> {
-        // SAFETY: alive.
+        // SAFETY: the handles live as long as their wrappers, which this function holds or borrows (the premises of `gpu`).
         unsafe { self.gpu.device.get_event_status(self.raw) }
     }
 
@@ -194,7 +201,8 @@ impl Event<'_> {
     ///
     /// The errors of vkSetEvent.
     pub(crate) fn set(&self) -> VkResult<()> {
-        // SAFETY: alive, alone.
+        // SAFETY: the handles live as long as their wrappers, which this function holds or borrows and no other call uses them at once
+        // (the premises of `gpu`).
         unsafe { self.gpu.device.set_event(self.raw) }
     }
 
@@ -204,28 +212,32 @@ impl Event<'_> {
     ///
     /// The errors of vkResetEvent.
     pub(crate) fn reset(&self) -> VkResult<()> {
-        // SAFETY: alive, alone.
+        // SAFETY: the handles live as long as their wrappers, which this function holds or borrows and no other call uses them at once
+        // (the premises of `gpu`).
         unsafe { self.gpu.device.reset_event(self.raw) }
     }
 }
 
 impl Drop for Semaphore<'_> {
     fn drop(&mut self) {
-        // SAFETY: alive, alone, done.
+        // SAFETY: the handles live as long as their wrappers, which this function holds or borrows, no other call uses them at once and
+        // the work that uses them has ended (the premises of `gpu`).
         unsafe { self.gpu.device.destroy_semaphore(self.raw, None) };
     }
 }
 
 impl Drop for Fence<'_> {
     fn drop(&mut self) {
-        // SAFETY: alive, alone, done.
+        // SAFETY: the handles live as long as their wrappers, which this function holds or borrows, no other call uses them at once and
+        // the work that uses them has ended (the premises of `gpu`).
         unsafe { self.gpu.device.destroy_fence(self.raw, None) };
     }
 }
 
 impl Drop for Event<'_> {
     fn drop(&mut self) {
-        // SAFETY: alive, alone, done.
+        // SAFETY: the handles live as long as their wrappers, which this function holds or borrows, no other call uses them at once and
+        // the work that uses them has ended (the premises of `gpu`).
         unsafe { self.gpu.device.destroy_event(self.raw, None) };
     }
 }

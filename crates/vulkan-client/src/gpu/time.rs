@@ -27,10 +27,12 @@ impl Gpu {
     /// The errors of vkCreateQueryPool.
     pub(crate) fn timestamps(&self, count: u32) -> VkResult<Timestamps<'_>> {
         let info = vk::QueryPoolCreateInfo::default().query_type(vk::QueryType::TIMESTAMP).query_count(count);
-        // SAFETY: alive, local.
+        // SAFETY: the handles live as long as their wrappers, which this function holds or borrows and what the call reads through
+        // pointers is local (the premises of `gpu`).
         let raw = unsafe { self.device.create_query_pool(&info, None) }?;
         let stamps = Timestamps { gpu: self, raw, count };
-        // SAFETY: alive, alone; host query reset is enabled, and no command uses the new pool.
+        // SAFETY: the handles live as long as their wrappers, which this function holds or borrows and no other call uses them at once
+        // (the premises of `gpu`); host query reset is enabled, and no command uses the new pool.
         unsafe { self.device.reset_query_pool(raw, 0, count) };
         Ok(stamps)
     }
@@ -45,7 +47,8 @@ impl Gpu {
         let Some(functions) = &self.extensions.clocks else { return Ok(None) };
         let domains = [vk::TimeDomainKHR::DEVICE, vk::TimeDomainKHR::CLOCK_MONOTONIC];
         let infos = domains.map(|domain| vk::CalibratedTimestampInfoKHR::default().time_domain(domain));
-        // SAFETY: alive, local; both domains are among those Linux drivers of the extension offer.
+        // SAFETY: the handles live as long as their wrappers, which this function holds or borrows and what the call reads through
+        // pointers is local (the premises of `gpu`); both domains are among those Linux drivers of the extension offer.
         let (times, apart) = unsafe { functions.get_calibrated_timestamps(&infos) }?;
         Ok(<[u64; 2]>::try_from(times).ok().map(|times| (times, apart)))
     }
@@ -57,7 +60,8 @@ impl Gpu {
         }
         let mut budget = vk::PhysicalDeviceMemoryBudgetPropertiesEXT::default();
         let mut properties = vk::PhysicalDeviceMemoryProperties2::default().push_next(&mut budget);
-        // SAFETY: alive, local.
+        // SAFETY: the handles live as long as their wrappers, which this function holds or borrows and what the call reads through
+        // pointers is local (the premises of `gpu`).
         unsafe { self.instance.get_physical_device_memory_properties2(self.physical, &mut properties) };
         let heaps = properties.memory_properties.memory_heap_count as usize;
         let first = |all: &[u64]| all.iter().copied().take(heaps).collect();
@@ -75,7 +79,8 @@ impl Gpu {
         let Some(functions) = &self.extensions.host else { return Ok(None) };
         let what = vk::ExternalMemoryHandleTypeFlags::HOST_ALLOCATION_EXT;
         let mut found = vk::MemoryHostPointerPropertiesEXT::default();
-        // SAFETY: alive, local; the pages are borrowed.
+        // SAFETY: the handles live as long as their wrappers, which this function holds or borrows and what the call reads through
+        // pointers is local (the premises of `gpu`); the pages are borrowed.
         unsafe {
             (functions.fp().get_memory_host_pointer_properties_ext)(device, what, pages.as_ptr().cast(), &raw mut found)
         }
@@ -87,7 +92,8 @@ impl Gpu {
     pub(crate) fn host_alignment(&self) -> u64 {
         let mut host = vk::PhysicalDeviceExternalMemoryHostPropertiesEXT::default();
         let mut properties = vk::PhysicalDeviceProperties2::default().push_next(&mut host);
-        // SAFETY: alive, local.
+        // SAFETY: the handles live as long as their wrappers, which this function holds or borrows and what the call reads through
+        // pointers is local (the premises of `gpu`).
         unsafe { self.instance.get_physical_device_properties2(self.physical, &mut properties) };
         host.min_imported_host_pointer_alignment
     }
@@ -116,7 +122,8 @@ impl Timestamps<'_> {
         assert!(count <= self.count, "a check reads outside of its timestamps");
         let mut values = vec![0_u64; count as usize];
         let flags = vk::QueryResultFlags::TYPE_64;
-        // SAFETY: alive, local; one 64-bit value a slot.
+        // SAFETY: the handles live as long as their wrappers, which this function holds or borrows and what the call reads through
+        // pointers is local (the premises of `gpu`); one 64-bit value a slot.
         unsafe { self.gpu.device.get_query_pool_results(self.raw, 0, &mut values, flags) }?;
         Ok(values)
     }
@@ -124,7 +131,8 @@ impl Timestamps<'_> {
 
 impl Drop for Timestamps<'_> {
     fn drop(&mut self) {
-        // SAFETY: alive, alone, done.
+        // SAFETY: the handles live as long as their wrappers, which this function holds or borrows, no other call uses them at once and
+        // the work that uses them has ended (the premises of `gpu`).
         unsafe { self.gpu.device.destroy_query_pool(self.raw, None) };
     }
 }

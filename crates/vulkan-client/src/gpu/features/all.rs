@@ -47,11 +47,14 @@ impl AllFeatures {
         if let Some(conditions) = &mut all.conditions {
             features = features.push_next(conditions);
         }
-        // SAFETY: alive, local; `physical` is of this instance, and has the version and the extensions of the structures.
+        // SAFETY: the handles live as long as their wrappers, which this function holds or borrows and what the call reads through
+        // pointers is local (the premises of `gpu`); `physical` is of this instance, and has the version and the extensions of the
+        // structures.
         unsafe { instance.get_physical_device_features2(physical, &mut features) };
         all.core_1_0 = features.features;
         let mut properties = vk::PhysicalDeviceProperties2::default().push_next(&mut all.floats);
-        // SAFETY: alive, local; `physical` is of this instance, and has the version of the structure.
+        // SAFETY: the handles live as long as their wrappers, which this function holds or borrows and what the call reads through
+        // pointers is local (the premises of `gpu`); `physical` is of this instance, and has the version of the structure.
         unsafe { instance.get_physical_device_properties2(physical, &mut properties) };
         all.unchained()
     }

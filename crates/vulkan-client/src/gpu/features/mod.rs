@@ -44,9 +44,11 @@ impl Newer {
             features = features.push_next(&mut core_1_3);
             more = more.push_next(&mut sizes);
         }
-        // SAFETY: alive, local; `physical` is of this instance, and has the version of the structures.
+        // SAFETY: the handles live as long as their wrappers, which this function holds or borrows and what the call reads through
+        // pointers is local (the premises of `gpu`); `physical` is of this instance, and has the version of the structures.
         unsafe { instance.get_physical_device_features2(physical, &mut features) };
-        // SAFETY: alive, local; `physical` is of this instance, and has the version of the structure.
+        // SAFETY: the handles live as long as their wrappers, which this function holds or borrows and what the call reads through
+        // pointers is local (the premises of `gpu`); `physical` is of this instance, and has the version of the structure.
         unsafe { instance.get_physical_device_properties2(physical, &mut more) };
         let asks = core_1_3.subgroup_size_control == vk::TRUE
             && core_1_3.compute_full_subgroups == vk::TRUE

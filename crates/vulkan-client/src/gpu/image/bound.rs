@@ -63,12 +63,13 @@ impl Gpu {
         families: &[u32],
     ) -> VkResult<BoundImage<'_>> {
         let bare = self.bare_image(kind, shape, families)?;
-        // SAFETY: alive.
+        // SAFETY: the handles live as long as their wrappers, which this function holds or borrows (the premises of `gpu`).
         let needs = unsafe { self.device.get_image_memory_requirements(bare.raw) };
         let kind_of_memory = self.memory_type(needs.memory_type_bits, Place::Host);
         let memory =
             self.allocate(needs.size, kind_of_memory.ok_or(vk::Result::ERROR_FEATURE_NOT_PRESENT)?, Source::Fresh)?;
-        // SAFETY: alive, alone; the image has no memory yet, and the memory was sized for it.
+        // SAFETY: the handles live as long as their wrappers, which this function holds or borrows and no other call uses them at once
+        // (the premises of `gpu`); the image has no memory yet, and the memory was sized for it.
         unsafe { self.device.bind_image_memory(bare.raw, memory.raw, 0) }?;
         Ok(BoundImage { bare, memory, kind: *kind, shape: *shape, aspect })
     }
@@ -139,7 +140,8 @@ impl<'a> Recorder<'a> {
             .subresource_range(range)];
         let all = vk::PipelineStageFlags::ALL_COMMANDS;
         let flags = vk::DependencyFlags::empty();
-        // SAFETY: alive, alone, local.
+        // SAFETY: the handles live as long as their wrappers, which this function holds or borrows, no other call uses them at once and
+        // what the call reads through pointers is local (the premises of `gpu`).
         unsafe { self.gpu.device.cmd_pipeline_barrier(self.raw, all, all, flags, &[], &[], &barrier) };
     }
 
@@ -147,7 +149,9 @@ impl<'a> Recorder<'a> {
     /// second number of rows.
     pub(crate) fn copy_to_image(&self, from: &'a Buffer<'_>, rows: [u32; 2], to: &'a BoundImage<'_>, part: &Part) {
         let region = [region(to, part, from, rows)];
-        // SAFETY: alive, alone, local; inside image and buffer, as `region` made sure. `prepare` brought the layout about.
+        // SAFETY: the handles live as long as their wrappers, which this function holds or borrows, no other call uses them at once and
+        // what the call reads through pointers is local (the premises of `gpu`); inside image and buffer, as `region` made sure. `prepare`
+        // brought the layout about.
         unsafe { self.gpu.device.cmd_copy_buffer_to_image(self.raw, from.raw, to.bare.raw, LAYOUT, &region) };
     }
 
@@ -164,7 +168,9 @@ impl<'a> Recorder<'a> {
         let (dst, dst_offset, _) = to.described(target);
         let region = vk::ImageCopy::default().src_subresource(src).dst_subresource(dst);
         let region = [region.src_offset(src_offset).dst_offset(dst_offset).extent(extent)];
-        // SAFETY: alive, alone, local; inside both images, as `described` made sure. `prepare` brought the layouts about.
+        // SAFETY: the handles live as long as their wrappers, which this function holds or borrows, no other call uses them at once and
+        // what the call reads through pointers is local (the premises of `gpu`); inside both images, as `described` made sure. `prepare`
+        // brought the layouts about.
         unsafe { self.gpu.device.cmd_copy_image(self.raw, from.bare.raw, LAYOUT, to.bare.raw, LAYOUT, &region) };
     }
 }

@@ -18,7 +18,8 @@ impl Importer {
     pub(crate) fn new(gpu: &Gpu) -> Option<Self> {
         let mut drm = vk::PhysicalDeviceDrmPropertiesEXT::default();
         let mut properties = vk::PhysicalDeviceProperties2::default().push_next(&mut drm);
-        // SAFETY: alive, local; a driver without the extension leaves the structure as it is.
+        // SAFETY: the handles live as long as their wrappers, which this function holds or borrows and what the call reads through
+        // pointers is local (the premises of `gpu`); a driver without the extension leaves the structure as it is.
         unsafe { gpu.instance.get_physical_device_properties2(gpu.physical, &mut properties) };
         let node = (drm.has_render != 0).then(|| format!("/dev/dri/renderD{}", drm.render_minor))?;
         Device::open(node).ok().map(|device| Self { device })
@@ -60,12 +61,15 @@ impl Gpu {
             .memory_type_index(needs.memory_type_bits.trailing_zeros())
             .push_next(&mut dedicated)
             .push_next(&mut exported);
-        // SAFETY: alive, local; the type is one that the image takes, and the size is its own.
+        // SAFETY: the handles live as long as their wrappers, which this function holds or borrows and what the call reads through
+        // pointers is local (the premises of `gpu`); the type is one that the image takes, and the size is its own.
         let memory = unsafe { self.device.allocate_memory(&info, None) }?;
         let info = vk::MemoryGetFdInfoKHR::default().memory(memory).handle_type(handle_type);
-        // SAFETY: alive, local; the memory was allocated as exportable in this form.
+        // SAFETY: the handles live as long as their wrappers, which this function holds or borrows and what the call reads through
+        // pointers is local (the premises of `gpu`); the memory was allocated as exportable in this form.
         let descriptor = unsafe { functions.get_memory_fd(&info) };
-        // SAFETY: alive, alone; nothing was bound to the memory or recorded with it.
+        // SAFETY: the handles live as long as their wrappers, which this function holds or borrows and no other call uses them at once
+        // (the premises of `gpu`); nothing was bound to the memory or recorded with it.
         unsafe { self.device.free_memory(memory, None) };
         descriptor.and_then(|fd| owned(fd).ok_or(vk::Result::ERROR_UNKNOWN))
     }

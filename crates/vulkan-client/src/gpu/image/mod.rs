@@ -95,7 +95,8 @@ struct Bare<'g> {
 
 impl Drop for Bare<'_> {
     fn drop(&mut self) {
-        // SAFETY: alive, alone, done.
+        // SAFETY: the handles live as long as their wrappers, which this function holds or borrows, no other call uses them at once and
+        // the work that uses them has ended (the premises of `gpu`).
         unsafe { self.gpu.device.destroy_image(self.raw, None) };
     }
 }
@@ -108,7 +109,8 @@ impl Gpu {
         if self.extensions.modifiers {
             properties = properties.push_next(&mut listed);
         }
-        // SAFETY: alive, local; the list has no room yet, so that only its length is written.
+        // SAFETY: the handles live as long as their wrappers, which this function holds or borrows and what the call reads through
+        // pointers is local (the premises of `gpu`); the list has no room yet, so that only its length is written.
         unsafe { self.instance.get_physical_device_format_properties2(self.physical, format, &mut properties) };
         let found = properties.format_properties;
         let count = listed.drm_format_modifier_count as usize;
@@ -117,7 +119,8 @@ impl Gpu {
             let mut listed = vk::DrmFormatModifierPropertiesListEXT::default()
                 .drm_format_modifier_properties(modifiers.as_mut_slice());
             let mut properties = vk::FormatProperties2::default().push_next(&mut listed);
-            // SAFETY: alive, local; the list has room for the number that the driver just told.
+            // SAFETY: the handles live as long as their wrappers, which this function holds or borrows and what the call reads through
+            // pointers is local (the premises of `gpu`); the list has room for the number that the driver just told.
             unsafe { self.instance.get_physical_device_format_properties2(self.physical, format, &mut properties) };
         }
         FormatSupport { linear: found.linear_tiling_features, optimal: found.optimal_tiling_features, modifiers }
@@ -142,7 +145,8 @@ impl Gpu {
         }
         let mut external = vk::ExternalImageFormatProperties::default();
         let mut found = vk::ImageFormatProperties2::default().push_next(&mut external);
-        // SAFETY: alive, local; extensions of the structures are chained only where the driver has them.
+        // SAFETY: the handles live as long as their wrappers, which this function holds or borrows and what the call reads through
+        // pointers is local (the premises of `gpu`); extensions of the structures are chained only where the driver has them.
         let answer =
             unsafe { self.instance.get_physical_device_image_format_properties2(self.physical, &info, &mut found) };
         let limits = found.image_format_properties;
@@ -180,7 +184,9 @@ impl Gpu {
         if kind.exported {
             info = info.push_next(&mut outside);
         }
-        // SAFETY: alive, alone, local; the caller asked for the limits of the kind, and the shape is within them.
+        // SAFETY: the handles live as long as their wrappers, which this function holds or borrows, no other call uses them at once and
+        // what the call reads through pointers is local (the premises of `gpu`); the caller asked for the limits of the kind, and the
+        // shape is within them.
         let raw = unsafe { self.device.create_image(&info, None) }?;
         Ok(Bare { gpu: self, raw })
     }
@@ -198,10 +204,11 @@ impl Gpu {
         importer: Option<&Importer>,
     ) -> VkResult<Answer> {
         let image = self.bare_image(kind, shape, &[])?;
-        // SAFETY: alive.
+        // SAFETY: the handles live as long as their wrappers, which this function holds or borrows (the premises of `gpu`).
         let needs = unsafe { self.device.get_image_memory_requirements(image.raw) };
         let sparse = if kind.flags.contains(vk::ImageCreateFlags::SPARSE_RESIDENCY) {
-            // SAFETY: alive; the image was created with residency.
+            // SAFETY: the handles live as long as their wrappers, which this function holds or borrows (the premises of `gpu`); the image
+            // was created with residency.
             unsafe { self.device.get_image_sparse_memory_requirements(image.raw) }
         } else {
             Vec::new()
@@ -211,8 +218,9 @@ impl Gpu {
             .into_iter()
             .map(|of| Part {
                 of,
-                // SAFETY: alive; the aspects are those of the format or of its memory planes, levels and layers are the
-                // image's, and its tiling is one whose layout may be asked for.
+                // SAFETY: the handles live as long as their wrappers, which this function holds or borrows (the premises of `gpu`); the
+                // aspects are those of the format or of its memory planes, levels and layers are the image's, and its tiling is one whose
+                // layout may be asked for.
                 layout: unsafe { self.device.get_image_subresource_layout(image.raw, of) },
             })
             .collect();

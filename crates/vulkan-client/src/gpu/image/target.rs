@@ -24,7 +24,8 @@ impl Texture<'_> {
             .view_type(vk::ImageViewType::TYPE_2D_ARRAY)
             .format(self.format)
             .subresource_range(self.range());
-        // SAFETY: alive, local; the format and the range are the image's own.
+        // SAFETY: the handles live as long as their wrappers, which this function holds or borrows and what the call reads through
+        // pointers is local (the premises of `gpu`); the format and the range are the image's own.
         let raw = unsafe { self.gpu.device.create_image_view(&info, None) }?;
         Ok(Target { gpu: self.gpu, raw, texture: self })
     }
@@ -32,7 +33,8 @@ impl Texture<'_> {
 
 impl Drop for Target<'_> {
     fn drop(&mut self) {
-        // SAFETY: alive, alone, done.
+        // SAFETY: the handles live as long as their wrappers, which this function holds or borrows, no other call uses them at once and
+        // the work that uses them has ended (the premises of `gpu`).
         unsafe { self.gpu.device.destroy_image_view(self.raw, None) };
     }
 }
@@ -51,9 +53,12 @@ impl<'a> Recorder<'a> {
             .render_area(vk::Rect2D { offset: vk::Offset2D::default(), extent: vk::Extent2D { width, height } })
             .layer_count(target.texture.layers)
             .color_attachments(&attachment);
-        // SAFETY: alive, alone, local; callers have a device of Vulkan 1.3, whose feature is enabled.
+        // SAFETY: the handles live as long as their wrappers, which this function holds or borrows, no other call uses them at once and
+        // what the call reads through pointers is local (the premises of `gpu`); callers have a device of Vulkan 1.3, whose feature is
+        // enabled.
         unsafe { self.gpu.device.cmd_begin_rendering(self.raw, &info) };
-        // SAFETY: alive, alone; rendering was just begun.
+        // SAFETY: the handles live as long as their wrappers, which this function holds or borrows and no other call uses them at once
+        // (the premises of `gpu`); rendering was just begun.
         unsafe { self.gpu.device.cmd_end_rendering(self.raw) };
     }
 }

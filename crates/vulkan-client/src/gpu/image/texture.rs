@@ -46,7 +46,8 @@ impl Gpu {
             .tiling(vk::ImageTiling::OPTIMAL)
             .usage(kind.usage);
         let mut found = vk::ImageFormatProperties2::default();
-        // SAFETY: alive, local.
+        // SAFETY: the handles live as long as their wrappers, which this function holds or borrows and what the call reads through
+        // pointers is local (the premises of `gpu`).
         let answer =
             unsafe { self.instance.get_physical_device_image_format_properties2(self.physical, &info, &mut found) };
         let limits = found.image_format_properties;
@@ -72,15 +73,17 @@ impl Gpu {
             .samples(vk::SampleCountFlags::from_raw(kind.samples))
             .tiling(vk::ImageTiling::OPTIMAL)
             .usage(kind.usage);
-        // SAFETY: alive, alone, local; callers ask `has_texture` about the kind before.
+        // SAFETY: the handles live as long as their wrappers, which this function holds or borrows, no other call uses them at once and
+        // what the call reads through pointers is local (the premises of `gpu`); callers ask `has_texture` about the kind before.
         let raw = unsafe { self.device.create_image(&info, None) }?;
         let &TextureKind { format, extent, layers, aspect, .. } = kind;
         let mut made = Texture { gpu: self, raw, format, extent, layers, aspect, memory: None };
-        // SAFETY: alive.
+        // SAFETY: the handles live as long as their wrappers, which this function holds or borrows (the premises of `gpu`).
         let needs = unsafe { self.device.get_image_memory_requirements(raw) };
         let place = self.memory_type(needs.memory_type_bits, Place::Device);
         let memory = self.allocate(needs.size, place.ok_or(vk::Result::ERROR_FEATURE_NOT_PRESENT)?, Source::Fresh)?;
-        // SAFETY: alive, alone; the image has no memory yet, and the memory was sized for it.
+        // SAFETY: the handles live as long as their wrappers, which this function holds or borrows and no other call uses them at once
+        // (the premises of `gpu`); the image has no memory yet, and the memory was sized for it.
         unsafe { self.device.bind_image_memory(raw, memory.raw, 0) }?;
         made.memory = Some(memory);
         Ok(made)
@@ -114,7 +117,8 @@ impl Texture<'_> {
 
 impl Drop for Texture<'_> {
     fn drop(&mut self) {
-        // SAFETY: alive, alone, done. The memory is a field and therefore freed afterwards.
+        // SAFETY: the handles live as long as their wrappers, which this function holds or borrows, no other call uses them at once and
+        // the work that uses them has ended (the premises of `gpu`). The memory is a field and therefore freed afterwards.
         unsafe { self.gpu.device.destroy_image(self.raw, None) };
     }
 }
@@ -148,20 +152,23 @@ impl<'a> Recorder<'a> {
             .dst_access_mask(read | write)
             .subresource_range(image.range())];
         let (all, flags) = (vk::PipelineStageFlags::ALL_COMMANDS, vk::DependencyFlags::empty());
-        // SAFETY: alive, alone, local.
+        // SAFETY: the handles live as long as their wrappers, which this function holds or borrows, no other call uses them at once and
+        // what the call reads through pointers is local (the premises of `gpu`).
         unsafe { self.gpu.device.cmd_pipeline_barrier(self.raw, all, all, flags, &[], &[], &barrier) };
     }
 
     /// vkCmdClearColorImage of all layers.
     pub(crate) fn clear(&self, image: &'a Texture<'_>, layout: vk::ImageLayout, color: &vk::ClearColorValue) {
-        // SAFETY: alive, alone, local; the image is in the layout, as the checks take care of.
+        // SAFETY: the handles live as long as their wrappers, which this function holds or borrows, no other call uses them at once and
+        // what the call reads through pointers is local (the premises of `gpu`); the image is in the layout, as the checks take care of.
         unsafe { self.gpu.device.cmd_clear_color_image(self.raw, image.raw, layout, color, &[image.range()]) };
     }
 
     /// vkCmdClearDepthStencilImage of all layers.
     pub(crate) fn clear_depth(&self, image: &'a Texture<'_>, layout: vk::ImageLayout, depth: f32, stencil: u32) {
         let value = vk::ClearDepthStencilValue { depth, stencil };
-        // SAFETY: alive, alone, local; the image is in the layout, as the checks take care of.
+        // SAFETY: the handles live as long as their wrappers, which this function holds or borrows, no other call uses them at once and
+        // what the call reads through pointers is local (the premises of `gpu`); the image is in the layout, as the checks take care of.
         unsafe { self.gpu.device.cmd_clear_depth_stencil_image(self.raw, image.raw, layout, &value, &[image.range()]) };
     }
 
@@ -169,7 +176,9 @@ impl<'a> Recorder<'a> {
     pub(crate) fn copy_in(&self, from: &'a Buffer<'_>, image: &'a Texture<'_>, layout: vk::ImageLayout) {
         let region =
             [vk::BufferImageCopy::default().image_subresource(image.subresource()).image_extent(image.whole())];
-        // SAFETY: alive, alone, local; the image is in the layout and the buffer has all texels, as the checks take care of.
+        // SAFETY: the handles live as long as their wrappers, which this function holds or borrows, no other call uses them at once and
+        // what the call reads through pointers is local (the premises of `gpu`); the image is in the layout and the buffer has all texels,
+        // as the checks take care of.
         unsafe { self.gpu.device.cmd_copy_buffer_to_image(self.raw, from.raw, image.raw, layout, &region) };
     }
 
@@ -179,7 +188,9 @@ impl<'a> Recorder<'a> {
         let aspect_mask = layers.aspect_mask & (vk::ImageAspectFlags::COLOR | vk::ImageAspectFlags::DEPTH);
         let layers = vk::ImageSubresourceLayers { aspect_mask, ..layers };
         let region = [vk::BufferImageCopy::default().image_subresource(layers).image_extent(image.whole())];
-        // SAFETY: alive, alone, local; the image is in the layout and the buffer has room, as the checks take care of.
+        // SAFETY: the handles live as long as their wrappers, which this function holds or borrows, no other call uses them at once and
+        // what the call reads through pointers is local (the premises of `gpu`); the image is in the layout and the buffer has room, as
+        // the checks take care of.
         unsafe { self.gpu.device.cmd_copy_image_to_buffer(self.raw, image.raw, layout, to.raw, &region) };
     }
 
@@ -190,7 +201,8 @@ impl<'a> Recorder<'a> {
             .dst_subresource(to.subresource())
             .extent(from.whole())];
         let layouts = [vk::ImageLayout::TRANSFER_SRC_OPTIMAL, vk::ImageLayout::TRANSFER_DST_OPTIMAL];
-        // SAFETY: alive, alone, local; both are in these layouts, as the checks take care of.
+        // SAFETY: the handles live as long as their wrappers, which this function holds or borrows, no other call uses them at once and
+        // what the call reads through pointers is local (the premises of `gpu`); both are in these layouts, as the checks take care of.
         unsafe {
             self.gpu.device.cmd_copy_image(self.raw, from.raw, layouts[0], to.raw, layouts[1], &region);
         }
@@ -203,7 +215,8 @@ impl<'a> Recorder<'a> {
             .dst_subresource(to.subresource())
             .extent(from.whole())];
         let layouts = [vk::ImageLayout::TRANSFER_SRC_OPTIMAL, vk::ImageLayout::TRANSFER_DST_OPTIMAL];
-        // SAFETY: alive, alone, local; both are in these layouts, as the checks take care of.
+        // SAFETY: the handles live as long as their wrappers, which this function holds or borrows, no other call uses them at once and
+        // what the call reads through pointers is local (the premises of `gpu`); both are in these layouts, as the checks take care of.
         unsafe {
             self.gpu.device.cmd_resolve_image(self.raw, from.raw, layouts[0], to.raw, layouts[1], &region);
         }

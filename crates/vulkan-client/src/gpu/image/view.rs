@@ -28,7 +28,9 @@ impl BoundImage<'_> {
             .format(self.kind.format)
             .subresource_range(range);
         let gpu = self.bare.gpu;
-        // SAFETY: alive, local; the format and the range are the image's own, and the caller names a type that fits them.
+        // SAFETY: the handles live as long as their wrappers, which this function holds or borrows and what the call reads through
+        // pointers is local (the premises of `gpu`); the format and the range are the image's own, and the caller names a type that fits
+        // them.
         let raw = unsafe { gpu.device.create_image_view(&info, None) }?;
         Ok(ImageView { gpu, raw })
     }
@@ -36,7 +38,8 @@ impl BoundImage<'_> {
 
 impl Drop for ImageView<'_> {
     fn drop(&mut self) {
-        // SAFETY: alive, alone, done.
+        // SAFETY: the handles live as long as their wrappers, which this function holds or borrows, no other call uses them at once and
+        // the work that uses them has ended (the premises of `gpu`).
         unsafe { self.gpu.device.destroy_image_view(self.raw, None) };
     }
 }

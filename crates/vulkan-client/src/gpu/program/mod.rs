@@ -115,7 +115,8 @@ impl Gpu {
             _resources: PhantomData,
         };
         let module = vk::ShaderModuleCreateInfo::default().code(words);
-        // SAFETY: alive, local; the caller answers for the words.
+        // SAFETY: the handles live as long as their wrappers, which this function holds or borrows and what the call reads through
+        // pointers is local (the premises of `gpu`); the caller answers for the words.
         made.module = unsafe { self.device.create_shader_module(&module, None) }?;
         made.make_sets(slots)?;
         made.write(slots);
@@ -124,7 +125,8 @@ impl Gpu {
         if constants.push > 0 {
             info = info.push_constant_ranges(&ranges);
         }
-        // SAFETY: alive, local.
+        // SAFETY: the handles live as long as their wrappers, which this function holds or borrows and what the call reads through
+        // pointers is local (the premises of `gpu`).
         made.layout = unsafe { self.device.create_pipeline_layout(&info, None) }?;
         made.raw = made.pipeline(constants)?;
         Ok(made)
@@ -152,7 +154,8 @@ impl<'p> Program<'p> {
                 );
             }
             let info = vk::DescriptorSetLayoutCreateInfo::default().bindings(&bindings);
-            // SAFETY: alive, local.
+            // SAFETY: the handles live as long as their wrappers, which this function holds or borrows and what the call reads through
+            // pointers is local (the premises of `gpu`).
             self.set_layouts.push(unsafe { device.create_descriptor_set_layout(&info, None) }?);
         }
         if count == 0 {
@@ -163,10 +166,12 @@ impl<'p> Program<'p> {
             sizes.push(vk::DescriptorPoolSize::default().ty(vk::DescriptorType::STORAGE_BUFFER).descriptor_count(1));
         }
         let info = vk::DescriptorPoolCreateInfo::default().max_sets(count).pool_sizes(&sizes);
-        // SAFETY: alive, local.
+        // SAFETY: the handles live as long as their wrappers, which this function holds or borrows and what the call reads through
+        // pointers is local (the premises of `gpu`).
         self.pool = unsafe { device.create_descriptor_pool(&info, None) }?;
         let info = vk::DescriptorSetAllocateInfo::default().descriptor_pool(self.pool).set_layouts(&self.set_layouts);
-        // SAFETY: alive, alone, local; the pool has room for these sets.
+        // SAFETY: the handles live as long as their wrappers, which this function holds or borrows, no other call uses them at once and
+        // what the call reads through pointers is local (the premises of `gpu`); the pool has room for these sets.
         self.sets = unsafe { device.allocate_descriptor_sets(&info) }?;
         Ok(())
     }
@@ -206,7 +211,9 @@ impl<'p> Program<'p> {
             if let Some(texels) = &texels {
                 write = write.texel_buffer_view(texels);
             }
-            // SAFETY: alive, alone, local; no commands use the set yet, and the resources are borrowed as long as the set is.
+            // SAFETY: the handles live as long as their wrappers, which this function holds or borrows, no other call uses them at once
+            // and what the call reads through pointers is local (the premises of `gpu`); no commands use the set yet, and the resources
+            // are borrowed as long as the set is.
             unsafe { self.gpu.device.update_descriptor_sets(&[write], &[]) };
         }
     }
@@ -235,7 +242,8 @@ impl<'p> Program<'p> {
         if constants.has_base {
             info = info.flags(vk::PipelineCreateFlags::DISPATCH_BASE);
         }
-        // SAFETY: alive, local.
+        // SAFETY: the handles live as long as their wrappers, which this function holds or borrows and what the call reads through
+        // pointers is local (the premises of `gpu`).
         let pipelines = unsafe { self.gpu.device.create_compute_pipelines(vk::PipelineCache::null(), &[info], None) };
         pipelines.map_err(|(_, error)| error)?.first().copied().ok_or(vk::Result::ERROR_UNKNOWN)
     }
@@ -244,17 +252,22 @@ impl<'p> Program<'p> {
 impl Drop for Program<'_> {
     fn drop(&mut self) {
         let device = &self.gpu.device;
-        // SAFETY: alive, alone, done; a null handle is ignored.
+        // SAFETY: the handles live as long as their wrappers, which this function holds or borrows, no other call uses them at once and
+        // the work that uses them has ended (the premises of `gpu`); a null handle is ignored.
         unsafe { device.destroy_pipeline(self.raw, None) };
-        // SAFETY: alive, alone, done; the sets go with their pool.
+        // SAFETY: the handles live as long as their wrappers, which this function holds or borrows, no other call uses them at once and
+        // the work that uses them has ended (the premises of `gpu`); the sets go with their pool.
         unsafe { device.destroy_descriptor_pool(self.pool, None) };
-        // SAFETY: alive, alone, done.
+        // SAFETY: the handles live as long as their wrappers, which this function holds or borrows, no other call uses them at once and
+        // the work that uses them has ended (the premises of `gpu`).
         unsafe { device.destroy_pipeline_layout(self.layout, None) };
         for &layout in &self.set_layouts {
-            // SAFETY: alive, alone, done.
+            // SAFETY: the handles live as long as their wrappers, which this function holds or borrows, no other call uses them at once
+            // and the work that uses them has ended (the premises of `gpu`).
             unsafe { device.destroy_descriptor_set_layout(layout, None) };
         }
-        // SAFETY: alive, alone; the pipeline made of it is gone.
+        // SAFETY: the handles live as long as their wrappers, which this function holds or borrows and no other call uses them at once
+        // (the premises of `gpu`); the pipeline made of it is gone.
         unsafe { device.destroy_shader_module(self.module, None) };
     }
 }

@@ -34,7 +34,9 @@ impl<'a> Recorder<'a> {
             vk::ConditionalRenderingFlagsEXT::empty()
         };
         let info = vk::ConditionalRenderingBeginInfoEXT::default().buffer(buffer.raw).offset(offset).flags(flags);
-        // SAFETY: alive, alone, local; inside the buffer, as was just checked, and the feature is enabled.
+        // SAFETY: the handles live as long as their wrappers, which this function holds or borrows, no other call uses them at once and
+        // what the call reads through pointers is local (the premises of `gpu`); inside the buffer, as was just checked, and the feature
+        // is enabled.
         unsafe { (functions.fp().cmd_begin_conditional_rendering_ext)(self.raw, &raw const info) };
     }
 
@@ -45,7 +47,8 @@ impl<'a> Recorder<'a> {
     /// If the device has no conditional rendering.
     pub(crate) fn end_condition(&self) {
         let Some(functions) = &self.gpu.extensions.conditions else { panic!("a check records an unknown condition") };
-        // SAFETY: alive, alone; a condition was begun, as the checks take care of.
+        // SAFETY: the handles live as long as their wrappers, which this function holds or borrows and no other call uses them at once
+        // (the premises of `gpu`); a condition was begun, as the checks take care of.
         unsafe { (functions.fp().cmd_end_conditional_rendering_ext)(self.raw) };
     }
 
@@ -57,15 +60,19 @@ impl<'a> Recorder<'a> {
     pub(crate) fn bind(&self, program: &'a Program<'_>, push: &[u8]) {
         assert!(push.len() as u64 <= u64::from(program.push), "a check pushes more constants than its program has");
         let (device, point) = (&self.gpu.device, vk::PipelineBindPoint::COMPUTE);
-        // SAFETY: alive, alone.
+        // SAFETY: the handles live as long as their wrappers, which this function holds or borrows and no other call uses them at once
+        // (the premises of `gpu`).
         unsafe { device.cmd_bind_pipeline(self.raw, point, program.raw) };
         if !program.sets.is_empty() {
-            // SAFETY: alive, alone, local; the sets have the layouts of the pipeline.
+            // SAFETY: the handles live as long as their wrappers, which this function holds or borrows, no other call uses them at once
+            // and what the call reads through pointers is local (the premises of `gpu`); the sets have the layouts of the pipeline.
             unsafe { device.cmd_bind_descriptor_sets(self.raw, point, program.layout, 0, &program.sets, &[]) };
         }
         if !push.is_empty() {
             let stages = vk::ShaderStageFlags::COMPUTE;
-            // SAFETY: alive, alone, local; inside the range of the layout, as was just checked.
+            // SAFETY: the handles live as long as their wrappers, which this function holds or borrows, no other call uses them at once
+            // and what the call reads through pointers is local (the premises of `gpu`); inside the range of the layout, as was just
+            // checked.
             unsafe { device.cmd_push_constants(self.raw, program.layout, stages, 0, push) };
         }
     }
@@ -78,7 +85,8 @@ impl<'a> Recorder<'a> {
     pub(crate) fn dispatch_bound(&self, dispatch: Dispatch<'a>) {
         let device = &self.gpu.device;
         match dispatch {
-            // SAFETY: alive, alone; a pipeline and its sets are bound, as the checks take care of.
+            // SAFETY: the handles live as long as their wrappers, which this function holds or borrows and no other call uses them at once
+            // (the premises of `gpu`); a pipeline and its sets are bound, as the checks take care of.
             Dispatch::Groups([x, y, z]) => unsafe { device.cmd_dispatch(self.raw, x, y, z) },
             // SAFETY: as above; the pipeline was made for any first workgroup.
             Dispatch::Base([bx, by, bz], [x, y, z]) => unsafe {

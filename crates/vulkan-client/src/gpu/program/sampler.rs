@@ -54,7 +54,8 @@ impl Gpu {
             .max_anisotropy(kind.anisotropy.max(1.0))
             .min_lod(min_lod)
             .max_lod(max_lod);
-        // SAFETY: alive, local.
+        // SAFETY: the handles live as long as their wrappers, which this function holds or borrows and what the call reads through
+        // pointers is local (the premises of `gpu`).
         let raw = unsafe { self.device.create_sampler(&info, None) }?;
         Ok(Sampler { gpu: self, raw })
     }
@@ -62,7 +63,8 @@ impl Gpu {
 
 impl Drop for Sampler<'_> {
     fn drop(&mut self) {
-        // SAFETY: alive, alone, done.
+        // SAFETY: the handles live as long as their wrappers, which this function holds or borrows, no other call uses them at once and
+        // the work that uses them has ended (the premises of `gpu`).
         unsafe { self.gpu.device.destroy_sampler(self.raw, None) };
     }
 }
