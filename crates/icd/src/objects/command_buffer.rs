@@ -198,8 +198,12 @@ impl CommandBuffer {
         self.program.refuse(command, reason);
     }
 
-    /// Records a secondary command buffer.
+    /// Records a secondary command buffer. A command buffer that executes itself, which valid usage forbids, is refused: its list
+    /// would be looked at while it changes.
     pub(crate) fn execute(&self, secondary: &Self) {
+        if std::ptr::eq(self, secondary) {
+            return self.attempt(|_recorder| Err(UNKNOWN));
+        }
         let list = secondary.list();
         self.attempt(|recorder| recorder.execute(list?));
     }
