@@ -184,7 +184,7 @@ impl Bo {
     /// another GPU.
     pub fn prefer(&self, domains: GemDomain) -> Result<()> {
         let mut argument = GemOp { handle: self.handle(), op: GEM_OP_SET_PLACEMENT, value: domains.bits() };
-        // SAFETY: with this operation the value is a set of domains; the kernel follows no address.
+        // SAFETY: with this operation the value is a set of domains; the kernel follows no address. The handle is that of this BO.
         unsafe { send_raw(self.device().kernel(), GemOp::REQUEST, &mut argument) }
             .map_err(|errno| self.refused(GemOp::NAME, errno))
     }
@@ -273,8 +273,8 @@ pub(super) fn create_info(device: &Device, handle: u32) -> Result<BoCreateInfo> 
     let mut answer = GemCreate::ZEROED;
     let value = wide(std::ptr::from_mut(&mut answer).expose_provenance());
     let mut argument = GemOp { handle, op: GEM_OP_GET_CREATE_INFO, value };
-    // SAFETY: the only address is that of `answer`, which is borrowed exclusively for the call and as large as the kernel's
-    // write.
+    // SAFETY: the only address is that of `answer`, which is borrowed exclusively for the call and as large as the kernel's write. The
+    // operation is a query.
     unsafe { send_raw(device.kernel(), GemOp::REQUEST, &mut argument) }.map_err(|errno| Error::Bo {
         request: GemOp::NAME,
         handle,

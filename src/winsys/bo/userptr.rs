@@ -90,8 +90,8 @@ impl Bo {
         }
         let mut blank = BoState::blank(device)?;
         let mut argument = GemUserptr { addr: start, size: len, flags: memory.flags().bits(), handle: 0 };
-        // SAFETY: the kernel follows `addr` only to look the pages up. The caller guarantees that the GPU may later write
-        // there.
+        // SAFETY: the kernel follows `addr` only to look the pages up. The caller guarantees that the GPU may later write there. The
+        // request makes a new object and changes no other.
         let asked = unsafe { send_raw(device.kernel(), GemUserptr::REQUEST, &mut argument) };
         let handle = asked.and_then(|()| answers::handle(argument.handle));
         let handle = handle.map_err(|errno| Error::Ioctl { request: GemUserptr::NAME, errno })?;

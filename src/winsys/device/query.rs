@@ -85,8 +85,8 @@ fn ask_into(
 ) -> Result<(), Errno> {
     let mut argument =
         Info { return_pointer: wide(buffer.0.as_mut_ptr().expose_provenance()), return_size: count(len), query, input };
-    // SAFETY: the only address is that of `buffer`, which is exclusive, outlives the call and is at least as long as any
-    // kernel or shim writes.
+    // SAFETY: the only address is that of `buffer`, which is exclusive, outlives the call and is at least as long as any kernel or shim
+    // writes. The request is a query.
     unsafe { send_raw(kernel, Info::REQUEST, &mut argument) }
 }
 
@@ -124,8 +124,8 @@ pub(super) fn info_bytes(kernel: &dyn Kernel, question: u32, input: [u32; 4], an
         query: question,
         input,
     };
-    // SAFETY: the only address is that of `buffer`, which is exclusive, outlives the call and is at least as long as
-    // `return_size` and as any shim writes. Every query takes the words of `input` as numbers.
+    // SAFETY: the only address is that of `buffer`, which is exclusive, outlives the call and is at least as long as `return_size` and as
+    // any shim writes. Every query takes the words of `input` as numbers. The request is a query.
     unsafe { send_raw(kernel, Info::REQUEST, &mut argument) }
         .map_err(|errno| Error::Info { query: "by its number", errno })?;
     let bytes = zerocopy::IntoBytes::as_bytes(buffer.as_slice());
@@ -138,8 +138,8 @@ pub(super) fn version(kernel: &dyn Kernel) -> Result<(String, DriverVersion)> {
     let mut name = [0_u8; 64];
     let mut argument =
         Version { name_len: wide(name.len()), name: wide(name.as_mut_ptr().expose_provenance()), ..Version::ZEROED };
-    // SAFETY: the only non-null address is that of `name`, which is exclusive and `name_len` bytes long; the other two
-    // strings have length 0, so the kernel copies nothing to them.
+    // SAFETY: the only non-null address is that of `name`, which is exclusive and `name_len` bytes long; the other two strings have length
+    // 0, so the kernel copies nothing to them. The request is a query.
     unsafe { send_raw(kernel, Version::REQUEST, &mut argument) }
         .map_err(|errno| Error::Ioctl { request: Version::NAME, errno })?;
     // The kernel stores the full length, which may exceed the number of copied bytes.

@@ -92,8 +92,8 @@ fn ask(device: &Device, operation: u32, list_handle: u32, entries: &[BoListEntry
         bo_info_size: count(size_of::<BoListEntry>()),
         bo_info_ptr: wide(entries.as_ptr().expose_provenance()),
     };
-    // SAFETY: the only address is that of `entries`, which has `bo_number` elements of `bo_info_size` bytes; the kernel
-    // only reads them.
+    // SAFETY: the only address is that of `entries`, which has `bo_number` elements of `bo_info_size` bytes; the kernel only reads them.
+    // The list that the request makes or changes is this one.
     unsafe { send_raw_quietly(device.kernel(), uapi::BoList::REQUEST, &mut argument) }?;
     Ok(argument.answer().list_handle)
 }

@@ -41,7 +41,7 @@ pub fn wait_fences(
         wait_all: (condition == WaitFor::All).into(),
         timeout_ns: deadline.for_amdgpu(),
     };
-    // SAFETY: the only address is that of `fences`, which has `fence_count` elements; the kernel only reads them.
+    // SAFETY: the only address is that of `fences`, which has `fence_count` elements; the kernel only reads them. The request is a wait.
     unsafe { send_raw(device.kernel(), WaitFences::REQUEST, &mut argument) }.map_err(refused)?;
     let answer = argument.answer();
     let index = num::index(answer.first_signaled);

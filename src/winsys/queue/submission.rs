@@ -235,7 +235,9 @@ impl Context {
         };
         // SAFETY: `chunks` is the address of `num_chunks` addresses of headers. All headers were made above; the payload of each is
         // a slice borrowed for this call, the shadow areas, `user_fence` or `inline` here, or one of the handle lists in `scratch`,
-        // with its length. None of them is changed or dropped before the call returns, and the kernel only reads them.
+        // with its length. None of them is changed or dropped before the call returns, and the kernel only reads them. Jobs write
+        // where the page tables allow it: never to memory of IBs, which no binding lets the GPU write, nor to other memory that the
+        // library borrows as plain bytes.
         unsafe { send_raw(self.device().kernel(), Cs::REQUEST, &mut argument) }
             .map_err(|errno| self.refused(chunks, errno))?;
         Ok(argument.answer().handle)

@@ -181,7 +181,8 @@ impl Syncobj {
     fn array(&self, request: crate::uapi::Request, name: &'static str) -> Result<()> {
         let handles = [self.0.handle];
         let mut argument = SyncobjArray { handles: address(&handles), count_handles: 1, pad: 0 };
-        // SAFETY: the only address is that of `handles`, which has `count_handles` elements; the kernel only reads them.
+        // SAFETY: the only address is that of `handles`, which has `count_handles` elements; the kernel only reads them. They name sync
+        // objects that the caller borrows.
         unsafe { send_raw(self.0.device.kernel(), request, &mut argument) }.map_err(refused(name))
     }
 
@@ -196,7 +197,8 @@ impl Syncobj {
         let (handles, points) = ([self.0.handle], [point]);
         let mut argument =
             SyncobjTimelineArray { handles: address(&handles), points: address(&points), count_handles: 1, flags: 0 };
-        // SAFETY: the addresses are those of one u32 and one u64, as `count_handles` says; the kernel only reads them.
+        // SAFETY: the addresses are those of one u32 and one u64, as `count_handles` says; the kernel only reads them. The sync object is
+        // this one.
         unsafe { send_raw(self.0.device.kernel(), SYNCOBJ_TIMELINE_SIGNAL, &mut argument) }
             .map_err(refused("SYNCOBJ_TIMELINE_SIGNAL"))
     }
@@ -232,7 +234,8 @@ impl Syncobj {
             count_handles: 1,
             flags,
         };
-        // SAFETY: the addresses are those of one u32, which the kernel reads, and of one u64, exclusive, which it writes.
+        // SAFETY: the addresses are those of one u32, which the kernel reads, and of one u64, exclusive, which it writes. The request is a
+        // query.
         unsafe { send_raw(self.0.device.kernel(), SyncobjTimelineArray::REQUEST, &mut argument) }
             .map_err(refused(SyncobjTimelineArray::NAME))?;
         Ok(points[0])
@@ -293,7 +296,7 @@ impl Syncobj {
             flags: wait_flags(condition).bits(),
             ..SyncobjWait::ZEROED
         };
-        // SAFETY: the only address is that of `count_handles` u32, which the kernel only reads.
+        // SAFETY: the only address is that of `count_handles` u32, which the kernel only reads. The request is a wait.
         let result = unsafe { send_raw(first.0.device.kernel(), SyncobjWait::REQUEST, &mut argument) };
         wait_result(result, SyncobjWait::NAME)
     }
@@ -346,7 +349,7 @@ impl Syncobj {
             first_signaled: u32::MAX,
             ..SyncobjTimelineWait::ZEROED
         };
-        // SAFETY: the addresses are those of `count_handles` u32 and u64, which the kernel only reads.
+        // SAFETY: the addresses are those of `count_handles` u32 and u64, which the kernel only reads. The request is a wait.
         let result = unsafe { send_raw(first.0.device.kernel(), SyncobjTimelineWait::REQUEST, &mut argument) };
         let is_met = wait_result(result, SyncobjTimelineWait::NAME)?;
         let first = argument.first_signaled;

@@ -290,7 +290,8 @@ impl UserRing {
         let syncobj_handles = wide(handles.as_ptr().expose_provenance());
         let mut argument =
             UserqSignal { queue_id: self.queue.id, syncobj_handles, num_syncobj_handles, ..UserqSignal::ZEROED };
-        // SAFETY: the only address is that of `handles`, which outlives the call and has `num_syncobj_handles` elements.
+        // SAFETY: the only address is that of `handles`, which outlives the call and has `num_syncobj_handles` elements. The queue is this
+        // one, and its sync objects are the library's.
         unsafe { send_raw(self.device().kernel(), UserqSignal::REQUEST, &mut argument) }.map_err(refused)
     }
 
@@ -344,7 +345,8 @@ impl PageTables {
             vm_timeline_syncobj_out: self.done.handle(),
             ..GemVaTimeline::ZEROED
         };
-        // SAFETY: the only address, of the handles to wait for, is null, and their number is 0.
+        // SAFETY: the only address, of the handles to wait for, is null, and their number is 0. The range is a lease of this object,
+        // without bindings.
         let sent = unsafe { send_raw(self.done.device().kernel(), GemVaTimeline::REQUEST, &mut argument) };
         let asked = *point;
         drop(point);
@@ -401,7 +403,8 @@ impl QueueId {
     fn create(device: &Device, question: Userq, parameters: &[u8]) -> Result<Self> {
         let mqd = wide(parameters.as_ptr().expose_provenance());
         let mut argument = Userq { mqd, mqd_size: u64::from(count(parameters.len())), ..question };
-        // SAFETY: the only address is that of `parameters`, which outlives the call and is `mqd_size` bytes long.
+        // SAFETY: the only address is that of `parameters`, which outlives the call and is `mqd_size` bytes long. The request makes a new
+        // queue, in memory that is bound for it alone.
         let sent = unsafe { send_raw(device.kernel(), Userq::REQUEST, &mut argument) };
         sent.map_err(|errno| Error::Ioctl { request: Userq::NAME, errno })?;
         Ok(Self { device: device.clone(), id: argument.answer().queue_id, state: QueueState::Live })
@@ -415,7 +418,7 @@ impl QueueId {
         let kernel = self.device.kernel();
         let freed = release(|| {
             let mut argument = Userq { op: userq_op::FREE, queue_id: self.id, ..Userq::ZEROED };
-            // SAFETY: FREE follows no address, and all of them are null.
+            // SAFETY: FREE follows no address, and all of them are null. The queue is the one that is dropped.
             unsafe { send_raw_quietly(kernel, Userq::REQUEST, &mut argument) }
         });
         self.state = if freed.is_over() { QueueState::Freed } else { QueueState::Stuck };

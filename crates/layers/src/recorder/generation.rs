@@ -32,8 +32,8 @@ fn info<T: FromBytes>(kernel: &dyn Kernel, query: u32, input: u32) -> Option<T> 
     let mut answer = Answer([0; ANSWER_BYTES]);
     let return_pointer = answer.0.as_mut_ptr().expose_provenance() as u64;
     let mut argument = Info { return_pointer, return_size: size_of::<T>() as u32, query, input: [input, 0, 0, 0] };
-    // SAFETY: the only address is that of `answer`, which is exclusive, outlives the call and is at least as long as any
-    // kernel writes.
+    // SAFETY: the only address is that of `answer`, which is exclusive, outlives the call and is at least as long as any kernel writes.
+    // The request is a query.
     unsafe { send_raw(kernel, Info::REQUEST, &mut argument) }.ok()?;
     T::read_from_prefix(&answer.0).ok().map(|(answer, _)| answer)
 }
