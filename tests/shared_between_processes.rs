@@ -39,14 +39,15 @@ fn receive(socket: &UnixStream) -> OwnedFd {
     let mut bytes = [IoSliceMut::new(&mut byte)];
     let mut space = nix::cmsg_space!([i32; 1]);
     let message = recvmsg::<()>(socket.as_raw_fd(), &mut bytes, Some(&mut space), MsgFlags::MSG_CMSG_CLOEXEC).unwrap();
-    let fd = message.cmsgs().unwrap().find_map(|part| match part {
-        ControlMessageOwned::ScmRights(fds) => fds.first().copied(),
+    let fds = message.cmsgs().unwrap().find_map(|part| match part {
+        ControlMessageOwned::ScmRights(fds) => Some(fds),
         _ => None,
     });
+    let [fd] = fds.unwrap_or_default()[..] else { panic!("not one descriptor") };
     #[expect(unsafe_code, reason = "a received descriptor has no owner yet")]
     // SAFETY: the kernel installed it with the message just now.
     unsafe {
-        OwnedFd::from_raw_fd(fd.expect("a descriptor"))
+        OwnedFd::from_raw_fd(fd)
     }
 }
 

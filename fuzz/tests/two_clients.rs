@@ -65,11 +65,14 @@ fn receive(from: &OwnedFd, bytes: &mut [u8]) -> Result<(usize, Option<OwnedFd>),
     let mut space = nix::cmsg_space!(RawFd);
     let mut parts = [IoSliceMut::new(bytes)];
     let message = recvmsg::<()>(from.as_raw_fd(), &mut parts, Some(&mut space), MsgFlags::MSG_CMSG_CLOEXEC)?;
-    let beside = message.cmsgs()?.find_map(|control| match control {
-        ControlMessageOwned::ScmRights(fds) => fds.first().copied(),
-        _ => None,
-    });
-    Ok((message.bytes, beside.map(own)))
+    let mut beside: Vec<OwnedFd> = Vec::new();
+    for control in message.cmsgs()? {
+        if let ControlMessageOwned::ScmRights(fds) = control {
+            beside.extend(fds.into_iter().map(own));
+        }
+    }
+    assert!(beside.len() < 2, "the server sends one descriptor at a time");
+    Ok((message.bytes, beside.pop()))
 }
 
 #[expect(unsafe_code, reason = "a descriptor that just came")]

@@ -165,18 +165,23 @@ fn send(socket: BorrowedFd<'_>, text: &str, fds: &[RawFd]) -> Result<(), Errno> 
     sendmsg::<()>(socket.as_raw_fd(), &bytes, control, MsgFlags::MSG_NOSIGNAL, None).map(drop)
 }
 
+/// Receives a text and the descriptor beside it. Every descriptor that arrives is owned, and more than one is refused: the room
+/// that `cmsg_space!` makes for one holds two, because of its padding.
 fn receive(socket: BorrowedFd<'_>) -> Result<(String, Option<OwnedFd>), Errno> {
     let mut bytes = [0; MESSAGE];
     let mut control = cmsg_space!([RawFd; 1]);
     let mut parts = [IoSliceMut::new(&mut bytes)];
     let message = recvmsg::<()>(socket.as_raw_fd(), &mut parts, Some(&mut control), MsgFlags::MSG_CMSG_CLOEXEC)?;
-    let mut descriptor = None;
+    let mut descriptors = Vec::new();
     for part in message.cmsgs()? {
         if let ControlMessageOwned::ScmRights(fds) = part {
-            descriptor = fds.first().map(|&fd| crate::gpu::received(fd));
+            descriptors.extend(fds.into_iter().map(crate::gpu::received));
         }
     }
-    let len = message.bytes;
+    if descriptors.len() > 1 || message.flags.contains(MsgFlags::MSG_CTRUNC) {
+        return Err(Errno::EPROTO);
+    }
+    let (descriptor, len) = (descriptors.pop(), message.bytes);
     Ok((String::from_utf8_lossy(bytes.get(..len).unwrap_or_default()).into_owned(), descriptor))
 }
 
@@ -264,5 +269,20 @@ mod tests {
             assert_eq!(request.to_string().parse(), Ok(request));
         }
         assert!("memory opaque many 3".parse::<Request>().is_err());
+    }
+
+    #[test]
+    fn a_text_has_one_descriptor_at_most_and_the_others_are_closed() {
+        let socket = || socketpair(AddressFamily::Unix, SockType::SeqPacket, None, SockFlag::SOCK_CLOEXEC).unwrap();
+        for count in 0..4 {
+            let ((ours, theirs), (reader, writer)) = (socket(), std::io::pipe().unwrap());
+            send(ours.as_fd(), "x", &vec![writer.as_raw_fd(); count]).unwrap();
+            drop(writer);
+            let found = receive(theirs.as_fd()).map(|(text, fd)| (text, fd.is_some()));
+            assert_eq!(found, if count < 2 { Ok(("x".to_owned(), count == 1)) } else { Err(Errno::EPROTO) });
+            let mut ready = [PollFd::new(reader.as_fd(), PollFlags::POLLIN)];
+            poll(&mut ready, PollTimeout::ZERO).unwrap();
+            assert!(ready[0].revents().unwrap().contains(PollFlags::POLLHUP), "one of {count} is still open");
+        }
     }
 }

@@ -47,6 +47,8 @@ static int receive_fd(int socket)
     struct iovec part = { &byte, 1 };
     struct msghdr message = { .msg_iov = &part, .msg_iovlen = 1, .msg_control = space, .msg_controllen = sizeof space };
     ENSURE(recvmsg(socket, &message, MSG_CMSG_CLOEXEC) == 1 && CMSG_FIRSTHDR(&message));
+    /* The padding of CMSG_SPACE is room for a second descriptor. */
+    ENSURE(CMSG_FIRSTHDR(&message)->cmsg_len == CMSG_LEN(sizeof fd));
     memcpy(&fd, CMSG_DATA(CMSG_FIRSTHDR(&message)), sizeof fd);
     return fd;
 }

@@ -62,7 +62,8 @@ static int receive_fd(int socket)
    message.msg_controllen = sizeof(space);
    CHECK(recvmsg(socket, &message, MSG_CMSG_CLOEXEC) == 1);
    struct cmsghdr *head = CMSG_FIRSTHDR(&message);
-   CHECK(head && head->cmsg_type == SCM_RIGHTS);
+   /* The padding of CMSG_SPACE is room for a second descriptor. */
+   CHECK(head && head->cmsg_type == SCM_RIGHTS && head->cmsg_len == CMSG_LEN(sizeof(int)));
    memcpy(&fd, CMSG_DATA(head), sizeof(fd));
    return fd;
 }

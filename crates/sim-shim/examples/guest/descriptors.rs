@@ -192,11 +192,12 @@ pub(crate) fn receive(from: &OwnedFd) -> OwnedFd {
     let mut room = nix::cmsg_space!(RawFd);
     let message = recvmsg::<()>(from.as_raw_fd(), &mut parts, Some(&mut room), MsgFlags::empty()).expect("recvmsg");
     let rights = message.cmsgs().expect("control messages").find_map(|message| match message {
-        ControlMessageOwned::ScmRights(rights) => rights.first().copied(),
+        ControlMessageOwned::ScmRights(rights) => Some(rights),
         _ => None,
     });
+    let [fd] = rights.unwrap_or_default()[..] else { panic!("not one descriptor") };
     // SAFETY: the kernel just installed it for us.
-    unsafe { OwnedFd::from_raw_fd(rights.expect("a descriptor")) }
+    unsafe { OwnedFd::from_raw_fd(fd) }
 }
 
 /// A program that closes descriptors which are not its own harms only itself, and not for long.

@@ -8,7 +8,7 @@ use std::{
 use amdgpu_sim::Client;
 use nix::errno::Errno;
 
-use crate::wire::{Call, Message, receive, send};
+use crate::wire::{Arrived, Beside, Call, Message, receive, send};
 
 /// A process at the other end of a connection.
 #[derive(Debug)]
@@ -17,11 +17,13 @@ pub(crate) struct Remote {
     trusted: bool,
     connection: OwnedFd,
     interrupted: AtomicBool,
+    /// `true` if the client sent something that is no message, which ends the connection.
+    is_broken: AtomicBool,
 }
 
 impl Remote {
     pub(crate) fn new(pid: libc::pid_t, trusted: bool, connection: OwnedFd) -> Self {
-        Self { pid, trusted, connection, interrupted: AtomicBool::new(false) }
+        Self { pid, trusted, connection, interrupted: AtomicBool::new(false), is_broken: AtomicBool::new(false) }
     }
 
     /// Returns `true` if it was of this server's user, or of root, when it connected. Another has what its descriptors give.
@@ -38,6 +40,9 @@ impl Remote {
     /// The next call; an interruption that came too late for the last one is passed over.
     pub(crate) fn next_call(&self) -> Result<Message, Errno> {
         loop {
+            if self.is_broken.load(Ordering::Relaxed) {
+                return Err(Errno::EPROTO);
+            }
             let (message, _) = self.wait(0)?;
             if message.call() != Some(Call::Interrupt) {
                 self.interrupted.store(false, Ordering::Relaxed);
@@ -52,12 +57,20 @@ impl Remote {
         send(self.connection.as_fd(), &Message::answer(Call::Done, result), number)
     }
 
+    /// Receives a message. A client that sends more than one descriptor, or one for which this server has no number, has lost its
+    /// connection: what it meant is not known any more.
     fn wait(&self, flags: libc::c_int) -> Result<(Message, Option<OwnedFd>), Errno> {
         loop {
-            match receive(self.connection.as_fd(), flags) {
-                Err(Errno::EINTR) => {}
-                other => return other,
-            }
+            let lost = match receive(self.connection.as_fd(), flags) {
+                Err(Errno::EINTR) => continue,
+                Err(Errno::EAGAIN) => return Err(Errno::EAGAIN),
+                Ok(Arrived { message, beside: Beside::Nothing }) => return Ok((message, None)),
+                Ok(Arrived { message, beside: Beside::Descriptor(fd) }) => return Ok((message, Some(fd))),
+                Ok(Arrived { beside: Beside::Dropped, .. }) => Errno::EPROTO,
+                Err(errno) => errno,
+            };
+            self.is_broken.store(true, Ordering::Relaxed);
+            return Err(lost);
         }
     }
 
@@ -74,7 +87,10 @@ impl Remote {
             match message.call() {
                 Some(Call::Interrupt) => self.interrupted.store(true, Ordering::Relaxed),
                 Some(call) if call == answer => return Ok((message, beside)),
-                _ => return Err(Errno::EFAULT),
+                _ => {
+                    self.is_broken.store(true, Ordering::Relaxed);
+                    return Err(Errno::EFAULT);
+                }
             }
         }
     }
@@ -99,11 +115,8 @@ impl Client for Remote {
     }
 
     fn is_interrupted(&self) -> bool {
-        let told = match receive(self.connection.as_fd(), libc::MSG_DONTWAIT) {
-            Err(Errno::EAGAIN | Errno::EINTR) => false,
-            Ok(_) | Err(_) => true,
-        };
-        if told {
+        // Whatever else comes than nothing ends the wait.
+        if !matches!(self.wait(libc::MSG_DONTWAIT), Err(Errno::EAGAIN)) {
             self.interrupted.store(true, Ordering::Relaxed);
         }
         self.interrupted.load(Ordering::Relaxed)

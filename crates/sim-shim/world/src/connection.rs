@@ -14,7 +14,7 @@ use nix::{
 use crate::{
     Layout,
     trust::is_trusted,
-    wire::{Call, Message, receive, send},
+    wire::{Arrived, Call, Message, receive, send},
 };
 
 /// A client's connection to the server of a world. It carries one call at a time.
@@ -54,7 +54,7 @@ impl Connection {
         if !is_trusted(&getsockopt(&fd, PeerCredentials)?) {
             return Err(Errno::EACCES);
         }
-        let (message, _) = again(|| receive(fd.as_fd(), 0))?;
+        let Arrived { message, .. } = again(|| receive(fd.as_fd(), 0))?;
         match message.call() {
             Some(Call::Welcome) => message.result().map(|_| Self { fd }),
             _ => Err(Errno::EPROTO),
@@ -82,7 +82,7 @@ impl Connection {
         send(self.fd.as_fd(), message, None).map_err(lost)?;
         let mut interrupted = false;
         loop {
-            let (answer, beside) = match receive(self.fd.as_fd(), 0) {
+            let Arrived { message: answer, beside } = match receive(self.fd.as_fd(), 0) {
                 Err(Errno::EINTR) => {
                     if !interrupted {
                         send(self.fd.as_fd(), &Message::new(Call::Interrupt, 0, [0; 3]), None).map_err(lost)?;
@@ -93,11 +93,14 @@ impl Connection {
                 other => other.map_err(lost)?,
             };
             match answer.call() {
-                Some(Call::Done) => return answer.result().map(|value| Answer { value, descriptor: beside }),
+                Some(Call::Done) => {
+                    return answer.result().map(|value| Answer { value, descriptor: beside.descriptor() });
+                }
                 Some(Call::Fetch) => self.give(answer.words[0]).map_err(lost)?,
                 Some(Call::Install) => {
                     // The kernel drops a descriptor for which this process has no number left.
-                    let result = beside.ok_or(Errno::EMFILE).and_then(|fd| install(fd, answer.words[0] != 0));
+                    let result =
+                        beside.descriptor().ok_or(Errno::EMFILE).and_then(|fd| install(fd, answer.words[0] != 0));
                     let told = Message::answer(Call::Installed, result);
                     send(self.fd.as_fd(), &told, None).map_err(lost)?;
                 }

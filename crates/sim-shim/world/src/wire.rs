@@ -147,6 +147,34 @@ impl Control {
     }
 }
 
+/// A message that was received, and what came beside it.
+#[derive(Debug)]
+pub(crate) struct Arrived {
+    pub(crate) message: Message,
+    pub(crate) beside: Beside,
+}
+
+/// What came beside a message.
+#[derive(Debug)]
+pub(crate) enum Beside {
+    /// No descriptor was sent.
+    Nothing,
+    /// The descriptor.
+    Descriptor(OwnedFd),
+    /// A descriptor was sent that the kernel did not install: this process has no number left for it.
+    Dropped,
+}
+
+impl Beside {
+    /// Returns the descriptor, if one came.
+    pub(crate) fn descriptor(self) -> Option<OwnedFd> {
+        match self {
+            Self::Descriptor(fd) => Some(fd),
+            Self::Nothing | Self::Dropped => None,
+        }
+    }
+}
+
 /// Sends a message, whatever signals come.
 ///
 /// # Errors
@@ -173,30 +201,41 @@ pub(crate) fn send(to: BorrowedFd<'_>, message: &Message, beside: Option<RawFd>)
 
 /// Receives a message, with `MSG_DONTWAIT` only what is already there.
 ///
+/// Every descriptor that the kernel installs is owned by the result, or closed. There is room for one: with `CMSG_SPACE` instead of
+/// `CMSG_LEN` the padding would be room for a second, which the kernel would fill (Linux 6.12 `net/core/scm.c`, `scm_max_fds`).
+///
 /// # Errors
 ///
-/// ECONNRESET when the other side is gone, EPROTO when it sent something else than messages, and the errno of `recvmsg`:
-/// EINTR when a signal came, EAGAIN when nothing is there.
-pub(crate) fn receive(from: BorrowedFd<'_>, flags: libc::c_int) -> Result<(Message, Option<OwnedFd>), Errno> {
+/// ECONNRESET when the other side is gone, EPROTO when it sent something else than messages or more than one descriptor, and the
+/// errno of `recvmsg`: EINTR when a signal came, EAGAIN when nothing is there. After EPROTO the connection is of no further use.
+pub(crate) fn receive(from: BorrowedFd<'_>, flags: libc::c_int) -> Result<Arrived, Errno> {
     let mut control = Control::new(0, -1);
     let mut message = Message::default();
     let bytes = message.as_mut_bytes();
     let mut part = libc::iovec { iov_base: bytes.as_mut_ptr().cast(), iov_len: bytes.len() };
     let mut header = blank_header(&mut part);
     header.msg_control = (&raw mut control).cast();
-    header.msg_controllen = size_of::<Control>();
-    // SAFETY: every address in `header` is that of a local that outlives the call, with its true length.
+    header.msg_controllen = CONTROL_USED;
+    // SAFETY: every address in `header` is that of a local that outlives the call, with its true length or less.
     let received = unsafe { libc::recvmsg(from.as_raw_fd(), &raw mut header, flags | libc::MSG_CMSG_CLOEXEC) };
     let received = Errno::result(received)?;
-    let beside = descriptor(&control, header.msg_controllen);
+    let descriptor = descriptor(&control, header.msg_controllen);
+    let beside = match (descriptor, header.msg_flags & libc::MSG_CTRUNC != 0) {
+        (descriptor, false) => descriptor.map_or(Beside::Nothing, Beside::Descriptor),
+        (None, true) => Beside::Dropped,
+        // There were more; this one is closed.
+        (Some(_), true) => return Err(Errno::EPROTO),
+    };
     match received.unsigned_abs() {
         0 => Err(Errno::ECONNRESET),
-        len if len == size_of::<Message>() && header.msg_flags & libc::MSG_TRUNC == 0 => Ok((message, beside)),
+        len if len == size_of::<Message>() && header.msg_flags & libc::MSG_TRUNC == 0 => {
+            Ok(Arrived { message, beside })
+        }
         _ => Err(Errno::EPROTO),
     }
 }
 
-/// The descriptor in a control message, now ours.
+/// Returns the descriptor in a control message of which the kernel has used so many bytes.
 fn descriptor(control: &Control, used: usize) -> Option<OwnedFd> {
     if used < CONTROL_USED {
         return None;
@@ -205,7 +244,8 @@ fn descriptor(control: &Control, used: usize) -> Option<OwnedFd> {
     if (head.cmsg_level, head.cmsg_type) != (libc::SOL_SOCKET, libc::SCM_RIGHTS) || head.cmsg_len < CONTROL_USED {
         return None;
     }
-    // SAFETY: the kernel just installed this descriptor for us, and no other code knows its number.
+    // SAFETY: `recvmsg` has filled in `CONTROL_USED` bytes: a header that says SCM_RIGHTS, and one number, which it has installed
+    // for this call. No other code knows the number, so nothing else closes it.
     Some(unsafe { OwnedFd::from_raw_fd(control.descriptor) })
 }
 
@@ -220,9 +260,12 @@ fn blank_header(part: &mut libc::iovec) -> libc::msghdr {
 
 #[cfg(test)]
 mod tests {
-    use std::os::fd::AsFd;
+    use std::{io::IoSlice, os::fd::AsFd};
 
-    use nix::sys::socket::{AddressFamily, SockFlag, SockType, socketpair};
+    use nix::{
+        poll::{PollFd, PollFlags, PollTimeout, poll},
+        sys::socket::{AddressFamily, ControlMessage, MsgFlags, SockFlag, SockType, sendmsg, socketpair},
+    };
 
     use super::*;
 
@@ -238,16 +281,54 @@ mod tests {
         assert_eq!(unsafe { libc::CMSG_LEN(4) } as usize, CONTROL_USED);
     }
 
+    /// Sends a message with any number of descriptors, as a hostile peer would.
+    fn send_with(to: &OwnedFd, bytes: &[u8], fds: &[RawFd]) {
+        let rights = [ControlMessage::ScmRights(fds)];
+        let parts = [IoSlice::new(bytes)];
+        sendmsg::<()>(to.as_raw_fd(), &parts, &rights, MsgFlags::empty(), None).unwrap();
+    }
+
+    /// Returns `true` if nobody but the caller's pipe end has the other end open: all copies that were sent are closed.
+    fn is_alone(reader: &OwnedFd) -> bool {
+        let mut ready = [PollFd::new(reader.as_fd(), PollFlags::POLLIN)];
+        poll(&mut ready, PollTimeout::ZERO).unwrap();
+        ready[0].revents().unwrap().contains(PollFlags::POLLHUP)
+    }
+
     #[test]
     fn a_message_arrives_with_its_descriptor() {
         let (a, b) = pair();
         let message = Message::new(Call::Ioctl, 7, [1, 2, 3]);
         send(a.as_fd(), &message, Some(b.as_raw_fd())).unwrap();
-        let (found, beside) = receive(b.as_fd(), 0).unwrap();
-        assert_eq!((found, found.call()), (message, Some(Call::Ioctl)));
-        assert!(beside.is_some());
+        let arrived = receive(b.as_fd(), 0).unwrap();
+        assert_eq!((arrived.message, arrived.message.call()), (message, Some(Call::Ioctl)));
+        assert!(matches!(arrived.beside, Beside::Descriptor(_)));
         send(a.as_fd(), &message, None).unwrap();
-        assert!(receive(b.as_fd(), 0).unwrap().1.is_none());
+        assert!(matches!(receive(b.as_fd(), 0).unwrap().beside, Beside::Nothing));
+    }
+
+    #[test]
+    fn more_descriptors_than_one_are_refused_and_none_stays_open() {
+        for count in [2, 3, 4, 253] {
+            let (a, b) = pair();
+            let (reader, writer) = nix::unistd::pipe().unwrap();
+            send_with(&a, Message::default().as_bytes(), &vec![writer.as_raw_fd(); count]);
+            drop(writer);
+            assert_eq!(receive(b.as_fd(), 0).unwrap_err(), Errno::EPROTO, "{count} descriptors");
+            assert!(is_alone(&reader), "{count} descriptors: one is still open");
+        }
+    }
+
+    #[test]
+    fn descriptors_of_what_is_no_message_are_closed() {
+        for (bytes, count) in [(&[0_u8; 3][..], 1), (&[0; 100], 1), (&[0; 100], 3), (&[0; 3], 2)] {
+            let (a, b) = pair();
+            let (reader, writer) = nix::unistd::pipe().unwrap();
+            send_with(&a, bytes, &vec![writer.as_raw_fd(); count]);
+            drop(writer);
+            assert_eq!(receive(b.as_fd(), 0).unwrap_err(), Errno::EPROTO);
+            assert!(is_alone(&reader), "{count} descriptors beside {} bytes", bytes.len());
+        }
     }
 
     #[test]
