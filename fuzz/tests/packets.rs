@@ -98,7 +98,8 @@ fn execute(target: Target, ib: &[u8]) -> bool {
             | Stop::Fetch { place, .. }
             | Stop::GaveUp { place, .. }
             | Stop::Endless { place, .. }
-            | Stop::Cancelled { place },
+            | Stop::Cancelled { place }
+            | Stop::WavesCancelled { place },
         ) => place.offset > 0 || place.level > 1,
         Err(_) => false,
     }

@@ -261,8 +261,13 @@ fn a_killed_client_leaves_nothing_behind() {
 }
 
 #[test]
-fn a_killed_clients_queued_jobs_are_dropped() {
+fn a_killed_clients_jobs_are_dropped() {
     both_ways(&["dropped-jobs"]);
+}
+
+#[test]
+fn endless_jobs_of_a_killed_client_end_within_100_ms() {
+    both_ways(&["endless-jobs"]);
 }
 
 #[test]

@@ -50,7 +50,10 @@ pub use self::{
     display::{Display, DisplayError, Picture},
     kernel::{
         client::{Client, on_behalf_of},
-        files::census::{Census, DeviceCensus},
+        files::{
+            census::{Census, DeviceCensus},
+            jobs::Jobs,
+        },
         health::HardwareError,
         power::{LoadError, LoadScript, Process, WakeCause, WakeUp, WakeUps},
         sched::{

@@ -22,6 +22,11 @@ use crate::{
 
 /// The number of instructions that a wave executes before the next wave continues.
 const SLICE: u32 = 10_000;
+/// The number of instructions after which a wave looks whether its job has ended. The slowest, which take hundreds of samples, need
+/// some 100 us each, so that a wave looks every few tens of milliseconds; all others look far more often.
+const LOOK: u32 = 250;
+
+const _: () = assert!(SLICE.is_multiple_of(LOOK));
 
 /// The initial value of M0, on which no shader may rely.
 const UNDEFINED: u32 = 0xdead_beef;
@@ -130,12 +135,27 @@ impl Group {
     }
 }
 
-/// Executes a wave until it ends, waits, or has used up its slice.
+/// Executes a wave until it ends, waits, or has used up its slice, or its job has ended.
 fn run<O: Observer>(wave: &mut Wave, code: &mut Code, around: &mut Surroundings<'_, O>) -> Result<(), Reason> {
     if wave.status != Status::Running {
         return Ok(());
     }
-    for _ in 0..SLICE {
+    for _ in 0..SLICE / LOOK {
+        // The work-group's own loop sees it too, and drops the work-group.
+        if around.memory.is_stopped() {
+            return Ok(());
+        }
+        execute(wave, code, around)?;
+        if wave.status != Status::Running {
+            return Ok(());
+        }
+    }
+    Ok(())
+}
+
+/// Executes [`LOOK`] instructions of a wave, unless it ends or waits before.
+fn execute<O: Observer>(wave: &mut Wave, code: &mut Code, around: &mut Surroundings<'_, O>) -> Result<(), Reason> {
+    for _ in 0..LOOK {
         let step = code.step(wave.pc, around.memory)?;
         if O::ON {
             around.observer.before(wave, around.memory);

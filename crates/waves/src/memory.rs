@@ -127,7 +127,8 @@ pub trait Memory {
         (va..).step_by(4).zip(data).try_for_each(|(at, word)| self.store(at, &word.to_le_bytes()))
     }
 
-    /// Returns `true` if the dispatch should end because its job was cancelled. Called often; must not block.
+    /// Returns `true` if the dispatch should end because its job has ended: it was cancelled, or its time is over. Called before each
+    /// work-group and every few hundred instructions of a wave; must not block. Once it has returned `true`, it does so for ever.
     fn is_stopped(&self) -> bool {
         false
     }

@@ -1,6 +1,9 @@
 //! Random machine code: any program ends within its budget, with an outcome.
 
-use std::sync::Mutex;
+use std::sync::{
+    Mutex,
+    atomic::{AtomicU32, Ordering},
+};
 
 use amdgpu_hw::GfxLevel;
 use amdgpu_isa::{WaveSize, decode};
@@ -182,6 +185,49 @@ fn a_dispatch_that_is_told_to_stop_does() {
     let pages = Pages { is_stopped: true, ..Pages::new(&[0xbf82_ffff; 8]) };
     let limits = Limits { instructions: u64::MAX, ..Limits::default() };
     assert_eq!(run(&dispatch(GfxLevel::Gfx9, WaveSize::Wave64, 1), &pages, limits), Outcome::Stopped);
+}
+
+/// Counts the stores, and stops the dispatch at the second look after the first store.
+struct Stops {
+    pages: Pages,
+    stores: AtomicU32,
+    looks: AtomicU32,
+}
+
+impl Memory for Stops {
+    fn load(&self, va: u64, out: &mut [u8]) -> Result<(), PageFault> {
+        self.pages.load(va, out)
+    }
+
+    fn store(&self, _: u64, _: &[u8]) -> Result<(), PageFault> {
+        self.stores.fetch_add(1, Ordering::Relaxed);
+        Ok(())
+    }
+
+    fn atomic(&self, va: u64, len: u8, change: &mut dyn FnMut(u64) -> u64) -> Result<u64, PageFault> {
+        self.pages.atomic(va, len, change)
+    }
+
+    fn is_stopped(&self) -> bool {
+        let has_begun = self.stores.load(Ordering::Relaxed) > 0;
+        has_begun && self.looks.fetch_add(1, Ordering::Relaxed) > 0
+    }
+
+    fn fetch(&self, va: u64, out: &mut [u8]) -> Result<(), PageFault> {
+        self.pages.fetch(va, out)
+    }
+}
+
+#[test]
+fn a_wave_looks_every_few_hundred_instructions_whether_its_job_has_ended() {
+    // s_mov_b64 exec, 1; global_store_dword v[2:3], v1, off; s_branch to the store
+    let words = [0xbefe_0181, 0xdc70_8000, 0x007f_0102, 0xbf82_fffd, 0, 0, 0];
+    let (pages, stores, looks) = (Pages::new(&words), AtomicU32::new(0), AtomicU32::new(0));
+    let memory = Stops { pages, stores, looks };
+    let limits = Limits { instructions: u64::MAX, ..Limits::default() };
+    assert_eq!(run(&dispatch(GfxLevel::Gfx9, WaveSize::Wave64, 1), &memory, limits), Outcome::Stopped);
+    let stores = memory.stores.into_inner();
+    assert!((1..=500).contains(&stores), "{stores} stores");
 }
 
 #[test]

@@ -244,7 +244,7 @@ pub(crate) fn hold() {
     panic!("the wait ended: {error:?}");
 }
 
-/// A guest that is killed with jobs on its way: those on the hardware ring finish, and the others are dropped.
+/// A guest that is killed with jobs on its way, the first of which waits for ever: all are dropped.
 pub(crate) fn dropped_jobs() {
     let (ours, theirs) = socketpair(AddressFamily::Unix, SockType::Stream, None, SockFlag::empty()).expect("a pair");
     let node = open(RENDER);
@@ -260,17 +260,106 @@ pub(crate) fn dropped_jobs() {
         std::thread::sleep(std::time::Duration::from_millis(20));
     }
     let fences = [first, second, third];
-    assert_eq!(fences.each_ref().map(status), [0; 3], "they are behind a job that runs");
     let mut import = PrimeHandle { handle: 0, flags: 0, fd: dma_buf.as_raw_fd() };
     ioctl_as(&node, PRIME_FD_TO_HANDLE, &mut import).expect("an import");
     let memory = map(&node, import.handle, 4096).expect("a mapping");
-    memory.store(1);
     while fences.iter().any(|fence| status(fence) == 0) {
         std::thread::yield_now();
     }
     let dropped = -(Errno::ESRCH as i32);
-    assert_eq!(fences.each_ref().map(status), [1, dropped, dropped]);
-    assert_eq!(memory.load(), 1 | 1 << 32, "the second job has stored a 1, and no other has stored its number");
+    assert_eq!(fences.each_ref().map(status), [dropped; 3]);
+    memory.store(1);
+    assert_eq!(memory.load(), 1, "no job has stored its number");
+}
+
+/// Guests that are killed while a job of theirs runs that never ends by itself: it ends within 100 ms, or the fastest of five does,
+/// and the ring serves others. The same for one that has closed its node before it is killed.
+pub(crate) fn endless_jobs() {
+    for (kind, closes) in [("loop", ""), ("groups", ""), ("wait", ""), ("copies", ""), ("loop", "closes")] {
+        let times: Vec<_> = (0..5)
+            .map(|_| {
+                let (ours, theirs) =
+                    socketpair(AddressFamily::Unix, SockType::Stream, None, SockFlag::empty()).expect("a pair");
+                let mut guest = Command::new(std::env::current_exe().expect("this program"))
+                    .args(["endless", kind, closes])
+                    .stdin(theirs)
+                    .spawn()
+                    .expect("a guest");
+                let fence = receive(&ours);
+                std::thread::sleep(std::time::Duration::from_millis(80));
+                assert_eq!(status(&fence), 0, "{kind} {closes}: its process lives");
+                guest.kill().expect("kill");
+                let killed = std::time::Instant::now();
+                while status(&fence) == 0 {
+                    assert!(killed.elapsed().as_secs() < 9, "{kind} {closes} goes on without its process");
+                    std::thread::sleep(std::time::Duration::from_millis(1));
+                }
+                let time = killed.elapsed();
+                guest.wait().expect("wait");
+                assert_eq!(status(&fence), -(Errno::ESRCH as i32), "{kind} {closes}");
+                time
+            })
+            .collect();
+        let fastest = times.iter().min().expect("five");
+        println!("{kind} {closes}: {times:?}");
+        assert!(fastest.as_millis() <= 100, "{kind} {closes}: {times:?}");
+    }
+}
+
+/// Submits a job that never ends, gives its fence away, and waits to be killed.
+pub(crate) fn endless(arguments: &[String]) {
+    let [kind, closes] = arguments else { panic!("two arguments") };
+    let device = Device::open(std::path::Path::new(RENDER)).expect("the device");
+    let manager = MemoryManager::new(&device, &TableOptions::default()).expect("its memory");
+    let memory = manager.allocate(&AllocateInfo::new(5, 64 << 20)).expect("memory");
+    let mapping = memory.map().expect("a mapping");
+    let moves = ["wait", "copies"].contains(&kind.as_str());
+    let ip = if moves { Ip::Sdma } else { Ip::Compute };
+    let queue = Queue::new(&Context::new(&device, Priority::Normal).expect("a context"), ip, 0).expect("a queue");
+    let at = memory.address();
+    let list = if moves {
+        let version = sdma::Version::of(device.info().gfx_level);
+        let mut stream = Stream::new(&device, version, 1 << 16).expect("a stream");
+        if kind == "wait" {
+            stream.push(&sdma::PollMem::new(at, pm4::Compare::Equal, 1)).expect("room");
+        } else {
+            let to = at.checked_add(32 << 20).expect("inside");
+            for _ in 0..5000 {
+                stream.push(&sdma::CopyLinear::new(to, at, 32 << 20)).expect("room");
+            }
+        }
+        stream.finish().expect("a list")
+    } else {
+        // s_branch to itself, or s_endpgm
+        mapping.store_u32(0, if kind == "loop" { 0xbf82_ffff } else { 0xbf81_0000 }).expect("inside");
+        let groups = if kind == "loop" { [1, 1, 1] } else { [u32::MAX, u32::MAX, 1] };
+        let program = at.as_u64();
+        let mut words = vec![0xc002_7602, 0x20c, (program >> 8) as u32, (program >> 40) as u32];
+        words.extend([0xc002_7602, 0x212, 0x00ac_0000, 0x90, 0xc003_7602, 0x207, 64, 1, 1]);
+        words.extend([0xc003_1502, groups[0], groups[1], groups[2], 1]);
+        let target = pm4::Target::compute(device.info().gfx_level);
+        let mut stream = Stream::new(&device, target, words.len() + 64).expect("a stream");
+        stream.reserve(words.len()).expect("room").copy_from_slice(&words);
+        stream.finish().expect("a list")
+    };
+    let used = [memory.binding().clone()];
+    let job = Submission { lists: &[&list], memory: &used, ..Submission::default() };
+    let file = queue.submit(&job).expect("a submission").to_sync_file().expect("a sync file");
+    let rights = [file.as_raw_fd()];
+    let message = ControlMessage::ScmRights(&rights);
+    let peer = std::io::stdin();
+    sendmsg::<()>(peer.as_raw_fd(), &[IoSlice::new(b"x")], &[message], MsgFlags::empty(), None).expect("sendmsg");
+    if closes == "closes" {
+        for number in 3..64 {
+            let path = std::fs::read_link(format!("/proc/self/fd/{number}")).unwrap_or_default();
+            if path == std::path::Path::new(RENDER) {
+                // The device is not used again.
+                nix::unistd::close(number).expect("close");
+            }
+        }
+    }
+    let error = std::io::stdin().read_exact(&mut [0]);
+    panic!("the other guest ended: {error:?}");
 }
 
 /// Submits a job that waits for memory to become 1, and behind it three jobs that store their numbers; gives the memory and

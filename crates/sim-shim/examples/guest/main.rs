@@ -45,6 +45,8 @@ fn main() -> ExitCode {
         "hold" => descriptors::hold(),
         "dropped-jobs" => descriptors::dropped_jobs(),
         "submit" => descriptors::submit(),
+        "endless-jobs" => descriptors::endless_jobs(),
+        "endless" => descriptors::endless(&arguments),
         "hotplug" => hotplug::hotplug(),
         "recover" => hotplug::recover(),
         "power" => power::power(),

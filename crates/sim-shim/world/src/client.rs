@@ -8,12 +8,15 @@ use std::{
 use amdgpu_sim::Client;
 use nix::errno::Errno;
 
-use crate::wire::{Arrived, Beside, Call, Message, receive, send};
+use crate::{
+    process::Process,
+    wire::{Arrived, Beside, Call, Message, receive, send},
+};
 
 /// A process at the other end of a connection.
 #[derive(Debug)]
 pub(crate) struct Remote {
-    pid: libc::pid_t,
+    process: Process,
     trusted: bool,
     connection: OwnedFd,
     interrupted: AtomicBool,
@@ -22,8 +25,8 @@ pub(crate) struct Remote {
 }
 
 impl Remote {
-    pub(crate) fn new(pid: libc::pid_t, trusted: bool, connection: OwnedFd) -> Self {
-        Self { pid, trusted, connection, interrupted: AtomicBool::new(false), is_broken: AtomicBool::new(false) }
+    pub(crate) fn new(process: Process, trusted: bool, connection: OwnedFd) -> Self {
+        Self { process, trusted, connection, interrupted: AtomicBool::new(false), is_broken: AtomicBool::new(false) }
     }
 
     /// Returns `true` if it was of this server's user, or of root, when it connected. Another has what its descriptors give.
@@ -31,9 +34,14 @@ impl Remote {
         self.trusted
     }
 
+    /// The process that connected.
+    pub(crate) fn process(&self) -> Process {
+        self.process
+    }
+
     /// The name of the process, as `/proc/PID/comm` has it; empty for one that is gone.
     pub(crate) fn command(&self) -> String {
-        let name = std::fs::read(format!("/proc/{}/comm", self.pid)).unwrap_or_default();
+        let name = std::fs::read(format!("/proc/{}/comm", self.process.pid())).unwrap_or_default();
         String::from_utf8_lossy(name.trim_ascii_end()).into_owned()
     }
 
@@ -98,7 +106,7 @@ impl Remote {
 
 impl Client for Remote {
     fn pid(&self) -> libc::pid_t {
-        self.pid
+        self.process.pid()
     }
 
     fn descriptor(&self, fd: RawFd) -> Result<OwnedFd, amdgpu_uapi::Errno> {

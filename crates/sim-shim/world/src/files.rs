@@ -5,13 +5,12 @@ use std::{
     os::fd::{AsFd, AsRawFd, OwnedFd, RawFd},
     sync::{
         Arc,
-        atomic::{AtomicI32, AtomicU64, Ordering},
+        atomic::{AtomicU64, Ordering},
     },
-    thread,
     time::{Duration, Instant},
 };
 
-use amdgpu_sim::{Mappable, SimDevice, SimKernel, sysfs::Store};
+use amdgpu_sim::{Jobs, Mappable, SimDevice, SimKernel, sysfs::Store};
 use nix::{
     errno::Errno,
     fcntl::{FcntlArg, OFlag, fcntl, open},
@@ -26,20 +25,24 @@ use nix::{
 };
 use parking_lot::Mutex;
 
-use crate::{NodeName, process, tree::stores::Stores};
+use crate::{NodeName, process::Process, tree::stores::Stores};
 
 /// epoll's data for events that concern no file; files count from 1.
 const MAPPINGS: u64 = 0;
 
-/// epoll's data for the time to look at doubtful mappings again.
+/// epoll's data for the time to look at doubtful mappings and orphaned jobs again.
 const DOUBTS: u64 = u64::MAX;
 
-/// Time between two checks of doubtful mappings while no client calls.
+/// Time between two checks of doubtful mappings and of orphaned jobs while no client calls.
 const LOOK_AGAIN: Duration = Duration::from_millis(10);
 
 /// Time for which a mapping stays doubtful: far more than a thread needs from telling that a file is closed to giving up its locks,
 /// regardless of the load of the machine.
 const DOUBTED_FOR: Duration = Duration::from_secs(5);
+
+/// Time that jobs have to be done after their process has ended, which all that are no endless loops need: a program may end right after
+/// it has submitted its last picture.
+const GRACE: Duration = Duration::from_millis(50);
 
 /// Open files of a world at most, each of which takes a descriptor of the server's.
 const MOST_FILES: usize = 1 << 14;
@@ -50,19 +53,40 @@ pub(crate) struct OpenFile {
     pub(crate) number: u64,
     pub(crate) minor: u32,
     pub(crate) kernel: SimKernel,
-    /// The process that made the last request; 0 before the first.
-    last_user: AtomicI32,
+    /// The process that made the last request; `None` before the first.
+    last_user: Mutex<Option<Process>>,
 }
 
 impl OpenFile {
     /// Notes that a process makes a request.
-    pub(crate) fn used_by(&self, pid: libc::pid_t) {
-        self.last_user.store(pid, Ordering::Relaxed);
+    pub(crate) fn used_by(&self, process: Process) {
+        *self.last_user.lock() = Some(process);
     }
+}
 
-    /// Returns `true` if jobs are queued whose process has ended.
-    fn has_lost_jobs(&self) -> bool {
-        self.kernel.has_queued_jobs() && process::is_over(self.last_user.load(Ordering::Relaxed))
+/// Jobs of a file that was closed before they were done.
+#[derive(Debug)]
+struct Orphan {
+    jobs: Jobs,
+    process: Process,
+    /// The time at which the process was first seen to have ended.
+    ended: Option<Instant>,
+}
+
+impl Orphan {
+    /// Ends the jobs if their process has ended some time ago. Returns `true` if they must be looked at again.
+    fn goes_on(&mut self, now: Instant) -> bool {
+        if self.jobs.are_over() {
+            return false;
+        }
+        if self.ended.is_none() && self.process.is_over() {
+            self.ended = Some(now);
+        }
+        let is_enough = self.ended.is_some_and(|ended| now.duration_since(ended) >= GRACE);
+        if is_enough {
+            self.jobs.end();
+        }
+        !is_enough
     }
 }
 
@@ -101,6 +125,7 @@ pub(crate) struct Files {
     /// nothing more.
     doubted: Mutex<HashMap<WatchDescriptor, Instant>>,
     timer: TimerFd,
+    orphans: Mutex<Vec<Orphan>>,
     /// Files of sysfs that can be written, numbered with the others.
     pub(crate) stores: Stores,
     /// Held while closed files are released, so that the next caller sees them gone.
@@ -127,6 +152,7 @@ impl Files {
             mapped: Mutex::default(),
             doubted: Mutex::default(),
             timer,
+            orphans: Mutex::default(),
             stores: Stores::default(),
             releasing: Mutex::default(),
         })
@@ -151,7 +177,7 @@ impl Files {
         let flags = MsgFlags::MSG_DONTWAIT | MsgFlags::MSG_NOSIGNAL;
         kernel
             .lead_events_to(move |event| end.upgrade().is_some_and(|end| send(end.as_raw_fd(), event, flags).is_ok()));
-        let file = Arc::new(OpenFile { number, minor, kernel, last_user: AtomicI32::new(0) });
+        let file = Arc::new(OpenFile { number, minor, kernel, last_user: Mutex::default() });
         self.opened.lock().insert(number, Opened { file, device: about.st_dev, inode: about.st_ino, _end: ours });
         Ok(theirs)
     }
@@ -241,25 +267,37 @@ impl Files {
                 let is_closed = event.events().intersects(ends);
                 if !self.stores.read(number, is_closed) && is_closed {
                     let gone = self.opened.lock().remove(&number);
-                    gone.into_iter().for_each(release_file);
+                    gone.into_iter().for_each(|gone| self.release_file(gone));
                 }
             }
         }
     }
 
-    /// Releases the doubtful mappings that are over, and sets the timer for those that are not.
+    /// Releases a file without descriptors, and notes its jobs that are not done.
+    fn release_file(&self, gone: Opened) {
+        let jobs = gone.file.kernel.jobs();
+        let process = *gone.file.last_user.lock();
+        drop(gone);
+        if let Some(process) = process.filter(|_| !jobs.are_over()) {
+            self.orphans.lock().push(Orphan { jobs, process, ended: None });
+        }
+    }
+
+    /// Releases the doubtful mappings that are over, and ends jobs whose process has ended. Sets the timer if any are left.
     fn look_again(&self) {
         let doubted: Vec<_> = self.doubted.lock().iter().map(|(watch, until)| (*watch, *until)).collect();
-        if doubted.is_empty() {
-            return;
-        }
         let now = Instant::now();
         for (watch, until) in doubted {
             if !self.release_mappings_of(watch) || until <= now {
                 self.doubted.lock().remove(&watch);
             }
         }
-        if !self.doubted.lock().is_empty() {
+        let has_orphans = {
+            let mut orphans = self.orphans.lock();
+            orphans.retain_mut(|orphan| orphan.goes_on(now));
+            !orphans.is_empty()
+        };
+        if has_orphans || !self.doubted.lock().is_empty() {
             let expiration = Expiration::OneShot(TimeSpec::from_duration(LOOK_AGAIN));
             // Fails for no duration that is a constant; and the next call looks again without it.
             let _ = self.timer.set(expiration, TimerSetTimeFlags::empty());
@@ -295,21 +333,6 @@ impl Files {
         };
         drop(gone);
         left
-    }
-}
-
-/// Releases a file without descriptors. If its process has died, queued jobs are dropped; that takes up to a second, in which
-/// others are served.
-///
-/// Source: Linux 6.12 `sched_entity.c`, `drm_sched_entity_flush` and `drm_sched_entity_fini`.
-fn release_file(gone: Opened) {
-    if gone.file.has_lost_jobs() {
-        let end = move || {
-            gone.file.kernel.kill();
-            drop(gone);
-        };
-        // Without a thread the file is closed, and the jobs run.
-        let _ = thread::Builder::new().name("amdgpu-sim reaper".to_owned()).spawn(end);
     }
 }
 

@@ -3,16 +3,47 @@
 /// Flag of a process that is ending (`PF_EXITING`). The host's kernel sets it before it closes the process's descriptors.
 const EXITING: u32 = 0x4;
 
-/// Returns `true` if a process is ending or has ended.
-pub(crate) fn is_over(pid: libc::pid_t) -> bool {
-    std::fs::read_to_string(format!("/proc/{pid}/stat")).map_or(true, |stat| is_exiting(&stat))
+/// A process, told from later ones that get its number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Process {
+    pid: libc::pid_t,
+    /// The time at which it started, in clock ticks since the host did; `None` if the host does not tell.
+    start: Option<u64>,
+}
+
+impl Process {
+    /// Returns the process that has a number now.
+    pub(crate) fn of(pid: libc::pid_t) -> Self {
+        Self { pid, start: stat(pid).and_then(|stat| field(&stat, START_TIME)) }
+    }
+
+    pub(crate) const fn pid(self) -> libc::pid_t {
+        self.pid
+    }
+
+    /// Returns `true` if the process is ending or has ended.
+    pub(crate) fn is_over(self) -> bool {
+        stat(self.pid).is_none_or(|stat| is_exiting(&stat) || field(&stat, START_TIME) != self.start)
+    }
+}
+
+/// The places of `flags` and `starttime` behind the name of the program, see proc_pid_stat(5).
+const FLAGS: usize = 6;
+const START_TIME: usize = 19;
+
+fn stat(pid: libc::pid_t) -> Option<String> {
+    std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()
+}
+
+/// Returns a number in a line of `/proc/PID/stat`.
+fn field(stat: &str, place: usize) -> Option<u64> {
+    // The name of the program, in parentheses, may have spaces and parentheses of its own.
+    stat.rsplit(')').next()?.split_ascii_whitespace().nth(place)?.parse().ok()
 }
 
 /// Returns `true` if a line of `/proc/PID/stat` has the flag.
 fn is_exiting(stat: &str) -> bool {
-    // The name of the program, in parentheses, may have spaces and parentheses of its own.
-    let flags = stat.rsplit(')').next().and_then(|rest| rest.split_ascii_whitespace().nth(6));
-    flags.and_then(|flags| flags.parse().ok()).is_some_and(|flags: u32| flags & EXITING != 0)
+    field(stat, FLAGS).is_some_and(|flags| flags & u64::from(EXITING) != 0)
 }
 
 #[cfg(test)]
@@ -24,14 +55,21 @@ mod tests {
     #[test]
     fn a_process_is_over_once_it_ends_whether_or_not_it_was_waited_for() {
         let mut child = Command::new("cat").stdin(Stdio::piped()).spawn().unwrap();
-        let pid = child.id().cast_signed();
-        assert!(!is_over(pid) && !is_over(std::process::id().cast_signed()));
+        let process = Process::of(child.id().cast_signed());
+        assert!(!process.is_over() && !Process::of(std::process::id().cast_signed()).is_over());
         child.kill().unwrap();
-        while !is_over(pid) {
+        while !process.is_over() {
             std::thread::yield_now();
         }
         child.wait().unwrap();
-        assert!(is_over(pid));
+        assert!(process.is_over());
+    }
+
+    #[test]
+    fn another_process_with_the_number_is_not_the_same() {
+        let this = Process::of(std::process::id().cast_signed());
+        let earlier = Process { start: this.start.map(|ticks| ticks - 1), ..this };
+        assert!(!this.is_over() && earlier.is_over() && Process { start: None, ..this }.is_over());
     }
 
     #[test]

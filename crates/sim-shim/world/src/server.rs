@@ -37,6 +37,7 @@ use crate::{
     Layout, WorldError,
     client::Remote,
     files::{Files, OpenFile},
+    process::Process,
     seats::{Seat, Seats},
     table,
     text::text_file,
@@ -252,7 +253,7 @@ impl Server {
         let (Ok(seat), Ok(())) = (seat, sent) else { return Ok(()) };
         self.traffic.connections.fetch_add(1, Ordering::Relaxed);
         let server = Arc::clone(self);
-        let remote = Arc::new(Remote::new(peer.pid(), is_trusted(&peer), connection));
+        let remote = Arc::new(Remote::new(Process::of(peer.pid()), is_trusted(&peer), connection));
         if let Err(error) = spawn("amdgpu-sim client", move || server.serve(&remote, &seat)) {
             self.say(&error.to_string());
         }
@@ -343,7 +344,7 @@ impl Server {
                 let request = Request::from_bits(first as u32);
                 let client = Arc::clone(remote) as Arc<dyn amdgpu_sim::Client>;
                 let file = file()?;
-                file.used_by(remote.pid());
+                file.used_by(remote.process());
                 let returned = file.kernel.serve(client, request, second)?;
                 Ok((u64::from(returned.unsigned_abs()), None))
             }

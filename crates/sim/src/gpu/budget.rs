@@ -18,8 +18,8 @@ impl Budget {
     const WHOLE: u64 = 1 << 30;
     /// The cost of starting another IB, in addition to its dwords.
     const JUMP: u64 = 1 << 10;
-    /// The interval at which the job is queried, in units of the budget.
-    const ASK: u64 = 1 << 16;
+    /// The interval at which the job is queried, in units of the budget: about a MiB of copies.
+    const ASK: u64 = 1 << 10;
     /// The cost of each further draw or dispatch that one packet starts.
     pub(super) const DRAW: u64 = 1 << 8;
 
@@ -31,6 +31,9 @@ impl Budget {
     pub(super) const fn of_bytes(bytes: u64) -> u64 {
         bytes >> 10
     }
+
+    /// The number of bytes that are copied or filled before the job is queried again.
+    pub(super) const PIECE: u64 = Self::ASK << 10;
 
     /// Pays for a packet.
     pub(super) fn packet(&self, place: Place, env: &Environment<'_>) -> Result<(), Stop> {

@@ -10,7 +10,8 @@ use super::port::Port;
 ///
 /// # Errors
 ///
-/// The ranges overlap otherwise. The hardware's behaviour is undefined then.
+/// The ranges overlap otherwise, for which the hardware's behaviour is undefined; or the job's budget is used up, or the job has
+/// ended.
 pub(super) fn copy(port: &Port<'_>, to: GpuVa, from: GpuVa, bytes: u64) -> Result<(), Stop> {
     if bytes == 0 || to == from {
         return Ok(());
@@ -18,8 +19,14 @@ pub(super) fn copy(port: &Port<'_>, to: GpuVa, from: GpuVa, bytes: u64) -> Resul
     if to.as_u64().abs_diff(from.as_u64()) < bytes {
         return Err(Stop::Refused { place: port.place(), what: "source and destination overlap" });
     }
-    port.spend(Budget::of_bytes(bytes))?;
-    port.copy(to, from, bytes);
+    for (done, piece) in pieces(bytes) {
+        port.spend(Budget::of_bytes(piece))?;
+        match (to.checked_add(done), from.checked_add(done)) {
+            (Some(to), Some(from)) => port.copy(to, from, piece),
+            // Beyond the end of the address space; the piece before has reported it.
+            _ => break,
+        }
+    }
     Ok(())
 }
 
@@ -27,11 +34,21 @@ pub(super) fn copy(port: &Port<'_>, to: GpuVa, from: GpuVa, bytes: u64) -> Resul
 ///
 /// # Errors
 ///
-/// The job's budget is used up.
+/// The job's budget is used up, or the job has ended.
 pub(super) fn fill(port: &Port<'_>, to: GpuVa, pattern: u32, bytes: u64) -> Result<(), Stop> {
-    port.spend(Budget::of_bytes(bytes))?;
-    if bytes > 0 {
-        port.fill(to, pattern, bytes);
+    for (done, piece) in pieces(bytes) {
+        port.spend(Budget::of_bytes(piece))?;
+        // The size of a piece is a multiple of the pattern's.
+        match to.checked_add(done) {
+            Some(to) => port.fill(to, pattern, piece),
+            None => break,
+        }
     }
     Ok(())
+}
+
+/// Splits a number of bytes into the pieces between which the job may end: each with the bytes before it, and its own.
+fn pieces(bytes: u64) -> impl Iterator<Item = (u64, u64)> {
+    let count = bytes.div_ceil(Budget::PIECE);
+    (0..count).map(move |index| (index * Budget::PIECE, (bytes - index * Budget::PIECE).min(Budget::PIECE)))
 }

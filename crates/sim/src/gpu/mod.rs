@@ -51,7 +51,7 @@ pub use self::{
         job::Job,
         memory::{Access, Memory, PageFault},
         stop::{Place, Stop, Watched},
-        work::{Dispatch, Draw, NoShaders, Scene, Shaders, WaveHang, Work},
+        work::{Dispatch, Draw, NoShaders, Scene, Shaders, Unfinished, Work},
     },
     registers::Registers,
     state::{State, Tally},

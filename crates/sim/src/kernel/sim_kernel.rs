@@ -26,7 +26,7 @@ use crate::{
     kernel::{
         card::{Gpu, current_process},
         client::{self, Client},
-        files::{census::Census, descriptors::has_peer, file::File, file_id::FileId},
+        files::{census::Census, descriptors::has_peer, file::File, file_id::FileId, jobs::Jobs},
         ioctl::{args, dispatch},
         mm::bo::{Bo, errno_of},
         power::WakeCause,
@@ -109,6 +109,11 @@ impl SimKernel {
     /// Source: Linux 6.12 `sched_entity.c`, `drm_sched_entity_flush`, `drm_sched_entity_kill` and `drm_sched_entity_fini`.
     pub fn kill(&self) {
         self.file.kill();
+    }
+
+    /// Returns the jobs of the file, which may run on after it was dropped.
+    pub fn jobs(&self) -> Jobs {
+        self.file.jobs()
     }
 
     /// Sets the function that passes a file to the client. MODE_CREATE_LEASE opens such a file. The function gets the file, and

@@ -19,8 +19,9 @@ pub trait Job {
         let _ = reason;
     }
 
-    /// Returns `true` if the job should end immediately. Called at the start of each IB and periodically in between; does not
-    /// sleep.
+    /// Returns `true` if the job should end immediately, because it was cancelled or its time is over. Called at jumps to another
+    /// IB, for every MiB of copies, every thousand packets and every few hundred instructions of a wave; does not sleep. Once it has
+    /// returned `true`, it does so for ever.
     fn is_cancelled(&self) -> bool {
         false
     }

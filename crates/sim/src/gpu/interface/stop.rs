@@ -114,9 +114,15 @@ pub enum Stop {
         /// The location in the job.
         place: Place,
     },
-    /// The job was cancelled.
-    #[error("{place}: cancelled")]
+    /// The job was cancelled, or its time is over.
+    #[error("{place}: ended before it was done")]
     Cancelled {
+        /// The location in the job.
+        place: Place,
+    },
+    /// The job was cancelled, or its time is over, while waves that the packet started were running.
+    #[error("{place}: its waves were ended before they were done")]
+    WavesCancelled {
         /// The location in the job.
         place: Place,
     },

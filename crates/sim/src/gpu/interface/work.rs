@@ -10,7 +10,7 @@ use crate::gpu::state::State;
 /// call returns.
 ///
 /// ```
-/// use amdgpu_sim::gpu::{Scene, Shaders, WaveHang, Work};
+/// use amdgpu_sim::gpu::{Scene, Shaders, Unfinished, Work};
 /// use std::cell::Cell;
 ///
 /// /// Counts the thread groups of all dispatches.
@@ -18,7 +18,7 @@ use crate::gpu::state::State;
 /// struct Groups(Cell<u64>);
 ///
 /// impl Shaders for Groups {
-///     fn run(&self, work: &Work, _: &Scene<'_>) -> Result<(), WaveHang> {
+///     fn run(&self, work: &Work, _: &Scene<'_>) -> Result<(), Unfinished> {
 ///         if let Work::Dispatch(dispatch) = work {
 ///             let groups = dispatch.groups.iter().map(|&count| u64::from(count)).product::<u64>();
 ///             self.0.set(self.0.get() + groups);
@@ -32,22 +32,29 @@ pub trait Shaders {
     ///
     /// # Errors
     ///
-    /// [`WaveHang`] if a wave cannot continue; the reason is reported to the job. Page faults are reported to the job and are not
-    /// errors.
-    fn run(&self, work: &Work, scene: &Scene<'_>) -> Result<(), WaveHang>;
+    /// [`Unfinished::Hang`] if a wave cannot continue, whose reason is reported to the job; [`Unfinished::Cancelled`] if the job has
+    /// [ended](Job::is_cancelled) meanwhile. Page faults are reported to the job and are not errors.
+    fn run(&self, work: &Work, scene: &Scene<'_>) -> Result<(), Unfinished>;
 }
 
-/// The error of a wave that cannot continue, which hangs the ring.
+/// The reason why a draw or dispatch was not finished.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("a wave hangs")]
-pub struct WaveHang;
+#[non_exhaustive]
+pub enum Unfinished {
+    /// A wave cannot continue, which hangs the ring.
+    #[error("a wave hangs")]
+    Hang,
+    /// The job has ended.
+    #[error("the job has ended")]
+    Cancelled,
+}
 
 /// An executor that ignores all draws and dispatches.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct NoShaders;
 
 impl Shaders for NoShaders {
-    fn run(&self, _: &Work, _: &Scene<'_>) -> Result<(), WaveHang> {
+    fn run(&self, _: &Work, _: &Scene<'_>) -> Result<(), Unfinished> {
         Ok(())
     }
 }

@@ -18,7 +18,7 @@ use crate::gpu::{
     budget::Budget,
     interface::{
         index_buffer::IndexBuffer,
-        work::{Dispatch, Draw, Scene, Work},
+        work::{Dispatch, Draw, Scene, Unfinished, Work},
     },
     registers::PERSISTENT,
     step::Step,
@@ -177,7 +177,10 @@ impl Engine {
         tracing::trace!(place = %step.place(), ?work);
         let place = step.place();
         let scene = Scene { state: &self.state, memory: env.memory, place, job: env.job };
-        env.shaders.run(&work, &scene).map_err(|_| Stop::Wave { place })
+        env.shaders.run(&work, &scene).map_err(|unfinished| match unfinished {
+            Unfinished::Hang => Stop::Wave { place },
+            Unfinished::Cancelled => Stop::WavesCancelled { place },
+        })
     }
 
     /// Executes INDEX_TYPE, which sets the size of the indices of later draws.

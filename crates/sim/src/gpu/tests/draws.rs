@@ -5,14 +5,14 @@ use amdgpu_packets::pm4::Target as Pm4;
 
 use super::raw::*;
 use super::*;
-use crate::gpu::{Dispatch, Draw, IndexBuffer, Scene, Shaders, WaveHang, Work};
+use crate::gpu::{Dispatch, Draw, IndexBuffer, Scene, Shaders, Unfinished, Work};
 
 /// A visitor that records its calls, with a register of the moment: COMPUTE_USER_DATA_0.
 #[derive(Default)]
 struct Diary(RefCell<Vec<(Work, u32)>>);
 
 impl Shaders for Diary {
-    fn run(&self, work: &Work, scene: &Scene<'_>) -> Result<(), WaveHang> {
+    fn run(&self, work: &Work, scene: &Scene<'_>) -> Result<(), Unfinished> {
         let register = amdgpu_packets::pm4::Register::at_byte(0xb900).unwrap();
         self.0.borrow_mut().push((*work, scene.state.register(register)));
         Ok(())

@@ -18,6 +18,7 @@ use crate::kernel::{
         census::Census,
         handles::Handles,
         ids::{Ids, MOST_HANDLES},
+        jobs::Jobs,
         node::{Node, Primary},
     },
     mm::{
@@ -37,6 +38,10 @@ use crate::kernel::{
 
 /// The maximum time that the exit of a process waits for room on the hardware rings (`MAX_WAIT_SCHED_ENTITY_Q_EMPTY`).
 const MOST_WAIT_FOR_ROOM: Duration = Duration::from_secs(1);
+
+/// The maximum time that the closing of a file waits for the last fences of its user queues, all together. The kernel waits for each
+/// up to 100 ms; nothing here takes a processor for so long after the death of its process.
+const MOST_WAIT_FOR_QUEUES: Duration = Duration::from_millis(50);
 
 /// The maximum number of contexts of a file (`AMDGPU_VM_MAX_NUM_CTX`).
 const MOST_CONTEXTS: u32 = 4095;
@@ -73,7 +78,7 @@ pub(crate) struct File {
     /// The files of new lessees that have no descriptor yet, by the lessees' numbers.
     lessees: Mutex<Vec<(u32, Self)>>,
     /// `true` if the process was killed: later submissions are dropped.
-    killed: AtomicBool,
+    killed: Arc<AtomicBool>,
     /// The CPU mappings by address, with their length and the BO that they keep alive.
     pub(crate) mappings: Mutex<HashMap<usize, (usize, Arc<Bo>)>>,
 }
@@ -110,7 +115,7 @@ impl File {
             outbox: Arc::default(),
             submitting: Mutex::default(),
             lessees: Mutex::default(),
-            killed: AtomicBool::new(false),
+            killed: Arc::default(),
             mappings: Mutex::default(),
         }
     }
@@ -183,6 +188,11 @@ impl File {
         self.gpu.rings().iter().any(|ring| ring.has_queued(self.number))
     }
 
+    /// Returns the jobs of the file.
+    pub(crate) fn jobs(&self) -> Jobs {
+        Jobs::new(&self.gpu, self.number, &self.killed)
+    }
+
     /// Drops the jobs that are still queued after a second, and all later jobs.
     ///
     /// Source: Linux 6.12 `sched_entity.c`, `drm_sched_entity_flush` and `drm_sched_entity_kill`; `amdgpu_drv.c`,
@@ -238,8 +248,9 @@ impl Drop for File {
     fn drop(&mut self) {
         let gpu = Arc::clone(&self.gpu);
         let _awake = self.opener.take().and_then(|opener| gpu.awake(|| opener, WakeCause::Close));
+        let deadline = Instant::now() + MOST_WAIT_FOR_QUEUES;
         for queue in self.user_queues.get_mut().clear() {
-            queue.finish();
+            queue.finish_by(deadline);
         }
         if let Some(screen) = &self.gpu.screen {
             screen.remove_all(self.number, &self.outbox);

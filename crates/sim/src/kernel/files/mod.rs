@@ -6,6 +6,7 @@ pub(crate) mod file;
 pub(crate) mod file_id;
 pub(crate) mod handles;
 pub(crate) mod ids;
+pub(crate) mod jobs;
 mod master;
 pub(crate) mod names;
 pub(crate) mod node;

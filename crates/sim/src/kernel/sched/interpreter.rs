@@ -17,7 +17,7 @@ use zerocopy::IntoBytes;
 use crate::{
     Profile, SimOptions,
     chips::Register as Captured,
-    gpu::{self, Dispatch, Job, Memory, Scene, Shaders, State, WaveHang, Work},
+    gpu::{self, Dispatch, Job, Memory, Scene, Shaders, State, Unfinished, Work},
     kernel::sched::shader_watch::{ShaderNews, Watching},
 };
 
@@ -59,7 +59,7 @@ impl Interpreter {
             Outcome::Done(_) => "done".to_owned(),
             Outcome::Fault { fault, .. } => format!("done with a fault: {fault}"),
             Outcome::Hang(hang) => hang.to_string(),
-            Outcome::Stopped => "cancelled".to_owned(),
+            Outcome::Stopped => "ended with its job".to_owned(),
         };
         let _ = sink(&ShaderNews::End { how, report });
         outcome
@@ -162,7 +162,7 @@ impl<M: Memory + ?Sized, J: Job + ?Sized> amdgpu_waves::Memory for JobMemory<'_,
 }
 
 impl Shaders for Interpreter {
-    fn run(&self, work: &Work, scene: &Scene<'_>) -> Result<(), WaveHang> {
+    fn run(&self, work: &Work, scene: &Scene<'_>) -> Result<(), Unfinished> {
         let Work::Dispatch(grid) = work else { return Ok(()) };
         let Target::Pm4(target) = scene.place.target else { return Ok(()) };
         // Task shaders pass payloads to mesh shaders, which are not executed.
@@ -180,7 +180,8 @@ impl Shaders for Interpreter {
         };
         let limits = Limits { flaw: scene.job.flaw(), ..self.limits };
         match self.execute(&dispatch, scene, limits) {
-            Outcome::Done(_) | Outcome::Stopped => Ok(()),
+            Outcome::Done(_) => Ok(()),
+            Outcome::Stopped => Err(Unfinished::Cancelled),
             Outcome::Fault { fault, .. } => {
                 report(fault);
                 Ok(())
@@ -196,7 +197,7 @@ impl Shaders for Interpreter {
             }
             Outcome::Hang(hang) => {
                 scene.job.hung(&format!("{}: {hang}", scene.place));
-                Err(WaveHang)
+                Err(Unfinished::Hang)
             }
         }
     }

@@ -65,7 +65,12 @@ impl Halt {
 
     /// Returns `true` if waves hang instead of the engine itself.
     pub(crate) const fn is_of_waves(&self) -> bool {
-        matches!(self, Self::Engine(Stop::Wave { .. }))
+        matches!(self, Self::Engine(Stop::Wave { .. } | Stop::WavesCancelled { .. }))
+    }
+
+    /// Returns `true` if the job could have gone on, but has ended: it was cancelled, or its time is over.
+    pub(crate) const fn is_early(&self) -> bool {
+        matches!(self, Self::Engine(Stop::Cancelled { .. } | Stop::WavesCancelled { .. }))
     }
 }
 

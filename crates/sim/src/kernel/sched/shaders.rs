@@ -10,7 +10,7 @@ use std::{
 
 use parking_lot::RwLock;
 
-use crate::gpu::{NoShaders, Scene, Shaders, Tally, WaveHang, Work};
+use crate::gpu::{NoShaders, Scene, Shaders, Tally, Unfinished, Work};
 
 /// A slot for an executor of shaders, with counts of its work.
 pub(crate) struct ShaderSlot {
@@ -46,7 +46,7 @@ impl Default for ShaderSlot {
 }
 
 impl Shaders for ShaderSlot {
-    fn run(&self, work: &Work, scene: &Scene<'_>) -> Result<(), WaveHang> {
+    fn run(&self, work: &Work, scene: &Scene<'_>) -> Result<(), Unfinished> {
         let counter = match work {
             Work::Draw(_) | Work::Mesh(_) => &self.draws,
             Work::Dispatch(_) => &self.dispatches,

@@ -5,6 +5,7 @@ use std::{
     time::{Duration, Instant},
 };
 
+use nix::time::{ClockId, clock_gettime};
 use parking_lot::{Condvar, Mutex};
 
 use crate::kernel::client;
@@ -155,7 +156,17 @@ impl Until {
 
 /// Returns the time of CLOCK_MONOTONIC in nanoseconds.
 pub(crate) fn monotonic_now() -> u64 {
-    nix::time::clock_gettime(nix::time::ClockId::CLOCK_MONOTONIC).map_or(0, |now| {
+    now(ClockId::CLOCK_MONOTONIC)
+}
+
+/// Returns the time of CLOCK_MONOTONIC_COARSE in nanoseconds: some milliseconds late at most, and cheap enough to be read before each
+/// work-group of a dispatch.
+pub(crate) fn coarse_now() -> u64 {
+    now(ClockId::CLOCK_MONOTONIC_COARSE)
+}
+
+fn now(clock: ClockId) -> u64 {
+    clock_gettime(clock).map_or(0, |now| {
         let seconds = u64::try_from(now.tv_sec()).unwrap_or(0);
         seconds * 1_000_000_000 + u64::try_from(now.tv_nsec()).unwrap_or(0)
     })

@@ -217,6 +217,6 @@ impl gpu::Job for Batch<'_> {
     }
 
     fn is_cancelled(&self) -> bool {
-        self.queue.is_over()
+        self.queue.is_over() || self.queue.is_overdue(Instant::now())
     }
 }

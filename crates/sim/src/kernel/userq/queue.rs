@@ -75,9 +75,14 @@ impl UserQueue {
 
     /// Waits for the last fence for a short time, and stops the queue.
     pub(crate) fn finish(&self) {
+        self.finish_by(Instant::now() + GRACE);
+    }
+
+    /// Waits for the last fence until a time, and stops the queue.
+    pub(crate) fn finish_by(&self, deadline: Instant) {
         let slot = &self.shared.parts.slot;
         let is_done = || (slot.is_idle() || self.shared.is_hung()).then_some(());
-        self.shared.board.events.wait(Until::At(Instant::now() + GRACE), is_done);
+        self.shared.board.events.wait(Until::At(deadline), is_done);
         self.stop();
     }
 

@@ -3,6 +3,7 @@
 mod constant;
 mod contexts;
 mod death;
+mod endless;
 mod failure;
 mod recovery;
 mod resets;

@@ -4,11 +4,12 @@ use std::{
     io::{self, Write},
     ops::ControlFlow,
     sync::{Arc, Mutex},
+    time::Duration,
 };
 
 use amdgpu_hw::GfxLevel;
 use amdgpu_isa::{WaveSize, assemble};
-use amdgpu_sim::{ShaderWatch, SimDevice, SimOptions, TracedWaves, profile, shader_log};
+use amdgpu_sim::{LockupTimeout, ShaderWatch, SimDevice, SimOptions, TracedWaves, profile, shader_log};
 use amdgpu_uapi::Errno;
 use amdgpu_winsys::winsys::Ip;
 
@@ -17,6 +18,8 @@ use crate::support::{DATA, HANG, Rig, card};
 /// Offset of the program in the data.
 const PROGRAM: u64 = 0x4000;
 const RESULTS: u64 = 0x8000;
+/// The time that dispatches of hundreds of groups may take.
+const PATIENCE: Duration = Duration::from_secs(2);
 
 /// Stores each thread's number in the grid at s[0:1] + 4 * number.
 const STORE_NUMBERS: [&str; 4] =
@@ -198,7 +201,8 @@ fn lanes_load_from_any_page_and_those_without_one_get_nothing() {
 
 /// Runs a program on a device whose dispatches have some threads; returns the results and the complaints, or the error of the job.
 fn on_threads(threads: usize, program: (&[&str], u32), memory: u64) -> (Result<Vec<u32>, Errno>, Vec<String>) {
-    let options = SimOptions { strict: false, shader_threads: threads, ..SimOptions::hanging_for(HANG) };
+    // Long enough for the work in a build without optimisation, on a machine that does much else.
+    let options = SimOptions { strict: false, shader_threads: threads, ..SimOptions::hanging_for(PATIENCE) };
     let device = SimDevice::new(profile("navi21").unwrap(), options);
     let rig = Rig::new(&device);
     let ended = dispatch(&rig, Ip::Compute, WaveSize::Wave64, program, DATA + RESULTS);
@@ -289,7 +293,7 @@ fn a_dispatch_of_many_threads_ends_with_its_budget_or_its_device() {
             shader_threads: threads,
             shader_instructions: 200_000,
             strict: false,
-            ..SimOptions::hanging_for(HANG)
+            ..SimOptions::hanging_for(PATIENCE)
         };
         let device = SimDevice::new(profile("navi21").unwrap(), options);
         let rig = Rig::new(&device);
@@ -300,7 +304,8 @@ fn a_dispatch_of_many_threads_ends_with_its_budget_or_its_device() {
             "{said}"
         );
         // With a budget that lasts for minutes, the end of the device ends the waves.
-        let options = SimOptions { shader_instructions: u64::MAX, ..options };
+        let lockup_timeout = LockupTimeout::all(Duration::MAX);
+        let options = SimOptions { shader_instructions: u64::MAX, lockup_timeout, ..options };
         let device = SimDevice::new(profile("navi21").unwrap(), options);
         let rig = Rig::new(&device);
         std::thread::scope(|scope| {

@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex};
 
-use amdgpu_sim::gpu::{Dispatch, Scene, Shaders, Tally, WaveHang, Work};
+use amdgpu_sim::gpu::{Dispatch, Scene, Shaders, Tally, Unfinished, Work};
 use amdgpu_uapi::Errno;
 use amdgpu_winsys::{uapi::CtxStateFlags, vamgr::GpuVa, winsys::Ip};
 
@@ -43,7 +43,7 @@ fn registers_belong_to_the_context_that_set_them() {
 struct Groups(Mutex<Vec<Dispatch>>);
 
 impl Shaders for Groups {
-    fn run(&self, work: &Work, scene: &Scene<'_>) -> Result<(), WaveHang> {
+    fn run(&self, work: &Work, scene: &Scene<'_>) -> Result<(), Unfinished> {
         let Work::Dispatch(dispatch) = work else { return Ok(()) };
         let groups: u32 = dispatch.groups.iter().product();
         scene.memory.write(GpuVa::new(DATA.into()).unwrap(), &groups.to_le_bytes()).unwrap();

@@ -35,7 +35,7 @@ use crate::{
             resets::RingReset,
             shaders::ShaderSlot,
         },
-        sync::events::{Events, Until},
+        sync::events::{Events, Until, coarse_now},
     },
     lockup::LockupTimeout,
     testing::{
@@ -101,8 +101,8 @@ struct Shared {
     power: Arc<Power>,
     health: Arc<Health>,
     waiting: Mutex<VecDeque<Job>>,
-    /// The entity of the running job. Changed only with `waiting` locked.
-    running: Mutex<Option<Arc<Entity>>>,
+    /// The running job. Set only with `waiting` locked.
+    running: Mutex<Option<Current>>,
     /// The page tables of the last job, for a mutation that uses stale ones.
     stale: Mutex<Option<Space>>,
     /// The number of pending, waiting and running jobs.
@@ -110,10 +110,20 @@ struct Shared {
     stopping: AtomicBool,
     /// `true` if the running job should be cancelled.
     cancelled: AtomicBool,
+    /// `true` if the running job should end because its process has. Set and cleared only with `running` locked.
+    abandoned: AtomicBool,
     executor: Executor,
     lockup_timeout: Duration,
     ring_reset: RingReset,
     captures: Option<IbCaptures>,
+}
+
+/// The job that a ring runs.
+#[derive(Debug)]
+struct Current {
+    entity: Arc<Entity>,
+    /// The file that submitted it.
+    file: Option<u64>,
 }
 
 impl Ring {
@@ -135,6 +145,7 @@ impl Ring {
             load: AtomicUsize::new(0),
             stopping: AtomicBool::new(false),
             cancelled: AtomicBool::new(false),
+            abandoned: AtomicBool::new(false),
             executor,
             lockup_timeout: board.lockup_timeout.of(name.0),
             ring_reset: board.ring_reset,
@@ -191,12 +202,28 @@ impl Ring {
         self.shared.waiting.lock().iter_mut().filter(|job| job.is_queued_by(file)).for_each(|job| job.is_killed = true);
     }
 
+    /// Returns `true` if a job of a file waits or runs.
+    pub(crate) fn has_jobs(&self, file: u64) -> bool {
+        let waiting = self.shared.waiting.lock();
+        let runs = self.shared.running.lock().as_ref().is_some_and(|current| current.file == Some(file));
+        runs || waiting.iter().any(|job| job.fence.owner() == Some(file))
+    }
+
+    /// Kills all jobs of a file, also the one that runs and the one on the hardware ring behind it.
+    pub(crate) fn abandon(&self, file: u64) {
+        let mut waiting = self.shared.waiting.lock();
+        waiting.iter_mut().filter(|job| job.fence.owner() == Some(file)).for_each(|job| job.is_killed = true);
+        if self.shared.running.lock().as_ref().is_some_and(|current| current.file == Some(file)) {
+            self.shared.abandoned.store(true, Ordering::Release);
+        }
+    }
+
     /// Ends the killed jobs that have nothing left to wait for, even if the ring is busy. Returns `true` if there were any.
     pub(crate) fn end_killed(&self) -> bool {
         let over = {
             let mut waiting = self.shared.waiting.lock();
             let running = self.shared.running.lock();
-            let runs = |job: &Job| running.as_ref().is_some_and(|entity| Arc::ptr_eq(entity, &job.entity));
+            let runs = |job: &Job| running.as_ref().is_some_and(|current| Arc::ptr_eq(&current.entity, &job.entity));
             let found = due(&waiting).find(|(_, job)| job.is_killed && !runs(job)).map(|(index, _)| index);
             found.and_then(|index| waiting.remove(index))
         };
@@ -257,12 +284,20 @@ impl Shared {
             Turn::Start(place) => place,
         };
         let job = waiting.remove(ready)?;
-        *self.running.lock() = Some(Arc::clone(&job.entity));
+        let mut running = self.running.lock();
+        self.abandoned.store(false, Ordering::Release);
+        *running = Some(Current { entity: Arc::clone(&job.entity), file: job.fence.owner() });
         Some(Next::Run(Box::new(job)))
     }
 
+    /// Returns `true` if the running job should end before its time is over.
     fn is_cancelled(&self) -> bool {
-        self.cancelled.load(Ordering::Acquire) || self.stopping.load(Ordering::Acquire)
+        self.cancelled.load(Ordering::Acquire) || self.is_abandoned() || self.stopping.load(Ordering::Acquire)
+    }
+
+    /// Returns `true` if the process of the running job has ended, and the job should.
+    fn is_abandoned(&self) -> bool {
+        self.abandoned.load(Ordering::Acquire)
     }
 
     fn execute(&self, engine: &mut Processor, job: Job) {
@@ -272,7 +307,7 @@ impl Shared {
         }
         job.fence.start();
         let timed = (job.meter.start(), self.power.activity.start(self.name.0));
-        let running = Running { shared: self, faults: &job.faults, started: Instant::now() };
+        let running = Running::new(self, &job.faults);
         let mut state = std::mem::take(&mut *job.entity.gpu.lock());
         if let Some(shadow) = job.shadow {
             self.note_shadow(&job, shadow.begin(&mut state, &job.space));
@@ -286,6 +321,8 @@ impl Shared {
         *job.entity.gpu.lock() = state;
         let outcome = match (self.hooks.takes_hang(self.name), followed) {
             (Some(hang), _) => Err(self.time_out(&job, running.started, &"it was told to", hang)),
+            (None, Ok(())) if self.is_abandoned() => Ok(()),
+            _ if self.is_abandoned() => Err(Errno::ESRCH),
             _ if self.is_cancelled() => Err(Errno::ECANCELED),
             (None, Ok(())) => Ok(()),
             (None, Err(stop)) => Err(self.hang(&job, running.started, &stop)),
@@ -378,6 +415,10 @@ impl Shared {
             job.faults.record(fault);
         }
         let hang = if stop.is_of_waves() { Hang::Waves } else { Hang::FrontEnd };
+        if stop.is_early() {
+            let why = format!("{stop}: a job may run for {:?} (lockup_timeout)", self.lockup_timeout);
+            return self.time_out(job, started, &why, hang);
+        }
         self.time_out(job, started, stop, hang)
     }
 
@@ -392,6 +433,9 @@ impl Shared {
         self.complaints.say(format!("{} hangs: {why}{heading}{set}", self.executor));
         let deadline = started.checked_add(self.lockup_timeout).map_or(Until::Never, Until::At);
         self.events.wait(deadline, || self.is_cancelled().then_some(()));
+        if self.is_abandoned() {
+            return Errno::ESRCH;
+        }
         let Some(gpu) = self.gpu.upgrade() else { return Errno::ECANCELED };
         if hang == Hang::Waves && self.can_kill_waves() {
             if !gpu.recovered(&|| self.is_cancelled()) {
@@ -471,6 +515,15 @@ struct Running<'r> {
     shared: &'r Shared,
     faults: &'r FaultCell,
     started: Instant,
+    /// The time of the coarse clock at which the job has run for long enough.
+    deadline: u64,
+}
+
+impl<'r> Running<'r> {
+    fn new(shared: &'r Shared, faults: &'r FaultCell) -> Self {
+        let time = u64::try_from(shared.lockup_timeout.as_nanos()).unwrap_or(u64::MAX);
+        Self { shared, faults, started: Instant::now(), deadline: coarse_now().saturating_add(time) }
+    }
 }
 
 /// The time that a wait sleeps between two polls of memory.
@@ -494,7 +547,7 @@ impl gpu::Job for Running<'_> {
     }
 
     fn is_cancelled(&self) -> bool {
-        self.shared.is_cancelled()
+        self.shared.is_cancelled() || coarse_now() >= self.deadline
     }
 
     fn shared(&self) -> Option<&(dyn gpu::Job + Sync)> {
@@ -514,7 +567,7 @@ impl gpu::Job for Running<'_> {
 
 /// An executor of shaders that captures them.
 impl gpu::Shaders for Running<'_> {
-    fn run(&self, work: &gpu::Work, scene: &gpu::Scene<'_>) -> Result<(), gpu::WaveHang> {
+    fn run(&self, work: &gpu::Work, scene: &gpu::Scene<'_>) -> Result<(), gpu::Unfinished> {
         let Shared { captures, executor, complaints, .. } = self.shared;
         if let (Some(captures), gpu::Work::Dispatch(grid), Some(Target::Pm4(target))) =
             (captures, work, executor.target())
