@@ -13,13 +13,23 @@ use crate::{
 };
 
 /// A buffer descriptor (V#).
+///
+/// An access has an *index* if the instruction has IDXEN, or the descriptor ADD_TID_ENABLE; the index is the sum of both. The rules
+/// of addresses and bounds depend on whether there is an index, not on its value:
+///
+/// - Elements are swizzled if the descriptor enables it *and* there is an index. Without an index the buffer offset is the offset,
+///   whatever the bits of stride and swizzle are. RADV relies on it: the address of a table of constants is the result of
+///   `s_getpc_b64`, whose sign fills the upper half of dword 1 (stride 0x3fff, all swizzle bits), and its loads have neither IDXEN
+///   nor ADD_TID_ENABLE. ACO knows from chips of GFX11 that a swizzled access without IDXEN is not swizzled, and sets IDXEN where an
+///   index of 0 would do otherwise.
+/// - Bounds are those of [`Ends`]: see [`Buffer::reach`].
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Buffer {
     level: GfxLevel,
     pub(crate) base: u64,
     stride: u64,
     records: u64,
-    /// The size of a swizzle element in bytes; 0 without swizzling.
+    /// The size of a swizzle element in bytes; 0 if the descriptor does not enable swizzling.
     element: u64,
     index_stride: u64,
     pub(crate) adds_lane: bool,
@@ -57,6 +67,15 @@ impl Buffer {
         } else {
             4
         };
+        let adds_lane = word3 >> 23 & 1 != 0;
+        let stride = u64::from(words[1] >> 16 & 0x3fff);
+        let stride = match level {
+            // With ADD_TID_ENABLE the field of the data format has bits 17:14 of the stride.
+            GfxLevel::Gfx8 | GfxLevel::Gfx9 if adds_lane => stride | u64::from(word3 >> 15 & 15) << 14,
+            // STRIDE_SCALE.
+            GfxLevel::Gfx12 => stride * [1, 4, 8, 32][(word3 >> 18 & 3) as usize],
+            _ => stride,
+        };
         let format = if level >= GfxLevel::Gfx11 {
             Format::unified(level, word3 >> 12 & 0x3f)
         } else if level >= GfxLevel::Gfx10 {
@@ -67,11 +86,11 @@ impl Buffer {
         Self {
             level,
             base: u64::from(words[0]) | u64::from(words[1] & 0xffff) << 32,
-            stride: u64::from(words[1] >> 16 & 0x3fff),
+            stride,
             records: words[2].into(),
             element,
             index_stride: 8 << (word3 >> 21 & 3),
-            adds_lane: word3 >> 23 & 1 != 0,
+            adds_lane,
             format,
             selects: [0, 3, 6, 9].map(|shift| (word3 >> shift & 7) as u8),
             bounds: (word3 >> 28 & 3) as u8,
@@ -88,43 +107,59 @@ impl Buffer {
         self.stride == 4
     }
 
-    /// Returns the parameters of an instruction's accesses that are the same for all lanes.
+    /// Returns the parameters of an instruction's accesses that are the same for all lanes. `has_index` is IDXEN.
+    ///
+    /// A *structured* access has an index, and the descriptor has a stride. What is compared with the number of records:
+    ///
+    /// | generation | by the index | by bytes |
+    /// |---|---|---|
+    /// | GFX6, GFX7 | structured accesses | others: the offset, without the scalar offset |
+    /// | GFX8 | if the descriptor has a stride and enables swizzling | others |
+    /// | GFX9 | structured accesses | others |
+    /// | GFX10 on | OOB_SELECT 0 (with the offset within the stride) and 1 | OOB_SELECT 3 |
+    /// | GFX11 on | also OOB_SELECT 3, as 0, if elements are swizzled and there is a stride | |
+    ///
+    /// OOB_SELECT 2 is out of range only without records. Bytes are those of the buffer offset, which is the swizzled one if elements
+    /// are swizzled, plus the scalar offset. GFX10 ignores the size of the access.
+    ///
+    /// Sources: AMD's instruction set documents of GCN3 ("Range checking"), RDNA2 and RDNA3 (OOB_SELECT); on ADD_TID_ENABLE
+    /// the rings of geometry shaders, which drivers give as many records as a wave has lanes, and a stride, on GFX6 to GFX9.
     pub(crate) fn reach(&self, has_index: bool, scalar: u32, bytes: u32) -> Reach {
         let (records, stride, bytes, scalar) = (self.records, self.stride, u64::from(bytes), u64::from(scalar));
-        let all = Ends { index: u64::MAX, offset: u64::MAX, linear: u64::MAX };
+        let all = Ends { index: u64::MAX, offset: u64::MAX, within: u64::MAX };
         // The number of positions with `taken` more bytes within the size.
         let before = |size: u64, taken: u64| (size + 1).saturating_sub(taken);
         let indexed = Ends { index: records, ..all };
+        let has_index = has_index || self.adds_lane;
+        let element = if has_index { self.element } else { 0 };
         let structured = stride != 0 && has_index;
         let any = Ends { index: if records != 0 { u64::MAX } else { 0 }, ..all };
-        let raw = Ends { linear: before(records, scalar + bytes), ..all };
+        let raw = Ends { within: before(records, scalar + bytes), ..all };
         let ends = match self.level {
-            // The scalar offset is not part of the comparison.
             GfxLevel::Gfx6 | GfxLevel::Gfx7 if structured => indexed,
             GfxLevel::Gfx6 | GfxLevel::Gfx7 => Ends { offset: before(records, bytes), ..all },
             GfxLevel::Gfx8 if stride != 0 && self.element != 0 => indexed,
             GfxLevel::Gfx8 => raw,
             GfxLevel::Gfx9 if structured => indexed,
             GfxLevel::Gfx9 => raw,
-            // The size of the access is ignored on GFX10.
             GfxLevel::Gfx10 | GfxLevel::Gfx10_3 => match self.bounds {
                 0 if stride != 0 => Ends { offset: stride, ..indexed },
                 0 | 1 => indexed,
                 2 => any,
-                _ => Ends { linear: before(records, scalar + 1), ..all },
+                _ => Ends { within: before(records, scalar + 1), ..all },
             },
             _ => match self.bounds {
                 0 if stride != 0 => Ends { offset: before(stride, bytes), ..indexed },
                 0 | 1 => indexed,
                 2 => any,
-                _ if self.element != 0 && stride != 0 => Ends { offset: before(stride, bytes), ..indexed },
+                _ if element != 0 && stride != 0 => Ends { offset: before(stride, bytes), ..indexed },
                 _ => raw,
             },
         };
         Reach {
             start: self.base.wrapping_add(scalar),
             stride,
-            element: self.element,
+            element,
             index_stride: self.index_stride,
             adds_lane: self.adds_lane,
             ends,
@@ -138,12 +173,12 @@ impl Buffer {
     }
 }
 
-/// The first index, offset and sum of both that are out of range.
+/// The first index, offset and buffer offset (of both) that are out of range.
 #[derive(Clone, Copy, Debug)]
 struct Ends {
     index: u64,
     offset: u64,
-    linear: u64,
+    within: u64,
 }
 
 /// A buffer as accessed by the lanes of one instruction.
@@ -152,6 +187,7 @@ pub(crate) struct Reach {
     /// The base address plus the scalar offset.
     start: u64,
     stride: u64,
+    /// The size of a swizzle element in bytes; 0 if elements are not swizzled.
     element: u64,
     index_stride: u64,
     adds_lane: bool,
@@ -164,11 +200,10 @@ impl Reach {
     pub(crate) fn address(&self, index: u32, lane: u32, offset: u32) -> Option<u64> {
         let index = u64::from(index) + if self.adds_lane { u64::from(lane) } else { 0 };
         let offset = u64::from(offset);
-        let linear = index * self.stride + offset;
-        if index >= self.ends.index || offset >= self.ends.offset || linear >= self.ends.linear {
+        let within = if self.element == 0 { index * self.stride + offset } else { self.swizzled(index, offset) };
+        if index >= self.ends.index || offset >= self.ends.offset || within >= self.ends.within {
             return None;
         }
-        let within = if self.element == 0 { linear } else { self.swizzled(index, offset) };
         Some(self.start.wrapping_add(within))
     }
 
@@ -204,7 +239,7 @@ impl Reach {
                 let linear = index * reach.stride + offset;
                 // Without a branch for each lane.
                 let [first, second] = [index < reach.ends.index, offset < reach.ends.offset].map(u32::from);
-                in_range[lane] = first & second & u32::from(linear < reach.ends.linear);
+                in_range[lane] = first & second & u32::from(linear < reach.ends.within);
                 addresses[lane] = reach.start.wrapping_add(linear) & ADDRESS_MASK;
             }
         });
@@ -214,7 +249,7 @@ impl Reach {
 
     /// Does the work of [`Self::linear`] where every lane has index 0, which needs no multiplication and compares 32 bits.
     fn linear_by_offset(&self, unit: Unit, (offset, added): (&Lanes, u32), addresses: &mut WideLanes) -> u64 {
-        let end = if self.ends.index == 0 { 0 } else { self.ends.offset.min(self.ends.linear) };
+        let end = if self.ends.index == 0 { 0 } else { self.ends.offset.min(self.ends.within) };
         // The last offset in range; all 32 bits of an offset are in range behind it.
         let Some(last) = end.checked_sub(1) else { return 0 };
         let last = u32::try_from(last).unwrap_or(u32::MAX);
@@ -257,12 +292,16 @@ mod tests {
         ) {
             // Small buffers and places have both lanes that are in range and lanes that are not.
             let limit = |value: u32| if small { value % 512 } else { value };
-            let words = [words[0], if small { words[1] & 0x3f_ffff } else { words[1] & 0x3fff_ffff }, limit(words[2]), words[3]];
+            let words = [words[0], if small { words[1] & 0xc03f_ffff } else { words[1] }, limit(words[2]), words[3]];
             let spread = |values: [u32; 32]| std::array::from_fn(|lane| limit(values[lane % 32]));
             let (index, offset): (Lanes, Lanes) = (spread(index), spread(offset));
             let index = if has_index { index } else { [0; LANES] };
-            let reach = Buffer::new(level, words).reach(has_index, scalar, 4);
-            prop_assert!(reach.is_linear());
+            let buffer = Buffer::new(level, words);
+            let reach = buffer.reach(has_index, scalar, 4);
+            if !reach.is_linear() {
+                prop_assert!(buffer.element != 0 && (has_index || buffer.adds_lane));
+                return Ok(());
+            }
             for unit in [Unit::Baseline, Unit::detect()] {
                 let mut addresses = [0; LANES];
                 let indices = has_index.then_some(&index);
@@ -373,5 +412,95 @@ mod tests {
         let buffer = Buffer::new(GfxLevel::Gfx8, [0x1000, 1 << 31, u32::MAX, 0x00e8_7000]);
         assert_eq!(buffer.address(place(None, 0, 0)), Some(0x1000 + 4 * 5));
         assert_eq!(buffer.address(place(None, 9, 256)), Some(0x1000 + 256 + 2 * 256 + 4 * 5 + 1));
+    }
+
+    /// The descriptor that RADV makes of the address of a table of constants: the sign of a high address fills stride and swizzle.
+    fn table(level: GfxLevel, bytes: u32) -> Buffer {
+        let word3 = if level >= GfxLevel::Gfx10 { 3 << 28 } else { 7 << 12 | 4 << 15 };
+        Buffer::new(level, [0x1000, 0xffff_8000, bytes, word3])
+    }
+
+    const BASE: u64 = 0x8000_0000_1000;
+
+    #[test]
+    fn elements_are_not_swizzled_without_an_index() {
+        for level in GfxLevel::ALL {
+            for offset in (0..512).step_by(4) {
+                let found = table(level, 512).address(place(None, offset, 0));
+                assert_eq!(found, Some(BASE + u64::from(offset)), "{level}");
+            }
+            assert!(table(level, 512).reach(false, 0, 4).is_linear(), "{level}");
+        }
+    }
+
+    #[test]
+    fn an_index_of_zero_swizzles_elements() {
+        for level in GfxLevel::ALL {
+            // Elements of 2 bytes up to GFX8, of 4 up to GFX10.3, of 16 later; an index stride of 8.
+            let element = if level <= GfxLevel::Gfx8 {
+                2
+            } else if level <= GfxLevel::Gfx10_3 {
+                4
+            } else {
+                16
+            };
+            let found = table(level, u32::MAX).address(place(Some(0), 64, 0));
+            assert_eq!(found, Some(BASE + 64 / element * element * 8), "{level}");
+        }
+    }
+
+    #[test]
+    fn the_lane_is_an_index() {
+        for level in GfxLevel::ALL {
+            let swizzles = if level >= GfxLevel::Gfx11 { 1 << 30 } else { 1 << 31 };
+            // Elements of 4 bytes; OOB_SELECT 1.
+            let element = if level <= GfxLevel::Gfx8 { 1 << 19 } else { 0 };
+            let bounds = if level >= GfxLevel::Gfx10 { 1 << 28 } else { 0 };
+            let words = [0x1000, 16 << 16 | swizzles, 64, 1 << 23 | element | bounds];
+            let at = |lane| Buffer::new(level, words).address(Place { lane, ..place(None, 4, 0) });
+            // The second element of a row of eight.
+            assert_eq!(at(5), Some(0x1000 + 4 * 8 + 4 * 5), "{level}");
+            assert!(at(63).is_some() && at(64).is_none(), "{level}");
+        }
+    }
+
+    #[test]
+    fn accesses_without_an_index_end_with_the_bytes_except_on_gfx8() {
+        for level in GfxLevel::ALL {
+            let reads = |offset| table(level, 512).address(place(None, offset, 0)).is_some();
+            assert!(reads(508), "{level}");
+            // The swizzle bit alone makes GFX8 compare the index, of which there is none.
+            assert_eq!(reads(512), level == GfxLevel::Gfx8, "{level}");
+            // A stride does not end a table that is larger.
+            assert!(table(level, 0x8000).address(place(None, 0x7ffc, 0)).is_some(), "{level}");
+        }
+    }
+
+    #[test]
+    fn raw_bounds_of_gfx10_are_those_of_the_swizzled_offset() {
+        for level in [GfxLevel::Gfx10, GfxLevel::Gfx10_3] {
+            // Offset 4 of the index 0 lies behind the first elements of eight indices.
+            let reads = |end, offset| records(level, end, true, 3).address(place(Some(0), offset, 0)).is_some();
+            assert!(reads(1, 0) && reads(33, 4) && !reads(32, 4), "{level}");
+        }
+    }
+
+    #[test]
+    fn the_stride_has_four_more_bits_with_add_tid_on_gfx8_and_gfx9() {
+        for level in GfxLevel::ALL {
+            let words = [0, 1 << 16, u32::MAX, 1 << 15 | 1 << 23 | if level >= GfxLevel::Gfx10 { 1 << 28 } else { 0 }];
+            let stride = Buffer::new(level, words).address(Place { lane: 1, ..place(None, 0, 0) });
+            let has_more = matches!(level, GfxLevel::Gfx8 | GfxLevel::Gfx9);
+            assert_eq!(stride, Some(if has_more { 0x4001 } else { 1 }), "{level}");
+        }
+    }
+
+    #[test]
+    fn the_stride_is_scaled_on_gfx12() {
+        for (code, scale) in [(0, 1), (1, 4), (2, 8), (3, 32)] {
+            let at = |level| Buffer::new(level, [0, 6 << 16, 8, code << 18 | 1 << 28]).address(place(Some(1), 0, 0));
+            assert_eq!(at(GfxLevel::Gfx12), Some(6 * scale));
+            assert_eq!(at(GfxLevel::Gfx11_5), Some(6));
+        }
     }
 }
