@@ -95,7 +95,9 @@ impl Dispatch {
 
     /// Returns the scratch size of a wave in bytes.
     pub(crate) fn scratch_bytes(&self) -> u64 {
-        if self.level >= GfxLevel::Gfx11 {
+        if self.level >= GfxLevel::Gfx12 {
+            u64::from(self.scratch_ring >> 12 & 0x3_ffff) * 256
+        } else if self.level >= GfxLevel::Gfx11 {
             u64::from(self.scratch_ring >> 12 & 0x7fff) * 256
         } else {
             u64::from(self.scratch_ring >> 12 & 0x1fff) * 1024

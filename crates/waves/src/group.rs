@@ -236,6 +236,9 @@ fn start(
 }
 
 /// Sets the initial scalar registers: user data, work-group ID, wave index, scratch offset.
+///
+/// On GFX12 the work-group ID and the wave's number in its group are in trap registers. TG_SIZE still follows the user data if
+/// it is enabled: ACO reads `gl_SubgroupID` from TTMP8, but `gl_NumSubgroups` from TG_SIZE on all generations.
 fn scalars(
     dispatch: &Dispatch,
     registers: &mut Registers,
@@ -246,12 +249,12 @@ fn scalars(
     let second = dispatch.resources[1];
     let users = (second >> 1 & 31).min(16) as usize;
     registers.scalars[..users].copy_from_slice(&dispatch.user_data[..users]);
-    if dispatch.level >= GfxLevel::Gfx12 {
+    let in_trap_registers = dispatch.level >= GfxLevel::Gfx12;
+    if in_trap_registers {
         // TTMP9, TTMP7 and TTMP8.
         registers.scalars[117] = id[0];
         registers.scalars[115] = id[1] & 0xffff | id[2] << 16;
         registers.scalars[116] = number << 25;
-        return;
     }
     let mut next = users;
     let mut push = |value| {
@@ -259,7 +262,7 @@ fn scalars(
         next += 1;
     };
     for (axis, id) in id.into_iter().enumerate() {
-        if second >> (7 + axis) & 1 != 0 {
+        if second >> (7 + axis) & 1 != 0 && !in_trap_registers {
             push(id);
         }
     }

@@ -9,7 +9,9 @@ const MODE: u8 = 1;
 const STATUS: u8 = 2;
 const FLAT_SCRATCH_LOW: u8 = 20;
 const FLAT_SCRATCH_HIGH: u8 = 21;
+/// SHADER_CYCLES_LO on GFX12.
 const SHADER_CYCLES: u8 = 29;
+const SHADER_CYCLES_HIGH: u8 = 30;
 
 impl Wave {
     /// Reads or writes bits of a hardware register.
@@ -29,12 +31,16 @@ impl Wave {
     }
 
     fn hardware_value(&self, id: u8) -> u32 {
-        let newer = self.registers.level >= GfxLevel::Gfx10;
+        let level = self.registers.level;
+        let newer = level >= GfxLevel::Gfx10;
         match id {
             MODE => self.registers.mode.0,
             STATUS => u32::from(self.registers.scc),
             FLAT_SCRATCH_LOW if newer => self.scratch.base as u32,
             FLAT_SCRATCH_HIGH if newer => (self.scratch.base >> 32) as u32,
+            // 64 bits on GFX12, 20 before.
+            SHADER_CYCLES if level >= GfxLevel::Gfx12 => self.counters.instructions as u32,
+            SHADER_CYCLES_HIGH if level >= GfxLevel::Gfx12 => (self.counters.instructions >> 32) as u32,
             SHADER_CYCLES => self.counters.instructions as u32 & 0xf_ffff,
             _ => 0,
         }

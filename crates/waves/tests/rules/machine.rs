@@ -117,7 +117,7 @@ pub(crate) fn execute(
     let mut dispatch = dispatch(place);
     change(&mut dispatch);
     let ram = Ram { program, data: Mutex::new(bytes) };
-    let outcome = run(&dispatch, &ram, Limits { instructions: 200_000, ..Limits::default() });
+    let outcome = run(&dispatch, &ram, Limits { instructions: 2_000_000, ..Limits::default() });
     let data = ram.data.into_inner().unwrap();
     (outcome, data.as_chunks().0.iter().map(|bytes| u32::from_le_bytes(*bytes)).collect())
 }

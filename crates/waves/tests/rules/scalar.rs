@@ -110,6 +110,21 @@ fn times_rise() {
 }
 
 #[test]
+fn the_cycles_of_a_wave_have_20_bits_from_gfx10_3_on_and_64_on_gfx12() {
+    // A loop of more than 2^20 instructions.
+    for place in between(GfxLevel::Gfx10_3, GfxLevel::Gfx12).filter(|(_, wave)| *wave == WaveSize::Wave64) {
+        let sub = if place.0 >= GfxLevel::Gfx12 { "s_sub_co_u32" } else { "s_sub_u32" };
+        let code = format!(
+            "s_mov_b32 s20, 0x60000\n{sub} s20, s20, 1\ns_cmp_lg_u32 s20, 0\ns_cbranch_scc1 65533
+            s_getreg_b32 s21, hwreg(29, 0, 32)\ns_getreg_b32 s22, hwreg(30, 0, 32)"
+        );
+        let found = results(place, &code, &["s21", "s22"], &[]);
+        let cycles = 3 * 0x6_0000 + 2;
+        assert_eq!(found, if place.0 == GfxLevel::Gfx12 { [cycles, 0] } else { [cycles & 0xf_ffff, 0] }, "{place:?}");
+    }
+}
+
+#[test]
 fn m0_indexes_scalar_moves() {
     for place in places() {
         let code = "s_mov_b32 s8, 30\ns_mov_b32 s9, 31\ns_mov_b32 s11, 0\ns_mov_b32 m0, 1\ns_movrels_b32 s20, s8

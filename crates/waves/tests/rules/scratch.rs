@@ -1,6 +1,7 @@
 //! Scratch memory: the place of each wave and lane.
 
 use amdgpu_hw::GfxLevel;
+use amdgpu_isa::WaveSize;
 use amdgpu_waves::{Outcome, Reason};
 
 use crate::machine::{DATA, buffer, execute, places};
@@ -51,6 +52,26 @@ fn scratch_memory_of_gfx11_is_that_of_the_wave_and_the_lane() {
             let dword = number * LANE_BYTES * lanes / 4 + 2 * lanes + lane;
             assert_eq!(data[dword as usize], thread, "{place:?}");
         }
+    }
+}
+
+#[test]
+fn the_size_of_scratch_memory_has_three_more_bits_on_gfx12() {
+    for wave in [WaveSize::Wave32, WaveSize::Wave64] {
+        // Above what 15 bits hold; the place is that of the last dword of a lane.
+        let units = 0x8001_u32;
+        let last = units * 256 / wave.lanes() - 4;
+        let code = format!("v_mov_b32_e32 v2, 0x{last:x}\nscratch_store_b32 v2, v0, off");
+        let ends = |level| {
+            let (outcome, _) = execute((level, wave), &code, &[], |dispatch| {
+                dispatch.resources[1] |= 1;
+                dispatch.scratch_ring = 1 | units << 12;
+                // The last rows of the scratch memory lie in the data.
+                dispatch.scratch_base = (DATA + 1024).wrapping_sub(u64::from(units) * 256);
+            });
+            matches!(outcome, Outcome::Done(_))
+        };
+        assert!(ends(GfxLevel::Gfx12) && !ends(GfxLevel::Gfx11), "{wave:?}");
     }
 }
 

@@ -14,7 +14,7 @@ fn store_by_thread(level: GfxLevel, register: &str) -> String {
 
 #[test]
 fn the_size_of_the_group_has_waves_number_and_first_bit() {
-    for place in places().into_iter().filter(|(level, _)| *level < GfxLevel::Gfx12) {
+    for place in places() {
         let (level, wave) = place;
         // The second of three waves, which the third does not fill.
         let lanes = wave.lanes();
@@ -39,6 +39,67 @@ fn the_number_of_a_wave_is_in_ttmp8_on_gfx12() {
             dispatch.threads = [2 * wave.lanes(), 1, 1];
         });
         assert_eq!([data[0] >> 25, data[wave.lanes() as usize] >> 25], [0, 1], "{wave:?}");
+    }
+}
+
+#[test]
+fn work_group_ids_have_no_scalar_registers_on_gfx12() {
+    for wave in [WaveSize::Wave32, WaveSize::Wave64] {
+        // All IDs and TG_SIZE are enabled; the group has one wave, whose number is 0.
+        let code = "s_and_b32 s8, s4, 63\ns_lshr_b32 s9, ttmp7, 16\ns_and_b32 s10, ttmp7, 0xffff";
+        let found = results_of((GfxLevel::Gfx12, wave), code, &["s8", "ttmp9", "s10", "s9"], &[], |dispatch| {
+            dispatch.resources[1] |= 15 << 7;
+            dispatch.start = [3, 4, 5];
+            dispatch.end = [4, 5, 6];
+        });
+        assert_eq!(found, [1, 3, 4, 5], "{wave:?}");
+    }
+}
+
+/// Returns code that adds up the thread numbers of each wave, and then the waves' sums through LDS, as compilers do it: the sum of a
+/// wave is stored at its number, which `number` leaves in `s20`; `s4` is TG_SIZE.
+fn reduction((level, wave): Where, number: &str) -> String {
+    let (load, store) =
+        if level >= GfxLevel::Gfx11 { ("ds_load_b32", "ds_store_b32") } else { ("ds_read_b32", "ds_write_b32") };
+    let add = if level >= GfxLevel::Gfx12 { "s_add_co_u32" } else { "s_add_u32" };
+    let lanes = (0..wave.lanes()).map(|lane| format!("v_readlane_b32 s23, v0, {lane}\n{add} s21, s21, s23"));
+    let lanes = lanes.collect::<Vec<_>>().join("\n");
+    // The loop jumps back over nine dwords.
+    format!(
+        "s_mov_b32 m0, -1\ns_and_b32 s22, s4, 63\n{number}\ns_mov_b32 s21, 0\n{lanes}
+        s_lshl_b32 s20, s20, 2\nv_mov_b32_e32 v4, s20\nv_mov_b32_e32 v5, s21\n{store} v4, v5\n{}
+        s_mov_b32 s21, 0\ns_mov_b32 s20, 0
+        v_lshlrev_b32_e64 v4, 2, s20\n{load} v6, v4\nv_readfirstlane_b32 s23, v6\n{add} s21, s21, s23
+        {add} s20, s20, 1\ns_cmp_lt_u32 s20, s22\ns_cbranch_scc1 {}\n{}",
+        barrier(level),
+        0x1_0000 - 9,
+        store_by_thread(level, "s21")
+    )
+}
+
+#[test]
+fn a_group_adds_up_its_waves_by_their_number_and_count() {
+    for place in places() {
+        let (level, wave) = place;
+        let numbers: &[&str] = match level {
+            GfxLevel::Gfx12 => &["s_bfe_u32 s20, ttmp8, 0x50019"],
+            GfxLevel::Gfx10_3 | GfxLevel::Gfx11 | GfxLevel::Gfx11_5 => {
+                &["s_bfe_u32 s20, s4, 0x50014", "s_bfe_u32 s20, s4, 0x60006"]
+            }
+            _ => &["s_bfe_u32 s20, s4, 0x60006"],
+        };
+        for number in numbers {
+            for waves in [1, 2, 4] {
+                let threads = waves * wave.lanes();
+                let (outcome, data) = execute(place, &reduction(place, number), &[], |dispatch| {
+                    dispatch.threads = [threads, 1, 1];
+                    dispatch.resources[1] |= 1 << 10 | 1 << 15;
+                });
+                assert!(matches!(outcome, Outcome::Done(_)), "{place:?}: {outcome:?}");
+                let sum = threads * (threads - 1) / 2;
+                assert_eq!(data[..threads as usize], vec![sum; threads as usize], "{place:?} {number} {waves} waves");
+            }
+        }
     }
 }
 
