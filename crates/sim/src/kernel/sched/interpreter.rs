@@ -203,6 +203,11 @@ impl Shaders for Interpreter {
     }
 }
 
+/// Returns the number of threads of a whole work-group: NUM_THREAD_FULL, above which GFX12 has INTERLEAVE_BITS.
+fn whole_threads(level: GfxLevel, size: u32) -> u32 {
+    size & if level >= GfxLevel::Gfx12 { 0x1fff } else { 0xffff }
+}
+
 /// Returns the dispatch for the values of registers.
 fn dispatch(level: GfxLevel, grid: &Dispatch, state: &State, chip: Option<&Chip>) -> amdgpu_waves::Dispatch {
     let at = |register: NamedRegister, index: u32| {
@@ -211,7 +216,7 @@ fn dispatch(level: GfxLevel, grid: &Dispatch, state: &State, chip: Option<&Chip>
     };
     let is_set = |bit: u32| grid.initiator & bit != 0;
     let sizes = [0, 1, 2].map(|axis| at(COMPUTE_NUM_THREAD_X, axis));
-    let threads = sizes.map(|size| size & 0xffff);
+    let threads = sizes.map(|size| whole_threads(level, size));
     let mut partial = if is_set(initiator::PARTIAL_TG_EN) { sizes.map(|size| size >> 16) } else { [0; 3] };
     let mut end = grid.groups;
     if is_set(initiator::USE_THREAD_DIMENSIONS) {
@@ -238,5 +243,16 @@ fn dispatch(level: GfxLevel, grid: &Dispatch, state: &State, chip: Option<&Chip>
         scratch_base: (u64::from(high & 0xff) << 32 | u64::from(low)) << 8,
         chip: chip.copied(),
         border_colors: border_colors(level, state),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_interleaving_of_threads_on_gfx12_is_not_part_of_their_number() {
+        assert_eq!(whole_threads(GfxLevel::Gfx12, 5 << 16 | 1 << 13 | 64), 64);
+        assert_eq!(whole_threads(GfxLevel::Gfx11_5, 5 << 16 | 1 << 13 | 64), 0x2040);
     }
 }
