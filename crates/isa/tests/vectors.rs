@@ -28,7 +28,7 @@ fn vector(line: &str) -> Vector {
 }
 
 /// The generations that have a file.
-const GENERATIONS: [&str; 8] = ["gfx6", "gfx7", "gfx8", "gfx9", "gfx10", "gfx10_3", "gfx11", "gfx12"];
+const GENERATIONS: [&str; 9] = ["gfx6", "gfx7", "gfx8", "gfx9", "gfx10", "gfx10_3", "gfx11", "gfx11_5", "gfx12"];
 
 /// Compares every vector of every generation; at least 99.5 % of each generation's must agree.
 fn compare(what: &str, mut misfit: impl FnMut(GfxLevel, &Vector) -> Option<String>) {

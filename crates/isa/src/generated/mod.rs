@@ -5,6 +5,7 @@
 pub(crate) mod gfx10;
 pub(crate) mod gfx10_3;
 pub(crate) mod gfx11;
+pub(crate) mod gfx11_5;
 pub(crate) mod gfx12;
 pub(crate) mod gfx6;
 pub(crate) mod gfx7;

@@ -8,7 +8,7 @@ use std::{
 };
 
 /// The generations, oldest first: file name, variant of `GfxLevel`.
-const GENERATIONS: [(&str, &str); 8] = [
+const GENERATIONS: [(&str, &str); 9] = [
     ("gfx6", "Gfx6"),
     ("gfx7", "Gfx7"),
     ("gfx8", "Gfx8"),
@@ -16,6 +16,7 @@ const GENERATIONS: [(&str, &str); 8] = [
     ("gfx10", "Gfx10"),
     ("gfx10_3", "Gfx10_3"),
     ("gfx11", "Gfx11"),
+    ("gfx11_5", "Gfx11_5"),
     ("gfx12", "Gfx12"),
 ];
 

@@ -250,8 +250,8 @@ scalars! {
     "s_add_f32" => |i| single(i, |[a, b, _]| sum(a.into(), b.into(), i.mode));
     "s_sub_f32" => |i| single(i, |[a, b, _]| sum(a.into(), -f64::from(b), i.mode));
     "s_mul_f32" => |i| single(i, |[a, b, _]| product(a, b, i.mode));
-    "s_min_num_f32" => |i| single(i, |[a, b, _]| minimum(a, b));
-    "s_max_num_f32" => |i| single(i, |[a, b, _]| maximum(a, b));
+    "s_min_f32" | "s_min_num_f32" => |i| single(i, |[a, b, _]| minimum(a, b));
+    "s_max_f32" | "s_max_num_f32" => |i| single(i, |[a, b, _]| maximum(a, b));
     "s_minimum_f32" => |i| single(i, |[a, b, _]| minimum_nan(a, b));
     "s_maximum_f32" => |i| single(i, |[a, b, _]| maximum_nan(a, b));
     "s_fmac_f32" | "s_fmaak_f32" | "s_fmamk_f32" => |i| single(i, |[a, b, c]| sum(f64::from(a) * f64::from(b), c.into(), i.mode));
@@ -278,8 +278,8 @@ scalars! {
     "s_floor_f16" => |i| half(i, |[a, ..]| a.floor());
     "s_trunc_f16" => |i| half(i, |[a, ..]| a.trunc());
     "s_rndne_f16" => |i| half(i, |[a, ..]| a.round_ties_even());
-    "s_min_num_f16" => |i| chosen_half(i, super::float::half::minimum);
-    "s_max_num_f16" => |i| chosen_half(i, super::float::half::maximum);
+    "s_min_f16" | "s_min_num_f16" => |i| chosen_half(i, super::float::half::minimum);
+    "s_max_f16" | "s_max_num_f16" => |i| chosen_half(i, super::float::half::maximum);
     "s_minimum_f16" => |i| chosen_half(i, super::float::half::minimum_nan);
     "s_maximum_f16" => |i| chosen_half(i, super::float::half::maximum_nan);
 }

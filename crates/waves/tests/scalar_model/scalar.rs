@@ -295,8 +295,10 @@ fn floats_of<T: Float + 'static>(scalars: &mut Scalars, size: &str, of: char, ro
         bits(a.mul_add_r(b, c, round(i.env)).value)
     });
     let either = |a: T, b: T, choose: fn(T, T) -> T| if a.is_nan() || b.is_nan() { T::NAN } else { choose(a, b) };
-    scalars.value(&name("min_num"), &two, move |i| bits(least(f(i.operands[0]), f(i.operands[1]))));
-    scalars.value(&name("max_num"), &two, move |i| bits(greatest(f(i.operands[0]), f(i.operands[1]))));
+    for (min, max) in [("min", "max"), ("min_num", "max_num")] {
+        scalars.value(&name(min), &two, move |i| bits(least(f(i.operands[0]), f(i.operands[1]))));
+        scalars.value(&name(max), &two, move |i| bits(greatest(f(i.operands[0]), f(i.operands[1]))));
+    }
     scalars.value(&name("minimum"), &two, move |i| bits(either(f(i.operands[0]), f(i.operands[1]), least)));
     scalars.value(&name("maximum"), &two, move |i| bits(either(f(i.operands[0]), f(i.operands[1]), greatest)));
     for (stem, towards) in [
