@@ -11,6 +11,8 @@ use std::{
 
 /// Rules are numbered from 1 to this.
 const RULES: u32 = 171;
+/// Rules of kernels after Linux 6.12, and rules that were found by comparison with Linux itself, are numbered from this.
+const LATER: u32 = 200;
 /// Openings of a reason.
 const REASONS: [&str; 2] = ["not simulated: ", "reached only through "];
 
@@ -130,7 +132,9 @@ fn every_rule_is_checked_or_says_why_not() {
         fs::write(&path, &readme).unwrap();
     }
     let rows: Vec<Row> = readme.lines().filter_map(Row::parse).collect();
-    assert_eq!(rows.iter().map(|row| row.rule).collect::<Vec<_>>(), (1..=RULES).collect::<Vec<_>>());
+    let (first, later): (Vec<u32>, Vec<u32>) = rows.iter().map(|row| row.rule).partition(|&rule| rule < LATER);
+    assert_eq!(first, (1..=RULES).collect::<Vec<_>>());
+    assert!(later.is_sorted_by(|one, next| one < next), "{later:?}");
     for row in &rows {
         let rule = row.rule;
         assert!(row.sentence.ends_with('.'), "R{rule} says nothing");
@@ -144,7 +148,7 @@ fn every_rule_is_checked_or_says_why_not() {
             None => assert!(!real.is_empty(), "R{rule} has neither a test nor a reason"),
         }
     }
-    let strays: Vec<_> = tests.keys().filter(|rule| !(1..=RULES).contains(*rule)).collect();
+    let strays: Vec<_> = tests.keys().filter(|rule| !rows.iter().any(|row| row.rule == **rule)).collect();
     assert!(strays.is_empty(), "tests of rules that do not exist: {strays:?}");
 }
 

@@ -309,3 +309,27 @@ fn sched_lets_a_context_go_before_others() {
     }
     assert_eq!(rig.load(16), 5, "what was queued last ran first");
 }
+
+/// Every handle of a BO that was exported is recorded for its dma-buf, so that an import finds those that are left.
+#[test]
+fn r209_an_import_answers_any_handle_that_is_recorded_for_the_dma_buf() {
+    let device = card();
+    let file = primary(&device);
+    let bo = file.new_bo().unwrap();
+    let name = file.flink(bo).unwrap();
+    let second = file.gem_open(name).unwrap().0;
+    let third = file.gem_open(name).unwrap().0;
+    let fd = file.export(bo, PRIME_CLOEXEC).unwrap();
+    assert_eq!(file.import(&fd), Ok(bo));
+    file.export(second, PRIME_CLOEXEC).unwrap();
+    file.close(bo).unwrap();
+    assert_eq!(file.import(&fd), Ok(second), "the third was never exported");
+    file.close(second).unwrap();
+    let fourth = file.import(&fd).unwrap();
+    assert_ne!(fourth, third, "no handle is recorded, so the import makes one");
+    assert_eq!(file.import(&fd), Ok(fourth));
+    file.close(fourth).unwrap();
+    file.close(third).unwrap();
+    drop(fd);
+    assert_eq!(device.census().bos, 0);
+}

@@ -1,6 +1,9 @@
 //! The GEM handles of one file.
 
-use std::{collections::HashMap, sync::Arc};
+use std::{
+    collections::{BTreeSet, HashMap},
+    sync::Arc,
+};
 
 use amdgpu_uapi::Errno;
 
@@ -18,14 +21,52 @@ pub(crate) struct Handles {
     bos: Ids<Arc<Bo>>,
     /// The number of handles of each BO, by its mmap offset.
     counts: HashMap<u64, u32>,
-    /// The handle of each exported or imported dma-buf: importing the dma-buf again returns this handle.
-    prime: HashMap<FileId, u32>,
-    dma_bufs: HashMap<u32, FileId>,
+    prime: Prime,
+}
+
+/// The pairs of a dma-buf and a handle: one for each handle that was exported, or that an import created. Importing the dma-buf
+/// again returns the handle of one of its pairs.
+///
+/// Source: Linux 6.12 `drm_prime.c`, `drm_prime_add_buf_handle`, `drm_prime_lookup_buf_handle` and
+/// `drm_prime_remove_buf_handle`. If a dma-buf has several handles, which of them the kernel finds depends on addresses in its
+/// memory; here it is the one that was recorded first.
+#[derive(Debug, Default)]
+struct Prime {
+    /// The handles of each dma-buf, each after the number of its record.
+    handles: HashMap<FileId, BTreeSet<(u64, u32)>>,
+    /// The dma-buf of each handle, with the number of the record.
+    dma_bufs: HashMap<u32, (FileId, u64)>,
+    /// The number of records ever made.
+    recorded: u64,
+}
+
+impl Prime {
+    fn handle(&self, id: FileId) -> Option<u32> {
+        self.handles.get(&id)?.first().map(|(_, handle)| *handle)
+    }
+
+    fn record(&mut self, id: FileId, handle: u32) {
+        if !self.dma_bufs.contains_key(&handle) {
+            self.dma_bufs.insert(handle, (id, self.recorded));
+            self.handles.entry(id).or_default().insert((self.recorded, handle));
+            self.recorded += 1;
+        }
+    }
+
+    fn forget(&mut self, handle: u32) {
+        let Some((id, number)) = self.dma_bufs.remove(&handle) else { return };
+        if let Some(handles) = self.handles.get_mut(&id) {
+            handles.remove(&(number, handle));
+            if handles.is_empty() {
+                self.handles.remove(&id);
+            }
+        }
+    }
 }
 
 impl Default for Handles {
     fn default() -> Self {
-        Self { bos: Ids::new(MOST_HANDLES), counts: HashMap::new(), prime: HashMap::new(), dma_bufs: HashMap::new() }
+        Self { bos: Ids::new(MOST_HANDLES), counts: HashMap::new(), prime: Prime::default() }
     }
 }
 
@@ -58,32 +99,24 @@ impl Handles {
                 self.counts.remove(&bo.mmap_offset());
             }
         }
-        if let Some(id) = self.dma_bufs.remove(&handle) {
-            self.prime.remove(&id);
-        }
+        self.prime.forget(handle);
         self.bos.remove(handle).map(drop).ok_or(Errno::EINVAL)
     }
 
-    /// Returns the handle of a dma-buf.
+    /// Returns a handle that is recorded for a dma-buf.
     pub(crate) fn of_dma_buf(&self, id: FileId) -> Option<u32> {
-        self.prime.get(&id).copied()
+        self.prime.handle(id)
     }
 
-    /// Associates a handle with a dma-buf, unless the dma-buf already has one.
-    ///
-    /// Source: Linux 6.12 `drm_prime.c`, `drm_prime_add_buf_handle`.
+    /// Records a handle for a dma-buf, unless the handle is already recorded for one.
     pub(crate) fn remember_dma_buf(&mut self, id: FileId, handle: u32) {
-        if !self.prime.contains_key(&id) && !self.dma_bufs.contains_key(&handle) {
-            self.prime.insert(id, handle);
-            self.dma_bufs.insert(handle, id);
-        }
+        self.prime.record(id, handle);
     }
 
     /// Removes all handles, and returns a BO for each handle.
     pub(crate) fn clear(&mut self) -> Vec<Arc<Bo>> {
         self.counts.clear();
-        self.prime.clear();
-        self.dma_bufs.clear();
+        self.prime = Prime::default();
         self.bos.clear()
     }
 

@@ -255,6 +255,36 @@ fn r45_flags_of_later_kernels_are_einval() {
     }
 }
 
+/// A point that is not above the newest does not move the timeline back: the newest keeps its number, and covers the new fence too.
+/// TIMELINE_SIGNAL has no point that replaces the timeline, not even 0, which an address 0 of the points stands for.
+#[test]
+fn r203_a_point_that_is_not_above_the_newest_leaves_query_at_the_newest() {
+    let file = file();
+    for late in [0, 1, 4, 7] {
+        let (timeline, other) = (file.syncobj(false), file.syncobj(true));
+        let both = || [0, QUERY_LAST_SUBMITTED].map(|flags| file.query_syncobj(timeline, flags));
+        file.signal_point(timeline, 7);
+        file.signal_point(timeline, late);
+        assert_eq!(both(), [7, 7], "signalled at {late}");
+        let handles = [timeline];
+        let (handles, count_handles) = (address(&handles), 1);
+        let mut request = SyncobjTimelineArray { handles, points: 0, count_handles, flags: 0 };
+        file.send_as(SYNCOBJ_TIMELINE_SIGNAL, &mut request).unwrap();
+        assert_eq!(both(), [7, 7], "signalled without points");
+        file.transfer((other, 0), (timeline, late), 0).unwrap();
+        // A transfer to point 0 replaces everything.
+        let newest = if late == 0 { 0 } else { 7 };
+        assert_eq!(both(), [newest; 2], "transferred to {late}");
+        assert_eq!(file.wait_point(timeline, newest, 0, 0), Ok(()));
+        assert_eq!(file.wait_point(timeline, newest + 1, 0, 0), Err(Errno::EINVAL));
+        file.signal_point(timeline, 8);
+        assert_eq!(both(), [8, 8], "later points go on as before");
+    }
+    let empty = file.syncobj(false);
+    file.signal_point(empty, 0);
+    assert_eq!((file.query_syncobj(empty, 0), file.wait(&[empty], 0, 0)), (0, Ok(0)), "a timeline that is at 0");
+}
+
 #[test]
 fn a_long_timeline_is_neither_deep_nor_heavy() {
     let file = file();

@@ -141,7 +141,7 @@ pub(crate) fn timeline_signal(file: &File, bytes: &mut [u8]) -> Result<(), Errno
     let syncobjs = look_up(file, request.handles, request.count_handles)?;
     let points = read_points(request.points, request.count_handles)?;
     for (syncobj, point) in syncobjs.iter().zip(points) {
-        syncobj.add_point(point, Fence::signalled());
+        syncobj.append(point, Fence::signalled());
     }
     file.gpu.events.ring();
     Ok(())

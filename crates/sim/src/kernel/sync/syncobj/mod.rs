@@ -104,13 +104,15 @@ impl Syncobj {
         run(ready);
     }
 
-    /// Adds a point; 0 replaces the fence instead.
-    ///
-    /// Source: `drm_syncobj_add_point`.
+    /// Adds a point; 0 replaces the fence instead, as TRANSFER, CS and GEM_VA do.
     pub(crate) fn add_point(&self, point: u64, fence: Arc<Fence>) {
-        if point == 0 {
-            return self.replace(fence);
-        }
+        if point == 0 { self.replace(fence) } else { self.append(point, fence) }
+    }
+
+    /// Appends a fence to the timeline at a point. A point that is not above the newest, 0 among them, takes the newest's number.
+    ///
+    /// Source: `drm_syncobj_add_point`, which TIMELINE_SIGNAL calls with any point.
+    pub(crate) fn append(&self, point: u64, fence: Arc<Fence>) {
         let ready = {
             let mut state = self.0.lock();
             let link = Link::append(state.fence.clone(), point, fence);

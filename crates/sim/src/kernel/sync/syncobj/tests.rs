@@ -129,7 +129,10 @@ impl World {
                 self.model[object] = Model::default();
             }
             Step::Signal(object) => self.add(object, 0, Fence::signalled(), Jobs::new()),
-            Step::SignalPoint(object, point) => self.add(object, point, Fence::signalled(), Jobs::new()),
+            Step::SignalPoint(object, point) => {
+                self.real[object].append(point, Fence::signalled());
+                self.model[object].add_point(point, Jobs::new());
+            }
             Step::Submit(object, point) => {
                 let fence = Fence::pending(&self.events);
                 self.jobs.push(Arc::clone(&fence));
