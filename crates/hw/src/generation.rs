@@ -42,6 +42,22 @@ impl GfxLevel {
         Self::Gfx12,
     ];
 
+    /// Returns `true` if the command processor reads and writes memory without L2: IBs, indirect arguments, conditions, CP DMA and
+    /// its stores. GFX6 to GFX8 and, again, GFX12, where the command processor is connected to the memory behind L2.
+    ///
+    /// Source: Mesa 25.0.7 `src/amd/common/ac_gpu_info.c`, `cp_dma_use_L2` and `cp_sdma_ge_use_system_memory_scope`.
+    pub const fn command_processor_bypasses_l2(self) -> bool {
+        matches!(self, Self::Gfx6 | Self::Gfx7 | Self::Gfx8 | Self::Gfx12)
+    }
+
+    /// Returns `true` if indices are fetched without L2: GFX6, GFX7 and GFX12.
+    ///
+    /// Source: Mesa 25.0.7 `src/gallium/drivers/radeonsi/si_barrier.c`, `si_memory_barrier`, and
+    /// `src/amd/common/ac_gpu_info.c`, `cp_sdma_ge_use_system_memory_scope`.
+    pub const fn index_fetch_bypasses_l2(self) -> bool {
+        matches!(self, Self::Gfx6 | Self::Gfx7 | Self::Gfx12)
+    }
+
     /// Returns Mesa's name of the generation, such as `GFX10_3`.
     pub const fn name(self) -> &'static str {
         match self {

@@ -68,7 +68,7 @@ pub use memory::{
 pub use nop::Nop;
 pub use plain::{ContextControl, DispatchDirect, DrawIndexAuto, IndexBufferSize, NumInstances};
 pub use sync::{
-    AcquireMem, AcquireWait, CacheActions, CacheRange, CoherCntl, EndOfPipe, EopEvent, EopInterrupt, EopPath, EopStore,
-    Event, EventWrite, Gcr, PfpSyncMe, PwsCounter, PwsStage, TcActions,
+    AcquireMem, AcquireWait, CacheActions, CacheRange, CoherCntl, EndOfPipe, EndOfPipeSequence, EopEvent, EopInterrupt,
+    EopPath, EopStore, Event, EventWrite, Gcr, PfpSyncMe, PwsCounter, PwsStage, TcActions,
 };
 pub use target::{Ring, Target};

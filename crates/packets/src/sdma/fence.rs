@@ -11,7 +11,7 @@ use amdgpu_hw::GpuVa;
 ///
 /// | dword | bits  | field   | meaning                                                                              |
 /// |-------|-------|---------|--------------------------------------------------------------------------------------|
-/// | 0     | 18:16 | mtype   | how the store is cached, 3 uncached. 5.0 to 6.0; ignored but written by Mesa elsewhere |
+/// | 0     | 18:16 | mtype   | how the store is cached, 3 uncached. 5.0 and later; ignored but written by Mesa elsewhere |
 /// | 1, 2  |       | address | a multiple of 4; bits 39:0 on 1.0                                                    |
 /// | 3     |       | value   |                                                                                      |
 ///
@@ -33,12 +33,13 @@ impl Fence {
     /// The memory type that bypasses L2.
     pub const UNCACHED: u8 = 3;
 
-    /// Creates a store of `value` at `va` as the kernel does on this version: uncached if the packet supports it.
+    /// Creates a store of `value` at `va` as the kernel does on this version: uncached if the packet supports it, so that the CPU
+    /// and other rings that poll the value see it at once.
     #[inline]
     pub const fn new(version: Version, va: GpuVa, value: u32) -> Self {
         let mtype = match version {
-            Version::V5_0 | Version::V5_2 | Version::V6_0 => Self::UNCACHED,
-            _ => 0,
+            Version::V1_0 | Version::V2_0 | Version::V2_4 | Version::V3_0 | Version::V4_0 => 0,
+            Version::V5_0 | Version::V5_2 | Version::V6_0 | Version::V7_0 => Self::UNCACHED,
         };
         Self { va, value, mtype }
     }
@@ -75,3 +76,17 @@ impl Typed for Fence {
 }
 
 packet_impl!(Fence);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_fence_is_uncached_on_every_version_that_can_say_so() {
+        let va = GpuVa::new(0x1000).unwrap();
+        for version in Version::ALL {
+            let expected = if version >= Version::V5_0 { Fence::UNCACHED } else { 0 };
+            assert_eq!(Fence::new(version, va, 1).mtype, expected, "{version}");
+        }
+    }
+}

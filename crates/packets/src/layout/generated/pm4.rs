@@ -2821,6 +2821,7 @@ pub static HDP_FLUSH: Layout = Layout {
     opcode: 0x95,
     name: "HDP_FLUSH",
     about: "no effect on memory",
+    gfx: Levels(0x1c0),
     compute: Levels(0x1f8),
     forms: &[
         form(153, 0x1f8, (1, 1), &[

@@ -151,6 +151,31 @@ impl AcquireMem {
         Self { coher, gcr, range: CacheRange::all(target), wait }
     }
 
+    /// Returns the packets that execute exactly these actions on all memory, in order: none without actions, and two if the chip
+    /// cannot write back L2 and invalidate the vector caches with one packet (GFX8 and GFX9). L2 keeps its lines.
+    ///
+    /// ```
+    /// use amdgpu_packets::pm4::{AcquireMem, CacheActions, CoherCntl, Target};
+    /// use amdgpu_hw::GfxLevel;
+    ///
+    /// let actions = CacheActions::WRITE_BACK_L2 | CacheActions::INVALIDATE_VECTOR;
+    /// let packets: Vec<_> = AcquireMem::each(Target::gfx(GfxLevel::Gfx9), actions).collect();
+    /// let [back, vector] = packets[..] else { panic!("{packets:?}") };
+    /// assert_eq!(back.coher, CoherCntl::TC_WRITE_BACK | CoherCntl::TC_NC);
+    /// assert_eq!(vector.coher, CoherCntl::TCL1);
+    /// assert_eq!(AcquireMem::each(Target::gfx(GfxLevel::Gfx10), actions).count(), 1);
+    /// ```
+    ///
+    /// Source: Mesa 25.0.7 `src/amd/vulkan/radv_cs.c`, `radv_cs_emit_cache_flush`.
+    pub fn each(target: Target, actions: CacheActions) -> impl Iterator<Item = Self> {
+        let (back, vector) = (CacheActions::WRITE_BACK_L2, CacheActions::INVALIDATE_VECTOR);
+        let is_split = matches!(target.level, GfxLevel::Gfx8 | GfxLevel::Gfx9)
+            && actions.contains(back | vector)
+            && !actions.intersects(CacheActions::INVALIDATE_L2 | CacheActions::INVALIDATE_L2_METADATA);
+        let steps = if is_split { [actions - vector, vector] } else { [actions, CacheActions::empty()] };
+        steps.into_iter().filter(|step| !step.is_empty()).map(move |step| Self::all(target, step))
+    }
+
     /// Returns the actions for GFX6 to GFX9, and the actions for GFX10 and later; one of the two is empty.
     #[inline(always)]
     fn actions(self, level: GfxLevel) -> Result<(u32, u32), FieldError> {

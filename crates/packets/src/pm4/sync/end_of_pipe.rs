@@ -186,9 +186,8 @@ impl EopStore {
 /// | 5, 6        | 4, 5     | 4        | data                                                             |
 /// | 7           |          |          | interrupt context from GFX9 on: 0                                |
 ///
-/// The recorder has to add packets on some rings: on the graphics rings of GFX7 and GFX8 the packet is recorded twice, and the
-/// second one takes effect; on the graphics ring of GFX9 an [`EventWrite`](super::EventWrite) of ZPASS_DONE to a scratch address
-/// precedes it.
+/// Some rings need more packets: on the graphics rings of GFX7 and GFX8 the packet is recorded twice, and on the graphics ring of
+/// GFX9 an [`EventWrite`](super::EventWrite) of ZPASS_DONE precedes it. An [`EndOfPipeSequence`](super::EndOfPipeSequence) has them.
 ///
 /// Source: Mesa 25.0.7 `src/amd/vulkan/radv_cs.c`, `radv_cs_emit_write_event_eop`; Linux 6.12 `gfx_v7_0.c`,
 /// `gfx_v7_0_ring_emit_fence_gfx` and `gfx_v7_0_ring_emit_fence_compute`, `gfx_v9_0.c`, `gfx_v9_0_ring_emit_fence`.
