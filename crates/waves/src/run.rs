@@ -8,6 +8,8 @@ use std::{
     thread,
 };
 
+use amdgpu_hw::GfxLevel;
+
 use crate::{
     alu::unit::Unit,
     dispatch::Dispatch,
@@ -32,6 +34,9 @@ pub struct Limits {
     pub flaw: Option<Flaw>,
     /// The host's vector instructions that the interpreter may use.
     pub vectors: Vectors,
+    /// The number of shader engines. From GFX11 on, WAVES of COMPUTE_TMPRING_SIZE counts the waves of one engine, and each engine
+    /// has its own part of the scratch memory.
+    pub shader_engines: u32,
 }
 
 /// The vector instructions of the host that executes waves. They do not affect results.
@@ -61,7 +66,7 @@ impl Limits {
 
 impl Default for Limits {
     fn default() -> Self {
-        Self { instructions: 1 << 32, window: 16, flaw: None, vectors: Vectors::Detected }
+        Self { instructions: 1 << 32, window: 16, flaw: None, vectors: Vectors::Detected, shader_engines: 1 }
     }
 }
 
@@ -143,6 +148,18 @@ impl<'s> Shared<'s> {
         self.dispatch.scratch_waves().map_or(usize::MAX, |slots| (slots / waves).max(1) as usize)
     }
 
+    /// Returns the number of shader engines that have their own slots of scratch memory.
+    fn engines(&self) -> u32 {
+        if self.dispatch.level >= GfxLevel::Gfx11 { self.limits.shader_engines.max(1) } else { 1 }
+    }
+
+    /// Returns the first slot of scratch memory of a work-group in a place, which has slots on each shader engine. Work-groups go
+    /// to the engines in turn, and the slots of an engine follow those of the engine before.
+    fn first_slot(&self, index: u64, place: usize) -> u32 {
+        let engine = (index % u64::from(self.engines())) as u32;
+        engine * self.dispatch.scratch_waves().unwrap_or(0) + place as u32 * self.dispatch.waves_per_group()
+    }
+
     /// Returns the outcome of the dispatch.
     pub(crate) fn outcome(self, memory: &dyn Memory) -> Outcome {
         let totals = self.totals.into_inner().unwrap_or_else(PoisonError::into_inner);
@@ -185,7 +202,6 @@ impl<'s> Shared<'s> {
     ) {
         let mut code = Code::new(self.dispatch.shape());
         let mut images = Images::new(self.dispatch.level, self.dispatch.chip.as_ref());
-        let waves = self.dispatch.waves_per_group();
         // Each place in the window has its own scratch slots.
         let mut live: Vec<Option<Group>> = Vec::new();
         loop {
@@ -194,10 +210,10 @@ impl<'s> Shared<'s> {
             }
             for (place, entry) in live.iter_mut().enumerate() {
                 if entry.is_none() {
-                    let slot = (worker * window + place) as u32 * waves;
-                    *entry = self
-                        .take(memory)
-                        .map(|index| Group::new(self.dispatch, index, slot, self.limits.flaw, self.unit));
+                    *entry = self.take(memory).map(|index| {
+                        let slot = self.first_slot(index, worker * window + place);
+                        Group::new(self.dispatch, index, slot, self.limits.flaw, self.unit)
+                    });
                 }
                 let Some(group) = entry else { continue };
                 if self.ends(group, memory) || self.slice(group, (&mut code, &mut images), memory, observer) {

@@ -109,6 +109,17 @@ pub(crate) fn execute(
     data: &[u32],
     change: impl FnOnce(&mut Dispatch),
 ) -> (Outcome, Vec<u32>) {
+    execute_on(place, text, data, 1, change)
+}
+
+/// Executes lines of text like [`execute`], on a chip with several shader engines.
+pub(crate) fn execute_on(
+    place: Where,
+    text: &str,
+    data: &[u32],
+    shader_engines: u32,
+    change: impl FnOnce(&mut Dispatch),
+) -> (Outcome, Vec<u32>) {
     let mut words = words(place, text);
     words.extend(self::words(place, "s_endpgm"));
     let program = words.iter().flat_map(|word| word.to_le_bytes()).collect();
@@ -117,7 +128,7 @@ pub(crate) fn execute(
     let mut dispatch = dispatch(place);
     change(&mut dispatch);
     let ram = Ram { program, data: Mutex::new(bytes) };
-    let outcome = run(&dispatch, &ram, Limits { instructions: 2_000_000, ..Limits::default() });
+    let outcome = run(&dispatch, &ram, Limits { instructions: 2_000_000, shader_engines, ..Limits::default() });
     let data = ram.data.into_inner().unwrap();
     (outcome, data.as_chunks().0.iter().map(|bytes| u32::from_le_bytes(*bytes)).collect())
 }

@@ -4,7 +4,7 @@ use amdgpu_hw::GfxLevel;
 use amdgpu_isa::WaveSize;
 use amdgpu_waves::{Outcome, Reason};
 
-use crate::machine::{DATA, buffer, execute, places};
+use crate::machine::{DATA, buffer, execute, execute_on, places};
 
 /// The bytes of a lane's scratch memory: those of a wave are a multiple of 1024.
 const LANE_BYTES: u32 = 32;
@@ -72,6 +72,27 @@ fn the_size_of_scratch_memory_has_three_more_bits_on_gfx12() {
             matches!(outcome, Outcome::Done(_))
         };
         assert!(ends(GfxLevel::Gfx12) && !ends(GfxLevel::Gfx11), "{wave:?}");
+    }
+}
+
+#[test]
+fn each_shader_engine_has_as_many_scratch_slots_as_the_register_says_from_gfx11_on() {
+    for place in places().into_iter().filter(|(level, _)| *level >= GfxLevel::Gfx11) {
+        // Each lane of each work-group stores its number plus one.
+        let code = "v_mov_b32_e32 v2, 0\nv_add_nc_u32_e32 v3, 1, v0\nscratch_store_b32 v2, v3, off";
+        for (engines, slots) in [(1, &[0][..]), (2, &[0, 2]), (3, &[0, 2, 4])] {
+            let (outcome, data) = execute_on(place, code, &[], engines, |dispatch| {
+                dispatch.end = [3, 1, 1];
+                dispatch.resources[1] |= 1;
+                // Two slots of 256 bytes on each engine.
+                dispatch.scratch_ring = 2 | 1 << 12;
+                dispatch.scratch_base = DATA;
+            });
+            assert!(matches!(outcome, Outcome::Done(_)), "{place:?}: {outcome:?}");
+            // A work-group that ends at once leaves its place, and the slot on its engine, to the next.
+            let used: Vec<usize> = (0..8).filter(|slot| data[slot * 256 / 4] == 1).collect();
+            assert_eq!(used, slots, "{place:?}: {engines} engines");
+        }
     }
 }
 
