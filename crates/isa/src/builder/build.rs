@@ -6,7 +6,7 @@ use amdgpu_hw::GfxLevel;
 
 use super::{
     BuildError, Label, Program, Scalar, Vector,
-    hazard::Hazards,
+    hazard::{Hazards, refusal},
     names::translated,
     pending::Pending,
     register::{Pool, TTMP},
@@ -31,16 +31,34 @@ pub struct Builder {
     error: Option<BuildError>,
 }
 
-/// The number of padding dwords after a program, which instruction prefetch may read.
-const PADDING: usize = 64;
+/// The number of padding dwords after a program, which instruction prefetch may read: three lines of 64 bytes, rounded up to 128
+/// on GFX11 and later, from any address on. A fetch beyond the end of a BO may be a page fault.
+///
+/// Source: Mesa 25.0.7 `src/amd/compiler/aco_assembler.cpp`, `emit_program`. Its rounding leaves at most 79 dwords.
+const PADDING: usize = 96;
 
-/// The number of scalar registers that the builder uses: available on all generations.
-const SCALARS: usize = 96;
+/// Returns the number of scalar registers that the builder uses: available on all generations. On GFX8 they and the six registers
+/// behind them, such as VCC, have to fit into 96, see [`Program::resources`].
+const fn scalars(level: GfxLevel) -> usize {
+    match level {
+        GfxLevel::Gfx8 => 90,
+        _ => 96,
+    }
+}
+
+/// Returns the number of user registers to declare. Waves of 32 lanes on navi31 and navi33 need 16 registers of user data and
+/// work-group ID, or the hardware does not initialize them all. LLVM declares them (`FeatureUserSGPRInit16Bug`), Mesa does not; the
+/// builder does, for all chips of the generation.
+fn declared(level: GfxLevel, wave: WaveSize, user: u8) -> u8 {
+    if level == GfxLevel::Gfx11 && wave == WaveSize::Wave32 { user.max(15) } else { user }
+}
 
 impl Builder {
-    /// Creates a builder for a program with user registers `s0` to `s(user - 1)`. They are followed by the work-group ID in x. The
-    /// thread ID is in `v0`, for work-groups with one axis.
+    /// Creates a builder for a program with user registers `s0` to `s(user - 1)`. They are followed by the work-group ID in x; on
+    /// GFX11 in waves of 32 lanes there are at least 15 user registers, of which the dispatch need not set the last ones. The thread
+    /// ID is in `v0`, for work-groups with one axis.
     pub fn new(level: GfxLevel, wave: WaveSize, user: u8) -> Self {
+        let user = declared(level, wave, user);
         let mut builder = Self {
             level,
             wave,
@@ -49,7 +67,7 @@ impl Builder {
             branches: Vec::new(),
             pending: Pending::default(),
             hazards: Hazards::default(),
-            scalars: Pool::new(SCALARS),
+            scalars: Pool::new(scalars(level)),
             vectors: Pool::new(128),
             user,
             lds: 0,
@@ -144,11 +162,12 @@ impl Builder {
         let line = format!("{name} {operands}");
         match assemble(self.level, self.wave, &line) {
             Ok(instruction) => {
+                self.note(refusal(&instruction).map(BuildError::Hazard));
                 self.wait_before(&instruction);
                 let hazards = self.hazards.around(&instruction);
-                self.raw(hazards.before);
+                hazards.before.iter().for_each(|mitigation| self.raw(mitigation));
                 self.words.extend_from_slice(instruction.dwords());
-                self.raw(hazards.after);
+                hazards.after.iter().for_each(|mitigation| self.raw(mitigation));
             }
             Err(error) => self.note(Some(error.into())),
         }

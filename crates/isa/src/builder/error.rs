@@ -30,6 +30,9 @@ pub enum BuildError {
     /// The size in bytes of LDS or scratch memory exceeds the limit.
     #[error("{0} bytes of {1} memory")]
     Memory(u32, &'static str),
+    /// The generation does not execute an operation correctly, whatever surrounds it.
+    #[error("{0}")]
+    Hazard(&'static str),
     /// The generation has no instruction for a load or store.
     #[error("{0}")]
     Missing(&'static str),

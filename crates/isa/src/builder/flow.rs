@@ -1,5 +1,7 @@
 //! Branches and structured control flow.
 
+use amdgpu_hw::GfxLevel;
+
 use super::{BuildError, Builder, Label, Scalar};
 use crate::WaveSize;
 
@@ -46,6 +48,11 @@ impl Builder {
     /// Records a branch to a label.
     pub fn branch(&mut self, condition: Condition, label: Label) {
         self.wait_for_all();
+        if matches!(condition, Condition::Vcc(_)) && self.level <= GfxLevel::Gfx9 {
+            // The branch looks at a flag that a scalar load makes unreliable (GFX6 and GFX7), and that a write to one half of VCC
+            // does not update. A write to the whole register does. LLVM 19 `SIInsertWaitcnts.cpp`, `vccz` bugs.
+            self.op("s_mov_b64 vcc, vcc");
+        }
         self.branches.push((self.words.len(), label));
         self.op(format_args!("{} 0", condition.name()));
         // Branches with an offset of 0x3f dwords fail on GFX10.1 unless an instruction follows them (LLVM's bug "offset 3f").

@@ -46,16 +46,23 @@ impl Program {
 
     /// Returns the values of COMPUTE_PGM_RSRC1, 2 and 3.
     ///
-    /// Source: Mesa 25.0.7's register database for the fields, and `src/amd/compiler/aco_ir.cpp`, `init_program`, for the granules.
+    /// On GFX8 the program is always given 96 scalar registers, the most that the builder uses with VCC and the others behind them:
+    /// on Tonga and Iceland waves must allocate exactly that number (the SGPR initialization bug), it is a multiple of the granule
+    /// of all others, and the program does not know its chip.
+    ///
+    /// Source: Mesa 25.0.7's register database for the fields, and `src/amd/compiler/aco_ir.cpp`, `init_program`, for the granules;
+    /// `src/amd/common/ac_gpu_info.c`, `min_sgpr_alloc` and `sgpr_alloc_granularity`, for Tonga and Iceland.
     pub fn resources(&self) -> [u32; 3] {
         let unit = if self.wave == WaveSize::Wave32 { 8 } else { 4 };
         let vectors = self.vectors.max(1).div_ceil(unit) - 1;
-        let scalars = if self.level >= GfxLevel::Gfx10 {
-            0
-        } else {
-            // VCC, FLAT_SCRATCH and XNACK_MASK follow the registers; GFX8 and GFX9 allocate in granules of sixteen.
-            let granule = if self.level >= GfxLevel::Gfx8 { 16 } else { 8 };
-            (self.scalars + 6).next_multiple_of(granule) / 8 - 1
+        let scalars = match self.level {
+            GfxLevel::Gfx8 => 96 / 8 - 1,
+            GfxLevel::Gfx6 | GfxLevel::Gfx7 | GfxLevel::Gfx9 => {
+                // VCC, FLAT_SCRATCH and XNACK_MASK follow the registers; GFX9 allocates in granules of sixteen.
+                let granule = if self.level == GfxLevel::Gfx9 { 16 } else { 8 };
+                (self.scalars + 6).next_multiple_of(granule) / 8 - 1
+            }
+            _ => 0,
         };
         let clamps = if self.level >= GfxLevel::Gfx12 { 0 } else { 1 << 21 };
         let ordered = if self.level >= GfxLevel::Gfx10 { 1 << 30 } else { 0 };
@@ -67,7 +74,10 @@ impl Program {
         ]
     }
 
-    /// Returns the value of COMPUTE_TMPRING_SIZE for a number of concurrent waves.
+    /// Returns the value of COMPUTE_TMPRING_SIZE for a number of concurrent waves: of the whole device up to GFX10.3, and of each
+    /// shader engine from GFX11 on. There the scratch memory must be large enough for this number on every engine.
+    ///
+    /// Source: Mesa 25.0.7 `src/amd/common/ac_shader_util.c`, `ac_get_scratch_tmpring_size`.
     pub fn scratch_ring(&self, waves: u32) -> u32 {
         let unit = if self.level >= GfxLevel::Gfx11 { 256 } else { 1024 };
         waves & 0xfff | self.wave_scratch().div_ceil(unit) << 12
