@@ -66,7 +66,7 @@ fn commands_begin_with_the_dwords_of_the_vectors() {
         ("release_mem_ts", &[Gfx9, Gfx10, Gfx11, Gfx12], &[Ip::Compute], |commands| {
             commands.timestamp(va(A), Point::Bottom).unwrap();
         }),
-        ("event_write_eop_ts", &[Gfx6, Gfx7, Gfx8], &[Ip::Gfx], |commands| {
+        ("event_write_eop_ts", &[Gfx6], &[Ip::Gfx], |commands| {
             commands.timestamp(va(A), Point::Bottom).unwrap();
         }),
         ("release_mem_mec_gfx8", &[Gfx7, Gfx8], &[Ip::Compute], |commands| {
@@ -147,6 +147,23 @@ fn an_end_of_pipe_comes_with_what_its_generation_wants_beside_it() {
         assert_eq!(found, expected, "{level}");
         let found = names(level, Ip::Compute, |commands| commands.timestamp(va(A), Point::Bottom).unwrap());
         assert_eq!(found, ["RELEASE_MEM"], "{level}");
+    }
+}
+
+#[test]
+fn the_first_of_two_events_stores_where_nobody_looks() {
+    for level in [GfxLevel::Gfx7, GfxLevel::Gfx8] {
+        let target = Target::new(level, Ip::Gfx).unwrap();
+        let list = record(&device("navi21"), target, |commands| commands.store(va(A), 7, Point::Bottom).unwrap());
+        let Target::Pm4(target) = target else { unreachable!() };
+        let ib = list.dwords().next().unwrap();
+        let [first, second] = [0, 1].map(|at| pm4::decode(&ib, target).nth(at).unwrap().unwrap().command);
+        let event = pm4::EndOfPipe::fence(va(A), 7);
+        assert_eq!(second, event.into(), "{level}");
+        let pm4::Command::EndOfPipe(first) = first else { panic!("{level} {first:?}") };
+        let pm4::EopStore::Dword { va: scratch, value } = first.store else { panic!("{level} {first:?}") };
+        assert_eq!((first.event, value), (event.event, 7), "{level}");
+        assert_ne!(scratch, va(A), "{level}");
     }
 }
 

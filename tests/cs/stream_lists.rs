@@ -527,6 +527,25 @@ fn a_pool_counts_what_lies_idle_in_it_and_gives_the_smallest_that_fits() {
     assert_eq!(narrow.idle_dwords(), of_small);
 }
 
+/// The command processor of GFX12 fetches commands behind L2, where a shader may just have written them.
+#[test]
+fn a_detour_writes_l2_back_on_gfx12_and_on_no_generation_before_it_from_gfx9_on() {
+    let device = device("navi21");
+    for level in GfxLevel::ALL.into_iter().filter(|level| *level >= GfxLevel::Gfx9) {
+        let target = pm4::Target::compute(level);
+        let mut stream = Stream::new(&device, target, 64).unwrap();
+        let at = GpuVa::new(0x10_0000).unwrap();
+        stream.detour(at, 16, at).unwrap();
+        let list = stream.finish().unwrap();
+        let first = list.dwords().next().unwrap();
+        let writes_back = pm4::decode(&first, target).any(|read| match read.unwrap().command {
+            pm4::Command::AcquireMem(acquire) => acquire.gcr.contains(pm4::Gcr::GL2_WRITE_BACK),
+            _ => false,
+        });
+        assert_eq!(writes_back, level == GfxLevel::Gfx12, "{level}");
+    }
+}
+
 #[test]
 fn a_compute_ring_comes_back_from_a_detour_and_gfx8_writes_l2_back_before() {
     for name in ["stoney", "polaris10", "vega10", "navi21"] {

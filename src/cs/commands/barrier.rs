@@ -71,6 +71,8 @@ bitflags! {
         const HOST_READ = 1 << 7;
         /// CPU writes to mapped memory.
         const HOST_WRITE = 1 << 8;
+        /// Index fetches of draws. The command processor's own reads are [`COMMAND_READ`](Self::COMMAND_READ).
+        const INDEX_READ = 1 << 9;
     }
 }
 
@@ -197,12 +199,25 @@ impl Barrier {
 
     /// Returns the waits and cache operations that a graphics or compute ring needs for a barrier.
     ///
-    /// Shaders access memory through L2 on every generation. CP DMA does on GFX9 and later, and the other stores of the command
-    /// processor on GFX10 and later. The CPU never does. L2 is therefore written back if the reader bypasses it, and invalidated if
-    /// the writer did. Without a write before the barrier no cache is touched.
+    /// L2 is written back if the later access bypasses it, and invalidated if the write did. A later *write* that bypasses L2 needs
+    /// the write-back, too: dirty bytes in L2 would otherwise overwrite it later. Without a write before the barrier no cache is
+    /// touched.
+    ///
+    /// | access                             | goes through L2                    |
+    /// |------------------------------------|------------------------------------|
+    /// | shaders                            | always                             |
+    /// | CP DMA, command processor's reads  | GFX9 to GFX11.5                    |
+    /// | other stores of the command processor | GFX10 to GFX11.5; sources differ for GFX9, so both is assumed |
+    /// | index fetches                      | GFX8 to GFX11.5                    |
+    /// | the CPU                            | never                              |
+    ///
+    /// Where the command processor's reads bypass L2, an invalidation is recorded for them all the same, because indirect
+    /// arguments are read by shaders, too.
     ///
     /// Source: Mesa 25.0.7 `src/amd/vulkan/radv_cmd_buffer.c`, `radv_src_access_flush`, `radv_dst_access_flush` and
-    /// `radv_stage_flush`, for buffers that are not known to be coherent.
+    /// `radv_stage_flush`, for buffers that are not known to be coherent; `src/amd/common/ac_gpu_info.c`,
+    /// `cp_sdma_ge_use_system_memory_scope`, for GFX12; `src/gallium/drivers/radeonsi/si_barrier.c`, `si_memory_barrier`, for
+    /// indices.
     pub fn flushes(self, target: Target) -> Flushes {
         let shaders = if target.ring == Ring::Gfx { Stages::SHADERS } else { Stages::COMPUTE };
         Flushes { waits: self.from.stages & (shaders | Stages::TRANSFER), caches: self.caches(target.level) }
@@ -219,15 +234,17 @@ impl Barrier {
             CacheActions::INVALIDATE_SCALAR | CacheActions::INVALIDATE_VECTOR,
             next.intersects(Access::UNIFORM_READ | Access::SHADER_READ),
         );
-        let past_l2 = Access::HOST_READ | Access::HOST_WRITE;
-        let past_l2 = if level >= GfxLevel::Gfx9 { past_l2 } else { past_l2 | Access::BY_TRANSFERS };
-        let reads_past_l2 = if level >= GfxLevel::Gfx9 { past_l2 } else { past_l2 | Access::COMMAND_READ };
-        // Up to GFX9, WRITE_DATA stores to memory directly.
-        let writes_past_l2 = if level >= GfxLevel::Gfx10 { past_l2 } else { past_l2 | Access::TRANSFER_WRITE };
-        let in_l2 = !writes_past_l2 & Access::WRITES;
-        let wrote_in_l2 =
-            written.intersects(in_l2) || (level == GfxLevel::Gfx9 && written.contains(Access::TRANSFER_WRITE));
-        caches.set(CacheActions::WRITE_BACK_L2, wrote_in_l2 && next.intersects(reads_past_l2));
+        let past = |is_past: bool, access: Access| if is_past { access } else { Access::empty() };
+        let bypasses = level.command_processor_bypasses_l2();
+        let past_l2 = Access::HOST_READ
+            | Access::HOST_WRITE
+            | past(bypasses, Access::BY_TRANSFERS)
+            | past(level.index_fetch_bypasses_l2(), Access::INDEX_READ);
+        // Up to GFX9, WRITE_DATA stores to memory directly, unlike CP DMA on GFX9.
+        let writes_past_l2 = past_l2 | past(level == GfxLevel::Gfx9, Access::TRANSFER_WRITE);
+        let looks_past_l2 = writes_past_l2 | past(bypasses, Access::COMMAND_READ);
+        let wrote_in_l2 = written.intersects((!past_l2).intersection(Access::WRITES));
+        caches.set(CacheActions::WRITE_BACK_L2, wrote_in_l2 && next.intersects(looks_past_l2));
         caches.set(CacheActions::INVALIDATE_L2, written.intersects(writes_past_l2) && next.intersects(!past_l2));
         caches
     }
@@ -250,23 +267,38 @@ mod tests {
         }
     }
 
+    /// The generations whose command processor reads and writes memory without L2.
+    fn bypasses(level: GfxLevel) -> bool {
+        [GfxLevel::Gfx6, GfxLevel::Gfx7, GfxLevel::Gfx8, GfxLevel::Gfx12].contains(&level)
+    }
+
     #[test]
     fn what_shaders_wrote_is_written_back_for_those_who_pass_l2_by() {
         for level in GfxLevel::ALL {
-            let passes = level <= GfxLevel::Gfx8;
             let back = |to| caches(level, Access::SHADER_WRITE, to).contains(CacheActions::WRITE_BACK_L2);
-            assert_eq!(back(Access::TRANSFER_READ), passes, "{level}");
-            assert_eq!(back(Access::COMMAND_READ), passes, "{level}");
+            assert_eq!(back(Access::TRANSFER_READ), bypasses(level), "{level}");
+            assert_eq!(back(Access::COMMAND_READ), bypasses(level), "{level}");
+            assert_eq!(back(Access::INDEX_READ), bypasses(level) && level != GfxLevel::Gfx8, "{level}");
             assert!(back(Access::HOST_READ) && !back(Access::SHADER_READ), "{level}");
         }
     }
 
-    /// Copies write to L2 on GFX9 and later; updates bypass it up to GFX9.
+    #[test]
+    fn dirty_bytes_of_shaders_do_not_overwrite_later_writes_past_l2() {
+        for level in GfxLevel::ALL {
+            let back = |to| caches(level, Access::SHADER_WRITE, to).contains(CacheActions::WRITE_BACK_L2);
+            // Updates are stores of the command processor, which bypass L2 on GFX9.
+            assert_eq!(back(Access::TRANSFER_WRITE), bypasses(level) || level == GfxLevel::Gfx9, "{level}");
+            assert!(back(Access::HOST_WRITE), "{level}");
+        }
+    }
+
+    /// Copies write to L2 on GFX9 to GFX11.5; updates bypass it up to GFX9.
     #[test]
     fn what_transfers_wrote_in_l2_is_written_back_for_the_host() {
         for level in GfxLevel::ALL {
             let back = caches(level, Access::TRANSFER_WRITE, Access::HOST_READ).contains(CacheActions::WRITE_BACK_L2);
-            assert_eq!(back, level >= GfxLevel::Gfx9, "{level}");
+            assert_eq!(back, !bypasses(level), "{level}");
         }
     }
 
@@ -274,7 +306,8 @@ mod tests {
     fn what_came_past_l2_is_not_read_from_it() {
         for level in GfxLevel::ALL {
             let forget = |from| caches(level, from, Access::SHADER_READ).contains(CacheActions::INVALIDATE_L2);
-            assert_eq!(forget(Access::TRANSFER_WRITE), level <= GfxLevel::Gfx9, "{level}");
+            let passes = bypasses(level) || level == GfxLevel::Gfx9;
+            assert_eq!(forget(Access::TRANSFER_WRITE), passes, "{level}");
             assert!(forget(Access::HOST_WRITE) && !forget(Access::SHADER_WRITE), "{level}");
         }
     }
@@ -288,13 +321,18 @@ mod tests {
 
     /// The expected cache operations between one write and one later access.
     fn between(level: GfxLevel, write: Access, next: Access) -> CacheActions {
-        let (gfx9, host) = (level >= GfxLevel::Gfx9, Access::HOST_READ | Access::HOST_WRITE);
-        let command_processor = Access::TRANSFER_READ | Access::TRANSFER_WRITE | Access::COMMAND_READ;
-        let lies_in_l2 = write == Access::SHADER_WRITE || write == Access::TRANSFER_WRITE && gfx9;
-        let lies_behind_l2 = write == Access::HOST_WRITE || write == Access::TRANSFER_WRITE && level <= GfxLevel::Gfx9;
-        let looks_behind_l2 = host.contains(next) || command_processor.contains(next) && !gfx9;
+        let (in_memory, is_gfx9) = (bypasses(level), level == GfxLevel::Gfx9);
+        let by_cpu = next == Access::HOST_READ || next == Access::HOST_WRITE;
+        let by_copy = next == Access::TRANSFER_READ || next == Access::TRANSFER_WRITE;
+        let by_command = next == Access::COMMAND_READ;
+        let by_index = next == Access::INDEX_READ && in_memory && level != GfxLevel::Gfx8;
+        let lies_in_l2 = write == Access::SHADER_WRITE || write == Access::TRANSFER_WRITE && !in_memory;
+        let lies_behind_l2 = write == Access::HOST_WRITE || write == Access::TRANSFER_WRITE && (in_memory || is_gfx9);
+        // An update of GFX9 bypasses L2, a copy does not.
+        let passes_l2 = by_cpu || by_index || by_copy && in_memory;
+        let looks_behind_l2 = passes_l2 || by_command && in_memory || is_gfx9 && next == Access::TRANSFER_WRITE;
         // Where it is in doubt, the command processor's own reads are assumed to go through L2.
-        let looks_into_l2 = !looks_behind_l2 || next == Access::COMMAND_READ;
+        let looks_into_l2 = !passes_l2;
         let mut caches = CacheActions::empty();
         caches.set(CacheActions::INVALIDATE_INSTRUCTIONS, next == Access::INSTRUCTION_READ);
         let by_shader = next == Access::UNIFORM_READ || next == Access::SHADER_READ;
@@ -312,7 +350,8 @@ mod tests {
                 assert_eq!(caches(level, write, next), between(level, write, next), "{level} {write:?} {next:?}");
             }
             // For sets of all sizes, the caches are the union of those of all pairs.
-            for (from, to) in (0..1 << 9).step_by(5).flat_map(|from| (0..1 << 9).step_by(7).map(move |to| (from, to))) {
+            for (from, to) in (0..1 << 10).step_by(5).flat_map(|from| (0..1 << 10).step_by(7).map(move |to| (from, to)))
+            {
                 let (from, to) = (Access::from_bits_truncate(from), Access::from_bits_truncate(to));
                 let writes = (from & Access::WRITES).iter();
                 let all = writes.flat_map(|write| to.iter().map(move |next| between(level, write, next)));

@@ -22,7 +22,12 @@
 //! Commands run in order, but a copy may be incomplete when the next command begins: record a [`Barrier`] between commands that
 //! access the same memory. The end of a list waits for all commands.
 //!
+//! On graphics and compute rings a submission begins with [`Recorder::acquire`], or has [`Preambles::acquire`]: otherwise it may
+//! find old copies in L2 of what the CPU or a copy engine has written.
+//!
 //! Copies and fills of 4 KiB and more use CP DMA too; RADV uses shaders for them.
+//!
+//! [`Preambles::acquire`]: crate::cs::Preambles::acquire
 //!
 //! ```
 //! use amdgpu_winsys::{

@@ -3,9 +3,7 @@
 use super::{Commands, Result};
 use crate::{
     cs::{self, Breadcrumbs, CommandList, Execution, Inclusion, Language, Marker, Packet, PacketWriter, Stream},
-    uapi::{GemCreateFlags, GemDomain, VaFlags},
-    vamgr::{GpuVa, VaRequest},
-    winsys::{Binding, Bo, BoRequest, PAGE_SIZE},
+    winsys::Binding,
 };
 
 /// A recorder that writes [`Commands`] to a stream and tracks the state that later commands depend on.
@@ -33,14 +31,12 @@ pub struct Recorder<L: Language> {
     pub(super) stream: Stream<L>,
     /// `true` if a CP DMA operation may be incomplete.
     pub(super) dma_is_busy: bool,
-    /// Memory for stores that are never read.
-    scratch: Option<GpuVa>,
 }
 
 impl<L: Language> Recorder<L> {
     /// Creates a recorder that appends to a stream. No CP DMA operation of the stream may be incomplete.
     pub const fn new(stream: Stream<L>) -> Self {
-        Self { stream, dma_is_busy: false, scratch: None }
+        Self { stream, dma_is_busy: false }
     }
 
     /// Returns the stream that the recorder writes to.
@@ -131,28 +127,6 @@ impl<L: Language> Recorder<L> {
     pub fn clear(&mut self) {
         self.stream.clear();
         self.dma_is_busy = false;
-        self.scratch = None;
-    }
-
-    /// Returns the address of 4 KiB that the GPU may write and that are never read. The stream keeps the memory alive.
-    pub(super) fn scratch(&mut self) -> cs::Result<GpuVa> {
-        if let Some(scratch) = self.scratch {
-            return Ok(scratch);
-        }
-        let device = self.stream.device();
-        let lease = device.addresses().allocate(VaRequest::new(PAGE_SIZE))?;
-        let request = BoRequest {
-            size: PAGE_SIZE,
-            alignment: PAGE_SIZE,
-            domains: GemDomain::GTT,
-            flags: GemCreateFlags::NO_CPU_ACCESS,
-        };
-        let bo = Bo::create(device, request)?;
-        let flags = VaFlags::READABLE | VaFlags::WRITEABLE;
-        let binding = Binding::new(&bo, lease, flags).map_err(|(_lease, error)| error)?;
-        self.stream.keep(&binding);
-        self.scratch = Some(binding.address());
-        Ok(binding.address())
     }
 }
 

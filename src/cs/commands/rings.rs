@@ -53,27 +53,13 @@ impl Recorder<Target> {
         Ok(())
     }
 
-    /// Records an end-of-pipe event with the additional packets that its generation needs.
+    /// Records the invalidation of all caches, with which each submission has to begin, see [`Stream::acquire`](crate::cs::Stream).
     ///
-    /// * The graphics rings of GFX7 and GFX8 need the event twice. The first one stores zero if the second one stores a value.
-    /// * On the graphics ring of GFX9 each render backend has to store its sample count directly before.
+    /// # Errors
     ///
-    /// Source: Mesa 25.0.7 `src/amd/vulkan/radv_cs.c`, `radv_cs_emit_write_event_eop`.
-    fn end_of_pipe(&mut self, packet: EndOfPipe) -> Result<()> {
-        let Target { level, ring } = self.ring();
-        if ring == Ring::Gfx && level == GfxLevel::Gfx9 {
-            let scratch = self.scratch()?;
-            self.stream.push(&EventWrite::sample(Event::ZPASS_DONE, scratch))?;
-        }
-        let is_twice = matches!(level, GfxLevel::Gfx7 | GfxLevel::Gfx8) && ring == Ring::Gfx;
-        if is_twice && !packet.event.is_end_of_shader() {
-            let store = match packet.store {
-                EopStore::Dword { va, .. } => EopStore::Dword { va, value: 0 },
-                other => other,
-            };
-            self.stream.push(&EndOfPipe { store, ..packet })?;
-        }
-        Ok(self.stream.push(&packet)?)
+    /// The errors of [`Stream::push`](crate::cs::Stream::push).
+    pub fn acquire(&mut self) -> crate::cs::Result<()> {
+        self.stream.acquire()
     }
 
     /// Records the packets of `body`, which the ring executes if the dword at `at` is 1 and skips if it is 0. On the graphics ring
@@ -164,7 +150,7 @@ impl Commands for Recorder<Target> {
             Point::Top | Point::Front => Ok(self.stream.push(&CopyData::timestamp(at))?),
             Point::Bottom => {
                 self.wait_dma()?;
-                self.end_of_pipe(EndOfPipe::timestamp(at))
+                Ok(self.stream.end_of_pipe(EndOfPipe::timestamp(at))?)
             }
             Point::PixelShaders | Point::ComputeShaders => {
                 Err(CommandError::Unsupported { what: "a timestamp at the end of shaders", target: self.target() })
@@ -185,11 +171,11 @@ impl Commands for Recorder<Target> {
             Point::PixelShaders if !self.has_pfp() => {
                 Err(CommandError::Unsupported { what: "the end of pixel shaders", target: self.target() })
             }
-            Point::PixelShaders => self.end_of_pipe(done(EopEvent::PixelDone)),
-            Point::ComputeShaders => self.end_of_pipe(done(EopEvent::ComputeDone)),
+            Point::PixelShaders => Ok(self.stream.end_of_pipe(done(EopEvent::PixelDone))?),
+            Point::ComputeShaders => Ok(self.stream.end_of_pipe(done(EopEvent::ComputeDone))?),
             Point::Bottom => {
                 self.wait_dma()?;
-                self.end_of_pipe(done(EopEvent::BottomOfPipe))
+                Ok(self.stream.end_of_pipe(done(EopEvent::BottomOfPipe))?)
             }
         }
     }
@@ -225,8 +211,9 @@ impl Commands for Recorder<Target> {
         if self.has_pfp() && !(acquires && ring.level >= GfxLevel::Gfx10) {
             self.stream.push(&PfpSyncMe)?;
         }
-        if acquires {
-            self.stream.push(&AcquireMem::all(ring, caches))?;
+        // Two packets if the chip cannot write back L2 and invalidate the vector caches with one.
+        for acquire in AcquireMem::each(ring, caches) {
+            self.stream.push(&acquire)?;
         }
         Ok(())
     }

@@ -38,7 +38,8 @@ pub trait Marker: Language {
     /// The errors of [`Stream::push`].
     fn note(stream: &mut Stream<Self>, at: GpuVa, value: u32) -> Result<()>;
 
-    /// Records a store of a dword that executes when all earlier commands have completed.
+    /// Records a store of a dword that executes when all earlier commands have completed, with the additional packets that some
+    /// generations need, see [`Stream::end_of_pipe`](Stream::<pm4::Target>::end_of_pipe).
     ///
     /// # Errors
     ///
@@ -59,7 +60,7 @@ impl Marker for pm4::Target {
     }
 
     fn store(stream: &mut Stream<Self>, at: GpuVa, value: u32) -> Result<()> {
-        stream.push(&pm4::EndOfPipe::fence(at, value))
+        stream.end_of_pipe(pm4::EndOfPipe::fence(at, value))
     }
 
     fn wait_for(stream: &mut Stream<Self>, at: GpuVa, value: u32) -> Result<()> {

@@ -6,10 +6,14 @@ use crate::{
     cs::Result,
     uapi::{GemCreateFlags, GemDomain, VaFlags},
     vamgr::{GpuVa, VaRequest},
-    winsys::{Binding, Bo, BoRequest, Device, Mapping, PAGE_SIZE},
+    winsys::{Binding, Bo, BoRequest, Capabilities, Device, Mapping, PAGE_SIZE},
 };
 
 /// A page of system memory that rings write, initially zero. It keeps its content if VRAM is lost.
+///
+/// From GFX9 on the page bypasses L2 (MTYPE_UC): a mark would otherwise stay in L2 until the end of the job, which never comes if
+/// the ring hangs, and a ring that polls a mark of another ring or of the CPU might find the same old line forever. On older
+/// generations the command processor never uses L2 for such accesses.
 #[derive(Debug)]
 pub(in crate::cs) struct MarkerPage {
     // Fields drop from top to bottom: the CPU mapping must be gone before the GPU binding.
@@ -23,7 +27,9 @@ impl MarkerPage {
         let flags = GemCreateFlags::CPU_ACCESS_REQUIRED | GemCreateFlags::EXPLICIT_SYNC;
         let request = BoRequest { size: PAGE_SIZE, alignment: PAGE_SIZE, domains: GemDomain::GTT, flags };
         let bo = Bo::create(device, request)?;
-        let rights = VaFlags::READABLE | VaFlags::WRITEABLE;
+        let is_cached = !device.info().capabilities.contains(Capabilities::L2_UNCACHED);
+        let caching = if is_cached { VaFlags::empty() } else { VaFlags::MTYPE_UC };
+        let rights = VaFlags::READABLE | VaFlags::WRITEABLE | caching;
         let binding = Binding::new(&bo, lease, rights).map_err(|(_lease, error)| error)?;
         let mapping = Mapping::new(&bo)?;
         // The kernel gives zeroed pages, but a shim in its place may give used ones.
@@ -64,5 +70,17 @@ mod tests {
         let offsets: Vec<u64> = (0..1026).map(MarkerPage::offset).collect();
         assert!((0..).step_by(4).zip(&offsets[..1024]).all(|(expected, &offset)| offset == expected));
         assert_eq!(offsets[1024..], [0, 4], "no index leads out of it");
+    }
+
+    #[test]
+    #[cfg_attr(miri, ignore = "system calls")]
+    fn marks_bypass_l2_where_pages_can() {
+        for (chip, expected) in
+            [("polaris10", VaFlags::empty()), ("vega10", VaFlags::MTYPE_UC), ("navi31", VaFlags::MTYPE_UC)]
+        {
+            let device = Device::new(amdgpu_sim::SimKernel::open(amdgpu_sim::profile(chip).unwrap())).unwrap();
+            let page = MarkerPage::new(&device).unwrap();
+            assert_eq!(page.binding().flags() & VaFlags::MTYPE_MASK, expected, "{chip}");
+        }
     }
 }

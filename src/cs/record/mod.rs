@@ -1,7 +1,9 @@
 //! Recording packets into streams, which become command lists.
 
+mod acquire;
 mod annotation;
 mod any_stream;
+mod end_of_pipe;
 mod ib_pool;
 pub(super) mod list;
 pub(super) mod marker;

@@ -202,7 +202,8 @@ impl Stream<pm4::Target> {
         let back = [0; IndirectBuffer::LEN];
         let store = WriteData::new(trailer, &back);
         let writeback = AcquireMem::all(target, CacheActions::WRITE_BACK_L2);
-        let needs_writeback = target.level == GfxLevel::Gfx8;
+        // Commands are then fetched behind L2, where a shader's stores arrive with the write-back only.
+        let needs_writeback = target.level.command_processor_bypasses_l2();
         let behind = if needs_writeback { writeback.len_dwords(target)? } else { 0 };
         self.grow(store.len_dwords(target)? + behind)?;
         self.push(&store)?;

@@ -24,6 +24,10 @@ const PATIENCE: Duration = Duration::from_secs(10);
 /// the kernel refuses to destroy a dropped queue, that of unfinished submissions stays alive until the process ends.
 /// Memory that was bound since the last [`UserQueue::wait_for_bindings`] may not be in the page tables yet.
 ///
+/// Each submission begins with a flush of HDP and the invalidation of all caches, and ends with the write-back of L2, because the
+/// kernel does nothing of this for user mode queues. Copy engines have no packet for HDP: record their lists with
+/// [`IbPlacement::System`](crate::cs::IbPlacement::System), and keep data that the CPU writes for them in system memory.
+///
 /// This type is separate from [`Queue`](crate::cs::Queue), because it cannot give the same guarantees. The kernel does not see a
 /// submission, so it cannot wait for bindings and sync objects before it: AMDGPU_USERQ_WAIT returns addresses and values that the
 /// ring itself would have to poll, and this library does not record such waits. A submission has no sequence number of a context
@@ -208,6 +212,8 @@ impl UserQueue {
         let State { ring, packets, .. } = state;
         packets.clear();
         let room = ring.dwords();
+        host_memory::reserve(packets, packets::MOST_OF_A_BEGIN).map_err(no_memory)?;
+        packets::begin(self.0.target, packets)?;
         for ib in lists.iter().flat_map(|list| list.submitted_ibs()) {
             if packets.len() + packets::MOST_OF_A_CALL + packets::MOST_OF_AN_END > room {
                 return Err(Error::RingFull { dwords: room });

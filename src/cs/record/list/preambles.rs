@@ -1,6 +1,12 @@
 //! Preambles and postambles of kernel submissions.
 
-use crate::cs::{CommandList, Target};
+use crate::{
+    cs::{
+        CommandList, Result, Stream, Target,
+        pm4::{self, AcquireMem, CacheActions, Event, EventWrite, PfpSyncMe, Ring},
+    },
+    winsys::{Device, GfxLevel},
+};
 
 /// Command lists that a queue executes before and after the lists of a submission: state that every submission needs, and work that
 /// must happen at its end. Each is a single IB, so that the number of IBs of a submission is known in advance. Each position may
@@ -82,6 +88,65 @@ impl Preambles {
     /// Creates preambles without lists.
     pub fn new() -> Self {
         Self::default()
+    }
+
+    /// Creates the preambles with which every submission to a graphics or compute ring should begin: an invalidation of all caches,
+    /// after a wait for earlier shaders if the submission waits for something. On GFX6 a postamble waits for shaders and writes back
+    /// L2, because the kernel's own write-back comes before the shaders have ended.
+    ///
+    /// A submission without them, whose lists do not begin with [`Stream::acquire`] either, may find old copies of what the CPU
+    /// or another engine has written in L2: from GFX10 on the kernel only writes L2 back at the end of a job. To leave them out is
+    /// right for lists that acquire themselves, and for those that read nothing that was written past L2.
+    ///
+    /// ```
+    /// use amdgpu_winsys::cs::{Preambles, Stream, Submission};
+    ///
+    /// # let device = amdgpu_winsys::winsys::Device::new(amdgpu_sim::SimKernel::open(amdgpu_sim::profile("navi21").ok_or("no such chip")?))?;
+    /// # let context = amdgpu_winsys::winsys::Context::new(&device, amdgpu_winsys::winsys::Priority::Normal)?;
+    /// # let queue = amdgpu_winsys::cs::Queue::new(&context, amdgpu_winsys::winsys::Ip::Gfx, 0)?;
+    /// # let target = amdgpu_winsys::cs::pm4::Target::gfx(device.info().gfx_level);
+    /// let preambles = Preambles::acquire(&device, target)?; // once for each queue
+    /// let list = Stream::new(&device, target, 64)?.finish()?;
+    /// let submission = Submission { lists: &[&list], preambles: Some(&preambles), ..Submission::default() };
+    /// assert!(queue.submit(&submission)?.wait(amdgpu_winsys::winsys::Deadline::NEVER)?);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// Source: Mesa 25.0.7 `src/amd/vulkan/radv_queue.c`, `radv_update_preamble_cs`.
+    ///
+    /// # Errors
+    ///
+    /// The errors of [`Stream::new`] and [`Stream::push`].
+    pub fn acquire(device: &Device, target: pm4::Target) -> Result<Self> {
+        let stream = || Stream::new(device, target, 64);
+        let wait = |stream: &mut Stream<pm4::Target>| {
+            if target.ring == Ring::Gfx {
+                stream.push(&EventWrite::new(Event::PS_PARTIAL_FLUSH))?;
+            }
+            stream.push(&EventWrite::new(Event::CS_PARTIAL_FLUSH))
+        };
+        let acquire = |mut stream: Stream<pm4::Target>| {
+            stream.acquire()?;
+            stream.finish()
+        };
+        let mut waiting = stream()?;
+        wait(&mut waiting)?;
+        let mut postamble = Vec::new();
+        if target.level == GfxLevel::Gfx6 {
+            let mut stream = stream()?;
+            wait(&mut stream)?;
+            if target.ring == Ring::Gfx {
+                stream.push(&PfpSyncMe)?;
+            }
+            stream.push(&AcquireMem::all(target, CacheActions::WRITE_BACK_L2))?;
+            postamble.push(stream.finish()?);
+        }
+        Ok(Self {
+            initial_full_flush: vec![acquire(waiting)?],
+            initial: vec![acquire(stream()?)?],
+            further: vec![acquire(stream()?)?],
+            postamble,
+        })
     }
 
     /// Adds lists that run first in a submission: `full_flush` if the submission waits for something, otherwise `plain`.

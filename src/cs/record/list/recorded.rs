@@ -54,6 +54,8 @@ pub(in crate::cs) struct Part {
     pub(in crate::cs::record) residents: Once<Binding>,
     /// Sets whose members at the time of submission must be resident.
     pub(in crate::cs::record) sets: Once<ResidencySet>,
+    /// Memory for stores that are never read, which is one of the residents.
+    pub(in crate::cs::record) scratch: Option<GpuVa>,
     /// The number of residents that the caller added; they come first.
     pub(in crate::cs::record) kept: usize,
     /// The IBs for the kernel if there are several; empty if the first one alone is submitted.
@@ -236,11 +238,12 @@ impl Part {
 
     /// Discards the recorded state, and keeps the memory and the containers.
     pub(in crate::cs::record) fn recycle(&mut self) {
-        let Self { ibs, spare, called, residents, sets, .. } = self;
+        let Self { ibs, spare, called, residents, sets, scratch, .. } = self;
         spare.extend(ibs.drain(..).map(|ib| ib.memory));
         called.clear();
         residents.clear();
         sets.clear();
+        *scratch = None;
     }
 
     /// Ends each IB except the last with a jump to the next, whose length is now known. After this call only the tails change.
