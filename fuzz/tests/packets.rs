@@ -82,7 +82,7 @@ fn execute(target: Target, ib: &[u8]) -> bool {
     let memory = Bound(RefCell::new(vec![0; SIZE]));
     memory.0.borrow_mut()[IB as usize..][..ib.len()].copy_from_slice(ib);
     let (clock, job) = (Stopped, Impatient(Cell::new(0)));
-    let env = Environment { memory: &memory, clock: &clock, job: &job, shaders: &NoShaders };
+    let env = Environment { memory: &memory, clock: &clock, job: &job, shaders: &NoShaders, observer: None };
     let is_long = ib.len() >= 8;
     let ib = Ib { va: GpuVa::new(IB).expect("a low address"), dwords: (ib.len() / 4) as u32 };
     let result = Engine::new(target).run(ib, &env);

@@ -139,7 +139,7 @@ fn run(device: &Device, (version, chip): (Version, Chip), memory: &Flat, record:
     let words = dwords(&recorder.finish().unwrap());
     let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
     memory.write(GpuVa::new(IB).unwrap(), &bytes).unwrap();
-    let env = Environment { memory, clock: &Quiet, job: &Quiet, shaders: &NoShaders };
+    let env = Environment { memory, clock: &Quiet, job: &Quiet, shaders: &NoShaders, observer: None };
     let mut engine = Engine::new(Target::Sdma(version)).with_chip(Some(chip));
     engine.run(Ib { va: GpuVa::new(IB).unwrap(), dwords: words.len() as u32 }, &env).unwrap();
 }

@@ -25,6 +25,7 @@ use crate::{
         },
         sim_kernel::SimKernel,
         sim_machine::SimMachine,
+        strict::HazardReport,
         sync::events::{Events, Until},
     },
     options::SimOptions,
@@ -83,6 +84,21 @@ impl SimDevice {
     /// Returns the complaints about requests that are invalid or not simulated, the oldest first.
     pub fn complaints(&self) -> Vec<String> {
         self.gpu.complaints.list()
+    }
+
+    /// Returns the hazards that the strict mode has found, the oldest first; none with [`Strictness::Off`](crate::Strictness::Off).
+    /// At most 1000 are kept, and each pair of places once.
+    ///
+    /// ```
+    /// use amdgpu_sim::{SimDevice, SimOptions, Strictness, profile};
+    ///
+    /// let options = SimOptions { strictness: Strictness::Report, ..SimOptions::default() };
+    /// let gpu = SimDevice::new(profile("navi21").ok_or("no such chip")?, options);
+    /// assert!(gpu.hazards().is_empty()); // nothing has run
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn hazards(&self) -> Vec<HazardReport> {
+        self.gpu.caches.as_ref().map(|caches| caches.reports()).unwrap_or_default()
     }
 
     /// Replaces the executor of shaders, starting with the next draw or dispatch. The default is the simulator's interpreter for

@@ -62,10 +62,11 @@ pub use self::{
         },
         sim_kernel::{Mappable, SimKernel},
         sim_machine::SimMachine,
+        strict::{HazardKind, HazardReport},
     },
     lockup::{LockupTimeout, LockupTimeoutError},
     null::{NullKernel, RequestCosts},
-    options::SimOptions,
+    options::{SimOptions, Strictness, StrictnessError},
     release::{KernelRelease, KernelReleaseError},
     testing::{
         mutation::Mutation,

@@ -1,8 +1,40 @@
 //! Options of a simulated device.
 
-use std::{thread::available_parallelism, time::Duration};
+use std::{str::FromStr, thread::available_parallelism, time::Duration};
 
 use crate::{display::Display, lockup::LockupTimeout, release::KernelRelease, sysfs::Place};
+
+/// How much of a real chip's behaviour the simulator checks.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Strictness {
+    /// Everything that the GPU does is visible at once, and nothing is checked. This costs nothing.
+    #[default]
+    Off,
+    /// Jobs run as with [`Off`](Self::Off), on one thread for each ring, and what a real chip would have shown is reported, see
+    /// [`SimDevice::hazards`](crate::SimDevice::hazards): accesses that find old copies in L2, or do not find what is still there,
+    /// and packets that break rules about caches and the end of the pipe.
+    Report,
+}
+
+/// The error of a text that names no [`Strictness`].
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{text:?} is no strictness: off or report")]
+pub struct StrictnessError {
+    text: String,
+}
+
+impl FromStr for Strictness {
+    type Err = StrictnessError;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        match text {
+            "off" => Ok(Self::Off),
+            "report" => Ok(Self::Report),
+            _ => Err(StrictnessError { text: text.to_owned() }),
+        }
+    }
+}
 
 /// Options of a [`SimDevice`](crate::SimDevice).
 #[expect(clippy::struct_excessive_bools, reason = "switches that have nothing to do with each other")]
@@ -54,6 +86,8 @@ pub struct SimOptions {
     /// `true` if a job faults, and a complaint is recorded, when it accesses a BO that is neither in its submission's list nor
     /// always valid. On Linux such an access succeeds until the BO is moved, so that the mistake shows only when memory is short.
     pub strict: bool,
+    /// The checks of what a real chip's caches would show.
+    pub strictness: Strictness,
     /// `true` if compute shaders are executed; `false` if dispatches are only counted and reported, like draws.
     pub shaders: bool,
     /// The number of instructions that the waves of a dispatch may execute before the next work-group ends, and a 64th of those
@@ -96,6 +130,7 @@ impl Default for SimOptions {
             may_raise_priority: false,
             ring_reset: false,
             strict: true,
+            strictness: Strictness::Off,
             shaders: true,
             shader_instructions: Self::SHADER_INSTRUCTIONS,
             shader_threads: available_parallelism().map_or(1, usize::from).min(Self::SHADER_THREADS),
@@ -153,6 +188,7 @@ impl SimOptions {
         may_raise_priority: false,
         ring_reset: false,
         strict: true,
+        strictness: Strictness::Off,
         shaders: true,
         shader_instructions: Self::SHADER_INSTRUCTIONS,
         shader_threads: 1,

@@ -52,7 +52,7 @@ use super::{Environment, Ib, Registers, State, Stop};
 /// }
 ///
 /// let mut engine = Engine::new(Target::Pm4(target));
-/// let env = Environment { memory: &memory, clock: &clock, job: &job, shaders: &NoShaders };
+/// let env = Environment { memory: &memory, clock: &clock, job: &job, shaders: &NoShaders, observer: None };
 /// engine.run(Ib { va: GpuVa::NULL, dwords: dwords as u32 }, &env)?;
 /// assert_eq!(memory.0.borrow()[0x1000], 7);
 /// # Ok::<(), Box<dyn std::error::Error>>(())

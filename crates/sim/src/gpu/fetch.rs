@@ -37,10 +37,13 @@ impl Frame {
         self.fault = fault;
         self.dwords.clear();
         self.dwords.resize(bytes as usize / 4, 0);
-        if env.memory.read(ib.va, self.dwords.as_mut_bytes()).is_err() {
+        if env.memory.fetch(ib.va, self.dwords.as_mut_bytes()).is_err() {
             self.load_pages(env);
         }
         env.job.fetched(ib, &self.dwords);
+        if let Some(observer) = env.observer {
+            observer.fetched(ib);
+        }
     }
 
     /// Fetches up to the first page that is not mapped.
@@ -48,7 +51,7 @@ impl Frame {
         let mut done = 0usize;
         for (va, len) in pages(self.ib.va, self.dwords.as_bytes().len() as u64) {
             let Some(page) = self.dwords.as_mut_bytes().get_mut(done..done + len as usize) else { break };
-            if let Err(fault) = env.memory.read(va, page) {
+            if let Err(fault) = env.memory.fetch(va, page) {
                 self.fault = Some(PageFault { access: Access::Fetch, ..fault });
                 break;
             }

@@ -5,8 +5,8 @@
 //! page tables by the simulated kernel), the [`Clock`], and the [`Job`], which limits waits and receives page faults.
 //!
 //! Packets are executed strictly in the order of the stream, by PFP and ME together, and each packet completes before the next
-//! begins. Hardware may do the same, so cache actions, partial flushes and PFP_SYNC_ME have no effect. The constant engine of GFX6
-//! to GFX10.3 executes a separate stream.
+//! begins. Hardware may do the same, so cache actions, partial flushes and PFP_SYNC_ME have no effect, except on a
+//! [`CacheObserver`]. The constant engine of GFX6 to GFX10.3 executes a separate stream.
 //!
 //! A packet is checked against the tables of [`amdgpu_packets::layout`] and decoded into a structure, which one function executes.
 //! The state that packets set (registers, predication, bases) is a [`State`], which belongs to a context and can be switched
@@ -45,6 +45,7 @@ pub(crate) use self::interface::memory::UPDATES;
 pub use self::{
     engine::Engine,
     interface::{
+        caches::{CacheObserver, CacheOperation, Doubt, Signal},
         environment::{Clock, Environment},
         ib::Ib,
         index_buffer::IndexBuffer,

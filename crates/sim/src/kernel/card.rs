@@ -36,10 +36,11 @@ use crate::{
             ring::{Board, Recovery, Ring},
             shaders::ShaderSlot,
         },
+        strict::Caches,
         sync::events::Events,
         userq::Slots,
     },
-    options::SimOptions,
+    options::{SimOptions, Strictness},
     release::KernelRelease,
     testing::{control::Control, hooks::Hooks},
 };
@@ -59,6 +60,8 @@ pub(crate) struct Gpu {
     pub(crate) offsets: Arc<Offsets<Bo>>,
     pub(crate) events: Arc<Events>,
     pub(crate) complaints: Arc<Complaints>,
+    /// The model of the caches, in the strict mode.
+    pub(crate) caches: Option<Arc<Caches>>,
     pub(crate) files: AtomicU32,
     pub(crate) pstate: Mutex<Pstate>,
     pub(crate) masters: Masters,
@@ -102,6 +105,8 @@ impl Gpu {
         if own.is_none() {
             complaints.say(format!("VRAM has no room for the kernel's own {} bytes", options.kernel_vram));
         }
+        let is_checked = options.strictness != Strictness::Off;
+        let caches = is_checked.then(|| Arc::new(Caches::new(profile.gfx_level, &profile.name)));
         let modes = Modes::new(profile.is_apu());
         let is_by_rule = options.video && profile.video.is_empty();
         let video = if is_by_rule { profile.video_by_rule() } else { profile.video.clone() };
@@ -120,6 +125,7 @@ impl Gpu {
             offsets: Arc::default(),
             events: Arc::clone(&machine.events),
             complaints,
+            caches,
             files: AtomicU32::new(0),
             pstate: Mutex::default(),
             masters: Masters::default(),
@@ -209,6 +215,7 @@ impl Gpu {
             wide_fills: self.options.wide_fills,
             tiling: tiling(&self.profile),
             lockup_timeout: self.options.lockup_timeout,
+            caches: self.caches.clone(),
             ring_reset: RingReset::of(&self.options, self.reset_kinds(ip), (ip, executor)),
         }
     }

@@ -16,6 +16,7 @@ pub(crate) mod sched;
 pub(crate) mod sim_kernel;
 #[expect(unsafe_code, reason = "a seam: raw ioctl arguments of descriptors")]
 pub(crate) mod sim_machine;
+pub(crate) mod strict;
 pub(crate) mod sync;
 #[expect(unsafe_code, reason = "addresses inside ioctl arguments")]
 pub(crate) mod user;

@@ -1,6 +1,6 @@
 //! The environment of an engine: memory, clock, job and shaders.
 
-use super::{job::Job, memory::Memory, work::Shaders};
+use super::{caches::CacheObserver, job::Job, memory::Memory, work::Shaders};
 
 /// The GPU's reference clock counter, which `AMDGPU_INFO_TIMESTAMP` reads.
 pub trait Clock {
@@ -19,4 +19,6 @@ pub struct Environment<'e> {
     pub job: &'e dyn Job,
     /// The executor of shaders. [`NoShaders`](crate::gpu::NoShaders) ignores them.
     pub shaders: &'e dyn Shaders,
+    /// The observer of caches, if there is one.
+    pub observer: Option<&'e dyn CacheObserver>,
 }

@@ -39,6 +39,15 @@ pub trait Memory {
     /// [`PageFault`] with the first byte that cannot be read.
     fn read(&self, va: GpuVa, out: &mut [u8]) -> Result<(), PageFault>;
 
+    /// Reads commands, like [`read`](Self::read).
+    ///
+    /// # Errors
+    ///
+    /// Those of [`read`](Self::read).
+    fn fetch(&self, va: GpuVa, out: &mut [u8]) -> Result<(), PageFault> {
+        self.read(va, out)
+    }
+
     /// Reads a dword for each lane in a mask. Addresses have 48 bits and need not be aligned. Lanes that cannot read get 0.
     ///
     /// # Errors

@@ -1,5 +1,6 @@
 //! The interface between an engine and its environment: memory, jobs, IBs, and work for shaders.
 
+pub(crate) mod caches;
 pub(crate) mod environment;
 pub(crate) mod ib;
 pub(crate) mod index_buffer;

@@ -14,7 +14,7 @@ use amdgpu_packets::registers::{COMPUTE_PGM_HI, COMPUTE_PGM_LO, VGT_INDEX_TYPE};
 use zerocopy::IntoBytes;
 
 use crate::gpu::{
-    Access, Engine, PageFault, Stop,
+    Access, Engine, PageFault, Signal, Stop,
     budget::Budget,
     interface::{
         index_buffer::IndexBuffer,
@@ -177,10 +177,18 @@ impl Engine {
         tracing::trace!(place = %step.place(), ?work);
         let place = step.place();
         let scene = Scene { state: &self.state, memory: env.memory, place, job: env.job };
-        env.shaders.run(&work, &scene).map_err(|unfinished| match unfinished {
+        let stop = |unfinished| match unfinished {
             Unfinished::Hang => Stop::Wave { place },
             Unfinished::Cancelled => Stop::WavesCancelled { place },
-        })
+        };
+        let Some(observer) = env.observer else {
+            return env.shaders.run(&work, &scene).map_err(stop);
+        };
+        observer.signal(Signal::Work);
+        observer.shaders(true);
+        let ran = env.shaders.run(&work, &scene);
+        observer.shaders(false);
+        ran.map_err(stop)
     }
 
     /// Executes INDEX_TYPE, which sets the size of the indices of later draws.

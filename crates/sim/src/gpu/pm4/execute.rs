@@ -2,10 +2,10 @@
 
 use amdgpu_hw::GfxLevel;
 use amdgpu_packets::layout::records::pm4::{ContextControl, MemSemaphore, MemWrite, Packet, Timestamp};
-use amdgpu_packets::layout::values::SemSel;
+use amdgpu_packets::layout::values::{EventIndex, SemSel};
 
 use crate::gpu::{
-    Engine, Stop,
+    CacheObserver, CacheOperation, Engine, Signal, Stop,
     registers::{CONFIG, CONTEXT, PERSISTENT, USER_CONFIG},
     step::Step,
 };
@@ -103,8 +103,14 @@ impl Engine {
             Packet::EventWriteZpass(packet) => {
                 self.store_sample_counts(step.address("addr_lo", packet.addr)?, step.port);
             }
-            Packet::EventWriteEop(packet) => self.end_of_pipe(&(*packet).into(), step)?,
-            Packet::ReleaseMem(packet) => self.end_of_pipe(&(*packet).into(), step)?,
+            Packet::EventWriteEop(packet) => {
+                self.end_of_pipe(&(*packet).into(), step)?;
+                observe_event(step, packet.event_index, CacheOperation::of_event(packet, level));
+            }
+            Packet::ReleaseMem(packet) => {
+                self.end_of_pipe(&(*packet).into(), step)?;
+                observe_event(step, packet.event_index, CacheOperation::of_release(packet, level));
+            }
             Packet::EventWriteEos(packet) => self.end_of_shader(packet, step)?,
             Packet::OcclusionQuery(packet) => self.occlusion_query(packet, step)?,
             Packet::Timestamp(packet) => timestamp(packet, step)?,
@@ -142,11 +148,17 @@ impl Engine {
             }
             Packet::DispatchTaskmeshGfx(packet) => self.taskmesh(packet, step)?,
 
-            // Packets about caches, counters, hints and ordering. Each packet completes before the next, so they have no effect.
+            // Packets about caches and ordering. Each packet completes before the next, so they only matter to an observer.
+            Packet::PfpSyncMe(_) => observe(step, |observer| observer.signal(Signal::PfpSync)),
+            Packet::AcquireMem(packet) => {
+                observe(step, |observer| observer.operate(CacheOperation::of_acquire(packet, level)));
+            }
+            Packet::SurfaceSync(packet) => {
+                observe(step, |observer| observer.operate(CacheOperation::of_surface_sync(packet, level)));
+            }
+
+            // Packets about counters, hints and ordering.
             Packet::Nop(_)
-            | Packet::PfpSyncMe(_)
-            | Packet::AcquireMem(_)
-            | Packet::SurfaceSync(_)
             | Packet::PrimeUtcl2(_)
             | Packet::PerfCounterWindow(_)
             | Packet::PerfmonControl(_)
@@ -175,6 +187,23 @@ impl Engine {
         }
         Ok(Flow::On)
     }
+}
+
+/// Tells the observer of caches, if there is one.
+fn observe(step: &Step<'_, '_>, tell: impl FnOnce(&dyn CacheObserver)) {
+    if let Some(observer) = step.port.env().observer {
+        tell(observer);
+    }
+}
+
+/// Tells the observer of an event at the end of the pipe or of shaders, after its store.
+fn observe_event(step: &Step<'_, '_>, index: EventIndex, operation: CacheOperation) {
+    observe(step, |observer| {
+        if index == EventIndex::END_OF_PIPE {
+            observer.signal(Signal::EndOfPipe);
+        }
+        observer.operate(operation);
+    });
 }
 
 /// Executes CONTEXT_CONTROL. Shadowing keeps registers in memory. A user's stream requests it only if the kernel requested it

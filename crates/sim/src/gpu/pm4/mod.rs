@@ -1,5 +1,6 @@
 //! The execution of PM4 IBs.
 
+mod caches;
 mod constant;
 mod draws;
 mod execute;
@@ -109,6 +110,9 @@ impl Engine {
             let place = frame.place(target.into(), level, name);
             walk.budget.packet(place, walk.env)?;
             let port = walk.port(place);
+            if let Some(observer) = walk.env.observer {
+                observer.packet(place);
+            }
             tracing::trace!(%place, ?packet);
             let len = dwords.len();
             let step = Step { dwords, reader: Reader::Ring(target), port: &port };

@@ -11,7 +11,7 @@ use amdgpu_packets::layout::values::{Compare, EopData, EopDst, EosCmd, EventInde
 use amdgpu_packets::pm4::{Event, Register, Ring, Target};
 
 use crate::gpu::{
-    Engine, Stop,
+    Engine, Signal, Stop,
     port::Port,
     step::Step,
     wait::{Condition, wait_for_memory},
@@ -146,7 +146,12 @@ impl Engine {
         };
         match event {
             _ if !stores => return refuse("names an address for an event that stores nothing"),
-            Event::ZPASS_DONE | Event::PIXEL_PIPE_STAT_DUMP => self.store_sample_counts(va, port),
+            Event::ZPASS_DONE | Event::PIXEL_PIPE_STAT_DUMP => {
+                self.store_sample_counts(va, port);
+                if let (Event::ZPASS_DONE, Some(observer)) = (event, port.env().observer) {
+                    observer.signal(Signal::SampleCounts);
+                }
+            }
             Event::SAMPLE_PIPELINESTAT => {
                 let counters = match (target.is_mec(), target.level >= GfxLevel::Gfx11) {
                     // MEC gets the address of the only counter that it has.

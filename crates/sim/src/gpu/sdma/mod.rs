@@ -47,6 +47,9 @@ fn level(frame: &mut Frame, state: &mut State, reads: &Reads<'_>, env: &Environm
         let place = frame.place(target, 1, name);
         budget.packet(place, env)?;
         let port = Port::new(env, &budget, place);
+        if let Some(observer) = env.observer {
+            observer.packet(place);
+        }
         tracing::trace!(%place, ?packet);
         let len = dwords.len();
         let step = Step { dwords, reader: Reader::Copy(version), port: &port };

@@ -24,7 +24,7 @@ fn started(rig: &Rig, target: Pm4, packets: &[Vec<u32>]) -> (Engine, Vec<Work>) 
     let (diary, stream) = (Diary::default(), packets.concat());
     rig.put(IB, &stream);
     let mut engine = Engine::new(target.into());
-    let env = Environment { memory: &rig.memory, clock: rig, job: rig, shaders: &diary };
+    let env = Environment { memory: &rig.memory, clock: rig, job: rig, shaders: &diary, observer: None };
     engine.run(Ib { va: va(IB), dwords: stream.len() as u32 }, &env).unwrap();
     let work = diary.0.into_inner().into_iter().map(|(work, _)| work).collect();
     (engine, work)
@@ -190,7 +190,7 @@ fn shaders_see_the_registers_of_the_moment() {
     let go = packet(0x15, &[1, 1, 1, 1]);
     let stream = [set(1), go.clone(), set(2), go].concat();
     rig.put(IB, &stream);
-    let env = Environment { memory: &rig.memory, clock: &rig, job: &rig, shaders: &diary };
+    let env = Environment { memory: &rig.memory, clock: &rig, job: &rig, shaders: &diary, observer: None };
     Engine::new(target.into()).run(Ib { va: va(IB), dwords: stream.len() as u32 }, &env).unwrap();
     assert_eq!(diary.0.borrow().iter().map(|(_, seen)| *seen).collect::<Vec<_>>(), [1, 2]);
 }

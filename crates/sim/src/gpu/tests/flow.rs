@@ -130,7 +130,8 @@ fn a_wait_ends_when_someone_else_writes() {
     for (target, stream) in pm4.chain(sdma) {
         let rig = Rig::new();
         rig.put(IB, &stream);
-        let env = Environment { memory: &rig.memory, clock: &rig, job: &Helped(&rig), shaders: &NoShaders };
+        let env =
+            Environment { memory: &rig.memory, clock: &rig, job: &Helped(&rig), shaders: &NoShaders, observer: None };
         let ib = Ib { va: va(IB), dwords: stream.len() as u32 };
         Engine::new(target).run(ib, &env).unwrap();
         assert_eq!(rig.waited.get(), 3, "{target}");

@@ -159,7 +159,7 @@ impl Rig {
     }
 
     pub(super) fn environment(&self) -> Environment<'_> {
-        Environment { memory: &self.memory, clock: self, job: self, shaders: &NoShaders }
+        Environment { memory: &self.memory, clock: self, job: self, shaders: &NoShaders, observer: None }
     }
 }
 

@@ -210,7 +210,7 @@ fn run(id: &str, packet: &[u32], target: Target) {
     memory.put(ib, &stream);
 
     let mut engine = Engine::new(target).with_render_backends(0b11);
-    let env = Environment { memory: &memory, clock: &rig, job: &rig, shaders: &NoShaders };
+    let env = Environment { memory: &memory, clock: &rig, job: &rig, shaders: &NoShaders, observer: None };
     let outcome = engine.run(Ib { va: va(ib), dwords: stream.len() as u32 }, &env);
     if let Some(what) = case.stops {
         let stop = outcome.unwrap_err().to_string();

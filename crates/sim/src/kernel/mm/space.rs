@@ -50,6 +50,18 @@ impl Listed {
     }
 }
 
+/// A part of an access in one BO.
+pub(crate) struct Spot<'s> {
+    pub(crate) bo: &'s Arc<Bo>,
+    /// The flags of the mapping.
+    pub(crate) flags: VaFlags,
+    /// The offset in the BO in bytes.
+    pub(crate) offset: u64,
+    /// The offset in the access in bytes, and the length.
+    pub(crate) done: u64,
+    pub(crate) len: u64,
+}
+
 /// A part of a range in one mapping.
 struct Piece<'s> {
     bound: &'s Bound,
@@ -89,6 +101,16 @@ impl Space {
         }
         let into = address - first * PAGE;
         Ok(Piece { bound, offset: bound.bo_page * PAGE + into, len: len.min(bound.pages * PAGE - into) })
+    }
+
+    /// Visits the parts of a range in BOs, up to the first page that does not permit the access.
+    pub(crate) fn spots(&self, va: GpuVa, len: u64, access: Access, visit: &mut dyn FnMut(&Spot<'_>)) {
+        // The rest of the range faults, and is not accessed.
+        let _ = self.walk(va, len, access, |done, piece| {
+            if let Some(bo) = &piece.bound.bo {
+                visit(&Spot { bo, flags: piece.bound.flags, offset: piece.offset, done, len: piece.len });
+            }
+        });
     }
 
     /// Returns the BO that all lanes access, and the offset of the lowest address; `None` if there is no such BO.

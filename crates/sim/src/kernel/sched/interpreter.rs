@@ -34,7 +34,11 @@ pub(crate) struct Interpreter {
 impl Interpreter {
     /// Returns the executor of a device's shaders.
     pub(crate) fn new(options: &SimOptions, profile: &Profile, watching: Option<Watching>) -> Self {
-        let limits = Limits { instructions: options.shader_instructions, ..Limits::default() };
+        let limits = Limits {
+            instructions: options.shader_instructions,
+            shader_engines: profile.dev_info.num_shader_engines,
+            ..Limits::default()
+        };
         Self { limits, chip: tiling(profile), threads: options.shader_threads, watching }
     }
 

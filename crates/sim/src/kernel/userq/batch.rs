@@ -161,7 +161,7 @@ impl<'b> Batch<'b> {
                 Ok(())
             }
             Item::Wait(pairs) => pairs.chunks_exact(4).try_for_each(|pair| self.wait(pair)),
-            Item::Plain => Ok(()),
+            Item::HdpFlush | Item::Plain => Ok(()),
         }
     }
 
@@ -180,7 +180,13 @@ impl<'b> Batch<'b> {
     }
 
     fn environment<'e>(&'e self, memory: &'e dyn gpu::Memory) -> Environment<'e> {
-        Environment { memory, clock: &self.queue.board.clock, job: self, shaders: &*self.queue.board.shaders }
+        Environment {
+            memory,
+            clock: &self.queue.board.clock,
+            job: self,
+            shaders: &*self.queue.board.shaders,
+            observer: None,
+        }
     }
 
     /// Waits until a fence has signalled. Four dwords contain its address and value.

@@ -14,6 +14,8 @@ pub(super) enum Item<'r> {
     Ib(Ib),
     /// Writes the read pointer to the queue's slot.
     Fence,
+    /// Flushes HDP, so that the engine finds what the CPU wrote to VRAM. The simulated memory needs no flush.
+    HdpFlush,
     /// Waits for fences. Each is a group of four dwords with an address and a value.
     Wait(&'r [u32]),
     /// A packet with the same meaning as in an IB.
@@ -68,6 +70,7 @@ const fn pm4_len(header: u32) -> Result<usize, Wrong> {
 
 fn pm4_item(packet: &[u32], target: pm4::Target) -> Result<Item<'_>, Wrong> {
     const INDIRECT_BUFFER: u32 = 0x3f;
+    const HDP_FLUSH: u32 = 0x95;
     const PROTECTED_FENCE_SIGNAL: u32 = 0xd0;
     const FENCE_WAIT_MULTI: u32 = 0xd1;
     const CHAIN: u32 = 1 << 20;
@@ -80,6 +83,7 @@ fn pm4_item(packet: &[u32], target: pm4::Target) -> Result<Item<'_>, Wrong> {
             Ok(Item::Ib(ib(low & !3, high, control)))
         }
         [header, _] if header >> 30 == 3 && header >> 8 & 0xff == PROTECTED_FENCE_SIGNAL => Ok(Item::Fence),
+        [header, _] if header >> 30 == 3 && header >> 8 & 0xff == HDP_FLUSH => Ok(Item::HdpFlush),
         [header, _, ref pairs @ ..] if header >> 30 == 3 && header >> 8 & 0xff == FENCE_WAIT_MULTI => {
             Ok(Item::Wait(pairs))
         }
@@ -153,6 +157,7 @@ mod tests {
         let wait = [0xc004_d100, 0, 1, 2, 3, 4];
         assert_eq!(first(&wait, gfx()), Ok((Item::Wait(&[1, 2, 3, 4]), 6)));
         assert_eq!(first(&[0xffff_1000], gfx()), Ok((Item::Plain, 1)));
+        assert_eq!(first(&[0xc000_9500, 0], gfx()), Ok((Item::HdpFlush, 2)));
     }
 
     #[test]

@@ -35,6 +35,7 @@ use crate::{
             resets::RingReset,
             shaders::ShaderSlot,
         },
+        strict::{Caches, Checked},
         sync::events::{Events, Until, coarse_now},
     },
     lockup::LockupTimeout,
@@ -79,6 +80,8 @@ pub(crate) struct Board {
     pub(crate) tiling: Option<Chip>,
     pub(crate) lockup_timeout: LockupTimeout,
     pub(crate) ring_reset: RingReset,
+    /// The model of the caches, in the strict mode.
+    pub(crate) caches: Option<Arc<Caches>>,
 }
 
 /// A hardware ring: waiting jobs, and the thread that runs them.
@@ -116,6 +119,7 @@ struct Shared {
     lockup_timeout: Duration,
     ring_reset: RingReset,
     captures: Option<IbCaptures>,
+    caches: Option<Arc<Caches>>,
 }
 
 /// The job that a ring runs.
@@ -150,6 +154,7 @@ impl Ring {
             lockup_timeout: board.lockup_timeout.of(name.0),
             ring_reset: board.ring_reset,
             captures: IbCaptures::from_environment(),
+            caches: board.caches,
         });
         let queue = Arc::downgrade(&shared);
         shared.hooks.ring_starts(name, queue);
@@ -341,8 +346,11 @@ impl Shared {
 
     /// Executes the IBs of a job one after the other.
     fn follow(&self, engine: &mut Processor, job: &Job, running: &Running<'_>) -> Result<(), Halt> {
+        if let (Some(caches), Some(target)) = (&self.caches, self.executor.target()) {
+            return self.follow_strictly(engine, job, running, Checked::new(&job.space, caches, target));
+        }
         let run = |engine: &mut Processor, memory: &dyn gpu::Memory| {
-            let env = Environment { memory, clock: &self.clock, job: running, shaders: running };
+            let env = Environment { memory, clock: &self.clock, job: running, shaders: running, observer: None };
             if !job.constant.is_empty() {
                 return engine.run_beside(&job.constant, &job.ibs, &env);
             }
@@ -352,7 +360,8 @@ impl Shared {
             None => run(engine, &job.space),
             Some(Mutation::SkippedJob) => Ok(()),
             Some(Mutation::ReversedIbs) => {
-                let env = Environment { memory: &job.space, clock: &self.clock, job: running, shaders: running };
+                let memory = &job.space;
+                let env = Environment { memory, clock: &self.clock, job: running, shaders: running, observer: None };
                 job.ibs.iter().rev().try_for_each(|&ib| engine.run(ib, &env))
             }
             Some(Mutation::StalePageTable) => {
@@ -361,6 +370,25 @@ impl Shared {
             }
             Some(mutation) => run(engine, &Mutant { memory: &job.space, mutation }),
         }
+    }
+
+    /// Executes the IBs of a job on memory whose accesses are checked. Mutations of the hardware do not apply.
+    fn follow_strictly(
+        &self,
+        engine: &mut Processor,
+        job: &Job,
+        running: &Running<'_>,
+        memory: Checked<'_>,
+    ) -> Result<(), Halt> {
+        let (clock, observer) = (&self.clock, Some(&memory as &dyn gpu::CacheObserver));
+        let env = Environment { memory: &memory, clock, job: running, shaders: running, observer };
+        let followed = if job.constant.is_empty() {
+            job.ibs.iter().try_for_each(|&ib| engine.run(ib, &env))
+        } else {
+            engine.run_beside(&job.constant, &job.ibs, &env)
+        };
+        memory.end();
+        followed
     }
 
     /// Returns the reason why a job is not started: errors are inherited within an entity, a guilty or stale context runs no jobs,

@@ -1,0 +1,67 @@
+//! The interface to an observer of caches.
+
+use super::{ib::Ib, stop::Place};
+
+/// What a packet does to L2.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct CacheOperation {
+    /// `true` if dirty lines are written to memory.
+    pub write_back_l2: bool,
+    /// `true` if lines without dirty bytes are dropped.
+    pub invalidate_l2: bool,
+    /// `true` if the prefetch parser of the graphics rings of GFX6 to GFX9 executes it, which does not wait for the micro engine.
+    pub by_pfp: bool,
+    /// What is wrong with the operation itself.
+    pub doubt: Option<Doubt>,
+}
+
+/// The reason why a cache operation does not do what its bits say.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, thiserror::Error)]
+pub enum Doubt {
+    /// GFX8 and GFX9 execute only one of the two.
+    #[error("TC_WB with TC_NC and TCL1 in one packet: the vector caches are not invalidated; use two packets")]
+    Mixture,
+    /// GFX8 and GFX9 then do nothing.
+    #[error("TC_WB without TC or TC_NC writes nothing back")]
+    WriteBackAlone,
+    /// GFX8 and GFX9 then do nothing.
+    #[error("TC without TC_WB, TC_NC or TC_MD invalidates nothing")]
+    InvalidationAlone,
+    /// GLM cannot be written back alone.
+    #[error("GLM_WB without GLM_INV does nothing")]
+    MetadataWriteBackAlone,
+    /// Sources differ on what becomes of dirty lines.
+    #[error("GL2_INV without GL2_WB may discard dirty lines")]
+    DirtyLines,
+}
+
+/// An end-of-pipe event, as far as its surroundings matter.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Signal {
+    /// ZPASS_DONE with an address.
+    SampleCounts,
+    /// A timestamp-type event.
+    EndOfPipe,
+    /// PFP waits for ME.
+    PfpSync,
+    /// A draw or dispatch starts.
+    Work,
+}
+
+/// An observer of what packets do, besides their memory accesses.
+pub trait CacheObserver {
+    /// Called before each packet.
+    fn packet(&self, place: Place);
+
+    /// Called for packets whose order matters.
+    fn signal(&self, signal: Signal);
+
+    /// Called before (`true`) and after (`false`) shaders access memory.
+    fn shaders(&self, are_running: bool);
+
+    /// Called when the commands of an IB were fetched.
+    fn fetched(&self, ib: Ib);
+
+    /// Called for packets that operate on caches, after their stores.
+    fn operate(&self, operation: CacheOperation);
+}

@@ -1,0 +1,101 @@
+//! The cache operations of packets, for an observer of caches.
+
+use amdgpu_hw::GfxLevel;
+use amdgpu_packets::layout::records::pm4::{AcquireMem, EventWriteEop, ReleaseMem, SurfaceSync};
+use amdgpu_packets::pm4::{CoherCntl, Gcr, TcActions};
+
+use crate::gpu::{CacheOperation, Doubt};
+
+impl CacheOperation {
+    /// Returns the operation of ACQUIRE_MEM.
+    pub(super) fn of_acquire(packet: &AcquireMem, level: GfxLevel) -> Self {
+        if level >= GfxLevel::Gfx10 {
+            return Self::of_gcr(Gcr::from_bits_retain(packet.gcr_cntl));
+        }
+        Self::of_coher(CoherCntl::from_bits_retain(packet.coher_cntl), level).by(!packet.engine_sel)
+    }
+
+    /// Returns the operation of SURFACE_SYNC.
+    pub(super) fn of_surface_sync(packet: &SurfaceSync, level: GfxLevel) -> Self {
+        Self::of_coher(CoherCntl::from_bits_retain(packet.coher_cntl), level).by(!packet.engine_sel)
+    }
+
+    /// Returns the operation of RELEASE_MEM.
+    pub(super) fn of_release(packet: &ReleaseMem, level: GfxLevel) -> Self {
+        if level >= GfxLevel::Gfx10 {
+            let bits = |gcr: Gcr, is_set: bool| if is_set { gcr } else { Gcr::empty() };
+            return Self::of_gcr(
+                bits(Gcr::GL2_INVALIDATE, packet.gl2_inv)
+                    | bits(Gcr::GL2_WRITE_BACK, packet.gl2_wb)
+                    | bits(Gcr::GLM_WRITE_BACK, packet.glm_wb)
+                    | bits(Gcr::GLM_INVALIDATE, packet.glm_inv),
+            );
+        }
+        let bits = |tc: TcActions, is_set: bool| if is_set { tc } else { TcActions::empty() };
+        let tc = bits(TcActions::TC, packet.tc_action)
+            | bits(TcActions::TC_WRITE_BACK, packet.tc_wb_action)
+            | bits(TcActions::TCL1, packet.tcl1_action)
+            | bits(TcActions::TC_NC, packet.tc_nc_action)
+            | bits(TcActions::TC_METADATA, packet.tc_md_action);
+        Self::of_tc(tc, level)
+    }
+
+    /// Returns the operation of EVENT_WRITE_EOP.
+    pub(super) fn of_event(packet: &EventWriteEop, level: GfxLevel) -> Self {
+        let bits = |tc: TcActions, is_set: bool| if is_set { tc } else { TcActions::empty() };
+        let tc = bits(TcActions::TC, packet.tc_action)
+            | bits(TcActions::TC_WRITE_BACK, packet.tc_wb_action)
+            | bits(TcActions::TCL1, packet.tcl1_action);
+        Self::of_tc(tc, level)
+    }
+
+    fn by(self, by_pfp: bool) -> Self {
+        Self { by_pfp, ..self }
+    }
+
+    fn of_coher(cntl: CoherCntl, level: GfxLevel) -> Self {
+        let has = |bit| cntl.contains(bit);
+        let bits = [has(CoherCntl::TC), has(CoherCntl::TC_WRITE_BACK), has(CoherCntl::TC_NC), has(CoherCntl::TCL1)];
+        Self::of_bits(bits, has(CoherCntl::TC_METADATA), level)
+    }
+
+    fn of_tc(tc: TcActions, level: GfxLevel) -> Self {
+        let has = |bit| tc.contains(bit);
+        let bits = [has(TcActions::TC), has(TcActions::TC_WRITE_BACK), has(TcActions::TC_NC), has(TcActions::TCL1)];
+        // The events of GFX8 have no bit for non-coherent lines, which a write-back means all the same.
+        let bits = if level == GfxLevel::Gfx8 { [bits[0], bits[1], true, bits[3]] } else { bits };
+        Self::of_bits(bits, has(TcActions::TC_METADATA), level)
+    }
+
+    /// Returns the operation for the bits TC, TC_WB, TC_NC and TCL1, and TC_MD. A combination that the chip does not accept does
+    /// less than its bits say.
+    ///
+    /// Source: Mesa 25.0.7 `src/gallium/drivers/radeonsi/si_barrier.c`, the combinations before `si_emit_barrier_as_acquire_mem`.
+    const fn of_bits([tc, back, nc, tcl1]: [bool; 4], metadata: bool, level: GfxLevel) -> Self {
+        let mut operation = Self { write_back_l2: false, invalidate_l2: false, by_pfp: false, doubt: None };
+        if (level as u8) < GfxLevel::Gfx8 as u8 {
+            operation.write_back_l2 = tc;
+            operation.invalidate_l2 = tc;
+            return operation;
+        }
+        operation.doubt = match (tc, back, nc) {
+            (false, true, true) if tcl1 => Some(Doubt::Mixture),
+            (false, true, false) => Some(Doubt::WriteBackAlone),
+            (true, false, false) if !metadata => Some(Doubt::InvalidationAlone),
+            _ => None,
+        };
+        operation.write_back_l2 = back && (tc || nc);
+        operation.invalidate_l2 = tc && (back || nc);
+        operation
+    }
+
+    fn of_gcr(gcr: Gcr) -> Self {
+        let (invalidate_l2, write_back_l2) = (gcr.contains(Gcr::GL2_INVALIDATE), gcr.contains(Gcr::GL2_WRITE_BACK));
+        let doubt = match (gcr.contains(Gcr::GLM_WRITE_BACK), gcr.contains(Gcr::GLM_INVALIDATE)) {
+            (true, false) => Some(Doubt::MetadataWriteBackAlone),
+            _ if invalidate_l2 && !write_back_l2 => Some(Doubt::DirtyLines),
+            _ => None,
+        };
+        Self { write_back_l2, invalidate_l2, by_pfp: false, doubt }
+    }
+}
