@@ -7,7 +7,7 @@ use std::{
     process::ExitCode,
 };
 
-use amdgpu_sim::{Display, KernelRelease, LockupTimeout, TracedWaves};
+use amdgpu_sim::{Display, KernelRelease, LockupTimeout, Strictness, TracedWaves};
 use clap::{Args, Parser, Subcommand};
 
 use crate::error::RunError;
@@ -134,6 +134,10 @@ pub(crate) struct World {
     /// [default: $AMDGPU_SIM_USER_QUEUES, else off]
     #[arg(long)]
     pub(crate) user_queues: bool,
+    /// Report what the caches of a real chip would show and this memory hides, on standard error when the command has ended: off
+    /// or report [default: off]
+    #[arg(long, value_name = "MODE")]
+    pub(crate) strict: Option<Strictness>,
     /// Pretend the load of a file, of which each line is a step: seconds, percent of the GPU, percent of the memory, and perhaps
     /// degrees Celsius [default: $AMDGPU_SIM_LOAD, else what the rings do]
     #[arg(long, value_name = "FILE")]

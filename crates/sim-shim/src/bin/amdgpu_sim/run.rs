@@ -12,7 +12,7 @@ use std::{
     sync::Arc,
 };
 
-use amdgpu_sim::{ShaderSink, ShaderWatch, TracedWaves, shader_log};
+use amdgpu_sim::{ShaderSink, ShaderWatch, SimDevice, TracedWaves, shader_log};
 use amdgpu_sim_world::{
     Call, Connection, DEFAULT_GPU, GPUS_VARIABLE, LOAD_VARIABLE, Layout, Message, NULL_VARIABLE, Running, Server,
     WORLD_VARIABLE, gpus, load, options,
@@ -106,6 +106,7 @@ pub(crate) fn prepare(arguments: &World, null: bool) -> Result<Prepared, RunErro
     options.ras |= arguments.ras;
     options.runtime_pm |= arguments.runtime_pm;
     options.user_queues |= arguments.user_queues;
+    options.strictness = arguments.strict.unwrap_or(options.strictness);
     let first = TracedWaves::One { group: [0; 3], wave: 0 };
     let watch = ShaderWatch {
         trace: arguments.trace_wave.map_or(Some(first), |traced| traced.0),
@@ -127,6 +128,13 @@ pub(crate) fn prepare(arguments: &World, null: bool) -> Result<Prepared, RunErro
 }
 
 impl Prepared {
+    /// Prints what the strict mode has found, one hazard a line.
+    pub(crate) fn print_hazards(&self) {
+        for hazard in self.world.devices().iter().flat_map(SimDevice::hazards) {
+            eprintln!("amdgpu-sim: {hazard}");
+        }
+    }
+
     /// Returns a command that starts in the world, and is sent `end` when the launcher is killed, with which the world ends.
     pub(crate) fn command(&self, program: &OsStr, arguments: &[OsString], end: Signal) -> Command {
         let mut command = Command::new(program);
@@ -159,6 +167,7 @@ pub(crate) fn run(arguments: &Run) -> Result<ExitCode, RunError> {
         let failed = |reason| RunError::Screenshot { path: path.clone(), reason };
         screenshot::write(path, &prepared.world.layout().socket()).map_err(failed)?;
     }
+    prepared.print_hazards();
     Ok(code)
 }
 

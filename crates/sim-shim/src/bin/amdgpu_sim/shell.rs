@@ -37,7 +37,9 @@ pub(crate) fn shell(arguments: &Shell) -> Result<ExitCode, RunError> {
         command.env("PS1", prompt);
     }
     eprintln!("amdgpu-sim: a shell with {} begins; `exit` ends it and its world", prepared.chips);
-    wait_for(command, signals)
+    let code = wait_for(command, signals);
+    prepared.print_hazards();
+    code
 }
 
 /// The way in which a shell is given a prompt.
