@@ -203,6 +203,7 @@ fn options(arguments: &RunArguments) -> Options {
 fn target(arguments: &RunArguments) -> Result<Target, Exit> {
     let chosen = match (&arguments.sim, arguments.mutate) {
         (Some(name), Some(mutant)) => Target::mutant(name, mutant),
+        (Some(name), None) => Target::simulated_strictly(name, arguments.sim_strict.unwrap_or_default()),
         (sim, _) => match Target::choose(arguments.gpu.as_deref(), sim.as_deref()) {
             Err(NoTarget::NoRadeon) if arguments.or_simulated => Target::stand_in(),
             chosen => chosen,

@@ -3,6 +3,7 @@
 use std::{path::PathBuf, time::Duration};
 
 use amdgpu_manual::Shell;
+use amdgpu_sim::Strictness;
 use clap::{Args, Parser, Subcommand};
 
 use crate::{
@@ -81,6 +82,10 @@ pub(crate) struct RunArguments {
     /// Break the simulated GPU this way, as drop-write or short-copy:sdma, to see that the test finds it.
     #[arg(long, value_name = "MUTATION", requires = "sim")]
     pub(crate) mutate: Option<Mutant>,
+
+    /// Fail checks in which a model of a real chip's caches finds a hazard that the simulated GPU's memory hides: off or report.
+    #[arg(long, value_name = "MODE", requires = "sim", conflicts_with = "mutate")]
+    pub(crate) sim_strict: Option<Strictness>,
 
     /// Level of testing
     #[arg(long, value_enum, default_value_t)]

@@ -160,6 +160,7 @@ pub(crate) fn in_lab(
     test.rewind();
     watch.begin();
     let before = test.condition();
+    let hazards = test.target.hazards().len();
     let mut result = judged(&step.id, began, shielded(|| step.run(test)));
     result.bandwidths = test.take_bandwidths();
     result.peers = test.take_peers();
@@ -183,6 +184,12 @@ pub(crate) fn in_lab(
     }
     if let Some(why) = &lost {
         result.detail = format!("{}; {why}", result.detail);
+    }
+    if let [first, more @ ..] = &test.target.hazards().get(hazards..).unwrap_or_default() {
+        if !result.word.is_bad() {
+            result.word = Status::Fail;
+        }
+        result.detail = format!("{}; {first}; {} more hazards", result.detail, more.len());
     }
     verdict::apply(&mut result, watch.end(), options.strict_hardware);
     // A check that is there to reset the GPU may have done so.

@@ -2,7 +2,8 @@
 
 use amdgpu_isa::builder::Program;
 use amdgpu_winsys::{
-    cs::{CommandList, Error, Result, Target, pm4, registers, sdma},
+    cs::{CommandList, Described, Error, Result, Target, layout::pm4::SET_SH_REG_INDEX, pm4, registers, sdma},
+    packet,
     vamgr::GpuVa,
     winsys::{Device, GfxLevel},
 };
@@ -19,9 +20,15 @@ pub(crate) enum Recorder {
 }
 
 impl Recorder {
+    /// Starts a job. On graphics and compute rings it begins with an invalidation of all caches: nothing else makes what the CPU
+    /// wrote since the last job visible, because the kernel only writes L2 back at the end of a job.
     pub(crate) fn new(device: &Device, target: Target) -> Result<Self> {
         Ok(match target {
-            Target::Pm4(target) => Self::Pm4(Taped::new(device, target, CAPACITY)?),
+            Target::Pm4(target) => {
+                let mut stream = Taped::new(device, target, CAPACITY)?;
+                acquire(&mut stream, pm4::CacheActions::ACQUIRE)?;
+                Self::Pm4(stream)
+            }
             Target::Sdma(version) => Self::Sdma(Taped::new(device, version, CAPACITY)?),
         })
     }
@@ -97,18 +104,13 @@ impl Recorder {
     /// Stores the GPU's clock, 8 bytes, at `to`, when everything before is done. `scratch` as for [`Recorder::fence`].
     pub(crate) fn timestamp(&mut self, to: GpuVa, scratch: GpuVa) -> Result<()> {
         match self {
-            Self::Pm4(stream) => {
-                let target = stream.language();
-                if target.ring == pm4::Ring::Gfx && target.level == GfxLevel::Gfx9 {
-                    stream.push(&pm4::EventWrite::sample(pm4::Event::ZPASS_DONE, scratch))?;
-                }
-                stream.push(&pm4::EndOfPipe::timestamp(to))
-            }
+            Self::Pm4(stream) => stream.push(&pm4::EndOfPipeSequence { event: pm4::EndOfPipe::timestamp(to), scratch }),
             Self::Sdma(stream) => stream.push(&sdma::Timestamp { va: to }),
         }
     }
 
-    /// Starts a grid of compute groups and waits for it; what it stored is then in memory.
+    /// Starts a grid of compute groups and waits for it; what it stored is then in memory. All registers on which it depends are
+    /// set, because on a graphics ring they have the values that another process left there.
     ///
     /// Source: Mesa 25.0.7 `src/amd/vulkan/radv_queue.c`, `radv_emit_compute`, and `radv_cmd_buffer.c`,
     /// `radv_emit_dispatch_packets`, for the registers.
@@ -118,11 +120,8 @@ impl Recorder {
         let target = stream.language();
         let level = target.level;
         let flags = if target.ring == pm4::Ring::Gfx { pm4::HeaderFlags::COMPUTE } else { pm4::HeaderFlags::empty() };
-        let before = pm4::CacheActions::INVALIDATE_INSTRUCTIONS
-            | pm4::CacheActions::INVALIDATE_SCALAR
-            | pm4::CacheActions::INVALIDATE_VECTOR
-            | pm4::CacheActions::INVALIDATE_L2;
-        acquire(stream, before)?;
+        acquire(stream, pm4::CacheActions::ACQUIRE)?;
+        set_thread_masks(stream, flags, grid.engines)?;
         let mut set = |first: r::Register, values: &[u32]| {
             let Some(first) = first.offset(level) else { return Ok(()) };
             stream.push(&r::SetRegisters { first, flags, values })
@@ -133,16 +132,17 @@ impl Recorder {
         set(r::COMPUTE_PGM_LO, &[low, high & 0xff])?;
         set(r::COMPUTE_PGM_RSRC1, &[first, second])?;
         set(r::COMPUTE_RESOURCE_LIMITS, &[0])?;
-        for engine in [r::COMPUTE_STATIC_THREAD_MGMT_SE0, r::COMPUTE_STATIC_THREAD_MGMT_SE1] {
-            set(engine, &[u32::MAX])?;
-        }
-        if level >= GfxLevel::Gfx7 {
-            for engine in [r::COMPUTE_STATIC_THREAD_MGMT_SE2, r::COMPUTE_STATIC_THREAD_MGMT_SE3] {
-                set(engine, &[u32::MAX])?;
-            }
-        }
         if level >= GfxLevel::Gfx10 {
             set(r::COMPUTE_PGM_RSRC3, &[third])?;
+            set(r::COMPUTE_USER_ACCUM_0, &[0; 4])?;
+            set(r::COMPUTE_DISPATCH_TUNNEL, &[0])?;
+        }
+        // RADV's number of work-groups that an engine receives in a row. It exists on GFX11 and later.
+        set(r::COMPUTE_DISPATCH_INTERLEAVE, &[64])?;
+        match level {
+            GfxLevel::Gfx9 => set(r::CP_COHER_START_DELAY, &[0])?,
+            GfxLevel::Gfx10 | GfxLevel::Gfx10_3 => set(r::CP_COHER_START_DELAY, &[0x20])?,
+            _ => {}
         }
         set(r::COMPUTE_TMPRING_SIZE, &[grid.program.scratch_ring(grid.scratch_waves)])?;
         if level >= GfxLevel::Gfx11 {
@@ -167,24 +167,11 @@ impl Recorder {
         }
     }
 
-    /// Stores `value` at `to` when everything before is done. `scratch` is 2 KiB that some generations need for it.
-    ///
-    /// The detours of the generations are those of Mesa 25.0.7 `radv_cs.c`, `radv_cs_emit_write_event_eop`.
+    /// Stores `value` at `to` when everything before is done. `scratch` is memory that some generations need for it.
     pub(crate) fn fence(&mut self, to: GpuVa, value: u32, scratch: GpuVa) -> Result<()> {
         match self {
             Self::Pm4(stream) => {
-                let target = stream.language();
-                let graphics = target.ring == pm4::Ring::Gfx;
-                match target.level {
-                    GfxLevel::Gfx7 | GfxLevel::Gfx8 if graphics => {
-                        stream.push(&pm4::EndOfPipe::fence(to, value.wrapping_sub(1)))?;
-                    }
-                    GfxLevel::Gfx9 if graphics => {
-                        stream.push(&pm4::EventWrite::sample(pm4::Event::ZPASS_DONE, scratch))?;
-                    }
-                    _ => {}
-                }
-                stream.push(&pm4::EndOfPipe::fence(to, value))
+                stream.push(&pm4::EndOfPipeSequence { event: pm4::EndOfPipe::fence(to, value), scratch })
             }
             Self::Sdma(stream) => {
                 let version = stream.language();
@@ -197,11 +184,54 @@ impl Recorder {
     }
 }
 
-/// Cache operations over all memory.
+/// Records cache operations over all memory. Up to GFX9 the prefetch parser executes them, and waits for the micro engine before:
+/// otherwise they would come before earlier packets.
+///
+/// Source: Mesa 25.0.7 `src/amd/vulkan/radv_cs.c`, `radv_cs_emit_cache_flush`.
 fn acquire(stream: &mut Taped<pm4::Target>, actions: pm4::CacheActions) -> Result<()> {
     let target = stream.language();
-    stream.push(&pm4::AcquireMem::all(target, actions))
+    if target.ring == pm4::Ring::Gfx && target.level < GfxLevel::Gfx10 {
+        stream.push(&pm4::PfpSyncMe)?;
+    }
+    pm4::AcquireMem::each(target, actions).try_for_each(|acquire| stream.push(&acquire))
 }
+
+/// Records the masks of compute units: all units of each shader engine, and none of engines that the chip does not have. From GFX10
+/// on the packet leaves out units that the kernel reserves.
+///
+/// Source: Mesa 25.0.7 `src/amd/vulkan/radv_queue.c`, `radv_emit_compute`.
+fn set_thread_masks(stream: &mut Taped<pm4::Target>, flags: pm4::HeaderFlags, engines: u32) -> Result<()> {
+    use registers as r;
+    const KEEP_RESERVED: u64 = 3;
+    let level = stream.language().level;
+    let masks = [
+        (GfxLevel::Gfx6, r::COMPUTE_STATIC_THREAD_MGMT_SE0),
+        (GfxLevel::Gfx6, r::COMPUTE_STATIC_THREAD_MGMT_SE1),
+        (GfxLevel::Gfx7, r::COMPUTE_STATIC_THREAD_MGMT_SE2),
+        (GfxLevel::Gfx7, r::COMPUTE_STATIC_THREAD_MGMT_SE3),
+        (GfxLevel::Gfx11, r::COMPUTE_STATIC_THREAD_MGMT_SE4),
+        (GfxLevel::Gfx11, r::COMPUTE_STATIC_THREAD_MGMT_SE5),
+        (GfxLevel::Gfx11, r::COMPUTE_STATIC_THREAD_MGMT_SE6),
+        (GfxLevel::Gfx11, r::COMPUTE_STATIC_THREAD_MGMT_SE7),
+        (GfxLevel::Gfx12, r::COMPUTE_STATIC_THREAD_MGMT_SE8),
+    ];
+    for (engine, (since, register)) in (0..).zip(masks) {
+        let Some(first) = register.offset(level).filter(|_| level >= since) else { continue };
+        let mask = if engine < engines { u32::MAX } else { 0 };
+        if level >= GfxLevel::Gfx10 {
+            let place = u64::from((first - SH_REGISTERS) / 4);
+            let data = [mask];
+            let packet = packet!(SET_SH_REG_INDEX { reg_offset: place, index: KEEP_RESERVED }, &data);
+            stream.push(&Described { flags, ..packet })?;
+        } else {
+            stream.push(&r::SetRegisters { first, flags, values: &[mask] })?;
+        }
+    }
+    Ok(())
+}
+
+/// The byte offset of the SH registers.
+const SH_REGISTERS: u32 = 0xb000;
 
 /// A grid of compute groups.
 pub(crate) struct Grid<'g> {
@@ -211,7 +241,10 @@ pub(crate) struct Grid<'g> {
     pub(crate) threads: u32,
     pub(crate) user: &'g [u32],
     pub(crate) scratch: GpuVa,
+    /// The number of waves in the register: see [`Program::scratch_ring`].
     pub(crate) scratch_waves: u32,
+    /// The number of shader engines of the chip.
+    pub(crate) engines: u32,
 }
 
 /// Transfers by the command processor, split into packets; the last one synchronizes with what follows.

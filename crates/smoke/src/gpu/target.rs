@@ -10,7 +10,7 @@ use std::{
 };
 
 use amdgpu_layers::{Recording, Replay};
-use amdgpu_sim::{Census, HardwareError, SimDevice, SimKernel, SimOptions, sysfs::Place};
+use amdgpu_sim::{Census, HardwareError, HazardReport, SimDevice, SimKernel, SimOptions, Strictness, sysfs::Place};
 use amdgpu_winsys::winsys::{self, Device, Kernel, Node, Observer, PciAddress, RenderNode};
 
 use crate::{
@@ -222,15 +222,29 @@ impl Target {
     ///
     /// [`NoTarget::Chip`] if there is no such chip, or the file is not a capture.
     pub fn simulated(name: &str) -> Result<Self, NoTarget> {
-        Self::simulated_as(name, None)
+        Self::simulated_strictly(name, Strictness::Off)
     }
 
-    fn simulated_as(name: &str, mutant: Option<Mutant>) -> Result<Self, NoTarget> {
+    /// Creates a target with a simulated GPU that reports hazards. A check in which there are any fails.
+    ///
+    /// # Errors
+    ///
+    /// [`NoTarget::Chip`] if there is no such chip, or the file is not a capture.
+    pub fn simulated_strictly(name: &str, strictness: Strictness) -> Result<Self, NoTarget> {
+        Self::simulated_as(name, None, strictness)
+    }
+
+    /// Returns the hazards that a simulated GPU has reported since it was made.
+    pub(crate) fn hazards(&self) -> Vec<HazardReport> {
+        self.device.as_ref().map(SimDevice::hazards).unwrap_or_default()
+    }
+
+    fn simulated_as(name: &str, mutant: Option<Mutant>, strictness: Strictness) -> Result<Self, NoTarget> {
         let profile = amdgpu_sim::chip(name)?;
         // Memory without ECC has no errors to count.
         let error = mutant.and_then(|mutant| mutant.mutation.hardware_error());
         let ras = matches!(error, Some(HardwareError::RasUncorrectable | HardwareError::RasCorrectable));
-        let options = SimOptions { power: true, ras, ..SimOptions::hanging_for(HANG) };
+        let options = SimOptions { power: true, ras, strictness, ..SimOptions::hanging_for(HANG) };
         let device = SimDevice::new(Arc::clone(&profile), options);
         if let Some(mutant) = mutant {
             mutant.enter(&device);
@@ -254,7 +268,7 @@ impl Target {
     ///
     /// [`NoTarget::Chip`] if there is no such chip, or the file is not a capture.
     pub fn mutant(name: &str, mutant: Mutant) -> Result<Self, NoTarget> {
-        let mut target = Self::simulated_as(name, Some(mutant))?;
+        let mut target = Self::simulated_as(name, Some(mutant), Strictness::Off)?;
         target.gpu.mutation = Some(mutant.to_string());
         Ok(target)
     }

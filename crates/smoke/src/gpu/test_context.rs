@@ -7,7 +7,7 @@ use std::{
 
 use amdgpu_winsys::{
     cs::{CommandList, Fence, HangReport, Queue, Submission},
-    heaps::{Addressing, AllocateInfo, DeviceMemory, MemoryManager, MemoryPropertyFlags, TableOptions},
+    heaps::{Addressing, AllocateFlags, AllocateInfo, DeviceMemory, MemoryManager, MemoryPropertyFlags, TableOptions},
     uapi::CtxStateFlags,
     winsys::{Context, Deadline, Device, Errno, Mapped, PageFault, Priority, VaMap},
 };
@@ -280,12 +280,22 @@ impl<'a> TestContext<'a> {
         required: MemoryPropertyFlags,
         preferred: MemoryPropertyFlags,
     ) -> Result<DeviceMemory, Stop> {
+        self.allocate_as(size, required, preferred, AllocateFlags::empty())
+    }
+
+    fn allocate_as(
+        &self,
+        size: u64,
+        required: MemoryPropertyFlags,
+        preferred: MemoryPropertyFlags,
+        flags: AllocateFlags,
+    ) -> Result<DeviceMemory, Stop> {
         let tables = self.memory.properties();
         let usable = tables.buffer_types(Addressing::Bits64, false);
         match tables.find_type(usable, required, preferred) {
             Some(memory_type) => self
                 .memory
-                .allocate(&AllocateInfo::new(memory_type, size))
+                .allocate(&AllocateInfo { flags, ..AllocateInfo::new(memory_type, size) })
                 .doing(&format!("allocating {size} bytes of type {memory_type}")),
             None => fail(format!("no memory type with {required:?}")),
         }
@@ -295,6 +305,15 @@ impl<'a> TestContext<'a> {
     pub(crate) fn host_memory(&self, size: u64) -> Result<HostMemory, Stop> {
         let required = MemoryPropertyFlags::HOST_VISIBLE | MemoryPropertyFlags::HOST_COHERENT;
         HostMemory::new(self.allocate(size, required, MemoryPropertyFlags::HOST_CACHED)?)
+    }
+
+    /// Mapped system memory that the CPU and the GPU, or several rings, access during a job: a ring polls it, or tells another
+    /// something there. It bypasses L2 from GFX9 on. Otherwise a ring that polls would find the line of its first look for ever.
+    ///
+    /// Source: libdrm 2.4.124 `tests/amdgpu/deadlock_tests.c`, which says so.
+    pub(crate) fn polled_memory(&self, size: u64) -> Result<HostMemory, Stop> {
+        let required = MemoryPropertyFlags::HOST_VISIBLE | MemoryPropertyFlags::HOST_COHERENT;
+        HostMemory::new(self.allocate_as(size, required, MemoryPropertyFlags::HOST_CACHED, AllocateFlags::BYPASS_L2)?)
     }
 
     /// Memory that is the GPU's own.

@@ -32,7 +32,7 @@ fn submit(test: &TestContext<'_>) -> Outcome {
     if [Ip::Gfx, Ip::Compute].iter().any(|&ip| info.ring_count(ip) == 0) {
         return skip("there is no graphics or no compute ring");
     }
-    let memory = test.host_memory(PAGE_SIZE)?;
+    let memory = test.polled_memory(PAGE_SIZE)?;
     test.name(memory.memory(), "what the gang tells each other");
     memory.write(0, &vec![0; PAGE_SIZE as usize])?;
     let (first, second) = (memory.at(0)?, memory.at(LINE)?);

@@ -118,7 +118,7 @@ fn held(test: &TestContext<'_>) -> Outcome {
     const STORED: [u32; 2] = [1, 2];
     let next = test.rings.iter().cycle().skip(1);
     for (&first, &second) in test.rings.iter().zip(next) {
-        let memory = test.host_memory(4096)?;
+        let memory = test.polled_memory(4096)?;
         memory.write(0, &[0; 256])?;
         let (go, to) = (memory.at(0)?, memory.at(64)?);
         let (before, after) = (test.queue(first)?, test.queue(second)?);

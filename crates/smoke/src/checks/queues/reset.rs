@@ -100,7 +100,7 @@ fn packet(test: &TestContext<'_>, ring: Ring) -> Outcome {
 }
 
 fn hang(test: &TestContext<'_>, ring: Ring) -> Outcome {
-    let never = test.host_memory(PAGE_SIZE)?;
+    let never = test.polled_memory(PAGE_SIZE)?;
     never.write(0, &[0; 64])?;
     test.name(never.memory(), "what is waited for");
     let at = never.at(0)?;

@@ -93,7 +93,7 @@ fn chain(test: &TestContext<'_>, ring: Ring) -> Outcome {
 fn wait(test: &TestContext<'_>, ring: Ring) -> Outcome {
     const AWAITED: u32 = 0x600d_0001;
     const STORED: u32 = 0x0dd5_ba11;
-    let memory = test.host_memory(PAGE_SIZE)?;
+    let memory = test.polled_memory(PAGE_SIZE)?;
     memory.write(0, &[0; 128])?;
     let (at, to) = (memory.at(0)?, memory.at(64)?);
     let queue = test.queue(ring)?;

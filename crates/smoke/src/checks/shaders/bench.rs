@@ -26,8 +26,13 @@ const SIZE: u64 = 144 << 10;
 /// Bytes of input and of output.
 pub(crate) const DATA: u64 = SCRATCH - INPUT;
 
-/// Waves that scratch memory is there for.
+/// Waves that scratch memory is there for, on all shader engines together.
 const SCRATCH_WAVES: u32 = 32;
+
+/// Returns the number of waves to declare in COMPUTE_TMPRING_SIZE. From GFX11 on it counts the waves of one shader engine.
+fn declared_waves(level: GfxLevel, engines: u32) -> u32 {
+    if level >= GfxLevel::Gfx11 { (SCRATCH_WAVES / engines.max(1)).max(1) } else { SCRATCH_WAVES }
+}
 
 /// User registers: descriptors of the output, the input and the scratch memory.
 const USER: u8 = 12;
@@ -122,6 +127,7 @@ impl Kernel<'_> {
             user.extend(raw_buffer(level, memory.at(INPUT)?, DATA).doing("making a descriptor")?);
             user.extend(scratch_buffer(level, wave, memory.at(SCRATCH)?).doing("making a descriptor")?);
         }
+        let engines = test.device.info().shader.max_engines;
         let grid = Grid {
             code: memory.at(0)?,
             program: &program,
@@ -129,7 +135,8 @@ impl Kernel<'_> {
             threads: self.threads,
             user: &user,
             scratch: memory.at(SCRATCH)?,
-            scratch_waves: SCRATCH_WAVES,
+            scratch_waves: declared_waves(level, engines),
+            engines,
         };
         let touched = || {
             let stored = memory.read(OUTPUT, blank.len()).is_ok_and(|now| now != blank);
