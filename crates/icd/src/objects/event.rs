@@ -24,9 +24,15 @@ impl Event {
     ///
     /// The errors of the allocation.
     pub(crate) fn new(gpu: &Arc<Gpu>) -> Result<Self, Failure> {
-        let event = Self(Memory::internal(gpu, BYTES)?);
+        let event = Self(Memory::polled(gpu, BYTES)?);
         event.set(false)?;
         Ok(event)
+    }
+
+    /// Returns the memory of the event.
+    #[cfg(test)]
+    pub(crate) fn memory(&self) -> &Memory {
+        &self.0
     }
 
     /// Returns the GPU address of the event.

@@ -27,19 +27,36 @@ impl Memory {
         Self { memory, resident_of }
     }
 
-    /// Allocates cached system memory for the driver's own use: events and queries.
+    /// Allocates cached system memory for the driver's own use, which CPU and GPU access at different times: queries.
     ///
     /// # Errors
     ///
     /// The errors of the allocation.
     pub(crate) fn internal(gpu: &Arc<Gpu>, size: u64) -> Result<Self, Failure> {
+        Self::allocate_internal(gpu, size, AllocateFlags::INTERNAL)
+    }
+
+    /// Allocates cached system memory that CPU and GPU access while a job runs: events. It bypasses L2 from GFX9 on, where a ring
+    /// that polls an event would otherwise find the line of its first look for ever, and the CPU would see the GPU's stores at the
+    /// end of the job only.
+    ///
+    /// Source: Mesa 25.0.7 `src/amd/vulkan/radv_event.c`, `radv_create_event`, `RADEON_FLAG_VA_UNCACHED`.
+    ///
+    /// # Errors
+    ///
+    /// The errors of the allocation.
+    pub(crate) fn polled(gpu: &Arc<Gpu>, size: u64) -> Result<Self, Failure> {
+        Self::allocate_internal(gpu, size, AllocateFlags::INTERNAL | AllocateFlags::BYPASS_L2)
+    }
+
+    fn allocate_internal(gpu: &Arc<Gpu>, size: u64, flags: AllocateFlags) -> Result<Self, Failure> {
         use MemoryPropertyFlags as Flags;
         let properties = gpu.memory.properties();
         let wanted = Flags::HOST_VISIBLE | Flags::HOST_COHERENT | Flags::HOST_CACHED;
         let unwanted = Flags::DEVICE_UNCACHED_AMD | Flags::PROTECTED;
         let usable = properties.buffer_types(amdgpu_winsys::heaps::Addressing::Bits64, false);
         let kind = properties.find_type(usable, wanted, unwanted).ok_or(vk::Result::ERROR_OUT_OF_DEVICE_MEMORY)?;
-        let info = AllocateInfo { flags: AllocateFlags::INTERNAL, ..AllocateInfo::new(kind, size) };
+        let info = AllocateInfo { flags, ..AllocateInfo::new(kind, size) };
         Ok(Self::new(gpu, gpu.memory.allocate(&info)?))
     }
 }

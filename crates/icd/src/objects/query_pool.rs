@@ -30,6 +30,12 @@ impl QueryPool {
         Ok(pool)
     }
 
+    /// Returns the memory of the queries.
+    #[cfg(test)]
+    pub(crate) fn memory(&self) -> &Memory {
+        &self.memory
+    }
+
     /// Checks that the pool has `count` queries starting at `first`, and returns the offset of the first one in bytes.
     fn offset(&self, first: u32, count: u32) -> Result<u64, Failure> {
         let fits = first.checked_add(count).is_some_and(|end| end <= self.count);

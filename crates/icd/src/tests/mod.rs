@@ -5,4 +5,5 @@ mod engine;
 mod lost;
 mod opened;
 mod results;
+mod strict;
 mod sweep;

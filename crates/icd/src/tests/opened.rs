@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use amdgpu_layers::FaultInjector;
-use amdgpu_sim::{Census, SimKernel};
+use amdgpu_sim::{Census, SimDevice, SimKernel, SimOptions, Strictness};
 use amdgpu_winsys::{
     heaps::Profile,
     winsys::{Device, PciAddress},
@@ -17,6 +17,7 @@ use crate::{
 
 /// An instance on a simulated kernel.
 pub(super) struct Opened {
+    pub(super) simulated: SimDevice,
     pub(super) kernel: Arc<FaultInjector<SimKernel>>,
     /// The kernel's objects before and after the driver has opened it.
     pub(super) before: Census,
@@ -32,7 +33,14 @@ impl Opened {
 
     /// Opens a chip.
     pub(super) fn on(chip: &str) -> Result<Self, Failure> {
-        let kernel = Arc::new(FaultInjector::new(SimKernel::open(amdgpu_sim::profile(chip).unwrap())));
+        Self::strictly(chip, Strictness::Off)
+    }
+
+    /// Opens a chip whose caches are checked.
+    pub(super) fn strictly(chip: &str, strictness: Strictness) -> Result<Self, Failure> {
+        let options = SimOptions { strictness, ..SimOptions::default() };
+        let simulated = SimDevice::new(amdgpu_sim::profile(chip).unwrap(), options);
+        let kernel = Arc::new(FaultInjector::new(simulated.open()));
         let before = kernel.inner().census();
         let device = Device::new(Arc::clone(&kernel))?;
         let pci = PciAddress { domain: 0, bus: 3, device: 0, function: 0 };
@@ -43,6 +51,6 @@ impl Opened {
         let functions = ash::StaticFn { get_instance_proc_addr: loader::vk_icdGetInstanceProcAddr };
         // SAFETY: the function has the type and meaning of vkGetInstanceProcAddr, and the instance is live.
         let instance = unsafe { ash::Instance::load(&functions, owner.handle()) };
-        Ok(Self { kernel, before, after, owner, instance })
+        Ok(Self { simulated, kernel, before, after, owner, instance })
     }
 }

@@ -162,7 +162,7 @@ fn program(instance: &ash::Instance) -> VkResult<()> {
 
 /// Runs the program with call `n` failing; `true` if there was such a call.
 fn fails_cleanly(n: u64, errno: Errno) -> Result<bool, Failure> {
-    let Opened { kernel, before, after, owner, instance } = Opened::new()?;
+    let Opened { kernel, before, after, owner, instance, .. } = Opened::new()?;
     kernel.fail_nth(n, errno);
     let outcome = program(&instance);
     assert_eq!(kernel.inner().census(), after, "call {n} failed with {errno}: {outcome:?}");
