@@ -2,7 +2,10 @@
 
 pub use libdrm_amdgpu_sys::AMDGPU::{ASIC_NAME as Chip, FAMILY_NAME as Family, VRAM_TYPE as VramType};
 
-/// Returns the chip with a family number and an external revision; `None` if it is unknown.
+/// Returns the chip with a family number and an external revision; `None` if RADV 25.0.7 does not know it.
+///
+/// Such a chip is not treated as the rest of its generation. GFX1013 (BC-250, PCI ID 1002:13fe) executes GFX10's packets, but its
+/// compute rings do not work and it has instructions for ray tracing.
 ///
 /// Source: Mesa `src/amd/addrlib/src/amdgpu_asic_addr.h`, from the crate `libdrm_amdgpu_sys`, with its family CZ added, which that
 /// crate lacks.
@@ -12,8 +15,11 @@ pub fn identify(family: Family, external_rev: u32) -> Option<Chip> {
         (Family::CZ, 0x61..0xff) => Chip::CHIP_STONEY,
         _ => Chip::get(family, external_rev),
     };
-    (chip != Chip::CHIP_UNKNOWN).then_some(chip)
+    (radv_name(chip) != UNKNOWN).then_some(chip)
 }
+
+/// The name of chips that RADV does not know.
+const UNKNOWN: &str = "UNKNOWN";
 
 /// Returns the minor version of the graphics block of a GFX10 chip; `None` for chips of other generations.
 ///
@@ -81,6 +87,29 @@ pub fn radv_name(chip: Chip) -> &'static str {
         Chip::CHIP_GFX1153 => "GFX1153",
         Chip::CHIP_GFX1200 => "GFX1200",
         Chip::CHIP_GFX1201 => "GFX1201",
-        _ => "UNKNOWN",
+        _ => UNKNOWN,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Source: Linux 6.12 `nv.c`, `nv_common_early_init`: the external revision is the revision plus 0x82.
+    #[test]
+    fn a_chip_that_radv_does_not_know_is_unknown_and_not_another_one() {
+        for revision in 0x50..=0xff {
+            assert_eq!(identify(Family::NV, revision), None, "{revision:#x}");
+        }
+        assert_eq!(identify(Family::NV, 0x4f), Some(Chip::CHIP_NAVI24));
+    }
+
+    #[test]
+    fn every_chip_that_is_known_has_a_name() {
+        for family in (0..=0xff).map(Family::from) {
+            for chip in (0..=0xff).filter_map(|revision| identify(family, revision)) {
+                assert_ne!(radv_name(chip), UNKNOWN, "{family:?}");
+            }
+        }
     }
 }
