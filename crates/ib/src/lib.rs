@@ -4,6 +4,7 @@
 mod chip;
 mod cli;
 mod command;
+mod counts;
 mod input;
 pub mod json;
 mod listing;
@@ -14,7 +15,10 @@ mod starts;
 
 pub use chip::{UnknownChip, level_of, registers_of};
 pub use command::main;
-pub use input::{Engine, FileIb, Input, InputError, Kept};
+pub use input::{
+    Contents, Coredump, DumpedRing, Engine, EngineRegister, Fault, FileIb, Input, InputError, Kept, MissingIb, Soc,
+    TimedOut,
+};
 pub use outcome::Exit;
 pub use shaders::KeptShader;
 pub use starts::{Shader, Start, Starts, starts};

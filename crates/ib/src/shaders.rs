@@ -15,6 +15,7 @@ use amdgpu_winsys::{
 use serde_json::{Value, json};
 
 use crate::{
+    counts,
     input::{Input, InputError, number},
     level_of,
     resources::{self, Code, KeptMemory},
@@ -111,6 +112,12 @@ impl<'d> Explained<'d> {
 
     /// Returns the text to print below a packet.
     pub(crate) fn remark(&self, ib: usize, packet: &Packet) -> Option<String> {
+        let remarks = [counts::remark(self.dump, ib, packet), self.start(ib, packet)];
+        remarks.into_iter().flatten().reduce(|one, next| format!("{one}\n{next}"))
+    }
+
+    /// Returns the text to print below a draw or dispatch.
+    fn start(&self, ib: usize, packet: &Packet) -> Option<String> {
         let start = self.starts.get(&(ib, packet.offset))?;
         let code = self.code(start);
         let mut text = String::new();

@@ -85,7 +85,7 @@ pub enum FieldError {
         dword: usize,
     },
     /// There are more dwords than the packet has.
-    #[error("{dwords} dwords follow the last field")]
+    #[error("{dwords} {} the last field", if *dwords == 1 { "dword follows" } else { "dwords follow" })]
     Surplus {
         /// The number of dwords after the last field.
         dwords: usize,

@@ -1,12 +1,8 @@
 //! `amdgpu-ib check`.
 
-use std::{
-    collections::BTreeMap,
-    io::{self, Write as _},
-    path::PathBuf,
-};
+use std::{collections::BTreeMap, io::Write as _, path::PathBuf};
 
-use super::dump::dumper;
+use super::{dump::dumper, output};
 use crate::{
     Kept,
     outcome::{Error, Exit},
@@ -14,7 +10,7 @@ use crate::{
 
 /// Decodes all captured IBs of the directories, and counts decoding errors and registers without a name.
 pub(super) fn check(directories: &[PathBuf], chip: Option<&str>, percentage: u8) -> Result<Exit, Error> {
-    let mut out = io::stdout().lock();
+    let mut out = output();
     let (mut ibs, mut count, mut dwords, mut problems) = (0_u64, 0_u64, 0_u64, 0_u64);
     let (mut writes, mut named, mut unnamed) = (0_u64, 0_u64, BTreeMap::<u32, u64>::new());
     for directory in directories {
@@ -43,6 +39,7 @@ pub(super) fn check(directories: &[PathBuf], chip: Option<&str>, percentage: u8)
     }
     writeln!(out, "{ibs} IBs, {count} packets, {dwords} dwords, {problems} not understood")?;
     writeln!(out, "{named} of {writes} register writes named")?;
+    out.flush()?;
     let is_named = named * 100 >= writes * u64::from(percentage);
     Ok(if problems == 0 && is_named { Exit::Understood } else { Exit::Problems })
 }

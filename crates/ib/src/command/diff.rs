@@ -9,11 +9,12 @@ use std::{
 use similar::{Algorithm, DiffOp, capture_diff_slices};
 
 use super::{
-    dump::decode,
+    dump::{decode, tell},
+    output,
     recorded::{self, Wanted},
 };
 use crate::{
-    Input,
+    Input, InputError,
     chip::level_of,
     cli::DiffArguments,
     input::name,
@@ -28,7 +29,7 @@ pub(super) fn diff(arguments: &DiffArguments) -> Result<Exit, Error> {
     if steps.iter().all(|step| matches!(step, Alignment::Equal(_))) {
         return Ok(Exit::Understood);
     }
-    let mut out = io::BufWriter::new(io::stdout().lock());
+    let mut out = output();
     let mut printer = Printer::new(&mut out, Paint::new(arguments.color), arguments.context);
     printer.names(&name(&arguments.first), &name(&arguments.second))?;
     steps.iter().try_for_each(|step| printer.step(step))?;
@@ -52,8 +53,12 @@ fn read(file: &Path, arguments: &DiffArguments) -> Result<Vec<Block>, Error> {
                 })
             })?;
         }
-        Input::Ibs(ibs) => {
-            for of in decode((file, &ibs), chip, arguments.ip)? {
+        Input::Ibs(contents) => {
+            if contents.ibs.is_empty() {
+                return Err(InputError::NoPackets { name: name(file) }.into());
+            }
+            tell(file, &contents);
+            for of in decode((file, &contents.ibs), chip, arguments.ip)? {
                 all.extend(of.title.iter().map(|title| Block::title(0, title, title)));
                 all.extend(blocks(&of.dump, None, detail));
             }

@@ -1,12 +1,10 @@
 //! `amdgpu-ib disassemble`.
 
-use std::{
-    io::{self, Write as _},
-    path::Path,
-};
+use std::{io::Write as _, path::Path};
 
 use amdgpu_isa::WaveSize;
 
+use super::output;
 use crate::{
     Input, KeptShader,
     chip::level_of,
@@ -31,6 +29,8 @@ pub(super) fn disassemble(file: &Path, chip: Option<&str>, wave: Option<Lanes>, 
     };
     let code = Input::dwords(file)?;
     let (text, is_whole) = shaders::disassemble(level, wave, named.map(|named| named.3), &code, is_json);
-    write!(io::stdout().lock(), "{text}")?;
+    let mut out = output();
+    write!(out, "{text}")?;
+    out.flush()?;
     Ok(if is_whole { Exit::Understood } else { Exit::Problems })
 }

@@ -15,9 +15,12 @@ use amdgpu_winsys::{
 };
 use serde_json::{Value, json};
 
-use super::recorded::{self, Wanted};
+use super::{
+    complain, output,
+    recorded::{self, Wanted},
+};
 use crate::{
-    Engine, FileIb, Input, Kept, KeptShader,
+    Contents, Coredump, Engine, FileIb, Input, Kept, KeptShader,
     chip::{level_of, registers_of},
     cli::DumpArguments,
     input::{find, name},
@@ -34,6 +37,8 @@ pub(super) struct Decoded {
     pub(super) title: Option<String>,
     pub(super) target: Target,
     pub(super) dump: Dump,
+    /// `true` if packets that could not be decoded are no fault of the file.
+    pub(super) is_history: bool,
 }
 
 /// Decodes the IBs of a file and the IBs that they call.
@@ -53,7 +58,7 @@ pub(super) fn decode(
     let decode = |ib: &FileIb| {
         let target = ib.target(level, engine).ok_or_else(|| Error::NoChip(name(file)))?;
         let dump = dumper(target, chip).with_memory(&memory).dump(&ib.dwords, ib.va);
-        Ok(Decoded { title: ib.title.clone(), target, dump })
+        Ok(Decoded { title: ib.title.clone(), target, dump, is_history: ib.is_history })
     };
     ibs.iter().filter(|ib| !ib.is_called).map(decode).collect()
 }
@@ -71,7 +76,7 @@ pub(super) fn dumper(target: Target, chip: Option<&str>) -> Dumper<'static> {
 pub(super) fn dump(arguments: &DumpArguments) -> Result<Exit, Error> {
     let wanted = Wanted::new(arguments.submission, arguments.last);
     let search = arguments.grep.clone().map(|pattern| Search { pattern, context: arguments.context });
-    let mut out = io::BufWriter::new(io::stdout().lock());
+    let mut out = output();
     let file = arguments.file();
     let input = if arguments.recording.is_some() { Input::recording(file)? } else { Input::open(file)? };
     let exit = match input {
@@ -85,23 +90,27 @@ pub(super) fn dump(arguments: &DumpArguments) -> Result<Exit, Error> {
             }
         }
         Input::Ibs(_) if wanted != Wanted::All => Err(Error::NoRecording(name(file))),
-        Input::Ibs(ibs) => {
-            let decoded = decode((file, &ibs), arguments.chip.as_deref(), arguments.ip)?;
+        Input::Ibs(contents) => {
+            tell(file, &contents);
+            let decoded = decode((file, &contents.ibs), arguments.chip.as_deref(), arguments.ip)?;
             let shaders = KeptShader::beside(file);
             let explain = |of| explain(of, &shaders, arguments.state).with_memory(kept_memory(file, of));
             let explained: Vec<_> = decoded.iter().map(explain).collect();
-            let is_whole = decoded.iter().all(|of| of.dump.problems().next().is_none());
+            let is_whole = decoded.iter().all(|of| of.is_history || of.dump.problems().next().is_none());
             let found = if arguments.json {
-                writeln!(out, "{:#}", file_json(&decoded, &explained))?;
-                true
+                writeln!(out, "{:#}", file_json(&contents.coredumps, &decoded, &explained))?;
+                !decoded.is_empty()
             } else {
                 let mut writer = writer(arguments, search.as_ref(), &mut out);
+                for coredump in &contents.coredumps {
+                    writer.push(Block::titles(0, coredump.lines()))?;
+                }
                 for (of, explained) in decoded.iter().zip(&explained) {
                     let title = of.title.as_ref().map(|title| Block::title(0, title, title));
                     let blocks = blocks(&of.dump, Some(explained), detail(arguments));
                     title.into_iter().chain(blocks).try_for_each(|block| writer.push(block))?;
                 }
-                writer.finish()?
+                writer.finish()? && !decoded.is_empty()
             };
             Ok(if is_whole && found { Exit::Understood } else { Exit::Problems })
         }
@@ -134,8 +143,15 @@ fn kept_memory(file: &Path, of: &Decoded) -> KeptMemory {
     KeptMemory::beside(file, &of.dump.ibs.iter().filter_map(|ib| ib.va).collect())
 }
 
-/// Returns the JSON of a dump, or of all dumps of a file with several IBs.
-fn file_json(decoded: &[Decoded], explained: &[Explained<'_>]) -> Value {
+/// Tells what was skipped around the contents of a file.
+pub(super) fn tell(file: &Path, contents: &Contents) {
+    if let Some(note) = &contents.note {
+        complain(&format!("{}: {note}", name(file)));
+    }
+}
+
+/// Returns the JSON of a dump, or of all dumps of a file with several IBs or with devcoredumps.
+fn file_json(coredumps: &[Coredump], decoded: &[Decoded], explained: &[Explained<'_>]) -> Value {
     let value = |(of, explained): (&Decoded, &Explained<'_>)| {
         let mut value = json::dump(&of.dump);
         explained.add_to(&mut value);
@@ -147,7 +163,11 @@ fn file_json(decoded: &[Decoded], explained: &[Explained<'_>]) -> Value {
     }
     let titled = |(of, dump): (&Decoded, Value)| json!({"title": of.title, "dump": dump});
     let ibs: Vec<_> = decoded.iter().zip(values).map(titled).collect();
-    json!({"schema": "amdgpu-ib-file", "version": 1, "ibs": ibs})
+    let mut value = json!({"schema": "amdgpu-ib-file", "version": 1, "ibs": ibs});
+    if !coredumps.is_empty() {
+        value["coredumps"] = coredumps.iter().map(Coredump::json).collect();
+    }
+    value
 }
 
 fn recording_json(

@@ -7,8 +7,12 @@ mod document;
 mod dump;
 mod recorded;
 
-use std::ffi::OsString;
+use std::{
+    ffi::OsString,
+    io::{self, Write},
+};
 
+use amdgpu_output::Visible;
 use clap::Parser as _;
 
 use crate::{
@@ -23,7 +27,8 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> Exit {
         Err(error) => {
             let is_help = !error.use_stderr();
             // A reader that closed our output has no use for the message.
-            let _ = error.print();
+            let mut shown: Box<dyn Write> = if is_help { Box::new(output()) } else { Box::new(errors()) };
+            let _ = write!(shown, "{error}").and_then(|()| shown.flush());
             return if is_help { Exit::Understood } else { Exit::Usage };
         }
     };
@@ -38,11 +43,27 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> Exit {
     done.unwrap_or_else(|error| end(&cli.task, &error))
 }
 
+/// Returns standard output, on which control characters of files are visible.
+fn output() -> Visible<io::BufWriter<io::StdoutLock<'static>>> {
+    Visible::new(io::BufWriter::new(io::stdout().lock()))
+}
+
+/// Returns standard error, on which control characters of names are visible.
+fn errors() -> Visible<io::StderrLock<'static>> {
+    Visible::new(io::stderr().lock())
+}
+
+/// Prints a message to standard error.
+fn complain(message: &str) {
+    // A reader that closed it has no use for the message.
+    let _ = writeln!(errors(), "amdgpu-ib: {message}");
+}
+
 /// Prints an error, unless the reader of the output has closed it, and returns the status.
 fn end(task: &Task, error: &Error) -> Exit {
     let exit = error.exit();
     if exit != Exit::Understood {
-        eprintln!("amdgpu-ib: {error}");
+        complain(&error.to_string());
     }
     // As in diff(1), all errors of a comparison have status 2.
     if exit == Exit::Input && matches!(task, Task::Diff(_)) { Exit::Usage } else { exit }

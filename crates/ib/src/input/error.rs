@@ -3,7 +3,8 @@
 use std::io;
 
 /// The supported kinds of files, for messages.
-const READABLE: &str = "recordings, devcoredumps, dumps of Mesa's drivers, hexadecimal text and raw dwords are read";
+const READABLE: &str =
+    "recordings, devcoredumps, dumps of Mesa's drivers and of umr, hexadecimal text and raw dwords are read";
 
 /// The reason why a file contains no IB. `name` is its path, or `standard input`.
 #[derive(Debug, thiserror::Error)]
@@ -57,9 +58,9 @@ pub enum InputError {
         /// The word, or its beginning.
         word: String,
     },
-    /// The file is a devcoredump of an idle GPU.
-    #[error("{name}: found a devcoredump without IBs, all of whose rings are idle")]
-    Idle {
+    /// The file is a devcoredump without packets, which cannot be compared.
+    #[error("{name}: found a devcoredump without packets: it has no IBs, and no ring with dwords to decode")]
+    NoPackets {
         /// The name of the file.
         name: String,
     },

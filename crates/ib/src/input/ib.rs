@@ -24,6 +24,9 @@ pub struct FileIb {
     pub dwords: Vec<u32>,
     /// `true` if the file shows the IB as part of another IB, which calls it.
     pub is_called: bool,
+    /// `true` if the dwords are what an engine fetched earlier, as it is left in its ring. They are shown for what they tell, and
+    /// packets that cannot be decoded are no fault of the file.
+    pub is_history: bool,
 }
 
 impl FileIb {

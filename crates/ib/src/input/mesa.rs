@@ -7,7 +7,10 @@
 
 use amdgpu_winsys::vamgr::GpuVa;
 
-use super::ib::{Engine, FileIb};
+use super::{
+    colour::without_colour,
+    ib::{Engine, FileIb},
+};
 
 /// The prefix of the line above an IB.
 const RULE: &str = "------------------ ";
@@ -18,7 +21,10 @@ const LENGTH: u32 = 0xf_ffff;
 
 /// Returns `true` if the text contains a dumped IB.
 pub(super) fn is_dump(text: &str) -> bool {
-    text.lines().any(|line| line.starts_with(RULE) && line.contains(" begin "))
+    text.lines().any(|line| {
+        let line = without_colour(line);
+        line.starts_with(RULE) && line.contains(" begin ")
+    })
 }
 
 /// Returns the IBs of a dump, each followed by the IBs that it calls.
@@ -83,12 +89,4 @@ fn dword(line: &str) -> Option<u32> {
     let (digits, rest) = line.split_at_checked(8)?;
     let is_dword = digits.bytes().all(|byte| byte.is_ascii_hexdigit()) && (rest.is_empty() || rest.starts_with(' '));
     is_dword.then(|| u32::from_str_radix(digits, 16).ok())?
-}
-
-/// Removes the escape sequences that select colours: ESC, `[`, numbers and `m`.
-fn without_colour(line: &str) -> String {
-    let mut parts = line.split("\x1b[");
-    let first = parts.next().unwrap_or_default();
-    let rest = parts.map(|part| part.split_once('m').map_or(part, |(_, text)| text));
-    std::iter::once(first).chain(rest).collect()
 }

@@ -1,11 +1,15 @@
 //! All kinds of input files, distinguished by their content.
 
+mod colour;
 mod content;
+mod contents;
 mod coredump;
 mod error;
 mod ib;
 mod kept;
 mod mesa;
+mod pasted;
+mod umr;
 
 use std::{
     fs::File,
@@ -16,6 +20,8 @@ use std::{
 use amdgpu_winsys::vamgr::GpuVa;
 
 pub(crate) use content::from_bytes;
+pub use contents::Contents;
+pub use coredump::{Coredump, DumpedRing, EngineRegister, Fault, MissingIb, Soc, TimedOut};
 pub use error::InputError;
 pub use ib::{Engine, FileIb};
 pub use kept::Kept;
@@ -39,15 +45,15 @@ const FOREIGN: &[(&[u8], &str)] = &[
 pub enum Input {
     /// A recording, read from its first byte.
     Recording(Box<dyn Read>),
-    /// One or more IBs.
-    Ibs(Vec<FileIb>),
+    /// One or more IBs, or a devcoredump.
+    Ibs(Contents),
 }
 
 impl std::fmt::Debug for Input {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Self::Recording(_) => f.write_str("Recording"),
-            Self::Ibs(ibs) => f.debug_tuple("Ibs").field(ibs).finish(),
+            Self::Ibs(contents) => f.debug_tuple("Ibs").field(contents).finish(),
         }
     }
 }
@@ -69,8 +75,8 @@ impl Input {
             return Err(InputError::Directory { name });
         }
         let mut input = Self::read(file, &name)?;
-        if let (Self::Ibs(ibs), Some(facts)) = (&mut input, Kept::name(path))
-            && let [only] = ibs.as_mut_slice()
+        if let (Self::Ibs(contents), Some(facts)) = (&mut input, Kept::name(path))
+            && let [only] = contents.ibs.as_mut_slice()
         {
             *only = FileIb { dwords: std::mem::take(&mut only.dwords), ..facts };
         }
@@ -106,7 +112,7 @@ impl Input {
         if bytes.len() as u64 > MOST_BYTES {
             return Err(InputError::TooLong { name: name.to_owned(), most: MOST_BYTES });
         }
-        Self::ibs(&bytes, name).map(Self::Ibs)
+        Self::contents(&bytes, name).map(Self::Ibs)
     }
 
     /// Reads a file that contains a single IB or other dwords.
@@ -118,14 +124,17 @@ impl Input {
         let foreign = |found| InputError::Foreign { name: name(path), found };
         match Self::open(path)? {
             Self::Recording(_) => Err(foreign("a recording where machine code belongs")),
-            Self::Ibs(ibs) => match <[FileIb; 1]>::try_from(ibs) {
+            Self::Ibs(contents) if !contents.coredumps.is_empty() => {
+                Err(foreign("a devcoredump where machine code belongs"))
+            }
+            Self::Ibs(contents) => match <[FileIb; 1]>::try_from(contents.ibs) {
                 Ok([only]) => Ok(only.dwords),
                 Err(_) => Err(foreign("several IBs where machine code belongs")),
             },
         }
     }
 
-    fn ibs(bytes: &[u8], name: &str) -> Result<Vec<FileIb>, InputError> {
+    fn contents(bytes: &[u8], name: &str) -> Result<Contents, InputError> {
         let foreign = |found| InputError::Foreign { name: name.to_owned(), found };
         if bytes.is_empty() {
             return Err(foreign("an empty file"));
@@ -133,24 +142,22 @@ impl Input {
         if let Some((_, found)) = FOREIGN.iter().find(|(start, _)| bytes.starts_with(start)) {
             return Err(foreign(found));
         }
-        if bytes.starts_with(coredump::TITLE.as_bytes()) {
-            let ibs = coredump::ibs(&String::from_utf8_lossy(bytes));
-            return if ibs.is_empty() { Err(InputError::Idle { name: name.to_owned() }) } else { Ok(ibs) };
+        // Dumps may contain names of processes in any encoding; other text consists of digits.
+        if let Some(contents) = pasted::text(bytes).and_then(|text| pasted::read(&text)) {
+            return Ok(contents);
         }
-        // These dumps may contain names of processes in any encoding; other text consists of digits.
-        if !bytes.contains(&0) {
-            let text = String::from_utf8_lossy(bytes);
-            if mesa::is_dump(&text) {
-                return Ok(mesa::ibs(&text));
-            }
-        }
-        Ok(vec![FileIb { dwords: content::dwords(bytes, name)?, ..FileIb::default() }])
+        let ib = FileIb { dwords: content::dwords(bytes, name)?, ..FileIb::default() };
+        Ok(Contents { ibs: vec![ib], ..Contents::default() })
     }
 }
 
 /// Returns the name of a file for messages.
 pub(crate) fn name(path: &Path) -> String {
-    if path == Path::new("-") { "standard input".to_owned() } else { path.display().to_string() }
+    if path == Path::new("-") {
+        return "standard input".to_owned();
+    }
+    // The end of a line in a name would look like the end of the message.
+    amdgpu_output::name(&path.display().to_string()).into_owned()
 }
 
 /// Returns the contents of the IB at an address, if the file has it with this length.

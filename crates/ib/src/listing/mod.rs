@@ -58,6 +58,11 @@ impl Block {
         Self { kind: Kind::Title { depth }, lines: vec![text.to_owned()], compared: vec![compared.to_owned()] }
     }
 
+    /// Creates a heading of several lines, which are compared as they are.
+    pub(crate) fn titles(depth: u8, lines: Vec<String>) -> Self {
+        Self { kind: Kind::Title { depth }, compared: lines.clone(), lines }
+    }
+
     fn ib(dump: &Dump, index: usize, ib: &Ib, detail: Detail) -> Self {
         let place = ib.va.filter(|_| !detail.without_addresses);
         let compared = place.map_or_else(|| format!("IB {index}"), |va| format!("IB {index} at {va}"));

@@ -5,6 +5,7 @@ use std::{
     io::{self, IsTerminal as _},
 };
 
+use amdgpu_output::styled;
 use anstyle::{AnsiColor, Style};
 use clap::ValueEnum;
 
@@ -51,7 +52,12 @@ impl Paint {
     }
 
     fn styled(self, style: Style, text: &str) -> String {
-        if self.is_on && !text.is_empty() { format!("{style}{text}{style:#}") } else { text.to_owned() }
+        if !self.is_on || text.is_empty() {
+            return text.to_owned();
+        }
+        // A sequence may have several parts, each of which begins with ESC.
+        let own = |sequence: String| sequence.split('\x1b').skip(1).map(styled).collect::<String>();
+        [own(style.render().to_string()), text.to_owned(), own(style.render_reset().to_string())].concat()
     }
 
     /// Paints a heading.
@@ -111,7 +117,10 @@ mod tests {
         for line in lines {
             let paint = Paint { is_on: true };
             let painted = if line.starts_with(INDENT) { paint.body(line) } else { paint.head(line) };
-            let plain: String = painted
+            let mut out = amdgpu_output::Visible::new(Vec::new());
+            std::io::Write::write_all(&mut out, painted.as_bytes()).unwrap();
+            let shown = String::from_utf8(out.into_inner().unwrap()).unwrap();
+            let plain: String = shown
                 .split('\x1b')
                 .enumerate()
                 .map(|(at, part)| if at == 0 { part } else { part.split_once('m').map_or(part, |(_, text)| text) })
