@@ -8,8 +8,14 @@ pub(crate) const ADDRESS_MASK: u64 = (1 << 48) - 1;
 pub enum Access {
     /// A read of data.
     Load,
-    /// A write of data, or an atomic operation.
+    /// A write of data.
     Store,
+    /// An atomic operation.
+    Atomic,
+    /// A read of data by a scalar instruction, through the cache of constants.
+    ScalarLoad,
+    /// A write or an atomic operation of a scalar instruction.
+    ScalarStore,
     /// A fetch of instructions.
     Fetch,
 }

@@ -50,7 +50,7 @@ pub use self::{
         ib::Ib,
         index_buffer::IndexBuffer,
         job::Job,
-        memory::{Access, Memory, PageFault},
+        memory::{Access, Client, FaultSource, Memory, PageFault},
         stop::{Place, Stop, Watched},
         work::{Dispatch, Draw, NoShaders, Scene, Shaders, Unfinished, Work},
     },

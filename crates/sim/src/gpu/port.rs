@@ -6,7 +6,7 @@ use amdgpu_hw::GpuVa;
 use zerocopy::IntoBytes;
 
 use super::budget::Budget;
-use super::{Access, Environment, PageFault, Place, Stop};
+use super::{Access, Client, Environment, FaultSource, PageFault, Place, Stop};
 
 /// The smallest page of the GPU in bytes. After a fault, an access continues at the next page.
 pub(super) const PAGE: u64 = 4096;
@@ -49,7 +49,8 @@ impl<'e> Port<'e> {
         };
         if !told {
             self.told.set(now);
-            self.env.job.fault(fault, self.place);
+            let source = FaultSource::new(Client::Packet, &fault, self.env.memory);
+            self.env.job.fault_by(fault, source, self.place);
         }
     }
 

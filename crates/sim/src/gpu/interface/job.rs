@@ -2,7 +2,11 @@
 
 use amdgpu_waves::Flaw;
 
-use super::{ib::Ib, memory::PageFault, stop::Place};
+use super::{
+    ib::Ib,
+    memory::{FaultSource, PageFault},
+    stop::Place,
+};
 
 /// The job that an engine executes.
 pub trait Job {
@@ -13,6 +17,12 @@ pub trait Job {
     /// Reports a page fault of a packet. The packet continues: its writes to the page are lost, and its reads return zero. It is
     /// called once for each packet and kind of access.
     fn fault(&self, fault: PageFault, place: Place);
+
+    /// Reports a page fault as [`fault`](Self::fault) does, with its source.
+    fn fault_by(&self, fault: PageFault, source: FaultSource, place: Place) {
+        let _ = source;
+        self.fault(fault, place);
+    }
 
     /// Reports why a wave of the job cannot continue.
     fn hung(&self, reason: &str) {

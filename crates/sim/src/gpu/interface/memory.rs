@@ -27,6 +27,38 @@ pub struct PageFault {
     pub access: Access,
 }
 
+/// The unit that made an access.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Client {
+    /// The engine of the ring, for a packet.
+    Packet,
+    /// The cache of vector instructions of shaders.
+    Vector,
+    /// The cache of scalar loads of shaders.
+    Scalar,
+    /// The instruction cache of shaders.
+    Instructions,
+}
+
+/// What is known about the cause of a page fault beside the fault.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct FaultSource {
+    /// The unit that made the access.
+    pub client: Client,
+    /// `true` for an atomic operation.
+    pub is_atomic: bool,
+    /// `true` if the page is mapped and may be read, so that the access lacks the permission to write alone.
+    pub is_readable: bool,
+}
+
+impl FaultSource {
+    /// Returns the source of a fault of `client`, for which the page is read once more if the access is a write.
+    pub fn new(client: Client, fault: &PageFault, memory: &(impl Memory + ?Sized)) -> Self {
+        let is_readable = fault.access == Access::Write && memory.read(fault.va, &mut [0]).is_ok();
+        Self { client, is_atomic: false, is_readable }
+    }
+}
+
 /// A GPU address space, defined by the page tables of one process (VMID). Little-endian.
 ///
 /// A call that fails may have accessed the bytes before the faulting byte; the engine then continues page by page. Ranges may be

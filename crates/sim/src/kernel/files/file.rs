@@ -110,7 +110,7 @@ impl File {
             syncobjs: Mutex::new(Ids::new(MOST_HANDLES)),
             user_queues: Mutex::new(Ids::new(MOST_USER_QUEUES)),
             root: Arc::default(),
-            faults: Arc::new(FaultCell::new(gpu.profile.gfx_level)),
+            faults: Arc::new(FaultCell::new(&gpu.profile, number)),
             work: Work::default(),
             outbox: Arc::default(),
             submitting: Mutex::default(),

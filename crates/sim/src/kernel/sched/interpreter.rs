@@ -17,7 +17,7 @@ use zerocopy::IntoBytes;
 use crate::{
     Profile, SimOptions,
     chips::Register as Captured,
-    gpu::{self, Dispatch, Job, Memory, Scene, Shaders, State, Unfinished, Work},
+    gpu::{self, Client, Dispatch, FaultSource, Job, Memory, Scene, Shaders, State, Unfinished, Work},
     kernel::sched::shader_watch::{ShaderNews, Watching},
 };
 
@@ -175,12 +175,17 @@ impl Shaders for Interpreter {
         }
         let dispatch = dispatch(target.level, grid, scene.state, self.chip.as_ref());
         let report = |fault: PageFault| {
-            let access = match fault.access {
-                Access::Load => gpu::Access::Read,
-                Access::Store => gpu::Access::Write,
-                Access::Fetch => gpu::Access::Fetch,
+            let (access, client) = match fault.access {
+                Access::Load => (gpu::Access::Read, Client::Vector),
+                Access::Store | Access::Atomic => (gpu::Access::Write, Client::Vector),
+                Access::ScalarLoad => (gpu::Access::Read, Client::Scalar),
+                Access::ScalarStore => (gpu::Access::Write, Client::Scalar),
+                Access::Fetch => (gpu::Access::Fetch, Client::Instructions),
             };
-            scene.job.fault(gpu::PageFault { va: GpuVa::from_48_bits(fault.va), access }, scene.place);
+            let is_atomic = fault.access == Access::Atomic;
+            let fault = gpu::PageFault { va: GpuVa::from_48_bits(fault.va), access };
+            let source = FaultSource { is_atomic, ..FaultSource::new(client, &fault, scene.memory) };
+            scene.job.fault_by(fault, source, scene.place);
         };
         let limits = Limits { flaw: scene.job.flaw(), ..self.limits };
         match self.execute(&dispatch, scene, limits) {

@@ -14,7 +14,7 @@ use super::{
     stream::{Item, Wrong, first},
     view::{Overlay, as_fetch},
 };
-use crate::gpu::{self, Engine, Environment, Ib, Memory as _, PageFault, Place, Stop};
+use crate::gpu::{self, Client, Engine, Environment, FaultSource, Ib, Memory as _, PageFault, Place, Stop};
 
 /// The number of bytes of a ring that are processed at once: more than the longest packet.
 const WINDOW: u64 = 8 << 20;
@@ -214,7 +214,12 @@ impl gpu::Job for Batch<'_> {
     }
 
     fn fault(&self, fault: PageFault, place: Place) {
-        self.queue.parts.faults.record(fault);
+        let source = FaultSource { client: Client::Packet, is_atomic: false, is_readable: false };
+        self.fault_by(fault, source, place);
+    }
+
+    fn fault_by(&self, fault: PageFault, source: FaultSource, place: Place) {
+        self.queue.parts.faults.record(fault, source, place.target);
         self.queue.board.complaints.say(format!("{place}: {fault}"));
     }
 

@@ -141,7 +141,7 @@ impl Shared {
             return;
         }
         if let Some(fault) = why.fetch() {
-            self.parts.faults.record(fault);
+            self.parts.faults.record_fetch(fault, Some(self.parts.target));
         }
         self.board.complaints.say(format!("a user queue of {} hangs: {why}", self.parts.target));
         self.is_hung.store(true, Ordering::Release);

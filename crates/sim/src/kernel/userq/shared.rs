@@ -14,7 +14,7 @@ use amdgpu_packets::Target;
 
 use super::{slots::Slot, view::View};
 use crate::{
-    gpu::Memory as _,
+    gpu::{Client, FaultSource, Memory as _},
     kernel::{
         mm::bo::Bo,
         sched::{fault_cell::FaultCell, ring::Board, work::Meter},
@@ -75,7 +75,8 @@ impl Shared {
     /// Writes the read pointer to the process's memory.
     pub(super) fn publish(&self, read: u64) {
         if let Err(fault) = self.parts.view.write(self.parts.read_va, &read.to_le_bytes()) {
-            self.parts.faults.record(fault);
+            let source = FaultSource { client: Client::Packet, is_atomic: false, is_readable: false };
+            self.parts.faults.record(fault, source, self.parts.target);
         }
     }
 

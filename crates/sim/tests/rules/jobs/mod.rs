@@ -5,6 +5,7 @@ mod contexts;
 mod death;
 mod endless;
 mod failure;
+mod faults;
 mod recovery;
 mod resets;
 mod shaders;

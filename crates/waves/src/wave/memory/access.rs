@@ -3,7 +3,7 @@
 use crate::wave::registers::{Registers, lanes};
 use crate::{
     atomic::Atomic,
-    memory::{ADDRESS_MASK, Memory, PageFault},
+    memory::{ADDRESS_MASK, Access, Memory, PageFault},
     program::{
         data::{Data, DataKind, Place},
         source::{PRIVATE_APERTURE, SHARED_APERTURE},
@@ -99,7 +99,7 @@ impl<O: Observer> Space for Global<'_, O> {
         match self.memory.atomic(aligned, bytes, change) {
             Ok(old) => old,
             Err(fault) => {
-                self.note(fault);
+                self.note(PageFault { access: Access::Atomic, ..fault });
                 0
             }
         }

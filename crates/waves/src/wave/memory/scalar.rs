@@ -3,6 +3,7 @@
 use super::access::{Global, Space};
 use crate::{
     buffer::descriptor::Buffer,
+    memory::{Access, PageFault},
     program::step::{ScalarAtomic, ScalarKind, ScalarLoad},
     watch::observer::Observer,
     wave::state::{Surroundings, Wave},
@@ -29,6 +30,23 @@ impl Wave {
 
     /// Executes a scalar load or store.
     pub(crate) fn scalar_load(&mut self, step: &ScalarLoad, around: &mut Surroundings<'_, impl Observer>) {
+        let before = self.fault;
+        self.scalar_transfer(step, around);
+        self.blame_scalar(before);
+    }
+
+    /// Ascribes the first fault to the cache of constants if there was none before a scalar instruction.
+    fn blame_scalar(&mut self, before: Option<PageFault>) {
+        if let (None, Some(fault)) = (before, &mut self.fault) {
+            fault.access = match fault.access {
+                Access::Load => Access::ScalarLoad,
+                Access::Store | Access::Atomic => Access::ScalarStore,
+                other => other,
+            };
+        }
+    }
+
+    fn scalar_transfer(&mut self, step: &ScalarLoad, around: &mut Surroundings<'_, impl Observer>) {
         let (base, offset, limit) = self.scalar_place(step);
         let mut space = Global::new(around, &mut self.fault);
         if let ScalarKind::Part(bytes, signed) = step.kind {
@@ -73,6 +91,7 @@ impl Wave {
             _ => self.registers.scalars[usize::from(slot)].into(),
         };
         let (data, other) = (read(step.place.data), read(step.place.data + dwords));
+        let before = self.fault;
         let mut space = Global::new(around, &mut self.fault);
         let old = if limit.is_none_or(|limit| offset.saturating_add(step.bytes.into()) <= limit) {
             space.atomic(base.wrapping_add(offset), step.bytes, &mut |old| {
@@ -84,5 +103,6 @@ impl Wave {
         if step.returns {
             self.registers.set_scalar(step.place.data, dwords, old);
         }
+        self.blame_scalar(before);
     }
 }

@@ -76,7 +76,7 @@ impl CaptureDirectory {
             write(ring, slot, &name)?;
         }
         write(ring, 0, &format!("{} {}", number + 1, self.keep))?;
-        fs::write(self.path.join(name), content)
+        amdgpu_output::files::write(&self.path.join(name), content)
     }
 
     /// Returns the next number; `None` if the ring file is new or was created for another number of files.

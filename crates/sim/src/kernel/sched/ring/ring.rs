@@ -20,7 +20,7 @@ use parking_lot::Mutex;
 
 use super::job::Job;
 use crate::{
-    gpu::{self, Engine, Environment, Ib, PageFault, Place},
+    gpu::{self, Client, Engine, Environment, FaultSource, Ib, PageFault, Place},
     kernel::{
         complaints::Complaints,
         health::Health,
@@ -339,7 +339,7 @@ impl Shared {
     /// Records a page fault of a job's shadow area, if there was one.
     fn note_shadow(&self, job: &Job, accessed: Result<(), PageFault>) {
         if let Err(fault) = accessed {
-            job.faults.record(fault);
+            job.faults.record_shadow(fault);
             self.complaints.say(format!("{}, registers in memory: {fault}", self.executor));
         }
     }
@@ -440,7 +440,7 @@ impl Shared {
     /// reset without loss of VRAM.
     fn hang(&self, job: &Job, started: Instant, stop: &Halt) -> Errno {
         if let Some(fault) = stop.fetch() {
-            job.faults.record(fault);
+            job.faults.record_fetch(fault, self.executor.target());
         }
         let hang = if stop.is_of_waves() { Hang::Waves } else { Hang::FrontEnd };
         if stop.is_early() {
@@ -564,8 +564,13 @@ impl gpu::Job for Running<'_> {
     }
 
     fn fault(&self, fault: PageFault, place: Place) {
+        let source = FaultSource { client: Client::Packet, is_atomic: false, is_readable: false };
+        self.fault_by(fault, source, place);
+    }
+
+    fn fault_by(&self, fault: PageFault, source: FaultSource, place: Place) {
         if self.shared.hooks.mutation_of(self.shared.name.0) != Some(Mutation::SilentFault) {
-            self.faults.record(fault);
+            self.faults.record(fault, source, place.target);
         }
         self.shared.complaints.say(format!("{place}: {fault}"));
     }
