@@ -9,7 +9,7 @@ use amdgpu_uapi::{ColorLut, Errno, ModeInfo};
 use super::{
     Modes,
     configuration::{Configuration, PlaneState},
-    framebuffer::CURSOR,
+    format::CURSOR,
 };
 
 /// The largest factors by which a plane can be enlarged and reduced.

@@ -6,7 +6,7 @@ use zerocopy::FromBytes as _;
 
 use super::{
     configuration::{Configuration, CrtcState, PlaneState},
-    framebuffer::Framebuffer,
+    framebuffer::{Framebuffer, Scan},
 };
 use crate::display::Picture;
 
@@ -38,10 +38,10 @@ fn draw(
     chip: Option<&Chip>,
 ) -> Option<()> {
     let (source, place) = (plane.source, plane.place);
-    let (pixel, pitch) = (framebuffer.format.bytes() as usize, framebuffer.pitch as usize);
     let first = source.y >> 16;
     let last = (u64::from(source.y) + u64::from(source.height)).div_ceil(1 << 16);
-    let rows = framebuffer.untiled(chip, first..u32::try_from(last).unwrap_or(u32::MAX).min(framebuffer.height))?;
+    let scan = framebuffer.scan(chip, first..u32::try_from(last).unwrap_or(u32::MAX).min(framebuffer.height))?;
+    let Scan { rows, pitch, pixel, format } = scan;
     let along = |at: u32, len: u32, all: u32, offset: u32| {
         (u64::from(at) + u64::from(len) * u64::from(offset) / u64::from(all)) as usize >> 16
     };
@@ -62,17 +62,17 @@ fn draw(
         };
         for &(x, at) in &columns {
             let Some(bytes) = from.get(at..at + pixel) else { continue };
-            let mut whole = [0; 4];
+            let mut whole = [0; 8];
             whole.iter_mut().zip(bytes).for_each(|(to, from)| *to = *from);
-            let value = u32::from_le_bytes(whole);
-            let colour = framebuffer.format.colour(value);
+            let value = u64::from_le_bytes(whole);
+            let colour = format.colour(value);
             let Some(shown) = to.get_mut(x * 4..x * 4 + 3) else { continue };
             if !is_blended {
                 shown.copy_from_slice(&colour);
                 continue;
             }
             // The colours of a cursor are premultiplied by its alpha.
-            let behind = 255 - (value >> 24);
+            let behind = 255 - (value >> 24 & 0xff) as u32;
             for (to, colour) in shown.iter_mut().zip(colour) {
                 *to = (u32::from(colour) + u32::from(*to) * behind / 255).min(255) as u8;
             }

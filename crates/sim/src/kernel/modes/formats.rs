@@ -5,7 +5,7 @@
 
 use amdgpu_surface::Chip;
 
-use super::framebuffer::{Format, LINEAR};
+use super::{format::Format, framebuffer::LINEAR, plane_modifiers};
 
 /// `FORMAT_BLOB_CURRENT`.
 const VERSION: u32 = 1;
@@ -14,17 +14,14 @@ const HEAD: u32 = 24;
 
 /// Returns the content of the IN_FORMATS blob of a plane with these formats. Cursors are linear only.
 pub(super) fn in_formats(chip: &Chip, formats: &[[u8; 4]], is_cursor: bool) -> Vec<u8> {
+    let all = if is_cursor { vec![LINEAR] } else { plane_modifiers::list(chip) };
     let known: Vec<Vec<u64>> = formats
         .iter()
         .filter_map(|code| Format::find(u32::from_le_bytes(*code)))
-        .map(|format| if is_cursor { vec![LINEAR] } else { format.modifiers(chip) })
+        .map(|format| {
+            all.iter().copied().filter(|&modifier| plane_modifiers::supports(chip, format, modifier)).collect()
+        })
         .collect();
-    let mut all: Vec<u64> = Vec::new();
-    for modifier in known.iter().flatten() {
-        if !all.contains(modifier) {
-            all.push(*modifier);
-        }
-    }
     let count = |len: usize| u32::try_from(len).unwrap_or(u32::MAX);
     let modifiers_at = (HEAD + 4 * count(formats.len())).next_multiple_of(8);
     let head = [VERSION, 0, count(formats.len()), HEAD, count(all.len()), modifiers_at];

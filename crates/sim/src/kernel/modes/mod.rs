@@ -7,10 +7,12 @@ mod check;
 mod commit;
 mod compose;
 mod configuration;
+mod format;
 mod formats;
 mod framebuffer;
 mod outbox;
 mod pending;
+mod plane_modifiers;
 mod properties;
 mod screen;
 mod table;
@@ -27,7 +29,8 @@ pub(crate) use self::{
     change::Change,
     check::{GAMMA, GAMMA_LARGE, timing},
     configuration::{Configuration, CrtcState, Mode, Place, PlaneState, Source},
-    framebuffer::{CURSOR, Format, Framebuffer, PRIMARY},
+    format::{CURSOR, Format, primary},
+    framebuffer::{Framebuffer, PlanePlace},
     outbox::Outbox,
     pending::Signal,
     properties::{Key, Property, Takes},

@@ -13,8 +13,9 @@ use parking_lot::Mutex;
 use super::{
     Modes, compose,
     configuration::{Blob, Configuration},
+    format::{self, CURSOR},
     formats,
-    framebuffer::{CURSOR, Framebuffer, PRIMARY},
+    framebuffer::Framebuffer,
     outbox::Outbox,
     pending::Pending,
     table::Table,
@@ -45,6 +46,8 @@ pub(crate) struct Screen {
     pub(super) events: Arc<Events>,
     level: GfxLevel,
     pub(super) chip: Option<Chip>,
+    /// The formats of primary planes.
+    primary: Vec<[u8; 4]>,
     /// Held while a commit is made, so that the next one sees its changes.
     pub(super) committing: Mutex<()>,
     /// Held at a vertical blank until its clients are told. Taken after `committing`.
@@ -115,9 +118,10 @@ impl Screen {
         let crtcs = modes.crtcs().len();
         let off = modes.all_off();
         let mut state = State { now: off.clone(), scanned: off, cursors: vec![(0, 0); crtcs], ..State::default() };
+        let primary = format::primary(profile);
         let has_modifiers = level >= GfxLevel::Gfx9;
         let in_formats = chip.as_ref().filter(|_| has_modifiers).map(|chip| {
-            [(&PRIMARY[..], false), (&CURSOR[..], true)].map(|(formats, is_cursor)| {
+            [(&primary[..], false), (&CURSOR[..], true)].map(|(formats, is_cursor)| {
                 let id = state.next_id();
                 let blob = Arc::new(Blob { id, data: formats::in_formats(chip, formats, is_cursor) });
                 state.blobs.add(id, None, &blob, 0);
@@ -139,6 +143,7 @@ impl Screen {
             events: Arc::clone(events),
             level,
             chip,
+            primary,
             committing: Mutex::default(),
             delivering: Mutex::default(),
             state: Mutex::new(state),
@@ -173,7 +178,7 @@ impl Screen {
     ///
     /// EINVAL if the display engine cannot show it; ENOMEM if the file has too many.
     pub(crate) fn add(&self, owner: Option<u64>, framebuffer: Framebuffer) -> Result<Arc<Framebuffer>, Errno> {
-        framebuffer.check(self.level, self.chip.as_ref())?;
+        framebuffer.check(self.level, self.chip.as_ref(), &self.primary)?;
         let mut state = self.state.lock();
         if owner.is_some_and(|file| state.framebuffers.share(file).0 >= MOST) {
             return Err(Errno::ENOMEM);

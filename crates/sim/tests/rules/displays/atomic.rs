@@ -259,7 +259,7 @@ fn r157_blobs_belong_to_files_and_live_while_they_are_used() {
     assert_eq!(words.len(), (modifiers_at + modifiers * 24) as usize);
     assert_eq!(&words[24..28], b"XR24");
     let last = u64::read_from_bytes(&words[words.len() - 24..words.len() - 16]).unwrap();
-    assert!(count == 9 && modifiers > 2 && modifiers_at.is_multiple_of(8) && last != 0 && last < 1 << count);
+    assert!(count == 20 && modifiers > 2 && modifiers_at.is_multiple_of(8) && last != 0 && last < 1 << count);
     let old = Client::atomic(&lit("polaris10"));
     assert_eq!(old.0.file.properties(old.1, 0).unwrap().iter().find(|(name, _)| name == "IN_FORMATS"), None);
 }

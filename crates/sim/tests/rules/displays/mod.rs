@@ -3,6 +3,7 @@
 mod atomic;
 mod hostile;
 mod leases;
+mod modifiers;
 mod planes;
 mod resources;
 mod scanout;

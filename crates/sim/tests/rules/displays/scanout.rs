@@ -3,7 +3,7 @@
 use amdgpu_sim::{SimDevice, SimOptions, profile};
 use amdgpu_surface::{
     Chip, ChipRegisters,
-    modifier::{FormatClass, ListOptions, Modifier, ModifierList},
+    modifier::Modifier,
     surface::{SurfaceConfig, SurfaceLayout, SurfaceUsage},
     tiler::{Region, Rows},
 };
@@ -13,7 +13,7 @@ use amdgpu_winsys::uapi::{
 };
 use zerocopy::FromBytes;
 
-use super::{Client, HEIGHT, PITCH, WIDTH, first_pixel, lit, lit_with};
+use super::{Client, HEIGHT, PITCH, WIDTH, first_pixel, lit, lit_with, modifiers::in_formats};
 use crate::support::File;
 
 #[test]
@@ -180,18 +180,15 @@ fn modes_and_flips_are_checked_as_the_kernel_checks_them() {
 fn a_picture_is_taken_out_of_its_tiles() {
     const WIDE: u32 = 256;
     const SHOWN: (u32, u32) = (200, 150);
-    let (format, plain) = (
-        FormatClass { bits: 32, compressed: false, depth_stencil: false, planes: 1 },
-        ListOptions { dcc: false, retile: false },
-    );
     for name in ["vega10", "renoir", "navi10", "navi21", "navi31"] {
         let device = lit_with(name, "200x150");
-        let client = Client::new(&device);
+        let (client, plane, _) = Client::atomic(&device);
         let chip = Chip::new(&ChipRegisters::reported(&device.profile().reported(61))).unwrap();
-        let list = ModifierList::new(&chip, format, plain);
-        let tiled = list.as_slice().iter().filter(|modifier| **modifier != Modifier::Linear);
+        // XR24 is the first format.
+        let all = in_formats(&client, plane).1.into_iter().filter(|(formats, _)| formats & 1 == 1);
+        let tiled = all.map(|(_, modifier)| Modifier::decode(modifier).unwrap());
         let mut count = 0;
-        for &modifier in tiled {
+        for modifier in tiled.filter(|modifier| *modifier != Modifier::Linear && modifier.dcc().is_none()) {
             count += 1;
             let config = SurfaceConfig {
                 modifier: Some(modifier),

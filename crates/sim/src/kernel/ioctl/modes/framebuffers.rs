@@ -5,6 +5,7 @@
 //! `amdgpu_display_user_framebuffer_create`.
 
 use amdgpu_hw::GfxLevel;
+use amdgpu_surface::modifier::{Modifier, TileVersion};
 use amdgpu_uapi::{
     Errno, GemDomain, MODE_FB_DIRTY_COPY, MODE_FB_DIRTY_FILL, MODE_FB_INTERLACED, MODE_FB_MODIFIERS, ModeCloseFb,
     ModeFbCmd, ModeFbCmd2, ModeFbDirty,
@@ -15,7 +16,7 @@ use super::{objects::LARGEST, screen};
 use crate::kernel::{
     files::{file::File, node::Primary},
     ioctl::args::{argument, fill},
-    modes::{Format, Framebuffer},
+    modes::{Format, Framebuffer, PlanePlace},
     user,
 };
 
@@ -47,7 +48,21 @@ fn add_of_file(file: &File, command: &ModeFbCmd2, format: Format) -> Result<u32,
     Ok(screen(file)?.add(Some(file.number), framebuffer)?.id)
 }
 
-/// Creates a framebuffer from the first plane of a command.
+/// Returns the number of planes of a framebuffer: those of the format, and with DCC before GFX12 one for DCC and another one for
+/// the DCC of the display.
+///
+/// Source: Linux 6.12 `amdgpu_display.c`, `amdgpu_lookup_format_info`.
+fn planes(format: Format, modifier: Option<u64>) -> usize {
+    let own = 1 + format.other_planes().len();
+    let Some(Ok(Modifier::Amd(amd))) = modifier.map(Modifier::decode) else { return own };
+    match amd.dcc.filter(|_| amd.version != TileVersion::Gfx12) {
+        Some(dcc) if dcc.retile => own + 2,
+        Some(_) => own + 1,
+        None => own,
+    }
+}
+
+/// Creates a framebuffer from the planes of a command, all of which are in one BO.
 pub(super) fn create(file: &File, command: &ModeFbCmd2, format: Format) -> Result<Framebuffer, Errno> {
     let screen = screen(file)?;
     let &ModeFbCmd2 { width, height, flags, handles, pitches, offsets, modifier, .. } = command;
@@ -58,21 +73,32 @@ pub(super) fn create(file: &File, command: &ModeFbCmd2, format: Format) -> Resul
     if has_modifiers && screen.level() < GfxLevel::Gfx9 {
         return Err(Errno::EINVAL);
     }
-    let (pitch, offset) = (pitches[0], offsets[0]);
-    if handles[0] == 0 || u64::from(pitch) < u64::from(width) * u64::from(format.bytes()) {
-        return Err(Errno::EINVAL);
+    let count = planes(format, has_modifiers.then_some(modifier[0])).min(handles.len());
+    let bytes = std::iter::once(format.bytes()).chain(format.other_planes().iter().copied());
+    // The kernel leaves the pitches of DCC to the checks of the display engine.
+    let bytes: Vec<u32> = bytes.chain([0; 2]).take(count).collect();
+    for (index, bytes) in bytes.iter().enumerate() {
+        let subsampling = if index > 0 { format.subsampling() } else { 1 };
+        let least = u64::from(width.div_ceil(subsampling)) * u64::from(*bytes);
+        if handles[index] == 0 || u64::from(pitches[index]) < least {
+            return Err(Errno::EINVAL);
+        }
+        let rows = u64::from(height.div_ceil(subsampling));
+        if rows * u64::from(pitches[index]) + u64::from(offsets[index]) > u64::from(u32::MAX) {
+            return Err(Errno::ERANGE);
+        }
+        if modifier[index] != if has_modifiers { modifier[0] } else { 0 } {
+            return Err(Errno::EINVAL);
+        }
     }
-    if u64::from(height) * u64::from(pitch) + u64::from(offset) > u64::from(u32::MAX) {
-        return Err(Errno::ERANGE);
-    }
-    if !has_modifiers && modifier[0] != 0 {
-        return Err(Errno::EINVAL);
-    }
-    // A client without modifiers may leave any values in the fields of other planes.
-    let others = [&handles[1..], &pitches[1..], &offsets[1..]];
+    // A client without modifiers may leave any values in the fields of planes that the format does not have.
+    let others = [&handles[count..], &pitches[count..], &offsets[count..]];
     if has_modifiers
-        && (others.concat().iter().any(|value| *value != 0) || modifier[1..].iter().any(|value| *value != 0))
+        && (others.concat().iter().any(|value| *value != 0) || modifier[count..].iter().any(|value| *value != 0))
     {
+        return Err(Errno::EINVAL);
+    }
+    if handles[..count].iter().any(|handle| *handle != handles[0]) {
         return Err(Errno::EINVAL);
     }
     let bo = file.bo(handles[0]).ok_or(Errno::ENOENT)?;
@@ -80,7 +106,10 @@ pub(super) fn create(file: &File, command: &ModeFbCmd2, format: Format) -> Resul
         return Err(Errno::EINVAL);
     }
     let modifier = has_modifiers.then_some(modifier[0]);
-    Ok(Framebuffer { id: 0, bo, width, height, format, pitch, offset, modifier })
+    let place = |index: usize| PlanePlace { pitch: pitches[index], offset: offsets[index] };
+    let PlanePlace { pitch, offset } = place(0);
+    let others = (1..count).map(place).collect();
+    Ok(Framebuffer { id: 0, bo, width, height, format, pitch, offset, others, modifier })
 }
 
 /// Performs MODE_RMFB.
@@ -124,16 +153,20 @@ pub(crate) fn get_with_modifier(file: &File, bytes: &mut [u8]) -> Result<(), Err
     let screen = screen(file)?;
     let framebuffer = screen.framebuffer(fb_id).ok_or(Errno::ENOENT)?;
     let has_modifiers = screen.level() >= GfxLevel::Gfx9;
+    let handle = handle(file, &framebuffer)?;
+    let places: Vec<_> = std::iter::once(framebuffer.first()).chain(framebuffer.others.iter().copied()).collect();
+    let of = |value: &dyn Fn(&PlanePlace) -> u32| std::array::from_fn(|index| places.get(index).map_or(0, value));
+    let modifier = framebuffer.modifier.unwrap_or(0);
     let answer = ModeFbCmd2 {
         fb_id,
         width: framebuffer.width,
         height: framebuffer.height,
         pixel_format: framebuffer.format.code(),
         flags: if has_modifiers { MODE_FB_MODIFIERS } else { 0 },
-        handles: [handle(file, &framebuffer)?, 0, 0, 0],
-        pitches: [framebuffer.pitch, 0, 0, 0],
-        offsets: [framebuffer.offset, 0, 0, 0],
-        modifier: [framebuffer.modifier.unwrap_or(0), 0, 0, 0],
+        handles: of(&|_| handle),
+        pitches: of(&|place| place.pitch),
+        offsets: of(&|place| place.offset),
+        modifier: std::array::from_fn(|index| if index < places.len() { modifier } else { 0 }),
         ..ModeFbCmd2::ZEROED
     };
     fill(bytes, &answer)

@@ -16,7 +16,7 @@ use crate::{
     kernel::{
         files::file::File,
         ioctl::args::{argument, fill},
-        modes::{CURSOR, GAMMA, Object, PRIMARY},
+        modes::{CURSOR, GAMMA, Object, primary},
     },
 };
 
@@ -143,7 +143,7 @@ pub(crate) fn plane(file: &File, bytes: &mut [u8]) -> Result<(), Errno> {
     request.fb_id = state.framebuffer.map_or(0, |framebuffer| framebuffer.id);
     request.gamma_size = 0;
     request.possible_crtcs = visible_crtcs(file, 1 << crtc);
-    let formats: &[[u8; 4]] = if is_cursor { &CURSOR } else { &PRIMARY };
-    request.count_format_types = whole(request.format_type_ptr, request.count_format_types, formats)?;
+    let formats = if is_cursor { CURSOR.to_vec() } else { primary(&file.gpu.profile) };
+    request.count_format_types = whole(request.format_type_ptr, request.count_format_types, &formats)?;
     fill(bytes, &request)
 }

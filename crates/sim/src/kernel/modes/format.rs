@@ -1,0 +1,191 @@
+//! The formats of pixels that planes can show.
+
+use amdgpu_hw::GfxLevel;
+
+use crate::chips::Profile;
+
+/// The formats of cursors.
+///
+/// Source: Linux 6.12 `amdgpu_dm_plane.c`, `cursor_formats`.
+pub(crate) const CURSOR: [[u8; 4]; 1] = [*b"AR24"];
+/// The formats of primary planes (`drm_fourcc.h`) that every chip has, in the kernel's order.
+///
+/// Source: Linux 6.12 `amdgpu_dm_plane.c`, `rgb_formats`.
+const RGB: [[u8; 4]; 14] = [
+    *b"XR24", *b"AR24", *b"RA24", *b"XR30", *b"XB30", *b"AR30", *b"AB30", *b"XR48", *b"XB48", *b"AR48", *b"AB48",
+    *b"XB24", *b"AB24", *b"RG16",
+];
+/// The formats of planes with luma and with chroma of half the width and height.
+const LUMA: [[u8; 4]; 2] = [*b"NV12", *b"P010"];
+/// The formats of half floats.
+const HALF: [[u8; 4]; 4] = [*b"XR4H", *b"AR4H", *b"XB4H", *b"AB4H"];
+
+/// Returns the formats of a chip's primary planes, in the kernel's order. All display cores show half floats. The newer cores,
+/// which APUs have since Raven and other chips since Navi, also show formats with luma.
+///
+/// Source: Linux 6.12 `amdgpu_dm_plane.c`, `amdgpu_dm_plane_get_plane_formats`; `dce60_resource.c` to `dcn401_resource.c`,
+/// `pixel_format_support`.
+pub(crate) fn primary(profile: &Profile) -> Vec<[u8; 4]> {
+    let has_luma = profile.gfx_level >= GfxLevel::Gfx10 || profile.gfx_level == GfxLevel::Gfx9 && profile.is_apu();
+    let luma = LUMA.iter().filter(|_| has_luma);
+    RGB.iter().chain(luma).chain(&HALF).copied().collect()
+}
+
+/// A format that can be scanned out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Format([u8; 4]);
+
+impl Format {
+    /// The format of pixels without alpha that are computed from luma and chroma.
+    pub(super) const OPAQUE: Self = Self(*b"XR24");
+
+    /// Returns the format with a code.
+    pub(crate) fn find(code: u32) -> Option<Self> {
+        let mut all = RGB.iter().chain(&LUMA).chain(&HALF);
+        all.find(|known| **known == code.to_le_bytes()).copied().map(Self)
+    }
+
+    /// Returns the format of a framebuffer that is described by its bits per pixel and its colour depth.
+    ///
+    /// Source: Linux 6.12 `drm_fourcc.c`, `drm_mode_legacy_fb_format`.
+    pub(crate) const fn legacy(bits: u32, depth: u32) -> Option<Self> {
+        match (bits, depth) {
+            (16, 16) => Some(Self(*b"RG16")),
+            (32, 24) => Some(Self(*b"XR24")),
+            (32, 30) => Some(Self(*b"XR30")),
+            (32, 32) => Some(Self(*b"AR24")),
+            _ => None,
+        }
+    }
+
+    /// Returns the format's code (`drm_fourcc.h`).
+    pub(crate) const fn code(self) -> u32 {
+        u32::from_le_bytes(self.0)
+    }
+
+    /// Returns `true` if the format has this code.
+    pub(crate) fn is(self, code: [u8; 4]) -> bool {
+        self.0 == code
+    }
+
+    /// Returns the bits per pixel and the colour depth. The latter is 0 for a format that is newer than such descriptions.
+    ///
+    /// Source: Linux 6.12 `drm_fourcc.c`, `__drm_format_info`.
+    pub(crate) fn bits_and_depth(self) -> (u32, u32) {
+        let depth = match &self.0 {
+            b"RG16" => 16,
+            b"XR24" | b"XB24" => 24,
+            b"XR30" | b"XB30" | b"AR30" | b"AB30" => 30,
+            b"AR24" | b"AB24" | b"RA24" => 32,
+            _ => 0,
+        };
+        (self.bytes() * 8, depth)
+    }
+
+    /// Returns the number of bytes of a pixel of the first plane.
+    pub(crate) fn bytes(self) -> u32 {
+        match &self.0 {
+            b"NV12" => 1,
+            b"RG16" | b"P010" => 2,
+            _ if self.is_wide() => 8,
+            _ => 4,
+        }
+    }
+
+    /// Returns the numbers of bytes of a pixel of the planes after the first.
+    pub(crate) const fn other_planes(self) -> &'static [u32] {
+        match &self.0 {
+            b"NV12" => &[2],
+            b"P010" => &[4],
+            _ => &[],
+        }
+    }
+
+    /// Returns the number of pixels of the first plane, in each direction, for a pixel of the others.
+    pub(crate) const fn subsampling(self) -> u32 {
+        if self.other_planes().is_empty() { 1 } else { 2 }
+    }
+
+    /// Returns `true` if a component has 16 bits.
+    fn is_wide(self) -> bool {
+        matches!(&self.0[2..], b"48" | b"4H")
+    }
+
+    /// Returns the red, green and blue components of a pixel, each with 8 bits. Half floats from 0 to 1 are shown.
+    pub(super) fn colour(self, pixel: u64) -> [u8; 3] {
+        let eight = |low: u32, bits: u32| ((pixel >> low & ((1 << bits) - 1)) * 255 / ((1 << bits) - 1)) as u8;
+        let half = |low: u32| (from_half((pixel >> low) as u16).clamp(0.0, 1.0) * 255.0).round() as u8;
+        let places = |bits: u32| match &self.0[..2] {
+            b"RA" => [3 * bits, 2 * bits, bits],
+            [_, b'R'] => [2 * bits, bits, 0],
+            _ => [0, bits, 2 * bits],
+        };
+        match &self.0[2..] {
+            b"16" => [eight(11, 5), eight(5, 6), eight(0, 5)],
+            b"30" => places(10).map(|low| eight(low, 10)),
+            b"48" => places(16).map(|low| eight(low, 16)),
+            b"4H" => places(16).map(half),
+            _ => places(8).map(|low| eight(low, 8)),
+        }
+    }
+
+    /// Returns the pixel of a column of rows of luma and chroma, as [`OPAQUE`](Self::OPAQUE). The encoding is that of planes
+    /// whose properties were not changed: BT.709 with limited range.
+    pub(super) fn of_luma(self, luma: &[u8], chroma: &[u8], column: usize) -> [u8; 4] {
+        // Components of 16 bits have their value in the upper bits.
+        let bytes = self.bytes() as usize;
+        let at = |row: &[u8], index: usize| row.get((index + 1) * bytes - 1).copied().map_or(0.0, f32::from);
+        let (luma, pair) = (1.164 * (at(luma, column) - 16.0), column / 2 * 2);
+        let [blue, red] = [at(chroma, pair), at(chroma, pair + 1)].map(|value| value - 128.0);
+        let byte = |value: f32| value.round().clamp(0.0, 255.0) as u8;
+        [byte(luma + 2.112 * blue), byte(luma - 0.213 * blue - 0.533 * red), byte(luma + 1.793 * red), u8::MAX]
+    }
+}
+
+/// Returns the value of a half float.
+fn from_half(half: u16) -> f32 {
+    let (exponent, fraction) = (i32::from(half >> 10 & 0x1f), f32::from(half & 0x3ff));
+    let value = match exponent {
+        0 => fraction * f32::powi(2.0, -24),
+        31 if fraction == 0.0 => f32::INFINITY,
+        31 => 0.0,
+        _ => (1024.0 + fraction) * f32::powi(2.0, exponent - 25),
+    };
+    if half >> 15 == 1 { -value } else { value }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_format_shows_red_as_red() {
+        for (code, red) in [
+            (*b"XR24", 0xff_0000),
+            (*b"AB24", 0xff),
+            (*b"RA24", 0xff00_0000),
+            (*b"RG16", 0xf800),
+            (*b"XR30", 0x3ff << 20),
+            (*b"AB30", 0x3ff),
+            (*b"XR48", 0xffff << 32),
+            (*b"XB48", 0xffff),
+            (*b"AR4H", 0x3c00 << 32),
+            (*b"XB4H", 0x3c00),
+        ] {
+            let format = Format::find(u32::from_le_bytes(code)).unwrap();
+            assert_eq!(format.colour(red), [255, 0, 0], "{format:?}");
+        }
+    }
+
+    #[test]
+    fn half_floats_and_luma_have_their_values() {
+        let values = [(0x3800, 0.5), (0, 0.0), (0xbc00, -1.0), (0x7bff, 65504.0), (1, 5.960_464_5e-8)];
+        assert!(values.iter().all(|&(half, value)| from_half(half) == value));
+        let format = Format::find(u32::from_le_bytes(*b"NV12")).unwrap();
+        assert_eq!(format.of_luma(&[235, 16], &[128, 128], 0), [255, 255, 255, 255]);
+        assert_eq!(format.of_luma(&[235, 16], &[128, 128], 1), [0, 0, 0, 255]);
+        // Red has Cr of 240 and luma of 63.
+        let [blue, green, red, _] = format.of_luma(&[63], &[102, 240], 0);
+        assert!(red > 250 && green < 5 && blue < 5, "{red} {green} {blue}");
+    }
+}
