@@ -2,12 +2,12 @@
 
 use std::{
     ffi::OsString,
-    fs,
-    io::Write,
+    io::{Read as _, Write},
     path::{Path, PathBuf},
 };
 
 use amdgpu_manual::Shell;
+use amdgpu_output::files;
 use amdgpu_surface::modifier::ListOptions;
 use clap::{CommandFactory as _, Parser, Subcommand};
 use serde_json::json;
@@ -18,7 +18,10 @@ use crate::explain::explain;
 use crate::image::ImageArguments;
 use crate::outcome::{Error, Exit};
 use crate::report::Report;
-use crate::{chip, document, format, modifiers, picture};
+use crate::{chip, decode, document, format, modifiers, picture};
+
+/// The most bytes of standard input that are searched for modifiers.
+const MOST_INPUT: u64 = 64 << 20;
 
 /// Explains where an AMD GPU keeps the texels of an image.
 #[derive(Debug, Parser)]
@@ -38,14 +41,18 @@ enum Task {
         #[arg(long)]
         json: bool,
     },
-    /// List the modifiers of a format, in the driver's order
+    /// List the modifiers of a format, in the driver's order, or say what modifiers mean
     Modifiers {
         /// The chip: a name such as navi21, or the file of a capture
-        #[arg(long, value_name = "CHIP|FILE.json")]
-        gpu: String,
+        #[arg(long, value_name = "CHIP|FILE.json", required_unless_present = "decode")]
+        gpu: Option<String>,
         /// The format, by Vulkan's name
-        #[arg(long)]
-        format: String,
+        #[arg(long, required_unless_present = "decode")]
+        format: Option<String>,
+        /// Decode these modifiers, in decimal or with 0x; without any, or for -, all that are in standard input, such as the text
+        /// of drm_info
+        #[arg(long, value_name = "NUMBER", num_args = 0.., conflicts_with_all = ["gpu", "format", "no_dcc", "no_retile"])]
+        decode: Option<Vec<String>>,
         /// None with DCC
         #[arg(long)]
         no_dcc: bool,
@@ -138,9 +145,11 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>, out: &mut dyn Write, e
 fn perform(task: Task, out: &mut dyn Write) -> Result<(), Error> {
     match task {
         Task::Explain { image, json } => explain(&image.image()?).print(json, out)?,
-        Task::Modifiers { gpu, format, no_dcc, no_retile, json } => {
-            let named = chip::named(&gpu, 54)?;
-            let format = format::named(&format)?;
+        Task::Modifiers { decode: Some(numbers), json, .. } => decode(&numbers)?.print(json, out)?,
+        Task::Modifiers { gpu, format, no_dcc, no_retile, json, decode: None } => {
+            // The rules of the command line require both.
+            let named = chip::named(&gpu.unwrap_or_default(), 54)?;
+            let format = format::named(&format.unwrap_or_default())?;
             let list = modifiers::list(&named.chip, format, ListOptions { dcc: !no_dcc, retile: !no_retile });
             let mut report = Report::default();
             report.row("chip", format!("{} ({})", named.name, named.chip.level()), json!(named.name));
@@ -176,6 +185,26 @@ fn perform(task: Task, out: &mut dyn Write) -> Result<(), Error> {
     Ok(())
 }
 
+/// Returns a report about modifiers, or about all of standard input if there are none.
+fn decode(numbers: &[String]) -> Result<Report, Error> {
+    let mut values = Vec::new();
+    for text in numbers.iter().filter(|text| *text != "-") {
+        values.push(decode::number(text)?);
+    }
+    if values.is_empty() || numbers.iter().any(|text| text == "-") {
+        let mut bytes = Vec::new();
+        let input = std::io::stdin().lock().take(MOST_INPUT).read_to_end(&mut bytes);
+        input.map_err(|error| Error::File { path: "standard input".into(), error })?;
+        values.extend(decode::find(&String::from_utf8_lossy(&bytes)));
+    }
+    if values.is_empty() {
+        return Err(Error::NoModifier { text: "standard input".to_owned() });
+    }
+    let mut report = Report::default();
+    values.into_iter().for_each(|value| decode::row(value, &mut report));
+    Ok(report)
+}
+
 fn write(path: &Path, text: &str) -> Result<(), Error> {
-    fs::write(path, text).map_err(|error| Error::File { path: path.to_owned(), error })
+    files::write(path, text).map_err(|error| Error::File { path: path.to_owned(), error })
 }

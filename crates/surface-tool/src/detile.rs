@@ -1,11 +1,8 @@
 //! Dumps of tiled images as PNGs.
 
-use std::{
-    fs::{self, File},
-    io::BufWriter,
-    path::Path,
-};
+use std::{fs, io::BufWriter, path::Path};
 
+use amdgpu_output::files;
 use amdgpu_surface::tiler::{Region, Rows};
 
 use crate::format::Colors;
@@ -53,7 +50,7 @@ fn take(image: &Image, file: &Path, part: Part) -> Result<Slice, Error> {
 /// Writes the elements of a slice row by row.
 pub(crate) fn raw(image: &Image, file: &Path, part: Part, output: &Path) -> Result<(), Error> {
     let slice = take(image, file, part)?;
-    fs::write(output, slice.bytes).map_err(|error| Error::File { path: output.to_owned(), error })
+    files::write(output, slice.bytes).map_err(|error| Error::File { path: output.to_owned(), error })
 }
 
 /// Writes a slice as a PNG.
@@ -62,7 +59,7 @@ pub(crate) fn png(image: &Image, file: &Path, part: Part, output: &Path) -> Resu
     let slice = take(image, file, part)?;
     let element = image.config.bytes.max(1) as usize;
     let pixels: Vec<u8> = slice.bytes.chunks_exact(element).flat_map(|element| colors.rgba(element)).collect();
-    let file = File::create(output).map_err(|error| Error::File { path: output.to_owned(), error })?;
+    let file = files::create(output).map_err(|error| Error::File { path: output.to_owned(), error })?;
     let mut encoder = png::Encoder::new(BufWriter::new(file), slice.width, slice.height);
     encoder.set_color(png::ColorType::Rgba);
     encoder.set_depth(png::BitDepth::Eight);

@@ -4,6 +4,7 @@
 mod chip;
 mod cli;
 mod compare;
+mod decode;
 mod detile;
 mod document;
 mod explain;

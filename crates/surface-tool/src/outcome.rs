@@ -44,6 +44,8 @@ pub(crate) enum Error {
     Format(String),
     #[error("modifier {text}: {error}")]
     Modifier { text: String, error: ModifierError },
+    #[error("{text}: is or has no modifier, a number of 64 bits in decimal or with 0x")]
+    NoModifier { text: String },
     #[error("no layout of this image: {0}")]
     Layout(#[from] SurfaceError),
     #[error("no addresses of this image: {0}")]
@@ -71,6 +73,7 @@ impl Error {
         match self {
             Self::Format(_)
             | Self::Modifier { .. }
+            | Self::NoModifier { .. }
             | Self::Missing { .. }
             | Self::Chip(ChipError::NoSuchChip { .. }) => Exit::Usage,
             Self::Chip(_)

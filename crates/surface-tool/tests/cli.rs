@@ -278,3 +278,61 @@ fn the_manual_page_and_the_completions_have_every_command() {
         assert!(answer(&format!("completions {shell}")).contains("modifiers"), "{shell}");
     }
 }
+
+/// Decodes modifiers in numbers, as the logs of compositors and drivers have them.
+#[test]
+fn modifiers_are_decoded_from_numbers() {
+    let shown = answer(
+        "modifiers --decode 144115188085734146 0x0200000000000901 0x0200000440517901 0x0100000000000001 72057594037927935 0",
+    );
+    let rows: Vec<_> = shown.lines().map(|line| line.trim_start_matches("modifiers").trim()).collect();
+    assert_eq!(
+        rows,
+        [
+            "0x020000000096bb02  AMD, GFX10, 64K_R_X (27), PIPE_XOR_BITS 4, DCC, pipe-aligned, independent 128B blocks, \
+             max. compressed block 128B, constant encode, not displayable (pipe-aligned DCC without RETILE)",
+            "0x0200000000000901  AMD, GFX9, 64K_S (9)",
+            "0x0200000440517901  AMD, GFX9, 64K_S_X (25), PIPE_XOR_BITS 2, RB 1, PIPE 2, DCC, RETILE (a second DCC for the \
+             display), independent 64B blocks, max. compressed block 64B, constant encode",
+            "0x0100000000000001  not AMD: vendor 1 (Intel), code 0x1",
+            "0x00ffffffffffffff  INVALID: none is given, the layout is implicit",
+            "0x0000000000000000  LINEAR",
+        ]
+    );
+    let json = json("modifiers --json --decode 0x020000000096bb02");
+    let first = &json["modifiers"][0];
+    assert_eq!((&first["fields"]["PIPE_XOR_BITS"], &first["vendor_name"]), (&4.into(), &"AMD".into()));
+}
+
+#[test]
+fn what_is_no_modifier_is_refused_by_name() {
+    for wrong in ["x", "0x", "-1", "0x1ffffffffffffffff", "18446744073709551616", "1e3"] {
+        let (exit, out, err) = words(&["modifiers", "--decode", wrong].map(OsString::from));
+        assert_eq!((exit, out.as_str()), (Exit::Usage, ""), "{wrong}: {err}");
+    }
+    assert!(answer("modifiers --decode 0x0200000000000909").contains("AMD, not valid: "));
+    let (exit, _, _) = tool("modifiers --gpu navi21 --decode 0");
+    assert_eq!(exit, Exit::Usage);
+    assert_eq!(tool("modifiers").0, Exit::Usage);
+}
+
+#[test]
+fn the_text_of_other_tools_is_searched_for_modifiers() {
+    let text = "|   +--AMD(TILE_VERSION=GFX9,TILE=64K_S) (0x200000000000901)\n|   +--LINEAR (0x0)\n\
+        requested 144115188085734146 with 3840x2160, handle 0x7f\n0x0100000000000001\n72057594037927935\n";
+    let mut child = std::process::Command::new(env!("CARGO_BIN_EXE_amdgpu-surface"))
+        .args(["modifiers", "--decode"])
+        .stdin(std::process::Stdio::piped())
+        .stdout(std::process::Stdio::piped())
+        .spawn()
+        .unwrap();
+    std::io::Write::write_all(&mut child.stdin.take().unwrap(), text.as_bytes()).unwrap();
+    let output = child.wait_with_output().unwrap();
+    let shown = String::from_utf8(output.stdout).unwrap();
+    let numbers: Vec<_> =
+        shown.lines().map(|line| line.split_whitespace().find(|word| word.starts_with("0x")).unwrap()).collect();
+    assert_eq!(
+        numbers,
+        ["0x0200000000000901", "0x0000000000000000", "0x020000000096bb02", "0x0100000000000001", "0x00ffffffffffffff"]
+    );
+}
