@@ -57,12 +57,12 @@ fn a_store_to_freed_memory_is_called_use_after_free_with_its_history() {
     drop(memory);
     let report = scene.report(address + PAGE);
     assert_eq!((&report.verdict, report.status.access), (&Verdict::UseAfterFree, FaultAccess::Write));
-    assert_eq!((report.hub, report.client), (FaultHub::Graphics(0), Some("CPF")));
+    assert_eq!((report.hub, report.client), (FaultHub::Graphics(0), Some("CPG")));
     let events: Vec<_> = report.history.iter().map(|entry| entry.event).collect();
     let [Event::Bound { handle: bound, .. }, Event::Unbound { .. }] = events[..] else { panic!("{events:?}") };
     assert_eq!(bound, handle);
     let text = report.to_string();
-    let start = format!("page fault: a write in the page at {:#x} by CPF of graphics hub 0", address + PAGE);
+    let start = format!("page fault: a write in the page at {:#x} by CPG of graphics hub 0", address + PAGE);
     assert!(text.starts_with(&start), "{text}");
     assert!(text.contains("use after free: 4096 bytes into \"target\""), "{text}");
     assert_eq!(text.lines().count(), 3, "{text}");
