@@ -21,10 +21,6 @@ mod shipped {
 mod scheduled;
 
 #[cfg(interleaved)]
-pub(crate) use self::scheduled::{
-    AtomicBool, AtomicU64, Mutex, MutexGuard, OnceLock, RwLock, RwLockReadGuard,
-};
+pub(crate) use self::scheduled::{AtomicBool, AtomicU64, Mutex, MutexGuard, OnceLock, RwLock, RwLockReadGuard};
 #[cfg(not(interleaved))]
-pub(crate) use self::shipped::{
-    AtomicBool, AtomicU64, Mutex, MutexGuard, OnceLock, RwLock, RwLockReadGuard,
-};
+pub(crate) use self::shipped::{AtomicBool, AtomicU64, Mutex, MutexGuard, OnceLock, RwLock, RwLockReadGuard};

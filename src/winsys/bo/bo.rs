@@ -13,10 +13,7 @@ use crate::uapi::{
     GemOp, GemWaitIdle,
 };
 use crate::winsys::{
-    Deadline, Device, Error, Event, Result, UsageEntry, answers,
-    kernel::send_raw,
-    own::send,
-    release::Release,
+    Deadline, Device, Error, Event, Result, UsageEntry, answers, kernel::send_raw, own::send, release::Release,
 };
 
 /// The kernel's record of a BO's creation.
