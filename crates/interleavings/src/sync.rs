@@ -1,9 +1,6 @@
 //! The library's module `sync` under the scheduler: each operation is a moment in which another thread may go on.
 
-use std::{
-    sync::{PoisonError, TryLockError},
-    time::Duration,
-};
+use std::sync::{PoisonError, TryLockError};
 
 use shuttle::sync::RwLockWriteGuard;
 
@@ -32,11 +29,19 @@ impl<T> Mutex<T> {
             Err(TryLockError::WouldBlock) => None,
         }
     }
+}
 
-    /// Locks without a limit: here a thread that waits is always woken, and one that would only go on by the limit is reported as a
-    /// deadlock.
-    pub(crate) fn try_lock_for(&self, _limit: Duration) -> Option<MutexGuard<'_, T>> {
-        Some(self.lock())
+/// A condition variable, as far as the library uses it.
+#[derive(Debug, Default)]
+pub(crate) struct Condvar(shuttle::sync::Condvar);
+
+impl Condvar {
+    pub(crate) fn wait<'m, T>(&self, guard: MutexGuard<'m, T>) -> MutexGuard<'m, T> {
+        self.0.wait(guard).unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(crate) fn notify_all(&self) {
+        self.0.notify_all();
     }
 }
 

@@ -1,6 +1,6 @@
 //! The BO list of a submission, with each BO once.
 
-use super::in_flight::{InFlight, Resource};
+use super::in_flight::Resource;
 use crate::{
     host_memory::{self, NoHostMemory},
     uapi::BoListEntry,
@@ -39,7 +39,19 @@ pub(in crate::cs) struct BoListBuilder {
 }
 
 impl BoListBuilder {
-    /// Returns `true` if exactly these sets are listed.
+    /// Returns `true` if exactly these sets are listed and have not changed since.
+    #[inline]
+    pub(super) fn is_of(&self, sets: &[&ResidencySet]) -> bool {
+        let mut listed = self.sets.iter();
+        for set in sets {
+            if !set.is_known_empty() && !listed.next().is_some_and(|listed| set.has_last(listed)) {
+                return false;
+            }
+        }
+        listed.next().is_none()
+    }
+
+    /// Returns `true` if exactly these snapshots are listed.
     #[inline]
     pub(super) fn has_listed<'s>(&self, sets: impl Iterator<Item = &'s Residents>) -> bool {
         let mut listed = self.sets.iter();
@@ -119,21 +131,26 @@ impl BoListBuilder {
 
     /// Updates the kernel BO list: it is created when two submissions in a row list the same BOs, and destroyed when a submission
     /// lists others. Without a kernel list, the submission carries the entries itself.
-    /// `entry` has what the submission uses, and gets what the destroyed list has kept alive.
-    pub(super) fn keep_list(&mut self, device: &Device, entry: &mut InFlight) -> Result<(), NoHostMemory> {
+    /// `lists` and `memory` are what the submission uses; `memory` gets what the destroyed list has kept alive.
+    pub(super) fn keep_list(
+        &mut self,
+        device: &Device,
+        lists: &[Resource],
+        memory: &mut Vec<Resource>,
+    ) -> Result<(), NoHostMemory> {
         if self.kernel_entries != self.entries {
-            host_memory::extend(&mut entry.memory, self.kernel_refs.drain(..))?;
+            host_memory::extend(memory, self.kernel_refs.drain(..))?;
             self.kernel_list = None;
             self.kernel_entries.clear();
             return host_memory::extend(&mut self.kernel_entries, self.entries.iter().copied());
         }
         if self.kernel_list.is_none() {
-            for binding in entry.lists.iter().filter_map(Resource::list).flat_map(|list| list.bindings()) {
+            for binding in lists.iter().filter_map(Resource::list).flat_map(|list| list.bindings()) {
                 host_memory::push(&mut self.kernel_refs, Resource::Memory(binding.clone()))?;
             }
-            for resource in &entry.memory {
-                if let Some(memory) = resource.share_memory() {
-                    host_memory::push(&mut self.kernel_refs, memory)?;
+            for resource in memory.iter() {
+                if let Some(shared) = resource.share_memory() {
+                    host_memory::push(&mut self.kernel_refs, shared)?;
                 }
             }
             self.kernel_list = BoList::new(device, &self.entries).ok();

@@ -1,17 +1,14 @@
 //! The steps of a submission: reserve its place, take its turn, make its plan and its kernel calls, and commit it.
 
-use std::sync::atomic::Ordering;
-
 use super::{
     in_flight::{InFlight, Retired},
     listing::{GangMember, Request, no_memory},
-    plan::{Plan, Turn},
+    plan::Plan,
     state::QueueState,
 };
 use crate::{
     cs::{BoListMode, Error, Keep, Result, Submission, SyncPoint},
-    host_memory,
-    sync::AtomicBool,
+    host_memory::{self, TryBox},
     winsys::{ChunkScratch, Chunks, Deadline, Error as WinsysError, Event},
 };
 
@@ -21,10 +18,9 @@ impl QueueState {
         // Read first, so that the submission itself is not retired.
         let done = self.user_fence.value();
         let mut retired = Retired::default();
-        let mut guard = SubmissionGuard { state: self, entry: None, turn: None };
-        let outcome = guard.submit(gang_members, submission);
-        let events = guard.take_events();
-        let sequence = guard.end(submission.keep, done, &mut retired);
+        let mut guard = SubmissionGuard { state: self, entry: None, plan: None };
+        let outcome = guard.submit(gang_members, submission, done);
+        let (sequence, events) = guard.end(submission.keep, done, &mut retired);
         // From here on no lock is held: dropping resources makes ioctls, and observers may do anything.
         self.in_flight.drop_retired(&mut retired, done);
         for event in events {
@@ -74,22 +70,16 @@ impl QueueState {
     }
 
     /// Makes the kernel calls of a plan. The first one waits, and the last one signals.
-    fn make_calls(
-        &self,
-        plan: &mut Plan,
-        submission: &Submission<'_>,
-        is_overtakable: Option<&AtomicBool>,
-        entry: &mut InFlight,
-    ) -> Result<()> {
-        let Plan { bos, scratch, ibs, calls, dependencies, scheduled, waits, signals, events, .. } = plan;
+    fn make_calls(&self, plan: &mut Plan, submission: &Submission<'_>, entry: &mut InFlight) -> Result<()> {
         if self.options.bo_list_mode == BoListMode::Kept {
-            bos.keep_list(self.device(), entry).map_err(no_memory)?;
+            plan.bos.keep_list(self.device(), &entry.lists, &mut entry.memory).map_err(no_memory)?;
         }
+        let Plan { bos, scratch, ibs, calls, dependencies, scheduled, waits, signals, events, is_own, .. } = plan;
         let is_observed = self.device().is_observed();
+        events.clear();
         if is_observed {
             host_memory::reserve(events, calls.len()).map_err(no_memory)?;
         }
-        events.clear();
         let has_sync = submission.has_sync();
         for (part, range) in calls.iter().enumerate() {
             let (is_first, is_last) = (part == 0, part + 1 == calls.len());
@@ -106,7 +96,7 @@ impl QueueState {
             if has_sync && is_last {
                 call.signals = &*signals;
             }
-            match self.call(&call, scratch, is_overtakable) {
+            match self.call(&call, scratch, *is_own) {
                 Ok(sequence) => {
                     entry.accept(sequence);
                     if is_observed {
@@ -123,17 +113,9 @@ impl QueueState {
     /// Makes one call. If memory is short, repeats it as the queue's retry policy allows: others may free memory in between, and
     /// submissions that have ended are retired.
     #[inline]
-    fn call(
-        &self,
-        chunks: &Chunks<'_>,
-        scratch: &mut ChunkScratch,
-        is_overtakable: Option<&AtomicBool>,
-    ) -> Result<u64, WinsysError> {
-        if let Some(is_overtakable) = is_overtakable {
-            is_overtakable.store(!chunks.waits.is_empty(), Ordering::Release);
-        }
+    fn call(&self, chunks: &Chunks<'_>, scratch: &mut ChunkScratch, is_own: bool) -> Result<u64, WinsysError> {
         match self.context.submit_quiet(chunks, scratch) {
-            Err(error @ WinsysError::OutOfMemory { .. }) => self.call_again(error, chunks, scratch, is_overtakable),
+            Err(error @ WinsysError::OutOfMemory { .. }) => self.call_again(error, chunks, scratch, is_own),
             outcome => outcome,
         }
     }
@@ -144,11 +126,11 @@ impl QueueState {
         first: WinsysError,
         chunks: &Chunks<'_>,
         scratch: &mut ChunkScratch,
-        is_overtakable: Option<&AtomicBool>,
+        is_own: bool,
     ) -> Result<u64, WinsysError> {
-        // Retiring calls observers, which may submit to this queue.
-        if let Some(is_overtakable) = is_overtakable {
-            is_overtakable.store(true, Ordering::Release);
+        if !is_own {
+            // Retiring calls observers, which may submit to this queue.
+            self.in_flight.allow_overtaking();
         }
         let retry = self.options.retry;
         let (mut error, end) = (first, Deadline::after(retry.total));
@@ -170,61 +152,38 @@ struct SubmissionGuard<'q> {
     state: &'q QueueState,
     /// Its place among the submissions in flight, with the resources that it uses.
     entry: Option<InFlight>,
-    turn: Option<Turn<'q>>,
+    /// The plan that it has during its turn.
+    plan: Option<TryBox<Plan>>,
 }
 
-impl<'q> SubmissionGuard<'q> {
+impl SubmissionGuard<'_> {
     /// Makes the submission. After an error some of its calls may have been made.
-    fn submit(&mut self, gang_members: &[GangMember<'_, '_>], submission: &Submission<'_>) -> Result<()> {
-        let state: &'q QueueState = self.state;
-        let Self { entry, turn, .. } = self;
+    fn submit(&mut self, gang_members: &[GangMember<'_, '_>], submission: &Submission<'_>, done: u64) -> Result<()> {
+        let Self { state, entry, plan } = self;
         let request = Request { device: state.device(), ring: &state.ring, gang_members, submission };
         if submission.memory.binding_count() > 0 {
             // Before the turn, because this runs code of the caller.
             let entry = entry.insert(state.in_flight.reserve().map_err(no_memory)?);
             request.acquire_memory(&mut entry.memory)?;
         }
-        let turn = turn.insert(state.turns.take().map_err(no_memory)?);
-        let is_overtakable = turn.is_overtakable();
-        let Some(plan) = turn.plan() else { return Ok(()) };
-        if entry.is_none() {
-            *entry = plan.place.take();
-        }
-        let entry = match entry {
-            Some(entry) => entry,
-            None => entry.insert(state.in_flight.reserve().map_err(no_memory)?),
-        };
+        let is_same = |plan: &Plan| request.is_same(plan);
+        let begun = state.in_flight.begin(entry, !submission.waits.is_empty(), done, is_same);
+        let (plan, Some(entry)) = (plan.insert(begun.map_err(no_memory)?), entry) else { return Ok(()) };
         request.prepare(plan, entry)?;
-        state.make_calls(plan, submission, is_overtakable, entry)
+        state.make_calls(plan, submission, entry)
     }
 
-    /// Takes the events for observers.
-    fn take_events(&mut self) -> Vec<Event> {
-        let plan = self.turn.as_mut().and_then(Turn::plan);
-        plan.map_or_else(Vec::new, |plan| std::mem::take(&mut plan.events))
-    }
-
-    /// Commits what the kernel has accepted, and ends the turn. Returns the last sequence number. Moves the resources to drop to
-    /// `retired`, including those of submissions up to `done`.
-    fn end(&mut self, keep: Keep, done: u64, retired: &mut Retired) -> u64 {
-        let Self { state, entry, turn } = self;
-        let Some(entry) = entry.take() else {
-            *turn = None;
-            return 0;
-        };
-        let sequence = entry.sequence();
-        let plan = turn.as_mut().and_then(Turn::common_plan);
-        if sequence == 0 {
-            state.in_flight.give_back(entry, retired);
-        } else {
-            let wants_place = plan.as_ref().is_some_and(|plan| plan.place.is_none());
-            let next = state.in_flight.commit(entry, keep, done, wants_place, retired);
-            if let (Some(plan), Some(next)) = (plan, next) {
-                plan.place = Some(next);
-            }
+    /// Commits what the kernel has accepted, and ends the turn. Returns the last sequence number, and the events for observers. Moves
+    /// the resources to drop to `retired`, including those of submissions up to `done`.
+    fn end(&mut self, keep: Keep, done: u64, retired: &mut Retired) -> (u64, Vec<Event>) {
+        let Some(entry) = self.entry.take() else { return (0, Vec::new()) };
+        let (sequence, mut plan) = (entry.sequence(), self.plan.take());
+        let events = plan.as_mut().map_or_else(Vec::new, |plan| std::mem::take(&mut plan.events));
+        match plan {
+            Some(plan) if sequence > 0 => self.state.in_flight.commit(entry, plan, keep, done, retired),
+            plan => self.state.in_flight.give_back(entry, plan, retired),
         }
-        *turn = None;
-        sequence
+        (sequence, events)
     }
 }
 

@@ -45,9 +45,8 @@ impl Request<'_> {
         outcome
     }
 
-    /// Takes references to all lists, and to the members of all sets.
-    fn acquire_refs(&self, plan: &Plan, place: &mut InFlight) -> Result<(), NoHostMemory> {
-        let InFlight { lists, memory, .. } = place;
+    /// Takes references to all lists.
+    fn acquire_lists(&self, lists: &mut Vec<Resource>) -> Result<(), NoHostMemory> {
         let list = |list: &&CommandList| Resource::List(Arc::clone(list.recorded()));
         extend(lists, self.submission.lists.iter().map(list))?;
         for (_, others) in self.gang_members {
@@ -64,6 +63,11 @@ impl Request<'_> {
         if let Some(preambles) = self.submission.preambles {
             preambles.lists().try_for_each(|preamble| push(lists, list(&preamble)))?;
         }
+        Ok(())
+    }
+
+    /// Takes references to the members of all sets, of the submission and of its lists.
+    fn acquire_sets(&self, plan: &Plan, lists: &[Resource], memory: &mut Vec<Resource>) -> Result<(), NoHostMemory> {
         let first = memory.len();
         for set in self.submission.sets {
             acquire_members(plan, set, first, memory)?;
@@ -77,16 +81,33 @@ impl Request<'_> {
         Ok(())
     }
 
-    /// Takes references to what the submission uses, and makes its plan, unless the plan of the last submission is the same.
+    /// Returns `true` if the submission has the plan `plan`, and its lists and sets are all that it uses.
+    #[inline]
+    pub(super) fn is_same(&self, plan: &Plan) -> bool {
+        let Submission { lists, sets, preambles, .. } = *self.submission;
+        self.gang_members.is_empty()
+            && preambles.is_none()
+            && plan.is_of(lists, self.flags())
+            && plan.bos.is_of(sets)
+            && !lists.iter().any(|list| list.recorded().is_chained())
+    }
+
+    /// Takes references to what the submission uses, and makes its plan, unless the plan of the last submission is the same. If `place`
+    /// has lists, or members of sets, then they are those of the submission.
     pub(super) fn prepare(&self, plan: &mut Plan, place: &mut InFlight) -> Result<()> {
         // Only lists and sets identify a plan.
-        let is_bare = place.memory.is_empty() && self.gang_members.is_empty();
-        self.acquire_refs(plan, place).map_err(no_memory)?;
+        let is_bare = place.memory.iter().all(|resource| resource.memory().is_none()) && self.gang_members.is_empty();
+        if place.lists.is_empty() {
+            self.acquire_lists(&mut place.lists).map_err(no_memory)?;
+        }
+        if members(&place.memory).next().is_none() {
+            self.acquire_sets(plan, &place.lists, &mut place.memory).map_err(no_memory)?;
+        }
         let Submission { lists, .. } = *self.submission;
         // Chains may change, and preambles depend on the waits.
         let is_plain = is_bare && place.lists.len() == lists.len();
         if !(is_plain && plan.is_of(lists, self.flags()) && plan.bos.has_listed(members(&place.memory))) {
-            plan.is_complete = false;
+            (plan.is_complete, plan.first) = (false, 0);
             self.check_lists()?;
             self.list_bos(plan, place)?;
             self.list_ibs(plan)?;

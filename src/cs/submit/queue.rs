@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::{
     in_flight::InFlightList,
-    plan::{Ring, Turns},
+    plan::Ring,
     state::{QueueEnd, QueueState},
 };
 use crate::{
@@ -95,8 +95,8 @@ impl Queue {
         let context = context.clone();
         let most_ibs = device.info().max_ibs.get(ip.index()).map_or(1, |&most| most.max(1) as usize);
         let ring = Ring { ip, index: ring, target, most_ibs: most_ibs.min(MAX_IBS_PER_CALL) };
-        let (turns, in_flight) = (Turns::default(), InFlightList::default());
-        let state = room.fill(QueueState { context, ring, options, user_fence, turns, in_flight });
+        let in_flight = InFlightList::default();
+        let state = room.fill(QueueState { context, ring, options, user_fence, in_flight });
         let end = room_for_end.fill(QueueEnd::new(Arc::clone(&state)));
         Ok(Self { state, end })
     }

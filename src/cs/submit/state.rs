@@ -8,10 +8,7 @@ use std::{
     time::Duration,
 };
 
-use super::{
-    in_flight::InFlightList,
-    plan::{Ring, Turns},
-};
+use super::{in_flight::InFlightList, plan::Ring};
 use crate::{
     cs::{QueueOptions, Result},
     uapi::{CsChunkDep, CsFence, Errno},
@@ -26,8 +23,6 @@ pub(in crate::cs) struct QueueState {
     pub(super) options: QueueOptions,
     /// The page to which the GPU writes the sequence number of each submission that has ended.
     pub(in crate::cs) user_fence: UserFence,
-    /// The plan of the last submission, and whose turn it is to use it.
-    pub(super) turns: Turns,
     pub(in crate::cs) in_flight: InFlightList,
 }
 
@@ -103,7 +98,7 @@ impl QueueState {
     /// Drops the state that makes later submissions cheaper.
     pub(super) fn forget_memory(&self) {
         // Dropped here, without a lock.
-        let _forgotten = self.turns.forget();
+        let _forgotten = self.in_flight.forget_plans();
     }
 
     pub(super) fn dependency(&self, sequence: u64) -> CsChunkDep {

@@ -246,10 +246,16 @@ impl ResidencySet {
         self.0.current.load(Acquire) == known.generation
     }
 
+    /// Returns `true` if the set has not changed since the snapshot of `known`. Takes no lock.
+    #[inline]
+    pub(crate) fn has_last(&self, known: &WeakResidents) -> bool {
+        self.0.current.load(Acquire) == known.generation
+    }
+
     /// Returns the snapshot `known` if the set has not changed since. Takes no lock.
     #[inline]
     pub(crate) fn snapshot_if_still(&self, known: &WeakResidents) -> Option<Residents> {
-        if self.0.current.load(Acquire) != known.generation {
+        if !self.has_last(known) {
             return None;
         }
         let members = match &known.members {

@@ -13,7 +13,7 @@ use amdgpu_sim::SimKernel;
 use amdgpu_winsys::{
     cs::{BoListMode, CommandList, Error, HangReport, Keep, Queue, QueueOptions, Submission, Target},
     heaps::DeviceMemory,
-    uapi::{Argument as _, Cs, GemClose},
+    uapi::{Argument as _, BoList, Cs, GemClose},
     vamgr::GpuVa,
     winsys::{Device, Errno, Event, Ip, Observer, ResidencySet},
 };
@@ -143,6 +143,33 @@ fn a_kept_bo_list_is_not_used_for_memory_that_was_allocated_since() {
         assert_eq!(third.bo().handle(), handle, "{keep:?}: and lets go of it when other memory is listed");
         queue.forget_memory();
     }
+}
+
+/// The kernel's list of a submission that is being made is given up when the submission has been made.
+#[test]
+fn a_kept_bo_list_is_forgotten_while_a_submission_uses_it() {
+    let kernel = Spy::on(SimKernel::open(chip("navi21")));
+    let device = Device::new(Arc::clone(&kernel)).unwrap();
+    let kept = QueueOptions { bo_list_mode: BoListMode::Kept, ..QueueOptions::default() };
+    let queue = Queue::with_options(&context(&device), Ip::Compute, 0, kept).unwrap();
+    let memory = host_memory(&device, 4096);
+    let list = store(&device, queue.target(), memory.address(), 1);
+    let submit = || queue.submit(&Submission { lists: &[&list], memory: &memory, ..Submission::default() }).unwrap();
+    (0..2).for_each(|_| drop(submit()));
+    let destroyed = Arc::new(Mutex::new(0));
+    let (count, forgetting) = (Arc::clone(&destroyed), queue.clone());
+    kernel.layer().watch(move |call| {
+        if call.is::<Cs>() {
+            assert_eq!(*count.lock(), 0, "the submission needs it");
+            forgetting.forget_memory();
+        } else if call.is::<BoList>() {
+            *count.lock() += 1;
+        }
+    });
+    submit();
+    kernel.layer().look_away();
+    assert_eq!(*destroyed.lock(), 1);
+    assert!(queue.wait_idle(job_time()).unwrap());
 }
 
 /// Stores the BO counts of submissions.

@@ -1,12 +1,12 @@
-//! The submissions of a queue that have not ended, and what each of them keeps alive.
+//! The submissions of a queue that have not ended, what each of them keeps alive, and whose turn it is to submit.
 //!
 //! # Why nothing is freed too early, forgotten, or dropped under the lock
 //!
 //! 1. **Order.** `entries` are in the order of their sequence numbers. The kernel assigns these in the order of the ioctls, and
 //!    threads commit in any order, so an entry that was overtaken is inserted in its place.
-//! 2. **A place before the ioctl.** `entries` has room for its entries and for `reserved` more. [`InFlightList::reserve`] is the
-//!    only step that can fail for lack of host memory, and it comes before the ioctl. [`InFlightList::commit`] allocates nothing,
-//!    so that what the kernel has accepted is always recorded.
+//! 2. **A place before the ioctl.** `entries` has room for its entries and for `reserved` more. [`InFlightList::reserve`] and
+//!    [`InFlightList::begin`] can fail for lack of host memory, and come before the ioctl. [`InFlightList::commit`] allocates
+//!    nothing, so that what the kernel has accepted is always recorded.
 //! 3. **Kept until the end.** An entry leaves the list only when all jobs up to its last number have ended: the GPU has written
 //!    that number or a later one (`done`), or the kernel has reported that the queue is idle (`ended`). The jobs of a ring end in
 //!    order. [`InFlightList::abandon`] does not wait for the end, and leaks the lists instead.
@@ -16,54 +16,29 @@
 //! 5. **Nothing is dropped under the lock.** What leaves an entry is moved to a [`Retired`] value. Its owner drops it after the lock,
 //!    because that may make ioctls and call observers.
 //! 6. **Steady state.** Emptied containers go to `spare`, and a submission takes its containers from there. A few resources are
-//!    moved out of their containers under the lock, so that it is taken only once. Containers with more are given back later.
-//! 7. **Lost work.** After [`InFlightList::mark_lost`] a job may end without writing its number. Only the kernel's report ends such
+//!    moved out of their containers under the lock, so that it is taken only once. Containers with more are given back later. If the
+//!    oldest entry has ended, and the next submission has its plan, that submission takes over the entry with its references.
+//! 7. **Turns.** A submission has the plan of the queue from `begin` to `commit`; meanwhile the list itself is not locked. Others wait
+//!    for the plan, unless the submission may stay long in its ioctl (`is_overtakable`): then they make plans of their own.
+//! 8. **Lost work.** After [`InFlightList::mark_lost`] a job may end without writing its number. Only the kernel's report ends such
 //!    an entry. The first one is kept in `lost` for a hang report.
 
 use std::{collections::VecDeque, mem, sync::Arc};
 
 use smallvec::SmallVec;
 
+pub(super) use self::resource::Resource;
+use super::plan::Plan;
 use crate::{
     cs::{Keep, record::list::recorded::Recorded},
-    host_memory::NoHostMemory,
-    sync::Mutex,
-    winsys::{Binding, Residents},
+    host_memory::{NoHostMemory, TryBox},
+    sync::{Condvar, Mutex, MutexGuard},
+    winsys::BoList,
 };
 
+mod resource;
 #[cfg(test)]
 mod tests;
-
-/// An object that a submission uses.
-#[derive(Debug)]
-pub(super) enum Resource {
-    List(Arc<Recorded>),
-    Memory(Binding),
-    Members(Residents),
-}
-
-impl Resource {
-    pub(super) fn list(&self) -> Option<&Arc<Recorded>> {
-        if let Self::List(list) = self { Some(list) } else { None }
-    }
-
-    pub(super) fn memory(&self) -> Option<&Binding> {
-        if let Self::Memory(binding) = self { Some(binding) } else { None }
-    }
-
-    pub(super) fn members(&self) -> Option<&Residents> {
-        if let Self::Members(members) = self { Some(members) } else { None }
-    }
-
-    /// Returns another reference to memory or to the members of a set.
-    pub(super) fn share_memory(&self) -> Option<Self> {
-        match self {
-            Self::List(_) => None,
-            Self::Memory(binding) => Some(Self::Memory(binding.clone())),
-            Self::Members(members) => Some(Self::Members(members.clone())),
-        }
-    }
-}
 
 /// A submission in flight, or the place of one that is being made. It is only a pair of numbers if it keeps nothing.
 #[derive(Debug, Default)]
@@ -74,6 +49,8 @@ pub(super) struct InFlight {
     pub(super) lists: Vec<Resource>,
     /// Memory, and members of sets.
     pub(super) memory: Vec<Resource>,
+    /// [`Plan::first`] of its plan; 0 if that was for this submission only.
+    plan: u64,
 }
 
 impl InFlight {
@@ -141,6 +118,8 @@ impl Retired {
 pub(in crate::cs) struct InFlightList {
     /// Held for a few steps only: never during an ioctl, and never while resources are dropped.
     list: Mutex<List>,
+    /// Wakes the submissions that wait for the plan.
+    turn_ended: Condvar,
 }
 
 #[derive(Debug, Default)]
@@ -158,38 +137,94 @@ struct List {
     ended: u64,
     /// `true` if work was lost, so that jobs may end without writing their sequence numbers.
     may_be_lost: bool,
+    /// The plan of the last submission; `None` before the first, and while a submission has it.
+    plan: Option<TryBox<Plan>>,
+    /// `true` while a submission has the plan.
+    is_taken: bool,
+    /// `true` if that submission can be overtaken.
+    is_overtakable: bool,
+    /// `true` if its kernel BO list is to be dropped at the end.
+    is_to_be_forgotten: bool,
+    /// The number of submissions that wait for the plan.
+    waiting: usize,
+    /// Plans of submissions that have overtaken another one.
+    own_plans: Vec<TryBox<Plan>>,
 }
 
 impl InFlightList {
     /// Reserves the place of a submission. It must be [committed](Self::commit) or [given back](Self::give_back).
     pub(super) fn reserve(&self) -> Result<InFlight, NoHostMemory> {
         let mut list = self.list.lock();
-        let reserved = list.reserved + 1;
-        list.entries.try_reserve(reserved).map_err(|_| NoHostMemory)?;
+        list.reserve()?;
         Ok(list.place())
     }
 
-    /// Gives back the place of a submission that the kernel has not accepted.
-    #[cold]
-    pub(super) fn give_back(&self, place: InFlight, retired: &mut Retired) {
+    /// Begins the turn of a submission: waits for the plan, unless the submission that has it can be overtaken. `waits` is `true` if
+    /// the kernel may have to wait for sync objects of this one. Without a place yet, takes the oldest entry with its resources, if
+    /// that has ended by `done`, has the same plan, and the submission [is the same](Plan::is_of) too; otherwise a new place.
+    #[inline]
+    pub(super) fn begin(
+        &self,
+        entry: &mut Option<InFlight>,
+        waits: bool,
+        done: u64,
+        is_same: impl FnOnce(&Plan) -> bool,
+    ) -> Result<TryBox<Plan>, NoHostMemory> {
         let mut list = self.list.lock();
-        list.reserved -= 1;
-        list.retire(place.lists, retired);
-        list.retire(place.memory, retired);
+        while list.is_taken && !list.is_overtakable {
+            list.waiting += 1;
+            list = self.turn_ended.wait(list);
+            list.waiting -= 1;
+        }
+        if entry.is_none() {
+            list.reserve()?;
+        }
+        let is_own = list.is_taken;
+        let plan = if is_own { list.own_plans.pop() } else { list.plan.take() };
+        let plan = match plan {
+            Some(plan) => plan,
+            None => TryBox::new(Plan { is_own, ..Plan::default() })?,
+        };
+        if !is_own {
+            (list.is_taken, list.is_overtakable) = (true, waits);
+        }
+        if entry.is_none() {
+            let can_serve = |front: &InFlight| {
+                front.last <= done && plan.first > 0 && front.plan == plan.first && !front.lists.is_empty()
+            };
+            let serves = list.entries.front().is_some_and(can_serve) && is_same(&plan);
+            *entry = Some(if serves { list.reuse() } else { list.place() });
+        }
+        Ok(plan)
     }
 
-    /// Adds a submission, of which the kernel has accepted at least one call, and keeps of its resources what
-    /// `keep` says. Moves all others to `retired`, and those of submissions up to `done`. Returns a place for the next submission,
-    /// if one is wanted and this takes no allocation.
-    pub(super) fn commit(
-        &self,
-        entry: InFlight,
-        keep: Keep,
-        done: u64,
-        wants_place: bool,
-        retired: &mut Retired,
-    ) -> Option<InFlight> {
-        let mut entry = entry;
+    /// Lets others overtake the submission that has the plan.
+    #[cold]
+    pub(super) fn allow_overtaking(&self) {
+        self.list.lock().is_overtakable = true;
+        self.turn_ended.notify_all();
+    }
+
+    /// Ends a submission that the kernel has not accepted. It may have begun its turn.
+    #[cold]
+    pub(super) fn give_back(&self, entry: InFlight, plan: Option<TryBox<Plan>>, retired: &mut Retired) {
+        let mut list = self.list.lock();
+        list.reserved -= 1;
+        list.retire(entry.lists, retired);
+        list.retire(entry.memory, retired);
+        if let Some(plan) = plan {
+            self.end_turn(list, plan);
+        }
+    }
+
+    /// Ends the turn of a submission, of which the kernel has accepted at least one call, and keeps of its resources what `keep`
+    /// says. Moves all others to `retired`, and those of submissions up to `done`.
+    pub(super) fn commit(&self, entry: InFlight, plan: TryBox<Plan>, keep: Keep, done: u64, retired: &mut Retired) {
+        let (mut entry, mut plan) = (entry, plan);
+        if plan.is_complete && plan.first == 0 {
+            plan.first = entry.last;
+        }
+        entry.plan = if plan.is_complete { plan.first } else { 0 };
         let mut list = self.list.lock();
         if keep != Keep::Everything {
             list.retire(mem::take(&mut entry.memory), retired);
@@ -200,8 +235,40 @@ impl InFlightList {
         list.reserved -= 1;
         list.add(entry);
         list.take_ended(done, retired);
-        let has_room = list.entries.capacity() > list.entries.len() + list.reserved;
-        (wants_place && has_room).then(|| list.place())
+        self.end_turn(list, plan);
+    }
+
+    /// Returns a plan, and wakes the submissions that wait for it.
+    #[inline]
+    fn end_turn(&self, list: MutexGuard<'_, List>, plan: TryBox<Plan>) {
+        let (mut list, mut plan) = (list, plan);
+        let (mut surplus, mut forgotten) = (None, None);
+        if !plan.is_own {
+            if mem::take(&mut list.is_to_be_forgotten) {
+                forgotten = Some(plan.bos.take_kernel_list());
+            }
+            (list.plan, list.is_taken, list.is_overtakable) = (Some(plan), false, false);
+        } else if list.own_plans.try_reserve(1).is_ok() {
+            list.own_plans.push(plan);
+        } else {
+            surplus = Some(plan);
+        }
+        let is_waited_for = list.waiting > 0;
+        drop(list);
+        if is_waited_for {
+            self.turn_ended.notify_all();
+        }
+        drop((surplus, forgotten));
+    }
+
+    /// Takes the kernel's BO list, what that keeps alive, and the plans of submissions that have overtaken another one. The list of a
+    /// submission that has the plan now is dropped at the end of its turn.
+    pub(super) fn forget_plans(&self) -> (Option<BoList>, Vec<Resource>, Vec<TryBox<Plan>>) {
+        let mut list = self.list.lock();
+        list.is_to_be_forgotten = list.is_taken;
+        let kernel_list = list.plan.as_mut().map(|plan| plan.bos.take_kernel_list());
+        let (kernel_list, memory) = kernel_list.unwrap_or_default();
+        (kernel_list, memory, mem::take(&mut list.own_plans))
     }
 
     /// Drops what `retired` has, and what further submissions up to `done` keep.
@@ -287,6 +354,24 @@ impl InFlightList {
 }
 
 impl List {
+    /// Makes room for one more place.
+    #[inline]
+    fn reserve(&mut self) -> Result<(), NoHostMemory> {
+        let reserved = self.reserved + 1;
+        self.entries.try_reserve(reserved).map_err(|_| NoHostMemory)
+    }
+
+    /// Makes the oldest entry a place, with its resources.
+    #[inline]
+    fn reuse(&mut self) -> InFlight {
+        let InFlight { lists, mut memory, .. } = self.entries.pop_front().unwrap_or_default();
+        if memory.is_empty() {
+            memory = self.spare.pop().unwrap_or_default();
+        }
+        self.reserved += 1;
+        InFlight { lists, memory, ..InFlight::default() }
+    }
+
     /// Returns a place, for which `entries` must have room.
     #[inline]
     fn place(&mut self) -> InFlight {
