@@ -52,14 +52,14 @@ mod video;
 
 pub use self::{
     diagnose::{Breadcrumbs, DecodedPrinter, Excerpt, HangReport, IbPrinter, Progress, QueueTrace, RawPrinter},
-    error::{Error, Result},
+    error::{Error, GangFault, Result},
     ib::IbPlacement,
     record::{
         AnyStream, ChainFault, CommandList, Execution, IbPool, Inclusion, MAX_IB_DWORDS, Marker, NotOneIb, PacketBuf,
         PacketWriter, Preambles, Stream,
     },
     submit::{
-        BoListMode, Call, CallLimits, Calls, Fence, Gang, GangFault, Keep, MAX_GANG, MAX_IBS_PER_CALL, NoRoomForIbs,
+        BoListMode, Call, CallLimits, Calls, Fence, Gang, Keep, MAX_GANG, MAX_IBS_PER_CALL, NoRoomForIbs,
         OwnedSubmission, PendingFence, PollableFence, Queue, QueueKind, QueueOptions, Queues, RetryPolicy, Submission,
         Submitter, SyncPoint, plan,
     },

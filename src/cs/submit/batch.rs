@@ -1,4 +1,4 @@
-//! Splitting of the IBs of a submission into kernel calls.
+//! Limits of kernel calls, and the splitting of the IBs of a submission into several calls.
 
 use std::ops::Range;
 
@@ -7,6 +7,11 @@ use std::ops::Range;
 /// Source: Mesa 25.0.7 `src/amd/vulkan/winsys/amdgpu/radv_amdgpu_cs.c`, `RADV_MAX_IBS_PER_SUBMIT`; the kernel's own limits
 /// are those of each IP (Linux 6.12 `amdgpu_ring.c`, `amdgpu_ring_max_ibs`).
 pub const MAX_IBS_PER_CALL: usize = 192;
+
+/// The maximum number of queues in a gang, including the leader.
+///
+/// Source: Linux 6.12 `amdgpu_cs.h`, `AMDGPU_CS_GANG_SIZE`.
+pub const MAX_GANG: usize = 4;
 
 /// The limits on the number of IBs in a kernel call.
 ///

@@ -72,7 +72,12 @@ impl QueueState {
     /// Makes the kernel calls of a plan. The first one waits, and the last one signals.
     fn make_calls(&self, plan: &mut Plan, submission: &Submission<'_>, entry: &mut InFlight) -> Result<()> {
         if self.options.bo_list_mode == BoListMode::Kept {
+            let count = entry.memory.len();
             plan.bos.keep_list(self.device(), &entry.lists, &mut entry.memory).map_err(no_memory)?;
+            if entry.memory.len() > count {
+                // The entry has more than its plan, so it must not serve another submission.
+                (plan.is_complete, plan.first) = (false, 0);
+            }
         }
         let Plan { bos, scratch, ibs, calls, dependencies, scheduled, waits, signals, events, is_own, .. } = plan;
         let is_observed = self.device().is_observed();

@@ -21,9 +21,9 @@ mod submission;
 mod submitter;
 
 pub use self::{
-    batch::{Call, CallLimits, Calls, MAX_IBS_PER_CALL, NoRoomForIbs, plan},
+    batch::{Call, CallLimits, Calls, MAX_GANG, MAX_IBS_PER_CALL, NoRoomForIbs, plan},
     fence::{Fence, PollableFence},
-    gang::{Gang, GangFault, MAX_GANG},
+    gang::Gang,
     options::{BoListMode, Keep, QueueKind, QueueOptions, RetryPolicy},
     queue::Queue,
     queues::Queues,

@@ -19,7 +19,7 @@
 //!    moved out of their containers under the lock, so that it is taken only once. Containers with more are given back later. If the
 //!    oldest entry has ended, and the next submission has its plan, that submission takes over the entry with its references.
 //! 7. **Turns.** A submission has the plan of the queue from `begin` to `commit`; meanwhile the list itself is not locked. Others wait
-//!    for the plan, unless the submission may stay long in its ioctl (`is_overtakable`): then they make plans of their own.
+//!    for the plan, unless the submission may stay long in its ioctl ([`Holder::is_overtakable`]): then they make plans of their own.
 //! 8. **Lost work.** After [`InFlightList::mark_lost`] a job may end without writing its number. Only the kernel's report ends such
 //!    an entry. The first one is kept in `lost` for a hang report.
 
@@ -122,6 +122,15 @@ pub(in crate::cs) struct InFlightList {
     turn_ended: Condvar,
 }
 
+/// A submission that has the plan of the queue.
+#[derive(Clone, Copy, Debug)]
+struct Holder {
+    /// `true` if others can overtake it.
+    is_overtakable: bool,
+    /// `true` if the kernel's BO list is to be dropped at its end.
+    forgets: bool,
+}
+
 #[derive(Debug, Default)]
 struct List {
     entries: VecDeque<InFlight>,
@@ -139,12 +148,8 @@ struct List {
     may_be_lost: bool,
     /// The plan of the last submission; `None` before the first, and while a submission has it.
     plan: Option<TryBox<Plan>>,
-    /// `true` while a submission has the plan.
-    is_taken: bool,
-    /// `true` if that submission can be overtaken.
-    is_overtakable: bool,
-    /// `true` if its kernel BO list is to be dropped at the end.
-    is_to_be_forgotten: bool,
+    /// The submission that has the plan.
+    holder: Option<Holder>,
     /// The number of submissions that wait for the plan.
     waiting: usize,
     /// Plans of submissions that have overtaken another one.
@@ -171,7 +176,7 @@ impl InFlightList {
         is_same: impl FnOnce(&Plan) -> bool,
     ) -> Result<TryBox<Plan>, NoHostMemory> {
         let mut list = self.list.lock();
-        while list.is_taken && !list.is_overtakable {
+        while list.holder.is_some_and(|holder| !holder.is_overtakable) {
             list.waiting += 1;
             list = self.turn_ended.wait(list);
             list.waiting -= 1;
@@ -179,14 +184,14 @@ impl InFlightList {
         if entry.is_none() {
             list.reserve()?;
         }
-        let is_own = list.is_taken;
+        let is_own = list.holder.is_some();
         let plan = if is_own { list.own_plans.pop() } else { list.plan.take() };
         let plan = match plan {
             Some(plan) => plan,
             None => TryBox::new(Plan { is_own, ..Plan::default() })?,
         };
         if !is_own {
-            (list.is_taken, list.is_overtakable) = (true, waits);
+            list.holder = Some(Holder { is_overtakable: waits, forgets: false });
         }
         if entry.is_none() {
             let can_serve = |front: &InFlight| {
@@ -201,7 +206,9 @@ impl InFlightList {
     /// Lets others overtake the submission that has the plan.
     #[cold]
     pub(super) fn allow_overtaking(&self) {
-        self.list.lock().is_overtakable = true;
+        if let Some(holder) = &mut self.list.lock().holder {
+            holder.is_overtakable = true;
+        }
         self.turn_ended.notify_all();
     }
 
@@ -244,10 +251,10 @@ impl InFlightList {
         let (mut list, mut plan) = (list, plan);
         let (mut surplus, mut forgotten) = (None, None);
         if !plan.is_own {
-            if mem::take(&mut list.is_to_be_forgotten) {
+            if list.holder.take().is_some_and(|holder| holder.forgets) {
                 forgotten = Some(plan.bos.take_kernel_list());
             }
-            (list.plan, list.is_taken, list.is_overtakable) = (Some(plan), false, false);
+            list.plan = Some(plan);
         } else if list.own_plans.try_reserve(1).is_ok() {
             list.own_plans.push(plan);
         } else {
@@ -265,7 +272,9 @@ impl InFlightList {
     /// submission that has the plan now is dropped at the end of its turn.
     pub(super) fn forget_plans(&self) -> (Option<BoList>, Vec<Resource>, Vec<TryBox<Plan>>) {
         let mut list = self.list.lock();
-        list.is_to_be_forgotten = list.is_taken;
+        if let Some(holder) = &mut list.holder {
+            holder.forgets = true;
+        }
         let kernel_list = list.plan.as_mut().map(|plan| plan.bos.take_kernel_list());
         let (kernel_list, memory) = kernel_list.unwrap_or_default();
         (kernel_list, memory, mem::take(&mut list.own_plans))
