@@ -97,7 +97,9 @@ fn a_submission_that_differs_from_the_last_one_is_listed_anew() {
     });
     let runs = |lists: &[&CommandList], sets: &[&ResidencySet], expected: [u32; 2], bos: usize, what: &str| {
         for _ in 0..2 {
-            [0, 4].iter().for_each(|at| rig.memory.mapping().unwrap().store_u32(*at, 0).unwrap());
+            for at in [0, 4] {
+                rig.memory.mapping().unwrap().store_u32(at, 0).unwrap();
+            }
             submit(&rig.queue, lists, sets).unwrap();
             rig.finish();
             assert_eq!([0, 4].map(|at| load(&rig.memory, at)), expected, "{what}");
