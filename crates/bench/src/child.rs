@@ -79,7 +79,7 @@ pub(crate) fn on_the_null_kernel_with(
             ("MESA_SHADER_CACHE_DISABLE", "true".into()),
         ];
         let costs = [("AMDGPU_SIM_NULL_COSTS", OsString::from(if wanted.has_costs { "1" } else { "" }))];
-        rows(&[area, "--on-null"], wanted, &[&environment, &costs, more].concat())
+        rows(&[area, "--on-null"], wanted, &[&environment[..], &costs, more].concat())
     });
     match measured {
         Ok(rows) => rows.into_iter().for_each(add),
