@@ -4,7 +4,7 @@ use amdgpu_fuzz::reach::Reach;
 use amdgpu_surface::{
     Chip, ChipRegisters, GfxLevel,
     modifier::{FormatClass, ListOptions, MaxBlock, Modifier, ModifierList, max_extent, supports_image_stores},
-    surface::{DccSettings, Dimension, MicroMode, SurfaceConfig, SurfaceLayout, SurfaceUsage, TilingMode},
+    surface::{DccSettings, Dimension, LegacyTiles, MicroMode, SurfaceConfig, SurfaceLayout, SurfaceUsage, TilingMode},
     tiler::{Region, Rows, Subresource},
 };
 
@@ -121,11 +121,49 @@ fn chip((level, family, rev, config, properties, changes): Registers) -> Option<
     Chip::new(&registers).ok()
 }
 
-/// Sizes, counts, kinds, uses, modifier and tiling word, and numbers of views.
-type Asked = ([(u8, u32); 4], [u16; 6], [u8; 6], u32, (u64, u64, bool), (u8, u16));
+/// Sizes, counts, kinds, uses, modifier and tiling word, numbers of views, and what the caller itself gives.
+type Asked = ([(u8, u32); 4], [u16; 6], [u8; 6], u32, (u64, u64, bool), (u8, u16), Given);
+
+/// Indices of the surface and of FMASK, parameters of macro tiles, and the distances between rows and between slices of a copy.
+type Given = ([(u8, u32); 2], (u8, [u16; 6], u32), [(u8, u64); 2]);
+
+/// Parameters of macro tiles: mostly ones that chips have.
+fn tiles(&(kind, raw, any): &(u8, [u16; 6], u32)) -> Option<LegacyTiles> {
+    let [bank_width, bank_height, aspect, tile_split, banks, pipe_config] = raw;
+    let side = |raw| among([1, 2, 4, 8, 0], raw);
+    let mut tiles = LegacyTiles {
+        bank_width: side(bank_width),
+        bank_height: side(bank_height),
+        aspect: side(aspect),
+        tile_split: among([64, 256, 1024, 4096, 0], tile_split),
+        banks: among([2, 4, 8, 16, 0], banks),
+        pipe_config: u32::from(pipe_config) % 32,
+    };
+    match kind % 16 {
+        0 => tiles.bank_width = any,
+        1 => tiles.bank_height = any,
+        2 => tiles.aspect = any,
+        3 => tiles.tile_split = any,
+        4 => tiles.banks = any,
+        5 => tiles.pipe_config = any,
+        6..12 => {}
+        _ => return None,
+    }
+    Some(tiles)
+}
+
+/// A distance between rows or slices.
+fn distance((kind, raw): (u8, u64)) -> usize {
+    match kind % 8 {
+        0 => usize::MAX,
+        1 => raw as usize,
+        2 => 1 << (raw % 64),
+        _ => raw as usize % 5000,
+    }
+}
 
 fn image(chip: &Chip, asked: &Asked) -> SurfaceConfig {
-    let &(sizes, counts, kinds, usage, (modifier, flags, import), _) = asked;
+    let (sizes, counts, kinds, usage, (modifier, flags, import), _, (indices, legacy, _)) = *asked;
     let [width, height, depth, layers] = sizes.map(size);
     let [samples, stored, bytes, block_w, block_h, levels] = counts;
     let mut config = SurfaceConfig::new(width, height, among([1, 2, 4, 8, 16], bytes));
@@ -141,8 +179,10 @@ fn image(chip: &Chip, asked: &Asked) -> SurfaceConfig {
     // Each use is rare, so that they come together in all ways and alone.
     config.usage =
         SurfaceUsage::from_bits_truncate(usage & usage.rotate_left(7) & usage.rotate_left(13) & usage.rotate_left(19));
-    config.surface_index = kinds[3].is_multiple_of(2).then_some(kinds[3].into());
-    config.fmask_index = kinds[3].is_multiple_of(3).then_some(kinds[4].into());
+    let [surface, fmask] = indices.map(size);
+    config.surface_index = kinds[3].is_multiple_of(2).then_some(surface);
+    config.fmask_index = kinds[3].is_multiple_of(3).then_some(fmask);
+    config.legacy = tiles(&legacy);
     config.swizzle_mode = kinds[4];
     config.micro_mode =
         [MicroMode::Display, MicroMode::Standard, MicroMode::Depth, MicroMode::Render][usize::from(kinds[5] % 4)];
@@ -167,7 +207,7 @@ fn image(chip: &Chip, asked: &Asked) -> SurfaceConfig {
 }
 
 /// Addresses of the corners, and a copy of a few texels of small images there and back.
-fn look(texels: &Subresource, bytes: u64, config: &SurfaceConfig) {
+fn look(texels: &Subresource, bytes: u64, config: &SurfaceConfig, distances: [(u8, u64); 2]) {
     let [width, height, depth] = texels.extent();
     if width == 0 || height == 0 || depth == 0 {
         return;
@@ -191,6 +231,11 @@ fn look(texels: &Subresource, bytes: u64, config: &SurfaceConfig) {
     if texels.tile(&part, &rows, layout, &mut tiled).is_ok() {
         texels.detile(&part, &tiled, &mut back, layout).expect("what went in comes out");
     }
+    let [pitch, slice] = distances.map(distance);
+    let (part, odd) =
+        (Region { extent: [part.extent[0], part.extent[1], 2.min(depth)], ..part }, Rows { pitch, slice });
+    let (there, back) = (texels.detile(&part, &tiled, &mut back, odd), texels.tile(&part, &rows, odd, &mut tiled));
+    assert_eq!(there.is_ok(), back.is_ok(), "{odd:?} of {config:?}");
 }
 
 #[test]
@@ -207,9 +252,9 @@ fn any_image_is_laid_out_or_refused() {
                     assert!(view.width > 0 && view.height > 0, "{view:?} of {config:?}");
                 }
                 let _ = (layout.tiling_flags(&chip), layout.supports_dcc_image_stores(&chip));
-                let (level, _) = asked.5;
+                let ((level, _), (_, _, distances)) = (asked.5, asked.6);
                 if let Ok(texels) = layout.texels(&chip, &config, level.into()) {
-                    look(&texels, layout.bytes, &config);
+                    look(&texels, layout.bytes, &config, distances);
                 }
                 for plane in layout.planes(&config).as_slice() {
                     assert!(plane.offset.checked_add(plane.bytes).is_some(), "{plane:?} of {config:?}");

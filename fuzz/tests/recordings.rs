@@ -4,7 +4,10 @@ use std::{
     cell::Cell,
     error::Error,
     io::{Cursor, Read as _, Write},
-    os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd},
+    os::{
+        fd::{AsFd, AsRawFd, OwnedFd},
+        unix::fs::MetadataExt as _,
+    },
     path::{Path, PathBuf},
     ptr::NonNull,
     sync::{Arc, Mutex, OnceLock},
@@ -200,11 +203,11 @@ fn live_and_look(kernel: impl Kernel + 'static) -> Result<(), Box<dyn Error>> {
     lived
 }
 
-#[expect(unsafe_code, reason = "standard streams by number")]
+/// Returns what a descriptor leads to; `None` if it is closed. Asked by name, because a descriptor that may be closed cannot be
+/// borrowed.
 fn identity(fd: i32) -> Option<(u64, u64)> {
-    // SAFETY: only asked whether it is open, and what it is.
-    let fd = unsafe { BorrowedFd::borrow_raw(fd) };
-    fstat(fd).ok().map(|about| (about.st_dev, about.st_ino))
+    let about = std::fs::metadata(format!("/proc/self/fd/{fd}")).ok()?;
+    Some((about.dev(), about.ino()))
 }
 
 /// A recording of that life on a chip.
