@@ -5,7 +5,6 @@ use std::{
     io,
     os::unix::fs::{MetadataExt, PermissionsExt, symlink},
     path::{Path, PathBuf},
-    time::Duration,
 };
 
 use amdgpu_sim::{
@@ -13,28 +12,23 @@ use amdgpu_sim::{
     sysfs::{self, Entry, Setting, Store},
 };
 use nix::{
-    fcntl::{Flock, FlockArg},
+    fcntl::Flock,
     unistd::{AccessFlags, access},
 };
 
-use crate::{WorldError, tree::slots::Slots};
+use crate::{
+    WorldError,
+    tree::{owned, slots::Slots},
+};
 
-/// Names of world directories start with this. None has that name before it is locked.
-const PREFIX: &str = "amdgpu-sim.";
 /// The paths of sw_sync: the device file of Android kernels, and the file in debugfs.
 ///
 /// Source: Linux 6.12 `drivers/dma-buf/sync_debug.c`, `sync_debugfs_init`.
 pub const SW_SYNC: [&str; 2] = ["/dev/sw_sync", "/sys/kernel/debug/sync/sw_sync"];
 /// The list of device classes, which libudev reads.
 pub const CLASSES: &str = "/sys/class";
-/// Names of directories that are not locked yet.
-const UNLOCKED: &str = ".amdgpu-sim-new.";
-/// A directory of such a name that is younger than this may be about to be locked.
-const SETTLING: Duration = Duration::from_mins(1);
 /// Directories where worlds are made unless TMPDIR says otherwise.
 const PARENTS: [&str; 2] = ["/dev/shm", "/tmp"];
-/// Names that are tried before the parent is given up.
-const ATTEMPTS: usize = 8;
 
 /// The paths in the directory of a world.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -91,12 +85,12 @@ impl Directory {
     pub(crate) fn create(devices: &[SimDevice]) -> Result<Self, WorldError> {
         let parent = parent();
         // Killed servers may have had another TMPDIR, or none.
-        [parent.as_path()].into_iter().chain(PARENTS.map(Path::new)).for_each(sweep);
+        [parent.as_path()].into_iter().chain(PARENTS.map(Path::new)).for_each(owned::sweep);
         let failed = |path: &Path| {
             let path = path.to_owned();
             move |source| WorldError::Write { path, source }
         };
-        let (directory, lock) = make_unique(&parent).map_err(failed(&parent))?;
+        let (directory, lock) = owned::create(&parent).map_err(failed(&parent))?;
         let directory = Self { layout: Layout::new(directory), _lock: lock };
         let root = directory.layout.root();
         for device in devices {
@@ -227,7 +221,7 @@ impl Directory {
 
 impl Drop for Directory {
     fn drop(&mut self) {
-        if let Err(error) = fs::remove_dir_all(&self.layout.directory) {
+        if let Err(error) = owned::remove(&self.layout.directory) {
             tracing::warn!(%error, "a world's directory stays behind");
         }
     }
@@ -242,27 +236,6 @@ fn parent() -> PathBuf {
         return memory.to_owned();
     }
     std::env::temp_dir()
-}
-
-/// Creates a new directory for this user alone, and locks it.
-fn make_unique(parent: &Path) -> io::Result<(PathBuf, Flock<File>)> {
-    let mut result = Err(io::Error::from(io::ErrorKind::AlreadyExists));
-    for _ in 0..ATTEMPTS {
-        let unlocked = nix::unistd::mkdtemp(&parent.join(format!("{UNLOCKED}XXXXXX")))?;
-        let named = unlocked.to_string_lossy().replacen(UNLOCKED, PREFIX, 1);
-        result = lock(&unlocked).and_then(|lock| fs::rename(&unlocked, &named).map(|()| (named.into(), lock)));
-        if result.is_ok() {
-            break;
-        }
-        // The name is taken.
-        let _ = fs::remove_dir(&unlocked);
-    }
-    result
-}
-
-fn lock(directory: &Path) -> io::Result<Flock<File>> {
-    let file = File::open(directory)?;
-    Flock::lock(file, FlockArg::LockExclusiveNonblock).map_err(|(_, errno)| errno.into())
 }
 
 /// Writes an entry, and the directories above it that are not there yet.
@@ -294,54 +267,5 @@ fn write_in_place(path: &Path, entry: &Entry) -> io::Result<()> {
             fs::write(path, "0\n")?;
             fs::set_permissions(path, Permissions::from_mode(0o444))
         }
-    }
-}
-
-/// Removes what killed servers of this user left behind.
-fn sweep(parent: &Path) {
-    let Ok(entries) = fs::read_dir(parent) else { return };
-    for entry in entries.flatten() {
-        let name = entry.file_name();
-        let name = name.to_string_lossy();
-        let settled = if name.starts_with(UNLOCKED) { is_old(&entry.path()) } else { name.starts_with(PREFIX) };
-        // Locked meanwhile, so that no other process removes it.
-        let Some(_lock) = settled.then(|| take_over(&entry.path())).flatten() else { continue };
-        if let Err(error) = fs::remove_dir_all(entry.path()) {
-            tracing::debug!(%error, "a dead world's directory stays behind");
-        }
-    }
-}
-
-/// The lock of a directory of this user's that has lost its owner.
-fn take_over(directory: &Path) -> Option<Flock<File>> {
-    let about = fs::symlink_metadata(directory).ok()?;
-    let ours = about.is_dir() && about.uid() == nix::unistd::geteuid().as_raw();
-    ours.then(|| lock(directory).ok()).flatten()
-}
-
-fn is_old(directory: &Path) -> bool {
-    let modified = fs::symlink_metadata(directory).and_then(|about| about.modified());
-    modified.ok().and_then(|then| then.elapsed().ok()).is_some_and(|age| age > SETTLING)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_directory_without_an_owner_is_removed_and_others_stay() {
-        let parent = nix::unistd::mkdtemp(&std::env::temp_dir().join("amdgpu-sweep.XXXXXX")).unwrap();
-        let (alive, lock) = make_unique(&parent).unwrap();
-        let (dead, gone) = make_unique(&parent).unwrap();
-        let (young, foreign) = (parent.join(format!("{UNLOCKED}x")), parent.join("something.else"));
-        fs::create_dir(&young).unwrap();
-        fs::create_dir(&foreign).unwrap();
-        fs::create_dir_all(dead.join("root/dev")).unwrap();
-        drop(gone);
-        sweep(&parent);
-        assert_eq!([&alive, &dead, &young, &foreign].map(|path| path.exists()), [true, false, true, true]);
-        assert!(alive.file_name().unwrap().to_string_lossy().starts_with(PREFIX));
-        drop(lock);
-        fs::remove_dir_all(&parent).unwrap();
     }
 }
