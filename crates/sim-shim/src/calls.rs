@@ -8,7 +8,7 @@
 
 use std::{
     ops::ControlFlow,
-    os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, IntoRawFd, OwnedFd, RawFd},
+    os::fd::{AsRawFd, BorrowedFd, FromRawFd, IntoRawFd, OwnedFd, RawFd},
     sync::atomic::{AtomicI32, AtomicU8, AtomicU64, Ordering},
 };
 
@@ -16,7 +16,7 @@ use amdgpu_sim_world::{Answer, Call, Connection, Message};
 use nix::{
     errno::Errno,
     sys::{
-        socket::{AddressFamily, SockFlag, SockType, getsockopt, socket, sockopt::PeerCredentials},
+        socket::{AddressFamily, SockFlag, SockType, socket},
         stat::fstat,
     },
 };
@@ -30,7 +30,7 @@ const EMPTY: u8 = 0;
 const BUSY: u8 = 1;
 const FULL: u8 = 2;
 
-/// Descriptors held in reserve: one for a connection, one for what comes over it.
+/// Descriptors held in reserve: one for a connection, one for what goes and comes over it.
 const SPARES: usize = 2;
 
 /// Room for one descriptor of the shim's own.
@@ -139,15 +139,16 @@ fn refill() {
     }
 }
 
-/// Makes a system call again with a descriptor of the reserve freed for it, if the program has none left.
+/// Makes a system call again with descriptors of the reserve freed for it, one after the other, if the program has none left.
 fn with_spare<T>(mut work: impl FnMut() -> Result<T, Errno>) -> Result<T, Errno> {
-    match work() {
-        Err(Errno::EMFILE) => {}
-        other => return other,
+    loop {
+        match work() {
+            Err(Errno::EMFILE) => {}
+            other => return other,
+        }
+        let Some(spare) = SPARE.iter().find_map(Slot::take) else { return Err(Errno::EMFILE) };
+        drop(spare);
     }
-    let Some(spare) = SPARE.iter().find_map(Slot::take) else { return Err(Errno::EMFILE) };
-    drop(spare);
-    work()
 }
 
 fn connect(world: &World) -> Result<Connection, Errno> {
@@ -160,9 +161,6 @@ fn connect(world: &World) -> Result<Connection, Errno> {
         world::say_once(&format!("the server of {} {why}: {errno}", world.name));
         if full { errno } else { Errno::ENODEV }
     })?;
-    if let Ok(server) = getsockopt(&connection.as_fd(), PeerCredentials) {
-        world::admit(server.pid());
-    }
     Ok(connection)
 }
 

@@ -295,12 +295,33 @@ fn one_process_does_not_take_all_connections() {
     both_ways(&["crowd"]);
 }
 
-/// Only root has rights to give up; for others there is nothing to see.
+/// Returns `true` for root. For others, says that a test which gives up root's rights was skipped.
+fn is_root(test: &str) -> bool {
+    let is_root = nix::unistd::geteuid().is_root();
+    if !is_root {
+        eprintln!("SKIPPED: {test} needs root");
+    }
+    is_root
+}
+
 #[test]
-fn a_child_that_gives_up_root_keeps_its_descriptor() {
-    if nix::unistd::geteuid().is_root() {
+fn a_world_of_root_refuses_a_child_that_gives_up_root() {
+    if is_root("a_world_of_root_refuses_a_child_that_gives_up_root") {
         both_ways(&["sandbox"]);
     }
+}
+
+/// By the number of a process that has become a program with rights, or of another process, nothing is reached.
+#[test]
+fn the_server_reaches_into_no_set_user_id_program() {
+    if is_root("the_server_reaches_into_no_set_user_id_program") {
+        both_ways(&["deputy"]);
+    }
+}
+
+#[test]
+fn arguments_in_memory_that_is_protected_are_efault_and_stay_as_they_are() {
+    both_ways(&["read-only"]);
 }
 
 /// A directory for worlds, so that nothing but this test's are in it.

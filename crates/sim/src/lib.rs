@@ -56,6 +56,7 @@ pub use self::{
         },
         health::HardwareError,
         power::{LoadError, LoadScript, Process, WakeCause, WakeUp, WakeUps},
+        process_memory::ProcessMemory,
         sched::{
             captures::{DEFAULT_KEPT, IBS_VARIABLE, KEPT_VARIABLE},
             shader_watch::{ShaderNews, ShaderSink, shader_log},

@@ -4,11 +4,13 @@
 //! world's server and the address of [`ARENA`] bytes of this process. It ends when the other side does.
 
 use std::{
+    fs::File,
     io::{IoSlice, stdin},
     os::fd::{AsFd, AsRawFd},
 };
 
 use amdgpu_fuzz::arguments::ARENA;
+use amdgpu_sim_world::Call;
 use amdgpu_winsys::winsys::Errno;
 use nix::sys::socket::{
     AddressFamily, ControlMessage, MsgFlags, SockFlag, SockType, UnixAddr, connect, recv, sendmsg, socket,
@@ -24,6 +26,15 @@ fn main() -> Result<(), Errno> {
     while recv(control, &mut [0], MsgFlags::empty())? == 1 {
         let fd = socket(AddressFamily::Unix, SockType::SeqPacket, SockFlag::SOCK_CLOEXEC, None)?;
         connect(fd.as_raw_fd(), &server)?;
+        for (which, path, is_written) in [(0, "/proc/self/mem", true), (1, "/proc/self/maps", false)] {
+            let file = File::options().read(true).write(is_written).open(path).map_err(|_| Errno::EACCES)?;
+            let mut message = [0; 40];
+            message[..4].copy_from_slice(&(Call::Memory as u32).to_le_bytes());
+            message[16] = which;
+            let fds = [file.as_raw_fd()];
+            let beside = [ControlMessage::ScmRights(&fds)];
+            sendmsg::<()>(fd.as_raw_fd(), &[IoSlice::new(&message)], &beside, MsgFlags::empty(), None)?;
+        }
         let fds = [fd.as_raw_fd()];
         let beside = [ControlMessage::ScmRights(&fds)];
         sendmsg::<()>(control, &[IoSlice::new(&address)], &beside, MsgFlags::empty(), None)?;

@@ -71,6 +71,9 @@ fn main() -> ExitCode {
         "truncate" => strangers::truncate(),
         "cut-pages" => strangers::cut_pages(),
         "sandbox" => strangers::sandbox(),
+        "deputy" => strangers::deputy(),
+        "victim" => strangers::victim(),
+        "read-only" => memory::read_only(),
         "crowd" => strangers::crowd(),
         "die" => strangers::die(arguments.first().map_or("SIGKILL", String::as_str)),
         other => {

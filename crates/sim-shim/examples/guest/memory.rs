@@ -30,6 +30,37 @@ pub(crate) fn faults() {
     assert_eq!(create(&node, 4096), Ok(1), "nothing was made by the calls that failed");
 }
 
+/// An argument in memory that the process may only read is EFAULT, and is not changed.
+pub(crate) fn read_only() {
+    use std::os::fd::AsRawFd as _;
+    let node = open(RENDER);
+    let page = map_anonymous();
+    let request = GemCreate { bo_size: 4096, alignment: 0, domains: crate::node::GTT, domain_flags: 0 };
+    let argument: *mut GemCreate = std::ptr::with_exposed_provenance_mut(page as usize);
+    #[expect(unsafe_code, reason = "memory of the guest's own")]
+    // SAFETY: the page was just mapped, and nothing else uses it.
+    unsafe {
+        argument.write(request);
+    }
+    protect(page, libc::PROT_READ);
+    assert_eq!(ioctl_at(node.as_raw_fd(), GemCreate::REQUEST, argument.cast()), Err(Errno::EFAULT));
+    #[expect(unsafe_code, reason = "memory of the guest's own")]
+    // SAFETY: as before; it can still be read.
+    let found = unsafe { argument.read() };
+    assert_eq!((found.bo_size, found.domains), (4096, crate::node::GTT), "it was changed");
+    protect(page, libc::PROT_NONE);
+    assert_eq!(ioctl_at(node.as_raw_fd(), GemCreate::REQUEST, argument.cast()), Err(Errno::EFAULT));
+    protect(page, libc::PROT_READ | libc::PROT_WRITE);
+    assert_eq!(ioctl_at(node.as_raw_fd(), GemCreate::REQUEST, argument.cast()), Ok(()));
+}
+
+#[expect(unsafe_code, reason = "mprotect")]
+fn protect(page: u64, rights: libc::c_int) {
+    // SAFETY: a page that `map_anonymous` made, which nothing of Rust's is in.
+    let done = unsafe { libc::mprotect(std::ptr::with_exposed_provenance_mut(page as usize), 4096, rights) };
+    assert_eq!(done, 0);
+}
+
 /// A mapping keeps its BO and its file, also in parts, and in a child.
 pub(crate) fn mappings() {
     const LEN: usize = 64 << 10;

@@ -174,20 +174,20 @@ pub(crate) fn crowd() {
     ioctl(&node, &mut close).expect("GEM_CLOSE");
 }
 
-/// A process that opens a node and then gives up root goes on with it, and opens nothing further.
+/// A world of root serves root alone: a process that gives root up is refused, whatever descriptors it has kept.
 pub(crate) fn sandbox() {
     const NOBODY: u32 = 65_534;
     assert!(geteuid().is_root(), "only root can give it up");
     let node = open(RENDER);
     let handle = create(&node, 4096).expect("a BO");
+    let mapping = map(&node, handle, 4096).expect("a mapping");
     in_child(|| {
         setgroups(&[]).expect("setgroups");
         setgid(NOBODY.into()).expect("setgid");
         setuid(NOBODY.into()).expect("setuid");
-        assert_eq!(create(&node, 4096), Ok(handle + 1), "the descriptor is as good as before");
-        let mapping = map(&node, handle, 4096).expect("a mapping");
+        assert_eq!(create(&node, 4096), Err(Errno::EACCES), "an ioctl on the descriptor that was kept");
+        assert_eq!(map(&node, handle, 4096).map(drop), Err(Errno::EACCES));
         mapping.store(7);
-        assert_eq!(nix::sys::stat::fstat(&node).expect("fstat").st_mode & libc::S_IFMT, libc::S_IFCHR);
         assert!(File::open(RENDER).is_err(), "the directory is root's");
         let stranger = connection().expect("a connection");
         for what in [Call::Open, Call::OpenStore, Call::Outcome, Call::Refresh, Call::Census, Call::Fdinfo] {
@@ -197,10 +197,98 @@ pub(crate) fn sandbox() {
         // The number alone opens nothing, as for anybody else.
         let mut request = GemCreate { bo_size: 4096, alignment: 0, domains: GTT, domain_flags: 0 };
         let words = [GemCreate::REQUEST.bits().into(), std::ptr::from_mut(&mut request).expose_provenance() as u64];
-        assert_eq!(call(&stranger, Call::Ioctl, &node, words, -1), Err(Errno::EBADF));
-        assert_eq!(call(&stranger, Call::Ioctl, &node, words, node.as_raw_fd()), Ok(0));
+        for shown in [-1, node.as_raw_fd()] {
+            assert_eq!(call(&stranger, Call::Ioctl, &node, words, shown), Err(Errno::EACCES));
+        }
     });
-    assert_eq!(map(&node, handle, 4096).expect("a mapping").load(), 7);
+    assert_eq!(mapping.load(), 7, "what was mapped stays mapped");
+    assert_eq!(create(&node, 4096), Ok(handle + 1), "root is served as before");
+}
+
+/// A copy of this program with the set-user-id bit, which is removed again.
+struct Privileged(PathBuf);
+
+impl Privileged {
+    fn new() -> Self {
+        use std::os::unix::fs::PermissionsExt as _;
+        let path = std::env::temp_dir().join(format!("amdgpu-sim-privileged-{}", std::process::id()));
+        std::fs::copy(std::env::current_exe().expect("this program"), &path).expect("a copy");
+        std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o4755)).expect("the bit");
+        Self(path)
+    }
+}
+
+impl Drop for Privileged {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_file(&self.0);
+    }
+}
+
+/// A process that was root connects, gives root up and becomes a program with the set-user-id bit. Its child has kept the
+/// connection, and has the server write to an address of that program.
+pub(crate) fn deputy() {
+    use std::{
+        io::{BufRead as _, BufReader},
+        os::unix::process::CommandExt as _,
+        process::{Command, Stdio},
+    };
+    const NOBODY: u32 = 65_534;
+    assert!(geteuid().is_root(), "only root can give it up");
+    // Not the world of the child, which would end where that becomes another program.
+    drop(open(RENDER));
+    let program = Privileged::new();
+    let ((from_victim, to_us), (from_us, to_victim)) = (pipe(), pipe());
+    in_child(|| {
+        let node = open(RENDER);
+        assert_eq!(create(&node, 4096), Ok(1));
+        let connection = connection().expect("a connection");
+        let mut request = GemCreate { bo_size: 4096, alignment: 0, domains: GTT, domain_flags: 0 };
+        let words = [GemCreate::REQUEST.bits().into(), std::ptr::from_mut(&mut request).expose_provenance() as u64];
+        assert_eq!(call(&connection, Call::Ioctl, &node, words, node.as_raw_fd()), Ok(0), "before");
+        let parent = std::process::id();
+        // SAFETY: this process has one thread, so the child may do anything.
+        #[expect(unsafe_code, reason = "fork")]
+        let forked = unsafe { nix::unistd::fork() }.expect("fork");
+        if forked.is_parent() {
+            setgroups(&[]).expect("setgroups");
+            setgid(NOBODY.into()).expect("setgid");
+            setuid(NOBODY.into()).expect("setuid");
+            let mut victim = Command::new(&program.0);
+            victim.arg("victim").stdin(Stdio::from(from_us)).stdout(Stdio::from(to_us)).env_clear();
+            panic!("{}", victim.exec());
+        }
+        drop((to_us, from_us));
+        let mut line = String::new();
+        let mut victim = BufReader::new(File::from(from_victim));
+        victim.read_line(&mut line).expect("the victim's address");
+        let (pid, address) = line.trim().split_once(' ').expect("two numbers");
+        assert_eq!(pid, parent.to_string(), "the process that connected");
+        let address: u64 = address.parse().expect("an address");
+        let words = [GemCreate::REQUEST.bits().into(), address];
+        let answer = call(&connection, Call::Ioctl, &node, words, node.as_raw_fd());
+        // Without this byte the victim fails, and with it the test.
+        assert_eq!(answer, Err(Errno::EFAULT));
+        File::from(to_victim).write_all(b"!").expect("the victim lives");
+        std::process::exit(0);
+    });
+}
+
+/// A program with rights, as the attacked one: it says where its secret is, and at the end whether that has changed.
+pub(crate) fn victim() {
+    use std::{
+        io::Read as _,
+        sync::atomic::{AtomicU64, Ordering},
+    };
+    // As the argument of GEM_CREATE it would be changed: 4096 bytes in system memory.
+    static SECRET: [AtomicU64; 4] = [AtomicU64::new(4096), AtomicU64::new(0), AtomicU64::new(GTT), AtomicU64::new(0)];
+    println!("{} {}", std::process::id(), (&raw const SECRET).expose_provenance());
+    std::io::stdin().read_exact(&mut [0]).expect("a byte");
+    assert!(geteuid().is_root(), "the set-user-id bit has no effect here");
+    assert_eq!(SECRET[0].load(Ordering::SeqCst), 4096, "the server reached into a program with rights");
+}
+
+fn pipe() -> (OwnedFd, OwnedFd) {
+    nix::unistd::pipe().expect("a pipe")
 }
 
 /// Says which world this is, and ends by a signal.

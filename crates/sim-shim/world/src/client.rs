@@ -2,11 +2,15 @@
 
 use std::{
     os::fd::{AsFd, AsRawFd, OwnedFd, RawFd},
-    sync::atomic::{AtomicBool, Ordering},
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
 };
 
-use amdgpu_sim::Client;
+use amdgpu_sim::{Client, ProcessMemory};
 use nix::errno::Errno;
+use parking_lot::Mutex;
 
 use crate::{
     process::Process,
@@ -17,6 +21,8 @@ use crate::{
 #[derive(Debug)]
 pub(crate) struct Remote {
     process: Process,
+    /// The client's memory, once it has given access to it, and the first of the two descriptors for that.
+    memory: Mutex<(Option<Arc<ProcessMemory>>, Option<OwnedFd>)>,
     trusted: bool,
     connection: OwnedFd,
     interrupted: AtomicBool,
@@ -25,8 +31,20 @@ pub(crate) struct Remote {
 }
 
 impl Remote {
-    pub(crate) fn new(process: Process, trusted: bool, connection: OwnedFd) -> Self {
-        Self { process, trusted, connection, interrupted: AtomicBool::new(false), is_broken: AtomicBool::new(false) }
+    pub(crate) fn new(
+        process: Process,
+        memory: Option<Arc<ProcessMemory>>,
+        trusted: bool,
+        connection: OwnedFd,
+    ) -> Self {
+        Self {
+            process,
+            memory: Mutex::new((memory, None)),
+            trusted,
+            connection,
+            interrupted: AtomicBool::new(false),
+            is_broken: AtomicBool::new(false),
+        }
     }
 
     /// Returns `true` if it was of this server's user, or of root, when it connected. Another has what its descriptors give.
@@ -45,16 +63,43 @@ impl Remote {
         String::from_utf8_lossy(name.trim_ascii_end()).into_owned()
     }
 
-    /// The next call; an interruption that came too late for the last one is passed over.
-    pub(crate) fn next_call(&self) -> Result<Message, Errno> {
+    /// Takes a descriptor for access to the client's memory: the memory itself, and then the list of its areas. Returns the access
+    /// once it has both.
+    fn take_memory(&self, which: u64, fd: Option<OwnedFd>) -> Result<Option<Arc<ProcessMemory>>, Errno> {
+        let mut memory = self.memory.lock();
+        match (which, fd, memory.1.take()) {
+            (0, Some(fd), _) => {
+                memory.1 = Some(fd);
+                Ok(None)
+            }
+            (1, Some(areas), Some(fd)) => {
+                let access = Arc::new(ProcessMemory::new(fd, areas)?);
+                memory.0 = Some(Arc::clone(&access));
+                Ok(Some(access))
+            }
+            _ => Err(Errno::EPROTO),
+        }
+    }
+
+    /// The next call; an interruption that came too late for the last one is passed over. Access to memory that the client gives
+    /// before goes to `kept` too.
+    pub(crate) fn next_call(&self, kept: impl Fn(&Arc<ProcessMemory>)) -> Result<Message, Errno> {
         loop {
             if self.is_broken.load(Ordering::Relaxed) {
                 return Err(Errno::EPROTO);
             }
-            let (message, _) = self.wait(0)?;
-            if message.call() != Some(Call::Interrupt) {
-                self.interrupted.store(false, Ordering::Relaxed);
-                return Ok(message);
+            let (message, beside) = self.wait(0)?;
+            match message.call() {
+                Some(Call::Interrupt) => {}
+                Some(Call::Memory) => {
+                    if let Some(access) = self.take_memory(message.words[0], beside)? {
+                        kept(&access);
+                    }
+                }
+                _ => {
+                    self.interrupted.store(false, Ordering::Relaxed);
+                    return Ok(message);
+                }
             }
         }
     }
@@ -107,6 +152,11 @@ impl Remote {
 impl Client for Remote {
     fn pid(&self) -> libc::pid_t {
         self.process.pid()
+    }
+
+    fn memory(&self) -> Result<Option<Arc<ProcessMemory>>, amdgpu_uapi::Errno> {
+        // Never that of this process, whatever a client leaves out.
+        self.memory.lock().0.clone().map(Some).ok_or(amdgpu_uapi::Errno::EFAULT)
     }
 
     fn descriptor(&self, fd: RawFd) -> Result<OwnedFd, amdgpu_uapi::Errno> {

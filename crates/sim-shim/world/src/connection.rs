@@ -1,6 +1,7 @@
 //! The client's side of one connection.
 
 use std::{
+    ffi::CStr,
     os::fd::{AsFd, AsRawFd, BorrowedFd, IntoRawFd, OwnedFd, RawFd},
     path::Path,
 };
@@ -13,6 +14,7 @@ use nix::{
 
 use crate::{
     Layout,
+    table::own,
     trust::is_trusted,
     wire::{Arrived, Call, Message, receive, send},
 };
@@ -39,7 +41,8 @@ impl Connection {
     /// # Errors
     ///
     /// ENOENT, ECONNREFUSED or ECONNRESET if there is no server (any more); EACCES if it belongs to another user or refuses this
-    /// user; EUSERS if the server, or this process, has the maximum number of connections.
+    /// user; EUSERS if the server, or this process, has the maximum number of connections; EMFILE if this process has no descriptor left for
+    /// `/proc/self/mem`, through which the server accesses the arguments of calls.
     pub fn open(socket_path: &Path) -> Result<Self, Errno> {
         let fd = socket(AddressFamily::Unix, SockType::SeqPacket, SockFlag::SOCK_CLOEXEC, None)?;
         let address = UnixAddr::new(socket_path)?;
@@ -55,10 +58,24 @@ impl Connection {
             return Err(Errno::EACCES);
         }
         let Arrived { message, .. } = again(|| receive(fd.as_fd(), 0))?;
-        match message.call() {
-            Some(Call::Welcome) => message.result().map(|_| Self { fd }),
-            _ => Err(Errno::EPROTO),
+        if message.call() != Some(Call::Welcome) {
+            return Err(Errno::EPROTO);
         }
+        let wants_memory = message.result()? != 0;
+        if wants_memory {
+            // One descriptor at a time, for a program that has few left.
+            for (which, path, flags) in [(0, c"/proc/self/mem", libc::O_RDWR), (1, c"/proc/self/maps", libc::O_RDONLY)]
+            {
+                let file = match open_file(path, flags) {
+                    Err(Errno::EMFILE | Errno::ENFILE) => return Err(Errno::EMFILE),
+                    // The server says so to calls that need it: a process that gave up rights may not look at itself.
+                    Err(_) => break,
+                    Ok(file) => file,
+                };
+                send(fd.as_fd(), &Message::new(Call::Memory, 0, [which, 0, 0]), Some(file.as_raw_fd()))?;
+            }
+        }
+        Ok(Self { fd })
     }
 
     /// Creates a connection from the descriptor of a connected socket.
@@ -118,6 +135,14 @@ impl Connection {
             other => other,
         }
     }
+}
+
+/// Opens a file past the C library, whose function of this name a preload library replaces.
+fn open_file(path: &CStr, flags: libc::c_int) -> Result<OwnedFd, Errno> {
+    // SAFETY: the path ends with a zero byte and outlives the call, which reads nothing else of this process.
+    let fd = unsafe { libc::syscall(libc::SYS_openat, libc::AT_FDCWD, path.as_ptr(), flags | libc::O_CLOEXEC, 0) };
+    let fd = RawFd::try_from(Errno::result(fd)?).map_err(|_| Errno::EBADF)?;
+    Ok(own(fd))
 }
 
 /// Makes a system call anew that a signal ended.

@@ -10,7 +10,8 @@
 //!   could become stale.
 //! * On each connection, a client proves once that it has a descriptor of the file. The number of a file alone gives no access.
 //! * A call uses a separate connection to the server's socket ([`Connection`]), never the node descriptor, so that a thread in a
-//!   long wait does not block other threads. The server copies arguments from and to the client's memory; an invalid address is
+//!   long wait does not block other threads. The server copies arguments from and to the client's memory, through `/proc/self/mem`
+//!   as the client has opened it: with the client's own rights, and in the address space that it had then; an invalid address is
 //!   EFAULT. Descriptors are fetched from the client, and installed in it, during the call.
 //! * A mapping is an mmap by the client of the BO's shared memory, through a separate open file that carries a lock. The lock is
 //!   released with the last piece of the mapping in any process, however the process ends, and only then does the server release
@@ -18,10 +19,13 @@
 //! * Only its user can access the directory, and it is locked. The next server removes the directories of killed servers.
 
 mod client;
+#[expect(unsafe_code, reason = "files are opened past the C library")]
 mod connection;
 mod error;
 mod files;
+mod memories;
 mod name;
+mod persistent;
 mod process;
 mod seats;
 mod server;

@@ -4,7 +4,7 @@
 const EXITING: u32 = 0x4;
 
 /// A process, told from later ones that get its number.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Process {
     pid: libc::pid_t,
     /// The time at which it started, in clock ticks since the host did; `None` if the host does not tell.

@@ -5,6 +5,7 @@ use std::{
     collections::HashSet,
     fmt::Write as _,
     io::Write as _,
+    ops::ControlFlow,
     os::fd::{AsFd, AsRawFd, OwnedFd, RawFd},
     sync::{
         Arc,
@@ -30,6 +31,7 @@ use nix::{
             socket, sockopt::PeerCredentials,
         },
     },
+    unistd::geteuid,
 };
 use parking_lot::Mutex;
 
@@ -37,6 +39,8 @@ use crate::{
     Layout, WorldError,
     client::Remote,
     files::{Files, OpenFile},
+    memories::Memories,
+    persistent::keep_on,
     process::Process,
     seats::{Seat, Seats},
     table,
@@ -76,6 +80,7 @@ pub struct Server {
     seats: Arc<Seats>,
     /// The connections of processes of other users, which have their own limit.
     strangers: Arc<Seats>,
+    memories: Memories,
     traffic: Counters,
 }
 
@@ -204,34 +209,44 @@ impl Server {
             files,
             seats: Arc::default(),
             strangers: Arc::default(),
+            memories: Memories::default(),
             traffic: Counters::default(),
         });
         let watcher = Arc::clone(&server);
         spawn("amdgpu-sim closer", move || {
-            loop {
+            let round = || {
                 watcher.files.wait_and_release();
                 watcher.carry_out();
-            }
+                ControlFlow::Continue(())
+            };
+            keep_on("the closing of files", round, |what| watcher.say(what));
         })?;
         Ok((server, listeners))
     }
 
     /// Accepts connections until the sockets are gone.
     fn accept(self: &Arc<Self>, listeners: &[OwnedFd]) {
-        loop {
-            let mut wanted: Vec<_> =
-                listeners.iter().map(|listener| PollFd::new(listener.as_fd(), PollFlags::POLLIN)).collect();
-            match poll(&mut wanted, PollTimeout::NONE) {
-                Ok(_) | Err(Errno::EINTR | Errno::EAGAIN | Errno::ENOMEM) => {}
-                Err(errno) => return self.say(&format!("the world's sockets are gone: {errno}")),
+        let round = || match self.accept_some(listeners) {
+            Ok(()) => ControlFlow::Continue(()),
+            Err(errno) => {
+                self.say(&format!("the world's sockets are gone: {errno}"));
+                ControlFlow::Break(())
             }
-            let ready = wanted.iter().map(|wanted| wanted.any().unwrap_or(false));
-            for (listener, _) in listeners.iter().zip(ready).filter(|(_, ready)| *ready) {
-                if let Err(errno) = self.accept_one(listener) {
-                    return self.say(&format!("the world's socket is gone: {errno}"));
-                }
-            }
+        };
+        keep_on("the acceptance of connections", round, |what| self.say(what));
+    }
+
+    /// Waits for connections, and accepts those that are there.
+    fn accept_some(self: &Arc<Self>, listeners: &[OwnedFd]) -> Result<(), Errno> {
+        let mut wanted: Vec<_> =
+            listeners.iter().map(|listener| PollFd::new(listener.as_fd(), PollFlags::POLLIN)).collect();
+        match poll(&mut wanted, PollTimeout::NONE) {
+            Ok(_) | Err(Errno::EINTR | Errno::EAGAIN | Errno::ENOMEM) => {}
+            Err(errno) => return Err(errno),
         }
+        let ready = wanted.iter().map(|wanted| wanted.any().unwrap_or(false));
+        let mut ready = listeners.iter().zip(ready).filter(|(_, ready)| *ready);
+        ready.try_for_each(|(listener, _)| self.accept_one(listener))
     }
 
     fn accept_one(self: &Arc<Self>, listener: &OwnedFd) -> Result<(), Errno> {
@@ -247,13 +262,16 @@ impl Server {
         };
         let Ok(peer) = getsockopt(&connection, PeerCredentials) else { return Ok(()) };
         let seat = self.admit(&peer);
-        let welcome = Message::answer(Call::Welcome, seat.as_ref().map(|_| 0).map_err(|errno| *errno));
+        let process = Process::of(peer.pid());
+        let memory = self.memories.of(process);
+        let wants_memory = u64::from(memory.is_none());
+        let welcome = Message::answer(Call::Welcome, seat.as_ref().map(|_| wants_memory).map_err(|errno| *errno));
         // Who is gone already needs no welcome; there is room for one message in any socket.
         let sent = send(connection.as_fd(), &welcome, None);
         let (Ok(seat), Ok(())) = (seat, sent) else { return Ok(()) };
         self.traffic.connections.fetch_add(1, Ordering::Relaxed);
         let server = Arc::clone(self);
-        let remote = Arc::new(Remote::new(Process::of(peer.pid()), is_trusted(&peer), connection));
+        let remote = Arc::new(Remote::new(process, memory, is_trusted(&peer), connection));
         if let Err(error) = spawn("amdgpu-sim client", move || server.serve(&remote, &seat)) {
             self.say(&error.to_string());
         }
@@ -270,7 +288,7 @@ impl Server {
     /// Serves one connection until it ends.
     fn serve(self: &Arc<Self>, remote: &Arc<Remote>, _: &Seat) {
         let mut shown = HashSet::new();
-        while let Ok(call) = remote.next_call() {
+        while let Ok(call) = remote.next_call(|memory| self.memories.keep(remote.process(), memory)) {
             // What the client closed before this call is gone when it is served.
             self.files.release();
             self.carry_out();
@@ -320,6 +338,8 @@ impl Server {
         let [first, second, third] = call.words;
         let mut file = || self.shown_file(remote, shown, call.file, third);
         match call.call() {
+            // Root's rights are for root: what a process without them gets at all, it gets from a server of its own user.
+            _ if !remote.is_trusted() && geteuid().is_root() => Err(Errno::EACCES),
             Some(
                 Call::Open
                 | Call::SwSync

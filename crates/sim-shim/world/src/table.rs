@@ -26,7 +26,7 @@ pub(crate) fn leave_descriptor_table() -> Result<(), Errno> {
 
 /// Takes ownership of a descriptor that a system call has just made.
 pub(crate) fn own(fresh: RawFd) -> OwnedFd {
-    // SAFETY: the callers pass what `accept4` returned, which no other code has seen.
+    // SAFETY: the callers pass what `accept4` or `openat` has just returned to them, which no other code has seen.
     unsafe { OwnedFd::from_raw_fd(fresh) }
 }
 

@@ -58,12 +58,16 @@ pub enum Call {
     /// Server, during a call: the client must install this descriptor, with close-on-exec if `words[0]` is not 0, and send its
     /// number.
     Install,
-    /// Server, first message: the connection is accepted, or refused with `errno`.
+    /// Server, first message: the connection is accepted, or refused with `errno`. `words[0]` is 1 if the server has no access to the
+    /// memory of the client's process.
     Welcome,
+    /// Client, between calls: a descriptor for access to its memory, `/proc/self/mem` if `words[0]` is 0, or `/proc/self/maps` if it
+    /// is 1. It is not answered.
+    Memory,
 }
 
 impl Call {
-    const ALL: [Self; 20] = [
+    const ALL: [Self; 21] = [
         Self::Open,
         Self::Ioctl,
         Self::DescriptorIoctl,
@@ -84,6 +88,7 @@ impl Call {
         Self::Fetch,
         Self::Install,
         Self::Welcome,
+        Self::Memory,
     ];
 }
 

@@ -16,10 +16,22 @@ use std::{
 
 use amdgpu_uapi::Errno;
 
+use crate::kernel::process_memory::ProcessMemory;
+
 /// Another process that performs an ioctl.
 pub trait Client: fmt::Debug + Send + Sync {
-    /// Returns the process ID. The client's memory is accessed with `process_vm_readv` and `process_vm_writev`.
+    /// Returns the process ID, which is told and compared. Nothing is accessed by it.
     fn pid(&self) -> libc::pid_t;
+
+    /// Returns the client's memory; `None` if the client is this process, whose memory is copied with `process_vm_readv` and
+    /// `process_vm_writev` then, so that bad addresses are errors. Called for each copy; must not wait for the client.
+    ///
+    /// # Errors
+    ///
+    /// The errno for requests that have to access the memory, if the client has not given access to it.
+    fn memory(&self) -> Result<Option<Arc<ProcessMemory>>, Errno> {
+        Ok(None)
+    }
 
     /// Returns a copy of the client's descriptor with this number.
     ///
@@ -80,13 +92,22 @@ fn current() -> Option<Arc<dyn Client>> {
     CURRENT.with_borrow(|call| call.as_ref().map(|call| Arc::clone(&call.client)))
 }
 
-/// Returns the client's process ID if the client is another process.
+/// Returns the client's process ID if this thread serves a client.
 #[inline]
-pub(crate) fn foreign_pid() -> Option<libc::pid_t> {
+fn foreign_pid() -> Option<libc::pid_t> {
     if !HAS_CLIENTS.load(Relaxed) {
         return None;
     }
     CURRENT.with_borrow(|call| call.as_ref().map(|call| call.client.pid()))
+}
+
+/// Returns the memory of the client, as [`Client::memory`] does; `None` if this thread serves no client.
+#[inline]
+pub(crate) fn memory() -> Option<Result<Option<Arc<ProcessMemory>>, Errno>> {
+    if !HAS_CLIENTS.load(Relaxed) {
+        return None;
+    }
+    CURRENT.with_borrow(|call| call.as_ref().map(|call| call.client.memory()))
 }
 
 /// Returns the process ID of the client, or of this process if there is no client.

@@ -11,6 +11,7 @@ pub(crate) mod machine;
 pub(crate) mod mm;
 pub(crate) mod modes;
 pub(crate) mod power;
+pub(crate) mod process_memory;
 pub(crate) mod sched;
 #[expect(unsafe_code, reason = "the seam: raw ioctl arguments and mmap")]
 pub(crate) mod sim_kernel;

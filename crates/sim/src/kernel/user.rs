@@ -1,8 +1,9 @@
 //! Access to the memory and descriptors that ioctl arguments refer to.
 //!
 //! If the client is this process, the contract of `Kernel::ioctl` applies: the addresses in an argument are valid for the accesses
-//! of the request. Null is refused with EFAULT; any other invalid address violates the contract. The memory of another process (see
-//! `client.rs`) is copied by the host's kernel, and an invalid address gives EFAULT.
+//! of the request. Null is refused with EFAULT; any other invalid address violates the contract. The memory of a client (see
+//! `client.rs`) is copied by the host's kernel, and an invalid address gives EFAULT. It is reached through descriptors that the client
+//! has opened itself (`process_memory.rs`), with neither the rights of this process nor the number of the client's.
 
 use std::os::fd::{BorrowedFd, OwnedFd, RawFd};
 
@@ -39,8 +40,11 @@ pub(crate) fn read_bytes(address: u64, out: &mut [u8]) -> Result<(), Errno> {
         return Ok(());
     }
     let from = pointer(address)?;
-    if let Some(pid) = client::foreign_pid() {
-        return read_process(pid, from, out);
+    if let Some(memory) = client::memory() {
+        return match memory? {
+            Some(memory) => memory.read(address, out),
+            None => read_own(from, out),
+        };
     }
     // SAFETY: by the contract of `Kernel::ioctl` the client's bytes at `address` are readable; `out` is exclusive.
     unsafe { std::ptr::copy_nonoverlapping(from.cast_const(), out.as_mut_ptr(), out.len()) };
@@ -54,8 +58,11 @@ pub(crate) fn write_bytes(address: u64, data: &[u8]) -> Result<(), Errno> {
         return Ok(());
     }
     let to = pointer(address)?;
-    if let Some(pid) = client::foreign_pid() {
-        return write_process(pid, to, data);
+    if let Some(memory) = client::memory() {
+        return match memory? {
+            Some(memory) => memory.write(address, data),
+            None => write_own(to, data),
+        };
     }
     // SAFETY: by the contract of `Kernel::ioctl` the client's bytes at `address` are writable; `data` is ours.
     unsafe { std::ptr::copy_nonoverlapping(data.as_ptr(), to, data.len()) };
@@ -67,21 +74,27 @@ pub(crate) fn write_slice<T: IntoBytes + Immutable>(address: u64, values: &[T]) 
     write_bytes(address, values.as_bytes())
 }
 
-fn read_process(pid: libc::pid_t, from: *mut u8, out: &mut [u8]) -> Result<(), Errno> {
+/// Reads memory of this process that may not be there.
+fn read_own(from: *mut u8, out: &mut [u8]) -> Result<(), Errno> {
     let local = libc::iovec { iov_base: out.as_mut_ptr().cast(), iov_len: out.len() };
     let remote = libc::iovec { iov_base: from.cast(), iov_len: out.len() };
     // SAFETY: `local` is `out`, which is exclusive and has this length; the kernel checks every byte of `remote`.
-    let copied = unsafe { libc::process_vm_readv(pid, &raw const local, 1, &raw const remote, 1, 0) };
+    let copied = unsafe { libc::process_vm_readv(own_pid(), &raw const local, 1, &raw const remote, 1, 0) };
     whole(copied, out.len())
 }
 
-fn write_process(pid: libc::pid_t, to: *mut u8, data: &[u8]) -> Result<(), Errno> {
+/// Writes memory of this process that may not be there.
+fn write_own(to: *mut u8, data: &[u8]) -> Result<(), Errno> {
     let local = libc::iovec { iov_base: data.as_ptr().cast_mut().cast(), iov_len: data.len() };
     let remote = libc::iovec { iov_base: to.cast(), iov_len: data.len() };
     // SAFETY: `local` is `data`, which the kernel only reads; it checks every byte of `remote`, where the client expects the
     // answer.
-    let copied = unsafe { libc::process_vm_writev(pid, &raw const local, 1, &raw const remote, 1, 0) };
+    let copied = unsafe { libc::process_vm_writev(own_pid(), &raw const local, 1, &raw const remote, 1, 0) };
     whole(copied, data.len())
+}
+
+fn own_pid() -> libc::pid_t {
+    std::process::id().cast_signed()
 }
 
 /// Checks that all bytes were copied. A copy stops at the first invalid address.

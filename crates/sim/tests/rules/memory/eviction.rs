@@ -9,7 +9,7 @@ use amdgpu_winsys::{
     winsys::Ip,
 };
 
-use crate::support::{Chunk, DATA, Job, PAGE, Rig, card, device};
+use crate::support::{Chunk, DATA, Job, PAGE, Rig, card, device, patient_card};
 
 const VRAM: GemDomain = GemDomain::VRAM;
 const GTT: GemDomain = GemDomain::GTT;
@@ -315,7 +315,7 @@ fn an_apu_leaves_in_gtt_what_may_be_there() {
 #[test]
 fn more_bos_than_a_process_has_mappings_are_written_and_read() {
     const COUNT: u64 = 66_000;
-    let rig = Rig::new(&card());
+    let rig = Rig::new(&patient_card());
     let mut bos = Vec::new();
     for index in 0..COUNT {
         let bo = rig.file.create(PAGE);

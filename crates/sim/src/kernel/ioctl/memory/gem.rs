@@ -223,7 +223,7 @@ pub(crate) fn userptr(file: &File, bytes: &mut [u8]) -> Result<(), Errno> {
     if request.addr.checked_add(request.size).is_none() {
         return Err(Errno::EOVERFLOW);
     }
-    let pages = UserPages::new(request.addr, request.size, flags);
+    let pages = UserPages::new(request.addr, request.size, flags)?;
     let reservation = Arc::default();
     let taken = file.gpu.pools.take_user(request.size, &reservation)?;
     if flags.contains(UserptrFlags::VALIDATE) {

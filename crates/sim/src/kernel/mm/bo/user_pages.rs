@@ -1,18 +1,24 @@
 //! BOs of the client's pages.
 
-use std::ops::Range;
+use std::{ops::Range, sync::Arc};
 
 use amdgpu_uapi::{Errno, UserptrFlags};
 
-use crate::kernel::client;
+use crate::kernel::{
+    client,
+    process_memory::{Area, ProcessMemory},
+};
 
 /// A range of memory of this or a client's process that was passed to GEM_USERPTR.
 ///
-/// It is accessed with `process_vm_readv` and `process_vm_writev`, even in this process: they return EFAULT where loads and stores
-/// would crash, because a client may unmap the range at any time.
+/// Memory of this process is accessed with `process_vm_readv` and `process_vm_writev`: they return EFAULT where loads and stores would
+/// crash, because it may be unmapped at any time. That of another process is accessed through descriptors which that process has
+/// opened: when it executes another program, the pages are gone, as they are from a real GPU.
 #[derive(Debug)]
 pub(crate) struct UserPages {
     pid: libc::pid_t,
+    /// The memory of another process; `None` for this one.
+    memory: Option<Arc<ProcessMemory>>,
     address: u64,
     len: u64,
     flags: UserptrFlags,
@@ -20,8 +26,13 @@ pub(crate) struct UserPages {
 
 impl UserPages {
     /// Creates a range of the client's pages. The caller has checked that the range does not wrap.
-    pub(crate) fn new(address: u64, len: u64, flags: UserptrFlags) -> Self {
-        Self { pid: client::pid(), address, len, flags }
+    ///
+    /// # Errors
+    ///
+    /// The errors of [`Client::memory`](crate::Client::memory).
+    pub(crate) fn new(address: u64, len: u64, flags: UserptrFlags) -> Result<Self, Errno> {
+        let memory = client::memory().transpose()?.flatten();
+        Ok(Self { pid: client::pid(), memory, address, len, flags })
     }
 
     /// Returns the range of addresses.
@@ -51,17 +62,33 @@ impl UserPages {
         if client::pid() != self.pid {
             return Err(Errno::EPERM);
         }
-        let anonymous_only = self.flags.contains(UserptrFlags::ANONONLY);
-        validate(self.pid, self.address, self.len, anonymous_only, self.is_read_only())
+        let end = self.address.checked_add(self.len).ok_or(Errno::EOVERFLOW)?;
+        let area = match &self.memory {
+            Some(memory) => memory.area(self.address),
+            None => own_area(self.address),
+        };
+        let area = area.ok_or(Errno::EFAULT)?;
+        if self.flags.contains(UserptrFlags::ANONONLY) && (area.is_file || area.range.end < end) {
+            return Err(Errno::EPERM);
+        }
+        if !area.readable {
+            return Err(Errno::EFAULT);
+        }
+        if area.writable || self.is_read_only() { Ok(()) } else { Err(Errno::EPERM) }
     }
 
     /// Reads bytes. Pages that are no longer mapped read as zero.
     pub(crate) fn read(&self, offset: u64, out: &mut [u8]) {
         let Some(remote) = self.remote(offset, out.len()) else { return };
-        let local = libc::iovec { iov_base: out.as_mut_ptr().cast(), iov_len: out.len() };
-        // SAFETY: `local` is `out`, which is exclusive and has this length; the kernel checks every byte of `remote`.
-        let copied = unsafe { libc::process_vm_readv(self.pid, &raw const local, 1, &raw const remote, 1, 0) };
-        let copied = usize::try_from(copied).unwrap_or(0);
+        let copied = match &self.memory {
+            Some(memory) => memory.read_some(self.address + offset, out),
+            None => {
+                let local = libc::iovec { iov_base: out.as_mut_ptr().cast(), iov_len: out.len() };
+                // SAFETY: `local` is `out`, which is exclusive and has this length; the kernel checks every byte of `remote`.
+                let copied = unsafe { libc::process_vm_readv(self.pid, &raw const local, 1, &raw const remote, 1, 0) };
+                usize::try_from(copied).unwrap_or(0)
+            }
+        };
         if let Some(rest) = out.get_mut(copied..) {
             rest.fill(0);
         }
@@ -70,6 +97,12 @@ impl UserPages {
     /// Writes bytes. Writes to pages that are no longer mapped are lost.
     pub(crate) fn write(&self, offset: u64, data: &[u8]) {
         let Some(remote) = self.remote(offset, data.len()) else { return };
+        if let Some(memory) = &self.memory {
+            if let Err(errno) = memory.write(self.address + offset, data) {
+                tracing::warn!(%errno, "a GPU write to user memory was lost");
+            }
+            return;
+        }
         let local = libc::iovec { iov_base: data.as_ptr().cast_mut().cast(), iov_len: data.len() };
         // SAFETY: `local` is `data`, which the kernel only reads; it checks every byte of `remote`, where the client permitted
         // writes by the GPU when it created the BO.
@@ -86,42 +119,8 @@ impl UserPages {
     }
 }
 
-/// Checks the range in the process's list of memory areas.
-fn validate(pid: libc::pid_t, address: u64, len: u64, anonymous_only: bool, read_only: bool) -> Result<(), Errno> {
-    let maps = std::fs::read_to_string(format!("/proc/{pid}/maps")).map_err(|_| Errno::EFAULT)?;
-    let end = address.checked_add(len).ok_or(Errno::EOVERFLOW)?;
-    let area = maps.lines().filter_map(Area::parse).find(|area| area.start <= address && address < area.end);
-    let Some(area) = area else { return Err(Errno::EFAULT) };
-    if anonymous_only && (area.is_file || area.end < end) {
-        return Err(Errno::EPERM);
-    }
-    if !area.readable {
-        return Err(Errno::EFAULT);
-    }
-    if area.writable || read_only { Ok(()) } else { Err(Errno::EPERM) }
-}
-
-/// A line of `/proc/PID/maps`.
-struct Area {
-    start: u64,
-    end: u64,
-    readable: bool,
-    writable: bool,
-    is_file: bool,
-}
-
-impl Area {
-    fn parse(line: &str) -> Option<Self> {
-        let mut words = line.split_whitespace();
-        let (start, end) = words.next()?.split_once('-')?;
-        let rights = words.next()?.as_bytes();
-        let inode = words.nth(2)?;
-        Some(Self {
-            start: u64::from_str_radix(start, 16).ok()?,
-            end: u64::from_str_radix(end, 16).ok()?,
-            readable: rights.first() == Some(&b'r'),
-            writable: rights.get(1) == Some(&b'w'),
-            is_file: inode != "0",
-        })
-    }
+/// Returns the area of this process at an address.
+fn own_area(address: u64) -> Option<Area> {
+    let maps = std::fs::read_to_string("/proc/self/maps").ok()?;
+    maps.lines().filter_map(Area::parse).find(|area| area.range.contains(&address))
 }
