@@ -39,7 +39,9 @@ impl Jobs {
             // A submission is either in all of its queues, or detects that its process has ended.
             let _device_order = gpu.submitting.lock();
             let rings = gpu.rings();
-            rings.iter().for_each(|ring| ring.abandon(self.file));
+            for ring in &rings {
+                ring.abandon(self.file);
+            }
             rings
         };
         while rings.iter().any(|ring| ring.end_killed()) {}

@@ -80,14 +80,13 @@ impl UserPages {
     /// Reads bytes. Pages that are no longer mapped read as zero.
     pub(crate) fn read(&self, offset: u64, out: &mut [u8]) {
         let Some(remote) = self.remote(offset, out.len()) else { return };
-        let copied = match &self.memory {
-            Some(memory) => memory.read_some(self.address + offset, out),
-            None => {
-                let local = libc::iovec { iov_base: out.as_mut_ptr().cast(), iov_len: out.len() };
-                // SAFETY: `local` is `out`, which is exclusive and has this length; the kernel checks every byte of `remote`.
-                let copied = unsafe { libc::process_vm_readv(self.pid, &raw const local, 1, &raw const remote, 1, 0) };
-                usize::try_from(copied).unwrap_or(0)
-            }
+        let copied = if let Some(memory) = &self.memory {
+            memory.read_some(self.address + offset, out)
+        } else {
+            let local = libc::iovec { iov_base: out.as_mut_ptr().cast(), iov_len: out.len() };
+            // SAFETY: `local` is `out`, which is exclusive and has this length; the kernel checks every byte of `remote`.
+            let copied = unsafe { libc::process_vm_readv(self.pid, &raw const local, 1, &raw const remote, 1, 0) };
+            usize::try_from(copied).unwrap_or(0)
         };
         if let Some(rest) = out.get_mut(copied..) {
             rest.fill(0);
