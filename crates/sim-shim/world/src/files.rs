@@ -267,7 +267,9 @@ impl Files {
                 let is_closed = event.events().intersects(ends);
                 if !self.stores.read(number, is_closed) && is_closed {
                     let gone = self.opened.lock().remove(&number);
-                    gone.into_iter().for_each(|gone| self.release_file(gone));
+                    if let Some(gone) = gone {
+                        self.release_file(gone);
+                    }
                 }
             }
         }
