@@ -122,3 +122,50 @@ fn messages_and_immediates_of_scalar_programs_are_named() {
     is_text_of(GfxLevel::Gfx9, &[0xbf80_0041], "s_nop 0x41");
     is_text_of(GfxLevel::Gfx9, &[0xbf82_0041], "s_branch 65");
 }
+
+#[test]
+fn hardware_registers_have_the_names_that_llvm_gives_them() {
+    // The numbers and names of each generation as LLVM 19 reads `s_getreg_b32 s1, hwreg(N)`.
+    let common = [(1, "MODE"), (2, "STATUS"), (5, "GPR_ALLOC"), (6, "LDS_ALLOC"), (7, "IB_STS")];
+    let snapshots = [
+        (10, "PERF_SNAPSHOT_DATA"),
+        (11, "PERF_SNAPSHOT_PC_LO"),
+        (12, "PERF_SNAPSHOT_PC_HI"),
+        (15, "PERF_SNAPSHOT_DATA1"),
+        (16, "PERF_SNAPSHOT_DATA2"),
+    ];
+    let gfx11 = [
+        (3, "TRAPSTS"),
+        (15, "SH_MEM_BASES"),
+        (18, "PERF_SNAPSHOT_PC_LO"),
+        (19, "PERF_SNAPSHOT_PC_HI"),
+        (20, "FLAT_SCR_LO"),
+        (21, "FLAT_SCR_HI"),
+        (23, "HW_ID1"),
+        (24, "HW_ID2"),
+        (27, "PERF_SNAPSHOT_DATA"),
+        (29, "SHADER_CYCLES"),
+    ];
+    let gfx12 = [
+        (4, "STATE_PRIV"),
+        (17, "EXCP_FLAG_PRIV"),
+        (18, "EXCP_FLAG_USER"),
+        (19, "TRAP_CTRL"),
+        (20, "SCRATCH_BASE_LO"),
+        (21, "SCRATCH_BASE_HI"),
+        (23, "HW_ID1"),
+        (24, "HW_ID2"),
+        (29, "SHADER_CYCLES_LO"),
+        (30, "SHADER_CYCLES_HI"),
+        (31, "DVGPR_ALLOC_LO"),
+        (32, "DVGPR_ALLOC_HI"),
+    ];
+    let gfx12 = [&snapshots[..], &gfx12].concat();
+    for (level, own) in [(GfxLevel::Gfx11, &gfx11[..]), (GfxLevel::Gfx11_5, &gfx11), (GfxLevel::Gfx12, &gfx12)] {
+        for number in 0..64 {
+            let known = common.iter().chain(own).find(|(known, _)| *known == number);
+            let name = known.map_or_else(|| number.to_string(), |(_, name)| format!("HW_REG_{name}"));
+            is_text_of(level, &[0xb881_f800 | number], &format!("s_getreg_b32 s1, hwreg({name})"));
+        }
+    }
+}

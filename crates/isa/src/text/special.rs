@@ -63,7 +63,7 @@ pub(super) fn write(instruction: &Instruction, kind: OperandKind, out: &mut Stri
 }
 
 /// Hardware registers: number, name, the generations that have it.
-const REGISTERS: [(u32, &str, GfxLevel, GfxLevel); 20] = [
+const REGISTERS: [(u32, &str, GfxLevel, GfxLevel); 37] = [
     (1, "HW_REG_MODE", GfxLevel::Gfx6, GfxLevel::Gfx12),
     (2, "HW_REG_STATUS", GfxLevel::Gfx6, GfxLevel::Gfx12),
     (3, "HW_REG_TRAPSTS", GfxLevel::Gfx6, GfxLevel::Gfx11_5),
@@ -72,18 +72,35 @@ const REGISTERS: [(u32, &str, GfxLevel, GfxLevel); 20] = [
     (5, "HW_REG_GPR_ALLOC", GfxLevel::Gfx6, GfxLevel::Gfx12),
     (6, "HW_REG_LDS_ALLOC", GfxLevel::Gfx6, GfxLevel::Gfx12),
     (7, "HW_REG_IB_STS", GfxLevel::Gfx6, GfxLevel::Gfx12),
-    (15, "HW_REG_SH_MEM_BASES", GfxLevel::Gfx9, GfxLevel::Gfx12),
+    (10, "HW_REG_PERF_SNAPSHOT_DATA", GfxLevel::Gfx12, GfxLevel::Gfx12),
+    (11, "HW_REG_PERF_SNAPSHOT_PC_LO", GfxLevel::Gfx12, GfxLevel::Gfx12),
+    (12, "HW_REG_PERF_SNAPSHOT_PC_HI", GfxLevel::Gfx12, GfxLevel::Gfx12),
+    (15, "HW_REG_SH_MEM_BASES", GfxLevel::Gfx9, GfxLevel::Gfx11_5),
+    (15, "HW_REG_PERF_SNAPSHOT_DATA1", GfxLevel::Gfx12, GfxLevel::Gfx12),
     (16, "HW_REG_TBA_LO", GfxLevel::Gfx9, GfxLevel::Gfx10_3),
+    (16, "HW_REG_PERF_SNAPSHOT_DATA2", GfxLevel::Gfx12, GfxLevel::Gfx12),
     (17, "HW_REG_TBA_HI", GfxLevel::Gfx9, GfxLevel::Gfx10_3),
+    (17, "HW_REG_EXCP_FLAG_PRIV", GfxLevel::Gfx12, GfxLevel::Gfx12),
     (18, "HW_REG_TMA_LO", GfxLevel::Gfx9, GfxLevel::Gfx10_3),
+    (18, "HW_REG_PERF_SNAPSHOT_PC_LO", GfxLevel::Gfx11, GfxLevel::Gfx11_5),
+    (18, "HW_REG_EXCP_FLAG_USER", GfxLevel::Gfx12, GfxLevel::Gfx12),
     (19, "HW_REG_TMA_HI", GfxLevel::Gfx9, GfxLevel::Gfx10_3),
+    (19, "HW_REG_PERF_SNAPSHOT_PC_HI", GfxLevel::Gfx11, GfxLevel::Gfx11_5),
+    (19, "HW_REG_TRAP_CTRL", GfxLevel::Gfx12, GfxLevel::Gfx12),
     (20, "HW_REG_FLAT_SCR_LO", GfxLevel::Gfx10, GfxLevel::Gfx11_5),
+    (20, "HW_REG_SCRATCH_BASE_LO", GfxLevel::Gfx12, GfxLevel::Gfx12),
     (21, "HW_REG_FLAT_SCR_HI", GfxLevel::Gfx10, GfxLevel::Gfx11_5),
+    (21, "HW_REG_SCRATCH_BASE_HI", GfxLevel::Gfx12, GfxLevel::Gfx12),
     (22, "HW_REG_XNACK_MASK", GfxLevel::Gfx10, GfxLevel::Gfx10),
     (23, "HW_REG_HW_ID1", GfxLevel::Gfx10, GfxLevel::Gfx12),
     (24, "HW_REG_HW_ID2", GfxLevel::Gfx10, GfxLevel::Gfx12),
     (25, "HW_REG_POPS_PACKER", GfxLevel::Gfx10, GfxLevel::Gfx10_3),
+    (27, "HW_REG_PERF_SNAPSHOT_DATA", GfxLevel::Gfx11, GfxLevel::Gfx11_5),
     (29, "HW_REG_SHADER_CYCLES", GfxLevel::Gfx10_3, GfxLevel::Gfx11_5),
+    (29, "HW_REG_SHADER_CYCLES_LO", GfxLevel::Gfx12, GfxLevel::Gfx12),
+    (30, "HW_REG_SHADER_CYCLES_HI", GfxLevel::Gfx12, GfxLevel::Gfx12),
+    (31, "HW_REG_DVGPR_ALLOC_LO", GfxLevel::Gfx12, GfxLevel::Gfx12),
+    (32, "HW_REG_DVGPR_ALLOC_HI", GfxLevel::Gfx12, GfxLevel::Gfx12),
 ];
 
 /// Returns the name of a hardware register.
