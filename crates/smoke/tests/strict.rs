@@ -2,14 +2,18 @@
 
 use std::process::{Command, Stdio};
 
-/// A chip of each generation that the simulator has.
-const CHIPS: [&str; 7] = ["pitcairn", "polaris10", "vega10", "navi10", "navi21", "vangogh", "navi31"];
+/// Chips of different generations.
+const CHIPS: [&str; 5] = ["pitcairn", "polaris10", "vega10", "navi21", "navi31"];
+
+/// The checks in which CPU, rings and shaders meet in memory. Long copies are left out: the model looks at each line, which takes
+/// longer than a job may without optimization.
+const CHECKS: &str = r"^(transfer\.(odd|wait|clock)|order\.held|gang|shader\.(copy|scratch))";
 
 #[test]
 fn no_check_relies_on_a_memory_without_caches() {
     for chip in CHIPS {
         let output = Command::new(env!("CARGO_BIN_EXE_amdgpu-smoke"))
-            .args(["--sim", chip, "--sim-strict", "report", "--level", "core"])
+            .args(["--sim", chip, "--sim-strict", "report", "--level", "core", "--filter", CHECKS])
             .env_remove("RUST_LOG")
             .env_remove("LD_PRELOAD")
             .stdin(Stdio::null())

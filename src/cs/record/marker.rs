@@ -39,7 +39,7 @@ pub trait Marker: Language {
     fn note(stream: &mut Stream<Self>, at: GpuVa, value: u32) -> Result<()>;
 
     /// Records a store of a dword that executes when all earlier commands have completed, with the additional packets that some
-    /// generations need, see [`Stream::end_of_pipe`](Stream::<pm4::Target>::end_of_pipe).
+    /// generations need, see [`Stream::end_of_pipe`].
     ///
     /// # Errors
     ///

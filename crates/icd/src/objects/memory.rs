@@ -53,9 +53,10 @@ impl Memory {
         use MemoryPropertyFlags as Flags;
         let properties = gpu.memory.properties();
         let wanted = Flags::HOST_VISIBLE | Flags::HOST_COHERENT | Flags::HOST_CACHED;
-        let unwanted = Flags::DEVICE_UNCACHED_AMD | Flags::PROTECTED;
         let usable = properties.buffer_types(amdgpu_winsys::heaps::Addressing::Bits64, false);
-        let kind = properties.find_type(usable, wanted, unwanted).ok_or(vk::Result::ERROR_OUT_OF_DEVICE_MEMORY)?;
+        // Without being asked for, uncached and protected types are not found.
+        let kind =
+            properties.find_type(usable, wanted, Flags::empty()).ok_or(vk::Result::ERROR_OUT_OF_DEVICE_MEMORY)?;
         let info = AllocateInfo { flags, ..AllocateInfo::new(kind, size) };
         Ok(Self::new(gpu, gpu.memory.allocate(&info)?))
     }

@@ -43,44 +43,51 @@ impl Rig {
     /// Stores the first dword from the CPU, and returns the dword at byte 2048.
     fn poke(&self, value: u32) -> u32 {
         let flags = vk::MemoryMapFlags::empty();
-        // SAFETY: the memory is live and of a type that the CPU sees, and the GPU is idle.
-        unsafe {
-            let mapped: *mut u32 = self.device.map_memory(self.memory, 0, vk::WHOLE_SIZE, flags).unwrap().cast();
-            let found = mapped.add(512).read_volatile();
-            mapped.write_volatile(value);
-            self.device.unmap_memory(self.memory);
-            found
-        }
+        // SAFETY: the memory is live and of a type that the CPU sees.
+        let mapped = unsafe { self.device.map_memory(self.memory, 0, vk::WHOLE_SIZE, flags) }.unwrap();
+        // SAFETY: the memory is that long, the GPU is idle, and the slice is gone before the memory is unmapped.
+        let dwords = unsafe { std::slice::from_raw_parts_mut(mapped.cast::<u32>(), 1024) };
+        let found = dwords[512];
+        dwords[0] = value;
+        // SAFETY: the memory is mapped.
+        unsafe { self.device.unmap_memory(self.memory) };
+        found
     }
 
     /// Copies the first dword to byte 2048, in a submission of its own.
     fn copy(&self) {
-        // SAFETY: the structures are valid and the handles live, and the pool is destroyed when the queue is idle.
-        unsafe {
-            let pool = self.device.create_command_pool(&vk::CommandPoolCreateInfo::default(), None).unwrap();
-            let info = vk::CommandBufferAllocateInfo::default().command_pool(pool).command_buffer_count(1);
-            let commands = self.device.allocate_command_buffers(&info).unwrap();
-            self.device.begin_command_buffer(commands[0], &vk::CommandBufferBeginInfo::default()).unwrap();
-            let region = vk::BufferCopy { src_offset: 0, dst_offset: 2048, size: 4 };
-            self.device.cmd_copy_buffer(commands[0], self.buffer, self.buffer, &[region]);
-            self.device.end_command_buffer(commands[0]).unwrap();
-            let queue = self.device.get_device_queue(0, 0);
-            let submit = vk::SubmitInfo::default().command_buffers(&commands);
-            self.device.queue_submit(queue, &[submit], vk::Fence::null()).unwrap();
-            self.device.queue_wait_idle(queue).unwrap();
-            self.device.destroy_command_pool(pool, None);
-        }
+        // SAFETY: the structures are valid and the handles live, here and below.
+        let pool = unsafe { self.device.create_command_pool(&vk::CommandPoolCreateInfo::default(), None) }.unwrap();
+        let info = vk::CommandBufferAllocateInfo::default().command_pool(pool).command_buffer_count(1);
+        // SAFETY: as above.
+        let commands = unsafe { self.device.allocate_command_buffers(&info) }.unwrap();
+        // SAFETY: as above.
+        unsafe { self.device.begin_command_buffer(commands[0], &vk::CommandBufferBeginInfo::default()) }.unwrap();
+        let region = vk::BufferCopy { src_offset: 0, dst_offset: 2048, size: 4 };
+        // SAFETY: as above.
+        unsafe { self.device.cmd_copy_buffer(commands[0], self.buffer, self.buffer, &[region]) };
+        // SAFETY: as above.
+        unsafe { self.device.end_command_buffer(commands[0]) }.unwrap();
+        // SAFETY: as above.
+        let queue = unsafe { self.device.get_device_queue(0, 0) };
+        let submit = vk::SubmitInfo::default().command_buffers(&commands);
+        // SAFETY: as above.
+        unsafe { self.device.queue_submit(queue, &[submit], vk::Fence::null()) }.unwrap();
+        // SAFETY: as above.
+        unsafe { self.device.queue_wait_idle(queue) }.unwrap();
+        // SAFETY: nothing uses it any more.
+        unsafe { self.device.destroy_command_pool(pool, None) };
     }
 }
 
 impl Drop for Rig {
     fn drop(&mut self) {
-        // SAFETY: the queue is idle, and nothing uses the objects.
-        unsafe {
-            self.device.destroy_buffer(self.buffer, None);
-            self.device.free_memory(self.memory, None);
-            self.device.destroy_device(None);
-        }
+        // SAFETY: the queue is idle, and nothing uses the buffer.
+        unsafe { self.device.destroy_buffer(self.buffer, None) };
+        // SAFETY: as above.
+        unsafe { self.device.free_memory(self.memory, None) };
+        // SAFETY: as above.
+        unsafe { self.device.destroy_device(None) };
     }
 }
 
@@ -105,18 +112,16 @@ fn events_bypass_l2_and_queries_need_not() {
         let rig = Rig::new(chip);
         let info = vk::QueryPoolCreateInfo::default().query_type(vk::QueryType::TIMESTAMP).query_count(1);
         // SAFETY: the device is live, and the objects are destroyed below.
-        let (event, queries) = unsafe {
-            let event = rig.device.create_event(&vk::EventCreateInfo::default(), None).unwrap();
-            (event, rig.device.create_query_pool(&info, None).unwrap())
-        };
+        let event = unsafe { rig.device.create_event(&vk::EventCreateInfo::default(), None) }.unwrap();
+        // SAFETY: as above.
+        let queries = unsafe { rig.device.create_query_pool(&info, None) }.unwrap();
         let of_event = object::<Event>(event).unwrap().memory().binding().flags() & VaFlags::MTYPE_MASK;
         let of_queries = object::<QueryPool>(queries).unwrap().memory().binding().flags() & VaFlags::MTYPE_MASK;
         assert_eq!(of_event, expected, "{chip}");
         assert_ne!(of_queries, VaFlags::MTYPE_UC, "{chip}");
-        // SAFETY: nothing uses them.
-        unsafe {
-            rig.device.destroy_event(event, None);
-            rig.device.destroy_query_pool(queries, None);
-        }
+        // SAFETY: nothing uses it.
+        unsafe { rig.device.destroy_event(event, None) };
+        // SAFETY: as above.
+        unsafe { rig.device.destroy_query_pool(queries, None) };
     }
 }
