@@ -11,6 +11,7 @@ use amdgpu_waves::Watch;
 use crate::{
     chips::Profile,
     display::Picture,
+    features::Features,
     gpu::{Clock, Shaders, Tally},
     kernel::{
         card::Gpu,
@@ -280,6 +281,11 @@ impl SimDevice {
 
     pub(crate) fn has_ras(&self) -> bool {
         self.gpu.options.ras
+    }
+
+    /// Returns `true` if the kernel has all of these features.
+    pub(crate) fn has(&self, features: Features) -> bool {
+        self.gpu.has(features)
     }
 
     /// Returns the kinds of reset of an IP's rings; `None` if the kernel does not list them.

@@ -33,6 +33,7 @@ mod chips;
 mod device;
 mod display;
 mod edid;
+mod features;
 pub mod gpu;
 mod kernel;
 mod lockup;
@@ -48,6 +49,7 @@ pub use self::{
     chips::{CaptureError, ChipError, Firmware, Profile, Register, VideoBlock, chip, profile, profiles},
     device::SimDevice,
     display::{Display, DisplayError, Picture},
+    features::{FeatureChanges, FeatureError, Features},
     kernel::{
         client::{Client, on_behalf_of},
         files::{

@@ -4,11 +4,14 @@ use std::{num::ParseIntError, str::FromStr, time::Duration};
 
 use amdgpu_hw::Ip;
 
+use crate::features::Features;
+
 /// The time that a job may run on each kind of ring before the kernel recovers the ring. [`Duration::MAX`] means no limit.
 ///
 /// The text form is that of the kernel's parameter `lockup_timeout`: milliseconds for graphics, compute, SDMA and video, in this
 /// order. 0 or an empty part keeps the default, and a negative number means no limit. A single number applies to all rings except
-/// compute rings.
+/// compute rings; from Linux 7.0 on ([`Features::SHORT_LOCKUP`]) it applies to all. [`LockupTimeout::parse`] reads the text as a
+/// kernel does; [`str::parse`] reads it as Linux 6.12 does.
 ///
 /// Source: Linux 6.12 `amdgpu_device.c`, `amdgpu_device_get_job_timeout_settings`.
 ///
@@ -40,8 +43,13 @@ pub struct LockupTimeout {
 }
 
 impl LockupTimeout {
-    /// The kernel's defaults: 10 seconds, and 60 seconds on compute rings.
+    /// The defaults of Linux 6.12: 10 seconds, and 60 seconds on compute rings.
     pub const DEFAULT: Self = Self { compute: Duration::from_mins(1), ..Self::all(Duration::from_secs(10)) };
+
+    /// Returns the default of a kernel: that of Linux 6.12, or 2 seconds on all rings with [`Features::SHORT_LOCKUP`].
+    pub const fn of_kernel(features: Features) -> Self {
+        if features.contains(Features::SHORT_LOCKUP) { Self::all(Duration::from_secs(2)) } else { Self::DEFAULT }
+    }
 
     /// Returns the same time for all rings.
     pub const fn all(time: Duration) -> Self {
@@ -91,8 +99,19 @@ impl FromStr for LockupTimeout {
     type Err = LockupTimeoutError;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
-        let mut timeout = Self::DEFAULT;
-        let mut count = 0;
+        Self::parse(text, Features::empty())
+    }
+}
+
+impl LockupTimeout {
+    /// Reads a text as a kernel with these features does.
+    ///
+    /// # Errors
+    ///
+    /// [`LockupTimeoutError`] if a part is not a number, or there are more than four.
+    pub fn parse(text: &str, features: Features) -> Result<Self, LockupTimeoutError> {
+        let mut timeout = Self::of_kernel(features);
+        let (mut count, mut last) = (0, 1);
         for part in text.split(',').map(str::trim) {
             let kind = match count {
                 0 => &mut timeout.gfx,
@@ -105,6 +124,7 @@ impl FromStr for LockupTimeout {
             if part.is_empty() {
                 continue;
             }
+            last = count;
             let number = part.parse::<i64>().map_err(|reason| LockupTimeoutError::Number {
                 text: text.to_owned(),
                 part: part.to_owned(),
@@ -116,8 +136,10 @@ impl FromStr for LockupTimeout {
                 Err(_) => *kind = Duration::MAX,
             }
         }
-        if count == 1 {
-            timeout = Self { compute: timeout.compute, ..Self::all(timeout.gfx) };
+        if last == 1 {
+            let all = Self::all(timeout.gfx);
+            let is_for_compute = features.contains(Features::SHORT_LOCKUP);
+            timeout = if is_for_compute { all } else { Self { compute: timeout.compute, ..all } };
         }
         Ok(timeout)
     }
@@ -128,7 +150,11 @@ mod tests {
     use super::*;
 
     fn parsed(text: &str) -> [u64; 4] {
-        let LockupTimeout { gfx, compute, sdma, video } = text.parse().unwrap();
+        parsed_by(Features::empty(), text)
+    }
+
+    fn parsed_by(features: Features, text: &str) -> [u64; 4] {
+        let LockupTimeout { gfx, compute, sdma, video } = LockupTimeout::parse(text, features).unwrap();
         [gfx, compute, sdma, video].map(|time| u64::try_from(time.as_millis()).unwrap_or(u64::MAX))
     }
 
@@ -137,10 +163,21 @@ mod tests {
         assert_eq!(parsed(""), [10_000, 60_000, 10_000, 10_000]);
         assert_eq!(parsed("0"), [10_000, 60_000, 10_000, 10_000]);
         assert_eq!(parsed("500"), [500, 60_000, 500, 500]);
+        assert_eq!(parsed("500,"), parsed("500"));
         assert_eq!(parsed("500,700"), [500, 700, 10_000, 10_000]);
         assert_eq!(parsed("1, 2, 3, 4"), [1, 2, 3, 4]);
         assert_eq!(parsed("-1"), [u64::MAX, 60_000, u64::MAX, u64::MAX]);
         assert_eq!(parsed(",,9,-5"), [10_000, 60_000, 9, u64::MAX]);
+    }
+
+    #[test]
+    fn r240_later_kernels_wait_for_two_seconds_and_take_one_number_for_all_rings() {
+        let parsed = |text| parsed_by(Features::SHORT_LOCKUP, text);
+        assert_eq!(parsed(""), [2000; 4]);
+        assert_eq!(parsed("500"), [500; 4]);
+        assert_eq!(parsed("-1"), [u64::MAX; 4]);
+        assert_eq!(parsed("500,0"), [500, 2000, 2000, 2000]);
+        assert_eq!(parsed("1,2,3,4"), [1, 2, 3, 4]);
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use std::{str::FromStr, thread::available_parallelism, time::Duration};
 
-use crate::{display::Display, lockup::LockupTimeout, release::KernelRelease, sysfs::Place};
+use crate::{display::Display, features::Features, lockup::LockupTimeout, release::KernelRelease, sysfs::Place};
 
 /// How much of a real chip's behaviour the simulator checks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -40,8 +40,8 @@ impl FromStr for Strictness {
 #[expect(clippy::struct_excessive_bools, reason = "switches that have nothing to do with each other")]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SimOptions {
-    /// The simulated kernel release. [`SimOptions::of_kernel`] also sets the minor version.
-    pub kernel: KernelRelease,
+    /// The differences of the simulated kernel from Linux 6.12. [`SimOptions::of_kernel`] returns the options of a release.
+    pub features: Features,
     /// The minor version of the driver. Features of later versions are refused.
     pub drm_minor: i32,
     /// The time after which the kernel recovers a stuck ring.
@@ -78,8 +78,8 @@ pub struct SimOptions {
     /// `true` if the process may use context priorities above normal.
     pub may_raise_priority: bool,
     /// `true` if the kernel resets only the ring after a failed soft recovery, for graphics rings of GFX7 and later and compute
-    /// rings of GFX9 and later: the job is lost and no context is guilty. `false` if it resets the whole GPU. Since Linux 6.17 the
-    /// driver decides by the chip, and this option is ignored.
+    /// rings of GFX9 and later: the job is lost and no context is guilty. `false` if it resets the whole GPU. With
+    /// [`Features::QUEUE_RESETS`] the driver decides by the chip, and this option is ignored.
     ///
     /// Source: Linux 6.12 `amdgpu_job.c`, `amdgpu_job_timedout`.
     pub ring_reset: bool,
@@ -104,7 +104,7 @@ pub struct SimOptions {
     /// larger size makes the packet malformed.
     pub wide_fills: bool,
     /// `true` if user queues are enabled, like the driver's parameter `user_queue` with value 1; they are disabled by default. They
-    /// exist since Linux 6.17, on GFX11 and later. Linux also requires newer microcode than that of the captured navi31, which is
+    /// exist with [`Features::USER_QUEUES`], on GFX11 and later. Linux also requires newer microcode than that of the captured navi31, which is
     /// not checked here.
     pub user_queues: bool,
     /// The VRAM in bytes that the kernel itself uses: page tables, rings, microcode, the console's framebuffer. It counts as used
@@ -117,7 +117,7 @@ pub struct SimOptions {
 impl Default for SimOptions {
     fn default() -> Self {
         Self {
-            kernel: KernelRelease::V6_12,
+            features: Features::of(KernelRelease::V6_12),
             drm_minor: Self::REFERENCE_MINOR,
             lockup_timeout: LockupTimeout::DEFAULT,
             sdma: true,
@@ -167,7 +167,24 @@ impl SimOptions {
     /// ```
     #[must_use]
     pub fn of_kernel(kernel: KernelRelease) -> Self {
-        Self { kernel, drm_minor: kernel.drm_minor(), ..Self::default() }
+        Self::default().with_kernel(kernel)
+    }
+
+    /// Returns these options with the features, the minor version and the lockup timeout of a kernel release.
+    ///
+    /// ```
+    /// use std::time::Duration;
+    ///
+    /// use amdgpu_sim::{Features, KernelRelease, SimOptions};
+    ///
+    /// let options = SimOptions { video: true, ..SimOptions::default() }.with_kernel(KernelRelease::V7_2);
+    /// assert!(options.video && options.features.contains(Features::LIST_HANDLES));
+    /// assert_eq!(options.lockup_timeout.compute, Duration::from_secs(2));
+    /// ```
+    #[must_use]
+    pub const fn with_kernel(self, kernel: KernelRelease) -> Self {
+        let features = Features::of(kernel);
+        Self { features, drm_minor: kernel.drm_minor(), lockup_timeout: LockupTimeout::of_kernel(features), ..self }
     }
 
     /// The minor version that Linux 6.12 reports.
@@ -175,7 +192,7 @@ impl SimOptions {
 
     /// The options of the kernel with which the captures were taken: driver 3.54, no copy engine, no MAX_IBS.
     pub const RECORDING: Self = Self {
-        kernel: KernelRelease::V6_12,
+        features: Features::of(KernelRelease::V6_12),
         drm_minor: 54,
         lockup_timeout: LockupTimeout::DEFAULT,
         sdma: false,

@@ -4,18 +4,24 @@ use std::{fmt, str::FromStr};
 
 /// A release of Linux whose driver is simulated.
 ///
-/// Every device behaves as on Linux 6.12, and later releases add features. The text form is the version number.
+/// Every device behaves as on Linux 6.12 but for the [`Features`](crate::Features) of later releases. The text form is the version
+/// number.
 ///
 /// | release | minor | adds |
 /// |---|---|---|
 /// | 6.12 | 61 | |
-/// | 6.13 | 61 | files in sysfs with the supported resets of each kind of ring: `gfx_reset_mask`, `compute_reset_mask`, `sdma_reset_mask`, `jpeg_reset_mask` |
-/// | 6.17 | 64 | `vcn_reset_mask` (since 6.14); more chips reset only the stuck ring, its job ends with ETIME, and later jobs of other contexts run; sync objects of GEM_VA; user queues, which are disabled by default, as in the driver ([`SimOptions::user_queues`](crate::SimOptions::user_queues)) |
+/// | 6.13 | 61 | names of clients; files in sysfs with the supported resets of each kind of ring |
+/// | 6.16 | 64 | user queues, which are disabled by default, as in the driver ([`SimOptions::user_queues`](crate::SimOptions::user_queues)); sync objects of GEM_VA; points in descriptors of sync objects; since 6.14: keys of fdinfo for each region, `vcn_reset_mask` |
+/// | 6.17 | 64 | more chips reset only the stuck ring, its job ends with ETIME, and later jobs of other contexts run |
+/// | 6.18 | 64 | GEM_LIST_HANDLES, GET_MAPPING_INFO of GEM_OP |
+/// | 6.19 | 64 | refuses IBs of the constant engine; tells of submissions to several rings in DEV_INFO |
+/// | 7.0 | 64 | time-outs of 2 seconds |
+/// | 7.2 | 64 | errors of entities instead of contexts; no soft recovery from GFX9 on; flags of GEM_CREATE; stricter checks |
+/// | 7.3 | 64 | PROC_OPTIONS |
 ///
-/// Not simulated are timelines in SYNCOBJ_HANDLE_TO_FD, SET_CLIENT_NAME, and newer keys of fdinfo.
+/// From 6.16 on the minor version does not tell the releases apart.
 ///
-/// Source: Linux 6.13 `amdgpu_gfx.c`, `amdgpu_gfx_sysfs_reset_mask_init`, and `amdgpu_sdma.c`, `amdgpu_jpeg.c`; Linux 6.17
-/// `amdgpu_vcn.c`, `amdgpu_ring.c`, `amdgpu_ring_reset_helper_end`; `amdgpu_drv.c`, the list of minor versions.
+/// Source: the files that [`Features`](crate::Features) names; `amdgpu_drv.c`, the list of minor versions.
 ///
 /// ```
 /// use amdgpu_sim::KernelRelease;
@@ -34,20 +40,42 @@ pub enum KernelRelease {
     V6_12,
     /// Linux 6.13, which adds reset files in sysfs.
     V6_13,
-    /// Linux 6.17, which adds user queues and resets of single rings on more chips.
+    /// Linux 6.16, which adds user queues and the features of 6.14 and 6.15.
+    V6_16,
+    /// Linux 6.17, which resets single rings on more chips.
     V6_17,
+    /// Linux 6.18, which lists handles and mappings.
+    V6_18,
+    /// Linux 6.19, which has no constant engine any more.
+    V6_19,
+    /// Linux 7.0, whose time-outs are shorter.
+    V7_0,
+    /// Linux 7.2, which keeps errors to entities.
+    V7_2,
+    /// Linux 7.3, which adds options of processes.
+    V7_3,
 }
 
 impl KernelRelease {
     /// All releases, the oldest first.
-    pub const ALL: [Self; 3] = [Self::V6_12, Self::V6_13, Self::V6_17];
+    pub const ALL: [Self; 9] = [
+        Self::V6_12,
+        Self::V6_13,
+        Self::V6_16,
+        Self::V6_17,
+        Self::V6_18,
+        Self::V6_19,
+        Self::V7_0,
+        Self::V7_2,
+        Self::V7_3,
+    ];
 
     /// Returns the minor version that the driver of this release reports. Stable releases of 6.12 and 6.13 report the minor version
     /// of 6.14.
     pub const fn drm_minor(self) -> i32 {
         match self {
             Self::V6_12 | Self::V6_13 => 61,
-            Self::V6_17 => 64,
+            _ => 64,
         }
     }
 
@@ -55,7 +83,13 @@ impl KernelRelease {
         match self {
             Self::V6_12 => "6.12",
             Self::V6_13 => "6.13",
+            Self::V6_16 => "6.16",
             Self::V6_17 => "6.17",
+            Self::V6_18 => "6.18",
+            Self::V6_19 => "6.19",
+            Self::V7_0 => "7.0",
+            Self::V7_2 => "7.2",
+            Self::V7_3 => "7.3",
         }
     }
 }
@@ -97,9 +131,13 @@ mod tests {
 
     #[test]
     fn other_releases_are_refused_in_words() {
-        for text in ["", "6", "6.1", "6.120", "6.12 ", "7.0"] {
+        for text in ["", "6", "6.1", "6.120", "6.12 ", "7.1", "7"] {
             let error = text.parse::<KernelRelease>().unwrap_err().to_string();
-            assert!(error.contains(&format!("{text:?}")) && error.contains("6.12, 6.13, 6.17"), "{error}");
+            assert!(
+                error.contains(&format!("{text:?}"))
+                    && error.contains("6.12, 6.13, 6.16, 6.17, 6.18, 6.19, 7.0, 7.2, 7.3"),
+                "{error}"
+            );
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use amdgpu_sim::{KernelRelease, LockupTimeout, SimDevice, SimOptions, profile, profiles};
+use amdgpu_sim::{Features, LockupTimeout, SimDevice, SimOptions, profile, profiles};
 use amdgpu_winsys::winsys::Device;
 use proptest::prelude::*;
 
@@ -12,14 +12,14 @@ proptest! {
     #[test]
     fn a_device_with_any_options_opens_or_says_why_not(
         chip in prop::sample::select(profiles().iter().map(|profile| profile.name.as_str()).collect::<Vec<_>>()),
-        kernel in prop::sample::select(KernelRelease::ALL.to_vec()),
+        features: u32,
         drm_minor in prop_oneof![Just(61), 0..100, any::<i32>()],
         hang in 0..=u64::MAX,
         switches: [bool; 7],
         kernel_vram in prop_oneof![Just(0), 0..1_u64 << 36, any::<u64>()],
     ) {
         let options = SimOptions {
-            kernel,
+            features: Features::from_bits_truncate(features),
             drm_minor,
             lockup_timeout: LockupTimeout::all(Duration::from_nanos(hang)),
             sdma: switches[0],

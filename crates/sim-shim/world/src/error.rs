@@ -22,6 +22,9 @@ pub enum WorldError {
     /// The kernel release is not simulated.
     #[error(transparent)]
     Kernel(#[from] amdgpu_sim::KernelReleaseError),
+    /// The changes of the kernel's features are invalid.
+    #[error(transparent)]
+    Features(#[from] amdgpu_sim::FeatureError),
     /// The text is not the size of a display.
     #[error(transparent)]
     Display(#[from] amdgpu_sim::DisplayError),

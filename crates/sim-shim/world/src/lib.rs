@@ -59,6 +59,9 @@ pub const NULL_VARIABLE: &str = "AMDGPU_SIM_NULL";
 /// The environment variable that names the kernel whose driver is simulated, such as `6.17`
 /// ([`KernelRelease`](amdgpu_sim::KernelRelease)).
 pub const KERNEL_VARIABLE: &str = "AMDGPU_SIM_KERNEL";
+/// The environment variable with features that the kernel has beside those of its release, or lacks, such as
+/// `+list-handles,-client-name` ([`FeatureChanges`](amdgpu_sim::FeatureChanges)).
+pub const FEATURES_VARIABLE: &str = "AMDGPU_SIM_KERNEL_FEATURES";
 /// The environment variable with the size of the display that is connected to each GPU, such as `1920x1080`
 /// ([`Display`](amdgpu_sim::Display)).
 pub const DISPLAY_VARIABLE: &str = "AMDGPU_SIM_DISPLAY";

@@ -2,12 +2,12 @@
 
 use std::{fs::File, io::Read as _, path::Path};
 
-use amdgpu_sim::{KernelRelease, LoadError, LoadScript, SimOptions};
+use amdgpu_sim::{FeatureChanges, KernelRelease, LoadError, LoadScript, LockupTimeout, SimOptions};
 
 use crate::{
-    DISPLAY_VARIABLE, KERNEL_VARIABLE, KERNEL_VRAM_VARIABLE, LOCKUP_VARIABLE, RAS_VARIABLE, RUNTIME_PM_VARIABLE,
-    SHADER_INSTRUCTIONS_VARIABLE, SHADER_THREADS_VARIABLE, USER_QUEUES_VARIABLE, VIDEO_VARIABLE, WIDE_FILLS_VARIABLE,
-    WorldError,
+    DISPLAY_VARIABLE, FEATURES_VARIABLE, KERNEL_VARIABLE, KERNEL_VRAM_VARIABLE, LOCKUP_VARIABLE, RAS_VARIABLE,
+    RUNTIME_PM_VARIABLE, SHADER_INSTRUCTIONS_VARIABLE, SHADER_THREADS_VARIABLE, USER_QUEUES_VARIABLE, VIDEO_VARIABLE,
+    WIDE_FILLS_VARIABLE, WorldError,
 };
 
 /// Returns the options of a world's devices. Each environment variable that is set and not empty changes an option; `variable`
@@ -15,16 +15,20 @@ use crate::{
 ///
 /// # Errors
 ///
-/// [`WorldError::Kernel`], [`WorldError::Display`], [`WorldError::Lockup`], [`WorldError::KernelVram`],
+/// [`WorldError::Kernel`], [`WorldError::Features`], [`WorldError::Display`], [`WorldError::Lockup`], [`WorldError::KernelVram`],
 /// [`WorldError::ShaderInstructions`] or [`WorldError::ShaderThreads`] if the value of the variable is invalid.
 pub fn options(variable: impl Fn(&str) -> Option<String>) -> Result<SimOptions, WorldError> {
     let set = |name| variable(name).filter(|text| !text.is_empty());
     // As the kernel, which lets a job touch what its submission does not list.
     let kernel = set(KERNEL_VARIABLE).map_or(Ok(KernelRelease::default()), |text| text.parse())?;
     let mut options = SimOptions { strict: false, power: true, ..SimOptions::of_kernel(kernel) };
+    if let Some(text) = set(FEATURES_VARIABLE) {
+        options.features = text.parse::<FeatureChanges>()?.applied_to(options.features);
+        options.lockup_timeout = LockupTimeout::of_kernel(options.features);
+    }
     options.display = set(DISPLAY_VARIABLE).map(|text| text.parse()).transpose()?;
     if let Some(text) = set(LOCKUP_VARIABLE) {
-        options.lockup_timeout = text.parse()?;
+        options.lockup_timeout = LockupTimeout::parse(&text, options.features)?;
     }
     if let Some(text) = set(KERNEL_VRAM_VARIABLE) {
         let bytes = text.parse::<u64>().ok().and_then(|mebibytes| mebibytes.checked_mul(1 << 20));
@@ -66,7 +70,7 @@ const LONGEST_LOAD: u64 = 1 << 20;
 mod tests {
     use std::time::Duration;
 
-    use amdgpu_sim::LockupTimeout;
+    use amdgpu_sim::Features;
 
     use super::*;
 
@@ -103,10 +107,34 @@ mod tests {
     #[test]
     fn a_variable_names_the_kernel() {
         let with = |text: &str| options(|name| (name == KERNEL_VARIABLE).then(|| text.to_owned()));
-        let reported = |text| with(text).map(|options| (options.kernel, options.drm_minor)).unwrap();
-        assert_eq!(reported(""), (KernelRelease::V6_12, 61));
-        assert_eq!(reported("6.17"), (KernelRelease::V6_17, 64));
+        let reported = |text: &str| with(text).map(|options| (options.features, options.drm_minor)).unwrap();
+        assert_eq!(reported(""), (Features::empty(), 61));
+        for kernel in KernelRelease::ALL {
+            assert_eq!(reported(&kernel.to_string()), (Features::of(kernel), kernel.drm_minor()));
+        }
         assert!(with("5.4").unwrap_err().to_string().contains("\"5.4\""));
+    }
+
+    #[test]
+    fn a_variable_changes_the_features_of_the_kernel() {
+        let with = |kernel: &str, changes: &str, timeout: &str| {
+            options(|name| match name {
+                KERNEL_VARIABLE => Some(kernel.to_owned()),
+                FEATURES_VARIABLE => Some(changes.to_owned()),
+                LOCKUP_VARIABLE => Some(timeout.to_owned()),
+                _ => None,
+            })
+        };
+        let old = with("6.17", "+list-handles,-client-name", "").unwrap();
+        let expected =
+            Features::of(KernelRelease::V6_17).difference(Features::CLIENT_NAME).union(Features::LIST_HANDLES);
+        assert_eq!(old.features, expected);
+        assert_eq!((old.drm_minor, old.lockup_timeout), (64, LockupTimeout::DEFAULT));
+        let two = Duration::from_secs(2);
+        assert_eq!(with("6.12", "+short-lockup", "").unwrap().lockup_timeout, LockupTimeout::all(two));
+        assert_eq!(with("7.2", "", "500").unwrap().lockup_timeout, LockupTimeout::all(Duration::from_millis(500)));
+        assert_eq!(with("7.2", "-short-lockup", "").unwrap().lockup_timeout, LockupTimeout::DEFAULT);
+        assert!(with("6.12", "+speed", "").unwrap_err().to_string().contains("\"speed\""));
     }
 
     #[test]

@@ -16,6 +16,7 @@ use parking_lot::Mutex;
 
 use crate::{
     chips::{Profile, VideoBlock},
+    features::Features,
     gpu::video::VideoEngine,
     kernel::{
         client,
@@ -41,7 +42,6 @@ use crate::{
         userq::Slots,
     },
     options::{SimOptions, Strictness},
-    release::KernelRelease,
     testing::{control::Control, hooks::Hooks},
 };
 
@@ -216,6 +216,7 @@ impl Gpu {
             tiling: tiling(&self.profile),
             lockup_timeout: self.options.lockup_timeout,
             caches: self.caches.clone(),
+            features: self.options.features,
             ring_reset: RingReset::of(&self.options, self.reset_kinds(ip), (ip, executor)),
         }
     }
@@ -231,12 +232,16 @@ impl Gpu {
         self.profile.ip(ip).filter(|_| ip != Ip::Sdma || self.options.sdma).or_else(video)
     }
 
+    /// Returns `true` if the kernel has all of these features.
+    pub(crate) const fn has(&self, features: Features) -> bool {
+        self.options.features.contains(features)
+    }
+
     /// Returns `true` if processes may create user queues.
     ///
     /// Source: Linux 6.17 `gfx_v11_0.c`, `gfx_v11_0_early_init` and `gfx_v11_0_sw_init`; `amdgpu_userq.c`.
     pub(crate) fn has_user_queues(&self) -> bool {
-        let Self { options, profile, .. } = self;
-        options.user_queues && options.kernel >= KernelRelease::V6_17 && profile.gfx_level >= GfxLevel::Gfx11
+        self.options.user_queues && self.has(Features::USER_QUEUES) && self.profile.gfx_level >= GfxLevel::Gfx11
     }
 
     /// Returns a mask of the IPs that support user queues.
@@ -250,7 +255,7 @@ impl Gpu {
     /// Returns the kinds of reset of an IP's rings; `None` if the kernel has no file that lists them.
     pub(crate) fn reset_kinds(&self, ip: Ip) -> Option<ResetKinds> {
         let version = self.ip(ip)?.hw_ip_version_major;
-        ResetKinds::of(&self.profile, self.options.kernel, (ip, version))
+        ResetKinds::of(&self.profile, self.options.features, (ip, version))
     }
 
     /// Returns the video engines of an IP, which may have no ring.
@@ -359,14 +364,18 @@ impl Recovery for Gpu {
         recovers
     }
 
-    fn reset_for(&self, culprit: &Context, is_lost: &dyn Fn() -> bool) {
+    fn reset_for(&self, culprit: &Context, is_lost: &dyn Fn() -> bool) -> Errno {
         let rings = self.rings.lock();
         if is_lost() {
-            return;
+            return Errno::ECANCELED;
         }
-        culprit.blame();
+        let has_entity_errors = self.has(Features::ENTITY_ERRORS);
+        if !has_entity_errors {
+            culprit.blame();
+        }
         self.reset(rings.values());
         drop(rings);
         self.events.ring();
+        if has_entity_errors { Errno::ETIME } else { Errno::ECANCELED }
     }
 }

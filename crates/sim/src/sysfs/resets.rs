@@ -2,7 +2,7 @@
 
 use amdgpu_hw::Ip;
 
-use crate::device::SimDevice;
+use crate::{device::SimDevice, features::Features};
 
 /// Returns the reset files in a device's directory: none before Linux 6.13.
 ///
@@ -16,7 +16,9 @@ pub fn reset_files(device: &SimDevice) -> Vec<(&'static str, String)> {
         ("vcn_reset_mask", Ip::VcnEnc),
         ("jpeg_reset_mask", Ip::VcnJpeg),
     ];
-    let listed = |(name, ip)| device.reset_kinds(ip).map(|kinds| (name, format!("{kinds}\n")));
+    let is_named = device.has(Features::SOFT_RECOVERY_WORD);
+    let text = |kinds: String| if is_named { kinds.replace("soft ", "soft_recovery ") } else { kinds };
+    let listed = |(name, ip)| device.reset_kinds(ip).map(|kinds| (name, text(format!("{kinds}\n"))));
     files.into_iter().filter_map(listed).collect()
 }
 

@@ -10,6 +10,7 @@ mod displays;
 mod fdinfo;
 mod info;
 mod jobs;
+mod later;
 mod memory;
 mod primary;
 mod sleep;

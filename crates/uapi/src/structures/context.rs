@@ -21,6 +21,14 @@ uapi! {
         12 priority: i32,
     }
 
+    /// PROC_OPTIONS: sets an option of the process for compute without this node (Linux 7.3).
+    struct ProcOptions = "", 8 bytes {
+        /// The option: [`PROC_OPTION_SIGBUS_DELAY`].
+        0 op: u32,
+        /// The value: for the delay, milliseconds; 0xffffffff for never.
+        4 value: u32,
+    }
+
     /// The answer to ALLOC_CTX. All zero if the allocation fails.
     struct CtxAllocAnswer = "", 8 bytes {
         /// The context ID: the lowest free one of 1..=4095.
@@ -71,12 +79,16 @@ uapi! {
 requests! {
     Ctx: "AMDGPU_CTX" = read_write(DRIVER_BASE + 0x02), 0xc010_6442, create;
     Vm: "AMDGPU_VM" = read_write(DRIVER_BASE + 0x13), 0xc008_6453, change;
+    ProcOptions: "AMDGPU_PROC_OPTIONS" = read_write(DRIVER_BASE + 0x1a), 0xc008_645a, change;
     Sched: "AMDGPU_SCHED" = write(DRIVER_BASE + 0x15), 0x4010_6455, change;
 }
 
 answers! {
     Ctx => CtxStateAnswer;
 }
+
+/// A value of [`ProcOptions::op`]: the time after which a process without use of `/dev/kfd` gets SIGBUS.
+pub const PROC_OPTION_SIGBUS_DELAY: u32 = 0;
 
 /// The operations of CTX.
 pub mod ctx_op {

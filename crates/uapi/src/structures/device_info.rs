@@ -153,5 +153,7 @@ bitflags::bitflags! {
         const TMZ = 0x4;
         /// Texture coordinates are truncated as Vulkan requires (minor 52).
         const CONFORMANT_TRUNC_COORD = 0x8;
+        /// Submissions can have IBs for several rings (Linux 6.19).
+        const GANG_SUBMIT = 0x10;
     }
 }

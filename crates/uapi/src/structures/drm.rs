@@ -121,6 +121,14 @@ uapi! {
         8 value: u64,
     }
 
+    /// SET_CLIENT_NAME: names the client for tools that read its fdinfo (Linux 6.13).
+    struct SetClientName = "", 16 bytes {
+        /// The length in bytes, at most [`CLIENT_NAME_MAX`]; 0 removes the name.
+        0 name_len: u64,
+        /// Address of the name: graphic ASCII characters without a NUL.
+        8 name: u64,
+    }
+
     /// PRIME_HANDLE_TO_FD and PRIME_FD_TO_HANDLE: export a BO as a dma-buf, and import a dma-buf.
     struct PrimeHandle = "drm_prime_handle", 12 bytes {
         /// GEM handle of the BO.
@@ -144,6 +152,7 @@ requests! {
     GemOpen: "GEM_OPEN" = read_write(0x0b), 0xc010_640b, share;
     GetCap: "GET_CAP" = read_write(0x0c), 0xc010_640c, query;
     SetClientCap: "SET_CLIENT_CAP" = write(0x0d), 0x4010_640d, change;
+    SetClientName: "SET_CLIENT_NAME" = read_write(0xd1), 0xc010_64d1, change with addresses;
     PrimeHandle: "PRIME_HANDLE_TO_FD" = read_write(0x2d), 0xc00c_642d, share;
 }
 
@@ -155,6 +164,9 @@ pub const DROP_MASTER: super::Request = super::Request::bare(b'd', 0x1f);
 pub const AUTH_MAGIC: super::Request = super::Request::write::<Auth>(b'd', 0x11);
 /// The request PRIME_FD_TO_HANDLE, which carries a [`PrimeHandle`].
 pub const PRIME_FD_TO_HANDLE: super::Request = super::Request::read_write::<PrimeHandle>(b'd', 0x2e);
+
+/// The greatest length of a client's name in bytes.
+pub const CLIENT_NAME_MAX: usize = 64;
 
 /// Closes the exported descriptor on exec: `O_CLOEXEC`.
 pub const PRIME_CLOEXEC: u32 = 0o2_000_000;

@@ -133,6 +133,58 @@ uapi! {
         8 value: u64,
     }
 
+    /// GEM_OP of Linux 6.18 and later, which can also list the bindings of a BO. Older kernels ignore the additional fields.
+    struct GemOpWithEntries = "", 24 bytes {
+        /// GEM handle of the BO.
+        0 handle: u32,
+        /// The operation: one of [`GemOp`], or [`GEM_OP_GET_MAPPING_INFO`].
+        4 op: u32,
+        /// As in [`GemOp`], or the address of an array of [`GemVmEntry`].
+        8 value: u64,
+        /// The number of entries that the array has room for; the answer is the number of bindings.
+        16 num_entries: u32,
+        /// Must be 0.
+        20 padding: u32,
+    }
+
+    /// A binding of a BO, as GET_MAPPING_INFO of GEM_OP lists it.
+    struct GemVmEntry = "", 32 bytes {
+        /// The first address, with 48 bits.
+        0 addr: u64,
+        /// The size in bytes.
+        8 size: u64,
+        /// The first byte of the BO.
+        16 offset: u64,
+        /// The mapping flags, [`VaFlags`].
+        24 flags: u64,
+    }
+
+    /// GEM_LIST_HANDLES: lists the handles of the file (Linux 6.18).
+    struct GemListHandles = "", 16 bytes {
+        /// Address of an array of [`GemListHandlesEntry`].
+        0 entries: u64,
+        /// The number of entries that the array has room for; the answer is the number of handles.
+        8 num_entries: u32,
+        /// Ignored.
+        12 padding: u32,
+    }
+
+    /// A handle, as GEM_LIST_HANDLES lists it.
+    struct GemListHandlesEntry = "", 40 bytes {
+        /// The handle.
+        0 gem_handle: u32,
+        /// [`LIST_HANDLES_IS_IMPORT`] or 0.
+        4 flags: u32,
+        /// The BO's size in bytes.
+        8 size: u64,
+        /// The preferred domains, a [`GemDomain`].
+        16 preferred_domains: u64,
+        /// The creation flags that user space can set, [`GemCreateFlags`].
+        24 alloc_flags: u64,
+        /// The alignment in bytes.
+        32 alignment: u64,
+    }
+
     /// GEM_USERPTR: creates a BO from pages of this process.
     struct GemUserptr = "drm_amdgpu_gem_userptr", 24 bytes {
         /// Address of the first byte, page-aligned.
@@ -154,6 +206,8 @@ requests! {
     GemVa: "AMDGPU_GEM_VA" = write(DRIVER_BASE + 0x08), 0x4028_6448, bind;
     GemVaTimeline: "AMDGPU_GEM_VA" = write(DRIVER_BASE + 0x08), 0x4040_6448, bind with addresses;
     GemOp: "AMDGPU_GEM_OP" = read_write(DRIVER_BASE + 0x10), 0xc010_6450, change with addresses;
+    GemOpWithEntries: "AMDGPU_GEM_OP" = read_write(DRIVER_BASE + 0x10), 0xc018_6450, change with addresses;
+    GemListHandles: "AMDGPU_GEM_LIST_HANDLES" = read_write(DRIVER_BASE + 0x19), 0xc010_6459, query with addresses;
     GemUserptr: "AMDGPU_GEM_USERPTR" = read_write(DRIVER_BASE + 0x11), 0xc018_6451, create with addresses;
 }
 
@@ -171,6 +225,10 @@ pub const METADATA_OP_GET: u32 = 2;
 pub const GEM_OP_GET_CREATE_INFO: u32 = 0;
 /// A value of [`GemOp::op`] that makes the kernel prefer the domains in `value` when it next validates the BO.
 pub const GEM_OP_SET_PLACEMENT: u32 = 1;
+/// A value of [`GemOpWithEntries::op`] that lists the bindings of the BO in this file's address space (Linux 6.18).
+pub const GEM_OP_GET_MAPPING_INFO: u32 = 2;
+/// A flag of [`GemListHandlesEntry::flags`]: the BO comes from another device.
+pub const LIST_HANDLES_IS_IMPORT: u32 = 1;
 
 /// The operations of GEM_VA.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -225,7 +283,7 @@ bitflags::bitflags! {
         const EXPLICIT_SYNC = 1 << 7;
         /// For the kernel only; EINVAL from user space.
         const CP_MQD_GFX9 = 1 << 8;
-        /// For the kernel only; EINVAL from user space.
+        /// Wipes VRAM when it is freed, as the kernel always does. EINVAL from user space before Linux 7.2.
         const VRAM_WIPE_ON_RELEASE = 1 << 9;
         /// Allocates TMZ (encrypted) memory; EINVAL if TMZ is disabled.
         const ENCRYPTED = 1 << 10;
@@ -233,11 +291,11 @@ bitflags::bitflags! {
         const PREEMPTIBLE = 1 << 11;
         /// Allows the kernel to drop the contents at eviction (minor 47).
         const DISCARDABLE = 1 << 12;
-        /// EINVAL from user space.
+        /// Coherent with the CPU's caches. EINVAL from user space before Linux 7.2.
         const COHERENT = 1 << 13;
-        /// EINVAL from user space.
+        /// Not cached. EINVAL from user space before Linux 7.2.
         const UNCACHED = 1 << 14;
-        /// EINVAL from user space.
+        /// Coherent with the caches of other GPUs. EINVAL from user space before Linux 7.2.
         const EXT_COHERENT = 1 << 15;
         /// Enables DCC in VRAM (GFX12, minor 58).
         const GFX12_DCC = 1 << 16;

@@ -37,6 +37,20 @@ uapi! {
         12 pad: u32,
     }
 
+    /// SYNCOBJ_HANDLE_TO_FD and SYNCOBJ_FD_TO_HANDLE of Linux 6.16 and later, which export and import points of a timeline.
+    struct SyncobjHandlePoint = "", 24 bytes {
+        /// Handle of the sync object.
+        0 handle: u32,
+        /// [`SYNC_FILE`] and [`SYNC_FILE_OF_POINT`], or 0 to share the object itself.
+        4 flags: u32,
+        /// The file descriptor of the sync object or sync file.
+        8 fd: i32,
+        /// Must be 0.
+        12 pad: u32,
+        /// The point, with [`SYNC_FILE_OF_POINT`].
+        16 point: u64,
+    }
+
     /// SYNCOBJ_TRANSFER: copies the fence of a point to another point.
     struct SyncobjTransfer = "drm_syncobj_transfer", 32 bytes {
         /// Handle of the source sync object.
@@ -132,6 +146,7 @@ requests! {
     SyncobjCreate: "SYNCOBJ_CREATE" = read_write(0xbf), 0xc008_64bf, create;
     SyncobjDestroy: "SYNCOBJ_DESTROY" = read_write(0xc0), 0xc008_64c0, destroy;
     SyncobjHandle: "SYNCOBJ_HANDLE_TO_FD" = read_write(0xc1), 0xc010_64c1, share;
+    SyncobjHandlePoint: "SYNCOBJ_HANDLE_TO_FD" = read_write(0xc1), 0xc018_64c1, share;
     SyncobjWait: "SYNCOBJ_WAIT" = read_write(0xc3), 0xc028_64c3, wait with addresses;
     SyncobjArray: "SYNCOBJ_RESET" = read_write(0xc4), 0xc010_64c4, change with addresses;
     SyncobjTimelineWait: "SYNCOBJ_TIMELINE_WAIT" = read_write(0xca), 0xc030_64ca, wait with addresses;
@@ -156,6 +171,8 @@ pub const SYNCOBJ_TIMELINE_WAIT_SIZE_WITHOUT_DEADLINE: usize = 40;
 pub const CREATE_SIGNALED: u32 = 1;
 /// A flag of [`SyncobjHandle::flags`]: the descriptor is a sync file.
 pub const SYNC_FILE: u32 = 1;
+/// A flag of [`SyncobjHandlePoint::flags`]: with [`SYNC_FILE`], the sync file is of a point of the timeline.
+pub const SYNC_FILE_OF_POINT: u32 = 2;
 /// A flag of [`SyncobjTimelineArray::flags`]: queries the newest submitted point, even if it is not signalled.
 pub const QUERY_LAST_SUBMITTED: u32 = 1;
 

@@ -5,9 +5,10 @@ use std::{
     io::{self, Write as _},
     path::PathBuf,
     process::ExitCode,
+    str::FromStr,
 };
 
-use amdgpu_sim::{Display, KernelRelease, LockupTimeout, Strictness, TracedWaves};
+use amdgpu_sim::{Display, FeatureChanges, KernelRelease, LockupTimeout, Strictness, TracedWaves};
 use clap::{Args, Parser, Subcommand};
 
 use crate::error::RunError;
@@ -93,16 +94,22 @@ pub(crate) struct World {
     /// else navi21]
     #[arg(long, value_name = "CHIPS")]
     pub(crate) gpu: Option<String>,
-    /// The kernel whose driver is simulated: 6.12, 6.13 or 6.17 [default: $AMDGPU_SIM_KERNEL, else 6.12]
-    #[arg(long, value_name = "RELEASE")]
+    /// The kernel whose driver is simulated: 6.12, 6.13, 6.16, 6.17, 6.18, 6.19, 7.0, 7.2 or 7.3 [default: $AMDGPU_SIM_KERNEL, else
+    /// 6.12]
+    #[arg(long = "linux", visible_alias = "kernel", value_name = "RELEASE")]
     pub(crate) kernel: Option<KernelRelease>,
+    /// Features that the kernel has beside those of its release, or lacks, as distributions' kernels do, such as
+    /// +list-handles,-client-name; a wrong name lists all [default: $AMDGPU_SIM_KERNEL_FEATURES, else none]
+    #[arg(long, value_name = "CHANGES", allow_hyphen_values = true, value_parser = checked::<FeatureChanges>)]
+    pub(crate) kernel_features: Option<String>,
     /// Plug a display of this size into each GPU, such as 1920x1080 [default: $AMDGPU_SIM_DISPLAY, else none]
     #[arg(long, value_name = "WIDTHxHEIGHT")]
     pub(crate) display: Option<Display>,
     /// Milliseconds that a job may run on rings of graphics, compute, SDMA and video before it counts as hung, as the
-    /// kernel's parameter of this name [default: $AMDGPU_SIM_LOCKUP_TIMEOUT, else 10000,60000,10000,10000]
-    #[arg(long, value_name = "MS", allow_hyphen_values = true)]
-    pub(crate) lockup_timeout: Option<LockupTimeout>,
+    /// kernel's parameter of this name [default: $AMDGPU_SIM_LOCKUP_TIMEOUT, else 10000,60000,10000,10000, and from 7.0 on 2000 for
+    /// all]
+    #[arg(long, value_name = "MS", allow_hyphen_values = true, value_parser = checked::<LockupTimeout>)]
+    pub(crate) lockup_timeout: Option<String>,
     /// MiB of VRAM that the kernel itself has, which count as used [default: $AMDGPU_SIM_KERNEL_VRAM, else 0]
     #[arg(long, value_name = "MIB")]
     pub(crate) kernel_vram: Option<u32>,
@@ -130,7 +137,7 @@ pub(crate) struct World {
     /// [default: $AMDGPU_SIM_RUNTIME_PM, else off]
     #[arg(long)]
     pub(crate) runtime_pm: bool,
-    /// Turn user queues on, as 1 for the kernel's parameter user_queue does: they exist with --kernel 6.17 on GFX11 and later
+    /// Turn user queues on, as 1 for the kernel's parameter user_queue does: they exist from --linux 6.16 on, on GFX11 and later
     /// [default: $AMDGPU_SIM_USER_QUEUES, else off]
     #[arg(long)]
     pub(crate) user_queues: bool,
@@ -165,6 +172,11 @@ pub(crate) struct World {
 /// Waves to trace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Traced(pub(crate) Option<TracedWaves>);
+
+/// Returns a text that has the form of a `T`.
+fn checked<T: FromStr>(text: &str) -> Result<String, T::Err> {
+    text.parse::<T>().map(|_| text.to_owned())
+}
 
 fn waves(text: &str) -> Result<Traced, String> {
     let one = || {

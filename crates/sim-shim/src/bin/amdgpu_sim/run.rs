@@ -14,8 +14,8 @@ use std::{
 
 use amdgpu_sim::{ShaderSink, ShaderWatch, SimDevice, TracedWaves, shader_log};
 use amdgpu_sim_world::{
-    Call, Connection, DEFAULT_GPU, GPUS_VARIABLE, LOAD_VARIABLE, Layout, Message, NULL_VARIABLE, Running, Server,
-    WORLD_VARIABLE, gpus, load, options,
+    Call, Connection, DEFAULT_GPU, FEATURES_VARIABLE, GPUS_VARIABLE, KERNEL_VARIABLE, LOAD_VARIABLE, LOCKUP_VARIABLE,
+    Layout, Message, NULL_VARIABLE, Running, Server, WORLD_VARIABLE, gpus, load, options,
 };
 use nix::{
     errno::Errno,
@@ -92,12 +92,17 @@ pub(crate) fn prepare(arguments: &World, null: bool) -> Result<Prepared, RunErro
         return Err(RunError::OneChip { chips });
     }
     let shim = find_shim(arguments.shim.as_deref())?;
-    let mut options = options(|name| env::var(name).ok())?;
-    if let Some(kernel) = arguments.kernel {
-        (options.kernel, options.drm_minor) = (kernel, kernel.drm_minor());
-    }
+    // The default and the meaning of later settings depend on the kernel, so arguments about it take the place of variables.
+    let mut options = options(|name| {
+        let argument = match name {
+            KERNEL_VARIABLE => arguments.kernel.map(|kernel| kernel.to_string()),
+            FEATURES_VARIABLE => arguments.kernel_features.clone(),
+            LOCKUP_VARIABLE => arguments.lockup_timeout.clone(),
+            _ => None,
+        };
+        argument.or_else(|| env::var(name).ok())
+    })?;
     options.display = arguments.display.or(options.display);
-    options.lockup_timeout = arguments.lockup_timeout.unwrap_or(options.lockup_timeout);
     options.kernel_vram = arguments.kernel_vram.map_or(options.kernel_vram, |mebibytes| u64::from(mebibytes) << 20);
     options.shader_instructions = arguments.shader_instructions.unwrap_or(options.shader_instructions);
     options.shader_threads = arguments.shader_threads.map_or(options.shader_threads, usize::from);

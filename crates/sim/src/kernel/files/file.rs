@@ -59,6 +59,8 @@ pub(crate) struct File {
     pub(crate) node: Node,
     /// The process that opened the file, if it may have to be named as the cause of a wake-up.
     opener: Option<Process>,
+    /// The name that the client gave itself; empty for none.
+    pub(crate) client_name: Mutex<String>,
     pub(crate) handles: Mutex<Handles>,
     /// The address space, shared with the user queues, which use its current state.
     pub(crate) vm: Arc<Mutex<Vm>>,
@@ -103,6 +105,7 @@ impl File {
             number,
             node,
             opener,
+            client_name: Mutex::default(),
             handles: Mutex::default(),
             vm: Arc::new(Mutex::new(Vm::new(&gpu.profile.dev_info))),
             contexts: Arc::new(Mutex::new(Ids::new(MOST_CONTEXTS))),

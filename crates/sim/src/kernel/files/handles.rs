@@ -120,6 +120,11 @@ impl Handles {
         self.bos.clear()
     }
 
+    /// Returns the handles with their BOs, in rising order.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (u32, &Arc<Bo>)> {
+        self.bos.iter()
+    }
+
     pub(crate) fn len(&self) -> usize {
         self.bos.len()
     }

@@ -7,10 +7,11 @@ use std::sync::Arc;
 use amdgpu_uapi::{self as uapi, Argument, Errno, Request};
 
 use crate::{
+    features::Features,
     kernel::{
         files::file::File,
         ioctl::{
-            memory::{bo_list, gem, names, prime, va},
+            memory::{bo_list, gem, list, names, prime, va},
             modes::{atomic, blobs, caps, crtcs, dumb, framebuffers, gamma, objects, planes, properties, vblank},
             node::{core, info, leases, primary},
             queues::{context, sched, submit, userq, userq_fences, wait},
@@ -18,7 +19,6 @@ use crate::{
         },
         mm::bo::{Bo, PAGE},
     },
-    release::KernelRelease,
 };
 
 /// A function that performs a request. The argument's bytes, zero-extended to the kernel's size, are input and output.
@@ -121,7 +121,7 @@ pub(crate) fn lookup(file: &File, request: Request) -> Result<Entry, Errno> {
         file.gpu.complaints.say(format!("ioctl {request:?} is no DRM request"));
         return Err(Errno::ENOTTY);
     }
-    let newer = newer_line(request.number()).filter(|_| file.gpu.options.kernel >= KernelRelease::V6_17);
+    let newer = newer_line(request.number()).filter(|(feature, _)| file.gpu.has(*feature)).map(|(_, entry)| entry);
     newer.or_else(|| line(request.number())).ok_or_else(|| {
         file.gpu.complaints.say(format!("ioctl {request:?}: no DRM or amdgpu request has this number"));
         Errno::EINVAL
@@ -140,14 +140,28 @@ const fn modes(number: u8) -> Access {
     }
 }
 
-/// Returns the entry of a request that Linux 6.17 adds or changes.
-fn newer_line(number: u8) -> Option<Entry> {
-    use uapi::{GemVaTimeline, Userq, UserqSignal, UserqWait};
+/// Returns the entry of a request that later kernels add or change, with the feature that does so.
+fn newer_line(number: u8) -> Option<(Features, Entry)> {
+    use uapi::{
+        GemListHandles, GemOpWithEntries, GemVaTimeline, ProcOptions, SetClientName, SyncobjHandlePoint, Userq,
+        UserqSignal, UserqWait,
+    };
+    let import = uapi::SYNCOBJ_FD_TO_HANDLE;
     Some(match number {
-        0x48 => render::<GemVaTimeline>(va::gem_va_on_a_timeline),
-        0x56 => render::<Userq>(userq::userq),
-        0x57 => render::<UserqSignal>(userq_fences::signal),
-        0x58 => render::<UserqWait>(userq_fences::wait),
+        0x48 => (Features::VA_SYNCOBJS, render::<GemVaTimeline>(va::gem_va_on_a_timeline)),
+        0x50 => (Features::MAPPING_INFO, render::<GemOpWithEntries>(gem::op_with_entries)),
+        0x56 => (Features::USER_QUEUES, render::<Userq>(userq::userq)),
+        0x57 => (Features::USER_QUEUES, render::<UserqSignal>(userq_fences::signal)),
+        0x58 => (Features::USER_QUEUES, render::<UserqWait>(userq_fences::wait)),
+        0x59 => (Features::LIST_HANDLES, render::<GemListHandles>(list::handles)),
+        0x5a => (Features::PROC_OPTIONS, render::<ProcOptions>(core::proc_options)),
+        0xc1 => (Features::SYNCOBJ_POINTS, render::<SyncobjHandlePoint>(syncobj::handle_to_fd_at_a_point)),
+        0xc2 => {
+            let entry =
+                render_as::<SyncobjHandlePoint>(import, "SYNCOBJ_FD_TO_HANDLE", syncobj::fd_to_handle_at_a_point);
+            (Features::SYNCOBJ_POINTS, entry)
+        }
+        0xd1 => (Features::CLIENT_NAME, render::<SetClientName>(core::set_client_name)),
         _ => return None,
     })
 }

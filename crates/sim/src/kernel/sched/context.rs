@@ -13,6 +13,7 @@ use amdgpu_uapi::{CtxStateFlags, Errno, priority};
 use parking_lot::Mutex;
 
 use crate::{
+    features::Features,
     gpu,
     kernel::{files::ids::Ids, sync::fence::Fence},
 };
@@ -171,12 +172,15 @@ impl Context {
         self.losses_at_birth != losses
     }
 
-    /// Performs QUERY_STATE2.
-    pub(crate) fn state(&self, resets: u32, losses: u32) -> CtxStateFlags {
+    /// Performs QUERY_STATE2. With [`Features::ENTITY_ERRORS`] a context is guilty while one of its entities has the error ETIME.
+    ///
+    /// Source: Linux 6.12 and 7.2 `amdgpu_ctx.c`, `amdgpu_ctx_query2`.
+    pub(crate) fn state(&self, resets: u32, losses: u32, features: Features) -> CtxStateFlags {
+        let has_hung = || self.entities.lock().values().any(|entity| entity.error() == Some(Errno::ETIME));
         let mut flags = CtxStateFlags::empty();
         flags.set(CtxStateFlags::RESET, resets != self.resets_at_birth);
         flags.set(CtxStateFlags::VRAMLOST, self.is_stale(losses));
-        flags.set(CtxStateFlags::GUILTY, self.is_guilty());
+        flags.set(CtxStateFlags::GUILTY, self.is_guilty() || features.contains(Features::ENTITY_ERRORS) && has_hung());
         flags
     }
 
@@ -241,6 +245,11 @@ impl Entity {
     /// Records the error of a job, after which the entity accepts no further jobs.
     pub(crate) fn fail(&self, errno: Errno) {
         self.state.lock().error.get_or_insert(errno);
+    }
+
+    /// Records the error of a job that was on the hardware ring behind the one that failed: the last job's error counts.
+    pub(crate) fn fail_again(&self, errno: Errno) {
+        self.state.lock().error = Some(errno);
     }
 
     /// Returns the error of the entity's jobs, if one has failed.

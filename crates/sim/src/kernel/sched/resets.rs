@@ -7,7 +7,7 @@ use std::fmt;
 
 use amdgpu_hw::{Chip, GfxLevel, Ip};
 
-use crate::{chips::Profile, kernel::sched::processor::Executor, options::SimOptions, release::KernelRelease};
+use crate::{chips::Profile, features::Features, kernel::sched::processor::Executor, options::SimOptions};
 
 /// The kinds of reset of a ring, as a file in sysfs lists them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -45,25 +45,28 @@ pub(crate) enum RingReset {
 impl ResetKinds {
     /// Returns the kinds of reset of an IP's rings, by the major version of its block; `None` if the kernel has no file that lists
     /// them.
-    pub(crate) fn of(profile: &Profile, release: KernelRelease, (ip, version): (Ip, u32)) -> Option<Self> {
-        if release < KernelRelease::V6_13 {
+    pub(crate) fn of(profile: &Profile, features: Features, (ip, version): (Ip, u32)) -> Option<Self> {
+        if !features.contains(Features::RESET_MASKS) {
             return None;
         }
-        let is_new = release >= KernelRelease::V6_17;
+        let is_new = features.contains(Features::QUEUE_RESETS);
+        let resets_video = features.contains(Features::VIDEO_RESETS);
         match ip {
-            Ip::Gfx | Ip::Compute if profile.gfx_level >= GfxLevel::Gfx9 => {
-                Some(Self { soft: true, queue: resets_shader_queue(profile, release, ip), full: true })
-            }
+            Ip::Gfx | Ip::Compute if profile.gfx_level >= GfxLevel::Gfx9 => Some(Self {
+                soft: !features.contains(Features::NO_SOFT_RECOVERY),
+                queue: resets_shader_queue(profile, features, ip),
+                full: true,
+            }),
             Ip::Sdma if profile.gfx_level >= GfxLevel::Gfx12 => {
                 is_new.then_some(Self { queue: true, full: true, ..Self::default() })
             }
             Ip::Sdma if profile.gfx_level >= GfxLevel::Gfx10 => {
                 Some(Self { queue: resets_copy_queue(profile), full: true, ..Self::default() })
             }
-            Ip::VcnDec | Ip::VcnEnc if is_new && version >= 2 => {
+            Ip::VcnDec | Ip::VcnEnc if resets_video && version >= 2 => {
                 Some(Self { queue: true, full: true, ..Self::default() })
             }
-            Ip::VcnJpeg if is_new && version >= 2 => Some(Self { queue: true, ..Self::default() }),
+            Ip::VcnJpeg if resets_video && version >= 2 => Some(Self { queue: true, ..Self::default() }),
             Ip::VcnJpeg if version >= 4 => Some(Self { full: true, ..Self::default() }),
             _ => None,
         }
@@ -76,7 +79,7 @@ impl RingReset {
     /// Source: Linux 6.12 `gfx_v7_0.c` to `gfx_v12_0.c`, `reset` of the graphics and compute rings' functions; Linux 6.17
     /// `amdgpu_ring.c`, `amdgpu_ring_reset_helper_begin`.
     pub(crate) fn of(options: &SimOptions, listed: Option<ResetKinds>, (ip, executor): (Ip, Executor)) -> Self {
-        if options.kernel >= KernelRelease::V6_17 {
+        if options.features.contains(Features::QUEUE_RESETS) {
             return if listed.is_some_and(|kinds| kinds.queue) { Self::Selective } else { Self::None };
         }
         let first = if ip == Ip::Gfx { GfxLevel::Gfx7 } else { GfxLevel::Gfx9 };
@@ -85,11 +88,11 @@ impl RingReset {
 }
 
 /// Returns `true` if the driver resets a graphics or compute ring alone. On some chips this depends on the microcode.
-fn resets_shader_queue(profile: &Profile, release: KernelRelease, ip: Ip) -> bool {
-    let is_new = release >= KernelRelease::V6_17;
+fn resets_shader_queue(profile: &Profile, features: Features, ip: Ip) -> bool {
+    let is_new = features.contains(Features::QUEUE_RESETS);
     let microcode = |me, mec| profile.firmware.me.ver >= me && profile.firmware.mec.ver >= mec;
     match profile.gfx_level {
-        GfxLevel::Gfx9 => is_new && ip == Ip::Compute,
+        GfxLevel::Gfx9 => is_new && (ip == Ip::Compute || features.contains(Features::NO_SOFT_RECOVERY)),
         GfxLevel::Gfx10 | GfxLevel::Gfx10_3 => is_new,
         GfxLevel::Gfx11 | GfxLevel::Gfx11_5 => match profile.chip() {
             Some(Chip::CHIP_GFX1100 | Chip::CHIP_GFX1101 | Chip::CHIP_GFX1102) => microcode(2280, 2410),

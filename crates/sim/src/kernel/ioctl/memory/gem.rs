@@ -5,17 +5,21 @@
 use std::sync::Arc;
 
 use amdgpu_uapi::{
-    Errno, GEM_OP_GET_CREATE_INFO, GEM_OP_SET_PLACEMENT, GemClose, GemCreate, GemCreateAnswer, GemCreateFlags,
-    GemDomain, GemMetadata, GemMmap, GemMmapAnswer, GemOp, GemUserptr, GemWaitIdle, GemWaitIdleAnswer, IdsFlags,
-    METADATA_OP_GET, METADATA_OP_SET, UserptrFlags,
+    Errno, GEM_OP_GET_CREATE_INFO, GEM_OP_GET_MAPPING_INFO, GEM_OP_SET_PLACEMENT, GemClose, GemCreate, GemCreateAnswer,
+    GemCreateFlags, GemDomain, GemMetadata, GemMmap, GemMmapAnswer, GemOp, GemOpWithEntries, GemUserptr, GemWaitIdle,
+    GemWaitIdleAnswer, IdsFlags, METADATA_OP_GET, METADATA_OP_SET, UserptrFlags,
 };
 
-use crate::kernel::{
-    files::file::File,
-    ioctl::args::{answer, argument, fill},
-    mm::bo::{Attributes, Bo, Identity, Metadata, New, PAGE, Place, Request, UserPages, allowed},
-    sync::events::Until,
-    user,
+use super::list;
+use crate::{
+    features::Features,
+    kernel::{
+        files::file::File,
+        ioctl::args::{answer, argument, fill},
+        mm::bo::{Attributes, Bo, Identity, Metadata, New, PAGE, Place, Request, UserPages, allowed},
+        sync::events::Until,
+        user,
+    },
 };
 
 /// Performs GEM_CLOSE. An unknown handle gives EINVAL, not ENOENT.
@@ -34,6 +38,16 @@ const ACCEPTED: GemCreateFlags = GemCreateFlags::CPU_ACCESS_REQUIRED
     .union(GemCreateFlags::ENCRYPTED)
     .union(GemCreateFlags::GFX12_DCC)
     .union(GemCreateFlags::DISCARDABLE);
+
+/// The flags that user space may pass to GEM_CREATE with [`Features::CACHE_FLAGS`].
+pub(super) const SETTABLE: GemCreateFlags = ACCEPTED
+    .union(GemCreateFlags::VRAM_WIPE_ON_RELEASE)
+    .union(GemCreateFlags::COHERENT)
+    .union(GemCreateFlags::UNCACHED)
+    .union(GemCreateFlags::EXT_COHERENT);
+
+/// The end of the addresses of user space, of which the kernel keeps the last page (`TASK_SIZE_MAX` with four levels of page tables).
+const USER_END: u64 = (1 << 47) - PAGE;
 
 /// The domains of on-chip resources.
 const ON_CHIP: GemDomain = GemDomain::GDS.union(GemDomain::GWS).union(GemDomain::OA);
@@ -86,15 +100,18 @@ pub(crate) fn create(file: &File, bytes: &mut [u8]) -> Result<(), Errno> {
 /// Performs the checks before the allocation, in the kernel's order.
 fn check_create(file: &File, request: &GemCreate) -> Result<(GemDomain, GemCreateFlags), Errno> {
     let domains = GemDomain::from_bits(request.domains);
-    if domains.is_some_and(|domains| domains.contains(GemDomain::DOORBELL)) && !file.gpu.has_user_queues() {
+    let takes_caches = file.gpu.has(Features::CACHE_FLAGS);
+    let takes_doorbells = takes_caches || file.gpu.has_user_queues();
+    if domains.is_some_and(|domains| domains.contains(GemDomain::DOORBELL)) && !takes_doorbells {
         return Err(Errno::EINVAL);
     }
+    let accepted = if takes_caches { SETTABLE } else { ACCEPTED };
     let flags = GemCreateFlags::from_bits(request.domain_flags).ok_or(Errno::EINVAL)?;
     let domains = domains.ok_or(Errno::EINVAL)?;
     let special = domains & SPECIAL;
     let mixed = special.bits().count_ones() > 1 || (!special.is_empty() && special != domains);
     let tmz = IdsFlags::from_bits_retain(file.gpu.profile.dev_info.ids_flags).contains(IdsFlags::TMZ);
-    let refused = !ACCEPTED.contains(flags)
+    let refused = !accepted.contains(flags)
         || mixed
         || (flags.contains(GemCreateFlags::ENCRYPTED) && !tmz)
         || (!special.is_empty() && flags.contains(GemCreateFlags::VM_ALWAYS_VALID))
@@ -185,20 +202,42 @@ pub(crate) fn wait_idle(file: &File, bytes: &mut [u8]) -> Result<(), Errno> {
 
 /// Performs GEM_OP.
 pub(crate) fn op(file: &File, bytes: &mut [u8]) -> Result<(), Errno> {
-    let request: GemOp = argument(bytes)?;
+    let GemOp { handle, op, value } = argument(bytes)?;
+    let bo = file.bo(handle).ok_or(Errno::ENOENT)?;
+    operate(&bo, op, value)
+}
+
+/// Performs GEM_OP with [`Features::MAPPING_INFO`].
+///
+/// Source: Linux 7.2 `amdgpu_gem.c`, `amdgpu_gem_op_ioctl`.
+pub(crate) fn op_with_entries(file: &File, bytes: &mut [u8]) -> Result<(), Errno> {
+    let mut request: GemOpWithEntries = argument(bytes)?;
+    if request.padding != 0 {
+        return Err(Errno::EINVAL);
+    }
     let bo = file.bo(request.handle).ok_or(Errno::ENOENT)?;
-    match request.op {
+    if request.op != GEM_OP_GET_MAPPING_INFO {
+        return operate(&bo, request.op, request.value);
+    }
+    let result = list::mappings(file, &bo, &mut request);
+    fill(bytes, &request)?;
+    result
+}
+
+/// Performs an operation of GEM_OP that all kernels have.
+fn operate(bo: &Bo, op: u32, value: u64) -> Result<(), Errno> {
+    match op {
         GEM_OP_GET_CREATE_INFO => {
             let Attributes { size, alignment, preferred, flags, .. } = bo.attributes();
             let info = GemCreate { bo_size: size, alignment, domains: preferred.bits(), domain_flags: flags.bits() };
-            user::write_slice(request.value, &[info])
+            user::write_slice(value, &[info])
         }
         GEM_OP_SET_PLACEMENT if bo.is_user_memory() => Err(Errno::EPERM),
         // Memory of another device stays where it is.
-        GEM_OP_SET_PLACEMENT if bo.is_imported() && request.value & GemDomain::VRAM.bits() != 0 => Err(Errno::EINVAL),
+        GEM_OP_SET_PLACEMENT if bo.is_imported() && value & GemDomain::VRAM.bits() != 0 => Err(Errno::EINVAL),
         GEM_OP_SET_PLACEMENT => {
             let movable = GemDomain::VRAM | GemDomain::GTT | GemDomain::CPU;
-            let preferred = GemDomain::from_bits_truncate(request.value) & movable;
+            let preferred = GemDomain::from_bits_truncate(value) & movable;
             bo.set_placement(preferred, allowed(preferred, false));
             Ok(())
         }
@@ -212,6 +251,10 @@ pub(crate) fn userptr(file: &File, bytes: &mut [u8]) -> Result<(), Errno> {
     if !request.addr.is_multiple_of(PAGE) || !request.size.is_multiple_of(PAGE) {
         return Err(Errno::EINVAL);
     }
+    let end = request.addr.checked_add(request.size);
+    if file.gpu.has(Features::USERPTR_RANGE) && end.is_none_or(|end| end > USER_END) {
+        return Err(Errno::EFAULT);
+    }
     let flags = UserptrFlags::from_bits(request.flags).ok_or(Errno::EINVAL)?;
     let read_only = flags.contains(UserptrFlags::READONLY);
     if !read_only && !flags.contains(UserptrFlags::REGISTER) {
@@ -220,7 +263,7 @@ pub(crate) fn userptr(file: &File, bytes: &mut [u8]) -> Result<(), Errno> {
     if request.size == 0 {
         return Err(Errno::ENOSPC);
     }
-    if request.addr.checked_add(request.size).is_none() {
+    if end.is_none() {
         return Err(Errno::EOVERFLOW);
     }
     let pages = UserPages::new(request.addr, request.size, flags)?;

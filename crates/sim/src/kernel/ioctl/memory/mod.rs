@@ -2,6 +2,7 @@
 
 pub(crate) mod bo_list;
 pub(crate) mod gem;
+pub(crate) mod list;
 pub(crate) mod names;
 pub(crate) mod prime;
 pub(crate) mod va;

@@ -2,13 +2,19 @@
 //!
 //! Source: Linux 6.12 `amdgpu_gem.c`, `amdgpu_gem_va_ioctl`; `amdgpu_vm.c`.
 
+use std::sync::Arc;
+
 use amdgpu_uapi::{Errno, GemVa, GemVaTimeline, VaFlags, VaOperation};
 
-use crate::kernel::{
-    files::file::File,
-    ioctl::{args::argument, sync::syncobj::find_fence},
-    sync::{events::Until, fence::Fence},
-    user,
+use crate::{
+    features::Features,
+    kernel::{
+        files::file::File,
+        ioctl::{args::argument, sync::syncobj::find_fence},
+        mm::bo::Bo,
+        sync::{events::Until, fence::Fence},
+        user,
+    },
 };
 
 /// The flags of an ordinary mapping.
@@ -25,19 +31,41 @@ const PARTIAL: VaFlags = VaFlags::DELAY_UPDATE.union(VaFlags::PRT);
 /// Performs GEM_VA.
 pub(crate) fn gem_va(file: &File, bytes: &mut [u8]) -> Result<(), Errno> {
     let request: GemVa = argument(bytes)?;
-    let mut vm = file.vm.lock();
-    vm.check_address(request.va_address, request.map_size)?;
+    let checked = check(file, &request, false)?;
+    change(file, &request, checked)
+}
+
+/// A request whose fields are valid by themselves.
+struct Checked {
+    operation: VaOperation,
+    flags: VaFlags,
+    /// The BO; `None` for CLEAR and for partially resident mappings.
+    bo: Option<Arc<Bo>>,
+}
+
+/// Makes the checks that come before any wait.
+fn check(file: &File, request: &GemVa, has_output: bool) -> Result<Checked, Errno> {
+    let is_strict = file.gpu.has(Features::STRICT_VA);
+    file.vm.lock().check_address(request.va_address, request.map_size, is_strict)?;
     let flags = VaFlags::from_bits_retain(request.flags);
     if !ORDINARY.contains(flags) && !PARTIAL.contains(flags) {
         return Err(Errno::EINVAL);
     }
     let operation = operation(request.operation)?;
-    let is_partial = flags.contains(VaFlags::PRT);
-    let bo = if is_partial || operation == VaOperation::Clear {
-        None
-    } else {
-        Some(file.bo(request.handle).ok_or(Errno::ENOENT)?)
-    };
+    if is_strict && has_output && flags.contains(VaFlags::DELAY_UPDATE) {
+        return Err(Errno::EINVAL);
+    }
+    let has_none = flags.contains(VaFlags::PRT) || operation == VaOperation::Clear;
+    let bo = if has_none { None } else { Some(file.bo(request.handle).ok_or(Errno::ENOENT)?) };
+    Ok(Checked { operation, flags, bo })
+}
+
+/// Changes the address space. The handle may have been closed since the checks.
+fn change(file: &File, request: &GemVa, Checked { operation, flags, bo }: Checked) -> Result<(), Errno> {
+    let mut vm = file.vm.lock();
+    if bo.as_ref().is_some_and(|bo| !file.handles.lock().holds(bo)) {
+        return Err(Errno::ENOENT);
+    }
     let bo_size = bo.as_ref().map(|bo| bo.size());
     let (va, size) = (request.va_address, request.map_size);
     let offset = if operation == VaOperation::Clear { 0 } else { request.offset_in_bo };
@@ -60,28 +88,39 @@ pub(crate) fn gem_va(file: &File, bytes: &mut [u8]) -> Result<(), Errno> {
     }
 }
 
-/// Performs GEM_VA of Linux 6.17: waits for sync objects first, and stores a fence for the new page tables in another sync object.
-/// Page tables change immediately here, so the fence has signalled.
+/// Performs GEM_VA with [`Features::VA_SYNCOBJS`]: waits for sync objects first, one after the other, and stores a fence for the new
+/// page tables in another sync object. Page tables change immediately here, so the fence has signalled.
 ///
-/// Source: Linux 6.17 `amdgpu_gem.c`, `amdgpu_gem_va_ioctl`, `amdgpu_gem_add_input_fence` and
-/// `amdgpu_gem_update_timeline_node`.
+/// Source: Linux 7.2 `amdgpu_gem.c`, `amdgpu_gem_va_ioctl`, `amdgpu_gem_add_input_fence` and `amdgpu_gem_update_timeline_node`.
 pub(crate) fn gem_va_on_a_timeline(file: &File, bytes: &mut [u8]) -> Result<(), Errno> {
     let request: GemVaTimeline = argument(bytes)?;
-    let handles: Vec<u32> =
-        user::read_slice(request.input_fence_syncobj_handles, request.num_syncobj_handles as usize)?;
-    for handle in handles {
-        let fence = find_fence(file, handle, 0, 0)?;
-        file.gpu.events.wait(Until::Never, || fence.is_signalled().then_some(()));
+    let plain: GemVa = argument(bytes)?;
+    let checked = check(file, &plain, request.vm_timeline_syncobj_out != 0)?;
+    let is_delayed = checked.flags.contains(VaFlags::DELAY_UPDATE);
+    if request.num_syncobj_handles != 0 {
+        wait_for_inputs(file, &request)?;
     }
     let out = match request.vm_timeline_syncobj_out {
         0 => None,
         handle => Some(file.syncobj(handle).ok_or(Errno::ENOENT)?),
     };
-    gem_va(file, bytes)?;
-    let is_delayed = VaFlags::from_bits_retain(request.flags).contains(VaFlags::DELAY_UPDATE);
+    change(file, &plain, checked)?;
     if let Some(syncobj) = out.filter(|_| !is_delayed) {
         syncobj.add_point(request.vm_timeline_point, Fence::signalled());
         file.gpu.events.ring();
+    }
+    Ok(())
+}
+
+fn wait_for_inputs(file: &File, request: &GemVaTimeline) -> Result<(), Errno> {
+    let handles: Vec<u32> =
+        user::read_slice(request.input_fence_syncobj_handles, request.num_syncobj_handles as usize)?;
+    for handle in handles {
+        if handle == 0 {
+            return Err(Errno::EINVAL);
+        }
+        let fence = find_fence(file, handle, 0, 0)?;
+        file.gpu.events.wait(Until::Never, || fence.is_signalled().then_some(()));
     }
     Ok(())
 }

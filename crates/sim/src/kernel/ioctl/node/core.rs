@@ -1,6 +1,6 @@
 //! Requests of the DRM core about the driver and its capabilities.
 
-use amdgpu_uapi::{Errno, GetCap, Version, cap};
+use amdgpu_uapi::{CLIENT_NAME_MAX, Errno, GetCap, PROC_OPTION_SIGBUS_DELAY, ProcOptions, SetClientName, Version, cap};
 
 use crate::kernel::{
     files::file::File,
@@ -65,6 +65,29 @@ pub(crate) fn get_cap(file: &File, bytes: &mut [u8]) -> Result<(), Errno> {
     query.value = value.unwrap_or(0);
     fill(bytes, &query)?;
     value.map(|_| ()).ok_or(Errno::EINVAL)
+}
+
+/// Performs SET_CLIENT_NAME. A name that is refused leaves the old one.
+///
+/// Source: Linux 7.2 `drm_ioctl.c`, `drm_set_client_name` and `drm_validate_value_string`.
+pub(crate) fn set_client_name(file: &File, bytes: &mut [u8]) -> Result<(), Errno> {
+    let request: SetClientName = argument(bytes)?;
+    let len = usize::try_from(request.name_len).ok().filter(|&len| len <= CLIENT_NAME_MAX).ok_or(Errno::EINVAL)?;
+    let name: Vec<u8> = if len == 0 { Vec::new() } else { user::read_slice(request.name, len)? };
+    if !name.iter().all(u8::is_ascii_graphic) {
+        return Err(Errno::EINVAL);
+    }
+    let name = String::from_utf8(name).map_err(|_| Errno::EINVAL)?;
+    *file.client_name.lock() = name;
+    Ok(())
+}
+
+/// Performs PROC_OPTIONS. Its only option concerns processes that use `/dev/kfd`, which is not simulated, so it has no effect.
+///
+/// Source: Linux 7.3 `amdgpu_kms.c`, `amdgpu_proc_options_ioctl`.
+pub(crate) fn proc_options(_file: &File, bytes: &mut [u8]) -> Result<(), Errno> {
+    let request: ProcOptions = argument(bytes)?;
+    if request.op == PROC_OPTION_SIGBUS_DELAY { Ok(()) } else { Err(Errno::EINVAL) }
 }
 
 /// Returns 1 if framebuffer modifiers are supported: on GFX9 and later. The captures were taken with modifiers on every chip, and

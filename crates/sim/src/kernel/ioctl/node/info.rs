@@ -4,17 +4,17 @@
 
 use amdgpu_hw::{GfxLevel, Ip};
 use amdgpu_uapi::{
-    DevInfo, Errno, Info, InfoFirmware, InfoHwIp, InfoMaxIbs, InfoVbios, InfoVceClockTable, InfoVramGtt, UqFwAreas,
-    firmware, query,
+    DevInfo, Errno, IdsFlags, Info, InfoFirmware, InfoHwIp, InfoMaxIbs, InfoVbios, InfoVceClockTable, InfoVramGtt,
+    UqFwAreas, firmware, query,
 };
 use zerocopy::{Immutable, IntoBytes};
 
 use super::registers;
 use crate::{
     chips,
+    features::Features,
     gpu::Clock,
     kernel::{files::file::File, ioctl::args::argument, user, userq},
-    release::KernelRelease,
 };
 
 /// Performs INFO. The answer is cut to the size that the caller gave; the rest of the caller's buffer is not changed.
@@ -54,7 +54,7 @@ pub(crate) fn info(file: &File, bytes: &mut [u8]) -> Result<(), Errno> {
         query::SENSOR => answer.put(&sensor(file, input[0])?),
         query::VRAM_LOST_COUNTER => answer.put(&file.gpu.losses()),
         query::MAX_IBS if file.gpu.options.max_ibs => answer.put(&InfoMaxIbs { max_ibs: Ip::ALL.map(max_ibs) }),
-        query::UQ_FW_AREAS if file.gpu.options.kernel >= KernelRelease::V6_17 => {
+        query::UQ_FW_AREAS if file.gpu.has(Features::USER_QUEUES) => {
             answer.put(&firmware_areas(profile.gfx_level, input[0])?)
         }
         query::GPUVM_FAULT if file.gpu.options.drm_minor >= 55 => answer.put(&file.faults.last()),
@@ -79,10 +79,14 @@ pub(crate) fn info(file: &File, bytes: &mut [u8]) -> Result<(), Errno> {
     }
 }
 
-/// Returns the bytes of DEV_INFO. From Linux 6.17 on, a mask of the IPs with user queues follows the earlier fields.
+/// Returns the bytes of DEV_INFO. On kernels with user queues, a mask of the IPs that have them follows the earlier fields.
 fn dev_info(file: &File) -> Vec<u8> {
-    let mut bytes = file.gpu.profile.dev_info.as_bytes().to_vec();
-    if file.gpu.options.kernel >= KernelRelease::V6_17 {
+    let mut info = file.gpu.profile.dev_info;
+    if file.gpu.has(Features::GANG_FLAG) {
+        info.ids_flags |= IdsFlags::GANG_SUBMIT.bits();
+    }
+    let mut bytes = info.as_bytes().to_vec();
+    if file.gpu.has(Features::USER_QUEUES) {
         let mask = file.gpu.user_queue_ips().to_le_bytes();
         bytes.truncate(std::mem::offset_of!(DevInfo, tail));
         bytes.extend(mask);

@@ -29,7 +29,7 @@ pub(crate) fn ctx(file: &File, bytes: &mut [u8]) -> Result<(), Errno> {
         }
         ctx_op::QUERY_STATE2 => {
             let context = file.context(request.ctx_id)?;
-            let flags = context.state(file.gpu.resets(), file.gpu.losses()).bits();
+            let flags = context.state(file.gpu.resets(), file.gpu.losses(), file.gpu.options.features).bits();
             // The word of reset_status keeps the input's priority.
             put(bytes, &flags).and_then(|()| bytes.get_mut(8..12).ok_or(Errno::EFAULT).map(|hangs| hangs.fill(0)))
         }

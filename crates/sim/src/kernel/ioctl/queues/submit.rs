@@ -15,6 +15,7 @@ use amdgpu_uapi::{
 use zerocopy::{FromBytes, IntoBytes};
 
 use crate::{
+    features::Features,
     gpu::{Ib, Memory as _, video},
     kernel::{
         files::file::{self, File},
@@ -49,6 +50,7 @@ pub(crate) fn cs(file: &File, bytes: &mut [u8]) -> Result<(), Errno> {
         return Err(Errno::EINVAL);
     }
     let context = file.context(request.ctx_id)?;
+    // With errors of entities no context is marked; the look-up of the entity fails instead.
     if context.is_guilty() {
         return Err(Errno::ECANCELED);
     }
@@ -294,10 +296,15 @@ fn check_ib(ib: &CsChunkIb, has_user_fence: bool, preemptible: &mut (bool, bool)
 }
 
 /// Refuses an IB for a constant engine that the chip lacks. Linux 6.12 accepts it, and then fails an assertion in the scheduler's
-/// thread (`gfx_v11_0.c`, `gfx_v11_0_ring_emit_ib_gfx`). From 6.17 on, Linux refuses all such IBs (`amdgpu_cs.c`,
-/// `amdgpu_cs_p2_ib`).
+/// thread (`gfx_v11_0.c`, `gfx_v11_0_ring_emit_ib_gfx`). With [`Features::NO_CONSTANT_ENGINE`] Linux refuses every IB with the flag, on
+/// all chips and rings (`amdgpu_cs.c`, `amdgpu_cs_p2_ib`).
 fn check_engine(file: &File, ib: &CsChunkIb) -> Result<(), Errno> {
     let level = file.gpu.profile.gfx_level;
+    let has_flag = IbFlags::from_bits_retain(ib.flags).contains(IbFlags::CE);
+    if has_flag && file.gpu.has(Features::NO_CONSTANT_ENGINE) {
+        file.gpu.complaints.say("CS: an IB for the constant engine, which this kernel refuses".to_owned());
+        return Err(Errno::EINVAL);
+    }
     if ib.ip_type == Ip::Gfx as u32 && is_constant(Ip::Gfx, ib) && level > GfxLevel::Gfx10_3 {
         file.gpu.complaints.say(format!("CS: {level} has no constant engine"));
         return Err(Errno::EINVAL);

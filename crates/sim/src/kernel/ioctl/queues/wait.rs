@@ -10,12 +10,15 @@ use amdgpu_uapi::{
     WaitCs, WaitCsAnswer, WaitFences, WaitFencesAnswer,
 };
 
-use crate::kernel::{
-    files::file::File,
-    ioctl::args::{answer, argument},
-    sched::context::Numbered,
-    sync::{events::Until, fence::Fence, sync_file::SyncFile, syncobj::Syncobj},
-    user,
+use crate::{
+    features::Features,
+    kernel::{
+        files::file::File,
+        ioctl::args::{answer, argument},
+        sched::context::Numbered,
+        sync::{events::Until, fence::Fence, sync_file::SyncFile, syncobj::Syncobj},
+        user,
+    },
 };
 
 /// Returns what a sequence number stands for.
@@ -50,6 +53,9 @@ pub(crate) fn wait_cs(file: &File, bytes: &mut [u8]) -> Result<(), Errno> {
 /// Performs WAIT_FENCES.
 pub(crate) fn wait_fences(file: &File, bytes: &mut [u8]) -> Result<(), Errno> {
     let request: WaitFences = argument(bytes)?;
+    if request.fence_count == 0 && file.gpu.has(Features::STRICT_WAITS) {
+        return Err(Errno::EINVAL);
+    }
     let numbers: Vec<CsFence> = user::read_slice(request.fences, request.fence_count as usize)?;
     let until = Until::amdgpu(request.timeout_ns);
     if request.wait_all != 0 {

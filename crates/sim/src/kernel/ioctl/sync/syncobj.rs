@@ -8,9 +8,9 @@ use std::{
 };
 
 use amdgpu_uapi::{
-    CREATE_SIGNALED, Errno, QUERY_LAST_SUBMITTED, SYNC_FILE, SyncobjArray, SyncobjCreate, SyncobjDestroy,
-    SyncobjEventfd, SyncobjHandle, SyncobjTimelineArray, SyncobjTimelineWait, SyncobjTransfer, SyncobjWait,
-    SyncobjWaitFlags,
+    CREATE_SIGNALED, Errno, QUERY_LAST_SUBMITTED, SYNC_FILE, SYNC_FILE_OF_POINT, SyncobjArray, SyncobjCreate,
+    SyncobjDestroy, SyncobjEventfd, SyncobjHandle, SyncobjHandlePoint, SyncobjTimelineArray, SyncobjTimelineWait,
+    SyncobjTransfer, SyncobjWait, SyncobjWaitFlags,
 };
 
 use super::dma_buf::sync_file;
@@ -60,15 +60,45 @@ pub(crate) fn handle_to_fd(file: &File, bytes: &mut [u8]) -> Result<(), Errno> {
     if request.pad != 0 || request.flags & !SYNC_FILE != 0 {
         return Err(Errno::EINVAL);
     }
-    let syncobj = file.syncobj(request.handle);
-    let descriptors = &file.gpu.machine.descriptors;
-    let fd = if request.flags == SYNC_FILE {
-        descriptors.add_sync_file(SyncFile::new(syncobj.ok_or(Errno::ENOENT)?.fence(0)?))?
-    } else {
-        descriptors.add_syncobj(syncobj.ok_or(Errno::EINVAL)?)?
-    };
-    request.fd = user::install(fd)?;
+    request.fd =
+        if request.flags == SYNC_FILE { export_fence(file, request.handle, 0)? } else { share(file, request.handle)? };
     fill(bytes, &request)
+}
+
+/// Performs SYNCOBJ_HANDLE_TO_FD with [`Features::SYNCOBJ_POINTS`](crate::Features::SYNCOBJ_POINTS): a sync file can be of a point.
+///
+/// Source: Linux 7.2 `drm_syncobj.c`, `drm_syncobj_handle_to_fd_ioctl` and `drm_syncobj_export_sync_file`.
+pub(crate) fn handle_to_fd_at_a_point(file: &File, bytes: &mut [u8]) -> Result<(), Errno> {
+    let mut request: SyncobjHandlePoint = argument(bytes)?;
+    request.fd = match point_of(&request)? {
+        Some(point) => export_fence(file, request.handle, point)?,
+        None => share(file, request.handle)?,
+    };
+    fill(bytes, &request)
+}
+
+/// Returns the point of a request about sync files, which is 0 unless a flag says that there is one; `None` for a request about the
+/// sync object itself, which has no point.
+fn point_of(request: &SyncobjHandlePoint) -> Result<Option<u64>, Errno> {
+    if request.pad != 0 || request.flags & !(SYNC_FILE | SYNC_FILE_OF_POINT) != 0 {
+        return Err(Errno::EINVAL);
+    }
+    if request.flags & SYNC_FILE != 0 {
+        return Ok(Some(if request.flags & SYNC_FILE_OF_POINT != 0 { request.point } else { 0 }));
+    }
+    if request.point == 0 { Ok(None) } else { Err(Errno::EINVAL) }
+}
+
+/// Creates a sync file of a point; 0 for the newest state.
+fn export_fence(file: &File, handle: u32, point: u64) -> Result<i32, Errno> {
+    let fence = file.syncobj(handle).ok_or(Errno::ENOENT)?.fence(point)?;
+    user::install(file.gpu.machine.descriptors.add_sync_file(SyncFile::new(fence))?)
+}
+
+/// Creates a descriptor of a sync object itself.
+fn share(file: &File, handle: u32) -> Result<i32, Errno> {
+    let syncobj = file.syncobj(handle).ok_or(Errno::EINVAL)?;
+    user::install(file.gpu.machine.descriptors.add_syncobj(syncobj)?)
 }
 
 /// Performs SYNCOBJ_FD_TO_HANDLE: returns a new handle each time, or puts the fence of a sync file into an existing sync object.
@@ -83,10 +113,38 @@ pub(crate) fn fd_to_handle(file: &File, bytes: &mut [u8]) -> Result<(), Errno> {
         file.gpu.events.ring();
         return Ok(());
     }
-    let shared = user::descriptor(request.fd).and_then(|fd| file.gpu.machine.descriptors.find(fd));
-    let Ok(Some(Shared::Syncobj(syncobj))) = shared else { return Err(Errno::EINVAL) };
-    request.handle = add(file, syncobj)?;
+    request.handle = open(file, request.fd)?;
     fill(bytes, &request)
+}
+
+/// Performs SYNCOBJ_FD_TO_HANDLE with [`Features::SYNCOBJ_POINTS`](crate::Features::SYNCOBJ_POINTS): the fence of a sync file can
+/// become a point.
+///
+/// Source: Linux 7.2 `drm_syncobj.c`, `drm_syncobj_fd_to_handle_ioctl` and `drm_syncobj_import_sync_file_fence`.
+pub(crate) fn fd_to_handle_at_a_point(file: &File, bytes: &mut [u8]) -> Result<(), Errno> {
+    let mut request: SyncobjHandlePoint = argument(bytes)?;
+    let Some(point) = point_of(&request)? else {
+        request.handle = open(file, request.fd)?;
+        return fill(bytes, &request);
+    };
+    let sync_file = sync_file(&file.gpu.machine, request.fd)?;
+    let syncobj = file.syncobj(request.handle).ok_or(Errno::ENOENT)?;
+    let fence = Arc::clone(sync_file.fence());
+    // A point consists of plain fences.
+    if point == 0 {
+        syncobj.replace(fence);
+    } else {
+        syncobj.append(point, Fence::merge([fence]));
+    }
+    file.gpu.events.ring();
+    Ok(())
+}
+
+/// Creates a handle of a shared sync object.
+fn open(file: &File, fd: i32) -> Result<u32, Errno> {
+    let shared = user::descriptor(fd).and_then(|fd| file.gpu.machine.descriptors.find(fd));
+    let Ok(Some(Shared::Syncobj(syncobj))) = shared else { return Err(Errno::EINVAL) };
+    add(file, syncobj)
 }
 
 /// Performs SYNCOBJ_EVENTFD.

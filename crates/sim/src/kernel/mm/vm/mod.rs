@@ -1,11 +1,12 @@
 //! A file's GPU address space: the mappings of pages.
 
 use std::{
+    cmp::Reverse,
     collections::{BTreeSet, HashMap},
     sync::Arc,
 };
 
-use amdgpu_uapi::{DevInfo, Errno, VaFlags};
+use amdgpu_uapi::{DevInfo, Errno, GemVmEntry, VaFlags};
 use imbl::OrdMap;
 
 use crate::kernel::mm::bo::{Bo, PAGE, WeakBo};
@@ -27,6 +28,8 @@ pub(crate) struct Bound {
     /// The first page of the BO.
     pub(crate) bo_page: u64,
     pub(crate) flags: VaFlags,
+    /// The number of mappings that were made before it in its address space.
+    serial: u64,
 }
 
 /// The mappings by first page number, of 48-bit addresses, without overlaps.
@@ -46,6 +49,8 @@ pub(crate) struct Vm {
     /// The BOs that were mapped since they got their handle, or are always valid, by mmap offset.
     known: HashMap<u64, Known>,
     end: u64,
+    /// The number of mappings ever made.
+    made: u64,
 }
 
 /// A BO of the address space.
@@ -76,7 +81,7 @@ impl Vm {
     /// that DEV_INFO reports must be mappable.
     pub(crate) fn new(info: &DevInfo) -> Self {
         let end = if info.high_va_max == 0 { info.virtual_address_max } else { info.high_va_max & ADDRESS_MASK };
-        Self { table: Table::default(), known: HashMap::new(), end }
+        Self { table: Table::default(), known: HashMap::new(), end, made: 0 }
     }
 
     /// Returns the current mappings, for a job.
@@ -101,13 +106,14 @@ impl Vm {
 
     /// Performs steps 1 to 3 of GEM_VA, which check the address before anything else.
     ///
-    /// Source: Linux 6.12 `amdgpu_gem.c`, `amdgpu_gem_va_ioctl`.
-    pub(crate) fn check_address(&self, va: u64, size: u64) -> Result<(), Errno> {
+    /// Source: Linux 6.12 and 7.2 `amdgpu_gem.c`, `amdgpu_gem_va_ioctl`. A sum that wraps passes this check unless the kernel is
+    /// `strict`; `pages` rejects it then, but not for UNMAP.
+    pub(crate) fn check_address(&self, va: u64, size: u64, strict: bool) -> Result<(), Errno> {
         if va < RESERVED_BOTTOM || HOLE.contains(&va) {
             return Err(Errno::EINVAL);
         }
-        // A sum that wraps passes this check, as in the kernel, and is rejected by `pages`.
-        if (va & ADDRESS_MASK).wrapping_add(size) > self.end {
+        let (end, wraps) = (va & ADDRESS_MASK).overflowing_add(size);
+        if end > self.end || (wraps && strict) {
             return Err(Errno::EINVAL);
         }
         Ok(())
@@ -135,7 +141,7 @@ impl Vm {
         if before.is_some_and(|(&first, bound)| first + bound.pages > pages.first) {
             return Err(Errno::EINVAL);
         }
-        self.insert(pages.first, Bound { pages: pages.count, bo, bo_page: offset / PAGE, flags });
+        self.insert(pages.first, Bound { pages: pages.count, bo, bo_page: offset / PAGE, flags, serial: 0 });
         Ok(())
     }
 
@@ -176,6 +182,20 @@ impl Vm {
         }
     }
 
+    /// Returns the mappings of a BO, the newest first.
+    pub(crate) fn bindings_of(&self, bo: &Bo) -> Vec<GemVmEntry> {
+        let starts = self.known.get(&bo.mmap_offset()).into_iter().flat_map(|known| &known.starts);
+        let mut found: Vec<_> = starts.filter_map(|&first| Some((first, self.table.get(&first)?))).collect();
+        found.sort_unstable_by_key(|(_, bound)| Reverse(bound.serial));
+        let entry = |(first, bound): (u64, &Arc<Bound>)| GemVmEntry {
+            addr: first * PAGE,
+            size: bound.pages * PAGE,
+            offset: bound.bo_page * PAGE,
+            flags: bound.flags.bits().into(),
+        };
+        found.into_iter().map(entry).collect()
+    }
+
     /// Registers a BO that is always valid in this address space.
     pub(crate) fn know(&mut self, bo: &Arc<Bo>) {
         self.entry(bo);
@@ -192,6 +212,8 @@ impl Vm {
     }
 
     fn insert(&mut self, first: u64, bound: Bound) {
+        let bound = Bound { serial: self.made, ..bound };
+        self.made += 1;
         if let Some(bo) = &bound.bo {
             self.entry(bo).starts.insert(first);
         }

@@ -20,6 +20,7 @@ use parking_lot::Mutex;
 
 use super::job::Job;
 use crate::{
+    features::Features,
     gpu::{self, Client, Engine, Environment, FaultSource, Ib, PageFault, Place},
     kernel::{
         complaints::Complaints,
@@ -58,8 +59,8 @@ pub(crate) trait Recovery: std::fmt::Debug + Send + Sync {
     fn recovered(&self, is_lost: &dyn Fn() -> bool) -> bool;
 
     /// Resets the whole GPU without loss of VRAM: every job that has started is lost. Does nothing if the culprit itself was lost
-    /// to another reset in the meantime.
-    fn reset_for(&self, culprit: &Context, is_lost: &dyn Fn() -> bool);
+    /// to another reset in the meantime. Returns the error that the culprit's job ends with.
+    fn reset_for(&self, culprit: &Context, is_lost: &dyn Fn() -> bool) -> Errno;
 }
 
 /// The parts of a device that its rings use.
@@ -79,6 +80,7 @@ pub(crate) struct Board {
     /// The chip, for the tiling of images.
     pub(crate) tiling: Option<Chip>,
     pub(crate) lockup_timeout: LockupTimeout,
+    pub(crate) features: Features,
     pub(crate) ring_reset: RingReset,
     /// The model of the caches, in the strict mode.
     pub(crate) caches: Option<Arc<Caches>>,
@@ -117,6 +119,7 @@ struct Shared {
     abandoned: AtomicBool,
     executor: Executor,
     lockup_timeout: Duration,
+    features: Features,
     ring_reset: RingReset,
     captures: Option<IbCaptures>,
     caches: Option<Arc<Caches>>,
@@ -152,6 +155,7 @@ impl Ring {
             abandoned: AtomicBool::new(false),
             executor,
             lockup_timeout: board.lockup_timeout.of(name.0),
+            features: board.features,
             ring_reset: board.ring_reset,
             captures: IbCaptures::from_environment(),
             caches: board.caches,
@@ -394,13 +398,21 @@ impl Shared {
     /// Returns the reason why a job is not started: errors are inherited within an entity, a guilty or stale context runs no jobs,
     /// queued jobs of a killed process are dropped, and an unplugged GPU runs no jobs.
     ///
-    /// Source: Linux 6.12 `amdgpu_job.c`, `amdgpu_job_run`; `sched_entity.c`, `drm_sched_entity_error`.
+    /// With [`Features::ENTITY_ERRORS`] a job on the hardware ring does not run if the previous job of its entity hung.
+    ///
+    /// Source: Linux 6.12 `amdgpu_job.c`, `amdgpu_job_run`; `sched_entity.c`, `drm_sched_entity_error`; Linux 7.2 `amdgpu_ring.c`,
+    /// `amdgpu_ring_set_fence_errors_and_reemit`.
     fn refusal(&self, job: &Job) -> Option<Errno> {
         let Some(gpu) = self.gpu.upgrade().filter(|gpu| !gpu.is_unplugged()) else {
             return Some(Errno::ECANCELED);
         };
         if job.is_killed {
             return Some(Errno::ESRCH);
+        }
+        let follows_a_hang =
+            self.features.contains(Features::ENTITY_ERRORS) && job.entity.error() == Some(Errno::ETIME);
+        if job.is_on_the_ring && follows_a_hang {
+            return Some(Errno::ECANCELED);
         }
         let is_cut_off = job.context.is_guilty() || job.context.is_stale(gpu.losses());
         job.entity.error().filter(|_| !job.is_on_the_ring).or_else(|| is_cut_off.then_some(Errno::ECANCELED))
@@ -413,7 +425,8 @@ impl Shared {
         if let Err(errno) = outcome
             && !has_successor
         {
-            job.entity.fail(errno);
+            let counts_again = job.is_on_the_ring && self.features.contains(Features::ENTITY_ERRORS);
+            if counts_again { job.entity.fail_again(errno) } else { job.entity.fail(errno) }
         }
         let Job { fence, user_fence, keep, space, .. } = job;
         let mutation = self.hooks.mutation_of(self.name.0);
@@ -479,16 +492,23 @@ impl Shared {
             RingReset::Selective => Some(Errno::ETIME),
         };
         if let Some(errno) = lost {
+            if self.features.contains(Features::ENTITY_ERRORS) {
+                // The job behind it is on the hardware ring by now.
+                self.advance_next();
+            }
             return if gpu.recovered(&|| self.is_cancelled()) { errno } else { Errno::ECANCELED };
         }
-        gpu.reset_for(&job.context, &|| self.is_cancelled());
-        Errno::ECANCELED
+        gpu.reset_for(&job.context, &|| self.is_cancelled())
     }
 
-    /// Returns `true` if the waves of a job can be killed. Source: Linux 6.12 `gfx_v7_0.c` to `gfx_v12_0.c`, `soft_recovery` of the
-    /// graphics and compute rings' functions.
+    /// Returns `true` if the waves of a job can be killed: from GFX7 on, or on GFX7 and GFX8 alone.
+    ///
+    /// Source: Linux 6.12 `gfx_v7_0.c` to `gfx_v12_0.c`, `soft_recovery` of the graphics and compute rings' functions; Linux 7.2
+    /// `amdgpu_device.c`, `amdgpu_get_soft_full_reset_mask`.
     fn can_kill_waves(&self) -> bool {
-        self.executor.is_pm4_from(GfxLevel::Gfx7)
+        let is_too_new =
+            self.features.contains(Features::NO_SOFT_RECOVERY) && self.executor.is_pm4_from(GfxLevel::Gfx9);
+        self.executor.is_pm4_from(GfxLevel::Gfx7) && !is_too_new
     }
 
     /// Puts the next job on the hardware ring, which has room for the running job and one more.

@@ -1,0 +1,182 @@
+//! R200, R201, R204, R205, R262 and R263: points in descriptors, names of clients, and keys of fdinfo.
+
+use std::os::fd::AsRawFd;
+
+use amdgpu_sim::Features;
+use amdgpu_uapi::Errno;
+use amdgpu_winsys::{
+    uapi::{GemCreateFlags, GemDomain, Request, SYNC_FILE, SYNC_FILE_OF_POINT, SetClientName, SyncobjHandlePoint},
+    winsys::Ip,
+};
+
+use super::{card_with, with_and_without};
+use crate::support::{Chunk, File, PAGE, Rig, address, open, owned, sync_file_info};
+
+const POINT: u32 = SYNC_FILE | SYNC_FILE_OF_POINT;
+
+impl File {
+    fn export_point(&self, request: SyncobjHandlePoint) -> Result<i32, Errno> {
+        let mut request = SyncobjHandlePoint { fd: -1, ..request };
+        self.send(&mut request).map(|()| request.fd)
+    }
+
+    fn import_point(&self, request: SyncobjHandlePoint) -> Result<u32, Errno> {
+        let mut request = request;
+        self.send_as(Request::read_write::<SyncobjHandlePoint>(b'd', 0xc2), &mut request).map(|()| request.handle)
+    }
+
+    fn set_name(&self, name: &[u8]) -> Result<(), Errno> {
+        self.send(&mut SetClientName { name_len: name.len() as u64, name: address(name) })
+    }
+}
+
+#[test]
+fn r200_descriptors_of_sync_objects_have_no_point_and_no_other_flags() {
+    let file = open(&card_with(Features::SYNCOBJ_POINTS));
+    let handle = file.syncobj(true);
+    let plain = SyncobjHandlePoint { handle, ..SyncobjHandlePoint::ZEROED };
+    let shared = owned(file.export_point(plain).unwrap());
+    let import = SyncobjHandlePoint { fd: shared.as_raw_fd(), ..SyncobjHandlePoint::ZEROED };
+    assert!(file.import_point(import).is_ok());
+    for wrong in [
+        SyncobjHandlePoint { pad: 1, ..plain },
+        SyncobjHandlePoint { flags: 4, ..plain },
+        SyncobjHandlePoint { point: 1, ..plain },
+        SyncobjHandlePoint { flags: SYNC_FILE_OF_POINT, point: 1, ..plain },
+    ] {
+        assert_eq!(file.export_point(wrong), Err(Errno::EINVAL), "{wrong:?}");
+        assert_eq!(file.import_point(SyncobjHandlePoint { fd: shared.as_raw_fd(), ..wrong }), Err(Errno::EINVAL));
+    }
+    // The flag alone, without a point, changes nothing.
+    drop(owned(file.export_point(SyncobjHandlePoint { flags: SYNC_FILE_OF_POINT, ..plain }).unwrap()));
+}
+
+#[test]
+fn r201_a_point_goes_into_a_sync_file_and_out_of_it() {
+    let [file, old] = with_and_without(Features::SYNCOBJ_POINTS);
+    let (timeline, target) = (file.syncobj(false), file.syncobj(false));
+    file.signal_point(timeline, 4);
+    file.signal_point(timeline, 8);
+    let at = |handle, flags, point| SyncobjHandlePoint { handle, flags, point, ..SyncobjHandlePoint::ZEROED };
+    assert_eq!(file.export_point(at(timeline, POINT, 9)), Err(Errno::EINVAL), "it is not there yet");
+    assert_eq!(file.export_point(at(99, POINT, 4)), Err(Errno::ENOENT));
+    let sync_file = owned(file.export_point(at(timeline, POINT, 3)).unwrap());
+    let import = SyncobjHandlePoint { fd: sync_file.as_raw_fd(), ..at(target, POINT, 6) };
+    assert_eq!(file.import_point(import), Ok(target));
+    assert_eq!(file.query_syncobj(target, 0), 6);
+    assert_eq!(file.import_point(SyncobjHandlePoint { point: 2, ..import }), Ok(target));
+    assert_eq!(file.query_syncobj(target, 0), 6, "a point below the newest leaves it");
+    // Without its flag the point counts for nothing.
+    assert!(file.export_point(at(timeline, SYNC_FILE, 99)).map(owned).is_ok());
+    assert_eq!(file.import_point(SyncobjHandlePoint { flags: SYNC_FILE, point: 99, ..import }), Ok(target));
+    assert_eq!(file.query_syncobj(target, 0), 0, "the fence has replaced the timeline");
+    assert_eq!(file.import_point(SyncobjHandlePoint { handle: 99, ..import }), Err(Errno::ENOENT));
+    assert_eq!(file.import_point(SyncobjHandlePoint { fd: -1, ..import }), Err(Errno::EINVAL));
+    assert_eq!(old.export_point(at(old.syncobj(true), POINT, 0)), Err(Errno::EINVAL));
+}
+
+#[test]
+fn r201_a_pending_point_is_pending_in_its_sync_file() {
+    let device = card_with(Features::SYNCOBJ_POINTS);
+    let rig = Rig::new(&device);
+    let ip = Ip::Gfx;
+    let held = device.hold_ring(ip, 0);
+    let timeline = rig.file.syncobj(false);
+    rig.file.signal_point(timeline, 1);
+    let job = rig.job(ip, 0, &rig.store(ip, 0, 1)).with(Chunk::signal_point(timeline, 5));
+    let seq = job.send(&rig.file).unwrap();
+    let status = |point| {
+        let request = SyncobjHandlePoint { handle: timeline, flags: POINT, point, ..SyncobjHandlePoint::ZEROED };
+        let fd = owned(rig.file.export_point(request).unwrap());
+        sync_file_info(&device.machine(), &fd, 0).unwrap().0.status
+    };
+    assert_eq!([1, 2, 5].map(status), [1, 0, 0]);
+    drop(held);
+    rig.finish(ip, 0, seq).unwrap();
+    assert_eq!([1, 2, 5].map(status), [1; 3]);
+}
+
+#[test]
+fn r204_a_client_has_a_name_of_graphic_characters_or_none() {
+    let [file, old] = with_and_without(Features::CLIENT_NAME);
+    let named = |text: &str| file.0.fdinfo().contains(&format!("drm-client-name:\t{text}\n"));
+    assert!(!file.0.fdinfo().contains("drm-client-name"));
+    file.set_name(b"game!~").unwrap();
+    assert!(named("game!~"));
+    for wrong in [&b"a b"[..], b"a\0", b"\x7f", b"caf\xc3\xa9", &[b'x'; 65]] {
+        assert_eq!(file.set_name(wrong), Err(Errno::EINVAL), "{wrong:?}");
+    }
+    assert_eq!(file.send(&mut SetClientName { name_len: u64::MAX, name: 0 }), Err(Errno::EINVAL));
+    assert_eq!(file.send(&mut SetClientName { name_len: 3, name: 0 }), Err(Errno::EFAULT));
+    assert!(named("game!~"), "the old name stays");
+    file.set_name(&[b'x'; 64]).unwrap();
+    assert!(named(&"x".repeat(64)));
+    file.send(&mut SetClientName { name_len: 0, name: 1 }).unwrap();
+    assert!(!file.0.fdinfo().contains("drm-client-name"));
+    assert_eq!(old.set_name(b"game"), Err(Errno::EINVAL));
+}
+
+#[test]
+fn r205_the_name_comes_after_the_pci_address() {
+    let file = open(&card_with(Features::CLIENT_NAME));
+    file.set_name(b"me").unwrap();
+    let text = file.0.fdinfo();
+    let keys: Vec<_> = text.lines().map(|line| line.split(':').next().unwrap()).take(5).collect();
+    assert_eq!(keys, ["drm-driver", "drm-client-id", "drm-pdev", "drm-client-name", "pasid"]);
+}
+
+#[test]
+fn r262_each_region_has_four_keys_and_bos_count_from_their_creation() {
+    let file = open(&card_with(Features::MEMORY_REGIONS));
+    let empty = file.0.fdinfo();
+    let keys: Vec<_> = empty.lines().map(|line| line.split(':').next().unwrap().to_owned()).collect();
+    let regions = ["cpu", "gtt", "vram", "gds", "gws", "oa", "doorbell", "mmioremap"];
+    let each = |region| ["total", "shared", "resident", "purgeable"].map(|key| format!("drm-{key}-{region}"));
+    let mut expected = ["drm-driver", "drm-client-id", "drm-pdev", "pasid"].map(str::to_owned).to_vec();
+    expected.extend(regions.into_iter().flat_map(each));
+    expected.extend(["drm-memory-vram", "drm-memory-gtt", "drm-memory-cpu"].map(str::to_owned));
+    expected.extend(["amd-evicted-vram", "amd-requested-vram", "amd-requested-gtt"].map(str::to_owned));
+    assert_eq!(keys, expected);
+    let both = GemDomain::VRAM | GemDomain::GTT;
+    file.try_create(3 << 20, 0, both, GemCreateFlags::empty()).unwrap();
+    file.create(PAGE);
+    file.try_create(PAGE, 0, GemDomain::GTT, GemCreateFlags::DISCARDABLE).unwrap();
+    let exported = file.create(2 * PAGE);
+    drop(file.dma_buf(exported, 0).unwrap());
+    let text = file.0.fdinfo();
+    for line in [
+        "drm-total-vram:\t3 MiB",
+        "drm-resident-vram:\t3 MiB",
+        "drm-total-gtt:\t16 KiB",
+        "drm-shared-gtt:\t8 KiB",
+        "drm-purgeable-gtt:\t4 KiB",
+        "drm-total-cpu:\t0",
+        "drm-memory-vram:\t3072 KiB",
+        "amd-requested-gtt:\t16 KiB",
+        "amd-evicted-vram:\t0 KiB",
+    ] {
+        assert!(text.contains(&format!("{line}\n")), "{line}\n{text}");
+    }
+}
+
+#[test]
+fn r263_total_is_by_home_and_resident_by_place() {
+    let file = open(&card_with(Features::MEMORY_REGIONS));
+    let vram = file.0.fdinfo();
+    assert!(vram.contains("drm-total-vram:\t0\n"), "{vram}");
+    // More than VRAM has room for: the BOs are at home in VRAM, and some of them are elsewhere.
+    let gib = 1 << 30;
+    for _ in 0..20 {
+        file.try_create(gib, 0, GemDomain::VRAM, GemCreateFlags::empty()).unwrap();
+    }
+    let text = file.0.fdinfo();
+    let value = |key: &str| {
+        let line = text.lines().find(|line| line.starts_with(key)).unwrap();
+        line.split('\t').nth(1).unwrap().trim_end_matches(" MiB").trim_end_matches(" KiB").parse::<u64>().unwrap()
+    };
+    assert_eq!(value("drm-total-vram:"), 20 << 10);
+    let here = value("drm-resident-vram:");
+    assert!(here > 0 && here < 20 << 10, "{text}");
+    assert_eq!(here + value("drm-resident-gtt:") + value("drm-resident-cpu:"), 20 << 10, "{text}");
+    assert_eq!(value("drm-total-gtt:"), 0);
+}
