@@ -65,7 +65,7 @@ macro_rules! real {
 
 /// Sets errno of this thread.
 pub(crate) fn set_errno(errno: c_int) {
-    nix::errno::Errno::from_raw(errno).set();
+    nix::errno::Errno::set_raw(errno);
 }
 
 /// Returns `true` if the host has a file of this path. errno stays as it was.

@@ -246,6 +246,13 @@ fn a_thread_that_waits_holds_up_no_other() {
 }
 
 #[test]
+fn an_errno_that_user_space_has_no_name_for_reaches_the_program() {
+    let mut run = launcher("navi21");
+    run.env("AMDGPU_SIM_KERNEL", "6.17").arg(guest()).arg("unnamed-errno");
+    expect_success(&run.output().expect("the launcher"));
+}
+
+#[test]
 fn a_signal_ends_a_wait() {
     both_ways(&["signal"]);
 }

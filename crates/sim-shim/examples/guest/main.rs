@@ -66,6 +66,7 @@ fn main() -> ExitCode {
         "sw-sync" => timelines::sw_sync(),
         "threads" => waits::threads(),
         "signal" => waits::signal(),
+        "unnamed-errno" => node::unnamed_errno(),
         "by-number" => strangers::by_number(),
         "squatter" => strangers::squatter(),
         "truncate" => strangers::truncate(),

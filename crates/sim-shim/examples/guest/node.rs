@@ -10,7 +10,9 @@ use std::{
     process::{Child, Command, Stdio},
 };
 
-use amdgpu_winsys::uapi::{Argument, GemClose, GemCreate, GemCreateAnswer, GemMmap, GemMmapAnswer, Request};
+use amdgpu_winsys::uapi::{
+    Argument, GemClose, GemCreate, GemCreateAnswer, GemMmap, GemMmapAnswer, Request, Userq, UserqSignal, UserqWait,
+};
 use nix::errno::Errno;
 use zerocopy::{FromBytes as _, IntoBytes as _};
 
@@ -147,5 +149,18 @@ pub(crate) fn in_child(work: impl FnOnce()) {
             let status = nix::sys::wait::waitpid(child, None).expect("the child");
             assert_eq!(status, nix::sys::wait::WaitStatus::Exited(child, 0));
         }
+    }
+}
+
+/// Requests of user queues are refused with ENOTSUPP (524) where there are none, which has no name in user space.
+pub(crate) fn unnamed_errno() {
+    let fd = open(RENDER);
+    let mut bytes = [0_u8; 72];
+    for request in [Userq::REQUEST, UserqSignal::REQUEST, UserqWait::REQUEST] {
+        #[expect(unsafe_code, reason = "a raw ioctl")]
+        // SAFETY: no argument of these requests is longer than the buffer, and zeros refer to nothing.
+        let returned = unsafe { libc::ioctl(fd.as_raw_fd(), request.bits().into(), bytes.as_mut_ptr()) };
+        let errno = std::io::Error::last_os_error().raw_os_error();
+        assert_eq!((returned, errno), (-1, Some(524)), "{request:?}");
     }
 }

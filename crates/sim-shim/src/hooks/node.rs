@@ -5,7 +5,7 @@ use std::{
     os::fd::{AsRawFd, RawFd},
 };
 
-use amdgpu_sim_world::{Call, Message, NodeName};
+use amdgpu_sim_world::{Answer, Call, Message, NodeName};
 use libc::{off_t, size_t};
 use nix::errno::Errno;
 
@@ -41,11 +41,19 @@ fn on_shared_descriptor(fd: RawFd, request: c_ulong, address: u64) -> Option<Res
     let number = u64::try_from(fd).ok()?;
     let message = Message::new(Call::DescriptorIoctl, 0, [request & 0xffff_ffff, address, number]);
     match calls::call(world, &message) {
-        Ok(answer) => Some(Ok(c_int::try_from(answer.value).unwrap_or(c_int::MAX))),
+        Ok(answer) => Some(Ok(returned(&answer))),
         // What the simulator does not know may be a real one.
         Err(Errno::ENOTTY) => None,
         Err(errno) => Some(Err(errno)),
     }
+}
+
+/// Returns the result of a request, and sets errno for one that has no name in user space.
+fn returned(answer: &Answer) -> c_int {
+    answer.returned().unwrap_or_else(|errno| {
+        set_errno(errno);
+        -1
+    })
 }
 
 /// The C library's `ioctl`.
@@ -73,7 +81,7 @@ unsafe extern "C" fn ioctl(fd: c_int, request: c_ulong, argument: *mut c_void) -
         let shown = u64::try_from(fd).map_err(|_| Errno::EBADF)?;
         let words = [request & 0xffff_ffff, address, shown];
         let answer = calls::call(world, &Message::new(Call::Ioctl, file, words))?;
-        Ok(c_int::try_from(answer.value).unwrap_or(c_int::MAX))
+        Ok(returned(&answer))
     })
 }
 

@@ -34,6 +34,21 @@ pub struct Answer {
     pub descriptor: Option<OwnedFd>,
 }
 
+impl Answer {
+    /// Returns the result of a request: its value, or an errno that has no name in user space, such as ENOTSUPP (524).
+    ///
+    /// # Errors
+    ///
+    /// The number of such an errno; the others are errors of [`Connection::call`].
+    pub fn returned(&self) -> Result<i32, i32> {
+        let word = self.value.cast_signed();
+        if word < 0 {
+            return Err(i32::try_from(word.unsigned_abs()).unwrap_or(i32::MAX));
+        }
+        Ok(i32::try_from(word).unwrap_or(i32::MAX))
+    }
+}
+
 impl Connection {
     /// Connects to the server whose socket is at this path. The server must belong to this user or to root. A process that has no
     /// access to the directory of the socket (any more) can connect too, and use the node descriptors that it has.

@@ -365,15 +365,13 @@ impl Server {
                 let client = Arc::clone(remote) as Arc<dyn amdgpu_sim::Client>;
                 let file = file()?;
                 file.used_by(remote.process());
-                let returned = file.kernel.serve(client, request, second)?;
-                Ok((u64::from(returned.unsigned_abs()), None))
+                returned(file.kernel.serve(client, request, second)).map(|word| (word, None))
             }
             Some(Call::DescriptorIoctl) => {
                 let request = Request::from_bits(first as u32);
                 let fd = remote.descriptor(RawFd::try_from(third).map_err(|_| Errno::EBADF)?)?;
                 let client = Arc::clone(remote) as Arc<dyn amdgpu_sim::Client>;
-                let returned = self.machine.serve(client, fd.as_fd(), request, second)?;
-                Ok((u64::from(returned.unsigned_abs()), None))
+                returned(self.machine.serve(client, fd.as_fd(), request, second)).map(|word| (word, None))
             }
             Some(Call::Map) => self.files.map(&file()?, first, second).map(|fd| (0, Some(fd))),
             Some(Call::Inode) => self.files.of_inode(first).map(|file| (file.minor.into(), None)).ok_or(Errno::ENOENT),
@@ -571,4 +569,16 @@ fn listen_at(address: &UnixAddr) -> Result<OwnedFd, Errno> {
     bind(listener.as_raw_fd(), address)?;
     listen(&listener, Backlog::MAXCONN)?;
     Ok(listener)
+}
+
+/// Returns the word for the result of a request. An errno without a name in user space, such as ENOTSUPP (524), becomes a negative word,
+/// as the kernel returns it ([`Answer::returned`](crate::Answer::returned)).
+fn returned(result: Result<i32, amdgpu_uapi::Errno>) -> Result<u64, Errno> {
+    match result {
+        Ok(value) => Ok(value.unsigned_abs().into()),
+        Err(errno) => match Errno::from(errno) {
+            Errno::UnknownErrno => Ok(i64::from(-errno.raw()).cast_unsigned()),
+            named => Err(named),
+        },
+    }
 }
