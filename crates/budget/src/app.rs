@@ -6,6 +6,7 @@ use std::{
     process::ExitCode,
 };
 
+use amdgpu_output::Visible;
 use clap::Parser as _;
 
 use crate::{
@@ -20,20 +21,32 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     run(arguments, &mut io::stdout().lock()).into()
 }
 
-/// Runs the program like [`main`], but writes to the given output.
+/// Runs the program like [`main`], but writes to the given output. Control characters of foreign text are visible in it, unless the
+/// output is a picture.
 pub fn run(arguments: impl IntoIterator<Item = OsString>, out: &mut dyn Write) -> Exit {
+    let mut visible = Visible::new(&mut *out);
     let arguments = match Arguments::try_parse_from(arguments) {
         Ok(arguments) => arguments,
         Err(error) if error.use_stderr() => {
             // An error of the terminal itself cannot be reported.
-            let _ = error.print();
+            let _ = write!(errors(), "{error}");
             return Exit::Usage;
         }
-        Err(help) => return ended(write!(out, "{help}").map(|()| Exit::Fine).map_err(Stop::from), false, "", out),
+        Err(help) => {
+            return ended(write!(visible, "{help}").map(|()| Exit::Fine).map_err(Stop::from), false, "", &mut visible);
+        }
     };
+    if matches!(&arguments.command, Some(Command::Plot(options)) if options.format.is_binary()) {
+        drop(visible);
+        return perform(&arguments, out);
+    }
+    perform(&arguments, &mut visible)
+}
+
+fn perform(arguments: &Arguments, out: &mut dyn Write) -> Exit {
     let quiet = arguments.global.quiet;
     let is_check = matches!(arguments.command, Some(Command::Check(_)));
-    let outcome = command::execute(&arguments, out);
+    let outcome = command::execute(arguments, out);
     match outcome {
         Err(Stop::Message(_, message)) if is_check => {
             // A plug-in says everything on standard output.
@@ -41,6 +54,11 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>, out: &mut dyn Write) -
         }
         outcome => ended(outcome, quiet, "amdgpu-budget: ", out),
     }
+}
+
+/// Returns standard error, on which control characters of foreign text are visible.
+pub(crate) fn errors() -> Visible<io::StderrLock<'static>> {
+    Visible::new(io::stderr().lock())
 }
 
 fn ended(outcome: Outcome, quiet: bool, prefix: &str, out: &mut dyn Write) -> Exit {
@@ -52,7 +70,7 @@ fn ended(outcome: Outcome, quiet: bool, prefix: &str, out: &mut dyn Write) -> Ex
         Err(Stop::Output(error)) => (Exit::NotWritten, format!("the output could not be written: {error}")),
     };
     if !quiet {
-        let _ = writeln!(io::stderr(), "{prefix}{message}");
+        let _ = writeln!(errors(), "{prefix}{message}");
     }
     exit
 }

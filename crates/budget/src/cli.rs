@@ -320,6 +320,17 @@ pub enum PlotFormat {
     Braille,
 }
 
+impl PlotFormat {
+    /// Returns `true` for formats that are not text.
+    pub const fn is_binary(self) -> bool {
+        match self {
+            #[cfg(feature = "png")]
+            Self::Png => true,
+            Self::Svg | Self::Braille => false,
+        }
+    }
+}
+
 /// Options of plot.
 #[derive(Args, Clone, Debug)]
 pub struct Plot {
@@ -388,6 +399,10 @@ pub struct Serve {
     /// given again.
     #[arg(long, value_name = "ADDRESS:PORT|unix:PATH")]
     pub listen: Vec<crate::http::Address>,
+    /// Answer requests that name this host as well, as a reverse proxy passes them on; can be given again. Others get 421 unless
+    /// they name localhost or an IP address of a socket.
+    #[arg(long, value_name = "NAME")]
+    pub allow_host: Vec<String>,
     /// Write the text to this file once, as node_exporter's textfile collector reads it, and exit.
     #[arg(long, value_name = "FILE")]
     pub textfile: Option<PathBuf>,

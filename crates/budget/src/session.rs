@@ -128,7 +128,8 @@ pub fn next(source: &mut dyn Source, global: &Global) -> Result<Option<Snapshot>
     if global.verbose && !global.quiet {
         for (gpu, missing) in snapshot.gpus.iter().flat_map(|gpu| gpu.missing.iter().map(move |missing| (gpu, missing)))
         {
-            let _ = writeln!(io::stderr(), "amdgpu-budget: {}: {}: {}", gpu.pci, missing.source, missing.reason);
+            let _ =
+                writeln!(crate::app::errors(), "amdgpu-budget: {}: {}: {}", gpu.pci, missing.source, missing.reason);
         }
     }
     Ok(Some(snapshot))

@@ -2,6 +2,7 @@
 
 use std::{collections::BTreeMap, io};
 
+use amdgpu_hw::is_apu;
 use amdgpu_winsys::{heaps::OwnUsage, uapi::HeapInfo, winsys::GpuInfo};
 use libdrm_amdgpu_sys::AMDGPU;
 
@@ -10,7 +11,7 @@ use crate::{
     files::{self, Files},
     machine::Machine,
     snapshot::{
-        model::{CgroupLimit, Domain, Gpu, Missing, Sensors},
+        model::{CgroupLimit, Domain, Domains, Gpu, Missing, Sensors},
         vulkan::Tables,
     },
 };
@@ -83,7 +84,9 @@ pub(super) fn from_sysfs(files: &dyn Files, index: usize, node: &Node) -> Gpu {
     }
     gpu.missing = missed;
     gpu.missing.append(&mut nonsense);
-    gpu.name = marketing_name(files, &directory);
+    let device = device_id(files, &directory);
+    gpu.name = device.and_then(|device| marketing_name(files, &directory, device));
+    gpu.apu = kind(device, &gpu.domains);
     // Older kernels wake the GPU for these.
     if gpu.power.as_deref() == Some("active") {
         gpu.sensors = sensors(files, &directory);
@@ -91,12 +94,26 @@ pub(super) fn from_sysfs(files: &dyn Files, index: usize, node: &Node) -> Gpu {
     gpu
 }
 
-/// The name of a GPU by its PCI device and revision, which sysfs knows also of one that is asleep.
-fn marketing_name(files: &dyn Files, directory: &str) -> Option<String> {
+/// The PCI device ID of a GPU of AMD, which sysfs knows also of one that is asleep.
+fn device_id(files: &dyn Files, directory: &str) -> Option<u32> {
     let uevent = files.read(&format!("{directory}/uevent")).ok()?;
     let id = uevent.lines().find_map(|line| line.strip_prefix("PCI_ID=1002:"))?;
+    u32::from_str_radix(id.trim(), 16).ok()
+}
+
+/// Whether a GPU is an APU, by its PCI device ID, until INFO tells. A GPU whose ID is not known is discrete if a part of its VRAM
+/// is not visible, because the carve-out of an APU is visible as a whole. The size of GTT tells nothing: kernels and users choose it.
+fn kind(device: Option<u32>, domains: &Domains) -> Option<bool> {
+    let by_visibility = || {
+        let (all, visible) = (domains.vram.total?, domains.visible_vram.total?);
+        (visible < all).then_some(false)
+    };
+    device.and_then(is_apu).or_else(by_visibility)
+}
+
+/// The name of a GPU by its PCI device and revision.
+fn marketing_name(files: &dyn Files, directory: &str, device: u32) -> Option<String> {
     let revision = files.read(&format!("{directory}/revision")).ok()?;
-    let device = u32::from_str_radix(id.trim(), 16).ok()?;
     let revision = u32::from_str_radix(revision.trim().trim_start_matches("0x"), 16).ok()?;
     AMDGPU::find_device_name(device, revision)
 }

@@ -191,7 +191,7 @@ fn put(directory: &Path, path: &str, entry: &Entry) -> io::Result<()> {
         fs::create_dir_all(parent)?;
     }
     match entry {
-        Entry::File(text) => fs::write(target, text),
+        Entry::File(text) => amdgpu_output::files::write(&target, text),
         // Dangling where the GPU is not, and only ever read, never followed.
         Entry::Link(link) => symlink(link, target),
         Entry::Denied => Ok(()),

@@ -7,6 +7,7 @@ use std::{
     time::Duration,
 };
 
+use amdgpu_output::files;
 use flate2::{Compression, write::GzEncoder};
 
 use crate::{
@@ -86,7 +87,7 @@ impl Write for Counted {
 
 impl Output {
     fn create(path: &Path) -> io::Result<Self> {
-        let file = Counted { file: File::create(path)?, written: 0 };
+        let file = Counted { file: files::create(path)?, written: 0 };
         let is_gzip = path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("gz"));
         Ok(if is_gzip {
             Self::Gzip(GzEncoder::new(file, Compression::default()))

@@ -2,17 +2,19 @@
 
 use std::{
     fs,
+    hash::{BuildHasher as _, RandomState},
     io::Write,
     net::Ipv4Addr,
-    path::{Path, PathBuf},
+    path::PathBuf,
 };
 
+use amdgpu_output::files;
 use serde::Serialize;
 
 use crate::{
     cli::{Global, Serve},
     exit::Exit,
-    http::{Address, Answer, Listener, Server},
+    http::{Address, Answer, Hosts, Listener, Server},
     session::{self, Outcome, Stop},
     snapshot::{
         model::Snapshot,
@@ -28,7 +30,7 @@ pub(super) fn run(options: &Serve, global: &Global, out: &mut dyn Write) -> Outc
     let mut source = session::source(global, false)?;
     if let Some(path) = &options.textfile {
         let text = prometheus(&session::first(&mut *source, global)?, labels);
-        write_whole(path, &text)
+        files::replace(path, &text)
             .map_err(|error| Stop::Message(Exit::NotWritten, format!("{}: {error}", path.display())))?;
         return Ok(Exit::Fine);
     }
@@ -47,7 +49,8 @@ pub(super) fn run(options: &Serve, global: &Global, out: &mut dyn Write) -> Outc
         writeln!(out, "{}", listener.address().map_err(Stop::failed)?)?;
     }
     out.flush()?;
-    let mut server = Server::new(listeners).map_err(Stop::failed)?;
+    let hosts = Hosts::new(&listeners, &options.allow_host).map_err(Stop::failed)?;
+    let mut server = Server::new(listeners, hosts).map_err(Stop::failed)?;
     let mut pages = Pages { source: &mut *source, global, labels, last: None };
     let mut answered = 0;
     while options.requests.is_none_or(|requests| answered < requests) {
@@ -77,18 +80,6 @@ impl Drop for Paths {
     }
 }
 
-/// Puts the whole file in place at once: a collector never reads half of it.
-fn write_whole(path: &Path, text: &str) -> std::io::Result<()> {
-    let mut name = path.file_name().unwrap_or_default().to_owned();
-    name.push(format!(".{}.tmp", std::process::id()));
-    let beside = path.with_file_name(name);
-    let done = fs::write(&beside, text).and_then(|()| fs::rename(&beside, path));
-    if done.is_err() {
-        let _ = fs::remove_file(&beside);
-    }
-    done
-}
-
 /// The page: one file with all that it needs.
 const PAGE: &str = include_str!("../http/page.html");
 
@@ -108,9 +99,13 @@ impl Pages<'_> {
     fn answer(&mut self, path: &str) -> Answer {
         const METRICS: &str = "text/plain; version=0.0.4; charset=utf-8";
         let labels = self.labels;
-        let ok = |kind, body| Answer { status: "200 OK", kind, body };
+        let ok = |kind, body| Answer { status: "200 OK", kind, body, nonce: None };
         match path {
-            "/" => ok("text/html; charset=utf-8", PAGE.to_owned()),
+            "/" => {
+                let nonce = RandomState::new().hash_one(path);
+                let page = PAGE.replace("<script>", &format!("<script nonce=\"{nonce:016x}\">"));
+                Answer { nonce: Some(nonce), ..ok("text/html; charset=utf-8", page) }
+            }
             "/metrics" => match self.look() {
                 Ok(snapshot) => ok(METRICS, prometheus(snapshot, labels)),
                 Err(answer) => answer,
@@ -148,7 +143,7 @@ fn not_here() -> Answer {
 
 fn json(value: &impl Serialize) -> Answer {
     match serde_json::to_string(value) {
-        Ok(body) => Answer { status: "200 OK", kind: "application/json", body },
+        Ok(body) => Answer { status: "200 OK", kind: "application/json", body, nonce: None },
         Err(error) => Answer::text("500 Internal Server Error", format!("{error}\n")),
     }
 }

@@ -6,6 +6,7 @@ use std::{
 };
 
 use crate::http::{
+    hosts::Hosts,
     listener::Stream,
     message::{Answer, MOST_REQUEST, Request, message, request},
 };
@@ -67,11 +68,11 @@ impl Connection {
     }
 
     /// Reads or writes as far as possible without blocking.
-    pub(super) fn go_on(&mut self, now: Instant, answer: &mut impl FnMut(&str) -> Answer) -> Step {
+    pub(super) fn go_on(&mut self, now: Instant, hosts: &Hosts, answer: &mut impl FnMut(&str) -> Answer) -> Step {
         match &mut self.state {
             State::Request(bytes) => {
                 let Ok(open) = read(&mut self.stream, bytes) else { return Step::Close };
-                let bytes = match request(bytes) {
+                let bytes = match request(bytes, hosts) {
                     Request::Incomplete if open => return Step::Stay,
                     Request::Incomplete => return Step::Close,
                     Request::Get { path, head } => message(&answer(&path), head, ""),

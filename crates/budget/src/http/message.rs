@@ -1,10 +1,15 @@
 //! Requests as they are read, and answers as they are written.
 
+use super::hosts::Hosts;
+
 /// The maximum size of a request in bytes.
 pub const MOST_REQUEST: usize = 16 << 10;
 
 /// Header lines of a request at most.
 const MOST_HEADERS: usize = 64;
+
+/// The answer to a request for another host.
+const MISDIRECTED: &str = "this server is not called so; --allow-host makes a name known\n";
 
 /// An answer to a request.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -15,12 +20,14 @@ pub struct Answer {
     pub kind: &'static str,
     /// The body, as text.
     pub body: String,
+    /// The number that marks the scripts of a page that may run, and no others.
+    pub nonce: Option<u64>,
 }
 
 impl Answer {
     /// Creates an answer of plain text.
     pub fn text(status: &'static str, body: impl Into<String>) -> Self {
-        Self { status, kind: "text/plain; charset=utf-8", body: body.into() }
+        Self { status, kind: "text/plain; charset=utf-8", body: body.into(), nonce: None }
     }
 }
 
@@ -32,7 +39,7 @@ pub(super) enum Request {
     Refused(&'static str, &'static str),
 }
 
-pub(super) fn request(bytes: &[u8]) -> Request {
+pub(super) fn request(bytes: &[u8], known: &Hosts) -> Request {
     let mut headers = [httparse::EMPTY_HEADER; MOST_HEADERS];
     let mut request = httparse::Request::new(&mut headers);
     match request.parse(bytes) {
@@ -43,6 +50,14 @@ pub(super) fn request(bytes: &[u8]) -> Request {
         Ok(httparse::Status::Complete(_)) => {
             let path = request.path.unwrap_or_default();
             let path = path.split_once('?').map_or(path, |(path, _)| path).to_owned();
+            let mut hosts = request.headers.iter().filter(|header| header.name.eq_ignore_ascii_case("host"));
+            match (hosts.next(), hosts.next(), request.version) {
+                (Some(_), Some(_), _) => return Request::Refused("400 Bad Request", "the request names two hosts\n"),
+                (None, _, Some(0)) => {}
+                (None, ..) => return Request::Refused("400 Bad Request", "the request names no host\n"),
+                (Some(host), ..) if str::from_utf8(host.value).is_ok_and(|host| known.has(host)) => {}
+                (Some(_), ..) => return Request::Refused("421 Misdirected Request", MISDIRECTED),
+            }
             match request.method {
                 Some("GET") => Request::Get { path, head: false },
                 Some("HEAD") => Request::Get { path, head: true },
@@ -57,10 +72,19 @@ pub(super) fn request(bytes: &[u8]) -> Request {
 }
 
 pub(super) fn message(answer: &Answer, head: bool, more: &str) -> Vec<u8> {
-    let Answer { status, kind, body } = answer;
+    let Answer { status, kind, body, nonce } = answer;
     let length = body.len();
+    // A page has its styles in it, asks this server alone, and has no other parts; everything else is no page.
+    let policy = match nonce {
+        Some(nonce) => format!(
+            "default-src 'none'; script-src 'nonce-{nonce:016x}'; style-src 'unsafe-inline'; connect-src 'self'; img-src data:; \
+             base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+        ),
+        None => "default-src 'none'; frame-ancestors 'none'".to_owned(),
+    };
     let mut text = format!(
-        "HTTP/1.1 {status}\r\nContent-Type: {kind}\r\nContent-Length: {length}\r\n{more}Connection: close\r\n\r\n"
+        "HTTP/1.1 {status}\r\nContent-Type: {kind}\r\nContent-Length: {length}\r\nX-Content-Type-Options: nosniff\r\n\
+         Cache-Control: no-store\r\nContent-Security-Policy: {policy}\r\n{more}Connection: close\r\n\r\n"
     );
     if !head {
         text.push_str(body);
@@ -74,26 +98,39 @@ mod tests {
 
     use super::*;
 
+    /// Parses a request to a server that knows `localhost` alone.
+    fn request(bytes: &[u8]) -> Request {
+        super::request(bytes, &Hosts::default())
+    }
+
     fn get(path: &str, head: bool) -> Request {
         Request::Get { path: path.to_owned(), head }
     }
 
     #[test]
     fn a_query_is_not_part_of_the_path_and_head_has_no_body() {
-        assert_eq!(request(b"GET /metrics?x=1 HTTP/1.1\r\nHost: x\r\n\r\n"), get("/metrics", false));
+        assert_eq!(request(b"GET /metrics?x=1 HTTP/1.1\r\nHost: localhost\r\n\r\n"), get("/metrics", false));
         assert_eq!(request(b"HEAD / HTTP/1.0\r\n\r\n"), get("/", true));
         let answer = Answer::text("200 OK", "four");
         let [whole, head] = [false, true].map(|head| String::from_utf8(message(&answer, head, "")).unwrap());
         assert_eq!(whole, format!("{head}four"));
         assert!(head.contains("Content-Length: 4\r\n"));
+        for header in ["X-Content-Type-Options: nosniff\r\n", "Cache-Control: no-store\r\n", "default-src 'none'"] {
+            assert!(head.contains(header), "{head}");
+        }
     }
 
     #[test]
     fn other_methods_and_other_languages_are_refused() {
         for (text, status) in [
-            (&b"POST / HTTP/1.1\r\n\r\n"[..], "405 Method Not Allowed"),
+            (&b"POST / HTTP/1.1\r\nHost: localhost\r\n\r\n"[..], "405 Method Not Allowed"),
             (b"\x16\x03\x01\x02\x00\x01", "400 Bad Request"),
             (b"GET /\r\n\r\n", "400 Bad Request"),
+            (b"GET / HTTP/1.1\r\n\r\n", "400 Bad Request"),
+            (b"GET / HTTP/1.1\r\nHost: localhost\r\nHost: localhost\r\n\r\n", "400 Bad Request"),
+            (b"GET / HTTP/1.1\r\nHost: attacker.example.com\r\n\r\n", "421 Misdirected Request"),
+            (b"GET / HTTP/1.0\r\nhost: attacker.example.com\r\n\r\n", "421 Misdirected Request"),
+            (b"POST / HTTP/1.1\r\nHost: \xff\r\n\r\n", "421 Misdirected Request"),
         ] {
             assert!(matches!(request(text), Request::Refused(told, _) if told == status), "{:?}", request(text));
         }

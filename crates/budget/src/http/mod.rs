@@ -4,6 +4,7 @@
 //! [`MOST_CONNECTIONS`] connections, the oldest one is closed for a new one. A client therefore cannot delay other clients.
 
 mod connection;
+mod hosts;
 mod listener;
 mod message;
 
@@ -21,6 +22,7 @@ use rustix::{
 use self::connection::{Connection, Step};
 pub use self::{
     connection::{ANSWER_TIME, REQUEST_TIME},
+    hosts::Hosts,
     listener::{Address, Listener},
     message::{Answer, MOST_REQUEST},
 };
@@ -32,19 +34,21 @@ pub const MOST_CONNECTIONS: usize = 512;
 #[derive(Debug)]
 pub struct Server {
     listeners: Vec<Listener>,
+    hosts: Hosts,
     /// Oldest first.
     connections: VecDeque<Connection>,
 }
 
 impl Server {
-    /// Creates a server on bound sockets. The limits apply to the connections of all sockets together.
+    /// Creates a server on bound sockets, which answers requests for these hosts. The limits apply to the connections of all sockets
+    /// together.
     ///
     /// # Errors
     ///
     /// An I/O error if a socket cannot be made non-blocking.
-    pub fn new(listeners: Vec<Listener>) -> io::Result<Self> {
+    pub fn new(listeners: Vec<Listener>, hosts: Hosts) -> io::Result<Self> {
         listeners.iter().try_for_each(Listener::set_nonblocking)?;
-        Ok(Self { listeners, connections: VecDeque::new() })
+        Ok(Self { listeners, hosts, connections: VecDeque::new() })
     }
 
     /// Waits for events on the sockets and handles them. Calls `answer` with the path, without the query, of each GET or HEAD
@@ -59,7 +63,7 @@ impl Server {
         let mut answered = 0;
         let mut kept = VecDeque::with_capacity(self.connections.len());
         for (mut connection, ready) in self.connections.drain(..).zip(ready.connections) {
-            let step = if ready { connection.go_on(now, &mut answer) } else { Step::Stay };
+            let step = if ready { connection.go_on(now, &self.hosts, &mut answer) } else { Step::Stay };
             if step == Step::Answered {
                 answered += 1;
             }

@@ -7,30 +7,29 @@ pub mod canvas;
 pub mod chart;
 pub mod series;
 pub mod svg;
+mod thinned;
 
-use std::{fs, io::Write, path::Path};
+use std::{io::Write, path::Path};
+
+use amdgpu_output::files;
 
 #[cfg(feature = "png")]
 use self::bitmap::Bitmap;
-use self::{chart::draw, svg::Svg};
+use self::{chart::draw, svg::Svg, thinned::Thinned};
 use crate::{
     cli::{Global, Plot, PlotFormat},
     exit::Exit,
     render,
     session::{self, Outcome, Stop},
-    snapshot::model::Snapshot,
 };
-
-/// Snapshots that are kept at most: more than a picture has columns, many times over.
-const MOST_SNAPSHOTS: usize = 100_000;
 
 /// Takes the snapshots, and draws each GPU that is selected.
 pub(crate) fn run(options: &Plot, global: &Global, out: &mut dyn Write) -> Outcome {
     let mut source = session::source(global, false)?;
-    let mut snapshots: Vec<Snapshot> = Vec::new();
-    let most = if global.from.is_some() { MOST_SNAPSHOTS as u64 } else { options.count };
-    while (snapshots.len() as u64) < most {
-        if !snapshots.is_empty() {
+    let mut snapshots = Thinned::new(options.by);
+    let most = if global.from.is_some() { u64::MAX } else { options.count };
+    for taken in 0..most {
+        if taken > 0 {
             session::pause(&*source, options.interval);
         }
         match session::next(&mut *source, global)? {
@@ -38,7 +37,7 @@ pub(crate) fn run(options: &Plot, global: &Global, out: &mut dyn Write) -> Outco
             None => break,
         }
     }
-    let panels = series::panels(&snapshots, options.by);
+    let panels = series::panels(&snapshots.finish(), options.by);
     if panels.is_empty() {
         return Err(Stop::failed("there is nothing to draw"));
     }
@@ -59,7 +58,7 @@ pub(crate) fn run(options: &Plot, global: &Global, out: &mut dyn Write) -> Outco
         out.write_all(&picture)?;
     } else {
         let failed = |error| Stop::Message(Exit::NotWritten, format!("{}: {error}", options.output.display()));
-        fs::write(&options.output, picture).map_err(failed)?;
+        files::write(&options.output, picture).map_err(failed)?;
     }
     Ok(Exit::Fine)
 }

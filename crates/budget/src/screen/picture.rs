@@ -1,7 +1,8 @@
 //! The screen as a picture, and the current view as files.
 
-use std::{fmt::Write as _, fs};
+use std::{fmt::Write as _, path::Path};
 
+use amdgpu_output::files;
 use ratatui::{
     buffer::{Buffer, Cell},
     style::{Color, Modifier},
@@ -83,7 +84,8 @@ pub(super) fn export(state: &State) -> String {
     let panels = state.history.panels(gpu, state.window);
     let picture = chart::draw(&panels, Svg::new(chart::WIDTH, chart::height(panels.len()))).into_text();
     let json = serde_json::to_vec_pretty(&state.snapshot).unwrap_or_default();
-    let written = fs::write(format!("{stem}.json"), json).and_then(|()| fs::write(format!("{stem}.svg"), picture));
+    let written = files::write(Path::new(&format!("{stem}.json")), json)
+        .and_then(|()| files::write(Path::new(&format!("{stem}.svg")), picture));
     match written {
         Ok(()) => format!("wrote {stem}.json and {stem}.svg"),
         Err(error) => format!("{stem}: {error}"),

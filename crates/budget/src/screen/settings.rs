@@ -2,6 +2,7 @@
 
 use std::{env, fs, path::PathBuf};
 
+use amdgpu_output::files;
 use serde::{Deserialize, Serialize};
 
 use super::state::State;
@@ -46,7 +47,7 @@ pub(super) fn save(state: &State) -> String {
     };
     let text = serde_json::to_vec_pretty(&settings).unwrap_or_default();
     let made = path.parent().map_or(Ok(()), fs::create_dir_all);
-    match made.and_then(|()| fs::write(&path, text)) {
+    match made.and_then(|()| files::write(&path, text)) {
         Ok(()) => format!("saved {}", path.display()),
         Err(error) => format!("{}: {error}", path.display()),
     }

@@ -1,12 +1,15 @@
 //! Recordings: a snapshot on each line, plain or compressed with gzip.
 
 use std::{
+    borrow::Cow,
     fs::File,
     io::{self, BufRead, BufReader, Read},
     path::Path,
 };
 
+use amdgpu_output::name;
 use flate2::bufread::MultiGzDecoder;
+use serde_json::Value;
 
 use crate::{
     collect::LookError,
@@ -77,13 +80,42 @@ impl Recording {
             if text.trim_ascii().is_empty() {
                 continue;
             }
-            let snapshot: Snapshot =
-                serde_json::from_slice(&text).map_err(|error| bad(self.line, error.to_string()))?;
+            let snapshot = parse(&text).map_err(|error| bad(self.line, error.to_string()))?;
             if snapshot.schema != SCHEMA {
                 return Err(bad(self.line, format!("the schema is '{}', not {SCHEMA}", snapshot.schema)));
             }
             return Ok(Some(snapshot));
         }
+    }
+}
+
+/// Parses a snapshot. Its strings are what others wrote: characters in them that are hidden are shown by their numbers, as the
+/// names of live processes are.
+fn parse(text: &[u8]) -> serde_json::Result<Snapshot> {
+    // JSON has C0 characters only behind a backslash, and no other hidden character in ASCII.
+    if text.iter().all(|byte| byte.is_ascii() && !matches!(byte, b'\\' | 0x7f)) {
+        return serde_json::from_slice(text);
+    }
+    let mut value = serde_json::from_slice(text)?;
+    show_hidden(&mut value);
+    serde_json::from_value(value)
+}
+
+fn show_hidden(value: &mut Value) {
+    match value {
+        Value::String(text) => {
+            if let Cow::Owned(shown) = name(text) {
+                *text = shown;
+            }
+        }
+        Value::Array(values) => values.iter_mut().for_each(show_hidden),
+        Value::Object(fields) => {
+            for (key, mut value) in std::mem::take(fields) {
+                show_hidden(&mut value);
+                fields.insert(name(&key).into_owned(), value);
+            }
+        }
+        Value::Null | Value::Bool(_) | Value::Number(_) => {}
     }
 }
 

@@ -9,6 +9,7 @@ mod table;
 
 pub use self::table::Table;
 use crate::snapshot::units::Units;
+use amdgpu_output::styled;
 
 /// The style of text output.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -30,9 +31,10 @@ impl Default for Style {
 }
 
 impl Style {
-    /// Returns text in a colour, which is given by its SGR number. Without colours, the text is unchanged.
+    /// Returns text in a colour, which is given by its SGR number, for an [`amdgpu_output::Visible`] writer. Without colours, the
+    /// text is unchanged.
     pub fn paint(&self, colour: u8, text: &str) -> String {
-        if self.colour { format!("\x1b[{colour}m{text}\x1b[0m") } else { text.to_owned() }
+        if self.colour { [&styled(&format!("[{colour}m")), text, &styled("[0m")].concat() } else { text.to_owned() }
     }
 
     /// Returns a bar of `width` cells that is filled in proportion. If the share is unknown, the cells are question marks.

@@ -21,7 +21,8 @@ fn prometheus_is_served_on_the_loopback_interface() {
     let address = line.trim().strip_prefix("http://").unwrap().strip_suffix("/").unwrap();
     let ask = |path: &str| {
         let mut stream = TcpStream::connect(address).unwrap();
-        std::io::Write::write_all(&mut stream, format!("GET {path} HTTP/1.1\r\nHost: x\r\n\r\n").as_bytes()).unwrap();
+        std::io::Write::write_all(&mut stream, format!("GET {path} HTTP/1.1\r\nHost: localhost\r\n\r\n").as_bytes())
+            .unwrap();
         let mut answer = String::new();
         stream.read_to_string(&mut answer).unwrap();
         answer
@@ -43,7 +44,7 @@ fn silent_and_dripping_clients_do_not_hold_up_a_scrape_and_are_dropped() {
     let address = line.trim().strip_prefix("http://").unwrap().strip_suffix("/").unwrap();
     let scrape = || {
         let mut stream = TcpStream::connect(address).unwrap();
-        std::io::Write::write_all(&mut stream, b"GET /metrics?x=1 HTTP/1.1\r\nHost: x\r\n\r\n").unwrap();
+        std::io::Write::write_all(&mut stream, b"GET /metrics?x=1 HTTP/1.1\r\nHost: localhost\r\n\r\n").unwrap();
         let mut answer = String::new();
         stream.read_to_string(&mut answer).unwrap();
         assert!(answer.starts_with("HTTP/1.1 200 OK\r\n"), "{answer}");
@@ -80,14 +81,19 @@ fn promtool_accepts_the_metrics() {
 }
 
 /// A server on a port of its own, for as long as this lives.
-struct Served {
+pub(crate) struct Served {
     child: std::process::Child,
     address: String,
 }
 
 impl Served {
     fn new(chips: &str) -> Self {
-        let arguments = ["--sim", chips, "serve", "--port", "0"];
+        Self::with(chips, &[])
+    }
+
+    /// The same with more options.
+    pub(crate) fn with(chips: &str, options: &[&str]) -> Self {
+        let arguments = [&["--sim", chips, "serve", "--port", "0"], options].concat();
         let mut child = command(&arguments).stdout(Stdio::piped()).spawn().unwrap();
         let mut line = String::new();
         std::io::BufRead::read_line(&mut std::io::BufReader::new(child.stdout.take().unwrap()), &mut line).unwrap();
@@ -96,7 +102,7 @@ impl Served {
     }
 
     /// All that the server says to these bytes until it hangs up.
-    fn say(&self, bytes: &[u8]) -> Vec<u8> {
+    pub(crate) fn say(&self, bytes: &[u8]) -> Vec<u8> {
         let mut stream = TcpStream::connect(&self.address).unwrap();
         // A server that has answered already resets the connection.
         let _ = std::io::Write::write_all(&mut stream, bytes);
@@ -106,8 +112,8 @@ impl Served {
         answer
     }
 
-    fn get(&self, path: &str) -> String {
-        let answer = self.say(format!("GET {path} HTTP/1.1\r\nHost: x\r\n\r\n").as_bytes());
+    pub(crate) fn get(&self, path: &str) -> String {
+        let answer = self.say(format!("GET {path} HTTP/1.1\r\nHost: localhost\r\n\r\n").as_bytes());
         String::from_utf8(answer).unwrap()
     }
 }
@@ -209,7 +215,7 @@ fn hostile_requests_are_answered_or_dropped() {
         "/<script>alert(1)</script>",
         "/'\"",
     ] {
-        requests.push(format!("GET {path} HTTP/1.1\r\nHost: x\r\n\r\n").into_bytes());
+        requests.push(format!("GET {path} HTTP/1.1\r\nHost: localhost\r\n\r\n").into_bytes());
     }
     for method in ["POST", "PUT", "DELETE", "TRACE", "CONNECT", "OPTIONS", "PRI", "get", ""] {
         requests.push(format!("{method} / HTTP/1.1\r\n\r\n").into_bytes());

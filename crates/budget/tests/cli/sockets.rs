@@ -28,7 +28,7 @@ fn serve(mut command: Command, addresses: usize) -> (Child, Vec<String>) {
 }
 
 fn get(mut stream: impl std::io::Read + std::io::Write) -> String {
-    stream.write_all(b"GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n").unwrap();
+    stream.write_all(b"GET /metrics HTTP/1.1\r\nHost: localhost\r\n\r\n").unwrap();
     let mut answer = String::new();
     stream.read_to_string(&mut answer).unwrap();
     answer
