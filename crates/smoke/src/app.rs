@@ -2,7 +2,7 @@
 
 use std::{
     ffi::OsString,
-    io,
+    io::{self, Write as _},
     os::fd::{AsFd, OwnedFd},
     path::Path,
     process::ExitCode,
@@ -35,7 +35,7 @@ use crate::{
     output::{
         outputs::Reports,
         sink::{Sink, Troubles},
-        terminal::{after_troubles, complain, print_lines},
+        terminal::{after_troubles, complain, print_lines, visible_errors, visible_output},
     },
     plan, recordings,
     result::{baseline::Baseline, exit::Exit, report::Report, resumed::Resumed},
@@ -54,7 +54,8 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         Ok(Arguments { command: None, run }) => execute(&run, &arguments).into(),
         Err(error) => {
             // An error of the terminal itself cannot be reported.
-            let _ = error.print();
+            let is_help = !error.use_stderr();
+            let _ = if is_help { write!(visible_output(), "{error}") } else { write!(visible_errors(), "{error}") };
             if error.use_stderr() { Exit::Invalid.into() } else { Exit::Pass.into() }
         }
     }

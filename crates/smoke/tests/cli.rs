@@ -419,3 +419,23 @@ fn a_render_node_is_recorded_and_replayed_too() {
     assert_eq!(without_times(&replayed), without_times(&recorded));
     assert_eq!(json(&replayed)["gpu"]["stand_in"], true);
 }
+
+/// Names that others wrote, or that a shell completed, do not reach the terminal as they are.
+#[test]
+fn hostile_names_are_visible() {
+    let hostile = "x\x1b]0;title\x07\x1b[8m\u{9b}2J\u{7f}\u{202e}";
+    for arguments in [
+        &["--sim", hostile][..],
+        &["--gpu", hostile],
+        &["--sim", "navi21", "--json", hostile, "--baseline", hostile],
+        &["--sim", "navi21", "--html", "no-such-folder\x1b[2J/x"],
+        &["--replay", hostile],
+        &[hostile],
+    ] {
+        let output = Command::new(env!("CARGO_BIN_EXE_amdgpu-smoke")).args(arguments).output().unwrap();
+        let said = [output.stdout, output.stderr].map(|bytes| String::from_utf8(bytes).unwrap()).concat();
+        assert!(said.contains("[U+001B]"), "{arguments:?}: {said:?}");
+        let is_hidden = |letter: char| letter != '\n' && (letter.is_control() || letter == '\u{202e}');
+        assert!(!said.contains(is_hidden), "{arguments:?}: {said:?}");
+    }
+}

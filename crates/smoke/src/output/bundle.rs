@@ -7,6 +7,7 @@ use std::{
     time::{SystemTime, UNIX_EPOCH},
 };
 
+use amdgpu_output::files;
 use nix::fcntl::{Flock, FlockArg};
 
 use crate::{
@@ -32,12 +33,12 @@ const LOCK: &str = "lock";
 impl Bundle {
     /// Creates the file immediately, so that an invalid path fails before any check runs.
     pub(crate) fn create(path: &Path) -> io::Result<Self> {
-        let file = File::create(path)?;
+        let file = files::create(path)?;
         let temporary = std::env::temp_dir();
         sweep(&temporary);
         let scratch = temporary.join(format!("{SCRATCH}{}", std::process::id()));
         fs::create_dir(&scratch)?;
-        let lock = File::create(scratch.join(LOCK))?;
+        let lock = files::create_new(&scratch.join(LOCK))?;
         let lock = Flock::lock(lock, FlockArg::LockExclusiveNonblock).map_err(|(_, errno)| io::Error::from(errno))?;
         Ok(Self { path: path.to_owned(), file, scratch, _lock: lock })
     }

@@ -6,6 +6,8 @@ use std::{
     time::Duration,
 };
 
+use amdgpu_output::styled;
+
 use crate::{
     checks::inventory,
     hardware::state::Watched,
@@ -65,7 +67,8 @@ impl Human {
     /// Erases the line of progress.
     fn clear(&mut self) {
         if self.terminal {
-            self.out.write("\r\x1b[2K");
+            // The first column, without the CR that a file could contain as well.
+            self.out.write(&[styled("[1G"), styled("[2K")].concat());
         }
     }
 
@@ -312,7 +315,11 @@ impl Display for Word {
             Status::Incomplete => ("INCO", 35),
             Status::DmesgWarn => ("dmesg", 33),
         };
-        if self.coloured { write!(f, "\x1b[{colour}m{text:<5}\x1b[0m") } else { write!(f, "{text:<5}") }
+        if self.coloured {
+            write!(f, "{}{text:<5}{}", styled(&format!("[{colour}m")), styled("[0m"))
+        } else {
+            write!(f, "{text:<5}")
+        }
     }
 }
 
@@ -420,7 +427,7 @@ mod tests {
         human.started("bo.map");
         human.progressed("bo.map", Progress { done: 199, total: 400 });
         human.finished(&result(Status::Pass));
-        let expected = "[1/1] bo.map ...\r\x1b[2K[1/1] bo.map 49 % ...\r\x1b[2Kpass  bo.map";
+        let expected = "[1/1] bo.map ...\x1b[1G\x1b[2K[1/1] bo.map 49 % ...\x1b[1G\x1b[2Kpass  bo.map";
         assert!(text.get().starts_with(expected), "{:?}", text.get());
     }
 }

@@ -1,11 +1,13 @@
 //! Report outputs, and the write errors that occurred.
 
 use std::{
-    fs::{self, File},
+    fs::File,
     io::{self, BufWriter, ErrorKind, Write},
     path::{Path, PathBuf},
     sync::{Arc, Mutex, PoisonError},
 };
+
+use amdgpu_output::{Visible, files};
 
 /// The write errors of all outputs of a run.
 #[derive(Clone, Debug, Default)]
@@ -51,7 +53,7 @@ impl Sink {
     }
 
     pub(crate) fn stdout(troubles: &Troubles) -> Self {
-        Self::new(io::stdout(), "standard output", troubles)
+        Self::new(Visible::new(io::stdout()), "standard output", troubles)
     }
 
     /// Creates a file immediately, so that an invalid path fails before any check runs. `-` is standard output.
@@ -59,7 +61,7 @@ impl Sink {
         if path.as_os_str() == STDOUT {
             return Ok(Self::stdout(troubles));
         }
-        let file = File::create(path).map_err(|source| CannotCreate { path: path.to_owned(), source })?;
+        let file = files::create(path).map_err(|source| CannotCreate { path: path.to_owned(), source })?;
         // Another path than the one given: a symbolic link stays one.
         let regular = file.metadata().is_ok_and(|metadata| metadata.is_file());
         let file_path = path.canonicalize().ok().filter(|_| regular);
@@ -72,7 +74,7 @@ impl Sink {
         if path.as_os_str() == STDOUT {
             return Ok(Self::stdout(troubles));
         }
-        let file = File::create(path).map_err(|source| CannotCreate { path: path.to_owned(), source })?;
+        let file = files::create(path).map_err(|source| CannotCreate { path: path.to_owned(), source })?;
         Ok(Self::new(BufWriter::new(Synced(file)), &path.display().to_string(), troubles))
     }
 
@@ -88,13 +90,8 @@ impl Sink {
     /// Replaces the whole file atomically. Does nothing if the output is not a file that can be replaced.
     pub(crate) fn replace(&mut self, text: &str) {
         let Some(path) = self.file.clone().filter(|_| self.out.is_some()) else { return };
-        let mut beside = path.clone().into_os_string();
-        beside.push(format!(".{}.tmp", std::process::id()));
-        let replaced = fs::write(&beside, text).and_then(|()| fs::rename(&beside, &path)).or_else(|_| {
-            let _ = fs::remove_file(&beside);
-            // A folder may take no new files and the file be writable.
-            fs::write(&path, text)
-        });
+        // A folder may take no new files and the file be writable.
+        let replaced = files::replace(&path, text).or_else(|_| files::write(&path, text));
         if let Err(error) = replaced {
             self.troubles.note(&self.name, &error);
             self.out = None;
@@ -131,6 +128,8 @@ impl Write for Synced {
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use super::*;
 
     #[test]

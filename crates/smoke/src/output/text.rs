@@ -5,6 +5,8 @@ use std::{
     sync::{Arc, Mutex, PoisonError},
 };
 
+use amdgpu_output::Visible;
+
 use crate::output::sink::{Sink, Troubles};
 
 /// The text that was written to the sink.
@@ -13,7 +15,7 @@ pub(crate) struct Text(Arc<Mutex<Vec<u8>>>);
 
 impl Text {
     pub(crate) fn sink(&self, troubles: &Troubles) -> Sink {
-        Sink::new(self.clone(), "memory", troubles)
+        Sink::new(Visible::new(self.clone()), "memory", troubles)
     }
 
     pub(crate) fn get(&self) -> String {
