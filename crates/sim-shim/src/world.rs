@@ -175,7 +175,7 @@ fn variable(name: &str) -> Option<OsString> {
 
 /// Says one line on standard error.
 pub(crate) fn say(what: &str) {
-    let _ = writeln!(std::io::stderr(), "amdgpu-sim: {what}");
+    let _ = writeln!(std::io::stderr(), "amdgpu-sim: {}", amdgpu_output::name(what));
 }
 
 /// Says a line that would otherwise be repeated at every call.

@@ -3,10 +3,14 @@
 mod support;
 
 use std::{
-    io::Write as _,
+    fs::File,
+    io::{Read as _, Write as _},
+    os::unix::fs::OpenOptionsExt as _,
     path::Path,
     process::{Command, Output, Stdio},
 };
+
+use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 
 use support::{LAUNCHER, command, guest, shim};
 
@@ -41,20 +45,41 @@ fn a_shell_is_in_a_world_that_ends_with_it() {
     assert!(text(&output.stderr).contains("amdgpu-sim: a shell with navi21,renoir begins"));
 }
 
-/// On a terminal, which `script` makes.
+/// On a terminal of the shell's own.
 #[test]
 fn the_prompt_of_a_shell_names_the_chips() {
-    let line = format!("{LAUNCHER} shell --gpu navi21 --shim {}", shim().display());
-    let mut script = command("script");
-    script.args(["-qec", &line, "/dev/null"]).env("HOME", "/nowhere").env("TERM", "dumb");
     for shell in ["/bin/bash", "/bin/sh"] {
-        let run = script.env("SHELL", shell).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn();
-        // No script, no terminal.
-        let Ok(mut run) = run else { return };
-        run.stdin.take().expect("a pipe").write_all(b"exit\n").expect("a shell that reads");
-        let said = text(&run.wait_with_output().expect("script").stdout);
+        // Makes a session with the terminal.
+        let mut run = command("setsid");
+        run.args(["--ctty", "--wait", LAUNCHER, "shell", "--gpu", "navi21", "--shim"]).arg(shim());
+        run.env("SHELL", shell).env("HOME", "/nowhere").env("TERM", "dumb");
+        let said = on_terminal(run, b"exit\n");
         assert!(said.contains("(amdgpu-sim navi21) "), "{shell}: {said}");
     }
+}
+
+/// Runs a command on a new terminal on which this is typed, and returns what is shown until the command has ended.
+fn on_terminal(mut command: Command, typed: &[u8]) -> String {
+    let master = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC).expect("a terminal");
+    grantpt(&master).expect("a terminal");
+    unlockpt(&master).expect("a terminal");
+    let name = ptsname(&master, Vec::new()).expect("a name").into_string().expect("a path");
+    // It is the terminal of the command's session, and not of this one.
+    let open = || File::options().read(true).write(true).custom_flags(libc::O_NOCTTY).open(&name).expect("a terminal");
+    command.stdin(open()).stdout(open()).stderr(open());
+    let mut child = command.spawn().expect("a command");
+    // The command holds the descriptors of its terminal until it is dropped.
+    drop(command);
+    let mut master = File::from(master);
+    master.write_all(typed).expect("a terminal that takes input");
+    let mut shown = Vec::new();
+    let mut chunk = [0; 4096];
+    // When no process has the terminal any more, reads fail with EIO.
+    while let Ok(count @ 1..) = master.read(&mut chunk) {
+        shown.extend_from_slice(&chunk[..count]);
+    }
+    child.wait().expect("a command");
+    text(&shown)
 }
 
 #[test]
@@ -113,5 +138,22 @@ fn the_manual_page_and_the_completions_have_every_command() {
     assert!(man.contains("AMDGPU_SIM_IBS_KEEP") && man.contains("\n.B 127\n"));
     for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
         assert!(printed(&["completions", shell]).contains("doctor"), "{shell}");
+    }
+}
+
+#[test]
+fn hostile_names_are_visible() {
+    let hostile = "x\x1b]0;title\x07\x1b[8m\u{9b}2J\u{7f}\u{202e}";
+    for mut run in [
+        launcher(&["doctor", "--gpu", "navi21"], &["--", hostile]),
+        launcher(&["run", "--gpu", hostile], &["--", "true"]),
+        launcher(&["run", "--gpu", "navi21"], &["--", hostile]),
+        launcher(&[hostile], &[]),
+    ] {
+        let output = run.output().expect("the launcher");
+        let said = [output.stdout, output.stderr].map(|bytes| text(&bytes)).concat();
+        assert!(said.contains("[U+001B]"), "{run:?}: {said:?}");
+        let is_hidden = |letter: char| letter != '\n' && (letter.is_control() || letter == '\u{202e}');
+        assert!(!said.contains(is_hidden), "{run:?}: {said:?}");
     }
 }

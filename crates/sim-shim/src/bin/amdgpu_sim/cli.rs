@@ -1,12 +1,6 @@
 //! The command line.
 
-use std::{
-    ffi::OsString,
-    io::{self, Write as _},
-    path::PathBuf,
-    process::ExitCode,
-    str::FromStr,
-};
+use std::{ffi::OsString, io::Write as _, path::PathBuf, process::ExitCode, str::FromStr};
 
 use amdgpu_sim::{Display, FeatureChanges, KernelRelease, LockupTimeout, Strictness, TracedWaves};
 use clap::{Args, Parser, Subcommand};
@@ -200,7 +194,7 @@ fn address(text: &str) -> Result<u64, String> {
 
 /// Prints the chips, one a line.
 pub(crate) fn list_profiles() -> Result<ExitCode, RunError> {
-    let mut out = io::stdout().lock();
+    let mut out = crate::output();
     for profile in amdgpu_sim::profiles() {
         writeln!(out, "{:<18} {}", profile.name, profile.marketing_name).map_err(RunError::Print)?;
     }

@@ -10,14 +10,39 @@ mod screenshot;
 mod shell;
 mod signals;
 
-use std::process::ExitCode;
+use std::{
+    io::{self, Write as _},
+    process::ExitCode,
+};
 
+use amdgpu_output::Visible;
 use clap::Parser as _;
 
 use self::cli::{Cli, Task};
 
+/// Returns standard output, on which control characters of names are visible.
+fn output() -> Visible<io::StdoutLock<'static>> {
+    Visible::new(io::stdout().lock())
+}
+
+/// Prints a message to standard error.
+fn complain(message: &str) {
+    // A reader that closed it has no use for the message.
+    let _ = writeln!(Visible::new(io::stderr().lock()), "amdgpu-sim: {message}");
+}
+
+/// Returns the command line, or prints the help or the reason why there is none and ends.
+fn command_line() -> Cli {
+    Cli::try_parse().unwrap_or_else(|error| {
+        let is_help = !error.use_stderr();
+        let text = error.to_string();
+        let _ = if is_help { write!(output(), "{text}") } else { write!(Visible::new(io::stderr().lock()), "{text}") };
+        std::process::exit(error.exit_code())
+    })
+}
+
 fn main() -> ExitCode {
-    let result = match Cli::parse().task {
+    let result = match command_line().task {
         Task::Run(arguments) => run::run(&arguments),
         Task::Shell(arguments) => shell::shell(&arguments),
         Task::Doctor(arguments) => doctor::doctor(&arguments),
@@ -27,7 +52,7 @@ fn main() -> ExitCode {
         Task::Completions { shell } => document::completions(shell),
     };
     result.unwrap_or_else(|error| {
-        eprintln!("amdgpu-sim: {error}");
+        complain(&error.to_string());
         ExitCode::from(run::CANNOT_RUN)
     })
 }

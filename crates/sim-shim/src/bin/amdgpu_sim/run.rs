@@ -6,12 +6,16 @@ use std::{
     fs::File,
     io::{self, Write},
     mem,
-    os::unix::process::{CommandExt as _, ExitStatusExt as _},
+    os::unix::{
+        fs::OpenOptionsExt as _,
+        process::{CommandExt as _, ExitStatusExt as _},
+    },
     path::{self, Path, PathBuf},
     process::{Command, ExitCode, ExitStatus},
     sync::Arc,
 };
 
+use amdgpu_output::files;
 use amdgpu_sim::{ShaderSink, ShaderWatch, SimDevice, TracedWaves, shader_log};
 use amdgpu_sim_world::{
     Call, Connection, DEFAULT_GPU, FEATURES_VARIABLE, GPUS_VARIABLE, KERNEL_VARIABLE, LOAD_VARIABLE, LOCKUP_VARIABLE,
@@ -19,6 +23,7 @@ use amdgpu_sim_world::{
 };
 use nix::{
     errno::Errno,
+    fcntl::OFlag,
     sys::{
         prctl::set_pdeathsig,
         signal::{SigSet, Signal},
@@ -46,7 +51,7 @@ const SIGNALLED: i32 = 128;
 fn shader_file(path: &Path) -> Result<ShaderSink, RunError> {
     let failed = |error| RunError::Log { path: path.to_owned(), error };
     let path = path::absolute(path).map_err(failed)?;
-    File::create(&path).map_err(failed)?;
+    files::create(&path).map_err(failed)?;
     Ok(shader_log(LogFile { path, pending: Vec::new() }, true))
 }
 
@@ -70,7 +75,7 @@ impl Write for LogFile {
 
     fn flush(&mut self) -> io::Result<()> {
         let pending = mem::take(&mut self.pending);
-        File::options().append(true).open(&self.path)?.write_all(&pending)
+        File::options().append(true).custom_flags(OFlag::O_NOFOLLOW.bits()).open(&self.path)?.write_all(&pending)
     }
 }
 
@@ -164,7 +169,7 @@ pub(crate) fn run(arguments: &Run) -> Result<ExitCode, RunError> {
     let signals = signals::hold();
     let prepared = prepare(&arguments.world, arguments.null)?;
     if let Err(reason) = reach::look(program) {
-        eprintln!("amdgpu-sim: {} {reason}: it sees no simulated GPU", program.display());
+        crate::complain(&format!("{} {reason}: it sees no simulated GPU", program.display()));
     }
     let command = prepared.command(program, rest, Signal::SIGTERM);
     let code = wait_for(command, signals)?;
@@ -181,7 +186,7 @@ pub(crate) fn wait_for(mut command: Command, signals: Held) -> Result<ExitCode, 
     let mut child = match command.spawn() {
         Ok(child) => child,
         Err(error) => {
-            eprintln!("amdgpu-sim: cannot run {}: {error}", command.get_program().display());
+            crate::complain(&format!("cannot run {}: {error}", command.get_program().display()));
             let missing = error.kind() == io::ErrorKind::NotFound;
             return Ok(ExitCode::from(if missing { NOT_FOUND } else { CANNOT_EXECUTE }));
         }
@@ -248,7 +253,8 @@ pub(crate) fn census() -> Result<ExitCode, RunError> {
     let connection = Connection::open(&Layout::new(directory.into()).socket()).map_err(RunError::Silent)?;
     let answer = connection.call(&Message::new(Call::Census, 0, [0; 3])).map_err(RunError::Silent)?;
     let text = answer.descriptor.ok_or(RunError::Silent(Errno::EPROTO))?;
-    io::copy(&mut File::from(text), &mut io::stdout()).map_err(RunError::Print)?;
+    let mut out = crate::output();
+    io::copy(&mut File::from(text), &mut out).and_then(|_| out.flush()).map_err(RunError::Print)?;
     Ok(ExitCode::SUCCESS)
 }
 

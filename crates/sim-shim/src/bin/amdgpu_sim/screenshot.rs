@@ -6,6 +6,7 @@ use std::{
     path::Path,
 };
 
+use amdgpu_output::files;
 use amdgpu_sim_world::{Call, Connection, Message};
 use nix::errno::Errno;
 
@@ -32,7 +33,7 @@ pub(crate) fn write(path: &Path, socket: &Path) -> Result<(), ScreenshotError> {
     let (width, height) = ((answer.value >> 32) as u32, answer.value as u32);
     let mut rgba = Vec::new();
     File::from(answer.descriptor.ok_or(ScreenshotError::Nothing)?).read_to_end(&mut rgba)?;
-    let mut encoder = png::Encoder::new(BufWriter::new(File::create(path)?), width, height);
+    let mut encoder = png::Encoder::new(BufWriter::new(files::create(path)?), width, height);
     encoder.set_color(png::ColorType::Rgba);
     encoder.set_depth(png::BitDepth::Eight);
     Ok(encoder.write_header()?.write_image_data(&rgba)?)

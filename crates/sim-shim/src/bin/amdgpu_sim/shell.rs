@@ -3,11 +3,11 @@
 use std::{
     env,
     ffi::{OsStr, OsString},
-    fs,
     path::{Path, PathBuf},
     process::ExitCode,
 };
 
+use amdgpu_output::files;
 use nix::sys::signal::Signal;
 
 use crate::{
@@ -29,14 +29,14 @@ pub(crate) fn shell(arguments: &Shell) -> Result<ExitCode, RunError> {
     let file = prepared.world.layout().directory().join(BASH);
     let prompt = Prompt::new(&program, &hint, &file);
     if let Some(text) = &prompt.file {
-        fs::write(&file, text).map_err(|error| RunError::Log { path: file, error })?;
+        files::write(&file, text).map_err(|error| RunError::Log { path: file, error })?;
     }
     // Interactive shells ignore SIGTERM.
     let mut command = prepared.command(&program, &prompt.arguments, Signal::SIGHUP);
     if let Some(prompt) = prompt.variable {
         command.env("PS1", prompt);
     }
-    eprintln!("amdgpu-sim: a shell with {} begins; `exit` ends it and its world", prepared.chips);
+    crate::complain(&format!("a shell with {} begins; `exit` ends it and its world", prepared.chips));
     let code = wait_for(command, signals);
     prepared.print_hazards();
     code
