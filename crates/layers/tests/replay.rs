@@ -100,7 +100,11 @@ fn a_client_sees_in_a_replay_what_it_saw_when_it_was_recorded() {
 #[test]
 fn other_argument_bytes_stop_the_replay_and_are_named() {
     let (bytes, _) = recorded();
-    let (again, replay) = play(bytes, 2 * SIZE);
+    // Two bytes of the size differ, of which the first is named.
+    let other = 10 * SIZE;
+    let differing = SIZE.to_le_bytes().iter().zip(other.to_le_bytes()).filter(|(one, other)| **one != *other).count();
+    assert_eq!(differing, 2, "{SIZE:#x} and {other:#x}");
+    let (again, replay) = play(bytes, other);
     assert_eq!(again.unwrap_err().errno(), Some(Errno::ENODEV));
     let error = replay.finish().unwrap_err();
     let ReplayError::Diverged { recorded, came, .. } = &*error else { panic!("{error}") };

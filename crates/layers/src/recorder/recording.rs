@@ -1,6 +1,6 @@
 //! Recordings that are being written.
 
-use std::{fs::File, io::Write, path::Path};
+use std::{io::Write, path::Path};
 
 use amdgpu_uapi::Kernel;
 
@@ -29,7 +29,7 @@ impl Recording {
     ///
     /// [`FileError::Io`] if the file cannot be created or written, or if this process may not use `process_vm_readv` on itself.
     pub fn create(path: &Path) -> Result<Self, FileError> {
-        Self::new(File::create(path).map_err(|error| FileError::Io { offset: 0, error })?)
+        Self::new(amdgpu_output::files::create(path).map_err(|error| FileError::Io { offset: 0, error })?)
     }
 
     /// Starts a recording to any output.
