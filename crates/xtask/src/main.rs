@@ -51,7 +51,8 @@ fn end(result: Result<(), Error>) -> ExitCode {
     match result {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
-            eprintln!("{error}");
+            // Errors quote files.
+            eprintln!("{}", amdgpu_output::name(&error.to_string()));
             ExitCode::FAILURE
         }
     }
