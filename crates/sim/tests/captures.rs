@@ -144,7 +144,7 @@ fn nonsense_is_refused_with_its_key_and_the_reason() {
         ("/gfx_level", json!("GFX9"), "gfx_level contradicts the versions in hw_ip"),
         ("/has_dedicated_vram", json!(false), "has_dedicated_vram contradicts dev_info.ids_flags"),
         ("/dev_info", json!([]), "dev_info is a list, not an object"),
-        ("/dev_info/family", json!(4711), "dev_info is 0x51: no chip of the family has this external_rev"),
+        ("/dev_info/family", json!(4711), "chip unknown: family 4711, external revision 0x51"),
         ("/dev_info/device_id", json!("0x10000"), "dev_info.device_id is 0x10000: no PCI device id"),
         ("/dev_info/device_id", json!("0x100000000"), "dev_info.device_id is 0x100000000: more than its field holds"),
         ("/dev_info/device_id", json!("67df"), "dev_info.device_id is \"67df\": no 0x and 1 to 16 digits"),

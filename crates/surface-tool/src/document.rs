@@ -11,6 +11,7 @@ const EXAMPLES: &[(&str, &str)] = &[
         "amdgpu-surface explain --gpu navi21 --format R8G8B8A8 --size 1920x1080 --levels 11",
         "Explains the layout of an image with all its levels.",
     ),
+    ("amdgpu-surface modifiers --decode 144115188085734146", "Says what a modifier in a log means."),
     ("amdgpu-surface modifiers --gpu vega10 --format B8G8R8A8_UNORM", "Lists the modifiers in the driver's order."),
     (
         "amdgpu-surface detile DUMP --gpu navi21 --format R8G8B8A8 --size 1920x1080 -o image.png",

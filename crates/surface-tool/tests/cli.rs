@@ -336,3 +336,23 @@ fn the_text_of_other_tools_is_searched_for_modifiers() {
         ["0x0200000000000901", "0x0000000000000000", "0x020000000096bb02", "0x0100000000000001", "0x00ffffffffffffff"]
     );
 }
+
+/// Runs the program itself, whose output passes the last writer.
+#[test]
+fn hostile_names_are_visible() {
+    let hostile = "x\x1b]0;title\x07\x1b[8m\u{9b}2J\u{7f}\u{202e}";
+    for arguments in [
+        &["explain", "--gpu", hostile, "--format", "R8G8B8A8", "--size", "8x8"][..],
+        &["modifiers", "--gpu", "navi21", "--format", hostile],
+        &["modifiers", "--decode", hostile],
+        &["compare", hostile, "--gpu", "navi21"],
+        &["detile", hostile, "--gpu", "navi21", "--format", "R8G8B8A8", "--size", "8x8", "-o", hostile],
+        &[hostile],
+    ] {
+        let output = std::process::Command::new(env!("CARGO_BIN_EXE_amdgpu-surface")).args(arguments).output().unwrap();
+        let said = [output.stdout, output.stderr].map(|bytes| String::from_utf8(bytes).unwrap()).concat();
+        assert!(said.contains("[U+001B]"), "{arguments:?}: {said:?}");
+        let is_hidden = |letter: char| letter != '\n' && (letter.is_control() || letter == '\u{202e}');
+        assert!(!said.contains(is_hidden), "{arguments:?}: {said:?}");
+    }
+}

@@ -51,7 +51,8 @@ fn read(json: &[u8]) -> Result<Profile, CaptureError> {
     let node = root.need("dev_info")?;
     let dev_info: DevInfo = structure::read(&node)?;
     checks::dev_info(&node, &dev_info)?;
-    let unknown = || node.out_of_range(dev_info.external_rev.into(), "no chip of the family has this external_rev");
+    let DevInfo { family, external_rev, .. } = dev_info;
+    let unknown = || CaptureError::UnknownChip { family, external_rev };
     let chip = rules::chip(&dev_info).ok_or_else(unknown)?;
     let blocks = root.need("hw_ip")?;
     let [gfx, compute, sdma] = ["gfx", "compute", "dma"].map(|name| block(&blocks, name));

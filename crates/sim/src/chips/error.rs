@@ -18,6 +18,14 @@ pub enum CaptureError {
         /// The parser's message, with line and column.
         reason: String,
     },
+    /// RADV 25.0.7 does not know the chip, which is not taken for another one of its generation.
+    #[error("chip unknown: family {family}, external revision {external_rev:#x}")]
+    UnknownChip {
+        /// The family.
+        family: u32,
+        /// The external revision.
+        external_rev: u32,
+    },
     /// A required key is missing or null.
     #[error("{key} is missing")]
     Missing {
