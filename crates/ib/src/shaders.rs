@@ -62,7 +62,7 @@ impl KeptShader {
     ///
     /// [`InputError`] if the directory or a file cannot be read.
     pub fn after(directory: &Path, first: u32) -> Result<Vec<Self>, InputError> {
-        let io = |error| InputError::Io { name: directory.display().to_string(), error };
+        let io = |error| InputError::Io { name: crate::input::name(directory), error };
         let mut shaders = Vec::new();
         for entry in fs::read_dir(directory).map_err(io)? {
             let path = entry.map_err(io)?.path();

@@ -5,6 +5,7 @@ use std::{collections::BTreeMap, io::Write as _, path::PathBuf};
 use super::{dump::dumper, output};
 use crate::{
     Kept,
+    input::name,
     outcome::{Error, Exit},
 };
 
@@ -29,7 +30,7 @@ pub(super) fn check(directories: &[PathBuf], chip: Option<&str>, percentage: u8)
                 }
                 if let Some(error) = packet.problem {
                     problems += 1;
-                    writeln!(out, "{}: {error}", kept.path.display())?;
+                    writeln!(out, "{}: {error}", name(&kept.path))?;
                 }
             }
         }
