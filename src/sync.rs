@@ -40,6 +40,4 @@ pub(crate) use self::scheduled::{
     AtomicBool, AtomicU64, Condvar, Mutex, MutexGuard, OnceLock, RwLock, RwLockReadGuard,
 };
 #[cfg(not(interleaved))]
-pub(crate) use self::shipped::{
-    AtomicBool, AtomicU64, Condvar, Mutex, MutexGuard, OnceLock, RwLock, RwLockReadGuard,
-};
+pub(crate) use self::shipped::{AtomicBool, AtomicU64, Condvar, Mutex, MutexGuard, OnceLock, RwLock, RwLockReadGuard};

@@ -173,8 +173,8 @@ fn live(kernel: impl Kernel + 'static, mine: &Belongings) -> Result<(), Box<dyn 
             mine.check_fresh(&fd);
         }
         let counter = EventFd::new().expect("an eventfd");
-        syncobj.tell(0, Until::Signalled, counter.as_fd())?;
-        let _ = syncobj.tell(0, Until::Signalled, mine.file.as_fd());
+        syncobj.notify(0, Until::Signalled, counter.as_fd())?;
+        let _ = syncobj.notify(0, Until::Signalled, mine.file.as_fd());
         syncobj.wait(Deadline::POLL)?;
         open.write(0, &[2; 2 * PAGE])?;
         drop(binding);

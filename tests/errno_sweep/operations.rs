@@ -217,7 +217,7 @@ fn timeline(bench: &Bench) -> Outcome {
     timeline.signal_point(3)?;
     timeline.transfer(7, &binary, 0)?;
     let event = nix::sys::eventfd::EventFd::new().expect("an eventfd");
-    timeline.tell(7, Until::Signalled, event.as_fd())?;
+    timeline.notify(7, Until::Signalled, event.as_fd())?;
     expect(timeline.wait_point(7, job_time())? && timeline.query()? == 7 && timeline.last_submitted()? == 7)
 }
 

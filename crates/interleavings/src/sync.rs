@@ -1,6 +1,6 @@
 //! The library's module `sync` under the scheduler: each operation is a moment in which another thread may go on.
 
-use std::sync::{PoisonError, TryLockError};
+use std::sync::PoisonError;
 
 use shuttle::sync::RwLockWriteGuard;
 
@@ -20,14 +20,6 @@ impl<T> Mutex<T> {
 
     pub(crate) fn lock(&self) -> MutexGuard<'_, T> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    pub(crate) fn try_lock(&self) -> Option<MutexGuard<'_, T>> {
-        match self.0.try_lock() {
-            Ok(guard) => Some(guard),
-            Err(TryLockError::Poisoned(guard)) => Some(guard.into_inner()),
-            Err(TryLockError::WouldBlock) => None,
-        }
     }
 }
 

@@ -373,7 +373,7 @@ fn a_file_that_is_no_eventfd_is_not_written() {
     let counter = EventFd::new().unwrap();
     let tell = |fd: std::os::fd::BorrowedFd<'_>| {
         let fd = fd.try_clone_to_owned().unwrap();
-        move |device: &Device| Syncobj::new(device, true)?.tell(0, Until::Signalled, fd.as_fd())
+        move |device: &Device| Syncobj::new(device, true)?.notify(0, Until::Signalled, fd.as_fd())
     };
     let mut records = records(tell(counter.as_fd()));
     assert_eq!(ioctls(&mut records, SyncobjEventfd::REQUEST.bits()).len(), 1);

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use amdgpu_sim::{
     HazardKind, HazardReport, SimDevice, SimOptions, Strictness,
-    gpu::{Scene, Shaders, WaveHang, Work},
+    gpu::{Scene, Shaders, Unfinished, Work},
     profile,
 };
 use amdgpu_winsys::{
@@ -96,7 +96,7 @@ impl Rig {
 struct Store(GpuVa);
 
 impl Shaders for Store {
-    fn run(&self, work: &Work, scene: &Scene<'_>) -> Result<(), WaveHang> {
+    fn run(&self, work: &Work, scene: &Scene<'_>) -> Result<(), Unfinished> {
         if let Work::Dispatch(_) = work {
             scene.memory.write(self.0, &7_u32.to_le_bytes()).unwrap();
         }

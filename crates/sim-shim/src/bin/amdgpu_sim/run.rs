@@ -141,7 +141,7 @@ impl Prepared {
     /// Prints what the strict mode has found, one hazard a line.
     pub(crate) fn print_hazards(&self) {
         for hazard in self.world.devices().iter().flat_map(SimDevice::hazards) {
-            eprintln!("amdgpu-sim: {hazard}");
+            crate::complain(&hazard.to_string());
         }
     }
 
