@@ -16,7 +16,7 @@ use amdgpu_winsys::{
 type Failure = Box<dyn std::error::Error>;
 
 /// The names of all rows.
-const ROWS: [&str; 20] = [
+const ROWS: [&str; 19] = [
     "submit-empty",
     "submit-listed",
     "submit-set-1000",

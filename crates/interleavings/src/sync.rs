@@ -1,6 +1,6 @@
 //! The library's module `sync` under the scheduler: each operation is a moment in which another thread may go on.
 
-use std::sync::PoisonError;
+use std::sync::{PoisonError, TryLockError};
 
 use shuttle::sync::RwLockWriteGuard;
 
