@@ -165,11 +165,14 @@ fn send(socket: BorrowedFd<'_>, text: &str, fds: &[RawFd]) -> Result<(), Errno> 
     sendmsg::<()>(socket.as_raw_fd(), &bytes, control, MsgFlags::MSG_NOSIGNAL, None).map(drop)
 }
 
-/// Receives a text and the descriptor beside it. Every descriptor that arrives is owned, and more than one is refused: the room
-/// that `cmsg_space!` makes for one holds two, because of its padding.
+/// The most descriptors that Linux passes with one message (`SCM_MAX_FD` of `include/net/scm.h`).
+const MOST_DESCRIPTORS: usize = 253;
+
+/// Receives a text and the descriptor beside it. There is room for every descriptor that can arrive, so each is owned and closed,
+/// and more than one is refused.
 fn receive(socket: BorrowedFd<'_>) -> Result<(String, Option<OwnedFd>), Errno> {
     let mut bytes = [0; MESSAGE];
-    let mut control = cmsg_space!([RawFd; 1]);
+    let mut control = cmsg_space!([RawFd; MOST_DESCRIPTORS]);
     let mut parts = [IoSliceMut::new(&mut bytes)];
     let message = recvmsg::<()>(socket.as_raw_fd(), &mut parts, Some(&mut control), MsgFlags::MSG_CMSG_CLOEXEC)?;
     let mut descriptors = Vec::new();

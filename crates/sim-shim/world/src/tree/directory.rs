@@ -3,6 +3,7 @@
 use std::{
     fs::{self, File, Permissions},
     io,
+    mem::ManuallyDrop,
     os::unix::fs::{MetadataExt, PermissionsExt, symlink},
     path::{Path, PathBuf},
 };
@@ -68,12 +69,14 @@ impl Layout {
     }
 }
 
-/// The directory of a world, which is removed on drop. It is locked as long as this value exists. A directory that is not locked
+/// The directory of a world, which is removed on drop. It is locked as long as the server's threads exist. A directory that is not locked
 /// has lost its owner, and the next world removes it.
 #[derive(Debug)]
 pub struct Directory {
     layout: Layout,
-    _lock: Flock<File>,
+    /// Never closed by this value: it is often dropped by a thread of the process around the server, which has another descriptor table,
+    /// where the number stands for another file. It is closed with the table of the server's threads.
+    _lock: ManuallyDrop<Flock<File>>,
 }
 
 impl Directory {
@@ -91,7 +94,7 @@ impl Directory {
             move |source| WorldError::Write { path, source }
         };
         let (directory, lock) = owned::create(&parent).map_err(failed(&parent))?;
-        let directory = Self { layout: Layout::new(directory), _lock: lock };
+        let directory = Self { layout: Layout::new(directory), _lock: ManuallyDrop::new(lock) };
         let root = directory.layout.root();
         for device in devices {
             directory.add(device)?;
