@@ -103,7 +103,7 @@ impl UserRing {
             return Err(Error::Unsupported { feature: Feature::UserQueues });
         }
         let [ring, read, write, number] =
-            [RING_BYTES, PAGE_SIZE, PAGE_SIZE, PAGE_SIZE].map(|bytes| bound(device, bytes));
+            [RING_BYTES, PAGE_SIZE, PAGE_SIZE, PAGE_SIZE].map(|bytes| bound(device, bytes, VaFlags::MTYPE_UC));
         let (ring, read, write, number) = (ring?, read?, write?, number?);
         let (areas, parameters) = areas(device, ip)?;
         let doorbell = Bo::create(
@@ -356,7 +356,10 @@ impl PageTables {
 }
 
 /// Allocates and binds system memory that the queue's engine may read, write and execute.
-fn bound(device: &Device, bytes: u64) -> Result<Binding> {
+///
+/// The ring, its pointers and its number are shared with a CPU and an engine that poll them, so their pages bypass L2
+/// ([`VaFlags::MTYPE_UC`]), as in Mesa's `ac_linux_drm.c` and `amdgpu_userq.c`; `caching` is empty for memory of the engine alone.
+fn bound(device: &Device, bytes: u64, caching: VaFlags) -> Result<Binding> {
     let size = bytes.next_multiple_of(PAGE_SIZE);
     Bo::create_bound(
         device,
@@ -368,7 +371,7 @@ fn bound(device: &Device, bytes: u64) -> Result<Binding> {
                 flags: GemCreateFlags::CPU_ACCESS_REQUIRED,
             },
             addresses: VaRequest::new(size),
-            flags: VaFlags::READABLE | VaFlags::WRITEABLE | VaFlags::EXECUTABLE,
+            flags: VaFlags::READABLE | VaFlags::WRITEABLE | VaFlags::EXECUTABLE | caching,
             priority: 0,
             guard_page: false,
         },
@@ -378,7 +381,7 @@ fn bound(device: &Device, bytes: u64) -> Result<Binding> {
 /// Allocates the areas that the engine needs besides the ring, and returns them with the parameters that refer to them.
 fn areas(device: &Device, ip: Ip) -> Result<(Vec<Binding>, Vec<u8>)> {
     if ip != Ip::Gfx {
-        let area = bound(device, OWN_AREA)?;
+        let area = bound(device, OWN_AREA, VaFlags::empty())?;
         let va = area.address().as_u64();
         let parameters = match ip {
             Ip::Compute => UserqCompute { eop_va: va }.as_bytes().to_vec(),
@@ -392,7 +395,7 @@ fn areas(device: &Device, ip: Ip) -> Result<(Vec<Binding>, Vec<u8>)> {
         if bytes == 0 || bytes > 64 << 20 {
             return Err(Error::InvalidReply { field, value: bytes.into(), reason: "not the size of an area" });
         }
-        bound(device, bytes.into())
+        bound(device, bytes.into(), VaFlags::empty())
     };
     let (shadow, save) = (area("shadow_size", wanted.shadow_size)?, area("csa_size", wanted.csa_size)?);
     let parameters = UserqGfx { shadow_va: shadow.address().as_u64(), csa_va: save.address().as_u64() };
@@ -434,5 +437,23 @@ impl Drop for UserRing {
             mem::forget(mem::take(&mut self.bound));
             tracing::error!(queue = self.id(), "memory leaked: the kernel refused to free the user queue that uses it");
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use amdgpu_sim::{KernelRelease, SimDevice, SimOptions, profile};
+
+    use super::*;
+
+    #[test]
+    #[cfg_attr(miri, ignore = "system calls")]
+    fn memory_that_engine_and_cpu_poll_bypasses_l2() {
+        let options = SimOptions { user_queues: true, ..SimOptions::of_kernel(KernelRelease::V6_17) };
+        let gpu = SimDevice::new(profile("navi31").unwrap(), options);
+        let ring = UserRing::new(&Device::new(gpu.open()).unwrap(), Ip::Gfx).unwrap();
+        let caching: Vec<_> = ring.bound.iter().map(|binding| binding.flags() & VaFlags::MTYPE_MASK).collect();
+        assert_eq!(caching[..4], [VaFlags::MTYPE_UC; 4], "ring, read and write pointer, number");
+        assert!(caching[4..].iter().all(|flags| flags.is_empty()), "areas of the engine alone: {caching:?}");
     }
 }
