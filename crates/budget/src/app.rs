@@ -14,6 +14,7 @@ use crate::{
     command,
     exit::Exit,
     session::{Outcome, Stop},
+    terminal::errors,
 };
 
 /// Runs the program and returns its exit status. The first argument is the name of the program.
@@ -54,11 +55,6 @@ fn perform(arguments: &Arguments, out: &mut dyn Write) -> Exit {
         }
         outcome => ended(outcome, quiet, "amdgpu-budget: ", out),
     }
-}
-
-/// Returns standard error, on which control characters of foreign text are visible.
-pub(crate) fn errors() -> Visible<io::StderrLock<'static>> {
-    Visible::new(io::stderr().lock())
 }
 
 fn ended(outcome: Outcome, quiet: bool, prefix: &str, out: &mut dyn Write) -> Exit {

@@ -47,6 +47,8 @@ pub mod screen;
 pub mod session;
 mod snapshot;
 pub mod source;
+#[cfg(feature = "cli")]
+mod terminal;
 pub mod text;
 
 pub use self::{

@@ -13,6 +13,7 @@ use crate::{
     machine::{Captured, Live, Machine, Simulated},
     snapshot::model::{Gpu, Snapshot},
     source::{Source, recording::Recording},
+    terminal::errors,
 };
 
 /// The reason why a command ended early.
@@ -128,8 +129,7 @@ pub fn next(source: &mut dyn Source, global: &Global) -> Result<Option<Snapshot>
     if global.verbose && !global.quiet {
         for (gpu, missing) in snapshot.gpus.iter().flat_map(|gpu| gpu.missing.iter().map(move |missing| (gpu, missing)))
         {
-            let _ =
-                writeln!(crate::app::errors(), "amdgpu-budget: {}: {}: {}", gpu.pci, missing.source, missing.reason);
+            let _ = writeln!(errors(), "amdgpu-budget: {}: {}: {}", gpu.pci, missing.source, missing.reason);
         }
     }
     Ok(Some(snapshot))

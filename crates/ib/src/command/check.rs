@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeMap, io::Write as _, path::PathBuf};
 
-use super::{dump::dumper, output};
+use super::{dump::dumper, terminal::output};
 use crate::{
     Kept,
     input::name,

@@ -10,8 +10,8 @@ use similar::{Algorithm, DiffOp, capture_diff_slices};
 
 use super::{
     dump::{decode, tell},
-    output,
     recorded::{self, Wanted},
+    terminal::output,
 };
 use crate::{
     Input, InputError,

@@ -4,7 +4,7 @@ use std::{io::Write as _, path::Path};
 
 use amdgpu_isa::WaveSize;
 
-use super::output;
+use super::terminal::output;
 use crate::{
     Input, KeptShader,
     chip::level_of,

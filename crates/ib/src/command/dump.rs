@@ -16,8 +16,8 @@ use amdgpu_winsys::{
 use serde_json::{Value, json};
 
 use super::{
-    complain, output,
     recorded::{self, Wanted},
+    terminal::{complain, output},
 };
 use crate::{
     Contents, Coredump, Engine, FileIb, Input, Kept, KeptShader,

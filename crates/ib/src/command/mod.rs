@@ -6,15 +6,13 @@ mod disassemble;
 mod document;
 mod dump;
 mod recorded;
+mod terminal;
 
-use std::{
-    ffi::OsString,
-    io::{self, Write},
-};
+use std::{ffi::OsString, io::Write};
 
-use amdgpu_output::Visible;
 use clap::Parser as _;
 
+use self::terminal::{complain, errors, output};
 use crate::{
     cli::{Cli, Task},
     outcome::{Error, Exit},
@@ -41,22 +39,6 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> Exit {
         Task::Completions { shell } => document::completions(*shell),
     };
     done.unwrap_or_else(|error| end(&cli.task, &error))
-}
-
-/// Returns standard output, on which control characters of files are visible.
-fn output() -> Visible<io::BufWriter<io::StdoutLock<'static>>> {
-    Visible::new(io::BufWriter::new(io::stdout().lock()))
-}
-
-/// Returns standard error, on which control characters of names are visible.
-fn errors() -> Visible<io::StderrLock<'static>> {
-    Visible::new(io::stderr().lock())
-}
-
-/// Prints a message to standard error.
-fn complain(message: &str) {
-    // A reader that closed it has no use for the message.
-    let _ = writeln!(errors(), "amdgpu-ib: {message}");
 }
 
 /// Prints an error, unless the reader of the output has closed it, and returns the status.

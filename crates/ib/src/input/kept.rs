@@ -11,6 +11,7 @@ use amdgpu_winsys::vamgr::GpuVa;
 use super::{
     content,
     error::InputError,
+    file_name::name,
     ib::{Engine, FileIb},
 };
 use crate::level_of;
@@ -55,7 +56,7 @@ impl Kept {
     ///
     /// [`InputError`] if the directory or a file cannot be read, or there are no IBs.
     pub fn all(directory: &Path) -> Result<Vec<Self>, InputError> {
-        let failed = |path: &Path, error| InputError::Io { name: super::name(path), error };
+        let failed = |path: &Path, error| InputError::Io { name: name(path), error };
         let entries = fs::read_dir(directory).map_err(|error| failed(directory, error))?;
         let mut all = Vec::new();
         for entry in entries {
@@ -70,7 +71,7 @@ impl Kept {
             }
         }
         all.sort_by(|a, b| number(&a.path).cmp(&number(&b.path)).then_with(|| a.path.cmp(&b.path)));
-        if all.is_empty() { Err(InputError::NoIbs { name: super::name(directory) }) } else { Ok(all) }
+        if all.is_empty() { Err(InputError::NoIbs { name: name(directory) }) } else { Ok(all) }
     }
 }
 

@@ -5,6 +5,7 @@ mod content;
 mod contents;
 mod coredump;
 mod error;
+mod file_name;
 mod ib;
 mod kept;
 mod mesa;
@@ -23,6 +24,7 @@ pub(crate) use content::from_bytes;
 pub use contents::Contents;
 pub use coredump::{Coredump, DumpedRing, EngineRegister, Fault, MissingIb, Soc, TimedOut};
 pub use error::InputError;
+pub(crate) use file_name::name;
 pub use ib::{Engine, FileIb};
 pub use kept::Kept;
 pub(crate) use kept::number;
@@ -149,15 +151,6 @@ impl Input {
         let ib = FileIb { dwords: content::dwords(bytes, name)?, ..FileIb::default() };
         Ok(Contents { ibs: vec![ib], ..Contents::default() })
     }
-}
-
-/// Returns the name of a file for messages.
-pub(crate) fn name(path: &Path) -> String {
-    if path == Path::new("-") {
-        return "standard input".to_owned();
-    }
-    // The end of a line in a name would look like the end of the message.
-    amdgpu_output::name(&path.display().to_string()).into_owned()
 }
 
 /// Returns the contents of the IB at an address, if the file has it with this length.

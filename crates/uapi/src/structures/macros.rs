@@ -128,7 +128,7 @@ macro_rules! marked {
     ($argument:ty: $effect:ident with addresses) => {};
     ($argument:ty: query) => {
         $crate::structures::macros::marked!($argument);
-        impl $crate::structures::effect::sealed::Classed for $argument {}
+        impl $crate::structures::harmless::sealed::Classed for $argument {}
         impl $crate::Harmless for $argument {}
     };
     ($argument:ty: wait) => {

@@ -6,6 +6,7 @@ mod dma_buf;
 mod drm;
 mod effect;
 mod gem;
+mod harmless;
 mod info;
 mod macros;
 mod modes;
@@ -20,8 +21,9 @@ pub use self::{
     device_info::*,
     dma_buf::*,
     drm::*,
-    effect::{Effect, Harmless, Plain},
+    effect::Effect,
     gem::*,
+    harmless::{Harmless, Plain},
     info::*,
     modes::*,
     request::*,

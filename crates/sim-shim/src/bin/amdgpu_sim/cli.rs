@@ -194,7 +194,7 @@ fn address(text: &str) -> Result<u64, String> {
 
 /// Prints the chips, one a line.
 pub(crate) fn list_profiles() -> Result<ExitCode, RunError> {
-    let mut out = crate::output();
+    let mut out = crate::terminal::output();
     for profile in amdgpu_sim::profiles() {
         writeln!(out, "{:<18} {}", profile.name, profile.marketing_name).map_err(RunError::Print)?;
     }

@@ -9,34 +9,23 @@ mod run;
 mod screenshot;
 mod shell;
 mod signals;
+mod terminal;
 
-use std::{
-    io::{self, Write as _},
-    process::ExitCode,
-};
+use std::{io::Write as _, process::ExitCode};
 
-use amdgpu_output::Visible;
 use clap::Parser as _;
 
-use self::cli::{Cli, Task};
-
-/// Returns standard output, on which control characters of names are visible.
-fn output() -> Visible<io::StdoutLock<'static>> {
-    Visible::new(io::stdout().lock())
-}
-
-/// Prints a message to standard error.
-fn complain(message: &str) {
-    // A reader that closed it has no use for the message.
-    let _ = writeln!(Visible::new(io::stderr().lock()), "amdgpu-sim: {message}");
-}
+use self::{
+    cli::{Cli, Task},
+    terminal::{complain, errors, output},
+};
 
 /// Returns the command line, or prints the help or the reason why there is none and ends.
 fn command_line() -> Cli {
     Cli::try_parse().unwrap_or_else(|error| {
         let is_help = !error.use_stderr();
         let text = error.to_string();
-        let _ = if is_help { write!(output(), "{text}") } else { write!(Visible::new(io::stderr().lock()), "{text}") };
+        let _ = if is_help { write!(output(), "{text}") } else { write!(errors(), "{text}") };
         std::process::exit(error.exit_code())
     })
 }

@@ -141,7 +141,7 @@ impl Prepared {
     /// Prints what the strict mode has found, one hazard a line.
     pub(crate) fn print_hazards(&self) {
         for hazard in self.world.devices().iter().flat_map(SimDevice::hazards) {
-            crate::complain(&hazard.to_string());
+            crate::terminal::complain(&hazard.to_string());
         }
     }
 
@@ -169,7 +169,7 @@ pub(crate) fn run(arguments: &Run) -> Result<ExitCode, RunError> {
     let signals = signals::hold();
     let prepared = prepare(&arguments.world, arguments.null)?;
     if let Err(reason) = reach::look(program) {
-        crate::complain(&format!("{} {reason}: it sees no simulated GPU", program.display()));
+        crate::terminal::complain(&format!("{} {reason}: it sees no simulated GPU", program.display()));
     }
     let command = prepared.command(program, rest, Signal::SIGTERM);
     let code = wait_for(command, signals)?;
@@ -186,7 +186,7 @@ pub(crate) fn wait_for(mut command: Command, signals: Held) -> Result<ExitCode, 
     let mut child = match command.spawn() {
         Ok(child) => child,
         Err(error) => {
-            crate::complain(&format!("cannot run {}: {error}", command.get_program().display()));
+            crate::terminal::complain(&format!("cannot run {}: {error}", command.get_program().display()));
             let missing = error.kind() == io::ErrorKind::NotFound;
             return Ok(ExitCode::from(if missing { NOT_FOUND } else { CANNOT_EXECUTE }));
         }
@@ -253,7 +253,7 @@ pub(crate) fn census() -> Result<ExitCode, RunError> {
     let connection = Connection::open(&Layout::new(directory.into()).socket()).map_err(RunError::Silent)?;
     let answer = connection.call(&Message::new(Call::Census, 0, [0; 3])).map_err(RunError::Silent)?;
     let text = answer.descriptor.ok_or(RunError::Silent(Errno::EPROTO))?;
-    let mut out = crate::output();
+    let mut out = crate::terminal::output();
     io::copy(&mut File::from(text), &mut out).and_then(|_| out.flush()).map_err(RunError::Print)?;
     Ok(ExitCode::SUCCESS)
 }

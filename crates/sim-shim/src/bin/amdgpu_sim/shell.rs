@@ -36,7 +36,7 @@ pub(crate) fn shell(arguments: &Shell) -> Result<ExitCode, RunError> {
     if let Some(prompt) = prompt.variable {
         command.env("PS1", prompt);
     }
-    crate::complain(&format!("a shell with {} begins; `exit` ends it and its world", prepared.chips));
+    crate::terminal::complain(&format!("a shell with {} begins; `exit` ends it and its world", prepared.chips));
     let code = wait_for(command, signals);
     prepared.print_hazards();
     code

@@ -5,7 +5,10 @@
 
 use amdgpu_surface::Chip;
 
-use super::{format::Format, framebuffer::LINEAR, plane_modifiers};
+use super::{
+    format::Format,
+    plane_modifiers::{self, LINEAR},
+};
 
 /// `FORMAT_BLOB_CURRENT`.
 const VERSION: u32 = 1;

@@ -14,11 +14,11 @@ use amdgpu_surface::{
 };
 use amdgpu_uapi::Errno;
 
-use super::{format::Format, plane_modifiers};
+use super::{
+    format::Format,
+    plane_modifiers::{self, LINEAR},
+};
 use crate::kernel::mm::bo::Bo;
-
-/// DRM_FORMAT_MOD_LINEAR.
-pub(super) const LINEAR: u64 = 0;
 
 /// A picture in a BO.
 #[derive(Clone, Debug)]

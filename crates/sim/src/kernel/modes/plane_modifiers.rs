@@ -9,7 +9,10 @@ use amdgpu_surface::{
     modifier::{AmdModifier, DccModifier, MaxBlock, Modifier, TileVersion},
 };
 
-use super::{format::Format, framebuffer::LINEAR};
+use super::format::Format;
+
+/// DRM_FORMAT_MOD_LINEAR.
+pub(super) const LINEAR: u64 = 0;
 
 /// The swizzle modes of the lists.
 mod tile {

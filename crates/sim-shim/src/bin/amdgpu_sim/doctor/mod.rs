@@ -39,7 +39,7 @@ pub(crate) fn doctor(arguments: &Doctor) -> Result<ExitCode, RunError> {
 }
 
 fn print(program: &str, found: &[Finding]) -> io::Result<()> {
-    let mut out = crate::output();
+    let mut out = crate::terminal::output();
     for finding in found {
         writeln!(out, "{}  {program} {finding}", if finding.is_fine() { "ok" } else { "no" })?;
         if let Some(step) = finding.next_step() {

@@ -10,7 +10,10 @@ use amdgpu_uapi::{
     GemWaitIdleAnswer, IdsFlags, METADATA_OP_GET, METADATA_OP_SET, UserptrFlags,
 };
 
-use super::list;
+use super::{
+    create_flags::{ACCEPTED, FORCED, SETTABLE},
+    list,
+};
 use crate::{
     features::Features,
     kernel::{
@@ -28,24 +31,6 @@ pub(crate) fn close(file: &File, bytes: &mut [u8]) -> Result<(), Errno> {
     file.close_handle(close.handle)
 }
 
-/// The flags that user space may pass to GEM_CREATE.
-const ACCEPTED: GemCreateFlags = GemCreateFlags::CPU_ACCESS_REQUIRED
-    .union(GemCreateFlags::NO_CPU_ACCESS)
-    .union(GemCreateFlags::CPU_GTT_USWC)
-    .union(GemCreateFlags::VRAM_CLEARED)
-    .union(GemCreateFlags::VM_ALWAYS_VALID)
-    .union(GemCreateFlags::EXPLICIT_SYNC)
-    .union(GemCreateFlags::ENCRYPTED)
-    .union(GemCreateFlags::GFX12_DCC)
-    .union(GemCreateFlags::DISCARDABLE);
-
-/// The flags that user space may pass to GEM_CREATE with [`Features::CACHE_FLAGS`].
-pub(super) const SETTABLE: GemCreateFlags = ACCEPTED
-    .union(GemCreateFlags::VRAM_WIPE_ON_RELEASE)
-    .union(GemCreateFlags::COHERENT)
-    .union(GemCreateFlags::UNCACHED)
-    .union(GemCreateFlags::EXT_COHERENT);
-
 /// The end of the addresses of user space, of which the kernel keeps the last page (`TASK_SIZE_MAX` with four levels of page tables).
 const USER_END: u64 = (1 << 47) - PAGE;
 
@@ -53,9 +38,6 @@ const USER_END: u64 = (1 << 47) - PAGE;
 const ON_CHIP: GemDomain = GemDomain::GDS.union(GemDomain::GWS).union(GemDomain::OA);
 /// The domains that cannot be combined with others.
 const SPECIAL: GemDomain = ON_CHIP.union(GemDomain::DOORBELL);
-
-/// The flags that every BO has, even if not requested.
-const FORCED: GemCreateFlags = GemCreateFlags::VRAM_CLEARED.union(GemCreateFlags::VRAM_WIPE_ON_RELEASE);
 
 /// Performs GEM_CREATE.
 pub(crate) fn create(file: &File, bytes: &mut [u8]) -> Result<(), Errno> {

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use amdgpu_uapi::{Errno, GemListHandles, GemListHandlesEntry, GemOpWithEntries, GemVmEntry, LIST_HANDLES_IS_IMPORT};
 
-use super::gem::SETTABLE;
+use super::create_flags::SETTABLE;
 use crate::kernel::{
     files::file::File,
     ioctl::args::{argument, fill},
