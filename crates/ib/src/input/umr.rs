@@ -6,6 +6,8 @@
 //!
 //! Source: umr's documentation, "Ring Stream Decoding" and "IB Decoding".
 
+use std::fmt::Write as _;
+
 use amdgpu_winsys::vamgr::GpuVa;
 
 use super::{
@@ -71,13 +73,15 @@ impl Part {
         let Self { base: (vmid, address), first, words, dwords, .. } = self;
         let mut title = format!("IB at {vmid}@{address:#x}");
         if *first != 0 {
-            title += &format!(" from byte {first:#x} on");
+            let _ = write!(title, " from byte {first:#x} on");
         }
         match words {
             Some(words) if *words != dwords.len() as u64 => {
-                title += &format!(", {} of {words} dwords", dwords.len());
+                let _ = write!(title, ", {} of {words} dwords", dwords.len());
             }
-            _ => title += &format!(", {} dwords", dwords.len()),
+            _ => {
+                let _ = write!(title, ", {} dwords", dwords.len());
+            }
         }
         // umr takes dwords that were read from a file to be at address 0.
         let va = GpuVa::from_48_bits(address.wrapping_add(*first) & 0xffff_ffff_ffff);

@@ -195,13 +195,13 @@ mod tests {
 
     #[test]
     fn bytes_of_a_process_are_read_and_written_as_its_areas_permit() {
+        static CONSTANT: [u8; 8] = [5; 8];
         let memory = memory();
         let mut bytes = vec![3_u8; 64];
         let address = bytes.as_mut_ptr().expose_provenance() as u64;
         let mut copy = [0; 64];
         memory.read(address, &mut copy).unwrap();
         assert_eq!(copy, [3; 64]);
-        static CONSTANT: [u8; 8] = [5; 8];
         let constant = std::hint::black_box(&CONSTANT).as_ptr().expose_provenance() as u64;
         memory.read(constant, &mut copy[..8]).unwrap();
         assert_eq!(memory.write(constant, &[6; 8]), Err(Errno::EFAULT), "a constant is in an area that is read only");

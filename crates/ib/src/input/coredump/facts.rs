@@ -1,5 +1,7 @@
 //! What a devcoredump says beside its packets.
 
+use std::fmt::Write as _;
+
 use amdgpu_winsys::{
     cs::pm4::opcode,
     vamgr::GpuVa,
@@ -271,10 +273,10 @@ impl Fault {
         let access = access(decoded.access);
         let mut text = format!("{page}: VMID {}, client {client}, {access}", decoded.vmid);
         if level >= Some(GfxLevel::Gfx9) {
-            text += &format!(", PERMISSION {}, MORE {}", decoded.permissions, u8::from(decoded.more_faults));
+            let _ = write!(text, ", PERMISSION {}, MORE {}", decoded.permissions, u8::from(decoded.more_faults));
         }
         if decoded.walker_error != 0 {
-            text += &format!(", WALKER {}", decoded.walker_error);
+            let _ = write!(text, ", WALKER {}", decoded.walker_error);
         }
         if decoded.mapping_error {
             text += ", MAPPING 1";

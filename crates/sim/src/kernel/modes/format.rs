@@ -112,6 +112,7 @@ impl Format {
     }
 
     /// Returns the red, green and blue components of a pixel, each with 8 bits. Half floats from 0 to 1 are shown.
+    #[expect(clippy::cast_sign_loss, reason = "the values are clamped to those from 0 to 1")]
     pub(super) fn colour(self, pixel: u64) -> [u8; 3] {
         let eight = |low: u32, bits: u32| ((pixel >> low & ((1 << bits) - 1)) * 255 / ((1 << bits) - 1)) as u8;
         let half = |low: u32| (from_half((pixel >> low) as u16).clamp(0.0, 1.0) * 255.0).round() as u8;
@@ -131,6 +132,7 @@ impl Format {
 
     /// Returns the pixel of a column of rows of luma and chroma, as [`OPAQUE`](Self::OPAQUE). The encoding is that of planes
     /// whose properties were not changed: BT.709 with limited range.
+    #[expect(clippy::cast_sign_loss, reason = "the values are clamped to those from 0 to 255")]
     pub(super) fn of_luma(self, luma: &[u8], chroma: &[u8], column: usize) -> [u8; 4] {
         // Components of 16 bits have their value in the upper bits.
         let bytes = self.bytes() as usize;
@@ -180,7 +182,7 @@ mod tests {
     #[test]
     fn half_floats_and_luma_have_their_values() {
         let values = [(0x3800, 0.5), (0, 0.0), (0xbc00, -1.0), (0x7bff, 65504.0), (1, 5.960_464_5e-8)];
-        assert!(values.iter().all(|&(half, value)| from_half(half) == value));
+        assert!(values.iter().all(|&(half, value)| from_half(half).to_bits() == f32::to_bits(value)));
         let format = Format::find(u32::from_le_bytes(*b"NV12")).unwrap();
         assert_eq!(format.of_luma(&[235, 16], &[128, 128], 0), [255, 255, 255, 255]);
         assert_eq!(format.of_luma(&[235, 16], &[128, 128], 1), [0, 0, 0, 255]);

@@ -92,9 +92,9 @@ fn a_framebuffer_of_each_format_and_modifier_of_a_plane_can_be_shown() {
                     pixel_format: u32::from_le_bytes(code),
                     ..Client::command(handle)
                 };
-                for at in 0..planes.min(3) {
+                for (at, &offset) in OFFSETS.iter().enumerate().take(planes) {
                     command.handles[at] = handle;
-                    command.offsets[at] = OFFSETS[at];
+                    command.offsets[at] = offset;
                     command.modifier[at] = modifier;
                     command.pitches[at] = match bytes.get(at) {
                         Some(&bytes) if at == 0 => EXTENT.0 * bytes,
@@ -151,9 +151,11 @@ fn luma_and_wide_pixels_are_shown_in_colour() {
         device.scanned_out().unwrap().rgba[..4].to_vec()
     };
     // Half floats of 1 in red, and 0.
-    (view.store(0, 0), view.store(4, 0x3c00));
+    view.store(0, 0);
+    view.store(4, 0x3c00);
     assert_eq!(show(b"XR4H", &[(pitch, 0)]), [255, 0, 0, 255]);
     // Luma and chroma of white.
-    (view.store(0, 0xebeb_ebeb), view.store(8 << 20, 0x8080_8080));
+    view.store(0, 0xebeb_ebeb);
+    view.store(8 << 20, 0x8080_8080);
     assert_eq!(show(b"NV12", &[(pitch, 0), (pitch, 8 << 20)]), [255, 255, 255, 255]);
 }
