@@ -354,7 +354,7 @@ fn an_index_that_no_fence_has_is_not_passed_on() {
         match (any(WaitFor::Any), outcome) {
             (Ok(found), Some(_)) => assert_eq!(found, outcome),
             (Err(Error::InvalidReply { field: "first_signaled", value, .. }), None) => {
-                assert_eq!(value, u64::from(first))
+                assert_eq!(value, u64::from(first));
             }
             (other, _) => panic!("{first}: {other:?}"),
         }

@@ -201,7 +201,9 @@ fn decode(numbers: &[String]) -> Result<Report, Error> {
         return Err(Error::NoModifier { text: "standard input".to_owned() });
     }
     let mut report = Report::default();
-    values.into_iter().for_each(|value| decode::row(value, &mut report));
+    for value in values {
+        decode::row(value, &mut report);
+    }
     Ok(report)
 }
 

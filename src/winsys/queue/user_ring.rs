@@ -454,6 +454,6 @@ mod tests {
         let ring = UserRing::new(&Device::new(gpu.open()).unwrap(), Ip::Gfx).unwrap();
         let caching: Vec<_> = ring.bound.iter().map(|binding| binding.flags() & VaFlags::MTYPE_MASK).collect();
         assert_eq!(caching[..4], [VaFlags::MTYPE_UC; 4], "ring, read and write pointer, number");
-        assert!(caching[4..].iter().all(|flags| flags.is_empty()), "areas of the engine alone: {caching:?}");
+        assert!(caching[4..].iter().all(VaFlags::is_empty), "areas of the engine alone: {caching:?}");
     }
 }
