@@ -92,6 +92,15 @@ pub fn checks() -> Result<Vec<Source>, Error> {
     Ok(vec![checks::page(&workspace().join(".ci"))?])
 }
 
+/// Generates `doc/unconfirmed.md` from its ledger.
+///
+/// # Errors
+///
+/// [`Error`] where the ledger cannot be read.
+pub fn claims() -> Result<Vec<Source>, Error> {
+    Ok(vec![traceability::unconfirmed()?])
+}
+
 /// Generates the manual pages of `crates/capi` from its header.
 ///
 /// # Errors

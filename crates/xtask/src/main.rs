@@ -1,4 +1,4 @@
-//! `cargo run -p xtask -- checks`, `manual`, `packets`, `registers` or `vulkan`: writes the generated sources anew.
+//! `cargo run -p xtask -- checks`, `claims`, `manual`, `packets`, `registers` or `vulkan`: writes the generated sources anew.
 //! `cargo run -p xtask -- trace [LEDGER]`: prints a ledger of `tests/traceability`, or the names of all.
 
 use std::process::ExitCode;
@@ -11,6 +11,7 @@ type Generate = fn() -> Result<Vec<Source>, Error>;
 /// The commands.
 const COMMANDS: &[(&str, Generate)] = &[
     ("checks", xtask::checks),
+    ("claims", xtask::claims),
     ("manual", xtask::manual),
     ("packets", xtask::packets),
     ("registers", xtask::registers),

@@ -28,6 +28,13 @@ fn the_list_of_checks_is_what_the_scripts_say() {
 }
 
 #[test]
+fn the_list_of_unconfirmed_claims_is_what_the_ledger_says() {
+    let pages = xtask::claims().unwrap();
+    is_current(&pages, "claims");
+    assert!(pages[0].text.contains("| C-01: A ring that polls"), "{}", pages[0].text);
+}
+
+#[test]
 fn the_manual_is_what_the_header_says() {
     let pages = xtask::manual().unwrap();
     is_current(&pages, "manual");

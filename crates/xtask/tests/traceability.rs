@@ -236,8 +236,22 @@ fn every_finding_of_the_tools_has_a_test_or_a_reason() {
 }
 
 #[test]
+fn every_unconfirmed_claim_names_its_source_and_has_tests_that_are_run() {
+    let ledger = check("unconfirmed", (1..=14).map(|number| format!("C-{number:02}")));
+    for row in &ledger.rows {
+        for field in ["claim", "chips", "symptom", "source"] {
+            assert!(row.fields.get(field).is_some_and(|text| !text.is_empty()), "{}: no {field}", row.number);
+        }
+        assert!(!row.tests.is_empty(), "{}", row.number);
+    }
+}
+
+#[test]
 fn every_ledger_is_checked_and_prints_all_its_tests() {
-    assert_eq!(traceability::names().unwrap(), ["driver-api", "features", "tool-findings", "weaknesses"]);
+    assert_eq!(
+        traceability::names().unwrap(),
+        ["driver-api", "features", "tool-findings", "unconfirmed", "weaknesses"]
+    );
     let features = ledger("features");
     let text = traceability::print(&features);
     for row in &features.rows {

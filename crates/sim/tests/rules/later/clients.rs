@@ -103,7 +103,7 @@ fn r204_a_client_has_a_name_of_graphic_characters_or_none() {
     assert!(!file.0.fdinfo().contains("drm-client-name"));
     file.set_name(b"game!~").unwrap();
     assert!(named("game!~"));
-    for wrong in [&b"a b"[..], b"a\0", b"\x7f", b"caf\xc3\xa9", &[b'x'; 65]] {
+    for wrong in [&b"a b"[..], b"a\0", b"\x7f", b"\xc3\xa9", &[b'x'; 65]] {
         assert_eq!(file.set_name(wrong), Err(Errno::EINVAL), "{wrong:?}");
     }
     assert_eq!(file.send(&mut SetClientName { name_len: u64::MAX, name: 0 }), Err(Errno::EINVAL));
