@@ -98,7 +98,7 @@ fn shown(bytes: &[u8], is_end: bool) -> (String, usize) {
 }
 
 enum Next {
-    /// What stands for the first bytes, and their number.
+    /// The text that stands for the first bytes, and their number.
     Shown(String, usize),
     Incomplete,
 }

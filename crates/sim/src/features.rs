@@ -1,4 +1,4 @@
-//! What kernels after Linux 6.12 do otherwise.
+//! Differences of kernels after Linux 6.12.
 
 use std::str::FromStr;
 

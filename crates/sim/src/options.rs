@@ -4,7 +4,7 @@ use std::{str::FromStr, thread::available_parallelism, time::Duration};
 
 use crate::{display::Display, features::Features, lockup::LockupTimeout, release::KernelRelease, sysfs::Place};
 
-/// How much of a real chip's behaviour the simulator checks.
+/// Degree to which the simulator checks the behaviour of a real chip.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Strictness {

@@ -1,4 +1,4 @@
-//! What a submission uses and what the kernel is told of it: references, IBs, BOs and sync objects.
+//! Resources of a submission and their lists for the kernel: references, IBs, BOs and sync objects.
 
 use std::sync::Arc;
 

@@ -37,7 +37,7 @@ impl RetryPolicy {
     pub const NONE: Self = Self { total: Duration::ZERO, pause: Duration::ZERO };
 }
 
-/// How a queue passes its BO list to the kernel.
+/// The way in which a queue passes its BO list to the kernel.
 ///
 /// ```
 /// use amdgpu_winsys::{

@@ -101,7 +101,7 @@ fn device_id(files: &dyn Files, directory: &str) -> Option<u32> {
     u32::from_str_radix(id.trim(), 16).ok()
 }
 
-/// Whether a GPU is an APU, by its PCI device ID, until INFO tells. A GPU whose ID is not known is discrete if a part of its VRAM
+/// Returns `Some(true)` for an APU, by its PCI device ID, until INFO tells; `None` if neither is known. A GPU whose ID is not known is discrete if a part of its VRAM
 /// is not visible, because the carve-out of an APU is visible as a whole. The size of GTT tells nothing: kernels and users choose it.
 fn kind(device: Option<u32>, domains: &Domains) -> Option<bool> {
     let by_visibility = || {

@@ -159,7 +159,7 @@ pub(crate) struct Arrived {
     pub(crate) beside: Beside,
 }
 
-/// What came beside a message.
+/// Descriptors that came beside a message.
 #[derive(Debug)]
 pub(crate) enum Beside {
     /// No descriptor was sent.

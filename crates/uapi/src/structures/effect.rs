@@ -1,6 +1,6 @@
-//! What a request does to the objects of an open file.
+//! Effects of requests on the objects of an open file.
 
-/// What a request does to the objects of the open file.
+/// Effect of a request on the objects of the open file.
 ///
 /// Some structures carry several requests or operations, such as [`Ctx`](super::Ctx), which creates, frees and queries contexts.
 /// The effect of such a structure is that of its most powerful operation.

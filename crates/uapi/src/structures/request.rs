@@ -118,7 +118,7 @@ pub trait Argument: FromBytes + IntoBytes + Immutable + KnownLayout {
     const REQUEST: Request;
     /// The request's name without its `DRM_IOCTL_` prefix, for errors and traces.
     const NAME: &'static str;
-    /// What the request does. If the structure carries several operations, the effect of the most powerful one.
+    /// Effect of the request. If the structure carries several operations, the effect of the most powerful one.
     const EFFECT: Effect;
 }
 

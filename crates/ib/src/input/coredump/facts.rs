@@ -1,4 +1,4 @@
-//! What a devcoredump says beside its packets.
+//! Contents of a devcoredump besides its packets.
 
 use std::fmt::Write as _;
 
@@ -9,7 +9,7 @@ use amdgpu_winsys::{
 };
 use serde_json::{Value, json};
 
-/// What a devcoredump says beside its packets.
+/// Contents of a devcoredump besides its packets.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Coredump {
     /// The version of the kernel.

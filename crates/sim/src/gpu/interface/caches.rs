@@ -2,7 +2,7 @@
 
 use super::{ib::Ib, stop::Place};
 
-/// What a packet does to L2.
+/// Effect of a packet on L2.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CacheOperation {
     /// `true` if dirty lines are written to memory.
@@ -11,7 +11,7 @@ pub struct CacheOperation {
     pub invalidate_l2: bool,
     /// `true` if the prefetch parser of the graphics rings of GFX6 to GFX9 executes it, which does not wait for the micro engine.
     pub by_pfp: bool,
-    /// What is wrong with the operation itself.
+    /// Faults of the operation itself.
     pub doubt: Option<Doubt>,
 }
 

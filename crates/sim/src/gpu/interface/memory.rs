@@ -40,7 +40,7 @@ pub enum Client {
     Instructions,
 }
 
-/// What is known about the cause of a page fault beside the fault.
+/// Known cause of a page fault, besides the fault.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct FaultSource {
     /// The unit that made the access.

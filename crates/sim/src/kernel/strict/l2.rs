@@ -47,7 +47,7 @@ struct Line {
     passed: Option<Access>,
 }
 
-/// What L2 hides.
+/// Bytes that L2 hides.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Finding {
     /// The line has old bytes. The line was filled by the first access, and the second wrote memory, if it was not the CPU.

@@ -50,7 +50,7 @@ pub struct HazardReport {
     pub earlier: String,
     /// The packet that shows the hazard.
     pub later: String,
-    /// What is missing, and the function of Mesa 25.0.7 that has it.
+    /// The missing packet, and the function of Mesa 25.0.7 that has it.
     pub missing: String,
 }
 

@@ -9,7 +9,7 @@ use crate::support::address_mut;
 
 /// The width in pixels, and the height, of the framebuffers.
 const EXTENT: (u32, u32) = (1024, 256);
-/// Where the planes of a framebuffer are.
+/// Places of the planes of a framebuffer.
 const OFFSETS: [u32; 3] = [0, 8 << 20, 12 << 20];
 
 /// Formats, and modifiers with a bit for each format.

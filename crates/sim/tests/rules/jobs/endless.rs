@@ -26,7 +26,7 @@ const SOON: u16 = 20_000;
 const PROGRAM: u64 = 0x4000;
 const RING: u64 = 0x8000;
 const BEHIND: u64 = 0xc000;
-/// Where a gibibyte of addresses leads to one mebibyte of memory, and where another does.
+/// Addresses of two gibibytes that each lead to one mebibyte of memory.
 const FROM: u64 = 1 << 32;
 const TO: u64 = 2 << 32;
 const MIB: u64 = 1 << 20;

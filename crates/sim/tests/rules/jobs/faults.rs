@@ -12,9 +12,9 @@ use amdgpu_winsys::winsys::Ip;
 
 use crate::support::{DATA, Range, Rig, device};
 
-/// Where nothing is mapped.
+/// An address at which nothing is mapped.
 const NOWHERE: u64 = 0x7000_0000_0000;
-/// Where the data are mapped to be read alone.
+/// The address at which the data are mapped for reading only.
 const READ_ONLY: u64 = 0x6000_0000_0000;
 /// Offset of the program in the data.
 const PROGRAM: u64 = 0x4000;
