@@ -5,6 +5,7 @@
 //! The generated files are checked in; `tests/generated.rs` fails when a generated file differs from what its tables say.
 
 mod checks;
+mod claims;
 mod manual;
 mod packets;
 mod registers;
@@ -14,6 +15,7 @@ mod vulkan;
 
 use std::path::{Path, PathBuf};
 
+pub use claims::claims;
 pub use text::SpecError;
 
 /// The reason why nothing was generated.
@@ -90,15 +92,6 @@ pub fn packets() -> Result<Vec<Source>, Error> {
 /// [`Error`] where a script cannot be read, or has no comment.
 pub fn checks() -> Result<Vec<Source>, Error> {
     Ok(vec![checks::page(&workspace().join(".ci"))?])
-}
-
-/// Generates `doc/unconfirmed.md` from its ledger.
-///
-/// # Errors
-///
-/// [`Error`] where the ledger cannot be read.
-pub fn claims() -> Result<Vec<Source>, Error> {
-    Ok(vec![traceability::unconfirmed()?])
 }
 
 /// Generates the manual pages of `crates/capi` from its header.
