@@ -435,6 +435,8 @@ impl Drop for UserRing {
         if !self.free() {
             // The engine may still access the memory, and closing a BO's handle would also unbind it.
             mem::forget(mem::take(&mut self.bound));
+            // Nor is the unbound range that page table updates name given to others, so that nothing of this queue is.
+            mem::forget(Arc::clone(&self.page_tables));
             tracing::error!(queue = self.id(), "memory leaked: the kernel refused to free the user queue that uses it");
         }
     }
