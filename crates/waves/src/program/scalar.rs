@@ -67,6 +67,13 @@ fn kind(dwords: u8) -> Type {
     if dwords == 2 { Type::Unsigned64 } else { Type::Int32 }
 }
 
+/// Returns the type of the sources of an operation: that of its inline constants. On GFX11.5 and GFX12 those of operations on halves are
+/// halves, and `-1.0` is 0xbc00.
+fn source_kind(name: &str, dwords: u8) -> Type {
+    let of_halves = name.ends_with("_f16") && !matches!(name, "s_cvt_f16_f32" | "s_cvt_pk_rtz_f16_f32");
+    if of_halves || name == "s_cvt_f32_f16" { Type::F16 } else { kind(dwords) }
+}
+
 fn scalar_source(instruction: &Instruction, field: Field, dwords: u8) -> Result<Source, Refusal> {
     source(instruction, instruction.field(field), kind(dwords))
 }
@@ -92,11 +99,16 @@ fn plain(instruction: &Instruction, function: scalar::Scalar) -> Result<Action, 
                 c = (source(instruction, instruction.field(Field::Sdst), kind(operand.dwords))?, operand.dwords);
             }
             OperandKind::Ssrc0 => {
-                let kind = if name.ends_with("_i64") { Type::Signed64 } else { kind(operand.dwords) };
-                let kind = if operand.dwords == 2 { kind } else { Type::Int32 };
+                let kind = match operand.dwords {
+                    2 if name.ends_with("_i64") => Type::Signed64,
+                    dwords => source_kind(name, dwords),
+                };
                 a = (source(instruction, instruction.field(Field::Ssrc0), kind)?, operand.dwords);
             }
-            OperandKind::Ssrc1 => b = (scalar_source(instruction, Field::Ssrc1, operand.dwords)?, operand.dwords),
+            OperandKind::Ssrc1 => {
+                let kind = source_kind(name, operand.dwords);
+                b = (source(instruction, instruction.field(Field::Ssrc1), kind)?, operand.dwords);
+            }
             OperandKind::Literal => literal = instruction.literal(),
             _ => {}
         }

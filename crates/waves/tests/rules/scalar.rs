@@ -133,6 +133,17 @@ fn m0_indexes_scalar_moves() {
     }
 }
 
+#[test]
+fn inline_constants_of_scalar_operations_on_halves_are_halves() {
+    for place in between(GfxLevel::Gfx11_5, GfxLevel::Gfx12) {
+        // 16.0 as a half.
+        let code = "s_mov_b32 s8, 0x4c00\ns_mul_f16 s20, -1.0, s8\ns_mul_f16 s21, s8, 0.5\ns_cvt_f32_f16 s22, -1.0
+            s_cmp_gt_f16 s8, 4.0\ns_cselect_b32 s23, 1, 0\ns_cvt_f16_f32 s24, -1.0";
+        let registers = ["s20", "s21", "s22", "s23", "s24"];
+        assert_eq!(results(place, code, &registers, &[]), [0xcc00, 0x4800, 0xbf80_0000, 1, 0xbc00], "{place:?}");
+    }
+}
+
 /// The dwords of the data: each has its index in it.
 fn numbered() -> Vec<u32> {
     (0x1000..0x1000 + DWORDS as u32).collect()
