@@ -56,7 +56,13 @@ fn no_memory(error: NoHostMemory) -> VideoError {
 }
 
 impl Buffers {
-    fn prepare(&mut self, state: &State, submission: &VideoSubmission<'_>) -> Result<(), VideoError> {
+    /// Prepares a submission with the bindings that its memory has.
+    fn prepare(
+        &mut self,
+        state: &State,
+        submission: &VideoSubmission<'_>,
+        bindings: &[Binding],
+    ) -> Result<(), VideoError> {
         let Self { bos, ibs, dependencies, waits, signals, gate, .. } = self;
         ibs.clear();
         bos.begin();
@@ -65,13 +71,9 @@ impl Buffers {
             push(ibs, chunk).map_err(no_memory)?;
             bos.add(ib.memory, IB_PRIORITY).map_err(no_memory)?;
         }
-        let mut listed = Ok(());
-        submission.memory.each_binding(&mut |binding| {
-            if listed.is_ok() {
-                listed = bos.add(binding, binding.priority());
-            }
-        });
-        listed.map_err(no_memory)?;
+        for binding in bindings {
+            bos.add(binding, binding.priority()).map_err(no_memory)?;
+        }
         let count = bos.entries().len();
         if count > BO_LIST_MAX_ENTRIES as usize {
             return Err(VideoError::TooManyBos { count });
@@ -95,17 +97,29 @@ impl Buffers {
     }
 }
 
-/// Takes references to the memory that a submission keeps alive.
-fn memory_of(submission: &VideoSubmission<'_>) -> Result<Vec<Binding>, NoHostMemory> {
-    let mut memory = Vec::new();
+/// Takes references to the bindings of a submission's memory. This is code of the caller, which may use the queue, so it runs before
+/// any lock of the queue is taken.
+fn bindings_of(submission: &VideoSubmission<'_>) -> Result<Vec<Binding>, NoHostMemory> {
+    let (mut bindings, mut collected) = (Vec::new(), Ok(()));
+    reserve(&mut bindings, submission.memory.binding_count())?;
+    submission.memory.each_binding(&mut |binding| {
+        if collected.is_ok() {
+            collected = push(&mut bindings, binding.clone());
+        }
+    });
+    collected.map(|()| bindings)
+}
+
+/// Returns the memory that a submission keeps alive, of which `bindings` are those of [`bindings_of`].
+fn kept_of(submission: &VideoSubmission<'_>, bindings: &[Binding]) -> Result<Vec<Binding>, NoHostMemory> {
+    let mut kept = Vec::new();
     if submission.keep != Keep::Nothing {
-        extend(&mut memory, submission.ibs.iter().map(|&VideoIb { memory, .. }| memory.clone()))?;
+        extend(&mut kept, submission.ibs.iter().map(|&VideoIb { memory, .. }| memory.clone()))?;
     }
     if submission.keep == Keep::Everything {
-        reserve(&mut memory, submission.memory.binding_count())?;
-        submission.memory.each_binding(&mut |binding| memory.push(binding.clone()));
+        extend(&mut kept, bindings.iter().cloned())?;
     }
-    Ok(memory)
+    Ok(kept)
 }
 
 impl State {
@@ -115,10 +129,12 @@ impl State {
 
     /// Makes the kernel call of a submission, which must have been checked, and keeps its resources alive.
     pub(super) fn send(&self, submission: &VideoSubmission<'_>) -> Result<u64, VideoError> {
-        let memory = memory_of(submission).map_err(no_memory)?;
+        // The references last until the ioctl has returned, whatever is kept afterwards.
+        let bindings = bindings_of(submission).map_err(no_memory)?;
+        let memory = kept_of(submission, &bindings).map_err(no_memory)?;
         let (sequence, event) = {
             let mut buffers = self.buffers.lock();
-            buffers.prepare(self, submission)?;
+            buffers.prepare(self, submission, &bindings)?;
             self.jobs.lock().try_reserve(1).map_err(|_| no_memory(NoHostMemory))?;
             let (sequence, event) = self.call(&mut buffers)?;
             (buffers.last, buffers.gate) = (sequence, None);

@@ -3,17 +3,18 @@
 mod streams;
 
 use std::{
-    sync::{Arc, Mutex},
+    sync::{Arc, Mutex, mpsc},
+    thread,
     time::Duration,
 };
 
 use amdgpu_layers::Forward;
 use amdgpu_sim::{SimDevice, SimKernel, SimOptions};
 use amdgpu_winsys::{
-    cs::{Queue, Submission, SyncPoint, VideoError, VideoIb, VideoIbFault, VideoQueue, VideoSubmission},
+    cs::{Keep, Queue, Submission, SyncPoint, VideoError, VideoIb, VideoIbFault, VideoQueue, VideoSubmission},
     heaps::{DeviceMemory, VkResult},
     uapi::{Cs, WaitCs, chunk_id},
-    winsys::{Context, Deadline, Device, Errno, Error, Ip, Priority, Syncobj},
+    winsys::{Binding, Context, Deadline, Device, Errno, Error, Ip, Priority, Resident, Syncobj},
 };
 
 use crate::{
@@ -118,6 +119,50 @@ fn every_video_ring_of_a_chip_runs_what_it_passes_over() {
             assert_eq!(fences.map(|fence| fence.sequence()), [1, 2], "{name} {ip}");
         }
     }
+}
+
+/// Memory that submits to a queue whenever it is asked for its bindings.
+struct Reentrant<'q> {
+    queue: &'q VideoQueue,
+    commands: &'q DeviceMemory,
+}
+
+impl Reentrant<'_> {
+    fn submit(&self) {
+        self.queue.submit(&VideoSubmission { ibs: &[ib(self.commands, 16)], ..VideoSubmission::default() }).unwrap();
+    }
+}
+
+impl Resident for Reentrant<'_> {
+    fn each_binding(&self, each: &mut dyn FnMut(&Binding)) {
+        self.submit();
+        each(self.commands.binding());
+    }
+
+    fn binding_count(&self) -> usize {
+        self.submit();
+        1
+    }
+}
+
+#[test]
+fn memory_may_submit_to_the_queue_that_asks_for_its_bindings() {
+    let (done, outcome) = mpsc::channel();
+    // A thread of its own: without the rule it waits for itself.
+    thread::spawn(move || {
+        for keep in [Keep::Everything, Keep::Nothing] {
+            let (device, _) = with_video("navi21");
+            let context = Context::new(&device, Priority::Normal).unwrap();
+            let queue = VideoQueue::new(&context, Ip::VcnDec, 0).unwrap();
+            let commands = commands(&device, &NOPS);
+            let memory = Reentrant { queue: &queue, commands: &commands };
+            let ibs = [ib(&commands, 16)];
+            let submission = VideoSubmission { ibs: &ibs, memory: &memory, keep, ..VideoSubmission::default() };
+            assert!(queue.submit(&submission).unwrap().wait(soon()).unwrap());
+        }
+        done.send(())
+    });
+    outcome.recv_timeout(Duration::from_mins(1)).expect("a submission that ends");
 }
 
 #[test]
