@@ -32,7 +32,7 @@ fn span(address: u64, bytes: u64) -> Span {
 
 /// The dwords of a vector.
 fn vector(name: &str) -> Vec<u32> {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/packets/vectors.json");
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("crates/packets/tests/data/packets/vectors.json");
     let json: Value = serde_json::from_str(&fs::read_to_string(path).unwrap()).unwrap();
     let found = find(&json, name).unwrap_or_else(|| panic!("there is no vector {name}"));
     let dwords = found["dwords"].as_array().unwrap().iter();

@@ -21,3 +21,4 @@ mod promises;
 mod questions;
 mod released_bindings;
 mod unwritten_answers;
+mod windows;

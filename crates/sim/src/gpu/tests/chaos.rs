@@ -94,7 +94,7 @@ proptest! {
 
 /// The recorded packets, with their addresses moved into the rig.
 fn recorded() -> Vec<Vec<u32>> {
-    let text = include_str!("../../../../../tests/data/packets/vectors.json");
+    let text = include_str!("../../../../packets/tests/data/packets/vectors.json");
     let vectors: serde_json::Value = serde_json::from_str(text).unwrap();
     let all = ["pm4", "sdma"].iter().flat_map(|language| vectors[language].as_array().unwrap());
     let dword = |value: &serde_json::Value| u32::from_str_radix(&value.as_str().unwrap()[2..], 16).unwrap();

@@ -236,7 +236,8 @@ fn run(id: &str, packet: &[u32], target: Target) {
 
 #[test]
 fn every_recorded_packet_does_what_it_says() {
-    let vectors: Value = serde_json::from_str(include_str!("../../../../../tests/data/packets/vectors.json")).unwrap();
+    let vectors: Value =
+        serde_json::from_str(include_str!("../../../../packets/tests/data/packets/vectors.json")).unwrap();
     let all = ["pm4", "sdma"].iter().flat_map(|language| vectors[language].as_array().unwrap());
     let mut runs = 0;
     for vector in all {

@@ -3,10 +3,10 @@
 
 use std::marker::PhantomData;
 
-use amdgpu_winsys::cs::layout::{self, Described, DescribedLanguage, FieldName, Fields, Form, Layout, Reader};
-use amdgpu_winsys::cs::{EncodeError, FieldError, Packet, pm4, sdma};
-use amdgpu_winsys::packet;
-use amdgpu_winsys::winsys::GfxLevel;
+use amdgpu_hw::GfxLevel;
+use amdgpu_packets::layout::{self, Described, DescribedLanguage, FieldName, Fields, Form, Layout, Reader};
+use amdgpu_packets::packet;
+use amdgpu_packets::{EncodeError, FieldError, Packet, pm4, sdma};
 use proptest::prelude::*;
 use serde_json::Value;
 

@@ -7,13 +7,13 @@
 
 use std::collections::BTreeSet;
 
-use amdgpu_winsys::cs::{
+use amdgpu_hw::GfxLevel;
+use amdgpu_hw::GpuVa;
+use amdgpu_packets::{
     DecodeFault, EncodeError, Packet,
     layout::{self, Reader},
     pm4, sdma,
 };
-use amdgpu_winsys::vamgr::GpuVa;
-use amdgpu_winsys::winsys::GfxLevel;
 use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::select;

@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeMap, thread};
 
-use amdgpu_winsys::vamgr::{
+use amdgpu_va::{
     GpuVa, HoleHistogram, VaError, VaLease, VaLimits, VaManager, VaRange, VaRequest, VaWindow, WindowStats,
 };
 use proptest::{collection::vec, prelude::*};

@@ -1,4 +1,4 @@
-//! The byte-exact packets of `tests/data/packets/vectors.json`, made with the macros of Mesa and of the kernel.
+//! The byte-exact packets of `crates/packets/tests/data/packets/vectors.json`, made with the macros of Mesa and of the kernel.
 //!
 //! For every generation and ring a vector claims, the values written down here must encode to exactly its dwords, and
 //! its dwords must decode to exactly those values. Vectors of packets that the library has no type for are listed by
@@ -6,12 +6,12 @@
 
 use std::collections::BTreeSet;
 
-use amdgpu_winsys::cs::{Packet, pm4, sdma};
-use amdgpu_winsys::vamgr::GpuVa;
-use amdgpu_winsys::winsys::GfxLevel;
+use amdgpu_hw::GfxLevel;
+use amdgpu_hw::GpuVa;
+use amdgpu_packets::{Packet, pm4, sdma};
 use serde_json::Value;
 
-/// Packets without a type of their own: `packets_tables.rs` reads their vectors through the tables.
+/// Packets without a type of their own: `tables.rs` reads their vectors through the tables.
 const UNCOVERED: [&str; 24] = [
     "atomic_cmpswap_loop",
     "atomic_sub64",
