@@ -158,7 +158,7 @@ pub enum Command {
     /// Write completions for a shell
     Completions {
         /// The shell.
-        shell: amdgpu_manual::Shell,
+        shell: amdgpu_output::manual::Shell,
     },
     /// Write the man page
     Man,

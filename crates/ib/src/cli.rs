@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use amdgpu_manual::Shell;
+use amdgpu_output::manual::Shell;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use regex::Regex;
 

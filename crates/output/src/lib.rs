@@ -1,4 +1,5 @@
-//! Output of command-line tools: text in which control characters are visible, and [files] in folders that others can write.
+//! Output of command-line tools: text in which control characters are visible, [files] in folders that others can write, and, with
+//! the feature `manual`, manual pages.
 //!
 //! A tool prints names of processes, titles and file names that others wrote. On a terminal, control characters in them move the
 //! cursor, change titles or hide text. [`Visible`] is the last writer before standard output and standard error: it replaces each
@@ -17,6 +18,8 @@
 //! ```
 
 pub mod files;
+#[cfg(feature = "manual")]
+pub mod manual;
 mod mark;
 mod writer;
 

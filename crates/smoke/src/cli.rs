@@ -2,7 +2,7 @@
 
 use std::{path::PathBuf, time::Duration};
 
-use amdgpu_manual::Shell;
+use amdgpu_output::manual::Shell;
 use amdgpu_sim::Strictness;
 use clap::{Args, Parser, Subcommand};
 

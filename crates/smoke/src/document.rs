@@ -1,6 +1,6 @@
 //! The manual page and the completions of shells.
 
-use amdgpu_manual::{Section, Shell};
+use amdgpu_output::manual::{Section, Shell};
 use clap::CommandFactory as _;
 
 use crate::{cli::Arguments, result::exit::Exit};
@@ -40,10 +40,10 @@ pub(crate) fn man() -> Vec<u8> {
             .introduced("The numbers are those of IGT GPU Tools."),
         Section::new("ENVIRONMENT", VARIABLES.iter().copied()),
     ];
-    amdgpu_manual::page(Arguments::command(), &sections, &["amdgpu-budget", "amdgpu-sim"])
+    amdgpu_output::manual::page(Arguments::command(), &sections, &["amdgpu-budget", "amdgpu-sim"])
 }
 
 /// Returns the completions for a shell.
 pub(crate) fn completions(shell: Shell) -> Vec<u8> {
-    amdgpu_manual::completions(Arguments::command(), shell)
+    amdgpu_output::manual::completions(Arguments::command(), shell)
 }

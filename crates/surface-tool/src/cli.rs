@@ -6,8 +6,8 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use amdgpu_manual::Shell;
 use amdgpu_output::files;
+use amdgpu_output::manual::Shell;
 use amdgpu_surface::modifier::ListOptions;
 use clap::{CommandFactory as _, Parser, Subcommand};
 use serde_json::json;

@@ -1,6 +1,6 @@
 //! The manual page and the completions of shells.
 
-use amdgpu_manual::{Section, Shell};
+use amdgpu_output::manual::{Section, Shell};
 use clap::Command;
 
 use crate::outcome::Exit;
@@ -29,10 +29,10 @@ pub(crate) fn man(command: Command) -> Vec<u8> {
         Section::new("EXAMPLES", EXAMPLES.iter().copied()),
         Section::new("EXIT STATUS", Exit::TABLE.map(|(exit, meaning)| (exit as u8, meaning))),
     ];
-    amdgpu_manual::page(command, &sections, &["amdgpu-ib", "amdgpu-sim", "amdgpu-smoke"])
+    amdgpu_output::manual::page(command, &sections, &["amdgpu-ib", "amdgpu-sim", "amdgpu-smoke"])
 }
 
 /// Returns the completions for a shell.
 pub(crate) fn completions(command: Command, shell: Shell) -> Vec<u8> {
-    amdgpu_manual::completions(command, shell)
+    amdgpu_output::manual::completions(command, shell)
 }

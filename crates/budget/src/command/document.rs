@@ -2,7 +2,7 @@
 
 use std::io::Write;
 
-use amdgpu_manual::{Section, Shell};
+use amdgpu_output::manual::{Section, Shell};
 use clap::CommandFactory as _;
 
 use crate::{cli::Arguments, exit::Exit, session::Outcome, snapshot::metric::METRICS};
@@ -54,12 +54,12 @@ pub(super) fn man(out: &mut dyn Write) -> Outcome {
         Section::new("CONDITIONS", METRICS.iter().map(|metric| (metric.name, metric.help)))
             .introduced("Figures that watch, wait and check compare, of any GPU:"),
     ];
-    out.write_all(&amdgpu_manual::page(Arguments::command(), &sections, &["amdgpu-sim", "amdgpu-smoke"]))?;
+    out.write_all(&amdgpu_output::manual::page(Arguments::command(), &sections, &["amdgpu-sim", "amdgpu-smoke"]))?;
     Ok(Exit::Fine)
 }
 
 /// Writes the completions for a shell.
 pub(super) fn completions(shell: Shell, out: &mut dyn Write) -> Outcome {
-    out.write_all(&amdgpu_manual::completions(Arguments::command(), shell))?;
+    out.write_all(&amdgpu_output::manual::completions(Arguments::command(), shell))?;
     Ok(Exit::Fine)
 }

@@ -2,7 +2,7 @@
 
 use std::io::{self, Write as _};
 
-use amdgpu_manual::{Section, Shell};
+use amdgpu_output::manual::{Section, Shell};
 use clap::CommandFactory as _;
 
 use crate::{
@@ -38,12 +38,16 @@ pub(super) fn man() -> Result<Exit, Error> {
         Section::new("EXIT STATUS", Exit::TABLE.map(|(exit, meaning)| (exit.code(), meaning))),
         Section::new("ENVIRONMENT", VARIABLES.iter().copied()),
     ];
-    io::stdout().lock().write_all(&amdgpu_manual::page(Cli::command(), &sections, &["amdgpu-sim", "amdgpu-smoke"]))?;
+    io::stdout().lock().write_all(&amdgpu_output::manual::page(
+        Cli::command(),
+        &sections,
+        &["amdgpu-sim", "amdgpu-smoke"],
+    ))?;
     Ok(Exit::Understood)
 }
 
 /// Prints the completions for a shell.
 pub(super) fn completions(shell: Shell) -> Result<Exit, Error> {
-    io::stdout().lock().write_all(&amdgpu_manual::completions(Cli::command(), shell))?;
+    io::stdout().lock().write_all(&amdgpu_output::manual::completions(Cli::command(), shell))?;
     Ok(Exit::Understood)
 }

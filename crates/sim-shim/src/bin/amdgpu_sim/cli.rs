@@ -37,7 +37,7 @@ pub(crate) enum Task {
     /// Print the completions for a shell
     Completions {
         /// The shell
-        shell: amdgpu_manual::Shell,
+        shell: amdgpu_output::manual::Shell,
     },
 }
 

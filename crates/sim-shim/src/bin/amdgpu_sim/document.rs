@@ -5,7 +5,7 @@ use std::{
     process::ExitCode,
 };
 
-use amdgpu_manual::{Section, Shell};
+use amdgpu_output::manual::{Section, Shell};
 use clap::CommandFactory as _;
 
 use crate::{cli::Cli, error::RunError};
@@ -49,12 +49,12 @@ const VARIABLES: &[(&str, &str)] = &[
 pub(crate) fn man() -> Result<ExitCode, RunError> {
     let sections = [("EXAMPLES", EXAMPLES), ("EXIT STATUS", STATUSES), ("ENVIRONMENT", VARIABLES)];
     let sections = sections.map(|(heading, entries)| Section::new(heading, entries.iter().copied()));
-    print(&amdgpu_manual::page(Cli::command(), &sections, &["amdgpu-ib", "amdgpu-smoke"]))
+    print(&amdgpu_output::manual::page(Cli::command(), &sections, &["amdgpu-ib", "amdgpu-smoke"]))
 }
 
 /// Prints the completions for a shell.
 pub(crate) fn completions(shell: Shell) -> Result<ExitCode, RunError> {
-    print(&amdgpu_manual::completions(Cli::command(), shell))
+    print(&amdgpu_output::manual::completions(Cli::command(), shell))
 }
 
 fn print(text: &[u8]) -> Result<ExitCode, RunError> {

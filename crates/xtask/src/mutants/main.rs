@@ -79,7 +79,7 @@ struct Options {
     #[arg(long, default_value = "target/mutants")]
     folder: PathBuf,
     /// The list of mutants that change nothing.
-    #[arg(long, default_value = "crates/mutants/equivalent.toml")]
+    #[arg(long, default_value = "crates/xtask/src/mutants/equivalent.toml")]
     equivalent: PathBuf,
     /// Lists the mutants and runs nothing.
     #[arg(long)]

@@ -165,7 +165,7 @@ impl Tree {
         let manifest = "[package]\nname = \"amdgpu-mutants-runtime\"\nversion = \"0.0.0\"\nedition = \"2024\"\n\n\
                         [lib]\npath = \"lib.rs\"\n\n[dependencies]\nlibc = \"0.2\"\n\n[workspace]\n";
         write(&tree.root.join("runtime/Cargo.toml"), manifest.as_bytes())?;
-        write(&tree.root.join("runtime/lib.rs"), include_bytes!("../runtime/lib.rs"))?;
+        write(&tree.root.join("runtime/lib.rs"), include_bytes!("runtime/lib.rs"))?;
         fs::write(before, names.into_iter().collect::<Vec<_>>().join("\n"))?;
         Ok(tree)
     }
