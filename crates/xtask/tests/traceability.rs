@@ -111,7 +111,7 @@ fn why_not_built(file: &Path) -> Option<String> {
     let Some(at) = lines.iter().position(|line| declares(line)) else {
         return Some(format!("{} has no module {module}", parent.display()));
     };
-    let is_on = |feature: &str| is_wanted_by_a_member(feature) || is_on_by_default(&manifest, feature);
+    let is_on = |feature: &str| is_wanted_by_a_member(&manifest, feature) || is_on_by_default(&manifest, feature);
     let is_always_built = |line: &str| line == "#[cfg(test)]" || feature(line).is_some_and(is_on);
     if above(&lines, at).any(|line| line.starts_with("#[cfg") && !is_always_built(line)) {
         return Some(format!("{} does not always have its module {module}", parent.display()));
@@ -138,16 +138,28 @@ fn is_on_by_default(manifest: &str, feature: &str) -> bool {
     on.contains(&feature)
 }
 
-/// Returns the feature of the library that an attribute asks for.
+/// Returns the feature that an attribute asks for.
 fn feature(attribute: &str) -> Option<&str> {
     attribute.strip_prefix("#[cfg(feature = \"")?.strip_suffix("\")]")
 }
 
-/// Returns `true` if the Vulkan driver depends on the library with a feature: when all of the workspace is built, the library
-/// then has it.
-fn is_wanted_by_a_member(feature: &str) -> bool {
-    let wanted = format!("amdgpu-winsys = {{ workspace = true, features = [\"{feature}\"] }}");
-    is_member(Path::new("crates/icd")) && read("crates/icd/Cargo.toml").lines().any(|line| line == wanted)
+/// Returns `true` if a member of the workspace depends on a package with a feature: when all of the workspace is built, the
+/// package then has it.
+fn is_wanted_by_a_member(manifest: &str, feature: &str) -> bool {
+    let name = manifest.lines().find_map(|line| line.strip_prefix("name = \"")?.strip_suffix('"')).unwrap();
+    let dependency = format!("{name} = {{ workspace = true, features = [");
+    let wants = |line: &str| {
+        line.strip_prefix(&dependency).is_some_and(|features| features.contains(&format!("\"{feature}\"")))
+    };
+    members().iter().any(|member| read(&format!("{member}/Cargo.toml")).lines().any(wants))
+}
+
+/// Returns the folders of the workspace's members.
+fn members() -> Vec<String> {
+    let manifest = read("Cargo.toml");
+    let (_, members) = manifest.split_once("members = [").unwrap();
+    let (members, _) = members.split_once(']').unwrap();
+    members.split('"').skip(1).step_by(2).map(str::to_owned).collect()
 }
 
 /// Returns `true` if the workspace has a package in this directory.
@@ -155,13 +167,7 @@ fn is_member(package: &Path) -> bool {
     if package == Path::new("") {
         return true;
     }
-    let manifest = read("Cargo.toml");
-    let (_, members) = manifest.split_once("members = [").unwrap();
-    let (members, _) = members.split_once(']').unwrap();
-    members.split('"').any(|member| match member.strip_suffix("/*") {
-        Some(parent) => package.parent() == Some(Path::new(parent)),
-        None => package == Path::new(member),
-    })
+    members().iter().any(|member| package == Path::new(member))
 }
 
 /// Checks that every test in the list exists and is run.
