@@ -134,6 +134,7 @@
 //! twelve chips with fifteen options, which `tests/heaps/golden.rs` compares field by field.
 
 mod budget;
+#[cfg(feature = "dump")]
 mod dump;
 mod memory;
 mod memory_error;
@@ -143,12 +144,13 @@ mod tables;
 
 pub use crate::winsys::{Account, Charge, OwnUsage, SystemUsage, UsageEntry, UsageTracker};
 
+#[cfg(feature = "dump")]
+pub use self::dump::DUMP_SCHEMA;
 pub use self::{
     budget::{
         AdmissionPolicy, BudgetRule, Budgets, CoarseClock, EffectivePool, HeapBudget, HostMemory, Limit, OverCommit,
         Pool, PoolLimit, Refusal, ResidencyPolicy, Response, UsageReading, WorkingSet,
     },
-    dump::DUMP_SCHEMA,
     memory::{
         AllocateError, AllocateFlags, AllocateInfo, AllocationPlan, DeviceMemory, ExternalBufferProperties,
         ExternalFeatures, ExternalHandleTypes, ImageMetadataError, ImageRequirements, ImportInfo, MemoryManager,
